@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# varve_flags: warnings, sanitizers and optimisation of our own code. Linked privately and only while building,
+# so nothing of it reaches a consumer.
+add_library(varve_flags INTERFACE)
+target_compile_features(varve_flags INTERFACE cxx_std_20)
+target_include_directories(varve_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
+
+# GCC 12 sees overlapping copies in std::string's operator+ that are not there, hence -Wno-restrict.
+target_compile_options(varve_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wimplicit-fallthrough
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
+  $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wsuggest-override;-Wno-restrict>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wsuggest-override;-Wthread-safety>
+  $<$<BOOL:${VARVE_WERROR}>:-Werror>
+  $<$<CONFIG:Release>:-O2>)
+target_compile_definitions(varve_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
+
+if(VARVE_SANITIZE)
+  target_compile_options(varve_flags INTERFACE
+    -fsanitize=${VARVE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(varve_flags INTERFACE -fsanitize=${VARVE_SANITIZE})
+endif()
+
+# Objects carry both machine code and GCC's intermediate code: the shared libraries and the tools are linked with
+# the latter, tests with the former, and the installed archive is stripped of it (it only suits one compiler version).
+set(varve_lto OFF)
+if(VARVE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(varve_lto ON)
+  target_compile_options(varve_flags INTERFACE -flto=auto -ffat-lto-objects)
+elseif(VARVE_LTO)
+  message(STATUS "VARVE_LTO is for GCC; ${CMAKE_CXX_COMPILER_ID} builds without it")
+endif()

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` writes: headers, the three libraries, the CMake package and varve.pc. Nothing in it names
+# an absolute path, so the prefix may be moved. Programs are installed by varve_program.
+include(CMakePackageConfigHelpers)
+set(varve_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/varve")
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/varve" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+install(TARGETS varve_static varve_shared EXPORT varveTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+# librocksdb.so lives in a folder of its own, so that installing Varve never replaces a RocksDB. The loader looks a
+# library up by the name a program was linked with; the links answer to Debian 12's name and to RocksDB 11's.
+install(TARGETS varve_rocksdb LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/varve-compat)
+install(CODE "
+  foreach(name librocksdb.so.7.8 librocksdb.so.11)
+    file(CREATE_LINK librocksdb.so
+      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/varve-compat/\${name}\" SYMBOLIC)
+  endforeach()")
+
+install(EXPORT varveTargets NAMESPACE varve:: DESTINATION "${varve_package_dir}")
+configure_package_config_file(tools/cmake/varveConfig.cmake.in "${PROJECT_BINARY_DIR}/varveConfig.cmake"
+  INSTALL_DESTINATION "${varve_package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/varveConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/varveConfig.cmake" "${PROJECT_BINARY_DIR}/varveConfigVersion.cmake"
+  tools/cmake/VarveDependencies.cmake DESTINATION "${varve_package_dir}")
+
+file(RELATIVE_PATH varve_pc_to_prefix
+  "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+get_property(varve_pc_linked GLOBAL PROPERTY varve_linked)
+list(TRANSFORM varve_pc_linked REPLACE "^zlib$" "z")
+list(TRANSFORM varve_pc_linked PREPEND "-l")
+list(JOIN varve_pc_linked " " varve_pc_libs)
+configure_file(tools/cmake/varve.pc.in "${PROJECT_BINARY_DIR}/varve.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/varve.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Column family options that few programs need to touch: the shape of the tree, write stalls,
+// memtables. `ColumnFamilyOptions` (options.h) derives from them.
+//
+// "Dynamic" marks what DB::SetOptions may change on an open database. "Refused" marks an option
+// whose non-default value DB::Open answers with NotSupported. "Advisory" marks a tuning hint for a
+// mechanism that this engine does not have: every value is accepted and changes no result.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "varve/cache.h"
+#include "varve/compression_type.h"
+#include "varve/export.h"
+#include "varve/memtablerep.h"
+#include "varve/types.h"
+#include "varve/universal_compaction.h"
+
+namespace varve {
+
+class Slice;
+class SliceTransform;
+class TableFactory;
+class TablePropertiesCollectorFactory;
+struct Options;
+
+enum CompactionStyle : char {
+  kCompactionStyleLevel = 0x0,
+  kCompactionStyleUniversal = 0x1,  // Refused.
+  kCompactionStyleFIFO = 0x2,       // Refused.
+  kCompactionStyleNone = 0x3,       // Refused; see disable_auto_compactions.
+};
+
+// Which file of an oversized level goes first.
+enum CompactionPri : char {
+  kByCompensatedSize = 0x0,       // Largest, tombstones counted extra.
+  kOldestLargestSeqFirst = 0x1,   // Whose newest entry is oldest.
+  kOldestSmallestSeqFirst = 0x2,  // Whose oldest entry is oldest.
+  kMinOverlappingRatio = 0x3,     // Least overlap in the next level per byte.
+  kRoundRobin = 0x4,              // In key order, continuing where the last one ended.
+};
+
+// Settings of FIFO compaction. The style is refused at open.
+struct CompactionOptionsFIFO {
+  CompactionOptionsFIFO() = default;
+  CompactionOptionsFIFO(uint64_t max_size, bool allow)
+      : max_table_files_size(max_size), allow_compaction(allow) {}
+
+  // Oldest files are dropped above this many bytes. Default: 1 GiB.
+  uint64_t max_table_files_size = uint64_t{1} << 30;
+
+  // Merge small files meanwhile. Default: false.
+  bool allow_compaction = false;
+};
+
+struct VARVE_EXPORT AdvancedColumnFamilyOptions {
+  AdvancedColumnFamilyOptions() = default;
+  explicit AdvancedColumnFamilyOptions(const Options& options);
+
+  // ---- Memtables ----
+
+  // Memtables (mutable + waiting for their flush) before writes stop. At least 2. Dynamic.
+  int max_write_buffer_number = 2;
+
+  // Memtables merged by one flush. At least 1; at most max_write_buffer_number - 1.
+  int min_write_buffer_number_to_merge = 1;
+
+  // Bytes of memtables to keep after their flush for conflict checks of optimistic transactions.
+  // 0: none; -1: max_write_buffer_number * write_buffer_size.
+  int64_t max_write_buffer_size_to_maintain = 0;
+
+  // Refused: overwrite values in the memtable.
+  bool inplace_update_support = false;
+  size_t inplace_update_num_locks = 10000;  // Advisory. Dynamic.
+
+  // Share of write_buffer_size spent on a Bloom filter over the memtable's keys or prefixes,
+  // 0 to 0.25. Advisory: the memtable's own hash index answers absent keys. Dynamic.
+  double memtable_prefix_bloom_size_ratio = 0.0;
+  bool memtable_whole_key_filtering = false;
+
+  // Bytes of huge pages for memtable arenas; 0: ordinary pages, huge ones where the system merges
+  // them by itself. Advisory. Dynamic.
+  size_t memtable_huge_page_size = 0;
+
+  uint32_t bloom_locality = 0;  // Advisory.
+
+  // Bytes of one memtable arena block; 0: chosen from write_buffer_size. Dynamic.
+  size_t arena_block_size = 0;
+
+  // Refused unless it is the skip list.
+  std::shared_ptr<MemTableRepFactory> memtable_factory = std::make_shared<SkipListFactory>();
+
+  // Refused unless 0: per-entry checksums in the memtable, bytes.
+  uint32_t memtable_protection_bytes_per_key = 0;
+
+  // Range deletions in a memtable that cause its flush; 0: no limit. Dynamic.
+  uint32_t memtable_max_range_deletions = 0;
+
+  // ---- Shape of the tree ----
+
+  // One codec per level. Empty: `compression` for all. With dynamic levels, entry 0 is L0 and
+  // entry 1 the base level. Dynamic.
+  std::vector<CompressionType> compression_per_level;
+
+  // 1 to 64.
+  int num_levels = 7;
+
+  // Bytes of one output file at level 1, and the factor per further level (at least 1). Dynamic.
+  uint64_t target_file_size_base = 64 * 1048576;
+  int target_file_size_multiplier = 1;
+
+  // Level sizes follow from the last level's real size instead of max_bytes_for_level_base
+  // upwards: about 10% space overhead.
+  bool level_compaction_dynamic_level_bytes = true;
+
+  // Size factor between levels, and a further factor for individual levels. Dynamic.
+  double max_bytes_for_level_multiplier = 10;
+  std::vector<int> max_bytes_for_level_multiplier_additional = std::vector<int>(7, 1);
+
+  // Input bytes of one compaction; 0: target_file_size_base * 25. Dynamic.
+  uint64_t max_compaction_bytes = 0;
+
+  CompactionStyle compaction_style = kCompactionStyleLevel;  // Refused unless level.
+  CompactionPri compaction_pri = kMinOverlappingRatio;       // Dynamic.
+  CompactionOptionsUniversal compaction_options_universal;   // Advisory.
+  CompactionOptionsFIFO compaction_options_fifo;             // Advisory.
+
+  // Seconds after which data is compacted away or rewritten. Refused unless 0 or the default,
+  // UINT64_MAX - 1, which leaves the choice to the engine (it chooses never).
+  uint64_t ttl = 0xfffffffffffffffe;
+  uint64_t periodic_compaction_seconds = 0xfffffffffffffffe;
+
+  // ---- Write stalls ----
+
+  // L0 files at which writes slow down, and at which they stop. Dynamic.
+  int level0_slowdown_writes_trigger = 20;
+  int level0_stop_writes_trigger = 36;
+
+  // Bytes that compaction is behind at which writes slow down, and stop; 0: never. Dynamic.
+  uint64_t soft_pending_compaction_bytes_limit = uint64_t{64} << 30;
+  uint64_t hard_pending_compaction_bytes_limit = uint64_t{256} << 30;
+
+  // ---- Reading and merging ----
+
+  // Hidden versions of a key an iterator steps over before it seeks. Dynamic.
+  uint64_t max_sequential_skip_in_iterations = 8;
+
+  // Called for every entry of a new table to add user properties.
+  using TablePropertiesCollectorFactories =
+      std::vector<std::shared_ptr<TablePropertiesCollectorFactory>>;
+  TablePropertiesCollectorFactories table_properties_collector_factories;
+
+  // Refused unless 0: fold merges at write time.
+  size_t max_successive_merges = 0;
+  bool strict_max_successive_merges = false;  // Advisory.
+
+  // No filters in the last level: saves memory where most look-ups find their key.
+  bool optimize_filters_for_hits = false;
+
+  // ---- Checks and statistics ----
+
+  // Read every new table back after it was written. Dynamic.
+  bool paranoid_file_checks = false;
+
+  // Verify the order of files in each new version.
+  bool force_consistency_checks = true;
+
+  // Measure the I/O time of flushes and compactions. Dynamic.
+  bool report_bg_io_stats = false;
+
+  // Refused unless 0: sampling of blocks to estimate other codecs' gain.
+  uint64_t sample_for_compression = 0;
+
+  // Refused unless true: what a flush does with user timestamps.
+  bool persist_user_defined_timestamps = true;
+
+  // ---- Values in separate files ----
+
+  bool enable_blob_files = false;  // Refused unless false; the others are advisory then.
+  uint64_t min_blob_size = 0;
+  uint64_t blob_file_size = uint64_t{1} << 28;
+  CompressionType blob_compression_type = kNoCompression;
+  bool enable_blob_garbage_collection = false;
+  double blob_garbage_collection_age_cutoff = 0.25;
+  double blob_garbage_collection_force_threshold = 1.0;
+  uint64_t blob_compaction_readahead_size = 0;
+  int blob_file_starting_level = 0;
+};
+
+}  // namespace varve

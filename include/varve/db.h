@@ -1,0 +1,780 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// DB: a persistent ordered map from keys to values, made of column families.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "varve/export.h"
+#include "varve/iterator.h"
+#include "varve/listener.h"
+#include "varve/metadata.h"
+#include "varve/options.h"
+#include "varve/slice.h"
+#include "varve/snapshot.h"
+#include "varve/status.h"
+#include "varve/transaction_log.h"
+#include "varve/types.h"
+#include "varve/write_batch.h"
+
+namespace varve {
+
+class FileSystem;
+class StatsHistoryIterator;
+class UserWriteCallback;
+
+inline const std::string kDefaultColumnFamilyName("default");
+
+// A column family's name and settings, for opening.
+struct ColumnFamilyDescriptor {
+  ColumnFamilyDescriptor() : name(kDefaultColumnFamilyName) {}
+  ColumnFamilyDescriptor(const std::string& cf_name, const ColumnFamilyOptions& cf_options)
+      : name(cf_name), options(cf_options) {}
+
+  std::string name;
+  ColumnFamilyOptions options;
+};
+
+// Names an open column family in calls. Delete it (or DestroyColumnFamilyHandle) before the DB.
+class VARVE_EXPORT ColumnFamilyHandle {
+ public:
+  virtual ~ColumnFamilyHandle() = default;
+
+  virtual const std::string& GetName() const = 0;
+  virtual uint32_t GetID() const = 0;
+
+  // Current name and options, as far as these can be told.
+  virtual Status GetDescriptor(ColumnFamilyDescriptor* desc) = 0;
+
+  virtual const Comparator* GetComparator() const = 0;
+};
+
+// [start, limit).
+struct Range {
+  Range() = default;
+  Range(const Slice& s, const Slice& l) : start(s), limit(l) {}
+
+  Slice start;
+  Slice limit;
+};
+
+// nullptr: no limit on that side.
+struct RangePtr {
+  RangePtr() = default;
+  RangePtr(const Slice* s, const Slice* l) : start(s), limit(l) {}
+
+  const Slice* start = nullptr;
+  const Slice* limit = nullptr;
+};
+
+struct IngestExternalFileArg {
+  ColumnFamilyHandle* column_family = nullptr;
+  std::vector<std::string> external_files;
+  IngestExternalFileOptions options;
+  std::vector<std::string> files_checksums;
+  std::vector<std::string> files_checksum_func_names;
+  Temperature file_temperature = Temperature::kUnknown;
+};
+
+struct GetMergeOperandsOptions {
+  using ContinueCallback = std::function<bool(Slice)>;
+
+  // Size of the caller's array; must be positive.
+  int expected_max_number_of_operands = 0;
+
+  // Called newest first; false ends the search after that operand.
+  ContinueCallback continue_cb;
+};
+
+// All methods may be called by several threads at once unless they say otherwise. Calls without a
+// column family mean the default one. Calls with a user timestamp (`ts`, `timestamp`) return
+// InvalidArgument or NotSupported: no comparator here has timestamps.
+//
+// Subclasses implement the virtual methods; the others are shorthands for them.
+class VARVE_EXPORT DB {
+ public:
+  // ---- Opening and closing ----
+
+  // Opens the database in directory `name`. On success *dbptr is the caller's to delete.
+  static Status Open(const Options& options, const std::string& name, DB** dbptr);
+  static Status Open(const Options& options, const std::string& name, std::unique_ptr<DB>* dbptr) {
+    return Adopt(dbptr, [&](DB** db) { return Open(options, name, db); });
+  }
+
+  // All existing column families must be listed, the default one too. Handles come in that order
+  // and must be given back before the DB is deleted.
+  static Status Open(const DBOptions& db_options, const std::string& name,
+                     const std::vector<ColumnFamilyDescriptor>& column_families,
+                     std::vector<ColumnFamilyHandle*>* handles, DB** dbptr);
+  static Status Open(const DBOptions& db_options, const std::string& name,
+                     const std::vector<ColumnFamilyDescriptor>& column_families,
+                     std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* dbptr) {
+    return Adopt(dbptr,
+                 [&](DB** db) { return Open(db_options, name, column_families, handles, db); });
+  }
+
+  // Changes no file; writes return NotSupported. A subset of column families may be listed.
+  static Status OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,
+                                bool error_if_wal_file_exists = false);
+  static Status OpenForReadOnly(const Options& options, const std::string& name,
+                                std::unique_ptr<DB>* dbptr, bool error_if_wal_file_exists = false) {
+    return Adopt(dbptr, [&](DB** db) {
+      return OpenForReadOnly(options, name, db, error_if_wal_file_exists);
+    });
+  }
+  static Status OpenForReadOnly(const DBOptions& db_options, const std::string& name,
+                                const std::vector<ColumnFamilyDescriptor>& column_families,
+                                std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
+                                bool error_if_wal_file_exists = false);
+  static Status OpenForReadOnly(const DBOptions& db_options, const std::string& name,
+                                const std::vector<ColumnFamilyDescriptor>& column_families,
+                                std::vector<ColumnFamilyHandle*>* handles,
+                                std::unique_ptr<DB>* dbptr, bool error_if_wal_file_exists = false) {
+    return Adopt(dbptr, [&](DB** db) {
+      return OpenForReadOnly(db_options, name, column_families, handles, db,
+                             error_if_wal_file_exists);
+    });
+  }
+
+  // NotSupported: following a database that another process writes.
+  static Status OpenAsSecondary(const Options& options, const std::string& name,
+                                const std::string& secondary_path, DB** dbptr);
+  static Status OpenAsSecondary(const DBOptions& db_options, const std::string& name,
+                                const std::string& secondary_path,
+                                const std::vector<ColumnFamilyDescriptor>& column_families,
+                                std::vector<ColumnFamilyHandle*>* handles, DB** dbptr);
+
+  // Names of all column families of a database that need not be open.
+  static Status ListColumnFamilies(const DBOptions& db_options, const std::string& name,
+                                   std::vector<std::string>* column_families);
+
+  DB() = default;
+  DB(const DB&) = delete;
+  DB& operator=(const DB&) = delete;
+
+  // Closes if Close was not called; its status is lost then.
+  virtual ~DB() = default;
+
+  // Ends background work, flushes unless avoid_flush_during_shutdown, syncs the log. Aborted while
+  // snapshots are held. No other call may follow or run.
+  virtual Status Close() { return Status::NotSupported("Close"); }
+
+  // Leaves an error state that allows it. Busy while automatic recovery runs.
+  virtual Status Resume() { return Status::NotSupported("Resume"); }
+
+  // ---- Column families ----
+
+  virtual Status CreateColumnFamily(const ColumnFamilyOptions& options,
+                                    const std::string& column_family_name,
+                                    ColumnFamilyHandle** handle) = 0;
+
+  // Stops at the first error; handles of those made before it are returned.
+  virtual Status CreateColumnFamilies(const ColumnFamilyOptions& options,
+                                      const std::vector<std::string>& column_family_names,
+                                      std::vector<ColumnFamilyHandle*>* handles) = 0;
+  virtual Status CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& column_families,
+                                      std::vector<ColumnFamilyHandle*>* handles) = 0;
+
+  // The data can be read through open handles and iterators until these are gone.
+  virtual Status DropColumnFamily(ColumnFamilyHandle* column_family) = 0;
+  virtual Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& column_families) = 0;
+
+  // Deletes the handle. InvalidArgument for DefaultColumnFamily().
+  virtual Status DestroyColumnFamilyHandle(ColumnFamilyHandle* column_family) = 0;
+
+  // Owned by the DB.
+  virtual ColumnFamilyHandle* DefaultColumnFamily() const = 0;
+
+  // ---- Writing ----
+
+  virtual Status Put(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                     const Slice& key, const Slice& value) = 0;
+  virtual Status Put(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                     const Slice& key, const Slice& ts, const Slice& value) = 0;
+  Status Put(const WriteOptions& options, const Slice& key, const Slice& value) {
+    return Put(options, DefaultColumnFamily(), key, value);
+  }
+  Status Put(const WriteOptions& options, const Slice& key, const Slice& ts, const Slice& value) {
+    return Put(options, DefaultColumnFamily(), key, ts, value);
+  }
+
+  // OK if the key was absent.
+  virtual Status Delete(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                        const Slice& key) = 0;
+  virtual Status Delete(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                        const Slice& key, const Slice& ts) = 0;
+  Status Delete(const WriteOptions& options, const Slice& key) {
+    return Delete(options, DefaultColumnFamily(), key);
+  }
+  Status Delete(const WriteOptions& options, const Slice& key, const Slice& ts) {
+    return Delete(options, DefaultColumnFamily(), key, ts);
+  }
+
+  // For a key that was Put exactly once since it was last deleted; anything else is undefined.
+  virtual Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                              const Slice& key) = 0;
+  virtual Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                              const Slice& key, const Slice& ts) = 0;
+  Status SingleDelete(const WriteOptions& options, const Slice& key) {
+    return SingleDelete(options, DefaultColumnFamily(), key);
+  }
+  Status SingleDelete(const WriteOptions& options, const Slice& key, const Slice& ts) {
+    return SingleDelete(options, DefaultColumnFamily(), key, ts);
+  }
+
+  // Deletes [begin_key, end_key). InvalidArgument if the end comes before the beginning.
+  virtual Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                             const Slice& begin_key, const Slice& end_key) = 0;
+  virtual Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                             const Slice& begin_key, const Slice& end_key, const Slice& ts) = 0;
+  Status DeleteRange(const WriteOptions& options, const Slice& begin_key, const Slice& end_key) {
+    return DeleteRange(options, DefaultColumnFamily(), begin_key, end_key);
+  }
+
+  // NotSupported without a merge operator.
+  virtual Status Merge(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                       const Slice& key, const Slice& value) = 0;
+  virtual Status Merge(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                       const Slice& key, const Slice& ts, const Slice& value) = 0;
+  Status Merge(const WriteOptions& options, const Slice& key, const Slice& value) {
+    return Merge(options, DefaultColumnFamily(), key, value);
+  }
+
+  // Applies the batch as a whole. The batch may be used again afterwards.
+  virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
+
+  // Write with callbacks on its way.
+  virtual Status WriteWithCallback(const WriteOptions& /*options*/, WriteBatch* /*updates*/,
+                                   UserWriteCallback* /*callback*/) {
+    return Status::NotSupported("WriteWithCallback");
+  }
+
+  // ---- Reading ----
+
+  // NotFound if there is no such key. `timestamp` may be nullptr.
+  virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                     const Slice& key, PinnableSlice* value, std::string* timestamp) = 0;
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+             PinnableSlice* value) {
+    return Get(options, column_family, key, value, nullptr);
+  }
+  Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
+    return Get(options, DefaultColumnFamily(), key, value, nullptr);
+  }
+  Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value,
+             std::string* timestamp) {
+    return Get(options, DefaultColumnFamily(), key, value, timestamp);
+  }
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+             std::string* value, std::string* timestamp) {
+    PinnableSlice pinned(value);
+    Status s = Get(options, column_family, key, &pinned, timestamp);
+    if (s.ok() && pinned.IsPinned()) value->assign(pinned.data(), pinned.size());
+    return s;
+  }
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+             std::string* value) {
+    return Get(options, column_family, key, value, nullptr);
+  }
+  Status Get(const ReadOptions& options, const Slice& key, std::string* value) {
+    return Get(options, DefaultColumnFamily(), key, value, nullptr);
+  }
+  Status Get(const ReadOptions& options, const Slice& key, std::string* value,
+             std::string* timestamp) {
+    return Get(options, DefaultColumnFamily(), key, value, timestamp);
+  }
+
+  // The key's merge operands, oldest first, a base value before them. Incomplete, with the number
+  // needed in *number_of_operands, if there are more than the options expect.
+  virtual Status GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                                  const Slice& key, PinnableSlice* merge_operands,
+                                  GetMergeOperandsOptions* get_merge_operands_options,
+                                  int* number_of_operands) = 0;
+
+  // Get for num_keys keys at one state of the database. `values` and `statuses` (and `timestamps`,
+  // unless nullptr) have num_keys elements. sorted_input: keys ascend within ascending families.
+  virtual void MultiGet(const ReadOptions& options, size_t num_keys,
+                        ColumnFamilyHandle** column_families, const Slice* keys,
+                        PinnableSlice* values, std::string* timestamps, Status* statuses,
+                        bool sorted_input = false) = 0;
+  virtual void MultiGet(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                        size_t num_keys, const Slice* keys, PinnableSlice* values,
+                        std::string* timestamps, Status* statuses, bool sorted_input = false) = 0;
+  void MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** column_families,
+                const Slice* keys, PinnableSlice* values, Status* statuses,
+                bool sorted_input = false) {
+    MultiGet(options, num_keys, column_families, keys, values, nullptr, statuses, sorted_input);
+  }
+  void MultiGet(const ReadOptions& options, ColumnFamilyHandle* column_family, size_t num_keys,
+                const Slice* keys, PinnableSlice* values, Status* statuses,
+                bool sorted_input = false) {
+    MultiGet(options, column_family, num_keys, keys, values, nullptr, statuses, sorted_input);
+  }
+
+  // Vector forms; `values` (and `timestamps`, unless nullptr) are resized to the number of keys.
+  std::vector<Status> MultiGet(const ReadOptions& options,
+                               const std::vector<ColumnFamilyHandle*>& column_families,
+                               const std::vector<Slice>& keys, std::vector<std::string>* values,
+                               std::vector<std::string>* timestamps);
+  std::vector<Status> MultiGet(const ReadOptions& options,
+                               const std::vector<ColumnFamilyHandle*>& column_families,
+                               const std::vector<Slice>& keys, std::vector<std::string>* values) {
+    return MultiGet(options, column_families, keys, values, nullptr);
+  }
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<std::string>* values) {
+    return MultiGet(options, keys, values, nullptr);
+  }
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<std::string>* values,
+                               std::vector<std::string>* timestamps) {
+    return MultiGet(options, std::vector<ColumnFamilyHandle*>(keys.size(), DefaultColumnFamily()),
+                    keys, values, timestamps);
+  }
+
+  // False: the key is surely absent. Does no I/O. *value_found tells whether *value was filled.
+  virtual bool KeyMayExist(const ReadOptions& /*options*/, ColumnFamilyHandle* /*column_family*/,
+                           const Slice& /*key*/, std::string* /*value*/, std::string* /*timestamp*/,
+                           bool* value_found = nullptr) {
+    if (value_found != nullptr) *value_found = false;
+    return true;
+  }
+  bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+                   std::string* value, bool* value_found = nullptr) {
+    return KeyMayExist(options, column_family, key, value, nullptr, value_found);
+  }
+  bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value,
+                   bool* value_found = nullptr) {
+    return KeyMayExist(options, DefaultColumnFamily(), key, value, nullptr, value_found);
+  }
+  bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value,
+                   std::string* timestamp, bool* value_found = nullptr) {
+    return KeyMayExist(options, DefaultColumnFamily(), key, value, timestamp, value_found);
+  }
+
+  // Never nullptr; to be deleted by the caller before the DB. Not positioned at first.
+  virtual Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* column_family) = 0;
+  Iterator* NewIterator(const ReadOptions& options) {
+    return NewIterator(options, DefaultColumnFamily());
+  }
+
+  // Iterators over one state of the database.
+  virtual Status NewIterators(const ReadOptions& options,
+                              const std::vector<ColumnFamilyHandle*>& column_families,
+                              std::vector<Iterator*>* iterators) = 0;
+
+  // A state to read from, for ReadOptions::snapshot. To be released, not deleted.
+  virtual const Snapshot* GetSnapshot() = 0;
+  virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;
+
+  // ---- Properties ----
+
+  // Names for GetProperty and its kin. Those that end in "level" take a level number behind.
+  struct Properties {
+    inline static const std::string kNumFilesAtLevelPrefix = "rocksdb.num-files-at-level";
+    inline static const std::string kCompressionRatioAtLevelPrefix =
+        "rocksdb.compression-ratio-at-level";
+
+    // Text for people.
+    inline static const std::string kStats = "rocksdb.stats";
+    inline static const std::string kSSTables = "rocksdb.sstables";
+    inline static const std::string kCFStats = "rocksdb.cfstats";  // Also as a map.
+    inline static const std::string kCFStatsNoFileHistogram = "rocksdb.cfstats-no-file-histogram";
+    inline static const std::string kCFFileHistogram = "rocksdb.cf-file-histogram";
+    inline static const std::string kCFWriteStallStats = "rocksdb.cf-write-stall-stats";
+    inline static const std::string kDBWriteStallStats = "rocksdb.db-write-stall-stats";
+    inline static const std::string kDBStats = "rocksdb.dbstats";
+    inline static const std::string kLevelStats = "rocksdb.levelstats";
+    inline static const std::string kBlockCacheEntryStats = "rocksdb.block-cache-entry-stats";
+    inline static const std::string kFastBlockCacheEntryStats =
+        "rocksdb.fast-block-cache-entry-stats";
+    inline static const std::string kOptionsStatistics = "rocksdb.options-statistics";
+    inline static const std::string kAggregatedTableProperties =
+        "rocksdb.aggregated-table-properties";
+    inline static const std::string kAggregatedTablePropertiesAtLevel =
+        "rocksdb.aggregated-table-properties-at-level";
+
+    // Numbers: memtables.
+    inline static const std::string kNumImmutableMemTable = "rocksdb.num-immutable-mem-table";
+    inline static const std::string kNumImmutableMemTableFlushed =
+        "rocksdb.num-immutable-mem-table-flushed";
+    inline static const std::string kMemTableFlushPending = "rocksdb.mem-table-flush-pending";
+    inline static const std::string kCurSizeActiveMemTable = "rocksdb.cur-size-active-mem-table";
+    inline static const std::string kCurSizeAllMemTables = "rocksdb.cur-size-all-mem-tables";
+    inline static const std::string kSizeAllMemTables = "rocksdb.size-all-mem-tables";
+    inline static const std::string kNumEntriesActiveMemTable =
+        "rocksdb.num-entries-active-mem-table";
+    inline static const std::string kNumEntriesImmMemTables = "rocksdb.num-entries-imm-mem-tables";
+    inline static const std::string kNumDeletesActiveMemTable =
+        "rocksdb.num-deletes-active-mem-table";
+    inline static const std::string kNumDeletesImmMemTables = "rocksdb.num-deletes-imm-mem-tables";
+
+    // Numbers: background work.
+    inline static const std::string kNumRunningFlushes = "rocksdb.num-running-flushes";
+    inline static const std::string kCompactionPending = "rocksdb.compaction-pending";
+    inline static const std::string kNumRunningCompactions = "rocksdb.num-running-compactions";
+    inline static const std::string kNumRunningCompactionSortedRuns =
+        "rocksdb.num-running-compaction-sorted-runs";
+    inline static const std::string kBackgroundErrors = "rocksdb.background-errors";
+    inline static const std::string kEstimatePendingCompactionBytes =
+        "rocksdb.estimate-pending-compaction-bytes";
+    inline static const std::string kActualDelayedWriteRate = "rocksdb.actual-delayed-write-rate";
+    inline static const std::string kIsWriteStopped = "rocksdb.is-write-stopped";
+    inline static const std::string kIsFileDeletionsEnabled = "rocksdb.is-file-deletions-enabled";
+
+    // Numbers: contents.
+    inline static const std::string kEstimateNumKeys = "rocksdb.estimate-num-keys";
+    inline static const std::string kEstimateLiveDataSize = "rocksdb.estimate-live-data-size";
+    inline static const std::string kEstimateTableReadersMem = "rocksdb.estimate-table-readers-mem";
+    inline static const std::string kEstimateOldestKeyTime = "rocksdb.estimate-oldest-key-time";
+    inline static const std::string kTotalSstFilesSize = "rocksdb.total-sst-files-size";
+    inline static const std::string kLiveSstFilesSize = "rocksdb.live-sst-files-size";
+    inline static const std::string kObsoleteSstFilesSize = "rocksdb.obsolete-sst-files-size";
+    inline static const std::string kLiveSstFilesSizeAtTemperature =
+        "rocksdb.live-sst-files-size-at-temperature";
+    inline static const std::string kBaseLevel = "rocksdb.base-level";
+
+    // Numbers: versions and snapshots.
+    inline static const std::string kNumSnapshots = "rocksdb.num-snapshots";
+    inline static const std::string kOldestSnapshotTime = "rocksdb.oldest-snapshot-time";
+    inline static const std::string kOldestSnapshotSequence = "rocksdb.oldest-snapshot-sequence";
+    inline static const std::string kNumLiveVersions = "rocksdb.num-live-versions";
+    inline static const std::string kCurrentSuperVersionNumber =
+        "rocksdb.current-super-version-number";
+    inline static const std::string kMinLogNumberToKeep = "rocksdb.min-log-number-to-keep";
+    inline static const std::string kMinObsoleteSstNumberToKeep =
+        "rocksdb.min-obsolete-sst-number-to-keep";
+
+    // Numbers: caches.
+    inline static const std::string kBlockCacheCapacity = "rocksdb.block-cache-capacity";
+    inline static const std::string kBlockCacheUsage = "rocksdb.block-cache-usage";
+    inline static const std::string kBlockCachePinnedUsage = "rocksdb.block-cache-pinned-usage";
+
+    // Value files: none here.
+    inline static const std::string kNumBlobFiles = "rocksdb.num-blob-files";
+    inline static const std::string kBlobStats = "rocksdb.blob-stats";
+    inline static const std::string kTotalBlobFileSize = "rocksdb.total-blob-file-size";
+    inline static const std::string kLiveBlobFileSize = "rocksdb.live-blob-file-size";
+    inline static const std::string kLiveBlobFileGarbageSize =
+        "rocksdb.live-blob-file-garbage-size";
+    inline static const std::string kBlobCacheCapacity = "rocksdb.blob-cache-capacity";
+    inline static const std::string kBlobCacheUsage = "rocksdb.blob-cache-usage";
+    inline static const std::string kBlobCachePinnedUsage = "rocksdb.blob-cache-pinned-usage";
+  };
+
+  // False for an unknown name (or, below, one that has no such form).
+  virtual bool GetProperty(ColumnFamilyHandle* column_family, const Slice& property,
+                           std::string* value) = 0;
+  bool GetProperty(const Slice& property, std::string* value) {
+    return GetProperty(DefaultColumnFamily(), property, value);
+  }
+  virtual bool GetMapProperty(ColumnFamilyHandle* column_family, const Slice& property,
+                              std::map<std::string, std::string>* value) = 0;
+  bool GetMapProperty(const Slice& property, std::map<std::string, std::string>* value) {
+    return GetMapProperty(DefaultColumnFamily(), property, value);
+  }
+  virtual bool GetIntProperty(ColumnFamilyHandle* column_family, const Slice& property,
+                              uint64_t* value) = 0;
+  bool GetIntProperty(const Slice& property, uint64_t* value) {
+    return GetIntProperty(DefaultColumnFamily(), property, value);
+  }
+
+  // Summed over all column families.
+  virtual bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) = 0;
+
+  // Zeroes what kStats counts (not DBOptions::statistics).
+  virtual Status ResetStats() { return Status::NotSupported("ResetStats"); }
+
+  virtual Status GetStatsHistory(uint64_t /*start_time*/, uint64_t /*end_time*/,
+                                 std::unique_ptr<StatsHistoryIterator>* /*stats_iterator*/) {
+    return Status::NotSupported("GetStatsHistory");
+  }
+
+  // ---- Sizes ----
+
+  enum class SizeApproximationFlags : uint8_t {
+    NONE = 0,
+    INCLUDE_MEMTABLES = 1 << 0,
+    INCLUDE_FILES = 1 << 1,
+  };
+
+  // sizes[i]: bytes stored for ranges[i], 0 <= i < n.
+  virtual Status GetApproximateSizes(const SizeApproximationOptions& options,
+                                     ColumnFamilyHandle* column_family, const Range* ranges, int n,
+                                     uint64_t* sizes) = 0;
+  Status GetApproximateSizes(
+      ColumnFamilyHandle* column_family, const Range* ranges, int n, uint64_t* sizes,
+      SizeApproximationFlags include_flags = SizeApproximationFlags::INCLUDE_FILES);
+  Status GetApproximateSizes(
+      const Range* ranges, int n, uint64_t* sizes,
+      SizeApproximationFlags include_flags = SizeApproximationFlags::INCLUDE_FILES) {
+    return GetApproximateSizes(DefaultColumnFamily(), ranges, n, sizes, include_flags);
+  }
+
+  // Entries and bytes in memtables within the range.
+  virtual void GetApproximateMemTableStats(ColumnFamilyHandle* column_family, const Range& range,
+                                           uint64_t* count, uint64_t* size) = 0;
+  void GetApproximateMemTableStats(const Range& range, uint64_t* count, uint64_t* size) {
+    GetApproximateMemTableStats(DefaultColumnFamily(), range, count, size);
+  }
+
+  // ---- Maintenance ----
+
+  // Compacts [begin, end] down to the last level that has data; nullptr: from or to the edge.
+  virtual Status CompactRange(const CompactRangeOptions& options, ColumnFamilyHandle* column_family,
+                              const Slice* begin, const Slice* end) = 0;
+  Status CompactRange(const CompactRangeOptions& options, const Slice* begin, const Slice* end) {
+    return CompactRange(options, DefaultColumnFamily(), begin, end);
+  }
+
+  // Compacts the named tables (and what must go along) into output_level.
+  virtual Status CompactFiles(const CompactionOptions& compact_options,
+                              ColumnFamilyHandle* column_family,
+                              const std::vector<std::string>& input_file_names, int output_level,
+                              int output_path_id = -1,
+                              std::vector<std::string>* output_file_names = nullptr,
+                              CompactionJobInfo* compaction_job_info = nullptr) = 0;
+  Status CompactFiles(const CompactionOptions& compact_options,
+                      const std::vector<std::string>& input_file_names, int output_level,
+                      int output_path_id = -1,
+                      std::vector<std::string>* output_file_names = nullptr,
+                      CompactionJobInfo* compaction_job_info = nullptr) {
+    return CompactFiles(compact_options, DefaultColumnFamily(), input_file_names, output_level,
+                        output_path_id, output_file_names, compaction_job_info);
+  }
+
+  // Marks the tables in the range for a compaction in the background.
+  virtual Status SuggestCompactRange(ColumnFamilyHandle* /*column_family*/, const Slice* /*begin*/,
+                                     const Slice* /*end*/) {
+    return Status::NotSupported("SuggestCompactRange");
+  }
+
+  // Waits until nothing is left to flush or compact.
+  virtual Status WaitForCompact(const WaitForCompactOptions& options) = 0;
+
+  // Changes dynamic options: all of them, or none when an error is returned.
+  virtual Status SetOptions(ColumnFamilyHandle* column_family,
+                            const std::unordered_map<std::string, std::string>& new_options) = 0;
+  Status SetOptions(const std::unordered_map<std::string, std::string>& new_options) {
+    return SetOptions(DefaultColumnFamily(), new_options);
+  }
+  virtual Status SetDBOptions(const std::unordered_map<std::string, std::string>& new_options) = 0;
+
+  // Pause returns when running jobs have ended. Calls nest.
+  virtual Status PauseBackgroundWork() = 0;
+  virtual Status ContinueBackgroundWork() = 0;
+
+  // Ends disable_auto_compactions for these column families.
+  virtual Status EnableAutoCompaction(
+      const std::vector<ColumnFamilyHandle*>& column_family_handles) = 0;
+
+  // Running CompactRange calls end with Incomplete; further ones too until enabled again.
+  virtual void DisableManualCompaction() = 0;
+  virtual void EnableManualCompaction() = 0;
+
+  virtual int NumberLevels(ColumnFamilyHandle* column_family) = 0;
+  int NumberLevels() { return NumberLevels(DefaultColumnFamily()); }
+  virtual int MaxMemCompactionLevel(ColumnFamilyHandle* /*column_family*/) { return 0; }
+  int MaxMemCompactionLevel() { return MaxMemCompactionLevel(DefaultColumnFamily()); }
+  virtual int Level0StopWriteTrigger(ColumnFamilyHandle* column_family) = 0;
+  int Level0StopWriteTrigger() { return Level0StopWriteTrigger(DefaultColumnFamily()); }
+
+  virtual const std::string& GetName() const = 0;
+  virtual Env* GetEnv() const = 0;
+  virtual FileSystem* GetFileSystem() const = 0;
+
+  // Options in force now.
+  virtual Options GetOptions(ColumnFamilyHandle* column_family) const = 0;
+  Options GetOptions() const { return GetOptions(DefaultColumnFamily()); }
+  virtual DBOptions GetDBOptions() const = 0;
+
+  // Writes memtables to tables.
+  virtual Status Flush(const FlushOptions& options, ColumnFamilyHandle* column_family) = 0;
+  Status Flush(const FlushOptions& options) { return Flush(options, DefaultColumnFamily()); }
+  virtual Status Flush(const FlushOptions& options,
+                       const std::vector<ColumnFamilyHandle*>& column_families) = 0;
+
+  // Hands the log's buffer to the system (and to stable storage if `sync`). For manual_wal_flush.
+  virtual Status FlushWAL(bool /*sync*/) { return Status::NotSupported("FlushWAL"); }
+  virtual Status FlushWAL(const FlushWALOptions& options) { return FlushWAL(options.sync); }
+
+  // Brings what is in the log to stable storage.
+  virtual Status SyncWAL() = 0;
+
+  // Blocks writes until unlocked. Calls nest.
+  virtual Status LockWAL() { return Status::NotSupported("LockWAL"); }
+  virtual Status UnlockWAL() { return Status::NotSupported("UnlockWAL"); }
+
+  virtual SequenceNumber GetLatestSequenceNumber() const = 0;
+
+  virtual Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* /*column_family*/,
+                                          std::string /*ts_low*/) {
+    return Status::NotSupported("IncreaseFullHistoryTsLow");
+  }
+  virtual Status GetFullHistoryTsLow(ColumnFamilyHandle* /*column_family*/,
+                                     std::string* /*ts_low*/) {
+    return Status::NotSupported("GetFullHistoryTsLow");
+  }
+
+  // ---- Files ----
+
+  // Calls nest: files are deleted again after as many Enable as Disable calls.
+  virtual Status DisableFileDeletions() = 0;
+  virtual Status EnableFileDeletions() = 0;
+
+  // Names relative to the database, with a leading slash. manifest_file_size: bytes to copy.
+  virtual Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
+                              bool flush_memtable = true) = 0;
+
+  // Oldest first.
+  virtual Status GetSortedWalFiles(VectorLogPtr& files) = 0;
+  virtual Status GetCurrentWalFile(std::unique_ptr<LogFile>* /*current_log_file*/) {
+    return Status::NotSupported("GetCurrentWalFile");
+  }
+
+  // An iterator from the batch that contains seq_number. NotFound if the logs do not reach back.
+  virtual Status GetUpdatesSince(SequenceNumber seq_number,
+                                 std::unique_ptr<TransactionLogIterator>* iter,
+                                 const TransactionLogIterator::ReadOptions& read_options =
+                                     TransactionLogIterator::ReadOptions()) = 0;
+
+  virtual Status GetCreationTimeOfOldestFile(uint64_t* /*creation_time*/) {
+    return Status::NotSupported("GetCreationTimeOfOldestFile");
+  }
+
+  // All tables of all column families.
+  virtual void GetLiveFilesMetaData(std::vector<LiveFileMetaData>* /*metadata*/) {}
+
+  virtual void GetColumnFamilyMetaData(ColumnFamilyHandle* /*column_family*/,
+                                       ColumnFamilyMetaData* /*metadata*/) {}
+  void GetColumnFamilyMetaData(ColumnFamilyMetaData* metadata) {
+    GetColumnFamilyMetaData(DefaultColumnFamily(), metadata);
+  }
+  virtual void GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* /*metadata*/) {}
+
+  virtual Status IngestExternalFile(ColumnFamilyHandle* column_family,
+                                    const std::vector<std::string>& external_files,
+                                    const IngestExternalFileOptions& options) = 0;
+  Status IngestExternalFile(const std::vector<std::string>& external_files,
+                            const IngestExternalFileOptions& options) {
+    return IngestExternalFile(DefaultColumnFamily(), external_files, options);
+  }
+
+  // All or nothing over several column families.
+  virtual Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) = 0;
+
+  // Reads everything and compares checksums: of blocks; of whole files.
+  virtual Status VerifyChecksum(const ReadOptions& read_options) = 0;
+  Status VerifyChecksum() { return VerifyChecksum(ReadOptions()); }
+  virtual Status VerifyFileChecksums(const ReadOptions& /*read_options*/) {
+    return Status::NotSupported("VerifyFileChecksums");
+  }
+
+  // The database's own identity, and one of this opening.
+  virtual Status GetDbIdentity(std::string& identity) const = 0;
+  virtual Status GetDbSessionId(std::string& session_id) const = 0;
+
+  virtual Status GetPropertiesOfAllTables(ColumnFamilyHandle* column_family,
+                                          TablePropertiesCollection* props) = 0;
+  Status GetPropertiesOfAllTables(TablePropertiesCollection* props) {
+    return GetPropertiesOfAllTables(DefaultColumnFamily(), props);
+  }
+  virtual Status GetPropertiesOfTablesInRange(ColumnFamilyHandle* column_family, const Range* range,
+                                              std::size_t n, TablePropertiesCollection* props) = 0;
+
+  // Deletes tables that lie wholly within the ranges; see convenience.h.
+  virtual Status DeleteFilesInRanges(ColumnFamilyHandle* /*column_family*/,
+                                     const RangePtr* /*ranges*/, size_t /*n*/,
+                                     bool /*include_end*/ = true) {
+    return Status::NotSupported("DeleteFilesInRanges");
+  }
+
+  // Ends all background work for good; see convenience.h.
+  virtual void CancelAllBackgroundWork(bool /*wait*/) {}
+
+  // The innermost DB of wrappers.
+  virtual DB* GetRootDB() { return this; }
+
+  virtual Status TryCatchUpWithPrimary() { return Status::NotSupported("TryCatchUpWithPrimary"); }
+
+ private:
+  template <typename OpenRaw>
+  static Status Adopt(std::unique_ptr<DB>* dbptr, OpenRaw open_raw) {
+    dbptr->reset();
+    DB* raw = nullptr;
+    Status s = open_raw(&raw);
+    dbptr->reset(raw);
+    return s;
+  }
+};
+
+inline DB::SizeApproximationFlags operator&(DB::SizeApproximationFlags a,
+                                            DB::SizeApproximationFlags b) {
+  return static_cast<DB::SizeApproximationFlags>(static_cast<uint8_t>(a) & static_cast<uint8_t>(b));
+}
+
+inline DB::SizeApproximationFlags operator|(DB::SizeApproximationFlags a,
+                                            DB::SizeApproximationFlags b) {
+  return static_cast<DB::SizeApproximationFlags>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
+}
+
+inline Status DB::GetApproximateSizes(ColumnFamilyHandle* column_family, const Range* ranges, int n,
+                                      uint64_t* sizes, SizeApproximationFlags include_flags) {
+  const auto has = [include_flags](SizeApproximationFlags flag) {
+    return (include_flags & flag) == flag;
+  };
+  SizeApproximationOptions options;
+  options.include_memtables = has(SizeApproximationFlags::INCLUDE_MEMTABLES);
+  options.include_files = has(SizeApproximationFlags::INCLUDE_FILES);
+  return GetApproximateSizes(options, column_family, ranges, n, sizes);
+}
+
+inline std::vector<Status> DB::MultiGet(const ReadOptions& options,
+                                        const std::vector<ColumnFamilyHandle*>& column_families,
+                                        const std::vector<Slice>& keys,
+                                        std::vector<std::string>* values,
+                                        std::vector<std::string>* timestamps) {
+  const size_t n = keys.size();
+  std::vector<Status> statuses(n);
+  values->assign(n, std::string());
+  if (timestamps != nullptr) timestamps->assign(n, std::string());
+  if (column_families.size() != n) {
+    statuses.assign(n, Status::InvalidArgument("MultiGet: one column family per key needed"));
+    return statuses;
+  }
+  std::vector<ColumnFamilyHandle*> families(column_families);
+  std::vector<PinnableSlice> pinned;
+  pinned.reserve(n);
+  for (size_t i = 0; i < n; ++i) pinned.emplace_back(&(*values)[i]);
+  MultiGet(options, n, families.data(), keys.data(), pinned.data(),
+           timestamps == nullptr ? nullptr : timestamps->data(), statuses.data());
+  for (size_t i = 0; i < n; ++i) {
+    if (statuses[i].ok() && pinned[i].IsPinned()) {
+      (*values)[i].assign(pinned[i].data(), pinned[i].size());
+    }
+  }
+  return statuses;
+}
+
+// Deletes a database that is not open, with all its files. OK if there is none.
+VARVE_EXPORT Status DestroyDB(const std::string& name, const Options& options,
+                              const std::vector<ColumnFamilyDescriptor>& column_families =
+                                  std::vector<ColumnFamilyDescriptor>());
+
+// Rebuilds the MANIFEST of a database that cannot be opened from the tables that are there.
+VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,
+                             const std::vector<ColumnFamilyDescriptor>& column_families);
+VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,
+                             const std::vector<ColumnFamilyDescriptor>& column_families,
+                             const ColumnFamilyOptions& unknown_cf_opts);
+VARVE_EXPORT Status RepairDB(const std::string& dbname, const Options& options);
+
+}  // namespace varve

@@ -1,0 +1,692 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns Env, the bundle of files, threads and time that a database runs on, in its classic form:
+// new code that only wants to supply storage should subclass FileSystem (file_system.h) and
+// combine it with NewCompositeEnv.
+
+#include <cassert>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "varve/export.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+
+#define VARVE_PRINTF_FORMAT_ATTR(format_param, dots_param) \
+  __attribute__((__format__(__printf__, format_param, dots_param)))
+
+namespace varve {
+
+class Directory;
+class FileLock;
+class FileSystem;
+class Logger;
+class MemoryMappedFileBuffer;
+class RandomAccessFile;
+class RandomRWFile;
+class RateLimiter;
+class SequentialFile;
+class SystemClock;
+class WritableFile;
+struct DataVerificationInfo;
+struct DBOptions;
+struct ImmutableDBOptions;
+struct ThreadStatus;
+
+// Bytes; the alignment that direct I/O uses unless a file asks for another.
+constexpr size_t kDefaultPageSize = 4 * 1024;
+
+enum class CpuPriority { kIdle = 0, kLow = 1, kNormal = 2, kHigh = 3 };
+
+// How a file is opened. The defaults are those of a default DBOptions.
+struct VARVE_EXPORT EnvOptions {
+  EnvOptions() = default;
+  // Takes over the file-related fields of `options`.
+  explicit EnvOptions(const DBOptions& options);
+
+  // Read through a mapping of the file. A mapped file that is truncated by somebody else raises
+  // SIGBUS on access.
+  bool use_mmap_reads = false;
+  // Write through mappings of growing pieces of the file.
+  bool use_mmap_writes = false;
+  // O_DIRECT. Not together with mappings.
+  bool use_direct_reads = false;
+  bool use_direct_writes = false;
+  // Preallocate space with fallocate where the file system can.
+  bool allow_fallocate = true;
+  // Descriptors are not inherited by programs that the process starts.
+  bool set_fd_cloexec = true;
+  // Bytes written between two requests to start write-back; 0 leaves it to the kernel.
+  uint64_t bytes_per_sync = 0;
+  // Wait for the previous write-back before a new one is requested.
+  bool strict_bytes_per_sync = false;
+  // Preallocation does not change the size that readers of the file see.
+  bool fallocate_with_keep_size = true;
+  // Bytes read ahead by a compaction.
+  size_t compaction_readahead_size = 2 * 1024 * 1024;
+  // Bytes; the largest write buffer of a file.
+  size_t writable_file_max_buffer_size = 1024 * 1024;
+  // Not owned; may be null.
+  RateLimiter* rate_limiter = nullptr;
+};
+
+// Thread-safe. Subclass it, or EnvWrapper, to supply files, threads or time; a subclass that
+// overrides the file functions is reached by the library through an adapter that GetFileSystem()
+// returns. Exceptions must not leave an overridden function.
+class VARVE_EXPORT Env {
+ public:
+  static const char* Type() { return "Environment"; }
+  static const char* kDefaultName() { return "DefaultEnv"; }
+
+  struct FileAttributes {
+    std::string name;     // relative to the directory that was listed
+    uint64_t size_bytes;  // when it was listed
+  };
+
+  // GetFileSystem() and GetSystemClock() become adapters over this object's virtual functions.
+  Env();
+  // The same for the clock only.
+  explicit Env(const std::shared_ptr<FileSystem>& fs);
+  Env(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock);
+  Env(const Env&) = delete;
+  Env& operator=(const Env&) = delete;
+  virtual ~Env();
+
+  // The operating system's environment. Never destroyed; not to be deleted.
+  static Env* Default();
+
+  virtual const char* Name() const { return ""; }
+
+  // Told when a database starts and stops using directories.
+  virtual Status RegisterDbPaths(const std::vector<std::string>& paths);
+  virtual Status UnregisterDbPaths(const std::vector<std::string>& paths);
+
+  // Opens an existing file. NotFound when there is none; *result is null on any failure. A
+  // sequential file is used by one thread at a time, a random-access file by many.
+  virtual Status NewSequentialFile(const std::string& fname,
+                                   std::unique_ptr<SequentialFile>* result,
+                                   const EnvOptions& options) = 0;
+  virtual Status NewRandomAccessFile(const std::string& fname,
+                                     std::unique_ptr<RandomAccessFile>* result,
+                                     const EnvOptions& options) = 0;
+
+  enum WriteLifeTimeHint {
+    WLTH_NOT_SET = 0,
+    WLTH_NONE,
+    WLTH_SHORT,
+    WLTH_MEDIUM,
+    WLTH_LONG,
+    WLTH_EXTREME,
+  };
+
+  // Creates a file, emptying one that exists. Used by one thread at a time.
+  virtual Status NewWritableFile(const std::string& fname, std::unique_ptr<WritableFile>* result,
+                                 const EnvOptions& options) = 0;
+  // Opens for appending; creates what does not exist.
+  virtual Status ReopenWritableFile(const std::string& fname, std::unique_ptr<WritableFile>* result,
+                                    const EnvOptions& options);
+  // Renames `old_fname` to `fname` and opens it for writing from the start; old bytes may remain
+  // past what is written.
+  virtual Status ReuseWritableFile(const std::string& fname, const std::string& old_fname,
+                                   std::unique_ptr<WritableFile>* result,
+                                   const EnvOptions& options);
+  // Opens an existing file for reads and writes at any offset.
+  virtual Status NewRandomRWFile(const std::string& fname, std::unique_ptr<RandomRWFile>* result,
+                                 const EnvOptions& options);
+  // Maps a whole existing file for reading and writing.
+  virtual Status NewMemoryMappedFileBuffer(const std::string& fname,
+                                           std::unique_ptr<MemoryMappedFileBuffer>* result);
+  // Opens an existing directory, to fsync it.
+  virtual Status NewDirectory(const std::string& name, std::unique_ptr<Directory>* result) = 0;
+
+  // OK, NotFound, or an IOError when that cannot be told.
+  virtual Status FileExists(const std::string& fname) = 0;
+  // Names in `dir`, without "." and "..", in no order. *result is replaced. NotFound when there is
+  // no such directory.
+  virtual Status GetChildren(const std::string& dir, std::vector<std::string>* result) = 0;
+  virtual Status GetChildrenFileAttributes(const std::string& dir,
+                                           std::vector<FileAttributes>* result);
+  virtual Status DeleteFile(const std::string& fname) = 0;
+  // Sets the size in bytes.
+  virtual Status Truncate(const std::string& fname, size_t size);
+  // Fails when the directory exists.
+  virtual Status CreateDir(const std::string& dirname) = 0;
+  virtual Status CreateDirIfMissing(const std::string& dirname) = 0;
+  // Removes an empty directory.
+  virtual Status DeleteDir(const std::string& dirname) = 0;
+  virtual Status GetFileSize(const std::string& fname, uint64_t* file_size) = 0;
+  // Seconds since the Unix epoch.
+  virtual Status GetFileModificationTime(const std::string& fname, uint64_t* file_mtime) = 0;
+  // Atomically replaces `target` when it exists.
+  virtual Status RenameFile(const std::string& src, const std::string& target) = 0;
+  virtual Status LinkFile(const std::string& src, const std::string& target);
+  virtual Status NumFileLinks(const std::string& fname, uint64_t* count);
+  virtual Status AreFilesSame(const std::string& first, const std::string& second, bool* res);
+
+  // Takes an exclusive lock that excludes other processes and other callers in this one, creating
+  // `fname` as needed. Does not wait: IOError when the lock is held. The holder passes *lock to
+  // UnlockFile, which consumes it; a process that ends gives its locks up.
+  virtual Status LockFile(const std::string& fname, FileLock** lock) = 0;
+  virtual Status UnlockFile(FileLock* lock) = 0;
+
+  // Pools of background threads.
+  enum Priority { BOTTOM, LOW, HIGH, USER, TOTAL };
+  static std::string PriorityToString(Priority priority);
+
+  // Classes of requests to a rate limiter.
+  enum IOPriority { IO_LOW = 0, IO_MID = 1, IO_HIGH = 2, IO_USER = 3, IO_TOTAL = 4 };
+
+  // What an I/O request is done for. 0x80..0xFE are for programs' own file systems.
+  enum class IOActivity : uint8_t {
+    kFlush = 0,
+    kCompaction = 1,
+    kDBOpen = 2,
+    kGet = 3,
+    kMultiGet = 4,
+    kDBIterator = 5,
+    kVerifyDBChecksum = 6,
+    kVerifyFileChecksums = 7,
+    kGetEntity = 8,
+    kMultiGetEntity = 9,
+    kGetFileChecksumsFromCurrentManifest = 10,
+    kCustomIOActivity80 = 0x80,
+    kCustomIOActivity81 = 0x81,
+    kCustomIOActivity82 = 0x82,
+    kCustomIOActivity83 = 0x83,
+    kCustomIOActivity84 = 0x84,
+    kCustomIOActivity85 = 0x85,
+    kCustomIOActivity86 = 0x86,
+    kCustomIOActivity87 = 0x87,
+    kCustomIOActivity88 = 0x88,
+    kCustomIOActivity89 = 0x89,
+    kCustomIOActivity8A = 0x8A,
+    kCustomIOActivity8B = 0x8B,
+    kCustomIOActivity8C = 0x8C,
+    kCustomIOActivity8D = 0x8D,
+    kCustomIOActivity8E = 0x8E,
+    kCustomIOActivity8F = 0x8F,
+    kCustomIOActivity90 = 0x90,
+    kCustomIOActivity91 = 0x91,
+    kCustomIOActivity92 = 0x92,
+    kCustomIOActivity93 = 0x93,
+    kCustomIOActivity94 = 0x94,
+    kCustomIOActivity95 = 0x95,
+    kCustomIOActivity96 = 0x96,
+    kCustomIOActivity97 = 0x97,
+    kCustomIOActivity98 = 0x98,
+    kCustomIOActivity99 = 0x99,
+    kCustomIOActivity9A = 0x9A,
+    kCustomIOActivity9B = 0x9B,
+    kCustomIOActivity9C = 0x9C,
+    kCustomIOActivity9D = 0x9D,
+    kCustomIOActivity9E = 0x9E,
+    kCustomIOActivity9F = 0x9F,
+    kCustomIOActivityA0 = 0xA0,
+    kCustomIOActivityA1 = 0xA1,
+    kCustomIOActivityA2 = 0xA2,
+    kCustomIOActivityA3 = 0xA3,
+    kCustomIOActivityA4 = 0xA4,
+    kCustomIOActivityA5 = 0xA5,
+    kCustomIOActivityA6 = 0xA6,
+    kCustomIOActivityA7 = 0xA7,
+    kCustomIOActivityA8 = 0xA8,
+    kCustomIOActivityA9 = 0xA9,
+    kCustomIOActivityAA = 0xAA,
+    kCustomIOActivityAB = 0xAB,
+    kCustomIOActivityAC = 0xAC,
+    kCustomIOActivityAD = 0xAD,
+    kCustomIOActivityAE = 0xAE,
+    kCustomIOActivityAF = 0xAF,
+    kCustomIOActivityB0 = 0xB0,
+    kCustomIOActivityB1 = 0xB1,
+    kCustomIOActivityB2 = 0xB2,
+    kCustomIOActivityB3 = 0xB3,
+    kCustomIOActivityB4 = 0xB4,
+    kCustomIOActivityB5 = 0xB5,
+    kCustomIOActivityB6 = 0xB6,
+    kCustomIOActivityB7 = 0xB7,
+    kCustomIOActivityB8 = 0xB8,
+    kCustomIOActivityB9 = 0xB9,
+    kCustomIOActivityBA = 0xBA,
+    kCustomIOActivityBB = 0xBB,
+    kCustomIOActivityBC = 0xBC,
+    kCustomIOActivityBD = 0xBD,
+    kCustomIOActivityBE = 0xBE,
+    kCustomIOActivityBF = 0xBF,
+    kCustomIOActivityC0 = 0xC0,
+    kCustomIOActivityC1 = 0xC1,
+    kCustomIOActivityC2 = 0xC2,
+    kCustomIOActivityC3 = 0xC3,
+    kCustomIOActivityC4 = 0xC4,
+    kCustomIOActivityC5 = 0xC5,
+    kCustomIOActivityC6 = 0xC6,
+    kCustomIOActivityC7 = 0xC7,
+    kCustomIOActivityC8 = 0xC8,
+    kCustomIOActivityC9 = 0xC9,
+    kCustomIOActivityCA = 0xCA,
+    kCustomIOActivityCB = 0xCB,
+    kCustomIOActivityCC = 0xCC,
+    kCustomIOActivityCD = 0xCD,
+    kCustomIOActivityCE = 0xCE,
+    kCustomIOActivityCF = 0xCF,
+    kCustomIOActivityD0 = 0xD0,
+    kCustomIOActivityD1 = 0xD1,
+    kCustomIOActivityD2 = 0xD2,
+    kCustomIOActivityD3 = 0xD3,
+    kCustomIOActivityD4 = 0xD4,
+    kCustomIOActivityD5 = 0xD5,
+    kCustomIOActivityD6 = 0xD6,
+    kCustomIOActivityD7 = 0xD7,
+    kCustomIOActivityD8 = 0xD8,
+    kCustomIOActivityD9 = 0xD9,
+    kCustomIOActivityDA = 0xDA,
+    kCustomIOActivityDB = 0xDB,
+    kCustomIOActivityDC = 0xDC,
+    kCustomIOActivityDD = 0xDD,
+    kCustomIOActivityDE = 0xDE,
+    kCustomIOActivityDF = 0xDF,
+    kCustomIOActivityE0 = 0xE0,
+    kCustomIOActivityE1 = 0xE1,
+    kCustomIOActivityE2 = 0xE2,
+    kCustomIOActivityE3 = 0xE3,
+    kCustomIOActivityE4 = 0xE4,
+    kCustomIOActivityE5 = 0xE5,
+    kCustomIOActivityE6 = 0xE6,
+    kCustomIOActivityE7 = 0xE7,
+    kCustomIOActivityE8 = 0xE8,
+    kCustomIOActivityE9 = 0xE9,
+    kCustomIOActivityEA = 0xEA,
+    kCustomIOActivityEB = 0xEB,
+    kCustomIOActivityEC = 0xEC,
+    kCustomIOActivityED = 0xED,
+    kCustomIOActivityEE = 0xEE,
+    kCustomIOActivityEF = 0xEF,
+    kCustomIOActivityF0 = 0xF0,
+    kCustomIOActivityF1 = 0xF1,
+    kCustomIOActivityF2 = 0xF2,
+    kCustomIOActivityF3 = 0xF3,
+    kCustomIOActivityF4 = 0xF4,
+    kCustomIOActivityF5 = 0xF5,
+    kCustomIOActivityF6 = 0xF6,
+    kCustomIOActivityF7 = 0xF7,
+    kCustomIOActivityF8 = 0xF8,
+    kCustomIOActivityF9 = 0xF9,
+    kCustomIOActivityFA = 0xFA,
+    kCustomIOActivityFB = 0xFB,
+    kCustomIOActivityFC = 0xFC,
+    kCustomIOActivityFD = 0xFD,
+    kCustomIOActivityFE = 0xFE,
+    kUnknown = 0xFF,
+  };
+  static std::string IOActivityToString(IOActivity activity);
+
+  // Runs function(arg) once on a thread of pool `pri`. `tag`, when not null, names the job for
+  // UnSchedule, which calls unschedFunction(arg) for each job that it removes.
+  virtual void Schedule(void (*function)(void* arg), void* arg, Priority pri = LOW,
+                        void* tag = nullptr, void (*unschedFunction)(void* arg) = nullptr) = 0;
+  // Removes the waiting jobs of `tag` and returns their number; a running job is not touched.
+  virtual int UnSchedule(void* tag, Priority pri);
+  // Runs function(arg) on a thread of its own.
+  virtual void StartThread(void (*function)(void* arg), void* arg) = 0;
+  // The same for any callable; the arguments are copied or moved.
+  template <typename FunctionT, typename... Args>
+  void StartThreadTyped(FunctionT function, Args&&... args) {
+    using Call = std::pair<std::function<void(Args...)>, std::tuple<Args...>>;
+    auto call = std::make_unique<Call>(std::function<void(Args...)>(std::move(function)),
+                                       std::tuple<Args...>(std::forward<Args>(args)...));
+    StartThread(
+        [](void* arg) {
+          const std::unique_ptr<Call> owned(static_cast<Call*>(arg));
+          std::apply(owned->first, owned->second);
+        },
+        call.release());
+  }
+  // Waits for every thread that StartThread started.
+  virtual void WaitForJoin() {}
+  // Sets threads of a pool aside; returns how many.
+  virtual int ReserveThreads(int threads_to_be_reserved, Priority pri);
+  virtual int ReleaseThreads(int threads_to_be_released, Priority pri);
+  // Jobs that wait for a thread.
+  virtual unsigned int GetThreadPoolQueueLen(Priority pri = LOW) const;
+
+  // A directory that tests may write to; created if missing.
+  virtual Status GetTestDirectory(std::string* path) = 0;
+  // A logger that appends to `fname`.
+  virtual Status NewLogger(const std::string& fname, std::shared_ptr<Logger>* result);
+
+  // See SystemClock for the meaning of these.
+  virtual uint64_t NowMicros() = 0;
+  virtual uint64_t NowNanos() { return NowMicros() * 1000; }
+  virtual uint64_t NowCPUNanos() { return 0; }
+  virtual void SleepForMicroseconds(int micros) = 0;
+  virtual Status GetCurrentTime(int64_t* unix_time) = 0;
+  virtual std::string TimeToString(uint64_t time) = 0;
+
+  // Writes the NUL-terminated host name to name[0, len).
+  virtual Status GetHostName(char* name, uint64_t len) = 0;
+  virtual Status GetHostNameString(std::string* result);
+  virtual Status GetAbsolutePath(const std::string& db_path, std::string* output_path) = 0;
+
+  // The number of threads of a pool; 0 stops it from taking up jobs.
+  virtual void SetBackgroundThreads(int number, Priority pri = LOW) = 0;
+  virtual int GetBackgroundThreads(Priority pri = LOW) = 0;
+  virtual Status SetAllowNonOwnerAccess(bool allow_non_owner_access);
+  // Grows a pool to `number` threads; never shrinks it.
+  virtual void IncBackgroundThreadsIfNeeded(int number, Priority pri) = 0;
+  // The default Env leaves thread priorities alone: these do nothing, and the form that returns a
+  // Status says NotSupported.
+  virtual void LowerThreadPoolIOPriority(Priority pool = LOW);
+  virtual Status LowerThreadPoolCPUPriority(Priority pool, CpuPriority pri);
+  virtual void LowerThreadPoolCPUPriority(Priority pool = LOW);
+
+  // A random UUID as 36 lower-case characters.
+  virtual std::string GenerateUniqueId();
+
+  // Adjust `env_options` to a kind of file.
+  virtual EnvOptions OptimizeForLogRead(const EnvOptions& env_options) const;
+  virtual EnvOptions OptimizeForManifestRead(const EnvOptions& env_options) const;
+  virtual EnvOptions OptimizeForLogWrite(const EnvOptions& env_options,
+                                         const DBOptions& db_options) const;
+  virtual EnvOptions OptimizeForManifestWrite(const EnvOptions& env_options) const;
+  virtual EnvOptions OptimizeForCompactionTableWrite(const EnvOptions& env_options,
+                                                     const ImmutableDBOptions& db_options) const;
+  virtual EnvOptions OptimizeForCompactionTableRead(const EnvOptions& env_options,
+                                                    const ImmutableDBOptions& db_options) const;
+  virtual EnvOptions OptimizeForBlobFileRead(const EnvOptions& env_options,
+                                             const ImmutableDBOptions& db_options) const;
+
+  virtual Status GetThreadList(std::vector<ThreadStatus>* thread_list);
+  // A number that identifies the calling thread within the process.
+  virtual uint64_t GetThreadID() const;
+  // Bytes free for unprivileged users on the file system that holds `path`.
+  virtual Status GetFreeSpace(const std::string& path, uint64_t* diskfree);
+  virtual Status IsDirectory(const std::string& path, bool* is_dir);
+  virtual void SanitizeEnvOptions(EnvOptions* env_opts) const;
+
+  // Never null. They live as long as the returned reference's Env.
+  const std::shared_ptr<FileSystem>& GetFileSystem() const { return file_system_; }
+  const std::shared_ptr<SystemClock>& GetSystemClock() const { return system_clock_; }
+
+ protected:
+  // Constant after construction.
+  std::shared_ptr<FileSystem> file_system_;
+  std::shared_ptr<SystemClock> system_clock_;
+};
+
+// A file that is read from start to end by one thread at a time.
+class VARVE_EXPORT SequentialFile {
+ public:
+  SequentialFile() = default;
+  SequentialFile(const SequentialFile&) = delete;
+  SequentialFile& operator=(const SequentialFile&) = delete;
+  virtual ~SequentialFile() = default;
+
+  // Reads up to n bytes. *result may point into scratch[0, n). A result shorter than n means the
+  // end of the file.
+  virtual Status Read(size_t n, Slice* result, char* scratch) = 0;
+  // Stops at the end of the file, with OK.
+  virtual Status Skip(uint64_t n) = 0;
+  virtual bool use_direct_io() const { return false; }
+  virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  // Drops the range from the system's cache; length 0 means up to the end.
+  virtual Status InvalidateCache(size_t offset, size_t length);
+  // For direct I/O: offset, n and scratch are aligned.
+  virtual Status PositionedRead(uint64_t offset, size_t n, Slice* result, char* scratch);
+};
+
+struct ReadRequest {
+  uint64_t offset;  // bytes from the start
+  size_t len;       // bytes
+  char* scratch;    // at least len bytes
+  Slice result;     // out; shorter than len only at the end of the file
+  Status status;    // out
+};
+
+// A file that many threads may read at any offset.
+class VARVE_EXPORT RandomAccessFile {
+ public:
+  RandomAccessFile() = default;
+  RandomAccessFile(const RandomAccessFile&) = delete;
+  RandomAccessFile& operator=(const RandomAccessFile&) = delete;
+  virtual ~RandomAccessFile() = default;
+
+  // As SequentialFile::Read, at `offset`.
+  virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
+  // A hint that the range will be read soon.
+  virtual Status Prefetch(uint64_t offset, size_t n);
+  // Reads every request; each has its own status. The returned status is about the call itself.
+  virtual Status MultiRead(ReadRequest* reqs, size_t num_reqs);
+  // Writes an identifier of at most max_size bytes that is stable while the file exists and is no
+  // prefix of another's; returns its length, or 0 for none.
+  virtual size_t GetUniqueId(char* id, size_t max_size) const;
+
+  enum AccessPattern { NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED };
+  virtual void Hint(AccessPattern pattern);
+  virtual bool use_direct_io() const { return false; }
+  virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  virtual Status InvalidateCache(size_t offset, size_t length);
+  // The file's size in bytes.
+  virtual Status GetFileSize(uint64_t* result);
+};
+
+// A file that one thread at a time appends to. Either Append or PositionedAppend is used for the
+// whole life of the object.
+class VARVE_EXPORT WritableFile {
+ public:
+  WritableFile() : strict_bytes_per_sync_(false) {}
+  explicit WritableFile(const EnvOptions& options)
+      : strict_bytes_per_sync_(options.strict_bytes_per_sync) {}
+  WritableFile(const WritableFile&) = delete;
+  WritableFile& operator=(const WritableFile&) = delete;
+  virtual ~WritableFile() = default;
+
+  virtual Status Append(const Slice& data) = 0;
+  virtual Status Append(const Slice& data, const DataVerificationInfo& verification_info);
+  // For direct I/O: data and offset are aligned; a partly filled last page is written again.
+  virtual Status PositionedAppend(const Slice& data, uint64_t offset);
+  virtual Status PositionedAppend(const Slice& data, uint64_t offset,
+                                  const DataVerificationInfo& verification_info);
+  // Sets the size; called before Close when padding has to go.
+  virtual Status Truncate(uint64_t size);
+  virtual Status Close() = 0;
+  // Hands buffered bytes to the operating system.
+  virtual Status Flush() = 0;
+  // Makes the written bytes durable.
+  virtual Status Sync() = 0;
+  // The same, with all metadata.
+  virtual Status Fsync() { return Sync(); }
+  // Whether Sync may run while another thread appends.
+  virtual bool IsSyncThreadSafe() const { return false; }
+  virtual bool use_direct_io() const { return false; }
+  virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  virtual void SetIOPriority(Env::IOPriority pri) { io_priority_ = pri; }
+  virtual Env::IOPriority GetIOPriority() { return io_priority_; }
+  virtual void SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) { write_hint_ = hint; }
+  virtual Env::WriteLifeTimeHint GetWriteLifeTimeHint() { return write_hint_; }
+  // Bytes written so far.
+  virtual uint64_t GetFileSize() { return 0; }
+  // Bytes by which PrepareWrite extends the reserved space; 0 reserves nothing.
+  virtual void SetPreallocationBlockSize(size_t size) { preallocation_block_size_ = size; }
+  virtual void GetPreallocationStatus(size_t* block_size, size_t* last_allocated_block) {
+    *block_size = preallocation_block_size_;
+    *last_allocated_block = last_preallocated_block_;
+  }
+  virtual size_t GetUniqueId(char* id, size_t max_size) const;
+  virtual Status InvalidateCache(size_t offset, size_t length);
+  // Starts write-back of the range; not a promise of durability.
+  virtual Status RangeSync(uint64_t offset, uint64_t nbytes);
+  // Reserves space for a coming write of len bytes at offset. A failure is not reported: the write
+  // itself will meet it.
+  virtual void PrepareWrite(size_t offset, size_t len);
+  virtual Status Allocate(uint64_t offset, uint64_t len);
+
+ protected:
+  size_t preallocation_block_size() const { return preallocation_block_size_; }
+
+ private:
+  size_t last_preallocated_block_ = 0;
+  size_t preallocation_block_size_ = 0;
+
+ protected:
+  Env::IOPriority io_priority_ = Env::IO_TOTAL;
+  Env::WriteLifeTimeHint write_hint_ = Env::WLTH_NOT_SET;
+  const bool strict_bytes_per_sync_;
+};
+
+// A file that is read and written at any offset by one thread at a time.
+class VARVE_EXPORT RandomRWFile {
+ public:
+  RandomRWFile() = default;
+  RandomRWFile(const RandomRWFile&) = delete;
+  RandomRWFile& operator=(const RandomRWFile&) = delete;
+  virtual ~RandomRWFile() = default;
+
+  virtual bool use_direct_io() const { return false; }
+  virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  virtual Status Write(uint64_t offset, const Slice& data) = 0;
+  virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
+  virtual Status Flush() = 0;
+  virtual Status Sync() = 0;
+  virtual Status Fsync() { return Sync(); }
+  virtual Status Close() = 0;
+};
+
+// A whole file mapped for reading and writing; unmapped by the destructor of the implementation.
+class VARVE_EXPORT MemoryMappedFileBuffer {
+ public:
+  MemoryMappedFileBuffer(void* base, size_t length) : base_(base), length_(length) {}
+  MemoryMappedFileBuffer(const MemoryMappedFileBuffer&) = delete;
+  MemoryMappedFileBuffer& operator=(const MemoryMappedFileBuffer&) = delete;
+  virtual ~MemoryMappedFileBuffer() = 0;
+
+  void* GetBase() const { return base_; }
+  size_t GetLen() const { return length_; }
+
+ protected:
+  void* base_;
+  const size_t length_;
+};
+
+class VARVE_EXPORT Directory {
+ public:
+  Directory() = default;
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  virtual ~Directory() = default;
+
+  // Makes the directory's entries durable. Thread-safe.
+  virtual Status Fsync() = 0;
+  virtual Status Close();
+  virtual size_t GetUniqueId(char* id, size_t max_size) const;
+};
+
+enum InfoLogLevel : unsigned char {
+  DEBUG_LEVEL = 0,
+  INFO_LEVEL,
+  WARN_LEVEL,
+  ERROR_LEVEL,
+  FATAL_LEVEL,
+  HEADER_LEVEL,
+  NUM_INFO_LOG_LEVELS,
+};
+
+// Where the human-readable log goes. Thread-safe. Override one of the Logv functions.
+class VARVE_EXPORT Logger {
+ public:
+  static constexpr size_t kDoNotSupportGetLogFileSize = (std::numeric_limits<size_t>::max)();
+
+  explicit Logger(const InfoLogLevel log_level = InfoLogLevel::INFO_LEVEL)
+      : closed_(false), log_level_(log_level) {}
+  Logger(const Logger&) = delete;
+  Logger& operator=(const Logger&) = delete;
+  virtual ~Logger();
+
+  // Flushes and releases what the logger holds. A second call does nothing.
+  virtual Status Close();
+  // An entry that should stand at the start of each log file.
+  virtual void LogHeader(const char* format, va_list ap) {
+    Logv(InfoLogLevel::INFO_LEVEL, format, ap);
+  }
+  virtual void Logv(const char* format, va_list ap);
+  // Drops what is below GetInfoLogLevel(); marks other entries with their level and passes them to
+  // Logv(format, ap).
+  virtual void Logv(const InfoLogLevel log_level, const char* format, va_list ap);
+  // Bytes, or kDoNotSupportGetLogFileSize.
+  virtual size_t GetLogFileSize() const { return kDoNotSupportGetLogFileSize; }
+  virtual void Flush() {}
+  virtual InfoLogLevel GetInfoLogLevel() const { return log_level_; }
+  virtual void SetInfoLogLevel(const InfoLogLevel log_level) { log_level_ = log_level; }
+
+ protected:
+  virtual Status CloseImpl();
+  bool closed_;
+
+ private:
+  InfoLogLevel log_level_;
+};
+
+// A held lock; given back through Env::UnlockFile or FileSystem::UnlockFile.
+class VARVE_EXPORT FileLock {
+ public:
+  FileLock() = default;
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  virtual ~FileLock();
+};
+
+// Entries in the information log. A null logger is allowed and drops the entry. The level is that
+// of the name; Log without a level is INFO_LEVEL.
+VARVE_EXPORT void LogFlush(const std::shared_ptr<Logger>& info_log);
+VARVE_EXPORT void LogFlush(Logger* info_log);
+VARVE_EXPORT void Log(const InfoLogLevel log_level, const std::shared_ptr<Logger>& info_log,
+                      const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(3, 4);
+VARVE_EXPORT void Log(const InfoLogLevel log_level, Logger* info_log, const char* format, ...)
+    VARVE_PRINTF_FORMAT_ATTR(3, 4);
+VARVE_EXPORT void Log(const std::shared_ptr<Logger>& info_log, const char* format, ...)
+    VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Log(Logger* info_log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Header(const std::shared_ptr<Logger>& info_log, const char* format, ...)
+    VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Header(Logger* info_log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Debug(const std::shared_ptr<Logger>& info_log, const char* format, ...)
+    VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Debug(Logger* info_log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Info(const std::shared_ptr<Logger>& info_log, const char* format, ...)
+    VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Info(Logger* info_log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Warn(const std::shared_ptr<Logger>& info_log, const char* format, ...)
+    VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Warn(Logger* info_log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Error(const std::shared_ptr<Logger>& info_log, const char* format, ...)
+    VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Error(Logger* info_log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Fatal(const std::shared_ptr<Logger>& info_log, const char* format, ...)
+    VARVE_PRINTF_FORMAT_ATTR(2, 3);
+VARVE_EXPORT void Fatal(Logger* info_log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
+
+// Writes `data` as the whole of `fname`; with should_sync it is durable, except for its name in the
+// directory, when OK is returned. The file is removed after a failure.
+VARVE_EXPORT Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname,
+                                      bool should_sync = false);
+// Replaces *data by the whole of `fname`.
+VARVE_EXPORT Status ReadFileToString(Env* env, const std::string& fname, std::string* data);
+
+// An Env whose files live in memory and that takes everything else from base_env, which must
+// outlive it. The caller owns the result.
+VARVE_EXPORT Env* NewMemEnv(Env* base_env);
+
+// An Env that takes its files from `fs` and everything else from Env::Default().
+VARVE_EXPORT std::unique_ptr<Env> NewCompositeEnv(const std::shared_ptr<FileSystem>& fs);
+
+}  // namespace varve
+
+#include "varve/env_wrappers.h"

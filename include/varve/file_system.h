@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns FileSystem, the interface between the library and storage, and the file types it hands out.
+// Each call takes an IOOptions (hints about the request) and an IODebugContext (null, or a place
+// for the implementation to leave details), and answers with an IOStatus, which says whether a
+// retry can help.
+
+#include <any>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "varve/env.h"
+#include "varve/export.h"
+#include "varve/io_status.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+#include "varve/types.h"
+
+namespace varve {
+
+class FSDirectory;
+class FSRandomAccessFile;
+class FSRandomRWFile;
+class FSSequentialFile;
+class FSWritableFile;
+struct ConfigOptions;
+enum ChecksumType : char;
+
+using AccessPattern = RandomAccessFile::AccessPattern;
+using FileAttributes = Env::FileAttributes;
+
+// Replaced by IOOptions::rate_limiter_priority; nothing in the library reads it.
+enum class IOPriority : uint8_t { kIOLow, kIOHigh, kIOTotal };
+
+// What the bytes of a request are.
+enum class IOType : uint8_t {
+  kData,
+  kFilter,
+  kIndex,
+  kMetadata,
+  kWAL,
+  kManifest,
+  kLog,
+  kUnknown,
+  kInvalid,
+};
+
+// Bit positions in the answer of FileSystem::SupportedOps.
+enum FSSupportedOps {
+  kAsyncIO,                   // ReadAsync, Poll and AbortIO overlap with the caller
+  kFSBuffer,                  // reads with a null scratch return the file system's own buffer
+  kVerifyAndReconstructRead,  // IOOptions::verify_and_reconstruct_read is understood
+  kFSPrefetch,                // FSRandomAccessFile::Prefetch does something
+};
+
+// Hints for one request. An implementation may ignore any of them.
+struct IOOptions {
+  std::chrono::microseconds timeout{0};  // 0 = none
+  IOPriority prio = IOPriority::kIOLow;
+  Env::IOPriority rate_limiter_priority = Env::IO_TOTAL;
+  IOType type = IOType::kUnknown;
+  // Never read by the library: for programs that talk to their own file system.
+  std::unordered_map<std::string, std::string> property_bag;
+  // Fsync a directory even where the file system is known not to need it.
+  bool force_dir_fsync = false;
+  // GetChildren may leave sub-directories out.
+  bool do_not_recurse = false;
+  // An earlier read returned damaged bytes: check and repair from redundant copies if there are
+  // any.
+  bool verify_and_reconstruct_read = false;
+  Env::IOActivity io_activity = Env::IOActivity::kUnknown;
+
+  IOOptions() = default;
+  explicit IOOptions(bool force_dir_fsync_arg) : force_dir_fsync(force_dir_fsync_arg) {}
+};
+
+// Why a directory is fsynced; some file systems need no fsync for some reasons.
+struct VARVE_EXPORT DirFsyncOptions {
+  enum FsyncReason : uint8_t {
+    kNewFileSynced,
+    kFileRenamed,
+    kDirRenamed,
+    kFileDeleted,
+    kDefault,
+  } reason = kDefault;
+
+  std::string renamed_new_name;  // with kFileRenamed
+
+  DirFsyncOptions() = default;
+  explicit DirFsyncOptions(std::string file_renamed_new_name)
+      : reason(kFileRenamed), renamed_new_name(std::move(file_renamed_new_name)) {}
+  explicit DirFsyncOptions(FsyncReason fsync_reason) : reason(fsync_reason) {}
+};
+
+// How a file is opened.
+struct VARVE_EXPORT FileOptions : EnvOptions {
+  // For the request that opens or creates the file.
+  IOOptions io_options;
+  Temperature temperature = Temperature::kUnknown;
+  // The kind of checksum in a DataVerificationInfo; CRC-32C unless set.
+  ChecksumType handoff_checksum_type = static_cast<ChecksumType>(1);
+  Env::WriteLifeTimeHint write_hint = Env::WLTH_NOT_SET;
+
+  FileOptions() = default;
+  // Implicit, as programs rely on it.
+  FileOptions(const DBOptions& opts) : EnvOptions(opts) {}   // NOLINT(google-explicit-constructor)
+  FileOptions(const EnvOptions& opts) : EnvOptions(opts) {}  // NOLINT(google-explicit-constructor)
+};
+
+// Filled in by a file system to explain a request.
+struct VARVE_EXPORT IODebugContext {
+  enum TraceData : char { kRequestID = 0 };
+
+  std::string file_path;
+  std::map<std::string, uint64_t> counters;
+  std::string msg;
+  // Null, or the id of the request of the application that led to this one.
+  const std::string* request_id = nullptr;
+  // Bit kRequestID says that request_id is set.
+  uint64_t trace_data = 0;
+  std::any cost_info;
+
+  IODebugContext() = default;
+  // A copy owns its own copy of the request id.
+  IODebugContext(const IODebugContext& other);
+  IODebugContext& operator=(const IODebugContext& other);
+
+  void AddCounter(const std::string& name, uint64_t value) { counters.emplace(name, value); }
+  // *updated_request_id must outlive this object.
+  void SetRequestId(const std::string* updated_request_id) {
+    request_id = updated_request_id;
+    trace_data |= uint64_t{1} << kRequestID;
+  }
+  std::string ToString() const;
+
+ private:
+  std::string own_request_id_;
+};
+
+// Releases the handle of an asynchronous read.
+using IOHandleDeleter = std::function<void(void*)>;
+
+// Thread-safe. Paths may be absolute or relative to the working directory. On failure an out
+// pointer to a file is set to null. The functions have the meaning of their namesakes in Env.
+// Exceptions must not leave an overridden function.
+class VARVE_EXPORT FileSystem {
+ public:
+  FileSystem() = default;
+  FileSystem(const FileSystem&) = delete;
+  FileSystem& operator=(const FileSystem&) = delete;
+  virtual ~FileSystem() = default;
+
+  static const char* Type() { return "FileSystem"; }
+  static const char* kDefaultName() { return "DefaultFileSystem"; }
+
+  // The operating system's. Lives until the process ends.
+  static std::shared_ptr<FileSystem> Default();
+
+  virtual const char* Name() const = 0;
+  // A second name by which IsInstanceOf knows this object; "" for none.
+  virtual const char* NickName() const { return ""; }
+  // Whether `name` is Name() or NickName(), here or further inside.
+  virtual bool IsInstanceOf(const std::string& name) const;
+  // What a wrapper wraps; null otherwise.
+  virtual const FileSystem* Inner() const { return nullptr; }
+
+  virtual Status RegisterDbPaths(const std::vector<std::string>& paths);
+  virtual Status UnregisterDbPaths(const std::vector<std::string>& paths);
+
+  virtual IOStatus NewSequentialFile(const std::string& fname, const FileOptions& file_opts,
+                                     std::unique_ptr<FSSequentialFile>* result,
+                                     IODebugContext* dbg) = 0;
+  virtual IOStatus NewRandomAccessFile(const std::string& fname, const FileOptions& file_opts,
+                                       std::unique_ptr<FSRandomAccessFile>* result,
+                                       IODebugContext* dbg) = 0;
+
+  enum WriteLifeTimeHint {
+    kWLTHNotSet = 0,
+    kWLTHNone,
+    kWLTHShort,
+    kWLTHMedium,
+    kWLTHLong,
+    kWLTHExtreme,
+  };
+
+  // Creates a file, emptying one that exists.
+  virtual IOStatus NewWritableFile(const std::string& fname, const FileOptions& file_opts,
+                                   std::unique_ptr<FSWritableFile>* result,
+                                   IODebugContext* dbg) = 0;
+  // Opens for appending; creates what does not exist.
+  virtual IOStatus ReopenWritableFile(const std::string& fname, const FileOptions& file_opts,
+                                      std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg);
+  // Renames old_fname to fname and opens it for writing from the start. By default a rename
+  // followed by NewWritableFile.
+  virtual IOStatus ReuseWritableFile(const std::string& fname, const std::string& old_fname,
+                                     const FileOptions& file_opts,
+                                     std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg);
+  virtual IOStatus NewRandomRWFile(const std::string& fname, const FileOptions& file_opts,
+                                   std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg);
+  virtual IOStatus NewMemoryMappedFileBuffer(const std::string& fname,
+                                             std::unique_ptr<MemoryMappedFileBuffer>* result);
+  virtual IOStatus NewDirectory(const std::string& name, const IOOptions& io_opts,
+                                std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) = 0;
+
+  virtual IOStatus FileExists(const std::string& fname, const IOOptions& options,
+                              IODebugContext* dbg) = 0;
+  virtual IOStatus GetChildren(const std::string& dir, const IOOptions& options,
+                               std::vector<std::string>* result, IODebugContext* dbg) = 0;
+  // Files that vanish while the directory is read are left out.
+  virtual IOStatus GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
+                                             std::vector<FileAttributes>* result,
+                                             IODebugContext* dbg);
+  virtual IOStatus DeleteFile(const std::string& fname, const IOOptions& options,
+                              IODebugContext* dbg) = 0;
+  virtual IOStatus Truncate(const std::string& fname, size_t size, const IOOptions& options,
+                            IODebugContext* dbg);
+  virtual IOStatus CreateDir(const std::string& dirname, const IOOptions& options,
+                             IODebugContext* dbg) = 0;
+  virtual IOStatus CreateDirIfMissing(const std::string& dirname, const IOOptions& options,
+                                      IODebugContext* dbg) = 0;
+  virtual IOStatus DeleteDir(const std::string& dirname, const IOOptions& options,
+                             IODebugContext* dbg) = 0;
+  virtual IOStatus GetFileSize(const std::string& fname, const IOOptions& options,
+                               uint64_t* file_size, IODebugContext* dbg) = 0;
+  // Seconds since the Unix epoch.
+  virtual IOStatus GetFileModificationTime(const std::string& fname, const IOOptions& options,
+                                           uint64_t* file_mtime, IODebugContext* dbg) = 0;
+  virtual IOStatus RenameFile(const std::string& src, const std::string& target,
+                              const IOOptions& options, IODebugContext* dbg) = 0;
+  virtual IOStatus LinkFile(const std::string& src, const std::string& target,
+                            const IOOptions& options, IODebugContext* dbg);
+  // Makes the bytes of a file that was written and closed by somebody else durable. By default
+  // reopens it and syncs.
+  virtual IOStatus SyncFile(const std::string& fname, const FileOptions& file_options,
+                            const IOOptions& io_options, bool use_fsync, IODebugContext* dbg);
+  virtual IOStatus NumFileLinks(const std::string& fname, const IOOptions& options, uint64_t* count,
+                                IODebugContext* dbg);
+  virtual IOStatus AreFilesSame(const std::string& first, const std::string& second,
+                                const IOOptions& options, bool* res, IODebugContext* dbg);
+  virtual IOStatus LockFile(const std::string& fname, const IOOptions& options, FileLock** lock,
+                            IODebugContext* dbg) = 0;
+  virtual IOStatus UnlockFile(FileLock* lock, const IOOptions& options, IODebugContext* dbg) = 0;
+  virtual IOStatus GetTestDirectory(const IOOptions& options, std::string* path,
+                                    IODebugContext* dbg) = 0;
+  virtual IOStatus NewLogger(const std::string& fname, const IOOptions& io_opts,
+                             std::shared_ptr<Logger>* result, IODebugContext* dbg);
+  virtual IOStatus GetAbsolutePath(const std::string& db_path, const IOOptions& options,
+                                   std::string* output_path, IODebugContext* dbg) = 0;
+
+  // Changes what this file system cannot do.
+  virtual void SanitizeFileOptions(FileOptions* opts) const;
+  // Adjust `file_options` to a kind of file.
+  virtual FileOptions OptimizeForLogRead(const FileOptions& file_options) const;
+  virtual FileOptions OptimizeForManifestRead(const FileOptions& file_options) const;
+  virtual FileOptions OptimizeForLogWrite(const FileOptions& file_options,
+                                          const DBOptions& db_options) const;
+  virtual FileOptions OptimizeForManifestWrite(const FileOptions& file_options) const;
+  virtual FileOptions OptimizeForCompactionTableWrite(const FileOptions& file_options,
+                                                      const ImmutableDBOptions& db_options) const;
+  virtual FileOptions OptimizeForCompactionTableRead(const FileOptions& file_options,
+                                                     const ImmutableDBOptions& db_options) const;
+  virtual FileOptions OptimizeForBlobFileRead(const FileOptions& file_options,
+                                              const ImmutableDBOptions& db_options) const;
+
+  // Bytes free for unprivileged users.
+  virtual IOStatus GetFreeSpace(const std::string& path, const IOOptions& options,
+                                uint64_t* diskfree, IODebugContext* dbg);
+  virtual IOStatus IsDirectory(const std::string& path, const IOOptions& options, bool* is_dir,
+                               IODebugContext* dbg) = 0;
+
+  // Waits until at least min_completions of the reads behind io_handles are done.
+  virtual IOStatus Poll(std::vector<void*>& io_handles, size_t min_completions);
+  // Cancels the reads behind io_handles; returns when none of them runs any more.
+  virtual IOStatus AbortIO(std::vector<void*>& io_handles);
+  virtual void DiscardCacheForDirectory(const std::string& path);
+  // Sets one bit for each FSSupportedOps that works.
+  virtual void SupportedOps(int64_t& supported_ops);
+};
+
+// See SequentialFile.
+class VARVE_EXPORT FSSequentialFile {
+ public:
+  FSSequentialFile() = default;
+  FSSequentialFile(const FSSequentialFile&) = delete;
+  FSSequentialFile& operator=(const FSSequentialFile&) = delete;
+  virtual ~FSSequentialFile() = default;
+
+  virtual IOStatus Read(size_t n, const IOOptions& options, Slice* result, char* scratch,
+                        IODebugContext* dbg) = 0;
+  virtual IOStatus Skip(uint64_t n) = 0;
+  virtual bool use_direct_io() const { return false; }
+  virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  virtual IOStatus InvalidateCache(size_t offset, size_t length);
+  virtual IOStatus PositionedRead(uint64_t offset, size_t n, const IOOptions& options,
+                                  Slice* result, char* scratch, IODebugContext* dbg);
+  virtual Temperature GetTemperature() const { return Temperature::kUnknown; }
+};
+
+// Memory of a file system, with the way to release it.
+using FSAllocationPtr = std::unique_ptr<void, std::function<void(void*)>>;
+
+struct PartialResult {
+  uint64_t offset;
+  Slice result;
+  FSAllocationPtr fs_scratch;
+};
+
+struct ResultChain {
+  std::vector<PartialResult> result_chain;
+};
+
+struct FSReadRequest {
+  uint64_t offset = 0;      // bytes from the start
+  size_t len = 0;           // bytes
+  char* scratch = nullptr;  // at least len bytes; null only where kFSBuffer is supported
+  Slice result;             // out; shorter than len only at the end of the file or after an error
+  IOStatus status;          // out
+  // Out, with a null scratch: keeps the memory behind `result`. Not itself the start of the bytes.
+  FSAllocationPtr fs_scratch;
+  std::optional<ResultChain> result_chain;
+};
+
+// See RandomAccessFile.
+class VARVE_EXPORT FSRandomAccessFile {
+ public:
+  FSRandomAccessFile() = default;
+  FSRandomAccessFile(const FSRandomAccessFile&) = delete;
+  FSRandomAccessFile& operator=(const FSRandomAccessFile&) = delete;
+  virtual ~FSRandomAccessFile() = default;
+
+  // With direct I/O offset, n and scratch must be aligned.
+  virtual IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result,
+                        char* scratch, IODebugContext* dbg) const = 0;
+  // NotSupported tells the library to read ahead into memory of its own.
+  virtual IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& options,
+                            IODebugContext* dbg);
+  // The requests do not overlap and are in no order. The returned status is about the call itself;
+  // when it is not OK the statuses of the requests mean nothing. By default one Read each.
+  virtual IOStatus MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions& options,
+                             IODebugContext* dbg);
+  virtual size_t GetUniqueId(char* id, size_t max_size) const;
+
+  enum AccessPattern { kNormal, kRandom, kSequential, kWillNeed, kWontNeed };
+  virtual void Hint(AccessPattern pattern);
+  virtual bool use_direct_io() const { return false; }
+  virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  virtual IOStatus InvalidateCache(size_t offset, size_t length);
+  // Starts a read; cb(req, cb_arg) is called when it is done. *io_handle identifies it to Poll and
+  // AbortIO and is released by *del_fn. By default the read is done within the call, and there is
+  // no handle.
+  virtual IOStatus ReadAsync(FSReadRequest& req, const IOOptions& opts,
+                             std::function<void(FSReadRequest&, void*)> cb, void* cb_arg,
+                             void** io_handle, IOHandleDeleter* del_fn, IODebugContext* dbg);
+  virtual Temperature GetTemperature() const { return Temperature::kUnknown; }
+  // The open file's size in bytes, without looking its name up again.
+  virtual IOStatus GetFileSize(uint64_t* result);
+};
+
+// Travels with appended data.
+struct DataVerificationInfo {
+  Slice checksum;  // of the data, of kind FileOptions::handoff_checksum_type
+};
+
+// See WritableFile.
+class VARVE_EXPORT FSWritableFile {
+ public:
+  FSWritableFile() : strict_bytes_per_sync_(false) {}
+  explicit FSWritableFile(const FileOptions& options)
+      : write_hint_(options.write_hint), strict_bytes_per_sync_(options.strict_bytes_per_sync) {}
+  FSWritableFile(const FSWritableFile&) = delete;
+  FSWritableFile& operator=(const FSWritableFile&) = delete;
+  // An implementation closes in its destructor what was not closed.
+  virtual ~FSWritableFile() = default;
+
+  virtual IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) = 0;
+  virtual IOStatus Append(const Slice& data, const IOOptions& options,
+                          const DataVerificationInfo& verification_info, IODebugContext* dbg);
+  virtual IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                                    IODebugContext* dbg);
+  virtual IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                                    const DataVerificationInfo& verification_info,
+                                    IODebugContext* dbg);
+  virtual IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg);
+  virtual IOStatus Close(const IOOptions& options, IODebugContext* dbg) = 0;
+  virtual IOStatus Flush(const IOOptions& options, IODebugContext* dbg) = 0;
+  virtual IOStatus Sync(const IOOptions& options, IODebugContext* dbg) = 0;
+  virtual IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) {
+    return Sync(options, dbg);
+  }
+  // Whether Sync may run while another thread appends.
+  virtual bool IsSyncThreadSafe() const { return false; }
+  virtual bool use_direct_io() const { return false; }
+  virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  virtual void SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) { write_hint_ = hint; }
+  virtual void SetIOPriority(Env::IOPriority pri) { io_priority_ = pri; }
+  virtual Env::IOPriority GetIOPriority() { return io_priority_; }
+  virtual Env::WriteLifeTimeHint GetWriteLifeTimeHint() { return write_hint_; }
+  virtual uint64_t GetFileSize(const IOOptions& options, IODebugContext* dbg);
+  virtual void SetPreallocationBlockSize(size_t size) { preallocation_block_size_ = size; }
+  virtual void GetPreallocationStatus(size_t* block_size, size_t* last_allocated_block) {
+    *block_size = preallocation_block_size_;
+    *last_allocated_block = last_preallocated_block_;
+  }
+  virtual size_t GetUniqueId(char* id, size_t max_size) const;
+  virtual IOStatus InvalidateCache(size_t offset, size_t length);
+  virtual IOStatus RangeSync(uint64_t offset, uint64_t nbytes, const IOOptions& options,
+                             IODebugContext* dbg);
+  virtual void PrepareWrite(size_t offset, size_t len, const IOOptions& options,
+                            IODebugContext* dbg);
+  virtual IOStatus Allocate(uint64_t offset, uint64_t len, const IOOptions& options,
+                            IODebugContext* dbg);
+
+ protected:
+  size_t preallocation_block_size() const { return preallocation_block_size_; }
+
+ private:
+  size_t last_preallocated_block_ = 0;
+  size_t preallocation_block_size_ = 0;
+
+ protected:
+  Env::IOPriority io_priority_ = Env::IO_TOTAL;
+  Env::WriteLifeTimeHint write_hint_ = Env::WLTH_NOT_SET;
+  const bool strict_bytes_per_sync_;
+};
+
+// See RandomRWFile.
+class VARVE_EXPORT FSRandomRWFile {
+ public:
+  FSRandomRWFile() = default;
+  FSRandomRWFile(const FSRandomRWFile&) = delete;
+  FSRandomRWFile& operator=(const FSRandomRWFile&) = delete;
+  virtual ~FSRandomRWFile() = default;
+
+  virtual bool use_direct_io() const { return false; }
+  virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  virtual IOStatus Write(uint64_t offset, const Slice& data, const IOOptions& options,
+                         IODebugContext* dbg) = 0;
+  virtual IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result,
+                        char* scratch, IODebugContext* dbg) const = 0;
+  virtual IOStatus Flush(const IOOptions& options, IODebugContext* dbg) = 0;
+  virtual IOStatus Sync(const IOOptions& options, IODebugContext* dbg) = 0;
+  virtual IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) {
+    return Sync(options, dbg);
+  }
+  virtual IOStatus Close(const IOOptions& options, IODebugContext* dbg) = 0;
+  virtual Temperature GetTemperature() const { return Temperature::kUnknown; }
+};
+
+// An open directory.
+class VARVE_EXPORT FSDirectory {
+ public:
+  FSDirectory() = default;
+  FSDirectory(const FSDirectory&) = delete;
+  FSDirectory& operator=(const FSDirectory&) = delete;
+  virtual ~FSDirectory() = default;
+
+  // Makes the directory's entries durable. Thread-safe.
+  virtual IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) = 0;
+  virtual IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* dbg,
+                                       const DirFsyncOptions& dir_fsync_options);
+  virtual IOStatus Close(const IOOptions& options, IODebugContext* dbg);
+  virtual size_t GetUniqueId(char* id, size_t max_size) const;
+};
+
+}  // namespace varve
+
+#include "varve/file_system_wrappers.h"

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+//
+// FilterPolicy: which filter a table carries, so that most reads of absent keys skip it.
+
+#include <memory>
+#include <string>
+
+#include "varve/export.h"
+#include "varve/status.h"
+#include "varve/types.h"
+
+namespace varve {
+
+class BuiltinFilterPolicy;
+class FilterPolicy;
+struct BlockBasedTableOptions;
+struct ConfigOptions;
+
+/// What is known about a table whose filter is about to be built.
+struct FilterBuildingContext {
+  explicit FilterBuildingContext(const BlockBasedTableOptions& _table_options)
+      : table_options(_table_options) {}
+
+  const BlockBasedTableOptions& table_options;
+  /// -1: unknown.
+  int num_levels = -1;
+  std::string column_family_name;
+  /// -1: unknown.
+  int level_at_creation = -1;
+  /// Nothing older lies below the table.
+  bool is_bottommost = false;
+  TableFileCreationReason reason = TableFileCreationReason::kMisc;
+};
+
+/// Opaque: made by the functions below, and set in BlockBasedTableOptions::filter_policy. A class
+/// derived elsewhere is NotSupported when a table is opened or written. Thread-safe.
+class FilterPolicy {
+ public:
+  virtual ~FilterPolicy() = default;
+
+  static const char* Type() { return "FilterPolicy"; }
+  virtual const char* Name() const = 0;
+  /// The name of the format: readers use the filters of every policy of the same one.
+  virtual const char* CompatibilityName() const = 0;
+  /// The form that CreateFromString() reads.
+  virtual std::string GetId() const { return Name(); }
+
+  /// Reads "bloomfilter:BITS[:false]", "ribbonfilter:BITS[:LEVEL]", or
+  /// "rocksdb.BuiltinBloomFilter" (reads filters, builds none); "" and "nullptr" give null.
+  VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
+                                              const std::string& value,
+                                              std::shared_ptr<const FilterPolicy>* result);
+
+ private:
+  friend const BuiltinFilterPolicy* AsBuiltinFilterPolicy(const FilterPolicy* policy);
+  virtual const BuiltinFilterPolicy* AsBuiltin() const { return nullptr; }
+};
+
+// Owned by the caller; usually handed to a shared_ptr at once.
+
+/// `bits_per_key` is rounded to a thousandth: below 0.5 it means no filter, from 0.5 to 1 it counts
+/// as 1, above 100 as 100; 10 gives about 1% false positives. The second argument has no effect.
+VARVE_EXPORT const FilterPolicy* NewBloomFilterPolicy(double bits_per_key,
+                                                      bool IGNORED_use_block_based_builder = false);
+
+/// Smaller by a third than a Bloom filter of that accuracy, several times slower to build. Levels
+/// below `bloom_before_level` get a Bloom filter; flushes count as level -1, so that 0, the
+/// default, means Bloom for flushes only, -1 Ribbon everywhere, and INT_MAX Bloom everywhere.
+VARVE_EXPORT const FilterPolicy* NewRibbonFilterPolicy(double bloom_equivalent_bits_per_key,
+                                                       int bloom_before_level = 0);
+
+}  // namespace varve

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+//
+// IOStatus: what a file system returns. Adds to Status whether trying again may help, whether data
+// is lost, and how much is affected.
+
+#include <utility>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+
+namespace varve {
+
+/// Converts to Status without loss. Same size and same cost.
+class [[nodiscard]] IOStatus : public Status {
+ public:
+  using Code = Status::Code;
+  using SubCode = Status::SubCode;
+
+  /// What an error says about the rest of the storage.
+  enum IOErrorScope : unsigned char {
+    kIOErrorScopeFileSystem,
+    kIOErrorScopeFile,
+    /// A range of bytes of one file.
+    kIOErrorScopeRange,
+    kIOErrorScopeMax,
+  };
+
+  IOStatus() = default;
+
+  void SetRetryable(bool retryable) { retryable_ = retryable; }
+  void SetDataLoss(bool data_loss) { data_loss_ = data_loss; }
+  void SetScope(IOErrorScope scope) { scope_ = scope; }
+  bool GetRetryable() const { return retryable_; }
+  bool GetDataLoss() const { return data_loss_; }
+  IOErrorScope GetScope() const { return static_cast<IOErrorScope>(scope_); }
+
+  static IOStatus OK() { return IOStatus(); }
+
+  static IOStatus NotFound(const Slice& msg, const Slice& msg2 = Slice()) {
+    return IOStatus(kNotFound, kNone, msg, msg2);
+  }
+  static IOStatus NotFound(SubCode sub = kNone) { return IOStatus(kNotFound, sub); }
+
+  static IOStatus Corruption(const Slice& msg, const Slice& msg2 = Slice()) {
+    return IOStatus(kCorruption, kNone, msg, msg2);
+  }
+  static IOStatus Corruption(SubCode sub = kNone) { return IOStatus(kCorruption, sub); }
+
+  static IOStatus NotSupported(const Slice& msg, const Slice& msg2 = Slice()) {
+    return IOStatus(kNotSupported, kNone, msg, msg2);
+  }
+  static IOStatus NotSupported(SubCode sub = kNone) { return IOStatus(kNotSupported, sub); }
+
+  static IOStatus InvalidArgument(const Slice& msg, const Slice& msg2 = Slice()) {
+    return IOStatus(kInvalidArgument, kNone, msg, msg2);
+  }
+  static IOStatus InvalidArgument(SubCode sub = kNone) { return IOStatus(kInvalidArgument, sub); }
+
+  static IOStatus IOError(const Slice& msg, const Slice& msg2 = Slice()) {
+    return IOStatus(kIOError, kNone, msg, msg2);
+  }
+  static IOStatus IOError(SubCode sub = kNone) { return IOStatus(kIOError, sub); }
+
+  static IOStatus Busy(const Slice& msg, const Slice& msg2 = Slice()) {
+    return IOStatus(kBusy, kNone, msg, msg2);
+  }
+  static IOStatus Busy(SubCode sub = kNone) { return IOStatus(kBusy, sub); }
+
+  static IOStatus TimedOut(const Slice& msg, const Slice& msg2 = Slice()) {
+    return IOStatus(kTimedOut, kNone, msg, msg2);
+  }
+  static IOStatus TimedOut(SubCode sub = kNone) { return IOStatus(kTimedOut, sub); }
+
+  static IOStatus Aborted(const Slice& msg, const Slice& msg2 = Slice()) {
+    return IOStatus(kAborted, kNone, msg, msg2);
+  }
+  static IOStatus Aborted(SubCode sub = kNone) { return IOStatus(kAborted, sub); }
+
+  static IOStatus NoSpace() { return IOStatus(kIOError, kNoSpace); }
+  static IOStatus NoSpace(const Slice& msg, const Slice& msg2 = Slice()) {
+    return IOStatus(kIOError, kNoSpace, msg, msg2);
+  }
+  static IOStatus PathNotFound() { return IOStatus(kIOError, kPathNotFound); }
+  static IOStatus PathNotFound(const Slice& msg, const Slice& msg2 = Slice()) {
+    return IOStatus(kIOError, kPathNotFound, msg, msg2);
+  }
+  /// The storage has been taken over by another process.
+  static IOStatus IOFenced() { return IOStatus(kIOError, kIOFenced); }
+  static IOStatus IOFenced(const Slice& msg, const Slice& msg2 = Slice()) {
+    return IOStatus(kIOError, kIOFenced, msg, msg2);
+  }
+
+ private:
+  friend IOStatus status_to_io_status(Status&& status);
+
+  explicit IOStatus(Status&& status) : Status(std::move(status)) {}
+  explicit IOStatus(Code code, SubCode subcode) : Status(code, subcode) {}
+  IOStatus(Code code, SubCode subcode, const Slice& msg, const Slice& msg2)
+      : Status(code, subcode, msg, msg2) {}
+};
+
+/// Everything, also what an IOStatus set before it became a Status, is kept.
+inline IOStatus status_to_io_status(Status&& status) {
+  return IOStatus(std::move(status));
+}
+
+}  // namespace varve

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Callbacks on what the engine does in the background.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "varve/advanced_options.h"
+#include "varve/compaction_job_stats.h"
+#include "varve/compression_type.h"
+#include "varve/export.h"
+#include "varve/io_status.h"
+#include "varve/status.h"
+#include "varve/table_properties.h"
+#include "varve/types.h"
+
+namespace varve {
+
+class ColumnFamilyHandle;
+class DB;
+
+// ---- Reasons ----
+
+enum class CompactionReason : int {
+  kUnknown = 0,
+  kLevelL0FilesNum,             // level0_file_num_compaction_trigger.
+  kLevelMaxLevelSize,           // A level above its target size.
+  kUniversalSizeAmplification,  // The next three: universal style.
+  kUniversalSizeRatio,
+  kUniversalSortedRunNum,
+  kFIFOMaxSize,  // The next three: FIFO style.
+  kFIFOReduceNumFiles,
+  kFIFOTtl,
+  kManualCompaction,
+  kFilesMarkedForCompaction,  // SuggestCompactRange, or a collector asked for it.
+  kBottommostFiles,           // Last-level entries that no snapshot needs any more.
+  kTtl,
+  kFlush,                 // Not a compaction: a flush treated as one.
+  kExternalSstIngestion,  // Likewise.
+  kPeriodicCompaction,
+  kChangeTemperature,
+  kForcedBlobGC,
+  kRoundRobinTtl,
+  kRefitLevel,  // CompactRangeOptions::change_level.
+  kNumOfReasons,
+};
+VARVE_EXPORT const char* GetCompactionReasonString(CompactionReason reason);
+
+enum class FlushReason : int {
+  kOthers = 0x00,
+  kGetLiveFiles = 0x01,
+  kShutDown = 0x02,
+  kExternalFileIngestion = 0x03,
+  kManualCompaction = 0x04,
+  kWriteBufferManager = 0x05,
+  kWriteBufferFull = 0x06,
+  kTest = 0x07,
+  kDeleteFiles = 0x08,
+  kAutoCompaction = 0x09,
+  kManualFlush = 0x0a,
+  kErrorRecovery = 0x0b,
+  kErrorRecoveryRetryFlush = 0x0c,
+  kWalFull = 0x0d,
+  kCatchUpAfterErrorRecovery = 0x0e,
+};
+VARVE_EXPORT const char* GetFlushReasonString(FlushReason reason);
+
+// What was being done when a background error arose.
+enum class BackgroundErrorReason {
+  kFlush,
+  kCompaction,
+  kWriteCallback,
+  kMemTable,
+  kManifestWrite,
+  kFlushNoWAL,
+  kManifestWriteNoWAL,
+};
+
+// ---- Files ----
+
+struct FileCreationBriefInfo {
+  FileCreationBriefInfo() = default;
+  FileCreationBriefInfo(const std::string& db, const std::string& cf, const std::string& path,
+                        int job)
+      : db_name(db), cf_name(cf), file_path(path), job_id(job) {}
+
+  std::string db_name;
+  std::string cf_name;
+  std::string file_path;
+  int job_id = 0;
+};
+
+struct TableFileCreationBriefInfo : public FileCreationBriefInfo {
+  TableFileCreationReason reason = TableFileCreationReason::kMisc;
+};
+
+struct TableFileCreationInfo : public TableFileCreationBriefInfo {
+  TableFileCreationInfo() = default;
+  explicit TableFileCreationInfo(TableProperties&& prop) : table_properties(std::move(prop)) {}
+
+  uint64_t file_size = 0;
+  TableProperties table_properties;
+  Status status;  // Not OK: the file is not usable.
+  std::string file_checksum;
+  std::string file_checksum_func_name;
+};
+
+struct FileDeletionInfo {
+  FileDeletionInfo() = default;
+  FileDeletionInfo(const std::string& db, const std::string& path, int job, const Status& s)
+      : db_name(db), file_path(path), job_id(job), status(s) {}
+
+  std::string db_name;
+  std::string file_path;
+  int job_id = 0;
+  Status status;  // Of the deletion.
+};
+
+struct TableFileDeletionInfo : public FileDeletionInfo {};
+
+enum class FileOperationType {
+  kRead,
+  kWrite,
+  kTruncate,
+  kClose,
+  kFlush,
+  kSync,
+  kFsync,
+  kRangeSync,
+  kAppend,
+  kPositionedAppend,
+  kOpen,
+  kVerify,
+};
+
+// References are valid only during the callback.
+struct FileOperationInfo {
+  using Duration = std::chrono::nanoseconds;
+  using SteadyTimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+  using SystemTimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
+  using StartTimePoint = std::pair<SystemTimePoint, SteadyTimePoint>;
+  using FinishTimePoint = SteadyTimePoint;
+
+  FileOperationInfo(FileOperationType operation, const std::string& file_path,
+                    const StartTimePoint& start, const FinishTimePoint& finish, const Status& s,
+                    Temperature file_temperature = Temperature::kUnknown)
+      : type(operation),
+        path(file_path),
+        temperature(file_temperature),
+        duration(std::chrono::duration_cast<Duration>(finish - start.second)),
+        start_ts(start.first),
+        status(s) {}
+
+  static StartTimePoint StartNow() {
+    return {std::chrono::system_clock::now(), std::chrono::steady_clock::now()};
+  }
+  static FinishTimePoint FinishNow() { return std::chrono::steady_clock::now(); }
+
+  FileOperationType type;
+  const std::string& path;
+  Temperature temperature;
+  uint64_t offset = 0;
+  size_t length = 0;
+  const Duration duration;
+  const SystemTimePoint& start_ts;
+  Status status;
+};
+
+struct IOErrorInfo {
+  IOErrorInfo(const IOStatus& s, FileOperationType op, const std::string& path, size_t len,
+              uint64_t off)
+      : io_status(s), operation(op), file_path(path), length(len), offset(off) {}
+
+  IOStatus io_status;
+  FileOperationType operation;
+  std::string file_path;
+  size_t length;
+  uint64_t offset;
+};
+
+// ---- Jobs ----
+
+struct FlushJobInfo {
+  uint32_t cf_id = 0;
+  std::string cf_name;
+  std::string file_path;
+  uint64_t file_number = 0;
+  uint64_t oldest_blob_file_number = 0;  // Always 0.
+  uint64_t thread_id = 0;
+  int job_id = 0;
+  bool triggered_writes_slowdown = false;
+  bool triggered_writes_stop = false;
+  SequenceNumber smallest_seqno = 0;
+  SequenceNumber largest_seqno = 0;
+  TableProperties table_properties;
+  FlushReason flush_reason = FlushReason::kOthers;
+  CompressionType blob_compression_type = kNoCompression;
+};
+
+struct CompactionFileInfo {
+  int level = 0;
+  uint64_t file_number = 0;
+  uint64_t oldest_blob_file_number = 0;  // Always 0.
+};
+
+struct SubcompactionJobInfo {
+  uint32_t cf_id = 0;
+  std::string cf_name;
+  Status status;
+  uint64_t thread_id = 0;
+  int job_id = 0;
+  int subcompaction_job_id = 0;  // From 0 within the job.
+  int base_input_level = 0;
+  int output_level = 0;
+  CompactionReason compaction_reason = CompactionReason::kUnknown;
+  CompressionType compression = kNoCompression;
+  CompactionJobStats stats;
+  CompressionType blob_compression_type = kNoCompression;
+};
+
+struct CompactionJobInfo {
+  uint32_t cf_id = 0;
+  std::string cf_name;
+  Status status;
+  uint64_t thread_id = 0;
+  int job_id = 0;
+  int num_l0_files = 0;  // In L0 when the job ended.
+  int base_input_level = 0;
+  int output_level = 0;
+  bool aborted = false;
+  std::vector<std::string> input_files;
+  std::vector<CompactionFileInfo> input_file_infos;  // Same order.
+  std::vector<std::string> output_files;
+  std::vector<CompactionFileInfo> output_file_infos;  // Same order.
+  TablePropertiesCollection table_properties;         // Of inputs and outputs.
+  CompactionReason compaction_reason = CompactionReason::kUnknown;
+  CompressionType compression = kNoCompression;
+  CompactionJobStats stats;
+  CompressionType blob_compression_type = kNoCompression;
+};
+
+struct MemTableInfo {
+  std::string cf_name;
+  SequenceNumber first_seqno = 0;     // Of the first entry.
+  SequenceNumber earliest_seqno = 0;  // No entry is older.
+  uint64_t num_entries = 0;
+  uint64_t num_deletes = 0;
+  std::string newest_udt;  // Always empty.
+};
+
+struct ExternalFileIngestionInfo {
+  std::string cf_name;
+  std::string external_file_path;
+  std::string internal_file_path;
+  SequenceNumber global_seqno = 0;
+  TableProperties table_properties;
+};
+
+struct WriteStallInfo {
+  std::string cf_name;
+  struct {
+    WriteStallCondition cur = WriteStallCondition::kNormal;
+    WriteStallCondition prev = WriteStallCondition::kNormal;
+  } condition;
+};
+
+struct BackgroundErrorRecoveryInfo {
+  Status old_bg_error;  // What was being recovered from.
+  Status new_bg_error;  // OK: recovered.
+};
+
+// Callbacks run on the engine's threads, several at once, and hold the work up: be quick, keep no
+// reference, do not call back into the DB except where it says so. No exceptions may escape.
+class VARVE_EXPORT EventListener {
+ public:
+  virtual ~EventListener() = default;
+
+  virtual const char* Name() const { return ""; }
+
+  // Around a flush. The DB may be called as long as the call waits for no flush or compaction.
+  virtual void OnFlushBegin(DB* /*db*/, const FlushJobInfo& /*info*/) {}
+  virtual void OnFlushCompleted(DB* /*db*/, const FlushJobInfo& /*info*/) {}
+
+  // Around a compaction; Completed after its outputs are installed. As for flushes.
+  virtual void OnCompactionBegin(DB* /*db*/, const CompactionJobInfo& /*info*/) {}
+  virtual void OnCompactionCompleted(DB* /*db*/, const CompactionJobInfo& /*info*/) {}
+  virtual void OnSubcompactionBegin(const SubcompactionJobInfo& /*info*/) {}
+  virtual void OnSubcompactionCompleted(const SubcompactionJobInfo& /*info*/) {}
+
+  // Around the writing of a table; Created also when it failed.
+  virtual void OnTableFileCreationStarted(const TableFileCreationBriefInfo& /*info*/) {}
+  virtual void OnTableFileCreated(const TableFileCreationInfo& /*info*/) {}
+  virtual void OnTableFileDeleted(const TableFileDeletionInfo& /*info*/) {}
+
+  // A memtable became immutable. Runs on a writer's thread.
+  virtual void OnMemTableSealed(const MemTableInfo& /*info*/) {}
+
+  virtual void OnColumnFamilyHandleDeletionStarted(ColumnFamilyHandle* /*handle*/) {}
+  virtual void OnExternalFileIngested(DB* /*db*/, const ExternalFileIngestionInfo& /*info*/) {}
+
+  // Before the database turns to an error state. Setting *bg_error to OK suppresses that: only
+  // for those who know what they lose.
+  virtual void OnBackgroundError(BackgroundErrorReason /*reason*/, Status* /*bg_error*/) {}
+
+  // A column family begins or ends slowing or stopping writes.
+  virtual void OnStallConditionsChanged(const WriteStallInfo& /*info*/) {}
+
+  // Each operation on a file, if ShouldBeNotifiedOnFileIO() returns true when it is opened.
+  virtual void OnFileReadFinish(const FileOperationInfo& /*info*/) {}
+  virtual void OnFileWriteFinish(const FileOperationInfo& /*info*/) {}
+  virtual void OnFileFlushFinish(const FileOperationInfo& /*info*/) {}
+  virtual void OnFileSyncFinish(const FileOperationInfo& /*info*/) {}
+  virtual void OnFileRangeSyncFinish(const FileOperationInfo& /*info*/) {}
+  virtual void OnFileTruncateFinish(const FileOperationInfo& /*info*/) {}
+  virtual void OnFileCloseFinish(const FileOperationInfo& /*info*/) {}
+  virtual bool ShouldBeNotifiedOnFileIO() { return false; }
+
+  // Automatic recovery from an error; setting *auto_recovery to false leaves it to DB::Resume.
+  virtual void OnErrorRecoveryBegin(BackgroundErrorReason /*reason*/, Status /*bg_error*/,
+                                    bool* /*auto_recovery*/) {}
+  virtual void OnErrorRecoveryCompleted(Status /*old_bg_error*/) {}
+  virtual void OnErrorRecoveryEnd(const BackgroundErrorRecoveryInfo& /*info*/) {}
+
+  // An I/O error met by reads or writes of tables and logs.
+  virtual void OnIOError(const IOErrorInfo& /*info*/) {}
+};
+
+}  // namespace varve

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+//
+// MemoryAllocator: where the block cache gets the memory of its blocks.
+
+#include <cstddef>
+
+namespace varve {
+
+/// Must be thread-safe, and must outlive every block it served: caches hold a shared_ptr to it.
+class MemoryAllocator {
+ public:
+  virtual ~MemoryAllocator() = default;
+
+  static const char* Type() { return "MemoryAllocator"; }
+  virtual const char* Name() const = 0;
+
+  /// At least `size` bytes, aligned as malloc would. Null means out of memory.
+  virtual void* Allocate(size_t size) = 0;
+  /// Takes back what Allocate() returned.
+  virtual void Deallocate(void* p) = 0;
+
+  /// Bytes that `p`, allocated with `allocation_size`, really occupies; used for charging.
+  virtual size_t UsableSize(void* /*p*/, size_t allocation_size) const { return allocation_size; }
+};
+
+}  // namespace varve

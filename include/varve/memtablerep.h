@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+//
+// The choice of a memtable's data structure, ColumnFamilyOptions::memtable_factory.
+
+#include <cstddef>
+#include <string>
+
+namespace varve {
+
+/// Opaque: one of the classes below. A class derived elsewhere is NotSupported at open.
+class MemTableRepFactory {
+ public:
+  virtual ~MemTableRepFactory() = default;
+
+  static const char* Type() { return "MemTableRepFactory"; }
+  virtual const char* Name() const = 0;
+  virtual const char* NickName() const { return ""; }
+  /// As written to an OPTIONS file.
+  virtual std::string GetId() const { return Name(); }
+
+  /// Whether many threads may insert at once.
+  virtual bool IsInsertConcurrentlySupported() const { return false; }
+  /// Whether a key with a sequence number already present is found out at insertion.
+  virtual bool CanHandleDuplicatedKey() const { return false; }
+};
+
+/// The default: a sorted list, searched from above, with concurrent insertion.
+class SkipListFactory : public MemTableRepFactory {
+ public:
+  /// `lookahead` is accepted and kept for GetId(); Varve's list needs no such hint.
+  explicit SkipListFactory(size_t lookahead = 0) : lookahead_(lookahead) {}
+
+  static const char* kClassName() { return "SkipListFactory"; }
+  static const char* kNickName() { return "skip_list"; }
+  const char* Name() const override { return kClassName(); }
+  const char* NickName() const override { return kNickName(); }
+  std::string GetId() const override {
+    if (lookahead_ == 0) return kClassName();
+    return std::string(kNickName()) + ":" + std::to_string(lookahead_);
+  }
+
+  bool IsInsertConcurrentlySupported() const override { return true; }
+  bool CanHandleDuplicatedKey() const override { return true; }
+
+ private:
+  const size_t lookahead_;
+};
+
+}  // namespace varve

@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Everything a caller can choose: per column family, per database, per call.
+//
+// "Dynamic", "Refused" and "Advisory" as in advanced_options.h. All structs are plain values; what
+// a raw pointer points to stays the caller's and must outlive its use.
+
+#include <atomic>
+#include <chrono>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "varve/advanced_options.h"
+#include "varve/comparator.h"
+#include "varve/compression_type.h"
+#include "varve/env.h"
+#include "varve/export.h"
+#include "varve/listener.h"
+#include "varve/status.h"
+#include "varve/types.h"
+#include "varve/universal_compaction.h"
+#include "varve/write_buffer_manager.h"
+
+namespace varve {
+
+class Cache;
+class CompactionFilter;
+class CompactionFilterFactory;
+class FilterPolicy;
+class Logger;
+class MergeOperator;
+class RateLimiter;
+class Slice;
+class SliceTransform;
+class Snapshot;
+class Statistics;
+class TableFactory;
+struct DbPath;
+struct Options;
+struct TableProperties;
+
+// ---- Column family ----
+
+struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
+  ColumnFamilyOptions();
+  explicit ColumnFamilyOptions(const Options& options);
+
+  // Presets. Each changes this object and returns it.
+
+  // A database of less than about 1 GiB: 2 MiB write buffers and tables, index and filter blocks
+  // in the block cache (`*cache`, made with 8 MiB if absent).
+  ColumnFamilyOptions* OptimizeForSmallDb(std::shared_ptr<Cache>* cache = nullptr);
+
+  // Only Get and Put, no scans: hash index in data blocks, Bloom filter of 10 bits a key, block
+  // cache of that many MiB.
+  ColumnFamilyOptions* OptimizeForPointLookup(uint64_t block_cache_size_mb);
+
+  // Heavy writing with levels: that many bytes of memtables, L1 of the same size.
+  ColumnFamilyOptions* OptimizeLevelStyleCompaction(uint64_t memtable_memory_budget = 512 << 20);
+
+  // Writes one line for each option to `log`.
+  void Dump(Logger* log) const;
+
+  // Order of keys. Must be the same (by name) for the life of the column family. Not owned.
+  const Comparator* comparator = BytewiseComparator();
+
+  // Refused while merging is not supported.
+  std::shared_ptr<MergeOperator> merge_operator = nullptr;
+
+  // Drops or changes entries in compactions. The factory is asked once for each compaction and may
+  // not be set together with the filter. The filter is not owned and is called by several threads.
+  const CompactionFilter* compaction_filter = nullptr;
+  std::shared_ptr<CompactionFilterFactory> compaction_filter_factory = nullptr;
+
+  // Bytes in a memtable before it is flushed. At least 64 KiB. Dynamic.
+  size_t write_buffer_size = 64 << 20;
+
+  // Codec of all levels that have no other choice. Dynamic.
+  CompressionType compression = kLZ4Compression;
+
+  // Codec of the last level that has data. Dynamic.
+  CompressionType bottommost_compression = kDisableCompressionOption;
+
+  // Used with bottommost_compression when its `enabled` is set. Dynamic.
+  CompressionOptions bottommost_compression_opts;
+  CompressionOptions compression_opts;  // Dynamic.
+
+  // L0 files that start a compaction. At least 1. Dynamic.
+  int level0_file_num_compaction_trigger = 4;
+
+  // Cuts prefixes for prefix filters and prefix scans. nullptr: none. Dynamic.
+  std::shared_ptr<const SliceTransform> prefix_extractor = nullptr;
+
+  // Bytes of level 1 when levels are not dynamic. Dynamic.
+  uint64_t max_bytes_for_level_base = 256 * 1048576;
+
+  // Compact only when asked. Dynamic.
+  bool disable_auto_compactions = false;
+
+  // Never nullptr; made by NewBlockBasedTableFactory (table.h).
+  std::shared_ptr<TableFactory> table_factory;
+
+  // Refused unless empty: other directories for this family's tables.
+  std::vector<DbPath> cf_paths;
+};
+
+// ---- Database ----
+
+// What DB::Open makes of damage in the write-ahead log.
+enum class WALRecoveryMode : char {
+  // Accept a cut-off last record of each log; refuse any other damage.
+  kTolerateCorruptedTailRecords = 0x00,
+  // Refuse any damage, a cut-off last record too.
+  kAbsoluteConsistency = 0x01,
+  // Stop at the first damage: the state is one that really was. Refuses if tables are newer.
+  kPointInTimeRecovery = 0x02,
+  // Skip what is damaged; later writes may survive earlier ones.
+  kSkipAnyCorruptedRecords = 0x03,
+};
+
+struct DbPath {
+  DbPath() = default;
+  DbPath(const std::string& p, uint64_t t) : path(p), target_size(t) {}
+
+  std::string path;
+  uint64_t target_size = 0;  // Bytes wished for in `path`.
+};
+
+// In db_host_id: replaced by this machine's host name.
+VARVE_EXPORT extern const char* const kHostnameForDbHostId;
+
+struct VARVE_EXPORT DBOptions {
+  DBOptions() = default;
+  explicit DBOptions(const Options& options);
+
+  // One small database: one table cache shard, little memory.
+  DBOptions* OptimizeForSmallDb(std::shared_ptr<Cache>* cache = nullptr);
+
+  // Gives background work that many threads (at least 1).
+  DBOptions* IncreaseParallelism(int total_threads = 16);
+
+  // Writes one line for each option to `log`.
+  void Dump(Logger* log) const;
+
+  // ---- Opening ----
+
+  bool create_if_missing = false;
+  bool create_missing_column_families = false;
+  bool error_if_exists = false;
+
+  // Check more, and stop at the first damage found. Also, a failed write makes the database
+  // read-only.
+  bool paranoid_checks = true;
+
+  // Compare entry counts: memtable to flushed table, compaction inputs to what was read.
+  bool flush_verify_memtable_count = true;
+  bool compaction_verify_record_count = true;
+
+  // Refused unless false: note log files' sizes in the MANIFEST.
+  bool track_and_verify_wals_in_manifest = false;
+
+  // Compare each table's identity to the one in the MANIFEST when the table is opened.
+  bool verify_sst_unique_id_in_manifest = true;
+
+  // Fail DB::Open and SetOptions when the OPTIONS file cannot be written.
+  bool fail_if_options_file_error = true;
+
+  // Skip sampling table properties at open. Advisory: nothing is sampled.
+  bool skip_stats_update_on_db_open = false;
+
+  // Skip comparing file sizes to the MANIFEST at open.
+  bool skip_checking_sst_file_sizes_on_db_open = false;
+
+  WALRecoveryMode wal_recovery_mode = WALRecoveryMode::kPointInTimeRecovery;
+
+  // Refused unless false: open whatever state is complete.
+  bool best_efforts_recovery = false;
+
+  // Leave recovered data in memory where it fits instead of flushing it at open.
+  bool avoid_flush_during_recovery = false;
+
+  // Close without flushing: data written with disableWAL is lost. Dynamic.
+  bool avoid_flush_during_shutdown = false;
+
+  // ---- Surroundings ----
+
+  Env* env = Env::Default();                              // Not owned.
+  std::shared_ptr<RateLimiter> rate_limiter = nullptr;    // Flushes and compactions.
+  std::shared_ptr<Statistics> statistics = nullptr;       // nullptr: nothing is counted.
+  std::vector<std::shared_ptr<EventListener>> listeners;  // Called in this order.
+
+  // Where to log; nullptr: a LOG file in the database's directory (or db_log_dir).
+  std::shared_ptr<Logger> info_log = nullptr;
+  InfoLogLevel info_log_level = INFO_LEVEL;
+  std::string db_log_dir = "";
+  size_t max_log_file_size = 0;      // Bytes before a new LOG is begun; 0: never.
+  size_t log_file_time_to_roll = 0;  // Seconds before a new LOG is begun; 0: never.
+  size_t keep_log_file_num = 1000;   // LOG files kept; at least 1.
+
+  // ---- Files ----
+
+  // Open tables; -1: no limit. Dynamic.
+  int max_open_files = -1;
+  int max_file_opening_threads = 16;  // Advisory.
+
+  // Bytes of all live logs at which the families that hold the oldest are flushed; 0: four times
+  // all write buffers. Dynamic.
+  uint64_t max_total_wal_size = 0;
+
+  // Sync with fsync instead of fdatasync.
+  bool use_fsync = false;
+
+  std::vector<DbPath> db_paths;  // Refused unless empty.
+
+  // Directory of the logs; empty: the database's.
+  std::string wal_dir = "";
+
+  // Microseconds between searches for files left over; 0: after every job. Dynamic.
+  uint64_t delete_obsolete_files_period_micros = 6ULL * 60 * 60 * 1000000;
+
+  // Bytes at which a new MANIFEST is begun.
+  uint64_t max_manifest_file_size = 1024 * 1024 * 1024;
+  size_t manifest_preallocation_size = 4 * 1024 * 1024;  // Advisory. Dynamic.
+  int table_cache_numshardbits = 6;                      // Advisory.
+
+  // Refused unless 0: reuse of old logs; an archive of old logs by age (s) and size (MiB).
+  size_t recycle_log_file_num = 0;
+  uint64_t WAL_ttl_seconds = 0;
+  uint64_t WAL_size_limit_MB = 0;
+
+  bool allow_mmap_reads = false;                        // Refused unless false.
+  bool allow_mmap_writes = false;                       // Refused unless false.
+  bool use_direct_reads = false;                        // Refused unless false.
+  bool use_direct_io_for_flush_and_compaction = false;  // Refused unless false.
+
+  bool allow_fallocate = true;        // Reserve space ahead of appends.
+  bool is_fd_close_on_exec = true;    // Refused unless true.
+  bool advise_random_on_open = true;  // Tell the system that tables are read at random.
+
+  // Bytes read ahead by compactions. Dynamic.
+  size_t compaction_readahead_size = 2 * 1024 * 1024;
+
+  // Bytes an appended file may hold in memory before it is written. Dynamic.
+  size_t writable_file_max_buffer_size = 1024 * 1024;
+
+  // Start writing out dirty pages every so many bytes of a table or log; 0: leave it to the
+  // system. Strict: wait for the previous range. Dynamic, except the last.
+  uint64_t bytes_per_sync = 0;
+  uint64_t wal_bytes_per_sync = 0;
+  bool strict_bytes_per_sync = false;
+
+  // Read-ahead for logs at recovery, bytes; 0: default. Advisory.
+  size_t log_readahead_size = 0;
+
+  // Destroy what an iterator held in a background thread rather than in the caller's.
+  bool avoid_unnecessary_blocking_io = false;
+
+  // The database's identity: in the MANIFEST, and in the IDENTITY file. Not both false.
+  bool write_dbid_to_manifest = true;
+  bool write_identity_file = true;
+
+  // Host name stored in each table; kHostnameForDbHostId asks the system.
+  std::string db_host_id = kHostnameForDbHostId;
+
+  // ---- Background work ----
+
+  // Flushes and compactions at once. At least 1. Dynamic.
+  int max_background_jobs = 2;
+
+  // Older, separate limits; -1: derived from max_background_jobs. Dynamic.
+  int max_background_compactions = -1;
+  int max_background_flushes = -1;
+
+  // Pieces that one compaction may be cut into to run at once. At least 1. Dynamic.
+  uint32_t max_subcompactions = 1;
+
+  // Refused unless false: GetThreadList.
+  bool enable_thread_tracking = false;
+
+  // Times and microseconds between attempts to recover from a retryable I/O error.
+  int max_bgerror_resume_count = INT_MAX;
+  uint64_t bgerror_resume_retry_interval = 1000000;
+
+  // ---- Memory ----
+
+  // Bytes of memtables of all column families together; 0: no limit.
+  size_t db_write_buffer_size = 0;
+
+  // The same limit for several databases; replaces db_write_buffer_size when set.
+  std::shared_ptr<WriteBufferManager> write_buffer_manager = nullptr;
+
+  std::shared_ptr<Cache> row_cache = nullptr;  // Refused unless nullptr.
+
+  // ---- Statistics ----
+
+  // Seconds between dumps of statistics to info_log; 0: never. Dynamic.
+  unsigned int stats_dump_period_sec = 600;
+  unsigned int stats_persist_period_sec = 600;     // Advisory: no history is kept. Dynamic.
+  bool persist_stats_to_disk = false;              // Refused unless false.
+  size_t stats_history_buffer_size = 1024 * 1024;  // Advisory. Dynamic.
+  bool dump_malloc_stats = false;                  // Refused unless false.
+
+  // ---- Writing ----
+
+  // Bytes a second that slowed-down writes get; 0: the rate limiter's rate, else 16 MiB. Dynamic.
+  uint64_t delayed_write_rate = 0;
+
+  // Accepted with RocksDB's rules of refusal; the ordinary path already overlaps groups of writes.
+  bool enable_pipelined_write = false;
+
+  // Refused unless false.
+  bool unordered_write = false;
+  bool two_write_queues = false;
+  bool allow_2pc = false;
+  bool allow_ingest_behind = false;
+  bool atomic_flush = false;
+
+  // Several writers may fill one memtable at once.
+  bool allow_concurrent_memtable_write = true;
+
+  // Advisory: how writers wait for each other.
+  bool enable_write_thread_adaptive_yield = true;
+  uint64_t max_write_batch_group_size_bytes = 1 << 20;
+  uint64_t write_thread_max_yield_usec = 100;
+  uint64_t write_thread_slow_yield_usec = 3;
+  bool use_adaptive_mutex = false;
+
+  // The log is written only by FlushWAL (and by the engine's own syncs): faster, and a killed
+  // process loses what was not flushed.
+  bool manual_wal_flush = false;
+
+  CompressionType wal_compression = kNoCompression;  // Refused unless none.
+
+  // ---- Contents ----
+
+  // Put key bytes into error messages.
+  bool allow_data_in_errors = false;
+
+  // SingleDelete of a key that was overwritten or deleted otherwise fails the compaction.
+  bool enforce_single_del_contracts = true;
+
+  // Iterators are in total order unless a prefix mode is chosen for the iterator.
+  bool prefix_seek_opt_in_only = false;
+};
+
+// Both sets, for a database with one column family.
+struct VARVE_EXPORT Options : public DBOptions, public ColumnFamilyOptions {
+  Options() = default;
+  Options(const DBOptions& db_options, const ColumnFamilyOptions& column_family_options)
+      : DBOptions(db_options), ColumnFamilyOptions(column_family_options) {}
+
+  void Dump(Logger* log) const;
+  void DumpCFOptions(Logger* log) const;
+
+  // Load first, compact later: no automatic compactions, no stalls, large files. Call
+  // CompactRange(nullptr, nullptr) afterwards.
+  Options* PrepareForBulkLoad();
+
+  Options* OptimizeForSmallDb();
+
+  // Turns off checks that cost CPU time beyond block checksums.
+  Options* DisableExtraChecks();
+};
+
+// ---- Reading ----
+
+// Where a read may look.
+enum ReadTier {
+  kReadAllTier = 0x0,     // Everywhere.
+  kBlockCacheTier = 0x1,  // Memtables and block cache; Incomplete where I/O would be needed.
+  kPersistedTier = 0x2,   // Not in memtables that have no log. Get and MultiGet only.
+  kMemtableTier = 0x3,    // Memtables only. Iterators only.
+};
+
+struct ReadOptions {
+  ReadOptions() = default;
+  ReadOptions(bool verify, bool fill) : verify_checksums(verify), fill_cache(fill) {}
+  explicit ReadOptions(Env::IOActivity activity) : io_activity(activity) {}
+
+  // Read the state of this snapshot; nullptr: of the moment of the call. Not owned.
+  const Snapshot* snapshot = nullptr;
+
+  // User timestamps. InvalidArgument unless nullptr: no comparator here has them. Not owned.
+  const Slice* timestamp = nullptr;
+  const Slice* iter_start_ts = nullptr;
+
+  // Time limits: for the call as a point in time since the clock's epoch, and for one file read.
+  // 0: none.
+  std::chrono::microseconds deadline = std::chrono::microseconds::zero();
+  std::chrono::microseconds io_timeout = std::chrono::microseconds::zero();
+
+  ReadTier read_tier = kReadAllTier;
+
+  // Charge reads to the rate limiter with this priority; IO_TOTAL: do not charge.
+  Env::IOPriority rate_limiter_priority = Env::IO_TOTAL;
+
+  // MultiGet: bytes of values after which the remaining keys get Aborted.
+  uint64_t value_size_soft_limit = std::numeric_limits<uint64_t>::max();
+
+  // Point look-ups: mark the status when more merge operands than this were applied.
+  std::optional<size_t> merge_operand_count_threshold;
+
+  bool verify_checksums = true;
+  bool fill_cache = true;  // Blocks read from files enter the block cache.
+
+  // Promise that nothing was range-deleted.
+  bool ignore_range_deletions = false;
+
+  bool async_io = false;                 // Advisory.
+  bool optimize_multiget_for_io = true;  // Advisory.
+
+  // ---- Iterators ----
+
+  // Bytes to read ahead; 0: grows with sequential reading.
+  size_t readahead_size = 0;
+
+  // Entries stepped over before the iterator gives up with Incomplete; 0: never.
+  uint64_t max_skippable_internal_keys = 0;
+
+  // Smallest key (inclusive) and largest key (exclusive) to return. The Slices and their bytes
+  // must outlive the iterator.
+  const Slice* iterate_lower_bound = nullptr;
+  const Slice* iterate_upper_bound = nullptr;
+
+  bool tailing = false;  // NotSupported unless false.
+
+  // With a prefix_extractor: full order (first), order chosen for each seek (second), or only the
+  // seek key's prefix (third).
+  bool total_order_seek = false;
+  bool auto_prefix_mode = false;
+  bool prefix_same_as_start = false;
+
+  // Keep blocks so that keys and values stay valid for the iterator's life.
+  bool pin_data = false;
+
+  bool adaptive_readahead = false;                    // Advisory.
+  bool background_purge_on_iterator_cleanup = false;  // Delete files in the background.
+  bool auto_readahead_size = true;                    // Advisory.
+  bool allow_unprepared_value = false;                // Advisory: values are always ready.
+  bool auto_refresh_iterator_with_snapshot = false;   // NotSupported unless false.
+
+  // Skip tables for which this returns false.
+  std::function<bool(const TableProperties&)> table_filter;
+
+  // For the engine's own reads.
+  Env::IOActivity io_activity = Env::IOActivity::kUnknown;
+};
+
+// ---- Writing ----
+
+struct WriteOptions {
+  // Return only when the log is on stable storage. Not with disableWAL.
+  bool sync = false;
+
+  // Write no log: lost at a crash unless flushed.
+  bool disableWAL = false;
+
+  // Skip updates for column families that are gone instead of failing.
+  bool ignore_missing_column_families = false;
+
+  // Return Incomplete instead of waiting for a stall.
+  bool no_slowdown = false;
+
+  // Yield to other writers when compaction is behind.
+  bool low_pri = false;
+
+  bool memtable_insert_hint_per_batch = false;  // Advisory.
+
+  // IO_TOTAL or, for automatic log flushes, IO_USER.
+  Env::IOPriority rate_limiter_priority = Env::IO_TOTAL;
+
+  // 0 or 8: checksum each entry on its way to the memtable.
+  size_t protection_bytes_per_key = 0;
+
+  Env::IOActivity io_activity = Env::IOActivity::kUnknown;
+};
+
+struct FlushOptions {
+  bool wait = true;                // Until the table is installed.
+  bool allow_write_stall = false;  // Start even if writes would stall meanwhile.
+};
+
+// How FlushWAL works.
+struct FlushWALOptions {
+  bool sync = false;
+  Env::IOPriority rate_limiter_priority = Env::IO_TOTAL;
+};
+
+// Makes the LOG writer that DB::Open would make, rolling an old LOG away.
+VARVE_EXPORT Status CreateLoggerFromOptions(const std::string& dbname, const DBOptions& options,
+                                            std::shared_ptr<Logger>* logger);
+
+// ---- Compaction on request ----
+
+// For DB::CompactFiles.
+struct CompactionOptions {
+  // Codec of the outputs; kDisableCompressionOption: the column family's choice for the level.
+  CompressionType compression = kDisableCompressionOption;
+
+  // Bytes of one output file.
+  uint64_t output_file_size_limit = std::numeric_limits<uint64_t>::max();
+
+  // 0: DBOptions::max_subcompactions.
+  uint32_t max_subcompactions = 0;
+
+  // Stops the compaction when it becomes true. Not owned.
+  std::atomic<bool>* canceled = nullptr;
+
+  // Move files instead of rewriting them where possible.
+  bool allow_trivial_move = false;
+};
+
+// Whether CompactRange rewrites the last level too.
+enum class BottommostLevelCompaction {
+  kSkip,
+  kIfHaveCompactionFilter,
+  kForce,
+  kForceOptimized,  // All files but those that this very call wrote.
+};
+
+struct CompactRangeOptions {
+  // Run alone: wait for automatic compactions and keep them away.
+  bool exclusive_manual_compaction = false;
+
+  // Then move the files to target_level (-1: the smallest level that can hold them).
+  bool change_level = false;
+  int target_level = -1;
+  uint32_t target_path_id = 0;
+
+  BottommostLevelCompaction bottommost_level_compaction =
+      BottommostLevelCompaction::kIfHaveCompactionFilter;
+
+  // Start at once even if the initial flush makes writes stall.
+  bool allow_write_stall = false;
+
+  // 0: DBOptions::max_subcompactions.
+  uint32_t max_subcompactions = 0;
+
+  // InvalidArgument unless nullptr: user timestamps.
+  const Slice* full_history_ts_low = nullptr;
+
+  // Stops the compaction when it becomes true. Not owned.
+  std::atomic<bool>* canceled = nullptr;
+};
+
+struct WaitForCompactOptions {
+  bool abort_on_pause = false;  // Return Aborted when background work is paused.
+  bool flush = false;           // Flush all column families first.
+  bool wait_for_purge = false;  // Wait for the deletion of old files too.
+  bool close_db = false;        // Close afterwards.
+
+  // 0: no limit. TimedOut when it passes.
+  std::chrono::microseconds timeout = std::chrono::microseconds::zero();
+};
+
+// ---- Other calls ----
+
+struct IngestExternalFileOptions {
+  bool move_files = false;  // Hard-link instead of copying; the original is unlinked.
+  bool link_files = false;  // Hard-link and keep the original. Not with move_files.
+  bool failed_move_fall_back_to_copy = true;
+
+  // Snapshots taken before the ingestion do not see the files.
+  bool snapshot_consistency = true;
+
+  bool allow_global_seqno = true;
+  bool allow_blocking_flush = true;  // Flush overlapping memtables.
+  bool ingest_behind = false;        // NotSupported unless false.
+  bool write_global_seqno = false;   // Also store the sequence number in the file (old readers).
+
+  bool verify_checksums_before_ingest = false;
+  size_t verify_checksums_readahead_size = 0;  // Bytes; 0: default.
+  bool verify_file_checksum = true;
+
+  bool fail_if_not_bottommost_level = false;
+  bool allow_db_generated_files = false;  // NotSupported unless false.
+  bool fill_cache = true;
+};
+
+struct SizeApproximationOptions {
+  bool include_memtables = false;
+  bool include_files = true;
+
+  // Allowed error as a share of the result; at most 0: no shortcut for large files.
+  double files_size_error_margin = -1.0;
+};
+
+}  // namespace varve

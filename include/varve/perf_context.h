@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// PerfContext: what the operations of one thread cost, counter by counter.
+//
+// Every thread has its own context and only that thread may touch it. Counters whose name ends in
+// _time or _nanos are nanoseconds and move only when the thread's PerfLevel asks for clocks; all
+// others are event counts or bytes and move from PerfLevel kEnableCount on.
+// The order of the fields is the order in which ToString() prints them.
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "varve/export.h"
+#include "varve/perf_level.h"
+
+namespace varve {
+
+// Point-lookup counters of one LSM level.
+struct VARVE_EXPORT PerfContextByLevel {
+  uint64_t bloom_filter_useful = 0;              // file reads a filter saved
+  uint64_t bloom_filter_full_positive = 0;       // filter let the lookup through
+  uint64_t bloom_filter_full_true_positive = 0;  // ... and the key was there
+  uint64_t user_key_return_count = 0;            // keys found here and returned
+  uint64_t get_from_table_nanos = 0;
+  uint64_t block_cache_hit_count = 0;
+  uint64_t block_cache_miss_count = 0;
+
+  // Sets every counter to zero.
+  void Reset();
+};
+
+// The flat counters. Split from PerfContext so that they can be copied and cleared as one value.
+struct PerfContextBase {
+  // Comparator calls of any kind (three-way, equality) made on user keys, merge heaps included.
+  uint64_t user_key_comparison_count = 0;
+
+  // Block reads. "read" means file I/O; "hit" means the block cache had it.
+  uint64_t block_cache_hit_count = 0;
+  uint64_t block_read_count = 0;
+  uint64_t block_read_byte = 0;
+  uint64_t block_read_time = 0;
+  uint64_t block_read_cpu_time = 0;
+  uint64_t block_cache_index_hit_count = 0;
+  // Secondary-cache lookups that stayed outside / were promoted into the primary cache.
+  uint64_t block_cache_standalone_handle_count = 0;
+  uint64_t block_cache_real_handle_count = 0;
+  uint64_t index_block_read_count = 0;
+  uint64_t block_cache_filter_hit_count = 0;
+  uint64_t filter_block_read_count = 0;
+  uint64_t compression_dict_block_read_count = 0;
+  // Bytes of blocks served by the cache.
+  uint64_t block_cache_index_read_byte = 0;
+  uint64_t block_cache_filter_read_byte = 0;
+  uint64_t block_cache_compression_dict_read_byte = 0;
+  uint64_t block_cache_read_byte = 0;
+
+  uint64_t secondary_cache_hit_count = 0;
+  uint64_t compressed_sec_cache_insert_real_count = 0;
+  uint64_t compressed_sec_cache_insert_dummy_count = 0;
+  uint64_t compressed_sec_cache_uncompressed_bytes = 0;
+  uint64_t compressed_sec_cache_compressed_bytes = 0;
+
+  uint64_t block_checksum_time = 0;
+  uint64_t block_decompress_time = 0;
+
+  // User bytes handed out: values for Get and MultiGet, keys and values for iterators.
+  uint64_t get_read_bytes = 0;
+  uint64_t multiget_read_bytes = 0;
+  uint64_t iter_read_bytes = 0;
+
+  uint64_t blob_cache_hit_count = 0;
+  uint64_t blob_read_count = 0;
+  uint64_t blob_read_byte = 0;
+  uint64_t blob_read_time = 0;
+  uint64_t blob_checksum_time = 0;
+  uint64_t blob_decompress_time = 0;
+
+  // Entries an iterator stepped over without returning them: superseded versions, and the entry it
+  // stood on when moved (so every Next() adds at least one).
+  uint64_t internal_key_skipped_count = 0;
+  // Tombstones an iterator stepped over; the versions below them count as skipped keys instead.
+  uint64_t internal_delete_skipped_count = 0;
+  // Entries too new for the iterator's snapshot.
+  uint64_t internal_recent_skipped_count = 0;
+  // Merge operands (without base values) fed to the operator by iterators / by point lookups.
+  uint64_t internal_merge_count = 0;
+  uint64_t internal_merge_point_lookup_count = 0;
+  // Seeks a merging iterator made to jump over a range deletion.
+  uint64_t internal_range_del_reseek_count = 0;
+
+  // Parts of Get.
+  uint64_t get_snapshot_time = 0;
+  uint64_t get_from_memtable_time = 0;
+  uint64_t get_from_memtable_count = 0;
+  uint64_t get_post_process_time = 0;
+  uint64_t get_from_output_files_time = 0;
+
+  // Parts of iterating.
+  uint64_t seek_on_memtable_time = 0;
+  uint64_t seek_on_memtable_count = 0;
+  uint64_t next_on_memtable_count = 0;
+  uint64_t prev_on_memtable_count = 0;
+  uint64_t seek_child_seek_time = 0;
+  uint64_t seek_child_seek_count = 0;
+  uint64_t seek_min_heap_time = 0;
+  uint64_t seek_max_heap_time = 0;
+  uint64_t seek_internal_seek_time = 0;
+  uint64_t find_next_user_entry_time = 0;
+
+  // Parts of Write. The last one is what the other four leave over.
+  uint64_t write_wal_time = 0;
+  uint64_t write_memtable_time = 0;
+  uint64_t write_delay_time = 0;
+  uint64_t write_scheduling_flushes_compactions_time = 0;
+  uint64_t write_pre_and_post_process_time = 0;
+  // Waiting for the other members of a write group.
+  uint64_t write_thread_wait_nanos = 0;
+
+  uint64_t db_mutex_lock_nanos = 0;
+  uint64_t db_condition_wait_nanos = 0;
+  uint64_t merge_operator_time_nanos = 0;
+
+  // Parts of reading a table.
+  uint64_t read_index_block_nanos = 0;
+  uint64_t read_filter_block_nanos = 0;
+  uint64_t new_table_block_iter_nanos = 0;
+  uint64_t new_table_iterator_nanos = 0;
+  uint64_t block_seek_nanos = 0;
+  uint64_t find_table_nanos = 0;
+
+  // Filters: "hit" means the filter said "maybe", "miss" that it ruled the key out.
+  uint64_t bloom_memtable_hit_count = 0;
+  uint64_t bloom_memtable_miss_count = 0;
+  uint64_t bloom_sst_hit_count = 0;
+  uint64_t bloom_sst_miss_count = 0;
+
+  // Waiting for key locks of transactions.
+  uint64_t key_lock_wait_time = 0;
+  uint64_t key_lock_wait_count = 0;
+
+  // File-system calls, filled by a timing Env only.
+  uint64_t env_new_sequential_file_nanos = 0;
+  uint64_t env_new_random_access_file_nanos = 0;
+  uint64_t env_new_writable_file_nanos = 0;
+  uint64_t env_reuse_writable_file_nanos = 0;
+  uint64_t env_new_random_rw_file_nanos = 0;
+  uint64_t env_new_directory_nanos = 0;
+  uint64_t env_file_exists_nanos = 0;
+  uint64_t env_get_children_nanos = 0;
+  uint64_t env_get_children_file_attributes_nanos = 0;
+  uint64_t env_delete_file_nanos = 0;
+  uint64_t env_create_dir_nanos = 0;
+  uint64_t env_create_dir_if_missing_nanos = 0;
+  uint64_t env_delete_dir_nanos = 0;
+  uint64_t env_get_file_size_nanos = 0;
+  uint64_t env_get_file_modification_time_nanos = 0;
+  uint64_t env_rename_file_nanos = 0;
+  uint64_t env_link_file_nanos = 0;
+  uint64_t env_lock_file_nanos = 0;
+  uint64_t env_unlock_file_nanos = 0;
+  uint64_t env_new_logger_nanos = 0;
+
+  // CPU time of whole calls.
+  uint64_t get_cpu_nanos = 0;
+  uint64_t iter_next_cpu_nanos = 0;
+  uint64_t iter_prev_cpu_nanos = 0;
+  uint64_t iter_seek_cpu_nanos = 0;
+
+  // Calls made on DB iterators.
+  uint64_t iter_next_count = 0;
+  uint64_t iter_prev_count = 0;
+  uint64_t iter_seek_count = 0;
+
+  uint64_t encrypt_data_nanos = 0;
+  uint64_t decrypt_data_nanos = 0;
+
+  uint64_t number_async_seek = 0;
+
+  // IngestExternalFile, whole call, and the part of it that held up live writes.
+  uint64_t file_ingestion_nanos = 0;
+  uint64_t file_ingestion_blocking_live_writes_nanos = 0;
+};
+
+struct VARVE_EXPORT PerfContext : public PerfContextBase {
+  PerfContext() = default;
+  ~PerfContext();
+
+  // Copies carry the per-level counters along.
+  PerfContext(const PerfContext& other);
+  PerfContext& operator=(const PerfContext& other);
+  PerfContext(PerfContext&& other) noexcept;
+
+  // Sets all counters, per-level ones included, to zero. Keeps per-level counting switched as is.
+  void Reset();
+
+  // "name = value, name = value, ..." in field order, then "name = value@level0, ..." for the
+  // counters of levels that have any (non-zero ones only).
+  std::string ToString(bool exclude_zero_counters = false) const;
+
+  // Starts keeping PerfContextByLevel for every level that is touched.
+  void EnablePerLevelPerfContext();
+  // Stops; what was counted stays readable.
+  void DisablePerLevelPerfContext();
+  // Stops and frees the counters.
+  void ClearPerLevelPerfContext();
+
+  // Owned. Null until EnablePerLevelPerfContext().
+  std::map<uint32_t, PerfContextByLevel>* level_to_perf_context = nullptr;
+  bool per_level_perf_context_enabled = false;
+};
+
+// The calling thread's context; never null, valid until the thread ends.
+VARVE_EXPORT PerfContext* get_perf_context();
+
+}  // namespace varve

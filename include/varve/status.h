@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+//
+// Status: how an operation ended. A code says the kind, a subcode narrows it, a severity tells how
+// far the database is affected, and an optional message says what and where.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "varve/export.h"
+#include "varve/slice.h"
+
+namespace varve {
+
+/// A value of 16 bytes. Success and a failure without message never allocate, so they may be made
+/// on hot paths. Const methods may be called by many threads at once.
+class [[nodiscard]] VARVE_EXPORT Status {
+ public:
+  // Values cross the C API and are stored in traces: append only.
+  enum Code : unsigned char {
+    kOk = 0,
+    kNotFound = 1,
+    kCorruption = 2,
+    kNotSupported = 3,
+    kInvalidArgument = 4,
+    kIOError = 5,
+    kMergeInProgress = 6,
+    kIncomplete = 7,
+    kShutdownInProgress = 8,
+    kTimedOut = 9,
+    kAborted = 10,
+    kBusy = 11,
+    kExpired = 12,
+    kTryAgain = 13,
+    kCompactionTooLarge = 14,
+    kColumnFamilyDropped = 15,
+    kMaxCode
+  };
+
+  enum SubCode : unsigned char {
+    kNone = 0,
+    kMutexTimeout = 1,
+    kLockTimeout = 2,
+    kLockLimit = 3,
+    kNoSpace = 4,
+    kDeadlock = 5,
+    kStaleFile = 6,
+    kMemoryLimit = 7,
+    kSpaceLimit = 8,
+    kPathNotFound = 9,
+    KMergeOperandsInsufficientCapacity = 10,
+    kManualCompactionPaused = 11,
+    kOverwritten = 12,
+    kTxnNotPrepared = 13,
+    kIOFenced = 14,
+    kMergeOperatorFailed = 15,
+    kMergeOperandThresholdExceeded = 16,
+    kPrefetchLimitReached = 17,
+    kNotExpectedCodePath = 18,
+    kCompactionAborted = 19,
+    kMaxSubCode
+  };
+
+  enum Severity : unsigned char {
+    kNoError = 0,
+    kSoftError = 1,
+    kHardError = 2,
+    kFatalError = 3,
+    kUnrecoverableError = 4,
+    kMaxSeverity
+  };
+
+  Status() = default;
+  ~Status() = default;
+  Status(const Status& other);
+  Status& operator=(const Status& other);
+  /// The source becomes OK.
+  Status(Status&& other) noexcept;
+  Status& operator=(Status&& other) noexcept;
+
+  /// A copy with another severity.
+  Status(const Status& other, Severity severity);
+  Status(Code code, SubCode subcode, Severity severity, const Slice& msg);
+
+  /// Compares codes only.
+  bool operator==(const Status& rhs) const { return code_ == rhs.code_; }
+  bool operator!=(const Status& rhs) const { return code_ != rhs.code_; }
+
+  /// Both do nothing: [[nodiscard]] does the checking. Kept for programs that call them.
+  void PermitUncheckedError() const {}
+  void MustCheck() const {}
+
+  Code code() const { return code_; }
+  SubCode subcode() const { return subcode_; }
+  Severity severity() const { return severity_; }
+  /// Zero-terminated message, or null. Lives as long as this status is not changed.
+  const char* getState() const { return state_.get(); }
+
+  /// Takes `s` over unless this is already an error; the first error is the one kept.
+  Status& UpdateIfOk(Status&& s);
+  Status& UpdateIfOk(const Status& s);
+
+  /// `s` with `delim` and `msg` appended to its message.
+  static Status CopyAppendMessage(const Status& s, const Slice& delim, const Slice& msg);
+
+  /// "OK", or the kind, the subcode's text and the message.
+  std::string ToString() const;
+
+  // In every factory with two texts the message reads "msg: msg2".
+
+  static Status OK() { return Status(); }
+  /// Success that replaced an existing value.
+  static Status OkOverwritten() { return Status(kOk, kOverwritten); }
+  /// Success, with more merge operands than ReadOptions::merge_operand_count_threshold.
+  static Status OkMergeOperandThresholdExceeded() {
+    return Status(kOk, kMergeOperandThresholdExceeded);
+  }
+
+  static Status NotFound(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kNotFound, kNone, msg, msg2);
+  }
+  static Status NotFound(SubCode sub = kNone) { return Status(kNotFound, sub); }
+  static Status NotFound(SubCode sub, const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kNotFound, sub, msg, msg2);
+  }
+
+  static Status Corruption(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kCorruption, kNone, msg, msg2);
+  }
+  static Status Corruption(SubCode sub = kNone) { return Status(kCorruption, sub); }
+  static Status Corruption(SubCode sub, const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kCorruption, sub, msg, msg2);
+  }
+
+  static Status NotSupported(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kNotSupported, kNone, msg, msg2);
+  }
+  static Status NotSupported(SubCode sub = kNone) { return Status(kNotSupported, sub); }
+
+  static Status InvalidArgument(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kInvalidArgument, kNone, msg, msg2);
+  }
+  static Status InvalidArgument(SubCode sub = kNone) { return Status(kInvalidArgument, sub); }
+
+  static Status IOError(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kIOError, kNone, msg, msg2);
+  }
+  static Status IOError(SubCode sub = kNone) { return Status(kIOError, sub); }
+
+  static Status MergeInProgress(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kMergeInProgress, kNone, msg, msg2);
+  }
+  static Status MergeInProgress(SubCode sub = kNone) { return Status(kMergeInProgress, sub); }
+
+  static Status Incomplete(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kIncomplete, kNone, msg, msg2);
+  }
+  static Status Incomplete(SubCode sub = kNone) { return Status(kIncomplete, sub); }
+
+  static Status ShutdownInProgress(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kShutdownInProgress, kNone, msg, msg2);
+  }
+  static Status ShutdownInProgress(SubCode sub = kNone) { return Status(kShutdownInProgress, sub); }
+
+  static Status Aborted(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kAborted, kNone, msg, msg2);
+  }
+  static Status Aborted(SubCode sub = kNone) { return Status(kAborted, sub); }
+
+  static Status Busy(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kBusy, kNone, msg, msg2);
+  }
+  static Status Busy(SubCode sub = kNone) { return Status(kBusy, sub); }
+
+  static Status TimedOut(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kTimedOut, kNone, msg, msg2);
+  }
+  static Status TimedOut(SubCode sub = kNone) { return Status(kTimedOut, sub); }
+
+  static Status Expired(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kExpired, kNone, msg, msg2);
+  }
+  static Status Expired(SubCode sub = kNone) { return Status(kExpired, sub); }
+
+  static Status TryAgain(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kTryAgain, kNone, msg, msg2);
+  }
+  static Status TryAgain(SubCode sub = kNone) { return Status(kTryAgain, sub); }
+
+  static Status CompactionTooLarge(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kCompactionTooLarge, kNone, msg, msg2);
+  }
+  static Status CompactionTooLarge(SubCode sub = kNone) { return Status(kCompactionTooLarge, sub); }
+
+  static Status ColumnFamilyDropped(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kColumnFamilyDropped, kNone, msg, msg2);
+  }
+  static Status ColumnFamilyDropped(SubCode sub = kNone) {
+    return Status(kColumnFamilyDropped, sub);
+  }
+
+  // Factories named after a subcode.
+
+  static Status NoSpace() { return Status(kIOError, kNoSpace); }
+  static Status NoSpace(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kIOError, kNoSpace, msg, msg2);
+  }
+  static Status SpaceLimit() { return Status(kIOError, kSpaceLimit); }
+  static Status SpaceLimit(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kIOError, kSpaceLimit, msg, msg2);
+  }
+  static Status PathNotFound() { return Status(kIOError, kPathNotFound); }
+  static Status PathNotFound(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kIOError, kPathNotFound, msg, msg2);
+  }
+  static Status MemoryLimit() { return Status(kAborted, kMemoryLimit); }
+  static Status MemoryLimit(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kAborted, kMemoryLimit, msg, msg2);
+  }
+  static Status LockLimit() { return Status(kAborted, kLockLimit); }
+  static Status LockLimit(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kAborted, kLockLimit, msg, msg2);
+  }
+  static Status TxnNotPrepared() { return Status(kInvalidArgument, kTxnNotPrepared); }
+  static Status TxnNotPrepared(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kInvalidArgument, kTxnNotPrepared, msg, msg2);
+  }
+
+  bool ok() const { return code_ == kOk; }
+  bool IsOkOverwritten() const { return Is(kOk, kOverwritten); }
+  bool IsOkMergeOperandThresholdExceeded() const { return Is(kOk, kMergeOperandThresholdExceeded); }
+  bool IsNotFound() const { return code_ == kNotFound; }
+  bool IsCorruption() const { return code_ == kCorruption; }
+  bool IsNotSupported() const { return code_ == kNotSupported; }
+  bool IsInvalidArgument() const { return code_ == kInvalidArgument; }
+  bool IsIOError() const { return code_ == kIOError; }
+  bool IsMergeInProgress() const { return code_ == kMergeInProgress; }
+  bool IsIncomplete() const { return code_ == kIncomplete; }
+  bool IsShutdownInProgress() const { return code_ == kShutdownInProgress; }
+  bool IsTimedOut() const { return code_ == kTimedOut; }
+  bool IsAborted() const { return code_ == kAborted; }
+  bool IsBusy() const { return code_ == kBusy; }
+  bool IsExpired() const { return code_ == kExpired; }
+  bool IsTryAgain() const { return code_ == kTryAgain; }
+  bool IsCompactionTooLarge() const { return code_ == kCompactionTooLarge; }
+  bool IsColumnFamilyDropped() const { return code_ == kColumnFamilyDropped; }
+
+  bool IsLockLimit() const { return Is(kAborted, kLockLimit); }
+  bool IsMemoryLimit() const { return Is(kAborted, kMemoryLimit); }
+  bool IsDeadlock() const { return Is(kBusy, kDeadlock); }
+  bool IsNoSpace() const { return Is(kIOError, kNoSpace); }
+  bool IsIOFenced() const { return Is(kIOError, kIOFenced); }
+  /// Both an I/O error and a NotFound may carry this subcode.
+  bool IsPathNotFound() const {
+    return Is(kIOError, kPathNotFound) || Is(kNotFound, kPathNotFound);
+  }
+  bool IsManualCompactionPaused() const { return Is(kIncomplete, kManualCompactionPaused); }
+  bool IsCompactionAborted() const { return Is(kIncomplete, kCompactionAborted); }
+  bool IsTxnNotPrepared() const { return Is(kInvalidArgument, kTxnNotPrepared); }
+
+ protected:
+  explicit Status(Code code, SubCode subcode = kNone) : code_(code), subcode_(subcode) {}
+  Status(Code code, SubCode subcode, const Slice& msg, const Slice& msg2);
+
+  // A moved-out state is only the message: the plain fields are reset together with it.
+  void CopyPlainFields(const Status& other);
+
+  Code code_ = kOk;
+  SubCode subcode_ = kNone;
+  Severity severity_ = kNoError;
+  // The next three are set by a file system (IOStatus) and read by error handling.
+  bool retryable_ = false;
+  bool data_loss_ = false;
+  unsigned char scope_ = 0;
+  std::unique_ptr<const char[]> state_;
+
+ private:
+  bool Is(Code code, SubCode subcode) const { return code_ == code && subcode_ == subcode; }
+  static std::unique_ptr<const char[]> CopyMessage(const char* message);
+};
+
+inline void Status::CopyPlainFields(const Status& other) {
+  code_ = other.code_;
+  subcode_ = other.subcode_;
+  severity_ = other.severity_;
+  retryable_ = other.retryable_;
+  data_loss_ = other.data_loss_;
+  scope_ = other.scope_;
+}
+
+inline Status::Status(const Status& other) {
+  CopyPlainFields(other);
+  if (other.state_ != nullptr) state_ = CopyMessage(other.state_.get());
+}
+
+inline Status::Status(const Status& other, Severity severity) : Status(other) {
+  severity_ = severity;
+}
+
+inline Status& Status::operator=(const Status& other) {
+  if (this == &other) return *this;
+  CopyPlainFields(other);
+  state_ = other.state_ == nullptr ? nullptr : CopyMessage(other.state_.get());
+  return *this;
+}
+
+inline Status::Status(Status&& other) noexcept : state_(std::move(other.state_)) {
+  CopyPlainFields(other);
+  other.CopyPlainFields(Status());
+}
+
+inline Status& Status::operator=(Status&& other) noexcept {
+  if (this == &other) return *this;
+  CopyPlainFields(other);
+  state_ = std::move(other.state_);
+  other.CopyPlainFields(Status());
+  return *this;
+}
+
+inline Status& Status::UpdateIfOk(Status&& s) {
+  if (ok()) *this = std::move(s);
+  return *this;
+}
+
+inline Status& Status::UpdateIfOk(const Status& s) {
+  if (ok()) *this = s;
+  return *this;
+}
+
+}  // namespace varve

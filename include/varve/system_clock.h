@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns the clock interface: every reading of time and every sleep in the library goes through a
+// SystemClock, so that a test can supply its own.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "varve/export.h"
+#include "varve/status.h"
+
+namespace varve {
+
+class CondVar;
+
+// Thread-safe. Exceptions must not leave an overridden function.
+class VARVE_EXPORT SystemClock {
+ public:
+  virtual ~SystemClock() = default;
+
+  static const char* Type() { return "SystemClock"; }
+  static const char* kDefaultName() { return "DefaultClock"; }
+
+  // The machine's clock. Lives until the process ends.
+  static const std::shared_ptr<SystemClock>& Default();
+
+  virtual const char* Name() const = 0;
+
+  // Microseconds since the Unix epoch by the wall clock. May step back when the clock is set.
+  virtual uint64_t NowMicros() = 0;
+
+  // Nanoseconds since an unspecified point. The default clock is monotonic here: use it for
+  // durations.
+  virtual uint64_t NowNanos() { return NowMicros() * 1000; }
+
+  // CPU time used by the calling thread; 0 where the clock cannot tell.
+  virtual uint64_t CPUMicros() { return 0; }
+  virtual uint64_t CPUNanos() { return CPUMicros() * 1000; }
+
+  // Blocks the calling thread for at least `micros`; returns at once when micros <= 0.
+  virtual void SleepForMicroseconds(int micros) = 0;
+
+  // Waits on `cv`, whose mutex the caller holds, until it is signalled or NowMicros() reaches
+  // `deadline`. Returns true when the deadline passed first. Spurious wake-ups are possible.
+  virtual bool TimedWait(CondVar* cv, std::chrono::microseconds deadline);
+
+  // Seconds since the Unix epoch. *unix_time is written only on success.
+  virtual Status GetCurrentTime(int64_t* unix_time) = 0;
+
+  // Formats seconds since the Unix epoch as local time, "YYYY/MM/DD-HH:MM:SS".
+  virtual std::string TimeToString(uint64_t time) = 0;
+};
+
+// Passes every call except Name() on to `target`. Override what should differ.
+class VARVE_EXPORT SystemClockWrapper : public SystemClock {
+ public:
+  explicit SystemClockWrapper(std::shared_ptr<SystemClock> t) : target_(std::move(t)) {}
+
+  uint64_t NowMicros() override { return target_->NowMicros(); }
+  uint64_t NowNanos() override { return target_->NowNanos(); }
+  uint64_t CPUMicros() override { return target_->CPUMicros(); }
+  uint64_t CPUNanos() override { return target_->CPUNanos(); }
+  void SleepForMicroseconds(int micros) override { target_->SleepForMicroseconds(micros); }
+  bool TimedWait(CondVar* cv, std::chrono::microseconds deadline) override {
+    return target_->TimedWait(cv, deadline);
+  }
+  Status GetCurrentTime(int64_t* unix_time) override { return target_->GetCurrentTime(unix_time); }
+  std::string TimeToString(uint64_t time) override { return target_->TimeToString(time); }
+
+ protected:
+  std::shared_ptr<SystemClock> target_;
+};
+
+}  // namespace varve

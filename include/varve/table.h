@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+//
+// Table options: how sorted files are laid out, checked, cached and filtered. A TableFactory
+// carries them in ColumnFamilyOptions::table_factory.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "varve/cache.h"
+#include "varve/export.h"
+#include "varve/status.h"
+
+namespace varve {
+
+class FilterPolicy;
+class FlushBlockPolicyFactory;
+class PersistentCache;
+class UserDefinedIndexFactory;
+struct ConfigOptions;
+
+/// Stored in each file's footer.
+enum ChecksumType : char {
+  kNoChecksum = 0x0,
+  kCRC32c = 0x1,
+  kxxHash = 0x2,
+  kxxHash64 = 0x3,
+  kXXH3 = 0x4,
+};
+
+/// Which metadata blocks stay in the block cache for as long as their file is open.
+enum class PinningTier {
+  /// Decided by pin_l0_filter_and_index_blocks_in_cache and pin_top_level_index_and_filter.
+  kFallback,
+  kNone,
+  /// Those of files from flush, and of other files in level 0 of about that size.
+  kFlushedAndSimilar,
+  kAll,
+};
+
+/// Matters only with cache_index_and_filter_blocks.
+struct MetadataCacheOptions {
+  /// The upper level of partitioned indexes and filters.
+  PinningTier top_level_index_pinning = PinningTier::kFallback;
+  /// The partitions themselves.
+  PinningTier partition_pinning = PinningTier::kFallback;
+  /// Indexes and filters without partitions.
+  PinningTier unpartitioned_pinning = PinningTier::kFallback;
+};
+
+/// Whether memory of one role counts against the block cache's capacity.
+struct CacheEntryRoleOptions {
+  enum class Decision {
+    kEnabled,
+    kDisabled,
+    /// The engine's default for that role.
+    kFallback,
+  };
+
+  Decision charged = Decision::kFallback;
+
+  bool operator==(const CacheEntryRoleOptions& other) const { return charged == other.charged; }
+};
+
+/// Memory charged to the block cache, by role. `options` holds for roles not in the map.
+struct CacheUsageOptions {
+  CacheEntryRoleOptions options;
+  std::map<CacheEntryRole, CacheEntryRoleOptions> options_overrides;
+};
+
+/// Options of the block-based table. What Varve cannot honour is refused with NotSupported when a
+/// DB or column family is opened with it, and the message names the field.
+struct BlockBasedTableOptions {
+  static const char* kName() { return "BlockTableOptions"; }
+
+  /// Decides where data blocks end. Null: by block_size and block_size_deviation.
+  std::shared_ptr<FlushBlockPolicyFactory> flush_block_policy_factory;
+
+  /// Keep index and filter in the block cache, where they can be evicted, rather than with the open
+  /// file for good.
+  bool cache_index_and_filter_blocks = false;
+  /// With the former: at high priority in the cache.
+  bool cache_index_and_filter_blocks_with_high_priority = true;
+  /// With the former: pin them for files of level 0. Older form of metadata_cache_options.
+  bool pin_l0_filter_and_index_blocks_in_cache = false;
+  /// Pin the upper level of partitioned indexes and filters. Older form as well.
+  bool pin_top_level_index_and_filter = true;
+  MetadataCacheOptions metadata_cache_options;
+
+  /// Values are persistent.
+  enum IndexType : char {
+    /// One sorted block.
+    kBinarySearch = 0x00,
+    /// Adds a hash from key prefix to blocks; needs a prefix_extractor.
+    kHashSearch = 0x01,
+    /// An index of index blocks; see metadata_block_size.
+    kTwoLevelIndexSearch = 0x02,
+    /// Adds each block's first key, so that a scan reads a block only when it must.
+    kBinarySearchWithFirstKey = 0x03,
+  };
+  IndexType index_type = kBinarySearch;
+
+  enum DataBlockIndexType : char {
+    kDataBlockBinarySearch = 0,
+    /// Adds a hash table to each data block for point reads. Bytewise-equal keys only.
+    kDataBlockBinaryAndHash = 1,
+  };
+  DataBlockIndexType data_block_index_type = kDataBlockBinarySearch;
+  /// Entries per bucket of that hash table, in (0, 1].
+  double data_block_hash_table_util_ratio = 0.75;
+
+  /// How an index block is searched in memory; changes no bytes.
+  enum BlockSearchType : char {
+    kBinary = 0x00,
+    kInterpolation = 0x01,
+    kAuto = 0x02,
+  };
+  BlockSearchType index_block_search_type = kBinary;
+  /// With kAuto: the largest coefficient of variation of the gaps between keys at which a block
+  /// counts as uniform. Negative: off.
+  double uniform_cv_threshold = -1;
+
+  /// For new files. All types are read.
+  ChecksumType checksum = kXXH3;
+
+  /// Read blocks from the file each time; block_cache must then be null.
+  bool no_block_cache = false;
+  /// Null: a cache of 32 MiB of its own. Share one cache among column families and DBs to bound
+  /// their memory together.
+  std::shared_ptr<Cache> block_cache = nullptr;
+  /// A cache on a local device. Must be null.
+  std::shared_ptr<PersistentCache> persistent_cache = nullptr;
+
+  /// Uncompressed bytes of keys and values in a data block, approximately. Larger: smaller index
+  /// and better compression; smaller: cheaper point reads from disk.
+  uint64_t block_size = 4 * 1024;
+  /// Percent: a block is closed early when it is this close to full and the next entry would
+  /// overflow it. Outside [0, 100] counts as 0.
+  int block_size_deviation = 10;
+  /// Entries from one full key to the next in a data block. At least 1.
+  int block_restart_interval = 16;
+  /// The same in index blocks. At least 1.
+  int index_block_restart_interval = 1;
+  /// Bytes of an index or filter partition, approximately.
+  uint64_t metadata_block_size = 4096;
+  CacheUsageOptions cache_usage_options;
+
+  /// Split the filter; needs kTwoLevelIndexSearch.
+  bool partition_filters = false;
+  /// Cut filter partitions independently of index partitions.
+  bool decouple_partitioned_filters = false;
+  /// Fit filter sizes to what the allocator hands out anyway.
+  bool optimize_filters_for_memory = true;
+  /// Store only what differs from the previous key. False makes blocks larger, and lets an iterator
+  /// pin keys in their block instead of assembling them.
+  bool use_delta_encoding = true;
+
+  /// Null: no filter. See NewBloomFilterPolicy().
+  std::shared_ptr<const FilterPolicy> filter_policy = nullptr;
+
+  /// An index implemented by the user. Must be null.
+  std::shared_ptr<UserDefinedIndexFactory> user_defined_index_factory = nullptr;
+  bool fail_if_no_udi_on_open = false;
+  bool use_udi_as_primary_index = false;
+
+  /// Put whole keys in the filter; otherwise only their prefixes.
+  bool whole_key_filtering = true;
+  /// Check a filter against its keys after it is built, at the price of build time.
+  bool detect_filter_construct_corruption = false;
+  /// Decompress each block after compressing it, and compare.
+  bool verify_compression = false;
+  /// Bytes of data block per bit of the read-amplification statistics; 0: off. A power of two.
+  uint32_t read_amp_bytes_per_bit = 0;
+
+  /// Of new files; older ones remain readable. The default is 5, not the newest 7: it is the newest
+  /// that RocksDB 7.8.3 can open, so that a directory can still move back, and what 6 and 7 add
+  /// (checksums bound to their place, a compression manager's name) does not make it faster.
+  /// Versions 2 to 5 are written. Lower numbers are for older readers.
+  uint32_t format_version = 5;
+
+  bool enable_index_compression = true;
+  /// Pad so that no data block crosses a page needlessly. Requires no compression.
+  bool block_align = false;
+  /// Bytes of the unit that a data block must not straddle; a power of two; 0: off.
+  size_t super_block_alignment_size = 0;
+  /// At most super_block_alignment_size divided by this is wasted per unit; 0: off.
+  size_t super_block_alignment_space_overhead_ratio = 128;
+  /// Keep keys and values of a data block apart. Changes the format: not read before RocksDB 11.
+  bool separate_key_value_in_data_block = false;
+
+  /// How far index keys are shortened below the last key of their block.
+  enum class IndexShorteningMode : char {
+    kNoShortening,
+    kShortenSeparators,
+    /// Also the last of the file. A seek past the file's end may then read its last block.
+    kShortenSeparatorsAndSuccessor,
+  };
+  IndexShorteningMode index_shortening = IndexShorteningMode::kShortenSeparators;
+
+  /// Bytes. An iterator that reads on sequentially doubles its readahead up to this; 0: none.
+  size_t max_auto_readahead_size = 256 * 1024;
+
+  /// Put blocks into the cache as they are written.
+  enum class PrepopulateBlockCache : char {
+    kDisable,
+    kFlushOnly,
+    /// By flush at usual, by compaction at lowest priority.
+    kFlushAndCompaction,
+  };
+  PrepopulateBlockCache prepopulate_block_cache = PrepopulateBlockCache::kDisable;
+
+  /// Bytes. Where the doubling starts.
+  size_t initial_auto_readahead_size = 8 * 1024;
+  /// Sequential reads of a file before readahead starts.
+  uint64_t num_file_reads_for_auto_readahead = 2;
+};
+
+/// Names of properties that only this kind of table has.
+struct BlockBasedTablePropertyNames {
+  /// Fixed 32-bit BlockBasedTableOptions::IndexType.
+  VARVE_EXPORT static const std::string kIndexType;
+  /// "1" or "0".
+  VARVE_EXPORT static const std::string kWholeKeyFiltering;
+  VARVE_EXPORT static const std::string kPrefixFiltering;
+  VARVE_EXPORT static const std::string kDecoupledPartitionedFilters;
+};
+
+/// A kind of table with its options. Thread-safe once a DB uses it. Only the built-in kind works:
+/// opening with any other is NotSupported.
+class TableFactory {
+ public:
+  virtual ~TableFactory() = default;
+
+  static const char* Type() { return "TableFactory"; }
+  static const char* kBlockCacheOpts() { return "BlockCache"; }
+  static const char* kBlockBasedTableName() { return "BlockBasedTable"; }
+  static const char* kPlainTableName() { return "PlainTable"; }
+  static const char* kCuckooTableName() { return "CuckooTable"; }
+
+  virtual const char* Name() const = 0;
+
+  /// The factory's options, e.g. GetOptions<BlockBasedTableOptions>(), or null if it has none of
+  /// that type. They may be changed until the factory is given to a DB.
+  template <typename T>
+  const T* GetOptions() const {
+    return static_cast<const T*>(OptionsNamed(T::kName()));
+  }
+  template <typename T>
+  T* GetOptions() {
+    return const_cast<T*>(static_cast<const T*>(OptionsNamed(T::kName())));
+  }
+
+  virtual std::string GetPrintableOptions() const { return ""; }
+  virtual bool IsDeleteRangeSupported() const { return false; }
+
+ protected:
+  /// The struct whose kName() is `name`, or null.
+  virtual const void* OptionsNamed(const std::string& /*name*/) const { return nullptr; }
+};
+
+/// Owned by the caller; usually handed to a shared_ptr at once.
+VARVE_EXPORT TableFactory* NewBlockBasedTableFactory(
+    const BlockBasedTableOptions& table_options = BlockBasedTableOptions());
+
+}  // namespace varve

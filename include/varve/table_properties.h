@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+//
+// TableProperties: what a table file says about itself. TablePropertiesCollector: user code that
+// adds to it while the file is written.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "varve/export.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+#include "varve/types.h"
+
+namespace varve {
+
+/// Any bytes by name. Names of the engine's own start with "rocksdb.".
+using UserCollectedProperties = std::map<std::string, std::string>;
+
+/// The names under which properties are stored.
+struct VARVE_EXPORT TablePropertiesNames {
+  static const std::string kDbId;
+  static const std::string kDbSessionId;
+  static const std::string kDbHostId;
+  static const std::string kOriginalFileNumber;
+  static const std::string kDataSize;
+  static const std::string kIndexSize;
+  static const std::string kIndexPartitions;
+  static const std::string kTopLevelIndexSize;
+  static const std::string kIndexKeyIsUserKey;
+  static const std::string kIndexValueIsDeltaEncoded;
+  static const std::string kFilterSize;
+  static const std::string kRawKeySize;
+  static const std::string kRawValueSize;
+  static const std::string kNumDataBlocks;
+  static const std::string kNumDataBlocksCompressionRejected;
+  static const std::string kNumDataBlocksCompressionBypassed;
+  static const std::string kNumUniformBlocks;
+  static const std::string kNumEntries;
+  static const std::string kNumFilterEntries;
+  static const std::string kDeletedKeys;
+  static const std::string kMergeOperands;
+  static const std::string kNumRangeDeletions;
+  static const std::string kFormatVersion;
+  static const std::string kFixedKeyLen;
+  static const std::string kFilterPolicy;
+  static const std::string kColumnFamilyName;
+  static const std::string kColumnFamilyId;
+  static const std::string kComparator;
+  static const std::string kMergeOperator;
+  static const std::string kPrefixExtractorName;
+  static const std::string kPropertyCollectors;
+  static const std::string kCompression;
+  static const std::string kCompressionOptions;
+  static const std::string kCreationTime;
+  static const std::string kOldestKeyTime;
+  static const std::string kNewestKeyTime;
+  static const std::string kFileCreationTime;
+  static const std::string kSlowCompressionEstimatedDataSize;
+  static const std::string kFastCompressionEstimatedDataSize;
+  static const std::string kSequenceNumberTimeMapping;
+  static const std::string kTailStartOffset;
+  static const std::string kUserDefinedTimestampsPersisted;
+  static const std::string kKeyLargestSeqno;
+  static const std::string kKeySmallestSeqno;
+  static const std::string kDataBlockRestartInterval;
+  static const std::string kIndexBlockRestartInterval;
+  static const std::string kSeparateKeyValueInDataBlock;
+};
+
+/// Watches one table being written, from one thread. A failure is logged and does not fail the
+/// table. Must not throw.
+class TablePropertiesCollector {
+ public:
+  virtual ~TablePropertiesCollector() = default;
+
+  /// Older form of AddUserKey().
+  virtual Status Add(const Slice& /*key*/, const Slice& /*value*/) {
+    return Status::InvalidArgument("TablePropertiesCollector: neither AddUserKey nor Add is there");
+  }
+
+  /// For each entry, in order. `file_size`: bytes written so far.
+  virtual Status AddUserKey(const Slice& key, const Slice& value, EntryType /*type*/,
+                            SequenceNumber /*seq*/, uint64_t /*file_size*/) {
+    return Add(key, value);
+  }
+
+  /// After each data block. The last two are estimates, and 0 when not sampled.
+  virtual void BlockAdd(uint64_t /*block_uncomp_bytes*/, uint64_t /*block_compressed_bytes_fast*/,
+                        uint64_t /*block_compressed_bytes_slow*/) {}
+
+  /// Once, at the end: puts what is to be stored in `*properties`.
+  virtual Status Finish(UserCollectedProperties* properties) = 0;
+
+  /// The same for human eyes. After Finish().
+  virtual UserCollectedProperties GetReadableProperties() const = 0;
+
+  virtual const char* Name() const = 0;
+
+  /// True asks for the file to be compacted soon. After Finish().
+  virtual bool NeedCompact() const { return false; }
+};
+
+/// Makes a collector for each table. Must be thread-safe.
+class TablePropertiesCollectorFactory {
+ public:
+  /// What is known about the table.
+  struct Context {
+    static constexpr uint32_t kUnknownColumnFamily =
+        static_cast<uint32_t>(std::numeric_limits<int32_t>::max());
+    static constexpr int kUnknownLevelAtCreation = -1;
+    static constexpr int kUnknownNumLevels = -1;
+
+    uint32_t column_family_id = kUnknownColumnFamily;
+    int level_at_creation = kUnknownLevelAtCreation;
+    int num_levels = kUnknownNumLevels;
+    /// Entries up to this number belong in the last level when it is a tier of its own.
+    SequenceNumber last_level_inclusive_max_seqno_threshold = (SequenceNumber{1} << 56) - 1;
+  };
+
+  virtual ~TablePropertiesCollectorFactory() = default;
+
+  static const char* Type() { return "TablePropertiesCollectorFactory"; }
+  virtual const char* Name() const = 0;
+  virtual std::string ToString() const { return Name(); }
+
+  /// Null: none for this table. Owned by the caller.
+  virtual TablePropertiesCollector* CreateTablePropertiesCollector(Context context) = 0;
+};
+
+/// Sizes are bytes, times seconds since 1970 with 0 for unknown. Properties that a file lacks keep
+/// the defaults below.
+struct VARVE_EXPORT TableProperties {
+  /// Number of the file when it was made; with the two ids below its identity for ever.
+  uint64_t orig_file_number = 0;
+  /// Data blocks with their trailers.
+  uint64_t data_size = 0;
+  uint64_t index_size = 0;
+  /// 0: not partitioned.
+  uint64_t index_partitions = 0;
+  uint64_t top_level_index_size = 0;
+  /// Whether keys in the index lack sequence number and type. 0 or 1.
+  uint64_t index_key_is_user_key = 0;
+  /// Whether block handles in the index are stored as differences. 0 or 1.
+  uint64_t index_value_is_delta_encoded = 0;
+  uint64_t filter_size = 0;
+  /// Before compression and prefix compression; keys with their 8-byte trailers.
+  uint64_t raw_key_size = 0;
+  uint64_t raw_value_size = 0;
+  uint64_t num_data_blocks = 0;
+  /// Stored plain because compression did not pay, or was not tried.
+  uint64_t num_data_blocks_compression_rejected = 0;
+  uint64_t num_data_blocks_compression_bypassed = 0;
+  uint64_t num_uniform_blocks = 0;
+  /// Everything, range deletions included.
+  uint64_t num_entries = 0;
+  /// Distinct keys and prefixes in the filter.
+  uint64_t num_filter_entries = 0;
+  /// Of keys and of ranges.
+  uint64_t num_deletions = 0;
+  uint64_t num_merge_operands = 0;
+  uint64_t num_range_deletions = 0;
+  uint64_t format_version = 0;
+  /// 0: varying.
+  uint64_t fixed_key_len = 0;
+  uint64_t column_family_id = TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
+  /// Of the oldest file that went into this one.
+  uint64_t creation_time = 0;
+  uint64_t oldest_key_time = 0;
+  uint64_t newest_key_time = 0;
+  uint64_t file_creation_time = 0;
+  /// What all data blocks would take with a slow and a fast codec; 0: not sampled.
+  uint64_t slow_compression_estimated_data_size = 0;
+  uint64_t fast_compression_estimated_data_size = 0;
+  /// Where in the file the global sequence number of an ingested file stands; 0: none.
+  uint64_t external_sst_file_global_seqno_offset = 0;
+  /// Where data ends and the rest begins; 0: unknown.
+  uint64_t tail_start_offset = 0;
+  /// Whether keys still have their timestamps. 0 or 1.
+  uint64_t user_defined_timestamps_persisted = 1;
+  /// UINT64_MAX: unknown.
+  uint64_t key_largest_seqno = UINT64_MAX;
+  uint64_t key_smallest_seqno = UINT64_MAX;
+  uint64_t data_block_restart_interval = 0;
+  uint64_t index_block_restart_interval = 0;
+  uint64_t separate_key_value_in_data_block = 0;
+
+  std::string db_id;
+  std::string db_session_id;
+  std::string db_host_id;
+  std::string column_family_name;
+  /// Empty: no filter.
+  std::string filter_policy_name;
+  std::string comparator_name;
+  std::string merge_operator_name;
+  std::string prefix_extractor_name;
+  /// "[name,name]".
+  std::string property_collectors_names;
+  std::string compression_name;
+  std::string compression_options;
+  /// Encoded samples of (sequence number, time).
+  std::string seqno_to_time_mapping;
+
+  /// From the collectors. The second is known only right after the table was written.
+  UserCollectedProperties user_collected_properties;
+  UserCollectedProperties readable_properties;
+
+  /// One line for human eyes.
+  std::string ToString(const std::string& prop_delim = "; ",
+                       const std::string& kv_delim = "=") const;
+
+  /// Adds sizes and counts; leaves what cannot be added.
+  void Add(const TableProperties& tp);
+
+  /// What Add() adds, by the field's name.
+  std::map<std::string, uint64_t> GetAggregatablePropertiesAsMap() const;
+
+  /// Bytes of memory, itself included.
+  std::size_t ApproximateMemoryUsage() const;
+};
+
+/// Older way to two counts; 0 when absent.
+VARVE_EXPORT uint64_t GetDeletedKeys(const UserCollectedProperties& props);
+VARVE_EXPORT uint64_t GetMergeOperands(const UserCollectedProperties& props,
+                                       bool* property_present);
+
+}  // namespace varve

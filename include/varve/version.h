@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+//
+// The version of the library that a program is compiled against, and of the one it runs with.
+
+#include <string>
+
+#include "varve/export.h"
+
+#define VARVE_MAJOR 0
+#define VARVE_MINOR 1
+#define VARVE_PATCH 0
+
+namespace varve {
+
+/// Of the linked library: "0.1.0", or "0.1" without the patch.
+VARVE_EXPORT std::string GetVarveVersionAsString(bool with_patch = true);
+
+}  // namespace varve

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// WriteBatch: updates that are applied together or not at all.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "varve/export.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+#include "varve/write_batch_base.h"
+
+namespace varve {
+
+class ColumnFamilyHandle;
+struct SavePoints;
+
+// Not safe for use by several threads while one of them changes it. Keys and values are copied in;
+// each must be shorter than 4 GiB.
+class VARVE_EXPORT WriteBatch : public WriteBatchBase {
+ public:
+  // reserved_bytes: capacity set aside. max_bytes: see SetMaxBytes.
+  explicit WriteBatch(size_t reserved_bytes = 0, size_t max_bytes = 0)
+      : WriteBatch(reserved_bytes, max_bytes, 0, 0) {}
+
+  // protection_bytes_per_key: 0 or 8. default_cf_ts_sz: bytes of user timestamps in the default
+  // column family, for calls without a handle.
+  explicit WriteBatch(size_t reserved_bytes, size_t max_bytes, size_t protection_bytes_per_key,
+                      size_t default_cf_ts_sz);
+
+  // From serialized bytes (Data() of another batch). Checked when iterated or written.
+  explicit WriteBatch(const std::string& rep);
+  explicit WriteBatch(std::string&& rep);
+
+  WriteBatch(const WriteBatch& src);
+  WriteBatch(WriteBatch&& src) noexcept;
+  WriteBatch& operator=(const WriteBatch& src);
+  WriteBatch& operator=(WriteBatch&& src);
+  ~WriteBatch() override;
+
+  using WriteBatchBase::Put;
+  Status Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) override;
+  Status Put(const Slice& key, const Slice& value) override { return Put(nullptr, key, value); }
+  Status Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts,
+             const Slice& value) override;
+  Status Put(ColumnFamilyHandle* column_family, const SliceParts& key,
+             const SliceParts& value) override;
+  Status Put(const SliceParts& key, const SliceParts& value) override {
+    return Put(nullptr, key, value);
+  }
+
+  using WriteBatchBase::Delete;
+  Status Delete(ColumnFamilyHandle* column_family, const Slice& key) override;
+  Status Delete(const Slice& key) override { return Delete(nullptr, key); }
+  Status Delete(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts) override;
+  Status Delete(ColumnFamilyHandle* column_family, const SliceParts& key) override;
+  Status Delete(const SliceParts& key) override { return Delete(nullptr, key); }
+
+  using WriteBatchBase::SingleDelete;
+  Status SingleDelete(ColumnFamilyHandle* column_family, const Slice& key) override;
+  Status SingleDelete(const Slice& key) override { return SingleDelete(nullptr, key); }
+  Status SingleDelete(ColumnFamilyHandle* column_family, const Slice& key,
+                      const Slice& ts) override;
+  Status SingleDelete(ColumnFamilyHandle* column_family, const SliceParts& key) override;
+  Status SingleDelete(const SliceParts& key) override { return SingleDelete(nullptr, key); }
+
+  using WriteBatchBase::DeleteRange;
+  Status DeleteRange(ColumnFamilyHandle* column_family, const Slice& begin_key,
+                     const Slice& end_key) override;
+  Status DeleteRange(const Slice& begin_key, const Slice& end_key) override {
+    return DeleteRange(nullptr, begin_key, end_key);
+  }
+  Status DeleteRange(ColumnFamilyHandle* column_family, const Slice& begin_key,
+                     const Slice& end_key, const Slice& ts) override;
+  Status DeleteRange(ColumnFamilyHandle* column_family, const SliceParts& begin_key,
+                     const SliceParts& end_key) override;
+  Status DeleteRange(const SliceParts& begin_key, const SliceParts& end_key) override {
+    return DeleteRange(nullptr, begin_key, end_key);
+  }
+
+  using WriteBatchBase::Merge;
+  Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) override;
+  Status Merge(const Slice& key, const Slice& value) override { return Merge(nullptr, key, value); }
+  Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts,
+               const Slice& value) override;
+  Status Merge(ColumnFamilyHandle* column_family, const SliceParts& key,
+               const SliceParts& value) override;
+  Status Merge(const SliceParts& key, const SliceParts& value) override {
+    return Merge(nullptr, key, value);
+  }
+
+  Status PutLogData(const Slice& blob) override;
+  void Clear() override;
+  void SetSavePoint() override;
+  Status RollbackToSavePoint() override;
+  Status PopSavePoint() override;
+  void SetMaxBytes(size_t max_bytes) override { max_bytes_ = max_bytes; }
+
+  // Receives the updates of a batch in order. The ...CF forms fall back to the short forms for the
+  // default column family and to InvalidArgument for others.
+  class VARVE_EXPORT Handler {
+   public:
+    virtual ~Handler();
+
+    virtual Status PutCF(uint32_t column_family_id, const Slice& key, const Slice& value);
+    virtual void Put(const Slice& key, const Slice& value);
+
+    // A wide-column entity, still serialized. NotSupported unless overridden.
+    virtual Status PutEntityCF(uint32_t column_family_id, const Slice& key, const Slice& entity);
+
+    // `value` carries the write time packed behind it. NotSupported unless overridden.
+    virtual Status TimedPutCF(uint32_t column_family_id, const Slice& key, const Slice& value,
+                              uint64_t write_time);
+
+    virtual Status DeleteCF(uint32_t column_family_id, const Slice& key);
+    virtual void Delete(const Slice& key);
+
+    virtual Status SingleDeleteCF(uint32_t column_family_id, const Slice& key);
+    virtual void SingleDelete(const Slice& key);
+
+    virtual Status DeleteRangeCF(uint32_t column_family_id, const Slice& begin_key,
+                                 const Slice& end_key);
+
+    virtual Status MergeCF(uint32_t column_family_id, const Slice& key, const Slice& value);
+    virtual void Merge(const Slice& key, const Slice& value);
+
+    virtual Status PutBlobIndexCF(uint32_t column_family_id, const Slice& key, const Slice& value);
+
+    virtual void LogData(const Slice& blob);
+
+    // Marks of two-phase commit. InvalidArgument unless overridden.
+    virtual Status MarkBeginPrepare(bool unprepared = false);
+    virtual Status MarkEndPrepare(const Slice& xid);
+    virtual Status MarkNoop(bool empty_batch);
+    virtual Status MarkRollback(const Slice& xid);
+    virtual Status MarkCommit(const Slice& xid);
+    virtual Status MarkCommitWithTimestamp(const Slice& xid, const Slice& commit_ts);
+
+    // False ends the iteration early.
+    virtual bool Continue();
+
+   protected:
+    friend class WriteBatchInternal;
+
+    // What the handler knows about the way its batch was written.
+    enum class OptionState {
+      kUnknown,
+      kDisabled,
+      kEnabled,
+    };
+    virtual OptionState WriteAfterCommit() const { return OptionState::kUnknown; }
+    virtual OptionState WriteBeforePrepare() const { return OptionState::kUnknown; }
+  };
+
+  // Corruption if the bytes are no batch or the count is wrong; else the first error of `handler`.
+  Status Iterate(Handler* handler) const;
+
+  // Serialized form: 8 bytes sequence, 4 bytes count, records.
+  const std::string& Data() const { return rep_; }
+  size_t GetDataSize() const { return rep_.size(); }
+
+  // Updates that take a sequence number.
+  uint32_t Count() const;
+
+  bool HasPut() const;
+  bool HasTimedPut() const;
+  bool HasPutEntity() const;
+  bool HasDelete() const;
+  bool HasSingleDelete() const;
+  bool HasDeleteRange() const;
+  bool HasMerge() const;
+  bool HasBeginPrepare() const;
+  bool HasEndPrepare() const;
+  bool HasCommit() const;
+  bool HasRollback() const;
+
+  // Overwrites every user timestamp. ts_sz_func gives the timestamp size of a column family: 0
+  // skips it, SIZE_MAX means that it is unknown (NotFound). InvalidArgument if sizes differ.
+  Status UpdateTimestamps(const Slice& ts,
+                          std::function<size_t(uint32_t column_family_id)> ts_sz_func);
+
+  // Compares the entries to their checksums, where protection is on.
+  Status VerifyChecksum() const;
+
+  // 0 or 8.
+  size_t GetProtectionBytesPerKey() const;
+
+  WriteBatch* GetWriteBatch() override { return this; }
+
+  struct ProtectionInfo;
+
+ private:
+  friend class WriteBatchInternal;
+  friend class WriteBatchWithIndex;
+
+  std::unique_ptr<SavePoints> save_points_;
+  std::unique_ptr<ProtectionInfo> protection_;  // nullptr: off.
+
+  // Kinds of update present, found by a walk on first need for adopted bytes.
+  mutable std::atomic<uint32_t> content_flags_;
+
+  size_t max_bytes_;
+  size_t default_cf_ts_sz_ = 0;
+  bool needs_in_place_update_ts_ = false;
+  bool has_key_with_ts_ = false;
+
+ protected:
+  std::string rep_;
+};
+
+}  // namespace varve

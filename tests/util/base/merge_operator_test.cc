@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: a merge operator that implements one form of merging gets the others right from the base
+// classes: operands in order, nothing written on failure.
+
+#include "varve/merge_operator.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace varve {
+namespace {
+
+// Joins with commas, which shows the order; refuses the value "bad".
+class Join final : public AssociativeMergeOperator {
+ public:
+  const char* Name() const override { return "Join"; }
+  bool Merge(const Slice& /*key*/, const Slice* existing_value, const Slice& value,
+             std::string* new_value, Logger* /*logger*/) const override {
+    if (value == "bad") return false;
+    *new_value = existing_value == nullptr ? "" : existing_value->ToString() + ",";
+    new_value->append(value.data(), value.size());
+    return true;
+  }
+};
+
+class OldStyle final : public MergeOperator {
+ public:
+  const char* Name() const override { return "OldStyle"; }
+  bool FullMerge(const Slice& /*key*/, const Slice* existing_value,
+                 const std::deque<std::string>& operand_list, std::string* new_value,
+                 Logger* /*logger*/) const override {
+    *new_value = existing_value == nullptr ? "none" : existing_value->ToString();
+    for (const std::string& operand : operand_list) *new_value += "+" + operand;
+    return true;
+  }
+};
+
+bool FullMerge(const MergeOperator& op, const Slice* base, const std::vector<Slice>& operands,
+               std::string* result) {
+  Slice existing_operand(nullptr, 0);
+  MergeOperator::MergeOperationOutput out(*result, existing_operand);
+  const Slice key("k");
+  return op.FullMergeV2(MergeOperator::MergeOperationInput(key, base, operands, nullptr), &out);
+}
+
+TEST(MergeOperatorTest, AssociativeFoldsFromTheOldest) {
+  const Join join;
+  std::string result;
+  EXPECT_TRUE(FullMerge(join, nullptr, {"a", "b", "c"}, &result));
+  EXPECT_EQ(result, "a,b,c");
+  const Slice base("base");
+  EXPECT_TRUE(FullMerge(join, &base, {"a"}, &result));
+  EXPECT_EQ(result, "base,a");
+  const Slice empty_base("");
+  EXPECT_TRUE(FullMerge(join, &empty_base, {"a"}, &result));
+  EXPECT_EQ(result, ",a");
+}
+
+TEST(MergeOperatorTest, AFailedMergeReportsIt) {
+  std::string result;
+  EXPECT_FALSE(FullMerge(Join(), nullptr, {"a", "bad"}, &result));
+}
+
+TEST(MergeOperatorTest, PartialMergesFoldAndLeaveTheOutputOnFailure) {
+  const Join join;
+  const MergeOperator& op = join;
+  std::string result = "before";
+  EXPECT_TRUE(op.PartialMergeMulti("k", {"a", "b", "c"}, &result, nullptr));
+  EXPECT_EQ(result, "a,b,c");
+  result = "before";
+  EXPECT_FALSE(op.PartialMergeMulti("k", {"a", "b", "bad"}, &result, nullptr));
+  EXPECT_EQ(result, "before");
+  EXPECT_FALSE(OldStyle().PartialMergeMulti("k", {"a", "b"}, &result, nullptr));
+  EXPECT_EQ(result, "before");
+}
+
+TEST(MergeOperatorTest, TheOldFormIsCalledWithCopies) {
+  std::string result;
+  EXPECT_TRUE(FullMerge(OldStyle(), nullptr, {"a", "b"}, &result));
+  EXPECT_EQ(result, "none+a+b");
+}
+
+}  // namespace
+}  // namespace varve

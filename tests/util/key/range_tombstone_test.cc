@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Range tombstones against a model that looks at every tombstone for every question.
+
+#include "util/key/range_tombstone.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace varve {
+namespace {
+
+using Tombstones = std::vector<RangeTombstone>;
+
+// Keys of one or two letters out of few, so that bounds coincide often.
+std::string RandomKey(std::mt19937* random) {
+  std::string key(1, static_cast<char>('a' + (*random)() % 8));
+  if ((*random)() % 2 == 0) key += static_cast<char>('a' + (*random)() % 3);
+  return key;
+}
+
+Tombstones RandomTombstones(std::mt19937* random, size_t max_count) {
+  Tombstones tombstones((*random)() % (max_count + 1));
+  for (RangeTombstone& t : tombstones) {
+    t = {RandomKey(random), RandomKey(random), 1 + (*random)() % 20};
+  }
+  return tombstones;
+}
+
+struct Bounds {
+  const Slice* lower = nullptr;
+  const Slice* upper = nullptr;
+};
+
+SequenceNumber ModelMaxCovering(const Tombstones& tombstones, const InternalKeyComparator& icmp,
+                                const Slice& key, SequenceNumber snapshot, Bounds bounds = {}) {
+  if (bounds.lower != nullptr && icmp.CompareUserKey(key, *bounds.lower) < 0) return 0;
+  if (bounds.upper != nullptr && icmp.CompareUserKey(key, *bounds.upper) >= 0) return 0;
+  SequenceNumber newest = 0;
+  for (const RangeTombstone& t : tombstones) {
+    if (t.seq <= snapshot && icmp.CompareUserKey(t.start, key) <= 0 &&
+        icmp.CompareUserKey(key, t.end) < 0) {
+      newest = std::max(newest, t.seq);
+    }
+  }
+  return newest;
+}
+
+std::string Draw(const FragmentedTombstones& tombstones) {
+  std::string text;
+  for (size_t i = 0; i < tombstones.size(); i++) {
+    const FragmentedTombstones::Fragment f = tombstones.fragment(i);
+    text += "[" + f.start.ToString() + "," + f.end.ToString() + ")@";
+    for (const SequenceNumber seq : f.seqs) text += std::to_string(seq) + ";";
+    text += " ";
+  }
+  return text;
+}
+
+void CheckShape(const FragmentedTombstones& tombstones, const InternalKeyComparator& icmp) {
+  for (size_t i = 0; i < tombstones.size(); i++) {
+    const FragmentedTombstones::Fragment f = tombstones.fragment(i);
+    ASSERT_LT(icmp.CompareUserKey(f.start, f.end), 0);
+    ASSERT_FALSE(f.seqs.empty());
+    ASSERT_TRUE(std::is_sorted(f.seqs.begin(), f.seqs.end(), std::greater_equal<>()));
+    ASSERT_LE(f.seqs.front(), tombstones.max_seq());
+    ASSERT_GE(f.seqs.back(), tombstones.min_seq());
+    if (i > 0) {
+      ASSERT_LE(icmp.CompareUserKey(tombstones.fragment(i - 1).end, f.start), 0);
+    }
+  }
+}
+
+TEST(FragmentedTombstonesTest, Shapes) {
+  struct Case {
+    const char* name;
+    Tombstones input;
+    const char* fragments;
+  };
+  const Case cases[] = {
+      {"none", {}, ""},
+      {"empty_and_inverted_ranges", {{"b", "b", 1}, {"c", "a", 2}}, ""},
+      {"one", {{"a", "c", 5}}, "[a,c)@5; "},
+      {"apart", {{"c", "d", 1}, {"a", "b", 2}}, "[a,b)@2; [c,d)@1; "},
+      {"nested", {{"a", "d", 5}, {"b", "c", 7}}, "[a,b)@5; [b,c)@7;5; [c,d)@5; "},
+      {"overlapping", {{"a", "c", 5}, {"b", "d", 3}}, "[a,b)@5; [b,c)@5;3; [c,d)@3; "},
+      {"same_range", {{"a", "b", 3}, {"a", "b", 9}, {"a", "b", 3}}, "[a,b)@9;3; "},
+      {"touching_and_equal", {{"a", "b", 4}, {"b", "c", 4}}, "[a,c)@4; "},
+      {"touching_and_different", {{"a", "b", 4}, {"b", "c", 6}}, "[a,b)@4; [b,c)@6; "},
+      {"same_sequence_overlapping", {{"a", "c", 4}, {"b", "d", 4}}, "[a,d)@4; "},
+      {"from_the_first_key", {{"", "b", 2}}, "[,b)@2; "},
+  };
+  const InternalKeyComparator icmp(BytewiseComparator());
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(Draw(*FragmentedTombstones::Build(c.input, icmp)), c.fragments);
+  }
+}
+
+TEST(FragmentedTombstonesTest, SummaryNumbers) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  const Tombstones input = {{"a", "d", 5}, {"b", "c", 7}};
+  const auto list = FragmentedTombstones::Build(input, icmp);
+  EXPECT_EQ(list->size(), 3u);
+  EXPECT_EQ(list->tombstone_count(), 4u);
+  EXPECT_EQ(list->max_seq(), 7u);
+  EXPECT_EQ(list->min_seq(), 5u);
+  EXPECT_GT(list->MemoryUsage(), sizeof(FragmentedTombstones));
+  EXPECT_EQ(list->LowerBound("a"), 0u);
+  EXPECT_EQ(list->LowerBound("b"), 1u);
+  EXPECT_EQ(list->LowerBound("d"), 3u);
+  EXPECT_EQ(list->UpperBound(""), 0u);
+  EXPECT_EQ(list->UpperBound("a"), 1u);
+  EXPECT_EQ(list->UpperBound("zz"), 3u);
+}
+
+class RandomTombstonesTest : public ::testing::TestWithParam<const Comparator*> {
+ protected:
+  const InternalKeyComparator icmp_{GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(Orders, RandomTombstonesTest,
+                         ::testing::Values(BytewiseComparator(), ReverseBytewiseComparator()));
+
+TEST_P(RandomTombstonesTest, FragmentsAnswerAsTheModel) {
+  std::mt19937 random(17);
+  for (int round = 0; round < 400; round++) {
+    const Tombstones input = RandomTombstones(&random, 12);
+    const auto list = FragmentedTombstones::Build(input, icmp_);
+    CheckShape(*list, icmp_);
+    for (int q = 0; q < 60; q++) {
+      const std::string key = RandomKey(&random);
+      const SequenceNumber snapshot = random() % 22;
+      ASSERT_EQ(list->MaxCoveringSeq(key, snapshot), ModelMaxCovering(input, icmp_, key, snapshot))
+          << Draw(*list) << " key " << key << " snapshot " << snapshot;
+    }
+  }
+}
+
+TEST_P(RandomTombstonesTest, ClippingKeepsExactlyWhatIsInside) {
+  std::mt19937 random(23);
+  for (int round = 0; round < 400; round++) {
+    const Tombstones input = RandomTombstones(&random, 8);
+    const auto whole = FragmentedTombstones::Build(input, icmp_);
+    const std::string low = RandomKey(&random);
+    const std::string high = RandomKey(&random);
+    const Slice lower(low);
+    const Slice upper(high);
+    const Bounds bounds{random() % 3 == 0 ? nullptr : &lower, random() % 3 == 0 ? nullptr : &upper};
+    const auto clipped = FragmentedTombstones::Clip(whole, bounds.lower, bounds.upper);
+    CheckShape(*clipped, icmp_);
+    for (int q = 0; q < 40; q++) {
+      const std::string key = RandomKey(&random);
+      ASSERT_EQ(clipped->MaxCoveringSeq(key, 100), ModelMaxCovering(input, icmp_, key, 100, bounds))
+          << Draw(*whole) << " clipped " << Draw(*clipped) << " key " << key;
+    }
+  }
+}
+
+TEST_P(RandomTombstonesTest, ASetAnswersAsTheModelInAnyOrderOfQuestions) {
+  std::mt19937 random(29);
+  for (int round = 0; round < 300; round++) {
+    TombstoneSet set(icmp_);
+    Tombstones all;
+    std::vector<std::string> keys;
+    for (int q = 0; q < 150; q++) {
+      // Lists arrive between questions, more of them than a set keeps apart.
+      if (q % 10 == 0) {
+        const Tombstones more = RandomTombstones(&random, 4);
+        const std::string low = RandomKey(&random);
+        const std::string high = RandomKey(&random);
+        const Slice lower(low);
+        const Slice upper(high);
+        const bool has_low = random() % 2 == 0;
+        const bool has_high = random() % 2 == 0;
+        set.Add(FragmentedTombstones::Build(more, icmp_), has_low ? &lower : nullptr,
+                has_high ? &upper : nullptr);
+        for (RangeTombstone t : more) {
+          if (has_low && icmp_.CompareUserKey(t.start, low) < 0) t.start = low;
+          if (has_high && icmp_.CompareUserKey(high, t.end) < 0) t.end = high;
+          all.push_back(t);
+        }
+        keys.clear();
+        for (int k = 0; k < 10; k++) keys.push_back(RandomKey(&random));
+        // Forward, backward, or any order.
+        const uint32_t order = random() % 3;
+        if (order > 0) std::sort(keys.begin(), keys.end());
+        if (order > 1) std::reverse(keys.begin(), keys.end());
+      }
+      const std::string& key = keys[static_cast<size_t>(q) % 10];
+      const SequenceNumber snapshot = random() % 22;
+      ASSERT_EQ(set.MaxCoveringSeq(key, snapshot), ModelMaxCovering(all, icmp_, key, snapshot));
+      if (set.empty()) continue;
+      // Nothing changes before the boundary.
+      const Slice* const boundary = set.NextBoundary();
+      const std::string other = RandomKey(&random);
+      if (icmp_.CompareUserKey(other, key) >= 0 &&
+          (boundary == nullptr || icmp_.CompareUserKey(other, *boundary) < 0)) {
+        ASSERT_EQ(ModelMaxCovering(all, icmp_, other, snapshot),
+                  ModelMaxCovering(all, icmp_, key, snapshot));
+      }
+    }
+  }
+}
+
+TEST(TombstoneSetTest, EmptyListsLeaveItEmpty) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  TombstoneSet set(icmp);
+  EXPECT_TRUE(set.empty());
+  EXPECT_EQ(set.MaxCoveringSeq("a", 10), 0u);
+  set.Add(nullptr);
+  set.Add(FragmentedTombstones::Build({}, icmp));
+  const Tombstones outside = {{"a", "b", 1}};
+  const Slice lower("c");
+  set.Add(FragmentedTombstones::Build(outside, icmp), &lower, nullptr);
+  EXPECT_TRUE(set.empty());
+  set.Add(FragmentedTombstones::Build(outside, icmp));
+  EXPECT_FALSE(set.empty());
+  EXPECT_EQ(set.MaxCoveringSeq("a", 10), 1u);
+  EXPECT_FALSE(set.ShouldDelete(ParsedInternalKey("a", 1, kTypeValue), 10));
+  EXPECT_TRUE(set.ShouldDelete(ParsedInternalKey("a", 0, kTypeValue), 10));
+  set.Clear();
+  EXPECT_TRUE(set.empty());
+  EXPECT_EQ(set.MaxCoveringSeq("a", 10), 0u);
+}
+
+// Counts calls, to hold the promise on cost.
+class CountingComparator : public Comparator {
+ public:
+  const char* Name() const override { return "test.Counting"; }
+  int Compare(const Slice& a, const Slice& b) const override {
+    calls++;
+    return a.compare(b);
+  }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+
+  mutable int calls = 0;
+};
+
+std::string Number(int i) {
+  std::string digits = std::to_string(i);
+  return std::string(6 - digits.size(), '0') + digits;
+}
+
+TEST(TombstoneSetTest, NearbyKeysCostTwoComparisons) {
+  const CountingComparator counting;
+  const InternalKeyComparator icmp(&counting);
+  Tombstones input;
+  for (int i = 0; i < 1000; i++) input.push_back({Number(100 * i), Number(100 * i + 50), 7});
+  TombstoneSet set(icmp);
+  set.Add(FragmentedTombstones::Build(input, icmp));
+  ASSERT_EQ(set.MaxCoveringSeq(Number(0), 9), 7u);
+  counting.calls = 0;
+  int covered = 0;
+  for (int i = 0; i < 100000; i++) covered += set.MaxCoveringSeq(Number(i), 9) == 7 ? 1 : 0;
+  EXPECT_EQ(covered, 50000);
+  // Two for each key, and a few for each of the 2000 boundaries.
+  EXPECT_LE(counting.calls, 2 * 100000 + 2000 * 8);
+  counting.calls = 0;
+  for (int i = 99999; i >= 0; i--) covered -= set.MaxCoveringSeq(Number(i), 9) == 7 ? 1 : 0;
+  EXPECT_EQ(covered, 0);
+  EXPECT_LE(counting.calls, 2 * 100000 + 2000 * 8);
+}
+
+TEST(TombstoneSetTest, ManyListsAreMerged) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  TombstoneSet set(icmp);
+  for (int i = 0; i < 1000; i++) {
+    const Tombstones one = {{Number(i), Number(i + 1), static_cast<SequenceNumber>(i + 1)}};
+    set.Add(FragmentedTombstones::Build(one, icmp));
+    ASSERT_LE(set.lists().size(), 8u);
+  }
+  for (int i = 0; i < 1000; i++) {
+    ASSERT_EQ(set.MaxCoveringSeq(Number(i), 5000), static_cast<SequenceNumber>(i + 1));
+  }
+  EXPECT_EQ(set.MaxCoveringSeq(Number(1000), 5000), 0u);
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What is refused at open, by which status, and what zeros turn into.
+
+#include "util/options/validate_options.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "varve/merge_operator.h"
+#include "varve/table.h"
+
+#include "util/options/change_options.h"
+
+namespace varve {
+namespace {
+
+TEST(ValidateOptionsTest, DefaultsAreThoseOfRocksDb) {
+  const Options o;
+  EXPECT_EQ(o.write_buffer_size, size_t{64} << 20);
+  EXPECT_EQ(o.max_write_buffer_number, 2);
+  EXPECT_EQ(o.level0_file_num_compaction_trigger, 4);
+  EXPECT_EQ(o.level0_slowdown_writes_trigger, 20);
+  EXPECT_EQ(o.level0_stop_writes_trigger, 36);
+  EXPECT_TRUE(o.level_compaction_dynamic_level_bytes);
+  EXPECT_EQ(o.target_file_size_base, uint64_t{64} << 20);
+  EXPECT_EQ(o.max_bytes_for_level_base, uint64_t{256} << 20);
+  EXPECT_EQ(o.max_bytes_for_level_multiplier, 10);
+  EXPECT_EQ(o.soft_pending_compaction_bytes_limit, uint64_t{64} << 30);
+  EXPECT_EQ(o.hard_pending_compaction_bytes_limit, uint64_t{256} << 30);
+  EXPECT_EQ(o.max_open_files, -1);
+  EXPECT_EQ(o.wal_recovery_mode, WALRecoveryMode::kPointInTimeRecovery);
+  EXPECT_EQ(o.max_background_jobs, 2);
+  EXPECT_EQ(o.compression, kLZ4Compression);
+  EXPECT_EQ(o.stats_dump_period_sec, 600u);
+  EXPECT_EQ(o.db_host_id, kHostnameForDbHostId);
+  EXPECT_TRUE(ValidateOptions(o, o).ok()) << ValidateOptions(o, o).ToString();
+}
+
+struct Refusal {
+  const char* name;  // Must appear in the message.
+  std::function<void(Options*)> spoil;
+};
+
+class NullMerge : public MergeOperator {
+ public:
+  const char* Name() const override { return "NullMerge"; }
+};
+
+class OtherMemTable : public MemTableRepFactory {
+ public:
+  const char* Name() const override { return "OtherMemTable"; }
+};
+
+template <typename F>
+auto WithTable(F change) {
+  return [change](Options* o) {
+    BlockBasedTableOptions table;
+    change(&table);
+    o->table_factory.reset(NewBlockBasedTableFactory(table));
+  };
+}
+
+TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
+  const std::vector<Refusal> refusals = {
+      {"merge_operator", [](Options* o) { o->merge_operator = std::make_shared<NullMerge>(); }},
+      {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleUniversal; }},
+      {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleFIFO; }},
+      {"enable_blob_files", [](Options* o) { o->enable_blob_files = true; }},
+      {"unordered_write", [](Options* o) { o->unordered_write = true; }},
+      {"two_write_queues", [](Options* o) { o->two_write_queues = true; }},
+      {"allow_2pc", [](Options* o) { o->allow_2pc = true; }},
+      {"atomic_flush", [](Options* o) { o->atomic_flush = true; }},
+      {"timestamps", [](Options* o) { o->comparator = BytewiseComparatorWithU64Ts(); }},
+      {"inplace_update_support", [](Options* o) { o->inplace_update_support = true; }},
+      {"memtable_factory",
+       [](Options* o) { o->memtable_factory = std::make_shared<OtherMemTable>(); }},
+      {"recycle_log_file_num", [](Options* o) { o->recycle_log_file_num = 1; }},
+      {"wal_compression", [](Options* o) { o->wal_compression = kZSTD; }},
+      {"ttl", [](Options* o) { o->ttl = 3600; }},
+      {"periodic_compaction_seconds", [](Options* o) { o->periodic_compaction_seconds = 3600; }},
+      {"db_paths", [](Options* o) { o->db_paths.emplace_back("/x", 1); }},
+      {"cf_paths", [](Options* o) { o->cf_paths.emplace_back("/x", 1); }},
+      {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
+      {"use_direct_reads", [](Options* o) { o->use_direct_reads = true; }},
+      {"best_efforts_recovery", [](Options* o) { o->best_efforts_recovery = true; }},
+      {"max_successive_merges", [](Options* o) { o->max_successive_merges = 3; }},
+      {"compression", [](Options* o) { o->compression = kXpressCompression; }},
+      {"index_type", WithTable([](BlockBasedTableOptions* t) {
+         t->index_type = BlockBasedTableOptions::kHashSearch;
+       })},
+      {"partition_filters",
+       WithTable([](BlockBasedTableOptions* t) { t->partition_filters = true; })},
+  };
+  for (const Refusal& refusal : refusals) {
+    Options options;
+    refusal.spoil(&options);
+    const Status s = ValidateOptions(options, options);
+    EXPECT_TRUE(s.IsNotSupported()) << refusal.name << ": " << s.ToString();
+    EXPECT_NE(s.ToString().find(refusal.name), std::string::npos) << s.ToString();
+  }
+}
+
+TEST(ValidateOptionsTest, NonsenseIsInvalidByName) {
+  const std::vector<Refusal> refusals = {
+      {"env", [](Options* o) { o->env = nullptr; }},
+      {"comparator", [](Options* o) { o->comparator = nullptr; }},
+      {"table_factory", [](Options* o) { o->table_factory = nullptr; }},
+      {"memtable_factory", [](Options* o) { o->memtable_factory = nullptr; }},
+      {"num_levels", [](Options* o) { o->num_levels = 0; }},
+      {"num_levels", [](Options* o) { o->num_levels = 65; }},
+      {"max_background_jobs", [](Options* o) { o->max_background_jobs = 0; }},
+      {"max_subcompactions", [](Options* o) { o->max_subcompactions = 0; }},
+      {"max_open_files", [](Options* o) { o->max_open_files = -2; }},
+      {"target_file_size_base", [](Options* o) { o->target_file_size_base = 0; }},
+      {"max_bytes_for_level_multiplier",
+       [](Options* o) { o->max_bytes_for_level_multiplier = 0.5; }},
+      {"max_bytes_for_level_multiplier",
+       [](Options* o) { o->max_bytes_for_level_multiplier = std::nan(""); }},
+      {"compaction_pri", [](Options* o) { o->compaction_pri = static_cast<CompactionPri>(99); }},
+      {"write_identity_file",
+       [](Options* o) { o->write_identity_file = o->write_dbid_to_manifest = false; }},
+      {"block_size", WithTable([](BlockBasedTableOptions* t) { t->block_size = 0; })},
+      {"format_version", WithTable([](BlockBasedTableOptions* t) { t->format_version = 6; })},
+      {"block_restart_interval",
+       WithTable([](BlockBasedTableOptions* t) { t->block_restart_interval = 0; })},
+      {"block_align", WithTable([](BlockBasedTableOptions* t) { t->block_align = true; })},
+  };
+  for (const Refusal& refusal : refusals) {
+    Options options;
+    refusal.spoil(&options);
+    const Status s = ValidateOptions(options, options);
+    EXPECT_TRUE(s.IsInvalidArgument()) << refusal.name << ": " << s.ToString();
+    EXPECT_NE(s.ToString().find(refusal.name), std::string::npos) << s.ToString();
+  }
+}
+
+TEST(ValidateOptionsTest, CommonSettingsAreAccepted) {
+  Options o;
+  o.enable_pipelined_write = true;
+  o.ttl = 2592000;  // What RocksDB writes for its default.
+  o.periodic_compaction_seconds = 0;
+  o.max_open_files = 1000;
+  o.min_blob_size = 4096;
+  o.max_write_buffer_number = 1;
+  o.IncreaseParallelism(4);
+  o.PrepareForBulkLoad();
+  EXPECT_TRUE(ValidateOptions(o, o).ok()) << ValidateOptions(o, o).ToString();
+  Options level;
+  level.OptimizeLevelStyleCompaction();
+  EXPECT_TRUE(ValidateOptions(level, level).ok()) << ValidateOptions(level, level).ToString();
+  EXPECT_EQ(level.compression_per_level.size(), 7u);
+}
+
+TEST(DeriveOptionsTest, ZerosTurnIntoValues) {
+  ColumnFamilyOptions cf;
+  cf.write_buffer_size = 1;
+  cf.max_write_buffer_number = 1;
+  cf.min_write_buffer_number_to_merge = 9;
+  cf.max_write_buffer_size_to_maintain = -1;
+  cf.level0_file_num_compaction_trigger = 50;
+  cf.soft_pending_compaction_bytes_limit = 0;
+  cf.hard_pending_compaction_bytes_limit = 10;
+  cf.max_bytes_for_level_multiplier_additional = {};
+  const ColumnFamilyOptions derived = DeriveColumnFamilyOptions(cf);
+  EXPECT_EQ(derived.write_buffer_size, 64u << 10);
+  EXPECT_EQ(derived.arena_block_size, 8u << 10);
+  EXPECT_EQ(derived.max_write_buffer_number, 2);
+  EXPECT_EQ(derived.min_write_buffer_number_to_merge, 1);
+  EXPECT_EQ(derived.max_write_buffer_size_to_maintain, 2 * (64 << 10));
+  EXPECT_EQ(derived.max_compaction_bytes, 25 * cf.target_file_size_base);
+  EXPECT_EQ(derived.level0_slowdown_writes_trigger, 50);
+  EXPECT_EQ(derived.level0_stop_writes_trigger, 50);
+  EXPECT_EQ(derived.soft_pending_compaction_bytes_limit, 10u);
+  EXPECT_EQ(derived.max_bytes_for_level_multiplier_additional.size(), 7u);
+}
+
+TEST(DeriveOptionsTest, HugeSizesDoNotOverflow) {
+  ColumnFamilyOptions cf;
+  cf.target_file_size_base = UINT64_MAX / 2;
+  cf.write_buffer_size = SIZE_MAX;
+  cf.max_write_buffer_number = 1 << 30;
+  cf.max_write_buffer_size_to_maintain = -1;
+  const ColumnFamilyOptions derived = DeriveColumnFamilyOptions(cf);
+  EXPECT_EQ(derived.max_compaction_bytes, UINT64_MAX);
+  EXPECT_GT(derived.max_write_buffer_size_to_maintain, 0);
+}
+
+TEST(DeriveOptionsTest, BackgroundJobsAreSharedOut) {
+  DBOptions db;
+  db.max_background_jobs = 8;
+  EXPECT_EQ(DeriveDbOptions(db).max_background_flushes, 2);
+  EXPECT_EQ(DeriveDbOptions(db).max_background_compactions, 6);
+  db.max_background_jobs = 1;
+  EXPECT_EQ(DeriveDbOptions(db).max_background_flushes, 1);
+  EXPECT_EQ(DeriveDbOptions(db).max_background_compactions, 1);
+  db.max_background_compactions = 5;
+  EXPECT_EQ(DeriveDbOptions(db).max_background_compactions, 5);
+  EXPECT_EQ(DeriveDbOptions(db).delayed_write_rate, uint64_t{16} << 20);
+}
+
+TEST(ChangeOptionsTest, DynamicOptionsChangeTogether) {
+  const ColumnFamilyOptions current;
+  ColumnFamilyOptions changed;
+  const Status s = ChangeColumnFamilyOptions(DBOptions(), current,
+                                             {{"write_buffer_size", "1M"},
+                                              {"compression_opts", "{level=7}"},
+                                              {"disable_auto_compactions", "true"}},
+                                             &changed);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(changed.write_buffer_size, 1u << 20);
+  EXPECT_EQ(changed.compression_opts.level, 7);
+  EXPECT_TRUE(changed.disable_auto_compactions);
+}
+
+TEST(ChangeOptionsTest, NothingChangesAfterAnError) {
+  const DBOptions db;
+  for (const OptionMap& changes : std::vector<OptionMap>{
+           {},
+           {{"write_buffer_size", "1M"}, {"num_levels", "3"}},
+           {{"write_buffer_size", "1M"}, {"no_such_option", "3"}},
+           {{"write_buffer_size", "1M"}, {"max_bytes_for_level_multiplier", "0"}},
+           {{"write_buffer_size", "1M"}, {"compression", "kXpressCompression"}},
+           {{"write_buffer_size", "1M"}, {"ttl", "77"}},
+       }) {
+    ColumnFamilyOptions changed;
+    changed.write_buffer_size = 12345;
+    EXPECT_FALSE(ChangeColumnFamilyOptions(db, ColumnFamilyOptions(), changes, &changed).ok());
+    EXPECT_EQ(changed.write_buffer_size, 12345u);
+  }
+  DBOptions changed;
+  EXPECT_TRUE(ChangeDbOptions(db, {{"max_background_jobs", "4"}}, &changed).ok());
+  EXPECT_EQ(changed.max_background_jobs, 4);
+  EXPECT_TRUE(ChangeDbOptions(db, {{"wal_dir", "/x"}}, &changed).IsInvalidArgument());
+  EXPECT_TRUE(ChangeDbOptions(db, {{"max_background_jobs", "0"}}, &changed).IsInvalidArgument());
+  EXPECT_EQ(changed.max_background_jobs, 4);
+}
+
+}  // namespace
+}  // namespace varve

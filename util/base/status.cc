@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The cold side of Status: messages and their printed form. The texts are part of the interface:
+// language bindings and scripts look for them.
+
+#include "varve/status.h"
+
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "varve/slice.h"
+
+namespace varve {
+
+namespace {
+
+constexpr std::string_view kCodeText[] = {
+    "OK",
+    "NotFound: ",
+    "Corruption: ",
+    "Not implemented: ",
+    "Invalid argument: ",
+    "IO error: ",
+    "Merge in progress: ",
+    "Result incomplete: ",
+    "Shutdown in progress: ",
+    "Operation timed out: ",
+    "Operation aborted: ",
+    "Resource busy: ",
+    "Operation expired: ",
+    "Operation failed. Try again.: ",
+    "Compaction too large: ",
+    "Column family dropped: ",
+};
+static_assert(std::size(kCodeText) == Status::kMaxCode);
+
+constexpr std::string_view kSubCodeText[] = {
+    "",
+    "Timeout Acquiring Mutex",
+    "Timeout waiting to lock key",
+    "Failed to acquire lock due to max_num_locks limit",
+    "No space left on device",
+    "Deadlock",
+    "Stale file handle",
+    "Memory limit reached",
+    "Space limit reached",
+    "No such file or directory",
+    "Insufficient capacity for merge operands",
+    "Manual compaction paused",
+    " (overwritten)",
+    "Txn not prepared",
+    "IO fenced off",
+    "Merge operator failed",
+    "Number of operands merged exceeded threshold",
+    "MultiScan reached file prefetch limit",
+    "Not expected code path",
+    "Compaction aborted",
+};
+static_assert(std::size(kSubCodeText) == Status::kMaxSubCode);
+
+constexpr std::string_view kJoint = ": ";
+
+// The parts in a row, with a terminating zero.
+std::unique_ptr<const char[]> Concatenate(const Slice& a, const Slice& b, const Slice& c) {
+  auto text = std::make_unique<char[]>(a.size() + b.size() + c.size() + 1);
+  char* end = text.get();
+  for (const Slice* part : {&a, &b, &c}) {
+    if (part->empty()) continue;
+    std::memcpy(end, part->data(), part->size());
+    end += part->size();
+  }
+  return text;
+}
+
+}  // namespace
+
+Status::Status(Code code, SubCode subcode, const Slice& msg, const Slice& msg2)
+    : code_(code),
+      subcode_(subcode),
+      state_(Concatenate(msg, msg2.empty() ? Slice() : Slice(kJoint), msg2)) {}
+
+Status::Status(Code code, SubCode subcode, Severity severity, const Slice& msg)
+    : Status(code, subcode, msg, Slice()) {
+  severity_ = severity;
+}
+
+std::unique_ptr<const char[]> Status::CopyMessage(const char* message) {
+  return Concatenate(Slice(message), Slice(), Slice());
+}
+
+Status Status::CopyAppendMessage(const Status& s, const Slice& delim, const Slice& msg) {
+  Status result;
+  result.CopyPlainFields(s);
+  result.state_ = Concatenate(Slice(s.getState()), delim, msg);
+  return result;
+}
+
+std::string Status::ToString() const {
+  if (code_ == kOk) return std::string(kCodeText[kOk]);
+  // The fields may have been made from a number by the C API or by a cast.
+  std::string text = code_ < kMaxCode ? std::string(kCodeText[code_])
+                                      : "Unknown code(" + std::to_string(code_) + "): ";
+  const bool has_subcode = subcode_ != kNone && subcode_ < kMaxSubCode;
+  if (has_subcode) text += kSubCodeText[subcode_];
+  if (state_ != nullptr) {
+    if (has_subcode) text += kJoint;
+    text += state_.get();
+  }
+  return text;
+}
+
+}  // namespace varve

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Fixed-width integers of the on-disk formats: always little-endian, at any alignment.
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace varve {
+
+// The value with its bytes in reverse order.
+template <std::unsigned_integral T>
+[[nodiscard]] constexpr T ByteSwap(T value) {
+  if constexpr (sizeof(T) == 8) {
+    return __builtin_bswap64(value);
+  } else if constexpr (sizeof(T) == 4) {
+    return __builtin_bswap32(value);
+  } else if constexpr (sizeof(T) == 2) {
+    return __builtin_bswap16(value);
+  } else {
+    return value;
+  }
+}
+
+// Reads sizeof(T) bytes at `src`, which the caller has checked to be there.
+template <std::unsigned_integral T>
+[[nodiscard]] inline T DecodeFixed(const char* src) {
+  T value;
+  std::memcpy(&value, src, sizeof(value));
+  if constexpr (std::endian::native != std::endian::little) value = ByteSwap(value);
+  return value;
+}
+
+template <std::unsigned_integral T>
+inline void EncodeFixed(char* dst, T value) {
+  if constexpr (std::endian::native != std::endian::little) value = ByteSwap(value);
+  std::memcpy(dst, &value, sizeof(value));
+}
+
+[[nodiscard]] inline uint16_t DecodeFixed16(const char* src) {
+  return DecodeFixed<uint16_t>(src);
+}
+[[nodiscard]] inline uint32_t DecodeFixed32(const char* src) {
+  return DecodeFixed<uint32_t>(src);
+}
+[[nodiscard]] inline uint64_t DecodeFixed64(const char* src) {
+  return DecodeFixed<uint64_t>(src);
+}
+
+inline void EncodeFixed16(char* dst, uint16_t value) {
+  EncodeFixed(dst, value);
+}
+inline void EncodeFixed32(char* dst, uint32_t value) {
+  EncodeFixed(dst, value);
+}
+inline void EncodeFixed64(char* dst, uint64_t value) {
+  EncodeFixed(dst, value);
+}
+
+// Big-endian load: the integer order of the results is the byte order of the inputs.
+[[nodiscard]] inline uint64_t DecodeBigEndian64(const char* src) {
+  return ByteSwap(DecodeFixed64(src));
+}
+
+// PutFixed* append to `dst`.
+inline void PutFixed16(std::string* dst, uint16_t value) {
+  char buf[sizeof(value)];
+  EncodeFixed16(buf, value);
+  dst->append(buf, sizeof(buf));
+}
+
+inline void PutFixed32(std::string* dst, uint32_t value) {
+  char buf[sizeof(value)];
+  EncodeFixed32(buf, value);
+  dst->append(buf, sizeof(buf));
+}
+
+inline void PutFixed64(std::string* dst, uint64_t value) {
+  char buf[sizeof(value)];
+  EncodeFixed64(buf, value);
+  dst->append(buf, sizeof(buf));
+}
+
+}  // namespace varve

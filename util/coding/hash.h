@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The hash functions that are part of the on-disk formats. None of them resists an attacker who
+// chooses the input; in-memory tables over user keys add their own seed.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "varve/slice.h"
+
+#include "util/coding/fixed.h"
+
+namespace varve {
+
+// 32-bit hash of legacy filters (seed 0xbc9f1d34) and of a data block's hash index (seed 397).
+// Bytes of the incomplete last word are taken as signed.
+[[nodiscard]] uint32_t Hash(const char* data, size_t n, uint32_t seed);
+
+// Table checksums with the published xxHash functions, seed 0. The forms with `last_byte` are of
+// the n bytes followed by that byte.
+[[nodiscard]] uint32_t XXHash32(const char* data, size_t n);
+[[nodiscard]] uint32_t XXHash32(const char* data, size_t n, uint8_t last_byte);
+[[nodiscard]] uint32_t XXHash64Low32(const char* data, size_t n);
+[[nodiscard]] uint32_t XXHash64Low32(const char* data, size_t n, uint8_t last_byte);
+[[nodiscard]] uint32_t XXH3Low32(const char* data, size_t n);
+
+// Published XXH3, 64 bits, for in-memory uses.
+[[nodiscard]] uint64_t XXH3Hash64(const char* data, size_t n, uint64_t seed);
+
+struct Hash128 {
+  uint64_t low;
+  uint64_t high;
+};
+
+// Published XXH3, 128 bits, for unique ids of tables.
+[[nodiscard]] Hash128 XXH3Hash128(const char* data, size_t n, uint64_t seed);
+
+// The hash of filter keys. This is XXH3 as it was in xxHash 0.7.2, before its final definition;
+// no input hashes to the same value as with the published one.
+namespace key_hash {
+
+inline constexpr uint64_t kPrime64_1 = 0x9E3779B185EBCA87u;
+inline constexpr uint64_t kPrime64_2 = 0xC2B2AE3D27D4EB4Fu;
+inline constexpr uint64_t kPrime64_3 = 0x165667B19E3779F9u;
+inline constexpr uint64_t kPrime64_4 = 0x85EBCA77C2B2AE63u;
+inline constexpr uint64_t kPrime64_5 = 0x27D4EB2F165667C5u;
+inline constexpr uint32_t kPrime32_1 = 0x9E3779B1u;
+inline constexpr uint32_t kPrime32_2 = 0x85EBCA77u;
+inline constexpr uint32_t kPrime32_3 = 0xC2B2AE3Du;
+
+inline constexpr size_t kSecretBytes = 192;
+extern const unsigned char kSecret[kSecretBytes];
+
+// The secret at the offsets that short keys use; literals so that they become immediates.
+inline constexpr uint64_t kSecretAt0 = 0xbe4ba423396cfeb8u;
+inline constexpr uint64_t kSecretAt8 = 0x1cad21f72c81017cu;
+inline constexpr uint64_t kSecretAt16 = 0xdb979083e96dd4deu;
+inline constexpr uint64_t kSecretAt24 = 0x1f67b3b7a4a44072u;
+
+// Both halves of the 128-bit product, combined.
+[[nodiscard]] inline uint64_t Fold(uint64_t a, uint64_t b) {
+  const auto product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+[[nodiscard]] inline uint64_t Finish(uint64_t h) {
+  h ^= h >> 37;
+  h *= kPrime64_3;
+  return h ^ (h >> 32);
+}
+
+[[nodiscard]] uint64_t HashUpTo3(const char* data, size_t n);
+[[nodiscard]] uint64_t HashLong(const char* data, size_t n);  // n > 32
+
+}  // namespace key_hash
+
+// Inlined for keys of 4 to 32 bytes: it is on the path of every read.
+[[nodiscard]] inline uint64_t KeyHash64(const char* data, size_t n) {
+  using namespace key_hash;  // NOLINT(google-build-using-namespace): these names mean nothing
+                             // elsewhere
+  if (n > 16) {
+    if (n > 32) return HashLong(data, n);
+    const uint64_t head =
+        Fold(DecodeFixed64(data) ^ kSecretAt0, DecodeFixed64(data + 8) ^ kSecretAt8);
+    const uint64_t tail =
+        Fold(DecodeFixed64(data + n - 16) ^ kSecretAt16, DecodeFixed64(data + n - 8) ^ kSecretAt24);
+    return Finish(n * kPrime64_1 + head + tail);
+  }
+  if (n > 8) {
+    const uint64_t low = DecodeFixed64(data) ^ kSecretAt0;
+    const uint64_t high = DecodeFixed64(data + n - 8) ^ kSecretAt8;
+    return Finish(n + low + high + Fold(low, high));
+  }
+  if (n < 4) return HashUpTo3(data, n);
+  const uint64_t ends = DecodeFixed32(data) | static_cast<uint64_t>(DecodeFixed32(data + n - 4))
+                                                  << 32;
+  const uint64_t keyed = ends ^ kSecretAt0;
+  const uint64_t mixed = n + (keyed ^ (keyed >> 51)) * kPrime32_1;
+  return Finish((mixed ^ (mixed >> 47)) * kPrime64_2);
+}
+
+[[nodiscard]] inline uint64_t KeyHash64(const Slice& key) {
+  return KeyHash64(key.data(), key.size());
+}
+
+}  // namespace varve

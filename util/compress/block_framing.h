@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the codecs share: the size in front of a compressed block, and the checks that come before
+// memory is taken on the word of that size.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+
+#include "util/compress/codec.h"
+
+namespace varve::block_framing {
+
+// How a block says what size it had, in tables of format_version 0 and 1. Later ones use kVarint
+// (Snappy, which stores its size itself, excepted).
+enum class OldPrefix : uint8_t { kVarint, kFixed64, kNone };
+
+// Takes the raw size off the front of *input.
+Status TakeRawSize(const char* codec, uint32_t format_version, OldPrefix old, Slice* input,
+                   uint64_t* raw_size);
+
+// Checks `raw_size` against the caller's limit and against `codec_bound`, the most that the codec
+// can make of the input; then gets that much memory from the sink.
+Status AllocateRaw(const char* codec, uint64_t raw_size, uint64_t codec_bound, size_t limit_bytes,
+                   BufferSink sink, char** raw);
+
+// Corruption, "<codec>: <what>".
+[[nodiscard]] Status BadBlock(const char* codec, const char* what);
+
+// Codecs that are built in; nullptr for those that are not.
+[[nodiscard]] const Codec* SnappyCodec();
+[[nodiscard]] const Codec* ZlibCodec();
+[[nodiscard]] const Codec* Lz4Codec();
+[[nodiscard]] const Codec* Lz4hcCodec();
+[[nodiscard]] const Codec* ZstdCodec();
+
+}  // namespace varve::block_framing

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The table of codecs.
+
+#include "util/compress/codec.h"
+
+#include "util/compress/block_framing.h"
+
+namespace varve {
+
+const Codec* FindCodec(CompressionType type) {
+  switch (type) {
+    case kSnappyCompression:
+      return block_framing::SnappyCodec();
+    case kZlibCompression:
+      return block_framing::ZlibCodec();
+    case kLZ4Compression:
+      return block_framing::Lz4Codec();
+    case kLZ4HCCompression:
+      return block_framing::Lz4hcCodec();
+    case kZSTD:
+      return block_framing::ZstdCodec();
+    default:
+      return nullptr;
+  }
+}
+
+bool CodecSupported(CompressionType type) {
+  return type == kNoCompression || FindCodec(type) != nullptr;
+}
+
+bool CodecSupportsDictionary(CompressionType type) {
+  return type != kSnappyCompression && FindCodec(type) != nullptr;
+}
+
+const char* CompressionTypeName(CompressionType type) {
+  switch (type) {
+    case kNoCompression:
+      return "NoCompression";
+    case kSnappyCompression:
+      return "Snappy";
+    case kZlibCompression:
+      return "Zlib";
+    case kBZip2Compression:
+      return "BZip2";
+    case kLZ4Compression:
+      return "LZ4";
+    case kLZ4HCCompression:
+      return "LZ4HC";
+    case kXpressCompression:
+      return "Xpress";
+    case kZSTD:
+      return "ZSTD";
+    default:
+      return "Unknown";
+  }
+}
+
+Status CodecNotSupported(CompressionType type, const Slice& where) {
+  return Status::NotSupported(
+      where, std::string("compression type ") + std::to_string(static_cast<unsigned>(type)) + " (" +
+                 CompressionTypeName(type) + ") is not built into this library");
+}
+
+}  // namespace varve

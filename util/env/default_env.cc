@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Env::Default(), which owns the background threads, and the Envs that borrow them.
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "util/env/env_adapters.h"
+#include "util/env/io_error.h"
+#include "util/env/mem_file_system.h"
+#include "util/env/thread_pool.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+namespace {
+
+class DefaultEnv final : public FileSystemEnv {
+ public:
+  DefaultEnv() : FileSystemEnv(FileSystem::Default(), SystemClock::Default()) {}
+
+  const char* Name() const override { return kDefaultName(); }
+
+  void Schedule(void (*function)(void* arg), void* arg, Priority pri, void* tag,
+                void (*unschedule)(void* arg)) override {
+    PoolOf(pri).Schedule(function, arg, tag, unschedule);
+  }
+  int UnSchedule(void* tag, Priority pri) override { return PoolOf(pri).Unschedule(tag); }
+  unsigned int GetThreadPoolQueueLen(Priority pri) const override {
+    return static_cast<unsigned int>(pools_[IndexOf(pri)].queue_length());
+  }
+  int ReserveThreads(int n, Priority pri) override { return PoolOf(pri).Reserve(n); }
+  int ReleaseThreads(int n, Priority pri) override { return PoolOf(pri).Release(n); }
+  void SetBackgroundThreads(int number, Priority pri) override { PoolOf(pri).SetLimit(number); }
+  int GetBackgroundThreads(Priority pri) override { return PoolOf(pri).limit(); }
+  void IncBackgroundThreadsIfNeeded(int number, Priority pri) override {
+    PoolOf(pri).RaiseLimit(number);
+  }
+
+  void StartThread(void (*function)(void* arg), void* arg) override {
+    MutexLock lock(&mutex_);
+    started_.emplace_back(function, arg);
+  }
+
+  void WaitForJoin() override {
+    std::vector<std::thread> joining;
+    {
+      MutexLock lock(&mutex_);
+      joining.swap(started_);
+    }
+    for (std::thread& t : joining) t.join();
+  }
+
+  Status GetHostName(char* name, uint64_t len) override {
+    if (len == 0) return Status::InvalidArgument("GetHostName", "no room for the name");
+    if (::gethostname(name, len) != 0) {
+      if (errno == EFAULT || errno == EINVAL) {
+        return Status::InvalidArgument("GetHostName", "the buffer cannot be used");
+      }
+      return IoErrorFromErrno("gethostname", "host", errno);
+    }
+    // POSIX leaves a truncated name without its end.
+    name[len - 1] = '\0';
+    return Status::OK();
+  }
+
+ private:
+  // A priority out of range, TOTAL included, counts as LOW.
+  static size_t IndexOf(Priority pri) { return pri >= BOTTOM && pri < TOTAL ? pri : LOW; }
+  ThreadPool& PoolOf(Priority pri) { return pools_[IndexOf(pri)]; }
+
+  // By priority. Without BOTTOM threads of its own, work of that class is done by LOW.
+  std::array<ThreadPool, TOTAL> pools_ = {ThreadPool("bottom", 0), ThreadPool("low", 1),
+                                          ThreadPool("high", 1), ThreadPool("user", 1)};
+  Mutex mutex_;
+  std::vector<std::thread> started_ VARVE_GUARDED_BY(mutex_);
+};
+
+// Files and time of its own, threads of another Env.
+class CompositeEnv final : public FileSystemEnv {
+ public:
+  // `base` is not owned. `name` is a literal.
+  CompositeEnv(Env* base, const std::shared_ptr<FileSystem>& fs, const char* name)
+      : FileSystemEnv(fs, base->GetSystemClock()), base_(base), name_(name) {}
+
+  const char* Name() const override { return name_; }
+
+  void Schedule(void (*function)(void* arg), void* arg, Priority pri, void* tag,
+                void (*unschedule)(void* arg)) override {
+    base_->Schedule(function, arg, pri, tag, unschedule);
+  }
+  int UnSchedule(void* tag, Priority pri) override { return base_->UnSchedule(tag, pri); }
+  void StartThread(void (*function)(void* arg), void* arg) override {
+    base_->StartThread(function, arg);
+  }
+  void WaitForJoin() override { base_->WaitForJoin(); }
+  unsigned int GetThreadPoolQueueLen(Priority pri) const override {
+    return base_->GetThreadPoolQueueLen(pri);
+  }
+  int ReserveThreads(int n, Priority pri) override { return base_->ReserveThreads(n, pri); }
+  int ReleaseThreads(int n, Priority pri) override { return base_->ReleaseThreads(n, pri); }
+  void SetBackgroundThreads(int number, Priority pri) override {
+    base_->SetBackgroundThreads(number, pri);
+  }
+  int GetBackgroundThreads(Priority pri) override { return base_->GetBackgroundThreads(pri); }
+  void IncBackgroundThreadsIfNeeded(int number, Priority pri) override {
+    base_->IncBackgroundThreadsIfNeeded(number, pri);
+  }
+  void LowerThreadPoolIOPriority(Priority pool) override { base_->LowerThreadPoolIOPriority(pool); }
+  void LowerThreadPoolCPUPriority(Priority pool) override {
+    base_->LowerThreadPoolCPUPriority(pool);
+  }
+  Status LowerThreadPoolCPUPriority(Priority pool, CpuPriority pri) override {
+    return base_->LowerThreadPoolCPUPriority(pool, pri);
+  }
+  Status GetThreadList(std::vector<ThreadStatus>* list) override {
+    return base_->GetThreadList(list);
+  }
+  uint64_t GetThreadID() const override { return base_->GetThreadID(); }
+  Status GetHostName(char* name, uint64_t len) override { return base_->GetHostName(name, len); }
+
+ private:
+  Env* const base_;
+  const char* const name_;
+};
+
+}  // namespace
+
+Env* Env::Default() {
+  // Never destroyed: background threads may still run while the process ends, and waiting for them
+  // in a static destructor could hang.
+  static Env* const instance = std::make_unique<DefaultEnv>().release();
+  return instance;
+}
+
+std::unique_ptr<Env> NewCompositeEnv(const std::shared_ptr<FileSystem>& fs) {
+  return std::make_unique<CompositeEnv>(Env::Default(), fs, "CompositeEnv");
+}
+
+Env* NewMemEnv(Env* base_env) {
+  return std::make_unique<CompositeEnv>(
+             base_env, std::make_shared<MemFileSystem>(base_env->GetSystemClock()), "MemEnv")
+      .release();
+}
+
+}  // namespace varve

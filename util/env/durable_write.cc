@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/durable_write.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "util/env/file_names.h"
+#include "varve/env.h"
+
+namespace varve {
+
+namespace {
+
+// Bytes asked for in one read of a file whose size is not to be trusted.
+constexpr size_t kReadPiece = 64 * 1024;
+
+IOOptions MetadataOptions() {
+  IOOptions options;
+  options.type = IOType::kMetadata;
+  return options;
+}
+
+IOStatus WriteAndSync(FileSystem* fs, const std::string& path, const Slice& contents) {
+  const IOOptions io = MetadataOptions();
+  FileOptions file_options;
+  file_options.io_options = io;
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = fs->NewWritableFile(path, file_options, &file, nullptr);
+  if (!s.ok()) return s;
+  s = file->Append(contents, io, nullptr);
+  if (s.ok()) s = file->Flush(io, nullptr);
+  if (s.ok()) s = file->Fsync(io, nullptr);
+  IOStatus closed = file->Close(io, nullptr);
+  return s.ok() ? closed : s;
+}
+
+}  // namespace
+
+IOStatus SyncDirectory(FileSystem* fs, const std::string& dir, const DirFsyncOptions& reason) {
+  const IOOptions io = MetadataOptions();
+  std::unique_ptr<FSDirectory> handle;
+  IOStatus s = fs->NewDirectory(dir, io, &handle, nullptr);
+  if (!s.ok()) return s;
+  s = handle->FsyncWithDirOptions(io, nullptr, reason);
+  // Nothing that the sync promised depends on the outcome of closing.
+  (void)handle->Close(io, nullptr).ok();
+  return s;
+}
+
+IOStatus WriteFileDurably(FileSystem* fs, const std::string& dir, const std::string& temp_name,
+                          const std::string& final_name, const Slice& contents,
+                          FSDirectory* open_dir) {
+  const IOOptions io = MetadataOptions();
+  const std::string temp_path = dir + "/" + temp_name;
+  const std::string final_path = dir + "/" + final_name;
+  IOStatus s = WriteAndSync(fs, temp_path, contents);
+  if (s.ok()) s = fs->RenameFile(temp_path, final_path, io, nullptr);
+  if (!s.ok()) {
+    // A file left behind has a temporary's name and is cleared away at the next open.
+    (void)fs->DeleteFile(temp_path, io, nullptr).ok();
+    return s;
+  }
+  const DirFsyncOptions reason{std::string(final_path)};
+  if (open_dir != nullptr) return open_dir->FsyncWithDirOptions(io, nullptr, reason);
+  return SyncDirectory(fs, dir, reason);
+}
+
+IOStatus SetCurrentFile(FileSystem* fs, const std::string& dbname, uint64_t manifest_number,
+                        FSDirectory* open_dir) {
+  const std::string temp_path = TempFileName(dbname, manifest_number);
+  return WriteFileDurably(fs, dbname, temp_path.substr(dbname.size() + 1), "CURRENT",
+                          DescriptorFileBaseName(manifest_number) + "\n", open_dir);
+}
+
+IOStatus ReadFileToString(FileSystem* fs, const std::string& fname, uint64_t max_size,
+                          std::string* data) {
+  data->clear();
+  const IOOptions io = MetadataOptions();
+  FileOptions file_options;
+  file_options.io_options = io;
+  std::unique_ptr<FSSequentialFile> file;
+  IOStatus s = fs->NewSequentialFile(fname, file_options, &file, nullptr);
+  if (!s.ok()) return s;
+  const auto scratch = std::make_unique<char[]>(kReadPiece);
+  std::string read;
+  for (;;) {
+    Slice piece;
+    s = file->Read(kReadPiece, io, &piece, scratch.get(), nullptr);
+    if (!s.ok()) return s;
+    if (piece.empty()) break;
+    if (piece.size() > max_size - read.size()) {
+      return IOStatus::Corruption(
+          fname, "longer than the limit of " + std::to_string(max_size) + " bytes");
+    }
+    read.append(piece.data(), piece.size());
+  }
+  *data = std::move(read);
+  return s;
+}
+
+Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname, bool should_sync) {
+  std::unique_ptr<WritableFile> file;
+  Status s = env->NewWritableFile(fname, &file, EnvOptions());
+  if (!s.ok()) return s;
+  s = file->Append(data);
+  if (s.ok() && should_sync) s = file->Sync();
+  Status closed = file->Close();
+  if (s.ok()) s = closed;
+  if (!s.ok()) (void)env->DeleteFile(fname).ok();
+  return s;
+}
+
+Status ReadFileToString(Env* env, const std::string& fname, std::string* data) {
+  return ReadFileToString(env->GetFileSystem().get(), fname, std::numeric_limits<uint64_t>::max(),
+                          data);
+}
+
+}  // namespace varve

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns a file system that fails on demand. It wraps another one, counts the calls that pass by
+// kind, and makes chosen ones fail, lie, or do less than asked.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/file_system.h"
+
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+// Kinds of calls.
+enum class FaultCall : uint8_t {
+  kOpenRead,  // of a file for reading
+  kRead,
+  kCreate,  // opening for writing, locks included
+  kWrite,
+  kTruncate,
+  kAllocate,
+  kSync,
+  kRangeSync,
+  kClose,  // of a file that was written
+  kRename,
+  kLink,
+  kDelete,
+  kMakeDir,
+  kRemoveDir,
+  kOpenDir,
+  kSyncDir,
+  kList,
+  kStat,  // existence, sizes, times
+};
+inline constexpr size_t kFaultCallKinds = static_cast<size_t>(FaultCall::kStat) + 1;
+
+// A set of kinds.
+using FaultCalls = uint32_t;
+constexpr FaultCalls Only(FaultCall call) {
+  return FaultCalls{1} << static_cast<unsigned>(call);
+}
+inline constexpr FaultCalls kAllFaultCalls = (FaultCalls{1} << kFaultCallKinds) - 1;
+inline constexpr FaultCalls kMutatingFaultCalls =
+    Only(FaultCall::kCreate) | Only(FaultCall::kWrite) | Only(FaultCall::kTruncate) |
+    Only(FaultCall::kAllocate) | Only(FaultCall::kSync) | Only(FaultCall::kRangeSync) |
+    Only(FaultCall::kClose) | Only(FaultCall::kRename) | Only(FaultCall::kLink) |
+    Only(FaultCall::kDelete) | Only(FaultCall::kMakeDir) | Only(FaultCall::kRemoveDir) |
+    Only(FaultCall::kSyncDir);
+
+enum class FaultEffect {
+  kIoError,      // fails without doing anything
+  kNoSpace,      // the same with NoSpace
+  kShortWrite,   // writes the first half, then fails; other calls: kIoError
+  kDropSync,     // syncs of files and directories report success and do nothing
+  kCorruptRead,  // flips one bit of what was read
+  kShortRead,    // returns the first half of what was read, with OK, though there is more
+};
+
+struct FaultRule {
+  FaultCalls calls = kAllFaultCalls;
+  // Calls on other paths neither count nor fail; empty = every path.
+  std::string path_contains;
+  // Which of the calls that match is hit, from 1.
+  uint64_t nth = 1;
+  // That call and every later one that matches.
+  bool sticky = false;
+  FaultEffect effect = FaultEffect::kIoError;
+  bool retryable = false;
+};
+
+// Thread-safe. Rules may be set while files are open; they reach files opened before.
+class FaultFileSystem final : public FileSystemWrapper {
+ public:
+  explicit FaultFileSystem(std::shared_ptr<FileSystem> target);
+  ~FaultFileSystem() override;
+
+  const char* Name() const override { return "FaultFileSystem"; }
+
+  // Adds a rule, which counts from now on.
+  void Inject(const FaultRule& rule);
+  void ClearFaults();
+  // How often a rule has struck since the last ClearFaults.
+  uint64_t strikes() const;
+
+  // Calls since construction or ResetCounters.
+  uint64_t calls(FaultCall call) const;
+  uint64_t total_calls() const;
+  // Of the kinds in `calls`.
+  uint64_t calls_in(FaultCalls calls) const;
+  void ResetCounters();
+
+  // After `bytes` more have been written, writes fail with NoSpace, the one that crosses the limit
+  // after its first part; creating files and directories fails too.
+  void SetByteQuota(uint64_t bytes);
+  void ReleaseQuota();
+
+  // For the files that this object hands out.
+  struct Verdict {
+    // False: the call goes ahead, and the rest means nothing.
+    bool struck = false;
+    FaultEffect effect = FaultEffect::kIoError;
+    IOStatus error;
+  };
+  Verdict Judge(FaultCall call, const std::string& path);
+  // How many of n bytes fit into the quota; takes them from it.
+  size_t TakeFromQuota(size_t n);
+
+  IOStatus NewSequentialFile(const std::string& f, const FileOptions& file_opts,
+                             std::unique_ptr<FSSequentialFile>* r, IODebugContext* dbg) override;
+  IOStatus NewRandomAccessFile(const std::string& f, const FileOptions& file_opts,
+                               std::unique_ptr<FSRandomAccessFile>* r,
+                               IODebugContext* dbg) override;
+  IOStatus NewWritableFile(const std::string& f, const FileOptions& file_opts,
+                           std::unique_ptr<FSWritableFile>* r, IODebugContext* dbg) override;
+  IOStatus ReopenWritableFile(const std::string& f, const FileOptions& file_opts,
+                              std::unique_ptr<FSWritableFile>* r, IODebugContext* dbg) override;
+  IOStatus ReuseWritableFile(const std::string& f, const std::string& old_f,
+                             const FileOptions& file_opts, std::unique_ptr<FSWritableFile>* r,
+                             IODebugContext* dbg) override;
+  IOStatus NewRandomRWFile(const std::string& f, const FileOptions& file_opts,
+                           std::unique_ptr<FSRandomRWFile>* r, IODebugContext* dbg) override;
+  // Not supported: writes through a mapping could not be failed.
+  IOStatus NewMemoryMappedFileBuffer(const std::string& f,
+                                     std::unique_ptr<MemoryMappedFileBuffer>* r) override;
+  IOStatus NewDirectory(const std::string& name, const IOOptions& options,
+                        std::unique_ptr<FSDirectory>* r, IODebugContext* dbg) override;
+  IOStatus FileExists(const std::string& f, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus GetChildren(const std::string& dir, const IOOptions& options,
+                       std::vector<std::string>* r, IODebugContext* dbg) override;
+  IOStatus GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
+                                     std::vector<FileAttributes>* r, IODebugContext* dbg) override;
+  IOStatus DeleteFile(const std::string& f, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Truncate(const std::string& f, size_t size, const IOOptions& options,
+                    IODebugContext* dbg) override;
+  IOStatus CreateDir(const std::string& d, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus CreateDirIfMissing(const std::string& d, const IOOptions& options,
+                              IODebugContext* dbg) override;
+  IOStatus DeleteDir(const std::string& d, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus GetFileSize(const std::string& f, const IOOptions& options, uint64_t* s,
+                       IODebugContext* dbg) override;
+  IOStatus GetFileModificationTime(const std::string& f, const IOOptions& options,
+                                   uint64_t* file_mtime, IODebugContext* dbg) override;
+  IOStatus RenameFile(const std::string& s, const std::string& t, const IOOptions& options,
+                      IODebugContext* dbg) override;
+  IOStatus LinkFile(const std::string& s, const std::string& t, const IOOptions& options,
+                    IODebugContext* dbg) override;
+  IOStatus SyncFile(const std::string& f, const FileOptions& file_options,
+                    const IOOptions& io_options, bool use_fsync, IODebugContext* dbg) override;
+  IOStatus LockFile(const std::string& f, const IOOptions& options, FileLock** l,
+                    IODebugContext* dbg) override;
+  IOStatus NewLogger(const std::string& f, const IOOptions& options, std::shared_ptr<Logger>* r,
+                     IODebugContext* dbg) override;
+
+ private:
+  struct ActiveRule {
+    FaultRule rule;
+    uint64_t seen = 0;
+  };
+
+  // Judges a call that creates something, which also needs space.
+  IOStatus JudgeCreation(FaultCall call, const std::string& path);
+  IOStatus JudgePlain(FaultCall call, const std::string& path);
+
+  std::array<std::atomic<uint64_t>, kFaultCallKinds> counts_{};
+  mutable Mutex mutex_;
+  std::vector<ActiveRule> rules_ VARVE_GUARDED_BY(mutex_);
+  uint64_t strikes_ VARVE_GUARDED_BY(mutex_) = 0;
+  bool has_quota_ VARVE_GUARDED_BY(mutex_) = false;
+  uint64_t quota_ VARVE_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace varve

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/file_names.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+namespace varve {
+
+namespace {
+
+constexpr size_t kNumberWidth = 6;
+constexpr std::string_view kOldLogMark = ".old.";
+constexpr std::string_view kTempSuffix = ".dbtmp";
+
+std::string Padded(uint64_t number) {
+  std::string digits = std::to_string(number);
+  if (digits.size() < kNumberWidth) digits.insert(0, kNumberWidth - digits.size(), '0');
+  return digits;
+}
+
+std::string Join(const std::string& dir, const std::string& name) {
+  return dir + "/" + name;
+}
+
+// The whole of `text` as a decimal number: digits only, at least one, no overflow.
+bool ParseNumber(std::string_view text, uint64_t* number) {
+  if (text.empty()) return false;
+  uint64_t value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return false;
+    const auto digit = static_cast<uint64_t>(c - '0');
+    if (value > (std::numeric_limits<uint64_t>::max() - digit) / 10) return false;
+    value = value * 10 + digit;
+  }
+  *number = value;
+  return true;
+}
+
+bool ConsumePrefix(std::string_view* text, std::string_view prefix) {
+  if (text->substr(0, prefix.size()) != prefix) return false;
+  text->remove_prefix(prefix.size());
+  return true;
+}
+
+bool ConsumeSuffix(std::string_view* text, std::string_view suffix) {
+  if (text->size() < suffix.size() || text->substr(text->size() - suffix.size()) != suffix) {
+    return false;
+  }
+  text->remove_suffix(suffix.size());
+  return true;
+}
+
+struct PlainName {
+  std::string_view name;
+  FileType type;
+};
+constexpr PlainName kPlainNames[] = {
+    {"CURRENT", kCurrentFile}, {"LOCK", kDBLockFile}, {"IDENTITY", kIdentityFile}};
+
+struct Affix {
+  std::string_view text;
+  FileType type;
+};
+constexpr Affix kPrefixes[] = {{"MANIFEST-", kDescriptorFile},
+                               {"OPTIONS-", kOptionsFile},
+                               {"METADB-", kMetaDatabase},
+                               {"COMPACTION_PROGRESS-", kCompactionProgressFile}};
+constexpr Affix kSuffixes[] = {{".log", kWalFile},
+                               {".sst", kTableFile},
+                               {".ldb", kTableFile},
+                               {".blob", kBlobFile},
+                               {kTempSuffix, kTempFile}};
+
+}  // namespace
+
+std::string LogFileBaseName(uint64_t number) {
+  return Padded(number) + ".log";
+}
+
+std::string TableFileBaseName(uint64_t number) {
+  return Padded(number) + ".sst";
+}
+
+std::string DescriptorFileBaseName(uint64_t number) {
+  return "MANIFEST-" + Padded(number);
+}
+
+std::string OptionsFileBaseName(uint64_t number) {
+  return "OPTIONS-" + Padded(number);
+}
+
+std::string LogFileName(const std::string& dbname, uint64_t number) {
+  return Join(dbname, LogFileBaseName(number));
+}
+
+std::string TableFileName(const std::string& dbname, uint64_t number) {
+  return Join(dbname, TableFileBaseName(number));
+}
+
+std::string LevelDbTableFileName(const std::string& dbname, uint64_t number) {
+  return Join(dbname, Padded(number) + ".ldb");
+}
+
+std::string BlobFileName(const std::string& dbname, uint64_t number) {
+  return Join(dbname, Padded(number) + ".blob");
+}
+
+std::string DescriptorFileName(const std::string& dbname, uint64_t number) {
+  return Join(dbname, DescriptorFileBaseName(number));
+}
+
+std::string CurrentFileName(const std::string& dbname) {
+  return Join(dbname, "CURRENT");
+}
+
+std::string LockFileName(const std::string& dbname) {
+  return Join(dbname, "LOCK");
+}
+
+std::string IdentityFileName(const std::string& dbname) {
+  return Join(dbname, "IDENTITY");
+}
+
+std::string TempFileName(const std::string& dbname, uint64_t number) {
+  return Join(dbname, Padded(number) + std::string(kTempSuffix));
+}
+
+std::string OptionsFileName(const std::string& dbname, uint64_t number) {
+  return Join(dbname, OptionsFileBaseName(number));
+}
+
+std::string TempOptionsFileName(const std::string& dbname, uint64_t number) {
+  return OptionsFileName(dbname, number) + std::string(kTempSuffix);
+}
+
+std::string ArchivalDirectory(const std::string& dbname) {
+  return Join(dbname, kArchivalDirName);
+}
+
+std::string ArchivedLogFileName(const std::string& dbname, uint64_t number) {
+  return Join(ArchivalDirectory(dbname), LogFileBaseName(number));
+}
+
+std::string InfoLogPrefix(bool has_log_dir, const std::string& db_absolute_path) {
+  if (!has_log_dir) return "LOG";
+  std::string prefix = db_absolute_path;
+  if (!prefix.empty() && prefix.front() == '/') prefix.erase(0, 1);
+  for (char& c : prefix) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '.' || c == '_' || c == '-';
+    if (!kept) c = '_';
+  }
+  return prefix + "_LOG";
+}
+
+std::string InfoLogFileName(const std::string& dbname, const std::string& db_absolute_path,
+                            const std::string& log_dir) {
+  const bool has_log_dir = !log_dir.empty();
+  return Join(has_log_dir ? log_dir : dbname, InfoLogPrefix(has_log_dir, db_absolute_path));
+}
+
+std::string OldInfoLogFileName(const std::string& dbname, uint64_t micros,
+                               const std::string& db_absolute_path, const std::string& log_dir) {
+  return InfoLogFileName(dbname, db_absolute_path, log_dir) + std::string(kOldLogMark) +
+         std::to_string(micros);
+}
+
+bool ParseFileName(const Slice& name, uint64_t* number, FileType* type) {
+  return ParseFileName(name, "LOG", number, type);
+}
+
+bool ParseFileName(const Slice& name, const Slice& info_log_prefix, uint64_t* number,
+                   FileType* type) {
+  const std::string_view whole = name.ToStringView();
+  uint64_t parsed = 0;
+  std::string_view rest = whole;
+  if (!info_log_prefix.empty() && ConsumePrefix(&rest, info_log_prefix.ToStringView())) {
+    if (rest.empty() || (ConsumePrefix(&rest, kOldLogMark) && ParseNumber(rest, &parsed))) {
+      *number = parsed;
+      *type = kInfoLogFile;
+      return true;
+    }
+  }
+  for (const PlainName& plain : kPlainNames) {
+    if (whole != plain.name) continue;
+    *number = 0;
+    *type = plain.type;
+    return true;
+  }
+  for (const Affix& prefix : kPrefixes) {
+    rest = whole;
+    if (!ConsumePrefix(&rest, prefix.text)) continue;
+    const bool temporary = prefix.type == kOptionsFile && ConsumeSuffix(&rest, kTempSuffix);
+    if (!ParseNumber(rest, &parsed)) return false;
+    *number = parsed;
+    *type = temporary ? kTempFile : prefix.type;
+    return true;
+  }
+  for (const Affix& suffix : kSuffixes) {
+    rest = whole;
+    if (!ConsumeSuffix(&rest, suffix.text) || !ParseNumber(rest, &parsed)) continue;
+    *number = parsed;
+    *type = suffix.type;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace varve

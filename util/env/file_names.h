@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns the names of the files in a database directory, in both directions.
+
+#include <cstdint>
+#include <string>
+
+#include "varve/slice.h"
+#include "varve/types.h"
+
+namespace varve {
+
+inline constexpr char kArchivalDirName[] = "archive";
+
+// Paths. Numbers are decimal, padded with zeros to six digits. Tables end in ".sst"; LevelDB's end
+// in ".ldb" and are only read.
+std::string LogFileName(const std::string& dbname, uint64_t number);
+std::string TableFileName(const std::string& dbname, uint64_t number);
+std::string LevelDbTableFileName(const std::string& dbname, uint64_t number);
+std::string BlobFileName(const std::string& dbname, uint64_t number);
+std::string DescriptorFileName(const std::string& dbname, uint64_t number);
+std::string CurrentFileName(const std::string& dbname);
+std::string LockFileName(const std::string& dbname);
+std::string IdentityFileName(const std::string& dbname);
+std::string TempFileName(const std::string& dbname, uint64_t number);
+std::string OptionsFileName(const std::string& dbname, uint64_t number);
+std::string TempOptionsFileName(const std::string& dbname, uint64_t number);
+std::string ArchivalDirectory(const std::string& dbname);
+std::string ArchivedLogFileName(const std::string& dbname, uint64_t number);
+
+// The same without a directory.
+std::string LogFileBaseName(uint64_t number);
+std::string TableFileBaseName(uint64_t number);
+std::string DescriptorFileBaseName(uint64_t number);
+std::string OptionsFileBaseName(uint64_t number);
+
+// "LOG" for a log in the database's own directory; with a directory of logs the absolute path of
+// the database is put in front, its characters outside [A-Za-z0-9._-] replaced by '_', so that
+// several databases can share it.
+std::string InfoLogPrefix(bool has_log_dir, const std::string& db_absolute_path);
+std::string InfoLogFileName(const std::string& dbname, const std::string& db_absolute_path = "",
+                            const std::string& log_dir = "");
+std::string OldInfoLogFileName(const std::string& dbname, uint64_t micros,
+                               const std::string& db_absolute_path = "",
+                               const std::string& log_dir = "");
+
+// Takes the name of a directory entry (no '/') apart. False for everything that the functions above
+// do not produce, apart from the width of numbers; such files are none of ours. *number is 0 for
+// kinds without one, and the microseconds for LOG.old.*. The table types share kTableFile, and
+// options being written are kTempFile.
+bool ParseFileName(const Slice& name, uint64_t* number, FileType* type);
+// The same where logs begin with info_log_prefix instead of "LOG".
+bool ParseFileName(const Slice& name, const Slice& info_log_prefix, uint64_t* number,
+                   FileType* type);
+
+}  // namespace varve

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/file_prefetcher.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace varve {
+
+FilePrefetcher FilePrefetcher::Adaptive(size_t first, size_t largest) {
+  return FilePrefetcher(std::min(first, largest), largest, false);
+}
+
+FilePrefetcher FilePrefetcher::Fixed(size_t size) {
+  return FilePrefetcher(size, size, true);
+}
+
+bool FilePrefetcher::Continues(uint64_t offset) const {
+  return has_read_ && offset >= expected_ && offset - expected_ <= largest_;
+}
+
+IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offset, size_t n,
+                              uint64_t limit, Slice* result, char* scratch,
+                              const IOOptions& io_options) {
+  const bool continues = Continues(offset);
+  has_read_ = true;
+  expected_ = offset + n;
+  if (Holds(offset, n)) {
+    *result = Slice(buffer_.data() + (offset - start_), n);
+    return IOStatus::OK();
+  }
+  if (!continues) next_ = first_;
+  if (next_ == 0 || (!continues && !at_once_)) {
+    return file.Read(offset, n, result, scratch, io_options);
+  }
+  IOStatus s = Refill(file, offset, n, limit, io_options);
+  if (!s.ok()) return s;
+  if (!Holds(offset, n)) {
+    return IOStatus::Corruption(file.file_name(),
+                                "ends before offset " + std::to_string(offset + n));
+  }
+  *result = Slice(buffer_.data() + (offset - start_), n);
+  return s;
+}
+
+IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t offset, size_t n,
+                                uint64_t limit, const IOOptions& io_options) {
+  uint64_t end = offset + n;
+  if (end < limit) end += std::min<uint64_t>(next_, limit - end);
+  const auto wanted = static_cast<size_t>(end - offset);
+  // What the buffer holds of the range already moves to its front.
+  size_t kept = 0;
+  if (offset >= start_ && offset - start_ < size_) {
+    kept = size_ - static_cast<size_t>(offset - start_);
+  }
+  const char* const kept_bytes = kept == 0 ? nullptr : buffer_.data() + (size_ - kept);
+  if (buffer_.capacity() < wanted) {
+    AlignedBuffer larger;
+    if (!larger.Allocate(wanted, kDefaultPageSize)) {
+      return IOStatus::Aborted(file.file_name(), "no memory to read ahead");
+    }
+    if (kept > 0) std::memcpy(larger.data(), kept_bytes, kept);
+    buffer_ = std::move(larger);
+  } else if (kept > 0) {
+    std::memmove(buffer_.data(), kept_bytes, kept);
+  }
+  start_ = offset;
+  size_ = kept;
+  char* const target = buffer_.data() + kept;
+  Slice read;
+  IOStatus s = file.ReadUpTo(offset + kept, wanted - kept, &read, target, io_options);
+  if (!s.ok()) return s;
+  // A mapped file answers with its own memory.
+  if (!read.empty() && read.data() != target) std::memcpy(target, read.data(), read.size());
+  size_ = kept + read.size();
+  next_ = std::min(next_ * 2, largest_);
+  return s;
+}
+
+}  // namespace varve

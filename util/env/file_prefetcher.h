@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns the read-ahead buffer of one scan over one file.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "util/env/aligned_buffer.h"
+#include "util/env/random_access_file_reader.h"
+
+namespace varve {
+
+// Serves reads that move forward through a file out of larger reads. In the adaptive form nothing
+// is read ahead until a read starts where the one before it ended (or shortly behind, where a
+// cache served what lies between); then the distance doubles with each refill, and a jump sets it
+// back. One thread at a time.
+class FilePrefetcher {
+ public:
+  static constexpr size_t kFirstReadahead = 8 * 1024;
+  static constexpr size_t kLargestReadahead = 256 * 1024;
+  static constexpr size_t kCompactionReadahead = 2 * 1024 * 1024;
+
+  // Doubles from `first` to `largest` bytes. `largest` 0 never reads ahead.
+  static FilePrefetcher Adaptive(size_t first = kFirstReadahead,
+                                 size_t largest = kLargestReadahead);
+  // Reads ahead `size` bytes from the first read on.
+  static FilePrefetcher Fixed(size_t size = kCompactionReadahead);
+
+  // Reads [offset, offset + n) of `file`, which is the same in every call. *result lies in this
+  // object, in scratch (n bytes), or in memory of the file, and is valid until the next call.
+  // Corruption when the file ends before offset + n. Nothing at or beyond `limit` is read ahead.
+  IOStatus Read(const RandomAccessFileReader& file, uint64_t offset, size_t n, uint64_t limit,
+                Slice* result, char* scratch, const IOOptions& io_options = IOOptions());
+
+  // Whether [offset, offset + n) is here already.
+  bool Holds(uint64_t offset, size_t n) const {
+    return offset >= start_ && offset - start_ <= size_ && n <= size_ - (offset - start_);
+  }
+
+  // Bytes that the next refill would read ahead.
+  size_t readahead() const { return next_; }
+
+ private:
+  FilePrefetcher(size_t first, size_t largest, bool at_once)
+      : first_(first), largest_(largest), at_once_(at_once), next_(first) {}
+
+  bool Continues(uint64_t offset) const;
+  IOStatus Refill(const RandomAccessFileReader& file, uint64_t offset, size_t n, uint64_t limit,
+                  const IOOptions& io_options);
+
+  size_t first_;
+  size_t largest_;
+  bool at_once_;
+  size_t next_;
+  // End of the previous read; meaningless before the first.
+  uint64_t expected_ = 0;
+  bool has_read_ = false;
+  AlignedBuffer buffer_;
+  uint64_t start_ = 0;
+  size_t size_ = 0;
+};
+
+}  // namespace varve

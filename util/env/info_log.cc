@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/info_log.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "util/env/file_names.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+namespace {
+
+constexpr uint64_t kMicrosPerSecond = 1000 * 1000;
+// Bytes of one entry; longer text is cut.
+constexpr size_t kLongestEntry = 64 * 1024;
+constexpr size_t kUsualEntry = 512;
+
+const char* LevelTag(InfoLogLevel level) {
+  switch (level) {
+    case DEBUG_LEVEL:
+      return "[DEBUG] ";
+    case WARN_LEVEL:
+      return "[WARN] ";
+    case ERROR_LEVEL:
+      return "[ERROR] ";
+    case FATAL_LEVEL:
+      return "[FATAL] ";
+    case INFO_LEVEL:
+    case HEADER_LEVEL:
+    case NUM_INFO_LOG_LEVELS:
+      break;
+  }
+  return "";
+}
+
+std::string FormatText(const char* format, va_list ap) {
+  std::string text(kUsualEntry, '\0');
+  va_list again;
+  va_copy(again, ap);
+  const int length = std::vsnprintf(text.data(), text.size(), format, ap);
+  if (length >= 0 && static_cast<size_t>(length) >= text.size()) {
+    text.resize(std::min<size_t>(static_cast<size_t>(length) + 1, kLongestEntry));
+    (void)std::vsnprintf(text.data(), text.size(), format, again);
+  }
+  va_end(again);
+  text.resize(length < 0 ? 0 : std::min<size_t>(static_cast<size_t>(length), text.size() - 1));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+// Where and how a logger rotates; fs is null for one that does not.
+struct Rotation {
+  std::shared_ptr<FileSystem> fs;
+  std::string db_path;
+  std::string log_dir;
+  InfoLogOptions options;
+};
+
+class FileLogger final : public Logger {
+ public:
+  FileLogger(std::string fname, std::unique_ptr<FSWritableFile> file,
+             std::shared_ptr<SystemClock> clock, Rotation rotation)
+      : Logger(rotation.options.level),
+        fname_(std::move(fname)),
+        clock_(std::move(clock)),
+        rotation_(std::move(rotation)),
+        opened_micros_(clock_->NowMicros()),
+        file_(std::move(file)) {}
+
+  ~FileLogger() override { (void)CloseFile().ok(); }
+
+  using Logger::Logv;
+  void Logv(const char* format, va_list ap) override { Write(INFO_LEVEL, format, ap, false); }
+  void Logv(const InfoLogLevel log_level, const char* format, va_list ap) override {
+    if (log_level < GetInfoLogLevel()) return;
+    Write(log_level, format, ap, log_level == HEADER_LEVEL);
+  }
+  void LogHeader(const char* format, va_list ap) override {
+    Write(HEADER_LEVEL, format, ap, true);
+  }
+
+  size_t GetLogFileSize() const override { return size_.load(std::memory_order_relaxed); }
+
+  void Flush() override {
+    MutexLock lock(&mutex_);
+    // See the class contract of OpenInfoLog: failures are dropped.
+    if (file_ != nullptr) (void)file_->Flush(IOOptions(), nullptr).ok();
+  }
+
+  // May be changed while other threads write.
+  InfoLogLevel GetInfoLogLevel() const override { return level_.load(std::memory_order_relaxed); }
+  void SetInfoLogLevel(const InfoLogLevel log_level) override {
+    level_.store(log_level, std::memory_order_relaxed);
+  }
+
+ protected:
+  Status CloseImpl() override { return CloseFile(); }
+
+ private:
+  IOStatus CloseFile() {
+    MutexLock lock(&mutex_);
+    if (file_ == nullptr) return IOStatus::OK();
+    ReportRepeats();
+    IOStatus s = file_->Close(IOOptions(), nullptr);
+    file_.reset();
+    return s;
+  }
+
+  void Write(InfoLogLevel level, const char* format, va_list ap, bool header) {
+    std::string text = LevelTag(level) + FormatText(format, ap);
+    const uint64_t now = clock_->NowMicros();
+    MutexLock lock(&mutex_);
+    if (file_ == nullptr) return;
+    if (level >= WARN_LEVEL && level < HEADER_LEVEL && text == last_text_ &&
+        now - last_micros_ < kMicrosPerSecond) {
+      ++repeats_;
+      return;
+    }
+    ReportRepeats();
+    if (NeedsRotation(now)) Rotate(now);
+    WriteLine(now, text);
+    if (header && rotation_.fs != nullptr) headers_.push_back(text);
+    last_text_ = std::move(text);
+    last_micros_ = now;
+  }
+
+  void ReportRepeats() VARVE_REQUIRES(mutex_) {
+    if (repeats_ == 0) return;
+    const std::string note = "(the line above came " + std::to_string(repeats_) + " times more)";
+    repeats_ = 0;
+    WriteLine(last_micros_, note);
+  }
+
+  void WriteLine(uint64_t micros, const std::string& text) VARVE_REQUIRES(mutex_) {
+    if (file_ == nullptr) return;
+    std::array<char, 64> place = {};
+    (void)std::snprintf(place.data(), place.size(), ".%06u %lx ",
+                        static_cast<unsigned>(micros % kMicrosPerSecond),
+                        static_cast<unsigned long>(::syscall(SYS_gettid)));
+    const std::string line =
+        clock_->TimeToString(micros / kMicrosPerSecond) + place.data() + text + "\n";
+    if (file_->Append(line, IOOptions(), nullptr).ok()) {
+      size_.fetch_add(line.size(), std::memory_order_relaxed);
+    }
+  }
+
+  bool NeedsRotation(uint64_t now) const VARVE_REQUIRES(mutex_) {
+    if (rotation_.fs == nullptr) return false;
+    const InfoLogOptions& o = rotation_.options;
+    if (o.max_log_file_size > 0 && size_.load(std::memory_order_relaxed) >= o.max_log_file_size) {
+      return true;
+    }
+    // A clock that was set back makes the difference wrap; that is no reason to rotate.
+    return o.log_file_time_to_roll > 0 && now > opened_micros_ &&
+           (now - opened_micros_) / kMicrosPerSecond >= o.log_file_time_to_roll;
+  }
+
+  void Rotate(uint64_t now) VARVE_REQUIRES(mutex_);
+
+  const std::string fname_;
+  const std::shared_ptr<SystemClock> clock_;
+  const Rotation rotation_;
+  // Bytes in the current file; read without the lock by GetLogFileSize.
+  std::atomic<size_t> size_{0};
+  std::atomic<InfoLogLevel> level_{rotation_.options.level};
+
+  Mutex mutex_;
+  uint64_t opened_micros_ VARVE_GUARDED_BY(mutex_);
+  std::unique_ptr<FSWritableFile> file_ VARVE_GUARDED_BY(mutex_);
+  std::vector<std::string> headers_ VARVE_GUARDED_BY(mutex_);
+  std::string last_text_ VARVE_GUARDED_BY(mutex_);
+  uint64_t last_micros_ VARVE_GUARDED_BY(mutex_) = 0;
+  uint64_t repeats_ VARVE_GUARDED_BY(mutex_) = 0;
+};
+
+std::string DirectoryOfLogs(const Rotation& r, const std::string& dbname) {
+  return r.log_dir.empty() ? dbname : r.log_dir;
+}
+
+// Moves an existing LOG aside under a name that is not taken.
+void MoveAside(const Rotation& r, const std::string& fname, uint64_t now) {
+  const IOOptions options;
+  if (!r.fs->FileExists(fname, options, nullptr).ok()) return;
+  std::string old_name;
+  do {
+    old_name = OldInfoLogFileName(r.db_path, now++, r.db_path, r.log_dir);
+  } while (r.fs->FileExists(old_name, options, nullptr).ok());
+  // When this fails the entries of before are lost; the log is best effort.
+  (void)r.fs->RenameFile(fname, old_name, options, nullptr).ok();
+}
+
+void DeleteOldest(const Rotation& r) {
+  const IOOptions options;
+  const std::string dir = DirectoryOfLogs(r, r.db_path);
+  std::vector<std::string> names;
+  if (!r.fs->GetChildren(dir, options, &names, nullptr).ok()) return;
+  const std::string prefix = InfoLogPrefix(!r.log_dir.empty(), r.db_path);
+  std::vector<std::pair<uint64_t, std::string>> old_logs;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type = kTempFile;
+    if (ParseFileName(name, prefix, &number, &type) && type == kInfoLogFile && name != prefix) {
+      old_logs.emplace_back(number, name);
+    }
+  }
+  const size_t keep = std::max<size_t>(r.options.keep_log_file_num, 1) - 1;
+  if (old_logs.size() <= keep) return;
+  std::sort(old_logs.begin(), old_logs.end());
+  for (size_t i = 0; i < old_logs.size() - keep; ++i) {
+    (void)r.fs->DeleteFile(dir + "/" + old_logs[i].second, options, nullptr).ok();
+  }
+}
+
+IOStatus OpenLogFile(FileSystem* fs, const std::string& fname, const IOOptions& options,
+                     std::unique_ptr<FSWritableFile>* file, IODebugContext* dbg) {
+  FileOptions file_options;
+  file_options.io_options = options;
+  file_options.io_options.type = IOType::kLog;
+  return fs->NewWritableFile(fname, file_options, file, dbg);
+}
+
+void FileLogger::Rotate(uint64_t now) {
+  (void)file_->Close(IOOptions(), nullptr).ok();
+  file_.reset();
+  MoveAside(rotation_, fname_, now);
+  opened_micros_ = now;
+  size_.store(0, std::memory_order_relaxed);
+  if (!OpenLogFile(rotation_.fs.get(), fname_, IOOptions(), &file_, nullptr).ok()) return;
+  for (const std::string& header : headers_) WriteLine(now, header);
+  DeleteOldest(rotation_);
+}
+
+}  // namespace
+
+Status OpenInfoLog(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock,
+                   const std::string& dbname, const std::string& log_dir,
+                   const InfoLogOptions& options, std::shared_ptr<Logger>* result) {
+  result->reset();
+  std::string db_path;
+  Status s = fs->GetAbsolutePath(dbname, IOOptions(), &db_path, nullptr);
+  if (!s.ok()) return s;
+  const Rotation rotation{fs, db_path, log_dir, options};
+  s = fs->CreateDirIfMissing(DirectoryOfLogs(rotation, dbname), IOOptions(), nullptr);
+  if (!s.ok()) return s;
+  const std::string fname = InfoLogFileName(db_path, db_path, log_dir);
+  MoveAside(rotation, fname, clock->NowMicros());
+  DeleteOldest(rotation);
+  std::unique_ptr<FSWritableFile> file;
+  s = OpenLogFile(fs.get(), fname, IOOptions(), &file, nullptr);
+  if (!s.ok()) return s;
+  *result = std::make_shared<FileLogger>(fname, std::move(file), clock, rotation);
+  return s;
+}
+
+IOStatus NewFileLogger(FileSystem* fs, const std::shared_ptr<SystemClock>& clock,
+                       const std::string& fname, const IOOptions& options,
+                       std::shared_ptr<Logger>* result, IODebugContext* dbg) {
+  result->reset();
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = OpenLogFile(fs, fname, options, &file, dbg);
+  if (s.ok()) *result = std::make_shared<FileLogger>(fname, std::move(file), clock, Rotation{});
+  return s;
+}
+
+}  // namespace varve

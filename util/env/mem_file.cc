@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/mem_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <utility>
+
+namespace varve {
+
+namespace {
+
+using Random = std::mt19937_64;
+
+uint64_t UpTo(Random& random, uint64_t largest) {
+  return random() % (largest + 1);
+}
+
+// One run of bytes after a crash in the middle of write-back. `older` and `newer` are of the same
+// length; zeros stand for what a state did not have.
+void AppendChaoticPage(std::string* out, const std::string& older, const std::string& newer,
+                       Random& random) {
+  switch (random() % 4) {
+    case 0:
+      *out += newer;
+      return;
+    case 1:
+      *out += older;
+      return;
+    case 2:
+      out->append(newer.size(), '\0');
+      return;
+    default:
+      break;
+  }
+  for (size_t at = 0; at < newer.size(); at += MemFile::kSector) {
+    const std::string& source = random() % 2 == 0 ? newer : older;
+    out->append(source, at, MemFile::kSector);
+  }
+}
+
+std::string PageOf(const std::string& contents, size_t offset, size_t length) {
+  std::string page = offset < contents.size() ? contents.substr(offset, length) : std::string();
+  page.resize(length, '\0');
+  return page;
+}
+
+std::string Chaos(const std::string& durable, const std::string& data, Random& random) {
+  const size_t smaller = std::min(durable.size(), data.size());
+  const size_t larger = std::max(durable.size(), data.size());
+  // The size is metadata, and reaches the disk in its own time.
+  const size_t size = smaller + static_cast<size_t>(UpTo(random, larger - smaller));
+  std::string out;
+  out.reserve(size);
+  for (size_t at = 0; at < size; at += MemFile::kPage) {
+    const size_t length = std::min(MemFile::kPage, size - at);
+    const std::string older = PageOf(durable, at, length);
+    const std::string newer = PageOf(data, at, length);
+    if (older == newer) {
+      out += newer;
+      continue;
+    }
+    AppendChaoticPage(&out, older, newer, random);
+    // A durable byte that was not written again is on the disk whatever became of its neighbours.
+    for (size_t i = 0; i < length && at + i < smaller; ++i) {
+      if (older[i] == newer[i]) out[at + i] = older[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+MemFile::MemFile(std::string contents, uint64_t mtime)
+    : data_(std::move(contents)), durable_size_(data_.size()), mtime_(mtime) {}
+
+size_t MemFile::Read(uint64_t offset, size_t n, char* scratch) const {
+  MutexLock lock(&mutex_);
+  if (offset >= data_.size()) return 0;
+  const size_t got = std::min(n, data_.size() - static_cast<size_t>(offset));
+  if (got > 0) std::memcpy(scratch, data_.data() + offset, got);
+  return got;
+}
+
+void MemFile::SaveDurable(uint64_t begin, uint64_t end) {
+  end = std::min(end, durable_size_);
+  if (begin >= end) return;
+  for (uint64_t page = begin / kPage; page * kPage < end; ++page) {
+    const auto at = static_cast<size_t>(page * kPage);
+    const size_t length = std::min<size_t>(kPage, static_cast<size_t>(durable_size_) - at);
+    if (saved_pages_.count(page) == 0) saved_pages_.emplace(page, PageOf(data_, at, length));
+  }
+}
+
+void MemFile::Write(uint64_t offset, const Slice& data, uint64_t mtime) {
+  if (data.empty()) return;
+  MutexLock lock(&mutex_);
+  SaveDurable(offset, offset + data.size());
+  const auto end = static_cast<size_t>(offset + data.size());
+  if (data_.size() < end) {
+    // Growth by doubling, so that appending stays linear.
+    if (data_.capacity() < end) data_.reserve(std::max(end, data_.capacity() * 2));
+    data_.resize(end);
+  }
+  std::memcpy(data_.data() + offset, data.data(), data.size());
+  mtime_ = mtime;
+}
+
+void MemFile::Truncate(uint64_t size, uint64_t mtime) {
+  MutexLock lock(&mutex_);
+  if (size < data_.size()) SaveDurable(size, data_.size());
+  data_.resize(static_cast<size_t>(size));
+  mtime_ = mtime;
+}
+
+void MemFile::Sync() {
+  MutexLock lock(&mutex_);
+  durable_size_ = data_.size();
+  saved_pages_.clear();
+}
+
+uint64_t MemFile::size() const {
+  MutexLock lock(&mutex_);
+  return data_.size();
+}
+
+uint64_t MemFile::mtime() const {
+  MutexLock lock(&mutex_);
+  return mtime_;
+}
+
+std::string MemFile::DurableContents() const {
+  std::string out = data_.substr(0, static_cast<size_t>(durable_size_));
+  out.resize(static_cast<size_t>(durable_size_), '\0');
+  for (const auto& [page, bytes] : saved_pages_) {
+    out.replace(static_cast<size_t>(page * kPage), bytes.size(), bytes);
+  }
+  return out;
+}
+
+std::string MemFile::AfterCrash(UnsyncedBytes unsynced, uint64_t seed) const {
+  Random random(seed);
+  MutexLock lock(&mutex_);
+  if (unsynced == UnsyncedBytes::kKept) return data_;
+  std::string durable = DurableContents();
+  switch (unsynced) {
+    case UnsyncedBytes::kLost:
+    case UnsyncedBytes::kKept:
+      return durable;
+    case UnsyncedBytes::kPrefix:
+      if (!saved_pages_.empty()) return random() % 2 == 0 ? data_ : durable;
+      if (data_.size() > durable.size()) {
+        const size_t more = static_cast<size_t>(UpTo(random, data_.size() - durable.size()));
+        durable.append(data_, durable.size(), more);
+      }
+      return durable;
+    case UnsyncedBytes::kChaotic:
+      return Chaos(durable, data_, random);
+  }
+  return durable;
+}
+
+}  // namespace varve

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns a file system in memory that knows what a crash would leave of it.
+//
+// Two things are remembered apart from the state that programs see:
+//   - for each file, the bytes that the last sync made durable;
+//   - for each directory, the entries that the last sync of the directory made durable, and behind
+//     them, in order, the creations, links, renames and deletions still pending.
+// Syncing a file makes its bytes durable and not its name: a file whose directory was not synced
+// may be gone after a crash. Syncing a directory makes no bytes durable.
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "varve/file_system.h"
+#include "varve/system_clock.h"
+
+#include "util/env/mem_file.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+// What a crash leaves. Beyond what is durable:
+enum class CrashPolicy {
+  // Nothing.
+  kSyncedOnly,
+  // The first few pending directory operations, in order, and of each file a part of what was
+  // appended since its sync.
+  kOrderedPrefix,
+  // All directory operations, and parts of the appended bytes.
+  kAllNames,
+  // Any subset of the directory operations; of each page that was written since the sync the new
+  // bytes, the old ones, zeros, or a mix at 512-byte sectors; any size in between.
+  kAdversarial,
+  // Everything that was written: the process died, the machine did not.
+  kKill,
+};
+
+// Kinds of calls that change something.
+enum class MemCall {
+  kCreate,
+  kAppend,
+  kTruncate,
+  kSync,
+  kRename,
+  kLink,
+  kDelete,
+  kCreateDir,
+  kDeleteDir,
+  kSyncDir,
+};
+
+// Thread-safe. Paths are resolved against "/". CreateDir also makes missing parents, which count as
+// durable; files can only be made in directories that exist.
+class MemFileSystem final : public FileSystem {
+ public:
+  // Told of every changing call before it takes effect, without locks held: the callee may call
+  // back, CrashClone above all. Calls from several threads may come at the same time.
+  class CallHook {
+   public:
+    virtual ~CallHook() = default;
+    // `index` counts from 0 and is unique.
+    virtual void BeforeCall(uint64_t index, MemCall call, const std::string& path) = 0;
+  };
+
+  explicit MemFileSystem(std::shared_ptr<SystemClock> clock = SystemClock::Default());
+  ~MemFileSystem() override;
+
+  // A new file system with what a crash at this moment would leave, all of it durable. Locks are
+  // not held there. The same seed and state give the same result.
+  std::shared_ptr<MemFileSystem> CrashClone(CrashPolicy policy, uint64_t seed) const;
+
+  // Null removes it. The hook must live until then, and until no call is under way.
+  void SetCallHook(CallHook* hook);
+  // Changing calls so far.
+  uint64_t call_count() const { return calls_.load(std::memory_order_relaxed); }
+
+  const char* Name() const override { return "MemFileSystem"; }
+
+  IOStatus NewSequentialFile(const std::string& fname, const FileOptions& file_opts,
+                             std::unique_ptr<FSSequentialFile>* result,
+                             IODebugContext* dbg) override;
+  IOStatus NewRandomAccessFile(const std::string& fname, const FileOptions& file_opts,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext* dbg) override;
+  IOStatus NewWritableFile(const std::string& fname, const FileOptions& file_opts,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override;
+  IOStatus ReopenWritableFile(const std::string& fname, const FileOptions& file_opts,
+                              std::unique_ptr<FSWritableFile>* result,
+                              IODebugContext* dbg) override;
+  IOStatus ReuseWritableFile(const std::string& fname, const std::string& old_fname,
+                             const FileOptions& file_opts, std::unique_ptr<FSWritableFile>* result,
+                             IODebugContext* dbg) override;
+  IOStatus NewRandomRWFile(const std::string& fname, const FileOptions& file_opts,
+                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override;
+  IOStatus NewDirectory(const std::string& name, const IOOptions& io_opts,
+                        std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) override;
+  IOStatus FileExists(const std::string& fname, const IOOptions& options,
+                      IODebugContext* dbg) override;
+  IOStatus GetChildren(const std::string& dir, const IOOptions& options,
+                       std::vector<std::string>* result, IODebugContext* dbg) override;
+  IOStatus DeleteFile(const std::string& fname, const IOOptions& options,
+                      IODebugContext* dbg) override;
+  IOStatus Truncate(const std::string& fname, size_t size, const IOOptions& options,
+                    IODebugContext* dbg) override;
+  IOStatus CreateDir(const std::string& dirname, const IOOptions& options,
+                     IODebugContext* dbg) override;
+  IOStatus CreateDirIfMissing(const std::string& dirname, const IOOptions& options,
+                              IODebugContext* dbg) override;
+  IOStatus DeleteDir(const std::string& dirname, const IOOptions& options,
+                     IODebugContext* dbg) override;
+  IOStatus GetFileSize(const std::string& fname, const IOOptions& options, uint64_t* file_size,
+                       IODebugContext* dbg) override;
+  IOStatus GetFileModificationTime(const std::string& fname, const IOOptions& options,
+                                   uint64_t* file_mtime, IODebugContext* dbg) override;
+  IOStatus RenameFile(const std::string& src, const std::string& target, const IOOptions& options,
+                      IODebugContext* dbg) override;
+  IOStatus LinkFile(const std::string& src, const std::string& target, const IOOptions& options,
+                    IODebugContext* dbg) override;
+  IOStatus NumFileLinks(const std::string& fname, const IOOptions& options, uint64_t* count,
+                        IODebugContext* dbg) override;
+  IOStatus AreFilesSame(const std::string& first, const std::string& second,
+                        const IOOptions& options, bool* res, IODebugContext* dbg) override;
+  IOStatus LockFile(const std::string& fname, const IOOptions& options, FileLock** lock,
+                    IODebugContext* dbg) override;
+  IOStatus UnlockFile(FileLock* lock, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus GetTestDirectory(const IOOptions& options, std::string* path,
+                            IODebugContext* dbg) override;
+  IOStatus GetAbsolutePath(const std::string& db_path, const IOOptions& options,
+                           std::string* output_path, IODebugContext* dbg) override;
+  IOStatus GetFreeSpace(const std::string& path, const IOOptions& options, uint64_t* diskfree,
+                        IODebugContext* dbg) override;
+  IOStatus IsDirectory(const std::string& path, const IOOptions& options, bool* is_dir,
+                       IODebugContext* dbg) override;
+
+  // For the files and directories that this object hands out.
+  void NoteCall(MemCall call, const std::string& path);
+  IOStatus SyncDir(const std::string& dir);
+  uint64_t NowSeconds() const;
+
+ private:
+  // Entries by absolute path. The root is not listed.
+  struct Tree {
+    std::map<std::string, std::shared_ptr<MemFile>> files;
+    std::set<std::string> dirs;
+  };
+  struct PendingOp {
+    MemCall call;
+    std::string path;
+    std::string target;             // kRename, kLink
+    std::shared_ptr<MemFile> file;  // kCreate, kLink
+  };
+
+  static void Apply(const PendingOp& op, Tree* tree);
+  static bool HasChildren(const Tree& tree, const std::string& dir);
+  bool DirExists(const std::string& dir) const VARVE_REQUIRES(mutex_);
+  void Do(PendingOp op) VARVE_REQUIRES(mutex_);
+  void MakeParents(const std::string& dir) VARVE_REQUIRES(mutex_);
+  IOStatus Find(const std::string& fname, std::shared_ptr<MemFile>* file) const;
+  // The file at fname, made if missing.
+  IOStatus FindOrCreate(const std::string& fname, bool* created, std::shared_ptr<MemFile>* file);
+  IOStatus OpenWritable(const std::string& fname, bool truncate, bool at_end,
+                        const FileOptions& file_opts, std::unique_ptr<FSWritableFile>* result);
+
+  const std::shared_ptr<SystemClock> clock_;
+  std::atomic<uint64_t> calls_{0};
+  std::atomic<CallHook*> hook_{nullptr};
+
+  mutable Mutex mutex_;
+  Tree current_ VARVE_GUARDED_BY(mutex_);
+  Tree durable_ VARVE_GUARDED_BY(mutex_);
+  std::vector<PendingOp> pending_ VARVE_GUARDED_BY(mutex_);
+  std::set<std::string> locked_ VARVE_GUARDED_BY(mutex_);
+};
+
+}  // namespace varve

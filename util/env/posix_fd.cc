@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/posix_fd.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+// Linux transfers at most a little under 2 GiB in one call; a round number below keeps direct I/O
+// aligned.
+constexpr size_t kLargestTransfer = size_t{1} << 30;
+
+}  // namespace
+
+PosixFd& PosixFd::operator=(PosixFd&& other) noexcept {
+  if (this != &other) {
+    (void)Close();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+PosixFd::~PosixFd() {
+  (void)Close();
+}
+
+int PosixFd::Close() {
+  const int fd = std::exchange(fd_, -1);
+  // After EINTR Linux has released the descriptor: closing again could hit somebody else's.
+  if (fd >= 0 && ::close(fd) != 0 && errno != EINTR) return errno;
+  return 0;
+}
+
+int OpenRetrying(const std::string& path, int flags, int mode) {
+  int fd = -1;
+  do {
+    fd = ::open(path.c_str(), flags, mode);
+  } while (fd < 0 && errno == EINTR);
+  return fd < 0 ? -errno : fd;
+}
+
+IOStatus PreadFully(int fd, const std::string& path, uint64_t offset, size_t n, char* scratch,
+                    size_t* got) {
+  *got = 0;
+  while (*got < n) {
+    const ssize_t r = ::pread(fd, scratch + *got, std::min(n - *got, kLargestTransfer),
+                              static_cast<off_t>(offset + *got));
+    if (r < 0) {
+      if (errno == EINTR) continue;
+      return IoErrorAt("read", path, offset + *got, errno);
+    }
+    if (r == 0) break;
+    *got += static_cast<size_t>(r);
+  }
+  return IOStatus::OK();
+}
+
+IOStatus PwriteFully(int fd, const std::string& path, uint64_t offset, const char* data, size_t n,
+                     size_t* written) {
+  *written = 0;
+  while (*written < n) {
+    const ssize_t r = ::pwrite(fd, data + *written, std::min(n - *written, kLargestTransfer),
+                               static_cast<off_t>(offset + *written));
+    if (r < 0) {
+      if (errno == EINTR) continue;
+      return IoErrorAt("write", path, offset + *written, errno);
+    }
+    // A write of more than nothing that wrote nothing would be repeated for ever.
+    if (r == 0) return IoErrorAt("write", path, offset + *written, EIO);
+    *written += static_cast<size_t>(r);
+  }
+  return IOStatus::OK();
+}
+
+IOStatus SyncFd(int fd, const std::string& path, bool metadata) {
+  int r = 0;
+  do {
+    r = metadata ? ::fsync(fd) : ::fdatasync(fd);
+  } while (r != 0 && errno == EINTR);
+  if (r != 0) return IoErrorFromErrno(metadata ? "fsync" : "fdatasync", path, errno);
+  return IOStatus::OK();
+}
+
+IOStatus TruncateFd(int fd, const std::string& path, uint64_t size) {
+  int r = 0;
+  do {
+    r = ::ftruncate(fd, static_cast<off_t>(size));
+  } while (r != 0 && errno == EINTR);
+  if (r != 0) {
+    return IoErrorFromErrno("truncate to " + std::to_string(size) + " bytes", path, errno);
+  }
+  return IOStatus::OK();
+}
+
+size_t UniqueIdOfFd(int fd, char* id, size_t max_size) {
+  struct stat st = {};
+  if (::fstat(fd, &st) != 0) return 0;
+  // Each number is a run of 7-bit groups whose last byte has the top bit clear, so that no
+  // identifier is a prefix of another.
+  const uint64_t numbers[] = {static_cast<uint64_t>(st.st_dev), static_cast<uint64_t>(st.st_ino)};
+  std::string out;
+  for (uint64_t v : numbers) {
+    for (; v >= 0x80; v >>= 7) out.push_back(static_cast<char>(v | 0x80));
+    out.push_back(static_cast<char>(v));
+  }
+  if (out.size() > max_size) return 0;
+  std::copy(out.begin(), out.end(), id);
+  return out.size();
+}
+
+}  // namespace varve

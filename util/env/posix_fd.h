@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns file descriptors and the raw calls on them that must be repeated: interrupted calls and
+// transfers that end early.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "varve/io_status.h"
+
+namespace varve {
+
+// Owns one descriptor, or none (-1). Movable.
+class PosixFd {
+ public:
+  PosixFd() = default;
+  explicit PosixFd(int fd) : fd_(fd) {}
+  PosixFd(PosixFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  PosixFd& operator=(PosixFd&& other) noexcept;
+  PosixFd(const PosixFd&) = delete;
+  PosixFd& operator=(const PosixFd&) = delete;
+  ~PosixFd();
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+
+  // Closes now; 0 or an errno value. The descriptor is gone either way.
+  int Close();
+
+ private:
+  int fd_ = -1;
+};
+
+// open() repeated while interrupted. Negative results are -errno.
+int OpenRetrying(const std::string& path, int flags, int mode);
+
+// Reads up to n bytes at `offset`, repeating short reads until the end of the file. Sets *got.
+IOStatus PreadFully(int fd, const std::string& path, uint64_t offset, size_t n, char* scratch,
+                    size_t* got);
+
+// Writes all of data at `offset`. *written says how much arrived, also after an error.
+IOStatus PwriteFully(int fd, const std::string& path, uint64_t offset, const char* data, size_t n,
+                     size_t* written);
+
+// fdatasync, or fsync when `metadata`.
+IOStatus SyncFd(int fd, const std::string& path, bool metadata);
+
+// Sets the size.
+IOStatus TruncateFd(int fd, const std::string& path, uint64_t size);
+
+// A stable identifier out of device and inode; its length, or 0 when max_size is too small.
+size_t UniqueIdOfFd(int fd, char* id, size_t max_size);
+
+}  // namespace varve

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns the operating system's files as the FS* file types.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "util/env/posix_fd.h"
+#include "varve/file_system.h"
+
+namespace varve {
+
+class PosixSequentialFile final : public FSSequentialFile {
+ public:
+  PosixSequentialFile(std::string path, PosixFd fd, bool direct);
+
+  IOStatus Read(size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) override;
+  IOStatus Skip(uint64_t n) override;
+  bool use_direct_io() const override { return direct_; }
+  IOStatus InvalidateCache(size_t offset, size_t length) override;
+  IOStatus PositionedRead(uint64_t offset, size_t n, const IOOptions& options, Slice* result,
+                          char* scratch, IODebugContext* dbg) override;
+
+ private:
+  const std::string path_;
+  const PosixFd fd_;
+  const bool direct_;
+  uint64_t position_ = 0;
+};
+
+// Reads with pread.
+class PosixRandomAccessFile final : public FSRandomAccessFile {
+ public:
+  PosixRandomAccessFile(std::string path, PosixFd fd, bool direct);
+
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) const override;
+  IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& options,
+                    IODebugContext* dbg) override;
+  size_t GetUniqueId(char* id, size_t max_size) const override;
+  void Hint(AccessPattern pattern) override;
+  bool use_direct_io() const override { return direct_; }
+  IOStatus InvalidateCache(size_t offset, size_t length) override;
+  IOStatus GetFileSize(uint64_t* result) override;
+
+ private:
+  const std::string path_;
+  const PosixFd fd_;
+  const bool direct_;
+};
+
+// Reads out of a mapping made at open: results point into it and stay valid until the file is
+// destroyed. What is appended later is not seen.
+class PosixMappedReadFile final : public FSRandomAccessFile {
+ public:
+  // Takes the mapping [base, base + size); base is null for an empty file.
+  PosixMappedReadFile(std::string path, PosixFd fd, void* base, size_t size);
+  ~PosixMappedReadFile() override;
+
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) const override;
+  IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& options,
+                    IODebugContext* dbg) override;
+  size_t GetUniqueId(char* id, size_t max_size) const override;
+  void Hint(AccessPattern pattern) override;
+  IOStatus GetFileSize(uint64_t* result) override;
+
+ private:
+  const std::string path_;
+  const PosixFd fd_;
+  char* const base_;
+  const size_t size_;
+};
+
+// Writes with pwrite at a position that it keeps itself.
+class PosixWritableFile final : public FSWritableFile {
+ public:
+  using FSWritableFile::Append;
+  using FSWritableFile::PositionedAppend;
+
+  // Appends go to `position`.
+  PosixWritableFile(std::string path, PosixFd fd, uint64_t position, const FileOptions& options);
+  ~PosixWritableFile() override;
+
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* dbg) override;
+  IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Flush(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override;
+  bool IsSyncThreadSafe() const override { return true; }
+  bool use_direct_io() const override { return direct_; }
+  uint64_t GetFileSize(const IOOptions& options, IODebugContext* dbg) override;
+  size_t GetUniqueId(char* id, size_t max_size) const override;
+  IOStatus InvalidateCache(size_t offset, size_t length) override;
+  IOStatus RangeSync(uint64_t offset, uint64_t nbytes, const IOOptions& options,
+                     IODebugContext* dbg) override;
+  IOStatus Allocate(uint64_t offset, uint64_t len, const IOOptions& options,
+                    IODebugContext* dbg) override;
+
+ private:
+  IOStatus GiveBackPreallocation();
+
+  const std::string path_;
+  PosixFd fd_;
+  const bool direct_;
+  const bool allow_fallocate_;
+  const bool keep_size_;
+  uint64_t size_;
+  // End of the furthest reservation.
+  uint64_t reserved_end_ = 0;
+};
+
+// Appends by copying into mappings of successive pieces of the file. Space is allocated before a
+// piece is mapped, so that a full disk is an error and not a signal.
+class PosixMappedWritableFile final : public FSWritableFile {
+ public:
+  using FSWritableFile::Append;
+
+  PosixMappedWritableFile(std::string path, PosixFd fd, const FileOptions& options);
+  ~PosixMappedWritableFile() override;
+
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Flush(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override;
+  uint64_t GetFileSize(const IOOptions& options, IODebugContext* dbg) override;
+  size_t GetUniqueId(char* id, size_t max_size) const override;
+
+ private:
+  IOStatus MapNextPiece();
+  void Unmap();
+
+  const std::string path_;
+  PosixFd fd_;
+  char* piece_ = nullptr;
+  size_t piece_size_ = 0;
+  size_t piece_used_ = 0;
+  // File offset of the piece that is mapped or comes next.
+  uint64_t piece_offset_ = 0;
+};
+
+class PosixRandomRWFile final : public FSRandomRWFile {
+ public:
+  PosixRandomRWFile(std::string path, PosixFd fd);
+
+  IOStatus Write(uint64_t offset, const Slice& data, const IOOptions& options,
+                 IODebugContext* dbg) override;
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) const override;
+  IOStatus Flush(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) override;
+
+ private:
+  const std::string path_;
+  PosixFd fd_;
+};
+
+class PosixDirectory final : public FSDirectory {
+ public:
+  PosixDirectory(std::string path, PosixFd fd);
+
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override;
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) override;
+  size_t GetUniqueId(char* id, size_t max_size) const override;
+
+ private:
+  const std::string path_;
+  PosixFd fd_;
+};
+
+class PosixMappedBuffer final : public MemoryMappedFileBuffer {
+ public:
+  PosixMappedBuffer(void* base, size_t length) : MemoryMappedFileBuffer(base, length) {}
+  ~PosixMappedBuffer() override;
+};
+
+}  // namespace varve

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/posix_lock.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "util/env/io_error.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+namespace {
+
+struct Holder {
+  pid_t pid = 0;
+  // Descriptors that could not be closed without dropping the lock.
+  std::vector<PosixFd> parked;
+};
+
+struct LockTable {
+  Mutex mutex;
+  std::map<FileIdentity, Holder> held VARVE_GUARDED_BY(mutex);
+};
+
+// Never destroyed: locks may be given back while the process ends.
+LockTable& Table() {
+  static LockTable* const table = std::make_unique<LockTable>().release();
+  return *table;
+}
+
+FileIdentity IdentityOf(const struct stat& st) {
+  return {static_cast<uint64_t>(st.st_dev), static_cast<uint64_t>(st.st_ino)};
+}
+
+struct flock WholeFile(int16_t type) {
+  struct flock request = {};
+  request.l_type = type;
+  request.l_whence = SEEK_SET;
+  return request;
+}
+
+IOStatus HeldHere(const std::string& path) {
+  return IOStatus::IOError("lock " + path,
+                           "already held by this process (pid " + std::to_string(::getpid()) +
+                               "); close the other instance first");
+}
+
+IOStatus HeldElsewhere(const std::string& path, int fd, int err) {
+  struct flock query = WholeFile(F_WRLCK);
+  std::string holder = "another process";
+  if (::fcntl(fd, F_GETLK, &query) == 0 && query.l_type != F_UNLCK && query.l_pid > 0) {
+    holder = "process " + std::to_string(query.l_pid);
+  }
+  IOStatus cause = IoErrorFromErrno("lock", path, err);
+  return IOStatus::IOError(cause.getState() == nullptr ? path : cause.getState(),
+                           "held by " + holder);
+}
+
+// Whether a live entry for `identity` exists. What a parent process held before fork() is not ours.
+bool HeldByThisProcess(LockTable& table, const FileIdentity& identity)
+    VARVE_REQUIRES(table.mutex) {
+  const auto it = table.held.find(identity);
+  if (it == table.held.end()) return false;
+  if (it->second.pid == ::getpid()) return true;
+  table.held.erase(it);
+  return false;
+}
+
+}  // namespace
+
+PosixFileLock::PosixFileLock(std::string path, PosixFd fd, FileIdentity identity)
+    : path_(std::move(path)), fd_(std::move(fd)), identity_(identity), owner_(::getpid()) {}
+
+IOStatus LockPosixFile(const std::string& path, FileLock** lock) {
+  *lock = nullptr;
+  LockTable& table = Table();
+  MutexLock guard(&table.mutex);
+  struct stat st = {};
+  if (::stat(path.c_str(), &st) == 0 && HeldByThisProcess(table, IdentityOf(st))) {
+    return HeldHere(path);
+  }
+  const int opened =
+      OpenRetrying(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  if (opened < 0) return IoErrorFromErrno("open lock file", path, -opened);
+  PosixFd fd(opened);
+  if (::fstat(fd.get(), &st) != 0) return IoErrorFromErrno("fstat", path, errno);
+  const FileIdentity identity = IdentityOf(st);
+  if (HeldByThisProcess(table, identity)) {
+    // The name was moved onto a locked file between the two looks.
+    table.held[identity].parked.push_back(std::move(fd));
+    return HeldHere(path);
+  }
+  const struct flock request = WholeFile(F_WRLCK);
+  if (::fcntl(fd.get(), F_SETLK, &request) != 0) return HeldElsewhere(path, fd.get(), errno);
+  table.held[identity].pid = ::getpid();
+  *lock = std::make_unique<PosixFileLock>(path, std::move(fd), identity).release();
+  return IOStatus::OK();
+}
+
+IOStatus UnlockPosixFile(FileLock* lock) {
+  if (lock == nullptr) return IOStatus::InvalidArgument("unlock: no lock given");
+  const std::unique_ptr<PosixFileLock> owned(static_cast<PosixFileLock*>(lock));
+  LockTable& table = Table();
+  MutexLock guard(&table.mutex);
+  if (owned->owner_ == ::getpid()) table.held.erase(owned->identity_);
+  const struct flock request = WholeFile(F_UNLCK);
+  if (::fcntl(owned->fd_.get(), F_SETLK, &request) != 0) {
+    return IoErrorFromErrno("unlock", owned->path_, errno);
+  }
+  return IOStatus::OK();
+}
+
+}  // namespace varve

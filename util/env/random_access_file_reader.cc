@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/random_access_file_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "varve/rate_limiter.h"
+#include "varve/statistics.h"
+#include "varve/system_clock.h"
+
+namespace varve {
+
+RandomAccessFileReader::RandomAccessFileReader(std::unique_ptr<FSRandomAccessFile> file,
+                                               std::string file_name, const Options& options)
+    : file_name_(std::move(file_name)),
+      options_(options),
+      file_(std::move(file)),
+      direct_(file_->use_direct_io()),
+      alignment_(file_->GetRequiredBufferAlignment()) {}
+
+IOStatus RandomAccessFileReader::Open(FileSystem* fs, const std::string& fname,
+                                      const FileOptions& file_options, const Options& options,
+                                      std::unique_ptr<RandomAccessFileReader>* reader) {
+  reader->reset();
+  std::unique_ptr<FSRandomAccessFile> file;
+  IOStatus s = fs->NewRandomAccessFile(fname, file_options, &file, nullptr);
+  if (s.ok()) *reader = std::make_unique<RandomAccessFileReader>(std::move(file), fname, options);
+  return s;
+}
+
+IOStatus RandomAccessFileReader::EndsBefore(uint64_t offset, size_t n, size_t got) const {
+  return IOStatus::Corruption(file_name_, "ends early: wanted " + std::to_string(n) +
+                                              " bytes at offset " + std::to_string(offset) +
+                                              ", got " + std::to_string(got));
+}
+
+void RandomAccessFileReader::AskRateLimiter(size_t n, const IOOptions& io_options) const {
+  RateLimiter* const limiter = options_.rate_limiter;
+  if (limiter == nullptr || io_options.rate_limiter_priority == Env::IO_TOTAL) return;
+  while (n > 0) {
+    const size_t granted =
+        limiter->RequestToken(n, 0, io_options.rate_limiter_priority, options_.stats,
+                              RateLimiter::OpType::kRead);
+    if (granted == 0 || granted >= n) return;
+    n -= granted;
+  }
+}
+
+IOStatus RandomAccessFileReader::ReadLoop(uint64_t offset, size_t n, Slice* result, char* scratch,
+                                          const IOOptions& io_options) const {
+  IOStatus s = file_->Read(offset, n, io_options, result, scratch, nullptr);
+  // The first answer is nearly always whole, and may lie outside scratch.
+  if (!s.ok() || result->size() == n || result->empty()) return s;
+  if (result->size() > n) return IOStatus::Corruption(file_name_, "read returned too many bytes");
+  size_t got = result->size();
+  if (result->data() != scratch) std::memmove(scratch, result->data(), got);
+  while (got < n) {
+    Slice more;
+    s = file_->Read(offset + got, n - got, io_options, &more, scratch + got, nullptr);
+    if (!s.ok()) return s;
+    if (more.empty()) break;
+    if (more.size() > n - got) {
+      return IOStatus::Corruption(file_name_, "read returned too many bytes");
+    }
+    if (more.data() != scratch + got) std::memmove(scratch + got, more.data(), more.size());
+    got += more.size();
+  }
+  *result = Slice(scratch, got);
+  return IOStatus::OK();
+}
+
+IOStatus RandomAccessFileReader::ReadAligned(uint64_t offset, size_t n, Slice* result,
+                                             char* scratch, const IOOptions& io_options) const {
+  const uint64_t first = RoundDown(offset, alignment_);
+  const uint64_t end = RoundUp(offset + n, alignment_);
+  const auto length = static_cast<size_t>(end - first);
+  AlignedBuffer buffer;
+  if (!buffer.Allocate(length, alignment_)) {
+    return IOStatus::Aborted(file_name_, "no memory for an aligned read");
+  }
+  // A direct read that ends early has met the end of the file: reading on from there would not be
+  // aligned.
+  Slice read;
+  IOStatus s = file_->Read(first, length, io_options, &read, buffer.data(), nullptr);
+  if (!s.ok()) return s;
+  const auto skipped = static_cast<size_t>(offset - first);
+  const size_t got = read.size() <= skipped ? 0 : std::min(n, read.size() - skipped);
+  if (got > 0) std::memcpy(scratch, read.data() + skipped, got);
+  *result = Slice(scratch, got);
+  return s;
+}
+
+IOStatus RandomAccessFileReader::ReadUpTo(uint64_t offset, size_t n, Slice* result, char* scratch,
+                                          const IOOptions& io_options) const {
+  *result = Slice(scratch, 0);
+  if (n == 0) return IOStatus::OK();
+  if (offset > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) - n) {
+    return IOStatus::InvalidArgument(file_name_, "read beyond the largest offset");
+  }
+  AskRateLimiter(n, io_options);
+  const bool timed = options_.stats != nullptr && options_.clock != nullptr &&
+                     options_.read_histogram != kNoHistogram;
+  const uint64_t start = timed ? options_.clock->NowNanos() : 0;
+  IOStatus s = direct_ ? ReadAligned(offset, n, result, scratch, io_options)
+                       : ReadLoop(offset, n, result, scratch, io_options);
+  if (timed) {
+    options_.stats->recordInHistogram(options_.read_histogram,
+                                      (options_.clock->NowNanos() - start) / 1000);
+  }
+  if (!s.ok()) *result = Slice(scratch, 0);
+  return s;
+}
+
+IOStatus RandomAccessFileReader::Read(uint64_t offset, size_t n, Slice* result, char* scratch,
+                                      const IOOptions& io_options) const {
+  IOStatus s = ReadUpTo(offset, n, result, scratch, io_options);
+  if (s.ok() && result->size() != n) return EndsBefore(offset, n, result->size());
+  return s;
+}
+
+IOStatus RandomAccessFileReader::MultiRead(FSReadRequest* requests, size_t count,
+                                           const IOOptions& io_options) const {
+  if (direct_ || count == 1) {
+    for (size_t i = 0; i < count; ++i) {
+      FSReadRequest& r = requests[i];
+      r.status = Read(r.offset, r.len, &r.result, r.scratch, io_options);
+    }
+    return IOStatus::OK();
+  }
+  for (size_t i = 0; i < count; ++i) AskRateLimiter(requests[i].len, io_options);
+  IOStatus s = file_->MultiRead(requests, count, io_options, nullptr);
+  if (!s.ok()) return s;
+  for (size_t i = 0; i < count; ++i) {
+    FSReadRequest& r = requests[i];
+    if (!r.status.ok() || r.result.size() == r.len) continue;
+    // Once more alone: the file system may have been interrupted.
+    r.status = Read(r.offset, r.len, &r.result, r.scratch, io_options);
+  }
+  return s;
+}
+
+IOStatus RandomAccessFileReader::Prefetch(uint64_t offset, size_t n,
+                                          const IOOptions& io_options) const {
+  return file_->Prefetch(offset, n, io_options, nullptr);
+}
+
+}  // namespace varve

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns positioned reads of an immutable file: tables, mostly.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "util/env/aligned_buffer.h"
+#include "varve/file_system.h"
+
+namespace varve {
+
+class RateLimiter;
+class Statistics;
+class SystemClock;
+
+// Thread-safe.
+class RandomAccessFileReader {
+ public:
+  struct Options {
+    // Nullable, not owned, outlive the reader. The clock is needed with stats only.
+    Statistics* stats = nullptr;
+    SystemClock* clock = nullptr;
+    RateLimiter* rate_limiter = nullptr;
+    // Of the histogram that gets the microseconds of each read.
+    uint32_t read_histogram = kNoHistogram;
+  };
+  static constexpr uint32_t kNoHistogram = ~uint32_t{0};
+
+  RandomAccessFileReader(std::unique_ptr<FSRandomAccessFile> file, std::string file_name,
+                         const Options& options);
+  static IOStatus Open(FileSystem* fs, const std::string& fname, const FileOptions& file_options,
+                       const Options& options, std::unique_ptr<RandomAccessFileReader>* reader);
+
+  // Reads [offset, offset + n). *result has exactly n bytes, in scratch or in memory that lives as
+  // long as the file; Corruption when the file ends before. With direct I/O any offset, n and
+  // scratch will do. io_options.rate_limiter_priority other than IO_TOTAL asks the rate limiter.
+  IOStatus Read(uint64_t offset, size_t n, Slice* result, char* scratch,
+                const IOOptions& io_options = IOOptions()) const;
+
+  // As Read, but a file that ends before gives a shorter result and OK.
+  IOStatus ReadUpTo(uint64_t offset, size_t n, Slice* result, char* scratch,
+                    const IOOptions& io_options = IOOptions()) const;
+
+  // Reads every request, each of which gets its own status; a result shorter than asked for is
+  // Corruption. Requests are sorted by offset and do not overlap. Each scratch holds len bytes.
+  IOStatus MultiRead(FSReadRequest* requests, size_t count,
+                     const IOOptions& io_options = IOOptions()) const;
+
+  // Asks the operating system to have the range ready. NotSupported where it cannot.
+  IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& io_options = IOOptions()) const;
+
+  const std::string& file_name() const { return file_name_; }
+  FSRandomAccessFile* file() const { return file_.get(); }
+  bool use_direct_io() const { return direct_; }
+
+ private:
+  IOStatus ReadAligned(uint64_t offset, size_t n, Slice* result, char* scratch,
+                       const IOOptions& io_options) const;
+  IOStatus ReadLoop(uint64_t offset, size_t n, Slice* result, char* scratch,
+                    const IOOptions& io_options) const;
+  void AskRateLimiter(size_t n, const IOOptions& io_options) const;
+  IOStatus EndsBefore(uint64_t offset, size_t n, size_t got) const;
+
+  const std::string file_name_;
+  const Options options_;
+  const std::unique_ptr<FSRandomAccessFile> file_;
+  const bool direct_;
+  const size_t alignment_;
+};
+
+}  // namespace varve

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// GenericRateLimiter: the token bucket behind NewGenericRateLimiter().
+//
+// Tokens (bytes) arrive once per refill period. A request that finds enough of them takes them and
+// returns; otherwise it takes what is there and queues, by priority and in order of arrival, for
+// the rest. No thread of its own: one of the waiting requests, the leader, sleeps until the next
+// refill and hands the new tokens out; when it is served itself it passes the lead on.
+//
+// Invariants, under mutex_:
+//   1. Tokens are left over only while nobody waits.
+//   2. While somebody waits there is a leader, or one waiter has been woken to become it.
+//   3. A request leaves its queue when it is granted, before its thread is woken.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "varve/rate_limiter.h"
+#include "varve/system_clock.h"
+
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+// Thread safe. No request may be under way when it is destroyed.
+class GenericRateLimiter final : public RateLimiter {
+ public:
+  // See NewGenericRateLimiter(). Durations are measured with clock->NowNanos().
+  GenericRateLimiter(int64_t rate_bytes_per_sec, int64_t refill_period_us, int32_t fairness,
+                     Mode mode, std::shared_ptr<SystemClock> clock, bool auto_tuned,
+                     int64_t single_burst_bytes = 0);
+
+  void SetBytesPerSecond(int64_t bytes_per_second) override;
+  Status SetSingleBurstBytes(int64_t single_burst_bytes) override;
+
+  using RateLimiter::Request;
+  // Larger requests than a burst are granted burst by burst; negative ones count as 0.
+  void Request(int64_t bytes, Env::IOPriority pri, Statistics* stats) override;
+
+  int64_t GetSingleBurstBytes() const override;
+  int64_t GetTotalBytesThrough(Env::IOPriority pri = Env::IO_TOTAL) const override;
+  int64_t GetTotalRequests(Env::IOPriority pri = Env::IO_TOTAL) const override;
+  Status GetTotalPendingRequests(int64_t* total_pending_requests,
+                                 Env::IOPriority pri = Env::IO_TOTAL) const override;
+  int64_t GetBytesPerSecond() const override {
+    return rate_bytes_per_sec_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  struct Waiter {
+    Waiter(int64_t bytes, Mutex* mutex) : missing(bytes), cv(mutex) {}
+
+    int64_t missing;  // bytes still to be granted
+    bool granted = false;
+    CondVar cv;
+  };
+
+  static constexpr size_t kPriorities = Env::IO_TOTAL;
+  using PriorityOrder = std::array<size_t, kPriorities>;
+
+  uint64_t NowMicros() const { return clock_->NowNanos() / 1000; }
+
+  // Returns how many refills this thread waited for as the leader.
+  uint64_t RequestBurst(int64_t bytes, size_t pri) VARVE_REQUIRES(mutex_);
+  void LeadUntilRefill(Waiter* self) VARVE_REQUIRES(mutex_);
+  void RefillIfDue() VARVE_REQUIRES(mutex_);
+  void HandOut() VARVE_REQUIRES(mutex_);
+  PriorityOrder DrawOrder() VARVE_REQUIRES(mutex_);
+  Waiter* AnyWaiter() const VARVE_REQUIRES(mutex_);
+  void TuneIfDue() VARVE_REQUIRES(mutex_);
+  void SetRate(int64_t bytes_per_second) VARVE_REQUIRES(mutex_);
+  bool OneInFairness() VARVE_REQUIRES(mutex_);
+  static int64_t Sum(const std::array<int64_t, kPriorities>& per_priority, Env::IOPriority pri);
+
+  const std::shared_ptr<SystemClock> clock_;
+  const int64_t refill_period_us_;
+  const int32_t fairness_;
+  const bool auto_tuned_;
+
+  // Published for lock-free reading; written under mutex_. Plain numbers, so relaxed.
+  std::atomic<int64_t> rate_bytes_per_sec_{1};
+  std::atomic<int64_t> refill_bytes_{1};
+  std::atomic<int64_t> single_burst_bytes_;  // 0 = one refill
+
+  mutable Mutex mutex_;
+  int64_t max_rate_ VARVE_GUARDED_BY(mutex_);  // auto-tuning stays at or below
+  int64_t available_ VARVE_GUARDED_BY(mutex_) = 0;
+  // Millionths of a byte that the last refill left over.
+  int64_t fraction_ VARVE_GUARDED_BY(mutex_) = 0;
+  uint64_t next_refill_us_ VARVE_GUARDED_BY(mutex_);
+  bool has_leader_ VARVE_GUARDED_BY(mutex_) = false;
+  std::array<std::deque<Waiter*>, kPriorities> queues_ VARVE_GUARDED_BY(mutex_);
+  std::array<int64_t, kPriorities> total_bytes_ VARVE_GUARDED_BY(mutex_){};
+  std::array<int64_t, kPriorities> total_requests_ VARVE_GUARDED_BY(mutex_){};
+  uint32_t random_ VARVE_GUARDED_BY(mutex_) = 0x9e3779b9;
+  // Refills that found somebody waiting, since last_tune_us_.
+  int64_t drains_ VARVE_GUARDED_BY(mutex_) = 0;
+  uint64_t last_tune_us_ VARVE_GUARDED_BY(mutex_);
+};
+
+}  // namespace varve

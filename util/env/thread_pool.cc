@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/thread_pool.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace varve {
+
+ThreadPool::ThreadPool(std::string name, int limit)
+    : name_(std::move(name)), limit_(std::max(limit, 0)) {}
+
+ThreadPool::~ThreadPool() {
+  MutexLock lock(&mutex_);
+  closing_ = true;
+  if (!queue_.empty()) {
+    limit_ = std::max(limit_, 1);
+    reserved_ = 0;
+    StartThreadsAsNeeded();
+  }
+  work_.SignalAll();
+  while (!threads_.empty() || !ended_.empty()) {
+    if (ended_.empty()) {
+      work_.Wait();
+      continue;
+    }
+    Threads joining;
+    joining.swap(ended_);
+    lock.Unlock();
+    for (std::thread& t : joining) t.join();
+    lock.Lock();
+  }
+}
+
+void ThreadPool::Schedule(Function function, void* arg, void* tag, Function unschedule) {
+  {
+    MutexLock lock(&mutex_);
+    queue_.push_back(Job{function, arg, tag, unschedule});
+    StartThreadsAsNeeded();
+    work_.Signal();
+  }
+  JoinEnded();
+}
+
+int ThreadPool::Unschedule(void* tag) {
+  std::vector<Job> removed;
+  {
+    MutexLock lock(&mutex_);
+    const auto keep_end = std::stable_partition(
+        queue_.begin(), queue_.end(),
+        [tag](const Job& job) { return tag == nullptr || job.tag != tag; });
+    removed.assign(keep_end, queue_.end());
+    queue_.erase(keep_end, queue_.end());
+  }
+  for (const Job& job : removed) {
+    if (job.unschedule != nullptr) job.unschedule(job.arg);
+  }
+  return static_cast<int>(removed.size());
+}
+
+void ThreadPool::SetLimit(int limit) {
+  {
+    MutexLock lock(&mutex_);
+    limit_ = std::max(limit, 0);
+    StartThreadsAsNeeded();
+    work_.SignalAll();
+  }
+  JoinEnded();
+}
+
+void ThreadPool::RaiseLimit(int limit) {
+  MutexLock lock(&mutex_);
+  if (limit <= limit_) return;
+  limit_ = limit;
+  StartThreadsAsNeeded();
+  work_.SignalAll();
+}
+
+int ThreadPool::limit() const {
+  MutexLock lock(&mutex_);
+  return limit_;
+}
+
+size_t ThreadPool::queue_length() const {
+  MutexLock lock(&mutex_);
+  return queue_.size();
+}
+
+int ThreadPool::Reserve(int threads) {
+  MutexLock lock(&mutex_);
+  const int busy = static_cast<int>(threads_.size()) - idle_;
+  const int free = std::max(limit_ - busy - reserved_, 0);
+  const int granted = std::clamp(threads, 0, free);
+  reserved_ += granted;
+  return granted;
+}
+
+int ThreadPool::Release(int threads) {
+  MutexLock lock(&mutex_);
+  const int released = std::clamp(threads, 0, reserved_);
+  reserved_ -= released;
+  StartThreadsAsNeeded();
+  work_.SignalAll();
+  return released;
+}
+
+void ThreadPool::StartThreadsAsNeeded() {
+  // Each waiting job should find a thread, while the limit lasts.
+  int missing = static_cast<int>(std::min<size_t>(queue_.size(), 1u << 20)) - idle_;
+  while (missing > 0 && static_cast<int>(threads_.size()) < limit_) {
+    threads_.emplace_back();
+    const auto self = std::prev(threads_.end());
+    // Counted as idle until it takes a job, so that the next call does not start another for it.
+    ++idle_;
+    --missing;
+    *self = std::thread([this, self] { Run(self); });
+  }
+}
+
+bool ThreadPool::MayTakeJob() const {
+  const int busy = static_cast<int>(threads_.size()) - idle_;
+  return !queue_.empty() && busy + reserved_ < limit_;
+}
+
+bool ThreadPool::IsSurplus() const {
+  return static_cast<int>(threads_.size()) > limit_ || (closing_ && queue_.empty());
+}
+
+void ThreadPool::Run(Threads::iterator self) {
+  // Linux allows 15 characters; a failure leaves the process name, which does no harm.
+  (void)::pthread_setname_np(::pthread_self(), ("varve:" + name_).substr(0, 15).c_str());
+  MutexLock lock(&mutex_);
+  for (;;) {
+    while (!MayTakeJob() && !IsSurplus()) work_.Wait();
+    if (IsSurplus()) break;
+    const Job job = queue_.front();
+    queue_.pop_front();
+    --idle_;
+    lock.Unlock();
+    job.function(job.arg);
+    lock.Lock();
+    ++idle_;
+  }
+  --idle_;
+  ended_.splice(ended_.end(), threads_, self);
+  // Another thread may be surplus too, or take the job this one was woken for; a destructor waits.
+  work_.SignalAll();
+}
+
+void ThreadPool::JoinEnded() {
+  Threads joining;
+  {
+    MutexLock lock(&mutex_);
+    joining.swap(ended_);
+  }
+  // A job may get here on a pool thread, but never on one that has ended.
+  for (std::thread& t : joining) t.join();
+}
+
+}  // namespace varve

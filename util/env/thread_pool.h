@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns a pool of background threads that run jobs in the order of their arrival.
+
+#include <cstddef>
+#include <deque>
+#include <list>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+// Threads start when a job finds none idle, up to the limit, and stay; a lower limit ends the
+// surplus after the jobs at hand. Thread-safe; jobs may call back into the pool.
+class ThreadPool {
+ public:
+  using Function = void (*)(void* arg);
+
+  // `name` (at most 8 characters) goes into the threads' names. With limit 0 jobs only queue up.
+  ThreadPool(std::string name, int limit);
+  // Runs the jobs that wait, then joins the threads.
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  // Null `tag` cannot be unscheduled; `unschedule` may be null.
+  void Schedule(Function function, void* arg, void* tag, Function unschedule);
+  // Removes the waiting jobs of `tag`, calls their unschedule functions without holding the lock,
+  // and returns their number.
+  int Unschedule(void* tag);
+
+  // Negative counts as 0.
+  void SetLimit(int limit);
+  void RaiseLimit(int limit);
+  int limit() const;
+  size_t queue_length() const;
+
+  // Holds idle capacity back from jobs; returns how many threads that was possible for.
+  int Reserve(int threads);
+  // Returns how many were given back.
+  int Release(int threads);
+
+ private:
+  struct Job {
+    Function function;
+    void* arg;
+    void* tag;
+    Function unschedule;
+  };
+  using Threads = std::list<std::thread>;
+
+  void StartThreadsAsNeeded() VARVE_REQUIRES(mutex_);
+  void Run(Threads::iterator self);
+  bool MayTakeJob() const VARVE_REQUIRES(mutex_);
+  bool IsSurplus() const VARVE_REQUIRES(mutex_);
+  // Joins threads that have ended; gives up the lock meanwhile.
+  void JoinEnded() VARVE_EXCLUDES(mutex_);
+
+  const std::string name_;
+  mutable Mutex mutex_;
+  CondVar work_{&mutex_};
+  std::deque<Job> queue_ VARVE_GUARDED_BY(mutex_);
+  Threads threads_ VARVE_GUARDED_BY(mutex_);
+  // Have left the loop, wait to be joined.
+  Threads ended_ VARVE_GUARDED_BY(mutex_);
+  int limit_ VARVE_GUARDED_BY(mutex_);
+  int idle_ VARVE_GUARDED_BY(mutex_) = 0;
+  int reserved_ VARVE_GUARDED_BY(mutex_) = 0;
+  bool closing_ VARVE_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace varve

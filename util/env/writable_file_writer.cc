@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/writable_file_writer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "varve/rate_limiter.h"
+#include "varve/statistics.h"
+#include "varve/system_clock.h"
+
+namespace varve {
+
+namespace {
+
+constexpr size_t kFirstBuffer = 64 * 1024;
+// Bytes that write-back stays behind the end of the file, so that pages still being filled are not
+// written twice.
+constexpr uint64_t kRangeSyncDistance = 1024 * 1024;
+constexpr uint64_t kRangeSyncUnit = 4096;
+
+}  // namespace
+
+WritableFileWriter::Options WritableFileWriter::OptionsFrom(const FileOptions& options) {
+  Options out;
+  out.max_buffer_size = options.writable_file_max_buffer_size;
+  out.bytes_per_sync = options.bytes_per_sync;
+  out.io_options = options.io_options;
+  out.rate_limiter = options.rate_limiter;
+  return out;
+}
+
+WritableFileWriter::WritableFileWriter(std::unique_ptr<FSWritableFile> file, std::string file_name,
+                                       const Options& options, uint64_t initial_size)
+    : file_name_(std::move(file_name)),
+      options_(options),
+      file_(std::move(file)),
+      direct_(file_->use_direct_io()),
+      alignment_(direct_ ? file_->GetRequiredBufferAlignment() : kDefaultPageSize),
+      range_synced_(initial_size),
+      file_size_(initial_size),
+      flushed_size_(initial_size) {}
+
+IOStatus WritableFileWriter::Create(FileSystem* fs, const std::string& fname,
+                                    const FileOptions& file_options, const Options& options,
+                                    std::unique_ptr<WritableFileWriter>* writer) {
+  writer->reset();
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = fs->NewWritableFile(fname, file_options, &file, nullptr);
+  if (s.ok()) *writer = std::make_unique<WritableFileWriter>(std::move(file), fname, options);
+  return s;
+}
+
+WritableFileWriter::~WritableFileWriter() {
+  // Nobody can act on a failure any more.
+  if (!closed_) (void)file_->Close(options_.io_options, nullptr).ok();
+}
+
+IOStatus WritableFileWriter::Failed() const {
+  return error_;
+}
+
+IOStatus WritableFileWriter::status() const {
+  return has_failed() ? error_ : IOStatus::OK();
+}
+
+IOStatus WritableFileWriter::Latch(IOStatus s) {
+  if (s.ok()) return s;
+  // Appending and syncing threads may fail together: one of them stores its error.
+  if (!failing_.exchange(true, std::memory_order_acq_rel)) {
+    error_ = s;
+    failed_.store(true, std::memory_order_release);
+  }
+  return s;
+}
+
+bool WritableFileWriter::GrowBuffer(size_t wanted) {
+  const size_t limit = std::max(options_.max_buffer_size, alignment_);
+  if (buffer_.capacity() >= limit) return true;
+  size_t size = std::max(buffer_.capacity() * 2, std::min(kFirstBuffer, limit));
+  while (size < used_ + wanted && size < limit) size *= 2;
+  AlignedBuffer grown;
+  if (!grown.Allocate(std::min(size, limit), alignment_)) return buffer_.capacity() > 0;
+  if (used_ > 0) std::memcpy(grown.data(), buffer_.data(), used_);
+  buffer_ = std::move(grown);
+  return true;
+}
+
+IOStatus WritableFileWriter::Append(const Slice& data) {
+  return Append(&data, 1);
+}
+
+IOStatus WritableFileWriter::Append(const Slice* parts, size_t count) {
+  if (has_failed()) return Failed();
+  if (closed_) return IOStatus::InvalidArgument(file_name_, "append after Close");
+  size_t total = 0;
+  for (size_t i = 0; i < count; ++i) total += parts[i].size();
+  const uint64_t size = file_size_.load(std::memory_order_relaxed);
+  file_->PrepareWrite(static_cast<size_t>(size), total, options_.io_options, nullptr);
+  for (size_t i = 0; i < count; ++i) {
+    IOStatus s = AppendBytes(parts[i].data(), parts[i].size());
+    if (!s.ok()) return s;
+  }
+  file_size_.store(size + total, std::memory_order_release);
+  return IOStatus::OK();
+}
+
+IOStatus WritableFileWriter::AppendBytes(const char* data, size_t n) {
+  if (buffer_.capacity() - used_ < n && !GrowBuffer(n)) {
+    return Latch(IOStatus::Aborted(file_name_, "no memory for a write buffer"));
+  }
+  if (!direct_ && buffer_.capacity() - used_ < n) {
+    IOStatus s = WriteBuffered();
+    if (!s.ok()) return s;
+    if (n >= buffer_.capacity()) return WriteThrough(Slice(data, n));
+  }
+  while (n > 0) {
+    if (used_ == buffer_.capacity()) {
+      IOStatus s = direct_ ? WriteDirect() : WriteBuffered();
+      if (!s.ok()) return s;
+    }
+    const size_t piece = std::min(n, buffer_.capacity() - used_);
+    std::memcpy(buffer_.data() + used_, data, piece);
+    used_ += piece;
+    data += piece;
+    n -= piece;
+  }
+  return IOStatus::OK();
+}
+
+IOStatus WritableFileWriter::Pad(size_t count) {
+  static constexpr char kZeros[4096] = {};
+  while (count > 0) {
+    const size_t piece = std::min(count, sizeof(kZeros));
+    IOStatus s = Append(Slice(kZeros, piece));
+    if (!s.ok()) return s;
+    count -= piece;
+  }
+  return IOStatus::OK();
+}
+
+size_t WritableFileWriter::Grant(size_t bytes, size_t alignment) {
+  RateLimiter* const limiter = options_.rate_limiter;
+  const Env::IOPriority priority = options_.io_options.rate_limiter_priority;
+  if (limiter == nullptr || priority == Env::IO_TOTAL) return bytes;
+  const size_t granted = limiter->RequestToken(bytes, alignment, priority, options_.stats,
+                                               RateLimiter::OpType::kWrite);
+  // A limiter of the user's that grants nothing, or too much, must not stop or overrun us.
+  return granted == 0 || granted > bytes ? bytes : granted;
+}
+
+IOStatus WritableFileWriter::WriteThrough(Slice data) {
+  while (!data.empty()) {
+    const size_t n = Grant(data.size(), 0);
+    IOStatus s = file_->Append(Slice(data.data(), n), options_.io_options, nullptr);
+    if (!s.ok()) return Latch(std::move(s));
+    data.remove_prefix(n);
+    flushed_size_.fetch_add(n, std::memory_order_release);
+  }
+  return IOStatus::OK();
+}
+
+IOStatus WritableFileWriter::WriteBuffered() {
+  IOStatus s = WriteThrough(Slice(buffer_.data(), used_));
+  if (s.ok()) used_ = 0;
+  return s;
+}
+
+// Writes whole pages of the buffer, and the incomplete last one padded with zeros; the bytes of
+// that page stay in the buffer, because the page is written again once more of it is known.
+IOStatus WritableFileWriter::WriteDirect() {
+  if (buffer_offset_ + used_ == flushed_size_.load(std::memory_order_relaxed)) {
+    return IOStatus::OK();
+  }
+  const size_t padded = static_cast<size_t>(RoundUp(used_, alignment_));
+  std::memset(buffer_.data() + used_, 0, padded - used_);
+  size_t done = 0;
+  while (done < padded) {
+    size_t n = Grant(padded - done, alignment_);
+    n = std::max<size_t>(RoundDown(n, alignment_), alignment_);
+    IOStatus s = file_->PositionedAppend(Slice(buffer_.data() + done, n), buffer_offset_ + done,
+                                         options_.io_options, nullptr);
+    if (!s.ok()) return Latch(std::move(s));
+    done += n;
+  }
+  flushed_size_.store(buffer_offset_ + used_, std::memory_order_release);
+  const size_t whole = static_cast<size_t>(RoundDown(used_, alignment_));
+  const size_t tail = used_ - whole;
+  if (whole > 0 && tail > 0) std::memmove(buffer_.data(), buffer_.data() + whole, tail);
+  buffer_offset_ += whole;
+  used_ = tail;
+  return IOStatus::OK();
+}
+
+IOStatus WritableFileWriter::RangeSyncIfDue() {
+  if (options_.bytes_per_sync == 0 || direct_) return IOStatus::OK();
+  const uint64_t flushed = flushed_size_.load(std::memory_order_relaxed);
+  if (flushed <= kRangeSyncDistance) return IOStatus::OK();
+  const uint64_t end = RoundDown(flushed - kRangeSyncDistance, kRangeSyncUnit);
+  if (end < range_synced_ || end - range_synced_ < options_.bytes_per_sync) return IOStatus::OK();
+  IOStatus s = file_->RangeSync(range_synced_, end - range_synced_, options_.io_options, nullptr);
+  if (!s.ok()) return Latch(std::move(s));
+  range_synced_ = end;
+  return s;
+}
+
+IOStatus WritableFileWriter::Flush() {
+  if (has_failed()) return Failed();
+  if (closed_) return IOStatus::InvalidArgument(file_name_, "flush after Close");
+  if (used_ > 0) {
+    IOStatus s = direct_ ? WriteDirect() : WriteBuffered();
+    if (!s.ok()) return s;
+  }
+  IOStatus s = file_->Flush(options_.io_options, nullptr);
+  if (!s.ok()) return Latch(std::move(s));
+  return RangeSyncIfDue();
+}
+
+IOStatus WritableFileWriter::SyncFile(bool use_fsync) {
+  const bool timed = options_.stats != nullptr && options_.clock != nullptr &&
+                     options_.sync_histogram != kNoHistogram;
+  const uint64_t start = timed ? options_.clock->NowNanos() : 0;
+  IOStatus s = use_fsync ? file_->Fsync(options_.io_options, nullptr)
+                         : file_->Sync(options_.io_options, nullptr);
+  if (timed) {
+    options_.stats->recordInHistogram(options_.sync_histogram,
+                                      (options_.clock->NowNanos() - start) / 1000);
+  }
+  return Latch(std::move(s));
+}
+
+IOStatus WritableFileWriter::Sync(bool use_fsync) {
+  IOStatus s = Flush();
+  return s.ok() ? SyncFile(use_fsync) : s;
+}
+
+IOStatus WritableFileWriter::SyncWithoutFlush(bool use_fsync) {
+  if (has_failed()) return Failed();
+  if (!file_->IsSyncThreadSafe()) {
+    return IOStatus::NotSupported(file_name_, "this file cannot be synced while it is written");
+  }
+  return SyncFile(use_fsync);
+}
+
+IOStatus WritableFileWriter::Close() {
+  if (closed_) return has_failed() ? Failed() : IOStatus::OK();
+  IOStatus s = Flush();
+  if (s.ok() && direct_) {
+    // Padding of the last page.
+    s = Latch(file_->Truncate(file_size_.load(std::memory_order_relaxed), options_.io_options,
+                              nullptr));
+    // The size that was just set is metadata that an earlier sync has not covered.
+    if (s.ok()) s = Latch(file_->Fsync(options_.io_options, nullptr));
+  }
+  closed_ = true;
+  IOStatus closed = Latch(file_->Close(options_.io_options, nullptr));
+  return s.ok() ? closed : s;
+}
+
+}  // namespace varve

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns the buffered writer through which logs, tables and manifests are written.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "util/env/aligned_buffer.h"
+#include "varve/file_system.h"
+
+namespace varve {
+
+class RateLimiter;
+class Statistics;
+class SystemClock;
+
+// Appends to one FSWritableFile. After the first failure of any write, sync or truncation every
+// later call fails with that error: what the file holds is unknown from then on, and a later sync
+// that reports success would not mean that the lost bytes arrived.
+//
+// Thread safety: one thread at a time, except file_size(), flushed_size() and, where
+// file()->IsSyncThreadSafe(), SyncWithoutFlush(), which may run beside the others.
+class WritableFileWriter {
+ public:
+  struct Options {
+    // Bytes; the buffer starts at 64 KiB or this, whichever is less, and doubles while it fills.
+    size_t max_buffer_size = 1024 * 1024;
+    // Bytes between requests for write-back; 0 = none.
+    uint64_t bytes_per_sync = 0;
+    // For every request; its rate_limiter_priority IO_TOTAL means "not limited".
+    IOOptions io_options;
+    // Nullable, not owned, outlive the writer. The clock is needed with stats only.
+    RateLimiter* rate_limiter = nullptr;
+    Statistics* stats = nullptr;
+    SystemClock* clock = nullptr;
+    // Of the histogram that gets the microseconds of each sync.
+    uint32_t sync_histogram = kNoHistogram;
+  };
+  static constexpr uint32_t kNoHistogram = ~uint32_t{0};
+
+  // Takes the buffer size, bytes_per_sync, limiter and I/O options out of `options`.
+  static Options OptionsFrom(const FileOptions& options);
+
+  // `file` is empty or is to be continued at `initial_size` (0 with direct I/O).
+  WritableFileWriter(std::unique_ptr<FSWritableFile> file, std::string file_name,
+                     const Options& options, uint64_t initial_size = 0);
+  // Creates `fname` and a writer for it.
+  static IOStatus Create(FileSystem* fs, const std::string& fname, const FileOptions& file_options,
+                         const Options& options, std::unique_ptr<WritableFileWriter>* writer);
+  // Closes, dropping what the buffer holds, unless Close was called: a file that its owner did not
+  // close is one that the owner has given up.
+  ~WritableFileWriter();
+  WritableFileWriter(const WritableFileWriter&) = delete;
+  WritableFileWriter& operator=(const WritableFileWriter&) = delete;
+
+  // Buffers, or writes through when the data is large.
+  IOStatus Append(const Slice& data);
+  // The concatenation of `count` slices, as one append.
+  IOStatus Append(const Slice* parts, size_t count);
+  // `count` zero bytes.
+  IOStatus Pad(size_t count);
+
+  // Hands everything to the operating system. With direct I/O an incomplete last page is written
+  // padded, and written again when it has grown.
+  IOStatus Flush();
+  // Flush, then makes the file durable with fsync or fdatasync.
+  IOStatus Sync(bool use_fsync);
+  // Makes durable what was flushed, without touching the buffer. NotSupported unless the file can
+  // sync while it is appended to.
+  IOStatus SyncWithoutFlush(bool use_fsync);
+  // Flushes, drops padding and closes. A second call does nothing.
+  IOStatus Close();
+
+  // Logical size in bytes: all that was appended.
+  uint64_t file_size() const { return file_size_.load(std::memory_order_acquire); }
+  uint64_t GetFileSize() const { return file_size(); }
+  // Bytes of it that the operating system has.
+  uint64_t flushed_size() const { return flushed_size_.load(std::memory_order_acquire); }
+
+  const std::string& file_name() const { return file_name_; }
+  FSWritableFile* file() { return file_.get(); }
+  // The error that ended the file's usefulness, or OK.
+  IOStatus status() const;
+  bool has_failed() const { return failed_.load(std::memory_order_acquire); }
+
+ private:
+  IOStatus Failed() const;
+  // Latches s unless it is OK.
+  IOStatus Latch(IOStatus s);
+  bool GrowBuffer(size_t wanted);
+  IOStatus AppendBytes(const char* data, size_t n);
+  IOStatus WriteBuffered();
+  IOStatus WriteDirect();
+  IOStatus WriteThrough(Slice data);
+  IOStatus RangeSyncIfDue();
+  size_t Grant(size_t bytes, size_t alignment);
+  IOStatus SyncFile(bool use_fsync);
+
+  const std::string file_name_;
+  const Options options_;
+  const std::unique_ptr<FSWritableFile> file_;
+  const bool direct_;
+  const size_t alignment_;
+
+  AlignedBuffer buffer_;
+  size_t used_ = 0;
+  // Direct I/O: file offset of the buffer's first byte; a multiple of the alignment.
+  uint64_t buffer_offset_ = 0;
+  uint64_t range_synced_ = 0;
+  bool closed_ = false;
+
+  // Written by the appending thread; readers learn how far the file has come.
+  std::atomic<uint64_t> file_size_;
+  std::atomic<uint64_t> flushed_size_;
+  // 0 = usable, 1 = an error is being stored, then `failed_` publishes error_.
+  std::atomic<bool> failing_{false};
+  std::atomic<bool> failed_{false};
+  IOStatus error_;
+};
+
+}  // namespace varve

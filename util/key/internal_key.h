@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Internal keys: a user key followed by eight bytes that hold sequence << 8 | type.
+//
+// They sort by user key ascending, then by those eight bytes descending, so that the newest entry
+// of a key comes first and, at one sequence number, the larger type.
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "varve/comparator.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+#include "varve/types.h"
+
+#include "util/coding/fixed.h"
+#include "util/metrics/perf_counters.h"
+
+namespace varve {
+
+// Kinds of entries. The numbers are stored, in logs as tags and in tables as part of keys.
+enum ValueType : uint8_t {
+  kTypeDeletion = 0x00,
+  kTypeValue = 0x01,
+  kTypeMerge = 0x02,
+  kTypeLogData = 0x03,               // log only
+  kTypeColumnFamilyDeletion = 0x04,  // log only
+  kTypeColumnFamilyValue = 0x05,     // log only
+  kTypeColumnFamilyMerge = 0x06,     // log only
+  kTypeSingleDeletion = 0x07,
+  kTypeColumnFamilySingleDeletion = 0x08,  // log only
+  kTypeBeginPrepareXID = 0x09,             // log only
+  kTypeEndPrepareXID = 0x0A,               // log only
+  kTypeCommitXID = 0x0B,                   // log only
+  kTypeRollbackXID = 0x0C,                 // log only
+  kTypeNoop = 0x0D,                        // log only
+  kTypeColumnFamilyRangeDeletion = 0x0E,   // log only
+  kTypeRangeDeletion = 0x0F,               // in tables only in the range-deletion block
+  kTypeColumnFamilyBlobIndex = 0x10,       // log only
+  kTypeBlobIndex = 0x11,
+  kTypeBeginPersistedPrepareXID = 0x12,  // log only
+  kTypeBeginUnprepareXID = 0x13,         // log only
+  kTypeDeletionWithTimestamp = 0x14,
+  kTypeCommitXIDAndTimestamp = 0x15,  // log only
+  kTypeWideColumnEntity = 0x16,
+  kTypeColumnFamilyWideColumnEntity = 0x17,  // log only
+  kTypeValuePreferredSeqno = 0x18,
+  kTypeColumnFamilyValuePreferredSeqno = 0x19,  // log only
+  kTypeMaxValid,                                // one past the largest number in use
+  kTypeMax = 0x7F,                              // never stored
+};
+
+// With these and a sequence number, the internal key sorts before (after) every entry of its user
+// key that has this sequence number.
+inline constexpr ValueType kValueTypeForSeek = kTypeValuePreferredSeqno;
+inline constexpr ValueType kValueTypeForSeekForPrev = kTypeDeletion;
+
+// Sequence numbers have 56 bits.
+inline constexpr SequenceNumber kMaxSequenceNumber = (uint64_t{1} << 56) - 1;
+inline constexpr size_t kInternalKeyTrailerBytes = 8;
+
+// True for the types that may stand in the key of a memtable or table entry.
+[[nodiscard]] constexpr bool IsEntryType(uint8_t type) {
+  constexpr uint32_t kEntryTypes = 1u << kTypeDeletion | 1u << kTypeValue | 1u << kTypeMerge |
+                                   1u << kTypeSingleDeletion | 1u << kTypeRangeDeletion |
+                                   1u << kTypeBlobIndex | 1u << kTypeDeletionWithTimestamp |
+                                   1u << kTypeWideColumnEntity | 1u << kTypeValuePreferredSeqno;
+  return type < 32 && (kEntryTypes >> type & 1) != 0;
+}
+
+[[nodiscard]] constexpr uint64_t PackSequenceAndType(SequenceNumber sequence, ValueType type) {
+  return sequence << 8 | type;
+}
+
+[[nodiscard]] constexpr SequenceNumber UnpackSequence(uint64_t trailer) {
+  return trailer >> 8;
+}
+[[nodiscard]] constexpr ValueType UnpackType(uint64_t trailer) {
+  return static_cast<ValueType>(trailer & 0xff);
+}
+
+constexpr void UnPackSequenceAndType(uint64_t trailer, SequenceNumber* sequence, ValueType* type) {
+  *sequence = UnpackSequence(trailer);
+  *type = UnpackType(trailer);
+}
+
+// An internal key taken apart. user_key points into what was parsed.
+struct ParsedInternalKey {
+  Slice user_key;
+  SequenceNumber sequence = kMaxSequenceNumber;
+  ValueType type = kTypeDeletion;
+
+  ParsedInternalKey() = default;
+  ParsedInternalKey(const Slice& key, SequenceNumber seq, ValueType value_type)
+      : user_key(key), sequence(seq), type(value_type) {}
+
+  // Sequence, type and size of the key, with the key in hex only if asked for.
+  [[nodiscard]] std::string DebugString(bool show_key) const;
+};
+
+// Requires: internal_key.size() >= 8, as for every key that ParseInternalKey accepted.
+[[nodiscard]] inline Slice ExtractUserKey(const Slice& internal_key) {
+  assert(internal_key.size() >= kInternalKeyTrailerBytes);
+  return Slice(internal_key.data(), internal_key.size() - kInternalKeyTrailerBytes);
+}
+
+[[nodiscard]] inline uint64_t ExtractTrailer(const Slice& internal_key) {
+  assert(internal_key.size() >= kInternalKeyTrailerBytes);
+  return DecodeFixed64(internal_key.data() + internal_key.size() - kInternalKeyTrailerBytes);
+}
+
+[[nodiscard]] inline SequenceNumber ExtractSequence(const Slice& internal_key) {
+  return UnpackSequence(ExtractTrailer(internal_key));
+}
+
+[[nodiscard]] inline ValueType ExtractValueType(const Slice& internal_key) {
+  return UnpackType(ExtractTrailer(internal_key));
+}
+
+// Takes a boundary or separator apart: those may hold types that no entry has. False if the key
+// is shorter than its trailer.
+[[nodiscard]] inline bool ParseBoundaryKey(const Slice& internal_key, ParsedInternalKey* result) {
+  if (internal_key.size() < kInternalKeyTrailerBytes) return false;
+  const uint64_t trailer = ExtractTrailer(internal_key);
+  result->user_key = ExtractUserKey(internal_key);
+  result->sequence = UnpackSequence(trailer);
+  result->type = UnpackType(trailer);
+  return true;
+}
+
+// Takes the key of an entry apart. False if it is too short or its type is none that an entry may
+// have; DescribeBadInternalKey then says which.
+[[nodiscard]] inline bool ParseInternalKey(const Slice& internal_key, ParsedInternalKey* result) {
+  return ParseBoundaryKey(internal_key, result) && IsEntryType(result->type);
+}
+
+// Corruption that says what is wrong with a key that ParseInternalKey refused. `where` names the
+// file and the place in it. The key's bytes are not shown.
+[[nodiscard]] Status DescribeBadInternalKey(const Slice& internal_key, const Slice& where);
+
+// Appends to *dst.
+void AppendInternalKey(std::string* dst, const ParsedInternalKey& key);
+void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber sequence,
+                       ValueType type);
+
+// The eight bytes of `user_key` from `prefix_len` on as a big-endian number, zero where the key
+// has ended. Over keys that share their first `prefix_len` bytes this never orders two keys
+// against their byte order; equal words decide nothing.
+[[nodiscard]] inline uint64_t KeyWord(const Slice& user_key, size_t prefix_len) {
+  const size_t size = user_key.size();
+  if (size >= prefix_len + 8) [[likely]]
+    return DecodeBigEndian64(user_key.data() + prefix_len);
+  if (size <= prefix_len) return 0;
+  const size_t n = size - prefix_len;
+  if (size >= 8) {
+    return DecodeBigEndian64(user_key.data() + size - 8) << (8 * (8 - n));
+  }
+  uint64_t word = 0;
+  for (size_t i = 0; i < n; i++) {
+    word |= uint64_t{static_cast<unsigned char>(user_key.data()[prefix_len + i])} << (56 - 8 * i);
+  }
+  return word;
+}
+
+// Unsigned byte order, the shorter first when one is a prefix of the other; <0, 0 or >0.
+[[nodiscard]] inline int CompareBytes(const Slice& a, const Slice& b) {
+  const char* pa = a.data();
+  const char* pb = b.data();
+  size_t n = a.size() < b.size() ? a.size() : b.size();
+  if (n >= 8) [[likely]] {
+    const uint64_t wa = DecodeFixed64(pa);
+    const uint64_t wb = DecodeFixed64(pb);
+    if (wa != wb) return ByteSwap(wa) < ByteSwap(wb) ? -1 : 1;
+    pa += 8;
+    pb += 8;
+    n -= 8;
+  }
+  const int order = n == 0 ? 0 : std::memcmp(pa, pb, n);
+  if (order != 0) return order;
+  return a.size() < b.size() ? -1 : (a.size() > b.size() ? 1 : 0);
+}
+
+[[nodiscard]] inline bool EqualBytes(const Slice& a, const Slice& b) {
+  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+// Which code compares user keys.
+enum class KeyOrder : uint8_t {
+  kBytewise,         // BytewiseComparator(), inlined
+  kReverseBytewise,  // ReverseBytewiseComparator(), inlined
+  kCustom,           // anything else, by a call
+};
+
+// Orders internal keys by a user's comparator.
+//
+// Thread safety: may be used by many threads, as the user's comparator may.
+// Lifetime: the user's comparator outlives it. Cheap to copy.
+class InternalKeyComparator {
+ public:
+  explicit InternalKeyComparator(const Comparator* user_comparator);
+
+  [[nodiscard]] const Comparator* user_comparator() const { return user_comparator_; }
+  [[nodiscard]] KeyOrder order() const { return order_; }
+  // Bytes of timestamp at the end of every user key; 0 for most comparators.
+  [[nodiscard]] size_t timestamp_size() const { return timestamp_size_; }
+
+  // User keys, with their timestamps.
+  [[nodiscard]] int CompareUserKey(const Slice& a, const Slice& b) const {
+    CountUserKeyComparison();
+    switch (order_) {
+      case KeyOrder::kBytewise:
+        return CompareBytes(a, b);
+      case KeyOrder::kReverseBytewise:
+        return CompareBytes(b, a);
+      case KeyOrder::kCustom:
+        break;
+    }
+    return user_comparator_->Compare(a, b);
+  }
+
+  [[nodiscard]] bool EqualUserKey(const Slice& a, const Slice& b) const {
+    CountUserKeyComparison();
+    if (order_ != KeyOrder::kCustom) [[likely]]
+      return EqualBytes(a, b);
+    return user_comparator_->Equal(a, b);
+  }
+
+  // Internal keys; both at least 8 bytes long.
+  [[nodiscard]] int Compare(const Slice& a, const Slice& b) const {
+    const int order = CompareUserKey(ExtractUserKey(a), ExtractUserKey(b));
+    if (order != 0) return order;
+    return CompareTrailers(ExtractTrailer(a), ExtractTrailer(b));
+  }
+
+  [[nodiscard]] int Compare(const ParsedInternalKey& a, const ParsedInternalKey& b) const {
+    const int order = CompareUserKey(a.user_key, b.user_key);
+    if (order != 0) return order;
+    return CompareTrailers(PackSequenceAndType(a.sequence, a.type),
+                           PackSequenceAndType(b.sequence, b.type));
+  }
+
+  // The larger trailer, which is the newer entry, comes first.
+  [[nodiscard]] static constexpr int CompareTrailers(uint64_t a, uint64_t b) {
+    return a > b ? -1 : (a < b ? 1 : 0);
+  }
+
+ private:
+  const Comparator* user_comparator_;
+  size_t timestamp_size_;
+  KeyOrder order_;
+};
+
+// An internal key that owns its bytes. A default-constructed one is empty and means "none".
+class InternalKey {
+ public:
+  InternalKey() = default;
+  InternalKey(const Slice& user_key, SequenceNumber sequence, ValueType type) {
+    Set(user_key, sequence, type);
+  }
+
+  void Set(const Slice& user_key, SequenceNumber sequence, ValueType type) {
+    rep_.clear();
+    AppendInternalKey(&rep_, user_key, sequence, type);
+  }
+  // Takes bytes as they were stored. False, leaving the key empty, if they are too short.
+  [[nodiscard]] bool DecodeFrom(const Slice& encoded);
+  void Clear() { rep_.clear(); }
+
+  [[nodiscard]] bool empty() const { return rep_.empty(); }
+  [[nodiscard]] Slice Encode() const { return Slice(rep_); }
+  // These require !empty().
+  [[nodiscard]] Slice user_key() const { return ExtractUserKey(rep_); }
+  [[nodiscard]] SequenceNumber sequence() const { return ExtractSequence(rep_); }
+  [[nodiscard]] ValueType type() const { return ExtractValueType(rep_); }
+
+  // Bytewise equality, not the comparator's.
+  friend bool operator==(const InternalKey& a, const InternalKey& b) { return a.rep_ == b.rep_; }
+
+ private:
+  std::string rep_;
+};
+
+}  // namespace varve

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Escaping and punctuation of JsonEvent.
+
+#include "util/metrics/event_json.h"
+
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace varve {
+
+JsonEvent::JsonEvent(uint64_t time_micros, std::string_view event) : text_("{") {
+  Add("time_micros", time_micros).Add("event", event);
+}
+
+JsonEvent::JsonEvent(uint64_t time_micros, int job, std::string_view event) : text_("{") {
+  Add("time_micros", time_micros).Add("job", job).Add("event", event);
+}
+
+JsonEvent& JsonEvent::Add(std::string_view key, std::string_view value) {
+  AppendKey(key);
+  AppendString(value);
+  return *this;
+}
+
+JsonEvent& JsonEvent::Add(std::string_view key, bool value) {
+  AppendKey(key);
+  text_.append(value ? "true" : "false");
+  return *this;
+}
+
+JsonEvent& JsonEvent::Add(std::string_view key, double value) {
+  AppendKey(key);
+  if (!std::isfinite(value)) {
+    text_.append("null");
+    return *this;
+  }
+  char digits[32];
+  const int length = std::snprintf(digits, sizeof(digits), "%.6g", value);
+  text_.append(digits, static_cast<size_t>(length));
+  return *this;
+}
+
+JsonEvent& JsonEvent::BeginArray(std::string_view key) {
+  AppendKey(key);
+  text_.push_back('[');
+  return *this;
+}
+
+JsonEvent& JsonEvent::Element(std::string_view value) {
+  AppendSeparator();
+  AppendString(value);
+  return *this;
+}
+
+JsonEvent& JsonEvent::EndArray() {
+  text_.push_back(']');
+  return *this;
+}
+
+JsonEvent& JsonEvent::BeginObject(std::string_view key) {
+  AppendKey(key);
+  text_.push_back('{');
+  return *this;
+}
+
+JsonEvent& JsonEvent::EndObject() {
+  text_.push_back('}');
+  return *this;
+}
+
+std::string JsonEvent::Finish() {
+  text_.push_back('}');
+  return std::move(text_);
+}
+
+// Strings are quoted, so the last byte tells whether something precedes in this array or object.
+void JsonEvent::AppendSeparator() {
+  if (text_.back() != '{' && text_.back() != '[') text_.append(", ");
+}
+
+void JsonEvent::AppendKey(std::string_view key) {
+  AppendSeparator();
+  AppendString(key);
+  text_.append(": ");
+}
+
+void JsonEvent::AppendString(std::string_view value) {
+  text_.push_back('"');
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      text_.push_back('\\');
+      text_.push_back(c);
+    } else if (byte < 0x20 || byte >= 0x7f) {
+      char escape[8];
+      std::snprintf(escape, sizeof(escape), "\\u%04x", static_cast<unsigned>(byte));
+      text_.append(escape);
+    } else {
+      text_.push_back(c);
+    }
+  }
+  text_.push_back('"');
+}
+
+}  // namespace varve

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Histogram: a distribution of whole numbers in buckets that grow by half.
+//
+// Bucket i holds the values in (limit[i-1], limit[i]]; limits are 1, 2, and then 2 * 1.5^k cut to
+// two significant decimal digits, so that they read well in reports. 109 buckets span 64 bits and a
+// percentile is off by at most a half. Values above the last limit belong to the last bucket.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "varve/statistics.h"
+
+namespace varve {
+
+inline constexpr size_t kHistogramBuckets = 109;
+extern const std::array<uint64_t, kHistogramBuckets> kHistogramLimits;
+
+// Index of the bucket that holds `value`. Constant time.
+size_t HistogramBucketOf(uint64_t value);
+
+// Thread safety: everything may be called by any thread at any time. Every field is a relaxed
+// atomic: no increment is lost, but a reader may see a value in the sum and not yet in its bucket,
+// so figures taken while others add are approximate. Clear() concurrent with Add() may keep parts
+// of the added value.
+class Histogram {
+ public:
+  Histogram() = default;
+  Histogram(const Histogram&) = delete;
+  Histogram& operator=(const Histogram&) = delete;
+
+  void Add(uint64_t value);
+  void Merge(const Histogram& other);
+  void Clear();
+
+  uint64_t count() const;
+  uint64_t sum() const { return sum_.load(std::memory_order_relaxed); }
+  // 0 when empty.
+  uint64_t min() const;
+  uint64_t max() const { return max_.load(std::memory_order_relaxed); }
+
+  // All 0.0 when empty. `percent` is in 0..100; the result is interpolated inside its bucket and
+  // lies within [min, max].
+  double Percentile(double percent) const;
+  double Median() const { return Percentile(50.0); }
+  double Average() const;
+  double StandardDeviation() const;
+
+  void FillData(HistogramData* data) const;
+
+  // Summary, percentiles and a bar chart of the filled buckets; ends in a newline.
+  std::string ToString() const;
+
+ private:
+  std::atomic<uint64_t> min_{UINT64_MAX};
+  std::atomic<uint64_t> max_{0};
+  std::atomic<uint64_t> sum_{0};
+  // In floating point, because squares of nanoseconds leave 64 bits soon.
+  std::atomic<double> sum_of_squares_{0.0};
+  std::array<std::atomic<uint64_t>, kHistogramBuckets> buckets_{};
+};
+
+}  // namespace varve

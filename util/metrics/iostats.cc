@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calling thread's IOStatsContext, and how it prints and resets itself.
+
+#include "util/metrics/iostats.h"
+
+#include <string>
+
+namespace varve {
+
+namespace {
+
+constinit thread_local IOStatsContext thread_iostats;
+
+template <typename Owner>
+struct NamedCounter {
+  const char* name;
+  uint64_t Owner::*field;
+};
+
+constexpr NamedCounter<IOStatsContext> kCounters[] = {
+    {"thread_pool_id", &IOStatsContext::thread_pool_id},
+    {"bytes_written", &IOStatsContext::bytes_written},
+    {"bytes_read", &IOStatsContext::bytes_read},
+    {"open_nanos", &IOStatsContext::open_nanos},
+    {"allocate_nanos", &IOStatsContext::allocate_nanos},
+    {"write_nanos", &IOStatsContext::write_nanos},
+    {"read_nanos", &IOStatsContext::read_nanos},
+    {"range_sync_nanos", &IOStatsContext::range_sync_nanos},
+    {"fsync_nanos", &IOStatsContext::fsync_nanos},
+    {"prepare_write_nanos", &IOStatsContext::prepare_write_nanos},
+    {"logger_nanos", &IOStatsContext::logger_nanos},
+    {"cpu_write_nanos", &IOStatsContext::cpu_write_nanos},
+    {"cpu_read_nanos", &IOStatsContext::cpu_read_nanos},
+};
+
+constexpr NamedCounter<FileIOByTemperature> kTemperatureCounters[] = {
+    {"hot_file_bytes_read", &FileIOByTemperature::hot_file_bytes_read},
+    {"warm_file_bytes_read", &FileIOByTemperature::warm_file_bytes_read},
+    {"cool_file_bytes_read", &FileIOByTemperature::cool_file_bytes_read},
+    {"cold_file_bytes_read", &FileIOByTemperature::cold_file_bytes_read},
+    {"ice_file_bytes_read", &FileIOByTemperature::ice_file_bytes_read},
+    {"hot_file_read_count", &FileIOByTemperature::hot_file_read_count},
+    {"warm_file_read_count", &FileIOByTemperature::warm_file_read_count},
+    {"cool_file_read_count", &FileIOByTemperature::cool_file_read_count},
+    {"cold_file_read_count", &FileIOByTemperature::cold_file_read_count},
+    {"ice_file_read_count", &FileIOByTemperature::ice_file_read_count},
+};
+static_assert(sizeof(kTemperatureCounters) / sizeof(kTemperatureCounters[0]) * sizeof(uint64_t) ==
+                  sizeof(FileIOByTemperature),
+              "kTemperatureCounters must name every counter");
+
+template <typename Owner, size_t kCount>
+void AppendCounters(const Owner& owner, const NamedCounter<Owner> (&counters)[kCount],
+                    bool exclude_zero, std::string* out) {
+  for (const auto& [name, field] : counters) {
+    if (exclude_zero && owner.*field == 0) continue;
+    if (!out->empty()) out->append(", ");
+    out->append(name).append(" = ").append(std::to_string(owner.*field));
+  }
+}
+
+}  // namespace
+
+IOStatsContext* get_iostats_context() {
+  return &thread_iostats;
+}
+
+void IOStatsContext::Reset() {
+  IOStatsContext fresh;
+  fresh.thread_pool_id = thread_pool_id;
+  fresh.disable_iostats = disable_iostats;
+  *this = fresh;
+}
+
+std::string IOStatsContext::ToString(bool exclude_zero_counters) const {
+  std::string out;
+  AppendCounters(*this, kCounters, exclude_zero_counters, &out);
+  AppendCounters(file_io_stats_by_temperature, kTemperatureCounters, exclude_zero_counters, &out);
+  return out;
+}
+
+}  // namespace varve

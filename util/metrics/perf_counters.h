@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The engine's side of PerfContext: counting and timing that cost next to nothing when the thread
+// did not ask for them.
+//
+// A thread's level and the address of its context sit together in sixteen bytes of thread-local
+// storage that need no initialiser and no call to reach. The counters themselves are placed in
+// ordinary thread-local storage on first use, because the static block that the quick access model
+// draws on is small when the library is loaded at run time.
+
+#include <cstdint>
+
+#include "varve/perf_context.h"
+
+namespace varve {
+
+struct ThreadPerf {
+  PerfLevel level;
+  PerfContext* context;  // null until something was counted
+};
+
+// constinit on the declaration spares every access the check for a dynamic initialiser.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadPerf thread_perf;
+
+// Creates the calling thread's context. Called once a thread.
+PerfContext* CreateThreadPerfContext();
+
+// Nanoseconds of a clock that never steps back; and CPU time of the calling thread, 0 if unknown.
+// Read from the machine, not from a SystemClock: the counters belong to a thread, not to a
+// database.
+uint64_t PerfClockNanos();
+uint64_t PerfCpuNanos();
+
+inline bool PerfLevelAtLeast(PerfLevel level) {
+  return thread_perf.level >= level;
+}
+
+inline PerfContext* ThreadPerfContext() {
+  PerfContext* const context = thread_perf.context;
+  return context != nullptr ? context : CreateThreadPerfContext();
+}
+
+// Adds to one counter: AddPerfCount<&PerfContext::block_read_byte>(size).
+template <uint64_t PerfContextBase::*kCounter>
+inline void AddPerfCount(uint64_t n = 1) {
+  if (PerfLevelAtLeast(kEnableCount)) ThreadPerfContext()->*kCounter += n;
+}
+
+// To be called once for each call of a comparator with user keys.
+inline void CountUserKeyComparison() {
+  AddPerfCount<&PerfContext::user_key_comparison_count>();
+}
+
+// As above for loops that count locally and report once.
+inline void CountUserKeyComparisons(uint64_t n) {
+  AddPerfCount<&PerfContext::user_key_comparison_count>(n);
+}
+
+// Adds to a counter of one LSM level, if the thread keeps such counters.
+void AddPerfLevelCountSlow(uint32_t level, uint64_t PerfContextByLevel::*counter, uint64_t n);
+
+inline bool PerfKeepsLevels() {
+  const PerfContext* const context = thread_perf.context;
+  return context != nullptr && context->per_level_perf_context_enabled &&
+         PerfLevelAtLeast(kEnableCount);
+}
+
+template <uint64_t PerfContextByLevel::*kCounter>
+inline void AddPerfLevelCount(uint32_t level, uint64_t n = 1) {
+  if (PerfKeepsLevels()) [[unlikely]] {
+    AddPerfLevelCountSlow(level, kCounter, n);
+  }
+}
+
+// Adds the wall time of its scope to a counter. Reads no clock below level `kFrom`.
+template <uint64_t PerfContextBase::*kCounter, PerfLevel kFrom = kEnableTimeExceptForMutex>
+class PerfTimer {
+ public:
+  PerfTimer() : start_(PerfLevelAtLeast(kFrom) ? PerfClockNanos() : 0) {}
+  ~PerfTimer() { Stop(); }
+  PerfTimer(const PerfTimer&) = delete;
+  PerfTimer& operator=(const PerfTimer&) = delete;
+
+  // Ends the measurement before the scope does; later calls do nothing.
+  void Stop() {
+    if (start_ == 0) return;
+    ThreadPerfContext()->*kCounter += PerfClockNanos() - start_;
+    start_ = 0;
+  }
+
+ private:
+  uint64_t start_;  // 0 = not measuring
+};
+
+// PerfTimer for CPU time.
+template <uint64_t PerfContextBase::*kCounter>
+class PerfCpuTimer {
+ public:
+  PerfCpuTimer()
+      : start_(PerfLevelAtLeast(kEnableTimeAndCPUTimeExceptForMutex) ? PerfCpuNanos() : 0) {}
+  ~PerfCpuTimer() {
+    if (start_ != 0) ThreadPerfContext()->*kCounter += PerfCpuNanos() - start_;
+  }
+  PerfCpuTimer(const PerfCpuTimer&) = delete;
+  PerfCpuTimer& operator=(const PerfCpuTimer&) = delete;
+
+ private:
+  const uint64_t start_;  // 0 = not measuring
+};
+
+}  // namespace varve

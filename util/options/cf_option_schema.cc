@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Schema rows of ColumnFamilyOptions, those of its base included.
+
+#include <memory>
+
+#include "varve/options.h"
+
+#include "util/options/option_schema.h"
+
+namespace varve {
+
+namespace {
+
+constexpr char kNoFeature[] = "this engine does not have it";
+constexpr char kNoKnob[] = "this engine needs no such setting";
+constexpr char kNoBlobs[] = "has a meaning only with enable_blob_files, which is refused";
+constexpr char kOnlyDefaultAge[] = "only 0 and the default are supported: nothing ages";
+
+#define VARVE_ROW(field, help) \
+  MakeOptionRow<ColumnFamilyOptions, &ColumnFamilyOptions::field>(#field, help)
+
+constexpr OptionRow kRows[] = {
+    // Objects.
+    VARVE_ROW(comparator, "order of keys"),
+    VARVE_ROW(merge_operator, "combines values").DefaultOnly(kNoFeature),
+    VARVE_ROW(compaction_filter, "drops or changes entries"),
+    VARVE_ROW(compaction_filter_factory, "makes a filter for each compaction"),
+    VARVE_ROW(prefix_extractor, "cuts prefixes of keys").Dynamic(),
+    VARVE_ROW(table_factory, "kind and options of tables"),
+    VARVE_ROW(memtable_factory, "kind of memtables"),
+    VARVE_ROW(table_properties_collector_factories, "adds properties to tables").NotInFile(),
+    VARVE_ROW(cf_paths, "several directories").DefaultOnly(kNoFeature).NotInFile(),
+
+    // Memtables.
+    VARVE_ROW(write_buffer_size, "bytes of a memtable").Dynamic().AtLeast(1),
+    VARVE_ROW(max_write_buffer_number, "memtables before writes stop").Dynamic().AtLeast(1),
+    VARVE_ROW(min_write_buffer_number_to_merge, "memtables merged by a flush").AtLeast(1),
+    VARVE_ROW(max_write_buffer_size_to_maintain, "bytes of flushed memtables kept; -1: derived")
+        .AtLeast(-1),
+    VARVE_ROW(inplace_update_support, "overwrite in memtables").DefaultOnly(kNoFeature),
+    VARVE_ROW(inplace_update_num_locks, "locks for overwriting").Dynamic().Advisory(kNoKnob),
+    VARVE_ROW(memtable_prefix_bloom_size_ratio, "share of a memtable for a Bloom filter")
+        .Dynamic()
+        .Between(0, 0.25)
+        .Advisory("the memtable has an index of its own"),
+    VARVE_ROW(memtable_whole_key_filtering, "whole keys in that filter")
+        .Dynamic()
+        .Advisory("the memtable has an index of its own"),
+    VARVE_ROW(memtable_huge_page_size, "bytes of a huge page; 0: ordinary ones")
+        .Dynamic()
+        .Advisory(kNoKnob),
+    VARVE_ROW(bloom_locality, "cache lines of that filter").Advisory(kNoKnob),
+    VARVE_ROW(arena_block_size, "bytes of an arena block; 0: derived").Dynamic(),
+    VARVE_ROW(memtable_protection_bytes_per_key, "checksums in memtables").DefaultOnly(kNoFeature),
+    VARVE_ROW(memtable_max_range_deletions, "range deletions before a flush; 0: no limit")
+        .Dynamic()
+        .Extended(),
+
+    // Compression.
+    VARVE_ROW(compression, "codec").Dynamic(),
+    VARVE_ROW(bottommost_compression, "codec of the last level").Dynamic(),
+    VARVE_ROW(compression_opts, "the codec's settings").Dynamic(),
+    VARVE_ROW(bottommost_compression_opts, "settings in the last level").Dynamic(),
+    VARVE_ROW(compression_per_level, "codec of each level").Dynamic(),
+
+    // Shape of the tree.
+    VARVE_ROW(num_levels, "levels").Between(1, 64),
+    VARVE_ROW(target_file_size_base, "bytes of a table in level 1").Dynamic().AtLeast(1),
+    VARVE_ROW(target_file_size_multiplier, "factor for each further level").Dynamic().AtLeast(1),
+    VARVE_ROW(level_compaction_dynamic_level_bytes, "sizes follow the last level"),
+    VARVE_ROW(max_bytes_for_level_base, "bytes of level 1").Dynamic().AtLeast(1),
+    VARVE_ROW(max_bytes_for_level_multiplier, "factor between levels").Dynamic().AtLeast(1),
+    VARVE_ROW(max_bytes_for_level_multiplier_additional, "more factors").Dynamic(),
+    VARVE_ROW(max_compaction_bytes, "input bytes of a compaction; 0: derived").Dynamic(),
+    VARVE_ROW(disable_auto_compactions, "compact when asked only").Dynamic(),
+    VARVE_ROW(level0_file_num_compaction_trigger, "L0 files that start a compaction")
+        .Dynamic()
+        .AtLeast(1),
+    VARVE_ROW(compaction_style, "strategy").DefaultOnly("only kCompactionStyleLevel is supported"),
+    VARVE_ROW(compaction_pri, "which file goes first").Dynamic(),
+    VARVE_ROW(compaction_options_universal, "universal style")
+        .Dynamic()
+        .Advisory("belongs to a compaction style that is refused"),
+    VARVE_ROW(compaction_options_fifo, "FIFO style")
+        .Dynamic()
+        .Advisory("belongs to a compaction style that is refused"),
+    VARVE_ROW(ttl, kOnlyDefaultAge).Dynamic(),
+    VARVE_ROW(periodic_compaction_seconds, kOnlyDefaultAge).Dynamic(),
+
+    // Write stalls.
+    VARVE_ROW(level0_slowdown_writes_trigger, "L0 files that slow writes").Dynamic(),
+    VARVE_ROW(level0_stop_writes_trigger, "L0 files that stop writes").Dynamic().AtLeast(1),
+    VARVE_ROW(soft_pending_compaction_bytes_limit, "backlog that slows writes; 0: none").Dynamic(),
+    VARVE_ROW(hard_pending_compaction_bytes_limit, "backlog that stops writes; 0: none").Dynamic(),
+
+    // Reading and merging.
+    VARVE_ROW(max_sequential_skip_in_iterations, "hidden versions before a seek").Dynamic(),
+    VARVE_ROW(max_successive_merges, "fold merges when writing").DefaultOnly(kNoFeature),
+    VARVE_ROW(strict_max_successive_merges, "even if that needs a read")
+        .Advisory("has a meaning only with max_successive_merges, which is refused")
+        .Extended(),
+    VARVE_ROW(optimize_filters_for_hits, "no filters in the last level"),
+
+    // Checks and statistics.
+    VARVE_ROW(paranoid_file_checks, "read new tables back").Dynamic(),
+    VARVE_ROW(force_consistency_checks, "verify each new version"),
+    VARVE_ROW(report_bg_io_stats, "time background I/O").Dynamic(),
+    VARVE_ROW(sample_for_compression, "estimate other codecs").DefaultOnly(kNoFeature),
+    VARVE_ROW(persist_user_defined_timestamps, "user timestamps in tables")
+        .DefaultOnly(kNoFeature)
+        .Extended(),
+
+    // Values in separate files.
+    VARVE_ROW(enable_blob_files, "large values in files of their own").DefaultOnly(kNoFeature),
+    VARVE_ROW(min_blob_size, "bytes of a large value").Dynamic().Advisory(kNoBlobs),
+    VARVE_ROW(blob_file_size, "bytes of a value file").Dynamic().Advisory(kNoBlobs),
+    VARVE_ROW(blob_compression_type, "codec of values").Dynamic().Advisory(kNoBlobs),
+    VARVE_ROW(enable_blob_garbage_collection, "collect garbage").Dynamic().Advisory(kNoBlobs),
+    VARVE_ROW(blob_garbage_collection_age_cutoff, "share of files considered")
+        .Dynamic()
+        .Advisory(kNoBlobs),
+    VARVE_ROW(blob_garbage_collection_force_threshold, "share of garbage that forces it")
+        .Dynamic()
+        .Advisory(kNoBlobs),
+    VARVE_ROW(blob_compaction_readahead_size, "bytes read ahead").Dynamic().Advisory(kNoBlobs),
+    VARVE_ROW(blob_file_starting_level, "first level with value files")
+        .Dynamic()
+        .Advisory(kNoBlobs),
+};
+
+#undef VARVE_ROW
+
+}  // namespace
+
+const OptionTable& CfOptionTable() {
+  static const OptionTable table("ColumnFamilyOptions", kRows, sizeof(ColumnFamilyOptions),
+                                 []() -> std::shared_ptr<const void> {
+                                   return std::make_shared<const ColumnFamilyOptions>();
+                                 });
+  return table;
+}
+
+}  // namespace varve

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Public functions between options and text, and those that only forward to a DB.
+
+#include "varve/convenience.h"
+
+#include "varve/memtablerep.h"
+
+#include "util/base/status_macros.h"
+#include "util/compress/codec.h"
+#include "util/options/option_schema.h"
+
+namespace varve {
+
+namespace {
+
+using OptionMap = std::unordered_map<std::string, std::string>;
+
+// For the forms without ConfigOptions: nothing is dropped silently.
+ConfigOptions StrictConfig(bool input_strings_escaped, bool ignore_unknown_options) {
+  ConfigOptions config;
+  config.input_strings_escaped = input_strings_escaped;
+  config.ignore_unknown_options = ignore_unknown_options;
+  config.ignore_unsupported_options = false;
+  return config;
+}
+
+// Other names for a column family option. The value of the second is the table factory's options.
+Status ApplyColumnFamilyOption(const ConfigOptions& config, const std::string& name,
+                               const std::string& value, ColumnFamilyOptions* cf, bool* found) {
+  if (name == "block_based_table_factory") {
+    *found = true;
+    const std::string braced = IsBraced(value) ? value : "{" + value + "}";
+    return ApplyOption(CfOptionTable(), config, "table_factory", braced, OptionScope::kAll, cf,
+                       found);
+  }
+  if (name == "memtable") {
+    return ApplyOption(CfOptionTable(), config, "memtable_factory", value, OptionScope::kAll, cf,
+                       found);
+  }
+  return ApplyOption(CfOptionTable(), config, name, value, OptionScope::kAll, cf, found);
+}
+
+Status ApplyColumnFamilyOptions(const ConfigOptions& config, const OptionPairs& pairs,
+                                ColumnFamilyOptions* cf) {
+  for (const auto& [name, value] : pairs) {
+    bool found = false;
+    VARVE_RETURN_IF_ERROR(ApplyColumnFamilyOption(config, name, value, cf, &found));
+  }
+  return Status::OK();
+}
+
+OptionPairs ToPairs(const OptionMap& map) {
+  return OptionPairs(map.begin(), map.end());
+}
+
+// Applies to a copy of `base` and hands it over if all went well.
+template <typename T>
+Status Build(const OptionTable& table, const ConfigOptions& config, const OptionPairs& pairs,
+             const T& base, T* result) {
+  T copy = base;
+  VARVE_RETURN_IF_ERROR(ApplyOptions(table, config, pairs, OptionScope::kAll, &copy));
+  *result = std::move(copy);
+  return Status::OK();
+}
+
+Status BuildColumnFamily(const ConfigOptions& config, const OptionPairs& pairs,
+                         const ColumnFamilyOptions& base, ColumnFamilyOptions* result) {
+  ColumnFamilyOptions copy = base;
+  VARVE_RETURN_IF_ERROR(ApplyColumnFamilyOptions(config, pairs, &copy));
+  *result = std::move(copy);
+  return Status::OK();
+}
+
+std::string Print(const OptionTable& table, const ConfigOptions& config, const void* object) {
+  const OptionPrintStyle style = {.delimiter = config.delimiter,
+                                  .detailed = config.IsDetailed(),
+                                  .dynamic_only = config.mutable_options_only};
+  return PrintOptions(table, style, object);
+}
+
+}  // namespace
+
+// ---- Column families ----
+
+Status GetColumnFamilyOptionsFromMap(const ConfigOptions& config_options,
+                                     const ColumnFamilyOptions& base_options,
+                                     const OptionMap& opts_map, ColumnFamilyOptions* new_options) {
+  return BuildColumnFamily(config_options, ToPairs(opts_map), base_options, new_options);
+}
+
+Status GetColumnFamilyOptionsFromMap(const ColumnFamilyOptions& base_options,
+                                     const OptionMap& opts_map, ColumnFamilyOptions* new_options,
+                                     bool input_strings_escaped, bool ignore_unknown_options) {
+  return BuildColumnFamily(StrictConfig(input_strings_escaped, ignore_unknown_options),
+                           ToPairs(opts_map), base_options, new_options);
+}
+
+Status GetColumnFamilyOptionsFromString(const ConfigOptions& config_options,
+                                        const ColumnFamilyOptions& base_options,
+                                        const std::string& opts_str,
+                                        ColumnFamilyOptions* new_options) {
+  OptionPairs pairs;
+  VARVE_RETURN_IF_ERROR(SplitOptionText(opts_str, &pairs));
+  return BuildColumnFamily(config_options, pairs, base_options, new_options);
+}
+
+Status GetColumnFamilyOptionsFromString(const ColumnFamilyOptions& base_options,
+                                        const std::string& opts_str,
+                                        ColumnFamilyOptions* new_options) {
+  return GetColumnFamilyOptionsFromString(StrictConfig(false, false), base_options, opts_str,
+                                          new_options);
+}
+
+Status GetStringFromColumnFamilyOptions(const ConfigOptions& config_options,
+                                        const ColumnFamilyOptions& cf_options,
+                                        std::string* opts_str) {
+  *opts_str = Print(CfOptionTable(), config_options, &cf_options);
+  return Status::OK();
+}
+
+Status GetStringFromColumnFamilyOptions(std::string* opts_str,
+                                        const ColumnFamilyOptions& cf_options,
+                                        const std::string& delimiter) {
+  ConfigOptions config;
+  config.delimiter = delimiter;
+  return GetStringFromColumnFamilyOptions(config, cf_options, opts_str);
+}
+
+// ---- Databases ----
+
+Status GetDBOptionsFromMap(const ConfigOptions& config_options, const DBOptions& base_options,
+                           const OptionMap& opts_map, DBOptions* new_options) {
+  return Build(DbOptionTable(), config_options, ToPairs(opts_map), base_options, new_options);
+}
+
+Status GetDBOptionsFromMap(const DBOptions& base_options, const OptionMap& opts_map,
+                           DBOptions* new_options, bool input_strings_escaped,
+                           bool ignore_unknown_options) {
+  return GetDBOptionsFromMap(StrictConfig(input_strings_escaped, ignore_unknown_options),
+                             base_options, opts_map, new_options);
+}
+
+Status GetDBOptionsFromString(const ConfigOptions& config_options, const DBOptions& base_options,
+                              const std::string& opts_str, DBOptions* new_options) {
+  OptionPairs pairs;
+  VARVE_RETURN_IF_ERROR(SplitOptionText(opts_str, &pairs));
+  return Build(DbOptionTable(), config_options, pairs, base_options, new_options);
+}
+
+Status GetDBOptionsFromString(const DBOptions& base_options, const std::string& opts_str,
+                              DBOptions* new_options) {
+  return GetDBOptionsFromString(StrictConfig(false, false), base_options, opts_str, new_options);
+}
+
+Status GetStringFromDBOptions(const ConfigOptions& config_options, const DBOptions& db_options,
+                              std::string* opts_str) {
+  *opts_str = Print(DbOptionTable(), config_options, &db_options);
+  return Status::OK();
+}
+
+Status GetStringFromDBOptions(std::string* opts_str, const DBOptions& db_options,
+                              const std::string& delimiter) {
+  ConfigOptions config;
+  config.delimiter = delimiter;
+  return GetStringFromDBOptions(config, db_options, opts_str);
+}
+
+// ---- Tables ----
+
+Status GetBlockBasedTableOptionsFromMap(const ConfigOptions& config_options,
+                                        const BlockBasedTableOptions& table_options,
+                                        const OptionMap& opts_map,
+                                        BlockBasedTableOptions* new_table_options) {
+  return Build(BlockBasedTableOptionTable(), config_options, ToPairs(opts_map), table_options,
+               new_table_options);
+}
+
+Status GetBlockBasedTableOptionsFromMap(const BlockBasedTableOptions& table_options,
+                                        const OptionMap& opts_map,
+                                        BlockBasedTableOptions* new_table_options,
+                                        bool input_strings_escaped, bool ignore_unknown_options) {
+  return GetBlockBasedTableOptionsFromMap(
+      StrictConfig(input_strings_escaped, ignore_unknown_options), table_options, opts_map,
+      new_table_options);
+}
+
+Status GetBlockBasedTableOptionsFromString(const ConfigOptions& config_options,
+                                           const BlockBasedTableOptions& table_options,
+                                           const std::string& opts_str,
+                                           BlockBasedTableOptions* new_table_options) {
+  OptionPairs pairs;
+  VARVE_RETURN_IF_ERROR(SplitOptionText(opts_str, &pairs));
+  return Build(BlockBasedTableOptionTable(), config_options, pairs, table_options,
+               new_table_options);
+}
+
+Status GetBlockBasedTableOptionsFromString(const BlockBasedTableOptions& table_options,
+                                           const std::string& opts_str,
+                                           BlockBasedTableOptions* new_table_options) {
+  return GetBlockBasedTableOptionsFromString(StrictConfig(false, false), table_options, opts_str,
+                                             new_table_options);
+}
+
+// ---- Both kinds together ----
+
+Status GetOptionsFromString(const ConfigOptions& config_options, const Options& base_options,
+                            const std::string& opts_str, Options* new_options) {
+  OptionPairs pairs;
+  VARVE_RETURN_IF_ERROR(SplitOptionText(opts_str, &pairs));
+  DBOptions db(base_options);
+  ColumnFamilyOptions cf(base_options);
+  for (const auto& [name, value] : pairs) {
+    ConfigOptions strict = config_options;
+    strict.ignore_unknown_options = false;
+    bool found = false;
+    Status s = ApplyOption(DbOptionTable(), strict, name, value, OptionScope::kAll, &db, &found);
+    if (!found) s = ApplyColumnFamilyOption(config_options, name, value, &cf, &found);
+    VARVE_RETURN_IF_ERROR(s);
+  }
+  *new_options = Options(db, cf);
+  return Status::OK();
+}
+
+Status GetOptionsFromString(const Options& base_options, const std::string& opts_str,
+                            Options* new_options) {
+  return GetOptionsFromString(StrictConfig(false, false), base_options, opts_str, new_options);
+}
+
+Status StringToMap(const std::string& opts_str, OptionMap* opts_map) {
+  OptionPairs pairs;
+  VARVE_RETURN_IF_ERROR(SplitOptionText(opts_str, &pairs));
+  opts_map->clear();
+  for (auto& [name, value] : pairs) (*opts_map)[name] = std::string(WithoutBraces(value));
+  return Status::OK();
+}
+
+// ---- Single values ----
+
+Status GetMemTableRepFactoryFromString(const std::string& opts_str,
+                                       std::unique_ptr<MemTableRepFactory>* new_mem_factory) {
+  const std::vector<std::string_view> parts = SplitOptionList(opts_str);
+  const bool is_skip_list =
+      !parts.empty() && parts.size() <= 2 &&
+      (parts[0] == SkipListFactory::kNickName() || parts[0] == SkipListFactory::kClassName());
+  if (!is_skip_list) {
+    return Status::NotSupported("memtable factory; only skip_list is supported",
+                                opts_str.substr(0, 60));
+  }
+  uint64_t lookahead = 0;
+  if (parts.size() == 2 && !ParseUnsigned(parts[1], UINT32_MAX, &lookahead)) {
+    return Status::InvalidArgument("skip_list:N expected", opts_str.substr(0, 60));
+  }
+  *new_mem_factory = std::make_unique<SkipListFactory>(static_cast<size_t>(lookahead));
+  return Status::OK();
+}
+
+Status GetStringFromCompressionType(std::string* compression_str,
+                                    CompressionType compression_type) {
+  const OptionType& type = OptionTypeOf<CompressionType>();
+  if (!type.valid(&compression_type)) {
+    return Status::InvalidArgument("compression type without a name",
+                                   std::to_string(compression_type));
+  }
+  *compression_str = type.print({}, &compression_type);
+  return Status::OK();
+}
+
+std::vector<CompressionType> GetSupportedCompressions() {
+  std::vector<CompressionType> supported;
+  for (int type = kNoCompression; type <= kZSTD; ++type) {
+    const auto compression = static_cast<CompressionType>(type);
+    if (CodecSupported(compression)) supported.push_back(compression);
+  }
+  return supported;
+}
+
+// ---- Operations on a DB ----
+
+void CancelAllBackgroundWork(DB* db, bool wait) {
+  db->CancelAllBackgroundWork(wait);
+}
+
+Status DeleteFilesInRanges(DB* db, ColumnFamilyHandle* column_family, const RangePtr* ranges,
+                           size_t n, bool include_end) {
+  return db->DeleteFilesInRanges(column_family, ranges, n, include_end);
+}
+
+Status DeleteFilesInRange(DB* db, ColumnFamilyHandle* column_family, const Slice* begin,
+                          const Slice* end, bool include_end) {
+  const RangePtr range(begin, end);
+  return DeleteFilesInRanges(db, column_family, &range, 1, include_end);
+}
+
+}  // namespace varve

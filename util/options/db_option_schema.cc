@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Schema rows of DBOptions.
+
+#include <limits>
+#include <memory>
+
+#include "varve/options.h"
+
+#include "util/options/option_schema.h"
+
+namespace varve {
+
+namespace {
+
+constexpr char kNoFeature[] = "this engine does not have it";
+constexpr char kNoKnob[] = "this engine needs no such setting";
+constexpr double kMaxInt = std::numeric_limits<int>::max();
+
+#define VARVE_ROW(field, help) MakeOptionRow<DBOptions, &DBOptions::field>(#field, help)
+
+constexpr OptionRow kRows[] = {
+    // Opening.
+    VARVE_ROW(create_if_missing, "make a database where there is none"),
+    VARVE_ROW(create_missing_column_families, "make column families that are listed and missing"),
+    VARVE_ROW(error_if_exists, "fail if there is a database already"),
+    VARVE_ROW(paranoid_checks, "check more and stop at the first damage"),
+    VARVE_ROW(flush_verify_memtable_count, "compare counts of entries around a flush"),
+    VARVE_ROW(compaction_verify_record_count, "compare counts of entries around a compaction")
+        .Extended(),
+    VARVE_ROW(track_and_verify_wals_in_manifest, "note log sizes in the MANIFEST")
+        .DefaultOnly(kNoFeature),
+    VARVE_ROW(verify_sst_unique_id_in_manifest, "compare table identities when opening tables"),
+    VARVE_ROW(fail_if_options_file_error, "fail if the OPTIONS file cannot be written"),
+    VARVE_ROW(skip_stats_update_on_db_open, "sample no table properties at open")
+        .Advisory("nothing is sampled at open"),
+    VARVE_ROW(skip_checking_sst_file_sizes_on_db_open, "compare no file sizes at open"),
+    VARVE_ROW(wal_recovery_mode, "what to make of damaged logs"),
+    VARVE_ROW(best_efforts_recovery, "open whatever is complete").DefaultOnly(kNoFeature),
+    VARVE_ROW(avoid_flush_during_recovery, "keep recovered data in memory"),
+    VARVE_ROW(avoid_flush_during_shutdown, "close without flushing").Dynamic(),
+
+    // Surroundings.
+    VARVE_ROW(env, "operating system").NotInFile(),
+    VARVE_ROW(rate_limiter, "limits background I/O").NotInFile(),
+    VARVE_ROW(statistics, "where to count").NotInFile(),
+    VARVE_ROW(listeners, "callbacks").NotInFile(),
+    VARVE_ROW(info_log, "where to log").NotInFile(),
+    VARVE_ROW(info_log_level, "least severity that is logged"),
+    VARVE_ROW(db_log_dir, "directory of LOG files; empty: the database's"),
+    VARVE_ROW(max_log_file_size, "bytes of a LOG file; 0: no limit"),
+    VARVE_ROW(log_file_time_to_roll, "seconds of a LOG file; 0: no limit"),
+    VARVE_ROW(keep_log_file_num, "LOG files kept").AtLeast(1),
+
+    // Files.
+    VARVE_ROW(max_open_files, "open tables; -1: no limit").Dynamic().AtLeast(-1),
+    VARVE_ROW(max_file_opening_threads, "threads that open tables").Advisory(kNoKnob),
+    VARVE_ROW(max_total_wal_size, "bytes of logs before a flush; 0: 4 x write buffers").Dynamic(),
+    VARVE_ROW(use_fsync, "fsync instead of fdatasync"),
+    VARVE_ROW(db_paths, "several directories").DefaultOnly(kNoFeature).NotInFile(),
+    VARVE_ROW(wal_dir, "directory of logs; empty: the database's"),
+    VARVE_ROW(delete_obsolete_files_period_micros, "microseconds between searches for left files")
+        .Dynamic(),
+    VARVE_ROW(max_manifest_file_size, "bytes at which a new MANIFEST is begun"),
+    VARVE_ROW(manifest_preallocation_size, "bytes reserved for the MANIFEST")
+        .Dynamic()
+        .Advisory(kNoKnob),
+    VARVE_ROW(table_cache_numshardbits, "log2 of the table cache's shards").Advisory(kNoKnob),
+    VARVE_ROW(recycle_log_file_num, "old logs kept for reuse").DefaultOnly(kNoFeature),
+    VARVE_ROW(WAL_ttl_seconds, "seconds to keep archived logs").DefaultOnly(kNoFeature),
+    VARVE_ROW(WAL_size_limit_MB, "MiB of archived logs to keep").DefaultOnly(kNoFeature),
+    VARVE_ROW(allow_mmap_reads, "map tables").DefaultOnly(kNoFeature),
+    VARVE_ROW(allow_mmap_writes, "map files that are written").DefaultOnly(kNoFeature),
+    VARVE_ROW(use_direct_reads, "read past the system's cache").DefaultOnly(kNoFeature),
+    VARVE_ROW(use_direct_io_for_flush_and_compaction, "write past the system's cache")
+        .DefaultOnly(kNoFeature),
+    VARVE_ROW(allow_fallocate, "reserve space ahead of appends"),
+    VARVE_ROW(is_fd_close_on_exec, "child programs get no files").DefaultOnly(kNoFeature),
+    VARVE_ROW(advise_random_on_open, "tell the system that tables are read at random"),
+    VARVE_ROW(compaction_readahead_size, "bytes read ahead by compactions").Dynamic(),
+    VARVE_ROW(writable_file_max_buffer_size, "bytes buffered for an appended file").Dynamic(),
+    VARVE_ROW(bytes_per_sync, "write tables out every so many bytes; 0: never").Dynamic(),
+    VARVE_ROW(wal_bytes_per_sync, "write logs out every so many bytes; 0: never").Dynamic(),
+    VARVE_ROW(strict_bytes_per_sync, "wait for the previous range"),
+    VARVE_ROW(log_readahead_size, "bytes read ahead in logs").Advisory(kNoKnob),
+    VARVE_ROW(avoid_unnecessary_blocking_io, "free in the background what iterators held"),
+    VARVE_ROW(write_dbid_to_manifest, "store the identity in the MANIFEST"),
+    VARVE_ROW(write_identity_file, "store the identity in a file").Extended(),
+    VARVE_ROW(db_host_id, "host name stored in tables"),
+
+    // Background work.
+    VARVE_ROW(max_background_jobs, "flushes and compactions at once").Dynamic().AtLeast(1),
+    VARVE_ROW(max_background_compactions, "compactions at once; -1: derived").Dynamic().AtLeast(-1),
+    VARVE_ROW(max_background_flushes, "flushes at once; -1: derived").Dynamic().AtLeast(-1),
+    VARVE_ROW(max_subcompactions, "pieces of one compaction").Dynamic().AtLeast(1),
+    VARVE_ROW(enable_thread_tracking, "list of threads").DefaultOnly(kNoFeature),
+    VARVE_ROW(max_bgerror_resume_count, "attempts to recover from an I/O error")
+        .Between(0, kMaxInt),
+    VARVE_ROW(bgerror_resume_retry_interval, "microseconds between attempts"),
+
+    // Memory.
+    VARVE_ROW(db_write_buffer_size, "bytes of all memtables; 0: no limit"),
+    VARVE_ROW(write_buffer_manager, "the limit, shared by databases").NotInFile(),
+    VARVE_ROW(row_cache, "cache of whole values").DefaultOnly(kNoFeature).NotInFile(),
+
+    // Statistics.
+    VARVE_ROW(stats_dump_period_sec, "seconds between dumps to the log; 0: never").Dynamic(),
+    VARVE_ROW(stats_persist_period_sec, "seconds between entries of the history")
+        .Dynamic()
+        .Advisory("no history is kept"),
+    VARVE_ROW(persist_stats_to_disk, "history in a column family").DefaultOnly(kNoFeature),
+    VARVE_ROW(stats_history_buffer_size, "bytes of history")
+        .Dynamic()
+        .Advisory("no history is kept"),
+    VARVE_ROW(dump_malloc_stats, "allocator's statistics in the log").DefaultOnly(kNoFeature),
+
+    // Writing.
+    VARVE_ROW(delayed_write_rate, "bytes a second for slowed writes; 0: derived").Dynamic(),
+    VARVE_ROW(enable_pipelined_write, "overlap groups of writes"),
+    VARVE_ROW(unordered_write, "insert without order").DefaultOnly(kNoFeature),
+    VARVE_ROW(two_write_queues, "a queue for log-only writes").DefaultOnly(kNoFeature),
+    VARVE_ROW(allow_2pc, "two-phase commit").DefaultOnly(kNoFeature),
+    VARVE_ROW(allow_ingest_behind, "room below all data").DefaultOnly(kNoFeature),
+    VARVE_ROW(atomic_flush, "flush column families together").DefaultOnly(kNoFeature),
+    VARVE_ROW(allow_concurrent_memtable_write, "several writers in one memtable"),
+    VARVE_ROW(enable_write_thread_adaptive_yield, "spin before sleeping").Advisory(kNoKnob),
+    VARVE_ROW(max_write_batch_group_size_bytes, "bytes of a group of writes").Advisory(kNoKnob),
+    VARVE_ROW(write_thread_max_yield_usec, "microseconds to spin").Advisory(kNoKnob),
+    VARVE_ROW(write_thread_slow_yield_usec, "microseconds of a slow yield").Advisory(kNoKnob),
+    VARVE_ROW(use_adaptive_mutex, "mutex that spins").Advisory(kNoKnob),
+    VARVE_ROW(manual_wal_flush, "the log is written by FlushWAL only"),
+    VARVE_ROW(wal_compression, "codec of the log").DefaultOnly(kNoFeature),
+
+    // Contents.
+    VARVE_ROW(allow_data_in_errors, "keys in error messages"),
+    VARVE_ROW(enforce_single_del_contracts, "misuse of SingleDelete is an error"),
+    VARVE_ROW(prefix_seek_opt_in_only, "iterators are in total order by default").Extended(),
+};
+
+#undef VARVE_ROW
+
+}  // namespace
+
+const OptionTable& DbOptionTable() {
+  static const OptionTable table(
+      "DBOptions", kRows, sizeof(DBOptions),
+      []() -> std::shared_ptr<const void> { return std::make_shared<const DBOptions>(); });
+  return table;
+}
+
+}  // namespace varve

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The table of foreign names, each with the values that can be passed over.
+
+#include "util/options/foreign_options.h"
+
+#include "util/options/option_text.h"
+
+namespace varve {
+
+namespace {
+
+struct ForeignOption {
+  std::string_view struct_name;
+  std::string_view name;
+  // Values that ask for nothing, separated by '|'; "*": all of them, because the option only tunes
+  // speed, or RocksDB itself ignores it.
+  std::string_view harmless;
+};
+
+constexpr ForeignOption kForeignOptions[] = {
+    {"DBOptions", "access_hint_on_compaction_start", "*"},
+    {"DBOptions", "async_wal_precreate", "*"},
+    {"DBOptions", "background_close_inactive_wals", "*"},
+    {"DBOptions", "base_background_compactions", "*"},
+    {"DBOptions", "calculate_sst_write_lifetime_hint_set", "*"},
+    {"DBOptions", "checksum_handoff_file_types", "|{}"},
+    {"DBOptions", "compaction_service", "nullptr"},
+    {"DBOptions", "concurrent_prepare", "false"},
+    {"DBOptions", "daily_offpeak_time_utc", ""},
+    {"DBOptions", "disableDataSync", "*"},
+    {"DBOptions", "disable_data_sync", "*"},
+    {"DBOptions", "file_checksum_gen_factory", "nullptr"},
+    {"DBOptions", "follower_catchup_retry_count", "*"},
+    {"DBOptions", "follower_catchup_retry_wait_ms", "*"},
+    {"DBOptions", "follower_refresh_catchup_period_ms", "*"},
+    {"DBOptions", "lowest_used_cache_tier", "*"},
+    {"DBOptions", "max_compaction_trigger_wakeup_seconds", "*"},
+    {"DBOptions", "max_manifest_space_amp_pct", "*"},
+    {"DBOptions", "metadata_write_temperature", "kUnknown"},
+    {"DBOptions", "new_table_reader_for_compaction_inputs", "*"},
+    {"DBOptions", "open_files_async", "*"},
+    {"DBOptions", "optimize_manifest_for_recovery", "*"},
+    {"DBOptions", "preserve_deletes", "false"},
+    {"DBOptions", "random_access_max_buffer_size", "*"},
+    {"DBOptions", "skip_log_error_on_recovery", "false"},
+    {"DBOptions", "sst_file_manager", "nullptr"},
+    {"DBOptions", "table_cache_remove_scan_count_limit", "*"},
+    {"DBOptions", "track_and_verify_wals", "false"},
+    {"DBOptions", "use_skip_list", "*"},
+    {"DBOptions", "verify_manifest_content_on_close", "*"},
+    {"DBOptions", "wal_filter", "nullptr"},
+    {"DBOptions", "wal_write_temperature", "kUnknown"},
+
+    {"ColumnFamilyOptions", "blob_cache", "nullptr"},
+    {"ColumnFamilyOptions", "block_protection_bytes_per_key", "0"},
+    {"ColumnFamilyOptions", "bottommost_file_compaction_delay", "0"},
+    {"ColumnFamilyOptions", "bottommost_temperature", "kUnknown"},
+    {"ColumnFamilyOptions", "cf_allow_ingest_behind", "false"},
+    {"ColumnFamilyOptions", "check_flush_compaction_key_order", "*"},
+    {"ColumnFamilyOptions", "compaction_measure_io_stats", "*"},
+    {"ColumnFamilyOptions", "compaction_thread_limiter", "nullptr"},
+    {"ColumnFamilyOptions", "compression_manager", "nullptr"},
+    {"ColumnFamilyOptions", "default_temperature", "kUnknown"},
+    {"ColumnFamilyOptions", "default_write_temperature", "kUnknown"},
+    {"ColumnFamilyOptions", "disallow_memtable_writes", "false"},
+    {"ColumnFamilyOptions", "expanded_compaction_factor", "*"},
+    {"ColumnFamilyOptions", "experimental_mempurge_threshold", "0|0.000000"},
+    {"ColumnFamilyOptions", "filter_deletes", "*"},
+    {"ColumnFamilyOptions", "hard_rate_limit", "*"},
+    {"ColumnFamilyOptions", "ignore_max_compaction_bytes_for_input", "*"},
+    {"ColumnFamilyOptions", "inplace_callback", "nullptr"},
+    {"ColumnFamilyOptions", "last_level_temperature", "kUnknown"},
+    {"ColumnFamilyOptions", "level_compaction_dynamic_file_size", "*"},
+    {"ColumnFamilyOptions", "max_grandparent_overlap_factor", "*"},
+    {"ColumnFamilyOptions", "max_mem_compaction_level", "*"},
+    {"ColumnFamilyOptions", "max_write_buffer_number_to_maintain", "0"},
+    {"ColumnFamilyOptions", "memtable_avg_op_scan_flush_trigger", "*"},
+    {"ColumnFamilyOptions", "memtable_insert_with_hint_prefix_extractor", "*"},
+    {"ColumnFamilyOptions", "memtable_op_scan_flush_trigger", "*"},
+    {"ColumnFamilyOptions", "memtable_prefix_bloom_bits", "*"},
+    {"ColumnFamilyOptions", "memtable_prefix_bloom_probes", "*"},
+    {"ColumnFamilyOptions", "memtable_veirfy_per_key_checksum_on_seek", "false"},
+    {"ColumnFamilyOptions", "memtable_verify_per_key_checksum_on_seek", "false"},
+    {"ColumnFamilyOptions", "min_partial_merge_operands", "*"},
+    {"ColumnFamilyOptions", "min_tombstones_for_range_conversion", "*"},
+    {"ColumnFamilyOptions", "paranoid_memory_checks", "false"},
+    {"ColumnFamilyOptions", "preclude_last_level_data_seconds", "0"},
+    {"ColumnFamilyOptions", "prepopulate_blob_cache", "*"},
+    {"ColumnFamilyOptions", "preserve_internal_time_seconds", "0"},
+    {"ColumnFamilyOptions", "purge_redundant_kvs_while_flush", "*"},
+    {"ColumnFamilyOptions", "rate_limit_delay_max_milliseconds", "*"},
+    {"ColumnFamilyOptions", "skip_stats_update_on_db_open", "*"},
+    {"ColumnFamilyOptions", "snap_refresh_nanos", "*"},
+    {"ColumnFamilyOptions", "soft_rate_limit", "*"},
+    {"ColumnFamilyOptions", "source_compaction_factor", "*"},
+    {"ColumnFamilyOptions", "sst_partitioner_factory", "nullptr"},
+    {"ColumnFamilyOptions", "uncache_aggressiveness", "*"},
+    {"ColumnFamilyOptions", "verify_checksums_in_compaction", "*"},
+    {"ColumnFamilyOptions", "verify_output_flags", "*"},
+
+    {"BlockBasedTableOptions", "block_cache_compressed", "nullptr"},
+    {"BlockBasedTableOptions", "hash_index_allow_collision", "*"},
+
+    {"CompactionOptionsUniversal", "max_read_amp", "*"},
+    {"CompactionOptionsUniversal", "reduce_file_locking", "*"},
+
+    {"CompactionOptionsFIFO", "age_for_warm", "*"},
+    {"CompactionOptionsFIFO", "allow_trivial_copy_when_change_temperature", "*"},
+    {"CompactionOptionsFIFO", "file_temperature_age_thresholds", "*"},
+    {"CompactionOptionsFIFO", "max_data_files_size", "*"},
+    {"CompactionOptionsFIFO", "trivial_copy_buffer_size", "*"},
+    {"CompactionOptionsFIFO", "ttl", "*"},
+    {"CompactionOptionsFIFO", "use_kv_ratio_compaction", "*"},
+};
+
+bool IsHarmless(std::string_view harmless, std::string_view value) {
+  if (harmless == "*") return true;
+  value = TrimOptionText(value);
+  while (true) {
+    const size_t bar = harmless.find('|');
+    if (harmless.substr(0, bar) == value) return true;
+    if (bar == std::string_view::npos) return false;
+    harmless.remove_prefix(bar + 1);
+  }
+}
+
+}  // namespace
+
+ForeignVerdict JudgeForeignOption(std::string_view struct_name, std::string_view name,
+                                  std::string_view value) {
+  for (const ForeignOption& option : kForeignOptions) {
+    if (option.struct_name == struct_name && option.name == name) {
+      return IsHarmless(option.harmless, value) ? ForeignVerdict::kHarmless
+                                                : ForeignVerdict::kLacking;
+    }
+  }
+  return ForeignVerdict::kUnknown;
+}
+
+}  // namespace varve

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Schema rows of structs that are themselves fields: compression, compaction styles, pinning.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "varve/advanced_options.h"
+#include "varve/table.h"
+
+#include "util/options/option_schema.h"
+
+namespace varve {
+
+namespace {
+
+constexpr char kRefusedStyle[] = "belongs to a compaction style that is refused";
+
+#define VARVE_ROW(S, field, help) MakeOptionRow<S, &S::field>(#field, help)
+
+constexpr OptionRow kCompressionRows[] = {
+    VARVE_ROW(CompressionOptions, window_bits, "zlib: log2 of the window; negative: raw"),
+    VARVE_ROW(CompressionOptions, level, "codec's effort; 32767: its default"),
+    VARVE_ROW(CompressionOptions, strategy, "zlib's strategy"),
+    VARVE_ROW(CompressionOptions, max_dict_bytes, "bytes of a dictionary for each file; 0: none"),
+    VARVE_ROW(CompressionOptions, zstd_max_train_bytes, "bytes of samples to train from"),
+    VARVE_ROW(CompressionOptions, parallel_threads, "threads that compress one file")
+        .Advisory("a file is compressed by one thread"),
+    VARVE_ROW(CompressionOptions, enabled, "replace compression_opts in the last level"),
+    VARVE_ROW(CompressionOptions, max_dict_buffer_bytes, "bytes held back while sampling"),
+    VARVE_ROW(CompressionOptions, use_zstd_dict_trainer, "full trainer, not the finalizer"),
+    VARVE_ROW(CompressionOptions, max_compressed_bytes_per_kb, "most bytes kept for 1024 raw ones")
+        .Between(0, 1024)
+        .Extended(),
+    VARVE_ROW(CompressionOptions, checksum, "zstd's own checksum").Extended(),
+};
+
+using Universal = CompactionOptionsUniversal;
+constexpr OptionRow kUniversalRows[] = {
+    VARVE_ROW(Universal, size_ratio, "percent by which runs may differ").Advisory(kRefusedStyle),
+    VARVE_ROW(Universal, min_merge_width, "fewest runs merged").Advisory(kRefusedStyle),
+    VARVE_ROW(Universal, max_merge_width, "most runs merged").Advisory(kRefusedStyle),
+    VARVE_ROW(Universal, max_size_amplification_percent, "percent of extra space allowed")
+        .Advisory(kRefusedStyle),
+    VARVE_ROW(Universal, compression_size_percent, "percent of data compressed; -1: all")
+        .Advisory(kRefusedStyle),
+    VARVE_ROW(Universal, stop_style, "when to stop adding runs").Advisory(kRefusedStyle),
+    VARVE_ROW(Universal, allow_trivial_move, "move what does not overlap").Advisory(kRefusedStyle),
+    VARVE_ROW(Universal, incremental, "merge slices of the key space").Advisory(kRefusedStyle),
+};
+
+using Fifo = CompactionOptionsFIFO;
+constexpr OptionRow kFifoRows[] = {
+    VARVE_ROW(Fifo, max_table_files_size, "bytes above which files go").Advisory(kRefusedStyle),
+    VARVE_ROW(Fifo, allow_compaction, "merge small files").Advisory(kRefusedStyle),
+};
+
+using Pinning = MetadataCacheOptions;
+constexpr OptionRow kMetadataCacheRows[] = {
+    VARVE_ROW(Pinning, top_level_index_pinning, "upper level of partitioned blocks"),
+    VARVE_ROW(Pinning, partition_pinning, "partitions"),
+    VARVE_ROW(Pinning, unpartitioned_pinning, "indexes and filters in one piece"),
+};
+
+#undef VARVE_ROW
+
+template <typename T>
+std::shared_ptr<const void> MakeDefault() {
+  return std::make_shared<const T>();
+}
+
+// A struct that is a field is dynamic or not as a whole.
+ConfigOptions ForNested(const ConfigOptions& config) {
+  ConfigOptions nested = config;
+  nested.mutable_options_only = false;
+  return nested;
+}
+
+template <typename T>
+struct Nested {
+  // The table is found by a function, so that it may be made after the type.
+  template <const OptionTable& (*kTable)()>
+  static OptionType Type() {
+    return {"struct", &Parse<kTable>, &Print<kTable>, &Equal<kTable>, &Valid<kTable>, nullptr};
+  }
+
+  template <const OptionTable& (*kTable)()>
+  static Status Parse(const ConfigOptions& config, std::string_view text, void* field) {
+    OptionPairs pairs;
+    Status s = SplitOptionText(text, &pairs);
+    if (!s.ok()) return s;
+    return ApplyOptions(kTable(), ForNested(config), pairs, OptionScope::kAll, field);
+  }
+
+  template <const OptionTable& (*kTable)()>
+  static std::string Print(const OptionPrintStyle& style, const void* field) {
+    const OptionPrintStyle inner = {.plain_names_only = style.plain_names_only};
+    return "{" + PrintOptions(kTable(), inner, field) + "}";
+  }
+
+  template <const OptionTable& (*kTable)()>
+  static bool Equal(const void* a, const void* b) {
+    return EqualOptions(kTable(), a, b);
+  }
+
+  template <const OptionTable& (*kTable)()>
+  static bool Valid(const void* field) {
+    return CheckOptions(kTable(), "", field).ok();
+  }
+};
+
+// The older form is a list by position: "window_bits:level:strategy[:dict[:train[:threads...]]]".
+Status ParseCompressionOptions(const ConfigOptions& config, std::string_view text, void* field) {
+  const ConfigOptions nested = ForNested(config);
+  if (text.find('=') != std::string_view::npos || WithoutBraces(text).empty()) {
+    return Nested<CompressionOptions>::Parse<&CompressionOptionTable>(nested, text, field);
+  }
+  const std::span<const OptionRow> rows = CompressionOptionTable().rows();
+  const std::vector<std::string_view> elements = SplitOptionList(text);
+  if (elements.size() < 3 || elements.size() > rows.size()) {
+    return Status::InvalidArgument("3 or more numbers expected", std::string(text.substr(0, 60)));
+  }
+  for (size_t i = 0; i < elements.size(); ++i) {
+    // parallel_threads came later than `enabled`, which it precedes: six elements are without it.
+    const OptionRow& row = elements.size() == 6 && i == 5 ? rows[6] : rows[i];
+    Status s = row.type().parse(nested, elements[i], row.field(field));
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+const OptionTable& CompressionOptionTable() {
+  static const OptionTable table("CompressionOptions", kCompressionRows, sizeof(CompressionOptions),
+                                 &MakeDefault<CompressionOptions>);
+  return table;
+}
+
+const OptionTable& UniversalCompactionOptionTable() {
+  static const OptionTable table("CompactionOptionsUniversal", kUniversalRows, sizeof(Universal),
+                                 &MakeDefault<Universal>);
+  return table;
+}
+
+const OptionTable& FifoCompactionOptionTable() {
+  static const OptionTable table("CompactionOptionsFIFO", kFifoRows, sizeof(Fifo),
+                                 &MakeDefault<Fifo>);
+  return table;
+}
+
+const OptionTable& MetadataCacheOptionTable() {
+  static const OptionTable table("MetadataCacheOptions", kMetadataCacheRows, sizeof(Pinning),
+                                 &MakeDefault<Pinning>);
+  return table;
+}
+
+template <>
+const OptionType& OptionTypeOf<CompressionOptions>() {
+  static const OptionType type = [] {
+    OptionType made = Nested<CompressionOptions>::Type<&CompressionOptionTable>();
+    made.parse = &ParseCompressionOptions;
+    return made;
+  }();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<Universal>() {
+  static const OptionType type = Nested<Universal>::Type<&UniversalCompactionOptionTable>();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<Fifo>() {
+  static const OptionType type = Nested<Fifo>::Type<&FifoCompactionOptionTable>();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<Pinning>() {
+  static const OptionType type = Nested<Pinning>::Type<&MetadataCacheOptionTable>();
+  return type;
+}
+
+}  // namespace varve

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Option types that are objects: code that text can at best name, and shared resources.
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "varve/compaction_filter.h"
+#include "varve/comparator.h"
+#include "varve/convenience.h"
+#include "varve/filter_policy.h"
+#include "varve/memtablerep.h"
+#include "varve/merge_operator.h"
+#include "varve/options.h"
+#include "varve/slice_transform.h"
+#include "varve/table.h"
+
+#include "util/options/option_schema.h"
+#include "util/options/option_text.h"
+#include "util/options/option_types.h"
+
+namespace varve {
+
+namespace {
+
+// The name in "Name" or "{id=Name;...}"; empty for "nullptr".
+Status ObjectId(std::string_view text, std::string* id) {
+  text = TrimOptionText(text);
+  if (IsBraced(text)) {
+    OptionPairs pairs;
+    // A list of objects has no '=': all of it is one name, of something that cannot be made.
+    if (!SplitOptionText(text, &pairs).ok()) {
+      *id = std::string(WithoutBraces(text));
+      return Status::OK();
+    }
+    id->clear();
+    for (auto& [name, value] : pairs) {
+      if (name == "id") *id = value;
+    }
+    if (id->empty() && !pairs.empty()) return Status::InvalidArgument("id=... expected");
+  } else {
+    *id = std::string(text);
+  }
+  if (*id == "nullptr") id->clear();
+  return Status::OK();
+}
+
+Status CannotBeMade(const std::string& id) {
+  return Status::NotSupported("cannot be made from its name, set the object instead",
+                              id.substr(0, 60));
+}
+
+template <typename T>
+bool SameObject(const void* a, const void* b) {
+  return *static_cast<const T*>(a) == *static_cast<const T*>(b);
+}
+
+// Objects that text can only take away.
+template <typename T>
+Status ParseOpaque(const ConfigOptions&, std::string_view text, void* field) {
+  std::string id;
+  Status s = ObjectId(text, &id);
+  if (!s.ok()) return s;
+  if (!id.empty()) return CannotBeMade(id);
+  if constexpr (!std::is_same_v<T, Env*>) *static_cast<T*>(field) = T();
+  return Status::OK();
+}
+
+template <typename T>
+std::string PrintName(const OptionPrintStyle&, const void* field) {
+  const auto& object = *static_cast<const T*>(field);
+  return object == nullptr ? "nullptr" : object->Name();
+}
+
+template <typename T>
+OptionType OpaqueType() {
+  return {"object", &ParseOpaque<T>, nullptr, &SameObject<T>, nullptr, nullptr};
+}
+
+template <typename T>
+OptionType NamedType() {
+  return {"object name", &ParseOpaque<T>, &PrintName<T>, &SameObject<T>, nullptr, nullptr};
+}
+
+// ---- Objects that can be made ----
+
+Status ParseComparator(const ConfigOptions& config, std::string_view text, void* field) {
+  std::string id;
+  Status s = ObjectId(text, &id);
+  if (!s.ok()) return s;
+  const Comparator* made = nullptr;
+  s = Comparator::CreateFromString(config, id, &made);
+  if (!s.ok()) return s;
+  if (made == nullptr) return Status::InvalidArgument("a comparator is needed");
+  *static_cast<const Comparator**>(field) = made;
+  return Status::OK();
+}
+
+// {id=FixedPrefix;length=8} and the like.
+Status PrefixIdWithLength(std::string_view text, std::string* id) {
+  OptionPairs pairs;
+  Status s = SplitOptionText(text, &pairs);
+  if (!s.ok()) return s;
+  for (const auto& [name, value] : pairs) {
+    if (name == "length" && id->find('.') == std::string::npos) *id += "." + value;
+  }
+  return Status::OK();
+}
+
+Status ParsePrefixExtractor(const ConfigOptions& config, std::string_view text, void* field) {
+  std::string id;
+  Status s = ObjectId(text, &id);
+  if (s.ok() && IsBraced(TrimOptionText(text))) s = PrefixIdWithLength(text, &id);
+  if (!s.ok()) return s;
+  return SliceTransform::CreateFromString(
+      config, id, static_cast<std::shared_ptr<const SliceTransform>*>(field));
+}
+
+Status ParseFilterPolicy(const ConfigOptions& config, std::string_view text, void* field) {
+  std::string id;
+  Status s = ObjectId(text, &id);
+  if (!s.ok()) return s;
+  return FilterPolicy::CreateFromString(config, id,
+                                        static_cast<std::shared_ptr<const FilterPolicy>*>(field));
+}
+
+template <typename T>
+std::string PrintId(const OptionPrintStyle&, const void* field) {
+  const auto& object = *static_cast<const std::shared_ptr<T>*>(field);
+  return object == nullptr ? "nullptr" : object->GetId();
+}
+
+template <typename T>
+bool SameId(const void* a, const void* b) {
+  const auto& left = *static_cast<const std::shared_ptr<T>*>(a);
+  const auto& right = *static_cast<const std::shared_ptr<T>*>(b);
+  if (left == nullptr || right == nullptr) return left == right;
+  return left->GetId() == right->GetId();
+}
+
+// The default size of blocks ends is all there is: nullptr and its public name mean the same.
+Status ParseFlushBlockPolicy(const ConfigOptions& config, std::string_view text, void* field) {
+  if (TrimOptionText(text) == "FlushBlockBySizePolicyFactory") text = "nullptr";
+  return ParseOpaque<std::shared_ptr<FlushBlockPolicyFactory>>(config, text, field);
+}
+
+Status ParseMemTableFactory(const ConfigOptions&, std::string_view text, void* field) {
+  std::string id;
+  Status s = ObjectId(text, &id);
+  if (!s.ok()) return s;
+  std::unique_ptr<MemTableRepFactory> made;
+  s = GetMemTableRepFactoryFromString(id, &made);
+  if (!s.ok()) return s;
+  *static_cast<std::shared_ptr<MemTableRepFactory>*>(field) = std::move(made);
+  return Status::OK();
+}
+
+// "BlockBasedTable" keeps the options of a block-based factory; braces change them.
+Status ParseTableFactory(const ConfigOptions& config, std::string_view text, void* field) {
+  auto* const factory = static_cast<std::shared_ptr<TableFactory>*>(field);
+  BlockBasedTableOptions table_options;
+  if (*factory != nullptr) {
+    const auto* const current = (*factory)->GetOptions<BlockBasedTableOptions>();
+    if (current != nullptr) table_options = *current;
+  }
+  text = TrimOptionText(text);
+  OptionPairs pairs;
+  if (IsBraced(text)) {
+    Status s = SplitOptionText(text, &pairs);
+    if (!s.ok()) return s;
+  } else {
+    pairs.emplace_back("id", std::string(text));
+  }
+  OptionPairs settings;
+  for (auto& [name, value] : pairs) {
+    if (name != "id") {
+      settings.emplace_back(name, value);
+    } else if (value != TableFactory::kBlockBasedTableName()) {
+      return CannotBeMade(value);
+    }
+  }
+  Status s = ApplyOptions(BlockBasedTableOptionTable(), config, settings, OptionScope::kAll,
+                          &table_options);
+  if (!s.ok()) return s;
+  factory->reset(NewBlockBasedTableFactory(table_options));
+  return Status::OK();
+}
+
+std::string PrintTableFactory(const OptionPrintStyle& style, const void* field) {
+  const auto& factory = *static_cast<const std::shared_ptr<TableFactory>*>(field);
+  if (factory == nullptr) return "nullptr";
+  const auto* const options = factory->GetOptions<BlockBasedTableOptions>();
+  if (options == nullptr || !style.detailed) return factory->Name();
+  OptionPrintStyle inner = style;
+  inner.delimiter = ";";
+  return std::string("{id=") + factory->Name() + ";" +
+         PrintOptions(BlockBasedTableOptionTable(), inner, options) + "}";
+}
+
+bool EqualTableFactories(const void* a, const void* b) {
+  const auto& left = *static_cast<const std::shared_ptr<TableFactory>*>(a);
+  const auto& right = *static_cast<const std::shared_ptr<TableFactory>*>(b);
+  if (left == nullptr || right == nullptr) return left == right;
+  const auto* const left_options = left->GetOptions<BlockBasedTableOptions>();
+  const auto* const right_options = right->GetOptions<BlockBasedTableOptions>();
+  if (left_options == nullptr || right_options == nullptr) return left == right;
+  return EqualOptions(BlockBasedTableOptionTable(), left_options, right_options);
+}
+
+bool EqualPaths(const void* a, const void* b) {
+  const auto& left = *static_cast<const std::vector<DbPath>*>(a);
+  const auto& right = *static_cast<const std::vector<DbPath>*>(b);
+  if (left.size() != right.size()) return false;
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (left[i].path != right[i].path || left[i].target_size != right[i].target_size) return false;
+  }
+  return true;
+}
+
+bool EqualCacheUsage(const void* a, const void* b) {
+  const auto& left = *static_cast<const CacheUsageOptions*>(a);
+  const auto& right = *static_cast<const CacheUsageOptions*>(b);
+  return left.options == right.options && left.options_overrides == right.options_overrides;
+}
+
+Status ParseNoText(const ConfigOptions&, std::string_view text, void*) {
+  if (WithoutBraces(text).empty()) return Status::OK();
+  return Status::NotSupported("has no text form");
+}
+
+}  // namespace
+
+// A macro, because each line is a specialization of its own.
+#define VARVE_OPTION_TYPE(T, ...)               \
+  template <>                                   \
+  const OptionType& OptionTypeOf<T>() {         \
+    static const OptionType type = __VA_ARGS__; \
+    return type;                                \
+  }
+
+VARVE_OPTION_TYPE(Env*, OpaqueType<Env*>())
+VARVE_OPTION_TYPE(std::shared_ptr<RateLimiter>, OpaqueType<std::shared_ptr<RateLimiter>>())
+VARVE_OPTION_TYPE(std::shared_ptr<Logger>, OpaqueType<std::shared_ptr<Logger>>())
+VARVE_OPTION_TYPE(std::shared_ptr<Statistics>, OpaqueType<std::shared_ptr<Statistics>>())
+VARVE_OPTION_TYPE(std::vector<std::shared_ptr<EventListener>>,
+                  OpaqueType<std::vector<std::shared_ptr<EventListener>>>())
+VARVE_OPTION_TYPE(std::shared_ptr<WriteBufferManager>,
+                  OpaqueType<std::shared_ptr<WriteBufferManager>>())
+VARVE_OPTION_TYPE(std::shared_ptr<Cache>, OpaqueType<std::shared_ptr<Cache>>())
+VARVE_OPTION_TYPE(std::shared_ptr<PersistentCache>, OpaqueType<std::shared_ptr<PersistentCache>>())
+VARVE_OPTION_TYPE(std::shared_ptr<UserDefinedIndexFactory>,
+                  OpaqueType<std::shared_ptr<UserDefinedIndexFactory>>())
+VARVE_OPTION_TYPE(std::vector<std::shared_ptr<TablePropertiesCollectorFactory>>,
+                  OpaqueType<std::vector<std::shared_ptr<TablePropertiesCollectorFactory>>>())
+
+VARVE_OPTION_TYPE(std::shared_ptr<MergeOperator>, NamedType<std::shared_ptr<MergeOperator>>())
+VARVE_OPTION_TYPE(const CompactionFilter*, NamedType<const CompactionFilter*>())
+VARVE_OPTION_TYPE(std::shared_ptr<CompactionFilterFactory>,
+                  NamedType<std::shared_ptr<CompactionFilterFactory>>())
+
+VARVE_OPTION_TYPE(const Comparator*,
+                  {"comparator name", &ParseComparator, &PrintName<const Comparator*>,
+                   &SameObject<const Comparator*>, nullptr, nullptr})
+VARVE_OPTION_TYPE(std::shared_ptr<const SliceTransform>,
+                  {"prefix extractor", &ParsePrefixExtractor, &PrintId<const SliceTransform>,
+                   &SameId<const SliceTransform>, nullptr, nullptr})
+VARVE_OPTION_TYPE(std::shared_ptr<const FilterPolicy>,
+                  {"filter policy", &ParseFilterPolicy, &PrintId<const FilterPolicy>,
+                   &SameId<const FilterPolicy>, nullptr, nullptr})
+VARVE_OPTION_TYPE(std::shared_ptr<FlushBlockPolicyFactory>,
+                  {"object", &ParseFlushBlockPolicy, nullptr,
+                   &SameObject<std::shared_ptr<FlushBlockPolicyFactory>>, nullptr, nullptr})
+VARVE_OPTION_TYPE(std::shared_ptr<MemTableRepFactory>,
+                  {"memtable factory", &ParseMemTableFactory, &PrintId<MemTableRepFactory>,
+                   &SameId<MemTableRepFactory>, nullptr, nullptr})
+VARVE_OPTION_TYPE(std::shared_ptr<TableFactory>,
+                  {"table factory", &ParseTableFactory, &PrintTableFactory, &EqualTableFactories,
+                   nullptr, nullptr})
+VARVE_OPTION_TYPE(std::vector<DbPath>,
+                  {"paths", &ParseNoText, nullptr, &EqualPaths, nullptr, nullptr})
+VARVE_OPTION_TYPE(CacheUsageOptions,
+                  {"struct", &ParseNoText, nullptr, &EqualCacheUsage, nullptr, nullptr})
+
+#undef VARVE_OPTION_TYPE
+
+}  // namespace varve

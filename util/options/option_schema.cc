@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Walks over the rows of a schema table.
+
+#include "util/options/option_schema.h"
+
+#include "util/options/foreign_options.h"
+
+namespace varve {
+
+namespace {
+
+std::string QualifiedName(const OptionTable& table, std::string_view name) {
+  return std::string(table.struct_name()) + "::" + std::string(name);
+}
+
+Status WithName(const Status& s, const OptionTable& table, std::string_view name) {
+  const std::string text = QualifiedName(table, name) + ": " + s.getState();
+  return s.IsNotSupported() ? Status::NotSupported(text) : Status::InvalidArgument(text);
+}
+
+std::string PrintNumber(double number) {
+  std::string text = PrintDouble(number);
+  const size_t point = text.find(".000000");
+  return point == std::string::npos ? text : text.substr(0, point);
+}
+
+Status CheckField(const OptionRow& row, const std::string& name, const void* field,
+                  const void* default_field) {
+  const OptionType& type = row.type();
+  if (type.valid != nullptr && !type.valid(field)) {
+    return Status::InvalidArgument(name + ": not a value of the type");
+  }
+  if (row.support == OptionSupport::kDefaultOnly && !type.equal(field, default_field)) {
+    return Status::NotSupported(name + ": " + std::string(row.reason));
+  }
+  if (type.number != nullptr) {
+    const double value = type.number(field);
+    // Written so that a NaN fails.
+    if (!(value >= row.min && value <= row.max)) {
+      return Status::InvalidArgument(name + ": " + PrintNumber(value) + " is not within [" +
+                                     PrintNumber(row.min) + ", " + PrintNumber(row.max) + "]");
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+OptionTable::OptionTable(const char* struct_name, std::span<const OptionRow> rows,
+                         size_t struct_size, std::shared_ptr<const void> (*make_default)())
+    : struct_name_(struct_name),
+      rows_(rows),
+      struct_size_(struct_size),
+      make_default_(make_default) {
+  for (const OptionRow& row : rows_) by_name_.emplace(row.name, &row);
+}
+
+const OptionRow* OptionTable::Find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+Status ApplyOption(const OptionTable& table, const ConfigOptions& config, std::string_view name,
+                   std::string_view value, OptionScope scope, void* object, bool* found) {
+  const OptionRow* const row = table.Find(name);
+  *found = row != nullptr;
+  if (row == nullptr) {
+    const ForeignVerdict verdict = JudgeForeignOption(table.struct_name(), name, value);
+    *found = verdict != ForeignVerdict::kUnknown;
+    if (verdict == ForeignVerdict::kHarmless || config.ignore_unknown_options) {
+      return Status::OK();
+    }
+    if (verdict == ForeignVerdict::kLacking) {
+      return Status::NotSupported(QualifiedName(table, name) + "=" +
+                                  std::string(value.substr(0, 60)));
+    }
+    return Status::InvalidArgument("unknown option " + QualifiedName(table, name));
+  }
+  const bool dynamic_only = scope == OptionScope::kDynamicOnly || config.mutable_options_only;
+  if (dynamic_only && row->change != OptionChange::kDynamic) {
+    return Status::InvalidArgument(QualifiedName(table, name) +
+                                   " cannot be changed while the database is open");
+  }
+  Status s = row->type().parse(config, value, row->field(object));
+  if (s.IsNotSupported() && config.ignore_unsupported_options) return Status::OK();
+  return s.ok() ? s : WithName(s, table, name);
+}
+
+Status ApplyOptions(const OptionTable& table, const ConfigOptions& config, const OptionPairs& pairs,
+                    OptionScope scope, void* object) {
+  for (const auto& [name, value] : pairs) {
+    bool found = false;
+    Status s = ApplyOption(table, config, name, value, scope, object, &found);
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+std::string PrintOptions(const OptionTable& table, const OptionPrintStyle& style,
+                         const void* object) {
+  std::string text;
+  for (const OptionRow& row : table.rows()) {
+    if (!row.HasText()) continue;
+    if (style.dynamic_only && row.change != OptionChange::kDynamic) continue;
+    if (style.plain_names_only && row.file != OptionFileForm::kPlain) continue;
+    const std::string value = row.type().print(style, row.Field(object));
+    if (value.empty()) continue;
+    text.append(row.name).append("=").append(value).append(style.delimiter);
+  }
+  return text;
+}
+
+Status CheckOptions(const OptionTable& table, const std::string& where, const void* object) {
+  const std::shared_ptr<const void> defaults = table.MakeDefault();
+  for (const OptionRow& row : table.rows()) {
+    const std::string name = where + QualifiedName(table, row.name);
+    Status s = CheckField(row, name, row.Field(object), row.Field(defaults.get()));
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+bool EqualOptions(const OptionTable& table, const void* a, const void* b) {
+  for (const OptionRow& row : table.rows()) {
+    if (!row.type().equal(row.Field(a), row.Field(b))) return false;
+  }
+  return true;
+}
+
+}  // namespace varve

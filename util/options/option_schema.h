@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The schema: one row for each field of each options struct. Parsing, printing, OPTIONS files,
+// validation and the dynamic-change rules all read the rows; a field without a row fails a test.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "varve/convenience.h"
+#include "varve/status.h"
+
+#include "util/options/option_text.h"
+#include "util/options/option_types.h"
+
+namespace varve {
+
+enum class OptionChange : uint8_t {
+  kAtOpen,
+  kDynamic,  // By SetOptions or SetDBOptions, too.
+};
+
+enum class OptionSupport : uint8_t {
+  kHonoured,
+  kAdvisory,     // A hint for a mechanism that we do not have: accepted, changes no result.
+  kDefaultOnly,  // Anything but the default is NotSupported.
+};
+
+// How a field goes into an OPTIONS file.
+enum class OptionFileForm : uint8_t {
+  kPlain,     // RocksDB 7.8.3 knows the name.
+  kExtended,  // It does not: written, when set, in a comment that only we read.
+  kNone,      // Not written.
+};
+
+struct OptionRow {
+  std::string_view name;
+  const OptionType& (*type)();
+  void* (*field)(void* object);
+  size_t size;
+  size_t alignment;
+  std::string_view help;
+
+  OptionChange change = OptionChange::kAtOpen;
+  OptionSupport support = OptionSupport::kHonoured;
+  OptionFileForm file = OptionFileForm::kPlain;
+  std::string_view reason = {};  // Why it is advisory or refused.
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+
+  constexpr OptionRow Dynamic() const {
+    OptionRow row = *this;
+    row.change = OptionChange::kDynamic;
+    return row;
+  }
+  constexpr OptionRow Advisory(std::string_view why) const {
+    OptionRow row = *this;
+    row.support = OptionSupport::kAdvisory;
+    row.reason = why;
+    return row;
+  }
+  constexpr OptionRow DefaultOnly(std::string_view why) const {
+    OptionRow row = *this;
+    row.support = OptionSupport::kDefaultOnly;
+    row.reason = why;
+    return row;
+  }
+  constexpr OptionRow Between(double low, double high) const {
+    OptionRow row = *this;
+    row.min = low;
+    row.max = high;
+    return row;
+  }
+  constexpr OptionRow AtLeast(double low) const {
+    OptionRow row = *this;
+    row.min = low;
+    return row;
+  }
+  constexpr OptionRow Extended() const {
+    OptionRow row = *this;
+    row.file = OptionFileForm::kExtended;
+    return row;
+  }
+  constexpr OptionRow NotInFile() const {
+    OptionRow row = *this;
+    row.file = OptionFileForm::kNone;
+    return row;
+  }
+
+  const void* Field(const void* object) const { return field(const_cast<void*>(object)); }
+  bool HasText() const { return type().print != nullptr; }
+};
+
+template <auto Member>
+struct MemberType;
+template <typename C, typename T, T C::*Member>
+struct MemberType<Member> {
+  using type = T;
+};
+
+// A row for `Member`, which is a member of Struct or of a base of it.
+template <typename Struct, auto Member>
+constexpr OptionRow MakeOptionRow(std::string_view name, std::string_view help) {
+  using T = typename MemberType<Member>::type;
+  return {
+      .name = name,
+      .type = &OptionTypeOf<T>,
+      .field = [](void* object) -> void* { return &(static_cast<Struct*>(object)->*Member); },
+      .size = sizeof(T),
+      .alignment = alignof(T),
+      .help = help,
+  };
+}
+
+// The rows of one struct. Lives for ever; immutable.
+class OptionTable {
+ public:
+  OptionTable(const char* struct_name, std::span<const OptionRow> rows, size_t struct_size,
+              std::shared_ptr<const void> (*make_default)());
+
+  const char* struct_name() const { return struct_name_; }
+  std::span<const OptionRow> rows() const { return rows_; }
+  size_t struct_size() const { return struct_size_; }
+
+  // nullptr if there is none of that name.
+  const OptionRow* Find(std::string_view name) const;
+
+  // A new object with all defaults.
+  std::shared_ptr<const void> MakeDefault() const { return make_default_(); }
+
+ private:
+  const char* const struct_name_;
+  const std::span<const OptionRow> rows_;
+  const size_t struct_size_;
+  std::shared_ptr<const void> (*const make_default_)();
+  std::unordered_map<std::string_view, const OptionRow*> by_name_;
+};
+
+const OptionTable& DbOptionTable();                   // DBOptions
+const OptionTable& CfOptionTable();                   // ColumnFamilyOptions
+const OptionTable& BlockBasedTableOptionTable();      // BlockBasedTableOptions
+const OptionTable& CompressionOptionTable();          // CompressionOptions
+const OptionTable& UniversalCompactionOptionTable();  // CompactionOptionsUniversal
+const OptionTable& FifoCompactionOptionTable();       // CompactionOptionsFIFO
+const OptionTable& MetadataCacheOptionTable();        // MetadataCacheOptions
+
+// Which changes are allowed.
+enum class OptionScope : uint8_t { kAll, kDynamicOnly };
+
+// Sets the named fields of `object`, an object of the table's struct, to the values.
+//
+// Names that RocksDB has and we do not are skipped if their value asks for nothing that we lack.
+// After an error `object` is partly changed: apply to a copy.
+// Errors: InvalidArgument: unknown name (unless config.ignore_unknown_options), unreadable value,
+//   or a name that cannot be changed in this scope; NotSupported: a value that names an object that
+//   cannot be made (unless config.ignore_unsupported_options), or a RocksDB option that we lack.
+Status ApplyOptions(const OptionTable& table, const ConfigOptions& config, const OptionPairs& pairs,
+                    OptionScope scope, void* object);
+
+// One value. As ApplyOptions; *found tells whether the table has the name.
+Status ApplyOption(const OptionTable& table, const ConfigOptions& config, std::string_view name,
+                   std::string_view value, OptionScope scope, void* object, bool* found);
+
+// "a=1;b=2;" of all fields that have text. Empty values are left out: no reader can tell them
+// from a missing name.
+std::string PrintOptions(const OptionTable& table, const OptionPrintStyle& style,
+                         const void* object);
+
+// Checks every field alone: meaning, range, support. `where` begins the message.
+Status CheckOptions(const OptionTable& table, const std::string& where, const void* object);
+
+// Whether every row says that the fields are equal.
+bool EqualOptions(const OptionTable& table, const void* a, const void* b);
+
+}  // namespace varve

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The text form of options: taking "a=1;b={c=2;}" apart, escapes, numbers. Pure functions over
+// text that nobody has checked: bounded nesting, no recursion on input, no exceptions.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "varve/status.h"
+
+namespace varve {
+
+// Names and values in the order of the text. A name may come twice: the later one counts.
+using OptionPairs = std::vector<std::pair<std::string, std::string>>;
+
+inline constexpr int kMaxOptionNesting = 16;
+inline constexpr size_t kMaxOptionTextBytes = size_t{16} << 20;
+
+[[nodiscard]] std::string_view TrimOptionText(std::string_view text);
+
+// True for "{...}" whose first brace closes at the end.
+[[nodiscard]] bool IsBraced(std::string_view text);
+
+// `text` without one pair of enclosing braces, if it has one, trimmed.
+[[nodiscard]] std::string_view WithoutBraces(std::string_view text);
+
+// Takes one level apart. A braced value is kept whole, braces included.
+// InvalidArgument: no '=', no name, unbalanced braces, nesting or size above the limits.
+Status SplitOptionText(std::string_view text, OptionPairs* pairs);
+
+// Elements of "a:b:c"; none for an empty text.
+[[nodiscard]] std::vector<std::string_view> SplitOptionList(std::string_view text);
+
+// Escapes backslash, '#', ':', newline and carriage return, so that a value fits on one line.
+[[nodiscard]] std::string EscapeOptionText(std::string_view raw);
+[[nodiscard]] std::string UnescapeOptionText(std::string_view escaped);
+
+// Decimal numbers, with an optional suffix K, M, G or T (either case) for powers of 1024. False if
+// `text` is anything else or the value is out of range.
+[[nodiscard]] bool ParseUnsigned(std::string_view text, uint64_t max, uint64_t* value);
+[[nodiscard]] bool ParseSigned(std::string_view text, int64_t min, int64_t max, int64_t* value);
+
+// Finite decimal numbers.
+[[nodiscard]] bool ParseDouble(std::string_view text, double* value);
+
+// Shortest of the fixed form with six places and the exact form that reads back as `value`.
+[[nodiscard]] std::string PrintDouble(double value);
+
+}  // namespace varve

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Option types that are plain values: numbers, strings, enums, and lists of them.
+
+#include "util/options/option_types.h"
+
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "varve/convenience.h"
+#include "varve/options.h"
+#include "varve/table.h"
+
+#include "util/options/option_text.h"
+
+namespace varve {
+
+namespace {
+
+template <typename E>
+struct EnumName {
+  E value;
+  const char* name;
+};
+
+constexpr EnumName<CompressionType> kCompressionNames[] = {
+    {kNoCompression, "kNoCompression"},
+    {kSnappyCompression, "kSnappyCompression"},
+    {kZlibCompression, "kZlibCompression"},
+    {kBZip2Compression, "kBZip2Compression"},
+    {kLZ4Compression, "kLZ4Compression"},
+    {kLZ4HCCompression, "kLZ4HCCompression"},
+    {kXpressCompression, "kXpressCompression"},
+    {kZSTD, "kZSTD"},
+    {kDisableCompressionOption, "kDisableCompressionOption"},
+};
+
+constexpr EnumName<CompactionStyle> kCompactionStyleNames[] = {
+    {kCompactionStyleLevel, "kCompactionStyleLevel"},
+    {kCompactionStyleUniversal, "kCompactionStyleUniversal"},
+    {kCompactionStyleFIFO, "kCompactionStyleFIFO"},
+    {kCompactionStyleNone, "kCompactionStyleNone"},
+};
+
+constexpr EnumName<CompactionPri> kCompactionPriNames[] = {
+    {kByCompensatedSize, "kByCompensatedSize"},
+    {kOldestLargestSeqFirst, "kOldestLargestSeqFirst"},
+    {kOldestSmallestSeqFirst, "kOldestSmallestSeqFirst"},
+    {kMinOverlappingRatio, "kMinOverlappingRatio"},
+    {kRoundRobin, "kRoundRobin"},
+};
+
+constexpr EnumName<CompactionStopStyle> kStopStyleNames[] = {
+    {kCompactionStopStyleSimilarSize, "kCompactionStopStyleSimilarSize"},
+    {kCompactionStopStyleTotalSize, "kCompactionStopStyleTotalSize"},
+};
+
+constexpr EnumName<WALRecoveryMode> kRecoveryModeNames[] = {
+    {WALRecoveryMode::kTolerateCorruptedTailRecords, "kTolerateCorruptedTailRecords"},
+    {WALRecoveryMode::kAbsoluteConsistency, "kAbsoluteConsistency"},
+    {WALRecoveryMode::kPointInTimeRecovery, "kPointInTimeRecovery"},
+    {WALRecoveryMode::kSkipAnyCorruptedRecords, "kSkipAnyCorruptedRecords"},
+};
+
+constexpr EnumName<InfoLogLevel> kLogLevelNames[] = {
+    {DEBUG_LEVEL, "DEBUG_LEVEL"}, {INFO_LEVEL, "INFO_LEVEL"},   {WARN_LEVEL, "WARN_LEVEL"},
+    {ERROR_LEVEL, "ERROR_LEVEL"}, {FATAL_LEVEL, "FATAL_LEVEL"}, {HEADER_LEVEL, "HEADER_LEVEL"},
+};
+
+constexpr EnumName<ChecksumType> kChecksumNames[] = {
+    {kNoChecksum, "kNoChecksum"}, {kCRC32c, "kCRC32c"}, {kxxHash, "kxxHash"},
+    {kxxHash64, "kxxHash64"},     {kXXH3, "kXXH3"},
+};
+
+constexpr EnumName<PinningTier> kPinningNames[] = {
+    {PinningTier::kFallback, "kFallback"},
+    {PinningTier::kNone, "kNone"},
+    {PinningTier::kFlushedAndSimilar, "kFlushedAndSimilar"},
+    {PinningTier::kAll, "kAll"},
+};
+
+using Table = BlockBasedTableOptions;
+
+constexpr EnumName<Table::IndexType> kIndexTypeNames[] = {
+    {Table::kBinarySearch, "kBinarySearch"},
+    {Table::kHashSearch, "kHashSearch"},
+    {Table::kTwoLevelIndexSearch, "kTwoLevelIndexSearch"},
+    {Table::kBinarySearchWithFirstKey, "kBinarySearchWithFirstKey"},
+};
+
+constexpr EnumName<Table::DataBlockIndexType> kDataBlockIndexNames[] = {
+    {Table::kDataBlockBinarySearch, "kDataBlockBinarySearch"},
+    {Table::kDataBlockBinaryAndHash, "kDataBlockBinaryAndHash"},
+};
+
+constexpr EnumName<Table::BlockSearchType> kBlockSearchNames[] = {
+    {Table::kBinary, "kBinary"},
+    {Table::kInterpolation, "kInterpolation"},
+    {Table::kAuto, "kAuto"},
+};
+
+constexpr EnumName<Table::IndexShorteningMode> kShorteningNames[] = {
+    {Table::IndexShorteningMode::kNoShortening, "kNoShortening"},
+    {Table::IndexShorteningMode::kShortenSeparators, "kShortenSeparators"},
+    {Table::IndexShorteningMode::kShortenSeparatorsAndSuccessor, "kShortenSeparatorsAndSuccessor"},
+};
+
+constexpr EnumName<Table::PrepopulateBlockCache> kPrepopulateNames[] = {
+    {Table::PrepopulateBlockCache::kDisable, "kDisable"},
+    {Table::PrepopulateBlockCache::kFlushOnly, "kFlushOnly"},
+    {Table::PrepopulateBlockCache::kFlushAndCompaction, "kFlushAndCompaction"},
+};
+
+Status Unreadable(const char* type, std::string_view text) {
+  return Status::InvalidArgument(std::string("not a value of type ") + type,
+                                 std::string(text.substr(0, 60)));
+}
+
+template <typename T>
+bool EqualValues(const void* a, const void* b) {
+  return *static_cast<const T*>(a) == *static_cast<const T*>(b);
+}
+
+template <typename T>
+double AsNumber(const void* field) {
+  return static_cast<double>(*static_cast<const T*>(field));
+}
+
+// ---- Numbers ----
+
+template <typename T>
+bool ParseInteger(std::string_view text, T* value) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_signed_v<T>) {
+    int64_t number = 0;
+    if (!ParseSigned(text, Limits::min(), Limits::max(), &number)) return false;
+    *value = static_cast<T>(number);
+  } else {
+    uint64_t number = 0;
+    if (!ParseUnsigned(text, Limits::max(), &number)) return false;
+    *value = static_cast<T>(number);
+  }
+  return true;
+}
+
+template <typename T>
+OptionType IntegerType(const char* type_name) {
+  static const char* const name = type_name;
+  return {name,
+          [](const ConfigOptions&, std::string_view text, void* field) {
+            if (ParseInteger(text, static_cast<T*>(field))) return Status::OK();
+            return Unreadable(name, text);
+          },
+          [](const OptionPrintStyle&, const void* field) {
+            return std::to_string(*static_cast<const T*>(field));
+          },
+          &EqualValues<T>,
+          nullptr,
+          &AsNumber<T>};
+}
+
+Status ParseBool(const ConfigOptions&, std::string_view text, void* field) {
+  text = TrimOptionText(text);
+  if (text == "true" || text == "1") {
+    *static_cast<bool*>(field) = true;
+  } else if (text == "false" || text == "0") {
+    *static_cast<bool*>(field) = false;
+  } else {
+    return Unreadable("bool", text);
+  }
+  return Status::OK();
+}
+
+// ---- Enums ----
+
+// `kNames` lists all values that have a meaning.
+template <typename E, const auto& kNames>
+struct EnumCodec {
+  static bool Find(std::string_view text, E* value) {
+    for (const EnumName<E>& entry : kNames) {
+      if (text == entry.name) {
+        *value = entry.value;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static const char* NameOf(E value) {
+    for (const EnumName<E>& entry : kNames) {
+      if (entry.value == value) return entry.name;
+    }
+    return nullptr;
+  }
+
+  static Status Parse(const ConfigOptions&, std::string_view text, void* field) {
+    if (Find(TrimOptionText(text), static_cast<E*>(field))) return Status::OK();
+    std::string known;
+    for (const EnumName<E>& entry : kNames) known += std::string(" ") + entry.name;
+    return Status::InvalidArgument("unknown name " + std::string(text.substr(0, 60)) +
+                                   ", known are" + known);
+  }
+
+  static std::string Print(const OptionPrintStyle&, const void* field) {
+    const E value = *static_cast<const E*>(field);
+    const char* const name = NameOf(value);
+    return name != nullptr ? name : std::to_string(static_cast<int>(value));
+  }
+
+  static bool Valid(const void* field) { return NameOf(*static_cast<const E*>(field)) != nullptr; }
+
+  static OptionType Type() { return {"name", &Parse, &Print, &EqualValues<E>, &Valid, nullptr}; }
+};
+
+// ---- Lists ----
+
+template <typename T>
+Status ParseList(const ConfigOptions& config, std::string_view text, void* field) {
+  std::vector<T> list;
+  for (const std::string_view element : SplitOptionList(WithoutBraces(text))) {
+    T value{};
+    Status s = OptionTypeOf<T>().parse(config, element, &value);
+    if (!s.ok()) return s;
+    list.push_back(value);
+  }
+  *static_cast<std::vector<T>*>(field) = std::move(list);
+  return Status::OK();
+}
+
+template <typename T>
+std::string PrintList(const OptionPrintStyle& style, const void* field) {
+  std::string text;
+  for (const T& value : *static_cast<const std::vector<T>*>(field)) {
+    if (!text.empty()) text += ':';
+    text += OptionTypeOf<T>().print(style, &value);
+  }
+  return text;
+}
+
+template <typename T>
+bool ValidList(const void* field) {
+  const OptionType& type = OptionTypeOf<T>();
+  for (const T& value : *static_cast<const std::vector<T>*>(field)) {
+    if (type.valid != nullptr && !type.valid(&value)) return false;
+  }
+  return true;
+}
+
+template <typename T>
+OptionType ListType() {
+  return {"list",        &ParseList<T>, &PrintList<T>, &EqualValues<std::vector<T>>,
+          &ValidList<T>, nullptr};
+}
+
+}  // namespace
+
+template <>
+const OptionType& OptionTypeOf<bool>() {
+  static const OptionType type = {
+      "bool",
+      &ParseBool,
+      [](const OptionPrintStyle&, const void* field) {
+        return std::string(*static_cast<const bool*>(field) ? "true" : "false");
+      },
+      &EqualValues<bool>,
+      nullptr,
+      nullptr};
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<int32_t>() {
+  static const OptionType type = IntegerType<int32_t>("int32");
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<uint32_t>() {
+  static const OptionType type = IntegerType<uint32_t>("uint32");
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<int64_t>() {
+  static const OptionType type = IntegerType<int64_t>("int64");
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<uint64_t>() {
+  static const OptionType type = IntegerType<uint64_t>("uint64");
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<double>() {
+  static const OptionType type = {"double",
+                                  [](const ConfigOptions&, std::string_view text, void* field) {
+                                    if (ParseDouble(text, static_cast<double*>(field))) {
+                                      return Status::OK();
+                                    }
+                                    return Unreadable("double", text);
+                                  },
+                                  [](const OptionPrintStyle&, const void* field) {
+                                    return PrintDouble(*static_cast<const double*>(field));
+                                  },
+                                  &EqualValues<double>,
+                                  nullptr,
+                                  &AsNumber<double>};
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<std::string>() {
+  static const OptionType type = {
+      "string",
+      [](const ConfigOptions& config, std::string_view text, void* field) {
+        *static_cast<std::string*>(field) =
+            config.input_strings_escaped ? UnescapeOptionText(text) : std::string(text);
+        return Status::OK();
+      },
+      [](const OptionPrintStyle&, const void* field) {
+        return EscapeOptionText(*static_cast<const std::string*>(field));
+      },
+      &EqualValues<std::string>,
+      nullptr,
+      nullptr};
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<CompressionType>() {
+  static const OptionType type = EnumCodec<CompressionType, kCompressionNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<CompactionStyle>() {
+  static const OptionType type = EnumCodec<CompactionStyle, kCompactionStyleNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<CompactionPri>() {
+  static const OptionType type = EnumCodec<CompactionPri, kCompactionPriNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<CompactionStopStyle>() {
+  static const OptionType type = EnumCodec<CompactionStopStyle, kStopStyleNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<WALRecoveryMode>() {
+  static const OptionType type = EnumCodec<WALRecoveryMode, kRecoveryModeNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<InfoLogLevel>() {
+  static const OptionType type = EnumCodec<InfoLogLevel, kLogLevelNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<ChecksumType>() {
+  static const OptionType type = EnumCodec<ChecksumType, kChecksumNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<PinningTier>() {
+  static const OptionType type = EnumCodec<PinningTier, kPinningNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<Table::IndexType>() {
+  static const OptionType type = EnumCodec<Table::IndexType, kIndexTypeNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<Table::DataBlockIndexType>() {
+  static const OptionType type = EnumCodec<Table::DataBlockIndexType, kDataBlockIndexNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<Table::BlockSearchType>() {
+  static const OptionType type = EnumCodec<Table::BlockSearchType, kBlockSearchNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<Table::IndexShorteningMode>() {
+  static const OptionType type = EnumCodec<Table::IndexShorteningMode, kShorteningNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<Table::PrepopulateBlockCache>() {
+  static const OptionType type = EnumCodec<Table::PrepopulateBlockCache, kPrepopulateNames>::Type();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<std::vector<int>>() {
+  static const OptionType type = ListType<int>();
+  return type;
+}
+
+template <>
+const OptionType& OptionTypeOf<std::vector<CompressionType>>() {
+  static const OptionType type = ListType<CompressionType>();
+  return type;
+}
+
+}  // namespace varve

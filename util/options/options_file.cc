@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Sections and lines of OPTIONS files.
+
+#include "util/options/options_file.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "varve/table.h"
+
+#include "util/base/status_macros.h"
+#include "util/env/durable_write.h"
+#include "util/env/file_names.h"
+#include "util/options/option_schema.h"
+
+namespace varve {
+
+namespace {
+
+constexpr std::string_view kExtendedMark = "#+";
+
+// ---- Writing ----
+
+void AppendFields(const OptionTable& table, const void* object, std::string* text) {
+  const OptionPrintStyle plain = {.plain_names_only = true};
+  const OptionPrintStyle full = {};
+  const std::shared_ptr<const void> defaults = table.MakeDefault();
+  std::string extended;
+  for (const OptionRow& row : table.rows()) {
+    if (row.file == OptionFileForm::kNone || !row.HasText()) continue;
+    const void* const field = row.Field(object);
+    const std::string value = row.type().print(full, field);
+    const std::string line = std::string(row.name) + "=" + value + "\n";
+    if (row.file == OptionFileForm::kExtended) {
+      if (!row.type().equal(field, row.Field(defaults.get()))) extended += "  #+ " + line;
+      continue;
+    }
+    const std::string plain_value = row.type().print(plain, field);
+    if (!plain_value.empty()) text->append("  ").append(row.name).append("=" + plain_value + "\n");
+    // A struct with a field that 7.8.3 lacks: once without the field, and once whole.
+    if (plain_value != value && !row.type().equal(field, row.Field(defaults.get()))) {
+      extended += "  #+ " + line;
+    }
+  }
+  text->append(extended);
+}
+
+void AppendColumnFamily(const ColumnFamilyDescriptor& family, std::string* text) {
+  const std::string name = EscapeOptionText(family.name);
+  text->append("\n[CFOptions \"" + name + "\"]\n");
+  AppendFields(CfOptionTable(), &family.options, text);
+  const TableFactory* const factory = family.options.table_factory.get();
+  const auto* const table_options =
+      factory == nullptr ? nullptr : factory->GetOptions<BlockBasedTableOptions>();
+  if (table_options == nullptr) return;
+  text->append("\n[TableOptions/BlockBasedTable \"" + name + "\"]\n");
+  AppendFields(BlockBasedTableOptionTable(), table_options, text);
+}
+
+// ---- Reading ----
+
+enum class SectionKind : uint8_t { kNone, kVersion, kDb, kColumnFamily, kTable };
+
+// `line` without a comment: from the first '#' that is not escaped.
+std::string_view WithoutComment(std::string_view line) {
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\\') {
+      ++i;
+    } else if (line[i] == '#') {
+      return line.substr(0, i);
+    }
+  }
+  return line;
+}
+
+// Builds the contents line by line.
+class Parser {
+ public:
+  Parser(const ConfigOptions& config, const std::string& file_name)
+      : config_(config), file_name_(file_name) {
+    config_.input_strings_escaped = true;
+  }
+
+  Status ParseAll(std::string_view text);
+
+  OptionsFileContents TakeContents() { return std::move(contents_); }
+
+ private:
+  Status ParseLine(std::string_view line);
+  Status BeginSection(std::string_view header);
+  Status BeginColumnFamily(const std::string& family);
+  Status BeginTable(std::string_view factory, const std::string& family);
+  Status SetField(std::string_view name, std::string_view value);
+  Status SetVersion(std::string_view name, std::string_view value);
+  Status EndTable();
+
+  Status Corrupt(const std::string& what) const { return Status::Corruption(Where(), what); }
+  std::string Where() const { return file_name_ + ":" + std::to_string(line_number_); }
+  Status Located(const Status& s) const {
+    if (s.ok()) return s;
+    if (s.IsNotSupported()) return Status::NotSupported(Where(), s.getState());
+    return Status::InvalidArgument(Where(), s.getState());
+  }
+
+  ConfigOptions config_;
+  const std::string& file_name_;
+  OptionsFileContents contents_;
+  size_t line_number_ = 0;
+  SectionKind section_ = SectionKind::kNone;
+  bool has_version_ = false;
+  bool has_db_ = false;
+  BlockBasedTableOptions table_options_;  // Of the section being read.
+};
+
+Status Parser::ParseAll(std::string_view text) {
+  if (text.size() > kMaxOptionTextBytes) return Corrupt("longer than 16 MiB");
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    ++line_number_;
+    VARVE_RETURN_IF_ERROR(ParseLine(text.substr(0, end)));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  VARVE_RETURN_IF_ERROR(EndTable());
+  if (!has_db_) return Corrupt("no section [DBOptions]");
+  if (contents_.column_families.empty()) return Corrupt("no section [CFOptions \"default\"]");
+  return Status::OK();
+}
+
+Status Parser::ParseLine(std::string_view line) {
+  line = TrimOptionText(line);
+  if (line.starts_with(kExtendedMark)) line.remove_prefix(kExtendedMark.size());
+  line = TrimOptionText(WithoutComment(line));
+  if (line.empty()) return Status::OK();
+  if (line.front() == '[') return BeginSection(line);
+  const size_t equals = line.find('=');
+  if (equals == std::string_view::npos) return Corrupt("neither [section] nor name=value");
+  const std::string_view name = TrimOptionText(line.substr(0, equals));
+  if (name.empty()) return Corrupt("no name before '='");
+  return SetField(name, TrimOptionText(line.substr(equals + 1)));
+}
+
+Status Parser::BeginSection(std::string_view header) {
+  VARVE_RETURN_IF_ERROR(EndTable());
+  if (header.size() < 2 || header.back() != ']') return Corrupt("section without ']'");
+  std::string_view title = TrimOptionText(header.substr(1, header.size() - 2));
+  std::string argument;
+  const size_t quote = title.find('"');
+  if (quote != std::string_view::npos) {
+    if (title.back() != '"' || quote + 1 == title.size()) return Corrupt("quote not closed");
+    argument = UnescapeOptionText(title.substr(quote + 1, title.size() - quote - 2));
+    title = TrimOptionText(title.substr(0, quote));
+  }
+  if (title == "Version") {
+    if (std::exchange(has_version_, true)) return Corrupt("second section [Version]");
+    section_ = SectionKind::kVersion;
+    return Status::OK();
+  }
+  if (title == "DBOptions") {
+    if (std::exchange(has_db_, true)) return Corrupt("second section [DBOptions]");
+    section_ = SectionKind::kDb;
+    return Status::OK();
+  }
+  constexpr std::string_view kTablePrefix = "TableOptions/";
+  if (title == "CFOptions") return BeginColumnFamily(argument);
+  if (title.starts_with(kTablePrefix)) {
+    return BeginTable(title.substr(kTablePrefix.size()), argument);
+  }
+  return Corrupt("unknown section " + std::string(title.substr(0, 60)));
+}
+
+Status Parser::BeginColumnFamily(const std::string& family) {
+  auto& families = contents_.column_families;
+  if (families.empty() && family != kDefaultColumnFamilyName) {
+    return Corrupt("the first column family is not \"default\"");
+  }
+  for (const ColumnFamilyDescriptor& known : families) {
+    if (known.name == family) return Corrupt("second section of column family " + family);
+  }
+  families.emplace_back(family, ColumnFamilyOptions());
+  contents_.comparator_names.emplace_back();
+  section_ = SectionKind::kColumnFamily;
+  return Status::OK();
+}
+
+Status Parser::BeginTable(std::string_view factory, const std::string& family) {
+  auto& families = contents_.column_families;
+  if (families.empty() || families.back().name != family) {
+    return Corrupt("table options do not follow their column family");
+  }
+  if (factory != TableFactory::kBlockBasedTableName()) {
+    return Located(Status::NotSupported("table factory " + std::string(factory.substr(0, 60))));
+  }
+  table_options_ = BlockBasedTableOptions();
+  section_ = SectionKind::kTable;
+  return Status::OK();
+}
+
+Status Parser::EndTable() {
+  if (section_ == SectionKind::kTable) {
+    contents_.column_families.back().options.table_factory.reset(
+        NewBlockBasedTableFactory(table_options_));
+  }
+  section_ = SectionKind::kNone;
+  return Status::OK();
+}
+
+Status Parser::SetField(std::string_view name, std::string_view value) {
+  bool found = false;
+  switch (section_) {
+    case SectionKind::kNone:
+      return Corrupt("option outside of a section");
+    case SectionKind::kVersion:
+      return SetVersion(name, value);
+    case SectionKind::kDb:
+      return Located(ApplyOption(DbOptionTable(), config_, name, value, OptionScope::kAll,
+                                 &contents_.db_options, &found));
+    case SectionKind::kColumnFamily:
+      if (name == "comparator") contents_.comparator_names.back() = std::string(value);
+      return Located(ApplyOption(CfOptionTable(), config_, name, value, OptionScope::kAll,
+                                 &contents_.column_families.back().options, &found));
+    case SectionKind::kTable:
+      return Located(ApplyOption(BlockBasedTableOptionTable(), config_, name, value,
+                                 OptionScope::kAll, &table_options_, &found));
+  }
+  return Status::OK();
+}
+
+Status Parser::SetVersion(std::string_view name, std::string_view value) {
+  if (name == "options_file_version" && !value.starts_with("1.") && value != "1") {
+    return Located(
+        Status::NotSupported("options_file_version=" + std::string(value.substr(0, 60))));
+  }
+  return Status::OK();
+}
+
+Status WithFile(const std::string& file_name, const IOStatus& s) {
+  if (s.IsCorruption()) return Status::Corruption(file_name, "OPTIONS file longer than 16 MiB");
+  return s;
+}
+
+}  // namespace
+
+std::string FormatOptionsFile(const DBOptions& db_options,
+                              const std::vector<ColumnFamilyDescriptor>& column_families) {
+  std::string text =
+      "# Options this database was last opened with.\n"
+      "\n[Version]\n  rocksdb_version=7.8.3\n  options_file_version=1.1\n"
+      "\n[DBOptions]\n";
+  AppendFields(DbOptionTable(), &db_options, &text);
+  for (const bool want_default : {true, false}) {
+    for (const ColumnFamilyDescriptor& family : column_families) {
+      if ((family.name == kDefaultColumnFamilyName) == want_default) {
+        AppendColumnFamily(family, &text);
+      }
+    }
+  }
+  return text;
+}
+
+Status ParseOptionsFile(const ConfigOptions& config, const std::string& file_name,
+                        std::string_view text, OptionsFileContents* contents) {
+  Parser parser(config, file_name);
+  VARVE_RETURN_IF_ERROR(parser.ParseAll(text));
+  *contents = parser.TakeContents();
+  return Status::OK();
+}
+
+Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t number,
+                        const DBOptions& db_options,
+                        const std::vector<ColumnFamilyDescriptor>& column_families) {
+  const std::string final_name = OptionsFileBaseName(number);
+  return WriteFileDurably(fs, dbname, final_name + ".dbtmp", final_name,
+                          FormatOptionsFile(db_options, column_families));
+}
+
+Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::string& file_name,
+                       OptionsFileContents* contents) {
+  std::string text;
+  VARVE_RETURN_IF_ERROR(
+      WithFile(file_name, ReadFileToString(fs, file_name, kMaxOptionTextBytes, &text)));
+  return ParseOptionsFile(config, file_name, text, contents);
+}
+
+Status ListOptionsFiles(FileSystem* fs, const std::string& dbname, std::vector<uint64_t>* numbers) {
+  numbers->clear();
+  std::vector<std::string> names;
+  const IOStatus s = fs->GetChildren(dbname, IOOptions(), &names, nullptr);
+  if (s.IsNotFound() || s.IsPathNotFound()) return Status::OK();
+  VARVE_RETURN_IF_ERROR(s);
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type == kOptionsFile) numbers->push_back(number);
+  }
+  std::sort(numbers->begin(), numbers->end(), std::greater<>());
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// OPTIONS files: the options a database was last opened with, as text that RocksDB 7.8.3 and later
+// read too.
+//
+// We write only names that 7.8.3 knows. Settings that it lacks, where they differ from the default,
+// follow as "#+ name=value": a comment to every other reader.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "varve/convenience.h"
+#include "varve/db.h"
+#include "varve/file_system.h"
+#include "varve/options.h"
+#include "varve/status.h"
+
+namespace varve {
+
+struct OptionsFileContents {
+  // Objects that text cannot make are as in a default-made struct.
+  DBOptions db_options;
+
+  // At least one; the default column family is the first.
+  std::vector<ColumnFamilyDescriptor> column_families;
+
+  // Comparators' names as the file has them, in the same order; empty: not named.
+  std::vector<std::string> comparator_names;
+};
+
+// `column_families` must contain the default one; it is written first.
+std::string FormatOptionsFile(const DBOptions& db_options,
+                              const std::vector<ColumnFamilyDescriptor>& column_families);
+
+// *contents is untouched after an error. Errors name `file_name` and the line.
+//   Corruption: not an OPTIONS file. InvalidArgument, NotSupported: as ApplyOptions.
+Status ParseOptionsFile(const ConfigOptions& config, const std::string& file_name,
+                        std::string_view text, OptionsFileContents* contents);
+
+// Makes `OPTIONS-<number>` in `dbname`, durably, by way of a temporary name.
+Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t number,
+                        const DBOptions& db_options,
+                        const std::vector<ColumnFamilyDescriptor>& column_families);
+
+// Reads at most 16 MiB.
+Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::string& file_name,
+                       OptionsFileContents* contents);
+
+// Numbers of all OPTIONS files of a database, descending; none if the directory is missing.
+Status ListOptionsFiles(FileSystem* fs, const std::string& dbname, std::vector<uint64_t>* numbers);
+
+}  // namespace varve

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Checks between several options; those of single ones are rows of the schema.
+
+#include "util/options/validate_options.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "varve/compaction_filter.h"
+#include "varve/memtablerep.h"
+#include "varve/rate_limiter.h"
+#include "varve/table.h"
+
+#include "util/compress/codec.h"
+#include "util/options/option_schema.h"
+
+namespace varve {
+
+namespace {
+
+// "The engine's choice", and what RocksDB writes into OPTIONS files in its place.
+constexpr uint64_t kDefaultAge = 0xfffffffffffffffe;
+constexpr uint64_t kRocksDefaultAge = 30 * 24 * 60 * 60;
+
+constexpr size_t kMinWriteBufferSize = 64 << 10;
+constexpr size_t kMaxArenaBlockSize = 1 << 20;
+
+Status CheckCodec(CompressionType type, const char* option) {
+  if (type == kDisableCompressionOption || CodecSupported(type)) return Status::OK();
+  return CodecNotSupported(type, std::string("ColumnFamilyOptions::") + option);
+}
+
+Status CheckCodecs(const ColumnFamilyOptions& cf) {
+  Status s = CheckCodec(cf.compression, "compression");
+  if (s.ok()) s = CheckCodec(cf.bottommost_compression, "bottommost_compression");
+  for (const CompressionType type : cf.compression_per_level) {
+    if (s.ok()) s = CheckCodec(type, "compression_per_level");
+  }
+  return s;
+}
+
+Status CheckAge(uint64_t seconds, const char* option) {
+  if (seconds == 0 || seconds == kDefaultAge || seconds == kRocksDefaultAge) return Status::OK();
+  return Status::NotSupported(std::string("ColumnFamilyOptions::") + option +
+                              ": data is not rewritten by age; leave the default or set 0");
+}
+
+bool IsPowerOfTwo(uint64_t n) {
+  return n != 0 && (n & (n - 1)) == 0;
+}
+
+Status CheckTableOptions(const BlockBasedTableOptions& table, const ColumnFamilyOptions& cf) {
+  Status s = CheckOptions(BlockBasedTableOptionTable(), "", &table);
+  if (!s.ok()) return s;
+  const std::string name = "BlockBasedTableOptions::";
+  if (table.no_block_cache && table.block_cache != nullptr) {
+    return Status::InvalidArgument(name + "block_cache: set together with no_block_cache");
+  }
+  if (table.no_block_cache && table.cache_index_and_filter_blocks) {
+    return Status::InvalidArgument(name + "cache_index_and_filter_blocks: set with no_block_cache");
+  }
+  if (table.pin_l0_filter_and_index_blocks_in_cache && table.no_block_cache) {
+    return Status::InvalidArgument(
+        name + "pin_l0_filter_and_index_blocks_in_cache: set with no_block_cache");
+  }
+  if (table.block_size > std::numeric_limits<uint32_t>::max()) {
+    return Status::InvalidArgument(name + "block_size: 4 GiB or more");
+  }
+  if (table.block_align && (!IsPowerOfTwo(table.block_size) || cf.compression != kNoCompression)) {
+    return Status::InvalidArgument(
+        name + "block_align: needs a block_size that is a power of two and kNoCompression");
+  }
+  if (table.data_block_index_type == BlockBasedTableOptions::kDataBlockBinaryAndHash &&
+      table.data_block_hash_table_util_ratio <= 0) {
+    return Status::InvalidArgument(name + "data_block_hash_table_util_ratio: must be above 0");
+  }
+  return Status::OK();
+}
+
+Status CheckObjects(const ColumnFamilyOptions& cf) {
+  const std::string name = "ColumnFamilyOptions::";
+  if (cf.comparator == nullptr) return Status::InvalidArgument(name + "comparator: nullptr");
+  if (cf.comparator->timestamp_size() != 0) {
+    return Status::NotSupported(name + "comparator: " + cf.comparator->Name() +
+                                " has user timestamps");
+  }
+  if (cf.memtable_factory == nullptr) {
+    return Status::InvalidArgument(name + "memtable_factory: nullptr");
+  }
+  if (cf.memtable_factory->Name() != std::string(SkipListFactory::kClassName())) {
+    return Status::NotSupported(name + "memtable_factory: " + cf.memtable_factory->Name() +
+                                "; only the skip list is supported");
+  }
+  if (cf.compaction_filter != nullptr && cf.compaction_filter_factory != nullptr) {
+    return Status::InvalidArgument(name + "compaction_filter: set together with a filter factory");
+  }
+  if (cf.table_factory == nullptr) return Status::InvalidArgument(name + "table_factory: nullptr");
+  const auto* const table = cf.table_factory->GetOptions<BlockBasedTableOptions>();
+  if (table == nullptr) {
+    return Status::NotSupported(name + "table_factory: " + cf.table_factory->Name() +
+                                "; only block-based tables are supported");
+  }
+  return CheckTableOptions(*table, cf);
+}
+
+}  // namespace
+
+Status ValidateDbOptions(const DBOptions& db) {
+  Status s = CheckOptions(DbOptionTable(), "", &db);
+  if (!s.ok()) return s;
+  if (db.env == nullptr) return Status::InvalidArgument("DBOptions::env: nullptr");
+  if (!db.write_dbid_to_manifest && !db.write_identity_file) {
+    return Status::InvalidArgument(
+        "DBOptions::write_identity_file: false together with write_dbid_to_manifest");
+  }
+  for (const auto& listener : db.listeners) {
+    if (listener == nullptr) return Status::InvalidArgument("DBOptions::listeners: a nullptr");
+  }
+  return Status::OK();
+}
+
+Status ValidateColumnFamilyOptions(const DBOptions& /*db*/, const ColumnFamilyOptions& cf) {
+  Status s = CheckOptions(CfOptionTable(), "", &cf);
+  if (s.ok()) s = CheckObjects(cf);
+  if (s.ok()) s = CheckCodecs(cf);
+  if (s.ok()) s = CheckAge(cf.ttl, "ttl");
+  if (s.ok()) s = CheckAge(cf.periodic_compaction_seconds, "periodic_compaction_seconds");
+  if (!s.ok()) return s;
+  for (const int factor : cf.max_bytes_for_level_multiplier_additional) {
+    if (factor < 1) {
+      return Status::InvalidArgument(
+          "ColumnFamilyOptions::max_bytes_for_level_multiplier_additional: below 1");
+    }
+  }
+  return Status::OK();
+}
+
+Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) {
+  Status s = ValidateDbOptions(db);
+  if (s.ok()) s = ValidateColumnFamilyOptions(db, cf);
+  return s;
+}
+
+ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& given) {
+  ColumnFamilyOptions cf = given;
+  cf.write_buffer_size = std::max(cf.write_buffer_size, kMinWriteBufferSize);
+  if (cf.arena_block_size == 0) {
+    cf.arena_block_size = std::min(kMaxArenaBlockSize, cf.write_buffer_size / 8);
+  }
+  cf.max_write_buffer_number = std::max(cf.max_write_buffer_number, 2);
+  cf.min_write_buffer_number_to_merge =
+      std::clamp(cf.min_write_buffer_number_to_merge, 1, cf.max_write_buffer_number - 1);
+  if (cf.max_write_buffer_size_to_maintain < 0) {
+    cf.max_write_buffer_size_to_maintain = static_cast<int64_t>(
+        std::min<uint64_t>(std::numeric_limits<int64_t>::max() / cf.max_write_buffer_number,
+                           cf.write_buffer_size) *
+        static_cast<uint64_t>(cf.max_write_buffer_number));
+  }
+  if (cf.max_compaction_bytes == 0) {
+    constexpr uint64_t kFactor = 25;
+    cf.max_compaction_bytes =
+        cf.target_file_size_base > std::numeric_limits<uint64_t>::max() / kFactor
+            ? std::numeric_limits<uint64_t>::max()
+            : cf.target_file_size_base * kFactor;
+  }
+  if (cf.level0_slowdown_writes_trigger < cf.level0_file_num_compaction_trigger) {
+    cf.level0_slowdown_writes_trigger = cf.level0_file_num_compaction_trigger;
+  }
+  cf.level0_stop_writes_trigger =
+      std::max(cf.level0_stop_writes_trigger, cf.level0_slowdown_writes_trigger);
+  const uint64_t hard = cf.hard_pending_compaction_bytes_limit;
+  uint64_t& soft = cf.soft_pending_compaction_bytes_limit;
+  if (hard > 0 && (soft == 0 || soft > hard)) soft = hard;
+  cf.max_bytes_for_level_multiplier_additional.resize(static_cast<size_t>(cf.num_levels), 1);
+  cf.ttl = 0;
+  cf.periodic_compaction_seconds = 0;
+  return cf;
+}
+
+DBOptions DeriveDbOptions(const DBOptions& given) {
+  DBOptions db = given;
+  constexpr uint64_t kDefaultDelayedRate = 16 << 20;
+  if (db.delayed_write_rate == 0) {
+    const int64_t limit = db.rate_limiter != nullptr ? db.rate_limiter->GetBytesPerSecond() : 0;
+    db.delayed_write_rate = limit > 0 ? static_cast<uint64_t>(limit) : kDefaultDelayedRate;
+  }
+  if (db.rate_limiter != nullptr && db.bytes_per_sync == 0) {
+    // Else the limited writes pile up in the system's cache and reach the disk in one burst.
+    db.bytes_per_sync = 1 << 20;
+  }
+  if (db.max_background_flushes == -1 && db.max_background_compactions == -1) {
+    db.max_background_flushes = std::max(1, db.max_background_jobs / 4);
+    db.max_background_compactions = std::max(1, db.max_background_jobs - db.max_background_flushes);
+  } else {
+    db.max_background_flushes = std::max(1, db.max_background_flushes);
+    db.max_background_compactions = std::max(1, db.max_background_compactions);
+  }
+  return db;
+}
+
+}  // namespace varve

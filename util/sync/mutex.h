@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Locks: an exclusive and a shared mutex that clang's analysis understands, their scoped guards,
+// and a condition variable.
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <shared_mutex>
+
+#include "util/sync/thread_annotations.h"
+
+namespace varve {
+
+// Position of a lock in the global order. A thread takes ranked locks in ascending order only;
+// locks of rank kUnranked stand outside the order.
+using MutexRank = uint16_t;
+inline constexpr MutexRank kUnranked = 0;
+
+namespace lock_checks {
+
+#ifdef NDEBUG
+inline constexpr bool kEnabled = false;
+#else
+inline constexpr bool kEnabled = true;
+#endif
+
+// What this thread holds, for the order check; called in debug builds only. Any violation prints
+// what was found and aborts.
+void BeforeLock(const void* lock, MutexRank rank);
+void AfterLock(const void* lock, MutexRank rank);
+void AfterUnlock(const void* lock);
+void AssertHeld(const void* lock);
+
+}  // namespace lock_checks
+
+// Mutual exclusion. Not recursive.
+//
+// Debug builds abort when a thread takes a ranked Mutex while it holds one of equal or higher
+// rank, takes one twice, or unlocks one that it does not hold.
+class VARVE_CAPABILITY("mutex") Mutex {
+ public:
+  explicit Mutex(MutexRank rank = kUnranked) : rank_(rank) {}
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  void Lock() VARVE_ACQUIRE() {
+    if constexpr (lock_checks::kEnabled) lock_checks::BeforeLock(this, rank_);
+    mu_.lock();
+    if constexpr (lock_checks::kEnabled) lock_checks::AfterLock(this, rank_);
+  }
+
+  // Takes the lock only if that needs no waiting; no order is imposed.
+  [[nodiscard]] bool TryLock() VARVE_TRY_ACQUIRE(true) {
+    if (!mu_.try_lock()) return false;
+    if constexpr (lock_checks::kEnabled) lock_checks::AfterLock(this, rank_);
+    return true;
+  }
+
+  void Unlock() VARVE_RELEASE() {
+    if constexpr (lock_checks::kEnabled) lock_checks::AfterUnlock(this);
+    mu_.unlock();
+  }
+
+  // Tells the analysis that the lock is held; debug builds verify it.
+  void AssertHeld() const VARVE_ASSERT_CAPABILITY(this) {
+    if constexpr (lock_checks::kEnabled) lock_checks::AssertHeld(this);
+  }
+
+ private:
+  friend class CondVar;
+
+  std::mutex mu_;
+  const MutexRank rank_;
+};
+
+// Holds a Mutex while it lives; Unlock() gives it back early and Lock() takes it again.
+class VARVE_SCOPED_CAPABILITY MutexLock {
+ public:
+  explicit MutexLock(Mutex* mu) VARVE_ACQUIRE(mu) : mu_(mu) { mu_->Lock(); }
+  ~MutexLock() VARVE_RELEASE() {
+    if (held_) mu_->Unlock();
+  }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+  void Unlock() VARVE_RELEASE() {
+    held_ = false;
+    mu_->Unlock();
+  }
+  void Lock() VARVE_ACQUIRE() {
+    mu_->Lock();
+    held_ = true;
+  }
+
+ private:
+  Mutex* const mu_;
+  bool held_ = true;
+};
+
+// Gives up a Mutex that the caller holds while it lives, for I/O or callbacks in the middle of a
+// locked function.
+class MutexUnlock {
+ public:
+  explicit MutexUnlock(Mutex* mu) VARVE_NO_THREAD_SAFETY_ANALYSIS : mu_(mu) { mu_->Unlock(); }
+  ~MutexUnlock() VARVE_NO_THREAD_SAFETY_ANALYSIS { mu_->Lock(); }
+  MutexUnlock(const MutexUnlock&) = delete;
+  MutexUnlock& operator=(const MutexUnlock&) = delete;
+
+ private:
+  Mutex* const mu_;
+};
+
+// Many readers or one writer. Not recursive, not upgradable; ranked like Mutex.
+class VARVE_CAPABILITY("shared_mutex") SharedMutex {
+ public:
+  explicit SharedMutex(MutexRank rank = kUnranked) : rank_(rank) {}
+  SharedMutex(const SharedMutex&) = delete;
+  SharedMutex& operator=(const SharedMutex&) = delete;
+
+  void Lock() VARVE_ACQUIRE() {
+    if constexpr (lock_checks::kEnabled) lock_checks::BeforeLock(this, rank_);
+    mu_.lock();
+    if constexpr (lock_checks::kEnabled) lock_checks::AfterLock(this, rank_);
+  }
+  void Unlock() VARVE_RELEASE() {
+    if constexpr (lock_checks::kEnabled) lock_checks::AfterUnlock(this);
+    mu_.unlock();
+  }
+  void LockShared() VARVE_ACQUIRE_SHARED() {
+    if constexpr (lock_checks::kEnabled) lock_checks::BeforeLock(this, rank_);
+    mu_.lock_shared();
+    if constexpr (lock_checks::kEnabled) lock_checks::AfterLock(this, rank_);
+  }
+  void UnlockShared() VARVE_RELEASE_SHARED() {
+    if constexpr (lock_checks::kEnabled) lock_checks::AfterUnlock(this);
+    mu_.unlock_shared();
+  }
+
+ private:
+  std::shared_mutex mu_;
+  const MutexRank rank_;
+};
+
+class VARVE_SCOPED_CAPABILITY ReaderLock {
+ public:
+  explicit ReaderLock(SharedMutex* mu) VARVE_ACQUIRE_SHARED(mu) : mu_(mu) { mu_->LockShared(); }
+  ~ReaderLock() VARVE_RELEASE_GENERIC() { mu_->UnlockShared(); }
+  ReaderLock(const ReaderLock&) = delete;
+  ReaderLock& operator=(const ReaderLock&) = delete;
+
+ private:
+  SharedMutex* const mu_;
+};
+
+class VARVE_SCOPED_CAPABILITY WriterLock {
+ public:
+  explicit WriterLock(SharedMutex* mu) VARVE_ACQUIRE(mu) : mu_(mu) { mu_->Lock(); }
+  ~WriterLock() VARVE_RELEASE() { mu_->Unlock(); }
+  WriterLock(const WriterLock&) = delete;
+  WriterLock& operator=(const WriterLock&) = delete;
+
+ private:
+  SharedMutex* const mu_;
+};
+
+// A condition variable bound to one Mutex. Wakeups may be spurious: wait in a loop.
+//
+// Thread safety: Wait and WaitFor require the Mutex; Signal and SignalAll may be called with or
+// without it.
+// Lifetime: the Mutex outlives the CondVar.
+class CondVar {
+ public:
+  explicit CondVar(Mutex* mu) : mu_(mu) {}
+  CondVar(const CondVar&) = delete;
+  CondVar& operator=(const CondVar&) = delete;
+
+  // Gives the mutex up, sleeps until signalled, and takes the mutex again.
+  void Wait();
+  // As Wait, for at most `micros`; false if the time ran out. Uses the monotonic clock.
+  bool WaitFor(uint64_t micros);
+  void Signal() { cv_.notify_one(); }
+  void SignalAll() { cv_.notify_all(); }
+
+ private:
+  std::condition_variable cv_;
+  Mutex* const mu_;
+};
+
+}  // namespace varve

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Waiting for a moment without sleeping.
+
+#include <sched.h>
+
+namespace varve {
+
+// Tells the core that this is a busy-wait: saves power and lets the sibling thread run.
+inline void CpuPause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
+#endif
+}
+
+// Backs off in a loop that waits for another thread: first pauses, each time twice as long, then
+// yields the core. For waits of microseconds; use a CondVar for anything longer.
+//
+//   SpinWait spin;
+//   while (!ready.load(std::memory_order_acquire)) spin.Once();
+//
+// Thread safety: none; one per waiting thread.
+class SpinWait {
+ public:
+  void Once() {
+    if (round_ < kPauseRounds) {
+      for (unsigned i = 0; i < 1u << round_; i++) CpuPause();
+      round_++;
+    } else {
+      sched_yield();
+    }
+  }
+
+  // True once Once() yields: a caller with something better to do, such as sleeping, does it now.
+  [[nodiscard]] bool yielding() const { return round_ == kPauseRounds; }
+  void Reset() { round_ = 0; }
+
+ private:
+  // 127 pauses in sum: 2 to 5 microseconds, above which giving the core away costs less.
+  static constexpr unsigned kPauseRounds = 7;
+  unsigned round_ = 0;
+};
+
+}  // namespace varve

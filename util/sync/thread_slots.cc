@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/sync/thread_slots.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+namespace {
+
+// Cells are reached through two levels, so that a table grows without moving a cell that another
+// thread may be scraping.
+constexpr uint32_t kCellsPerChunk = 64;
+constexpr uint32_t kChunks = 1024;
+
+struct Chunk {
+  // Swapped by the owning thread, emptied by scrapers; acquire/release hands over the pointee.
+  std::array<std::atomic<void*>, kCellsPerChunk> cells{};
+};
+
+struct ThreadTable {
+  // Written by the owning thread only, with release, so that scrapers see initialised chunks.
+  std::array<std::atomic<Chunk*>, kChunks> chunks{};
+  ThreadTable* next = nullptr;
+  ThreadTable* prev = nullptr;
+
+  std::atomic<void*>* Find(uint32_t id) {
+    Chunk* chunk = chunks[id / kCellsPerChunk].load(std::memory_order_acquire);
+    return chunk == nullptr ? nullptr : &chunk->cells[id % kCellsPerChunk];
+  }
+};
+
+struct Instance {
+  void (*release)(void*) = nullptr;
+  void* in_use = nullptr;
+};
+
+// All tables and instances of the process. Never destroyed: threads may outlive static destructors.
+struct Registry {
+  Mutex mu;
+  ThreadTable* head VARVE_GUARDED_BY(mu) = nullptr;
+  std::vector<Instance> instances VARVE_GUARDED_BY(mu);
+  std::vector<uint32_t> free_ids VARVE_GUARDED_BY(mu);
+};
+
+Registry& TheRegistry() {
+  static Registry* registry = new Registry;
+  return *registry;
+}
+
+// Takes what is in a cell; null unless it must be released.
+void* TakeCell(ThreadTable* table, uint32_t id, void* in_use) {
+  std::atomic<void*>* cell = table->Find(id);
+  if (cell == nullptr) return nullptr;
+  void* p = cell->exchange(nullptr, std::memory_order_acq_rel);
+  return p == in_use ? nullptr : p;
+}
+
+void DestroyTable(ThreadTable* table) {
+  Registry& registry = TheRegistry();
+  std::vector<std::pair<void (*)(void*), void*>> leftovers;
+  {
+    MutexLock lock(&registry.mu);
+    for (uint32_t id = 0; id < registry.instances.size(); id++) {
+      const Instance& instance = registry.instances[id];
+      if (instance.release == nullptr) continue;
+      if (void* p = TakeCell(table, id, instance.in_use)) {
+        leftovers.emplace_back(instance.release, p);
+      }
+    }
+    if (table->prev != nullptr) table->prev->next = table->next;
+    if (table->next != nullptr) table->next->prev = table->prev;
+    if (registry.head == table) registry.head = table->next;
+  }
+  for (auto& [release, p] : leftovers) release(p);
+  for (auto& chunk : table->chunks) delete chunk.load(std::memory_order_relaxed);
+  delete table;
+}
+
+// Frees the thread's table when the thread exits.
+struct TableOwner {
+  ThreadTable* table = nullptr;
+  ~TableOwner();
+};
+
+// The plain pointer keeps the fast path free of the owner's initialisation guard.
+thread_local ThreadTable* tls_table __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local TableOwner tls_owner;
+
+TableOwner::~TableOwner() {
+  tls_table = nullptr;
+  if (table != nullptr) DestroyTable(table);
+}
+
+std::atomic<void*>& CellSlow(uint32_t id) {
+  if (tls_table == nullptr) {
+    auto* table = new ThreadTable;
+    Registry& registry = TheRegistry();
+    MutexLock lock(&registry.mu);
+    table->next = registry.head;
+    if (registry.head != nullptr) registry.head->prev = table;
+    registry.head = table;
+    tls_table = table;
+    tls_owner.table = table;
+  }
+  auto& slot = tls_table->chunks[id / kCellsPerChunk];
+  if (slot.load(std::memory_order_relaxed) == nullptr) {
+    slot.store(new Chunk, std::memory_order_release);
+  }
+  return *tls_table->Find(id);
+}
+
+std::atomic<void*>& Cell(uint32_t id) {
+  if (tls_table != nullptr) {
+    if (std::atomic<void*>* cell = tls_table->Find(id)) return *cell;
+  }
+  return CellSlow(id);
+}
+
+uint32_t Register(void (*release)(void*), void* in_use) {
+  Registry& registry = TheRegistry();
+  MutexLock lock(&registry.mu);
+  uint32_t id;
+  if (!registry.free_ids.empty()) {
+    id = registry.free_ids.back();
+    registry.free_ids.pop_back();
+  } else {
+    id = static_cast<uint32_t>(registry.instances.size());
+    registry.instances.emplace_back();
+  }
+  // kChunks * kCellsPerChunk column families open at once in one process is the format's own limit.
+  registry.instances[id] = Instance{release, in_use};
+  return id;
+}
+
+}  // namespace
+
+ThreadSlots::ThreadSlots(void (*release)(void*), void* in_use) : id_(Register(release, in_use)) {}
+
+ThreadSlots::~ThreadSlots() {
+  Registry& registry = TheRegistry();
+  void (*release)(void*) = nullptr;
+  {
+    MutexLock lock(&registry.mu);
+    release = registry.instances[id_].release;
+  }
+  for (void* p : Scrape()) release(p);
+  MutexLock lock(&registry.mu);
+  registry.instances[id_] = Instance{};
+  registry.free_ids.push_back(id_);
+}
+
+void* ThreadSlots::Exchange(void* desired) {
+  return Cell(id_).exchange(desired, std::memory_order_acq_rel);
+}
+
+bool ThreadSlots::CompareExchange(void* expected, void* desired) {
+  return Cell(id_).compare_exchange_strong(expected, desired, std::memory_order_acq_rel,
+                                           std::memory_order_relaxed);
+}
+
+std::vector<void*> ThreadSlots::Scrape() {
+  Registry& registry = TheRegistry();
+  std::vector<void*> taken;
+  MutexLock lock(&registry.mu);
+  void* in_use = registry.instances[id_].in_use;
+  for (ThreadTable* table = registry.head; table != nullptr; table = table->next) {
+    if (void* p = TakeCell(table, id_, in_use)) taken.push_back(p);
+  }
+  return taken;
+}
+
+}  // namespace varve

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One pointer per thread for an object that many threads read: each thread swaps its own cell, and
+// the owner can take every cell back.
+
+#include <cstdint>
+#include <vector>
+
+namespace varve {
+
+// Thread safety: Exchange and CompareExchange touch the calling thread's cell only; Scrape may run
+//   beside them.
+// Lifetime: a thread's cells are released when it exits, an instance's when it is destroyed.
+class ThreadSlots {
+ public:
+  // `release` is called with a leftover pointer of an exiting thread or a dying instance; it is not
+  // called for null or for `in_use`, the marker that callers park in a cell.
+  ThreadSlots(void (*release)(void*), void* in_use);
+  ~ThreadSlots();
+  ThreadSlots(const ThreadSlots&) = delete;
+  ThreadSlots& operator=(const ThreadSlots&) = delete;
+
+  // Acquire on the old value, release on the new.
+  void* Exchange(void* desired);
+  bool CompareExchange(void* expected, void* desired);
+  // Empties every thread's cell and returns what was there (nulls and markers left out).
+  std::vector<void*> Scrape();
+
+ private:
+  const uint32_t id_;
+};
+
+}  // namespace varve

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "varve/column_family.h"
 #include "varve/export.h"
 #include "varve/iterator.h"
 #include "varve/listener.h"
@@ -30,18 +31,6 @@ namespace varve {
 class FileSystem;
 class StatsHistoryIterator;
 class UserWriteCallback;
-
-inline const std::string kDefaultColumnFamilyName("default");
-
-// A column family's name and settings, for opening.
-struct ColumnFamilyDescriptor {
-  ColumnFamilyDescriptor() : name(kDefaultColumnFamilyName) {}
-  ColumnFamilyDescriptor(const std::string& cf_name, const ColumnFamilyOptions& cf_options)
-      : name(cf_name), options(cf_options) {}
-
-  std::string name;
-  ColumnFamilyOptions options;
-};
 
 // Names an open column family in calls. Delete it (or DestroyColumnFamilyHandle) before the DB.
 class VARVE_EXPORT ColumnFamilyHandle {
@@ -604,7 +593,7 @@ class VARVE_EXPORT DB {
 
   // Hands the log's buffer to the system (and to stable storage if `sync`). For manual_wal_flush.
   virtual Status FlushWAL(bool /*sync*/) { return Status::NotSupported("FlushWAL"); }
-  virtual Status FlushWAL(const FlushWALOptions& options) { return FlushWAL(options.sync); }
+  Status FlushWAL(const FlushWALOptions& options) { return FlushWAL(options.sync); }
 
   // Brings what is in the log to stable storage.
   virtual Status SyncWAL() = 0;

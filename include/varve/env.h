@@ -110,7 +110,7 @@ class VARVE_EXPORT Env {
   virtual Status RegisterDbPaths(const std::vector<std::string>& paths);
   virtual Status UnregisterDbPaths(const std::vector<std::string>& paths);
 
-  // Opens an existing file. NotFound when there is none; *result is null on any failure. A
+  // Opens an existing file. IsPathNotFound() when there is none; *result is null on any failure. A
   // sequential file is used by one thread at a time, a random-access file by many.
   virtual Status NewSequentialFile(const std::string& fname,
                                    std::unique_ptr<SequentialFile>* result,

@@ -56,7 +56,7 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
   // Presets. Each changes this object and returns it.
 
   // A database of less than about 1 GiB: 2 MiB write buffers and tables, index and filter blocks
-  // in the block cache (`*cache`, made with 8 MiB if absent).
+  // in the block cache (`*cache`, made with 16 MiB if absent).
   ColumnFamilyOptions* OptimizeForSmallDb(std::shared_ptr<Cache>* cache = nullptr);
 
   // Only Get and Put, no scans: hash index in data blocks, Bloom filter of 10 bits a key, block
@@ -141,7 +141,7 @@ struct VARVE_EXPORT DBOptions {
   DBOptions() = default;
   explicit DBOptions(const Options& options);
 
-  // One small database: one table cache shard, little memory.
+  // Less than about 1 GiB: at most 5000 open tables; memtables count against the cache.
   DBOptions* OptimizeForSmallDb(std::shared_ptr<Cache>* cache = nullptr);
 
   // Gives background work that many threads (at least 1).

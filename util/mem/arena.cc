@@ -68,10 +68,11 @@ size_t ArenaBlockPool::KeptBytes() const {
   return kept_.size() * kHugePageBytes;
 }
 
-ArenaBlocks::ArenaBlocks(size_t first_block_bytes, ArenaBlockPool* pool)
+ArenaBlocks::ArenaBlocks(size_t first_block_bytes, ArenaBlockPool* pool, size_t max_block_bytes)
     : pool_(pool),
+      max_block_bytes_(std::bit_ceil(std::clamp(max_block_bytes, kMinBlockBytes, kHugePageBytes))),
       next_block_bytes_(
-          std::bit_ceil(std::clamp(first_block_bytes, kMinBlockBytes, kHugePageBytes))) {}
+          std::bit_ceil(std::clamp(first_block_bytes, kMinBlockBytes, max_block_bytes_))) {}
 
 ArenaBlocks::~ArenaBlocks() {
   for (const Block& block : owned_) Release(block);
@@ -79,7 +80,7 @@ ArenaBlocks::~ArenaBlocks() {
 
 ArenaBlocks::Block ArenaBlocks::AddBlock() {
   const size_t size = next_block_bytes_;
-  next_block_bytes_ = std::min(size * 2, kHugePageBytes);
+  next_block_bytes_ = std::min(size * 2, max_block_bytes_);
   if (size < kHugePageBytes) {
     return Own(
         {static_cast<char*>(::operator new(size, kSmallBlockAlignment)), size, Origin::kSmall});
@@ -147,8 +148,9 @@ size_t Arena::UsedBytes() const {
   return sizeof(*this) + total - std::min(total, left_.load(std::memory_order_relaxed));
 }
 
-ConcurrentArena::ConcurrentArena(size_t first_block_bytes, ArenaBlockPool* pool)
-    : blocks_(first_block_bytes, pool) {
+ConcurrentArena::ConcurrentArena(size_t first_block_bytes, ArenaBlockPool* pool,
+                                 size_t max_block_bytes)
+    : blocks_(first_block_bytes, pool, max_block_bytes) {
   MutexLock lock(&mu_);
   StartBlock();
 }

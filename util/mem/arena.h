@@ -52,9 +52,10 @@ class ArenaBlocks {
     Origin origin;
   };
 
-  // `first_block_bytes` is clamped to [1 KiB, 2 MiB] and rounded up to a power of two. `pool` may
-  // be null.
-  ArenaBlocks(size_t first_block_bytes, ArenaBlockPool* pool);
+  // `first_block_bytes` is clamped to [1 KiB, 2 MiB] and rounded up to a power of two; blocks
+  // double up to `max_block_bytes`, treated alike. `pool` may be null.
+  ArenaBlocks(size_t first_block_bytes, ArenaBlockPool* pool,
+              size_t max_block_bytes = kHugePageBytes);
   ~ArenaBlocks();
   ArenaBlocks(const ArenaBlocks&) = delete;
   ArenaBlocks& operator=(const ArenaBlocks&) = delete;
@@ -75,6 +76,7 @@ class ArenaBlocks {
   void Release(const Block& block);
 
   ArenaBlockPool* const pool_;
+  const size_t max_block_bytes_;
   size_t next_block_bytes_;
   std::vector<Block> owned_;
   // Written under outside exclusion, read by anyone as a statistic; publishes nothing.
@@ -140,7 +142,8 @@ class ConcurrentArena {
   static constexpr size_t kAlignment = 8;
 
   explicit ConcurrentArena(size_t first_block_bytes = Arena::kDefaultBlockBytes,
-                           ArenaBlockPool* pool = nullptr);
+                           ArenaBlockPool* pool = nullptr,
+                           size_t max_block_bytes = kHugePageBytes);
 
   // `n` bytes at a multiple of 8. `n` may be 0.
   [[nodiscard]] char* Allocate(size_t n) {

@@ -42,11 +42,8 @@ constexpr OptionRow kRows[] = {
     VARVE_ROW(inplace_update_num_locks, "locks for overwriting").Dynamic().Advisory(kNoKnob),
     VARVE_ROW(memtable_prefix_bloom_size_ratio, "share of a memtable for a Bloom filter")
         .Dynamic()
-        .Between(0, 0.25)
-        .Advisory("the memtable has an index of its own"),
-    VARVE_ROW(memtable_whole_key_filtering, "whole keys in that filter")
-        .Dynamic()
-        .Advisory("the memtable has an index of its own"),
+        .Between(0, 0.25),
+    VARVE_ROW(memtable_whole_key_filtering, "whole keys in that filter").Dynamic(),
     VARVE_ROW(memtable_huge_page_size, "bytes of a huge page; 0: ordinary ones")
         .Dynamic()
         .Advisory(kNoKnob),

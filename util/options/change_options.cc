@@ -4,6 +4,9 @@
 
 #include "util/options/change_options.h"
 
+#include <utility>
+
+#include "util/base/status_macros.h"
 #include "util/options/option_schema.h"
 #include "util/options/validate_options.h"
 
@@ -11,8 +14,8 @@ namespace varve {
 
 namespace {
 
-Status ApplyChanges(const OptionTable& table, const OptionMap& changes, void* object) {
-  if (changes.empty()) return Status::InvalidArgument("no options are named");
+Status ApplyChanges(const OptionTable& table, const OptionChanges& changes, void* object) {
+  if (changes.empty()) return Status::InvalidArgument("no option is named");
   ConfigOptions config;
   config.ignore_unsupported_options = false;
   config.input_strings_escaped = false;
@@ -22,21 +25,21 @@ Status ApplyChanges(const OptionTable& table, const OptionMap& changes, void* ob
 
 }  // namespace
 
-Status ChangeDbOptions(const DBOptions& current, const OptionMap& changes, DBOptions* changed) {
+Status ChangeDbOptions(const DBOptions& current, const OptionChanges& changes, DBOptions* changed) {
   DBOptions copy = current;
-  Status s = ApplyChanges(DbOptionTable(), changes, &copy);
-  if (s.ok()) s = ValidateDbOptions(copy);
-  if (s.ok()) *changed = std::move(copy);
-  return s;
+  VARVE_RETURN_IF_ERROR(ApplyChanges(DbOptionTable(), changes, &copy));
+  VARVE_RETURN_IF_ERROR(ValidateDbOptions(copy));
+  *changed = std::move(copy);
+  return Status::OK();
 }
 
 Status ChangeColumnFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions& current,
-                                 const OptionMap& changes, ColumnFamilyOptions* changed) {
+                                 const OptionChanges& changes, ColumnFamilyOptions* changed) {
   ColumnFamilyOptions copy = current;
-  Status s = ApplyChanges(CfOptionTable(), changes, &copy);
-  if (s.ok()) s = ValidateColumnFamilyOptions(db_options, copy);
-  if (s.ok()) *changed = std::move(copy);
-  return s;
+  VARVE_RETURN_IF_ERROR(ApplyChanges(CfOptionTable(), changes, &copy));
+  VARVE_RETURN_IF_ERROR(ValidateOptions(db_options, copy));
+  *changed = std::move(copy);
+  return Status::OK();
 }
 
 }  // namespace varve

@@ -11,13 +11,14 @@
 
 namespace varve {
 
-using OptionMap = std::unordered_map<std::string, std::string>;
+using OptionChanges = std::unordered_map<std::string, std::string>;
 
-// `current` with the named dynamic options changed, checked as at open. *changed is untouched
-// after an error. InvalidArgument: unknown name, not dynamic, unreadable or without sense.
-// NotSupported: a value that the engine lacks.
-Status ChangeDbOptions(const DBOptions& current, const OptionMap& changes, DBOptions* changed);
+// `current`, which is valid, with the named dynamic options changed; the result is checked as at
+// open. *changed is untouched after an error.
+// Errors: InvalidArgument: none named, unknown name, not dynamic, unreadable, or without sense.
+//   NotSupported: a value that the engine lacks.
+Status ChangeDbOptions(const DBOptions& current, const OptionChanges& changes, DBOptions* changed);
 Status ChangeColumnFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions& current,
-                                 const OptionMap& changes, ColumnFamilyOptions* changed);
+                                 const OptionChanges& changes, ColumnFamilyOptions* changed);
 
 }  // namespace varve

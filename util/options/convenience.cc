@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Public functions between options and text, and those that only forward to a DB.
+// Public functions between options and text.
 
 #include "varve/convenience.h"
 
@@ -273,23 +273,6 @@ std::vector<CompressionType> GetSupportedCompressions() {
     if (CodecSupported(compression)) supported.push_back(compression);
   }
   return supported;
-}
-
-// ---- Operations on a DB ----
-
-void CancelAllBackgroundWork(DB* db, bool wait) {
-  db->CancelAllBackgroundWork(wait);
-}
-
-Status DeleteFilesInRanges(DB* db, ColumnFamilyHandle* column_family, const RangePtr* ranges,
-                           size_t n, bool include_end) {
-  return db->DeleteFilesInRanges(column_family, ranges, n, include_end);
-}
-
-Status DeleteFilesInRange(DB* db, ColumnFamilyHandle* column_family, const Slice* begin,
-                          const Slice* end, bool include_end) {
-  const RangePtr range(begin, end);
-  return DeleteFilesInRanges(db, column_family, &range, 1, include_end);
 }
 
 }  // namespace varve

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "varve/column_family.h"
 #include "varve/convenience.h"
-#include "varve/db.h"
 #include "varve/file_system.h"
 #include "varve/options.h"
 #include "varve/status.h"

@@ -26,6 +26,7 @@ constexpr uint64_t kRocksDefaultAge = 30 * 24 * 60 * 60;
 
 constexpr size_t kMinWriteBufferSize = 64 << 10;
 constexpr size_t kMaxArenaBlockSize = 1 << 20;
+constexpr uint64_t kDefaultDelayedRate = 16 << 20;
 
 Status CheckCodec(CompressionType type, const char* option) {
   if (type == kDisableCompressionOption || CodecSupported(type)) return Status::OK();
@@ -121,7 +122,7 @@ Status ValidateDbOptions(const DBOptions& db) {
   return Status::OK();
 }
 
-Status ValidateColumnFamilyOptions(const DBOptions& /*db*/, const ColumnFamilyOptions& cf) {
+Status ValidateColumnFamilyOptions(const ColumnFamilyOptions& cf) {
   Status s = CheckOptions(CfOptionTable(), "", &cf);
   if (s.ok()) s = CheckObjects(cf);
   if (s.ok()) s = CheckCodecs(cf);
@@ -139,7 +140,7 @@ Status ValidateColumnFamilyOptions(const DBOptions& /*db*/, const ColumnFamilyOp
 
 Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) {
   Status s = ValidateDbOptions(db);
-  if (s.ok()) s = ValidateColumnFamilyOptions(db, cf);
+  if (s.ok()) s = ValidateColumnFamilyOptions(cf);
   return s;
 }
 
@@ -153,21 +154,19 @@ ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& given) 
   cf.min_write_buffer_number_to_merge =
       std::clamp(cf.min_write_buffer_number_to_merge, 1, cf.max_write_buffer_number - 1);
   if (cf.max_write_buffer_size_to_maintain < 0) {
-    cf.max_write_buffer_size_to_maintain = static_cast<int64_t>(
-        std::min<uint64_t>(std::numeric_limits<int64_t>::max() / cf.max_write_buffer_number,
-                           cf.write_buffer_size) *
-        static_cast<uint64_t>(cf.max_write_buffer_number));
+    const uint64_t number = static_cast<uint64_t>(cf.max_write_buffer_number);
+    const uint64_t most = std::numeric_limits<int64_t>::max() / number;
+    cf.max_write_buffer_size_to_maintain =
+        static_cast<int64_t>(std::min<uint64_t>(most, cf.write_buffer_size) * number);
   }
   if (cf.max_compaction_bytes == 0) {
-    constexpr uint64_t kFactor = 25;
-    cf.max_compaction_bytes =
-        cf.target_file_size_base > std::numeric_limits<uint64_t>::max() / kFactor
-            ? std::numeric_limits<uint64_t>::max()
-            : cf.target_file_size_base * kFactor;
+    constexpr uint64_t kFiles = 25;
+    constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+    const uint64_t file = cf.target_file_size_base;
+    cf.max_compaction_bytes = file > kMost / kFiles ? kMost : file * kFiles;
   }
-  if (cf.level0_slowdown_writes_trigger < cf.level0_file_num_compaction_trigger) {
-    cf.level0_slowdown_writes_trigger = cf.level0_file_num_compaction_trigger;
-  }
+  cf.level0_slowdown_writes_trigger =
+      std::max(cf.level0_slowdown_writes_trigger, cf.level0_file_num_compaction_trigger);
   cf.level0_stop_writes_trigger =
       std::max(cf.level0_stop_writes_trigger, cf.level0_slowdown_writes_trigger);
   const uint64_t hard = cf.hard_pending_compaction_bytes_limit;
@@ -181,7 +180,6 @@ ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& given) 
 
 DBOptions DeriveDbOptions(const DBOptions& given) {
   DBOptions db = given;
-  constexpr uint64_t kDefaultDelayedRate = 16 << 20;
   if (db.delayed_write_rate == 0) {
     const int64_t limit = db.rate_limiter != nullptr ? db.rate_limiter->GetBytesPerSecond() : 0;
     db.delayed_write_rate = limit > 0 ? static_cast<uint64_t>(limit) : kDefaultDelayedRate;

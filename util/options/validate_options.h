@@ -11,19 +11,19 @@ namespace varve {
 // InvalidArgument for values without sense, NotSupported for what the engine lacks; the message
 // names the option. Pure: asks nothing of the system but which codecs are built in.
 Status ValidateDbOptions(const DBOptions& db_options);
-Status ValidateColumnFamilyOptions(const DBOptions& db_options,
-                                   const ColumnFamilyOptions& cf_options);
+Status ValidateColumnFamilyOptions(const ColumnFamilyOptions& cf_options);
 Status ValidateOptions(const DBOptions& db_options, const ColumnFamilyOptions& cf_options);
 
-// Valid options with derived values filled in and contradictions smoothed out, as RocksDB does:
-// what the engine works with. Fills: arena_block_size, max_compaction_bytes, write_buffer_size
-// (64 KiB or more), max_write_buffer_number (2 or more), min_write_buffer_number_to_merge,
+// Valid options with derived values filled in and contradictions smoothed out: what the engine
+// works with. Fills: arena_block_size, max_compaction_bytes, write_buffer_size (64 KiB or more),
+// max_write_buffer_number (2 or more), min_write_buffer_number_to_merge,
 // max_write_buffer_size_to_maintain, L0 triggers and pending-bytes limits in ascending order,
-// max_bytes_for_level_multiplier_additional (one for each level), ages (0).
+// max_bytes_for_level_multiplier_additional (one for each level), ages (0). Deriving from derived
+// options changes nothing.
 ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& cf_options);
 
 // Fills: delayed_write_rate, bytes_per_sync where a rate limiter is given, max_background_flushes
-// and max_background_compactions (never -1).
+// and max_background_compactions (at least 1).
 DBOptions DeriveDbOptions(const DBOptions& db_options);
 
 }  // namespace varve

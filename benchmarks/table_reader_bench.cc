@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Reading one table of a million entries (16-byte keys, 100-byte values) whose blocks are all in
+// the block cache: point reads, short range reads, a full scan; and a merge of eight walks.
+
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "table/iterator/merging_iterator.h"
+#include "table/table_builder.h"
+#include "table/table_reader.h"
+#include "util/env/random_access_file_reader.h"
+#include "util/env/writable_file_writer.h"
+#include "varve/filter_policy.h"
+
+namespace varve {
+namespace {
+
+constexpr uint64_t kKeys = 1000000;
+
+uint64_t Scramble(uint64_t n) {
+  n *= 0x9e3779b97f4a7c15;
+  n ^= n >> 32;
+  return n * 0xd6e8feb86659fd93;
+}
+
+// 16 bytes: a number that spreads over eight bytes, then digits. As db_bench's keys do, keys
+// differ early.
+std::string Key(uint64_t n) {
+  char text[32];
+  snprintf(text, sizeof(text), "%016llu", static_cast<unsigned long long>(n * 10));
+  return std::string(text, 16);
+}
+
+class MemoryWriteFile final : public FSWritableFile {
+ public:
+  explicit MemoryWriteFile(std::string* content) : content_(content) {}
+  using FSWritableFile::Append;
+  IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
+    content_->append(data.data(), data.size());
+    return IOStatus::OK();
+  }
+  IOStatus Close(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+
+ private:
+  std::string* const content_;
+};
+
+class MemoryReadFile final : public FSRandomAccessFile {
+ public:
+  explicit MemoryReadFile(const std::string* content) : content_(content) {}
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
+                IODebugContext*) const override {
+    memcpy(scratch, content_->data() + offset, n);
+    *result = Slice(scratch, n);
+    return IOStatus::OK();
+  }
+
+ private:
+  const std::string* const content_;
+};
+
+// The table with all blocks cached; made once.
+struct World {
+  World() {
+    options.icmp = &icmp;
+    options.file_name = "bench.sst";
+    options.table.filter_policy.reset(NewBloomFilterPolicy(10));
+    options.table.block_cache = NewLRUCache(size_t{1} << 30);
+    TableBuildOptions build;
+    build.icmp = &icmp;
+    build.table = options.table;
+    WritableFileWriter writer(std::make_unique<MemoryWriteFile>(&content), "bench.sst",
+                              WritableFileWriter::Options());
+    std::unique_ptr<TableBuilder> builder;
+    Check(TableBuilder::Create(build, &writer, &builder));
+    for (uint64_t i = 0; i < kKeys; i++) {
+      std::string key;
+      AppendInternalKey(&key, Key(i), 100, kTypeValue);
+      std::string value(100, 'v');
+      memcpy(value.data(), &i, sizeof(i));
+      builder->Add(key, value);
+    }
+    Check(builder->Finish());
+    Check(writer.Flush());
+    auto file = std::make_unique<RandomAccessFileReader>(
+        std::make_unique<MemoryReadFile>(&content), "bench.sst", RandomAccessFileReader::Options());
+    Check(TableReader::Open(options, std::move(file), content.size(), &reader));
+    const auto it = reader->NewIterator(ReadOptions(), TableIterOptions());
+    for (it->SeekToFirst(); it->Valid(); it->Next()) continue;
+  }
+
+  static void Check(const Status& s) {
+    if (s.ok()) return;
+    fprintf(stderr, "%s\n", s.ToString().c_str());
+    abort();
+  }
+
+  const InternalKeyComparator icmp{BytewiseComparator()};
+  TableOpenOptions options;
+  std::string content;
+  std::unique_ptr<TableReader> reader;
+};
+
+World& TheWorld() {
+  static World world;
+  return world;
+}
+
+std::vector<std::string> RandomKeys(bool present, uint64_t range = kKeys) {
+  std::vector<std::string> keys;
+  for (uint64_t i = 0; i < (1 << 18); i++) {
+    std::string key = Key(Scramble(i) % range);
+    if (!present) key.back() = '5';
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+void Get(benchmark::State& state, bool present, uint64_t range = kKeys) {
+  World& world = TheWorld();
+  const std::vector<std::string> keys = RandomKeys(present, range);
+  const ReadOptions read;
+  PinnableSlice value;
+  size_t i = 0;
+  uint64_t found = 0;
+  for (auto _ : state) {
+    value.Reset();
+    PointLookup lookup(keys[i++ & (keys.size() - 1)], 1000, &value);
+    World::Check(world.reader->Get(read, &lookup));
+    found += lookup.state() == PointLookup::State::kFound ? 1 : 0;
+  }
+  if (present != (found == static_cast<uint64_t>(state.iterations())) && present) state.SkipWithError("a key is missing");
+}
+
+void BM_GetPresent(benchmark::State& state) { Get(state, true); }
+// All that is touched fits the processor's caches: what the instructions cost.
+void BM_GetHot(benchmark::State& state) { Get(state, true, 1000); }
+void BM_GetAbsent(benchmark::State& state) { Get(state, false); }
+
+void BM_SeekAndNext10(benchmark::State& state) {
+  World& world = TheWorld();
+  const std::vector<std::string> keys = RandomKeys(true);
+  const ReadOptions read;
+  const auto it = world.reader->NewIterator(read, TableIterOptions());
+  size_t i = 0;
+  uint64_t bytes = 0;
+  std::string target;
+  for (auto _ : state) {
+    target.clear();
+    AppendInternalKey(&target, keys[i++ & (keys.size() - 1)], 1000, kValueTypeForSeek);
+    it->Seek(target);
+    for (int n = 0; n < 10 && it->Valid(); n++, it->Next()) bytes += it->value().size();
+  }
+  benchmark::DoNotOptimize(bytes);
+}
+
+void BM_Scan(benchmark::State& state) {
+  World& world = TheWorld();
+  const ReadOptions read;
+  const auto it = world.reader->NewIterator(read, TableIterOptions());
+  uint64_t bytes = 0;
+  for (auto _ : state) {
+    if (!it->Valid()) it->SeekToFirst();
+    bytes += it->key().size() + it->value().size();
+    it->Next();
+  }
+  benchmark::DoNotOptimize(bytes);
+}
+
+void BM_ScanBackwards(benchmark::State& state) {
+  World& world = TheWorld();
+  const ReadOptions read;
+  const auto it = world.reader->NewIterator(read, TableIterOptions());
+  uint64_t bytes = 0;
+  for (auto _ : state) {
+    if (!it->Valid()) it->SeekToLast();
+    bytes += it->key().size() + it->value().size();
+    it->Prev();
+  }
+  benchmark::DoNotOptimize(bytes);
+}
+
+// Eight walks of the same table, each seeing every eighth run of `range` keys.
+class Stripe final : public InternalIterator {
+ public:
+  Stripe(std::unique_ptr<InternalIterator> base, uint64_t phase, uint64_t run)
+      : base_(std::move(base)), phase_(phase), run_(run) {}
+  void SeekToFirst() override {
+    base_->SeekToFirst();
+    at_ = 0;
+    Settle();
+  }
+  void SeekToLast() override {}
+  void Seek(const Slice&) override {}
+  void SeekForPrev(const Slice&) override {}
+  void Next() override {
+    base_->Next();
+    at_++;
+    Settle();
+  }
+  void Prev() override {}
+  Status status() const override { return base_->status(); }
+
+ private:
+  void Settle() {
+    while (base_->Valid() && (at_ / run_) % 8 != phase_) {
+      base_->Next();
+      at_++;
+    }
+    valid_ = base_->Valid();
+    key_ = base_->key();
+    value_ = base_->value();
+  }
+  const std::unique_ptr<InternalIterator> base_;
+  const uint64_t phase_;
+  const uint64_t run_;
+  uint64_t at_ = 0;
+};
+
+// Each key is also walked over by the seven children it does not belong to; subtract eight scans.
+void BM_MergeEight(benchmark::State& state) {
+  World& world = TheWorld();
+  const ReadOptions read;
+  std::vector<std::unique_ptr<InternalIterator>> children;
+  for (uint64_t phase = 0; phase < 8; phase++) {
+    children.push_back(std::make_unique<Stripe>(
+        world.reader->NewIterator(read, TableIterOptions()), phase,
+        static_cast<uint64_t>(state.range(0))));
+  }
+  const auto it = NewMergingIterator(&world.icmp, std::move(children));
+  uint64_t bytes = 0;
+  for (auto _ : state) {
+    if (!it->Valid()) it->SeekToFirst();
+    bytes += it->value().size();
+    it->Next();
+  }
+  benchmark::DoNotOptimize(bytes);
+}
+
+BENCHMARK(BM_GetPresent);
+BENCHMARK(BM_GetHot);
+BENCHMARK(BM_GetAbsent);
+BENCHMARK(BM_SeekAndNext10);
+BENCHMARK(BM_Scan);
+BENCHMARK(BM_ScanBackwards);
+BENCHMARK(BM_MergeEight)->Arg(1)->Arg(16)->Arg(1000);
+
+}  // namespace
+}  // namespace varve

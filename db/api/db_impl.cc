@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Opening, closing, column families, snapshots: the life of a DbImpl and of what it hands out.
+
+#include "db/api/db_impl.h"
+
+#include <utility>
+
+#include "varve/system_clock.h"
+
+#include "db/background/compaction_work.h"
+#include "db/background/error_recovery.h"
+#include "db/background/flush_work.h"
+#include "db/background/obsolete_files.h"
+#include "db/recovery/open.h"
+
+namespace varve {
+
+namespace {
+
+Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) {
+  if (dbptr == nullptr) return Status::InvalidArgument("open: the place for the DB is null");
+  *dbptr = nullptr;
+  if (handles != nullptr) handles->clear();
+  std::unique_ptr<Engine> engine;
+  Status s = OpenEngine(request, &engine);
+  if (!s.ok()) return s;
+  auto db = std::make_unique<DbImpl>(std::move(engine));
+  if (handles != nullptr) {
+    Engine* e = db->engine();
+    MutexLock lock(&e->mu);
+    for (const ColumnFamilyDescriptor& descriptor : request.families) {
+      ColumnFamily* family = e->families.FindByName(descriptor.name);
+      handles->push_back(new ColumnFamilyHandleImpl(family->shared_from_this()));
+    }
+  }
+  *dbptr = db.release();
+  return s;
+}
+
+OpenRequest DefaultFamilyOnly(const Options& options, const std::string& name) {
+  OpenRequest request;
+  request.options = options;
+  request.name = name;
+  request.families.emplace_back(kDefaultColumnFamilyName, ColumnFamilyOptions(options));
+  return request;
+}
+
+}  // namespace
+
+Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
+  return OpenDb(DefaultFamilyOnly(options, name), nullptr, dbptr);
+}
+
+Status DB::Open(const DBOptions& db_options, const std::string& name,
+                const std::vector<ColumnFamilyDescriptor>& column_families,
+                std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) {
+  OpenRequest request;
+  request.options = db_options;
+  request.name = name;
+  request.families = column_families;
+  return OpenDb(request, handles, dbptr);
+}
+
+Status DB::OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,
+                           bool error_if_wal_file_exists) {
+  OpenRequest request = DefaultFamilyOnly(options, name);
+  request.read_only = true;
+  request.error_if_wal_file_exists = error_if_wal_file_exists;
+  return OpenDb(request, nullptr, dbptr);
+}
+
+Status DB::OpenForReadOnly(const DBOptions& db_options, const std::string& name,
+                           const std::vector<ColumnFamilyDescriptor>& column_families,
+                           std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
+                           bool error_if_wal_file_exists) {
+  OpenRequest request;
+  request.options = db_options;
+  request.name = name;
+  request.families = column_families;
+  request.read_only = true;
+  request.error_if_wal_file_exists = error_if_wal_file_exists;
+  return OpenDb(request, handles, dbptr);
+}
+
+Status DB::OpenAsSecondary(const Options&, const std::string&, const std::string&, DB** dbptr) {
+  if (dbptr != nullptr) *dbptr = nullptr;
+  return Status::NotSupported("OpenAsSecondary: secondary instances do not exist yet");
+}
+
+Status DB::OpenAsSecondary(const DBOptions&, const std::string&, const std::string&,
+                           const std::vector<ColumnFamilyDescriptor>&,
+                           std::vector<ColumnFamilyHandle*>*, DB** dbptr) {
+  if (dbptr != nullptr) *dbptr = nullptr;
+  return Status::NotSupported("OpenAsSecondary: secondary instances do not exist yet");
+}
+
+Status DB::ListColumnFamilies(const DBOptions& db_options, const std::string& name,
+                              std::vector<std::string>* column_families) {
+  Env* env = db_options.env != nullptr ? db_options.env : Env::Default();
+  return VersionSet::ListFamilies(name, env->GetFileSystem().get(), column_families);
+}
+
+DbImpl::DbImpl(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {
+  engine_->db = this;
+  MutexLock lock(&engine_->mu);
+  default_handle_ =
+      std::make_unique<ColumnFamilyHandleImpl>(engine_->families.FindById(0)->shared_from_this());
+}
+
+DbImpl::~DbImpl() {
+  CloseEngine(engine_.get()).PermitUncheckedError();
+  default_handle_.reset();
+}
+
+Status DbImpl::Close() {
+  if (engine_->closed.load(std::memory_order_acquire)) return Status::OK();
+  if (engine_->snapshots.count() > 0) {
+    return Status::Aborted("close: " + std::to_string(engine_->snapshots.count()) +
+                           " snapshot(s) not released");
+  }
+  return CloseEngine(engine_.get());
+}
+
+Status DbImpl::CheckOpen() const {
+  if (engine_->closed.load(std::memory_order_acquire)) {
+    return Status::ShutdownInProgress("the database is closed");
+  }
+  return Status::OK();
+}
+
+Status DbImpl::CheckWritable() const {
+  Status s = CheckOpen();
+  if (s.ok() && engine_->read_only) {
+    s = Status::NotSupported("the database was opened read-only");
+  }
+  return s;
+}
+
+Status DbImpl::Resume() {
+  Status s = CheckWritable();
+  return s.ok() ? engine_->Resume() : s;
+}
+
+Status DbImpl::ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
+                          std::vector<ColumnFamily*>* families) const {
+  Status s;
+  for (ColumnFamilyHandle* handle : handles) {
+    ColumnFamily* family = engine_->Resolve(handle, &s);
+    if (family == nullptr) return s;
+    families->push_back(family);
+  }
+  return s;
+}
+
+Status DbImpl::CreateColumnFamily(const ColumnFamilyOptions& options, const std::string& name,
+                                  ColumnFamilyHandle** handle) {
+  if (handle == nullptr) return Status::InvalidArgument("create column family: handle is null");
+  *handle = nullptr;
+  Status s = CheckWritable();
+  if (!s.ok()) return s;
+  std::shared_ptr<ColumnFamily> family;
+  engine_->commit->EnterExclusive();
+  s = CreateFamilyInEngine(engine_.get(), name, options, &family);
+  engine_->commit->ExitExclusive();
+  if (!s.ok()) return s;
+  *handle = new ColumnFamilyHandleImpl(std::move(family));
+  s = PersistOptions(engine_.get());
+  return s.ok() || !engine_->options.fail_if_options_file_error ? Status::OK() : s;
+}
+
+Status DbImpl::CreateColumnFamilies(const ColumnFamilyOptions& options,
+                                    const std::vector<std::string>& names,
+                                    std::vector<ColumnFamilyHandle*>* handles) {
+  std::vector<ColumnFamilyDescriptor> descriptors;
+  for (const std::string& name : names) descriptors.emplace_back(name, options);
+  return CreateColumnFamilies(descriptors, handles);
+}
+
+Status DbImpl::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& descriptors,
+                                    std::vector<ColumnFamilyHandle*>* handles) {
+  if (handles == nullptr) return Status::InvalidArgument("create column families: handles is null");
+  handles->clear();
+  for (const ColumnFamilyDescriptor& descriptor : descriptors) {
+    ColumnFamilyHandle* handle = nullptr;
+    Status s = CreateColumnFamily(descriptor.options, descriptor.name, &handle);
+    if (!s.ok()) return s;
+    handles->push_back(handle);
+  }
+  return Status::OK();
+}
+
+Status DbImpl::DropOne(ColumnFamilyHandle* handle) {
+  Engine& e = *engine_;
+  Status s = CheckWritable();
+  if (!s.ok()) return s;
+  ColumnFamily* family = e.Resolve(handle, &s);
+  if (family == nullptr) return s;
+  if (family->id() == 0) {
+    return Status::InvalidArgument("drop column family: the default family cannot be dropped");
+  }
+  e.commit->EnterExclusive();
+  {
+    MutexLock lock(&e.mu);
+    if (family->dropped()) {
+      s = Status::InvalidArgument("drop column family: it was dropped already", family->name());
+    } else {
+      s = e.versions->DropFamily(family->versions(), e.directory.get());
+      if (s.ok()) {
+        family->MarkDropped();
+        e.families.Remove(family->id());
+        e.UpdateStalls();
+        e.background_changed.SignalAll();
+      } else {
+        e.ReportError(s, BackgroundErrorReason::kManifestWrite);
+      }
+    }
+  }
+  e.commit->ExitExclusive();
+  if (!s.ok()) return s;
+  s = PersistOptions(&e);
+  return s.ok() || !e.options.fail_if_options_file_error ? Status::OK() : s;
+}
+
+Status DbImpl::DropColumnFamily(ColumnFamilyHandle* handle) {
+  return DropOne(handle);
+}
+
+Status DbImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) {
+  for (ColumnFamilyHandle* handle : handles) {
+    Status s = DropOne(handle);
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) {
+  if (handle == nullptr) return Status::InvalidArgument("column family handle is null");
+  if (handle == default_handle_.get()) {
+    return Status::InvalidArgument("the default column family's handle belongs to the DB");
+  }
+  delete handle;
+  if (engine_->closed.load(std::memory_order_acquire) || engine_->read_only) return Status::OK();
+  MutexLock lock(&engine_->mu);
+  engine_->obsolete->Purge();
+  return Status::OK();
+}
+
+const Snapshot* DbImpl::GetSnapshot() {
+  if (!CheckOpen().ok()) return nullptr;
+  int64_t now = 0;
+  engine_->clock->GetCurrentTime(&now).PermitUncheckedError();
+  // Under the mutex, so that no compaction's list of snapshots misses one that is older than it
+  // sees.
+  MutexLock lock(&engine_->mu);
+  return engine_->snapshots.Acquire(engine_->versions->last_sequence(), now);
+}
+
+void DbImpl::ReleaseSnapshot(const Snapshot* snapshot) {
+  if (snapshot == nullptr) return;
+  if (!engine_->snapshots.Release(snapshot)) return;
+  if (engine_->read_only || engine_->closed.load(std::memory_order_acquire)) return;
+  MutexLock lock(&engine_->mu);
+  engine_->compaction->ScheduleAll();
+}
+
+SequenceNumber DbImpl::GetLatestSequenceNumber() const {
+  return engine_->versions->last_sequence();
+}
+
+ManagedSnapshot::ManagedSnapshot(DB* db) : db_(db), snapshot_(db->GetSnapshot()) {}
+
+ManagedSnapshot::ManagedSnapshot(DB* db, const Snapshot* snapshot) : db_(db), snapshot_(snapshot) {}
+
+ManagedSnapshot::~ManagedSnapshot() {
+  if (snapshot_ != nullptr) db_->ReleaseSnapshot(snapshot_);
+}
+
+}  // namespace varve

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The public API on an engine: checks arguments, then hands each call to the part that does it.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/db.h"
+
+#include "db/background/engine.h"
+
+namespace varve {
+
+// Thread safety: as DB. Ownership: owns the engine, and the handle of the default family.
+class DbImpl final : public DB {
+ public:
+  explicit DbImpl(std::unique_ptr<Engine> engine);
+  ~DbImpl() override;
+
+  using DB::CompactRange;
+  using DB::Flush;
+  using DB::Get;
+  using DB::GetApproximateSizes;
+  using DB::KeyMayExist;
+  using DB::MultiGet;
+
+  Status Close() override;
+  Status Resume() override;
+
+  Status CreateColumnFamily(const ColumnFamilyOptions& options, const std::string& name,
+                            ColumnFamilyHandle** handle) override;
+  Status CreateColumnFamilies(const ColumnFamilyOptions& options,
+                              const std::vector<std::string>& names,
+                              std::vector<ColumnFamilyHandle*>* handles) override;
+  Status CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& descriptors,
+                              std::vector<ColumnFamilyHandle*>* handles) override;
+  Status DropColumnFamily(ColumnFamilyHandle* handle) override;
+  Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) override;
+  Status DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) override;
+  ColumnFamilyHandle* DefaultColumnFamily() const override { return default_handle_.get(); }
+
+  Status Put(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+             const Slice& value) override;
+  Status Put(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+             const Slice& ts, const Slice& value) override;
+  Status Delete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key) override;
+  Status Delete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                const Slice& ts) override;
+  Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* handle,
+                      const Slice& key) override;
+  Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                      const Slice& ts) override;
+  Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& begin,
+                     const Slice& end) override;
+  Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& begin,
+                     const Slice& end, const Slice& ts) override;
+  Status Merge(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+               const Slice& value) override;
+  Status Merge(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+               const Slice& ts, const Slice& value) override;
+  Status Write(const WriteOptions& options, WriteBatch* updates) override;
+
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+             PinnableSlice* value, std::string* timestamp) override;
+  Status GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                          PinnableSlice* operands, GetMergeOperandsOptions* operand_options,
+                          int* count) override;
+  void MultiGet(const ReadOptions& options, size_t n, ColumnFamilyHandle** handles,
+                const Slice* keys, PinnableSlice* values, std::string* timestamps, Status* statuses,
+                bool sorted_input) override;
+  void MultiGet(const ReadOptions& options, ColumnFamilyHandle* handle, size_t n, const Slice* keys,
+                PinnableSlice* values, std::string* timestamps, Status* statuses,
+                bool sorted_input) override;
+  bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                   std::string* value, std::string* timestamp, bool* value_found) override;
+  Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) override;
+  Status NewIterators(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& handles,
+                      std::vector<Iterator*>* iterators) override;
+  const Snapshot* GetSnapshot() override;
+  void ReleaseSnapshot(const Snapshot* snapshot) override;
+
+  bool GetProperty(ColumnFamilyHandle* handle, const Slice& property, std::string* value) override;
+  bool GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
+                      std::map<std::string, std::string>* value) override;
+  bool GetIntProperty(ColumnFamilyHandle* handle, const Slice& property, uint64_t* value) override;
+  bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) override;
+  Status ResetStats() override;
+  Status GetApproximateSizes(const SizeApproximationOptions& options, ColumnFamilyHandle* handle,
+                             const Range* ranges, int n, uint64_t* sizes) override;
+  void GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range& range, uint64_t* count,
+                                   uint64_t* size) override;
+
+  Status CompactRange(const CompactRangeOptions& options, ColumnFamilyHandle* handle,
+                      const Slice* begin, const Slice* end) override;
+  Status CompactFiles(const CompactionOptions& options, ColumnFamilyHandle* handle,
+                      const std::vector<std::string>& input_file_names, int output_level,
+                      int output_path_id, std::vector<std::string>* output_file_names,
+                      CompactionJobInfo* info) override;
+  Status SuggestCompactRange(ColumnFamilyHandle* handle, const Slice* begin,
+                             const Slice* end) override;
+  Status DeleteFilesInRanges(ColumnFamilyHandle* handle, const RangePtr* ranges, size_t n,
+                             bool include_end) override;
+  Status WaitForCompact(const WaitForCompactOptions& options) override;
+  Status SetOptions(ColumnFamilyHandle* handle,
+                    const std::unordered_map<std::string, std::string>& new_options) override;
+  Status SetDBOptions(const std::unordered_map<std::string, std::string>& new_options) override;
+  Status PauseBackgroundWork() override;
+  Status ContinueBackgroundWork() override;
+  Status EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& handles) override;
+  void DisableManualCompaction() override;
+  void EnableManualCompaction() override;
+  void CancelAllBackgroundWork(bool wait) override;
+
+  int NumberLevels(ColumnFamilyHandle* handle) override;
+  int Level0StopWriteTrigger(ColumnFamilyHandle* handle) override;
+  const std::string& GetName() const override { return engine_->name; }
+  Env* GetEnv() const override { return engine_->env; }
+  FileSystem* GetFileSystem() const override { return engine_->fs.get(); }
+  Options GetOptions(ColumnFamilyHandle* handle) const override;
+  DBOptions GetDBOptions() const override;
+
+  Status Flush(const FlushOptions& options, ColumnFamilyHandle* handle) override;
+  Status Flush(const FlushOptions& options,
+               const std::vector<ColumnFamilyHandle*>& handles) override;
+  Status FlushWAL(bool sync) override;
+  Status SyncWAL() override;
+  Status LockWAL() override;
+  Status UnlockWAL() override;
+  SequenceNumber GetLatestSequenceNumber() const override;
+
+  Status DisableFileDeletions() override;
+  Status EnableFileDeletions() override;
+  Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
+                      bool flush_memtable) override;
+  Status GetSortedWalFiles(VectorLogPtr& files) override;
+  Status GetUpdatesSince(SequenceNumber seq, std::unique_ptr<TransactionLogIterator>* iter,
+                         const TransactionLogIterator::ReadOptions& read_options) override;
+  void GetLiveFilesMetaData(std::vector<LiveFileMetaData>* metadata) override;
+  void GetColumnFamilyMetaData(ColumnFamilyHandle* handle, ColumnFamilyMetaData* metadata) override;
+  void GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* metadata) override;
+  Status IngestExternalFile(ColumnFamilyHandle* handle, const std::vector<std::string>& files,
+                            const IngestExternalFileOptions& options) override;
+  Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) override;
+  Status VerifyChecksum(const ReadOptions& options) override;
+  Status GetDbIdentity(std::string& identity) const override;
+  Status GetDbSessionId(std::string& session_id) const override;
+  Status GetPropertiesOfAllTables(ColumnFamilyHandle* handle,
+                                  TablePropertiesCollection* props) override;
+  Status GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Range* range, size_t n,
+                                      TablePropertiesCollection* props) override;
+
+  Engine* engine() { return engine_.get(); }
+
+ private:
+  // OK, or why no call can be served. Writers: also when the database is read-only.
+  Status CheckOpen() const;
+  Status CheckWritable() const;
+  Status CheckReadOptions(const ReadOptions& options) const;
+  Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
+                    std::vector<ColumnFamily*>* families) const;
+  Status WriteOne(const WriteOptions& options, WriteBatch* batch);
+  Status GetOne(const ReadOptions& options, const SuperVersion& super_version, SequenceNumber seq,
+                const Slice& key, PinnableSlice* value) const;
+  SequenceNumber ReadSequence(const ReadOptions& options) const;
+  Status DropOne(ColumnFamilyHandle* handle);
+
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
+};
+
+}  // namespace varve

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Maintenance: flushing, compacting, options, background work, file deletions.
+
+#include <chrono>
+
+#include "db/api/db_impl.h"
+#include "db/background/compaction_work.h"
+#include "db/background/flush_work.h"
+#include "db/background/obsolete_files.h"
+#include "db/observe/metadata.h"
+#include "db/recovery/open.h"
+#include "util/env/info_log.h"
+#include "util/options/change_options.h"
+#include "util/options/validate_options.h"
+
+namespace varve {
+
+Status DbImpl::Flush(const FlushOptions& options, ColumnFamilyHandle* handle) {
+  return Flush(options, std::vector<ColumnFamilyHandle*>{handle});
+}
+
+Status DbImpl::Flush(const FlushOptions& options, const std::vector<ColumnFamilyHandle*>& handles) {
+  Status s = CheckWritable();
+  std::vector<ColumnFamily*> families;
+  if (s.ok()) s = ResolveAll(handles, &families);
+  if (!s.ok()) return s;
+  if (engine_->options.atomic_flush) {
+    families.clear();
+    MutexLock lock(&engine_->mu);
+    for (const auto& [id, family] : engine_->families.all()) families.push_back(family.get());
+  }
+  return engine_->flush->FlushFamilies(families, options, FlushReason::kManualFlush);
+}
+
+Status DbImpl::CompactRange(const CompactRangeOptions& options, ColumnFamilyHandle* handle,
+                            const Slice* begin, const Slice* end) {
+  Status s = CheckWritable();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  return family == nullptr ? s : engine_->compaction->CompactRange(family, options, begin, end);
+}
+
+Status DbImpl::CompactFiles(const CompactionOptions& options, ColumnFamilyHandle* handle,
+                            const std::vector<std::string>& input_file_names, int output_level,
+                            int output_path_id, std::vector<std::string>* output_file_names,
+                            CompactionJobInfo* info) {
+  Status s = CheckWritable();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  if (family == nullptr) return s;
+  if (output_path_id > 0) return Status::NotSupported("CompactFiles: output_path_id");
+  return engine_->compaction->CompactFiles(family, options, input_file_names, output_level,
+                                           output_file_names, info);
+}
+
+Status DbImpl::SuggestCompactRange(ColumnFamilyHandle* handle, const Slice* begin,
+                                   const Slice* end) {
+  Status s = CheckWritable();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  return family == nullptr ? s : engine_->compaction->SuggestRange(family, begin, end);
+}
+
+Status DbImpl::DeleteFilesInRanges(ColumnFamilyHandle* handle, const RangePtr* ranges, size_t n,
+                                   bool include_end) {
+  Status s = CheckWritable();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  if (family == nullptr) return s;
+  return engine_->compaction->DeleteFilesInRanges(family, ranges, n, include_end);
+}
+
+Status DbImpl::WaitForCompact(const WaitForCompactOptions& options) {
+  Engine& e = *engine_;
+  Status s = CheckWritable();
+  if (!s.ok()) return s;
+  if (options.flush) {
+    std::vector<ColumnFamily*> families;
+    {
+      MutexLock lock(&e.mu);
+      for (const auto& [id, family] : e.families.all()) families.push_back(family.get());
+    }
+    FlushOptions flush;
+    s = e.flush->FlushFamilies(families, flush, FlushReason::kManualFlush);
+    if (!s.ok()) return s;
+  }
+  {
+    MutexLock lock(&e.mu);
+    const uint64_t deadline =
+        options.timeout.count() == 0
+            ? UINT64_MAX
+            : e.clock->NowMicros() + static_cast<uint64_t>(options.timeout.count());
+    while (e.flush->Busy() || e.compaction->Busy()) {
+      if (e.shutting_down.load(std::memory_order_acquire)) {
+        return Status::ShutdownInProgress("WaitForCompact: the database is being closed");
+      }
+      if (options.abort_on_pause && e.background_paused > 0) {
+        return Status::Aborted("WaitForCompact: background work is paused");
+      }
+      if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
+      const uint64_t now = e.clock->NowMicros();
+      if (now >= deadline) return Status::TimedOut("WaitForCompact");
+      e.background_changed.WaitFor(std::min<uint64_t>(deadline - now, 100 * 1000));
+    }
+    if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
+    if (options.wait_for_purge) e.obsolete->Purge();
+  }
+  return options.close_db ? Close() : Status::OK();
+}
+
+Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
+                          const std::unordered_map<std::string, std::string>& new_options) {
+  Status s = CheckWritable();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  if (family == nullptr) return s;
+  if (new_options.empty()) return Status::InvalidArgument("SetOptions: no option given");
+  {
+    MutexLock lock(&engine_->mu);
+    auto changed = std::make_shared<ColumnFamilyOptions>();
+    s = ChangeColumnFamilyOptions(*engine_->dynamic, *family->options(), new_options,
+                                  changed.get());
+    if (!s.ok()) return s;
+    *changed = DeriveColumnFamilyOptions(*changed);
+    family->mem()->SetWriteBufferBytes(changed->write_buffer_size);
+    family->SetOptions(std::move(changed));
+    family->InstallSuperVersion();
+    engine_->UpdateStalls();
+    engine_->compaction->Schedule(family);
+  }
+  s = PersistOptions(engine_.get());
+  return s.ok() || !engine_->options.fail_if_options_file_error ? Status::OK() : s;
+}
+
+Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& new_options) {
+  Status s = CheckWritable();
+  if (!s.ok()) return s;
+  if (new_options.empty()) return Status::InvalidArgument("SetDBOptions: no option given");
+  Engine& e = *engine_;
+  {
+    MutexLock lock(&e.mu);
+    auto changed = std::make_shared<DBOptions>();
+    s = ChangeDbOptions(*e.dynamic, new_options, changed.get());
+    if (!s.ok()) return s;
+    e.dynamic = std::move(changed);
+    e.env->IncBackgroundThreadsIfNeeded(e.MaxFlushes(), Env::Priority::HIGH);
+    e.env->IncBackgroundThreadsIfNeeded(e.MaxCompactions(), Env::Priority::LOW);
+    e.flush->Schedule();
+    e.compaction->ScheduleAll();
+  }
+  s = PersistOptions(&e);
+  return s.ok() || !e.options.fail_if_options_file_error ? Status::OK() : s;
+}
+
+Status DbImpl::PauseBackgroundWork() {
+  Status s = CheckWritable();
+  if (!s.ok()) return s;
+  Engine& e = *engine_;
+  MutexLock lock(&e.mu);
+  e.background_paused++;
+  while (e.flush->running() > 0 || e.compaction->Running() > 0) e.background_changed.Wait();
+  return s;
+}
+
+Status DbImpl::ContinueBackgroundWork() {
+  Engine& e = *engine_;
+  MutexLock lock(&e.mu);
+  if (e.background_paused == 0) {
+    return Status::InvalidArgument("ContinueBackgroundWork: background work is not paused");
+  }
+  if (--e.background_paused == 0) {
+    e.flush->Schedule();
+    e.compaction->ScheduleAll();
+  }
+  return Status::OK();
+}
+
+Status DbImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& handles) {
+  Status result;
+  for (ColumnFamilyHandle* handle : handles) {
+    Status s = SetOptions(handle, {{"disable_auto_compactions", "false"}});
+    if (!s.ok()) result = s;
+  }
+  return result;
+}
+
+void DbImpl::DisableManualCompaction() {
+  if (!engine_->read_only) engine_->compaction->DisableManual();
+}
+
+void DbImpl::EnableManualCompaction() {
+  if (!engine_->read_only) engine_->compaction->EnableManual();
+}
+
+void DbImpl::CancelAllBackgroundWork(bool wait) {
+  Engine& e = *engine_;
+  if (e.read_only) return;
+  e.shutting_down.store(true, std::memory_order_release);
+  e.attention.store(true, std::memory_order_release);
+  MutexLock lock(&e.mu);
+  e.background_changed.SignalAll();
+  while (wait && (e.flush->scheduled() > 0 || e.compaction->Running() > 0)) {
+    e.background_changed.Wait();
+  }
+}
+
+int DbImpl::NumberLevels(ColumnFamilyHandle* handle) {
+  Status s;
+  ColumnFamily* family = engine_->Resolve(handle, &s);
+  return family == nullptr ? 0 : family->options()->num_levels;
+}
+
+int DbImpl::Level0StopWriteTrigger(ColumnFamilyHandle* handle) {
+  Status s;
+  ColumnFamily* family = engine_->Resolve(handle, &s);
+  return family == nullptr ? 0 : family->options()->level0_stop_writes_trigger;
+}
+
+Options DbImpl::GetOptions(ColumnFamilyHandle* handle) const {
+  Status s;
+  ColumnFamily* family = engine_->Resolve(handle, &s);
+  if (family == nullptr) return Options();
+  return Options(GetDBOptions(), *family->options());
+}
+
+DBOptions DbImpl::GetDBOptions() const {
+  MutexLock lock(&engine_->mu);
+  return *engine_->dynamic;
+}
+
+Status DbImpl::DisableFileDeletions() {
+  Status s = CheckWritable();
+  if (!s.ok()) return s;
+  MutexLock lock(&engine_->mu);
+  engine_->file_deletions_disabled++;
+  return s;
+}
+
+Status DbImpl::EnableFileDeletions() {
+  Status s = CheckWritable();
+  if (!s.ok()) return s;
+  MutexLock lock(&engine_->mu);
+  if (engine_->file_deletions_disabled > 0 && --engine_->file_deletions_disabled == 0) {
+    engine_->obsolete->Purge();
+  }
+  return s;
+}
+
+}  // namespace varve

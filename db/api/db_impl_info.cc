@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a database tells about itself, and the features that have their own day.
+
+#include "db/api/db_impl.h"
+#include "db/background/flush_work.h"
+#include "db/observe/metadata.h"
+#include "db/observe/properties.h"
+
+namespace varve {
+
+bool DbImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property, std::string* value) {
+  Status s;
+  ColumnFamily* family = engine_->Resolve(handle, &s);
+  return family != nullptr && value != nullptr &&
+         GetTextProperty(engine_.get(), family, property, value);
+}
+
+bool DbImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
+                            std::map<std::string, std::string>* value) {
+  Status s;
+  ColumnFamily* family = engine_->Resolve(handle, &s);
+  return family != nullptr && value != nullptr &&
+         GetMapPropertyOf(engine_.get(), family, property, value);
+}
+
+bool DbImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property, uint64_t* value) {
+  Status s;
+  ColumnFamily* family = engine_->Resolve(handle, &s);
+  return family != nullptr && value != nullptr &&
+         GetNumberProperty(engine_.get(), family, property, value);
+}
+
+bool DbImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) {
+  return value != nullptr && GetAggregatedNumberProperty(engine_.get(), property, value);
+}
+
+Status DbImpl::ResetStats() {
+  Engine& e = *engine_;
+  MutexLock lock(&e.mu);
+  for (LevelCompactionStats& stats : e.level_stats) stats = LevelCompactionStats();
+  e.flush_count = 0;
+  e.flush_bytes = 0;
+  e.total_stall_micros = 0;
+  e.total_delayed_writes = 0;
+  return Status::OK();
+}
+
+Status DbImpl::GetApproximateSizes(const SizeApproximationOptions& options,
+                                   ColumnFamilyHandle* handle, const Range* ranges, int n,
+                                   uint64_t* sizes) {
+  Status s = CheckOpen();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  return family == nullptr ? s : ApproximateSizes(engine_.get(), family, options, ranges, n, sizes);
+}
+
+void DbImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range& range,
+                                         uint64_t* count, uint64_t* size) {
+  *count = 0;
+  *size = 0;
+  Status s = CheckOpen();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  if (family == nullptr) return;
+  ReadGuard super_version(family);
+  uint64_t entries = 0;
+  uint64_t bytes = 0;
+  super_version->mem()->ApproximateStats(range.start, range.limit, count, size);
+  for (const auto& mem : super_version->immutables()) {
+    mem->ApproximateStats(range.start, range.limit, &entries, &bytes);
+    *count += entries;
+    *size += bytes;
+  }
+}
+
+Status DbImpl::GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
+                            bool flush_memtable) {
+  Status s = CheckOpen();
+  if (s.ok() && flush_memtable && !engine_->read_only) {
+    std::vector<ColumnFamily*> families;
+    {
+      MutexLock lock(&engine_->mu);
+      for (const auto& [id, family] : engine_->families.all()) families.push_back(family.get());
+    }
+    s = engine_->flush->FlushFamilies(families, FlushOptions(), FlushReason::kGetLiveFiles);
+  }
+  return s.ok() ? ListFilesForCopy(engine_.get(), &files, manifest_file_size) : s;
+}
+
+Status DbImpl::GetSortedWalFiles(VectorLogPtr& files) {
+  Status s = CheckOpen();
+  return s.ok() ? ListLogs(engine_.get(), &files) : s;
+}
+
+Status DbImpl::GetUpdatesSince(SequenceNumber, std::unique_ptr<TransactionLogIterator>*,
+                               const TransactionLogIterator::ReadOptions&) {
+  return Status::NotSupported("GetUpdatesSince does not exist yet");
+}
+
+void DbImpl::GetLiveFilesMetaData(std::vector<LiveFileMetaData>* metadata) {
+  metadata->clear();
+  if (CheckOpen().ok()) ListLiveFiles(engine_.get(), metadata);
+}
+
+void DbImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle, ColumnFamilyMetaData* metadata) {
+  Status s = CheckOpen();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  if (family != nullptr) DescribeFamily(engine_.get(), family, metadata);
+}
+
+void DbImpl::GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* metadata) {
+  metadata->clear();
+  if (!CheckOpen().ok()) return;
+  std::vector<std::shared_ptr<ColumnFamily>> families;
+  {
+    MutexLock lock(&engine_->mu);
+    for (const auto& [id, family] : engine_->families.all()) families.push_back(family);
+  }
+  for (const auto& family : families) {
+    metadata->emplace_back();
+    DescribeFamily(engine_.get(), family.get(), &metadata->back());
+  }
+}
+
+Status DbImpl::IngestExternalFile(ColumnFamilyHandle*, const std::vector<std::string>&,
+                                  const IngestExternalFileOptions&) {
+  return Status::NotSupported("IngestExternalFile does not exist yet");
+}
+
+Status DbImpl::IngestExternalFiles(const std::vector<IngestExternalFileArg>&) {
+  return Status::NotSupported("IngestExternalFiles does not exist yet");
+}
+
+Status DbImpl::VerifyChecksum(const ReadOptions& options) {
+  Status s = CheckOpen();
+  return s.ok() ? VerifyTables(engine_.get(), options) : s;
+}
+
+Status DbImpl::GetDbIdentity(std::string& identity) const {
+  identity = engine_->versions->db_id();
+  return Status::OK();
+}
+
+Status DbImpl::GetDbSessionId(std::string& session_id) const {
+  session_id = engine_->session_id;
+  return Status::OK();
+}
+
+Status DbImpl::GetPropertiesOfAllTables(ColumnFamilyHandle* handle,
+                                        TablePropertiesCollection* props) {
+  return GetPropertiesOfTablesInRange(handle, nullptr, 0, props);
+}
+
+Status DbImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Range* range,
+                                            size_t n, TablePropertiesCollection* props) {
+  Status s = CheckOpen();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  return family == nullptr ? s : TablePropertiesInRanges(engine_.get(), family, range, n, props);
+}
+
+}  // namespace varve

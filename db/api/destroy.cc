@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Removing a database, and the maintenance calls that take a closed or foreign one.
+
+#include <string>
+#include <vector>
+
+#include "varve/convenience.h"
+#include "varve/db.h"
+#include "varve/env.h"
+#include "varve/file_system.h"
+
+#include "util/env/file_names.h"
+
+namespace varve {
+
+namespace {
+
+// Deletes what has a name of ours; anything else in the directory stays, and with it the directory.
+Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lock) {
+  std::vector<std::string> entries;
+  IOStatus s = fs->GetChildren(directory, IOOptions(), &entries, nullptr);
+  if (s.IsNotFound() || s.IsPathNotFound()) return Status::OK();
+  if (!s.ok()) return s;
+  Status result;
+  for (const std::string& entry : entries) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(entry, &number, &type)) continue;
+    if (type == kDBLockFile && keep_lock) continue;
+    s = fs->DeleteFile(directory + "/" + entry, IOOptions(), nullptr);
+    if (!s.ok() && !s.IsNotFound() && result.ok()) result = s;
+  }
+  return result;
+}
+
+}  // namespace
+
+Status DestroyDB(const std::string& name, const Options& options,
+                 const std::vector<ColumnFamilyDescriptor>& /*column_families*/) {
+  if (name.empty() || name == "/" || name == "." || name == "..") {
+    return Status::InvalidArgument("DestroyDB: not the directory of a database", name);
+  }
+  Env* env = options.env != nullptr ? options.env : Env::Default();
+  std::shared_ptr<FileSystem> fs = env->GetFileSystem();
+  if (fs->FileExists(name, IOOptions(), nullptr).IsNotFound()) return Status::OK();
+  FileLock* lock = nullptr;
+  IOStatus s = fs->LockFile(LockFileName(name), IOOptions(), &lock, nullptr);
+  if (!s.ok()) return s;
+  Status result;
+  std::vector<std::string> directories = {name + "/lost", ArchivalDirectory(name)};
+  if (!options.wal_dir.empty() && options.wal_dir != name) {
+    directories.push_back(options.wal_dir + "/lost");
+    directories.push_back(options.wal_dir);
+  }
+  for (const std::string& directory : directories) {
+    Status deleted = DeleteOurFiles(fs.get(), directory, /*keep_lock=*/false);
+    if (deleted.ok()) fs->DeleteDir(directory, IOOptions(), nullptr).PermitUncheckedError();
+    if (result.ok()) result = deleted;
+  }
+  Status deleted = DeleteOurFiles(fs.get(), name, /*keep_lock=*/true);
+  if (result.ok()) result = deleted;
+  s = fs->UnlockFile(lock, IOOptions(), nullptr);
+  if (result.ok() && !s.ok()) result = s;
+  fs->DeleteFile(LockFileName(name), IOOptions(), nullptr).PermitUncheckedError();
+  fs->DeleteDir(name, IOOptions(), nullptr).PermitUncheckedError();
+  return result;
+}
+
+Status RepairDB(const std::string&, const DBOptions&, const std::vector<ColumnFamilyDescriptor>&) {
+  return Status::NotSupported("RepairDB does not exist yet");
+}
+
+Status RepairDB(const std::string&, const DBOptions&, const std::vector<ColumnFamilyDescriptor>&,
+                const ColumnFamilyOptions&) {
+  return Status::NotSupported("RepairDB does not exist yet");
+}
+
+Status RepairDB(const std::string&, const Options&) {
+  return Status::NotSupported("RepairDB does not exist yet");
+}
+
+void CancelAllBackgroundWork(DB* db, bool wait) {
+  db->CancelAllBackgroundWork(wait);
+}
+
+Status DeleteFilesInRange(DB* db, ColumnFamilyHandle* column_family, const Slice* begin,
+                          const Slice* end, bool include_end) {
+  const RangePtr range(begin, end);
+  return DeleteFilesInRanges(db, column_family, &range, 1, include_end);
+}
+
+Status DeleteFilesInRanges(DB* db, ColumnFamilyHandle* column_family, const RangePtr* ranges,
+                           size_t n, bool include_end) {
+  return db->DeleteFilesInRanges(column_family, ranges, n, include_end);
+}
+
+}  // namespace varve

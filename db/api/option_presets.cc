@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The presets of the options structs that make a block cache. The others are in util/options, which
+// does not see caches.
+
+#include <memory>
+
+#include "varve/cache.h"
+#include "varve/filter_policy.h"
+#include "varve/options.h"
+#include "varve/table.h"
+#include "varve/write_buffer_manager.h"
+
+namespace varve {
+
+namespace {
+
+constexpr size_t kSmallCacheBytes = 16 << 20;
+
+// `*cache` if there is one, else a new small one, which also goes to *cache.
+std::shared_ptr<Cache> CacheFor(std::shared_ptr<Cache>* cache) {
+  if (cache != nullptr && *cache != nullptr) return *cache;
+  std::shared_ptr<Cache> made = NewLRUCache(kSmallCacheBytes);
+  if (cache != nullptr) *cache = made;
+  return made;
+}
+
+}  // namespace
+
+ColumnFamilyOptions* ColumnFamilyOptions::OptimizeForSmallDb(std::shared_ptr<Cache>* cache) {
+  write_buffer_size = 2 << 20;
+  target_file_size_base = 2 << 20;
+  max_bytes_for_level_base = 10 << 20;
+  soft_pending_compaction_bytes_limit = 256 << 20;
+  hard_pending_compaction_bytes_limit = 1 << 30;
+  BlockBasedTableOptions table;
+  table.block_cache = CacheFor(cache);
+  table.cache_index_and_filter_blocks = true;
+  table_factory.reset(NewBlockBasedTableFactory(table));
+  return this;
+}
+
+ColumnFamilyOptions* ColumnFamilyOptions::OptimizeForPointLookup(uint64_t block_cache_size_mb) {
+  BlockBasedTableOptions table;
+  table.data_block_index_type = BlockBasedTableOptions::kDataBlockBinaryAndHash;
+  table.filter_policy.reset(NewBloomFilterPolicy(10));
+  table.block_cache = NewLRUCache(static_cast<size_t>(block_cache_size_mb) << 20);
+  table_factory.reset(NewBlockBasedTableFactory(table));
+  memtable_prefix_bloom_size_ratio = 0.02;
+  memtable_whole_key_filtering = true;
+  return this;
+}
+
+DBOptions* DBOptions::OptimizeForSmallDb(std::shared_ptr<Cache>* cache) {
+  max_file_opening_threads = 1;
+  max_open_files = 5000;
+  // Memtables count against the cache; no limit of their own.
+  write_buffer_manager = std::make_shared<WriteBufferManager>(0, CacheFor(cache));
+  return this;
+}
+
+Options* Options::OptimizeForSmallDb() {
+  std::shared_ptr<Cache> cache = NewLRUCache(kSmallCacheBytes);
+  ColumnFamilyOptions::OptimizeForSmallDb(&cache);
+  DBOptions::OptimizeForSmallDb(&cache);
+  return this;
+}
+
+}  // namespace varve

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/background/engine.h"
+
+#include <algorithm>
+
+#include "db/background/compaction_work.h"
+#include "db/background/error_recovery.h"
+#include "db/background/events.h"
+#include "db/background/flush_work.h"
+#include "db/background/obsolete_files.h"
+#include "db/background/table_context.h"
+#include "util/env/info_log.h"
+#include "util/options/block_based_table_factory.h"
+#include "util/options/validate_options.h"
+
+namespace varve {
+
+Engine::Engine() = default;
+Engine::~Engine() = default;
+
+FileOptions Engine::LogFileOptions() const {
+  FileOptions result = file_options;
+  result.use_direct_writes = false;
+  result.use_mmap_writes = false;
+  return result;
+}
+
+WritableFileWriter::Options Engine::LogWriterOptions() const {
+  WritableFileWriter::Options result;
+  result.max_buffer_size = options.writable_file_max_buffer_size;
+  result.bytes_per_sync = options.wal_bytes_per_sync;
+  return result;
+}
+
+int Engine::MaxFlushes() const {
+  return DeriveDbOptions(*dynamic).max_background_flushes;
+}
+
+int Engine::MaxCompactions() const {
+  return DeriveDbOptions(*dynamic).max_background_compactions;
+}
+
+ColumnFamily* Engine::Resolve(ColumnFamilyHandle* handle, Status* status) const {
+  if (handle == nullptr) {
+    *status = Status::InvalidArgument("column family handle is null");
+    return nullptr;
+  }
+  auto* own = dynamic_cast<ColumnFamilyHandleImpl*>(handle);
+  if (own == nullptr) {
+    *status = Status::InvalidArgument("column family handle is not of this library");
+    return nullptr;
+  }
+  return own->family().get();
+}
+
+void Engine::UpdateStalls() {
+  mu.AssertHeld();
+  const int stopped_before = stopped_families;
+  delayed_families = 0;
+  stopped_families = 0;
+  stall_reason.clear();
+  uint64_t debt = 0;
+  std::vector<WriteStallInfo> changes;
+  for (const auto& [id, family] : families.all()) {
+    if (family->dropped()) continue;
+    StallInput input;
+    input.unflushed_memtables = family->unflushed_count();
+    input.l0_files = family->shape().l0_files;
+    input.pending_compaction_bytes = family->shape().pending_compaction_bytes;
+    const auto cf_options = family->options();
+    const StallVerdict verdict = JudgeStall(input, *cf_options);
+    if (verdict.condition == WriteStallCondition::kStopped) stopped_families++;
+    if (verdict.condition == WriteStallCondition::kDelayed) {
+      delayed_families++;
+      debt = std::max(debt, input.pending_compaction_bytes);
+    }
+    if (verdict.condition != WriteStallCondition::kNormal &&
+        (stall_reason.empty() || verdict.condition == WriteStallCondition::kStopped)) {
+      stall_reason = "[" + family->name() + "] " + verdict.Reason(input, *cf_options);
+    }
+    if (verdict.condition != family->stall_condition) {
+      WriteStallInfo change;
+      change.cf_name = family->name();
+      change.condition.cur = verdict.condition;
+      change.condition.prev = family->stall_condition;
+      changes.push_back(change);
+      family->stall_condition = verdict.condition;
+      LogWarn(info_log.get(), "writes: %s",
+              stall_reason.empty() ? "no stall any more" : stall_reason.c_str());
+    }
+    family->stall_cause = verdict.cause;
+  }
+  if (delayed_families > 0) {
+    pacer->Adjust(last_debt_bytes, debt, stopped_families > 0,
+                  stopped_before > 0 && stopped_families == 0);
+  } else {
+    pacer->Release();
+  }
+  last_debt_bytes = debt;
+  if (stopped_families > 0 || delayed_families > 0) {
+    attention.store(true, std::memory_order_release);
+  }
+  if (stopped_before > 0 && stopped_families == 0) background_changed.SignalAll();
+  if (!changes.empty() && events::Wanted(*this)) {
+    MutexUnlock unlock(&mu);
+    for (const WriteStallInfo& change : changes) events::StallConditionsChanged(*this, change);
+  }
+}
+
+void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
+  mu.AssertHeld();
+  Status judged = error;
+  if (events::Wanted(*this)) {
+    MutexUnlock unlock(&mu);
+    events::BackgroundError(*this, reason, &judged);
+  }
+  if (judged.ok()) return;
+  const bool first = errors.severity() == ErrorState::Severity::kNone;
+  Status now = errors.Report(judged, reason);
+  if (now.ok()) return;
+  if (first) LogError(info_log.get(), "background error: %s", now.ToString().c_str());
+  attention.store(true, std::memory_order_release);
+  background_changed.SignalAll();
+  if (errors.recoverable() && !read_only) recovery_work->StartRetrying();
+}
+
+Status Engine::Resume() {
+  return recovery_work->Resume();
+}
+
+TableOutputContext MakeTableOutputContext(const Engine& engine, const ColumnFamilyOptions&,
+                                          Env::IOPriority priority) {
+  TableOutputContext context;
+  context.db_path = engine.name;
+  context.fs = engine.fs;
+  context.file_options = engine.file_options;
+  context.clock = engine.clock;
+  context.rate_limiter = engine.options.rate_limiter.get();
+  context.io_priority = priority;
+  context.bytes_per_sync = engine.dynamic->bytes_per_sync;
+  context.file_buffer_bytes = engine.options.writable_file_max_buffer_size;
+  context.use_fsync = engine.options.use_fsync;
+  context.use_direct_io = engine.options.use_direct_io_for_flush_and_compaction;
+  return context;
+}
+
+TableBuildOptions MakeTableBuildOptions(const Engine& engine, const ColumnFamily& family,
+                                        const ColumnFamilyOptions& options, int level) {
+  TableBuildOptions build;
+  build.icmp = &family.icmp();
+  build.table = TableOptionsOf(options);
+  build.compression_opts = options.compression_opts;
+  build.prefix_extractor = options.prefix_extractor.get();
+  build.collector_factories = options.table_properties_collector_factories;
+  build.statistics = engine.statistics;
+  build.column_family_id = family.id();
+  build.column_family_name = family.name();
+  build.level = level;
+  build.db_id = engine.versions->db_id();
+  build.db_session_id = engine.session_id;
+  build.db_host_id = engine.host_name;
+  int64_t now = 0;
+  if (engine.clock->GetCurrentTime(&now).ok() && now > 0) {
+    build.creation_time = static_cast<uint64_t>(now);
+    build.file_creation_time = build.creation_time;
+    build.oldest_key_time = build.creation_time;
+  }
+  return build;
+}
+
+const BlockBasedTableOptions& TableOptionsOf(const ColumnFamilyOptions& options) {
+  return static_cast<const BlockBasedTableFactory*>(options.table_factory.get())->table_options();
+}
+
+}  // namespace varve

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the parts of one open database share. No behaviour of its own: each part works on it.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/db.h"
+#include "varve/listener.h"
+#include "varve/write_buffer_manager.h"
+
+#include "db/background/error_state.h"
+#include "db/column_family/column_family.h"
+#include "db/read/live_snapshots.h"
+#include "db/version/version_set.h"
+#include "db/wal/log_set.h"
+#include "db/write/commit_path.h"
+#include "db/write/write_stall.h"
+#include "util/env/writable_file_writer.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+class CompactionWork;
+class ErrorRecovery;
+class FlushWork;
+class ObsoleteFiles;
+
+// What opening found in the logs and did about it (property varve.recovery).
+struct RecoveryReport {
+  uint64_t logs_read = 0;
+  uint64_t records_replayed = 0;
+  uint64_t bytes_replayed = 0;
+  uint64_t dropped_bytes = 0;
+  uint64_t first_bad_log = 0;  // 0: none
+  uint64_t first_bad_offset = 0;
+  std::string first_bad_reason;
+  SequenceNumber last_sequence = 0;
+  std::vector<std::string> files_set_aside;  // moved to lost/
+  uint64_t micros = 0;
+  std::string ToString() const;
+};
+
+// Counts of one level's compactions since open (property stats).
+struct LevelCompactionStats {
+  uint64_t bytes_read = 0;
+  uint64_t bytes_written = 0;
+  uint64_t bytes_moved = 0;
+  uint64_t micros = 0;
+  uint64_t count = 0;
+  uint64_t entries_in = 0;
+  uint64_t entries_dropped = 0;
+};
+
+// Locking order: commit path (exclusive or head) -> mu -> leaf mutexes (log set, snapshots,
+// queues). No I/O and no user callback runs under mu.
+struct Engine {
+  Engine();
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // --- Constant after open
+  DB* db = nullptr;   // what listeners are given; set before background work starts
+  std::string name;   // directory
+  DBOptions options;  // as opened, sanitised; dynamic ones: see `dynamic`
+  Env* env = nullptr;
+  std::shared_ptr<FileSystem> fs;
+  SystemClock* clock = nullptr;
+  std::shared_ptr<Logger> info_log;
+  Statistics* statistics = nullptr;
+  std::shared_ptr<WriteBufferManager> write_buffer_manager;
+  FileOptions file_options;
+  std::unique_ptr<FSDirectory> directory;
+  std::unique_ptr<FSDirectory> wal_directory;
+  FileLock* lock = nullptr;   // of the directory; null when read-only
+  std::string options_db_id;  // drawn or read for a database that is being made
+  std::string session_id;     // 20 characters
+  std::string host_name;
+  bool read_only = false;
+  uint64_t open_micros = 0;
+  std::shared_ptr<Cache> limited_tables;  // null: open files unlimited
+  std::unique_ptr<CommitHost> host;
+  std::unique_ptr<CommitPath> commit;
+  RecoveryReport recovery;
+
+  // --- Guarded by mu (or as their classes say)
+  Mutex mu;
+  CondVar background_changed{
+      &mu};  // a job ended, an error was set or lifted, a stall may have ended
+  std::shared_ptr<const DBOptions> dynamic;  // the current values of all options
+  std::unique_ptr<VersionSet> versions;
+  ColumnFamilySet families;
+  LiveSnapshots snapshots;
+  std::unique_ptr<LogSet> logs;
+  ErrorState errors;
+  std::unique_ptr<DelayPacer> pacer;
+  int delayed_families = 0;
+  int stopped_families = 0;
+  std::string stall_reason;      // of the worst condition now; empty when none
+  uint64_t last_debt_bytes = 0;  // pending compaction bytes of the most indebted delayed family
+  uint64_t total_stall_micros = 0;
+  uint64_t total_delayed_writes = 0;
+  int file_deletions_disabled = 0;
+  int background_paused = 0;
+  int wal_locked = 0;
+  std::vector<LevelCompactionStats> level_stats;
+  uint64_t flush_count = 0;
+  uint64_t flush_bytes = 0;
+  uint64_t options_file_number = 0;
+  bool closing_flush = false;  // Close is flushing what no log holds
+
+  // --- Parts
+  std::unique_ptr<FlushWork> flush;
+  std::unique_ptr<CompactionWork> compaction;
+  std::unique_ptr<ObsoleteFiles> obsolete;
+  std::unique_ptr<ErrorRecovery> recovery_work;
+
+  // Set when Close begins; background jobs look at it often. Release/acquire.
+  std::atomic<bool> shutting_down{false};
+  std::atomic<bool> closed{false};
+  // A write with disableWAL was made: Close flushes. Only ever set; read by Close.
+  std::atomic<bool> has_unlogged_data{false};
+  // Not zero when the next writer has to look at stalls, full memtables or errors. Set by whoever
+  // changes one of these (release), read relaxed by writers: they take mu before they act.
+  std::atomic<bool> attention{false};
+
+  std::atomic<int> next_job_id{1};  // only unique numbers matter
+
+  int NextJobId() { return next_job_id.fetch_add(1, std::memory_order_relaxed); }
+  const std::string& WalDirectory() const {
+    return options.wal_dir.empty() ? name : options.wal_dir;
+  }
+  FileOptions LogFileOptions() const;
+  WritableFileWriter::Options LogWriterOptions() const;
+  int MaxFlushes() const;  // at once, from max_background_jobs and its older forms
+  int MaxCompactions() const;
+
+  // A family by handle (null: default). Null and *status set when the handle is foreign or dropped.
+  ColumnFamily* Resolve(ColumnFamilyHandle* handle, Status* status) const;
+  // Judges every family's stall rules anew. Requires mu.
+  void UpdateStalls();
+  // Reports an error of background work or of a commit; starts recovery when it can help. Requires
+  // mu.
+  void ReportError(const Status& error, BackgroundErrorReason reason);
+  // One attempt to get from a soft or hard error back to work. Takes mu and the commit path itself.
+  Status Resume();
+};
+
+}  // namespace varve

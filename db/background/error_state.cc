@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/background/error_state.h"
+
+namespace varve {
+
+ErrorState::Severity ErrorState::Judge(const Status& error, BackgroundErrorReason reason) {
+  if (error.ok() || error.IsShutdownInProgress() || error.IsColumnFamilyDropped()) {
+    return Severity::kNone;
+  }
+  if (error.IsCorruption()) return Severity::kFatal;
+  // Compaction's inputs are still there: writing can go on while it is tried again.
+  if (reason == BackgroundErrorReason::kCompaction) return Severity::kSoft;
+  return Severity::kHard;
+}
+
+Status ErrorState::Report(const Status& error, BackgroundErrorReason reason) {
+  const Severity severity = Judge(error, reason);
+  if (severity > severity_) {
+    severity_ = severity;
+    error_ = error;
+    recoverable_ = severity != Severity::kFatal;
+    attempts = 0;
+    writes_stopped_.store(severity >= Severity::kHard, std::memory_order_release);
+  }
+  return severity_ == Severity::kNone ? Status::OK() : error_;
+}
+
+bool ErrorState::Lift() {
+  if (severity_ == Severity::kFatal) return false;
+  severity_ = Severity::kNone;
+  error_ = Status::OK();
+  recoverable_ = false;
+  writes_stopped_.store(false, std::memory_order_release);
+  return true;
+}
+
+}  // namespace varve

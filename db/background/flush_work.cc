@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/background/flush_work.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "db/background/compaction_work.h"
+#include "db/background/events.h"
+#include "db/background/obsolete_files.h"
+#include "db/background/table_context.h"
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+#include "util/env/writable_file_writer.h"
+
+namespace varve {
+
+// One family's share of a job.
+struct FlushWork::FamilyFlush {
+  std::shared_ptr<ColumnFamily> family;
+  size_t count = 0;  // of the family's oldest immutables
+  FlushInput input;
+  FlushResult result;
+  VersionEdit edit;
+  int job_id = 0;
+};
+
+Status FlushWork::StartNewLog(bool force) {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  if (!force && e.logs->current_empty()) return Status::OK();
+  const uint64_t number = e.versions->NewFileNumber();
+  const std::string path = LogFileName(e.WalDirectory(), number);
+  std::unique_ptr<wal::LogWriter> writer;
+  IOStatus s;
+  {
+    MutexUnlock unlock(&e.mu);
+    std::unique_ptr<FSWritableFile> file;
+    s = e.fs->NewWritableFile(path, e.LogFileOptions(), &file, nullptr);
+    if (s.ok()) {
+      auto buffered =
+          std::make_unique<WritableFileWriter>(std::move(file), path, e.LogWriterOptions());
+      writer =
+          std::make_unique<wal::LogWriter>(std::move(buffered), number, e.options.manual_wal_flush);
+    }
+  }
+  if (!s.ok()) return s;
+  e.logs->Switch(std::move(writer), e.wal_directory.get());
+  return Status::OK();
+}
+
+Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  const bool any = std::any_of(families.begin(), families.end(),
+                               [](ColumnFamily* f) { return !f->dropped() && !f->mem()->Empty(); });
+  if (!any) return Status::OK();
+  Status s = StartNewLog(/*force=*/false);
+  if (!s.ok()) {
+    e.ReportError(s, BackgroundErrorReason::kMemTable);
+    return s;
+  }
+  const uint64_t log_number = e.logs->current_number();
+  const SequenceNumber next_seq = e.versions->last_sequence() + 1;
+  for (ColumnFamily* family : families) {
+    if (family->dropped() || family->mem()->Empty()) continue;
+    family->SwitchMemTable(family->NewMemTable(next_seq), log_number);
+    family->InstallSuperVersion();
+  }
+  // A family with nothing in memory needs no log before this one.
+  for (const auto& [id, family] : e.families.all()) {
+    if (family->mem()->Empty() && family->immutables().empty()) {
+      family->versions()->log_number = std::max(family->versions()->log_number, log_number);
+    }
+  }
+  e.UpdateStalls();
+  return Status::OK();
+}
+
+void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason reason) {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  Job together{{}, reason};
+  for (ColumnFamily* family : families) {
+    if (family->dropped() || family->immutables().empty() || family->flush_requested) continue;
+    family->flush_requested = true;
+    if (e.options.atomic_flush) {
+      together.families.push_back(family->shared_from_this());
+    } else {
+      queue_.push_back(Job{{family->shared_from_this()}, reason});
+    }
+  }
+  if (!together.families.empty()) queue_.push_back(std::move(together));
+  Schedule();
+}
+
+void FlushWork::Schedule() {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  if (e.shutting_down.load(std::memory_order_acquire) && !e.closing_flush) return;
+  if (e.background_paused > 0) return;
+  if (e.errors.severity() >= ErrorState::Severity::kHard) return;
+  const int limit = e.MaxFlushes();
+  const auto runnable = std::count_if(queue_.begin(), queue_.end(), CanStart);
+  while (scheduled_ < limit && scheduled_ - running_ < runnable) {
+    scheduled_++;
+    e.env->Schedule(&FlushWork::RunOne, this, Env::Priority::HIGH, engine_);
+  }
+}
+
+bool FlushWork::CanStart(const Job& job) {
+  return std::none_of(job.families.begin(), job.families.end(),
+                      [](const auto& family) { return family->flush_running; });
+}
+
+void FlushWork::RunOne(void* work) {
+  static_cast<FlushWork*>(work)->BackgroundFlush();
+}
+
+void FlushWork::BackgroundFlush() {
+  Engine& e = *engine_;
+  MutexLock lock(&e.mu);
+  running_++;
+  // The oldest job none of whose families is being flushed: a family's memtables go in order.
+  auto it = std::find_if(queue_.begin(), queue_.end(), CanStart);
+  Status s;
+  const bool may_run = (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush) &&
+                       e.background_paused == 0;
+  if (it != queue_.end() && may_run) {
+    Job job = std::move(*it);
+    queue_.erase(it);
+    s = RunJob(job);
+    if (!s.ok() && !e.shutting_down.load(std::memory_order_acquire)) {
+      e.ReportError(s, BackgroundErrorReason::kFlush);
+    }
+    e.obsolete->Purge();
+  }
+  running_--;
+  scheduled_--;
+  if (s.ok()) Schedule();
+  e.background_changed.SignalAll();
+}
+
+FlushInput FlushWork::MakeInput(ColumnFamily* family, size_t* count) {
+  Engine& e = *engine_;
+  FlushInput input;
+  for (ImmutableMemTable& imm : family->immutables()) {
+    imm.flush_running = true;
+    input.memtables.push_back(imm.mem);
+  }
+  *count = input.memtables.size();
+  input.snapshots = e.snapshots.Pinned();
+  input.options = family->options();
+  input.icmp = &family->icmp();
+  input.output = MakeTableOutputContext(e, *input.options, Env::IO_HIGH);
+  input.build = MakeTableBuildOptions(e, *family, *input.options, /*level=*/0);
+  input.build.file_number = e.versions->NewFileNumber();
+  input.build.compression = CompressionForLevel(*input.options, 0, family->shape().base_level,
+                                                /*bottommost=*/false);
+  uint64_t oldest = input.build.creation_time;
+  for (const auto& mem : input.memtables) {
+    if (mem->oldest_key_time() != 0) oldest = std::min(oldest, mem->oldest_key_time());
+  }
+  input.build.creation_time = oldest;
+  input.build.oldest_key_time = oldest;
+  return input;
+}
+
+Status FlushWork::RunJob(const Job& job) {
+  Engine& e = *engine_;
+  std::vector<FamilyFlush> flushes;
+  for (const auto& family : job.families) {
+    family->flush_requested = false;
+    if (family->dropped() || family->immutables().empty()) continue;
+    family->flush_running = true;
+    FamilyFlush flush;
+    flush.family = family;
+    flush.input = MakeInput(family.get(), &flush.count);
+    flush.job_id = e.NextJobId();
+    flushes.push_back(std::move(flush));
+  }
+  if (flushes.empty()) return Status::OK();
+  Status s;
+  {
+    MutexUnlock unlock(&e.mu);
+    for (FamilyFlush& flush : flushes) {
+      NotifyBegin(flush, job.reason);
+      s = RunFlush(flush.input, &flush.result);
+      if (!s.ok()) break;
+    }
+  }
+  if (s.ok()) s = Install(&flushes);
+  for (FamilyFlush& flush : flushes) {
+    flush.family->flush_running = false;
+    for (ImmutableMemTable& imm : flush.family->immutables()) imm.flush_running = false;
+  }
+  if (!s.ok()) {
+    LogError(e.info_log.get(), "flush failed: %s", s.ToString().c_str());
+    RemoveOutputs(flushes);
+    return s;
+  }
+  for (FamilyFlush& flush : flushes) e.compaction->Schedule(flush.family.get());
+  MutexUnlock unlock(&e.mu);
+  for (FamilyFlush& flush : flushes) NotifyEnd(flush, job.reason);
+  return s;
+}
+
+Status FlushWork::Install(std::vector<FamilyFlush>* flushes) {
+  Engine& e = *engine_;
+  std::vector<FamilyEdit> edits;
+  for (FamilyFlush& flush : *flushes) {
+    flush.edit.column_family = flush.family->id();
+    flush.edit.log_number = flush.input.memtables.back()->next_log_number();
+    flush.edit.prev_log_number = 0;
+    if (flush.result.wrote_file) flush.edit.new_files.push_back(flush.result.file);
+    if (flush.family->dropped()) continue;
+    edits.push_back(FamilyEdit{flush.family->versions(), {&flush.edit}});
+  }
+  if (edits.empty()) return Status::OK();
+  Status s = e.versions->LogAndApply(std::move(edits), e.directory.get());
+  if (!s.ok()) return s;
+  for (FamilyFlush& flush : *flushes) {
+    if (flush.family->dropped()) continue;
+    flush.family->DropFlushed(flush.count);
+    flush.family->InstallSuperVersion();
+    e.flush_count++;
+    e.flush_bytes += flush.result.file.size;
+  }
+  e.UpdateStalls();
+  return Status::OK();
+}
+
+// Tables of a job that did not get into the MANIFEST. Whether a failed edit is there is not known,
+// so after such a failure the files stay: the next open explains them or sets them aside.
+void FlushWork::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
+  Engine& e = *engine_;
+  if (e.versions->manifest_in_doubt()) return;
+  std::vector<std::string> paths;
+  for (const FamilyFlush& flush : flushes) {
+    if (flush.result.wrote_file) {
+      paths.push_back(TableFileName(e.name, flush.result.file.number));
+    }
+  }
+  MutexUnlock unlock(&e.mu);
+  for (const std::string& path : paths) {
+    e.fs->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+  }
+}
+
+Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
+                                const FlushOptions& options, FlushReason reason) {
+  Engine& e = *engine_;
+  std::vector<std::pair<ColumnFamily*, uint64_t>> targets;  // newest memtable id to be flushed
+  e.commit->EnterExclusive();
+  Status s;
+  {
+    MutexLock lock(&e.mu);
+    const bool refused = e.errors.writes_stopped() && reason != FlushReason::kErrorRecovery;
+    s = refused ? e.errors.error() : SwitchMemTables(families);
+    if (s.ok()) {
+      for (ColumnFamily* family : families) {
+        if (!family->dropped() && !family->immutables().empty()) {
+          targets.emplace_back(family, family->immutables().back().mem->id());
+        }
+      }
+      Request(families, reason);
+    }
+  }
+  e.commit->ExitExclusive();
+  if (!s.ok() || !options.wait) return s;
+
+  MutexLock lock(&e.mu);
+  for (auto& [family, id] : targets) {
+    while (s.ok() && !family->dropped() && !family->immutables().empty() &&
+           family->immutables().front().mem->id() <= id) {
+      if (e.shutting_down.load(std::memory_order_acquire) && !e.closing_flush) {
+        s = Status::ShutdownInProgress("flush: the database is being closed");
+      } else if (e.errors.severity() >= ErrorState::Severity::kHard) {
+        s = e.errors.error();
+      } else {
+        if (!family->flush_running && !family->flush_requested) Request({family}, reason);
+        e.background_changed.Wait();
+      }
+    }
+  }
+  return s;
+}
+
+Status FlushWork::FlushNow(const std::vector<ColumnFamily*>& families, FlushReason reason) {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  const auto running = [&] {
+    return std::any_of(families.begin(), families.end(),
+                       [](ColumnFamily* f) { return f->flush_running; });
+  };
+  while (running()) e.background_changed.Wait();
+  std::vector<Job> jobs;
+  for (ColumnFamily* family : families) {
+    if (jobs.empty() || !e.options.atomic_flush) jobs.push_back(Job{{}, reason});
+    jobs.back().families.push_back(family->shared_from_this());
+  }
+  for (const Job& job : jobs) {
+    Status s = RunJob(job);
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status FlushWork::SwitchFullMemTables() {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  std::vector<ColumnFamily*> full;
+  FlushReason reason = FlushReason::kWriteBufferFull;
+  for (const auto& [id, family] : e.families.all()) {
+    if (family->mem()->ShouldSwitch()) full.push_back(family.get());
+  }
+  if (full.empty()) full = FamiliesOverLogLimit(&reason);
+  if (full.empty()) full = FamiliesOverMemoryLimit(&reason);
+  if (full.empty()) return Status::OK();
+  if (e.options.atomic_flush) {
+    full.clear();
+    for (const auto& [id, family] : e.families.all()) full.push_back(family.get());
+  }
+  Status s = SwitchMemTables(full);
+  if (!s.ok()) return s;
+  std::vector<ColumnFamily*> ready;
+  for (ColumnFamily* family : full) {
+    const int wanted = std::max(1, family->options()->min_write_buffer_number_to_merge);
+    const bool enough = family->unflushed_count() >= wanted;
+    if (enough || reason != FlushReason::kWriteBufferFull || e.options.atomic_flush) {
+      ready.push_back(family);
+    }
+  }
+  Request(ready, reason);
+  return Status::OK();
+}
+
+// The families that keep the oldest log alive, once all logs together are too large.
+std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) {
+  Engine& e = *engine_;
+  const size_t families = e.families.all().size();
+  uint64_t limit = e.dynamic->max_total_wal_size;
+  if (limit == 0) {
+    if (families < 2) return {};
+    for (const auto& [id, family] : e.families.all()) {
+      const auto options = family->options();
+      limit +=
+          4 * options->write_buffer_size * static_cast<uint64_t>(options->max_write_buffer_number);
+    }
+  }
+  if (e.logs->total_bytes() <= limit) return {};
+  const uint64_t current = e.logs->current_number();
+  uint64_t oldest = current + 1;
+  for (const auto& [id, family] : e.families.all()) {
+    oldest = std::min(oldest, family->OldestLogNeeded(current + 1));
+  }
+  std::vector<ColumnFamily*> result;
+  for (const auto& [id, family] : e.families.all()) {
+    const bool holds = family->OldestLogNeeded(current + 1) <= oldest;
+    if (holds && !family->mem()->Empty() && family->immutables().empty()) {
+      result.push_back(family.get());
+    }
+  }
+  if (!result.empty()) *reason = FlushReason::kWalFull;
+  return result;
+}
+
+// The family with the largest active memtable, when all memtables together are over their budget.
+std::vector<ColumnFamily*> FlushWork::FamiliesOverMemoryLimit(FlushReason* reason) {
+  Engine& e = *engine_;
+  if (!e.write_buffer_manager->ShouldFlush()) return {};
+  ColumnFamily* largest = nullptr;
+  for (const auto& [id, family] : e.families.all()) {
+    if (family->mem()->Empty()) continue;
+    if (largest == nullptr || family->mem()->MemoryUsage() > largest->mem()->MemoryUsage()) {
+      largest = family.get();
+    }
+  }
+  if (largest == nullptr) return {};
+  *reason = FlushReason::kWriteBufferManager;
+  return {largest};
+}
+
+void FlushWork::NotifyBegin(const FamilyFlush& flush, FlushReason reason) {
+  Engine& e = *engine_;
+  LogInfo(e.info_log.get(), "[%s] [JOB %d] flushing %zu memtable(s), reason: %s",
+          flush.family->name().c_str(), flush.job_id, flush.input.memtables.size(),
+          GetFlushReasonString(reason));
+  if (!events::Wanted(e)) return;
+  events::FlushBegin(e, MakeInfo(flush, reason));
+}
+
+void FlushWork::NotifyEnd(const FamilyFlush& flush, FlushReason reason) {
+  Engine& e = *engine_;
+  const NewFile& file = flush.result.file;
+  LogInfo(e.info_log.get(), "[%s] [JOB %d] flushed table #%llu: %llu bytes, %llu entries",
+          flush.family->name().c_str(), flush.job_id, static_cast<unsigned long long>(file.number),
+          static_cast<unsigned long long>(file.size),
+          static_cast<unsigned long long>(file.num_entries));
+  if (!events::Wanted(e)) return;
+  if (flush.result.wrote_file) {
+    TableFileCreationInfo created;
+    created.db_name = e.name;
+    created.cf_name = flush.family->name();
+    created.file_path = TableFileName(e.name, file.number);
+    created.job_id = flush.job_id;
+    created.reason = TableFileCreationReason::kFlush;
+    created.file_size = file.size;
+    created.table_properties = flush.result.properties;
+    events::TableFileCreated(e, created);
+  }
+  events::FlushCompleted(e, MakeInfo(flush, reason));
+}
+
+FlushJobInfo FlushWork::MakeInfo(const FamilyFlush& flush, FlushReason reason) const {
+  FlushJobInfo info;
+  info.cf_id = flush.family->id();
+  info.cf_name = flush.family->name();
+  info.file_number = flush.input.build.file_number;
+  info.file_path = TableFileName(engine_->name, info.file_number);
+  info.thread_id = engine_->env->GetThreadID();
+  info.job_id = flush.job_id;
+  info.smallest_seqno = flush.result.file.smallest_seq;
+  info.largest_seqno = flush.result.file.largest_seq;
+  info.table_properties = flush.result.properties;
+  info.flush_reason = reason;
+  return info;
+}
+
+}  // namespace varve

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Switches memtables and gets frozen ones into L0, in the background and on demand.
+
+#include <deque>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "varve/listener.h"
+
+#include "db/background/engine.h"
+#include "db/flush/flush_job.h"
+
+namespace varve {
+
+// Locking: methods require the DB mutex unless they say otherwise.
+class FlushWork {
+ public:
+  explicit FlushWork(Engine* engine) : engine_(engine) {}
+
+  // Freezes the families' active memtables that hold something, after starting a new log. The
+  // commit path is held exclusively by the caller; mu is released while files are made.
+  Status SwitchMemTables(const std::vector<ColumnFamily*>& families);
+  // A fresh log as the current one (empty logs are replaced too when `force`).
+  Status StartNewLog(bool force);
+
+  // Asks for the families' immutables to be flushed; with atomic_flush all families together.
+  void Request(const std::vector<ColumnFamily*>& families, FlushReason reason);
+  // Hands queued requests to the background threads as far as limits allow.
+  void Schedule();
+  bool Busy() const { return scheduled_ > 0 || !queue_.empty(); }
+  int running() const { return running_; }
+  int scheduled() const { return scheduled_; }
+  // Forgets what is queued (shutdown).
+  void ClearQueue() { queue_.clear(); }
+
+  // Flush() of the API: switch, request, and (if asked) wait. Takes mu and the commit path itself.
+  Status FlushFamilies(const std::vector<ColumnFamily*>& families, const FlushOptions& options,
+                       FlushReason reason);
+  // Flushes everything frozen of the families in this thread, after any flush of theirs under way.
+  Status FlushNow(const std::vector<ColumnFamily*>& families, FlushReason reason);
+  // What writers do when a memtable is full, or logs or memory are too large. Head of the commit
+  // path.
+  Status SwitchFullMemTables();
+
+ private:
+  struct Job {
+    std::vector<std::shared_ptr<ColumnFamily>> families;
+    FlushReason reason;
+  };
+  struct FamilyFlush;
+
+  static bool CanStart(const Job& job);
+  static void RunOne(void* work);
+  void BackgroundFlush();
+  Status RunJob(const Job& job);
+  FlushInput MakeInput(ColumnFamily* family, size_t* count);
+  Status Install(std::vector<FamilyFlush>* flushes);
+  void RemoveOutputs(const std::vector<FamilyFlush>& flushes);
+  std::vector<ColumnFamily*> FamiliesOverLogLimit(FlushReason* reason);
+  std::vector<ColumnFamily*> FamiliesOverMemoryLimit(FlushReason* reason);
+  // These three are called without mu.
+  void NotifyBegin(const FamilyFlush& flush, FlushReason reason);
+  void NotifyEnd(const FamilyFlush& flush, FlushReason reason);
+  FlushJobInfo MakeInfo(const FamilyFlush& flush, FlushReason reason) const;
+
+  Engine* const engine_;
+  std::deque<Job> queue_;
+  int running_ = 0;
+  int scheduled_ = 0;  // handed to the environment, running ones included
+};
+
+}  // namespace varve

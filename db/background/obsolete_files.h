@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Deletes files that are proven obsolete, and sets aside those that nothing explains.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "db/background/engine.h"
+
+namespace varve {
+
+// A file is obsolete when a logged edit removed it (tables), every family's log number has passed
+// it (logs), or a newer one is in force (MANIFEST, OPTIONS). Anything else is never deleted.
+//
+// Locking: Collect requires the DB mutex; Delete must not hold it.
+class ObsoleteFiles {
+ public:
+  explicit ObsoleteFiles(Engine* engine) : engine_(engine) {}
+
+  // Names (full paths) to delete now; empty while deletions are disabled.
+  std::vector<std::string> Collect();
+  void Delete(const std::vector<std::string>& paths);
+  // Collect and Delete in one; mu is held by the caller, and released while files go.
+  void Purge();
+
+  // At open, with the recovered state logged in a new MANIFEST and no job running. Logs below the
+  // families' log numbers, older MANIFESTs and temporary files are deleted; tables that no
+  // version holds, and damaged logs, move to lost/ and are reported. `directory_entries` was read
+  // before this open created any table. Takes no lock.
+  Status SweepAtOpen(const std::vector<std::string>& directory_entries,
+                     const std::vector<uint64_t>& damaged_logs,
+                     std::vector<std::string>* set_aside);
+
+ private:
+  Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
+                   std::vector<std::string>* set_aside);
+  Status SetAside(const std::string& directory, const std::vector<std::string>& names,
+                  std::vector<std::string>* set_aside);
+
+  Engine* const engine_;
+};
+
+}  // namespace varve

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/column_family/column_family.h"
+
+#include <algorithm>
+
+namespace varve {
+
+namespace {
+
+// Parked in a thread's slot while that thread reads; never dereferenced.
+char in_use_marker;
+void* const kInUse = &in_use_marker;
+
+MemTableOptions MakeMemTableOptions(const ColumnFamilyOptions& options, WriteBufferManager* wbm) {
+  MemTableOptions result;
+  result.arena_block_bytes = options.arena_block_size;
+  result.write_buffer_bytes = options.write_buffer_size;
+  result.prefix_bloom_size_ratio = options.memtable_prefix_bloom_size_ratio;
+  result.whole_key_filtering = options.memtable_whole_key_filtering;
+  result.prefix_extractor = options.prefix_extractor.get();
+  result.write_buffer_manager = wbm;
+  return result;
+}
+
+}  // namespace
+
+ReadGuard::ReadGuard(ColumnFamily* family) : family_(family), super_version_(family->Borrow()) {}
+
+ReadGuard::~ReadGuard() {
+  family_->Return(super_version_);
+}
+
+ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
+                           std::shared_ptr<const ColumnFamilyOptions> options,
+                           const FamilyEnvironment& env)
+    : id_(versions->id),
+      name_(versions->name),
+      versions_(std::move(versions)),
+      env_(env),
+      options_(std::move(options)),
+      slots_(&ColumnFamily::ReleaseSlot, kInUse) {
+  TableCacheOptions cache_options = env_.table_cache;
+  cache_options.icmp = versions_->icmp.get();
+  cache_options.cf_options = options_;
+  table_cache_ = std::make_shared<TableCache>(std::move(cache_options));
+}
+
+ColumnFamily::~ColumnFamily() {
+  if (super_version_ != nullptr) super_version_->Unref();
+  // A dropped family's files go with its last holder.
+  if (dropped()) versions_->current.reset();
+}
+
+void ColumnFamily::ReleaseSlot(void* super_version) {
+  static_cast<SuperVersion*>(super_version)->Unref();
+}
+
+void ColumnFamily::MarkDropped() {
+  dropped_.store(true, std::memory_order_release);
+  versions_->dropped = true;
+}
+
+std::shared_ptr<const ColumnFamilyOptions> ColumnFamily::options() const {
+  MutexLock lock(&options_mu_);
+  return options_;
+}
+
+void ColumnFamily::SetOptions(std::shared_ptr<const ColumnFamilyOptions> options) {
+  MutexLock lock(&options_mu_);
+  options_ = std::move(options);
+}
+
+std::shared_ptr<MemTable> ColumnFamily::NewMemTable(SequenceNumber earliest_seq) {
+  auto mem = std::make_shared<MemTable>(
+      icmp(), MakeMemTableOptions(*options(), env_.write_buffer_manager), next_memtable_id_++);
+  mem->set_earliest_seq(earliest_seq);
+  return mem;
+}
+
+void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number) {
+  if (mem_ != nullptr) {
+    mem_->Freeze();
+    mem_->set_next_log_number(log_number);
+    immutables_.push_back(ImmutableMemTable{std::move(mem_)});
+  }
+  mem_ = std::move(fresh);
+}
+
+void ColumnFamily::DropFlushed(size_t n) {
+  immutables_.erase(immutables_.begin(), immutables_.begin() + static_cast<ptrdiff_t>(n));
+}
+
+size_t ColumnFamily::MemTableBytes() const {
+  size_t bytes = mem_->MemoryUsage();
+  for (const ImmutableMemTable& imm : immutables_) bytes += imm.mem->MemoryUsage();
+  return bytes;
+}
+
+uint64_t ColumnFamily::OldestLogNeeded(uint64_t current_log) const {
+  if (immutables_.empty() && mem_->Empty()) return current_log;
+  return versions_->log_number;
+}
+
+void ColumnFamily::InstallSuperVersion() {
+  std::vector<std::shared_ptr<MemTable>> immutables;
+  immutables.reserve(immutables_.size());
+  for (auto it = immutables_.rbegin(); it != immutables_.rend(); ++it)
+    immutables.push_back(it->mem);
+  std::shared_ptr<const ColumnFamilyOptions> cf_options = options();
+  shape_ = ComputeLevelShape(*versions_->current, *cf_options);
+  const uint64_t number = super_version_number_.load(std::memory_order_relaxed) + 1;
+  SuperVersion* old = super_version_;
+  super_version_ = new SuperVersion(number, mem_, std::move(immutables), versions_->current,
+                                    std::move(cf_options), table_cache_);
+  super_version_number_.store(number, std::memory_order_release);
+  for (void* p : slots_.Scrape()) ReleaseSlot(p);
+  if (old != nullptr) old->Unref();
+}
+
+SuperVersion* ColumnFamily::Borrow() {
+  void* p = slots_.Exchange(kInUse);
+  if (p != nullptr && p != kInUse) return static_cast<SuperVersion*>(p);
+  return AcquireSuperVersion();
+}
+
+void ColumnFamily::Return(SuperVersion* super_version) {
+  // The slot no longer says kInUse when a newer super-version was installed meanwhile.
+  if (!slots_.CompareExchange(kInUse, super_version)) super_version->Unref();
+}
+
+SuperVersion* ColumnFamily::AcquireSuperVersion() {
+  MutexLock lock(env_.db_mutex);
+  super_version_->Ref();
+  return super_version_;
+}
+
+SequenceNumber ColumnFamily::VisibleSequence() {
+  return env_.versions->last_sequence();
+}
+
+ColumnFamilyHandleImpl::ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family)
+    : family_(std::move(family)) {}
+
+const std::string& ColumnFamilyHandleImpl::GetName() const {
+  return family_->name();
+}
+
+uint32_t ColumnFamilyHandleImpl::GetID() const {
+  return family_->id();
+}
+
+Status ColumnFamilyHandleImpl::GetDescriptor(ColumnFamilyDescriptor* descriptor) {
+  *descriptor = ColumnFamilyDescriptor(family_->name(), *family_->options());
+  return Status::OK();
+}
+
+const Comparator* ColumnFamilyHandleImpl::GetComparator() const {
+  return family_->user_comparator();
+}
+
+void ColumnFamilySet::Add(std::shared_ptr<ColumnFamily> family) {
+  MutexLock lock(&mu_);
+  if (family->id() == 0) default_ = family.get();
+  by_id_[family->id()] = std::move(family);
+}
+
+void ColumnFamilySet::Remove(uint32_t id) {
+  MutexLock lock(&mu_);
+  by_id_.erase(id);
+}
+
+ColumnFamily* ColumnFamilySet::FindById(uint32_t id) const {
+  if (id == 0) return default_;
+  auto it = by_id_.find(id);
+  return it == by_id_.end() ? nullptr : it->second.get();
+}
+
+ColumnFamily* ColumnFamilySet::FindByName(const std::string& name) const {
+  auto it = std::find_if(by_id_.begin(), by_id_.end(),
+                         [&](const auto& entry) { return entry.second->name() == name; });
+  return it == by_id_.end() ? nullptr : it->second.get();
+}
+
+MemTable* ColumnFamilySet::Find(uint32_t column_family) {
+  ColumnFamily* family = FindById(column_family);
+  if (family == nullptr || family->dropped()) return nullptr;
+  if (family->mem()->ShouldSwitch()) full_ = true;
+  return family->mem();
+}
+
+const Comparator* ColumnFamilySet::ComparatorOf(uint32_t column_family) {
+  if (column_family == 0) return default_->user_comparator();
+  MutexLock lock(&mu_);
+  ColumnFamily* family = FindById(column_family);
+  return family == nullptr || family->dropped() ? nullptr : family->user_comparator();
+}
+
+bool ColumnFamilySet::IsAlreadyInTables(uint32_t column_family) {
+  if (replayed_log_ == 0) return false;
+  ColumnFamily* family = FindById(column_family);
+  return family == nullptr || replayed_log_ < family->versions()->log_number;
+}
+
+}  // namespace varve

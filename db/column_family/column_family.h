@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A column family at run time: its memtables, its current tables, its options, and the
+// super-version through which readers see all three.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/db.h"
+
+#include "db/column_family/memtable_resolver.h"
+#include "db/column_family/super_version_source.h"
+#include "db/version/level_shape.h"
+#include "db/version/version_set.h"
+#include "util/sync/thread_slots.h"
+
+namespace varve {
+
+struct CompactionPlan;
+class ColumnFamily;
+
+// Borrowed for one read: the thread's cached super-version, returned to its slot by the destructor.
+class ReadGuard {
+ public:
+  explicit ReadGuard(ColumnFamily* family);
+  ~ReadGuard();
+  ReadGuard(const ReadGuard&) = delete;
+  ReadGuard& operator=(const ReadGuard&) = delete;
+  const SuperVersion& operator*() const { return *super_version_; }
+  const SuperVersion* operator->() const { return super_version_; }
+
+ private:
+  ColumnFamily* const family_;
+  SuperVersion* const super_version_;
+};
+
+// Everything of the database that a family needs and that outlives it.
+struct FamilyEnvironment {
+  Mutex* db_mutex = nullptr;
+  VersionSet* versions = nullptr;
+  WriteBufferManager* write_buffer_manager = nullptr;
+  TableCacheOptions table_cache;  // cf_options and icmp are filled in by the family
+  SystemClock* clock = nullptr;
+};
+
+// A memtable that takes no more writes, on its way to L0.
+struct ImmutableMemTable {
+  std::shared_ptr<MemTable> mem;
+  bool flush_running = false;
+};
+
+// Locking: "DB mutex" marks what the DB mutex guards. The active memtable is replaced only while
+// the
+//   commit path is held exclusively *and* the DB mutex is held, so either is enough to read it.
+// Ownership: shared by the family set, handles and iterators.
+class ColumnFamily final : public SuperVersionSource,
+                           public std::enable_shared_from_this<ColumnFamily> {
+ public:
+  ColumnFamily(std::shared_ptr<FamilyVersions> versions,
+               std::shared_ptr<const ColumnFamilyOptions> options, const FamilyEnvironment& env);
+  ~ColumnFamily() override;
+
+  uint32_t id() const { return id_; }
+  const std::string& name() const { return name_; }
+  const InternalKeyComparator& icmp() const { return *versions_->icmp; }
+  const Comparator* user_comparator() const { return versions_->icmp->user_comparator(); }
+  FamilyVersions* versions() const { return versions_.get(); }  // DB mutex
+  bool dropped() const { return dropped_.load(std::memory_order_acquire); }
+  void MarkDropped();  // DB mutex
+
+  // --- Options: immutable snapshots, replaced as a whole. DB mutex to replace.
+  std::shared_ptr<const ColumnFamilyOptions> options() const;  // any thread
+  void SetOptions(std::shared_ptr<const ColumnFamilyOptions> options);
+
+  // --- Memtables
+  MemTable* mem() const { return mem_.get(); }  // commit path or DB mutex
+  std::shared_ptr<MemTable> NewMemTable(SequenceNumber earliest_seq);
+  // Freezes the active memtable and puts `fresh` in its place. Commit path and DB mutex.
+  // `log_number`: the log that takes the fresh memtable's writes.
+  void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
+  std::deque<ImmutableMemTable>& immutables() { return immutables_; }  // oldest first; DB mutex
+  int unflushed_count() const { return static_cast<int>(immutables_.size()); }
+  // Drops the oldest `n` immutables, which are in tables now. DB mutex.
+  void DropFlushed(size_t n);
+  size_t MemTableBytes() const;  // active and immutable; DB mutex
+  // The oldest log that holds updates of this family that are not in tables. DB mutex.
+  uint64_t OldestLogNeeded(uint64_t current_log) const;
+
+  // --- Versions
+  // Makes the current memtables, version and options what new readers see, and measures the shape
+  // anew. DB mutex.
+  void InstallSuperVersion();
+  const VersionRef& current() const { return versions_->current; }  // DB mutex
+  const LevelShape& shape() const { return shape_; }                // DB mutex
+  TableCache* table_cache() const { return table_cache_.get(); }
+  const std::shared_ptr<TableCache>& shared_table_cache() const { return table_cache_; }
+
+  // --- Readers
+  // A super-version for one short read on this thread; give it back with Return.
+  SuperVersion* Borrow();
+  void Return(SuperVersion* super_version);
+  SuperVersion* AcquireSuperVersion() override;  // counted; Unref it
+  SequenceNumber VisibleSequence() override;
+  uint64_t SuperVersionNumber() const override {
+    return super_version_number_.load(std::memory_order_acquire);
+  }
+
+  // --- Scheduling state. DB mutex.
+  bool flush_requested = false;  // asked for, not picked yet
+  bool flush_running = false;
+  bool compaction_queued = false;
+  std::vector<const CompactionPlan*> running_compactions;
+  WriteStallCondition stall_condition = WriteStallCondition::kNormal;
+  WriteStallCause stall_cause = WriteStallCause::kNone;
+
+ private:
+  static void ReleaseSlot(void* super_version);
+
+  const uint32_t id_;
+  const std::string name_;
+  const std::shared_ptr<FamilyVersions> versions_;
+  const FamilyEnvironment env_;
+  std::shared_ptr<TableCache> table_cache_;
+  // Read by writers before they check the family; set once under the DB mutex.
+  std::atomic<bool> dropped_{false};
+
+  mutable Mutex options_mu_;  // leaf
+  std::shared_ptr<const ColumnFamilyOptions> options_ VARVE_GUARDED_BY(options_mu_);
+
+  std::shared_ptr<MemTable> mem_;
+  std::deque<ImmutableMemTable> immutables_;
+  uint64_t next_memtable_id_ = 1;
+
+  SuperVersion* super_version_ = nullptr;  // DB mutex; one reference held
+  // Tells holders of an old super-version that a newer one exists; published with release.
+  std::atomic<uint64_t> super_version_number_{0};
+  ThreadSlots slots_;
+  LevelShape shape_;
+};
+
+// The handle that users hold: keeps the family alive, also after it was dropped.
+class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
+ public:
+  explicit ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family);
+  const std::string& GetName() const override;
+  uint32_t GetID() const override;
+  Status GetDescriptor(ColumnFamilyDescriptor* descriptor) override;
+  const Comparator* GetComparator() const override;
+
+  const std::shared_ptr<ColumnFamily>& family() const { return family_; }
+
+ private:
+  const std::shared_ptr<ColumnFamily> family_;
+};
+
+// All live families by id.
+//
+// Locking: changed while the commit path is held exclusively and the DB mutex is held; read under
+//   either. Find is for the head of the commit path; ComparatorOf is for any thread.
+class ColumnFamilySet final : public MemTableResolver {
+ public:
+  void Add(std::shared_ptr<ColumnFamily> family);
+  void Remove(uint32_t id);
+  ColumnFamily* FindById(uint32_t id) const;
+  ColumnFamily* FindByName(const std::string& name) const;
+  const std::map<uint32_t, std::shared_ptr<ColumnFamily>>& all() const { return by_id_; }
+
+  MemTable* Find(uint32_t column_family) override;
+  const Comparator* ComparatorOf(uint32_t column_family) override;
+  bool IsAlreadyInTables(uint32_t column_family) override;
+  // True once after a Find that met a memtable as full as its options ask.
+  bool TakeFullFlag() {
+    const bool full = full_;
+    full_ = false;
+    return full;
+  }
+  // While a log is replayed: its number; 0 otherwise.
+  void set_replayed_log(uint64_t number) { replayed_log_ = number; }
+
+ private:
+  mutable Mutex mu_;  // leaf: guards changes of by_id_ against ComparatorOf
+  std::map<uint32_t, std::shared_ptr<ColumnFamily>> by_id_;
+  ColumnFamily* default_ = nullptr;
+  uint64_t replayed_log_ = 0;
+  bool full_ = false;
+};
+
+}  // namespace varve

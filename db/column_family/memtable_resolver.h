@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where the records of a batch go.
+
+#include <cstdint>
+
+#include "varve/comparator.h"
+
+#include "memtable/memtable.h"
+
+namespace varve {
+
+// How a batch's records find their memtable. Implemented by the column-family set.
+class MemTableResolver {
+ public:
+  virtual ~MemTableResolver() = default;
+  // The memtable that takes the family's writes, or null for an unknown or dropped family.
+  virtual MemTable* Find(uint32_t column_family) = 0;
+  // The family's user comparator, or null for an unknown or dropped family.
+  virtual const Comparator* ComparatorOf(uint32_t column_family) = 0;
+  // While logs are replayed: true when updates of this family in the log are already in tables.
+  virtual bool IsAlreadyInTables(uint32_t /*column_family*/) { return false; }
+};
+
+}  // namespace varve

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What one read pins of a column family: its memtables, its tables and its options, at one moment.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "varve/options.h"
+
+#include "db/version/table_cache.h"
+#include "db/version/version.h"
+#include "memtable/memtable.h"
+
+namespace varve {
+
+// Immutable but for its count. Made under the DB mutex; the last Unref, wherever it happens, frees
+// it and with it the shares in memtables and tables.
+//
+// Thread safety: all methods from any thread.
+class SuperVersion {
+ public:
+  SuperVersion(uint64_t number, std::shared_ptr<MemTable> mem,
+               std::vector<std::shared_ptr<MemTable>> immutables, VersionRef version,
+               std::shared_ptr<const ColumnFamilyOptions> options,
+               std::shared_ptr<TableCache> table_cache)
+      : number_(number),
+        mem_(std::move(mem)),
+        immutables_(std::move(immutables)),
+        version_(std::move(version)),
+        options_(std::move(options)),
+        table_cache_(std::move(table_cache)) {}
+  SuperVersion(const SuperVersion&) = delete;
+  SuperVersion& operator=(const SuperVersion&) = delete;
+
+  void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void Unref() {
+    // Release: this holder's reads happen before the destruction; acquire: all others' too.
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  uint64_t number() const { return number_; }  // grows with each change of the family
+  MemTable* mem() const { return mem_.get(); }
+  const std::shared_ptr<MemTable>& shared_mem() const { return mem_; }
+  // Newest first.
+  const std::vector<std::shared_ptr<MemTable>>& immutables() const { return immutables_; }
+  const Version& version() const { return *version_; }
+  const VersionRef& shared_version() const { return version_; }
+  const ColumnFamilyOptions& options() const { return *options_; }
+  TableCache* table_cache() const { return table_cache_.get(); }
+
+ private:
+  ~SuperVersion() = default;
+
+  // Counts holders; the decrement to zero publishes every holder's reads to the deleter.
+  std::atomic<uint32_t> refs_{1};
+  const uint64_t number_;
+  const std::shared_ptr<MemTable> mem_;
+  const std::vector<std::shared_ptr<MemTable>> immutables_;
+  const VersionRef version_;
+  const std::shared_ptr<const ColumnFamilyOptions> options_;
+  const std::shared_ptr<TableCache> table_cache_;
+};
+
+}  // namespace varve

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where a long-lived reader gets its next super-version and sequence from.
+
+#include "varve/types.h"
+
+#include "db/column_family/super_version.h"
+
+namespace varve {
+
+// Implemented by the column family. Thread safety: all methods from any thread.
+class SuperVersionSource {
+ public:
+  virtual ~SuperVersionSource() = default;
+  // The newest super-version, counted: the caller calls Unref.
+  virtual SuperVersion* AcquireSuperVersion() = 0;
+  // Newest sequence that a new reader may see.
+  virtual SequenceNumber VisibleSequence() = 0;
+  // Grows with each new super-version (cheap: one atomic load).
+  virtual uint64_t SuperVersionNumber() const = 0;
+};
+
+}  // namespace varve

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// One pass over the merged input of a flush or a compaction.
+
+#include "db/compaction/compaction_iterator.h"
+
+#include <exception>
+#include <utility>
+
+namespace varve {
+
+namespace {
+
+// How many entries may pass before a cancellation is noticed.
+constexpr uint32_t kEntriesPerPoll = 512;
+
+}  // namespace
+
+void CompactionCounts::Add(const CompactionCounts& other) {
+  entries_in += other.entries_in;
+  entries_out += other.entries_out;
+  dropped_hidden += other.dropped_hidden;
+  dropped_covered += other.dropped_covered;
+  dropped_expired += other.dropped_expired;
+  dropped_by_filter += other.dropped_by_filter;
+  single_delete_mismatches += other.single_delete_mismatches;
+  skipped |= other.skipped;
+}
+
+CompactionIterator::CompactionIterator(InternalIterator* input, TombstoneSet* tombstones,
+                                       const CompactionIteratorOptions& options)
+    : input_(input),
+      tombstones_(tombstones),
+      options_(options),
+      rules_({options_.snapshots, options_.bottommost, options_.earliest_write_conflict_snapshot}),
+      has_tombstones_(tombstones != nullptr && !tombstones->empty()) {}
+
+void CompactionIterator::Start(const Slice* begin) {
+  if (options_.filter != nullptr && !options_.filter->IgnoreSnapshots()) {
+    Fail(Status::NotSupported("CompactionFilter::IgnoreSnapshots",
+                              std::string("false is not supported: ") + options_.filter->Name()));
+    return;
+  }
+  if (begin == nullptr) {
+    input_->SeekToFirst();
+  } else {
+    const InternalKey target(*begin, kMaxSequenceNumber, kValueTypeForSeek);
+    input_->Seek(target.Encode());
+  }
+  FindNext();
+}
+
+CompactionIterator::Step CompactionIterator::Fail(Status status) {
+  status_ = std::move(status);
+  valid_ = false;
+  return Step::kStop;
+}
+
+void CompactionIterator::FindNext() {
+  valid_ = false;
+  while (input_->Valid()) {
+    if (until_poll_-- == 0) [[unlikely]] {
+      until_poll_ = kEntriesPerPoll;
+      if (Cancelled()) return;
+    }
+    const Slice& key = input_->key();
+    if (!TakeKey(key)) return;
+    const uint64_t trailer = last_trailer_;
+    in_place_ = true;
+    switch (JudgeEntry(UnpackSequence(trailer), UnpackType(trailer))) {
+      case Step::kEmit:
+        is_newest_ = false;
+        counts_.entries_out++;
+        valid_ = true;
+        return;
+      case Step::kDropped:
+        is_newest_ = false;
+        if (in_place_) Advance();
+        break;
+      case Step::kStop:
+        return;
+    }
+  }
+  status_ = input_->status();
+}
+
+bool CompactionIterator::TakeKey(const Slice& key) {
+  if (key.size() < kInternalKeyTrailerBytes) [[unlikely]] {
+    Fail(DescribeBadInternalKey(key, "compaction input"));
+    return false;
+  }
+  const uint64_t trailer = ExtractTrailer(key);
+  if (!IsEntryType(static_cast<uint8_t>(trailer))) [[unlikely]] {
+    Fail(DescribeBadInternalKey(key, "compaction input"));
+    return false;
+  }
+  const Slice user_key_in = ExtractUserKey(key);
+  const int order = has_key_ ? options_.icmp->CompareUserKey(user_key_in, user_key()) : 1;
+  if (order > 0) [[likely]] {
+    if (options_.end != nullptr &&
+        options_.icmp->CompareUserKey(user_key_in, *options_.end) >= 0) {
+      return false;
+    }
+    key_.assign(key.data(), key.size());
+    has_key_ = true;
+    is_newest_ = true;
+    starts_user_key_ = true;
+    empty_next_ = false;
+    rules_.StartKey();
+  } else if (order < 0 || trailer > last_trailer_) {
+    Fail(Status::Corruption("compaction input is not in the order of comparator",
+                            options_.icmp->user_comparator()->Name()));
+    return false;
+  }
+  last_trailer_ = trailer;
+  return true;
+}
+
+CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence, ValueType type) {
+  const size_t stripe = rules_.StripeOf(sequence);
+  if (empty_next_) [[unlikely]] {
+    empty_next_ = false;
+    value_ = Slice();
+    SetTrailer(sequence, kTypeValue);
+    return Step::kEmit;
+  }
+  const bool single_delete = type == kTypeSingleDeletion;
+  if (!single_delete && rules_.Hides(stripe, type)) {
+    counts_.dropped_hidden++;
+    return Step::kDropped;
+  }
+  if (has_tombstones_ &&
+      tombstones_->MaxCoveringSeq(user_key(), rules_.StripeTop(stripe)) > sequence) {
+    counts_.dropped_covered++;
+    return Step::kDropped;
+  }
+  if (single_delete) [[unlikely]]
+    return JudgeSingleDelete(sequence, stripe);
+  if (rules_.Judge(stripe, type, [this] { return MayExistDeeper(); }) !=
+      DropRules::Verdict::kKeep) {
+    counts_.dropped_expired++;
+    return Step::kDropped;
+  }
+  value_ = input_->value();
+  SetTrailer(sequence, type);
+  if (options_.filter != nullptr && ShouldAskFilter(type, stripe)) [[unlikely]] {
+    const Step step = AskFilter(sequence, type, stripe);
+    if (step != Step::kEmit) return step;
+  }
+  const ValueType kept = UnpackType(ExtractTrailer(key_));
+  if (rules_.MayZero(stripe, kept)) SetTrailer(0, kept);
+  return Step::kEmit;
+}
+
+DropRules::Follower CompactionIterator::PeekFollower() const {
+  DropRules::Follower next;
+  if (!input_->Valid() || input_->key().size() < kInternalKeyTrailerBytes) return next;
+  if (!options_.icmp->EqualUserKey(ExtractUserKey(input_->key()), user_key())) return next;
+  next.present = true;
+  next.sequence = ExtractSequence(input_->key());
+  next.type = ExtractValueType(input_->key());
+  return next;
+}
+
+CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber sequence,
+                                                               size_t stripe) {
+  SetTrailer(sequence, kTypeSingleDeletion);
+  value_ = Slice();
+  Advance();
+  in_place_ = false;
+  const DropRules::Follower next = PeekFollower();
+  // A failed input may hold the value that belongs to this entry: nothing can be said.
+  if (!input_->Valid() && !input_->status().ok()) return Fail(input_->status());
+  switch (rules_.JudgeSingleDelete(sequence, stripe, next, [this] { return MayExistDeeper(); })) {
+    case DropRules::Verdict::kKeep:
+      input_is_ahead_ = true;
+      return Step::kEmit;
+    case DropRules::Verdict::kHidden:
+      if (next.present && next.type == kTypeSingleDeletion) counts_.single_delete_mismatches++;
+      counts_.dropped_hidden++;
+      return Step::kDropped;
+    case DropRules::Verdict::kExpired:
+      counts_.dropped_expired++;
+      return Step::kDropped;
+    case DropRules::Verdict::kDropPair:
+      counts_.dropped_expired += 2;
+      last_trailer_ = ExtractTrailer(input_->key());
+      Advance();
+      return Step::kDropped;
+    case DropRules::Verdict::kEmptyNext:
+      empty_next_ = true;
+      input_is_ahead_ = true;
+      return Step::kEmit;
+    case DropRules::Verdict::kBroken:
+      break;
+  }
+  counts_.single_delete_mismatches++;
+  if (options_.enforce_single_del_contracts) {
+    return Fail(Status::Corruption(
+        "SingleDelete of a key that was deleted by Delete before",
+        "use one kind of deletion for a key, or turn enforce_single_del_contracts off"));
+  }
+  counts_.dropped_hidden++;  // the Delete beneath does more
+  return Step::kDropped;
+}
+
+bool CompactionIterator::ShouldAskFilter(ValueType type, size_t stripe) const {
+  switch (type) {
+    case kTypeValue:
+    case kTypeWideColumnEntity:
+      return is_newest_;
+    case kTypeMerge:
+      return rules_.NoSnapshotSees(stripe);
+    default:
+      return false;
+  }
+}
+
+CompactionFilter::Decision CompactionIterator::CallFilter(CompactionFilter::ValueType type) {
+  filter_value_.clear();
+  skip_until_.clear();
+  try {
+    return options_.filter->FilterV2(options_.filter_level, user_key(), type, value_,
+                                     &filter_value_, &skip_until_);
+  } catch (const std::exception& e) {
+    Fail(Status::Aborted(std::string("compaction filter ") + options_.filter->Name() + " threw",
+                         e.what()));
+  } catch (...) {
+    Fail(Status::Aborted(std::string("compaction filter ") + options_.filter->Name() + " threw"));
+  }
+  return CompactionFilter::Decision::kUndetermined;
+}
+
+CompactionIterator::Step CompactionIterator::AskFilter(SequenceNumber sequence, ValueType type,
+                                                       size_t stripe) {
+  const bool operand = type == kTypeMerge;
+  using Decision = CompactionFilter::Decision;
+  const CompactionFilter::ValueType told = operand ? CompactionFilter::kMergeOperand
+                                           : type == kTypeValue
+                                               ? CompactionFilter::kValue
+                                               : CompactionFilter::kWideColumnEntity;
+  const Decision decision = CallFilter(told);
+  if (!status_.ok()) return Step::kStop;
+  switch (decision) {
+    case Decision::kKeep:
+      return Step::kEmit;
+    case Decision::kRemove:
+    case Decision::kPurge:
+      if (operand) {
+        counts_.dropped_by_filter++;
+        return Step::kDropped;
+      }
+      return RemoveByFilter(
+          sequence, decision == Decision::kPurge ? kTypeSingleDeletion : kTypeDeletion, stripe);
+    case Decision::kChangeValue:
+      value_ = Slice(filter_value_);
+      if (type == kTypeWideColumnEntity) SetTrailer(sequence, kTypeValue);
+      return Step::kEmit;
+    case Decision::kRemoveAndSkipUntil: {
+      if (operand) break;
+      bool keep = false;
+      const Step step = SkipUntil(&keep);
+      return keep ? Step::kEmit : step;
+    }
+    case Decision::kIOError:
+      return Fail(Status::IOError("compaction filter reported an I/O error",
+                                  options_.filter->Name()));
+    case Decision::kChangeBlobIndex:
+    case Decision::kChangeWideColumnEntity:
+    case Decision::kUndetermined:
+      break;
+  }
+  return Fail(Status::NotSupported(
+      "decision " + std::to_string(static_cast<int>(decision)) + " of a compaction filter",
+      options_.filter->Name()));
+}
+
+CompactionIterator::Step CompactionIterator::RemoveByFilter(SequenceNumber sequence,
+                                                            ValueType marker, size_t stripe) {
+  counts_.dropped_by_filter++;
+  value_ = Slice();
+  if (rules_.BecameDeletion(stripe, [this] { return MayExistDeeper(); }) !=
+      DropRules::Verdict::kKeep) {
+    return Step::kDropped;
+  }
+  SetTrailer(sequence, marker);
+  return Step::kEmit;
+}
+
+CompactionIterator::Step CompactionIterator::SkipUntil(bool* keep) {
+  if (options_.icmp->CompareUserKey(skip_until_, user_key()) <= 0) {
+    *keep = true;
+    return Step::kEmit;
+  }
+  counts_.dropped_by_filter++;
+  counts_.entries_in++;
+  counts_.skipped = true;
+  const InternalKey target(skip_until_, kMaxSequenceNumber, kValueTypeForSeek);
+  input_->Seek(target.Encode());
+  in_place_ = false;
+  return Step::kDropped;
+}
+
+bool CompactionIterator::MayExistDeeper() {
+  if (options_.bottommost) return false;
+  return options_.deeper == nullptr || options_.deeper->MayHold(user_key());
+}
+
+bool CompactionIterator::Cancelled() {
+  if (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) {
+    Fail(Status::ShutdownInProgress("compaction: the database is being closed"));
+    return true;
+  }
+  if (options_.manual_cancelled != nullptr &&
+      options_.manual_cancelled->load(std::memory_order_relaxed)) {
+    Fail(Status(Status::kIncomplete, Status::kManualCompactionPaused, Status::kNoError,
+                "manual compaction was cancelled"));
+    return true;
+  }
+  return false;
+}
+
+void CompactionIterator::SetTrailer(SequenceNumber sequence, ValueType type) {
+  EncodeFixed64(key_.data() + key_.size() - kInternalKeyTrailerBytes,
+                PackSequenceAndType(sequence, type));
+}
+
+}  // namespace varve

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The entries that a flush or a compaction writes: its merged input, without what nobody needs and
+// as the compaction filter wants it.
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "varve/compaction_filter.h"
+#include "varve/status.h"
+
+#include "db/compaction/deeper_levels.h"
+#include "db/compaction/drop_rules.h"
+#include "util/iter/internal_iterator.h"
+#include "util/key/range_tombstone.h"
+
+namespace varve {
+
+// Pointers are borrowed and outlive the iterator; null where nothing is said.
+struct CompactionIteratorOptions {
+  const InternalKeyComparator* icmp = nullptr;  // never null
+  std::vector<SequenceNumber> snapshots;        // ascending
+  bool bottommost = false;                      // as in DropRules::Options
+  SequenceNumber earliest_write_conflict_snapshot = kMaxSequenceNumber;
+  bool enforce_single_del_contracts = true;
+  DeeperLevels* deeper = nullptr;  // null: every key may exist deeper, unless bottommost
+  const CompactionFilter* filter = nullptr;
+  int filter_level = 0;
+  const Slice* end = nullptr;  // exclusive user key
+  const std::atomic<bool>* cancelled = nullptr;
+  const std::atomic<bool>* manual_cancelled = nullptr;
+};
+
+struct CompactionCounts {
+  uint64_t entries_in = 0;        // taken from the input
+  uint64_t entries_out = 0;       // handed on
+  uint64_t dropped_hidden = 0;    // a newer entry is seen instead
+  uint64_t dropped_covered = 0;   // by a range tombstone
+  uint64_t dropped_expired = 0;   // deletions with nothing beneath, SingleDeletes with their values
+  uint64_t dropped_by_filter = 0;
+  uint64_t single_delete_mismatches = 0;
+  // Entries were passed over uncounted (kRemoveAndSkipUntil).
+  bool skipped = false;
+
+  void Add(const CompactionCounts& other);
+  uint64_t dropped() const {
+    return dropped_hidden + dropped_covered + dropped_expired + dropped_by_filter;
+  }
+};
+
+// One pass: Start, then Next while Valid. One user key is copied for each key of the input; values
+// are never copied.
+//
+// Thread safety: none. Errors end the walk: not Valid, and status() says why.
+class CompactionIterator {
+ public:
+  // `input` is the merged input; `tombstones` all range tombstones of the inputs.
+  CompactionIterator(InternalIterator* input, TombstoneSet* tombstones,
+                     const CompactionIteratorOptions& options);
+  CompactionIterator(const CompactionIterator&) = delete;
+  CompactionIterator& operator=(const CompactionIterator&) = delete;
+
+  // To the first surviving entry at or behind `begin` (a user key; null: from the start).
+  void Start(const Slice* begin);
+
+  bool Valid() const { return valid_; }
+  Slice key() const { return Slice(key_); }  // internal; requires Valid()
+  Slice user_key() const { return Slice(key_.data(), key_.size() - kInternalKeyTrailerBytes); }
+  const Slice& value() const { return value_; }  // until Next
+  // True when the entry's user key is not that of the entry before it.
+  bool starts_user_key() const { return starts_user_key_; }
+  void Next() {
+    starts_user_key_ = false;
+    if (input_is_ahead_) [[unlikely]] {
+      input_is_ahead_ = false;
+    } else {
+      Advance();
+    }
+    FindNext();
+  }
+
+  const Status& status() const { return status_; }
+  const CompactionCounts& counts() const { return counts_; }
+
+ private:
+  enum class Step : uint8_t { kEmit, kDropped, kStop };
+
+  void Advance() {
+    counts_.entries_in++;
+    input_->Next();
+  }
+  void FindNext();
+  // The input's entry becomes the current one, or ends the walk.
+  bool TakeKey(const Slice& key);
+  Step JudgeEntry(SequenceNumber sequence, ValueType type);
+  Step JudgeSingleDelete(SequenceNumber sequence, size_t stripe);
+  DropRules::Follower PeekFollower() const;
+  Step AskFilter(SequenceNumber sequence, ValueType type, size_t stripe);
+  CompactionFilter::Decision CallFilter(CompactionFilter::ValueType type);
+  Step RemoveByFilter(SequenceNumber sequence, ValueType marker, size_t stripe);
+  Step SkipUntil(bool* keep);
+  bool ShouldAskFilter(ValueType type, size_t stripe) const;
+  bool MayExistDeeper();
+  bool Cancelled();
+  void SetTrailer(SequenceNumber sequence, ValueType type);
+  Step Fail(Status status);
+
+  InternalIterator* const input_;
+  TombstoneSet* const tombstones_;
+  const CompactionIteratorOptions options_;
+  DropRules rules_;
+  const bool has_tombstones_;
+
+  bool valid_ = false;
+  bool has_key_ = false;
+  bool is_newest_ = false;        // the entry is the first of its user key
+  bool starts_user_key_ = false;
+  bool input_is_ahead_ = false;   // the input stands behind the current entry already
+  bool empty_next_ = false;       // the next entry stays, without its value
+  bool in_place_ = true;          // this step left the input on the entry it dropped
+  uint32_t until_poll_ = 0;       // entries until the cancellation flags are looked at
+  uint64_t last_trailer_ = 0;     // of the input's last entry
+  std::string key_;               // the current user key with the trailer of the current entry
+  Slice value_;
+  std::string filter_value_;
+  std::string skip_until_;
+  Status status_;
+  CompactionCounts counts_;
+};
+
+}  // namespace varve

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The carrying out of a plan: opens inputs, cuts the work into pieces, runs them, sums up.
+
+#include "db/compaction/compaction_job.h"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+#include "db/compaction/compaction_iterator.h"
+#include "db/compaction/output_writer.h"
+#include "db/compaction/subcompaction_bounds.h"
+#include "db/compaction/surviving_tombstones.h"
+#include "db/read/version_iterators.h"
+#include "db/version/version_builder.h"
+#include "table/iterator/merging_iterator.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+// What the pieces of one compaction share; constant while they run.
+struct SharedInputs {
+  std::vector<CompactionInputFile> files;
+  std::vector<LevelFiles> levels;  // of the plan's inputs, by index; empty for L0
+  std::vector<std::shared_ptr<const FragmentedTombstones>> tombstones;
+  uint64_t entries = 0;  // point entries that the tables say they hold
+  TablePropertiesCollection properties;
+};
+
+// One piece: a key range with its own iterators and output files.
+struct Piece {
+  const Slice* begin = nullptr;
+  const Slice* end = nullptr;
+  std::vector<NewFile> files;
+  std::vector<TableProperties> properties;
+  CompactionCounts counts;
+  uint64_t cpu_micros = 0;
+  Status status;
+};
+
+class Job {
+ public:
+  Job(const CompactionPlan& plan, const CompactionContext& context)
+      : plan_(plan), context_(context), snapshots_(context.snapshots) {
+    read_options_.fill_cache = false;
+    read_options_.io_activity = Env::IOActivity::kCompaction;
+    iter_options_.for_compaction = true;
+    iter_options_.skip_filters = true;
+  }
+
+  Status Run(CompactionResult* result);
+
+ private:
+  Status OpenInputs();
+  std::vector<std::unique_ptr<InternalIterator>> NewInputIterators() const;
+  void RunPieces(std::vector<Piece>* pieces);
+  void RunPieceGuarded(Piece* piece);
+  Status RunPiece(Piece* piece);
+  Status MakeFilter(std::unique_ptr<CompactionFilter>* filter) const;
+  Status OpenOutput(std::unique_ptr<TableOutput>* output) const;
+  Status CheckCount(const CompactionCounts& counts) const;
+  void Collect(std::vector<Piece>* pieces, CompactionResult* result) const;
+  void RemoveOutputs(const std::vector<Piece>& pieces) const;
+  uint64_t OldestAncestorTime() const;
+  uint64_t OutputEpoch() const;
+
+  const CompactionPlan& plan_;
+  const CompactionContext& context_;
+  const std::vector<SequenceNumber> snapshots_;
+  ReadOptions read_options_;
+  TableIterOptions iter_options_;
+  SharedInputs inputs_;
+};
+
+Status Job::OpenInputs() {
+  for (const CompactionInputLevel& level : plan_.inputs) {
+    inputs_.levels.push_back(level.level == 0
+                                 ? LevelFiles()
+                                 : LevelFiles(context_.icmp, level.level, level.files));
+    for (const FileRef& file : level.files) {
+      CompactionInputFile input;
+      input.file = file.get();
+      input.level = level.level;
+      VARVE_RETURN_IF_ERROR(
+          context_.table_cache->Find(file.get(), level.level, read_options_, &input.table));
+      TombstoneSet clipped(*context_.icmp);
+      AddFileTombstones(*file, *input.table.get(), *context_.icmp, &clipped);
+      inputs_.tombstones.insert(inputs_.tombstones.end(), clipped.lists().begin(),
+                                clipped.lists().end());
+      const auto& properties = input.table->properties();
+      inputs_.entries += properties->num_entries - properties->num_range_deletions;
+      inputs_.properties[context_.table_cache->FileName(*file)] = properties;
+      inputs_.files.push_back(std::move(input));
+    }
+  }
+  return Status::OK();
+}
+
+std::vector<std::unique_ptr<InternalIterator>> Job::NewInputIterators() const {
+  std::vector<std::unique_ptr<InternalIterator>> children;
+  for (const CompactionInputFile& input : inputs_.files) {
+    if (input.level == 0) children.push_back(input.table->NewIterator(read_options_, iter_options_));
+  }
+  for (size_t i = 0; i < plan_.inputs.size(); i++) {
+    const CompactionInputLevel& level = plan_.inputs[i];
+    if (level.level == 0 || level.files.empty()) continue;
+    children.push_back(NewLevelIterator(&inputs_.levels[i], level.level, context_.table_cache.get(),
+                                        context_.icmp, read_options_, iter_options_,
+                                        /*tombstones=*/nullptr));
+  }
+  return children;
+}
+
+Status Job::MakeFilter(std::unique_ptr<CompactionFilter>* filter) const {
+  CompactionFilterFactory* factory = context_.options->compaction_filter_factory.get();
+  if (context_.options->compaction_filter != nullptr || factory == nullptr) return Status::OK();
+  try {
+    if (!factory->ShouldFilterTableFileCreation(TableFileCreationReason::kCompaction)) {
+      return Status::OK();
+    }
+    CompactionFilter::Context filter_context{};
+    size_t files_in_version = 0;
+    for (int level = 0; plan_.version != nullptr && level < plan_.version->num_levels(); level++) {
+      files_in_version += plan_.version->level(level).size();
+    }
+    filter_context.is_full_compaction = files_in_version == inputs_.files.size();
+    filter_context.is_manual_compaction = plan_.is_manual;
+    filter_context.input_start_level = plan_.start_level;
+    filter_context.column_family_id = context_.build.column_family_id;
+    filter_context.reason = TableFileCreationReason::kCompaction;
+    filter_context.input_table_properties = inputs_.properties;
+    *filter = factory->CreateCompactionFilter(filter_context);
+  } catch (const std::exception& e) {
+    return Status::Aborted(std::string("compaction filter factory ") + factory->Name() + " threw",
+                           e.what());
+  } catch (...) {
+    return Status::Aborted(std::string("compaction filter factory ") + factory->Name() + " threw");
+  }
+  return Status::OK();
+}
+
+uint64_t Job::OldestAncestorTime() const {
+  uint64_t oldest = 0;
+  for (const CompactionInputFile& input : inputs_.files) {
+    const uint64_t time = input.file->oldest_ancestor_time;
+    if (time != 0 && (oldest == 0 || time < oldest)) oldest = time;
+  }
+  return oldest == 0 ? context_.build.creation_time : oldest;
+}
+
+// As old as the oldest input: what stays in L0 must not come before newer files.
+uint64_t Job::OutputEpoch() const {
+  uint64_t oldest = kUnknownEpochNumber;
+  for (const CompactionInputFile& input : inputs_.files) {
+    const uint64_t epoch = input.file->epoch_number;
+    if (epoch == kUnknownEpochNumber) continue;
+    if (oldest == kUnknownEpochNumber || epoch < oldest) oldest = epoch;
+  }
+  return oldest;
+}
+
+Status Job::OpenOutput(std::unique_ptr<TableOutput>* output) const {
+  TableBuildOptions build = context_.build;
+  build.file_number = context_.new_file_number();
+  build.level = plan_.output_level;
+  build.compression = plan_.compression;
+  build.compression_opts = plan_.compression_opts;
+  build.creation_time = OldestAncestorTime();
+  if (context_.options->optimize_filters_for_hits && plan_.bottommost) build.skip_filters = true;
+  return TableOutput::Create(context_.output, build, output);
+}
+
+Status Job::RunPiece(Piece* piece) {
+  SystemClock* const clock = context_.output.clock;
+  const uint64_t cpu_start = clock == nullptr ? 0 : clock->CPUMicros();
+  std::unique_ptr<CompactionFilter> own_filter;
+  VARVE_RETURN_IF_ERROR(MakeFilter(&own_filter));
+  DeeperLevels deeper(plan_.version.get(), plan_.output_level + 1);
+  const SurvivingTombstones tombstones(inputs_.tombstones, *context_.icmp, snapshots_,
+                                       plan_.bottommost, &deeper);
+  TombstoneSet covering(*context_.icmp);
+  covering.Add(tombstones.all());
+
+  CompactionIteratorOptions options;
+  options.icmp = context_.icmp;
+  options.snapshots = snapshots_;
+  options.bottommost = plan_.bottommost;
+  options.enforce_single_del_contracts = context_.enforce_single_del_contracts;
+  options.deeper = &deeper;
+  options.filter = own_filter != nullptr ? own_filter.get() : context_.options->compaction_filter;
+  options.filter_level = plan_.output_level;
+  options.end = piece->end;
+  options.cancelled = context_.cancelled;
+  options.manual_cancelled = context_.manual_cancelled;
+  const auto merged = NewMergingIterator(context_.icmp, NewInputIterators());
+  CompactionIterator iterator(merged.get(), &covering, options);
+  iterator.Start(piece->begin);
+
+  OutputSplitter splitter(context_.icmp, &plan_.grandparents, plan_.target_file_bytes,
+                          plan_.max_grandparent_overlap_bytes);
+  OutputWriter writer(plan_.output_level == 0 ? nullptr : &splitter, &tombstones,
+                      [this](std::unique_ptr<TableOutput>* output) { return OpenOutput(output); });
+  const Status s = writer.Run(&iterator, piece->begin, piece->end);
+  piece->files = std::move(writer.files());
+  piece->properties = std::move(writer.properties());
+  piece->counts = iterator.counts();
+  piece->cpu_micros = clock == nullptr ? 0 : clock->CPUMicros() - cpu_start;
+  return s;
+}
+
+// A user's comparator or factory may throw: in a thread of its own that would end the process.
+void Job::RunPieceGuarded(Piece* piece) {
+  try {
+    piece->status = RunPiece(piece);
+  } catch (const std::exception& e) {
+    piece->status = Status::Aborted("compaction threw", e.what());
+  } catch (...) {
+    piece->status = Status::Aborted("compaction threw");
+  }
+}
+
+void Job::RunPieces(std::vector<Piece>* pieces) {
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < pieces->size(); i++) {
+    threads.emplace_back([this, piece = &(*pieces)[i]] { RunPieceGuarded(piece); });
+  }
+  RunPieceGuarded(&pieces->front());
+  for (std::thread& thread : threads) thread.join();
+}
+
+Status Job::CheckCount(const CompactionCounts& counts) const {
+  if (!context_.verify_entry_count || counts.skipped) return Status::OK();
+  if (counts.entries_in != inputs_.entries) {
+    return Status::Corruption(
+        "compaction of column family " + context_.family_name,
+        "the input tables hold " + std::to_string(inputs_.entries) + " entries, but " +
+            std::to_string(counts.entries_in) + " were read");
+  }
+  if (counts.entries_out + counts.dropped() != counts.entries_in) {
+    return Status::Corruption(
+        "compaction of column family " + context_.family_name,
+        "of " + std::to_string(counts.entries_in) + " entries " +
+            std::to_string(counts.entries_out) + " were written and " +
+            std::to_string(counts.dropped()) + " dropped");
+  }
+  return Status::OK();
+}
+
+void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
+  const uint64_t epoch = OutputEpoch();
+  CompactionCounts counts;
+  for (Piece& piece : *pieces) {
+    counts.Add(piece.counts);
+    result->cpu_micros += piece.cpu_micros;
+    for (NewFile& file : piece.files) {
+      file.level = plan_.output_level;
+      file.epoch_number = epoch;
+      result->bytes_written += file.size;
+      result->outputs.push_back(std::move(file));
+    }
+    std::move(piece.properties.begin(), piece.properties.end(),
+              std::back_inserter(result->output_properties));
+  }
+  result->bytes_read = plan_.InputBytes();
+  result->entries_in = counts.entries_in;
+  result->entries_out = counts.entries_out;
+  result->entries_dropped_obsolete = counts.dropped() - counts.dropped_by_filter;
+  result->entries_dropped_by_filter = counts.dropped_by_filter;
+  result->subcompactions = static_cast<uint32_t>(pieces->size());
+  Statistics* const statistics = context_.statistics;
+  RecordTick(statistics, COMPACT_READ_BYTES, result->bytes_read);
+  RecordTick(statistics, COMPACT_WRITE_BYTES, result->bytes_written);
+  RecordTick(statistics, COMPACTION_KEY_DROP_NEWER_ENTRY, counts.dropped_hidden);
+  RecordTick(statistics, COMPACTION_KEY_DROP_OBSOLETE, counts.dropped_expired);
+  RecordTick(statistics, COMPACTION_KEY_DROP_RANGE_DEL, counts.dropped_covered);
+  RecordTick(statistics, COMPACTION_KEY_DROP_USER, counts.dropped_by_filter);
+}
+
+void Job::RemoveOutputs(const std::vector<Piece>& pieces) const {
+  for (const Piece& piece : pieces) {
+    for (const NewFile& file : piece.files) {
+      const std::string name = TableFileName(context_.output.db_path, file.number);
+      context_.output.fs->DeleteFile(name, IOOptions(), nullptr).PermitUncheckedError();
+    }
+  }
+}
+
+Status Job::Run(CompactionResult* result) {
+  *result = CompactionResult();
+  SystemClock* const clock = context_.output.clock;
+  const uint64_t start = clock == nullptr ? 0 : clock->NowMicros();
+  VARVE_RETURN_IF_ERROR(OpenInputs());
+  std::vector<std::string> cuts;
+  if (plan_.max_subcompactions > 1 && plan_.output_level > 0) {
+    cuts = ChooseSubcompactionBounds(plan_, inputs_.files, *context_.icmp,
+                                     plan_.max_subcompactions);
+  }
+  const std::vector<Slice> bounds(cuts.begin(), cuts.end());
+  std::vector<Piece> pieces(bounds.size() + 1);
+  for (size_t i = 0; i < bounds.size(); i++) {
+    pieces[i].end = &bounds[i];
+    pieces[i + 1].begin = &bounds[i];
+  }
+  RunPieces(&pieces);
+  Status s;
+  CompactionCounts counts;
+  for (const Piece& piece : pieces) {
+    s.UpdateIfOk(piece.status);
+    counts.Add(piece.counts);
+  }
+  if (s.ok()) s = CheckCount(counts);
+  if (!s.ok()) {
+    RemoveOutputs(pieces);
+    return s;
+  }
+  Collect(&pieces, result);
+  if (clock != nullptr) result->micros = clock->NowMicros() - start;
+  RecordTimeToHistogram(context_.statistics, COMPACTION_TIME, result->micros);
+  RecordTimeToHistogram(context_.statistics, COMPACTION_CPU_TIME, result->cpu_micros);
+  return s;
+}
+
+}  // namespace
+
+Status RunCompaction(const CompactionPlan& plan, const CompactionContext& context,
+                     CompactionResult* result) {
+  return Job(plan, context).Run(result);
+}
+
+void FillCompactionEdit(const CompactionPlan& plan, const CompactionResult& result,
+                        VersionEdit* edit) {
+  for (const CompactionInputLevel& level : plan.inputs) {
+    for (const FileRef& file : level.files) {
+      edit->deleted_files.emplace_back(level.level, file->number);
+    }
+  }
+  if (plan.deletion_only) return;
+  if (!plan.trivial_move) {
+    edit->new_files.insert(edit->new_files.end(), result.outputs.begin(), result.outputs.end());
+    return;
+  }
+  for (const CompactionInputLevel& level : plan.inputs) {
+    for (const FileRef& file : level.files) {
+      edit->new_files.push_back(DescribeFile(*file, plan.output_level));
+    }
+  }
+}
+
+}  // namespace varve

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Carries out a plan: merges the inputs, drops what no reader can need, writes the outputs.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/compaction/plan.h"
+#include "db/flush/table_output.h"
+#include "db/version/table_cache.h"
+#include "db/version/version_edit.h"
+#include "varve/compaction_filter.h"
+#include "varve/metadata.h"
+
+namespace varve {
+
+struct CompactionContext {
+  const InternalKeyComparator* icmp = nullptr;
+  std::shared_ptr<const ColumnFamilyOptions> options;
+  std::shared_ptr<TableCache> table_cache;
+  std::vector<SequenceNumber> snapshots;  // ascending, at the job's start
+  TableOutputContext output;
+  TableBuildOptions build;                      // template: file number and times per output
+  std::function<uint64_t()> new_file_number;    // any thread
+  const std::atomic<bool>* cancelled = nullptr; // checked often; ShutdownInProgress / Incomplete
+  const std::atomic<bool>* manual_cancelled = nullptr;
+  Statistics* statistics = nullptr;
+  Env* env = nullptr;  // threads for sub-compactions
+  std::string family_name;
+  bool enforce_single_del_contracts = true;  // of DBOptions, as the next one
+  bool verify_entry_count = true;
+};
+
+struct CompactionResult {
+  std::vector<NewFile> outputs;  // level set to the plan's output level
+  std::vector<TableProperties> output_properties;
+  uint64_t bytes_read = 0;
+  uint64_t bytes_written = 0;
+  uint64_t entries_in = 0;
+  uint64_t entries_out = 0;
+  uint64_t entries_dropped_obsolete = 0;
+  uint64_t entries_dropped_by_filter = 0;
+  uint32_t subcompactions = 1;
+  uint64_t micros = 0;
+  uint64_t cpu_micros = 0;
+};
+
+// No lock is held or needed. On an error every output file is removed. Not called for trivial moves.
+Status RunCompaction(const CompactionPlan& plan, const CompactionContext& context,
+                     CompactionResult* result);
+
+// The edit that installs the result: inputs deleted, outputs added (or moved).
+void FillCompactionEdit(const CompactionPlan& plan, const CompactionResult& result, VersionEdit* edit);
+
+}  // namespace varve

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The walk through the levels beneath an output.
+
+#include "db/compaction/deeper_levels.h"
+
+#include <algorithm>
+
+namespace varve {
+
+DeeperLevels::DeeperLevels(const Version* version, int first_level)
+    : version_(version), first_level_(first_level) {
+  if (version_ != nullptr) {
+    positions_.resize(static_cast<size_t>(std::max(0, version_->non_empty_levels() - first_level)));
+  }
+}
+
+bool DeeperLevels::MayHold(const Slice& user_key) {
+  if (version_ == nullptr) return true;
+  const InternalKeyComparator& icmp = *version_->icmp();
+  for (size_t i = 0; i < positions_.size(); i++) {
+    const LevelFiles& files = version_->level(first_level_ + static_cast<int>(i));
+    size_t& position = positions_[i];
+    while (position < files.size() &&
+           icmp.CompareUserKey(files[position]->largest.user_key(), user_key) < 0) {
+      position++;
+    }
+    if (position < files.size() &&
+        icmp.CompareUserKey(files[position]->smallest.user_key(), user_key) <= 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool DeeperLevels::MayHoldRange(const Slice& begin, const Slice& end) const {
+  return version_ == nullptr || version_->RangeMayExistFrom(first_level_, begin, end);
+}
+
+}  // namespace varve

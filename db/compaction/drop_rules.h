@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Which entries of a key survive a flush or a compaction: a state machine that is told a key's
+// entries, newest first, and says keep or drop.
+//
+// Snapshots cut the sequence numbers into stripes: stripe 0 holds what the oldest snapshot can see,
+// the last one what only new readers can. No reader can tell two entries of one stripe apart but by
+// the newer one, so of each stripe a key needs its newest base entry (a value or a deletion), and
+// the merge operands above it.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// Thread safety: none. Inlined: it runs for every entry of a compaction.
+class DropRules {
+ public:
+  struct Options {
+    // Ascending; borrowed.
+    std::span<const SequenceNumber> snapshots;
+    // No level beneath the output holds any key of the inputs.
+    bool bottommost = false;
+    // Writes after this number may still be checked for conflicts: a SingleDelete that is newer
+    // stays, and its value stays as an empty one. kMaxSequenceNumber: no such checks.
+    SequenceNumber earliest_write_conflict_snapshot = kMaxSequenceNumber;
+  };
+
+  enum class Verdict : uint8_t {
+    kKeep,
+    kHidden,     // a newer entry of the stripe makes it invisible
+    kExpired,    // a deletion with nothing left to delete
+    kDropPair,   // a SingleDelete and the value after it: both go
+    kEmptyNext,  // a SingleDelete stays; so does the value after it, emptied
+    kBroken,     // a SingleDelete above a Delete: the user broke the rules of SingleDelete
+  };
+
+  // What follows a SingleDelete in the input: an older entry of the same key, or nothing.
+  struct Follower {
+    bool present = false;
+    SequenceNumber sequence = 0;
+    ValueType type = kTypeValue;
+  };
+
+  explicit DropRules(const Options& options) : options_(options) {}
+
+  // Before a key's newest entry.
+  void StartKey() {
+    base_stripe_ = kNoStripe;
+    pair_stripe_ = kNoStripe;
+  }
+
+  [[nodiscard]] size_t StripeOf(SequenceNumber sequence) const {
+    if (options_.snapshots.empty()) [[likely]]
+      return 0;
+    const auto it =
+        std::lower_bound(options_.snapshots.begin(), options_.snapshots.end(), sequence);
+    return static_cast<size_t>(it - options_.snapshots.begin());
+  }
+  // The newest number that readers of the stripe can see.
+  [[nodiscard]] SequenceNumber StripeTop(size_t stripe) const {
+    return stripe < options_.snapshots.size() ? options_.snapshots[stripe] : kMaxSequenceNumber;
+  }
+  // True when only readers newer than every snapshot see the entry.
+  [[nodiscard]] bool NoSnapshotSees(size_t stripe) const {
+    return stripe == options_.snapshots.size();
+  }
+
+  // Whether a newer entry of its stripe hides an entry. Not for SingleDelete, which may have to
+  // outlive the value above it: its own value may be in another file.
+  [[nodiscard]] bool Hides(size_t stripe, ValueType type) const {
+    if (base_stripe_ == stripe) return true;
+    return pair_stripe_ == stripe && type != kTypeDeletion;
+  }
+
+  // Of an entry that is neither hidden nor covered by a range tombstone of its stripe, and no
+  // SingleDelete. `may_exist_deeper` is called for deletions only.
+  template <typename MayExistDeeper>
+  [[nodiscard]] Verdict Judge(size_t stripe, ValueType type, MayExistDeeper&& may_exist_deeper) {
+    if (type == kTypeMerge) return Verdict::kKeep;
+    base_stripe_ = stripe;
+    base_deletes_ = type == kTypeDeletion;
+    if (type == kTypeDeletion && stripe == 0 && !may_exist_deeper()) return Verdict::kExpired;
+    return Verdict::kKeep;
+  }
+
+  // Of a SingleDelete that no range tombstone of its stripe covers.
+  template <typename MayExistDeeper>
+  [[nodiscard]] Verdict JudgeSingleDelete(SequenceNumber sequence, size_t stripe,
+                                          const Follower& next, MayExistDeeper&& may_exist_deeper) {
+    const bool buried = base_stripe_ == stripe;  // newer entries of the stripe decide what is read
+    if (buried && base_deletes_) return Verdict::kHidden;
+    if (next.present && StripeOf(next.sequence) == stripe) {
+      switch (next.type) {
+        case kTypeSingleDeletion:
+          return Verdict::kHidden;  // the older one does the same
+        case kTypeDeletion:
+          if (buried) return Verdict::kKeep;
+          return Verdict::kBroken;
+        case kTypeMerge:
+          // Not allowed either; deletes the operand and whatever it applies to.
+          return KeepAsDeletion(stripe, buried);
+        default:
+          break;
+      }
+      if (sequence > options_.earliest_write_conflict_snapshot) return Verdict::kEmptyNext;
+      if (!buried) pair_stripe_ = stripe;
+      return Verdict::kDropPair;
+    }
+    if (stripe == 0 && !may_exist_deeper()) return Verdict::kExpired;
+    return Verdict::kKeep;
+  }
+
+  // A filter turned the entry judged last, which was kept, into a deletion.
+  template <typename MayExistDeeper>
+  [[nodiscard]] Verdict BecameDeletion(size_t stripe, MayExistDeeper&& may_exist_deeper) {
+    base_stripe_ = stripe;
+    base_deletes_ = true;
+    return stripe == 0 && !may_exist_deeper() ? Verdict::kExpired : Verdict::kKeep;
+  }
+
+  // Whether a kept entry's sequence number may become 0: no reader can tell, and tables shrink.
+  [[nodiscard]] bool MayZero(size_t stripe, ValueType type) const {
+    return options_.bottommost && stripe == 0 &&
+           (type == kTypeValue || type == kTypeWideColumnEntity);
+  }
+
+ private:
+  static constexpr size_t kNoStripe = SIZE_MAX;
+
+  Verdict KeepAsDeletion(size_t stripe, bool buried) {
+    if (!buried) {
+      base_stripe_ = stripe;
+      base_deletes_ = true;
+    }
+    return Verdict::kKeep;
+  }
+
+  Options options_;
+  size_t base_stripe_ = kNoStripe;  // of the key's last base entry
+  bool base_deletes_ = false;       // it is a Delete
+  // Of the last SingleDelete that went together with its value. Older values there are none of the
+  // readers' business; older deletions are, for they may have work in deeper levels.
+  size_t pair_stripe_ = kNoStripe;
+};
+
+// Of one range tombstone fragment's sequence numbers (descending) keeps those that some reader
+// needs: the newest of each stripe. Those of stripe 0 go when nothing deeper is left to delete.
+// Calls keep(sequence), newest first.
+template <typename Keep>
+void KeepNeededTombstones(std::span<const SequenceNumber> sequences,
+                          std::span<const SequenceNumber> snapshots, bool may_exist_deeper,
+                          Keep&& keep) {
+  size_t last_stripe = SIZE_MAX;
+  for (const SequenceNumber sequence : sequences) {
+    const auto it = std::lower_bound(snapshots.begin(), snapshots.end(), sequence);
+    const auto stripe = static_cast<size_t>(it - snapshots.begin());
+    if (stripe == last_stripe) continue;
+    last_stripe = stripe;
+    if (stripe == 0 && !may_exist_deeper) continue;
+    keep(sequence);
+  }
+}
+
+}  // namespace varve

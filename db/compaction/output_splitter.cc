@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The walk along the grandparents' borders.
+
+#include "db/compaction/output_splitter.h"
+
+namespace varve {
+
+OutputSplitter::OutputSplitter(const InternalKeyComparator* icmp,
+                               const std::vector<FileRef>* grandparents, uint64_t target_file_bytes,
+                               uint64_t max_overlap_bytes)
+    : icmp_(icmp),
+      grandparents_(*grandparents),
+      target_file_bytes_(target_file_bytes),
+      max_overlap_bytes_(max_overlap_bytes),
+      nearly_full_(target_file_bytes - target_file_bytes / 4) {
+  SetBoundary();
+}
+
+void OutputSplitter::SetBoundary() {
+  has_boundary_ = next_ < grandparents_.size();
+  if (has_boundary_) boundary_ = grandparents_[next_]->largest.user_key();
+}
+
+void OutputSplitter::PassBoundaries(const Slice& user_key) {
+  do {
+    passed_bytes_ += grandparents_[next_]->size;
+    next_++;
+    SetBoundary();
+  } while (has_boundary_ && icmp_->CompareUserKey(user_key, boundary_) > 0);
+}
+
+void OutputSplitter::StartFile(const Slice& user_key) {
+  if (has_boundary_ && icmp_->CompareUserKey(user_key, boundary_) > 0) PassBoundaries(user_key);
+  passed_bytes_ = 0;
+}
+
+}  // namespace varve

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where an output file ends: at its target size, and before it overlaps too much of the level that
+// it will be compacted into next.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "db/version/file_metadata.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// Asked once for each user key, in order; the caller never asks between entries of one key.
+//
+// Thread safety: none. The pointers outlive it.
+class OutputSplitter {
+ public:
+  // `grandparents`: files of the level after the output's, ascending. A target of UINT64_MAX and
+  // no grandparents: one file.
+  OutputSplitter(const InternalKeyComparator* icmp, const std::vector<FileRef>* grandparents,
+                 uint64_t target_file_bytes, uint64_t max_overlap_bytes);
+
+  // Whether a new file should begin with the key, `file_bytes` being in the open one.
+  bool ShouldStopBefore(const Slice& user_key, uint64_t file_bytes) {
+    bool crossed = false;
+    if (has_boundary_ && icmp_->CompareUserKey(user_key, boundary_) > 0) [[unlikely]] {
+      PassBoundaries(user_key);
+      crossed = true;
+    }
+    if (file_bytes >= target_file_bytes_) return true;
+    return crossed && (WouldOverlapTooMuch() || file_bytes >= nearly_full_);
+  }
+  // A file begins with this key.
+  void StartFile(const Slice& user_key);
+
+ private:
+  void PassBoundaries(const Slice& user_key);
+  void SetBoundary();
+  // Of a file that goes on into the next grandparent.
+  bool WouldOverlapTooMuch() const {
+    const uint64_t next_bytes = has_boundary_ ? grandparents_[next_]->size : 0;
+    return passed_bytes_ + next_bytes > max_overlap_bytes_;
+  }
+
+  const InternalKeyComparator* const icmp_;
+  const std::vector<FileRef>& grandparents_;
+  const uint64_t target_file_bytes_;
+  const uint64_t max_overlap_bytes_;
+  // A file this full ends at a grandparent's border: the next compaction then has fewer files to
+  // rewrite for each of the two.
+  const uint64_t nearly_full_;
+  size_t next_ = 0;             // the first grandparent that does not end before the last key
+  uint64_t passed_bytes_ = 0;   // of grandparents that ended within the open file
+  bool has_boundary_ = false;
+  Slice boundary_;  // largest user key of grandparents_[next_]
+};
+
+}  // namespace varve

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The loop of every flush and compaction.
+
+#include "db/compaction/output_writer.h"
+
+#include <utility>
+
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+// How many entries may pass before a failed write is noticed.
+constexpr uint32_t kEntriesPerCheck = 1024;
+
+}  // namespace
+
+OutputWriter::OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* tombstones,
+                           OpenOutput open)
+    : splitter_(splitter), tombstones_(tombstones), open_(std::move(open)) {}
+
+Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const Slice* end,
+                         const std::function<Status()>& check) {
+  has_lower_ = begin != nullptr;
+  if (has_lower_) lower_ = begin->ToString();
+  for (; iterator->Valid(); iterator->Next()) {
+    if (iterator->starts_user_key() && output_ != nullptr && splitter_ != nullptr) {
+      const Slice user_key = iterator->user_key();
+      if (splitter_->ShouldStopBefore(user_key, output_->builder()->EstimatedFileSize())) {
+        VARVE_RETURN_IF_ERROR(FinishFile(&user_key));
+      }
+    }
+    VARVE_RETURN_IF_ERROR(AddEntry(*iterator));
+  }
+  VARVE_RETURN_IF_ERROR(iterator->status());
+  if (check != nullptr) VARVE_RETURN_IF_ERROR(check());
+  return FinishFile(end);
+}
+
+Status OutputWriter::AddEntry(const CompactionIterator& iterator) {
+  if (output_ == nullptr) [[unlikely]] {
+    VARVE_RETURN_IF_ERROR(open_(&output_));
+    if (splitter_ != nullptr) splitter_->StartFile(iterator.user_key());
+  }
+  output_->Add(iterator.key(), iterator.value());
+  if (until_check_-- == 0) [[unlikely]] {
+    until_check_ = kEntriesPerCheck;
+    return output_->builder()->status();
+  }
+  return Status::OK();
+}
+
+Status OutputWriter::FinishFile(const Slice* upper) {
+  if (!tombstones_->empty()) {
+    const Slice lower(lower_);
+    const auto pieces = tombstones_->Within(has_lower_ ? &lower : nullptr, upper);
+    if (!pieces.empty() && output_ == nullptr) VARVE_RETURN_IF_ERROR(open_(&output_));
+    for (const SurvivingTombstones::Piece& piece : pieces) {
+      output_->AddTombstone(piece.begin, piece.end, piece.sequence);
+    }
+  }
+  if (output_ != nullptr) {
+    NewFile file;
+    VARVE_RETURN_IF_ERROR(output_->Finish(&file));
+    files_.push_back(std::move(file));
+    properties_.push_back(output_->builder()->properties());
+    output_.reset();
+  }
+  if (upper != nullptr) {
+    has_lower_ = true;
+    lower_ = upper->ToString();
+  }
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Pours surviving entries and tombstones into table files, one after another.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/compaction/compaction_iterator.h"
+#include "db/compaction/output_splitter.h"
+#include "db/compaction/surviving_tombstones.h"
+#include "db/flush/table_output.h"
+
+namespace varve {
+
+// Writes the files of one key range. The open file goes when anything fails; finished ones are the
+// caller's.
+//
+// Thread safety: none; `open` is called from the thread that runs Run.
+class OutputWriter {
+ public:
+  using OpenOutput = std::function<Status(std::unique_ptr<TableOutput>*)>;
+
+  // `splitter` may be null: everything goes into one file.
+  OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* tombstones, OpenOutput open);
+
+  // Runs the iterator, which was started, to its end. `begin` and `end` (user keys, exclusive end,
+  // null: open) bound where tombstones may reach. `check` (may be null) is asked after the last
+  // entry; the last file is kept only if it says OK.
+  Status Run(CompactionIterator* iterator, const Slice* begin, const Slice* end,
+             const std::function<Status()>& check = nullptr);
+
+  std::vector<NewFile>& files() { return files_; }
+  // Of the files, in the same order.
+  std::vector<TableProperties>& properties() { return properties_; }
+
+ private:
+  // Ends the open file, which may reach up to `upper`.
+  Status FinishFile(const Slice* upper);
+  Status AddEntry(const CompactionIterator& iterator);
+
+  OutputSplitter* const splitter_;
+  const SurvivingTombstones* const tombstones_;
+  const OpenOutput open_;
+
+  std::unique_ptr<TableOutput> output_;
+  bool has_lower_ = false;
+  std::string lower_;  // where the open (or next) file's tombstones may begin
+  uint32_t until_check_ = 0;
+  std::vector<NewFile> files_;
+  std::vector<TableProperties> properties_;
+};
+
+}  // namespace varve

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What one compaction is to do, as plain data: chosen by a picker, carried out by CompactionJob.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/version/version.h"
+#include "varve/listener.h"
+#include "varve/options.h"
+
+namespace varve {
+
+struct CompactionInputLevel {
+  int level = 0;
+  std::vector<FileRef> files;  // L0: newest first; deeper: ascending
+};
+
+struct CompactionPlan {
+  std::vector<CompactionInputLevel> inputs;  // start level first; output level last if it takes part
+  int start_level = 0;
+  int output_level = 1;
+  CompactionReason reason = CompactionReason::kUnknown;
+  double score = 0;
+  bool is_manual = false;
+  // All inputs can be given to the output level by an edit alone.
+  bool trivial_move = false;
+  // No deeper level holds anything in the key range: tombstones may go, sequences may become zero.
+  bool bottommost = false;
+  // Delete the input files without reading them (manual deletion of whole files).
+  bool deletion_only = false;
+  CompressionType compression = kNoCompression;
+  CompressionOptions compression_opts;
+  uint64_t target_file_bytes = 64 << 20;
+  uint64_t max_grandparent_overlap_bytes = UINT64_MAX;
+  std::vector<FileRef> grandparents;  // output_level + 1, overlapping the inputs
+  uint32_t max_subcompactions = 1;
+  VersionRef version;  // of the pick: keeps the inputs, and answers "does anything deeper overlap"
+
+  uint64_t InputBytes() const;
+  std::string DebugString() const;
+};
+
+}  // namespace varve

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Candidate keys from file bounds and from a walk over one input, weighed by the tables' indexes.
+
+#include "db/compaction/subcompaction_bounds.h"
+
+#include <algorithm>
+
+namespace varve {
+
+namespace {
+
+// Candidates that one walked file gives.
+constexpr uint64_t kKeysPerWalk = 64;
+
+// L0 files often span the same range, so that their bounds cut nothing: one of them is walked.
+void AddKeysOfOneFile(const std::vector<CompactionInputFile>& inputs,
+                      std::vector<std::string>* keys) {
+  const CompactionInputFile* chosen = nullptr;
+  for (const CompactionInputFile& input : inputs) {
+    if (input.level != 0) continue;
+    if (chosen == nullptr || input.file->size < chosen->file->size) chosen = &input;
+  }
+  if (chosen == nullptr) return;
+  const uint64_t entries = chosen->table->properties()->num_entries;
+  const uint64_t stride = std::max<uint64_t>(1, entries / kKeysPerWalk);
+  ReadOptions read_options;
+  read_options.fill_cache = false;
+  TableIterOptions iter_options;
+  iter_options.for_compaction = true;
+  const auto iterator = chosen->table->NewIterator(read_options, iter_options);
+  uint64_t n = 0;
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    if (++n % stride == 0 && iterator->key().size() >= kInternalKeyTrailerBytes) {
+      keys->push_back(ExtractUserKey(iterator->key()).ToString());
+    }
+  }
+}
+
+uint64_t BytesBefore(const std::vector<CompactionInputFile>& inputs,
+                     const InternalKeyComparator& icmp, const std::string& user_key) {
+  ReadOptions read_options;
+  read_options.fill_cache = false;
+  const InternalKey key(user_key, kMaxSequenceNumber, kValueTypeForSeek);
+  uint64_t bytes = 0;
+  for (const CompactionInputFile& input : inputs) {
+    if (icmp.CompareUserKey(input.file->largest.user_key(), user_key) < 0) {
+      bytes += input.file->size;
+    } else if (icmp.CompareUserKey(input.file->smallest.user_key(), user_key) < 0) {
+      bytes += input.table->ApproximateOffsetOf(read_options, key.Encode());
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::string> ChooseSubcompactionBounds(const CompactionPlan& plan,
+                                                   const std::vector<CompactionInputFile>& inputs,
+                                                   const InternalKeyComparator& icmp,
+                                                   uint32_t pieces) {
+  uint64_t total = 0;
+  for (const CompactionInputFile& input : inputs) total += input.file->size;
+  const uint64_t least = std::max<uint64_t>(1, plan.target_file_bytes);
+  pieces = static_cast<uint32_t>(std::min<uint64_t>(pieces, (total + least - 1) / least));
+  std::vector<std::string> bounds;
+  if (pieces < 2) return bounds;
+
+  std::vector<std::string> keys;
+  for (const CompactionInputFile& input : inputs) {
+    keys.push_back(input.file->smallest.user_key().ToString());
+    keys.push_back(input.file->largest.user_key().ToString());
+  }
+  AddKeysOfOneFile(inputs, &keys);
+  std::sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
+    return icmp.CompareUserKey(a, b) < 0;
+  });
+  keys.erase(std::unique(keys.begin(), keys.end(),
+                         [&](const std::string& a, const std::string& b) {
+                           return icmp.EqualUserKey(a, b);
+                         }),
+             keys.end());
+  const uint64_t share = total / pieces;
+  uint64_t last = 0;
+  for (const std::string& key : keys) {
+    if (bounds.size() + 1 == pieces) break;
+    const uint64_t bytes = BytesBefore(inputs, icmp, key);
+    // A cut leaves something on both sides.
+    if (bytes >= last + share && bytes < total) {
+      bounds.push_back(key);
+      last = bytes;
+    }
+  }
+  return bounds;
+}
+
+}  // namespace varve

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where a compaction is cut into pieces that run at once.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "db/compaction/plan.h"
+#include "db/version/table_cache.h"
+
+namespace varve {
+
+// One input file with its open reader.
+struct CompactionInputFile {
+  FileMetaData* file = nullptr;
+  TableRef table;
+  int level = 0;
+};
+
+// Ascending user keys that cut the inputs into at most `pieces` parts of about equal bytes, none
+// much smaller than an output file. Empty: one piece.
+std::vector<std::string> ChooseSubcompactionBounds(const CompactionPlan& plan,
+                                                   const std::vector<CompactionInputFile>& inputs,
+                                                   const InternalKeyComparator& icmp,
+                                                   uint32_t pieces);
+
+}  // namespace varve

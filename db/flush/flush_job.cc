@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Memtables in, one L0 table out.
+
+#include "db/flush/flush_job.h"
+
+#include <exception>
+#include <utility>
+
+#include "db/compaction/compaction_iterator.h"
+#include "db/compaction/output_writer.h"
+#include "db/compaction/surviving_tombstones.h"
+#include "table/iterator/merging_iterator.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+// Null unless the factory wants to filter flushes. A filter set directly is for compactions only.
+Status MakeFlushFilter(const FlushInput& input, std::unique_ptr<CompactionFilter>* filter) {
+  CompactionFilterFactory* factory = input.options->compaction_filter_factory.get();
+  if (factory == nullptr) return Status::OK();
+  try {
+    if (!factory->ShouldFilterTableFileCreation(TableFileCreationReason::kFlush)) {
+      return Status::OK();
+    }
+    CompactionFilter::Context context{};
+    context.is_full_compaction = false;
+    context.is_manual_compaction = false;
+    context.column_family_id = input.build.column_family_id;
+    context.reason = TableFileCreationReason::kFlush;
+    *filter = factory->CreateCompactionFilter(context);
+  } catch (const std::exception& e) {
+    return Status::Aborted(std::string("compaction filter factory ") + factory->Name() + " threw",
+                           e.what());
+  } catch (...) {
+    return Status::Aborted(std::string("compaction filter factory ") + factory->Name() + " threw");
+  }
+  return Status::OK();
+}
+
+Status CheckCount(const FlushInput& input, const CompactionCounts& counts) {
+  uint64_t expected = 0;
+  for (const auto& mem : input.memtables) expected += mem->entry_count() - mem->range_deletion_count();
+  if (counts.skipped || counts.entries_in == expected) return Status::OK();
+  return Status::Corruption("flush of column family " + input.build.column_family_name,
+                            "the memtables hold " + std::to_string(expected) + " entries, but " +
+                                std::to_string(counts.entries_in) + " came out");
+}
+
+}  // namespace
+
+Status RunFlush(const FlushInput& input, FlushResult* result) {
+  *result = FlushResult();
+  TombstoneSet set(*input.icmp);
+  std::vector<std::shared_ptr<const FragmentedTombstones>> lists;
+  std::vector<std::unique_ptr<InternalIterator>> children;
+  for (auto it = input.memtables.rbegin(); it != input.memtables.rend(); ++it) {
+    children.push_back((*it)->NewIterator());
+    auto tombstones = (*it)->RangeTombstones();
+    if (tombstones != nullptr && !tombstones->empty()) lists.push_back(std::move(tombstones));
+  }
+  const auto merged = NewMergingIterator(input.icmp, std::move(children));
+  const SurvivingTombstones tombstones(lists, *input.icmp, input.snapshots, /*bottommost=*/false,
+                                       /*deeper=*/nullptr);
+  set.Add(tombstones.all());
+  std::unique_ptr<CompactionFilter> filter;
+  VARVE_RETURN_IF_ERROR(MakeFlushFilter(input, &filter));
+
+  CompactionIteratorOptions options;
+  options.icmp = input.icmp;
+  options.snapshots = input.snapshots;
+  options.earliest_write_conflict_snapshot = input.earliest_write_conflict_snapshot;
+  options.enforce_single_del_contracts = input.enforce_single_del_contracts;
+  options.filter = filter.get();
+  CompactionIterator iterator(merged.get(), &set, options);
+  iterator.Start(nullptr);
+
+  OutputWriter writer(/*splitter=*/nullptr, &tombstones, [&](std::unique_ptr<TableOutput>* output) {
+    return TableOutput::Create(input.output, input.build, output);
+  });
+  // Before the file is made durable: a wrong count must leave none behind.
+  VARVE_RETURN_IF_ERROR(writer.Run(&iterator, nullptr, nullptr, [&] {
+    return input.verify_entry_count ? CheckCount(input, iterator.counts()) : Status::OK();
+  }));
+  result->entries_in = iterator.counts().entries_in;
+  result->entries_dropped = iterator.counts().dropped();
+  if (!writer.files().empty()) {
+    result->wrote_file = true;
+    result->file = std::move(writer.files().front());
+    result->properties = std::move(writer.properties().front());
+  }
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Writes frozen memtables of one column family as one L0 table.
+
+#include <memory>
+#include <vector>
+
+#include "db/flush/table_output.h"
+#include "memtable/memtable.h"
+#include "varve/compaction_filter.h"
+
+namespace varve {
+
+struct FlushInput {
+  std::vector<std::shared_ptr<MemTable>> memtables;  // oldest first, frozen
+  std::vector<SequenceNumber> snapshots;             // ascending
+  std::shared_ptr<const ColumnFamilyOptions> options;
+  const InternalKeyComparator* icmp = nullptr;
+  TableOutputContext output;
+  TableBuildOptions build;  // file_number, identity and so on filled in by the caller
+  SequenceNumber earliest_write_conflict_snapshot = kMaxSequenceNumber;
+  bool enforce_single_del_contracts = true;  // of DBOptions, as the next one
+  bool verify_entry_count = true;
+};
+
+struct FlushResult {
+  bool wrote_file = false;  // false: nothing survived (every entry was shadowed) or the input was empty
+  NewFile file;             // level 0
+  TableProperties properties;
+  uint64_t entries_in = 0;       // point entries
+  uint64_t entries_dropped = 0;  // of them
+};
+
+// No lock is held or needed. On an error no file is left behind. Entries that no snapshot can see are
+// dropped by the same rules as in compaction (tombstones stay).
+Status RunFlush(const FlushInput& input, FlushResult* result);
+
+}  // namespace varve

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Files of tables: made, filled, made durable, described; deleted when anything fails.
+
+#include "db/flush/table_output.h"
+
+#include <utility>
+
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/env/writable_file_writer.h"
+
+namespace varve {
+
+TableOutput::TableOutput(const TableOutputContext& context, const TableBuildOptions& build)
+    : context_(context),
+      build_(build),
+      file_name_(TableFileName(context.db_path, build.file_number)) {}
+
+Status TableOutput::Create(const TableOutputContext& context, const TableBuildOptions& build,
+                           std::unique_ptr<TableOutput>* output) {
+  output->reset();
+  // Before the file: a refused option leaves nothing behind.
+  VARVE_RETURN_IF_ERROR(TableBuilder::CheckOptions(build));
+  std::unique_ptr<TableOutput> made(new TableOutput(context, build));
+  FileOptions file_options = context.file_options;
+  file_options.use_direct_writes = context.use_direct_io;
+  file_options.use_mmap_writes = false;
+  WritableFileWriter::Options writer_options;
+  writer_options.max_buffer_size = context.file_buffer_bytes;
+  writer_options.bytes_per_sync = context.bytes_per_sync;
+  writer_options.io_options.rate_limiter_priority = context.io_priority;
+  writer_options.rate_limiter = context.rate_limiter;
+  writer_options.stats = build.statistics;
+  writer_options.clock = context.clock;
+  VARVE_RETURN_IF_ERROR(WritableFileWriter::Create(context.fs.get(), made->file_name_, file_options,
+                                                   writer_options, &made->file_));
+  made->file_->file()->SetIOPriority(context.io_priority);
+  VARVE_RETURN_IF_ERROR(TableBuilder::Create(made->build_, made->file_.get(), &made->builder_));
+  *output = std::move(made);
+  return Status::OK();
+}
+
+TableOutput::~TableOutput() {
+  if (finished_) return;
+  if (builder_ != nullptr) builder_->Abandon();
+  builder_.reset();
+  if (file_ == nullptr) return;
+  file_.reset();
+  // A leftover is unknown to every MANIFEST: the next open sets it aside.
+  context_.fs->DeleteFile(file_name_, IOOptions(), nullptr).PermitUncheckedError();
+}
+
+void TableOutput::AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq) {
+  InternalKey begin_key(begin, seq, kTypeRangeDeletion);
+  builder_->AddTombstone(begin_key.Encode(), end);
+  if (first_tombstone_.empty()) first_tombstone_ = std::move(begin_key);
+  // Exclusive: the sentinel sorts before every entry of the end key.
+  if (last_tombstone_end_.empty() ||
+      build_.icmp->CompareUserKey(last_tombstone_end_.user_key(), end) < 0) {
+    last_tombstone_end_.Set(end, kMaxSequenceNumber, kTypeRangeDeletion);
+  }
+  NoteSequence(seq);
+  has_entry_ = true;
+}
+
+bool TableOutput::SetBounds(NewFile* file) const {
+  if (!first_point_.empty()) {
+    if (!file->smallest.DecodeFrom(first_point_) || !file->largest.DecodeFrom(last_point_)) {
+      return false;
+    }
+  }
+  if (first_tombstone_.empty()) return !first_point_.empty();
+  const InternalKeyComparator& icmp = *build_.icmp;
+  if (first_point_.empty() ||
+      icmp.Compare(first_tombstone_.Encode(), file->smallest.Encode()) < 0) {
+    file->smallest = first_tombstone_;
+  }
+  if (first_point_.empty() ||
+      icmp.Compare(last_tombstone_end_.Encode(), file->largest.Encode()) > 0) {
+    file->largest = last_tombstone_end_;
+  }
+  return true;
+}
+
+Status TableOutput::CloseFile() {
+  VARVE_RETURN_IF_ERROR(file_->Sync(context_.use_fsync));
+  VARVE_RETURN_IF_ERROR(file_->Close());
+  if (file_->file_size() != builder_->FileSize()) {
+    return Status::Corruption(file_name_, "the table's size is not the file's");
+  }
+  return Status::OK();
+}
+
+Status TableOutput::Finish(NewFile* file) {
+  NewFile meta;
+  if (!has_entry_) return Status::InvalidArgument(file_name_, "a table without entries");
+  VARVE_RETURN_IF_ERROR(builder_->Finish());
+  VARVE_RETURN_IF_ERROR(CloseFile());
+  if (!SetBounds(&meta)) return Status::Corruption(file_name_, "an entry's key is too short");
+  const TableProperties& properties = builder_->properties();
+  meta.level = file->level;
+  meta.epoch_number = file->epoch_number;
+  meta.number = build_.file_number;
+  meta.size = builder_->FileSize();
+  meta.smallest_seq = smallest_seq_;
+  meta.largest_seq = largest_seq_;
+  meta.marked_for_compaction = builder_->NeedsCompaction();
+  meta.oldest_ancestor_time = build_.creation_time;
+  meta.file_creation_time = build_.file_creation_time;
+  meta.tail_size = builder_->tail_size();
+  meta.unique_id = builder_->UniqueId();
+  meta.num_entries = properties.num_entries;
+  meta.num_deletions = properties.num_deletions;
+  meta.num_range_deletions = properties.num_range_deletions;
+  meta.raw_key_bytes = properties.raw_key_size;
+  meta.raw_value_bytes = properties.raw_value_size;
+  *file = std::move(meta);
+  finished_ = true;
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Creates a table file, fills it through a TableBuilder, makes it durable, and describes it.
+
+#include <memory>
+#include <string>
+
+#include "db/version/version_edit.h"
+#include "table/table_builder.h"
+#include "varve/file_system.h"
+#include "varve/options.h"
+
+namespace varve {
+
+class RateLimiter;
+class WritableFileWriter;
+
+// What every table written by a database has in common.
+struct TableOutputContext {
+  std::string db_path;
+  std::shared_ptr<FileSystem> fs;
+  FileOptions file_options;
+  SystemClock* clock = nullptr;
+  RateLimiter* rate_limiter = nullptr;
+  Env::IOPriority io_priority = Env::IO_LOW;
+  uint64_t bytes_per_sync = 0;
+  size_t file_buffer_bytes = 1 << 20;
+  bool use_fsync = false;
+  bool use_direct_io = false;
+};
+
+// Thread safety: none. The file is deleted by the destructor unless Finish returned OK. The context's
+//   and the options' pointers outlive it.
+class TableOutput {
+ public:
+  // build.file_number names the file.
+  static Status Create(const TableOutputContext& context, const TableBuildOptions& build,
+                       std::unique_ptr<TableOutput>* output);
+  ~TableOutput();
+
+  TableBuilder* builder() { return builder_.get(); }
+  // Adds a point entry to the table and keeps the file's bounds and sequence range. Errors show in
+  // builder()->status() and fail Finish.
+  void Add(const Slice& internal_key, const Slice& value) {
+    if (!has_entry_ || first_point_.empty()) [[unlikely]] {
+      first_point_.assign(internal_key.data(), internal_key.size());
+    }
+    last_point_.assign(internal_key.data(), internal_key.size());
+    NoteSequence(ExtractSequence(internal_key));
+    has_entry_ = true;
+    builder_->Add(internal_key, value);
+  }
+  // A fragment [begin, end) at seq, already clipped to where this file may reach. Ascending, and at
+  // one begin the newest first.
+  void AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq);
+  bool empty() const { return !has_entry_; }
+
+  // Finishes the table, syncs and closes the file, fills in *file (level and epoch are left alone).
+  Status Finish(NewFile* file);
+
+ private:
+  TableOutput(const TableOutputContext& context, const TableBuildOptions& build);
+  void NoteSequence(SequenceNumber seq) {
+    smallest_seq_ = seq < smallest_seq_ ? seq : smallest_seq_;
+    largest_seq_ = seq > largest_seq_ ? seq : largest_seq_;
+  }
+  Status CloseFile();
+  // The bounds of points and tombstones together.
+  bool SetBounds(NewFile* file) const;
+
+  const TableOutputContext context_;
+  const TableBuildOptions build_;
+  std::string file_name_;
+  std::unique_ptr<WritableFileWriter> file_;
+  std::unique_ptr<TableBuilder> builder_;
+  // Internal keys of the first and the last point entry; empty without points.
+  std::string first_point_;
+  std::string last_point_;
+  // Of the tombstones: the first begin at its newest sequence, and the largest end.
+  InternalKey first_tombstone_;
+  InternalKey last_tombstone_end_;
+  SequenceNumber smallest_seq_ = kMaxSequenceNumber;
+  SequenceNumber largest_seq_ = 0;
+  bool has_entry_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace varve

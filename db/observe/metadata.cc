@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/observe/metadata.h"
+
+#include <algorithm>
+
+#include "db/wal/log_reader.h"
+#include "db/write/batch_reader.h"
+#include "util/coding/fixed.h"
+#include "util/env/file_names.h"
+#include "util/env/sequential_file_reader.h"
+
+namespace varve {
+
+namespace {
+
+// A family's current version, with what is needed to read its tables.
+struct PinnedVersion {
+  VersionRef version;
+  std::shared_ptr<ColumnFamily> family;
+};
+
+PinnedVersion Pin(Engine* engine, ColumnFamily* family) {
+  MutexLock lock(&engine->mu);
+  return PinnedVersion{family->current(), family->shared_from_this()};
+}
+
+std::vector<PinnedVersion> PinAll(Engine* engine) {
+  MutexLock lock(&engine->mu);
+  std::vector<PinnedVersion> result;
+  for (const auto& [id, family] : engine->families.all()) {
+    result.push_back(PinnedVersion{family->current(), family});
+  }
+  return result;
+}
+
+void FillFile(const Engine& engine, const FileMetaData& file, SstFileMetaData* out) {
+  out->relative_filename = TableFileBaseName(file.number);
+  out->name = "/" + out->relative_filename;
+  out->directory = engine.name;
+  out->db_path = engine.name;
+  out->file_number = file.number;
+  out->size = file.size;
+  out->temperature = file.temperature;
+  out->file_checksum = file.file_checksum;
+  out->file_checksum_func_name = file.file_checksum_func_name;
+  out->smallest_seqno = file.smallest_seq;
+  out->largest_seqno = file.largest_seq;
+  out->smallestkey = file.smallest.user_key().ToString();
+  out->largestkey = file.largest.user_key().ToString();
+  out->being_compacted = file.being_compacted;
+  out->num_entries = file.num_entries;
+  out->num_deletions = file.num_deletions;
+  out->oldest_ancester_time = file.oldest_ancestor_time;
+  out->file_creation_time = file.file_creation_time;
+  out->epoch_number = file.epoch_number;
+}
+
+// Entry counts of files that were in the MANIFEST are known from their properties only.
+void FillCounts(TableCache* cache, FileMetaData* file, int level, SstFileMetaData* out) {
+  if (out->num_entries != 0) return;
+  TableRef table;
+  if (!cache->Find(file, level, ReadOptions(), &table).ok()) return;
+  out->num_entries = table->properties()->num_entries;
+  out->num_deletions = table->properties()->num_deletions;
+}
+
+class ListedLog final : public LogFile {
+ public:
+  ListedLog(uint64_t number, uint64_t bytes, SequenceNumber start)
+      : number_(number), bytes_(bytes), start_(start) {}
+  std::string PathName() const override { return "/" + LogFileBaseName(number_); }
+  uint64_t LogNumber() const override { return number_; }
+  WalFileType Type() const override { return kAliveLogFile; }
+  SequenceNumber StartSequence() const override { return start_; }
+  uint64_t SizeFileBytes() const override { return bytes_; }
+
+ private:
+  const uint64_t number_;
+  const uint64_t bytes_;
+  const SequenceNumber start_;
+};
+
+SequenceNumber FirstSequence(Engine* engine, uint64_t number) {
+  const std::string path = LogFileName(engine->WalDirectory(), number);
+  std::unique_ptr<SequentialFileReader> file;
+  if (!SequentialFileReader::Open(engine->fs.get(), path, engine->LogFileOptions(), &file).ok()) {
+    return 0;
+  }
+  wal::LogReader reader(std::move(file), number, path, nullptr);
+  Slice record;
+  std::string scratch;
+  if (!reader.ReadRecord(&record, &scratch, WALRecoveryMode::kPointInTimeRecovery)) return 0;
+  return record.size() < kBatchHeaderBytes ? 0 : DecodeFixed64(record.data());
+}
+
+uint64_t OffsetInFile(const PinnedVersion& pinned, FileMetaData* file, int level,
+                      const Slice& user_key) {
+  const InternalKeyComparator& icmp = *pinned.version->icmp();
+  if (icmp.CompareUserKey(user_key, file->smallest.user_key()) <= 0) return 0;
+  if (icmp.CompareUserKey(user_key, file->largest.user_key()) > 0) return file->size;
+  TableRef table;
+  if (!pinned.family->table_cache()->Find(file, level, ReadOptions(), &table).ok()) return 0;
+  std::string target;
+  AppendInternalKey(&target, user_key, kMaxSequenceNumber, kValueTypeForSeek);
+  return table->ApproximateOffsetOf(ReadOptions(), target);
+}
+
+}  // namespace
+
+void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files) {
+  for (const PinnedVersion& pinned : PinAll(engine)) {
+    for (int level = 0; level < pinned.version->num_levels(); level++) {
+      for (const FileRef& file : pinned.version->level(level).files()) {
+        LiveFileMetaData out;
+        {
+          MutexLock lock(&engine->mu);
+          FillFile(*engine, *file, &out);
+        }
+        FillCounts(pinned.family->table_cache(), file.get(), level, &out);
+        out.column_family_name = pinned.family->name();
+        out.level = level;
+        files->push_back(std::move(out));
+      }
+    }
+  }
+}
+
+void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* metadata) {
+  const PinnedVersion pinned = Pin(engine, family);
+  *metadata = ColumnFamilyMetaData();
+  metadata->name = family->name();
+  for (int level = 0; level < pinned.version->num_levels(); level++) {
+    std::vector<SstFileMetaData> files;
+    uint64_t bytes = 0;
+    for (const FileRef& file : pinned.version->level(level).files()) {
+      files.emplace_back();
+      {
+        MutexLock lock(&engine->mu);
+        FillFile(*engine, *file, &files.back());
+      }
+      FillCounts(pinned.family->table_cache(), file.get(), level, &files.back());
+      bytes += file->size;
+      metadata->file_count++;
+    }
+    metadata->size += bytes;
+    metadata->levels.emplace_back(level, bytes, std::move(files));
+  }
+}
+
+Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes) {
+  names->clear();
+  MutexLock lock(&engine->mu);
+  for (const auto& [id, family] : engine->families.all()) {
+    const Version& version = *family->current();
+    for (int level = 0; level < version.num_levels(); level++) {
+      for (const FileRef& file : version.level(level).files()) {
+        names->push_back("/" + TableFileBaseName(file->number));
+      }
+    }
+  }
+  names->push_back("/CURRENT");
+  names->push_back("/" + DescriptorFileBaseName(engine->versions->manifest_file_number()));
+  if (engine->options_file_number != 0) {
+    names->push_back("/" + OptionsFileBaseName(engine->options_file_number));
+  }
+  if (manifest_bytes != nullptr) *manifest_bytes = engine->versions->manifest_file_size();
+  return Status::OK();
+}
+
+Status ListLogs(Engine* engine, VectorLogPtr* files) {
+  files->clear();
+  for (const LogSet::LogInfo& log : engine->logs->List()) {
+    files->push_back(
+        std::make_unique<ListedLog>(log.number, log.bytes, FirstSequence(engine, log.number)));
+  }
+  return Status::OK();
+}
+
+Status ApproximateSizes(Engine* engine, ColumnFamily* family,
+                        const SizeApproximationOptions& options, const Range* ranges, int n,
+                        uint64_t* sizes) {
+  if (!options.include_memtables && !options.include_files) {
+    return Status::InvalidArgument("GetApproximateSizes: neither memtables nor files are included");
+  }
+  const PinnedVersion pinned = Pin(engine, family);
+  ReadGuard super_version(family);
+  for (int i = 0; i < n; i++) {
+    uint64_t total = 0;
+    for (int level = 0; options.include_files && level < pinned.version->num_levels(); level++) {
+      for (FileMetaData* file :
+           pinned.version->level(level).Overlapping(&ranges[i].start, &ranges[i].limit)) {
+        const uint64_t begin = OffsetInFile(pinned, file, level, ranges[i].start);
+        const uint64_t end = OffsetInFile(pinned, file, level, ranges[i].limit);
+        if (end > begin) total += end - begin;
+      }
+    }
+    if (options.include_memtables) {
+      uint64_t entries = 0;
+      uint64_t bytes = 0;
+      super_version->mem()->ApproximateStats(ranges[i].start, ranges[i].limit, &entries, &bytes);
+      total += bytes;
+      for (const auto& mem : super_version->immutables()) {
+        mem->ApproximateStats(ranges[i].start, ranges[i].limit, &entries, &bytes);
+        total += bytes;
+      }
+    }
+    sizes[i] = total;
+  }
+  return Status::OK();
+}
+
+Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range* ranges, size_t n,
+                               TablePropertiesCollection* properties) {
+  const PinnedVersion pinned = Pin(engine, family);
+  const auto add = [&](FileMetaData* file, int level) {
+    TableRef table;
+    Status s = family->table_cache()->Find(file, level, ReadOptions(), &table);
+    if (s.ok()) (*properties)[TableFileName(engine->name, file->number)] = table->properties();
+    return s;
+  };
+  for (int level = 0; level < pinned.version->num_levels(); level++) {
+    const LevelFiles& files = pinned.version->level(level);
+    for (size_t i = 0; ranges == nullptr && i < files.size(); i++) {
+      Status s = add(files[i], level);
+      if (!s.ok()) return s;
+    }
+    for (size_t i = 0; i < n; i++) {
+      for (FileMetaData* file : files.Overlapping(&ranges[i].start, &ranges[i].limit)) {
+        Status s = add(file, level);
+        if (!s.ok()) return s;
+      }
+    }
+  }
+  return Status::OK();
+}
+
+Status VerifyTables(Engine* engine, const ReadOptions& options) {
+  for (const PinnedVersion& pinned : PinAll(engine)) {
+    for (int level = 0; level < pinned.version->num_levels(); level++) {
+      for (const FileRef& file : pinned.version->level(level).files()) {
+        TableRef table;
+        Status s = pinned.family->table_cache()->Find(file.get(), level, options, &table);
+        if (s.ok()) s = table->VerifyChecksum(options);
+        if (!s.ok()) return s;
+      }
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Which files a database consists of, how large parts of it are, and whether their bytes are sound.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "db/background/engine.h"
+#include "varve/db.h"
+#include "varve/metadata.h"
+#include "varve/table_properties.h"
+#include "varve/transaction_log.h"
+
+namespace varve {
+
+// All take the DB mutex themselves where they need it.
+void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files);
+void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* metadata);
+// Names relative to the directory, with a leading slash; the size of the MANIFEST that is valid.
+Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes);
+Status ListLogs(Engine* engine, VectorLogPtr* files);
+Status ApproximateSizes(Engine* engine, ColumnFamily* family, const SizeApproximationOptions& options,
+                        const Range* ranges, int n, uint64_t* sizes);
+Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range* ranges, size_t n,
+                               TablePropertiesCollection* properties);  // ranges null: all tables
+// Reads every live table and checks every block.
+Status VerifyTables(Engine* engine, const ReadOptions& options);
+
+}  // namespace varve

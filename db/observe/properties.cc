@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/observe/properties.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+#include <functional>
+
+#include "varve/cache.h"
+#include "varve/statistics.h"
+#include "varve/system_clock.h"
+
+#include "db/background/compaction_work.h"
+#include "db/background/flush_work.h"
+#include "db/background/table_context.h"
+
+namespace varve {
+
+namespace {
+
+using P = DB::Properties;
+
+void AppendF(std::string* out, const char* format, ...) __attribute__((format(printf, 2, 3)));
+void AppendF(std::string* out, const char* format, ...) {
+  char line[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(line, sizeof(line), format, args);
+  va_end(args);
+  out->append(line);
+}
+
+double Megabytes(uint64_t bytes) {
+  return static_cast<double>(bytes) / 1048576.0;
+}
+
+bool ConsumeLevel(const Slice& name, const std::string& prefix, int levels, int* level) {
+  if (!name.starts_with(prefix) || name.size() == prefix.size()) return false;
+  int value = 0;
+  for (size_t i = prefix.size(); i < name.size(); i++) {
+    if (name[i] < '0' || name[i] > '9' || value > 1000) return false;
+    value = value * 10 + (name[i] - '0');
+  }
+  *level = value;
+  return value < levels;
+}
+
+// --- Numbers. Each function is called with the DB mutex held.
+
+struct NumberProperty {
+  const std::string* name;
+  uint64_t (*get)(Engine& e, ColumnFamily& f);
+  bool summable;  // over families
+};
+
+uint64_t SumImmutables(ColumnFamily& f, uint64_t (MemTable::*get)() const) {
+  uint64_t sum = 0;
+  for (const ImmutableMemTable& imm : f.immutables()) sum += (imm.mem.get()->*get)();
+  return sum;
+}
+
+uint64_t SumFiles(ColumnFamily& f, uint64_t FileMetaData::*field) {
+  uint64_t sum = 0;
+  for (int level = 0; level < f.current()->num_levels(); level++) {
+    for (const FileRef& file : f.current()->level(level).files()) sum += (*file).*field;
+  }
+  return sum;
+}
+
+// Entries less twice the deletions: each deletion hides itself and, on average, one other entry.
+uint64_t EstimateKeys(Engine&, ColumnFamily& f) {
+  const uint64_t entries = f.mem()->entry_count() + SumImmutables(f, &MemTable::entry_count) +
+                           SumFiles(f, &FileMetaData::num_entries);
+  const uint64_t deletions = f.mem()->deletion_count() +
+                             SumImmutables(f, &MemTable::deletion_count) +
+                             SumFiles(f, &FileMetaData::num_deletions);
+  return entries > 2 * deletions ? entries - 2 * deletions : 0;
+}
+
+uint64_t TableReaderBytes(Engine&, ColumnFamily& f) {
+  uint64_t sum = 0;
+  for (int level = 0; level < f.current()->num_levels(); level++) {
+    for (const FileRef& file : f.current()->level(level).files()) {
+      const TableReader* reader = file->reader.load(std::memory_order_acquire);
+      if (reader != nullptr) sum += reader->MemoryUsage();
+    }
+  }
+  return sum;
+}
+
+const Cache* BlockCacheOf(ColumnFamily& f) {
+  return TableOptionsOf(*f.options()).block_cache.get();
+}
+
+// The last level's files, which hold each live key once, stand for the live data.
+uint64_t LiveDataBytes(Engine&, ColumnFamily& f) {
+  const Version& version = *f.current();
+  for (int level = version.num_levels() - 1; level > 0; level--) {
+    if (!version.level(level).empty()) return version.level(level).bytes();
+  }
+  return version.level(0).bytes();
+}
+
+const std::vector<NumberProperty>& Numbers() {
+  static const auto* table = new std::vector<NumberProperty>{
+      {&P::kNumImmutableMemTable,
+       [](Engine&, ColumnFamily& f) -> uint64_t { return f.immutables().size(); }, true},
+      {&P::kNumImmutableMemTableFlushed, [](Engine&, ColumnFamily&) -> uint64_t { return 0; },
+       true},
+      {&P::kMemTableFlushPending,
+       [](Engine&, ColumnFamily& f) -> uint64_t { return f.flush_requested ? 1 : 0; }, true},
+      {&P::kCurSizeActiveMemTable,
+       [](Engine&, ColumnFamily& f) -> uint64_t { return f.mem()->MemoryUsage(); }, true},
+      {&P::kCurSizeAllMemTables,
+       [](Engine&, ColumnFamily& f) -> uint64_t { return f.MemTableBytes(); }, true},
+      {&P::kSizeAllMemTables,
+       [](Engine&, ColumnFamily& f) -> uint64_t { return f.MemTableBytes(); }, true},
+      {&P::kNumEntriesActiveMemTable,
+       [](Engine&, ColumnFamily& f) { return f.mem()->entry_count(); }, true},
+      {&P::kNumEntriesImmMemTables,
+       [](Engine&, ColumnFamily& f) { return SumImmutables(f, &MemTable::entry_count); }, true},
+      {&P::kNumDeletesActiveMemTable,
+       [](Engine&, ColumnFamily& f) { return f.mem()->deletion_count(); }, true},
+      {&P::kNumDeletesImmMemTables,
+       [](Engine&, ColumnFamily& f) { return SumImmutables(f, &MemTable::deletion_count); }, true},
+      {&P::kNumRunningFlushes,
+       [](Engine& e, ColumnFamily&) { return static_cast<uint64_t>(e.flush->running()); }, false},
+      {&P::kCompactionPending,
+       [](Engine&, ColumnFamily& f) -> uint64_t { return f.compaction_queued ? 1 : 0; }, true},
+      {&P::kNumRunningCompactions,
+       [](Engine&, ColumnFamily& f) -> uint64_t { return f.running_compactions.size(); }, true},
+      {&P::kBackgroundErrors,
+       [](Engine& e, ColumnFamily&) -> uint64_t {
+         return e.errors.severity() != ErrorState::Severity::kNone ? 1 + e.errors.attempts : 0;
+       },
+       false},
+      {&P::kEstimatePendingCompactionBytes,
+       [](Engine&, ColumnFamily& f) { return f.shape().pending_compaction_bytes; }, true},
+      {&P::kActualDelayedWriteRate,
+       [](Engine& e, ColumnFamily&) {
+         return e.delayed_families > 0 ? e.pacer->bytes_per_second() : 0;
+       },
+       false},
+      {&P::kIsWriteStopped,
+       [](Engine& e, ColumnFamily&) -> uint64_t {
+         return e.stopped_families > 0 || e.errors.writes_stopped() ? 1 : 0;
+       },
+       false},
+      {&P::kIsFileDeletionsEnabled,
+       [](Engine& e, ColumnFamily&) -> uint64_t { return e.file_deletions_disabled == 0 ? 1 : 0; },
+       false},
+      {&P::kEstimateNumKeys, EstimateKeys, true},
+      {&P::kEstimateLiveDataSize, LiveDataBytes, true},
+      {&P::kEstimateTableReadersMem, TableReaderBytes, true},
+      {&P::kTotalSstFilesSize, [](Engine&, ColumnFamily& f) { return f.current()->TotalBytes(); },
+       true},
+      {&P::kLiveSstFilesSize, [](Engine&, ColumnFamily& f) { return f.current()->TotalBytes(); },
+       true},
+      {&P::kBaseLevel,
+       [](Engine&, ColumnFamily& f) { return static_cast<uint64_t>(f.shape().base_level); }, false},
+      {&P::kNumSnapshots, [](Engine& e, ColumnFamily&) { return e.snapshots.count(); }, false},
+      {&P::kOldestSnapshotTime,
+       [](Engine& e, ColumnFamily&) {
+         return static_cast<uint64_t>(e.snapshots.oldest_unix_seconds());
+       },
+       false},
+      {&P::kOldestSnapshotSequence,
+       [](Engine& e, ColumnFamily&) { return e.snapshots.count() == 0 ? 0 : e.snapshots.oldest(); },
+       false},
+      {&P::kCurrentSuperVersionNumber,
+       [](Engine&, ColumnFamily& f) { return f.SuperVersionNumber(); }, false},
+      {&P::kMinLogNumberToKeep, [](Engine& e, ColumnFamily&) { return e.versions->MinLogNumber(); },
+       false},
+      {&P::kBlockCacheCapacity,
+       [](Engine&, ColumnFamily& f) -> uint64_t {
+         return BlockCacheOf(f) == nullptr ? 0 : BlockCacheOf(f)->GetCapacity();
+       },
+       false},
+      {&P::kBlockCacheUsage,
+       [](Engine&, ColumnFamily& f) -> uint64_t {
+         return BlockCacheOf(f) == nullptr ? 0 : BlockCacheOf(f)->GetUsage();
+       },
+       false},
+      {&P::kBlockCachePinnedUsage,
+       [](Engine&, ColumnFamily& f) -> uint64_t {
+         return BlockCacheOf(f) == nullptr ? 0 : BlockCacheOf(f)->GetPinnedUsage();
+       },
+       false},
+      {&P::kNumBlobFiles, [](Engine&, ColumnFamily&) -> uint64_t { return 0; }, true},
+      {&P::kTotalBlobFileSize, [](Engine&, ColumnFamily&) -> uint64_t { return 0; }, true},
+      {&P::kLiveBlobFileSize, [](Engine&, ColumnFamily&) -> uint64_t { return 0; }, true},
+  };
+  return *table;
+}
+
+const NumberProperty* FindNumber(const Slice& name) {
+  for (const NumberProperty& property : Numbers()) {
+    if (name == Slice(*property.name)) return &property;
+  }
+  return nullptr;
+}
+
+// --- Texts. Called with the DB mutex held.
+
+std::string LevelStats(ColumnFamily& f) {
+  std::string out = "Level Files Size(MB)\n--------------------\n";
+  for (int level = 0; level < f.current()->num_levels(); level++) {
+    const LevelFiles& files = f.current()->level(level);
+    AppendF(&out, "%3d %8zu %8.0f\n", level, files.size(), Megabytes(files.bytes()));
+  }
+  return out;
+}
+
+std::string FamilyStats(Engine& e, ColumnFamily& f) {
+  std::string out;
+  AppendF(&out, "\n** Compaction stats [%s] **\n", f.name().c_str());
+  AppendF(&out, "%-6s %7s %10s %7s %10s %10s %10s %9s %12s %12s\n", "Level", "Files", "Size(MB)",
+          "Score", "Read(MB)", "Write(MB)", "Moved(MB)", "Comp(cnt)", "KeyIn", "KeyDrop");
+  for (int level = 0; level < f.current()->num_levels(); level++) {
+    const LevelFiles& files = f.current()->level(level);
+    const LevelCompactionStats& stats = e.level_stats[static_cast<size_t>(level)];
+    if (files.empty() && stats.count == 0 && level > 0) continue;
+    const auto& scores = f.shape().scores;
+    const double score =
+        static_cast<size_t>(level) < scores.size() ? scores[static_cast<size_t>(level)] : 0;
+    AppendF(&out,
+            "L%-5d %7zu %10.1f %7.2f %10.1f %10.1f %10.1f %9" PRIu64 " %12" PRIu64 " %12" PRIu64
+            "\n",
+            level, files.size(), Megabytes(files.bytes()), score, Megabytes(stats.bytes_read),
+            Megabytes(stats.bytes_written), Megabytes(stats.bytes_moved), stats.count,
+            stats.entries_in, stats.entries_dropped);
+  }
+  AppendF(&out, "Flushes: %" PRIu64 ", %.1f MB. Pending compaction: %.1f MB\n", e.flush_count,
+          Megabytes(e.flush_bytes), Megabytes(f.shape().pending_compaction_bytes));
+  AppendF(&out, "Write stall: %s\n", e.stall_reason.empty() ? "none" : e.stall_reason.c_str());
+  return out;
+}
+
+std::string DatabaseStats(Engine& e) {
+  std::string out = "\n** DB stats **\n";
+  AppendF(&out, "Uptime(secs): %.1f\n",
+          static_cast<double>(e.clock->NowMicros() - e.open_micros) / 1e6);
+  AppendF(&out, "Last sequence: %" PRIu64 "\n", e.versions->last_sequence());
+  if (e.logs != nullptr) {
+    AppendF(&out, "Logs: %zu files, %.1f MB, %.1f MB not synced\n", e.logs->List().size(),
+            Megabytes(e.logs->total_bytes()), Megabytes(e.logs->unsynced_bytes()));
+  }
+  AppendF(&out, "Write stalls: %.3f s in all, %" PRIu64 " delayed writes\n",
+          static_cast<double>(e.total_stall_micros) / 1e6, e.total_delayed_writes);
+  return out;
+}
+
+std::string MemoryByOwner(Engine& e) {
+  uint64_t memtables = 0;
+  uint64_t readers = 0;
+  std::map<const Cache*, uint64_t> caches;
+  for (const auto& [id, family] : e.families.all()) {
+    memtables += family->MemTableBytes();
+    readers += TableReaderBytes(e, *family);
+    const Cache* cache = BlockCacheOf(*family);
+    if (cache != nullptr) caches[cache] = cache->GetUsage();
+  }
+  uint64_t cached = 0;
+  for (const auto& [cache, bytes] : caches) cached += bytes;
+  std::string out;
+  AppendF(&out,
+          "memtables=%" PRIu64 " block_cache=%" PRIu64 " table_readers=%" PRIu64 " total=%" PRIu64,
+          memtables, cached, readers, memtables + cached + readers);
+  return out;
+}
+
+struct TextProperty {
+  const std::string name;
+  std::string (*get)(Engine& e, ColumnFamily& f);
+};
+
+const std::vector<TextProperty>& Texts() {
+  static const auto* table = new std::vector<TextProperty>{
+      {P::kStats, [](Engine& e, ColumnFamily& f) { return FamilyStats(e, f) + DatabaseStats(e); }},
+      {P::kCFStats, [](Engine& e, ColumnFamily& f) { return FamilyStats(e, f); }},
+      {P::kCFStatsNoFileHistogram, [](Engine& e, ColumnFamily& f) { return FamilyStats(e, f); }},
+      {P::kDBStats, [](Engine& e, ColumnFamily&) { return DatabaseStats(e); }},
+      {P::kSSTables, [](Engine&, ColumnFamily& f) { return f.current()->DebugString(); }},
+      {P::kLevelStats, [](Engine&, ColumnFamily& f) { return LevelStats(f); }},
+      {P::kOptionsStatistics,
+       [](Engine& e, ColumnFamily&) {
+         return e.statistics == nullptr ? std::string() : e.statistics->ToString();
+       }},
+      {P::kDBWriteStallStats, [](Engine& e, ColumnFamily&) { return e.stall_reason; }},
+      {P::kCFWriteStallStats, [](Engine& e, ColumnFamily&) { return e.stall_reason; }},
+      {"varve.recovery", [](Engine& e, ColumnFamily&) { return e.recovery.ToString(); }},
+      {"varve.memory", [](Engine& e, ColumnFamily&) { return MemoryByOwner(e); }},
+      {"varve.write-stall-reason", [](Engine& e, ColumnFamily&) { return e.stall_reason; }},
+      {"varve.background-error",
+       [](Engine& e, ColumnFamily&) { return e.errors.error().ToString(); }},
+  };
+  return *table;
+}
+
+}  // namespace
+
+bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, uint64_t* value) {
+  const NumberProperty* property = FindNumber(name);
+  if (property == nullptr) return false;
+  MutexLock lock(&engine->mu);
+  *value = property->get(*engine, *family);
+  return true;
+}
+
+bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* value) {
+  const NumberProperty* property = FindNumber(name);
+  if (property == nullptr || !property->summable) return false;
+  MutexLock lock(&engine->mu);
+  *value = 0;
+  for (const auto& [id, family] : engine->families.all()) *value += property->get(*engine, *family);
+  return true;
+}
+
+bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, std::string* value) {
+  uint64_t number = 0;
+  if (GetNumberProperty(engine, family, name, &number)) {
+    *value = std::to_string(number);
+    return true;
+  }
+  MutexLock lock(&engine->mu);
+  int level = 0;
+  if (ConsumeLevel(name, P::kNumFilesAtLevelPrefix, family->current()->num_levels(), &level)) {
+    *value = std::to_string(family->current()->level(level).size());
+    return true;
+  }
+  for (const TextProperty& property : Texts()) {
+    if (name == Slice(property.name)) {
+      *value = property.get(*engine, *family);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
+                      std::map<std::string, std::string>* value) {
+  if (name != Slice(P::kCFStats)) return false;
+  value->clear();
+  MutexLock lock(&engine->mu);
+  const Version& version = *family->current();
+  for (int level = 0; level < version.num_levels(); level++) {
+    const LevelCompactionStats& stats = engine->level_stats[static_cast<size_t>(level)];
+    const std::string prefix = "compaction.L" + std::to_string(level) + ".";
+    (*value)[prefix + "NumFiles"] = std::to_string(version.level(level).size());
+    (*value)[prefix + "SizeBytes"] = std::to_string(version.level(level).bytes());
+    (*value)[prefix + "ReadGB"] = std::to_string(Megabytes(stats.bytes_read) / 1024);
+    (*value)[prefix + "WriteGB"] = std::to_string(Megabytes(stats.bytes_written) / 1024);
+    (*value)[prefix + "CompCount"] = std::to_string(stats.count);
+    (*value)[prefix + "KeyIn"] = std::to_string(stats.entries_in);
+    (*value)[prefix + "KeyDrop"] = std::to_string(stats.entries_dropped);
+  }
+  return true;
+}
+
+}  // namespace varve

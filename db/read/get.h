@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A point read through everything that a super-version pins, newest source first.
+
+#include "db/column_family/super_version.h"
+#include "util/key/point_lookup.h"
+
+namespace varve {
+
+class Statistics;
+
+// Memtables, then L0 newest first, then one file a level. On OK the lookup is kFound, kDeleted or
+// kSearching (not there). Any other status: the answer is not known.
+Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
+                           PointLookup* lookup, Statistics* statistics);
+
+// As above without I/O: true when the key may exist; *found when the value was in memory.
+bool KeyMayExistInSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
+                               PointLookup* lookup, bool* found);
+
+}  // namespace varve

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/log_replay.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "db/background/table_context.h"
+#include "db/flush/flush_job.h"
+#include "db/write/batch_inserter.h"
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+#include "util/env/sequential_file_reader.h"
+
+namespace varve {
+
+Status LogReplay::Run(const std::vector<uint64_t>& log_numbers) {
+  Engine& e = *engine_;
+  max_sequence_ = e.versions->last_sequence();
+  Status s;
+  for (uint64_t number : log_numbers) {
+    e.families.set_replayed_log(number);
+    s = ReplayOne(number, LogFileName(e.WalDirectory(), number));
+    if (!s.ok()) break;
+  }
+  e.families.set_replayed_log(0);
+  if (!s.ok()) return s;
+  if (stopped_at_ != 0) {
+    for (const auto& [id, family] : e.families.all()) {
+      const FamilyVersions& versions = *family->versions();
+      if (versions.log_number > stopped_at_ && versions.current->TotalBytes() > 0) {
+        return Status::Corruption(
+            LogFileName(e.WalDirectory(), stopped_at_),
+            "is damaged, and column family " + family->name() +
+                " has tables that are newer than the damage: replaying up to it would mix two "
+                "moments; nothing was changed");
+      }
+    }
+  }
+  e.recovery.last_sequence = max_sequence_;
+  return Status::OK();
+}
+
+Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
+  Engine& e = *engine_;
+  std::unique_ptr<SequentialFileReader> file;
+  Status s = SequentialFileReader::Open(e.fs.get(), path, e.LogFileOptions(), &file);
+  if (!s.ok()) return s;
+  e.recovery.logs_read++;
+  wal::LogReader reader(std::move(file), number, path, nullptr);
+  std::string scratch;
+  Slice record;
+  bool first = true;
+  while (reader.ReadRecord(&record, &scratch, e.options.wal_recovery_mode)) {
+    if (first && stopped_at_ != 0) {
+      // Only the exact next sequence proves that the damaged log's lost tail held nothing.
+      if (record.size() < kBatchHeaderBytes || DecodeFixed64(record.data()) != expected_next_) {
+        return Status::OK();
+      }
+      stopped_at_ = 0;
+    }
+    first = false;
+    s = ApplyRecord(record, path, reader.LastRecordOffset());
+    if (!s.ok()) return s;
+    e.recovery.records_replayed++;
+    e.recovery.bytes_replayed += record.size();
+  }
+  if (first && stopped_at_ != 0) return Status::OK();
+  return JudgeDamage(number, path, reader);
+}
+
+Status LogReplay::ApplyRecord(const Slice& record, const std::string& path, uint64_t offset) {
+  Engine& e = *engine_;
+  Status s = CheckBatchStructure(record);
+  if (s.ok()) {
+    const SequenceNumber sequence = DecodeFixed64(record.data());
+    BatchInsertResult result;
+    result.next_sequence = sequence;
+    s = InsertBatch(record, sequence, &e.families, &result);
+    expected_next_ = std::max(expected_next_, result.next_sequence);
+    if (result.next_sequence > 0) {
+      max_sequence_ = std::max(max_sequence_, result.next_sequence - 1);
+    }
+  }
+  if (!s.ok()) {
+    return Status::CopyAppendMessage(s, " in ", path + " at offset " + std::to_string(offset));
+  }
+  if (e.families.TakeFullFlag() && !e.read_only) return FlushFull();
+  return Status::OK();
+}
+
+Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
+                              const wal::LogReader& reader) {
+  Engine& e = *engine_;
+  if (!reader.io_status().ok()) return reader.io_status();
+  const wal::LogDamage& damage = reader.damage();
+  if (damage.first_bad_offset == UINT64_MAX) return Status::OK();
+  if (e.recovery.first_bad_log == 0) {
+    e.recovery.first_bad_log = number;
+    e.recovery.first_bad_offset = damage.first_bad_offset;
+    e.recovery.first_bad_reason = damage.reason;
+  }
+  e.recovery.dropped_bytes += damage.dropped_bytes;
+  LogWarn(e.info_log.get(), "%s: %s at offset %llu; %llu bytes dropped", path.c_str(),
+          damage.reason.c_str(), static_cast<unsigned long long>(damage.first_bad_offset),
+          static_cast<unsigned long long>(damage.dropped_bytes));
+  if (!damage.torn_tail) damaged_logs_.push_back(number);
+  const WALRecoveryMode mode = e.options.wal_recovery_mode;
+  const bool refuse = mode == WALRecoveryMode::kAbsoluteConsistency ||
+                      (mode == WALRecoveryMode::kTolerateCorruptedTailRecords && !damage.torn_tail);
+  if (refuse) {
+    return Status::Corruption(path, damage.reason + " at offset " +
+                                        std::to_string(damage.first_bad_offset) +
+                                        "; nothing was changed. wal_recovery_mode "
+                                        "kPointInTimeRecovery opens at the state before it");
+  }
+  if (mode == WALRecoveryMode::kPointInTimeRecovery) stopped_at_ = number;
+  return Status::OK();
+}
+
+Status LogReplay::FlushFull() {
+  for (const auto& [id, family] : engine_->families.all()) {
+    if (!family->mem()->ShouldSwitch()) continue;
+    Status s = FlushFamily(family.get());
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status LogReplay::FlushRest() {
+  for (const auto& [id, family] : engine_->families.all()) {
+    if (family->mem()->Empty()) continue;
+    Status s = FlushFamily(family.get());
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status LogReplay::FlushFamily(ColumnFamily* family) {
+  Engine& e = *engine_;
+  FlushInput input;
+  {
+    MutexLock lock(&e.mu);
+    family->SwitchMemTable(family->NewMemTable(max_sequence_ + 1), 0);
+    input.memtables.push_back(family->immutables().front().mem);
+    family->DropFlushed(1);
+  }
+  input.options = family->options();
+  input.icmp = &family->icmp();
+  input.output = MakeTableOutputContext(e, *input.options, Env::IO_HIGH);
+  input.build = MakeTableBuildOptions(e, *family, *input.options, /*level=*/0);
+  input.build.file_number = e.versions->NewFileNumber();
+  input.build.compression = CompressionForLevel(*input.options, 0, 1, /*bottommost=*/false);
+  FlushResult result;
+  Status s = RunFlush(input, &result);
+  if (!s.ok()) return s;
+  VersionEdit& edit = edits_[family->id()];
+  edit.column_family = family->id();
+  if (result.wrote_file) edit.new_files.push_back(result.file);
+  wrote_tables_ = true;
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Puts the logs' batches back into memtables, under the rules of the recovery mode.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "db/background/engine.h"
+#include "db/version/version_edit.h"
+#include "db/wal/log_reader.h"
+
+namespace varve {
+
+// Used once, by Open, while nothing else touches the engine.
+class LogReplay {
+ public:
+  explicit LogReplay(Engine* engine) : engine_(engine) {}
+
+  // Replays the logs with these numbers (ascending). Memtables that fill up are written to L0 on
+  // the way (not when the engine is read-only); their edits are collected. Fills in
+  // engine->recovery.
+  Status Run(const std::vector<uint64_t>& log_numbers);
+  // Writes what is left in the memtables to L0.
+  Status FlushRest();
+
+  std::map<uint32_t, VersionEdit>& edits() { return edits_; }
+  SequenceNumber max_sequence() const { return max_sequence_; }
+  bool wrote_tables() const { return wrote_tables_; }
+  // Logs in which something was found that is not a plain torn tail.
+  const std::vector<uint64_t>& damaged_logs() const { return damaged_logs_; }
+  bool stopped_early() const { return stopped_at_ != 0; }
+
+ private:
+  Status ReplayOne(uint64_t number, const std::string& path);
+  Status ApplyRecord(const Slice& record, const std::string& path, uint64_t offset);
+  // What the damage that a reader met means under the recovery mode: go on, stop here, or refuse.
+  Status JudgeDamage(uint64_t number, const std::string& path, const wal::LogReader& reader);
+  Status FlushFull();
+  Status FlushFamily(ColumnFamily* family);
+
+  Engine* const engine_;
+  std::map<uint32_t, VersionEdit> edits_;
+  std::vector<uint64_t> damaged_logs_;
+  SequenceNumber max_sequence_ = 0;
+  bool wrote_tables_ = false;
+  uint64_t stopped_at_ = 0;  // log after which point-in-time recovery stopped; 0: it did not
+  SequenceNumber expected_next_ = 0;  // the sequence that would prove that nothing is missing
+};
+
+}  // namespace varve

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/open.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "db/background/compaction_work.h"
+#include "db/background/error_recovery.h"
+#include "db/background/flush_work.h"
+#include "db/background/obsolete_files.h"
+#include "db/background/write_host.h"
+#include "db/recovery/identity.h"
+#include "db/recovery/log_replay.h"
+#include "db/recovery/sanitize.h"
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+#include "util/options/options_file.h"
+#include "util/options/validate_options.h"
+
+namespace varve {
+
+namespace {
+
+// OPTIONS files that stay: the one in force and the one before, as users compare them.
+constexpr size_t kOptionsFilesKept = 2;
+
+// One opening, step by step. Each step leaves the directory as it was if it fails.
+class Opener {
+ public:
+  explicit Opener(const OpenRequest& request) : request_(request), e_(std::make_unique<Engine>()) {}
+
+  Status Run(std::unique_ptr<Engine>* engine) {
+    Status s = Prepare();
+    if (s.ok()) s = LockDirectory();
+    if (s.ok()) s = FindDatabase();
+    if (s.ok()) s = RecoverVersions();
+    if (s.ok()) s = ReplayLogs();
+    if (s.ok() && !request_.read_only) s = Install();
+    if (s.ok()) s = Start();
+    if (!s.ok()) {
+      LogError(e_->info_log.get(), "open failed: %s", s.ToString().c_str());
+      Unlock();
+      return s;
+    }
+    *engine = std::move(e_);
+    return s;
+  }
+
+ private:
+  Status Prepare();
+  Status LockDirectory();
+  void Unlock();
+  Status FindDatabase();
+  Status CreateDatabase();
+  Status RecoverVersions();
+  Status ReplayLogs();
+  Status Install();
+  Status CreateMissingFamilies();
+  Status Start();
+  const ColumnFamilyOptions* OptionsOf(const std::string& family) const;
+
+  const OpenRequest& request_;
+  std::unique_ptr<Engine> e_;
+  std::vector<std::string> entries_;  // of the directory, before anything was made
+  std::unique_ptr<LogReplay> replay_;
+  std::vector<uint64_t> log_numbers_;
+};
+
+Status Opener::Prepare() {
+  Engine& e = *e_;
+  e.name = request_.name;
+  e.read_only = request_.read_only;
+  e.options = SanitizeOptions(request_.name, request_.options);
+  e.dynamic = std::make_shared<const DBOptions>(e.options);
+  e.env = e.options.env;
+  e.fs = e.env->GetFileSystem();
+  e.clock = e.env->GetSystemClock().get();
+  e.statistics = e.options.statistics.get();
+  e.write_buffer_manager = e.options.write_buffer_manager;
+  e.open_micros = e.clock->NowMicros();
+  e.file_options = FileOptions(e.options);
+  e.session_id = NewSessionId(e.env);
+  e.host_name = HostNameForTables(e.options);
+  e.level_stats.resize(64);
+  e.pacer = std::make_unique<DelayPacer>(e.options.delayed_write_rate);
+  e.flush = std::make_unique<FlushWork>(&e);
+  e.compaction = std::make_unique<CompactionWork>(&e);
+  e.obsolete = std::make_unique<ObsoleteFiles>(&e);
+  e.recovery_work = std::make_unique<ErrorRecovery>(&e);
+  if (e.name.empty()) return Status::InvalidArgument("open: the database's name is empty");
+  std::set<std::string> names;
+  for (const ColumnFamilyDescriptor& family : request_.families) {
+    if (family.name.empty()) return Status::InvalidArgument("open: an empty column family name");
+    if (!names.insert(family.name).second) {
+      return Status::InvalidArgument("open: column family named twice", family.name);
+    }
+    Status s = ValidateOptions(e.options, family.options);
+    if (!s.ok()) return s;
+  }
+  if (names.count(kDefaultColumnFamilyName) == 0) {
+    return Status::InvalidArgument("open: the column family \"default\" is not named");
+  }
+  return Status::OK();
+}
+
+Status Opener::LockDirectory() {
+  Engine& e = *e_;
+  if (request_.read_only) {
+    e.info_log = e.options.info_log;
+    return Status::OK();
+  }
+  if (e.options.create_if_missing) {
+    IOStatus s = e.fs->CreateDirIfMissing(e.name, IOOptions(), nullptr);
+    if (s.ok()) s = e.fs->CreateDirIfMissing(e.WalDirectory(), IOOptions(), nullptr);
+    if (!s.ok()) return s;
+  } else {
+    IOStatus s = e.fs->FileExists(CurrentFileName(e.name), IOOptions(), nullptr);
+    if (s.IsNotFound()) {
+      return Status::InvalidArgument(e.name, "does not exist (create_if_missing is false)");
+    }
+  }
+  IOStatus s = e.fs->LockFile(LockFileName(e.name), IOOptions(), &e.lock, nullptr);
+  if (!s.ok()) return s;
+  if (e.options.info_log == nullptr) {
+    Status logged = CreateInfoLog(e.options, e.name, &e.info_log);
+    if (!logged.ok()) return logged;
+  } else {
+    e.info_log = e.options.info_log;
+  }
+  s = e.fs->NewDirectory(e.name, IOOptions(), &e.directory, nullptr);
+  if (s.ok()) s = e.fs->NewDirectory(e.WalDirectory(), IOOptions(), &e.wal_directory, nullptr);
+  return s;
+}
+
+void Opener::Unlock() {
+  if (e_->lock == nullptr) return;
+  e_->fs->UnlockFile(e_->lock, IOOptions(), nullptr).PermitUncheckedError();
+  e_->lock = nullptr;
+}
+
+Status Opener::FindDatabase() {
+  Engine& e = *e_;
+  VersionSetOptions options;
+  options.db_name = e.name;
+  options.fs = e.fs;
+  options.file_options = e.file_options;
+  options.max_manifest_file_size = e.options.max_manifest_file_size;
+  options.use_fsync = e.options.use_fsync;
+  options.read_only = e.read_only;
+  options.write_dbid = e.options.write_dbid_to_manifest;
+  options.info_log = e.info_log.get();
+  options.clock = e.clock;
+  e.versions = std::make_unique<VersionSet>(options, &e.mu);
+  IOStatus s = e.fs->GetChildren(e.name, IOOptions(), &entries_, nullptr);
+  if (!s.ok()) return s;
+  s = e.fs->FileExists(CurrentFileName(e.name), IOOptions(), nullptr);
+  if (s.ok()) {
+    if (e.options.error_if_exists && !e.read_only) {
+      return Status::InvalidArgument(e.name, "exists (error_if_exists is true)");
+    }
+    return Status::OK();
+  }
+  if (!s.IsNotFound()) return s;
+  if (e.read_only || !e.options.create_if_missing) {
+    return Status::InvalidArgument(e.name, "does not exist: there is no CURRENT");
+  }
+  return CreateDatabase();
+}
+
+// A directory without CURRENT is a new database only if it holds no data: what is left of an
+// interrupted creation is a MANIFEST and temporary files.
+Status Opener::CreateDatabase() {
+  Engine& e = *e_;
+  std::string manifests;
+  std::string data;
+  for (const std::string& entry : entries_) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(entry, &number, &type)) continue;
+    if (type == kDescriptorFile) manifests += " " + entry;
+    if (type == kTableFile || type == kWalFile || type == kBlobFile) data = entry;
+  }
+  if (!data.empty()) {
+    return Status::Corruption(e.name, "CURRENT is missing, but there is data (" + data +
+                                          "); MANIFESTs found:" + manifests +
+                                          ". Nothing was changed");
+  }
+  Status found = ReadIdentity(e.fs.get(), e.name, &e.options_db_id);
+  if (!found.ok()) e.options_db_id = NewDbId(e.env);
+  FamilyToOpen family;
+  family.name = kDefaultColumnFamilyName;
+  family.comparator = OptionsOf(family.name)->comparator;
+  family.num_levels = OptionsOf(family.name)->num_levels;
+  MutexLock lock(&e.mu);
+  return e.versions->CreateNew(family, e.options_db_id);
+}
+
+Status Opener::RecoverVersions() {
+  Engine& e = *e_;
+  std::vector<FamilyToOpen> wanted;
+  for (const ColumnFamilyDescriptor& descriptor : request_.families) {
+    FamilyToOpen family;
+    family.name = descriptor.name;
+    family.comparator = descriptor.options.comparator;
+    family.num_levels = descriptor.options.num_levels;
+    wanted.push_back(std::move(family));
+  }
+  MutexLock lock(&e.mu);
+  Status s = e.versions->Recover(wanted);
+  if (!s.ok()) return s;
+  if (e.options.max_open_files > 0) {
+    e.limited_tables = TableCache::NewLimitedCache(std::max(1, e.options.max_open_files - 10));
+  }
+  for (const ColumnFamilyDescriptor& descriptor : request_.families) {
+    std::shared_ptr<FamilyVersions> versions = e.versions->FindFamily(descriptor.name);
+    if (versions == nullptr) {
+      if (e.options.create_missing_column_families && !e.read_only) continue;
+      return Status::InvalidArgument(
+          "column family not found (create_missing_column_families is false)", descriptor.name);
+    }
+    e.families.Add(MakeFamily(&e, std::move(versions), descriptor.options));
+  }
+  return Status::OK();
+}
+
+const ColumnFamilyOptions* Opener::OptionsOf(const std::string& family) const {
+  for (const ColumnFamilyDescriptor& descriptor : request_.families) {
+    if (descriptor.name == family) return &descriptor.options;
+  }
+  return nullptr;
+}
+
+Status Opener::ReplayLogs() {
+  Engine& e = *e_;
+  e.logs = std::make_unique<LogSet>(e.WalDirectory(), e.fs, e.options.use_fsync);
+  std::vector<std::string> names;
+  IOStatus io = e.fs->GetChildren(e.WalDirectory(), IOOptions(), &names, nullptr);
+  if (!io.ok()) return io;
+  const uint64_t min_log =
+      std::max(e.versions->MinLogNumber(), e.versions->min_log_number_to_keep());
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || type != kWalFile) continue;
+    if (!e.read_only) e.versions->MarkFileNumberUsed(number);
+    if (number >= min_log) log_numbers_.push_back(number);
+  }
+  for (const std::string& name : entries_) {
+    uint64_t number = 0;
+    FileType type;
+    // A table that no MANIFEST names keeps its number: it is set aside, not written over.
+    if (ParseFileName(name, &number, &type) && type == kTableFile && !e.read_only) {
+      e.versions->MarkFileNumberUsed(number);
+    }
+  }
+  std::sort(log_numbers_.begin(), log_numbers_.end());
+  if (request_.error_if_wal_file_exists && !log_numbers_.empty()) {
+    return Status::Corruption(e.WalDirectory(), "holds logs, and error_if_wal_file_exists is set");
+  }
+  replay_ = std::make_unique<LogReplay>(&e);
+  Status s = replay_->Run(log_numbers_);
+  if (s.ok())
+    e.versions->set_last_sequence(std::max(e.versions->last_sequence(), replay_->max_sequence()));
+  return s;
+}
+
+// From here on files are written: tables of what was replayed, a log, a MANIFEST.
+Status Opener::Install() {
+  Engine& e = *e_;
+  const bool keep_logs = e.options.avoid_flush_during_recovery && !replay_->wrote_tables() &&
+                         replay_->damaged_logs().empty() && !replay_->stopped_early();
+  Status s;
+  if (!keep_logs) s = replay_->FlushRest();
+  if (!s.ok()) return s;
+  MutexLock lock(&e.mu);
+  if (keep_logs) {
+    for (uint64_t number : log_numbers_) {
+      uint64_t bytes = 0;
+      e.fs->GetFileSize(LogFileName(e.WalDirectory(), number), IOOptions(), &bytes, nullptr)
+          .PermitUncheckedError();
+      e.logs->AddRecovered(number, bytes);
+    }
+  }
+  s = e.flush->StartNewLog(/*force=*/true);
+  if (!s.ok()) return s;
+  if (e.versions->db_id().empty()) {
+    std::string id;
+    if (!ReadIdentity(e.fs.get(), e.name, &id).ok()) id = NewDbId(e.env);
+    e.versions->set_db_id(id);
+  }
+  std::vector<FamilyEdit> edits;
+  std::vector<std::unique_ptr<VersionEdit>> owned;
+  for (const auto& [id, family] : e.families.all()) {
+    auto edit = std::make_unique<VersionEdit>();
+    auto it = replay_->edits().find(id);
+    if (it != replay_->edits().end()) *edit = it->second;
+    edit->column_family = id;
+    if (!keep_logs || family->mem()->Empty()) edit->log_number = e.logs->current_number();
+    edits.push_back(FamilyEdit{family->versions(), {edit.get()}});
+    owned.push_back(std::move(edit));
+  }
+  s = e.versions->LogAndApply(std::move(edits), e.directory.get(), /*new_manifest=*/true);
+  if (s.ok()) s = CreateMissingFamilies();
+  lock.Unlock();
+  if (s.ok() && e.options.write_identity_file) {
+    std::string id;
+    if (!ReadIdentity(e.fs.get(), e.name, &id).ok() || id != e.versions->db_id()) {
+      s = WriteIdentity(e.fs.get(), e.name, e.versions->db_id());
+    }
+  }
+  if (s.ok()) {
+    s = e.obsolete->SweepAtOpen(entries_, replay_->damaged_logs(), &e.recovery.files_set_aside);
+  }
+  return s;
+}
+
+Status Opener::CreateMissingFamilies() {
+  Engine& e = *e_;
+  for (const ColumnFamilyDescriptor& descriptor : request_.families) {
+    if (e.families.FindByName(descriptor.name) != nullptr) continue;
+    FamilyToOpen family;
+    family.name = descriptor.name;
+    family.comparator = descriptor.options.comparator;
+    family.num_levels = descriptor.options.num_levels;
+    std::shared_ptr<FamilyVersions> versions;
+    Status s =
+        e.versions->CreateFamily(family, e.logs->current_number(), e.directory.get(), &versions);
+    if (!s.ok()) return s;
+    e.families.Add(MakeFamily(&e, std::move(versions), descriptor.options));
+  }
+  return Status::OK();
+}
+
+Status Opener::Start() {
+  Engine& e = *e_;
+  e.host = std::make_unique<WriteHost>(&e);
+  e.commit = NewOrderedCommitPath(e.host.get(), e.versions->last_sequence());
+  {
+    MutexLock lock(&e.mu);
+    for (const auto& [id, family] : e.families.all()) family->InstallSuperVersion();
+    e.UpdateStalls();
+  }
+  e.recovery.micros = e.clock->NowMicros() - e.open_micros;
+  LogInfo(e.info_log.get(), "opened %s: %s", e.name.c_str(), e.recovery.ToString().c_str());
+  if (e.read_only) return Status::OK();
+  Status s = PersistOptions(&e);
+  if (!s.ok() && e.options.fail_if_options_file_error) return s;
+  MutexLock lock(&e.mu);
+  e.env->IncBackgroundThreadsIfNeeded(e.MaxFlushes(), Env::Priority::HIGH);
+  e.env->IncBackgroundThreadsIfNeeded(e.MaxCompactions(), Env::Priority::LOW);
+  e.compaction->ScheduleAll();
+  return Status::OK();
+}
+
+}  // namespace
+
+Status PersistOptions(Engine* engine) {
+  Engine& e = *engine;
+  std::vector<ColumnFamilyDescriptor> families;
+  DBOptions db_options;
+  uint64_t number = 0;
+  {
+    MutexLock lock(&e.mu);
+    for (const auto& [id, family] : e.families.all()) {
+      families.emplace_back(family->name(), *family->options());
+    }
+    db_options = *e.dynamic;
+    number = e.versions->NewFileNumber();
+  }
+  Status s = WriteOptionsFile(e.fs.get(), e.name, number, db_options, families);
+  if (!s.ok()) {
+    LogWarn(e.info_log.get(), "could not write the OPTIONS file: %s", s.ToString().c_str());
+    return s;
+  }
+  {
+    MutexLock lock(&e.mu);
+    e.options_file_number = std::max(e.options_file_number, number);
+  }
+  std::vector<uint64_t> numbers;
+  if (!ListOptionsFiles(e.fs.get(), e.name, &numbers).ok()) return s;
+  std::sort(numbers.rbegin(), numbers.rend());
+  for (size_t i = kOptionsFilesKept; i < numbers.size(); i++) {
+    e.fs->DeleteFile(OptionsFileName(e.name, numbers[i]), IOOptions(), nullptr)
+        .PermitUncheckedError();
+  }
+  return s;
+}
+
+std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyVersions> versions,
+                                         const ColumnFamilyOptions& options) {
+  Engine& e = *engine;
+  FamilyEnvironment env;
+  env.db_mutex = &e.mu;
+  env.versions = e.versions.get();
+  env.write_buffer_manager = e.write_buffer_manager.get();
+  env.clock = e.clock;
+  env.table_cache.db_path = e.name;
+  env.table_cache.fs = e.fs;
+  env.table_cache.file_options = e.file_options;
+  env.table_cache.statistics = e.statistics;
+  env.table_cache.clock = e.clock;
+  env.table_cache.limited = e.limited_tables;
+  env.table_cache.verify_unique_id = e.options.verify_sst_unique_id_in_manifest;
+  auto family = std::make_shared<ColumnFamily>(
+      std::move(versions),
+      std::make_shared<const ColumnFamilyOptions>(SanitizeFamilyOptions(e.options, options)), env);
+  family->SwitchMemTable(family->NewMemTable(e.versions->last_sequence() + 1), 0);
+  return family;
+}
+
+Status OpenEngine(const OpenRequest& request, std::unique_ptr<Engine>* engine) {
+  return Opener(request).Run(engine);
+}
+
+Status CreateFamilyInEngine(Engine* engine, const std::string& name,
+                            const ColumnFamilyOptions& options,
+                            std::shared_ptr<ColumnFamily>* family) {
+  Engine& e = *engine;
+  if (name.empty()) return Status::InvalidArgument("create column family: the name is empty");
+  Status s = ValidateOptions(e.options, options);
+  if (!s.ok()) return s;
+  MutexLock lock(&e.mu);
+  if (e.families.FindByName(name) != nullptr) {
+    return Status::InvalidArgument("create column family: it exists already", name);
+  }
+  FamilyToOpen wanted;
+  wanted.name = name;
+  wanted.comparator = options.comparator;
+  wanted.num_levels = options.num_levels;
+  std::shared_ptr<FamilyVersions> versions;
+  s = e.versions->CreateFamily(wanted, e.logs->current_number(), e.directory.get(), &versions);
+  if (!s.ok()) {
+    e.ReportError(s, BackgroundErrorReason::kManifestWrite);
+    return s;
+  }
+  *family = MakeFamily(&e, std::move(versions), options);
+  (*family)->InstallSuperVersion();
+  e.families.Add(*family);
+  return Status::OK();
+}
+
+Status CloseEngine(Engine* engine) {
+  Engine& e = *engine;
+  if (e.closed.exchange(true, std::memory_order_acq_rel)) return Status::OK();
+  Status s;
+  if (!e.read_only) {
+    std::vector<ColumnFamily*> families;
+    {
+      MutexLock lock(&e.mu);
+      for (const auto& [id, family] : e.families.all()) families.push_back(family.get());
+    }
+    const bool unlogged = e.has_unlogged_data.load(std::memory_order_acquire);
+    if (unlogged && !e.options.avoid_flush_during_shutdown) {
+      FlushOptions flush;
+      flush.wait = true;
+      s = e.flush->FlushFamilies(families, flush, FlushReason::kShutDown);
+    }
+  }
+  e.shutting_down.store(true, std::memory_order_release);
+  e.attention.store(true, std::memory_order_release);
+  if (e.recovery_work != nullptr) e.recovery_work->Stop();
+  {
+    MutexLock lock(&e.mu);
+    e.background_changed.SignalAll();
+    while (e.flush->scheduled() > 0 || e.compaction->Running() > 0) e.background_changed.Wait();
+    e.flush->ClearQueue();
+  }
+  if (!e.read_only) {
+    IOStatus closed = e.logs->CloseAll(/*sync=*/false);
+    if (s.ok()) s = closed;
+    if (s.ok()) s = e.versions->CloseManifest();
+  }
+  if (e.lock != nullptr) {
+    IOStatus unlocked = e.fs->UnlockFile(e.lock, IOOptions(), nullptr);
+    e.lock = nullptr;
+    if (s.ok()) s = unlocked;
+  }
+  LogInfo(e.info_log.get(), "closed: %s", s.ToString().c_str());
+  return s;
+}
+
+}  // namespace varve

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// From a directory and options to an engine that runs.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/db.h"
+
+#include "db/background/engine.h"
+
+namespace varve {
+
+struct OpenRequest {
+  DBOptions options;
+  std::string name;
+  std::vector<ColumnFamilyDescriptor> families;
+  bool read_only = false;
+  bool error_if_wal_file_exists = false;  // read-only
+};
+
+// Recovers the database and starts it; *engine is ready for reads and, unless read-only, writes. On
+// an error nothing on disk was changed, except that a missing directory or database may have been
+// made, and the LOG written.
+Status OpenEngine(const OpenRequest& request, std::unique_ptr<Engine>* engine);
+
+// Ends background work, flushes what only memory holds, syncs the logs, gives up the lock. The
+// engine refuses everything afterwards. Idempotent: later calls return OK.
+Status CloseEngine(Engine* engine);
+
+// Writes an OPTIONS file for the current options and drops old ones. Takes mu.
+Status PersistOptions(Engine* engine);
+
+// Adds a family to an open engine. The commit path is held exclusively, mu is not.
+Status CreateFamilyInEngine(Engine* engine, const std::string& name,
+                            const ColumnFamilyOptions& options,
+                            std::shared_ptr<ColumnFamily>* family);
+
+// The run-time family of one that the version set knows; its memtable is fresh. Requires mu.
+std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyVersions> versions,
+                                         const ColumnFamilyOptions& options);
+
+}  // namespace varve

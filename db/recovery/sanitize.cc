@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/sanitize.h"
+
+#include <algorithm>
+
+#include "varve/cache.h"
+#include "varve/env.h"
+#include "varve/rate_limiter.h"
+#include "varve/table.h"
+#include "varve/write_buffer_manager.h"
+
+#include "util/env/info_log.h"
+#include "util/options/block_based_table_factory.h"
+#include "util/options/validate_options.h"
+
+namespace varve {
+
+namespace {
+
+// The block cache of a family whose options name none.
+constexpr size_t kDefaultBlockCacheBytes = 32 << 20;
+
+void GiveTableFactoryCache(ColumnFamilyOptions* options) {
+  if (options->table_factory == nullptr) options->table_factory.reset(NewBlockBasedTableFactory());
+  auto* factory = dynamic_cast<BlockBasedTableFactory*>(options->table_factory.get());
+  if (factory == nullptr) return;
+  BlockBasedTableOptions table = factory->table_options();
+  if (table.block_cache != nullptr || table.no_block_cache) return;
+  table.block_cache = NewLRUCache(kDefaultBlockCacheBytes);
+  options->table_factory.reset(NewBlockBasedTableFactory(table));
+}
+
+}  // namespace
+
+DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) {
+  DBOptions result = options;
+  if (result.env == nullptr) result.env = Env::Default();
+  if (result.wal_dir == db_name || result.wal_dir == db_name + "/") result.wal_dir.clear();
+  if (!result.wal_dir.empty() && result.wal_dir.back() == '/') result.wal_dir.pop_back();
+  if (result.write_buffer_manager == nullptr) {
+    result.write_buffer_manager = std::make_shared<WriteBufferManager>(result.db_write_buffer_size);
+  }
+  result.delayed_write_rate = DeriveDbOptions(result).delayed_write_rate;
+  // Room for the MANIFEST, logs and whatever else the process opens beside tables.
+  if (result.max_open_files > 0) result.max_open_files = std::max(result.max_open_files, 20);
+  result.keep_log_file_num = std::max<size_t>(result.keep_log_file_num, 1);
+  result.max_background_jobs = std::max(result.max_background_jobs, 1);
+  return result;
+}
+
+ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& /*db_options*/,
+                                          const ColumnFamilyOptions& options) {
+  ColumnFamilyOptions result = DeriveColumnFamilyOptions(options);
+  GiveTableFactoryCache(&result);
+  if (result.comparator == nullptr) result.comparator = BytewiseComparator();
+  return result;
+}
+
+Status CreateInfoLog(const DBOptions& options, const std::string& db_name,
+                     std::shared_ptr<Logger>* log) {
+  InfoLogOptions log_options;
+  log_options.level = options.info_log_level;
+  log_options.max_log_file_size = options.max_log_file_size;
+  log_options.log_file_time_to_roll = options.log_file_time_to_roll;
+  log_options.keep_log_file_num = options.keep_log_file_num;
+  return OpenInfoLog(options.env->GetFileSystem(), options.env->GetSystemClock(), db_name,
+                     options.db_log_dir, log_options, log);
+}
+
+std::string HostNameForTables(const DBOptions& options) {
+  if (options.db_host_id != kHostnameForDbHostId) return options.db_host_id;
+  char name[256] = {};
+  if (!options.env->GetHostName(name, sizeof(name) - 1).ok()) return "";
+  return name;
+}
+
+}  // namespace varve

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Options as the engine uses them: defaults that depend on others are filled in, values that users
+// may give but that make no sense alone are clamped, as documented at each field.
+
+#include <string>
+
+#include "varve/options.h"
+
+namespace varve {
+
+DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options);
+ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db_options,
+                                          const ColumnFamilyOptions& options);
+// What db_host_id names for table properties.
+std::string HostNameForTables(const DBOptions& options);
+// LOG in the database's directory (or db_log_dir), the one before renamed.
+Status CreateInfoLog(const DBOptions& options, const std::string& db_name,
+                     std::shared_ptr<Logger>* log);
+
+}  // namespace varve

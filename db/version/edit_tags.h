@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The numbers that stand before the fields of a version edit (FORMAT.md). They are stored.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace varve {
+
+enum EditTag : uint32_t {
+  kTagComparator = 1,
+  kTagLogNumber = 2,
+  kTagNextFileNumber = 3,
+  kTagLastSequence = 4,
+  kTagCompactCursor = 5,
+  kTagDeletedFile = 6,
+  kTagNewFile = 7,  // LevelDB's: without sequence numbers
+  kTagPrevLogNumber = 9,
+  kTagMinLogNumberToKeep = 10,
+  kTagNewFile2 = 100,
+  kTagNewFile3 = 102,
+  kTagNewFile4 = 103,  // the only form that is written
+  kTagColumnFamily = 200,
+  kTagColumnFamilyAdd = 201,
+  kTagColumnFamilyDrop = 202,
+  kTagMaxColumnFamily = 203,
+  kTagInAtomicGroup = 300,
+  kTagBlobFileAddition = 400,
+  kTagBlobFileGarbage = 401,
+
+  // An unknown tag with this bit is followed by a length and may be skipped.
+  kTagIgnorableBit = 1 << 13,
+  kTagDbId = kTagIgnorableBit + 1,
+  kTagBlobFileAdditionOld = kTagIgnorableBit + 2,  // this and the next three carry no length
+  kTagBlobFileGarbageOld = kTagIgnorableBit + 3,
+  kTagWalAdditionOld = kTagIgnorableBit + 4,
+  kTagWalDeletionOld = kTagIgnorableBit + 5,
+  kTagFullHistoryTsLow = kTagIgnorableBit + 6,
+};
+
+// Inside a log addition.
+enum WalAdditionTag : uint32_t {
+  kWalAdditionEnd = 1,
+  kWalAdditionSyncedSize = 2,
+};
+
+// Custom fields of kTagNewFile4.
+enum NewFileTag : uint32_t {
+  kCustomEnd = 1,
+  kNeedsCompaction = 2,
+  kMinLogNumberToKeepFixed = 3,
+  kOldestBlobFile = 4,
+  kOldestAncestorTime = 5,
+  kFileCreationTime = 6,
+  kFileChecksum = 7,
+  kFileChecksumName = 8,
+  kTemperature = 9,
+  kUniqueId = 12,
+  kEpochNumber = 13,
+  kTailSize = 15,
+  kPathId = 65,
+  // An unknown field with this bit may not be skipped.
+  kCustomMustUnderstandBit = 1 << 6,
+};
+
+inline constexpr size_t kUniqueIdBytes = 16;
+// What writers store that have no id to give.
+inline constexpr char kNullUniqueId[kUniqueIdBytes] = {};
+
+}  // namespace varve

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the engine knows of one table file: the MANIFEST's facts, and the open reader.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "table/table_reader.h"
+#include "util/key/internal_key.h"
+#include "varve/types.h"
+
+namespace varve {
+
+constexpr uint64_t kUnknownEpochNumber = 0;
+
+// Shared by every Version that holds the file; when the last share goes and the file was deleted by a
+// logged edit, its number is handed to the obsolete-file queue (ObsoleteFileQueue).
+//
+// Thread safety: facts are constant once the file is in a Version. being_compacted and
+//   marked_for_compaction are guarded by the DB mutex. `reader` is published once.
+struct FileMetaData {
+  FileMetaData() = default;
+  ~FileMetaData() { delete reader.load(std::memory_order_acquire); }
+  FileMetaData(const FileMetaData&) = delete;
+  FileMetaData& operator=(const FileMetaData&) = delete;
+
+  uint64_t number = 0;
+  uint32_t path_id = 0;
+  uint64_t size = 0;  // bytes
+  InternalKey smallest;  // bounds of every point entry and tombstone
+  InternalKey largest;
+  SequenceNumber smallest_seq = 0;
+  SequenceNumber largest_seq = 0;
+  uint64_t epoch_number = kUnknownEpochNumber;  // orders L0: larger is newer
+  uint64_t oldest_ancestor_time = 0;            // seconds; 0 unknown
+  uint64_t file_creation_time = 0;              // seconds; 0 unknown
+  uint64_t tail_size = 0;                       // bytes after the data blocks; 0 unknown
+  std::string unique_id;                        // 16 bytes or empty
+  std::string file_checksum;
+  std::string file_checksum_func_name;
+  Temperature temperature = Temperature::kUnknown;
+
+  // From the table's properties; set before the file enters a Version when known, else 0.
+  uint64_t num_entries = 0;
+  uint64_t num_deletions = 0;
+  uint64_t num_range_deletions = 0;
+  uint64_t raw_key_bytes = 0;
+  uint64_t raw_value_bytes = 0;
+
+  bool being_compacted = false;
+  bool marked_for_compaction = false;
+
+  // Set by the version set once a logged edit has removed the file from the current version.
+  std::atomic<bool> obsolete{false};
+
+  // The open reader when open files are unlimited: written once (release) by the table cache, read
+  // (acquire) by every look-up; null until first use. Owned.
+  std::atomic<TableReader*> reader{nullptr};
+};
+
+using FileRef = std::shared_ptr<FileMetaData>;
+
+}  // namespace varve

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// How far a tree of tables is off the shape its options ask for: level targets, scores, debt.
+
+#include <cstdint>
+#include <vector>
+
+#include "db/version/version.h"
+#include "varve/options.h"
+
+namespace varve {
+
+// Sizes that the levels should have, and how far they are off.
+struct LevelShape {
+  int base_level = 1;  // where L0 is compacted to
+  std::vector<uint64_t> target_bytes;   // per level; [0] unused
+  std::vector<double> scores;           // per level; >= 1 wants compaction
+  std::vector<int> levels_by_score;     // descending score
+  uint64_t pending_compaction_bytes = 0;  // estimate of what must be rewritten to get in shape
+  int l0_files = 0;
+};
+
+LevelShape ComputeLevelShape(const Version& version, const ColumnFamilyOptions& options);
+
+}  // namespace varve

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/version/table_cache.h"
+
+#include <utility>
+
+#include "util/coding/fixed.h"
+#include "util/env/file_names.h"
+#include "util/env/random_access_file_reader.h"
+#include "varve/statistics.h"
+#include "varve/system_clock.h"
+#include "varve/table.h"
+
+namespace varve {
+
+namespace {
+
+void DeleteReader(Cache::ObjectPtr reader, MemoryAllocator*) {
+  std::unique_ptr<TableReader>(static_cast<TableReader*>(reader)).reset();
+}
+
+constexpr Cache::CacheItemHelper kReaderHelper(CacheEntryRole::kMisc, &DeleteReader);
+
+// A reader's key in the limited cache: its number, which no other table of the database has.
+class ReaderKey {
+ public:
+  explicit ReaderKey(uint64_t file_number) { EncodeFixed64(bytes_ + 8, file_number); }
+  Slice slice() const { return Slice(bytes_, sizeof(bytes_)); }
+
+ private:
+  char bytes_[16] = {};
+};
+
+bool IsMissing(const Status& s) { return s.IsNotFound() || s.IsPathNotFound(); }
+
+}  // namespace
+
+TableRef::TableRef(TableRef&& other) noexcept
+    : reader_(std::exchange(other.reader_, nullptr)),
+      cache_(std::exchange(other.cache_, nullptr)),
+      handle_(std::exchange(other.handle_, nullptr)) {}
+
+TableRef& TableRef::operator=(TableRef&& other) noexcept {
+  if (this != &other) {
+    Reset();
+    reader_ = std::exchange(other.reader_, nullptr);
+    cache_ = std::exchange(other.cache_, nullptr);
+    handle_ = std::exchange(other.handle_, nullptr);
+  }
+  return *this;
+}
+
+void TableRef::Reset() {
+  if (handle_ != nullptr) cache_->Release(handle_);
+  reader_ = nullptr;
+  cache_ = nullptr;
+  handle_ = nullptr;
+}
+
+TableCache::TableCache(TableCacheOptions options) : options_(std::move(options)) {}
+
+std::shared_ptr<Cache> TableCache::NewLimitedCache(int max_open_files) {
+  LRUCacheOptions options;
+  options.capacity = static_cast<size_t>(std::max(max_open_files, 1));
+  // A shard keeps its share alone: small limits would be overrun by shares of one reader or two.
+  options.num_shard_bits = max_open_files >= 1024 ? 4 : 0;
+  options.metadata_charge_policy = kDontChargeCacheMetadata;
+  return options.MakeSharedCache();
+}
+
+std::string TableCache::FileName(const FileMetaData& file) const {
+  return TableFileName(options_.db_path, file.number);
+}
+
+void TableCache::Evict(uint64_t file_number) {
+  if (options_.limited != nullptr) options_.limited->Erase(ReaderKey(file_number).slice());
+}
+
+Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& options,
+                            TableRef* table) {
+  table->Reset();
+  Cache* const cache = options_.limited.get();
+  const ReaderKey key(file->number);
+  const auto borrow = [&](Cache::Handle* handle) {
+    table->cache_ = cache;
+    table->handle_ = handle;
+    table->reader_ = static_cast<const TableReader*>(cache->Value(handle));
+  };
+  if (cache != nullptr) {
+    if (Cache::Handle* const handle = cache->Lookup(key.slice())) {
+      borrow(handle);
+      return Status::OK();
+    }
+  }
+  if (options.read_tier == kBlockCacheTier) {
+    return Status::Incomplete("the table is not open and no read is allowed", FileName(*file));
+  }
+  MutexLock lock(&StripeOf(file->number));
+  if (cache == nullptr) {
+    // Somebody may have opened it while this thread waited.
+    if (TableReader* const reader = file->reader.load(std::memory_order_acquire)) {
+      table->reader_ = reader;
+      return Status::OK();
+    }
+  } else if (Cache::Handle* const handle = cache->Lookup(key.slice())) {
+    borrow(handle);
+    return Status::OK();
+  }
+  std::unique_ptr<TableReader> reader;
+  Status s = OpenReader(*file, level, &reader);
+  if (!s.ok()) {
+    RecordTick(options_.statistics, NO_FILE_ERRORS);
+    return s;
+  }
+  if (cache == nullptr) {
+    table->reader_ = reader.get();
+    file->reader.store(reader.release(), std::memory_order_release);
+    return s;
+  }
+  Cache::Handle* handle = nullptr;
+  s = cache->Insert(key.slice(), reader.get(), &kReaderHelper, /*charge=*/1, &handle);
+  if (!s.ok()) return s;
+  (void)reader.release();  // the cache's now
+  borrow(handle);
+  return s;
+}
+
+Status TableCache::OpenReader(const FileMetaData& file, int level,
+                              std::unique_ptr<TableReader>* reader) {
+  const uint64_t start = options_.clock != nullptr ? options_.clock->NowMicros() : 0;
+  RandomAccessFileReader::Options reader_options;
+  reader_options.stats = options_.statistics;
+  reader_options.clock = options_.clock;
+  reader_options.read_histogram = SST_READ_MICROS;
+  std::string path = FileName(file);
+  std::unique_ptr<RandomAccessFileReader> handle;
+  IOStatus io = RandomAccessFileReader::Open(options_.fs.get(), path, options_.file_options,
+                                             reader_options, &handle);
+  if (IsMissing(io)) {
+    const std::string old_path = LevelDbTableFileName(options_.db_path, file.number);
+    IOStatus old = RandomAccessFileReader::Open(options_.fs.get(), old_path, options_.file_options,
+                                                reader_options, &handle);
+    if (old.ok()) path = old_path;
+    if (!IsMissing(old)) io = old;
+  }
+  RecordTick(options_.statistics, NO_FILE_OPENS);
+  if (!io.ok()) return io;
+  const ColumnFamilyOptions& cf = *options_.cf_options;
+  const auto* const table = cf.table_factory->GetOptions<BlockBasedTableOptions>();
+  if (table == nullptr) {
+    return Status::NotSupported("table_factory", "is none that makes block-based tables");
+  }
+  TableOpenOptions open;
+  open.icmp = options_.icmp;
+  open.table = *table;
+  open.prefix_extractor = cf.prefix_extractor;
+  open.statistics = options_.statistics;
+  open.file_name = path;
+  open.file_number = file.number;
+  open.level = level;
+  open.largest_seq = file.largest_seq;
+  if (options_.verify_unique_id) open.expected_unique_id = file.unique_id;
+  open.skip_filters = cf.optimize_filters_for_hits && level == cf.num_levels - 1;
+  Status s = TableReader::Open(open, std::move(handle), file.size, reader);
+  if (options_.clock != nullptr) {
+    RecordInHistogram(options_.statistics, TABLE_OPEN_IO_MICROS,
+                      options_.clock->NowMicros() - start);
+  }
+  return s;
+}
+
+}  // namespace varve

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Open table readers of one column family: hung off the file's metadata when open files are
+// unlimited, kept by recency within max_open_files otherwise.
+
+#include <memory>
+#include <string>
+
+#include "db/version/file_metadata.h"
+#include "util/sync/mutex.h"
+#include "varve/cache.h"
+#include "varve/file_system.h"
+#include "varve/options.h"
+
+namespace varve {
+
+// A borrowed reader; while it lives the reader stays open. Movable.
+class TableRef {
+ public:
+  TableRef() = default;
+  TableRef(TableRef&& other) noexcept;
+  TableRef& operator=(TableRef&& other) noexcept;
+  ~TableRef() { Reset(); }
+
+  const TableReader* get() const { return reader_; }
+  const TableReader* operator->() const { return reader_; }
+  explicit operator bool() const { return reader_ != nullptr; }
+  void Reset();
+
+ private:
+  friend class TableCache;
+  const TableReader* reader_ = nullptr;
+  Cache* cache_ = nullptr;  // set when the reader is held by recency
+  Cache::Handle* handle_ = nullptr;
+};
+
+// What is the same for every table of the family.
+struct TableCacheOptions {
+  std::string db_path;                  // where table files live
+  std::shared_ptr<FileSystem> fs;
+  FileOptions file_options;
+  const InternalKeyComparator* icmp = nullptr;  // outlives the cache
+  std::shared_ptr<const ColumnFamilyOptions> cf_options;  // table factory, prefix extractor
+  Statistics* statistics = nullptr;
+  SystemClock* clock = nullptr;
+  // Shared by all families of the database when max_open_files limits them; null: unlimited.
+  std::shared_ptr<Cache> limited;
+  bool verify_unique_id = true;
+};
+
+// Thread safety: all methods from any thread.
+class TableCache {
+ public:
+  explicit TableCache(TableCacheOptions options);
+  // The LRU for `limited`: holds max_open_files readers.
+  static std::shared_ptr<Cache> NewLimitedCache(int max_open_files);
+
+  // The file's reader, opened if need be. Hot: an acquire load when open files are unlimited.
+  Status Find(FileMetaData* file, int level, const ReadOptions& options, TableRef* table) {
+    if (TableReader* reader = file->reader.load(std::memory_order_acquire)) {
+      table->Reset();
+      table->reader_ = reader;
+      return Status::OK();
+    }
+    return FindSlow(file, level, options, table);
+  }
+
+  // Drops an obsolete file's reader from the limited cache.
+  void Evict(uint64_t file_number);
+  std::string FileName(const FileMetaData& file) const;
+  const TableCacheOptions& options() const { return options_; }
+
+ private:
+  Status FindSlow(FileMetaData* file, int level, const ReadOptions& options, TableRef* table);
+  Status OpenReader(const FileMetaData& file, int level, std::unique_ptr<TableReader>* reader);
+
+  // Opens of one file wait for each other, so that it is opened once; those of others rarely do.
+  static constexpr size_t kStripes = 16;
+  Mutex& StripeOf(uint64_t file_number) { return opening_[file_number % kStripes]; }
+
+  const TableCacheOptions options_;
+  Mutex opening_[kStripes];
+};
+
+}  // namespace varve

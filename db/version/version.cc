@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/version/version.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace varve {
+
+namespace {
+
+// Number of words below `word`. The loop's length depends on n alone, and its only decision is a
+// conditional move.
+size_t LowerBound(const uint64_t* words, size_t n, uint64_t word) {
+  if (n == 0) return 0;
+  const uint64_t* base = words;
+  size_t left = n;
+  while (left > 1) {
+    const size_t half = left / 2;
+    base += base[half - 1] < word ? half : 0;
+    left -= half;
+  }
+  return static_cast<size_t>(base - words) + (*base < word ? 1 : 0);
+}
+
+size_t SharedPrefixLength(const Slice& a, const Slice& b) {
+  const size_t n = std::min(a.size(), b.size());
+  size_t i = 0;
+  while (i < n && a[i] == b[i]) i++;
+  return i;
+}
+
+bool NewerInL0(const FileRef& a, const FileRef& b) {
+  return std::tie(a->epoch_number, a->largest_seq, a->smallest_seq, a->number) >
+         std::tie(b->epoch_number, b->largest_seq, b->smallest_seq, b->number);
+}
+
+}  // namespace
+
+LevelFiles::LevelFiles(const InternalKeyComparator* icmp, int level, std::vector<FileRef> files)
+    : icmp_(icmp), level_(level), files_(std::move(files)) {
+  for (const FileRef& file : files_) bytes_ += file->size;
+  if (level == 0) {
+    std::sort(files_.begin(), files_.end(), NewerInL0);
+    return;
+  }
+  std::sort(files_.begin(), files_.end(), [icmp](const FileRef& a, const FileRef& b) {
+    return icmp->Compare(a->smallest.Encode(), b->smallest.Encode()) < 0;
+  });
+  if (files_.empty() || icmp->order() != KeyOrder::kBytewise) return;
+  // Every bound lies between these two, and so shares what they share.
+  const Slice first = files_.front()->smallest.user_key();
+  const Slice last = files_.back()->largest.user_key();
+  shared_prefix_ = Slice(first.data(), SharedPrefixLength(first, last)).ToString();
+  largest_words_.reserve(files_.size());
+  for (const FileRef& file : files_) {
+    largest_words_.push_back(KeyWord(file->largest.user_key(), shared_prefix_.size()));
+  }
+}
+
+size_t LevelFiles::Find(const Slice& internal_key) const {
+  size_t low = 0;
+  size_t high = files_.size();
+  if (!largest_words_.empty()) {
+    const Slice user_key = ExtractUserKey(internal_key);
+    const size_t shared = shared_prefix_.size();
+    const Slice head(user_key.data(), std::min(user_key.size(), shared));
+    const int order = CompareBytes(head, shared_prefix_);
+    if (order != 0) return order < 0 ? 0 : files_.size();
+    const uint64_t word = KeyWord(user_key, shared);
+    low = LowerBound(largest_words_.data(), largest_words_.size(), word);
+    if (low == files_.size() || largest_words_[low] != word) return low;
+    if (icmp_->Compare(files_[low]->largest.Encode(), internal_key) >= 0) return low;
+    low++;
+    high = word == UINT64_MAX
+               ? files_.size()
+               : LowerBound(largest_words_.data(), largest_words_.size(), word + 1);
+  }
+  while (low < high) {
+    const size_t mid = low + (high - low) / 2;
+    if (icmp_->Compare(files_[mid]->largest.Encode(), internal_key) < 0) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  return low;
+}
+
+std::vector<FileMetaData*> LevelFiles::Overlapping(const Slice* begin, const Slice* end) const {
+  std::vector<FileMetaData*> result;
+  size_t i = 0;
+  if (level_ > 0 && begin != nullptr && !files_.empty()) {
+    i = Find(InternalKey(*begin, kMaxSequenceNumber, kValueTypeForSeek).Encode());
+  }
+  for (; i < files_.size(); i++) {
+    FileMetaData* const file = files_[i].get();
+    if (end != nullptr && icmp_->CompareUserKey(file->smallest.user_key(), *end) > 0) {
+      if (level_ > 0) break;
+      continue;
+    }
+    // At deeper levels Find has seen to it.
+    if (level_ == 0 && begin != nullptr &&
+        icmp_->CompareUserKey(file->largest.user_key(), *begin) < 0) {
+      continue;
+    }
+    result.push_back(file);
+  }
+  return result;
+}
+
+Version::Version(const InternalKeyComparator* icmp, uint64_t version_number,
+                 std::vector<std::vector<FileRef>> files_by_level)
+    : icmp_(icmp), version_number_(version_number) {
+  levels_.reserve(files_by_level.size());
+  for (size_t level = 0; level < files_by_level.size(); level++) {
+    levels_.emplace_back(icmp, static_cast<int>(level), std::move(files_by_level[level]));
+    if (!levels_.back().empty()) non_empty_levels_ = static_cast<int>(level) + 1;
+  }
+}
+
+bool Version::RangeMayExistFrom(int level, const Slice& begin, const Slice& end) const {
+  for (int l = std::max(level, 0); l < non_empty_levels_; l++) {
+    const LevelFiles& files = levels_[static_cast<size_t>(l)];
+    if (files.empty()) continue;
+    if (l == 0) {
+      if (!files.Overlapping(&begin, &end).empty()) return true;
+      continue;
+    }
+    const size_t i = files.Find(InternalKey(begin, kMaxSequenceNumber, kValueTypeForSeek).Encode());
+    if (i < files.size() && icmp_->CompareUserKey(files[i]->smallest.user_key(), end) <= 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+FileRef Version::FindByNumber(uint64_t number, int* level) const {
+  for (size_t l = 0; l < levels_.size(); l++) {
+    for (const FileRef& file : levels_[l].files()) {
+      if (file->number != number) continue;
+      if (level != nullptr) *level = static_cast<int>(l);
+      return file;
+    }
+  }
+  return nullptr;
+}
+
+uint64_t Version::TotalBytes() const {
+  uint64_t total = 0;
+  for (const LevelFiles& files : levels_) total += files.bytes();
+  return total;
+}
+
+std::string Version::DebugString() const {
+  std::string out = "version " + std::to_string(version_number_) + "\n";
+  for (size_t l = 0; l < levels_.size(); l++) {
+    if (levels_[l].empty()) continue;
+    out.append("L" + std::to_string(l) + ":\n");
+    for (const FileRef& file : levels_[l].files()) {
+      out.append("  " + std::to_string(file->number) + " " + std::to_string(file->size) + "B [" +
+                 file->smallest.user_key().ToString(/*hex=*/true) + " .. " +
+                 file->largest.user_key().ToString(/*hex=*/true) + "] seq " +
+                 std::to_string(file->smallest_seq) + ".." + std::to_string(file->largest_seq) +
+                 " epoch " + std::to_string(file->epoch_number) + "\n");
+    }
+  }
+  return out;
+}
+
+}  // namespace varve

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One immutable state of a column family's tree of tables, laid out for searching.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/version/file_metadata.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// The files of one level. L0: newest first (descending epoch, then largest sequence, then number).
+// Deeper levels: ascending, disjoint.
+//
+// Searching compares 8-byte words of the keys after the prefix that all bounds share, and a whole key
+// only to decide ties.
+class LevelFiles {
+ public:
+  LevelFiles() = default;
+  LevelFiles(const InternalKeyComparator* icmp, int level, std::vector<FileRef> files);
+
+  size_t size() const { return files_.size(); }
+  bool empty() const { return files_.empty(); }
+  FileMetaData* operator[](size_t i) const { return files_[i].get(); }
+  const std::vector<FileRef>& files() const { return files_; }
+  uint64_t bytes() const { return bytes_; }
+
+  // Levels >= 1: index of the first file whose largest key >= target (an internal key); size() if
+  // none.
+  size_t Find(const Slice& internal_key) const;
+
+  // Levels >= 1: the files that may overlap [begin, end] (user keys, both inclusive, null = open).
+  // L0: every such file, in order, without transitive growth.
+  std::vector<FileMetaData*> Overlapping(const Slice* begin, const Slice* end) const;
+
+ private:
+  const InternalKeyComparator* icmp_ = nullptr;
+  int level_ = 0;
+  std::vector<FileRef> files_;
+  std::vector<uint64_t> largest_words_;
+  std::string shared_prefix_;
+  uint64_t bytes_ = 0;
+};
+
+// Thread safety: immutable, shared by std::shared_ptr.
+class Version {
+ public:
+  Version(const InternalKeyComparator* icmp, uint64_t version_number,
+          std::vector<std::vector<FileRef>> files_by_level);
+
+  int num_levels() const { return static_cast<int>(levels_.size()); }
+  const LevelFiles& level(int l) const { return levels_[static_cast<size_t>(l)]; }
+  // Levels 0..non_empty_levels()-1 are all that hold files.
+  int non_empty_levels() const { return non_empty_levels_; }
+  const InternalKeyComparator* icmp() const { return icmp_; }
+  uint64_t version_number() const { return version_number_; }
+
+  // True when a file at `level` or deeper may hold the user-key range [begin, end].
+  bool RangeMayExistFrom(int level, const Slice& begin, const Slice& end) const;
+  FileRef FindByNumber(uint64_t number, int* level) const;
+  uint64_t TotalBytes() const;
+  std::string DebugString() const;
+
+ private:
+  const InternalKeyComparator* icmp_;
+  uint64_t version_number_;
+  std::vector<LevelFiles> levels_;
+  int non_empty_levels_ = 0;
+};
+
+using VersionRef = std::shared_ptr<const Version>;
+
+}  // namespace varve

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/version/version_builder.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+std::string Describe(const FileMetaData& file, int level) {
+  return "table " + std::to_string(file.number) + " (L" + std::to_string(level) + ")";
+}
+
+}  // namespace
+
+std::unique_ptr<FileMetaData> MakeFileMetaData(const NewFile& file) {
+  auto meta = std::make_unique<FileMetaData>();
+  meta->number = file.number;
+  meta->path_id = file.path_id;
+  meta->size = file.size;
+  meta->smallest = file.smallest;
+  meta->largest = file.largest;
+  meta->smallest_seq = file.smallest_seq;
+  meta->largest_seq = file.largest_seq;
+  meta->epoch_number = file.epoch_number;
+  meta->oldest_ancestor_time = file.oldest_ancestor_time;
+  meta->file_creation_time = file.file_creation_time;
+  meta->tail_size = file.tail_size;
+  meta->unique_id = file.unique_id;
+  meta->file_checksum = file.file_checksum;
+  meta->file_checksum_func_name = file.file_checksum_func_name;
+  meta->temperature = file.temperature;
+  meta->num_entries = file.num_entries;
+  meta->num_deletions = file.num_deletions;
+  meta->num_range_deletions = file.num_range_deletions;
+  meta->raw_key_bytes = file.raw_key_bytes;
+  meta->raw_value_bytes = file.raw_value_bytes;
+  meta->marked_for_compaction = file.marked_for_compaction;
+  return meta;
+}
+
+NewFile DescribeFile(const FileMetaData& file, int level) {
+  NewFile out;
+  out.level = level;
+  out.number = file.number;
+  out.path_id = file.path_id;
+  out.size = file.size;
+  out.smallest = file.smallest;
+  out.largest = file.largest;
+  out.smallest_seq = file.smallest_seq;
+  out.largest_seq = file.largest_seq;
+  out.marked_for_compaction = file.marked_for_compaction;
+  out.epoch_number = file.epoch_number;
+  out.oldest_ancestor_time = file.oldest_ancestor_time;
+  out.file_creation_time = file.file_creation_time;
+  out.tail_size = file.tail_size;
+  out.unique_id = file.unique_id;
+  out.file_checksum = file.file_checksum;
+  out.file_checksum_func_name = file.file_checksum_func_name;
+  out.temperature = file.temperature;
+  return out;
+}
+
+VersionBuilder::VersionBuilder(const InternalKeyComparator* icmp, int num_levels,
+                               const Version* base, std::shared_ptr<ObsoleteFileQueue> queue,
+                               const std::string* context)
+    : icmp_(icmp),
+      num_levels_(num_levels),
+      base_(base),
+      queue_(std::move(queue)),
+      context_(context) {}
+
+Status VersionBuilder::Bad(const std::string& what) const {
+  return Status::Corruption(*context_, what);
+}
+
+Status VersionBuilder::Apply(const VersionEdit& edit) {
+  for (const auto& [level, number] : edit.deleted_files) {
+    VARVE_RETURN_IF_ERROR(ApplyDeletion(level, number));
+  }
+  for (const NewFile& file : edit.new_files) VARVE_RETURN_IF_ERROR(ApplyAddition(file));
+  return Status::OK();
+}
+
+Status VersionBuilder::ApplyDeletion(int level, uint64_t number) {
+  const std::string name = "table " + std::to_string(number);
+  auto it = added_.find(number);
+  if (it != added_.end()) {
+    if (it->second.level != level) {
+      return Bad(name + " is deleted from L" + std::to_string(level) + " but is in L" +
+                 std::to_string(it->second.level));
+    }
+    added_.erase(it);
+    return Status::OK();
+  }
+  // Whether base has it there shows when base is walked.
+  const bool may_be_in_base = base_ != nullptr && base_->non_empty_levels() > 0;
+  if (!may_be_in_base || !deleted_from_base_.emplace(number, level).second) {
+    return Bad(name + " is deleted from L" + std::to_string(level) + " but is not there");
+  }
+  return Status::OK();
+}
+
+Status VersionBuilder::ApplyAddition(const NewFile& file) {
+  const std::string name = "table " + std::to_string(file.number);
+  if (file.smallest_seq > file.largest_seq) {
+    return Bad(name + " has a smallest sequence above its largest");
+  }
+  if (icmp_->Compare(file.smallest.Encode(), file.largest.Encode()) > 0) {
+    return Bad(name + " has a smallest key behind its largest");
+  }
+  Added added{file.level, file.seqs_known, nullptr};
+  added.file = ObsoleteFileQueue::Track(queue_, MakeFileMetaData(file));
+  const auto [it, fresh] = added_.emplace(file.number, std::move(added));
+  if (!fresh) {
+    return Bad(name + " is added to L" + std::to_string(file.level) + " but is in L" +
+               std::to_string(it->second.level) + " already");
+  }
+  return Status::OK();
+}
+
+void VersionBuilder::FinishRecovery(SequenceNumber last_sequence, uint64_t* next_epoch) {
+  bool epochs_known = true;
+  uint64_t largest_epoch = 0;
+  std::vector<Added*> files;
+  for (auto& [number, added] : added_) {
+    if (!added.seqs_known) added.file->largest_seq = last_sequence;
+    epochs_known &= added.file->epoch_number != kUnknownEpochNumber;
+    largest_epoch = std::max(largest_epoch, added.file->epoch_number);
+    files.push_back(&added);
+  }
+  if (epochs_known) {
+    *next_epoch = largest_epoch + 1;
+    return;
+  }
+  // Oldest first: the deepest level, where one epoch does for all, up to L0, where each has its own.
+  std::sort(files.begin(), files.end(), [](const Added* a, const Added* b) {
+    const FileMetaData& x = *a->file;
+    const FileMetaData& y = *b->file;
+    return std::tie(b->level, x.largest_seq, x.smallest_seq, x.number) <
+           std::tie(a->level, y.largest_seq, y.smallest_seq, y.number);
+  });
+  uint64_t epoch = 0;
+  int level = -1;
+  for (Added* added : files) {
+    if (added->level != level || level == 0) epoch++;
+    level = added->level;
+    added->file->epoch_number = epoch;
+  }
+  *next_epoch = epoch + 1;
+}
+
+Status VersionBuilder::TakeBase(std::vector<std::vector<FileRef>>* levels,
+                                std::vector<FileRef>* removed) {
+  if (base_ == nullptr) return Status::OK();
+  size_t deletions_left = deleted_from_base_.size();
+  for (int level = 0; level < base_->num_levels(); level++) {
+    for (const FileRef& file : base_->level(level).files()) {
+      const auto deleted = deleted_from_base_.find(file->number);
+      const auto added = added_.find(file->number);
+      if (deleted == deleted_from_base_.end()) {
+        if (added != added_.end()) {
+          return Bad(Describe(*file, level) + " is added to L" +
+                     std::to_string(added->second.level) + " but is in the tree already");
+        }
+        (*levels)[static_cast<size_t>(level)].push_back(file);
+        continue;
+      }
+      if (deleted->second != level) {
+        return Bad(Describe(*file, level) + " is deleted from L" +
+                   std::to_string(deleted->second));
+      }
+      deletions_left--;
+      if (added == added_.end()) {
+        removed->push_back(file);
+        continue;
+      }
+      const FileMetaData& again = *added->second.file;
+      if (again.size != file->size || !(again.smallest == file->smallest) ||
+          !(again.largest == file->largest)) {
+        return Bad(Describe(*file, level) + " is moved, but with another size or other bounds");
+      }
+      added->second.file = file;
+    }
+  }
+  if (deletions_left == 0) return Status::OK();
+  for (const auto& [number, level] : deleted_from_base_) {
+    if (base_->FindByNumber(number, nullptr) == nullptr) {
+      return Bad("table " + std::to_string(number) + " is deleted from L" +
+                 std::to_string(level) + " but is not there");
+    }
+  }
+  return Bad("a table is deleted twice");
+}
+
+Status VersionBuilder::CheckLevel(int level, std::vector<FileRef>* files) const {
+  if (level == 0) return Status::OK();
+  std::sort(files->begin(), files->end(), [this](const FileRef& a, const FileRef& b) {
+    return icmp_->Compare(a->smallest.Encode(), b->smallest.Encode()) < 0;
+  });
+  for (size_t i = 1; i < files->size(); i++) {
+    const FileMetaData& left = *(*files)[i - 1];
+    const FileMetaData& right = *(*files)[i];
+    if (icmp_->Compare(left.largest.Encode(), right.smallest.Encode()) >= 0) {
+      return Bad(Describe(left, level) + " and " + Describe(right, level) + " overlap");
+    }
+  }
+  return Status::OK();
+}
+
+Status VersionBuilder::Build(uint64_t version_number, VersionRef* version,
+                             std::vector<FileRef>* removed) {
+  removed->clear();
+  std::vector<std::vector<FileRef>> levels(static_cast<size_t>(num_levels_));
+  VARVE_RETURN_IF_ERROR(TakeBase(&levels, removed));
+  for (const auto& [number, added] : added_) {
+    if (added.level >= num_levels_) {
+      return Status::InvalidArgument(*context_, Describe(*added.file, added.level) +
+                                                    " lies deeper than num_levels, which is " +
+                                                    std::to_string(num_levels_) + ", allows");
+    }
+    levels[static_cast<size_t>(added.level)].push_back(added.file);
+  }
+  for (int level = 0; level < num_levels_; level++) {
+    VARVE_RETURN_IF_ERROR(CheckLevel(level, &levels[static_cast<size_t>(level)]));
+  }
+  *version = std::make_shared<const Version>(icmp_, version_number, std::move(levels));
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/version/version_edit.h"
+
+// The field tags of the MANIFEST and the decoder of what may stand behind them.
+
+#include "db/version/edit_tags.h"
+#include "util/coding/reader.h"
+#include "util/coding/varint.h"
+
+namespace varve {
+
+namespace {
+
+constexpr size_t kMaxRecordBytes = size_t{64} << 20;
+constexpr size_t kMaxFilesPerEdit = 1000 * 1000;
+// No tree has more; what a family's own limit is, the version set knows.
+constexpr uint32_t kMaxLevels = 256;
+
+void PutKey(std::string* dst, const InternalKey& key) {
+  PutLengthPrefixedSlice(dst, key.Encode());
+}
+
+void PutCustom(std::string* dst, uint32_t tag, const Slice& bytes) {
+  PutVarint32(dst, tag);
+  PutLengthPrefixedSlice(dst, bytes);
+}
+
+void PutCustomNumber(std::string* dst, uint32_t tag, uint64_t value) {
+  char bytes[kMaxVarint64Length];
+  const char* const end = EncodeVarint64(bytes, value);
+  PutCustom(dst, tag, Slice(bytes, static_cast<size_t>(end - bytes)));
+}
+
+void EncodeCustomFields(const NewFile& file, std::string* dst) {
+  if (file.marked_for_compaction) PutCustom(dst, kNeedsCompaction, Slice("\x01", 1));
+  PutCustomNumber(dst, kOldestAncestorTime, file.oldest_ancestor_time);
+  PutCustomNumber(dst, kFileCreationTime, file.file_creation_time);
+  if (!file.file_checksum_func_name.empty()) {
+    PutCustom(dst, kFileChecksum, file.file_checksum);
+    PutCustom(dst, kFileChecksumName, file.file_checksum_func_name);
+  }
+  if (file.temperature != Temperature::kUnknown) {
+    const char value = static_cast<char>(file.temperature);
+    PutCustom(dst, kTemperature, Slice(&value, 1));
+  }
+  if (!file.unique_id.empty()) PutCustom(dst, kUniqueId, file.unique_id);
+  if (file.epoch_number != kUnknownEpochNumber) {
+    PutCustomNumber(dst, kEpochNumber, file.epoch_number);
+  }
+  if (file.tail_size != 0) PutCustomNumber(dst, kTailSize, file.tail_size);
+  if (file.path_id != 0) {
+    const char value = static_cast<char>(file.path_id);
+    PutCustom(dst, kPathId, Slice(&value, 1));
+  }
+  PutVarint32(dst, kCustomEnd);
+}
+
+bool EncodeFile(const NewFile& file, std::string* dst) {
+  if (file.smallest.empty() || file.largest.empty() || file.level < 0 || file.path_id > 3 ||
+      file.oldest_blob_file_number != 0) {
+    return false;
+  }
+  PutVarint32(dst, kTagNewFile4);
+  PutVarint32(dst, static_cast<uint32_t>(file.level));
+  PutVarint64(dst, file.number);
+  PutVarint64(dst, file.size);
+  PutKey(dst, file.smallest);
+  PutKey(dst, file.largest);
+  PutVarint64(dst, file.smallest_seq);
+  PutVarint64(dst, file.largest_seq);
+  EncodeCustomFields(file, dst);
+  return true;
+}
+
+void PutTagged(std::string* dst, uint32_t tag, const std::optional<uint64_t>& value) {
+  if (!value.has_value()) return;
+  PutVarint32(dst, tag);
+  PutVarint64(dst, *value);
+}
+
+void PutTagged(std::string* dst, uint32_t tag, const std::optional<std::string>& value) {
+  if (!value.has_value()) return;
+  PutVarint32(dst, tag);
+  PutLengthPrefixedSlice(dst, *value);
+}
+
+// One pass over a record. Every method leaves a reason in error_ when it fails.
+class EditDecoder {
+ public:
+  EditDecoder(const Slice& record, VersionEdit* edit) : in_(record), edit_(edit) {}
+
+  Status Run() {
+    while (in_.remaining() > 0) {
+      field_offset_ = in_.offset();
+      const uint32_t tag = in_.Varint32();
+      if (!in_.ok()) return Bad("tag");
+      const char* const broken = Field(tag);
+      if (broken != nullptr) return Bad(broken);
+      if (!in_.ok()) return Bad("field of tag " + std::to_string(tag));
+    }
+    return Status::OK();
+  }
+
+ private:
+  // These return null, or what is wrong. Input that is too short shows in in_.ok().
+  const char* Field(uint32_t tag);
+  const char* FileField(uint32_t tag);
+  const char* FamilyField(uint32_t tag);
+  const char* OldFormatField(uint32_t tag);
+  const char* File(uint32_t tag);
+  const char* CustomFields(NewFile* file);
+  const char* CustomField(uint32_t tag, const Slice& value, NewFile* file);
+  const char* ByteField(uint32_t tag, const Slice& value, NewFile* file);
+  const char* Blob(bool garbage);
+
+  bool Level(int* level) {
+    const uint32_t value = in_.Varint32();
+    *level = static_cast<int>(value);
+    return value < kMaxLevels;
+  }
+
+  bool Key(InternalKey* key) {
+    const Slice bytes = in_.LengthPrefixed();
+    return !in_.ok() || key->DecodeFrom(bytes);
+  }
+
+  Status Bad(const std::string& what) const {
+    return Status::Corruption("version edit", what + " at byte " + std::to_string(field_offset_) +
+                                                  " of the record cannot be decoded");
+  }
+
+  BoundedReader in_;
+  VersionEdit* const edit_;
+  size_t field_offset_ = 0;
+};
+
+const char* EditDecoder::Field(uint32_t tag) {
+  switch (tag) {
+    case kTagComparator:
+      edit_->comparator = in_.LengthPrefixed().ToString();
+      return nullptr;
+    case kTagLogNumber:
+      edit_->log_number = in_.Varint64();
+      return nullptr;
+    case kTagNextFileNumber:
+      edit_->next_file_number = in_.Varint64();
+      return nullptr;
+    case kTagLastSequence:
+      edit_->last_sequence = in_.Varint64();
+      return *edit_->last_sequence <= kMaxSequenceNumber ? nullptr : "last sequence out of range";
+    case kTagPrevLogNumber:
+      edit_->prev_log_number = in_.Varint64();
+      return nullptr;
+    case kTagMinLogNumberToKeep:
+      edit_->min_log_number_to_keep = in_.Varint64();
+      return nullptr;
+    case kTagInAtomicGroup:
+      edit_->atomic_group_remaining = in_.Varint32();
+      return nullptr;
+    case kTagDbId:
+      edit_->db_id = in_.LengthPrefixed().ToString();
+      return nullptr;
+    case kTagCompactCursor:
+    case kTagDeletedFile:
+    case kTagNewFile:
+    case kTagNewFile2:
+    case kTagNewFile3:
+    case kTagNewFile4:
+      return FileField(tag);
+    case kTagColumnFamily:
+    case kTagColumnFamilyAdd:
+    case kTagColumnFamilyDrop:
+    case kTagMaxColumnFamily:
+    case kTagFullHistoryTsLow:
+      return FamilyField(tag);
+    default:
+      return OldFormatField(tag);
+  }
+}
+
+const char* EditDecoder::FileField(uint32_t tag) {
+  int level = 0;
+  switch (tag) {
+    case kTagCompactCursor: {
+      InternalKey key;
+      if (!Level(&level)) return "compaction cursor (level)";
+      if (!Key(&key)) return "compaction cursor (key)";
+      if (in_.ok()) edit_->compact_cursors.emplace_back(level, std::move(key));
+      return nullptr;
+    }
+    case kTagDeletedFile: {
+      if (!Level(&level)) return "deleted file (level)";
+      const uint64_t number = in_.Varint64();
+      if (edit_->deleted_files.size() >= kMaxFilesPerEdit) return "number of deleted files";
+      if (in_.ok()) edit_->deleted_files.emplace_back(level, number);
+      return nullptr;
+    }
+    default:
+      return File(tag);
+  }
+}
+
+const char* EditDecoder::FamilyField(uint32_t tag) {
+  switch (tag) {
+    case kTagColumnFamily:
+      edit_->column_family = in_.Varint32();
+      return nullptr;
+    case kTagColumnFamilyAdd:
+      edit_->column_family_add = in_.LengthPrefixed().ToString();
+      return nullptr;
+    case kTagColumnFamilyDrop:
+      edit_->column_family_drop = true;
+      return nullptr;
+    case kTagMaxColumnFamily:
+      edit_->max_column_family = in_.Varint32();
+      return nullptr;
+    default: {
+      const Slice low = in_.LengthPrefixed();
+      if (in_.ok() && low.empty()) return "full-history timestamp (empty)";
+      edit_->full_history_ts_low = low.ToString();
+      return nullptr;
+    }
+  }
+}
+
+// Tags whose fields came into being before the rule that ignorable ones carry their length, and the
+// rule itself.
+const char* EditDecoder::OldFormatField(uint32_t tag) {
+  switch (tag) {
+    case kTagBlobFileAddition:
+    case kTagBlobFileAdditionOld:
+      return Blob(/*garbage=*/false);
+    case kTagBlobFileGarbage:
+    case kTagBlobFileGarbageOld:
+      return Blob(/*garbage=*/true);
+    case kTagWalAdditionOld:
+      in_.Varint64();
+      for (uint32_t part = in_.Varint32(); in_.ok() && part != kWalAdditionEnd;
+           part = in_.Varint32()) {
+        if (part != kWalAdditionSyncedSize) return "log addition";
+        in_.Varint64();
+      }
+      return nullptr;
+    case kTagWalDeletionOld:
+      in_.Varint64();
+      return nullptr;
+    default:
+      if ((tag & kTagIgnorableBit) == 0) return "unknown tag";
+      in_.LengthPrefixed();
+      return nullptr;
+  }
+}
+
+const char* EditDecoder::Blob(bool garbage) {
+  edit_->has_blob_files = true;
+  for (int i = 0; i < 3; i++) in_.Varint64();
+  for (int i = 0; i < 2 && !garbage; i++) in_.LengthPrefixed();
+  for (uint32_t tag = in_.Varint32(); in_.ok() && tag != 0; tag = in_.Varint32()) {
+    if ((tag & kCustomMustUnderstandBit) != 0) return "unknown field of a blob file";
+    in_.LengthPrefixed();
+  }
+  return nullptr;
+}
+
+const char* EditDecoder::File(uint32_t tag) {
+  if (edit_->new_files.size() >= kMaxFilesPerEdit) return "number of new files";
+  NewFile file;
+  if (!Level(&file.level)) return "new file (level)";
+  file.number = in_.Varint64();
+  if (tag == kTagNewFile3) file.path_id = in_.Varint32();
+  file.size = in_.Varint64();
+  if (!Key(&file.smallest)) return "new file (smallest key)";
+  if (!Key(&file.largest)) return "new file (largest key)";
+  if (tag == kTagNewFile) {
+    file.seqs_known = false;
+  } else {
+    file.smallest_seq = in_.Varint64();
+    file.largest_seq = in_.Varint64();
+    if (file.smallest_seq > kMaxSequenceNumber || file.largest_seq > kMaxSequenceNumber) {
+      return "new file (sequence out of range)";
+    }
+  }
+  const char* const broken = tag == kTagNewFile4 ? CustomFields(&file) : nullptr;
+  if (broken == nullptr && in_.ok()) edit_->new_files.push_back(std::move(file));
+  return broken;
+}
+
+const char* EditDecoder::CustomFields(NewFile* file) {
+  for (uint32_t tag = in_.Varint32(); in_.ok() && tag != kCustomEnd; tag = in_.Varint32()) {
+    const Slice value = in_.LengthPrefixed();
+    if (!in_.ok()) break;
+    const char* const broken = CustomField(tag, value, file);
+    if (broken != nullptr) return broken;
+  }
+  return nullptr;
+}
+
+const char* EditDecoder::CustomField(uint32_t tag, const Slice& value, NewFile* file) {
+  BoundedReader field(value);
+  switch (tag) {
+    case kMinLogNumberToKeepFixed:
+      edit_->min_log_number_to_keep = field.Fixed64();
+      return field.ok() ? nullptr : "new file (minimum log number)";
+    case kOldestBlobFile:
+      file->oldest_blob_file_number = field.Varint64();
+      if (file->oldest_blob_file_number != 0) edit_->has_blob_files = true;
+      return field.ok() ? nullptr : "new file (oldest blob file)";
+    case kOldestAncestorTime:
+      file->oldest_ancestor_time = field.Varint64();
+      return field.ok() ? nullptr : "new file (oldest ancestor time)";
+    case kFileCreationTime:
+      file->file_creation_time = field.Varint64();
+      return field.ok() ? nullptr : "new file (creation time)";
+    case kEpochNumber:
+      file->epoch_number = field.Varint64();
+      return field.ok() ? nullptr : "new file (epoch number)";
+    case kTailSize:
+      file->tail_size = field.Varint64();
+      return field.ok() ? nullptr : "new file (tail size)";
+    case kFileChecksum:
+      file->file_checksum = value.ToString();
+      return nullptr;
+    case kFileChecksumName:
+      file->file_checksum_func_name = value.ToString();
+      return nullptr;
+    case kUniqueId:
+      if (value.size() != kUniqueIdBytes) return "new file (unique id)";
+      file->unique_id = value == Slice(kNullUniqueId, kUniqueIdBytes) ? "" : value.ToString();
+      return nullptr;
+    case kNeedsCompaction:
+    case kTemperature:
+    case kPathId:
+      return ByteField(tag, value, file);
+    default:
+      return (tag & kCustomMustUnderstandBit) != 0 ? "new file (unknown field)" : nullptr;
+  }
+}
+
+const char* EditDecoder::ByteField(uint32_t tag, const Slice& value, NewFile* file) {
+  if (value.size() != 1) return "new file (one-byte field)";
+  const auto byte = static_cast<uint8_t>(value[0]);
+  if (tag == kNeedsCompaction) {
+    file->marked_for_compaction = byte == 1;
+  } else if (tag == kTemperature) {
+    file->temperature = static_cast<Temperature>(byte);
+  } else {
+    if (byte > 3) return "new file (path id)";
+    file->path_id = byte;
+  }
+  return nullptr;
+}
+
+void AppendKeyText(const InternalKey& key, bool hex, std::string* out) {
+  if (key.empty()) {
+    out->append("(none)");
+    return;
+  }
+  out->append(key.user_key().ToString(hex)).append("@").append(std::to_string(key.sequence()));
+  out->append(":").append(std::to_string(key.type()));
+}
+
+template <typename T>
+void AppendNumberText(const char* name, const std::optional<T>& value, std::string* out) {
+  if (value.has_value()) out->append(" ").append(name).append("=").append(std::to_string(*value));
+}
+
+}  // namespace
+
+bool VersionEdit::EncodeTo(std::string* dst) const {
+  PutTagged(dst, kTagDbId, db_id);
+  PutTagged(dst, kTagComparator, comparator);
+  PutTagged(dst, kTagLogNumber, log_number);
+  PutTagged(dst, kTagPrevLogNumber, prev_log_number);
+  PutTagged(dst, kTagNextFileNumber, next_file_number);
+  PutTagged(dst, kTagMinLogNumberToKeep, min_log_number_to_keep);
+  PutTagged(dst, kTagMaxColumnFamily, std::optional<uint64_t>(max_column_family));
+  PutTagged(dst, kTagLastSequence, last_sequence);
+  for (const auto& [level, key] : compact_cursors) {
+    if (key.empty() || level < 0) return false;
+    PutVarint32(dst, kTagCompactCursor);
+    PutVarint32(dst, static_cast<uint32_t>(level));
+    PutKey(dst, key);
+  }
+  for (const auto& [level, number] : deleted_files) {
+    if (level < 0) return false;
+    PutVarint32(dst, kTagDeletedFile);
+    PutVarint32(dst, static_cast<uint32_t>(level));
+    PutVarint64(dst, number);
+  }
+  for (const NewFile& file : new_files) {
+    if (!EncodeFile(file, dst)) return false;
+  }
+  if (column_family != 0) PutTagged(dst, kTagColumnFamily, std::optional<uint64_t>(column_family));
+  PutTagged(dst, kTagColumnFamilyAdd, column_family_add);
+  if (column_family_drop) PutVarint32(dst, kTagColumnFamilyDrop);
+  PutTagged(dst, kTagInAtomicGroup, std::optional<uint64_t>(atomic_group_remaining));
+  PutTagged(dst, kTagFullHistoryTsLow, full_history_ts_low);
+  return true;
+}
+
+Status VersionEdit::DecodeFrom(const Slice& record) {
+  *this = VersionEdit();
+  if (record.size() > kMaxRecordBytes) {
+    return Status::Corruption("version edit", "of " + std::to_string(record.size()) +
+                                                  " bytes is larger than any that is written");
+  }
+  return EditDecoder(record, this).Run();
+}
+
+std::string VersionEdit::DebugString(bool hex_keys) const {
+  std::string out = "edit cf=" + std::to_string(column_family);
+  if (db_id.has_value()) out.append(" db_id=").append(*db_id);
+  if (comparator.has_value()) out.append(" comparator=").append(*comparator);
+  AppendNumberText("log", log_number, &out);
+  AppendNumberText("prev_log", prev_log_number, &out);
+  AppendNumberText("next_file", next_file_number, &out);
+  AppendNumberText("last_seq", last_sequence, &out);
+  AppendNumberText("min_log", min_log_number_to_keep, &out);
+  AppendNumberText("max_cf", max_column_family, &out);
+  AppendNumberText("group_remaining", atomic_group_remaining, &out);
+  if (column_family_add.has_value()) out.append(" add=").append(*column_family_add);
+  if (column_family_drop) out.append(" drop");
+  if (has_blob_files) out.append(" blob_files");
+  for (const auto& [level, number] : deleted_files) {
+    out.append("\n  - L" + std::to_string(level) + " " + std::to_string(number));
+  }
+  for (const NewFile& file : new_files) {
+    out.append("\n  + L" + std::to_string(file.level) + " " + std::to_string(file.number) + " " +
+               std::to_string(file.size) + "B [");
+    AppendKeyText(file.smallest, hex_keys, &out);
+    out.append(" .. ");
+    AppendKeyText(file.largest, hex_keys, &out);
+    out.append("] seq " + std::to_string(file.smallest_seq) + ".." +
+               std::to_string(file.largest_seq) + " epoch " + std::to_string(file.epoch_number));
+  }
+  for (const auto& [level, key] : compact_cursors) {
+    out.append("\n  cursor L" + std::to_string(level) + " ");
+    AppendKeyText(key, hex_keys, &out);
+  }
+  return out;
+}
+
+}  // namespace varve

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One delta of the MANIFEST: what changed in one column family (or in the database), encoded as in
+// FORMAT.md.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/version/file_metadata.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+
+namespace varve {
+
+// A file as an edit carries it: the MANIFEST's facts without the runtime state.
+struct NewFile {
+  int level = 0;
+  uint64_t number = 0;
+  uint32_t path_id = 0;
+  uint64_t size = 0;
+  InternalKey smallest;
+  InternalKey largest;
+  SequenceNumber smallest_seq = 0;
+  SequenceNumber largest_seq = 0;
+  bool seqs_known = true;  // false for LevelDB's tag 7
+  bool marked_for_compaction = false;
+  uint64_t epoch_number = kUnknownEpochNumber;
+  uint64_t oldest_ancestor_time = 0;
+  uint64_t file_creation_time = 0;
+  uint64_t tail_size = 0;
+  uint64_t oldest_blob_file_number = 0;
+  std::string unique_id;
+  std::string file_checksum;
+  std::string file_checksum_func_name;
+  Temperature temperature = Temperature::kUnknown;
+  // Not encoded: known to whoever built the table, 0 otherwise.
+  uint64_t num_entries = 0;
+  uint64_t num_deletions = 0;
+  uint64_t num_range_deletions = 0;
+  uint64_t raw_key_bytes = 0;
+  uint64_t raw_value_bytes = 0;
+};
+
+// Plain data; no thread safety of its own.
+struct VersionEdit {
+  uint32_t column_family = 0;
+  std::optional<std::string> db_id;
+  std::optional<std::string> comparator;
+  std::optional<uint64_t> log_number;
+  std::optional<uint64_t> prev_log_number;
+  std::optional<uint64_t> next_file_number;
+  std::optional<SequenceNumber> last_sequence;
+  std::optional<uint64_t> min_log_number_to_keep;
+  std::optional<uint32_t> max_column_family;
+  std::optional<std::string> full_history_ts_low;
+  std::optional<std::string> column_family_add;  // the new family's name
+  bool column_family_drop = false;
+  bool has_blob_files = false;  // the database holds blob files: refused
+  std::optional<uint32_t> atomic_group_remaining;
+  std::vector<std::pair<int, uint64_t>> deleted_files;  // level, number
+  std::vector<NewFile> new_files;
+  std::vector<std::pair<int, InternalKey>> compact_cursors;
+
+  // Appends the record's bytes. False when a field cannot be encoded (an empty boundary key).
+  bool EncodeTo(std::string* dst) const;
+  // Replaces *this. Corruption naming the field and its offset in the record.
+  Status DecodeFrom(const Slice& record);
+  std::string DebugString(bool hex_keys) const;
+};
+
+}  // namespace varve

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The MANIFEST and the current versions of all column families: recovers them, and installs edits
+// atomically, on disk first.
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "db/version/obsolete_file_queue.h"
+#include "db/version/version.h"
+#include "db/version/version_edit.h"
+#include "util/sync/mutex.h"
+#include "varve/file_system.h"
+#include "varve/options.h"
+
+namespace varve {
+
+namespace wal {
+class LogWriter;
+}
+
+// A column family as the MANIFEST knows it. Guarded by the DB mutex, but for what is constant. Shared
+// with the run-time column family, which may outlive the set.
+struct FamilyVersions {
+  uint32_t id = 0;                // constant
+  std::string name;               // constant
+  std::string comparator_name;    // constant
+  std::unique_ptr<InternalKeyComparator> icmp;  // constant
+  int num_levels = 7;             // constant
+  uint64_t log_number = 0;        // updates in logs below it are all in tables
+  VersionRef current;
+  uint64_t next_epoch_number = 1;
+  std::string full_history_ts_low;
+  bool dropped = false;
+  bool opened = true;  // false: in the MANIFEST, but not named by a read-only opener
+};
+
+// One family's part of an atomic change.
+struct FamilyEdit {
+  FamilyVersions* family = nullptr;
+  std::vector<VersionEdit*> edits;  // applied in order as one; LogAndApply fills in numbers
+};
+
+// What recovery has to know about the families to open.
+struct FamilyToOpen {
+  std::string name;
+  const Comparator* comparator = nullptr;
+  int num_levels = 7;
+};
+
+struct VersionSetOptions {
+  std::string db_name;  // directory
+  std::shared_ptr<FileSystem> fs;
+  FileOptions file_options;
+  uint64_t max_manifest_file_size = 1 << 30;
+  size_t manifest_preallocation_size = 4 << 20;
+  bool use_fsync = false;
+  bool read_only = false;
+  bool write_dbid = true;
+  Logger* info_log = nullptr;
+  SystemClock* clock = nullptr;
+};
+
+// Locking: the DB mutex guards everything but the atomics; LogAndApply releases it while it writes.
+// Errors: after a failed append or sync the MANIFEST is abandoned; the next LogAndApply starts a new
+//   one that holds the whole state. (A failed append's outcome is not known until then.)
+class VersionSet {
+ public:
+  VersionSet(VersionSetOptions options, Mutex* db_mutex);
+  ~VersionSet();
+
+  // Writes the first MANIFEST of a new database (default family only) and CURRENT.
+  Status CreateNew(const FamilyToOpen& default_family, const std::string& db_id);
+
+  // Reads CURRENT and its MANIFEST. Read-write: every family of the MANIFEST must be named
+  // (InvalidArgument lists those that are not). Refuses comparators of another name, levels beyond
+  // num_levels, missing or wrong-sized table files (Corruption lists them), blob files, overlapping
+  // levels. Nothing is written.
+  Status Recover(const std::vector<FamilyToOpen>& families);
+  static Status ListFamilies(const std::string& db_name, FileSystem* fs, std::vector<std::string>* names);
+
+  // Logs all edits (one atomic group when there are several families), syncs, then installs the new
+  // versions. Serialises concurrent callers in order of arrival. `dir` is fsynced after a new
+  // MANIFEST. With new_manifest a fresh MANIFEST with the whole state is started first.
+  Status LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir, bool new_manifest = false);
+
+  // Adds a family; *family points into the set. The options' comparator and level count are taken.
+  Status CreateFamily(const FamilyToOpen& family, uint64_t log_number, FSDirectory* dir,
+                      std::shared_ptr<FamilyVersions>* result);
+  // The family's files become obsolete; they go when the last holder of its versions lets go.
+  Status DropFamily(FamilyVersions* family, FSDirectory* dir);
+
+  const std::map<uint32_t, std::shared_ptr<FamilyVersions>>& families() const { return families_; }
+  std::shared_ptr<FamilyVersions> FindFamily(uint32_t id) const;
+  std::shared_ptr<FamilyVersions> FindFamily(const std::string& name) const;
+
+  uint64_t NewFileNumber() { return next_file_number_.fetch_add(1, std::memory_order_relaxed); }
+  uint64_t next_file_number() const { return next_file_number_.load(std::memory_order_relaxed); }
+  void MarkFileNumberUsed(uint64_t number);
+  uint64_t manifest_file_number() const { return manifest_file_number_; }
+  // MANIFESTs that a newer one, in force and durable, has replaced. Hands each number out once.
+  std::vector<uint64_t> TakeObsoleteManifests();
+  uint64_t manifest_file_size() const;
+  // Syncs and closes the MANIFEST; no edit may follow.
+  Status CloseManifest();
+  // True after an append or a sync of the MANIFEST failed, until a fresh one is in force: whether the
+  // failed edit is on disk is not known, so files it names must stay.
+  bool manifest_in_doubt() const;
+  const std::string& db_id() const { return db_id_; }
+  void set_db_id(const std::string& id) { db_id_ = id; }
+
+  // Newest sequence that readers may see (published with release by the write path).
+  SequenceNumber last_sequence() const { return last_sequence_.load(std::memory_order_acquire); }
+  void set_last_sequence(SequenceNumber seq) { last_sequence_.store(seq, std::memory_order_release); }
+
+  uint64_t min_log_number_to_keep() const { return min_log_number_to_keep_; }
+  void set_min_log_number_to_keep(uint64_t n) { min_log_number_to_keep_ = n; }
+  // Smallest log number over live families: older logs hold nothing that is not in tables.
+  uint64_t MinLogNumber() const;
+
+  // Table numbers referenced by any Version that is still alive anywhere (for checks and purging).
+  void AddLiveFiles(std::set<uint64_t>* numbers) const;
+  const std::shared_ptr<ObsoleteFileQueue>& obsolete_files() const { return obsolete_files_; }
+  // Micros (monotonic) of the last edit that reached the disk; 0 if none since open.
+  uint64_t last_edit_micros() const { return last_edit_micros_; }
+
+ private:
+  struct ManifestWriter;
+  struct Rep;
+
+  const VersionSetOptions options_;
+  Mutex* const mu_;
+  std::map<uint32_t, std::shared_ptr<FamilyVersions>> families_;
+  std::shared_ptr<ObsoleteFileQueue> obsolete_files_;
+  // Source of all file numbers; unique allocation is all that relaxed increments must give.
+  std::atomic<uint64_t> next_file_number_{2};
+  // Published with release after an insertion is complete, read with acquire by readers.
+  std::atomic<SequenceNumber> last_sequence_{0};
+  uint64_t manifest_file_number_ = 0;
+  uint64_t min_log_number_to_keep_ = 0;
+  uint64_t last_edit_micros_ = 0;
+  uint32_t max_family_id_ = 0;
+  std::string db_id_;
+  std::unique_ptr<Rep> rep_;
+};
+
+}  // namespace varve

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Sizes and kinds of the physical records of a log (FORMAT.md). The MANIFEST uses the same framing.
+
+#include <cstdint>
+
+namespace varve::wal {
+
+enum RecordType : uint8_t {
+  kZeroType = 0,  // preallocated zeros: the rest of the block holds nothing
+  kFullType = 1,
+  kFirstType = 2,
+  kMiddleType = 3,
+  kLastType = 4,
+  kRecyclableFullType = 5,
+  kRecyclableFirstType = 6,
+  kRecyclableMiddleType = 7,
+  kRecyclableLastType = 8,
+  kSetCompressionType = 9,
+  kTimestampSizeType = 10,
+  kRecyclableTimestampSizeType = 11,
+  kPredecessorWalInfoType = 130,
+  kRecyclablePredecessorWalInfoType = 131,
+};
+
+constexpr uint32_t kBlockBytes = 32768;
+constexpr uint32_t kHeaderBytes = 4 + 2 + 1;
+constexpr uint32_t kRecyclableHeaderBytes = kHeaderBytes + 4;
+
+}  // namespace varve::wal

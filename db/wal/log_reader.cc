@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/wal/log_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "db/wal/record_decompressor.h"
+#include "util/coding/crc32c.h"
+#include "util/coding/fixed.h"
+#include "util/env/sequential_file_reader.h"
+
+namespace varve::wal {
+
+namespace {
+
+constexpr size_t kChunkBytes = size_t{8} * kBlockBytes;
+constexpr uint8_t kFirstIgnorableType = 128;
+
+bool AllZero(const char* data, size_t n) {
+  return std::all_of(data, data + n, [](char c) { return c == 0; });
+}
+
+bool HasRecyclableHeader(uint8_t type) {
+  return (type >= kRecyclableFullType && type <= kRecyclableLastType) ||
+         (type >= kTimestampSizeType && (type & 1) != 0);
+}
+
+// Kinds that are never cut: where one does not fit, the rest of the block is zeros.
+bool MayFollowZeros(uint8_t type) { return type >= kTimestampSizeType; }
+
+size_t HeaderBytes(uint8_t type) {
+  return HasRecyclableHeader(type) ? kRecyclableHeaderBytes : kHeaderBytes;
+}
+
+bool ChecksumMatches(const char* header, size_t total) {
+  // Type, log number if any, payload: they lie together.
+  const uint32_t actual = crc32c::Value(header + 6, total - 6);
+  return crc32c::Unmask(DecodeFixed32(header)) == actual;
+}
+
+// True if some whole data record inside [data, data + n) ends where the file, or what is not zero
+// of it, ends. A log that was cut off has none, as the cut went through its last record.
+bool HasRecordAtEnd(const char* data, size_t n) {
+  size_t used = n;
+  while (used > 0 && data[used - 1] == 0) used--;
+  for (size_t i = 0; i + kHeaderBytes <= n && i < used; i++) {
+    const auto type = static_cast<uint8_t>(data[i + 6]);
+    if (type < kFullType || type > kRecyclableLastType) continue;
+    const size_t total = HeaderBytes(type) + DecodeFixed16(data + i + 4);
+    if (total > n - i || i + total < used) continue;
+    if (ChecksumMatches(data + i, total)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+struct LogReader::Rep {
+  // One physical record, or why there is none.
+  enum class Outcome {
+    kRecord,
+    kEnd,  // nothing more to read, or io_status is set
+    kBad,  // bad_* say what
+  };
+  enum class Step { kMore, kDelivered, kStop };
+  struct Fragment {
+    uint8_t type = 0;
+    Slice payload;
+    uint64_t offset = 0;
+  };
+
+  Rep(std::unique_ptr<SequentialFileReader> reader, uint64_t number, std::string file_name,
+      Reporter* r)
+      : file(std::move(reader)),
+        log_number(number),
+        name(std::move(file_name)),
+        reporter(r),
+        buffer(std::make_unique<char[]>(kChunkBytes)) {}
+
+  bool Read(Slice* record, std::string* scratch, WALRecoveryMode mode);
+
+  Outcome ReadPhysical(Fragment* fragment);
+  Outcome ParseRecord(const char* p, size_t have, size_t room, Fragment* fragment);
+  Outcome PassZeros(const char* p, size_t have);
+  Outcome Bad(size_t bytes, const char* reason);
+  Outcome Torn(const char* p, size_t have);
+  Step TakeBad(std::string* scratch, WALRecoveryMode mode);
+  Step TakeControlRecord(const Fragment& fragment, WALRecoveryMode mode);
+  Step TakeData(const Fragment& fragment, Slice* record, std::string* scratch,
+                WALRecoveryMode mode);
+  Step Deliver(const Slice& bytes, Slice* record, WALRecoveryMode mode);
+
+  // Notes that `bytes` from `offset` on are lost. True if reading goes on behind them.
+  bool Damage(uint64_t offset, uint64_t bytes, const std::string& reason, bool torn,
+              WALRecoveryMode mode);
+  IOStatus ReadChunk();
+  bool Refill();
+  void CountRest();
+
+  uint64_t Offset() const { return chunk_start + pos; }
+
+  const std::unique_ptr<SequentialFileReader> file;
+  const uint64_t log_number;
+  const std::string name;
+  Reporter* const reporter;
+
+  // The chunk at hand: whole blocks but for the file's last.
+  const std::unique_ptr<char[]> buffer;
+  const char* chunk = nullptr;
+  uint64_t chunk_start = 0;
+  size_t chunk_size = 0;
+  size_t pos = 0;
+  bool last_chunk = false;
+
+  bool ended = false;
+  bool any_record = false;
+  bool recycled = false;    // the first record is recyclable: a former log's bytes may follow ours
+  bool compressed = false;
+  uint64_t zero_bytes = 0;  // passed since the last record, in regions that reach a block's end
+  LogDamage damage;
+  Status io_status;
+
+  // The logical record being put together.
+  bool open = false;       // a first fragment was read and the last was not
+  bool resyncing = false;  // the rest of a record whose start was dropped may come
+  uint64_t start = 0;
+
+  size_t bad_bytes = 0;
+  const char* bad_reason = "";
+  bool bad_is_torn = false;
+
+  std::string raw;  // the last record, decompressed
+  uint64_t last_offset = 0;
+  uint64_t last_end = 0;
+};
+
+IOStatus LogReader::Rep::ReadChunk() {
+  Slice read;
+  IOStatus s = file->Read(kChunkBytes, &read, buffer.get());
+  chunk_start += chunk_size;
+  chunk = read.data();
+  chunk_size = s.ok() ? read.size() : 0;
+  pos = 0;
+  last_chunk = !s.ok() || chunk_size < kChunkBytes;
+  return s;
+}
+
+bool LogReader::Rep::Refill() {
+  if (last_chunk) return false;
+  IOStatus s = ReadChunk();
+  if (!s.ok()) io_status = s;
+  return chunk_size > 0;
+}
+
+LogReader::Rep::Outcome LogReader::Rep::Bad(size_t bytes, const char* reason) {
+  bad_bytes = bytes;
+  bad_reason = reason;
+  bad_is_torn = recycled;
+  return Outcome::kBad;
+}
+
+// The record at p claims more bytes than the file has.
+LogReader::Rep::Outcome LogReader::Rep::Torn(const char* p, size_t have) {
+  if (!recycled && HasRecordAtEnd(p + 1, have - 1)) {
+    return Bad(have, "a record's length runs past whole records");
+  }
+  Bad(have, "the log ends inside a record");
+  bad_is_torn = true;
+  return Outcome::kBad;
+}
+
+LogReader::Rep::Outcome LogReader::Rep::PassZeros(const char* p, size_t have) {
+  if (!AllZero(p, have)) {
+    damage.hole = true;
+    return Bad(have, "zeros with data behind them");
+  }
+  zero_bytes += have;
+  pos += have;
+  return Outcome::kRecord;
+}
+
+LogReader::Rep::Outcome LogReader::Rep::ReadPhysical(Fragment* fragment) {
+  for (;;) {
+    if (pos == chunk_size) {
+      if (!Refill()) return Outcome::kEnd;
+      continue;
+    }
+    const char* const p = chunk + pos;
+    const size_t room = kBlockBytes - pos % kBlockBytes;
+    const size_t have = std::min(room, chunk_size - pos);
+    if (room < kHeaderBytes) {
+      pos += have;
+      continue;
+    }
+    if (have < kHeaderBytes) {
+      if (!AllZero(p, have)) return Torn(p, have);
+      pos += have;
+      continue;
+    }
+    if (AllZero(p, kHeaderBytes)) {
+      if (PassZeros(p, have) == Outcome::kBad) return Outcome::kBad;
+      continue;
+    }
+    return ParseRecord(p, have, room, fragment);
+  }
+}
+
+LogReader::Rep::Outcome LogReader::Rep::ParseRecord(const char* p, size_t have, size_t room,
+                                                    Fragment* fragment) {
+  const auto type = static_cast<uint8_t>(p[6]);
+  const size_t header = HeaderBytes(type);
+  const size_t total = header + DecodeFixed16(p + 4);
+  // Padding of recyclable records is longer than a plain header, and no hole.
+  if (zero_bytes >= kRecyclableHeaderBytes && !MayFollowZeros(type)) damage.hole = true;
+  zero_bytes = 0;
+  if (total > room) return Bad(have, "a record's length runs past its block");
+  if (total > have) return Torn(p, have);
+  if (type == kZeroType) return Bad(have, "a record of type 0");
+  if (!ChecksumMatches(p, total)) return Bad(have, "checksum mismatch");
+  if (HasRecyclableHeader(type)) {
+    if (log_number == 0) return Bad(have, "a recyclable record where none can be");
+    if (DecodeFixed32(p + kHeaderBytes) != static_cast<uint32_t>(log_number)) {
+      return Outcome::kEnd;
+    }
+    if (!any_record) recycled = true;
+  }
+  fragment->type = type;
+  fragment->payload = Slice(p + header, total - header);
+  fragment->offset = Offset();
+  pos += total;
+  return Outcome::kRecord;
+}
+
+void LogReader::Rep::CountRest() {
+  uint64_t end = Offset();
+  do {
+    size_t used = chunk_size;
+    while (used > pos && chunk[used - 1] == 0) used--;
+    if (used > pos) end = chunk_start + used;
+    // An error here hides nothing: that there is damage is known already.
+  } while (!last_chunk && ReadChunk().ok() && chunk_size > 0);
+  if (end > damage.first_bad_offset) damage.dropped_bytes = end - damage.first_bad_offset;
+}
+
+bool LogReader::Rep::Damage(uint64_t offset, uint64_t bytes, const std::string& reason, bool torn,
+                            WALRecoveryMode mode) {
+  if (damage.first_bad_offset == UINT64_MAX) {
+    damage.first_bad_offset = offset;
+    damage.reason = reason;
+    damage.torn_tail = torn;
+  }
+  const bool go_on = mode == WALRecoveryMode::kSkipAnyCorruptedRecords && !torn;
+  if (go_on) {
+    damage.dropped_bytes += bytes;
+  } else {
+    ended = true;
+    if (mode == WALRecoveryMode::kSkipAnyCorruptedRecords) {
+      damage.dropped_bytes += bytes;
+    } else {
+      CountRest();
+    }
+  }
+  if (reporter != nullptr) {
+    reporter->Corruption(static_cast<size_t>(bytes),
+                         Status::Corruption(name, reason + " at offset " + std::to_string(offset)));
+  }
+  return go_on;
+}
+
+LogReader::Rep::Step LogReader::Rep::TakeBad(std::string* scratch, WALRecoveryMode mode) {
+  const uint64_t from = open ? start : Offset();
+  const uint64_t bytes = Offset() + bad_bytes - from;
+  if (!Damage(from, bytes, bad_reason, bad_is_torn, mode)) return Step::kStop;
+  pos += bad_bytes;
+  open = false;
+  resyncing = true;
+  scratch->clear();
+  return Step::kMore;
+}
+
+LogReader::Rep::Step LogReader::Rep::TakeControlRecord(const Fragment& fragment,
+                                                       WALRecoveryMode mode) {
+  const char* broken = nullptr;
+  switch (fragment.type) {
+    case kSetCompressionType:
+      if (any_record) {
+        broken = "a compression record that is not the first";
+      } else {
+        io_status = CheckCompressionRecord(fragment.payload);
+        compressed = true;
+      }
+      break;
+    case kTimestampSizeType:
+    case kRecyclableTimestampSizeType:
+      io_status = Status::NotSupported("user-defined timestamps in the log");
+      break;
+    default:
+      if (fragment.type < kFirstIgnorableType) broken = "a record of unknown type";
+  }
+  any_record = true;
+  if (!io_status.ok()) {
+    io_status = Status::CopyAppendMessage(io_status, " in ", name);
+    return Step::kStop;
+  }
+  if (broken == nullptr) return Step::kMore;
+  const uint64_t bytes = Offset() - fragment.offset;
+  return Damage(fragment.offset, bytes, broken, false, mode) ? Step::kMore : Step::kStop;
+}
+
+LogReader::Rep::Step LogReader::Rep::TakeData(const Fragment& fragment, Slice* record,
+                                              std::string* scratch, WALRecoveryMode mode) {
+  any_record = true;
+  const uint8_t type = fragment.type >= kRecyclableFullType
+                           ? fragment.type - kRecyclableFullType + kFullType
+                           : fragment.type;
+  const bool starts = type == kFullType || type == kFirstType;
+  // An empty first fragment at a block's end, begun anew in the next, is some writers' habit.
+  if (starts && open && !scratch->empty() &&
+      !Damage(start, fragment.offset - start, "a record without its end", false, mode)) {
+    return Step::kStop;
+  }
+  if (!starts && !open) {
+    const uint64_t bytes = Offset() - fragment.offset;
+    if (resyncing) {
+      damage.dropped_bytes += bytes;
+    } else if (!Damage(fragment.offset, bytes, "a record without its start", false, mode)) {
+      return Step::kStop;
+    }
+    resyncing = type != kLastType;
+    return Step::kMore;
+  }
+  resyncing = false;
+  open = type == kFirstType || type == kMiddleType;
+  if (starts) {
+    start = fragment.offset;
+    scratch->clear();
+  }
+  if (type == kFullType) return Deliver(fragment.payload, record, mode);
+  scratch->append(fragment.payload.data(), fragment.payload.size());
+  return open ? Step::kMore : Deliver(*scratch, record, mode);
+}
+
+LogReader::Rep::Step LogReader::Rep::Deliver(const Slice& bytes, Slice* record,
+                                             WALRecoveryMode mode) {
+  *record = bytes;
+  if (compressed) {
+    Status s = DecompressRecord(bytes, &raw);
+    if (s.IsCorruption()) {
+      const bool go_on = Damage(start, Offset() - start, s.ToString(), false, mode);
+      return go_on ? Step::kMore : Step::kStop;
+    }
+    if (!s.ok()) {
+      io_status = Status::CopyAppendMessage(s, " in ", name);
+      return Step::kStop;
+    }
+    *record = Slice(raw);
+  }
+  last_offset = start;
+  last_end = Offset();
+  return Step::kDelivered;
+}
+
+bool LogReader::Rep::Read(Slice* record, std::string* scratch, WALRecoveryMode mode) {
+  scratch->clear();
+  open = false;
+  Step step = ended ? Step::kStop : Step::kMore;
+  while (step == Step::kMore) {
+    Fragment fragment;
+    switch (ReadPhysical(&fragment)) {
+      case Outcome::kBad:
+        step = TakeBad(scratch, mode);
+        break;
+      case Outcome::kRecord:
+        step = fragment.type > kRecyclableLastType ? TakeControlRecord(fragment, mode)
+                                                   : TakeData(fragment, record, scratch, mode);
+        break;
+      case Outcome::kEnd:
+        if (open && io_status.ok()) {
+          (void)Damage(start, Offset() - start, "the log ends inside a record", true, mode);
+        }
+        step = Step::kStop;
+        break;
+    }
+  }
+  if (step == Step::kDelivered) return true;
+  ended = true;
+  record->clear();
+  return false;
+}
+
+LogReader::LogReader(std::unique_ptr<SequentialFileReader> file, uint64_t log_number,
+                     std::string file_name, Reporter* reporter)
+    : rep_(std::make_unique<Rep>(std::move(file), log_number, std::move(file_name), reporter)) {}
+
+LogReader::~LogReader() = default;
+
+bool LogReader::ReadRecord(Slice* record, std::string* scratch, WALRecoveryMode mode) {
+  return rep_->Read(record, scratch, mode);
+}
+
+uint64_t LogReader::LastRecordOffset() const { return rep_->last_offset; }
+uint64_t LogReader::LastRecordEnd() const { return rep_->last_end; }
+const LogDamage& LogReader::damage() const { return rep_->damage; }
+Status LogReader::io_status() const { return rep_->io_status; }
+
+}  // namespace varve::wal

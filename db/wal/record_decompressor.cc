@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/wal/record_decompressor.h"
+
+#include <cstdint>
+
+#include "util/coding/reader.h"
+#include "util/coding/varint.h"
+#include "util/compress/codec.h"
+
+namespace varve::wal {
+
+namespace {
+
+constexpr uint32_t kZstdMagic = 0xfd2fb528u;
+// What one batch can hold at most.
+constexpr size_t kMaxRecordBytes = UINT32_MAX;
+// Tables of this format version state the raw size before the frame; the codec asks for it.
+constexpr uint32_t kSizedBlockVersion = 5;
+
+// The content size that a zstd frame's header states; false if it states none.
+bool StatedSize(const Slice& frame, uint64_t* size) {
+  BoundedReader in(frame);
+  if (in.Fixed32() != kZstdMagic) return false;
+  const uint8_t descriptor = in.U8();
+  const bool single_segment = (descriptor & 0x20) != 0;
+  if (!single_segment) in.U8();  // window
+  static constexpr uint64_t kDictionaryIdBytes[] = {0, 1, 2, 4};
+  in.Skip(kDictionaryIdBytes[descriptor & 3]);
+  switch (descriptor >> 6) {
+    case 0:
+      if (!single_segment) return false;
+      *size = in.U8();
+      break;
+    case 1:
+      *size = uint64_t{in.Fixed16()} + 256;
+      break;
+    case 2:
+      *size = in.Fixed32();
+      break;
+    default:
+      *size = in.Fixed64();
+      break;
+  }
+  return in.ok();
+}
+
+char* ResizeString(void* arg, size_t bytes) {
+  auto* out = static_cast<std::string*>(arg);
+  out->resize(bytes);
+  return out->data();
+}
+
+}  // namespace
+
+Status CheckCompressionRecord(const Slice& payload) {
+  if (payload.size() != 4) return Status::Corruption("log compression record of a wrong size");
+  const uint32_t type = DecodeFixed32(payload.data());
+  if (type != kZSTD) {
+    return Status::NotSupported("log compression", "of type " + std::to_string(type));
+  }
+  if (!CodecSupported(kZSTD)) return CodecNotSupported(kZSTD, "log compression");
+  return Status::OK();
+}
+
+Status DecompressRecord(const Slice& frame, std::string* raw) {
+  raw->clear();
+  uint64_t size = 0;
+  if (!StatedSize(frame, &size) || size > kMaxRecordBytes) {
+    return Status::Corruption("compressed log record without a usable size");
+  }
+  std::string block;
+  block.reserve(frame.size() + kMaxVarint32Length);
+  PutVarint32(&block, static_cast<uint32_t>(size));
+  block.append(frame.data(), frame.size());
+  BufferSink sink;
+  sink.alloc = ResizeString;
+  sink.arg = raw;
+  Slice result;
+  return FindCodec(kZSTD)->Uncompress(Slice(), block, kSizedBlockVersion, kMaxRecordBytes, sink,
+                                      &result);
+}
+
+}  // namespace varve::wal

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Walks the records of a batch's bytes, trusting nothing (FORMAT.md).
+
+#include <cstdint>
+
+#include "util/key/internal_key.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+
+namespace varve {
+
+constexpr size_t kBatchHeaderBytes = 12;  // fixed64 sequence, fixed32 count
+
+struct BatchRecord {
+  ValueType type = kTypeValue;  // column-family forms folded into the plain ones
+  uint32_t column_family = 0;
+  Slice key;    // range deletion: begin. log data: the blob. markers: the name, if any
+  Slice value;  // range deletion: end
+  bool counted = true;  // consumes a sequence number
+};
+
+// Thread safety: none. The bytes outlive the reader and its records.
+class BatchReader {
+ public:
+  explicit BatchReader(const Slice& rep);
+  // False at the end or at damage; status() tells which.
+  bool Next(BatchRecord* record);
+  const Status& status() const { return status_; }
+  SequenceNumber sequence() const { return sequence_; }  // of the header
+  uint32_t count() const { return count_; }              // of the header
+  uint32_t counted_so_far() const { return seen_; }
+
+ private:
+  Slice input_;
+  const char* begin_;
+  Status status_;
+  SequenceNumber sequence_ = 0;
+  uint32_t count_ = 0;
+  uint32_t seen_ = 0;
+};
+
+// Structure of a whole batch: every record, and the count of the header.
+Status CheckBatchStructure(const Slice& rep);
+
+}  // namespace varve

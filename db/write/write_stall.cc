@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/write/write_stall.h"
+
+#include <algorithm>
+
+namespace varve {
+
+namespace {
+
+constexpr uint64_t kDefaultRate = uint64_t{16} << 20;
+constexpr uint64_t kMinRate = 16 << 10;
+// Shorter waits are owed until they add up: a sleep is not that exact.
+constexpr double kSliceMicros = 1000;
+
+constexpr double kSlowDown = 0.8;
+constexpr double kSlowDownNearStop = 0.6;
+constexpr double kAfterRelease = 1.4;
+
+std::string Exceeds(const char* what, uint64_t value, const char* option, uint64_t limit) {
+  return std::to_string(value) + " " + what + ", " + option + " is " + std::to_string(limit);
+}
+
+// Limits of counts: one that is not positive never matches.
+bool Reached(int value, int limit) { return limit > 0 && value >= limit; }
+bool Reached(uint64_t value, uint64_t limit) { return limit > 0 && value >= limit; }
+
+}  // namespace
+
+StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options) {
+  using Condition = WriteStallCondition;
+  using Cause = WriteStallCause;
+  const bool compacts = !options.disable_auto_compactions;
+  if (input.unflushed_memtables >= options.max_write_buffer_number) {
+    return {Condition::kStopped, Cause::kMemtableLimit};
+  }
+  if (compacts && Reached(input.l0_files, options.level0_stop_writes_trigger)) {
+    return {Condition::kStopped, Cause::kL0FileCountLimit};
+  }
+  if (compacts &&
+      Reached(input.pending_compaction_bytes, options.hard_pending_compaction_bytes_limit)) {
+    return {Condition::kStopped, Cause::kPendingCompactionBytes};
+  }
+  if (options.max_write_buffer_number > 3 &&
+      input.unflushed_memtables >= options.max_write_buffer_number - 1 &&
+      input.unflushed_memtables - 1 >= options.min_write_buffer_number_to_merge) {
+    return {Condition::kDelayed, Cause::kMemtableLimit};
+  }
+  if (compacts && Reached(input.l0_files, options.level0_slowdown_writes_trigger)) {
+    return {Condition::kDelayed, Cause::kL0FileCountLimit};
+  }
+  if (compacts &&
+      Reached(input.pending_compaction_bytes, options.soft_pending_compaction_bytes_limit)) {
+    return {Condition::kDelayed, Cause::kPendingCompactionBytes};
+  }
+  return {};
+}
+
+std::string StallVerdict::Reason(const StallInput& input, const ColumnFamilyOptions& options) const {
+  if (condition == WriteStallCondition::kNormal) return "no stall";
+  const bool stopped = condition == WriteStallCondition::kStopped;
+  const std::string verb = stopped ? "stopped: " : "delayed: ";
+  switch (cause) {
+    case WriteStallCause::kMemtableLimit:
+      return verb + Exceeds("memtables wait to be flushed",
+                            static_cast<uint64_t>(input.unflushed_memtables),
+                            "max_write_buffer_number",
+                            static_cast<uint64_t>(options.max_write_buffer_number));
+    case WriteStallCause::kL0FileCountLimit:
+      return verb +
+             Exceeds("files in level 0", static_cast<uint64_t>(input.l0_files),
+                     stopped ? "level0_stop_writes_trigger" : "level0_slowdown_writes_trigger",
+                     static_cast<uint64_t>(stopped ? options.level0_stop_writes_trigger
+                                                   : options.level0_slowdown_writes_trigger));
+    case WriteStallCause::kPendingCompactionBytes:
+      return verb + Exceeds("bytes wait to be compacted", input.pending_compaction_bytes,
+                            stopped ? "hard_pending_compaction_bytes_limit"
+                                    : "soft_pending_compaction_bytes_limit",
+                            stopped ? options.hard_pending_compaction_bytes_limit
+                                    : options.soft_pending_compaction_bytes_limit);
+    default:
+      return verb + "for a reason outside the column family";
+  }
+}
+
+DelayPacer::DelayPacer(uint64_t initial_bytes_per_second)
+    : max_rate_(std::max(kMinRate,
+                         initial_bytes_per_second != 0 ? initial_bytes_per_second : kDefaultRate)),
+      rate_(max_rate_) {}
+
+void DelayPacer::Scale(double factor) {
+  const double scaled = static_cast<double>(rate_) * factor;
+  rate_ = scaled >= static_cast<double>(max_rate_)
+              ? max_rate_
+              : std::max(kMinRate, static_cast<uint64_t>(scaled));
+}
+
+void DelayPacer::Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_now, bool near_stop,
+                        bool left_stop) {
+  if (near_stop || left_stop) {
+    Scale(kSlowDownNearStop);
+  } else if (pending_bytes_now >= pending_bytes_before) {
+    Scale(kSlowDown);
+  } else {
+    Scale(1 / kSlowDown);
+  }
+}
+
+void DelayPacer::Release() {
+  Scale(kAfterRelease);
+  debt_bytes_ = 0;
+}
+
+uint64_t DelayPacer::DelayMicros(uint64_t n, uint64_t now_micros) {
+  const double bytes_per_micro = static_cast<double>(rate_) / 1e6;
+  // A clock that steps back pays nothing.
+  if (now_micros > settled_micros_) {
+    const auto elapsed = static_cast<double>(now_micros - settled_micros_);
+    debt_bytes_ = std::max(0.0, debt_bytes_ - elapsed * bytes_per_micro);
+  }
+  settled_micros_ = now_micros;
+  const double wait = debt_bytes_ / bytes_per_micro;
+  debt_bytes_ += static_cast<double>(n);
+  return wait < kSliceMicros ? 0 : static_cast<uint64_t>(wait);
+}
+
+}  // namespace varve

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// When writes must slow down or stop: a pure function from the shape of a column family's tree to a
+// condition with its reason, and the pacing of delayed writes.
+
+#include <cstdint>
+#include <string>
+
+#include "varve/options.h"
+#include "varve/types.h"
+
+namespace varve {
+
+// What the rules look at.
+struct StallInput {
+  int unflushed_memtables = 0;  // immutable, not yet flushed
+  int l0_files = 0;
+  uint64_t pending_compaction_bytes = 0;
+};
+
+struct StallVerdict {
+  WriteStallCondition condition = WriteStallCondition::kNormal;
+  WriteStallCause cause = WriteStallCause::kNone;
+  // One line for people: the rule, the current value, the limit.
+  std::string Reason(const StallInput& input, const ColumnFamilyOptions& options) const;
+};
+
+// First matching rule decides: stop on memtables, L0 files, pending bytes; then delay on the same.
+StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options);
+
+// The rate granted to delayed writes and how long a write of n bytes has to wait.
+//
+// Written bytes are a debt that is paid off at the rate; a write waits for what those before it
+// still owe. So a burst is spread evenly, and a new rate counts at once for what is owed.
+//
+// Thread safety: none; guarded by the DB mutex.
+class DelayPacer {
+ public:
+  // 0: 16 MiB/s. The rate never rises above this and never falls below 16 KiB/s.
+  explicit DelayPacer(uint64_t initial_bytes_per_second);
+  // Called whenever a delayed family's debt was judged anew: the rate falls while debt grows (faster
+  // near a stop) and recovers while it shrinks.
+  void Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_now, bool near_stop,
+              bool left_stop);
+  void Release();  // no family is delayed any more
+  uint64_t bytes_per_second() const { return rate_; }
+  // Micros that a write of n bytes arriving now has to wait before it goes on.
+  uint64_t DelayMicros(uint64_t n, uint64_t now_micros);
+
+ private:
+  void Scale(double factor);
+
+  const uint64_t max_rate_;
+  uint64_t rate_;
+  double debt_bytes_ = 0;
+  uint64_t settled_micros_ = 0;  // when debt_bytes_ was current
+};
+
+}  // namespace varve

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A Bloom filter that grows fuller while it is read: one cache line a key.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace varve {
+
+// Thread safety: all methods from any thread. A key that was added before a read of it began, as
+// ordered by whatever publishes the key, is found.
+class DynamicBloom {
+ public:
+  explicit DynamicBloom(size_t bytes)
+      : lines_((bytes + sizeof(Line) - 1) / sizeof(Line)), table_(new Line[lines_]) {}
+
+  void Add(uint64_t hash) {
+    Line& line = table_[LineOf(hash)];
+    uint64_t h = hash * kSpread;
+    for (int i = 0; i < kProbes; i++, h = h << 9 | h >> 55) {
+      const uint64_t bit = uint64_t{1} << (h & 63);
+      std::atomic<uint64_t>& word = line.words[h >> 6 & 7];
+      // Relaxed: the entry is published after its bits, by the list.
+      if ((word.load(std::memory_order_relaxed) & bit) == 0) {
+        word.fetch_or(bit, std::memory_order_relaxed);
+      }
+    }
+  }
+
+  bool MayContain(uint64_t hash) const {
+    const Line& line = table_[LineOf(hash)];
+    uint64_t h = hash * kSpread;
+    for (int i = 0; i < kProbes; i++, h = h << 9 | h >> 55) {
+      if ((line.words[h >> 6 & 7].load(std::memory_order_relaxed) >> (h & 63) & 1) == 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  size_t MemoryUsage() const { return sizeof(*this) + lines_ * sizeof(Line); }
+
+ private:
+  static constexpr int kProbes = 6;
+  static constexpr uint64_t kSpread = 0x9E3779B97F4A7C15u;
+
+  struct alignas(64) Line {
+    std::atomic<uint64_t> words[8] = {};
+  };
+
+  size_t LineOf(uint64_t hash) const {
+    return static_cast<size_t>(static_cast<unsigned __int128>(hash) * lines_ >> 64);
+  }
+
+  const size_t lines_;
+  const std::unique_ptr<Line[]> table_;
+};
+
+}  // namespace varve

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The mutable sorted run: what has been written to a column family since its last switch.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "util/iter/internal_iterator.h"
+#include "util/key/internal_key.h"
+#include "util/key/point_lookup.h"
+#include "util/key/range_tombstone.h"
+#include "varve/status.h"
+
+namespace varve {
+
+class ArenaBlockPool;
+class SliceTransform;
+class WriteBufferManager;
+
+struct MemTableOptions {
+  size_t arena_block_bytes = 0;       // 0: chosen from write_buffer_bytes
+  size_t write_buffer_bytes = 64 << 20;
+  double prefix_bloom_size_ratio = 0;  // 0: none
+  bool whole_key_filtering = false;
+  const SliceTransform* prefix_extractor = nullptr;  // outlives the memtable
+  WriteBufferManager* write_buffer_manager = nullptr;  // may be null
+  ArenaBlockPool* block_pool = nullptr;  // may be null; else outlives the memtable
+};
+
+// Thread safety: Add may run in several threads at once; reads need no lock and may run beside it.
+//   A reader sees every entry whose Add returned before the read's sequence was published.
+// Ownership: shared (std::shared_ptr) by the column family, super-versions and iterators.
+class MemTable {
+ public:
+  MemTable(const InternalKeyComparator& icmp, const MemTableOptions& options, uint64_t id);
+  ~MemTable();
+  MemTable(const MemTable&) = delete;
+  MemTable& operator=(const MemTable&) = delete;
+
+  // Adds one entry. kTypeRangeDeletion: key is the begin, value the exclusive end.
+  // Waits for nothing. MemoryLimit when memory cannot be had, TryAgain for an entry of the same key,
+  // sequence and type, InvalidArgument from 4 GiB on.
+  Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value);
+
+  // Looks for the newest visible entry; reports covering tombstones first. Returns true when the
+  // search is over, which a tombstone alone may bring about.
+  bool Get(PointLookup* lookup) const;
+
+  // Point entries only. The iterator does not own the memtable: the caller keeps it alive.
+  std::unique_ptr<InternalIterator> NewIterator() const;
+
+  // All range tombstones added so far, fragmented; null when there are none. Cached between
+  // additions; cheap for a frozen table.
+  std::shared_ptr<const FragmentedTombstones> RangeTombstones() const;
+
+  // Called once, when the table stops taking writes (all Adds have returned).
+  void Freeze();
+
+  uint64_t id() const { return id_; }
+  uint64_t entry_count() const;           // point entries and range tombstones
+  uint64_t deletion_count() const;        // point deletions
+  uint64_t range_deletion_count() const;
+  uint64_t data_bytes() const;            // keys and values as added
+  // Bytes held: arena and the rest.
+  size_t MemoryUsage() const;
+  // True once the table is as full as write_buffer_bytes asks; cheap (one relaxed load or two).
+  bool ShouldSwitch() const;
+  // Changes the budget after creation (dynamic write_buffer_size).
+  void SetWriteBufferBytes(size_t bytes);
+  SequenceNumber first_seq() const;     // of the first Add, 0 if empty
+  SequenceNumber earliest_seq() const;  // no entry older than this can be here
+  void set_earliest_seq(SequenceNumber seq);
+  // Estimated number of entries and bytes within [begin, end) user keys.
+  void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries, uint64_t* bytes) const;
+  bool Empty() const { return entry_count() == 0; }
+
+  // The newest log that holds updates of *later* memtables starts here: once this table is flushed,
+  // the column family's log number may become this.
+  uint64_t next_log_number() const { return next_log_number_; }
+  void set_next_log_number(uint64_t number) { next_log_number_ = number; }
+  // Seconds since the epoch of the first entry's write (for oldest_ancestor_time); 0 unknown.
+  uint64_t oldest_key_time() const { return oldest_key_time_; }
+  void set_oldest_key_time(uint64_t seconds) { oldest_key_time_ = seconds; }
+
+ private:
+  struct Rep;
+  std::unique_ptr<Rep> rep_;
+  const uint64_t id_;
+  uint64_t next_log_number_ = 0;
+  uint64_t oldest_key_time_ = 0;
+};
+
+}  // namespace varve

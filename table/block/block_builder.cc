@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The end of a block: restart points, hash index, and the word that counts them; buffers' growth.
+
+#include "table/block/block_builder.h"
+
+#include "util/coding/hash.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+namespace {
+
+constexpr uint32_t kHashSeed = 397;
+constexpr uint32_t kHashIndexFlag = 1u << 31;
+// A bucket names a restart point in one byte, and two values of it mean something else.
+constexpr uint8_t kEmptyBucket = 255;
+constexpr uint8_t kCollision = 254;
+constexpr size_t kMaxHashedRestarts = 254;
+constexpr size_t kMaxHashedBlockBytes = size_t{64} << 10;
+
+}  // namespace
+
+BlockBuilder::BlockBuilder(const Options& options)
+    : restart_interval_(static_cast<uint32_t>(std::max(options.restart_interval, 1))),
+      share_mask_(options.delta_keys ? ~size_t{0} : 0),
+      hash_index_ratio_(options.hash_index_ratio) {
+  GrowLastKey(64);
+  Grow(256);
+}
+
+void BlockBuilder::AddIndexEntry(const Slice& key, const Slice& full, const Slice& delta) {
+  const size_t shared = BeginEntry(SharedWithLast(key));
+  const Slice& value = shared == 0 ? full : delta;
+  Reserve(key.size() + value.size() + 2 * kMaxVarint32Length);
+  const auto unshared = static_cast<uint32_t>(key.size() - shared);
+  char* p = EncodeVarint32(data_.get() + size_, static_cast<uint32_t>(shared));
+  p = EncodeVarint32(p, unshared);
+  std::memcpy(p, key.data() + shared, unshared);
+  std::memcpy(p + unshared, value.data(), value.size());
+  EndEntry(key, p + unshared + value.size());
+}
+
+Slice BlockBuilder::Finish() {
+  if (restarts_.empty()) restarts_.push_back(0);
+  Reserve((restarts_.size() + 1) * sizeof(uint32_t) + kBlockTrailerBytes);
+  for (const uint32_t restart : restarts_) {
+    EncodeFixed32(data_.get() + size_, restart);
+    size_ += sizeof(restart);
+  }
+  auto packed = static_cast<uint32_t>(restarts_.size());
+  if (AppendHashIndex()) packed |= kHashIndexFlag;
+  Reserve(sizeof(packed) + kBlockTrailerBytes);
+  EncodeFixed32(data_.get() + size_, packed);
+  size_ += sizeof(packed);
+  return Slice(data_.get(), size_);
+}
+
+void BlockBuilder::Reset() {
+  size_ = 0;
+  entries_ = 0;
+  until_restart_ = 0;
+  restarts_.clear();
+  hash_entries_.clear();
+}
+
+void BlockBuilder::Grow(size_t bytes) {
+  // Room for the trailer is part of every capacity.
+  const size_t wanted = std::max(size_ + bytes + kBlockTrailerBytes, 2 * capacity_);
+  std::unique_ptr<char[]> larger(new char[wanted]);
+  if (size_ > 0) std::memcpy(larger.get(), data_.get(), size_);
+  data_ = std::move(larger);
+  capacity_ = wanted - kBlockTrailerBytes;
+}
+
+void BlockBuilder::GrowLastKey(size_t bytes) {
+  last_key_capacity_ = std::max(bytes, 2 * last_key_capacity_);
+  last_key_.reset(new char[last_key_capacity_]);
+}
+
+void BlockBuilder::AddToHashIndex(const Slice& internal_key) {
+  const Slice user_key = ExtractUserKey(internal_key);
+  hash_entries_.push_back({Hash(user_key.data(), user_key.size(), kHashSeed),
+                           static_cast<uint32_t>(restarts_.size() - 1)});
+}
+
+bool BlockBuilder::AppendHashIndex() {
+  if (hash_entries_.empty() || restarts_.size() > kMaxHashedRestarts) return false;
+  const double wanted = static_cast<double>(hash_entries_.size()) / hash_index_ratio_;
+  if (wanted >= UINT16_MAX) return false;
+  const auto buckets = static_cast<uint16_t>(static_cast<uint16_t>(wanted) | 1);
+  const size_t bytes = buckets + sizeof(uint16_t);
+  if (size_ + bytes + sizeof(uint32_t) > kMaxHashedBlockBytes) return false;
+
+  Reserve(bytes);
+  char* const table = data_.get() + size_;
+  std::memset(table, kEmptyBucket, buckets);
+  for (const HashEntry& entry : hash_entries_) {
+    char& bucket = table[entry.hash % buckets];
+    const auto now = static_cast<uint8_t>(bucket);
+    if (now == kEmptyBucket) {
+      bucket = static_cast<char>(entry.restart);
+    } else if (now != entry.restart) {
+      bucket = static_cast<char>(kCollision);
+    }
+  }
+  EncodeFixed16(table + buckets, buckets);
+  size_ += bytes;
+  return true;
+}
+
+}  // namespace varve

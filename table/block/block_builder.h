@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Builds one block: sorted entries whose keys store only what differs from the key before them,
+// with a full key (a restart point) every so many entries.
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "varve/slice.h"
+
+#include "table/format/block_handle.h"
+#include "util/coding/fixed.h"
+#include "util/coding/varint.h"
+
+namespace varve {
+
+// Number of leading bytes in which `a` and `b`, both at least `n` long, agree.
+[[nodiscard]] inline size_t SharedPrefix(const char* a, const char* b, size_t n) {
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    const uint64_t diff = DecodeFixed64(a + i) ^ DecodeFixed64(b + i);
+    if (diff != 0) return i + (static_cast<size_t>(std::countr_zero(diff)) >> 3);
+  }
+  while (i < n && a[i] == b[i]) i++;
+  return i;
+}
+
+// Entries are written where they will be handed to the file, so that a block that is not
+// compressed is copied only once more, by the file's writer.
+//
+// Thread safety: none. Keys and values may lie anywhere but in the builder.
+// Limits: a block stays below 4 GiB; the caller sees to that.
+class BlockBuilder {
+ public:
+  struct Options {
+    int restart_interval = 16;  // at least 1
+    bool delta_keys = true;     // false: every key is stored whole
+    // Entries per bucket of the hash index, in (0, 1]; 0 builds none. Keys must be internal keys.
+    double hash_index_ratio = 0;
+  };
+
+  explicit BlockBuilder(const Options& options);
+
+  // The last key added, also after Reset; empty before the first one.
+  [[nodiscard]] Slice last_key() const { return Slice(last_key_.get(), last_key_size_); }
+  [[nodiscard]] size_t SharedWithLast(const Slice& key) const {
+    return SharedPrefix(last_key_.get(), key.data(), std::min(last_key_size_, key.size()));
+  }
+
+  // Appends an entry. `shared` is SharedWithLast(key).
+  void Add(const Slice& key, const Slice& value, size_t shared) {
+    shared = BeginEntry(shared);
+    Reserve(key.size() + value.size() + 3 * kMaxVarint32Length);
+    const auto unshared = static_cast<uint32_t>(key.size() - shared);
+    char* p = data_.get() + size_;
+    if ((shared | unshared | value.size()) < 0x80) [[likely]] {
+      p[0] = static_cast<char>(shared);
+      p[1] = static_cast<char>(unshared);
+      p[2] = static_cast<char>(value.size());
+      p += 3;
+    } else {
+      p = EncodeVarint32(p, static_cast<uint32_t>(shared));
+      p = EncodeVarint32(p, unshared);
+      p = EncodeVarint32(p, static_cast<uint32_t>(value.size()));
+    }
+    std::memcpy(p, key.data() + shared, unshared);
+    p += unshared;
+    if (!value.empty()) std::memcpy(p, value.data(), value.size());
+    EndEntry(key, p + value.size());
+  }
+  void Add(const Slice& key, const Slice& value) { Add(key, value, SharedWithLast(key)); }
+
+  // Appends an entry of an index whose values are coded as differences: it has no length of the
+  // value, and takes `full` if nothing of the key is shared, else `delta`.
+  void AddIndexEntry(const Slice& key, const Slice& full, const Slice& delta);
+
+  [[nodiscard]] bool empty() const { return entries_ == 0; }
+  [[nodiscard]] uint64_t entries() const { return entries_; }
+  // Size that Finish would give now, without the hash index.
+  [[nodiscard]] size_t CurrentSize() const {
+    return size_ + (restarts_.size() + 1) * sizeof(uint32_t);
+  }
+
+  // Completes the block. The result lives until the next non-const call, and kBlockTrailerBytes
+  // behind it belong to the caller as well.
+  Slice Finish();
+  [[nodiscard]] char* trailer() { return data_.get() + size_; }
+
+  // Starts the next block. Memory and the last key are kept.
+  void Reset();
+
+ private:
+  struct HashEntry {
+    uint32_t hash;
+    uint32_t restart;
+  };
+
+  // Opens a restart point if one is due, and returns how much of the key may then be shared.
+  size_t BeginEntry(size_t shared) {
+    if (until_restart_ == 0) {
+      restarts_.push_back(static_cast<uint32_t>(size_));
+      until_restart_ = restart_interval_;
+      shared = 0;
+    }
+    until_restart_--;
+    return shared & share_mask_;
+  }
+
+  void EndEntry(const Slice& key, char* end) {
+    size_ = static_cast<size_t>(end - data_.get());
+    if (key.size() > last_key_capacity_) [[unlikely]]
+      GrowLastKey(key.size());
+    std::memcpy(last_key_.get(), key.data(), key.size());
+    last_key_size_ = key.size();
+    entries_++;
+    if (hash_index_ratio_ > 0) [[unlikely]]
+      AddToHashIndex(key);
+  }
+
+  void Reserve(size_t bytes) {
+    if (bytes > capacity_ - size_) [[unlikely]]
+      Grow(bytes);
+  }
+  void Grow(size_t bytes);
+  void GrowLastKey(size_t bytes);
+  void AddToHashIndex(const Slice& internal_key);
+  bool AppendHashIndex();
+
+  std::unique_ptr<char[]> data_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+  std::unique_ptr<char[]> last_key_;
+  size_t last_key_size_ = 0;
+  size_t last_key_capacity_ = 0;
+  uint64_t entries_ = 0;
+  const uint32_t restart_interval_;
+  uint32_t until_restart_ = 0;
+  // All ones, or zero when keys are stored whole.
+  const size_t share_mask_;
+  const double hash_index_ratio_;
+  std::vector<uint32_t> restarts_;
+  std::vector<HashEntry> hash_entries_;
+};
+
+}  // namespace varve

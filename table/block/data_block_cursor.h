@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A position in a data block: what every walk inside a block is made of. No virtual calls.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "table/block/block.h"
+#include "util/key/internal_key.h"
+#include "varve/slice.h"
+
+namespace varve {
+
+// Walks a block's entries in both directions.
+//
+// Bytes are not trusted: an entry that does not fit the block or its predecessor ends the walk with
+// corrupt() true and Valid() false. Every walk ends, since each step moves by at least three bytes.
+//
+// Thread safety: none. Lifetime: block and comparator outlive it; key() lives until the next move,
+// value() as long as the block.
+class DataBlockCursor {
+ public:
+  DataBlockCursor() = default;
+  DataBlockCursor(const DataBlockCursor&) = delete;
+  DataBlockCursor& operator=(const DataBlockCursor&) = delete;
+  ~DataBlockCursor() {
+    if (buffer_ != inline_) delete[] buffer_;
+  }
+
+  // `override_seq` other than kMaxSequenceNumber replaces the sequence number of every key.
+  void Init(const Block* block, const InternalKeyComparator* icmp, SequenceNumber override_seq);
+  // Forgets the block.
+  void Clear();
+
+  [[nodiscard]] bool Valid() const { return valid_; }
+  [[nodiscard]] bool corrupt() const { return corrupt_; }
+  [[nodiscard]] const Slice& key() const { return key_; }
+  [[nodiscard]] const Slice& value() const { return value_; }
+  [[nodiscard]] const Block* block() const { return block_; }
+  // Of the current entry within the block. Requires Valid().
+  [[nodiscard]] uint32_t entry_offset() const {
+    return static_cast<uint32_t>(current_ - block_->entries_begin());
+  }
+  // True if key() stays as long as the block does.
+  [[nodiscard]] bool KeyInBlock() const {
+    return key_.data() >= block_->entries_begin() && key_.data() < block_->entries_end();
+  }
+
+  void SeekToFirst();
+  void SeekToLast();
+  // To the first entry >= target.
+  void Seek(const Slice& target);
+  // To the last entry <= target.
+  void SeekForPrev(const Slice& target);
+  // To a restart point's entry. Requires restart < block()->restart_count().
+  void SeekToRestart(uint32_t restart);
+  // To the entry that starts at `offset` of the block; corrupt() if none does.
+  void SeekToOffset(uint32_t offset);
+  // False if there is no next entry: the end or damage. Requires Valid().
+  bool Next() {
+    cached_ = kNotCached;
+    return ParseNext();
+  }
+  void Prev();  // requires Valid()
+
+ private:
+  static constexpr size_t kInlineBytes = 96;
+  static constexpr size_t kNotCached = SIZE_MAX;
+
+  // An entry of the restart interval that Prev decoded last.
+  struct CachedEntry {
+    const char* start;
+    size_t key_pos;  // in cached_keys_
+    size_t key_size;
+    Slice value;
+  };
+
+  bool ParseNext();
+  bool Damaged();
+  bool Ended() {
+    valid_ = false;
+    return false;
+  }
+  void GrowBuffer(size_t need, size_t keep);
+  void OverrideSequence();
+  void SeekByWords(const BlockKeyIndex& index, const Slice& target);
+  void SeekByRestarts(const Slice& target);
+  // The whole key stored at a restart point; false if it is not whole.
+  bool RestartKey(uint32_t restart, Slice* key) const;
+  void ShowCached(size_t index);
+
+  bool valid_ = false;
+  bool corrupt_ = false;
+  Slice key_;    // as seen outside
+  Slice value_;
+  Slice raw_;    // as stored: what the next entry's shared bytes refer to
+  const char* next_ = nullptr;   // the entry after the current one
+  const char* limit_ = nullptr;  // end of entries
+  const char* current_ = nullptr;
+  char* buffer_ = inline_;
+  size_t capacity_ = kInlineBytes;
+  const Block* block_ = nullptr;
+  const InternalKeyComparator* icmp_ = nullptr;
+  SequenceNumber override_seq_ = kMaxSequenceNumber;
+  std::string overridden_;
+  std::vector<CachedEntry> cached_entries_;
+  std::string cached_keys_;
+  size_t cached_ = kNotCached;  // the current entry's index in cached_entries_
+  char inline_[kInlineBytes];
+};
+
+inline bool DataBlockCursor::ParseNext() {
+  const char* p = next_;
+  if (p == limit_) return Ended();
+  BlockEntryHeader header;
+  const char* unshared = DecodeBlockEntry(p, limit_, &header);
+  if (unshared == nullptr) [[unlikely]] {
+    return Damaged();
+  }
+  const size_t key_size = size_t{header.shared} + header.unshared;
+  if (header.shared > raw_.size() || key_size < kInternalKeyTrailerBytes) [[unlikely]] {
+    return Damaged();
+  }
+  current_ = p;
+  if (header.shared == 0) {
+    raw_ = Slice(unshared, key_size);
+  } else {
+    if (key_size > capacity_) [[unlikely]] {
+      GrowBuffer(key_size, raw_.data() == buffer_ ? header.shared : 0);
+    }
+    if (raw_.data() != buffer_) memcpy(buffer_, raw_.data(), header.shared);
+    memcpy(buffer_ + header.shared, unshared, header.unshared);
+    raw_ = Slice(buffer_, key_size);
+  }
+  key_ = raw_;
+  value_ = Slice(unshared + header.unshared, header.value_size);
+  next_ = unshared + header.unshared + header.value_size;
+  valid_ = true;
+  if (override_seq_ != kMaxSequenceNumber) [[unlikely]] {
+    OverrideSequence();
+  }
+  return true;
+}
+
+}  // namespace varve

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Brings one block from its file into memory: read, check, uncompress.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "table/block/block_contents.h"
+#include "table/format/block_handle.h"
+#include "table/format/footer.h"
+#include "util/env/random_access_file_reader.h"
+#include "varve/file_system.h"
+#include "varve/memory_allocator.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+
+namespace varve {
+
+class FilePrefetcher;
+
+// The largest block that is read or uncompressed to.
+inline constexpr size_t kBlockBytesMax = size_t{256} << 20;
+
+// What is the same for all blocks of a file.
+struct BlockFile {
+  const RandomAccessFileReader* reader = nullptr;
+  std::string name;        // for messages
+  uint64_t limit = 0;      // blocks lie before this offset: the footer's
+  Footer footer;
+  bool mapped = false;     // reads return memory that lives as long as the file
+  std::string dictionary;  // of data blocks
+};
+
+struct BlockFetch {
+  bool verify_checksum = true;
+  bool use_dictionary = false;
+  MemoryAllocator* allocator = nullptr;  // of the result
+  FilePrefetcher* prefetcher = nullptr;
+  uint64_t prefetch_limit = 0;  // nothing from here on is read ahead
+  IOOptions io;
+  // Bytes of the file that are in memory already, and where they start.
+  Slice preread;
+  uint64_t preread_offset = 0;
+};
+
+// "name, block at offset N".
+[[nodiscard]] std::string DescribeBlock(const BlockFile& file, const BlockHandle& handle);
+
+// The checksum is tested before a byte of the block is used. Memory is taken only for sizes that
+// fit the file and kBlockBytesMax.
+//
+// Errors, each naming file and offset: Corruption; NotSupported for an unknown codec; MemoryLimit;
+// and what reading gives.
+Status FetchBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
+                  BlockContents* contents);
+
+// The block and its trailer as stored, unchecked. *stored points into *buffer or into memory that
+// lives as long as the file, the prefetcher or fetch.preread.
+Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
+                        BlockBuffer* buffer, Slice* stored);
+
+// The stored form to the uncompressed one; `buffer` owns what `stored` points to, or is null.
+Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
+                   BlockBuffer buffer, const Slice& stored, BlockContents* contents);
+
+}  // namespace varve

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/block_store.h"
+
+#include <type_traits>
+#include <utility>
+
+#include "table/format/block_trailer.h"
+#include "util/base/status_macros.h"
+#include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+// What differs between the kinds of objects in the cache. The number is part of the key: a damaged
+// file may use one block as two kinds.
+template <typename T>
+struct KindOf;
+
+struct KindTickers {
+  uint32_t hit, miss, add, bytes_insert;
+};
+
+template <>
+struct KindOf<Block> {
+  static constexpr uint64_t kNumber = 0;
+  static constexpr CacheEntryRole kRole = CacheEntryRole::kDataBlock;
+  static constexpr KindTickers kTickers = {BLOCK_CACHE_DATA_HIT, BLOCK_CACHE_DATA_MISS,
+                                           BLOCK_CACHE_DATA_ADD, BLOCK_CACHE_DATA_BYTES_INSERT};
+};
+
+template <>
+struct KindOf<DecodedIndex> {
+  static constexpr uint64_t kNumber = 1;
+  static constexpr CacheEntryRole kRole = CacheEntryRole::kIndexBlock;
+  static constexpr KindTickers kTickers = {BLOCK_CACHE_INDEX_HIT, BLOCK_CACHE_INDEX_MISS,
+                                           BLOCK_CACHE_INDEX_ADD, BLOCK_CACHE_INDEX_BYTES_INSERT};
+};
+
+template <>
+struct KindOf<FilterBlock> {
+  static constexpr uint64_t kNumber = 2;
+  static constexpr CacheEntryRole kRole = CacheEntryRole::kFilterBlock;
+  static constexpr KindTickers kTickers = {BLOCK_CACHE_FILTER_HIT, BLOCK_CACHE_FILTER_MISS,
+                                           BLOCK_CACHE_FILTER_ADD,
+                                           BLOCK_CACHE_FILTER_BYTES_INSERT};
+};
+
+template <typename T>
+void DeleteObject(Cache::ObjectPtr object, MemoryAllocator* /*allocator*/) {
+  // The object knows its allocator.
+  delete static_cast<T*>(object);
+}
+
+template <typename T>
+constexpr Cache::CacheItemHelper kHelper(KindOf<T>::kRole, &DeleteObject<T>);
+
+template <typename T>
+void CountHit(Statistics* statistics, size_t charge) {
+  AddPerfCount<&PerfContext::block_cache_hit_count>();
+  if constexpr (std::is_same_v<T, DecodedIndex>) {
+    AddPerfCount<&PerfContext::block_cache_index_hit_count>();
+  } else if constexpr (std::is_same_v<T, FilterBlock>) {
+    AddPerfCount<&PerfContext::block_cache_filter_hit_count>();
+  }
+  if (statistics == nullptr) [[likely]] return;
+  statistics->recordTick(BLOCK_CACHE_HIT, 1);
+  statistics->recordTick(BLOCK_CACHE_BYTES_READ, charge);
+  statistics->recordTick(KindOf<T>::kTickers.hit, 1);
+}
+
+template <typename T>
+void CountMiss(Statistics* statistics) {
+  RecordTick(statistics, BLOCK_CACHE_MISS);
+  RecordTick(statistics, KindOf<T>::kTickers.miss);
+}
+
+template <typename T>
+void CountAdd(Statistics* statistics, size_t charge) {
+  if (statistics == nullptr) return;
+  statistics->recordTick(BLOCK_CACHE_ADD, 1);
+  statistics->recordTick(BLOCK_CACHE_BYTES_WRITE, charge);
+  statistics->recordTick(KindOf<T>::kTickers.add, 1);
+  statistics->recordTick(KindOf<T>::kTickers.bytes_insert, charge);
+}
+
+// False for an object that would dangle in the cache when the file is closed.
+bool MayBeCached(const Block& block) { return block.owns_bytes(); }
+bool MayBeCached(const DecodedIndex&) { return true; }
+bool MayBeCached(const FilterBlock& filter) { return filter.owns_bytes(); }
+
+}  // namespace
+
+BlockFetch BlockStore::MakeFetch(const BlockReadContext& context) const {
+  BlockFetch fetch;
+  fetch.verify_checksum = context.options->verify_checksums;
+  fetch.allocator = cache != nullptr ? cache->memory_allocator() : nullptr;
+  fetch.prefetcher = context.prefetcher;
+  fetch.prefetch_limit = context.prefetch_limit;
+  fetch.io.timeout = context.options->io_timeout;
+  fetch.io.rate_limiter_priority = context.options->rate_limiter_priority;
+  fetch.io.io_activity = context.options->io_activity;
+  fetch.preread = preread;
+  fetch.preread_offset = preread_offset;
+  return fetch;
+}
+
+Status BlockStore::ReadContents(const BlockHandle& handle, const BlockReadContext& context,
+                                BlockContents* contents) const {
+  return FetchBlock(file, handle, MakeFetch(context), contents);
+}
+
+Status BlockStore::Verify(const BlockHandle& handle, const BlockReadContext& context) const {
+  const BlockFetch fetch = MakeFetch(context);
+  BlockBuffer buffer;
+  Slice stored;
+  VARVE_RETURN_IF_ERROR(FetchStoredBlock(file, handle, fetch, &buffer, &stored));
+  if (BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum, handle.offset,
+                          stored.data(), static_cast<size_t>(handle.size))) {
+    return Status::OK();
+  }
+  return BlockChecksumMismatch(file.footer.checksum, file.footer.base_context_checksum,
+                               stored.data(), handle, file.name);
+}
+
+Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context,
+                        std::unique_ptr<Block>* block) const {
+  BlockFetch fetch = MakeFetch(context);
+  fetch.use_dictionary = true;
+  BlockContents contents;
+  VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
+  const Status s = Block::Create(std::move(contents), file.name, block);
+  if (!s.ok()) {
+    return Status::CopyAppendMessage(s, ", block at offset ", std::to_string(handle.offset));
+  }
+  // Worth its time only for a block that is going to be searched again.
+  if (cache != nullptr && context.fill_cache) Block::AddKeyIndex(*icmp, block);
+  return s;
+}
+
+Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context,
+                        std::unique_ptr<DecodedIndex>* index) const {
+  AddPerfCount<&PerfContext::index_block_read_count>();
+  BlockContents contents;
+  VARVE_RETURN_IF_ERROR(ReadContents(handle, context, &contents));
+  return DecodedIndex::Decode(contents.data, index_form, *icmp, file.limit,
+                              DescribeBlock(file, handle), index);
+}
+
+Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context,
+                        std::unique_ptr<FilterBlock>* filter) const {
+  AddPerfCount<&PerfContext::filter_block_read_count>();
+  BlockContents contents;
+  VARVE_RETURN_IF_ERROR(ReadContents(handle, context, &contents));
+  *filter = std::make_unique<FilterBlock>(std::move(contents));
+  return Status::OK();
+}
+
+template <typename T>
+Status BlockStore::GetCached(const BlockHandle& handle, const BlockReadContext& context,
+                             Held<T>* held) const {
+  const BlockCacheKey key = cache_keys.ForBlock(KindOf<T>::kNumber, handle.offset);
+  if (cache != nullptr) [[likely]] {
+    if (Cache::Handle* hit = cache->Lookup(key.AsSlice()); hit != nullptr) [[likely]] {
+      *held = Held<T>(cache.get(), hit);
+      if constexpr (std::is_same_v<T, Block>) Block::Prefetch(held->get());
+      CountHit<T>(statistics, statistics != nullptr ? cache->GetCharge(hit) : 0);
+      return Status::OK();
+    }
+    CountMiss<T>(statistics);
+  }
+  if (context.options->read_tier == kBlockCacheTier) {
+    return Status::Incomplete("block is not in the cache, and read_tier forbids reading");
+  }
+  std::unique_ptr<T> object;
+  VARVE_RETURN_IF_ERROR(Read(handle, context, &object));
+  if (cache == nullptr || !context.fill_cache || !MayBeCached(*object)) {
+    *held = Held<T>(std::unique_ptr<const T>(std::move(object)));
+    return Status::OK();
+  }
+  const size_t charge = object->MemoryUsage();
+  Cache::Handle* inserted = nullptr;
+  const Status s =
+      cache->Insert(key.AsSlice(), object.get(), &kHelper<T>, charge, &inserted,
+                    context.high_priority ? Cache::Priority::HIGH : Cache::Priority::LOW);
+  if (!s.ok()) {
+    RecordTick(statistics, BLOCK_CACHE_ADD_FAILURES);
+    return s;
+  }
+  (void)object.release();
+  CountAdd<T>(statistics, charge);
+  *held = Held<T>(cache.get(), inserted);
+  return Status::OK();
+}
+
+Status BlockStore::Get(const BlockHandle& handle, const BlockReadContext& context,
+                       Held<Block>* block) const {
+  return GetCached<Block>(handle, context, block);
+}
+
+Status BlockStore::Get(const BlockHandle& handle, const BlockReadContext& context,
+                       Held<DecodedIndex>* index) const {
+  return GetCached<DecodedIndex>(handle, context, index);
+}
+
+Status BlockStore::Get(const BlockHandle& handle, const BlockReadContext& context,
+                       Held<FilterBlock>* filter) const {
+  return GetCached<FilterBlock>(handle, context, filter);
+}
+
+}  // namespace varve

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Entries in, data blocks out.
+
+#include "table/block_table_builder.h"
+
+#include <algorithm>
+
+#include "varve/comparator.h"
+
+#include "table/format/footer.h"
+#include "util/base/status_macros.h"
+#include "util/coding/hash.h"
+#include "util/filter/builtin_filter_policy.h"
+
+namespace varve {
+namespace {
+
+BlockWriter::Options WriterOptions(const TableBuildOptions& options, uint32_t base_context) {
+  BlockWriter::Options result;
+  result.checksum = options.table.checksum;
+  result.format_version = options.table.format_version;
+  result.base_context_checksum = base_context;
+  result.compression = options.compression;
+  result.compression_opts = options.compression_opts;
+  result.verify_compression = options.table.verify_compression;
+  result.statistics = options.statistics;
+  return result;
+}
+
+BlockBuilder::Options DataBlockOptions(const BlockBasedTableOptions& table) {
+  BlockBuilder::Options result;
+  result.restart_interval = table.block_restart_interval;
+  result.delta_keys = table.use_delta_encoding;
+  if (table.data_block_index_type == BlockBasedTableOptions::kDataBlockBinaryAndHash) {
+    result.hash_index_ratio = table.data_block_hash_table_util_ratio;
+  }
+  return result;
+}
+
+BlockBuilder::Options WholeKeyBlockOptions() {
+  BlockBuilder::Options result;
+  result.restart_interval = 1;
+  return result;
+}
+
+IndexBuilder::Options IndexOptions(const TableBuildOptions& options) {
+  IndexBuilder::Options result;
+  result.icmp = options.icmp;
+  result.type = options.table.index_type;
+  result.shortening = options.table.index_shortening;
+  result.restart_interval = std::max(options.table.index_block_restart_interval, 1);
+  result.partition_bytes = options.table.metadata_block_size;
+  result.user_keys = options.table.format_version >= 3;
+  result.delta_values = options.table.format_version >= 4;
+  return result;
+}
+
+// One number for the file that differs from those of other files; a session writes no file number
+// twice. Not zero, which would mean that no context is in use.
+uint32_t BaseContextChecksum(const TableBuildOptions& options) {
+  if (!Footer::UsesContext(options.table.format_version)) return 0;
+  const std::string& session = options.db_session_id;
+  const auto hash =
+      static_cast<uint32_t>(XXH3Hash64(session.data(), session.size(), options.file_number));
+  return hash == 0 ? 1 : hash;
+}
+
+uint64_t NearlyFull(const BlockBasedTableOptions& table) {
+  const int deviation = table.block_size_deviation;
+  if (deviation <= 0 || deviation > 100) return table.block_size;
+  return (table.block_size * static_cast<uint64_t>(100 - deviation) + 99) / 100;
+}
+
+}  // namespace
+
+BlockTableBuilder::BlockTableBuilder(const TableBuildOptions& options, WritableFileWriter* file)
+    : options_(options),
+      key_order_(options.icmp->order()),
+      timestamp_size_(options.icmp->timestamp_size()),
+      base_context_checksum_(BaseContextChecksum(options)),
+      writer_(WriterOptions(options, base_context_checksum_), file),
+      data_block_(DataBlockOptions(options.table)),
+      tombstone_block_(WholeKeyBlockOptions()),
+      index_(IndexOptions(options)),
+      block_size_(options.table.block_size),
+      nearly_full_(NearlyFull(options.table)),
+      // Lengths and offsets within a block have 32 bits.
+      max_entry_bytes_(UINT32_MAX - options.table.block_size - (uint64_t{1} << 16)),
+      holds_blocks_(writer_.compresses() && options.compression_opts.max_dict_bytes > 0 &&
+                    CodecSupportsDictionary(options.compression)) {
+  const BuiltinFilterPolicy* const policy =
+      AsBuiltinFilterPolicy(options.table.filter_policy.get());
+  if (policy != nullptr && policy->millibits_per_key() > 0 && !options.skip_filters) {
+    FullFilterBuilder::Options filter;
+    filter.millibits_per_key = policy->millibits_per_key();
+    filter.legacy = options.table.format_version < 5;
+    filter.whole_keys = options.table.whole_key_filtering;
+    filter.prefix_extractor = options.prefix_extractor;
+    filter_.emplace(filter);
+  }
+  StartCollectors();
+}
+
+BlockTableBuilder::~BlockTableBuilder() = default;
+
+bool BlockTableBuilder::SortsBehindLast(const Slice& key, size_t shared) const {
+  const Slice last = data_block_.last_key();
+  if (key_order_ != KeyOrder::kBytewise) return options_.icmp->Compare(last, key) < 0;
+  const size_t user_size = key.size() - kInternalKeyTrailerBytes;
+  const size_t last_user_size = last.size() - kInternalKeyTrailerBytes;
+  if (shared < std::min(user_size, last_user_size)) [[likely]] {
+    return static_cast<unsigned char>(last[shared]) < static_cast<unsigned char>(key[shared]);
+  }
+  if (user_size != last_user_size) return last_user_size < user_size;
+  return ExtractTrailer(key) < ExtractTrailer(last);
+}
+
+bool BlockTableBuilder::BlockIsFull(const Slice& key, const Slice& value, size_t shared) const {
+  const uint64_t now = data_block_.CurrentSize();
+  if (now < nearly_full_) [[likely]]
+    return false;
+  constexpr uint64_t kEntryOverhead = 4;
+  return now >= block_size_ ||
+         now + key.size() - shared + value.size() + kEntryOverhead > block_size_;
+}
+
+void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
+  if (closed_) [[unlikely]]
+    return;
+  const bool sound =
+      key.size() >= kInternalKeyTrailerBytes && key.size() + value.size() <= max_entry_bytes_ &&
+      IsEntryType(ExtractValueType(key)) && ExtractValueType(key) != kTypeRangeDeletion;
+  if (!sound) [[unlikely]] {
+    RefuseEntry(key, value);
+    return;
+  }
+  const size_t shared = data_block_.SharedWithLast(key);
+  if (points_ > 0) [[likely]] {
+    if (!SortsBehindLast(key, shared)) [[unlikely]] {
+      RefuseEntry(key, value);
+      return;
+    }
+    if (BlockIsFull(key, value, shared)) [[unlikely]] {
+      if (Status s = CloseDataBlock(&key); !s.ok()) {
+        Fail(s);
+        return;
+      }
+    }
+  }
+  if (data_block_.empty()) [[unlikely]]
+    index_.AddFirstKey(key);
+  data_block_.Add(key, value, shared);
+
+  if (filter_.has_value()) {
+    filter_->Add(Slice(key.data(), key.size() - kInternalKeyTrailerBytes - timestamp_size_));
+  }
+  const uint64_t trailer = ExtractTrailer(key);
+  points_++;
+  entries_of_type_[trailer & 31]++;
+  raw_key_bytes_ += key.size();
+  raw_value_bytes_ += value.size();
+  max_trailer_ = std::max(max_trailer_, trailer);
+  min_trailer_ = std::min(min_trailer_, trailer);
+  if (!collectors_.empty()) [[unlikely]]
+    TellCollectors(key, value);
+}
+
+// Says what is wrong with an entry that Add did not take.
+void BlockTableBuilder::RefuseEntry(const Slice& key, const Slice& value) {
+  ParsedInternalKey parsed;
+  if (key.size() + value.size() > max_entry_bytes_) {
+    Fail(Status::InvalidArgument(writer_.file_name(),
+                                 "entry of " + std::to_string(key.size() + value.size()) +
+                                     " bytes is too large for a table block"));
+  } else if (!ParseInternalKey(key, &parsed) || parsed.type == kTypeRangeDeletion) {
+    Fail(DescribeBadInternalKey(key, Slice(writer_.file_name())));
+  } else {
+    Fail(Status::Corruption(
+        writer_.file_name(),
+        "an entry does not sort behind the one before it: " + parsed.DebugString(false)));
+  }
+}
+
+void BlockTableBuilder::Fail(const Status& status) {
+  status_.UpdateIfOk(status);
+  closed_ = true;
+}
+
+Status BlockTableBuilder::CloseDataBlock(const Slice* next) {
+  if (data_block_.empty()) return Status::OK();
+  const Slice raw = data_block_.Finish();
+  const uint64_t raw_bytes = raw.size();
+  if (holds_blocks_) {
+    std::string& held = held_blocks_.emplace_back();
+    held.reserve(raw.size() + kBlockTrailerBytes);
+    held.assign(raw.data(), raw.size());
+    held_bytes_ += raw_bytes;
+  } else {
+    BlockHandle handle;
+    BlockWriter::Outcome outcome = BlockWriter::Outcome::kPlain;
+    char* const data = data_block_.trailer() - raw_bytes;
+    VARVE_RETURN_IF_ERROR(
+        writer_.WriteCompressible(data, raw.size(), Slice(dictionary_), &handle, &outcome));
+    index_.AddHandle(handle);
+    CountDataBlock(raw_bytes, outcome);
+  }
+  index_.AddSeparator(data_block_.last_key(), next);
+  data_block_.Reset();
+  UpdateTailEstimate();
+  const uint64_t limit = options_.compression_opts.max_dict_buffer_bytes;
+  if (holds_blocks_ && limit > 0 && held_bytes_ >= limit) return ReleaseHeldBlocks();
+  return Status::OK();
+}
+
+void BlockTableBuilder::CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome outcome) {
+  properties_.num_data_blocks++;
+  if (outcome == BlockWriter::Outcome::kRejected) {
+    properties_.num_data_blocks_compression_rejected++;
+  }
+  data_bytes_ = writer_.offset();
+  for (Collector& c : collectors_) c.collector->BlockAdd(raw_bytes, 0, 0);
+}
+
+void BlockTableBuilder::UpdateTailEstimate() {
+  tail_estimate_ = index_.EstimatedSize() + tombstone_block_.CurrentSize() +
+                   (filter_.has_value() ? filter_->EstimatedSize() : 0);
+}
+
+Status BlockTableBuilder::ReleaseHeldBlocks() {
+  holds_blocks_ = false;
+  dictionary_ = MakeDictionary();
+  for (std::string& held : held_blocks_) {
+    const size_t size = held.size();
+    held.resize(size + kBlockTrailerBytes);
+    BlockHandle handle;
+    BlockWriter::Outcome outcome = BlockWriter::Outcome::kPlain;
+    VARVE_RETURN_IF_ERROR(
+        writer_.WriteCompressible(held.data(), size, Slice(dictionary_), &handle, &outcome));
+    index_.AddHandle(handle);
+    CountDataBlock(size, outcome);
+  }
+  held_blocks_.clear();
+  held_blocks_.shrink_to_fit();
+  held_bytes_ = 0;
+  return Status::OK();
+}
+
+// Takes whole blocks, spread evenly over those held, as samples.
+std::string BlockTableBuilder::MakeDictionary() const {
+  const CompressionOptions& opts = options_.compression_opts;
+  const bool train = options_.compression == kZSTD && opts.zstd_max_train_bytes > 0;
+  const uint64_t wanted = train ? opts.zstd_max_train_bytes : opts.max_dict_bytes;
+  if (held_blocks_.empty()) return std::string();
+
+  const uint64_t average = std::max<uint64_t>(held_bytes_ / held_blocks_.size(), 1);
+  const uint64_t count = (wanted + average - 1) / average;
+  const size_t step = std::max<size_t>(held_blocks_.size() / static_cast<size_t>(std::max<uint64_t>(count, 1)), 1);
+  std::string samples;
+  std::vector<size_t> lengths;
+  for (size_t i = 0; i < held_blocks_.size() && samples.size() < wanted; i += step) {
+    const size_t room = static_cast<size_t>(wanted) - samples.size();
+    const size_t n = std::min(held_blocks_[i].size(), room);
+    samples.append(held_blocks_[i], 0, n);
+    lengths.push_back(n);
+  }
+  if (!train) return samples;
+  if (opts.use_zstd_dict_trainer) {
+    return TrainZstdDictionary(Slice(samples), lengths, opts.max_dict_bytes);
+  }
+  return FinalizeZstdDictionary(Slice(samples), lengths, opts.max_dict_bytes, opts.level);
+}
+
+void BlockTableBuilder::AddTombstone(const Slice& begin, const Slice& end_user_key) {
+  if (closed_) return;
+  if (begin.size() < kInternalKeyTrailerBytes || ExtractValueType(begin) != kTypeRangeDeletion) {
+    Fail(Status::Corruption(writer_.file_name(), "not the key of a range deletion: " +
+                                                     std::to_string(begin.size()) + " bytes"));
+    return;
+  }
+  if (tombstone_block_.CurrentSize() + begin.size() + end_user_key.size() > max_entry_bytes_) {
+    Fail(Status::InvalidArgument(writer_.file_name(),
+                                 "the range deletions of one table exceed 4 GiB"));
+    return;
+  }
+  if (tombstones_ > 0 && options_.icmp->Compare(tombstone_block_.last_key(), begin) > 0) {
+    Fail(Status::Corruption(writer_.file_name(), "range deletions are not in order"));
+    return;
+  }
+  tombstone_block_.Add(begin, end_user_key);
+  const uint64_t trailer = ExtractTrailer(begin);
+  tombstones_++;
+  raw_key_bytes_ += begin.size();
+  raw_value_bytes_ += end_user_key.size();
+  max_trailer_ = std::max(max_trailer_, trailer);
+  min_trailer_ = std::min(min_trailer_, trailer);
+  UpdateTailEstimate();
+  if (!collectors_.empty()) TellCollectors(begin, end_user_key);
+}
+
+}  // namespace varve

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The block-based table's builder. Add is the inner loop of flush and compaction: everything that
+// need not happen for each entry happens for each block or at the end.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "table/block/block_builder.h"
+#include "table/block_writer.h"
+#include "table/filter/full_filter_builder.h"
+#include "table/format/metaindex_builder.h"
+#include "table/index/index_builder.h"
+#include "table/table_builder.h"
+
+namespace varve {
+
+// Data blocks are written as they fill, unless a compression dictionary is to be made: then they
+// are held back until there are samples enough.
+//
+// Thread safety: none.
+class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
+ public:
+  // The options have passed CheckOptions.
+  BlockTableBuilder(const TableBuildOptions& options, WritableFileWriter* file);
+  ~BlockTableBuilder() override;
+
+  void Add(const Slice& internal_key, const Slice& value) override;
+  void AddTombstone(const Slice& begin_internal_key, const Slice& end_user_key) override;
+  Status Finish() override;
+  void Abandon() override { closed_ = true; }
+
+  Status status() const override { return status_; }
+  uint64_t entry_count() const override { return points_ + tombstones_; }
+  uint64_t FileSize() const override { return writer_.offset(); }
+  uint64_t EstimatedFileSize() const override {
+    return writer_.offset() + held_bytes_ + data_block_.CurrentSize() + tail_estimate_;
+  }
+  uint64_t tail_size() const override { return tail_size_; }
+  const TableProperties& properties() const override { return properties_; }
+  std::string UniqueId() const override;
+  bool NeedsCompaction() const override { return needs_compaction_; }
+
+ private:
+  struct Collector {
+    std::unique_ptr<TablePropertiesCollector> collector;
+    bool failed = false;  // it then contributes nothing
+  };
+
+  // Whether a point entry, whose first `shared` bytes are those of the last one, sorts behind it.
+  bool SortsBehindLast(const Slice& key, size_t shared) const;
+  bool BlockIsFull(const Slice& key, const Slice& value, size_t shared) const;
+  // Ends the data block, if there is one. `next` is the key that follows; null at the end.
+  Status CloseDataBlock(const Slice* next);
+  void CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome outcome);
+  void UpdateTailEstimate();
+  void RefuseEntry(const Slice& key, const Slice& value);
+  void Fail(const Status& status);
+
+  // Dictionary.
+  Status ReleaseHeldBlocks();
+  std::string MakeDictionary() const;
+
+  // The parts behind the data, in the file's order.
+  Status WriteTail();
+  Status WriteFilter();
+  Status WriteIndex();
+  Status WriteDictionary();
+  Status WriteTombstones();
+  Status WriteProperties();
+  Status WriteMetaindexAndFooter();
+  Status WriteIndexBlock(BlockBuilder* builder, const Slice& raw, BlockHandle* handle) override;
+  void FillProperties();
+  std::string CompressionProperty() const;
+
+  void StartCollectors();
+  void TellCollectors(const Slice& internal_key, const Slice& value);
+  void FinishCollectors();
+
+  const TableBuildOptions options_;
+  const KeyOrder key_order_;
+  const size_t timestamp_size_;
+  const uint32_t base_context_checksum_;
+  BlockWriter writer_;
+  BlockBuilder data_block_;
+  BlockBuilder tombstone_block_;
+  IndexBuilder index_;
+  std::optional<FullFilterBuilder> filter_;
+  std::vector<Collector> collectors_;
+
+  // Thresholds of BlockIsFull, in bytes.
+  const uint64_t block_size_;
+  const uint64_t nearly_full_;
+  const uint64_t max_entry_bytes_;
+
+  Status status_;
+  bool closed_ = false;
+  bool finished_ = false;
+  bool needs_compaction_ = false;
+
+  uint64_t points_ = 0;
+  uint64_t tombstones_ = 0;
+  uint64_t raw_key_bytes_ = 0;
+  uint64_t raw_value_bytes_ = 0;
+  uint64_t entries_of_type_[32] = {};
+  uint64_t max_trailer_ = 0;
+  uint64_t min_trailer_ = UINT64_MAX;
+
+  // With a dictionary to be made: raw blocks, each with room for a trailer, that wait for it.
+  bool holds_blocks_;
+  std::vector<std::string> held_blocks_;
+  uint64_t held_bytes_ = 0;
+  std::string dictionary_;
+
+  uint64_t tail_estimate_ = 0;
+  uint64_t data_bytes_ = 0;
+  uint64_t tail_size_ = 0;
+  BlockHandle index_handle_;
+  MetaindexBuilder metaindex_;
+  TableProperties properties_;
+};
+
+}  // namespace varve

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Everything behind the data: filter, index, dictionary, range deletions, properties, metaindex and
+// footer; and the collectors whose findings go into the properties.
+
+#include <cstdio>
+
+#include "varve/comparator.h"
+#include "varve/filter_policy.h"
+#include "varve/slice_transform.h"
+
+#include "table/block_table_builder.h"
+#include "table/format/footer.h"
+#include "table/format/properties_block.h"
+#include "table/format/unique_id.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+namespace {
+
+EntryType EntryTypeOf(ValueType type) {
+  switch (type) {
+    case kTypeValue:
+      return kEntryPut;
+    case kTypeDeletion:
+      return kEntryDelete;
+    case kTypeSingleDeletion:
+      return kEntrySingleDelete;
+    case kTypeMerge:
+      return kEntryMerge;
+    case kTypeRangeDeletion:
+      return kEntryRangeDeletion;
+    case kTypeBlobIndex:
+      return kEntryBlobIndex;
+    case kTypeDeletionWithTimestamp:
+      return kEntryDeleteWithTimestamp;
+    case kTypeWideColumnEntity:
+      return kEntryWideColumnEntity;
+    case kTypeValuePreferredSeqno:
+      return kEntryTimedPut;
+    default:
+      return kEntryOther;
+  }
+}
+
+// Informative only.
+std::string CompressionOptionsText(const CompressionOptions& opts) {
+  const auto field = [](const char* name, uint64_t value) {
+    return std::string(name) + "=" + std::to_string(value) + "; ";
+  };
+  return "window_bits=" + std::to_string(opts.window_bits) +
+         "; level=" + std::to_string(opts.level) + "; strategy=" + std::to_string(opts.strategy) +
+         "; " + field("max_dict_bytes", opts.max_dict_bytes) +
+         field("zstd_max_train_bytes", opts.zstd_max_train_bytes) +
+         field("enabled", opts.enabled ? 1 : 0) +
+         field("max_dict_buffer_bytes", opts.max_dict_buffer_bytes) +
+         field("use_zstd_dict_trainer", opts.use_zstd_dict_trainer ? 1 : 0);
+}
+
+}  // namespace
+
+Status BlockTableBuilder::Finish() {
+  if (!status_.ok()) return status_;
+  if (closed_) {
+    return Status::InvalidArgument(writer_.file_name(), "Finish after Finish or Abandon");
+  }
+  Status s = CloseDataBlock(nullptr);
+  if (s.ok() && holds_blocks_) s = ReleaseHeldBlocks();
+  if (s.ok()) s = WriteTail();
+  if (!s.ok()) {
+    Fail(s);
+    return status_;
+  }
+  closed_ = true;
+  finished_ = true;
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteTail() {
+  properties_.tail_start_offset = data_bytes_;
+  VARVE_RETURN_IF_ERROR(WriteFilter());
+  VARVE_RETURN_IF_ERROR(WriteIndex());
+  VARVE_RETURN_IF_ERROR(WriteDictionary());
+  VARVE_RETURN_IF_ERROR(WriteTombstones());
+  VARVE_RETURN_IF_ERROR(WriteProperties());
+  VARVE_RETURN_IF_ERROR(WriteMetaindexAndFooter());
+  tail_size_ = writer_.offset() - data_bytes_;
+  tail_estimate_ = 0;
+  data_block_.Reset();
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteFilter() {
+  if (!filter_.has_value() || filter_->entry_count() == 0) return Status::OK();
+  properties_.num_filter_entries = filter_->entry_count();
+  std::string block;
+  VARVE_RETURN_IF_ERROR(filter_->Finish(options_.table.detect_filter_construct_corruption, &block));
+  properties_.filter_size = block.size();
+  BlockHandle handle;
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(&block, &handle));
+  metaindex_.Add(meta_block::kFullFilter, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteIndex() {
+  VARVE_RETURN_IF_ERROR(index_.Finish(this, &index_handle_));
+  if (Footer::UsesContext(options_.table.format_version)) {
+    metaindex_.Add(meta_block::kIndex, index_handle_);
+  }
+  properties_.index_size = index_.total_bytes() + kBlockTrailerBytes;
+  properties_.index_partitions = index_.partitions();
+  if (index_.partitions() > 0) properties_.top_level_index_size = index_.root_bytes();
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteIndexBlock(BlockBuilder* builder, const Slice& raw,
+                                          BlockHandle* handle) {
+  char* const data = builder->trailer() - raw.size();
+  if (!options_.table.enable_index_compression) {
+    return writer_.WritePlain(data, raw.size(), handle);
+  }
+  BlockWriter::Outcome outcome = BlockWriter::Outcome::kPlain;
+  return writer_.WriteCompressible(data, raw.size(), Slice(), handle, &outcome);
+}
+
+Status BlockTableBuilder::WriteDictionary() {
+  if (dictionary_.empty()) return Status::OK();
+  BlockHandle handle;
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(&dictionary_, &handle));
+  metaindex_.Add(meta_block::kCompressionDictionary, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteTombstones() {
+  if (tombstones_ == 0) return Status::OK();
+  const Slice raw = tombstone_block_.Finish();
+  BlockHandle handle;
+  VARVE_RETURN_IF_ERROR(
+      writer_.WritePlain(tombstone_block_.trailer() - raw.size(), raw.size(), &handle));
+  metaindex_.Add(meta_block::kRangeDeletions, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteProperties() {
+  FinishCollectors();
+  FillProperties();
+  TableTraits traits;
+  traits.index_type = options_.table.index_type;
+  traits.whole_key_filtering = options_.table.whole_key_filtering;
+  traits.prefix_filtering = options_.prefix_extractor != nullptr;
+  std::string block;
+  EncodeProperties(properties_, traits, &block);
+  BlockHandle handle;
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(&block, &handle));
+  metaindex_.Add(meta_block::kProperties, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteMetaindexAndFooter() {
+  Footer footer;
+  footer.format_version = options_.table.format_version;
+  footer.checksum = options_.table.checksum;
+  footer.base_context_checksum = base_context_checksum_;
+  footer.index = index_handle_;
+  std::string block = metaindex_.Finish();
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(&block, &footer.metaindex));
+  std::string encoded;
+  footer.EncodeTo(writer_.offset(), &encoded);
+  return writer_.AppendRaw(Slice(encoded));
+}
+
+void BlockTableBuilder::FillProperties() {
+  TableProperties& p = properties_;
+  p.data_size = data_bytes_;
+  p.num_entries = points_ + tombstones_;
+  p.num_range_deletions = tombstones_;
+  p.num_deletions = entries_of_type_[kTypeDeletion] + entries_of_type_[kTypeSingleDeletion] +
+                    entries_of_type_[kTypeDeletionWithTimestamp] + tombstones_;
+  p.num_merge_operands = entries_of_type_[kTypeMerge];
+  p.raw_key_size = raw_key_bytes_;
+  p.raw_value_size = raw_value_bytes_;
+  if (p.num_entries > 0) {
+    p.key_largest_seqno = UnpackSequence(max_trailer_);
+    p.key_smallest_seqno = UnpackSequence(min_trailer_);
+  }
+  p.index_key_is_user_key = index_.uses_user_keys() ? 1 : 0;
+  p.index_value_is_delta_encoded = options_.table.format_version >= 4 ? 1 : 0;
+  p.format_version = options_.table.format_version;
+  p.data_block_restart_interval =
+      static_cast<uint64_t>(std::max(options_.table.block_restart_interval, 1));
+  p.index_block_restart_interval =
+      static_cast<uint64_t>(std::max(options_.table.index_block_restart_interval, 1));
+  p.column_family_id = options_.column_family_id;
+  p.column_family_name = options_.column_family_name;
+  p.comparator_name = options_.icmp->user_comparator()->Name();
+  p.merge_operator_name = options_.merge_operator_name;
+  p.prefix_extractor_name =
+      options_.prefix_extractor == nullptr ? "nullptr" : options_.prefix_extractor->AsString();
+  if (options_.table.filter_policy != nullptr && !options_.skip_filters) {
+    p.filter_policy_name = options_.table.filter_policy->Name();
+  }
+  p.compression_name = CompressionProperty();
+  p.compression_options = CompressionOptionsText(options_.compression_opts);
+  p.creation_time = options_.creation_time;
+  p.oldest_key_time = options_.oldest_key_time;
+  p.file_creation_time = options_.file_creation_time;
+  p.orig_file_number = options_.file_number;
+  p.db_id = options_.db_id;
+  p.db_session_id = options_.db_session_id;
+  p.db_host_id = options_.db_host_id;
+}
+
+std::string BlockTableBuilder::CompressionProperty() const {
+  // Readers before format version 7 take this for the codec of every compressed block.
+  if (options_.table.format_version < 7) return CompressionTypeName(options_.compression);
+  // From version 7 on: who compressed, and the types that occur.
+  std::string types;
+  for (unsigned type = kNoCompression + 1; type < 32; type++) {
+    if ((writer_.types_used() >> type & 1) == 0) continue;
+    char hex[3];
+    std::snprintf(hex, sizeof(hex), "%02X", type);
+    types += hex;
+  }
+  return types.empty() ? ";;" : "BuiltinV2;" + types + ";";
+}
+
+std::string BlockTableBuilder::UniqueId() const {
+  if (!finished_) return std::string();
+  return TableUniqueId(options_.db_id, options_.db_session_id, options_.file_number);
+}
+
+void BlockTableBuilder::StartCollectors() {
+  TablePropertiesCollectorFactory::Context context;
+  context.column_family_id = options_.column_family_id;
+  context.level_at_creation = options_.level;
+  std::string names;
+  for (const auto& factory : options_.collector_factories) {
+    if (factory == nullptr) continue;
+    std::unique_ptr<TablePropertiesCollector> collector(
+        factory->CreateTablePropertiesCollector(context));
+    if (collector == nullptr) continue;
+    names += (names.empty() ? "" : ",") + std::string(factory->Name());
+    collectors_.push_back({std::move(collector)});
+  }
+  properties_.property_collectors_names = "[" + names + "]";
+}
+
+void BlockTableBuilder::TellCollectors(const Slice& internal_key, const Slice& value) {
+  const uint64_t trailer = ExtractTrailer(internal_key);
+  const Slice user_key = ExtractUserKey(internal_key);
+  for (Collector& c : collectors_) {
+    const Status s = c.collector->AddUserKey(user_key, value, EntryTypeOf(UnpackType(trailer)),
+                                             UnpackSequence(trailer), writer_.offset());
+    if (!s.ok()) c.failed = true;
+  }
+}
+
+void BlockTableBuilder::FinishCollectors() {
+  for (Collector& c : collectors_) {
+    UserCollectedProperties collected;
+    if (!c.collector->Finish(&collected).ok()) c.failed = true;
+    if (c.failed) continue;
+    properties_.user_collected_properties.merge(collected);
+    UserCollectedProperties readable = c.collector->GetReadableProperties();
+    properties_.readable_properties.merge(readable);
+    needs_compaction_ = needs_compaction_ || c.collector->NeedCompact();
+  }
+}
+
+}  // namespace varve

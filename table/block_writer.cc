@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Compression decision, verification and appending of blocks.
+
+#include "table/block_writer.h"
+
+#include <cstring>
+#include <memory>
+
+#include "varve/statistics.h"
+
+#include "table/format/block_trailer.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+namespace {
+
+const Codec* CodecFor(const BlockWriter::Options& options) {
+  const bool wanted = options.compression != kNoCompression &&
+                      options.compression_opts.max_compressed_bytes_per_kb > 0;
+  return wanted ? FindCodec(options.compression) : nullptr;
+}
+
+// Memory for one uncompressed block.
+char* AllocateBuffer(void* arg, size_t bytes) {
+  auto* const buffer = static_cast<std::unique_ptr<char[]>*>(arg);
+  buffer->reset(new char[bytes]);
+  return buffer->get();
+}
+
+}  // namespace
+
+BlockWriter::BlockWriter(const Options& options, WritableFileWriter* file)
+    : options_(options), file_(file), codec_(CodecFor(options)) {}
+
+Status BlockWriter::WriteCompressible(char* data, size_t size, const Slice& dictionary,
+                                      BlockHandle* handle, Outcome* outcome) {
+  *outcome = Outcome::kPlain;
+  if (codec_ == nullptr) return Append(data, size, kNoCompression, handle);
+
+  const Slice raw(data, size);
+  const bool pays = codec_->Compress(options_.compression_opts, dictionary, raw, &compressed_) &&
+                    CompressedSizePays(options_.compression_opts, size, compressed_.size());
+  Statistics* const statistics = options_.statistics;
+  if (!pays) {
+    *outcome = Outcome::kRejected;
+    if (statistics != nullptr) statistics->recordTick(NUMBER_BLOCK_COMPRESSION_REJECTED, 1);
+    return Append(data, size, kNoCompression, handle);
+  }
+  *outcome = Outcome::kCompressed;
+  if (options_.verify_compression) VARVE_RETURN_IF_ERROR(Verify(raw, dictionary));
+  if (statistics != nullptr) {
+    statistics->recordTick(NUMBER_BLOCK_COMPRESSED, 1);
+    statistics->recordTick(BYTES_COMPRESSED_FROM, size);
+    statistics->recordTick(BYTES_COMPRESSED_TO, compressed_.size());
+  }
+  const size_t compressed_size = compressed_.size();
+  compressed_.resize(compressed_size + kBlockTrailerBytes);
+  return Append(compressed_.data(), compressed_size, options_.compression, handle);
+}
+
+Status BlockWriter::WritePlain(std::string* block, BlockHandle* handle) {
+  const size_t size = block->size();
+  block->resize(size + kBlockTrailerBytes);
+  return Append(block->data(), size, kNoCompression, handle);
+}
+
+Status BlockWriter::AppendRaw(const Slice& bytes) {
+  VARVE_RETURN_IF_ERROR(file_->Append(bytes));
+  offset_ += bytes.size();
+  return Status::OK();
+}
+
+Status BlockWriter::Append(char* data, size_t size, CompressionType type, BlockHandle* handle) {
+  handle->offset = offset_;
+  handle->size = size;
+  EncodeBlockTrailer(options_.checksum, options_.base_context_checksum, offset_, Slice(data, size),
+                     type, data + size);
+  types_used_ |= 1u << (type & 31);
+  return AppendRaw(Slice(data, size + kBlockTrailerBytes));
+}
+
+Status BlockWriter::Verify(const Slice& raw, const Slice& dictionary) const {
+  std::unique_ptr<char[]> buffer;
+  Slice restored;
+  const Status s = codec_->Uncompress(dictionary, Slice(compressed_), options_.format_version,
+                                      raw.size(), BufferSink{AllocateBuffer, &buffer}, &restored);
+  if (s.ok() && restored.size() == raw.size() &&
+      std::memcmp(restored.data(), raw.data(), raw.size()) == 0) {
+    return Status::OK();
+  }
+  return Status::Corruption(file_->file_name() + " offset " + std::to_string(offset_),
+                            std::string("a block does not survive compression with ") +
+                                codec_->name() +
+                                (s.ok() ? ": the bytes differ" : ": " + s.ToString()));
+}
+
+}  // namespace varve

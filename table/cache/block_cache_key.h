@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Keys of blocks in the block cache.
+
+#include <cstdint>
+
+#include "varve/cache.h"
+#include "varve/slice.h"
+#include "varve/table_properties.h"
+
+namespace varve {
+
+// Key of one block; 16 bytes.
+class BlockCacheKey {
+ public:
+  BlockCacheKey(uint64_t file_high, uint64_t file_low) : words_{file_high, file_low} {}
+  [[nodiscard]] Slice AsSlice() const {
+    return Slice(reinterpret_cast<const char*>(words_), sizeof(words_));
+  }
+
+ private:
+  uint64_t words_[2];
+};
+
+// What the keys of one file's blocks have in common.
+//
+// A table that knows its identity (database, session and number at its making) gets the same keys
+// whenever it is opened, so that its blocks are found again. Others get fresh ones.
+class BlockCacheKeyBase {
+ public:
+  BlockCacheKeyBase() = default;
+  [[nodiscard]] static BlockCacheKeyBase ForTable(const TableProperties& properties,
+                                                  uint64_t file_size, Cache* cache);
+
+  // Distinct for distinct pairs of an object's kind (below 128) and its offset in the file (below
+  // 2^56).
+  [[nodiscard]] BlockCacheKey ForBlock(uint64_t kind, uint64_t offset) const {
+    return BlockCacheKey(high_, low_ ^ kind << 56 ^ offset);
+  }
+
+ private:
+  BlockCacheKeyBase(uint64_t high, uint64_t low) : high_(high), low_(low) {}
+
+  uint64_t high_ = 0;
+  uint64_t low_ = 0;
+};
+
+}  // namespace varve

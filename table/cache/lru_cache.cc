@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/cache/lru_cache.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "util/coding/hash.h"
+
+namespace varve {
+
+namespace {
+
+constexpr int kShardBitsMax = 19;
+constexpr int kAutomaticShardBitsMax = 6;
+constexpr size_t kAutomaticShardBytesMin = 512 * 1024;
+
+// Seeds are fixed: keys are hashes of file identities already, which nobody outside chooses.
+constexpr uint64_t kDefaultSeed = 0x5aa5d0c34b1e96f7;
+
+int AutomaticShardBits(size_t capacity) {
+  int bits = 0;
+  for (size_t shards = capacity / kAutomaticShardBytesMin; shards > 1; shards /= 2) bits++;
+  return std::min(bits, kAutomaticShardBitsMax);
+}
+
+bool IsRatio(double value) { return value >= 0.0 && value <= 1.0; }
+
+LruEntry* EntryOf(Cache::Handle* handle) { return reinterpret_cast<LruEntry*>(handle); }
+Cache::Handle* HandleOf(LruEntry* entry) { return reinterpret_cast<Cache::Handle*>(entry); }
+
+std::shared_ptr<Cache> MakeCache(const LRUCacheOptions& options) {
+  if (options.num_shard_bits > kShardBitsMax || options.secondary_cache != nullptr ||
+      !IsRatio(options.high_pri_pool_ratio) || !IsRatio(options.low_pri_pool_ratio) ||
+      options.high_pri_pool_ratio + options.low_pri_pool_ratio > 1.0) {
+    return nullptr;
+  }
+  const int bits = options.num_shard_bits >= 0 ? options.num_shard_bits
+                                               : AutomaticShardBits(options.capacity);
+  return std::make_shared<LruCache>(options, bits);
+}
+
+}  // namespace
+
+LruCache::LruCache(const LRUCacheOptions& options, int shard_bits)
+    : Cache(options.memory_allocator),
+      shard_bits_(shard_bits),
+      shard_count_(size_t{1} << shard_bits),
+      seed_(options.hash_seed >= 0 ? static_cast<uint64_t>(options.hash_seed) : kDefaultSeed),
+      high_ratio_(options.high_pri_pool_ratio),
+      low_ratio_(options.low_pri_pool_ratio),
+      metadata_policy_(options.metadata_charge_policy),
+      shards_(new LruShard[shard_count_]),
+      capacity_(options.capacity),
+      strict_(options.strict_capacity_limit) {
+  for (size_t i = 0; i < shard_count_; i++) {
+    shards_[i].Init(ShareOf(options.capacity), options.strict_capacity_limit, high_ratio_,
+                    low_ratio_, memory_allocator());
+  }
+}
+
+LruCache::~LruCache() = default;
+
+size_t LruCache::ShareOf(size_t capacity) const {
+  return capacity / shard_count_ + (capacity % shard_count_ != 0 ? 1 : 0);
+}
+
+uint64_t LruCache::HashOf(const Slice& key) const {
+  uint64_t hash = KeyHash64(key) ^ seed_;
+  hash *= key_hash::kPrime64_1;
+  return hash ^ hash >> 29;
+}
+
+Status LruCache::Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper,
+                        size_t charge, Handle** handle, Priority priority) {
+  LruEntry* const entry = LruShard::NewEntry(key);
+  entry->value = value;
+  entry->helper = helper;
+  entry->hash = HashOf(key);
+  entry->charge = charge;
+  entry->total_charge =
+      charge + (metadata_policy_ == kFullChargeCacheMetadata ? sizeof(LruEntry) + key.size() : 0);
+  entry->priority = priority;
+  Status status = ShardOf(entry->hash).Insert(entry, handle != nullptr);
+  if (!status.ok()) {
+    LruShard::FreeEntryOnly(entry);
+    *handle = nullptr;
+    return status;
+  }
+  if (handle != nullptr) *handle = HandleOf(entry);
+  return status;
+}
+
+Cache::Handle* LruCache::Lookup(const Slice& key) {
+  const uint64_t hash = HashOf(key);
+  return HandleOf(ShardOf(hash).Lookup(key, hash));
+}
+
+bool LruCache::Ref(Handle* handle) {
+  LruEntry* const entry = EntryOf(handle);
+  ShardOf(entry->hash).Ref(entry);
+  return true;
+}
+
+bool LruCache::Release(Handle* handle, bool erase_if_last_ref) {
+  if (handle == nullptr) return false;
+  LruEntry* const entry = EntryOf(handle);
+  return ShardOf(entry->hash).Release(entry, erase_if_last_ref);
+}
+
+Cache::ObjectPtr LruCache::Value(Handle* handle) { return EntryOf(handle)->value; }
+
+size_t LruCache::GetCharge(Handle* handle) const { return EntryOf(handle)->charge; }
+
+void LruCache::Erase(const Slice& key) {
+  const uint64_t hash = HashOf(key);
+  ShardOf(hash).Erase(key, hash);
+}
+
+uint64_t LruCache::NewId() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
+
+void LruCache::SetCapacity(size_t capacity) {
+  capacity_.store(capacity, std::memory_order_relaxed);
+  for (size_t i = 0; i < shard_count_; i++) shards_[i].SetCapacity(ShareOf(capacity));
+}
+
+void LruCache::SetStrictCapacityLimit(bool strict_capacity_limit) {
+  strict_.store(strict_capacity_limit, std::memory_order_relaxed);
+  for (size_t i = 0; i < shard_count_; i++) shards_[i].SetStrict(strict_capacity_limit);
+}
+
+bool LruCache::HasStrictCapacityLimit() const { return strict_.load(std::memory_order_relaxed); }
+
+size_t LruCache::GetCapacity() const { return capacity_.load(std::memory_order_relaxed); }
+
+size_t LruCache::GetUsage() const {
+  size_t sum = 0;
+  for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].usage();
+  return sum;
+}
+
+size_t LruCache::GetUsage(Handle* handle) const { return EntryOf(handle)->total_charge; }
+
+size_t LruCache::GetPinnedUsage() const {
+  size_t sum = 0;
+  for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].pinned_usage();
+  return sum;
+}
+
+size_t LruCache::GetOccupancyCount() const {
+  size_t sum = 0;
+  for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].entry_count();
+  return sum;
+}
+
+size_t LruCache::GetTableAddressCount() const {
+  size_t sum = 0;
+  for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].bucket_count();
+  return sum;
+}
+
+void LruCache::EraseUnRefEntries() {
+  for (size_t i = 0; i < shard_count_; i++) shards_[i].EraseUnreferenced();
+}
+
+void LruCache::DisownData() {
+  for (size_t i = 0; i < shard_count_; i++) shards_[i].Disown();
+}
+
+std::string LruCache::GetPrintableOptions() const {
+  char text[256];
+  snprintf(text, sizeof(text),
+           "    capacity : %zu\n    num_shard_bits : %d\n    strict_capacity_limit : %d\n"
+           "    high_pri_pool_ratio: %.3lf\n    low_pri_pool_ratio: %.3lf\n",
+           GetCapacity(), shard_bits_, HasStrictCapacityLimit() ? 1 : 0, high_ratio_, low_ratio_);
+  return text;
+}
+
+std::shared_ptr<Cache> LRUCacheOptions::MakeSharedCache() const { return MakeCache(*this); }
+
+std::shared_ptr<Cache> HyperClockCacheOptions::MakeSharedCache() const {
+  LRUCacheOptions options;
+  static_cast<ShardedCacheOptions&>(options) = *this;
+  return MakeCache(options);
+}
+
+std::shared_ptr<Cache> NewLRUCache(size_t capacity, int num_shard_bits, bool strict_capacity_limit,
+                                   double high_pri_pool_ratio,
+                                   std::shared_ptr<MemoryAllocator> memory_allocator,
+                                   bool use_adaptive_mutex,
+                                   CacheMetadataChargePolicy metadata_charge_policy,
+                                   double low_pri_pool_ratio) {
+  return MakeCache(LRUCacheOptions(capacity, num_shard_bits, strict_capacity_limit,
+                                   high_pri_pool_ratio, std::move(memory_allocator),
+                                   use_adaptive_mutex, metadata_charge_policy,
+                                   low_pri_pool_ratio));
+}
+
+std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& cache_opts) {
+  return MakeCache(cache_opts);
+}
+
+}  // namespace varve

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The block cache: shards of a hash table each, with one list of evictable entries by recency.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "table/cache/lru_shard.h"
+#include "varve/cache.h"
+
+namespace varve {
+
+// Thread safety: all methods may be called from any thread. A look-up locks one of 2^shard_bits
+// mutexes for a few instructions; deleters run with no lock held.
+class LruCache final : public Cache {
+ public:
+  // `options` are valid (see MakeSharedCache).
+  LruCache(const LRUCacheOptions& options, int shard_bits);
+  ~LruCache() override;
+
+  const char* Name() const override { return "LRUCache"; }
+
+  Status Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper, size_t charge,
+                Handle** handle, Priority priority) override;
+  Handle* Lookup(const Slice& key) override;
+  bool Ref(Handle* handle) override;
+  bool Release(Handle* handle, bool erase_if_last_ref) override;
+  ObjectPtr Value(Handle* handle) override;
+  size_t GetCharge(Handle* handle) const override;
+  void Erase(const Slice& key) override;
+  uint64_t NewId() override;
+
+  void SetCapacity(size_t capacity) override;
+  void SetStrictCapacityLimit(bool strict_capacity_limit) override;
+  bool HasStrictCapacityLimit() const override;
+  size_t GetCapacity() const override;
+  size_t GetUsage() const override;
+  size_t GetUsage(Handle* handle) const override;
+  size_t GetPinnedUsage() const override;
+  size_t GetOccupancyCount() const override;
+  size_t GetTableAddressCount() const override;
+  void EraseUnRefEntries() override;
+  void DisownData() override;
+  std::string GetPrintableOptions() const override;
+
+ private:
+  [[nodiscard]] uint64_t HashOf(const Slice& key) const;
+  [[nodiscard]] LruShard& ShardOf(uint64_t hash) const {
+    // The table inside a shard uses the low bits.
+    return shards_[shard_bits_ == 0 ? 0 : hash >> (64 - shard_bits_)];
+  }
+  [[nodiscard]] size_t ShareOf(size_t capacity) const;
+
+  const int shard_bits_;
+  const size_t shard_count_;
+  const uint64_t seed_;
+  const double high_ratio_;
+  const double low_ratio_;
+  const CacheMetadataChargePolicy metadata_policy_;
+  std::unique_ptr<LruShard[]> shards_;
+  // Relaxed: read and set as plain settings; each shard has its own copy under its lock.
+  std::atomic<size_t> capacity_;
+  std::atomic<bool> strict_;
+  // Relaxed: only distinctness matters.
+  std::atomic<uint64_t> next_id_{1};
+};
+
+}  // namespace varve

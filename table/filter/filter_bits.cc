@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Parsing, probing and building of filter blocks.
+
+#include "table/filter/filter_bits.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "util/coding/fixed.h"
+
+namespace varve {
+namespace {
+
+constexpr unsigned char kNewFamilyMarker = 0xff;
+constexpr unsigned char kRibbonMarker = 0xfe;
+constexpr int kMaxProbes = 30;
+constexpr uint64_t kMaxBloomBytes = 0xffffffff / kFilterLineBytes * kFilterLineBytes;
+// How many keys ahead of the writing the line of a key is asked for.
+constexpr size_t kPrefetchDistance = 8;
+
+constexpr size_t kRibbonWidth = 128;
+constexpr size_t kRibbonSegmentBytes = 16;
+
+constexpr uint32_t RotateRight(uint32_t value, int bits) {
+  return std::rotr(value, bits);
+}
+
+// The seed that a Ribbon filter's ordinal stands for.
+constexpr uint32_t RibbonSeed(unsigned char ordinal) {
+  uint64_t seed = uint64_t{ordinal} * 0xc78219a23eeadd03;
+  seed ^= (seed & 0xf0f0f0f0f0f0f0f0) >> 4;
+  return static_cast<uint32_t>(seed);
+}
+
+constexpr uint64_t High64(uint64_t a, uint64_t b) {
+  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+
+uint64_t Parity(unsigned __int128 value) {
+  const auto folded = static_cast<uint64_t>(value) ^ static_cast<uint64_t>(value >> 64);
+  return static_cast<uint64_t>(std::popcount(folded)) & 1;
+}
+
+unsigned __int128 LoadSegment(const char* p) {
+  return static_cast<unsigned __int128>(DecodeFixed64(p + 8)) << 64 | DecodeFixed64(p);
+}
+
+size_t LineOffset(uint64_t hash, uint64_t lines) {
+  return static_cast<size_t>((hash & 0xffffffff) * lines >> 32) * kFilterLineBytes;
+}
+
+void SetBits(char* line, uint32_t bits, int probes) {
+  for (int i = 0; i < probes; i++, bits *= FilterBits::kGolden32) {
+    const uint32_t bit = bits >> 23;
+    line[bit >> 3] = static_cast<char>(line[bit >> 3] | 1 << (bit & 7));
+  }
+}
+
+// Calls set(hash) for each hash, with the line that line(hash) names already on its way.
+template <typename LineFn, typename SetFn>
+void ForEachPrefetched(std::span<const uint64_t> hashes, LineFn line, SetFn set) {
+  const size_t n = hashes.size();
+  for (size_t i = 0; i < std::min(n, kPrefetchDistance); i++) {
+    __builtin_prefetch(line(hashes[i]), 1);
+  }
+  for (size_t i = 0; i < n; i++) {
+    if (i + kPrefetchDistance < n) __builtin_prefetch(line(hashes[i + kPrefetchDistance]), 1);
+    set(hashes[i]);
+  }
+}
+
+}  // namespace
+
+FilterBits FilterBits::Parse(const Slice& block) {
+  FilterBits filter;
+  if (block.size() <= kFilterMetadataBytes) {
+    filter.kind_ = FilterKind::kNeverMatches;
+    return filter;
+  }
+  filter.data_ = block.data();
+  filter.bytes_ = block.size() - kFilterMetadataBytes;
+  const char* const meta = block.data() + filter.bytes_;
+  const auto byte = [meta](size_t i) { return static_cast<unsigned char>(meta[i]); };
+
+  if (byte(0) == kNewFamilyMarker) {
+    filter.probes_ = byte(2);
+    const bool known = byte(1) == 0 && byte(3) == 0 && byte(4) == 0 && filter.probes_ >= 1 &&
+                       filter.probes_ <= kMaxProbes;
+    filter.lines_ = filter.bytes_ / kFilterLineBytes;
+    if (known && filter.lines_ > 0 && filter.bytes_ <= kMaxBloomBytes) {
+      filter.kind_ = FilterKind::kFastLocalBloom;
+    }
+  } else if (byte(0) == kRibbonMarker) {
+    filter.ribbon_blocks_ = byte(2) | uint64_t{byte(3)} << 8 | uint64_t{byte(4)} << 16;
+    filter.ribbon_seed_ = RibbonSeed(byte(1));
+    // A segment for each block, or there are columns without any bits.
+    if (filter.ribbon_blocks_ > 0 && filter.bytes_ / kRibbonSegmentBytes >= filter.ribbon_blocks_) {
+      filter.kind_ = FilterKind::kRibbon;
+    }
+  } else if (byte(0) >= 1 && byte(0) <= 0x7f) {
+    filter.probes_ = byte(0);
+    filter.lines_ = DecodeFixed32(meta + 1);
+    const bool divides = filter.lines_ > 0 && filter.bytes_ % filter.lines_ == 0;
+    const uint64_t line_bytes = divides ? filter.bytes_ / filter.lines_ : 0;
+    // Probes reach up to byte 63 of a line, or less in files of machines with smaller lines.
+    if (std::has_single_bit(line_bytes) && line_bytes >= 16 && line_bytes <= 512) {
+      filter.line_bytes_ = static_cast<uint32_t>(line_bytes);
+      filter.kind_ = FilterKind::kLegacyBloom;
+    }
+  }
+  return filter;
+}
+
+const char* FilterBits::LineOfOther(uint64_t hash) const {
+  if (kind_ == FilterKind::kLegacyBloom) {
+    return data_ + (static_cast<uint32_t>(hash) % lines_) * line_bytes_;
+  }
+  return nullptr;
+}
+
+bool FilterBits::MayMatchOther(uint64_t hash) const {
+  switch (kind_) {
+    case FilterKind::kNeverMatches:
+      return false;
+    case FilterKind::kLegacyBloom:
+      return LegacyMatches(static_cast<uint32_t>(hash));
+    case FilterKind::kRibbon:
+      return RibbonMatches(hash);
+    case FilterKind::kAlwaysMatches:
+    case FilterKind::kFastLocalBloom:
+      break;
+  }
+  return true;
+}
+
+bool FilterBits::LegacyMatches(uint32_t hash) const {
+  const char* const line = data_ + (hash % lines_) * line_bytes_;
+  const uint32_t mask = line_bytes_ * 8 - 1;
+  const uint32_t delta = RotateRight(hash, 17);
+  for (int i = 0; i < probes_; i++, hash += delta) {
+    const uint32_t bit = hash & mask;
+    if ((static_cast<unsigned char>(line[bit >> 3]) >> (bit & 7) & 1) == 0) return false;
+  }
+  return true;
+}
+
+bool FilterBits::RibbonMatches(uint64_t key_hash) const {
+  const uint64_t segments = bytes_ / kRibbonSegmentBytes;
+  const uint64_t columns = (segments + ribbon_blocks_ - 1) / ribbon_blocks_;
+  // The first blocks have one column less than the others.
+  const uint64_t short_blocks = columns * ribbon_blocks_ - segments;
+
+  const uint64_t h = (key_hash ^ ribbon_seed_) * 0x6193d459236a3a0d;
+  const uint64_t start = High64(h, kRibbonWidth * ribbon_blocks_ - (kRibbonWidth - 1));
+  const uint64_t a = h * 0xc28f82822b650bed;
+  const unsigned __int128 coefficients =
+      ((static_cast<unsigned __int128>(a) << 64) ^ (a ^ 0xc367844a6e52731d)) | 1;
+  const auto expected = static_cast<uint32_t>(ByteSwap(a));
+
+  const uint64_t block = start / kRibbonWidth;
+  const auto bit = static_cast<int>(start % kRibbonWidth);
+  const uint64_t used = block < short_blocks ? columns - 1 : columns;
+  const uint64_t first = block * columns - std::min(block, short_blocks);
+  // start can reach the last block only at bit 0, where the next block's segments are not read.
+  for (uint64_t i = 0; i < used && i < 32; i++) {
+    const char* const segment = data_ + (first + i) * kRibbonSegmentBytes;
+    unsigned __int128 sum = LoadSegment(segment) & (coefficients << bit);
+    if (bit != 0) {
+      sum ^= LoadSegment(segment + used * kRibbonSegmentBytes) &
+             (coefficients >> (static_cast<int>(kRibbonWidth) - bit));
+    }
+    if (Parity(sum) != (expected >> i & 1)) return false;
+  }
+  return true;
+}
+
+int BloomProbes(int millibits_per_key) {
+  // Upper ends of the ranges in which 1, 2, ... probes give the fewest false positives.
+  constexpr std::array<int, 12> kUpTo = {2080,  3580,  5100,  6640,  8300,  10070,
+                                         11720, 14001, 16050, 18300, 22001, 25501};
+  for (size_t i = 0; i < kUpTo.size(); i++) {
+    if (millibits_per_key <= kUpTo[i]) return static_cast<int>(i) + 1;
+  }
+  return millibits_per_key > 50000 ? 24 : (millibits_per_key - 1) / 2000 - 1;
+}
+
+size_t FastLocalBloomBytes(size_t keys, int millibits_per_key) {
+  const uint64_t millibits = uint64_t{keys} * static_cast<uint64_t>(std::max(millibits_per_key, 1));
+  const uint64_t bytes = (millibits + 7999) / 8000;
+  const uint64_t lines = (bytes + kFilterLineBytes - 1) / kFilterLineBytes;
+  return static_cast<size_t>(std::min(lines * kFilterLineBytes, kMaxBloomBytes)) +
+         kFilterMetadataBytes;
+}
+
+void BuildFastLocalBloom(std::span<const uint64_t> hashes, int millibits_per_key,
+                         std::string* block) {
+  block->assign(FastLocalBloomBytes(hashes.size(), millibits_per_key), '\0');
+  const size_t bytes = block->size() - kFilterMetadataBytes;
+  const int probes = BloomProbes(millibits_per_key);
+  char* const data = block->data();
+  const uint64_t lines = bytes / kFilterLineBytes;
+  ForEachPrefetched(
+      hashes, [=](uint64_t hash) { return data + LineOffset(hash, lines); },
+      [=](uint64_t hash) {
+        SetBits(data + LineOffset(hash, lines), static_cast<uint32_t>(hash >> 32), probes);
+      });
+  data[bytes] = static_cast<char>(kNewFamilyMarker);
+  data[bytes + 2] = static_cast<char>(probes);
+}
+
+void BuildLegacyBloom(std::span<const uint64_t> hashes, int bits_per_key, std::string* block) {
+  constexpr uint32_t kLineBits = kFilterLineBytes * 8;
+  const uint64_t bits = uint64_t{hashes.size()} * static_cast<uint64_t>(std::max(bits_per_key, 1));
+  uint64_t lines = std::min<uint64_t>((bits + kLineBits - 1) / kLineBits, UINT32_MAX / kLineBits);
+  // An odd number of lines, because the line is chosen by a remainder.
+  if (!hashes.empty()) lines |= 1;
+  const auto bytes = static_cast<size_t>(lines * kFilterLineBytes);
+  const int probes = std::clamp(static_cast<int>(bits_per_key * 0.69), 1, kMaxProbes);
+  block->assign(bytes + kFilterMetadataBytes, '\0');
+  char* const data = block->data();
+  const auto line_of = [=](uint64_t hash) {
+    return data + static_cast<uint32_t>(hash) % lines * kFilterLineBytes;
+  };
+  ForEachPrefetched(hashes, line_of, [=](uint64_t wide_hash) {
+    auto hash = static_cast<uint32_t>(wide_hash);
+    const uint32_t delta = RotateRight(hash, 17);
+    char* const line = line_of(hash);
+    for (int i = 0; i < probes; i++, hash += delta) {
+      const uint32_t bit = hash & (kLineBits - 1);
+      line[bit >> 3] = static_cast<char>(line[bit >> 3] | 1 << (bit & 7));
+    }
+  });
+  data[bytes] = static_cast<char>(probes);
+  EncodeFixed32(data + bytes + 1, static_cast<uint32_t>(lines));
+}
+
+}  // namespace varve

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Asks a table's filter, whole or in partitions, whether a key or prefix may be in the table.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "table/block_store.h"
+#include "table/filter/filter_block.h"
+#include "table/index/index_reader.h"
+#include "util/key/point_lookup.h"
+#include "varve/slice.h"
+#include "varve/slice_transform.h"
+#include "varve/status.h"
+
+namespace varve {
+
+// Every doubt, an unreadable filter included, is answered with "may match": the data decides.
+//
+// Thread safety: const methods from any thread. Lifetime: the store outlives it.
+class FilterReader {
+ public:
+  struct Options {
+    BlockHandle root;
+    bool partitioned = false;
+    bool whole_keys = true;  // whole user keys are in it
+    // Set if prefixes are in it and are taken in the same way as today.
+    std::shared_ptr<const SliceTransform> prefix_extractor;
+    MetaResidency residency = MetaResidency::kOwned;
+    bool pin_partitions = false;
+    bool high_priority = false;
+  };
+
+  // Reads the root, also when it will only be cached.
+  static Status Open(const BlockStore* store, const Options& options,
+                     const BlockReadContext& context, std::unique_ptr<FilterReader>* reader);
+
+  // False only if no entry of the key is in the table.
+  [[nodiscard]] bool KeyMayMatch(const BlockReadContext& context, const PointLookup& lookup) const;
+
+  // False only if no entry with the prefix of `internal_key`'s user key is in the table.
+  [[nodiscard]] bool PrefixMayMatch(const BlockReadContext& context,
+                                    const Slice& internal_key) const;
+
+  [[nodiscard]] size_t MemoryUsage() const;
+  // Appends the handles of all its blocks. For VerifyChecksum.
+  Status ListBlocks(const BlockReadContext& context, std::vector<BlockHandle>* handles) const;
+
+ private:
+  FilterReader(const BlockStore* store, const Options& options)
+      : store_(store), options_(options) {}
+  Status Load(const BlockReadContext& context);
+
+  // The filter that covers an internal key; empty if it cannot be had.
+  [[nodiscard]] Held<FilterBlock> FilterFor(const BlockReadContext& context,
+                                            const Slice& internal_key) const;
+  Status GetRoot(const BlockReadContext& context, Held<DecodedIndex>* root) const;
+
+  const BlockStore* const store_;
+  const Options options_;
+  // Empty if only cached. Full: filter_. Partitioned: root_ and, if pinned, partitions_.
+  Held<FilterBlock> filter_;
+  Held<DecodedIndex> root_;
+  std::vector<Held<FilterBlock>> partitions_;
+};
+
+}  // namespace varve

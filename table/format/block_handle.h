@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where a block lies in a table file.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "varve/slice.h"
+
+#include "util/coding/varint.h"
+
+namespace varve {
+
+// Every block is followed by one byte of compression type and a four-byte checksum.
+inline constexpr size_t kBlockTrailerBytes = 5;
+
+struct BlockHandle {
+  static constexpr size_t kMaxEncodedBytes = 2 * kMaxVarint64Length;
+
+  uint64_t offset = 0;
+  uint64_t size = 0;  // without the trailer
+
+  // (0, 0) stands for "no block": a real block is never empty.
+  [[nodiscard]] bool IsNull() const { return offset == 0 && size == 0; }
+
+  // True if block and trailer lie within the first `limit` bytes. Test this before any read or
+  // allocation that a stored handle asks for.
+  [[nodiscard]] bool FitsIn(uint64_t limit) const {
+    return limit >= kBlockTrailerBytes && size <= limit - kBlockTrailerBytes &&
+           offset <= limit - kBlockTrailerBytes - size;
+  }
+
+  // Offset of the byte after the trailer. Requires FitsIn of some limit.
+  [[nodiscard]] uint64_t end() const { return offset + size + kBlockTrailerBytes; }
+
+  // Writes at most kMaxEncodedBytes and returns the end.
+  char* EncodeTo(char* dst) const { return EncodeVarint64(EncodeVarint64(dst, offset), size); }
+
+  void EncodeTo(std::string* dst) const {
+    char buf[kMaxEncodedBytes];
+    dst->append(buf, static_cast<size_t>(EncodeTo(buf) - buf));
+  }
+
+  // Consumes a handle from the front of *input; false, with both left alone, if there is none.
+  [[nodiscard]] static bool DecodeFrom(Slice* input, BlockHandle* handle) {
+    Slice in = *input;
+    BlockHandle result;
+    if (!GetVarint64(&in, &result.offset) || !GetVarint64(&in, &result.size)) return false;
+    *input = in;
+    *handle = result;
+    return true;
+  }
+
+  friend bool operator==(const BlockHandle& a, const BlockHandle& b) {
+    return a.offset == b.offset && a.size == b.size;
+  }
+};
+
+}  // namespace varve

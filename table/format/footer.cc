@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Footers of all format versions, written and read.
+
+#include "table/format/footer.h"
+
+#include <cstring>
+#include <string>
+
+#include "table/format/block_trailer.h"
+#include "util/coding/fixed.h"
+
+namespace varve {
+namespace {
+
+// Places within the 53 bytes of versions 1 and up.
+constexpr size_t kVersionAt = 41;
+constexpr size_t kMagicAt = 45;
+constexpr size_t kHandlesAt = 1;
+constexpr size_t kHandlesBytes = 40;
+// From version 6 on.
+constexpr size_t kExtendedMagicAt = 1;
+constexpr size_t kFooterChecksumAt = 5;
+constexpr size_t kContextAt = 9;
+constexpr size_t kMetaindexSizeAt = 13;
+constexpr size_t kMustBeZeroAt = 33;
+constexpr char kExtendedMagic[4] = {0x3e, 0x00, 0x7a, 0x00};
+
+bool KnownChecksum(char type) {
+  return type >= kNoChecksum && type <= kXXH3;
+}
+
+// Of a whole footer whose own checksum field is zero.
+uint32_t FooterChecksum(ChecksumType type, uint32_t base_context, uint64_t offset,
+                        const char* footer) {
+  return ComputeBlockChecksum(type, footer, Footer::kBytes - 1, footer[Footer::kBytes - 1]) +
+         ChecksumModifier(base_context, offset);
+}
+
+Status BadFooter(const std::string& what, uint64_t offset) {
+  return Status::Corruption("table footer at offset " + std::to_string(offset), what);
+}
+
+}  // namespace
+
+void Footer::EncodeTo(uint64_t footer_offset, std::string* dst) const {
+  char buf[kBytes] = {};
+  if (format_version == 0) {
+    index.EncodeTo(metaindex.EncodeTo(buf));
+    EncodeFixed64(buf + kHandlesBytes, kLegacyTableMagic);
+    dst->append(buf, kLegacyBytes);
+    return;
+  }
+  buf[0] = static_cast<char>(checksum);
+  EncodeFixed32(buf + kVersionAt, format_version);
+  EncodeFixed64(buf + kMagicAt, kTableMagic);
+  if (UsesContext(format_version)) {
+    EncodeVersion6(footer_offset, buf);
+  } else {
+    index.EncodeTo(metaindex.EncodeTo(buf + kHandlesAt));
+  }
+  dst->append(buf, kBytes);
+}
+
+void Footer::EncodeVersion6(uint64_t footer_offset, char* dst) const {
+  std::memcpy(dst + kExtendedMagicAt, kExtendedMagic, sizeof(kExtendedMagic));
+  EncodeFixed32(dst + kContextAt, base_context_checksum);
+  EncodeFixed32(dst + kMetaindexSizeAt, static_cast<uint32_t>(metaindex.size));
+  EncodeFixed32(dst + kFooterChecksumAt,
+                FooterChecksum(checksum, base_context_checksum, footer_offset, dst));
+}
+
+Status Footer::DecodeFrom(const Slice& tail, uint64_t tail_offset) {
+  *this = Footer();
+  if (tail.size() < kLegacyBytes) {
+    return BadFooter("file too short to be a table: " + std::to_string(tail.size()) + " bytes",
+                     tail_offset);
+  }
+  const char* const end = tail.data() + tail.size();
+  const uint64_t magic = DecodeFixed64(end - sizeof(uint64_t));
+  if (magic == kLegacyTableMagic) {
+    format_version = 0;
+    checksum = kCRC32c;
+    return DecodeHandles(end - kLegacyBytes, tail_offset + tail.size() - kLegacyBytes);
+  }
+  if (magic != kTableMagic) {
+    return BadFooter("bad magic number: not a table, or cut off", tail_offset);
+  }
+  if (tail.size() < kBytes) return BadFooter("file too short for its footer", tail_offset);
+
+  const char* const start = end - kBytes;
+  const uint64_t offset = tail_offset + tail.size() - kBytes;
+  format_version = DecodeFixed32(start + kVersionAt);
+  if (format_version == 0) return BadFooter("format_version 0 with a later magic number", offset);
+  if (format_version > kLatestVersion) {
+    const std::string version = std::to_string(format_version);
+    return Status::NotSupported("table of format_version " + version,
+                                "the latest that can be read is " + std::to_string(kLatestVersion));
+  }
+  if (!KnownChecksum(start[0])) {
+    return BadFooter(
+        "unknown checksum type " + std::to_string(static_cast<unsigned char>(start[0])), offset);
+  }
+  checksum = static_cast<ChecksumType>(start[0]);
+  if (UsesContext(format_version)) return DecodeVersion6(start, offset);
+  return DecodeHandles(start + kHandlesAt, offset);
+}
+
+Status Footer::DecodeVersion6(const char* start, uint64_t footer_offset) {
+  if (std::memcmp(start + kExtendedMagicAt, kExtendedMagic, sizeof(kExtendedMagic)) != 0) {
+    return BadFooter("bad extended magic number", footer_offset);
+  }
+  base_context_checksum = DecodeFixed32(start + kContextAt);
+  char copy[kBytes];
+  std::memcpy(copy, start, kBytes);
+  EncodeFixed32(copy + kFooterChecksumAt, 0);
+  const uint32_t expected = FooterChecksum(checksum, base_context_checksum, footer_offset, copy);
+  if (checksum != kNoChecksum && DecodeFixed32(start + kFooterChecksumAt) != expected) {
+    return BadFooter("checksum mismatch of the footer", footer_offset);
+  }
+  if (DecodeFixed64(start + kMustBeZeroAt) != 0) {
+    return Status::NotSupported("table footer at offset " + std::to_string(footer_offset),
+                                "uses a feature that is not known");
+  }
+  metaindex.size = DecodeFixed32(start + kMetaindexSizeAt);
+  if (metaindex.size + kBlockTrailerBytes > footer_offset) {
+    return BadFooter("metaindex larger than what lies before the footer", footer_offset);
+  }
+  metaindex.offset = footer_offset - kBlockTrailerBytes - metaindex.size;
+  return Status::OK();
+}
+
+Status Footer::DecodeHandles(const char* start, uint64_t footer_offset) {
+  Slice input(start, kHandlesBytes);
+  if (!BlockHandle::DecodeFrom(&input, &metaindex) || !BlockHandle::DecodeFrom(&input, &index)) {
+    return BadFooter("bad block handle", footer_offset);
+  }
+  if (!metaindex.FitsIn(footer_offset) || !index.FitsIn(footer_offset)) {
+    return BadFooter("a block handle points beyond the footer", footer_offset);
+  }
+  return Status::OK();
+}
+
+}  // namespace varve

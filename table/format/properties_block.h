@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The properties block: facts about a table under names, of which some decide how it is decoded.
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+#include "varve/table.h"
+#include "varve/table_properties.h"
+
+namespace varve {
+
+// Names of blocks in the metaindex.
+namespace meta_block {
+inline constexpr char kProperties[] = "rocksdb.properties";
+inline constexpr char kPropertiesOld[] = "rocksdb.stats";
+inline constexpr char kIndex[] = "rocksdb.index";
+inline constexpr char kRangeDeletions[] = "rocksdb.range_del";
+inline constexpr char kCompressionDictionary[] = "rocksdb.compression_dict";
+inline constexpr char kFullFilter[] = "fullfilter.rocksdb.BuiltinBloomFilter";
+inline constexpr char kPartitionedFilter[] = "partitionedfilter.rocksdb.BuiltinBloomFilter";
+}  // namespace meta_block
+
+// How the blocks of one table are to be decoded. The defaults hold for a table without a
+// properties block.
+struct TableTraits {
+  BlockBasedTableOptions::IndexType index_type = BlockBasedTableOptions::kBinarySearch;
+  bool index_key_is_user_key = false;
+  bool index_value_is_delta_encoded = false;
+  bool whole_key_filtering = true;
+  bool prefix_filtering = true;
+  bool decoupled_partitioned_filters = false;
+
+  // Of a table made outside a database (SstFileWriter): 0 if it is none, else 1 or 2. In a table
+  // of version 2 every entry takes one sequence number.
+  uint32_t external_version = 0;
+  // Valid if external_version is 2. Offset is that of the fixed64 within the properties block, 0
+  // if there is none: it may be overwritten in place without mending the checksum.
+  uint64_t external_global_seqno = 0;
+  uint64_t external_global_seqno_offset = 0;
+};
+
+// Appends the block (without trailer) that holds every property. Names of user_collected_properties
+// are kept beside ours; TableTraits' names are written from `traits` and not from the user's map.
+void EncodeProperties(const TableProperties& properties, const TableTraits& traits,
+                      std::string* block);
+
+// Reads an uncompressed properties block of any content. Names that are not known, and those of
+// TableTraits, end up in user_collected_properties.
+//
+// Errors: Corruption if the block or a number in it is malformed or names are out of order.
+Status ParseProperties(const Slice& block, TableProperties* properties, TableTraits* traits);
+
+}  // namespace varve

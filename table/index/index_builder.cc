@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Separators between data blocks, and the blocks that hold them.
+
+#include "table/index/index_builder.h"
+
+#include "util/base/status_macros.h"
+#include "util/coding/fixed.h"
+#include "util/coding/varint.h"
+
+namespace varve {
+namespace {
+
+// Types in shortened separators are never compared with an entry's, since no entry has their user
+// key; this one is the largest that every reader of the format knows.
+constexpr ValueType kSeparatorType = kTypeWideColumnEntity;
+
+}  // namespace
+
+void IndexBuilder::AddFirstKey(const Slice& first_internal_key) {
+  if (options_.type != BlockBasedTableOptions::kBinarySearchWithFirstKey) return;
+  first_keys_.append(first_internal_key.data(), first_internal_key.size());
+  first_key_ends_.push_back(first_keys_.size());
+}
+
+void IndexBuilder::AddSeparator(const Slice& last_internal_key, const Slice* next_internal_key) {
+  using Mode = BlockBasedTableOptions::IndexShorteningMode;
+  const Comparator* const comparator = options_.icmp->user_comparator();
+  const Slice last_user_key = ExtractUserKey(last_internal_key);
+  bool shorten = false;
+  Slice next_user_key;
+  if (next_internal_key != nullptr) {
+    next_user_key = ExtractUserKey(*next_internal_key);
+    if (options_.icmp->EqualUserKey(last_user_key, next_user_key)) {
+      needs_internal_keys_ = true;
+    } else if (options_.shortening != Mode::kNoShortening) {
+      shorten = true;
+      scratch_.assign(last_user_key.data(), last_user_key.size());
+      comparator->FindShortestSeparator(&scratch_, next_user_key);
+    }
+  } else if (options_.shortening == Mode::kShortenSeparatorsAndSuccessor) {
+    shorten = true;
+    scratch_.assign(last_user_key.data(), last_user_key.size());
+    comparator->FindShortSuccessor(&scratch_);
+  }
+
+  // A key that the comparator left alone, or made longer, keeps its own sequence and type. So does
+  // one that a faulty comparator moved beyond the next key, where a read would be led astray.
+  if (shorten && scratch_.size() <= last_user_key.size() &&
+      options_.icmp->CompareUserKey(last_user_key, Slice(scratch_)) < 0 &&
+      (next_internal_key == nullptr ||
+       options_.icmp->CompareUserKey(Slice(scratch_), next_user_key) < 0)) {
+    AppendInternalKey(&separators_, Slice(scratch_), kMaxSequenceNumber, kSeparatorType);
+  } else {
+    separators_.append(last_internal_key.data(), last_internal_key.size());
+  }
+  separator_ends_.push_back(separators_.size());
+}
+
+Slice IndexBuilder::InternalSeparator(size_t i) const {
+  const size_t begin = i == 0 ? 0 : separator_ends_[i - 1];
+  return Slice(separators_.data() + begin, separator_ends_[i] - begin);
+}
+
+Slice IndexBuilder::Separator(size_t i) const {
+  return uses_user_keys() ? ExtractUserKey(InternalSeparator(i)) : InternalSeparator(i);
+}
+
+Slice IndexBuilder::FirstKey(size_t i) const {
+  const size_t begin = i == 0 ? 0 : first_key_ends_[i - 1];
+  return Slice(first_keys_.data() + begin, first_key_ends_[i] - begin);
+}
+
+void IndexBuilder::AddEntry(BlockBuilder* block, const Slice& key, const BlockHandle& handle,
+                            const BlockHandle& previous, const Slice* first_key) {
+  full_value_.clear();
+  handle.EncodeTo(&full_value_);
+  if (first_key != nullptr) PutLengthPrefixedSlice(&full_value_, *first_key);
+  if (!options_.delta_values) {
+    block->Add(key, Slice(full_value_));
+    return;
+  }
+  delta_value_.clear();
+  PutVarsignedint64(&delta_value_, static_cast<int64_t>(handle.size - previous.size));
+  if (first_key != nullptr) PutLengthPrefixedSlice(&delta_value_, *first_key);
+  block->AddIndexEntry(key, Slice(full_value_), Slice(delta_value_));
+}
+
+Status IndexBuilder::WriteBlock(BlockBuilder* block, IndexBlockSink* sink, BlockHandle* handle) {
+  const Slice raw = block->Finish();
+  root_bytes_ = raw.size();
+  total_bytes_ += raw.size();
+  VARVE_RETURN_IF_ERROR(sink->WriteIndexBlock(block, raw, handle));
+  block->Reset();
+  return Status::OK();
+}
+
+Status IndexBuilder::Finish(IndexBlockSink* sink, BlockHandle* root) {
+  if (separator_ends_.size() != handles_.size()) {
+    return Status::Corruption("index has " + std::to_string(separator_ends_.size()) +
+                              " separators for " + std::to_string(handles_.size()) + " blocks");
+  }
+  if (options_.type == BlockBasedTableOptions::kTwoLevelIndexSearch) {
+    return FinishPartitioned(sink, root);
+  }
+  const bool with_first_keys = options_.type == BlockBasedTableOptions::kBinarySearchWithFirstKey;
+  BlockBuilder::Options block_options;
+  block_options.restart_interval = options_.restart_interval;
+  BlockBuilder block(block_options);
+  for (size_t i = 0; i < handles_.size(); i++) {
+    const Slice first_key = with_first_keys ? FirstKey(i) : Slice();
+    AddEntry(&block, Separator(i), handles_[i], i == 0 ? BlockHandle() : handles_[i - 1],
+             with_first_keys ? &first_key : nullptr);
+  }
+  return WriteBlock(&block, sink, root);
+}
+
+Status IndexBuilder::FinishPartitioned(IndexBlockSink* sink, BlockHandle* root) {
+  BlockBuilder::Options block_options;
+  block_options.restart_interval = options_.restart_interval;
+  BlockBuilder partition(block_options);
+  std::vector<BlockHandle> partition_handles;
+  std::vector<size_t> last_blocks;
+  const size_t n = handles_.size();
+  for (size_t i = 0; i < n; i++) {
+    const BlockHandle previous = partition.empty() ? BlockHandle() : handles_[i - 1];
+    AddEntry(&partition, Separator(i), handles_[i], previous, nullptr);
+    if (i + 1 == n || partition.CurrentSize() >= options_.partition_bytes) {
+      partition_handles.emplace_back();
+      last_blocks.push_back(i);
+      VARVE_RETURN_IF_ERROR(WriteBlock(&partition, sink, &partition_handles.back()));
+    }
+  }
+  partitions_ = partition_handles.size();
+  BlockBuilder top(block_options);
+  for (size_t i = 0; i < partition_handles.size(); i++) {
+    AddEntry(&top, Separator(last_blocks[i]), partition_handles[i],
+             i == 0 ? BlockHandle() : partition_handles[i - 1], nullptr);
+  }
+  return WriteBlock(&top, sink, root);
+}
+
+}  // namespace varve

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Builds a table's index: for each data block a separator key and where the block lies.
+//
+// Whether separators may be bare user keys is known only when the last block is: one user key on
+// both sides of any border means internal keys everywhere. So separators are gathered while the
+// table is written, and the blocks are made at the end.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+#include "varve/table.h"
+
+#include "table/block/block_builder.h"
+#include "table/format/block_handle.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// Where finished index blocks go.
+class IndexBlockSink {
+ public:
+  virtual ~IndexBlockSink() = default;
+  // Writes the finished block of `builder`, whose content is `raw`, behind all that was written.
+  virtual Status WriteIndexBlock(BlockBuilder* builder, const Slice& raw, BlockHandle* handle) = 0;
+};
+
+// Thread safety: none.
+class IndexBuilder {
+ public:
+  struct Options {
+    const InternalKeyComparator* icmp = nullptr;  // outlives the builder
+    BlockBasedTableOptions::IndexType type = BlockBasedTableOptions::kBinarySearch;
+    BlockBasedTableOptions::IndexShorteningMode shortening =
+        BlockBasedTableOptions::IndexShorteningMode::kShortenSeparators;
+    int restart_interval = 1;
+    uint64_t partition_bytes = 4096;
+    bool user_keys = true;     // as far as the keys allow it
+    bool delta_values = true;  // needs data blocks back to back
+  };
+
+  explicit IndexBuilder(const Options& options) : options_(options) {}
+
+  // For each data block, in order: its first key when it is started, its handle when it is written,
+  // and its separator when the next block's first key, or the end (null), is known.
+  void AddFirstKey(const Slice& first_internal_key);
+  void AddHandle(const BlockHandle& handle) { handles_.push_back(handle); }
+  void AddSeparator(const Slice& last_internal_key, const Slice* next_internal_key);
+
+  // Separators wanted; equals the number of handles once the table is complete.
+  [[nodiscard]] size_t block_count() const { return handles_.size(); }
+  // What the index will take on disk, roughly.
+  [[nodiscard]] size_t EstimatedSize() const {
+    return separators_.size() + first_keys_.size() + separator_ends_.size() * kEstimatedHandle;
+  }
+
+  // Writes all index blocks, the root last.
+  Status Finish(IndexBlockSink* sink, BlockHandle* root);
+
+  // After Finish.
+  [[nodiscard]] bool uses_user_keys() const { return options_.user_keys && !needs_internal_keys_; }
+  [[nodiscard]] uint64_t partitions() const { return partitions_; }
+  // Bytes before compression, of all blocks and of the root alone.
+  [[nodiscard]] uint64_t total_bytes() const { return total_bytes_; }
+  [[nodiscard]] uint64_t root_bytes() const { return root_bytes_; }
+
+ private:
+  static constexpr size_t kEstimatedHandle = 8;
+
+  [[nodiscard]] Slice InternalSeparator(size_t i) const;
+  [[nodiscard]] Slice Separator(size_t i) const;
+  [[nodiscard]] Slice FirstKey(size_t i) const;
+  void AddEntry(BlockBuilder* block, const Slice& key, const BlockHandle& handle,
+                const BlockHandle& previous, const Slice* first_key);
+  Status WriteBlock(BlockBuilder* block, IndexBlockSink* sink, BlockHandle* handle);
+  Status FinishPartitioned(IndexBlockSink* sink, BlockHandle* root);
+
+  const Options options_;
+  std::vector<BlockHandle> handles_;
+  // Internal keys back to back; the i-th ends at separator_ends_[i]. The same for first keys.
+  std::string separators_;
+  std::vector<size_t> separator_ends_;
+  std::string first_keys_;
+  std::vector<size_t> first_key_ends_;
+  bool needs_internal_keys_ = false;
+  std::string scratch_;
+  std::string full_value_;
+  std::string delta_value_;
+  uint64_t partitions_ = 0;
+  uint64_t total_bytes_ = 0;
+  uint64_t root_bytes_ = 0;
+};
+
+}  // namespace varve

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A binary heap made for merging: its root is replaced in place, and the smaller child of the root
+// is remembered, so that a root that stays smallest costs one comparison.
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace varve {
+
+// `Before(a, b)`: a comes out before b. A strict weak order.
+//
+// Thread safety: none.
+template <typename T, typename Before>
+class ReplaceTopHeap {
+ public:
+  explicit ReplaceTopHeap(Before before) : before_(std::move(before)) {}
+
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+  [[nodiscard]] size_t size() const { return items_.size(); }
+  [[nodiscard]] T& top() { return items_.front(); }
+  [[nodiscard]] const T& top() const { return items_.front(); }
+  [[nodiscard]] const std::vector<T>& items() const { return items_; }
+
+  void Clear() {
+    items_.clear();
+    runner_up_ = 0;
+  }
+  void Reserve(size_t n) { items_.reserve(n); }
+
+  // Adds without ordering; BuildHeap must follow before anything else.
+  void AddUnordered(T item) { items_.push_back(std::move(item)); }
+  void BuildHeap() {
+    runner_up_ = 0;
+    for (size_t i = items_.size() / 2; i-- > 0;) SiftDown(i);
+  }
+
+  // To be called after top() was changed to come later than before.
+  void TopChanged() {
+    if (items_.size() < 2) return;
+    const size_t second = RunnerUp();
+    if (!before_(items_[second], items_[0])) return;
+    std::swap(items_[0], items_[second]);
+    SiftDown(second);
+    runner_up_ = 0;
+  }
+
+  // The item that comes out after top(); null if there is none.
+  [[nodiscard]] const T* Second() {
+    return items_.size() < 2 ? nullptr : &items_[RunnerUp()];
+  }
+
+  void Pop() {
+    items_.front() = std::move(items_.back());
+    items_.pop_back();
+    runner_up_ = 0;
+    if (!items_.empty()) SiftDown(0);
+  }
+
+ private:
+  // Requires size() >= 2.
+  size_t RunnerUp() {
+    if (runner_up_ == 0) runner_up_ = items_.size() > 2 && before_(items_[2], items_[1]) ? 2 : 1;
+    return runner_up_;
+  }
+
+  void SiftDown(size_t hole) {
+    const size_t n = items_.size();
+    T moving = std::move(items_[hole]);
+    for (;;) {
+      size_t child = 2 * hole + 1;
+      if (child >= n) break;
+      if (child + 1 < n && before_(items_[child + 1], items_[child])) child++;
+      if (!before_(items_[child], moving)) break;
+      items_[hole] = std::move(items_[child]);
+      hole = child;
+    }
+    items_[hole] = std::move(moving);
+  }
+
+  std::vector<T> items_;
+  Before before_;
+  size_t runner_up_ = 0;  // 1 or 2; 0: not known
+};
+
+}  // namespace varve

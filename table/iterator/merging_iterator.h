@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Merges ordered walks into one, by a binary heap whose root is replaced in place.
+
+#include <memory>
+#include <vector>
+
+#include "util/iter/internal_iterator.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// Merges the children's entries in internal-key order. With one child returns that child; with none
+// an empty iterator. Equal internal keys come out in the order of `children` (newer sources first).
+std::unique_ptr<InternalIterator> NewMergingIterator(
+    const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children);
+
+std::unique_ptr<InternalIterator> NewEmptyInternalIterator(Status status = Status::OK());
+
+}  // namespace varve

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What tables can be written, and the making of the builder.
+
+#include "table/table_builder.h"
+
+#include <string>
+
+#include "varve/comparator.h"
+
+#include "table/block_table_builder.h"
+#include "util/compress/codec.h"
+#include "util/filter/builtin_filter_policy.h"
+
+namespace varve {
+namespace {
+
+Status Unsupported(const char* option, const std::string& why) {
+  return Status::NotSupported(std::string("BlockBasedTableOptions::") + option, why);
+}
+
+Status CheckLayout(const BlockBasedTableOptions& table) {
+  if (table.format_version < 2 || table.format_version > 7) {
+    return Unsupported("format_version", "tables are written in versions 2 to 7, not " +
+                                             std::to_string(table.format_version));
+  }
+  if (table.checksum < kNoChecksum || table.checksum > kXXH3) {
+    return Unsupported("checksum", "unknown type " + std::to_string(table.checksum));
+  }
+  if (table.block_size == 0 || table.block_size > (uint64_t{1} << 30)) {
+    return Status::InvalidArgument("BlockBasedTableOptions::block_size",
+                                   "must be at least 1 byte and at most 1 GiB");
+  }
+  if (table.flush_block_policy_factory != nullptr) {
+    return Unsupported("flush_block_policy_factory", "blocks are cut by block_size only");
+  }
+  if (table.block_align) return Unsupported("block_align", "blocks are not padded");
+  if (table.super_block_alignment_size != 0) {
+    return Unsupported("super_block_alignment_size", "blocks are not padded");
+  }
+  if (table.separate_key_value_in_data_block) {
+    return Unsupported("separate_key_value_in_data_block", "keys and values stay together");
+  }
+  if (table.prepopulate_block_cache != BlockBasedTableOptions::PrepopulateBlockCache::kDisable) {
+    return Unsupported("prepopulate_block_cache", "blocks enter the cache when they are read");
+  }
+  return Status::OK();
+}
+
+Status CheckIndex(const TableBuildOptions& options) {
+  const BlockBasedTableOptions& table = options.table;
+  if (table.index_type == BlockBasedTableOptions::kHashSearch) {
+    return Unsupported("index_type", "kHashSearch is not written; use kBinarySearch");
+  }
+  if (table.index_type < BlockBasedTableOptions::kBinarySearch ||
+      table.index_type > BlockBasedTableOptions::kBinarySearchWithFirstKey) {
+    return Unsupported("index_type", "unknown type " + std::to_string(table.index_type));
+  }
+  if (table.user_defined_index_factory != nullptr || table.use_udi_as_primary_index) {
+    return Unsupported("user_defined_index_factory", "indexes are built in");
+  }
+  if (table.data_block_index_type == BlockBasedTableOptions::kDataBlockBinaryAndHash) {
+    if (!(table.data_block_hash_table_util_ratio > 0 &&
+          table.data_block_hash_table_util_ratio <= 1)) {
+      return Status::InvalidArgument("BlockBasedTableOptions::data_block_hash_table_util_ratio",
+                                     "must lie in (0, 1]");
+    }
+    if (options.icmp->user_comparator()->CanKeysWithDifferentByteContentsBeEqual()) {
+      return Unsupported("data_block_index_type",
+                         "kDataBlockBinaryAndHash needs a comparator by which only equal bytes "
+                         "are equal keys");
+    }
+  }
+  return Status::OK();
+}
+
+Status CheckFilter(const TableBuildOptions& options) {
+  const FilterPolicy* const policy = options.table.filter_policy.get();
+  if (policy == nullptr) return Status::OK();
+  const BuiltinFilterPolicy* const builtin = AsBuiltinFilterPolicy(policy);
+  if (builtin == nullptr) {
+    return Unsupported("filter_policy",
+                       std::string("only built-in policies, not ") + policy->Name());
+  }
+  if (options.table.partition_filters) {
+    return Unsupported("partition_filters", "filters are written in one piece");
+  }
+  if (options.skip_filters || builtin->millibits_per_key() == 0) return Status::OK();
+  FilterBuildingContext context(options.table);
+  context.level_at_creation = options.level;
+  context.column_family_name = options.column_family_name;
+  if (options.level <= 0) context.reason = TableFileCreationReason::kFlush;
+  if (builtin->BuildsRibbon(context)) {
+    return Unsupported("filter_policy", "ribbonfilter is read but not written; use bloomfilter");
+  }
+  return Status::OK();
+}
+
+Status CheckCompression(const TableBuildOptions& options) {
+  if (!CodecSupported(options.compression)) {
+    return CodecNotSupported(options.compression, "compression");
+  }
+  if (options.compression_opts.parallel_threads > 1) {
+    return Status::NotSupported("CompressionOptions::parallel_threads",
+                                "one thread compresses a file");
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Status TableBuilder::CheckOptions(const TableBuildOptions& options) {
+  if (options.icmp == nullptr) return Status::InvalidArgument("table builder without comparator");
+  Status s = CheckLayout(options.table);
+  if (s.ok()) s = CheckIndex(options);
+  if (s.ok()) s = CheckFilter(options);
+  if (s.ok()) s = CheckCompression(options);
+  return s;
+}
+
+Status TableBuilder::Create(const TableBuildOptions& options, WritableFileWriter* file,
+                            std::unique_ptr<TableBuilder>* builder) {
+  builder->reset();
+  Status s = CheckOptions(options);
+  if (!s.ok()) return s;
+  *builder = std::make_unique<BlockTableBuilder>(options, file);
+  return s;
+}
+
+}  // namespace varve

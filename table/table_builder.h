@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Writes one immutable sorted run: entries in order in, a block-based table file out (FORMAT.md).
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "util/key/internal_key.h"
+#include "varve/advanced_options.h"
+#include "varve/status.h"
+#include "varve/table.h"
+#include "varve/table_properties.h"
+#include "varve/types.h"
+
+namespace varve {
+
+class SliceTransform;
+class Statistics;
+class WritableFileWriter;
+
+struct TableBuildOptions {
+  const InternalKeyComparator* icmp = nullptr;
+  BlockBasedTableOptions table;
+  CompressionType compression = kNoCompression;
+  CompressionOptions compression_opts;
+  const SliceTransform* prefix_extractor = nullptr;
+  std::vector<std::shared_ptr<TablePropertiesCollectorFactory>> collector_factories;
+  Statistics* statistics = nullptr;
+  uint32_t column_family_id = 0;
+  std::string column_family_name;
+  std::string merge_operator_name = "nullptr";  // recorded only
+  int level = -1;  // of the output; -1 unknown
+  bool skip_filters = false;
+  uint64_t file_number = 0;
+  std::string db_id;
+  std::string db_session_id;
+  std::string db_host_id;
+  uint64_t creation_time = 0;       // seconds; oldest ancestor
+  uint64_t oldest_key_time = 0;     // seconds
+  uint64_t file_creation_time = 0;  // seconds
+};
+
+// Thread safety: none. Ownership: borrows the file writer and every pointer of the options; the
+// caller syncs and closes the file after Finish.
+class TableBuilder {
+ public:
+  // NotSupported or InvalidArgument, naming the option, for what no table can be written with. A
+  // database asks when it is opened, so that flushes do not fail later.
+  static Status CheckOptions(const TableBuildOptions& options);
+  // Checks the options as well.
+  static Status Create(const TableBuildOptions& options, WritableFileWriter* file,
+                       std::unique_ptr<TableBuilder>* builder);
+  virtual ~TableBuilder() = default;
+
+  // A point entry; internal keys strictly ascending. An order violation or any earlier error makes
+  // status() bad and the call a no-op.
+  virtual void Add(const Slice& internal_key, const Slice& value) = 0;
+  // A range tombstone fragment: begin (internal key of type kTypeRangeDeletion), end user key.
+  // Ascending among themselves; may come at any time before Finish.
+  virtual void AddTombstone(const Slice& begin_internal_key, const Slice& end_user_key) = 0;
+  virtual Status Finish() = 0;
+  virtual void Abandon() = 0;
+
+  virtual Status status() const = 0;
+  virtual uint64_t entry_count() const = 0;  // points and tombstones
+  virtual uint64_t FileSize() const = 0;     // bytes written so far; exact after Finish
+  // FileSize plus what is buffered: what the output splitter compares with the target.
+  virtual uint64_t EstimatedFileSize() const = 0;
+  virtual uint64_t tail_size() const = 0;  // bytes after the last data block; after Finish
+  // Complete after Finish.
+  virtual const TableProperties& properties() const = 0;
+  // XXH3-based 16-byte unique id (FORMAT.md); empty when identity is unknown. After Finish.
+  virtual std::string UniqueId() const = 0;
+  // Whether a collector asks for the file to be compacted soon. After Finish.
+  virtual bool NeedsCompaction() const = 0;
+};
+
+}  // namespace varve

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/table_iterator.h"
+
+#include <utility>
+
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+FilePrefetcher MakePrefetcher(const ReadOptions& options, const TableIterOptions& iter,
+                              const BlockBasedTableOptions& table) {
+  if (options.readahead_size != 0) return FilePrefetcher::Fixed(options.readahead_size);
+  if (iter.for_compaction) return FilePrefetcher::Fixed();
+  return FilePrefetcher::Adaptive(table.initial_auto_readahead_size,
+                                  table.max_auto_readahead_size);
+}
+
+}  // namespace
+
+TableIterator::TableIterator(const BlockTableReader* table, const ReadOptions& options,
+                             const TableIterOptions& iter)
+    : table_(table),
+      store_(table->parts().store.get()),
+      options_(options),
+      prefix_mode_(iter.prefix_mode && !iter.skip_filters && table->parts().filter != nullptr &&
+                   table->parts().prefixes_in_filter),
+      keeps_blocks_(options.pin_data),
+      prefetcher_(MakePrefetcher(options, iter, table->parts().options)) {
+  context_.options = &options_;
+  context_.fill_cache = options.fill_cache && !iter.for_compaction;
+  // A mapped file is read ahead by the operating system.
+  if (!store_->file.mapped) context_.prefetcher = &prefetcher_;
+  context_.prefetch_limit = table->parts().data_end;
+  index_.Init(table->parts().index.get(), context_);
+}
+
+bool TableIterator::IndexEnded() {
+  if (index_.Valid()) return false;
+  status_ = index_.status();
+  valid_ = false;
+  return true;
+}
+
+bool TableIterator::LoadBlock() {
+  const BlockHandle handle = index_.handle();
+  if (block_ && handle == block_handle_) return true;
+  valid_ = false;
+  cursor_.Clear();
+  if (keeps_blocks_ && block_) {
+    kept_blocks_.push_back(std::move(block_));
+  } else {
+    block_.Reset();
+  }
+  status_ = store_->Get(handle, context_, &block_);
+  if (!status_.ok()) {
+    block_.Reset();
+    return false;
+  }
+  block_handle_ = handle;
+  cursor_.Init(block_.get(), store_->icmp, table_->parts().override_seq);
+  return true;
+}
+
+bool TableIterator::Settle() {
+  if (cursor_.Valid()) [[likely]] {
+    Publish();
+    return true;
+  }
+  valid_ = false;
+  if (cursor_.corrupt()) status_ = MalformedEntry(*store_, block_handle_);
+  return false;
+}
+
+bool TableIterator::BlockReachesUpperBound() const {
+  return options_.iterate_upper_bound != nullptr &&
+         store_->icmp->CompareUserKey(index_.separator_user_key(),
+                                      *options_.iterate_upper_bound) >= 0;
+}
+
+void TableIterator::NextBlock() {
+  valid_ = false;
+  if (cursor_.corrupt()) {
+    status_ = MalformedEntry(*store_, block_handle_);
+    return;
+  }
+  for (;;) {
+    if (BlockReachesUpperBound()) return;
+    index_.Next();
+    if (IndexEnded() || !LoadBlock()) return;
+    cursor_.SeekToFirst();
+    if (Settle() || cursor_.corrupt()) return;
+  }
+}
+
+void TableIterator::PrevBlock() {
+  valid_ = false;
+  if (cursor_.corrupt()) {
+    status_ = MalformedEntry(*store_, block_handle_);
+    return;
+  }
+  for (;;) {
+    index_.Prev();
+    if (IndexEnded() || !LoadBlock()) return;
+    cursor_.SeekToLast();
+    if (Settle() || cursor_.corrupt()) return;
+  }
+}
+
+void TableIterator::LimitReadahead() {
+  if (readahead_limited_ || options_.iterate_upper_bound == nullptr ||
+      table_->parts().index->two_level()) {
+    return;
+  }
+  readahead_limited_ = true;
+  Held<DecodedIndex> root;
+  if (!table_->parts().index->GetRoot(context_, &root).ok()) return;
+  std::string bound;
+  AppendInternalKey(&bound, *options_.iterate_upper_bound, kMaxSequenceNumber, kValueTypeForSeek);
+  const size_t i = root->Seek(*store_->icmp, bound);
+  context_.prefetch_limit = i < root->size() ? root->handle(i).end() : table_->parts().data_end;
+}
+
+bool TableIterator::MayHavePrefixOf(const Slice& target) const {
+  const bool may = table_->parts().filter->PrefixMayMatch(context_, target);
+  RecordTick(store_->statistics, BLOOM_FILTER_PREFIX_CHECKED);
+  if (!may) RecordTick(store_->statistics, BLOOM_FILTER_PREFIX_USEFUL);
+  return may;
+}
+
+void TableIterator::SeekToFirst() {
+  status_ = Status::OK();
+  LimitReadahead();
+  index_.SeekToFirst();
+  if (IndexEnded() || !LoadBlock()) return;
+  cursor_.SeekToFirst();
+  if (!Settle() && !cursor_.corrupt()) NextBlock();
+}
+
+void TableIterator::SeekToLast() {
+  status_ = Status::OK();
+  index_.SeekToLast();
+  if (IndexEnded() || !LoadBlock()) return;
+  cursor_.SeekToLast();
+  if (!Settle() && !cursor_.corrupt()) PrevBlock();
+}
+
+void TableIterator::Seek(const Slice& target) {
+  status_ = Status::OK();
+  if (prefix_mode_ && !MayHavePrefixOf(target)) {
+    Stop();
+    return;
+  }
+  LimitReadahead();
+  index_.Seek(target);
+  if (IndexEnded() || !LoadBlock()) return;
+  cursor_.Seek(target);
+  if (!Settle() && !cursor_.corrupt()) NextBlock();
+}
+
+void TableIterator::SeekForPrev(const Slice& target) {
+  status_ = Status::OK();
+  if (prefix_mode_ && !MayHavePrefixOf(target)) {
+    Stop();
+    return;
+  }
+  index_.Seek(target);
+  if (!index_.Valid()) {
+    if (!index_.status().ok()) {
+      (void)IndexEnded();
+      return;
+    }
+    SeekToLast();
+    return;
+  }
+  if (!LoadBlock()) return;
+  cursor_.SeekForPrev(target);
+  if (!Settle() && !cursor_.corrupt()) PrevBlock();
+}
+
+void TableIterator::Prev() {
+  cursor_.Prev();
+  if (!Settle()) {
+    if (!cursor_.corrupt()) PrevBlock();
+  }
+}
+
+bool TableIterator::PinValue(Cleanable* pin) {
+  if (!block_->owns_bytes()) return true;  // a mapped file lives as long as the reader
+  if (!block_.shareable()) return false;
+  block_.Share(pin);
+  return true;
+}
+
+}  // namespace varve

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Reads one immutable sorted run: point look-ups, ordered walks, facts about the file.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "util/iter/internal_iterator.h"
+#include "util/key/internal_key.h"
+#include "util/key/point_lookup.h"
+#include "util/key/range_tombstone.h"
+#include "varve/options.h"
+#include "varve/status.h"
+#include "varve/table.h"
+#include "varve/table_properties.h"
+
+namespace varve {
+
+class RandomAccessFileReader;
+class Statistics;
+
+struct TableOpenOptions {
+  const InternalKeyComparator* icmp = nullptr;  // outlives the reader
+  BlockBasedTableOptions table;
+  // The reader keeps a share; used for prefix filters when its name matches the table's.
+  std::shared_ptr<const SliceTransform> prefix_extractor;
+  Statistics* statistics = nullptr;
+  std::string file_name;       // for messages
+  uint64_t file_number = 0;
+  int level = -1;              // decides pinning of meta blocks; -1 unknown
+  SequenceNumber largest_seq = kMaxSequenceNumber;  // from the MANIFEST: sets an external file's sequence
+  std::string expected_unique_id;  // 16 bytes or empty: compared when the table has an identity
+  bool skip_filters = false;
+  bool prefetch_index_and_filter = true;
+};
+
+struct TableIterOptions {
+  bool for_compaction = false;  // large fixed readahead, no cache fill
+  bool skip_filters = false;
+  // Set while the key's prefix can be used to skip tables and the caller wants prefix mode.
+  bool prefix_mode = false;
+};
+
+// Thread safety: every method may be called from any thread.
+// Ownership: owned by the file's metadata or the table cache; iterators and pinned values keep what
+// they need of the block cache but not the reader: it outlives them.
+class TableReader {
+ public:
+  static Status Open(const TableOpenOptions& options, std::unique_ptr<RandomAccessFileReader> file,
+                     uint64_t file_size, std::unique_ptr<TableReader>* reader);
+  virtual ~TableReader() = default;
+
+  // Reports covering tombstones, then offers entries of the key, newest first. OK unless the file
+  // could not be read; then the lookup has failed too. With read_tier kBlockCacheTier returns
+  // Incomplete where a read would be needed.
+  virtual Status Get(const ReadOptions& options, PointLookup* lookup) const = 0;
+
+  // False only when the filter proves that no entry of the key is here (no I/O but for the filter).
+  virtual bool KeyMayMatch(const ReadOptions& options, const PointLookup& lookup) const = 0;
+
+  // Point entries. `options` is borrowed and outlives the iterator. Honours iterate_upper_bound for
+  // readahead and block skipping only; the caller enforces bounds.
+  virtual std::unique_ptr<InternalIterator> NewIterator(const ReadOptions& options,
+                                                        const TableIterOptions& iter) const = 0;
+
+  // Null when the table has none. Sequence overrides are applied.
+  virtual const std::shared_ptr<const FragmentedTombstones>& tombstones() const = 0;
+
+  virtual const std::shared_ptr<const TableProperties>& properties() const = 0;
+  // Approximate byte offset in the file where the key's data starts.
+  virtual uint64_t ApproximateOffsetOf(const ReadOptions& options, const Slice& internal_key) const = 0;
+  // Reads and checks every block's checksum.
+  virtual Status VerifyChecksum(const ReadOptions& options) const = 0;
+  // Anonymous memory held outside the block cache.
+  virtual size_t MemoryUsage() const = 0;
+};
+
+}  // namespace varve

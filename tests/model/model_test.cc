@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: whatever is done to a database through its API, under whatever options, it answers as ordered
+// maps would.
+// Method: seeded random operations on a database in memory and on a reference; every answer compared.
+// VARVE_MODEL_SEEDS=N runs N seeds instead of the few of a normal run, VARVE_MODEL_SEED=S one of them.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/harness/random.h"
+#include "tests/model/option_sets.h"
+#include "tests/model/reference.h"
+#include "varve/convenience.h"
+#include "varve/db.h"
+#include "varve/env.h"
+#include "varve/slice_transform.h"
+#include "varve/write_batch.h"
+
+namespace varve::testing {
+
+namespace {
+
+constexpr int kKeys = 400;
+constexpr int kOperations = 4000;
+const char* const kName = "/model";
+
+struct HeldSnapshot {
+  const Snapshot* snapshot;
+  ReferenceState state;
+};
+
+class ModelRun {
+ public:
+  explicit ModelRun(uint64_t seed) : random_(seed), env_(NewMemEnv(Env::Default())) {
+    set_ = RandomOptionSet(&random_, env_.get());
+    first_ = set_;
+    AddFamily(kDefaultColumnFamilyName);
+    AddFamily("second");
+  }
+
+  ~ModelRun() { CloseDb(); }
+
+  void Run() {
+    OpenDb();
+    for (int i = 0; i < kOperations && !::testing::Test::HasFatalFailure(); i++) {
+      SCOPED_TRACE("operation " + std::to_string(i) + ", options:" + set_.description);
+      Step();
+    }
+    if (::testing::Test::HasFatalFailure()) return;
+    CheckAll();
+    Reopen();
+    CheckAll();
+  }
+
+ private:
+  void AddFamily(const std::string& name) {
+    state_.families.emplace(name, FamilyState(ComparatorLess{first_.family.comparator}));
+    puts_since_delete_[name];
+  }
+
+  // Options may change from one opening to the next, but not the order of keys or the level count.
+  void RedrawOptions() {
+    OptionSet set = RandomOptionSet(&random_, env_.get());
+    set.family.comparator = first_.family.comparator;
+    set.family.num_levels = first_.family.num_levels;
+    set_ = set;
+  }
+
+  void OpenDb() {
+    std::vector<ColumnFamilyDescriptor> families;
+    for (const auto& [name, state] : state_.families) families.emplace_back(name, set_.family);
+    std::vector<ColumnFamilyHandle*> handles;
+    DB* db = nullptr;
+    Status s = DB::Open(set_.db, kName, families, &handles, &db);
+    ASSERT_TRUE(s.ok()) << s.ToString() << " with" << set_.description;
+    db_.reset(db);
+    for (size_t i = 0; i < families.size(); i++) handles_[families[i].name] = handles[i];
+  }
+
+  void CloseDb() {
+    if (db_ == nullptr) return;
+    for (HeldSnapshot& held : snapshots_) db_->ReleaseSnapshot(held.snapshot);
+    snapshots_.clear();
+    for (auto& [name, handle] : handles_) {
+      EXPECT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+    }
+    handles_.clear();
+    if (random_.OneIn(2)) EXPECT_TRUE(db_->Close().ok());
+    db_.reset();
+  }
+
+  void Reopen() {
+    CloseDb();
+    if (random_.OneIn(2)) RedrawOptions();
+    OpenDb();
+  }
+
+  std::string RandomKey() {
+    // Short keys, long shared prefixes and binary bytes all occur.
+    const uint64_t k = random_.Below(kKeys);
+    std::string key = "k" + std::to_string(k % 7) + std::to_string(k);
+    if (k % 13 == 0) key = std::string(1, static_cast<char>(k % 251)) + std::string("\0\xff", 2);
+    if (k % 17 == 0) key = "k3long-shared-prefix-" + std::to_string(k);
+    if (k == 1) key.clear();
+    return key;
+  }
+
+  std::string RandomValue() {
+    const size_t n = random_.OneIn(40) ? random_.Below(5000) : random_.Below(60);
+    return random_.Text(n);
+  }
+
+  const std::string& RandomFamily() {
+    auto it = handles_.begin();
+    std::advance(it, static_cast<long>(random_.Below(handles_.size())));
+    return it->first;
+  }
+
+  Change RandomChange() {
+    Change change;
+    change.family = RandomFamily();
+    change.key = RandomKey();
+    auto& puts = puts_since_delete_[change.family];
+    const uint64_t dice = random_.Below(100);
+    if (dice < 70) {
+      change.kind = Change::kPut;
+      change.value = RandomValue();
+      puts[change.key]++;
+    } else if (dice < 90) {
+      // A single deletion is legal only for a key that was put once since it was last deleted.
+      const bool single = puts[change.key] == 1 && random_.OneIn(2);
+      change.kind = single ? Change::kSingleDelete : Change::kDelete;
+      puts[change.key] = single ? 0 : kNeverSingle;
+    } else {
+      change.kind = Change::kDeleteRange;
+      change.value = RandomKey();
+      const Comparator* comparator = first_.family.comparator;
+      if (comparator->Compare(change.key, change.value) > 0) std::swap(change.key, change.value);
+      // Keys of a deleted range have two kinds of history: single deletions stay away from them.
+      for (auto& [key, count] : puts) {
+        if (comparator->Compare(key, change.key) >= 0 && comparator->Compare(key, change.value) < 0) {
+          count = kNeverSingle;
+        }
+      }
+    }
+    return change;
+  }
+
+  void AddToBatch(const Change& change, WriteBatch* batch) {
+    ColumnFamilyHandle* handle = handles_.at(change.family);
+    Status s;
+    switch (change.kind) {
+      case Change::kPut:
+        s = batch->Put(handle, change.key, change.value);
+        break;
+      case Change::kDelete:
+        s = batch->Delete(handle, change.key);
+        break;
+      case Change::kSingleDelete:
+        s = batch->SingleDelete(handle, change.key);
+        break;
+      case Change::kDeleteRange:
+        s = batch->DeleteRange(handle, change.key, change.value);
+        break;
+    }
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+
+  void Write() {
+    WriteOptions options;
+    options.sync = random_.OneIn(20);
+    WriteBatch batch;
+    std::vector<Change> changes;
+    const uint64_t n = random_.OneIn(4) ? 1 + random_.Below(20) : 1;
+    for (uint64_t i = 0; i < n; i++) {
+      changes.push_back(RandomChange());
+      AddToBatch(changes.back(), &batch);
+      if (random_.OneIn(30)) ASSERT_TRUE(batch.PutLogData("note").ok());
+      if (random_.OneIn(15)) {
+        // What comes after a save point and is rolled back never happened.
+        batch.SetSavePoint();
+        ASSERT_TRUE(batch.Put(handles_.begin()->second, "rolled-back", "x").ok());
+        ASSERT_TRUE(batch.RollbackToSavePoint().ok());
+      }
+    }
+    Status s = db_->Write(options, &batch);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    state_.Apply(changes);
+  }
+
+  // A snapshot held by the run with its state, or the present.
+  const ReferenceState& PickMoment(ReadOptions* options) {
+    if (snapshots_.empty() || random_.OneIn(2)) return state_;
+    HeldSnapshot& held = snapshots_[random_.Below(snapshots_.size())];
+    options->snapshot = held.snapshot;
+    return held.state;
+  }
+
+  static bool Has(const ReferenceState& state, const std::string& family) {
+    return state.families.count(family) > 0;
+  }
+
+  void CheckGet() {
+    ReadOptions options;
+    const ReferenceState& state = PickMoment(&options);
+    const std::string family = RandomFamily();
+    if (!Has(state, family)) return;
+    const std::string key = RandomKey();
+    const std::optional<std::string> expected = state.Get(family, key);
+    PinnableSlice value;
+    Status s = db_->Get(options, handles_.at(family), key, &value);
+    if (expected.has_value()) {
+      ASSERT_TRUE(s.ok()) << s.ToString() << " key " << Slice(key).ToString(true);
+      ASSERT_EQ(*expected, value.ToString()) << "key " << Slice(key).ToString(true);
+      ASSERT_TRUE(db_->KeyMayExist(options, handles_.at(family), key, nullptr));
+    } else {
+      ASSERT_TRUE(s.IsNotFound()) << s.ToString() << " key " << Slice(key).ToString(true);
+    }
+  }
+
+  void CheckMultiGet() {
+    ReadOptions options;
+    const ReferenceState& state = PickMoment(&options);
+    std::vector<ColumnFamilyHandle*> handles;
+    std::vector<std::string> names;
+    std::vector<std::string> keys;
+    for (uint64_t n = 1 + random_.Below(40); n > 0; n--) {
+      names.push_back(RandomFamily());
+      if (!Has(state, names.back())) return;
+      handles.push_back(handles_.at(names.back()));
+      keys.push_back(RandomKey());
+    }
+    const std::vector<Slice> slices(keys.begin(), keys.end());
+    std::vector<PinnableSlice> values(keys.size());
+    std::vector<Status> statuses(keys.size());
+    db_->MultiGet(options, keys.size(), handles.data(), slices.data(), values.data(),
+                  statuses.data());
+    for (size_t i = 0; i < keys.size(); i++) {
+      const std::optional<std::string> expected = state.Get(names[i], keys[i]);
+      ASSERT_EQ(expected.has_value(), statuses[i].ok()) << statuses[i].ToString();
+      if (expected.has_value()) ASSERT_EQ(*expected, values[i].ToString());
+    }
+  }
+
+  void CheckIterator() {
+    ReadOptions options;
+    const ReferenceState& state = PickMoment(&options);
+    const std::string family = RandomFamily();
+    if (!Has(state, family)) return;
+    const FamilyState& expected = state.families.at(family);
+    std::string lower = RandomKey();
+    std::string upper = RandomKey();
+    if (first_.family.comparator->Compare(lower, upper) > 0) std::swap(lower, upper);
+    const bool has_lower = random_.OneIn(3);
+    const bool has_upper = random_.OneIn(3);
+    const Slice lower_slice(lower);
+    const Slice upper_slice(upper);
+    if (has_lower) options.iterate_lower_bound = &lower_slice;
+    if (has_upper) options.iterate_upper_bound = &upper_slice;
+    options.total_order_seek = random_.OneIn(2);
+    options.pin_data = random_.OneIn(4);
+    options.readahead_size = random_.OneIn(5) ? 4096 : 0;
+    const auto begin = has_lower ? expected.lower_bound(lower) : expected.begin();
+    const auto end = has_upper ? expected.lower_bound(upper) : expected.end();
+    if (has_lower && has_upper && lower == upper) return;
+    std::unique_ptr<Iterator> it(db_->NewIterator(options, handles_.at(family)));
+    Walk(it.get(), begin, end, expected);
+  }
+
+  using Position = FamilyState::const_iterator;
+
+  // A random walk: seeks both ways and steps, compared after each.
+  void Walk(Iterator* it, Position begin, Position end, const FamilyState& expected) {
+    Position at = end;
+    bool valid = false;
+    for (int step = 0; step < 60; step++) {
+      const uint64_t dice = random_.Below(20);
+      if (!valid || dice < 3) {
+        valid = Seek(it, begin, end, expected, &at);
+      } else if (dice < 12) {
+        it->Next();
+        valid = ++at != end;
+      } else {
+        it->Prev();
+        valid = at != begin;
+        if (valid) --at;
+      }
+      ASSERT_EQ(valid, it->Valid()) << it->status().ToString();
+      ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+      if (!valid) continue;
+      ASSERT_EQ(Slice(at->first).ToString(true), it->key().ToString(true));
+      ASSERT_EQ(at->second, it->value().ToString());
+    }
+  }
+
+  bool Seek(Iterator* it, Position begin, Position end, const FamilyState& expected, Position* at) {
+    const std::string target = RandomKey();
+    const auto& less = expected.key_comp();
+    switch (random_.Below(4)) {
+      case 0:
+        it->SeekToFirst();
+        *at = begin;
+        return *at != end;
+      case 1:
+        it->SeekToLast();
+        if (begin == end) return false;
+        *at = std::prev(end);
+        return true;
+      case 2:
+        it->Seek(target);
+        *at = expected.lower_bound(target);
+        if (begin == end) return false;
+        if (begin != expected.end() && less(target, begin->first)) *at = begin;
+        return *at != expected.end() && (end == expected.end() || less((*at)->first, end->first));
+      default: {
+        it->SeekForPrev(target);
+        Position after = expected.upper_bound(target);
+        if (begin == end) return false;
+        if (end != expected.end() && (after == expected.end() || less(end->first, after->first))) {
+          after = end;
+        }
+        if (after == begin) return false;
+        if (after != expected.end() && less(after->first, begin->first)) return false;
+        *at = std::prev(after);
+        return !less((*at)->first, begin->first);
+      }
+    }
+  }
+
+  void CheckAll() {
+    for (const auto& [name, expected] : state_.families) {
+      std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions(), handles_.at(name)));
+      it->SeekToFirst();
+      for (const auto& [key, value] : expected) {
+        ASSERT_TRUE(it->Valid()) << "missing " << Slice(key).ToString(true) << " "
+                                 << it->status().ToString();
+        ASSERT_EQ(Slice(key).ToString(true), it->key().ToString(true));
+        ASSERT_EQ(value, it->value().ToString());
+        it->Next();
+      }
+      ASSERT_FALSE(it->Valid()) << "extra " << it->key().ToString(true);
+      ASSERT_TRUE(it->status().ok());
+    }
+  }
+
+  void ChangeFamilies() {
+    if (handles_.size() < 4 && random_.OneIn(2)) {
+      const std::string name = "family" + std::to_string(next_family_++);
+      ColumnFamilyHandle* handle = nullptr;
+      Status s = db_->CreateColumnFamily(set_.family, name, &handle);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      handles_[name] = handle;
+      AddFamily(name);
+      return;
+    }
+    const std::string name = RandomFamily();
+    if (name == kDefaultColumnFamilyName) return;
+    Status s = db_->DropColumnFamily(handles_.at(name));
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handles_.at(name)).ok());
+    handles_.erase(name);
+    state_.families.erase(name);
+    puts_since_delete_.erase(name);
+  }
+
+  void Snapshots() {
+    if (snapshots_.size() < 4 && random_.OneIn(2)) {
+      snapshots_.push_back(HeldSnapshot{db_->GetSnapshot(), state_});
+    } else if (!snapshots_.empty()) {
+      const size_t i = random_.Below(snapshots_.size());
+      db_->ReleaseSnapshot(snapshots_[i].snapshot);
+      snapshots_.erase(snapshots_.begin() + static_cast<long>(i));
+    }
+  }
+
+  void Compact() {
+    CompactRangeOptions options;
+    const BottommostLevelCompaction bottommost[] = {
+        BottommostLevelCompaction::kSkip, BottommostLevelCompaction::kIfHaveCompactionFilter,
+        BottommostLevelCompaction::kForce, BottommostLevelCompaction::kForceOptimized};
+    options.bottommost_level_compaction = bottommost[random_.Below(4)];
+    options.exclusive_manual_compaction = random_.OneIn(2);
+    std::string begin = RandomKey();
+    std::string end = RandomKey();
+    if (first_.family.comparator->Compare(begin, end) > 0) std::swap(begin, end);
+    const Slice begin_slice(begin);
+    const Slice end_slice(end);
+    Status s = db_->CompactRange(options, handles_.at(RandomFamily()),
+                                 random_.OneIn(2) ? &begin_slice : nullptr,
+                                 random_.OneIn(2) ? &end_slice : nullptr);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+
+  void FlushOne() {
+    FlushOptions options;
+    options.wait = !random_.OneIn(4);
+    options.allow_write_stall = true;
+    Status s = db_->Flush(options, handles_.at(RandomFamily()));
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+
+  void Step() {
+    const uint64_t dice = random_.Below(1000);
+    if (dice < 600) {
+      Write();
+    } else if (dice < 760) {
+      CheckGet();
+    } else if (dice < 800) {
+      CheckMultiGet();
+    } else if (dice < 900) {
+      CheckIterator();
+    } else if (dice < 940) {
+      Snapshots();
+    } else if (dice < 965) {
+      FlushOne();
+    } else if (dice < 980) {
+      Compact();
+    } else if (dice < 986) {
+      ChangeFamilies();
+    } else if (dice < 992) {
+      ASSERT_TRUE(db_->SyncWAL().ok());
+    } else if (dice < 996) {
+      CheckAll();
+    } else {
+      Reopen();
+    }
+  }
+
+  static constexpr int kNeverSingle = 1 << 20;
+
+  Random random_;
+  std::unique_ptr<Env> env_;
+  OptionSet set_;
+  OptionSet first_;
+  std::unique_ptr<DB> db_;
+  std::map<std::string, ColumnFamilyHandle*> handles_;
+  ReferenceState state_;
+  std::vector<HeldSnapshot> snapshots_;
+  std::map<std::string, std::map<std::string, int>> puts_since_delete_;
+  int next_family_ = 0;
+};
+
+uint64_t SeedCount() {
+  const char* text = getenv("VARVE_MODEL_SEEDS");
+  return text == nullptr ? 24 : strtoull(text, nullptr, 10);
+}
+
+}  // namespace
+
+TEST(ModelTest, AnswersLikeOrderedMaps) {
+  const char* one = getenv("VARVE_MODEL_SEED");
+  const uint64_t first = one == nullptr ? 1 : strtoull(one, nullptr, 10);
+  const uint64_t last = one == nullptr ? SeedCount() : first;
+  for (uint64_t seed = first; seed <= last; seed++) {
+    SCOPED_TRACE("VARVE_MODEL_SEED=" + std::to_string(seed));
+    ModelRun run(seed);
+    run.Run();
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace varve::testing

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/model/option_sets.h"
+
+#include <iterator>
+
+#include "varve/cache.h"
+#include "varve/filter_policy.h"
+#include "varve/slice_transform.h"
+#include "varve/table.h"
+
+namespace varve::testing {
+
+namespace {
+
+// Notes what was chosen, so that a failure can be repeated by hand.
+class Chooser {
+ public:
+  Chooser(Random* random, std::string* description) : random_(random), description_(description) {}
+
+  template <typename T, size_t N>
+  T Of(const char* name, const T (&values)[N]) {
+    const size_t i = random_->Below(N);
+    *description_ += std::string(" ") + name + "#" + std::to_string(i);
+    return values[i];
+  }
+  bool Flag(const char* name, uint64_t one_in) {
+    const bool on = random_->OneIn(one_in);
+    if (on) *description_ += std::string(" ") + name;
+    return on;
+  }
+
+ private:
+  Random* random_;
+  std::string* description_;
+};
+
+BlockBasedTableOptions TableOptions(Chooser* choose) {
+  BlockBasedTableOptions table;
+  const size_t block_sizes[] = {64, 256, 1024, 4096};
+  const int restarts[] = {1, 2, 16};
+  const uint32_t versions[] = {5, 5, 4, 3, 2};
+  const ChecksumType checksums[] = {kXXH3, kCRC32c, kxxHash64, kxxHash, kNoChecksum};
+  table.block_size = choose->Of("block_size", block_sizes);
+  table.block_restart_interval = choose->Of("restart", restarts);
+  table.index_block_restart_interval = choose->Of("index_restart", restarts);
+  table.format_version = choose->Of("format_version", versions);
+  table.checksum = choose->Of("checksum", checksums);
+  if (choose->Flag("bloom", 2)) table.filter_policy.reset(NewBloomFilterPolicy(10));
+  if (choose->Flag("hash_in_block", 4)) {
+    table.data_block_index_type = BlockBasedTableOptions::kDataBlockBinaryAndHash;
+  }
+  if (choose->Flag("partitioned_index", 5)) {
+    table.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
+  }
+  table.cache_index_and_filter_blocks = choose->Flag("cache_index", 3);
+  if (choose->Flag("no_cache", 6)) {
+    table.no_block_cache = true;
+    table.cache_index_and_filter_blocks = false;
+  } else {
+    const size_t capacities[] = {4 << 10, 64 << 10, 8 << 20};
+    table.block_cache = NewLRUCache(choose->Of("cache", capacities), 2);
+  }
+  return table;
+}
+
+}  // namespace
+
+OptionSet RandomOptionSet(Random* random, Env* env) {
+  OptionSet set;
+  Chooser choose(random, &set.description);
+  set.db.env = env;
+  set.db.create_if_missing = true;
+  set.db.create_missing_column_families = true;
+  set.db.atomic_flush = choose.Flag("atomic_flush", 4);
+  set.db.avoid_flush_during_recovery = choose.Flag("avoid_flush_during_recovery", 3);
+  set.db.enable_pipelined_write = !set.db.atomic_flush && choose.Flag("pipelined", 4);
+  set.db.max_open_files = choose.Flag("few_open_files", 4) ? 24 : -1;
+  set.db.max_subcompactions = choose.Flag("subcompactions", 3) ? 4 : 1;
+  const int jobs[] = {1, 2, 4};
+  set.db.max_background_jobs = choose.Of("jobs", jobs);
+  if (choose.Flag("small_logs", 4)) set.db.max_total_wal_size = 64 << 10;
+  if (choose.Flag("small_manifest", 4)) set.db.max_manifest_file_size = 2 << 10;
+
+  ColumnFamilyOptions& cf = set.family;
+  const size_t buffers[] = {64 << 10, 64 << 10, 256 << 10, 4 << 20};
+  const size_t targets[] = {4 << 10, 32 << 10, 1 << 20};
+  const CompressionType codecs[] = {kNoCompression, kSnappyCompression, kLZ4Compression, kZSTD};
+  const int triggers[] = {2, 4, 8};
+  const int levels[] = {2, 4, 7};
+  cf.write_buffer_size = choose.Of("write_buffer", buffers);
+  cf.target_file_size_base = choose.Of("target_file", targets);
+  cf.max_bytes_for_level_base = 4 * cf.target_file_size_base;
+  cf.max_bytes_for_level_multiplier = 3;
+  cf.compression = choose.Of("compression", codecs);
+  cf.level0_file_num_compaction_trigger = choose.Of("l0_trigger", triggers);
+  cf.num_levels = choose.Of("levels", levels);
+  cf.level_compaction_dynamic_level_bytes = choose.Flag("dynamic_levels", 2);
+  cf.disable_auto_compactions = choose.Flag("no_auto_compaction", 6);
+  if (choose.Flag("memtable_bloom", 4)) {
+    cf.memtable_prefix_bloom_size_ratio = 0.1;
+    cf.memtable_whole_key_filtering = true;
+  }
+  if (choose.Flag("prefix", 4)) cf.prefix_extractor.reset(NewFixedPrefixTransform(3));
+  if (choose.Flag("reverse", 5)) cf.comparator = ReverseBytewiseComparator();
+  cf.table_factory.reset(NewBlockBasedTableFactory(TableOptions(&choose)));
+  return set;
+}
+
+}  // namespace varve::testing

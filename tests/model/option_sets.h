@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Random but legal options, small enough that every mechanism runs within a few thousand operations.
+
+#include <string>
+
+#include "tests/harness/random.h"
+#include "varve/options.h"
+
+namespace varve::testing {
+
+struct OptionSet {
+  DBOptions db;
+  ColumnFamilyOptions family;
+  std::string description;  // what differs from the defaults, for failure messages
+};
+
+// `env` is set into the options; nothing else is shared between sets.
+OptionSet RandomOptionSet(Random* random, Env* env);
+
+}  // namespace varve::testing

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "table/block/data_block_iterator.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "table/block/block_builder.h"
+#include "table/block/point_search.h"
+#include "tests/table/iterator_walk.h"
+
+namespace varve {
+namespace {
+
+using test::IKey;
+using test::InternalKeyLess;
+using test::Model;
+using test::RandomUserKey;
+using test::TargetsFor;
+using test::WalkAtRandom;
+
+// With `icmp`, the block gets a key index if it is fit for one.
+Status LoadBlock(const std::string& bytes, std::shared_ptr<Block>* block,
+                 const InternalKeyComparator* icmp = nullptr) {
+  BlockContents contents;
+  // An exact heap copy, so that the sanitizer sees every read beyond it.
+  contents.buffer = AllocateBlockBuffer(std::max<size_t>(bytes.size(), 1), nullptr);
+  memcpy(contents.buffer.get(), bytes.data(), bytes.size());
+  contents.buffer_bytes = bytes.size();
+  contents.data = Slice(contents.buffer.get(), bytes.size());
+  std::unique_ptr<Block> own;
+  const Status s = Block::Create(std::move(contents), "a test", &own);
+  if (s.ok() && icmp != nullptr) Block::AddKeyIndex(*icmp, &own);
+  if (s.ok()) *block = std::move(own);
+  return s;
+}
+
+std::string BuildBlock(const Model& model, int restart_interval, double hash_ratio = 0) {
+  BlockBuilder::Options options;
+  options.restart_interval = restart_interval;
+  options.hash_index_ratio = hash_ratio;
+  BlockBuilder builder(options);
+  for (const auto& [key, value] : model) builder.Add(key, value);
+  return builder.Finish().ToString();
+}
+
+Model RandomModel(const InternalKeyComparator* icmp, std::mt19937* random, size_t count) {
+  Model model{InternalKeyLess{icmp}};
+  const size_t alphabet = 2 + (*random)() % 7;
+  const std::string prefix = RandomUserKey(random, alphabet, 12);
+  while (count-- > 0) {
+    const std::string key =
+        IKey(prefix + RandomUserKey(random, alphabet, 12), 1 + (*random)() % 600,
+             (*random)() % 4 == 0 ? kTypeDeletion : kTypeValue);
+    model[key] = std::string((*random)() % 5 == 0 ? (*random)() % 400 : (*random)() % 20, 'v');
+  }
+  return model;
+}
+
+class DoublingComparator final : public Comparator {
+ public:
+  const char* Name() const override { return "test.Custom"; }
+  int Compare(const Slice& a, const Slice& b) const override { return -a.compare(b); }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+TEST(DataBlockIterator, WalksAsAMapDoes) {
+  static const DoublingComparator custom;
+  for (const Comparator* comparator :
+       {BytewiseComparator(), ReverseBytewiseComparator(), static_cast<const Comparator*>(&custom)}) {
+    const InternalKeyComparator icmp(comparator);
+    for (uint32_t seed = 0; seed < 60; seed++) {
+      std::mt19937 random(seed);
+      const Model model = RandomModel(&icmp, &random, random() % 120);
+      const std::string bytes = BuildBlock(model, 1 + static_cast<int>(random() % 20));
+      for (const bool indexed : {false, true}) {
+        std::shared_ptr<Block> block;
+        ASSERT_TRUE(LoadBlock(bytes, &block, indexed ? &icmp : nullptr).ok());
+        if (indexed && model.size() > 5 && icmp.order() != KeyOrder::kCustom) {
+          ASSERT_NE(block->key_index(), nullptr);
+        }
+        DataBlockIterator iter(block, &icmp, "a test");
+        WalkAtRandom(&iter, model, TargetsFor(model, seed), seed, 400);
+        if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed << comparator->Name();
+      }
+    }
+  }
+}
+
+TEST(DataBlockIterator, LargeBlocksHaveNoKeyIndexAndWork) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  std::mt19937 random(9);
+  Model model{InternalKeyLess{&icmp}};
+  for (int i = 0; i < 300; i++) model[IKey("key" + std::to_string(i), 7)] = std::string(500, 'x');
+  std::shared_ptr<Block> block;
+  ASSERT_TRUE(LoadBlock(BuildBlock(model, 16), &block, &icmp).ok());
+  EXPECT_EQ(block->key_index(), nullptr);
+  DataBlockIterator iter(block, &icmp, "a test");
+  WalkAtRandom(&iter, model, TargetsFor(model, 1), 1, 2000);
+}
+
+TEST(DataBlockIterator, OverriddenSequenceNumbersShowInKeys) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  Model stored{InternalKeyLess{&icmp}};
+  Model shown{InternalKeyLess{&icmp}};
+  for (int i = 0; i < 100; i++) {
+    const std::string key = "key" + std::to_string(i);
+    stored[IKey(key, 0)] = key;
+    shown[IKey(key, 77)] = key;
+  }
+  for (const bool indexed : {false, true}) {
+    std::shared_ptr<Block> block;
+    ASSERT_TRUE(LoadBlock(BuildBlock(stored, 16), &block, indexed ? &icmp : nullptr).ok());
+    DataBlockIterator iter(block, &icmp, "a test", 77);
+    WalkAtRandom(&iter, shown, TargetsFor(shown, 3), 3, 2000);
+  }
+}
+
+// What a lookup should give: the newest visible entry's value, or nothing.
+struct Expected {
+  PointLookup::State state = PointLookup::State::kSearching;
+  std::string value;
+};
+
+Expected Find(const Model& model, const Slice& user_key, SequenceNumber snapshot) {
+  Expected expected;
+  const auto it = model.lower_bound(IKey(user_key, snapshot, kValueTypeForSeek));
+  if (it == model.end() || ExtractUserKey(it->first) != user_key) return expected;
+  const bool found = ExtractValueType(it->first) == kTypeValue;
+  expected.state = found ? PointLookup::State::kFound : PointLookup::State::kDeleted;
+  if (found) expected.value = it->second;
+  return expected;
+}
+
+class NoPin final : public BlockPin {
+ public:
+  Cleanable* Renew() override { return nullptr; }
+};
+
+TEST(PointSearch, FindsWhatTheModelHasWithEveryHelper) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  for (uint32_t seed = 0; seed < 120; seed++) {
+    std::mt19937 random(seed);
+    const Model model = RandomModel(&icmp, &random, 1 + random() % 150);
+    const int interval = 1 + static_cast<int>(random() % 20);
+    for (const int helper : {0, 1, 2}) {  // none, key index, stored hash
+      std::shared_ptr<Block> block;
+      ASSERT_TRUE(LoadBlock(BuildBlock(model, interval, helper == 2 ? 0.75 : 0), &block,
+                            helper == 1 ? &icmp : nullptr)
+                      .ok());
+      for (const std::string& target : TargetsFor(model, seed)) {
+        const Slice user_key = ExtractUserKey(target);
+        const SequenceNumber snapshot = ExtractSequence(target);
+        PinnableSlice value;
+        PointLookup lookup(user_key, snapshot, &value);
+        NoPin pin;
+        bool matched = false;
+        const BlockSearchResult result =
+            SearchBlock(*block, icmp, kMaxSequenceNumber, &lookup, &pin, &matched);
+        ASSERT_NE(result, BlockSearchResult::kCorrupt);
+        const Expected expected = Find(model, user_key, snapshot);
+        ASSERT_EQ(lookup.state(), expected.state) << "seed " << seed << " helper " << helper;
+        if (expected.state == PointLookup::State::kFound) {
+          ASSERT_EQ(value.ToString(), expected.value);
+        }
+        if (result == BlockSearchResult::kPassed) {
+          ASSERT_NE(model.upper_bound(IKey(user_key, 0, kTypeDeletion)), model.end());
+        }
+      }
+    }
+  }
+}
+
+// Uses a block of any bytes in every way there is. Nothing is expected but to come back.
+void UseEverything(const std::string& bytes, const InternalKeyComparator& icmp) {
+  for (const bool indexed : {false, true}) {
+    std::shared_ptr<Block> block;
+    if (!LoadBlock(bytes, &block, indexed ? &icmp : nullptr).ok()) return;
+    DataBlockIterator iter(block, &icmp, "a test");
+    size_t steps = 0;
+    for (iter.SeekToFirst(); iter.Valid(); iter.Next()) ASSERT_LE(++steps, bytes.size());
+    steps = 0;
+    for (iter.SeekToLast(); iter.Valid(); iter.Prev()) ASSERT_LE(++steps, bytes.size());
+    for (const char* user_key : {"", "key5", "key50", "zz"}) {
+      const std::string target = IKey(user_key, 5);
+      iter.Seek(target);
+      if (iter.Valid()) iter.Prev();
+      if (iter.Valid()) iter.Next();
+      iter.SeekForPrev(target);
+      if (iter.Valid()) iter.Next();
+      PinnableSlice value;
+      PointLookup lookup(user_key, 5, &value);
+      NoPin pin;
+      bool matched = false;
+      (void)SearchBlock(*block, icmp, kMaxSequenceNumber, &lookup, &pin, &matched);
+    }
+  }
+}
+
+TEST(HostileBlock, EveryByteFlippedEndsEveryWalk) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  Model model{InternalKeyLess{&icmp}};
+  for (int i = 0; i < 60; i++) model[IKey("key" + std::to_string(i), 9)] = std::string(i, 'v');
+  for (const double hash_ratio : {0.0, 0.75}) {
+    const std::string good = BuildBlock(model, 4, hash_ratio);
+    for (size_t i = 0; i < good.size(); i++) {
+      for (const char flip : {'\x01', '\x80', '\xff'}) {
+        std::string bad = good;
+        bad[i] = static_cast<char>(bad[i] ^ flip);
+        UseEverything(bad, icmp);
+      }
+      UseEverything(good.substr(0, i), icmp);
+    }
+  }
+}
+
+TEST(HostileBlock, RandomBytesEndEveryWalk) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  for (uint32_t seed = 0; seed < 20000; seed++) {
+    std::mt19937 random(seed);
+    std::string bytes(random() % 200, '\0');
+    // Small numbers make entries that look plausible.
+    const uint32_t range = random() % 2 == 0 ? 16 : 256;
+    for (char& byte : bytes) byte = static_cast<char>(random() % range);
+    PutFixed32(&bytes, 0);
+    PutFixed32(&bytes, 1);
+    UseEverything(bytes, icmp);
+  }
+}
+
+TEST(HostileBlock, BadTrailersAreRefusedByName) {
+  const std::string entries("\x00\x09\x01kabcdefghv", 13);
+  const auto with = [&entries](std::vector<uint32_t> words) {
+    std::string bytes = entries;
+    for (const uint32_t word : words) PutFixed32(&bytes, word);
+    return bytes;
+  };
+  std::shared_ptr<Block> block;
+  EXPECT_TRUE(LoadBlock(with({0, 1}), &block).ok());
+  EXPECT_TRUE(LoadBlock(with({0, 1 | 1u << 29}), &block).ok());  // a hint
+  EXPECT_TRUE(LoadBlock("", &block).IsCorruption());
+  EXPECT_TRUE(LoadBlock("abc", &block).IsCorruption());
+  EXPECT_TRUE(LoadBlock(with({0, 0}), &block).IsCorruption());        // no restart
+  EXPECT_TRUE(LoadBlock(with({0, 100}), &block).IsCorruption());      // more than fit
+  EXPECT_TRUE(LoadBlock(with({1, 1}), &block).IsCorruption());        // first not 0
+  EXPECT_TRUE(LoadBlock(with({0, 0, 2}), &block).IsCorruption());     // not ascending
+  EXPECT_TRUE(LoadBlock(with({0, 13, 2}), &block).IsCorruption());    // at the end
+  EXPECT_TRUE(LoadBlock(with({0, 1 | 1u << 30}), &block).IsCorruption());
+  EXPECT_TRUE(LoadBlock(with({0, 1 | 1u << 28}), &block).IsNotSupported());
+  EXPECT_NE(LoadBlock("abc", &block).ToString().find("a test"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace varve

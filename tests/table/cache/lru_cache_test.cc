@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "table/cache/lru_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "table/cache/block_cache_key.h"
+#include "table/cache/held_block.h"
+#include "table/index/word_tree.h"
+
+namespace varve {
+namespace {
+
+std::atomic<int> live_objects{0};
+
+struct Counted {
+  explicit Counted(int n) : number(n) { live_objects++; }
+  ~Counted() { live_objects--; }
+  int number;
+};
+
+void DeleteCounted(Cache::ObjectPtr object, MemoryAllocator*) { delete static_cast<Counted*>(object); }
+constexpr Cache::CacheItemHelper kCountedHelper(CacheEntryRole::kMisc, &DeleteCounted);
+
+LRUCacheOptions SmallOptions(size_t capacity) {
+  LRUCacheOptions options;
+  options.capacity = capacity;
+  options.num_shard_bits = 0;
+  options.metadata_charge_policy = kDontChargeCacheMetadata;
+  options.high_pri_pool_ratio = 0;
+  return options;
+}
+
+class LruCacheTest : public testing::Test {
+ protected:
+  void SetUp() override { live_objects = 0; }
+  void TearDown() override {
+    cache_.reset();
+    EXPECT_EQ(live_objects, 0);
+  }
+  void Put(const std::string& key, int number, size_t charge = 1,
+           Cache::Priority priority = Cache::Priority::LOW) {
+    ASSERT_TRUE(
+        cache_->Insert(key, new Counted(number), &kCountedHelper, charge, nullptr, priority).ok());
+  }
+  // -1: absent.
+  int Find(const std::string& key) {
+    Cache::Handle* const handle = cache_->Lookup(key);
+    if (handle == nullptr) return -1;
+    const int number = static_cast<Counted*>(cache_->Value(handle))->number;
+    cache_->Release(handle);
+    return number;
+  }
+
+  std::shared_ptr<Cache> cache_;
+};
+
+TEST_F(LruCacheTest, TheLeastRecentlyUsedGoesFirst) {
+  cache_ = NewLRUCache(SmallOptions(3));
+  Put("a", 1);
+  Put("b", 2);
+  Put("c", 3);
+  EXPECT_EQ(Find("a"), 1);
+  Put("d", 4);
+  EXPECT_EQ(Find("b"), -1);
+  EXPECT_EQ(Find("a"), 1);
+  EXPECT_EQ(Find("c"), 3);
+  EXPECT_EQ(Find("d"), 4);
+  EXPECT_EQ(cache_->GetUsage(), 3u);
+  EXPECT_EQ(cache_->GetOccupancyCount(), 3u);
+}
+
+TEST_F(LruCacheTest, AReplacedEntryLivesAsLongAsItsReferences) {
+  cache_ = NewLRUCache(SmallOptions(10));
+  Put("a", 1);
+  Cache::Handle* const old = cache_->Lookup("a");
+  Put("a", 2);
+  EXPECT_EQ(Find("a"), 2);
+  EXPECT_EQ(static_cast<Counted*>(cache_->Value(old))->number, 1);
+  EXPECT_EQ(cache_->GetUsage(), 2u);
+  EXPECT_TRUE(cache_->Ref(old));
+  EXPECT_FALSE(cache_->Release(old));
+  EXPECT_TRUE(cache_->Release(old));
+  EXPECT_EQ(cache_->GetUsage(), 1u);
+  EXPECT_EQ(live_objects, 1);
+}
+
+TEST_F(LruCacheTest, ErasedButHeldStaysForItsHolder) {
+  cache_ = NewLRUCache(SmallOptions(10));
+  Put("a", 1);
+  Cache::Handle* const handle = cache_->Lookup("a");
+  cache_->Erase("a");
+  EXPECT_EQ(Find("a"), -1);
+  EXPECT_EQ(live_objects, 1);
+  cache_->Release(handle);
+  EXPECT_EQ(live_objects, 0);
+  cache_->Erase("never there");
+}
+
+TEST_F(LruCacheTest, PinnedEntriesAreNotEvictedAndCountAsPinned) {
+  cache_ = NewLRUCache(SmallOptions(4));
+  Cache::Handle* handle = nullptr;
+  ASSERT_TRUE(cache_->Insert("pinned", new Counted(7), &kCountedHelper, 3, &handle).ok());
+  EXPECT_EQ(cache_->GetPinnedUsage(), 3u);
+  for (int i = 0; i < 10; i++) Put("k" + std::to_string(i), i);
+  EXPECT_EQ(cache_->GetUsage(), 4u);
+  EXPECT_EQ(Find("pinned"), 7);
+  EXPECT_EQ(Find("k9"), 9);
+  EXPECT_EQ(Find("k8"), -1);
+  EXPECT_EQ(cache_->GetCharge(handle), 3u);
+  cache_->Release(handle);
+  EXPECT_EQ(cache_->GetPinnedUsage(), 0u);
+}
+
+TEST_F(LruCacheTest, AStrictLimitRefusesWhatIsHeldAndDropsWhatIsNot) {
+  LRUCacheOptions options = SmallOptions(2);
+  options.strict_capacity_limit = true;
+  cache_ = NewLRUCache(options);
+  EXPECT_TRUE(cache_->HasStrictCapacityLimit());
+  Cache::Handle* first = nullptr;
+  ASSERT_TRUE(cache_->Insert("a", new Counted(1), &kCountedHelper, 2, &first).ok());
+  Cache::Handle* second = nullptr;
+  auto refused = std::make_unique<Counted>(2);
+  const Status s = cache_->Insert("b", refused.get(), &kCountedHelper, 1, &second);
+  EXPECT_TRUE(s.IsMemoryLimit()) << s.ToString();
+  EXPECT_EQ(second, nullptr);
+  EXPECT_EQ(live_objects, 2);  // still the caller's
+  refused.reset();
+  Put("c", 3);
+  EXPECT_EQ(Find("c"), -1);
+  EXPECT_EQ(cache_->GetUsage(), 2u);
+  cache_->SetStrictCapacityLimit(false);
+  ASSERT_TRUE(cache_->Insert("d", new Counted(4), &kCountedHelper, 1, &second).ok());
+  EXPECT_EQ(cache_->GetUsage(), 3u);
+  EXPECT_TRUE(cache_->Release(second));  // over capacity: not kept
+  cache_->Release(first);
+}
+
+TEST_F(LruCacheTest, HighPriorityEntriesOutliveAScan) {
+  LRUCacheOptions options = SmallOptions(10);
+  options.high_pri_pool_ratio = 0.5;
+  cache_ = NewLRUCache(options);
+  for (int i = 0; i < 5; i++) {
+    Put("index" + std::to_string(i), i, 1, Cache::Priority::HIGH);
+  }
+  for (int i = 0; i < 100; i++) Put("scan" + std::to_string(i), i);
+  for (int i = 0; i < 5; i++) EXPECT_EQ(Find("index" + std::to_string(i)), i);
+  EXPECT_EQ(Find("scan99"), 99);
+  // More of them than their pool holds push the oldest out into the rest.
+  for (int i = 5; i < 20; i++) Put("index" + std::to_string(i), i, 1, Cache::Priority::HIGH);
+  for (int i = 0; i < 100; i++) Put("more" + std::to_string(i), i);
+  EXPECT_EQ(Find("index0"), -1);
+  EXPECT_EQ(Find("index19"), 19);
+}
+
+TEST_F(LruCacheTest, BottomPriorityGoesBeforeLow) {
+  LRUCacheOptions options = SmallOptions(10);
+  options.low_pri_pool_ratio = 0.5;
+  cache_ = NewLRUCache(options);
+  for (int i = 0; i < 5; i++) Put("low" + std::to_string(i), i);
+  for (int i = 0; i < 50; i++) Put("b" + std::to_string(i), i, 1, Cache::Priority::BOTTOM);
+  for (int i = 0; i < 5; i++) EXPECT_EQ(Find("low" + std::to_string(i)), i);
+}
+
+TEST_F(LruCacheTest, ShrinkingEvictsAtOnceAndUnreferencedEntriesCanBeDropped) {
+  cache_ = NewLRUCache(SmallOptions(100));
+  for (int i = 0; i < 100; i++) Put("k" + std::to_string(i), i);
+  cache_->SetCapacity(10);
+  EXPECT_EQ(cache_->GetCapacity(), 10u);
+  EXPECT_EQ(cache_->GetUsage(), 10u);
+  Cache::Handle* const held = cache_->Lookup("k99");
+  ASSERT_NE(held, nullptr);
+  cache_->EraseUnRefEntries();
+  EXPECT_EQ(cache_->GetUsage(), 1u);
+  cache_->Release(held);
+}
+
+TEST_F(LruCacheTest, MetadataIsChargedWhenAsked) {
+  LRUCacheOptions options = SmallOptions(10000);
+  options.metadata_charge_policy = kFullChargeCacheMetadata;
+  cache_ = NewLRUCache(options);
+  Put("key", 1, 100);
+  EXPECT_GT(cache_->GetUsage(), 100u);
+  EXPECT_LT(cache_->GetUsage(), 300u);
+}
+
+TEST_F(LruCacheTest, OptionsOutOfRangeMakeNoCache) {
+  LRUCacheOptions options = SmallOptions(10);
+  options.num_shard_bits = 20;
+  EXPECT_EQ(NewLRUCache(options), nullptr);
+  options = SmallOptions(10);
+  options.high_pri_pool_ratio = 1.5;
+  EXPECT_EQ(NewLRUCache(options), nullptr);
+  options = SmallOptions(10);
+  options.high_pri_pool_ratio = 0.7;
+  options.low_pri_pool_ratio = 0.7;
+  EXPECT_EQ(NewLRUCache(options), nullptr);
+  cache_ = HyperClockCacheOptions(1 << 20, 0).MakeSharedCache();
+  ASSERT_NE(cache_, nullptr);
+  EXPECT_EQ(cache_->GetCapacity(), size_t{1} << 20);
+  EXPECT_NE(cache_->NewId(), cache_->NewId());
+}
+
+TEST_F(LruCacheTest, ThreadsShareItWithoutLosingObjects) {
+  LRUCacheOptions options = SmallOptions(200);
+  options.num_shard_bits = 2;
+  options.high_pri_pool_ratio = 0.3;
+  cache_ = NewLRUCache(options);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; t++) {
+    threads.emplace_back([this, t, &wrong] {
+      uint32_t random = static_cast<uint32_t>(t) + 1;
+      for (int i = 0; i < 20000; i++) {
+        random = random * 1664525 + 1013904223;
+        const int number = static_cast<int>(random >> 8) % 500;
+        const std::string key = std::to_string(number);
+        Cache::Handle* handle = cache_->Lookup(key);
+        if (handle == nullptr &&
+            !cache_->Insert(key, new Counted(number), &kCountedHelper, 1, &handle).ok()) {
+          wrong++;
+          continue;
+        }
+        if (static_cast<Counted*>(cache_->Value(handle))->number != number) wrong++;
+        if (random % 64 == 0) cache_->Erase(key);
+        cache_->Release(handle, random % 32 == 0);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(cache_->GetPinnedUsage(), 0u);
+  EXPECT_LE(cache_->GetUsage(), 200u);
+  EXPECT_EQ(static_cast<size_t>(live_objects), cache_->GetUsage());
+}
+
+TEST_F(LruCacheTest, AHeldObjectCanBeSharedAndHandedOn) {
+  cache_ = NewLRUCache(SmallOptions(1));
+  Cache::Handle* handle = nullptr;
+  ASSERT_TRUE(cache_->Insert("a", new Counted(1), &kCountedHelper, 1, &handle).ok());
+  Cleanable pin;
+  {
+    Held<Counted> held(cache_.get(), handle);
+    ASSERT_TRUE(held.shareable());
+    held.Share(&pin);
+    Held<Counted> moved(std::move(held));
+    EXPECT_FALSE(held);
+    EXPECT_EQ(moved->number, 1);
+  }
+  EXPECT_EQ(cache_->GetPinnedUsage(), 1u);
+  pin.Reset();
+  EXPECT_EQ(cache_->GetPinnedUsage(), 0u);
+  Held<Counted> own(std::make_unique<const Counted>(2));
+  own.MoveTo(&pin);
+  EXPECT_FALSE(own);
+  EXPECT_EQ(live_objects, 2);
+  pin.Reset();
+  EXPECT_EQ(live_objects, 1);
+}
+
+TEST(BlockCacheKey, IsStableForAKnownTableAndFreshForOthers) {
+  const std::shared_ptr<Cache> cache = NewLRUCache(1 << 20);
+  TableProperties known;
+  known.db_id = "db";
+  known.db_session_id = "ABCDEFGHIJKLMNOPQRST";
+  known.orig_file_number = 7;
+  const auto key = [&](const TableProperties& properties, uint64_t size, uint64_t kind,
+                       uint64_t offset) {
+    return BlockCacheKeyBase::ForTable(properties, size, cache.get())
+        .ForBlock(kind, offset)
+        .AsSlice()
+        .ToString();
+  };
+  EXPECT_EQ(key(known, 100, 0, 5), key(known, 100, 0, 5));
+  EXPECT_NE(key(known, 100, 0, 5), key(known, 100, 0, 6));
+  EXPECT_NE(key(known, 100, 0, 5), key(known, 100, 1, 5));
+  EXPECT_NE(key(known, 100, 0, 5), key(known, 101, 0, 5));
+  TableProperties other = known;
+  other.orig_file_number = 8;
+  EXPECT_NE(key(known, 100, 0, 5), key(other, 100, 0, 5));
+  EXPECT_NE(key(TableProperties(), 100, 0, 5), key(TableProperties(), 100, 0, 5));
+}
+
+TEST(WordTree, FindsLowerBoundsAtEverySize) {
+  for (size_t n = 0; n < 700; n += n < 40 ? 1 : 37) {
+    std::vector<uint64_t> words;
+    for (size_t i = 0; i < n; i++) words.push_back(10 * (i - i % 3));
+    if (n > 5) words.back() = UINT64_MAX;
+    WordTree tree;
+    tree.Build(words);
+    ASSERT_EQ(tree.size(), n);
+    std::vector<uint64_t> probes = {0, 1, UINT64_MAX - 1, UINT64_MAX};
+    for (const uint64_t word : words) probes.insert(probes.end(), {word - 1, word, word + 1});
+    for (const uint64_t probe : probes) {
+      const size_t expected = static_cast<size_t>(
+          std::lower_bound(words.begin(), words.end(), probe) - words.begin());
+      ASSERT_EQ(tree.LowerBound(probe), expected) << "n " << n << " probe " << probe;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Random walks of an iterator beside a model of the same entries.
+
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/table/table_harness.h"
+#include "util/iter/internal_iterator.h"
+
+namespace varve::test {
+
+// Makes `steps` random moves and compares the place after each. Targets are taken from `targets`.
+inline void WalkAtRandom(InternalIterator* iter, const Model& model,
+                         const std::vector<std::string>& targets, uint32_t seed, int steps) {
+  std::mt19937 random(seed);
+  Model::const_iterator at = model.end();
+  for (int step = 0; step < steps; step++) {
+    const uint32_t move = random() % 16;
+    if (move == 0) {
+      iter->SeekToFirst();
+      at = model.begin();
+    } else if (move == 1) {
+      iter->SeekToLast();
+      at = model.empty() ? model.end() : std::prev(model.end());
+    } else if (move <= 3 || at == model.end()) {
+      const std::string& target = targets[random() % targets.size()];
+      iter->Seek(target);
+      at = model.lower_bound(target);
+    } else if (move <= 5) {
+      const std::string& target = targets[random() % targets.size()];
+      iter->SeekForPrev(target);
+      at = model.upper_bound(target);
+      at = at == model.begin() ? model.end() : std::prev(at);
+    } else if (move <= 10) {
+      iter->Next();
+      ++at;
+    } else {
+      iter->Prev();
+      at = at == model.begin() ? model.end() : std::prev(at);
+    }
+    ASSERT_TRUE(SamePlace(*iter, model, at)) << "after step " << step << ", move " << move;
+    ASSERT_TRUE(iter->status().ok()) << iter->status().ToString();
+  }
+}
+
+// Keys present, keys between and beyond, with sequence numbers around those present.
+inline std::vector<std::string> TargetsFor(const Model& model, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<std::string> targets = {IKey("", 5), IKey(std::string(20, '\xff'), 5)};
+  for (const auto& [key, value] : model) {
+    targets.push_back(key);
+    std::string user_key = ExtractUserKey(key).ToString();
+    const SequenceNumber seq = ExtractSequence(key);
+    targets.push_back(IKey(user_key, seq + 1));
+    targets.push_back(IKey(user_key, seq - (seq > 0 ? 1 : 0)));
+    switch (random() % 4) {
+      case 0:
+        user_key.push_back('\0');
+        break;
+      case 1:
+        if (!user_key.empty()) user_key.pop_back();
+        break;
+      case 2:
+        if (!user_key.empty()) user_key[random() % user_key.size()]++;
+        break;
+      default:
+        if (!user_key.empty()) user_key.back()--;
+        break;
+    }
+    targets.push_back(IKey(user_key, kMaxSequenceNumber, kValueTypeForSeek));
+  }
+  return targets;
+}
+
+// User keys that share prefixes, have prefixes of each other, and hold extreme bytes.
+inline std::string RandomUserKey(std::mt19937* random, size_t alphabet, size_t longest) {
+  std::string key;
+  const size_t n = (*random)() % (longest + 1);
+  static constexpr char kBytes[] = {'a', 'b', '\0', '\xff', 'c', 'd', '\x01', '\x80'};
+  for (size_t i = 0; i < n; i++) key.push_back(kBytes[(*random)() % alphabet]);
+  return key;
+}
+
+}  // namespace varve::test

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Tables built under many options, taken apart by the format's grammar alone.
+
+#include "table/table_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "varve/filter_policy.h"
+#include "varve/slice_transform.h"
+
+#include "table/filter/filter_bits.h"
+#include "tests/table/table_file.h"
+
+namespace varve {
+namespace {
+
+using test::BuiltTable;
+using test::Entries;
+using test::IKey;
+using test::TableParts;
+
+const InternalKeyComparator& Bytewise() {
+  static const InternalKeyComparator icmp(BytewiseComparator());
+  return icmp;
+}
+
+TableBuildOptions DefaultOptions() {
+  TableBuildOptions options;
+  options.icmp = &Bytewise();
+  options.file_number = 9;
+  options.db_id = "db";
+  options.db_session_id = "5ORSHT3GGKGFEY5MNVDB";
+  options.column_family_name = "default";
+  return options;
+}
+
+Entries SomeEntries(int n) {
+  Entries entries;
+  for (int i = 0; i < n; i++) {
+    const std::string user_key = "key" + std::to_string(1000000 + i * 3);
+    entries.emplace_back(IKey(user_key, static_cast<SequenceNumber>(i + 1)),
+                         "value" + std::to_string(i % 10) + std::string(60, 'v'));
+  }
+  return entries;
+}
+
+// Separators must lie between the blocks that they separate.
+void CheckSeparators(const TableParts& parts) {
+  std::vector<std::pair<std::string, BlockHandle>> index;
+  ASSERT_TRUE(parts.ReadIndex(&index).ok());
+  std::string previous;
+  uint64_t expected_offset = 0;
+  for (const auto& [separator, handle] : index) {
+    EXPECT_EQ(handle.offset, expected_offset);
+    expected_offset = handle.end();
+    std::string block;
+    ASSERT_TRUE(parts.ReadBlock(handle, parts.dictionary, &block).ok());
+    BlockWalker walk(TableParts::StripHashIndex(&block));
+    while (walk.Next()) {
+      const auto compare = [&](const std::string& sep, const Slice& key) {
+        return parts.traits.index_key_is_user_key
+                   ? Bytewise().CompareUserKey(sep, ExtractUserKey(key))
+                   : Bytewise().Compare(Slice(sep), key);
+      };
+      EXPECT_GE(compare(separator, walk.key()), 0);
+      if (!previous.empty()) {
+        EXPECT_LT(compare(previous, walk.key()), 0);
+      }
+    }
+    previous = separator;
+  }
+  EXPECT_EQ(expected_offset, parts.properties.data_size);
+  EXPECT_EQ(index.size(), parts.properties.num_data_blocks);
+}
+
+void Build(const TableBuildOptions& options, const Entries& entries, TableParts* parts,
+           std::string* file = nullptr) {
+  BuiltTable table(options);
+  ASSERT_TRUE(table.create_status.ok()) << table.create_status.ToString();
+  for (const auto& [key, value] : entries) {
+    table.builder->Add(key, value);
+    ASSERT_GE(table.builder->EstimatedFileSize(), table.builder->FileSize());
+  }
+  Status s = table.Finish();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(table.builder->FileSize(), table.file.size());
+  EXPECT_EQ(table.builder->entry_count(), entries.size());
+  s = parts->Open(table.file);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(table.builder->tail_size(), table.file.size() - parts->properties.tail_start_offset);
+  Entries read;
+  s = parts->ReadAll(&read);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(read, entries);
+  CheckSeparators(*parts);
+  if (file != nullptr) *file = table.file;
+}
+
+TEST(TableBuilder, HoldsItsEntriesUnderEveryLayout) {
+  const Entries entries = SomeEntries(2000);
+  using Table = BlockBasedTableOptions;
+  const std::vector<std::function<void(TableBuildOptions*)>> variations = {
+      [](TableBuildOptions*) {},
+      [](TableBuildOptions* o) { o->table.block_size = 200; },
+      [](TableBuildOptions* o) { o->table.block_restart_interval = 1; },
+      [](TableBuildOptions* o) { o->table.use_delta_encoding = false; },
+      [](TableBuildOptions* o) { o->table.index_block_restart_interval = 7; },
+      [](TableBuildOptions* o) { o->table.index_type = Table::kBinarySearchWithFirstKey; },
+      [](TableBuildOptions* o) {
+        o->table.index_type = Table::kTwoLevelIndexSearch;
+        o->table.metadata_block_size = 100;
+        o->table.index_block_restart_interval = 3;
+      },
+      [](TableBuildOptions* o) {
+        o->table.index_shortening = Table::IndexShorteningMode::kNoShortening;
+      },
+      [](TableBuildOptions* o) {
+        o->table.index_shortening = Table::IndexShorteningMode::kShortenSeparatorsAndSuccessor;
+      },
+      [](TableBuildOptions* o) { o->table.data_block_index_type = Table::kDataBlockBinaryAndHash; },
+      [](TableBuildOptions* o) { o->table.checksum = kCRC32c; },
+      [](TableBuildOptions* o) { o->table.checksum = kxxHash64; },
+      [](TableBuildOptions* o) { o->compression = kZSTD; },
+      [](TableBuildOptions* o) {
+        o->compression = kZSTD;
+        o->compression_opts.max_dict_bytes = 4096;
+        o->table.verify_compression = true;
+      },
+      [](TableBuildOptions* o) {
+        o->compression = kLZ4Compression;
+        o->compression_opts.max_dict_bytes = 1024;
+        o->compression_opts.max_dict_buffer_bytes = 20000;
+      },
+      [](TableBuildOptions* o) {
+        o->compression = kZSTD;
+        o->compression_opts.max_dict_bytes = 2048;
+        o->compression_opts.zstd_max_train_bytes = 65536;
+        o->table.enable_index_compression = false;
+      },
+      [](TableBuildOptions* o) { o->compression = kSnappyCompression; },
+  };
+  for (size_t v = 0; v < variations.size(); v++) {
+    for (uint32_t version = 2; version <= 7; version++) {
+      SCOPED_TRACE("variation " + std::to_string(v) + " version " + std::to_string(version));
+      TableBuildOptions options = DefaultOptions();
+      options.table.format_version = version;
+      options.table.filter_policy.reset(NewBloomFilterPolicy(10));
+      variations[v](&options);
+      TableParts parts;
+      Build(options, entries, &parts);
+      if (HasFatalFailure()) return;
+      EXPECT_EQ(parts.footer.format_version, version);
+      EXPECT_EQ(parts.traits.index_key_is_user_key, version >= 3);
+      EXPECT_EQ(parts.traits.index_value_is_delta_encoded, version >= 4);
+      std::string filter_block;
+      ASSERT_TRUE(
+          parts.ReadBlock(parts.metaindex.at(meta_block::kFullFilter), "", &filter_block).ok());
+      const FilterBits filter = FilterBits::Parse(filter_block);
+      EXPECT_EQ(filter.uses_legacy_hash(), version < 5);
+      for (const auto& [key, value] : entries) {
+        EXPECT_TRUE(filter.MayMatch(filter.HashOf(ExtractUserKey(key))));
+      }
+    }
+  }
+}
+
+TEST(TableBuilder, DictionariesAreWrittenAndUsed) {
+  TableBuildOptions options = DefaultOptions();
+  options.compression = kZSTD;
+  options.compression_opts.max_dict_bytes = 4096;
+  TableParts parts;
+  Build(options, SomeEntries(1000), &parts);
+  EXPECT_EQ(parts.dictionary.size(), 4096u);
+  EXPECT_EQ(parts.properties.compression_name, "ZSTD");
+}
+
+TEST(TableBuilder, CompressionThatDoesNotPayIsNotStored) {
+  Entries entries;
+  uint64_t state = 88172645463325252u;
+  for (int i = 0; i < 500; i++) {
+    std::string value;
+    for (int j = 0; j < 30; j++) {
+      state ^= state << 13;
+      state ^= state >> 7;
+      state ^= state << 17;
+      PutFixed64(&value, state);
+    }
+    entries.emplace_back(IKey("k" + std::to_string(100000 + i), 1), value);
+  }
+  TableBuildOptions options = DefaultOptions();
+  options.compression = kZSTD;
+  TableParts parts;
+  Build(options, entries, &parts);
+  EXPECT_EQ(parts.properties.num_data_blocks_compression_rejected,
+            parts.properties.num_data_blocks);
+  EXPECT_EQ(parts.properties.compression_name, "ZSTD");
+}
+
+TEST(TableBuilder, Version7NamesTheCodecsThatOccur) {
+  TableBuildOptions options = DefaultOptions();
+  options.table.format_version = 7;
+  TableParts plain;
+  Build(options, SomeEntries(100), &plain);
+  EXPECT_EQ(plain.properties.compression_name, ";;");
+  options.compression = kLZ4Compression;
+  TableParts lz4;
+  Build(options, SomeEntries(100), &lz4);
+  EXPECT_EQ(lz4.properties.compression_name, "BuiltinV2;04;");
+}
+
+TEST(TableBuilder, AUserKeyOnBothSidesOfABorderMakesTheIndexInternal) {
+  Entries entries;
+  for (int k = 0; k < 3; k++) {
+    for (SequenceNumber seq = 100; seq > 0; seq--) {
+      entries.emplace_back(IKey("key" + std::to_string(k), seq), std::string(100, 'v'));
+    }
+  }
+  for (const auto type :
+       {BlockBasedTableOptions::kBinarySearch, BlockBasedTableOptions::kTwoLevelIndexSearch,
+        BlockBasedTableOptions::kBinarySearchWithFirstKey}) {
+    TableBuildOptions options = DefaultOptions();
+    options.table.index_type = type;
+    TableParts parts;
+    Build(options, entries, &parts);
+    if (HasFatalFailure()) return;
+    EXPECT_FALSE(parts.traits.index_key_is_user_key);
+    EXPECT_EQ(parts.traits.index_type, type);
+  }
+}
+
+TEST(TableBuilder, FirstKeysStandInTheIndex) {
+  TableBuildOptions options = DefaultOptions();
+  options.table.index_type = BlockBasedTableOptions::kBinarySearchWithFirstKey;
+  const Entries entries = SomeEntries(500);
+  TableParts parts;
+  Build(options, entries, &parts);
+  parts.first_keys.clear();
+  std::vector<std::pair<std::string, BlockHandle>> index;
+  ASSERT_TRUE(parts.ReadIndex(&index).ok());
+  ASSERT_EQ(parts.first_keys.size(), index.size());
+  EXPECT_EQ(parts.first_keys[0], entries[0].first);
+  EXPECT_TRUE(std::is_sorted(parts.first_keys.begin(), parts.first_keys.end()));
+}
+
+TEST(TableBuilder, PropertiesCount) {
+  TableBuildOptions options = DefaultOptions();
+  BuiltTable table(options);
+  table.builder->Add(IKey("a", 5), "1");
+  table.builder->Add(IKey("a", 4, kTypeMerge), "22");
+  table.builder->Add(IKey("b", 9, kTypeDeletion), "");
+  table.builder->Add(IKey("c", 2, kTypeSingleDeletion), "");
+  table.builder->AddTombstone(IKey("d", 7, kTypeRangeDeletion), "f");
+  table.builder->AddTombstone(IKey("f", 11, kTypeRangeDeletion), "g");
+  ASSERT_TRUE(table.Finish().ok());
+  TableParts parts;
+  ASSERT_TRUE(parts.Open(table.file).ok());
+  const TableProperties& p = parts.properties;
+  EXPECT_EQ(p.num_entries, 6u);
+  EXPECT_EQ(p.num_deletions, 4u);
+  EXPECT_EQ(p.num_range_deletions, 2u);
+  EXPECT_EQ(p.num_merge_operands, 1u);
+  EXPECT_EQ(p.raw_key_size, 6u * 9);
+  EXPECT_EQ(p.raw_value_size, 5u);
+  EXPECT_EQ(p.key_smallest_seqno, 2u);
+  EXPECT_EQ(p.key_largest_seqno, 11u);
+  EXPECT_EQ(p.orig_file_number, 9u);
+  EXPECT_EQ(p.comparator_name, "leveldb.BytewiseComparator");
+  EXPECT_EQ(p.merge_operator_name, "nullptr");
+  EXPECT_EQ(p.prefix_extractor_name, "nullptr");
+  EXPECT_EQ(p.property_collectors_names, "[]");
+  EXPECT_EQ(p.compression_name, "NoCompression");
+  EXPECT_EQ(p.filter_policy_name, "");
+  EXPECT_EQ(table.builder->UniqueId().size(), 16u);
+  Entries tombstones;
+  ASSERT_TRUE(parts.ReadTombstones(&tombstones).ok());
+  EXPECT_EQ(tombstones, (Entries{{IKey("d", 7, kTypeRangeDeletion), "f"},
+                                 {IKey("f", 11, kTypeRangeDeletion), "g"}}));
+}
+
+TEST(TableBuilder, ATableMayHoldTombstonesOnlyOrNothing) {
+  for (const bool with_tombstone : {true, false}) {
+    TableBuildOptions options = DefaultOptions();
+    options.table.filter_policy.reset(NewBloomFilterPolicy(10));
+    BuiltTable table(options);
+    if (with_tombstone) table.builder->AddTombstone(IKey("d", 7, kTypeRangeDeletion), "f");
+    ASSERT_TRUE(table.Finish().ok());
+    TableParts parts;
+    ASSERT_TRUE(parts.Open(table.file).ok());
+    EXPECT_EQ(parts.footer.index.size, 8u);
+    EXPECT_EQ(parts.metaindex.count(meta_block::kFullFilter), 0u);
+    EXPECT_EQ(parts.metaindex.count(meta_block::kRangeDeletions), with_tombstone ? 1u : 0u);
+  }
+}
+
+TEST(TableBuilder, RefusesEntriesOutOfOrder) {
+  const struct {
+    std::string first;
+    std::string second;
+    bool accepted;
+  } kCases[] = {
+      {IKey("b", 5), IKey("a", 5), false},
+      {IKey("b", 5), IKey("b", 5), false},
+      {IKey("b", 5), IKey("b", 6), false},
+      {IKey("b", 5), IKey("b", 4), true},
+      {IKey("bb", 5), IKey("b", 4), false},
+      {IKey("b", 5), IKey("bb", 9), true},
+      {IKey("\x7f", 5), IKey("\x80", 5), true},
+      {IKey("\x80", 5), IKey("\x7f", 5), false},
+      {IKey("", 5), IKey("", 4), true},
+      {IKey("a", 5), IKey("", 4), false},
+      {IKey("b", 5, kTypeValue), IKey("b", 5, kTypeDeletion), true},
+      {IKey("b", 5), "short", false},
+      {IKey("b", 5), IKey("c", 5, kTypeNoop), false},
+      {IKey("b", 5), IKey("c", 5, kTypeRangeDeletion), false},
+  };
+  for (const auto& c : kCases) {
+    BuiltTable table(DefaultOptions());
+    table.builder->Add(c.first, "v");
+    table.builder->Add(c.second, "v");
+    EXPECT_EQ(table.builder->status().ok(), c.accepted)
+        << test::ToHex(c.first) << " " << test::ToHex(c.second);
+    EXPECT_EQ(table.Finish().ok(), c.accepted);
+    if (!c.accepted) {
+      EXPECT_TRUE(table.builder->status().IsCorruption());
+    }
+  }
+}
+
+TEST(TableBuilder, OrderOfOtherComparators) {
+  const InternalKeyComparator reverse(ReverseBytewiseComparator());
+  TableBuildOptions options = DefaultOptions();
+  options.icmp = &reverse;
+  BuiltTable table(options);
+  for (int i = 999; i >= 100; i--) {
+    table.builder->Add(IKey(std::to_string(i), 5), std::string(50, 'v'));
+  }
+  ASSERT_TRUE(table.builder->status().ok());
+  table.builder->Add(IKey("500", 5), "v");
+  EXPECT_TRUE(table.builder->status().IsCorruption());
+}
+
+TEST(TableBuilder, RefusesByNameWhatItCannotWrite) {
+  using Table = BlockBasedTableOptions;
+  const struct {
+    const char* name;
+    std::function<void(TableBuildOptions*)> set;
+  } kCases[] = {
+      {"format_version", [](TableBuildOptions* o) { o->table.format_version = 1; }},
+      {"format_version", [](TableBuildOptions* o) { o->table.format_version = 8; }},
+      {"index_type", [](TableBuildOptions* o) { o->table.index_type = Table::kHashSearch; }},
+      {"block_align", [](TableBuildOptions* o) { o->table.block_align = true; }},
+      {"partition_filters",
+       [](TableBuildOptions* o) {
+         o->table.filter_policy.reset(NewBloomFilterPolicy(10));
+         o->table.partition_filters = true;
+       }},
+      {"filter_policy",
+       [](TableBuildOptions* o) {
+         o->table.filter_policy.reset(NewRibbonFilterPolicy(10));
+         o->level = 6;
+       }},
+      {"parallel_threads", [](TableBuildOptions* o) { o->compression_opts.parallel_threads = 4; }},
+      {"BZip2", [](TableBuildOptions* o) { o->compression = kBZip2Compression; }},
+  };
+  for (const auto& c : kCases) {
+    TableBuildOptions options = DefaultOptions();
+    c.set(&options);
+    const BuiltTable table(options);
+    EXPECT_TRUE(table.create_status.IsNotSupported()) << c.name;
+    EXPECT_NE(table.create_status.ToString().find(c.name), std::string::npos)
+        << table.create_status.ToString();
+  }
+}
+
+class CountingCollector final : public TablePropertiesCollector {
+ public:
+  Status AddUserKey(const Slice&, const Slice&, EntryType type, SequenceNumber, uint64_t) override {
+    if (type == kEntryDelete) deletes_++;
+    return Status::OK();
+  }
+  Status Finish(UserCollectedProperties* properties) override {
+    (*properties)["deletes"] = std::to_string(deletes_);
+    return Status::OK();
+  }
+  UserCollectedProperties GetReadableProperties() const override { return {}; }
+  const char* Name() const override { return "Counting"; }
+  bool NeedCompact() const override { return deletes_ > 1; }
+
+ private:
+  int deletes_ = 0;
+};
+
+class CountingFactory final : public TablePropertiesCollectorFactory {
+ public:
+  TablePropertiesCollector* CreateTablePropertiesCollector(Context) override {
+    return std::make_unique<CountingCollector>().release();
+  }
+  const char* Name() const override { return "CountingFactory"; }
+};
+
+TEST(TableBuilder, CollectorsAddTheirProperties) {
+  TableBuildOptions options = DefaultOptions();
+  options.collector_factories.push_back(std::make_shared<CountingFactory>());
+  BuiltTable table(options);
+  table.builder->Add(IKey("a", 3, kTypeDeletion), "");
+  table.builder->Add(IKey("b", 3), "v");
+  table.builder->Add(IKey("c", 3, kTypeDeletion), "");
+  ASSERT_TRUE(table.Finish().ok());
+  TableParts parts;
+  ASSERT_TRUE(parts.Open(table.file).ok());
+  EXPECT_EQ(parts.properties.user_collected_properties["deletes"], "2");
+  EXPECT_EQ(parts.properties.property_collectors_names, "[CountingFactory]");
+  EXPECT_TRUE(table.builder->NeedsCompaction());
+}
+
+TEST(TableBuilder, BlocksStayNearTheirSize) {
+  TableBuildOptions options = DefaultOptions();
+  TableParts parts;
+  Build(options, SomeEntries(5000), &parts);
+  std::vector<std::pair<std::string, BlockHandle>> index;
+  ASSERT_TRUE(parts.ReadIndex(&index).ok());
+  for (size_t i = 0; i + 1 < index.size(); i++) {
+    EXPECT_LE(index[i].second.size, 4096u + 100);
+    EXPECT_GE(index[i].second.size, 3600u);
+  }
+}
+
+}  // namespace
+}  // namespace varve

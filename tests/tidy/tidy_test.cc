@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goal: the mechanical rules of this tree hold: includes point down, files are short and licensed,
+// nothing is dead, and documents name files that exist. Method: read every text file of the source
+// tree once, then one test a rule. The decisions are pure functions with their own cases, so that a
+// rule which can no longer fail is noticed.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace varve {
+namespace {
+
+namespace fs = std::filesystem;
+using Lines = std::vector<std::string>;
+
+const fs::path kRoot = VARVE_SOURCE_DIR;
+
+// Layers of db/, lowest first. Rooms of one row are siblings and may not include each other.
+const std::vector<std::vector<std::string_view>> kDbLayers = {
+    {"wal"},
+    {"version"},
+    {"column_family"},
+    {"read"},
+    {"write"},
+    {"flush"},
+    {"compaction"},
+    {"background"},
+    {"recovery"},
+    {"transaction"},
+    {"ingest", "copy", "observe"},
+    {"api"},
+};
+
+std::string_view FirstPart(std::string_view path) {
+  return path.substr(0, path.find('/'));
+}
+
+std::string_view SecondPart(std::string_view path) {
+  const size_t slash = path.find('/');
+  if (slash == std::string_view::npos) return "";
+  const std::string_view rest = path.substr(slash + 1);
+  return rest.find('/') == std::string_view::npos ? "" : FirstPart(rest);
+}
+
+// Position in kDbLayers; -1 for files directly in db/, which hold nothing but documents.
+int DbLayer(std::string_view room) {
+  for (size_t i = 0; i < kDbLayers.size(); ++i) {
+    if (std::ranges::find(kDbLayers[i], room) != kDbLayers[i].end()) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// May `from` (a path from the root) have the line #include "to"?
+bool MayInclude(std::string_view from, std::string_view to) {
+  const std::string_view source = FirstPart(from);
+  const std::string_view target = FirstPart(to);
+  const bool above_db = source == "tools" || source == "benchmarks" || source == "tests";
+  if (target == "varve") {
+    const bool engine_only = to == "varve/db.h" || to == "varve/c.h";
+    const bool below_db = source == "util" || source == "memtable" || source == "table";
+    return !(engine_only && below_db);
+  }
+  if (target == source) {
+    if (source != "db") return source != "include";
+    const int from_layer = DbLayer(SecondPart(from));
+    const int to_layer = DbLayer(SecondPart(to));
+    return SecondPart(from) == SecondPart(to) || (to_layer >= 0 && to_layer < from_layer);
+  }
+  if (source == "memtable" || source == "table") return target == "util";
+  if (source == "db") return target == "util" || target == "memtable" || target == "table";
+  return above_db && (target == "util" || target == "memtable" || target == "table" ||
+                      target == "db" || (source != "tools" && target == "tools"));
+}
+
+// Back-quoted or linked words of a Markdown line that claim to be files of this tree.
+std::vector<std::string> NamedPaths(const std::string& line) {
+  static const std::array<std::string_view, 8> kFolders = {
+      "include", "util", "memtable", "table", "db", "tests", "benchmarks", "tools"};
+  std::vector<std::string> found;
+  for (size_t start = line.find_first_of("`("); start != std::string::npos;) {
+    const char close = line[start] == '`' ? '`' : ')';
+    const size_t end = line.find(close, start + 1);
+    if (end == std::string::npos) break;
+    const std::string word = line.substr(start + 1, end - start - 1);
+    const bool linked = close == ')' && start > 0 && line[start - 1] == ']';
+    const bool plain = word.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                           "0123456789_-./") == std::string::npos;
+    const bool rooted = word.find('/') != std::string::npos && !word.ends_with("...") &&
+                        std::ranges::find(kFolders, FirstPart(word)) != kFolders.end();
+    if (plain && !word.empty() && (linked || (close == '`' && rooted))) found.push_back(word);
+    start = line.find_first_of("`(", close == '`' ? end + 1 : start + 1);
+  }
+  return found;
+}
+
+bool IsSource(std::string_view path) {
+  return path.ends_with(".cc") || path.ends_with(".h");
+}
+
+bool IsCMake(std::string_view path) {
+  return path.ends_with("CMakeLists.txt") || path.ends_with(".cmake");
+}
+
+// Every text file that the rules look at, by its path from the root.
+std::map<std::string, Lines> ReadTree() {
+  std::map<std::string, Lines> tree;
+  for (fs::recursive_directory_iterator it(kRoot), end; it != end; ++it) {
+    const std::string path = it->path().lexically_relative(kRoot).generic_string();
+    if (it->is_directory()) {
+      if (path.starts_with("build") || path == ".git" || path == ".cache") {
+        it.disable_recursion_pending();
+      }
+      continue;
+    }
+    const bool script =
+        !it->path().has_extension() && (path.starts_with("tools/") || path.starts_with(".ci/"));
+    if (!IsSource(path) && !IsCMake(path) && !path.ends_with(".md") && !script) continue;
+    std::ifstream file(it->path());
+    Lines& lines = tree[path];
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+  }
+  return tree;
+}
+
+const std::map<std::string, Lines>& Tree() {
+  static const std::map<std::string, Lines> tree = ReadTree();
+  return tree;
+}
+
+TEST(TidyTest, IncludeRuleKnowsUpFromDown) {
+  EXPECT_TRUE(MayInclude("util/coding/varint.cc", "util/coding/varint.h"));
+  EXPECT_TRUE(MayInclude("table/block.cc", "varve/slice.h"));
+  EXPECT_TRUE(MayInclude("db/write/stall.cc", "db/version/version.h"));
+  EXPECT_TRUE(MayInclude("tests/db/get_test.cc", "db/read/get.h"));
+  EXPECT_FALSE(MayInclude("util/coding/varint.cc", "table/block.h"));
+  EXPECT_FALSE(MayInclude("util/coding/varint.cc", "varve/db.h"));
+  EXPECT_FALSE(MayInclude("table/block.cc", "memtable/memtable.h"));
+  EXPECT_FALSE(MayInclude("memtable/memtable.cc", "db/read/get.h"));
+  EXPECT_FALSE(MayInclude("db/version/version.cc", "db/write/stall.h"));
+  EXPECT_FALSE(MayInclude("db/copy/job.cc", "db/ingest/job.h"));
+  EXPECT_FALSE(MayInclude("db/api/db_impl.cc", "tests/harness/model.h"));
+  EXPECT_FALSE(MayInclude("include/varve/db.h", "util/key/sequence.h"));
+}
+
+TEST(TidyTest, MarkdownRuleFindsPaths) {
+  using Paths = std::vector<std::string>;
+  EXPECT_EQ(NamedPaths("see `util/README.md`, `a/b.h`, `db/...` and `db/*.cc`"),
+            Paths({"util/README.md"}));
+  EXPECT_EQ(NamedPaths("[here](../db/README.md) (really)"), Paths({"../db/README.md"}));
+  EXPECT_EQ(NamedPaths("[site](https://x.org/) `Get()`"), Paths());
+}
+
+TEST(TidyTest, IncludesPointDown) {
+  for (const auto& [path, lines] : Tree()) {
+    if (!IsSource(path)) continue;
+    for (const std::string& line : lines) {
+      if (!line.starts_with("#include \"")) continue;
+      const std::string to = line.substr(10, line.find('"', 10) - 10);
+      EXPECT_TRUE(MayInclude(path, to)) << path << " may not include " << to;
+      const bool exists = fs::exists(kRoot / to) || fs::exists(kRoot / "include" / to);
+      EXPECT_TRUE(exists) << path << " includes " << to << ", which is not there";
+    }
+  }
+}
+
+TEST(TidyTest, FilesAreShort) {
+  for (const auto& [path, lines] : Tree()) {
+    EXPECT_LE(lines.size(), 1000u) << path << ": split it by idea";
+  }
+}
+
+TEST(TidyTest, FilesNameTheirLicense) {
+  for (const auto& [path, lines] : Tree()) {
+    if (path.ends_with(".md")) continue;
+    const size_t line = !lines.empty() && lines[0].starts_with("#!") ? 1 : 0;
+    const bool named =
+        lines.size() > line && lines[line].ends_with("SPDX-License-Identifier: Apache-2.0");
+    EXPECT_TRUE(named) << path;
+  }
+}
+
+TEST(TidyTest, HeadersAreIncludedOnce) {
+  for (const auto& [path, lines] : Tree()) {
+    if (!path.ends_with(".h")) continue;
+    EXPECT_TRUE(lines.size() > 1 && lines[1] == "#pragma once") << path << ": second line";
+  }
+}
+
+// A .cc outside the lists is dead code, or a test that never runs.
+TEST(TidyTest, SourcesBelongToATarget) {
+  for (const auto& [path, lines] : Tree()) {
+    if (!path.ends_with(".cc")) continue;
+    bool listed = false;
+    for (fs::path folder = fs::path(path).parent_path(); !listed && !folder.empty();
+         folder = folder.parent_path()) {
+      const auto list = Tree().find((folder / "CMakeLists.txt").generic_string());
+      if (list == Tree().end()) continue;
+      const std::string name = fs::path(path).lexically_relative(folder).generic_string();
+      listed = std::ranges::any_of(list->second, [&](const std::string& line) {
+        const size_t at = line.find(name);
+        if (at == std::string::npos) return false;
+        const auto edge = [](char c) { return c == ' ' || c == '(' || c == ')' || c == '"'; };
+        return (at == 0 || edge(line[at - 1])) &&
+               (at + name.size() == line.size() || edge(line[at + name.size()]));
+      });
+    }
+    EXPECT_TRUE(listed) << path << " is in no CMakeLists.txt";
+  }
+}
+
+TEST(TidyTest, NothingIsLeftForLater) {
+  const std::array<std::string, 4> banned = {std::string("TO") + "DO", std::string("FIX") + "ME",
+                                             std::string("XX") + "X:", std::string("/wo") + "rk/"};
+  for (const auto& [path, lines] : Tree()) {
+    for (size_t i = 0; i < lines.size(); ++i) {
+      for (const std::string& word : banned) {
+        EXPECT_EQ(lines[i].find(word), std::string::npos) << path << ':' << i + 1 << ": " << word;
+      }
+    }
+  }
+}
+
+TEST(TidyTest, NamesSayWhatTheyHold) {
+  const std::vector<std::string> vague = {"utils", "misc", "common", "helpers", "manager", "impl"};
+  for (const auto& [path, lines] : Tree()) {
+    const std::string stem = fs::path(path).stem().string();
+    EXPECT_EQ(std::ranges::find(vague, stem), vague.end()) << path;
+  }
+}
+
+TEST(TidyTest, TheRootIsAFixedList) {
+  const std::vector<std::string> fixed = {"CMakeLists.txt", "CMakePresets.json",
+                                          "LICENSE",        "README.md",
+                                          "include",        "db",
+                                          "memtable",       "table",
+                                          "util",           "tests",
+                                          "benchmarks",     "tools"};
+  for (const auto& entry : fs::directory_iterator(kRoot)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(".") || name.starts_with("build")) continue;
+    if (name == "compile_commands.json" || name == "CMakeUserPresets.json") continue;
+    EXPECT_NE(std::ranges::find(fixed, name), fixed.end())
+        << name << " does not belong in the root";
+  }
+}
+
+TEST(TidyTest, DocumentsNameFilesThatExist) {
+  for (const auto& [path, lines] : Tree()) {
+    if (!path.ends_with(".md")) continue;
+    const fs::path folder = (kRoot / path).parent_path();
+    for (size_t i = 0; i < lines.size(); ++i) {
+      for (const std::string& named : NamedPaths(lines[i])) {
+        const bool exists = fs::exists(folder / named) || fs::exists(kRoot / named);
+        EXPECT_TRUE(exists) << path << ':' << i + 1 << " names " << named;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The buffered writer, the readers, and the read-ahead, against plain strings.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "util/env/durable_write.h"
+#include "util/env/fault_file_system.h"
+#include "util/env/file_prefetcher.h"
+#include "util/env/mem_file_system.h"
+#include "util/env/random_access_file_reader.h"
+#include "util/env/sequential_file_reader.h"
+#include "util/env/writable_file_writer.h"
+
+namespace varve {
+namespace {
+
+const IOOptions kIo;
+
+std::string RandomBytes(size_t n, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::string out(n, '\0');
+  for (char& c : out) c = static_cast<char>(random());
+  return out;
+}
+
+std::shared_ptr<MemFileSystem> NewFs() {
+  auto fs = std::make_shared<MemFileSystem>();
+  EXPECT_TRUE(fs->CreateDir("/d", kIo, nullptr).ok());
+  return fs;
+}
+
+std::string Contents(FileSystem* fs, const std::string& path) {
+  std::string out;
+  IOStatus s = ReadFileToString(fs, path, 1 << 30, &out);
+  return s.ok() ? out : s.ToString();
+}
+
+TEST(WritableFileWriterTest, AppendsOfAllSizesArriveInOrder) {
+  const auto fs = NewFs();
+  for (const size_t buffer : {size_t{1}, size_t{5000}, size_t{100000}, size_t{1} << 20}) {
+    WritableFileWriter::Options options;
+    options.max_buffer_size = buffer;
+    options.bytes_per_sync = 4096;
+    std::unique_ptr<WritableFileWriter> w;
+    ASSERT_TRUE(WritableFileWriter::Create(fs.get(), "/d/a", {}, options, &w).ok());
+    std::mt19937_64 random(buffer);
+    std::string expected;
+    for (int i = 0; i < 300; ++i) {
+      const std::string a = RandomBytes(random() % 50, random());
+      const std::string b = RandomBytes(random() % (i % 10 == 0 ? 300000 : 3000), random());
+      const Slice parts[] = {a, b};
+      ASSERT_TRUE(w->Append(parts, 2).ok());
+      expected += a + b;
+      if (i % 17 == 0) {
+        ASSERT_TRUE(w->Pad(i * 31).ok());
+        expected.append(i * 31, '\0');
+      }
+      if (i % 23 == 0) {
+        ASSERT_TRUE(w->Flush().ok());
+        EXPECT_EQ(w->flushed_size(), expected.size());
+      }
+      ASSERT_EQ(w->GetFileSize(), expected.size());
+    }
+    ASSERT_TRUE(w->Sync(false).ok());
+    EXPECT_TRUE(Contents(fs.get(), "/d/a") == expected);
+    ASSERT_TRUE(w->Append(Slice("end")).ok());
+    ASSERT_TRUE(w->Close().ok());
+    ASSERT_TRUE(w->Close().ok());
+    EXPECT_FALSE(w->Append(Slice("late")).ok());
+    EXPECT_TRUE(Contents(fs.get(), "/d/a") == expected + "end");
+  }
+}
+
+TEST(WritableFileWriterTest, AWriterThatIsNotClosedWritesNothingMore) {
+  const auto fs = NewFs();
+  {
+    std::unique_ptr<WritableFileWriter> w;
+    ASSERT_TRUE(WritableFileWriter::Create(fs.get(), "/d/a", {}, {}, &w).ok());
+    ASSERT_TRUE(w->Append(Slice("given up")).ok());
+  }
+  EXPECT_EQ(Contents(fs.get(), "/d/a"), "");
+}
+
+// A file that insists on the rules of direct I/O.
+class AlignedOnlyFile final : public FSWritableFileOwnerWrapper {
+ public:
+  using FSWritableFileOwnerWrapper::FSWritableFileOwnerWrapper;
+  using FSWritableFileWrapper::Append;
+  using FSWritableFileWrapper::PositionedAppend;
+  bool use_direct_io() const override { return true; }
+  size_t GetRequiredBufferAlignment() const override { return 512; }
+  IOStatus Append(const Slice&, const IOOptions&, IODebugContext*) override {
+    return IOStatus::InvalidArgument("Append with direct I/O");
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* dbg) override {
+    if (offset % 512 != 0 || data.size() % 512 != 0 ||
+        reinterpret_cast<uintptr_t>(data.data()) % 512 != 0) {
+      return IOStatus::InvalidArgument("not aligned");
+    }
+    return target()->PositionedAppend(data, offset, options, dbg);
+  }
+};
+
+TEST(WritableFileWriterTest, DirectWritesAreAlignedAndTheTailIsRewritten) {
+  const auto fs = NewFs();
+  std::unique_ptr<FSWritableFile> f;
+  ASSERT_TRUE(fs->NewWritableFile("/d/a", {}, &f, nullptr).ok());
+  WritableFileWriter::Options options;
+  options.max_buffer_size = 10000;
+  WritableFileWriter w(std::make_unique<AlignedOnlyFile>(std::move(f)), "/d/a", options);
+  std::mt19937_64 random(3);
+  std::string expected;
+  for (int i = 0; i < 400; ++i) {
+    const std::string data = RandomBytes(random() % 3000, random());
+    ASSERT_TRUE(w.Append(data).ok());
+    expected += data;
+    if (i % 7 == 0) {
+      ASSERT_TRUE(w.Flush().ok());
+      ASSERT_EQ(w.flushed_size(), expected.size());
+      ASSERT_TRUE(Contents(fs.get(), "/d/a").substr(0, expected.size()) == expected);
+    }
+  }
+  ASSERT_TRUE(w.Close().ok());
+  EXPECT_TRUE(Contents(fs.get(), "/d/a") == expected);
+}
+
+TEST(DirectIoTest, TheOperatingSystemAcceptsWhatWeSend) {
+  // tmpfs refuses O_DIRECT on older kernels, so the file lies beside the test.
+  const std::string path = "varve_direct_test-" + std::to_string(::getpid());
+  FileOptions options;
+  options.use_direct_writes = true;
+  options.use_direct_reads = true;
+  const auto fs = FileSystem::Default();
+  std::unique_ptr<WritableFileWriter> w;
+  IOStatus s = WritableFileWriter::Create(fs.get(), path, options, {}, &w);
+  if (!s.ok()) GTEST_SKIP() << s.ToString();
+  const std::string expected = RandomBytes(200001, 9);
+  for (size_t at = 0; at < expected.size(); at += 7777) {
+    ASSERT_TRUE(w->Append(expected.substr(at, 7777)).ok());
+    ASSERT_TRUE(w->Flush().ok());
+  }
+  ASSERT_TRUE(w->Close().ok());
+  std::unique_ptr<RandomAccessFileReader> r;
+  ASSERT_TRUE(RandomAccessFileReader::Open(fs.get(), path, options, {}, &r).ok());
+  EXPECT_TRUE(r->use_direct_io());
+  std::string scratch(expected.size() + 10, '\0');
+  Slice result;
+  ASSERT_TRUE(r->Read(12345, 54321, &result, scratch.data()).ok());
+  EXPECT_TRUE(result == Slice(expected).ToString().substr(12345, 54321));
+  ASSERT_TRUE(r->ReadUpTo(200000, 10, &result, scratch.data()).ok());
+  EXPECT_EQ(result.size(), 1u);
+  std::unique_ptr<SequentialFileReader> seq;
+  ASSERT_TRUE(SequentialFileReader::Open(fs.get(), path, options, &seq).ok());
+  ASSERT_TRUE(seq->Read(scratch.size(), &result, scratch.data()).ok());
+  EXPECT_TRUE(result == Slice(expected));
+  EXPECT_EQ(Contents(fs.get(), path).size(), expected.size());
+  ASSERT_TRUE(fs->DeleteFile(path, kIo, nullptr).ok());
+}
+
+TEST(RandomAccessFileReaderTest, AFileThatEndsEarlyIsCorrupt) {
+  const auto fs = NewFs();
+  ASSERT_TRUE(WriteFileDurably(fs.get(), "/d", "t", "a", std::string("0123456789")).ok());
+  std::unique_ptr<RandomAccessFileReader> r;
+  ASSERT_TRUE(RandomAccessFileReader::Open(fs.get(), "/d/a", {}, {}, &r).ok());
+  char scratch[32];
+  Slice result;
+  ASSERT_TRUE(r->Read(2, 8, &result, scratch).ok());
+  EXPECT_EQ(result.ToString(), "23456789");
+  EXPECT_TRUE(r->Read(2, 9, &result, scratch).IsCorruption());
+  EXPECT_TRUE(r->Read(100, 1, &result, scratch).IsCorruption());
+  EXPECT_FALSE(r->Read(~uint64_t{0} - 2, 8, &result, scratch).ok());
+  ASSERT_TRUE(r->ReadUpTo(8, 20, &result, scratch).ok());
+  EXPECT_EQ(result.ToString(), "89");
+  FSReadRequest requests[2];
+  requests[0].offset = 0;
+  requests[0].len = 2;
+  requests[0].scratch = scratch;
+  requests[1].offset = 8;
+  requests[1].len = 4;
+  requests[1].scratch = scratch + 8;
+  ASSERT_TRUE(r->MultiRead(requests, 2).ok());
+  EXPECT_TRUE(requests[0].status.ok());
+  EXPECT_TRUE(requests[1].status.IsCorruption());
+}
+
+TEST(SequentialFileReaderTest, PiecesOfAnySizeAddUpDespiteShortReads) {
+  const auto mem = NewFs();
+  const std::string expected = RandomBytes(500000, 4);
+  ASSERT_TRUE(WriteFileDurably(mem.get(), "/d", "t", "a", expected).ok());
+  FaultFileSystem fs(mem);
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kRead);
+  rule.effect = FaultEffect::kShortRead;
+  rule.sticky = true;
+  fs.Inject(rule);
+  std::unique_ptr<SequentialFileReader> r;
+  ASSERT_TRUE(SequentialFileReader::Open(&fs, "/d/a", {}, &r, 64 * 1024).ok());
+  std::mt19937_64 random(5);
+  std::string got;
+  std::string scratch(100000, '\0');
+  for (;;) {
+    const size_t n = 1 + random() % scratch.size();
+    Slice result;
+    ASSERT_TRUE(r->Read(n, &result, scratch.data()).ok());
+    got.append(result.data(), result.size());
+    EXPECT_EQ(r->position(), got.size());
+    if (result.size() < n) break;
+    if (random() % 4 == 0) {
+      const size_t skip = std::min<size_t>(random() % 5000, expected.size() - got.size());
+      ASSERT_TRUE(r->Skip(skip).ok());
+      got += expected.substr(got.size(), skip);
+    }
+  }
+  EXPECT_TRUE(got == expected);
+}
+
+TEST(FilePrefetcherTest, ScansReadFewerAndLargerPieces) {
+  const auto mem = NewFs();
+  const std::string expected = RandomBytes(1 << 20, 6);
+  ASSERT_TRUE(WriteFileDurably(mem.get(), "/d", "t", "a", expected).ok());
+  FaultFileSystem fs(mem);
+  std::unique_ptr<RandomAccessFileReader> r;
+  ASSERT_TRUE(RandomAccessFileReader::Open(&fs, "/d/a", {}, {}, &r).ok());
+  std::string scratch(8192, '\0');
+  for (const bool fixed : {false, true}) {
+    FilePrefetcher p = fixed ? FilePrefetcher::Fixed() : FilePrefetcher::Adaptive();
+    fs.ResetCounters();
+    size_t pieces = 0;
+    for (uint64_t at = 0; at < expected.size(); ++pieces) {
+      const size_t n = std::min<size_t>(1000 + at % 7000, expected.size() - at);
+      Slice result;
+      ASSERT_TRUE(p.Read(*r, at, n, expected.size(), &result, scratch.data()).ok());
+      ASSERT_TRUE(result == Slice(expected.data() + at, n));
+      at += n;
+    }
+    const uint64_t reads = fs.calls(FaultCall::kRead);
+    EXPECT_LE(reads, fixed ? 1u : 12u);
+    EXPECT_GT(pieces, 100u);
+  }
+}
+
+TEST(FilePrefetcherTest, JumpsReadNothingAheadAndReadsStopAtTheLimit) {
+  const auto mem = NewFs();
+  const std::string expected = RandomBytes(1 << 20, 7);
+  ASSERT_TRUE(WriteFileDurably(mem.get(), "/d", "t", "a", expected).ok());
+  std::unique_ptr<RandomAccessFileReader> r;
+  ASSERT_TRUE(RandomAccessFileReader::Open(mem.get(), "/d/a", {}, {}, &r).ok());
+  FilePrefetcher p = FilePrefetcher::Adaptive();
+  std::string scratch(8192, '\0');
+  std::mt19937_64 random(8);
+  Slice result;
+  for (int i = 0; i < 200; ++i) {
+    const uint64_t at = random() % 2 * 600000 + random() % 1000;
+    ASSERT_TRUE(p.Read(*r, at, 4096, expected.size(), &result, scratch.data()).ok());
+    ASSERT_TRUE(result == Slice(expected.data() + at, 4096));
+  }
+  FilePrefetcher q = FilePrefetcher::Fixed();
+  ASSERT_TRUE(q.Read(*r, 0, 100, 5000, &result, scratch.data()).ok());
+  EXPECT_TRUE(q.Holds(0, 5000));
+  EXPECT_FALSE(q.Holds(0, 5001));
+  EXPECT_TRUE(
+      q.Read(*r, expected.size() - 10, 20, ~uint64_t{0}, &result, scratch.data()).IsCorruption());
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// LOCK between openers of one process and between processes.
+
+#include "util/env/posix_lock.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace varve {
+namespace {
+
+class PosixLockTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(::mkdir(dir_.c_str(), 0700), 0); }
+  void TearDown() override {
+    (void)::unlink(path_.c_str());
+    (void)::unlink((dir_ + "/alias").c_str());
+    (void)::unlink((dir_ + "/target").c_str());
+    (void)::rmdir(dir_.c_str());
+  }
+
+  // Whether a process of its own gets the lock. Children only call into the lock.
+  bool ChildGetsLock() {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      FileLock* lock = nullptr;
+      ::_exit(LockPosixFile(path_, &lock).ok() ? 1 : 0);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    return WEXITSTATUS(status) == 1;
+  }
+
+  const std::string dir_ = "/tmp/varve_lock_test-" + std::to_string(::getpid());
+  const std::string path_ = dir_ + "/LOCK";
+};
+
+TEST_F(PosixLockTest, AFailedSecondOpenDoesNotGiveTheLockAway) {
+  FileLock* lock = nullptr;
+  ASSERT_TRUE(LockPosixFile(path_, &lock).ok());
+  EXPECT_FALSE(ChildGetsLock());
+  FileLock* second = nullptr;
+  IOStatus s = LockPosixFile(path_, &second);
+  EXPECT_TRUE(s.IsIOError());
+  EXPECT_NE(s.ToString().find(std::to_string(::getpid())), std::string::npos) << s.ToString();
+  EXPECT_FALSE(ChildGetsLock());
+  // Under another name it is the same file.
+  ASSERT_EQ(::link(path_.c_str(), (dir_ + "/alias").c_str()), 0);
+  EXPECT_FALSE(LockPosixFile(dir_ + "/alias", &second).ok());
+  EXPECT_FALSE(ChildGetsLock());
+  ASSERT_TRUE(UnlockPosixFile(lock).ok());
+  EXPECT_TRUE(ChildGetsLock());
+}
+
+TEST_F(PosixLockTest, TheErrorNamesTheProcessThatHoldsTheLock) {
+  int ready[2];
+  int done[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  ASSERT_EQ(::pipe(done), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    FileLock* lock = nullptr;
+    const char answer = LockPosixFile(path_, &lock).ok() ? 'y' : 'n';
+    char ignored = 0;
+    (void)!::write(ready[1], &answer, 1);
+    (void)!::read(done[0], &ignored, 1);
+    ::_exit(0);
+  }
+  char answer = 0;
+  ASSERT_EQ(::read(ready[0], &answer, 1), 1);
+  ASSERT_EQ(answer, 'y');
+  FileLock* lock = nullptr;
+  IOStatus s = LockPosixFile(path_, &lock);
+  EXPECT_TRUE(s.IsIOError());
+  EXPECT_NE(s.ToString().find("process " + std::to_string(child)), std::string::npos)
+      << s.ToString();
+  ASSERT_EQ(::write(done[1], "x", 1), 1);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ASSERT_TRUE(LockPosixFile(path_, &lock).ok());
+  ASSERT_TRUE(UnlockPosixFile(lock).ok());
+  for (const int fd : {ready[0], ready[1], done[0], done[1]}) ::close(fd);
+}
+
+TEST_F(PosixLockTest, SymbolicLinksAreNotFollowed) {
+  const std::string target = dir_ + "/target";
+  ASSERT_EQ(::symlink(target.c_str(), path_.c_str()), 0);
+  FileLock* lock = nullptr;
+  EXPECT_FALSE(LockPosixFile(path_, &lock).ok());
+  EXPECT_NE(::access(target.c_str(), F_OK), 0);
+}
+
+TEST_F(PosixLockTest, ModesAreNotWidened) {
+  const int fd = ::open(path_.c_str(), O_CREAT | O_RDWR, 0600);
+  ASSERT_GE(fd, 0);
+  ::close(fd);
+  FileLock* lock = nullptr;
+  ASSERT_TRUE(LockPosixFile(path_, &lock).ok());
+  struct stat st = {};
+  ASSERT_EQ(::stat(path_.c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0777, 0600u);
+  EXPECT_EQ(st.st_size, 0);
+  ASSERT_TRUE(UnlockPosixFile(lock).ok());
+}
+
+}  // namespace
+}  // namespace varve

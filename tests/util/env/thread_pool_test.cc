@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The background threads. Order between threads is made with mutexes, never with sleeps.
+
+#include "util/env/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "varve/env.h"
+
+#include "util/sync/mutex.h"
+
+namespace varve {
+namespace {
+
+// Jobs that block on a gate, so that a test knows what runs and what waits.
+struct Gate {
+  Mutex mutex;
+  CondVar changed{&mutex};
+  bool open = false;
+  int inside = 0;
+  int done = 0;
+
+  static void Pass(void* arg) {
+    auto* g = static_cast<Gate*>(arg);
+    MutexLock lock(&g->mutex);
+    ++g->inside;
+    g->changed.SignalAll();
+    while (!g->open) g->changed.Wait();
+    --g->inside;
+    ++g->done;
+    g->changed.SignalAll();
+  }
+  void AwaitInside(int n) {
+    MutexLock lock(&mutex);
+    while (inside != n) changed.Wait();
+  }
+  void AwaitDone(int n) {
+    MutexLock lock(&mutex);
+    while (done != n) changed.Wait();
+  }
+  void Open() {
+    MutexLock lock(&mutex);
+    open = true;
+    changed.SignalAll();
+  }
+};
+
+void Count(void* arg) {
+  static_cast<std::atomic<int>*>(arg)->fetch_add(1, std::memory_order_relaxed);
+}
+
+TEST(ThreadPoolTest, RunsAsManyJobsAtOnceAsTheLimitAllows) {
+  Gate gate;
+  ThreadPool pool("test", 2);
+  for (int i = 0; i < 5; ++i) pool.Schedule(Gate::Pass, &gate, nullptr, nullptr);
+  gate.AwaitInside(2);
+  EXPECT_EQ(pool.queue_length(), 3u);
+  pool.RaiseLimit(1);
+  EXPECT_EQ(pool.limit(), 2);
+  pool.SetLimit(4);
+  gate.AwaitInside(4);
+  EXPECT_EQ(pool.queue_length(), 1u);
+  gate.Open();
+  gate.AwaitDone(5);
+}
+
+TEST(ThreadPoolTest, AtLimitZeroJobsWait) {
+  Gate gate;
+  gate.Open();
+  ThreadPool pool("test", 0);
+  pool.Schedule(Gate::Pass, &gate, nullptr, nullptr);
+  EXPECT_EQ(pool.queue_length(), 1u);
+  pool.SetLimit(1);
+  gate.AwaitDone(1);
+}
+
+TEST(ThreadPoolTest, ALowerLimitEndsThreadsAfterTheirJobs) {
+  Gate gate;
+  ThreadPool pool("test", 3);
+  for (int i = 0; i < 3; ++i) pool.Schedule(Gate::Pass, &gate, nullptr, nullptr);
+  gate.AwaitInside(3);
+  pool.SetLimit(1);
+  gate.Open();
+  gate.AwaitDone(3);
+  Gate second;
+  for (int i = 0; i < 3; ++i) pool.Schedule(Gate::Pass, &second, nullptr, nullptr);
+  second.AwaitInside(1);
+  EXPECT_EQ(pool.queue_length(), 2u);
+  second.Open();
+  second.AwaitDone(3);
+}
+
+TEST(ThreadPoolTest, UnscheduledJobsAreHandedBack) {
+  Gate gate;
+  ThreadPool pool("test", 1);
+  pool.Schedule(Gate::Pass, &gate, &gate, nullptr);
+  gate.AwaitInside(1);
+  std::atomic<int> ran{0};
+  std::atomic<int> removed{0};
+  int tag = 0;
+  for (int i = 0; i < 3; ++i) pool.Schedule(Count, &ran, &tag, nullptr);
+  pool.Schedule(Count, &removed, &tag, Count);
+  pool.Schedule(Count, &ran, nullptr, nullptr);
+  EXPECT_EQ(pool.Unschedule(&tag), 4);
+  EXPECT_EQ(removed.load(), 1);
+  EXPECT_EQ(pool.Unschedule(&tag), 0);
+  // A running job is not touched, and jobs without a tag cannot be removed.
+  EXPECT_EQ(pool.Unschedule(&gate), 0);
+  EXPECT_EQ(pool.Unschedule(nullptr), 0);
+  gate.Open();
+  gate.AwaitDone(1);
+  Gate last;
+  last.Open();
+  pool.Schedule(Gate::Pass, &last, nullptr, nullptr);
+  last.AwaitDone(1);
+  EXPECT_EQ(ran.load(), 1);
+}
+
+TEST(ThreadPoolTest, ReservedThreadsTakeNoJobs) {
+  Gate gate;
+  ThreadPool pool("test", 3);
+  EXPECT_EQ(pool.Reserve(5), 3);
+  EXPECT_EQ(pool.Release(2), 2);
+  for (int i = 0; i < 3; ++i) pool.Schedule(Gate::Pass, &gate, nullptr, nullptr);
+  gate.AwaitInside(2);
+  EXPECT_EQ(pool.queue_length(), 1u);
+  EXPECT_EQ(pool.Reserve(1), 0);
+  EXPECT_EQ(pool.Release(9), 1);
+  gate.AwaitInside(3);
+  gate.Open();
+  gate.AwaitDone(3);
+}
+
+TEST(ThreadPoolTest, TheDestructorRunsWhatWaits) {
+  std::atomic<int> ran{0};
+  {
+    ThreadPool pool("test", 0);
+    for (int i = 0; i < 100; ++i) pool.Schedule(Count, &ran, nullptr, nullptr);
+  }
+  EXPECT_EQ(ran.load(), 100);
+}
+
+TEST(ThreadPoolTest, ManyThreadsMayScheduleAndResizeAtOnce) {
+  std::atomic<int> ran{0};
+  {
+    ThreadPool pool("test", 1);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&pool, &ran, t] {
+        for (int i = 0; i < 2000; ++i) {
+          pool.Schedule(Count, &ran, nullptr, nullptr);
+          if (i % 50 == 0) pool.SetLimit((i / 50 + t) % 5);
+        }
+      });
+    }
+    for (std::thread& t : threads) t.join();
+  }
+  EXPECT_EQ(ran.load(), 8000);
+}
+
+TEST(DefaultEnvTest, PoolsAreSeparateAndGrowOnDemand) {
+  Env* const env = Env::Default();
+  Gate gate;
+  env->Schedule(Gate::Pass, &gate, Env::LOW, nullptr, nullptr);
+  gate.AwaitInside(1);
+  std::atomic<int> ran{0};
+  Gate high;
+  high.Open();
+  env->Schedule(Gate::Pass, &high, Env::HIGH, nullptr, nullptr);
+  high.AwaitDone(1);
+  env->IncBackgroundThreadsIfNeeded(2, Env::LOW);
+  EXPECT_GE(env->GetBackgroundThreads(Env::LOW), 2);
+  EXPECT_EQ(env->GetBackgroundThreads(Env::BOTTOM), 0);
+  Gate low;
+  low.Open();
+  env->Schedule(Gate::Pass, &low, Env::LOW, nullptr, nullptr);
+  low.AwaitDone(1);
+  gate.Open();
+  gate.AwaitDone(1);
+}
+
+TEST(DefaultEnvTest, StartedThreadsAreJoined) {
+  std::atomic<int> sum{0};
+  Env* const env = Env::Default();
+  env->StartThread(Count, &sum);
+  env->StartThreadTyped([&sum](int a, int b) { sum.fetch_add(a * b); }, 6, 7);
+  env->WaitForJoin();
+  EXPECT_EQ(sum.load(), 43);
+}
+
+}  // namespace
+}  // namespace varve

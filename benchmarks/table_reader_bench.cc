@@ -10,12 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "varve/filter_policy.h"
+
 #include "table/iterator/merging_iterator.h"
 #include "table/table_builder.h"
 #include "table/table_reader.h"
 #include "util/env/random_access_file_reader.h"
 #include "util/env/writable_file_writer.h"
-#include "varve/filter_policy.h"
 
 namespace varve {
 namespace {
@@ -136,13 +137,20 @@ void Get(benchmark::State& state, bool present, uint64_t range = kKeys) {
     World::Check(world.reader->Get(read, &lookup));
     found += lookup.state() == PointLookup::State::kFound ? 1 : 0;
   }
-  if (present != (found == static_cast<uint64_t>(state.iterations())) && present) state.SkipWithError("a key is missing");
+  if (present != (found == static_cast<uint64_t>(state.iterations())) && present)
+    state.SkipWithError("a key is missing");
 }
 
-void BM_GetPresent(benchmark::State& state) { Get(state, true); }
+void BM_GetPresent(benchmark::State& state) {
+  Get(state, true);
+}
 // All that is touched fits the processor's caches: what the instructions cost.
-void BM_GetHot(benchmark::State& state) { Get(state, true, 1000); }
-void BM_GetAbsent(benchmark::State& state) { Get(state, false); }
+void BM_GetHot(benchmark::State& state) {
+  Get(state, true, 1000);
+}
+void BM_GetAbsent(benchmark::State& state) {
+  Get(state, false);
+}
 
 void BM_SeekAndNext10(benchmark::State& state) {
   World& world = TheWorld();
@@ -230,9 +238,8 @@ void BM_MergeEight(benchmark::State& state) {
   const ReadOptions read;
   std::vector<std::unique_ptr<InternalIterator>> children;
   for (uint64_t phase = 0; phase < 8; phase++) {
-    children.push_back(std::make_unique<Stripe>(
-        world.reader->NewIterator(read, TableIterOptions()), phase,
-        static_cast<uint64_t>(state.range(0))));
+    children.push_back(std::make_unique<Stripe>(world.reader->NewIterator(read, TableIterOptions()),
+                                                phase, static_cast<uint64_t>(state.range(0))));
   }
   const auto it = NewMergingIterator(&world.icmp, std::move(children));
   uint64_t bytes = 0;

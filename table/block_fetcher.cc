@@ -48,9 +48,9 @@ Status Uncompress(const BlockFile& file, const BlockHandle& handle, const BlockF
   if (codec == nullptr) return CodecNotSupported(type, where);
   UncompressedBuffer output{fetch.allocator, nullptr, 0};
   Slice result;
-  const Status s = codec->Uncompress(
-      fetch.use_dictionary ? Slice(file.dictionary) : Slice(), input, file.footer.format_version,
-      kBlockBytesMax, BufferSink{&UncompressedBuffer::Allocate, &output}, &result);
+  const Status s = codec->Uncompress(fetch.use_dictionary ? Slice(file.dictionary) : Slice(), input,
+                                     file.footer.format_version, kBlockBytesMax,
+                                     BufferSink{&UncompressedBuffer::Allocate, &output}, &result);
   if (!s.ok()) return Status::CopyAppendMessage(s, ": ", where);
   contents->data = result;
   contents->buffer = std::move(output.buffer);
@@ -67,9 +67,8 @@ std::string DescribeBlock(const BlockFile& file, const BlockHandle& handle) {
 Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                         BlockBuffer* buffer, Slice* stored) {
   if (!handle.FitsIn(file.limit)) {
-    return Status::Corruption("block handle outside the file: size " +
-                                  std::to_string(handle.size) + ", limit " +
-                                  std::to_string(file.limit),
+    return Status::Corruption("block handle outside the file: size " + std::to_string(handle.size) +
+                                  ", limit " + std::to_string(file.limit),
                               DescribeBlock(file, handle));
   }
   if (handle.size > kBlockBytesMax) {
@@ -103,8 +102,8 @@ Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const Block
   const size_t size = static_cast<size_t>(handle.size);
   if (fetch.verify_checksum) {
     const PerfTimer<&PerfContext::block_checksum_time> timer;
-    if (!BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum,
-                             handle.offset, stored.data(), size)) {
+    if (!BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum, handle.offset,
+                             stored.data(), size)) {
       return BlockChecksumMismatch(file.footer.checksum, file.footer.base_context_checksum,
                                    stored.data(), handle, file.name);
     }
@@ -127,8 +126,8 @@ Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const Block
   }
   // What was read belongs to somebody who will reuse it.
   const size_t bytes = std::max<size_t>(size, 1);
-  BlockBuffer copy = buffer != nullptr ? std::move(buffer)
-                                       : AllocateBlockBuffer(bytes, fetch.allocator);
+  BlockBuffer copy =
+      buffer != nullptr ? std::move(buffer) : AllocateBlockBuffer(bytes, fetch.allocator);
   if (copy == nullptr) return NoMemory(file, handle);
   memcpy(copy.get(), stored.data(), size);
   contents->data = Slice(copy.get(), size);

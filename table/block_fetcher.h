@@ -7,14 +7,15 @@
 #include <cstdint>
 #include <string>
 
-#include "table/block/block_contents.h"
-#include "table/format/block_handle.h"
-#include "table/format/footer.h"
-#include "util/env/random_access_file_reader.h"
 #include "varve/file_system.h"
 #include "varve/memory_allocator.h"
 #include "varve/slice.h"
 #include "varve/status.h"
+
+#include "table/block/block_contents.h"
+#include "table/format/block_handle.h"
+#include "table/format/footer.h"
+#include "util/env/random_access_file_reader.h"
 
 namespace varve {
 
@@ -26,8 +27,8 @@ inline constexpr size_t kBlockBytesMax = size_t{256} << 20;
 // What is the same for all blocks of a file.
 struct BlockFile {
   const RandomAccessFileReader* reader = nullptr;
-  std::string name;        // for messages
-  uint64_t limit = 0;      // blocks lie before this offset: the footer's
+  std::string name;    // for messages
+  uint64_t limit = 0;  // blocks lie before this offset: the footer's
   Footer footer;
   bool mapped = false;     // reads return memory that lives as long as the file
   std::string dictionary;  // of data blocks

@@ -43,8 +43,7 @@ struct KindOf<FilterBlock> {
   static constexpr uint64_t kNumber = 2;
   static constexpr CacheEntryRole kRole = CacheEntryRole::kFilterBlock;
   static constexpr KindTickers kTickers = {BLOCK_CACHE_FILTER_HIT, BLOCK_CACHE_FILTER_MISS,
-                                           BLOCK_CACHE_FILTER_ADD,
-                                           BLOCK_CACHE_FILTER_BYTES_INSERT};
+                                           BLOCK_CACHE_FILTER_ADD, BLOCK_CACHE_FILTER_BYTES_INSERT};
 };
 
 template <typename T>
@@ -64,7 +63,8 @@ void CountHit(Statistics* statistics, size_t charge) {
   } else if constexpr (std::is_same_v<T, FilterBlock>) {
     AddPerfCount<&PerfContext::block_cache_filter_hit_count>();
   }
-  if (statistics == nullptr) [[likely]] return;
+  if (statistics == nullptr) [[likely]]
+    return;
   statistics->recordTick(BLOCK_CACHE_HIT, 1);
   statistics->recordTick(BLOCK_CACHE_BYTES_READ, charge);
   statistics->recordTick(KindOf<T>::kTickers.hit, 1);
@@ -86,9 +86,15 @@ void CountAdd(Statistics* statistics, size_t charge) {
 }
 
 // False for an object that would dangle in the cache when the file is closed.
-bool MayBeCached(const Block& block) { return block.owns_bytes(); }
-bool MayBeCached(const DecodedIndex&) { return true; }
-bool MayBeCached(const FilterBlock& filter) { return filter.owns_bytes(); }
+bool MayBeCached(const Block& block) {
+  return block.owns_bytes();
+}
+bool MayBeCached(const DecodedIndex&) {
+  return true;
+}
+bool MayBeCached(const FilterBlock& filter) {
+  return filter.owns_bytes();
+}
 
 }  // namespace
 
@@ -164,7 +170,6 @@ Status BlockStore::GetCached(const BlockHandle& handle, const BlockReadContext& 
   if (cache != nullptr) [[likely]] {
     if (Cache::Handle* hit = cache->Lookup(key.AsSlice()); hit != nullptr) [[likely]] {
       *held = Held<T>(cache.get(), hit);
-      if constexpr (std::is_same_v<T, Block>) Block::Prefetch(held->get());
       CountHit<T>(statistics, statistics != nullptr ? cache->GetCharge(hit) : 0);
       return Status::OK();
     }

@@ -7,6 +7,10 @@
 #include <memory>
 #include <string>
 
+#include "varve/options.h"
+#include "varve/statistics.h"
+#include "varve/status.h"
+
 #include "table/block/block.h"
 #include "table/block_fetcher.h"
 #include "table/cache/block_cache_key.h"
@@ -15,9 +19,6 @@
 #include "table/index/decoded_index.h"
 #include "util/env/random_access_file_reader.h"
 #include "util/key/internal_key.h"
-#include "varve/options.h"
-#include "varve/statistics.h"
-#include "varve/status.h"
 
 namespace varve {
 
@@ -34,7 +35,8 @@ struct BlockReadContext {
 };
 
 // Thread safety: const methods from any thread; it is filled in before it is shared.
-// Lifetime: what is Held and came from the cache may outlive the store; the cache may not die first.
+// Lifetime: what is Held and came from the cache may outlive the store; the cache may not die
+// first.
 class BlockStore {
  public:
   // Set once, while the table is being opened.
@@ -73,8 +75,7 @@ class BlockStore {
   Status Read(const BlockHandle& handle, const BlockReadContext& context,
               std::unique_ptr<Block>* block) const;
   template <typename T>
-  Status GetCached(const BlockHandle& handle, const BlockReadContext& context,
-                   Held<T>* held) const;
+  Status GetCached(const BlockHandle& handle, const BlockReadContext& context, Held<T>* held) const;
 };
 
 }  // namespace varve

@@ -51,8 +51,7 @@ bool BlockTableReader::KeyMayMatch(const ReadOptions& options, const PointLookup
 
 Status BlockTableReader::Get(const ReadOptions& options, PointLookup* lookup) const {
   if (parts_.tombstones != nullptr && !options.ignore_range_deletions) {
-    lookup->CoverWith(
-        parts_.tombstones->MaxCoveringSeq(lookup->user_key(), lookup->snapshot()));
+    lookup->CoverWith(parts_.tombstones->MaxCoveringSeq(lookup->user_key(), lookup->snapshot()));
   }
   BlockReadContext context;
   context.options = &options;
@@ -84,7 +83,9 @@ Status BlockTableReader::SearchBlocks(const BlockReadContext& context, PointLook
   cursor.Init(parts_.index.get(), context);
   for (cursor.Seek(lookup->internal_key()); cursor.Valid(); cursor.Next()) {
     Held<Block> held;
+    cursor.PrefetchBlock();
     VARVE_RETURN_IF_ERROR(store.Get(cursor.handle(), context, &held));
+    cursor.RememberBlock(held);
     const Block& block = *held;
     HeldBlockPin pin(&held);
     switch (SearchBlock(block, *store.icmp, parts_.override_seq, lookup, &pin, matched)) {
@@ -121,9 +122,9 @@ uint64_t BlockTableReader::ApproximateOffsetOf(const ReadOptions& options,
 }
 
 Status BlockTableReader::VerifyDataBlocks(const BlockReadContext& context) const {
-  FilePrefetcher prefetcher = FilePrefetcher::Fixed(
-      context.options->readahead_size != 0 ? context.options->readahead_size
-                                           : FilePrefetcher::kCompactionReadahead);
+  FilePrefetcher prefetcher = FilePrefetcher::Fixed(context.options->readahead_size != 0
+                                                        ? context.options->readahead_size
+                                                        : FilePrefetcher::kCompactionReadahead);
   BlockReadContext read = context;
   if (!parts_.store->file.mapped) read.prefetcher = &prefetcher;
   read.prefetch_limit = parts_.data_end;

@@ -13,8 +13,7 @@ FilePrefetcher MakePrefetcher(const ReadOptions& options, const TableIterOptions
                               const BlockBasedTableOptions& table) {
   if (options.readahead_size != 0) return FilePrefetcher::Fixed(options.readahead_size);
   if (iter.for_compaction) return FilePrefetcher::Fixed();
-  return FilePrefetcher::Adaptive(table.initial_auto_readahead_size,
-                                  table.max_auto_readahead_size);
+  return FilePrefetcher::Adaptive(table.initial_auto_readahead_size, table.max_auto_readahead_size);
 }
 
 }  // namespace
@@ -53,11 +52,13 @@ bool TableIterator::LoadBlock() {
   } else {
     block_.Reset();
   }
+  index_.PrefetchBlock();
   status_ = store_->Get(handle, context_, &block_);
   if (!status_.ok()) {
     block_.Reset();
     return false;
   }
+  index_.RememberBlock(block_);
   block_handle_ = handle;
   cursor_.Init(block_.get(), store_->icmp, table_->parts().override_seq);
   return true;
@@ -75,8 +76,8 @@ bool TableIterator::Settle() {
 
 bool TableIterator::BlockReachesUpperBound() const {
   return options_.iterate_upper_bound != nullptr &&
-         store_->icmp->CompareUserKey(index_.separator_user_key(),
-                                      *options_.iterate_upper_bound) >= 0;
+         store_->icmp->CompareUserKey(index_.separator_user_key(), *options_.iterate_upper_bound) >=
+             0;
 }
 
 void TableIterator::NextBlock() {
@@ -89,6 +90,7 @@ void TableIterator::NextBlock() {
     if (BlockReachesUpperBound()) return;
     index_.Next();
     if (IndexEnded() || !LoadBlock()) return;
+    index_.PrefetchNextBlock();
     cursor_.SeekToFirst();
     if (Settle() || cursor_.corrupt()) return;
   }

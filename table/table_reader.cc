@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "varve/comparator.h"
+
 #include "table/block/block_walker.h"
 #include "table/block_table_reader.h"
 #include "table/format/block_trailer.h"
@@ -17,7 +19,6 @@
 #include "table/format/unique_id.h"
 #include "util/base/status_macros.h"
 #include "util/env/random_access_file_reader.h"
-#include "varve/comparator.h"
 
 namespace varve {
 
@@ -103,9 +104,8 @@ Status TableOpener::ReadTail() {
   file.reader = parts_.file.get();
   file.name = options_.file_name.empty() ? parts_.file->file_name() : options_.file_name;
   if (file_size_ < Footer::kLegacyBytes) {
-    return Status::Corruption("file of " + std::to_string(file_size_) +
-                                  " bytes is too short to be a table",
-                              name());
+    return Status::Corruption(
+        "file of " + std::to_string(file_size_) + " bytes is too short to be a table", name());
   }
   uint64_t want = Footer::kMaxBytes;
   if (options_.prefetch_index_and_filter) {
@@ -156,15 +156,13 @@ Status TableOpener::ParsePropertiesBlock(const BlockHandle& handle) {
   Slice stored;
   VARVE_RETURN_IF_ERROR(FetchStoredBlock(file, handle, fetch, &buffer, &stored));
   const size_t size = static_cast<size_t>(handle.size);
-  const bool intact =
-      BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum, handle.offset,
-                          stored.data(), size);
+  const bool intact = BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum,
+                                          handle.offset, stored.data(), size);
   auto properties = std::make_shared<TableProperties>();
   if (!intact) {
     std::string mended(stored.data(), stored.size());
-    const Status damage =
-        BlockChecksumMismatch(file.footer.checksum, file.footer.base_context_checksum,
-                              stored.data(), handle, file.name);
+    const Status damage = BlockChecksumMismatch(
+        file.footer.checksum, file.footer.base_context_checksum, stored.data(), handle, file.name);
     if (BlockCompression(stored.data(), size) != kNoCompression ||
         !ParseProperties(Slice(mended.data(), size), properties.get(), &traits_).ok()) {
       return damage;
@@ -172,8 +170,8 @@ Status TableOpener::ParsePropertiesBlock(const BlockHandle& handle) {
     const uint64_t at = traits_.external_global_seqno_offset;
     if (at == 0 || at > size || size - at < sizeof(uint64_t)) return damage;
     std::fill_n(mended.begin() + static_cast<std::ptrdiff_t>(at), sizeof(uint64_t), '\0');
-    if (!BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum,
-                             handle.offset, mended.data(), size)) {
+    if (!BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum, handle.offset,
+                             mended.data(), size)) {
       return damage;
     }
   } else {
@@ -181,8 +179,7 @@ Status TableOpener::ParsePropertiesBlock(const BlockHandle& handle) {
   }
   fetch.verify_checksum = false;
   BlockContents contents;
-  VARVE_RETURN_IF_ERROR(
-      UnpackBlock(file, handle, fetch, std::move(buffer), stored, &contents));
+  VARVE_RETURN_IF_ERROR(UnpackBlock(file, handle, fetch, std::move(buffer), stored, &contents));
   const Status s = ParseProperties(contents.data, properties.get(), &traits_);
   if (!s.ok()) return Status::CopyAppendMessage(s, ": properties of ", name());
   if (properties->external_sst_file_global_seqno_offset != 0) {
@@ -209,8 +206,7 @@ Status TableOpener::CheckTraits() {
   if (others.count(kEmbeddedBlobs) != 0) {
     return Status::NotSupported("table with embedded blobs", name());
   }
-  if (const auto it = others.find(kUserIndexIsPrimary);
-      it != others.end() && it->second != "0") {
+  if (const auto it = others.find(kUserIndexIsPrimary); it != others.end() && it->second != "0") {
     return Status::NotSupported("table with a user-defined index", name());
   }
   if (properties.separate_key_value_in_data_block != 0) {
@@ -277,8 +273,7 @@ Status TableOpener::ReadTombstones() {
     }
     const SequenceNumber seq =
         parts_.override_seq == kMaxSequenceNumber ? begin.sequence : parts_.override_seq;
-    tombstones.push_back(
-        RangeTombstone{begin.user_key.ToString(), walk.value().ToString(), seq});
+    tombstones.push_back(RangeTombstone{begin.user_key.ToString(), walk.value().ToString(), seq});
   }
   if (!walk.status().ok()) {
     return Status::CopyAppendMessage(walk.status(), ": range deletions of ", name());
@@ -310,10 +305,10 @@ MetaResidency TableOpener::Residency(bool partitioned) const {
   const MetadataCacheOptions& tiers = options_.table.metadata_cache_options;
   const bool pins_level_0 =
       options_.level == 0 && options_.table.pin_l0_filter_and_index_blocks_in_cache;
-  const bool pinned =
-      partitioned ? IsPinned(tiers.top_level_index_pinning,
-                             options_.table.pin_top_level_index_and_filter || pins_level_0)
-                  : IsPinned(tiers.unpartitioned_pinning, pins_level_0);
+  const bool pinned = partitioned
+                          ? IsPinned(tiers.top_level_index_pinning,
+                                     options_.table.pin_top_level_index_and_filter || pins_level_0)
+                          : IsPinned(tiers.unpartitioned_pinning, pins_level_0);
   return pinned ? MetaResidency::kPinned : MetaResidency::kCached;
 }
 
@@ -373,8 +368,8 @@ Status TableOpener::Open(std::unique_ptr<TableReader>* reader) {
   VARVE_RETURN_IF_ERROR(CheckTraits());
   if (!options_.table.no_block_cache && options_.table.block_cache != nullptr) {
     store().cache = options_.table.block_cache;
-    store().cache_keys = BlockCacheKeyBase::ForTable(*parts_.properties, file_size_,
-                                                     store().cache.get());
+    store().cache_keys =
+        BlockCacheKeyBase::ForTable(*parts_.properties, file_size_, store().cache.get());
   }
   VARVE_RETURN_IF_ERROR(ReadDictionary());
   VARVE_RETURN_IF_ERROR(ReadTombstones());

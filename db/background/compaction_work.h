@@ -3,6 +3,7 @@
 
 // Runs compactions: automatic ones as levels ask for them, manual ones on demand.
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <string>
@@ -22,36 +23,85 @@ class CompactionWork {
   // Queues the family when its shape asks for work, and hands queued ones to background threads.
   void Schedule(ColumnFamily* family);
   void ScheduleAll();
-  bool Busy() const { return scheduled_ > 0 || !queue_.empty() || manual_waiting_ > 0; }
+  bool Busy() const { return Running() > 0 || !queue_.empty() || manual_waiting_ > 0; }
 
-  int Running() const { return scheduled_; }
+  // Jobs in background threads or on their way there, and calls that compact in their own thread.
+  int Running() const { return scheduled_ + manual_calls_; }
 
-  // API calls: take mu themselves.
+  // API calls: take mu themselves. Compactions asked for run in the calling thread.
   Status CompactRange(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
                       const Slice* end);
   Status CompactFiles(ColumnFamily* family, const CompactionOptions& options,
                       const std::vector<std::string>& names, int output_level,
                       std::vector<std::string>* output_names, CompactionJobInfo* info);
-  Status DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
-                             bool include_end);
+  Status DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n, bool include_end);
   Status SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end);
+  // Ends manual compactions, returns when the last has ended, and refuses further ones until
+  // EnableManual was called as often.
   void DisableManual();
   void EnableManual();
 
  private:
+  // What stops one plan's run beside shutdown, and what it reports.
+  struct RunControl {
+    const std::atomic<bool>* manual_cancelled = nullptr;
+    const std::atomic<bool>* user_cancelled = nullptr;
+    CompactionJobInfo* info = nullptr;  // filled in at the end, unless null
+  };
+  // One CompactRange call.
+  struct ManualCall {
+    ColumnFamily* family = nullptr;
+    const CompactRangeOptions* options = nullptr;
+    const Slice* begin = nullptr;
+    const Slice* end = nullptr;
+  };
+  class Exclusive;
+
   static void RunOne(void* work);
+  void Dispatch();
+  bool MayRunAutomatic() const;
   void BackgroundCompaction();
-  // Runs a plan whose inputs are marked; installs its result. Releases mu while it works.
-  Status RunPlan(ColumnFamily* family, CompactionPlan* plan,
-                 const std::atomic<bool>* manual_cancelled, CompactionResult* result);
+  Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family);
+
+  // Marks the plan's inputs, runs it, installs its result. Releases mu while it works; gives the
+  // plan up.
+  Status RunPlan(ColumnFamily* family, std::unique_ptr<CompactionPlan> plan,
+                 const RunControl& control, CompactionResult* result);
+  Status Execute(ColumnFamily* family, const CompactionPlan& plan, const RunControl& control,
+                 int job_id, CompactionResult* result);
+  Status Install(ColumnFamily* family, CompactionPlan* plan, const CompactionResult& result);
+  CompactionContext MakeContext(ColumnFamily* family, const CompactionPlan& plan,
+                                const RunControl& control) const;
   void MarkInputs(ColumnFamily* family, CompactionPlan* plan, bool marked);
-  int MaxRunning() const;
+  void RemoveOutputs(const CompactionResult& result);
+  void CountRun(const CompactionPlan& plan, const CompactionResult& result);
+  // These two are called without mu.
+  CompactionJobInfo MakeInfo(const ColumnFamily& family, const CompactionPlan& plan,
+                             const CompactionResult& result, int job_id) const;
+  void NotifyEnd(const ColumnFamily& family, const CompactionPlan& plan,
+                 const CompactionResult& result, const CompactionJobInfo& info);
+  int MaxRunning() const { return engine_->MaxCompactions(); }
+
+  // Manual (manual_compaction.cc).
+  Status FlushForRange(const ManualCall& call);
+  Status WalkLevels(const ManualCall& call, int* final_level);
+  Status CompactOneLevel(const ManualCall& call, const ManualCompactionRequest& request,
+                         bool* found);
+  // One plan of the request, waiting for conflicting ones. *ran: there was one.
+  Status RunManualPlan(const ManualCall& call, const ManualCompactionRequest& request, bool* ran);
+  Status ManualObstacle(const ColumnFamily& family, const std::atomic<bool>* cancelled) const;
+  Status MoveLevel(ColumnFamily* family, int level, int target_level);
+  void WaitForExclusive();
 
   Engine* const engine_;
-  std::deque<ColumnFamily*> queue_;
+  std::deque<std::shared_ptr<ColumnFamily>> queue_;
   int running_ = 0;
-  int scheduled_ = 0;  // handed to the environment, running ones included
-  int manual_waiting_ = 0;
+  int scheduled_ = 0;       // handed to the environment, running ones included
+  int manual_calls_ = 0;    // API calls that may change levels, waiting ones included
+  int manual_working_ = 0;  // of them, those that run a plan
+  int manual_waiting_ = 0;  // of them, those that wait for others to end: nothing new starts then
+  int exclusive_ = 0;       // calls that want to be, or are, alone
+  bool exclusive_running_ = false;
   int manual_disabled_ = 0;
   std::atomic<bool> manual_cancel_{false};
 };

@@ -33,7 +33,7 @@ void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
   Engine& e = *engine_;
   for (const std::string& path : paths) {
     IOStatus s = e.fs->DeleteFile(path, IOOptions(), nullptr);
-    if (s.IsNotFound()) continue;
+    if (s.IsNotFound() || s.IsPathNotFound()) continue;
     if (!s.ok()) {
       LogWarn(e.info_log.get(), "could not delete obsolete %s: %s", path.c_str(),
               s.ToString().c_str());

@@ -307,12 +307,15 @@ bool CompactionIterator::MayExistDeeper() {
 }
 
 bool CompactionIterator::Cancelled() {
-  if (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) {
+  // Relaxed: only when the flag is seen matters, nothing else is published by it.
+  const auto set = [](const std::atomic<bool>* flag) {
+    return flag != nullptr && flag->load(std::memory_order_relaxed);
+  };
+  if (set(options_.cancelled)) {
     Fail(Status::ShutdownInProgress("compaction: the database is being closed"));
     return true;
   }
-  if (options_.manual_cancelled != nullptr &&
-      options_.manual_cancelled->load(std::memory_order_relaxed)) {
+  if (set(options_.manual_cancelled) || set(options_.user_cancelled)) {
     Fail(Status(Status::kIncomplete, Status::kManualCompactionPaused, Status::kNoError,
                 "manual compaction was cancelled"));
     return true;

@@ -32,6 +32,7 @@ struct CompactionIteratorOptions {
   const Slice* end = nullptr;  // exclusive user key
   const std::atomic<bool>* cancelled = nullptr;
   const std::atomic<bool>* manual_cancelled = nullptr;
+  const std::atomic<bool>* user_cancelled = nullptr;
 };
 
 struct CompactionCounts {

@@ -199,6 +199,7 @@ Status Job::RunPiece(Piece* piece) {
   options.end = piece->end;
   options.cancelled = context_.cancelled;
   options.manual_cancelled = context_.manual_cancelled;
+  options.user_cancelled = context_.user_cancelled;
   const auto merged = NewMergingIterator(context_.icmp, NewInputIterators());
   CompactionIterator iterator(merged.get(), &covering, options);
   iterator.Start(piece->begin);

@@ -28,6 +28,7 @@ struct CompactionContext {
   std::function<uint64_t()> new_file_number;    // any thread
   const std::atomic<bool>* cancelled = nullptr; // checked often; ShutdownInProgress / Incomplete
   const std::atomic<bool>* manual_cancelled = nullptr;
+  const std::atomic<bool>* user_cancelled = nullptr;  // CompactRangeOptions::canceled and its like
   Statistics* statistics = nullptr;
   Env* env = nullptr;  // threads for sub-compactions
   std::string family_name;

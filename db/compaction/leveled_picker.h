@@ -10,6 +10,7 @@
 #include "db/compaction/plan.h"
 #include "db/version/level_shape.h"
 #include "db/version/version.h"
+#include "varve/db.h"
 #include "varve/options.h"
 
 namespace varve {
@@ -49,6 +50,12 @@ Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
                         int output_level, const std::vector<const CompactionPlan*>& running,
                         std::unique_ptr<CompactionPlan>* plan);
 
+// DeleteFilesInRanges: a plan that deletes the files of levels >= 1 that lie wholly in one of the
+// ranges and share no key with files that stay. No inputs: nothing to delete.
+void PickFilesInRanges(const VersionRef& version, const RangePtr* ranges, size_t n,
+                       bool include_end, CompactionPlan* plan);
+
+// Of the outputs at `level`. `bottommost`: nothing deeper overlaps them.
 CompressionType CompressionForLevel(const ColumnFamilyOptions& options, int level, int base_level,
                                     bool bottommost);
 

@@ -12,8 +12,12 @@ class Statistics;
 
 // Memtables, then L0 newest first, then one file a level. On OK the lookup is kFound, kDeleted or
 // kSearching (not there). Any other status: the answer is not known.
+//
+// skip_memtables: for kPersistedTier, which asks for it once a write has gone without the log; the
+// super-version cannot tell.
 Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
-                           PointLookup* lookup, Statistics* statistics);
+                           PointLookup* lookup, Statistics* statistics,
+                           bool skip_memtables = false);
 
 // As above without I/O: true when the key may exist; *found when the value was in memory.
 bool KeyMayExistInSuperVersion(const ReadOptions& options, const SuperVersion& super_version,

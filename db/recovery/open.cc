@@ -9,6 +9,7 @@
 #include "db/background/error_recovery.h"
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
+#include "db/background/table_context.h"
 #include "db/background/write_host.h"
 #include "db/recovery/identity.h"
 #include "db/recovery/log_replay.h"
@@ -24,6 +25,22 @@ namespace {
 
 // OPTIONS files that stay: the one in force and the one before, as users compare them.
 constexpr size_t kOptionsFilesKept = 2;
+
+// What the schema accepts may still be more than tables can be written with.
+Status CheckFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions& options) {
+  Status s = ValidateOptions(db_options, options);
+  if (!s.ok()) return s;
+  const ColumnFamilyOptions family = SanitizeFamilyOptions(db_options, options);
+  TableBuildOptions build;
+  build.table = TableOptionsOf(family);
+  build.prefix_extractor = family.prefix_extractor.get();
+  build.compression = family.compression;
+  build.compression_opts = family.compression_opts;
+  const InternalKeyComparator icmp(family.comparator);
+  build.icmp = &icmp;
+  build.level = family.num_levels - 1;
+  return TableBuilder::CheckOptions(build);
+}
 
 // One opening, step by step. Each step leaves the directory as it was if it fails.
 class Opener {
@@ -95,7 +112,7 @@ Status Opener::Prepare() {
     if (!names.insert(family.name).second) {
       return Status::InvalidArgument("open: column family named twice", family.name);
     }
-    Status s = ValidateOptions(e.options, family.options);
+    Status s = CheckFamilyOptions(e.options, family.options);
     if (!s.ok()) return s;
   }
   if (names.count(kDefaultColumnFamilyName) == 0) {
@@ -418,7 +435,7 @@ Status CreateFamilyInEngine(Engine* engine, const std::string& name,
                             std::shared_ptr<ColumnFamily>* family) {
   Engine& e = *engine;
   if (name.empty()) return Status::InvalidArgument("create column family: the name is empty");
-  Status s = ValidateOptions(e.options, options);
+  Status s = CheckFamilyOptions(e.options, options);
   if (!s.ok()) return s;
   MutexLock lock(&e.mu);
   if (e.families.FindByName(name) != nullptr) {

@@ -2,9 +2,9 @@
 #include "db/version/level_shape.h"
 
 // Targets grow by the multiplier from level to level. Statically they start with
-// max_bytes_for_level_base at L1. Dynamically they are laid out backwards from the largest level, so
-// that it holds about nine tenths of the data whatever its size is, and L0 is compacted straight into
-// the first level whose target is worth having (the base level).
+// max_bytes_for_level_base at L1. Dynamically they are laid out backwards from the largest level,
+// so that it holds about nine tenths of the data whatever its size is, and L0 is compacted straight
+// into the first level whose target is worth having (the base level).
 
 #include <algorithm>
 #include <numeric>
@@ -25,7 +25,9 @@ uint64_t Saturating(double bytes) {
                                                 : static_cast<uint64_t>(std::max(bytes, 0.0));
 }
 
-uint64_t AddSaturating(uint64_t a, uint64_t b) { return a > kNoLimit - b ? kNoLimit : a + b; }
+uint64_t AddSaturating(uint64_t a, uint64_t b) {
+  return a > kNoLimit - b ? kNoLimit : a + b;
+}
 
 double Ratio(uint64_t a, uint64_t b) {
   return static_cast<double>(a) / static_cast<double>(std::max<uint64_t>(b, 1));
@@ -39,8 +41,7 @@ uint64_t WeightedBytes(const FileMetaData& file) {
   if (entries == 0 || deletions * 2 < entries) return file.size;
   const uint64_t raw_bytes = AddSaturating(file.raw_key_bytes, file.raw_value_bytes);
   const double stored_share = std::min(1.0, Ratio(file.size, raw_bytes));
-  const double value_bytes =
-      Ratio(file.raw_value_bytes, entries - deletions) * stored_share;
+  const double value_bytes = Ratio(file.raw_value_bytes, entries - deletions) * stored_share;
   const uint64_t surplus = deletions * 2 - entries;
   const double bonus = value_bytes * static_cast<double>(surplus) * kTombstoneWeight;
   return AddSaturating(file.size, Saturating(bonus));
@@ -70,8 +71,9 @@ class ShapeComputer {
     const size_t inputs = levels_ > 1 ? Index(levels_ - 1) : 1;
     shape_.levels_by_score.resize(inputs);
     std::iota(shape_.levels_by_score.begin(), shape_.levels_by_score.end(), 0);
-    std::stable_sort(shape_.levels_by_score.begin(), shape_.levels_by_score.end(),
-                     [this](int a, int b) { return shape_.scores[Index(a)] > shape_.scores[Index(b)]; });
+    std::stable_sort(
+        shape_.levels_by_score.begin(), shape_.levels_by_score.end(),
+        [this](int a, int b) { return shape_.scores[Index(a)] > shape_.scores[Index(b)]; });
     return std::move(shape_);
   }
 
@@ -108,7 +110,8 @@ class ShapeComputer {
     for (int level = 1; level < levels_; level++) {
       if (Bytes(level) > 0 && first_used == 0) first_used = level;
       largest = std::max(largest, Bytes(level));
-      Target(level) = kNoLimit;  // stands for levels above the base: nothing is compacted from there
+      Target(level) =
+          kNoLimit;  // stands for levels above the base: nothing is compacted from there
     }
     if (first_used == 0) {
       // All data goes to the last level first.
@@ -138,8 +141,8 @@ class ShapeComputer {
     size_t idle_files = 0;
     for (const FileRef& file : version_.level(0).files()) idle_files += !file->being_compacted;
     const uint64_t idle_bytes = IdleWeightedBytes(0);
-    double score = static_cast<double>(idle_files) /
-                   std::max(1, options_.level0_file_num_compaction_trigger);
+    double score =
+        static_cast<double>(idle_files) / std::max(1, options_.level0_file_num_compaction_trigger);
     if (levels_ > 1) {
       const uint64_t base_max = options_.max_bytes_for_level_base;
       if (!options_.level_compaction_dynamic_level_bytes) {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/version/table_cache.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "varve/statistics.h"
+#include "varve/system_clock.h"
+#include "varve/table.h"
 
 #include "util/coding/fixed.h"
 #include "util/env/file_names.h"
 #include "util/env/random_access_file_reader.h"
-#include "varve/statistics.h"
-#include "varve/system_clock.h"
-#include "varve/table.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -30,7 +33,9 @@ class ReaderKey {
   char bytes_[16] = {};
 };
 
-bool IsMissing(const Status& s) { return s.IsNotFound() || s.IsPathNotFound(); }
+bool IsMissing(const Status& s) {
+  return s.IsNotFound() || s.IsPathNotFound();
+}
 
 }  // namespace
 

@@ -71,9 +71,8 @@ size_t LevelFiles::Find(const Slice& internal_key) const {
     if (low == files_.size() || largest_words_[low] != word) return low;
     if (icmp_->Compare(files_[low]->largest.Encode(), internal_key) >= 0) return low;
     low++;
-    high = word == UINT64_MAX
-               ? files_.size()
-               : LowerBound(largest_words_.data(), largest_words_.size(), word + 1);
+    high = word == UINT64_MAX ? files_.size()
+                              : LowerBound(largest_words_.data(), largest_words_.size(), word + 1);
   }
   while (low < high) {
     const size_t mid = low + (high - low) / 2;

@@ -137,7 +137,8 @@ void VersionBuilder::FinishRecovery(SequenceNumber last_sequence, uint64_t* next
     *next_epoch = largest_epoch + 1;
     return;
   }
-  // Oldest first: the deepest level, where one epoch does for all, up to L0, where each has its own.
+  // Oldest first: the deepest level, where one epoch does for all, up to L0, where each has its
+  // own.
   std::sort(files.begin(), files.end(), [](const Added* a, const Added* b) {
     const FileMetaData& x = *a->file;
     const FileMetaData& y = *b->file;
@@ -171,8 +172,7 @@ Status VersionBuilder::TakeBase(std::vector<std::vector<FileRef>>* levels,
         continue;
       }
       if (deleted->second != level) {
-        return Bad(Describe(*file, level) + " is deleted from L" +
-                   std::to_string(deleted->second));
+        return Bad(Describe(*file, level) + " is deleted from L" + std::to_string(deleted->second));
       }
       deletions_left--;
       if (added == added_.end()) {
@@ -190,8 +190,8 @@ Status VersionBuilder::TakeBase(std::vector<std::vector<FileRef>>* levels,
   if (deletions_left == 0) return Status::OK();
   for (const auto& [number, level] : deleted_from_base_) {
     if (base_->FindByNumber(number, nullptr) == nullptr) {
-      return Bad("table " + std::to_string(number) + " is deleted from L" +
-                 std::to_string(level) + " but is not there");
+      return Bad("table " + std::to_string(number) + " is deleted from L" + std::to_string(level) +
+                 " but is not there");
     }
   }
   return Bad("a table is deleted twice");

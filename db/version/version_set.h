@@ -75,19 +75,23 @@ class VersionSet {
   VersionSet(VersionSetOptions options, Mutex* db_mutex);
   ~VersionSet();
 
-  // Writes the first MANIFEST of a new database (default family only) and CURRENT.
+  // Writes the first MANIFEST of a new database (default family only) and CURRENT, and recovers it.
   Status CreateNew(const FamilyToOpen& default_family, const std::string& db_id);
 
-  // Reads CURRENT and its MANIFEST. Read-write: every family of the MANIFEST must be named
+  // Reads CURRENT and its MANIFEST, in place of all that this set held. Read-write: every family of the MANIFEST must be named
   // (InvalidArgument lists those that are not). Refuses comparators of another name, levels beyond
   // num_levels, missing or wrong-sized table files (Corruption lists them), blob files, overlapping
   // levels. Nothing is written.
   Status Recover(const std::vector<FamilyToOpen>& families);
   static Status ListFamilies(const std::string& db_name, FileSystem* fs, std::vector<std::string>* names);
 
-  // Logs all edits (one atomic group when there are several families), syncs, then installs the new
-  // versions. Serialises concurrent callers in order of arrival. `dir` is fsynced after a new
-  // MANIFEST. With new_manifest a fresh MANIFEST with the whole state is started first.
+  // Logs all edits (one atomic group when there are several), syncs, then installs the new versions.
+  // Serialises concurrent callers in order of arrival. The directory (`dir`, or opened for it when
+  // null) is fsynced before an edit that adds files, whose names it makes durable, and around a new
+  // MANIFEST. With new_manifest a fresh MANIFEST with the whole state is started first. Edits of
+  // families dropped meanwhile are left out; ColumnFamilyDropped if that leaves nothing.
+  // Fills in: numbers of the whole database, epochs of files without one (new L0 files in the order
+  // given, others inherit the oldest of the files deleted with them).
   Status LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir, bool new_manifest = false);
 
   // Adds a family; *family points into the set. The options' comparator and level count are taken.
@@ -131,8 +135,24 @@ class VersionSet {
   uint64_t last_edit_micros() const { return last_edit_micros_; }
 
  private:
-  struct ManifestWriter;
+  struct Turn;
   struct Rep;
+  struct FamilyChange;
+  struct ManifestWrite;
+
+  // Requires the mutex and the turn.
+  Status WriteEdits(const std::vector<VersionEdit*>& edits, FSDirectory* dir, bool new_manifest);
+  // Without the mutex.
+  IOStatus WriteManifest(ManifestWrite* write);
+  void FillInEpochs(FamilyChange* change);
+  void PlanMinLog(const std::vector<FamilyChange>& changes, std::vector<VersionEdit*>* edits,
+                  VersionEdit* extra) const;
+  void StampEdits(const std::vector<VersionEdit*>& edits);
+  Status BuildVersions(std::vector<FamilyChange>* changes);
+  void Install(std::vector<FamilyChange>* changes);
+  Status EncodeSnapshot(std::vector<std::string>* records) const;
+  Status VerifyTables() const;
+  void SetCurrent(FamilyVersions* family, VersionRef version);
 
   const VersionSetOptions options_;
   Mutex* const mu_;
@@ -146,6 +166,7 @@ class VersionSet {
   uint64_t min_log_number_to_keep_ = 0;
   uint64_t last_edit_micros_ = 0;
   uint32_t max_family_id_ = 0;
+  SequenceNumber logged_sequence_ = 0;  // of the newest record: they never decrease
   std::string db_id_;
   std::unique_ptr<Rep> rep_;
 };

@@ -26,7 +26,9 @@ bool HasRecyclableHeader(uint8_t type) {
 }
 
 // Kinds that are never cut: where one does not fit, the rest of the block is zeros.
-bool MayFollowZeros(uint8_t type) { return type >= kTimestampSizeType; }
+bool MayFollowZeros(uint8_t type) {
+  return type >= kTimestampSizeType;
+}
 
 size_t HeaderBytes(uint8_t type) {
   return HasRecyclableHeader(type) ? kRecyclableHeaderBytes : kHeaderBytes;
@@ -114,7 +116,7 @@ struct LogReader::Rep {
 
   bool ended = false;
   bool any_record = false;
-  bool recycled = false;    // the first record is recyclable: a former log's bytes may follow ours
+  bool recycled = false;  // the first record is recyclable: a former log's bytes may follow ours
   bool compressed = false;
   uint64_t zero_bytes = 0;  // passed since the last record, in regions that reach a block's end
   LogDamage damage;
@@ -398,9 +400,17 @@ bool LogReader::ReadRecord(Slice* record, std::string* scratch, WALRecoveryMode 
   return rep_->Read(record, scratch, mode);
 }
 
-uint64_t LogReader::LastRecordOffset() const { return rep_->last_offset; }
-uint64_t LogReader::LastRecordEnd() const { return rep_->last_end; }
-const LogDamage& LogReader::damage() const { return rep_->damage; }
-Status LogReader::io_status() const { return rep_->io_status; }
+uint64_t LogReader::LastRecordOffset() const {
+  return rep_->last_offset;
+}
+uint64_t LogReader::LastRecordEnd() const {
+  return rep_->last_end;
+}
+const LogDamage& LogReader::damage() const {
+  return rep_->damage;
+}
+Status LogReader::io_status() const {
+  return rep_->io_status;
+}
 
 }  // namespace varve::wal

@@ -86,8 +86,12 @@ IOStatus LogWriter::Sync(bool use_fsync) {
   return file_->Sync(use_fsync);
 }
 
-IOStatus LogWriter::Close() { return file_->Close(); }
+IOStatus LogWriter::Close() {
+  return file_->Close();
+}
 
-uint64_t LogWriter::file_size() const { return file_->file_size(); }
+uint64_t LogWriter::file_size() const {
+  return file_->file_size();
+}
 
 }  // namespace varve::wal

@@ -13,7 +13,8 @@ namespace varve::wal {
 // The payload of a compression record: NotSupported, by name, for what cannot be read here.
 Status CheckCompressionRecord(const Slice& payload);
 
-// `frame` is one whole logical record: one zstd frame that states its content's size. Replaces *raw.
+// `frame` is one whole logical record: one zstd frame that states its content's size. Replaces
+// *raw.
 Status DecompressRecord(const Slice& frame, std::string* raw);
 
 }  // namespace varve::wal

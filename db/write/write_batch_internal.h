@@ -45,6 +45,22 @@ class WriteBatchInternal {
   // without value ignores it.
   static Status AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
                           const SliceParts& key, const SliceParts& value);
+
+ private:
+  friend class WriteBatch;
+
+  // Bytes of timestamp that keys of the family end with.
+  static size_t TimestampSize(const WriteBatch& batch, ColumnFamilyHandle* column_family);
+  // The public calls: without a timestamp (zeros where one is due), with one, and from parts.
+  static Status AddKey(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
+                       const Slice& key, const Slice& value);
+  static Status AddStamped(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
+                           const Slice& key, const Slice& ts, const Slice& value);
+  static Status AddParts(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
+                         const SliceParts& key, const SliceParts& value);
+  // Notes the checksum of the last record, which starts there.
+  static Status AddChecksum(WriteBatch* batch, size_t record_offset);
+  static bool Has(const WriteBatch& batch, uint32_t flag);
 };
 
 }  // namespace varve

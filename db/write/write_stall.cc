@@ -96,6 +96,7 @@ void DelayPacer::Scale(double factor) {
 
 void DelayPacer::Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_now, bool near_stop,
                         bool left_stop) {
+  delaying_ = true;
   if (near_stop || left_stop) {
     Scale(kSlowDownNearStop);
   } else if (pending_bytes_now >= pending_bytes_before) {
@@ -106,6 +107,8 @@ void DelayPacer::Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_no
 }
 
 void DelayPacer::Release() {
+  if (!delaying_) return;
+  delaying_ = false;
   Scale(kAfterRelease);
   debt_bytes_ = 0;
 }

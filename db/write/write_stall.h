@@ -43,7 +43,8 @@ class DelayPacer {
   // near a stop) and recovers while it shrinks.
   void Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_now, bool near_stop,
               bool left_stop);
-  void Release();  // no family is delayed any more
+  // No family is delayed any more. Counts once after each Adjust.
+  void Release();
   uint64_t bytes_per_second() const { return rate_; }
   // Micros that a write of n bytes arriving now has to wait before it goes on.
   uint64_t DelayMicros(uint64_t n, uint64_t now_micros);
@@ -53,6 +54,7 @@ class DelayPacer {
 
   const uint64_t max_rate_;
   uint64_t rate_;
+  bool delaying_ = false;
   double debt_bytes_ = 0;
   uint64_t settled_micros_ = 0;  // when debt_bytes_ was current
 };

@@ -20,7 +20,7 @@ class VARVE_EXPORT Iterator : public IteratorBase {
   ///   "rocksdb.iterator.is-key-pinned"           1 if key() stays valid until the iterator dies
   ///   "rocksdb.iterator.is-value-pinned"         the same of value()
   ///   "rocksdb.iterator.super-version-number"    the LSM version it reads
-  ///   "rocksdb.iterator.internal-key"            user key and internal trailer
+  ///   "rocksdb.iterator.internal-key"            user key of the entry at which it stopped
   ///   "rocksdb.iterator.write-time"              approximate time of write, seconds
   /// InvalidArgument for a name the iterator does not know.
   virtual Status GetProperty(std::string prop_name, std::string* prop);

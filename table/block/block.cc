@@ -60,6 +60,12 @@ size_t BlockKeyIndex::LowerBound(uint64_t word) const {
   return index + (n == 1 && *base < word ? 1 : 0);
 }
 
+void BlockKeyIndex::CopyKeyStart(size_t i, char* dst) const {
+  memcpy(dst, prefix(), prefix_size_);
+  const uint64_t stored = word(i);
+  EncodeFixed64(dst + prefix_size_, ByteSwap(reverse_ ? ~stored : stored));
+}
+
 std::unique_ptr<Block> Block::Make(size_t extra) {
   std::unique_ptr<Block> block(new (::operator new(sizeof(Block) + extra)) Block());
   assert(static_cast<const void*>(&block->index_ + 1) == static_cast<const void*>(block.get() + 1));
@@ -159,8 +165,7 @@ void Block::AddKeyIndex(const InternalKeyComparator& icmp, std::unique_ptr<Block
   for (; cursor.Valid(); cursor.Next()) {
     const Slice user_key = ExtractUserKey(cursor.key());
     // Keys out of order would make the words useless; readers then find the damage by walking.
-    if (user_key.size() < prefix_size ||
-        memcmp(user_key.data(), first.data(), prefix_size) != 0) {
+    if (user_key.size() < prefix_size || memcmp(user_key.data(), first.data(), prefix_size) != 0) {
       return;
     }
     const uint64_t word = KeyWord(user_key, prefix_size);

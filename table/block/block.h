@@ -9,12 +9,13 @@
 #include <memory>
 #include <string>
 
+#include "varve/slice.h"
+#include "varve/status.h"
+
 #include "table/block/block_contents.h"
 #include "util/coding/fixed.h"
 #include "util/coding/varint.h"
 #include "util/key/internal_key.h"
-#include "varve/slice.h"
-#include "varve/status.h"
 
 namespace varve {
 
@@ -67,6 +68,8 @@ class alignas(8) BlockKeyIndex {
   [[nodiscard]] int Locate(const Slice& user_key, uint64_t* word) const;
   // Index of the first word >= `word`; size() if there is none.
   [[nodiscard]] size_t LowerBound(uint64_t word) const;
+  // Writes the first prefix_size() + 8 bytes of entry i's user key, zeros where it has ended.
+  void CopyKeyStart(size_t i, char* dst) const;
 
  private:
   friend class Block;
@@ -99,9 +102,9 @@ class Block {
   // Blocks are made with memory behind them: see BlockKeyIndex.
   static void operator delete(void* block) { ::operator delete(block); }
 
-  // Checks the trailer: restart offsets ascend from 0 and lie before it. Entries are checked as they
-  // are walked. Errors: Corruption, or NotSupported for separated keys and values; `where` names the
-  // file and the block.
+  // Checks the trailer: restart offsets ascend from 0 and lie before it. Entries are checked as
+  // they are walked. Errors: Corruption, or NotSupported for separated keys and values; `where`
+  // names the file and the block.
   static Status Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block);
 
   [[nodiscard]] const char* entries_begin() const { return contents_.data.data(); }

@@ -28,8 +28,8 @@ using BlockBuffer = std::unique_ptr<char, BlockBufferDeleter>;
 
 // Null when memory is out. `allocator` may be null and outlives the buffer.
 [[nodiscard]] inline BlockBuffer AllocateBlockBuffer(size_t bytes, MemoryAllocator* allocator) {
-  void* memory = allocator != nullptr ? allocator->Allocate(bytes)
-                                      : ::operator new(bytes, std::nothrow);
+  void* memory =
+      allocator != nullptr ? allocator->Allocate(bytes) : ::operator new(bytes, std::nothrow);
   return BlockBuffer(static_cast<char*>(memory), BlockBufferDeleter{allocator});
 }
 

@@ -69,7 +69,9 @@ void DataBlockCursor::SeekToOffset(uint32_t offset) {
   if (corrupt_ || !valid_ || current_ != goal) Damaged();
 }
 
-void DataBlockCursor::SeekToFirst() { SeekToRestart(0); }
+void DataBlockCursor::SeekToFirst() {
+  SeekToRestart(0);
+}
 
 void DataBlockCursor::SeekToLast() {
   SeekToRestart(block_->restart_count() - 1);
@@ -78,8 +80,8 @@ void DataBlockCursor::SeekToLast() {
 
 bool DataBlockCursor::RestartKey(uint32_t restart, Slice* key) const {
   BlockEntryHeader header;
-  const char* unshared = DecodeBlockEntry(
-      block_->entries_begin() + block_->RestartOffset(restart), limit_, &header);
+  const char* unshared =
+      DecodeBlockEntry(block_->entries_begin() + block_->RestartOffset(restart), limit_, &header);
   if (unshared == nullptr || header.shared != 0 || header.unshared < kInternalKeyTrailerBytes) {
     return false;
   }
@@ -101,6 +103,23 @@ void DataBlockCursor::Seek(const Slice& target) {
   }
 }
 
+void DataBlockCursor::SeekToIndexed(const BlockKeyIndex& index, size_t i) {
+  const char* const start = block_->entries_begin() + index.offset(i);
+  BlockEntryHeader header;
+  const char* const unshared = DecodeBlockEntry(start, limit_, &header);
+  const size_t known = index.prefix_size() + sizeof(uint64_t);
+  // With a whole trailer of its own, what the entry shares are bytes of its user key.
+  if (unshared == nullptr || header.unshared < kInternalKeyTrailerBytes || header.shared > known) {
+    SeekToOffset(index.offset(i));
+    return;
+  }
+  if (known > capacity_) GrowBuffer(known, 0);
+  index.CopyKeyStart(i, buffer_);
+  raw_ = Slice(buffer_, header.shared);
+  next_ = start;
+  ParseNext();
+}
+
 void DataBlockCursor::SeekByWords(const BlockKeyIndex& index, const Slice& target) {
   uint64_t word = 0;
   const int side = index.Locate(ExtractUserKey(target), &word);
@@ -114,7 +133,7 @@ void DataBlockCursor::SeekByWords(const BlockKeyIndex& index, const Slice& targe
     Ended();
     return;
   }
-  SeekToOffset(index.offset(low));
+  SeekToIndexed(index, low);
   if (index.word(low) != word) return;  // beyond the target, as are all that follow
   uint64_t comparisons = 0;
   while (valid_) {

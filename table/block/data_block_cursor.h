@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "varve/slice.h"
+
 #include "table/block/block.h"
 #include "util/key/internal_key.h"
-#include "varve/slice.h"
 
 namespace varve {
 
@@ -87,6 +88,8 @@ class DataBlockCursor {
   }
   void GrowBuffer(size_t need, size_t keep);
   void OverrideSequence();
+  // To entry i of the key index, whose key is put together without walking to it if possible.
+  void SeekToIndexed(const BlockKeyIndex& index, size_t i);
   void SeekByWords(const BlockKeyIndex& index, const Slice& target);
   void SeekByRestarts(const Slice& target);
   // The whole key stored at a restart point; false if it is not whole.
@@ -95,9 +98,9 @@ class DataBlockCursor {
 
   bool valid_ = false;
   bool corrupt_ = false;
-  Slice key_;    // as seen outside
+  Slice key_;  // as seen outside
   Slice value_;
-  Slice raw_;    // as stored: what the next entry's shared bytes refer to
+  Slice raw_;                    // as stored: what the next entry's shared bytes refer to
   const char* next_ = nullptr;   // the entry after the current one
   const char* limit_ = nullptr;  // end of entries
   const char* current_ = nullptr;

@@ -19,7 +19,8 @@ bool OfferEntry(PointLookup* lookup, uint64_t trailer, const Slice& value, Block
 }
 
 uint64_t WithSequence(uint64_t trailer, SequenceNumber override_seq) {
-  if (override_seq == kMaxSequenceNumber) [[likely]] return trailer;
+  if (override_seq == kMaxSequenceNumber) [[likely]]
+    return trailer;
   return PackSequenceAndType(override_seq, UnpackType(trailer));
 }
 
@@ -68,7 +69,7 @@ BlockSearchResult SearchFromSeek(const Block& block, const InternalKeyComparator
 
 // What is known about the entry before the one under test.
 struct PreviousEntry {
-  bool equal = false;  // its user key is the lookup's
+  bool equal = false;    // its user key is the lookup's
   uint64_t trailer = 0;  // as stored; valid if equal
 };
 
@@ -120,8 +121,10 @@ BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& i
   size_t i = index->LowerBound(word);
   for (; i < count && index->word(i) == word; i++) {
     BlockEntryHeader header;
-    const char* unshared = DecodeBlockEntry(block.entries_begin() + index->offset(i),
-                                            block.entries_end(), &header);
+    const char* const start = block.entries_begin() + index->offset(i);
+    __builtin_prefetch(start + 64);
+    __builtin_prefetch(start + 128);
+    const char* unshared = DecodeBlockEntry(start, block.entries_end(), &header);
     if (unshared == nullptr) return BlockSearchResult::kCorrupt;
     uint64_t trailer = 0;
     switch (MatchEntry(header, unshared, user_key, covered, previous, &trailer)) {

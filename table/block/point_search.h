@@ -5,10 +5,11 @@
 
 #include <cstdint>
 
+#include "varve/cleanable.h"
+
 #include "table/block/block.h"
 #include "util/key/internal_key.h"
 #include "util/key/point_lookup.h"
-#include "varve/cleanable.h"
 
 namespace varve {
 

@@ -9,8 +9,8 @@
 
 namespace varve {
 
-BlockCacheKeyBase BlockCacheKeyBase::ForTable(const TableProperties& properties,
-                                              uint64_t file_size, Cache* cache) {
+BlockCacheKeyBase BlockCacheKeyBase::ForTable(const TableProperties& properties, uint64_t file_size,
+                                              Cache* cache) {
   if (properties.db_id.empty() || properties.db_session_id.empty() ||
       properties.orig_file_number == 0) {
     return BlockCacheKeyBase(cache->NewId(), uint64_t{1} << 63);

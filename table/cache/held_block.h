@@ -46,6 +46,8 @@ class Held {
     Forget();
   }
 
+  // Null unless it is in the cache.
+  [[nodiscard]] const Cache::Handle* cache_handle() const { return handle_; }
   // True if Share works: the object is in the cache.
   [[nodiscard]] bool shareable() const { return handle_ != nullptr; }
   // Registers one more reference with `pin`. Requires shareable().

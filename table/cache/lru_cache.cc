@@ -24,10 +24,16 @@ int AutomaticShardBits(size_t capacity) {
   return std::min(bits, kAutomaticShardBitsMax);
 }
 
-bool IsRatio(double value) { return value >= 0.0 && value <= 1.0; }
+bool IsRatio(double value) {
+  return value >= 0.0 && value <= 1.0;
+}
 
-LruEntry* EntryOf(Cache::Handle* handle) { return reinterpret_cast<LruEntry*>(handle); }
-Cache::Handle* HandleOf(LruEntry* entry) { return reinterpret_cast<Cache::Handle*>(entry); }
+LruEntry* EntryOf(Cache::Handle* handle) {
+  return reinterpret_cast<LruEntry*>(handle);
+}
+Cache::Handle* HandleOf(LruEntry* entry) {
+  return reinterpret_cast<Cache::Handle*>(entry);
+}
 
 std::shared_ptr<Cache> MakeCache(const LRUCacheOptions& options) {
   if (options.num_shard_bits > kShardBitsMax || options.secondary_cache != nullptr ||
@@ -35,8 +41,8 @@ std::shared_ptr<Cache> MakeCache(const LRUCacheOptions& options) {
       options.high_pri_pool_ratio + options.low_pri_pool_ratio > 1.0) {
     return nullptr;
   }
-  const int bits = options.num_shard_bits >= 0 ? options.num_shard_bits
-                                               : AutomaticShardBits(options.capacity);
+  const int bits =
+      options.num_shard_bits >= 0 ? options.num_shard_bits : AutomaticShardBits(options.capacity);
   return std::make_shared<LruCache>(options, bits);
 }
 
@@ -108,16 +114,22 @@ bool LruCache::Release(Handle* handle, bool erase_if_last_ref) {
   return ShardOf(entry->hash).Release(entry, erase_if_last_ref);
 }
 
-Cache::ObjectPtr LruCache::Value(Handle* handle) { return EntryOf(handle)->value; }
+Cache::ObjectPtr LruCache::Value(Handle* handle) {
+  return EntryOf(handle)->value;
+}
 
-size_t LruCache::GetCharge(Handle* handle) const { return EntryOf(handle)->charge; }
+size_t LruCache::GetCharge(Handle* handle) const {
+  return EntryOf(handle)->charge;
+}
 
 void LruCache::Erase(const Slice& key) {
   const uint64_t hash = HashOf(key);
   ShardOf(hash).Erase(key, hash);
 }
 
-uint64_t LruCache::NewId() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
+uint64_t LruCache::NewId() {
+  return next_id_.fetch_add(1, std::memory_order_relaxed);
+}
 
 void LruCache::SetCapacity(size_t capacity) {
   capacity_.store(capacity, std::memory_order_relaxed);
@@ -129,9 +141,13 @@ void LruCache::SetStrictCapacityLimit(bool strict_capacity_limit) {
   for (size_t i = 0; i < shard_count_; i++) shards_[i].SetStrict(strict_capacity_limit);
 }
 
-bool LruCache::HasStrictCapacityLimit() const { return strict_.load(std::memory_order_relaxed); }
+bool LruCache::HasStrictCapacityLimit() const {
+  return strict_.load(std::memory_order_relaxed);
+}
 
-size_t LruCache::GetCapacity() const { return capacity_.load(std::memory_order_relaxed); }
+size_t LruCache::GetCapacity() const {
+  return capacity_.load(std::memory_order_relaxed);
+}
 
 size_t LruCache::GetUsage() const {
   size_t sum = 0;
@@ -139,7 +155,9 @@ size_t LruCache::GetUsage() const {
   return sum;
 }
 
-size_t LruCache::GetUsage(Handle* handle) const { return EntryOf(handle)->total_charge; }
+size_t LruCache::GetUsage(Handle* handle) const {
+  return EntryOf(handle)->total_charge;
+}
 
 size_t LruCache::GetPinnedUsage() const {
   size_t sum = 0;
@@ -176,7 +194,9 @@ std::string LruCache::GetPrintableOptions() const {
   return text;
 }
 
-std::shared_ptr<Cache> LRUCacheOptions::MakeSharedCache() const { return MakeCache(*this); }
+std::shared_ptr<Cache> LRUCacheOptions::MakeSharedCache() const {
+  return MakeCache(*this);
+}
 
 std::shared_ptr<Cache> HyperClockCacheOptions::MakeSharedCache() const {
   LRUCacheOptions options;
@@ -192,8 +212,7 @@ std::shared_ptr<Cache> NewLRUCache(size_t capacity, int num_shard_bits, bool str
                                    double low_pri_pool_ratio) {
   return MakeCache(LRUCacheOptions(capacity, num_shard_bits, strict_capacity_limit,
                                    high_pri_pool_ratio, std::move(memory_allocator),
-                                   use_adaptive_mutex, metadata_charge_policy,
-                                   low_pri_pool_ratio));
+                                   use_adaptive_mutex, metadata_charge_policy, low_pri_pool_ratio));
 }
 
 std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& cache_opts) {

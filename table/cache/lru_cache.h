@@ -9,8 +9,9 @@
 #include <memory>
 #include <string>
 
-#include "table/cache/lru_shard.h"
 #include "varve/cache.h"
+
+#include "table/cache/lru_shard.h"
 
 namespace varve {
 

@@ -30,7 +30,8 @@ LruEntry* LruTable::Insert(LruEntry* entry) {
   LruEntry* const old = *link;
   entry->chain = old != nullptr ? old->chain : nullptr;
   *link = entry;
-  if (old == nullptr && ++size_ > buckets_.size()) Grow();
+  // Half full: a bucket rarely holds two, and each further entry is a further cache miss.
+  if (old == nullptr && ++size_ > buckets_.size() / 2) Grow();
   return old;
 }
 

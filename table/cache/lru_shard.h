@@ -8,8 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "util/sync/mutex.h"
 #include "varve/cache.h"
+
+#include "util/sync/mutex.h"
 
 namespace varve {
 
@@ -28,9 +29,9 @@ struct alignas(64) LruEntry {
   uint32_t key_size = 0;
   bool in_table = false;
   bool on_list = false;
-  bool used = false;      // looked up since it was put on the list
+  bool used = false;  // looked up since it was put on the list
   bool ever_used = false;
-  uint8_t pool = 0;       // where on the list
+  uint8_t pool = 0;                                 // where on the list
   Cache::Priority priority = Cache::Priority::LOW;  // as inserted
   union {
     char inline_key[kInlineKeyBytes];

@@ -60,7 +60,8 @@ Status FilterReader::GetRoot(const BlockReadContext& context, Held<DecodedIndex>
 
 Held<FilterBlock> FilterReader::FilterFor(const BlockReadContext& context,
                                           const Slice& internal_key) const {
-  if (filter_) [[likely]] return Held<FilterBlock>(filter_.get());
+  if (filter_) [[likely]]
+    return Held<FilterBlock>(filter_.get());
   BlockReadContext read = context;
   read.prefetcher = nullptr;
   read.high_priority = options_.high_priority;

@@ -7,13 +7,14 @@
 #include <memory>
 #include <vector>
 
+#include "varve/slice.h"
+#include "varve/slice_transform.h"
+#include "varve/status.h"
+
 #include "table/block_store.h"
 #include "table/filter/filter_block.h"
 #include "table/index/index_reader.h"
 #include "util/key/point_lookup.h"
-#include "varve/slice.h"
-#include "varve/slice_transform.h"
-#include "varve/status.h"
 
 namespace varve {
 

@@ -19,11 +19,10 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
   while (entries.Next()) {
     const BlockHandle& handle = entries.handle();
     if (!handle.FitsIn(limit) || handle.size > UINT32_MAX) {
-      return Status::Corruption("index points outside the file: offset " +
-                                    std::to_string(handle.offset) + ", size " +
-                                    std::to_string(handle.size) + ", limit " +
-                                    std::to_string(limit),
-                                where);
+      return Status::Corruption(
+          "index points outside the file: offset " + std::to_string(handle.offset) + ", size " +
+              std::to_string(handle.size) + ", limit " + std::to_string(limit),
+          where);
     }
     const Slice key = entries.key();
     if (key.size() > UINT32_MAX - result->separators_.size()) {
@@ -41,6 +40,7 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
   result->sizes_.shrink_to_fit();
 
   const size_t n = result->size();
+  result->hints_.reset(new BlockHints[n]);
   if (n != 0 && icmp.order() != KeyOrder::kCustom) {
     const Slice first = result->separator_user_key(0);
     const size_t prefix = first.difference_offset(result->separator_user_key(n - 1));
@@ -103,7 +103,7 @@ size_t DecodedIndex::Seek(const InternalKeyComparator& icmp, const Slice& target
 size_t DecodedIndex::MemoryUsage() const {
   return sizeof(*this) + words_.MemoryUsage() + prefix_.capacity() + separators_.capacity() +
          offsets_.capacity() * sizeof(uint64_t) + sizes_.capacity() * sizeof(uint32_t) +
-         separator_ends_.capacity() * sizeof(uint32_t);
+         separator_ends_.capacity() * sizeof(uint32_t) + size() * sizeof(BlockHints);
 }
 
 }  // namespace varve

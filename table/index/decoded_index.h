@@ -3,22 +3,50 @@
 
 // One index block, taken apart on load into arrays that are searched without decoding anything.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "varve/slice.h"
+#include "varve/status.h"
+
 #include "table/format/block_handle.h"
 #include "table/index/index_iterator.h"
 #include "table/index/word_tree.h"
 #include "util/key/internal_key.h"
-#include "varve/slice.h"
-#include "varve/status.h"
 
 namespace varve {
 
-// Thread safety: immutable.
+// Where the block of an index entry was last seen in memory. The addresses may be stale and are
+// only ever prefetched, which touches nothing; so they need no ordering and no protection.
+class BlockHints {
+ public:
+  void Remember(const void* cache_entry, const void* object, const void* data) {
+    Set(&cache_entry_, cache_entry);
+    Set(&object_, object);
+    Set(&data_, data);
+  }
+  [[nodiscard]] const void* cache_entry() const { return cache_entry_.load(kAny); }
+  [[nodiscard]] const void* object() const { return object_.load(kAny); }
+  [[nodiscard]] const void* data() const { return data_.load(kAny); }
+
+ private:
+  static constexpr std::memory_order kAny = std::memory_order_relaxed;
+
+  // Writes only what changes: readers on other cores share the line.
+  static void Set(std::atomic<const void*>* hint, const void* address) {
+    if (hint->load(kAny) != address) hint->store(address, kAny);
+  }
+
+  std::atomic<const void*> cache_entry_{nullptr};
+  std::atomic<const void*> object_{nullptr};
+  std::atomic<const void*> data_{nullptr};
+};
+
+// Thread safety: immutable, but for the hints.
 class DecodedIndex {
  public:
   // `block` is not needed afterwards. Every handle is checked to lie within the first `limit` bytes
@@ -38,6 +66,9 @@ class DecodedIndex {
     return form_.user_keys ? separator(i) : ExtractUserKey(separator(i));
   }
   [[nodiscard]] const IndexForm& form() const { return form_; }
+
+  // Requires i < size().
+  [[nodiscard]] BlockHints& hints(size_t i) const { return hints_[i]; }
 
   // Index of the first entry whose separator is >= `target` (an internal key): the only block that
   // may hold it. size() if there is none.
@@ -61,6 +92,7 @@ class DecodedIndex {
   std::vector<uint32_t> sizes_;
   std::string separators_;
   std::vector<uint32_t> separator_ends_;
+  std::unique_ptr<BlockHints[]> hints_;
 };
 
 }  // namespace varve

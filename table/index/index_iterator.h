@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "table/format/block_handle.h"
 #include "varve/slice.h"
+
+#include "table/format/block_handle.h"
 
 namespace varve {
 

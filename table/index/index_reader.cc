@@ -68,7 +68,8 @@ size_t IndexReader::MemoryUsage() const {
 bool IndexCursor::LoadRoot() {
   status_ = Status::OK();
   leaf_ = nullptr;
-  if (root_) [[likely]] return true;
+  if (root_) [[likely]]
+    return true;
   status_ = reader_->GetRoot(context_, &root_);
   return status_.ok();
 }
@@ -137,7 +138,8 @@ void IndexCursor::SeekToLast() {
 
 void IndexCursor::Next() {
   pos_++;
-  if (pos_ < leaf_->size()) [[likely]] return;
+  if (pos_ < leaf_->size()) [[likely]]
+    return;
   if (!reader_->two_level()) return;
   pos_ = 0;
   for (top_pos_++; LoadLeaf(); top_pos_++) {

@@ -8,12 +8,13 @@
 #include <memory>
 #include <vector>
 
+#include "varve/slice.h"
+#include "varve/status.h"
+
 #include "table/block_store.h"
 #include "table/cache/held_block.h"
 #include "table/format/block_handle.h"
 #include "table/index/decoded_index.h"
-#include "varve/slice.h"
-#include "varve/status.h"
 
 namespace varve {
 
@@ -53,12 +54,11 @@ class IndexReader {
   [[nodiscard]] const BlockHandle& root_handle() const { return options_.root; }
 
  private:
-  IndexReader(const BlockStore* store, const Options& options)
-      : store_(store), options_(options) {}
+  IndexReader(const BlockStore* store, const Options& options) : store_(store), options_(options) {}
 
   const BlockStore* const store_;
   const Options options_;
-  Held<DecodedIndex> root_;                      // empty if only cached
+  Held<DecodedIndex> root_;                     // empty if only cached
   std::vector<Held<DecodedIndex>> partitions_;  // if pinned
 };
 
@@ -87,8 +87,27 @@ class IndexCursor {
   // These require Valid(); slices live until the next move.
   [[nodiscard]] BlockHandle handle() const { return leaf_->handle(pos_); }
   [[nodiscard]] Slice separator_user_key() const { return leaf_->separator_user_key(pos_); }
+  // Asks for the memory that finding the entry's data block in the cache will touch.
+  void PrefetchBlock() const { Prefetch(pos_); }
+  // The same for the block after it, and for its first entries.
+  void PrefetchNextBlock() const {
+    if (pos_ + 1 >= leaf_->size()) return;
+    Prefetch(pos_ + 1);
+    const char* const data = static_cast<const char*>(leaf_->hints(pos_ + 1).data());
+    __builtin_prefetch(data);
+    __builtin_prefetch(data + 64);
+  }
+  // Where the entry's block was found.
+  void RememberBlock(const Held<Block>& block) const {
+    leaf_->hints(pos_).Remember(block.cache_handle(), block.get(), block->entries_begin());
+  }
 
  private:
+  void Prefetch(size_t pos) const {
+    const BlockHints& hints = leaf_->hints(pos);
+    __builtin_prefetch(hints.cache_entry());
+    Block::Prefetch(static_cast<const Block*>(hints.object()));
+  }
   bool LoadRoot();
   // Loads partition `top_pos_` of a two-level index, if there is one.
   bool LoadLeaf();

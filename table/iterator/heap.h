@@ -48,9 +48,7 @@ class ReplaceTopHeap {
   }
 
   // The item that comes out after top(); null if there is none.
-  [[nodiscard]] const T* Second() {
-    return items_.size() < 2 ? nullptr : &items_[RunnerUp()];
-  }
+  [[nodiscard]] const T* Second() { return items_.size() < 2 ? nullptr : &items_[RunnerUp()]; }
 
   void Pop() {
     items_.front() = std::move(items_.back());

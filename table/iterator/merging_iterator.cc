@@ -189,8 +189,7 @@ class MergingIterator final : public InternalIterator {
         &ahead_,
         [&](uint32_t index, InternalIterator* child) {
           child->Seek(key);
-          if (index < pivot.index && child->Valid() &&
-              order_.CompareFull(child->key(), key) == 0) {
+          if (index < pivot.index && child->Valid() && order_.CompareFull(child->key(), key) == 0) {
             child->Next();
           }
         },
@@ -206,8 +205,7 @@ class MergingIterator final : public InternalIterator {
         &behind_,
         [&](uint32_t index, InternalIterator* child) {
           child->SeekForPrev(key);
-          if (index > pivot.index && child->Valid() &&
-              order_.CompareFull(child->key(), key) == 0) {
+          if (index > pivot.index && child->Valid() && order_.CompareFull(child->key(), key) == 0) {
             child->Prev();
           }
         },

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: whatever is done to a database through its API, under whatever options, it answers as ordered
-// maps would.
-// Method: seeded random operations on a database in memory and on a reference; every answer compared.
-// VARVE_MODEL_SEEDS=N runs N seeds instead of the few of a normal run, VARVE_MODEL_SEED=S one of them.
+// Goal: whatever is done to a database through its API, under whatever options, it answers as
+// ordered maps would. Method: seeded random operations on a database in memory and on a reference;
+// every answer compared. VARVE_MODEL_SEEDS=N runs N seeds instead of the few of a normal run,
+// VARVE_MODEL_SEED=S one of them.
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,15 @@
 #include <string>
 #include <vector>
 
-#include "tests/harness/random.h"
-#include "tests/model/option_sets.h"
-#include "tests/model/reference.h"
 #include "varve/convenience.h"
 #include "varve/db.h"
 #include "varve/env.h"
 #include "varve/slice_transform.h"
 #include "varve/write_batch.h"
+
+#include "tests/harness/random.h"
+#include "tests/model/option_sets.h"
+#include "tests/model/reference.h"
 
 namespace varve::testing {
 
@@ -90,7 +91,9 @@ class ModelRun {
       EXPECT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
     }
     handles_.clear();
-    if (random_.OneIn(2)) EXPECT_TRUE(db_->Close().ok());
+    if (random_.OneIn(2)) {
+      EXPECT_TRUE(db_->Close().ok());
+    }
     db_.reset();
   }
 
@@ -143,7 +146,8 @@ class ModelRun {
       if (comparator->Compare(change.key, change.value) > 0) std::swap(change.key, change.value);
       // Keys of a deleted range have two kinds of history: single deletions stay away from them.
       for (auto& [key, count] : puts) {
-        if (comparator->Compare(key, change.key) >= 0 && comparator->Compare(key, change.value) < 0) {
+        if (comparator->Compare(key, change.key) >= 0 &&
+            comparator->Compare(key, change.value) < 0) {
           count = kNeverSingle;
         }
       }
@@ -180,7 +184,9 @@ class ModelRun {
     for (uint64_t i = 0; i < n; i++) {
       changes.push_back(RandomChange());
       AddToBatch(changes.back(), &batch);
-      if (random_.OneIn(30)) ASSERT_TRUE(batch.PutLogData("note").ok());
+      if (random_.OneIn(30)) {
+        ASSERT_TRUE(batch.PutLogData("note").ok());
+      }
       if (random_.OneIn(15)) {
         // What comes after a save point and is rolled back never happened.
         batch.SetSavePoint();
@@ -243,7 +249,9 @@ class ModelRun {
     for (size_t i = 0; i < keys.size(); i++) {
       const std::optional<std::string> expected = state.Get(names[i], keys[i]);
       ASSERT_EQ(expected.has_value(), statuses[i].ok()) << statuses[i].ToString();
-      if (expected.has_value()) ASSERT_EQ(*expected, values[i].ToString());
+      if (expected.has_value()) {
+        ASSERT_EQ(*expected, values[i].ToString());
+      }
     }
   }
 

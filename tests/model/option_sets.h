@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Random but legal options, small enough that every mechanism runs within a few thousand operations.
+// Random but legal options, small enough that every mechanism runs within a few thousand
+// operations.
 
 #include <string>
 
-#include "tests/harness/random.h"
 #include "varve/options.h"
+
+#include "tests/harness/random.h"
 
 namespace varve::testing {
 

@@ -53,8 +53,8 @@ struct OpenTable {
   Status Open(const std::string& content) {
     auto file = std::make_unique<StringReadFile>(std::make_shared<const std::string>(content),
                                                  mapped, reads);
-    auto file_reader = std::make_unique<RandomAccessFileReader>(
-        std::move(file), "000007.sst", RandomAccessFileReader::Options());
+    auto file_reader = std::make_unique<RandomAccessFileReader>(std::move(file), "000007.sst",
+                                                                RandomAccessFileReader::Options());
     reader.reset();
     return TableReader::Open(options, std::move(file_reader), content.size(), &reader);
   }

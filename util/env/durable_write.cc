@@ -6,8 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "util/env/file_names.h"
 #include "varve/env.h"
+
+#include "util/env/file_names.h"
 
 namespace varve {
 

@@ -83,9 +83,7 @@ class FileLogger final : public Logger {
     if (log_level < GetInfoLogLevel()) return;
     Write(log_level, format, ap, log_level == HEADER_LEVEL);
   }
-  void LogHeader(const char* format, va_list ap) override {
-    Write(HEADER_LEVEL, format, ap, true);
-  }
+  void LogHeader(const char* format, va_list ap) override { Write(HEADER_LEVEL, format, ap, true); }
 
   size_t GetLogFileSize() const override { return size_.load(std::memory_order_relaxed); }
 

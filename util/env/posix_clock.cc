@@ -8,9 +8,10 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "varve/system_clock.h"
+
 #include "util/env/io_error.h"
 #include "util/sync/mutex.h"
-#include "varve/system_clock.h"
 
 namespace varve {
 

@@ -50,8 +50,7 @@ IOStatus RefuseBothDirectAndMapped(bool direct, bool mapped, const std::string& 
 // Opens for writing: `extra` says how an existing file is treated.
 IOStatus OpenForWriting(const std::string& fname, int extra, const FileOptions& options,
                         PosixFd* fd) {
-  IOStatus s =
-      RefuseBothDirectAndMapped(options.use_direct_writes, options.use_mmap_writes, fname);
+  IOStatus s = RefuseBothDirectAndMapped(options.use_direct_writes, options.use_mmap_writes, fname);
   if (!s.ok()) return s;
   // Mapping for writing needs read permission as well.
   int flags = O_CREAT | O_NOFOLLOW | CloexecFlag(options) | extra;
@@ -131,8 +130,7 @@ IOStatus PosixFileSystem::NewWritableFile(const std::string& fname, const FileOp
   return s;
 }
 
-IOStatus PosixFileSystem::ReopenWritableFile(const std::string& fname,
-                                             const FileOptions& file_opts,
+IOStatus PosixFileSystem::ReopenWritableFile(const std::string& fname, const FileOptions& file_opts,
                                              std::unique_ptr<FSWritableFile>* result,
                                              IODebugContext*) {
   result->reset();
@@ -242,8 +240,7 @@ IOStatus PosixFileSystem::Truncate(const std::string& fname, size_t size, const 
   return s.ok() ? TruncateFd(fd.get(), fname, size) : s;
 }
 
-IOStatus PosixFileSystem::CreateDir(const std::string& dirname, const IOOptions&,
-                                    IODebugContext*) {
+IOStatus PosixFileSystem::CreateDir(const std::string& dirname, const IOOptions&, IODebugContext*) {
   return MakeDirectory(dirname);
 }
 
@@ -258,8 +255,7 @@ IOStatus PosixFileSystem::CreateDirIfMissing(const std::string& dirname, const I
   return s;
 }
 
-IOStatus PosixFileSystem::DeleteDir(const std::string& dirname, const IOOptions&,
-                                    IODebugContext*) {
+IOStatus PosixFileSystem::DeleteDir(const std::string& dirname, const IOOptions&, IODebugContext*) {
   return ::rmdir(dirname.c_str()) == 0 ? IOStatus::OK() : IoErrorFromErrno("rmdir", dirname, errno);
 }
 
@@ -303,8 +299,8 @@ IOStatus PosixFileSystem::SyncFile(const std::string& fname, const FileOptions&,
   return s.ok() ? SyncFd(fd.get(), fname, use_fsync) : s;
 }
 
-IOStatus PosixFileSystem::NumFileLinks(const std::string& fname, const IOOptions&,
-                                       uint64_t* count, IODebugContext*) {
+IOStatus PosixFileSystem::NumFileLinks(const std::string& fname, const IOOptions&, uint64_t* count,
+                                       IODebugContext*) {
   struct stat st = {};
   IOStatus s = StatPath(fname, &st);
   if (s.ok()) *count = static_cast<uint64_t>(st.st_nlink);
@@ -333,9 +329,8 @@ IOStatus PosixFileSystem::UnlockFile(FileLock* lock, const IOOptions&, IODebugCo
 IOStatus PosixFileSystem::GetTestDirectory(const IOOptions& options, std::string* path,
                                            IODebugContext* dbg) {
   const char* const chosen = std::getenv("TEST_TMPDIR");
-  *path = chosen != nullptr && *chosen != '\0'
-              ? std::string(chosen)
-              : "/tmp/varve_test-" + std::to_string(::geteuid());
+  *path = chosen != nullptr && *chosen != '\0' ? std::string(chosen)
+                                               : "/tmp/varve_test-" + std::to_string(::geteuid());
   return CreateDirIfMissing(*path, options, dbg);
 }
 

@@ -7,8 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "util/env/posix_fd.h"
 #include "varve/file_system.h"
+
+#include "util/env/posix_fd.h"
 
 namespace varve {
 

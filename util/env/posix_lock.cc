@@ -46,9 +46,9 @@ struct flock WholeFile(int16_t type) {
 }
 
 IOStatus HeldHere(const std::string& path) {
-  return IOStatus::IOError("lock " + path,
-                           "already held by this process (pid " + std::to_string(::getpid()) +
-                               "); close the other instance first");
+  return IOStatus::IOError("lock " + path, "already held by this process (pid " +
+                                               std::to_string(::getpid()) +
+                                               "); close the other instance first");
 }
 
 IOStatus HeldElsewhere(const std::string& path, int fd, int err) {
@@ -63,8 +63,7 @@ IOStatus HeldElsewhere(const std::string& path, int fd, int err) {
 }
 
 // Whether a live entry for `identity` exists. What a parent process held before fork() is not ours.
-bool HeldByThisProcess(LockTable& table, const FileIdentity& identity)
-    VARVE_REQUIRES(table.mutex) {
+bool HeldByThisProcess(LockTable& table, const FileIdentity& identity) VARVE_REQUIRES(table.mutex) {
   const auto it = table.held.find(identity);
   if (it == table.held.end()) return false;
   if (it->second.pid == ::getpid()) return true;

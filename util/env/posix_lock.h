@@ -14,9 +14,10 @@
 #include <string>
 #include <utility>
 
-#include "util/env/posix_fd.h"
 #include "varve/env.h"
 #include "varve/io_status.h"
+
+#include "util/env/posix_fd.h"
 
 namespace varve {
 

@@ -99,8 +99,8 @@ size_t PosixWritableFile::GetUniqueId(char* id, size_t max_size) const {
 
 IOStatus PosixWritableFile::InvalidateCache(size_t offset, size_t length) {
   if (direct_) return IOStatus::OK();
-  const int err = ::posix_fadvise(fd_.get(), static_cast<off_t>(offset),
-                                  static_cast<off_t>(length), POSIX_FADV_DONTNEED);
+  const int err = ::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(length),
+                                  POSIX_FADV_DONTNEED);
   return err == 0 ? IOStatus::OK() : IoErrorAt("fadvise", path_, offset, err);
 }
 
@@ -154,12 +154,11 @@ IOStatus PosixMappedWritableFile::MapNextPiece() {
     Unmap();
     piece_offset_ += piece_size_;
   }
-  const size_t size =
-      piece_size_ == 0 ? kFirstPiece : std::min(piece_size_ * 2, kLargestPiece);
+  const size_t size = piece_size_ == 0 ? kFirstPiece : std::min(piece_size_ * 2, kLargestPiece);
   piece_used_ = 0;
   piece_size_ = 0;
-  const int err = ::posix_fallocate(fd_.get(), static_cast<off_t>(piece_offset_),
-                                    static_cast<off_t>(size));
+  const int err =
+      ::posix_fallocate(fd_.get(), static_cast<off_t>(piece_offset_), static_cast<off_t>(size));
   if (err != 0) return IoErrorAt("allocate", path_, piece_offset_, err);
   void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(),
                       static_cast<off_t>(piece_offset_));

@@ -40,9 +40,8 @@ void RandomAccessFileReader::AskRateLimiter(size_t n, const IOOptions& io_option
   RateLimiter* const limiter = options_.rate_limiter;
   if (limiter == nullptr || io_options.rate_limiter_priority == Env::IO_TOTAL) return;
   while (n > 0) {
-    const size_t granted =
-        limiter->RequestToken(n, 0, io_options.rate_limiter_priority, options_.stats,
-                              RateLimiter::OpType::kRead);
+    const size_t granted = limiter->RequestToken(n, 0, io_options.rate_limiter_priority,
+                                                 options_.stats, RateLimiter::OpType::kRead);
     if (granted == 0 || granted >= n) return;
     n -= granted;
   }

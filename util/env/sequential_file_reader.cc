@@ -15,8 +15,8 @@ SequentialFileReader::SequentialFileReader(std::unique_ptr<FSSequentialFile> fil
       file_(std::move(file)),
       direct_(file_->use_direct_io()),
       alignment_(file_->GetRequiredBufferAlignment()),
-      readahead_size_(static_cast<size_t>(
-          RoundUp(std::max(readahead_size, kDefaultPageSize), alignment_))) {}
+      readahead_size_(
+          static_cast<size_t>(RoundUp(std::max(readahead_size, kDefaultPageSize), alignment_))) {}
 
 IOStatus SequentialFileReader::Open(FileSystem* fs, const std::string& fname,
                                     const FileOptions& file_options,

@@ -8,8 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "util/env/aligned_buffer.h"
 #include "varve/file_system.h"
+
+#include "util/env/aligned_buffer.h"
 
 namespace varve {
 

@@ -48,9 +48,9 @@ int ThreadPool::Unschedule(void* tag) {
   std::vector<Job> removed;
   {
     MutexLock lock(&mutex_);
-    const auto keep_end = std::stable_partition(
-        queue_.begin(), queue_.end(),
-        [tag](const Job& job) { return tag == nullptr || job.tag != tag; });
+    const auto keep_end =
+        std::stable_partition(queue_.begin(), queue_.end(),
+                              [tag](const Job& job) { return tag == nullptr || job.tag != tag; });
     removed.assign(keep_end, queue_.end());
     queue_.erase(keep_end, queue_.end());
   }

@@ -248,8 +248,8 @@ IOStatus WritableFileWriter::Close() {
   IOStatus s = Flush();
   if (s.ok() && direct_) {
     // Padding of the last page.
-    s = Latch(file_->Truncate(file_size_.load(std::memory_order_relaxed), options_.io_options,
-                              nullptr));
+    s = Latch(
+        file_->Truncate(file_size_.load(std::memory_order_relaxed), options_.io_options, nullptr));
     // The size that was just set is metadata that an earlier sync has not covered.
     if (s.ok()) s = Latch(file_->Fsync(options_.io_options, nullptr));
   }

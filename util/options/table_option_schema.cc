@@ -27,8 +27,7 @@ constexpr OptionRow kRows[] = {
     VARVE_ROW(pin_l0_filter_and_index_blocks_in_cache, "pin those of level 0"),
     VARVE_ROW(pin_top_level_index_and_filter, "pin the upper level of partitioned ones"),
     VARVE_ROW(metadata_cache_options, "what is pinned"),
-    VARVE_ROW(index_type, "layout of the index")
-        .DefaultOnly("only kBinarySearch is supported for new tables"),
+    VARVE_ROW(index_type, "layout of the index"),
     VARVE_ROW(data_block_index_type, "hash table in data blocks"),
     VARVE_ROW(data_block_hash_table_util_ratio, "its entries for each bucket").Between(0, 1),
     VARVE_ROW(index_block_search_type, "search within an index block")

@@ -68,8 +68,8 @@ class DoublingComparator final : public Comparator {
 
 TEST(DataBlockIterator, WalksAsAMapDoes) {
   static const DoublingComparator custom;
-  for (const Comparator* comparator :
-       {BytewiseComparator(), ReverseBytewiseComparator(), static_cast<const Comparator*>(&custom)}) {
+  for (const Comparator* comparator : {BytewiseComparator(), ReverseBytewiseComparator(),
+                                       static_cast<const Comparator*>(&custom)}) {
     const InternalKeyComparator icmp(comparator);
     for (uint32_t seed = 0; seed < 60; seed++) {
       std::mt19937 random(seed);
@@ -242,11 +242,11 @@ TEST(HostileBlock, BadTrailersAreRefusedByName) {
   EXPECT_TRUE(LoadBlock(with({0, 1 | 1u << 29}), &block).ok());  // a hint
   EXPECT_TRUE(LoadBlock("", &block).IsCorruption());
   EXPECT_TRUE(LoadBlock("abc", &block).IsCorruption());
-  EXPECT_TRUE(LoadBlock(with({0, 0}), &block).IsCorruption());        // no restart
-  EXPECT_TRUE(LoadBlock(with({0, 100}), &block).IsCorruption());      // more than fit
-  EXPECT_TRUE(LoadBlock(with({1, 1}), &block).IsCorruption());        // first not 0
-  EXPECT_TRUE(LoadBlock(with({0, 0, 2}), &block).IsCorruption());     // not ascending
-  EXPECT_TRUE(LoadBlock(with({0, 13, 2}), &block).IsCorruption());    // at the end
+  EXPECT_TRUE(LoadBlock(with({0, 0}), &block).IsCorruption());      // no restart
+  EXPECT_TRUE(LoadBlock(with({0, 100}), &block).IsCorruption());    // more than fit
+  EXPECT_TRUE(LoadBlock(with({1, 1}), &block).IsCorruption());      // first not 0
+  EXPECT_TRUE(LoadBlock(with({0, 0, 2}), &block).IsCorruption());   // not ascending
+  EXPECT_TRUE(LoadBlock(with({0, 13, 2}), &block).IsCorruption());  // at the end
   EXPECT_TRUE(LoadBlock(with({0, 1 | 1u << 30}), &block).IsCorruption());
   EXPECT_TRUE(LoadBlock(with({0, 1 | 1u << 28}), &block).IsNotSupported());
   EXPECT_NE(LoadBlock("abc", &block).ToString().find("a test"), std::string::npos);

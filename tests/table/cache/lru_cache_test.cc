@@ -24,7 +24,9 @@ struct Counted {
   int number;
 };
 
-void DeleteCounted(Cache::ObjectPtr object, MemoryAllocator*) { delete static_cast<Counted*>(object); }
+void DeleteCounted(Cache::ObjectPtr object, MemoryAllocator*) {
+  delete static_cast<Counted*>(object);
+}
 constexpr Cache::CacheItemHelper kCountedHelper(CacheEntryRole::kMisc, &DeleteCounted);
 
 LRUCacheOptions SmallOptions(size_t capacity) {
@@ -297,8 +299,8 @@ TEST(WordTree, FindsLowerBoundsAtEverySize) {
     std::vector<uint64_t> probes = {0, 1, UINT64_MAX - 1, UINT64_MAX};
     for (const uint64_t word : words) probes.insert(probes.end(), {word - 1, word, word + 1});
     for (const uint64_t probe : probes) {
-      const size_t expected = static_cast<size_t>(
-          std::lower_bound(words.begin(), words.end(), probe) - words.begin());
+      const size_t expected =
+          static_cast<size_t>(std::lower_bound(words.begin(), words.end(), probe) - words.begin());
       ASSERT_EQ(tree.LowerBound(probe), expected) << "n " << n << " probe " << probe;
     }
   }

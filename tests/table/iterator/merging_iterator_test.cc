@@ -66,8 +66,8 @@ class BackwardsComparator final : public Comparator {
 
 TEST(MergingIterator, WalksAsTheUnionInBothDirections) {
   static const BackwardsComparator custom;
-  for (const Comparator* comparator :
-       {BytewiseComparator(), ReverseBytewiseComparator(), static_cast<const Comparator*>(&custom)}) {
+  for (const Comparator* comparator : {BytewiseComparator(), ReverseBytewiseComparator(),
+                                       static_cast<const Comparator*>(&custom)}) {
     const InternalKeyComparator icmp(comparator);
     for (uint32_t seed = 0; seed < 60; seed++) {
       std::mt19937 random(seed);

@@ -96,6 +96,19 @@ TEST_F(CrashTest, OldBytesComeBackWhenAFileIsEmptiedOrOverwrittenWithoutSync) {
   EXPECT_EQ(After(CrashPolicy::kKill), (State{{"a", ""}}));
 }
 
+TEST_F(CrashTest, BytesWrittenOverSyncedOnesWaitForTheirSync) {
+  Write("a", std::string(10000, 'o'), true);
+  SyncDir();
+  std::unique_ptr<FSRandomRWFile> f;
+  ASSERT_TRUE(fs_->NewRandomRWFile("/db/a", {}, &f, nullptr).ok());
+  ASSERT_TRUE(f->Write(4000, std::string(200, 'n'), kIo, nullptr).ok());
+  EXPECT_TRUE(After(CrashPolicy::kSyncedOnly)["a"] == std::string(10000, 'o'));
+  ASSERT_TRUE(f->Sync(kIo, nullptr).ok());
+  const std::string expected =
+      std::string(4000, 'o') + std::string(200, 'n') + std::string(5800, 'o');
+  EXPECT_TRUE(After(CrashPolicy::kSyncedOnly)["a"] == expected);
+}
+
 TEST_F(CrashTest, DeletesAndRenamesWaitForTheDirectory) {
   Write("a", "A", true);
   Write("b", "B", true);

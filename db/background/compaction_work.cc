@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The queue of families that want compaction, and the running of plans.
+
+#include "db/background/compaction_work.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "db/background/events.h"
+#include "db/background/obsolete_files.h"
+#include "db/background/table_context.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+
+namespace varve {
+
+void CompactionWork::Schedule(ColumnFamily* family) {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  if (!e.read_only && !family->dropped() && !family->compaction_queued) {
+    const auto options = family->options();
+    if (!options->disable_auto_compactions &&
+        NeedsCompaction(*family->current(), family->shape(), *options)) {
+      family->compaction_queued = true;
+      queue_.push_back(family->shared_from_this());
+    }
+  }
+  Dispatch();
+}
+
+void CompactionWork::ScheduleAll() {
+  engine_->mu.AssertHeld();
+  for (const auto& [id, family] : engine_->families.all()) Schedule(family.get());
+  Dispatch();
+}
+
+bool CompactionWork::MayRunAutomatic() const {
+  const Engine& e = *engine_;
+  return !e.shutting_down.load(std::memory_order_acquire) && e.background_paused == 0 &&
+         e.errors.severity() == ErrorState::Severity::kNone && exclusive_ == 0 &&
+         manual_waiting_ == 0;
+}
+
+void CompactionWork::Dispatch() {
+  if (!MayRunAutomatic()) return;
+  const int limit = MaxRunning();
+  while (scheduled_ < limit && scheduled_ - running_ < static_cast<int>(queue_.size())) {
+    scheduled_++;
+    engine_->env->Schedule(&CompactionWork::RunOne, this, Env::Priority::LOW, engine_);
+  }
+}
+
+void CompactionWork::RunOne(void* work) { static_cast<CompactionWork*>(work)->BackgroundCompaction(); }
+
+void CompactionWork::BackgroundCompaction() {
+  Engine& e = *engine_;
+  MutexLock lock(&e.mu);
+  running_++;
+  if (!queue_.empty() && MayRunAutomatic()) {
+    const std::shared_ptr<ColumnFamily> family = std::move(queue_.front());
+    queue_.pop_front();
+    family->compaction_queued = false;
+    const Status s = RunAutomatic(family);
+    if (!s.ok() && !e.shutting_down.load(std::memory_order_acquire)) {
+      e.ReportError(s, BackgroundErrorReason::kCompaction);
+    }
+    e.obsolete->Purge();
+  }
+  running_--;
+  scheduled_--;
+  Dispatch();
+  e.background_changed.SignalAll();
+}
+
+Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family) {
+  Engine& e = *engine_;
+  if (family->dropped()) return Status::OK();
+  const auto options = family->options();
+  if (options->disable_auto_compactions) return Status::OK();
+  // Marks and unmarks since the last super-version change the scores.
+  const LevelShape shape = ComputeLevelShape(*family->current(), *options);
+  std::unique_ptr<CompactionPlan> plan =
+      PickCompaction(family->current(), shape, *options, family->running_compactions);
+  if (plan == nullptr) return Status::OK();
+  if (plan->start_level == 0) plan->max_subcompactions = e.dynamic->max_subcompactions;
+  CompactionResult result;
+  const Status s = RunPlan(family.get(), std::move(plan), RunControl(), &result);
+  if (s.IsColumnFamilyDropped()) return Status::OK();
+  return s;
+}
+
+void CompactionWork::MarkInputs(ColumnFamily* family, CompactionPlan* plan, bool marked) {
+  for (CompactionInputLevel& level : plan->inputs) {
+    for (FileRef& file : level.files) file->being_compacted = marked;
+  }
+  auto& running = family->running_compactions;
+  if (marked) {
+    running.push_back(plan);
+  } else {
+    running.erase(std::remove(running.begin(), running.end(), plan), running.end());
+  }
+}
+
+CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const CompactionPlan& plan,
+                                              const RunControl& control) const {
+  Engine& e = *engine_;
+  CompactionContext context;
+  context.icmp = &family->icmp();
+  context.options = family->options();
+  context.table_cache = family->shared_table_cache();
+  context.snapshots = e.snapshots.Pinned();
+  context.output = MakeTableOutputContext(e, *context.options, Env::IO_LOW);
+  context.build = MakeTableBuildOptions(e, *family, *context.options, plan.output_level);
+  context.new_file_number = [&e] { return e.versions->NewFileNumber(); };
+  context.cancelled = &e.shutting_down;
+  context.manual_cancelled = control.manual_cancelled;
+  context.user_cancelled = control.user_cancelled;
+  context.statistics = e.statistics;
+  context.env = e.env;
+  context.family_name = family->name();
+  context.enforce_single_del_contracts = e.options.enforce_single_del_contracts;
+  context.verify_entry_count = e.options.compaction_verify_record_count;
+  return context;
+}
+
+// Everything that needs no lock: reads, merges, writes, and makes the outputs' names durable.
+Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
+                               const RunControl& control, int job_id, CompactionResult* result) {
+  Engine& e = *engine_;
+  const CompactionContext context = MakeContext(family, plan, control);
+  MutexUnlock unlock(&e.mu);
+  LogInfo(e.info_log.get(), "[%s] [JOB %d] compacting %s (%s, score %.2f, %llu bytes)",
+          family->name().c_str(), job_id, plan.DebugString().c_str(),
+          GetCompactionReasonString(plan.reason), plan.score,
+          static_cast<unsigned long long>(plan.InputBytes()));
+  if (events::Wanted(e)) {
+    events::CompactionBegin(e, MakeInfo(*family, plan, CompactionResult(), job_id));
+  }
+  if (plan.trivial_move || plan.deletion_only) return Status::OK();
+  VARVE_RETURN_IF_ERROR(RunCompaction(plan, context, result));
+  if (e.directory == nullptr || result->outputs.empty()) return Status::OK();
+  const IOStatus synced = e.directory->FsyncWithDirOptions(IOOptions(), nullptr, DirFsyncOptions());
+  if (!synced.ok()) RemoveOutputs(*result);
+  return synced;
+}
+
+Status CompactionWork::Install(ColumnFamily* family, CompactionPlan* plan,
+                               const CompactionResult& result) {
+  Engine& e = *engine_;
+  if (family->dropped()) return Status::ColumnFamilyDropped("compaction", family->name());
+  VersionEdit edit;
+  edit.column_family = family->id();
+  FillCompactionEdit(*plan, result, &edit);
+  return e.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}}, e.directory.get());
+}
+
+// Outputs that did not get into the MANIFEST. While it is not known whether they did, they stay.
+void CompactionWork::RemoveOutputs(const CompactionResult& result) {
+  Engine& e = *engine_;
+  for (const NewFile& file : result.outputs) {
+    e.fs->DeleteFile(TableFileName(e.name, file.number), IOOptions(), nullptr)
+        .PermitUncheckedError();
+  }
+}
+
+void CompactionWork::CountRun(const CompactionPlan& plan, const CompactionResult& result) {
+  Engine& e = *engine_;
+  const auto level = static_cast<size_t>(plan.output_level);
+  if (e.level_stats.size() <= level) e.level_stats.resize(level + 1);
+  LevelCompactionStats& stats = e.level_stats[level];
+  stats.count++;
+  if (plan.trivial_move) stats.bytes_moved += plan.InputBytes();
+  stats.bytes_read += result.bytes_read;
+  stats.bytes_written += result.bytes_written;
+  stats.micros += result.micros;
+  stats.entries_in += result.entries_in;
+  stats.entries_dropped += result.entries_dropped_obsolete + result.entries_dropped_by_filter;
+}
+
+Status CompactionWork::RunPlan(ColumnFamily* family, std::unique_ptr<CompactionPlan> plan,
+                               const RunControl& control, CompactionResult* result) {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  const int job_id = e.NextJobId();
+  MarkInputs(family, plan.get(), true);
+  // Another thread may compact other files of the family meanwhile.
+  Schedule(family);
+  Status s = Execute(family, *plan, control, job_id, result);
+  if (s.ok()) {
+    s = Install(family, plan.get(), *result);
+    if (!s.ok() && !e.versions->manifest_in_doubt()) {
+      MutexUnlock unlock(&e.mu);
+      RemoveOutputs(*result);
+    }
+  }
+  MarkInputs(family, plan.get(), false);
+  if (s.ok()) {
+    CountRun(*plan, *result);
+    family->InstallSuperVersion();
+    e.UpdateStalls();
+    Schedule(family);
+  }
+  {
+    // The plan may hold the last share in files: they are closed without the lock.
+    MutexUnlock unlock(&e.mu);
+    CompactionJobInfo info = MakeInfo(*family, *plan, *result, job_id);
+    info.status = s;
+    info.aborted = s.IsIncomplete() || s.IsShutdownInProgress();
+    NotifyEnd(*family, *plan, *result, info);
+    if (control.info != nullptr) *control.info = std::move(info);
+    plan.reset();
+  }
+  e.background_changed.SignalAll();
+  return s;
+}
+
+CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const CompactionPlan& plan,
+                                           const CompactionResult& result, int job_id) const {
+  const Engine& e = *engine_;
+  CompactionJobInfo info;
+  info.cf_id = family.id();
+  info.cf_name = family.name();
+  info.thread_id = e.env->GetThreadID();
+  info.job_id = job_id;
+  info.base_input_level = plan.start_level;
+  info.output_level = plan.output_level;
+  info.compaction_reason = plan.reason;
+  info.compression = plan.compression;
+  CompactionJobStats& stats = info.stats;
+  for (const CompactionInputLevel& level : plan.inputs) {
+    for (const FileRef& file : level.files) {
+      info.input_files.push_back(TableFileName(e.name, file->number));
+      info.input_file_infos.push_back({level.level, file->number, 0});
+      stats.num_input_files++;
+      if (level.level == plan.output_level) stats.num_input_files_at_output_level++;
+      if (plan.trivial_move) stats.num_input_files_trivially_moved++;
+      stats.total_input_raw_key_bytes += file->raw_key_bytes;
+      stats.total_input_raw_value_bytes += file->raw_value_bytes;
+      stats.num_input_deletion_records += file->num_deletions;
+    }
+  }
+  for (size_t i = 0; i < result.outputs.size(); i++) {
+    const NewFile& file = result.outputs[i];
+    info.output_files.push_back(TableFileName(e.name, file.number));
+    info.output_file_infos.push_back({file.level, file.number, 0});
+    info.table_properties[info.output_files.back()] =
+        std::make_shared<TableProperties>(result.output_properties[i]);
+  }
+  stats.elapsed_micros = result.micros;
+  stats.cpu_micros = result.cpu_micros;
+  stats.num_input_records = result.entries_in;
+  stats.num_output_records = result.entries_out;
+  stats.num_output_files = result.outputs.size();
+  stats.total_input_bytes = result.bytes_read;
+  stats.total_output_bytes = result.bytes_written;
+  stats.num_records_replaced = result.entries_dropped_obsolete;
+  stats.is_manual_compaction = plan.is_manual;
+  return info;
+}
+
+void CompactionWork::NotifyEnd(const ColumnFamily& family, const CompactionPlan& plan,
+                               const CompactionResult& result, const CompactionJobInfo& info) {
+  Engine& e = *engine_;
+  if (info.status.ok()) {
+    const char* what = plan.trivial_move ? "moved" : plan.deletion_only ? "deleted" : "compacted";
+    LogInfo(e.info_log.get(),
+            "[%s] [JOB %d] %s %zu table(s) to L%d: %zu table(s), %llu bytes, %llu of %llu entries, "
+            "%.3f s",
+            family.name().c_str(), info.job_id, what, info.input_files.size(), plan.output_level,
+            result.outputs.size(), static_cast<unsigned long long>(result.bytes_written),
+            static_cast<unsigned long long>(result.entries_out),
+            static_cast<unsigned long long>(result.entries_in),
+            static_cast<double>(result.micros) / 1e6);
+  } else {
+    LogWarn(e.info_log.get(), "[%s] [JOB %d] compaction failed: %s", family.name().c_str(),
+            info.job_id, info.status.ToString().c_str());
+  }
+  if (!events::Wanted(e)) return;
+  for (size_t i = 0; i < result.outputs.size(); i++) {
+    TableFileCreationInfo created;
+    created.db_name = e.name;
+    created.cf_name = family.name();
+    created.file_path = info.output_files[i];
+    created.job_id = info.job_id;
+    created.reason = TableFileCreationReason::kCompaction;
+    created.file_size = result.outputs[i].size;
+    created.table_properties = result.output_properties[i];
+    created.status = info.status;
+    events::TableFileCreated(e, created);
+  }
+  events::CompactionCompleted(e, info);
+}
+
+}  // namespace varve

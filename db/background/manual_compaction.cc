@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Compactions that users ask for: ranges, named files, deletion of whole files, hints.
+
+#include <algorithm>
+#include <utility>
+
+#include "db/background/compaction_work.h"
+#include "db/background/flush_work.h"
+#include "db/background/obsolete_files.h"
+#include "db/compaction/input_span.h"
+#include "db/version/version_builder.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+
+namespace varve {
+
+namespace {
+
+// How often a waiting call looks at the caller's cancellation flag, which signals nobody.
+constexpr uint64_t kPollMicros = 50 * 1000;
+
+Status Paused(const char* why) {
+  return Status(Status::kIncomplete, Status::kManualCompactionPaused, Status::kNoError, why);
+}
+
+bool MemTableOverlaps(const MemTable& mem, const InternalKeyComparator& icmp, const Slice* begin,
+                      const Slice* end) {
+  if (mem.Empty()) return false;
+  if (begin == nullptr && end == nullptr) return true;
+  const auto tombstones = mem.RangeTombstones();
+  if (tombstones != nullptr && !tombstones->empty()) {
+    const size_t i = begin == nullptr ? 0 : tombstones->LowerBound(*begin);
+    if (i < tombstones->size() &&
+        (end == nullptr || icmp.CompareUserKey(tombstones->fragment(i).start, *end) <= 0)) {
+      return true;
+    }
+  }
+  const auto iterator = mem.NewIterator();
+  if (begin == nullptr) {
+    iterator->SeekToFirst();
+  } else {
+    iterator->Seek(InternalKey(*begin, kMaxSequenceNumber, kValueTypeForSeek).Encode());
+  }
+  return iterator->Valid() &&
+         (end == nullptr || icmp.CompareUserKey(ExtractUserKey(iterator->key()), *end) <= 0);
+}
+
+bool LevelOverlaps(const Version& version, int level, const Slice* begin, const Slice* end) {
+  return !version.level(level).Overlapping(begin, end).empty();
+}
+
+}  // namespace
+
+// Alone among compactions of the database, for the time of its life. mu is held by the creator
+// around both ends.
+class CompactionWork::Exclusive {
+ public:
+  Exclusive(CompactionWork* work, bool wanted) : work_(work), wanted_(wanted) {
+    if (!wanted_) {
+      work_->WaitForExclusive();
+      return;
+    }
+    work_->exclusive_++;
+    while (work_->running_ > 0 || work_->manual_working_ > 0 || work_->exclusive_running_) {
+      work_->engine_->background_changed.Wait();
+    }
+    work_->exclusive_running_ = true;
+  }
+  ~Exclusive() {
+    if (!wanted_) return;
+    work_->exclusive_--;
+    work_->exclusive_running_ = false;
+    work_->engine_->background_changed.SignalAll();
+    work_->ScheduleAll();
+  }
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+
+ private:
+  CompactionWork* const work_;
+  const bool wanted_;
+};
+
+void CompactionWork::WaitForExclusive() {
+  while (exclusive_ > 0) engine_->background_changed.Wait();
+}
+
+Status CompactionWork::ManualObstacle(const ColumnFamily& family,
+                                      const std::atomic<bool>* cancelled) const {
+  const Engine& e = *engine_;
+  if (e.shutting_down.load(std::memory_order_acquire)) {
+    return Status::ShutdownInProgress("manual compaction: the database is being closed");
+  }
+  if (family.dropped()) return Status::ColumnFamilyDropped("manual compaction", family.name());
+  if (manual_disabled_ > 0) return Paused("manual compactions are disabled");
+  if (cancelled != nullptr && cancelled->load(std::memory_order_acquire)) {
+    return Paused("manual compaction was cancelled");
+  }
+  if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
+  return Status::OK();
+}
+
+// The range's data in memtables goes to L0 first. Unless stalls are allowed, when that would make
+// writes stall it waits for compactions under way to make room.
+Status CompactionWork::FlushForRange(const ManualCall& call) {
+  Engine& e = *engine_;
+  bool overlaps = false;
+  {
+    SuperVersion* const super_version = call.family->AcquireSuperVersion();
+    const InternalKeyComparator& icmp = call.family->icmp();
+    overlaps = MemTableOverlaps(*super_version->mem(), icmp, call.begin, call.end);
+    for (const auto& mem : super_version->immutables()) {
+      overlaps = overlaps || MemTableOverlaps(*mem, icmp, call.begin, call.end);
+    }
+    super_version->Unref();
+  }
+  if (!overlaps) return Status::OK();
+  if (!call.options->allow_write_stall) {
+    MutexLock lock(&e.mu);
+    for (;;) {
+      VARVE_RETURN_IF_ERROR(ManualObstacle(*call.family, call.options->canceled));
+      StallInput after;
+      after.unflushed_memtables = call.family->unflushed_count() + 1;
+      after.l0_files = call.family->shape().l0_files + 1;
+      after.pending_compaction_bytes = call.family->shape().pending_compaction_bytes;
+      const StallVerdict verdict = JudgeStall(after, *call.family->options());
+      const bool may_improve = running_ > 0 || e.flush->Busy() || !queue_.empty();
+      if (verdict.condition == WriteStallCondition::kNormal || !may_improve) break;
+      e.background_changed.WaitFor(kPollMicros);
+    }
+  }
+  return e.flush->FlushFamilies({call.family}, FlushOptions(), FlushReason::kManualCompaction);
+}
+
+Status CompactionWork::CompactRange(ColumnFamily* family, const CompactRangeOptions& options,
+                                    const Slice* begin, const Slice* end) {
+  Engine& e = *engine_;
+  if (options.full_history_ts_low != nullptr) {
+    return Status::InvalidArgument("CompactRangeOptions::full_history_ts_low",
+                                   "the column family has no timestamps");
+  }
+  if (options.target_path_id != 0) {
+    return Status::InvalidArgument("CompactRangeOptions::target_path_id", "there is one path only");
+  }
+  if (options.change_level && options.target_level >= family->options()->num_levels) {
+    return Status::InvalidArgument("CompactRangeOptions::target_level", "is not below num_levels");
+  }
+  if (begin != nullptr && end != nullptr && family->icmp().CompareUserKey(*begin, *end) > 0) {
+    return Status::InvalidArgument("CompactRange", "the range ends before it begins");
+  }
+  const ManualCall call{family, &options, begin, end};
+  {
+    MutexLock lock(&e.mu);
+    VARVE_RETURN_IF_ERROR(ManualObstacle(*family, options.canceled));
+    manual_calls_++;
+  }
+  Status s = FlushForRange(call);
+  MutexLock lock(&e.mu);
+  if (s.ok()) {
+    const Exclusive exclusive(this, options.exclusive_manual_compaction);
+    int final_level = -1;
+    s = WalkLevels(call, &final_level);
+    if (s.ok() && options.change_level && final_level > 0) {
+      // A running compaction's inputs must not move.
+      exclusive_++;
+      while (!family->running_compactions.empty()) e.background_changed.Wait();
+      s = ManualObstacle(*family, options.canceled);
+      if (s.ok()) s = MoveLevel(family, final_level, options.target_level);
+      exclusive_--;
+      ScheduleAll();
+    }
+  }
+  e.obsolete->Purge();
+  manual_calls_--;
+  e.background_changed.SignalAll();
+  return s;
+}
+
+// From the first to the last level that holds any of the range. *final_level: where the data ended.
+Status CompactionWork::WalkLevels(const ManualCall& call, int* final_level) {
+  Engine& e = *engine_;
+  const VersionRef version = call.family->current();
+  int first = -1;
+  int last = -1;
+  for (int level = 0; level < version->num_levels(); level++) {
+    if (!LevelOverlaps(*version, level, call.begin, call.end)) continue;
+    if (first < 0) first = level;
+    last = level;
+  }
+  if (first < 0) return Status::OK();
+  const auto options = call.family->options();
+  const auto bottommost = call.options->bottommost_level_compaction;
+  const bool forced = bottommost == BottommostLevelCompaction::kForce ||
+                      bottommost == BottommostLevelCompaction::kForceOptimized;
+  const bool filtered =
+      options->compaction_filter != nullptr || options->compaction_filter_factory != nullptr;
+  const uint64_t newest_before = e.versions->next_file_number() - 1;
+  *final_level = last;
+  for (int level = first; level <= last; level++) {
+    ManualCompactionRequest request;
+    request.start_level = level;
+    request.begin = call.begin;
+    request.end = call.end;
+    request.max_subcompactions = call.options->max_subcompactions;
+    const bool in_place = level == last && level > 0;
+    request.output_level = in_place ? level : level + 1;
+    if (level == 0) request.output_level = std::max(1, call.family->shape().base_level);
+    if (request.output_level >= version->num_levels()) break;
+    if (in_place) {
+      if (bottommost == BottommostLevelCompaction::kSkip || (!forced && !filtered)) break;
+      request.allow_trivial_move = false;
+      if (bottommost == BottommostLevelCompaction::kForceOptimized) {
+        request.max_file_number = newest_before;
+      }
+    } else {
+      request.allow_trivial_move = !filtered && !(forced && level == last);
+    }
+    bool found = false;
+    VARVE_RETURN_IF_ERROR(CompactOneLevel(call, request, &found));
+    if (found) *final_level = std::max(*final_level, request.output_level);
+  }
+  return Status::OK();
+}
+
+Status CompactionWork::CompactOneLevel(const ManualCall& call,
+                                       const ManualCompactionRequest& request, bool* found) {
+  // Only with a limit on file numbers does one plan leave something for the next.
+  const bool repeat = request.max_file_number != UINT64_MAX;
+  bool ran = false;
+  do {
+    VARVE_RETURN_IF_ERROR(RunManualPlan(call, request, &ran));
+    *found = *found || ran;
+  } while (ran && repeat);
+  return Status::OK();
+}
+
+Status CompactionWork::RunManualPlan(const ManualCall& call,
+                                     const ManualCompactionRequest& request, bool* ran) {
+  Engine& e = *engine_;
+  ColumnFamily* const family = call.family;
+  *ran = false;
+  std::unique_ptr<CompactionPlan> plan;
+  manual_waiting_++;
+  Status s;
+  for (;;) {
+    s = ManualObstacle(*family, call.options->canceled);
+    if (!s.ok()) break;
+    if (e.background_paused == 0) {
+      const auto options = family->options();
+      bool conflict = false;
+      plan = PickManualCompaction(family->current(), family->shape(), *options, request,
+                                  family->running_compactions, &conflict);
+      if (!conflict) break;
+    }
+    e.background_changed.WaitFor(kPollMicros);
+  }
+  manual_waiting_--;
+  if (!s.ok() || plan == nullptr) {
+    Dispatch();
+    return s;
+  }
+  if (request.max_subcompactions == 0) plan->max_subcompactions = e.dynamic->max_subcompactions;
+  *ran = true;
+  manual_working_++;
+  RunControl control;
+  control.manual_cancelled = &manual_cancel_;
+  control.user_cancelled = call.options->canceled;
+  CompactionResult result;
+  s = RunPlan(family, std::move(plan), control, &result);
+  manual_working_--;
+  e.background_changed.SignalAll();
+  return s;
+}
+
+// CompactRangeOptions::change_level: the files of a level become those of another, empty one.
+Status CompactionWork::MoveLevel(ColumnFamily* family, int level, int target_level) {
+  Engine& e = *engine_;
+  const VersionRef version = family->current();
+  const LevelFiles& files = version->level(level);
+  if (target_level < 0) {
+    // The smallest level that has room, with nothing in between.
+    target_level = level;
+    const LevelShape& shape = family->shape();
+    for (int l = level - 1; l >= std::max(1, shape.base_level); l--) {
+      if (!version->level(l).empty()) break;
+      if (shape.target_bytes[static_cast<size_t>(l)] < files.bytes()) break;
+      target_level = l;
+    }
+  }
+  if (target_level == level || files.empty()) return Status::OK();
+  if (target_level == 0 && files.size() > 1) {
+    return Status::Aborted("CompactRangeOptions::target_level",
+                           "more than one table is not moved to L0");
+  }
+  const int from = std::min(level + 1, target_level);
+  const int to = std::max(level - 1, target_level);
+  for (int l = from; l <= to; l++) {
+    if (l != level && !version->level(l).empty()) {
+      return Status::NotSupported("CompactRangeOptions::change_level",
+                                  "levels between source and target are not empty");
+    }
+  }
+  VersionEdit edit;
+  edit.column_family = family->id();
+  for (const FileRef& file : files.files()) {
+    edit.deleted_files.emplace_back(level, file->number);
+    edit.new_files.push_back(DescribeFile(*file, target_level));
+  }
+  VARVE_RETURN_IF_ERROR(e.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}},
+                                                e.directory.get()));
+  family->InstallSuperVersion();
+  e.UpdateStalls();
+  LogInfo(e.info_log.get(), "[%s] moved L%d to L%d", family->name().c_str(), level, target_level);
+  return Status::OK();
+}
+
+Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOptions& options,
+                                    const std::vector<std::string>& names, int output_level,
+                                    std::vector<std::string>* output_names,
+                                    CompactionJobInfo* info) {
+  Engine& e = *engine_;
+  std::vector<uint64_t> numbers;
+  for (const std::string& name : names) {
+    const std::string base = name.substr(name.rfind('/') + 1);
+    uint64_t number = 0;
+    FileType type = kTempFile;
+    if (!ParseFileName(base, &number, &type) || type != kTableFile) {
+      return Status::InvalidArgument("CompactFiles: not the name of a table", name);
+    }
+    numbers.push_back(number);
+  }
+  MutexLock lock(&e.mu);
+  manual_calls_++;
+  CompactionResult result;
+  const auto run = [&]() -> Status {
+    WaitForExclusive();
+    VARVE_RETURN_IF_ERROR(ManualObstacle(*family, options.canceled));
+    std::unique_ptr<CompactionPlan> plan;
+    VARVE_RETURN_IF_ERROR(PickCompactFiles(family->current(), family->shape(), *family->options(),
+                                           numbers, output_level, family->running_compactions,
+                                           &plan));
+    plan->trivial_move = plan->trivial_move && options.allow_trivial_move;
+    if (options.compression != kDisableCompressionOption) plan->compression = options.compression;
+    plan->target_file_bytes = options.output_file_size_limit;
+    plan->max_subcompactions = options.max_subcompactions != 0 ? options.max_subcompactions
+                                                               : e.dynamic->max_subcompactions;
+    if (plan->trivial_move && output_names != nullptr) {
+      for (const uint64_t number : numbers) output_names->push_back(TableFileName(e.name, number));
+    }
+    RunControl control;
+    control.manual_cancelled = &manual_cancel_;
+    control.user_cancelled = options.canceled;
+    control.info = info;
+    manual_working_++;
+    Status s = RunPlan(family, std::move(plan), control, &result);
+    manual_working_--;
+    return s;
+  };
+  const Status s = run();
+  if (s.ok() && output_names != nullptr) {
+    for (const NewFile& file : result.outputs) {
+      output_names->push_back(TableFileName(e.name, file.number));
+    }
+  }
+  e.obsolete->Purge();
+  manual_calls_--;
+  e.background_changed.SignalAll();
+  return s;
+}
+
+Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
+                                           bool include_end) {
+  Engine& e = *engine_;
+  MutexLock lock(&e.mu);
+  VARVE_RETURN_IF_ERROR(ManualObstacle(*family, nullptr));
+  manual_calls_++;
+  auto plan = std::make_unique<CompactionPlan>();
+  PickFilesInRanges(family->current(), ranges, n, include_end, plan.get());
+  Status s;
+  if (!plan->inputs.empty()) {
+    manual_working_++;
+    CompactionResult result;
+    s = RunPlan(family, std::move(plan), RunControl(), &result);
+    manual_working_--;
+  }
+  e.obsolete->Purge();
+  manual_calls_--;
+  e.background_changed.SignalAll();
+  return s;
+}
+
+Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end) {
+  Engine& e = *engine_;
+  MutexLock lock(&e.mu);
+  if (family->dropped()) return Status::ColumnFamilyDropped("SuggestCompactRange", family->name());
+  const VersionRef& version = family->current();
+  // In the last level nothing would be gained.
+  for (int level = 0; level + 1 < version->non_empty_levels(); level++) {
+    for (FileMetaData* file : version->level(level).Overlapping(begin, end)) {
+      file->marked_for_compaction = true;
+    }
+  }
+  Schedule(family);
+  return Status::OK();
+}
+
+void CompactionWork::DisableManual() {
+  Engine& e = *engine_;
+  MutexLock lock(&e.mu);
+  manual_disabled_++;
+  manual_cancel_.store(true, std::memory_order_release);
+  e.background_changed.SignalAll();
+  while (manual_working_ > 0 || manual_waiting_ > 0) e.background_changed.Wait();
+}
+
+void CompactionWork::EnableManual() {
+  MutexLock lock(&engine_->mu);
+  if (manual_disabled_ > 0) manual_disabled_--;
+  if (manual_disabled_ == 0) manual_cancel_.store(false, std::memory_order_release);
+}
+
+}  // namespace varve

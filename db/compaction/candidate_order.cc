@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The orders that compaction_pri names.
+
+#include "db/compaction/candidate_order.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "db/compaction/input_span.h"
+
+namespace varve {
+
+namespace {
+
+// Bytes, and more when most entries are deletions: moving those down frees what they delete.
+double WeightedBytes(const FileMetaData& file) {
+  const auto size = static_cast<double>(file.size);
+  if (file.num_entries == 0 || file.num_deletions * 2 < file.num_entries) return size;
+  return size * (1 + static_cast<double>(file.num_deletions) /
+                         static_cast<double>(file.num_entries));
+}
+
+// Bytes of the next level that have to be rewritten for each byte that goes down.
+std::vector<double> OverlapRatios(const Version& version, int level) {
+  const InternalKeyComparator& icmp = *version.icmp();
+  const LevelFiles& files = version.level(level);
+  const LevelFiles& below = version.level(level + 1);
+  std::vector<double> ratios(files.size());
+  size_t first = 0;
+  for (size_t i = 0; i < files.size(); i++) {
+    while (first < below.size() &&
+           icmp.CompareUserKey(below[first]->largest.user_key(), files[i]->smallest.user_key()) < 0) {
+      first++;
+    }
+    uint64_t overlap = 0;
+    for (size_t j = first;
+         j < below.size() &&
+         icmp.CompareUserKey(below[j]->smallest.user_key(), files[i]->largest.user_key()) <= 0;
+         j++) {
+      overlap += below[j]->size;
+    }
+    ratios[i] = static_cast<double>(overlap) / std::max(1.0, WeightedBytes(*files[i]));
+  }
+  return ratios;
+}
+
+// Where the last compaction out of the level ended: behind the newest table of the next level.
+size_t RoundRobinStart(const Version& version, int level) {
+  const InternalKeyComparator& icmp = *version.icmp();
+  const LevelFiles& files = version.level(level);
+  const LevelFiles& below = version.level(level + 1);
+  const FileMetaData* newest = nullptr;
+  for (const FileRef& file : below.files()) {
+    if (newest == nullptr || file->number > newest->number) newest = file.get();
+  }
+  if (newest == nullptr) return 0;
+  for (size_t i = 0; i < files.size(); i++) {
+    if (icmp.CompareUserKey(files[i]->smallest.user_key(), newest->largest.user_key()) > 0) return i;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<size_t> OrderCandidates(const Version& version, int level, CompactionPri priority) {
+  const LevelFiles& files = version.level(level);
+  std::vector<size_t> order(files.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  // `before(a, b)`: file a is the better candidate. Ties keep the order of keys.
+  const auto sort = [&](auto before) { std::stable_sort(order.begin(), order.end(), before); };
+  switch (priority) {
+    case kByCompensatedSize:
+      sort([&](size_t a, size_t b) { return WeightedBytes(*files[a]) > WeightedBytes(*files[b]); });
+      break;
+    case kOldestLargestSeqFirst:
+      sort([&](size_t a, size_t b) { return files[a]->largest_seq < files[b]->largest_seq; });
+      break;
+    case kOldestSmallestSeqFirst:
+      sort([&](size_t a, size_t b) { return files[a]->smallest_seq < files[b]->smallest_seq; });
+      break;
+    case kMinOverlappingRatio: {
+      const std::vector<double> ratios = OverlapRatios(version, level);
+      sort([&](size_t a, size_t b) { return ratios[a] < ratios[b]; });
+      break;
+    }
+    case kRoundRobin:
+      std::rotate(order.begin(),
+                  order.begin() + static_cast<ptrdiff_t>(RoundRobinStart(version, level)),
+                  order.end());
+      break;
+  }
+  return order;
+}
+
+}  // namespace varve

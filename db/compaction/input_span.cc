@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Ranges, clean cuts and clusters.
+
+#include "db/compaction/input_span.h"
+
+#include <algorithm>
+
+namespace varve {
+
+namespace {
+
+// Whether entries of one user key may lie in both of two neighbours. A file that ends in a range
+// tombstone's exclusive end holds nothing of that key.
+bool ShareBorderKey(const InternalKeyComparator& icmp, const FileMetaData& left,
+                    const FileMetaData& right) {
+  if (!icmp.EqualUserKey(left.largest.user_key(), right.smallest.user_key())) return false;
+  return left.largest.sequence() != kMaxSequenceNumber ||
+         left.largest.type() != kTypeRangeDeletion;
+}
+
+}  // namespace
+
+void KeyRange::Include(const InternalKeyComparator& icmp, const FileMetaData& file) {
+  Include(icmp, RangeOf(icmp, file));
+}
+
+void KeyRange::Include(const InternalKeyComparator& icmp, const KeyRange& other) {
+  if (!other.set) return;
+  if (!set || icmp.CompareUserKey(other.smallest, smallest) < 0) smallest = other.smallest;
+  if (!set || icmp.CompareUserKey(other.largest, largest) > 0) largest = other.largest;
+  set = true;
+}
+
+bool KeyRange::Overlaps(const InternalKeyComparator& icmp, const KeyRange& other) const {
+  return set && other.set && icmp.CompareUserKey(smallest, other.largest) <= 0 &&
+         icmp.CompareUserKey(other.smallest, largest) <= 0;
+}
+
+KeyRange RangeOf(const InternalKeyComparator&, const FileMetaData& file) {
+  return KeyRange{true, file.smallest.user_key(), file.largest.user_key()};
+}
+
+KeyRange RangeOf(const InternalKeyComparator& icmp, const CompactionPlan& plan) {
+  KeyRange range;
+  for (const CompactionInputLevel& level : plan.inputs) {
+    for (const FileRef& file : level.files) range.Include(icmp, *file);
+  }
+  return range;
+}
+
+FileSpan OverlappingSpan(const LevelFiles& files, const InternalKeyComparator& icmp,
+                         const Slice* begin, const Slice* end) {
+  FileSpan span;
+  if (begin != nullptr) {
+    const InternalKey first(*begin, kMaxSequenceNumber, kValueTypeForSeek);
+    span.first = files.Find(first.Encode());
+  }
+  span.last = span.first;
+  while (span.last < files.size() &&
+         (end == nullptr ||
+          icmp.CompareUserKey(files[span.last]->smallest.user_key(), *end) <= 0)) {
+    span.last++;
+  }
+  return span;
+}
+
+void GrowToCleanCut(const LevelFiles& files, const InternalKeyComparator& icmp, FileSpan* span) {
+  if (span->empty()) return;
+  while (span->first > 0 &&
+         ShareBorderKey(icmp, *files[span->first - 1], *files[span->first])) {
+    span->first--;
+  }
+  while (span->last < files.size() &&
+         ShareBorderKey(icmp, *files[span->last - 1], *files[span->last])) {
+    span->last++;
+  }
+}
+
+KeyRange RangeOf(const LevelFiles& files, const InternalKeyComparator& icmp,
+                 const FileSpan& span) {
+  KeyRange range;
+  if (span.empty()) return range;
+  range.Include(icmp, *files[span.first]);
+  range.Include(icmp, *files[span.last - 1]);
+  return range;
+}
+
+bool AnyBeingCompacted(const LevelFiles& files, const FileSpan& span) {
+  for (size_t i = span.first; i < span.last; i++) {
+    if (files[i]->being_compacted) return true;
+  }
+  return false;
+}
+
+uint64_t BytesOf(const LevelFiles& files, const FileSpan& span) {
+  uint64_t bytes = 0;
+  for (size_t i = span.first; i < span.last; i++) bytes += files[i]->size;
+  return bytes;
+}
+
+std::vector<FileRef> FilesOf(const LevelFiles& files, const FileSpan& span) {
+  return {files.files().begin() + static_cast<ptrdiff_t>(span.first),
+          files.files().begin() + static_cast<ptrdiff_t>(span.last)};
+}
+
+KeyRange GrowL0Cluster(const LevelFiles& files, const InternalKeyComparator& icmp,
+                       std::vector<bool>* chosen) {
+  KeyRange range;
+  for (size_t i = 0; i < files.size(); i++) {
+    if ((*chosen)[i]) range.Include(icmp, *files[i]);
+  }
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (size_t i = 0; i < files.size(); i++) {
+      if ((*chosen)[i] || !range.Overlaps(icmp, RangeOf(icmp, *files[i]))) continue;
+      (*chosen)[i] = true;
+      range.Include(icmp, *files[i]);
+      grown = true;
+    }
+  }
+  return range;
+}
+
+}  // namespace varve

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Sets of input files that may legally be compacted together: runs of a level between clean cuts,
+// and clusters of L0 files.
+
+#include <cstddef>
+#include <vector>
+
+#include "db/compaction/plan.h"
+#include "db/version/version.h"
+
+namespace varve {
+
+// User keys, both inclusive. Slices point into files' bounds.
+struct KeyRange {
+  bool set = false;
+  Slice smallest;
+  Slice largest;
+
+  void Include(const InternalKeyComparator& icmp, const FileMetaData& file);
+  void Include(const InternalKeyComparator& icmp, const KeyRange& other);
+  bool Overlaps(const InternalKeyComparator& icmp, const KeyRange& other) const;
+};
+
+KeyRange RangeOf(const InternalKeyComparator& icmp, const FileMetaData& file);
+KeyRange RangeOf(const InternalKeyComparator& icmp, const CompactionPlan& plan);
+
+// Files [first, last) of a level >= 1.
+struct FileSpan {
+  size_t first = 0;
+  size_t last = 0;
+  bool empty() const { return first == last; }
+};
+
+// Null bounds are open.
+FileSpan OverlappingSpan(const LevelFiles& files, const InternalKeyComparator& icmp,
+                         const Slice* begin, const Slice* end);
+// Takes neighbours in as long as they share the user key at the border: older entries of a key must
+// not stay above newer ones.
+void GrowToCleanCut(const LevelFiles& files, const InternalKeyComparator& icmp, FileSpan* span);
+KeyRange RangeOf(const LevelFiles& files, const InternalKeyComparator& icmp, const FileSpan& span);
+bool AnyBeingCompacted(const LevelFiles& files, const FileSpan& span);
+uint64_t BytesOf(const LevelFiles& files, const FileSpan& span);
+std::vector<FileRef> FilesOf(const LevelFiles& files, const FileSpan& span);
+
+// Adds to `chosen` (by index in L0) every L0 file that overlaps the chosen ones' range, until none
+// does. Returns the range.
+KeyRange GrowL0Cluster(const LevelFiles& files, const InternalKeyComparator& icmp,
+                       std::vector<bool>* chosen);
+
+}  // namespace varve

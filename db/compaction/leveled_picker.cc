@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Automatic choices of levelled compaction.
+
+#include "db/compaction/leveled_picker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "db/compaction/candidate_order.h"
+#include "db/compaction/input_span.h"
+#include "db/compaction/plan_builder.h"
+
+namespace varve {
+
+namespace {
+
+// L0 files that a compaction within L0 has to get rid of to be worth its writing.
+constexpr size_t kLeastFilesWithinL0 = 4;
+
+class Picker {
+ public:
+  Picker(const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
+         const std::vector<const CompactionPlan*>& running)
+      : version_(*version),
+        icmp_(*version->icmp()),
+        shape_(shape),
+        options_(options),
+        builder_(version, shape, options, running) {}
+
+  std::unique_ptr<CompactionPlan> Pick() {
+    for (const int level : shape_.levels_by_score) {
+      const double score = shape_.scores[static_cast<size_t>(level)];
+      if (score < 1) break;
+      std::unique_ptr<CompactionPlan> plan = level == 0 ? PickFromL0() : PickFromLevel(level);
+      if (plan != nullptr) {
+        plan->score = score;
+        return plan;
+      }
+    }
+    return PickMarked();
+  }
+
+ private:
+  std::unique_ptr<CompactionPlan> PickFromL0() {
+    const LevelFiles& files = version_.level(0);
+    const bool busy = AnyBeingCompacted(files, {0, files.size()});
+    // One compaction out of L0 at a time: two would have to agree on which files are older.
+    if (!busy && shape_.base_level > 0) {
+      if (auto plan = PickL0Move()) return plan;
+      if (auto plan = PickL0Cluster(CompactionReason::kLevelL0FilesNum)) return plan;
+    }
+    return PickWithinL0();
+  }
+
+  // From the oldest file on, as many as overlap neither each other nor the base level: they go down
+  // as they are. Files that are newer may overlap them.
+  std::unique_ptr<CompactionPlan> PickL0Move() {
+    const LevelFiles& files = version_.level(0);
+    if (!builder_.SameCompression(0, shape_.base_level)) return nullptr;
+    std::vector<FileRef> moved;
+    KeyRange range;
+    for (size_t i = files.size(); i-- > 0;) {
+      const KeyRange own = RangeOf(icmp_, *files[i]);
+      const bool disjoint = std::none_of(moved.begin(), moved.end(), [&](const FileRef& file) {
+        return own.Overlaps(icmp_, RangeOf(icmp_, *file));
+      });
+      if (!disjoint || !builder_.CanMoveInto(own, shape_.base_level)) break;
+      moved.push_back(files.files()[i]);
+      range.Include(icmp_, own);
+    }
+    if (moved.empty()) return nullptr;
+    std::reverse(moved.begin(), moved.end());
+    PlanInputs inputs;
+    inputs.levels.push_back({0, std::move(moved)});
+    inputs.output_level = shape_.base_level;
+    inputs.reason = CompactionReason::kLevelL0FilesNum;
+    auto plan = builder_.Build(std::move(inputs));
+    plan->trivial_move = true;
+    return plan;
+  }
+
+  // The cluster of the oldest file that can be compacted now. Clusters do not overlap.
+  std::unique_ptr<CompactionPlan> PickL0Cluster(CompactionReason reason) {
+    const LevelFiles& files = version_.level(0);
+    std::vector<bool> tried(files.size(), false);
+    for (size_t seed = files.size(); seed-- > 0;) {
+      if (tried[seed]) continue;
+      std::vector<bool> chosen(files.size(), false);
+      chosen[seed] = true;
+      GrowL0Cluster(files, icmp_, &chosen);
+      for (size_t i = 0; i < files.size(); i++) tried[i] = tried[i] || chosen[i];
+      if (auto plan = builder_.FromL0(chosen, shape_.base_level, reason)) return plan;
+    }
+    return nullptr;
+  }
+
+  // The newest files among themselves, while L0 cannot go down: fewer files to read meanwhile.
+  std::unique_ptr<CompactionPlan> PickWithinL0() {
+    const LevelFiles& files = version_.level(0);
+    const auto trigger = static_cast<size_t>(std::max(1, options_.level0_file_num_compaction_trigger));
+    if (files.size() < trigger + 2) return nullptr;
+    const uint64_t limit = builder_.max_compaction_bytes();
+    uint64_t bytes = 0;
+    uint64_t best_cost = UINT64_MAX;  // bytes written for each file fewer
+    size_t count = 0;
+    while (count < files.size() && !files[count]->being_compacted) {
+      const uint64_t with_next = bytes + files[count]->size;
+      if (count > 0) {
+        const uint64_t cost = with_next / count;
+        if (cost > best_cost || with_next > limit) break;
+        best_cost = cost;
+      }
+      bytes = with_next;
+      count++;
+    }
+    if (count < kLeastFilesWithinL0) return nullptr;
+    PlanInputs inputs;
+    inputs.levels.push_back({0, FilesOf(files, {0, count})});
+    inputs.output_level = 0;
+    inputs.reason = CompactionReason::kLevelL0FilesNum;
+    return builder_.Build(std::move(inputs));
+  }
+
+  std::unique_ptr<CompactionPlan> PickFromLevel(int level) {
+    if (level + 1 >= version_.num_levels()) return nullptr;
+    for (const size_t index : OrderCandidates(version_, level, options_.compaction_pri)) {
+      if (version_.level(level)[index]->being_compacted) continue;
+      auto plan = builder_.FromLevel(level, {index, index + 1}, level + 1,
+                                     CompactionReason::kLevelMaxLevelSize);
+      if (plan == nullptr) continue;
+      if (!plan->trivial_move) builder_.GrowStartLevel(plan.get());
+      if (plan->trivial_move) ExtendMove(level, plan.get());
+      return plan;
+    }
+    return nullptr;
+  }
+
+  // Moves are nearly free: the files behind go along until the level has its size.
+  void ExtendMove(int level, CompactionPlan* plan) {
+    const LevelFiles& files = version_.level(level);
+    const uint64_t target = shape_.target_bytes[static_cast<size_t>(level)];
+    const uint64_t excess = files.bytes() > target ? files.bytes() - target : 0;
+    std::vector<FileRef>& moved = plan->inputs.front().files;
+    const auto at = std::find(files.files().begin(), files.files().end(), moved.back());
+    uint64_t bytes = plan->InputBytes();
+    for (auto i = static_cast<size_t>(at - files.files().begin()) + 1; i < files.size(); i++) {
+      FileSpan next{i, i + 1};
+      GrowToCleanCut(files, icmp_, &next);
+      const bool clean = next.first == i && next.last == i + 1;
+      bytes += files[i]->size;
+      if (!clean || files[i]->being_compacted || bytes > excess ||
+          bytes > builder_.max_compaction_bytes() ||
+          !builder_.CanMoveInto(RangeOf(icmp_, *files[i]), level + 1)) {
+        break;
+      }
+      moved.push_back(files.files()[i]);
+    }
+    builder_.Complete(plan);
+  }
+
+  // Where something lies beneath, or L0: elsewhere a file would be rewritten for nothing.
+  std::unique_ptr<CompactionPlan> PickMarked() {
+    const LevelFiles& l0 = version_.level(0);
+    const bool l0_busy = AnyBeingCompacted(l0, {0, l0.size()});
+    for (size_t i = 0; i < l0.size() && !l0_busy && shape_.base_level > 0; i++) {
+      if (!l0[i]->marked_for_compaction) continue;
+      std::vector<bool> chosen(l0.size(), false);
+      chosen[i] = true;
+      GrowL0Cluster(l0, icmp_, &chosen);
+      auto plan = builder_.FromL0(chosen, shape_.base_level,
+                                  CompactionReason::kFilesMarkedForCompaction);
+      if (plan == nullptr) continue;
+      plan->trivial_move = false;  // a move would leave in it what the mark is about
+      return plan;
+    }
+    for (int level = 1; level + 1 < version_.non_empty_levels(); level++) {
+      const LevelFiles& files = version_.level(level);
+      for (size_t i = 0; i < files.size(); i++) {
+        if (!files[i]->marked_for_compaction || files[i]->being_compacted) continue;
+        auto plan = builder_.FromLevel(level, {i, i + 1}, level + 1,
+                                       CompactionReason::kFilesMarkedForCompaction);
+        if (plan == nullptr) continue;
+        plan->trivial_move = false;
+        return plan;
+      }
+    }
+    return nullptr;
+  }
+
+  const Version& version_;
+  const InternalKeyComparator& icmp_;
+  const LevelShape& shape_;
+  const ColumnFamilyOptions& options_;
+  PlanBuilder builder_;
+};
+
+}  // namespace
+
+bool NeedsCompaction(const Version& version, const LevelShape& shape, const ColumnFamilyOptions&) {
+  const auto wants = [](double score) { return score >= 1; };
+  if (std::any_of(shape.scores.begin(), shape.scores.end(), wants)) return true;
+  for (int level = 0; level == 0 || level + 1 < version.non_empty_levels(); level++) {
+    if (level >= version.num_levels()) break;
+    for (const FileRef& file : version.level(level).files()) {
+      if (file->marked_for_compaction && !file->being_compacted) return true;
+    }
+  }
+  return false;
+}
+
+std::unique_ptr<CompactionPlan> PickCompaction(const VersionRef& version, const LevelShape& shape,
+                                               const ColumnFamilyOptions& options,
+                                               const std::vector<const CompactionPlan*>& running) {
+  return Picker(version, shape, options, running).Pick();
+}
+
+}  // namespace varve

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// From chosen files to complete plans.
+
+#include "db/compaction/plan_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "db/compaction/leveled_picker.h"
+
+namespace varve {
+
+namespace {
+
+// Output files per compaction when max_compaction_bytes leaves the choice to the engine.
+constexpr uint64_t kDefaultFilesPerCompaction = 25;
+
+bool MutuallyDisjoint(const InternalKeyComparator& icmp, const std::vector<FileRef>& files) {
+  for (size_t i = 0; i < files.size(); i++) {
+    for (size_t j = i + 1; j < files.size(); j++) {
+      if (RangeOf(icmp, *files[i]).Overlaps(icmp, RangeOf(icmp, *files[j]))) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+CompressionType CompressionForLevel(const ColumnFamilyOptions& options, int level, int base_level,
+                                    bool bottommost) {
+  if (bottommost && options.bottommost_compression != kDisableCompressionOption) {
+    return options.bottommost_compression;
+  }
+  const std::vector<CompressionType>& per_level = options.compression_per_level;
+  if (per_level.empty()) return options.compression;
+  // Entry 0 is L0's, entry 1 the base level's.
+  const int index = level == 0 ? 0 : level - std::max(1, base_level) + 1;
+  const int last = static_cast<int>(per_level.size()) - 1;
+  return per_level[static_cast<size_t>(std::clamp(index, 0, last))];
+}
+
+PlanBuilder::PlanBuilder(const VersionRef& version, const LevelShape& shape,
+                         const ColumnFamilyOptions& options,
+                         const std::vector<const CompactionPlan*>& running)
+    : version_(version),
+      icmp_(*version->icmp()),
+      shape_(shape),
+      options_(options),
+      running_(running) {}
+
+uint64_t PlanBuilder::max_compaction_bytes() const {
+  if (options_.max_compaction_bytes != 0) return options_.max_compaction_bytes;
+  return options_.target_file_size_base * kDefaultFilesPerCompaction;
+}
+
+bool PlanBuilder::IsBottommost(const KeyRange& range, int output_level) const {
+  return output_level > 0 &&
+         !version_->RangeMayExistFrom(output_level + 1, range.smallest, range.largest);
+}
+
+uint64_t PlanBuilder::TargetFileBytes(int output_level) const {
+  if (output_level == 0) return UINT64_MAX;
+  int steps = output_level - 1;
+  if (options_.level_compaction_dynamic_level_bytes) steps = output_level - shape_.base_level;
+  double bytes = static_cast<double>(std::max<uint64_t>(1, options_.target_file_size_base));
+  for (int i = 0; i < steps; i++) bytes *= std::max(1, options_.target_file_size_multiplier);
+  return bytes >= 1e18 ? UINT64_MAX : static_cast<uint64_t>(bytes);
+}
+
+bool PlanBuilder::SameCompression(int from_level, int to_level) const {
+  const bool last = to_level + 1 >= version_->non_empty_levels();
+  return CompressionForLevel(options_, from_level, shape_.base_level, false) ==
+         CompressionForLevel(options_, to_level, shape_.base_level, last);
+}
+
+bool PlanBuilder::TakenByRunning(const KeyRange& range, int level) const {
+  return std::any_of(running_.begin(), running_.end(), [&](const CompactionPlan* plan) {
+    return plan->output_level == level && range.Overlaps(icmp_, RangeOf(icmp_, *plan));
+  });
+}
+
+bool PlanBuilder::CanMoveInto(const KeyRange& range, int level) const {
+  if (level == 0 || level >= version_->num_levels()) return false;
+  if (!OverlappingSpan(version_->level(level), icmp_, &range.smallest, &range.largest).empty()) {
+    return false;
+  }
+  if (TakenByRunning(range, level)) return false;
+  if (level + 1 >= version_->num_levels()) return true;
+  const LevelFiles& beneath = version_->level(level + 1);
+  const FileSpan overlap = OverlappingSpan(beneath, icmp_, &range.smallest, &range.largest);
+  return BytesOf(beneath, overlap) <= max_compaction_bytes();
+}
+
+void PlanBuilder::Complete(CompactionPlan* plan) const {
+  const KeyRange range = RangeOf(icmp_, *plan);
+  plan->version = version_;
+  plan->start_level = plan->inputs.front().level;
+  plan->bottommost = IsBottommost(range, plan->output_level);
+  plan->compression = CompressionForLevel(options_, plan->output_level, shape_.base_level,
+                                          plan->bottommost);
+  plan->compression_opts = plan->bottommost && options_.bottommost_compression_opts.enabled
+                               ? options_.bottommost_compression_opts
+                               : options_.compression_opts;
+  plan->target_file_bytes = TargetFileBytes(plan->output_level);
+  plan->max_grandparent_overlap_bytes = max_compaction_bytes();
+  plan->grandparents.clear();
+  if (plan->output_level > 0 && plan->output_level + 1 < version_->num_levels()) {
+    const LevelFiles& beneath = version_->level(plan->output_level + 1);
+    plan->grandparents =
+        FilesOf(beneath, OverlappingSpan(beneath, icmp_, &range.smallest, &range.largest));
+  }
+}
+
+std::unique_ptr<CompactionPlan> PlanBuilder::Build(PlanInputs inputs) const {
+  auto plan = std::make_unique<CompactionPlan>();
+  plan->inputs = std::move(inputs.levels);
+  plan->output_level = inputs.output_level;
+  plan->reason = inputs.reason;
+  Complete(plan.get());
+  return plan;
+}
+
+std::unique_ptr<CompactionPlan> PlanBuilder::WithOutputLevel(CompactionInputLevel start,
+                                                             KeyRange range, int output_level,
+                                                             CompactionReason reason) const {
+  const int start_level = start.level;
+  const std::vector<FileRef> start_files = start.files;
+  PlanInputs inputs;
+  inputs.output_level = output_level;
+  inputs.reason = reason;
+  inputs.levels.push_back(std::move(start));
+  bool alone = true;
+  if (output_level != start_level) {
+    const LevelFiles& files = version_->level(output_level);
+    FileSpan span = OverlappingSpan(files, icmp_, &range.smallest, &range.largest);
+    GrowToCleanCut(files, icmp_, &span);
+    if (AnyBeingCompacted(files, span)) return nullptr;
+    range.Include(icmp_, RangeOf(files, icmp_, span));
+    alone = span.empty();
+    if (!alone) inputs.levels.push_back({output_level, FilesOf(files, span)});
+  }
+  if (TakenByRunning(range, output_level)) return nullptr;
+  auto plan = Build(std::move(inputs));
+  plan->trivial_move = alone && output_level != start_level &&
+                       (start_level > 0 || MutuallyDisjoint(icmp_, start_files)) &&
+                       SameCompression(start_level, output_level) &&
+                       std::all_of(start_files.begin(), start_files.end(), [&](const FileRef& f) {
+                         return CanMoveInto(RangeOf(icmp_, *f), output_level);
+                       });
+  return plan;
+}
+
+std::unique_ptr<CompactionPlan> PlanBuilder::FromLevel(int level, FileSpan span, int output_level,
+                                                       CompactionReason reason) const {
+  const LevelFiles& files = version_->level(level);
+  GrowToCleanCut(files, icmp_, &span);
+  if (span.empty() || AnyBeingCompacted(files, span)) return nullptr;
+  return WithOutputLevel({level, FilesOf(files, span)}, RangeOf(files, icmp_, span), output_level,
+                         reason);
+}
+
+std::unique_ptr<CompactionPlan> PlanBuilder::FromL0(const std::vector<bool>& chosen,
+                                                    int output_level,
+                                                    CompactionReason reason) const {
+  const LevelFiles& files = version_->level(0);
+  CompactionInputLevel start;
+  KeyRange range;
+  for (size_t i = 0; i < files.size(); i++) {
+    if (!chosen[i]) continue;
+    if (files[i]->being_compacted) return nullptr;
+    start.files.push_back(files.files()[i]);
+    range.Include(icmp_, *files[i]);
+  }
+  if (start.files.empty()) return nullptr;
+  return WithOutputLevel(std::move(start), range, output_level, reason);
+}
+
+void PlanBuilder::GrowStartLevel(CompactionPlan* plan) const {
+  if (plan->inputs.size() != 2 || plan->start_level == 0) return;
+  const LevelFiles& start = version_->level(plan->start_level);
+  const LevelFiles& output = version_->level(plan->output_level);
+  const KeyRange range = RangeOf(icmp_, *plan);
+  FileSpan span = OverlappingSpan(start, icmp_, &range.smallest, &range.largest);
+  GrowToCleanCut(start, icmp_, &span);
+  if (span.last - span.first <= plan->inputs[0].files.size()) return;
+  if (AnyBeingCompacted(start, span)) return;
+  KeyRange grown = RangeOf(start, icmp_, span);
+  FileSpan output_span = OverlappingSpan(output, icmp_, &grown.smallest, &grown.largest);
+  GrowToCleanCut(output, icmp_, &output_span);
+  if (output_span.last - output_span.first != plan->inputs[1].files.size()) return;
+  if (BytesOf(start, span) + BytesOf(output, output_span) > max_compaction_bytes()) return;
+  grown.Include(icmp_, range);
+  if (TakenByRunning(grown, plan->output_level)) return;
+  plan->inputs[0].files = FilesOf(start, span);
+  Complete(plan);
+}
+
+}  // namespace varve

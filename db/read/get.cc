@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/read/get.h"
+
+#include "db/read/file_bounds.h"
+#include "util/base/status_macros.h"
+#include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+Status CheckGetOptions(const ReadOptions& options) {
+  if (options.deadline.count() != 0) {
+    return Status::NotSupported("get: ReadOptions::deadline is not supported by this version");
+  }
+  if (options.read_tier == kMemtableTier) {
+    return Status::NotSupported("get: ReadOptions::read_tier kMemtableTier is for iterators");
+  }
+  return Status::OK();
+}
+
+// True when the search is over.
+bool SearchMemTables(const SuperVersion& super_version, PointLookup* lookup) {
+  PerfTimer<&PerfContext::get_from_memtable_time> timer;
+  AddPerfCount<&PerfContext::get_from_memtable_count>();
+  if (super_version.mem()->Get(lookup)) return true;
+  for (const std::shared_ptr<MemTable>& mem : super_version.immutables()) {
+    if (mem->Get(lookup)) return true;
+  }
+  return false;
+}
+
+// The tables of a super-version, as one key meets them.
+class TableSearch {
+ public:
+  TableSearch(const ReadOptions& options, const SuperVersion& super_version, PointLookup* lookup,
+              Statistics* statistics)
+      : options_(options),
+        version_(super_version.version()),
+        icmp_(*version_.icmp()),
+        table_cache_(super_version.table_cache()),
+        lookup_(lookup),
+        statistics_(statistics) {}
+
+  Status Run() {
+    const int levels = version_.non_empty_levels();
+    if (levels == 0) return Status::OK();
+    PerfTimer<&PerfContext::get_from_output_files_time> timer;
+    VARVE_RETURN_IF_ERROR(SearchLevelZero());
+    for (int level = 1; level < levels && !over(); level++) {
+      VARVE_RETURN_IF_ERROR(SearchLevel(level));
+    }
+    return Status::OK();
+  }
+
+ private:
+  bool over() const { return lookup_->state() != PointLookup::State::kSearching; }
+
+  Status SearchLevelZero() {
+    const LevelFiles& files = version_.level(0);
+    for (size_t i = 0; i < files.size(); i++) {
+      if (!FileCovers(*files[i], lookup_->user_key(), icmp_)) continue;
+      VARVE_RETURN_IF_ERROR(SearchFile(files[i], 0));
+      // A file's tombstones are newer than whatever the files after it hold.
+      if (over() || lookup_->EndIfCovered()) break;
+    }
+    return Status::OK();
+  }
+
+  Status SearchLevel(int level) {
+    const LevelFiles& files = version_.level(level);
+    const Slice user_key = lookup_->user_key();
+    for (size_t i = files.Find(lookup_->internal_key()); i < files.size(); i++) {
+      if (icmp_.CompareUserKey(user_key, files[i]->smallest.user_key()) < 0) break;
+      const bool may_continue =
+          icmp_.CompareUserKey(user_key, files[i]->largest.user_key()) >= 0;
+      if (!may_continue || !LargestIsExclusive(*files[i])) {
+        VARVE_RETURN_IF_ERROR(SearchFile(files[i], level));
+        if (over()) return Status::OK();
+      }
+      // Other engines may split the versions of one key between files of a level; a tombstone of
+      // the first may then be older than an entry in the second.
+      if (!may_continue) break;
+    }
+    (void)lookup_->EndIfCovered();
+    return Status::OK();
+  }
+
+  Status SearchFile(FileMetaData* file, int level) {
+    TableRef table;
+    Status s = table_cache_->Find(file, level, options_, &table);
+    if (s.ok()) s = table->Get(options_, lookup_);
+    if (!s.ok()) {
+      lookup_->Fail(s);
+      return s;
+    }
+    if (lookup_->state() == PointLookup::State::kFound) CountHit(level);
+    return lookup_->state() == PointLookup::State::kFailed ? lookup_->status() : s;
+  }
+
+  void CountHit(int level) const {
+    AddPerfLevelCount<&PerfContextByLevel::user_key_return_count>(static_cast<uint32_t>(level));
+    if (statistics_ == nullptr) return;
+    RecordTick(statistics_,
+               level == 0 ? GET_HIT_L0 : (level == 1 ? GET_HIT_L1 : GET_HIT_L2_AND_UP));
+  }
+
+  const ReadOptions& options_;
+  const Version& version_;
+  const InternalKeyComparator& icmp_;
+  TableCache* const table_cache_;
+  PointLookup* const lookup_;
+  Statistics* const statistics_;
+};
+
+}  // namespace
+
+Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
+                           PointLookup* lookup, Statistics* statistics, bool skip_memtables) {
+  if (options.deadline.count() != 0 || options.read_tier == kMemtableTier) [[unlikely]] {
+    return CheckGetOptions(options);
+  }
+  if (!skip_memtables && SearchMemTables(super_version, lookup)) {
+    RecordTick(statistics, MEMTABLE_HIT);
+    return lookup->state() == PointLookup::State::kFailed ? lookup->status() : Status::OK();
+  }
+  RecordTick(statistics, MEMTABLE_MISS);
+  return TableSearch(options, super_version, lookup, statistics).Run();
+}
+
+bool KeyMayExistInSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
+                               PointLookup* lookup, bool* found) {
+  ReadOptions without_io = options;
+  without_io.read_tier = kBlockCacheTier;
+  const Status s = GetFromSuperVersion(without_io, super_version, lookup, nullptr);
+  *found = s.ok() && lookup->state() == PointLookup::State::kFound;
+  // What is not known may exist.
+  return !s.ok() || *found;
+}
+
+}  // namespace varve

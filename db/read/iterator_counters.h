@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a DB iterator did, counted in plain integers and reported in bulk.
+
+#include <cstdint>
+
+#include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+// Running totals of one iterator. Tickers get them when it dies; the thread's PerfContext gets the
+// difference over each call, if the thread counts.
+struct IteratorCounters {
+  uint64_t next = 0;
+  uint64_t next_found = 0;
+  uint64_t prev = 0;
+  uint64_t prev_found = 0;
+  uint64_t seek = 0;
+  uint64_t seek_found = 0;
+  uint64_t bytes = 0;            // of keys and values stood on
+  uint64_t hidden = 0;           // superseded or deleted versions passed over
+  uint64_t deleted = 0;          // deletions, and entries under range tombstones, passed over
+  uint64_t recent = 0;           // versions newer than the snapshot passed over
+  uint64_t reseeks = 0;
+
+  void AddToStatistics(Statistics* statistics) const {
+    if (statistics == nullptr) return;
+    statistics->recordTick(NUMBER_DB_SEEK, seek);
+    statistics->recordTick(NUMBER_DB_SEEK_FOUND, seek_found);
+    statistics->recordTick(NUMBER_DB_NEXT, next);
+    statistics->recordTick(NUMBER_DB_NEXT_FOUND, next_found);
+    statistics->recordTick(NUMBER_DB_PREV, prev);
+    statistics->recordTick(NUMBER_DB_PREV_FOUND, prev_found);
+    statistics->recordTick(ITER_BYTES_READ, bytes);
+    statistics->recordTick(NUMBER_ITER_SKIP, hidden + deleted + recent);
+    statistics->recordTick(NUMBER_OF_RESEEKS_IN_ITERATION, reseeks);
+  }
+
+  // Requires: the thread counts.
+  void AddToPerfContext(const IteratorCounters& before) const {
+    PerfContext* const perf = ThreadPerfContext();
+    const uint64_t moves = (next - before.next) + (prev - before.prev);
+    perf->iter_next_count += next - before.next;
+    perf->iter_prev_count += prev - before.prev;
+    perf->iter_seek_count += seek - before.seek;
+    perf->iter_read_bytes += bytes - before.bytes;
+    // The entry that a move leaves counts as passed over.
+    perf->internal_key_skipped_count += hidden - before.hidden + moves;
+    perf->internal_delete_skipped_count += deleted - before.deleted;
+    perf->internal_recent_skipped_count += recent - before.recent;
+  }
+};
+
+}  // namespace varve

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A copy of the key that an iterator last stood on.
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+
+#include "varve/slice.h"
+
+namespace varve {
+
+// Keys of usual size live in the object; larger ones allocate when they exceed all before.
+class KeyBuffer {
+ public:
+  KeyBuffer() = default;
+  KeyBuffer(const KeyBuffer&) = delete;
+  KeyBuffer& operator=(const KeyBuffer&) = delete;
+
+  // `key` may be this buffer's own slice().
+  void Assign(const Slice& key) {
+    if (key.size() > capacity_) [[unlikely]] {
+      Grow(key.size());
+    }
+    size_ = key.size();
+    if (size_ != 0 && key.data() != data_) memcpy(data_, key.data(), size_);
+  }
+
+  Slice slice() const { return Slice(data_, size_); }
+
+ private:
+  static constexpr size_t kInlineBytes = 64;
+
+  // The old bytes are given up: no key that is larger than the buffer lies in it.
+  void Grow(size_t need) {
+    capacity_ = need * 2;
+    heap_ = std::make_unique<char[]>(capacity_);
+    data_ = heap_.get();
+  }
+
+  char* data_ = inline_;
+  size_t size_ = 0;
+  size_t capacity_ = kInlineBytes;
+  std::unique_ptr<char[]> heap_;
+  char inline_[kInlineBytes];
+};
+
+}  // namespace varve

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The rules by which internal entries become user keys: which version of a key shows at a sequence
+// number, and where a walk over keys ends.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "db/read/iterator_counters.h"
+#include "db/read/key_buffer.h"
+#include "util/iter/internal_iterator.h"
+#include "util/key/internal_key.h"
+#include "util/key/range_tombstone.h"
+#include "varve/options.h"
+#include "varve/slice_transform.h"
+
+namespace varve {
+
+// Walks the visible, live user keys of a merged source within the bounds of the options.
+//
+// Forward, the source stands on the entry that is shown, and key() and value() are the source's own
+// bytes. Backward, the source stands before all entries of the key that is shown, because only then
+// is it known which version was the newest; key() and value() are copies, or pinned.
+//
+// Thread safety: none. Lifetime: options, comparator, tombstones and the extractor outlive it; the
+// source's iterators add to `tombstones` what they open.
+class UserKeyWalk {
+ public:
+  struct Settings {
+    const ReadOptions* options = nullptr;
+    const InternalKeyComparator* icmp = nullptr;
+    const SliceTransform* prefix_extractor = nullptr;  // null unless walks end with the prefix
+    uint64_t reseek_after = 8;  // hidden versions of one key stepped over before a seek
+  };
+
+  UserKeyWalk() = default;
+  UserKeyWalk(const UserKeyWalk&) = delete;
+  UserKeyWalk& operator=(const UserKeyWalk&) = delete;
+
+  void Init(const Settings& settings, TombstoneSet* tombstones);
+  // The source to walk from now on; forgets the position.
+  void SetSource(std::unique_ptr<InternalIterator> source);
+  // What is visible from now on; forgets the position.
+  void SetSequence(SequenceNumber sequence);
+  // Lets go of the source and of what is pinned from it.
+  void DropSource() {
+    StartSeek();
+    source_.reset();
+  }
+
+  bool Valid() const { return valid_; }
+  const Slice& key() const { return key_; }
+  const Slice& value() const { return value_; }
+  const Status& status() const { return status_; }
+  void Fail(Status status);
+  SequenceNumber sequence() const { return sequence_; }
+  // The user key where the walk stands, or where it gave up.
+  Slice stopped_at() const { return valid_ ? key_ : passed_key_.slice(); }
+  // True when the bytes stay until the source is destroyed.
+  bool IsKeyPinned() const;
+  bool IsValuePinned() const;
+
+  void SeekToFirst();
+  void SeekToLast();
+  void Seek(const Slice& target);
+  void SeekForPrev(const Slice& target);
+  // Both require Valid().
+  void Next() {
+    budget_left_ = budget_;
+    if (backward_) [[unlikely]] {
+      TurnForward();
+    } else {
+      passed_key_.Assign(key_);
+      source_->Next();
+    }
+    FindForward(Passing::kHidden);
+  }
+  void Prev() {
+    budget_left_ = budget_;
+    if (!backward_) [[unlikely]] TurnBackward();
+    FindBackward();
+  }
+
+  IteratorCounters counters;
+
+ private:
+  // Why entries of passed_key_ are being passed over.
+  enum class Passing : uint8_t {
+    kNothing,
+    kHidden,  // something newer of the key was shown, or deletes it
+    kRecent,  // too new for the sequence number
+  };
+  enum class Verdict : uint8_t { kLive, kDeleted, kFailed };
+
+  void FindForward(Passing passing);
+  void FindBackward();
+  bool FindNewestVisible(uint64_t* trailer);
+  bool SeekNewestVisible(uint64_t* trailer);
+  bool PassBackward();
+  void TurnForward();
+  void TurnBackward();
+  bool ReseekForward(Passing passing, uint64_t trailer);
+  void ReseekBackward();
+
+  Verdict Judge(const Slice& user_key, uint64_t trailer);
+  Verdict RefuseType(uint64_t trailer);
+  // True while another entry may be passed over; fails the walk otherwise.
+  bool Spend() {
+    if (budget_left_-- != 0) [[likely]]
+      return true;
+    return Overspent();
+  }
+  bool Overspent();
+
+  bool BeyondEnd(const Slice& user_key) const {
+    return (upper_ != nullptr && icmp_->CompareUserKey(user_key, *upper_) >= 0) ||
+           (has_prefix_ && !InPrefix(user_key));
+  }
+  bool BeyondStart(const Slice& user_key) const {
+    return (lower_ != nullptr && icmp_->CompareUserKey(user_key, *lower_) < 0) ||
+           (has_prefix_ && !InPrefix(user_key));
+  }
+  bool InPrefix(const Slice& user_key) const;
+  void SetPrefixOf(const Slice& user_key);
+
+  void StartSeek();
+  void SeekSource(const Slice& user_key, SequenceNumber sequence, ValueType type);
+  void SeekSourceForPrev(const Slice& user_key, SequenceNumber sequence, ValueType type);
+  void SaveValue();
+  void EndOfSource();
+
+  std::unique_ptr<InternalIterator> source_;
+  const InternalKeyComparator* icmp_ = nullptr;
+  TombstoneSet* tombstones_ = nullptr;
+  const Slice* lower_ = nullptr;
+  const Slice* upper_ = nullptr;
+  SequenceNumber sequence_ = 0;
+  bool valid_ = false;
+  bool backward_ = false;
+  bool has_prefix_ = false;
+  bool pins_ = false;             // pin_data
+  bool key_kept_ = false;         // backward: key_ is the source's, pinned
+  bool value_kept_ = false;       // backward: value_ is the source's, pinned for its life
+  Slice key_;
+  Slice value_;
+  uint64_t reseek_after_ = 0;
+  uint64_t budget_ = UINT64_MAX;  // max_skippable_internal_keys
+  uint64_t budget_left_ = 0;
+  KeyBuffer passed_key_;
+  Status status_;
+  const SliceTransform* extractor_ = nullptr;
+  std::string prefix_;
+  std::string target_;
+  std::string saved_value_;
+  Cleanable value_pin_;
+};
+
+}  // namespace varve

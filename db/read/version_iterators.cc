@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/read/version_iterators.h"
+
+#include <string>
+#include <utility>
+
+#include "db/read/file_bounds.h"
+#include "table/iterator/merging_iterator.h"
+#include "util/base/status_macros.h"
+#include "varve/slice_transform.h"
+
+namespace varve {
+
+namespace {
+
+// True when the table stays open as long as the file's metadata, which the super-version holds.
+bool StaysOpen(const FileMetaData& file, const TableRef& table) {
+  return file.reader.load(std::memory_order_acquire) == table.get();
+}
+
+// Tables that are left out keep their tombstones: those concern other tables' entries.
+bool FilteredOut(const ReadOptions& options, const TableReader& table) {
+  return options.table_filter && !options.table_filter(*table.properties());
+}
+
+// A table's iterator and the share that keeps a table of the limited cache open.
+class OpenTableIterator final : public InternalIterator {
+ public:
+  OpenTableIterator(TableRef table, std::unique_ptr<InternalIterator> iter)
+      : table_(std::move(table)), iter_(std::move(iter)) {}
+
+  void SeekToFirst() override {
+    iter_->SeekToFirst();
+    Publish();
+  }
+  void SeekToLast() override {
+    iter_->SeekToLast();
+    Publish();
+  }
+  void Seek(const Slice& target) override {
+    iter_->Seek(target);
+    Publish();
+  }
+  void SeekForPrev(const Slice& target) override {
+    iter_->SeekForPrev(target);
+    Publish();
+  }
+  void Next() override {
+    iter_->Next();
+    Publish();
+  }
+  void Prev() override {
+    iter_->Prev();
+    Publish();
+  }
+  Status status() const override { return iter_->status(); }
+
+  // PinValue stays refused: the bytes may live in a mapping that goes with the table.
+  bool IsValuePinned() const override { return iter_->IsValuePinned(); }
+  bool IsKeyPinned() const override { return iter_->IsKeyPinned(); }
+
+ private:
+  void Publish() {
+    valid_ = iter_->Valid();
+    if (!valid_) return;
+    key_ = iter_->key();
+    value_ = iter_->value();
+  }
+
+  const TableRef table_;  // outlives iter_
+  const std::unique_ptr<InternalIterator> iter_;
+};
+
+class LevelIterator final : public InternalIterator {
+ public:
+  LevelIterator(const LevelFiles* files, int level, TableCache* table_cache,
+                const InternalKeyComparator* icmp, const ReadOptions& options,
+                const TableIterOptions& iter_options, TombstoneSet* tombstones)
+      : files_(*files),
+        level_(level),
+        table_cache_(table_cache),
+        icmp_(*icmp),
+        options_(options),
+        iter_options_(iter_options),
+        extractor_(iter_options.prefix_mode
+                       ? table_cache->options().cf_options->prefix_extractor.get()
+                       : nullptr),
+        tombstones_(tombstones) {}
+
+  void SeekToFirst() override {
+    Start();
+    Ahead(0);
+  }
+
+  void SeekToLast() override {
+    Start();
+    Behind(files_.size());
+  }
+
+  void Seek(const Slice& target) override {
+    Start();
+    NotePrefix(target);
+    const size_t i = files_.Find(target);
+    if (!WithinUpper(i) || !Open(i)) return;
+    iter_->Seek(target);
+    if (!Publish()) Ahead(i + 1);
+  }
+
+  void SeekForPrev(const Slice& target) override {
+    Start();
+    size_t i = files_.Find(target);
+    // In a gap between files nothing of the later one is small enough.
+    if (i < files_.size() && icmp_.Compare(files_[i]->smallest.Encode(), target) <= 0) {
+      if (!Open(i)) return;
+      iter_->SeekForPrev(target);
+      if (Publish()) return;
+    }
+    Behind(i);
+  }
+
+  void Next() override {
+    iter_->Next();
+    if (!Publish()) Ahead(index_ + 1);
+  }
+
+  void Prev() override {
+    iter_->Prev();
+    if (!Publish()) Behind(index_);
+  }
+
+  Status status() const override { return status_; }
+
+  bool PinValue(Cleanable* pin) override {
+    // A mapped file of the limited cache may be closed when the walk leaves it.
+    return StaysOpen(*files_[index_], table_) && iter_->PinValue(pin);
+  }
+  bool IsValuePinned() const override { return valid_ && iter_->IsValuePinned(); }
+  bool IsKeyPinned() const override { return valid_ && iter_->IsKeyPinned(); }
+
+ private:
+  static constexpr size_t kNone = SIZE_MAX;
+
+  // A table that was left but whose blocks still back keys and values (pin_data).
+  struct KeptTable {
+    TableRef table;
+    std::unique_ptr<InternalIterator> iter;
+  };
+
+  void Start() {
+    valid_ = false;
+    has_prefix_ = false;
+    status_ = Status::OK();
+  }
+
+  // Takes over the table's place. False when it stands on nothing, be it for an error.
+  bool Publish() {
+    if (iter_->Valid()) [[likely]] {
+      key_ = iter_->key();
+      value_ = iter_->value();
+      valid_ = true;
+      return true;
+    }
+    valid_ = false;
+    status_ = iter_->status();
+    return false;
+  }
+
+  // To the first entry of file `i` or of those behind it.
+  void Ahead(size_t i) {
+    for (; status_.ok() && WithinUpper(i) && WithinPrefix(i); i++) {
+      if (!Open(i)) return;
+      iter_->SeekToFirst();
+      if (Publish()) return;
+    }
+  }
+
+  // To the last entry of the files before `i`.
+  void Behind(size_t i) {
+    while (status_.ok() && i > 0 && WithinLower(i - 1)) {
+      if (!Open(--i)) return;
+      iter_->SeekToLast();
+      if (Publish()) return;
+    }
+  }
+
+  bool WithinUpper(size_t i) const {
+    if (i >= files_.size()) return false;
+    return options_.iterate_upper_bound == nullptr ||
+           icmp_.CompareUserKey(files_[i]->smallest.user_key(), *options_.iterate_upper_bound) < 0;
+  }
+
+  bool WithinLower(size_t i) const {
+    return options_.iterate_lower_bound == nullptr ||
+           icmp_.CompareUserKey(files_[i]->largest.user_key(), *options_.iterate_lower_bound) >= 0;
+  }
+
+  void NotePrefix(const Slice& target) {
+    if (extractor_ == nullptr) return;
+    const Slice user_key = ExtractUserKey(target);
+    has_prefix_ = extractor_->InDomain(user_key);
+    if (has_prefix_) prefix_ = extractor_->Transform(user_key).ToString();
+  }
+
+  // After a seek in prefix mode files that start with another prefix need not be opened.
+  bool WithinPrefix(size_t i) const {
+    if (!has_prefix_) [[likely]]
+      return true;
+    const Slice user_key = files_[i]->smallest.user_key();
+    return !extractor_->InDomain(user_key) || extractor_->Transform(user_key) == Slice(prefix_);
+  }
+
+  bool Open(size_t i) {
+    if (i == index_) return true;
+    Leave();
+    FileMetaData* const file = files_[i];
+    status_ = table_cache_->Find(file, level_, options_, &table_);
+    if (!status_.ok()) return false;
+    AddTombstones(i);
+    if (FilteredOut(options_, *table_.get())) {
+      iter_ = NewEmptyInternalIterator();
+    } else {
+      iter_ = table_->NewIterator(options_, iter_options_);
+    }
+    index_ = i;
+    return true;
+  }
+
+  void Leave() {
+    valid_ = false;
+    index_ = kNone;
+    if (options_.pin_data && iter_ != nullptr) {
+      kept_.push_back(KeptTable{std::move(table_), std::move(iter_)});
+    }
+    iter_.reset();
+    table_.Reset();
+  }
+
+  void AddTombstones(size_t i) {
+    if (tombstones_ == nullptr || table_->tombstones() == nullptr) return;
+    if (tombstones_added_.empty()) tombstones_added_.resize(files_.size());
+    if (tombstones_added_[i]) return;
+    tombstones_added_[i] = true;
+    AddFileTombstones(*files_[i], *table_.get(), icmp_, tombstones_);
+  }
+
+  const LevelFiles& files_;
+  const int level_;
+  TableCache* const table_cache_;
+  const InternalKeyComparator& icmp_;
+  const ReadOptions& options_;
+  const TableIterOptions iter_options_;
+  const SliceTransform* const extractor_;  // null unless in prefix mode
+  TombstoneSet* const tombstones_;         // may be null
+  std::vector<bool> tombstones_added_;     // by file; empty until one has any
+  bool has_prefix_ = false;                // of the last seek
+  std::string prefix_;
+  Status status_;
+  std::vector<KeptTable> kept_;
+  size_t index_ = kNone;  // the file that is open
+  TableRef table_;        // outlives iter_
+  std::unique_ptr<InternalIterator> iter_;
+};
+
+// A key that follows the user key with none between them, where the order has such a key.
+bool ImmediateSuccessor(const InternalKeyComparator& icmp, const Slice& user_key,
+                        std::string* successor) {
+  if (icmp.order() != KeyOrder::kBytewise) return false;
+  successor->assign(user_key.data(), user_key.size());
+  successor->push_back('\0');
+  return true;
+}
+
+bool OutsideBounds(const ReadOptions& options, const FileMetaData& file,
+                   const InternalKeyComparator& icmp) {
+  return (options.iterate_upper_bound != nullptr &&
+          icmp.CompareUserKey(file.smallest.user_key(), *options.iterate_upper_bound) >= 0) ||
+         (options.iterate_lower_bound != nullptr &&
+          icmp.CompareUserKey(file.largest.user_key(), *options.iterate_lower_bound) < 0);
+}
+
+TableIterOptions IterOptionsFor(const ReadOptions& options, const SuperVersion& super_version) {
+  TableIterOptions iter_options;
+  // Filters answer for one prefix, so they may speak only when the walk ends with it, and only when
+  // the tables were opened with the extractor that ends it.
+  const SliceTransform* const extractor = super_version.options().prefix_extractor.get();
+  iter_options.prefix_mode =
+      options.prefix_same_as_start && !options.total_order_seek && extractor != nullptr &&
+      extractor == super_version.table_cache()->options().cf_options->prefix_extractor.get();
+  return iter_options;
+}
+
+Status AddLevelZero(const ReadOptions& options, const SuperVersion& super_version,
+                    const TableIterOptions& iter_options, TombstoneSet* tombstones,
+                    std::vector<std::unique_ptr<InternalIterator>>* iterators) {
+  const InternalKeyComparator& icmp = *super_version.version().icmp();
+  const LevelFiles& files = super_version.version().level(0);
+  for (size_t i = 0; i < files.size(); i++) {
+    FileMetaData* const file = files[i];
+    if (OutsideBounds(options, *file, icmp)) continue;
+    TableRef table;
+    VARVE_RETURN_IF_ERROR(super_version.table_cache()->Find(file, 0, options, &table));
+    if (tombstones != nullptr) AddFileTombstones(*file, *table.get(), icmp, tombstones);
+    if (FilteredOut(options, *table.get())) continue;
+    std::unique_ptr<InternalIterator> iter = table->NewIterator(options, iter_options);
+    if (!StaysOpen(*file, table)) {
+      iter = std::make_unique<OpenTableIterator>(std::move(table), std::move(iter));
+    }
+    iterators->push_back(std::move(iter));
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+std::unique_ptr<InternalIterator> NewLevelIterator(const LevelFiles* files, int level,
+                                                   TableCache* table_cache,
+                                                   const InternalKeyComparator* icmp,
+                                                   const ReadOptions& options,
+                                                   const TableIterOptions& iter_options,
+                                                   TombstoneSet* tombstones) {
+  return std::make_unique<LevelIterator>(files, level, table_cache, icmp, options, iter_options,
+                                         tombstones);
+}
+
+Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& super_version,
+                                TombstoneSet* tombstones,
+                                std::vector<std::unique_ptr<InternalIterator>>* iterators) {
+  if (options.ignore_range_deletions) tombstones = nullptr;
+  const auto add_memtable = [&](const MemTable& mem) {
+    if (tombstones != nullptr && mem.range_deletion_count() != 0) {
+      tombstones->Add(mem.RangeTombstones());
+    }
+    iterators->push_back(mem.NewIterator());
+  };
+  add_memtable(*super_version.mem());
+  for (const std::shared_ptr<MemTable>& mem : super_version.immutables()) add_memtable(*mem);
+  const Version& version = super_version.version();
+  if (options.read_tier == kMemtableTier || version.non_empty_levels() == 0) return Status::OK();
+  const TableIterOptions iter_options = IterOptionsFor(options, super_version);
+  VARVE_RETURN_IF_ERROR(
+      AddLevelZero(options, super_version, iter_options, tombstones, iterators));
+  for (int level = 1; level < version.non_empty_levels(); level++) {
+    const LevelFiles& files = version.level(level);
+    if (files.empty()) continue;
+    iterators->push_back(NewLevelIterator(&files, level, super_version.table_cache(),
+                                          version.icmp(), options, iter_options, tombstones));
+  }
+  return Status::OK();
+}
+
+void AddFileTombstones(const FileMetaData& file, const TableReader& reader,
+                       const InternalKeyComparator& icmp, TombstoneSet* tombstones) {
+  const std::shared_ptr<const FragmentedTombstones>& all = reader.tombstones();
+  if (all == nullptr || all->empty()) return;
+  const Slice lower = file.smallest.user_key();
+  const Slice largest = file.largest.user_key();
+  if (LargestIsExclusive(file)) {
+    tombstones->Add(all, &lower, &largest);
+    return;
+  }
+  const size_t last = all->size() - 1;
+  if (icmp.CompareUserKey(all->fragment(last).end, largest) <= 0) {
+    tombstones->Add(all, &lower);
+    return;
+  }
+  // Only in files of other engines that split a key's versions: the largest key itself is covered,
+  // those after it are not.
+  std::string successor;
+  if (ImmediateSuccessor(icmp, largest, &successor)) {
+    const Slice upper(successor);
+    tombstones->Add(all, &lower, &upper);
+    return;
+  }
+  // The order has no next key: the fragment that holds the largest key stays whole.
+  const size_t at = all->LowerBound(largest);
+  const FragmentedTombstones::Fragment fragment = all->fragment(at);
+  const bool covers = icmp.CompareUserKey(fragment.start, largest) <= 0;
+  const Slice upper = covers ? fragment.end : largest;
+  tombstones->Add(all, &lower, &upper);
+}
+
+}  // namespace varve

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/version/manifest_replay.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "varve/column_family.h"
+#include "varve/comparator.h"
+
+#include "db/wal/log_reader.h"
+#include "util/base/status_macros.h"
+#include "util/env/durable_write.h"
+#include "util/env/file_names.h"
+#include "util/env/sequential_file_reader.h"
+
+namespace varve {
+
+namespace {
+
+constexpr uint64_t kMaxCurrentBytes = 4096;
+// Far from where the counter would wrap around.
+constexpr uint64_t kMaxFileNumber = uint64_t{1} << 62;
+
+std::string ManifestsIn(FileSystem* fs, const std::string& db_name) {
+  std::vector<std::string> names;
+  if (!fs->GetChildren(db_name, IOOptions(), &names, nullptr).ok()) return "";
+  std::string list;
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type == kDescriptorFile) list.append(" " + name);
+  }
+  return "; MANIFESTs here:" + (list.empty() ? " none" : list);
+}
+
+}  // namespace
+
+Status ReadCurrent(FileSystem* fs, const std::string& db_name, uint64_t* manifest_number) {
+  const std::string path = CurrentFileName(db_name);
+  std::string text;
+  IOStatus s = ReadFileToString(fs, path, kMaxCurrentBytes, &text);
+  if (!s.ok()) return s;
+  FileType type = kTempFile;
+  const bool has_newline = !text.empty() && text.back() == '\n';
+  if (has_newline) text.pop_back();
+  if (!has_newline || !ParseFileName(text, manifest_number, &type) || type != kDescriptorFile) {
+    return Status::Corruption(
+        path, "does not hold the name of a MANIFEST and a newline" + ManifestsIn(fs, db_name));
+  }
+  IOStatus exists =
+      fs->FileExists(DescriptorFileName(db_name, *manifest_number), IOOptions(), nullptr);
+  if (exists.IsNotFound() || exists.IsPathNotFound()) {
+    return Status::Corruption(
+        path, "names " + text + ", which does not exist" + ManifestsIn(fs, db_name));
+  }
+  return exists;
+}
+
+ManifestReplay::ManifestReplay(std::string path, const std::vector<FamilyToOpen>* wanted,
+                               std::shared_ptr<ObsoleteFileQueue> queue)
+    : path_(std::move(path)), wanted_(wanted), queue_(std::move(queue)) {}
+
+Status ManifestReplay::Bad(const std::string& what) const {
+  return Status::Corruption(path_,
+                            what + " (record at offset " + std::to_string(record_offset_) + ")");
+}
+
+Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
+  VARVE_RETURN_IF_ERROR(AddFamily(0, kDefaultColumnFamilyName));
+  std::unique_ptr<SequentialFileReader> file;
+  VARVE_RETURN_IF_ERROR(
+      SequentialFileReader::Open(fs, path_, fs->OptimizeForManifestRead(file_options), &file));
+  wal::LogReader reader(std::move(file), /*log_number=*/0, path_, nullptr);
+  Slice record;
+  std::string scratch;
+  while (reader.ReadRecord(&record, &scratch, WALRecoveryMode::kTolerateCorruptedTailRecords)) {
+    record_offset_ = reader.LastRecordOffset();
+    VersionEdit edit;
+    Status s = edit.DecodeFrom(record);
+    if (!s.ok()) return Bad(s.ToString());
+    VARVE_RETURN_IF_ERROR(TakeRecord(std::move(edit)));
+  }
+  VARVE_RETURN_IF_ERROR(reader.io_status());
+  const wal::LogDamage& damage = reader.damage();
+  // A crash can leave zeros or a part of a record at the end. Nothing that writes MANIFESTs leaves
+  // zeros before a record.
+  if (damage.hole) return Status::Corruption(path_, "has zeros before its last record");
+  if (damage.first_bad_offset != UINT64_MAX && !damage.torn_tail) {
+    return Status::Corruption(
+        path_, damage.reason + " at offset " + std::to_string(damage.first_bad_offset));
+  }
+  return Status::OK();
+}
+
+Status ManifestReplay::CheckComplete() const {
+  if (has_blob_files_) {
+    return Status::NotSupported(path_, "the database holds blob files");
+  }
+  if (!next_file_number_.has_value()) return Status::Corruption(path_, "no next_file_number entry");
+  if (!log_number_.has_value()) return Status::Corruption(path_, "no log_file_number entry");
+  if (!last_sequence_.has_value()) return Status::Corruption(path_, "no last_sequence entry");
+  return Status::OK();
+}
+
+// A record that belongs to an atomic group counts the records that are still to come; none of the
+// group takes effect before the last is here.
+Status ManifestReplay::TakeRecord(VersionEdit edit) {
+  if (!edit.atomic_group_remaining.has_value()) {
+    if (!group_.empty()) return Bad("a record interrupts an atomic group");
+    return Apply(edit);
+  }
+  const uint32_t remaining = *edit.atomic_group_remaining;
+  if (!group_.empty() && uint64_t{remaining} + 1 != *group_.back().atomic_group_remaining) {
+    return Bad("an atomic group is counted wrongly");
+  }
+  group_.push_back(std::move(edit));
+  if (remaining > 0) return Status::OK();
+  for (const VersionEdit& member : group_) VARVE_RETURN_IF_ERROR(Apply(member));
+  group_.clear();
+  return Status::OK();
+}
+
+Status ManifestReplay::NoteNumber(uint64_t number) {
+  if (number > kMaxFileNumber)
+    return Bad("file number " + std::to_string(number) + " is too large");
+  largest_number_ = std::max(largest_number_, number);
+  return Status::OK();
+}
+
+Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
+  has_blob_files_ |= edit.has_blob_files;
+  if (edit.db_id.has_value()) db_id_ = edit.db_id;
+  if (edit.log_number.has_value()) log_number_ = edit.log_number;
+  if (edit.next_file_number.has_value()) {
+    VARVE_RETURN_IF_ERROR(NoteNumber(*edit.next_file_number));
+    next_file_number_ = std::max(next_file_number(), *edit.next_file_number);
+  }
+  if (edit.last_sequence.has_value()) {
+    last_sequence_ = std::max(last_sequence(), *edit.last_sequence);
+  }
+  min_log_number_to_keep_ =
+      std::max(min_log_number_to_keep_, edit.min_log_number_to_keep.value_or(0));
+  max_family_id_ = std::max(max_family_id_, edit.max_column_family.value_or(0));
+  for (uint64_t log : {edit.log_number.value_or(0), edit.min_log_number_to_keep.value_or(0)}) {
+    VARVE_RETURN_IF_ERROR(NoteNumber(log));
+  }
+  for (const NewFile& file : edit.new_files) VARVE_RETURN_IF_ERROR(NoteNumber(file.number));
+  return Status::OK();
+}
+
+Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
+  if (families_.count(id) > 0) {
+    return Bad("column family " + std::to_string(id) + " is added twice");
+  }
+  if (!names_.insert(name).second) return Bad("column family \"" + name + "\" is added twice");
+  const auto named =
+      std::find_if(wanted_->begin(), wanted_->end(),
+                   [&name](const FamilyToOpen& family) { return family.name == name; });
+  const bool opened = named != wanted_->end();
+  auto versions = std::make_shared<FamilyVersions>();
+  versions->id = id;
+  versions->name = name;
+  versions->opened = opened;
+  const Comparator* const comparator = opened ? named->comparator : BytewiseComparator();
+  versions->comparator_name = comparator->Name();
+  versions->icmp = std::make_unique<InternalKeyComparator>(comparator);
+  if (opened) versions->num_levels = named->num_levels;
+  Family& family = families_[id];
+  family.context = path_ + ": column family " + name;
+  if (opened) {
+    family.builder = std::make_unique<VersionBuilder>(versions->icmp.get(), versions->num_levels,
+                                                      nullptr, queue_, &family.context);
+  }
+  family.versions = std::move(versions);
+  max_family_id_ = std::max(max_family_id_, id);
+  return Status::OK();
+}
+
+Status ManifestReplay::Apply(const VersionEdit& edit) {
+  VARVE_RETURN_IF_ERROR(ApplyGlobals(edit));
+  if (edit.column_family_add.has_value()) {
+    if (edit.column_family == UINT32_MAX) return Bad("column family id is too large");
+    VARVE_RETURN_IF_ERROR(AddFamily(edit.column_family, *edit.column_family_add));
+  }
+  const auto it = families_.find(edit.column_family);
+  if (it == families_.end()) {
+    return Bad("column family " + std::to_string(edit.column_family) + " does not exist");
+  }
+  if (edit.column_family_drop) {
+    if (edit.column_family == 0) return Bad("the default column family is dropped");
+    names_.erase(it->second.versions->name);
+    families_.erase(it);
+    return Status::OK();
+  }
+  return ApplyToFamily(edit, &it->second);
+}
+
+Status ManifestReplay::ApplyToFamily(const VersionEdit& edit, Family* family) {
+  FamilyVersions& versions = *family->versions;
+  if (edit.comparator.has_value() && *edit.comparator != versions.comparator_name) {
+    if (versions.opened) {
+      return Status::InvalidArgument(
+          family->context,
+          "was created with comparator " + *edit.comparator + ", not " + versions.comparator_name);
+    }
+    versions.comparator_name = *edit.comparator;
+  }
+  versions.log_number = std::max(versions.log_number, edit.log_number.value_or(0));
+  if (edit.full_history_ts_low.has_value())
+    versions.full_history_ts_low = *edit.full_history_ts_low;
+  // Files in a record that adds a family are not part of it, by a rule as old as families.
+  if (family->builder == nullptr || edit.column_family_add.has_value()) return Status::OK();
+  for (const NewFile& file : edit.new_files) {
+    if (file.path_id == 0) continue;
+    return Status::NotSupported(family->context,
+                                "table " + std::to_string(file.number) + " lies in db_paths[" +
+                                    std::to_string(file.path_id) + "]; only one path is supported");
+  }
+  Status s = family->builder->Apply(edit);
+  return s.ok() ? s : Bad(s.ToString());
+}
+
+}  // namespace varve

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Puts together what the records of a MANIFEST say.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "db/version/version_builder.h"
+#include "db/version/version_edit.h"
+#include "db/version/version_set.h"
+
+namespace varve {
+
+// Reads CURRENT. Corruption, naming the MANIFESTs that exist, unless it holds exactly the name of
+// one and a newline.
+Status ReadCurrent(FileSystem* fs, const std::string& db_name, uint64_t* manifest_number);
+
+// Used once. Writes nothing; thread safety: none.
+class ManifestReplay {
+ public:
+  struct Family {
+    std::shared_ptr<FamilyVersions> versions;
+    std::string context;  // "<manifest>: column family <name>"
+    // Null when the family was not named by the opener: its files are not looked at.
+    std::unique_ptr<VersionBuilder> builder;
+  };
+
+  // `wanted`, borrowed, names the families whose trees are to be built.
+  ManifestReplay(std::string path, const std::vector<FamilyToOpen>* wanted,
+                 std::shared_ptr<ObsoleteFileQueue> queue);
+
+  Status Read(FileSystem* fs, const FileOptions& file_options);
+  // What only a database that is to be opened must fulfil.
+  Status CheckComplete() const;
+
+  std::map<uint32_t, Family>& families() { return families_; }
+  const std::optional<std::string>& db_id() const { return db_id_; }
+  uint64_t next_file_number() const { return next_file_number_.value_or(0); }
+  SequenceNumber last_sequence() const { return last_sequence_.value_or(0); }
+  uint64_t min_log_number_to_keep() const { return min_log_number_to_keep_; }
+  uint32_t max_family_id() const { return max_family_id_; }
+  uint64_t largest_number() const { return largest_number_; }  // of any file named
+
+ private:
+  Status TakeRecord(VersionEdit edit);
+  Status Apply(const VersionEdit& edit);
+  Status ApplyGlobals(const VersionEdit& edit);
+  Status AddFamily(uint32_t id, const std::string& name);
+  Status ApplyToFamily(const VersionEdit& edit, Family* family);
+  Status NoteNumber(uint64_t number);
+  Status Bad(const std::string& what) const;
+
+  const std::string path_;
+  const std::vector<FamilyToOpen>* const wanted_;
+  const std::shared_ptr<ObsoleteFileQueue> queue_;
+  std::map<uint32_t, Family> families_;
+  std::set<std::string> names_;
+  std::vector<VersionEdit> group_;  // of an atomic group that is not complete yet
+  uint64_t record_offset_ = 0;
+
+  std::optional<std::string> db_id_;
+  std::optional<uint64_t> log_number_;
+  std::optional<uint64_t> next_file_number_;
+  std::optional<SequenceNumber> last_sequence_;
+  uint64_t min_log_number_to_keep_ = 0;
+  uint32_t max_family_id_ = 0;
+  uint64_t largest_number_ = 0;
+  bool has_blob_files_ = false;
+};
+
+}  // namespace varve

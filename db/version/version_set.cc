@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/version/version_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "varve/column_family.h"
+
+#include "db/version/manifest_replay.h"
+#include "db/version/version_set_rep.h"
+#include "util/base/status_macros.h"
+#include "util/env/durable_write.h"
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+
+namespace varve {
+
+namespace {
+
+bool IsMissing(const Status& s) {
+  return s.IsNotFound() || s.IsPathNotFound();
+}
+
+// Appends to *faults if a table is not there, or not as the MANIFEST has it.
+Status VerifyTable(FileSystem* fs, const std::string& db_name, const FileMetaData& file,
+                   std::string* faults) {
+  uint64_t size = 0;
+  IOStatus s = fs->GetFileSize(TableFileName(db_name, file.number), IOOptions(), &size, nullptr);
+  if (IsMissing(s)) {
+    s = fs->GetFileSize(LevelDbTableFileName(db_name, file.number), IOOptions(), &size, nullptr);
+  }
+  if (IsMissing(s)) {
+    faults->append(" ").append(TableFileBaseName(file.number)).append(" is missing;");
+    return Status::OK();
+  }
+  if (!s.ok()) return s;
+  if (size != file.size) {
+    faults->append(" ").append(TableFileBaseName(file.number));
+    faults->append(" has " + std::to_string(size) + " bytes instead of " +
+                   std::to_string(file.size) + ";");
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+VersionSet::VersionSet(VersionSetOptions options, Mutex* db_mutex)
+    : options_(std::move(options)),
+      mu_(db_mutex),
+      obsolete_files_(std::make_shared<ObsoleteFileQueue>()),
+      rep_(std::make_unique<Rep>(db_mutex)) {}
+
+VersionSet::~VersionSet() = default;
+
+Status VersionSet::CreateNew(const FamilyToOpen& default_family, const std::string& db_id) {
+  constexpr uint64_t kFirstManifest = 1;
+  VersionEdit edit;
+  if (options_.write_dbid && !db_id.empty()) edit.db_id = db_id;
+  edit.comparator = default_family.comparator->Name();
+  edit.log_number = 0;
+  edit.next_file_number = kFirstManifest + 1;
+  edit.last_sequence = 0;
+  ManifestWrite write;
+  write.number = kFirstManifest;
+  write.fresh = true;
+  write.records.emplace_back();
+  if (!edit.EncodeTo(&write.records.back())) return Status::Corruption("first edit");
+  IOStatus s = WriteManifest(&write);
+  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(write.writer->Close());
+  return Recover({default_family});
+}
+
+Status VersionSet::Recover(const std::vector<FamilyToOpen>& families) {
+  uint64_t manifest_number = 0;
+  VARVE_RETURN_IF_ERROR(ReadCurrent(options_.fs.get(), options_.db_name, &manifest_number));
+  ManifestReplay replay(DescriptorFileName(options_.db_name, manifest_number), &families,
+                        obsolete_files_);
+  VARVE_RETURN_IF_ERROR(replay.Read(options_.fs.get(), options_.file_options));
+  VARVE_RETURN_IF_ERROR(replay.CheckComplete());
+
+  std::string unnamed;
+  for (const auto& [id, family] : replay.families()) {
+    if (!family.versions->opened) unnamed.append(" ").append(family.versions->name);
+  }
+  if (!unnamed.empty() && !options_.read_only) {
+    return Status::InvalidArgument("column families that must be opened, too", unnamed.substr(1));
+  }
+  std::map<uint32_t, std::shared_ptr<FamilyVersions>> recovered;
+  for (auto& [id, family] : replay.families()) {
+    FamilyVersions* const versions = family.versions.get();
+    VersionRef version;
+    if (family.builder != nullptr) {
+      std::vector<FileRef> removed;
+      family.builder->FinishRecovery(replay.last_sequence(), &versions->next_epoch_number);
+      VARVE_RETURN_IF_ERROR(family.builder->Build(rep_->next_version_number++, &version, &removed));
+    } else {
+      version = std::make_shared<const Version>(versions->icmp.get(), rep_->next_version_number++,
+                                                std::vector<std::vector<FileRef>>(7));
+    }
+    SetCurrent(versions, std::move(version));
+    recovered.emplace(id, family.versions);
+  }
+  families_ = std::move(recovered);
+  rep_->manifest.reset();
+  rep_->in_doubt = false;
+  VARVE_RETURN_IF_ERROR(VerifyTables());
+
+  manifest_file_number_ = manifest_number;
+  max_family_id_ = replay.max_family_id();
+  min_log_number_to_keep_ = replay.min_log_number_to_keep();
+  logged_sequence_ = replay.last_sequence();
+  set_last_sequence(replay.last_sequence());
+  if (replay.db_id().has_value()) db_id_ = *replay.db_id();
+  next_file_number_.store(replay.next_file_number(), std::memory_order_relaxed);
+  MarkFileNumberUsed(std::max(manifest_number, replay.largest_number()));
+  return Status::OK();
+}
+
+Status VersionSet::VerifyTables() const {
+  std::string faults;
+  for (const auto& [id, family] : families_) {
+    for (int level = 0; level < family->current->num_levels(); level++) {
+      for (const FileRef& file : family->current->level(level).files()) {
+        VARVE_RETURN_IF_ERROR(VerifyTable(options_.fs.get(), options_.db_name, *file, &faults));
+      }
+    }
+  }
+  if (faults.empty()) return Status::OK();
+  faults.pop_back();
+  return Status::Corruption(options_.db_name + ": tables that the MANIFEST names",
+                            faults.substr(1));
+}
+
+Status VersionSet::ListFamilies(const std::string& db_name, FileSystem* fs,
+                                std::vector<std::string>* names) {
+  names->clear();
+  uint64_t manifest_number = 0;
+  VARVE_RETURN_IF_ERROR(ReadCurrent(fs, db_name, &manifest_number));
+  const std::vector<FamilyToOpen> none;
+  ManifestReplay replay(DescriptorFileName(db_name, manifest_number), &none,
+                        std::make_shared<ObsoleteFileQueue>());
+  VARVE_RETURN_IF_ERROR(replay.Read(fs, FileOptions()));
+  for (const auto& [id, family] : replay.families()) names->push_back(family.versions->name);
+  return Status::OK();
+}
+
+std::shared_ptr<FamilyVersions> VersionSet::FindFamily(uint32_t id) const {
+  const auto it = families_.find(id);
+  return it == families_.end() ? nullptr : it->second;
+}
+
+std::shared_ptr<FamilyVersions> VersionSet::FindFamily(const std::string& name) const {
+  for (const auto& [id, family] : families_) {
+    if (family->name == name) return family;
+  }
+  return nullptr;
+}
+
+void VersionSet::MarkFileNumberUsed(uint64_t number) {
+  uint64_t next = next_file_number_.load(std::memory_order_relaxed);
+  while (next <= number &&
+         !next_file_number_.compare_exchange_weak(next, number + 1, std::memory_order_relaxed)) {
+  }
+}
+
+uint64_t VersionSet::MinLogNumber() const {
+  uint64_t min = UINT64_MAX;
+  for (const auto& [id, family] : families_) {
+    if (family->opened && !family->dropped) min = std::min(min, family->log_number);
+  }
+  return min == UINT64_MAX ? 0 : min;
+}
+
+uint64_t VersionSet::manifest_file_size() const {
+  return rep_->manifest == nullptr ? 0 : rep_->manifest->file_size();
+}
+
+bool VersionSet::manifest_in_doubt() const {
+  return rep_->in_doubt;
+}
+
+std::vector<uint64_t> VersionSet::TakeObsoleteManifests() {
+  return std::exchange(rep_->obsolete_manifests, {});
+}
+
+Status VersionSet::CloseManifest() {
+  if (rep_->manifest == nullptr) return Status::OK();
+  IOStatus s = rep_->manifest->Sync(options_.use_fsync);
+  IOStatus closed = rep_->manifest->Close();
+  rep_->manifest.reset();
+  return s.ok() ? closed : s;
+}
+
+void VersionSet::AddLiveFiles(std::set<uint64_t>* numbers) const {
+  for (const std::weak_ptr<const Version>& weak : rep_->versions) {
+    const VersionRef version = weak.lock();
+    if (version == nullptr) continue;
+    for (int level = 0; level < version->num_levels(); level++) {
+      for (const FileRef& file : version->level(level).files()) numbers->insert(file->number);
+    }
+  }
+}
+
+void VersionSet::SetCurrent(FamilyVersions* family, VersionRef version) {
+  auto& watched = rep_->versions;
+  watched.erase(std::remove_if(watched.begin(), watched.end(),
+                               [](const auto& weak) { return weak.expired(); }),
+                watched.end());
+  watched.push_back(version);
+  family->current = std::move(version);
+}
+
+}  // namespace varve

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The half of VersionSet that changes things: an edit goes to the MANIFEST, is made durable, and
+// only then becomes what readers see.
+
+#include <algorithm>
+#include <utility>
+
+#include "varve/comparator.h"
+#include "varve/system_clock.h"
+
+#include "db/version/version_builder.h"
+#include "db/version/version_set.h"
+#include "db/version/version_set_rep.h"
+#include "util/base/status_macros.h"
+#include "util/env/durable_write.h"
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+#include "util/env/writable_file_writer.h"
+
+namespace varve {
+
+namespace {
+
+// Keeps a snapshot's records well below the size at which they are refused.
+constexpr size_t kFilesPerSnapshotRecord = 50 * 1000;
+
+IOStatus SyncDir(FileSystem* fs, const std::string& path, FSDirectory* dir) {
+  const DirFsyncOptions reason(DirFsyncOptions::FsyncReason::kNewFileSynced);
+  if (dir == nullptr) return SyncDirectory(fs, path, reason);
+  return dir->FsyncWithDirOptions(IOOptions(), nullptr, reason);
+}
+
+Status CannotEncode() {
+  return Status::InvalidArgument("version edit", "has a file that cannot be stored (no bounds?)");
+}
+
+}  // namespace
+
+Status VersionSet::LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir, bool new_manifest) {
+  mu_->AssertHeld();
+  const Turn turn(rep_.get());
+  std::vector<FamilyChange> changes;
+  for (FamilyEdit& edit : edits) {
+    if (edit.family->dropped) continue;
+    FamilyChange change;
+    change.family = edit.family;
+    change.edits = std::move(edit.edits);
+    change.base = edit.family->current;
+    changes.push_back(std::move(change));
+  }
+  if (changes.empty() && !edits.empty()) return Status::ColumnFamilyDropped();
+
+  std::vector<VersionEdit*> records;
+  for (FamilyChange& change : changes) {
+    FillInEpochs(&change);
+    records.insert(records.end(), change.edits.begin(), change.edits.end());
+  }
+  for (size_t i = 0; i < records.size(); i++) {
+    records[i]->atomic_group_remaining.reset();
+    if (records.size() > 1) {
+      records[i]->atomic_group_remaining = static_cast<uint32_t>(records.size() - 1 - i);
+    }
+  }
+  VersionEdit min_log_record;
+  PlanMinLog(changes, &records, &min_log_record);
+  VARVE_RETURN_IF_ERROR(BuildVersions(&changes));
+  VARVE_RETURN_IF_ERROR(WriteEdits(records, dir, new_manifest));
+  Install(&changes);
+  return Status::OK();
+}
+
+Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number, FSDirectory* dir,
+                                std::shared_ptr<FamilyVersions>* result) {
+  mu_->AssertHeld();
+  const Turn turn(rep_.get());
+  if (FindFamily(family.name) != nullptr) {
+    return Status::InvalidArgument("column family exists already", family.name);
+  }
+  if (max_family_id_ >= UINT32_MAX - 1) {
+    return Status::InvalidArgument("column family", "no id is left for " + family.name);
+  }
+  auto versions = std::make_shared<FamilyVersions>();
+  // Used up even if this fails: the record may be on disk.
+  versions->id = ++max_family_id_;
+  versions->name = family.name;
+  versions->comparator_name = family.comparator->Name();
+  versions->icmp = std::make_unique<InternalKeyComparator>(family.comparator);
+  versions->num_levels = family.num_levels;
+  versions->log_number = log_number;
+  VersionEdit edit;
+  edit.column_family = versions->id;
+  edit.column_family_add = versions->name;
+  edit.comparator = versions->comparator_name;
+  edit.log_number = log_number;
+  VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, dir, /*new_manifest=*/false));
+  SetCurrent(versions.get(),
+             std::make_shared<const Version>(
+                 versions->icmp.get(), rep_->next_version_number++,
+                 std::vector<std::vector<FileRef>>(static_cast<size_t>(versions->num_levels))));
+  families_.emplace(versions->id, versions);
+  *result = std::move(versions);
+  return Status::OK();
+}
+
+Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) {
+  mu_->AssertHeld();
+  const Turn turn(rep_.get());
+  if (family->id == 0) {
+    return Status::InvalidArgument("the default column family cannot be dropped");
+  }
+  const auto it = families_.find(family->id);
+  if (it == families_.end() || it->second.get() != family) {
+    return Status::ColumnFamilyDropped(family->name);
+  }
+  VersionEdit edit;
+  edit.column_family = family->id;
+  edit.column_family_drop = true;
+  edit.max_column_family = max_family_id_;
+  VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, dir, /*new_manifest=*/false));
+  family->dropped = true;
+  for (int level = 0; level < family->current->num_levels(); level++) {
+    for (const FileRef& file : family->current->level(level).files()) {
+      file->obsolete.store(true, std::memory_order_release);
+    }
+  }
+  families_.erase(it);
+  return Status::OK();
+}
+
+// Epochs order L0: what is added later is newer, and what was made of files is as old as they are.
+void VersionSet::FillInEpochs(FamilyChange* change) {
+  uint64_t& next = change->family->next_epoch_number;
+  for (VersionEdit* edit : change->edits) {
+    edit->column_family = change->family->id;
+    if (edit->new_files.empty()) continue;
+    std::vector<std::pair<int, uint64_t>> deleted = edit->deleted_files;
+    std::sort(deleted.begin(), deleted.end());
+    uint64_t inherited = UINT64_MAX;
+    int level = -1;
+    for (const auto& [deleted_level, number] : deleted) {
+      if (deleted_level == level || deleted_level >= change->base->num_levels()) continue;
+      level = deleted_level;
+      for (const FileRef& file : change->base->level(level).files()) {
+        if (!std::binary_search(deleted.begin(), deleted.end(), std::pair(level, file->number))) {
+          continue;
+        }
+        inherited = std::min(inherited, file->epoch_number);
+      }
+    }
+    for (NewFile& file : edit->new_files) {
+      if (file.epoch_number == kUnknownEpochNumber) {
+        file.epoch_number = inherited != UINT64_MAX ? inherited : next;
+      }
+      next = std::max(next, file.epoch_number + 1);
+    }
+  }
+}
+
+// Once no family needs a log any more, the next open shall not even look at it. The bound stands in
+// a record of the default family; *extra becomes one if there is none.
+void VersionSet::PlanMinLog(const std::vector<FamilyChange>& changes,
+                            std::vector<VersionEdit*>* edits, VersionEdit* extra) const {
+  bool any_log_number = false;
+  uint64_t min = UINT64_MAX;
+  for (const auto& [id, family] : families_) {
+    uint64_t log_number = family->log_number;
+    for (const FamilyChange& change : changes) {
+      if (change.family != family.get()) continue;
+      for (const VersionEdit* edit : change.edits) {
+        any_log_number |= edit->log_number.has_value();
+        log_number = std::max(log_number, edit->log_number.value_or(0));
+      }
+    }
+    if (family->opened && !family->dropped) min = std::min(min, log_number);
+  }
+  if (!any_log_number || min == UINT64_MAX || min <= min_log_number_to_keep_) return;
+  for (VersionEdit* edit : *edits) {
+    if (edit->column_family != 0) continue;
+    edit->min_log_number_to_keep = std::max(min, edit->min_log_number_to_keep.value_or(0));
+    return;
+  }
+  extra->min_log_number_to_keep = min;
+  edits->push_back(extra);
+}
+
+Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes) {
+  std::vector<uint64_t> numbers;
+  for (size_t i = 0; i < changes->size(); i++) numbers.push_back(rep_->next_version_number++);
+  MutexUnlock unlock(mu_);
+  for (size_t i = 0; i < changes->size(); i++) {
+    FamilyChange& change = (*changes)[i];
+    const bool any =
+        std::any_of(change.edits.begin(), change.edits.end(), [](const VersionEdit* edit) {
+          return !edit->new_files.empty() || !edit->deleted_files.empty();
+        });
+    if (!any) continue;
+    const std::string context = options_.db_name + ": column family " + change.family->name;
+    VersionBuilder builder(change.family->icmp.get(), change.family->num_levels, change.base.get(),
+                           obsolete_files_, &context);
+    for (const VersionEdit* edit : change.edits) VARVE_RETURN_IF_ERROR(builder.Apply(*edit));
+    VARVE_RETURN_IF_ERROR(builder.Build(numbers[i], &change.version, &change.removed));
+  }
+  return Status::OK();
+}
+
+// The numbers of the whole database go into every record: a MANIFEST cut off after any of them must
+// not hand out a number that is in use, nor hide an entry.
+void VersionSet::StampEdits(const std::vector<VersionEdit*>& edits) {
+  SequenceNumber sequence = std::max(logged_sequence_, last_sequence());
+  for (const VersionEdit* edit : edits) {
+    sequence = std::max(sequence, edit->last_sequence.value_or(0));
+    for (const NewFile& file : edit->new_files) sequence = std::max(sequence, file.largest_seq);
+  }
+  logged_sequence_ = sequence;
+  for (VersionEdit* edit : edits) {
+    edit->next_file_number = next_file_number();
+    edit->last_sequence = sequence;
+    if (!edit->column_family_add.has_value() && !edit->column_family_drop) {
+      edit->prev_log_number = 0;
+    }
+  }
+}
+
+Status VersionSet::EncodeSnapshot(std::vector<std::string>* records) const {
+  const auto add = [records](const VersionEdit& edit) {
+    records->emplace_back();
+    return edit.EncodeTo(&records->back()) ? Status::OK() : CannotEncode();
+  };
+  if (options_.write_dbid && !db_id_.empty()) {
+    VersionEdit edit;
+    edit.db_id = db_id_;
+    VARVE_RETURN_IF_ERROR(add(edit));
+  }
+  for (const auto& [id, family] : families_) {
+    VersionEdit header;
+    header.column_family = id;
+    header.comparator = family->comparator_name;
+    if (id != 0) header.column_family_add = family->name;
+    VARVE_RETURN_IF_ERROR(add(header));
+    VersionEdit state;
+    state.column_family = id;
+    state.log_number = family->log_number;
+    if (id == 0 && min_log_number_to_keep_ != 0) {
+      state.min_log_number_to_keep = min_log_number_to_keep_;
+    }
+    if (!family->full_history_ts_low.empty()) {
+      state.full_history_ts_low = family->full_history_ts_low;
+    }
+    state.last_sequence = logged_sequence_;
+    for (int level = 0; level < family->current->num_levels(); level++) {
+      for (const FileRef& file : family->current->level(level).files()) {
+        state.new_files.push_back(DescribeFile(*file, level));
+        if (state.new_files.size() < kFilesPerSnapshotRecord) continue;
+        VARVE_RETURN_IF_ERROR(add(state));
+        state.new_files.clear();
+      }
+    }
+    VARVE_RETURN_IF_ERROR(add(state));
+  }
+  VersionEdit totals;
+  totals.prev_log_number = 0;
+  totals.next_file_number = next_file_number();
+  if (max_family_id_ > 0) totals.max_column_family = max_family_id_;
+  totals.last_sequence = logged_sequence_;
+  return add(totals);
+}
+
+IOStatus VersionSet::WriteManifest(ManifestWrite* write) {
+  FileSystem* const fs = options_.fs.get();
+  IOStatus s;
+  if (write->adds_files) s = SyncDir(fs, options_.db_name, write->dir);
+  if (!s.ok()) return s;
+  wal::LogWriter* writer = rep_->manifest.get();
+  const std::string path = DescriptorFileName(options_.db_name, write->number);
+  if (write->fresh) {
+    std::unique_ptr<WritableFileWriter> file;
+    const FileOptions file_options = fs->OptimizeForManifestWrite(options_.file_options);
+    s = WritableFileWriter::Create(fs, path, file_options,
+                                   WritableFileWriter::OptionsFrom(file_options), &file);
+    if (!s.ok()) return s;
+    file->file()->SetPreallocationBlockSize(options_.manifest_preallocation_size);
+    write->writer =
+        std::make_unique<wal::LogWriter>(std::move(file), write->number, /*manual_flush=*/true);
+    writer = write->writer.get();
+  } else {
+    write->in_doubt = true;
+  }
+  for (const std::string& record : write->records) {
+    if (s.ok()) s = writer->AddRecord(record);
+  }
+  if (s.ok()) s = writer->Sync(options_.use_fsync);
+  if (write->fresh) {
+    // CURRENT may not name a file whose own name a crash could take back.
+    if (s.ok()) s = SyncDir(fs, options_.db_name, write->dir);
+    if (!s.ok()) {
+      write->writer.reset();
+      fs->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+      return s;
+    }
+    write->in_doubt = true;
+    s = SetCurrentFile(fs, options_.db_name, write->number, write->dir);
+  }
+  if (s.ok()) write->in_doubt = false;
+  return s;
+}
+
+Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirectory* dir,
+                              bool new_manifest) {
+  if (options_.read_only) return Status::NotSupported(options_.db_name, "is open for reading only");
+  ManifestWrite write;
+  write.dir = dir;
+  write.fresh = new_manifest || rep_->manifest == nullptr ||
+                rep_->manifest->file_size() > options_.max_manifest_file_size;
+  if (write.fresh) write.number = NewFileNumber();
+  StampEdits(edits);
+  if (write.fresh) VARVE_RETURN_IF_ERROR(EncodeSnapshot(&write.records));
+  uint64_t min_log = min_log_number_to_keep_;
+  for (const VersionEdit* edit : edits) {
+    write.records.emplace_back();
+    if (!edit->EncodeTo(&write.records.back())) return CannotEncode();
+    write.adds_files |= !edit->new_files.empty();
+    min_log = std::max(min_log, edit->min_log_number_to_keep.value_or(0));
+  }
+  IOStatus s;
+  {
+    MutexUnlock unlock(mu_);
+    s = WriteManifest(&write);
+  }
+  if (!s.ok()) {
+    LogError(options_.info_log, "MANIFEST %llu: %s",
+             static_cast<unsigned long long>(write.fresh ? write.number : manifest_file_number_),
+             s.ToString().c_str());
+    if (!write.in_doubt) return s;
+    rep_->in_doubt = true;
+    rep_->manifest.reset();
+    if (write.fresh) rep_->doubtful_manifests.push_back(write.number);
+    return s;
+  }
+  if (write.fresh) {
+    if (rep_->manifest != nullptr) rep_->manifest->Close().PermitUncheckedError();
+    rep_->manifest = std::move(write.writer);
+    rep_->in_doubt = false;
+    auto& obsolete = rep_->obsolete_manifests;
+    obsolete.push_back(manifest_file_number_);
+    obsolete.insert(obsolete.end(), rep_->doubtful_manifests.begin(),
+                    rep_->doubtful_manifests.end());
+    rep_->doubtful_manifests.clear();
+    manifest_file_number_ = write.number;
+  }
+  min_log_number_to_keep_ = min_log;
+  if (options_.clock != nullptr) last_edit_micros_ = options_.clock->NowMicros();
+  return Status::OK();
+}
+
+void VersionSet::Install(std::vector<FamilyChange>* changes) {
+  for (FamilyChange& change : *changes) {
+    FamilyVersions* const family = change.family;
+    for (const VersionEdit* edit : change.edits) {
+      family->log_number = std::max(family->log_number, edit->log_number.value_or(0));
+      if (edit->full_history_ts_low.has_value()) {
+        family->full_history_ts_low = *edit->full_history_ts_low;
+      }
+    }
+    if (change.version == nullptr) continue;
+    // Release: pairs with the acquire of whoever lets go of the file last.
+    for (const FileRef& file : change.removed) {
+      file->obsolete.store(true, std::memory_order_release);
+    }
+    SetCurrent(family, std::move(change.version));
+  }
+}
+
+}  // namespace varve

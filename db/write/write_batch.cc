@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Building a batch: every public call that changes one, and what can be asked about it.
+
+#include "varve/write_batch.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "varve/comparator.h"
+#include "varve/db.h"
+
+#include "db/write/write_batch_internal.h"
+#include "util/base/status_macros.h"
+#include "util/coding/hash.h"
+#include "util/coding/varint.h"
+
+namespace varve {
+
+namespace {
+
+// Bits of content_flags_.
+constexpr uint32_t kHasPut = 1u << 0;
+constexpr uint32_t kHasDelete = 1u << 1;
+constexpr uint32_t kHasSingleDelete = 1u << 2;
+constexpr uint32_t kHasDeleteRange = 1u << 3;
+constexpr uint32_t kHasMerge = 1u << 4;
+constexpr uint32_t kHasPutEntity = 1u << 5;
+constexpr uint32_t kHasTimedPut = 1u << 6;
+constexpr uint32_t kHasBlobIndex = 1u << 7;
+constexpr uint32_t kHasBeginPrepare = 1u << 8;
+constexpr uint32_t kHasEndPrepare = 1u << 9;
+constexpr uint32_t kHasCommit = 1u << 10;
+constexpr uint32_t kHasRollback = 1u << 11;
+// The bytes were adopted and nobody has looked yet.
+constexpr uint32_t kNotKnown = 1u << 31;
+
+uint32_t FlagOf(ValueType type) {
+  switch (type) {
+    case kTypeValue:
+      return kHasPut;
+    case kTypeDeletion:
+      return kHasDelete;
+    case kTypeSingleDeletion:
+      return kHasSingleDelete;
+    case kTypeRangeDeletion:
+      return kHasDeleteRange;
+    case kTypeMerge:
+      return kHasMerge;
+    case kTypeWideColumnEntity:
+      return kHasPutEntity;
+    case kTypeValuePreferredSeqno:
+      return kHasTimedPut;
+    case kTypeBlobIndex:
+      return kHasBlobIndex;
+    case kTypeBeginPrepareXID:
+    case kTypeBeginPersistedPrepareXID:
+    case kTypeBeginUnprepareXID:
+      return kHasBeginPrepare;
+    case kTypeEndPrepareXID:
+      return kHasEndPrepare;
+    case kTypeCommitXID:
+    case kTypeCommitXIDAndTimestamp:
+      return kHasCommit;
+    case kTypeRollbackXID:
+      return kHasRollback;
+    default:
+      return 0;
+  }
+}
+
+// Flags of all records up to the end or the first damage.
+uint32_t FlagsOf(const std::string& rep) {
+  uint32_t flags = 0;
+  BatchReader reader(rep);
+  BatchRecord record;
+  while (reader.Next(&record)) flags |= FlagOf(record.type);
+  return flags;
+}
+
+// The tag of a record of a column family other than the default one.
+ValueType FamilyTag(ValueType type) {
+  switch (type) {
+    case kTypeValue:
+      return kTypeColumnFamilyValue;
+    case kTypeDeletion:
+      return kTypeColumnFamilyDeletion;
+    case kTypeSingleDeletion:
+      return kTypeColumnFamilySingleDeletion;
+    case kTypeRangeDeletion:
+      return kTypeColumnFamilyRangeDeletion;
+    case kTypeMerge:
+      return kTypeColumnFamilyMerge;
+    default:
+      return kTypeMax;
+  }
+}
+
+bool HasValue(ValueType type) {
+  return type == kTypeValue || type == kTypeMerge || type == kTypeRangeDeletion;
+}
+
+size_t TotalSize(const SliceParts& parts) {
+  size_t total = 0;
+  for (int i = 0; i < parts.num_parts; i++) total += parts.parts[i].size();
+  return total;
+}
+
+void AppendPrefixed(std::string* dst, size_t total, const SliceParts& parts) {
+  PutVarint32(dst, static_cast<uint32_t>(total));
+  for (int i = 0; i < parts.num_parts; i++) {
+    dst->append(parts.parts[i].data(), parts.parts[i].size());
+  }
+}
+
+uint32_t IdOf(ColumnFamilyHandle* column_family) {
+  return column_family == nullptr ? 0 : column_family->GetID();
+}
+
+uint64_t EntryChecksum(const BatchRecord& record) {
+  const uint64_t seed = uint64_t{record.column_family} << 8 | record.type;
+  const uint64_t of_key = XXH3Hash64(record.key.data(), record.key.size(), seed);
+  return XXH3Hash64(record.value.data(), record.value.size(), of_key);
+}
+
+}  // namespace
+
+// Checksums of the counted records, in order.
+struct WriteBatch::ProtectionInfo {
+  std::vector<uint64_t> entries;
+  bool size_is_valid = true;
+
+  // Adds those of the records from entries.size() on.
+  Status CatchUp(const std::string& rep) {
+    BatchReader reader(rep);
+    BatchRecord record;
+    while (reader.Next(&record)) {
+      if (record.counted && reader.counted_so_far() > entries.size()) {
+        entries.push_back(EntryChecksum(record));
+      }
+    }
+    return reader.status();
+  }
+};
+
+struct SavePoints {
+  struct Point {
+    size_t size;
+    uint32_t count;
+    uint32_t flags;
+  };
+  std::vector<Point> stack;
+};
+
+WriteBatch::WriteBatch(size_t reserved_bytes, size_t max_bytes, size_t protection_bytes_per_key,
+                       size_t default_cf_ts_sz)
+    : content_flags_(0), max_bytes_(max_bytes), default_cf_ts_sz_(default_cf_ts_sz) {
+  if (protection_bytes_per_key != 0) {
+    protection_ = std::make_unique<ProtectionInfo>();
+    protection_->size_is_valid = protection_bytes_per_key == sizeof(uint64_t);
+  }
+  if (reserved_bytes > kBatchHeaderBytes) rep_.reserve(reserved_bytes);
+  rep_.resize(kBatchHeaderBytes);
+}
+
+WriteBatch::WriteBatch(const std::string& rep)
+    : content_flags_(kNotKnown), max_bytes_(0), rep_(rep) {}
+
+WriteBatch::WriteBatch(std::string&& rep)
+    : content_flags_(kNotKnown), max_bytes_(0), rep_(std::move(rep)) {}
+
+WriteBatch::WriteBatch(const WriteBatch& src)
+    : WriteBatchBase(src),
+      save_points_(src.save_points_ ? std::make_unique<SavePoints>(*src.save_points_) : nullptr),
+      protection_(src.protection_ ? std::make_unique<ProtectionInfo>(*src.protection_) : nullptr),
+      content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
+      max_bytes_(src.max_bytes_),
+      default_cf_ts_sz_(src.default_cf_ts_sz_),
+      needs_in_place_update_ts_(src.needs_in_place_update_ts_),
+      has_key_with_ts_(src.has_key_with_ts_),
+      rep_(src.rep_) {}
+
+WriteBatch::WriteBatch(WriteBatch&& src) noexcept
+    : save_points_(std::move(src.save_points_)),
+      protection_(std::move(src.protection_)),
+      content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
+      max_bytes_(src.max_bytes_),
+      default_cf_ts_sz_(src.default_cf_ts_sz_),
+      needs_in_place_update_ts_(src.needs_in_place_update_ts_),
+      has_key_with_ts_(src.has_key_with_ts_),
+      rep_(std::move(src.rep_)) {
+  src.Clear();
+}
+
+WriteBatch& WriteBatch::operator=(const WriteBatch& src) {
+  if (this != &src) *this = WriteBatch(src);
+  return *this;
+}
+
+WriteBatch& WriteBatch::operator=(WriteBatch&& src) {
+  if (this != &src) {
+    save_points_ = std::move(src.save_points_);
+    protection_ = std::move(src.protection_);
+    content_flags_.store(src.content_flags_.load(std::memory_order_relaxed),
+                         std::memory_order_relaxed);
+    max_bytes_ = src.max_bytes_;
+    default_cf_ts_sz_ = src.default_cf_ts_sz_;
+    needs_in_place_update_ts_ = src.needs_in_place_update_ts_;
+    has_key_with_ts_ = src.has_key_with_ts_;
+    rep_ = std::move(src.rep_);
+    src.Clear();
+  }
+  return *this;
+}
+
+WriteBatch::~WriteBatch() = default;
+
+void WriteBatch::Clear() {
+  rep_.clear();
+  rep_.resize(kBatchHeaderBytes);
+  content_flags_.store(0, std::memory_order_relaxed);
+  save_points_.reset();
+  if (protection_ != nullptr) protection_->entries.clear();
+  needs_in_place_update_ts_ = false;
+  has_key_with_ts_ = false;
+}
+
+uint32_t WriteBatch::Count() const { return WriteBatchInternal::Count(*this); }
+
+Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
+                                     const SliceParts& key, const SliceParts& value) {
+  constexpr size_t kPartMax = std::numeric_limits<uint32_t>::max();
+  std::string& rep = batch->rep_;
+  const bool has_value = HasValue(type);
+  const size_t key_bytes = TotalSize(key);
+  const size_t value_bytes = has_value ? TotalSize(value) : 0;
+  if (key_bytes > kPartMax) return Status::InvalidArgument("write batch: a key of 4 GiB or more");
+  if (value_bytes > kPartMax) {
+    return Status::InvalidArgument("write batch: a value of 4 GiB or more");
+  }
+  const bool counted = type != kTypeLogData;
+  const uint32_t count = Count(*batch);
+  if (rep.size() < kBatchHeaderBytes) {
+    return Status::Corruption("write batch: adopted bytes have no header");
+  }
+  if (counted && count == std::numeric_limits<uint32_t>::max()) {
+    return Status::InvalidArgument("write batch: as many updates as can be counted");
+  }
+  if (batch->protection_ != nullptr && !batch->protection_->size_is_valid) {
+    return Status::InvalidArgument("write batch: protection_bytes_per_key must be 0 or 8");
+  }
+  const size_t record_bytes = 1 + (column_family != 0 ? VarintLength(column_family) : 0) +
+                              VarintLength(key_bytes) + key_bytes +
+                              (has_value ? VarintLength(value_bytes) + value_bytes : 0);
+  if (batch->max_bytes_ != 0 && rep.size() + record_bytes > batch->max_bytes_) {
+    return Status::MemoryLimit("write batch: would grow beyond max_bytes");
+  }
+  const size_t needed = rep.size() + record_bytes;
+  if (needed > rep.capacity()) rep.reserve(std::max(needed, 2 * rep.capacity()));
+  if (column_family == 0) {
+    rep.push_back(static_cast<char>(type));
+  } else {
+    rep.push_back(static_cast<char>(FamilyTag(type)));
+    PutVarint32(&rep, column_family);
+  }
+  AppendPrefixed(&rep, key_bytes, key);
+  if (has_value) AppendPrefixed(&rep, value_bytes, value);
+  if (counted) SetCount(batch, count + 1);
+  // Not concurrent with other calls; the atomic is for const ones.
+  batch->content_flags_.store(
+      batch->content_flags_.load(std::memory_order_relaxed) | FlagOf(type),
+      std::memory_order_relaxed);
+  if (batch->protection_ != nullptr && counted) return AddChecksum(batch, needed - record_bytes);
+  return Status::OK();
+}
+
+Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) {
+  // The record alone, behind a header that counts one.
+  std::string one(kBatchHeaderBytes, '\0');
+  EncodeFixed32(one.data() + 8, 1);
+  one.append(batch->rep_, record_offset, std::string::npos);
+  BatchReader reader(one);
+  BatchRecord record;
+  if (reader.Next(&record)) batch->protection_->entries.push_back(EntryChecksum(record));
+  return reader.status();
+}
+
+void WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& rep) {
+  batch->Clear();
+  batch->rep_.assign(rep.data(), rep.size());
+  batch->protection_.reset();
+  batch->content_flags_.store(kNotKnown, std::memory_order_relaxed);
+}
+
+Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) {
+  const uint64_t count = uint64_t{Count(*dst)} + Count(src);
+  if (src.rep_.size() < kBatchHeaderBytes || dst->rep_.size() < kBatchHeaderBytes) {
+    return Status::Corruption("write batch: adopted bytes have no header");
+  }
+  if (count > std::numeric_limits<uint32_t>::max()) {
+    return Status::InvalidArgument("write batch: more updates than can be counted");
+  }
+  const size_t added = src.rep_.size() - kBatchHeaderBytes;
+  if (dst->max_bytes_ != 0 && dst->rep_.size() + added > dst->max_bytes_) {
+    return Status::MemoryLimit("write batch: would grow beyond max_bytes");
+  }
+  // Bounded explicitly: src may be dst.
+  dst->rep_.append(src.rep_, kBatchHeaderBytes, added);
+  SetCount(dst, static_cast<uint32_t>(count));
+  dst->content_flags_.store(dst->content_flags_.load(std::memory_order_relaxed) |
+                                src.content_flags_.load(std::memory_order_relaxed),
+                            std::memory_order_relaxed);
+  dst->needs_in_place_update_ts_ |= src.needs_in_place_update_ts_;
+  dst->has_key_with_ts_ |= src.has_key_with_ts_;
+  return dst->protection_ != nullptr ? dst->protection_->CatchUp(dst->rep_) : Status::OK();
+}
+
+size_t WriteBatchInternal::TimestampSize(const WriteBatch& batch,
+                                         ColumnFamilyHandle* column_family) {
+  if (column_family == nullptr) return batch.default_cf_ts_sz_;
+  const Comparator* const comparator = column_family->GetComparator();
+  return comparator == nullptr ? 0 : comparator->timestamp_size();
+}
+
+Status WriteBatchInternal::AddKey(WriteBatch* batch, ValueType type,
+                                  ColumnFamilyHandle* column_family, const Slice& key,
+                                  const Slice& value) {
+  const size_t timestamp_size = TimestampSize(*batch, column_family);
+  if (timestamp_size == 0) [[likely]] {
+    return AddRecord(batch, type, IdOf(column_family), SliceParts(&key, 1), SliceParts(&value, 1));
+  }
+  // UpdateTimestamps puts the real ones in later.
+  const std::string zeros(timestamp_size, '\0');
+  const Status s = AddStamped(batch, type, column_family, key, zeros, value);
+  if (s.ok()) batch->needs_in_place_update_ts_ = true;
+  return s;
+}
+
+Status WriteBatchInternal::AddStamped(WriteBatch* batch, ValueType type,
+                                      ColumnFamilyHandle* column_family, const Slice& key,
+                                      const Slice& ts, const Slice& value) {
+  const size_t timestamp_size = TimestampSize(*batch, column_family);
+  if (timestamp_size == 0) {
+    return Status::InvalidArgument(
+        "write batch: a timestamp for a column family whose comparator has none");
+  }
+  if (ts.size() != timestamp_size) {
+    return Status::InvalidArgument("write batch: a timestamp of " + std::to_string(ts.size()) +
+                                   " bytes, the comparator has " + std::to_string(timestamp_size));
+  }
+  const Slice key_parts[] = {key, ts};
+  const Slice value_parts[] = {value, ts};
+  // Both ends of a range are keys.
+  const int value_part_count = type == kTypeRangeDeletion ? 2 : 1;
+  const Status s = AddRecord(batch, type, IdOf(column_family), SliceParts(key_parts, 2),
+                             SliceParts(value_parts, value_part_count));
+  if (s.ok()) batch->has_key_with_ts_ = true;
+  return s;
+}
+
+Status WriteBatchInternal::AddParts(WriteBatch* batch, ValueType type,
+                                    ColumnFamilyHandle* column_family, const SliceParts& key,
+                                    const SliceParts& value) {
+  if (TimestampSize(*batch, column_family) == 0) {
+    return AddRecord(batch, type, IdOf(column_family), key, value);
+  }
+  std::string key_buf;
+  std::string value_buf;
+  return AddKey(batch, type, column_family, Slice(key, &key_buf), Slice(value, &value_buf));
+}
+
+Status WriteBatch::Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) {
+  return WriteBatchInternal::AddKey(this, kTypeValue, column_family, key, value);
+}
+
+Status WriteBatch::Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts,
+                       const Slice& value) {
+  return WriteBatchInternal::AddStamped(this, kTypeValue, column_family, key, ts, value);
+}
+
+Status WriteBatch::Put(ColumnFamilyHandle* column_family, const SliceParts& key,
+                       const SliceParts& value) {
+  return WriteBatchInternal::AddParts(this, kTypeValue, column_family, key, value);
+}
+
+Status WriteBatch::Delete(ColumnFamilyHandle* column_family, const Slice& key) {
+  return WriteBatchInternal::AddKey(this, kTypeDeletion, column_family, key, Slice());
+}
+
+Status WriteBatch::Delete(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts) {
+  return WriteBatchInternal::AddStamped(this, kTypeDeletion, column_family, key, ts, Slice());
+}
+
+Status WriteBatch::Delete(ColumnFamilyHandle* column_family, const SliceParts& key) {
+  return WriteBatchInternal::AddParts(this, kTypeDeletion, column_family, key, SliceParts());
+}
+
+Status WriteBatch::SingleDelete(ColumnFamilyHandle* column_family, const Slice& key) {
+  return WriteBatchInternal::AddKey(this, kTypeSingleDeletion, column_family, key, Slice());
+}
+
+Status WriteBatch::SingleDelete(ColumnFamilyHandle* column_family, const Slice& key,
+                                const Slice& ts) {
+  return WriteBatchInternal::AddStamped(this, kTypeSingleDeletion, column_family, key, ts, Slice());
+}
+
+Status WriteBatch::SingleDelete(ColumnFamilyHandle* column_family, const SliceParts& key) {
+  return WriteBatchInternal::AddParts(this, kTypeSingleDeletion, column_family, key, SliceParts());
+}
+
+Status WriteBatch::DeleteRange(ColumnFamilyHandle* column_family, const Slice& begin_key,
+                               const Slice& end_key) {
+  return WriteBatchInternal::AddKey(this, kTypeRangeDeletion, column_family, begin_key, end_key);
+}
+
+Status WriteBatch::DeleteRange(ColumnFamilyHandle* column_family, const Slice& begin_key,
+                               const Slice& end_key, const Slice& ts) {
+  return WriteBatchInternal::AddStamped(this, kTypeRangeDeletion, column_family, begin_key, ts,
+                                        end_key);
+}
+
+Status WriteBatch::DeleteRange(ColumnFamilyHandle* column_family, const SliceParts& begin_key,
+                               const SliceParts& end_key) {
+  return WriteBatchInternal::AddParts(this, kTypeRangeDeletion, column_family, begin_key, end_key);
+}
+
+Status WriteBatch::Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) {
+  return WriteBatchInternal::AddKey(this, kTypeMerge, column_family, key, value);
+}
+
+Status WriteBatch::Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts,
+                         const Slice& value) {
+  return WriteBatchInternal::AddStamped(this, kTypeMerge, column_family, key, ts, value);
+}
+
+Status WriteBatch::Merge(ColumnFamilyHandle* column_family, const SliceParts& key,
+                         const SliceParts& value) {
+  return WriteBatchInternal::AddParts(this, kTypeMerge, column_family, key, value);
+}
+
+Status WriteBatch::PutLogData(const Slice& blob) {
+  return WriteBatchInternal::AddRecord(this, kTypeLogData, 0, SliceParts(&blob, 1), SliceParts());
+}
+
+void WriteBatch::SetSavePoint() {
+  if (save_points_ == nullptr) save_points_ = std::make_unique<SavePoints>();
+  save_points_->stack.push_back(
+      {rep_.size(), Count(), content_flags_.load(std::memory_order_relaxed)});
+}
+
+Status WriteBatch::RollbackToSavePoint() {
+  if (save_points_ == nullptr || save_points_->stack.empty()) {
+    return Status::NotFound("write batch: no save point to return to");
+  }
+  const SavePoints::Point point = save_points_->stack.back();
+  save_points_->stack.pop_back();
+  rep_.resize(point.size);
+  WriteBatchInternal::SetCount(this, point.count);
+  content_flags_.store(point.flags, std::memory_order_relaxed);
+  if (protection_ != nullptr) protection_->entries.resize(point.count);
+  return Status::OK();
+}
+
+Status WriteBatch::PopSavePoint() {
+  if (save_points_ == nullptr || save_points_->stack.empty()) {
+    return Status::NotFound("write batch: no save point to forget");
+  }
+  save_points_->stack.pop_back();
+  return Status::OK();
+}
+
+bool WriteBatchInternal::Has(const WriteBatch& batch, uint32_t flag) {
+  uint32_t flags = batch.content_flags_.load(std::memory_order_relaxed);
+  if ((flags & kNotKnown) != 0) {
+    flags = FlagsOf(batch.rep_);
+    // Const callers may race here; all of them store the same.
+    batch.content_flags_.store(flags, std::memory_order_relaxed);
+  }
+  return (flags & flag) != 0;
+}
+
+bool WriteBatch::HasPut() const { return WriteBatchInternal::Has(*this, kHasPut); }
+bool WriteBatch::HasTimedPut() const { return WriteBatchInternal::Has(*this, kHasTimedPut); }
+bool WriteBatch::HasPutEntity() const { return WriteBatchInternal::Has(*this, kHasPutEntity); }
+bool WriteBatch::HasDelete() const { return WriteBatchInternal::Has(*this, kHasDelete); }
+bool WriteBatch::HasSingleDelete() const {
+  return WriteBatchInternal::Has(*this, kHasSingleDelete);
+}
+bool WriteBatch::HasDeleteRange() const { return WriteBatchInternal::Has(*this, kHasDeleteRange); }
+bool WriteBatch::HasMerge() const { return WriteBatchInternal::Has(*this, kHasMerge); }
+bool WriteBatch::HasBeginPrepare() const {
+  return WriteBatchInternal::Has(*this, kHasBeginPrepare);
+}
+bool WriteBatch::HasEndPrepare() const { return WriteBatchInternal::Has(*this, kHasEndPrepare); }
+bool WriteBatch::HasCommit() const { return WriteBatchInternal::Has(*this, kHasCommit); }
+bool WriteBatch::HasRollback() const { return WriteBatchInternal::Has(*this, kHasRollback); }
+
+Status WriteBatch::UpdateTimestamps(
+    const Slice& ts, std::function<size_t(uint32_t column_family_id)> ts_sz_func) {
+  if (ts.empty()) return Status::InvalidArgument("write batch: an empty timestamp");
+  // Where timestamps lie; nothing is changed before all of the batch has been seen.
+  std::vector<size_t> places;
+  BatchReader reader(rep_);
+  BatchRecord record;
+  while (reader.Next(&record)) {
+    if (!record.counted) continue;
+    const size_t size = ts_sz_func(record.column_family);
+    if (size == 0) continue;
+    if (size == std::numeric_limits<size_t>::max()) {
+      return Status::NotFound("write batch: the timestamp size of column family " +
+                              std::to_string(record.column_family) + " is not known");
+    }
+    if (size != ts.size()) {
+      return Status::InvalidArgument("write batch: a timestamp of " + std::to_string(ts.size()) +
+                                     " bytes where " + std::to_string(size) + " are needed");
+    }
+    const bool is_range = record.type == kTypeRangeDeletion;
+    for (const Slice& key : {record.key, is_range ? record.value : record.key}) {
+      if (key.size() < size) return Status::Corruption("write batch: a key without its timestamp");
+      places.push_back(static_cast<size_t>(key.data() - rep_.data()) + key.size() - size);
+    }
+  }
+  VARVE_RETURN_IF_ERROR(reader.status());
+  const std::string stamp = ts.ToString();
+  for (const size_t place : places) rep_.replace(place, stamp.size(), stamp);
+  needs_in_place_update_ts_ = false;
+  has_key_with_ts_ |= !places.empty();
+  if (protection_ == nullptr) return Status::OK();
+  protection_->entries.clear();
+  return protection_->CatchUp(rep_);
+}
+
+Status WriteBatch::VerifyChecksum() const {
+  if (protection_ == nullptr) return Status::OK();
+  BatchReader reader(rep_);
+  BatchRecord record;
+  const std::vector<uint64_t>& entries = protection_->entries;
+  while (reader.Next(&record)) {
+    if (!record.counted) continue;
+    const size_t index = reader.counted_so_far() - 1;
+    if (index >= entries.size() || entries[index] != EntryChecksum(record)) {
+      return Status::Corruption("write batch: update " + std::to_string(index) +
+                                " is not what was added");
+    }
+  }
+  VARVE_RETURN_IF_ERROR(reader.status());
+  if (reader.counted_so_far() != entries.size()) {
+    return Status::Corruption("write batch: updates are missing");
+  }
+  return Status::OK();
+}
+
+size_t WriteBatch::GetProtectionBytesPerKey() const {
+  return protection_ != nullptr && protection_->size_is_valid ? sizeof(uint64_t) : 0;
+}
+
+}  // namespace varve

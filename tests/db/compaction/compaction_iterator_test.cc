@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Filters, failures and bounds of one compaction pass.
+
+#include "db/compaction/compaction_iterator.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/db/compaction/list_iterator.h"
+
+namespace varve {
+namespace {
+
+using test::Entry;
+using test::ListIterator;
+
+class FunctionFilter final : public CompactionFilter {
+ public:
+  using Function = std::function<Decision(const Slice& key, ValueType type, std::string* new_value,
+                                          std::string* skip_until)>;
+  explicit FunctionFilter(Function function) : function_(std::move(function)) {}
+  const char* Name() const override { return "test.filter"; }
+  Decision FilterV2(int, const Slice& key, ValueType type, const Slice&, std::string* new_value,
+                    std::string* skip_until) const override {
+    asked.push_back(key.ToString());
+    return function_(key, type, new_value, skip_until);
+  }
+  mutable std::vector<std::string> asked;
+
+ private:
+  Function function_;
+};
+
+class CompactionIteratorTest : public ::testing::Test {
+ protected:
+  CompactionIteratorTest() { options_.icmp = &icmp_; }
+
+  // "key@seq=value" for values, "key@seq-" for other types.
+  std::string Run(const std::vector<Entry>& entries, const Slice* begin = nullptr) {
+    ListIterator input(entries);
+    return Run(&input, begin);
+  }
+  std::string Run(ListIterator* input, const Slice* begin = nullptr) {
+    CompactionIterator iterator(input, nullptr, options_);
+    std::string text;
+    for (iterator.Start(begin); iterator.Valid(); iterator.Next()) {
+      text += iterator.user_key().ToString() + "@" + std::to_string(ExtractSequence(iterator.key()));
+      const bool value = ExtractValueType(iterator.key()) == kTypeValue;
+      text += value ? "=" + iterator.value().ToString() + " " : "- ";
+    }
+    status_ = iterator.status();
+    counts_ = iterator.counts();
+    return text;
+  }
+
+  const InternalKeyComparator icmp_{BytewiseComparator()};
+  CompactionIteratorOptions options_;
+  Status status_;
+  CompactionCounts counts_;
+};
+
+using Decision = CompactionFilter::Decision;
+
+TEST_F(CompactionIteratorTest, FilterSeesTheNewestValueOnlyAndRemovesWithAMarker) {
+  const FunctionFilter filter([](const Slice&, auto, auto*, auto*) { return Decision::kRemove; });
+  options_.filter = &filter;
+  const std::vector<Entry> entries = {{"a", 9, kTypeValue, "1"},
+                                      {"a", 8, kTypeValue, "2"},
+                                      {"b", 7, kTypeDeletion, ""},
+                                      {"c", 6, kTypeValue, "3"}};
+  EXPECT_EQ(Run(entries), "a@9- b@7- c@6- ");
+  EXPECT_EQ(filter.asked, (std::vector<std::string>{"a", "c"}));
+  EXPECT_EQ(counts_.dropped_by_filter, 2u);
+  options_.bottommost = true;
+  EXPECT_EQ(Run(entries), "");
+  EXPECT_TRUE(status_.ok());
+}
+
+TEST_F(CompactionIteratorTest, FilterMayReplaceAValue) {
+  const FunctionFilter filter([](const Slice&, auto, std::string* value, auto*) {
+    *value = "new";
+    return Decision::kChangeValue;
+  });
+  options_.filter = &filter;
+  EXPECT_EQ(Run({{"a", 9, kTypeValue, "1"}, {"b", 8, kTypeValue, "2"}}), "a@9=new b@8=new ");
+}
+
+TEST_F(CompactionIteratorTest, FilterMaySkipARangeWithoutMarkers) {
+  const FunctionFilter filter([](const Slice& key, auto, auto*, std::string* until) {
+    *until = "c";
+    return key == Slice("a") || key == Slice("d") ? Decision::kRemoveAndSkipUntil : Decision::kKeep;
+  });
+  options_.filter = &filter;
+  // For "d" the range would end before it begins: the entry stays.
+  EXPECT_EQ(Run({{"a", 9, kTypeValue, "1"},
+                 {"a", 3, kTypeValue, "0"},
+                 {"b", 8, kTypeValue, "2"},
+                 {"c", 7, kTypeValue, "3"},
+                 {"d", 6, kTypeValue, "4"}}),
+            "c@7=3 d@6=4 ");
+  EXPECT_TRUE(counts_.skipped);
+}
+
+TEST_F(CompactionIteratorTest, FilterSeesOperandsThatNoSnapshotNeeds) {
+  const FunctionFilter filter([](const Slice&, CompactionFilter::ValueType type, auto*, auto*) {
+    return type == CompactionFilter::kMergeOperand ? Decision::kRemove : Decision::kKeep;
+  });
+  options_.filter = &filter;
+  options_.snapshots = {5};
+  EXPECT_EQ(Run({{"a", 9, kTypeMerge, "1"}, {"a", 4, kTypeMerge, "0"}}), "a@4- ");
+}
+
+TEST_F(CompactionIteratorTest, AThrowingFilterAborts) {
+  const FunctionFilter filter([](const Slice&, auto, auto*, auto*) -> Decision {
+    throw std::runtime_error("no");
+  });
+  options_.filter = &filter;
+  EXPECT_EQ(Run({{"a", 9, kTypeValue, "1"}}), "");
+  EXPECT_TRUE(status_.IsAborted()) << status_.ToString();
+  EXPECT_NE(status_.ToString().find("test.filter"), std::string::npos);
+}
+
+TEST_F(CompactionIteratorTest, AFilterThatWantsSnapshotsHiddenIsRefused) {
+  class Hiding final : public CompactionFilter {
+   public:
+    const char* Name() const override { return "hiding"; }
+    bool IgnoreSnapshots() const override { return false; }
+  };
+  const Hiding filter;
+  options_.filter = &filter;
+  EXPECT_EQ(Run({{"a", 9, kTypeValue, "1"}}), "");
+  EXPECT_TRUE(status_.IsNotSupported());
+}
+
+TEST_F(CompactionIteratorTest, InputOutOfOrderIsCorruptionThatNamesTheComparator) {
+  Run({{"b", 9, kTypeValue, "1"}, {"a", 8, kTypeValue, "2"}});
+  EXPECT_TRUE(status_.IsCorruption());
+  EXPECT_NE(status_.ToString().find(BytewiseComparator()->Name()), std::string::npos);
+  Run({{"a", 8, kTypeValue, "1"}, {"a", 9, kTypeValue, "2"}});
+  EXPECT_TRUE(status_.IsCorruption());
+}
+
+TEST_F(CompactionIteratorTest, OneEntryTwiceCountsOnce) {
+  EXPECT_EQ(Run({{"a", 8, kTypeValue, "1"}, {"a", 8, kTypeValue, "1"}}), "a@8=1 ");
+  EXPECT_TRUE(status_.ok());
+}
+
+TEST_F(CompactionIteratorTest, SingleDeleteOverDeleteIsReportedWhenAskedTo) {
+  const std::vector<Entry> entries = {{"a", 9, kTypeSingleDeletion, ""}, {"a", 8, kTypeDeletion, ""}};
+  Run(entries);
+  EXPECT_TRUE(status_.IsCorruption());
+  options_.enforce_single_del_contracts = false;
+  EXPECT_EQ(Run(entries), "a@8- ");
+  EXPECT_TRUE(status_.ok());
+  EXPECT_EQ(counts_.single_delete_mismatches, 1u);
+}
+
+TEST_F(CompactionIteratorTest, AFailedInputEndsTheWalkAlsoBehindASingleDelete) {
+  ListIterator input({{"a", 9, kTypeSingleDeletion, ""}, {"a", 8, kTypeValue, "1"}});
+  input.FailAfter(1, Status::IOError("gone"));
+  EXPECT_EQ(Run(&input), "");
+  EXPECT_TRUE(status_.IsIOError());
+}
+
+TEST_F(CompactionIteratorTest, BoundsCutUserKeys) {
+  const Slice begin("b");
+  const Slice end("d");
+  options_.end = &end;
+  EXPECT_EQ(Run({{"a", 9, kTypeValue, "1"},
+                 {"b", 8, kTypeValue, "2"},
+                 {"c", 7, kTypeValue, "3"},
+                 {"d", 6, kTypeValue, "4"}},
+                &begin),
+            "b@8=2 c@7=3 ");
+  EXPECT_EQ(counts_.entries_in, 2u);
+}
+
+TEST_F(CompactionIteratorTest, CancellationEndsTheWalk) {
+  const std::atomic<bool> yes{true};
+  options_.user_cancelled = &yes;
+  Run({{"a", 9, kTypeValue, "1"}});
+  EXPECT_TRUE(status_.IsManualCompactionPaused());
+  options_.cancelled = &yes;
+  Run({{"a", 9, kTypeValue, "1"}});
+  EXPECT_TRUE(status_.IsShutdownInProgress());
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Compactions of every small history of one key, judged by what readers see before and after.
+
+#include "db/compaction/drop_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "db/compaction/compaction_iterator.h"
+#include "db/compaction/surviving_tombstones.h"
+#include "tests/db/compaction/list_iterator.h"
+
+namespace varve {
+namespace {
+
+using test::Entry;
+
+// An operation on the key, or a range tombstone over it.
+struct Op {
+  SequenceNumber sequence;
+  ValueType type;  // kTypeRangeDeletion: the tombstone
+  std::string value;
+};
+
+// Newest first.
+using History = std::vector<Op>;
+
+// Operands newest first, then the value they apply to, or "-".
+std::string Read(const History& history, SequenceNumber at) {
+  SequenceNumber tombstone = 0;
+  for (const Op& op : history) {
+    if (op.type == kTypeRangeDeletion && op.sequence <= at) {
+      tombstone = std::max(tombstone, op.sequence);
+    }
+  }
+  std::string seen;
+  for (const Op& op : history) {
+    if (op.type == kTypeRangeDeletion || op.sequence > at) continue;
+    if (op.sequence < tombstone) break;
+    if (op.type == kTypeMerge) {
+      seen += op.value + "+";
+      continue;
+    }
+    if (op.type == kTypeValue) return seen + op.value;
+    break;
+  }
+  return seen + "-";
+}
+
+struct Setting {
+  std::vector<SequenceNumber> snapshots;
+  bool bottommost = false;
+  SequenceNumber write_conflict = kMaxSequenceNumber;
+};
+
+History Compact(const History& history, const Setting& setting) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  std::vector<Entry> entries;
+  std::vector<RangeTombstone> ranges;
+  for (const Op& op : history) {
+    if (op.type == kTypeRangeDeletion) {
+      ranges.push_back({"a", "z", op.sequence});
+    } else {
+      entries.push_back({"k", op.sequence, op.type, op.value});
+    }
+  }
+  std::vector<std::shared_ptr<const FragmentedTombstones>> lists;
+  if (!ranges.empty()) lists.push_back(FragmentedTombstones::Build(ranges, icmp));
+  const SurvivingTombstones survivors(lists, icmp, setting.snapshots, setting.bottommost, nullptr);
+  TombstoneSet covering(icmp);
+  covering.Add(survivors.all());
+  test::ListIterator input(entries);
+  CompactionIteratorOptions options;
+  options.icmp = &icmp;
+  options.snapshots = setting.snapshots;
+  options.bottommost = setting.bottommost;
+  options.earliest_write_conflict_snapshot = setting.write_conflict;
+  CompactionIterator iterator(&input, &covering, options);
+  History result;
+  uint64_t trailer = UINT64_MAX;
+  for (iterator.Start(nullptr); iterator.Valid(); iterator.Next()) {
+    EXPECT_LT(ExtractTrailer(iterator.key()), trailer) << "outputs are out of order";
+    trailer = ExtractTrailer(iterator.key());
+    result.push_back({UnpackSequence(trailer), UnpackType(trailer), iterator.value().ToString()});
+  }
+  EXPECT_TRUE(iterator.status().ok()) << iterator.status().ToString();
+  const CompactionCounts& counts = iterator.counts();
+  EXPECT_EQ(counts.entries_in, entries.size());
+  EXPECT_EQ(counts.entries_in, counts.entries_out + counts.dropped());
+  for (const auto& piece : survivors.Within(nullptr, nullptr)) {
+    result.push_back({piece.sequence, kTypeRangeDeletion, ""});
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Op& a, const Op& b) { return a.sequence > b.sequence; });
+  return result;
+}
+
+History Join(const History& newer, const History& older) {
+  History all = newer;
+  all.insert(all.end(), older.begin(), older.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Op& a, const Op& b) { return a.sequence > b.sequence; });
+  return all;
+}
+
+std::string Show(const History& history) {
+  std::string text;
+  for (const Op& op : history) {
+    const char* name = op.type == kTypeValue            ? "Put"
+                       : op.type == kTypeDeletion       ? "Del"
+                       : op.type == kTypeSingleDeletion ? "Single"
+                       : op.type == kTypeMerge          ? "Merge"
+                                                        : "Range";
+    text += std::string(name) + "@" + std::to_string(op.sequence) + " ";
+  }
+  return text;
+}
+
+// Whether SingleDelete is used as it must be: of exactly one Put since the last one, and nothing
+// else. A range deletion may end a Put's life but leaves nothing for a SingleDelete.
+bool Legal(const History& history) {
+  int puts = 0;
+  bool mixed = false;
+  for (auto op = history.rbegin(); op != history.rend(); ++op) {
+    switch (op->type) {
+      case kTypeValue:
+        puts++;
+        break;
+      case kTypeSingleDeletion:
+        if (puts != 1 || mixed) return false;
+        puts = 0;
+        break;
+      case kTypeRangeDeletion:
+        puts = 0;
+        mixed = false;
+        break;
+      default:
+        mixed = true;
+    }
+  }
+  return true;
+}
+
+// All histories of `length` operations at 10, 20, 30, ...
+void ForEachHistory(int length, const std::function<void(const History&)>& visit) {
+  constexpr ValueType kTypes[] = {kTypeValue, kTypeDeletion, kTypeSingleDeletion, kTypeMerge,
+                                  kTypeRangeDeletion};
+  int combinations = 1;
+  for (int i = 0; i < length; i++) combinations *= 5;
+  for (int code = 0; code < combinations; code++) {
+    History history;
+    for (int i = length, rest = code; i > 0; i--, rest /= 5) {
+      history.push_back({static_cast<SequenceNumber>(10 * i), kTypes[rest % 5], ""});
+      Op& op = history.back();
+      if (op.type == kTypeValue || op.type == kTypeMerge) op.value = std::to_string(op.sequence);
+    }
+    if (Legal(history)) visit(history);
+  }
+}
+
+std::vector<std::vector<SequenceNumber>> AllSnapshots(int length) {
+  std::vector<std::vector<SequenceNumber>> result;
+  for (int mask = 0; mask < 1 << (length - 1); mask++) {
+    std::vector<SequenceNumber> snapshots;
+    for (int i = 1; i < length; i++) {
+      if (mask >> (i - 1) & 1) snapshots.push_back(static_cast<SequenceNumber>(10 * i + 5));
+    }
+    result.push_back(std::move(snapshots));
+  }
+  return result;
+}
+
+void ExpectSameReads(const History& before, const History& after,
+                     const std::vector<SequenceNumber>& snapshots, const std::string& what) {
+  for (const SequenceNumber at : snapshots) {
+    EXPECT_EQ(Read(before, at), Read(after, at)) << what << "at snapshot " << at;
+  }
+  EXPECT_EQ(Read(before, kMaxSequenceNumber), Read(after, kMaxSequenceNumber)) << what << "now";
+}
+
+TEST(DropRules, NoReaderSeesADifferenceInAnySmallHistory) {
+  constexpr int kLength = 4;
+  int cases = 0;
+  ForEachHistory(kLength, [&](const History& history) {
+    for (const auto& snapshots : AllSnapshots(kLength)) {
+      // The oldest `deep` operations lie in a deeper level that takes no part.
+      for (int deep = 0; deep < kLength; deep++) {
+        const History upper(history.begin(), history.end() - deep);
+        const History lower(history.end() - deep, history.end());
+        for (const bool bottommost : {false, true}) {
+          if (bottommost && deep > 0) continue;
+          const History output = Compact(upper, {snapshots, bottommost});
+          const History after = Join(output, lower);
+          ExpectSameReads(history, after, snapshots,
+                          Show(upper) + "above " + Show(lower) + "became " + Show(output));
+          cases++;
+          if (::testing::Test::HasFailure()) return;
+        }
+      }
+    }
+  });
+  EXPECT_GT(cases, 10000);
+}
+
+TEST(DropRules, WhatComesLaterFindsWhatItNeeds) {
+  constexpr int kLength = 3;
+  ForEachHistory(kLength + 1, [&](const History& history) {
+    const History later(history.begin(), history.begin() + 1);
+    for (const auto& snapshots : AllSnapshots(kLength)) {
+      for (int deep = 0; deep < kLength; deep++) {
+        const History upper(history.begin() + 1, history.end() - deep);
+        const History lower(history.end() - deep, history.end());
+        const History first = Compact(upper, {snapshots, deep == 0});
+        // The snapshots are released; the next operation meets the first output, then all the rest.
+        const History second = Compact(Join(later, first), {{}, deep == 0});
+        const std::string what = Show(history) + "became " + Show(first) + "then " + Show(second);
+        ExpectSameReads(history, Join(second, lower), {}, what);
+        const History third = Compact(Join(second, lower), {{}, true});
+        ExpectSameReads(history, third, {}, what + "then " + Show(third));
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  });
+}
+
+TEST(DropRules, WithoutSnapshotsTheLastLevelKeepsOneEntryAndNoMarker) {
+  ForEachHistory(4, [](const History& history) {
+    const History output = Compact(history, {{}, true});
+    size_t bases = 0;
+    for (const Op& op : output) {
+      EXPECT_NE(op.type, kTypeDeletion) << Show(history);
+      EXPECT_NE(op.type, kTypeSingleDeletion) << Show(history);
+      EXPECT_NE(op.type, kTypeRangeDeletion) << Show(history);
+      if (op.type == kTypeValue) {
+        bases++;
+        EXPECT_EQ(op.sequence, 0u) << Show(history);
+      }
+    }
+    EXPECT_LE(bases, 1u) << Show(history);
+  });
+}
+
+TEST(DropRules, ASnapshotKeepsExactlyTheVersionItSees) {
+  const History history = {
+      {40, kTypeValue, "d"}, {30, kTypeValue, "c"}, {20, kTypeValue, "b"}, {10, kTypeValue, "a"}};
+  EXPECT_EQ(Show(Compact(history, {{25}, false})), "Put@40 Put@20 ");
+  EXPECT_EQ(Show(Compact(history, {{25}, true})), "Put@40 Put@0 ");
+  EXPECT_EQ(Show(Compact(history, {{}, false})), "Put@40 ");
+}
+
+TEST(DropRules, ADeletionStaysWhileSomethingDeeperMayNeedIt) {
+  const History history = {{20, kTypeDeletion, ""}, {10, kTypeValue, "a"}};
+  EXPECT_EQ(Show(Compact(history, {{}, false})), "Del@20 ");
+  EXPECT_EQ(Show(Compact(history, {{}, true})), "");
+  EXPECT_EQ(Show(Compact(history, {{15}, true})), "Del@20 Put@0 ");
+}
+
+TEST(DropRules, SingleDeleteGoesWithItsValueUnlessASnapshotIsBetween) {
+  const History history = {{20, kTypeSingleDeletion, ""}, {10, kTypeValue, "a"}};
+  EXPECT_EQ(Show(Compact(history, {{}, false})), "");
+  EXPECT_EQ(Show(Compact(history, {{15}, false})), "Single@20 Put@10 ");
+  EXPECT_EQ(Show(Compact(history, {{5, 25}, false})), "");
+}
+
+TEST(DropRules, SingleDeleteUnderANewerValueWaitsForItsOwnValue) {
+  const History history = {{20, kTypeValue, "b"}, {10, kTypeSingleDeletion, ""}};
+  EXPECT_EQ(Show(Compact(history, {{}, false})), "Put@20 Single@10 ");
+  EXPECT_EQ(Show(Compact(history, {{}, true})), "Put@0 ");
+}
+
+TEST(DropRules, AWriteThatMayBeCheckedForConflictsKeepsItsSingleDelete) {
+  const History history = {{20, kTypeSingleDeletion, ""}, {10, kTypeValue, "a"}};
+  const History output = Compact(history, {{}, false, /*write_conflict=*/15});
+  EXPECT_EQ(Show(output), "Single@20 Put@10 ");
+  EXPECT_EQ(output[1].value, "");
+  EXPECT_EQ(Show(Compact(history, {{}, false, /*write_conflict=*/20})), "");
+}
+
+TEST(DropRules, MergeOperandsAndTheirBaseStayTogether) {
+  const History history = {{40, kTypeMerge, "d"},
+                           {30, kTypeMerge, "c"},
+                           {20, kTypeValue, "b"},
+                           {10, kTypeValue, "a"}};
+  EXPECT_EQ(Show(Compact(history, {{}, false})), "Merge@40 Merge@30 Put@20 ");
+  EXPECT_EQ(Show(Compact(history, {{}, true})), "Merge@40 Merge@30 Put@0 ");
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/read/db_iterator.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "tests/db/read/mini_lsm.h"
+#include "tests/db/read/random_history.h"
+#include "util/metrics/perf_counters.h"
+#include "varve/iterator.h"
+#include "varve/slice_transform.h"
+#include "varve/snapshot.h"
+#include "varve/statistics.h"
+
+namespace varve::test {
+namespace {
+
+// Orders by length first: an order that no byte comparison gives.
+class ByLength final : public Comparator {
+ public:
+  const char* Name() const override { return "test.ByLength"; }
+  int Compare(const Slice& a, const Slice& b) const override {
+    if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
+    return a.compare(b);
+  }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+const Comparator* LengthOrder() {
+  static const ByLength order;
+  return &order;
+}
+
+class FixedSnapshot final : public Snapshot {
+ public:
+  explicit FixedSnapshot(SequenceNumber seq) : seq_(seq) {}
+  ~FixedSnapshot() override = default;
+  SequenceNumber GetSequenceNumber() const override { return seq_; }
+  int64_t GetUnixTime() const override { return 0; }
+  uint64_t GetTimestamp() const override { return 0; }
+
+ private:
+  const SequenceNumber seq_;
+};
+
+// The iterators' source, shared without owning.
+std::shared_ptr<SuperVersionSource> Borrow(MiniLsm* lsm) {
+  return std::shared_ptr<SuperVersionSource>(std::shared_ptr<void>(), lsm);
+}
+
+std::unique_ptr<Iterator> Open(MiniLsm* lsm, const ReadOptions& options, SequenceNumber seq,
+                               Statistics* statistics = nullptr) {
+  return std::unique_ptr<Iterator>(
+      NewDbIterator(options, Borrow(lsm), lsm->AcquireSuperVersion(), seq, statistics));
+}
+
+// The keys that bounds leave of a model.
+UserModel Within(const UserModel& model, const ReadOptions& options, const Comparator* order) {
+  UserModel result(UserKeyLess{order});
+  for (const auto& [key, value] : model) {
+    if (options.iterate_lower_bound != nullptr &&
+        order->Compare(key, *options.iterate_lower_bound) < 0) {
+      continue;
+    }
+    if (options.iterate_upper_bound != nullptr &&
+        order->Compare(key, *options.iterate_upper_bound) >= 0) {
+      continue;
+    }
+    result[key] = value;
+  }
+  return result;
+}
+
+::testing::AssertionResult SamePlace(const Iterator& iter, const UserModel& model,
+                                     UserModel::const_iterator at) {
+  if (!iter.status().ok()) return ::testing::AssertionFailure() << iter.status().ToString();
+  if (at == model.end()) {
+    if (!iter.Valid()) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "at " << iter.key().ToString(true) << ", not at the end";
+  }
+  if (!iter.Valid()) {
+    return ::testing::AssertionFailure() << "at the end, not at " << Slice(at->first).ToString(true);
+  }
+  if (iter.key() == Slice(at->first) && iter.value() == Slice(at->second)) {
+    return ::testing::AssertionSuccess();
+  }
+  return ::testing::AssertionFailure()
+         << "at " << iter.key().ToString(true) << " = " << iter.value().ToString() << ", not "
+         << Slice(at->first).ToString(true) << " = " << at->second;
+}
+
+UserModel::const_iterator Before(const UserModel& model, UserModel::const_iterator at) {
+  return at == model.begin() ? model.end() : std::prev(at);
+}
+
+// Random moves beside the model. Slices that say they are pinned must not change until the end.
+void Walk(Iterator* iter, const UserModel& model, const HistoryShape& shape, bool pinned,
+          int steps, std::mt19937* random) {
+  std::vector<std::pair<Slice, std::string>> pins;
+  UserModel::const_iterator at = model.end();
+  for (int step = 0; step < steps; step++) {
+    const uint32_t move = (*random)() % 20;
+    const std::string target = RandomKey(shape, random);
+    if (move == 0) {
+      iter->SeekToFirst();
+      at = model.begin();
+    } else if (move == 1) {
+      iter->SeekToLast();
+      at = Before(model, model.end());
+    } else if (move <= 3 || (at == model.end() && move % 2 == 0)) {
+      iter->Seek(target);
+      at = model.lower_bound(target);
+    } else if (move <= 5 || at == model.end()) {
+      iter->SeekForPrev(target);
+      at = Before(model, model.upper_bound(target));
+    } else if (move <= 12) {
+      iter->Next();
+      ++at;
+    } else {
+      iter->Prev();
+      at = Before(model, at);
+    }
+    ASSERT_TRUE(SamePlace(*iter, model, at))
+        << "after step " << step << ", move " << move << ", target " << Slice(target).ToString(true);
+    if (!pinned || !iter->Valid()) continue;
+    std::string answer;
+    ASSERT_TRUE(iter->GetProperty("rocksdb.iterator.is-key-pinned", &answer).ok());
+    if (answer == "1") pins.emplace_back(iter->key(), iter->key().ToString());
+    ASSERT_TRUE(iter->GetProperty("rocksdb.iterator.is-value-pinned", &answer).ok());
+    if (answer == "1") pins.emplace_back(iter->value(), iter->value().ToString());
+  }
+  for (const auto& [slice, copy] : pins) ASSERT_EQ(copy, slice.ToString());
+}
+
+// One random case: a history, a layout, options, and a walk at some sequence number.
+void RunCase(uint32_t seed, const Comparator* order) {
+  std::mt19937 random(seed);
+  HistoryShape shape;
+  shape.writes = random() % 120;
+  shape.longest_key = 1 + random() % 3;
+  shape.alphabet = 2 + random() % 5;
+  shape.range_deletions_percent = random() % 3 * 10;
+  const std::vector<Write> history = RandomHistory(shape, order, &random);
+  Layout layout;
+  layout.immutables = random() % 3;
+  layout.level_zero_files = random() % 4;
+  layout.deeper_levels = random() % 4;
+  layout.files_per_level = 1 + random() % 6;
+  layout.limited_open_files = random() % 4 == 0;
+  layout.overhang = random() % 2 == 0;
+  layout.split_keys = random() % 2 == 0 && order == BytewiseComparator();
+  MiniLsm lsm(order);
+  lsm.cf_options().max_sequential_skip_in_iterations = random() % 4 == 0 ? random() % 3 : 8;
+  lsm.table_options().use_delta_encoding = random() % 2 == 0;
+  if (random() % 4 == 0) {
+    lsm.table_options().no_block_cache = true;
+    lsm.table_options().block_cache = nullptr;
+  }
+  lsm.Load(history, layout, &random);
+  for (int i = 0; i < 3; i++) {
+    ReadOptions options;
+    const std::string lower_bytes = RandomKey(shape, &random);
+    const std::string upper_bytes = RandomKey(shape, &random);
+    const Slice lower(lower_bytes);
+    const Slice upper(upper_bytes);
+    if (random() % 3 == 0) options.iterate_lower_bound = &lower;
+    if (random() % 3 == 0) options.iterate_upper_bound = &upper;
+    options.pin_data = random() % 3 == 0;
+    const SequenceNumber newest = lsm.VisibleSequence();
+    const SequenceNumber seq = random() % 2 == 0 ? newest : random() % (newest + 1);
+    const UserModel model = Within(Replay(history, seq, order), options, order);
+    const std::unique_ptr<Iterator> iter = Open(&lsm, options, seq);
+    ASSERT_NO_FATAL_FAILURE(Walk(iter.get(), model, shape, options.pin_data, 40, &random))
+        << "seed " << seed << ", reader " << i << ", seq " << seq;
+  }
+}
+
+TEST(DbIteratorTest, ShowsWhatTheHistoryLeavesInBytewiseOrder) {
+  for (uint32_t seed = 0; seed < 1500; seed++) ASSERT_NO_FATAL_FAILURE(RunCase(seed, BytewiseComparator()));
+}
+
+TEST(DbIteratorTest, ShowsWhatTheHistoryLeavesInReverseOrder) {
+  for (uint32_t seed = 0; seed < 400; seed++) {
+    ASSERT_NO_FATAL_FAILURE(RunCase(seed, ReverseBytewiseComparator()));
+  }
+}
+
+TEST(DbIteratorTest, ShowsWhatTheHistoryLeavesInACustomOrder) {
+  for (uint32_t seed = 0; seed < 400; seed++) ASSERT_NO_FATAL_FAILURE(RunCase(seed, LengthOrder()));
+}
+
+// What a walk may show that ends with the prefix of its first place.
+UserModel OfPrefix(const UserModel& model, const std::string& key, const SliceTransform& extractor) {
+  if (!extractor.InDomain(key)) return model;
+  UserModel result(model.key_comp());
+  for (const auto& [k, v] : model) {
+    if (extractor.InDomain(k) && extractor.Transform(k) == extractor.Transform(key)) result[k] = v;
+  }
+  return result;
+}
+
+TEST(DbIteratorTest, EndsWithThePrefixAndMissesNothingInIt) {
+  const Comparator* const order = BytewiseComparator();
+  for (uint32_t seed = 0; seed < 300; seed++) {
+    std::mt19937 random(seed);
+    HistoryShape shape;
+    shape.alphabet = 4;
+    const std::vector<Write> history = RandomHistory(shape, order, &random);
+    MiniLsm lsm;
+    lsm.cf_options().prefix_extractor.reset(NewFixedPrefixTransform(1 + seed % 2));
+    if (seed % 3 == 0) lsm.cf_options().max_sequential_skip_in_iterations = 1;
+    lsm.Load(history, Layout(), &random);
+    const SliceTransform& extractor = *lsm.cf_options().prefix_extractor;
+    const UserModel all = Replay(history, lsm.VisibleSequence(), order);
+    ReadOptions options;
+    options.prefix_same_as_start = true;
+    options.total_order_seek = random() % 4 == 0;
+    const std::unique_ptr<Iterator> iter = Open(&lsm, options, lsm.VisibleSequence());
+    for (int i = 0; i < 30; i++) {
+      std::string target = RandomKey(shape, &random);
+      const bool ahead = random() % 2 == 0;
+      const bool from_end = i >= 25 && !all.empty();
+      if (from_end) target = ahead ? all.begin()->first : all.rbegin()->first;
+      const UserModel model = OfPrefix(all, target, extractor);
+      UserModel::const_iterator at = model.end();
+      if (ahead) {
+        from_end ? iter->SeekToFirst() : iter->Seek(target);
+        at = model.lower_bound(target);
+      } else {
+        from_end ? iter->SeekToLast() : iter->SeekForPrev(target);
+        at = Before(model, model.upper_bound(target));
+      }
+      for (int step = 0; step < 6; step++) {
+        ASSERT_TRUE(SamePlace(*iter, model, at)) << "seed " << seed << " step " << step;
+        if (!iter->Valid()) break;
+        if (random() % 4 != 0) {
+          iter->Next();
+          ++at;
+        } else {
+          iter->Prev();
+          at = Before(model, at);
+        }
+      }
+    }
+  }
+}
+
+TEST(DbIteratorTest, WithoutPrefixSameAsStartAnExtractorChangesNothing) {
+  std::mt19937 random(5);
+  HistoryShape shape;
+  const std::vector<Write> history = RandomHistory(shape, BytewiseComparator(), &random);
+  MiniLsm lsm;
+  lsm.cf_options().prefix_extractor.reset(NewFixedPrefixTransform(2));
+  lsm.Load(history, Layout(), &random);
+  for (const bool automatic : {false, true}) {
+    ReadOptions options;
+    options.auto_prefix_mode = automatic;
+    const std::unique_ptr<Iterator> iter = Open(&lsm, options, lsm.VisibleSequence());
+    Walk(iter.get(), Replay(history, lsm.VisibleSequence(), BytewiseComparator()), shape, false,
+         300, &random);
+  }
+}
+
+TEST(DbIteratorTest, RefreshMovesToTheNewestStateOrToASnapshot) {
+  for (uint32_t seed = 0; seed < 60; seed++) {
+    std::mt19937 random(seed);
+    HistoryShape shape;
+    std::vector<Write> history = RandomHistory(shape, BytewiseComparator(), &random);
+    MiniLsm lsm;
+    lsm.Load(history, Layout(), &random);
+    const std::unique_ptr<Iterator> iter = Open(&lsm, ReadOptions(), lsm.VisibleSequence());
+    for (int round = 0; round < 6; round++) {
+      iter->SeekToFirst();
+      if (random() % 2 == 0) lsm.SwitchMemTable();
+      for (Write write : RandomHistory(HistoryShape{.writes = 5}, BytewiseComparator(), &random)) {
+        write.seq += history.back().seq;
+        history.push_back(write);
+        lsm.Add(write);
+      }
+      SequenceNumber seq = lsm.VisibleSequence();
+      if (random() % 3 == 0) {
+        seq = random() % (seq + 1);
+        const FixedSnapshot snapshot(seq);
+        ASSERT_TRUE(iter->Refresh(&snapshot).ok());
+      } else {
+        ASSERT_TRUE(iter->Refresh().ok());
+      }
+      ASSERT_FALSE(iter->Valid());
+      Walk(iter.get(), Replay(history, seq, BytewiseComparator()), shape, false, 30, &random);
+    }
+    std::string number;
+    ASSERT_TRUE(iter->GetProperty("rocksdb.iterator.super-version-number", &number).ok());
+    EXPECT_EQ(std::to_string(lsm.SuperVersionNumber()), number);
+  }
+}
+
+// A family with everything in one active memtable.
+std::unique_ptr<MiniLsm> InMemory(const std::vector<Write>& history) {
+  auto lsm = std::make_unique<MiniLsm>();
+  std::mt19937 random(1);
+  Layout layout;
+  layout.immutables = layout.level_zero_files = layout.deeper_levels = 0;
+  lsm->Load(history, layout, &random);
+  return lsm;
+}
+
+TEST(DbIteratorTest, GivesUpAfterMaxSkippableInternalKeys) {
+  const auto lsm = InMemory({{1, kTypeValue, "a", "1"},
+                             {2, kTypeDeletion, "b", ""},
+                             {3, kTypeDeletion, "c", ""},
+                             {4, kTypeDeletion, "d", ""},
+                             {5, kTypeValue, "e", "5"}});
+  for (const uint64_t limit : {2, 3}) {
+    ReadOptions options;
+    options.max_skippable_internal_keys = limit;
+    const std::unique_ptr<Iterator> iter = Open(lsm.get(), options, 5);
+    for (const bool ahead : {true, false}) {
+      if (ahead) {
+        iter->SeekToFirst();
+        ASSERT_EQ("a", iter->key().ToString());
+        iter->Next();
+      } else {
+        iter->SeekToLast();
+        ASSERT_EQ("e", iter->key().ToString());
+        iter->Prev();
+      }
+      if (limit == 2) {
+        EXPECT_FALSE(iter->Valid());
+        EXPECT_TRUE(iter->status().IsIncomplete()) << iter->status().ToString();
+        std::string stopped;
+        ASSERT_TRUE(iter->GetProperty("rocksdb.iterator.internal-key", &stopped).ok());
+        EXPECT_EQ(ahead ? "d" : "b", stopped);
+      } else {
+        ASSERT_TRUE(iter->Valid());
+        EXPECT_EQ(ahead ? "e" : "a", iter->key().ToString());
+      }
+    }
+    iter->Seek("e");
+    EXPECT_TRUE(iter->Valid());
+    EXPECT_TRUE(iter->status().ok());
+  }
+}
+
+TEST(DbIteratorTest, SeeksOverManyVersionsOfOneKey) {
+  std::vector<Write> history;
+  for (SequenceNumber seq = 1; seq <= 100; seq++) {
+    history.push_back({seq, kTypeValue, "k", std::to_string(seq)});
+  }
+  history.push_back({101, kTypeValue, "l", "last"});
+  const auto lsm = InMemory(history);
+  const auto statistics = CreateDBStatistics();
+  {
+    const std::unique_ptr<Iterator> iter = Open(lsm.get(), ReadOptions(), 101, statistics.get());
+    iter->SeekToFirst();
+    EXPECT_EQ("100", iter->value().ToString());
+    iter->Next();
+    EXPECT_EQ("last", iter->value().ToString());
+    iter->Prev();
+    EXPECT_EQ("100", iter->value().ToString());
+  }
+  EXPECT_EQ(2u, statistics->getTickerCount(NUMBER_OF_RESEEKS_IN_ITERATION));
+  EXPECT_LT(statistics->getTickerCount(NUMBER_ITER_SKIP), 30u);
+}
+
+TEST(DbIteratorTest, RefusesEntriesThatItCannotShow) {
+  const std::pair<ValueType, const char*> kTypes[] = {{kTypeMerge, "merge_operator"},
+                                                      {kTypeBlobIndex, "enable_blob_files"},
+                                                      {kTypeWideColumnEntity, "wide-column"}};
+  for (const auto& [type, name] : kTypes) {
+    const auto lsm = InMemory({{1, kTypeValue, "a", "1"},
+                               {2, type, "m", "operand"},
+                               {3, kTypeValue, "z", "3"}});
+    const std::unique_ptr<Iterator> iter = Open(lsm.get(), ReadOptions(), 3);
+    for (const bool ahead : {true, false}) {
+      if (ahead) {
+        iter->SeekToFirst();
+      } else {
+        iter->SeekToLast();
+      }
+      ASSERT_TRUE(iter->Valid());
+      if (ahead) {
+        iter->Next();
+      } else {
+        iter->Prev();
+      }
+      EXPECT_FALSE(iter->Valid());
+      EXPECT_TRUE(iter->status().IsNotSupported());
+      EXPECT_NE(std::string::npos, iter->status().ToString().find(name));
+    }
+  }
+}
+
+TEST(DbIteratorTest, ADeletedOperandIsNoObstacle) {
+  const auto lsm = InMemory({{1, kTypeMerge, "m", "operand"},
+                             {2, kTypeRangeDeletion, "a", "n"},
+                             {3, kTypeValue, "z", "3"}});
+  const std::unique_ptr<Iterator> iter = Open(lsm.get(), ReadOptions(), 3);
+  iter->SeekToFirst();
+  ASSERT_TRUE(iter->Valid());
+  EXPECT_EQ("z", iter->key().ToString());
+  iter->Prev();
+  EXPECT_FALSE(iter->Valid());
+  EXPECT_TRUE(iter->status().ok());
+}
+
+TEST(DbIteratorTest, RefusesOptionsByName) {
+  const Slice timestamp("12345678");
+  const auto lsm = InMemory({{1, kTypeValue, "a", "1"}});
+  std::vector<std::pair<ReadOptions, std::string>> cases;
+  const auto add = [&](const std::string& name, auto change) {
+    ReadOptions options;
+    change(&options);
+    cases.emplace_back(options, name);
+  };
+  add("tailing", [](ReadOptions* o) { o->tailing = true; });
+  add("timestamp", [&](ReadOptions* o) { o->timestamp = &timestamp; });
+  add("iter_start_ts", [&](ReadOptions* o) { o->iter_start_ts = &timestamp; });
+  add("deadline", [](ReadOptions* o) { o->deadline = std::chrono::microseconds(1); });
+  add("kPersistedTier", [](ReadOptions* o) { o->read_tier = kPersistedTier; });
+  add("auto_refresh_iterator_with_snapshot",
+      [](ReadOptions* o) { o->auto_refresh_iterator_with_snapshot = true; });
+  for (const auto& [options, name] : cases) {
+    const std::unique_ptr<Iterator> iter = Open(lsm.get(), options, 1);
+    iter->SeekToFirst();
+    EXPECT_FALSE(iter->Valid());
+    EXPECT_TRUE(iter->status().IsNotSupported());
+    EXPECT_NE(std::string::npos, iter->status().ToString().find(name)) << name;
+  }
+}
+
+TEST(DbIteratorTest, TableFilterHidesTablesButNotTheirTombstones) {
+  std::mt19937 random(3);
+  MiniLsm lsm;
+  Layout layout;
+  layout.immutables = layout.level_zero_files = 0;
+  layout.deeper_levels = 1;
+  layout.files_per_level = 1;
+  std::vector<Write> history;
+  for (SequenceNumber seq = 1; seq <= 40; seq++) {
+    history.push_back({seq, kTypeValue, "key" + std::to_string(seq), "v"});
+  }
+  lsm.Load(history, layout, &random);
+  ReadOptions options;
+  int calls = 0;
+  options.table_filter = [&calls](const TableProperties&) { return ++calls < 0; };
+  const std::unique_ptr<Iterator> iter = Open(&lsm, options, 40);
+  size_t shown = 0;
+  for (iter->SeekToFirst(); iter->Valid(); iter->Next()) shown++;
+  EXPECT_TRUE(iter->status().ok());
+  EXPECT_GT(calls, 0);
+  EXPECT_LT(shown, history.size());
+}
+
+TEST(DbIteratorTest, MemtableTierSeesNoTables) {
+  std::mt19937 random(9);
+  MiniLsm lsm;
+  std::vector<Write> history = RandomHistory(HistoryShape(), BytewiseComparator(), &random);
+  lsm.Load(history, Layout(), &random);
+  lsm.SwitchMemTable();
+  ReadOptions options;
+  options.read_tier = kMemtableTier;
+  const std::unique_ptr<Iterator> all = Open(&lsm, options, lsm.VisibleSequence());
+  size_t in_memory = 0;
+  for (all->SeekToFirst(); all->Valid(); all->Next()) in_memory++;
+  EXPECT_TRUE(all->status().ok());
+  EXPECT_LE(in_memory, lsm.current().immutables()[0]->entry_count() +
+                           lsm.current().immutables()[1]->entry_count());
+}
+
+TEST(DbIteratorTest, BlockCacheTierIsIncompleteWhereATableWouldBeOpened) {
+  std::mt19937 random(2);
+  MiniLsm lsm;
+  const std::vector<Write> history = {{1, kTypeValue, "a", "1"}};
+  Layout layout;
+  layout.immutables = 0;
+  layout.level_zero_files = 0;
+  layout.deeper_levels = 8;
+  lsm.Load(history, layout, &random);
+  ASSERT_GT(lsm.current().version().non_empty_levels(), 0);
+  ReadOptions options;
+  options.read_tier = kBlockCacheTier;
+  const std::unique_ptr<Iterator> iter = Open(&lsm, options, 1);
+  iter->SeekToFirst();
+  EXPECT_FALSE(iter->Valid());
+  EXPECT_TRUE(iter->status().IsIncomplete()) << iter->status().ToString();
+}
+
+TEST(DbIteratorTest, DamageEndsTheWalkWithItsStatus) {
+  std::mt19937 random(2);
+  MiniLsm lsm;
+  const std::vector<Write> history = {{1, kTypeValue, "a", "1"}};
+  Layout layout;
+  layout.immutables = 0;
+  layout.level_zero_files = 0;
+  layout.deeper_levels = 8;
+  lsm.Load(history, layout, &random);
+  ASSERT_TRUE(lsm.fs()->DeleteFile("/db/000007.sst", IOOptions(), nullptr).ok());
+  const std::unique_ptr<Iterator> iter = Open(&lsm, ReadOptions(), 1);
+  iter->SeekToFirst();
+  EXPECT_FALSE(iter->Valid());
+  EXPECT_FALSE(iter->status().ok());
+  iter->SeekForPrev("zzz");
+  EXPECT_FALSE(iter->Valid());
+  EXPECT_FALSE(iter->status().ok());
+}
+
+TEST(DbIteratorTest, CountsWhatItDoes) {
+  const auto lsm = InMemory({{1, kTypeValue, "a", "11"},
+                             {2, kTypeValue, "a", "12"},
+                             {3, kTypeDeletion, "b", ""},
+                             {4, kTypeValue, "c", "44"},
+                             {5, kTypeValue, "d", "new"}});
+  const auto statistics = CreateDBStatistics();
+  SetPerfLevel(kEnableCount);
+  get_perf_context()->Reset();
+  {
+    const std::unique_ptr<Iterator> iter = Open(lsm.get(), ReadOptions(), 4, statistics.get());
+    for (iter->SeekToFirst(); iter->Valid(); iter->Next()) {
+    }
+  }
+  const PerfContext perf = *get_perf_context();
+  SetPerfLevel(kDisable);
+  EXPECT_EQ(1u, statistics->getTickerCount(NUMBER_DB_SEEK));
+  EXPECT_EQ(1u, statistics->getTickerCount(NUMBER_DB_SEEK_FOUND));
+  EXPECT_EQ(2u, statistics->getTickerCount(NUMBER_DB_NEXT));
+  EXPECT_EQ(1u, statistics->getTickerCount(NUMBER_DB_NEXT_FOUND));
+  EXPECT_EQ(6u, statistics->getTickerCount(ITER_BYTES_READ));
+  EXPECT_EQ(3u, statistics->getTickerCount(NUMBER_ITER_SKIP));
+  EXPECT_EQ(1u, statistics->getTickerCount(NO_ITERATOR_CREATED));
+  EXPECT_EQ(1u, statistics->getTickerCount(NO_ITERATOR_DELETED));
+  EXPECT_EQ(2u, perf.iter_next_count);
+  EXPECT_EQ(1u, perf.iter_seek_count);
+  EXPECT_EQ(6u, perf.iter_read_bytes);
+  EXPECT_EQ(3u, perf.internal_key_skipped_count);
+  EXPECT_EQ(1u, perf.internal_delete_skipped_count);
+  EXPECT_EQ(1u, perf.internal_recent_skipped_count);
+}
+
+}  // namespace
+}  // namespace varve::test

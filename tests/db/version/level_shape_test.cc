@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Targets, scores and debt of drawn trees.
+
+#include "db/version/level_shape.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/db/version/drawn_tree.h"
+
+namespace varve {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+
+constexpr uint64_t kNone = UINT64_MAX;
+
+ColumnFamilyOptions Options(bool dynamic) {
+  ColumnFamilyOptions options;
+  options.level_compaction_dynamic_level_bytes = dynamic;
+  options.max_bytes_for_level_base = 1000;
+  options.max_bytes_for_level_multiplier = 10;
+  options.level0_file_num_compaction_trigger = 4;
+  return options;
+}
+
+LevelShape ShapeOf(const std::string& drawing, bool dynamic, int num_levels = 5) {
+  return ComputeLevelShape(*DrawTree(drawing, num_levels), Options(dynamic));
+}
+
+TEST(LevelShapeStatic, TargetsGrowFromTheBase) {
+  const LevelShape shape = ShapeOf("", /*dynamic=*/false);
+  EXPECT_EQ(shape.base_level, 1);
+  EXPECT_THAT(shape.target_bytes, ElementsAre(0, 1000, 10000, 100000, 1000000));
+  EXPECT_EQ(shape.pending_compaction_bytes, 0u);
+  EXPECT_EQ(shape.scores[0], 0);
+}
+
+TEST(LevelShapeStatic, TheAdditionalMultiplierAppliesBelowItsLevel) {
+  ColumnFamilyOptions options = Options(false);
+  options.max_bytes_for_level_multiplier_additional = {1, 2, 3};
+  const LevelShape shape = ComputeLevelShape(*DrawTree("", 5), options);
+  EXPECT_THAT(shape.target_bytes, ElementsAre(0, 1000, 20000, 600000, 6000000));
+}
+
+TEST(LevelShapeStatic, HugeTargetsDoNotWrapAround) {
+  ColumnFamilyOptions options = Options(false);
+  options.max_bytes_for_level_base = uint64_t{1} << 60;
+  const LevelShape shape = ComputeLevelShape(*DrawTree("", 7), options);
+  EXPECT_EQ(shape.target_bytes[6], kNone);
+}
+
+TEST(LevelShapeStatic, ScoresAreSharesOfTheTargets) {
+  const LevelShape shape =
+      ShapeOf("L0: 1[a-b]10 2[a-b]10 L1: 3[a-b]1500 L2: 4[a-b]5000 5[c-d]2000*", false);
+  EXPECT_THAT(shape.scores[0], DoubleNear(0.5, 1e-9));
+  EXPECT_THAT(shape.scores[1], DoubleNear(1.5, 1e-9));
+  EXPECT_THAT(shape.scores[2], DoubleNear(0.5, 1e-9));  // not what is being compacted
+  EXPECT_THAT(shape.levels_by_score, ElementsAre(1, 0, 2, 3));
+  EXPECT_EQ(shape.l0_files, 2);
+}
+
+TEST(LevelShapeStatic, L0IsScoredByBytesToo) {
+  EXPECT_THAT(ShapeOf("L0: 1[a-b]2500", false).scores[0], DoubleNear(2.5, 1e-9));
+  EXPECT_THAT(ShapeOf("L0: 1[a-b]1 2[a-b]1 3[a-b]1 4[a-b]1 5[a-b]1* 6[a-b]1", false).scores[0],
+              DoubleNear(5.0 / 4, 1e-9));
+}
+
+TEST(LevelShapeStatic, TheLastLevelIsNeverAnInput) {
+  const LevelShape shape = ShapeOf("L4: 1[a-b]99999999999", false);
+  EXPECT_EQ(shape.scores[4], 0);
+  EXPECT_THAT(shape.levels_by_score, ElementsAre(0, 1, 2, 3));
+}
+
+TEST(LevelShapeDynamic, AnEmptyTreeGoesToTheLastLevel) {
+  const LevelShape shape = ShapeOf("L0: 1[a-b]10", true);
+  EXPECT_EQ(shape.base_level, 4);
+  EXPECT_THAT(shape.target_bytes, ElementsAre(0, kNone, kNone, kNone, kNone));
+}
+
+TEST(LevelShapeDynamic, ASmallLastLevelIsTheBase) {
+  const LevelShape shape = ShapeOf("L4: 1[a-b]900", true);
+  EXPECT_EQ(shape.base_level, 4);
+  EXPECT_EQ(shape.target_bytes[4], 1000u);
+}
+
+TEST(LevelShapeDynamic, TheBaseMovesUpAsTheLastLevelGrows) {
+  // 5000 bytes: a level of a tenth of it is worth having.
+  LevelShape shape = ShapeOf("L4: 1[a-b]5000", true);
+  EXPECT_EQ(shape.base_level, 3);
+  EXPECT_THAT(shape.target_bytes, ElementsAre(0, kNone, kNone, 1000, 5000));
+  shape = ShapeOf("L4: 1[a-b]50000", true);
+  EXPECT_EQ(shape.base_level, 2);
+  EXPECT_THAT(shape.target_bytes, ElementsAre(0, kNone, 1000, 5000, 50000));
+  // More than the levels can hold in that shape: the base keeps its size.
+  shape = ShapeOf("L4: 1[a-b]50000000", true);
+  EXPECT_EQ(shape.base_level, 1);
+  EXPECT_THAT(shape.target_bytes, ElementsAre(0, 1000, 10000, 100000, 1000000));
+}
+
+TEST(LevelShapeDynamic, LevelsInUseStayInUse) {
+  const LevelShape shape = ShapeOf("L2: 1[a-b]50 L4: 2[a-b]3000", true);
+  EXPECT_EQ(shape.base_level, 2);
+  EXPECT_EQ(shape.target_bytes[2], 1000u);
+}
+
+TEST(LevelShapeDynamic, L0OverTheTriggerComesFirst) {
+  const LevelShape shape = ShapeOf(
+      "L0: 1[a-b]10 2[a-b]10 3[a-b]10 4[a-b]10 5[a-b]10 L3: 6[a-b]700 L4: 7[a-b]5000", true);
+  EXPECT_THAT(shape.scores[0], DoubleNear(12.5, 1e-9));
+  EXPECT_EQ(shape.levels_by_score[0], 0);
+}
+
+TEST(LevelShapeDynamic, L0IsComparedWithTheBaseLevel) {
+  const LevelShape even = ShapeOf("L0: 1[a-b]1000 L4: 2[a-b]900", true);
+  EXPECT_THAT(even.scores[0], DoubleNear(10.1, 1e-6));
+  const LevelShape heavy = ShapeOf("L0: 1[a-b]4000 L4: 2[a-b]900", true);
+  EXPECT_THAT(heavy.scores[0], DoubleNear(40, 1e-9));
+}
+
+TEST(LevelShapeDynamic, WhatWillArriveLowersTheScore) {
+  const LevelShape alone = ShapeOf("L3: 1[a-b]2000 L4: 2[a-b]5000", true);
+  EXPECT_THAT(alone.scores[3], DoubleNear(20, 1e-9));
+  const LevelShape under_l0 = ShapeOf("L0: 9[a-b]1000 L3: 1[a-b]2000 L4: 2[a-b]5000", true);
+  EXPECT_THAT(under_l0.scores[3], DoubleNear(10, 1e-9));
+}
+
+TEST(LevelShape, DebtFollowsTheExcessDown) {
+  // L1 has 500 too many, which meet four times as much as L1 holds in L2.
+  EXPECT_EQ(ShapeOf("L1: 1[a-b]1500 L2: 2[a-b]6000", false).pending_compaction_bytes,
+            500u * (6000 / 1500 + 1));
+  // L0 is due: all of it and all of L1 are rewritten, and 540 bytes go on.
+  EXPECT_EQ(ShapeOf("L0: 1[a-b]10 2[a-b]10 3[a-b]10 4[a-b]10 L1: 5[a-b]1500", false)
+                .pending_compaction_bytes,
+            40u + 1500u);
+  EXPECT_EQ(ShapeOf("L0: 1[a-b]10 L1: 5[a-b]900", false).pending_compaction_bytes, 0u);
+}
+
+TEST(LevelShape, TombstonesMakeAFileHeavier) {
+  const VersionRef version = DrawTree("L1: 1[a-b]800", 5);
+  EXPECT_THAT(ComputeLevelShape(*version, Options(false)).scores[1], DoubleNear(0.8, 1e-9));
+  FileMetaData* const file = version->level(1)[0];
+  file->num_entries = 10;
+  file->num_deletions = 6;
+  file->raw_key_bytes = 400;
+  file->raw_value_bytes = 400;
+  // Four values of 100 bytes; two tombstones more than half, each counted double.
+  EXPECT_THAT(ComputeLevelShape(*version, Options(false)).scores[1], DoubleNear(1.2, 1e-9));
+}
+
+TEST(LevelShape, OneLevelOnly) {
+  const LevelShape shape = ShapeOf("L0: 1[a-b]10", true, 1);
+  EXPECT_THAT(shape.levels_by_score, ElementsAre(0));
+  EXPECT_THAT(shape.scores[0], DoubleNear(0.25, 1e-9));
+}
+
+}  // namespace
+}  // namespace varve

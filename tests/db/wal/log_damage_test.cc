@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What each recovery mode makes of each kind of damage.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/db/wal/log_test_file.h"
+
+namespace varve {
+namespace {
+
+using ::testing::ElementsAre;
+
+enum class Verdict {
+  kClean,    // no damage noted
+  kTorn,     // the log just ends too early: only absolute consistency minds
+  kCorrupt,  // damage that only point-in-time and skipping open with
+};
+
+struct DamageCase {
+  const char* name;
+  std::string bytes;
+  Verdict verdict;
+  std::vector<std::string> before;   // records up to the damage
+  std::vector<std::string> skipped;  // records with what is damaged left out
+};
+
+std::string Big(char c) {
+  return std::string(40000, c);
+}
+
+// Three records that share a block.
+std::string Three() {
+  return LogBytes({"aaaa", "bbbb", "cccc"});
+}
+constexpr size_t kSmall = wal::kHeaderBytes + 4;
+
+std::string Flipped(std::string bytes, size_t at) {
+  bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
+  return bytes;
+}
+
+std::vector<DamageCase> Cases() {
+  const std::string padded_block = Three() + std::string(wal::kBlockBytes - 3 * kSmall, '\0');
+  const std::string next_block =
+      LogBytes({"aaaa", std::string(wal::kBlockBytes - 20, 'b'), "cccc"});
+  return {
+      {"body cut",
+       Three().substr(0, 3 * kSmall - 1),
+       Verdict::kTorn,
+       {"aaaa", "bbbb"},
+       {"aaaa", "bbbb"}},
+      {"header cut",
+       Three().substr(0, 2 * kSmall + 3),
+       Verdict::kTorn,
+       {"aaaa", "bbbb"},
+       {"aaaa", "bbbb"}},
+      {"cut between records",
+       Three().substr(0, 2 * kSmall),
+       Verdict::kClean,
+       {"aaaa", "bbbb"},
+       {"aaaa", "bbbb"}},
+      {"fragments cut inside one",
+       LogBytes({"aaaa", Big('b')}).substr(0, 35000),
+       Verdict::kTorn,
+       {"aaaa"},
+       {"aaaa"}},
+      {"fragments cut between two",
+       LogBytes({"aaaa", Big('b')}).substr(0, wal::kBlockBytes),
+       Verdict::kTorn,
+       {"aaaa"},
+       {"aaaa"}},
+      {"checksum of the last",
+       Flipped(Three(), 3 * kSmall - 1),
+       Verdict::kCorrupt,
+       {"aaaa", "bbbb"},
+       {"aaaa", "bbbb"}},
+      {"checksum in the middle",
+       Flipped(Three(), 2 * kSmall - 1),
+       Verdict::kCorrupt,
+       {"aaaa"},
+       {"aaaa"}},
+      {"checksum, good record in the next block",
+       Flipped(next_block, kSmall + 20),
+       Verdict::kCorrupt,
+       {"aaaa"},
+       {"aaaa", "cccc"}},
+      {"zeros to the end",
+       Three() + std::string(100, '\0'),
+       Verdict::kClean,
+       {"aaaa", "bbbb", "cccc"},
+       {"aaaa", "bbbb", "cccc"}},
+      {"a few zeros at the end",
+       Three() + std::string(3, '\0'),
+       Verdict::kClean,
+       {"aaaa", "bbbb", "cccc"},
+       {"aaaa", "bbbb", "cccc"}},
+      {"zeros over several blocks",
+       Three() + std::string(100000, '\0'),
+       Verdict::kClean,
+       {"aaaa", "bbbb", "cccc"},
+       {"aaaa", "bbbb", "cccc"}},
+      {"zeros to the end of the block",
+       padded_block + PhysicalRecord(wal::kFullType, "dddd"),
+       Verdict::kClean,
+       {"aaaa", "bbbb", "cccc", "dddd"},
+       {"aaaa", "bbbb", "cccc", "dddd"}},
+      {"zeros, then data in the block",
+       LogBytes({"aaaa"}) + std::string(50, '\0') + PhysicalRecord(wal::kFullType, "cccc"),
+       Verdict::kCorrupt,
+       {"aaaa"},
+       {"aaaa"}},
+      {"length flipped, whole records behind",
+       Flipped(Three(), kSmall + 5),
+       Verdict::kCorrupt,
+       {"aaaa"},
+       {"aaaa"}},
+      {"length past the block",
+       Flipped(padded_block, kSmall + 5),
+       Verdict::kCorrupt,
+       {"aaaa"},
+       {"aaaa"}},
+      {"start missing",
+       PhysicalRecord(wal::kMiddleType, "m") + PhysicalRecord(wal::kLastType, "l") +
+           PhysicalRecord(wal::kFullType, "z"),
+       Verdict::kCorrupt,
+       {},
+       {"z"}},
+      {"end missing",
+       PhysicalRecord(wal::kFirstType, "f") + PhysicalRecord(wal::kFullType, "z"),
+       Verdict::kCorrupt,
+       {},
+       {"z"}},
+      {"type 0 with bytes", PhysicalRecord(wal::kZeroType, "x"), Verdict::kCorrupt, {}, {}},
+  };
+}
+
+TEST(LogDamage, EachModeOnEachKind) {
+  for (const DamageCase& c : Cases()) {
+    SCOPED_TRACE(c.name);
+    for (WALRecoveryMode mode :
+         {WALRecoveryMode::kTolerateCorruptedTailRecords, WALRecoveryMode::kAbsoluteConsistency,
+          WALRecoveryMode::kPointInTimeRecovery}) {
+      const LogContents log = ReadLogBytes(c.bytes, mode);
+      EXPECT_TRUE(log.io_status.ok());
+      EXPECT_EQ(log.records, c.before);
+      EXPECT_EQ(log.damaged(), c.verdict != Verdict::kClean) << log.damage.reason;
+      EXPECT_EQ(log.damage.torn_tail, c.verdict == Verdict::kTorn) << log.damage.reason;
+    }
+    const LogContents log = ReadLogBytes(c.bytes, WALRecoveryMode::kSkipAnyCorruptedRecords);
+    EXPECT_EQ(log.records, c.skipped);
+    EXPECT_EQ(log.damaged(), c.verdict != Verdict::kClean);
+  }
+}
+
+TEST(LogDamage, EveryCutOfALogIsATornTailOrClean) {
+  const std::string bytes = LogBytes({"aaaa", Big('b'), "cccc", std::string(70000, 'd'), ""});
+  const LogContents whole = ReadLogBytes(bytes);
+  for (size_t cut = 0; cut <= bytes.size(); cut += cut % 997 < 20 ? 1 : 37) {
+    const LogContents log = ReadLogBytes(bytes.substr(0, cut));
+    ASSERT_LE(log.records.size(), whole.records.size());
+    for (size_t i = 0; i < log.records.size(); i++) {
+      ASSERT_EQ(log.records[i], whole.records[i]);
+      ASSERT_LE(whole.ends[i], cut);
+    }
+    ASSERT_TRUE(!log.damaged() || log.damage.torn_tail) << cut << " " << log.damage.reason;
+  }
+}
+
+TEST(LogDamage, CountsWhatIsDroppedFromTheDamageOn) {
+  const LogContents log = ReadLogBytes(Flipped(Three(), 2 * kSmall - 1) + std::string(500, '\0'));
+  EXPECT_EQ(log.damage.first_bad_offset, kSmall);
+  EXPECT_EQ(log.damage.dropped_bytes, 2 * kSmall);
+}
+
+TEST(LogDamage, TheDamageOfACutRecordStartsWithItsFirstFragment) {
+  const LogContents log = ReadLogBytes(LogBytes({"aaaa", Big('b')}).substr(0, 35000));
+  EXPECT_EQ(log.damage.first_bad_offset, kSmall);
+  EXPECT_EQ(log.damage.dropped_bytes, 35000 - kSmall);
+}
+
+TEST(LogDamage, ZerosBetweenRecordsAreReportedAsAHole) {
+  std::string bytes = Three();
+  bytes.resize(wal::kBlockBytes, '\0');
+  EXPECT_FALSE(ReadLogBytes(bytes).damage.hole);
+  EXPECT_TRUE(ReadLogBytes(bytes + PhysicalRecord(wal::kFullType, "d")).damage.hole);
+  EXPECT_TRUE(ReadLogBytes(LogBytes({"a"}) + std::string(20, '\0') + "x").damage.hole);
+}
+
+TEST(LogDamage, SkippingResumesAfterARecordThatLostItsStart) {
+  // The first fragment of b is damaged; its other two are no damage of their own.
+  const std::string bytes = LogBytes({"aaaa", std::string(80000, 'b'), "cccc"});
+  const LogContents log =
+      ReadLogBytes(Flipped(bytes, kSmall + 100), WALRecoveryMode::kSkipAnyCorruptedRecords);
+  EXPECT_THAT(log.records, ElementsAre("aaaa", "cccc"));
+  EXPECT_EQ(log.damage.dropped_bytes, bytes.size() - 2 * kSmall);
+}
+
+class Recorder : public wal::LogReader::Reporter {
+ public:
+  void Corruption(size_t bytes, const Status& status) override {
+    calls++;
+    total += bytes;
+    last = status;
+  }
+  int calls = 0;
+  size_t total = 0;
+  Status last;
+};
+
+TEST(LogDamage, TellsTheReporter) {
+  MemFileSystem fs;
+  std::unique_ptr<WritableFileWriter> writer;
+  ASSERT_TRUE(WritableFileWriter::Create(&fs, "/log", FileOptions(), {}, &writer).ok());
+  ASSERT_TRUE(writer->Append(Flipped(Three(), 2 * kSmall - 1)).ok());
+  ASSERT_TRUE(writer->Close().ok());
+  std::unique_ptr<SequentialFileReader> file;
+  ASSERT_TRUE(SequentialFileReader::Open(&fs, "/log", FileOptions(), &file).ok());
+  Recorder recorder;
+  wal::LogReader reader(std::move(file), 1, "/log", &recorder);
+  Slice record;
+  std::string scratch;
+  while (reader.ReadRecord(&record, &scratch, WALRecoveryMode::kSkipAnyCorruptedRecords)) {
+  }
+  EXPECT_EQ(recorder.calls, 1);
+  EXPECT_EQ(recorder.total, 2 * kSmall);
+  EXPECT_TRUE(recorder.last.IsCorruption());
+}
+
+TEST(LogDamage, RandomBytesNeverYieldARecordNorHang) {
+  std::mt19937 random(301);
+  for (int round = 0; round < 300; round++) {
+    std::string bytes(random() % 70000, '\0');
+    for (char& c : bytes) c = static_cast<char>(random() % 16 == 0 ? random() : random() % 6);
+    for (int mode = 0; mode < 4; mode++) {
+      const LogContents log = ReadLogBytes(bytes, static_cast<WALRecoveryMode>(mode), round % 3);
+      ASSERT_TRUE(log.records.empty());
+    }
+  }
+}
+
+TEST(LogDamage, RandomlyDamagedLogsYieldOnlyWhatWasWritten) {
+  std::mt19937 random(17);
+  const std::vector<std::string> records = {"aaaa", Big('b'), "cccc", std::string(90000, 'd'), "e"};
+  const std::string good = LogBytes(records);
+  for (int round = 0; round < 300; round++) {
+    std::string bytes = good;
+    for (int n = 0; n < 3; n++) bytes[random() % bytes.size()] = static_cast<char>(random());
+    for (int mode = 0; mode < 4; mode++) {
+      const LogContents log = ReadLogBytes(bytes, static_cast<WALRecoveryMode>(mode));
+      size_t next = 0;
+      for (const std::string& record : log.records) {
+        while (next < records.size() && records[next] != record) next++;
+        ASSERT_LT(next, records.size()) << "a record that was never written, or out of order";
+        next++;
+      }
+      const bool skips = mode == static_cast<int>(WALRecoveryMode::kSkipAnyCorruptedRecords);
+      if (!skips) {
+        ASSERT_EQ(next, log.records.size()) << "not a prefix";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace varve

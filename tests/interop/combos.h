@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The combinations of format options and contents under which directories are written.
+
+#include <string>
+#include <vector>
+
+#include "tests/interop/script.h"
+
+namespace varve::testing {
+
+struct Combo {
+  std::string name;
+  std::string db_options;
+  std::string family_options;
+  Content content;
+  int ping_pongs = 0;  // cycles in which the two engines go on writing in turn
+};
+
+// Written by Varve.
+std::vector<Combo> OurCombos();
+// Written by RocksDB, with what Varve does not write too.
+std::vector<Combo> TheirCombos();
+
+}  // namespace varve::testing

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: a directory moves between Varve and RocksDB 7.8.3 in both directions, whatever options it
+// was written with. Method: each combination of options and contents is written by one engine from
+// a script, read and compacted by the other one and by RocksDB's public tools, compared key by key
+// with the state the script must lead to, and read by its writer again. The engines run in
+// processes of their own (driver.h). VARVE_INTEROP_ONLY=N runs one combination and keeps its files.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "tests/interop/combos.h"
+#include "tests/interop/programs.h"
+#include "tests/interop/script.h"
+
+namespace varve::testing {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kCombosWanted = 40;
+constexpr int kWorkers = 2;
+
+const char* const kOurs = VARVE_DRIVER;
+const char* const kTheirs = ROCKSDB_DRIVER;
+
+bool ToolsAreMissing() {
+  for (const char* tool : {"ldb", "sst_dump", "db_bench"}) {
+    if (!ProgramExists(tool)) {
+      printf("SKIPPED: %s is not installed; nothing was compared with RocksDB\n", tool);
+      return true;
+    }
+  }
+  return false;
+}
+
+// One combination in a directory of its own. Every step gives "" or what went wrong.
+class ComboRun {
+ public:
+  ComboRun(const Combo& combo, const std::string& work, const char* writer, const char* reader)
+      : combo_(combo),
+        work_(work),
+        directory_(work + "/db"),
+        writer_(writer),
+        reader_(reader),
+        state_(Script(combo.content.families).state()) {}
+
+  std::string Run() {
+    fs::create_directories(work_);
+    std::string problem = WriteFirst();
+    if (problem.empty() && writer_ == kOurs) problem = CheckWithTools(directory_, state_);
+    if (problem.empty()) problem = Read(reader_, "reader", /*compact=*/false);
+    if (problem.empty()) problem = Read(reader_, "open", /*compact=*/true);
+    if (problem.empty()) problem = CheckWithTools(directory_, state_);
+    if (problem.empty()) problem = Read(writer_, "open", /*compact=*/false);
+    for (int cycle = 0; problem.empty() && cycle < combo_.ping_pongs; cycle++) {
+      problem = WriteMore(cycle % 2 == 0 ? reader_ : writer_, cycle);
+      if (problem.empty()) problem = Read(cycle % 2 == 0 ? writer_ : reader_, "open", false);
+      if (!problem.empty()) problem = "cycle " + std::to_string(cycle) + ": " + problem;
+    }
+    return problem;
+  }
+
+ private:
+  void Header(Script* script, const std::string& db, const std::string& family,
+              const std::string& open) {
+    script->Line("db " + db);
+    for (const std::string& name : combo_.content.families) {
+      script->Line("family " + name + " " + family);
+    }
+    script->Line(open + " " + directory_);
+  }
+
+  std::string WriteFirst() {
+    Script script(combo_.content.families);
+    Header(&script, combo_.db_options, combo_.family_options, "open");
+    script.Write(combo_.content);
+    script.Expect(script.state());
+    script.Line(combo_.content.pending ? "quit" : "close");
+    state_ = script.state();
+    return RunScript(writer_, work_, script.text());
+  }
+
+  // Goes on where the state is, with the engine's default options.
+  std::string WriteMore(const char* driver, int cycle) {
+    Script script(state_);
+    Content content = combo_.content;
+    content.seed += 100 + static_cast<uint64_t>(cycle);
+    content.rounds = 1 + cycle % 2;
+    content.single_deletes = false;  // their numbers begin anew
+    content.pending = cycle % 2 == 0;
+    Header(&script, "-", "-", "open");
+    script.Write(content);
+    script.Expect(script.state());
+    script.Line(content.pending ? "quit" : "close");
+    state_ = script.state();
+    return RunScript(driver, work_, script.text());
+  }
+
+  std::string Read(const char* driver, const std::string& open, bool compact) {
+    Script script(combo_.content.families);
+    Header(&script, "-", "-", open);
+    script.Expect(state_);
+    script.Line("checksums");
+    if (compact) {
+      for (const std::string& family : combo_.content.families) script.Line("compact " + family);
+      script.Line("check");
+    }
+    script.Line("close");
+    const std::string problem = RunScript(driver, work_, script.text());
+    return problem.empty() ? "" : "after " + open + ": " + problem;
+  }
+
+  const Combo& combo_;
+  const std::string work_;
+  const std::string directory_;
+  const char* const writer_;
+  const char* const reader_;
+  ReferenceState state_;
+};
+
+struct Job {
+  Combo combo;
+  const char* writer;
+  const char* reader;
+};
+
+class Interop : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (ToolsAreMissing()) GTEST_SKIP() << "RocksDB's tools are not installed";
+    const char* base = getenv("TEST_TMPDIR");
+    root_ = fs::path(base != nullptr ? base : fs::temp_directory_path().string()) /
+            ("varve_interop_" + std::to_string(getpid()));
+    fs::create_directories(root_);
+  }
+  void TearDown() override {
+    if (!root_.empty() && getenv("VARVE_INTEROP_ONLY") == nullptr) fs::remove_all(root_);
+  }
+
+  // Runs the jobs on a few threads; failures are reported at the end. Returns how many were fine.
+  size_t RunAll(const std::vector<Job>& jobs) {
+    const char* only = getenv("VARVE_INTEROP_ONLY");
+    std::atomic<size_t> next{0};
+    std::atomic<size_t> fine{0};
+    std::mutex mutex;
+    std::vector<std::string> problems;
+    auto work = [&] {
+      for (size_t i = next.fetch_add(1); i < jobs.size(); i = next.fetch_add(1)) {
+        if (only != nullptr && i != strtoull(only, nullptr, 10)) continue;
+        const std::string path = (root_ / std::to_string(i)).string();
+        const std::string problem =
+            ComboRun(jobs[i].combo, path, jobs[i].writer, jobs[i].reader).Run();
+        if (only == nullptr) fs::remove_all(path);
+        if (problem.empty()) {
+          fine++;
+          continue;
+        }
+        const std::lock_guard<std::mutex> lock(mutex);
+        problems.push_back("job " + std::to_string(i) + " " + jobs[i].combo.name + "\n    " +
+                           problem);
+      }
+    };
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kWorkers; t++) threads.emplace_back(work);
+    for (std::thread& thread : threads) thread.join();
+    for (const std::string& problem : problems) ADD_FAILURE() << problem;
+    return fine;
+  }
+
+  fs::path root_;
+};
+
+// A key as Debian's db_bench makes it: the number, big-endian, filled up with '0'.
+std::string BenchKey(uint64_t k) {
+  std::string key(16, '0');
+  for (size_t i = 0; i < 8; i++) key[i] = static_cast<char>(k >> (8 * (7 - i)));
+  return key;
+}
+
+}  // namespace
+
+TEST_F(Interop, DirectoriesMoveBothWays) {
+  std::vector<Job> jobs;
+  for (const Combo& combo : OurCombos()) jobs.push_back({combo, kOurs, kTheirs});
+  const size_t ours = jobs.size();
+  for (const Combo& combo : TheirCombos()) jobs.push_back({combo, kTheirs, kOurs});
+  const size_t fine = RunAll(jobs);
+  printf("RESULT interop combos=%zu ours=%zu theirs=%zu wrong=%zu\n", jobs.size(), ours,
+         jobs.size() - ours, jobs.size() - fine);
+  EXPECT_GE(ours, kCombosWanted);
+  EXPECT_GE(jobs.size() - ours, kCombosWanted);
+}
+
+TEST_F(Interop, DebiansDbBenchReadsOurDirectory) {
+  constexpr uint64_t kBenchKeys = 5000;
+  const std::string directory = (root_ / "bench").string();
+  Script script({std::vector<std::string>{"default"}});
+  script.Line("db create_if_missing=true");
+  script.Line("family default compression=kSnappyCompression;write_buffer_size=65536");
+  script.Line("open " + directory);
+  for (uint64_t k = 0; k < kBenchKeys; k++) {
+    script.Do(Change{Change::kPut, "default", BenchKey(k), std::string(100, 'v')});
+  }
+  script.Line("compact default");
+  script.Line("close");
+  ASSERT_EQ(RunScript(kOurs, root_.string(), script.text()), "");
+  int exit_code = 0;
+  const std::string keys = std::to_string(kBenchKeys);
+  const std::string output = RunProgram(
+      "db_bench --db=" + directory +
+          " --use_existing_db=1 --key_size=16 --benchmarks=readseq,readrandom,verifychecksum --num=" +
+          keys,
+      &exit_code);
+  EXPECT_EQ(exit_code, 0) << output;
+  EXPECT_NE(output.find("(" + keys + " of " + keys + " found)"), std::string::npos) << output;
+  EXPECT_NE(output.find("verifychecksum"), std::string::npos) << output;
+}
+
+TEST_F(Interop, OurDbBenchReadsDebiansDirectory) {
+  const std::string program = VARVE_BINARY_DIR "/bin/db_bench";
+  if (!fs::exists(program)) {
+    printf("SKIPPED: %s is not built\n", program.c_str());
+    GTEST_SKIP();
+  }
+  const std::string common = " --db=" + (root_ / "bench").string() + " --num=5000 --key_size=16";
+  int exit_code = 0;
+  std::string output = RunProgram("db_bench --benchmarks=fillseq" + common, &exit_code);
+  ASSERT_EQ(exit_code, 0) << output;
+  output = RunProgram(program + " --use_existing_db=1 --benchmarks=readseq,readrandom" + common,
+                      &exit_code);
+  EXPECT_EQ(exit_code, 0) << output;
+  EXPECT_NE(output.find("(5000 of 5000 found)"), std::string::npos) << output;
+}
+
+}  // namespace varve::testing

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Varve, obeying a script.
+
+#include "varve/convenience.h"
+#include "varve/db.h"
+#include "varve/options.h"
+#include "varve/write_batch.h"
+
+namespace kv = varve;
+
+#include "tests/interop/driver.h"
+
+int main(int argc, char** argv) {
+  return interop::RunDriver(argc, argv);
+}

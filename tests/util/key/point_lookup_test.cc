@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a point read makes of the entries that sources offer it.
+
+#include "util/key/point_lookup.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "util/coding/hash.h"
+
+namespace varve {
+namespace {
+
+using State = PointLookup::State;
+
+uint64_t Trailer(SequenceNumber seq, ValueType type) { return PackSequenceAndType(seq, type); }
+
+TEST(PointLookupTest, KeepsTheKeyWithTheTrailerOfItsSnapshot) {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{120}, size_t{121}, size_t{5000}}) {
+    const std::string key(size, 'k');
+    const PointLookup lookup(key, 77, nullptr);
+    EXPECT_EQ(lookup.user_key(), Slice(key));
+    EXPECT_EQ(ExtractUserKey(lookup.internal_key()), Slice(key));
+    EXPECT_EQ(ExtractTrailer(lookup.internal_key()), Trailer(77, kValueTypeForSeek));
+    EXPECT_EQ(lookup.hash(), KeyHash64(key));
+  }
+}
+
+TEST(PointLookupTest, EveryTypeEndsTheSearchInItsOwnWay) {
+  const struct {
+    ValueType type;
+    State state;
+  } cases[] = {
+      {kTypeValue, State::kFound},          {kTypeDeletion, State::kDeleted},
+      {kTypeSingleDeletion, State::kDeleted}, {kTypeMerge, State::kFailed},
+      {kTypeBlobIndex, State::kFailed},     {kTypeWideColumnEntity, State::kFailed},
+      {kTypeNoop, State::kFailed},
+  };
+  for (const auto& c : cases) {
+    PinnableSlice value;
+    PointLookup lookup("k", 10, &value);
+    EXPECT_TRUE(lookup.Offer(Trailer(7, c.type), "v", nullptr)) << int{c.type};
+    EXPECT_EQ(lookup.state(), c.state) << int{c.type};
+    EXPECT_EQ(lookup.found_seq(), 7u);
+    EXPECT_EQ(lookup.status().ok(), c.state != State::kFailed);
+    if (c.state == State::kFound) {
+      EXPECT_EQ(value.ToString(), "v");
+    }
+  }
+}
+
+TEST(PointLookupTest, AnEntryOlderThanACoveringTombstoneIsDeleted) {
+  PinnableSlice value;
+  PointLookup older("k", 10, &value);
+  older.CoverWith(5);
+  older.CoverWith(3);
+  EXPECT_EQ(older.covering_seq(), 5u);
+  EXPECT_TRUE(older.Offer(Trailer(4, kTypeValue), "v", nullptr));
+  EXPECT_EQ(older.state(), State::kDeleted);
+
+  PointLookup newer("k", 10, &value);
+  newer.CoverWith(5);
+  EXPECT_TRUE(newer.Offer(Trailer(6, kTypeValue), "v", nullptr));
+  EXPECT_EQ(newer.state(), State::kFound);
+}
+
+TEST(PointLookupTest, OnlyACoveredSearchEndsWithoutAnEntry) {
+  PointLookup lookup("k", 10, nullptr);
+  EXPECT_FALSE(lookup.EndIfCovered());
+  EXPECT_EQ(lookup.state(), State::kSearching);
+  lookup.CoverWith(1);
+  EXPECT_TRUE(lookup.EndIfCovered());
+  EXPECT_EQ(lookup.state(), State::kDeleted);
+}
+
+void CountCleanup(void* counter, void* /*unused*/) { ++*static_cast<int*>(counter); }
+
+TEST(PointLookupTest, LargeValuesArePinnedAndSmallOnesCopied) {
+  for (const bool large : {false, true}) {
+    const std::string stored(large ? 1000 : 10, 'v');
+    int cleanups = 0;
+    PinnableSlice value;
+    Cleanable pin;
+    pin.RegisterCleanup(&CountCleanup, &cleanups, nullptr);
+    PointLookup lookup("k", 10, &value);
+    ASSERT_TRUE(lookup.Offer(Trailer(1, kTypeValue), stored, &pin));
+    EXPECT_EQ(value.data() == stored.data(), large);
+    EXPECT_EQ(value.ToString(), stored);
+    pin.Reset();
+    EXPECT_EQ(cleanups, large ? 0 : 1);
+    value.Reset();
+    EXPECT_EQ(cleanups, 1);
+  }
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// --report_file: a thread that writes, every --report_interval_seconds, how many operations all
+// workers finished per second.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "varve/env.h"
+
+#include "util/sync/mutex.h"
+
+namespace varve::bench {
+
+class IntervalReport {
+ public:
+  // Starts at once. Ends the program if the file cannot be made.
+  IntervalReport(const std::string& file_name, uint64_t seconds);
+  // Waits for the thread; what the last, incomplete interval counted is not written.
+  ~IntervalReport();
+  IntervalReport(const IntervalReport&) = delete;
+  IntervalReport& operator=(const IntervalReport&) = delete;
+
+  // Workers add to it.
+  std::atomic<uint64_t>* finished_ops() { return &finished_ops_; }
+
+ private:
+  void Loop();
+
+  const uint64_t seconds_;
+  std::unique_ptr<WritableFile> file_;
+  // Relaxed: only a count, nothing is published by it.
+  std::atomic<uint64_t> finished_ops_{0};
+  Mutex mu_;
+  CondVar stop_changed_{&mu_};
+  bool stop_ VARVE_GUARDED_BY(mu_) = false;
+  std::thread thread_;
+};
+
+}  // namespace varve::bench

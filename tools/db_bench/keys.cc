@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a number becomes a key: [prefix number, '0' to --prefix_size] number, '0' to --key_size; both
+// numbers big-endian in at most 8 bytes, of which the low ones are kept when there is less room.
+
+#include "tools/db_bench/keys.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "varve/db.h"
+
+#include "tools/db_bench/fail.h"
+#include "tools/db_bench/flags.h"
+
+namespace varve::bench {
+
+namespace {
+
+// Fills out[0, room): the low bytes of `number`, most significant first, then '0'.
+void PutNumber(uint64_t number, size_t room, char* out) {
+  const size_t bytes = std::min<size_t>(room, 8);
+  for (size_t i = 0; i < bytes; ++i) {
+    out[i] = static_cast<char>(number >> (8 * (bytes - 1 - i)));
+  }
+  std::memset(out + bytes, '0', room - bytes);
+}
+
+uint64_t CountPrefixes(int64_t num) {
+  if (FLAGS_keys_per_prefix <= 0) return 0;
+  return std::max<uint64_t>(1, static_cast<uint64_t>(num / FLAGS_keys_per_prefix));
+}
+
+}  // namespace
+
+uint64_t DrawReadNumber(Random& random, int64_t num) {
+  const uint64_t draw = random.Next();
+  const auto space = static_cast<uint64_t>(num);
+  if (FLAGS_read_random_exp_range == 0.0) return draw % space;
+  // Low numbers are the popular ones; the prime scatters them over the key space.
+  constexpr uint64_t kSteps = uint64_t{1} << 62;
+  constexpr uint64_t kPrime = 0x5bd1e995;
+  const long double position = static_cast<long double>(draw % kSteps) / kSteps;
+  const long double weight = std::exp(-position * FLAGS_read_random_exp_range);
+  const auto rank = static_cast<uint64_t>(weight * static_cast<long double>(space));
+  return rank * kPrime % space;
+}
+
+KeyMaker::KeyMaker(int key_size, int64_t num, const std::vector<std::string>* existing)
+    : key_size_(key_size),
+      prefixes_(CountPrefixes(num)),
+      existing_(existing),
+      buffer_(static_cast<size_t>(key_size), '0') {}
+
+Slice KeyMaker::Make(uint64_t number) {
+  if (existing_ != nullptr) return (*existing_)[number % existing_->size()];
+  MakeInto(number, buffer_.data());
+  return buffer_;
+}
+
+void KeyMaker::MakeInto(uint64_t number, char* out) const {
+  const auto size = static_cast<size_t>(key_size_);
+  size_t prefix = 0;
+  if (prefixes_ > 0) {
+    prefix = std::min(size, static_cast<size_t>(FLAGS_prefix_size));
+    PutNumber(number % prefixes_, prefix, out);
+  }
+  PutNumber(number, size - prefix, out + prefix);
+}
+
+FillOrder::FillOrder(Kind kind, int64_t num, uint64_t seed, Random* random)
+    : kind_(kind), num_(static_cast<uint64_t>(num)), random_(random) {
+  if (kind_ != Kind::kUniqueRandom) return;
+  permutation_.resize(num_);
+  for (uint64_t i = 0; i < num_; ++i) permutation_[i] = i;
+  std::mt19937_64 engine(seed);
+  std::shuffle(permutation_.begin(), permutation_.end(), engine);
+}
+
+uint64_t FillOrder::Next() {
+  if (kind_ == Kind::kSequential) return next_++;
+  return kind_ == Kind::kRandom ? random_->Below(num_) : NextUnique();
+}
+
+uint64_t FillOrder::NextUnique() {
+  const bool again = FLAGS_overwrite_probability > 0.0 && next_ > 0 &&
+                     random_->Share() < FLAGS_overwrite_probability;
+  if (again) {
+    const uint64_t window = std::clamp<uint64_t>(FLAGS_overwrite_window_size, 1, next_);
+    return permutation_[next_ - 1 - random_->Below(window)];
+  }
+  if (next_ == num_) Fail("filluniquerandom: more writes than distinct keys");
+  return permutation_[next_++];
+}
+
+std::vector<std::string> LoadKeys(DB* db) {
+  std::vector<std::string> keys;
+  ReadOptions options;
+  options.total_order_seek = true;
+  const std::unique_ptr<Iterator> it(db->NewIterator(options));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) keys.push_back(it->key().ToString());
+  if (!it->status().ok()) Fail("reading the existing keys", it->status());
+  if (keys.empty()) Fail("--use_existing_keys: the database holds no keys");
+  return keys;
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Keys: from whole numbers to bytes, and the random draws that choose the numbers.
+//
+// Both are fixed by published key streams: with the same --seed, a benchmark visits the same keys
+// as elsewhere.
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "varve/slice.h"
+
+namespace varve {
+class DB;
+}
+
+namespace varve::bench {
+
+// The random numbers of one thread.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : engine_(seed) {}
+
+  uint64_t Next() { return engine_(); }
+  // [0, n), by remainder. Requires n > 0.
+  uint64_t Below(uint64_t n) { return Next() % n; }
+  // [0, 1).
+  double Share() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// A number for a read: uniform in [0, num), or skewed as --read_random_exp_range says.
+uint64_t DrawReadNumber(Random& random, int64_t num);
+
+// Writes keys of one benchmark into a buffer of its own.
+class KeyMaker {
+ public:
+  // `num`: size of the key space. `existing`: keys to index instead of making any, or null; must
+  // outlive this.
+  KeyMaker(int key_size, int64_t num, const std::vector<std::string>* existing);
+
+  // The key of `number`; valid until the next call.
+  Slice Make(uint64_t number);
+  // The same in the caller's buffer of key_size() bytes. Generated keys only.
+  void MakeInto(uint64_t number, char* out) const;
+  bool has_existing() const { return existing_ != nullptr; }
+  int key_size() const { return key_size_; }
+
+ private:
+  const int key_size_;
+  // Distinct prefixes; 0: keys have none.
+  const uint64_t prefixes_;
+  const std::vector<std::string>* const existing_;
+  std::string buffer_;
+};
+
+// The numbers of a fill, in the order in which they are written.
+class FillOrder {
+ public:
+  enum class Kind { kSequential, kRandom, kUniqueRandom };
+
+  // `random` must outlive this. `num` > 0.
+  FillOrder(Kind kind, int64_t num, uint64_t seed, Random* random);
+
+  uint64_t Next();
+
+ private:
+  uint64_t NextUnique();
+
+  const Kind kind_;
+  const uint64_t num_;
+  Random* const random_;
+  uint64_t next_ = 0;
+  std::vector<uint64_t> permutation_;  // kUniqueRandom only.
+};
+
+// All keys of the database in order, for --use_existing_keys.
+std::vector<std::string> LoadKeys(DB* db);
+
+}  // namespace varve::bench

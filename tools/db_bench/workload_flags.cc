@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flags that shape the work: what is run, on which keys and values, for how long, and what is
+// reported. Names and defaults are those that published db_bench commands rely on.
+
+#include "tools/db_bench/flags.h"
+
+namespace {
+
+bool IsPercentage(const char* /*flag*/, int32_t value) {
+  return value >= 0 && value <= 100;
+}
+
+bool IsPositive(const char* /*flag*/, int32_t value) {
+  return value > 0;
+}
+
+bool IsShare(const char* /*flag*/, double value) {
+  return value >= 0.0 && value <= 1.0;
+}
+
+}  // namespace
+
+// ---- What to run ----
+
+DEFINE_string(benchmarks,
+              "fillseq,fillsync,fillrandom,overwrite,readrandom,newiterator,"
+              "newiteratorwhilewriting,seekrandom,seekrandomwhilewriting,readseq,readreverse,"
+              "compact,compactall,flush,waitforcompaction,multireadrandom,readtocache,"
+              "readwhilewriting,readrandomwriterandom,updaterandom,fill100K,crc32c,xxhash,"
+              "xxhash64,xxh3,compress,uncompress",
+              "Comma-separated list, run in order in one process. A name may carry [X5] (five "
+              "runs), [W2] (two warm-up runs) or both, [X5-W2].");
+DEFINE_string(db, "", "Directory of the database; empty: dbbench in the test directory");
+DEFINE_string(wal_dir, "", "Directory of the logs; empty: the database's");
+DEFINE_bool(use_existing_db, false,
+            "Keep what is there; benchmarks that need a fresh database "
+            "are skipped");
+DEFINE_bool(use_existing_keys, false, "Draw from the stored keys instead of generated ones");
+DEFINE_bool(readonly, false, "Open for reading only; implies --use_existing_db");
+DEFINE_int64(num, 1000000, "Size of the key space, and the default count of operations");
+DEFINE_int64(reads, -1, "Reads by each thread; negative: --num");
+DEFINE_int64(writes, -1, "Writes by each thread; negative: --num");
+DEFINE_int64(deletes, -1, "Deletes by each thread; negative: --num");
+DEFINE_int32(bgwriter_num, -1, "Key space of the background writer; 0 or less: --num");
+DEFINE_int32(threads, 1, "Worker threads; each performs the full count");
+DEFINE_int32(duration, 0, "Seconds that replace the count where the benchmark honours it; 0: off");
+DEFINE_int32(ops_between_duration_checks, 1000,
+             "Operations from one look at the clock to the next");
+DEFINE_int64(seed, 0, "Seed of all random draws; 0: from the time of day");
+DEFINE_bool(finish_after_writes, false, "The background writer ends after --writes operations");
+DEFINE_int32(num_column_families, 1, "Column families the keys are spread over");
+
+// ---- Keys and values ----
+
+DEFINE_int32(key_size, 16, "Bytes of a key");
+DEFINE_int32(prefix_size, 0, "Bytes of the key prefix; above 0 also sets a prefix extractor");
+DEFINE_int64(keys_per_prefix, 0, "Keys that share a prefix; 0: keys without prefix");
+DEFINE_int32(value_size, 100, "Bytes of a value");
+DEFINE_string(value_size_distribution_type, "fixed", "fixed, uniform or normal");
+DEFINE_int32(value_size_min, 100, "Smallest value, unless fixed");
+DEFINE_int32(value_size_max, 102400, "Largest value, unless fixed");
+DEFINE_double(compression_ratio, 0.5, "Share of a value's bytes that is left when compressed");
+DEFINE_double(read_random_exp_range, 0.0, "Above 0: skew of random reads, exponential");
+
+// ---- Writing ----
+
+DEFINE_int64(batch_size, 1, "Entries in a WriteBatch; keys in a MultiGet");
+DEFINE_bool(disable_wal, false, "Write no log");
+DEFINE_bool(sync, false, "Sync the log with every write");
+DEFINE_uint64(benchmark_write_rate_limit, 0, "Bytes a second that all writers may write; 0: any");
+DEFINE_double(overwrite_probability, 0.0, "filluniquerandom: chance to write a recent key again");
+DEFINE_uint32(overwrite_window_size, 1, "filluniquerandom: recent keys to choose from");
+
+// ---- Reading ----
+
+DEFINE_uint64(benchmark_read_rate_limit, 0, "Operations a second of all readers; 0: any");
+DEFINE_bool(multiread_batched, false, "MultiGet into PinnableSlices instead of strings");
+DEFINE_int64(multiread_stride, 0, "Distance of the keys in a batch; 0: each key is random");
+DEFINE_int32(seek_nexts, 0, "Steps after each seek");
+DEFINE_bool(reverse_iterator, false, "Those steps go backwards");
+DEFINE_int64(max_scan_distance, 0, "Above 0: bound each scan to so many keys");
+DEFINE_bool(use_tailing_iterator, false, "Seek with tailing iterators");
+DEFINE_int32(readwritepercent, 90, "Percentage of reads in readrandomwriterandom");
+DEFINE_bool(verify_checksum, true, "ReadOptions::verify_checksums");
+DEFINE_bool(total_order_seek, false, "ReadOptions::total_order_seek");
+DEFINE_bool(prefix_same_as_start, false, "ReadOptions::prefix_same_as_start");
+DEFINE_bool(auto_prefix_mode, false, "ReadOptions::auto_prefix_mode");
+DEFINE_int32(readahead_size, 0, "ReadOptions::readahead_size");
+DEFINE_bool(adaptive_readahead, false, "ReadOptions::adaptive_readahead");
+DEFINE_bool(auto_readahead_size, true, "ReadOptions::auto_readahead_size");
+DEFINE_bool(async_io, false, "ReadOptions::async_io");
+DEFINE_bool(optimize_multiget_for_io, true, "ReadOptions::optimize_multiget_for_io");
+DEFINE_bool(rate_limit_user_ops, false, "Charge reads of the user to --rate_limiter_bytes_per_sec");
+DEFINE_bool(rate_limit_auto_wal_flush, false, "Charge log writes to that limiter");
+DEFINE_uint32(write_batch_protection_bytes_per_key, 0, "0 or 8: checksum entries of a WriteBatch");
+
+// ---- Reports ----
+
+DEFINE_bool(histogram, false, "Print the distribution of latencies");
+DEFINE_bool(statistics, false, "Collect the database's statistics and print them at the end");
+DEFINE_int32(stats_level, 3, "StatsLevel of --statistics, 0 to 5");
+DEFINE_int32(perf_level, 1, "PerfLevel of each thread; above 1 its counters are printed");
+DEFINE_int64(stats_interval, 0,
+             "Operations of a thread between interim lines; 0: a growing "
+             "progress count");
+DEFINE_int64(stats_interval_seconds, 0,
+             "Seconds between interim lines; goes before "
+             "--stats_interval");
+DEFINE_int32(stats_per_interval, 0, "Above 0: interim lines bring the database's statistics");
+DEFINE_bool(progress_reports, true, "Show the progress count on stderr");
+DEFINE_int64(report_interval_seconds, 0, "Above 0: write rates to --report_file this often");
+DEFINE_string(report_file, "report.csv", "Where those go: secs_elapsed,interval_qps");
+DEFINE_bool(report_open_timing, false, "Print how long opening took");
+DEFINE_uint64(slow_usecs, 1000000,
+              "With --histogram: operations of so many microseconds are named");
+DEFINE_bool(confidence_interval_only, false, "Repeated runs: print the 95% interval only");
+
+DEFINE_validator(readwritepercent, &IsPercentage);
+DEFINE_validator(threads, &IsPositive);
+DEFINE_validator(key_size, &IsPositive);
+DEFINE_validator(num_column_families, &IsPositive);
+DEFINE_validator(ops_between_duration_checks, &IsPositive);
+DEFINE_validator(overwrite_probability, &IsShare);

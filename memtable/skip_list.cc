@@ -264,10 +264,18 @@ const SkipList::Node* SkipList::Before(const Slice& user_key, uint64_t trailer) 
 uint64_t SkipList::EstimateRank(const Slice& user_key) const {
   const Target target =
       MakeTarget(user_key, PackSequenceAndType(kMaxSequenceNumber, kValueTypeForSeek));
+  const auto spacing_of = [](int level) {
+    return level == 0 ? uint64_t{1} : uint64_t{kBottomSpacing} << (level - 1);
+  };
+  // From a level with enough nodes that their distances average out.
+  constexpr uint64_t kNodesMin = 128;
+  const uint64_t entries = totals().entries;
+  int level = height_.load(std::memory_order_relaxed) - 1;
+  while (level > 0 && entries / spacing_of(level) < kNodesMin) level--;
   uint64_t rank = 0;
   Node* x = head_;
-  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; level--) {
-    const uint64_t spacing = level == 0 ? 1 : uint64_t{kBottomSpacing} << (level - 1);
+  for (; level >= 0; level--) {
+    const uint64_t spacing = spacing_of(level);
     for (;;) {
       Node* const next = level == 0 ? x->next_.load(std::memory_order_acquire)
                                     : x->upper(level).next.load(std::memory_order_acquire);

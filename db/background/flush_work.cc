@@ -188,6 +188,12 @@ Status FlushWork::RunJob(const Job& job) {
       if (!s.ok()) break;
     }
   }
+  // Once one family's share of a batch is in a table, the other families' shares must not be lost with
+  // an unsynced log: after a power loss they would be at different moments.
+  if (s.ok() && e.families.all().size() > 1) {
+    MutexUnlock unlock(&e.mu);
+    s = e.logs->SyncClosed();
+  }
   if (s.ok()) s = Install(&flushes);
   for (FamilyFlush& flush : flushes) {
     flush.family->flush_running = false;

@@ -31,6 +31,7 @@ struct SharedInputs {
   std::vector<LevelFiles> levels;  // of the plan's inputs, by index; empty for L0
   std::vector<std::shared_ptr<const FragmentedTombstones>> tombstones;
   uint64_t entries = 0;  // point entries that the tables say they hold
+  bool entries_known = true;  // false: some table says nothing, as LevelDB's do
   TablePropertiesCollection properties;
 };
 
@@ -96,6 +97,8 @@ Status Job::OpenInputs() {
                                 clipped.lists().end());
       const auto& properties = input.table->properties();
       inputs_.entries += properties->num_entries - properties->num_range_deletions;
+      // No table is empty, so 0 is the property missing.
+      if (properties->num_entries == 0) inputs_.entries_known = false;
       inputs_.properties[context_.table_cache->FileName(*file)] = properties;
       inputs_.files.push_back(std::move(input));
     }
@@ -238,7 +241,7 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
 
 Status Job::CheckCount(const CompactionCounts& counts) const {
   if (!context_.verify_entry_count || counts.skipped) return Status::OK();
-  if (counts.entries_in != inputs_.entries) {
+  if (inputs_.entries_known && counts.entries_in != inputs_.entries) {
     return Status::Corruption(
         "compaction of column family " + context_.family_name,
         "the input tables hold " + std::to_string(inputs_.entries) + " entries, but " +

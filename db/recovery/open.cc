@@ -14,6 +14,7 @@
 #include "db/recovery/identity.h"
 #include "db/recovery/log_replay.h"
 #include "db/recovery/sanitize.h"
+#include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/options/options_file.h"
@@ -25,6 +26,18 @@ namespace {
 
 // OPTIONS files that stay: the one in force and the one before, as users compare them.
 constexpr size_t kOptionsFilesKept = 2;
+
+// A missing directory is made, and its name synced into its parent: without that a power loss could
+// take the whole database, however well its files were synced.
+IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path) {
+  if (fs->FileExists(path, IOOptions(), nullptr).ok()) return IOStatus::OK();
+  IOStatus s = fs->CreateDirIfMissing(path, IOOptions(), nullptr);
+  if (!s.ok()) return s;
+  const size_t end = path.find_last_not_of('/');
+  const size_t slash = path.rfind('/', end);
+  if (slash == std::string::npos) return SyncDirectory(fs, ".");
+  return SyncDirectory(fs, slash == 0 ? "/" : path.substr(0, slash));
+}
 
 // What the schema accepts may still be more than tables can be written with.
 Status CheckFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions& options) {
@@ -128,8 +141,8 @@ Status Opener::LockDirectory() {
     return Status::OK();
   }
   if (e.options.create_if_missing) {
-    IOStatus s = e.fs->CreateDirIfMissing(e.name, IOOptions(), nullptr);
-    if (s.ok()) s = e.fs->CreateDirIfMissing(e.WalDirectory(), IOOptions(), nullptr);
+    IOStatus s = MakeDirectoryDurably(e.fs.get(), e.name);
+    if (s.ok()) s = MakeDirectoryDurably(e.fs.get(), e.WalDirectory());
     if (!s.ok()) return s;
   } else {
     IOStatus s = e.fs->FileExists(CurrentFileName(e.name), IOOptions(), nullptr);
@@ -293,9 +306,14 @@ Status Opener::Install() {
   MutexLock lock(&e.mu);
   if (keep_logs) {
     for (uint64_t number : log_numbers_) {
+      // Later syncs cover new logs only: what this one holds must be durable before they promise
+      // more.
+      const std::string path = LogFileName(e.WalDirectory(), number);
       uint64_t bytes = 0;
-      e.fs->GetFileSize(LogFileName(e.WalDirectory(), number), IOOptions(), &bytes, nullptr)
-          .PermitUncheckedError();
+      IOStatus synced =
+          e.fs->SyncFile(path, e.LogFileOptions(), IOOptions(), e.options.use_fsync, nullptr);
+      if (synced.ok()) synced = e.fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
+      if (!synced.ok()) return synced;
       e.logs->AddRecovered(number, bytes);
     }
   }
@@ -366,6 +384,7 @@ Status Opener::Start() {
   MutexLock lock(&e.mu);
   e.env->IncBackgroundThreadsIfNeeded(e.MaxFlushes(), Env::Priority::HIGH);
   e.env->IncBackgroundThreadsIfNeeded(e.MaxCompactions(), Env::Priority::LOW);
+  e.obsolete->Purge();
   e.compaction->ScheduleAll();
   return Status::OK();
 }
@@ -484,7 +503,7 @@ Status CloseEngine(Engine* engine) {
     e.flush->ClearQueue();
   }
   if (!e.read_only) {
-    IOStatus closed = e.logs->CloseAll(/*sync=*/false);
+    IOStatus closed = e.logs->CloseAll(/*sync=*/true);
     if (s.ok()) s = closed;
     if (s.ok()) s = e.versions->CloseManifest();
   }

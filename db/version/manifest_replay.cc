@@ -83,9 +83,9 @@ Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
   }
   VARVE_RETURN_IF_ERROR(reader.io_status());
   const wal::LogDamage& damage = reader.damage();
-  // A crash can leave zeros or a part of a record at the end. Nothing that writes MANIFESTs leaves
-  // zeros before a record.
-  if (damage.hole) return Status::Corruption(path_, "has zeros before its last record");
+  // A crash can leave zeros, or a record without some of its sectors, at the end. Nothing that writes
+  // MANIFESTs leaves zeros before a whole record.
+  if (damage.hole && !damage.torn_tail) return Status::Corruption(path_, "has zeros before its last record");
   if (damage.first_bad_offset != UINT64_MAX && !damage.torn_tail) {
     return Status::Corruption(
         path_, damage.reason + " at offset " + std::to_string(damage.first_bad_offset));
@@ -133,7 +133,10 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
   if (edit.db_id.has_value()) db_id_ = edit.db_id;
   if (edit.log_number.has_value()) log_number_ = edit.log_number;
   if (edit.next_file_number.has_value()) {
-    VARVE_RETURN_IF_ERROR(NoteNumber(*edit.next_file_number));
+    // Nobody has it yet, but its predecessors may be in use.
+    if (*edit.next_file_number > 0) {
+      VARVE_RETURN_IF_ERROR(NoteNumber(*edit.next_file_number - 1));
+    }
     next_file_number_ = std::max(next_file_number(), *edit.next_file_number);
   }
   if (edit.last_sequence.has_value()) {

@@ -55,6 +55,32 @@ bool HasRecordAtEnd(const char* data, size_t n) {
   return false;
 }
 
+// A power loss keeps or drops what was not synced by whole sectors, and a dropped one reads as
+// zeros.
+constexpr uint64_t kSectorBytes = 512;
+
+// True if a sector of the file, as far as it lies in the `total` bytes at `offset`, is all zero.
+bool LacksSector(const char* p, size_t total, uint64_t offset) {
+  for (size_t at = 0; at < total;) {
+    const size_t n = std::min<size_t>(total - at, kSectorBytes - (offset + at) % kSectorBytes);
+    if (n < total && AllZero(p + at, n)) return true;
+    at += n;
+  }
+  return false;
+}
+
+// True if the bytes behind the header, to the end, have the checksum that it states, whatever
+// length and kind it claims.
+bool IsWholeButForHeader(const char* header, size_t have) {
+  if (have < kHeaderBytes) return false;
+  for (char type = kFullType; type <= kLastType; type++) {
+    const uint32_t crc =
+        crc32c::Extend(crc32c::Value(&type, 1), header + kHeaderBytes, have - kHeaderBytes);
+    if (crc32c::Unmask(DecodeFixed32(header)) == crc) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 struct LogReader::Rep {
@@ -86,6 +112,11 @@ struct LogReader::Rep {
   Outcome PassZeros(const char* p, size_t have);
   Outcome Bad(size_t bytes, const char* reason);
   Outcome Torn(const char* p, size_t have);
+  // True if the n bytes at p, up to the end of the file, hold no whole record: what is left of one
+  // append that a power loss took sectors from.
+  bool IsUnfinishedTail(const char* p, size_t n) const {
+    return last_chunk && p + n == chunk + chunk_size && !HasRecordAtEnd(p, n);
+  }
   Step TakeBad(std::string* scratch, WALRecoveryMode mode);
   Step TakeControlRecord(const Fragment& fragment, WALRecoveryMode mode);
   Step TakeData(const Fragment& fragment, Slice* record, std::string* scratch,
@@ -163,8 +194,8 @@ LogReader::Rep::Outcome LogReader::Rep::Bad(size_t bytes, const char* reason) {
 
 // The record at p claims more bytes than the file has.
 LogReader::Rep::Outcome LogReader::Rep::Torn(const char* p, size_t have) {
-  if (!recycled && HasRecordAtEnd(p + 1, have - 1)) {
-    return Bad(have, "a record's length runs past whole records");
+  if (!recycled && (IsWholeButForHeader(p, have) || HasRecordAtEnd(p + 1, have - 1))) {
+    return Bad(have, "a record's header does not fit the whole record behind it");
   }
   Bad(have, "the log ends inside a record");
   bad_is_torn = true;
@@ -174,7 +205,13 @@ LogReader::Rep::Outcome LogReader::Rep::Torn(const char* p, size_t have) {
 LogReader::Rep::Outcome LogReader::Rep::PassZeros(const char* p, size_t have) {
   if (!AllZero(p, have)) {
     damage.hole = true;
-    return Bad(have, "zeros with data behind them");
+    size_t zeros = 0;
+    while (p[zeros] == 0) zeros++;
+    Bad(have, "zeros with data behind them");
+    if ((Offset() + zeros) % kSectorBytes == 0 && IsUnfinishedTail(p + zeros, have - zeros)) {
+      bad_is_torn = true;
+    }
+    return Outcome::kBad;
   }
   zero_bytes += have;
   pos += have;
@@ -218,7 +255,12 @@ LogReader::Rep::Outcome LogReader::Rep::ParseRecord(const char* p, size_t have, 
   if (total > room) return Bad(have, "a record's length runs past its block");
   if (total > have) return Torn(p, have);
   if (type == kZeroType) return Bad(have, "a record of type 0");
-  if (!ChecksumMatches(p, total)) return Bad(have, "checksum mismatch");
+  if (!ChecksumMatches(p, total)) {
+    const bool lost = LacksSector(p, total, Offset()) && IsUnfinishedTail(p + 1, have - 1);
+    Bad(have, "checksum mismatch");
+    if (lost) bad_is_torn = true;
+    return Outcome::kBad;
+  }
   if (HasRecyclableHeader(type)) {
     if (log_number == 0) return Bad(have, "a recyclable record where none can be");
     if (DecodeFixed32(p + kHeaderBytes) != static_cast<uint32_t>(log_number)) {

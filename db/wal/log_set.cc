@@ -54,11 +54,12 @@ IOStatus LogSet::FlushBuffer() {
   return s;
 }
 
-IOStatus LogSet::Sync() {
+IOStatus LogSet::SyncLogs(bool current) {
   MutexLock lock(&mu_);
   while (syncing_) sync_done_.Wait();
   std::vector<std::pair<wal::LogWriter*, uint64_t>> dirty;
   for (Log& log : logs_) {
+    if (!current && &log == &logs_.back()) break;
     if (log.writer == nullptr || log.synced_bytes >= log.bytes) continue;
     if (log.failed) {
       return IOStatus::IOError(directory_path_, "a log that failed before cannot be synced");

@@ -15,8 +15,8 @@
 
 namespace varve {
 
-// Locking: its own mutex, a leaf below the DB mutex. Append and Switch are called by the head of the
-//   commit path only; Sync may be called by anybody and runs beside appends.
+// Locking: its own mutex, a leaf below the DB mutex. Append, Switch, FlushBuffer and Sync are for the
+//   head of the commit path, or whoever holds the path exclusively; the rest is for any thread.
 // Errors: a log that failed an append or a sync is never written again; Switch leaves it behind.
 class LogSet {
  public:
@@ -29,7 +29,9 @@ class LogSet {
   // Hands the current log's buffer to the file system (manual_wal_flush).
   IOStatus FlushBuffer();
   // Makes every byte appended before the call durable, in all logs, and the new logs' names too.
-  IOStatus Sync();
+  IOStatus Sync() { return SyncLogs(/*current=*/true); }
+  // The same for all logs but the current one; may run beside appends.
+  IOStatus SyncClosed() { return SyncLogs(/*current=*/false); }
   // True when everything appended is durable.
   bool AllSynced() const;
 
@@ -59,6 +61,8 @@ class LogSet {
     std::unique_ptr<wal::LogWriter> writer;  // null when recovered or closed
     bool failed = false;
   };
+
+  IOStatus SyncLogs(bool current);
 
   const std::string directory_path_;
   const std::shared_ptr<FileSystem> fs_;

@@ -37,10 +37,13 @@ Content ContentOf(size_t i) {
 }
 
 std::string TableText(size_t i, const std::string& more) {
+  // A hash index allows one interval only.
+  const bool hash = more.find("kHashSearch") != std::string::npos;
   return "block_based_table_factory={format_version=" + Pick(i, kVersions) +
          ";checksum=" + Pick(i, kChecksums) + ";block_size=" + Pick(i / 2, kBlockSizes) +
          ";block_restart_interval=" + Pick(i / 3, kRestarts) +
-         ";index_block_restart_interval=" + Pick(i / 2, kIndexRestarts) +
+         ";index_block_restart_interval=" +
+         (hash ? "1" : Pick(i / 2, kIndexRestarts)) +
          ";data_block_index_type=" + Pick(i, kDataIndexes) + more + "}";
 }
 
@@ -103,7 +106,7 @@ std::vector<Combo> TheirCombos() {
       "", ";index_type=kTwoLevelIndexSearch;metadata_block_size=256",
       ";index_type=kTwoLevelIndexSearch;metadata_block_size=256;partition_filters=true",
       ";index_type=kHashSearch", ";index_type=kBinarySearchWithFirstKey",
-      ";whole_key_filtering=false", ";use_delta_encoding=false"};
+      ";whole_key_filtering=false", ";enable_index_compression=false"};
   static const char* const kFamilyMore[] = {"", ";compaction_style=kCompactionStyleUniversal",
                                             ";bottommost_compression=kZSTD",
                                             ";level_compaction_dynamic_level_bytes=true", ""};

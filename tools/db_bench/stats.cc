@@ -21,11 +21,13 @@ constexpr std::array<const char*, kOpKinds> kOpNames = {
     "read", "write", "delete", "seek", "update", "compress", "uncompress", "crc", "hash", "op"};
 constexpr double kMebibyte = 1048576.0;
 
-// Progress is told at 1, 1.5, 2, ... 5, 6, ... 10 times powers of ten, from 100 on.
+// The next count to tell: steps of 100 up to 1000, then 1.5, 2, ... 5, 6, ... 10 times powers of
+// ten, and steps of 100000 in the end.
 int64_t NextProgress(int64_t done) {
   int64_t unit = 100;
-  while (done >= unit * 10) unit *= 10;
-  const int64_t step = done < unit ? unit : (done < unit * 5 ? unit / 2 : unit);
+  while (unit < 100000 && done >= unit * 10) unit *= 10;
+  const bool halves = unit > 100 && done < unit * 5;
+  const int64_t step = halves ? unit / 2 : unit;
   return (done / step + 1) * step;
 }
 

@@ -330,10 +330,11 @@ void StoreField(Field* field, Value value) {
     *field = value != 0;
   } else if constexpr (std::is_enum_v<Field>) {
     using Number = std::underlying_type_t<Field>;
-    const bool fits =
-        value >= std::numeric_limits<Number>::min() && value <= std::numeric_limits<Number>::max();
-    *field = static_cast<Field>(fits ? static_cast<Number>(value)
-                                     : static_cast<Number>(std::numeric_limits<Number>::max() - 1));
+    constexpr int64_t kLowest = std::numeric_limits<Number>::min();
+    constexpr int64_t kHighest = std::numeric_limits<Number>::max();
+    const bool fits = int64_t{value} >= kLowest && int64_t{value} <= kHighest;
+    *field =
+        static_cast<Field>(fits ? static_cast<Number>(value) : static_cast<Number>(kHighest - 1));
   } else {
     *field = static_cast<Field>(value);
   }
@@ -343,13 +344,13 @@ void StoreField(Field* field, Value value) {
 
 // Defines a setter, a getter, or both, `function` being the C name: for the field rep.`member` of
 // the struct behind `type`.
-#define VARVE_C_SETTER(type, function, c_type, member)                               \
-  void function(type* handle, c_type value) {                                        \
-    if (handle != nullptr) varve::c::StoreField(&handle->rep.member, value);         \
-  }                                                                                  \
+#define VARVE_C_SETTER(type, function, c_type, member)                       \
+  void function(type* handle, c_type value) {                                \
+    if (handle != nullptr) varve::c::StoreField(&handle->rep.member, value); \
+  }                                                                          \
   static_assert(true)
-#define VARVE_C_GETTER(type, function, c_type, member)                               \
-  c_type function(type* handle) {                                                    \
-    return handle == nullptr ? c_type{} : static_cast<c_type>(handle->rep.member);   \
-  }                                                                                  \
+#define VARVE_C_GETTER(type, function, c_type, member)                             \
+  c_type function(type* handle) {                                                  \
+    return handle == nullptr ? c_type{} : static_cast<c_type>(handle->rep.member); \
+  }                                                                                \
   static_assert(true)

@@ -179,7 +179,7 @@ TEST_F(PickerTest, NeighboursThatShareAKeyStayTogether) {
   Draw("L1: 1[a-c]*20 2[c-f]*20 3[f-i]*20 4[j-k]*100\nL2: 5[a-a] 6[j-k]*90");
   EXPECT_EQ(Pick(), "L1: 1 2 3; L2: 5; to L2, bottommost");
   // An exclusive end shares nothing.
-  Draw("L1: 1[a-c]<*20 2[c-f]*20 4[j-k]*100\nL2: 5[a-a] 6[c-k]*90");
+  Draw("L1: 1[a-c]<*20 2[c-f]*20 4[j-k]*20\nL2: 5[a-a] 6[d-k]*90");
   EXPECT_EQ(Pick(), "L1: 1; L2: 5; to L2, bottommost");
 }
 
@@ -211,8 +211,8 @@ TEST_F(PickerTest, MarkedFilesAreRewrittenButNotInTheLastLevel) {
 }
 
 TEST_F(PickerTest, WhatLiesDeeperMakesAnOutputNotBottommost) {
-  Draw("L0: 4[a-m] 3[c-z] 2[a-f] 1[k-z]\nL3: 9[p-q]");
-  EXPECT_EQ(Pick(), "L0: 4 3 2 1; to L1");
+  Draw("L0: 4[a-m] 3[c-z] 2[a-f] 1[k-z]\nL1: 8[a-z]\nL3: 9[p-q]");
+  EXPECT_EQ(Pick(), "L0: 4 3 2 1; L1: 8; to L1");
 }
 
 TEST_F(PickerTest, ManualTakesTheRangeWithItsOverlap) {

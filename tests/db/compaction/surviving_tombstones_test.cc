@@ -94,9 +94,11 @@ TEST_F(SurvivingTombstonesTest, InTheLastLevelOnlySnapshotsKeepThem) {
   const Tombstones input = {{"a", "m", 3}, {"c", "z", 9}};
   EXPECT_TRUE(Cut(input, {}, true, {}).empty());
   const Tombstones output = Cut(input, {4}, true, {});
-  ASSERT_EQ(output.size(), 1u);
+  ASSERT_EQ(output.size(), 2u);  // in two fragments, as the input's bounds cut it
   EXPECT_EQ(output[0].start, "c");
   EXPECT_EQ(output[0].seq, 9u);
+  EXPECT_EQ(output[1].end, "z");
+  EXPECT_EQ(output[1].seq, 9u);
 }
 
 }  // namespace

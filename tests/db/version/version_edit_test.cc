@@ -118,7 +118,7 @@ const char kFileHead[] = "67 0009 fa07 0a6b310101000000000000 0a6b32010200000000
 TEST(VersionEdit, RefusesWhatMayNotBeIgnored) {
   const std::pair<const char*, std::string> cases[] = {
       {"unknown tag", "0b 00"},
-      {"tag without the ignorable bit", "ac02ac02"},
+      {"tag without the ignorable bit", "ad02 00"},
       {"unknown custom field with bit 6", std::string(kFileHead) + "42 00 01"},
       {"short boundary key", "67 0009 fa07 07 00000000000000 0a6b320102000000000000 0102 01"},
       {"path id 4", std::string(kFileHead) + "41 01 04 01"},

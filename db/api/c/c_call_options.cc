@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of single calls in the C API: reads, writes, flushes, compactions.
+#include <chrono>
+
+#include "db/api/c/c_types.h"
+
+using varve::Slice;
+using varve::c::Make;
+using varve::c::OwnedKey;
+using varve::c::SharedKey;
+
+#define VARVE_FIELD(object, name, c_type)                                            \
+  VARVE_C_SETTER(rocksdb_##object##_t, rocksdb_##object##_set_##name, c_type, name); \
+  VARVE_C_GETTER(rocksdb_##object##_t, rocksdb_##object##_get_##name, c_type, name)
+
+namespace {
+
+// Copies the key, or forgets it if it is null, and lets the C++ option follow.
+void SetKey(const char* key, size_t size, SharedKey* owned, const Slice** option) {
+  varve::c::TryVoid([&] {
+    *owned = key == nullptr ? nullptr : std::make_shared<const OwnedKey>(Slice(key, size));
+    *option = *owned == nullptr ? nullptr : &(*owned)->slice;
+  });
+}
+
+uint64_t Micros(std::chrono::microseconds duration) {
+  return static_cast<uint64_t>(duration.count());
+}
+
+std::chrono::microseconds ToMicros(uint64_t micros) {
+  return std::chrono::microseconds(static_cast<int64_t>(micros));
+}
+
+}  // namespace
+
+rocksdb_readoptions_t* rocksdb_readoptions_create() {
+  return Make<rocksdb_readoptions_t>();
+}
+
+void rocksdb_readoptions_destroy(rocksdb_readoptions_t* options) {
+  delete options;
+}
+
+void rocksdb_readoptions_set_snapshot(rocksdb_readoptions_t* options,
+                                      const rocksdb_snapshot_t* snapshot) {
+  if (options != nullptr) options->rep.snapshot = snapshot == nullptr ? nullptr : snapshot->rep;
+}
+
+void rocksdb_readoptions_set_iterate_upper_bound(rocksdb_readoptions_t* options, const char* key,
+                                                 size_t keylen) {
+  if (options == nullptr) return;
+  SetKey(key, keylen, &options->upper_bound, &options->rep.iterate_upper_bound);
+}
+
+void rocksdb_readoptions_set_iterate_lower_bound(rocksdb_readoptions_t* options, const char* key,
+                                                 size_t keylen) {
+  if (options == nullptr) return;
+  SetKey(key, keylen, &options->lower_bound, &options->rep.iterate_lower_bound);
+}
+
+void rocksdb_readoptions_set_timestamp(rocksdb_readoptions_t* options, const char* ts,
+                                       size_t tslen) {
+  if (options == nullptr) return;
+  SetKey(ts, tslen, &options->timestamp, &options->rep.timestamp);
+}
+
+void rocksdb_readoptions_set_iter_start_ts(rocksdb_readoptions_t* options, const char* ts,
+                                           size_t tslen) {
+  if (options == nullptr) return;
+  SetKey(ts, tslen, &options->iter_start_ts, &options->rep.iter_start_ts);
+}
+
+void rocksdb_readoptions_set_deadline(rocksdb_readoptions_t* options, uint64_t microseconds) {
+  if (options != nullptr) options->rep.deadline = ToMicros(microseconds);
+}
+
+uint64_t rocksdb_readoptions_get_deadline(rocksdb_readoptions_t* options) {
+  return options == nullptr ? 0 : Micros(options->rep.deadline);
+}
+
+void rocksdb_readoptions_set_io_timeout(rocksdb_readoptions_t* options, uint64_t microseconds) {
+  if (options != nullptr) options->rep.io_timeout = ToMicros(microseconds);
+}
+
+uint64_t rocksdb_readoptions_get_io_timeout(rocksdb_readoptions_t* options) {
+  return options == nullptr ? 0 : Micros(options->rep.io_timeout);
+}
+
+VARVE_FIELD(readoptions, read_tier, int);
+VARVE_FIELD(readoptions, rate_limiter_priority, int);
+VARVE_FIELD(readoptions, value_size_soft_limit, uint64_t);
+VARVE_FIELD(readoptions, verify_checksums, unsigned char);
+VARVE_FIELD(readoptions, fill_cache, unsigned char);
+VARVE_FIELD(readoptions, ignore_range_deletions, unsigned char);
+VARVE_FIELD(readoptions, async_io, unsigned char);
+VARVE_FIELD(readoptions, optimize_multiget_for_io, unsigned char);
+VARVE_FIELD(readoptions, readahead_size, size_t);
+VARVE_FIELD(readoptions, max_skippable_internal_keys, uint64_t);
+VARVE_FIELD(readoptions, tailing, unsigned char);
+VARVE_FIELD(readoptions, total_order_seek, unsigned char);
+VARVE_FIELD(readoptions, auto_prefix_mode, unsigned char);
+VARVE_FIELD(readoptions, prefix_same_as_start, unsigned char);
+VARVE_FIELD(readoptions, pin_data, unsigned char);
+VARVE_FIELD(readoptions, adaptive_readahead, unsigned char);
+VARVE_FIELD(readoptions, background_purge_on_iterator_cleanup, unsigned char);
+VARVE_FIELD(readoptions, auto_readahead_size, unsigned char);
+VARVE_FIELD(readoptions, allow_unprepared_value, unsigned char);
+VARVE_FIELD(readoptions, auto_refresh_iterator_with_snapshot, unsigned char);
+VARVE_FIELD(readoptions, io_activity, int);
+
+void rocksdb_readoptions_set_merge_operand_count_threshold(rocksdb_readoptions_t* options,
+                                                           size_t threshold) {
+  if (options != nullptr) options->rep.merge_operand_count_threshold = threshold;
+}
+
+void rocksdb_readoptions_clear_merge_operand_count_threshold(rocksdb_readoptions_t* options) {
+  if (options != nullptr) options->rep.merge_operand_count_threshold.reset();
+}
+
+unsigned char rocksdb_readoptions_has_merge_operand_count_threshold(
+    rocksdb_readoptions_t* options) {
+  return options != nullptr && options->rep.merge_operand_count_threshold.has_value() ? 1 : 0;
+}
+
+size_t rocksdb_readoptions_get_merge_operand_count_threshold(rocksdb_readoptions_t* options) {
+  return options == nullptr ? 0 : options->rep.merge_operand_count_threshold.value_or(0);
+}
+
+rocksdb_writeoptions_t* rocksdb_writeoptions_create() {
+  return Make<rocksdb_writeoptions_t>();
+}
+
+void rocksdb_writeoptions_destroy(rocksdb_writeoptions_t* options) {
+  delete options;
+}
+
+VARVE_FIELD(writeoptions, sync, unsigned char);
+VARVE_C_SETTER(rocksdb_writeoptions_t, rocksdb_writeoptions_disable_WAL, int, disableWAL);
+VARVE_C_GETTER(rocksdb_writeoptions_t, rocksdb_writeoptions_get_disable_WAL, unsigned char,
+               disableWAL);
+VARVE_FIELD(writeoptions, ignore_missing_column_families, unsigned char);
+VARVE_FIELD(writeoptions, no_slowdown, unsigned char);
+VARVE_FIELD(writeoptions, low_pri, unsigned char);
+VARVE_FIELD(writeoptions, memtable_insert_hint_per_batch, unsigned char);
+VARVE_FIELD(writeoptions, rate_limiter_priority, int);
+VARVE_FIELD(writeoptions, protection_bytes_per_key, size_t);
+VARVE_FIELD(writeoptions, io_activity, int);
+
+rocksdb_flushoptions_t* rocksdb_flushoptions_create() {
+  return Make<rocksdb_flushoptions_t>();
+}
+
+void rocksdb_flushoptions_destroy(rocksdb_flushoptions_t* options) {
+  delete options;
+}
+
+VARVE_FIELD(flushoptions, wait, unsigned char);
+VARVE_FIELD(flushoptions, allow_write_stall, unsigned char);
+
+rocksdb_flushwaloptions_t* rocksdb_flushwaloptions_create() {
+  return Make<rocksdb_flushwaloptions_t>();
+}
+
+void rocksdb_flushwaloptions_destroy(rocksdb_flushwaloptions_t* options) {
+  delete options;
+}
+
+VARVE_FIELD(flushwaloptions, sync, unsigned char);
+VARVE_FIELD(flushwaloptions, rate_limiter_priority, int);
+
+rocksdb_compactoptions_t* rocksdb_compactoptions_create() {
+  return Make<rocksdb_compactoptions_t>();
+}
+
+void rocksdb_compactoptions_destroy(rocksdb_compactoptions_t* options) {
+  delete options;
+}
+
+VARVE_FIELD(compactoptions, exclusive_manual_compaction, unsigned char);
+VARVE_FIELD(compactoptions, bottommost_level_compaction, unsigned char);
+VARVE_FIELD(compactoptions, change_level, unsigned char);
+VARVE_FIELD(compactoptions, target_level, int);
+VARVE_FIELD(compactoptions, target_path_id, int);
+VARVE_FIELD(compactoptions, allow_write_stall, unsigned char);
+VARVE_FIELD(compactoptions, max_subcompactions, int);
+
+void rocksdb_compactoptions_set_full_history_ts_low(rocksdb_compactoptions_t* options, char* ts,
+                                                    size_t tslen) {
+  if (options == nullptr) return;
+  SetKey(ts, tslen, &options->full_history_ts_low, &options->rep.full_history_ts_low);
+}
+
+rocksdb_wait_for_compact_options_t* rocksdb_wait_for_compact_options_create() {
+  return Make<rocksdb_wait_for_compact_options_t>();
+}
+
+void rocksdb_wait_for_compact_options_destroy(rocksdb_wait_for_compact_options_t* options) {
+  delete options;
+}
+
+VARVE_FIELD(wait_for_compact_options, abort_on_pause, unsigned char);
+VARVE_FIELD(wait_for_compact_options, flush, unsigned char);
+VARVE_FIELD(wait_for_compact_options, wait_for_purge, unsigned char);
+VARVE_FIELD(wait_for_compact_options, close_db, unsigned char);
+
+void rocksdb_wait_for_compact_options_set_timeout(rocksdb_wait_for_compact_options_t* options,
+                                                  uint64_t microseconds) {
+  if (options != nullptr) options->rep.timeout = ToMicros(microseconds);
+}
+
+uint64_t rocksdb_wait_for_compact_options_get_timeout(rocksdb_wait_for_compact_options_t* options) {
+  return options == nullptr ? 0 : Micros(options->rep.timeout);
+}
+
+rocksdb_size_approximation_options_t* rocksdb_size_approximation_options_create() {
+  return Make<rocksdb_size_approximation_options_t>();
+}
+
+void rocksdb_size_approximation_options_destroy(rocksdb_size_approximation_options_t* options) {
+  delete options;
+}
+
+VARVE_FIELD(size_approximation_options, include_memtables, unsigned char);
+VARVE_FIELD(size_approximation_options, include_files, unsigned char);
+VARVE_FIELD(size_approximation_options, files_size_error_margin, double);

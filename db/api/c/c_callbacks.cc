@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// C++ classes that call into C: comparators, compaction filters, prefixes, merge operators.
+#include "db/api/c/c_types.h"
+
+using varve::CompactionFilter;
+using varve::CompactionFilterFactory;
+using varve::Comparator;
+using varve::MergeOperator;
+using varve::Slice;
+using varve::SliceTransform;
+using varve::c::Try;
+
+namespace {
+
+using Destructor = void (*)(void*);
+using NameFunction = const char* (*)(void*);
+
+// The caller's state and how to give it back, which happens with the object that holds it.
+class State {
+ public:
+  State(void* state, Destructor destructor, NameFunction name)
+      : state_(state), destructor_(destructor), name_(name) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (destructor_ != nullptr) destructor_(state_);
+  }
+
+  void* get() const { return state_; }
+  const char* Name() const { return name_ == nullptr ? "" : name_(state_); }
+
+ private:
+  void* const state_;
+  const Destructor destructor_;
+  const NameFunction name_;
+};
+
+using CompareFunction = int (*)(void*, const char*, size_t, const char*, size_t);
+using CompareWithoutTsFunction = int (*)(void*, const char*, size_t, unsigned char, const char*,
+                                         size_t, unsigned char);
+
+// Keys are not shortened: C has no way to say how.
+class CallbackComparator final : public Comparator {
+ public:
+  CallbackComparator(void* state, Destructor destructor, CompareFunction compare, NameFunction name)
+      : state_(state, destructor, name), compare_(compare) {}
+  CallbackComparator(void* state, Destructor destructor, CompareFunction compare,
+                     CompareFunction compare_ts, CompareWithoutTsFunction compare_without_ts,
+                     NameFunction name, size_t timestamp_size)
+      : Comparator(timestamp_size),
+        state_(state, destructor, name),
+        compare_(compare),
+        compare_ts_(compare_ts),
+        compare_without_ts_(compare_without_ts) {}
+
+  using Comparator::CompareWithoutTimestamp;
+
+  const char* Name() const override { return state_.Name(); }
+  int Compare(const Slice& a, const Slice& b) const override {
+    return compare_(state_.get(), a.data(), a.size(), b.data(), b.size());
+  }
+  int CompareTimestamp(const Slice& a, const Slice& b) const override {
+    if (compare_ts_ == nullptr) return 0;
+    return compare_ts_(state_.get(), a.data(), a.size(), b.data(), b.size());
+  }
+  int CompareWithoutTimestamp(const Slice& a, bool a_has_ts, const Slice& b,
+                              bool b_has_ts) const override {
+    if (compare_without_ts_ == nullptr) return Compare(a, b);
+    return compare_without_ts_(state_.get(), a.data(), a.size(), a_has_ts ? 1 : 0, b.data(),
+                               b.size(), b_has_ts ? 1 : 0);
+  }
+  void FindShortestSeparator(std::string* /*start*/, const Slice& /*limit*/) const override {}
+  void FindShortSuccessor(std::string* /*key*/) const override {}
+
+ private:
+  const State state_;
+  const CompareFunction compare_;
+  const CompareFunction compare_ts_ = nullptr;
+  const CompareWithoutTsFunction compare_without_ts_ = nullptr;
+};
+
+using FilterFunction = unsigned char (*)(void*, int, const char*, size_t, const char*, size_t,
+                                         char**, size_t*, unsigned char*);
+
+class CallbackCompactionFilter final : public CompactionFilter {
+ public:
+  CallbackCompactionFilter(void* state, Destructor destructor, FilterFunction filter,
+                           NameFunction name)
+      : state_(state, destructor, name), filter_(filter) {}
+
+  const char* Name() const override { return state_.Name(); }
+  bool Filter(int level, const Slice& key, const Slice& existing_value, std::string* new_value,
+              bool* value_changed) const override {
+    char* bytes = nullptr;  // The callback's: it keeps them until its next call.
+    size_t size = 0;
+    unsigned char changed = 0;
+    const unsigned char remove =
+        filter_(state_.get(), level, key.data(), key.size(), existing_value.data(),
+                existing_value.size(), &bytes, &size, &changed);
+    if (changed != 0 && bytes != nullptr) new_value->assign(bytes, size);
+    if (changed != 0 && bytes == nullptr) new_value->clear();
+    *value_changed = changed != 0;
+    return remove != 0;
+  }
+  bool IgnoreSnapshots() const override { return ignore_snapshots_; }
+
+  bool* ignore_snapshots() { return &ignore_snapshots_; }
+
+ private:
+  const State state_;
+  const FilterFunction filter_;
+  bool ignore_snapshots_ = true;
+};
+
+using CreateFilterFunction = rocksdb_compactionfilter_t* (*)(void*,
+                                                             rocksdb_compactionfiltercontext_t*);
+
+class CallbackFilterFactory final : public CompactionFilterFactory {
+ public:
+  CallbackFilterFactory(void* state, Destructor destructor, CreateFilterFunction create,
+                        NameFunction name)
+      : state_(state, destructor, name), create_(create) {}
+
+  const char* Name() const override { return state_.Name(); }
+  std::unique_ptr<CompactionFilter> CreateCompactionFilter(
+      const CompactionFilter::Context& context) override {
+    rocksdb_compactionfiltercontext_t view = {&context};
+    const std::unique_ptr<rocksdb_compactionfilter_t> filter(create_(state_.get(), &view));
+    return filter == nullptr ? nullptr : std::move(filter->rep);
+  }
+
+ private:
+  const State state_;
+  const CreateFilterFunction create_;
+};
+
+using TransformFunction = char* (*)(void*, const char*, size_t, size_t*);
+using InDomainFunction = unsigned char (*)(void*, const char*, size_t);
+
+class CallbackTransform final : public SliceTransform {
+ public:
+  CallbackTransform(void* state, Destructor destructor, TransformFunction transform,
+                    InDomainFunction in_domain, NameFunction name)
+      : state_(state, destructor, name), transform_(transform), in_domain_(in_domain) {}
+
+  const char* Name() const override { return state_.Name(); }
+  Slice Transform(const Slice& key) const override {
+    size_t size = 0;
+    const char* prefix = transform_(state_.get(), key.data(), key.size(), &size);
+    return Slice(prefix, size);
+  }
+  bool InDomain(const Slice& key) const override {
+    return in_domain_(state_.get(), key.data(), key.size()) != 0;
+  }
+
+ private:
+  const State state_;
+  const TransformFunction transform_;
+  const InDomainFunction in_domain_;
+};
+
+// A name that options can carry. Nothing merges yet: opening with one is refused.
+class NamedMergeOperator final : public MergeOperator {
+ public:
+  NamedMergeOperator(void* state, Destructor destructor, NameFunction name)
+      : state_(state, destructor, name) {}
+
+  const char* Name() const override { return state_.Name(); }
+
+ private:
+  const State state_;
+};
+
+const char* AddName(void* /*state*/) {
+  return "UInt64AddOperator";
+}
+
+}  // namespace
+
+rocksdb_comparator_t* rocksdb_comparator_create(void* state, void (*destructor)(void*),
+                                                int (*compare)(void*, const char* a, size_t alen,
+                                                               const char* b, size_t blen),
+                                                const char* (*name)(void*)) {
+  if (compare == nullptr || name == nullptr) return nullptr;
+  return Try([&] {
+    return new rocksdb_comparator_t{
+        std::make_unique<CallbackComparator>(state, destructor, compare, name)};
+  });
+}
+
+rocksdb_comparator_t* rocksdb_comparator_with_ts_create(
+    void* state, void (*destructor)(void*),
+    int (*compare)(void*, const char* a, size_t alen, const char* b, size_t blen),
+    int (*compare_ts)(void*, const char* a_ts, size_t a_tslen, const char* b_ts, size_t b_tslen),
+    int (*compare_without_ts)(void*, const char* a, size_t alen, unsigned char a_has_ts,
+                              const char* b, size_t blen, unsigned char b_has_ts),
+    const char* (*name)(void*), size_t timestamp_size) {
+  if (compare == nullptr || name == nullptr) return nullptr;
+  return Try([&] {
+    return new rocksdb_comparator_t{std::make_unique<CallbackComparator>(
+        state, destructor, compare, compare_ts, compare_without_ts, name, timestamp_size)};
+  });
+}
+
+void rocksdb_comparator_destroy(rocksdb_comparator_t* comparator) {
+  delete comparator;
+}
+
+rocksdb_compactionfilter_t* rocksdb_compactionfilter_create(
+    void* state, void (*destructor)(void*),
+    unsigned char (*filter)(void*, int level, const char* key, size_t key_length,
+                            const char* existing_value, size_t value_length, char** new_value,
+                            size_t* new_value_length, unsigned char* value_changed),
+    const char* (*name)(void*)) {
+  if (filter == nullptr || name == nullptr) return nullptr;
+  return Try([&] {
+    auto rep = std::make_unique<CallbackCompactionFilter>(state, destructor, filter, name);
+    bool* const ignore_snapshots = rep->ignore_snapshots();
+    return new rocksdb_compactionfilter_t{std::move(rep), ignore_snapshots};
+  });
+}
+
+void rocksdb_compactionfilter_set_ignore_snapshots(rocksdb_compactionfilter_t* filter,
+                                                   unsigned char ignore) {
+  if (filter != nullptr) *filter->ignore_snapshots = ignore != 0;
+}
+
+void rocksdb_compactionfilter_destroy(rocksdb_compactionfilter_t* filter) {
+  delete filter;
+}
+
+unsigned char rocksdb_compactionfiltercontext_is_full_compaction(
+    rocksdb_compactionfiltercontext_t* context) {
+  return context->rep->is_full_compaction ? 1 : 0;
+}
+
+unsigned char rocksdb_compactionfiltercontext_is_manual_compaction(
+    rocksdb_compactionfiltercontext_t* context) {
+  return context->rep->is_manual_compaction ? 1 : 0;
+}
+
+rocksdb_compactionfilterfactory_t* rocksdb_compactionfilterfactory_create(
+    void* state, void (*destructor)(void*),
+    rocksdb_compactionfilter_t* (*create_compaction_filter)(
+        void*, rocksdb_compactionfiltercontext_t* context),
+    const char* (*name)(void*)) {
+  if (create_compaction_filter == nullptr || name == nullptr) return nullptr;
+  return Try([&] {
+    return new rocksdb_compactionfilterfactory_t{
+        std::make_unique<CallbackFilterFactory>(state, destructor, create_compaction_filter, name)};
+  });
+}
+
+void rocksdb_compactionfilterfactory_destroy(rocksdb_compactionfilterfactory_t* factory) {
+  delete factory;
+}
+
+rocksdb_slicetransform_t* rocksdb_slicetransform_create(
+    void* state, void (*destructor)(void*),
+    char* (*transform)(void*, const char* key, size_t length, size_t* dst_length),
+    unsigned char (*in_domain)(void*, const char* key, size_t length), const char* (*name)(void*)) {
+  if (transform == nullptr || in_domain == nullptr || name == nullptr) return nullptr;
+  return Try([&] {
+    return new rocksdb_slicetransform_t{
+        std::make_unique<CallbackTransform>(state, destructor, transform, in_domain, name)};
+  });
+}
+
+rocksdb_slicetransform_t* rocksdb_slicetransform_create_fixed_prefix(size_t prefix_len) {
+  return Try([&] {
+    return new rocksdb_slicetransform_t{
+        std::unique_ptr<const SliceTransform>(varve::NewFixedPrefixTransform(prefix_len))};
+  });
+}
+
+rocksdb_slicetransform_t* rocksdb_slicetransform_create_noop() {
+  return Try([] {
+    return new rocksdb_slicetransform_t{
+        std::unique_ptr<const SliceTransform>(varve::NewNoopTransform())};
+  });
+}
+
+void rocksdb_slicetransform_destroy(rocksdb_slicetransform_t* transform) {
+  delete transform;
+}
+
+rocksdb_mergeoperator_t* rocksdb_mergeoperator_create(
+    void* state, void (*destructor)(void*),
+    char* (*full_merge)(void*, const char* key, size_t key_length, const char* existing_value,
+                        size_t existing_value_length, const char* const* operands_list,
+                        const size_t* operands_list_length, int num_operands,
+                        unsigned char* success, size_t* new_value_length),
+    char* (*partial_merge)(void*, const char* key, size_t key_length,
+                           const char* const* operands_list, const size_t* operands_list_length,
+                           int num_operands, unsigned char* success, size_t* new_value_length),
+    void (*delete_value)(void*, const char* value, size_t value_length),
+    const char* (*name)(void*)) {
+  static_cast<void>(full_merge);
+  static_cast<void>(partial_merge);
+  static_cast<void>(delete_value);
+  if (name == nullptr) return nullptr;
+  return Try([&] {
+    return new rocksdb_mergeoperator_t{
+        std::make_unique<NamedMergeOperator>(state, destructor, name)};
+  });
+}
+
+void rocksdb_mergeoperator_destroy(rocksdb_mergeoperator_t* merge_operator) {
+  delete merge_operator;
+}
+
+void rocksdb_options_set_uint64add_merge_operator(rocksdb_options_t* options) {
+  if (options == nullptr) return;
+  varve::c::TryVoid([&] {
+    options->rep.merge_operator = std::make_shared<NamedMergeOperator>(nullptr, nullptr, AddName);
+  });
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors and malloc'ed results of the C API.
+#include <cstdlib>
+#include <exception>
+#include <new>
+
+#include "db/api/c/c_types.h"
+
+void rocksdb_free(void* ptr) {
+  std::free(ptr);
+}
+
+namespace varve::c {
+
+Status CaughtException() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return Status::MemoryLimit();
+  } catch (const std::exception& e) {
+    return Try([&] { return Status::Aborted("C API: exception", e.what()); },
+               Status::MemoryLimit());
+  } catch (...) {
+    return Status::Aborted();
+  }
+}
+
+void SetError(char** errptr, const Status& status) noexcept {
+  if (errptr == nullptr) return;
+  char* text = Try([&] { return CopyText(status.ToString()); });
+  if (text == nullptr) text = CopyText("Out of memory");
+  std::free(*errptr);
+  *errptr = text;
+}
+
+Status NullArgument(const char* name) {
+  return Status::InvalidArgument("C API: null argument", name);
+}
+
+char* CopyBytes(const Slice& bytes) noexcept {
+  char* copy = static_cast<char*>(std::malloc(bytes.size() == 0 ? 1 : bytes.size()));
+  if (copy != nullptr && bytes.size() != 0) std::memcpy(copy, bytes.data(), bytes.size());
+  return copy;
+}
+
+char* CopyText(const Slice& text) noexcept {
+  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) return nullptr;
+  if (text.size() != 0) std::memcpy(copy, text.data(), text.size());
+  copy[text.size()] = '\0';
+  return copy;
+}
+
+Status ToMap(int count, const char* const* keys, const char* const* values,
+             std::unordered_map<std::string, std::string>* map) {
+  if (count < 0) return Status::InvalidArgument("C API: negative number of options");
+  if (count > 0 && (keys == nullptr || values == nullptr)) return NullArgument("keys or values");
+  for (int i = 0; i < count; ++i) {
+    if (keys[i] == nullptr || values[i] == nullptr) return NullArgument("option name or value");
+    (*map)[keys[i]] = values[i];
+  }
+  return Status::OK();
+}
+
+}  // namespace varve::c

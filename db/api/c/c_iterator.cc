@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Iterators and snapshots of the C API.
+#include "db/api/c/c_types.h"
+
+using varve::ColumnFamilyHandle;
+using varve::DB;
+using varve::Iterator;
+using varve::ReadOptions;
+using varve::Slice;
+using varve::Status;
+using varve::c::Family;
+using varve::c::NullArgument;
+using varve::c::StoreSize;
+using varve::c::TryVoid;
+
+namespace {
+
+// Keeps what `options` points at for as long as the iterator.
+void HoldKeys(rocksdb_iterator_t* iter, const rocksdb_readoptions_t* options) {
+  iter->keys[0] = options->lower_bound;
+  iter->keys[1] = options->upper_bound;
+  iter->keys[2] = options->timestamp;
+  iter->keys[3] = options->iter_start_ts;
+}
+
+// An iterator from `make`, or one that only has a status. Null when out of memory.
+template <typename MakeIterator>
+rocksdb_iterator_t* NewHandle(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                              MakeIterator make) {
+  return varve::c::Try([&]() -> rocksdb_iterator_t* {
+    auto iter = std::make_unique<rocksdb_iterator_t>();
+    if (db == nullptr || options == nullptr) {
+      iter->rep.reset(varve::NewErrorIterator(NullArgument("db or options")));
+      return iter.release();
+    }
+    HoldKeys(iter.get(), options);
+    iter->rep.reset(make(db->rep.get(), options->rep));
+    return iter.release();
+  });
+}
+
+// Runs `move`. An exception turns the iterator into one that has a status and no entries.
+template <typename Move>
+void MoveWith(rocksdb_iterator_t* iter, Move move) noexcept {
+  try {
+    move(iter->rep.get());
+  } catch (...) {
+    const Status s = varve::c::CaughtException();
+    TryVoid([&] { iter->rep.reset(varve::NewErrorIterator(s)); });
+  }
+}
+
+const char* Give(const Slice& bytes, size_t* size) {
+  *size = bytes.size();
+  return bytes.data();
+}
+
+rocksdb_slice_t Give(const Slice& bytes) {
+  return {bytes.data(), bytes.size()};
+}
+
+}  // namespace
+
+rocksdb_iterator_t* rocksdb_create_iterator(rocksdb_t* db, const rocksdb_readoptions_t* options) {
+  return NewHandle(db, options, [](DB* d, const ReadOptions& o) { return d->NewIterator(o); });
+}
+
+rocksdb_iterator_t* rocksdb_create_iterator_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                               rocksdb_column_family_handle_t* family) {
+  return NewHandle(db, options, [&](DB* d, const ReadOptions& o) {
+    return family == nullptr ? varve::NewErrorIterator(NullArgument("family"))
+                             : d->NewIterator(o, Family(family));
+  });
+}
+
+void rocksdb_create_iterators(rocksdb_t* db, rocksdb_readoptions_t* options,
+                              rocksdb_column_family_handle_t** families,
+                              rocksdb_iterator_t** iterators, size_t num_families, char** errptr) {
+  std::vector<std::unique_ptr<rocksdb_iterator_t>> handles;
+  const bool made =
+      varve::c::RunOnDb(db, options, errptr, [&](DB* d, const ReadOptions& o) -> Status {
+        if (families == nullptr || iterators == nullptr) return NullArgument("families");
+        std::vector<ColumnFamilyHandle*> all;
+        for (size_t i = 0; i < num_families; ++i) {
+          if (families[i] == nullptr) return NullArgument("family");
+          all.push_back(Family(families[i]));
+          handles.push_back(std::make_unique<rocksdb_iterator_t>());
+          HoldKeys(handles.back().get(), options);
+        }
+        std::vector<Iterator*> reps;
+        Status s = d->NewIterators(o, all, &reps);
+        for (size_t i = 0; s.ok() && i < reps.size(); ++i) handles[i]->rep.reset(reps[i]);
+        return s;
+      });
+  for (size_t i = 0; made && i < num_families; ++i) iterators[i] = handles[i].release();
+}
+
+void rocksdb_iter_destroy(rocksdb_iterator_t* iter) {
+  delete iter;
+}
+
+unsigned char rocksdb_iter_valid(const rocksdb_iterator_t* iter) {
+  return iter->rep->Valid() ? 1 : 0;
+}
+
+void rocksdb_iter_seek_to_first(rocksdb_iterator_t* iter) {
+  MoveWith(iter, [](Iterator* i) { i->SeekToFirst(); });
+}
+
+void rocksdb_iter_seek_to_last(rocksdb_iterator_t* iter) {
+  MoveWith(iter, [](Iterator* i) { i->SeekToLast(); });
+}
+
+void rocksdb_iter_seek(rocksdb_iterator_t* iter, const char* key, size_t keylen) {
+  MoveWith(iter, [&](Iterator* i) { i->Seek(Slice(key, keylen)); });
+}
+
+void rocksdb_iter_seek_for_prev(rocksdb_iterator_t* iter, const char* key, size_t keylen) {
+  MoveWith(iter, [&](Iterator* i) { i->SeekForPrev(Slice(key, keylen)); });
+}
+
+void rocksdb_iter_next(rocksdb_iterator_t* iter) {
+  MoveWith(iter, [](Iterator* i) { i->Next(); });
+}
+
+void rocksdb_iter_prev(rocksdb_iterator_t* iter) {
+  MoveWith(iter, [](Iterator* i) { i->Prev(); });
+}
+
+const char* rocksdb_iter_key(const rocksdb_iterator_t* iter, size_t* keylen) {
+  return Give(iter->rep->key(), keylen);
+}
+
+const char* rocksdb_iter_value(const rocksdb_iterator_t* iter, size_t* vallen) {
+  return Give(iter->rep->value(), vallen);
+}
+
+rocksdb_slice_t rocksdb_iter_key_slice(const rocksdb_iterator_t* iter) {
+  return Give(iter->rep->key());
+}
+
+rocksdb_slice_t rocksdb_iter_value_slice(const rocksdb_iterator_t* iter) {
+  return Give(iter->rep->value());
+}
+
+const char* rocksdb_iter_timestamp(const rocksdb_iterator_t* /*iter*/, size_t* tslen) {
+  StoreSize(tslen, 0);
+  return "";
+}
+
+rocksdb_slice_t rocksdb_iter_timestamp_slice(const rocksdb_iterator_t* /*iter*/) {
+  return {"", 0};
+}
+
+void rocksdb_iter_get_error(const rocksdb_iterator_t* iter, char** errptr) {
+  varve::c::Run(errptr, [&] { return iter->rep->status(); });
+}
+
+void rocksdb_iter_refresh(const rocksdb_iterator_t* iter, char** errptr) {
+  varve::c::Run(errptr, [&] { return iter->rep->Refresh(); });
+}
+
+const rocksdb_snapshot_t* rocksdb_create_snapshot(rocksdb_t* db) {
+  if (db == nullptr) return nullptr;
+  return varve::c::Try([&]() -> const rocksdb_snapshot_t* {
+    auto snapshot = std::make_unique<rocksdb_snapshot_t>();
+    snapshot->rep = db->rep->GetSnapshot();
+    return snapshot->rep == nullptr ? nullptr : snapshot.release();
+  });
+}
+
+void rocksdb_release_snapshot(rocksdb_t* db, const rocksdb_snapshot_t* snapshot) {
+  if (db == nullptr || snapshot == nullptr) return;
+  TryVoid([&] { db->rep->ReleaseSnapshot(snapshot->rep); });
+  delete snapshot;
+}
+
+uint64_t rocksdb_snapshot_get_sequence_number(const rocksdb_snapshot_t* snapshot) {
+  return snapshot == nullptr ? 0 : snapshot->rep->GetSequenceNumber();
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of databases and column families in the C API: making, copying, parsing, and the parts
+// that are objects, text or lists. Plain fields are in c_option_fields.cc.
+#include <cstdlib>
+
+#include "varve/convenience.h"
+#include "varve/utilities/options_util.h"
+
+#include "db/api/c/c_types.h"
+
+using varve::Status;
+using varve::c::NullArgument;
+using varve::c::Run;
+using varve::c::StoreSize;
+using varve::c::Try;
+using varve::c::TryVoid;
+
+namespace {
+
+void SetText(std::string* option, const char* text) {
+  TryVoid([&] { option->assign(text == nullptr ? "" : text); });
+}
+
+const char* GetText(const std::string& option, size_t* size) {
+  StoreSize(size, option.size());
+  return option.c_str();
+}
+
+void SetPaths(std::vector<varve::DbPath>* option, const rocksdb_dbpath_t** paths, size_t count) {
+  TryVoid([&] {
+    std::vector<varve::DbPath> all;
+    for (size_t i = 0; paths != nullptr && i < count; ++i) all.push_back(paths[i]->rep);
+    *option = std::move(all);
+  });
+}
+
+// Moves the object that `handle` owns to a shared option and frees the handle; null empties it.
+template <typename Handle, typename Option>
+void TakeOver(rocksdb_options_t* options, Handle* handle, Option varve::Options::*option) {
+  const std::unique_ptr<Handle> taken(handle);
+  if (options == nullptr) return;
+  TryVoid([&] {
+    if (taken == nullptr) {
+      options->rep.*option = nullptr;
+    } else {
+      options->rep.*option = std::move(taken->rep);
+    }
+  });
+}
+
+// Lets an option share what `handle` holds; null empties it.
+template <typename Handle, typename Option>
+void Share(rocksdb_options_t* options, const Handle* handle, Option varve::Options::*option) {
+  if (options == nullptr) return;
+  if (handle == nullptr) {
+    options->rep.*option = nullptr;
+  } else {
+    options->rep.*option = handle->rep;
+  }
+}
+
+struct LoadedOptions {
+  std::unique_ptr<rocksdb_options_t> db;
+  std::vector<std::unique_ptr<rocksdb_options_t>> families;
+};
+
+// Arrays of one element more than `count`, null at first, so that none is empty.
+template <typename Element>
+Element* NewList(size_t count) {
+  return static_cast<Element*>(std::calloc(count + 1, sizeof(Element)));
+}
+
+// Hands what was loaded to C, all of it or nothing.
+Status GiveLoaded(LoadedOptions* loaded, const std::vector<varve::ColumnFamilyDescriptor>& families,
+                  rocksdb_options_t** db_options, size_t* num_families, char*** names,
+                  rocksdb_options_t*** family_options) {
+  *names = NewList<char*>(families.size());
+  *family_options = NewList<rocksdb_options_t*>(families.size());
+  bool complete = *names != nullptr && *family_options != nullptr;
+  for (size_t i = 0; complete && i < families.size(); ++i) {
+    (*names)[i] = varve::c::CopyText(families[i].name);
+    complete = (*names)[i] != nullptr;
+  }
+  if (!complete) {
+    for (size_t i = 0; *names != nullptr && i < families.size(); ++i) std::free((*names)[i]);
+    std::free(*names);
+    std::free(*family_options);
+    *names = nullptr;
+    *family_options = nullptr;
+    return Status::MemoryLimit();
+  }
+  for (size_t i = 0; i < families.size(); ++i) {
+    (*family_options)[i] = loaded->families[i].release();
+  }
+  *db_options = loaded->db.release();
+  *num_families = families.size();
+  return Status::OK();
+}
+
+}  // namespace
+
+rocksdb_options_t* rocksdb_options_create() {
+  return varve::c::Make<rocksdb_options_t>();
+}
+
+rocksdb_options_t* rocksdb_options_create_copy(rocksdb_options_t* options) {
+  if (options == nullptr) return nullptr;
+  return varve::c::Make<rocksdb_options_t>(options->rep);
+}
+
+void rocksdb_options_destroy(rocksdb_options_t* options) {
+  delete options;
+}
+
+void rocksdb_get_options_from_string(const rocksdb_options_t* base_options, const char* opts_str,
+                                     rocksdb_options_t* new_options, char** errptr) {
+  Run(errptr, [&]() -> Status {
+    if (base_options == nullptr || opts_str == nullptr || new_options == nullptr) {
+      return NullArgument("base_options, opts_str or new_options");
+    }
+    return varve::GetOptionsFromString(base_options->rep, opts_str, &new_options->rep);
+  });
+}
+
+void rocksdb_load_latest_options(const char* db_path, rocksdb_env_t* env,
+                                 bool ignore_unknown_options, rocksdb_cache_t* cache,
+                                 rocksdb_options_t** db_options, size_t* num_families,
+                                 char*** family_names, rocksdb_options_t*** family_options,
+                                 char** errptr) {
+  Run(errptr, [&]() -> Status {
+    if (db_path == nullptr || db_options == nullptr || num_families == nullptr ||
+        family_names == nullptr || family_options == nullptr) {
+      return NullArgument("db_path or an output");
+    }
+    *db_options = nullptr;
+    *num_families = 0;
+    *family_names = nullptr;
+    *family_options = nullptr;
+    varve::DBOptions loaded_db;
+    std::vector<varve::ColumnFamilyDescriptor> families;
+    std::shared_ptr<varve::Cache> shared = cache == nullptr ? nullptr : cache->rep;
+    Status s = varve::LoadLatestOptions(db_path, env == nullptr ? varve::Env::Default() : env->rep,
+                                        &loaded_db, &families, ignore_unknown_options,
+                                        cache == nullptr ? nullptr : &shared);
+    if (!s.ok()) return s;
+    LoadedOptions loaded;
+    loaded.db = std::make_unique<rocksdb_options_t>();
+    loaded.db->rep = varve::Options(loaded_db, varve::ColumnFamilyOptions());
+    for (const varve::ColumnFamilyDescriptor& family : families) {
+      loaded.families.push_back(std::make_unique<rocksdb_options_t>());
+      loaded.families.back()->rep = varve::Options(varve::DBOptions(), family.options);
+    }
+    return GiveLoaded(&loaded, families, db_options, num_families, family_names, family_options);
+  });
+}
+
+void rocksdb_load_latest_options_destroy(rocksdb_options_t* db_options, char** family_names,
+                                         rocksdb_options_t** family_options, size_t num_families) {
+  delete db_options;
+  for (size_t i = 0; family_names != nullptr && i < num_families; ++i) std::free(family_names[i]);
+  for (size_t i = 0; family_options != nullptr && i < num_families; ++i) delete family_options[i];
+  std::free(family_names);
+  std::free(family_options);
+}
+
+void rocksdb_options_increase_parallelism(rocksdb_options_t* options, int total_threads) {
+  if (options != nullptr) TryVoid([&] { options->rep.IncreaseParallelism(total_threads); });
+}
+
+void rocksdb_options_optimize_for_point_lookup(rocksdb_options_t* options,
+                                               uint64_t block_cache_size_mb) {
+  if (options == nullptr) return;
+  TryVoid([&] { options->rep.OptimizeForPointLookup(block_cache_size_mb); });
+}
+
+void rocksdb_options_optimize_level_style_compaction(rocksdb_options_t* options,
+                                                     uint64_t memtable_memory_budget) {
+  if (options == nullptr) return;
+  TryVoid([&] { options->rep.OptimizeLevelStyleCompaction(memtable_memory_budget); });
+}
+
+void rocksdb_options_prepare_for_bulk_load(rocksdb_options_t* options) {
+  if (options != nullptr) TryVoid([&] { options->rep.PrepareForBulkLoad(); });
+}
+
+void rocksdb_options_set_compaction_filter_factory(rocksdb_options_t* options,
+                                                   rocksdb_compactionfilterfactory_t* factory) {
+  TakeOver(options, factory, &varve::Options::compaction_filter_factory);
+}
+
+void rocksdb_options_set_merge_operator(rocksdb_options_t* options,
+                                        rocksdb_mergeoperator_t* merge_operator) {
+  TakeOver(options, merge_operator, &varve::Options::merge_operator);
+}
+
+void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options,
+                                          rocksdb_slicetransform_t* transform) {
+  TakeOver(options, transform, &varve::Options::prefix_extractor);
+}
+
+void rocksdb_options_set_comparator(rocksdb_options_t* options, rocksdb_comparator_t* comparator) {
+  if (options == nullptr) return;
+  options->rep.comparator =
+      comparator == nullptr ? varve::BytewiseComparator() : comparator->rep.get();
+}
+
+void rocksdb_options_set_compaction_filter(rocksdb_options_t* options,
+                                           rocksdb_compactionfilter_t* filter) {
+  if (options == nullptr) return;
+  options->rep.compaction_filter = filter == nullptr ? nullptr : filter->rep.get();
+}
+
+void rocksdb_options_set_env(rocksdb_options_t* options, rocksdb_env_t* env) {
+  if (options == nullptr) return;
+  options->rep.env = env == nullptr ? varve::Env::Default() : env->rep;
+}
+
+void rocksdb_options_set_info_log(rocksdb_options_t* options, rocksdb_logger_t* logger) {
+  Share(options, logger, &varve::Options::info_log);
+}
+
+void rocksdb_options_set_ratelimiter(rocksdb_options_t* options, rocksdb_ratelimiter_t* limiter) {
+  Share(options, limiter, &varve::Options::rate_limiter);
+}
+
+void rocksdb_options_set_row_cache(rocksdb_options_t* options, rocksdb_cache_t* cache) {
+  Share(options, cache, &varve::Options::row_cache);
+}
+
+void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* options,
+                                              rocksdb_write_buffer_manager_t* manager) {
+  Share(options, manager, &varve::Options::write_buffer_manager);
+}
+
+rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* options) {
+  if (options == nullptr || options->rep.info_log == nullptr) return nullptr;
+  return varve::c::Make<rocksdb_logger_t>(options->rep.info_log);
+}
+
+void rocksdb_options_set_db_paths(rocksdb_options_t* options, const rocksdb_dbpath_t** paths,
+                                  size_t num_paths) {
+  if (options != nullptr) SetPaths(&options->rep.db_paths, paths, num_paths);
+}
+
+void rocksdb_options_set_cf_paths(rocksdb_options_t* options, const rocksdb_dbpath_t** paths,
+                                  size_t num_paths) {
+  if (options != nullptr) SetPaths(&options->rep.cf_paths, paths, num_paths);
+}
+
+void rocksdb_options_set_db_log_dir(rocksdb_options_t* options, const char* dir) {
+  if (options != nullptr) SetText(&options->rep.db_log_dir, dir);
+}
+
+const char* rocksdb_options_get_db_log_dir(rocksdb_options_t* options, size_t* size) {
+  return options == nullptr ? nullptr : GetText(options->rep.db_log_dir, size);
+}
+
+void rocksdb_options_set_wal_dir(rocksdb_options_t* options, const char* dir) {
+  if (options != nullptr) SetText(&options->rep.wal_dir, dir);
+}
+
+const char* rocksdb_options_get_wal_dir(rocksdb_options_t* options, size_t* size) {
+  return options == nullptr ? nullptr : GetText(options->rep.wal_dir, size);
+}
+
+void rocksdb_options_set_db_host_id(rocksdb_options_t* options, const char* id) {
+  if (options != nullptr) SetText(&options->rep.db_host_id, id);
+}
+
+const char* rocksdb_options_get_db_host_id(rocksdb_options_t* options, size_t* size) {
+  return options == nullptr ? nullptr : GetText(options->rep.db_host_id, size);
+}
+
+void rocksdb_options_set_compression_per_level(rocksdb_options_t* options, const int* level_values,
+                                               size_t num_levels) {
+  if (options == nullptr || (level_values == nullptr && num_levels != 0)) return;
+  TryVoid([&] {
+    std::vector<varve::CompressionType> types(num_levels);
+    for (size_t i = 0; i < num_levels; ++i) varve::c::StoreField(&types[i], level_values[i]);
+    options->rep.compression_per_level = std::move(types);
+  });
+}
+
+void rocksdb_options_set_min_level_to_compress(rocksdb_options_t* options, int level) {
+  if (options == nullptr || level < 0 || level > options->rep.num_levels) return;
+  TryVoid([&] {
+    std::vector<varve::CompressionType> types(static_cast<size_t>(options->rep.num_levels),
+                                              options->rep.compression);
+    for (int i = 0; i < level; ++i) types[static_cast<size_t>(i)] = varve::kNoCompression;
+    options->rep.compression_per_level = std::move(types);
+  });
+}
+
+void rocksdb_options_set_compression_options(rocksdb_options_t* options, int window_bits, int level,
+                                             int strategy, int max_dict_bytes) {
+  if (options == nullptr) return;
+  varve::CompressionOptions& compression = options->rep.compression_opts;
+  compression.window_bits = window_bits;
+  compression.level = level;
+  compression.strategy = strategy;
+  compression.max_dict_bytes = static_cast<uint32_t>(max_dict_bytes);
+}
+
+VARVE_C_SETTER(rocksdb_options_t, rocksdb_options_set_compression_options_zstd_max_train_bytes, int,
+               compression_opts.zstd_max_train_bytes);
+VARVE_C_GETTER(rocksdb_options_t, rocksdb_options_get_compression_options_zstd_max_train_bytes, int,
+               compression_opts.zstd_max_train_bytes);
+VARVE_C_SETTER(rocksdb_options_t, rocksdb_options_set_compression_options_use_zstd_dict_trainer,
+               unsigned char, compression_opts.use_zstd_dict_trainer);
+VARVE_C_GETTER(rocksdb_options_t, rocksdb_options_get_compression_options_use_zstd_dict_trainer,
+               unsigned char, compression_opts.use_zstd_dict_trainer);
+VARVE_C_SETTER(rocksdb_options_t, rocksdb_options_set_compression_options_parallel_threads, int,
+               compression_opts.parallel_threads);
+VARVE_C_GETTER(rocksdb_options_t, rocksdb_options_get_compression_options_parallel_threads, int,
+               compression_opts.parallel_threads);
+VARVE_C_SETTER(rocksdb_options_t, rocksdb_options_set_compression_options_max_dict_buffer_bytes,
+               uint64_t, compression_opts.max_dict_buffer_bytes);
+VARVE_C_GETTER(rocksdb_options_t, rocksdb_options_get_compression_options_max_dict_buffer_bytes,
+               uint64_t, compression_opts.max_dict_buffer_bytes);
+
+void rocksdb_options_set_bottommost_compression_options(rocksdb_options_t* options, int window_bits,
+                                                        int level, int strategy, int max_dict_bytes,
+                                                        unsigned char enabled) {
+  if (options == nullptr) return;
+  varve::CompressionOptions& compression = options->rep.bottommost_compression_opts;
+  compression.window_bits = window_bits;
+  compression.level = level;
+  compression.strategy = strategy;
+  compression.max_dict_bytes = static_cast<uint32_t>(max_dict_bytes);
+  compression.enabled = enabled != 0;
+}
+
+void rocksdb_options_set_bottommost_compression_options_zstd_max_train_bytes(
+    rocksdb_options_t* options, int zstd_max_train_bytes, unsigned char enabled) {
+  if (options == nullptr) return;
+  varve::CompressionOptions& compression = options->rep.bottommost_compression_opts;
+  compression.zstd_max_train_bytes = static_cast<uint32_t>(zstd_max_train_bytes);
+  compression.enabled = enabled != 0;
+}
+
+void rocksdb_options_set_bottommost_compression_options_use_zstd_dict_trainer(
+    rocksdb_options_t* options, unsigned char use_zstd_dict_trainer, unsigned char enabled) {
+  if (options == nullptr) return;
+  varve::CompressionOptions& compression = options->rep.bottommost_compression_opts;
+  compression.use_zstd_dict_trainer = use_zstd_dict_trainer != 0;
+  compression.enabled = enabled != 0;
+}
+
+VARVE_C_GETTER(rocksdb_options_t,
+               rocksdb_options_get_bottommost_compression_options_use_zstd_dict_trainer,
+               unsigned char, bottommost_compression_opts.use_zstd_dict_trainer);
+
+void rocksdb_options_set_bottommost_compression_options_max_dict_buffer_bytes(
+    rocksdb_options_t* options, uint64_t max_dict_buffer_bytes, unsigned char enabled) {
+  if (options == nullptr) return;
+  varve::CompressionOptions& compression = options->rep.bottommost_compression_opts;
+  compression.max_dict_buffer_bytes = max_dict_buffer_bytes;
+  compression.enabled = enabled != 0;
+}
+
+void rocksdb_options_set_max_bytes_for_level_multiplier_additional(rocksdb_options_t* options,
+                                                                   int* level_values,
+                                                                   size_t num_levels) {
+  if (options == nullptr || (level_values == nullptr && num_levels != 0)) return;
+  TryVoid([&] {
+    options->rep.max_bytes_for_level_multiplier_additional.assign(level_values,
+                                                                  level_values + num_levels);
+  });
+}

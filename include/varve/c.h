@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The C API: RocksDB 11's names, signatures and values, so that programs and bindings made for its
+// librocksdb.so run on this library. What it does not have yet is not declared, or answers with an
+// error that says so.
+//
+// Conventions:
+//   Errors    are malloc'ed texts. A function that can fail takes `char** errptr` last. *errptr is
+//             null or such a text when it is called; on failure the old text is freed and the new
+//             one put there, on success it stays as it was. A null errptr drops the error.
+//   Results   that are malloc'ed, and errors, are released with rocksdb_free. Handles are released
+//             with their own ..._destroy or ..._close function, all of which accept null.
+//   Arguments must not be null unless it is said. Null handles are reported through errptr where
+//             there is one, and otherwise make the function do nothing or return null or 0.
+//   Booleans  are unsigned char, 0 or 1; other values count as 1. A few functions have bool.
+//   Bytes     are a pointer and a length; they need no terminator and may be anything.
+//   Threads   may use a database and options that no one changes at the same time as others;
+//             iterators, write batches and pinned values belong to one thread at a time.
+
+#include "varve/c/backup.h"
+#include "varve/c/call_options.h"
+#include "varve/c/callbacks.h"
+#include "varve/c/db.h"
+#include "varve/c/env.h"
+#include "varve/c/info.h"
+#include "varve/c/iterator.h"
+#include "varve/c/metrics.h"
+#include "varve/c/option_fields.h"
+#include "varve/c/options.h"
+#include "varve/c/table.h"
+#include "varve/c/types.h"
+#include "varve/c/write_batch.h"

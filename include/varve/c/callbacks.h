@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Comparators, compaction filters, prefixes and merge operators written in C. Part of varve/c.h,
+// which says what holds everywhere.
+
+#include "varve/c/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Comparators ----
+
+// `destructor`, if given, gets `state` when the object goes; `name` returns a text that lives as
+// long. Callbacks run on several threads at once. A comparator is not owned by options: to be
+// destroyed after the databases that use it.
+VARVE_C_API rocksdb_comparator_t* rocksdb_comparator_create(
+    void* state, void (*destructor)(void*),
+    int (*compare)(void*, const char* a, size_t alen, const char* b, size_t blen),
+    const char* (*name)(void*));
+
+// Opening with a timestamp_size other than 0 is refused so far.
+VARVE_C_API rocksdb_comparator_t* rocksdb_comparator_with_ts_create(
+    void* state, void (*destructor)(void*),
+    int (*compare)(void*, const char* a, size_t alen, const char* b, size_t blen),
+    int (*compare_ts)(void*, const char* a_ts, size_t a_tslen, const char* b_ts, size_t b_tslen),
+    int (*compare_without_ts)(void*, const char* a, size_t alen, unsigned char a_has_ts,
+                              const char* b, size_t blen, unsigned char b_has_ts),
+    const char* (*name)(void*), size_t timestamp_size);
+VARVE_C_API void rocksdb_comparator_destroy(rocksdb_comparator_t* comparator);
+
+// ---- Compaction filters ----
+
+// filter: 1 drops the entry. Otherwise it may set *value_changed to 1 and *new_value, bytes that
+// stay its own until it is called again. A filter is not owned by options.
+VARVE_C_API rocksdb_compactionfilter_t* rocksdb_compactionfilter_create(
+    void* state, void (*destructor)(void*),
+    unsigned char (*filter)(void*, int level, const char* key, size_t key_length,
+                            const char* existing_value, size_t value_length, char** new_value,
+                            size_t* new_value_length, unsigned char* value_changed),
+    const char* (*name)(void*));
+
+// Default 1; compactions with 0 are refused.
+VARVE_C_API void rocksdb_compactionfilter_set_ignore_snapshots(rocksdb_compactionfilter_t* filter,
+                                                               unsigned char ignore);
+VARVE_C_API void rocksdb_compactionfilter_destroy(rocksdb_compactionfilter_t* filter);
+
+// For the time of the callback that gets it.
+VARVE_C_API unsigned char rocksdb_compactionfiltercontext_is_full_compaction(
+    rocksdb_compactionfiltercontext_t* context);
+VARVE_C_API unsigned char rocksdb_compactionfiltercontext_is_manual_compaction(
+    rocksdb_compactionfiltercontext_t* context);
+
+// The filters that it creates (null: none for this compaction) are destroyed by the database.
+VARVE_C_API rocksdb_compactionfilterfactory_t* rocksdb_compactionfilterfactory_create(
+    void* state, void (*destructor)(void*),
+    rocksdb_compactionfilter_t* (*create_compaction_filter)(
+        void*, rocksdb_compactionfiltercontext_t* context),
+    const char* (*name)(void*));
+VARVE_C_API void rocksdb_compactionfilterfactory_destroy(
+    rocksdb_compactionfilterfactory_t* factory);
+
+// ---- Prefixes ----
+
+// transform returns a pointer into the key, or to bytes that live as long as `state`.
+VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(
+    void* state, void (*destructor)(void*),
+    char* (*transform)(void*, const char* key, size_t length, size_t* dst_length),
+    unsigned char (*in_domain)(void*, const char* key, size_t length), const char* (*name)(void*));
+VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create_fixed_prefix(size_t prefix_len);
+VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create_noop(void);
+VARVE_C_API void rocksdb_slicetransform_destroy(rocksdb_slicetransform_t* transform);
+
+// ---- Merge operators ----
+
+// Exist so that programs link; opening with one is NotSupported so far, and none is ever called.
+VARVE_C_API rocksdb_mergeoperator_t* rocksdb_mergeoperator_create(
+    void* state, void (*destructor)(void*),
+    char* (*full_merge)(void*, const char* key, size_t key_length, const char* existing_value,
+                        size_t existing_value_length, const char* const* operands_list,
+                        const size_t* operands_list_length, int num_operands,
+                        unsigned char* success, size_t* new_value_length),
+    char* (*partial_merge)(void*, const char* key, size_t key_length,
+                           const char* const* operands_list, const size_t* operands_list_length,
+                           int num_operands, unsigned char* success, size_t* new_value_length),
+    void (*delete_value)(void*, const char* value, size_t value_length),
+    const char* (*name)(void*));
+VARVE_C_API void rocksdb_mergeoperator_destroy(rocksdb_mergeoperator_t* merge_operator);
+VARVE_C_API void rocksdb_options_set_uint64add_merge_operator(rocksdb_options_t* options);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

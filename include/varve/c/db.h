@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Opening databases, column families, writing, reading and maintenance. Part of varve/c.h, which
+// says what holds everywhere.
+
+#include "varve/c/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Opening and closing ----
+
+// The options are copied, but not what they name without owning it: see the setters.
+VARVE_C_API rocksdb_t* rocksdb_open(const rocksdb_options_t* options, const char* name,
+                                    char** errptr);
+VARVE_C_API rocksdb_t* rocksdb_open_for_read_only(const rocksdb_options_t* options,
+                                                  const char* name,
+                                                  unsigned char error_if_wal_file_exists,
+                                                  char** errptr);
+
+// All families that exist must be named, "default" too; a read-only open may leave some out.
+// handles: room for num_families, filled on success only.
+VARVE_C_API rocksdb_t* rocksdb_open_column_families(const rocksdb_options_t* options,
+                                                    const char* name, int num_families,
+                                                    const char* const* family_names,
+                                                    const rocksdb_options_t* const* family_options,
+                                                    rocksdb_column_family_handle_t** handles,
+                                                    char** errptr);
+VARVE_C_API rocksdb_t* rocksdb_open_for_read_only_column_families(
+    const rocksdb_options_t* options, const char* name, int num_families,
+    const char* const* family_names, const rocksdb_options_t* const* family_options,
+    rocksdb_column_family_handle_t** handles, unsigned char error_if_wal_file_exists,
+    char** errptr);
+
+// NotSupported so far: following a database that another process writes.
+VARVE_C_API rocksdb_t* rocksdb_open_as_secondary(const rocksdb_options_t* options, const char* name,
+                                                 const char* secondary_path, char** errptr);
+VARVE_C_API rocksdb_t* rocksdb_open_as_secondary_column_families(
+    const rocksdb_options_t* options, const char* name, const char* secondary_path,
+    int num_families, const char* const* family_names,
+    const rocksdb_options_t* const* family_options, rocksdb_column_family_handle_t** handles,
+    char** errptr);
+VARVE_C_API void rocksdb_try_catch_up_with_primary(rocksdb_t* db, char** errptr);
+
+// Column family handles, iterators, snapshots and pinned values must be given back before.
+VARVE_C_API void rocksdb_close(rocksdb_t* db);
+
+// Deletes a database that is not open, with all its files. No error if there is none.
+VARVE_C_API void rocksdb_destroy_db(const rocksdb_options_t* options, const char* name,
+                                    char** errptr);
+VARVE_C_API void rocksdb_repair_db(const rocksdb_options_t* options, const char* name,
+                                   char** errptr);
+
+// ---- Column families ----
+
+// Names of all families of a database that need not be open, *num_families of them.
+VARVE_C_API char** rocksdb_list_column_families(const rocksdb_options_t* options, const char* name,
+                                                size_t* num_families, char** errptr);
+VARVE_C_API void rocksdb_list_column_families_destroy(char** list, size_t num_families);
+VARVE_C_API rocksdb_column_family_handle_t* rocksdb_create_column_family(
+    rocksdb_t* db, const rocksdb_options_t* options, const char* name, char** errptr);
+
+// Stops at the first error. *num_created: how many handles the result holds, after an error too.
+// Null if that is none.
+VARVE_C_API rocksdb_column_family_handle_t** rocksdb_create_column_families(
+    rocksdb_t* db, const rocksdb_options_t* options, int num_families, const char* const* names,
+    size_t* num_created, char** errptr);
+
+// Frees the list, not the handles in it.
+VARVE_C_API void rocksdb_create_column_families_destroy(rocksdb_column_family_handle_t** list);
+
+// The data can be read through open handles and iterators until these are gone.
+VARVE_C_API void rocksdb_drop_column_family(rocksdb_t* db, rocksdb_column_family_handle_t* handle,
+                                            char** errptr);
+
+// To be destroyed like other handles.
+VARVE_C_API rocksdb_column_family_handle_t* rocksdb_get_default_column_family_handle(rocksdb_t* db);
+VARVE_C_API void rocksdb_column_family_handle_destroy(rocksdb_column_family_handle_t* handle);
+VARVE_C_API uint32_t rocksdb_column_family_handle_get_id(rocksdb_column_family_handle_t* handle);
+
+// Malloc'ed, not terminated.
+VARVE_C_API char* rocksdb_column_family_handle_get_name(rocksdb_column_family_handle_t* handle,
+                                                        size_t* name_len);
+
+// ---- Writing ----
+
+// Functions ..._cf take a column family, the others mean "default". Functions ..._with_ts, with a
+// user timestamp, answer with an error: no comparator here has timestamps.
+VARVE_C_API void rocksdb_put(rocksdb_t* db, const rocksdb_writeoptions_t* options, const char* key,
+                             size_t keylen, const char* val, size_t vallen, char** errptr);
+VARVE_C_API void rocksdb_put_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                rocksdb_column_family_handle_t* family, const char* key,
+                                size_t keylen, const char* val, size_t vallen, char** errptr);
+VARVE_C_API void rocksdb_put_with_ts(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                     const char* key, size_t keylen, const char* ts, size_t tslen,
+                                     const char* val, size_t vallen, char** errptr);
+VARVE_C_API void rocksdb_put_cf_with_ts(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                        rocksdb_column_family_handle_t* family, const char* key,
+                                        size_t keylen, const char* ts, size_t tslen,
+                                        const char* val, size_t vallen, char** errptr);
+
+// No error if the key was absent.
+VARVE_C_API void rocksdb_delete(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                const char* key, size_t keylen, char** errptr);
+VARVE_C_API void rocksdb_delete_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                   rocksdb_column_family_handle_t* family, const char* key,
+                                   size_t keylen, char** errptr);
+VARVE_C_API void rocksdb_delete_with_ts(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                        const char* key, size_t keylen, const char* ts,
+                                        size_t tslen, char** errptr);
+VARVE_C_API void rocksdb_delete_cf_with_ts(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                           rocksdb_column_family_handle_t* family, const char* key,
+                                           size_t keylen, const char* ts, size_t tslen,
+                                           char** errptr);
+
+// For a key that was put exactly once since it was last deleted.
+VARVE_C_API void rocksdb_singledelete(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                      const char* key, size_t keylen, char** errptr);
+VARVE_C_API void rocksdb_singledelete_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                         rocksdb_column_family_handle_t* family, const char* key,
+                                         size_t keylen, char** errptr);
+VARVE_C_API void rocksdb_singledelete_with_ts(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                              const char* key, size_t keylen, const char* ts,
+                                              size_t tslen, char** errptr);
+VARVE_C_API void rocksdb_singledelete_cf_with_ts(rocksdb_t* db,
+                                                 const rocksdb_writeoptions_t* options,
+                                                 rocksdb_column_family_handle_t* family,
+                                                 const char* key, size_t keylen, const char* ts,
+                                                 size_t tslen, char** errptr);
+
+// The keys from start_key up to, not including, end_key.
+VARVE_C_API void rocksdb_delete_range_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                         rocksdb_column_family_handle_t* family,
+                                         const char* start_key, size_t start_key_len,
+                                         const char* end_key, size_t end_key_len, char** errptr);
+
+// NotSupported so far.
+VARVE_C_API void rocksdb_merge(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                               const char* key, size_t keylen, const char* val, size_t vallen,
+                               char** errptr);
+VARVE_C_API void rocksdb_merge_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                  rocksdb_column_family_handle_t* family, const char* key,
+                                  size_t keylen, const char* val, size_t vallen, char** errptr);
+
+// Applies the batch as a whole. An error, too, if an update could not be added to the batch.
+VARVE_C_API void rocksdb_write(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                               rocksdb_writebatch_t* batch, char** errptr);
+
+// ---- Reading ----
+
+// A missing key gives null (or 0) and no error.
+// Malloc'ed copies of the value, not terminated, with its size in *vallen.
+VARVE_C_API char* rocksdb_get(rocksdb_t* db, const rocksdb_readoptions_t* options, const char* key,
+                              size_t keylen, size_t* vallen, char** errptr);
+VARVE_C_API char* rocksdb_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                 rocksdb_column_family_handle_t* family, const char* key,
+                                 size_t keylen, size_t* vallen, char** errptr);
+VARVE_C_API char* rocksdb_get_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                      const char* key, size_t keylen, size_t* vallen, char** ts,
+                                      size_t* tslen, char** errptr);
+VARVE_C_API char* rocksdb_get_cf_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                         rocksdb_column_family_handle_t* family, const char* key,
+                                         size_t keylen, size_t* vallen, char** ts, size_t* tslen,
+                                         char** errptr);
+
+// Without a copy. To be destroyed before the DB is closed.
+VARVE_C_API rocksdb_pinnableslice_t* rocksdb_get_pinned(rocksdb_t* db,
+                                                        const rocksdb_readoptions_t* options,
+                                                        const char* key, size_t keylen,
+                                                        char** errptr);
+VARVE_C_API rocksdb_pinnableslice_t* rocksdb_get_pinned_cf(rocksdb_t* db,
+                                                           const rocksdb_readoptions_t* options,
+                                                           rocksdb_column_family_handle_t* family,
+                                                           const char* key, size_t keylen,
+                                                           char** errptr);
+
+// Into a slice that exists, whose former value goes. 1: found; 0: empty slice.
+VARVE_C_API unsigned char rocksdb_get_pinned_into(rocksdb_t* db,
+                                                  const rocksdb_readoptions_t* options,
+                                                  const char* key, size_t keylen,
+                                                  rocksdb_pinnableslice_t* value, char** errptr);
+VARVE_C_API unsigned char rocksdb_get_pinned_cf_into(rocksdb_t* db,
+                                                     const rocksdb_readoptions_t* options,
+                                                     rocksdb_column_family_handle_t* family,
+                                                     const char* key, size_t keylen,
+                                                     rocksdb_pinnableslice_t* value, char** errptr);
+VARVE_C_API rocksdb_pinnableslice_t* rocksdb_pinnableslice_create(void);
+VARVE_C_API void rocksdb_pinnableslice_reset(rocksdb_pinnableslice_t* value);
+VARVE_C_API void rocksdb_pinnableslice_destroy(rocksdb_pinnableslice_t* value);
+
+// Valid until the slice is reset, reused or destroyed. Null, of size 0, for a null slice.
+VARVE_C_API const char* rocksdb_pinnableslice_value(const rocksdb_pinnableslice_t* value,
+                                                    size_t* vallen);
+
+// The same under other names.
+VARVE_C_API rocksdb_pinnable_handle_t* rocksdb_get_pinned_v2(rocksdb_t* db,
+                                                             const rocksdb_readoptions_t* options,
+                                                             const char* key, size_t keylen,
+                                                             char** errptr);
+VARVE_C_API rocksdb_pinnable_handle_t* rocksdb_get_pinned_cf_v2(
+    rocksdb_t* db, const rocksdb_readoptions_t* options, rocksdb_column_family_handle_t* family,
+    const char* key, size_t keylen, char** errptr);
+VARVE_C_API const char* rocksdb_pinnable_handle_get_value(const rocksdb_pinnable_handle_t* handle,
+                                                          size_t* vallen);
+VARVE_C_API void rocksdb_pinnable_handle_destroy(rocksdb_pinnable_handle_t* handle);
+
+// 1: the value, of *vallen bytes, is in the buffer. 0: *found tells whether it was too large.
+VARVE_C_API unsigned char rocksdb_get_into_buffer(rocksdb_t* db,
+                                                  const rocksdb_readoptions_t* options,
+                                                  const char* key, size_t keylen, char* buffer,
+                                                  size_t buffer_size, size_t* vallen,
+                                                  unsigned char* found, char** errptr);
+VARVE_C_API unsigned char rocksdb_get_into_buffer_cf(rocksdb_t* db,
+                                                     const rocksdb_readoptions_t* options,
+                                                     rocksdb_column_family_handle_t* family,
+                                                     const char* key, size_t keylen, char* buffer,
+                                                     size_t buffer_size, size_t* vallen,
+                                                     unsigned char* found, char** errptr);
+
+// Many keys at one state of the database. Arrays have num_keys elements; values[i] and errs[i] are
+// malloc'ed or null, both null for a missing key. What errs holds before is ignored.
+VARVE_C_API void rocksdb_multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                   size_t num_keys, const char* const* keys,
+                                   const size_t* key_sizes, char** values, size_t* value_sizes,
+                                   char** errs);
+VARVE_C_API void rocksdb_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                      const rocksdb_column_family_handle_t* const* families,
+                                      size_t num_keys, const char* const* keys,
+                                      const size_t* key_sizes, char** values, size_t* value_sizes,
+                                      char** errs);
+
+// One family, values not copied. sorted_input: the keys are in its order already.
+VARVE_C_API void rocksdb_batched_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                              rocksdb_column_family_handle_t* family,
+                                              size_t num_keys, const char* const* keys,
+                                              const size_t* key_sizes,
+                                              rocksdb_pinnableslice_t** values, char** errs,
+                                              const bool sorted_input);
+VARVE_C_API void rocksdb_batched_multi_get_cf_slice(rocksdb_t* db,
+                                                    const rocksdb_readoptions_t* options,
+                                                    rocksdb_column_family_handle_t* family,
+                                                    size_t num_keys, const rocksdb_slice_t* keys,
+                                                    rocksdb_pinnableslice_t** values, char** errs,
+                                                    const bool sorted_input);
+
+// 0: the key is surely absent. Does no I/O. If value_found is given and set to 1, *value is a
+// malloc'ed copy of the value.
+VARVE_C_API unsigned char rocksdb_key_may_exist(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                                const char* key, size_t key_len, char** value,
+                                                size_t* val_len, const char* timestamp,
+                                                size_t timestamp_len, unsigned char* value_found);
+VARVE_C_API unsigned char rocksdb_key_may_exist_cf(
+    rocksdb_t* db, const rocksdb_readoptions_t* options, rocksdb_column_family_handle_t* family,
+    const char* key, size_t key_len, char** value, size_t* val_len, const char* timestamp,
+    size_t timestamp_len, unsigned char* value_found);
+
+// ---- Flushing ----
+
+// Writes memtables to tables.
+VARVE_C_API void rocksdb_flush(rocksdb_t* db, const rocksdb_flushoptions_t* options, char** errptr);
+VARVE_C_API void rocksdb_flush_cf(rocksdb_t* db, const rocksdb_flushoptions_t* options,
+                                  rocksdb_column_family_handle_t* family, char** errptr);
+VARVE_C_API void rocksdb_flush_cfs(rocksdb_t* db, const rocksdb_flushoptions_t* options,
+                                   rocksdb_column_family_handle_t** families, int num_families,
+                                   char** errptr);
+
+// Hands the log's buffer to the system and, if `sync`, to stable storage.
+VARVE_C_API void rocksdb_flush_wal(rocksdb_t* db, unsigned char sync, char** errptr);
+VARVE_C_API void rocksdb_flush_wal_with_options(rocksdb_t* db,
+                                                const rocksdb_flushwaloptions_t* options,
+                                                char** errptr);
+
+// ---- Compaction ----
+
+// [start_key, limit_key], both included; null: from or to the edge. Errors show in the log only.
+VARVE_C_API void rocksdb_compact_range(rocksdb_t* db, const char* start_key, size_t start_key_len,
+                                       const char* limit_key, size_t limit_key_len);
+VARVE_C_API void rocksdb_compact_range_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family,
+                                          const char* start_key, size_t start_key_len,
+                                          const char* limit_key, size_t limit_key_len);
+
+// options may be null.
+VARVE_C_API void rocksdb_compact_range_opt(rocksdb_t* db, rocksdb_compactoptions_t* options,
+                                           const char* start_key, size_t start_key_len,
+                                           const char* limit_key, size_t limit_key_len);
+VARVE_C_API void rocksdb_compact_range_cf_opt(rocksdb_t* db, rocksdb_column_family_handle_t* family,
+                                              rocksdb_compactoptions_t* options,
+                                              const char* start_key, size_t start_key_len,
+                                              const char* limit_key, size_t limit_key_len);
+
+// Marks the range for a compaction in the background.
+VARVE_C_API void rocksdb_suggest_compact_range(rocksdb_t* db, const char* start_key,
+                                               size_t start_key_len, const char* limit_key,
+                                               size_t limit_key_len, char** errptr);
+VARVE_C_API void rocksdb_suggest_compact_range_cf(rocksdb_t* db,
+                                                  rocksdb_column_family_handle_t* family,
+                                                  const char* start_key, size_t start_key_len,
+                                                  const char* limit_key, size_t limit_key_len,
+                                                  char** errptr);
+
+// Deletes tables that lie wholly within the range, with whatever snapshots still see in them.
+VARVE_C_API void rocksdb_delete_file_in_range(rocksdb_t* db, const char* start_key,
+                                              size_t start_key_len, const char* limit_key,
+                                              size_t limit_key_len, char** errptr);
+VARVE_C_API void rocksdb_delete_file_in_range_cf(rocksdb_t* db,
+                                                 rocksdb_column_family_handle_t* family,
+                                                 const char* start_key, size_t start_key_len,
+                                                 const char* limit_key, size_t limit_key_len,
+                                                 char** errptr);
+
+// Waits until nothing is left to flush or compact.
+VARVE_C_API void rocksdb_wait_for_compact(rocksdb_t* db,
+                                          rocksdb_wait_for_compact_options_t* options,
+                                          char** errptr);
+
+// Calls nest.
+VARVE_C_API void rocksdb_pause_background_work(rocksdb_t* db, char** errptr);
+VARVE_C_API void rocksdb_continue_background_work(rocksdb_t* db, char** errptr);
+
+// Ends all background work for good; wait: returns when it has ended.
+VARVE_C_API void rocksdb_cancel_all_background_work(rocksdb_t* db, unsigned char wait);
+VARVE_C_API void rocksdb_disable_manual_compaction(rocksdb_t* db);
+VARVE_C_API void rocksdb_enable_manual_compaction(rocksdb_t* db);
+
+// ---- Files ----
+
+// Calls nest: files are deleted again after as many enable as disable calls.
+VARVE_C_API void rocksdb_disable_file_deletions(rocksdb_t* db, char** errptr);
+VARVE_C_API void rocksdb_enable_file_deletions(rocksdb_t* db, char** errptr);
+
+// Reads everything and compares checksums: of blocks; of whole files.
+VARVE_C_API void rocksdb_verify_checksum(rocksdb_t* db, char** errptr);
+VARVE_C_API void rocksdb_verify_checksum_with_options(rocksdb_t* db,
+                                                      const rocksdb_readoptions_t* options,
+                                                      char** errptr);
+VARVE_C_API void rocksdb_verify_file_checksums(rocksdb_t* db, char** errptr);
+VARVE_C_API void rocksdb_verify_file_checksums_with_options(rocksdb_t* db,
+                                                            const rocksdb_readoptions_t* options,
+                                                            char** errptr);
+
+// Malloc'ed, not terminated; null if there is none.
+VARVE_C_API char* rocksdb_get_db_identity(rocksdb_t* db, size_t* id_len);
+VARVE_C_API uint64_t rocksdb_get_latest_sequence_number(rocksdb_t* db);
+
+// User timestamps: answer with an error so far.
+VARVE_C_API void rocksdb_increase_full_history_ts_low(rocksdb_t* db,
+                                                      rocksdb_column_family_handle_t* family,
+                                                      const char* ts_low, size_t ts_lowlen,
+                                                      char** errptr);
+VARVE_C_API char* rocksdb_get_full_history_ts_low(rocksdb_t* db,
+                                                  rocksdb_column_family_handle_t* family,
+                                                  size_t* ts_lowlen, char** errptr);
+
+// ---- Options of an open database ----
+
+// Changes dynamic options, `count` names and values: all of them, or none after an error.
+VARVE_C_API void rocksdb_set_options(rocksdb_t* db, int count, const char* const keys[],
+                                     const char* const values[], char** errptr);
+VARVE_C_API void rocksdb_set_options_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family,
+                                        int count, const char* const keys[],
+                                        const char* const values[], char** errptr);
+VARVE_C_API void rocksdb_set_db_options(rocksdb_t* db, int count, const char* const keys[],
+                                        const char* const values[], char** errptr);
+
+// ---- Properties and sizes ----
+
+// Malloc'ed text; null for an unknown name.
+VARVE_C_API char* rocksdb_property_value(rocksdb_t* db, const char* propname);
+VARVE_C_API char* rocksdb_property_value_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family,
+                                            const char* propname);
+
+// 0, or -1 for an unknown name or one that is no number.
+VARVE_C_API int rocksdb_property_int(rocksdb_t* db, const char* propname, uint64_t* out_val);
+VARVE_C_API int rocksdb_property_int_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family,
+                                        const char* propname, uint64_t* out_val);
+
+// sizes[i]: bytes in table files of the i-th of num_ranges ranges, which leave out their limit.
+VARVE_C_API void rocksdb_approximate_sizes(rocksdb_t* db, int num_ranges,
+                                           const char* const* range_start_key,
+                                           const size_t* range_start_key_len,
+                                           const char* const* range_limit_key,
+                                           const size_t* range_limit_key_len, uint64_t* sizes,
+                                           char** errptr);
+VARVE_C_API void rocksdb_approximate_sizes_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family,
+                                              int num_ranges, const char* const* range_start_key,
+                                              const size_t* range_start_key_len,
+                                              const char* const* range_limit_key,
+                                              const size_t* range_limit_key_len, uint64_t* sizes,
+                                              char** errptr);
+
+// include_flags: rocksdb_size_approximation_flags_... added up.
+VARVE_C_API void rocksdb_approximate_sizes_cf_with_flags(
+    rocksdb_t* db, rocksdb_column_family_handle_t* family, int num_ranges,
+    const char* const* range_start_key, const size_t* range_start_key_len,
+    const char* const* range_limit_key, const size_t* range_limit_key_len, uint8_t include_flags,
+    uint64_t* sizes, char** errptr);
+VARVE_C_API void rocksdb_approximate_sizes_with_options(
+    rocksdb_t* db, const rocksdb_size_approximation_options_t* options, int num_ranges,
+    const char* const* range_start_key, const size_t* range_start_key_len,
+    const char* const* range_limit_key, const size_t* range_limit_key_len, uint64_t* sizes,
+    char** errptr);
+VARVE_C_API void rocksdb_approximate_sizes_cf_with_options(
+    rocksdb_t* db, rocksdb_column_family_handle_t* family,
+    const rocksdb_size_approximation_options_t* options, int num_ranges,
+    const char* const* range_start_key, const size_t* range_start_key_len,
+    const char* const* range_limit_key, const size_t* range_limit_key_len, uint64_t* sizes,
+    char** errptr);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Environments, logs, rate limits and paths. Part of varve/c.h, which says what holds everywhere.
+
+#include "varve/c/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Environments ----
+
+// Not owned by options: to be destroyed after the databases that use it.
+VARVE_C_API rocksdb_env_t* rocksdb_create_default_env(void);
+
+// Files live in memory and go with it.
+VARVE_C_API rocksdb_env_t* rocksdb_create_mem_env(void);
+VARVE_C_API void rocksdb_env_destroy(rocksdb_env_t* env);
+
+// Threads of the pools. Without a name: the low-priority pool.
+VARVE_C_API void rocksdb_env_set_background_threads(rocksdb_env_t* env, int n);
+VARVE_C_API int rocksdb_env_get_background_threads(rocksdb_env_t* env);
+VARVE_C_API void rocksdb_env_set_high_priority_background_threads(rocksdb_env_t* env, int n);
+VARVE_C_API int rocksdb_env_get_high_priority_background_threads(rocksdb_env_t* env);
+VARVE_C_API void rocksdb_env_set_low_priority_background_threads(rocksdb_env_t* env, int n);
+VARVE_C_API int rocksdb_env_get_low_priority_background_threads(rocksdb_env_t* env);
+VARVE_C_API void rocksdb_env_set_bottom_priority_background_threads(rocksdb_env_t* env, int n);
+VARVE_C_API int rocksdb_env_get_bottom_priority_background_threads(rocksdb_env_t* env);
+VARVE_C_API void rocksdb_env_join_all_threads(rocksdb_env_t* env);
+VARVE_C_API void rocksdb_env_lower_thread_pool_io_priority(rocksdb_env_t* env);
+VARVE_C_API void rocksdb_env_lower_high_priority_thread_pool_io_priority(rocksdb_env_t* env);
+VARVE_C_API void rocksdb_env_lower_thread_pool_cpu_priority(rocksdb_env_t* env);
+VARVE_C_API void rocksdb_env_lower_high_priority_thread_pool_cpu_priority(rocksdb_env_t* env);
+VARVE_C_API void rocksdb_create_dir_if_missing(rocksdb_env_t* env, const char* path, char** errptr);
+
+// ---- Logs ----
+
+// Levels: 0 debug, 1 info, 2 warn, 3 error, 4 fatal, 5 header. Shared with the options it is set
+// in.
+VARVE_C_API rocksdb_logger_t* rocksdb_logger_create_stderr_logger(int log_level,
+                                                                  const char* prefix);
+
+// The callback gets `priv`, a level and text that it may change; on several threads at once.
+VARVE_C_API rocksdb_logger_t* rocksdb_logger_create_callback_logger(
+    int log_level, void (*callback)(void* priv, unsigned lev, char* msg, size_t len), void* priv);
+VARVE_C_API void rocksdb_logger_destroy(rocksdb_logger_t* logger);
+
+// ---- Rate limits ----
+
+// Bytes per second, granted each refill_period_us. Shared with the options it is set in.
+VARVE_C_API rocksdb_ratelimiter_t* rocksdb_ratelimiter_create(int64_t rate_bytes_per_sec,
+                                                              int64_t refill_period_us,
+                                                              int32_t fairness);
+VARVE_C_API rocksdb_ratelimiter_t* rocksdb_ratelimiter_create_auto_tuned(int64_t rate_bytes_per_sec,
+                                                                         int64_t refill_period_us,
+                                                                         int32_t fairness);
+
+// mode: 0 reads, 1 writes, 2 both. Null for another, or where the numbers cannot work.
+VARVE_C_API rocksdb_ratelimiter_t* rocksdb_ratelimiter_create_with_mode(int64_t rate_bytes_per_sec,
+                                                                        int64_t refill_period_us,
+                                                                        int32_t fairness, int mode,
+                                                                        bool auto_tuned);
+VARVE_C_API void rocksdb_ratelimiter_destroy(rocksdb_ratelimiter_t* limiter);
+
+// ---- Paths ----
+
+// target_size: bytes wished for in `path`.
+VARVE_C_API rocksdb_dbpath_t* rocksdb_dbpath_create(const char* path, uint64_t target_size);
+VARVE_C_API void rocksdb_dbpath_destroy(rocksdb_dbpath_t* path);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

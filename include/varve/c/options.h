@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Options of databases and column families: making them, and those that are objects, text or lists.
+// Part of varve/c.h, which says what holds everywhere.
+
+#include "varve/c/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Making ----
+
+// One object has the options of a database and of a column family.
+VARVE_C_API rocksdb_options_t* rocksdb_options_create(void);
+VARVE_C_API rocksdb_options_t* rocksdb_options_create_copy(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_destroy(rocksdb_options_t* options);
+
+// base_options with the "name=value;..." text on top. new_options stay as they are after an error.
+VARVE_C_API void rocksdb_get_options_from_string(const rocksdb_options_t* base_options,
+                                                 const char* opts_str,
+                                                 rocksdb_options_t* new_options, char** errptr);
+
+// What the newest OPTIONS file of a database says. env and cache may be null. To be given back with
+// rocksdb_load_latest_options_destroy; all outputs are null or 0 after an error.
+VARVE_C_API void rocksdb_load_latest_options(const char* db_path, rocksdb_env_t* env,
+                                             bool ignore_unknown_options, rocksdb_cache_t* cache,
+                                             rocksdb_options_t** db_options, size_t* num_families,
+                                             char*** family_names,
+                                             rocksdb_options_t*** family_options, char** errptr);
+VARVE_C_API void rocksdb_load_latest_options_destroy(rocksdb_options_t* db_options,
+                                                     char** family_names,
+                                                     rocksdb_options_t** family_options,
+                                                     size_t num_families);
+
+// ---- Presets ----
+
+VARVE_C_API void rocksdb_options_increase_parallelism(rocksdb_options_t* options,
+                                                      int total_threads);
+VARVE_C_API void rocksdb_options_optimize_for_point_lookup(rocksdb_options_t* options,
+                                                           uint64_t block_cache_size_mb);
+
+// memtable_memory_budget: bytes.
+VARVE_C_API void rocksdb_options_optimize_level_style_compaction(rocksdb_options_t* options,
+                                                                 uint64_t memtable_memory_budget);
+VARVE_C_API void rocksdb_options_prepare_for_bulk_load(rocksdb_options_t* options);
+
+// ---- Objects ----
+
+// Taken over: not to be used or destroyed afterwards.
+VARVE_C_API void rocksdb_options_set_compaction_filter_factory(
+    rocksdb_options_t* options, rocksdb_compactionfilterfactory_t* factory);
+VARVE_C_API void rocksdb_options_set_merge_operator(rocksdb_options_t* options,
+                                                    rocksdb_mergeoperator_t* merge_operator);
+VARVE_C_API void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options,
+                                                      rocksdb_slicetransform_t* transform);
+
+// Not owned: to be destroyed after the databases that use it.
+VARVE_C_API void rocksdb_options_set_comparator(rocksdb_options_t* options,
+                                                rocksdb_comparator_t* comparator);
+VARVE_C_API void rocksdb_options_set_compaction_filter(rocksdb_options_t* options,
+                                                       rocksdb_compactionfilter_t* filter);
+VARVE_C_API void rocksdb_options_set_env(rocksdb_options_t* options, rocksdb_env_t* env);
+
+// Shared: the handle may be destroyed at once. Null: none.
+VARVE_C_API void rocksdb_options_set_info_log(rocksdb_options_t* options, rocksdb_logger_t* logger);
+VARVE_C_API void rocksdb_options_set_ratelimiter(rocksdb_options_t* options,
+                                                 rocksdb_ratelimiter_t* limiter);
+VARVE_C_API void rocksdb_options_set_row_cache(rocksdb_options_t* options, rocksdb_cache_t* cache);
+VARVE_C_API void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* options,
+                                                          rocksdb_write_buffer_manager_t* manager);
+
+// A new handle, or null if none is set.
+VARVE_C_API rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* options);
+
+// Copied.
+VARVE_C_API void rocksdb_options_set_db_paths(rocksdb_options_t* options,
+                                              const rocksdb_dbpath_t** paths, size_t num_paths);
+VARVE_C_API void rocksdb_options_set_cf_paths(rocksdb_options_t* options,
+                                              const rocksdb_dbpath_t** paths, size_t num_paths);
+
+// ---- Text ----
+
+// Null sets the empty text. What is got lives until it is set again.
+VARVE_C_API void rocksdb_options_set_db_log_dir(rocksdb_options_t* options, const char* dir);
+VARVE_C_API const char* rocksdb_options_get_db_log_dir(rocksdb_options_t* options, size_t* size);
+VARVE_C_API void rocksdb_options_set_wal_dir(rocksdb_options_t* options, const char* dir);
+VARVE_C_API const char* rocksdb_options_get_wal_dir(rocksdb_options_t* options, size_t* size);
+VARVE_C_API void rocksdb_options_set_db_host_id(rocksdb_options_t* options, const char* id);
+VARVE_C_API const char* rocksdb_options_get_db_host_id(rocksdb_options_t* options, size_t* size);
+
+// ---- Compression ----
+
+// One rocksdb_..._compression for each level.
+VARVE_C_API void rocksdb_options_set_compression_per_level(rocksdb_options_t* options,
+                                                           const int* level_values,
+                                                           size_t num_levels);
+
+// Levels above this one are not compressed. To be called after num_levels and compression are set.
+VARVE_C_API void rocksdb_options_set_min_level_to_compress(rocksdb_options_t* options, int level);
+
+// window_bits and strategy are zlib's; max_dict_bytes: of a dictionary for each file, 0: none.
+VARVE_C_API void rocksdb_options_set_compression_options(rocksdb_options_t* options,
+                                                         int window_bits, int level, int strategy,
+                                                         int max_dict_bytes);
+VARVE_C_API void rocksdb_options_set_compression_options_zstd_max_train_bytes(
+    rocksdb_options_t* options, int value);
+VARVE_C_API int rocksdb_options_get_compression_options_zstd_max_train_bytes(
+    rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_compression_options_use_zstd_dict_trainer(
+    rocksdb_options_t* options, unsigned char value);
+VARVE_C_API unsigned char rocksdb_options_get_compression_options_use_zstd_dict_trainer(
+    rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_compression_options_parallel_threads(
+    rocksdb_options_t* options, int value);
+VARVE_C_API int rocksdb_options_get_compression_options_parallel_threads(
+    rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_compression_options_max_dict_buffer_bytes(
+    rocksdb_options_t* options, uint64_t value);
+VARVE_C_API uint64_t
+rocksdb_options_get_compression_options_max_dict_buffer_bytes(rocksdb_options_t* options);
+
+// Of the last level with data, in force if `enabled`.
+VARVE_C_API void rocksdb_options_set_bottommost_compression_options(rocksdb_options_t* options,
+                                                                    int window_bits, int level,
+                                                                    int strategy,
+                                                                    int max_dict_bytes,
+                                                                    unsigned char enabled);
+VARVE_C_API void rocksdb_options_set_bottommost_compression_options_zstd_max_train_bytes(
+    rocksdb_options_t* options, int zstd_max_train_bytes, unsigned char enabled);
+VARVE_C_API void rocksdb_options_set_bottommost_compression_options_use_zstd_dict_trainer(
+    rocksdb_options_t* options, unsigned char use_zstd_dict_trainer, unsigned char enabled);
+VARVE_C_API unsigned char rocksdb_options_get_bottommost_compression_options_use_zstd_dict_trainer(
+    rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_bottommost_compression_options_max_dict_buffer_bytes(
+    rocksdb_options_t* options, uint64_t max_dict_buffer_bytes, unsigned char enabled);
+
+// ---- Lists ----
+
+VARVE_C_API void rocksdb_options_set_max_bytes_for_level_multiplier_additional(
+    rocksdb_options_t* options, int* level_values, size_t num_levels);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Updates that are applied together. Part of varve/c.h, which says what holds everywhere.
+
+#include "varve/c/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+// Updates are copied in. Those that cannot be added (a limit of size, a null family, no memory)
+// make rocksdb_write fail. One thread at a time.
+VARVE_C_API rocksdb_writebatch_t* rocksdb_writebatch_create(void);
+
+// From what rocksdb_writebatch_data gave.
+VARVE_C_API rocksdb_writebatch_t* rocksdb_writebatch_create_from(const char* rep, size_t size);
+
+// max_bytes: limit of the size, 0: none. protection_bytes_per_key: 0 or 8.
+VARVE_C_API rocksdb_writebatch_t* rocksdb_writebatch_create_with_params(
+    size_t reserved_bytes, size_t max_bytes, size_t protection_bytes_per_key,
+    size_t default_cf_ts_sz);
+VARVE_C_API void rocksdb_writebatch_destroy(rocksdb_writebatch_t* batch);
+VARVE_C_API void rocksdb_writebatch_clear(rocksdb_writebatch_t* batch);
+VARVE_C_API int rocksdb_writebatch_count(rocksdb_writebatch_t* batch);
+VARVE_C_API void rocksdb_writebatch_put(rocksdb_writebatch_t* batch, const char* key, size_t klen,
+                                        const char* val, size_t vlen);
+VARVE_C_API void rocksdb_writebatch_put_cf(rocksdb_writebatch_t* batch,
+                                           rocksdb_column_family_handle_t* family, const char* key,
+                                           size_t klen, const char* val, size_t vlen);
+VARVE_C_API void rocksdb_writebatch_put_cf_with_ts(rocksdb_writebatch_t* batch,
+                                                   rocksdb_column_family_handle_t* family,
+                                                   const char* key, size_t klen, const char* ts,
+                                                   size_t tslen, const char* val, size_t vlen);
+
+// In the ...v forms a key or value is the concatenation of pieces.
+VARVE_C_API void rocksdb_writebatch_putv(rocksdb_writebatch_t* batch, int num_keys,
+                                         const char* const* keys, const size_t* key_sizes,
+                                         int num_values, const char* const* values,
+                                         const size_t* value_sizes);
+VARVE_C_API void rocksdb_writebatch_putv_cf(rocksdb_writebatch_t* batch,
+                                            rocksdb_column_family_handle_t* family, int num_keys,
+                                            const char* const* keys, const size_t* key_sizes,
+                                            int num_values, const char* const* values,
+                                            const size_t* value_sizes);
+VARVE_C_API void rocksdb_writebatch_merge(rocksdb_writebatch_t* batch, const char* key, size_t klen,
+                                          const char* val, size_t vlen);
+VARVE_C_API void rocksdb_writebatch_merge_cf(rocksdb_writebatch_t* batch,
+                                             rocksdb_column_family_handle_t* family,
+                                             const char* key, size_t klen, const char* val,
+                                             size_t vlen);
+VARVE_C_API void rocksdb_writebatch_mergev(rocksdb_writebatch_t* batch, int num_keys,
+                                           const char* const* keys, const size_t* key_sizes,
+                                           int num_values, const char* const* values,
+                                           const size_t* value_sizes);
+VARVE_C_API void rocksdb_writebatch_mergev_cf(rocksdb_writebatch_t* batch,
+                                              rocksdb_column_family_handle_t* family, int num_keys,
+                                              const char* const* keys, const size_t* key_sizes,
+                                              int num_values, const char* const* values,
+                                              const size_t* value_sizes);
+VARVE_C_API void rocksdb_writebatch_delete(rocksdb_writebatch_t* batch, const char* key,
+                                           size_t klen);
+VARVE_C_API void rocksdb_writebatch_delete_cf(rocksdb_writebatch_t* batch,
+                                              rocksdb_column_family_handle_t* family,
+                                              const char* key, size_t klen);
+VARVE_C_API void rocksdb_writebatch_delete_cf_with_ts(rocksdb_writebatch_t* batch,
+                                                      rocksdb_column_family_handle_t* family,
+                                                      const char* key, size_t klen, const char* ts,
+                                                      size_t tslen);
+VARVE_C_API void rocksdb_writebatch_deletev(rocksdb_writebatch_t* batch, int num_keys,
+                                            const char* const* keys, const size_t* key_sizes);
+VARVE_C_API void rocksdb_writebatch_deletev_cf(rocksdb_writebatch_t* batch,
+                                               rocksdb_column_family_handle_t* family, int num_keys,
+                                               const char* const* keys, const size_t* key_sizes);
+VARVE_C_API void rocksdb_writebatch_singledelete(rocksdb_writebatch_t* batch, const char* key,
+                                                 size_t klen);
+VARVE_C_API void rocksdb_writebatch_singledelete_cf(rocksdb_writebatch_t* batch,
+                                                    rocksdb_column_family_handle_t* family,
+                                                    const char* key, size_t klen);
+VARVE_C_API void rocksdb_writebatch_singledelete_cf_with_ts(rocksdb_writebatch_t* batch,
+                                                            rocksdb_column_family_handle_t* family,
+                                                            const char* key, size_t klen,
+                                                            const char* ts, size_t tslen);
+
+// Ranges leave out their end.
+VARVE_C_API void rocksdb_writebatch_delete_range(rocksdb_writebatch_t* batch, const char* start_key,
+                                                 size_t start_key_len, const char* end_key,
+                                                 size_t end_key_len);
+VARVE_C_API void rocksdb_writebatch_delete_range_cf(rocksdb_writebatch_t* batch,
+                                                    rocksdb_column_family_handle_t* family,
+                                                    const char* start_key, size_t start_key_len,
+                                                    const char* end_key, size_t end_key_len);
+VARVE_C_API void rocksdb_writebatch_delete_rangev(rocksdb_writebatch_t* batch, int num_keys,
+                                                  const char* const* start_keys,
+                                                  const size_t* start_sizes,
+                                                  const char* const* end_keys,
+                                                  const size_t* end_sizes);
+VARVE_C_API void rocksdb_writebatch_delete_rangev_cf(rocksdb_writebatch_t* batch,
+                                                     rocksdb_column_family_handle_t* family,
+                                                     int num_keys, const char* const* start_keys,
+                                                     const size_t* start_sizes,
+                                                     const char* const* end_keys,
+                                                     const size_t* end_sizes);
+
+// Bytes that go to the log only.
+VARVE_C_API void rocksdb_writebatch_put_log_data(rocksdb_writebatch_t* batch, const char* blob,
+                                                 size_t len);
+
+// A stack of positions to return to. Rolling back and popping fail when it is empty.
+VARVE_C_API void rocksdb_writebatch_set_save_point(rocksdb_writebatch_t* batch);
+VARVE_C_API void rocksdb_writebatch_rollback_to_save_point(rocksdb_writebatch_t* batch,
+                                                           char** errptr);
+VARVE_C_API void rocksdb_writebatch_pop_save_point(rocksdb_writebatch_t* batch, char** errptr);
+
+// Callbacks, any of which may be null, get the updates in order. Ends early at an update that they
+// cannot take: of another family than "default" in the first two, or a range or single deletion.
+VARVE_C_API void rocksdb_writebatch_iterate(rocksdb_writebatch_t* batch, void* state,
+                                            void (*put)(void*, const char* k, size_t klen,
+                                                        const char* v, size_t vlen),
+                                            void (*deleted)(void*, const char* k, size_t klen));
+VARVE_C_API void rocksdb_writebatch_iterate_ld(rocksdb_writebatch_t* batch, void* state,
+                                               void (*put)(void*, const char* k, size_t klen,
+                                                           const char* v, size_t vlen),
+                                               void (*deleted)(void*, const char* k, size_t klen),
+                                               void (*log_data)(void*, const char* blob,
+                                                                size_t blob_len));
+VARVE_C_API void rocksdb_writebatch_iterate_cf(
+    rocksdb_writebatch_t* batch, void* state,
+    void (*put_cf)(void*, uint32_t cfid, const char* k, size_t klen, const char* v, size_t vlen),
+    void (*deleted_cf)(void*, uint32_t cfid, const char* k, size_t klen),
+    void (*merge_cf)(void*, uint32_t cfid, const char* k, size_t klen, const char* v, size_t vlen));
+VARVE_C_API void rocksdb_writebatch_iterate_cf_ld(
+    rocksdb_writebatch_t* batch, void* state,
+    void (*put_cf)(void*, uint32_t cfid, const char* k, size_t klen, const char* v, size_t vlen),
+    void (*deleted_cf)(void*, uint32_t cfid, const char* k, size_t klen),
+    void (*merge_cf)(void*, uint32_t cfid, const char* k, size_t klen, const char* v, size_t vlen),
+    void (*log_data)(void*, const char* blob, size_t blob_len));
+
+// The serialized form. Valid until the batch is changed.
+VARVE_C_API const char* rocksdb_writebatch_data(rocksdb_writebatch_t* batch, size_t* size);
+
+// Compares the entries to their checksums, where protection is on.
+VARVE_C_API void rocksdb_writebatch_verify_checksum(rocksdb_writebatch_t* batch, char** errptr);
+
+// Overwrites all timestamps; get_ts_size: bytes of a family's timestamps, 0 skips it.
+VARVE_C_API void rocksdb_writebatch_update_timestamps(rocksdb_writebatch_t* batch, const char* ts,
+                                                      size_t tslen, void* state,
+                                                      size_t (*get_ts_size)(void*, uint32_t),
+                                                      char** errptr);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/crash/tolerant_reading.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace varve::testing {
+
+namespace {
+
+constexpr int kKeysAsked = 300;  // as many as numbered writes use
+
+struct Scan {
+  std::vector<std::pair<std::string, std::string>> found;
+  bool complete = false;
+};
+
+// What one family said.
+struct Answers {
+  std::vector<std::pair<std::string, std::optional<std::string>>> gets;  // without the failed ones
+  Scan forwards;
+  Scan backwards;
+};
+
+class Reader {
+ public:
+  Reader(DB* db, Verdict* verdict) : db_(db), verdict_(verdict) {}
+
+  Answers Ask(ColumnFamilyHandle* family) {
+    Answers answers;
+    Get(family, "#", &answers);
+    for (int k = 0; k < kKeysAsked; k++) {
+      char key[16];
+      snprintf(key, sizeof(key), "key%05d", k);
+      Get(family, key, &answers);
+    }
+    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions(), family));
+    it->SeekToFirst();
+    for (; it->Valid(); it->Next()) Take(*it, &answers.forwards);
+    answers.forwards.complete = Note(it->status());
+    it->SeekToLast();
+    for (; it->Valid(); it->Prev()) Take(*it, &answers.backwards);
+    answers.backwards.complete = Note(it->status());
+    return answers;
+  }
+
+ private:
+  // Nothing that is damaged may make a scan longer than this.
+  static constexpr size_t kLongestScan = 10000;
+
+  bool Note(const Status& s) {
+    if (s.ok()) return true;
+    if (verdict_->errors++ == 0) verdict_->first_error = s.ToString();
+    return false;
+  }
+
+  void Get(ColumnFamilyHandle* family, const std::string& key, Answers* answers) {
+    std::string value;
+    const Status s = db_->Get(ReadOptions(), family, key, &value);
+    if (s.IsNotFound()) {
+      answers->gets.emplace_back(key, std::nullopt);
+    } else if (Note(s)) {
+      answers->gets.emplace_back(key, value);
+    }
+  }
+
+  static void Take(const Iterator& it, Scan* scan) {
+    if (scan->found.size() < kLongestScan) {
+      scan->found.emplace_back(it.key().ToString(), it.value().ToString());
+    } else {
+      fprintf(stderr, "a scan does not end\n");
+      abort();
+    }
+  }
+
+  DB* const db_;
+  Verdict* const verdict_;
+};
+
+template <typename It>
+std::string CompareScan(const Scan& scan, It begin, It end) {
+  for (const auto& [key, value] : scan.found) {
+    if (begin == end) return "extra key " + key;
+    if (begin->first != key) return "expected key " + begin->first + ", found " + key;
+    if (begin->second != value) return "wrong value of " + key;
+    ++begin;
+  }
+  if (scan.complete && begin != end) return "missing key " + begin->first;
+  return "";
+}
+
+std::string Compare(const Answers& answers, const FamilyState& state) {
+  for (const auto& [key, value] : answers.gets) {
+    const auto it = state.find(key);
+    const bool there = it != state.end();
+    if (there != value.has_value() || (there && it->second != *value)) {
+      return "Get of " + key + (value.has_value() ? " found something else" : " found nothing");
+    }
+  }
+  std::string problem = CompareScan(answers.forwards, state.begin(), state.end());
+  if (!problem.empty()) return "forwards: " + problem;
+  problem = CompareScan(answers.backwards, state.rbegin(), state.rend());
+  return problem.empty() ? "" : "backwards: " + problem;
+}
+
+}  // namespace
+
+StateTable::StateTable(std::vector<std::string> families, uint64_t most)
+    : families_(std::move(families)) {
+  ReferenceState state;
+  for (const std::string& family : families_) state.families[family];
+  states_.push_back(state);
+  for (uint64_t i = 1; i <= most; i++) {
+    state.Apply(ChangesOf(i, families_));
+    states_.push_back(state);
+  }
+}
+
+Verdict ReadTolerantly(DB* db, const Handles& handles, const StateTable& states, uint64_t least,
+                       uint64_t most) {
+  Verdict verdict;
+  Reader reader(db, &verdict);
+  std::map<std::string, Answers> answers;
+  for (const std::string& family : states.families()) {
+    answers[family] = reader.Ask(handles.at(family));
+  }
+  std::string newest_problem;
+  for (uint64_t n = most + 1; n-- > least;) {
+    std::string problem;
+    for (const std::string& family : states.families()) {
+      if (!problem.empty()) break;
+      problem = Compare(answers[family], states.At(n).families.at(family));
+      if (!problem.empty()) problem = "family " + family + ": " + problem;
+    }
+    if (problem.empty()) {
+      verdict.n = n;
+      return verdict;
+    }
+    if (n == most) newest_problem = problem;
+  }
+  const auto& gets = answers[states.families()[0]].gets;
+  verdict.wrong = "no state in " + std::to_string(least) + ".." + std::to_string(most) +
+                  "; against the newest: " + newest_problem + "; marker: " +
+                  (gets.empty() || gets[0].first != "#" ? "?" : gets[0].second.value_or("none"));
+  return verdict;
+}
+
+}  // namespace varve::testing

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Reads a database that may be damaged or failing, by every way there is, and compares what it said
+// with the states it may be in. An error is an answer; a wrong answer is not.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "varve/db.h"
+
+#include "tests/crash/numbered_writes.h"
+
+namespace varve::testing {
+
+// The states after writes 0..most, computed once. Thread-safe afterwards.
+class StateTable {
+ public:
+  StateTable(std::vector<std::string> families, uint64_t most);
+
+  const std::vector<std::string>& families() const { return families_; }
+  uint64_t most() const { return states_.size() - 1; }
+  const ReferenceState& At(uint64_t n) const { return states_[n]; }
+
+ private:
+  std::vector<std::string> families_;
+  std::vector<ReferenceState> states_;
+};
+
+struct Verdict {
+  std::string wrong;    // what was answered that is in no state allowed; "" when nothing was
+  uint64_t errors = 0;  // answers that were errors
+  std::string first_error;
+  uint64_t n = 0;  // the newest write that the answers agree with
+};
+
+// Reads every key that may be there or not, and scans both ways, all families. The answers must
+// belong to one state in [least, most].
+Verdict ReadTolerantly(DB* db, const Handles& handles, const StateTable& states, uint64_t least,
+                       uint64_t most);
+
+}  // namespace varve::testing

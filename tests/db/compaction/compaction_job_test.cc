@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Flushes and compactions end to end, on a file system in memory, judged by reading the outputs.
+
+#include "db/compaction/compaction_job.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "db/compaction/leveled_picker.h"
+#include "db/flush/flush_job.h"
+#include "db/read/version_iterators.h"
+#include "db/version/version_builder.h"
+#include "util/env/mem_file_system.h"
+#include "varve/table.h"
+
+namespace varve {
+namespace {
+
+constexpr int kLevels = 4;
+
+// What a reader at one sequence number sees.
+using State = std::map<std::string, std::string>;
+
+class CompactionJobTest : public ::testing::Test {
+ protected:
+  CompactionJobTest() {
+    EXPECT_TRUE(fs_->CreateDir("/db", IOOptions(), nullptr).ok());
+    auto options = std::make_shared<ColumnFamilyOptions>();
+    options->num_levels = kLevels;
+    options->level_compaction_dynamic_level_bytes = false;
+    options->compression = kNoCompression;
+    options_ = std::move(options);
+    files_.resize(kLevels);
+  }
+
+  std::shared_ptr<TableCache> Cache() {
+    TableCacheOptions options;
+    options.db_path = "/db";
+    options.fs = fs_;
+    options.icmp = &icmp_;
+    options.cf_options = options_;
+    options.clock = SystemClock::Default().get();
+    return std::make_shared<TableCache>(std::move(options));
+  }
+  TableOutputContext Output() const {
+    TableOutputContext context;
+    context.db_path = "/db";
+    context.fs = fs_;
+    context.clock = SystemClock::Default().get();
+    return context;
+  }
+  TableBuildOptions Build() const {
+    TableBuildOptions build;
+    build.icmp = &icmp_;
+    build.db_id = "db";
+    build.db_session_id = "SESSIONSESSIONSESSIO";
+    build.column_family_name = "default";
+    build.creation_time = build.file_creation_time = 1000;
+    return build;
+  }
+
+  void Put(const std::string& key, const std::string& value) {
+    Check(mem_->Add(++last_, kTypeValue, key, value));
+    model_[key] = value;
+  }
+  void Delete(const std::string& key) {
+    Check(mem_->Add(++last_, kTypeDeletion, key, ""));
+    model_.erase(key);
+  }
+  void DeleteRange(const std::string& begin, const std::string& end) {
+    Check(mem_->Add(++last_, kTypeRangeDeletion, begin, end));
+    model_.erase(model_.lower_bound(begin), model_.lower_bound(end));
+  }
+  void Snapshot() {
+    snapshots_.push_back(last_);
+    states_[last_] = model_;
+  }
+  static void Check(const Status& s) { ASSERT_TRUE(s.ok()) << s.ToString(); }
+
+  FlushResult Flush() {
+    mem_->Freeze();
+    FlushInput input;
+    input.memtables = {mem_};
+    input.snapshots = snapshots_;
+    input.options = options_;
+    input.icmp = &icmp_;
+    input.output = Output();
+    input.build = Build();
+    input.build.file_number = next_file_++;
+    input.build.level = 0;
+    FlushResult result;
+    Check(RunFlush(input, &result));
+    if (result.wrote_file) {
+      result.file.epoch_number = next_epoch_++;
+      files_[0].push_back(FileRef(MakeFileMetaData(result.file)));
+    }
+    mem_ = NewMemTable();
+    return result;
+  }
+  std::shared_ptr<MemTable> NewMemTable() {
+    return std::make_shared<MemTable>(icmp_, MemTableOptions(), 1);
+  }
+
+  VersionRef CurrentVersion() { return std::make_shared<Version>(&icmp_, 1, files_); }
+
+  std::unique_ptr<CompactionPlan> PickAll(int start_level) {
+    version_ = CurrentVersion();
+    ManualCompactionRequest request;
+    request.start_level = start_level;
+    request.output_level = start_level + 1;
+    request.allow_trivial_move = false;
+    bool conflict = false;
+    auto plan = PickManualCompaction(version_, ComputeLevelShape(*version_, *options_), *options_,
+                                     request, {}, &conflict);
+    EXPECT_FALSE(conflict);
+    return plan;
+  }
+  CompactionContext Context() {
+    CompactionContext context;
+    context.icmp = &icmp_;
+    context.options = options_;
+    context.table_cache = Cache();
+    context.snapshots = snapshots_;
+    context.output = Output();
+    context.build = Build();
+    context.new_file_number = [this] { return next_file_.fetch_add(1); };
+    context.family_name = "default";
+    return context;
+  }
+  Status Compact(const CompactionPlan& plan) { return Compact(plan, Context()); }
+  Status Compact(const CompactionPlan& plan, const CompactionContext& context) {
+    Status s = RunCompaction(plan, context, &result_);
+    if (!s.ok()) return s;
+    VersionEdit edit;
+    FillCompactionEdit(plan, result_, &edit);
+    for (const auto& [level, number] : edit.deleted_files) {
+      auto& files = files_[static_cast<size_t>(level)];
+      files.erase(std::remove_if(files.begin(), files.end(),
+                                 [n = number](const FileRef& f) { return f->number == n; }),
+                  files.end());
+    }
+    for (const NewFile& file : edit.new_files) {
+      files_[static_cast<size_t>(file.level)].push_back(FileRef(MakeFileMetaData(file)));
+    }
+    return s;
+  }
+
+  // Reads all tables as a reader at `at` would, and checks what must hold of bounds on the way.
+  State ReadAll(SequenceNumber at) {
+    const VersionRef version = CurrentVersion();
+    const auto cache = Cache();
+    std::map<std::string, std::pair<SequenceNumber, std::string>> newest;  // "!" is a deletion
+    TombstoneSet tombstones(icmp_);
+    for (int level = 0; level < kLevels; level++) {
+      const LevelFiles& files = version->level(level);
+      for (size_t i = 0; i < files.size(); i++) {
+        if (level > 0 && i > 0) {
+          EXPECT_LT(icmp_.Compare(files[i - 1]->largest.Encode(), files[i]->smallest.Encode()), 0);
+        }
+        ReadFile(*cache, files[i], at, &tombstones, &newest);
+      }
+    }
+    State state;
+    for (const auto& [key, entry] : newest) {
+      if (entry.second == "!") continue;
+      if (tombstones.MaxCoveringSeq(key, at) > entry.first) continue;
+      state[key] = entry.second;
+    }
+    return state;
+  }
+  void ReadFile(TableCache& cache, FileMetaData* file, SequenceNumber at, TombstoneSet* tombstones,
+                std::map<std::string, std::pair<SequenceNumber, std::string>>* newest) {
+    TableRef table;
+    const ReadOptions read_options;
+    Check(cache.Find(file, 1, read_options, &table));
+    // The bounds hold all tombstones, so clipping to them loses nothing.
+    AddFileTombstones(*file, *table.get(), icmp_, tombstones);
+    const auto& own = table->tombstones();
+    for (size_t i = 0; own != nullptr && i < own->size(); i++) {
+      EXPECT_GE(icmp_.CompareUserKey(own->fragment(i).start, file->smallest.user_key()), 0);
+      EXPECT_LE(icmp_.CompareUserKey(own->fragment(i).end, file->largest.user_key()), 0);
+    }
+    const auto iterator = table->NewIterator(read_options, TableIterOptions());
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+      EXPECT_GE(icmp_.Compare(iterator->key(), file->smallest.Encode()), 0);
+      EXPECT_LE(icmp_.Compare(iterator->key(), file->largest.Encode()), 0);
+      ParsedInternalKey key;
+      ASSERT_TRUE(ParseInternalKey(iterator->key(), &key));
+      EXPECT_LE(key.sequence, file->largest_seq);
+      EXPECT_GE(key.sequence, file->smallest_seq);
+      if (key.sequence > at) continue;
+      const auto at_key = newest->find(key.user_key.ToString());
+      if (at_key != newest->end() && at_key->second.first >= key.sequence) continue;
+      (*newest)[key.user_key.ToString()] = {
+          key.sequence, key.type == kTypeValue ? iterator->value().ToString() : "!"};
+    }
+    Check(iterator->status());
+  }
+  void ExpectModel() {
+    EXPECT_EQ(ReadAll(kMaxSequenceNumber), model_);
+    for (const SequenceNumber at : snapshots_) EXPECT_EQ(ReadAll(at), states_[at]) << "at " << at;
+  }
+  std::set<std::string> TablesOnDisk() {
+    std::vector<std::string> names;
+    EXPECT_TRUE(fs_->GetChildren("/db", IOOptions(), &names, nullptr).ok());
+    return {names.begin(), names.end()};
+  }
+
+  static std::string Key(uint64_t n) {
+    std::string digits = std::to_string(n);
+    return "k" + std::string(6 - digits.size(), '0') + digits;
+  }
+  void FillRandom(int flushes, int operations, bool ranges, bool with_snapshots) {
+    for (int f = 0; f < flushes; f++) {
+      for (int i = 0; i < operations; i++) {
+        const std::string key = Key(random_() % 1000);
+        const auto dice = random_() % 100;
+        if (ranges && dice < 2) {
+          DeleteRange(key, Key(std::stoull(key.substr(1)) + 1 + random_() % 300));
+        } else if (dice < 15) {
+          Delete(key);
+        } else {
+          Put(key, "value" + std::to_string(last_));
+        }
+        if (with_snapshots && i == operations / 2 && f % 2 == 0) Snapshot();
+      }
+      Flush();
+    }
+  }
+
+  const InternalKeyComparator icmp_{BytewiseComparator()};
+  std::shared_ptr<MemFileSystem> fs_ = std::make_shared<MemFileSystem>();
+  std::shared_ptr<const ColumnFamilyOptions> options_;
+  std::vector<std::vector<FileRef>> files_;
+  std::shared_ptr<MemTable> mem_ = NewMemTable();
+  std::atomic<uint64_t> next_file_{1};
+  uint64_t next_epoch_ = 1;
+  SequenceNumber last_ = 0;
+  State model_;
+  std::vector<SequenceNumber> snapshots_;
+  std::map<SequenceNumber, State> states_;
+  VersionRef version_;
+  CompactionResult result_;
+  std::mt19937 random_{17};
+};
+
+TEST_F(CompactionJobTest, AFlushWritesWhatTheMemtableHolds) {
+  Put("b", "1");
+  Put("a", "2");
+  Put("b", "3");
+  DeleteRange("c", "f");
+  const FlushResult result = Flush();
+  ASSERT_TRUE(result.wrote_file);
+  EXPECT_EQ(result.entries_in, 3u);
+  EXPECT_EQ(result.entries_dropped, 1u);
+  EXPECT_EQ(result.file.num_entries, 3u);
+  EXPECT_EQ(result.file.num_range_deletions, 1u);
+  EXPECT_EQ(result.file.smallest.user_key(), Slice("a"));
+  EXPECT_EQ(result.file.largest.user_key(), Slice("f"));
+  EXPECT_EQ(result.file.largest.sequence(), kMaxSequenceNumber);
+  EXPECT_EQ(result.file.largest.type(), kTypeRangeDeletion);
+  EXPECT_EQ(result.file.smallest_seq, 2u);
+  EXPECT_EQ(result.file.largest_seq, 4u);
+  EXPECT_EQ(result.file.oldest_ancestor_time, 1000u);
+  EXPECT_EQ(result.file.unique_id.size(), 16u);
+  ExpectModel();
+}
+
+TEST_F(CompactionJobTest, AnEmptyFlushLeavesNoFile) {
+  EXPECT_FALSE(Flush().wrote_file);
+  EXPECT_TRUE(TablesOnDisk().empty());
+}
+
+TEST_F(CompactionJobTest, CompactionKeepsEveryReadersView) {
+  struct Case {
+    bool ranges;
+    bool snapshots;
+    uint64_t target;
+    uint32_t pieces;
+  };
+  for (const Case& c : std::vector<Case>{{false, false, 1 << 20, 1},
+                                         {true, false, 1 << 20, 1},
+                                         {true, true, 1 << 20, 1},
+                                         {true, true, 4000, 1},
+                                         {true, true, 4000, 4},
+                                         {false, false, 4000, 3}}) {
+    SCOPED_TRACE(::testing::Message() << "ranges " << c.ranges << " snapshots " << c.snapshots
+                                      << " target " << c.target << " pieces " << c.pieces);
+    files_.assign(kLevels, {});
+    snapshots_.clear();
+    model_.clear();
+    // Twice to L1 and once on to L2, so that there is something beneath.
+    for (int round = 0; round < 3; round++) {
+      FillRandom(4, 400, c.ranges, c.snapshots);
+      ExpectModel();
+      const auto plan = PickAll(0);
+      ASSERT_NE(plan, nullptr);
+      plan->target_file_bytes = c.target;
+      plan->max_subcompactions = c.pieces;
+      const Status s = Compact(*plan);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      EXPECT_EQ(result_.subcompactions > 1, c.pieces > 1);
+      EXPECT_TRUE(files_[0].empty());
+      if (c.target < 10000) EXPECT_GT(files_[1].size(), 2u);
+      ExpectModel();
+      if (round != 1) continue;
+      const auto down = PickAll(1);
+      ASSERT_NE(down, nullptr);
+      ASSERT_TRUE(Compact(*down).ok());
+      ExpectModel();
+    }
+  }
+}
+
+TEST_F(CompactionJobTest, TheLastLevelHoldsNoMarkersAndNoSequences) {
+  FillRandom(4, 300, /*ranges=*/true, /*with_snapshots=*/false);
+  const auto plan = PickAll(0);
+  ASSERT_TRUE(plan->bottommost);
+  ASSERT_TRUE(Compact(*plan).ok());
+  ASSERT_EQ(result_.outputs.size(), 1u);
+  const NewFile& file = result_.outputs[0];
+  EXPECT_EQ(file.num_entries, model_.size());
+  EXPECT_EQ(file.num_deletions, 0u);
+  EXPECT_EQ(file.num_range_deletions, 0u);
+  EXPECT_EQ(file.largest_seq, 0u);
+  EXPECT_EQ(file.epoch_number, 1u);
+  EXPECT_EQ(result_.entries_in, result_.entries_out + result_.entries_dropped_obsolete);
+}
+
+TEST_F(CompactionJobTest, ARangeThatOnlyDeletesStillMakesAFile) {
+  Put("a", "1");
+  Put("z", "1");
+  Flush();
+  ASSERT_TRUE(Compact(*PickAll(0)).ok());
+  ASSERT_TRUE(Compact(*PickAll(1)).ok());
+  DeleteRange("b", "y");
+  Flush();
+  const auto plan = PickAll(0);
+  EXPECT_FALSE(plan->bottommost);
+  ASSERT_TRUE(Compact(*plan).ok());
+  ASSERT_EQ(result_.outputs.size(), 1u);
+  EXPECT_EQ(result_.outputs[0].num_range_deletions, 1u);
+  ExpectModel();
+}
+
+TEST_F(CompactionJobTest, AFailureLeavesNoOutputBehind) {
+  class Throwing final : public CompactionFilter {
+   public:
+    const char* Name() const override { return "throwing"; }
+    Decision FilterV2(int, const Slice& key, ValueType, const Slice&, std::string*,
+                      std::string*) const override {
+      if (key.compare(Key(700)) > 0) throw std::runtime_error("enough");
+      return Decision::kKeep;
+    }
+  };
+  FillRandom(4, 400, /*ranges=*/true, /*with_snapshots=*/false);
+  const auto before = TablesOnDisk();
+  const Throwing filter;
+  auto options = std::make_shared<ColumnFamilyOptions>(*options_);
+  options->compaction_filter = &filter;
+  CompactionContext context = Context();
+  context.options = options;
+  const auto plan = PickAll(0);
+  plan->target_file_bytes = 4000;
+  const Status s = Compact(*plan, context);
+  EXPECT_TRUE(s.IsAborted()) << s.ToString();
+  EXPECT_EQ(TablesOnDisk(), before);
+  ExpectModel();
+}
+
+TEST_F(CompactionJobTest, CancellationLeavesNoOutputBehind) {
+  FillRandom(2, 400, /*ranges=*/false, /*with_snapshots=*/false);
+  const auto before = TablesOnDisk();
+  const std::atomic<bool> yes{true};
+  CompactionContext context = Context();
+  context.manual_cancelled = &yes;
+  EXPECT_TRUE(Compact(*PickAll(0), context).IsManualCompactionPaused());
+  EXPECT_EQ(TablesOnDisk(), before);
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A version set on storage that fails or loses power.
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "tests/db/version/set_fixture.h"
+
+namespace varve {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+FaultRule Fail(FaultCall call, const std::string& path, uint64_t nth = 1) {
+  FaultRule rule;
+  rule.calls = Only(call);
+  rule.path_contains = path;
+  rule.nth = nth;
+  return rule;
+}
+
+TEST_F(VersionSetTest, AFailedAppendOrSyncLeavesTheManifestInDoubt) {
+  for (FaultCall call : {FaultCall::kWrite, FaultCall::kSync}) {
+    Create();
+    ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)})).ok());
+    const std::string before = Describe(*set_);
+    const uint64_t abandoned = set_->manifest_file_number();
+    (void)set_->TakeObsoleteManifests();
+    fs_->Inject(Fail(call, "MANIFEST"));
+    VersionEdit edit = Adding({MakeTable(0, "a", "b", 3, 4)});
+    EXPECT_TRUE(Apply(&edit).IsIOError());
+    EXPECT_TRUE(set_->manifest_in_doubt());
+    EXPECT_EQ(Describe(*set_), before);
+    fs_->ClearFaults();
+    // Again the same edit: into a fresh MANIFEST.
+    ASSERT_TRUE(Apply(&edit).ok());
+    EXPECT_FALSE(set_->manifest_in_doubt());
+    EXPECT_NE(set_->manifest_file_number(), abandoned);
+    EXPECT_THAT(set_->TakeObsoleteManifests(), ElementsAre(abandoned));
+    EXPECT_EQ(Recovered(mem_), Describe(*set_));
+  }
+}
+
+TEST_F(VersionSetTest, AFreshManifestThatFailsLeavesTheOldOneInForce) {
+  Create();
+  ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)})).ok());
+  const uint64_t old_number = set_->manifest_file_number();
+  for (FaultCall call : {FaultCall::kCreate, FaultCall::kWrite, FaultCall::kSync}) {
+    const std::string before = Describe(*set_);
+    fs_->Inject(Fail(call, "MANIFEST"));
+    EXPECT_FALSE(Apply(Adding({MakeTable(0, "a", "b", 3, 4)}), "default", /*fresh=*/true).ok());
+    fs_->ClearFaults();
+    EXPECT_FALSE(set_->manifest_in_doubt());
+    EXPECT_EQ(set_->manifest_file_number(), old_number);
+    EXPECT_EQ(Recovered(mem_), before);
+    EXPECT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 3, 4)})).ok());
+    EXPECT_EQ(set_->manifest_file_number(), old_number);
+    EXPECT_EQ(Recovered(mem_), Describe(*set_));
+  }
+}
+
+TEST_F(VersionSetTest, AFailedSwitchOfCurrentKeepsBothManifests) {
+  Create();
+  ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)})).ok());
+  (void)set_->TakeObsoleteManifests();
+  const uint64_t old_number = set_->manifest_file_number();
+  // The directory's first sync is for the MANIFEST's name, the second for CURRENT.
+  fs_->Inject(Fail(FaultCall::kSyncDir, "", 2));
+  VersionEdit edit;
+  EXPECT_FALSE(Apply(&edit, "default", /*fresh=*/true).ok());
+  fs_->ClearFaults();
+  EXPECT_TRUE(set_->manifest_in_doubt());
+  EXPECT_THAT(set_->TakeObsoleteManifests(), ElementsAre());
+  EXPECT_EQ(Recovered(mem_), Describe(*set_)) << "whichever CURRENT names must be there";
+  ASSERT_TRUE(Apply(&edit).ok());
+  EXPECT_THAT(set_->TakeObsoleteManifests(), UnorderedElementsAre(old_number, old_number + 1));
+}
+
+TEST_F(VersionSetTest, AFailedDirectorySyncBeforeAnEditDoubtsNothing) {
+  Create();
+  ASSERT_TRUE(Apply(VersionEdit()).ok());
+  const NewFile file = MakeTable(0, "a", "b", 1, 2);
+  fs_->Inject(Fail(FaultCall::kSyncDir, ""));
+  EXPECT_FALSE(Apply(Adding({file})).ok());
+  fs_->ClearFaults();
+  EXPECT_FALSE(set_->manifest_in_doubt());
+  EXPECT_TRUE(Apply(Adding({file})).ok());
+}
+
+TEST_F(VersionSetTest, AnUnreadableManifestIsAnErrorAndNotAnEnd) {
+  Create();
+  ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)})).ok());
+  fs_->Inject(Fail(FaultCall::kRead, "MANIFEST"));
+  EXPECT_THAT(Recovered(fs_), HasSubstr("IO error"));
+}
+
+// Every changing call fails once, in turn; whatever was acknowledged is recovered, and nothing but
+// the acknowledged and the failed edit.
+TEST_F(VersionSetTest, NoSingleFailureLosesAnAcknowledgedEdit) {
+  for (uint64_t nth = 1;; nth++) {
+    mem_ = std::make_shared<MemFileSystem>();
+    fs_ = std::make_shared<FaultFileSystem>(mem_);
+    ASSERT_TRUE(mem_->CreateDirIfMissing(kDir, IOOptions(), nullptr).ok());
+    Create();
+    FaultRule rule;
+    rule.calls = kMutatingFaultCalls;
+    rule.nth = nth;
+    fs_->Inject(rule);
+    std::string acknowledged = Describe(*set_);
+    for (int i = 0; i < 4; i++) {
+      VersionEdit edit = Adding({MakeTable(0, "a", "b", 2 * i + 1, 2 * i + 2)});
+      const bool fresh = i == 2;
+      if (Apply(&edit, "default", fresh).ok()) {
+        acknowledged = Describe(*set_);
+      } else {
+        ASSERT_EQ(Describe(*set_), acknowledged);
+        ASSERT_TRUE(Apply(&edit, "default", fresh).ok());
+        acknowledged = Describe(*set_);
+      }
+      ASSERT_EQ(Recovered(mem_), acknowledged) << "call " << nth << " edit " << i;
+    }
+    const bool struck = fs_->strikes() > 0;
+    if (!struck) break;
+  }
+}
+
+// Power fails before every single call of a history; what is then on the disk is the last
+// acknowledged state or the one that was being written.
+class CrashAtEveryCall : public MemFileSystem::CallHook {
+ public:
+  explicit CrashAtEveryCall(MemFileSystem* fs) : fs_(fs) {}
+  void BeforeCall(uint64_t index, MemCall, const std::string&) override {
+    for (CrashPolicy policy : {CrashPolicy::kSyncedOnly, CrashPolicy::kOrderedPrefix,
+                               CrashPolicy::kAllNames, CrashPolicy::kAdversarial}) {
+      for (uint64_t seed = 0; seed < 3; seed++) {
+        clones.push_back({fs_->CrashClone(policy, index * 7 + seed), acknowledged});
+      }
+    }
+  }
+  struct Clone {
+    std::shared_ptr<MemFileSystem> fs;
+    size_t acknowledged;
+  };
+  size_t acknowledged = 0;
+  std::vector<Clone> clones;
+
+ private:
+  MemFileSystem* const fs_;
+};
+
+TEST_F(VersionSetTest, ACrashAtAnyCallLeavesAnAcknowledgedState) {
+  Create();
+  std::vector<std::string> states = {Describe(*set_)};
+  CrashAtEveryCall hook(mem_.get());
+  mem_->SetCallHook(&hook);
+  for (int i = 0; i < 5; i++) {
+    ASSERT_TRUE(
+        Apply(Adding({MakeTable(0, "a", "b", 2 * i + 1, 2 * i + 2)}), "default", i == 3).ok());
+    states.push_back(Describe(*set_));
+    hook.acknowledged = states.size() - 1;
+  }
+  mem_->SetCallHook(nullptr);
+  ASSERT_GT(hook.clones.size(), 100u);
+  for (const CrashAtEveryCall::Clone& clone : hook.clones) {
+    const std::string state = Recovered(clone.fs);
+    const bool next =
+        clone.acknowledged + 1 < states.size() && state == states[clone.acknowledged + 1];
+    EXPECT_TRUE(state == states[clone.acknowledged] || next)
+        << state << " after " << states[clone.acknowledged];
+  }
+}
+
+}  // namespace
+}  // namespace varve

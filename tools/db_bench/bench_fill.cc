@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Benchmarks that write: loads of an empty database, overwrites, deletes.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "varve/write_batch.h"
+
+#include "tools/db_bench/benchmark.h"
+#include "tools/db_bench/fail.h"
+#include "tools/db_bench/flags.h"
+
+namespace varve::bench {
+
+namespace {
+
+void Fill(Worker& worker, FillOrder::Kind kind) {
+  const Plan& plan = worker.plan;
+  const int64_t count = plan.writes == 0 ? plan.num : plan.writes;
+  if (count != plan.num) {
+    std::array<char, 40> note{};
+    std::snprintf(note.data(), note.size(), "(%lld ops)", static_cast<long long>(plan.num));
+    worker.stats.AddMessage(note.data());
+  }
+  FillOrder order(kind, plan.num, worker.seed, &worker.random);
+  KeyMaker keys = worker.NewKeyMaker();
+  ValueStream values = worker.NewValues();
+  WriteBatch batch(0, 0, plan.write_options.protection_bytes_per_key, 0);
+  Budget budget(kind == FillOrder::Kind::kRandom ? FLAGS_duration : 0, count);
+  int64_t bytes = 0;
+  while (budget.Take(plan.batch_size)) {
+    worker.SpendDraw();
+    batch.Clear();
+    int64_t batch_bytes = 0;
+    for (int64_t i = 0; i < plan.batch_size; ++i) {
+      const uint64_t number = order.Next();
+      const Slice key = keys.Make(number);
+      const Slice value = values.Next();
+      const Status s = batch.Put(worker.database.family(number), key, value);
+      if (!s.ok()) Fail("put error", s);
+      batch_bytes += static_cast<int64_t>(key.size() + value.size());
+    }
+    worker.PayForWrite(batch_bytes);
+    const Status s = worker.db()->Write(plan.write_options, &batch);
+    if (!s.ok()) Fail("put error", s);
+    bytes += batch_bytes;
+    worker.stats.FinishedOps(plan.batch_size, Op::kWrite);
+  }
+  worker.stats.AddBytes(bytes);
+}
+
+void FillSequential(Worker& worker) {
+  Fill(worker, FillOrder::Kind::kSequential);
+}
+
+void FillRandom(Worker& worker) {
+  Fill(worker, FillOrder::Kind::kRandom);
+}
+
+void FillUniqueRandom(Worker& worker) {
+  Fill(worker, FillOrder::Kind::kUniqueRandom);
+}
+
+void Delete(Worker& worker, bool sequential) {
+  const Plan& plan = worker.plan;
+  KeyMaker keys = worker.NewKeyMaker();
+  WriteBatch batch(0, 0, plan.write_options.protection_bytes_per_key, 0);
+  Budget budget(sequential ? 0 : FLAGS_duration, plan.deletes);
+  uint64_t next = 0;
+  while (budget.Take(plan.batch_size)) {
+    worker.SpendDraw();
+    batch.Clear();
+    for (int64_t i = 0; i < plan.batch_size; ++i) {
+      const uint64_t number =
+          sequential ? next++ : worker.random.Below(static_cast<uint64_t>(plan.num));
+      const Status s = batch.Delete(worker.database.family(number), keys.Make(number));
+      if (!s.ok()) Fail("del error", s);
+    }
+    const Status s = worker.db()->Write(plan.write_options, &batch);
+    if (!s.ok()) Fail("del error", s);
+    worker.stats.FinishedOps(plan.batch_size, Op::kDelete);
+  }
+}
+
+void DeleteSequential(Worker& worker) {
+  Delete(worker, true);
+}
+
+void DeleteRandom(Worker& worker) {
+  Delete(worker, false);
+}
+
+void OneThread(Plan& plan) {
+  if (plan.threads > 1) {
+    std::fprintf(stderr, "filluniquerandom runs in one thread, not in %d\n", plan.threads);
+  }
+  plan.threads = 1;
+}
+
+void ThousandPerBatch(Plan& plan) {
+  plan.batch_size = 1000;
+}
+
+// A thousandth of the key space; the count stays.
+void FewKeys(Plan& plan) {
+  plan.num = std::max<int64_t>(1, plan.num / 1000);
+}
+
+void FewKeysSynced(Plan& plan) {
+  FewKeys(plan);
+  plan.write_options.sync = true;
+}
+
+void FewLargeValues(Plan& plan) {
+  FewKeys(plan);
+  plan.value_size = 100 * 1000;
+}
+
+constexpr std::array kBenchmarks = {
+    Benchmark{.name = "fillseq", .body = FillSequential, .fresh = true},
+    Benchmark{
+        .name = "fillbatch", .body = FillSequential, .setup = ThousandPerBatch, .fresh = true},
+    Benchmark{.name = "fillrandom", .body = FillRandom, .fresh = true},
+    Benchmark{
+        .name = "filluniquerandom", .body = FillUniqueRandom, .setup = OneThread, .fresh = true},
+    Benchmark{.name = "fillsync", .body = FillRandom, .setup = FewKeysSynced, .fresh = true},
+    Benchmark{.name = "fill100K", .body = FillRandom, .setup = FewLargeValues, .fresh = true},
+    Benchmark{.name = "overwrite", .body = FillRandom},
+    Benchmark{.name = "deleteseq", .body = DeleteSequential},
+    Benchmark{.name = "deleterandom", .body = DeleteRandom},
+};
+
+}  // namespace
+
+std::span<const Benchmark> FillBenchmarks() {
+  return kBenchmarks;
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checksums, hashes and codecs over blocks of --block_size bytes; no database is involved.
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "tools/db_bench/benchmark.h"
+#include "tools/db_bench/fail.h"
+#include "tools/db_bench/flags.h"
+#include "tools/db_bench/options_from_flags.h"
+#include "util/coding/crc32c.h"
+#include "util/coding/hash.h"
+#include "util/compress/codec.h"
+
+namespace varve::bench {
+
+namespace {
+
+constexpr int64_t kBytesToHash = int64_t{5000} << 20;
+constexpr int64_t kBytesToCompress = int64_t{1} << 30;
+
+template <typename Function>
+void HashBlocks(Worker& worker, Op op, Function function) {
+  const std::string block(static_cast<size_t>(FLAGS_block_size), 'x');
+  uint64_t value = 0;
+  int64_t bytes = 0;
+  while (bytes < kBytesToHash) {
+    value += function(block.data(), block.size());
+    bytes += static_cast<int64_t>(block.size());
+    worker.stats.FinishedOps(1, op);
+  }
+  // Printed so that the work is not removed as unused.
+  std::fprintf(stderr, "... val=0x%llx\r", static_cast<unsigned long long>(value));
+  worker.stats.AddBytes(bytes);
+  worker.stats.AddMessage("(" + std::to_string(block.size()) + " per op)");
+}
+
+void Crc32c(Worker& worker) {
+  HashBlocks(worker, Op::kCrc, crc32c::Value);
+}
+
+void XxHash32(Worker& worker) {
+  HashBlocks(worker, Op::kHash, [](const char* data, size_t n) { return XXHash32(data, n); });
+}
+
+void XxHash64(Worker& worker) {
+  HashBlocks(worker, Op::kHash, [](const char* data, size_t n) { return XXHash64Low32(data, n); });
+}
+
+void Xxh3(Worker& worker) {
+  HashBlocks(worker, Op::kHash, [](const char* data, size_t n) { return XXH3Hash64(data, n, 0); });
+}
+
+// Null, with a note in the report, if there is no codec to measure.
+const Codec* CodecOfFlags(Worker& worker) {
+  CompressionType type = kNoCompression;
+  const Codec* codec = ParseCompression(FLAGS_compression_type, &type) ? FindCodec(type) : nullptr;
+  if (codec == nullptr) worker.stats.AddMessage("(compression failure)");
+  return codec;
+}
+
+CompressionOptions EffortOfFlags() {
+  CompressionOptions options;
+  options.level = FLAGS_compression_level;
+  return options;
+}
+
+void Compress(Worker& worker) {
+  const Codec* const codec = CodecOfFlags(worker);
+  if (codec == nullptr) return;
+  const CompressionOptions options = EffortOfFlags();
+  const Slice block = worker.NewValues().Next(static_cast<size_t>(FLAGS_block_size));
+  std::string compressed;
+  int64_t bytes = 0;
+  int64_t produced = 0;
+  while (bytes < kBytesToCompress) {
+    if (!codec->Compress(options, Slice(), block, &compressed)) Fail("compression failure");
+    bytes += static_cast<int64_t>(block.size());
+    produced += static_cast<int64_t>(compressed.size());
+    worker.stats.FinishedOps(1, Op::kCompress);
+  }
+  worker.stats.AddBytes(bytes);
+  std::array<char, 40> note{};
+  std::snprintf(note.data(), note.size(), "(output: %.1f%%)",
+                100.0 * static_cast<double>(produced) / static_cast<double>(bytes));
+  worker.stats.AddMessage(note.data());
+}
+
+void Uncompress(Worker& worker) {
+  const Codec* const codec = CodecOfFlags(worker);
+  if (codec == nullptr) return;
+  const Slice block = worker.NewValues().Next(static_cast<size_t>(FLAGS_block_size));
+  std::string compressed;
+  if (!codec->Compress(EffortOfFlags(), Slice(), block, &compressed)) Fail("compression failure");
+  const auto version = static_cast<uint32_t>(FLAGS_format_version);
+  std::string out(block.size(), '\0');
+  BufferSink sink;
+  sink.arg = &out;
+  sink.alloc = [](void* arg, size_t n) {
+    auto* const buffer = static_cast<std::string*>(arg);
+    return n <= buffer->size() ? buffer->data() : nullptr;
+  };
+  int64_t bytes = 0;
+  while (bytes < kBytesToCompress) {
+    Slice result;
+    const Status s = codec->Uncompress(Slice(), compressed, version, block.size(), sink, &result);
+    if (!s.ok()) Fail("decompression failure", s);
+    bytes += static_cast<int64_t>(block.size());
+    worker.stats.FinishedOps(1, Op::kUncompress);
+  }
+  worker.stats.AddBytes(bytes);
+}
+
+constexpr std::array kBenchmarks = {
+    Benchmark{.name = "crc32c", .body = Crc32c},
+    Benchmark{.name = "xxhash", .body = XxHash32},
+    Benchmark{.name = "xxhash64", .body = XxHash64},
+    Benchmark{.name = "xxh3", .body = Xxh3},
+    Benchmark{.name = "compress", .body = Compress},
+    Benchmark{.name = "uncompress", .body = Uncompress},
+};
+
+}  // namespace
+
+std::span<const Benchmark> MicroBenchmarks() {
+  return kBenchmarks;
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Benchmarks that read and write: readers beside a background thread, and loops of both.
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "varve/db.h"
+
+#include "tools/db_bench/benchmark.h"
+#include "tools/db_bench/fail.h"
+#include "tools/db_bench/flags.h"
+
+namespace varve::bench {
+
+namespace {
+
+// Walks over everything, again and again.
+void ScanUntilDone(Worker& worker) {
+  worker.stats.Exclude();
+  std::unique_ptr<Iterator> it;
+  while (!worker.run.ForegroundDone()) {
+    if (it == nullptr || !it->Valid()) {
+      if (it != nullptr && !it->status().ok()) Fail("iterator error", it->status());
+      it.reset(worker.db()->NewIterator(worker.plan.read_options));
+      it->SeekToFirst();
+      if (!it->Valid()) continue;
+    }
+    worker.stats.FinishedOps(1, Op::kOther);
+    it->Next();
+  }
+}
+
+void ReadWhileWriting(Worker& worker) {
+  worker.id == 0 ? WriteUntilDone(worker) : ReadRandom(worker);
+}
+
+void ReadWhileScanning(Worker& worker) {
+  worker.id == 0 ? ScanUntilDone(worker) : ReadRandom(worker);
+}
+
+// Single reads and writes of one thread, with what they moved.
+class Mixer {
+ public:
+  explicit Mixer(Worker& worker)
+      : worker_(worker), keys_(worker.NewKeyMaker()), values_(worker.NewValues()) {}
+
+  // Chooses the key of the following calls.
+  void Choose() {
+    worker_.SpendDraw();
+    number_ = worker_.random.Below(static_cast<uint64_t>(worker_.plan.num));
+    key_ = keys_.Make(number_);
+  }
+
+  // False, with an empty value, if the key is absent.
+  bool Read() {
+    const Status s = worker_.db()->Get(worker_.plan.read_options, family(), key_, &value_);
+    if (s.ok()) {
+      bytes_ += static_cast<int64_t>(key_.size() + value_.size());
+      ++found_;
+      return true;
+    }
+    if (!s.IsNotFound()) Fail("Get error", s);
+    value_.clear();
+    return false;
+  }
+
+  void Write(const Slice& value) {
+    const auto size = static_cast<int64_t>(key_.size() + value.size());
+    worker_.PayForWrite(size);
+    const Status s = worker_.db()->Put(worker_.plan.write_options, family(), key_, value);
+    if (!s.ok()) Fail("put error", s);
+    bytes_ += size;
+  }
+
+  Slice NextValue() { return values_.Next(); }
+  std::string* value() { return &value_; }
+  int64_t found() const { return found_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  ColumnFamilyHandle* family() const { return worker_.database.family(number_); }
+
+  Worker& worker_;
+  KeyMaker keys_;
+  ValueStream values_;
+  uint64_t number_ = 0;
+  Slice key_;
+  std::string value_;
+  int64_t found_ = 0;
+  int64_t bytes_ = 0;
+};
+
+// Of each hundred operations the first --readwritepercent are reads.
+void ReadRandomWriteRandom(Worker& worker) {
+  Mixer mixer(worker);
+  int64_t reads = 0;
+  int64_t writes = 0;
+  Budget budget(FLAGS_duration, worker.plan.reads_and_writes);
+  while (budget.Take()) {
+    mixer.Choose();
+    const bool read = (reads + writes) % 100 < FLAGS_readwritepercent;
+    if (read) {
+      static_cast<void>(mixer.Read());
+      ++reads;
+    } else {
+      mixer.Write(mixer.NextValue());
+      ++writes;
+    }
+    worker.stats.FinishedOps(1, read ? Op::kRead : Op::kWrite);
+  }
+  std::array<char, 160> note{};
+  std::snprintf(note.data(), note.size(), "( reads:%lld writes:%lld total:%lld found:%lld)",
+                static_cast<long long>(reads), static_cast<long long>(writes),
+                static_cast<long long>(worker.plan.reads_and_writes),
+                static_cast<long long>(mixer.found()));
+  worker.stats.AddMessage(note.data());
+}
+
+// Reads a value and writes the key again: a new value, or, if `append`, the old one made longer.
+void Update(Worker& worker, bool append) {
+  Mixer mixer(worker);
+  int64_t updates = 0;
+  Budget budget(FLAGS_duration, worker.plan.reads_and_writes);
+  while (budget.Take()) {
+    mixer.Choose();
+    const bool found = mixer.Read();
+    const Slice fresh = mixer.NextValue();
+    if (append) {
+      if (found) mixer.value()->push_back(',');
+      mixer.value()->append(fresh.data(), fresh.size());
+      mixer.Write(*mixer.value());
+    } else {
+      mixer.Write(fresh);
+    }
+    ++updates;
+    worker.stats.FinishedOps(1, Op::kUpdate);
+  }
+  worker.stats.AddBytes(mixer.bytes());
+  std::array<char, 100> note{};
+  std::snprintf(note.data(), note.size(), "( updates:%lld found:%lld)",
+                static_cast<long long>(updates), static_cast<long long>(mixer.found()));
+  worker.stats.AddMessage(note.data());
+}
+
+void UpdateRandom(Worker& worker) {
+  Update(worker, false);
+}
+
+void AppendRandom(Worker& worker) {
+  Update(worker, true);
+}
+
+constexpr std::array kBenchmarks = {
+    Benchmark{.name = "readwhilewriting", .body = ReadWhileWriting, .background_threads = 1},
+    Benchmark{.name = "readwhilescanning", .body = ReadWhileScanning, .background_threads = 1},
+    Benchmark{.name = "readrandomwriterandom", .body = ReadRandomWriteRandom},
+    Benchmark{.name = "updaterandom", .body = UpdateRandom},
+    Benchmark{.name = "appendrandom", .body = AppendRandom},
+};
+
+}  // namespace
+
+void WriteUntilDone(Worker& worker) {
+  worker.stats.Exclude();
+  const Plan& plan = worker.plan;
+  const int64_t num = FLAGS_bgwriter_num > 0 ? FLAGS_bgwriter_num : plan.num;
+  KeyMaker keys = worker.NewKeyMaker();
+  ValueStream values = worker.NewValues();
+  for (int64_t written = 0; !worker.run.ForegroundDone(); ++written) {
+    if (FLAGS_finish_after_writes && written == plan.writes) break;
+    const uint64_t number = worker.random.Below(static_cast<uint64_t>(num));
+    const Slice key = keys.Make(number);
+    const Slice value = values.Next();
+    const Status s =
+        worker.db()->Put(plan.write_options, worker.database.family(number), key, value);
+    if (!s.ok()) Fail("put error", s);
+    worker.stats.FinishedOps(1, Op::kWrite);
+    worker.PayForWrite(static_cast<int64_t>(key.size() + value.size()));
+  }
+}
+
+std::span<const Benchmark> MixedBenchmarks() {
+  return kBenchmarks;
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Benchmarks that only read: look-ups one by one and in batches, and scans of everything.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/db.h"
+
+#include "tools/db_bench/benchmark.h"
+#include "tools/db_bench/fail.h"
+#include "tools/db_bench/flags.h"
+
+namespace varve::bench {
+
+namespace {
+
+// Reads are paid for in groups of this many operations.
+constexpr int64_t kReadsPerPayment = 256;
+
+std::string FoundNote(int64_t found, int64_t read) {
+  std::array<char, 80> note{};
+  std::snprintf(note.data(), note.size(), "(%lld of %lld found)", static_cast<long long>(found),
+                static_cast<long long>(read));
+  return note.data();
+}
+
+// The first number of a batch whose keys lie --multiread_stride apart. When the batch is wider
+// than the key space the number wraps around: no key of the batch exists then.
+uint64_t StrideStart(Random& random, const Plan& plan) {
+  const auto stride = static_cast<uint64_t>(FLAGS_multiread_stride);
+  const auto batch = static_cast<uint64_t>(plan.batch_size);
+  const auto num = static_cast<uint64_t>(plan.num);
+  const uint64_t start = DrawReadNumber(random, plan.num);
+  return start + (batch - 1) * stride >= num ? num - batch * stride : start;
+}
+
+// The numbers of single reads; with a stride the first batch begins at the stride, not at random.
+class ReadNumbers {
+ public:
+  uint64_t Next(Worker& worker) {
+    if (FLAGS_multiread_stride <= 0) return DrawReadNumber(worker.random, worker.plan.num);
+    if (++in_batch_ == worker.plan.batch_size) {
+      in_batch_ = 0;
+      number_ = StrideStart(worker.random, worker.plan);
+    } else {
+      number_ += static_cast<uint64_t>(FLAGS_multiread_stride);
+    }
+    return number_;
+  }
+
+ private:
+  uint64_t number_ = 0;
+  int64_t in_batch_ = 0;
+};
+
+// Looks keys up until the plan's reads are done; `next` gives their numbers.
+template <typename NextNumber>
+void LookUp(Worker& worker, NextNumber next) {
+  const Plan& plan = worker.plan;
+  KeyMaker keys = worker.NewKeyMaker();
+  PinnableSlice value;
+  int64_t read = 0;
+  int64_t found = 0;
+  int64_t bytes = 0;
+  Budget budget(FLAGS_duration, plan.reads);
+  while (budget.Take()) {
+    worker.SpendDraw();
+    const uint64_t number = next();
+    const Slice key = keys.Make(number);
+    value.Reset();
+    ++read;
+    const Status s =
+        worker.db()->Get(plan.read_options, worker.database.family(number), key, &value);
+    if (s.ok()) {
+      ++found;
+      bytes += static_cast<int64_t>(key.size() + value.size());
+    } else if (!s.IsNotFound()) {
+      Fail("Get error", s);
+    }
+    if (read % kReadsPerPayment == 0) worker.PayForRead(kReadsPerPayment);
+    worker.stats.FinishedOps(1, Op::kRead);
+  }
+  worker.stats.AddBytes(bytes);
+  worker.stats.AddMessage(FoundNote(found, read) + "\n");
+}
+
+// A hundredth of the keys, all at the beginning of the key space.
+void ReadHot(Worker& worker) {
+  const int64_t hot = (worker.plan.num + 99) / 100;
+  LookUp(worker, [&] { return DrawReadNumber(worker.random, hot); });
+}
+
+// Of the default column family only.
+void Scan(Worker& worker, bool forward) {
+  const Plan& plan = worker.plan;
+  int64_t read = 0;
+  int64_t bytes = 0;
+  const std::unique_ptr<Iterator> it(worker.db()->NewIterator(plan.read_options));
+  forward ? it->SeekToFirst() : it->SeekToLast();
+  for (; read < plan.reads && it->Valid(); forward ? it->Next() : it->Prev()) {
+    bytes += static_cast<int64_t>(it->key().size() + it->value().size());
+    ++read;
+    worker.stats.FinishedOps(1, Op::kRead);
+    if (read % kReadsPerPayment == 0) worker.PayForRead(kReadsPerPayment);
+  }
+  if (!it->status().ok()) Fail("iterator error", it->status());
+  worker.stats.AddBytes(bytes);
+}
+
+void ReadForward(Worker& worker) {
+  Scan(worker, true);
+}
+
+void ReadBackward(Worker& worker) {
+  Scan(worker, false);
+}
+
+// The keys, values and statuses of one MultiGet, used again and again.
+class MultiReader {
+ public:
+  explicit MultiReader(Worker& worker)
+      : worker_(worker),
+        keys_(worker.NewKeyMaker()),
+        size_(static_cast<size_t>(worker.plan.batch_size)),
+        key_bytes_(size_ * static_cast<size_t>(worker.plan.key_size)),
+        slices_(size_),
+        pinned_(FLAGS_multiread_batched ? size_ : 0),
+        statuses_(size_) {}
+
+  void ReadBatch() {
+    worker_.SpendDraw();
+    ChooseKeys();
+    if (FLAGS_multiread_batched) {
+      worker_.db()->MultiGet(worker_.plan.read_options, worker_.db()->DefaultColumnFamily(), size_,
+                             slices_.data(), pinned_.data(), statuses_.data());
+    } else {
+      statuses_ = worker_.db()->MultiGet(worker_.plan.read_options, slices_, &strings_);
+    }
+    for (size_t i = 0; i < size_; ++i) Count(i);
+  }
+
+  int64_t found() const { return found_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  void ChooseKeys() {
+    uint64_t number = 0;
+    const auto stride = static_cast<uint64_t>(FLAGS_multiread_stride);
+    for (size_t i = 0; i < size_; ++i) {
+      if (stride == 0) {
+        number = DrawReadNumber(worker_.random, worker_.plan.num);
+      } else {
+        number = i == 0 ? StrideStart(worker_.random, worker_.plan) : number + stride;
+      }
+      SetKey(i, number);
+    }
+  }
+
+  void SetKey(size_t i, uint64_t number) {
+    if (keys_.has_existing()) {
+      slices_[i] = keys_.Make(number);
+      return;
+    }
+    const auto key_size = static_cast<size_t>(worker_.plan.key_size);
+    char* const key = key_bytes_.data() + i * key_size;
+    keys_.MakeInto(number, key);
+    slices_[i] = Slice(key, key_size);
+  }
+
+  void Count(size_t i) {
+    const Status& s = statuses_[i];
+    if (s.ok()) {
+      const size_t value = FLAGS_multiread_batched ? pinned_[i].size() : strings_[i].size();
+      bytes_ += static_cast<int64_t>(slices_[i].size() + value);
+      ++found_;
+    } else if (!s.IsNotFound()) {
+      Fail("MultiGet error", s);
+    }
+    if (FLAGS_multiread_batched) pinned_[i].Reset();
+  }
+
+  Worker& worker_;
+  KeyMaker keys_;
+  const size_t size_;
+  std::vector<char> key_bytes_;
+  std::vector<Slice> slices_;
+  std::vector<PinnableSlice> pinned_;  // With --multiread_batched, else strings_.
+  std::vector<std::string> strings_;
+  std::vector<Status> statuses_;
+  int64_t found_ = 0;
+  int64_t bytes_ = 0;
+};
+
+void MultiReadRandom(Worker& worker) {
+  const int64_t batch = worker.plan.batch_size;
+  if (worker.id == 0) {
+    std::fprintf(stderr, "entries_per_batch = %lld\n", static_cast<long long>(batch));
+  }
+  MultiReader reader(worker);
+  int64_t read = 0;
+  int64_t unpaid = 0;
+  Budget budget(FLAGS_duration, worker.plan.reads);
+  while (budget.Take(batch)) {
+    reader.ReadBatch();
+    read += batch;
+    unpaid += batch;
+    if (unpaid >= kReadsPerPayment) {
+      worker.PayForRead(unpaid);
+      unpaid = 0;
+    }
+    worker.stats.FinishedOps(batch, Op::kRead);
+  }
+  worker.stats.AddBytes(reader.bytes());
+  worker.stats.AddMessage(FoundNote(reader.found(), read));
+}
+
+void AFewReads(Plan& plan) {
+  plan.reads = std::max<int64_t>(1, plan.reads / 1000);
+}
+
+// One more byte than any stored key has.
+void LongerKeys(Plan& plan) {
+  if (FLAGS_use_existing_keys) Fail("readmissing has no use for --use_existing_keys");
+  ++plan.key_size;
+}
+
+void OneThreadAllKeys(Plan& plan) {
+  plan.threads = 1;
+  plan.reads = plan.num;
+}
+
+constexpr std::array kBenchmarks = {
+    Benchmark{.name = "readrandom", .body = ReadRandom},
+    Benchmark{.name = "readrandomsmall", .body = ReadRandom, .setup = AFewReads},
+    Benchmark{.name = "readmissing", .body = ReadRandom, .setup = LongerKeys},
+    Benchmark{.name = "readhot", .body = ReadHot},
+    Benchmark{.name = "readseq", .body = ReadForward},
+    Benchmark{.name = "readtocache", .body = ReadForward, .setup = OneThreadAllKeys},
+    Benchmark{.name = "readreverse", .body = ReadBackward},
+    Benchmark{.name = "multireadrandom", .body = MultiReadRandom},
+};
+
+}  // namespace
+
+void ReadRandom(Worker& worker) {
+  ReadNumbers numbers;
+  LookUp(worker, [&] { return numbers.Next(worker); });
+}
+
+std::span<const Benchmark> ReadBenchmarks() {
+  return kBenchmarks;
+}
+
+}  // namespace varve::bench

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Benchmarks of iterators: making them, and placing them at random keys.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "varve/db.h"
+
+#include "tools/db_bench/benchmark.h"
+#include "tools/db_bench/fail.h"
+#include "tools/db_bench/flags.h"
+
+namespace varve::bench {
+
+namespace {
+
+// One seek and the steps behind it; the iterator is new for each unless it is a tailing one, whose
+// point is to be kept.
+class Seeker {
+ public:
+  explicit Seeker(Worker& worker)
+      : worker_(worker),
+        options_(worker.plan.read_options),
+        keys_(worker.NewKeyMaker()),
+        bound_keys_(worker.NewKeyMaker()) {}
+
+  void SeekOnce() {
+    const uint64_t number = worker_.random.Below(static_cast<uint64_t>(worker_.plan.num));
+    const Slice key = keys_.Make(number);
+    SetBound(number);
+    if (iterator_ == nullptr || !options_.tailing) {
+      iterator_.reset();
+      iterator_.reset(worker_.db()->NewIterator(options_, worker_.database.family(number)));
+    }
+    iterator_->Seek(key);
+    ++read_;
+    if (iterator_->Valid() && iterator_->key() == key) ++found_;
+    for (int i = 0; i < FLAGS_seek_nexts && iterator_->Valid(); ++i) {
+      bytes_ += static_cast<int64_t>(iterator_->key().size() + iterator_->value().size());
+      FLAGS_reverse_iterator ? iterator_->Prev() : iterator_->Next();
+    }
+    if (!iterator_->status().ok()) Fail("iterator error", iterator_->status());
+  }
+
+  void Report() {
+    worker_.stats.AddBytes(bytes_);
+    std::array<char, 80> note{};
+    std::snprintf(note.data(), note.size(), "(%lld of %lld found)\n",
+                  static_cast<long long>(found_), static_cast<long long>(read_));
+    worker_.stats.AddMessage(note.data());
+  }
+
+ private:
+  void SetBound(uint64_t number) {
+    if (FLAGS_max_scan_distance <= 0) return;
+    const auto distance = static_cast<uint64_t>(FLAGS_max_scan_distance);
+    if (FLAGS_reverse_iterator) {
+      bound_ = bound_keys_.Make(number - std::min(number, distance));
+      options_.iterate_lower_bound = &bound_;
+    } else {
+      const auto num = static_cast<uint64_t>(worker_.plan.num);
+      bound_ = bound_keys_.Make(std::min(num, number + distance));
+      options_.iterate_upper_bound = &bound_;
+    }
+  }
+
+  Worker& worker_;
+  ReadOptions options_;
+  KeyMaker keys_;
+  KeyMaker bound_keys_;
+  Slice bound_;  // Into bound_keys_; options_ and the iterator refer to it.
+  std::unique_ptr<Iterator> iterator_;
+  int64_t read_ = 0;
+  int64_t found_ = 0;
+  int64_t bytes_ = 0;
+};
+
+void SeekRandom(Worker& worker) {
+  Seeker seeker(worker);
+  Budget budget(FLAGS_duration, worker.plan.reads);
+  int64_t unpaid = 0;
+  while (budget.Take()) {
+    seeker.SeekOnce();
+    if (++unpaid == 256) {
+      worker.PayForRead(unpaid);
+      unpaid = 0;
+    }
+    worker.stats.FinishedOps(1, Op::kSeek);
+  }
+  seeker.Report();
+}
+
+void NewIterator(Worker& worker) {
+  Budget budget(FLAGS_duration, worker.plan.reads);
+  while (budget.Take()) {
+    const std::unique_ptr<Iterator> it(worker.db()->NewIterator(worker.plan.read_options));
+    if (!it->status().ok()) Fail("iterator error", it->status());
+    worker.stats.FinishedOps(1, Op::kOther);
+  }
+}
+
+void SeekRandomWhileWriting(Worker& worker) {
+  worker.id == 0 ? WriteUntilDone(worker) : SeekRandom(worker);
+}
+
+void NewIteratorWhileWriting(Worker& worker) {
+  worker.id == 0 ? WriteUntilDone(worker) : NewIterator(worker);
+}
+
+constexpr std::array kBenchmarks = {
+    Benchmark{.name = "seekrandom", .body = SeekRandom},
+    Benchmark{
+        .name = "seekrandomwhilewriting", .body = SeekRandomWhileWriting, .background_threads = 1},
+    Benchmark{.name = "newiterator", .body = NewIterator},
+    Benchmark{.name = "newiteratorwhilewriting",
+              .body = NewIteratorWhileWriting,
+              .background_threads = 1},
+};
+
+}  // namespace
+
+std::span<const Benchmark> SeekBenchmarks() {
+  return kBenchmarks;
+}
+
+}  // namespace varve::bench

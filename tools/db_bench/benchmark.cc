@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of all benchmarks, and the small parts that bodies share.
+
+#include "tools/db_bench/benchmark.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tools/db_bench/fail.h"
+#include "tools/db_bench/flags.h"
+
+namespace varve::bench {
+
+namespace {
+
+constexpr std::array<std::string_view, 36> kElsewhere = {
+    "acquireload",
+    "approximatememtablestats",
+    "approximatesizerandom",
+    "backup",
+    "cache_report_problems",
+    "compact0",
+    "compact1",
+    "fillanddeleteuniquerandom",
+    "fillseekseq",
+    "fillseqdeterministic",
+    "filluniquerandomdeterministic",
+    "getmergeoperands",
+    "heapprofile",
+    "mergerandom",
+    "mixgraph",
+    "multireadwhilewriting",
+    "multiscan",
+    "openandcompact",
+    "randomreplacekeys",
+    "randomtransaction",
+    "randomwithverify",
+    "readrandomfast",
+    "readrandommergerandom",
+    "readrandomoperands",
+    "readtorowcache",
+    "readwhilemerging",
+    "replay",
+    "restore",
+    "seekrandomwhilemerging",
+    "timeseries",
+    "verify",
+    "verifyfilechecksums",
+    "xorupdaterandom",
+    "fillseqblobs",
+    "fillrandomblobs",
+    "filluniquerandomblobs",
+};
+
+// A single request may not exceed the limiter's burst.
+void Pay(RateLimiter* limiter, int64_t amount, RateLimiter::OpType type) {
+  while (amount > 0) {
+    const int64_t part = std::min(amount, limiter->GetSingleBurstBytes());
+    limiter->Request(part, Env::IO_HIGH, nullptr, type);
+    amount -= part;
+  }
+}
+
+}  // namespace
+
+void Worker::PayForWrite(int64_t bytes) {
+  if (run.write_limiter == nullptr) return;
+  Pay(run.write_limiter.get(), bytes, RateLimiter::OpType::kWrite);
+  stats.SkipWait();
+}
+
+void Worker::PayForRead(int64_t operations) {
+  if (run.read_limiter == nullptr) return;
+  Pay(run.read_limiter.get(), operations, RateLimiter::OpType::kRead);
+  stats.SkipWait();
+}
+
+Budget::Budget(int64_t seconds, int64_t count)
+    : deadline_(seconds > 0 ? NowMicros() + static_cast<uint64_t>(seconds) * 1000000 : 0),
+      count_(count) {}
+
+bool Budget::Take(int64_t n) {
+  const int64_t before = taken_;
+  taken_ += n;
+  if (deadline_ == 0) return taken_ <= count_;
+  const int64_t period = FLAGS_ops_between_duration_checks;
+  return before / period == taken_ / period || NowMicros() < deadline_;
+}
+
+const Benchmark* FindBenchmark(std::string_view name) {
+  for (const auto family : {FillBenchmarks(), ReadBenchmarks(), SeekBenchmarks(), MixedBenchmarks(),
+                            AdminBenchmarks(), MicroBenchmarks()}) {
+    for (const Benchmark& benchmark : family) {
+      if (benchmark.name == name) return &benchmark;
+    }
+  }
+  return nullptr;
+}
+
+bool IsKnownElsewhere(std::string_view name) {
+  return std::ranges::find(kElsewhere, name) != kElsewhere.end();
+}
+
+}  // namespace varve::bench

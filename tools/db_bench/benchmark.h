@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a benchmark is made of, and what it is given to run.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "varve/options.h"
+#include "varve/rate_limiter.h"
+
+#include "tools/db_bench/database.h"
+#include "tools/db_bench/keys.h"
+#include "tools/db_bench/stats.h"
+#include "tools/db_bench/values.h"
+
+namespace varve::bench {
+
+// The parameters of one benchmark: set from the flags before each, then changed by its Setup.
+struct Plan {
+  int64_t num = 0;  // Size of the key space.
+  int64_t reads = 0;
+  int64_t writes = 0;
+  int64_t deletes = 0;
+  int64_t reads_and_writes = 0;  // Of benchmarks that mix both.
+  int key_size = 0;              // Bytes.
+  size_t value_size = 0;         // Bytes; 0: as the flags say.
+  int64_t batch_size = 0;
+  int threads = 0;
+  WriteOptions write_options;
+  ReadOptions read_options;
+};
+
+// What the threads of one run share.
+struct SharedRun {
+  std::unique_ptr<RateLimiter> write_limiter;  // Null: no limit.
+  std::unique_ptr<RateLimiter> read_limiter;
+  // Threads that background work waits for. Relaxed: nothing is published by it.
+  std::atomic<int> foreground{0};
+
+  bool ForegroundDone() const { return foreground.load(std::memory_order_relaxed) == 0; }
+};
+
+// One thread of a run. Only that thread uses it.
+struct Worker {
+  const Plan& plan;
+  const Database& database;
+  const ValuePool& pool;
+  const std::vector<std::string>* existing_keys;  // Null: keys are generated.
+  const uint64_t seed;                            // Of the process.
+  SharedRun& run;
+  const int id;  // From 0.
+  Random random;
+  ThreadStats stats;
+
+  DB* db() const { return database.db(); }
+  KeyMaker NewKeyMaker() const { return KeyMaker(plan.key_size, plan.num, existing_keys); }
+  ValueStream NewValues() const { return ValueStream(pool, plan.value_size); }
+
+  // Published key streams spend a draw on the choice among several databases, of which there is
+  // only one here.
+  void SpendDraw() { random.Next(); }
+  // Wait for --benchmark_write_rate_limit and --benchmark_read_rate_limit.
+  void PayForWrite(int64_t bytes);
+  void PayForRead(int64_t operations);
+};
+
+// How many operations a loop may perform: a count, or in its place a time.
+class Budget {
+ public:
+  // `seconds` 0: `count` decides.
+  Budget(int64_t seconds, int64_t count);
+
+  // Whether `n` more operations may be made. The clock is looked at rarely.
+  bool Take(int64_t n = 1);
+
+ private:
+  const uint64_t deadline_;  // 0: none.
+  const int64_t count_;
+  int64_t taken_ = 0;
+};
+
+// One entry of --benchmarks.
+struct Benchmark {
+  using Body = void (*)(Worker& worker);
+  using Setup = void (*)(Plan& plan);
+  using Step = void (*)(Database& database);
+
+  std::string_view name;
+  // Run by every thread, timed and reported; null for a Step.
+  Body body = nullptr;
+  // Adjusts the plan first; may be null.
+  Setup setup = nullptr;
+  // Begins with an empty database.
+  bool fresh = false;
+  // Threads beyond --threads, which do background work and are not reported; they have the lowest
+  // ids.
+  int background_threads = 0;
+  // Done once in the main thread, without a report line.
+  Step step = nullptr;
+};
+
+// By family; each in the file of its name.
+std::span<const Benchmark> FillBenchmarks();
+std::span<const Benchmark> ReadBenchmarks();
+std::span<const Benchmark> SeekBenchmarks();
+std::span<const Benchmark> MixedBenchmarks();
+std::span<const Benchmark> AdminBenchmarks();
+std::span<const Benchmark> MicroBenchmarks();
+
+// Null if there is none of that name.
+const Benchmark* FindBenchmark(std::string_view name);
+// Whether the name means something elsewhere that this tool does not do.
+bool IsKnownElsewhere(std::string_view name);
+
+// Of the background threads: writes random keys until the foreground is done.
+void WriteUntilDone(Worker& worker);
+// Looks random keys up; the body of readrandom.
+void ReadRandom(Worker& worker);
+
+}  // namespace varve::bench

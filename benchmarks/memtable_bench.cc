@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "varve/comparator.h"
+
 #include "memtable/memtable.h"
 #include "util/coding/fixed.h"
-#include "varve/comparator.h"
 
 namespace varve {
 namespace {
@@ -65,9 +66,9 @@ void BM_Insert(benchmark::State& state) {
   }
   state.SetItemsProcessed(static_cast<int64_t>(n) * state.iterations());
   state.counters["bytes/entry"] = static_cast<double>(bytes) / static_cast<double>(n);
-  state.counters["ns/entry"] = benchmark::Counter(
-      static_cast<double>(n) * static_cast<double>(state.iterations()) / 1e9,
-      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["ns/entry"] =
+      benchmark::Counter(static_cast<double>(n) * static_cast<double>(state.iterations()) / 1e9,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(BM_Insert)
     ->ArgNames({"n", "random"})

@@ -12,13 +12,14 @@
 #include <optional>
 #include <utility>
 
+#include "varve/slice_transform.h"
+#include "varve/write_buffer_manager.h"
+
 #include "memtable/dynamic_bloom.h"
 #include "memtable/range_deletes.h"
 #include "memtable/skip_list.h"
 #include "util/coding/hash.h"
 #include "util/mem/arena.h"
-#include "varve/slice_transform.h"
-#include "varve/write_buffer_manager.h"
 
 namespace varve {
 
@@ -29,8 +30,8 @@ constexpr size_t kMinBlockBytes = 4 << 10;
 
 // Blocks of an eighth of the budget at most, so that the last one wastes little of it.
 size_t LargestBlock(const MemTableOptions& options) {
-  const size_t wanted = options.arena_block_bytes != 0 ? options.arena_block_bytes
-                                                       : options.write_buffer_bytes / 8;
+  const size_t wanted =
+      options.arena_block_bytes != 0 ? options.arena_block_bytes : options.write_buffer_bytes / 8;
   return std::bit_floor(std::clamp(wanted, kMinBlockBytes, kHugePageBytes));
 }
 
@@ -51,15 +52,15 @@ struct MemTable::Rep {
                           !comparator.user_comparator()->CanKeysWithDifferentByteContentsBeEqual();
       if (filter_whole_keys || opts.prefix_extractor != nullptr) {
         const double ratio = std::min(opts.prefix_bloom_size_ratio, 0.25);
-        bloom.emplace(
-            std::max<size_t>(64, static_cast<size_t>(ratio * static_cast<double>(
-                                                                 opts.write_buffer_bytes))));
+        bloom.emplace(std::max<size_t>(
+            64, static_cast<size_t>(ratio * static_cast<double>(opts.write_buffer_bytes))));
       }
     }
   }
 
   Slice WithoutTimestamp(const Slice& user_key) const {
-    return Slice(user_key.data(), user_key.size() - std::min(user_key.size(), icmp.timestamp_size()));
+    return Slice(user_key.data(),
+                 user_key.size() - std::min(user_key.size(), icmp.timestamp_size()));
   }
   void AddToFilter(const Slice& user_key);
   bool FilterExcludes(const PointLookup& lookup) const;
@@ -163,7 +164,8 @@ bool MemTable::Get(PointLookup* lookup) const {
   }
   if (rep.bloom.has_value() && rep.FilterExcludes(*lookup)) return lookup->EndIfCovered();
   const Slice user_key = lookup->user_key();
-  const SkipList::Node* node = rep.list.LowerBound(user_key, ExtractTrailer(lookup->internal_key()));
+  const SkipList::Node* node =
+      rep.list.LowerBound(user_key, ExtractTrailer(lookup->internal_key()));
   for (; node != nullptr; node = node->Next()) {
     Slice value;
     const Slice key = node->internal_key(&value);
@@ -234,22 +236,29 @@ uint64_t MemTable::entry_count() const {
   return rep_->list.totals().entries + rep_->range_deletes.count();
 }
 
-uint64_t MemTable::deletion_count() const { return rep_->list.totals().deletions; }
+uint64_t MemTable::deletion_count() const {
+  return rep_->list.totals().deletions;
+}
 
-uint64_t MemTable::range_deletion_count() const { return rep_->range_deletes.count(); }
+uint64_t MemTable::range_deletion_count() const {
+  return rep_->range_deletes.count();
+}
 
 uint64_t MemTable::data_bytes() const {
   return rep_->list.totals().bytes + rep_->range_deletes.MemoryUsage();
 }
 
-size_t MemTable::MemoryUsage() const { return rep_->MemoryUsage(); }
+size_t MemTable::MemoryUsage() const {
+  return rep_->MemoryUsage();
+}
 
 bool MemTable::ShouldSwitch() const {
   const Rep& rep = *rep_;
   const size_t budget = rep.write_buffer_bytes.load(std::memory_order_relaxed);
   const size_t held = rep.MemoryUsage();
   // Room for another whole block, as while a table is far from full.
-  if (held + rep.largest_block <= budget) [[likely]] return false;
+  if (held + rep.largest_block <= budget) [[likely]]
+    return false;
   if (Empty()) return false;
   const size_t unused = rep.arena.MemoryUsage() - rep.arena.UsedBytes();
   // The block under way is the last one that fits, and it is used up to an eighth; or it is more
@@ -279,11 +288,10 @@ void MemTable::ApproximateStats(const Slice& begin, const Slice& end, uint64_t* 
   const uint64_t first = rep_->list.EstimateRank(begin);
   const uint64_t last = rep_->list.EstimateRank(end);
   *entries = last > first ? std::min(last - first, totals.entries) : 0;
-  *bytes = totals.entries == 0
-               ? 0
-               : static_cast<uint64_t>(static_cast<double>(totals.bytes) *
-                                       static_cast<double>(*entries) /
-                                       static_cast<double>(totals.entries));
+  *bytes = totals.entries == 0 ? 0
+                               : static_cast<uint64_t>(static_cast<double>(totals.bytes) *
+                                                       static_cast<double>(*entries) /
+                                                       static_cast<double>(totals.entries));
 }
 
 }  // namespace varve

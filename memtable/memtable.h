@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <memory>
 
+#include "varve/status.h"
+
 #include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
 #include "util/key/point_lookup.h"
 #include "util/key/range_tombstone.h"
-#include "varve/status.h"
 
 namespace varve {
 
@@ -20,13 +21,13 @@ class SliceTransform;
 class WriteBufferManager;
 
 struct MemTableOptions {
-  size_t arena_block_bytes = 0;       // 0: chosen from write_buffer_bytes
+  size_t arena_block_bytes = 0;  // 0: chosen from write_buffer_bytes
   size_t write_buffer_bytes = 64 << 20;
   double prefix_bloom_size_ratio = 0;  // 0: none
   bool whole_key_filtering = false;
-  const SliceTransform* prefix_extractor = nullptr;  // outlives the memtable
+  const SliceTransform* prefix_extractor = nullptr;    // outlives the memtable
   WriteBufferManager* write_buffer_manager = nullptr;  // may be null
-  ArenaBlockPool* block_pool = nullptr;  // may be null; else outlives the memtable
+  ArenaBlockPool* block_pool = nullptr;                // may be null; else outlives the memtable
 };
 
 // Thread safety: Add may run in several threads at once; reads need no lock and may run beside it.
@@ -40,8 +41,8 @@ class MemTable {
   MemTable& operator=(const MemTable&) = delete;
 
   // Adds one entry. kTypeRangeDeletion: key is the begin, value the exclusive end.
-  // Waits for nothing. MemoryLimit when memory cannot be had, TryAgain for an entry of the same key,
-  // sequence and type, InvalidArgument from 4 GiB on.
+  // Waits for nothing. MemoryLimit when memory cannot be had, TryAgain for an entry of the same
+  // key, sequence and type, InvalidArgument from 4 GiB on.
   Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value);
 
   // Looks for the newest visible entry; reports covering tombstones first. Returns true when the
@@ -59,10 +60,10 @@ class MemTable {
   void Freeze();
 
   uint64_t id() const { return id_; }
-  uint64_t entry_count() const;           // point entries and range tombstones
-  uint64_t deletion_count() const;        // point deletions
+  uint64_t entry_count() const;     // point entries and range tombstones
+  uint64_t deletion_count() const;  // point deletions
   uint64_t range_deletion_count() const;
-  uint64_t data_bytes() const;            // keys and values as added
+  uint64_t data_bytes() const;  // keys and values as added
   // Bytes held: arena and the rest.
   size_t MemoryUsage() const;
   // True once the table is as full as write_buffer_bytes asks; cheap (one relaxed load or two).
@@ -73,7 +74,8 @@ class MemTable {
   SequenceNumber earliest_seq() const;  // no entry older than this can be here
   void set_earliest_seq(SequenceNumber seq);
   // Estimated number of entries and bytes within [begin, end) user keys.
-  void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries, uint64_t* bytes) const;
+  void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries,
+                        uint64_t* bytes) const;
   bool Empty() const { return entry_count() == 0; }
 
   // The newest log that holds updates of *later* memtables starts here: once this table is flushed,

@@ -13,7 +13,9 @@ namespace varve {
 namespace {
 
 // A reader's distance to the node it will want next, in nodes of a scan.
-void Prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
+void Prefetch(const void* p) {
+  __builtin_prefetch(p, 0, 3);
+}
 
 }  // namespace
 
@@ -63,8 +65,7 @@ int SkipList::RandomHeight() {
 
 void SkipList::RaiseHeight(int height) {
   int seen = height_.load(std::memory_order_relaxed);
-  while (seen < height &&
-         !height_.compare_exchange_weak(seen, height, std::memory_order_relaxed)) {
+  while (seen < height && !height_.compare_exchange_weak(seen, height, std::memory_order_relaxed)) {
   }
 }
 
@@ -189,8 +190,8 @@ void SkipList::LinkUpper(Node* node, int level, const Target& target, Node* prev
     if (next != nullptr) {
       // Whoever made the word lag has set overlapped_ before it changed `next`.
       const bool exact = !overlapped_.load(std::memory_order_relaxed);
-      const bool before = exact && word != target.word ? word < target.word
-                                                       : CompareNode(next, target) < 0;
+      const bool before =
+          exact && word != target.word ? word < target.word : CompareNode(next, target) < 0;
       if (before) {
         prev = next;
         continue;
@@ -209,8 +210,7 @@ void SkipList::LinkUpper(Node* node, int level, const Target& target, Node* prev
   }
 }
 
-void SkipList::Count(Counters* counters, bool exclusive, const Target& target,
-                     size_t value_bytes) {
+void SkipList::Count(Counters* counters, bool exclusive, const Target& target, size_t value_bytes) {
   const auto add = [exclusive](std::atomic<uint64_t>* counter, uint64_t n) {
     if (exclusive) {
       counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
@@ -221,8 +221,7 @@ void SkipList::Count(Counters* counters, bool exclusive, const Target& target,
   add(&counters->entries, 1);
   add(&counters->bytes, target.user_key.size() + kInternalKeyTrailerBytes + value_bytes);
   const ValueType type = UnpackType(target.trailer);
-  if (type == kTypeDeletion || type == kTypeSingleDeletion ||
-      type == kTypeDeletionWithTimestamp) {
+  if (type == kTypeDeletion || type == kTypeSingleDeletion || type == kTypeDeletionWithTimestamp) {
     add(&counters->deletions, 1);
   }
 }
@@ -237,7 +236,9 @@ SkipList::Totals SkipList::totals() const {
   return result;
 }
 
-const SkipList::Node* SkipList::First() const { return head_->Next(); }
+const SkipList::Node* SkipList::First() const {
+  return head_->Next();
+}
 
 const SkipList::Node* SkipList::Last() const {
   Node* x = head_;

@@ -140,8 +140,6 @@ Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& conte
   if (!s.ok()) {
     return Status::CopyAppendMessage(s, ", block at offset ", std::to_string(handle.offset));
   }
-  // Worth its time only for a block that is going to be searched again.
-  if (cache != nullptr && context.fill_cache) Block::AddKeyIndex(*icmp, block);
   return s;
 }
 

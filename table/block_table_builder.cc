@@ -255,7 +255,8 @@ std::string BlockTableBuilder::MakeDictionary() const {
 
   const uint64_t average = std::max<uint64_t>(held_bytes_ / held_blocks_.size(), 1);
   const uint64_t count = (wanted + average - 1) / average;
-  const size_t step = std::max<size_t>(held_blocks_.size() / static_cast<size_t>(std::max<uint64_t>(count, 1)), 1);
+  const size_t step =
+      std::max<size_t>(held_blocks_.size() / static_cast<size_t>(std::max<uint64_t>(count, 1)), 1);
   std::string samples;
   std::vector<size_t> lengths;
   for (size_t i = 0; i < held_blocks_.size() && samples.size() < wanted; i += step) {

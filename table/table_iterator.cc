@@ -10,9 +10,14 @@ namespace varve {
 namespace {
 
 FilePrefetcher MakePrefetcher(const ReadOptions& options, const TableIterOptions& iter,
-                              const BlockBasedTableOptions& table) {
+                              const BlockBasedTableOptions& table, bool direct_io) {
   if (options.readahead_size != 0) return FilePrefetcher::Fixed(options.readahead_size);
-  if (iter.for_compaction) return FilePrefetcher::Fixed();
+  if (iter.for_compaction) {
+    // Dozens of inputs are open at once. What the system reads ahead costs the process no memory,
+    // so only direct I/O needs the full distance in buffers of its own.
+    return FilePrefetcher::Fixed(direct_io ? FilePrefetcher::kCompactionReadahead
+                                           : FilePrefetcher::kLargestReadahead / 2);
+  }
   return FilePrefetcher::Adaptive(table.initial_auto_readahead_size, table.max_auto_readahead_size);
 }
 
@@ -26,7 +31,8 @@ TableIterator::TableIterator(const BlockTableReader* table, const ReadOptions& o
       prefix_mode_(iter.prefix_mode && !iter.skip_filters && table->parts().filter != nullptr &&
                    table->parts().prefixes_in_filter),
       keeps_blocks_(options.pin_data),
-      prefetcher_(MakePrefetcher(options, iter, table->parts().options)) {
+      prefetcher_(MakePrefetcher(options, iter, table->parts().options,
+                                 table->parts().file->use_direct_io())) {
   context_.options = &options_;
   context_.fill_cache = options.fill_cache && !iter.for_compaction;
   // A mapped file is read ahead by the operating system.

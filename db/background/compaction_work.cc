@@ -10,7 +10,6 @@
 #include "db/background/events.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/table_context.h"
-#include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 
@@ -52,7 +51,9 @@ void CompactionWork::Dispatch() {
   }
 }
 
-void CompactionWork::RunOne(void* work) { static_cast<CompactionWork*>(work)->BackgroundCompaction(); }
+void CompactionWork::RunOne(void* work) {
+  static_cast<CompactionWork*>(work)->BackgroundCompaction();
+}
 
 void CompactionWork::BackgroundCompaction() {
   Engine& e = *engine_;
@@ -125,7 +126,7 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   return context;
 }
 
-// Everything that needs no lock: reads, merges, writes, and makes the outputs' names durable.
+// Everything that needs no lock: reads, merges, writes.
 Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
                                const RunControl& control, int job_id, CompactionResult* result) {
   Engine& e = *engine_;
@@ -139,11 +140,7 @@ Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
     events::CompactionBegin(e, MakeInfo(*family, plan, CompactionResult(), job_id));
   }
   if (plan.trivial_move || plan.deletion_only) return Status::OK();
-  VARVE_RETURN_IF_ERROR(RunCompaction(plan, context, result));
-  if (e.directory == nullptr || result->outputs.empty()) return Status::OK();
-  const IOStatus synced = e.directory->FsyncWithDirOptions(IOOptions(), nullptr, DirFsyncOptions());
-  if (!synced.ok()) RemoveOutputs(*result);
-  return synced;
+  return RunCompaction(plan, context, result);
 }
 
 Status CompactionWork::Install(ColumnFamily* family, CompactionPlan* plan,

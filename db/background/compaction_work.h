@@ -34,7 +34,8 @@ class CompactionWork {
   Status CompactFiles(ColumnFamily* family, const CompactionOptions& options,
                       const std::vector<std::string>& names, int output_level,
                       std::vector<std::string>* output_names, CompactionJobInfo* info);
-  Status DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n, bool include_end);
+  Status DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
+                             bool include_end);
   Status SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end);
   // Ends manual compactions, returns when the last has ended, and refuses further ones until
   // EnableManual was called as often.

@@ -35,7 +35,8 @@ Status FlushWork::StartNewLog(bool force) {
   {
     MutexUnlock unlock(&e.mu);
     std::unique_ptr<FSWritableFile> file;
-    s = e.fs->NewWritableFile(path, e.LogFileOptions(), &file, nullptr);
+    s = e.logs->SyncNames();
+    if (s.ok()) s = e.fs->NewWritableFile(path, e.LogFileOptions(), &file, nullptr);
     if (s.ok()) {
       auto buffered =
           std::make_unique<WritableFileWriter>(std::move(file), path, e.LogWriterOptions());

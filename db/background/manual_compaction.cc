@@ -236,8 +236,8 @@ Status CompactionWork::CompactOneLevel(const ManualCall& call,
   return Status::OK();
 }
 
-Status CompactionWork::RunManualPlan(const ManualCall& call,
-                                     const ManualCompactionRequest& request, bool* ran) {
+Status CompactionWork::RunManualPlan(const ManualCall& call, const ManualCompactionRequest& request,
+                                     bool* ran) {
   Engine& e = *engine_;
   ColumnFamily* const family = call.family;
   *ran = false;
@@ -308,8 +308,8 @@ Status CompactionWork::MoveLevel(ColumnFamily* family, int level, int target_lev
     edit.deleted_files.emplace_back(level, file->number);
     edit.new_files.push_back(DescribeFile(*file, target_level));
   }
-  VARVE_RETURN_IF_ERROR(e.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}},
-                                                e.directory.get()));
+  VARVE_RETURN_IF_ERROR(
+      e.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}}, e.directory.get()));
   family->InstallSuperVersion();
   e.UpdateStalls();
   LogInfo(e.info_log.get(), "[%s] moved L%d to L%d", family->name().c_str(), level, target_level);

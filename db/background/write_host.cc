@@ -109,6 +109,7 @@ Status WriteHost::Insert(const Slice& rep, SequenceNumber sequence) {
   if (e.families.TakeFullFlag()) e.attention.store(true, std::memory_order_release);
   RecordTick(e.statistics, NUMBER_KEYS_WRITTEN, result.inserted);
   RecordTick(e.statistics, BYTES_WRITTEN, rep.size());
+  RecordInHistogram(e.statistics, BYTES_PER_WRITE, rep.size());
   return s;
 }
 

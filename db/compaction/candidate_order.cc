@@ -17,8 +17,8 @@ namespace {
 double WeightedBytes(const FileMetaData& file) {
   const auto size = static_cast<double>(file.size);
   if (file.num_entries == 0 || file.num_deletions * 2 < file.num_entries) return size;
-  return size * (1 + static_cast<double>(file.num_deletions) /
-                         static_cast<double>(file.num_entries));
+  return size *
+         (1 + static_cast<double>(file.num_deletions) / static_cast<double>(file.num_entries));
 }
 
 // Bytes of the next level that have to be rewritten for each byte that goes down.
@@ -29,8 +29,8 @@ std::vector<double> OverlapRatios(const Version& version, int level) {
   std::vector<double> ratios(files.size());
   size_t first = 0;
   for (size_t i = 0; i < files.size(); i++) {
-    while (first < below.size() &&
-           icmp.CompareUserKey(below[first]->largest.user_key(), files[i]->smallest.user_key()) < 0) {
+    while (first < below.size() && icmp.CompareUserKey(below[first]->largest.user_key(),
+                                                       files[i]->smallest.user_key()) < 0) {
       first++;
     }
     uint64_t overlap = 0;
@@ -56,7 +56,8 @@ size_t RoundRobinStart(const Version& version, int level) {
   }
   if (newest == nullptr) return 0;
   for (size_t i = 0; i < files.size(); i++) {
-    if (icmp.CompareUserKey(files[i]->smallest.user_key(), newest->largest.user_key()) > 0) return i;
+    if (icmp.CompareUserKey(files[i]->smallest.user_key(), newest->largest.user_key()) > 0)
+      return i;
   }
   return 0;
 }

@@ -6,8 +6,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "db/version/version.h"
 #include "varve/advanced_options.h"
+
+#include "db/version/version.h"
 
 namespace varve {
 

@@ -97,8 +97,7 @@ bool CompactionIterator::TakeKey(const Slice& key) {
   const Slice user_key_in = ExtractUserKey(key);
   const int order = has_key_ ? options_.icmp->CompareUserKey(user_key_in, user_key()) : 1;
   if (order > 0) [[likely]] {
-    if (options_.end != nullptr &&
-        options_.icmp->CompareUserKey(user_key_in, *options_.end) >= 0) {
+    if (options_.end != nullptr && options_.icmp->CompareUserKey(user_key_in, *options_.end) >= 0) {
       return false;
     }
     key_.assign(key.data(), key.size());
@@ -263,8 +262,8 @@ CompactionIterator::Step CompactionIterator::AskFilter(SequenceNumber sequence, 
       return keep ? Step::kEmit : step;
     }
     case Decision::kIOError:
-      return Fail(Status::IOError("compaction filter reported an I/O error",
-                                  options_.filter->Name()));
+      return Fail(
+          Status::IOError("compaction filter reported an I/O error", options_.filter->Name()));
     case Decision::kChangeBlobIndex:
     case Decision::kChangeWideColumnEntity:
     case Decision::kUndetermined:

@@ -36,11 +36,11 @@ struct CompactionIteratorOptions {
 };
 
 struct CompactionCounts {
-  uint64_t entries_in = 0;        // taken from the input
-  uint64_t entries_out = 0;       // handed on
-  uint64_t dropped_hidden = 0;    // a newer entry is seen instead
-  uint64_t dropped_covered = 0;   // by a range tombstone
-  uint64_t dropped_expired = 0;   // deletions with nothing beneath, SingleDeletes with their values
+  uint64_t entries_in = 0;       // taken from the input
+  uint64_t entries_out = 0;      // handed on
+  uint64_t dropped_hidden = 0;   // a newer entry is seen instead
+  uint64_t dropped_covered = 0;  // by a range tombstone
+  uint64_t dropped_expired = 0;  // deletions with nothing beneath, SingleDeletes with their values
   uint64_t dropped_by_filter = 0;
   uint64_t single_delete_mismatches = 0;
   // Entries were passed over uncounted (kRemoveAndSkipUntil).
@@ -117,14 +117,14 @@ class CompactionIterator {
 
   bool valid_ = false;
   bool has_key_ = false;
-  bool is_newest_ = false;        // the entry is the first of its user key
+  bool is_newest_ = false;  // the entry is the first of its user key
   bool starts_user_key_ = false;
-  bool input_is_ahead_ = false;   // the input stands behind the current entry already
-  bool empty_next_ = false;       // the next entry stays, without its value
-  bool in_place_ = true;          // this step left the input on the entry it dropped
-  uint32_t until_poll_ = 0;       // entries until the cancellation flags are looked at
-  uint64_t last_trailer_ = 0;     // of the input's last entry
-  std::string key_;               // the current user key with the trailer of the current entry
+  bool input_is_ahead_ = false;  // the input stands behind the current entry already
+  bool empty_next_ = false;      // the next entry stays, without its value
+  bool in_place_ = true;         // this step left the input on the entry it dropped
+  uint32_t until_poll_ = 0;      // entries until the cancellation flags are looked at
+  uint64_t last_trailer_ = 0;    // of the input's last entry
+  std::string key_;              // the current user key with the trailer of the current entry
   Slice value_;
   std::string filter_value_;
   std::string skip_until_;

@@ -30,7 +30,7 @@ struct SharedInputs {
   std::vector<CompactionInputFile> files;
   std::vector<LevelFiles> levels;  // of the plan's inputs, by index; empty for L0
   std::vector<std::shared_ptr<const FragmentedTombstones>> tombstones;
-  uint64_t entries = 0;  // point entries that the tables say they hold
+  uint64_t entries = 0;       // point entries that the tables say they hold
   bool entries_known = true;  // false: some table says nothing, as LevelDB's do
   TablePropertiesCollection properties;
 };
@@ -82,9 +82,8 @@ class Job {
 
 Status Job::OpenInputs() {
   for (const CompactionInputLevel& level : plan_.inputs) {
-    inputs_.levels.push_back(level.level == 0
-                                 ? LevelFiles()
-                                 : LevelFiles(context_.icmp, level.level, level.files));
+    inputs_.levels.push_back(
+        level.level == 0 ? LevelFiles() : LevelFiles(context_.icmp, level.level, level.files));
     for (const FileRef& file : level.files) {
       CompactionInputFile input;
       input.file = file.get();
@@ -109,7 +108,8 @@ Status Job::OpenInputs() {
 std::vector<std::unique_ptr<InternalIterator>> Job::NewInputIterators() const {
   std::vector<std::unique_ptr<InternalIterator>> children;
   for (const CompactionInputFile& input : inputs_.files) {
-    if (input.level == 0) children.push_back(input.table->NewIterator(read_options_, iter_options_));
+    if (input.level == 0)
+      children.push_back(input.table->NewIterator(read_options_, iter_options_));
   }
   for (size_t i = 0; i < plan_.inputs.size(); i++) {
     const CompactionInputLevel& level = plan_.inputs[i];
@@ -242,17 +242,16 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
 Status Job::CheckCount(const CompactionCounts& counts) const {
   if (!context_.verify_entry_count || counts.skipped) return Status::OK();
   if (inputs_.entries_known && counts.entries_in != inputs_.entries) {
-    return Status::Corruption(
-        "compaction of column family " + context_.family_name,
-        "the input tables hold " + std::to_string(inputs_.entries) + " entries, but " +
-            std::to_string(counts.entries_in) + " were read");
+    return Status::Corruption("compaction of column family " + context_.family_name,
+                              "the input tables hold " + std::to_string(inputs_.entries) +
+                                  " entries, but " + std::to_string(counts.entries_in) +
+                                  " were read");
   }
   if (counts.entries_out + counts.dropped() != counts.entries_in) {
-    return Status::Corruption(
-        "compaction of column family " + context_.family_name,
-        "of " + std::to_string(counts.entries_in) + " entries " +
-            std::to_string(counts.entries_out) + " were written and " +
-            std::to_string(counts.dropped()) + " dropped");
+    return Status::Corruption("compaction of column family " + context_.family_name,
+                              "of " + std::to_string(counts.entries_in) + " entries " +
+                                  std::to_string(counts.entries_out) + " were written and " +
+                                  std::to_string(counts.dropped()) + " dropped");
   }
   return Status::OK();
 }
@@ -303,8 +302,8 @@ Status Job::Run(CompactionResult* result) {
   VARVE_RETURN_IF_ERROR(OpenInputs());
   std::vector<std::string> cuts;
   if (plan_.max_subcompactions > 1 && plan_.output_level > 0) {
-    cuts = ChooseSubcompactionBounds(plan_, inputs_.files, *context_.icmp,
-                                     plan_.max_subcompactions);
+    cuts =
+        ChooseSubcompactionBounds(plan_, inputs_.files, *context_.icmp, plan_.max_subcompactions);
   }
   const std::vector<Slice> bounds(cuts.begin(), cuts.end());
   std::vector<Piece> pieces(bounds.size() + 1);

@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "varve/compaction_filter.h"
+#include "varve/metadata.h"
+
 #include "db/compaction/plan.h"
 #include "db/flush/table_output.h"
 #include "db/version/table_cache.h"
 #include "db/version/version_edit.h"
-#include "varve/compaction_filter.h"
-#include "varve/metadata.h"
 
 namespace varve {
 
@@ -24,9 +25,9 @@ struct CompactionContext {
   std::shared_ptr<TableCache> table_cache;
   std::vector<SequenceNumber> snapshots;  // ascending, at the job's start
   TableOutputContext output;
-  TableBuildOptions build;                      // template: file number and times per output
-  std::function<uint64_t()> new_file_number;    // any thread
-  const std::atomic<bool>* cancelled = nullptr; // checked often; ShutdownInProgress / Incomplete
+  TableBuildOptions build;                       // template: file number and times per output
+  std::function<uint64_t()> new_file_number;     // any thread
+  const std::atomic<bool>* cancelled = nullptr;  // checked often; ShutdownInProgress / Incomplete
   const std::atomic<bool>* manual_cancelled = nullptr;
   const std::atomic<bool>* user_cancelled = nullptr;  // CompactRangeOptions::canceled and its like
   Statistics* statistics = nullptr;
@@ -50,11 +51,13 @@ struct CompactionResult {
   uint64_t cpu_micros = 0;
 };
 
-// No lock is held or needed. On an error every output file is removed. Not called for trivial moves.
+// No lock is held or needed. On an error every output file is removed. Not called for trivial
+// moves.
 Status RunCompaction(const CompactionPlan& plan, const CompactionContext& context,
                      CompactionResult* result);
 
 // The edit that installs the result: inputs deleted, outputs added (or moved).
-void FillCompactionEdit(const CompactionPlan& plan, const CompactionResult& result, VersionEdit* edit);
+void FillCompactionEdit(const CompactionPlan& plan, const CompactionResult& result,
+                        VersionEdit* edit);
 
 }  // namespace varve

@@ -15,8 +15,7 @@ namespace {
 bool ShareBorderKey(const InternalKeyComparator& icmp, const FileMetaData& left,
                     const FileMetaData& right) {
   if (!icmp.EqualUserKey(left.largest.user_key(), right.smallest.user_key())) return false;
-  return left.largest.sequence() != kMaxSequenceNumber ||
-         left.largest.type() != kTypeRangeDeletion;
+  return left.largest.sequence() != kMaxSequenceNumber || left.largest.type() != kTypeRangeDeletion;
 }
 
 }  // namespace
@@ -57,9 +56,9 @@ FileSpan OverlappingSpan(const LevelFiles& files, const InternalKeyComparator& i
     span.first = files.Find(first.Encode());
   }
   span.last = span.first;
-  while (span.last < files.size() &&
-         (end == nullptr ||
-          icmp.CompareUserKey(files[span.last]->smallest.user_key(), *end) <= 0)) {
+  while (
+      span.last < files.size() &&
+      (end == nullptr || icmp.CompareUserKey(files[span.last]->smallest.user_key(), *end) <= 0)) {
     span.last++;
   }
   return span;
@@ -67,8 +66,7 @@ FileSpan OverlappingSpan(const LevelFiles& files, const InternalKeyComparator& i
 
 void GrowToCleanCut(const LevelFiles& files, const InternalKeyComparator& icmp, FileSpan* span) {
   if (span->empty()) return;
-  while (span->first > 0 &&
-         ShareBorderKey(icmp, *files[span->first - 1], *files[span->first])) {
+  while (span->first > 0 && ShareBorderKey(icmp, *files[span->first - 1], *files[span->first])) {
     span->first--;
   }
   while (span->last < files.size() &&
@@ -77,8 +75,7 @@ void GrowToCleanCut(const LevelFiles& files, const InternalKeyComparator& icmp, 
   }
 }
 
-KeyRange RangeOf(const LevelFiles& files, const InternalKeyComparator& icmp,
-                 const FileSpan& span) {
+KeyRange RangeOf(const LevelFiles& files, const InternalKeyComparator& icmp, const FileSpan& span) {
   KeyRange range;
   if (span.empty()) return range;
   range.Include(icmp, *files[span.first]);

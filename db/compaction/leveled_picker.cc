@@ -98,7 +98,8 @@ class Picker {
   // The newest files among themselves, while L0 cannot go down: fewer files to read meanwhile.
   std::unique_ptr<CompactionPlan> PickWithinL0() {
     const LevelFiles& files = version_.level(0);
-    const auto trigger = static_cast<size_t>(std::max(1, options_.level0_file_num_compaction_trigger));
+    const auto trigger =
+        static_cast<size_t>(std::max(1, options_.level0_file_num_compaction_trigger));
     if (files.size() < trigger + 2) return nullptr;
     const uint64_t limit = builder_.max_compaction_bytes();
     uint64_t bytes = 0;
@@ -168,8 +169,8 @@ class Picker {
       std::vector<bool> chosen(l0.size(), false);
       chosen[i] = true;
       GrowL0Cluster(l0, icmp_, &chosen);
-      auto plan = builder_.FromL0(chosen, shape_.base_level,
-                                  CompactionReason::kFilesMarkedForCompaction);
+      auto plan =
+          builder_.FromL0(chosen, shape_.base_level, CompactionReason::kFilesMarkedForCompaction);
       if (plan == nullptr) continue;
       plan->trivial_move = false;  // a move would leave in it what the mark is about
       return plan;

@@ -7,11 +7,12 @@
 #include <memory>
 #include <vector>
 
+#include "varve/db.h"
+#include "varve/options.h"
+
 #include "db/compaction/plan.h"
 #include "db/version/level_shape.h"
 #include "db/version/version.h"
-#include "varve/db.h"
-#include "varve/options.h"
 
 namespace varve {
 
@@ -19,9 +20,9 @@ namespace varve {
 bool NeedsCompaction(const Version& version, const LevelShape& shape,
                      const ColumnFamilyOptions& options);
 
-// The next automatic compaction, or null. Files with being_compacted set are left alone, and no plan
-// overlaps the output range of one under way (`running`). The DB mutex is held (being_compacted).
-// Does not mark anything: the caller marks the inputs.
+// The next automatic compaction, or null. Files with being_compacted set are left alone, and no
+// plan overlaps the output range of one under way (`running`). The DB mutex is held
+// (being_compacted). Does not mark anything: the caller marks the inputs.
 std::unique_ptr<CompactionPlan> PickCompaction(const VersionRef& version, const LevelShape& shape,
                                                const ColumnFamilyOptions& options,
                                                const std::vector<const CompactionPlan*>& running);
@@ -32,19 +33,19 @@ struct ManualCompactionRequest {
   const Slice* begin = nullptr;  // user keys; null = open
   const Slice* end = nullptr;    // inclusive
   bool allow_trivial_move = true;
-  uint32_t max_subcompactions = 0;  // 0: the option's
+  uint32_t max_subcompactions = 0;        // 0: the option's
   uint64_t max_file_number = UINT64_MAX;  // files written later are left alone (kForceOptimized)
 };
 
-// All files of start_level in the range plus what they overlap in output_level, or null when the start
-// level has nothing in the range. *conflict: an input is being compacted; try again later.
+// All files of start_level in the range plus what they overlap in output_level, or null when the
+// start level has nothing in the range. *conflict: an input is being compacted; try again later.
 std::unique_ptr<CompactionPlan> PickManualCompaction(
     const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
     const ManualCompactionRequest& request, const std::vector<const CompactionPlan*>& running,
     bool* conflict);
 
-// CompactFiles: exactly these files (grown to a legal set) into output_level. InvalidArgument when a
-// file is unknown or being compacted.
+// CompactFiles: exactly these files (grown to a legal set) into output_level. InvalidArgument when
+// a file is unknown or being compacted.
 Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
                         const ColumnFamilyOptions& options, const std::vector<uint64_t>& numbers,
                         int output_level, const std::vector<const CompactionPlan*>& running,

@@ -52,8 +52,8 @@ class OutputSplitter {
   // A file this full ends at a grandparent's border: the next compaction then has fewer files to
   // rewrite for each of the two.
   const uint64_t nearly_full_;
-  size_t next_ = 0;             // the first grandparent that does not end before the last key
-  uint64_t passed_bytes_ = 0;   // of grandparents that ended within the open file
+  size_t next_ = 0;            // the first grandparent that does not end before the last key
+  uint64_t passed_bytes_ = 0;  // of grandparents that ended within the open file
   bool has_boundary_ = false;
   Slice boundary_;  // largest user key of grandparents_[next_]
 };

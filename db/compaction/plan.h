@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "db/version/version.h"
 #include "varve/listener.h"
 #include "varve/options.h"
+
+#include "db/version/version.h"
 
 namespace varve {
 
@@ -20,7 +21,8 @@ struct CompactionInputLevel {
 };
 
 struct CompactionPlan {
-  std::vector<CompactionInputLevel> inputs;  // start level first; output level last if it takes part
+  std::vector<CompactionInputLevel>
+      inputs;  // start level first; output level last if it takes part
   int start_level = 0;
   int output_level = 1;
   CompactionReason reason = CompactionReason::kUnknown;

@@ -97,8 +97,8 @@ void PlanBuilder::Complete(CompactionPlan* plan) const {
   plan->version = version_;
   plan->start_level = plan->inputs.front().level;
   plan->bottommost = IsBottommost(range, plan->output_level);
-  plan->compression = CompressionForLevel(options_, plan->output_level, shape_.base_level,
-                                          plan->bottommost);
+  plan->compression =
+      CompressionForLevel(options_, plan->output_level, shape_.base_level, plan->bottommost);
   plan->compression_opts = plan->bottommost && options_.bottommost_compression_opts.enabled
                                ? options_.bottommost_compression_opts
                                : options_.compression_opts;

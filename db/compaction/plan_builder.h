@@ -7,10 +7,11 @@
 #include <memory>
 #include <vector>
 
+#include "varve/options.h"
+
 #include "db/compaction/input_span.h"
 #include "db/compaction/plan.h"
 #include "db/version/level_shape.h"
-#include "varve/options.h"
 
 namespace varve {
 

@@ -14,10 +14,7 @@ SurvivingTombstones::SurvivingTombstones(
     const std::vector<std::shared_ptr<const FragmentedTombstones>>& lists,
     const InternalKeyComparator& icmp, std::vector<SequenceNumber> snapshots, bool bottommost,
     const DeeperLevels* deeper)
-    : icmp_(icmp),
-      snapshots_(std::move(snapshots)),
-      bottommost_(bottommost),
-      deeper_(deeper) {
+    : icmp_(icmp), snapshots_(std::move(snapshots)), bottommost_(bottommost), deeper_(deeper) {
   if (lists.empty()) return;
   if (lists.size() == 1) {
     all_ = lists.front();
@@ -48,8 +45,9 @@ std::vector<SurvivingTombstones::Piece> SurvivingTombstones::Within(const Slice*
     if (icmp_.CompareUserKey(begin, end) >= 0) break;
     const bool may_exist_deeper =
         !bottommost_ && (deeper_ == nullptr || deeper_->MayHoldRange(begin, end));
-    KeepNeededTombstones(fragment.seqs, snapshots_, may_exist_deeper,
-                         [&](SequenceNumber sequence) { pieces.push_back({begin, end, sequence}); });
+    KeepNeededTombstones(fragment.seqs, snapshots_, may_exist_deeper, [&](SequenceNumber sequence) {
+      pieces.push_back({begin, end, sequence});
+    });
   }
   return pieces;
 }

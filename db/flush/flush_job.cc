@@ -42,7 +42,8 @@ Status MakeFlushFilter(const FlushInput& input, std::unique_ptr<CompactionFilter
 
 Status CheckCount(const FlushInput& input, const CompactionCounts& counts) {
   uint64_t expected = 0;
-  for (const auto& mem : input.memtables) expected += mem->entry_count() - mem->range_deletion_count();
+  for (const auto& mem : input.memtables)
+    expected += mem->entry_count() - mem->range_deletion_count();
   if (counts.skipped || counts.entries_in == expected) return Status::OK();
   return Status::Corruption("flush of column family " + input.build.column_family_name,
                             "the memtables hold " + std::to_string(expected) + " entries, but " +

@@ -6,9 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "varve/compaction_filter.h"
+
 #include "db/flush/table_output.h"
 #include "memtable/memtable.h"
-#include "varve/compaction_filter.h"
 
 namespace varve {
 
@@ -25,15 +26,16 @@ struct FlushInput {
 };
 
 struct FlushResult {
-  bool wrote_file = false;  // false: nothing survived (every entry was shadowed) or the input was empty
-  NewFile file;             // level 0
+  bool wrote_file =
+      false;     // false: nothing survived (every entry was shadowed) or the input was empty
+  NewFile file;  // level 0
   TableProperties properties;
   uint64_t entries_in = 0;       // point entries
   uint64_t entries_dropped = 0;  // of them
 };
 
-// No lock is held or needed. On an error no file is left behind. Entries that no snapshot can see are
-// dropped by the same rules as in compaction (tombstones stay).
+// No lock is held or needed. On an error no file is left behind. Entries that no snapshot can see
+// are dropped by the same rules as in compaction (tombstones stay).
 Status RunFlush(const FlushInput& input, FlushResult* result);
 
 }  // namespace varve

@@ -6,10 +6,11 @@
 #include <memory>
 #include <string>
 
-#include "db/version/version_edit.h"
-#include "table/table_builder.h"
 #include "varve/file_system.h"
 #include "varve/options.h"
+
+#include "db/version/version_edit.h"
+#include "table/table_builder.h"
 
 namespace varve {
 
@@ -30,7 +31,8 @@ struct TableOutputContext {
   bool use_direct_io = false;
 };
 
-// Thread safety: none. The file is deleted by the destructor unless Finish returned OK. The context's
+// Thread safety: none. The file is deleted by the destructor unless Finish returned OK. The
+// context's
 //   and the options' pointers outlive it.
 class TableOutput {
  public:

@@ -5,12 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "varve/snapshot.h"
+
 #include "db/read/user_key_walk.h"
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
-#include "varve/snapshot.h"
 
 namespace varve {
 
@@ -149,8 +150,9 @@ class DbIterator final : public Iterator {
 
   // Makes the source of the walk out of super_version_.
   void Build(SequenceNumber sequence);
-  // A walk that starts without a prefix does not end with one, so filters, which answer each seek for
-  // that key's prefix alone, would hide keys from it. The iterator then does without them for good.
+  // A walk that starts without a prefix does not end with one, so filters, which answer each seek
+  // for that key's prefix alone, would hide keys from it. The iterator then does without them for
+  // good.
   void TurnPrefixFiltersOff();
   void PrepareFor(const Slice& target) {
     if (!prefix_filters_->InDomain(target)) TurnPrefixFiltersOff();

@@ -8,8 +8,8 @@
 
 namespace varve {
 
-// True when the largest key is the end of a range tombstone: the file holds nothing of that user key.
-// No entry carries this trailer.
+// True when the largest key is the end of a range tombstone: the file holds nothing of that user
+// key. No entry carries this trailer.
 inline bool LargestIsExclusive(const FileMetaData& file) {
   return ExtractTrailer(file.largest.Encode()) ==
          PackSequenceAndType(kMaxSequenceNumber, kTypeRangeDeletion);

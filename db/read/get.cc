@@ -73,14 +73,14 @@ class TableSearch {
     const Slice user_key = lookup_->user_key();
     for (size_t i = files.Find(lookup_->internal_key()); i < files.size(); i++) {
       if (icmp_.CompareUserKey(user_key, files[i]->smallest.user_key()) < 0) break;
-      const bool may_continue =
-          icmp_.CompareUserKey(user_key, files[i]->largest.user_key()) >= 0;
+      const bool may_continue = icmp_.CompareUserKey(user_key, files[i]->largest.user_key()) >= 0;
       if (!may_continue || !LargestIsExclusive(*files[i])) {
         VARVE_RETURN_IF_ERROR(SearchFile(files[i], level));
         if (over()) return Status::OK();
       }
-      // Other engines may split the versions of one key between files of a level; a tombstone of
-      // the first may then be older than an entry in the second.
+      // Beyond a file that ends with this key, be it by a tombstone's exclusive end or, in other
+      // engines' databases, between two of its versions, the next file may begin with it; and what
+      // it holds may be newer than the first one's tombstones.
       if (!may_continue) break;
     }
     (void)lookup_->EndIfCovered();

@@ -19,10 +19,10 @@ struct IteratorCounters {
   uint64_t prev_found = 0;
   uint64_t seek = 0;
   uint64_t seek_found = 0;
-  uint64_t bytes = 0;            // of keys and values stood on
-  uint64_t hidden = 0;           // superseded or deleted versions passed over
-  uint64_t deleted = 0;          // deletions, and entries under range tombstones, passed over
-  uint64_t recent = 0;           // versions newer than the snapshot passed over
+  uint64_t bytes = 0;    // of keys and values stood on
+  uint64_t hidden = 0;   // superseded or deleted versions passed over
+  uint64_t deleted = 0;  // deletions, and entries under range tombstones, passed over
+  uint64_t recent = 0;   // versions newer than the snapshot passed over
   uint64_t reseeks = 0;
 
   void AddToStatistics(Statistics* statistics) const {

@@ -9,9 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "util/sync/mutex.h"
 #include "varve/snapshot.h"
 #include "varve/types.h"
+
+#include "util/sync/mutex.h"
 
 namespace varve {
 

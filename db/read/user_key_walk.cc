@@ -21,8 +21,8 @@ void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
   extractor_ = settings.prefix_extractor;
   pins_ = options.pin_data;
   reseek_after_ = settings.reseek_after;
-  budget_ = options.max_skippable_internal_keys == 0 ? UINT64_MAX
-                                                     : options.max_skippable_internal_keys;
+  budget_ =
+      options.max_skippable_internal_keys == 0 ? UINT64_MAX : options.max_skippable_internal_keys;
 }
 
 void UserKeyWalk::SetSource(std::unique_ptr<InternalIterator> source) {
@@ -143,12 +143,14 @@ UserKeyWalk::Verdict UserKeyWalk::RefuseType(uint64_t trailer) {
           "iterator: met a merge operand; merge_operator is not supported by this version"));
       break;
     case kTypeBlobIndex:
-      Fail(Status::NotSupported("iterator: met a blob reference; enable_blob_files is not "
-                                "supported by this version"));
+      Fail(
+          Status::NotSupported("iterator: met a blob reference; enable_blob_files is not "
+                               "supported by this version"));
       break;
     case kTypeWideColumnEntity:
-      Fail(Status::NotSupported("iterator: met a wide-column entity, which this version does not "
-                                "support"));
+      Fail(
+          Status::NotSupported("iterator: met a wide-column entity, which this version does not "
+                               "support"));
       break;
     default:
       Fail(Status::Corruption("iterator: met an entry of unknown type " +
@@ -165,8 +167,7 @@ inline UserKeyWalk::Verdict UserKeyWalk::Judge(const Slice& user_key, uint64_t t
     return Verdict::kDeleted;
   }
   switch (UnpackType(trailer)) {
-    [[likely]] case kTypeValue:
-      return Verdict::kLive;
+    [[likely]] case kTypeValue : return Verdict::kLive;
     case kTypeDeletion:
     case kTypeSingleDeletion:
     case kTypeDeletionWithTimestamp:

@@ -8,13 +8,14 @@
 #include <memory>
 #include <string>
 
+#include "varve/options.h"
+#include "varve/slice_transform.h"
+
 #include "db/read/iterator_counters.h"
 #include "db/read/key_buffer.h"
 #include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
 #include "util/key/range_tombstone.h"
-#include "varve/options.h"
-#include "varve/slice_transform.h"
 
 namespace varve {
 
@@ -79,7 +80,8 @@ class UserKeyWalk {
   }
   void Prev() {
     budget_left_ = budget_;
-    if (!backward_) [[unlikely]] TurnBackward();
+    if (!backward_) [[unlikely]]
+      TurnBackward();
     FindBackward();
   }
 
@@ -140,9 +142,9 @@ class UserKeyWalk {
   bool valid_ = false;
   bool backward_ = false;
   bool has_prefix_ = false;
-  bool pins_ = false;             // pin_data
-  bool key_kept_ = false;         // backward: key_ is the source's, pinned
-  bool value_kept_ = false;       // backward: value_ is the source's, pinned for its life
+  bool pins_ = false;        // pin_data
+  bool key_kept_ = false;    // backward: key_ is the source's, pinned
+  bool value_kept_ = false;  // backward: value_ is the source's, pinned for its life
   Slice key_;
   Slice value_;
   uint64_t reseek_after_ = 0;

@@ -4,10 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "varve/slice_transform.h"
+
 #include "db/read/file_bounds.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/status_macros.h"
-#include "varve/slice_transform.h"
 
 namespace varve {
 
@@ -312,12 +313,9 @@ Status AddLevelZero(const ReadOptions& options, const SuperVersion& super_versio
 
 }  // namespace
 
-std::unique_ptr<InternalIterator> NewLevelIterator(const LevelFiles* files, int level,
-                                                   TableCache* table_cache,
-                                                   const InternalKeyComparator* icmp,
-                                                   const ReadOptions& options,
-                                                   const TableIterOptions& iter_options,
-                                                   TombstoneSet* tombstones) {
+std::unique_ptr<InternalIterator> NewLevelIterator(
+    const LevelFiles* files, int level, TableCache* table_cache, const InternalKeyComparator* icmp,
+    const ReadOptions& options, const TableIterOptions& iter_options, TombstoneSet* tombstones) {
   return std::make_unique<LevelIterator>(files, level, table_cache, icmp, options, iter_options,
                                          tombstones);
 }
@@ -337,8 +335,7 @@ Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& 
   const Version& version = super_version.version();
   if (options.read_tier == kMemtableTier || version.non_empty_levels() == 0) return Status::OK();
   const TableIterOptions iter_options = IterOptionsFor(options, super_version);
-  VARVE_RETURN_IF_ERROR(
-      AddLevelZero(options, super_version, iter_options, tombstones, iterators));
+  VARVE_RETURN_IF_ERROR(AddLevelZero(options, super_version, iter_options, tombstones, iterators));
   for (int level = 1; level < version.non_empty_levels(); level++) {
     const LevelFiles& files = version.level(level);
     if (files.empty()) continue;

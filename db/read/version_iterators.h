@@ -12,15 +12,13 @@
 
 namespace varve {
 
-// One level >= 1 (or a run of disjoint files in key order) as an iterator that opens a file when it is
-// reached. Each opened file's tombstones, clipped to the file's bounds, are added to `tombstones` (may
-// be null) before its first entry is returned. `files` is borrowed and outlives the iterator.
-std::unique_ptr<InternalIterator> NewLevelIterator(const LevelFiles* files, int level,
-                                                   TableCache* table_cache,
-                                                   const InternalKeyComparator* icmp,
-                                                   const ReadOptions& options,
-                                                   const TableIterOptions& iter_options,
-                                                   TombstoneSet* tombstones);
+// One level >= 1 (or a run of disjoint files in key order) as an iterator that opens a file when it
+// is reached. Each opened file's tombstones, clipped to the file's bounds, are added to
+// `tombstones` (may be null) before its first entry is returned. `files` is borrowed and outlives
+// the iterator.
+std::unique_ptr<InternalIterator> NewLevelIterator(
+    const LevelFiles* files, int level, TableCache* table_cache, const InternalKeyComparator* icmp,
+    const ReadOptions& options, const TableIterOptions& iter_options, TombstoneSet* tombstones);
 
 // Appends one iterator per source of the super-version (memtables, L0 files, levels), newest first,
 // and adds memtable and L0 tombstones to *tombstones. With bounds, L0 files outside are left out.

@@ -13,8 +13,9 @@
 
 namespace varve {
 
-Status LogReplay::Run(const std::vector<uint64_t>& log_numbers) {
+Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log) {
   Engine& e = *engine_;
+  oldest_log_gone_ = !log_numbers.empty() && log_numbers.front() != min_log;
   max_sequence_ = e.versions->last_sequence();
   Status s;
   for (uint64_t number : log_numbers) {
@@ -59,6 +60,8 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
       stopped_at_ = 0;
     }
     first = false;
+    s = CheckContinues(record, path);
+    if (!s.ok()) return s;
     s = ApplyRecord(record, path, reader.LastRecordOffset());
     if (!s.ok()) return s;
     e.recovery.records_replayed++;
@@ -66,6 +69,21 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   }
   if (first && stopped_at_ != 0) return Status::OK();
   return JudgeDamage(number, path, reader);
+}
+
+Status LogReplay::CheckContinues(const Slice& record, const std::string& path) const {
+  const Engine& e = *engine_;
+  if (!oldest_log_gone_ || e.recovery.records_replayed > 0 || record.size() < kBatchHeaderBytes ||
+      e.options.wal_recovery_mode == WALRecoveryMode::kSkipAnyCorruptedRecords) {
+    return Status::OK();
+  }
+  const SequenceNumber sequence = DecodeFixed64(record.data());
+  if (sequence <= e.versions->last_sequence() + 1) return Status::OK();
+  return Status::Corruption(
+      path, "begins at sequence number " + std::to_string(sequence) +
+                ", but the MANIFEST ends at " + std::to_string(e.versions->last_sequence()) +
+                " and the log that it asks for next is gone: its end is missing, or a log was "
+                "deleted; nothing was changed");
 }
 
 Status LogReplay::ApplyRecord(const Slice& record, const std::string& path, uint64_t offset) {

@@ -20,8 +20,10 @@ class LogReplay {
 
   // Replays the logs with these numbers (ascending). Memtables that fill up are written to L0 on
   // the way (not when the engine is read-only); their edits are collected. Fills in
-  // engine->recovery.
-  Status Run(const std::vector<uint64_t>& log_numbers);
+  // engine->recovery. `min_log` is the oldest log that the MANIFEST asks for. If it is gone, and the
+  // first record there is leaves sequence numbers out, then the MANIFEST is older than what was
+  // deleted after it: Corruption, as what lies between cannot be had.
+  Status Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log);
   // Writes what is left in the memtables to L0.
   Status FlushRest();
 
@@ -34,6 +36,8 @@ class LogReplay {
 
  private:
   Status ReplayOne(uint64_t number, const std::string& path);
+  // Of the first record of all, when the oldest log is gone.
+  Status CheckContinues(const Slice& record, const std::string& path) const;
   Status ApplyRecord(const Slice& record, const std::string& path, uint64_t offset);
   // What the damage that a reader met means under the recovery mode: go on, stop here, or refuse.
   Status JudgeDamage(uint64_t number, const std::string& path, const wal::LogReader& reader);
@@ -45,6 +49,7 @@ class LogReplay {
   std::vector<uint64_t> damaged_logs_;
   SequenceNumber max_sequence_ = 0;
   bool wrote_tables_ = false;
+  bool oldest_log_gone_ = false;
   uint64_t stopped_at_ = 0;  // log after which point-in-time recovery stopped; 0: it did not
   SequenceNumber expected_next_ = 0;  // the sequence that would prove that nothing is missing
 };

@@ -289,7 +289,7 @@ Status Opener::ReplayLogs() {
     return Status::Corruption(e.WalDirectory(), "holds logs, and error_if_wal_file_exists is set");
   }
   replay_ = std::make_unique<LogReplay>(&e);
-  Status s = replay_->Run(log_numbers_);
+  Status s = replay_->Run(log_numbers_, min_log);
   if (s.ok())
     e.versions->set_last_sequence(std::max(e.versions->last_sequence(), replay_->max_sequence()));
   return s;

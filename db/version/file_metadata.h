@@ -8,16 +8,17 @@
 #include <memory>
 #include <string>
 
+#include "varve/types.h"
+
 #include "table/table_reader.h"
 #include "util/key/internal_key.h"
-#include "varve/types.h"
 
 namespace varve {
 
 constexpr uint64_t kUnknownEpochNumber = 0;
 
-// Shared by every Version that holds the file; when the last share goes and the file was deleted by a
-// logged edit, its number is handed to the obsolete-file queue (ObsoleteFileQueue).
+// Shared by every Version that holds the file; when the last share goes and the file was deleted by
+// a logged edit, its number is handed to the obsolete-file queue (ObsoleteFileQueue).
 //
 // Thread safety: facts are constant once the file is in a Version. being_compacted and
 //   marked_for_compaction are guarded by the DB mutex. `reader` is published once.
@@ -29,7 +30,7 @@ struct FileMetaData {
 
   uint64_t number = 0;
   uint32_t path_id = 0;
-  uint64_t size = 0;  // bytes
+  uint64_t size = 0;     // bytes
   InternalKey smallest;  // bounds of every point entry and tombstone
   InternalKey largest;
   SequenceNumber smallest_seq = 0;

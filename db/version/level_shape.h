@@ -6,17 +6,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "db/version/version.h"
 #include "varve/options.h"
+
+#include "db/version/version.h"
 
 namespace varve {
 
 // Sizes that the levels should have, and how far they are off.
 struct LevelShape {
-  int base_level = 1;  // where L0 is compacted to
-  std::vector<uint64_t> target_bytes;   // per level; [0] unused
-  std::vector<double> scores;           // per level; >= 1 wants compaction
-  std::vector<int> levels_by_score;     // descending score
+  int base_level = 1;                     // where L0 is compacted to
+  std::vector<uint64_t> target_bytes;     // per level; [0] unused
+  std::vector<double> scores;             // per level; >= 1 wants compaction
+  std::vector<int> levels_by_score;       // descending score
   uint64_t pending_compaction_bytes = 0;  // estimate of what must be rewritten to get in shape
   int l0_files = 0;
 };

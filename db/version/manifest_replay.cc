@@ -83,9 +83,10 @@ Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
   }
   VARVE_RETURN_IF_ERROR(reader.io_status());
   const wal::LogDamage& damage = reader.damage();
-  // A crash can leave zeros, or a record without some of its sectors, at the end. Nothing that writes
-  // MANIFESTs leaves zeros before a whole record.
-  if (damage.hole && !damage.torn_tail) return Status::Corruption(path_, "has zeros before its last record");
+  // A crash can leave zeros, or a record without some of its sectors, at the end. Nothing that
+  // writes MANIFESTs leaves zeros before a whole record.
+  if (damage.hole && !damage.torn_tail)
+    return Status::Corruption(path_, "has zeros before its last record");
   if (damage.first_bad_offset != UINT64_MAX && !damage.torn_tail) {
     return Status::Corruption(
         path_, damage.reason + " at offset " + std::to_string(damage.first_bad_offset));

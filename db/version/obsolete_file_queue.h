@@ -15,7 +15,8 @@ namespace varve {
 class ObsoleteFileQueue {
  public:
   // A FileRef whose last release pushes the number here if the file is obsolete by then.
-  static FileRef Track(std::shared_ptr<ObsoleteFileQueue> queue, std::unique_ptr<FileMetaData> file);
+  static FileRef Track(std::shared_ptr<ObsoleteFileQueue> queue,
+                       std::unique_ptr<FileMetaData> file);
 
   void Push(uint64_t number);
   std::vector<uint64_t> TakeAll();

@@ -7,11 +7,12 @@
 #include <memory>
 #include <string>
 
-#include "db/version/file_metadata.h"
-#include "util/sync/mutex.h"
 #include "varve/cache.h"
 #include "varve/file_system.h"
 #include "varve/options.h"
+
+#include "db/version/file_metadata.h"
+#include "util/sync/mutex.h"
 
 namespace varve {
 
@@ -37,10 +38,10 @@ class TableRef {
 
 // What is the same for every table of the family.
 struct TableCacheOptions {
-  std::string db_path;                  // where table files live
+  std::string db_path;  // where table files live
   std::shared_ptr<FileSystem> fs;
   FileOptions file_options;
-  const InternalKeyComparator* icmp = nullptr;  // outlives the cache
+  const InternalKeyComparator* icmp = nullptr;            // outlives the cache
   std::shared_ptr<const ColumnFamilyOptions> cf_options;  // table factory, prefix extractor
   Statistics* statistics = nullptr;
   SystemClock* clock = nullptr;

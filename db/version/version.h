@@ -16,8 +16,8 @@ namespace varve {
 // The files of one level. L0: newest first (descending epoch, then largest sequence, then number).
 // Deeper levels: ascending, disjoint.
 //
-// Searching compares 8-byte words of the keys after the prefix that all bounds share, and a whole key
-// only to decide ties.
+// Searching compares 8-byte words of the keys after the prefix that all bounds share, and a whole
+// key only to decide ties.
 class LevelFiles {
  public:
   LevelFiles() = default;

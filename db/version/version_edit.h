@@ -10,9 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "db/version/file_metadata.h"
 #include "varve/slice.h"
 #include "varve/status.h"
+
+#include "db/version/file_metadata.h"
 
 namespace varve {
 

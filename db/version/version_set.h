@@ -12,12 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "varve/file_system.h"
+#include "varve/options.h"
+
 #include "db/version/obsolete_file_queue.h"
 #include "db/version/version.h"
 #include "db/version/version_edit.h"
 #include "util/sync/mutex.h"
-#include "varve/file_system.h"
-#include "varve/options.h"
 
 namespace varve {
 
@@ -25,15 +26,15 @@ namespace wal {
 class LogWriter;
 }
 
-// A column family as the MANIFEST knows it. Guarded by the DB mutex, but for what is constant. Shared
-// with the run-time column family, which may outlive the set.
+// A column family as the MANIFEST knows it. Guarded by the DB mutex, but for what is constant.
+// Shared with the run-time column family, which may outlive the set.
 struct FamilyVersions {
-  uint32_t id = 0;                // constant
-  std::string name;               // constant
-  std::string comparator_name;    // constant
+  uint32_t id = 0;                              // constant
+  std::string name;                             // constant
+  std::string comparator_name;                  // constant
   std::unique_ptr<InternalKeyComparator> icmp;  // constant
-  int num_levels = 7;             // constant
-  uint64_t log_number = 0;        // updates in logs below it are all in tables
+  int num_levels = 7;                           // constant
+  uint64_t log_number = 0;                      // updates in logs below it are all in tables
   VersionRef current;
   uint64_t next_epoch_number = 1;
   std::string full_history_ts_low;
@@ -68,7 +69,8 @@ struct VersionSetOptions {
 };
 
 // Locking: the DB mutex guards everything but the atomics; LogAndApply releases it while it writes.
-// Errors: after a failed append or sync the MANIFEST is abandoned; the next LogAndApply starts a new
+// Errors: after a failed append or sync the MANIFEST is abandoned; the next LogAndApply starts a
+// new
 //   one that holds the whole state. (A failed append's outcome is not known until then.)
 class VersionSet {
  public:
@@ -78,20 +80,21 @@ class VersionSet {
   // Writes the first MANIFEST of a new database (default family only) and CURRENT, and recovers it.
   Status CreateNew(const FamilyToOpen& default_family, const std::string& db_id);
 
-  // Reads CURRENT and its MANIFEST, in place of all that this set held. Read-write: every family of the MANIFEST must be named
-  // (InvalidArgument lists those that are not). Refuses comparators of another name, levels beyond
-  // num_levels, missing or wrong-sized table files (Corruption lists them), blob files, overlapping
-  // levels. Nothing is written.
+  // Reads CURRENT and its MANIFEST, in place of all that this set held. Read-write: every family of
+  // the MANIFEST must be named (InvalidArgument lists those that are not). Refuses comparators of
+  // another name, levels beyond num_levels, missing or wrong-sized table files (Corruption lists
+  // them), blob files, overlapping levels. Nothing is written.
   Status Recover(const std::vector<FamilyToOpen>& families);
-  static Status ListFamilies(const std::string& db_name, FileSystem* fs, std::vector<std::string>* names);
+  static Status ListFamilies(const std::string& db_name, FileSystem* fs,
+                             std::vector<std::string>* names);
 
-  // Logs all edits (one atomic group when there are several), syncs, then installs the new versions.
-  // Serialises concurrent callers in order of arrival. The directory (`dir`, or opened for it when
-  // null) is fsynced before an edit that adds files, whose names it makes durable, and around a new
-  // MANIFEST. With new_manifest a fresh MANIFEST with the whole state is started first. Edits of
-  // families dropped meanwhile are left out; ColumnFamilyDropped if that leaves nothing.
-  // Fills in: numbers of the whole database, epochs of files without one (new L0 files in the order
-  // given, others inherit the oldest of the files deleted with them).
+  // Logs all edits (one atomic group when there are several), syncs, then installs the new
+  // versions. Serialises concurrent callers in order of arrival. The directory (`dir`, or opened
+  // for it when null) is fsynced before an edit that adds files, whose names it makes durable, and
+  // around a new MANIFEST. With new_manifest a fresh MANIFEST with the whole state is started
+  // first. Edits of families dropped meanwhile are left out; ColumnFamilyDropped if that leaves
+  // nothing. Fills in: numbers of the whole database, epochs of files without one (new L0 files in
+  // the order given, others inherit the oldest of the files deleted with them).
   Status LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir, bool new_manifest = false);
 
   // Adds a family; *family points into the set. The options' comparator and level count are taken.
@@ -113,15 +116,17 @@ class VersionSet {
   uint64_t manifest_file_size() const;
   // Syncs and closes the MANIFEST; no edit may follow.
   Status CloseManifest();
-  // True after an append or a sync of the MANIFEST failed, until a fresh one is in force: whether the
-  // failed edit is on disk is not known, so files it names must stay.
+  // True after an append or a sync of the MANIFEST failed, until a fresh one is in force: whether
+  // the failed edit is on disk is not known, so files it names must stay.
   bool manifest_in_doubt() const;
   const std::string& db_id() const { return db_id_; }
   void set_db_id(const std::string& id) { db_id_ = id; }
 
   // Newest sequence that readers may see (published with release by the write path).
   SequenceNumber last_sequence() const { return last_sequence_.load(std::memory_order_acquire); }
-  void set_last_sequence(SequenceNumber seq) { last_sequence_.store(seq, std::memory_order_release); }
+  void set_last_sequence(SequenceNumber seq) {
+    last_sequence_.store(seq, std::memory_order_release);
+  }
 
   uint64_t min_log_number_to_keep() const { return min_log_number_to_keep_; }
   void set_min_log_number_to_keep(uint64_t n) { min_log_number_to_keep_ = n; }

@@ -210,7 +210,11 @@ void VersionSet::StampEdits(const std::vector<VersionEdit*>& edits) {
   SequenceNumber sequence = std::max(logged_sequence_, last_sequence());
   for (const VersionEdit* edit : edits) {
     sequence = std::max(sequence, edit->last_sequence.value_or(0));
-    for (const NewFile& file : edit->new_files) sequence = std::max(sequence, file.largest_seq);
+    MarkFileNumberUsed(edit->log_number.value_or(0));
+    for (const NewFile& file : edit->new_files) {
+      sequence = std::max(sequence, file.largest_seq);
+      MarkFileNumberUsed(file.number);
+    }
   }
   logged_sequence_ = sequence;
   for (VersionEdit* edit : edits) {

@@ -7,10 +7,11 @@
 #include <memory>
 #include <string>
 
-#include "db/wal/log_format.h"
 #include "varve/options.h"
 #include "varve/slice.h"
 #include "varve/status.h"
+
+#include "db/wal/log_format.h"
 
 namespace varve {
 class SequentialFileReader;
@@ -22,9 +23,9 @@ namespace varve::wal {
 struct LogDamage {
   uint64_t dropped_bytes = 0;
   uint64_t first_bad_offset = UINT64_MAX;
-  std::string reason;           // of the first damage
-  bool torn_tail = false;       // the log ends inside a record
-  bool hole = false;            // a zero region, then something that is not zero
+  std::string reason;      // of the first damage
+  bool torn_tail = false;  // the log ends inside a record
+  bool hole = false;       // a zero region, then something that is not zero
 };
 
 // Thread safety: none.

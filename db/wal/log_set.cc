@@ -92,6 +92,20 @@ IOStatus LogSet::SyncLogs(bool current) {
   return s;
 }
 
+IOStatus LogSet::SyncNames() {
+  MutexLock lock(&mu_);
+  while (syncing_) sync_done_.Wait();
+  if (!directory_dirty_ || directory_ == nullptr) return IOStatus::OK();
+  syncing_ = true;
+  lock.Unlock();
+  IOStatus s = directory_->Fsync(IOOptions(), nullptr);
+  lock.Lock();
+  syncing_ = false;
+  sync_done_.SignalAll();
+  if (s.ok()) directory_dirty_ = false;
+  return s;
+}
+
 bool LogSet::AllSynced() const {
   MutexLock lock(&mu_);
   return std::all_of(logs_.begin(), logs_.end(),

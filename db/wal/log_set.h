@@ -25,6 +25,9 @@ class LogSet {
 
   // Makes `writer` the current log. The one before is closed once it is durable or obsolete.
   void Switch(std::unique_ptr<wal::LogWriter> writer, FSDirectory* directory);
+  // Makes the names of all logs durable. Asked for before the next log is made: a crash must not
+  // leave a log whose predecessor has vanished with its name.
+  IOStatus SyncNames();
   IOStatus Append(const Slice& record);
   // Hands the current log's buffer to the file system (manual_wal_flush).
   IOStatus FlushBuffer();

@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <memory>
 
-#include "db/wal/log_format.h"
-#include "util/sync/mutex.h"
 #include "varve/io_status.h"
 #include "varve/slice.h"
+
+#include "db/wal/log_format.h"
+#include "util/sync/mutex.h"
 
 namespace varve {
 class WritableFileWriter;

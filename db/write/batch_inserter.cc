@@ -28,7 +28,8 @@ Status CheckType(ValueType type) {
     case kTypeWideColumnEntity:
       return Status::NotSupported("write batch: a wide-column entity (PutEntity) is not supported");
     case kTypeValuePreferredSeqno:
-      return Status::NotSupported("write batch: a put with a write time (TimedPut) is not supported");
+      return Status::NotSupported(
+          "write batch: a put with a write time (TimedPut) is not supported");
     case kTypeBeginPrepareXID:
     case kTypeEndPrepareXID:
     case kTypeCommitXID:

@@ -25,8 +25,8 @@ struct BatchInsertResult {
   uint64_t inserted = 0;             // entries that reached a memtable
 };
 
-// Inserts the records with sequences from `sequence` on. Records of unknown families are skipped (they
-// still consume a sequence); nothing else is.
+// Inserts the records with sequences from `sequence` on. Records of unknown families are skipped
+// (they still consume a sequence); nothing else is.
 Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* resolver,
                    BatchInsertResult* result);
 

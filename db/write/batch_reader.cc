@@ -13,11 +13,11 @@ namespace {
 // What follows a tag.
 enum Shape : uint8_t {
   kUnknown = 0,
-  kKey,           // one string
-  kKeyValue,      // two strings
-  kName,          // one string, of a record that takes no sequence
-  kTwoNames,      // two such
-  kNothing,       // no payload, no sequence
+  kKey,       // one string
+  kKeyValue,  // two strings
+  kName,      // one string, of a record that takes no sequence
+  kTwoNames,  // two such
+  kNothing,   // no payload, no sequence
 };
 
 struct Tag {

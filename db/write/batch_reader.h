@@ -5,9 +5,10 @@
 
 #include <cstdint>
 
-#include "util/key/internal_key.h"
 #include "varve/slice.h"
 #include "varve/status.h"
+
+#include "util/key/internal_key.h"
 
 namespace varve {
 
@@ -16,8 +17,8 @@ constexpr size_t kBatchHeaderBytes = 12;  // fixed64 sequence, fixed32 count
 struct BatchRecord {
   ValueType type = kTypeValue;  // column-family forms folded into the plain ones
   uint32_t column_family = 0;
-  Slice key;    // range deletion: begin. log data: the blob. markers: the name, if any
-  Slice value;  // range deletion: end
+  Slice key;            // range deletion: begin. log data: the blob. markers: the name, if any
+  Slice value;          // range deletion: end
   bool counted = true;  // consumes a sequence number
 };
 

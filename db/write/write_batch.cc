@@ -227,7 +227,9 @@ void WriteBatch::Clear() {
   has_key_with_ts_ = false;
 }
 
-uint32_t WriteBatch::Count() const { return WriteBatchInternal::Count(*this); }
+uint32_t WriteBatch::Count() const {
+  return WriteBatchInternal::Count(*this);
+}
 
 Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
                                      const SliceParts& key, const SliceParts& value) {
@@ -269,9 +271,8 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t
   if (has_value) AppendPrefixed(&rep, value_bytes, value);
   if (counted) SetCount(batch, count + 1);
   // Not concurrent with other calls; the atomic is for const ones.
-  batch->content_flags_.store(
-      batch->content_flags_.load(std::memory_order_relaxed) | FlagOf(type),
-      std::memory_order_relaxed);
+  batch->content_flags_.store(batch->content_flags_.load(std::memory_order_relaxed) | FlagOf(type),
+                              std::memory_order_relaxed);
   if (batch->protection_ != nullptr && counted) return AddChecksum(batch, needed - record_bytes);
   return Status::OK();
 }
@@ -481,24 +482,42 @@ bool WriteBatchInternal::Has(const WriteBatch& batch, uint32_t flag) {
   return (flags & flag) != 0;
 }
 
-bool WriteBatch::HasPut() const { return WriteBatchInternal::Has(*this, kHasPut); }
-bool WriteBatch::HasTimedPut() const { return WriteBatchInternal::Has(*this, kHasTimedPut); }
-bool WriteBatch::HasPutEntity() const { return WriteBatchInternal::Has(*this, kHasPutEntity); }
-bool WriteBatch::HasDelete() const { return WriteBatchInternal::Has(*this, kHasDelete); }
+bool WriteBatch::HasPut() const {
+  return WriteBatchInternal::Has(*this, kHasPut);
+}
+bool WriteBatch::HasTimedPut() const {
+  return WriteBatchInternal::Has(*this, kHasTimedPut);
+}
+bool WriteBatch::HasPutEntity() const {
+  return WriteBatchInternal::Has(*this, kHasPutEntity);
+}
+bool WriteBatch::HasDelete() const {
+  return WriteBatchInternal::Has(*this, kHasDelete);
+}
 bool WriteBatch::HasSingleDelete() const {
   return WriteBatchInternal::Has(*this, kHasSingleDelete);
 }
-bool WriteBatch::HasDeleteRange() const { return WriteBatchInternal::Has(*this, kHasDeleteRange); }
-bool WriteBatch::HasMerge() const { return WriteBatchInternal::Has(*this, kHasMerge); }
+bool WriteBatch::HasDeleteRange() const {
+  return WriteBatchInternal::Has(*this, kHasDeleteRange);
+}
+bool WriteBatch::HasMerge() const {
+  return WriteBatchInternal::Has(*this, kHasMerge);
+}
 bool WriteBatch::HasBeginPrepare() const {
   return WriteBatchInternal::Has(*this, kHasBeginPrepare);
 }
-bool WriteBatch::HasEndPrepare() const { return WriteBatchInternal::Has(*this, kHasEndPrepare); }
-bool WriteBatch::HasCommit() const { return WriteBatchInternal::Has(*this, kHasCommit); }
-bool WriteBatch::HasRollback() const { return WriteBatchInternal::Has(*this, kHasRollback); }
+bool WriteBatch::HasEndPrepare() const {
+  return WriteBatchInternal::Has(*this, kHasEndPrepare);
+}
+bool WriteBatch::HasCommit() const {
+  return WriteBatchInternal::Has(*this, kHasCommit);
+}
+bool WriteBatch::HasRollback() const {
+  return WriteBatchInternal::Has(*this, kHasRollback);
+}
 
-Status WriteBatch::UpdateTimestamps(
-    const Slice& ts, std::function<size_t(uint32_t column_family_id)> ts_sz_func) {
+Status WriteBatch::UpdateTimestamps(const Slice& ts,
+                                    std::function<size_t(uint32_t column_family_id)> ts_sz_func) {
   if (ts.empty()) return Status::InvalidArgument("write batch: an empty timestamp");
   // Where timestamps lie; nothing is changed before all of the batch has been seen.
   std::vector<size_t> places;

@@ -56,7 +56,9 @@ void WriteBatch::Handler::Delete(const Slice& /*key*/) {}
 void WriteBatch::Handler::SingleDelete(const Slice& /*key*/) {}
 void WriteBatch::Handler::Merge(const Slice& /*key*/, const Slice& /*value*/) {}
 void WriteBatch::Handler::LogData(const Slice& /*blob*/) {}
-bool WriteBatch::Handler::Continue() { return true; }
+bool WriteBatch::Handler::Continue() {
+  return true;
+}
 
 Status WriteBatch::Handler::DeleteRangeCF(uint32_t /*column_family_id*/, const Slice& /*begin_key*/,
                                           const Slice& /*end_key*/) {
@@ -86,13 +88,17 @@ Status WriteBatch::Handler::MarkEndPrepare(const Slice& /*xid*/) {
   return NotHandled("MarkEndPrepare");
 }
 
-Status WriteBatch::Handler::MarkNoop(bool /*empty_batch*/) { return NotHandled("MarkNoop"); }
+Status WriteBatch::Handler::MarkNoop(bool /*empty_batch*/) {
+  return NotHandled("MarkNoop");
+}
 
 Status WriteBatch::Handler::MarkRollback(const Slice& /*xid*/) {
   return NotHandled("MarkRollback");
 }
 
-Status WriteBatch::Handler::MarkCommit(const Slice& /*xid*/) { return NotHandled("MarkCommit"); }
+Status WriteBatch::Handler::MarkCommit(const Slice& /*xid*/) {
+  return NotHandled("MarkCommit");
+}
 
 Status WriteBatch::Handler::MarkCommitWithTimestamp(const Slice& /*xid*/,
                                                     const Slice& /*commit_ts*/) {

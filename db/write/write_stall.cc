@@ -21,8 +21,12 @@ std::string Exceeds(const char* what, uint64_t value, const char* option, uint64
 }
 
 // Limits of counts: one that is not positive never matches.
-bool Reached(int value, int limit) { return limit > 0 && value >= limit; }
-bool Reached(uint64_t value, uint64_t limit) { return limit > 0 && value >= limit; }
+bool Reached(int value, int limit) {
+  return limit > 0 && value >= limit;
+}
+bool Reached(uint64_t value, uint64_t limit) {
+  return limit > 0 && value >= limit;
+}
 
 }  // namespace
 
@@ -55,7 +59,8 @@ StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& opti
   return {};
 }
 
-std::string StallVerdict::Reason(const StallInput& input, const ColumnFamilyOptions& options) const {
+std::string StallVerdict::Reason(const StallInput& input,
+                                 const ColumnFamilyOptions& options) const {
   if (condition == WriteStallCondition::kNormal) return "no stall";
   const bool stopped = condition == WriteStallCondition::kStopped;
   const std::string verb = stopped ? "stopped: " : "delayed: ";

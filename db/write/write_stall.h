@@ -39,8 +39,8 @@ class DelayPacer {
  public:
   // 0: 16 MiB/s. The rate never rises above this and never falls below 16 KiB/s.
   explicit DelayPacer(uint64_t initial_bytes_per_second);
-  // Called whenever a delayed family's debt was judged anew: the rate falls while debt grows (faster
-  // near a stop) and recovers while it shrinks.
+  // Called whenever a delayed family's debt was judged anew: the rate falls while debt grows
+  // (faster near a stop) and recovers while it shrinks.
   void Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_now, bool near_stop,
               bool left_stop);
   // No family is delayed any more. Counts once after each Adjust.

@@ -96,52 +96,7 @@ void DataBlockCursor::Seek(const Slice& target) {
     Ended();
     return;
   }
-  if (const BlockKeyIndex* index = block_->key_index(); index != nullptr) [[likely]] {
-    SeekByWords(*index, target);
-  } else {
-    SeekByRestarts(target);
-  }
-}
-
-void DataBlockCursor::SeekToIndexed(const BlockKeyIndex& index, size_t i) {
-  const char* const start = block_->entries_begin() + index.offset(i);
-  BlockEntryHeader header;
-  const char* const unshared = DecodeBlockEntry(start, limit_, &header);
-  const size_t known = index.prefix_size() + sizeof(uint64_t);
-  // With a whole trailer of its own, what the entry shares are bytes of its user key.
-  if (unshared == nullptr || header.unshared < kInternalKeyTrailerBytes || header.shared > known) {
-    SeekToOffset(index.offset(i));
-    return;
-  }
-  if (known > capacity_) GrowBuffer(known, 0);
-  index.CopyKeyStart(i, buffer_);
-  raw_ = Slice(buffer_, header.shared);
-  next_ = start;
-  ParseNext();
-}
-
-void DataBlockCursor::SeekByWords(const BlockKeyIndex& index, const Slice& target) {
-  uint64_t word = 0;
-  const int side = index.Locate(ExtractUserKey(target), &word);
-  if (side < 0) {
-    SeekToFirst();
-    return;
-  }
-  const size_t low = side > 0 ? index.size() : index.LowerBound(word);
-  if (low == index.size()) {
-    next_ = limit_;
-    Ended();
-    return;
-  }
-  SeekToIndexed(index, low);
-  if (index.word(low) != word) return;  // beyond the target, as are all that follow
-  uint64_t comparisons = 0;
-  while (valid_) {
-    comparisons++;
-    if (icmp_->Compare(key_, target) >= 0) break;
-    ParseNext();
-  }
-  CountUserKeyComparisons(comparisons);
+  SeekByRestarts(target);
 }
 
 void DataBlockCursor::SeekByRestarts(const Slice& target) {

@@ -89,8 +89,6 @@ class DataBlockCursor {
   void GrowBuffer(size_t need, size_t keep);
   void OverrideSequence();
   // To entry i of the key index, whose key is put together without walking to it if possible.
-  void SeekToIndexed(const BlockKeyIndex& index, size_t i);
-  void SeekByWords(const BlockKeyIndex& index, const Slice& target);
   void SeekByRestarts(const Slice& target);
   // The whole key stored at a restart point; false if it is not whole.
   bool RestartKey(uint32_t restart, Slice* key) const;

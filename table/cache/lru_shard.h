@@ -19,7 +19,7 @@ namespace varve {
 // An entry in the table is on the list, except that eviction takes those off that it finds
 // referenced; the last release puts them back. An entry not in the table (erased, replaced) is not
 // on the list and goes with its last reference.
-struct alignas(64) LruEntry {
+struct LruEntry {
   static constexpr uint32_t kInlineKeyBytes = 16;
 
   LruEntry* chain = nullptr;  // next in the hash bucket; or next to free

@@ -94,6 +94,7 @@ class IndexCursor {
     if (pos_ + 1 >= leaf_->size()) return;
     Prefetch(pos_ + 1);
     const char* const data = static_cast<const char*>(leaf_->hints(pos_ + 1).data());
+    if (data == nullptr) return;
     __builtin_prefetch(data);
     __builtin_prefetch(data + 64);
   }

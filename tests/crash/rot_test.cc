@@ -304,7 +304,7 @@ class RottingShape {
         if (!lost.empty()) result.wrong = "an older state, and " + lost + " is gone";
       }
     }
-    if (result.wrong.empty()) GoOn(db.get(), handles, verdict, &result);
+    if (result.wrong.empty()) GoOn(db.get(), handles, verdict, least, &result);
     CloseWithFamilies(&db, &handles);
     if (result.wrong.empty() && Open(env.get(), &db, &handles).ok()) {
       verdict = ReadTolerantly(db.get(), handles, states_, least, most);
@@ -315,16 +315,17 @@ class RottingShape {
   }
 
   // What reads right may be verified and compacted; what cannot be read stays an error.
-  void GoOn(DB* db, const Handles& handles, const Verdict& first, CaseResult* result) const {
+  void GoOn(DB* db, const Handles& handles, const Verdict& first, uint64_t least,
+            CaseResult* result) const {
     const Status verified = db->VerifyChecksum(ReadOptions());
     if (verified.ok() && first.errors > 0 && first.first_error.find("checksum") != std::string::npos) {
       result->wrong = "VerifyChecksum is content, though a read said " + first.first_error;
       return;
     }
     const bool compacted = Compact(db, handles);
-    const uint64_t least = first.errors == 0 ? first.n : 0;
-    const uint64_t most = first.errors == 0 ? first.n : states_.most();
-    const Verdict verdict = ReadTolerantly(db, handles, states_, least, most);
+    const bool known = first.errors == 0;
+    const Verdict verdict = ReadTolerantly(db, handles, states_, known ? first.n : least,
+                                           known ? first.n : states_.most());
     if (!verdict.wrong.empty()) result->wrong = "after compaction: " + verdict.wrong;
     if (compacted && result->wrong.empty() && verdict.errors > 0) {
       result->wrong = "compaction was content, but then: " + verdict.first_error;

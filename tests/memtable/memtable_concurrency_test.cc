@@ -10,15 +10,18 @@
 #include <thread>
 #include <vector>
 
-#include "memtable/memtable.h"
 #include "varve/comparator.h"
+
+#include "memtable/memtable.h"
 
 namespace varve {
 namespace {
 
 constexpr int kKeys = 200;
 
-std::string KeyOf(uint64_t n) { return "key" + std::to_string(1000 + n % kKeys); }
+std::string KeyOf(uint64_t n) {
+  return "key" + std::to_string(1000 + n % kKeys);
+}
 
 const InternalKeyComparator& Order() {
   static const InternalKeyComparator order(BytewiseComparator());

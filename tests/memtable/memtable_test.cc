@@ -122,7 +122,8 @@ TEST_F(MemTableTest, TheSameKeyAndSequenceIsRefused) {
 }
 
 TEST_F(MemTableTest, AnIteratorWalksBothWaysAndSeeksBothWays) {
-  for (int i = 0; i < 100; i += 2) Put(static_cast<SequenceNumber>(i + 1), std::to_string(100 + i), "v" + std::to_string(i));
+  for (int i = 0; i < 100; i += 2)
+    Put(static_cast<SequenceNumber>(i + 1), std::to_string(100 + i), "v" + std::to_string(i));
   const auto it = mem_->NewIterator();
   EXPECT_FALSE(it->Valid());
   int seen = 0;
@@ -180,7 +181,8 @@ TEST_F(MemTableTest, TheFilterNeverHidesAKey) {
 }
 
 TEST(MemTableSizeTest, IsFullJustBelowItsBudget) {
-  for (const size_t budget : {size_t{64} << 10, size_t{1} << 20, size_t{10} << 20, size_t{64} << 20}) {
+  for (const size_t budget :
+       {size_t{64} << 10, size_t{1} << 20, size_t{10} << 20, size_t{64} << 20}) {
     for (const size_t value_bytes : {size_t{10}, size_t{100}, size_t{1000}}) {
       MemTableOptions options;
       options.write_buffer_bytes = budget;

@@ -66,8 +66,7 @@ std::string MakeKey(Shape shape, size_t i, std::mt19937_64* random) {
   return "";
 }
 
-class SkipListTest
-    : public testing::TestWithParam<std::tuple<const Comparator*, Shape>> {
+class SkipListTest : public testing::TestWithParam<std::tuple<const Comparator*, Shape>> {
  protected:
   SkipListTest()
       : comparator_(std::get<0>(GetParam())),

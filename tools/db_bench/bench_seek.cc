@@ -17,8 +17,8 @@ namespace varve::bench {
 
 namespace {
 
-// One seek and the steps behind it; the iterator is new for each unless it is a tailing one, whose
-// point is to be kept.
+// One seek in the default column family and the steps behind it; the iterator is new for each
+// unless it is a tailing one, whose point is to be kept.
 class Seeker {
  public:
   explicit Seeker(Worker& worker)
@@ -33,7 +33,7 @@ class Seeker {
     SetBound(number);
     if (iterator_ == nullptr || !options_.tailing) {
       iterator_.reset();
-      iterator_.reset(worker_.db()->NewIterator(options_, worker_.database.family(number)));
+      iterator_.reset(worker_.db()->NewIterator(options_));
     }
     iterator_->Seek(key);
     ++read_;

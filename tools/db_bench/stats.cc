@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of the lines are read by scripts; see the README of this folder.
+// The forms of the lines are read by scripts; README.md tells what they mean.
 
 #include "tools/db_bench/stats.h"
 

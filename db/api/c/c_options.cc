@@ -35,8 +35,8 @@ void SetPaths(std::vector<varve::DbPath>* option, const rocksdb_dbpath_t** paths
 }
 
 // Moves the object that `handle` owns to a shared option and frees the handle; null empties it.
-template <typename Handle, typename Option>
-void TakeOver(rocksdb_options_t* options, Handle* handle, Option varve::Options::*option) {
+template <typename Handle, typename Struct, typename Option>
+void TakeOver(rocksdb_options_t* options, Handle* handle, Option Struct::*option) {
   const std::unique_ptr<Handle> taken(handle);
   if (options == nullptr) return;
   TryVoid([&] {
@@ -49,8 +49,8 @@ void TakeOver(rocksdb_options_t* options, Handle* handle, Option varve::Options:
 }
 
 // Lets an option share what `handle` holds; null empties it.
-template <typename Handle, typename Option>
-void Share(rocksdb_options_t* options, const Handle* handle, Option varve::Options::*option) {
+template <typename Handle, typename Struct, typename Option>
+void Share(rocksdb_options_t* options, const Handle* handle, Option Struct::*option) {
   if (options == nullptr) return;
   if (handle == nullptr) {
     options->rep.*option = nullptr;

@@ -106,24 +106,6 @@ Pinned* PinValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
   return pinned.release();
 }
 
-unsigned char PinValueInto(rocksdb_t* db, const rocksdb_readoptions_t* options,
-                           const rocksdb_column_family_handle_t* family, const Slice& key,
-                           rocksdb_pinnableslice_t* value, char** errptr) {
-  if (value == nullptr) {
-    SetError(errptr, NullArgument("value"));
-    return 0;
-  }
-  value->rep.Reset();
-  bool found = false;
-  RunOnDb(db, options, errptr, [&](DB* d, const ReadOptions& o) -> Status {
-    Status s = Lookup(d, o, family, key, &value->rep);
-    found = s.ok();
-    if (!found) value->rep.Reset();
-    return s.IsNotFound() ? Status::OK() : s;
-  });
-  return found ? 1 : 0;
-}
-
 unsigned char CopyValueInto(rocksdb_t* db, const rocksdb_readoptions_t* options,
                             const rocksdb_column_family_handle_t* family, const Slice& key,
                             char* buffer, size_t buffer_size, size_t* vallen, unsigned char* found,
@@ -285,27 +267,6 @@ rocksdb_pinnableslice_t* rocksdb_get_pinned_cf(rocksdb_t* db, const rocksdb_read
                                                rocksdb_column_family_handle_t* family,
                                                const char* key, size_t keylen, char** errptr) {
   return PinValue<rocksdb_pinnableslice_t>(db, options, family, Slice(key, keylen), errptr);
-}
-
-unsigned char rocksdb_get_pinned_into(rocksdb_t* db, const rocksdb_readoptions_t* options,
-                                      const char* key, size_t keylen,
-                                      rocksdb_pinnableslice_t* value, char** errptr) {
-  return PinValueInto(db, options, &kDefaultFamily, Slice(key, keylen), value, errptr);
-}
-
-unsigned char rocksdb_get_pinned_cf_into(rocksdb_t* db, const rocksdb_readoptions_t* options,
-                                         rocksdb_column_family_handle_t* family, const char* key,
-                                         size_t keylen, rocksdb_pinnableslice_t* value,
-                                         char** errptr) {
-  return PinValueInto(db, options, family, Slice(key, keylen), value, errptr);
-}
-
-rocksdb_pinnableslice_t* rocksdb_pinnableslice_create() {
-  return varve::c::Make<rocksdb_pinnableslice_t>();
-}
-
-void rocksdb_pinnableslice_reset(rocksdb_pinnableslice_t* value) {
-  if (value != nullptr) value->rep.Reset();
 }
 
 void rocksdb_pinnableslice_destroy(rocksdb_pinnableslice_t* value) {

@@ -349,8 +349,8 @@ void StoreField(Field* field, Value value) {
     if (handle != nullptr) varve::c::StoreField(&handle->rep.member, value); \
   }                                                                          \
   static_assert(true)
-#define VARVE_C_GETTER(type, function, c_type, member)                             \
-  c_type function(type* handle) {                                                  \
-    return handle == nullptr ? c_type{} : static_cast<c_type>(handle->rep.member); \
-  }                                                                                \
+#define VARVE_C_GETTER(type, function, c_type, member)                                           \
+  c_type function(type* handle) {                                                                \
+    return static_cast<c_type>(handle == nullptr ? 0 : static_cast<c_type>(handle->rep.member)); \
+  }                                                                                              \
   static_assert(true)

@@ -175,22 +175,9 @@ VARVE_C_API rocksdb_pinnableslice_t* rocksdb_get_pinned_cf(rocksdb_t* db,
                                                            rocksdb_column_family_handle_t* family,
                                                            const char* key, size_t keylen,
                                                            char** errptr);
-
-// Into a slice that exists, whose former value goes. 1: found; 0: empty slice.
-VARVE_C_API unsigned char rocksdb_get_pinned_into(rocksdb_t* db,
-                                                  const rocksdb_readoptions_t* options,
-                                                  const char* key, size_t keylen,
-                                                  rocksdb_pinnableslice_t* value, char** errptr);
-VARVE_C_API unsigned char rocksdb_get_pinned_cf_into(rocksdb_t* db,
-                                                     const rocksdb_readoptions_t* options,
-                                                     rocksdb_column_family_handle_t* family,
-                                                     const char* key, size_t keylen,
-                                                     rocksdb_pinnableslice_t* value, char** errptr);
-VARVE_C_API rocksdb_pinnableslice_t* rocksdb_pinnableslice_create(void);
-VARVE_C_API void rocksdb_pinnableslice_reset(rocksdb_pinnableslice_t* value);
 VARVE_C_API void rocksdb_pinnableslice_destroy(rocksdb_pinnableslice_t* value);
 
-// Valid until the slice is reset, reused or destroyed. Null, of size 0, for a null slice.
+// Valid until the slice is destroyed. Null, of size 0, for a null slice.
 VARVE_C_API const char* rocksdb_pinnableslice_value(const rocksdb_pinnableslice_t* value,
                                                     size_t* vallen);
 

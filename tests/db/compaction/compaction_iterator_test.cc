@@ -49,7 +49,8 @@ class CompactionIteratorTest : public ::testing::Test {
     CompactionIterator iterator(input, nullptr, options_);
     std::string text;
     for (iterator.Start(begin); iterator.Valid(); iterator.Next()) {
-      text += iterator.user_key().ToString() + "@" + std::to_string(ExtractSequence(iterator.key()));
+      text +=
+          iterator.user_key().ToString() + "@" + std::to_string(ExtractSequence(iterator.key()));
       const bool value = ExtractValueType(iterator.key()) == kTypeValue;
       text += value ? "=" + iterator.value().ToString() + " " : "- ";
     }
@@ -116,9 +117,8 @@ TEST_F(CompactionIteratorTest, FilterSeesOperandsThatNoSnapshotNeeds) {
 }
 
 TEST_F(CompactionIteratorTest, AThrowingFilterAborts) {
-  const FunctionFilter filter([](const Slice&, auto, auto*, auto*) -> Decision {
-    throw std::runtime_error("no");
-  });
+  const FunctionFilter filter(
+      [](const Slice&, auto, auto*, auto*) -> Decision { throw std::runtime_error("no"); });
   options_.filter = &filter;
   EXPECT_EQ(Run({{"a", 9, kTypeValue, "1"}}), "");
   EXPECT_TRUE(status_.IsAborted()) << status_.ToString();
@@ -151,7 +151,8 @@ TEST_F(CompactionIteratorTest, OneEntryTwiceCountsOnce) {
 }
 
 TEST_F(CompactionIteratorTest, SingleDeleteOverDeleteIsReportedWhenAskedTo) {
-  const std::vector<Entry> entries = {{"a", 9, kTypeSingleDeletion, ""}, {"a", 8, kTypeDeletion, ""}};
+  const std::vector<Entry> entries = {{"a", 9, kTypeSingleDeletion, ""},
+                                      {"a", 8, kTypeDeletion, ""}};
   Run(entries);
   EXPECT_TRUE(status_.IsCorruption());
   options_.enforce_single_del_contracts = false;

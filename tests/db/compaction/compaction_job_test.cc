@@ -14,12 +14,13 @@
 #include <string>
 #include <vector>
 
+#include "varve/table.h"
+
 #include "db/compaction/leveled_picker.h"
 #include "db/flush/flush_job.h"
 #include "db/read/version_iterators.h"
 #include "db/version/version_builder.h"
 #include "util/env/mem_file_system.h"
-#include "varve/table.h"
 
 namespace varve {
 namespace {
@@ -309,7 +310,9 @@ TEST_F(CompactionJobTest, CompactionKeepsEveryReadersView) {
       ASSERT_TRUE(s.ok()) << s.ToString();
       EXPECT_EQ(result_.subcompactions > 1, c.pieces > 1);
       EXPECT_TRUE(files_[0].empty());
-      if (c.target < 10000) EXPECT_GT(files_[1].size(), 2u);
+      if (c.target < 10000) {
+        EXPECT_GT(files_[1].size(), 2u);
+      }
       ExpectModel();
       if (round != 1) continue;
       const auto down = PickAll(1);

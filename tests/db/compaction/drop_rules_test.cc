@@ -266,6 +266,13 @@ TEST(DropRules, SingleDeleteGoesWithItsValueUnlessASnapshotIsBetween) {
   EXPECT_EQ(Show(Compact(history, {{5, 25}, false})), "");
 }
 
+TEST(DropRules, AnOverwrittenValueDoesNotComeBackWhenItsSuccessorGoesWithASingleDelete) {
+  // Not a legal use of SingleDelete, but no reason to show what was overwritten.
+  const History history = {
+      {30, kTypeSingleDeletion, ""}, {20, kTypeValue, "b"}, {10, kTypeValue, "a"}};
+  EXPECT_EQ(Show(Compact(history, {{}, false})), "");
+}
+
 TEST(DropRules, SingleDeleteUnderANewerValueWaitsForItsOwnValue) {
   const History history = {{20, kTypeValue, "b"}, {10, kTypeSingleDeletion, ""}};
   EXPECT_EQ(Show(Compact(history, {{}, false})), "Put@20 Single@10 ");
@@ -281,10 +288,8 @@ TEST(DropRules, AWriteThatMayBeCheckedForConflictsKeepsItsSingleDelete) {
 }
 
 TEST(DropRules, MergeOperandsAndTheirBaseStayTogether) {
-  const History history = {{40, kTypeMerge, "d"},
-                           {30, kTypeMerge, "c"},
-                           {20, kTypeValue, "b"},
-                           {10, kTypeValue, "a"}};
+  const History history = {
+      {40, kTypeMerge, "d"}, {30, kTypeMerge, "c"}, {20, kTypeValue, "b"}, {10, kTypeValue, "a"}};
   EXPECT_EQ(Show(Compact(history, {{}, false})), "Merge@40 Merge@30 Put@20 ");
   EXPECT_EQ(Show(Compact(history, {{}, true})), "Merge@40 Merge@30 Put@0 ");
 }

@@ -52,7 +52,8 @@ TEST(OutputSplitter, CutsAtTheTargetSize) {
 
 TEST(OutputSplitter, CutsBeforeItOverlapsTooMuchBeneath) {
   const std::vector<FileRef> grandparents = {Grandparent("a", "b", 100), Grandparent("c", "d", 100),
-                                             Grandparent("e", "f", 100), Grandparent("g", "h", 100)};
+                                             Grandparent("e", "f", 100),
+                                             Grandparent("g", "h", 100)};
   EXPECT_EQ(Split(grandparents, 1000, 200, 1, "abcdefgh"), "abcd|efgh");
   EXPECT_EQ(Split(grandparents, 1000, 400, 1, "abcdefgh"), "abcdefgh");
   // One grandparent that is too large by itself is not cut within.

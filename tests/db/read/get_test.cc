@@ -5,9 +5,10 @@
 
 #include <set>
 
+#include "varve/statistics.h"
+
 #include "tests/db/read/mini_lsm.h"
 #include "tests/db/read/random_history.h"
-#include "varve/statistics.h"
 
 namespace varve::test {
 namespace {
@@ -58,9 +59,10 @@ TEST(GetTest, FindsWhatTheHistoryLeaves) {
       std::set<std::string> keys;
       for (const Write& write : history) keys.insert(write.key);
       for (int i = 0; i < 20; i++) keys.insert(RandomKey(shape, &random));
-      for (int i = 0; i < 3; i++) {
-        const SequenceNumber seq =
+      for (int i = 0; i < 4; i++) {
+        SequenceNumber seq =
             i == 0 ? lsm.VisibleSequence() : random() % (lsm.VisibleSequence() + 1);
+        if (i == 3) seq = kMaxSequenceNumber;
         ASSERT_NO_FATAL_FAILURE(CheckAllKeys(lsm, keys, Replay(history, seq, order), seq))
             << "seed " << seed << " seq " << seq;
       }

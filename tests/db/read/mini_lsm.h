@@ -15,6 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "varve/cache.h"
+#include "varve/filter_policy.h"
+#include "varve/table.h"
+
 #include "db/column_family/super_version.h"
 #include "db/column_family/super_version_source.h"
 #include "db/read/file_bounds.h"
@@ -22,9 +26,6 @@
 #include "util/env/file_names.h"
 #include "util/env/mem_file_system.h"
 #include "util/env/writable_file_writer.h"
-#include "varve/cache.h"
-#include "varve/filter_policy.h"
-#include "varve/table.h"
 
 namespace varve::test {
 
@@ -108,8 +109,7 @@ class MiniLsm final : public SuperVersionSource {
     cache_options.cf_options = cf_options_;
     if (layout.limited_open_files) cache_options.limited = TableCache::NewLimitedCache(2);
     table_cache_ = std::make_shared<TableCache>(cache_options);
-    const size_t parts =
-        1 + layout.immutables + layout.level_zero_files + layout.deeper_levels;
+    const size_t parts = 1 + layout.immutables + layout.level_zero_files + layout.deeper_levels;
     // Oldest first, with random sizes.
     std::vector<size_t> cuts = {0, history.size()};
     for (size_t i = 1; i < parts; i++) cuts.push_back((*random)() % (history.size() + 1));
@@ -227,8 +227,8 @@ class MiniLsm final : public SuperVersionSource {
 
   std::vector<FilePlan> PlanFiles(const std::vector<Write>& points,
                                   const std::vector<Write>& tombstones,
-                                  const std::vector<std::string>& boundaries,
-                                  const Layout& layout, std::mt19937* random) {
+                                  const std::vector<std::string>& boundaries, const Layout& layout,
+                                  std::mt19937* random) {
     std::vector<FilePlan> plans(boundaries.size() + 1);
     size_t point = 0;
     for (size_t i = 0; i < plans.size(); i++) {
@@ -263,8 +263,7 @@ class MiniLsm final : public SuperVersionSource {
   // The bounds that the metadata states, and the tombstones cut to them.
   void SetBounds(const FilePlan& plan, std::vector<RangeTombstone>* cut, FileMetaData* file) {
     const auto include = [&](const InternalKey& smallest, const InternalKey& largest) {
-      if (file->smallest.empty() ||
-          icmp_.Compare(smallest.Encode(), file->smallest.Encode()) < 0) {
+      if (file->smallest.empty() || icmp_.Compare(smallest.Encode(), file->smallest.Encode()) < 0) {
         file->smallest = smallest;
       }
       if (file->largest.empty() || icmp_.Compare(largest.Encode(), file->largest.Encode()) > 0) {

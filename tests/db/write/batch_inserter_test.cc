@@ -11,9 +11,10 @@
 #include <set>
 #include <string>
 
-#include "db/write/write_batch_internal.h"
 #include "varve/comparator.h"
 #include "varve/write_batch.h"
+
+#include "db/write/write_batch_internal.h"
 
 namespace varve {
 namespace {

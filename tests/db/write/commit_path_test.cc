@@ -61,7 +61,9 @@ class WatchingHost : public CommitHost {
     EXPECT_EQ(sequence, inserted_);
     published_.store(sequence, std::memory_order_release);
   }
-  void OnCommitError(const Status& /*status*/, bool in_log) override { (in_log ? log_errors : insert_errors)++; }
+  void OnCommitError(const Status& /*status*/, bool in_log) override {
+    (in_log ? log_errors : insert_errors)++;
+  }
 
   SequenceNumber published() const { return published_.load(std::memory_order_acquire); }
 
@@ -163,7 +165,8 @@ TEST(CommitPathTest, WritersThatWaitShareOneLogRecord) {
   path->EnterExclusive();
   std::vector<std::thread> writers;
   for (int t = 0; t < 4; t++) {
-    writers.emplace_back([&, t] { ASSERT_TRUE(CommitPut(path.get(), {}, std::to_string(t)).ok()); });
+    writers.emplace_back(
+        [&, t] { ASSERT_TRUE(CommitPut(path.get(), {}, std::to_string(t)).ok()); });
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(host.appends, 0);

@@ -12,10 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "db/write/batch_reader.h"
-#include "db/write/write_batch_internal.h"
 #include "varve/comparator.h"
 #include "varve/db.h"
+
+#include "db/write/batch_reader.h"
+#include "db/write/write_batch_internal.h"
 
 namespace varve {
 namespace {
@@ -94,7 +95,8 @@ class Recorder : public WriteBatch::Handler {
   Status fail_with;
 
  private:
-  Status Note(const std::string& what, uint32_t cf, const Slice& key, const Slice& value = Slice()) {
+  Status Note(const std::string& what, uint32_t cf, const Slice& key,
+              const Slice& value = Slice()) {
     calls.push_back(what + std::to_string(cf) + " " + key.ToString() + "=" + value.ToString());
     return fail_with;
   }
@@ -172,8 +174,7 @@ TEST(WriteBatchBytesTest, ForeignBatchesIterateAsWritten) {
       {"0300000000000000 00000000 0c 0478696432", {"rollback xid2"}},
       {"0100000000000000 01000000 0d 0101610131", {"noop-empty", "put0 a=1"}},
       {"0100000000000000 01000000 0101610131 0d", {"put0 a=1", "noop"}},
-      {"0000000000000000 00000000 13 12 15 0131 0178",
-       {"begin-unprepared", "begin", "commit x@1"}},
+      {"0000000000000000 00000000 13 12 15 0131 0178", {"begin-unprepared", "begin", "commit x@1"}},
       {"0000000000000000 02000000 11 016b0176 10 07 016b0176", {"blob0 k=v", "blob7 k=v"}},
       {"0000000000000000 02000000 18 016b 09 76 0500000000000000 19 ac02 016b 08 0600000000000000",
        {"timed50 k=v", "timed6300 k="}},
@@ -266,7 +267,8 @@ TEST(WriteBatchTest, MovedFromAndCopiedBatchesAreWhole) {
   ASSERT_TRUE(batch.Put("a", "1").ok());
   WriteBatch moved(std::move(batch));
   EXPECT_EQ(CallsOf(moved), (Calls{"put0 a=1"}));
-  EXPECT_EQ(CallsOf(batch), Calls{});  // NOLINT(bugprone-use-after-move): an empty batch is promised
+  EXPECT_EQ(CallsOf(batch),
+            Calls{});  // NOLINT(bugprone-use-after-move): an empty batch is promised
   ASSERT_TRUE(batch.Put("b", "2").ok());
   moved = batch;
   EXPECT_EQ(CallsOf(moved), (Calls{"put0 b=2"}));
@@ -317,17 +319,16 @@ TEST(WriteBatchTest, TimestampsAreForComparatorsThatHaveThem) {
   ASSERT_TRUE(batch.DeleteRange(&stamped, "a", "b", ts).ok());
   ASSERT_TRUE(batch.Put(&plain, "p", "v").ok());
   ASSERT_TRUE(batch.Delete(&stamped, "d").ok());
-  EXPECT_EQ(CallsOf(batch),
-            (Calls{"put2 k" + ts + "=v", "range2 a" + ts + "=b" + ts, "put1 p=v",
-                   "delete2 d" + std::string(8, '\0') + "="}));
+  EXPECT_EQ(CallsOf(batch), (Calls{"put2 k" + ts + "=v", "range2 a" + ts + "=b" + ts, "put1 p=v",
+                                   "delete2 d" + std::string(8, '\0') + "="}));
   const std::string now(8, 'N');
   const std::string before = batch.Data();
   const auto size_of = [](uint32_t cf) { return cf == 2 ? size_t{8} : size_t{0}; };
   EXPECT_TRUE(batch.UpdateTimestamps("", size_of).IsInvalidArgument());
   EXPECT_TRUE(batch.UpdateTimestamps("short", size_of).IsInvalidArgument());
-  EXPECT_TRUE(batch.UpdateTimestamps(now, [](uint32_t cf) {
-                     return cf == 2 ? size_t{8} : SIZE_MAX;
-                   }).IsNotFound());
+  EXPECT_TRUE(
+      batch.UpdateTimestamps(now, [](uint32_t cf) { return cf == 2 ? size_t{8} : SIZE_MAX; })
+          .IsNotFound());
   EXPECT_EQ(batch.Data(), before);
   ASSERT_TRUE(batch.UpdateTimestamps(now, size_of).ok());
   EXPECT_EQ(CallsOf(batch), (Calls{"put2 k" + now + "=v", "range2 a" + now + "=b" + now, "put1 p=v",
@@ -369,7 +370,8 @@ TEST(WriteBatchInternalTest, AppendJoinsRecordsAndCounts) {
   EXPECT_EQ(WriteBatchInternal::Sequence(a), 77u);
   EXPECT_EQ(a.Count(), 4u);
   EXPECT_TRUE(a.HasDelete());
-  EXPECT_EQ(CallsOf(a), (Calls{"put0 a=1", "delete0 b=", "log x", "put0 a=1", "delete0 b=", "log x"}));
+  EXPECT_EQ(CallsOf(a),
+            (Calls{"put0 a=1", "delete0 b=", "log x", "put0 a=1", "delete0 b=", "log x"}));
 }
 
 TEST(WriteBatchTest, RandomBatchesComeBackAsTheyWere) {
@@ -422,22 +424,22 @@ TEST(HostileBatchTest, DamageIsCorruptionAndNeverACrash) {
   const char* cases[] = {
       "",
       "00",
-      "0000000000000000 010000",                                // short header
-      "0000000000000000 01000000",                              // counts one, holds none
-      "0000000000000000 00000000 01016b0176",                   // the other way round
-      "0000000000000000 01000000 1a",                           // unknown tag
+      "0000000000000000 010000",               // short header
+      "0000000000000000 01000000",             // counts one, holds none
+      "0000000000000000 00000000 01016b0176",  // the other way round
+      "0000000000000000 01000000 1a",          // unknown tag
       "0000000000000000 01000000 ff",
-      "0000000000000000 01000000 14016b",                       // never in a log
-      "0000000000000000 01000000 01",                           // no key
-      "0000000000000000 01000000 01016b",                       // no value
-      "0000000000000000 01000000 01056b0176",                   // key beyond the end
-      "0000000000000000 01000000 01016bffffffff0f76",           // value of 4 GiB
-      "0000000000000000 01000000 01ffffffffff016b",             // length of more than 32 bits
-      "0000000000000000 01000000 05ffffffffff01016b0176",       // family of more than 32 bits
+      "0000000000000000 01000000 14016b",                  // never in a log
+      "0000000000000000 01000000 01",                      // no key
+      "0000000000000000 01000000 01016b",                  // no value
+      "0000000000000000 01000000 01056b0176",              // key beyond the end
+      "0000000000000000 01000000 01016bffffffff0f76",      // value of 4 GiB
+      "0000000000000000 01000000 01ffffffffff016b",        // length of more than 32 bits
+      "0000000000000000 01000000 05ffffffffff01016b0176",  // family of more than 32 bits
       "0000000000000000 01000000 05",
       "0000000000000000 00000000 0b",
       "0000000000000000 00000000 1501",
-      "0000000000000000 01000000 18016b0176",                   // no write time
+      "0000000000000000 01000000 18016b0176",  // no write time
   };
   for (const char* hex : cases) {
     WriteBatch batch(Bytes(hex));

@@ -20,9 +20,7 @@ using test::RandomUserKey;
 using test::TargetsFor;
 using test::WalkAtRandom;
 
-// With `icmp`, the block gets a key index if it is fit for one.
-Status LoadBlock(const std::string& bytes, std::shared_ptr<Block>* block,
-                 const InternalKeyComparator* icmp = nullptr) {
+Status LoadBlock(const std::string& bytes, std::shared_ptr<Block>* block) {
   BlockContents contents;
   // An exact heap copy, so that the sanitizer sees every read beyond it.
   contents.buffer = AllocateBlockBuffer(std::max<size_t>(bytes.size(), 1), nullptr);
@@ -31,7 +29,6 @@ Status LoadBlock(const std::string& bytes, std::shared_ptr<Block>* block,
   contents.data = Slice(contents.buffer.get(), bytes.size());
   std::unique_ptr<Block> own;
   const Status s = Block::Create(std::move(contents), "a test", &own);
-  if (s.ok() && icmp != nullptr) Block::AddKeyIndex(*icmp, &own);
   if (s.ok()) *block = std::move(own);
   return s;
 }
@@ -75,28 +72,22 @@ TEST(DataBlockIterator, WalksAsAMapDoes) {
       std::mt19937 random(seed);
       const Model model = RandomModel(&icmp, &random, random() % 120);
       const std::string bytes = BuildBlock(model, 1 + static_cast<int>(random() % 20));
-      for (const bool indexed : {false, true}) {
-        std::shared_ptr<Block> block;
-        ASSERT_TRUE(LoadBlock(bytes, &block, indexed ? &icmp : nullptr).ok());
-        if (indexed && model.size() > 5 && icmp.order() != KeyOrder::kCustom) {
-          ASSERT_NE(block->key_index(), nullptr);
-        }
-        DataBlockIterator iter(block, &icmp, "a test");
-        WalkAtRandom(&iter, model, TargetsFor(model, seed), seed, 400);
-        if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed << comparator->Name();
-      }
+      std::shared_ptr<Block> block;
+      ASSERT_TRUE(LoadBlock(bytes, &block).ok());
+      DataBlockIterator iter(block, &icmp, "a test");
+      WalkAtRandom(&iter, model, TargetsFor(model, seed), seed, 400);
+      if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed << comparator->Name();
     }
   }
 }
 
-TEST(DataBlockIterator, LargeBlocksHaveNoKeyIndexAndWork) {
+TEST(DataBlockIterator, LargeBlocksWork) {
   const InternalKeyComparator icmp(BytewiseComparator());
   std::mt19937 random(9);
   Model model{InternalKeyLess{&icmp}};
   for (int i = 0; i < 300; i++) model[IKey("key" + std::to_string(i), 7)] = std::string(500, 'x');
   std::shared_ptr<Block> block;
-  ASSERT_TRUE(LoadBlock(BuildBlock(model, 16), &block, &icmp).ok());
-  EXPECT_EQ(block->key_index(), nullptr);
+  ASSERT_TRUE(LoadBlock(BuildBlock(model, 16), &block).ok());
   DataBlockIterator iter(block, &icmp, "a test");
   WalkAtRandom(&iter, model, TargetsFor(model, 1), 1, 2000);
 }
@@ -110,12 +101,10 @@ TEST(DataBlockIterator, OverriddenSequenceNumbersShowInKeys) {
     stored[IKey(key, 0)] = key;
     shown[IKey(key, 77)] = key;
   }
-  for (const bool indexed : {false, true}) {
-    std::shared_ptr<Block> block;
-    ASSERT_TRUE(LoadBlock(BuildBlock(stored, 16), &block, indexed ? &icmp : nullptr).ok());
-    DataBlockIterator iter(block, &icmp, "a test", 77);
-    WalkAtRandom(&iter, shown, TargetsFor(shown, 3), 3, 2000);
-  }
+  std::shared_ptr<Block> block;
+  ASSERT_TRUE(LoadBlock(BuildBlock(stored, 16), &block).ok());
+  DataBlockIterator iter(block, &icmp, "a test", 77);
+  WalkAtRandom(&iter, shown, TargetsFor(shown, 3), 3, 2000);
 }
 
 // What a lookup should give: the newest visible entry's value, or nothing.
@@ -145,11 +134,9 @@ TEST(PointSearch, FindsWhatTheModelHasWithEveryHelper) {
     std::mt19937 random(seed);
     const Model model = RandomModel(&icmp, &random, 1 + random() % 150);
     const int interval = 1 + static_cast<int>(random() % 20);
-    for (const int helper : {0, 1, 2}) {  // none, key index, stored hash
+    for (const double hash_ratio : {0.0, 0.75}) {
       std::shared_ptr<Block> block;
-      ASSERT_TRUE(LoadBlock(BuildBlock(model, interval, helper == 2 ? 0.75 : 0), &block,
-                            helper == 1 ? &icmp : nullptr)
-                      .ok());
+      ASSERT_TRUE(LoadBlock(BuildBlock(model, interval, hash_ratio), &block).ok());
       for (const std::string& target : TargetsFor(model, seed)) {
         const Slice user_key = ExtractUserKey(target);
         const SequenceNumber snapshot = ExtractSequence(target);
@@ -161,7 +148,7 @@ TEST(PointSearch, FindsWhatTheModelHasWithEveryHelper) {
             SearchBlock(*block, icmp, kMaxSequenceNumber, &lookup, &pin, &matched);
         ASSERT_NE(result, BlockSearchResult::kCorrupt);
         const Expected expected = Find(model, user_key, snapshot);
-        ASSERT_EQ(lookup.state(), expected.state) << "seed " << seed << " helper " << helper;
+        ASSERT_EQ(lookup.state(), expected.state) << "seed " << seed << " hash_ratio " << helper;
         if (expected.state == PointLookup::State::kFound) {
           ASSERT_EQ(value.ToString(), expected.value);
         }
@@ -175,27 +162,25 @@ TEST(PointSearch, FindsWhatTheModelHasWithEveryHelper) {
 
 // Uses a block of any bytes in every way there is. Nothing is expected but to come back.
 void UseEverything(const std::string& bytes, const InternalKeyComparator& icmp) {
-  for (const bool indexed : {false, true}) {
-    std::shared_ptr<Block> block;
-    if (!LoadBlock(bytes, &block, indexed ? &icmp : nullptr).ok()) return;
-    DataBlockIterator iter(block, &icmp, "a test");
-    size_t steps = 0;
-    for (iter.SeekToFirst(); iter.Valid(); iter.Next()) ASSERT_LE(++steps, bytes.size());
-    steps = 0;
-    for (iter.SeekToLast(); iter.Valid(); iter.Prev()) ASSERT_LE(++steps, bytes.size());
-    for (const char* user_key : {"", "key5", "key50", "zz"}) {
-      const std::string target = IKey(user_key, 5);
-      iter.Seek(target);
-      if (iter.Valid()) iter.Prev();
-      if (iter.Valid()) iter.Next();
-      iter.SeekForPrev(target);
-      if (iter.Valid()) iter.Next();
-      PinnableSlice value;
-      PointLookup lookup(user_key, 5, &value);
-      NoPin pin;
-      bool matched = false;
-      (void)SearchBlock(*block, icmp, kMaxSequenceNumber, &lookup, &pin, &matched);
-    }
+  std::shared_ptr<Block> block;
+  if (!LoadBlock(bytes, &block).ok()) return;
+  DataBlockIterator iter(block, &icmp, "a test");
+  size_t steps = 0;
+  for (iter.SeekToFirst(); iter.Valid(); iter.Next()) ASSERT_LE(++steps, bytes.size());
+  steps = 0;
+  for (iter.SeekToLast(); iter.Valid(); iter.Prev()) ASSERT_LE(++steps, bytes.size());
+  for (const char* user_key : {"", "key5", "key50", "zz"}) {
+    const std::string target = IKey(user_key, 5);
+    iter.Seek(target);
+    if (iter.Valid()) iter.Prev();
+    if (iter.Valid()) iter.Next();
+    iter.SeekForPrev(target);
+    if (iter.Valid()) iter.Next();
+    PinnableSlice value;
+    PointLookup lookup(user_key, 5, &value);
+    NoPin pin;
+    bool matched = false;
+    (void)SearchBlock(*block, icmp, kMaxSequenceNumber, &lookup, &pin, &matched);
   }
 }
 

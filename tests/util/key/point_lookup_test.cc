@@ -15,7 +15,9 @@ namespace {
 
 using State = PointLookup::State;
 
-uint64_t Trailer(SequenceNumber seq, ValueType type) { return PackSequenceAndType(seq, type); }
+uint64_t Trailer(SequenceNumber seq, ValueType type) {
+  return PackSequenceAndType(seq, type);
+}
 
 TEST(PointLookupTest, KeepsTheKeyWithTheTrailerOfItsSnapshot) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{120}, size_t{121}, size_t{5000}}) {
@@ -33,9 +35,12 @@ TEST(PointLookupTest, EveryTypeEndsTheSearchInItsOwnWay) {
     ValueType type;
     State state;
   } cases[] = {
-      {kTypeValue, State::kFound},          {kTypeDeletion, State::kDeleted},
-      {kTypeSingleDeletion, State::kDeleted}, {kTypeMerge, State::kFailed},
-      {kTypeBlobIndex, State::kFailed},     {kTypeWideColumnEntity, State::kFailed},
+      {kTypeValue, State::kFound},
+      {kTypeDeletion, State::kDeleted},
+      {kTypeSingleDeletion, State::kDeleted},
+      {kTypeMerge, State::kFailed},
+      {kTypeBlobIndex, State::kFailed},
+      {kTypeWideColumnEntity, State::kFailed},
       {kTypeNoop, State::kFailed},
   };
   for (const auto& c : cases) {
@@ -75,7 +80,9 @@ TEST(PointLookupTest, OnlyACoveredSearchEndsWithoutAnEntry) {
   EXPECT_EQ(lookup.state(), State::kDeleted);
 }
 
-void CountCleanup(void* counter, void* /*unused*/) { ++*static_cast<int*>(counter); }
+void CountCleanup(void* counter, void* /*unused*/) {
+  ++*static_cast<int*>(counter);
+}
 
 TEST(PointLookupTest, LargeValuesArePinnedAndSmallOnesCopied) {
   for (const bool large : {false, true}) {

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is not there yet says so, and nulls are errors, not crashes.
+
+#include "check.h"
+
+static const char* MergeName(void* state) {
+  (void)state;
+  return "test.Merge";
+}
+
+static int g_released;
+
+static void Release(void* state) {
+  (void)state;
+  ++g_released;
+}
+
+static void CheckMerging(Fixture* f) {
+  char* error = NULL;
+  rocksdb_column_family_handle_t* family = rocksdb_get_default_column_family_handle(f->db);
+  rocksdb_merge(f->db, f->write, "k", 1, "v", 1, &error);
+  CHECK_ERROR(error, "erge");
+  rocksdb_merge_cf(f->db, f->write, family, "k", 1, "v", 1, &error);
+  CHECK_ERROR(error, "erge");
+  rocksdb_writebatch_t* batch = rocksdb_writebatch_create();
+  rocksdb_writebatch_merge(batch, "k", 1, "v", 1);
+  rocksdb_write(f->db, f->write, batch, &error);
+  CHECK_ERROR(error, "erge");
+  rocksdb_writebatch_destroy(batch);
+  rocksdb_column_family_handle_destroy(family);
+
+  rocksdb_options_t* options = rocksdb_options_create_copy(f->options);
+  rocksdb_options_set_merge_operator(
+      options, rocksdb_mergeoperator_create(NULL, Release, NULL, NULL, NULL, MergeName));
+  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
+  CHECK_ERROR(error, "merge_operator");
+  rocksdb_options_set_uint64add_merge_operator(options);
+  CHECK(g_released == 1);
+  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
+  CHECK_ERROR(error, "merge_operator");
+  rocksdb_options_destroy(options);
+  rocksdb_mergeoperator_destroy(
+      rocksdb_mergeoperator_create(NULL, Release, NULL, NULL, NULL, MergeName));
+  CHECK(g_released == 2);
+}
+
+static void CheckRefusedOptions(Fixture* f) {
+  char* error = NULL;
+  rocksdb_options_t* options = rocksdb_options_create_copy(f->options);
+  rocksdb_options_set_compaction_style(options, rocksdb_universal_compaction);
+  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
+  CHECK_ERROR(error, "compaction_style");
+  rocksdb_options_set_compaction_style(options, 1 << 20);
+  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
+  CHECK_ERROR(error, "compaction_style");
+  rocksdb_options_set_compaction_style(options, rocksdb_level_compaction);
+  rocksdb_cache_t* cache = rocksdb_cache_create_lru(1 << 20);
+  rocksdb_options_set_row_cache(options, cache);
+  rocksdb_cache_destroy(cache);
+  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
+  CHECK_ERROR(error, "row_cache");
+  rocksdb_options_destroy(options);
+}
+
+void TestRefusals(void) {
+  Fixture f;
+  char* error = NULL;
+  Open(&f, "refusals", NULL);
+  CheckMerging(&f);
+  CheckRefusedOptions(&f);
+  rocksdb_backup_engine_t* engine = rocksdb_backup_engine_open(f.options, f.path, &error);
+  CHECK(engine == NULL);
+  CHECK_ERROR(error, "Not implemented");
+  rocksdb_backup_engine_create_new_backup(engine, f.db, &error);
+  CHECK_ERROR(error, "Not implemented");
+  rocksdb_backup_engine_close(engine);
+  const char* names[] = {"default"};
+  const rocksdb_options_t* options[] = {f.options};
+  rocksdb_column_family_handle_t* handles[1];
+  CHECK(rocksdb_open_as_secondary(f.options, f.path, "/tmp/secondary", &error) == NULL);
+  CHECK_ERROR(error, "Not implemented");
+  CHECK(rocksdb_open_as_secondary_column_families(f.options, f.path, "/tmp/secondary", 1, names,
+                                                  options, handles, &error) == NULL);
+  CHECK_ERROR(error, "Not implemented");
+  rocksdb_try_catch_up_with_primary(f.db, &error);
+  CHECK_ERROR(error, "Not implemented");
+  rocksdb_repair_db(f.options, "/no/such/place", &error);
+  CHECK_ERROR(error, "");
+  rocksdb_verify_file_checksums(f.db, &error);
+  CHECK_ERROR(error, "Not implemented");
+  rocksdb_verify_file_checksums_with_options(f.db, f.read, &error);
+  CHECK_ERROR(error, "Not implemented");
+  rocksdb_column_family_handle_t* family = rocksdb_get_default_column_family_handle(f.db);
+  rocksdb_increase_full_history_ts_low(f.db, family, "t", 1, &error);
+  CHECK_ERROR(error, "");
+  size_t size = 0;
+  CHECK(rocksdb_get_full_history_ts_low(f.db, family, &size, &error) == NULL);
+  CHECK_ERROR(error, "");
+  rocksdb_column_family_handle_destroy(family);
+  Close(&f);
+}
+
+static void CheckNullWrites(Fixture* f) {
+  char* error = NULL;
+  rocksdb_put(NULL, f->write, "k", 1, "v", 1, &error);
+  CHECK_ERROR(error, "null");
+  rocksdb_put(f->db, NULL, "k", 1, "v", 1, &error);
+  CHECK_ERROR(error, "null");
+  rocksdb_put_cf(f->db, f->write, NULL, "k", 1, "v", 1, &error);
+  CHECK_ERROR(error, "null");
+  rocksdb_write(f->db, f->write, NULL, &error);
+  CHECK_ERROR(error, "null");
+  rocksdb_writebatch_t* batch = rocksdb_writebatch_create();
+  rocksdb_writebatch_put_cf(batch, NULL, "k", 1, "v", 1);
+  rocksdb_write(f->db, f->write, batch, &error);
+  CHECK_ERROR(error, "null");
+  rocksdb_writebatch_clear(batch);
+  rocksdb_write(f->db, f->write, batch, &error);
+  CHECK_OK(error);
+  rocksdb_writebatch_destroy(batch);
+  batch = rocksdb_writebatch_create_with_params(0, 20, 0, 0);
+  rocksdb_writebatch_put(batch, "too large", 9, "for the limit", 13);
+  rocksdb_write(f->db, f->write, batch, &error);
+  CHECK_ERROR(error, "limit");
+  rocksdb_writebatch_destroy(batch);
+  rocksdb_writebatch_put(NULL, "k", 1, "v", 1);
+  rocksdb_put(NULL, NULL, "k", 1, "v", 1, NULL);  // The error is dropped.
+}
+
+static void CheckNullReads(Fixture* f) {
+  char* error = NULL;
+  size_t size = 9;
+  CHECK(rocksdb_get(NULL, f->read, "k", 1, &size, &error) == NULL && size == 0);
+  CHECK_ERROR(error, "null");
+  CHECK(rocksdb_get_cf(f->db, f->read, NULL, "k", 1, &size, &error) == NULL);
+  CHECK_ERROR(error, "null");
+  CHECK(rocksdb_get_pinned(f->db, NULL, "k", 1, &error) == NULL);
+  CHECK_ERROR(error, "null");
+  CHECK(rocksdb_pinnableslice_value(NULL, &size) == NULL && size == 0);
+  const char* keys[] = {"k"};
+  const size_t sizes[] = {1};
+  rocksdb_pinnableslice_t* values[1];
+  char* errors[1];
+  rocksdb_batched_multi_get_cf(f->db, f->read, NULL, 1, keys, sizes, values, errors, false);
+  CHECK(values[0] == NULL);
+  CHECK_ERROR(errors[0], "null");
+  rocksdb_iterator_t* iter = rocksdb_create_iterator(NULL, f->read);
+  rocksdb_iter_seek_to_first(iter);
+  CHECK(rocksdb_iter_valid(iter) == 0);
+  rocksdb_iter_get_error(iter, &error);
+  CHECK_ERROR(error, "null");
+  rocksdb_iter_destroy(iter);
+  CHECK(rocksdb_create_snapshot(NULL) == NULL);
+  CHECK(rocksdb_property_value(NULL, "rocksdb.stats") == NULL);
+  CHECK(rocksdb_livefiles_count(NULL) == 0);
+  CHECK(rocksdb_livefiles_name(NULL, 0) == NULL);
+}
+
+static void DestroyNulls(void) {
+  rocksdb_free(NULL);
+  rocksdb_close(NULL);
+  rocksdb_column_family_handle_destroy(NULL);
+  rocksdb_options_destroy(NULL);
+  rocksdb_readoptions_destroy(NULL);
+  rocksdb_writeoptions_destroy(NULL);
+  rocksdb_iter_destroy(NULL);
+  rocksdb_writebatch_destroy(NULL);
+  rocksdb_pinnableslice_destroy(NULL);
+  rocksdb_release_snapshot(NULL, NULL);
+  rocksdb_livefiles_destroy(NULL);
+  rocksdb_cache_destroy(NULL);
+  rocksdb_env_destroy(NULL);
+  rocksdb_filterpolicy_destroy(NULL);
+  rocksdb_comparator_destroy(NULL);
+  rocksdb_cache_disown_data(NULL);
+}
+
+void TestNulls(void) {
+  Fixture f;
+  char* error = NULL;
+  Open(&f, "nulls", NULL);
+  CheckNullWrites(&f);
+  CheckNullReads(&f);
+  DestroyNulls();
+  CHECK(rocksdb_open(NULL, f.path, &error) == NULL);
+  CHECK_ERROR(error, "null");
+  CHECK(rocksdb_open(f.options, NULL, &error) == NULL);
+  CHECK_ERROR(error, "null");
+  CHECK(rocksdb_open_column_families(f.options, "/no/such/place", 1, NULL, NULL, NULL, &error) ==
+        NULL);
+  CHECK_ERROR(error, "null");
+  CHECK(rocksdb_create_column_family(f.db, f.options, NULL, &error) == NULL);
+  CHECK_ERROR(error, "null");
+  rocksdb_drop_column_family(f.db, NULL, &error);
+  CHECK_ERROR(error, "null");
+  rocksdb_set_options(f.db, 1, NULL, NULL, &error);
+  CHECK_ERROR(error, "null");
+  CHECK(rocksdb_comparator_create(NULL, NULL, NULL, NULL) == NULL);
+  Close(&f);
+}

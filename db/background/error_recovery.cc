@@ -13,9 +13,8 @@ namespace varve {
 
 namespace {
 
+// The first attempts come sooner than bgerror_resume_retry_interval asks: most causes are short.
 constexpr uint64_t kFirstPauseMicros = 100 * 1000;
-// Bounds how long writes stay refused after the cause has gone.
-constexpr uint64_t kLongestPauseMicros = 1000 * 1000;
 
 }  // namespace
 
@@ -43,9 +42,13 @@ void ErrorRecovery::StartRetrying() {
 
 void ErrorRecovery::RetryLoop() {
   Engine& e = *engine_;
+  const uint64_t longest_pause =
+      std::max(kFirstPauseMicros, e.options.bgerror_resume_retry_interval);
+  const auto attempts_max = static_cast<uint64_t>(e.options.max_bgerror_resume_count);
   uint64_t pause = kFirstPauseMicros;
   MutexLock lock(&e.mu);
-  while (!e.shutting_down.load(std::memory_order_acquire) && e.errors.recoverable()) {
+  while (!e.shutting_down.load(std::memory_order_acquire) && e.errors.recoverable() &&
+         e.errors.attempts < attempts_max) {
     const uint64_t until = e.clock->NowMicros() + pause;
     while (!e.shutting_down.load(std::memory_order_acquire) && e.clock->NowMicros() < until) {
       e.background_changed.WaitFor(std::max<uint64_t>(until - e.clock->NowMicros(), 1));
@@ -56,7 +59,7 @@ void ErrorRecovery::RetryLoop() {
       MutexUnlock unlock(&e.mu);
       Resume().PermitUncheckedError();
     }
-    pause = std::min(2 * pause, kLongestPauseMicros);
+    pause = std::min(2 * pause, longest_pause);
   }
   retrying_ = false;
 }
@@ -111,12 +114,28 @@ Status ErrorRecovery::Repair() {
   if (!s.ok()) return s;
   lock.Lock();
   s = e.flush->FlushNow(families, FlushReason::kErrorRecovery);
-  if (s.ok()) {
-    // Also with nothing to flush: an edit proves that the MANIFEST takes edits again.
-    VersionEdit edit;
-    ColumnFamily* family = e.families.FindById(0);
-    s = e.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}}, e.directory.get());
+  if (s.ok()) s = LeaveOldLogs();
+  return s;
+}
+
+// Everything is in tables: no log but the current one is needed, and the failed ones must not be asked
+// for anything again. Writing this down also proves that the MANIFEST takes edits.
+Status ErrorRecovery::LeaveOldLogs() {
+  Engine& e = *engine_;
+  std::vector<VersionEdit> edits(e.families.all().size());
+  std::vector<FamilyEdit> changes;
+  size_t i = 0;
+  for (const auto& [id, family] : e.families.all()) {
+    if (family->dropped()) continue;
+    VersionEdit& edit = edits[i++];
+    edit.column_family = id;
+    if (family->mem()->Empty() && family->immutables().empty()) {
+      edit.log_number = e.logs->current_number();
+    }
+    changes.push_back(FamilyEdit{family->versions(), {&edit}});
   }
+  Status s = e.versions->LogAndApply(std::move(changes), e.directory.get());
+  if (s.ok()) e.logs->ExcuseClosed();
   return s;
 }
 

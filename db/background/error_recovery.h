@@ -28,6 +28,7 @@ class ErrorRecovery {
   void RetryLoop();
   // Fresh log if the current one failed, all memtables into tables, MANIFEST proven writable.
   Status Repair();
+  Status LeaveOldLogs();
 
   Engine* const engine_;
   std::thread thread_;     // guarded by the DB mutex, joined by Stop

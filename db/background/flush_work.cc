@@ -152,6 +152,8 @@ FlushInput FlushWork::MakeInput(ColumnFamily* family, size_t* count) {
   input.snapshots = e.snapshots.Pinned();
   input.options = family->options();
   input.icmp = &family->icmp();
+  input.enforce_single_del_contracts = e.options.enforce_single_del_contracts;
+  input.verify_entry_count = e.options.flush_verify_memtable_count;
   input.output = MakeTableOutputContext(e, *input.options, Env::IO_HIGH);
   input.build = MakeTableBuildOptions(e, *family, *input.options, /*level=*/0);
   input.build.file_number = e.versions->NewFileNumber();
@@ -190,8 +192,9 @@ Status FlushWork::RunJob(const Job& job) {
     }
   }
   // Once one family's share of a batch is in a table, the other families' shares must not be lost with
-  // an unsynced log: after a power loss they would be at different moments.
-  if (s.ok() && e.families.all().size() > 1) {
+  // an unsynced log: after a power loss they would be at different moments. Recovery from errors, whose
+  // logs may be broken, puts all families into one job instead.
+  if (s.ok() && e.families.all().size() > 1 && job.reason != FlushReason::kErrorRecovery) {
     MutexUnlock unlock(&e.mu);
     s = e.logs->SyncClosed();
   }
@@ -302,7 +305,8 @@ Status FlushWork::FlushNow(const std::vector<ColumnFamily*>& families, FlushReas
   while (running()) e.background_changed.Wait();
   std::vector<Job> jobs;
   for (ColumnFamily* family : families) {
-    if (jobs.empty() || !e.options.atomic_flush) jobs.push_back(Job{{}, reason});
+    const bool together = e.options.atomic_flush || reason == FlushReason::kErrorRecovery;
+    if (jobs.empty() || !together) jobs.push_back(Job{{}, reason});
     jobs.back().families.push_back(family->shared_from_this());
   }
   for (const Job& job : jobs) {

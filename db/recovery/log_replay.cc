@@ -13,6 +13,16 @@
 
 namespace varve {
 
+namespace {
+
+Status Refusal(const std::string& path, uint64_t offset, const std::string& reason) {
+  return Status::Corruption(path, reason + " at offset " + std::to_string(offset) +
+                                      "; nothing was changed. wal_recovery_mode "
+                                      "kPointInTimeRecovery opens at the state before it");
+}
+
+}  // namespace
+
 Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log) {
   Engine& e = *engine_;
   oldest_log_gone_ = !log_numbers.empty() && log_numbers.front() != min_log;
@@ -52,6 +62,10 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   Slice record;
   bool first = true;
   while (reader.ReadRecord(&record, &scratch, e.options.wal_recovery_mode)) {
+    if (reader.damage().hole &&
+        e.options.wal_recovery_mode != WALRecoveryMode::kSkipAnyCorruptedRecords) {
+      return JudgeHole(number, path, reader.LastRecordOffset());
+    }
     if (first && stopped_at_ != 0) {
       // Only the exact next sequence proves that the damaged log's lost tail held nothing.
       if (record.size() < kBatchHeaderBytes || DecodeFixed64(record.data()) != expected_next_) {
@@ -112,27 +126,44 @@ Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
   if (!reader.io_status().ok()) return reader.io_status();
   const wal::LogDamage& damage = reader.damage();
   if (damage.first_bad_offset == UINT64_MAX) return Status::OK();
-  if (e.recovery.first_bad_log == 0) {
-    e.recovery.first_bad_log = number;
-    e.recovery.first_bad_offset = damage.first_bad_offset;
-    e.recovery.first_bad_reason = damage.reason;
-  }
-  e.recovery.dropped_bytes += damage.dropped_bytes;
-  LogWarn(e.info_log.get(), "%s: %s at offset %llu; %llu bytes dropped", path.c_str(),
-          damage.reason.c_str(), static_cast<unsigned long long>(damage.first_bad_offset),
-          static_cast<unsigned long long>(damage.dropped_bytes));
+  NoteDamage(number, path, damage.first_bad_offset, damage.reason, damage.dropped_bytes);
   if (!damage.torn_tail) damaged_logs_.push_back(number);
   const WALRecoveryMode mode = e.options.wal_recovery_mode;
   const bool refuse = mode == WALRecoveryMode::kAbsoluteConsistency ||
                       (mode == WALRecoveryMode::kTolerateCorruptedTailRecords && !damage.torn_tail);
-  if (refuse) {
-    return Status::Corruption(path, damage.reason + " at offset " +
-                                        std::to_string(damage.first_bad_offset) +
-                                        "; nothing was changed. wal_recovery_mode "
-                                        "kPointInTimeRecovery opens at the state before it");
-  }
+  if (refuse) return Refusal(path, damage.first_bad_offset, damage.reason);
   if (mode == WALRecoveryMode::kPointInTimeRecovery) stopped_at_ = number;
   return Status::OK();
+}
+
+// Zeros up to the end of a block, and records behind them: a power loss took pages that were never
+// synced and left later ones. What is behind the hole may lack what came before it.
+Status LogReplay::JudgeHole(uint64_t number, const std::string& path, uint64_t offset) {
+  Engine& e = *engine_;
+  uint64_t size = 0;
+  e.fs->GetFileSize(path, IOOptions(), &size, nullptr).PermitUncheckedError();
+  const std::string reason = "zeros before the record";
+  NoteDamage(number, path, offset, reason, size > offset ? size - offset : 0);
+  damaged_logs_.push_back(number);
+  if (e.options.wal_recovery_mode != WALRecoveryMode::kPointInTimeRecovery) {
+    return Refusal(path, offset, reason);
+  }
+  stopped_at_ = number;
+  return Status::OK();
+}
+
+void LogReplay::NoteDamage(uint64_t number, const std::string& path, uint64_t offset,
+                           const std::string& reason, uint64_t dropped_bytes) {
+  RecoveryReport& report = engine_->recovery;
+  if (report.first_bad_log == 0) {
+    report.first_bad_log = number;
+    report.first_bad_offset = offset;
+    report.first_bad_reason = reason;
+  }
+  report.dropped_bytes += dropped_bytes;
+  LogWarn(engine_->info_log.get(), "%s: %s at offset %llu; %llu bytes dropped", path.c_str(),
+          reason.c_str(), static_cast<unsigned long long>(offset),
+          static_cast<unsigned long long>(dropped_bytes));
 }
 
 Status LogReplay::FlushFull() {
@@ -164,6 +195,8 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
   }
   input.options = family->options();
   input.icmp = &family->icmp();
+  input.enforce_single_del_contracts = e.options.enforce_single_del_contracts;
+  input.verify_entry_count = e.options.flush_verify_memtable_count;
   input.output = MakeTableOutputContext(e, *input.options, Env::IO_HIGH);
   input.build = MakeTableBuildOptions(e, *family, *input.options, /*level=*/0);
   input.build.file_number = e.versions->NewFileNumber();

@@ -20,8 +20,8 @@ class LogReplay {
 
   // Replays the logs with these numbers (ascending). Memtables that fill up are written to L0 on
   // the way (not when the engine is read-only); their edits are collected. Fills in
-  // engine->recovery. `min_log` is the oldest log that the MANIFEST asks for. If it is gone, and the
-  // first record there is leaves sequence numbers out, then the MANIFEST is older than what was
+  // engine->recovery. `min_log` is the oldest log that the MANIFEST asks for. If it is gone, and
+  // the first record there is leaves sequence numbers out, then the MANIFEST is older than what was
   // deleted after it: Corruption, as what lies between cannot be had.
   Status Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log);
   // Writes what is left in the memtables to L0.
@@ -41,6 +41,10 @@ class LogReplay {
   Status ApplyRecord(const Slice& record, const std::string& path, uint64_t offset);
   // What the damage that a reader met means under the recovery mode: go on, stop here, or refuse.
   Status JudgeDamage(uint64_t number, const std::string& path, const wal::LogReader& reader);
+  Status JudgeHole(uint64_t number, const std::string& path, uint64_t offset);
+  // Adds to the report, and to the LOG.
+  void NoteDamage(uint64_t number, const std::string& path, uint64_t offset,
+                  const std::string& reason, uint64_t dropped_bytes);
   Status FlushFull();
   Status FlushFamily(ColumnFamily* family);
 

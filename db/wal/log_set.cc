@@ -66,21 +66,21 @@ IOStatus LogSet::SyncLogs(bool current) {
     }
     dirty.emplace_back(log.writer.get(), log.bytes);
   }
-  const bool sync_directory = directory_dirty_ && directory_ != nullptr;
+  FSDirectory* const directory = directory_;
+  const bool sync_directory = directory_dirty_ && directory != nullptr;
   if (dirty.empty() && !sync_directory) return IOStatus::OK();
   syncing_ = true;
   lock.Unlock();
   IOStatus s;
   size_t done = 0;
   for (; done < dirty.size() && s.ok(); done++) s = dirty[done].first->Sync(use_fsync_);
-  if (s.ok() && sync_directory) s = directory_->Fsync(IOOptions(), nullptr);
+  if (s.ok() && sync_directory) s = directory->Fsync(IOOptions(), nullptr);
   lock.Lock();
   syncing_ = false;
   sync_done_.SignalAll();
   for (size_t i = 0; i < dirty.size(); i++) {
-    auto it = std::find_if(logs_.begin(), logs_.end(), [&](const Log& log) {
-      return log.writer.get() == dirty[i].first;
-    });
+    auto it = std::find_if(logs_.begin(), logs_.end(),
+                           [&](const Log& log) { return log.writer.get() == dirty[i].first; });
     if (it == logs_.end()) continue;
     if (s.ok()) {
       it->synced_bytes = std::max(it->synced_bytes, dirty[i].second);
@@ -90,6 +90,13 @@ IOStatus LogSet::SyncLogs(bool current) {
   }
   if (s.ok() && sync_directory) directory_dirty_ = false;
   return s;
+}
+
+void LogSet::ExcuseClosed() {
+  MutexLock lock(&mu_);
+  for (Log& log : logs_) {
+    if (&log != &logs_.back()) log.synced_bytes = log.bytes;
+  }
 }
 
 IOStatus LogSet::SyncNames() {

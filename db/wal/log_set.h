@@ -9,13 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "varve/file_system.h"
+
 #include "db/wal/log_writer.h"
 #include "util/sync/mutex.h"
-#include "varve/file_system.h"
 
 namespace varve {
 
-// Locking: its own mutex, a leaf below the DB mutex. Append, Switch, FlushBuffer and Sync are for the
+// Locking: its own mutex, a leaf below the DB mutex. Append, Switch, FlushBuffer and Sync are for
+// the
 //   head of the commit path, or whoever holds the path exclusively; the rest is for any thread.
 // Errors: a log that failed an append or a sync is never written again; Switch leaves it behind.
 class LogSet {
@@ -35,6 +37,9 @@ class LogSet {
   IOStatus Sync() { return SyncLogs(/*current=*/true); }
   // The same for all logs but the current one; may run beside appends.
   IOStatus SyncClosed() { return SyncLogs(/*current=*/false); }
+  // What the logs before the current one hold is in tables now: none of it needs syncing, not even
+  // of logs that failed.
+  void ExcuseClosed();
   // True when everything appended is durable.
   bool AllSynced() const;
 

@@ -37,7 +37,8 @@ constexpr OptionRow kRows[] = {
     VARVE_ROW(max_write_buffer_number, "memtables before writes stop").Dynamic().AtLeast(1),
     VARVE_ROW(min_write_buffer_number_to_merge, "memtables merged by a flush").AtLeast(1),
     VARVE_ROW(max_write_buffer_size_to_maintain, "bytes of flushed memtables kept; -1: derived")
-        .AtLeast(-1),
+        .AtLeast(-1)
+        .Advisory("flushed memtables are not kept"),
     VARVE_ROW(inplace_update_support, "overwrite in memtables").DefaultOnly(kNoFeature),
     VARVE_ROW(inplace_update_num_locks, "locks for overwriting").Dynamic().Advisory(kNoKnob),
     VARVE_ROW(memtable_prefix_bloom_size_ratio, "share of a memtable for a Bloom filter")
@@ -52,7 +53,8 @@ constexpr OptionRow kRows[] = {
     VARVE_ROW(memtable_protection_bytes_per_key, "checksums in memtables").DefaultOnly(kNoFeature),
     VARVE_ROW(memtable_max_range_deletions, "range deletions before a flush; 0: no limit")
         .Dynamic()
-        .Extended(),
+        .Extended()
+        .DefaultOnly(kNoFeature),
 
     // Compression.
     VARVE_ROW(compression, "codec").Dynamic(),
@@ -100,9 +102,9 @@ constexpr OptionRow kRows[] = {
     VARVE_ROW(optimize_filters_for_hits, "no filters in the last level"),
 
     // Checks and statistics.
-    VARVE_ROW(paranoid_file_checks, "read new tables back").Dynamic(),
-    VARVE_ROW(force_consistency_checks, "verify each new version"),
-    VARVE_ROW(report_bg_io_stats, "time background I/O").Dynamic(),
+    VARVE_ROW(paranoid_file_checks, "read new tables back").Dynamic().DefaultOnly(kNoFeature),
+    VARVE_ROW(force_consistency_checks, "verify each new version").Advisory("always on"),
+    VARVE_ROW(report_bg_io_stats, "time background I/O").Dynamic().Advisory(kNoKnob),
     VARVE_ROW(sample_for_compression, "estimate other codecs").DefaultOnly(kNoFeature),
     VARVE_ROW(persist_user_defined_timestamps, "user timestamps in tables")
         .DefaultOnly(kNoFeature)

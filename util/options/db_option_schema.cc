@@ -24,7 +24,8 @@ constexpr OptionRow kRows[] = {
     VARVE_ROW(create_if_missing, "make a database where there is none"),
     VARVE_ROW(create_missing_column_families, "make column families that are listed and missing"),
     VARVE_ROW(error_if_exists, "fail if there is a database already"),
-    VARVE_ROW(paranoid_checks, "check more and stop at the first damage"),
+    VARVE_ROW(paranoid_checks, "check more and stop at the first damage")
+        .Advisory("damage always fails the call that meets it"),
     VARVE_ROW(flush_verify_memtable_count, "compare counts of entries around a flush"),
     VARVE_ROW(compaction_verify_record_count, "compare counts of entries around a compaction")
         .Extended(),
@@ -34,7 +35,8 @@ constexpr OptionRow kRows[] = {
     VARVE_ROW(fail_if_options_file_error, "fail if the OPTIONS file cannot be written"),
     VARVE_ROW(skip_stats_update_on_db_open, "sample no table properties at open")
         .Advisory("nothing is sampled at open"),
-    VARVE_ROW(skip_checking_sst_file_sizes_on_db_open, "compare no file sizes at open"),
+    VARVE_ROW(skip_checking_sst_file_sizes_on_db_open, "compare no file sizes at open")
+        .Advisory("sizes are always compared"),
     VARVE_ROW(wal_recovery_mode, "what to make of damaged logs"),
     VARVE_ROW(best_efforts_recovery, "open whatever is complete").DefaultOnly(kNoFeature),
     VARVE_ROW(avoid_flush_during_recovery, "keep recovered data in memory"),
@@ -60,7 +62,8 @@ constexpr OptionRow kRows[] = {
     VARVE_ROW(db_paths, "several directories").DefaultOnly(kNoFeature).NotInFile(),
     VARVE_ROW(wal_dir, "directory of logs; empty: the database's"),
     VARVE_ROW(delete_obsolete_files_period_micros, "microseconds between searches for left files")
-        .Dynamic(),
+        .Dynamic()
+        .Advisory("obsolete files go at once"),
     VARVE_ROW(max_manifest_file_size, "bytes at which a new MANIFEST is begun"),
     VARVE_ROW(manifest_preallocation_size, "bytes reserved for the MANIFEST")
         .Dynamic()
@@ -75,14 +78,16 @@ constexpr OptionRow kRows[] = {
     VARVE_ROW(use_direct_io_for_flush_and_compaction, "write past the system's cache"),
     VARVE_ROW(allow_fallocate, "reserve space ahead of appends"),
     VARVE_ROW(is_fd_close_on_exec, "child programs get no files").DefaultOnly(kNoFeature),
-    VARVE_ROW(advise_random_on_open, "tell the system that tables are read at random"),
+    VARVE_ROW(advise_random_on_open, "tell the system that tables are read at random")
+        .Advisory(kNoKnob),
     VARVE_ROW(compaction_readahead_size, "bytes read ahead by compactions").Dynamic(),
     VARVE_ROW(writable_file_max_buffer_size, "bytes buffered for an appended file").Dynamic(),
     VARVE_ROW(bytes_per_sync, "write tables out every so many bytes; 0: never").Dynamic(),
     VARVE_ROW(wal_bytes_per_sync, "write logs out every so many bytes; 0: never").Dynamic(),
     VARVE_ROW(strict_bytes_per_sync, "wait for the previous range"),
     VARVE_ROW(log_readahead_size, "bytes read ahead in logs").Advisory(kNoKnob),
-    VARVE_ROW(avoid_unnecessary_blocking_io, "free in the background what iterators held"),
+    VARVE_ROW(avoid_unnecessary_blocking_io, "free in the background what iterators held")
+        .Advisory(kNoKnob),
     VARVE_ROW(write_dbid_to_manifest, "store the identity in the MANIFEST"),
     VARVE_ROW(write_identity_file, "store the identity in a file").Extended(),
     VARVE_ROW(db_host_id, "host name stored in tables"),
@@ -103,7 +108,9 @@ constexpr OptionRow kRows[] = {
     VARVE_ROW(row_cache, "cache of whole values").DefaultOnly(kNoFeature).NotInFile(),
 
     // Statistics.
-    VARVE_ROW(stats_dump_period_sec, "seconds between dumps to the log; 0: never").Dynamic(),
+    VARVE_ROW(stats_dump_period_sec, "seconds between dumps to the log; 0: never")
+        .Dynamic()
+        .Advisory("the property rocksdb.stats tells at any time"),
     VARVE_ROW(stats_persist_period_sec, "seconds between entries of the history")
         .Dynamic()
         .Advisory("no history is kept"),
@@ -115,13 +122,15 @@ constexpr OptionRow kRows[] = {
 
     // Writing.
     VARVE_ROW(delayed_write_rate, "bytes a second for slowed writes; 0: derived").Dynamic(),
-    VARVE_ROW(enable_pipelined_write, "overlap groups of writes"),
+    VARVE_ROW(enable_pipelined_write, "overlap groups of writes")
+        .Advisory("one commit path serves both settings"),
     VARVE_ROW(unordered_write, "insert without order").DefaultOnly(kNoFeature),
     VARVE_ROW(two_write_queues, "a queue for log-only writes").DefaultOnly(kNoFeature),
     VARVE_ROW(allow_2pc, "two-phase commit").DefaultOnly(kNoFeature),
     VARVE_ROW(allow_ingest_behind, "room below all data").DefaultOnly(kNoFeature),
     VARVE_ROW(atomic_flush, "flush column families together"),
-    VARVE_ROW(allow_concurrent_memtable_write, "several writers in one memtable"),
+    VARVE_ROW(allow_concurrent_memtable_write, "several writers in one memtable")
+        .Advisory("one commit path serves both settings"),
     VARVE_ROW(enable_write_thread_adaptive_yield, "spin before sleeping").Advisory(kNoKnob),
     VARVE_ROW(max_write_batch_group_size_bytes, "bytes of a group of writes").Advisory(kNoKnob),
     VARVE_ROW(write_thread_max_yield_usec, "microseconds to spin").Advisory(kNoKnob),
@@ -131,9 +140,11 @@ constexpr OptionRow kRows[] = {
     VARVE_ROW(wal_compression, "codec of the log").DefaultOnly(kNoFeature),
 
     // Contents.
-    VARVE_ROW(allow_data_in_errors, "keys in error messages"),
+    VARVE_ROW(allow_data_in_errors, "keys in error messages").Advisory("messages never hold keys"),
     VARVE_ROW(enforce_single_del_contracts, "misuse of SingleDelete is an error"),
-    VARVE_ROW(prefix_seek_opt_in_only, "iterators are in total order by default").Extended(),
+    VARVE_ROW(prefix_seek_opt_in_only, "iterators are in total order by default")
+        .Extended()
+        .Advisory("iterators always keep the total order"),
 };
 
 #undef VARVE_ROW

@@ -126,7 +126,7 @@ void Iterate(rocksdb_writebatch_t* batch, WriteBatch::Handler* handler) {
 }  // namespace
 
 rocksdb_writebatch_t* rocksdb_writebatch_create() {
-  return varve::c::Make<rocksdb_writebatch_t>();
+  return rocksdb_writebatch_create_with_params(0, 0, 0, 0);
 }
 
 rocksdb_writebatch_t* rocksdb_writebatch_create_from(const char* rep, size_t size) {

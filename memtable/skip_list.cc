@@ -269,7 +269,7 @@ uint64_t SkipList::EstimateRank(const Slice& user_key) const {
     return level == 0 ? uint64_t{1} : uint64_t{kBottomSpacing} << (level - 1);
   };
   // From a level with enough nodes that their distances average out.
-  constexpr uint64_t kNodesMin = 128;
+  constexpr uint64_t kNodesMin = 512;
   const uint64_t entries = totals().entries;
   int level = height_.load(std::memory_order_relaxed) - 1;
   while (level > 0 && entries / spacing_of(level) < kNodesMin) level--;

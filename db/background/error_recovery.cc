@@ -118,8 +118,8 @@ Status ErrorRecovery::Repair() {
   return s;
 }
 
-// Everything is in tables: no log but the current one is needed, and the failed ones must not be asked
-// for anything again. Writing this down also proves that the MANIFEST takes edits.
+// Everything is in tables: no log but the current one is needed, and the failed ones must not be
+// asked for anything again. Writing this down also proves that the MANIFEST takes edits.
 Status ErrorRecovery::LeaveOldLogs() {
   Engine& e = *engine_;
   std::vector<VersionEdit> edits(e.families.all().size());

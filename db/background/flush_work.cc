@@ -191,9 +191,9 @@ Status FlushWork::RunJob(const Job& job) {
       if (!s.ok()) break;
     }
   }
-  // Once one family's share of a batch is in a table, the other families' shares must not be lost with
-  // an unsynced log: after a power loss they would be at different moments. Recovery from errors, whose
-  // logs may be broken, puts all families into one job instead.
+  // Once one family's share of a batch is in a table, the other families' shares must not be lost
+  // with an unsynced log: after a power loss they would be at different moments. Recovery from
+  // errors, whose logs may be broken, puts all families into one job instead.
   if (s.ok() && e.families.all().size() > 1 && job.reason != FlushReason::kErrorRecovery) {
     MutexUnlock unlock(&e.mu);
     s = e.logs->SyncClosed();

@@ -5,7 +5,7 @@
 
 #include "db/background/engine.h"
 #include "db/compaction/leveled_picker.h"
-#include "db/flush/table_output.h"
+#include "db/compaction/table_output.h"
 
 namespace varve {
 

@@ -13,7 +13,7 @@
 #include "varve/metadata.h"
 
 #include "db/compaction/plan.h"
-#include "db/flush/table_output.h"
+#include "db/compaction/table_output.h"
 #include "db/version/table_cache.h"
 #include "db/version/version_edit.h"
 

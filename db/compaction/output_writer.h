@@ -11,7 +11,7 @@
 #include "db/compaction/compaction_iterator.h"
 #include "db/compaction/output_splitter.h"
 #include "db/compaction/surviving_tombstones.h"
-#include "db/flush/table_output.h"
+#include "db/compaction/table_output.h"
 
 namespace varve {
 

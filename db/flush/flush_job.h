@@ -8,7 +8,7 @@
 
 #include "varve/compaction_filter.h"
 
-#include "db/flush/table_output.h"
+#include "db/compaction/table_output.h"
 #include "memtable/memtable.h"
 
 namespace varve {

@@ -105,6 +105,7 @@ Status LogReplay::ApplyRecord(const Slice& record, const std::string& path, uint
   Status s = CheckBatchStructure(record);
   if (s.ok()) {
     const SequenceNumber sequence = DecodeFixed64(record.data());
+    first_sequence_ = std::min(first_sequence_, sequence);
     BatchInsertResult result;
     result.next_sequence = sequence;
     s = InsertBatch(record, sequence, &e.families, &result);

@@ -29,6 +29,8 @@ class LogReplay {
 
   std::map<uint32_t, VersionEdit>& edits() { return edits_; }
   SequenceNumber max_sequence() const { return max_sequence_; }
+  // Of the first record replayed; kMaxSequenceNumber if none was.
+  SequenceNumber first_sequence() const { return first_sequence_; }
   bool wrote_tables() const { return wrote_tables_; }
   // Logs in which something was found that is not a plain torn tail.
   const std::vector<uint64_t>& damaged_logs() const { return damaged_logs_; }
@@ -52,6 +54,7 @@ class LogReplay {
   std::map<uint32_t, VersionEdit> edits_;
   std::vector<uint64_t> damaged_logs_;
   SequenceNumber max_sequence_ = 0;
+  SequenceNumber first_sequence_ = kMaxSequenceNumber;
   bool wrote_tables_ = false;
   bool oldest_log_gone_ = false;
   uint64_t stopped_at_ = 0;  // log after which point-in-time recovery stopped; 0: it did not

@@ -14,6 +14,7 @@
 #include "db/recovery/identity.h"
 #include "db/recovery/log_replay.h"
 #include "db/recovery/sanitize.h"
+#include "db/recovery/stale_manifest.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -290,6 +291,10 @@ Status Opener::ReplayLogs() {
   }
   replay_ = std::make_unique<LogReplay>(&e);
   Status s = replay_->Run(log_numbers_, min_log);
+  if (s.ok() && (log_numbers_.empty() || log_numbers_.front() != min_log)) {
+    const ReplayedRange replayed{replay_->first_sequence(), replay_->max_sequence()};
+    s = CheckManifestIsNotStale(e, entries_, replayed);
+  }
   if (s.ok())
     e.versions->set_last_sequence(std::max(e.versions->last_sequence(), replay_->max_sequence()));
   return s;
@@ -318,6 +323,8 @@ Status Opener::Install() {
     }
   }
   s = e.flush->StartNewLog(/*force=*/true);
+  // The MANIFEST is about to ask for it. In the database's own directory both names go together.
+  if (s.ok() && e.WalDirectory() != e.name) s = e.logs->SyncNames();
   if (!s.ok()) return s;
   if (e.versions->db_id().empty()) {
     std::string id;

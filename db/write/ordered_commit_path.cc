@@ -164,14 +164,15 @@ class OrderedCommitPath final : public CommitPath {
   }
 
   void FinishGroup(const std::vector<Writer*>& group, const Status& s) {
+    // group_ belongs to the next head once the queue has changed: a writer that finds it empty is
+    // at its head at once.
+    const std::vector<Writer*> followers(group.begin() + 1, group.end());
     Writer* next = nullptr;
     {
       MutexLock lock(&mu_);
       queue_.erase(queue_.begin(), queue_.begin() + static_cast<ptrdiff_t>(group.size()));
       if (!queue_.empty()) next = queue_.front();
     }
-    // group_ belongs to the next head from here on: followers are noted before it is woken.
-    const std::vector<Writer*> followers(group.begin() + 1, group.end());
     if (next != nullptr) Wake(next, kAtHead);
     for (Writer* w : followers) {
       w->status = s;

@@ -236,10 +236,10 @@ struct VARVE_EXPORT DBOptions {
   uint64_t WAL_ttl_seconds = 0;
   uint64_t WAL_size_limit_MB = 0;
 
-  bool allow_mmap_reads = false;                        // Refused unless false.
+  bool allow_mmap_reads = false;                        // Tables are mapped, not read.
   bool allow_mmap_writes = false;                       // Refused unless false.
-  bool use_direct_reads = false;                        // Refused unless false.
-  bool use_direct_io_for_flush_and_compaction = false;  // Refused unless false.
+  bool use_direct_reads = false;                        // Tables, past the system's cache.
+  bool use_direct_io_for_flush_and_compaction = false;  // Likewise.
 
   bool allow_fallocate = true;        // Reserve space ahead of appends.
   bool is_fd_close_on_exec = true;    // Refused unless true.

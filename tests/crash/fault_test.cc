@@ -3,13 +3,15 @@
 // Goal: a file system that fails at any call costs no acknowledged durable write and gives no wrong
 // answer, and writes work again within seconds after it stopped failing. Method: workloads over the
 // fault file system; each case makes the k-th call fail in one way, once or from then on, reads
-// while it fails, lifts the fault, writes on, and opens what a crash, a kill and a clean close leave.
+// while it fails, lifts the fault, writes on, and opens what a crash, a kill and a clean close
+// leave.
 //
 // VARVE_FAULT_SAMPLES=n: cases for each workload and kind of fault (0: every k).
 // VARVE_FAULT_CASE=workload/kind/k runs one.
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -32,6 +34,7 @@ constexpr uint64_t kCasesWanted = 1000;
 constexpr int kWorkers = 6;  // they mostly wait
 constexpr uint64_t kWritesAfter = 20;
 constexpr int kTriesUnderFault = 2;
+constexpr uint64_t kQuotas = 40;
 constexpr std::chrono::milliseconds kHealsWithin{5000};
 
 class SilentLogger final : public Logger {
@@ -53,17 +56,35 @@ struct Workload {
 
 const Workload kWorkloads[] = {
     {"flushes", {"default"}, 40, 5, 10, 0, false, [](DBOptions*, ColumnFamilyOptions*) {}},
-    {"compactions", {"default"}, 48, 7, 6, 24, false,
+    {"compactions",
+     {"default"},
+     48,
+     7,
+     6,
+     24,
+     false,
      [](DBOptions* db, ColumnFamilyOptions* cf) {
        cf->level0_file_num_compaction_trigger = 2;
        cf->target_file_size_base = 4 << 10;
        cf->max_bytes_for_level_base = 8 << 10;
        db->max_manifest_file_size = 1000;
      }},
-    {"atomic_families", {"default", "a", "b"}, 36, 6, 9, 0, false,
+    {"atomic_families",
+     {"default", "a", "b"},
+     36,
+     6,
+     9,
+     0,
+     false,
      [](DBOptions* db, ColumnFamilyOptions*) { db->atomic_flush = true; }},
     {"recovery", {"default", "a"}, 30, 6, 12, 0, true, [](DBOptions*, ColumnFamilyOptions*) {}},
-    {"recovery_keeps_logs", {"default", "a"}, 30, 6, 12, 0, true,
+    {"recovery_keeps_logs",
+     {"default", "a"},
+     30,
+     6,
+     12,
+     0,
+     true,
      [](DBOptions* db, ColumnFamilyOptions*) { db->avoid_flush_during_recovery = true; }},
 };
 
@@ -77,7 +98,7 @@ struct Kind {
   FaultEffect effect;
   bool sticky;
   const char* path_contains;
-  bool lies;     // what the file system called synced may be lost
+  bool lies;      // what the file system called synced may be lost
   bool corrupts;  // reads are wrong: an error that only reopening lifts is right
 };
 
@@ -183,12 +204,13 @@ class FaultRun {
     return problem.empty() ? StrictRead("at last") : problem;
   }
 
-  // Writes until the quota stops them, or the table of states ends.
-  void Fill() {
+  // Writes until the quota stops them (true), or all are written.
+  bool Fill() {
     for (uint64_t i = 0; i < workload_.writes; i++) {
-      if (!Write(i % workload_.sync_every == 0).ok()) return;
+      if (!Write(i % workload_.sync_every == 0).ok()) return true;
       if (i % workload_.flush_every == 0) FlushAll();
     }
+    return false;
   }
 
  private:
@@ -344,8 +366,7 @@ TEST(FaultTest, EveryCallMayFail) {
       ASSERT_GT(calls, 0u) << name << ": the workload makes no such call";
       const auto call_of = [&](uint64_t i) { return 1 + i * calls / count; };
       const CaseTotals totals = RunCases(
-          count, kWorkers,
-          [&](uint64_t i) { return name + "/" + std::to_string(call_of(i)); },
+          count, kWorkers, [&](uint64_t i) { return name + "/" + std::to_string(call_of(i)); },
           [&](uint64_t i) { return RunCase(workload, kind, states, call_of(i)); });
       PrintTotals((name + " (" + std::to_string(calls) + " calls)").c_str(), totals);
       cases += totals.cases;
@@ -366,8 +387,9 @@ TEST(FaultTest, FullDisksAreOutlived) {
     Workload filling = workload;
     filling.writes = 200;
     const StateTable states(filling.families, filling.writes + 2 * kWritesAfter);
+    std::atomic<uint64_t> stopped{0};
     const CaseTotals totals = RunCases(
-        40, kWorkers,
+        kQuotas, kWorkers,
         [&](uint64_t i) { return std::string(workload.name) + "/quota/" + std::to_string(i); },
         [&](uint64_t i) {
           FaultRun run(filling, states);
@@ -375,14 +397,15 @@ TEST(FaultTest, FullDisksAreOutlived) {
           result.wrong = run.Prepare();
           if (!result.wrong.empty()) return result;
           run.fault()->SetByteQuota(1 + i * 1777);
-          run.Fill();
-          result.outcome = "filled";
+          result.outcome = run.Fill() ? "stopped" : "roomy";
+          if (result.outcome == "stopped") stopped++;
           run.fault()->ReleaseQuota();
           result.wrong = run.GoOn(/*resume=*/false, plain);
           return result;
         });
     PrintTotals((std::string(workload.name) + "/quota").c_str(), totals);
     EXPECT_EQ(totals.wrong_count, 0u);
+    EXPECT_GE(stopped, kQuotas / 2) << "the quotas are too large to test anything";
   }
 }
 

@@ -50,17 +50,37 @@ struct Shape {
 };
 
 const Shape kShapes[] = {
-    {"range_deletes", {"default"}, 80, 30, 0, false,
+    {"range_deletes",
+     {"default"},
+     80,
+     30,
+     0,
+     false,
      [](ColumnFamilyOptions*, BlockBasedTableOptions* table) { table->block_size = 512; }},
-    {"two_families", {"default", "other"}, 40, 15, 25, false,
+    {"two_families",
+     {"default", "other"},
+     40,
+     15,
+     25,
+     false,
      [](ColumnFamilyOptions*, BlockBasedTableOptions* table) {
        table->block_size = 1024;
        table->index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
        table->metadata_block_size = 64;
      }},
-    {"pending_log", {"default", "other"}, 50, 20, 0, true,
+    {"pending_log",
+     {"default", "other"},
+     50,
+     20,
+     0,
+     true,
      [](ColumnFamilyOptions*, BlockBasedTableOptions*) {}},
-    {"compressed_with_filter", {"default"}, 90, 20, 60, false,
+    {"compressed_with_filter",
+     {"default"},
+     90,
+     20,
+     60,
+     false,
      [](ColumnFamilyOptions* cf, BlockBasedTableOptions* table) {
        cf->compression = kSnappyCompression;
        table->filter_policy.reset(NewBloomFilterPolicy(10));
@@ -318,7 +338,8 @@ class RottingShape {
   void GoOn(DB* db, const Handles& handles, const Verdict& first, uint64_t least,
             CaseResult* result) const {
     const Status verified = db->VerifyChecksum(ReadOptions());
-    if (verified.ok() && first.errors > 0 && first.first_error.find("checksum") != std::string::npos) {
+    if (verified.ok() && first.errors > 0 &&
+        first.first_error.find("checksum") != std::string::npos) {
       result->wrong = "VerifyChecksum is content, though a read said " + first.first_error;
       return;
     }
@@ -344,7 +365,8 @@ class RottingShape {
 }  // namespace
 
 TEST(RotTest, DamageIsAnsweredRightlyOrWithAnError) {
-  const uint64_t stride = std::max<uint64_t>(1, NumberFromEnvironment("VARVE_ROT_STRIDE", kDefaultStride));
+  const uint64_t stride =
+      std::max<uint64_t>(1, NumberFromEnvironment("VARVE_ROT_STRIDE", kDefaultStride));
   const char* only = getenv("VARVE_ROT_CASE");
   uint64_t cases = 0;
   uint64_t wrong = 0;
@@ -358,7 +380,8 @@ TEST(RotTest, DamageIsAnsweredRightlyOrWithAnError) {
       if (!text.starts_with(std::string(shape.name) + "/")) continue;
       const uint64_t i = strtoull(text.substr(text.find('/') + 1).c_str(), nullptr, 10);
       const CaseResult result = rotting.Run(i);
-      printf("%s: %s %s\n", rotting.NameOf(i).c_str(), result.outcome.c_str(), result.wrong.c_str());
+      printf("%s: %s %s\n", rotting.NameOf(i).c_str(), result.outcome.c_str(),
+             result.wrong.c_str());
       continue;
     }
     // Odd, so that every kind of damage is met.

@@ -42,8 +42,7 @@ std::string TableText(size_t i, const std::string& more) {
   return "block_based_table_factory={format_version=" + Pick(i, kVersions) +
          ";checksum=" + Pick(i, kChecksums) + ";block_size=" + Pick(i / 2, kBlockSizes) +
          ";block_restart_interval=" + Pick(i / 3, kRestarts) +
-         ";index_block_restart_interval=" +
-         (hash ? "1" : Pick(i / 2, kIndexRestarts)) +
+         ";index_block_restart_interval=" + (hash ? "1" : Pick(i / 2, kIndexRestarts)) +
          ";data_block_index_type=" + Pick(i, kDataIndexes) + more + "}";
 }
 
@@ -63,8 +62,8 @@ const char* const kDbText =
 
 std::string Named(const char* who, size_t i, const Combo& combo) {
   std::string name = std::string(who) + " " + std::to_string(i) + " " + combo.db_options + " " +
-                     combo.family_options + " families=" +
-                     std::to_string(combo.content.families.size());
+                     combo.family_options +
+                     " families=" + std::to_string(combo.content.families.size());
   if (combo.content.pending) name += " pending";
   if (combo.content.range_deletes) name += " range_deletes";
   if (combo.content.compactions) name += " compactions";
@@ -79,9 +78,9 @@ std::string Named(const char* who, size_t i, const Combo& combo) {
 std::vector<Combo> OurCombos() {
   static const char* const kFilters[] = {"", ";filter_policy=bloomfilter:10:false",
                                          ";filter_policy=bloomfilter:4.5:false"};
-  static const char* const kIndexes[] = {
-      "", "", ";index_type=kTwoLevelIndexSearch;metadata_block_size=256",
-      ";index_type=kBinarySearchWithFirstKey", ""};
+  static const char* const kIndexes[] = {"", "",
+                                         ";index_type=kTwoLevelIndexSearch;metadata_block_size=256",
+                                         ";index_type=kBinarySearchWithFirstKey", ""};
   static const char* const kDbMore[] = {"", "", ";atomic_flush=true", "",
                                         ";max_manifest_file_size=1000"};
   std::vector<Combo> combos;
@@ -103,16 +102,19 @@ std::vector<Combo> TheirCombos() {
       "", ";filter_policy=bloomfilter:10:false", ";filter_policy=ribbonfilter:10",
       ";filter_policy=ribbonfilter:8:-1", ";filter_policy=bloomfilter:10:true"};
   static const char* const kIndexes[] = {
-      "", ";index_type=kTwoLevelIndexSearch;metadata_block_size=256",
+      "",
+      ";index_type=kTwoLevelIndexSearch;metadata_block_size=256",
       ";index_type=kTwoLevelIndexSearch;metadata_block_size=256;partition_filters=true",
-      ";index_type=kHashSearch", ";index_type=kBinarySearchWithFirstKey",
-      ";whole_key_filtering=false", ";enable_index_compression=false"};
+      ";index_type=kHashSearch",
+      ";index_type=kBinarySearchWithFirstKey",
+      ";whole_key_filtering=false",
+      ";enable_index_compression=false"};
   static const char* const kFamilyMore[] = {"", ";compaction_style=kCompactionStyleUniversal",
                                             ";bottommost_compression=kZSTD",
                                             ";level_compaction_dynamic_level_bytes=true", ""};
-  static const char* const kDbMore[] = {"", ";atomic_flush=true", ";recycle_log_file_num=2",
-                                        ";max_manifest_file_size=1000", "",
-                                        ";wal_compression=kZSTD", ";max_subcompactions=3"};
+  static const char* const kDbMore[] = {
+      "", ";atomic_flush=true",     ";recycle_log_file_num=2", ";max_manifest_file_size=1000",
+      "", ";wal_compression=kZSTD", ";max_subcompactions=3"};
   std::vector<Combo> combos;
   for (size_t i = 0; i < 48; i++) {
     Combo combo;

@@ -136,9 +136,8 @@ class Driver {
   void Open(const std::string& directory, bool read_only) {
     std::vector<kv::ColumnFamilyHandle*> opened;
     kv::DB* db = nullptr;
-    Note(read_only
-             ? kv::DB::OpenForReadOnly(db_options_, directory, families_, &opened, &db)
-             : kv::DB::Open(db_options_, directory, families_, &opened, &db),
+    Note(read_only ? kv::DB::OpenForReadOnly(db_options_, directory, families_, &opened, &db)
+                   : kv::DB::Open(db_options_, directory, families_, &opened, &db),
          "open");
     db_.reset(db);
     for (size_t i = 0; i < opened.size(); i++) handles_[families_[i].name] = opened[i];
@@ -198,12 +197,13 @@ class Driver {
   void CompareRun(const std::string& family, kv::Iterator* it, It begin, It end, bool forwards) {
     const std::string way = forwards ? "forwards" : "backwards";
     for (It want = begin; want != end; ++want) {
-      if (!it->Valid()) return Wrong(family, way + ": ends early " + it->status().ToString(),
-                                     want->first);
+      if (!it->Valid())
+        return Wrong(family, way + ": ends early " + it->status().ToString(), want->first);
       if (it->key() != kv::Slice(want->first)) {
         return Wrong(family, way + ": found " + it->key().ToString(true), want->first);
       }
-      if (it->value() != kv::Slice(want->second)) return Wrong(family, way + ": value", want->first);
+      if (it->value() != kv::Slice(want->second))
+        return Wrong(family, way + ": value", want->first);
       forwards ? it->Next() : it->Prev();
     }
     if (it->Valid()) Wrong(family, way + ": one too many", it->key().ToString());

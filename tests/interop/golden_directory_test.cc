@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: the smallest directory that RocksDB opens, and LevelDB's directories, open here. Method: the
-// former byte by byte from a golden vector, the latter written by LevelDB's own library.
+// Goal: the smallest directory that RocksDB opens, and LevelDB's directories, open here. Method:
+// the former byte by byte from a golden vector, the latter written by LevelDB's own library.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,9 @@ namespace fs = std::filesystem;
 const char* const kManifest =
     "eddde38e400001011a6c6576656c64622e4279746577697365436f6d70617261746f72020503060402670003fd020a"
     "6b3101010000000000000a6b320102000000000000010201";
-const char* const kLog = "9237815b130001030000000000000001000000""01026b33027633";
+const char* const kLog =
+    "9237815b130001030000000000000001000000"
+    "01026b33027633";
 const char* const kTable =
     "000a026b3101010000000000007631010902320102000000000000763200000000010000000043ec2b5d00026b3200"
     "2500000000010000000073336811002404726f636b7364622e626c6f636b2e62617365642e7461626c652e696e6465"

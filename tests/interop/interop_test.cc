@@ -213,11 +213,12 @@ TEST_F(Interop, DebiansDbBenchReadsOurDirectory) {
   ASSERT_EQ(RunScript(kOurs, root_.string(), script.text()), "");
   int exit_code = 0;
   const std::string keys = std::to_string(kBenchKeys);
-  const std::string output = RunProgram(
-      "db_bench --db=" + directory +
-          " --use_existing_db=1 --key_size=16 --benchmarks=readseq,readrandom,verifychecksum --num=" +
-          keys,
-      &exit_code);
+  const std::string output =
+      RunProgram("db_bench --db=" + directory +
+                     " --use_existing_db=1 --key_size=16 "
+                     "--benchmarks=readseq,readrandom,verifychecksum --num=" +
+                     keys,
+                 &exit_code);
   EXPECT_EQ(exit_code, 0) << output;
   EXPECT_NE(output.find("(" + keys + " of " + keys + " found)"), std::string::npos) << output;
   EXPECT_NE(output.find("verifychecksum"), std::string::npos) << output;

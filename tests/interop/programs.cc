@@ -162,7 +162,8 @@ std::string CheckWithTools(const std::string& directory, const ReferenceState& s
   for (const std::string& log : FilesNamed(directory, ".log")) {
     if (problem.empty()) problem = Demand("ldb dump_wal --header --walfile=" + log, "Sequence");
   }
-  if (problem.empty()) problem = Demand(ldb + " --hex idump --count_only", "Internal keys in range");
+  if (problem.empty())
+    problem = Demand(ldb + " --hex idump --count_only", "Internal keys in range");
   if (problem.empty()) problem = CheckTables(directory);
   return problem;
 }

@@ -24,7 +24,7 @@ struct Content {
   bool large_values = false;  // some span several 32 KiB blocks of the log
   bool snapshots = false;     // old versions must be kept when compacting
   bool compactions = false;
-  bool pending = false;  // the last changes are only in the log, and the process just ends
+  bool pending = false;     // the last changes are only in the log, and the process just ends
   bool plain_keys = false;  // no empty or binary keys, for tools that print keys as text
 };
 

@@ -89,7 +89,7 @@ int Main(int argc, char** argv) {
   if (FLAGS_readonly) FLAGS_use_existing_db = true;
   std::vector<ListEntry> entries;
   Options options;
-  if (!CheckFlags() || !ParseBenchmarkList(FLAGS_benchmarks, &entries) ||
+  if (!ParseBenchmarkList(FLAGS_benchmarks, &entries) || !CheckFlags() ||
       !OptionsFromFlags(&options)) {
     return 1;
   }

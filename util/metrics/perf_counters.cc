@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <utility>
 
 namespace varve {
@@ -171,13 +170,12 @@ void AppendCounter(std::string* out, const char* name, uint64_t value) {
   out->append(name).append(" = ").append(std::to_string(value)).append(", ");
 }
 
-// The context is built in place and never destroyed, so that code running late in a thread's exit
-// may still count; only what it owns on the heap is freed.
-alignas(PerfContext) constinit thread_local std::byte context_storage[sizeof(PerfContext)] = {};
-
-struct LevelsGuard {
-  PerfContext* context;
-  ~LevelsGuard() { context->ClearPerLevelPerfContext(); }
+// Frees the thread's context with the thread, which counts no more from then on. Not in
+// thread-local storage itself: with the quick access model all of a library's has to fit into the
+// few hundred bytes that a process keeps for libraries loaded at run time.
+struct ContextOwner {
+  const std::unique_ptr<PerfContext> context;
+  ~ContextOwner() { thread_perf = {kDisable, nullptr}; }
 };
 
 }  // namespace
@@ -186,8 +184,9 @@ struct LevelsGuard {
                                                                                     nullptr};
 
 PerfContext* CreateThreadPerfContext() {
-  auto* const context = new (context_storage) PerfContext();
-  thread_local LevelsGuard guard{context};
+  // A call later than the owner's end gets a context of its own, which stays.
+  PerfContext* const context = std::make_unique<PerfContext>().release();
+  thread_local const ContextOwner owner{std::unique_ptr<PerfContext>(context)};
   thread_perf.context = context;
   return context;
 }

@@ -5,9 +5,9 @@
 // did not ask for them.
 //
 // A thread's level and the address of its context sit together in sixteen bytes of thread-local
-// storage that need no initialiser and no call to reach. The counters themselves are placed in
-// ordinary thread-local storage on first use, because the static block that the quick access model
-// draws on is small when the library is loaded at run time.
+// storage that need no initialiser and no call to reach. The counters themselves are allocated on
+// first use, because the static block that the quick access model draws on is small when the
+// library is loaded at run time.
 
 #include <cstdint>
 

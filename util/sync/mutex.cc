@@ -20,7 +20,8 @@ struct Held {
 
 // Trivially destructible, so that destructors of other thread-locals may still take locks.
 struct HeldLocks {
-  static constexpr size_t kMaxHeld = 64;
+  // Builds without checks keep thread-local storage small: see util/metrics/perf_counters.cc.
+  static constexpr size_t kMaxHeld = kEnabled ? 64 : 1;
   Held locks[kMaxHeld];
   size_t count;
 };

@@ -72,7 +72,6 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"unordered_write", [](Options* o) { o->unordered_write = true; }},
       {"two_write_queues", [](Options* o) { o->two_write_queues = true; }},
       {"allow_2pc", [](Options* o) { o->allow_2pc = true; }},
-      {"atomic_flush", [](Options* o) { o->atomic_flush = true; }},
       {"timestamps", [](Options* o) { o->comparator = BytewiseComparatorWithU64Ts(); }},
       {"inplace_update_support", [](Options* o) { o->inplace_update_support = true; }},
       {"memtable_factory",
@@ -84,13 +83,9 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"db_paths", [](Options* o) { o->db_paths.emplace_back("/x", 1); }},
       {"cf_paths", [](Options* o) { o->cf_paths.emplace_back("/x", 1); }},
       {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
-      {"use_direct_reads", [](Options* o) { o->use_direct_reads = true; }},
       {"best_efforts_recovery", [](Options* o) { o->best_efforts_recovery = true; }},
       {"max_successive_merges", [](Options* o) { o->max_successive_merges = 3; }},
       {"compression", [](Options* o) { o->compression = kXpressCompression; }},
-      {"index_type", WithTable([](BlockBasedTableOptions* t) {
-         t->index_type = BlockBasedTableOptions::kHashSearch;
-       })},
       {"partition_filters",
        WithTable([](BlockBasedTableOptions* t) { t->partition_filters = true; })},
   };

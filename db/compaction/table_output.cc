@@ -2,7 +2,7 @@
 
 // Files of tables: made, filled, made durable, described; deleted when anything fails.
 
-#include "db/flush/table_output.h"
+#include "db/compaction/table_output.h"
 
 #include <utility>
 

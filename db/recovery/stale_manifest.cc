@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/stale_manifest.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "table/table_reader.h"
+#include "util/env/file_names.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+namespace {
+
+SequenceNumber NewestKnown(const Version& version) {
+  SequenceNumber newest = 0;
+  for (int level = 0; level < version.num_levels(); level++) {
+    for (const FileRef& file : version.level(level).files()) {
+      newest = std::max(newest, file->largest_seq);
+    }
+  }
+  return newest;
+}
+
+// True if some entry is newer than `known` and outside `replayed`. A table that cannot be read to
+// its end is what a crash leaves of an unfinished one, and proves nothing.
+bool HoldsNewer(const TableReader& table, SequenceNumber known, const ReplayedRange& replayed) {
+  const auto is_newer = [&](SequenceNumber seq) {
+    return seq > known && (seq < replayed.first || seq > replayed.last);
+  };
+  const auto& tombstones = table.tombstones();
+  bool newer = tombstones != nullptr && is_newer(tombstones->max_seq());
+  const ReadOptions options;
+  TableIterOptions iter_options;
+  iter_options.for_compaction = true;
+  const std::unique_ptr<InternalIterator> it = table.NewIterator(options, iter_options);
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    newer = newer || is_newer(ExtractSequence(it->key()));
+  }
+  return newer && it->status().ok();
+}
+
+bool IsNewerThanFamily(const Engine& engine, const ColumnFamily& family, uint64_t number,
+                       uint64_t size, const ReplayedRange& replayed) {
+  FileMetaData file;
+  file.number = number;
+  file.size = size;
+  file.largest_seq = kMaxSequenceNumber;
+  bool newer = false;
+  {
+    TableRef table;
+    if (!family.table_cache()->Find(&file, /*level=*/-1, ReadOptions(), &table).ok()) return false;
+    const std::string& name = table.get()->properties()->column_family_name;
+    // LevelDB's tables do not say whose they are.
+    if (name == family.name() || (name.empty() && engine.families.all().size() == 1)) {
+      newer = HoldsNewer(*table.get(), NewestKnown(*family.versions()->current), replayed);
+    }
+  }
+  family.table_cache()->Evict(number);
+  return newer;
+}
+
+}  // namespace
+
+Status CheckManifestIsNotStale(const Engine& engine,
+                               const std::vector<std::string>& directory_entries,
+                               const ReplayedRange& replayed) {
+  std::set<uint64_t> live;
+  engine.versions->AddLiveFiles(&live);
+  for (const std::string& name : directory_entries) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || type != kTableFile || live.count(number) > 0) {
+      continue;
+    }
+    const std::string path = engine.name + "/" + name;
+    uint64_t size = 0;
+    if (!engine.fs->GetFileSize(path, IOOptions(), &size, nullptr).ok()) continue;
+    for (const auto& [id, family] : engine.families.all()) {
+      if (!IsNewerThanFamily(engine, *family, number, size, replayed)) continue;
+      return Status::Corruption(
+          path, "holds entries of column family " + family->name() +
+                    " that are newer than the MANIFEST and the logs, and the log they came from "
+                    "is gone: the MANIFEST's end is missing; nothing was changed");
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace varve

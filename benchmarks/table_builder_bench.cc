@@ -91,7 +91,7 @@ BENCHMARK_CAPTURE(BuildTable, filter_lz4, kLZ4Compression, true, kXXH3);
 BENCHMARK_CAPTURE(BuildTable, filter_zstd, kZSTD, true, kXXH3);
 
 void BuildBloom(benchmark::State& state) {
-  std::vector<uint64_t> hashes;
+  FilterHashes hashes;
   for (const std::string& key : SharedInput().keys) hashes.push_back(FilterHash(key));
   std::string block;
   for (auto _ : state) {

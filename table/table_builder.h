@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "util/key/internal_key.h"
 #include "varve/advanced_options.h"
 #include "varve/status.h"
 #include "varve/table.h"
 #include "varve/table_properties.h"
 #include "varve/types.h"
+
+#include "util/key/internal_key.h"
 
 namespace varve {
 
@@ -32,7 +33,7 @@ struct TableBuildOptions {
   uint32_t column_family_id = 0;
   std::string column_family_name;
   std::string merge_operator_name = "nullptr";  // recorded only
-  int level = -1;  // of the output; -1 unknown
+  int level = -1;                               // of the output; -1 unknown
   bool skip_filters = false;
   uint64_t file_number = 0;
   std::string db_id;

@@ -16,7 +16,7 @@ FilePrefetcher MakePrefetcher(const ReadOptions& options, const TableIterOptions
     // Dozens of inputs are open at once. What the system reads ahead costs the process no memory,
     // so only direct I/O needs the full distance in buffers of its own.
     return FilePrefetcher::Fixed(direct_io ? FilePrefetcher::kCompactionReadahead
-                                           : FilePrefetcher::kLargestReadahead / 2);
+                                           : FilePrefetcher::kLargestReadahead / 4);
   }
   return FilePrefetcher::Adaptive(table.initial_auto_readahead_size, table.max_auto_readahead_size);
 }

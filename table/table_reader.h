@@ -7,14 +7,15 @@
 #include <memory>
 #include <string>
 
-#include "util/iter/internal_iterator.h"
-#include "util/key/internal_key.h"
-#include "util/key/point_lookup.h"
-#include "util/key/range_tombstone.h"
 #include "varve/options.h"
 #include "varve/status.h"
 #include "varve/table.h"
 #include "varve/table_properties.h"
+
+#include "util/iter/internal_iterator.h"
+#include "util/key/internal_key.h"
+#include "util/key/point_lookup.h"
+#include "util/key/range_tombstone.h"
 
 namespace varve {
 
@@ -27,10 +28,11 @@ struct TableOpenOptions {
   // The reader keeps a share; used for prefix filters when its name matches the table's.
   std::shared_ptr<const SliceTransform> prefix_extractor;
   Statistics* statistics = nullptr;
-  std::string file_name;       // for messages
+  std::string file_name;  // for messages
   uint64_t file_number = 0;
-  int level = -1;              // decides pinning of meta blocks; -1 unknown
-  SequenceNumber largest_seq = kMaxSequenceNumber;  // from the MANIFEST: sets an external file's sequence
+  int level = -1;  // decides pinning of meta blocks; -1 unknown
+  SequenceNumber largest_seq =
+      kMaxSequenceNumber;          // from the MANIFEST: sets an external file's sequence
   std::string expected_unique_id;  // 16 bytes or empty: compared when the table has an identity
   bool skip_filters = false;
   bool prefetch_index_and_filter = true;
@@ -70,7 +72,8 @@ class TableReader {
 
   virtual const std::shared_ptr<const TableProperties>& properties() const = 0;
   // Approximate byte offset in the file where the key's data starts.
-  virtual uint64_t ApproximateOffsetOf(const ReadOptions& options, const Slice& internal_key) const = 0;
+  virtual uint64_t ApproximateOffsetOf(const ReadOptions& options,
+                                       const Slice& internal_key) const = 0;
   // Reads and checks every block's checksum.
   virtual Status VerifyChecksum(const ReadOptions& options) const = 0;
   // Anonymous memory held outside the block cache.

@@ -30,8 +30,8 @@ Status DbImpl::GetOne(const ReadOptions& options, const SuperVersion& super_vers
   PointLookup lookup(key, seq, value);
   const bool skip_memtables = options.read_tier == kPersistedTier &&
                               engine_->has_unlogged_data.load(std::memory_order_acquire);
-  Status s = GetFromSuperVersion(options, super_version, &lookup, engine_->statistics,
-                                 skip_memtables);
+  Status s =
+      GetFromSuperVersion(options, super_version, &lookup, engine_->statistics, skip_memtables);
   if (!s.ok()) return s;
   RecordTick(engine_->statistics, NUMBER_KEYS_READ);
   if (lookup.state() != PointLookup::State::kFound) return Status::NotFound();

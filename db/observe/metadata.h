@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "db/background/engine.h"
 #include "varve/db.h"
 #include "varve/metadata.h"
 #include "varve/table_properties.h"
 #include "varve/transaction_log.h"
+
+#include "db/background/engine.h"
 
 namespace varve {
 
@@ -21,8 +22,9 @@ void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* 
 // Names relative to the directory, with a leading slash; the size of the MANIFEST that is valid.
 Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes);
 Status ListLogs(Engine* engine, VectorLogPtr* files);
-Status ApproximateSizes(Engine* engine, ColumnFamily* family, const SizeApproximationOptions& options,
-                        const Range* ranges, int n, uint64_t* sizes);
+Status ApproximateSizes(Engine* engine, ColumnFamily* family,
+                        const SizeApproximationOptions& options, const Range* ranges, int n,
+                        uint64_t* sizes);
 Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range* ranges, size_t n,
                                TablePropertiesCollection* properties);  // ranges null: all tables
 // Reads every live table and checks every block.

@@ -7,8 +7,9 @@
 #include <map>
 #include <string>
 
-#include "db/background/engine.h"
 #include "varve/slice.h"
+
+#include "db/background/engine.h"
 
 namespace varve {
 

@@ -14,8 +14,8 @@
 
 namespace varve {
 
-// What a commit path asks of the database. Called only by the thread that is at the head of the path,
-// so calls never overlap.
+// What a commit path asks of the database. Called only by the thread that is at the head of the
+// path, so calls never overlap.
 class CommitHost {
  public:
   virtual ~CommitHost() = default;
@@ -24,8 +24,8 @@ class CommitHost {
   virtual Status PrepareGroup(const WriteOptions& options, size_t bytes) = 0;
   // True when PrepareGroup may have something to do (one relaxed load).
   virtual bool NeedsAttention() const = 0;
-  // Appends one record (a batch with its sequence in the header) to the log; with sync, makes it and
-  // everything before it durable.
+  // Appends one record (a batch with its sequence in the header) to the log; with sync, makes it
+  // and everything before it durable.
   virtual Status AppendToLog(const Slice& record, bool sync) = 0;
   // Applies a batch to the memtables with the sequences from `sequence` on.
   virtual Status Insert(const Slice& rep, SequenceNumber sequence) = 0;
@@ -41,9 +41,9 @@ class CommitHost {
 class CommitPath {
  public:
   virtual ~CommitPath() = default;
-  // The batch has been checked (CheckBatch). On OK it is in the log (unless disableWAL), inserted and
-  // visible. After a failure its outcome is unknown until the database is reopened or resumed, but it
-  // is whole or absent.
+  // The batch has been checked (CheckBatch). On OK it is in the log (unless disableWAL), inserted
+  // and visible. After a failure its outcome is unknown until the database is reopened or resumed,
+  // but it is whole or absent.
   virtual Status Commit(const WriteOptions& options, WriteBatch* batch) = 0;
 
   // Keeps every writer out between the two calls: no insertion is under way, and the calling thread

@@ -77,8 +77,8 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   bool inplace_update_support = false;
   size_t inplace_update_num_locks = 10000;  // Advisory. Dynamic.
 
-  // Share of write_buffer_size spent on a Bloom filter over the memtable's prefixes (or whole keys),
-  // 0 to 0.25; 0: none. Dynamic.
+  // Share of write_buffer_size spent on a Bloom filter over the memtable's prefixes (or whole
+  // keys), 0 to 0.25; 0: none. Dynamic.
   double memtable_prefix_bloom_size_ratio = 0.0;
   bool memtable_whole_key_filtering = false;
 

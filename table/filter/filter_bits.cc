@@ -60,7 +60,7 @@ void SetBits(char* line, uint32_t bits, int probes) {
 
 // Calls set(hash) for each hash, with the line that line(hash) names already on its way.
 template <typename LineFn, typename SetFn>
-void ForEachPrefetched(std::span<const uint64_t> hashes, LineFn line, SetFn set) {
+void ForEachPrefetched(const FilterHashes& hashes, LineFn line, SetFn set) {
   const size_t n = hashes.size();
   for (size_t i = 0; i < std::min(n, kPrefetchDistance); i++) {
     __builtin_prefetch(line(hashes[i]), 1);
@@ -194,8 +194,7 @@ size_t FastLocalBloomBytes(size_t keys, int millibits_per_key) {
          kFilterMetadataBytes;
 }
 
-void BuildFastLocalBloom(std::span<const uint64_t> hashes, int millibits_per_key,
-                         std::string* block) {
+void BuildFastLocalBloom(const FilterHashes& hashes, int millibits_per_key, std::string* block) {
   block->assign(FastLocalBloomBytes(hashes.size(), millibits_per_key), '\0');
   const size_t bytes = block->size() - kFilterMetadataBytes;
   const int probes = BloomProbes(millibits_per_key);
@@ -210,7 +209,7 @@ void BuildFastLocalBloom(std::span<const uint64_t> hashes, int millibits_per_key
   data[bytes + 2] = static_cast<char>(probes);
 }
 
-void BuildLegacyBloom(std::span<const uint64_t> hashes, int bits_per_key, std::string* block) {
+void BuildLegacyBloom(const FilterHashes& hashes, int bits_per_key, std::string* block) {
   constexpr uint32_t kLineBits = kFilterLineBytes * 8;
   const uint64_t bits = uint64_t{hashes.size()} * static_cast<uint64_t>(std::max(bits_per_key, 1));
   uint64_t lines = std::min<uint64_t>((bits + kLineBits - 1) / kLineBits, UINT32_MAX / kLineBits);

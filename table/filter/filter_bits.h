@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 
@@ -106,15 +107,17 @@ class FilterBits {
 // Bits set per key at so many thousandths of a bit of space per key (1..24).
 [[nodiscard]] int BloomProbes(int millibits_per_key);
 
+// Gathered in pieces: a vector of a large table's hashes would hold them twice whenever it grows.
+using FilterHashes = std::deque<uint64_t>;
+
 // Size of the block, metadata included, that BuildFastLocalBloom makes.
 [[nodiscard]] size_t FastLocalBloomBytes(size_t keys, int millibits_per_key);
 
 // Replaces *block by the FastLocalBloom block of these hashes, metadata included. No hash gives a
 // block that never matches. Duplicates are wasted space but not wrong.
-void BuildFastLocalBloom(std::span<const uint64_t> hashes, int millibits_per_key,
-                         std::string* block);
+void BuildFastLocalBloom(const FilterHashes& hashes, int millibits_per_key, std::string* block);
 
 // The same for the Bloom filters of format versions below 5, from LegacyFilterHash values.
-void BuildLegacyBloom(std::span<const uint64_t> hashes, int bits_per_key, std::string* block);
+void BuildLegacyBloom(const FilterHashes& hashes, int bits_per_key, std::string* block);
 
 }  // namespace varve

@@ -14,7 +14,7 @@ void FullFilterBuilder::AddPrefix(const Slice& user_key) {
 }
 
 Status FullFilterBuilder::Finish(bool verify, std::string* block) {
-  const std::vector<uint64_t> hashes = std::move(hashes_);
+  const FilterHashes hashes = std::move(hashes_);
   hashes_.clear();
   if (options_.legacy) {
     BuildLegacyBloom(hashes, (options_.millibits_per_key + 500) / 1000, block);

@@ -61,7 +61,7 @@ class FullFilterBuilder {
   void AddPrefix(const Slice& user_key);
 
   const Options options_;
-  std::vector<uint64_t> hashes_;
+  FilterHashes hashes_;
   uint64_t last_key_hash_ = 0;
   uint64_t last_prefix_hash_ = 0;
   bool has_key_ = false;

@@ -116,13 +116,15 @@ TEST_F(TableInterop, SstDumpVerifiesAndScansEveryLayout) {
       std::string output = RunCommand("sst_dump --file=" + path + " --command=verify", &exit_code);
       EXPECT_EQ(exit_code, 0);
       EXPECT_NE(output.find("The file is ok"), std::string::npos) << output;
-      output = RunCommand("sst_dump --file=" + path + " --command=check --verify_checksum", &exit_code);
+      output =
+          RunCommand("sst_dump --file=" + path + " --command=check --verify_checksum", &exit_code);
       EXPECT_EQ(exit_code, 0) << output;
       output = RunCommand("sst_dump --file=" + path + " --command=scan", &exit_code);
       EXPECT_EQ(exit_code, 0);
       EXPECT_EQ(CountLines(output, "=> value"), static_cast<size_t>(kKeys))
           << output.substr(0, 500);
-      output = RunCommand("sst_dump --file=" + path + " --command=none --show_properties", &exit_code);
+      output =
+          RunCommand("sst_dump --file=" + path + " --command=none --show_properties", &exit_code);
       EXPECT_EQ(exit_code, 0);
       EXPECT_NE(output.find("filter policy name: bloomfilter"), std::string::npos) << output;
     }

@@ -5,18 +5,19 @@
 
 #include <cstdint>
 
-#include "util/key/internal_key.h"
 #include "varve/cleanable.h"
 #include "varve/slice.h"
 #include "varve/status.h"
 #include "varve/types.h"
 
+#include "util/key/internal_key.h"
+
 namespace varve {
 
 // Carries a key through memtables and tables and takes what they find.
 //
-// A source first reports the newest range tombstone that covers the key (CoverWith), then offers its
-// entries of the key, newest first (Offer), until Offer says that the search is over.
+// A source first reports the newest range tombstone that covers the key (CoverWith), then offers
+// its entries of the key, newest first (Offer), until Offer says that the search is over.
 //
 // Thread safety: none. Lifetime: the user key's bytes and *value outlive the lookup.
 class PointLookup {
@@ -52,8 +53,8 @@ class PointLookup {
   }
   SequenceNumber covering_seq() const { return covering_seq_; }
 
-  // Takes the next older visible entry of the key. `pin` (may be null) keeps value's bytes alive when
-  // its cleanups are handed on; with a null pin, or a small value, the bytes are copied.
+  // Takes the next older visible entry of the key. `pin` (may be null) keeps value's bytes alive
+  // when its cleanups are handed on; with a null pin, or a small value, the bytes are copied.
   // Returns true when the search is over.
   bool Offer(uint64_t trailer, const Slice& value, Cleanable* pin);
 

@@ -142,8 +142,7 @@ class ConcurrentArena {
   static constexpr size_t kAlignment = 8;
 
   explicit ConcurrentArena(size_t first_block_bytes = Arena::kDefaultBlockBytes,
-                           ArenaBlockPool* pool = nullptr,
-                           size_t max_block_bytes = kHugePageBytes);
+                           ArenaBlockPool* pool = nullptr, size_t max_block_bytes = kHugePageBytes);
 
   // `n` bytes at a multiple of 8. `n` may be 0.
   [[nodiscard]] char* Allocate(size_t n) {

@@ -148,7 +148,8 @@ TEST(PointSearch, FindsWhatTheModelHasWithEveryHelper) {
             SearchBlock(*block, icmp, kMaxSequenceNumber, &lookup, &pin, &matched);
         ASSERT_NE(result, BlockSearchResult::kCorrupt);
         const Expected expected = Find(model, user_key, snapshot);
-        ASSERT_EQ(lookup.state(), expected.state) << "seed " << seed << " hash_ratio " << hash_ratio;
+        ASSERT_EQ(lookup.state(), expected.state)
+            << "seed " << seed << " hash_ratio " << hash_ratio;
         if (expected.state == PointLookup::State::kFound) {
           ASSERT_EQ(value.ToString(), expected.value);
         }

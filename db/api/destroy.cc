@@ -11,6 +11,7 @@
 #include "varve/file_system.h"
 
 #include "util/env/file_names.h"
+#include "util/env/io_error.h"
 
 namespace varve {
 
@@ -20,7 +21,7 @@ namespace {
 Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lock) {
   std::vector<std::string> entries;
   IOStatus s = fs->GetChildren(directory, IOOptions(), &entries, nullptr);
-  if (s.IsNotFound() || s.IsPathNotFound()) return Status::OK();
+  if (IsMissing(s)) return Status::OK();
   if (!s.ok()) return s;
   Status result;
   for (const std::string& entry : entries) {

@@ -8,6 +8,7 @@
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
+#include "util/env/io_error.h"
 
 namespace varve {
 
@@ -33,7 +34,7 @@ void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
   Engine& e = *engine_;
   for (const std::string& path : paths) {
     IOStatus s = e.fs->DeleteFile(path, IOOptions(), nullptr);
-    if (s.IsNotFound() || s.IsPathNotFound()) continue;
+    if (IsMissing(s)) continue;
     if (!s.ok()) {
       LogWarn(e.info_log.get(), "could not delete obsolete %s: %s", path.c_str(),
               s.ToString().c_str());

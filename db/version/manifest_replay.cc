@@ -11,6 +11,7 @@
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
+#include "util/env/io_error.h"
 #include "util/env/sequential_file_reader.h"
 
 namespace varve {
@@ -50,7 +51,7 @@ Status ReadCurrent(FileSystem* fs, const std::string& db_name, uint64_t* manifes
   }
   IOStatus exists =
       fs->FileExists(DescriptorFileName(db_name, *manifest_number), IOOptions(), nullptr);
-  if (exists.IsNotFound() || exists.IsPathNotFound()) {
+  if (IsMissing(exists)) {
     return Status::Corruption(
         path, "names " + text + ", which does not exist" + ManifestsIn(fs, db_name));
   }

@@ -10,6 +10,7 @@
 
 #include "util/coding/fixed.h"
 #include "util/env/file_names.h"
+#include "util/env/io_error.h"
 #include "util/env/random_access_file_reader.h"
 #include "util/metrics/statistics.h"
 
@@ -32,10 +33,6 @@ class ReaderKey {
  private:
   char bytes_[16] = {};
 };
-
-bool IsMissing(const Status& s) {
-  return s.IsNotFound() || s.IsPathNotFound();
-}
 
 }  // namespace
 

@@ -12,14 +12,11 @@
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
+#include "util/env/io_error.h"
 
 namespace varve {
 
 namespace {
-
-bool IsMissing(const Status& s) {
-  return s.IsNotFound() || s.IsPathNotFound();
-}
 
 // Appends to *faults if a table is not there, or not as the MANIFEST has it.
 Status VerifyTable(FileSystem* fs, const std::string& db_name, const FileMetaData& file,

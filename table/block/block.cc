@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "table/block/block_hash_index.h"
 #include "util/coding/hash.h"
 
 namespace varve {
@@ -11,15 +12,9 @@ namespace varve {
 namespace {
 
 // Flags in the top bits of the block's last word.
-constexpr uint32_t kHashIndexFlag = 1u << 31;
 constexpr uint32_t kUniformKeysFlag = 1u << 29;  // a hint only
 constexpr uint32_t kSeparatedFlag = 1u << 28;
 constexpr uint32_t kRestartCountMask = kSeparatedFlag - 1;
-
-constexpr uint32_t kHashSeed = 397;
-constexpr unsigned char kBucketEmpty = 255;
-constexpr unsigned char kBucketCollision = 254;
-constexpr size_t kHashedBlockBytesMax = 64 * 1024;
 
 Status Malformed(const Slice& where, const char* what) {
   return Status::Corruption("malformed block, " + std::string(what), where);
@@ -34,13 +29,13 @@ Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_p
   if ((packed & kSeparatedFlag) != 0) {
     return Status::NotSupported("block with separated keys and values", where);
   }
-  if ((packed & ~(kHashIndexFlag | kUniformKeysFlag | kRestartCountMask)) != 0) {
+  if ((packed & ~(block_hash::kFlag | kUniformKeysFlag | kRestartCountMask)) != 0) {
     return Malformed(where, "unknown flags");
   }
   std::unique_ptr<Block> result(new Block());
   size_t end = data.size() - sizeof(uint32_t);
-  if ((packed & kHashIndexFlag) != 0) {
-    if (data.size() > kHashedBlockBytesMax + sizeof(uint32_t)) {
+  if ((packed & block_hash::kFlag) != 0) {
+    if (data.size() > block_hash::kMaxBlockBytes + sizeof(uint32_t)) {
       return Malformed(where, "hash index in a large block");
     }
     if (end < sizeof(uint16_t)) return Malformed(where, "truncated hash index");
@@ -86,10 +81,10 @@ uint32_t Block::RestartBefore(uint32_t entry_offset) const {
 
 Block::HashAnswer Block::LookupHash(const Slice& user_key, uint32_t* restart) const {
   if (bucket_count_ == 0) return HashAnswer::kUnknown;
-  const uint32_t hash = Hash(user_key.data(), user_key.size(), kHashSeed);
+  const uint32_t hash = Hash(user_key.data(), user_key.size(), block_hash::kSeed);
   const auto bucket = static_cast<unsigned char>(buckets_[hash % bucket_count_]);
-  if (bucket == kBucketEmpty) return HashAnswer::kAbsent;
-  if (bucket == kBucketCollision || bucket >= restart_count_) return HashAnswer::kUnknown;
+  if (bucket == block_hash::kEmptyBucket) return HashAnswer::kAbsent;
+  if (bucket == block_hash::kCollision || bucket >= restart_count_) return HashAnswer::kUnknown;
   *restart = bucket;
   return HashAnswer::kRestart;
 }

@@ -4,22 +4,11 @@
 
 #include "table/block/block_builder.h"
 
+#include "table/block/block_hash_index.h"
 #include "util/coding/hash.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
-namespace {
-
-constexpr uint32_t kHashSeed = 397;
-constexpr uint32_t kHashIndexFlag = 1u << 31;
-// A bucket names a restart point in one byte, and two values of it mean something else.
-constexpr uint8_t kEmptyBucket = 255;
-constexpr uint8_t kCollision = 254;
-constexpr size_t kMaxHashedRestarts = 254;
-constexpr size_t kMaxHashedBlockBytes = size_t{64} << 10;
-
-}  // namespace
-
 BlockBuilder::BlockBuilder(const Options& options)
     : restart_interval_(static_cast<uint32_t>(std::max(options.restart_interval, 1))),
       share_mask_(options.delta_keys ? ~size_t{0} : 0),
@@ -48,7 +37,7 @@ Slice BlockBuilder::Finish() {
     size_ += sizeof(restart);
   }
   auto packed = static_cast<uint32_t>(restarts_.size());
-  if (AppendHashIndex()) packed |= kHashIndexFlag;
+  if (AppendHashIndex()) packed |= block_hash::kFlag;
   Reserve(sizeof(packed) + kBlockTrailerBytes);
   EncodeFixed32(data_.get() + size_, packed);
   size_ += sizeof(packed);
@@ -79,28 +68,28 @@ void BlockBuilder::GrowLastKey(size_t bytes) {
 
 void BlockBuilder::AddToHashIndex(const Slice& internal_key) {
   const Slice user_key = ExtractUserKey(internal_key);
-  hash_entries_.push_back({Hash(user_key.data(), user_key.size(), kHashSeed),
+  hash_entries_.push_back({Hash(user_key.data(), user_key.size(), block_hash::kSeed),
                            static_cast<uint32_t>(restarts_.size() - 1)});
 }
 
 bool BlockBuilder::AppendHashIndex() {
-  if (hash_entries_.empty() || restarts_.size() > kMaxHashedRestarts) return false;
+  if (hash_entries_.empty() || restarts_.size() > block_hash::kMaxRestarts) return false;
   const double wanted = static_cast<double>(hash_entries_.size()) / hash_index_ratio_;
   if (wanted >= UINT16_MAX) return false;
   const auto buckets = static_cast<uint16_t>(static_cast<uint16_t>(wanted) | 1);
   const size_t bytes = buckets + sizeof(uint16_t);
-  if (size_ + bytes + sizeof(uint32_t) > kMaxHashedBlockBytes) return false;
+  if (size_ + bytes + sizeof(uint32_t) > block_hash::kMaxBlockBytes) return false;
 
   Reserve(bytes);
   char* const table = data_.get() + size_;
-  std::memset(table, kEmptyBucket, buckets);
+  std::memset(table, block_hash::kEmptyBucket, buckets);
   for (const HashEntry& entry : hash_entries_) {
     char& bucket = table[entry.hash % buckets];
     const auto now = static_cast<uint8_t>(bucket);
-    if (now == kEmptyBucket) {
+    if (now == block_hash::kEmptyBucket) {
       bucket = static_cast<char>(entry.restart);
     } else if (now != entry.restart) {
-      bucket = static_cast<char>(kCollision);
+      bucket = static_cast<char>(block_hash::kCollision);
     }
   }
   EncodeFixed16(table + buckets, buckets);

@@ -30,8 +30,8 @@ namespace {
 
 const char* const kName = "/db";
 constexpr uint64_t kDefaultSamples = 40;
-constexpr uint64_t kCasesWanted = 1000;
-constexpr int kWorkers = 6;  // they mostly wait
+constexpr uint64_t kCasesWanted = 1000;  // at the default number of samples or more
+constexpr int kWorkers = 6;              // they mostly wait
 constexpr uint64_t kWritesAfter = 20;
 constexpr int kTriesUnderFault = 2;
 constexpr uint64_t kQuotas = 40;
@@ -377,7 +377,9 @@ TEST(FaultTest, EveryCallMayFail) {
   printf("RESULT faults cases=%llu wrong=%llu lost=0 crash=0 hang=0\n",
          static_cast<unsigned long long>(cases), static_cast<unsigned long long>(wrong));
   EXPECT_EQ(wrong, 0u);
-  EXPECT_GE(cases, kCasesWanted);
+  if (samples == 0 || samples >= kDefaultSamples) {
+    EXPECT_GE(cases, kCasesWanted);
+  }
 }
 
 TEST(FaultTest, FullDisksAreOutlived) {

@@ -91,8 +91,6 @@ class GoldenDirectory : public ::testing::Test {
   fs::path directory_;
 };
 
-}  // namespace
-
 TEST_F(GoldenDirectory, MinimalOpensReadOnlyAndStaysAsItIs) {
   WriteMinimal();
   const std::map<std::string, std::string> before = FilesOf(path());
@@ -176,4 +174,5 @@ TEST_F(GoldenDirectory, LevelDbsDirectoriesOpen) {
   }
 }
 
+}  // namespace
 }  // namespace varve::testing

@@ -184,8 +184,6 @@ std::string BenchKey(uint64_t k) {
   return key;
 }
 
-}  // namespace
-
 TEST_F(Interop, DirectoriesMoveBothWays) {
   std::vector<Job> jobs;
   for (const Combo& combo : OurCombos()) jobs.push_back({combo, kOurs, kTheirs});
@@ -240,4 +238,5 @@ TEST_F(Interop, OurDbBenchReadsDebiansDirectory) {
   EXPECT_NE(output.find("(5000 of 5000 found)"), std::string::npos) << output;
 }
 
+}  // namespace
 }  // namespace varve::testing

@@ -23,7 +23,7 @@ std::string KeyOf(uint64_t n) {
   return "key" + std::to_string(1000 + n % kKeys);
 }
 
-const InternalKeyComparator& Order() {
+const InternalKeyComparator& BytewiseOrder() {
   static const InternalKeyComparator order(BytewiseComparator());
   return order;
 }
@@ -36,7 +36,7 @@ void CheckAt(const MemTable& mem, SequenceNumber snapshot) {
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     const std::string key = it->key().ToString();
     if (!previous.empty()) {
-      ASSERT_LT(Order().Compare(previous, key), 0);
+      ASSERT_LT(BytewiseOrder().Compare(previous, key), 0);
     }
     previous = key;
     const SequenceNumber seq = ExtractSequence(key);
@@ -57,7 +57,7 @@ void CheckGet(const MemTable& mem, SequenceNumber snapshot, uint64_t n) {
 
 TEST(MemTableConcurrencyTest, ReadersBesideOneWriterSeeAllThatIsPublished) {
   constexpr SequenceNumber kEntries = 5000;
-  MemTable mem(Order(), {}, 1);
+  MemTable mem(BytewiseOrder(), {}, 1);
   std::atomic<SequenceNumber> published{0};
   std::vector<std::thread> readers;
   for (int r = 0; r < 3; r++) {
@@ -82,7 +82,7 @@ TEST(MemTableConcurrencyTest, ReadersBesideOneWriterSeeAllThatIsPublished) {
 TEST(MemTableConcurrencyTest, ManyWritersLoseNothing) {
   constexpr int kWriters = 4;
   constexpr SequenceNumber kEach = 3000;
-  MemTable mem(Order(), {}, 1);
+  MemTable mem(BytewiseOrder(), {}, 1);
   std::atomic<SequenceNumber> next{0};
   std::atomic<bool> done{false};
   std::thread reader([&] {
@@ -109,7 +109,7 @@ TEST(MemTableConcurrencyTest, ManyWritersLoseNothing) {
 }
 
 TEST(MemTableConcurrencyTest, OneOfManyWritersOfTheSameEntryWins) {
-  MemTable mem(Order(), {}, 1);
+  MemTable mem(BytewiseOrder(), {}, 1);
   std::atomic<int> added{0};
   std::vector<std::thread> writers;
   for (int w = 0; w < 4; w++) {
@@ -127,7 +127,7 @@ TEST(MemTableConcurrencyTest, OneOfManyWritersOfTheSameEntryWins) {
 }
 
 TEST(MemTableConcurrencyTest, RangeTombstonesBesideReaders) {
-  MemTable mem(Order(), {}, 1);
+  MemTable mem(BytewiseOrder(), {}, 1);
   std::atomic<SequenceNumber> published{0};
   std::thread reader([&] {
     for (;;) {

@@ -97,10 +97,14 @@ function(varve_program name)
   endif()
 endfunction()
 
-# varve_test(<name> ROOM <room> LABEL <label>... SOURCES ... [SHARDS <n>]): one GoogleTest executable per room,
-# registered as <n> ctest tests that each run every n-th case.
+# varve_test(<name> ROOM <room> LABEL <label>... SOURCES ... [SHARDS <n>] [SANITIZED <VARIABLE=value>...]): one
+# GoogleTest executable per room, registered as <n> ctest tests that each run every n-th case. SANITIZED is the
+# environment of builds with a sanitizer, which are several times slower: it makes long tests take samples.
 function(varve_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ROOM;SHARDS" "LABEL;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ROOM;SHARDS" "LABEL;SOURCES;SANITIZED")
+  if(NOT VARVE_SANITIZE)
+    set(arg_SANITIZED "")
+  endif()
   if(NOT arg_SOURCES)
     return()
   endif()
@@ -121,7 +125,7 @@ function(varve_test name)
     endif()
     add_test(NAME ${test} COMMAND ${name})
     set_tests_properties(${test} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT 600
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard};GTEST_BRIEF=1")
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard};GTEST_BRIEF=1;${arg_SANITIZED}")
   endforeach()
 endfunction()
 

@@ -96,11 +96,11 @@ void VerifyChecksum(Worker& worker) {
   if (!s.ok()) Fail("VerifyChecksum() failed", s);
 }
 
-void OneThread(Plan& plan) {
+void InOneThread(Plan& plan) {
   plan.threads = 1;
 }
 
-constexpr std::array kBenchmarks = {
+constexpr std::array kAdminBenchmarks = {
     Benchmark{.name = "compact", .body = Compact},
     Benchmark{.name = "compactall", .step = CompactStep},
     Benchmark{.name = "flush", .step = Flush},
@@ -111,13 +111,13 @@ constexpr std::array kBenchmarks = {
     Benchmark{.name = "memstats", .step = MemtableStats},
     Benchmark{.name = "sstables", .step = Tables},
     Benchmark{.name = "block_cache_entry_stats", .step = BlockCacheEntryStats},
-    Benchmark{.name = "verifychecksum", .body = VerifyChecksum, .setup = OneThread},
+    Benchmark{.name = "verifychecksum", .body = VerifyChecksum, .setup = InOneThread},
 };
 
 }  // namespace
 
 std::span<const Benchmark> AdminBenchmarks() {
-  return kBenchmarks;
+  return kAdminBenchmarks;
 }
 
 }  // namespace varve::bench

@@ -119,7 +119,7 @@ void FewLargeValues(Plan& plan) {
   plan.value_size = 100 * 1000;
 }
 
-constexpr std::array kBenchmarks = {
+constexpr std::array kFillBenchmarks = {
     Benchmark{.name = "fillseq", .body = FillSequential, .fresh = true},
     Benchmark{
         .name = "fillbatch", .body = FillSequential, .setup = ThousandPerBatch, .fresh = true},
@@ -136,7 +136,7 @@ constexpr std::array kBenchmarks = {
 }  // namespace
 
 std::span<const Benchmark> FillBenchmarks() {
-  return kBenchmarks;
+  return kFillBenchmarks;
 }
 
 }  // namespace varve::bench

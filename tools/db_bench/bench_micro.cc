@@ -113,7 +113,7 @@ void Uncompress(Worker& worker) {
   worker.stats.AddBytes(bytes);
 }
 
-constexpr std::array kBenchmarks = {
+constexpr std::array kMicroBenchmarks = {
     Benchmark{.name = "crc32c", .body = Crc32c},
     Benchmark{.name = "xxhash", .body = XxHash32},
     Benchmark{.name = "xxhash64", .body = XxHash64},
@@ -125,7 +125,7 @@ constexpr std::array kBenchmarks = {
 }  // namespace
 
 std::span<const Benchmark> MicroBenchmarks() {
-  return kBenchmarks;
+  return kMicroBenchmarks;
 }
 
 }  // namespace varve::bench

@@ -152,7 +152,7 @@ void AppendRandom(Worker& worker) {
   Update(worker, true);
 }
 
-constexpr std::array kBenchmarks = {
+constexpr std::array kMixedBenchmarks = {
     Benchmark{.name = "readwhilewriting", .body = ReadWhileWriting, .background_threads = 1},
     Benchmark{.name = "readwhilescanning", .body = ReadWhileScanning, .background_threads = 1},
     Benchmark{.name = "readrandomwriterandom", .body = ReadRandomWriteRandom},
@@ -182,7 +182,7 @@ void WriteUntilDone(Worker& worker) {
 }
 
 std::span<const Benchmark> MixedBenchmarks() {
-  return kBenchmarks;
+  return kMixedBenchmarks;
 }
 
 }  // namespace varve::bench

@@ -233,7 +233,7 @@ void OneThreadAllKeys(Plan& plan) {
   plan.reads = plan.num;
 }
 
-constexpr std::array kBenchmarks = {
+constexpr std::array kReadBenchmarks = {
     Benchmark{.name = "readrandom", .body = ReadRandom},
     Benchmark{.name = "readrandomsmall", .body = ReadRandom, .setup = AFewReads},
     Benchmark{.name = "readmissing", .body = ReadRandom, .setup = LongerKeys},
@@ -252,7 +252,7 @@ void ReadRandom(Worker& worker) {
 }
 
 std::span<const Benchmark> ReadBenchmarks() {
-  return kBenchmarks;
+  return kReadBenchmarks;
 }
 
 }  // namespace varve::bench

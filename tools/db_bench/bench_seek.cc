@@ -110,7 +110,7 @@ void NewIteratorWhileWriting(Worker& worker) {
   worker.id == 0 ? WriteUntilDone(worker) : NewIterator(worker);
 }
 
-constexpr std::array kBenchmarks = {
+constexpr std::array kSeekBenchmarks = {
     Benchmark{.name = "seekrandom", .body = SeekRandom},
     Benchmark{
         .name = "seekrandomwhilewriting", .body = SeekRandomWhileWriting, .background_threads = 1},
@@ -123,7 +123,7 @@ constexpr std::array kBenchmarks = {
 }  // namespace
 
 std::span<const Benchmark> SeekBenchmarks() {
-  return kBenchmarks;
+  return kSeekBenchmarks;
 }
 
 }  // namespace varve::bench

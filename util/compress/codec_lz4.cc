@@ -19,7 +19,7 @@ namespace varve::block_framing {
 namespace {
 
 // A length byte makes at most 255.
-constexpr uint64_t kMaxExpansion = 255;
+constexpr uint64_t kLz4MaxExpansion = 255;
 
 Status UncompressLz4(const char* codec, const Slice& dict, Slice input, uint32_t format_version,
                      size_t limit_bytes, BufferSink sink, Slice* result) {
@@ -30,7 +30,7 @@ Status UncompressLz4(const char* codec, const Slice& dict, Slice input, uint32_t
     return BadBlock(codec, "too large");
   }
   char* raw = nullptr;
-  s = AllocateRaw(codec, raw_size, kMaxExpansion * input.size(), limit_bytes, sink, &raw);
+  s = AllocateRaw(codec, raw_size, kLz4MaxExpansion * input.size(), limit_bytes, sink, &raw);
   if (!s.ok()) return s;
   char unused = 0;
   const int length = LZ4_decompress_safe_usingDict(

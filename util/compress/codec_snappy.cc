@@ -11,15 +11,15 @@
 namespace varve::block_framing {
 namespace {
 
-constexpr const char* kName = "Snappy";
+constexpr const char* kSnappyName = "Snappy";
 
 // A copy element of three bytes makes 64.
-constexpr uint64_t kMaxExpansion = 22;
+constexpr uint64_t kSnappyMaxExpansion = 22;
 
 class Snappy final : public Codec {
  public:
   CompressionType type() const override { return kSnappyCompression; }
-  const char* name() const override { return kName; }
+  const char* name() const override { return kSnappyName; }
 
   bool Compress(const CompressionOptions& /*options*/, const Slice& /*dict*/, const Slice& input,
                 std::string* output) const override {
@@ -35,13 +35,14 @@ class Snappy final : public Codec {
                     size_t limit_bytes, BufferSink sink, Slice* result) const override {
     size_t raw_size = 0;
     if (!snappy::GetUncompressedLength(input.data(), input.size(), &raw_size)) {
-      return BadBlock(kName, "bad size prefix");
+      return BadBlock(kSnappyName, "bad size prefix");
     }
     char* raw = nullptr;
-    Status s = AllocateRaw(kName, raw_size, kMaxExpansion * input.size(), limit_bytes, sink, &raw);
+    Status s = AllocateRaw(kSnappyName, raw_size, kSnappyMaxExpansion * input.size(), limit_bytes,
+                           sink, &raw);
     if (!s.ok()) return s;
     if (!snappy::RawUncompress(input.data(), input.size(), raw)) {
-      return BadBlock(kName, "damaged data");
+      return BadBlock(kSnappyName, "damaged data");
     }
     *result = Slice(raw, raw_size);
     return s;

@@ -13,8 +13,8 @@
 namespace varve::block_framing {
 namespace {
 
-constexpr const char* kName = "Zlib";
-constexpr uint64_t kMaxExpansion = 1032;
+constexpr const char* kZlibName = "Zlib";
+constexpr uint64_t kZlibMaxExpansion = 1032;
 constexpr int kMemoryLevel = 8;
 // Readers accept what any smaller window wrote.
 constexpr int kReadWindowBits = -15;
@@ -26,7 +26,7 @@ const Bytef* InputBytes(const Slice& slice) {
 class Zlib final : public Codec {
  public:
   CompressionType type() const override { return kZlibCompression; }
-  const char* name() const override { return kName; }
+  const char* name() const override { return kZlibName; }
 
   bool Compress(const CompressionOptions& options, const Slice& dict, const Slice& input,
                 std::string* output) const override {
@@ -63,13 +63,14 @@ class Zlib final : public Codec {
                     size_t limit_bytes, BufferSink sink, Slice* result) const override {
     Slice deflated = input;
     uint64_t raw_size = 0;
-    Status s = TakeRawSize(kName, format_version, OldPrefix::kNone, &deflated, &raw_size);
+    Status s = TakeRawSize(kZlibName, format_version, OldPrefix::kNone, &deflated, &raw_size);
     if (!s.ok()) return s;
     if (deflated.size() > UINT32_MAX || dict.size() > UINT32_MAX) {
-      return BadBlock(kName, "too large");
+      return BadBlock(kZlibName, "too large");
     }
     char* raw = nullptr;
-    s = AllocateRaw(kName, raw_size, kMaxExpansion * deflated.size(), limit_bytes, sink, &raw);
+    s = AllocateRaw(kZlibName, raw_size, kZlibMaxExpansion * deflated.size(), limit_bytes, sink,
+                    &raw);
     if (!s.ok()) return s;
     z_stream stream{};
     if (inflateInit2(&stream, kReadWindowBits) != Z_OK) return Status::MemoryLimit("zlib context");
@@ -83,7 +84,7 @@ class Zlib final : public Codec {
          inflateSetDictionary(&stream, InputBytes(dict), static_cast<uInt>(dict.size())) == Z_OK) &&
         inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_out == 0;
     inflateEnd(&stream);
-    if (!whole) return BadBlock(kName, "damaged data, or another dictionary");
+    if (!whole) return BadBlock(kZlibName, "damaged data, or another dictionary");
     *result = Slice(raw, static_cast<size_t>(raw_size));
     return s;
   }

@@ -20,7 +20,7 @@
 namespace varve::block_framing {
 namespace {
 
-constexpr const char* kName = "ZSTD";
+constexpr const char* kZstdName = "ZSTD";
 constexpr int kDefaultLevel = 3;
 
 // A frame consists of blocks of at most 128 KiB, each of at least 3 bytes of header and one more.
@@ -93,7 +93,7 @@ size_t CompressWith(Compressor* compressor, const CompressionOptions& options, c
 class Zstd final : public Codec {
  public:
   CompressionType type() const override { return kZSTD; }
-  const char* name() const override { return kName; }
+  const char* name() const override { return kZstdName; }
 
   bool Compress(const CompressionOptions& options, const Slice& dict, const Slice& input,
                 std::string* output) const override {
@@ -121,15 +121,15 @@ class Zstd final : public Codec {
                     size_t limit_bytes, BufferSink sink, Slice* result) const override {
     Slice frame = input;
     uint64_t raw_size = 0;
-    Status s = TakeRawSize(kName, format_version, OldPrefix::kVarint, &frame, &raw_size);
+    Status s = TakeRawSize(kZstdName, format_version, OldPrefix::kVarint, &frame, &raw_size);
     if (!s.ok()) return s;
     const unsigned long long content = ZSTD_getFrameContentSize(frame.data(), frame.size());
-    if (content == ZSTD_CONTENTSIZE_ERROR) return BadBlock(kName, "no zstd frame");
+    if (content == ZSTD_CONTENTSIZE_ERROR) return BadBlock(kZstdName, "no zstd frame");
     if (content != ZSTD_CONTENTSIZE_UNKNOWN && content != raw_size) {
-      return BadBlock(kName, "size prefix and frame header disagree");
+      return BadBlock(kZstdName, "size prefix and frame header disagree");
     }
     char* raw = nullptr;
-    s = AllocateRaw(kName, raw_size, MaxRawSize(frame.size()), limit_bytes, sink, &raw);
+    s = AllocateRaw(kZstdName, raw_size, MaxRawSize(frame.size()), limit_bytes, sink, &raw);
     if (!s.ok()) return s;
 
     std::unique_ptr<Decompressor> decompressor = decompressors.Take([] {
@@ -138,13 +138,13 @@ class Zstd final : public Codec {
       return fresh;
     });
     if (decompressor->context == nullptr) return Status::MemoryLimit("no zstd context");
-    if (!decompressor->UseDict(dict)) return BadBlock(kName, "unusable dictionary");
+    if (!decompressor->UseDict(dict)) return BadBlock(kZstdName, "unusable dictionary");
     const size_t length =
         ZSTD_decompressDCtx(decompressor->context.get(), raw, static_cast<size_t>(raw_size),
                             frame.data(), frame.size());
     decompressors.Give(std::move(decompressor));
-    if (ZSTD_isError(length)) return BadBlock(kName, ZSTD_getErrorName(length));
-    if (length != raw_size) return BadBlock(kName, "shorter than declared");
+    if (ZSTD_isError(length)) return BadBlock(kZstdName, ZSTD_getErrorName(length));
+    if (length != raw_size) return BadBlock(kZstdName, "shorter than declared");
     *result = Slice(raw, length);
     return s;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the translation of errno values into IOStatus.
+// Owns the translation of errno values into IOStatus, and the question whether a file is just not
+// there.
 
 #include <string>
 
@@ -16,5 +17,10 @@ IOStatus IoErrorFromErrno(const std::string& context, const std::string& file, i
 
 // The same with the place in the file.
 IOStatus IoErrorAt(const std::string& context, const std::string& file, uint64_t offset, int err);
+
+// The file or directory is not there. Env and FileSystem implementations say it with either code.
+inline bool IsMissing(const Status& s) {
+  return s.IsNotFound() || s.IsPathNotFound();
+}
 
 }  // namespace varve

@@ -12,12 +12,12 @@ namespace {
 constinit thread_local IOStatsContext thread_iostats;
 
 template <typename Owner>
-struct NamedCounter {
+struct IoCounter {
   const char* name;
   uint64_t Owner::*field;
 };
 
-constexpr NamedCounter<IOStatsContext> kCounters[] = {
+constexpr IoCounter<IOStatsContext> kIoCounters[] = {
     {"thread_pool_id", &IOStatsContext::thread_pool_id},
     {"bytes_written", &IOStatsContext::bytes_written},
     {"bytes_read", &IOStatsContext::bytes_read},
@@ -33,7 +33,7 @@ constexpr NamedCounter<IOStatsContext> kCounters[] = {
     {"cpu_read_nanos", &IOStatsContext::cpu_read_nanos},
 };
 
-constexpr NamedCounter<FileIOByTemperature> kTemperatureCounters[] = {
+constexpr IoCounter<FileIOByTemperature> kTemperatureCounters[] = {
     {"hot_file_bytes_read", &FileIOByTemperature::hot_file_bytes_read},
     {"warm_file_bytes_read", &FileIOByTemperature::warm_file_bytes_read},
     {"cool_file_bytes_read", &FileIOByTemperature::cool_file_bytes_read},
@@ -50,8 +50,8 @@ static_assert(sizeof(kTemperatureCounters) / sizeof(kTemperatureCounters[0]) * s
               "kTemperatureCounters must name every counter");
 
 template <typename Owner, size_t kCount>
-void AppendCounters(const Owner& owner, const NamedCounter<Owner> (&counters)[kCount],
-                    bool exclude_zero, std::string* out) {
+void AppendIoCounters(const Owner& owner, const IoCounter<Owner> (&counters)[kCount],
+                      bool exclude_zero, std::string* out) {
   for (const auto& [name, field] : counters) {
     if (exclude_zero && owner.*field == 0) continue;
     if (!out->empty()) out->append(", ");
@@ -74,8 +74,8 @@ void IOStatsContext::Reset() {
 
 std::string IOStatsContext::ToString(bool exclude_zero_counters) const {
   std::string out;
-  AppendCounters(*this, kCounters, exclude_zero_counters, &out);
-  AppendCounters(file_io_stats_by_temperature, kTemperatureCounters, exclude_zero_counters, &out);
+  AppendIoCounters(*this, kIoCounters, exclude_zero_counters, &out);
+  AppendIoCounters(file_io_stats_by_temperature, kTemperatureCounters, exclude_zero_counters, &out);
   return out;
 }
 

@@ -15,13 +15,13 @@ namespace varve {
 namespace {
 
 template <typename Owner>
-struct NamedCounter {
+struct PerfCounter {
   const char* name;
   uint64_t Owner::*field;
 };
 
 // Printing order is field order; the size check below catches a field without an entry.
-constexpr NamedCounter<PerfContextBase> kCounters[] = {
+constexpr PerfCounter<PerfContextBase> kPerfCounters[] = {
     {"user_key_comparison_count", &PerfContextBase::user_key_comparison_count},
     {"block_cache_hit_count", &PerfContextBase::block_cache_hit_count},
     {"block_read_count", &PerfContextBase::block_read_count},
@@ -139,11 +139,11 @@ constexpr NamedCounter<PerfContextBase> kCounters[] = {
     {"file_ingestion_blocking_live_writes_nanos",
      &PerfContextBase::file_ingestion_blocking_live_writes_nanos},
 };
-static_assert(sizeof(kCounters) / sizeof(kCounters[0]) * sizeof(uint64_t) ==
+static_assert(sizeof(kPerfCounters) / sizeof(kPerfCounters[0]) * sizeof(uint64_t) ==
                   sizeof(PerfContextBase),
-              "kCounters must name every counter");
+              "kPerfCounters must name every counter");
 
-constexpr NamedCounter<PerfContextByLevel> kLevelCounters[] = {
+constexpr PerfCounter<PerfContextByLevel> kLevelCounters[] = {
     {"bloom_filter_useful", &PerfContextByLevel::bloom_filter_useful},
     {"bloom_filter_full_positive", &PerfContextByLevel::bloom_filter_full_positive},
     {"bloom_filter_full_true_positive", &PerfContextByLevel::bloom_filter_full_true_positive},
@@ -253,7 +253,7 @@ void PerfContext::Reset() {
 
 std::string PerfContext::ToString(bool exclude_zero_counters) const {
   std::string out;
-  for (const auto& [name, field] : kCounters) {
+  for (const auto& [name, field] : kPerfCounters) {
     if (!exclude_zero_counters || this->*field != 0) AppendCounter(&out, name, this->*field);
   }
   if (level_to_perf_context != nullptr && per_level_perf_context_enabled) {

@@ -12,15 +12,13 @@ namespace varve {
 
 namespace {
 
-constexpr char kNoFeature[] = "this engine does not have it";
-constexpr char kNoKnob[] = "this engine needs no such setting";
 constexpr char kNoBlobs[] = "has a meaning only with enable_blob_files, which is refused";
 constexpr char kOnlyDefaultAge[] = "only 0 and the default are supported: nothing ages";
 
 #define VARVE_ROW(field, help) \
   MakeOptionRow<ColumnFamilyOptions, &ColumnFamilyOptions::field>(#field, help)
 
-constexpr OptionRow kRows[] = {
+constexpr OptionRow kColumnFamilyRows[] = {
     // Objects.
     VARVE_ROW(comparator, "order of keys"),
     VARVE_ROW(merge_operator, "combines values").DefaultOnly(kNoFeature),
@@ -133,8 +131,8 @@ constexpr OptionRow kRows[] = {
 }  // namespace
 
 const OptionTable& CfOptionTable() {
-  static const OptionTable table("ColumnFamilyOptions", kRows, sizeof(ColumnFamilyOptions),
-                                 []() -> std::shared_ptr<const void> {
+  static const OptionTable table("ColumnFamilyOptions", kColumnFamilyRows,
+                                 sizeof(ColumnFamilyOptions), []() -> std::shared_ptr<const void> {
                                    return std::make_shared<const ColumnFamilyOptions>();
                                  });
   return table;

@@ -13,13 +13,11 @@ namespace varve {
 
 namespace {
 
-constexpr char kNoFeature[] = "this engine does not have it";
-constexpr char kNoKnob[] = "this engine needs no such setting";
 constexpr double kMaxInt = std::numeric_limits<int>::max();
 
 #define VARVE_ROW(field, help) MakeOptionRow<DBOptions, &DBOptions::field>(#field, help)
 
-constexpr OptionRow kRows[] = {
+constexpr OptionRow kDbRows[] = {
     // Opening.
     VARVE_ROW(create_if_missing, "make a database where there is none"),
     VARVE_ROW(create_missing_column_families, "make column families that are listed and missing"),
@@ -153,7 +151,7 @@ constexpr OptionRow kRows[] = {
 
 const OptionTable& DbOptionTable() {
   static const OptionTable table(
-      "DBOptions", kRows, sizeof(DBOptions),
+      "DBOptions", kDbRows, sizeof(DBOptions),
       []() -> std::shared_ptr<const void> { return std::make_shared<const DBOptions>(); });
   return table;
 }

@@ -97,6 +97,10 @@ struct OptionRow {
   bool HasText() const { return type().print != nullptr; }
 };
 
+// Why rows have no effect, for DefaultOnly and Advisory.
+inline constexpr char kNoFeature[] = "this engine does not have it";
+inline constexpr char kNoKnob[] = "this engine needs no such setting";
+
 template <auto Member>
 struct MemberType;
 template <typename C, typename T, T C::*Member>

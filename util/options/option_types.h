@@ -11,6 +11,9 @@
 
 namespace varve {
 
+struct CompactionOptionsFIFO;
+struct CompactionOptionsUniversal;
+struct CompressionOptions;
 struct ConfigOptions;
 
 // How to print options.
@@ -45,5 +48,13 @@ struct OptionType {
 // Specialized for every type that a field of an options struct has.
 template <typename T>
 const OptionType& OptionTypeOf();
+
+// Fields that are structs themselves.
+template <>
+const OptionType& OptionTypeOf<CompressionOptions>();
+template <>
+const OptionType& OptionTypeOf<CompactionOptionsUniversal>();
+template <>
+const OptionType& OptionTypeOf<CompactionOptionsFIFO>();
 
 }  // namespace varve

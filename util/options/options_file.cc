@@ -12,6 +12,7 @@
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
+#include "util/env/io_error.h"
 #include "util/options/option_schema.h"
 
 namespace varve {
@@ -287,7 +288,7 @@ Status ListOptionsFiles(FileSystem* fs, const std::string& dbname, std::vector<u
   numbers->clear();
   std::vector<std::string> names;
   const IOStatus s = fs->GetChildren(dbname, IOOptions(), &names, nullptr);
-  if (s.IsNotFound() || s.IsPathNotFound()) return Status::OK();
+  if (IsMissing(s)) return Status::OK();
   VARVE_RETURN_IF_ERROR(s);
   for (const std::string& name : names) {
     uint64_t number = 0;

@@ -12,13 +12,10 @@ namespace varve {
 
 namespace {
 
-constexpr char kNoFeature[] = "this engine does not have it";
-constexpr char kNoKnob[] = "this engine needs no such setting";
-
 #define VARVE_ROW(field, help) \
   MakeOptionRow<BlockBasedTableOptions, &BlockBasedTableOptions::field>(#field, help)
 
-constexpr OptionRow kRows[] = {
+constexpr OptionRow kTableRows[] = {
     VARVE_ROW(flush_block_policy_factory, "where data blocks end")
         .DefaultOnly(kNoFeature)
         .NotInFile(),
@@ -84,7 +81,8 @@ constexpr OptionRow kRows[] = {
 }  // namespace
 
 const OptionTable& BlockBasedTableOptionTable() {
-  static const OptionTable table("BlockBasedTableOptions", kRows, sizeof(BlockBasedTableOptions),
+  static const OptionTable table("BlockBasedTableOptions", kTableRows,
+                                 sizeof(BlockBasedTableOptions),
                                  []() -> std::shared_ptr<const void> {
                                    return std::make_shared<const BlockBasedTableOptions>();
                                  });

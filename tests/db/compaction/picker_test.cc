@@ -18,12 +18,12 @@
 namespace varve {
 namespace {
 
-constexpr int kLevels = 5;
+constexpr int kPickedLevels = 5;
 
 class PickerTest : public ::testing::Test {
  protected:
   PickerTest() {
-    options_.num_levels = kLevels;
+    options_.num_levels = kPickedLevels;
     options_.level_compaction_dynamic_level_bytes = false;
     options_.compression = kNoCompression;
     options_.target_file_size_base = 10;
@@ -32,7 +32,7 @@ class PickerTest : public ::testing::Test {
   }
 
   void Draw(const std::string& text) {
-    std::vector<std::vector<FileRef>> levels(kLevels);
+    std::vector<std::vector<FileRef>> levels(kPickedLevels);
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
       std::istringstream words(line);

@@ -12,13 +12,13 @@
 namespace varve {
 namespace {
 
-std::string Key(int i) {
+std::string NumberedKey(int i) {
   return "user" + std::to_string(i);
 }
 
 std::string Build(const FullFilterBuilder::Options& options, int keys) {
   FullFilterBuilder builder(options);
-  for (int i = 0; i < keys; i++) builder.Add(Key(i));
+  for (int i = 0; i < keys; i++) builder.Add(NumberedKey(i));
   std::string block;
   EXPECT_TRUE(builder.Finish(/*verify=*/true, &block).ok());
   return block;
@@ -53,11 +53,11 @@ TEST(FilterBits, EveryFormFindsItsKeysAndFewOthers) {
       const std::string block = Build(options, keys);
       const FilterBits filter = FilterBits::Parse(block);
       EXPECT_EQ(filter.uses_legacy_hash(), c.legacy);
-      for (int i = 0; i < keys; i++) EXPECT_TRUE(filter.MayMatch(filter.HashOf(Key(i))));
+      for (int i = 0; i < keys; i++) EXPECT_TRUE(filter.MayMatch(filter.HashOf(NumberedKey(i))));
       int false_positives = 0;
       constexpr int kProbes = 20000;
       for (int i = 0; i < kProbes; i++) {
-        if (filter.MayMatch(filter.HashOf(Key(1000000 + i)))) false_positives++;
+        if (filter.MayMatch(filter.HashOf(NumberedKey(1000000 + i)))) false_positives++;
       }
       EXPECT_LT(false_positives, c.worst_false_positives * kProbes)
           << keys << " keys, millibits " << c.millibits << ", legacy " << c.legacy;

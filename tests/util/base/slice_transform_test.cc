@@ -63,14 +63,14 @@ TEST(SliceTransformTest, PrefixesAreTheirOwnPrefixes) {
   }
 }
 
-struct TextCase {
+struct NamedTransform {
   const char* text;
   // Null: refused.
   const char* id;
 };
 
 TEST(SliceTransformTest, IsReadFromText) {
-  const TextCase kCases[] = {
+  const NamedTransform kCases[] = {
       {"fixed:7", "rocksdb.FixedPrefix.7"},
       {"rocksdb.FixedPrefix.7", "rocksdb.FixedPrefix.7"},
       {"capped:8", "rocksdb.CappedPrefix.8"},
@@ -86,7 +86,7 @@ TEST(SliceTransformTest, IsReadFromText) {
       {"mine", nullptr},
   };
   const ConfigOptions config;
-  for (const TextCase& c : kCases) {
+  for (const NamedTransform& c : kCases) {
     SCOPED_TRACE(c.text);
     std::shared_ptr<const SliceTransform> result;
     const Status s = SliceTransform::CreateFromString(config, c.text, &result);

@@ -17,13 +17,13 @@
 namespace varve {
 namespace {
 
-struct TextCase {
+struct StatusText {
   Status status;
   const char* text;
 };
 
 TEST(StatusTest, PrintsKindSubcodeAndMessage) {
-  const TextCase kCases[] = {
+  const StatusText kCases[] = {
       {Status::OK(), "OK"},
       {Status::OkOverwritten(), "OK"},
       {Status::NotFound(), "NotFound: "},
@@ -49,7 +49,7 @@ TEST(StatusTest, PrintsKindSubcodeAndMessage) {
       {Status::MemoryLimit("m"), "Operation aborted: Memory limit reached: m"},
       {Status::TxnNotPrepared(), "Invalid argument: Txn not prepared"},
   };
-  for (const TextCase& c : kCases) EXPECT_EQ(c.status.ToString(), c.text);
+  for (const StatusText& c : kCases) EXPECT_EQ(c.status.ToString(), c.text);
 }
 
 TEST(StatusTest, AnUnknownCodeStillPrints) {

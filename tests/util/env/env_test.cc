@@ -22,7 +22,7 @@
 namespace varve {
 namespace {
 
-const IOOptions kIo;
+const IOOptions kEnvIo;
 
 // An old-style Env: counts the files that it creates and shifts the clock.
 class CountingEnv : public EnvWrapper {
@@ -48,8 +48,8 @@ TEST(EnvTest, OverriddenFunctionsAreHeardThroughTheAdapters) {
   options.writable_file_max_buffer_size = 777;
   std::unique_ptr<FSWritableFile> f;
   ASSERT_TRUE(env.GetFileSystem()->NewWritableFile("/d/a", options, &f, nullptr).ok());
-  ASSERT_TRUE(f->Append("hello", kIo, nullptr).ok());
-  ASSERT_TRUE(f->Close(kIo, nullptr).ok());
+  ASSERT_TRUE(f->Append("hello", kEnvIo, nullptr).ok());
+  ASSERT_TRUE(f->Close(kEnvIo, nullptr).ok());
   EXPECT_EQ(env.created, 1);
   EXPECT_EQ(env.last_buffer_size, 777u);
   EXPECT_EQ(env.GetSystemClock()->NowMicros(), 1234567u);
@@ -66,7 +66,7 @@ TEST(EnvTest, ACompositeEnvTakesItsFilesFromTheFileSystem) {
   const auto fs = std::make_shared<MemFileSystem>();
   const std::unique_ptr<Env> env = NewCompositeEnv(fs);
   ASSERT_TRUE(env->CreateDirIfMissing("/only/here").ok());
-  EXPECT_TRUE(fs->FileExists("/only/here", kIo, nullptr).ok());
+  EXPECT_TRUE(fs->FileExists("/only/here", kEnvIo, nullptr).ok());
   EXPECT_EQ(env->GetFileSystem(), fs);
   EXPECT_TRUE(Env::Default()->FileExists("/only/here").IsNotFound());
   std::atomic<int> ran{0};

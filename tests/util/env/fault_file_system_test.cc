@@ -18,12 +18,12 @@
 namespace varve {
 namespace {
 
-const IOOptions kIo;
+const IOOptions kFaultIo;
 
 class FaultTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(mem_->CreateDir("/db", kIo, nullptr).ok());
+    ASSERT_TRUE(mem_->CreateDir("/db", kFaultIo, nullptr).ok());
     ASSERT_TRUE(SyncDirectory(mem_.get(), "/").ok());
   }
   std::string Contents(const std::string& path) {
@@ -49,11 +49,11 @@ TEST_F(FaultTest, TheNthCallFailsOnce) {
   fs_.Inject(rule);
   std::unique_ptr<FSWritableFile> f;
   ASSERT_TRUE(fs_.NewWritableFile("/db/a", {}, &f, nullptr).ok());
-  EXPECT_TRUE(f->Append("1", kIo, nullptr).ok());
-  IOStatus s = f->Append("2", kIo, nullptr);
+  EXPECT_TRUE(f->Append("1", kFaultIo, nullptr).ok());
+  IOStatus s = f->Append("2", kFaultIo, nullptr);
   EXPECT_TRUE(s.IsIOError());
   EXPECT_TRUE(s.GetRetryable());
-  EXPECT_TRUE(f->Append("3", kIo, nullptr).ok());
+  EXPECT_TRUE(f->Append("3", kFaultIo, nullptr).ok());
   EXPECT_EQ(Contents("/db/a"), "13");
   EXPECT_EQ(fs_.strikes(), 1u);
   EXPECT_EQ(fs_.calls(FaultCall::kWrite), 3u);
@@ -71,11 +71,11 @@ TEST_F(FaultTest, StickyRulesFailUntilCleared) {
   std::unique_ptr<FSWritableFile> table;
   ASSERT_TRUE(fs_.NewWritableFile("/db/1.log", {}, &log, nullptr).ok());
   ASSERT_TRUE(fs_.NewWritableFile("/db/2.sst", {}, &table, nullptr).ok());
-  EXPECT_TRUE(table->Sync(kIo, nullptr).ok());
-  EXPECT_TRUE(log->Sync(kIo, nullptr).IsNoSpace());
-  EXPECT_TRUE(log->Fsync(kIo, nullptr).IsNoSpace());
+  EXPECT_TRUE(table->Sync(kFaultIo, nullptr).ok());
+  EXPECT_TRUE(log->Sync(kFaultIo, nullptr).IsNoSpace());
+  EXPECT_TRUE(log->Fsync(kFaultIo, nullptr).IsNoSpace());
   fs_.ClearFaults();
-  EXPECT_TRUE(log->Sync(kIo, nullptr).ok());
+  EXPECT_TRUE(log->Sync(kFaultIo, nullptr).ok());
 }
 
 TEST_F(FaultTest, ShortWritesLeaveTheFirstHalf) {
@@ -85,7 +85,7 @@ TEST_F(FaultTest, ShortWritesLeaveTheFirstHalf) {
   fs_.Inject(rule);
   std::unique_ptr<FSWritableFile> f;
   ASSERT_TRUE(fs_.NewWritableFile("/db/a", {}, &f, nullptr).ok());
-  EXPECT_FALSE(f->Append("0123456789", kIo, nullptr).ok());
+  EXPECT_FALSE(f->Append("0123456789", kFaultIo, nullptr).ok());
   EXPECT_EQ(Contents("/db/a"), "01234");
 }
 
@@ -105,14 +105,14 @@ TEST_F(FaultTest, TheQuotaFillsTheDiskAndCanBeReleased) {
   std::unique_ptr<FSWritableFile> f;
   ASSERT_TRUE(fs_.NewWritableFile("/db/a", {}, &f, nullptr).ok());
   fs_.SetByteQuota(5);
-  EXPECT_TRUE(f->Append("012", kIo, nullptr).ok());
-  IOStatus s = f->Append("3456", kIo, nullptr);
+  EXPECT_TRUE(f->Append("012", kFaultIo, nullptr).ok());
+  IOStatus s = f->Append("3456", kFaultIo, nullptr);
   EXPECT_TRUE(s.IsNoSpace());
   EXPECT_EQ(Contents("/db/a"), "01234");
   std::unique_ptr<FSWritableFile> g;
   EXPECT_TRUE(fs_.NewWritableFile("/db/b", {}, &g, nullptr).IsNoSpace());
   fs_.ReleaseQuota();
-  EXPECT_TRUE(f->Append("more", kIo, nullptr).ok());
+  EXPECT_TRUE(f->Append("more", kFaultIo, nullptr).ok());
 }
 
 TEST_F(FaultTest, SpoiledReadsAreSeenByReadersButNotInTheFile) {
@@ -184,7 +184,7 @@ TEST_F(FaultTest, DurableWritesReportAFailureAtEveryCall) {
       fs_.ClearFaults();
       const std::string contents = Contents("/db/a");
       EXPECT_TRUE(contents == "old" || contents == "new") << contents;
-      EXPECT_TRUE(mem_->FileExists("/db/2.tmp", kIo, nullptr).IsNotFound());
+      EXPECT_TRUE(mem_->FileExists("/db/2.tmp", kFaultIo, nullptr).IsNotFound());
     }
   }
 }

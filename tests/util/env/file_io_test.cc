@@ -22,7 +22,7 @@
 namespace varve {
 namespace {
 
-const IOOptions kIo;
+const IOOptions kFileIo;
 
 std::string RandomBytes(size_t n, uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -33,7 +33,7 @@ std::string RandomBytes(size_t n, uint64_t seed) {
 
 std::shared_ptr<MemFileSystem> NewFs() {
   auto fs = std::make_shared<MemFileSystem>();
-  EXPECT_TRUE(fs->CreateDir("/d", kIo, nullptr).ok());
+  EXPECT_TRUE(fs->CreateDir("/d", kFileIo, nullptr).ok());
   return fs;
 }
 
@@ -163,7 +163,7 @@ TEST(DirectIoTest, TheOperatingSystemAcceptsWhatWeSend) {
   ASSERT_TRUE(seq->Read(scratch.size(), &result, scratch.data()).ok());
   EXPECT_TRUE(result == Slice(expected));
   EXPECT_EQ(Contents(fs.get(), path).size(), expected.size());
-  ASSERT_TRUE(fs->DeleteFile(path, kIo, nullptr).ok());
+  ASSERT_TRUE(fs->DeleteFile(path, kFileIo, nullptr).ok());
 }
 
 TEST(RandomAccessFileReaderTest, AFileThatEndsEarlyIsCorrupt) {

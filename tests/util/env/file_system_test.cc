@@ -22,7 +22,7 @@
 namespace varve {
 namespace {
 
-const IOOptions kIo;
+const IOOptions kFsIo;
 
 struct Posix {
   std::shared_ptr<FileSystem> fs = FileSystem::Default();
@@ -52,24 +52,24 @@ class FileSystemTest : public testing::Test {
   void SetUp() override {
     options_.use_mmap_reads = std::is_same_v<Place, PosixMapped>;
     options_.use_mmap_writes = std::is_same_v<Place, PosixMapped>;
-    ASSERT_TRUE(fs().CreateDirIfMissing(place_.root, kIo, nullptr).ok());
+    ASSERT_TRUE(fs().CreateDirIfMissing(place_.root, kFsIo, nullptr).ok());
   }
   void TearDown() override { RemoveAll(place_.root); }
 
   void RemoveAll(const std::string& dir) {
     std::vector<std::string> names;
-    (void)fs().GetChildren(dir, kIo, &names, nullptr).ok();
+    (void)fs().GetChildren(dir, kFsIo, &names, nullptr).ok();
     for (const std::string& name : names) {
       const std::string path = dir + "/" + name;
       bool is_dir = false;
-      (void)fs().IsDirectory(path, kIo, &is_dir, nullptr).ok();
+      (void)fs().IsDirectory(path, kFsIo, &is_dir, nullptr).ok();
       if (is_dir) {
         RemoveAll(path);
       } else {
-        (void)fs().DeleteFile(path, kIo, nullptr).ok();
+        (void)fs().DeleteFile(path, kFsIo, nullptr).ok();
       }
     }
-    (void)fs().DeleteDir(dir, kIo, nullptr).ok();
+    (void)fs().DeleteDir(dir, kFsIo, nullptr).ok();
   }
 
   FileSystem& fs() { return *place_.fs; }
@@ -78,8 +78,8 @@ class FileSystemTest : public testing::Test {
   void Write(const std::string& name, const std::string& contents) {
     std::unique_ptr<FSWritableFile> f;
     ASSERT_TRUE(fs().NewWritableFile(P(name), options_, &f, nullptr).ok());
-    ASSERT_TRUE(f->Append(contents, kIo, nullptr).ok());
-    ASSERT_TRUE(f->Close(kIo, nullptr).ok());
+    ASSERT_TRUE(f->Append(contents, kFsIo, nullptr).ok());
+    ASSERT_TRUE(f->Close(kFsIo, nullptr).ok());
   }
   std::string Read(const std::string& name) {
     std::string out;
@@ -88,7 +88,7 @@ class FileSystemTest : public testing::Test {
   }
   std::vector<std::string> List(const std::string& dir) {
     std::vector<std::string> names;
-    EXPECT_TRUE(fs().GetChildren(dir, kIo, &names, nullptr).ok());
+    EXPECT_TRUE(fs().GetChildren(dir, kFsIo, &names, nullptr).ok());
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -106,14 +106,14 @@ TYPED_TEST(FileSystemTest, BytesComeBackAsWritten) {
   std::unique_ptr<FSWritableFile> f;
   ASSERT_TRUE(this->fs().NewWritableFile(this->P("a"), this->options_, &f, nullptr).ok());
   for (size_t at = 0; at < contents.size(); at += 10007) {
-    ASSERT_TRUE(f->Append(contents.substr(at, 10007), kIo, nullptr).ok());
+    ASSERT_TRUE(f->Append(contents.substr(at, 10007), kFsIo, nullptr).ok());
   }
-  EXPECT_EQ(f->GetFileSize(kIo, nullptr), contents.size());
-  ASSERT_TRUE(f->Sync(kIo, nullptr).ok());
-  ASSERT_TRUE(f->Close(kIo, nullptr).ok());
+  EXPECT_EQ(f->GetFileSize(kFsIo, nullptr), contents.size());
+  ASSERT_TRUE(f->Sync(kFsIo, nullptr).ok());
+  ASSERT_TRUE(f->Close(kFsIo, nullptr).ok());
   EXPECT_TRUE(this->Read("a") == contents);
   uint64_t size = 0;
-  ASSERT_TRUE(this->fs().GetFileSize(this->P("a"), kIo, &size, nullptr).ok());
+  ASSERT_TRUE(this->fs().GetFileSize(this->P("a"), kFsIo, &size, nullptr).ok());
   EXPECT_EQ(size, contents.size());
 }
 
@@ -123,11 +123,11 @@ TYPED_TEST(FileSystemTest, ReadsAtAnyOffsetEndAtTheFile) {
   ASSERT_TRUE(this->fs().NewRandomAccessFile(this->P("a"), this->options_, &f, nullptr).ok());
   char scratch[32];
   Slice r;
-  ASSERT_TRUE(f->Read(3, 4, kIo, &r, scratch, nullptr).ok());
+  ASSERT_TRUE(f->Read(3, 4, kFsIo, &r, scratch, nullptr).ok());
   EXPECT_EQ(r.ToString(), "3456");
-  ASSERT_TRUE(f->Read(8, 20, kIo, &r, scratch, nullptr).ok());
+  ASSERT_TRUE(f->Read(8, 20, kFsIo, &r, scratch, nullptr).ok());
   EXPECT_EQ(r.ToString(), "89");
-  ASSERT_TRUE(f->Read(10, 5, kIo, &r, scratch, nullptr).ok());
+  ASSERT_TRUE(f->Read(10, 5, kFsIo, &r, scratch, nullptr).ok());
   EXPECT_EQ(r.ToString(), "");
   uint64_t size = 0;
   ASSERT_TRUE(f->GetFileSize(&size).ok());
@@ -141,7 +141,7 @@ TYPED_TEST(FileSystemTest, ReadsAtAnyOffsetEndAtTheFile) {
   requests[1].offset = 7;
   requests[1].len = 4;
   requests[1].scratch = b;
-  ASSERT_TRUE(f->MultiRead(requests, 2, kIo, nullptr).ok());
+  ASSERT_TRUE(f->MultiRead(requests, 2, kFsIo, nullptr).ok());
   EXPECT_EQ(requests[0].result.ToString(), "12");
   EXPECT_EQ(requests[1].result.ToString(), "789");
 }
@@ -152,12 +152,12 @@ TYPED_TEST(FileSystemTest, SequentialReadsSkip) {
   ASSERT_TRUE(this->fs().NewSequentialFile(this->P("a"), this->options_, &f, nullptr).ok());
   char scratch[32];
   Slice r;
-  ASSERT_TRUE(f->Read(2, kIo, &r, scratch, nullptr).ok());
+  ASSERT_TRUE(f->Read(2, kFsIo, &r, scratch, nullptr).ok());
   EXPECT_EQ(r.ToString(), "01");
   ASSERT_TRUE(f->Skip(3).ok());
-  ASSERT_TRUE(f->Read(20, kIo, &r, scratch, nullptr).ok());
+  ASSERT_TRUE(f->Read(20, kFsIo, &r, scratch, nullptr).ok());
   EXPECT_EQ(r.ToString(), "56789");
-  ASSERT_TRUE(f->Read(20, kIo, &r, scratch, nullptr).ok());
+  ASSERT_TRUE(f->Read(20, kFsIo, &r, scratch, nullptr).ok());
   EXPECT_TRUE(r.empty());
 }
 
@@ -172,12 +172,12 @@ TYPED_TEST(FileSystemTest, MissingFilesAreSaidToBeMissing) {
   EXPECT_EQ(seq, nullptr);
   EXPECT_EQ(random, nullptr);
   EXPECT_EQ(writable, nullptr);
-  EXPECT_TRUE(this->fs().FileExists(this->P("x"), kIo, nullptr).IsNotFound());
-  EXPECT_TRUE(this->fs().DeleteFile(this->P("x"), kIo, nullptr).IsPathNotFound());
-  EXPECT_TRUE(this->fs().GetFileSize(this->P("x"), kIo, &size, nullptr).IsPathNotFound());
-  EXPECT_TRUE(this->fs().RenameFile(this->P("x"), this->P("y"), kIo, nullptr).IsPathNotFound());
+  EXPECT_TRUE(this->fs().FileExists(this->P("x"), kFsIo, nullptr).IsNotFound());
+  EXPECT_TRUE(this->fs().DeleteFile(this->P("x"), kFsIo, nullptr).IsPathNotFound());
+  EXPECT_TRUE(this->fs().GetFileSize(this->P("x"), kFsIo, &size, nullptr).IsPathNotFound());
+  EXPECT_TRUE(this->fs().RenameFile(this->P("x"), this->P("y"), kFsIo, nullptr).IsPathNotFound());
   std::vector<std::string> names;
-  EXPECT_TRUE(this->fs().GetChildren(this->P("no"), kIo, &names, nullptr).IsNotFound());
+  EXPECT_TRUE(this->fs().GetChildren(this->P("no"), kFsIo, &names, nullptr).IsNotFound());
 }
 
 TYPED_TEST(FileSystemTest, CreatingEmptiesReopeningAppendsReusingOverwrites) {
@@ -187,14 +187,14 @@ TYPED_TEST(FileSystemTest, CreatingEmptiesReopeningAppendsReusingOverwrites) {
   FileOptions plain;
   std::unique_ptr<FSWritableFile> f;
   ASSERT_TRUE(this->fs().ReopenWritableFile(this->P("a"), plain, &f, nullptr).ok());
-  ASSERT_TRUE(f->Append(" and more", kIo, nullptr).ok());
-  ASSERT_TRUE(f->Close(kIo, nullptr).ok());
+  ASSERT_TRUE(f->Append(" and more", kFsIo, nullptr).ok());
+  ASSERT_TRUE(f->Close(kFsIo, nullptr).ok());
   EXPECT_EQ(this->Read("a"), "second and more");
   ASSERT_TRUE(this->fs().ReuseWritableFile(this->P("b"), this->P("a"), plain, &f, nullptr).ok());
-  ASSERT_TRUE(f->Append("SEC", kIo, nullptr).ok());
-  ASSERT_TRUE(f->Close(kIo, nullptr).ok());
+  ASSERT_TRUE(f->Append("SEC", kFsIo, nullptr).ok());
+  ASSERT_TRUE(f->Close(kFsIo, nullptr).ok());
   EXPECT_EQ(this->Read("b").substr(0, 3), "SEC");
-  EXPECT_TRUE(this->fs().FileExists(this->P("a"), kIo, nullptr).IsNotFound());
+  EXPECT_TRUE(this->fs().FileExists(this->P("a"), kFsIo, nullptr).IsNotFound());
 }
 
 TYPED_TEST(FileSystemTest, PreallocatedSpaceIsNotPartOfTheFile) {
@@ -202,21 +202,21 @@ TYPED_TEST(FileSystemTest, PreallocatedSpaceIsNotPartOfTheFile) {
   FileOptions plain;
   ASSERT_TRUE(this->fs().NewWritableFile(this->P("a"), plain, &f, nullptr).ok());
   f->SetPreallocationBlockSize(1 << 20);
-  f->PrepareWrite(0, 5, kIo, nullptr);
-  ASSERT_TRUE(f->Append("hello", kIo, nullptr).ok());
+  f->PrepareWrite(0, 5, kFsIo, nullptr);
+  ASSERT_TRUE(f->Append("hello", kFsIo, nullptr).ok());
   size_t block = 0;
   size_t last = 0;
   f->GetPreallocationStatus(&block, &last);
   EXPECT_EQ(block, size_t{1} << 20);
   EXPECT_EQ(last, 1u);
   EXPECT_EQ(this->Read("a"), "hello");
-  ASSERT_TRUE(f->Close(kIo, nullptr).ok());
+  ASSERT_TRUE(f->Close(kFsIo, nullptr).ok());
   EXPECT_EQ(this->Read("a"), "hello");
 }
 
 TYPED_TEST(FileSystemTest, TruncationShortens) {
   this->Write("a", "0123456789");
-  ASSERT_TRUE(this->fs().Truncate(this->P("a"), 4, kIo, nullptr).ok());
+  ASSERT_TRUE(this->fs().Truncate(this->P("a"), 4, kFsIo, nullptr).ok());
   EXPECT_EQ(this->Read("a"), "0123");
 }
 
@@ -224,62 +224,62 @@ TYPED_TEST(FileSystemTest, RandomWritesLandWhereTheyShould) {
   this->Write("a", "0123456789");
   std::unique_ptr<FSRandomRWFile> f;
   ASSERT_TRUE(this->fs().NewRandomRWFile(this->P("a"), {}, &f, nullptr).ok());
-  ASSERT_TRUE(f->Write(3, "xyz", kIo, nullptr).ok());
-  ASSERT_TRUE(f->Write(12, "end", kIo, nullptr).ok());
+  ASSERT_TRUE(f->Write(3, "xyz", kFsIo, nullptr).ok());
+  ASSERT_TRUE(f->Write(12, "end", kFsIo, nullptr).ok());
   char scratch[32];
   Slice r;
-  ASSERT_TRUE(f->Read(2, 5, kIo, &r, scratch, nullptr).ok());
+  ASSERT_TRUE(f->Read(2, 5, kFsIo, &r, scratch, nullptr).ok());
   EXPECT_EQ(r.ToString(), "2xyz6");
-  ASSERT_TRUE(f->Close(kIo, nullptr).ok());
+  ASSERT_TRUE(f->Close(kFsIo, nullptr).ok());
   EXPECT_EQ(this->Read("a"), std::string("012xyz6789\0\0end", 15));
 }
 
 TYPED_TEST(FileSystemTest, DirectoriesListTheirEntries) {
-  ASSERT_TRUE(this->fs().CreateDir(this->P("d"), kIo, nullptr).ok());
-  EXPECT_FALSE(this->fs().CreateDir(this->P("d"), kIo, nullptr).ok());
-  EXPECT_TRUE(this->fs().CreateDirIfMissing(this->P("d"), kIo, nullptr).ok());
+  ASSERT_TRUE(this->fs().CreateDir(this->P("d"), kFsIo, nullptr).ok());
+  EXPECT_FALSE(this->fs().CreateDir(this->P("d"), kFsIo, nullptr).ok());
+  EXPECT_TRUE(this->fs().CreateDirIfMissing(this->P("d"), kFsIo, nullptr).ok());
   this->Write("d/one", "1");
   this->Write("d/two", "22");
   this->Write("dx", "");
   EXPECT_EQ(this->List(this->P("d")), (std::vector<std::string>{"one", "two"}));
   EXPECT_EQ(this->List(this->P("")), (std::vector<std::string>{"d", "dx"}));
   std::vector<FileAttributes> attributes;
-  ASSERT_TRUE(this->fs().GetChildrenFileAttributes(this->P("d"), kIo, &attributes, nullptr).ok());
+  ASSERT_TRUE(this->fs().GetChildrenFileAttributes(this->P("d"), kFsIo, &attributes, nullptr).ok());
   ASSERT_EQ(attributes.size(), 2u);
   EXPECT_EQ(attributes[0].size_bytes + attributes[1].size_bytes, 3u);
-  EXPECT_FALSE(this->fs().DeleteDir(this->P("d"), kIo, nullptr).ok());
-  EXPECT_FALSE(this->fs().CreateDirIfMissing(this->P("dx"), kIo, nullptr).ok());
+  EXPECT_FALSE(this->fs().DeleteDir(this->P("d"), kFsIo, nullptr).ok());
+  EXPECT_FALSE(this->fs().CreateDirIfMissing(this->P("dx"), kFsIo, nullptr).ok());
   bool is_dir = false;
-  ASSERT_TRUE(this->fs().IsDirectory(this->P("d"), kIo, &is_dir, nullptr).ok());
+  ASSERT_TRUE(this->fs().IsDirectory(this->P("d"), kFsIo, &is_dir, nullptr).ok());
   EXPECT_TRUE(is_dir);
-  ASSERT_TRUE(this->fs().IsDirectory(this->P("dx"), kIo, &is_dir, nullptr).ok());
+  ASSERT_TRUE(this->fs().IsDirectory(this->P("dx"), kFsIo, &is_dir, nullptr).ok());
   EXPECT_FALSE(is_dir);
 }
 
 TYPED_TEST(FileSystemTest, RenamesReplaceAndMoveDirectories) {
   this->Write("a", "new");
   this->Write("b", "old");
-  ASSERT_TRUE(this->fs().RenameFile(this->P("a"), this->P("b"), kIo, nullptr).ok());
+  ASSERT_TRUE(this->fs().RenameFile(this->P("a"), this->P("b"), kFsIo, nullptr).ok());
   EXPECT_EQ(this->Read("b"), "new");
-  EXPECT_TRUE(this->fs().FileExists(this->P("a"), kIo, nullptr).IsNotFound());
-  ASSERT_TRUE(this->fs().CreateDir(this->P("d.tmp"), kIo, nullptr).ok());
+  EXPECT_TRUE(this->fs().FileExists(this->P("a"), kFsIo, nullptr).IsNotFound());
+  ASSERT_TRUE(this->fs().CreateDir(this->P("d.tmp"), kFsIo, nullptr).ok());
   this->Write("d.tmp/x", "inside");
-  ASSERT_TRUE(this->fs().RenameFile(this->P("d.tmp"), this->P("d"), kIo, nullptr).ok());
+  ASSERT_TRUE(this->fs().RenameFile(this->P("d.tmp"), this->P("d"), kFsIo, nullptr).ok());
   EXPECT_EQ(this->Read("d/x"), "inside");
   EXPECT_EQ(this->List(this->P("")), (std::vector<std::string>{"b", "d"}));
 }
 
 TYPED_TEST(FileSystemTest, LinksShareTheFile) {
   this->Write("a", "shared");
-  ASSERT_TRUE(this->fs().LinkFile(this->P("a"), this->P("b"), kIo, nullptr).ok());
-  EXPECT_FALSE(this->fs().LinkFile(this->P("a"), this->P("b"), kIo, nullptr).ok());
+  ASSERT_TRUE(this->fs().LinkFile(this->P("a"), this->P("b"), kFsIo, nullptr).ok());
+  EXPECT_FALSE(this->fs().LinkFile(this->P("a"), this->P("b"), kFsIo, nullptr).ok());
   uint64_t links = 0;
-  ASSERT_TRUE(this->fs().NumFileLinks(this->P("a"), kIo, &links, nullptr).ok());
+  ASSERT_TRUE(this->fs().NumFileLinks(this->P("a"), kFsIo, &links, nullptr).ok());
   EXPECT_EQ(links, 2u);
   bool same = false;
-  ASSERT_TRUE(this->fs().AreFilesSame(this->P("a"), this->P("b"), kIo, &same, nullptr).ok());
+  ASSERT_TRUE(this->fs().AreFilesSame(this->P("a"), this->P("b"), kFsIo, &same, nullptr).ok());
   EXPECT_TRUE(same);
-  ASSERT_TRUE(this->fs().DeleteFile(this->P("a"), kIo, nullptr).ok());
+  ASSERT_TRUE(this->fs().DeleteFile(this->P("a"), kFsIo, nullptr).ok());
   EXPECT_EQ(this->Read("b"), "shared");
 }
 
@@ -287,25 +287,25 @@ TYPED_TEST(FileSystemTest, AnOpenFileOutlivesItsName) {
   this->Write("a", "still here");
   std::unique_ptr<FSSequentialFile> f;
   ASSERT_TRUE(this->fs().NewSequentialFile(this->P("a"), {}, &f, nullptr).ok());
-  ASSERT_TRUE(this->fs().DeleteFile(this->P("a"), kIo, nullptr).ok());
+  ASSERT_TRUE(this->fs().DeleteFile(this->P("a"), kFsIo, nullptr).ok());
   char scratch[32];
   Slice r;
-  ASSERT_TRUE(f->Read(20, kIo, &r, scratch, nullptr).ok());
+  ASSERT_TRUE(f->Read(20, kFsIo, &r, scratch, nullptr).ok());
   EXPECT_EQ(r.ToString(), "still here");
 }
 
 TYPED_TEST(FileSystemTest, ALockHasOneHolder) {
   FileLock* first = nullptr;
   FileLock* second = nullptr;
-  ASSERT_TRUE(this->fs().LockFile(this->P("LOCK"), kIo, &first, nullptr).ok());
+  ASSERT_TRUE(this->fs().LockFile(this->P("LOCK"), kFsIo, &first, nullptr).ok());
   ASSERT_NE(first, nullptr);
-  IOStatus s = this->fs().LockFile(this->P("LOCK"), kIo, &second, nullptr);
+  IOStatus s = this->fs().LockFile(this->P("LOCK"), kFsIo, &second, nullptr);
   EXPECT_TRUE(s.IsIOError()) << s.ToString();
   EXPECT_EQ(second, nullptr);
-  ASSERT_TRUE(this->fs().UnlockFile(first, kIo, nullptr).ok());
-  ASSERT_TRUE(this->fs().LockFile(this->P("LOCK"), kIo, &second, nullptr).ok());
-  ASSERT_TRUE(this->fs().UnlockFile(second, kIo, nullptr).ok());
-  EXPECT_FALSE(this->fs().UnlockFile(nullptr, kIo, nullptr).ok());
+  ASSERT_TRUE(this->fs().UnlockFile(first, kFsIo, nullptr).ok());
+  ASSERT_TRUE(this->fs().LockFile(this->P("LOCK"), kFsIo, &second, nullptr).ok());
+  ASSERT_TRUE(this->fs().UnlockFile(second, kFsIo, nullptr).ok());
+  EXPECT_FALSE(this->fs().UnlockFile(nullptr, kFsIo, nullptr).ok());
 }
 
 TYPED_TEST(FileSystemTest, DurableFilesReplaceTheOldOnes) {

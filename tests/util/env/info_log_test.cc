@@ -18,7 +18,7 @@
 namespace varve {
 namespace {
 
-const IOOptions kIo;
+const IOOptions kLogIo;
 
 class ManualClock final : public SystemClockWrapper {
  public:
@@ -51,7 +51,7 @@ class InfoLogTest : public testing::Test {
   }
   std::vector<std::string> Names() {
     std::vector<std::string> names;
-    EXPECT_TRUE(fs_->GetChildren("/db", kIo, &names, nullptr).ok());
+    EXPECT_TRUE(fs_->GetChildren("/db", kLogIo, &names, nullptr).ok());
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -147,7 +147,7 @@ TEST_F(InfoLogTest, OldLogsRotate) {
 
 TEST_F(InfoLogTest, ALoggerThatCannotWriteStaysSilent) {
   const auto faulty = std::make_shared<FaultFileSystem>(fs_);
-  ASSERT_TRUE(fs_->CreateDir("/db", kIo, nullptr).ok());
+  ASSERT_TRUE(fs_->CreateDir("/db", kLogIo, nullptr).ok());
   options_.max_log_file_size = 1;
   ASSERT_TRUE(OpenInfoLog(faulty, clock_, "/db", "", options_, &log_).ok());
   FaultRule rule;

@@ -18,13 +18,13 @@
 namespace varve {
 namespace {
 
-const IOOptions kIo;
+const IOOptions kMemIo;
 constexpr uint64_t kSeeds = 200;
 
 class CrashTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(fs_->CreateDir("/db", kIo, nullptr).ok());
+    ASSERT_TRUE(fs_->CreateDir("/db", kMemIo, nullptr).ok());
     ASSERT_TRUE(SyncDirectory(fs_.get(), "/").ok());
   }
 
@@ -35,11 +35,11 @@ class CrashTest : public testing::Test {
   }
   void Write(const std::string& name, const std::string& contents, bool sync) {
     auto f = Create(name);
-    ASSERT_TRUE(f->Append(contents, kIo, nullptr).ok());
+    ASSERT_TRUE(f->Append(contents, kMemIo, nullptr).ok());
     if (sync) {
-      ASSERT_TRUE(f->Sync(kIo, nullptr).ok());
+      ASSERT_TRUE(f->Sync(kMemIo, nullptr).ok());
     }
-    ASSERT_TRUE(f->Close(kIo, nullptr).ok());
+    ASSERT_TRUE(f->Close(kMemIo, nullptr).ok());
   }
   void SyncDir() { ASSERT_TRUE(SyncDirectory(fs_.get(), "/db").ok()); }
 
@@ -48,7 +48,7 @@ class CrashTest : public testing::Test {
     const auto clone = fs_->CrashClone(policy, seed);
     std::map<std::string, std::string> out;
     std::vector<std::string> names;
-    if (!clone->GetChildren("/db", kIo, &names, nullptr).ok()) return {{"<no directory>", ""}};
+    if (!clone->GetChildren("/db", kMemIo, &names, nullptr).ok()) return {{"<no directory>", ""}};
     for (const std::string& name : names) {
       EXPECT_TRUE(ReadFileToString(clone.get(), "/db/" + name, 1 << 30, &out[name]).ok());
     }
@@ -74,16 +74,16 @@ TEST_F(CrashTest, SyncingADirectoryDoesNotMakeBytesDurable) {
 }
 
 TEST_F(CrashTest, ADirectoryItselfNeedsItsParentsSync) {
-  ASSERT_TRUE(fs_->CreateDir("/other", kIo, nullptr).ok());
+  ASSERT_TRUE(fs_->CreateDir("/other", kMemIo, nullptr).ok());
   std::unique_ptr<FSWritableFile> f;
   ASSERT_TRUE(fs_->NewWritableFile("/other/a", {}, &f, nullptr).ok());
   ASSERT_TRUE(SyncDirectory(fs_.get(), "/other").ok());
   EXPECT_TRUE(fs_->CrashClone(CrashPolicy::kSyncedOnly, 1)
-                  ->FileExists("/other/a", kIo, nullptr)
+                  ->FileExists("/other/a", kMemIo, nullptr)
                   .IsNotFound());
   ASSERT_TRUE(SyncDirectory(fs_.get(), "/").ok());
   EXPECT_TRUE(
-      fs_->CrashClone(CrashPolicy::kSyncedOnly, 1)->FileExists("/other/a", kIo, nullptr).ok());
+      fs_->CrashClone(CrashPolicy::kSyncedOnly, 1)->FileExists("/other/a", kMemIo, nullptr).ok());
 }
 
 TEST_F(CrashTest, OldBytesComeBackWhenAFileIsEmptiedOrOverwrittenWithoutSync) {
@@ -91,7 +91,7 @@ TEST_F(CrashTest, OldBytesComeBackWhenAFileIsEmptiedOrOverwrittenWithoutSync) {
   SyncDir();
   Write("a", "new", false);
   EXPECT_EQ(After(CrashPolicy::kSyncedOnly), (State{{"a", "old contents"}}));
-  ASSERT_TRUE(fs_->Truncate("/db/a", 0, kIo, nullptr).ok());
+  ASSERT_TRUE(fs_->Truncate("/db/a", 0, kMemIo, nullptr).ok());
   EXPECT_EQ(After(CrashPolicy::kSyncedOnly), (State{{"a", "old contents"}}));
   EXPECT_EQ(After(CrashPolicy::kKill), (State{{"a", ""}}));
 }
@@ -101,9 +101,9 @@ TEST_F(CrashTest, BytesWrittenOverSyncedOnesWaitForTheirSync) {
   SyncDir();
   std::unique_ptr<FSRandomRWFile> f;
   ASSERT_TRUE(fs_->NewRandomRWFile("/db/a", {}, &f, nullptr).ok());
-  ASSERT_TRUE(f->Write(4000, std::string(200, 'n'), kIo, nullptr).ok());
+  ASSERT_TRUE(f->Write(4000, std::string(200, 'n'), kMemIo, nullptr).ok());
   EXPECT_TRUE(After(CrashPolicy::kSyncedOnly)["a"] == std::string(10000, 'o'));
-  ASSERT_TRUE(f->Sync(kIo, nullptr).ok());
+  ASSERT_TRUE(f->Sync(kMemIo, nullptr).ok());
   const std::string expected =
       std::string(4000, 'o') + std::string(200, 'n') + std::string(5800, 'o');
   EXPECT_TRUE(After(CrashPolicy::kSyncedOnly)["a"] == expected);
@@ -113,8 +113,8 @@ TEST_F(CrashTest, DeletesAndRenamesWaitForTheDirectory) {
   Write("a", "A", true);
   Write("b", "B", true);
   SyncDir();
-  ASSERT_TRUE(fs_->DeleteFile("/db/a", kIo, nullptr).ok());
-  ASSERT_TRUE(fs_->RenameFile("/db/b", "/db/c", kIo, nullptr).ok());
+  ASSERT_TRUE(fs_->DeleteFile("/db/a", kMemIo, nullptr).ok());
+  ASSERT_TRUE(fs_->RenameFile("/db/b", "/db/c", kMemIo, nullptr).ok());
   EXPECT_EQ(After(CrashPolicy::kSyncedOnly), (State{{"a", "A"}, {"b", "B"}}));
   EXPECT_EQ(After(CrashPolicy::kAllNames), (State{{"c", "B"}}));
   SyncDir();
@@ -139,9 +139,9 @@ TEST_F(CrashTest, OrderedPrefixesKeepTheOrderOfNames) {
 
 TEST_F(CrashTest, UnsyncedTailsEndAnywhereButKeepWhatWasSynced) {
   auto f = Create("a");
-  ASSERT_TRUE(f->Append("0123456789", kIo, nullptr).ok());
-  ASSERT_TRUE(f->Sync(kIo, nullptr).ok());
-  ASSERT_TRUE(f->Append("abcdef", kIo, nullptr).ok());
+  ASSERT_TRUE(f->Append("0123456789", kMemIo, nullptr).ok());
+  ASSERT_TRUE(f->Sync(kMemIo, nullptr).ok());
+  ASSERT_TRUE(f->Append("abcdef", kMemIo, nullptr).ok());
   SyncDir();
   std::set<std::string> seen;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -157,10 +157,10 @@ TEST_F(CrashTest, UnsyncedTailsEndAnywhereButKeepWhatWasSynced) {
 TEST_F(CrashTest, AdversarialCrashesNeverHarmSyncedBytes) {
   const std::string synced(5000, 's');
   auto f = Create("a");
-  ASSERT_TRUE(f->Append(synced, kIo, nullptr).ok());
-  ASSERT_TRUE(f->Sync(kIo, nullptr).ok());
+  ASSERT_TRUE(f->Append(synced, kMemIo, nullptr).ok());
+  ASSERT_TRUE(f->Sync(kMemIo, nullptr).ok());
   SyncDir();
-  ASSERT_TRUE(f->Append(std::string(9000, 'u'), kIo, nullptr).ok());
+  ASSERT_TRUE(f->Append(std::string(9000, 'u'), kMemIo, nullptr).ok());
   bool zeros = false;
   bool torn = false;
   bool shorter = false;
@@ -193,7 +193,7 @@ TEST_F(CrashTest, AdversarialCrashesReorderNames) {
 
 TEST_F(CrashTest, CloningIsAFunctionOfTheSeed) {
   auto f = Create("a");
-  ASSERT_TRUE(f->Append(std::string(100000, 'q'), kIo, nullptr).ok());
+  ASSERT_TRUE(f->Append(std::string(100000, 'q'), kMemIo, nullptr).ok());
   SyncDir();
   for (uint64_t seed = 0; seed < 20; ++seed) {
     EXPECT_EQ(After(CrashPolicy::kAdversarial, seed), After(CrashPolicy::kAdversarial, seed));
@@ -201,24 +201,24 @@ TEST_F(CrashTest, CloningIsAFunctionOfTheSeed) {
 }
 
 TEST_F(CrashTest, ARenameIntoASyncedDirectoryBringsItsSourceAlong) {
-  ASSERT_TRUE(fs_->CreateDir("/db/archive", kIo, nullptr).ok());
+  ASSERT_TRUE(fs_->CreateDir("/db/archive", kMemIo, nullptr).ok());
   SyncDir();
   Write("1.log", "log", true);
-  ASSERT_TRUE(fs_->RenameFile("/db/1.log", "/db/archive/1.log", kIo, nullptr).ok());
+  ASSERT_TRUE(fs_->RenameFile("/db/1.log", "/db/archive/1.log", kMemIo, nullptr).ok());
   ASSERT_TRUE(SyncDirectory(fs_.get(), "/db/archive").ok());
   const auto clone = fs_->CrashClone(CrashPolicy::kSyncedOnly, 1);
-  EXPECT_TRUE(clone->FileExists("/db/archive/1.log", kIo, nullptr).ok());
-  EXPECT_TRUE(clone->FileExists("/db/1.log", kIo, nullptr).IsNotFound());
+  EXPECT_TRUE(clone->FileExists("/db/archive/1.log", kMemIo, nullptr).ok());
+  EXPECT_TRUE(clone->FileExists("/db/1.log", kMemIo, nullptr).IsNotFound());
   SyncDir();
   EXPECT_TRUE(fs_->CrashClone(CrashPolicy::kSyncedOnly, 1)
-                  ->FileExists("/db/1.log", kIo, nullptr)
+                  ->FileExists("/db/1.log", kMemIo, nullptr)
                   .IsNotFound());
 }
 
 TEST_F(CrashTest, FilesOfARenamedDirectoryBecomeDurableUnderItsNewName) {
-  ASSERT_TRUE(fs_->CreateDir("/db/x.tmp", kIo, nullptr).ok());
+  ASSERT_TRUE(fs_->CreateDir("/db/x.tmp", kMemIo, nullptr).ok());
   Write("x.tmp/f", "inside", true);
-  ASSERT_TRUE(fs_->RenameFile("/db/x.tmp", "/db/x", kIo, nullptr).ok());
+  ASSERT_TRUE(fs_->RenameFile("/db/x.tmp", "/db/x", kMemIo, nullptr).ok());
   ASSERT_TRUE(SyncDirectory(fs_.get(), "/db/x").ok());
   SyncDir();
   std::string contents;
@@ -230,11 +230,11 @@ TEST_F(CrashTest, FilesOfARenamedDirectoryBecomeDurableUnderItsNewName) {
 
 TEST_F(CrashTest, LinksStayLinksInAClone) {
   Write("a", "A", true);
-  ASSERT_TRUE(fs_->LinkFile("/db/a", "/db/b", kIo, nullptr).ok());
+  ASSERT_TRUE(fs_->LinkFile("/db/a", "/db/b", kMemIo, nullptr).ok());
   SyncDir();
   const auto clone = fs_->CrashClone(CrashPolicy::kSyncedOnly, 1);
   bool same = false;
-  ASSERT_TRUE(clone->AreFilesSame("/db/a", "/db/b", kIo, &same, nullptr).ok());
+  ASSERT_TRUE(clone->AreFilesSame("/db/a", "/db/b", kMemIo, &same, nullptr).ok());
   EXPECT_TRUE(same);
 }
 

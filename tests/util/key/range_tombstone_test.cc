@@ -15,7 +15,7 @@ namespace {
 using Tombstones = std::vector<RangeTombstone>;
 
 // Keys of one or two letters out of few, so that bounds coincide often.
-std::string RandomKey(std::mt19937* random) {
+std::string RandomBound(std::mt19937* random) {
   std::string key(1, static_cast<char>('a' + (*random)() % 8));
   if ((*random)() % 2 == 0) key += static_cast<char>('a' + (*random)() % 3);
   return key;
@@ -24,7 +24,7 @@ std::string RandomKey(std::mt19937* random) {
 Tombstones RandomTombstones(std::mt19937* random, size_t max_count) {
   Tombstones tombstones((*random)() % (max_count + 1));
   for (RangeTombstone& t : tombstones) {
-    t = {RandomKey(random), RandomKey(random), 1 + (*random)() % 20};
+    t = {RandomBound(random), RandomBound(random), 1 + (*random)() % 20};
   }
   return tombstones;
 }
@@ -131,7 +131,7 @@ TEST_P(RandomTombstonesTest, FragmentsAnswerAsTheModel) {
     const auto list = FragmentedTombstones::Build(input, icmp_);
     CheckShape(*list, icmp_);
     for (int q = 0; q < 60; q++) {
-      const std::string key = RandomKey(&random);
+      const std::string key = RandomBound(&random);
       const SequenceNumber snapshot = random() % 22;
       ASSERT_EQ(list->MaxCoveringSeq(key, snapshot), ModelMaxCovering(input, icmp_, key, snapshot))
           << Draw(*list) << " key " << key << " snapshot " << snapshot;
@@ -144,15 +144,15 @@ TEST_P(RandomTombstonesTest, ClippingKeepsExactlyWhatIsInside) {
   for (int round = 0; round < 400; round++) {
     const Tombstones input = RandomTombstones(&random, 8);
     const auto whole = FragmentedTombstones::Build(input, icmp_);
-    const std::string low = RandomKey(&random);
-    const std::string high = RandomKey(&random);
+    const std::string low = RandomBound(&random);
+    const std::string high = RandomBound(&random);
     const Slice lower(low);
     const Slice upper(high);
     const Bounds bounds{random() % 3 == 0 ? nullptr : &lower, random() % 3 == 0 ? nullptr : &upper};
     const auto clipped = FragmentedTombstones::Clip(whole, bounds.lower, bounds.upper);
     CheckShape(*clipped, icmp_);
     for (int q = 0; q < 40; q++) {
-      const std::string key = RandomKey(&random);
+      const std::string key = RandomBound(&random);
       ASSERT_EQ(clipped->MaxCoveringSeq(key, 100), ModelMaxCovering(input, icmp_, key, 100, bounds))
           << Draw(*whole) << " clipped " << Draw(*clipped) << " key " << key;
     }
@@ -169,8 +169,8 @@ TEST_P(RandomTombstonesTest, ASetAnswersAsTheModelInAnyOrderOfQuestions) {
       // Lists arrive between questions, more of them than a set keeps apart.
       if (q % 10 == 0) {
         const Tombstones more = RandomTombstones(&random, 4);
-        const std::string low = RandomKey(&random);
-        const std::string high = RandomKey(&random);
+        const std::string low = RandomBound(&random);
+        const std::string high = RandomBound(&random);
         const Slice lower(low);
         const Slice upper(high);
         const bool has_low = random() % 2 == 0;
@@ -183,7 +183,7 @@ TEST_P(RandomTombstonesTest, ASetAnswersAsTheModelInAnyOrderOfQuestions) {
           all.push_back(t);
         }
         keys.clear();
-        for (int k = 0; k < 10; k++) keys.push_back(RandomKey(&random));
+        for (int k = 0; k < 10; k++) keys.push_back(RandomBound(&random));
         // Forward, backward, or any order.
         const uint32_t order = random() % 3;
         if (order > 0) std::sort(keys.begin(), keys.end());
@@ -195,7 +195,7 @@ TEST_P(RandomTombstonesTest, ASetAnswersAsTheModelInAnyOrderOfQuestions) {
       if (set.empty()) continue;
       // Nothing changes before the boundary.
       const Slice* const boundary = set.NextBoundary();
-      const std::string other = RandomKey(&random);
+      const std::string other = RandomBound(&random);
       if (icmp_.CompareUserKey(other, key) >= 0 &&
           (boundary == nullptr || icmp_.CompareUserKey(other, *boundary) < 0)) {
         ASSERT_EQ(ModelMaxCovering(all, icmp_, other, snapshot),
@@ -227,7 +227,7 @@ TEST(TombstoneSetTest, EmptyListsLeaveItEmpty) {
 }
 
 // Counts calls, to hold the promise on cost.
-class CountingComparator : public Comparator {
+class CountingOrder : public Comparator {
  public:
   const char* Name() const override { return "test.Counting"; }
   int Compare(const Slice& a, const Slice& b) const override {
@@ -246,7 +246,7 @@ std::string Number(int i) {
 }
 
 TEST(TombstoneSetTest, NearbyKeysCostTwoComparisons) {
-  const CountingComparator counting;
+  const CountingOrder counting;
   const InternalKeyComparator icmp(&counting);
   Tombstones input;
   for (int i = 0; i < 1000; i++) input.push_back({Number(100 * i), Number(100 * i + 50), 7});

@@ -26,9 +26,7 @@ Status DbImpl::Flush(const FlushOptions& options, const std::vector<ColumnFamily
   if (s.ok()) s = ResolveAll(handles, &families);
   if (!s.ok()) return s;
   if (engine_->options.atomic_flush) {
-    families.clear();
-    MutexLock lock(&engine_->mu);
-    for (const auto& [id, family] : engine_->families.all()) families.push_back(family.get());
+    return engine_->flush->FlushAll(options, FlushReason::kManualFlush);
   }
   return engine_->flush->FlushFamilies(families, options, FlushReason::kManualFlush);
 }
@@ -72,13 +70,7 @@ Status DbImpl::WaitForCompact(const WaitForCompactOptions& options) {
   Status s = CheckWritable();
   if (!s.ok()) return s;
   if (options.flush) {
-    std::vector<ColumnFamily*> families;
-    {
-      MutexLock lock(&e.mu);
-      for (const auto& [id, family] : e.families.all()) families.push_back(family.get());
-    }
-    FlushOptions flush;
-    s = e.flush->FlushFamilies(families, flush, FlushReason::kManualFlush);
+    s = e.flush->FlushAll(FlushOptions(), FlushReason::kManualFlush);
     if (!s.ok()) return s;
   }
   {
@@ -154,7 +146,7 @@ Status DbImpl::PauseBackgroundWork() {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   e.background_paused++;
-  while (e.flush->running() > 0 || e.compaction->Running() > 0) e.background_changed.Wait();
+  while (e.flush->running() > 0 || e.compaction->Working() > 0) e.background_changed.Wait();
   return s;
 }
 

@@ -46,11 +46,17 @@ ColumnFamily* Engine::Resolve(ColumnFamilyHandle* handle, Status* status) const 
     return nullptr;
   }
   auto* own = dynamic_cast<ColumnFamilyHandleImpl*>(handle);
-  if (own == nullptr) {
-    *status = Status::InvalidArgument("column family handle is not of this library");
+  if (own == nullptr || !own->BelongsTo(&mu)) {
+    *status = Status::InvalidArgument("column family handle is not of this database");
     return nullptr;
   }
   return own->family().get();
+}
+
+void Engine::ReleaseFamilies() {
+  if (flush != nullptr) flush->ClearQueue();
+  if (compaction != nullptr) compaction->ClearQueue();
+  families.Clear();
 }
 
 void Engine::UpdateStalls() {
@@ -115,13 +121,21 @@ void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
     events::BackgroundError(*this, reason, &judged);
   }
   if (judged.ok()) return;
-  const bool first = errors.severity() == ErrorState::Severity::kNone;
+  const ErrorState::Severity before = errors.severity();
   Status now = errors.Report(judged, reason);
   if (now.ok()) return;
-  if (first) LogError(info_log.get(), "background error: %s", now.ToString().c_str());
+  if (before == ErrorState::Severity::kNone) {
+    LogError(info_log.get(), "background error: %s", now.ToString().c_str());
+  }
   attention.store(true, std::memory_order_release);
   background_changed.SignalAll();
-  if (errors.recoverable() && !read_only) recovery_work->StartRetrying();
+  if (!errors.recoverable() || read_only) return;
+  bool automatic = true;
+  if (events::Wanted(*this) && errors.severity() > before) {
+    MutexUnlock unlock(&mu);
+    events::ErrorRecoveryBegin(*this, reason, now, &automatic);
+  }
+  if (automatic && errors.recoverable()) recovery_work->StartRetrying();
 }
 
 Status Engine::Resume() {

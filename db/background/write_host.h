@@ -8,6 +8,11 @@
 
 namespace varve {
 
+// What a write with WriteOptions::low_pri does before it queues, where it is in nobody's way: while
+// compactions are due, it waits as long as its bytes take at a low rate. Incomplete instead with
+// no_slowdown. Takes the DB mutex.
+Status YieldToCompaction(Engine* engine, const WriteOptions& options, size_t bytes);
+
 class WriteHost final : public CommitHost {
  public:
   explicit WriteHost(Engine* engine) : engine_(engine) {}

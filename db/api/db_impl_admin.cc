@@ -3,6 +3,9 @@
 // Maintenance: flushing, compacting, options, background work, file deletions.
 
 #include <chrono>
+#include <limits>
+
+#include "varve/cache.h"
 
 #include "db/api/db_impl.h"
 #include "db/background/compaction_work.h"
@@ -10,11 +13,29 @@
 #include "db/background/obsolete_files.h"
 #include "db/observe/metadata.h"
 #include "db/recovery/open.h"
+#include "db/recovery/sanitize.h"
 #include "util/env/info_log.h"
 #include "util/options/change_options.h"
 #include "util/options/validate_options.h"
 
 namespace varve {
+
+namespace {
+
+// max_open_files of an open database. Readers that hang off their files cannot be limited later.
+Status ChangeTableLimit(Engine* engine, int max_open_files) {
+  Engine& e = *engine;
+  if (max_open_files == e.dynamic->max_open_files) return Status::OK();
+  if (e.limited_tables == nullptr) {
+    return Status::NotSupported(
+        "SetDBOptions: max_open_files of a database that was opened without a limit");
+  }
+  e.limited_tables->SetCapacity(max_open_files < 0 ? std::numeric_limits<size_t>::max() / 2
+                                                   : TablesFor(max_open_files));
+  return Status::OK();
+}
+
+}  // namespace
 
 Status DbImpl::Flush(const FlushOptions& options, ColumnFamilyHandle* handle) {
   return Flush(options, std::vector<ColumnFamilyHandle*>{handle});
@@ -129,8 +150,14 @@ Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
     MutexLock lock(&e.mu);
     auto changed = std::make_shared<DBOptions>();
     s = ChangeDbOptions(*e.dynamic, new_options, changed.get());
+    if (s.ok()) s = ChangeTableLimit(&e, changed->max_open_files);
     if (!s.ok()) return s;
+    const bool other_rate = changed->delayed_write_rate != e.dynamic->delayed_write_rate;
     e.dynamic = std::move(changed);
+    if (other_rate) {
+      e.pacer = std::make_unique<DelayPacer>(DeriveDbOptions(*e.dynamic).delayed_write_rate);
+      e.UpdateStalls();
+    }
     e.env->IncBackgroundThreadsIfNeeded(e.MaxFlushes(), Env::Priority::HIGH);
     e.env->IncBackgroundThreadsIfNeeded(e.MaxCompactions(), Env::Priority::LOW);
     e.flush->Schedule();

@@ -154,16 +154,22 @@ Status DbImpl::LockWAL() {
   Status s = CheckWritable();
   if (!s.ok()) return s;
   Engine& e = *engine_;
-  bool first = false;
   {
     MutexLock lock(&e.mu);
-    first = e.wal_locked++ == 0;
+    while (e.wal_locking) e.background_changed.Wait();
+    if (e.wal_locked > 0) {
+      e.wal_locked++;
+      return s;
+    }
+    e.wal_locking = true;
   }
-  if (first) {
-    e.commit->EnterExclusive();
-    s = e.logs->FlushBuffer();
-    if (!s.ok()) UnlockWAL().PermitUncheckedError();
-  }
+  e.commit->EnterExclusive();
+  s = e.logs->FlushBuffer();
+  if (!s.ok()) e.commit->ExitExclusive();
+  MutexLock lock(&e.mu);
+  e.wal_locking = false;
+  e.wal_locked = s.ok() ? 1 : 0;
+  e.background_changed.SignalAll();
   return s;
 }
 

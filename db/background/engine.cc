@@ -27,8 +27,8 @@ FileOptions Engine::LogFileOptions() const {
 
 WritableFileWriter::Options Engine::LogWriterOptions() const {
   WritableFileWriter::Options result;
-  result.max_buffer_size = options.writable_file_max_buffer_size;
-  result.bytes_per_sync = options.wal_bytes_per_sync;
+  result.max_buffer_size = dynamic->writable_file_max_buffer_size;
+  result.bytes_per_sync = dynamic->wal_bytes_per_sync;
   return result;
 }
 
@@ -152,7 +152,7 @@ TableOutputContext MakeTableOutputContext(const Engine& engine, const ColumnFami
   context.rate_limiter = engine.options.rate_limiter.get();
   context.io_priority = priority;
   context.bytes_per_sync = engine.dynamic->bytes_per_sync;
-  context.file_buffer_bytes = engine.options.writable_file_max_buffer_size;
+  context.file_buffer_bytes = engine.dynamic->writable_file_max_buffer_size;
   context.use_fsync = engine.options.use_fsync;
   context.use_direct_io = engine.options.use_direct_io_for_flush_and_compaction;
   return context;

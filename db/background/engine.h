@@ -109,7 +109,8 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   uint64_t total_delayed_writes = 0;
   int file_deletions_disabled = 0;
   int background_paused = 0;
-  int wal_locked = 0;
+  int wal_locked = 0;        // calls of LockWAL in force
+  bool wal_locking = false;  // one waits for the commit path; others wait for it
   std::vector<LevelCompactionStats> level_stats;
   uint64_t flush_count = 0;
   uint64_t flush_bytes = 0;
@@ -138,7 +139,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
     return options.wal_dir.empty() ? name : options.wal_dir;
   }
   FileOptions LogFileOptions() const;
-  WritableFileWriter::Options LogWriterOptions() const;
+  WritableFileWriter::Options LogWriterOptions() const;  // requires mu
   int MaxFlushes() const;  // at once, from max_background_jobs and its older forms
   int MaxCompactions() const;
 

@@ -45,6 +45,7 @@ Status FlushWork::StartNewLog(bool force) {
   if (!force && e.logs->current_empty()) return Status::OK();
   const uint64_t number = e.versions->NewFileNumber();
   const std::string path = LogFileName(e.WalDirectory(), number);
+  const WritableFileWriter::Options writer_options = e.LogWriterOptions();
   std::unique_ptr<wal::LogWriter> writer;
   IOStatus s;
   {
@@ -54,7 +55,7 @@ Status FlushWork::StartNewLog(bool force) {
     if (s.ok()) s = e.fs->NewWritableFile(path, e.LogFileOptions(), &file, nullptr);
     if (s.ok()) {
       auto buffered =
-          std::make_unique<WritableFileWriter>(std::move(file), path, e.LogWriterOptions());
+          std::make_unique<WritableFileWriter>(std::move(file), path, writer_options);
       writer =
           std::make_unique<wal::LogWriter>(std::move(buffered), number, e.options.manual_wal_flush);
     }

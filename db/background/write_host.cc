@@ -12,6 +12,8 @@ namespace varve {
 
 namespace {
 
+// Whether all logs together are too large is looked at when they have grown by this much.
+constexpr uint64_t kLogBytesBetweenChecks = 64 << 10;
 // A delayed writer looks this often whether it may go on.
 constexpr uint64_t kDelaySliceMicros = 1000;
 // What writes of low priority get while compactions are due, bytes a second.
@@ -109,6 +111,11 @@ Status WriteHost::AppendToLog(const Slice& record, bool sync) {
   Engine& e = *engine_;
   IOStatus s = e.logs->Append(record);
   RecordTick(e.statistics, WAL_FILE_BYTES, record.size());
+  logged_since_check_ += record.size();
+  if (logged_since_check_ >= kLogBytesBetweenChecks) {
+    logged_since_check_ = 0;
+    e.attention.store(true, std::memory_order_release);
+  }
   if (s.ok() && sync) {
     StopWatch watch(e.clock, e.statistics, WAL_FILE_SYNC_MICROS);
     s = e.logs->Sync();
@@ -121,7 +128,7 @@ Status WriteHost::Insert(const Slice& rep, SequenceNumber sequence) {
   Engine& e = *engine_;
   BatchInsertResult result;
   Status s = InsertBatch(rep, sequence, &e.families, &result);
-  if (e.families.TakeFullFlag()) e.attention.store(true, std::memory_order_release);
+  if (e.families.TakeFullFlag() || e.write_buffer_manager->ShouldFlush()) e.attention.store(true, std::memory_order_release);
   RecordTick(e.statistics, NUMBER_KEYS_WRITTEN, result.inserted);
   RecordTick(e.statistics, BYTES_WRITTEN, rep.size());
   RecordInHistogram(e.statistics, BYTES_PER_WRITE, rep.size());

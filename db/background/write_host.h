@@ -32,6 +32,8 @@ class WriteHost final : public CommitHost {
   Status Refusal() const;
 
   Engine* const engine_;
+  // Head of the commit path only.
+  uint64_t logged_since_check_ = 0;  // bytes
 };
 
 }  // namespace varve

@@ -242,7 +242,8 @@ Status Opener::RecoverVersions() {
   Status s = e.versions->Recover(wanted);
   if (!s.ok()) return s;
   if (e.options.max_open_files > 0) {
-    e.limited_tables = TableCache::NewLimitedCache(std::max(1, e.options.max_open_files - 10));
+    e.limited_tables =
+        TableCache::NewLimitedCache(static_cast<int>(TablesFor(e.options.max_open_files)));
   }
   for (const ColumnFamilyDescriptor& descriptor : request_.families) {
     std::shared_ptr<FamilyVersions> versions = e.versions->FindFamily(descriptor.name);

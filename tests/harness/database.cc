@@ -142,6 +142,12 @@ void Database::Reopen() {
   Open(families);
 }
 
+void Database::Remount(std::shared_ptr<MemFileSystem> mem) {
+  ASSERT_EQ(db_, nullptr);
+  env_.reset();
+  Mount(std::move(mem));
+}
+
 void Database::Kill() {
   std::shared_ptr<MemFileSystem> left = mem_->CrashClone(CrashPolicy::kKill, /*seed=*/1);
   auto dead = std::make_unique<Abandoned>();

@@ -47,6 +47,8 @@ class Database : public ::testing::Test {
   // What a killed process leaves: the open database stays behind on the old file system, and later
   // openings see the files as they are now.
   void Kill();
+  // Goes on with these files; no database is open.
+  void Remount(std::shared_ptr<MemFileSystem> mem);
 
   // --- Data. Family by name; writes fail the test when they fail.
   void Put(const std::string& key, const std::string& value, const std::string& family = "default");

@@ -8,6 +8,7 @@
 
 #include "varve/convenience.h"
 #include "varve/snapshot.h"
+#include "varve/statistics.h"
 
 #include "tests/harness/database.h"
 
@@ -19,7 +20,10 @@ using ::testing::HasSubstr;
 
 class DbMaintenanceTest : public Database {
  protected:
-  DbMaintenanceTest() { options_.disable_auto_compactions = true; }
+  DbMaintenanceTest() {
+    options_.disable_auto_compactions = true;
+    options_.statistics = CreateDBStatistics();
+  }
   Status Compact(const CompactRangeOptions& options = CompactRangeOptions()) {
     return db()->CompactRange(options, nullptr, nullptr);
   }
@@ -281,6 +285,28 @@ TEST_F(DbMaintenanceTest, ChangedOptionsTakeEffect) {
   ASSERT_TRUE(db()->Put(unlogged, "kept", "by flush").ok());
   Reopen();
   EXPECT_EQ(Get("kept"), "by flush");
+}
+
+TEST_F(DbMaintenanceTest, TheLimitOfOpenTablesChangesWhereThereIsOne) {
+  Open();
+  EXPECT_TRUE(db()->SetDBOptions({{"max_open_files", "50"}}).IsNotSupported());
+  EXPECT_EQ(db()->GetDBOptions().max_open_files, -1);
+  ASSERT_TRUE(Close().ok());
+  options_.max_open_files = 20;
+  Open();
+  for (int i = 0; i < 15; i++) MakeTable({std::to_string(i)});
+  const auto open_tables = [&] {
+    const uint64_t before = options_.statistics->getTickerCount(NO_FILE_OPENS);
+    for (int i = 0; i < 15; i++) EXPECT_NE(Get(std::to_string(i)), "NOT_FOUND");
+    return options_.statistics->getTickerCount(NO_FILE_OPENS) - before;
+  };
+  open_tables();
+  EXPECT_GT(open_tables(), 0u) << "10 fit, 15 are read";
+  ASSERT_TRUE(db()->SetDBOptions({{"max_open_files", "100"}}).ok());
+  open_tables();
+  EXPECT_EQ(open_tables(), 0u);
+  ASSERT_TRUE(db()->SetDBOptions({{"max_open_files", "-1"}}).ok());
+  EXPECT_EQ(open_tables(), 0u);
 }
 
 TEST_F(DbMaintenanceTest, OptionsFilesFollowTheChanges) {

@@ -27,6 +27,11 @@ class ErrorRecoveryTest : public Database {
     rule.sticky = true;
     faults().Inject(rule);
   }
+  // A table in the last level, so that the next compaction of L0 is more than a move.
+  void MakeBottom() {
+    MakeTable({"a", "z"});
+    ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  }
   bool WritesWork() { return db()->Put(WriteOptions(), "probe", "p").ok(); }
 };
 
@@ -96,6 +101,7 @@ TEST_F(ErrorRecoveryTest, AFailedCompactionStopsNoWrites) {
   options_.disable_auto_compactions = false;
   options_.level0_file_num_compaction_trigger = 2;
   Open();
+  MakeBottom();
   MakeTable({"a", "z"});
   Put("a", "2");
   Put("z", "2");
@@ -122,18 +128,20 @@ TEST_F(ErrorRecoveryTest, ACorruptInputIsFatal) {
   options_.disable_auto_compactions = false;
   options_.level0_file_num_compaction_trigger = 2;
   Open();
-  MakeTable({"a", "z"});
+  MakeBottom();
   const std::string path = std::string(kName) + "/" + Files(kTableFile)[0];
   std::string bytes = ReadFile(path);
   bytes[2] = static_cast<char>(bytes[2] ^ 1);
   ASSERT_TRUE(Close().ok());
   WriteFile(path, bytes);
   Open();
+  const std::string broken = Files(kTableFile)[0];
+  MakeTable({"a", "z"});
   MakeTable({"a", "z"});
   EXPECT_TRUE(Eventually([&] { return Number("rocksdb.background-errors") > 0; }));
   const Status s = db()->Put(WriteOptions(), "k", "v");
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
-  EXPECT_THAT(s.ToString(), HasSubstr(Files(kTableFile)[0]));
+  EXPECT_THAT(s.ToString(), HasSubstr(broken));
   EXPECT_TRUE(db()->Resume().IsCorruption());
   EXPECT_EQ(Get("a"), "of a") << "the newer table answers";
 }

@@ -54,8 +54,7 @@ Status FlushWork::StartNewLog(bool force) {
     s = e.logs->SyncNames();
     if (s.ok()) s = e.fs->NewWritableFile(path, e.LogFileOptions(), &file, nullptr);
     if (s.ok()) {
-      auto buffered =
-          std::make_unique<WritableFileWriter>(std::move(file), path, writer_options);
+      auto buffered = std::make_unique<WritableFileWriter>(std::move(file), path, writer_options);
       writer =
           std::make_unique<wal::LogWriter>(std::move(buffered), number, e.options.manual_wal_flush);
     }

@@ -128,7 +128,8 @@ Status WriteHost::Insert(const Slice& rep, SequenceNumber sequence) {
   Engine& e = *engine_;
   BatchInsertResult result;
   Status s = InsertBatch(rep, sequence, &e.families, &result);
-  if (e.families.TakeFullFlag() || e.write_buffer_manager->ShouldFlush()) e.attention.store(true, std::memory_order_release);
+  if (e.families.TakeFullFlag() || e.write_buffer_manager->ShouldFlush())
+    e.attention.store(true, std::memory_order_release);
   RecordTick(e.statistics, NUMBER_KEYS_WRITTEN, result.inserted);
   RecordTick(e.statistics, BYTES_WRITTEN, rep.size());
   RecordInHistogram(e.statistics, BYTES_PER_WRITE, rep.size());

@@ -33,9 +33,8 @@ TEST_F(SuperVersionTest, EachChangeOfAFamilyGivesANewNumber) {
   grows("flush", [&] { Flush(); });
   grows("options", [&] { EXPECT_TRUE(db()->SetOptions({{"write_buffer_size", "1M"}}).ok()); });
   MakeTable({"k"});
-  grows("compaction", [&] {
-    EXPECT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
-  });
+  grows("compaction",
+        [&] { EXPECT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok()); });
   const uint64_t before = number("default");
   Put("k", "w");
   EXPECT_EQ(Get("k"), "w");

@@ -87,7 +87,8 @@ TEST_F(DirectoryTest, WhatCannotBeReadIsRefusedAndLeftAlone) {
       EXPECT_FALSE(s.ok());
       EXPECT_THAT(s.ToString(), HasSubstr(named));
       auto after = Contents();
-      for (const std::string& entry : {std::string("LOG"), std::string("LOG.old")}) after.erase(entry);
+      for (const std::string& entry : {std::string("LOG"), std::string("LOG.old")})
+        after.erase(entry);
       EXPECT_EQ(after.size(), before.size());
       EXPECT_TRUE(after == before) << "a refusal changed the directory";
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: each WAL recovery mode does with each kind of damage what its comment in options.h says,
-// and a refusal changes nothing. Method: one log of numbered writes, damaged in one place, opened in
-// every mode; the table tells how many writes must be there.
+// and a refusal changes nothing. Method: one log of numbered writes, damaged in one place, opened
+// in every mode; the table tells how many writes must be there.
 
 #include <gmock/gmock.h>
 
@@ -72,15 +72,14 @@ TEST_F(RecoveryModeTest, EachModeKnowsWhatToDoWithDamage) {
       {"zeros behind the end",
        [](std::string* log) { log->append(500, '\0'); },
        {kWrites, kWrites, kWrites, kWrites}},
-      {"all zeros",
-       [](std::string* log) { log->assign(log->size(), '\0'); },
-       {0, 0, 0, 0}},
+      {"all zeros", [](std::string* log) { log->assign(log->size(), '\0'); }, {0, 0, 0, 0}},
       {"empty", [](std::string* log) { log->clear(); }, {0, 0, 0, 0}},
   };
   const Mode kModes[] = {Mode::kTolerateCorruptedTailRecords, Mode::kAbsoluteConsistency,
                          Mode::kPointInTimeRecovery, Mode::kSkipAnyCorruptedRecords};
   WriteLog();
-  ASSERT_EQ(bytes_.size() % kWrites, 0u) << "records of one size make the damage land where it should";
+  ASSERT_EQ(bytes_.size() % kWrites, 0u)
+      << "records of one size make the damage land where it should";
   const std::shared_ptr<MemFileSystem> origin = mem().CrashClone(CrashPolicy::kKill, 1);
   for (const Damage& damage : kDamages) {
     for (size_t m = 0; m < 4; m++) {

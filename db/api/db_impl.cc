@@ -22,7 +22,7 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
   if (dbptr == nullptr) return Status::InvalidArgument("open: the place for the DB is null");
   *dbptr = nullptr;
   if (handles != nullptr) handles->clear();
-  std::unique_ptr<Engine> engine;
+  std::shared_ptr<Engine> engine;
   Status s = OpenEngine(request, &engine);
   if (!s.ok()) return s;
   auto db = std::make_unique<DbImpl>(std::move(engine));
@@ -101,16 +101,23 @@ Status DB::ListColumnFamilies(const DBOptions& db_options, const std::string& na
   return VersionSet::ListFamilies(name, env->GetFileSystem().get(), column_families);
 }
 
-DbImpl::DbImpl(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {
+DbImpl::DbImpl(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {
   engine_->db = this;
-  MutexLock lock(&engine_->mu);
-  default_handle_ =
-      std::make_unique<ColumnFamilyHandleImpl>(engine_->families.FindById(0)->shared_from_this());
+  {
+    MutexLock lock(&engine_->mu);
+    default_handle_ =
+        std::make_unique<ColumnFamilyHandleImpl>(engine_->families.FindById(0)->shared_from_this());
+  }
+  StartBackgroundWork(engine_.get());
 }
 
 DbImpl::~DbImpl() {
+  while (UnlockWAL().ok()) {
+  }
   CloseEngine(engine_.get()).PermitUncheckedError();
   default_handle_.reset();
+  engine_->ReleaseFamilies();
+  engine_->db = nullptr;
 }
 
 Status DbImpl::Close() {
@@ -118,6 +125,10 @@ Status DbImpl::Close() {
   if (engine_->snapshots.count() > 0) {
     return Status::Aborted("close: " + std::to_string(engine_->snapshots.count()) +
                            " snapshot(s) not released");
+  }
+  {
+    MutexLock lock(&engine_->mu);
+    if (engine_->wal_locked > 0) return Status::Aborted("close: LockWAL is in force");
   }
   return CloseEngine(engine_.get());
 }

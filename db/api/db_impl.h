@@ -13,10 +13,11 @@
 
 namespace varve {
 
-// Thread safety: as DB. Ownership: owns the engine, and the handle of the default family.
+// Thread safety: as DB. Ownership: shares the engine with the families' holders, owns the handle of
+// the default family.
 class DbImpl final : public DB {
  public:
-  explicit DbImpl(std::unique_ptr<Engine> engine);
+  explicit DbImpl(std::shared_ptr<Engine> engine);
   ~DbImpl() override;
 
   using DB::CompactRange;
@@ -160,13 +161,14 @@ class DbImpl final : public DB {
   Status CheckReadOptions(const ReadOptions& options) const;
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;
+  Status CheckHandle(ColumnFamilyHandle* handle) const;
   Status WriteOne(const WriteOptions& options, WriteBatch* batch);
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, SequenceNumber seq,
                 const Slice& key, PinnableSlice* value) const;
   SequenceNumber ReadSequence(const ReadOptions& options) const;
   Status DropOne(ColumnFamilyHandle* handle);
 
-  std::unique_ptr<Engine> engine_;
+  const std::shared_ptr<Engine> engine_;
   std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
 };
 

@@ -3,6 +3,9 @@
 // Maintenance: flushing, compacting, options, background work, file deletions.
 
 #include <chrono>
+#include <limits>
+
+#include "varve/cache.h"
 
 #include "db/api/db_impl.h"
 #include "db/background/compaction_work.h"
@@ -10,11 +13,29 @@
 #include "db/background/obsolete_files.h"
 #include "db/observe/metadata.h"
 #include "db/recovery/open.h"
+#include "db/recovery/sanitize.h"
 #include "util/env/info_log.h"
 #include "util/options/change_options.h"
 #include "util/options/validate_options.h"
 
 namespace varve {
+
+namespace {
+
+// max_open_files of an open database. Readers that hang off their files cannot be limited later.
+Status ChangeTableLimit(Engine* engine, int max_open_files) {
+  Engine& e = *engine;
+  if (max_open_files == e.dynamic->max_open_files) return Status::OK();
+  if (e.limited_tables == nullptr) {
+    return Status::NotSupported(
+        "SetDBOptions: max_open_files of a database that was opened without a limit");
+  }
+  e.limited_tables->SetCapacity(max_open_files < 0 ? std::numeric_limits<size_t>::max() / 2
+                                                   : TablesFor(max_open_files));
+  return Status::OK();
+}
+
+}  // namespace
 
 Status DbImpl::Flush(const FlushOptions& options, ColumnFamilyHandle* handle) {
   return Flush(options, std::vector<ColumnFamilyHandle*>{handle});
@@ -26,9 +47,7 @@ Status DbImpl::Flush(const FlushOptions& options, const std::vector<ColumnFamily
   if (s.ok()) s = ResolveAll(handles, &families);
   if (!s.ok()) return s;
   if (engine_->options.atomic_flush) {
-    families.clear();
-    MutexLock lock(&engine_->mu);
-    for (const auto& [id, family] : engine_->families.all()) families.push_back(family.get());
+    return engine_->flush->FlushAll(options, FlushReason::kManualFlush);
   }
   return engine_->flush->FlushFamilies(families, options, FlushReason::kManualFlush);
 }
@@ -72,13 +91,7 @@ Status DbImpl::WaitForCompact(const WaitForCompactOptions& options) {
   Status s = CheckWritable();
   if (!s.ok()) return s;
   if (options.flush) {
-    std::vector<ColumnFamily*> families;
-    {
-      MutexLock lock(&e.mu);
-      for (const auto& [id, family] : e.families.all()) families.push_back(family.get());
-    }
-    FlushOptions flush;
-    s = e.flush->FlushFamilies(families, flush, FlushReason::kManualFlush);
+    s = e.flush->FlushAll(FlushOptions(), FlushReason::kManualFlush);
     if (!s.ok()) return s;
   }
   {
@@ -137,8 +150,14 @@ Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
     MutexLock lock(&e.mu);
     auto changed = std::make_shared<DBOptions>();
     s = ChangeDbOptions(*e.dynamic, new_options, changed.get());
+    if (s.ok()) s = ChangeTableLimit(&e, changed->max_open_files);
     if (!s.ok()) return s;
+    const bool other_rate = changed->delayed_write_rate != e.dynamic->delayed_write_rate;
     e.dynamic = std::move(changed);
+    if (other_rate) {
+      e.pacer = std::make_unique<DelayPacer>(DeriveDbOptions(*e.dynamic).delayed_write_rate);
+      e.UpdateStalls();
+    }
     e.env->IncBackgroundThreadsIfNeeded(e.MaxFlushes(), Env::Priority::HIGH);
     e.env->IncBackgroundThreadsIfNeeded(e.MaxCompactions(), Env::Priority::LOW);
     e.flush->Schedule();
@@ -154,7 +173,7 @@ Status DbImpl::PauseBackgroundWork() {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   e.background_paused++;
-  while (e.flush->running() > 0 || e.compaction->Running() > 0) e.background_changed.Wait();
+  while (e.flush->running() > 0 || e.compaction->Working() > 0) e.background_changed.Wait();
   return s;
 }
 

@@ -76,12 +76,7 @@ Status DbImpl::GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_
                             bool flush_memtable) {
   Status s = CheckOpen();
   if (s.ok() && flush_memtable && !engine_->read_only) {
-    std::vector<ColumnFamily*> families;
-    {
-      MutexLock lock(&engine_->mu);
-      for (const auto& [id, family] : engine_->families.all()) families.push_back(family.get());
-    }
-    s = engine_->flush->FlushFamilies(families, FlushOptions(), FlushReason::kGetLiveFiles);
+    s = engine_->flush->FlushAll(FlushOptions(), FlushReason::kGetLiveFiles);
   }
   return s.ok() ? ListFilesForCopy(engine_.get(), &files, manifest_file_size) : s;
 }

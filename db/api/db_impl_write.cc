@@ -2,8 +2,12 @@
 
 // Writing: each call becomes a checked batch on the commit path.
 
+#include <limits>
+
 #include "db/api/db_impl.h"
+#include "db/background/write_host.h"
 #include "db/write/batch_inserter.h"
+#include "util/base/status_macros.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
@@ -13,6 +17,13 @@ namespace {
 Status NoTimestamps(const char* call) {
   return Status::NotSupported(std::string(call) +
                               " with a timestamp: user timestamps do not exist yet");
+}
+
+// For a batch with one record. Sizes beyond the format are refused by the batch, not reserved here.
+size_t BytesToReserve(size_t key, size_t value) {
+  constexpr size_t kMost = std::numeric_limits<uint32_t>::max();
+  constexpr size_t kHeadAndLengths = 24;
+  return key > kMost || value > kMost ? 0 : key + value + kHeadAndLengths;
 }
 
 Status CheckWriteOptions(const WriteOptions& options) {
@@ -45,8 +56,16 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* updates) {
   BatchCheckOptions check;
   check.ignore_missing_families = options.ignore_missing_column_families;
   s = CheckBatch(updates->Data(), &e.families, check);
+  if (s.ok() && options.low_pri) s = YieldToCompaction(&e, options, updates->GetDataSize());
   if (!s.ok()) return s;
   return e.commit->Commit(options, updates);
+}
+
+// A batch knows ids only: another database's handle would reach the family of the same id here.
+Status DbImpl::CheckHandle(ColumnFamilyHandle* handle) const {
+  Status s;
+  if (handle != default_handle_.get()) engine_->Resolve(handle, &s);
+  return s;
 }
 
 Status DbImpl::WriteOne(const WriteOptions& options, WriteBatch* batch) {
@@ -55,8 +74,8 @@ Status DbImpl::WriteOne(const WriteOptions& options, WriteBatch* batch) {
 
 Status DbImpl::Put(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                    const Slice& value) {
-  if (handle == nullptr) return Status::InvalidArgument("put: column family handle is null");
-  WriteBatch batch(key.size() + value.size() + 24);
+  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
+  WriteBatch batch(BytesToReserve(key.size(), value.size()));
   Status s = batch.Put(handle, key, value);
   return s.ok() ? WriteOne(options, &batch) : s;
 }
@@ -67,8 +86,8 @@ Status DbImpl::Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const
 }
 
 Status DbImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key) {
-  if (handle == nullptr) return Status::InvalidArgument("delete: column family handle is null");
-  WriteBatch batch(key.size() + 24);
+  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
+  WriteBatch batch(BytesToReserve(key.size(), 0));
   Status s = batch.Delete(handle, key);
   return s.ok() ? WriteOne(options, &batch) : s;
 }
@@ -79,8 +98,8 @@ Status DbImpl::Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&, co
 
 Status DbImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* handle,
                             const Slice& key) {
-  if (handle == nullptr) return Status::InvalidArgument("delete: column family handle is null");
-  WriteBatch batch(key.size() + 24);
+  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
+  WriteBatch batch(BytesToReserve(key.size(), 0));
   Status s = batch.SingleDelete(handle, key);
   return s.ok() ? WriteOne(options, &batch) : s;
 }
@@ -91,7 +110,7 @@ Status DbImpl::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slic
 
 Status DbImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* handle,
                            const Slice& begin, const Slice& end) {
-  if (handle == nullptr) return Status::InvalidArgument("delete: column family handle is null");
+  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
   WriteBatch batch;
   Status s = batch.DeleteRange(handle, begin, end);
   return s.ok() ? WriteOne(options, &batch) : s;
@@ -135,15 +154,22 @@ Status DbImpl::LockWAL() {
   Status s = CheckWritable();
   if (!s.ok()) return s;
   Engine& e = *engine_;
-  bool first = false;
   {
     MutexLock lock(&e.mu);
-    first = e.wal_locked++ == 0;
+    while (e.wal_locking) e.background_changed.Wait();
+    if (e.wal_locked > 0) {
+      e.wal_locked++;
+      return s;
+    }
+    e.wal_locking = true;
   }
-  if (first) {
-    e.commit->EnterExclusive();
-    s = e.logs->FlushBuffer();
-  }
+  e.commit->EnterExclusive();
+  s = e.logs->FlushBuffer();
+  if (!s.ok()) e.commit->ExitExclusive();
+  MutexLock lock(&e.mu);
+  e.wal_locking = false;
+  e.wal_locked = s.ok() ? 1 : 0;
+  e.background_changed.SignalAll();
   return s;
 }
 

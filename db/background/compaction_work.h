@@ -23,10 +23,15 @@ class CompactionWork {
   // Queues the family when its shape asks for work, and hands queued ones to background threads.
   void Schedule(ColumnFamily* family);
   void ScheduleAll();
+  // Forgets which families are queued (shutdown).
+  void ClearQueue() { queue_.clear(); }
   bool Busy() const { return Running() > 0 || !queue_.empty() || manual_waiting_ > 0; }
 
   // Jobs in background threads or on their way there, and calls that compact in their own thread.
   int Running() const { return scheduled_ + manual_calls_; }
+  // Of them, those that work on files now. A call between two of its plans is not among them: while
+  // work is paused, it waits.
+  int Working() const { return running_ + manual_working_; }
 
   // API calls: take mu themselves. Compactions asked for run in the calling thread.
   Status CompactRange(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,

@@ -27,8 +27,8 @@ FileOptions Engine::LogFileOptions() const {
 
 WritableFileWriter::Options Engine::LogWriterOptions() const {
   WritableFileWriter::Options result;
-  result.max_buffer_size = options.writable_file_max_buffer_size;
-  result.bytes_per_sync = options.wal_bytes_per_sync;
+  result.max_buffer_size = dynamic->writable_file_max_buffer_size;
+  result.bytes_per_sync = dynamic->wal_bytes_per_sync;
   return result;
 }
 
@@ -46,11 +46,17 @@ ColumnFamily* Engine::Resolve(ColumnFamilyHandle* handle, Status* status) const 
     return nullptr;
   }
   auto* own = dynamic_cast<ColumnFamilyHandleImpl*>(handle);
-  if (own == nullptr) {
-    *status = Status::InvalidArgument("column family handle is not of this library");
+  if (own == nullptr || !own->BelongsTo(&mu)) {
+    *status = Status::InvalidArgument("column family handle is not of this database");
     return nullptr;
   }
   return own->family().get();
+}
+
+void Engine::ReleaseFamilies() {
+  if (flush != nullptr) flush->ClearQueue();
+  if (compaction != nullptr) compaction->ClearQueue();
+  families.Clear();
 }
 
 void Engine::UpdateStalls() {
@@ -115,13 +121,21 @@ void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
     events::BackgroundError(*this, reason, &judged);
   }
   if (judged.ok()) return;
-  const bool first = errors.severity() == ErrorState::Severity::kNone;
+  const ErrorState::Severity before = errors.severity();
   Status now = errors.Report(judged, reason);
   if (now.ok()) return;
-  if (first) LogError(info_log.get(), "background error: %s", now.ToString().c_str());
+  if (before == ErrorState::Severity::kNone) {
+    LogError(info_log.get(), "background error: %s", now.ToString().c_str());
+  }
   attention.store(true, std::memory_order_release);
   background_changed.SignalAll();
-  if (errors.recoverable() && !read_only) recovery_work->StartRetrying();
+  if (!errors.recoverable() || read_only) return;
+  bool automatic = true;
+  if (events::Wanted(*this) && errors.severity() > before) {
+    MutexUnlock unlock(&mu);
+    events::ErrorRecoveryBegin(*this, reason, now, &automatic);
+  }
+  if (automatic && errors.recoverable()) recovery_work->StartRetrying();
 }
 
 Status Engine::Resume() {
@@ -138,7 +152,7 @@ TableOutputContext MakeTableOutputContext(const Engine& engine, const ColumnFami
   context.rate_limiter = engine.options.rate_limiter.get();
   context.io_priority = priority;
   context.bytes_per_sync = engine.dynamic->bytes_per_sync;
-  context.file_buffer_bytes = engine.options.writable_file_max_buffer_size;
+  context.file_buffer_bytes = engine.dynamic->writable_file_max_buffer_size;
   context.use_fsync = engine.options.use_fsync;
   context.use_direct_io = engine.options.use_direct_io_for_flush_and_compaction;
   return context;

@@ -56,9 +56,11 @@ struct LevelCompactionStats {
   uint64_t entries_dropped = 0;
 };
 
+// Ownership: shared by the DB and by its families, so that iterators and handles that outlive the
+// DB still find what they point to. The families are let go of when the DB is (ReleaseFamilies).
 // Locking order: commit path (exclusive or head) -> mu -> leaf mutexes (log set, snapshots,
 // queues). No I/O and no user callback runs under mu.
-struct Engine {
+struct Engine : public std::enable_shared_from_this<Engine> {
   Engine();
   ~Engine();
   Engine(const Engine&) = delete;
@@ -107,7 +109,8 @@ struct Engine {
   uint64_t total_delayed_writes = 0;
   int file_deletions_disabled = 0;
   int background_paused = 0;
-  int wal_locked = 0;
+  int wal_locked = 0;        // calls of LockWAL in force
+  bool wal_locking = false;  // one waits for the commit path; others wait for it
   std::vector<LevelCompactionStats> level_stats;
   uint64_t flush_count = 0;
   uint64_t flush_bytes = 0;
@@ -136,12 +139,15 @@ struct Engine {
     return options.wal_dir.empty() ? name : options.wal_dir;
   }
   FileOptions LogFileOptions() const;
-  WritableFileWriter::Options LogWriterOptions() const;
+  WritableFileWriter::Options LogWriterOptions() const;  // requires mu
   int MaxFlushes() const;  // at once, from max_background_jobs and its older forms
   int MaxCompactions() const;
 
-  // A family by handle (null: default). Null and *status set when the handle is foreign or dropped.
+  // A family by handle. Null and *status set when the handle is null or another database's. A
+  // dropped family is still there as long as it has a handle.
   ColumnFamily* Resolve(ColumnFamilyHandle* handle, Status* status) const;
+  // Nothing of this engine refers to a family any more; its work has ended.
+  void ReleaseFamilies();
   // Judges every family's stall rules anew. Requires mu.
   void UpdateStalls();
   // Reports an error of background work or of a commit; starts recovery when it can help. Requires

@@ -45,11 +45,14 @@ void ErrorRecovery::RetryLoop() {
   const uint64_t longest_pause =
       std::max(kFirstPauseMicros, e.options.bgerror_resume_retry_interval);
   const auto attempts_max = static_cast<uint64_t>(e.options.max_bgerror_resume_count);
-  uint64_t pause = kFirstPauseMicros;
   MutexLock lock(&e.mu);
+  // An error that is back soon after it was lifted lasts: pauses go on growing where they were.
+  const bool again =
+      lifted_micros_ != 0 && e.clock->NowMicros() - lifted_micros_ < 2 * longest_pause;
+  if (!again) pause_micros_ = kFirstPauseMicros;
   while (!e.shutting_down.load(std::memory_order_acquire) && e.errors.recoverable() &&
          e.errors.attempts < attempts_max) {
-    const uint64_t until = e.clock->NowMicros() + pause;
+    const uint64_t until = e.clock->NowMicros() + pause_micros_;
     while (!e.shutting_down.load(std::memory_order_acquire) && e.clock->NowMicros() < until) {
       e.background_changed.WaitFor(std::max<uint64_t>(until - e.clock->NowMicros(), 1));
     }
@@ -59,7 +62,7 @@ void ErrorRecovery::RetryLoop() {
       MutexUnlock unlock(&e.mu);
       Resume().PermitUncheckedError();
     }
-    pause = std::min(2 * pause, longest_pause);
+    pause_micros_ = std::min(2 * pause_micros_, longest_pause);
   }
   retrying_ = false;
 }
@@ -67,6 +70,7 @@ void ErrorRecovery::RetryLoop() {
 Status ErrorRecovery::Resume() {
   Engine& e = *engine_;
   Status old_error;
+  ErrorState::Severity repaired = ErrorState::Severity::kNone;
   {
     MutexLock lock(&e.mu);
     if (e.errors.severity() == ErrorState::Severity::kNone) return Status::OK();
@@ -74,13 +78,16 @@ Status ErrorRecovery::Resume() {
     if (e.errors.recovery_running) return Status::Busy("resume: an attempt is under way");
     e.errors.recovery_running = true;
     old_error = e.errors.error();
+    repaired = e.errors.severity();
   }
-  Status s = Repair();
+  Status s = Repair(repaired);
   {
     MutexLock lock(&e.mu);
     e.errors.recovery_running = false;
-    if (s.ok() && !e.errors.Lift()) s = e.errors.error();
+    // What became worse meanwhile has not been repaired.
+    if (s.ok() && (e.errors.severity() > repaired || !e.errors.Lift())) s = e.errors.error();
     if (s.ok()) {
+      lifted_micros_ = e.clock->NowMicros();
       LogInfo(e.info_log.get(), "recovered from: %s", old_error.ToString().c_str());
       e.UpdateStalls();
       e.flush->Schedule();
@@ -96,24 +103,26 @@ Status ErrorRecovery::Resume() {
   return s;
 }
 
-Status ErrorRecovery::Repair() {
+Status ErrorRecovery::Repair(ErrorState::Severity severity) {
   Engine& e = *engine_;
-  {
-    MutexLock lock(&e.mu);
-    if (e.errors.severity() == ErrorState::Severity::kSoft) return Status::OK();
-  }
+  if (severity == ErrorState::Severity::kSoft) return Status::OK();
+  std::vector<std::shared_ptr<ColumnFamily>>
+      pinned;  // while neither lock is held, they may be dropped
   std::vector<ColumnFamily*> families;
   e.commit->EnterExclusive();
   MutexLock lock(&e.mu);
   Status s;
   if (e.logs->current_failed()) s = e.flush->StartNewLog(/*force=*/true);
-  for (const auto& [id, family] : e.families.all()) families.push_back(family.get());
+  for (const auto& [id, family] : e.families.all()) {
+    pinned.push_back(family);
+    families.push_back(family.get());
+  }
   if (s.ok()) s = e.flush->SwitchMemTables(families);
   lock.Unlock();
   e.commit->ExitExclusive();
   if (!s.ok()) return s;
   lock.Lock();
-  s = e.flush->FlushNow(families, FlushReason::kErrorRecovery);
+  s = e.flush->FlushNow(pinned, FlushReason::kErrorRecovery);
   if (s.ok()) s = LeaveOldLogs();
   return s;
 }

@@ -27,12 +27,15 @@ class ErrorRecovery {
  private:
   void RetryLoop();
   // Fresh log if the current one failed, all memtables into tables, MANIFEST proven writable.
-  Status Repair();
+  Status Repair(ErrorState::Severity severity);
   Status LeaveOldLogs();
 
   Engine* const engine_;
   std::thread thread_;     // guarded by the DB mutex, joined by Stop
   bool retrying_ = false;  // guarded by the DB mutex
+  // Also guarded by it: before the next attempt, and when an error was lifted last (0: never).
+  uint64_t pause_micros_ = 0;
+  uint64_t lifted_micros_ = 0;
 };
 
 }  // namespace varve

@@ -14,6 +14,21 @@
 
 namespace varve {
 
+namespace {
+
+MemTableInfo DescribeMemTable(const ColumnFamily& family) {
+  const MemTable& mem = *family.mem();
+  MemTableInfo info;
+  info.cf_name = family.name();
+  info.first_seqno = mem.first_seq();
+  info.earliest_seqno = mem.earliest_seq();
+  info.num_entries = mem.entry_count();
+  info.num_deletes = mem.deletion_count();
+  return info;
+}
+
+}  // namespace
+
 // One family's share of a job.
 struct FlushWork::FamilyFlush {
   std::shared_ptr<ColumnFamily> family;
@@ -30,6 +45,7 @@ Status FlushWork::StartNewLog(bool force) {
   if (!force && e.logs->current_empty()) return Status::OK();
   const uint64_t number = e.versions->NewFileNumber();
   const std::string path = LogFileName(e.WalDirectory(), number);
+  const WritableFileWriter::Options writer_options = e.LogWriterOptions();
   std::unique_ptr<wal::LogWriter> writer;
   IOStatus s;
   {
@@ -38,8 +54,7 @@ Status FlushWork::StartNewLog(bool force) {
     s = e.logs->SyncNames();
     if (s.ok()) s = e.fs->NewWritableFile(path, e.LogFileOptions(), &file, nullptr);
     if (s.ok()) {
-      auto buffered =
-          std::make_unique<WritableFileWriter>(std::move(file), path, e.LogWriterOptions());
+      auto buffered = std::make_unique<WritableFileWriter>(std::move(file), path, writer_options);
       writer =
           std::make_unique<wal::LogWriter>(std::move(buffered), number, e.options.manual_wal_flush);
     }
@@ -62,8 +77,10 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
   }
   const uint64_t log_number = e.logs->current_number();
   const SequenceNumber next_seq = e.versions->last_sequence() + 1;
+  std::vector<MemTableInfo> sealed;
   for (ColumnFamily* family : families) {
     if (family->dropped() || family->mem()->Empty()) continue;
+    if (events::Wanted(e)) sealed.push_back(DescribeMemTable(*family));
     family->SwitchMemTable(family->NewMemTable(next_seq), log_number);
     family->InstallSuperVersion();
   }
@@ -74,6 +91,10 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
     }
   }
   e.UpdateStalls();
+  if (!sealed.empty()) {
+    MutexUnlock unlock(&e.mu);
+    for (const MemTableInfo& info : sealed) events::MemTableSealed(e, info);
+  }
   return Status::OK();
 }
 
@@ -130,7 +151,7 @@ void FlushWork::BackgroundFlush() {
     Job job = std::move(*it);
     queue_.erase(it);
     s = RunJob(job);
-    if (!s.ok() && !e.shutting_down.load(std::memory_order_acquire)) {
+    if (!s.ok() && (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush)) {
       e.ReportError(s, BackgroundErrorReason::kFlush);
     }
     e.obsolete->Purge();
@@ -295,19 +316,34 @@ Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
   return s;
 }
 
-Status FlushWork::FlushNow(const std::vector<ColumnFamily*>& families, FlushReason reason) {
+Status FlushWork::FlushAll(const FlushOptions& options, FlushReason reason) {
+  Engine& e = *engine_;
+  std::vector<std::shared_ptr<ColumnFamily>> pinned;
+  std::vector<ColumnFamily*> families;
+  {
+    MutexLock lock(&e.mu);
+    for (const auto& [id, family] : e.families.all()) {
+      pinned.push_back(family);
+      families.push_back(family.get());
+    }
+  }
+  return FlushFamilies(families, options, reason);
+}
+
+Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families,
+                           FlushReason reason) {
   Engine& e = *engine_;
   e.mu.AssertHeld();
   const auto running = [&] {
     return std::any_of(families.begin(), families.end(),
-                       [](ColumnFamily* f) { return f->flush_running; });
+                       [](const auto& family) { return family->flush_running; });
   };
   while (running()) e.background_changed.Wait();
   std::vector<Job> jobs;
-  for (ColumnFamily* family : families) {
+  for (const auto& family : families) {
     const bool together = e.options.atomic_flush || reason == FlushReason::kErrorRecovery;
     if (jobs.empty() || !together) jobs.push_back(Job{{}, reason});
-    jobs.back().families.push_back(family->shared_from_this());
+    jobs.back().families.push_back(family);
   }
   for (const Job& job : jobs) {
     Status s = RunJob(job);

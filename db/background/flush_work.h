@@ -37,10 +37,13 @@ class FlushWork {
   void ClearQueue() { queue_.clear(); }
 
   // Flush() of the API: switch, request, and (if asked) wait. Takes mu and the commit path itself.
+  // The caller keeps the families alive.
   Status FlushFamilies(const std::vector<ColumnFamily*>& families, const FlushOptions& options,
                        FlushReason reason);
+  // The same for all families there are; others may be dropped, and go, meanwhile.
+  Status FlushAll(const FlushOptions& options, FlushReason reason);
   // Flushes everything frozen of the families in this thread, after any flush of theirs under way.
-  Status FlushNow(const std::vector<ColumnFamily*>& families, FlushReason reason);
+  Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason);
   // What writers do when a memtable is full, or logs or memory are too large. Head of the commit
   // path.
   Status SwitchFullMemTables();

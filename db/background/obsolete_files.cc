@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "db/background/events.h"
 #include "util/env/durable_write.h"
@@ -11,6 +12,14 @@
 #include "util/env/io_error.h"
 
 namespace varve {
+
+namespace {
+
+// Of what earlier openings moved to lost/, this much stays.
+constexpr size_t kLostFilesKept = 100;
+constexpr uint64_t kLostBytesKept = uint64_t{4} << 30;
+
+}  // namespace
 
 std::vector<std::string> ObsoleteFiles::Collect() {
   Engine& e = *engine_;
@@ -33,16 +42,28 @@ std::vector<std::string> ObsoleteFiles::Collect() {
 void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
   Engine& e = *engine_;
   for (const std::string& path : paths) {
-    IOStatus s = e.fs->DeleteFile(path, IOOptions(), nullptr);
+    uint64_t number = 0;
+    FileType type;
+    const bool is_table =
+        ParseFileName(path.substr(path.rfind('/') + 1), &number, &type) && type == kTableFile;
+    std::string deleted = path;
+    IOStatus s = e.fs->DeleteFile(deleted, IOOptions(), nullptr);
+    if (is_table && IsMissing(s)) {
+      deleted = LevelDbTableFileName(e.name, number);
+      s = e.fs->DeleteFile(deleted, IOOptions(), nullptr);
+    }
     if (IsMissing(s)) continue;
     if (!s.ok()) {
-      LogWarn(e.info_log.get(), "could not delete obsolete %s: %s", path.c_str(),
+      LogWarn(e.info_log.get(), "could not delete obsolete %s: %s", deleted.c_str(),
               s.ToString().c_str());
+      // The next purge tries again. Logs and MANIFESTs wait for the next opening, which knows that
+      // they are obsolete; of a table it could not know.
+      if (is_table) e.versions->obsolete_files()->Push(number);
     }
-    if (events::Wanted(e) && path.size() > 4 && path.compare(path.size() - 4, 4, ".sst") == 0) {
+    if (is_table && events::Wanted(e)) {
       TableFileDeletionInfo info;
       info.db_name = e.name;
-      info.file_path = path;
+      info.file_path = deleted;
       info.status = s;
       events::TableFileDeleted(e, info);
     }
@@ -132,7 +153,38 @@ Status ObsoleteFiles::SetAside(const std::string& directory, const std::vector<s
   }
   if (s.ok()) s = SyncDirectory(e.fs.get(), lost);
   if (s.ok()) s = SyncDirectory(e.fs.get(), directory);
+  if (s.ok()) TrimLost(lost, names);
   return s;
+}
+
+// Every kill may leave unfinished tables, so lost/ would grow for ever. What goes are the oldest
+// files there (numbers are never used twice, and grow); what this opening brought always stays, so
+// whoever reads its report finds the files.
+void ObsoleteFiles::TrimLost(const std::string& lost, const std::vector<std::string>& brought) {
+  Engine& e = *engine_;
+  std::vector<std::string> entries;
+  if (!e.fs->GetChildren(lost, IOOptions(), &entries, nullptr).ok()) return;
+  std::vector<std::pair<uint64_t, std::string>> earlier;
+  for (const std::string& name : entries) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || (type != kTableFile && type != kWalFile)) continue;
+    if (std::find(brought.begin(), brought.end(), name) == brought.end()) {
+      earlier.emplace_back(number, name);
+    }
+  }
+  std::sort(earlier.rbegin(), earlier.rend());
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < earlier.size(); i++) {
+    const std::string path = lost + "/" + earlier[i].second;
+    uint64_t size = 0;
+    e.fs->GetFileSize(path, IOOptions(), &size, nullptr).PermitUncheckedError();
+    bytes += size;
+    if (i < kLostFilesKept && bytes <= kLostBytesKept) continue;
+    IOStatus s = e.fs->DeleteFile(path, IOOptions(), nullptr);
+    LogWarn(e.info_log.get(), "%s: the oldest of what was set aside goes: %s", path.c_str(),
+            s.ToString().c_str());
+  }
 }
 
 }  // namespace varve

@@ -27,7 +27,8 @@ class ObsoleteFiles {
 
   // At open, with the recovered state logged in a new MANIFEST and no job running. Logs below the
   // families' log numbers, older MANIFESTs and temporary files are deleted; tables that no
-  // version holds, and damaged logs, move to lost/ and are reported. `directory_entries` was read
+  // version holds, and damaged logs, move to lost/ and are reported; of what earlier openings moved
+  // there the oldest goes when it is more than 100 files or 4 GiB. `directory_entries` was read
   // before this open created any table. Takes no lock.
   Status SweepAtOpen(const std::vector<std::string>& directory_entries,
                      const std::vector<uint64_t>& damaged_logs,
@@ -38,6 +39,7 @@ class ObsoleteFiles {
                    std::vector<std::string>* set_aside);
   Status SetAside(const std::string& directory, const std::vector<std::string>& names,
                   std::vector<std::string>* set_aside);
+  void TrimLost(const std::string& lost, const std::vector<std::string>& brought);
 
   Engine* const engine_;
 };

@@ -12,12 +12,30 @@ namespace varve {
 
 namespace {
 
+// Whether all logs together are too large is looked at when they have grown by this much.
+constexpr uint64_t kLogBytesBetweenChecks = 64 << 10;
 // A delayed writer looks this often whether it may go on.
 constexpr uint64_t kDelaySliceMicros = 1000;
+// What writes of low priority get while compactions are due, bytes a second.
+constexpr uint64_t kLowPriorityRate = 2 << 20;
 // A stopped writer is woken when a job ends; this bounds the harm of a missed reason.
 constexpr uint64_t kStopSliceMicros = 100 * 1000;
 
 }  // namespace
+
+Status YieldToCompaction(Engine* engine, const WriteOptions& options, size_t bytes) {
+  Engine& e = *engine;
+  MutexLock lock(&e.mu);
+  if (!e.compaction->Busy()) return Status::OK();
+  if (options.no_slowdown) return Status::Incomplete("write of low priority: compactions are due");
+  const uint64_t start = e.clock->NowMicros();
+  const uint64_t delay = std::max(kDelaySliceMicros, bytes * 1000 * 1000 / kLowPriorityRate);
+  while (e.compaction->Busy() && e.clock->NowMicros() < start + delay &&
+         !e.shutting_down.load(std::memory_order_acquire)) {
+    e.background_changed.WaitFor(kDelaySliceMicros);
+  }
+  return Status::OK();
+}
 
 Status WriteHost::Refusal() const {
   const Engine& e = *engine_;
@@ -65,16 +83,15 @@ Status WriteHost::WaitWhileStopped(const WriteOptions& options) {
 
 Status WriteHost::WaitWhileDelayed(const WriteOptions& options, size_t bytes) {
   Engine& e = *engine_;
-  if (e.delayed_families == 0 && !options.low_pri) return Status::OK();
+  if (e.delayed_families == 0) return Status::OK();
   const uint64_t start = e.clock->NowMicros();
-  uint64_t delay = e.delayed_families > 0 ? e.pacer->DelayMicros(bytes, start) : 0;
-  if (options.low_pri && e.compaction->Busy()) delay = std::max(delay, kDelaySliceMicros);
+  const uint64_t delay = e.pacer->DelayMicros(bytes, start);
   if (delay == 0) return Status::OK();
   if (options.no_slowdown) return Status::Incomplete("write stall", e.stall_reason);
   Status s;
   while (s.ok()) {
     const uint64_t waited = e.clock->NowMicros() - start;
-    if (waited >= delay || (e.delayed_families == 0 && !options.low_pri)) break;
+    if (waited >= delay || e.delayed_families == 0) break;
     {
       MutexUnlock unlock(&e.mu);
       e.clock->SleepForMicroseconds(
@@ -94,6 +111,11 @@ Status WriteHost::AppendToLog(const Slice& record, bool sync) {
   Engine& e = *engine_;
   IOStatus s = e.logs->Append(record);
   RecordTick(e.statistics, WAL_FILE_BYTES, record.size());
+  logged_since_check_ += record.size();
+  if (logged_since_check_ >= kLogBytesBetweenChecks) {
+    logged_since_check_ = 0;
+    e.attention.store(true, std::memory_order_release);
+  }
   if (s.ok() && sync) {
     StopWatch watch(e.clock, e.statistics, WAL_FILE_SYNC_MICROS);
     s = e.logs->Sync();
@@ -106,7 +128,8 @@ Status WriteHost::Insert(const Slice& rep, SequenceNumber sequence) {
   Engine& e = *engine_;
   BatchInsertResult result;
   Status s = InsertBatch(rep, sequence, &e.families, &result);
-  if (e.families.TakeFullFlag()) e.attention.store(true, std::memory_order_release);
+  if (e.families.TakeFullFlag() || e.write_buffer_manager->ShouldFlush())
+    e.attention.store(true, std::memory_order_release);
   RecordTick(e.statistics, NUMBER_KEYS_WRITTEN, result.inserted);
   RecordTick(e.statistics, BYTES_WRITTEN, rep.size());
   RecordInHistogram(e.statistics, BYTES_PER_WRITE, rep.size());

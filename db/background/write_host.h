@@ -8,6 +8,11 @@
 
 namespace varve {
 
+// What a write with WriteOptions::low_pri does before it queues, where it is in nobody's way: while
+// compactions are due, it waits as long as its bytes take at a low rate. Incomplete instead with
+// no_slowdown. Takes the DB mutex.
+Status YieldToCompaction(Engine* engine, const WriteOptions& options, size_t bytes);
+
 class WriteHost final : public CommitHost {
  public:
   explicit WriteHost(Engine* engine) : engine_(engine) {}
@@ -27,6 +32,8 @@ class WriteHost final : public CommitHost {
   Status Refusal() const;
 
   Engine* const engine_;
+  // Head of the commit path only.
+  uint64_t logged_since_check_ = 0;  // bytes
 };
 
 }  // namespace varve

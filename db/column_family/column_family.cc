@@ -129,7 +129,7 @@ void ColumnFamily::Return(SuperVersion* super_version) {
 }
 
 SuperVersion* ColumnFamily::AcquireSuperVersion() {
-  MutexLock lock(env_.db_mutex);
+  MutexLock lock(env_.db_mutex.get());
   super_version_->Ref();
   return super_version_;
 }
@@ -139,7 +139,7 @@ SequenceNumber ColumnFamily::VisibleSequence() {
 }
 
 ColumnFamilyHandleImpl::ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family)
-    : family_(std::move(family)) {}
+    : family_(std::move(family)), db_mutex_(family_->db_mutex()) {}
 
 const std::string& ColumnFamilyHandleImpl::GetName() const {
   return family_->name();
@@ -167,6 +167,14 @@ void ColumnFamilySet::Add(std::shared_ptr<ColumnFamily> family) {
 void ColumnFamilySet::Remove(uint32_t id) {
   MutexLock lock(&mu_);
   by_id_.erase(id);
+}
+
+void ColumnFamilySet::Clear() {
+  std::map<uint32_t, std::shared_ptr<ColumnFamily>> going;
+  MutexLock lock(&mu_);
+  default_ = nullptr;
+  going.swap(by_id_);
+  lock.Unlock();
 }
 
 ColumnFamily* ColumnFamilySet::FindById(uint32_t id) const {

@@ -40,9 +40,10 @@ class ReadGuard {
   SuperVersion* const super_version_;
 };
 
-// Everything of the database that a family needs and that outlives it.
+// Everything of the database that a family needs.
 struct FamilyEnvironment {
-  Mutex* db_mutex = nullptr;
+  // Shares the ownership of all the rest here: handles and iterators may be the last to go.
+  std::shared_ptr<Mutex> db_mutex;
   VersionSet* versions = nullptr;
   WriteBufferManager* write_buffer_manager = nullptr;
   TableCacheOptions table_cache;  // cf_options and icmp are filled in by the family
@@ -71,6 +72,8 @@ class ColumnFamily final : public SuperVersionSource,
   const InternalKeyComparator& icmp() const { return *versions_->icmp; }
   const Comparator* user_comparator() const { return versions_->icmp->user_comparator(); }
   FamilyVersions* versions() const { return versions_.get(); }  // DB mutex
+  // Tells whose family this is: one database, one mutex.
+  const Mutex* db_mutex() const { return env_.db_mutex.get(); }
   bool dropped() const { return dropped_.load(std::memory_order_acquire); }
   void MarkDropped();  // DB mutex
 
@@ -154,9 +157,11 @@ class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
   const Comparator* GetComparator() const override;
 
   const std::shared_ptr<ColumnFamily>& family() const { return family_; }
+  bool BelongsTo(const Mutex* db_mutex) const { return db_mutex_ == db_mutex; }
 
  private:
   const std::shared_ptr<ColumnFamily> family_;
+  const Mutex* const db_mutex_;  // of the family; here, so that look-ups touch one line less
 };
 
 // All live families by id.
@@ -167,6 +172,8 @@ class ColumnFamilySet final : public MemTableResolver {
  public:
   void Add(std::shared_ptr<ColumnFamily> family);
   void Remove(uint32_t id);
+  // At the end: families share the ownership of what owns this set.
+  void Clear();
   ColumnFamily* FindById(uint32_t id) const;
   ColumnFamily* FindByName(const std::string& name) const;
   const std::map<uint32_t, std::shared_ptr<ColumnFamily>>& all() const { return by_id_; }

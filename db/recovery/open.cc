@@ -59,9 +59,9 @@ Status CheckFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions
 // One opening, step by step. Each step leaves the directory as it was if it fails.
 class Opener {
  public:
-  explicit Opener(const OpenRequest& request) : request_(request), e_(std::make_unique<Engine>()) {}
+  explicit Opener(const OpenRequest& request) : request_(request), e_(std::make_shared<Engine>()) {}
 
-  Status Run(std::unique_ptr<Engine>* engine) {
+  Status Run(std::shared_ptr<Engine>* engine) {
     Status s = Prepare();
     if (s.ok()) s = LockDirectory();
     if (s.ok()) s = FindDatabase();
@@ -71,6 +71,7 @@ class Opener {
     if (s.ok()) s = Start();
     if (!s.ok()) {
       LogError(e_->info_log.get(), "open failed: %s", s.ToString().c_str());
+      e_->ReleaseFamilies();
       Unlock();
       return s;
     }
@@ -92,7 +93,7 @@ class Opener {
   const ColumnFamilyOptions* OptionsOf(const std::string& family) const;
 
   const OpenRequest& request_;
-  std::unique_ptr<Engine> e_;
+  std::shared_ptr<Engine> e_;
   std::vector<std::string> entries_;  // of the directory, before anything was made
   std::unique_ptr<LogReplay> replay_;
   std::vector<uint64_t> log_numbers_;
@@ -241,7 +242,8 @@ Status Opener::RecoverVersions() {
   Status s = e.versions->Recover(wanted);
   if (!s.ok()) return s;
   if (e.options.max_open_files > 0) {
-    e.limited_tables = TableCache::NewLimitedCache(std::max(1, e.options.max_open_files - 10));
+    e.limited_tables =
+        TableCache::NewLimitedCache(static_cast<int>(TablesFor(e.options.max_open_files)));
   }
   for (const ColumnFamilyDescriptor& descriptor : request_.families) {
     std::shared_ptr<FamilyVersions> versions = e.versions->FindFamily(descriptor.name);
@@ -387,16 +389,20 @@ Status Opener::Start() {
   LogInfo(e.info_log.get(), "opened %s: %s", e.name.c_str(), e.recovery.ToString().c_str());
   if (e.read_only) return Status::OK();
   Status s = PersistOptions(&e);
-  if (!s.ok() && e.options.fail_if_options_file_error) return s;
+  return s.ok() || !e.options.fail_if_options_file_error ? Status::OK() : s;
+}
+
+}  // namespace
+
+void StartBackgroundWork(Engine* engine) {
+  Engine& e = *engine;
+  if (e.read_only) return;
   MutexLock lock(&e.mu);
   e.env->IncBackgroundThreadsIfNeeded(e.MaxFlushes(), Env::Priority::HIGH);
   e.env->IncBackgroundThreadsIfNeeded(e.MaxCompactions(), Env::Priority::LOW);
   e.obsolete->Purge();
   e.compaction->ScheduleAll();
-  return Status::OK();
 }
-
-}  // namespace
 
 Status PersistOptions(Engine* engine) {
   Engine& e = *engine;
@@ -419,6 +425,7 @@ Status PersistOptions(Engine* engine) {
   {
     MutexLock lock(&e.mu);
     e.options_file_number = std::max(e.options_file_number, number);
+    if (e.file_deletions_disabled > 0) return s;  // somebody may be copying the older ones
   }
   std::vector<uint64_t> numbers;
   if (!ListOptionsFiles(e.fs.get(), e.name, &numbers).ok()) return s;
@@ -434,7 +441,7 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
                                          const ColumnFamilyOptions& options) {
   Engine& e = *engine;
   FamilyEnvironment env;
-  env.db_mutex = &e.mu;
+  env.db_mutex = std::shared_ptr<Mutex>(e.shared_from_this(), &e.mu);
   env.versions = e.versions.get();
   env.write_buffer_manager = e.write_buffer_manager.get();
   env.clock = e.clock;
@@ -452,7 +459,7 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   return family;
 }
 
-Status OpenEngine(const OpenRequest& request, std::unique_ptr<Engine>* engine) {
+Status OpenEngine(const OpenRequest& request, std::shared_ptr<Engine>* engine) {
   return Opener(request).Run(engine);
 }
 
@@ -483,23 +490,27 @@ Status CreateFamilyInEngine(Engine* engine, const std::string& name,
   return Status::OK();
 }
 
+namespace {
+
+// What no log holds goes into tables, also when background work was paused or cancelled before.
+Status FlushForClose(Engine* engine) {
+  Engine& e = *engine;
+  {
+    MutexLock lock(&e.mu);
+    if (e.dynamic->avoid_flush_during_shutdown) return Status::OK();
+    e.closing_flush = true;
+    e.background_paused = 0;
+  }
+  return e.flush->FlushAll(FlushOptions(), FlushReason::kShutDown);
+}
+
+}  // namespace
+
 Status CloseEngine(Engine* engine) {
   Engine& e = *engine;
   if (e.closed.exchange(true, std::memory_order_acq_rel)) return Status::OK();
   Status s;
-  if (!e.read_only) {
-    std::vector<ColumnFamily*> families;
-    {
-      MutexLock lock(&e.mu);
-      for (const auto& [id, family] : e.families.all()) families.push_back(family.get());
-    }
-    const bool unlogged = e.has_unlogged_data.load(std::memory_order_acquire);
-    if (unlogged && !e.options.avoid_flush_during_shutdown) {
-      FlushOptions flush;
-      flush.wait = true;
-      s = e.flush->FlushFamilies(families, flush, FlushReason::kShutDown);
-    }
-  }
+  if (!e.read_only && e.has_unlogged_data.load(std::memory_order_acquire)) s = FlushForClose(&e);
   e.shutting_down.store(true, std::memory_order_release);
   e.attention.store(true, std::memory_order_release);
   if (e.recovery_work != nullptr) e.recovery_work->Stop();

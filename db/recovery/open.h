@@ -24,7 +24,10 @@ struct OpenRequest {
 // Recovers the database and starts it; *engine is ready for reads and, unless read-only, writes. On
 // an error nothing on disk was changed, except that a missing directory or database may have been
 // made, and the LOG written.
-Status OpenEngine(const OpenRequest& request, std::unique_ptr<Engine>* engine);
+Status OpenEngine(const OpenRequest& request, std::shared_ptr<Engine>* engine);
+
+// Lets background work begin. engine->db is set: listeners are given it.
+void StartBackgroundWork(Engine* engine);
 
 // Ends background work, flushes what only memory holds, syncs the logs, gives up the lock. The
 // engine refuses everything afterwards. Idempotent: later calls return OK.

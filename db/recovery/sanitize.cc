@@ -17,6 +17,10 @@ namespace varve {
 
 namespace {
 
+// Room for the MANIFEST, logs and whatever else the process opens beside tables.
+constexpr int kFilesBesideTables = 10;
+constexpr int kLeastOpenFiles = 20;
+
 // The block cache of a family whose options name none.
 constexpr size_t kDefaultBlockCacheBytes = 32 << 20;
 
@@ -41,11 +45,16 @@ DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) 
     result.write_buffer_manager = std::make_shared<WriteBufferManager>(result.db_write_buffer_size);
   }
   result.delayed_write_rate = DeriveDbOptions(result).delayed_write_rate;
-  // Room for the MANIFEST, logs and whatever else the process opens beside tables.
-  if (result.max_open_files > 0) result.max_open_files = std::max(result.max_open_files, 20);
+  if (result.max_open_files > 0) {
+    result.max_open_files = std::max(result.max_open_files, kLeastOpenFiles);
+  }
   result.keep_log_file_num = std::max<size_t>(result.keep_log_file_num, 1);
   result.max_background_jobs = std::max(result.max_background_jobs, 1);
   return result;
+}
+
+size_t TablesFor(int max_open_files) {
+  return static_cast<size_t>(std::max(max_open_files, kLeastOpenFiles) - kFilesBesideTables);
 }
 
 ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& /*db_options*/,

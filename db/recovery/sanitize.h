@@ -13,6 +13,8 @@ namespace varve {
 DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options);
 ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db_options,
                                           const ColumnFamilyOptions& options);
+// How many tables may be open under max_open_files, which is above 0.
+size_t TablesFor(int max_open_files);
 // What db_host_id names for table properties.
 std::string HostNameForTables(const DBOptions& options);
 // LOG in the database's directory (or db_log_dir), the one before renamed.

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: after Close every call returns a status and nothing crashes, and what users still hold,
+// iterators, handles, snapshots, can be used and given back in any order. Method: a table of calls
+// on a closed database; holders that outlive Close, and the DB itself (sanitizers judge).
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <thread>
+
+#include "varve/convenience.h"
+#include "varve/snapshot.h"
+
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+class DbCloseTest : public Database {};
+
+TEST_F(DbCloseTest, EveryCallReturnsAStatus) {
+  Open({"default", "a"});
+  MakeTable({"k"});
+  Put("m", "memory");
+  ASSERT_TRUE(db()->Close().ok());
+  ColumnFamilyHandle* const a = Handle("a");
+  const Slice begin("a");
+  const Slice end("z");
+  const RangePtr range_ptr(&begin, &end);
+  const Range range("a", "z");
+  std::string text;
+  std::vector<std::string> names;
+  uint64_t number = 0;
+  ColumnFamilyHandle* made = nullptr;
+  std::vector<ColumnFamilyHandle*> many;
+  std::vector<Iterator*> iterators;
+  VectorLogPtr logs;
+  TablePropertiesCollection properties;
+  WriteBatch batch;
+  ASSERT_TRUE(batch.Put("k", "v").ok());
+  const auto files = Files(kTableFile);
+  struct Case {
+    const char* name;
+    std::function<Status()> call;
+  };
+  const Case kRefused[] = {
+      {"Put", [&] { return db()->Put(WriteOptions(), "k", "v"); }},
+      {"Put in a", [&] { return db()->Put(WriteOptions(), a, "k", "v"); }},
+      {"Delete", [&] { return db()->Delete(WriteOptions(), "k"); }},
+      {"SingleDelete", [&] { return db()->SingleDelete(WriteOptions(), "k"); }},
+      {"DeleteRange", [&] { return db()->DeleteRange(WriteOptions(), "a", "z"); }},
+      {"Write", [&] { return db()->Write(WriteOptions(), &batch); }},
+      {"Get", [&] { return db()->Get(ReadOptions(), "k", &text); }},
+      {"MultiGet", [&] { return db()->MultiGet(ReadOptions(), {"k"}, &names)[0]; }},
+      {"NewIterators", [&] { return db()->NewIterators(ReadOptions(), {a}, &iterators); }},
+      {"NewIterator",
+       [&] { return std::unique_ptr<Iterator>(db()->NewIterator(ReadOptions()))->status(); }},
+      {"Flush", [&] { return db()->Flush(FlushOptions()); }},
+      {"Flush both",
+       [&] {
+         return db()->Flush(FlushOptions(), {a, db()->DefaultColumnFamily()});
+       }},
+      {"FlushWAL", [&] { return db()->FlushWAL(true); }},
+      {"SyncWAL", [&] { return db()->SyncWAL(); }},
+      {"LockWAL", [&] { return db()->LockWAL(); }},
+      {"CompactRange", [&] { return db()->CompactRange(CompactRangeOptions(), nullptr, nullptr); }},
+      {"CompactFiles", [&] { return db()->CompactFiles(CompactionOptions(), files, 1); }},
+      {"SuggestCompactRange", [&] { return db()->SuggestCompactRange(a, nullptr, nullptr); }},
+      {"DeleteFilesInRanges", [&] { return db()->DeleteFilesInRanges(a, &range_ptr, 1); }},
+      {"WaitForCompact", [&] { return db()->WaitForCompact(WaitForCompactOptions()); }},
+      {"SetOptions",
+       [&] {
+         return db()->SetOptions({{"write_buffer_size", "1M"}});
+       }},
+      {"SetDBOptions",
+       [&] {
+         return db()->SetDBOptions({{"max_background_jobs", "3"}});
+       }},
+      {"PauseBackgroundWork", [&] { return db()->PauseBackgroundWork(); }},
+      {"EnableAutoCompaction", [&] { return db()->EnableAutoCompaction({a}); }},
+      {"Resume", [&] { return db()->Resume(); }},
+      {"CreateColumnFamily",
+       [&] { return db()->CreateColumnFamily(ColumnFamilyOptions(), "new", &made); }},
+      {"CreateColumnFamilies",
+       [&] { return db()->CreateColumnFamilies(ColumnFamilyOptions(), {"new"}, &many); }},
+      {"DropColumnFamily", [&] { return db()->DropColumnFamily(a); }},
+      {"DisableFileDeletions", [&] { return db()->DisableFileDeletions(); }},
+      {"EnableFileDeletions", [&] { return db()->EnableFileDeletions(); }},
+      {"GetLiveFiles", [&] { return db()->GetLiveFiles(names, &number); }},
+      {"GetSortedWalFiles", [&] { return db()->GetSortedWalFiles(logs); }},
+      {"VerifyChecksum", [&] { return db()->VerifyChecksum(); }},
+      {"GetPropertiesOfAllTables", [&] { return db()->GetPropertiesOfAllTables(&properties); }},
+      {"GetApproximateSizes", [&] { return db()->GetApproximateSizes(&range, 1, &number); }},
+  };
+  for (const Case& c : kRefused) {
+    const Status s = c.call();
+    EXPECT_TRUE(s.IsShutdownInProgress()) << c.name << ": " << s.ToString();
+  }
+  EXPECT_EQ(made, nullptr);
+  EXPECT_TRUE(db()->Close().ok());
+  EXPECT_FALSE(db()->ContinueBackgroundWork().ok());
+  EXPECT_FALSE(db()->UnlockWAL().ok());
+  EXPECT_EQ(db()->GetSnapshot(), nullptr);
+  EXPECT_TRUE(db()->KeyMayExist(ReadOptions(), "k", &text));
+  // These answer from memory, and must only not crash.
+  std::vector<LiveFileMetaData> metadata;
+  std::vector<ColumnFamilyMetaData> families;
+  ColumnFamilyMetaData family;
+  db()->GetLiveFilesMetaData(&metadata);
+  db()->GetAllColumnFamilyMetaData(&families);
+  db()->GetColumnFamilyMetaData(&family);
+  db()->GetApproximateMemTableStats(range, &number, &number);
+  for (const std::string& property : {DB::Properties::kStats, DB::Properties::kEstimateNumKeys,
+                                      DB::Properties::kMinLogNumberToKeep,
+                                      DB::Properties::kSSTables, std::string("varve.memory")}) {
+    EXPECT_TRUE(db()->GetProperty(property, &text)) << property;
+  }
+  EXPECT_EQ(db()->GetOptions().write_buffer_size, options_.write_buffer_size);
+  EXPECT_EQ(db()->NumberLevels(), 7);
+  EXPECT_GT(db()->GetLatestSequenceNumber(), 0u);
+  EXPECT_TRUE(db()->GetDbIdentity(text).ok());
+  db()->DisableManualCompaction();
+  db()->EnableManualCompaction();
+  db()->CancelAllBackgroundWork(true);
+}
+
+TEST_F(DbCloseTest, IteratorsOutliveCloseAndTheDb) {
+  Open({"default", "a"});
+  MakeTable({"t"});
+  Put("m", "memory");
+  std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+  std::unique_ptr<Iterator> of_a(db()->NewIterator(ReadOptions(), Handle("a")));
+  ASSERT_TRUE(db()->Close().ok());
+  it->SeekToFirst();
+  EXPECT_EQ(Rest(it.get()), "m=memory t=of t");
+  it->Refresh().PermitUncheckedError();
+  it->SeekToFirst();
+  EXPECT_EQ(Rest(it.get()), "m=memory t=of t");
+  ASSERT_TRUE(Close().ok());
+  ASSERT_EQ(db(), nullptr);
+  for (Iterator* left : {it.get(), of_a.get()}) {
+    left->Refresh().PermitUncheckedError();
+    left->SeekToFirst();
+    left->status().PermitUncheckedError();
+    std::string property;
+    left->GetProperty("rocksdb.iterator.super-version-number", &property).PermitUncheckedError();
+  }
+}
+
+TEST_F(DbCloseTest, HandlesOutliveTheDb) {
+  std::vector<ColumnFamilyHandle*> handles;
+  DB* db = nullptr;
+  const ColumnFamilyOptions family(options_);
+  ASSERT_TRUE(
+      DB::Open(options_, kName, {{"default", family}, {"a", family}, {"b", family}}, &handles, &db)
+          .ok());
+  for (ColumnFamilyHandle* handle : handles) {
+    ASSERT_TRUE(db->Put(WriteOptions(), handle, "k", "v").ok());
+  }
+  ASSERT_TRUE(db->Flush(FlushOptions(), handles).ok());
+  ASSERT_TRUE(db->DropColumnFamily(handles[2]).ok());
+  std::unique_ptr<Iterator> of_dropped(db->NewIterator(ReadOptions(), handles[2]));
+  delete db;
+  EXPECT_EQ(handles[1]->GetName(), "a");
+  ColumnFamilyDescriptor descriptor;
+  EXPECT_TRUE(handles[2]->GetDescriptor(&descriptor).ok());
+  for (ColumnFamilyHandle* handle : handles) delete handle;
+  of_dropped->Refresh().PermitUncheckedError();
+  of_dropped->SeekToFirst();
+  EXPECT_EQ(Rest(of_dropped.get()), "k=v");
+}
+
+TEST_F(DbCloseTest, SnapshotsHoldCloseBack) {
+  Open();
+  const Snapshot* const held = db()->GetSnapshot();
+  EXPECT_TRUE(db()->Close().IsAborted());
+  Put("still", "open");
+  db()->ReleaseSnapshot(held);
+  const Snapshot* const left = db()->GetSnapshot();
+  EXPECT_TRUE(Close().IsAborted()) << "the destructor closes all the same";
+  (void)left;
+  Open();
+  EXPECT_EQ(Get("still"), "open");
+  {
+    auto managed = std::make_unique<ManagedSnapshot>(db());
+    EXPECT_TRUE(db()->Close().IsAborted());
+    managed.reset();
+  }
+  EXPECT_TRUE(db()->Close().ok());
+  const ManagedSnapshot none(db());
+}
+
+TEST_F(DbCloseTest, WhatNoLogHoldsIsFlushed) {
+  struct Case {
+    const char* name;
+    std::function<void(DB*)> before;
+  };
+  const Case kCases[] = {
+      {"plain", [](DB*) {}},
+      {"paused", [](DB* db) { EXPECT_TRUE(db->PauseBackgroundWork().ok()); }},
+      {"cancelled", [](DB* db) { CancelAllBackgroundWork(db, /*wait=*/true); }},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    Open({"default", "a"});
+    WriteOptions unlogged;
+    unlogged.disableWAL = true;
+    ASSERT_TRUE(db()->Put(unlogged, Handle("a"), c.name, "kept").ok());
+    c.before(db());
+    ASSERT_TRUE(Close().ok());
+    Open({"default", "a"});
+    EXPECT_EQ(Get(c.name, "a"), "kept");
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+TEST_F(DbCloseTest, AFailedFlushIsReported) {
+  Open();
+  WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  ASSERT_TRUE(db()->Put(unlogged, "k", "v").ok());
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kCreate) | Only(FaultCall::kWrite) | Only(FaultCall::kSync);
+  rule.path_contains = ".sst";
+  rule.sticky = true;
+  for (const bool cancelled : {false, true}) {
+    SCOPED_TRACE(cancelled);
+    faults().Inject(rule);
+    if (cancelled) CancelAllBackgroundWork(db(), /*wait=*/true);
+    EXPECT_FALSE(Close().ok());
+    faults().ClearFaults();
+    Open();
+    EXPECT_EQ(Get("k"), "NOT_FOUND");
+    ASSERT_TRUE(db()->Put(unlogged, "k", "v").ok());
+  }
+}
+
+TEST_F(DbCloseTest, ALockedLogHoldsCloseBackButNotTheDestructor) {
+  Open();
+  WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  ASSERT_TRUE(db()->Put(unlogged, "k", "v").ok());
+  ASSERT_TRUE(db()->LockWAL().ok());
+  EXPECT_TRUE(db()->Close().IsAborted());
+  EXPECT_TRUE(Close().IsAborted());
+  Open();
+  EXPECT_EQ(Get("k"), "v");
+}
+
+TEST_F(DbCloseTest, CancelledWorkRefusesWritesAndAnswersReads) {
+  Open();
+  Put("k", "v");
+  CancelAllBackgroundWork(db(), /*wait=*/true);
+  EXPECT_TRUE(db()->Put(WriteOptions(), "k", "w").IsShutdownInProgress());
+  EXPECT_FALSE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(Get("k"), "v");
+  Reopen();
+  EXPECT_EQ(Get("k"), "v");
+}
+
+// Close in the middle of writing and compacting in other threads' background work.
+TEST_F(DbCloseTest, BackgroundWorkIsStoppedInTheMiddle) {
+  options_.write_buffer_size = 64 << 10;
+  options_.level0_file_num_compaction_trigger = 2;
+  options_.target_file_size_base = 64 << 10;
+  for (int round = 0; round < 5; round++) {
+    Open();
+    for (int i = 0; i < 60; i++) {
+      Put(std::to_string(i), std::string(8 << 10, static_cast<char>('a' + round)));
+    }
+    ASSERT_TRUE(Close().ok());
+    Open();
+    EXPECT_EQ(Get("59"), std::string(8 << 10, static_cast<char>('a' + round)));
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: what a database tells about itself is true. Method: a tree of known shape, every documented
+// property asked for in every form, and the answers compared with what was put there.
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "varve/cache.h"
+#include "varve/convenience.h"
+#include "varve/statistics.h"
+#include "varve/table.h"
+
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using P = DB::Properties;
+
+class DbInfoTest : public Database {
+ protected:
+  DbInfoTest() {
+    options_.disable_auto_compactions = true;
+    options_.statistics = CreateDBStatistics();
+    BlockBasedTableOptions table;
+    table.block_cache = NewLRUCache(8 << 20);
+    options_.table_factory.reset(NewBlockBasedTableFactory(table));
+  }
+};
+
+TEST_F(DbInfoTest, NumbersAreThoseOfTheTree) {
+  Open({"default", "a"});
+  MakeTable({"a", "b"});
+  MakeTable({"c"});
+  for (const char* key : {"d", "e", "f"}) Put(key, "memory");
+  Delete("a");
+  Put("k", "v", "a");
+  const ManagedSnapshot snapshot(db());
+  struct Case {
+    const std::string& name;
+    uint64_t value;
+  };
+  const Case kExact[] = {
+      {P::kNumImmutableMemTable, 0},
+      {P::kNumImmutableMemTableFlushed, 0},
+      {P::kMemTableFlushPending, 0},
+      {P::kNumEntriesActiveMemTable, 4},
+      {P::kNumEntriesImmMemTables, 0},
+      {P::kNumDeletesActiveMemTable, 1},
+      {P::kNumDeletesImmMemTables, 0},
+      {P::kNumRunningFlushes, 0},
+      {P::kCompactionPending, 0},
+      {P::kNumRunningCompactions, 0},
+      {P::kBackgroundErrors, 0},
+      {P::kActualDelayedWriteRate, 0},
+      {P::kIsWriteStopped, 0},
+      {P::kIsFileDeletionsEnabled, 1},
+      {P::kEstimateNumKeys, 5},
+      {P::kNumSnapshots, 1},
+      {P::kOldestSnapshotSequence, db()->GetLatestSequenceNumber()},
+      {P::kBlockCacheCapacity, 8 << 20},
+      {P::kNumBlobFiles, 0},
+      {P::kTotalBlobFileSize, 0},
+      {P::kLiveBlobFileSize, 0},
+  };
+  for (const Case& c : kExact) {
+    EXPECT_EQ(Number(c.name), c.value) << c.name;
+    EXPECT_EQ(Text(c.name), std::to_string(c.value)) << c.name;
+  }
+  for (const std::string* name :
+       {&P::kCurSizeActiveMemTable, &P::kCurSizeAllMemTables, &P::kSizeAllMemTables,
+        &P::kTotalSstFilesSize, &P::kLiveSstFilesSize, &P::kEstimateLiveDataSize,
+        &P::kOldestSnapshotTime, &P::kCurrentSuperVersionNumber, &P::kMinLogNumberToKeep}) {
+    EXPECT_GT(Number(*name), 0u) << *name;
+  }
+  EXPECT_EQ(Get("a"), "NOT_FOUND");
+  EXPECT_EQ(Get("b"), "of b");
+  EXPECT_GT(Number(P::kBlockCacheUsage), 0u);
+  EXPECT_GT(Number(P::kEstimateTableReadersMem), 0u);
+  EXPECT_LE(Number(P::kBlockCachePinnedUsage), Number(P::kBlockCacheUsage));
+  uint64_t sum = 0;
+  ASSERT_TRUE(db()->GetAggregatedIntProperty(P::kEstimateNumKeys, &sum));
+  EXPECT_EQ(sum, 6u);
+  EXPECT_FALSE(db()->GetAggregatedIntProperty(P::kStats, &sum));
+  EXPECT_EQ(Text(P::kNumFilesAtLevelPrefix + "0"), "2");
+  EXPECT_EQ(Text(P::kNumFilesAtLevelPrefix + "6"), "0");
+}
+
+TEST_F(DbInfoTest, TextsNameWhatTheyAreAbout) {
+  Open({"default", "a"});
+  MakeTable({"a"}, "a");
+  struct Case {
+    const std::string& name;
+    const char* part;
+  };
+  for (const Case& c : {
+           Case{P::kStats, "Compaction stats [a]"},
+           Case{P::kStats, "Last sequence"},
+           Case{P::kCFStats, "[a]"},
+           Case{P::kCFStatsNoFileHistogram, "Flushes: 1"},
+           Case{P::kDBStats, "Uptime"},
+           Case{P::kLevelStats, "Level Files"},
+           Case{P::kSSTables, ""},
+           Case{P::kOptionsStatistics, "rocksdb.number.keys.written"},
+           Case{P::kDBWriteStallStats, ""},
+           Case{P::kCFWriteStallStats, ""},
+           Case{"varve.recovery", "logs_read="},
+           Case{"varve.memory", "memtables="},
+           Case{"varve.write-stall-reason", ""},
+           Case{"varve.background-error", "OK"},
+       }) {
+    EXPECT_THAT(Text(c.name, "a"), HasSubstr(c.part)) << c.name;
+  }
+  std::map<std::string, std::string> map;
+  ASSERT_TRUE(db()->GetMapProperty(Handle("a"), P::kCFStats, &map));
+  EXPECT_EQ(map["compaction.L0.NumFiles"], "1");
+  EXPECT_FALSE(db()->GetMapProperty(P::kLevelStats, &map));
+}
+
+TEST_F(DbInfoTest, UnknownNamesHaveNoAnswer) {
+  Open();
+  std::string text = "untouched";
+  uint64_t number = 77;
+  std::map<std::string, std::string> map;
+  for (const std::string& name :
+       {std::string(""), std::string("rocksdb"), std::string("rocksdb.no-such-property"),
+        P::kNumFilesAtLevelPrefix, P::kNumFilesAtLevelPrefix + "7",
+        P::kNumFilesAtLevelPrefix + "99999999999999999999", P::kNumFilesAtLevelPrefix + "x",
+        P::kStats + "1"}) {
+    SCOPED_TRACE(name);
+    EXPECT_FALSE(db()->GetProperty(name, &text));
+    EXPECT_FALSE(db()->GetIntProperty(name, &number));
+    EXPECT_FALSE(db()->GetAggregatedIntProperty(name, &number));
+    EXPECT_FALSE(db()->GetMapProperty(name, &map));
+  }
+  EXPECT_EQ(text, "untouched");
+  EXPECT_EQ(number, 77u);
+  EXPECT_FALSE(db()->GetProperty(P::kStats, nullptr));
+  EXPECT_FALSE(db()->GetIntProperty(P::kStats, &number)) << "not a number";
+}
+
+TEST_F(DbInfoTest, ResetStatsZeroesTheCounts) {
+  Open();
+  MakeTable({"a"});
+  EXPECT_THAT(Text(P::kCFStats), HasSubstr("Flushes: 1"));
+  ASSERT_TRUE(db()->ResetStats().ok());
+  EXPECT_THAT(Text(P::kCFStats), HasSubstr("Flushes: 0"));
+  EXPECT_EQ(Levels(), "1");
+}
+
+TEST_F(DbInfoTest, SizesComeFromWhatIsAskedFor) {
+  Open();
+  for (int i = 0; i < 1000; i++) Put("k" + std::to_string(1000 + i), std::string(100, 'v'));
+  Flush();
+  for (int i = 0; i < 100; i++) Put("m" + std::to_string(1000 + i), std::string(100, 'v'));
+  const Range ranges[] = {Range("k1000", "k1500"), Range("k1500", "k2000"), Range("k", "n"),
+                          Range("m", "n"),         Range("x", "z"),         Range("z", "a")};
+  constexpr int kRanges = 6;
+  uint64_t files[kRanges];
+  uint64_t memory[kRanges];
+  uint64_t both[kRanges];
+  using Flags = DB::SizeApproximationFlags;
+  ASSERT_TRUE(db()->GetApproximateSizes(ranges, kRanges, files).ok());
+  ASSERT_TRUE(db()->GetApproximateSizes(ranges, kRanges, memory, Flags::INCLUDE_MEMTABLES).ok());
+  ASSERT_TRUE(db()->GetApproximateSizes(ranges, kRanges, both,
+                                        Flags::INCLUDE_FILES | Flags::INCLUDE_MEMTABLES)
+                  .ok());
+  EXPECT_NEAR(static_cast<double>(files[0]), 50e3, 20e3);
+  EXPECT_NEAR(static_cast<double>(files[1]), 50e3, 20e3);
+  EXPECT_EQ(files[3], 0u);
+  EXPECT_GT(memory[3], 100 * 100u / 2);
+  for (int i : {4, 5}) EXPECT_EQ(both[i], 0u) << i;
+  EXPECT_GE(both[2], files[2]);
+  EXPECT_FALSE(db()->GetApproximateSizes(ranges, kRanges, both, Flags::NONE).ok());
+  uint64_t count = 0;
+  uint64_t size = 0;
+  db()->GetApproximateMemTableStats(ranges[3], &count, &size);
+  EXPECT_NEAR(static_cast<double>(count), 100, 60);
+  EXPECT_GT(size, 0u);
+  db()->GetApproximateMemTableStats(ranges[5], &count, &size);
+  EXPECT_EQ(count, 0u);
+}
+
+TEST_F(DbInfoTest, MetadataListsEveryTable) {
+  Open({"default", "a"});
+  MakeTable({"b", "c"});
+  Delete("a");
+  Flush();
+  MakeTable({"x"}, "a");
+  std::vector<LiveFileMetaData> live;
+  db()->GetLiveFilesMetaData(&live);
+  ASSERT_EQ(live.size(), 3u);
+  std::set<std::string> names;
+  for (const LiveFileMetaData& file : live) {
+    uint64_t bytes = 0;
+    ASSERT_TRUE(mem().GetFileSize(kName + file.name, IOOptions(), &bytes, nullptr).ok());
+    EXPECT_EQ(file.size, bytes);
+    EXPECT_EQ(file.level, 0);
+    EXPECT_EQ(file.directory, kName);
+    EXPECT_EQ(file.name, "/" + file.relative_filename);
+    EXPECT_FALSE(file.being_compacted);
+    EXPECT_LE(file.smallest_seqno, file.largest_seqno);
+    names.insert(file.column_family_name + ":" + file.smallestkey + "-" + file.largestkey + ":" +
+                 std::to_string(file.num_entries) + "," + std::to_string(file.num_deletions));
+  }
+  EXPECT_THAT(names, ElementsAre("a:x-x:1,0", "default:a-a:1,1", "default:b-c:2,0"));
+  ColumnFamilyMetaData family;
+  db()->GetColumnFamilyMetaData(&family);
+  EXPECT_EQ(family.name, "default");
+  EXPECT_EQ(family.file_count, 2u);
+  EXPECT_EQ(family.levels.size(), 7u);
+  EXPECT_EQ(family.size, Number(P::kTotalSstFilesSize));
+  std::vector<ColumnFamilyMetaData> all;
+  db()->GetAllColumnFamilyMetaData(&all);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[1].name, "a");
+  Reopen();
+  db()->GetLiveFilesMetaData(&live);
+  ASSERT_EQ(live.size(), 3u);
+  for (const LiveFileMetaData& file : live) EXPECT_GT(file.num_entries, 0u) << "after reopening";
+}
+
+TEST_F(DbInfoTest, LiveFilesAreWhatACopyNeeds) {
+  Open();
+  MakeTable({"a"});
+  Put("b", "in memory");
+  std::vector<std::string> files;
+  uint64_t manifest_bytes = 0;
+  ASSERT_TRUE(db()->GetLiveFiles(files, &manifest_bytes, /*flush_memtable=*/true).ok());
+  EXPECT_EQ(Levels(), "2");
+  EXPECT_THAT(files, ::testing::Contains("/CURRENT"));
+  EXPECT_EQ(files.size(), 5u) << "two tables, CURRENT, MANIFEST, OPTIONS";
+  std::shared_ptr<MemFileSystem> copy = std::make_shared<MemFileSystem>();
+  ASSERT_TRUE(copy->CreateDir("/copy", IOOptions(), nullptr).ok());
+  const std::unique_ptr<Env> env = NewCompositeEnv(copy);
+  for (const std::string& name : files) {
+    std::string bytes = ReadFile(kName + name);
+    if (name.find("MANIFEST") != std::string::npos) bytes.resize(manifest_bytes);
+    ASSERT_TRUE(WriteStringToFile(env.get(), bytes, "/copy" + name, true).ok());
+  }
+  Options options = options_;
+  options.env = env.get();
+  std::unique_ptr<DB> db2;
+  ASSERT_TRUE(DB::Open(options, "/copy", &db2).ok());
+  std::string value;
+  EXPECT_TRUE(db2->Get(ReadOptions(), "b", &value).ok());
+
+  VectorLogPtr logs;
+  ASSERT_TRUE(db()->GetSortedWalFiles(logs).ok());
+  ASSERT_EQ(logs.size(), 1u);
+  Put("c", "logged");
+  ASSERT_TRUE(db()->GetSortedWalFiles(logs).ok());
+  EXPECT_EQ(logs[0]->StartSequence(), db()->GetLatestSequenceNumber());
+  EXPECT_GT(logs[0]->SizeFileBytes(), 0u);
+  EXPECT_TRUE(mem().FileExists(kName + logs[0]->PathName(), IOOptions(), nullptr).ok());
+}
+
+TEST_F(DbInfoTest, TablePropertiesAndChecksumsAreRead) {
+  Open({"default", "a"});
+  MakeTable({"a", "b"});
+  MakeTable({"x"});
+  TablePropertiesCollection properties;
+  ASSERT_TRUE(db()->GetPropertiesOfAllTables(&properties).ok());
+  ASSERT_EQ(properties.size(), 2u);
+  uint64_t entries = 0;
+  for (const auto& [path, table] : properties) {
+    EXPECT_EQ(path.find(kName), 0u);
+    EXPECT_EQ(table->column_family_name, "default");
+    entries += table->num_entries;
+  }
+  EXPECT_EQ(entries, 3u);
+  properties.clear();
+  const Range range("w", "z");
+  ASSERT_TRUE(
+      db()->GetPropertiesOfTablesInRange(db()->DefaultColumnFamily(), &range, 1, &properties).ok());
+  EXPECT_EQ(properties.size(), 1u);
+  properties.clear();
+  ASSERT_TRUE(db()->GetPropertiesOfAllTables(Handle("a"), &properties).ok());
+  EXPECT_TRUE(properties.empty());
+
+  EXPECT_TRUE(db()->VerifyChecksum().ok());
+  const std::string path = std::string(kName) + "/" + Files(kTableFile)[0];
+  EXPECT_TRUE(VerifySstFileChecksum(options_, EnvOptions(), path).ok());
+  EXPECT_TRUE(VerifySstFileChecksum(options_, EnvOptions(), ReadOptions(), path).ok());
+  std::string bytes = ReadFile(path);
+  bytes[3] = static_cast<char>(bytes[3] ^ 0x10);
+  WriteFile(path, bytes);
+  const Status s = VerifySstFileChecksum(options_, EnvOptions(), path);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr(path));
+  EXPECT_TRUE(db()->VerifyChecksum().IsCorruption());
+  EXPECT_FALSE(VerifySstFileChecksum(options_, EnvOptions(), "/nowhere/000001.sst").ok());
+}
+
+TEST_F(DbInfoTest, StatisticsCountWhatUsersDo) {
+  Open();
+  Statistics& counts = *options_.statistics;
+  const auto count = [&](uint32_t ticker) { return counts.getAndResetTickerCount(ticker); };
+  Put("k", "12345");
+  Put("l", "12345");
+  EXPECT_EQ(count(NUMBER_KEYS_WRITTEN), 2u);
+  EXPECT_GT(count(BYTES_WRITTEN), 12u);
+  EXPECT_EQ(Get("k"), "12345");
+  EXPECT_EQ(Get("absent"), "NOT_FOUND");
+  EXPECT_EQ(count(NUMBER_KEYS_READ), 2u);
+  EXPECT_EQ(count(BYTES_READ), 5u);
+  EXPECT_EQ(count(MEMTABLE_HIT), 1u);
+  Flush();
+  EXPECT_EQ(Get("k"), "12345");
+  EXPECT_EQ(count(GET_HIT_L0), 1u);
+  EXPECT_EQ(Scan(), "k=12345 l=12345");
+  EXPECT_EQ(count(NUMBER_DB_SEEK), 1u);
+  EXPECT_EQ(count(NUMBER_DB_NEXT), 2u);
+  EXPECT_EQ(count(NUMBER_DB_NEXT_FOUND), 1u);
+  EXPECT_EQ(count(NO_ITERATOR_CREATED), count(NO_ITERATOR_DELETED));
+  std::vector<std::string> values;
+  db()->MultiGet(ReadOptions(), {"k", "l", "m"}, &values);
+  EXPECT_EQ(count(NUMBER_MULTIGET_CALLS), 1u);
+  EXPECT_EQ(count(NUMBER_MULTIGET_KEYS_READ), 3u);
+  EXPECT_EQ(count(NUMBER_MULTIGET_BYTES_READ), 10u);
+  HistogramData data;
+  counts.histogramData(DB_GET, &data);
+  EXPECT_EQ(data.count, 3u);
+  counts.histogramData(DB_WRITE, &data);
+  EXPECT_EQ(data.count, 2u);
+  ASSERT_TRUE(db()->SyncWAL().ok());
+  ASSERT_TRUE(counts.Reset().ok());
+  EXPECT_EQ(count(BLOCK_CACHE_DATA_HIT), 0u);
+}
+
+}  // namespace
+}  // namespace varve::testing

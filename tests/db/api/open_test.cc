@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: opening, listing and destroying do what db.h says, and a refusal changes nothing. Method:
+// one story for each capability, over a file system in memory.
+
+#include <gmock/gmock.h>
+
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class DbOpenTest : public Database {};
+
+TEST_F(DbOpenTest, TheShortFormsOpenTheDefaultFamily) {
+  std::unique_ptr<DB> db;
+  ASSERT_TRUE(DB::Open(options_, kName, &db).ok());
+  ASSERT_TRUE(db->Put(WriteOptions(), "k", "v").ok());
+  EXPECT_EQ(db->GetName(), kName);
+  EXPECT_EQ(db->GetEnv(), options_.env);
+  EXPECT_EQ(db->DefaultColumnFamily()->GetName(), "default");
+  EXPECT_EQ(db->DefaultColumnFamily()->GetID(), 0u);
+  ASSERT_TRUE(db->Close().ok());
+  EXPECT_TRUE(db->Close().ok()) << "a second Close";
+  db.reset();
+
+  DB* raw = nullptr;
+  ASSERT_TRUE(DB::Open(options_, kName, &raw).ok());
+  std::string value;
+  EXPECT_TRUE(raw->Get(ReadOptions(), "k", &value).ok());
+  EXPECT_EQ(value, "v");
+  delete raw;
+}
+
+TEST_F(DbOpenTest, FamiliesComeBackInTheOrderAsked) {
+  Open({"default", "b", "a"});
+  Put("k", "in b", "b");
+  Put("k", "in a", "a");
+  ASSERT_TRUE(Close().ok());
+  std::vector<std::string> names;
+  ASSERT_TRUE(DB::ListColumnFamilies(options_, kName, &names).ok());
+  EXPECT_THAT(names, ElementsAre("default", "b", "a"));
+  Open({"a", "default", "b"});
+  EXPECT_EQ(Get("k", "a"), "in a");
+  EXPECT_EQ(Get("k", "b"), "in b");
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+  EXPECT_EQ(Handle("b")->GetID(), 1u);
+}
+
+TEST_F(DbOpenTest, WhatIsThereDecides) {
+  options_.create_if_missing = false;
+  EXPECT_TRUE(TryOpen().IsInvalidArgument());
+  EXPECT_TRUE(mem().FileExists(kName, IOOptions(), nullptr).IsNotFound());
+  options_.create_if_missing = true;
+  options_.error_if_exists = true;
+  Open();
+  Put("k", "v");
+  ASSERT_TRUE(Close().ok());
+  EXPECT_TRUE(TryOpen().IsInvalidArgument());
+  options_.error_if_exists = false;
+  options_.create_missing_column_families = false;
+  Status s = TryOpen({"default", "new"});
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("new"));
+  options_.create_missing_column_families = true;
+  Open({"default", "new"});
+  EXPECT_EQ(Get("k"), "v");
+  ASSERT_TRUE(Close().ok());
+  s = TryOpen({"default"});
+  EXPECT_TRUE(s.IsInvalidArgument()) << "a family that is not named";
+  EXPECT_THAT(s.ToString(), HasSubstr("new"));
+}
+
+TEST_F(DbOpenTest, TheListOfFamiliesIsChecked) {
+  struct Case {
+    const char* name;
+    std::vector<std::string> families;
+  };
+  for (const Case& c : {Case{"no default", {"a"}}, Case{"nothing", {}},
+                        Case{"twice", {"default", "a", "a"}}, Case{"no name", {"default", ""}}}) {
+    SCOPED_TRACE(c.name);
+    EXPECT_TRUE(TryOpen(c.families).IsInvalidArgument());
+    EXPECT_TRUE(Files(kDescriptorFile).empty());
+  }
+  EXPECT_TRUE(DB::Open(options_, kName, static_cast<DB**>(nullptr)).IsInvalidArgument());
+  std::unique_ptr<DB> db;
+  EXPECT_TRUE(DB::Open(options_, "", &db).IsInvalidArgument());
+  EXPECT_EQ(db, nullptr);
+}
+
+TEST_F(DbOpenTest, OptionsThatDoNotExistAreRefusedByName) {
+  struct Case {
+    const char* name;
+    void (*set)(Options*);
+  };
+  const Case kCases[] = {
+      {"unordered_write", [](Options* o) { o->unordered_write = true; }},
+      {"two_write_queues", [](Options* o) { o->two_write_queues = true; }},
+      {"allow_2pc", [](Options* o) { o->allow_2pc = true; }},
+      {"best_efforts_recovery", [](Options* o) { o->best_efforts_recovery = true; }},
+      {"recycle_log_file_num", [](Options* o) { o->recycle_log_file_num = 1; }},
+      {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
+      {"allow_mmap_writes", [](Options* o) { o->allow_mmap_writes = true; }},
+      {"wal_compression", [](Options* o) { o->wal_compression = kZSTD; }},
+      {"persist_stats_to_disk", [](Options* o) { o->persist_stats_to_disk = true; }},
+      {"db_paths", [](Options* o) { o->db_paths.emplace_back("/elsewhere", 1 << 20); }},
+      {"cf_paths", [](Options* o) { o->cf_paths.emplace_back("/elsewhere", 1 << 20); }},
+      {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleFIFO; }},
+      {"inplace_update_support", [](Options* o) { o->inplace_update_support = true; }},
+      {"enable_blob_files", [](Options* o) { o->enable_blob_files = true; }},
+      {"ttl", [](Options* o) { o->ttl = 5; }},
+      {"max_successive_merges", [](Options* o) { o->max_successive_merges = 2; }},
+  };
+  const Options good = options_;
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    options_ = good;
+    c.set(&options_);
+    const Status s = TryOpen();
+    EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr(c.name));
+    EXPECT_TRUE(Files(kDescriptorFile).empty());
+  }
+}
+
+TEST_F(DbOpenTest, OnlyOneOpenerHasTheDirectory) {
+  Open();
+  std::unique_ptr<DB> second;
+  EXPECT_TRUE(DB::Open(options_, kName, &second).IsIOError());
+  EXPECT_TRUE(DestroyDB(kName, options_).IsIOError());
+  Put("still", "here");
+  EXPECT_EQ(Get("still"), "here");
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(DB::Open(options_, kName, &second).ok());
+}
+
+TEST_F(DbOpenTest, ReadOnlySeesTheLogAndChangesNothing) {
+  Open({"default", "a"});
+  Put("flushed", "1");
+  Flush();
+  Put("logged", "2");
+  Put("logged", "3", "a");
+  Kill();
+  std::vector<std::string> before;
+  ASSERT_TRUE(mem().GetChildren(kName, IOOptions(), &before, nullptr).ok());
+  const uint64_t calls = mem().call_count();
+
+  ASSERT_TRUE(TryOpenReadOnly({"default"}).ok()) << "a subset of the families is enough";
+  EXPECT_EQ(Scan(), "flushed=1 logged=2");
+  EXPECT_TRUE(db()->Put(WriteOptions(), "k", "v").IsNotSupported());
+  EXPECT_TRUE(db()->Flush(FlushOptions()).IsNotSupported());
+  EXPECT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).IsNotSupported());
+  EXPECT_TRUE(db()->SetOptions({{"write_buffer_size", "1M"}}).IsNotSupported());
+  ColumnFamilyHandle* handle = nullptr;
+  EXPECT_TRUE(db()->CreateColumnFamily(options_, "x", &handle).IsNotSupported());
+  EXPECT_TRUE(Close().ok());
+
+  ASSERT_TRUE(TryOpenReadOnly({"default", "a"}).ok());
+  EXPECT_EQ(Get("logged", "a"), "3");
+  EXPECT_TRUE(Close().ok());
+  EXPECT_FALSE(TryOpenReadOnly({"default"}, /*error_if_wal_file_exists=*/true).ok());
+  EXPECT_EQ(mem().call_count(), calls) << "a read-only opening wrote something";
+  std::vector<std::string> after;
+  ASSERT_TRUE(mem().GetChildren(kName, IOOptions(), &after, nullptr).ok());
+  EXPECT_EQ(before, after);
+}
+
+TEST_F(DbOpenTest, ReadOnlyNeedsADatabase) {
+  EXPECT_FALSE(TryOpenReadOnly().ok());
+  EXPECT_TRUE(mem().FileExists(kName, IOOptions(), nullptr).IsNotFound());
+  std::vector<std::string> names = {"old"};
+  EXPECT_FALSE(DB::ListColumnFamilies(options_, kName, &names).ok());
+}
+
+TEST_F(DbOpenTest, SecondaryIsRefused) {
+  DB* db = nullptr;
+  EXPECT_TRUE(DB::OpenAsSecondary(options_, kName, "/second", &db).IsNotSupported());
+  EXPECT_EQ(db, nullptr);
+}
+
+TEST_F(DbOpenTest, DestroyTakesOurFilesOnly) {
+  options_.wal_dir = "/logs";
+  Open();
+  MakeTable({"k"});
+  Put("k", "in the log");
+  ASSERT_TRUE(Close().ok());
+  WriteFile("/db/notes.txt", "the user's");
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  std::vector<std::string> left;
+  ASSERT_TRUE(mem().GetChildren(kName, IOOptions(), &left, nullptr).ok());
+  EXPECT_THAT(left, ElementsAre("notes.txt"));
+  EXPECT_FALSE(mem().FileExists("/logs", IOOptions(), nullptr).ok());
+  EXPECT_TRUE(DestroyDB("/never", options_).ok());
+  for (const char* name : {"", "/", ".", ".."}) {
+    EXPECT_TRUE(DestroyDB(name, options_).IsInvalidArgument()) << name;
+  }
+}
+
+TEST_F(DbOpenTest, IdentitiesLastAndSessionsDoNot) {
+  Open();
+  std::string id;
+  std::string session;
+  ASSERT_TRUE(db()->GetDbIdentity(id).ok());
+  ASSERT_TRUE(db()->GetDbSessionId(session).ok());
+  EXPECT_EQ(id.size(), 36u);
+  EXPECT_EQ(session.size(), 20u);
+  Reopen();
+  std::string id_again;
+  std::string session_again;
+  ASSERT_TRUE(db()->GetDbIdentity(id_again).ok());
+  ASSERT_TRUE(db()->GetDbSessionId(session_again).ok());
+  EXPECT_EQ(id, id_again);
+  EXPECT_NE(session, session_again);
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: a file goes when it is proven obsolete and not before; what nothing explains is kept aside,
+// within bounds. Method: foreign and left-over files beside a database, readers that hold tables,
+// deletions that fail.
+
+#include <gmock/gmock.h>
+
+#include "tests/harness/database.h"
+#include "util/env/file_names.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ObsoleteFilesTest : public Database {
+ protected:
+  ObsoleteFilesTest() { options_.disable_auto_compactions = true; }
+  void Compact() {
+    const Status s = db()->CompactRange(CompactRangeOptions(), nullptr, nullptr);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  std::vector<std::string> Entries(const std::string& directory = kName) {
+    std::vector<std::string> entries;
+    mem().GetChildren(directory, IOOptions(), &entries, nullptr).PermitUncheckedError();
+    return entries;
+  }
+  const std::string kLost = "/db/lost";
+};
+
+TEST_F(ObsoleteFilesTest, TablesStayWhileAReaderHoldsThem) {
+  Open();
+  MakeTable({"a"});
+  MakeTable({"a"});
+  const auto inputs = Files(kTableFile);
+  std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+  it->SeekToFirst();
+  Compact();
+  for (const std::string& name : inputs) EXPECT_THAT(Files(kTableFile), Contains(name));
+  EXPECT_EQ(Rest(it.get()), "a=of a");
+  it.reset();
+  MakeTable({"b"});  // any job sweeps
+  EXPECT_TRUE(Eventually([&] { return Files(kTableFile).size() == 2; }));
+}
+
+TEST_F(ObsoleteFilesTest, LogsAndManifestsGoWhenANewerOneHolds) {
+  Open({"default", "a"});
+  for (int i = 0; i < 5; i++) MakeTable({"k"});
+  EXPECT_TRUE(Eventually([&] { return Files(kWalFile).size() == 1; }));
+  Put("only in the log", "v", "a");
+  for (int i = 0; i < 5; i++) MakeTable({"k"});
+  EXPECT_GT(Files(kWalFile).size(), 1u) << "a family's data is in no table";
+  Flush("a");
+  EXPECT_TRUE(Eventually([&] { return Files(kWalFile).size() == 1; }));
+  EXPECT_EQ(Files(kDescriptorFile).size(), 1u);
+  Reopen();
+  EXPECT_EQ(Files(kDescriptorFile).size(), 1u);
+}
+
+TEST_F(ObsoleteFilesTest, ADeletionThatFailedIsTriedAgain) {
+  Open();
+  MakeTable({"a"});
+  MakeTable({"a"});
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kDelete);
+  rule.path_contains = ".sst";
+  rule.sticky = true;
+  faults().Inject(rule);
+  Compact();
+  EXPECT_EQ(Files(kTableFile).size(), 3u);
+  EXPECT_EQ(Get("a"), "of a");
+  faults().ClearFaults();
+  MakeTable({"b"});
+  EXPECT_TRUE(Eventually([&] { return Files(kTableFile).size() == 2; }));
+}
+
+TEST_F(ObsoleteFilesTest, TablesWithLevelDbNamesGoToo) {
+  Open();
+  MakeTable({"a"});
+  ASSERT_TRUE(Close().ok());
+  const std::string name = Files(kTableFile)[0];
+  const std::string old_name = name.substr(0, name.find('.')) + ".ldb";
+  ASSERT_TRUE(mem()
+                  .RenameFile(std::string(kName) + "/" + name, std::string(kName) + "/" + old_name,
+                              IOOptions(), nullptr)
+                  .ok());
+  Open();
+  EXPECT_EQ(Get("a"), "of a");
+  MakeTable({"a"});
+  Compact();
+  EXPECT_TRUE(Eventually([&] { return Files(kTableFile).size() == 1; }));
+  EXPECT_THAT(Files(kTableFile), Not(Contains(old_name)));
+}
+
+TEST_F(ObsoleteFilesTest, WhatNothingExplainsIsSetAside) {
+  Open();
+  MakeTable({"a"});
+  ASSERT_TRUE(Close().ok());
+  WriteFile("/db/000900.sst", "nobody knows");
+  WriteFile("/db/000901.dbtmp", "left by a crash");
+  WriteFile("/db/notes.txt", "the user's");
+  WriteFile("/db/000902.blob", "of a feature that does not exist");
+  WriteFile("/db/OPTIONS-junk", "not one of ours");
+  Open();
+  EXPECT_EQ(ReadFile("/db/lost/000900.sst"), "nobody knows");
+  EXPECT_THAT(Text("varve.recovery"), HasSubstr("set_aside=/db/lost/000900.sst"));
+  EXPECT_THAT(Entries(), Not(Contains("000900.sst")));
+  EXPECT_THAT(Entries(), Not(Contains("000901.dbtmp")));
+  for (const char* name : {"notes.txt", "000902.blob", "OPTIONS-junk"}) {
+    EXPECT_THAT(Entries(), Contains(name));
+  }
+  MakeTable({"b"});
+  for (const std::string& name : Files(kTableFile)) EXPECT_NE(name, "000900.sst");
+  EXPECT_GT(Files(kTableFile).back(), "000900.sst") << "its number is not used again";
+  Reopen();
+  EXPECT_THAT(Text("varve.recovery"), Not(HasSubstr("set_aside")));
+  EXPECT_THAT(Entries(kLost), ElementsAre("000900.sst"));
+}
+
+TEST_F(ObsoleteFilesTest, WhatIsSetAsideIsBounded) {
+  Open();
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(mem().CreateDirIfMissing(kLost, IOOptions(), nullptr).ok());
+  for (uint64_t number = 1000; number < 1120; number++) {
+    WriteFile(TableFileName(kLost, number), "old");
+  }
+  WriteFile(kLost + "/notes.txt", "the user's");
+  Open();
+  EXPECT_EQ(Entries(kLost).size(), 121u) << "nothing new came, nothing goes";
+  ASSERT_TRUE(Close().ok());
+  WriteFile("/db/000100.sst", "new, with a small number");
+  WriteFile("/db/002000.sst", "new");
+  Open();
+  EXPECT_EQ(Files(kTableFile, kLost).size(), 102u) << "100 earlier ones, and this opening's";
+  EXPECT_THAT(Entries(kLost), Contains("000100.sst"));
+  EXPECT_THAT(Entries(kLost), Contains("002000.sst"));
+  EXPECT_THAT(Entries(kLost), Contains("001119.sst"));
+  EXPECT_THAT(Entries(kLost), Not(Contains("001019.sst"))) << "the oldest go";
+  EXPECT_THAT(Entries(kLost), Contains("notes.txt"));
+}
+
+TEST_F(ObsoleteFilesTest, NothingIsSweptWhenOpeningFails) {
+  Open();
+  MakeTable({"a"});
+  ASSERT_TRUE(Close().ok());
+  WriteFile("/db/000900.sst", "nobody knows");
+  const auto before = Entries();
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kCreate);
+  rule.path_contains = "MANIFEST";
+  faults().Inject(rule);
+  EXPECT_FALSE(TryOpen().ok());
+  faults().ClearFaults();
+  for (const std::string& name : before) EXPECT_THAT(Entries(), Contains(name));
+  Open();
+  EXPECT_EQ(Get("a"), "of a");
+}
+
+TEST_F(ObsoleteFilesTest, FailedJobsLeaveNoTables) {
+  Open();
+  MakeTable({"a"});
+  MakeTable({"a"});
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kSync);
+  rule.path_contains = ".sst";
+  faults().Inject(rule);
+  EXPECT_FALSE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(Files(kTableFile).size(), 2u);
+  EXPECT_TRUE(Eventually([&] { return db()->Resume().ok(); }));
+  Compact();
+  EXPECT_EQ(Files(kTableFile).size(), 1u);
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: when a file system fails, reads go on, writes are refused or not as the severity says, and
+// work begins again by itself, or on Resume, once it stopped failing. Method: faults put on one
+// kind of file at a time.
+
+#include <gmock/gmock.h>
+
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int kHealsWithinSeconds = 5;
+
+class ErrorRecoveryTest : public Database {
+ protected:
+  ErrorRecoveryTest() { options_.disable_auto_compactions = true; }
+
+  void Break(const char* path, FaultEffect effect = FaultEffect::kNoSpace) {
+    FaultRule rule;
+    rule.calls = Only(FaultCall::kCreate) | Only(FaultCall::kWrite) | Only(FaultCall::kSync);
+    rule.path_contains = path;
+    rule.effect = effect;
+    rule.sticky = true;
+    faults().Inject(rule);
+  }
+  // A table in the last level, so that the next compaction of L0 is more than a move.
+  void MakeBottom() {
+    MakeTable({"a", "z"});
+    ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  }
+  bool WritesWork() { return db()->Put(WriteOptions(), "probe", "p").ok(); }
+};
+
+struct Place {
+  const char* name;
+  const char* path;
+  void (*provoke)(DB*);
+};
+
+const Place kPlaces[] = {
+    {"flush", ".sst", [](DB* db) { EXPECT_FALSE(db->Flush(FlushOptions()).ok()); }},
+    {"log", ".log",
+     [](DB* db) {
+       WriteOptions sync;
+       sync.sync = true;
+       EXPECT_FALSE(db->Put(sync, "refused", "r").ok());
+     }},
+    {"manifest", "MANIFEST", [](DB* db) { EXPECT_FALSE(db->Flush(FlushOptions()).ok()); }},
+};
+
+TEST_F(ErrorRecoveryTest, WritesComeBackByThemselves) {
+  Open();
+  for (const Place& place : kPlaces) {
+    for (const FaultEffect effect : {FaultEffect::kNoSpace, FaultEffect::kIoError}) {
+      SCOPED_TRACE(std::string(place.name) + (effect == FaultEffect::kNoSpace ? ", no space" : ""));
+      Put("kept", place.name);
+      Break(place.path, effect);
+      place.provoke(db());
+      EXPECT_FALSE(WritesWork());
+      EXPECT_EQ(Get("kept"), place.name) << "reads go on";
+      EXPECT_EQ(Number("rocksdb.is-write-stopped"), 1u);
+      EXPECT_GT(Number("rocksdb.background-errors"), 0u);
+      EXPECT_NE(Text("varve.background-error"), "OK");
+      faults().ClearFaults();
+      EXPECT_TRUE(Eventually([&] { return WritesWork(); }, kHealsWithinSeconds));
+      EXPECT_EQ(Number("rocksdb.is-write-stopped"), 0u);
+      EXPECT_EQ(Number("rocksdb.background-errors"), 0u);
+      EXPECT_EQ(Text("varve.background-error"), "OK");
+      ASSERT_TRUE(db()->Flush(FlushOptions()).ok());
+    }
+  }
+  Reopen();
+  EXPECT_EQ(Get("kept"), "manifest");
+  EXPECT_EQ(Get("probe"), "p");
+}
+
+TEST_F(ErrorRecoveryTest, ResumeTriesAtOnce) {
+  options_.max_bgerror_resume_count = 0;
+  Open();
+  EXPECT_TRUE(db()->Resume().ok()) << "nothing to resume from";
+  for (const Place& place : kPlaces) {
+    SCOPED_TRACE(place.name);
+    Put("kept", place.name);
+    Break(place.path);
+    place.provoke(db());
+    EXPECT_FALSE(db()->Resume().ok()) << "the cause is still there";
+    EXPECT_FALSE(WritesWork());
+    faults().ClearFaults();
+    EXPECT_FALSE(WritesWork()) << "automatic recovery was turned off";
+    ASSERT_TRUE(db()->Resume().ok());
+    EXPECT_TRUE(WritesWork());
+    EXPECT_EQ(Get("kept"), place.name);
+  }
+}
+
+TEST_F(ErrorRecoveryTest, AFailedCompactionStopsNoWrites) {
+  options_.disable_auto_compactions = false;
+  options_.level0_file_num_compaction_trigger = 2;
+  Open();
+  MakeBottom();
+  MakeTable({"a", "z"});
+  Put("a", "2");
+  Put("z", "2");
+  // The flush makes one table, and the compaction that it causes the next.
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kCreate);
+  rule.path_contains = ".sst";
+  rule.nth = 2;
+  rule.sticky = true;
+  faults().Inject(rule);
+  Flush();
+  EXPECT_TRUE(Eventually([&] { return Number("rocksdb.background-errors") > 0; }));
+  EXPECT_TRUE(WritesWork());
+  EXPECT_EQ(Number("rocksdb.is-write-stopped"), 0u);
+  EXPECT_EQ(Get("a"), "2");
+  EXPECT_FALSE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+  faults().ClearFaults();
+  EXPECT_TRUE(Eventually([&] { return Levels().substr(0, 1) == "0"; }, kHealsWithinSeconds))
+      << Levels();
+  EXPECT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+}
+
+TEST_F(ErrorRecoveryTest, ACorruptInputIsFatal) {
+  options_.disable_auto_compactions = false;
+  options_.level0_file_num_compaction_trigger = 2;
+  Open();
+  MakeBottom();
+  const std::string path = std::string(kName) + "/" + Files(kTableFile)[0];
+  std::string bytes = ReadFile(path);
+  bytes[2] = static_cast<char>(bytes[2] ^ 1);
+  ASSERT_TRUE(Close().ok());
+  WriteFile(path, bytes);
+  Open();
+  const std::string broken = Files(kTableFile)[0];
+  MakeTable({"a", "z"});
+  MakeTable({"a", "z"});
+  EXPECT_TRUE(Eventually([&] { return Number("rocksdb.background-errors") > 0; }));
+  const Status s = db()->Put(WriteOptions(), "k", "v");
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr(broken));
+  EXPECT_TRUE(db()->Resume().IsCorruption());
+  EXPECT_EQ(Get("a"), "of a") << "the newer table answers";
+}
+
+TEST_F(ErrorRecoveryTest, SpaceThatComesBackIsUsed) {
+  options_.write_buffer_size = 64 << 10;
+  Open();
+  faults().SetByteQuota(150 << 10);
+  std::vector<std::string> acknowledged;
+  for (int i = 0; i < 100; i++) {
+    const std::string key = "k" + std::to_string(i);
+    if (!db()->Put(WriteOptions(), key, std::string(4 << 10, 'v')).ok()) break;
+    acknowledged.push_back(key);
+  }
+  EXPECT_LT(acknowledged.size(), 100u);
+  EXPECT_FALSE(WritesWork());
+  faults().ReleaseQuota();
+  EXPECT_TRUE(Eventually([&] { return WritesWork(); }, kHealsWithinSeconds));
+  Reopen();
+  for (const std::string& key : acknowledged) {
+    EXPECT_EQ(Get(key), std::string(4 << 10, 'v')) << key;
+  }
+}
+
+TEST_F(ErrorRecoveryTest, AFamilyCannotBeMadeWhileTheManifestFails) {
+  Open();
+  Break("MANIFEST", FaultEffect::kIoError);
+  ColumnFamilyHandle* handle = nullptr;
+  EXPECT_FALSE(db()->CreateColumnFamily(options_, "a", &handle).ok());
+  EXPECT_EQ(handle, nullptr);
+  faults().ClearFaults();
+  EXPECT_TRUE(Eventually([&] { return WritesWork(); }, kHealsWithinSeconds));
+  ASSERT_TRUE(db()->CreateColumnFamily(options_, "a", &handle).ok());
+  ASSERT_TRUE(db()->Put(WriteOptions(), handle, "k", "v").ok());
+  EXPECT_TRUE(db()->DestroyColumnFamilyHandle(handle).ok());
+  ASSERT_TRUE(Close().ok());
+  Open({"default", "a"});
+  EXPECT_EQ(Get("k", "a"), "v");
+}
+
+TEST_F(ErrorRecoveryTest, ClosingDoesNotWaitForRecovery) {
+  Open();
+  Put("k", "v");
+  Break(".sst");
+  EXPECT_FALSE(db()->Flush(FlushOptions()).ok());
+  EXPECT_TRUE(db()->Close().ok()) << "the log holds everything";
+  faults().ClearFaults();
+  Close().PermitUncheckedError();
+  Open();
+  EXPECT_EQ(Get("k"), "v");
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -153,7 +153,7 @@ class VARVE_EXPORT DB {
   virtual ~DB() = default;
 
   // Ends background work, flushes unless avoid_flush_during_shutdown, syncs the log. Aborted while
-  // snapshots are held. No other call may follow or run.
+  // snapshots are held or LockWAL is in force. Later calls get ShutdownInProgress.
   virtual Status Close() { return Status::NotSupported("Close"); }
 
   // Leaves an error state that allows it. Busy while automatic recovery runs.

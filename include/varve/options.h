@@ -321,7 +321,7 @@ struct VARVE_EXPORT DBOptions {
   bool two_write_queues = false;
   bool allow_2pc = false;
   bool allow_ingest_behind = false;
-  bool atomic_flush = false;
+  bool atomic_flush = false;  // Not refused: all column families are flushed together.
 
   // Several writers may fill one memtable at once.
   bool allow_concurrent_memtable_write = true;

@@ -92,8 +92,14 @@ TEST_F(StallTest, FullMemtablesStopWrites) {
   EXPECT_TRUE(s.IsIncomplete()) << s.ToString();
   EXPECT_THAT(s.ToString(), HasSubstr("max_write_buffer_number"));
   EXPECT_GT(Number("rocksdb.num-immutable-mem-table"), 0u);
-  std::thread waiting([&] { Put("patient", "p"); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::atomic<bool> started{false};
+  std::thread waiting([&] {
+    started.store(true);
+    Put("patient", "p");
+  });
+  // Nothing tells from outside that a writer waits: it gets plenty of time to come to that.
+  EXPECT_TRUE(Eventually([&] { return started.load(); }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
   waiting.join();
   EXPECT_GT(options_.statistics->getTickerCount(STALL_MICROS), 0u);

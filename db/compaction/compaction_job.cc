@@ -185,7 +185,9 @@ Status Job::RunPiece(Piece* piece) {
   const uint64_t cpu_start = clock == nullptr ? 0 : clock->CPUMicros();
   std::unique_ptr<CompactionFilter> own_filter;
   VARVE_RETURN_IF_ERROR(MakeFilter(&own_filter));
-  DeeperLevels deeper(plan_.version.get(), plan_.output_level + 1);
+  // What stays within L0 has older files beside it, which no level says: everything may be there.
+  DeeperLevels deeper(plan_.output_level == 0 ? nullptr : plan_.version.get(),
+                      plan_.output_level + 1);
   const SurvivingTombstones tombstones(inputs_.tombstones, *context_.icmp, snapshots_,
                                        plan_.bottommost, &deeper);
   TombstoneSet covering(*context_.icmp);

@@ -338,6 +338,27 @@ TEST_F(CompactionJobTest, TheLastLevelHoldsNoMarkersAndNoSequences) {
   EXPECT_EQ(result_.entries_in, result_.entries_out + result_.entries_dropped_obsolete);
 }
 
+// No level is beneath, but files of the same level are older and not among the inputs.
+TEST_F(CompactionJobTest, WithinL0DeletionsStayForOlderFiles) {
+  Put("a", "old");
+  Put("b", "old");
+  Put("c", "stays");
+  Flush();
+  Delete("a");
+  Flush();
+  DeleteRange("b", "c");
+  Flush();
+  version_ = CurrentVersion();
+  CompactionPlan plan;
+  plan.version = version_;
+  plan.inputs.push_back({0, {version_->level(0).files()[0], version_->level(0).files()[1]}});
+  plan.output_level = 0;
+  plan.target_file_bytes = UINT64_MAX;
+  Check(Compact(plan));
+  EXPECT_EQ(files_[0].size(), 2u);
+  EXPECT_EQ(ReadAll(last_), model_);
+}
+
 TEST_F(CompactionJobTest, ARangeThatOnlyDeletesStillMakesAFile) {
   Put("a", "1");
   Put("z", "1");

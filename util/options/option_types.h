@@ -12,7 +12,7 @@
 namespace varve {
 
 struct CompactionOptionsFIFO;
-struct CompactionOptionsUniversal;
+class CompactionOptionsUniversal;
 struct CompressionOptions;
 struct ConfigOptions;
 

@@ -102,10 +102,11 @@ void LogSet::ExcuseClosed() {
 IOStatus LogSet::SyncNames() {
   MutexLock lock(&mu_);
   while (syncing_) sync_done_.Wait();
-  if (!directory_dirty_ || directory_ == nullptr) return IOStatus::OK();
+  FSDirectory* const directory = directory_;
+  if (!directory_dirty_ || directory == nullptr) return IOStatus::OK();
   syncing_ = true;
   lock.Unlock();
-  IOStatus s = directory_->Fsync(IOOptions(), nullptr);
+  IOStatus s = directory->Fsync(IOOptions(), nullptr);
   lock.Lock();
   syncing_ = false;
   sync_done_.SignalAll();

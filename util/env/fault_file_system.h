@@ -13,6 +13,7 @@
 
 #include "varve/file_system.h"
 
+#include "util/env/mapped_file.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -75,7 +76,7 @@ struct FaultRule {
 };
 
 // Thread-safe. Rules may be set while files are open; they reach files opened before.
-class FaultFileSystem final : public FileSystemWrapper {
+class FaultFileSystem final : public FileSystemWrapper, public MappedFileSource {
  public:
   explicit FaultFileSystem(std::shared_ptr<FileSystem> target);
   ~FaultFileSystem() override;
@@ -99,6 +100,11 @@ class FaultFileSystem final : public FileSystemWrapper {
   // after its first part; creating files and directories fails too.
   void SetByteQuota(uint64_t bytes);
   void ReleaseQuota();
+
+  // Offers mapped files if the target does; at first this object does not, as stores cannot fail.
+  // Mapping a piece counts as kAllocate and takes all of it from the quota. Before any file is
+  // made.
+  void OfferMappedFiles() { offers_mapped_files_ = true; }
 
   // For the files that this object hands out.
   struct Verdict {
@@ -128,6 +134,8 @@ class FaultFileSystem final : public FileSystemWrapper {
   // Not supported: writes through a mapping could not be failed.
   IOStatus NewMemoryMappedFileBuffer(const std::string& f,
                                      std::unique_ptr<MemoryMappedFileBuffer>* r) override;
+  IOStatus NewMappedFile(const std::string& f, const FileOptions& options,
+                         std::unique_ptr<MappedFile>* r) override;
   IOStatus NewDirectory(const std::string& name, const IOOptions& options,
                         std::unique_ptr<FSDirectory>* r, IODebugContext* dbg) override;
   IOStatus FileExists(const std::string& f, const IOOptions& options, IODebugContext* dbg) override;
@@ -167,6 +175,7 @@ class FaultFileSystem final : public FileSystemWrapper {
   IOStatus JudgeCreation(FaultCall call, const std::string& path);
   IOStatus JudgePlain(FaultCall call, const std::string& path);
 
+  bool offers_mapped_files_ = false;
   std::array<std::atomic<uint64_t>, kFaultCallKinds> counts_{};
   mutable Mutex mutex_;
   std::vector<ActiveRule> rules_ VARVE_GUARDED_BY(mutex_);

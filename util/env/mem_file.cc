@@ -76,13 +76,14 @@ MemFile::MemFile(std::string contents, uint64_t mtime)
 
 size_t MemFile::Read(uint64_t offset, size_t n, char* scratch) const {
   MutexLock lock(&mutex_);
+  TakeStored();
   if (offset >= data_.size()) return 0;
   const size_t got = std::min(n, data_.size() - static_cast<size_t>(offset));
   if (got > 0) std::memcpy(scratch, data_.data() + offset, got);
   return got;
 }
 
-void MemFile::SaveDurable(uint64_t begin, uint64_t end) {
+void MemFile::SaveDurable(uint64_t begin, uint64_t end) const {
   end = std::min(end, durable_size_);
   if (begin >= end) return;
   for (uint64_t page = begin / kPage; page * kPage < end; ++page) {
@@ -108,6 +109,7 @@ void MemFile::Write(uint64_t offset, const Slice& data, uint64_t mtime) {
 
 void MemFile::Truncate(uint64_t size, uint64_t mtime) {
   MutexLock lock(&mutex_);
+  TakeStored();
   if (size < data_.size()) SaveDurable(size, data_.size());
   data_.resize(static_cast<size_t>(size));
   mtime_ = mtime;
@@ -115,6 +117,7 @@ void MemFile::Truncate(uint64_t size, uint64_t mtime) {
 
 void MemFile::Sync() {
   MutexLock lock(&mutex_);
+  TakeStored();
   durable_size_ = data_.size();
   saved_pages_.clear();
 }
@@ -141,6 +144,7 @@ std::string MemFile::DurableContents() const {
 std::string MemFile::AfterCrash(UnsyncedBytes unsynced, uint64_t seed) const {
   Random random(seed);
   MutexLock lock(&mutex_);
+  TakeStored();
   if (unsynced == UnsyncedBytes::kKept) return data_;
   std::string durable = DurableContents();
   switch (unsynced) {

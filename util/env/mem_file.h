@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "varve/slice.h"
 
@@ -43,6 +45,11 @@ class MemFile {
   void Truncate(uint64_t size, uint64_t mtime);
   void Sync();
 
+  // Maps [offset, offset + bytes), which becomes part of the file; whole pages. What is stored
+  // there counts as written.
+  char* Map(uint64_t offset, size_t bytes, uint64_t mtime);
+  void Unmap(const char* base);
+
   uint64_t size() const;
   uint64_t mtime() const;
 
@@ -50,15 +57,25 @@ class MemFile {
   std::string AfterCrash(UnsyncedBytes unsynced, uint64_t seed) const;
 
  private:
+  struct Piece {
+    uint64_t offset = 0;
+    size_t bytes = 0;
+    std::unique_ptr<char[]> memory;
+  };
+
+  // Brings the contents up to date with what was stored into the pieces that are mapped.
+  void TakeStored() const VARVE_REQUIRES(mutex_);
   // Keeps the durable contents of every page that overlaps [begin, end).
-  void SaveDurable(uint64_t begin, uint64_t end) VARVE_REQUIRES(mutex_);
+  void SaveDurable(uint64_t begin, uint64_t end) const VARVE_REQUIRES(mutex_);
   std::string DurableContents() const VARVE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
-  std::string data_ VARVE_GUARDED_BY(mutex_);
+  // Mutable, as whoever reads takes over first what was stored.
+  mutable std::string data_ VARVE_GUARDED_BY(mutex_);
+  std::vector<Piece> pieces_ VARVE_GUARDED_BY(mutex_);
   uint64_t durable_size_ VARVE_GUARDED_BY(mutex_) = 0;
   // By page number; clipped to the durable size.
-  std::map<uint64_t, std::string> saved_pages_ VARVE_GUARDED_BY(mutex_);
+  mutable std::map<uint64_t, std::string> saved_pages_ VARVE_GUARDED_BY(mutex_);
   uint64_t mtime_ VARVE_GUARDED_BY(mutex_);
 };
 

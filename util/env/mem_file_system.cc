@@ -194,6 +194,7 @@ IOStatus MemFileSystem::SyncDir(const std::string& dir) {
 std::shared_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashPolicy policy, uint64_t seed) const {
   std::mt19937_64 random(seed);
   auto clone = std::make_shared<MemFileSystem>(clock_);
+  clone->offers_mapped_files_ = offers_mapped_files_;
   MutexLock lock(&mutex_);
   Tree tree = policy == CrashPolicy::kKill ? current_ : durable_;
   const size_t prefix = policy == CrashPolicy::kOrderedPrefix ? random() % (pending_.size() + 1)

@@ -21,6 +21,7 @@
 #include "varve/file_system.h"
 #include "varve/system_clock.h"
 
+#include "util/env/mapped_file.h"
 #include "util/env/mem_file.h"
 #include "util/sync/mutex.h"
 
@@ -54,11 +55,12 @@ enum class MemCall {
   kCreateDir,
   kDeleteDir,
   kSyncDir,
+  kMap,  // of a piece of a mapped file, which may make it longer
 };
 
 // Thread-safe. Paths are resolved against "/". CreateDir also makes missing parents, which count as
 // durable; files can only be made in directories that exist.
-class MemFileSystem final : public FileSystem {
+class MemFileSystem final : public FileSystem, public MappedFileSource {
  public:
   // Told of every changing call before it takes effect, without locks held: the callee may call
   // back, CrashClone above all. Calls from several threads may come at the same time.
@@ -78,6 +80,9 @@ class MemFileSystem final : public FileSystem {
 
   // Null removes it. The hook must live until then, and until no call is under way.
   void SetCallHook(CallHook* hook);
+  // Whether files can be mapped; at first they cannot. Stores into mappings are no calls, so
+  // whoever wants to see every change through the hook leaves it so. Before any file is made.
+  void OfferMappedFiles() { offers_mapped_files_ = true; }
   // Changing calls so far.
   uint64_t call_count() const { return calls_.load(std::memory_order_relaxed); }
 
@@ -139,6 +144,9 @@ class MemFileSystem final : public FileSystem {
   IOStatus IsDirectory(const std::string& path, const IOOptions& options, bool* is_dir,
                        IODebugContext* dbg) override;
 
+  IOStatus NewMappedFile(const std::string& fname, const FileOptions& options,
+                         std::unique_ptr<MappedFile>* result) override;
+
   // For the files and directories that this object hands out.
   void NoteCall(MemCall call, const std::string& path);
   IOStatus SyncDir(const std::string& dir);
@@ -169,6 +177,7 @@ class MemFileSystem final : public FileSystem {
                         const FileOptions& file_opts, std::unique_ptr<FSWritableFile>* result);
 
   const std::shared_ptr<SystemClock> clock_;
+  bool offers_mapped_files_ = false;
   std::atomic<uint64_t> calls_{0};
   std::atomic<CallHook*> hook_{nullptr};
 

@@ -19,6 +19,7 @@
 #include "util/env/posix_fd.h"
 #include "util/env/posix_files.h"
 #include "util/env/posix_lock.h"
+#include "util/env/posix_mapped_file.h"
 
 namespace varve {
 
@@ -180,6 +181,17 @@ IOStatus PosixFileSystem::NewMemoryMappedFileBuffer(
   void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (base == MAP_FAILED) return IoErrorFromErrno("mmap", fname, errno);
   *result = std::make_unique<PosixMappedBuffer>(base, size);
+  return s;
+}
+
+IOStatus PosixFileSystem::NewMappedFile(const std::string& fname, const FileOptions& options,
+                                        std::unique_ptr<MappedFile>* result) {
+  result->reset();
+  if (!MayMapBeside(fname)) return IOStatus::NotSupported(fname, "is not on a disk to be mapped");
+  PosixFd fd;
+  IOStatus s = OpenFile(fname, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | CloexecFlag(options),
+                        "open for mapping", &fd);
+  if (s.ok()) *result = std::make_unique<PosixMappedFile>(fname, std::move(fd));
   return s;
 }
 

@@ -9,12 +9,14 @@
 
 #include "varve/file_system.h"
 
+#include "util/env/mapped_file.h"
+
 namespace varve {
 
 // Stateless and thread-safe. New files get mode 0644 and new directories 0755, less the umask;
 // modes of existing files are never changed. Files are not created or written through symbolic
 // links; reads follow them.
-class PosixFileSystem final : public FileSystem {
+class PosixFileSystem final : public FileSystem, public MappedFileSource {
  public:
   const char* Name() const override { return kDefaultName(); }
   const char* NickName() const override { return "posix"; }
@@ -37,6 +39,8 @@ class PosixFileSystem final : public FileSystem {
                            std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override;
   IOStatus NewMemoryMappedFileBuffer(const std::string& fname,
                                      std::unique_ptr<MemoryMappedFileBuffer>* result) override;
+  IOStatus NewMappedFile(const std::string& fname, const FileOptions& options,
+                         std::unique_ptr<MappedFile>* result) override;
   IOStatus NewDirectory(const std::string& name, const IOOptions& io_opts,
                         std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) override;
 

@@ -243,6 +243,11 @@ IOStatus WritableFileWriter::SyncWithoutFlush(bool use_fsync) {
   return SyncFile(use_fsync);
 }
 
+IOStatus WritableFileWriter::CutToSize() {
+  IOStatus s = Flush();
+  return s.ok() ? Latch(file_->Truncate(file_size(), options_.io_options, nullptr)) : s;
+}
+
 IOStatus WritableFileWriter::Close() {
   if (closed_) return has_failed() ? Failed() : IOStatus::OK();
   IOStatus s = Flush();

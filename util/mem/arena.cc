@@ -148,38 +148,4 @@ size_t Arena::UsedBytes() const {
   return sizeof(*this) + total - std::min(total, left_.load(std::memory_order_relaxed));
 }
 
-ConcurrentArena::ConcurrentArena(size_t first_block_bytes, ArenaBlockPool* pool,
-                                 size_t max_block_bytes)
-    : blocks_(first_block_bytes, pool, max_block_bytes) {
-  MutexLock lock(&mu_);
-  StartBlock();
-}
-
-char* ConcurrentArena::AllocateSlow(size_t n) {
-  MutexLock lock(&mu_);
-  if (n > blocks_.dedicated_above()) return blocks_.AddDedicated(n);
-  const size_t rounded = (n + kAlignment - 1) & ~(kAlignment - 1);
-  for (;;) {
-    // Relaxed: current_ only changes under mu_, which this thread holds.
-    Header* const block = current_.load(std::memory_order_relaxed);
-    const size_t offset = block->used.fetch_add(rounded, std::memory_order_relaxed);
-    if (offset <= block->bytes && rounded <= block->bytes - offset) return block->data + offset;
-    StartBlock();
-  }
-}
-
-void ConcurrentArena::StartBlock() {
-  const ArenaBlocks::Block block = blocks_.AddBlock();
-  Header* const header =
-      new (block.data) Header{block.data + sizeof(Header), block.bytes - sizeof(Header), {}};
-  // Release publishes the header to the acquire loads of Allocate.
-  current_.store(header, std::memory_order_release);
-}
-
-size_t ConcurrentArena::UsedBytes() const {
-  const Header* const block = current_.load(std::memory_order_acquire);
-  const size_t used = std::min(block->bytes, block->used.load(std::memory_order_relaxed));
-  return MemoryUsage() - (block->bytes - used);
-}
-
 }  // namespace varve

@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accounting and flush decision of WriteBufferManager.
+// Accounting of WriteBufferManager, its flush decision, and who waits for memory.
 
 #include "varve/write_buffer_manager.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "util/mem/cache_charge.h"
+#include "util/sync/mutex.h"
 
 namespace varve {
+
+// Locking: users_mu is held while users are called, who take their database's mutex; memory is
+// freed under such mutexes, so what FreeMem takes (waiting_mu) is another one, and a leaf.
+struct WriteBufferManagerRep {
+  Mutex users_mu;
+  std::vector<WriteBufferUser*> users VARVE_GUARDED_BY(users_mu);
+  Mutex waiting_mu;
+  CondVar changed{&waiting_mu};
+  // How many wait. A waiter adds itself before it looks at the limit again, and whoever frees
+  // memory adds zero after that. Both read and write, so one comes first: a waiter that comes
+  // second acquires what was freed, and who frees second sees the waiter.
+  std::atomic<int> waiting{0};
+};
 
 WriteBufferManager::WriteBufferManager(size_t buffer_size, std::shared_ptr<Cache> cache,
                                        bool allow_stall)
@@ -15,8 +31,8 @@ WriteBufferManager::WriteBufferManager(size_t buffer_size, std::shared_ptr<Cache
       allow_stall_(allow_stall),
       charge_(cache == nullptr
                   ? nullptr
-                  : std::make_unique<CacheCharge>(std::move(cache), CacheEntryRole::kWriteBuffer)) {
-}
+                  : std::make_unique<CacheCharge>(std::move(cache), CacheEntryRole::kWriteBuffer)),
+      rep_(std::make_unique<WriteBufferManagerRep>()) {}
 
 WriteBufferManager::~WriteBufferManager() = default;
 
@@ -33,8 +49,14 @@ bool WriteBufferManager::ShouldFlush() const {
   return memory_usage() >= limit && active >= limit / 2;
 }
 
-bool WriteBufferManager::ShouldStall() const {
-  return allow_stall_ && enabled() && IsStallThresholdExceeded();
+void WriteBufferManager::SetBufferSize(size_t new_size) {
+  buffer_size_.store(new_size, std::memory_order_relaxed);
+  NotifyWaiting();
+}
+
+void WriteBufferManager::SetAllowStall(bool new_allow_stall) {
+  allow_stall_.store(new_allow_stall, std::memory_order_relaxed);
+  NotifyWaiting();
 }
 
 void WriteBufferManager::ReserveMem(size_t mem) {
@@ -50,6 +72,40 @@ void WriteBufferManager::ScheduleFreeMem(size_t mem) {
 void WriteBufferManager::FreeMem(size_t mem) {
   memory_used_.fetch_sub(mem, std::memory_order_relaxed);
   if (charge_ != nullptr) charge_->Subtract(mem);
+  NotifyWaiting();
+}
+
+void WriteBufferManager::NotifyWaiting() {
+  if (rep_->waiting.fetch_add(0, std::memory_order_acq_rel) == 0) return;
+  MutexLock lock(&rep_->waiting_mu);
+  rep_->changed.SignalAll();
+}
+
+void WriteBufferManager::Join(WriteBufferUser* user) {
+  MutexLock lock(&rep_->users_mu);
+  rep_->users.push_back(user);
+}
+
+void WriteBufferManager::Leave(WriteBufferUser* user) {
+  MutexLock lock(&rep_->users_mu);
+  std::vector<WriteBufferUser*>& users = rep_->users;
+  users.erase(std::remove(users.begin(), users.end(), user), users.end());
+}
+
+bool WriteBufferManager::AskForMemory() {
+  MutexLock lock(&rep_->users_mu);
+  bool any = false;
+  for (WriteBufferUser* user : rep_->users) any |= user->FreeMemory();
+  return any;
+}
+
+void WriteBufferManager::WaitForChange(uint64_t micros) {
+  rep_->waiting.fetch_add(1, std::memory_order_acq_rel);
+  {
+    MutexLock lock(&rep_->waiting_mu);
+    if (ShouldStall()) rep_->changed.WaitFor(micros);
+  }
+  rep_->waiting.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace varve

@@ -35,8 +35,7 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(max_write_buffer_number, "memtables before writes stop").Dynamic().AtLeast(1),
     VARVE_ROW(min_write_buffer_number_to_merge, "memtables merged by a flush").AtLeast(1),
     VARVE_ROW(max_write_buffer_size_to_maintain, "bytes of flushed memtables kept; -1: derived")
-        .AtLeast(-1)
-        .Advisory("flushed memtables are not kept"),
+        .AtLeast(-1),
     VARVE_ROW(inplace_update_support, "overwrite in memtables").DefaultOnly(kNoFeature),
     VARVE_ROW(inplace_update_num_locks, "locks for overwriting").Dynamic().Advisory(kNoKnob),
     VARVE_ROW(memtable_prefix_bloom_size_ratio, "share of a memtable for a Bloom filter")
@@ -51,8 +50,7 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(memtable_protection_bytes_per_key, "checksums in memtables").DefaultOnly(kNoFeature),
     VARVE_ROW(memtable_max_range_deletions, "range deletions before a flush; 0: no limit")
         .Dynamic()
-        .Extended()
-        .DefaultOnly(kNoFeature),
+        .Extended(),
 
     // Compression.
     VARVE_ROW(compression, "codec").Dynamic(),

@@ -67,7 +67,7 @@ constexpr OptionRow kDbRows[] = {
         .Dynamic()
         .Advisory(kNoKnob),
     VARVE_ROW(table_cache_numshardbits, "log2 of the table cache's shards").Advisory(kNoKnob),
-    VARVE_ROW(recycle_log_file_num, "old logs kept for reuse").DefaultOnly(kNoFeature),
+    VARVE_ROW(recycle_log_file_num, "old logs kept for reuse"),
     VARVE_ROW(WAL_ttl_seconds, "seconds to keep archived logs").DefaultOnly(kNoFeature),
     VARVE_ROW(WAL_size_limit_MB, "MiB of archived logs to keep").DefaultOnly(kNoFeature),
     VARVE_ROW(allow_mmap_reads, "map tables"),
@@ -78,7 +78,9 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(is_fd_close_on_exec, "child programs get no files").DefaultOnly(kNoFeature),
     VARVE_ROW(advise_random_on_open, "tell the system that tables are read at random")
         .Advisory(kNoKnob),
-    VARVE_ROW(compaction_readahead_size, "bytes read ahead by compactions").Dynamic(),
+    VARVE_ROW(compaction_readahead_size, "bytes read ahead by compactions")
+        .Dynamic()
+        .Advisory("inputs are read ahead in pieces of a fixed size"),
     VARVE_ROW(writable_file_max_buffer_size, "bytes buffered for an appended file").Dynamic(),
     VARVE_ROW(bytes_per_sync, "write tables out every so many bytes; 0: never").Dynamic(),
     VARVE_ROW(wal_bytes_per_sync, "write logs out every so many bytes; 0: never").Dynamic(),
@@ -122,20 +124,20 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(delayed_write_rate, "bytes a second for slowed writes; 0: derived").Dynamic(),
     VARVE_ROW(enable_pipelined_write, "overlap groups of writes")
         .Advisory("one commit path serves both settings"),
-    VARVE_ROW(unordered_write, "insert without order").DefaultOnly(kNoFeature),
-    VARVE_ROW(two_write_queues, "a queue for log-only writes").DefaultOnly(kNoFeature),
+    VARVE_ROW(unordered_write, "a write returns before those ahead of it are visible"),
+    VARVE_ROW(two_write_queues, "a queue for log-only writes")
+        .Advisory("one commit path serves both settings"),
     VARVE_ROW(allow_2pc, "two-phase commit").DefaultOnly(kNoFeature),
     VARVE_ROW(allow_ingest_behind, "room below all data").DefaultOnly(kNoFeature),
     VARVE_ROW(atomic_flush, "flush column families together"),
-    VARVE_ROW(allow_concurrent_memtable_write, "several writers in one memtable")
-        .Advisory("one commit path serves both settings"),
+    VARVE_ROW(allow_concurrent_memtable_write, "several writers in one memtable"),
     VARVE_ROW(enable_write_thread_adaptive_yield, "spin before sleeping").Advisory(kNoKnob),
     VARVE_ROW(max_write_batch_group_size_bytes, "bytes of a group of writes").Advisory(kNoKnob),
     VARVE_ROW(write_thread_max_yield_usec, "microseconds to spin").Advisory(kNoKnob),
     VARVE_ROW(write_thread_slow_yield_usec, "microseconds of a slow yield").Advisory(kNoKnob),
     VARVE_ROW(use_adaptive_mutex, "mutex that spins").Advisory(kNoKnob),
     VARVE_ROW(manual_wal_flush, "the log is written by FlushWAL only"),
-    VARVE_ROW(wal_compression, "codec of the log").DefaultOnly(kNoFeature),
+    VARVE_ROW(wal_compression, "codec of the log: none or zstd"),
 
     // Contents.
     VARVE_ROW(allow_data_in_errors, "keys in error messages").Advisory("messages never hold keys"),

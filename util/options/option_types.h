@@ -4,16 +4,17 @@
 // What the schema knows about the type of a field: its text form, equality, valid values.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "varve/options.h"
 #include "varve/status.h"
+#include "varve/table.h"
 
 namespace varve {
 
-struct CompactionOptionsFIFO;
-class CompactionOptionsUniversal;
-struct CompressionOptions;
 struct ConfigOptions;
 
 // How to print options.
@@ -49,6 +50,52 @@ struct OptionType {
 template <typename T>
 const OptionType& OptionTypeOf();
 
+// Values.
+template <>
+const OptionType& OptionTypeOf<bool>();
+template <>
+const OptionType& OptionTypeOf<int32_t>();
+template <>
+const OptionType& OptionTypeOf<uint32_t>();
+template <>
+const OptionType& OptionTypeOf<int64_t>();
+template <>
+const OptionType& OptionTypeOf<uint64_t>();
+template <>
+const OptionType& OptionTypeOf<double>();
+template <>
+const OptionType& OptionTypeOf<std::string>();
+template <>
+const OptionType& OptionTypeOf<CompressionType>();
+template <>
+const OptionType& OptionTypeOf<CompactionStyle>();
+template <>
+const OptionType& OptionTypeOf<CompactionPri>();
+template <>
+const OptionType& OptionTypeOf<CompactionStopStyle>();
+template <>
+const OptionType& OptionTypeOf<WALRecoveryMode>();
+template <>
+const OptionType& OptionTypeOf<InfoLogLevel>();
+template <>
+const OptionType& OptionTypeOf<ChecksumType>();
+template <>
+const OptionType& OptionTypeOf<PinningTier>();
+template <>
+const OptionType& OptionTypeOf<BlockBasedTableOptions::IndexType>();
+template <>
+const OptionType& OptionTypeOf<BlockBasedTableOptions::DataBlockIndexType>();
+template <>
+const OptionType& OptionTypeOf<BlockBasedTableOptions::BlockSearchType>();
+template <>
+const OptionType& OptionTypeOf<BlockBasedTableOptions::IndexShorteningMode>();
+template <>
+const OptionType& OptionTypeOf<BlockBasedTableOptions::PrepopulateBlockCache>();
+template <>
+const OptionType& OptionTypeOf<std::vector<int>>();
+template <>
+const OptionType& OptionTypeOf<std::vector<CompressionType>>();
+
 // Fields that are structs themselves.
 template <>
 const OptionType& OptionTypeOf<CompressionOptions>();
@@ -56,5 +103,7 @@ template <>
 const OptionType& OptionTypeOf<CompactionOptionsUniversal>();
 template <>
 const OptionType& OptionTypeOf<CompactionOptionsFIFO>();
+template <>
+const OptionType& OptionTypeOf<MetadataCacheOptions>();
 
 }  // namespace varve

@@ -106,6 +106,28 @@ Status CheckObjects(const ColumnFamilyOptions& cf) {
   return CheckTableOptions(*table, cf);
 }
 
+// Which ways of writing exclude each other: the rules of RocksDB, so that a configuration works
+// with both engines or with neither.
+Status CheckWriteModes(const DBOptions& db) {
+  if (db.unordered_write && !db.allow_concurrent_memtable_write) {
+    return Status::InvalidArgument(
+        "DBOptions::unordered_write: set without allow_concurrent_memtable_write");
+  }
+  if (db.unordered_write && db.enable_pipelined_write) {
+    return Status::InvalidArgument(
+        "DBOptions::unordered_write: set together with enable_pipelined_write");
+  }
+  if (db.atomic_flush && db.enable_pipelined_write) {
+    return Status::InvalidArgument(
+        "DBOptions::atomic_flush: set together with enable_pipelined_write");
+  }
+  if (db.two_write_queues && db.enable_pipelined_write) {
+    return Status::NotSupported(
+        "DBOptions::two_write_queues: set together with enable_pipelined_write");
+  }
+  return Status::OK();
+}
+
 }  // namespace
 
 Status ValidateDbOptions(const DBOptions& db) {
@@ -116,10 +138,19 @@ Status ValidateDbOptions(const DBOptions& db) {
     return Status::InvalidArgument(
         "DBOptions::write_identity_file: false together with write_dbid_to_manifest");
   }
+  if (db.atomic_flush && db.enable_pipelined_write) {
+    return Status::InvalidArgument("DBOptions::atomic_flush: set with enable_pipelined_write");
+  }
+  if (db.wal_compression != kNoCompression && !CodecSupported(kZSTD)) {
+    return CodecNotSupported(kZSTD, "DBOptions::wal_compression");
+  }
+  if (db.wal_compression != kNoCompression && db.wal_compression != kZSTD) {
+    return Status::NotSupported("DBOptions::wal_compression: logs know kZSTD only");
+  }
   for (const auto& listener : db.listeners) {
     if (listener == nullptr) return Status::InvalidArgument("DBOptions::listeners: a nullptr");
   }
-  return Status::OK();
+  return CheckWriteModes(db);
 }
 
 Status ValidateColumnFamilyOptions(const ColumnFamilyOptions& cf) {

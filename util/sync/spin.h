@@ -25,8 +25,12 @@ inline void CpuPause() {
 // Thread safety: none; one per waiting thread.
 class SpinWait {
  public:
+  // `pause_rounds`: how often it only pauses. 7 rounds are 127 pauses, 2 to 5 microseconds, above
+  // which giving the core away costs less; take fewer if the other thread may have lost its core.
+  explicit SpinWait(unsigned pause_rounds = 7) : pause_rounds_(pause_rounds) {}
+
   void Once() {
-    if (round_ < kPauseRounds) {
+    if (round_ < pause_rounds_) {
       for (unsigned i = 0; i < 1u << round_; i++) CpuPause();
       round_++;
     } else {
@@ -35,12 +39,11 @@ class SpinWait {
   }
 
   // True once Once() yields: a caller with something better to do, such as sleeping, does it now.
-  [[nodiscard]] bool yielding() const { return round_ == kPauseRounds; }
+  [[nodiscard]] bool yielding() const { return round_ == pause_rounds_; }
   void Reset() { round_ = 0; }
 
  private:
-  // 127 pauses in sum: 2 to 5 microseconds, above which giving the core away costs less.
-  static constexpr unsigned kPauseRounds = 7;
+  const unsigned pause_rounds_;
   unsigned round_ = 0;
 };
 

@@ -88,10 +88,6 @@ TEST(ArenaTest, EmptyPiecesAndImpossibleSizes) {
   EXPECT_THROW((void)arena.Allocate(SIZE_MAX), std::bad_alloc);
   EXPECT_THROW((void)arena.AllocateAligned(SIZE_MAX - 2, 64), std::bad_alloc);
   EXPECT_NE(arena.Allocate(1), nullptr);
-  ConcurrentArena shared;
-  EXPECT_NE(shared.Allocate(0), nullptr);
-  EXPECT_THROW((void)shared.Allocate(SIZE_MAX), std::bad_alloc);
-  EXPECT_THROW((void)shared.Allocate(SIZE_MAX / 2), std::bad_alloc);
 }
 
 TEST(ArenaBlockPoolTest, KeepsAtMostItsBound) {
@@ -121,38 +117,11 @@ TEST(ArenaBlockPoolTest, ArenasHandTheirBlocksOn) {
   }
   EXPECT_EQ(pool.KeptBytes(), 3 * kHugePageBytes);
   {
-    ConcurrentArena arena(kHugePageBytes, &pool);
-    EXPECT_EQ(pool.KeptBytes(), 2 * kHugePageBytes);
+    Arena arena(kHugePageBytes, &pool);
     (void)arena.Allocate(100);
+    EXPECT_EQ(pool.KeptBytes(), 2 * kHugePageBytes);
   }
   EXPECT_EQ(pool.KeptBytes(), 3 * kHugePageBytes);
-}
-
-TEST(ConcurrentArenaTest, ThreadsGetSeparatePieces) {
-  ConcurrentArena arena;
-  constexpr int kThreads = 4;
-  std::vector<std::vector<Piece>> pieces(kThreads);
-  std::vector<std::thread> threads;
-  std::atomic<size_t> asked{0};
-  for (int t = 0; t < kThreads; t++) {
-    threads.emplace_back([&, t] {
-      std::mt19937 random(static_cast<uint32_t>(t));
-      for (int i = 0; i < 20000; i++) {
-        const size_t bytes = i % 1000 == 0 ? random() % 30000 : random() % 200;
-        const size_t alignment = i % 10 == 0 ? 64 : 8;
-        char* const data = arena.AllocateAligned(bytes, alignment);
-        ASSERT_EQ(reinterpret_cast<uintptr_t>(data) % alignment, 0u);
-        pieces[static_cast<size_t>(t)].push_back({data, bytes, static_cast<char>(t * 50 + i)});
-        std::memset(data, pieces[static_cast<size_t>(t)].back().fill, bytes);
-        asked += bytes;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const std::vector<Piece>& own : pieces) CheckUntouched(own);
-  EXPECT_GE(arena.UsedBytes(), asked.load());
-  EXPECT_GE(arena.MemoryUsage(), arena.UsedBytes());
-  EXPECT_LE(arena.UsedBytes(), 2 * asked.load());
 }
 
 }  // namespace

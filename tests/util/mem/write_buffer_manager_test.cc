@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -123,6 +124,58 @@ TEST(WriteBufferManager, StallsOnlyIfAllowed) {
   EXPECT_FALSE(plain.ShouldStall());
   EXPECT_TRUE(stalling.ShouldStall());
   EXPECT_TRUE(stalling.allow_stall());
+}
+
+TEST(WriteBufferManager, StallsCanBeSwitched) {
+  WriteBufferManager manager(100);
+  manager.ReserveMem(100);
+  manager.SetAllowStall(true);
+  EXPECT_TRUE(manager.ShouldStall());
+  manager.SetBufferSize(101);
+  EXPECT_FALSE(manager.ShouldStall());
+  manager.SetBufferSize(0);
+  EXPECT_FALSE(manager.ShouldStall()) << "no limit";
+}
+
+class User final : public WriteBufferUser {
+ public:
+  explicit User(bool can_free) : can_free_(can_free) {}
+  bool FreeMemory() override {
+    asked++;
+    return can_free_;
+  }
+  int asked = 0;
+
+ private:
+  const bool can_free_;
+};
+
+TEST(WriteBufferManager, AllUsersAreAskedForMemory) {
+  WriteBufferManager manager(100, nullptr, /*allow_stall=*/true);
+  EXPECT_FALSE(manager.AskForMemory()) << "nobody is there";
+  User poor(false);
+  User rich(true);
+  manager.Join(&poor);
+  EXPECT_FALSE(manager.AskForMemory());
+  manager.Join(&rich);
+  EXPECT_TRUE(manager.AskForMemory());
+  manager.Leave(&rich);
+  EXPECT_FALSE(manager.AskForMemory());
+  EXPECT_EQ(poor.asked, 3);
+  EXPECT_EQ(rich.asked, 1);
+}
+
+TEST(WriteBufferManager, FreedMemoryEndsTheWait) {
+  WriteBufferManager manager(100, nullptr, /*allow_stall=*/true);
+  manager.ReserveMem(150);
+  std::thread freeing([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    manager.FreeMem(60);
+  });
+  const auto start = std::chrono::steady_clock::now();
+  while (manager.ShouldStall()) manager.WaitForChange(60 * 1000 * 1000);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  freeing.join();
 }
 
 TEST(WriteBufferManager, ChargesTheCacheInSteps) {

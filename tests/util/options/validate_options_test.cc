@@ -69,15 +69,12 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleUniversal; }},
       {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleFIFO; }},
       {"enable_blob_files", [](Options* o) { o->enable_blob_files = true; }},
-      {"unordered_write", [](Options* o) { o->unordered_write = true; }},
-      {"two_write_queues", [](Options* o) { o->two_write_queues = true; }},
       {"allow_2pc", [](Options* o) { o->allow_2pc = true; }},
       {"timestamps", [](Options* o) { o->comparator = BytewiseComparatorWithU64Ts(); }},
       {"inplace_update_support", [](Options* o) { o->inplace_update_support = true; }},
       {"memtable_factory",
        [](Options* o) { o->memtable_factory = std::make_shared<OtherMemTable>(); }},
-      {"recycle_log_file_num", [](Options* o) { o->recycle_log_file_num = 1; }},
-      {"wal_compression", [](Options* o) { o->wal_compression = kZSTD; }},
+      {"wal_compression", [](Options* o) { o->wal_compression = kLZ4Compression; }},
       {"ttl", [](Options* o) { o->ttl = 3600; }},
       {"periodic_compaction_seconds", [](Options* o) { o->periodic_compaction_seconds = 3600; }},
       {"db_paths", [](Options* o) { o->db_paths.emplace_back("/x", 1); }},
@@ -101,6 +98,7 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
 TEST(ValidateOptionsTest, NonsenseIsInvalidByName) {
   const std::vector<Refusal> refusals = {
       {"env", [](Options* o) { o->env = nullptr; }},
+      {"atomic_flush", [](Options* o) { o->atomic_flush = o->enable_pipelined_write = true; }},
       {"comparator", [](Options* o) { o->comparator = nullptr; }},
       {"table_factory", [](Options* o) { o->table_factory = nullptr; }},
       {"memtable_factory", [](Options* o) { o->memtable_factory = nullptr; }},
@@ -130,6 +128,29 @@ TEST(ValidateOptionsTest, NonsenseIsInvalidByName) {
     EXPECT_TRUE(s.IsInvalidArgument()) << refusal.name << ": " << s.ToString();
     EXPECT_NE(s.ToString().find(refusal.name), std::string::npos) << s.ToString();
   }
+}
+
+TEST(ValidateOptionsTest, WaysOfWritingExcludeEachOtherAsInRocksDb) {
+  Options o;
+  o.unordered_write = true;
+  EXPECT_TRUE(ValidateOptions(o, o).ok());
+  o.two_write_queues = true;
+  EXPECT_TRUE(ValidateOptions(o, o).ok());
+  o.atomic_flush = true;
+  EXPECT_TRUE(ValidateOptions(o, o).ok());
+  o.allow_concurrent_memtable_write = false;
+  EXPECT_TRUE(ValidateOptions(o, o).IsInvalidArgument());
+  o.unordered_write = false;
+  EXPECT_TRUE(ValidateOptions(o, o).ok());
+  o.enable_pipelined_write = true;
+  EXPECT_TRUE(ValidateOptions(o, o).IsInvalidArgument()) << "with atomic_flush";
+  o.atomic_flush = false;
+  EXPECT_TRUE(ValidateOptions(o, o).IsNotSupported()) << "with two_write_queues";
+  o.two_write_queues = false;
+  EXPECT_TRUE(ValidateOptions(o, o).ok());
+  o.allow_concurrent_memtable_write = true;
+  o.unordered_write = true;
+  EXPECT_TRUE(ValidateOptions(o, o).IsInvalidArgument()) << "with unordered_write";
 }
 
 TEST(ValidateOptionsTest, CommonSettingsAreAccepted) {

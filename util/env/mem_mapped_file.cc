@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Owns the mapped files of a MemFileSystem, and what a MemFile does for them: stored bytes are
+// taken over into the contents whenever somebody asks for these.
+
+#include <algorithm>
+#include <cstring>
+
+#include "util/env/mem_file_system.h"
+
+// As the kernel reads a page that somebody is storing into: each byte as it is at that moment. Who
+// must see a store (a sync that came after it, a reader) is told of it in an order of its own.
+#if defined(__SANITIZE_THREAD__) || defined(__clang__)
+#define VARVE_READS_LIKE_A_KERNEL __attribute__((no_sanitize("thread"), noinline))
+#else
+#define VARVE_READS_LIKE_A_KERNEL
+#endif
+
+namespace varve {
+
+namespace {
+
+VARVE_READS_LIKE_A_KERNEL void CopyStored(char* out, const char* stored, size_t n) {
+  const volatile char* from = stored;
+  volatile char* to = out;
+  for (size_t i = 0; i < n; i++) to[i] = from[i];
+}
+
+class MemMappedFile final : public MappedFile {
+ public:
+  MemMappedFile(MemFileSystem* fs, std::string path, std::shared_ptr<MemFile> file)
+      : fs_(fs), path_(std::move(path)), file_(std::move(file)) {}
+
+  IOStatus Map(uint64_t offset, size_t bytes, char** base) override {
+    fs_->NoteCall(MemCall::kMap, path_);
+    *base = file_->Map(offset, bytes, fs_->NowSeconds());
+    return IOStatus::OK();
+  }
+  void Unmap(char* base, size_t) override { file_->Unmap(base); }
+  IOStatus Sync(bool) override {
+    fs_->NoteCall(MemCall::kSync, path_);
+    file_->Sync();
+    return IOStatus::OK();
+  }
+  IOStatus Truncate(uint64_t size) override {
+    fs_->NoteCall(MemCall::kTruncate, path_);
+    file_->Truncate(size, fs_->NowSeconds());
+    return IOStatus::OK();
+  }
+  IOStatus Close() override { return IOStatus::OK(); }
+
+ private:
+  MemFileSystem* const fs_;
+  const std::string path_;
+  const std::shared_ptr<MemFile> file_;
+};
+
+}  // namespace
+
+char* MemFile::Map(uint64_t offset, size_t bytes, uint64_t mtime) {
+  MutexLock lock(&mutex_);
+  const auto end = static_cast<size_t>(offset) + bytes;
+  if (data_.size() < end) data_.resize(end);
+  mtime_ = mtime;
+  Piece piece;
+  piece.offset = offset;
+  piece.bytes = bytes;
+  piece.memory = std::make_unique<char[]>(bytes);
+  std::memcpy(piece.memory.get(), data_.data() + offset, bytes);
+  pieces_.push_back(std::move(piece));
+  return pieces_.back().memory.get();
+}
+
+void MemFile::Unmap(const char* base) {
+  MutexLock lock(&mutex_);
+  TakeStored();
+  pieces_.erase(std::find_if(pieces_.begin(), pieces_.end(),
+                             [&](const Piece& piece) { return piece.memory.get() == base; }));
+}
+
+void MemFile::TakeStored() const {
+  char page[kPage];
+  for (const Piece& piece : pieces_) {
+    for (size_t at = 0; at < piece.bytes; at += kPage) {
+      CopyStored(page, piece.memory.get() + at, kPage);
+      const uint64_t offset = piece.offset + at;
+      if (std::memcmp(page, data_.data() + offset, kPage) == 0) continue;
+      SaveDurable(offset, offset + kPage);
+      std::memcpy(data_.data() + offset, page, kPage);
+    }
+  }
+}
+
+IOStatus MemFileSystem::NewMappedFile(const std::string& fname, const FileOptions& options,
+                                      std::unique_ptr<MappedFile>* result) {
+  result->reset();
+  if (!offers_mapped_files_) return IOStatus::NotSupported(fname, "mapped files are switched off");
+  std::unique_ptr<FSWritableFile> made;
+  IOStatus s = NewWritableFile(fname, options, &made, nullptr);
+  std::shared_ptr<MemFile> file;
+  if (s.ok()) s = Find(fname, &file);
+  if (s.ok()) *result = std::make_unique<MemMappedFile>(this, fname, std::move(file));
+  return s;
+}
+
+}  // namespace varve

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/posix_mapped_file.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+#include <cerrno>
+
+#include "util/env/io_error.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+
+namespace varve {
+
+namespace {
+
+// Takes the page faults now, which is far cheaper than one at a time later. A kernel that cannot
+// leaves them for later.
+int Populate(void* base, size_t bytes) {
+  if (::madvise(base, bytes, MADV_POPULATE_WRITE) == 0) return 0;
+  const int err = errno;
+  // A page that cannot be had, where a store would have raised a signal.
+  return err == EFAULT || err == EHWPOISON ? err : 0;
+}
+
+}  // namespace
+
+bool MayMapBeside(const std::string& fname) {
+  const size_t slash = fname.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : fname.substr(0, slash + 1);
+  struct statfs st = {};
+  if (::statfs(directory.c_str(), &st) != 0) return false;
+  // Of the ext family those without extents share the number; they refuse the allocation.
+  const auto type = static_cast<unsigned long>(st.f_type);
+  return type == EXT4_SUPER_MAGIC || type == TMPFS_MAGIC || type == XFS_SUPER_MAGIC;
+}
+
+IOStatus PosixMappedFile::Map(uint64_t offset, size_t bytes, char** base) {
+  int r = 0;
+  do {
+    r = ::fallocate(fd_.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (r != 0 && errno == EINTR);
+  if (r != 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) {
+    return IOStatus::NotSupported(path_, "no space can be reserved");
+  }
+  if (r != 0) return IoErrorAt("allocate", path_, offset, errno);
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(),
+                              static_cast<off_t>(offset));
+  if (mapped == MAP_FAILED) return IoErrorAt("mmap", path_, offset, errno);
+  const int err = Populate(mapped, bytes);
+  if (err != 0) {
+    (void)::munmap(mapped, bytes);
+    return IoErrorAt("populate", path_, offset, err);
+  }
+  *base = static_cast<char*>(mapped);
+  return IOStatus::OK();
+}
+
+void PosixMappedFile::Unmap(char* base, size_t bytes) {
+  (void)::munmap(base, bytes);
+}
+
+IOStatus PosixMappedFile::Close() {
+  const int err = fd_.Close();
+  return err == 0 ? IOStatus::OK() : IoErrorFromErrno("close", path_, err);
+}
+
+}  // namespace varve

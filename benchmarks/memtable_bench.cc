@@ -4,10 +4,12 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "varve/comparator.h"
@@ -20,19 +22,50 @@ namespace {
 
 constexpr size_t kKeyBytes = 16;
 constexpr size_t kValueBytes = 100;
+// Fills what a write buffer of 64 MB holds.
+constexpr size_t kEntries = 450000;
+
+enum Shape : int { kRandom, kSequential, kClustered, kOverwrite, kOneKey };
+// What keys begin with in tables of keys that share their first bytes.
+constexpr char kPrefix[] = "user:000";
 
 const InternalKeyComparator& Order() {
   static const InternalKeyComparator order(BytewiseComparator());
   return order;
 }
 
+// Of a benchmark that adds all entries in each iteration.
+void CountEntries(benchmark::State* state) {
+  state->counters["ns/entry"] = benchmark::Counter(
+      static_cast<double>(kEntries) * static_cast<double>(state->iterations()) / 1e9,
+      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
 // Keys in the form of db_bench: a big-endian number, then '0's.
 class Keys {
  public:
-  Keys(size_t n, bool shuffled) : bytes_(n * kKeyBytes, '0') {
+  Keys(size_t n, int shape) : bytes_(n * kKeyBytes, '0') {
     std::mt19937_64 random(301);
+    uint64_t cluster = 0;
     for (size_t i = 0; i < n; i++) {
-      const uint64_t number = shuffled ? random() % (n * 10) : i;
+      uint64_t number = 0;
+      switch (shape) {
+        case kRandom:
+          number = random() % (n * 10);
+          break;
+        case kSequential:
+          number = i;
+          break;
+        case kClustered:  // runs of 16 at random places
+          if (i % 16 == 0) cluster = random() % (n * 10);
+          number = cluster + i % 16;
+          break;
+        case kOverwrite:
+          number = random() % (n / 8);
+          break;
+        default:
+          break;
+      }
       EncodeFixed64(&bytes_[i * kKeyBytes], ByteSwap(number));
     }
   }
@@ -42,72 +75,166 @@ class Keys {
   std::string bytes_;
 };
 
-std::unique_ptr<MemTable> Filled(const Keys& keys, size_t n) {
+std::unique_ptr<MemTable> NewTable() {
   MemTableOptions options;
   options.write_buffer_bytes = size_t{1} << 30;
-  auto mem = std::make_unique<MemTable>(Order(), options, 1);
+  return std::make_unique<MemTable>(Order(), options, 1);
+}
+
+void Fill(MemTable* mem, const Keys& keys, size_t begin, size_t end) {
   const std::string value(kValueBytes, 'v');
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = begin; i < end; i++) {
     if (!mem->Add(i + 1, kTypeValue, keys[i], value).ok()) std::abort();
   }
+}
+
+std::unique_ptr<MemTable> Filled(const Keys& keys, size_t n) {
+  auto mem = NewTable();
+  Fill(mem.get(), keys, 0, n);
   return mem;
 }
 
 void BM_Insert(benchmark::State& state) {
-  const auto n = static_cast<size_t>(state.range(0));
-  const Keys keys(n, state.range(1) != 0);
+  const Keys keys(kEntries, static_cast<int>(state.range(0)));
+  const auto threads = static_cast<size_t>(state.range(1));
   size_t bytes = 0;
   for (auto _ : state) {
-    const auto mem = Filled(keys, n);
-    bytes = mem->MemoryUsage();
+    auto mem = NewTable();
+    std::vector<std::thread> others;
+    const size_t share = kEntries / threads;
+    for (size_t t = 1; t < threads; t++) {
+      others.emplace_back([&, t] { Fill(mem.get(), keys, t * share, (t + 1) * share); });
+    }
+    Fill(mem.get(), keys, 0, share);
+    for (std::thread& other : others) other.join();
     state.PauseTiming();
-    benchmark::DoNotOptimize(mem.get());
+    bytes = mem->MemoryUsage();
+    mem.reset();
     state.ResumeTiming();
   }
-  state.SetItemsProcessed(static_cast<int64_t>(n) * state.iterations());
-  state.counters["bytes/entry"] = static_cast<double>(bytes) / static_cast<double>(n);
-  state.counters["ns/entry"] =
-      benchmark::Counter(static_cast<double>(n) * static_cast<double>(state.iterations()) / 1e9,
-                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["bytes/entry"] = static_cast<double>(bytes) / static_cast<double>(kEntries);
+  CountEntries(&state);
 }
 BENCHMARK(BM_Insert)
-    ->ArgNames({"n", "random"})
-    ->Args({1000000, 1})
-    ->Args({1000000, 0})
-    ->Args({450000, 1})
+    ->ArgNames({"shape", "threads"})
+    ->ArgsProduct({{kRandom, kSequential, kClustered, kOverwrite, kOneKey}, {1, 2}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+// Random decimal keys that share their first eight bytes; `told`: as all tables but the first are.
+void BM_InsertPrefixed(benchmark::State& state) {
+  std::mt19937_64 random(301);
+  std::vector<std::string> keys(kEntries);
+  for (std::string& key : keys) {
+    const std::string digits = std::to_string(random() % (kEntries * 10));
+    key = kPrefix + std::string(8 - digits.size(), '0') + digits;
+  }
+  const std::string value(kValueBytes, 'v');
+  MemTableOptions options;
+  options.write_buffer_bytes = size_t{1} << 30;
+  if (state.range(0) != 0) options.expected_prefix = kPrefix;
+  for (auto _ : state) {
+    auto mem = std::make_unique<MemTable>(Order(), options, 1);
+    for (size_t i = 0; i < kEntries; i++) {
+      if (!mem->Add(i + 1, kTypeValue, keys[i], value).ok()) std::abort();
+    }
+    state.PauseTiming();
+    mem.reset();
+    state.ResumeTiming();
+  }
+  CountEntries(&state);
+}
+BENCHMARK(BM_InsertPrefixed)->ArgName("told")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
+
+void BM_InsertBatch(benchmark::State& state) {
+  const Keys keys(kEntries, static_cast<int>(state.range(0)));
+  const auto batch_size = static_cast<size_t>(state.range(1));
+  const std::string value(kValueBytes, 'v');
+  std::vector<MemTableEntry> batch(batch_size);
+  for (auto _ : state) {
+    auto mem = NewTable();
+    for (size_t i = 0; i + batch_size <= kEntries; i += batch_size) {
+      for (size_t j = 0; j < batch_size; j++) {
+        batch[j] = {i + j + 1, kTypeValue, keys[i + j], value};
+      }
+      if (!mem->Add(batch).ok()) std::abort();
+    }
+    state.PauseTiming();
+    mem.reset();
+    state.ResumeTiming();
+  }
+  CountEntries(&state);
+}
+BENCHMARK(BM_InsertBatch)
+    ->ArgNames({"shape", "size"})
+    ->ArgsProduct({{kRandom, kSequential}, {8, 64}})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
 void BM_Get(benchmark::State& state) {
-  const auto n = static_cast<size_t>(state.range(0));
-  const Keys keys(n, true);
-  const auto mem = Filled(keys, n);
+  const bool hit = state.range(0) != 0;
+  const Keys keys(kEntries, kRandom);
+  const auto mem = Filled(keys, kEntries);
   std::mt19937_64 random(17);
   PinnableSlice value;
-  for (auto _ : state) {
+  std::string key;
+  const auto get = [&] {
+    key.assign(keys[random() % kEntries].data(), kKeyBytes);
+    if (!hit) key.back() = 'x';
     value.Reset();
-    PointLookup lookup(keys[random() % n], kMaxSequenceNumber, &value);
-    if (!mem->Get(&lookup)) std::abort();
+    PointLookup lookup(key, kMaxSequenceNumber, &value);
+    if (mem->Get(&lookup) != hit) std::abort();
     benchmark::DoNotOptimize(value.data());
+  };
+  if (state.range(1) != 0) {
+    for (size_t i = 0; i < kEntries; i++) get();
   }
+  for (auto _ : state) get();
+  state.counters["bytes/entry"] =
+      static_cast<double>(mem->MemoryUsage()) / static_cast<double>(kEntries);
 }
-BENCHMARK(BM_Get)->ArgName("n")->Arg(1000000)->Arg(450000);
+// The first reads of a table, and later ones. The first are few: the more there are, the later.
+BENCHMARK(BM_Get)->ArgNames({"hit", "warm"})->Args({1, 0})->Iterations(20000);
+BENCHMARK(BM_Get)->ArgNames({"hit", "warm"})->ArgsProduct({{1, 0}, {1}});
+
+// One of two operations is a read, from the first entry on.
+void BM_InsertAndGet(benchmark::State& state) {
+  const Keys keys(kEntries, kRandom);
+  const std::string content(kValueBytes, 'v');
+  PinnableSlice value;
+  for (auto _ : state) {
+    std::mt19937_64 random(17);
+    auto mem = NewTable();
+    for (size_t i = 0; i < kEntries; i++) {
+      if (!mem->Add(i + 1, kTypeValue, keys[i], content).ok()) std::abort();
+      value.Reset();
+      PointLookup lookup(keys[random() % (i + 1)], kMaxSequenceNumber, &value);
+      if (!mem->Get(&lookup)) std::abort();
+    }
+    state.PauseTiming();
+    mem.reset();
+    state.ResumeTiming();
+  }
+  state.counters["ns/pair"] = benchmark::Counter(
+      static_cast<double>(kEntries) * static_cast<double>(state.iterations()) / 1e9,
+      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(BM_InsertAndGet)->Unit(benchmark::kMillisecond);
 
 void BM_Scan(benchmark::State& state) {
-  const auto n = static_cast<size_t>(state.range(0));
-  const Keys keys(n, true);
-  const auto mem = Filled(keys, n);
+  const Keys keys(kEntries, kRandom);
+  const auto mem = Filled(keys, kEntries);
   const auto it = mem->NewIterator();
-  it->SeekToFirst();
+  const bool forward = state.range(0) != 0;
   uint64_t sum = 0;
   for (auto _ : state) {
-    if (!it->Valid()) it->SeekToFirst();
+    if (!it->Valid()) forward ? it->SeekToFirst() : it->SeekToLast();
     sum += static_cast<unsigned char>(it->value()[0]);
-    it->Next();
+    forward ? it->Next() : it->Prev();
   }
   benchmark::DoNotOptimize(sum);
 }
-BENCHMARK(BM_Scan)->ArgName("n")->Arg(1000000);
+BENCHMARK(BM_Scan)->ArgName("forward")->Arg(1)->Arg(0);
 
 }  // namespace
 }  // namespace varve

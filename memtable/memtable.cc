@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The memtable: a skip list of point entries, range tombstones beside it, an optional filter, and
-// the accounting that says when it is full.
+// The memtable: a tree of point entries, an index over their keys, range tombstones beside them, an
+// optional filter, and the accounting that says when it is full.
 
 #include "memtable/memtable.h"
 
@@ -16,10 +16,14 @@
 #include "varve/write_buffer_manager.h"
 
 #include "memtable/dynamic_bloom.h"
+#include "memtable/entry.h"
+#include "memtable/entry_arena.h"
+#include "memtable/key_tree.h"
+#include "memtable/point_index.h"
 #include "memtable/range_deletes.h"
-#include "memtable/skip_list.h"
+#include "memtable/tree_iterator.h"
+#include "util/base/status_macros.h"
 #include "util/coding/hash.h"
-#include "util/mem/arena.h"
 
 namespace varve {
 
@@ -27,6 +31,10 @@ namespace {
 
 constexpr size_t kFirstBlockBytes = 16 << 10;
 constexpr size_t kMinBlockBytes = 4 << 10;
+// So many keys show what keys begin with; the last bytes that all share are not counted on, as keys
+// that count upwards change them in the next table.
+constexpr uint64_t kEntriesWithPrefix = 1000;
+constexpr size_t kPrefixBytesLeft = 2;
 
 // Blocks of an eighth of the budget at most, so that the last one wastes little of it.
 size_t LargestBlock(const MemTableOptions& options) {
@@ -35,15 +43,43 @@ size_t LargestBlock(const MemTableOptions& options) {
   return std::bit_floor(std::clamp(wanted, kMinBlockBytes, kHugePageBytes));
 }
 
+// Nodes of the tree are taken from the arena in runs, which must be small against a block.
+uint32_t NodesAtOnce(size_t largest_block) {
+  return static_cast<uint32_t>(std::clamp<size_t>(largest_block >> 16, 1, 16));
+}
+
+Status CheckSize(const Slice& key, const Slice& value) {
+  constexpr size_t kBytesMax = std::numeric_limits<uint32_t>::max();
+  if (key.size() > kBytesMax || value.size() > kBytesMax) [[unlikely]] {
+    return Status::InvalidArgument("memtable: a key or value of 4 GiB or more");
+  }
+  return Status::OK();
+}
+
+Status NoMemory() {
+  return Status::MemoryLimit("memtable: the system gave no memory");
+}
+
+Status IsThere() {
+  return Status::TryAgain("memtable: the key is there with the same sequence number");
+}
+
 }  // namespace
+
+static_assert(MemTable::kAddedTogether == KeyTree::kTogether);
 
 struct MemTable::Rep {
   Rep(const InternalKeyComparator& comparator, const MemTableOptions& opts)
       : icmp(comparator),
         options(opts),
         largest_block(LargestBlock(opts)),
-        arena(std::min(kFirstBlockBytes, largest_block), opts.block_pool, largest_block),
-        list(comparator, &arena),
+        arena(std::min(kFirstBlockBytes, largest_block), opts.block_pool, largest_block,
+              opts.write_buffer_bytes),
+        tree(comparator, &arena, NodesAtOnce(largest_block), opts.expected_prefix),
+        index(tree, comparator),
+        // By hash only the same bytes can be found again, and only without a timestamp.
+        indexed(comparator.timestamp_size() == 0 &&
+                !comparator.user_comparator()->CanKeysWithDifferentByteContentsBeEqual()),
         range_deletes(comparator),
         write_buffer_bytes(opts.write_buffer_bytes) {
     if (opts.prefix_bloom_size_ratio > 0) {
@@ -65,16 +101,28 @@ struct MemTable::Rep {
   void AddToFilter(const Slice& user_key);
   bool FilterExcludes(const PointLookup& lookup) const;
   size_t MemoryUsage() const {
-    return arena.MemoryUsage() + range_deletes.MemoryUsage() +
+    return arena.MemoryUsage() + index.MemoryUsage() + range_deletes.MemoryUsage() +
            (bloom.has_value() ? bloom->MemoryUsage() : 0) + sizeof(*this);
   }
   void Charge();
+  void NoteFirst(SequenceNumber seq);
+  // How many entries there will be when the table is full, as far as one can tell.
+  uint64_t EntriesWhenFull() const;
+  // In the arena, and nowhere else so far.
+  KeyTree::Addition MakeEntry(SequenceNumber seq, ValueType type, const Slice& key,
+                              const Slice& value);
+  Status Link(const KeyTree::Addition& entry);
+  // At most kAddedTogether.
+  Status AddTogether(std::span<const MemTableEntry> entries);
+  bool GetOlder(const Slice& internal_key, PointLookup* lookup) const;
 
   const InternalKeyComparator icmp;
   const MemTableOptions options;
   const size_t largest_block;
-  ConcurrentArena arena;
-  SkipList list;
+  EntryArena arena;
+  KeyTree tree;
+  mutable PointIndex index;
+  const bool indexed;
   RangeDeletes range_deletes;
   std::optional<DynamicBloom> bloom;
   bool filter_whole_keys = false;
@@ -130,30 +178,135 @@ MemTable::~MemTable() {
   if (wbm != nullptr) wbm->FreeMem(rep_->charged.load(std::memory_order_relaxed));
 }
 
+void MemTable::Rep::NoteFirst(SequenceNumber seq) {
+  if (first_seq.load(std::memory_order_relaxed) != 0) [[likely]]
+    return;
+  SequenceNumber none = 0;
+  first_seq.compare_exchange_strong(none, seq, std::memory_order_relaxed);
+}
+
+uint64_t MemTable::Rep::EntriesWhenFull() const {
+  const uint64_t held = arena.UsedBytes();
+  const uint64_t budget = write_buffer_bytes.load(std::memory_order_relaxed);
+  return static_cast<uint64_t>(static_cast<double>(tree.totals().entries) *
+                               static_cast<double>(budget) / static_cast<double>(held));
+}
+
+KeyTree::Addition MemTable::Rep::MakeEntry(SequenceNumber seq, ValueType type, const Slice& key,
+                                           const Slice& value) {
+  const EntryArena::Piece piece = arena.Allocate(MemEntry::BytesFor(key, value));
+  const uint64_t trailer = PackSequenceAndType(seq, type);
+  MemEntry::Write(piece.data, key, trailer, value);
+  return {tree.MakeTarget(key, trailer), piece.ref, value.size()};
+}
+
+Status MemTable::Rep::Link(const KeyTree::Addition& entry) {
+  const Slice& key = entry.target.user_key;
+  if (bloom.has_value()) AddToFilter(key);
+  if (!tree.Insert(entry.target, entry.ref, entry.value_bytes)) [[unlikely]] {
+    return IsThere();
+  }
+  if (indexed && index.InUse()) {
+    index.Added(key, entry.target.trailer, entry.ref, EntriesWhenFull());
+  }
+  return Status::OK();
+}
+
 Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value) {
-  constexpr size_t kBytesMax = std::numeric_limits<uint32_t>::max();
   Rep& rep = *rep_;
-  if (key.size() > kBytesMax || value.size() > kBytesMax) [[unlikely]] {
-    return Status::InvalidArgument("memtable: a key or value of 4 GiB or more");
-  }
-  if (rep.first_seq.load(std::memory_order_relaxed) == 0) [[unlikely]] {
-    SequenceNumber none = 0;
-    rep.first_seq.compare_exchange_strong(none, seq, std::memory_order_relaxed);
-  }
+  VARVE_RETURN_IF_ERROR(CheckSize(key, value));
+  rep.NoteFirst(seq);
   try {
     if (type == kTypeRangeDeletion) [[unlikely]] {
       rep.range_deletes.Add(key, value, seq);
     } else {
-      if (rep.bloom.has_value()) rep.AddToFilter(key);
-      if (!rep.list.Insert(key, PackSequenceAndType(seq, type), value)) [[unlikely]] {
-        return Status::TryAgain("memtable: the key is there with the same sequence number");
-      }
+      VARVE_RETURN_IF_ERROR(rep.Link(rep.MakeEntry(seq, type, key, value)));
     }
   } catch (const std::bad_alloc&) {
-    return Status::MemoryLimit("memtable: the system gave no memory");
+    return NoMemory();
   }
   if (rep.options.write_buffer_manager != nullptr) rep.Charge();
   return Status::OK();
+}
+
+Status MemTable::Add(std::span<const MemTableEntry> entries) {
+  if (entries.size() == 1) {
+    const MemTableEntry& entry = entries.front();
+    return Add(entry.seq, entry.type, entry.key, entry.value);
+  }
+  if (entries.empty()) return Status::OK();
+  Rep& rep = *rep_;
+  for (const MemTableEntry& entry : entries) {
+    VARVE_RETURN_IF_ERROR(CheckSize(entry.key, entry.value));
+  }
+  rep.NoteFirst(entries.front().seq);
+  try {
+    for (size_t begin = 0; begin < entries.size(); begin += kAddedTogether) {
+      const size_t n = std::min(kAddedTogether, entries.size() - begin);
+      VARVE_RETURN_IF_ERROR(rep.AddTogether(entries.subspan(begin, n)));
+    }
+  } catch (const std::bad_alloc&) {
+    return NoMemory();
+  }
+  if (rep.options.write_buffer_manager != nullptr) rep.Charge();
+  return Status::OK();
+}
+
+Status MemTable::Rep::AddTogether(std::span<const MemTableEntry> entries) {
+  KeyTree::Addition additions[kAddedTogether];
+  size_t n = 0;
+  bool ascending = true;  // so that no two are the same
+  uint64_t last_trailer = 0;
+  for (const MemTableEntry& entry : entries) {
+    if (entry.type == kTypeRangeDeletion) [[unlikely]] {
+      range_deletes.Add(entry.key, entry.value, entry.seq);
+      continue;
+    }
+    additions[n] = MakeEntry(entry.seq, entry.type, entry.key, entry.value);
+    const uint64_t trailer = additions[n++].target.trailer;
+    ascending = ascending && (n == 1 || trailer > last_trailer);
+    last_trailer = trailer;
+  }
+  if (!ascending) [[unlikely]] {
+    for (size_t i = 0; i < n; i++) VARVE_RETURN_IF_ERROR(Link(additions[i]));
+    return Status::OK();
+  }
+  if (n == 0) return Status::OK();
+  // Neighbours find each other's leaves in the cache.
+  std::sort(additions, additions + n,
+            [](const auto& a, const auto& b) { return a.target.word < b.target.word; });
+  if (bloom.has_value()) {
+    for (size_t i = 0; i < n; i++) AddToFilter(additions[i].target.user_key);
+  }
+  size_t linked = 0;
+  const KeyTree::InsertResult result = tree.Insert({additions, n}, &linked);
+  if (indexed && index.InUse()) {
+    const uint64_t entries_at_most = EntriesWhenFull();
+    for (size_t i = 0; i < linked; i++) {
+      const KeyTree::Target& target = additions[i].target;
+      index.Added(target.user_key, target.trailer, additions[i].ref, entries_at_most);
+    }
+  }
+  switch (result) {
+    case KeyTree::InsertResult::kAll:
+      break;
+    case KeyTree::InsertResult::kIsThere:
+      return IsThere();
+    case KeyTree::InsertResult::kNoMemory:
+      return NoMemory();
+  }
+  return Status::OK();
+}
+
+bool MemTable::Rep::GetOlder(const Slice& internal_key, PointLookup* lookup) const {
+  KeyTreeIterator it(tree);
+  it.Seek(internal_key);
+  for (it.Next(); it.Valid(); it.Next()) {
+    if (!icmp.EqualUserKey(ExtractUserKey(it.key()), lookup->user_key())) break;
+    if (lookup->Offer(ExtractTrailer(it.key()), it.value(), nullptr)) return true;
+  }
+  // Whatever is older than this table is older than its tombstones as well.
+  return lookup->EndIfCovered();
 }
 
 bool MemTable::Get(PointLookup* lookup) const {
@@ -164,61 +317,32 @@ bool MemTable::Get(PointLookup* lookup) const {
   }
   if (rep.bloom.has_value() && rep.FilterExcludes(*lookup)) return lookup->EndIfCovered();
   const Slice user_key = lookup->user_key();
-  const SkipList::Node* node =
-      rep.list.LowerBound(user_key, ExtractTrailer(lookup->internal_key()));
-  for (; node != nullptr; node = node->Next()) {
-    Slice value;
-    const Slice key = node->internal_key(&value);
-    if (!rep.icmp.EqualUserKey(ExtractUserKey(key), user_key)) break;
-    if (lookup->Offer(ExtractTrailer(key), value, nullptr)) return true;
+  const uint64_t trailer = ExtractTrailer(lookup->internal_key());
+  const MemEntry* entry = nullptr;
+  if (rep.indexed) {
+    switch (rep.index.Find(*lookup, &entry)) {
+      case PointIndex::Answer::kAbsent:
+        return lookup->EndIfCovered();
+      case PointIndex::Answer::kFound:
+        // Newer than the snapshot: an older one is where the tree says.
+        if (ExtractTrailer(entry->internal_key()) > trailer) entry = nullptr;
+        break;
+      case PointIndex::Answer::kUnknown:
+        rep.index.Missed(rep.tree.totals().entries);
+        break;
+    }
   }
-  // Whatever is older than this table is older than its tombstones as well.
-  return lookup->EndIfCovered();
+  if (entry == nullptr) entry = rep.tree.LowerBound(rep.tree.MakeTarget(user_key, trailer));
+  if (entry == nullptr) return lookup->EndIfCovered();
+  Slice value;
+  const Slice key = entry->internal_key(&value);
+  if (!rep.icmp.EqualUserKey(ExtractUserKey(key), user_key)) return lookup->EndIfCovered();
+  if (lookup->Offer(ExtractTrailer(key), value, nullptr)) return true;
+  return rep.GetOlder(key, lookup);
 }
 
-namespace {
-
-class ListIterator final : public InternalIterator {
- public:
-  ListIterator(const SkipList& list, const InternalKeyComparator& icmp)
-      : list_(list), icmp_(icmp) {}
-
-  void SeekToFirst() override { Set(list_.First()); }
-  void SeekToLast() override { Set(list_.Last()); }
-  void Seek(const Slice& target) override {
-    Set(list_.LowerBound(ExtractUserKey(target), ExtractTrailer(target)));
-  }
-  void SeekForPrev(const Slice& target) override {
-    const Slice user_key = ExtractUserKey(target);
-    const uint64_t trailer = ExtractTrailer(target);
-    const SkipList::Node* const at = list_.LowerBound(user_key, trailer);
-    if (at != nullptr && icmp_.Compare(at->internal_key(), target) == 0) return Set(at);
-    Set(list_.Before(user_key, trailer));
-  }
-  void Next() override { Set(node_->Next()); }
-  void Prev() override { Set(list_.Before(ExtractUserKey(key_), ExtractTrailer(key_))); }
-  Status status() const override { return Status::OK(); }
-  bool IsValuePinned() const override { return true; }
-  bool IsKeyPinned() const override { return true; }
-
- private:
-  void Set(const SkipList::Node* node) {
-    node_ = node;
-    valid_ = node != nullptr;
-    if (!valid_) return;
-    __builtin_prefetch(node->Next());
-    key_ = node->internal_key(&value_);
-  }
-
-  const SkipList& list_;
-  const InternalKeyComparator& icmp_;
-  const SkipList::Node* node_ = nullptr;
-};
-
-}  // namespace
-
 std::unique_ptr<InternalIterator> MemTable::NewIterator() const {
-  return std::make_unique<ListIterator>(rep_->list, rep_->icmp);
+  return std::make_unique<KeyTreeIterator>(rep_->tree);
 }
 
 std::shared_ptr<const FragmentedTombstones> MemTable::RangeTombstones() const {
@@ -232,12 +356,27 @@ void MemTable::Freeze() {
   if (wbm != nullptr) wbm->ScheduleFreeMem(rep_->charged.load(std::memory_order_relaxed));
 }
 
+bool MemTable::CommonPrefix(std::string* prefix) const {
+  const Rep& rep = *rep_;
+  if (rep.icmp.order() == KeyOrder::kCustom) return false;
+  if (rep.tree.totals().entries < kEntriesWithPrefix) return false;
+  KeyTree::LeafCopy first;
+  KeyTree::LeafCopy last;
+  rep.tree.CopyFirstLeaf(&first);
+  rep.tree.CopyLastLeaf(&last);
+  const Slice a = rep.tree.EntryAt(first.slots[0].ref)->user_key();
+  const Slice b = rep.tree.EntryAt(last.slots[last.count - 1].ref)->user_key();
+  const size_t common = a.difference_offset(b);
+  prefix->assign(a.data(), common - std::min(common, kPrefixBytesLeft));
+  return true;
+}
+
 uint64_t MemTable::entry_count() const {
-  return rep_->list.totals().entries + rep_->range_deletes.count();
+  return rep_->tree.totals().entries + rep_->range_deletes.count();
 }
 
 uint64_t MemTable::deletion_count() const {
-  return rep_->list.totals().deletions;
+  return rep_->tree.totals().deletions;
 }
 
 uint64_t MemTable::range_deletion_count() const {
@@ -245,7 +384,7 @@ uint64_t MemTable::range_deletion_count() const {
 }
 
 uint64_t MemTable::data_bytes() const {
-  return rep_->list.totals().bytes + rep_->range_deletes.MemoryUsage();
+  return rep_->tree.totals().bytes + rep_->range_deletes.MemoryUsage();
 }
 
 size_t MemTable::MemoryUsage() const {
@@ -254,8 +393,13 @@ size_t MemTable::MemoryUsage() const {
 
 bool MemTable::ShouldSwitch() const {
   const Rep& rep = *rep_;
-  const size_t budget = rep.write_buffer_bytes.load(std::memory_order_relaxed);
+  // The next table fills while this one is flushed: an eighth less here is more than that less in
+  // both together.
+  const size_t limit = rep.write_buffer_bytes.load(std::memory_order_relaxed);
+  const size_t budget = limit - limit / 8;
   const size_t held = rep.MemoryUsage();
+  if (rep.arena.NearlyOutOfNames()) [[unlikely]]
+    return true;
   // Room for another whole block, as while a table is far from full.
   if (held + rep.largest_block <= budget) [[likely]]
     return false;
@@ -284,9 +428,9 @@ void MemTable::set_earliest_seq(SequenceNumber seq) {
 
 void MemTable::ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries,
                                 uint64_t* bytes) const {
-  const SkipList::Totals totals = rep_->list.totals();
-  const uint64_t first = rep_->list.EstimateRank(begin);
-  const uint64_t last = rep_->list.EstimateRank(end);
+  const KeyTree::Totals totals = rep_->tree.totals();
+  const uint64_t first = rep_->tree.EstimateRank(begin);
+  const uint64_t last = rep_->tree.EstimateRank(end);
   *entries = last > first ? std::min(last - first, totals.entries) : 0;
   *bytes = totals.entries == 0 ? 0
                                : static_cast<uint64_t>(static_cast<double>(totals.bytes) *

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <random>
 #include <string>
@@ -124,6 +125,100 @@ TEST(MemTableConcurrencyTest, OneOfManyWritersOfTheSameEntryWins) {
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(added.load(), 1000);
   CheckAt(mem, 1000);
+}
+
+TEST(MemTableConcurrencyTest, ReadsByKeyAreExactWhileTheIndexIsBuilt) {
+  constexpr SequenceNumber kEntries = 20000;
+  std::vector<std::string> keys(kEntries + 1);
+  std::mt19937_64 random(5);
+  for (std::string& key : keys) key = std::to_string(random() % 3000);
+  MemTable mem(BytewiseOrder(), {}, 1);
+  std::atomic<SequenceNumber> published{0};
+  std::vector<std::thread> readers;
+  for (int r = 0; r < 3; r++) {
+    readers.emplace_back([&, r] {
+      std::mt19937_64 own(static_cast<uint64_t>(r));
+      PinnableSlice value;
+      for (;;) {
+        const SequenceNumber newest = published.load(std::memory_order_acquire);
+        if (newest == 0) continue;
+        // Some at old snapshots, most of what was written last.
+        const SequenceNumber back =
+            own() % (own() % 4 == 0 ? newest : std::min<uint64_t>(newest, 9));
+        const SequenceNumber seq = newest - back;
+        value.Reset();
+        PointLookup lookup(keys[seq], seq, &value);
+        ASSERT_TRUE(mem.Get(&lookup)) << seq;
+        ASSERT_EQ(lookup.found_seq(), seq);
+        if (newest == kEntries) return;
+      }
+    });
+  }
+  for (SequenceNumber seq = 1; seq <= kEntries;) {
+    std::vector<MemTableEntry> batch;
+    const SequenceNumber end = std::min(kEntries + 1, seq + 1 + random() % 40);
+    for (; seq < end; seq++) batch.push_back({seq, kTypeValue, keys[seq], keys[seq]});
+    ASSERT_TRUE(mem.Add(batch).ok());
+    published.store(seq - 1, std::memory_order_release);
+  }
+  for (std::thread& reader : readers) reader.join();
+}
+
+// Batches and single entries, in the same leaves: one of the threads has the finger.
+TEST(MemTableConcurrencyTest, BatchesOfManyThreadsLoseAndDoubleNothing) {
+  constexpr int kThreads = 4;
+  constexpr uint64_t kBatches = 400;
+  MemTable mem(BytewiseOrder(), {}, 1);
+  std::atomic<uint64_t> refused{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; t++) {
+    threads.emplace_back([&, t] {
+      // Two threads each add the same entries: one of the two adds of each is refused.
+      std::mt19937_64 random(static_cast<uint64_t>(t / 2));
+      SequenceNumber seq = static_cast<SequenceNumber>(t / 2) * 1000000 + 1;
+      for (uint64_t b = 0; b < kBatches; b++) {
+        const size_t size = 1 + random() % 24;
+        std::vector<std::string> keys;
+        for (size_t i = 0; i < size; i++) keys.push_back(std::to_string(random() % 2000));
+        std::vector<MemTableEntry> batch;
+        for (size_t i = 0; i < size; i++) {
+          batch.push_back({seq + i, kTypeValue, keys[i], keys[i]});
+        }
+        if (!mem.Add(batch).ok()) {
+          refused++;
+          // That says nothing about the others.
+          for (const MemTableEntry& e : batch) {
+            mem.Add(e.seq, e.type, e.key, e.value).PermitUncheckedError();
+          }
+        }
+        seq += size;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(refused.load(), 0u);
+  // Every entry is there once, however many of its batch's neighbours were refused.
+  uint64_t walked = 0;
+  std::string last;
+  const auto it = mem.NewIterator();
+  for (it->SeekToFirst(); it->Valid(); it->Next(), walked++) {
+    ASSERT_NE(it->key(), Slice(last));
+    if (!last.empty()) {
+      ASSERT_LT(BytewiseOrder().Compare(last, it->key()), 0);
+    }
+    last = it->key().ToString();
+  }
+  uint64_t expected = 0;
+  for (uint64_t t = 0; t < kThreads / 2; t++) {
+    std::mt19937_64 random(t);
+    for (uint64_t b = 0; b < kBatches; b++) {
+      const size_t size = 1 + random() % 24;
+      for (size_t i = 0; i < size; i++) random();
+      expected += size;
+    }
+  }
+  EXPECT_EQ(walked, expected);
+  EXPECT_EQ(mem.entry_count(), expected);
 }
 
 TEST(MemTableConcurrencyTest, RangeTombstonesBesideReaders) {

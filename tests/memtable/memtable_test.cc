@@ -7,10 +7,13 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "varve/comparator.h"
 #include "varve/slice_transform.h"
@@ -178,6 +181,215 @@ TEST_F(MemTableTest, TheFilterNeverHidesAKey) {
       EXPECT_EQ(Get("absent"), "(deleted)");
     }
   }
+}
+
+TEST_F(MemTableTest, ReadsByKeyStayRightWhileTheIndexIsBuiltAndGrows) {
+  for (const uint32_t keys : {3u, 500u, 20000u}) {
+    Make();
+    std::map<std::string, std::map<SequenceNumber, std::string>> model;
+    std::mt19937 random(keys);
+    for (SequenceNumber seq = 1; seq <= 20000; seq++) {
+      const std::string key = std::to_string(random() % keys);
+      if (random() % 10 == 0) {
+        ASSERT_TRUE(mem_->Add(seq, kTypeDeletion, key, "").ok());
+        model[key][seq] = "(deleted)";
+      } else {
+        Put(seq, key, std::to_string(seq));
+        model[key][seq] = std::to_string(seq);
+      }
+      // None, few, then many reads; old snapshots, and keys that nobody wrote.
+      if (random() % 20000 > seq * 4) continue;
+      const std::string probe = std::to_string(random() % (2 * keys));
+      const SequenceNumber snapshot = random() % 2 == 0 ? seq : random() % seq;
+      const auto& versions = model[probe];
+      const auto behind = versions.upper_bound(snapshot);
+      ASSERT_EQ(Get(probe, snapshot),
+                behind == versions.begin() ? "(unknown)" : std::prev(behind)->second);
+    }
+  }
+}
+
+TEST_F(MemTableTest, OlderVersionsComeInAnyOrder) {
+  // What parallel writers do: sequences of one key arrive out of order, beside reads.
+  for (SequenceNumber i = 0; i < 3000; i++) {
+    const SequenceNumber seq = (i ^ 5) + 1;
+    Put(seq, "k" + std::to_string(i / 8 % 10), std::to_string(seq));
+    Get("k0");
+  }
+  for (SequenceNumber seq = 1; seq <= 3000; seq += 7) {
+    const std::string key = "k" + std::to_string((seq - 1) / 8 % 10);
+    EXPECT_EQ(Get(key, seq), std::to_string(seq));
+  }
+}
+
+TEST_F(MemTableTest, ABatchIsTheSameAsItsEntriesOneByOne) {
+  std::mt19937 random(3);
+  MemTable single(Order(), {}, 1);
+  SequenceNumber seq = 1;
+  for (const size_t size : {0, 1, 2, 15, 16, 17, 100, 5001, 5000, 14, 15, 16}) {
+    std::vector<std::string> keys;
+    // Some batches of keys that differ only behind their first eight bytes.
+    const std::string head = size % 2 == 0 ? "the same to all of them " : "";
+    for (size_t i = 0; i < size; i++) keys.push_back(head + std::to_string(random() % 3000));
+    std::vector<MemTableEntry> batch;
+    for (const std::string& key : keys) {
+      const ValueType type = random() % 50 == 0 ? kTypeRangeDeletion : kTypeValue;
+      const Slice value = type == kTypeValue ? Slice(key) : Slice("zzz");
+      batch.push_back({seq, type, key, value});
+      ASSERT_TRUE(single.Add(seq, type, key, value).ok());
+      seq++;
+    }
+    ASSERT_TRUE(mem_->Add(batch).ok());
+  }
+  EXPECT_EQ(mem_->entry_count(), single.entry_count());
+  EXPECT_EQ(mem_->range_deletion_count(), single.range_deletion_count());
+  EXPECT_EQ(mem_->first_seq(), 1u);
+  const auto a = mem_->NewIterator();
+  const auto b = single.NewIterator();
+  b->SeekToFirst();
+  for (a->SeekToFirst(); a->Valid(); a->Next(), b->Next()) {
+    ASSERT_TRUE(b->Valid());
+    ASSERT_EQ(a->key(), b->key());
+    ASSERT_EQ(a->value(), b->value());
+  }
+  EXPECT_FALSE(b->Valid());
+}
+
+TEST_F(MemTableTest, ABatchThatRepeatsAnEntryIsRefused) {
+  const std::vector<MemTableEntry> same = {
+      {7, kTypeValue, "k", "1"}, {8, kTypeValue, "l", "2"}, {7, kTypeValue, "k", "3"}};
+  EXPECT_TRUE(mem_->Add(same).IsTryAgain());
+  EXPECT_EQ(Get("k", 9), "1");
+  // And one that repeats what an earlier one brought, whatever else is in it.
+  const std::vector<MemTableEntry> again = {{7, kTypeValue, "k", "4"}, {9, kTypeValue, "m", "5"}};
+  EXPECT_TRUE(mem_->Add(again).IsTryAgain());
+  EXPECT_EQ(Get("k", 9), "1");
+}
+
+TEST(MemTablePrefixTest, KeysWithAndWithoutTheExpectedPrefixAreInOrder) {
+  for (const Comparator* const comparator : {BytewiseComparator(), ReverseBytewiseComparator()}) {
+    const InternalKeyComparator order(comparator);
+    MemTableOptions options;
+    options.expected_prefix = "user:00";
+    MemTable with(order, options, 1);
+    MemTable without(order, {}, 2);
+    std::mt19937 random(11);
+    const std::vector<std::string> heads = {
+        "user:00", "user:00", "user:00", "user:01", "user:", "us", "", "zz", "user:00000000000"};
+    for (SequenceNumber seq = 1; seq <= 6000; seq++) {
+      std::string key = heads[random() % heads.size()];
+      for (uint32_t n = random() % 10; n > 0; n--) key.push_back(random() % 3 == 0 ? '\xff' : '0');
+      ASSERT_TRUE(with.Add(seq, kTypeValue, key, "v").ok());
+      ASSERT_TRUE(without.Add(seq, kTypeValue, key, "v").ok());
+      if (seq % 7 != 0) continue;
+      PinnableSlice value;
+      PointLookup lookup(key, seq, &value);
+      ASSERT_TRUE(with.Get(&lookup));
+      ASSERT_EQ(lookup.found_seq(), seq);
+    }
+    const auto a = with.NewIterator();
+    const auto b = without.NewIterator();
+    b->SeekToFirst();
+    for (a->SeekToFirst(); a->Valid(); a->Next(), b->Next()) {
+      ASSERT_TRUE(b->Valid());
+      ASSERT_EQ(a->key(), b->key());
+    }
+    EXPECT_FALSE(b->Valid());
+  }
+}
+
+TEST(MemTablePrefixTest, TheCommonPrefixIsThatOfAllKeysButTheLastBytes) {
+  MemTable mem(Order(), {}, 1);
+  std::string prefix;
+  SequenceNumber seq = 1;
+  for (; seq <= 999; seq++) {
+    ASSERT_TRUE(mem.Add(seq, kTypeValue, "user:" + std::to_string(100000 + seq), "").ok());
+  }
+  EXPECT_FALSE(mem.CommonPrefix(&prefix));  // too few
+  ASSERT_TRUE(mem.Add(seq++, kTypeValue, "user:100000", "").ok());
+  ASSERT_TRUE(mem.CommonPrefix(&prefix));
+  EXPECT_EQ(prefix, "user:1");  // all begin with user:100
+  ASSERT_TRUE(mem.Add(seq++, kTypeValue, "use", "").ok());
+  ASSERT_TRUE(mem.CommonPrefix(&prefix));
+  EXPECT_EQ(prefix, "u");
+  ASSERT_TRUE(mem.Add(seq++, kTypeValue, "z", "").ok());
+  ASSERT_TRUE(mem.CommonPrefix(&prefix));
+  EXPECT_EQ(prefix, "");
+}
+
+TEST(MemTableMemoryTest, WithoutMemoryNothingIsHalfDone) {
+  MemTableOptions options;
+  options.arena_block_bytes = 4096;
+  MemTable mem(Order(), options, 1);
+  // Each value takes one of the arena's names, which end long before the machine's memory.
+  const std::string value(2000, 'v');
+  SequenceNumber seq = 1;
+  Status s;
+  for (; s.ok(); seq++) s = mem.Add(seq, kTypeValue, std::to_string(seq), value);
+  EXPECT_TRUE(s.IsMemoryLimit()) << s.ToString();
+  EXPECT_TRUE(mem.ShouldSwitch());
+  const uint64_t entries = mem.entry_count();
+  EXPECT_GT(entries, 3000u);
+  EXPECT_LT(entries, seq);
+  const std::vector<MemTableEntry> batch = {{seq, kTypeValue, "a", ""},
+                                            {seq + 1, kTypeValue, "b", value}};
+  EXPECT_TRUE(mem.Add(batch).IsMemoryLimit());
+  EXPECT_EQ(mem.entry_count(), entries);
+  uint64_t walked = 0;
+  const auto it = mem.NewIterator();
+  for (it->SeekToFirst(); it->Valid(); it->Next()) walked++;
+  EXPECT_EQ(walked, entries);
+}
+
+// Orders and compares without regard to case.
+class NoCase : public Comparator {
+ public:
+  const char* Name() const override { return "test.NoCase"; }
+  int Compare(const Slice& a, const Slice& b) const override {
+    return Slice(Lower(a)).compare(Lower(b));
+  }
+  bool CanKeysWithDifferentByteContentsBeEqual() const override { return true; }
+  void FindShortestSeparator(std::string* /*start*/, const Slice& /*limit*/) const override {}
+  void FindShortSuccessor(std::string* /*key*/) const override {}
+
+ private:
+  static std::string Lower(const Slice& key) {
+    std::string lower = key.ToString();
+    for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    return lower;
+  }
+};
+
+TEST(MemTableOrderTest, KeysWithDifferentBytesMayBeTheSame) {
+  const NoCase no_case;
+  const InternalKeyComparator order(&no_case);
+  MemTable mem(order, {}, 1);
+  for (SequenceNumber seq = 1; seq <= 2000; seq++) {
+    const std::string key = (seq % 2 == 0 ? "Key" : "kEY") + std::to_string(seq / 2 % 100);
+    ASSERT_TRUE(mem.Add(seq, kTypeValue, key, std::to_string(seq)).ok());
+    PinnableSlice value;
+    PointLookup lookup("key" + std::to_string(seq / 2 % 100), seq, &value);
+    ASSERT_TRUE(mem.Get(&lookup));
+    ASSERT_EQ(value.ToString(), std::to_string(seq));
+  }
+}
+
+TEST(MemTableOrderTest, TimestampsArePartOfTheKey) {
+  const InternalKeyComparator order(BytewiseComparatorWithU64Ts());
+  MemTable mem(order, {}, 1);
+  const auto key = [](int n, uint64_t timestamp) {
+    std::string result = "key" + std::to_string(n);
+    PutFixed64(&result, timestamp);
+    return result;
+  };
+  for (SequenceNumber seq = 1; seq <= 2000; seq++) {
+    ASSERT_TRUE(mem.Add(seq, kTypeValue, key(static_cast<int>(seq % 50), seq), "v").ok());
+  }
+  // The newest timestamp of a key comes first, and a search may begin between two.
+  const auto it = mem.NewIterator();
+  it->Seek(InternalKey(key(7, 1230), kMaxSequenceNumber, kValueTypeForSeek).Encode());
+  ASSERT_TRUE(it->Valid());
+  EXPECT_EQ(ExtractUserKey(it->key()).ToString(), key(7, 1207));
 }
 
 TEST(MemTableSizeTest, IsFullJustBelowItsBudget) {

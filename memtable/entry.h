@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// How one entry lies in memory: varint32 key size | user key | 8-byte trailer | varint32 value size
+// | value, at any address. Written once, before anybody else can reach it.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "varve/slice.h"
+
+#include "util/coding/fixed.h"
+#include "util/coding/varint.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// Never constructed: a pointer to one is the address of an entry's first byte.
+class MemEntry {
+ public:
+  MemEntry() = delete;
+
+  static size_t BytesFor(const Slice& user_key, const Slice& value) {
+    return VarintLength(user_key.size()) + user_key.size() + kInternalKeyTrailerBytes +
+           VarintLength(value.size()) + value.size();
+  }
+  // Requires BytesFor() bytes at `to`.
+  static const MemEntry* Write(char* to, const Slice& user_key, uint64_t trailer,
+                               const Slice& value) {
+    char* p = EncodeVarint32(to, static_cast<uint32_t>(user_key.size()));
+    if (!user_key.empty()) memcpy(p, user_key.data(), user_key.size());
+    p += user_key.size();
+    EncodeFixed64(p, trailer);
+    p = EncodeVarint32(p + kInternalKeyTrailerBytes, static_cast<uint32_t>(value.size()));
+    if (!value.empty()) memcpy(p, value.data(), value.size());
+    return At(to);
+  }
+  static const MemEntry* At(const char* p) { return reinterpret_cast<const MemEntry*>(p); }
+
+  [[nodiscard]] Slice user_key() const {
+    uint32_t n = 0;
+    const char* const key = Key(&n);
+    return Slice(key, n);
+  }
+  [[nodiscard]] Slice internal_key() const {
+    uint32_t n = 0;
+    const char* const key = Key(&n);
+    return Slice(key, n + kInternalKeyTrailerBytes);
+  }
+  // The same, and the entry's value.
+  [[nodiscard]] Slice internal_key(Slice* value) const {
+    uint32_t n = 0;
+    const char* const key = Key(&n);
+    const char* p = key + n + kInternalKeyTrailerBytes;
+    uint32_t value_bytes = 0;
+    p = GetVarint32Ptr(p, p + kMaxVarint32Length, &value_bytes);
+    *value = Slice(p, value_bytes);
+    return Slice(key, n + kInternalKeyTrailerBytes);
+  }
+
+ private:
+  const char* Key(uint32_t* bytes) const {
+    const char* const p = reinterpret_cast<const char*>(this);
+    return GetVarint32Ptr(p, p + kMaxVarint32Length, bytes);
+  }
+};
+
+}  // namespace varve

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Searching the key tree, and copying its leaves.
+
+#include "memtable/key_tree.h"
+
+#include <algorithm>
+
+#include "memtable/key_tree_node.h"
+#include "util/sync/spin.h"
+
+namespace varve {
+
+uint64_t KeyTree::Node::Stable() const {
+  uint64_t s = state.load(std::memory_order_acquire);
+  if ((s & node_state::kRewriting) == 0) [[likely]]
+    return s;
+  SpinWait spin;
+  do {
+    spin.Once();
+    s = state.load(std::memory_order_acquire);
+  } while ((s & node_state::kRewriting) != 0);
+  return s;
+}
+
+const MemEntry* KeyTree::KeyOf(uint32_t level, EntryRef ref) const {
+  return level == 0 ? EntryAt(ref) : NodeAt(ref)->low;
+}
+
+const MemEntry* KeyTree::LowOf(const Node* leaf) {
+  return leaf->low;
+}
+
+void KeyTree::PrefetchNode(const Node* node) {
+  node->PrefetchAll();
+}
+
+int KeyTree::CompareKey(const MemEntry* key, const Target& target) const {
+  if (key == nullptr) return -1;
+  const Slice internal = key->internal_key();
+  const int order = icmp_.CompareUserKey(ExtractUserKey(internal), target.user_key);
+  if (order != 0) return order;
+  return InternalKeyComparator::CompareTrailers(ExtractTrailer(internal), target.trailer);
+}
+
+int KeyTree::CompareSlot(uint32_t level, const Slot& slot, const Target& target) const {
+  if (slot.word != target.word) return slot.word < target.word ? -1 : 1;
+  return CompareKey(KeyOf(level, slot.ref), target);
+}
+
+int KeyTree::CompareSlots(uint32_t level, const Slot& a, const Slot& b) const {
+  if (a.word != b.word) return a.word < b.word ? -1 : 1;
+  const MemEntry* const x = KeyOf(level, a.ref);
+  const MemEntry* const y = KeyOf(level, b.ref);
+  if (x == nullptr || y == nullptr) return x == y ? 0 : (x == nullptr ? -1 : 1);
+  return icmp_.Compare(x->internal_key(), y->internal_key());
+}
+
+bool KeyTree::Passes(uint32_t level, const Slot& slot, const Target& target, Side side) const {
+  if (slot.word != target.word) return slot.word < target.word;
+  const int order = CompareKey(KeyOf(level, slot.ref), target);
+  return side == Side::kAt ? order <= 0 : order < 0;
+}
+
+bool KeyTree::BelongsRight(const Node* node, const Target& target, Side side, Node** next) const {
+  *next = node->next.load(std::memory_order_acquire);
+  if (*next == nullptr) return false;
+  const uint64_t high = node->high_word.load(std::memory_order_acquire);
+  if (high != target.word) return high < target.word;
+  const int order = CompareKey((*next)->low, target);
+  return side == Side::kAt ? order <= 0 : order < 0;
+}
+
+KeyTree::Node* KeyTree::MoveRight(Node* node, const Target& target, Side side,
+                                  uint64_t* state) const {
+  for (;;) {
+    *state = node->Stable();
+    Node* next = nullptr;
+    const bool right = BelongsRight(node, target, side, &next);
+    // Between a rewrite's stores the two may not belong together.
+    if (!node->StillIs(*state)) continue;
+    if (!right) return node;
+    node = next;
+  }
+}
+
+KeyTree::Node* KeyTree::ChildOf(const Node* node, uint64_t state, const Target& target,
+                                Side side) const {
+  const uint32_t level = node_state::Level(state);
+  const uint32_t sorted = node_state::Sorted(state);
+  const uint32_t count = node_state::Count(state);
+  // The lowest slot is that of the node's own low key, and passes.
+  uint32_t at = 0;
+  for (uint32_t n = sorted; n > 1;) {
+    const uint32_t half = n / 2;
+    if (Passes(level, node->At(at + half), target, side)) at += half;
+    n -= half;
+  }
+  Slot best = node->At(at);
+  for (uint32_t i = sorted; i < count; i++) {
+    const Slot slot = node->At(i);
+    if (Passes(level, slot, target, side) && CompareSlots(level, best, slot) < 0) best = slot;
+  }
+  return NodeAt(best.ref);
+}
+
+KeyTree::Node* KeyTree::Find(const Target& target, Side side, uint32_t level,
+                             uint64_t* state) const {
+  Node* node = root_.load(std::memory_order_acquire);
+  for (;;) {
+    node = MoveRight(node, target, side, state);
+    if (node_state::Level(*state) == level) return node;
+    Node* const child = ChildOf(node, *state, target, side);
+    child->PrefetchAll();
+    // After a rewrite the node may own less: once more from where it stands.
+    if (node->StillIs(*state)) [[likely]]
+      node = child;
+  }
+}
+
+void KeyTree::FindLeaves(std::span<const Addition> additions, Node** leaves) const {
+  Node* const root = root_.load(std::memory_order_acquire);
+  std::fill_n(leaves, additions.size(), root);
+  for (uint32_t level = node_state::Level(root->Stable()); level > 0; level--) {
+    for (size_t i = 0; i < additions.size(); i++) {
+      const Target& target = additions[i].target;
+      Node* node = leaves[i];
+      uint64_t state = 0;
+      do {
+        node = MoveRight(node, target, Side::kAt, &state);
+        leaves[i] = ChildOf(node, state, target, Side::kAt);
+      } while (!node->StillIs(state));
+      leaves[i]->PrefetchAll();
+    }
+  }
+}
+
+const MemEntry* KeyTree::LowerBound(const Target& target) const {
+  for (;;) {
+    uint64_t state = 0;
+    const Node* const leaf = Find(target, Side::kAt, 0, &state);
+    const uint32_t sorted = node_state::Sorted(state);
+    const uint32_t count = node_state::Count(state);
+    uint32_t at = 0;
+    for (uint32_t n = sorted; n > 0;) {
+      const uint32_t half = n / 2;
+      if (CompareSlot(0, leaf->At(at + half), target) < 0) {
+        at += half + 1;
+        n -= half + 1;
+      } else {
+        n = half;
+      }
+    }
+    bool found = at < sorted;
+    Slot best = found ? leaf->At(at) : Slot{0, 0};
+    for (uint32_t i = sorted; i < count; i++) {
+      const Slot slot = leaf->At(i);
+      if (CompareSlot(0, slot, target) < 0) continue;
+      if (!found || CompareSlots(0, slot, best) < 0) best = slot;
+      found = true;
+    }
+    const Node* const next = leaf->next.load(std::memory_order_acquire);
+    if (!leaf->StillIs(state)) continue;
+    if (found) return EntryAt(best.ref);
+    // The low key of a leaf is its first entry.
+    return next == nullptr ? nullptr : next->low;
+  }
+}
+
+void KeyTree::Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const {
+  // By words alone, which loads no key; what ties keeps its order.
+  for (uint32_t i = sorted; i < n; i++) {
+    const Slot slot = slots[i];
+    uint32_t at = i;
+    for (; at > 0 && slot.word < slots[at - 1].word; at--) slots[at] = slots[at - 1];
+    slots[at] = slot;
+  }
+  if (sorted == n) return;
+  for (uint32_t begin = 0; begin + 1 < n;) {
+    uint32_t end = begin + 1;
+    while (end < n && slots[end].word == slots[begin].word) end++;
+    if (end - begin > 1) SortTie(level, slots + begin, end - begin);
+    begin = end;
+  }
+}
+
+void KeyTree::SortTie(uint32_t level, Slot* slots, uint32_t n) const {
+  if (level == 0) {
+    for (uint32_t i = 0; i < n; i++) __builtin_prefetch(EntryAt(slots[i].ref));
+  }
+  const auto less = [&](const Slot& a, const Slot& b) { return CompareSlots(level, a, b) < 0; };
+  for (uint32_t i = 1; i < n; i++) {
+    const Slot slot = slots[i];
+    // Runs in order, and in reverse order, are the common ones.
+    if (!less(slot, slots[i - 1])) continue;
+    Slot* const to = less(slot, slots[0]) ? slots : std::upper_bound(slots, slots + i, slot, less);
+    std::move_backward(to, slots + i, slots + i + 1);
+    *to = slot;
+  }
+}
+
+bool KeyTree::TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const {
+  const uint32_t count = node_state::Count(state);
+  for (uint32_t i = 0; i < count; i++) copy->slots[i] = leaf->At(i);
+  copy->next = leaf->next.load(std::memory_order_acquire);
+  if (!leaf->StillIs(state)) return false;
+  copy->leaf = leaf;
+  copy->count = count;
+  Sort(0, copy->slots, node_state::Sorted(state), count);
+  return true;
+}
+
+void KeyTree::CopyLeaf(const Node* leaf, LeafCopy* copy) const {
+  while (!TryCopy(leaf, leaf->Stable(), copy)) {
+  }
+}
+
+void KeyTree::CopyLeafOf(const Target& target, LeafCopy* copy) const {
+  uint64_t state = 0;
+  for (;;) {
+    const Node* const leaf = Find(target, Side::kAt, 0, &state);
+    if (TryCopy(leaf, state, copy)) return;
+  }
+}
+
+void KeyTree::CopyLeafBefore(const Target& target, LeafCopy* copy) const {
+  uint64_t state = 0;
+  for (;;) {
+    const Node* const leaf = Find(target, Side::kBefore, 0, &state);
+    if (TryCopy(leaf, state, copy)) return;
+  }
+}
+
+void KeyTree::CopyFirstLeaf(LeafCopy* copy) const {
+  CopyLeaf(first_leaf_, copy);
+}
+
+void KeyTree::CopyLastLeaf(LeafCopy* copy) const {
+  const Node* node = root_.load(std::memory_order_acquire);
+  for (;;) {
+    const uint64_t state = node->Stable();
+    const uint32_t level = node_state::Level(state);
+    const Node* const next = node->next.load(std::memory_order_acquire);
+    if (next != nullptr) {
+      node = next;
+      continue;
+    }
+    if (level == 0) {
+      if (TryCopy(node, state, copy) && copy->next == nullptr) return;
+      continue;
+    }
+    Slot last = node->At(0);
+    for (uint32_t i = 1; i < node_state::Count(state); i++) {
+      const Slot slot = node->At(i);
+      if (CompareSlots(level, last, slot) < 0) last = slot;
+    }
+    if (node->StillIs(state)) node = NodeAt(last.ref);
+  }
+}
+
+const KeyTree::Node* KeyTree::CopyLocked(const Node* leaf, LeafCopy* copy) const {
+  // The lock is no part of what readers see.
+  Node* const node = const_cast<Node*>(leaf);
+  SpinWait spin;
+  uint64_t state = node->state.load(std::memory_order_relaxed);
+  while ((state & node_state::kLocked) != 0 ||
+         !node->state.compare_exchange_weak(state, state | node_state::kLocked,
+                                            std::memory_order_acquire, std::memory_order_relaxed)) {
+    spin.Once();
+    state = node->state.load(std::memory_order_relaxed);
+  }
+  const bool whole = TryCopy(leaf, state, copy);
+  node->state.store(state, std::memory_order_release);
+  return whole ? copy->next : leaf;
+}
+
+uint32_t KeyTree::CountBefore(const LeafCopy& copy, const Target& target) const {
+  uint32_t at = 0;
+  for (uint32_t n = copy.count; n > 0;) {
+    const uint32_t half = n / 2;
+    if (CompareSlot(0, copy.slots[at + half], target) < 0) {
+      at += half + 1;
+      n -= half + 1;
+    } else {
+      n = half;
+    }
+  }
+  return at;
+}
+
+uint32_t KeyTree::CountThrough(const LeafCopy& copy, const Target& target) const {
+  const uint32_t before = CountBefore(copy, target);
+  const bool equal = before < copy.count && CompareSlot(0, copy.slots[before], target) == 0;
+  return before + (equal ? 1 : 0);
+}
+
+uint64_t KeyTree::EstimateRank(const Slice& user_key) const {
+  const Target target = MakeTarget(user_key, ~uint64_t{0});
+  const Node* node = root_.load(std::memory_order_acquire);
+  double share = 1;  // of all entries, below `node`
+  double before = 0;
+  for (;;) {
+    const uint64_t state = node->Stable();
+    const uint32_t level = node_state::Level(state);
+    const uint32_t count = node_state::Count(state);
+    uint32_t passed = 0;
+    for (uint32_t i = 0; i < count; i++) {
+      if (Passes(level, node->At(i), target, Side::kBefore)) passed++;
+    }
+    if (count == 0) return 0;
+    share /= count;
+    if (level == 0) {
+      before += share * passed;
+      break;
+    }
+    const Node* const child = ChildOf(node, state, target, Side::kBefore);
+    if (!node->StillIs(state)) continue;
+    if (passed > 0) before += share * (passed - 1);
+    node = child;
+  }
+  return static_cast<uint64_t>(before * static_cast<double>(totals().entries));
+}
+
+KeyTree::Totals KeyTree::totals() const {
+  const auto sum = [this](std::atomic<uint64_t> Counters::*counter) {
+    return (exclusive_counts_.*counter).load(std::memory_order_relaxed) +
+           (shared_counts_.*counter).load(std::memory_order_relaxed);
+  };
+  return Totals{sum(&Counters::entries), sum(&Counters::deletions), sum(&Counters::bytes)};
+}
+
+}  // namespace varve

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The order of a memtable: blocks of (key word, name) slots, linked to the right on every level, so
+// that most steps of a search compare integers and a scan copies a block at a time.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "varve/slice.h"
+
+#include "memtable/entry.h"
+#include "memtable/entry_arena.h"
+#include "util/key/internal_key.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+// Thread safety: Insert and all reads may run in any number of threads at once. Reads write
+// nothing that others see, but for CopyLocked. README.md has the argument.
+// Lifetime: entries and nodes lie in the arena, which outlives the tree, and never move.
+class KeyTree {
+ public:
+  class Node;
+  static constexpr uint32_t kSlots = 39;
+
+  struct Target {
+    uint64_t word;
+    Slice user_key;
+    uint64_t trailer;
+  };
+  struct Slot {
+    uint64_t word;
+    EntryRef ref;
+  };
+  // An entry to be linked.
+  struct Addition {
+    Target target;
+    EntryRef ref;
+    size_t value_bytes;
+  };
+  static constexpr size_t kTogether = 16;
+  enum class InsertResult : uint8_t { kAll, kIsThere, kNoMemory };
+  // What a leaf held at one moment, in order.
+  struct LeafCopy {
+    uint32_t count = 0;
+    const Node* leaf = nullptr;
+    const Node* next = nullptr;  // the leaf to the right at that moment, may be null
+    Slot slots[kSlots];
+  };
+  // What has been inserted. Statistics; they publish nothing.
+  struct Totals {
+    uint64_t entries = 0;
+    uint64_t deletions = 0;
+    uint64_t bytes = 0;  // user keys, trailers and values
+  };
+
+  // `nodes_at_once`: how many nodes are taken from the arena together. `prefix`: what most keys are
+  // expected to begin with; words are taken behind it. Throws std::bad_alloc.
+  KeyTree(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
+          const Slice& prefix = Slice());
+  KeyTree(const KeyTree&) = delete;
+  KeyTree& operator=(const KeyTree&) = delete;
+
+  [[nodiscard]] Target MakeTarget(const Slice& user_key, uint64_t trailer) const {
+    return Target{WordOf(user_key), user_key, trailer};
+  }
+  [[nodiscard]] const MemEntry* EntryAt(EntryRef ref) const {
+    return MemEntry::At(arena_->At(ref));
+  }
+
+  // Links the entry. False, with nothing changed, when the internal key is already there. Throws
+  // std::bad_alloc, with nothing changed.
+  bool Insert(const Target& target, EntryRef ref, size_t value_bytes);
+  // Links up to kTogether entries whose trailers all differ, ordered by word; their searches wait
+  // for memory together, and they are counted once. What is linked is always a prefix of them, and
+  // *linked says how long it is.
+  InsertResult Insert(std::span<const Addition> additions, size_t* linked);
+
+  // The first entry at or after the target, null if none.
+  [[nodiscard]] const MemEntry* LowerBound(const Target& target) const;
+  // The leaf where the target is or would be.
+  void CopyLeafOf(const Target& target, LeafCopy* copy) const;
+  // The leaf with the last entry before the target. Its later slots may be behind the target.
+  void CopyLeafBefore(const Target& target, LeafCopy* copy) const;
+  void CopyFirstLeaf(LeafCopy* copy) const;
+  void CopyLastLeaf(LeafCopy* copy) const;
+  // Of the leaf with that address; the root of an empty tree is a leaf, too.
+  void CopyLeaf(const Node* leaf, LeafCopy* copy) const;
+  static void PrefetchNode(const Node* node);
+  // The first key that may ever be in the leaf; null for the leftmost one.
+  [[nodiscard]] static const MemEntry* LowOf(const Node* leaf);
+  // The number of slots of the copy that lie before the target, or are not behind it.
+  [[nodiscard]] uint32_t CountBefore(const LeafCopy& copy, const Target& target) const;
+  [[nodiscard]] uint32_t CountThrough(const LeafCopy& copy, const Target& target) const;
+
+  // The leftmost leaf, and what is in `leaf` while its lock is held. For a walk that must not miss
+  // an Insert that began before it: each one either is seen, or takes the lock later.
+  [[nodiscard]] const Node* FirstLeaf() const { return first_leaf_; }
+  // Returns the next leaf.
+  const Node* CopyLocked(const Node* leaf, LeafCopy* copy) const;
+
+  // About how many entries lie before the first one of `user_key`.
+  [[nodiscard]] uint64_t EstimateRank(const Slice& user_key) const;
+  [[nodiscard]] Totals totals() const;
+
+ private:
+  // Whether a search ends left of or at a key that equals the target.
+  enum class Side : uint8_t { kAt, kBefore };
+  static constexpr uint32_t kMaxLevel = 15;
+
+  struct Counters {
+    std::atomic<uint64_t> entries{0};
+    std::atomic<uint64_t> deletions{0};
+    std::atomic<uint64_t> bytes{0};
+  };
+
+  [[nodiscard]] uint64_t WordOf(const Slice& user_key) const {
+    switch (order_) {
+      case KeyOrder::kBytewise:
+        return WordBehindPrefix(user_key);
+      case KeyOrder::kReverseBytewise:
+        return ~WordBehindPrefix(user_key);
+      case KeyOrder::kCustom:
+        break;
+    }
+    return 0;
+  }
+
+  // Never descends while keys ascend, whatever the prefix: keys before and behind those that have
+  // it share the least and the largest word.
+  [[nodiscard]] uint64_t WordBehindPrefix(const Slice& user_key) const {
+    const size_t n = prefix_.size();
+    if (n == 0) return KeyWord(user_key, 0);
+    if (user_key.starts_with(prefix_)) [[likely]]
+      return KeyWord(user_key, n);
+    return CompareBytes(user_key, prefix_) < 0 ? 0 : ~uint64_t{0};
+  }
+
+  struct NewNodeResult {
+    Node* node;
+    EntryRef ref;
+  };
+  NewNodeResult NewNode(uint32_t level, const MemEntry* low, uint64_t low_word)
+      VARVE_EXCLUDES(slab_mu_);
+  [[nodiscard]] Node* NodeAt(EntryRef ref) const {
+    return reinterpret_cast<Node*>(arena_->At(ref));
+  }
+  // What a slot of a node of that level stands for; null is before every key.
+  [[nodiscard]] const MemEntry* KeyOf(uint32_t level, EntryRef ref) const;
+  // <0 when the key sorts before the target. Null is before everything.
+  int CompareKey(const MemEntry* key, const Target& target) const;
+  int CompareSlot(uint32_t level, const Slot& slot, const Target& target) const;
+  int CompareSlots(uint32_t level, const Slot& a, const Slot& b) const;
+  // Whether a slot's key is before the target, or, for kAt, is the target.
+  bool Passes(uint32_t level, const Slot& slot, const Target& target, Side side) const;
+
+  // The node that owns the target on its level, from `node` to the right. Sets the state at which
+  // that was so.
+  Node* MoveRight(Node* node, const Target& target, Side side, uint64_t* state) const;
+  bool BelongsRight(const Node* node, const Target& target, Side side, Node** next) const;
+  Node* ChildOf(const Node* node, uint64_t state, const Target& target, Side side) const;
+  // Down to `level`.
+  Node* Find(const Target& target, Side side, uint32_t level, uint64_t* state) const;
+  // The leaves of up to kTogether targets, or leaves to the left of them if there is a split at the
+  // same time. All searches take a step before the first takes its next one.
+  void FindLeaves(std::span<const Addition> additions, Node** leaves) const;
+  // Puts slots [sorted, n) in their places.
+  void Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const;
+  void SortTie(uint32_t level, Slot* slots, uint32_t n) const;
+  bool TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const;
+
+  bool TakeFinger();
+  // Whether the leaf of the last insertion is that of the target; for the holder of the finger.
+  bool FingerFits(const Target& target) const;
+  Node* LockOwner(Node* node, const Target& target);
+  // Into a locked node, which is unlocked. Sets *right to the new node if it had to be split.
+  // False, with nothing changed, if `may_be_there` and it is.
+  bool Put(Node* node, const Target& target, EntryRef ref, bool may_be_there, NewNodeResult* right);
+  // Into the leaf that owns it, from *node to the right; sets *node to the leaf that has it. Looks
+  // whether it is there unless it is newer than `newest` and what goes without the finger.
+  bool PutInOwner(Node** node, const Target& target, EntryRef ref, uint64_t newest);
+  void RaiseNewest(uint64_t trailer);
+  bool HasEqual(const Node* node, uint64_t state, const Target& target) const;
+  NewNodeResult Split(Node* node, uint64_t state, const Slot& added);
+  // Makes a new node known on the level above. Lack of memory makes searches slower, not wrong.
+  void LinkAbove(NewNodeResult right);
+  // Puts a root above the level of `right` unless there is one.
+  void GrowRoot(NewNodeResult right) VARVE_EXCLUDES(root_mu_);
+  static void AddTo(Totals* totals, const Target& target, size_t value_bytes);
+  void Count(bool exclusive, const Totals& added);
+
+  const InternalKeyComparator icmp_;
+  const KeyOrder order_;
+  const std::string prefix_;
+  EntryArena* const arena_;
+  const uint32_t nodes_at_once_;
+  const Node* first_leaf_ = nullptr;
+  // The leftmost node of the highest level. Release publishes it.
+  std::atomic<Node*> root_{nullptr};
+
+  // Writers only, away from what readers load. The thread that took finger_taken_ may use finger_
+  // and counts without atomic additions; others go without.
+  alignas(64) std::atomic<bool> finger_taken_{false};
+  Node* finger_ = nullptr;
+  uint64_t newest_ = 0;  // trailer of all that the holders inserted
+  Counters exclusive_counts_;
+  alignas(64) Counters shared_counts_;
+  // At least the trailer of what the others have inserted, or are about to. Written before they
+  // take a leaf's lock and read with it held, which publishes it.
+  std::atomic<uint64_t> shared_newest_{0};
+  Mutex root_mu_;
+  EntryRef root_ref_ VARVE_GUARDED_BY(root_mu_) = 0;
+  Mutex slab_mu_;
+  char* slab_ VARVE_GUARDED_BY(slab_mu_) = nullptr;
+  EntryRef slab_ref_ VARVE_GUARDED_BY(slab_mu_) = 0;
+  uint32_t slab_left_ VARVE_GUARDED_BY(slab_mu_) = 0;
+};
+
+}  // namespace varve

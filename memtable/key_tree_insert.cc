@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Inserting into the key tree: locks, splits, and the levels above.
+
+#include <algorithm>
+#include <new>
+#include <type_traits>
+
+#include "memtable/key_tree.h"
+#include "memtable/key_tree_node.h"
+#include "util/sync/spin.h"
+
+namespace varve {
+
+namespace {
+
+// Makes every insertion look for its key.
+constexpr uint64_t kMaxTrailer = ~uint64_t{0};
+// A leaf's lock is held for a few hundred instructions at most, unless its holder has lost the
+// processor; then it needs this one.
+constexpr unsigned kLockPauseRounds = 4;
+
+}  // namespace
+
+KeyTree::KeyTree(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
+                 const Slice& prefix)
+    : icmp_(icmp),
+      order_(icmp.order()),
+      prefix_(prefix.data(), prefix.size()),
+      arena_(arena),
+      nodes_at_once_(nodes_at_once) {
+  static_assert(sizeof(Node) == 512);
+  static_assert(std::is_trivially_destructible_v<Node>);
+  const NewNodeResult first = NewNode(0, nullptr, 0);
+  first_leaf_ = first.node;
+  finger_ = first.node;
+  MutexLock lock(&root_mu_);
+  root_ref_ = first.ref;
+  root_.store(first.node, std::memory_order_release);
+}
+
+KeyTree::NewNodeResult KeyTree::NewNode(uint32_t level, const MemEntry* low, uint64_t low_word) {
+  MutexLock lock(&slab_mu_);
+  if (slab_left_ == 0) {
+    const EntryArena::Piece piece =
+        arena_->Allocate(size_t{nodes_at_once_} * sizeof(Node) + alignof(Node));
+    const size_t gap = (~reinterpret_cast<uintptr_t>(piece.data) + 1) & (alignof(Node) - 1);
+    slab_ = piece.data + gap;
+    slab_ref_ = arena_->RefBehind(piece.ref, gap);
+    slab_left_ = nodes_at_once_;
+  }
+  const NewNodeResult result{new (slab_) Node(level, low, low_word), slab_ref_};
+  slab_ += sizeof(Node);
+  slab_ref_ = arena_->RefBehind(slab_ref_, sizeof(Node));
+  slab_left_--;
+  return result;
+}
+
+KeyTree::Node* KeyTree::LockOwner(Node* node, const Target& target) {
+  SpinWait spin(kLockPauseRounds);
+  for (;;) {
+    uint64_t state = node->state.load(std::memory_order_relaxed);
+    if ((state & node_state::kLocked) != 0) {
+      spin.Once();
+      continue;
+    }
+    // Acquire: what the last holder did is visible.
+    if (!node->state.compare_exchange_weak(state, state | node_state::kLocked,
+                                           std::memory_order_acquire, std::memory_order_relaxed)) {
+      continue;
+    }
+    Node* next = nullptr;
+    if (!BelongsRight(node, target, Side::kAt, &next)) return node;
+    node->state.store(state, std::memory_order_release);
+    node = next;
+  }
+}
+
+bool KeyTree::FingerFits(const Target& target) const {
+  if (finger_->low_word > target.word) return false;
+  if (finger_->low_word == target.word && CompareKey(finger_->low, target) > 0) return false;
+  // A rewrite meanwhile does no harm: LockOwner asks again.
+  Node* next = nullptr;
+  return !BelongsRight(finger_, target, Side::kAt, &next);
+}
+
+bool KeyTree::TakeFinger() {
+  // Acquire and release hand finger_, newest_ and exclusive_counts_ from one holder to the next.
+  return !finger_taken_.load(std::memory_order_relaxed) &&
+         !finger_taken_.exchange(true, std::memory_order_acquire);
+}
+
+bool KeyTree::PutInOwner(Node** node, const Target& target, EntryRef ref, uint64_t newest) {
+  NewNodeResult right{nullptr, 0};
+  Node* const owner = LockOwner(*node, target);
+  // Sequence numbers mostly ascend: what is newer than everything cannot be there.
+  const bool may_be_there =
+      target.trailer <= newest || target.trailer <= shared_newest_.load(std::memory_order_relaxed);
+  const bool added = Put(owner, target, ref, may_be_there, &right);
+  *node = owner;
+  if (right.node != nullptr) {
+    if (CompareKey(right.node->low, target) <= 0) *node = right.node;
+    LinkAbove(right);
+  }
+  return added;
+}
+
+bool KeyTree::Insert(const Target& target, EntryRef ref, size_t value_bytes) {
+  const bool exclusive = TakeFinger();
+  Node* leaf = exclusive && FingerFits(target) ? finger_ : nullptr;
+  uint64_t state = 0;
+  if (leaf == nullptr) leaf = Find(target, Side::kAt, 0, &state);
+  if (!exclusive) RaiseNewest(target.trailer);
+  bool added = false;
+  try {
+    added = PutInOwner(&leaf, target, ref, exclusive ? newest_ : kMaxTrailer);
+  } catch (...) {
+    if (exclusive) finger_taken_.store(false, std::memory_order_release);
+    throw;
+  }
+  Totals totals;
+  if (added) AddTo(&totals, target, value_bytes);
+  if (exclusive) {
+    finger_ = leaf;
+    newest_ = std::max(newest_, target.trailer);
+  }
+  Count(exclusive, totals);
+  if (exclusive) finger_taken_.store(false, std::memory_order_release);
+  return added;
+}
+
+KeyTree::InsertResult KeyTree::Insert(std::span<const Addition> additions, size_t* linked) {
+  const bool exclusive = TakeFinger();
+  Node* leaves[kTogether];
+  // Each is asked: those that share a word are in no order.
+  const auto fits = [this](const Addition& a) { return FingerFits(a.target); };
+  if (exclusive && std::all_of(additions.begin(), additions.end(), fits)) {
+    std::fill_n(leaves, additions.size(), finger_);
+  } else {
+    FindLeaves(additions, leaves);
+  }
+  uint64_t newest = 0;
+  for (const Addition& a : additions) newest = std::max(newest, a.target.trailer);
+  // The additions differ among themselves, so all are new that are newer than what was there.
+  const uint64_t newest_before = exclusive ? newest_ : kMaxTrailer;
+  if (!exclusive) RaiseNewest(newest);
+  Totals totals;
+  InsertResult result = InsertResult::kAll;
+  size_t done = 0;
+  try {
+    for (; done < additions.size(); done++) {
+      const Addition& a = additions[done];
+      if (!PutInOwner(&leaves[done], a.target, a.ref, newest_before)) {
+        result = InsertResult::kIsThere;
+        break;
+      }
+      AddTo(&totals, a.target, a.value_bytes);
+    }
+  } catch (const std::bad_alloc&) {
+    result = InsertResult::kNoMemory;
+  }
+  Count(exclusive, totals);
+  if (exclusive) {
+    if (result == InsertResult::kAll) finger_ = leaves[done - 1];
+    newest_ = std::max(newest_, newest);
+    finger_taken_.store(false, std::memory_order_release);
+  }
+  *linked = done;
+  return result;
+}
+
+void KeyTree::RaiseNewest(uint64_t trailer) {
+  uint64_t seen = shared_newest_.load(std::memory_order_relaxed);
+  while (seen < trailer &&
+         !shared_newest_.compare_exchange_weak(seen, trailer, std::memory_order_relaxed)) {
+  }
+}
+
+bool KeyTree::HasEqual(const Node* node, uint64_t state, const Target& target) const {
+  const uint32_t sorted = node_state::Sorted(state);
+  uint32_t at = 0;
+  for (uint32_t n = sorted; n > 0;) {
+    const uint32_t half = n / 2;
+    const int order = CompareSlot(0, node->At(at + half), target);
+    if (order == 0) return true;
+    if (order < 0) {
+      at += half + 1;
+      n -= half + 1;
+    } else {
+      n = half;
+    }
+  }
+  for (uint32_t i = sorted; i < node_state::Count(state); i++) {
+    if (CompareSlot(0, node->At(i), target) == 0) return true;
+  }
+  return false;
+}
+
+bool KeyTree::Put(Node* node, const Target& target, EntryRef ref, bool may_be_there,
+                  NewNodeResult* right) {
+  // The lock is ours: nobody else writes the state.
+  const uint64_t state = node->state.load(std::memory_order_relaxed) & ~node_state::kLocked;
+  const uint32_t level = node_state::Level(state);
+  uint32_t sorted = node_state::Sorted(state);
+  const uint32_t count = node_state::Count(state);
+  // Ascending keys need no look at the others.
+  const bool last =
+      sorted == count && (count == 0 || CompareSlot(level, node->At(count - 1), target) < 0);
+  if (!last && may_be_there && HasEqual(node, state, target)) {
+    node->state.store(state, std::memory_order_release);
+    return false;
+  }
+  const Slot added{target.word, ref};
+  if (count == kSlots) {
+    try {
+      *right = Split(node, state, added);
+    } catch (...) {
+      node->state.store(state, std::memory_order_release);
+      throw;
+    }
+    return true;
+  }
+  node->Set(count, added);
+  if (last) sorted++;
+  // Release publishes the slot, and the entry or node that it names.
+  node->state.store(node_state::Make(level, sorted, count + 1, node_state::Epoch(state)),
+                    std::memory_order_release);
+  return true;
+}
+
+KeyTree::NewNodeResult KeyTree::Split(Node* node, uint64_t state, const Slot& added) {
+  const uint32_t level = node_state::Level(state);
+  const uint64_t epoch = node_state::Epoch(state);
+  Slot slots[kSlots + 1];
+  for (uint32_t i = 0; i < kSlots; i++) slots[i] = node->At(i);
+  const Slot latest = slots[kSlots - 1];
+  slots[kSlots] = added;
+  Sort(level, slots, node_state::Sorted(state), kSlots + 1);
+  // Runs of ascending or descending keys leave full nodes behind, all others halves.
+  uint32_t keep = (kSlots + 1) / 2;
+  if (node_state::Sorted(state) == kSlots && slots[kSlots].ref == added.ref) {
+    keep = kSlots;
+  } else if (slots[0].ref == added.ref && slots[1].ref == latest.ref) {
+    keep = 1;
+  }
+  const uint32_t moved = kSlots + 1 - keep;
+  const NewNodeResult right = NewNode(level, KeyOf(level, slots[keep].ref), slots[keep].word);
+  for (uint32_t i = 0; i < moved; i++) right.node->Set(i, slots[keep + i]);
+  right.node->next.store(node->next.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  right.node->high_word.store(node->high_word.load(std::memory_order_relaxed),
+                              std::memory_order_relaxed);
+  right.node->state.store(node_state::Make(level, moved, moved, 0), std::memory_order_relaxed);
+  // Whoever sees one of the stores that follow, all of them releases, sees this one.
+  node->state.store(
+      node_state::Make(level, 0, 0, epoch + 1) | node_state::kLocked | node_state::kRewriting,
+      std::memory_order_relaxed);
+  for (uint32_t i = 0; i < keep; i++) node->Set(i, slots[i]);
+  node->high_word.store(slots[keep].word, std::memory_order_release);
+  node->next.store(right.node, std::memory_order_release);
+  node->state.store(node_state::Make(level, keep, keep, epoch + 1), std::memory_order_release);
+  return right;
+}
+
+void KeyTree::LinkAbove(NewNodeResult right) {
+  try {
+    while (right.node != nullptr) {
+      const uint32_t level = node_state::Level(right.node->Stable()) + 1;
+      GrowRoot(right);
+      const Slice low = right.node->low->internal_key();
+      const Target target{right.node->low_word, ExtractUserKey(low), ExtractTrailer(low)};
+      uint64_t state = 0;
+      Node* const above = LockOwner(Find(target, Side::kAt, level, &state), target);
+      NewNodeResult split{nullptr, 0};
+      Put(above, target, right.ref, /*may_be_there=*/false, &split);
+      right = split;
+    }
+  } catch (const std::bad_alloc&) {
+    // The entry is in. The node is reached from its left neighbour alone.
+  }
+}
+
+void KeyTree::GrowRoot(NewNodeResult right) {
+  const uint32_t level = node_state::Level(right.node->Stable());
+  // Acquire, and levels only grow: a root above needs no lock to be believed.
+  const Node* seen = root_.load(std::memory_order_acquire);
+  if (node_state::Level(seen->state.load(std::memory_order_relaxed)) > level) [[likely]]
+    return;
+  MutexLock lock(&root_mu_);
+  Node* const old = root_.load(std::memory_order_relaxed);
+  if (node_state::Level(old->state.load(std::memory_order_relaxed)) > level) return;
+  const NewNodeResult root = NewNode(level + 1, nullptr, 0);
+  root.node->Set(0, Slot{0, root_ref_});
+  root.node->state.store(node_state::Make(level + 1, 1, 1, 0), std::memory_order_relaxed);
+  root_ref_ = root.ref;
+  // Release publishes the node.
+  root_.store(root.node, std::memory_order_release);
+}
+
+void KeyTree::AddTo(Totals* totals, const Target& target, size_t value_bytes) {
+  totals->entries++;
+  totals->bytes += target.user_key.size() + kInternalKeyTrailerBytes + value_bytes;
+  const ValueType type = UnpackType(target.trailer);
+  if (type == kTypeDeletion || type == kTypeSingleDeletion || type == kTypeDeletionWithTimestamp) {
+    totals->deletions++;
+  }
+}
+
+void KeyTree::Count(bool exclusive, const Totals& added) {
+  const auto add = [exclusive](std::atomic<uint64_t>* counter, uint64_t n) {
+    if (exclusive) {
+      counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    } else if (n > 0) {
+      counter->fetch_add(n, std::memory_order_relaxed);
+    }
+  };
+  Counters& counters = exclusive ? exclusive_counts_ : shared_counts_;
+  add(&counters.entries, added.entries);
+  add(&counters.deletions, added.deletions);
+  add(&counters.bytes, added.bytes);
+}
+
+}  // namespace varve

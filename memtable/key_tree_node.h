@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A node of the key tree: 512 bytes of slots, and the one word of state that publishes them.
+
+#include <atomic>
+#include <cstdint>
+
+#include "memtable/key_tree.h"
+
+namespace varve {
+
+// The state of a node: flags, how many slots are in use, how many of them, from the first on, are
+// in order, the node's level, and how often its slots have been rewritten.
+namespace node_state {
+
+inline constexpr uint64_t kLocked = 1;
+inline constexpr uint64_t kRewriting = 2;
+inline constexpr unsigned kSortedShift = 2;
+inline constexpr unsigned kCountShift = 8;
+inline constexpr unsigned kLevelShift = 14;
+inline constexpr unsigned kEpochShift = 18;
+
+constexpr uint32_t Sorted(uint64_t s) {
+  return static_cast<uint32_t>(s >> kSortedShift & 63);
+}
+constexpr uint32_t Count(uint64_t s) {
+  return static_cast<uint32_t>(s >> kCountShift & 63);
+}
+constexpr uint32_t Level(uint64_t s) {
+  return static_cast<uint32_t>(s >> kLevelShift & 15);
+}
+constexpr uint64_t Make(uint32_t level, uint32_t sorted, uint32_t count, uint64_t epoch) {
+  return epoch << kEpochShift | uint64_t{level} << kLevelShift | uint64_t{count} << kCountShift |
+         uint64_t{sorted} << kSortedShift;
+}
+constexpr uint64_t Epoch(uint64_t s) {
+  return s >> kEpochShift;
+}
+
+}  // namespace node_state
+
+class alignas(64) KeyTree::Node {
+ public:
+  Node(uint32_t level, const MemEntry* low_key, uint64_t low_key_word)
+      : state(node_state::Make(level, 0, 0, 0)), low(low_key), low_word(low_key_word) {}
+
+  // Waits for the end of a rewrite.
+  [[nodiscard]] uint64_t Stable() const;
+  // Whether what was read after `seen` was in place all the time: slots are only added, unless
+  // they are rewritten.
+  [[nodiscard]] bool StillIs(uint64_t seen) const {
+    // Relaxed: the acquire loads of what was read keep this one behind them.
+    const uint64_t now = state.load(std::memory_order_relaxed);
+    return now >> node_state::kEpochShift == seen >> node_state::kEpochShift &&
+           (now & node_state::kRewriting) == 0;
+  }
+  // Acquire and release: a slot that shows a later rewrite shows the state that announced it.
+  [[nodiscard]] Slot At(uint32_t i) const {
+    return {words[i].load(std::memory_order_acquire), refs[i].load(std::memory_order_acquire)};
+  }
+  void Set(uint32_t i, const Slot& slot) {
+    words[i].store(slot.word, std::memory_order_release);
+    refs[i].store(slot.ref, std::memory_order_release);
+  }
+  void PrefetchAll() const {
+    for (size_t i = 0; i < sizeof(Node); i += 64) {
+      __builtin_prefetch(reinterpret_cast<const char*>(this) + i);
+    }
+  }
+
+  // Publishes slots (release), and is the writers' lock.
+  std::atomic<uint64_t> state;
+  // To the right on this level, and its lowest key's word; written by rewrites, like slots.
+  std::atomic<Node*> next{nullptr};
+  std::atomic<uint64_t> high_word{0};
+  // No key below this one is ever here. Null, and 0, in the leftmost node.
+  const MemEntry* const low;
+  const uint64_t low_word;
+  std::atomic<uint64_t> words[kSlots];
+  std::atomic<EntryRef> refs[kSlots];
+};
+
+}  // namespace varve

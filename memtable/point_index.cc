@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Open addressing over words of 32 bits of hash and 32 bits of name; 0 is a free one.
+
+#include "memtable/point_index.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "util/coding/hash.h"
+#include "util/mem/huge_pages.h"
+
+namespace varve {
+
+namespace {
+
+constexpr uint64_t kReadsAtLeast = 64;
+constexpr uint64_t kEntriesPerRead = 16;
+constexpr size_t kMinSlots = 256;
+// Keys chosen to collide end the use of the index, not the speed of the table.
+constexpr size_t kMaxProbes = 256;
+
+}  // namespace
+
+struct PointIndex::Table {
+  using Cell = std::atomic<uint64_t>;
+
+  explicit Table(size_t slots) : mask(slots - 1) {
+    const size_t bytes = slots * sizeof(Cell);
+    huge = bytes >= kHugePageBytes;
+    cells = huge ? reinterpret_cast<Cell*>(AllocateHugePages(bytes)) : new Cell[slots]();
+  }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+  ~Table() {
+    if (huge) {
+      FreeHugePages(reinterpret_cast<char*>(cells), bytes());
+    } else {
+      delete[] cells;
+    }
+  }
+  [[nodiscard]] size_t bytes() const { return (mask + 1) * sizeof(Cell); }
+
+  const size_t mask;
+  bool huge;
+  Cell* cells;
+  // A statistic.
+  std::atomic<size_t> used{0};
+  // Something is missing. Set before the Add of what is missing returns, whose publication
+  // carries it along.
+  std::atomic<bool> overflowed{false};
+};
+
+PointIndex::PointIndex(const KeyTree& tree, const InternalKeyComparator& icmp)
+    : tree_(tree), icmp_(icmp) {}
+
+PointIndex::~PointIndex() = default;
+
+PointIndex::Answer PointIndex::Find(const PointLookup& lookup, const MemEntry** entry) const {
+  const Table* const table = complete_.load(std::memory_order_acquire);
+  if (table == nullptr || table->overflowed.load(std::memory_order_relaxed)) {
+    return Answer::kUnknown;
+  }
+  const Slice user_key = lookup.user_key();
+  const uint64_t hash = lookup.hash();
+  const uint64_t tag = hash >> 32;
+  for (size_t i = 0, at = hash & table->mask; i < kMaxProbes; i++, at = (at + 1) & table->mask) {
+    // Acquire: the entry is visible.
+    const uint64_t cell = table->cells[at].load(std::memory_order_acquire);
+    if (cell == 0) return Answer::kAbsent;
+    if (cell >> 32 != tag) continue;
+    *entry = tree_.EntryAt(static_cast<EntryRef>(cell));
+    if (icmp_.EqualUserKey((*entry)->user_key(), user_key)) return Answer::kFound;
+    *entry = nullptr;
+  }
+  return Answer::kAbsent;
+}
+
+void PointIndex::Missed(uint64_t entries) {
+  if (hopeless_.load(std::memory_order_relaxed)) return;
+  if (building_.load(std::memory_order_acquire) != nullptr) return BuildStep();
+  const uint64_t reads = reads_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (reads >= kReadsAtLeast && reads * kEntriesPerRead >= entries) StartBuild(2 * entries);
+}
+
+void PointIndex::Added(const Slice& user_key, uint64_t trailer, EntryRef ref,
+                       uint64_t entries_at_most) {
+  const uint64_t hash = KeyHash64(user_key);
+  // In this order: a table that is complete already is not building any more, but never neither.
+  Table* const building = building_.load(std::memory_order_acquire);
+  Table* const complete = complete_.load(std::memory_order_acquire);
+  if (building != nullptr) Put(building, user_key, trailer, hash, ref);
+  if (complete != nullptr && complete != building) {
+    Put(complete, user_key, trailer, hash, ref);
+    const size_t used = complete->used.load(std::memory_order_relaxed);
+    if (building == nullptr && used > complete->mask / 8 * 5) {
+      StartBuild(std::max<uint64_t>(2 * used, std::min<uint64_t>(4 * used, entries_at_most)));
+    }
+  }
+  if (building_.load(std::memory_order_relaxed) != nullptr) BuildStep();
+}
+
+bool PointIndex::Put(Table* table, const Slice& user_key, uint64_t trailer, uint64_t hash,
+                     EntryRef ref) const {
+  const uint64_t tag = hash >> 32;
+  const uint64_t own = tag << 32 | ref;
+  size_t at = hash & table->mask;
+  for (size_t i = 0; i < kMaxProbes; i++, at = (at + 1) & table->mask) {
+    std::atomic<uint64_t>& cell = table->cells[at];
+    uint64_t seen = cell.load(std::memory_order_acquire);
+    for (;;) {
+      if (seen != 0) {
+        if (seen >> 32 != tag) break;
+        const Slice other = tree_.EntryAt(static_cast<EntryRef>(seen))->internal_key();
+        if (!icmp_.EqualUserKey(ExtractUserKey(other), user_key)) break;
+        if (ExtractTrailer(other) >= trailer) return true;
+      }
+      // Release publishes the entry. A failure shows another version, or another key.
+      if (cell.compare_exchange_weak(seen, own, std::memory_order_release,
+                                     std::memory_order_acquire)) {
+        if (seen == 0) table->used.fetch_add(1, std::memory_order_relaxed);
+        return true;
+      }
+    }
+  }
+  table->overflowed.store(true, std::memory_order_relaxed);
+  return false;
+}
+
+void PointIndex::StartBuild(uint64_t entries) {
+  if (hopeless_.load(std::memory_order_relaxed) || !mu_.TryLock()) return;
+  const Table* const complete = complete_.load(std::memory_order_relaxed);
+  const size_t slots = std::bit_ceil(std::max<size_t>(kMinSlots, entries + entries / 2));
+  if (building_.load(std::memory_order_relaxed) == nullptr &&
+      (complete == nullptr || complete->mask + 1 < slots)) {
+    try {
+      tables_.reserve(tables_.size() + 1);
+      tables_.push_back(std::make_unique<Table>(slots));
+      bytes_.fetch_add(tables_.back()->bytes() + sizeof(Table), std::memory_order_relaxed);
+      cursor_ = tree_.FirstLeaf();
+      // Release publishes the free cells.
+      building_.store(tables_.back().get(), std::memory_order_release);
+    } catch (const std::bad_alloc&) {
+      hopeless_.store(true, std::memory_order_relaxed);
+    }
+  }
+  mu_.Unlock();
+}
+
+void PointIndex::BuildStep() {
+  if (!mu_.TryLock()) return;
+  Table* const table = building_.load(std::memory_order_relaxed);
+  if (table != nullptr) {
+    KeyTree::LeafCopy leaf;
+    cursor_ = tree_.CopyLocked(cursor_, &leaf);
+    for (uint32_t i = 0; i < leaf.count; i++) __builtin_prefetch(tree_.EntryAt(leaf.slots[i].ref));
+    // In order, which is newest first: the first one of a key is the one to keep.
+    for (uint32_t i = 0; i < leaf.count; i++) {
+      const EntryRef ref = leaf.slots[i].ref;
+      const Slice key = tree_.EntryAt(ref)->internal_key();
+      const Slice user_key = ExtractUserKey(key);
+      Put(table, user_key, ExtractTrailer(key), KeyHash64(user_key), ref);
+    }
+    if (cursor_ == nullptr) {
+      // Release publishes the cells; and this before that, so that nobody finds neither.
+      complete_.store(table, std::memory_order_release);
+      building_.store(nullptr, std::memory_order_release);
+    }
+  }
+  mu_.Unlock();
+}
+
+}  // namespace varve

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// From leaf to leaf, both ways.
+
+#include "memtable/tree_iterator.h"
+
+#include <algorithm>
+
+namespace varve {
+
+void KeyTreeIterator::Enter(uint32_t at) {
+  at_ = at;
+  if (leaf_.next != nullptr) KeyTree::PrefetchNode(leaf_.next);
+  const uint32_t end = std::min(leaf_.count, at + kAhead);
+  for (uint32_t i = at; i < end; i++) Prefetch(i);
+  if (at_ < leaf_.count) {
+    Set();
+  } else {
+    NextLeaf();
+  }
+}
+
+void KeyTreeIterator::NextLeaf() {
+  valid_ = false;
+  if (leaf_.next == nullptr) return;
+  tree_.CopyLeaf(leaf_.next, &leaf_);
+  Enter(0);
+}
+
+void KeyTreeIterator::SeekToFirst() {
+  tree_.CopyFirstLeaf(&leaf_);
+  Enter(0);
+}
+
+void KeyTreeIterator::SeekToLast() {
+  tree_.CopyLastLeaf(&leaf_);
+  EnterBackwards(leaf_.count);
+}
+
+void KeyTreeIterator::Seek(const Slice& target) {
+  const KeyTree::Target at = TargetOf(target);
+  tree_.CopyLeafOf(at, &leaf_);
+  Enter(tree_.CountBefore(leaf_, at));
+}
+
+void KeyTreeIterator::SeekForPrev(const Slice& target) {
+  const KeyTree::Target at = TargetOf(target);
+  // The leaf's low key is an entry at or before the target, unless the leaf is the leftmost one.
+  tree_.CopyLeafOf(at, &leaf_);
+  EnterBackwards(tree_.CountThrough(leaf_, at));
+}
+
+void KeyTreeIterator::Before(const KeyTree::Target& target) {
+  tree_.CopyLeafBefore(target, &leaf_);
+  EnterBackwards(tree_.CountBefore(leaf_, target));
+}
+
+void KeyTreeIterator::EnterBackwards(uint32_t end) {
+  valid_ = end != 0;
+  if (!valid_) return;
+  at_ = end - 1;
+  for (uint32_t i = 0; i < std::min(at_, kAhead); i++) Prefetch(at_ - 1 - i);
+  Set();
+}
+
+void KeyTreeIterator::Prev() {
+  if (at_ > 0) {
+    at_--;
+    if (at_ >= kAhead) Prefetch(at_ - kAhead);
+    return Set();
+  }
+  const MemEntry* const low = KeyTree::LowOf(leaf_.leaf);
+  if (low == nullptr) {
+    valid_ = false;
+    return;
+  }
+  Before(TargetOf(low->internal_key()));
+}
+
+}  // namespace varve

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Walks a key tree with a copy of one leaf in hand.
+
+#include "memtable/key_tree.h"
+#include "util/iter/internal_iterator.h"
+
+namespace varve {
+
+// What is added after a leaf was copied may be missing; all that was there is found.
+// Thread safety: none. Lifetime: the tree outlives it.
+class KeyTreeIterator final : public InternalIterator {
+ public:
+  explicit KeyTreeIterator(const KeyTree& tree) : tree_(tree) {}
+
+  void SeekToFirst() override;
+  void SeekToLast() override;
+  void Seek(const Slice& target) override;
+  void SeekForPrev(const Slice& target) override;
+  void Next() override {
+    if (++at_ < leaf_.count) [[likely]] {
+      Set();
+    } else {
+      NextLeaf();
+    }
+  }
+  void Prev() override;
+  Status status() const override { return Status::OK(); }
+  bool IsValuePinned() const override { return true; }
+  bool IsKeyPinned() const override { return true; }
+
+ private:
+  // Entries are fetched this far ahead of the position.
+  static constexpr uint32_t kAhead = 8;
+
+  [[nodiscard]] KeyTree::Target TargetOf(const Slice& internal_key) const {
+    return tree_.MakeTarget(ExtractUserKey(internal_key), ExtractTrailer(internal_key));
+  }
+  void Prefetch(uint32_t i) const {
+    const char* const entry = reinterpret_cast<const char*>(tree_.EntryAt(leaf_.slots[i].ref));
+    __builtin_prefetch(entry);
+    __builtin_prefetch(entry + 64);
+  }
+  void Set() {
+    if (at_ + kAhead < leaf_.count) Prefetch(at_ + kAhead);
+    key_ = tree_.EntryAt(leaf_.slots[at_].ref)->internal_key(&value_);
+    valid_ = true;
+  }
+  // To position `at` of a leaf just copied, which may be its end.
+  void Enter(uint32_t at);
+  // To the last of the first `end` entries of a leaf just copied; there may be none.
+  void EnterBackwards(uint32_t end);
+  void NextLeaf();
+  // To the last entry before the target.
+  void Before(const KeyTree::Target& target);
+
+  const KeyTree& tree_;
+  uint32_t at_ = 0;
+  KeyTree::LeafCopy leaf_;
+};
+
+}  // namespace varve

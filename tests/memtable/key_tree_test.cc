@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The key tree against an ordered map, for each kind of key order and shape of input.
+
+#include "memtable/key_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "varve/comparator.h"
+
+#include "memtable/tree_iterator.h"
+
+namespace varve {
+namespace {
+
+// Orders by length, then bytes; one that the tree knows nothing about.
+class ByLength : public Comparator {
+ public:
+  const char* Name() const override { return "test.ByLength"; }
+  int Compare(const Slice& a, const Slice& b) const override {
+    if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
+    return a.compare(b);
+  }
+  void FindShortestSeparator(std::string* /*start*/, const Slice& /*limit*/) const override {}
+  void FindShortSuccessor(std::string* /*key*/) const override {}
+};
+
+const ByLength by_length;
+
+using ModelEntry = std::pair<std::string, uint64_t>;  // user key, trailer
+
+struct EntryLess {
+  const Comparator* comparator;
+  bool operator()(const ModelEntry& a, const ModelEntry& b) const {
+    const int order = comparator->Compare(a.first, b.first);
+    return order != 0 ? order < 0 : a.second > b.second;
+  }
+};
+
+using Model = std::map<ModelEntry, std::string, EntryLess>;
+
+enum class Shape { kRandom, kAscending, kDescending, kSharedPrefix, kOneKey, kExtremes };
+
+std::string MakeKey(Shape shape, size_t i, std::mt19937_64* random) {
+  switch (shape) {
+    case Shape::kRandom: {
+      std::string key((*random)() % 12, '\0');
+      for (char& c : key) c = static_cast<char>((*random)() % 4 * 85);
+      return key;
+    }
+    case Shape::kAscending:
+      return std::to_string(1000000 + i);
+    case Shape::kDescending:
+      return std::to_string(9000000 - i);
+    case Shape::kSharedPrefix:
+      return "a/long/prefix/" + std::to_string((*random)() % 2000);
+    case Shape::kOneKey:
+      return "key";
+    case Shape::kExtremes:
+      return std::string((*random)() % 20, (*random)() % 2 == 0 ? '\xff' : '\0');
+  }
+  return "";
+}
+
+bool Insert(EntryArena* arena, KeyTree* tree, const ModelEntry& entry, const std::string& value) {
+  const EntryArena::Piece piece = arena->Allocate(MemEntry::BytesFor(entry.first, value));
+  MemEntry::Write(piece.data, entry.first, entry.second, value);
+  return tree->Insert(tree->MakeTarget(entry.first, entry.second), piece.ref, value.size());
+}
+
+class KeyTreeTest : public testing::TestWithParam<std::tuple<const Comparator*, Shape>> {
+ protected:
+  KeyTreeTest()
+      : comparator_(std::get<0>(GetParam())),
+        tree_(InternalKeyComparator(comparator_), &arena_, 4),
+        model_(EntryLess{comparator_}) {}
+
+  void Fill(size_t n) {
+    for (size_t i = 0; i < n; i++) {
+      const ModelEntry entry(MakeKey(std::get<1>(GetParam()), i, &random_),
+                             PackSequenceAndType(random_() % (4 * n), kTypeValue));
+      const std::string value(random_() % 300, static_cast<char>(i));
+      const bool added = model_.emplace(entry, value).second;
+      ASSERT_EQ(Insert(&arena_, &tree_, entry, value), added);
+    }
+  }
+
+  void ExpectAt(const InternalIterator& it, Model::const_iterator expected) {
+    ASSERT_EQ(it.Valid(), expected != model_.end());
+    if (!it.Valid()) return;
+    ASSERT_EQ(ExtractUserKey(it.key()).ToString(), expected->first.first);
+    ASSERT_EQ(ExtractTrailer(it.key()), expected->first.second);
+    ASSERT_EQ(it.value().ToString(), expected->second);
+  }
+  void ExpectAt(const MemEntry* entry, Model::const_iterator expected) {
+    ASSERT_EQ(entry != nullptr, expected != model_.end());
+    if (entry == nullptr) return;
+    ASSERT_EQ(entry->user_key().ToString(), expected->first.first);
+    ASSERT_EQ(ExtractTrailer(entry->internal_key()), expected->first.second);
+  }
+
+  const Comparator* const comparator_;
+  EntryArena arena_{1 << 12, nullptr, 1 << 16, 1 << 20};
+  KeyTree tree_;
+  Model model_;
+  std::mt19937_64 random_{5};
+};
+
+TEST_P(KeyTreeTest, HoldsWhatAnOrderedMapHolds) {
+  Fill(3000);
+  KeyTreeIterator walk(tree_);
+  walk.SeekToFirst();
+  for (auto it = model_.begin(); it != model_.end(); ++it) {
+    ExpectAt(walk, it);
+    walk.Next();
+  }
+  EXPECT_FALSE(walk.Valid());
+  walk.SeekToLast();
+  for (auto it = model_.end(); it != model_.begin();) {
+    ExpectAt(walk, --it);
+    walk.Prev();
+  }
+  EXPECT_FALSE(walk.Valid());
+  EXPECT_EQ(tree_.totals().entries, model_.size());
+}
+
+TEST_P(KeyTreeTest, FindsTheNeighboursOfAnyKey) {
+  Fill(1000);
+  KeyTreeIterator walk(tree_);
+  for (size_t i = 0; i < 3000; i++) {
+    ModelEntry probe(MakeKey(std::get<1>(GetParam()), i, &random_),
+                     PackSequenceAndType(random_() % 4000, kTypeValue));
+    if (i % 3 == 0) probe.first.push_back('x');
+    if (i % 7 == 0) probe.second = 0;
+    const auto at = model_.lower_bound(probe);
+    std::string target = probe.first;
+    PutFixed64(&target, probe.second);
+    ExpectAt(tree_.LowerBound(tree_.MakeTarget(probe.first, probe.second)), at);
+    walk.Seek(target);
+    ExpectAt(walk, at);
+    const auto behind = model_.upper_bound(probe);
+    const auto before = behind == model_.begin() ? model_.end() : std::prev(behind);
+    walk.SeekForPrev(target);
+    ExpectAt(walk, before);
+    if (!walk.Valid()) continue;
+    // Turning round.
+    walk.Next();
+    ExpectAt(walk, std::next(before));
+    if (!walk.Valid()) continue;
+    walk.Prev();
+    ExpectAt(walk, before);
+  }
+}
+
+TEST_P(KeyTreeTest, RefusesTheSameInternalKeyTwice) {
+  Fill(500);
+  for (const auto& [entry, value] : model_) {
+    ASSERT_FALSE(Insert(&arena_, &tree_, entry, "other"));
+  }
+  EXPECT_EQ(tree_.totals().entries, model_.size());
+  KeyTreeIterator walk(tree_);
+  walk.SeekToFirst();
+  ExpectAt(walk, model_.begin());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AllOrders, KeyTreeTest,
+    testing::Combine(testing::Values(BytewiseComparator(), ReverseBytewiseComparator(),
+                                     static_cast<const Comparator*>(&by_length)),
+                     testing::Values(Shape::kRandom, Shape::kAscending, Shape::kDescending,
+                                     Shape::kSharedPrefix, Shape::kOneKey, Shape::kExtremes)));
+
+TEST(EmptyKeyTreeTest, HasNothing) {
+  EntryArena arena(1 << 12, nullptr, 1 << 16, 1 << 20);
+  const KeyTree tree(InternalKeyComparator(BytewiseComparator()), &arena, 1);
+  KeyTreeIterator walk(tree);
+  walk.SeekToFirst();
+  EXPECT_FALSE(walk.Valid());
+  walk.SeekToLast();
+  EXPECT_FALSE(walk.Valid());
+  walk.Seek(InternalKey("", 0, kTypeValue).Encode());
+  EXPECT_FALSE(walk.Valid());
+  walk.SeekForPrev(InternalKey("zzz", 0, kTypeValue).Encode());
+  EXPECT_FALSE(walk.Valid());
+  EXPECT_EQ(tree.LowerBound(tree.MakeTarget("", 0)), nullptr);
+  EXPECT_EQ(tree.EstimateRank("k"), 0u);
+}
+
+TEST(KeyTreeSpaceTest, RunsFillTheirLeaves) {
+  // Ascending keys, descending ones, and versions of one key; then anything.
+  for (const int shape : {0, 1, 2, 3}) {
+    constexpr uint64_t kEntries = 20000;
+    EntryArena arena(1 << 12, nullptr, 1 << 16, 1 << 20);
+    KeyTree tree(InternalKeyComparator(BytewiseComparator()), &arena, 1);
+    std::mt19937_64 random(7);
+    for (uint64_t i = 0; i < kEntries; i++) {
+      const uint64_t n = shape == 0 ? i : (shape == 1 ? kEntries - i : (shape == 2 ? 0 : random()));
+      ASSERT_TRUE(Insert(&arena, &tree,
+                         {std::to_string(1000000 + n), PackSequenceAndType(i, kTypeValue)}, ""));
+    }
+    KeyTree::LeafCopy copy;
+    tree.CopyFirstLeaf(&copy);
+    uint64_t leaves = 1;
+    for (; copy.next != nullptr; leaves++) tree.CopyLeaf(copy.next, &copy);
+    const double full = static_cast<double>(kEntries) / static_cast<double>(leaves) /
+                        static_cast<double>(KeyTree::kSlots);
+    EXPECT_GT(full, shape == 3 ? 0.6 : 0.97) << shape;
+  }
+}
+
+TEST(KeyTreeRankTest, IsOffByLittleOfTheWhole) {
+  constexpr int kEntries = 100000;
+  EntryArena arena(1 << 12, nullptr, 1 << 16, 1 << 20);
+  KeyTree tree(InternalKeyComparator(BytewiseComparator()), &arena, 4);
+  for (int i = 0; i < kEntries; i++) {
+    ASSERT_TRUE(Insert(&arena, &tree,
+                       {std::to_string(1000000 + i), PackSequenceAndType(1, kTypeValue)}, ""));
+  }
+  for (const int rank : {20000, 50000, 90000}) {
+    const auto estimate = static_cast<double>(tree.EstimateRank(std::to_string(1000000 + rank)));
+    EXPECT_NEAR(estimate, rank, kEntries * 0.2);
+  }
+}
+
+}  // namespace
+}  // namespace varve

@@ -261,6 +261,7 @@ const Snapshot* DbImpl::GetSnapshot() {
   if (!CheckOpen().ok()) return nullptr;
   int64_t now = 0;
   engine_->clock->GetCurrentTime(&now).PermitUncheckedError();
+  engine_->commit->WaitUntilVisible();
   // Under the mutex, so that no compaction's list of snapshots misses one that is older than it
   // sees.
   MutexLock lock(&engine_->mu);
@@ -276,7 +277,8 @@ void DbImpl::ReleaseSnapshot(const Snapshot* snapshot) {
 }
 
 SequenceNumber DbImpl::GetLatestSequenceNumber() const {
-  return engine_->versions->last_sequence();
+  return engine_->options.unordered_write ? engine_->commit->NewestSequence()
+                                          : engine_->versions->last_sequence();
 }
 
 ManagedSnapshot::ManagedSnapshot(DB* db) : db_(db), snapshot_(db->GetSnapshot()) {}

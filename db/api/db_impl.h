@@ -3,6 +3,7 @@
 
 // The public API on an engine: checks arguments, then hands each call to the part that does it.
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,6 +63,8 @@ class DbImpl final : public DB {
   Status Merge(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                const Slice& ts, const Slice& value) override;
   Status Write(const WriteOptions& options, WriteBatch* updates) override;
+  Status WriteWithCallback(const WriteOptions& options, WriteBatch* updates,
+                           UserWriteCallback* callback) override;
 
   Status Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
              PinnableSlice* value, std::string* timestamp) override;
@@ -162,10 +165,16 @@ class DbImpl final : public DB {
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;
   Status CheckHandle(ColumnFamilyHandle* handle) const;
-  Status WriteOne(const WriteOptions& options, WriteBatch* batch);
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, SequenceNumber seq,
                 const Slice& key, PinnableSlice* value) const;
+  // For one key; the super-version is pinned already.
   SequenceNumber ReadSequence(const ReadOptions& options) const;
+  // For what must stay as it is, and be whole. May wait for insertions under way.
+  SequenceNumber StableReadSequence(const ReadOptions& options) const;
+  // Fills in a super-version of every family, each to be given back with Unref, and returns a
+  // sequence such that all of them show the same moment.
+  SequenceNumber PinOneMoment(const ReadOptions& options,
+                              std::map<ColumnFamily*, SuperVersion*>* pinned);
   Status DropOne(ColumnFamilyHandle* handle);
 
   const std::shared_ptr<Engine> engine_;

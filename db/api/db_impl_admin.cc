@@ -211,8 +211,8 @@ void DbImpl::CancelAllBackgroundWork(bool wait) {
   Engine& e = *engine_;
   if (e.read_only) return;
   e.shutting_down.store(true, std::memory_order_release);
-  e.attention.store(true, std::memory_order_release);
   MutexLock lock(&e.mu);
+  e.WriteRefusal().PermitUncheckedError();
   e.background_changed.SignalAll();
   while (wait && (e.flush->scheduled() > 0 || e.compaction->Running() > 0)) {
     e.background_changed.Wait();

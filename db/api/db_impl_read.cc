@@ -2,6 +2,9 @@
 
 // Reading: point look-ups and iterators over what a super-version pins.
 
+#include <algorithm>
+#include <map>
+
 #include "db/api/db_impl.h"
 #include "db/read/db_iterator.h"
 #include "db/read/get.h"
@@ -21,8 +24,38 @@ Status DbImpl::CheckReadOptions(const ReadOptions& options) const {
 }
 
 SequenceNumber DbImpl::ReadSequence(const ReadOptions& options) const {
-  return options.snapshot != nullptr ? options.snapshot->GetSequenceNumber()
-                                     : engine_->versions->last_sequence();
+  if (options.snapshot != nullptr) return options.snapshot->GetSequenceNumber();
+  return engine_->options.unordered_write ? engine_->commit->NewestSequence()
+                                          : engine_->versions->last_sequence();
+}
+
+SequenceNumber DbImpl::StableReadSequence(const ReadOptions& options) const {
+  if (options.snapshot != nullptr) return options.snapshot->GetSequenceNumber();
+  engine_->commit->WaitUntilVisible();
+  return engine_->versions->last_sequence();
+}
+
+SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
+                                    std::map<ColumnFamily*, SuperVersion*>* pinned) {
+  // A memtable that was switched after its family was pinned may hold writes that the sequence
+  // covers, and other families' pins show the rest of their batches. Then all is pinned again, at
+  // last below a snapshot: what it covers is in every super-version pinned while it is held.
+  constexpr int kTries = 3;
+  const Snapshot* held = nullptr;
+  for (int tries = 1;; tries++) {
+    if (tries > kTries && options.snapshot == nullptr) held = GetSnapshot();
+    for (auto& [family, super_version] : *pinned) super_version = family->AcquireSuperVersion();
+    const SequenceNumber seq =
+        held != nullptr ? held->GetSequenceNumber() : StableReadSequence(options);
+    ReleaseSnapshot(held);
+    const bool one_moment = std::all_of(pinned->begin(), pinned->end(), [](const auto& pin) {
+      return pin.first->SuperVersionNumber() == pin.second->number();
+    });
+    if (one_moment || tries > kTries || options.snapshot != nullptr || pinned->size() < 2) {
+      return seq;
+    }
+    for (auto& [family, super_version] : *pinned) super_version->Unref();
+  }
 }
 
 Status DbImpl::GetOne(const ReadOptions& options, const SuperVersion& super_version,
@@ -73,14 +106,11 @@ void DbImpl::MultiGet(const ReadOptions& options, size_t n, ColumnFamilyHandle**
   std::map<ColumnFamily*, SuperVersion*> pinned;
   SequenceNumber seq = 0;
   if (s.ok()) {
-    // One state over all families: under the mutex no flush can move entries between the sources,
-    // and everything visible at the sequence read last is in the super-versions taken before.
     for (size_t i = 0; i < n; i++) {
       families[i] = engine_->Resolve(handles[i], &statuses[i]);
       if (families[i] != nullptr) pinned[families[i]] = nullptr;
     }
-    for (auto& [family, super_version] : pinned) super_version = family->AcquireSuperVersion();
-    seq = ReadSequence(options);
+    seq = PinOneMoment(options, &pinned);
   }
   uint64_t bytes = 0;
   for (size_t i = 0; i < n; i++) {
@@ -138,8 +168,8 @@ Iterator* DbImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* ha
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return NewErrorIterator(s);
   SuperVersion* super_version = family->AcquireSuperVersion();
-  return NewDbIterator(options, family->shared_from_this(), super_version, ReadSequence(options),
-                       engine_->statistics);
+  return NewDbIterator(options, family->shared_from_this(), super_version,
+                       StableReadSequence(options), engine_->statistics);
 }
 
 Status DbImpl::NewIterators(const ReadOptions& options,
@@ -152,13 +182,15 @@ Status DbImpl::NewIterators(const ReadOptions& options,
   std::vector<ColumnFamily*> families;
   if (s.ok()) s = ResolveAll(handles, &families);
   if (!s.ok()) return s;
-  std::vector<SuperVersion*> super_versions;
-  for (ColumnFamily* family : families) super_versions.push_back(family->AcquireSuperVersion());
-  const SequenceNumber seq = ReadSequence(options);
-  for (size_t i = 0; i < families.size(); i++) {
-    iterators->push_back(NewDbIterator(options, families[i]->shared_from_this(), super_versions[i],
-                                       seq, engine_->statistics));
+  std::map<ColumnFamily*, SuperVersion*> pinned;
+  for (ColumnFamily* family : families) pinned[family] = nullptr;
+  const SequenceNumber seq = PinOneMoment(options, &pinned);
+  for (ColumnFamily* family : families) {
+    pinned[family]->Ref();
+    iterators->push_back(NewDbIterator(options, family->shared_from_this(), pinned[family], seq,
+                                       engine_->statistics));
   }
+  for (auto& [family, super_version] : pinned) super_version->Unref();
   return s;
 }
 

@@ -2,6 +2,7 @@
 #include "db/background/engine.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "db/background/compaction_work.h"
 #include "db/background/error_recovery.h"
@@ -9,6 +10,8 @@
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/table_context.h"
+#include "db/background/write_admission.h"
+#include "db/compaction/plan.h"
 #include "util/env/info_log.h"
 #include "util/options/block_based_table_factory.h"
 #include "util/options/validate_options.h"
@@ -59,13 +62,27 @@ void Engine::ReleaseFamilies() {
   families.Clear();
 }
 
+Status Engine::WriteRefusal() {
+  mu.AssertHeld();
+  Status s;
+  if (shutting_down.load(std::memory_order_acquire)) {
+    s = Status::ShutdownInProgress("write: the database is being closed");
+  } else if (errors.writes_stopped()) {
+    s = errors.error();
+  }
+  refuses_writes.store(!s.ok(), std::memory_order_release);
+  return s;
+}
+
 void Engine::UpdateStalls() {
   mu.AssertHeld();
   const int stopped_before = stopped_families;
+  const bool stalled_before = stopped_families + delayed_families > 0;
   delayed_families = 0;
   stopped_families = 0;
   stall_reason.clear();
   uint64_t debt = 0;
+  bool near_stop = false;
   std::vector<WriteStallInfo> changes;
   for (const auto& [id, family] : families.all()) {
     if (family->dropped()) continue;
@@ -79,38 +96,84 @@ void Engine::UpdateStalls() {
     if (verdict.condition == WriteStallCondition::kDelayed) {
       delayed_families++;
       debt = std::max(debt, input.pending_compaction_bytes);
+      near_stop |= verdict.near_stop;
     }
+    const bool stopped = verdict.condition == WriteStallCondition::kStopped;
     if (verdict.condition != WriteStallCondition::kNormal &&
-        (stall_reason.empty() || verdict.condition == WriteStallCondition::kStopped)) {
+        (stall_reason.empty() || (stopped && stopped_families == 1))) {
       stall_reason = "[" + family->name() + "] " + verdict.Reason(input, *cf_options);
     }
-    if (verdict.condition != family->stall_condition) {
-      WriteStallInfo change;
-      change.cf_name = family->name();
-      change.condition.cur = verdict.condition;
-      change.condition.prev = family->stall_condition;
-      changes.push_back(change);
-      family->stall_condition = verdict.condition;
-      LogWarn(info_log.get(), "writes: %s",
-              stall_reason.empty() ? "no stall any more" : stall_reason.c_str());
-    }
-    family->stall_cause = verdict.cause;
+    NoteVerdict(family.get(), verdict, &changes);
   }
   if (delayed_families > 0) {
-    pacer->Adjust(last_debt_bytes, debt, stopped_families > 0,
+    pacer->Adjust(last_debt_bytes, debt, near_stop || stopped_families > 0,
                   stopped_before > 0 && stopped_families == 0);
   } else {
     pacer->Release();
   }
   last_debt_bytes = debt;
-  if (stopped_families > 0 || delayed_families > 0) {
-    attention.store(true, std::memory_order_release);
-  }
+  const bool stalled = stopped_families + delayed_families > 0;
+  if (stalled) attention.store(true, std::memory_order_release);
   if (stopped_before > 0 && stopped_families == 0) background_changed.SignalAll();
-  if (!changes.empty() && events::Wanted(*this)) {
-    MutexUnlock unlock(&mu);
-    for (const WriteStallInfo& change : changes) events::StallConditionsChanged(*this, change);
+  TellStallChanges(stalled_before, stalled, changes);
+}
+
+// One family's condition is now this; counts it when it is another one than before.
+void Engine::NoteVerdict(ColumnFamily* family, const StallVerdict& verdict,
+                         std::vector<WriteStallInfo>* changes) {
+  if (verdict.condition != family->stall_condition || verdict.cause != family->stall_cause) {
+    const bool compacting_l0 =
+        std::any_of(family->running_compactions.begin(), family->running_compactions.end(),
+                    [](const CompactionPlan* plan) { return plan->start_level == 0; });
+    stall_counts[family->id()].Count(verdict, compacting_l0);
   }
+  if (verdict.condition != family->stall_condition) {
+    WriteStallInfo change;
+    change.cf_name = family->name();
+    change.condition.cur = verdict.condition;
+    change.condition.prev = family->stall_condition;
+    changes->push_back(change);
+  }
+  family->stall_condition = verdict.condition;
+  family->stall_cause = verdict.cause;
+}
+
+void Engine::TellStallChanges(bool stalled_before, bool stalled,
+                              const std::vector<WriteStallInfo>& changes) {
+  const uint64_t now = clock->NowMicros();
+  if (stalled && !stalled_before) stall_since = now;
+  const uint64_t lasted = stalled_before && now > stall_since ? now - stall_since : 0;
+  if (!stalled) stall_since = 0;
+  if (changes.empty()) return;
+  const std::string reason = stall_reason;
+  const uint64_t rate = delayed_families > 0 ? pacer->bytes_per_second() : 0;
+  MutexUnlock unlock(&mu);
+  if (stalled) {
+    LogWarn(info_log.get(), "writes: %s (delayed ones get %llu bytes/s)", reason.c_str(),
+            static_cast<unsigned long long>(rate));
+  } else {
+    LogWarn(info_log.get(), "writes: no stall any more, after %.3f s",
+            static_cast<double>(lasted) / 1e6);
+  }
+  if (!events::Wanted(*this)) return;
+  for (const WriteStallInfo& change : changes) events::StallConditionsChanged(*this, change);
+}
+
+std::string Engine::DescribeStall() const {
+  mu.AssertHeld();
+  if (stall_reason.empty()) return "";
+  const uint64_t now = clock->NowMicros();
+  char length[48];
+  snprintf(length, sizeof(length), "; for %.3f s so far",
+           static_cast<double>(now > stall_since ? now - stall_since : 0) / 1e6);
+  return stall_reason + length;
+}
+
+uint64_t Engine::StallMicros() const {
+  mu.AssertHeld();
+  if (stalled_writers == 0) return total_stall_micros;
+  const uint64_t now = clock->NowMicros();
+  return total_stall_micros + (now > writers_stalled_since ? now - writers_stalled_since : 0);
 }
 
 void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
@@ -127,7 +190,7 @@ void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
   if (before == ErrorState::Severity::kNone) {
     LogError(info_log.get(), "background error: %s", now.ToString().c_str());
   }
-  attention.store(true, std::memory_order_release);
+  WriteRefusal().PermitUncheckedError();
   background_changed.SignalAll();
   if (!errors.recoverable() || read_only) return;
   bool automatic = true;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ class CompactionWork;
 class ErrorRecovery;
 class FlushWork;
 class ObsoleteFiles;
+class WriteAdmission;
 
 // What opening found in the logs and did about it (property varve.recovery).
 struct RecoveryReport {
@@ -87,6 +89,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   uint64_t open_micros = 0;
   std::shared_ptr<Cache> limited_tables;  // null: open files unlimited
   std::unique_ptr<CommitHost> host;
+  std::unique_ptr<WriteAdmission> admission;
   std::unique_ptr<CommitPath> commit;
   RecoveryReport recovery;
 
@@ -104,9 +107,18 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   int delayed_families = 0;
   int stopped_families = 0;
   std::string stall_reason;      // of the worst condition now; empty when none
+  uint64_t stall_since = 0;      // when this stall, of whatever families, began; 0: none
   uint64_t last_debt_bytes = 0;  // pending compaction bytes of the most indebted delayed family
-  uint64_t total_stall_micros = 0;
+  int stalled_writers = 0;       // that wait now, and since when the first of them does
+  uint64_t writers_stalled_since = 0;
+  uint64_t total_stall_micros = 0;  // wall time with a writer waiting, without the one under way
   uint64_t total_delayed_writes = 0;
+  uint64_t total_stopped_writes = 0;
+  uint64_t memory_stalls = 0;  // writes that waited for the write-buffer manager, and how long
+  uint64_t memory_stall_micros = 0;
+  std::map<uint32_t, StallCounts> stall_counts;  // by family
+  bool switching_memtables = false;              // a writer is at it; others need not
+  DelayPacer low_priority_pacer{2 << 20};
   int file_deletions_disabled = 0;
   int background_paused = 0;
   int wal_locked = 0;        // calls of LockWAL in force
@@ -128,9 +140,12 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   std::atomic<bool> closed{false};
   // A write with disableWAL was made: Close flushes. Only ever set; read by Close.
   std::atomic<bool> has_unlogged_data{false};
-  // Not zero when the next writer has to look at stalls, full memtables or errors. Set by whoever
-  // changes one of these (release), read relaxed by writers: they take mu before they act.
+  // Set when the next writer has to look at stalls or full memtables, by whoever changes one of
+  // these (release); read relaxed by writers: they take mu before they act.
   std::atomic<bool> attention{false};
+  // Whether WriteRefusal would give an error. Changed under mu; read relaxed by the commit path,
+  // which takes mu before it tells the reason.
+  std::atomic<bool> refuses_writes{false};
 
   std::atomic<int> next_job_id{1};  // only unique numbers matter
 
@@ -148,13 +163,26 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   ColumnFamily* Resolve(ColumnFamilyHandle* handle, Status* status) const;
   // Nothing of this engine refers to a family any more; its work has ended.
   void ReleaseFamilies();
-  // Judges every family's stall rules anew. Requires mu.
+  // Why no write may be made now, or OK; keeps refuses_writes in step. Requires mu.
+  Status WriteRefusal();
+  // Judges every family's stall rules anew. Requires mu; lets go of it to tell listeners.
   void UpdateStalls();
+  // The stall in force for people: reason, length and what ends it; empty when there is none.
+  // Requires mu.
+  std::string DescribeStall() const;
+  // Wall time that writers have waited, the wait under way included. Requires mu.
+  uint64_t StallMicros() const;
   // Reports an error of background work or of a commit; starts recovery when it can help. Requires
   // mu.
   void ReportError(const Status& error, BackgroundErrorReason reason);
   // One attempt to get from a soft or hard error back to work. Takes mu and the commit path itself.
   Status Resume();
+
+ private:
+  void NoteVerdict(ColumnFamily* family, const StallVerdict& verdict,
+                   std::vector<WriteStallInfo>* changes);
+  void TellStallChanges(bool stalled_before, bool stalled,
+                        const std::vector<WriteStallInfo>& changes);
 };
 
 }  // namespace varve

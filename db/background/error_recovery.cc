@@ -96,6 +96,7 @@ Status ErrorRecovery::Resume() {
     } else {
       LogWarn(e.info_log.get(), "could not recover yet: %s", s.ToString().c_str());
     }
+    e.WriteRefusal().PermitUncheckedError();
     e.attention.store(true, std::memory_order_release);
     e.background_changed.SignalAll();
   }

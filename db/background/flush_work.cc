@@ -6,11 +6,15 @@
 
 #include "db/background/compaction_work.h"
 #include "db/background/events.h"
+#include "db/background/log_files.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/table_context.h"
+#include "db/wal/commit_log.h"
+#include "db/write/log_mark.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/env/writable_file_writer.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -43,24 +47,24 @@ Status FlushWork::StartNewLog(bool force) {
   Engine& e = *engine_;
   e.mu.AssertHeld();
   if (!force && e.logs->current_empty()) return Status::OK();
-  const uint64_t number = e.versions->NewFileNumber();
-  const std::string path = LogFileName(e.WalDirectory(), number);
+  NewLog wanted;
+  wanted.number = e.versions->NewFileNumber();
+  wanted.recycled = e.obsolete->TakeKeptLog();
   const WritableFileWriter::Options writer_options = e.LogWriterOptions();
-  std::unique_ptr<wal::LogWriter> writer;
+  const LogSet::LogInfo before = e.logs->CurrentEnd();
+  if (before.number != 0) {
+    wanted.mark =
+        MakeLogMark(LogMark{before.number, before.bytes}, e.versions->last_sequence() + 1);
+  }
+  std::unique_ptr<wal::CommitLog> log;
   IOStatus s;
   {
     MutexUnlock unlock(&e.mu);
-    std::unique_ptr<FSWritableFile> file;
     s = e.logs->SyncNames();
-    if (s.ok()) s = e.fs->NewWritableFile(path, e.LogFileOptions(), &file, nullptr);
-    if (s.ok()) {
-      auto buffered = std::make_unique<WritableFileWriter>(std::move(file), path, writer_options);
-      writer =
-          std::make_unique<wal::LogWriter>(std::move(buffered), number, e.options.manual_wal_flush);
-    }
+    if (s.ok()) s = MakeLogFile(e, wanted, writer_options, &log);
   }
   if (!s.ok()) return s;
-  e.logs->Switch(std::move(writer), e.wal_directory.get());
+  e.logs->Switch(std::move(log), e.wal_directory.get());
   return Status::OK();
 }
 
@@ -102,6 +106,12 @@ void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason 
   Engine& e = *engine_;
   e.mu.AssertHeld();
   Job together{{}, reason};
+  // What was frozen in one switch must be installed in one step: whatever has not begun yet is one
+  // job.
+  if (e.options.atomic_flush && !queue_.empty()) {
+    together.families = std::move(queue_.front().families);
+    queue_.pop_front();
+  }
   for (ColumnFamily* family : families) {
     if (family->dropped() || family->immutables().empty() || family->flush_requested) continue;
     family->flush_requested = true;
@@ -115,6 +125,20 @@ void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason 
   Schedule();
 }
 
+void FlushWork::RequestStopped() {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  std::vector<ColumnFamily*> stopped;
+  for (const auto& [id, family] : e.families.all()) {
+    if (family->stall_condition == WriteStallCondition::kStopped &&
+        family->stall_cause == WriteStallCause::kMemtableLimit && !family->flush_requested &&
+        !family->flush_running) {
+      stopped.push_back(family.get());
+    }
+  }
+  if (!stopped.empty()) Request(stopped, FlushReason::kWriteBufferFull);
+}
+
 void FlushWork::Schedule() {
   Engine& e = *engine_;
   e.mu.AssertHeld();
@@ -122,14 +146,16 @@ void FlushWork::Schedule() {
   if (e.background_paused > 0) return;
   if (e.errors.severity() >= ErrorState::Severity::kHard) return;
   const int limit = e.MaxFlushes();
-  const auto runnable = std::count_if(queue_.begin(), queue_.end(), CanStart);
+  const auto runnable =
+      std::count_if(queue_.begin(), queue_.end(), [this](const Job& job) { return CanStart(job); });
   while (scheduled_ < limit && scheduled_ - running_ < runnable) {
     scheduled_++;
     e.env->Schedule(&FlushWork::RunOne, this, Env::Priority::HIGH, engine_);
   }
 }
 
-bool FlushWork::CanStart(const Job& job) {
+bool FlushWork::CanStart(const Job& job) const {
+  if (engine_->options.atomic_flush && job_running_) return false;  // results go in in order
   return std::none_of(job.families.begin(), job.families.end(),
                       [](const auto& family) { return family->flush_running; });
 }
@@ -143,14 +169,17 @@ void FlushWork::BackgroundFlush() {
   MutexLock lock(&e.mu);
   running_++;
   // The oldest job none of whose families is being flushed: a family's memtables go in order.
-  auto it = std::find_if(queue_.begin(), queue_.end(), CanStart);
+  auto it =
+      std::find_if(queue_.begin(), queue_.end(), [this](const Job& job) { return CanStart(job); });
   Status s;
   const bool may_run = (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush) &&
                        e.background_paused == 0;
   if (it != queue_.end() && may_run) {
     Job job = std::move(*it);
     queue_.erase(it);
+    job_running_ = true;
     s = RunJob(job);
+    job_running_ = false;
     if (!s.ok() && (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush)) {
       e.ReportError(s, BackgroundErrorReason::kFlush);
     }
@@ -208,8 +237,10 @@ Status FlushWork::RunJob(const Job& job) {
     MutexUnlock unlock(&e.mu);
     for (FamilyFlush& flush : flushes) {
       NotifyBegin(flush, job.reason);
+      StopWatch watch(e.clock, e.statistics, FLUSH_TIME);
       s = RunFlush(flush.input, &flush.result);
       if (!s.ok()) break;
+      RecordTick(e.statistics, FLUSH_WRITE_BYTES, flush.result.file.size);
     }
   }
   // Once one family's share of a batch is in a table, the other families' shares must not be lost
@@ -353,24 +384,21 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
 }
 
 Status FlushWork::SwitchFullMemTables() {
+  FlushReason reason;
+  std::vector<ColumnFamily*> full = FullFamilies(&reason);
+  return full.empty() ? Status::OK() : Switch(std::move(full), reason);
+}
+
+Status FlushWork::Switch(std::vector<ColumnFamily*> families, FlushReason reason) {
   Engine& e = *engine_;
-  e.mu.AssertHeld();
-  std::vector<ColumnFamily*> full;
-  FlushReason reason = FlushReason::kWriteBufferFull;
-  for (const auto& [id, family] : e.families.all()) {
-    if (family->mem()->ShouldSwitch()) full.push_back(family.get());
-  }
-  if (full.empty()) full = FamiliesOverLogLimit(&reason);
-  if (full.empty()) full = FamiliesOverMemoryLimit(&reason);
-  if (full.empty()) return Status::OK();
   if (e.options.atomic_flush) {
-    full.clear();
-    for (const auto& [id, family] : e.families.all()) full.push_back(family.get());
+    families.clear();
+    for (const auto& [id, family] : e.families.all()) families.push_back(family.get());
   }
-  Status s = SwitchMemTables(full);
+  Status s = SwitchMemTables(families);
   if (!s.ok()) return s;
   std::vector<ColumnFamily*> ready;
-  for (ColumnFamily* family : full) {
+  for (ColumnFamily* family : families) {
     const int wanted = std::max(1, family->options()->min_write_buffer_number_to_merge);
     const bool enough = family->unflushed_count() >= wanted;
     if (enough || reason != FlushReason::kWriteBufferFull || e.options.atomic_flush) {
@@ -379,52 +407,6 @@ Status FlushWork::SwitchFullMemTables() {
   }
   Request(ready, reason);
   return Status::OK();
-}
-
-// The families that keep the oldest log alive, once all logs together are too large.
-std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) {
-  Engine& e = *engine_;
-  const size_t families = e.families.all().size();
-  uint64_t limit = e.dynamic->max_total_wal_size;
-  if (limit == 0) {
-    if (families < 2) return {};
-    for (const auto& [id, family] : e.families.all()) {
-      const auto options = family->options();
-      limit +=
-          4 * options->write_buffer_size * static_cast<uint64_t>(options->max_write_buffer_number);
-    }
-  }
-  if (e.logs->total_bytes() <= limit) return {};
-  const uint64_t current = e.logs->current_number();
-  uint64_t oldest = current + 1;
-  for (const auto& [id, family] : e.families.all()) {
-    oldest = std::min(oldest, family->OldestLogNeeded(current + 1));
-  }
-  std::vector<ColumnFamily*> result;
-  for (const auto& [id, family] : e.families.all()) {
-    const bool holds = family->OldestLogNeeded(current + 1) <= oldest;
-    if (holds && !family->mem()->Empty() && family->immutables().empty()) {
-      result.push_back(family.get());
-    }
-  }
-  if (!result.empty()) *reason = FlushReason::kWalFull;
-  return result;
-}
-
-// The family with the largest active memtable, when all memtables together are over their budget.
-std::vector<ColumnFamily*> FlushWork::FamiliesOverMemoryLimit(FlushReason* reason) {
-  Engine& e = *engine_;
-  if (!e.write_buffer_manager->ShouldFlush()) return {};
-  ColumnFamily* largest = nullptr;
-  for (const auto& [id, family] : e.families.all()) {
-    if (family->mem()->Empty()) continue;
-    if (largest == nullptr || family->mem()->MemoryUsage() > largest->mem()->MemoryUsage()) {
-      largest = family.get();
-    }
-  }
-  if (largest == nullptr) return {};
-  *reason = FlushReason::kWriteBufferManager;
-  return {largest};
 }
 
 void FlushWork::NotifyBegin(const FamilyFlush& flush, FlushReason reason) {

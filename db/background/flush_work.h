@@ -16,9 +16,10 @@
 namespace varve {
 
 // Locking: methods require the DB mutex unless they say otherwise.
-class FlushWork {
+class FlushWork final : public WriteBufferUser {
  public:
   explicit FlushWork(Engine* engine) : engine_(engine) {}
+  ~FlushWork() override { engine_->write_buffer_manager->Leave(this); }
 
   // Freezes the families' active memtables that hold something, after starting a new log. The
   // commit path is held exclusively by the caller; mu is released while files are made.
@@ -32,7 +33,12 @@ class FlushWork {
   void Schedule();
   bool Busy() const { return scheduled_ > 0 || !queue_.empty(); }
   int running() const { return running_; }
-  int scheduled() const { return scheduled_; }
+  int scheduled() const { return scheduled_ + (freeing_memory_ ? 1 : 0); }
+  // Families that stop writes with memtables that nobody has asked to flush yet (they wait to be
+  // merged with more, which will not come): asks.
+  void RequestStopped();
+  // For the write-buffer manager. Takes mu itself.
+  bool FreeMemory() override;
   // Forgets what is queued (shutdown).
   void ClearQueue() { queue_.clear(); }
 
@@ -44,8 +50,10 @@ class FlushWork {
   Status FlushAll(const FlushOptions& options, FlushReason reason);
   // Flushes everything frozen of the families in this thread, after any flush of theirs under way.
   Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason);
-  // What writers do when a memtable is full, or logs or memory are too large. Head of the commit
-  // path.
+  // Whether SwitchFullMemTables would find something to do.
+  bool AnythingFull();
+  // What writers do when a memtable is full, or logs or memory are too large. The commit path is
+  // held exclusively.
   Status SwitchFullMemTables();
 
  private:
@@ -55,15 +63,20 @@ class FlushWork {
   };
   struct FamilyFlush;
 
-  static bool CanStart(const Job& job);
+  bool CanStart(const Job& job) const;
   static void RunOne(void* work);
+  static void RunFreeMemory(void* work);
   void BackgroundFlush();
   Status RunJob(const Job& job);
   FlushInput MakeInput(ColumnFamily* family, size_t* count);
   Status Install(std::vector<FamilyFlush>* flushes);
   void RemoveOutputs(const std::vector<FamilyFlush>& flushes);
+  std::vector<ColumnFamily*> FullFamilies(FlushReason* reason);
   std::vector<ColumnFamily*> FamiliesOverLogLimit(FlushReason* reason);
   std::vector<ColumnFamily*> FamiliesOverMemoryLimit(FlushReason* reason);
+  uint64_t LogLimit() const;
+  ColumnFamily* LargestActive() const;
+  Status Switch(std::vector<ColumnFamily*> families, FlushReason reason);
   // These three are called without mu.
   void NotifyBegin(const FamilyFlush& flush, FlushReason reason);
   void NotifyEnd(const FamilyFlush& flush, FlushReason reason);
@@ -72,7 +85,9 @@ class FlushWork {
   Engine* const engine_;
   std::deque<Job> queue_;
   int running_ = 0;
-  int scheduled_ = 0;  // handed to the environment, running ones included
+  int scheduled_ = 0;            // handed to the environment, running ones included
+  bool job_running_ = false;     // at least one; exact with atomic_flush
+  bool freeing_memory_ = false;  // RunFreeMemory is handed to the environment
 };
 
 }  // namespace varve

@@ -30,13 +30,45 @@ std::vector<std::string> ObsoleteFiles::Collect() {
     paths.push_back(TableFileName(e.name, number));
     for (const auto& [id, family] : e.families.all()) family->table_cache()->Evict(number);
   }
-  for (uint64_t number : e.logs->TakeObsolete(e.versions->MinLogNumber())) {
-    paths.push_back(LogFileName(e.WalDirectory(), number));
-  }
+  CollectLogs(&paths);
   for (uint64_t number : e.versions->TakeObsoleteManifests()) {
     paths.push_back(DescriptorFileName(e.name, number));
   }
   return paths;
+}
+
+// As many logs as recycle_log_file_num says wait for a later log to take their files over.
+void ObsoleteFiles::CollectLogs(std::vector<std::string>* paths) {
+  Engine& e = *engine_;
+  std::vector<uint64_t> recyclable;
+  for (uint64_t number : e.logs->TakeObsolete(e.versions->MinLogNumber(), &recyclable)) {
+    const bool fit = std::find(recyclable.begin(), recyclable.end(), number) != recyclable.end();
+    if (fit && kept_logs_.size() < e.options.recycle_log_file_num) {
+      kept_logs_.push_back(number);
+    } else {
+      paths->push_back(LogFileName(e.WalDirectory(), number));
+    }
+  }
+}
+
+uint64_t ObsoleteFiles::TakeKeptLog() {
+  engine_->mu.AssertHeld();
+  if (kept_logs_.empty()) return 0;
+  const uint64_t number = kept_logs_.front();
+  kept_logs_.pop_front();
+  return number;
+}
+
+void ObsoleteFiles::DeleteKeptLogs() {
+  Engine& e = *engine_;
+  std::vector<std::string> paths;
+  {
+    MutexLock lock(&e.mu);
+    while (const uint64_t number = TakeKeptLog()) {
+      paths.push_back(LogFileName(e.WalDirectory(), number));
+    }
+  }
+  Delete(paths);
 }
 
 void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {

@@ -4,6 +4,7 @@
 // Deletes files that are proven obsolete, and sets aside those that nothing explains.
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,17 @@ class ObsoleteFiles {
  public:
   explicit ObsoleteFiles(Engine* engine) : engine_(engine) {}
 
-  // Names (full paths) to delete now; empty while deletions are disabled.
+  // Names (full paths) to delete now; empty while deletions are disabled. Logs that are kept for
+  // reuse are not among them.
   std::vector<std::string> Collect();
   void Delete(const std::vector<std::string>& paths);
   // Collect and Delete in one; mu is held by the caller, and released while files go.
   void Purge();
+
+  // An obsolete log whose file the next log may take over, or 0. The caller holds mu.
+  uint64_t TakeKeptLog();
+  // At close: nothing will reuse them any more. Takes mu.
+  void DeleteKeptLogs();
 
   // At open, with the recovered state logged in a new MANIFEST and no job running. Logs below the
   // families' log numbers, older MANIFESTs and temporary files are deleted; tables that no
@@ -35,6 +42,7 @@ class ObsoleteFiles {
                      std::vector<std::string>* set_aside);
 
  private:
+  void CollectLogs(std::vector<std::string>* paths);
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
                    std::vector<std::string>* set_aside);
   Status SetAside(const std::string& directory, const std::vector<std::string>& names,
@@ -42,6 +50,7 @@ class ObsoleteFiles {
   void TrimLost(const std::string& lost, const std::vector<std::string>& brought);
 
   Engine* const engine_;
+  std::deque<uint64_t> kept_logs_;  // for reuse, oldest first; guarded by the DB mutex
 };
 
 }  // namespace varve

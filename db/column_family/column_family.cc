@@ -38,6 +38,7 @@ ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
       versions_(std::move(versions)),
       env_(env),
       options_(std::move(options)),
+      max_range_deletions_(options_->memtable_max_range_deletions),
       slots_(&ColumnFamily::ReleaseSlot, kInUse) {
   TableCacheOptions cache_options = env_.table_cache;
   cache_options.icmp = versions_->icmp.get();
@@ -66,15 +67,27 @@ std::shared_ptr<const ColumnFamilyOptions> ColumnFamily::options() const {
 }
 
 void ColumnFamily::SetOptions(std::shared_ptr<const ColumnFamilyOptions> options) {
+  max_range_deletions_.store(options->memtable_max_range_deletions, std::memory_order_relaxed);
   MutexLock lock(&options_mu_);
   options_ = std::move(options);
 }
 
 std::shared_ptr<MemTable> ColumnFamily::NewMemTable(SequenceNumber earliest_seq) {
-  auto mem = std::make_shared<MemTable>(
-      icmp(), MakeMemTableOptions(*options(), env_.write_buffer_manager), next_memtable_id_++);
+  NoteKeyPrefix();
+  MemTableOptions mem_options = MakeMemTableOptions(*options(), env_.write_buffer_manager);
+  mem_options.expected_prefix = key_prefix_;
+  auto mem = std::make_shared<MemTable>(icmp(), mem_options, next_memtable_id_++);
   mem->set_earliest_seq(earliest_seq);
   return mem;
+}
+
+// The prefix only becomes shorter from table to table, so that one that keeps changing settles.
+void ColumnFamily::NoteKeyPrefix() {
+  std::string seen;
+  if (mem_ == nullptr || !mem_->CommonPrefix(&seen)) return;
+  if (key_prefix_known_) seen.resize(Slice(seen).difference_offset(key_prefix_));
+  key_prefix_ = std::move(seen);
+  key_prefix_known_ = true;
 }
 
 void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number) {
@@ -84,10 +97,31 @@ void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_
     immutables_.push_back(ImmutableMemTable{std::move(mem_)});
   }
   mem_ = std::move(fresh);
+  TrimHistory();
 }
 
 void ColumnFamily::DropFlushed(size_t n) {
+  if (options()->max_write_buffer_size_to_maintain > 0) {
+    for (size_t i = 0; i < n; i++) history_.push_back(immutables_[i].mem);
+  }
   immutables_.erase(immutables_.begin(), immutables_.begin() + static_cast<ptrdiff_t>(n));
+  TrimHistory();
+}
+
+void ColumnFamily::TrimHistory(bool all) {
+  if (history_.empty()) return;
+  const auto limit = static_cast<uint64_t>(options()->max_write_buffer_size_to_maintain);
+  uint64_t bytes = MemTableBytes() + HistoryBytes();
+  while (!history_.empty() && (all || bytes > limit)) {
+    bytes -= history_.front()->MemoryUsage();
+    history_.pop_front();
+  }
+}
+
+size_t ColumnFamily::HistoryBytes() const {
+  size_t bytes = 0;
+  for (const auto& mem : history_) bytes += mem->MemoryUsage();
+  return bytes;
 }
 
 size_t ColumnFamily::MemTableBytes() const {
@@ -135,7 +169,7 @@ SuperVersion* ColumnFamily::AcquireSuperVersion() {
 }
 
 SequenceNumber ColumnFamily::VisibleSequence() {
-  return env_.versions->last_sequence();
+  return env_.stable_sequence();
 }
 
 ColumnFamilyHandleImpl::ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family)
@@ -170,11 +204,10 @@ void ColumnFamilySet::Remove(uint32_t id) {
 }
 
 void ColumnFamilySet::Clear() {
-  std::map<uint32_t, std::shared_ptr<ColumnFamily>> going;
+  std::map<uint32_t, std::shared_ptr<ColumnFamily>> going;  // freed after the lock is
   MutexLock lock(&mu_);
   default_ = nullptr;
   going.swap(by_id_);
-  lock.Unlock();
 }
 
 ColumnFamily* ColumnFamilySet::FindById(uint32_t id) const {
@@ -192,7 +225,9 @@ ColumnFamily* ColumnFamilySet::FindByName(const std::string& name) const {
 MemTable* ColumnFamilySet::Find(uint32_t column_family) {
   ColumnFamily* family = FindById(column_family);
   if (family == nullptr || family->dropped()) return nullptr;
-  if (family->mem()->ShouldSwitch()) full_ = true;
+  if (family->mem()->ShouldSwitch() || family->TooManyRangeDeletions()) {
+    full_.store(true, std::memory_order_relaxed);
+  }
   return family->mem();
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -45,6 +46,8 @@ struct FamilyEnvironment {
   // Shares the ownership of all the rest here: handles and iterators may be the last to go.
   std::shared_ptr<Mutex> db_mutex;
   VersionSet* versions = nullptr;
+  // The newest state that stays as it is; may wait for insertions under way.
+  std::function<SequenceNumber()> stable_sequence;
   WriteBufferManager* write_buffer_manager = nullptr;
   TableCacheOptions table_cache;  // cf_options and icmp are filled in by the family
   SystemClock* clock = nullptr;
@@ -57,8 +60,7 @@ struct ImmutableMemTable {
 };
 
 // Locking: "DB mutex" marks what the DB mutex guards. The active memtable is replaced only while
-// the
-//   commit path is held exclusively *and* the DB mutex is held, so either is enough to read it.
+//   the commit path is held exclusively *and* the DB mutex is held, so either is enough to read it.
 // Ownership: shared by the family set, handles and iterators.
 class ColumnFamily final : public SuperVersionSource,
                            public std::enable_shared_from_this<ColumnFamily> {
@@ -89,9 +91,23 @@ class ColumnFamily final : public SuperVersionSource,
   void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
   std::deque<ImmutableMemTable>& immutables() { return immutables_; }  // oldest first; DB mutex
   int unflushed_count() const { return static_cast<int>(immutables_.size()); }
-  // Drops the oldest `n` immutables, which are in tables now. DB mutex.
+  // Drops the oldest `n` immutables, which are in tables now; as many of them are kept as history
+  // as max_write_buffer_size_to_maintain asks. DB mutex.
   void DropFlushed(size_t n);
+  // Flushed memtables, oldest first, for conflict checks of transactions: readers find the same
+  // entries in tables. DB mutex.
+  const std::deque<std::shared_ptr<MemTable>>& history() const { return history_; }
+  // Lets go of the oldest of it, as far as all memtables together are beyond what is to be kept, or
+  // of all of it. DB mutex.
+  void TrimHistory(bool all = false);
   size_t MemTableBytes() const;  // active and immutable; DB mutex
+  size_t HistoryBytes() const;   // DB mutex
+  // Whether the active memtable holds as many as memtable_max_range_deletions. Commit path or DB
+  // mutex.
+  bool TooManyRangeDeletions() const {
+    const uint32_t most = max_range_deletions_.load(std::memory_order_relaxed);
+    return most != 0 && mem_->range_deletion_count() >= most;
+  }
   // The oldest log that holds updates of this family that are not in tables. DB mutex.
   uint64_t OldestLogNeeded(uint64_t current_log) const;
 
@@ -136,9 +152,17 @@ class ColumnFamily final : public SuperVersionSource,
   mutable Mutex options_mu_;  // leaf
   std::shared_ptr<const ColumnFamilyOptions> options_ VARVE_GUARDED_BY(options_mu_);
 
+  void NoteKeyPrefix();
+
   std::shared_ptr<MemTable> mem_;
   std::deque<ImmutableMemTable> immutables_;
+  std::deque<std::shared_ptr<MemTable>> history_;
   uint64_t next_memtable_id_ = 1;
+  // What keys of all memtables so far began with.
+  std::string key_prefix_;
+  bool key_prefix_known_ = false;
+  // Of the options in force; here, as writers look at it without their lock. Only a number.
+  std::atomic<uint32_t> max_range_deletions_;
 
   SuperVersion* super_version_ = nullptr;  // DB mutex; one reference held
   // Tells holders of an old super-version that a newer one exists; published with release.
@@ -167,7 +191,7 @@ class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
 // All live families by id.
 //
 // Locking: changed while the commit path is held exclusively and the DB mutex is held; read under
-//   either. Find is for the head of the commit path; ComparatorOf is for any thread.
+//   either. Find is for writers on the commit path; ComparatorOf is for any thread.
 class ColumnFamilySet final : public MemTableResolver {
  public:
   void Add(std::shared_ptr<ColumnFamily> family);
@@ -183,9 +207,8 @@ class ColumnFamilySet final : public MemTableResolver {
   bool IsAlreadyInTables(uint32_t column_family) override;
   // True once after a Find that met a memtable as full as its options ask.
   bool TakeFullFlag() {
-    const bool full = full_;
-    full_ = false;
-    return full;
+    return full_.load(std::memory_order_relaxed) &&
+           full_.exchange(false, std::memory_order_relaxed);
   }
   // While a log is replayed: its number; 0 otherwise.
   void set_replayed_log(uint64_t number) { replayed_log_ = number; }
@@ -195,7 +218,8 @@ class ColumnFamilySet final : public MemTableResolver {
   std::map<uint32_t, std::shared_ptr<ColumnFamily>> by_id_;
   ColumnFamily* default_ = nullptr;
   uint64_t replayed_log_ = 0;
-  bool full_ = false;
+  // Only a hint to look; whoever looks takes the DB mutex.
+  std::atomic<bool> full_{false};
 };
 
 }  // namespace varve

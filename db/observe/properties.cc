@@ -106,8 +106,8 @@ const std::vector<NumberProperty>& Numbers() {
   static const auto* table = new std::vector<NumberProperty>{
       {&P::kNumImmutableMemTable,
        [](Engine&, ColumnFamily& f) -> uint64_t { return f.immutables().size(); }, true},
-      {&P::kNumImmutableMemTableFlushed, [](Engine&, ColumnFamily&) -> uint64_t { return 0; },
-       true},
+      {&P::kNumImmutableMemTableFlushed,
+       [](Engine&, ColumnFamily& f) -> uint64_t { return f.history().size(); }, true},
       {&P::kMemTableFlushPending,
        [](Engine&, ColumnFamily& f) -> uint64_t { return f.flush_requested ? 1 : 0; }, true},
       {&P::kCurSizeActiveMemTable,
@@ -115,7 +115,8 @@ const std::vector<NumberProperty>& Numbers() {
       {&P::kCurSizeAllMemTables,
        [](Engine&, ColumnFamily& f) -> uint64_t { return f.MemTableBytes(); }, true},
       {&P::kSizeAllMemTables,
-       [](Engine&, ColumnFamily& f) -> uint64_t { return f.MemTableBytes(); }, true},
+       [](Engine&, ColumnFamily& f) -> uint64_t { return f.MemTableBytes() + f.HistoryBytes(); },
+       true},
       {&P::kNumEntriesActiveMemTable,
        [](Engine&, ColumnFamily& f) { return f.mem()->entry_count(); }, true},
       {&P::kNumEntriesImmMemTables,
@@ -212,6 +213,12 @@ std::string LevelStats(ColumnFamily& f) {
   return out;
 }
 
+std::string AsText(const std::map<std::string, std::string>& values) {
+  std::string out;
+  for (const auto& [name, value] : values) out += name + ": " + value + "\n";
+  return out;
+}
+
 std::string FamilyStats(Engine& e, ColumnFamily& f) {
   std::string out;
   AppendF(&out, "\n** Compaction stats [%s] **\n", f.name().c_str());
@@ -233,8 +240,26 @@ std::string FamilyStats(Engine& e, ColumnFamily& f) {
   }
   AppendF(&out, "Flushes: %" PRIu64 ", %.1f MB. Pending compaction: %.1f MB\n", e.flush_count,
           Megabytes(e.flush_bytes), Megabytes(f.shape().pending_compaction_bytes));
-  AppendF(&out, "Write stall: %s\n", e.stall_reason.empty() ? "none" : e.stall_reason.c_str());
+  const StallCounts& counts = e.stall_counts[f.id()];
+  AppendF(&out, "Write stalls (count): %" PRIu64 " stops, %" PRIu64 " delays\n",
+          counts.total_stops(), counts.total_delays());
+  const std::string stall = e.DescribeStall();
+  AppendF(&out, "Write stall: %s\n", stall.empty() ? "none" : stall.c_str());
   return out;
+}
+
+std::map<std::string, std::string> DatabaseStallStats(Engine& e) {
+  return {{"write-buffer-manager-limit-stops", std::to_string(e.memory_stalls)},
+          {"write-buffer-manager-limit-stop-micros", std::to_string(e.memory_stall_micros)},
+          {"stall-micros", std::to_string(e.StallMicros())},
+          {"delayed-writes", std::to_string(e.total_delayed_writes)},
+          {"stopped-writes", std::to_string(e.total_stopped_writes)}};
+}
+
+std::string FamilyStallText(Engine& e, ColumnFamily& f) {
+  std::string out = e.DescribeStall();
+  if (!out.empty()) out += "\n";
+  return out + AsText(e.stall_counts[f.id()].ToMap());
 }
 
 std::string DatabaseStats(Engine& e) {
@@ -246,8 +271,12 @@ std::string DatabaseStats(Engine& e) {
     AppendF(&out, "Logs: %zu files, %.1f MB, %.1f MB not synced\n", e.logs->List().size(),
             Megabytes(e.logs->total_bytes()), Megabytes(e.logs->unsynced_bytes()));
   }
-  AppendF(&out, "Write stalls: %.3f s in all, %" PRIu64 " delayed writes\n",
-          static_cast<double>(e.total_stall_micros) / 1e6, e.total_delayed_writes);
+  AppendF(&out,
+          "Write stalls: %.3f s in all, %" PRIu64 " delayed and %" PRIu64
+          " stopped writes; %.3f s and %" PRIu64 " writes for the write-buffer manager\n",
+          static_cast<double>(e.StallMicros()) / 1e6, e.total_delayed_writes,
+          e.total_stopped_writes, static_cast<double>(e.memory_stall_micros) / 1e6,
+          e.memory_stalls);
   return out;
 }
 
@@ -287,11 +316,12 @@ const std::vector<TextProperty>& Texts() {
        [](Engine& e, ColumnFamily&) {
          return e.statistics == nullptr ? std::string() : e.statistics->ToString();
        }},
-      {P::kDBWriteStallStats, [](Engine& e, ColumnFamily&) { return e.stall_reason; }},
-      {P::kCFWriteStallStats, [](Engine& e, ColumnFamily&) { return e.stall_reason; }},
+      {P::kDBWriteStallStats,
+       [](Engine& e, ColumnFamily&) { return AsText(DatabaseStallStats(e)); }},
+      {P::kCFWriteStallStats, FamilyStallText},
       {"varve.recovery", [](Engine& e, ColumnFamily&) { return e.recovery.ToString(); }},
       {"varve.memory", [](Engine& e, ColumnFamily&) { return MemoryByOwner(e); }},
-      {"varve.write-stall-reason", [](Engine& e, ColumnFamily&) { return e.stall_reason; }},
+      {"varve.write-stall-reason", [](Engine& e, ColumnFamily&) { return e.DescribeStall(); }},
       {"varve.background-error",
        [](Engine& e, ColumnFamily&) { return e.errors.error().ToString(); }},
   };
@@ -340,9 +370,15 @@ bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, st
 
 bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
                       std::map<std::string, std::string>* value) {
-  if (name != Slice(P::kCFStats)) return false;
-  value->clear();
   MutexLock lock(&engine->mu);
+  if (name == Slice(P::kDBWriteStallStats)) {
+    *value = DatabaseStallStats(*engine);
+    return true;
+  }
+  const bool stalls_only = name == Slice(P::kCFWriteStallStats);
+  if (!stalls_only && name != Slice(P::kCFStats)) return false;
+  *value = engine->stall_counts[family->id()].ToMap();
+  if (stalls_only) return true;
   const Version& version = *family->current();
   for (int level = 0; level < version.num_levels(); level++) {
     const LevelCompactionStats& stats = engine->level_stats[static_cast<size_t>(level)];

@@ -6,7 +6,6 @@
 
 #include "db/background/table_context.h"
 #include "db/flush/flush_job.h"
-#include "db/write/batch_inserter.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/env/sequential_file_reader.h"
@@ -58,31 +57,70 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   if (!s.ok()) return s;
   e.recovery.logs_read++;
   wal::LogReader reader(std::move(file), number, path, nullptr);
-  std::string scratch;
-  Slice record;
+  uint64_t file_bytes = 0;
+  e.fs->GetFileSize(path, IOOptions(), &file_bytes, nullptr).PermitUncheckedError();
+  RecordPipeline records(&reader, e.options.wal_recovery_mode, file_bytes);
+  RecordPipeline::Record record;
+  // Collects entries over several records: most have one.
+  BatchInserter inserter(&e.families);
   bool first = true;
-  while (reader.ReadRecord(&record, &scratch, e.options.wal_recovery_mode)) {
-    if (reader.damage().hole &&
+  bool marked = false;
+  while (records.Next(&record)) {
+    if (record.after_hole &&
         e.options.wal_recovery_mode != WALRecoveryMode::kSkipAnyCorruptedRecords) {
-      return JudgeHole(number, path, reader.LastRecordOffset());
+      const uint64_t offset = record.offset;
+      s = inserter.Flush();
+      if (!s.ok()) return s;
+      while (records.Next(&record)) {
+      }
+      return JudgeHole(number, path, offset, reader.LastRecordEnd());
+    }
+    LogMark mark;
+    if (first && !marked && ParseLogMark(record.bytes, &mark)) {
+      marked = true;
+      s = JudgeMark(mark);
+      if (!s.ok()) return s;
+      continue;
     }
     if (first && stopped_at_ != 0) {
       // Only the exact next sequence proves that the damaged log's lost tail held nothing.
-      if (record.size() < kBatchHeaderBytes || DecodeFixed64(record.data()) != expected_next_) {
+      if (record.bytes.size() < kBatchHeaderBytes ||
+          DecodeFixed64(record.bytes.data()) != expected_next_) {
+        damaged_logs_.push_back(number);  // sound perhaps, but nothing of it was taken over
         return Status::OK();
       }
       stopped_at_ = 0;
     }
     first = false;
-    s = CheckContinues(record, path);
-    if (!s.ok()) return s;
-    s = ApplyRecord(record, path, reader.LastRecordOffset());
+    s = CheckContinues(record.bytes, path);
+    if (s.ok()) s = ApplyRecord(record, path, &inserter);
     if (!s.ok()) return s;
     e.recovery.records_replayed++;
-    e.recovery.bytes_replayed += record.size();
+    e.recovery.bytes_replayed += record.bytes.size();
   }
+  if (!records.status().ok()) return records.status();
+  log_ends_[number] = reader.LastRecordEnd();
   if (first && stopped_at_ != 0) return Status::OK();
   return JudgeDamage(number, path, reader);
+}
+
+Status LogReplay::JudgeMark(const LogMark& mark) {
+  const auto before = log_ends_.find(mark.number);
+  if (before == log_ends_.end()) return Status::OK();  // it was obsolete, or recovery had stopped
+  if (before->second >= mark.bytes) {
+    stopped_at_ = 0;  // whatever was met behind its last record: nothing of it is missing
+    return Status::OK();
+  }
+  const WALRecoveryMode mode = engine_->options.wal_recovery_mode;
+  if (stopped_at_ != 0 || mode == WALRecoveryMode::kSkipAnyCorruptedRecords) return Status::OK();
+  const std::string path = LogFileName(engine_->WalDirectory(), mark.number);
+  const std::string reason = "the end of the log is missing";
+  NoteDamage(mark.number, path, before->second, reason, mark.bytes - before->second);
+  if (mode == WALRecoveryMode::kAbsoluteConsistency) {
+    return Refusal(path, before->second, reason);
+  }
+  stopped_at_ = mark.number;
+  return Status::OK();
 }
 
 Status LogReplay::CheckContinues(const Slice& record, const std::string& path) const {
@@ -100,24 +138,25 @@ Status LogReplay::CheckContinues(const Slice& record, const std::string& path) c
                 "deleted; nothing was changed");
 }
 
-Status LogReplay::ApplyRecord(const Slice& record, const std::string& path, uint64_t offset) {
+Status LogReplay::ApplyRecord(const RecordPipeline::Record& record, const std::string& path,
+                              BatchInserter* inserter) {
   Engine& e = *engine_;
-  Status s = CheckBatchStructure(record);
+  Status s = record.structure;
   if (s.ok()) {
-    const SequenceNumber sequence = DecodeFixed64(record.data());
+    const SequenceNumber sequence = DecodeFixed64(record.bytes.data());
     first_sequence_ = std::min(first_sequence_, sequence);
-    BatchInsertResult result;
-    result.next_sequence = sequence;
-    s = InsertBatch(record, sequence, &e.families, &result);
-    expected_next_ = std::max(expected_next_, result.next_sequence);
-    if (result.next_sequence > 0) {
-      max_sequence_ = std::max(max_sequence_, result.next_sequence - 1);
-    }
+    SequenceNumber next_sequence = sequence;
+    s = inserter->Insert(record.bytes, sequence, &next_sequence);
+    expected_next_ = std::max(expected_next_, next_sequence);
+    if (next_sequence > 0) max_sequence_ = std::max(max_sequence_, next_sequence - 1);
   }
+  const bool full = e.families.TakeFullFlag();
+  if (s.ok() && (full || record.last_to_stay)) s = inserter->Flush();
   if (!s.ok()) {
-    return Status::CopyAppendMessage(s, " in ", path + " at offset " + std::to_string(offset));
+    return Status::CopyAppendMessage(s, " in ",
+                                     path + " at offset " + std::to_string(record.offset));
   }
-  if (e.families.TakeFullFlag() && !e.read_only) return FlushFull();
+  if (full && !e.read_only) return FlushFull();
   return Status::OK();
 }
 
@@ -126,7 +165,14 @@ Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
   Engine& e = *engine_;
   if (!reader.io_status().ok()) return reader.io_status();
   const wal::LogDamage& damage = reader.damage();
-  if (damage.first_bad_offset == UINT64_MAX) return Status::OK();
+  if (damage.first_bad_offset == UINT64_MAX) {
+    // Only the next log's first record can tell whether this one lost its end.
+    if (reader.EndedAtOtherLog() &&
+        e.options.wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery) {
+      stopped_at_ = number;
+    }
+    return Status::OK();
+  }
   NoteDamage(number, path, damage.first_bad_offset, damage.reason, damage.dropped_bytes);
   if (!damage.torn_tail) damaged_logs_.push_back(number);
   const WALRecoveryMode mode = e.options.wal_recovery_mode;
@@ -139,18 +185,20 @@ Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
 
 // Zeros up to the end of a block, and records behind them: a power loss took pages that were never
 // synced and left later ones. What is behind the hole may lack what came before it.
-Status LogReplay::JudgeHole(uint64_t number, const std::string& path, uint64_t offset) {
-  Engine& e = *engine_;
-  uint64_t size = 0;
-  e.fs->GetFileSize(path, IOOptions(), &size, nullptr).PermitUncheckedError();
+Status LogReplay::JudgeHole(uint64_t number, const std::string& path, uint64_t offset,
+                            uint64_t end) {
+  const WALRecoveryMode mode = engine_->options.wal_recovery_mode;
   const std::string reason = "zeros before the record";
-  NoteDamage(number, path, offset, reason, size > offset ? size - offset : 0);
+  NoteDamage(number, path, offset, reason, end - offset);
   damaged_logs_.push_back(number);
-  if (e.options.wal_recovery_mode != WALRecoveryMode::kPointInTimeRecovery) {
-    return Refusal(path, offset, reason);
-  }
+  if (mode != WALRecoveryMode::kPointInTimeRecovery) return Refusal(path, offset, reason);
   stopped_at_ = number;
   return Status::OK();
+}
+
+uint64_t LogReplay::LogEnd(uint64_t number) const {
+  const auto it = log_ends_.find(number);
+  return it == log_ends_.end() ? 0 : it->second;
 }
 
 void LogReplay::NoteDamage(uint64_t number, const std::string& path, uint64_t offset,

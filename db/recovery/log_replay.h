@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "db/background/engine.h"
+#include "db/recovery/record_pipeline.h"
 #include "db/version/version_edit.h"
 #include "db/wal/log_reader.h"
+#include "db/write/batch_inserter.h"
+#include "db/write/log_mark.h"
 
 namespace varve {
 
@@ -32,18 +35,25 @@ class LogReplay {
   // Of the first record replayed; kMaxSequenceNumber if none was.
   SequenceNumber first_sequence() const { return first_sequence_; }
   bool wrote_tables() const { return wrote_tables_; }
-  // Logs in which something was found that is not a plain torn tail.
+  // Where the last record of a log that was replayed ends.
+  uint64_t LogEnd(uint64_t number) const;
+  // Logs in which something was found that is not a plain torn tail, or that were left out.
   const std::vector<uint64_t>& damaged_logs() const { return damaged_logs_; }
   bool stopped_early() const { return stopped_at_ != 0; }
 
  private:
   Status ReplayOne(uint64_t number, const std::string& path);
+  // Of the first record of a log, which says where the log before ends: whether that was all read.
+  // If not, its end was lost, and what this log holds may lack what came before it.
+  Status JudgeMark(const LogMark& mark);
   // Of the first record of all, when the oldest log is gone.
   Status CheckContinues(const Slice& record, const std::string& path) const;
-  Status ApplyRecord(const Slice& record, const std::string& path, uint64_t offset);
+  Status ApplyRecord(const RecordPipeline::Record& record, const std::string& path,
+                     BatchInserter* inserter);
   // What the damage that a reader met means under the recovery mode: go on, stop here, or refuse.
   Status JudgeDamage(uint64_t number, const std::string& path, const wal::LogReader& reader);
-  Status JudgeHole(uint64_t number, const std::string& path, uint64_t offset);
+  // `offset`: of the first record behind the hole; `end`: of the last.
+  Status JudgeHole(uint64_t number, const std::string& path, uint64_t offset, uint64_t end);
   // Adds to the report, and to the LOG.
   void NoteDamage(uint64_t number, const std::string& path, uint64_t offset,
                   const std::string& reason, uint64_t dropped_bytes);
@@ -52,6 +62,7 @@ class LogReplay {
 
   Engine* const engine_;
   std::map<uint32_t, VersionEdit> edits_;
+  std::map<uint64_t, uint64_t> log_ends_;  // by log number
   std::vector<uint64_t> damaged_logs_;
   SequenceNumber max_sequence_ = 0;
   SequenceNumber first_sequence_ = kMaxSequenceNumber;

@@ -10,6 +10,7 @@
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/table_context.h"
+#include "db/background/write_admission.h"
 #include "db/background/write_host.h"
 #include "db/recovery/identity.h"
 #include "db/recovery/log_replay.h"
@@ -88,6 +89,7 @@ class Opener {
   Status RecoverVersions();
   Status ReplayLogs();
   Status Install();
+  Status KeepLogs();
   Status CreateMissingFamilies();
   Status Start();
   const ColumnFamilyOptions* OptionsOf(const std::string& family) const;
@@ -266,7 +268,7 @@ const ColumnFamilyOptions* Opener::OptionsOf(const std::string& family) const {
 
 Status Opener::ReplayLogs() {
   Engine& e = *e_;
-  e.logs = std::make_unique<LogSet>(e.WalDirectory(), e.fs, e.options.use_fsync);
+  e.logs = std::make_unique<LogSet>(e.options.use_fsync);
   std::vector<std::string> names;
   IOStatus io = e.fs->GetChildren(e.WalDirectory(), IOOptions(), &names, nullptr);
   if (!io.ok()) return io;
@@ -311,19 +313,8 @@ Status Opener::Install() {
   if (!keep_logs) s = replay_->FlushRest();
   if (!s.ok()) return s;
   MutexLock lock(&e.mu);
-  if (keep_logs) {
-    for (uint64_t number : log_numbers_) {
-      // Later syncs cover new logs only: what this one holds must be durable before they promise
-      // more.
-      const std::string path = LogFileName(e.WalDirectory(), number);
-      uint64_t bytes = 0;
-      IOStatus synced =
-          e.fs->SyncFile(path, e.LogFileOptions(), IOOptions(), e.options.use_fsync, nullptr);
-      if (synced.ok()) synced = e.fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
-      if (!synced.ok()) return synced;
-      e.logs->AddRecovered(number, bytes);
-    }
-  }
+  if (keep_logs) s = KeepLogs();
+  if (!s.ok()) return s;
   s = e.flush->StartNewLog(/*force=*/true);
   // The MANIFEST is about to ask for it. In the database's own directory both names go together.
   if (s.ok() && e.WalDirectory() != e.name) s = e.logs->SyncNames();
@@ -359,6 +350,28 @@ Status Opener::Install() {
   return s;
 }
 
+// The logs that were replayed stay, and end where their last records do: zeros behind them, which a
+// mapped log that was not closed has, are no business of other readers.
+Status Opener::KeepLogs() {
+  Engine& e = *e_;
+  for (uint64_t number : log_numbers_) {
+    const std::string path = LogFileName(e.WalDirectory(), number);
+    const uint64_t end = replay_->LogEnd(number);
+    uint64_t bytes = 0;
+    IOStatus s = e.fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
+    if (s.ok() && bytes > end) s = e.fs->Truncate(path, end, IOOptions(), nullptr);
+    if (s.IsNotSupported()) s = IOStatus::OK();  // nothing was ever mapped on such a file system
+    // Later syncs cover new logs only: what this one holds must be durable before they promise
+    // more.
+    if (s.ok()) {
+      s = e.fs->SyncFile(path, e.LogFileOptions(), IOOptions(), e.options.use_fsync, nullptr);
+    }
+    if (!s.ok()) return s;
+    e.logs->AddRecovered(number, end);
+  }
+  return Status::OK();
+}
+
 Status Opener::CreateMissingFamilies() {
   Engine& e = *e_;
   for (const ColumnFamilyDescriptor& descriptor : request_.families) {
@@ -379,7 +392,11 @@ Status Opener::CreateMissingFamilies() {
 Status Opener::Start() {
   Engine& e = *e_;
   e.host = std::make_unique<WriteHost>(&e);
-  e.commit = NewOrderedCommitPath(e.host.get(), e.versions->last_sequence());
+  e.admission = std::make_unique<WriteAdmission>(&e);
+  CommitOptions commit;
+  if (e.options.unordered_write) commit.mode = CommitMode::kUnordered;
+  commit.insert_one_at_a_time = !e.options.allow_concurrent_memtable_write;
+  e.commit = NewCommitPath(commit, e.host.get(), e.versions->last_sequence());
   {
     MutexLock lock(&e.mu);
     for (const auto& [id, family] : e.families.all()) family->InstallSuperVersion();
@@ -388,6 +405,7 @@ Status Opener::Start() {
   e.recovery.micros = e.clock->NowMicros() - e.open_micros;
   LogInfo(e.info_log.get(), "opened %s: %s", e.name.c_str(), e.recovery.ToString().c_str());
   if (e.read_only) return Status::OK();
+  e.write_buffer_manager->Join(e.flush.get());
   Status s = PersistOptions(&e);
   return s.ok() || !e.options.fail_if_options_file_error ? Status::OK() : s;
 }
@@ -443,6 +461,10 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   FamilyEnvironment env;
   env.db_mutex = std::shared_ptr<Mutex>(e.shared_from_this(), &e.mu);
   env.versions = e.versions.get();
+  env.stable_sequence = [engine] {
+    engine->commit->WaitUntilVisible();
+    return engine->versions->last_sequence();
+  };
   env.write_buffer_manager = e.write_buffer_manager.get();
   env.clock = e.clock;
   env.table_cache.db_path = e.name;
@@ -509,13 +531,16 @@ Status FlushForClose(Engine* engine) {
 Status CloseEngine(Engine* engine) {
   Engine& e = *engine;
   if (e.closed.exchange(true, std::memory_order_acq_rel)) return Status::OK();
+  // Writes that had passed the check of `closed` are over: what they have written is flushed below.
+  e.commit->Shutdown();
   Status s;
   if (!e.read_only && e.has_unlogged_data.load(std::memory_order_acquire)) s = FlushForClose(&e);
   e.shutting_down.store(true, std::memory_order_release);
-  e.attention.store(true, std::memory_order_release);
   if (e.recovery_work != nullptr) e.recovery_work->Stop();
+  e.write_buffer_manager->Leave(e.flush.get());
   {
     MutexLock lock(&e.mu);
+    e.WriteRefusal().PermitUncheckedError();
     e.background_changed.SignalAll();
     while (e.flush->scheduled() > 0 || e.compaction->Running() > 0) e.background_changed.Wait();
     e.flush->ClearQueue();
@@ -523,6 +548,7 @@ Status CloseEngine(Engine* engine) {
   if (!e.read_only) {
     IOStatus closed = e.logs->CloseAll(/*sync=*/true);
     if (s.ok()) s = closed;
+    e.obsolete->DeleteKeptLogs();
     if (s.ok()) s = e.versions->CloseManifest();
   }
   if (e.lock != nullptr) {

@@ -48,6 +48,13 @@ DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) 
   if (result.max_open_files > 0) {
     result.max_open_files = std::max(result.max_open_files, kLeastOpenFiles);
   }
+  // What is behind the end of a recycled log looks like the damage that these two modes refuse; and
+  // RocksDB's readers fail on records that are both numbered and compressed in several blocks.
+  if (result.wal_recovery_mode == WALRecoveryMode::kTolerateCorruptedTailRecords ||
+      result.wal_recovery_mode == WALRecoveryMode::kAbsoluteConsistency ||
+      result.wal_compression != kNoCompression) {
+    result.recycle_log_file_num = 0;
+  }
   result.keep_log_file_num = std::max<size_t>(result.keep_log_file_num, 1);
   result.max_background_jobs = std::max(result.max_background_jobs, 1);
   return result;

@@ -70,8 +70,7 @@ struct VersionSetOptions {
 
 // Locking: the DB mutex guards everything but the atomics; LogAndApply releases it while it writes.
 // Errors: after a failed append or sync the MANIFEST is abandoned; the next LogAndApply starts a
-// new
-//   one that holds the whole state. (A failed append's outcome is not known until then.)
+//   new one that holds the whole state. (A failed append's outcome is not known until then.)
 class VersionSet {
  public:
   VersionSet(VersionSetOptions options, Mutex* db_mutex);

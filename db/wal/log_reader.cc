@@ -2,6 +2,7 @@
 #include "db/wal/log_reader.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "db/wal/record_decompressor.h"
@@ -55,6 +56,39 @@ bool HasRecordAtEnd(const char* data, size_t n) {
   return false;
 }
 
+// What may be spent on looking for records behind a damage; far more than honest data needs.
+constexpr uint64_t kSearchBytes = uint64_t{256} << 20;
+
+// The first byte from `at` on that is not zero, or n.
+size_t SkipZeros(const char* data, size_t at, size_t n) {
+  uint64_t word = 0;
+  while (at + sizeof(word) <= n) {
+    std::memcpy(&word, data + at, sizeof(word));
+    if (word != 0) break;
+    at += sizeof(word);
+  }
+  while (at < n && data[at] == 0) at++;
+  return at;
+}
+
+// True if a whole first fragment of a record starts in [from, n) of these blocks, or if so much
+// looks like one that `budget`, in bytes to be checked, does not suffice.
+bool HasRecordStart(const char* data, size_t from, size_t n, uint64_t* budget) {
+  for (size_t at = SkipZeros(data, from, n); at < n; at = SkipZeros(data, at + 1, n)) {
+    const auto type = static_cast<uint8_t>(data[at]);
+    const bool starts = type == kFullType || type == kFirstType || type == kRecyclableFullType ||
+                        type == kRecyclableFirstType;
+    if (!starts || at < from + kHeaderBytes - 1) continue;
+    const size_t header = at - (kHeaderBytes - 1);
+    const size_t total = HeaderBytes(type) + DecodeFixed16(data + header + 4);
+    if (total > std::min(n - header, kBlockBytes - header % kBlockBytes)) continue;
+    if (*budget < total) return true;
+    *budget -= total;
+    if (ChecksumMatches(data + header, total)) return true;
+  }
+  return false;
+}
+
 // A power loss keeps or drops what was not synced by whole sectors, and a dropped one reads as
 // zeros.
 constexpr uint64_t kSectorBytes = 512;
@@ -95,6 +129,8 @@ struct LogReader::Rep {
     uint8_t type = 0;
     Slice payload;
     uint64_t offset = 0;
+    bool after_zeros = false;  // more than padding
+    bool lacks_sector_before = false;
   };
 
   Rep(std::unique_ptr<SequentialFileReader> reader, uint64_t number, std::string file_name,
@@ -109,6 +145,7 @@ struct LogReader::Rep {
 
   Outcome ReadPhysical(Fragment* fragment);
   Outcome ParseRecord(const char* p, size_t have, size_t room, Fragment* fragment);
+  bool BearsNumber(const char* p, size_t have, uint8_t type) const;
   Outcome PassZeros(const char* p, size_t have);
   Outcome Bad(size_t bytes, const char* reason);
   Outcome Torn(const char* p, size_t have);
@@ -125,10 +162,11 @@ struct LogReader::Rep {
 
   // Notes that `bytes` from `offset` on are lost. True if reading goes on behind them.
   bool Damage(uint64_t offset, uint64_t bytes, const std::string& reason, bool torn,
-              WALRecoveryMode mode);
+              WALRecoveryMode mode, bool lacks_sector = false);
   IOStatus ReadChunk();
   bool Refill();
-  void CountRest();
+  // Reads to the end of the file. True if it was to search, and a record starts behind the damage.
+  bool CountRest(bool search);
 
   uint64_t Offset() const { return chunk_start + pos; }
 
@@ -147,7 +185,9 @@ struct LogReader::Rep {
 
   bool ended = false;
   bool any_record = false;
-  bool recycled = false;  // the first record is recyclable: a former log's bytes may follow ours
+  bool any_data = false;
+  bool recycled = false;  // the first data is recyclable: a former log's bytes may follow ours
+  bool ended_at_other_log = false;
   bool compressed = false;
   uint64_t zero_bytes = 0;  // passed since the last record, in regions that reach a block's end
   LogDamage damage;
@@ -161,6 +201,7 @@ struct LogReader::Rep {
   size_t bad_bytes = 0;
   const char* bad_reason = "";
   bool bad_is_torn = false;
+  bool bad_lacks_sector = false;
 
   std::string raw;  // the last record, decompressed
   uint64_t last_offset = 0;
@@ -189,6 +230,7 @@ LogReader::Rep::Outcome LogReader::Rep::Bad(size_t bytes, const char* reason) {
   bad_bytes = bytes;
   bad_reason = reason;
   bad_is_torn = recycled;
+  bad_lacks_sector = false;
   return Outcome::kBad;
 }
 
@@ -208,9 +250,9 @@ LogReader::Rep::Outcome LogReader::Rep::PassZeros(const char* p, size_t have) {
     size_t zeros = 0;
     while (p[zeros] == 0) zeros++;
     Bad(have, "zeros with data behind them");
-    if ((Offset() + zeros) % kSectorBytes == 0 && IsUnfinishedTail(p + zeros, have - zeros)) {
-      bad_is_torn = true;
-    }
+    // What a kept sector begins with may be zero as well.
+    bad_lacks_sector = (Offset() + zeros) / kSectorBytes > Offset() / kSectorBytes;
+    if (bad_lacks_sector && IsUnfinishedTail(p + zeros, have - zeros)) bad_is_torn = true;
     return Outcome::kBad;
   }
   zero_bytes += have;
@@ -244,29 +286,38 @@ LogReader::Rep::Outcome LogReader::Rep::ReadPhysical(Fragment* fragment) {
   }
 }
 
+// Told by the header alone: even the first record may have been written half over an older log's.
+bool LogReader::Rep::BearsNumber(const char* p, size_t have, uint8_t type) const {
+  return log_number != 0 && HasRecyclableHeader(type) && have >= kRecyclableHeaderBytes &&
+         DecodeFixed32(p + kHeaderBytes) == static_cast<uint32_t>(log_number);
+}
+
 LogReader::Rep::Outcome LogReader::Rep::ParseRecord(const char* p, size_t have, size_t room,
                                                     Fragment* fragment) {
   const auto type = static_cast<uint8_t>(p[6]);
   const size_t header = HeaderBytes(type);
   const size_t total = header + DecodeFixed16(p + 4);
   // Padding of recyclable records is longer than a plain header, and no hole.
-  if (zero_bytes >= kRecyclableHeaderBytes && !MayFollowZeros(type)) damage.hole = true;
+  fragment->after_zeros = zero_bytes >= kRecyclableHeaderBytes && !MayFollowZeros(type);
+  if (fragment->after_zeros) damage.hole = true;
+  // A block may end with a first fragment of no more than its header.
+  fragment->lacks_sector_before = zero_bytes >= kHeaderBytes;
   zero_bytes = 0;
+  if (!any_data && BearsNumber(p, have, type)) recycled = true;
   if (total > room) return Bad(have, "a record's length runs past its block");
   if (total > have) return Torn(p, have);
-  if (type == kZeroType) return Bad(have, "a record of type 0");
-  if (!ChecksumMatches(p, total)) {
-    const bool lost = LacksSector(p, total, Offset()) && IsUnfinishedTail(p + 1, have - 1);
-    Bad(have, "checksum mismatch");
-    if (lost) bad_is_torn = true;
+  if (type == kZeroType || !ChecksumMatches(p, total)) {
+    Bad(have, type == kZeroType ? "a record of type 0" : "checksum mismatch");
+    bad_lacks_sector = LacksSector(p, total, Offset());
+    if (bad_lacks_sector && IsUnfinishedTail(p + 1, have - 1)) bad_is_torn = true;
     return Outcome::kBad;
   }
   if (HasRecyclableHeader(type)) {
     if (log_number == 0) return Bad(have, "a recyclable record where none can be");
     if (DecodeFixed32(p + kHeaderBytes) != static_cast<uint32_t>(log_number)) {
+      ended_at_other_log = true;
       return Outcome::kEnd;
     }
-    if (!any_record) recycled = true;
   }
   fragment->type = type;
   fragment->payload = Slice(p + header, total - header);
@@ -275,19 +326,23 @@ LogReader::Rep::Outcome LogReader::Rep::ParseRecord(const char* p, size_t have, 
   return Outcome::kRecord;
 }
 
-void LogReader::Rep::CountRest() {
+bool LogReader::Rep::CountRest(bool search) {
   uint64_t end = Offset();
+  uint64_t budget = kSearchBytes;
+  bool found = false;
   do {
+    if (search && !found) found = HasRecordStart(chunk, pos, chunk_size, &budget);
     size_t used = chunk_size;
     while (used > pos && chunk[used - 1] == 0) used--;
     if (used > pos) end = chunk_start + used;
     // An error here hides nothing: that there is damage is known already.
   } while (!last_chunk && ReadChunk().ok() && chunk_size > 0);
   if (end > damage.first_bad_offset) damage.dropped_bytes = end - damage.first_bad_offset;
+  return found;
 }
 
 bool LogReader::Rep::Damage(uint64_t offset, uint64_t bytes, const std::string& reason, bool torn,
-                            WALRecoveryMode mode) {
+                            WALRecoveryMode mode, bool lacks_sector) {
   if (damage.first_bad_offset == UINT64_MAX) {
     damage.first_bad_offset = offset;
     damage.reason = reason;
@@ -301,7 +356,12 @@ bool LogReader::Rep::Damage(uint64_t offset, uint64_t bytes, const std::string& 
     if (mode == WALRecoveryMode::kSkipAnyCorruptedRecords) {
       damage.dropped_bytes += bytes;
     } else {
-      CountRest();
+      // Writers that store records side by side may be killed while the first of them is not in its
+      // place: zeros, the pieces that are, and no record.
+      // MANIFESTs get one record between two syncs: a power loss can take any sectors of the last.
+      const bool explained = log_number != 0 ? damage.hole : lacks_sector;
+      const bool in_question = explained && !damage.torn_tail;
+      if (!CountRest(in_question) && in_question) damage.torn_tail = true;
     }
   }
   if (reporter != nullptr) {
@@ -314,7 +374,9 @@ bool LogReader::Rep::Damage(uint64_t offset, uint64_t bytes, const std::string& 
 LogReader::Rep::Step LogReader::Rep::TakeBad(std::string* scratch, WALRecoveryMode mode) {
   const uint64_t from = open ? start : Offset();
   const uint64_t bytes = Offset() + bad_bytes - from;
-  if (!Damage(from, bytes, bad_reason, bad_is_torn, mode)) return Step::kStop;
+  if (!Damage(from, bytes, bad_reason, bad_is_torn, mode, bad_lacks_sector)) {
+    return Step::kStop;
+  }
   pos += bad_bytes;
   open = false;
   resyncing = true;
@@ -354,6 +416,7 @@ LogReader::Rep::Step LogReader::Rep::TakeControlRecord(const Fragment& fragment,
 LogReader::Rep::Step LogReader::Rep::TakeData(const Fragment& fragment, Slice* record,
                                               std::string* scratch, WALRecoveryMode mode) {
   any_record = true;
+  any_data = true;
   const uint8_t type = fragment.type >= kRecyclableFullType
                            ? fragment.type - kRecyclableFullType + kFullType
                            : fragment.type;
@@ -363,11 +426,21 @@ LogReader::Rep::Step LogReader::Rep::TakeData(const Fragment& fragment, Slice* r
       !Damage(start, fragment.offset - start, "a record without its end", false, mode)) {
     return Step::kStop;
   }
+  // What lies on both sides of a hole is not one record.
+  if (!starts && open && fragment.after_zeros) {
+    if (!Damage(start, fragment.offset - start, "a record without its end", false, mode, true)) {
+      return Step::kStop;
+    }
+    open = false;
+    resyncing = true;
+    scratch->clear();
+  }
   if (!starts && !open) {
     const uint64_t bytes = Offset() - fragment.offset;
     if (resyncing) {
       damage.dropped_bytes += bytes;
-    } else if (!Damage(fragment.offset, bytes, "a record without its start", false, mode)) {
+    } else if (!Damage(fragment.offset, bytes, "a record without its start", false, mode,
+                       fragment.lacks_sector_before)) {
       return Step::kStop;
     }
     resyncing = type != kLastType;
@@ -450,6 +523,9 @@ uint64_t LogReader::LastRecordEnd() const {
 }
 const LogDamage& LogReader::damage() const {
   return rep_->damage;
+}
+bool LogReader::EndedAtOtherLog() const {
+  return rep_->ended_at_other_log;
 }
 Status LogReader::io_status() const {
   return rep_->io_status;

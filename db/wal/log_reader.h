@@ -51,6 +51,9 @@ class LogReader {
   uint64_t LastRecordOffset() const;  // of the last record returned
   uint64_t LastRecordEnd() const;     // just after it
   const LogDamage& damage() const;
+  // A record of the log that had the file before ended it: there may have been more of this one,
+  // which a power loss took.
+  bool EndedAtOtherLog() const;
   Status io_status() const;
 
  private:

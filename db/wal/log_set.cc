@@ -2,101 +2,144 @@
 #include "db/wal/log_set.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace varve {
 
-LogSet::LogSet(std::string directory, std::shared_ptr<FileSystem> fs, bool use_fsync)
-    : directory_path_(std::move(directory)),
-      fs_(std::move(fs)),
-      use_fsync_(use_fsync),
-      sync_done_(&mu_) {}
+LogSet::LogSet(bool use_fsync)
+    : use_fsync_(use_fsync),
+      sync_done_(&mu_),
+      even_round_done_(&mu_),
+      odd_round_done_(&mu_) {}
 
 LogSet::~LogSet() = default;
 
-void LogSet::Switch(std::unique_ptr<wal::LogWriter> writer, FSDirectory* directory) {
+void LogSet::Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory) {
   MutexLock lock(&mu_);
-  Log log;
-  log.number = writer->log_number();
-  log.writer = std::move(writer);
   // Bytes that manual_wal_flush held back must reach the file before later records reach the next.
-  if (!logs_.empty() && logs_.back().writer != nullptr && !logs_.back().failed) {
-    Log& last = logs_.back();
-    if (!last.writer->WriteBuffer().ok()) last.failed = true;
+  // A failure marks the log, whose owner is told when it is to be synced.
+  if (current_ != nullptr) {
+    current_->Flush().PermitUncheckedError();
+    current_->Seal().PermitUncheckedError();
+    // A sync before this has not covered where the file ends now.
+    if (current_->recyclable()) logs_.back().synced_bytes = 0;
   }
-  logs_.push_back(std::move(log));
+  current_ = log.get();
+  Log added;
+  added.number = log->number();
+  added.first_bytes = log->size();
+  added.writer = std::move(log);
+  logs_.push_back(std::move(added));
   directory_ = directory;
   directory_dirty_ = true;
 }
 
-IOStatus LogSet::Append(const Slice& record) {
-  wal::LogWriter* writer;
-  {
-    MutexLock lock(&mu_);
-    Log& log = logs_.back();
-    if (log.failed) {
-      return IOStatus::IOError(directory_path_, "the current log failed before and takes no more");
-    }
-    writer = log.writer.get();
-  }
-  IOStatus s = writer->AddRecord(record);
-  MutexLock lock(&mu_);
-  logs_.back().bytes = writer->file_size();
-  if (!s.ok()) logs_.back().failed = true;
-  return s;
+IOStatus LogSet::FlushBuffer() {
+  return current_->Flush();
 }
 
-IOStatus LogSet::FlushBuffer() {
-  MutexLock lock(&mu_);
-  Log& log = logs_.back();
-  if (log.failed) return IOStatus::IOError(directory_path_, "the current log failed before");
-  IOStatus s = log.writer->WriteBuffer();
-  if (!s.ok()) log.failed = true;
-  return s;
+LogSet::Log* LogSet::Find(const wal::CommitLog* log) {
+  const auto it = std::find_if(logs_.begin(), logs_.end(),
+                               [&](const Log& entry) { return entry.writer.get() == log; });
+  return it == logs_.end() ? nullptr : &*it;
 }
 
 IOStatus LogSet::SyncLogs(bool current) {
   MutexLock lock(&mu_);
   while (syncing_) sync_done_.Wait();
-  std::vector<std::pair<wal::LogWriter*, uint64_t>> dirty;
+  return SyncDirty(current);
+}
+
+IOStatus LogSet::SyncTo(const wal::LogPlace& place) {
+  MutexLock lock(&mu_);
+  callers_++;
+  uint64_t round = rounds_begun_ + 1;  // the sync that covers the place
+  IOStatus s;
+  for (;;) {
+    const Log* const log = Find(place.log);
+    // A log that is gone was obsolete: what it held is in tables.
+    if (log == nullptr || log->synced_ticket >= place.ticket) break;
+    if (!syncing_) {
+      LetOthersCome();
+      s = SyncDirty(/*current=*/true);
+      break;
+    }
+    if (round <= rounds_done_) round = rounds_begun_ + 1;  // it failed
+    RoundDone(round).Wait();
+  }
+  callers_--;
+  // Who was woken to sync for the next round, and need not, wakes another.
+  if (!syncing_) RoundDone(rounds_begun_ + 1).Signal();
+  return s;
+}
+
+// Those whom the last sync let go are about to write again: their records are worth a moment, as
+// else they wait for this sync to end, and for another. Nobody else begins one meanwhile.
+void LogSet::LetOthersCome() {
+  const uint64_t expected = released_;
+  if (callers_ >= expected) return;
+  syncing_ = true;
+  uint64_t before = 0;
+  do {
+    before = callers_;
+    MutexUnlock unlock(&mu_);
+    std::this_thread::yield();
+  } while (callers_ > before && callers_ < expected);
+  syncing_ = false;
+  sync_done_.SignalAll();
+}
+
+// Nobody else is syncing.
+IOStatus LogSet::SyncDirty(bool current) {
+  std::vector<Dirty> dirty;
   for (Log& log : logs_) {
     if (!current && &log == &logs_.back()) break;
-    if (log.writer == nullptr || log.synced_bytes >= log.bytes) continue;
-    if (log.failed) {
-      return IOStatus::IOError(directory_path_, "a log that failed before cannot be synced");
+    if (log.writer == nullptr || log.synced_bytes >= log.bytes()) continue;
+    // A mark matters to records behind it, and to the mark in the next log.
+    if (&log == &logs_.back() && log.empty()) break;
+    if (log.failed()) {
+      if (!sync_error_.ok()) return sync_error_;
+      return log.writer->Sync(use_fsync_);  // returns at once, with what the log failed with
     }
-    dirty.emplace_back(log.writer.get(), log.bytes);
+    dirty.push_back(Dirty{log.writer.get(), log.bytes(), log.writer->last_ticket()});
   }
   FSDirectory* const directory = directory_;
   const bool sync_directory = directory_dirty_ && directory != nullptr;
   if (dirty.empty() && !sync_directory) return IOStatus::OK();
   syncing_ = true;
-  lock.Unlock();
+  const uint64_t round = ++rounds_begun_;
+  released_ = callers_;
   IOStatus s;
-  size_t done = 0;
-  for (; done < dirty.size() && s.ok(); done++) s = dirty[done].first->Sync(use_fsync_);
-  if (s.ok() && sync_directory) s = directory->Fsync(IOOptions(), nullptr);
-  lock.Lock();
-  syncing_ = false;
-  sync_done_.SignalAll();
-  for (size_t i = 0; i < dirty.size(); i++) {
-    auto it = std::find_if(logs_.begin(), logs_.end(),
-                           [&](const Log& log) { return log.writer.get() == dirty[i].first; });
-    if (it == logs_.end()) continue;
-    if (s.ok()) {
-      it->synced_bytes = std::max(it->synced_bytes, dirty[i].second);
-    } else if (i + 1 >= done) {
-      it->failed = true;
-    }
+  {
+    MutexUnlock unlock(&mu_);
+    for (size_t i = 0; i < dirty.size() && s.ok(); i++) s = dirty[i].log->Sync(use_fsync_);
+    if (s.ok() && sync_directory) s = directory->Fsync(IOOptions(), nullptr);
   }
-  if (s.ok() && sync_directory) directory_dirty_ = false;
+  syncing_ = false;
+  rounds_done_ = round;
+  sync_done_.SignalAll();
+  RoundDone(round).SignalAll();
+  RoundDone(round + 1).Signal();  // who came too late: one of them is next
+  if (!s.ok()) {
+    if (sync_error_.ok()) sync_error_ = s;
+    return s;
+  }
+  for (const Dirty& synced : dirty) {
+    Log* const log = Find(synced.log);
+    if (log == nullptr) continue;
+    log->synced_bytes = std::max(log->synced_bytes, synced.bytes);
+    log->synced_ticket = std::max(log->synced_ticket, synced.ticket);
+  }
+  if (sync_directory) directory_dirty_ = false;
   return s;
 }
 
 void LogSet::ExcuseClosed() {
   MutexLock lock(&mu_);
   for (Log& log : logs_) {
-    if (&log != &logs_.back()) log.synced_bytes = log.bytes;
+    if (&log != &logs_.back()) log.synced_bytes = log.bytes();
   }
+  sync_error_ = IOStatus::OK();
 }
 
 IOStatus LogSet::SyncNames() {
@@ -110,6 +153,7 @@ IOStatus LogSet::SyncNames() {
   lock.Lock();
   syncing_ = false;
   sync_done_.SignalAll();
+  RoundDone(rounds_begun_ + 1).Signal();
   if (s.ok()) directory_dirty_ = false;
   return s;
 }
@@ -117,21 +161,21 @@ IOStatus LogSet::SyncNames() {
 bool LogSet::AllSynced() const {
   MutexLock lock(&mu_);
   return std::all_of(logs_.begin(), logs_.end(),
-                     [](const Log& log) { return log.synced_bytes >= log.bytes; });
+                     [](const Log& log) { return log.synced_bytes >= log.bytes(); });
 }
 
 void LogSet::AddRecovered(uint64_t number, uint64_t bytes) {
   MutexLock lock(&mu_);
   Log log;
   log.number = number;
-  log.bytes = bytes;
+  log.recovered_bytes = bytes;
   log.synced_bytes = bytes;
   logs_.push_back(std::move(log));
 }
 
-std::vector<uint64_t> LogSet::TakeObsolete(uint64_t min_number) {
+std::vector<uint64_t> LogSet::TakeObsolete(uint64_t min_number, std::vector<uint64_t>* recyclable) {
   std::vector<uint64_t> numbers;
-  std::vector<std::unique_ptr<wal::LogWriter>> closing;
+  std::vector<std::unique_ptr<wal::CommitLog>> closing;
   {
     MutexLock lock(&mu_);
     while (syncing_) sync_done_.Wait();
@@ -142,7 +186,12 @@ std::vector<uint64_t> LogSet::TakeObsolete(uint64_t min_number) {
     }
   }
   // What an obsolete log held is in tables: a failed close loses nothing.
-  for (auto& writer : closing) writer->Close().PermitUncheckedError();
+  for (auto& writer : closing) {
+    const bool sound = !writer->failed() && writer->Close().ok();
+    if (sound && writer->recyclable() && recyclable != nullptr) {
+      recyclable->push_back(writer->number());
+    }
+  }
   return numbers;
 }
 
@@ -153,11 +202,21 @@ IOStatus LogSet::CloseAll(bool sync) {
   while (syncing_) sync_done_.Wait();
   for (Log& log : logs_) {
     if (log.writer == nullptr) continue;
+    const bool failed = log.failed();
     IOStatus closed = log.writer->Close();
-    if (s.ok() && !log.failed) s = closed;
+    if (s.ok() && !failed) s = closed;
+    log.recovered_bytes = log.bytes();
     log.writer.reset();
   }
+  current_ = nullptr;
   return s;
+}
+
+LogSet::LogInfo LogSet::CurrentEnd() const {
+  MutexLock lock(&mu_);
+  if (logs_.empty() || logs_.back().failed()) return LogInfo{0, 0};
+  const uint64_t bytes = logs_.back().bytes();
+  return LogInfo{bytes == 0 ? 0 : logs_.back().number, bytes};
 }
 
 uint64_t LogSet::current_number() const {
@@ -168,14 +227,14 @@ uint64_t LogSet::current_number() const {
 uint64_t LogSet::total_bytes() const {
   MutexLock lock(&mu_);
   uint64_t total = 0;
-  for (const Log& log : logs_) total += log.bytes;
+  for (const Log& log : logs_) total += log.bytes();
   return total;
 }
 
 uint64_t LogSet::unsynced_bytes() const {
   MutexLock lock(&mu_);
   uint64_t total = 0;
-  for (const Log& log : logs_) total += log.bytes - log.synced_bytes;
+  for (const Log& log : logs_) total += log.bytes() - std::min(log.bytes(), log.synced_bytes);
   return total;
 }
 
@@ -186,18 +245,18 @@ uint64_t LogSet::oldest_number() const {
 
 bool LogSet::current_empty() const {
   MutexLock lock(&mu_);
-  return logs_.empty() || logs_.back().bytes == 0;
+  return logs_.empty() || logs_.back().empty();
 }
 
 bool LogSet::current_failed() const {
   MutexLock lock(&mu_);
-  return logs_.empty() || logs_.back().failed;
+  return logs_.empty() || logs_.back().failed();
 }
 
 std::vector<LogSet::LogInfo> LogSet::List() const {
   MutexLock lock(&mu_);
   std::vector<LogInfo> result;
-  for (const Log& log : logs_) result.push_back(LogInfo{log.number, log.bytes});
+  for (const Log& log : logs_) result.push_back(LogInfo{log.number, log.bytes()});
   return result;
 }
 

@@ -6,35 +6,39 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "varve/file_system.h"
 
-#include "db/wal/log_writer.h"
+#include "db/wal/commit_log.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
-// Locking: its own mutex, a leaf below the DB mutex. Append, Switch, FlushBuffer and Sync are for
-// the
-//   head of the commit path, or whoever holds the path exclusively; the rest is for any thread.
+// Locking: its own mutex, a leaf below the DB mutex. Switch is for whoever holds the commit path
+//   exclusively, Reserve for whoever gives out sequence numbers; the rest is for any thread.
 // Errors: a log that failed an append or a sync is never written again; Switch leaves it behind.
 class LogSet {
  public:
-  LogSet(std::string directory, std::shared_ptr<FileSystem> fs, bool use_fsync);
+  explicit LogSet(bool use_fsync);
   ~LogSet();
 
-  // Makes `writer` the current log. The one before is closed once it is durable or obsolete.
-  void Switch(std::unique_ptr<wal::LogWriter> writer, FSDirectory* directory);
+  // Makes `log`, which may hold a mark, the current one. The one before, in which every place has
+  // been filled, is closed once it is durable or obsolete; what is not log of its file is cut off
+  // at once.
+  void Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory);
   // Makes the names of all logs durable. Asked for before the next log is made: a crash must not
   // leave a log whose predecessor has vanished with its name.
   IOStatus SyncNames();
-  IOStatus Append(const Slice& record);
+  // A place in the current log, to be filled and waited for through place->log.
+  IOStatus Reserve(size_t bytes, wal::LogPlace* place) { return current_->Reserve(bytes, place); }
   // Hands the current log's buffer to the file system (manual_wal_flush).
   IOStatus FlushBuffer();
-  // Makes every byte appended before the call durable, in all logs, and the new logs' names too.
+  // Makes every record reserved before the call durable, in all logs, and the new logs' names too.
   IOStatus Sync() { return SyncLogs(/*current=*/true); }
+  // Makes a record, which is whole, durable, and all before it. Returns at once when a sync that
+  // began after it was reserved has covered it; of many callers one syncs for all.
+  IOStatus SyncTo(const wal::LogPlace& place);
   // The same for all logs but the current one; may run beside appends.
   IOStatus SyncClosed() { return SyncLogs(/*current=*/false); }
   // What the logs before the current one hold is in tables now: none of it needs syncing, not even
@@ -45,40 +49,73 @@ class LogSet {
 
   // A log found by recovery that is kept until its memtables are flushed.
   void AddRecovered(uint64_t number, uint64_t bytes);
-  // Forgets (and closes) logs below `min_number`; returns their numbers, for deletion.
-  std::vector<uint64_t> TakeObsolete(uint64_t min_number);
+  // Forgets (and closes) logs below `min_number`; returns their numbers, for deletion. Those of
+  // them whose files a later log may take over are named in *recyclable, too, unless it is null.
+  std::vector<uint64_t> TakeObsolete(uint64_t min_number,
+                                     std::vector<uint64_t>* recyclable = nullptr);
   IOStatus CloseAll(bool sync);
 
-  uint64_t current_number() const;
-  uint64_t total_bytes() const;
-  uint64_t unsynced_bytes() const;
-  uint64_t oldest_number() const;
-  bool current_empty() const;
-  bool current_failed() const;
+  // What a mark in the next log says of the current one, which nobody appends to meanwhile. Number
+  // 0: nothing can be said, as it holds no record or has failed.
   struct LogInfo {
     uint64_t number;
     uint64_t bytes;
   };
+  LogInfo CurrentEnd() const;
+  uint64_t current_number() const;
+  uint64_t total_bytes() const;
+  uint64_t unsynced_bytes() const;
+  uint64_t oldest_number() const;
+  // Nothing was appended since it became the current one.
+  bool current_empty() const;
+  bool current_failed() const;
   std::vector<LogInfo> List() const;
 
  private:
   struct Log {
     uint64_t number = 0;
-    uint64_t bytes = 0;
+    uint64_t recovered_bytes = 0;  // what there is without a writer
+    uint64_t first_bytes = 0;      // what was there when it became current: a mark, or nothing
     uint64_t synced_bytes = 0;
-    std::unique_ptr<wal::LogWriter> writer;  // null when recovered or closed
-    bool failed = false;
+    uint64_t synced_ticket = 0;
+    std::unique_ptr<wal::CommitLog> writer;  // null when recovered or closed
+
+    uint64_t bytes() const { return writer != nullptr ? writer->size() : recovered_bytes; }
+    bool empty() const { return bytes() <= first_bytes; }
+    bool failed() const { return writer != nullptr && writer->failed(); }
+  };
+
+  // What one log will be known to hold durably when the sync that is about to begin is over.
+  struct Dirty {
+    wal::CommitLog* log = nullptr;
+    uint64_t bytes = 0;
+    uint64_t ticket = 0;
   };
 
   IOStatus SyncLogs(bool current);
+  IOStatus SyncDirty(bool current) VARVE_REQUIRES(mu_);
+  void LetOthersCome() VARVE_REQUIRES(mu_);
+  // Waited for by the callers of SyncTo that sync number `round` covers. Only two rounds are ever
+  // waited for: the one that runs, and the next.
+  CondVar& RoundDone(uint64_t round) { return round % 2 == 0 ? even_round_done_ : odd_round_done_; }
+  Log* Find(const wal::CommitLog* log) VARVE_REQUIRES(mu_);
 
-  const std::string directory_path_;
-  const std::shared_ptr<FileSystem> fs_;
   const bool use_fsync_;
   mutable Mutex mu_;
-  CondVar sync_done_;
+  CondVar sync_done_;  // for those that want no sync, but that none is under way
+  CondVar even_round_done_;
+  CondVar odd_round_done_;
   std::deque<Log> logs_ VARVE_GUARDED_BY(mu_);  // oldest first; the last is current
+  // That of logs_.back(). Changed by Switch alone, when no writer is under way.
+  wal::CommitLog* current_ = nullptr;
   bool syncing_ VARVE_GUARDED_BY(mu_) = false;
+  // Of the first sync that failed: what all fail with that depend on it.
+  IOStatus sync_error_ VARVE_GUARDED_BY(mu_);
+  // Syncs are numbered, so that a waiter wakes for the one that covers it, and not for each.
+  uint64_t rounds_begun_ VARVE_GUARDED_BY(mu_) = 0;
+  uint64_t rounds_done_ VARVE_GUARDED_BY(mu_) = 0;
+  uint64_t callers_ VARVE_GUARDED_BY(mu_) = 0;   // of SyncTo
+  uint64_t released_ VARVE_GUARDED_BY(mu_) = 0;  // callers when the last sync began
   FSDirectory* directory_ VARVE_GUARDED_BY(mu_) = nullptr;
   bool directory_dirty_ VARVE_GUARDED_BY(mu_) = false;
 };

@@ -7,69 +7,104 @@
 #include "util/base/status_macros.h"
 #include "util/coding/crc32c.h"
 #include "util/coding/fixed.h"
+#include "util/coding/varint.h"
+#include "util/compress/codec.h"
 #include "util/env/writable_file_writer.h"
 
 namespace varve::wal {
 
-namespace {
-
-RecordType FragmentType(bool first, bool last) {
-  if (first) return last ? kFullType : kFirstType;
-  return last ? kLastType : kMiddleType;
-}
-
-}  // namespace
-
 LogWriter::LogWriter(std::unique_ptr<WritableFileWriter> file, uint64_t log_number,
-                     bool manual_flush)
+                     const LogWriterOptions& options)
     : file_(std::move(file)),
       log_number_(log_number),
-      manual_flush_(manual_flush),
-      sync_excludes_append_(manual_flush || !file_->file()->IsSyncThreadSafe()),
+      options_(options),
+      sync_excludes_append_(options.manual_flush || !file_->file()->IsSyncThreadSafe()),
       block_offset_(static_cast<size_t>(file_->file_size() % kBlockBytes)) {
-  for (uint8_t type = 0; type <= kLastType; type++) {
+  char number[4];
+  EncodeFixed32(number, static_cast<uint32_t>(log_number));
+  for (uint8_t type = 0; type <= kSetCompressionType; type++) {
     const char byte = static_cast<char>(type);
     type_crc_[type] = crc32c::Value(&byte, 1);
+    if (type >= kRecyclableFullType && type <= kRecyclableLastType) {
+      type_crc_[type] = crc32c::Extend(type_crc_[type], number, sizeof(number));
+    }
   }
 }
 
 LogWriter::~LogWriter() = default;
 
-IOStatus LogWriter::AddRecord(const Slice& record) {
-  if (!sync_excludes_append_) return Append(record);
+IOStatus LogWriter::AddRecords(const Slice* records, size_t count) {
+  if (!sync_excludes_append_) return AppendAll(records, count);
   MutexLock lock(&mu_);
-  return Append(record);
+  return AppendAll(records, count);
+}
+
+IOStatus LogWriter::AppendAll(const Slice* records, size_t count) {
+  const bool compressed = options_.compression != kNoCompression;
+  for (size_t i = 0; i < count; i++) {
+    VARVE_RETURN_IF_ERROR(compressed ? AppendCompressed(records[i]) : Append(records[i]));
+  }
+  return options_.manual_flush ? IOStatus::OK() : file_->Flush();
+}
+
+IOStatus LogWriter::AppendCompressed(const Slice& record) {
+  const Codec* const codec =
+      options_.compression == kZSTD ? FindCodec(options_.compression) : nullptr;
+  if (codec == nullptr) return IOStatus::NotSupported("log compression other than zstd");
+  // The first record of the log says so.
+  if (file_->file_size() == 0) {
+    char type[4];
+    EncodeFixed32(type, static_cast<uint32_t>(options_.compression));
+    VARVE_RETURN_IF_ERROR(EmitPhysicalRecord(kSetCompressionType, false, type, sizeof(type)));
+  }
+  CompressionOptions settings;
+  settings.checksum = true;
+  if (!codec->Compress(settings, Slice(), record, &frame_)) {
+    return IOStatus::IOError("log record", "could not be compressed");
+  }
+  // In front of the frame the codec states the raw size, for tables; the frame does that, too.
+  Slice frame(frame_);
+  uint32_t raw_size = 0;
+  if (!GetVarint32(&frame, &raw_size)) return IOStatus::Corruption("log record", "no frame");
+  return Append(frame);
 }
 
 IOStatus LogWriter::Append(const Slice& record) {
   const char* data = record.data();
   size_t left = record.size();
+  const size_t header = options_.recyclable ? kRecyclableHeaderBytes : kHeaderBytes;
   bool first = true;
   // An empty record still makes one fragment.
   do {
     size_t room = kBlockBytes - block_offset_;
-    if (room < kHeaderBytes) [[unlikely]] {
+    if (room < header) [[unlikely]] {
       VARVE_RETURN_IF_ERROR(file_->Pad(room));
       block_offset_ = 0;
       room = kBlockBytes;
     }
-    const size_t n = std::min(left, room - kHeaderBytes);
-    VARVE_RETURN_IF_ERROR(EmitPhysicalRecord(FragmentType(first, n == left), data, n));
+    const size_t n = std::min(left, room - header);
+    VARVE_RETURN_IF_ERROR(
+        EmitPhysicalRecord(FragmentType(first, n == left), options_.recyclable, data, n));
     data += n;
     left -= n;
     first = false;
   } while (left > 0);
-  return manual_flush_ ? IOStatus::OK() : file_->Flush();
+  return IOStatus::OK();
 }
 
-IOStatus LogWriter::EmitPhysicalRecord(RecordType type, const char* data, size_t n) {
-  char header[kHeaderBytes];
+IOStatus LogWriter::EmitPhysicalRecord(RecordType type, bool numbered, const char* data, size_t n) {
+  char header[kRecyclableHeaderBytes];
+  const size_t header_bytes = numbered ? kRecyclableHeaderBytes : kHeaderBytes;
+  if (numbered) {
+    type = static_cast<RecordType>(type + (kRecyclableFullType - kFullType));
+    EncodeFixed32(header + kHeaderBytes, static_cast<uint32_t>(log_number_));
+  }
   const uint32_t crc = crc32c::Extend(type_crc_[type], data, n);
   EncodeFixed32(header, crc32c::Mask(crc));
   EncodeFixed16(header + 4, static_cast<uint16_t>(n));
   header[6] = static_cast<char>(type);
-  block_offset_ += kHeaderBytes + n;
-  const Slice parts[] = {Slice(header, kHeaderBytes), Slice(data, n)};
+  block_offset_ += header_bytes + n;
+  const Slice parts[] = {Slice(header, header_bytes), Slice(data, n)};
   return file_->Append(parts, 2);
 }
 
@@ -84,6 +119,12 @@ IOStatus LogWriter::Sync(bool use_fsync) {
   if (!sync_excludes_append_) return file_->SyncWithoutFlush(use_fsync);
   MutexLock lock(&mu_);
   return file_->Sync(use_fsync);
+}
+
+IOStatus LogWriter::CutOff() {
+  if (!options_.recyclable) return IOStatus::OK();
+  MutexLock lock(&mu_);
+  return file_->CutToSize();
 }
 
 IOStatus LogWriter::Close() {

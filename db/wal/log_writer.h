@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
+#include "varve/compression_type.h"
 #include "varve/io_status.h"
 #include "varve/slice.h"
 
@@ -19,42 +21,63 @@ class WritableFileWriter;
 
 namespace varve::wal {
 
+struct LogWriterOptions {
+  bool manual_flush = false;  // the owner hands buffers to the file system itself
+  // Records bear the low half of the log's number, so that what an older log left behind them in a
+  // reused file is not taken for theirs.
+  bool recyclable = false;
+  // kNoCompression or kZSTD: each record becomes one frame. Another one, or a codec that is not
+  // built in, fails the first record.
+  CompressionType compression = kNoCompression;
+};
+
 // Thread safety: the owner serialises calls, but for Sync and file_size, which may run beside
 //   AddRecord.
 // Errors: after one failed append or sync every later call fails (the file's state is unknown).
 class LogWriter {
  public:
   // Owns the file. `log_number` names the file in messages.
-  LogWriter(std::unique_ptr<WritableFileWriter> file, uint64_t log_number, bool manual_flush);
+  LogWriter(std::unique_ptr<WritableFileWriter> file, uint64_t log_number,
+            const LogWriterOptions& options = {});
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
   // Appends one record; unless manual_flush, its bytes are handed to the file system before the
   // return.
-  IOStatus AddRecord(const Slice& record);
+  IOStatus AddRecord(const Slice& record) { return AddRecords(&record, 1); }
+  // The same for several, which are handed over together.
+  IOStatus AddRecords(const Slice* records, size_t count);
   IOStatus WriteBuffer();  // hands buffered bytes to the file system
   // Makes every record added before the call durable.
   IOStatus Sync(bool use_fsync);
+  // Nothing will be added any more: a recyclable log loses what an older one left behind its end.
+  IOStatus CutOff();
   IOStatus Close();
 
+  bool recyclable() const { return options_.recyclable; }
   uint64_t log_number() const { return log_number_; }
   uint64_t file_size() const;  // logical bytes appended
   WritableFileWriter* file() { return file_.get(); }
 
  private:
+  IOStatus AppendAll(const Slice* records, size_t count);
+  IOStatus AppendCompressed(const Slice& record);
   IOStatus Append(const Slice& record);
-  IOStatus EmitPhysicalRecord(RecordType type, const char* data, size_t n);
+  IOStatus EmitPhysicalRecord(RecordType type, bool numbered, const char* data, size_t n);
 
   std::unique_ptr<WritableFileWriter> file_;
   const uint64_t log_number_;
-  const bool manual_flush_;
+  const LogWriterOptions options_;
   // Taken only where a sync would touch what an append is using: the buffer that manual_flush holds
   // back, or a file that cannot sync while it is written.
   const bool sync_excludes_append_;
   Mutex mu_;
   size_t block_offset_ = 0;
-  uint32_t type_crc_[kLastType + 1];  // CRC of the type byte alone, to be extended by the payload
+  std::string frame_;  // of AppendCompressed
+  // CRC of what stands between length and payload, to be extended by the payload: the type byte
+  // and, in recyclable records, the log's number.
+  uint32_t type_crc_[kSetCompressionType + 1];
 };
 
 }  // namespace varve::wal

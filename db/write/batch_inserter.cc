@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/write/batch_inserter.h"
 
+#include <memory>
+#include <span>
 #include <string>
 
 #include "util/base/status_macros.h"
@@ -44,6 +46,9 @@ Status CheckType(ValueType type) {
   }
 }
 
+// Entries that wait hold at most about this much, so that a full memtable is noticed in time.
+constexpr size_t kBytesTogether = 8 << 10;
+
 }  // namespace
 
 Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheckOptions& options) {
@@ -74,35 +79,57 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
   return reader.status();
 }
 
-Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* resolver,
-                   BatchInsertResult* result) {
+Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
+                             SequenceNumber* next_sequence) {
   BatchReader reader(rep);
   BatchRecord record;
-  bool known = false;  // whether `mem` is that of `family`
-  uint32_t family = 0;
-  MemTable* mem = nullptr;
-  uint64_t inserted = 0;
   while (reader.Next(&record)) {
     if (!record.counted) {
       VARVE_RETURN_IF_ERROR(CheckType(record.type));
       continue;
     }
     const SequenceNumber own_sequence = sequence++;
-    if (!known || record.column_family != family) {
-      known = true;
-      family = record.column_family;
-      mem = resolver->IsAlreadyInTables(family) ? nullptr : resolver->Find(family);
+    *next_sequence = sequence;
+    if (size_ == MemTable::kAddedTogether || bytes_ >= kBytesTogether) {
+      VARVE_RETURN_IF_ERROR(Flush());
     }
-    if (mem == nullptr) continue;
+    if (!known_ || record.column_family != family_) {
+      VARVE_RETURN_IF_ERROR(Flush());
+      known_ = true;
+      family_ = record.column_family;
+      mem_ = resolver_->IsAlreadyInTables(family_) ? nullptr : resolver_->Find(family_);
+    }
+    if (mem_ == nullptr) continue;
     if (record.type != kTypeValue && record.type != kTypeDeletion) {
       VARVE_RETURN_IF_ERROR(CheckType(record.type));
     }
-    VARVE_RETURN_IF_ERROR(mem->Add(own_sequence, record.type, record.key, record.value));
-    inserted++;
+    std::construct_at(run_ + size_++,
+                      MemTableEntry{own_sequence, record.type, record.key, record.value});
+    bytes_ += record.key.size() + record.value.size();
   }
-  result->next_sequence = sequence;
-  result->inserted = inserted;
   return reader.status();
+}
+
+Status BatchInserter::Flush() {
+  known_ = false;
+  if (size_ == 0) return Status::OK();
+  const std::span<const MemTableEntry> entries(run_, size_);
+  size_ = 0;
+  bytes_ = 0;
+  VARVE_RETURN_IF_ERROR(mem_->Add(entries));
+  inserted_ += entries.size();
+  return Status::OK();
+}
+
+Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* resolver,
+                   BatchInsertResult* result) {
+  BatchInserter inserter(resolver);
+  result->next_sequence = sequence;
+  Status s = inserter.Insert(rep, sequence, &result->next_sequence);
+  // What comes before damage is inserted, as it is when a batch is larger than a run.
+  Status flushed = inserter.Flush();
+  result->inserted = inserter.inserted();
+  return s.ok() ? flushed : s;
 }
 
 }  // namespace varve

@@ -4,9 +4,11 @@
 // Checks a batch against the open column families, and puts its records into their memtables.
 
 #include <cstdint>
+#include <type_traits>
 
 #include "db/column_family/memtable_resolver.h"
 #include "db/write/batch_reader.h"
+#include "memtable/memtable.h"
 
 namespace varve {
 
@@ -23,6 +25,38 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
 struct BatchInsertResult {
   SequenceNumber next_sequence = 0;  // one past the batch's last
   uint64_t inserted = 0;             // entries that reached a memtable
+};
+
+// Inserts batches one after the other. Records of one family that follow each other, in one batch
+// or in several, go to its memtable together: that takes less time than one by one. Thread safety:
+// none. Lifetime: a batch's bytes live until Flush, the resolver longer.
+class BatchInserter {
+ public:
+  explicit BatchInserter(MemTableResolver* resolver) : resolver_(resolver) {
+    static_assert(std::is_trivially_destructible_v<MemTableEntry>);
+  }
+  BatchInserter(const BatchInserter&) = delete;
+  BatchInserter& operator=(const BatchInserter&) = delete;
+
+  // As InsertBatch, but the last records may wait for Flush. Sets *next_sequence to one past the
+  // last record, unless there is none.
+  Status Insert(const Slice& rep, SequenceNumber sequence, SequenceNumber* next_sequence);
+  // Inserts what waits. The next record asks for its memtable again.
+  Status Flush();
+  uint64_t inserted() const { return inserted_; }  // entries that reached a memtable
+
+ private:
+  MemTableResolver* const resolver_;
+  bool known_ = false;  // whether `mem_` is that of `family_`
+  uint32_t family_ = 0;
+  MemTable* mem_ = nullptr;
+  uint64_t inserted_ = 0;
+  size_t size_ = 0;
+  size_t bytes_ = 0;  // of the keys and values that wait
+  // The first `size_` exist, and wait for `mem_`: a batch of one does not pay for all.
+  union {
+    MemTableEntry run_[MemTable::kAddedTogether];
+  };
 };
 
 // Inserts the records with sequences from `sequence` on. Records of unknown families are skipped

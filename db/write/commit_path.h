@@ -10,29 +10,49 @@
 #include "varve/slice.h"
 #include "varve/status.h"
 #include "varve/types.h"
+#include "varve/user_write_callback.h"
 #include "varve/write_batch.h"
+
+#include "db/wal/commit_log.h"
 
 namespace varve {
 
-// What a commit path asks of the database. Called only by the thread that is at the head of the
-// path, so calls never overlap.
+// What a write with no_slowdown waits for whoever keeps writes out (a memtable switch, LockWAL)
+// before it gives up.
+constexpr uint64_t kNoSlowdownMicros = 1000;
+
+// What a commit path asks of the database. None of it waits for stalls or full memtables: that is
+// over before a write enters the path (db/background/write_admission.h).
 class CommitHost {
  public:
   virtual ~CommitHost() = default;
-  // Waits out stalls, switches full memtables, refuses writes after errors. `bytes` is about to be
-  // written. May sleep.
-  virtual Status PrepareGroup(const WriteOptions& options, size_t bytes) = 0;
-  // True when PrepareGroup may have something to do (one relaxed load).
-  virtual bool NeedsAttention() const = 0;
-  // Appends one record (a batch with its sequence in the header) to the log; with sync, makes it
-  // and everything before it durable.
-  virtual Status AppendToLog(const Slice& record, bool sync) = 0;
-  // Applies a batch to the memtables with the sequences from `sequence` on.
+  // Whether writes are refused (one relaxed load), and why. Asked where order is given out: what
+  // made the database refuse writes before an EnterExclusive is seen by every write after it.
+  virtual bool Refuses() const = 0;
+  virtual Status Refusal() = 0;
+  // The place of the next record in the log. Calls must not overlap, and their order is the order
+  // of sequence numbers. The place is filled and waited for through its log.
+  virtual Status ReserveLog(size_t bytes, wal::LogPlace* place) = 0;
+  // Makes durable what is in the log up to this place. Any thread.
+  virtual Status SyncLog(const wal::LogPlace& place) = 0;
+  // Applies a batch to the memtables with the sequences from `sequence` on. Any thread.
   virtual Status Insert(const Slice& rep, SequenceNumber sequence) = 0;
-  // Makes everything up to `sequence` visible to readers.
+  // Makes everything up to `sequence` visible to readers. Never called with a smaller one.
   virtual void Publish(SequenceNumber sequence) = 0;
-  // A log append or an insertion failed: the database decides what still works.
+  // A log append or an insertion failed: the database decides what still works, and refuses writes
+  // when this returns. Each write that failed says so, several at once.
   virtual void OnCommitError(const Status& status, bool in_log) = 0;
+};
+
+// When a write may return, and when it is seen. README.md and varve/options.h say what follows.
+enum class CommitMode {
+  kOrdered,    // a write returns when it and all before it are visible
+  kUnordered,  // a write returns when it is inserted; what is visible follows
+};
+
+struct CommitOptions {
+  CommitMode mode = CommitMode::kOrdered;
+  bool insert_one_at_a_time = false;  // for memtables that take one writer only
 };
 
 // Commits batches in one order; the order of the log is the order of sequences.
@@ -42,18 +62,35 @@ class CommitPath {
  public:
   virtual ~CommitPath() = default;
   // The batch has been checked (CheckBatch). On OK it is in the log (unless disableWAL), inserted
-  // and visible. After a failure its outcome is unknown until the database is reopened or resumed,
-  // but it is whole or absent.
-  virtual Status Commit(const WriteOptions& options, WriteBatch* batch) = 0;
+  // and, in ordered mode, visible. After a failure it is whole or absent: absent until the database
+  // is reopened, which may find it in the log. The callback may be null.
+  virtual Status Commit(const WriteOptions& options, WriteBatch* batch,
+                        UserWriteCallback* callback) = 0;
+  Status Commit(const WriteOptions& options, WriteBatch* batch) {
+    return Commit(options, batch, nullptr);
+  }
 
-  // Keeps every writer out between the two calls: no insertion is under way, and the calling thread
-  // may change the log and the memtables.
+  // The newest sequence given out. Without order, a read at it sees every write that has returned
+  // OK. From an insertion that failed on, it is the last sequence before that batch: no read shows
+  // a part of it.
+  virtual SequenceNumber NewestSequence() const = 0;
+  // Returns when everything given out before the call is visible (or never will be).
+  virtual void WaitUntilVisible() = 0;
+
+  // Keeps every writer out between the two calls: no insertion is under way, the log is whole, and
+  // the calling thread may change the log and the memtables. ExitExclusive may come from another
+  // thread. Writes with no_slowdown that find somebody in fail as Incomplete after a moment.
   virtual void EnterExclusive() = 0;
+  // False when somebody else is in and has not left after so long; for writes with no_slowdown.
+  virtual bool EnterExclusiveWithin(uint64_t micros) = 0;
   virtual void ExitExclusive() = 0;
+  // Refuses all writes from now on, and returns when none is under way. Does not wait for whoever
+  // is in between EnterExclusive and ExitExclusive; both may still be called.
+  virtual void Shutdown() = 0;
 };
 
-// The default path: writers queue up, the one at the head logs and inserts for a group of them.
 // `last_sequence` is the newest sequence in use.
-std::unique_ptr<CommitPath> NewOrderedCommitPath(CommitHost* host, SequenceNumber last_sequence);
+std::unique_ptr<CommitPath> NewCommitPath(const CommitOptions& options, CommitHost* host,
+                                          SequenceNumber last_sequence);
 
 }  // namespace varve

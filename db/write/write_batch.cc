@@ -288,6 +288,14 @@ Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) 
   return reader.status();
 }
 
+Status WriteBatchInternal::Protect(WriteBatch* batch) {
+  if (batch->protection_ != nullptr) return Status::OK();
+  auto protection = std::make_unique<WriteBatch::ProtectionInfo>();
+  VARVE_RETURN_IF_ERROR(protection->CatchUp(batch->rep_));
+  batch->protection_ = std::move(protection);
+  return Status::OK();
+}
+
 void WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& rep) {
   batch->Clear();
   batch->rep_.assign(rep.data(), rep.size());

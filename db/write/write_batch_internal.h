@@ -37,6 +37,9 @@ class WriteBatchInternal {
   // Takes over `rep`; it is checked when it is used.
   static void SetContents(WriteBatch* batch, const Slice& rep);
 
+  // Notes checksums of all records, unless the batch has them already.
+  static Status Protect(WriteBatch* batch);
+
   // The records of `src` behind those of `dst`, whose sequence stays. MemoryLimit beyond dst's
   // limit, InvalidArgument for counts of more than 32 bits; `dst` is then as it was.
   static Status Append(WriteBatch* dst, const WriteBatch& src);

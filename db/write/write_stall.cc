@@ -2,6 +2,8 @@
 #include "db/write/write_stall.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 namespace varve {
 
@@ -15,6 +17,19 @@ constexpr double kSliceMicros = 1000;
 constexpr double kSlowDown = 0.8;
 constexpr double kSlowDownNearStop = 0.6;
 constexpr double kAfterRelease = 1.4;
+
+// Files of L0 before a stop that count as near.
+constexpr int kFilesNearStop = 2;
+
+bool NearStop(const StallInput& input, const ColumnFamilyOptions& options) {
+  if (options.level0_stop_writes_trigger > 0 &&
+      input.l0_files >= options.level0_stop_writes_trigger - kFilesNearStop) {
+    return true;
+  }
+  const uint64_t soft = options.soft_pending_compaction_bytes_limit;
+  const uint64_t hard = options.hard_pending_compaction_bytes_limit;
+  return hard > soft && input.pending_compaction_bytes >= hard - (hard - soft) / 4;
+}
 
 std::string Exceeds(const char* what, uint64_t value, const char* option, uint64_t limit) {
   return std::to_string(value) + " " + what + ", " + option + " is " + std::to_string(limit);
@@ -50,11 +65,11 @@ StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& opti
     return {Condition::kDelayed, Cause::kMemtableLimit};
   }
   if (compacts && Reached(input.l0_files, options.level0_slowdown_writes_trigger)) {
-    return {Condition::kDelayed, Cause::kL0FileCountLimit};
+    return {Condition::kDelayed, Cause::kL0FileCountLimit, NearStop(input, options)};
   }
   if (compacts &&
       Reached(input.pending_compaction_bytes, options.soft_pending_compaction_bytes_limit)) {
-    return {Condition::kDelayed, Cause::kPendingCompactionBytes};
+    return {Condition::kDelayed, Cause::kPendingCompactionBytes, NearStop(input, options)};
   }
   return {};
 }
@@ -66,25 +81,63 @@ std::string StallVerdict::Reason(const StallInput& input,
   const std::string verb = stopped ? "stopped: " : "delayed: ";
   switch (cause) {
     case WriteStallCause::kMemtableLimit:
-      return verb + Exceeds("memtables wait to be flushed",
-                            static_cast<uint64_t>(input.unflushed_memtables),
-                            "max_write_buffer_number",
-                            static_cast<uint64_t>(options.max_write_buffer_number));
+      return verb +
+             Exceeds("memtables wait to be flushed",
+                     static_cast<uint64_t>(input.unflushed_memtables), "max_write_buffer_number",
+                     static_cast<uint64_t>(options.max_write_buffer_number)) +
+             "; ends with a flush";
     case WriteStallCause::kL0FileCountLimit:
       return verb +
              Exceeds("files in level 0", static_cast<uint64_t>(input.l0_files),
                      stopped ? "level0_stop_writes_trigger" : "level0_slowdown_writes_trigger",
                      static_cast<uint64_t>(stopped ? options.level0_stop_writes_trigger
-                                                   : options.level0_slowdown_writes_trigger));
+                                                   : options.level0_slowdown_writes_trigger)) +
+             "; ends when compactions have taken files out of level 0";
     case WriteStallCause::kPendingCompactionBytes:
-      return verb + Exceeds("bytes wait to be compacted", input.pending_compaction_bytes,
-                            stopped ? "hard_pending_compaction_bytes_limit"
-                                    : "soft_pending_compaction_bytes_limit",
-                            stopped ? options.hard_pending_compaction_bytes_limit
-                                    : options.soft_pending_compaction_bytes_limit);
+      return verb +
+             Exceeds("bytes wait to be compacted", input.pending_compaction_bytes,
+                     stopped ? "hard_pending_compaction_bytes_limit"
+                             : "soft_pending_compaction_bytes_limit",
+                     stopped ? options.hard_pending_compaction_bytes_limit
+                             : options.soft_pending_compaction_bytes_limit) +
+             "; ends when compactions have caught up";
     default:
       return verb + "for a reason outside the column family";
   }
+}
+
+void StallCounts::Count(const StallVerdict& verdict, bool compacting_l0) {
+  const auto cause = static_cast<size_t>(verdict.cause);
+  if (verdict.condition == WriteStallCondition::kNormal || cause >= kCauses) return;
+  const bool stop = verdict.condition == WriteStallCondition::kStopped;
+  (stop ? stops : delays)[cause]++;
+  if (verdict.cause == WriteStallCause::kL0FileCountLimit && compacting_l0) {
+    (stop ? l0_stops_while_compacting : l0_delays_while_compacting)++;
+  }
+}
+
+uint64_t StallCounts::total_stops() const {
+  return std::accumulate(std::begin(stops), std::end(stops), uint64_t{0});
+}
+
+uint64_t StallCounts::total_delays() const {
+  return std::accumulate(std::begin(delays), std::end(delays), uint64_t{0});
+}
+
+std::map<std::string, std::string> StallCounts::ToMap() const {
+  static constexpr const char* kNames[kCauses] = {"memtable-limit", "l0-file-count-limit",
+                                                  "pending-compaction-bytes"};
+  std::map<std::string, std::string> result;
+  for (size_t i = 0; i < kCauses; i++) {
+    result[std::string(kNames[i]) + "-stops"] = std::to_string(stops[i]);
+    result[std::string(kNames[i]) + "-delays"] = std::to_string(delays[i]);
+  }
+  const std::string l0 = kNames[static_cast<size_t>(WriteStallCause::kL0FileCountLimit)];
+  result[l0 + "-stops-with-ongoing-compaction"] = std::to_string(l0_stops_while_compacting);
+  result[l0 + "-delays-with-ongoing-compaction"] = std::to_string(l0_delays_while_compacting);
+  result["total-stops"] = std::to_string(total_stops());
+  result["total-delays"] = std::to_string(total_delays());
+  return result;
 }
 
 DelayPacer::DelayPacer(uint64_t initial_bytes_per_second)
@@ -129,6 +182,10 @@ uint64_t DelayPacer::DelayMicros(uint64_t n, uint64_t now_micros) {
   const double wait = debt_bytes_ / bytes_per_micro;
   debt_bytes_ += static_cast<double>(n);
   return wait < kSliceMicros ? 0 : static_cast<uint64_t>(wait);
+}
+
+uint64_t DelayPacer::DebtMicros() const {
+  return static_cast<uint64_t>(debt_bytes_ * 1e6 / static_cast<double>(rate_));
 }
 
 }  // namespace varve

@@ -4,7 +4,9 @@
 // When writes must slow down or stop: a pure function from the shape of a column family's tree to a
 // condition with its reason, and the pacing of delayed writes.
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "varve/options.h"
@@ -22,12 +24,31 @@ struct StallInput {
 struct StallVerdict {
   WriteStallCondition condition = WriteStallCondition::kNormal;
   WriteStallCause cause = WriteStallCause::kNone;
-  // One line for people: the rule, the current value, the limit.
+  // Delayed, and little is missing to a stop: two files of L0, or a quarter of the way from the
+  // soft to the hard limit of pending bytes.
+  bool near_stop = false;
+  // One line for people: the rule, the current value, the limit, and what would end it.
   std::string Reason(const StallInput& input, const ColumnFamilyOptions& options) const;
 };
 
 // First matching rule decides: stop on memtables, L0 files, pending bytes; then delay on the same.
 StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options);
+
+// How often a column family came into each condition since it was opened.
+struct StallCounts {
+  static constexpr size_t kCauses =
+      static_cast<size_t>(WriteStallCause::kCFScopeWriteStallCauseEnumMax);
+  uint64_t stops[kCauses] = {};
+  uint64_t delays[kCauses] = {};
+  uint64_t l0_stops_while_compacting = 0;  // a compaction of L0 was running
+  uint64_t l0_delays_while_compacting = 0;
+
+  void Count(const StallVerdict& verdict, bool compacting_l0);
+  uint64_t total_stops() const;
+  uint64_t total_delays() const;
+  // Under the names of the properties cf-write-stall-stats and cfstats.
+  std::map<std::string, std::string> ToMap() const;
+};
 
 // The rate granted to delayed writes and how long a write of n bytes has to wait.
 //
@@ -48,6 +69,8 @@ class DelayPacer {
   uint64_t bytes_per_second() const { return rate_; }
   // Micros that a write of n bytes arriving now has to wait before it goes on.
   uint64_t DelayMicros(uint64_t n, uint64_t now_micros);
+  // Micros until all writes so far are paid off, counted from the last DelayMicros.
+  uint64_t DebtMicros() const;
 
  private:
   void Scale(double factor);

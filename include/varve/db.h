@@ -240,7 +240,7 @@ class VARVE_EXPORT DB {
   // Applies the batch as a whole. The batch may be used again afterwards.
   virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
 
-  // Write with callbacks on its way.
+  // Write with calls on its way (varve/user_write_callback.h); the callback may be null.
   virtual Status WriteWithCallback(const WriteOptions& /*options*/, WriteBatch* /*updates*/,
                                    UserWriteCallback* /*callback*/) {
     return Status::NotSupported("WriteWithCallback");

@@ -211,8 +211,8 @@ struct VARVE_EXPORT DBOptions {
   int max_open_files = -1;
   int max_file_opening_threads = 16;  // Advisory.
 
-  // Bytes of all live logs at which the families that hold the oldest are flushed; 0: four times
-  // all write buffers. Dynamic.
+  // Bytes of all live logs at which the families that hold the oldest are flushed; 0: with several
+  // families four times what their memtables hold, or one full family, whichever is more. Dynamic.
   uint64_t max_total_wal_size = 0;
 
   // Sync with fsync instead of fdatasync.
@@ -231,8 +231,13 @@ struct VARVE_EXPORT DBOptions {
   size_t manifest_preallocation_size = 4 * 1024 * 1024;  // Advisory. Dynamic.
   int table_cache_numshardbits = 6;                      // Advisory.
 
-  // Refused unless 0: reuse of old logs; an archive of old logs by age (s) and size (MiB).
+  // So many obsolete logs are kept, and new logs are written over them: their space on the disk is
+  // there already. Taken as 0 with the recovery modes kTolerateCorruptedTailRecords and
+  // kAbsoluteConsistency, which could not tell what an old log left behind from damage, and with
+  // wal_compression, whose numbered records RocksDB could not read; else disableWAL is refused.
   size_t recycle_log_file_num = 0;
+
+  // Refused unless 0: an archive of old logs by age (s) and size (MiB).
   uint64_t WAL_ttl_seconds = 0;
   uint64_t WAL_size_limit_MB = 0;
 
@@ -245,7 +250,7 @@ struct VARVE_EXPORT DBOptions {
   bool is_fd_close_on_exec = true;    // Refused unless true.
   bool advise_random_on_open = true;  // Tell the system that tables are read at random.
 
-  // Bytes read ahead by compactions. Dynamic.
+  // Bytes read ahead by compactions. Advisory: inputs are read ahead in pieces of a fixed size.
   size_t compaction_readahead_size = 2 * 1024 * 1024;
 
   // Bytes an appended file may hold in memory before it is written. Dynamic.
@@ -313,18 +318,49 @@ struct VARVE_EXPORT DBOptions {
   // Bytes a second that slowed-down writes get; 0: the rate limiter's rate, else 16 MiB. Dynamic.
   uint64_t delayed_write_rate = 0;
 
-  // Accepted with RocksDB's rules of refusal; the ordinary path already overlaps groups of writes.
+  // How writes of several threads go together. Every mode gives the log and the sequence numbers
+  // one order, and lets writers fill log and memtable side by side; they differ in when a write
+  // returns. enable_pipelined_write, two_write_queues and allow_concurrent_memtable_write = false
+  // are the ordered mode; the last of them inserts one batch at a time.
+  //
+  //   promise                                    ordered           unordered_write
+  //   -----------------------------------------  ----------------  ----------------------------
+  //   a write that returned is seen by a read
+  //     that begins afterwards, in any thread    yes               yes
+  //   Get sees a batch as a whole or not         yes               key by key, until it returned
+  //   MultiGet, iterators, snapshots see a
+  //     batch as a whole or not                  yes               yes
+  //   they never change once taken               yes               yes
+  //   taking one waits                           never             for insertions under way
+  //   a write waits for those before it          yes, until they   no; log and full memtables
+  //                                              are visible       apart
+  //   writes of one key: the later one wins,
+  //     in the log's order                       yes               yes
+  //   what returned survives kill -9             yes               yes
+  //   what returned with sync survives loss of
+  //     power, and so do all writes before it    yes               yes
+  //
+  // The last two hold for writes without disableWAL; with manual_wal_flush, for what FlushWAL has
+  // flushed or synced. A write whose log append or sync failed is not seen before the database is
+  // opened again, which may find it in the log; it is whole or absent then. After an insertion that
+  // failed (memory), neither a part of that batch nor anything behind it in the log is visible, and
+  // writes are refused.
+  //
+  // Refused as in RocksDB: unordered_write without allow_concurrent_memtable_write or with
+  // enable_pipelined_write, atomic_flush with enable_pipelined_write (all InvalidArgument), and
+  // two_write_queues with enable_pipelined_write (NotSupported).
   bool enable_pipelined_write = false;
-
-  // Refused unless false.
   bool unordered_write = false;
   bool two_write_queues = false;
+  bool allow_concurrent_memtable_write = true;
+
+  // All column families are flushed together, and the results come into force in one step: what was
+  // written without a log is all there or not at all. Not with enable_pipelined_write.
+  bool atomic_flush = false;
+
+  // Refused unless false.
   bool allow_2pc = false;
   bool allow_ingest_behind = false;
-  bool atomic_flush = false;  // Not refused: all column families are flushed together.
-
-  // Several writers may fill one memtable at once.
-  bool allow_concurrent_memtable_write = true;
 
   // Advisory: how writers wait for each other.
   bool enable_write_thread_adaptive_yield = true;
@@ -337,7 +373,7 @@ struct VARVE_EXPORT DBOptions {
   // process loses what was not flushed.
   bool manual_wal_flush = false;
 
-  CompressionType wal_compression = kNoCompression;  // Refused unless none.
+  CompressionType wal_compression = kNoCompression;  // Or kZSTD.
 
   // ---- Contents ----
 
@@ -466,7 +502,8 @@ struct WriteOptions {
   // Skip updates for column families that are gone instead of failing.
   bool ignore_missing_column_families = false;
 
-  // Return Incomplete instead of waiting for a stall.
+  // Return Incomplete instead of waiting for a stall, for memory, or for long while writes are kept
+  // out (a switch of memtables, LockWAL).
   bool no_slowdown = false;
 
   // Yield to other writers when compaction is behind.
@@ -474,10 +511,14 @@ struct WriteOptions {
 
   bool memtable_insert_hint_per_batch = false;  // Advisory.
 
-  // IO_TOTAL or, for automatic log flushes, IO_USER.
+  // IO_TOTAL or IO_USER: the logged bytes are charged to the rate limiter first. Not with
+  // disableWAL or manual_wal_flush.
   Env::IOPriority rate_limiter_priority = Env::IO_TOTAL;
 
-  // 0 or 8: checksum each entry on its way to the memtable.
+  // 0 or 8: checksum each update from the call on (or from the batch's, if it was made so) until it
+  // is logged, and once more before it is inserted; one that has changed meanwhile fails the write
+  // with Corruption. If that is found when it is in the log already, no further write is accepted
+  // until the database is opened again, which finds what was logged.
   size_t protection_bytes_per_key = 0;
 
   Env::IOActivity io_activity = Env::IOActivity::kUnknown;

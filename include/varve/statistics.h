@@ -63,8 +63,7 @@ enum Tickers : uint32_t {
   COMPRESSED_SECONDARY_CACHE_PROMOTION_SKIPS,
 
   // Table filters in point lookups. USEFUL: the filter ruled the key out; POSITIVE: it let the
-  // lookup
-  // through; TRUE_POSITIVE: and the key was there.
+  // lookup through; TRUE_POSITIVE: and the key was there.
   BLOOM_FILTER_USEFUL,
   BLOOM_FILTER_FULL_POSITIVE,
   BLOOM_FILTER_FULL_TRUE_POSITIVE,
@@ -135,7 +134,8 @@ enum Tickers : uint32_t {
   GET_UPDATES_SINCE_CALLS,
   WAL_FILE_SYNCED,
   WAL_FILE_BYTES,
-  // Batches written by their own thread / by the leader of a group for another thread.
+  // Batches written by their own thread / by the leader of a group for another thread. There are no
+  // groups: every batch counts as the former.
   WRITE_DONE_BY_SELF,
   WRITE_DONE_BY_OTHER,
   WRITE_WITH_WAL,
@@ -265,8 +265,7 @@ enum Tickers : uint32_t {
   NON_LAST_LEVEL_READ_COUNT,
 
   // Iterator seeks per sorted run: stopped by a filter, passed by a filter, touched data, and
-  // touched
-  // data that was then read by the user.
+  // touched data that was then read by the user.
   LAST_LEVEL_SEEK_FILTERED,
   LAST_LEVEL_SEEK_FILTER_MATCH,
   LAST_LEVEL_SEEK_DATA,
@@ -343,8 +342,7 @@ enum Histograms : uint32_t {
   WRITE_STALL,
 
   // Microseconds per file read, over all activities and then by activity. The ones for user calls
-  // and
-  // checksum verification need a StatsLevel above kExceptDetailedTimers.
+  // and checksum verification need a StatsLevel above kExceptDetailedTimers.
   SST_READ_MICROS,
   FILE_READ_FLUSH_MICROS,
   FILE_READ_COMPACTION_MICROS,

@@ -4,11 +4,11 @@
 // WriteBufferManager: one limit for the memtable memory of several column families or databases.
 //
 // Every database that is given the same object reports what its memtables take and flushes when the
-// sum asks for it. Stopping writers at the limit (allow_stall) is not available: a database opened
-// with such a manager fails with NotSupported.
+// sum asks for it. With allow_stall, writers wait at the limit until memory is freed.
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "varve/cache.h"
@@ -17,6 +17,16 @@
 namespace varve {
 
 class CacheCharge;
+struct WriteBufferManagerRep;
+
+// A database as the manager sees it. For the engine.
+class WriteBufferUser {
+ public:
+  virtual ~WriteBufferUser() = default;
+  // Starts a flush of what takes most, unless one is under way; waits for nothing. False when the
+  // database has nothing that a flush would free.
+  virtual bool FreeMemory() = 0;
+};
 
 // Thread safe.
 class VARVE_EXPORT WriteBufferManager final {
@@ -24,7 +34,9 @@ class VARVE_EXPORT WriteBufferManager final {
   // buffer_size: bytes; 0 means no limit.
   // cache: if given, memtable memory is also charged to it in steps of 256 KiB, which makes the
   //   cache shrink as memtables grow.
-  // allow_stall: see above.
+  // allow_stall: writers of all its databases wait while memtables take buffer_size or more and
+  //   some flush can free memory, of whichever database; a write with no_slowdown is Incomplete
+  //   instead. Such waits are not in the statistics of write stalls.
   explicit WriteBufferManager(size_t buffer_size, std::shared_ptr<Cache> cache = {},
                               bool allow_stall = false);
   WriteBufferManager(const WriteBufferManager&) = delete;
@@ -37,8 +49,8 @@ class VARVE_EXPORT WriteBufferManager final {
   // Whether memory is charged to a cache.
   bool cost_to_cache() const { return charge_ != nullptr; }
 
-  // Whether the caller asked for stalls; checked when a database opens.
-  bool allow_stall() const { return allow_stall_; }
+  // Whether writers wait at the limit.
+  bool allow_stall() const { return allow_stall_.load(std::memory_order_relaxed); }
 
   // Bytes held by all memtables, those being flushed included.
   size_t memory_usage() const { return memory_used_.load(std::memory_order_relaxed); }
@@ -53,15 +65,17 @@ class VARVE_EXPORT WriteBufferManager final {
 
   size_t buffer_size() const { return buffer_size_.load(std::memory_order_relaxed); }
 
-  // Takes effect with the next write; 0 lifts the limit.
-  void SetBufferSize(size_t new_size) { buffer_size_.store(new_size, std::memory_order_relaxed); }
+  // Takes effect for those that wait and, after each database's next write, for others; 0 lifts the
+  // limit.
+  void SetBufferSize(size_t new_size);
+  void SetAllowStall(bool new_allow_stall);
 
   // Whether the writer should start a flush: 7/8 of the limit is in active memtables, or the limit
   // is reached and at least half of it is in memtables no flush has taken on yet.
   bool ShouldFlush() const;
 
-  // Whether writers would have to wait; false unless allow_stall.
-  bool ShouldStall() const;
+  // Whether the limit asks writers to wait; false unless allow_stall.
+  bool ShouldStall() const { return allow_stall() && enabled() && IsStallThresholdExceeded(); }
   bool IsStallThresholdExceeded() const { return memory_usage() >= buffer_size(); }
 
   // For the engine. A memtable took `mem` bytes.
@@ -70,13 +84,24 @@ class VARVE_EXPORT WriteBufferManager final {
   void ScheduleFreeMem(size_t mem);
   // For the engine. `mem` bytes were freed.
   void FreeMem(size_t mem);
+  // For the engine: a database comes (before its first write) and goes. Leave returns when no call
+  // to the user is under way.
+  void Join(WriteBufferUser* user);
+  void Leave(WriteBufferUser* user);
+  // For the engine: asks all users for memory. False when none of them can free any.
+  bool AskForMemory();
+  // For the engine: returns when memory was freed, a limit was changed, or after `micros`.
+  void WaitForChange(uint64_t micros);
 
  private:
+  void NotifyWaiting();
+
   std::atomic<size_t> buffer_size_;
   std::atomic<size_t> memory_used_{0};
   std::atomic<size_t> memory_active_{0};
-  const bool allow_stall_;
+  std::atomic<bool> allow_stall_;
   const std::unique_ptr<CacheCharge> charge_;  // null without a cache
+  const std::unique_ptr<WriteBufferManagerRep> rep_;
 };
 
 }  // namespace varve

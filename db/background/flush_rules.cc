@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What is flushed, and why: full memtables, logs that are too large together, memory.
+
+#include <algorithm>
+#include <vector>
+
+#include "db/background/flush_work.h"
+
+namespace varve {
+
+bool FlushWork::AnythingFull() {
+  FlushReason reason;
+  return !FullFamilies(&reason).empty();
+}
+
+std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  *reason = FlushReason::kWriteBufferFull;
+  std::vector<ColumnFamily*> full;
+  for (const auto& [id, family] : e.families.all()) {
+    if (family->mem()->ShouldSwitch() || family->TooManyRangeDeletions()) {
+      full.push_back(family.get());
+    }
+  }
+  if (full.empty()) full = FamiliesOverLogLimit(reason);
+  if (full.empty()) full = FamiliesOverMemoryLimit(reason);
+  return full;
+}
+
+// Bytes of all logs at which the families that hold the oldest are flushed. RocksDB's default, four
+// times what memtables may take, lets many idle families with a little data keep logs of many GiB:
+// here it also is no more than four times what memtables do take, or one full family.
+uint64_t FlushWork::LogLimit() const {
+  const Engine& e = *engine_;
+  if (e.dynamic->max_total_wal_size != 0) return e.dynamic->max_total_wal_size;
+  uint64_t capacity = 0;
+  uint64_t largest = 0;
+  uint64_t held = 0;
+  for (const auto& [id, family] : e.families.all()) {
+    const auto options = family->options();
+    const uint64_t own =
+        options->write_buffer_size * static_cast<uint64_t>(options->max_write_buffer_number);
+    capacity += own;
+    largest = std::max(largest, own);
+    held += family->MemTableBytes();
+  }
+  return 4 * std::min(capacity, std::max(held, largest));
+}
+
+// The families that keep the oldest log alive, once all logs together are too large. One without
+// unflushed data in it is not among them, and one whose data is on its way into a table is left
+// alone.
+std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) {
+  Engine& e = *engine_;
+  if (e.dynamic->max_total_wal_size == 0 && e.families.all().size() < 2) return {};
+  if (e.logs->total_bytes() <= LogLimit()) return {};
+  const uint64_t current = e.logs->current_number();
+  uint64_t oldest = current + 1;
+  for (const auto& [id, family] : e.families.all()) {
+    oldest = std::min(oldest, family->OldestLogNeeded(current + 1));
+  }
+  // Logs that nobody needs any more are on their way out.
+  uint64_t needed = 0;
+  for (const LogSet::LogInfo& log : e.logs->List()) needed += log.number < oldest ? 0 : log.bytes;
+  if (needed <= LogLimit()) return {};
+  std::vector<ColumnFamily*> result;
+  for (const auto& [id, family] : e.families.all()) {
+    if (family->OldestLogNeeded(current + 1) > oldest) continue;
+    if (family->flush_requested || family->flush_running) continue;
+    if (!family->mem()->Empty() || !family->immutables().empty()) result.push_back(family.get());
+  }
+  if (!result.empty()) *reason = FlushReason::kWalFull;
+  return result;
+}
+
+ColumnFamily* FlushWork::LargestActive() const {
+  ColumnFamily* largest = nullptr;
+  for (const auto& [id, family] : engine_->families.all()) {
+    if (family->dropped() || family->mem()->Empty()) continue;
+    if (largest == nullptr || family->mem()->MemoryUsage() > largest->mem()->MemoryUsage()) {
+      largest = family.get();
+    }
+  }
+  return largest;
+}
+
+// The family with the largest active memtable, when all memtables together are over their budget.
+std::vector<ColumnFamily*> FlushWork::FamiliesOverMemoryLimit(FlushReason* reason) {
+  Engine& e = *engine_;
+  if (!e.write_buffer_manager->ShouldFlush()) return {};
+  ColumnFamily* const largest = LargestActive();
+  if (largest == nullptr) return {};
+  *reason = FlushReason::kWriteBufferManager;
+  return {largest};
+}
+
+bool FlushWork::FreeMemory() {
+  Engine& e = *engine_;
+  MutexLock lock(&e.mu);
+  if (e.shutting_down.load(std::memory_order_acquire) || e.errors.writes_stopped()) return false;
+  // With the log locked a switch would wait for whoever locked it.
+  if (freeing_memory_ || Busy() || e.wal_locking || e.wal_locked > 0) return true;
+  const size_t before = e.write_buffer_manager->memory_usage();
+  for (const auto& [id, family] : e.families.all()) family->TrimHistory(/*all=*/true);
+  if (e.write_buffer_manager->memory_usage() < before) return true;
+  std::vector<ColumnFamily*> waiting;  // to be merged with more
+  for (const auto& [id, family] : e.families.all()) {
+    if (!family->immutables().empty()) waiting.push_back(family.get());
+  }
+  if (!waiting.empty()) {
+    Request(waiting, FlushReason::kWriteBufferManager);
+    return true;
+  }
+  if (LargestActive() == nullptr) return false;
+  // The switch waits for writers of this database: not the asking thread's affair.
+  freeing_memory_ = true;
+  e.env->Schedule(&FlushWork::RunFreeMemory, this, Env::Priority::HIGH, nullptr);
+  return true;
+}
+
+void FlushWork::RunFreeMemory(void* work) {
+  auto* const self = static_cast<FlushWork*>(work);
+  Engine& e = *self->engine_;
+  e.commit->EnterExclusive();
+  MutexLock lock(&e.mu);
+  ColumnFamily* const largest = self->LargestActive();
+  if (largest != nullptr && e.WriteRefusal().ok()) {
+    // A failure is reported by the switch itself.
+    self->Switch({largest}, FlushReason::kWriteBufferManager).PermitUncheckedError();
+  }
+  lock.Unlock();
+  e.commit->ExitExclusive();
+  lock.Lock();
+  self->freeing_memory_ = false;
+  e.background_changed.SignalAll();
+}
+
+}  // namespace varve

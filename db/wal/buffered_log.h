@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A commit log over any file: records gather in memory, and one of the waiting writers hands all
+// that are complete, in order, to the file in one append.
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/wal/commit_log.h"
+#include "db/wal/log_writer.h"
+#include "util/sync/mutex.h"
+
+namespace varve::wal {
+
+class BufferedLog final : public CommitLog {
+ public:
+  // `writer` has manual_flush set if and only if records need not be handed over.
+  explicit BufferedLog(std::unique_ptr<LogWriter> writer);
+  ~BufferedLog() override;
+
+  IOStatus Reserve(size_t bytes, LogPlace* place) override;
+  void Fill(const LogPlace& place, const Slice& record) override;
+  IOStatus WaitWhole(const LogPlace& place) override;
+  IOStatus Flush() override;
+  IOStatus Sync(bool use_fsync) override;
+  IOStatus Seal() override;
+  IOStatus Close() override;
+
+  uint64_t number() const override { return writer_->log_number(); }
+  uint64_t size() const override;
+  uint64_t last_ticket() const override;
+  bool failed() const override;
+  bool recyclable() const override { return writer_->recyclable(); }
+
+ private:
+  struct Pending {
+    std::string bytes;
+    bool filled = false;
+  };
+
+  IOStatus WaitWritten(uint64_t ticket) VARVE_REQUIRES(mu_);
+  void WriteFilled() VARVE_REQUIRES(mu_);
+
+  const std::unique_ptr<LogWriter> writer_;
+  mutable Mutex mu_;
+  CondVar changed_{&mu_};
+  std::deque<Pending> queue_ VARVE_GUARDED_BY(mu_);  // reserved, not yet appended; oldest first
+  uint64_t first_ticket_ VARVE_GUARDED_BY(mu_) = 1;  // of queue_.front()
+  uint64_t pending_bytes_ VARVE_GUARDED_BY(mu_) = 0;
+  bool writing_ VARVE_GUARDED_BY(mu_) = false;  // somebody appends, without mu_
+  IOStatus error_ VARVE_GUARDED_BY(mu_);
+};
+
+}  // namespace varve::wal

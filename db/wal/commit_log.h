@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One log as many writers fill it at once: a place is reserved for each record, in order; records
+// are written into their places in any order; and a record counts once all before it are there.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "varve/io_status.h"
+#include "varve/slice.h"
+
+namespace varve::wal {
+
+class CommitLog;
+
+// Where one record goes. What `ticket` means is the log's affair; later places have larger ones.
+struct LogPlace {
+  CommitLog* log = nullptr;
+  uint64_t ticket = 0;
+  size_t bytes = 0;  // of the record
+};
+
+// Locking: Reserve calls are serialised by the caller, and thereby numbered: the order of places is
+//   the order of records. Everything else is for any thread. Close comes after everything else.
+// Errors: after one failure every later call fails with it, as the file's state is unknown; nothing
+//   is appended any more.
+class CommitLog {
+ public:
+  virtual ~CommitLog() = default;
+  CommitLog() = default;
+  CommitLog(const CommitLog&) = delete;
+  CommitLog& operator=(const CommitLog&) = delete;
+
+  // A place for a record of `bytes` bytes. Every place reserved must be filled: others wait for it.
+  virtual IOStatus Reserve(size_t bytes, LogPlace* place) = 0;
+  // Writes the record, of just the size reserved, into its place; the bytes are the caller's again
+  // afterwards. Waits for no other writer.
+  virtual void Fill(const LogPlace& place, const Slice& record) = 0;
+  // Returns when the record and all before it are with the operating system, and so outlive the
+  // process (with manual_wal_flush: when they are in the buffer, in order).
+  virtual IOStatus WaitWhole(const LogPlace& place) = 0;
+  // Hands what manual_wal_flush holds back to the operating system.
+  virtual IOStatus Flush() = 0;
+  // Makes every record reserved before the call durable.
+  virtual IOStatus Sync(bool use_fsync) = 0;
+  // No place will be reserved any more, and all are filled: cuts off what is not log, so that other
+  // readers find its end. Only Sync and Close may follow.
+  virtual IOStatus Seal() { return IOStatus::OK(); }
+  // Cuts off what is not log, and closes the file. What was not filled is lost.
+  virtual IOStatus Close() = 0;
+
+  virtual uint64_t number() const = 0;
+  // Bytes of log reserved so far; never what the file occupies.
+  virtual uint64_t size() const = 0;
+  // Of the place reserved last; 0 before the first. A log that cannot tell says 0: no sync of it is
+  // known to have covered anything.
+  virtual uint64_t last_ticket() const { return 0; }
+  virtual bool failed() const = 0;
+  // Its records bear its number: a later log may take its file over.
+  virtual bool recyclable() const { return false; }
+};
+
+}  // namespace varve::wal

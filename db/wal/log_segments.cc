@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/wal/log_segments.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace varve::wal {
+
+size_t LogSegments::BytesAt(uint64_t offset) {
+  return static_cast<size_t>(std::clamp<uint64_t>(offset, kFirstBytes, kLargestBytes));
+}
+
+IOStatus LogSegments::Map(uint64_t offset, std::unique_ptr<LogSegment>* segment) {
+  auto made = std::make_unique<LogSegment>();
+  made->begin = offset;
+  made->bytes = BytesAt(offset);
+  IOStatus s = file_->Map(offset, made->bytes, &made->base);
+  if (s.ok()) *segment = std::move(made);
+  return s;
+}
+
+IOStatus LogSegments::Take(std::unique_ptr<LogSegment>* segment) {
+  MutexLock lock(&mu_);
+  while (asked_) changed_.Wait();
+  if (ready_ != nullptr) {
+    *segment = std::move(ready_);
+  } else {
+    // Nothing was made ahead, or it failed: this time the error counts.
+    IOStatus s = Map(next_offset_, segment);
+    if (!s.ok()) return s;
+  }
+  next_offset_ = (*segment)->end();
+  if (BytesAt(next_offset_) >= kAheadBytes) AskAhead();
+  return IOStatus::OK();
+}
+
+void LogSegments::AskAhead() {
+  if (!thread_.joinable()) {
+    try {
+      thread_ = std::thread([this] { WorkAhead(); });
+    } catch (const std::system_error&) {
+      return;  // no thread to be had: pieces are mapped when they are needed
+    }
+  }
+  asked_ = true;
+  changed_.SignalAll();
+}
+
+void LogSegments::WorkAhead() {
+  MutexLock lock(&mu_);
+  for (;;) {
+    while (!asked_ && !stop_) changed_.Wait();
+    if (stop_) break;
+    const uint64_t offset = next_offset_;
+    lock.Unlock();
+    std::unique_ptr<LogSegment> made;
+    // A failure is met again, and told, by whoever needs the piece.
+    Map(offset, &made).PermitUncheckedError();
+    lock.Lock();
+    ready_ = std::move(made);
+    asked_ = false;
+    changed_.SignalAll();
+  }
+  asked_ = false;
+}
+
+void LogSegments::GiveBack(std::unique_ptr<LogSegment> segment) {
+  file_->Unmap(segment->base, segment->bytes);
+}
+
+void LogSegments::Stop() {
+  {
+    MutexLock lock(&mu_);
+    stop_ = true;
+    changed_.SignalAll();
+  }
+  if (thread_.joinable()) thread_.join();
+  MutexLock lock(&mu_);
+  if (ready_ != nullptr) GiveBack(std::move(ready_));
+}
+
+}  // namespace varve::wal

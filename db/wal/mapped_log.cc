@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/wal/mapped_log.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "util/base/status_macros.h"
+#include "util/coding/crc32c.h"
+#include "util/coding/fixed.h"
+
+namespace varve::wal {
+
+namespace {
+
+constexpr size_t kPayloadBytes = kBlockBytes - kHeaderBytes;  // of a fragment that has a block
+
+static_assert(LogSegments::kFirstBytes % kBlockBytes == 0);
+
+// Where a record that follows on `offset` starts: never where no header fits.
+uint64_t StartAt(uint64_t offset) {
+  const uint64_t room = kBlockBytes - offset % kBlockBytes;
+  return room < kHeaderBytes ? offset + room : offset;
+}
+
+// Where a record of n bytes that starts there ends, headers and all.
+uint64_t EndOf(uint64_t start, size_t n) {
+  const uint64_t room = kBlockBytes - start % kBlockBytes - kHeaderBytes;
+  if (n <= room) return start + kHeaderBytes + n;
+  const uint64_t rest = n - room;
+  const uint64_t whole_blocks = rest / kPayloadBytes;
+  const uint64_t last = rest % kPayloadBytes;
+  return start + kHeaderBytes + room + whole_blocks * kBlockBytes +
+         (last > 0 ? kHeaderBytes + last : 0);
+}
+
+// What is stored before comes before what is stored after in the order of instructions. A killed
+// thread stops between two of them, so that is all it takes; other threads are told by the
+// frontier.
+void KeepStoreOrder() {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+struct Header {
+  char* at = nullptr;
+  size_t payload = 0;
+  uint64_t bits = 0;  // in the order of memory; the eighth byte is free
+};
+
+// A header comes into being with one store, so that it is all zeros or whole: seven bytes, and the
+// payload's first again. Behind an empty fragment somebody else's bytes begin; there the type comes
+// last, without which the rest is no record either.
+void StoreHeader(const Header& header) {
+  KeepStoreOrder();
+  if (header.payload > 0) [[likely]] {
+    char bytes[8];
+    std::memcpy(bytes, &header.bits, kHeaderBytes);
+    bytes[kHeaderBytes] = header.at[kHeaderBytes];
+    uint64_t word = 0;
+    std::memcpy(&word, bytes, sizeof(word));
+    std::memcpy(header.at, &word, sizeof(word));
+  } else {
+    std::memcpy(header.at, &header.bits, kHeaderBytes - 1);
+    KeepStoreOrder();
+    header.at[kHeaderBytes - 1] = reinterpret_cast<const char*>(&header.bits)[kHeaderBytes - 1];
+  }
+  KeepStoreOrder();
+}
+
+}  // namespace
+
+MappedLog::MappedLog(std::unique_ptr<MappedFile> file, uint64_t number)
+    : file_(std::move(file)),
+      number_(number),
+      type_crc_(),
+      source_(file_.get()),
+      slots_(std::make_unique<Slot[]>(kPlacesMax)) {
+  for (uint8_t type = 0; type <= kLastType; type++) {
+    const char byte = static_cast<char>(type);
+    type_crc_[type] = crc32c::Value(&byte, 1);
+  }
+}
+
+IOStatus MappedLog::Open(std::unique_ptr<MappedFile> file, uint64_t number,
+                         std::unique_ptr<MappedLog>* log) {
+  std::unique_ptr<MappedLog> opened(new MappedLog(std::move(file), number));
+  VARVE_RETURN_IF_ERROR(opened->GrowTo(1));
+  opened->tail_ = opened->segments_.front().get();
+  *log = std::move(opened);
+  return IOStatus::OK();
+}
+
+MappedLog::~MappedLog() {
+  source_.Stop();
+  for (auto& segment : segments_) source_.GiveBack(std::move(segment));
+}
+
+IOStatus MappedLog::Reserve(size_t bytes, LogPlace* place) {
+  if (failed()) [[unlikely]]
+    return Error();
+  const uint64_t ticket = last_ticket_.load(std::memory_order_relaxed) + 1;
+  const uint64_t start = StartAt(end_.load(std::memory_order_relaxed));
+  const uint64_t end = EndOf(start, bytes);
+  if (end > mapped_end_) [[unlikely]] {
+    IOStatus s = GrowTo(end);
+    if (!s.ok()) return Fail(kFull, std::move(s));
+  }
+  if (start >= tail_->end()) [[unlikely]]
+    LeaveSegments(start, ticket);
+  // The place that used the slot before must be whole, or those who wait for it would be lost.
+  if (whole_.load(std::memory_order_acquire) + kPlacesMax < ticket) [[unlikely]] {
+    SleepUntil(ticket - kPlacesMax);
+  }
+  Slot& slot = SlotOf(ticket);
+  slot.segment = tail_;
+  slot.offset = start;
+  place->log = this;
+  place->ticket = ticket;
+  place->bytes = bytes;
+  end_.store(end, std::memory_order_release);
+  last_ticket_.store(ticket, std::memory_order_release);
+  return IOStatus::OK();
+}
+
+IOStatus MappedLog::GrowTo(uint64_t end) {
+  while (mapped_end_ < end) {
+    std::unique_ptr<LogSegment> segment;
+    VARVE_RETURN_IF_ERROR(source_.Take(&segment));
+    if (!segments_.empty()) segments_.back()->next = segment.get();
+    mapped_end_ = segment->end();
+    segments_.push_back(std::move(segment));
+  }
+  return IOStatus::OK();
+}
+
+// The record with this ticket starts behind the tail. What all records have left is unmapped.
+void MappedLog::LeaveSegments(uint64_t start, uint64_t ticket) {
+  while (start >= tail_->end()) {
+    tail_->last_ticket = ticket - 1;
+    tail_ = tail_->next;
+  }
+  const uint64_t whole = whole_.load(std::memory_order_acquire);
+  while (segments_.front().get() != tail_ && segments_.front()->last_ticket <= whole) {
+    source_.GiveBack(std::move(segments_.front()));
+    segments_.pop_front();
+  }
+}
+
+void MappedLog::Fill(const LogPlace& place, const Slice& record) {
+  Slot& slot = SlotOf(place.ticket);
+  // A log that lost something is not written to any more; the frontier moves, so that all who wait
+  // learn of it.
+  if (state_.load(std::memory_order_acquire) != kBroken) [[likely]]
+    Store(slot, record);
+  slot.filled.store(place.ticket, std::memory_order_seq_cst);
+  AdvanceFrontier();
+}
+
+// Payloads first, then the headers, the first fragment's last of all: until then the place begins
+// with zeros, which is where a reader stops.
+void MappedLog::Store(const Slot& slot, const Slice& record) const {
+  const LogSegment* segment = slot.segment;
+  uint64_t offset = slot.offset;
+  const char* data = record.data();
+  size_t left = record.size();
+  Header first;
+  do {
+    if (offset >= segment->end()) segment = segment->next;
+    Header header;
+    header.at = segment->base + (offset - segment->begin);
+    header.payload = std::min<size_t>(left, kBlockBytes - offset % kBlockBytes - kHeaderBytes);
+    const RecordType type = FragmentType(first.at == nullptr, header.payload == left);
+    if (header.payload > 0) std::memcpy(header.at + kHeaderBytes, data, header.payload);
+    char bytes[sizeof(header.bits)] = {};
+    const uint32_t crc = crc32c::Extend(type_crc_[type], data, header.payload);
+    EncodeFixed32(bytes, crc32c::Mask(crc));
+    EncodeFixed16(bytes + 4, static_cast<uint16_t>(header.payload));
+    bytes[6] = static_cast<char>(type);
+    std::memcpy(&header.bits, bytes, sizeof(bytes));
+    if (first.at == nullptr) {
+      first = header;
+    } else {
+      StoreHeader(header);
+    }
+    data += header.payload;
+    left -= header.payload;
+    offset += kHeaderBytes + header.payload;
+  } while (left > 0);
+  StoreHeader(first);
+}
+
+// Whoever fills the place at the frontier moves it over all that are filled behind it.
+void MappedLog::AdvanceFrontier() {
+  for (;;) {
+    uint64_t from = whole_.load(std::memory_order_seq_cst);
+    uint64_t to = from;
+    while (SlotOf(to + 1).filled.load(std::memory_order_seq_cst) == to + 1) to++;
+    if (to == from) return;
+    if (!whole_.compare_exchange_strong(from, to, std::memory_order_seq_cst)) continue;
+    if (sleepers_.load(std::memory_order_seq_cst) > 0) [[unlikely]]
+      WakeThrough(from, to);
+  }
+}
+
+void MappedLog::WakeThrough(uint64_t from, uint64_t to) {
+  for (uint64_t ticket = from + 1; ticket <= to; ticket++) {
+    Slot& slot = SlotOf(ticket);
+    slot.passed.fetch_add(1, std::memory_order_release);
+    slot.passed.notify_all();
+  }
+}
+
+// The slot may be in use again by the time its old sleepers wake, and then some wake too early.
+void MappedLog::SleepUntil(uint64_t ticket) {
+  Slot& slot = SlotOf(ticket);
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  for (;;) {
+    const uint32_t before = slot.passed.load(std::memory_order_acquire);
+    if (whole_.load(std::memory_order_seq_cst) >= ticket) break;
+    slot.passed.wait(before, std::memory_order_acquire);  // spins a little before it sleeps
+  }
+  sleepers_.fetch_sub(1, std::memory_order_release);
+}
+
+IOStatus MappedLog::WaitWhole(const LogPlace& place) {
+  if (whole_.load(std::memory_order_acquire) < place.ticket) SleepUntil(place.ticket);
+  // Looked at after the frontier: who passed a place without storing has seen the failure.
+  if (state_.load(std::memory_order_acquire) == kBroken) [[unlikely]]
+    return Error();
+  return IOStatus::OK();
+}
+
+IOStatus MappedLog::Sync(bool use_fsync) {
+  VARVE_RETURN_IF_ERROR(CheckUsable());
+  const uint64_t ticket = last_ticket();
+  if (whole_.load(std::memory_order_acquire) < ticket) SleepUntil(ticket);
+  IOStatus s = file_->Sync(use_fsync);
+  return s.ok() ? CheckUsable() : Fail(kBroken, std::move(s));
+}
+
+IOStatus MappedLog::Seal() {
+  if (sealed_) return CheckUsable();
+  sealed_ = true;
+  source_.Stop();
+  for (auto& segment : segments_) source_.GiveBack(std::move(segment));
+  segments_.clear();
+  // Where the first place that was never filled starts: nothing behind it counts.
+  const uint64_t whole = whole_.load(std::memory_order_acquire);
+  const uint64_t end = whole < last_ticket() ? SlotOf(whole + 1).offset : size();
+  IOStatus s = file_->Truncate(end);
+  return s.ok() ? CheckUsable() : Fail(kBroken, std::move(s));
+}
+
+IOStatus MappedLog::Close() {
+  IOStatus s = Seal();
+  IOStatus closed = file_->Close();
+  return s.ok() ? closed : s;
+}
+
+IOStatus MappedLog::CheckUsable() const {
+  return failed() ? Error() : IOStatus::OK();
+}
+
+IOStatus MappedLog::Error() const {
+  MutexLock lock(&mu_);
+  return error_;
+}
+
+IOStatus MappedLog::Fail(State state, IOStatus error) {
+  MutexLock lock(&mu_);
+  if (error_.ok()) error_ = std::move(error);
+  if (state_.load(std::memory_order_relaxed) < state) {
+    state_.store(state, std::memory_order_release);
+  }
+  return error_;
+}
+
+}  // namespace varve::wal

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A commit log over a mapped file: a record is stored where it belongs, and then it outlives the
+// process. No system call, no lock and no second copy lie between a writer and its record. The
+// README has the argument why a reader sees a prefix at any moment.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "db/wal/commit_log.h"
+#include "db/wal/log_format.h"
+#include "db/wal/log_segments.h"
+#include "util/sync/mutex.h"
+
+namespace varve::wal {
+
+// Locking: as CommitLog says; Seal and Close come after everything else but Sync. A caller of
+//   Reserve that holds kPlacesMax places unfilled waits for one of them.
+class MappedLog final : public CommitLog {
+ public:
+  static constexpr size_t kPlacesMax = 2048;
+
+  // Maps the file's first piece. NotSupported: this file cannot be mapped.
+  static IOStatus Open(std::unique_ptr<MappedFile> file, uint64_t number,
+                       std::unique_ptr<MappedLog>* log);
+  ~MappedLog() override;
+
+  IOStatus Reserve(size_t bytes, LogPlace* place) override;
+  void Fill(const LogPlace& place, const Slice& record) override;
+  IOStatus WaitWhole(const LogPlace& place) override;
+  IOStatus Flush() override { return CheckUsable(); }
+  IOStatus Sync(bool use_fsync) override;
+  IOStatus Seal() override;
+  IOStatus Close() override;
+
+  uint64_t number() const override { return number_; }
+  uint64_t size() const override { return end_.load(std::memory_order_acquire); }
+  uint64_t last_ticket() const override { return last_ticket_.load(std::memory_order_acquire); }
+  bool failed() const override { return state_.load(std::memory_order_acquire) != kUsable; }
+
+ private:
+  // What a failure leaves: nothing, or what was reserved before, or not even that.
+  enum State : uint32_t { kUsable, kFull, kBroken };
+
+  // A reserved record. The fields that are no atomics are set by Reserve, and read by the one that
+  // fills the place.
+  struct Slot {
+    // The ticket, once the record is in its place: publishes its bytes to the frontier.
+    std::atomic<uint64_t> filled{0};
+    // Changes when the frontier passes; only there for those that sleep until then.
+    std::atomic<uint32_t> passed{0};
+    LogSegment* segment = nullptr;  // where the record starts
+    uint64_t offset = 0;
+  };
+
+  MappedLog(std::unique_ptr<MappedFile> file, uint64_t number);
+
+  Slot& SlotOf(uint64_t ticket) { return slots_[ticket % kPlacesMax]; }
+  IOStatus GrowTo(uint64_t end);
+  void LeaveSegments(uint64_t start, uint64_t ticket);
+  void Store(const Slot& slot, const Slice& record) const;
+  void AdvanceFrontier();
+  void WakeThrough(uint64_t from, uint64_t to);
+  void SleepUntil(uint64_t ticket);
+  IOStatus CheckUsable() const;
+  IOStatus Error() const;
+  IOStatus Fail(State state, IOStatus error);
+
+  const std::unique_ptr<MappedFile> file_;
+  const uint64_t number_;
+  std::array<uint32_t, kLastType + 1> type_crc_;  // of the type byte alone
+
+  // --- Of whoever reserves
+  LogSegments source_;
+  std::deque<std::unique_ptr<LogSegment>> segments_;  // mapped, oldest first
+  LogSegment* tail_ = nullptr;                        // where the last record starts
+  uint64_t mapped_end_ = 0;
+  bool sealed_ = false;
+  // Bytes and records given places; published to those who ask what a sync would cover.
+  std::atomic<uint64_t> end_{0};
+  std::atomic<uint64_t> last_ticket_{0};
+
+  // --- Of everybody
+  // All records with tickets up to this are in their places. Sequentially consistent together with
+  // Slot::filled and sleepers_: of two that fill neighbours, or of one that fills and one that goes
+  // to sleep, the later sees the earlier.
+  alignas(64) std::atomic<uint64_t> whole_{0};
+  std::atomic<uint32_t> sleepers_{0};
+  std::atomic<uint32_t> state_{kUsable};  // publishes error_
+  mutable Mutex mu_;
+  IOStatus error_ VARVE_GUARDED_BY(mu_);  // the first failure
+  const std::unique_ptr<Slot[]> slots_;
+};
+
+}  // namespace varve::wal

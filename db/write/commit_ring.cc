@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/write/commit_ring.h"
+
+#include "util/sync/spin.h"
+
+namespace varve {
+
+namespace {
+
+// How often a writer looks whether its slot has retired before it sleeps: about as long as those
+// before it need if they have a processor.
+constexpr int kLooksBeforeSleep = 100;
+
+}  // namespace
+
+CommitRing::CommitRing(Listener* listener) : listener_(listener) {
+  for (Ticket ticket = 0; ticket < kSlots; ticket++) {
+    SlotOf(ticket).word.store(Open(ticket), std::memory_order_relaxed);
+  }
+}
+
+CommitRing::Ticket CommitRing::Take(SequenceNumber last) {
+  SlotOf(tail_).last = last;
+  return tail_++;
+}
+
+void CommitRing::Complete(Ticket ticket, Outcome outcome) {
+  Slot& slot = SlotOf(ticket);
+  slot.hidden = outcome == Outcome::kHidden;
+  slot.word.store(Word(ticket, kDone), std::memory_order_seq_cst);
+  // Whoever has the role sees the slot, or gives the role up before this looks for it.
+  Wakes wakes;
+  while (!retiring_.load(std::memory_order_seq_cst) &&
+         !retiring_.exchange(true, std::memory_order_seq_cst)) {
+    RetireCompleted(&wakes);
+    const Ticket next = head_;
+    retiring_.store(false, std::memory_order_seq_cst);
+    const uint32_t word = SlotOf(next).word.load(std::memory_order_seq_cst);
+    if (word != Word(next, kDone) && word != Word(next, kParked)) break;
+  }
+  for (int i = 0; i < wakes.count; i++) wakes.slots[i]->word.notify_all();
+}
+
+void CommitRing::RetireCompleted(Wakes* wakes) {
+  SequenceNumber last = 0;
+  bool any = false;
+  bool hidden = first_hidden_.load(std::memory_order_relaxed) != UINT64_MAX;
+  // Visibility first: a writer whose slot has retired may say that its write is visible.
+  Ticket end = head_;
+  for (;; end++) {
+    const Slot& slot = SlotOf(end);
+    const uint32_t word = slot.word.load(std::memory_order_seq_cst);
+    if (word != Word(end, kDone) && word != Word(end, kParked)) break;
+    if (slot.hidden && !hidden) {
+      hidden = true;
+      first_hidden_.store(end, std::memory_order_relaxed);
+    }
+    if (!hidden) {
+      last = slot.last;
+      any = true;
+    }
+  }
+  if (any) listener_->Publish(last);
+  for (; head_ != end; head_++) {
+    Slot& slot = SlotOf(head_);
+    const uint32_t before = slot.word.exchange(Open(head_ + kSlots), std::memory_order_acq_rel);
+    if (before != Word(head_, kParked)) continue;
+    if (wakes->count < kWakesTogether) {
+      wakes->slots[wakes->count++] = &slot;
+    } else {
+      slot.word.notify_all();
+    }
+  }
+}
+
+bool CommitRing::WaitRetired(Ticket ticket) {
+  std::atomic<uint32_t>& word = SlotOf(ticket).word;
+  const uint32_t parked = Word(ticket, kParked);
+  uint32_t seen = word.load(std::memory_order_acquire);
+  for (int i = 0; i < kLooksBeforeSleep && seen >> 2 == Low(ticket); i++) {
+    CpuPause();
+    seen = word.load(std::memory_order_acquire);
+  }
+  while (seen >> 2 == Low(ticket)) {
+    if (seen == parked || word.compare_exchange_weak(seen, parked, std::memory_order_acquire,
+                                                     std::memory_order_acquire)) {
+      word.wait(parked, std::memory_order_acquire);
+      seen = word.load(std::memory_order_acquire);
+    }
+  }
+  return ticket < first_hidden_.load(std::memory_order_relaxed);
+}
+
+}  // namespace varve

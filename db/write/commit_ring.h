@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The order of writes under way, as a ring of slots: each write takes the next slot, completes it
+// when its insertion is over, and slots retire in order. README.md has the argument.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "varve/types.h"
+
+namespace varve {
+
+// Thread safety: Take and HasRoom under one lock of the caller; everything else from any thread.
+//   Every slot taken must be completed, once.
+class CommitRing {
+ public:
+  // Counts slots from the beginning; the words in the slots keep its low 30 bits.
+  using Ticket = uint64_t;
+  // Told the last sequence of a slot when it and all before it are complete: never smaller ones,
+  // by one thread at a time. Nothing is told any more once a slot was completed as kHidden.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void Publish(SequenceNumber sequence) = 0;
+  };
+  enum class Outcome { kVisible, kHidden };
+
+  explicit CommitRing(Listener* listener);
+  CommitRing(const CommitRing&) = delete;
+  CommitRing& operator=(const CommitRing&) = delete;
+
+  // Whether Take has a slot.
+  bool HasRoom() const { return SlotOf(tail_).word.load(std::memory_order_acquire) == Open(tail_); }
+  // The next slot; `last` is the newest sequence in use, with those of this write.
+  Ticket Take(SequenceNumber last);
+  // The write is over: kHidden when what it left in the memtables must never be seen.
+  void Complete(Ticket ticket, Outcome outcome);
+  // Returns when this slot, which is complete, and all before it have retired. False: one of them
+  // was hidden.
+  bool WaitRetired(Ticket ticket);
+
+ private:
+  // More than threads that commit at once, as a slot is taken by one thread; without order a thread
+  // that lost the processor holds up this many writes before others wait for it.
+  static constexpr uint64_t kSlots = 1024;
+  static constexpr uint32_t kOpen = 0;    // free, or taken and not complete
+  static constexpr uint32_t kDone = 1;    // complete
+  static constexpr uint32_t kParked = 2;  // complete, and its writer sleeps until it retires
+  static constexpr int kWakesTogether = 64;
+
+  struct alignas(32) Slot {
+    // Ticket and state of the slot. Stored by the completing writer (publishes its insertion) and
+    // by the one who retires it (which opens it to the ticket a lap later).
+    std::atomic<uint32_t> word{0};
+    bool hidden = false;      // written by the completing writer, before the word
+    SequenceNumber last = 0;  // written by Take
+  };
+  struct Wakes {
+    std::array<Slot*, kWakesTogether> slots;
+    int count = 0;
+  };
+
+  static uint32_t Low(Ticket ticket) { return static_cast<uint32_t>(ticket) & ((1u << 30) - 1); }
+  static uint32_t Word(Ticket ticket, uint32_t state) { return Low(ticket) << 2 | state; }
+  static uint32_t Open(Ticket ticket) { return Word(ticket, kOpen); }
+  Slot& SlotOf(Ticket ticket) { return slots_[ticket % kSlots]; }
+  const Slot& SlotOf(Ticket ticket) const { return slots_[ticket % kSlots]; }
+  void RetireCompleted(Wakes* wakes);
+
+  Listener* const listener_;
+  Ticket tail_ = 0;  // the next to take; under the caller's lock
+  // Whoever has set it retires slots. Sequentially consistent, as are the words' completions: of a
+  // writer that completes and one that gives up the role, one sees the other.
+  alignas(64) std::atomic<bool> retiring_{false};
+  Ticket head_ = 0;  // the next to retire; belongs to the holder of retiring_
+  // The first hidden slot's ticket; all later ones are hidden, too. Stored before that slot
+  // retires, read after a slot has retired.
+  std::atomic<Ticket> first_hidden_{UINT64_MAX};
+  std::array<Slot, kSlots> slots_;
+};
+
+}  // namespace varve

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/write/ring_commit_path.h"
+
+#include <chrono>
+#include <thread>
+
+#include "db/write/write_batch_internal.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+// Up to here a record is copied into the log while its place is given out: that takes less time
+// than somebody who found the log with a hole would lose by waiting.
+constexpr size_t kBytesCopiedUnderLock = 2 << 10;
+// A writer that finds no slot yields this often before it sleeps, so that the one who holds up the
+// ring gets a processor.
+constexpr int kYieldsForRoom = 50;
+constexpr std::chrono::microseconds kSleepForRoom(50);
+
+}  // namespace
+
+RingCommitPath::RingCommitPath(const CommitOptions& options, CommitHost* host,
+                               SequenceNumber last_sequence)
+    : host_(host),
+      insert_one_at_a_time_(options.insert_one_at_a_time),
+      ring_(this),
+      newest_(last_sequence),
+      visible_(last_sequence) {}
+
+Status RingCommitPath::Commit(const WriteOptions& options, WriteBatch* batch,
+                              UserWriteCallback* callback) {
+  Reservation reservation;
+  VARVE_RETURN_IF_ERROR(Reserve(options, batch, &reservation));
+  CommitRing::Outcome outcome = CommitRing::Outcome::kVisible;
+  Status s = LogAndInsert(options, *batch, reservation, callback, &outcome);
+  ring_.Complete(reservation.ticket, outcome);
+  return s.ok() ? Finish(reservation.ticket, reservation.sequence) : s;
+}
+
+Status RingCommitPath::Reserve(const WriteOptions& options, WriteBatch* batch,
+                               Reservation* reservation) {
+  for (int attempt = 0;; attempt++) {
+    lock_.Lock();
+    const bool closed = closed_;
+    const bool refused = !closed && host_->Refuses();
+    if (!closed && !refused && ring_.HasRoom()) [[likely]] {
+      Status s = ReserveLocked(options, batch, reservation);
+      lock_.Unlock();
+      if (!s.ok()) host_->OnCommitError(s, /*in_log=*/true);
+      return s;
+    }
+    lock_.Unlock();
+    if (closed) {
+      VARVE_RETURN_IF_ERROR(WaitAtGate(options));
+    } else if (refused) {
+      VARVE_RETURN_IF_ERROR(host_->Refusal());
+    } else if (attempt < kYieldsForRoom) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kSleepForRoom);
+    }
+  }
+}
+
+Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteBatch* batch,
+                                     Reservation* reservation) {
+  const size_t bytes = batch->GetDataSize();
+  if (!options.disableWAL) VARVE_RETURN_IF_ERROR(host_->ReserveLog(bytes, &reservation->place));
+  const SequenceNumber before = newest_.load(std::memory_order_relaxed);
+  const SequenceNumber last = before + WriteBatchInternal::Count(*batch);
+  reservation->sequence = before + 1;
+  reservation->ticket = ring_.Take(last);
+  newest_.store(last, std::memory_order_release);
+  WriteBatchInternal::SetSequence(batch, before + 1);
+  if (!options.disableWAL && bytes <= kBytesCopiedUnderLock) {
+    reservation->place.log->Fill(reservation->place, batch->Data());
+    reservation->filled = true;
+  }
+  return Status::OK();
+}
+
+// In the log before in a memtable: of a write that the log has not, nothing is ever seen.
+Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteBatch& batch,
+                                    const Reservation& reservation, UserWriteCallback* callback,
+                                    CommitRing::Outcome* outcome) {
+  const wal::LogPlace& place = reservation.place;
+  if (!options.disableWAL && !reservation.filled) place.log->Fill(place, batch.Data());
+  if (callback != nullptr) [&]() noexcept { callback->OnWriteEnqueued(); }();
+  if (!options.disableWAL) {
+    Status s = place.log->WaitWhole(place);
+    if (s.ok() && options.sync) s = host_->SyncLog(place);
+    if (!s.ok()) {
+      host_->OnCommitError(s, /*in_log=*/true);
+      return s;
+    }
+    if (callback != nullptr) [&]() noexcept { callback->OnWalWriteFinish(); }();
+  }
+  Status s = Insert(batch, reservation.sequence);
+  if (!s.ok()) {
+    *outcome = CommitRing::Outcome::kHidden;  // half of it may be in
+    EndGoodBefore(reservation.sequence);
+    host_->OnCommitError(s, /*in_log=*/false);
+  }
+  return s;
+}
+
+// A checked batch is checked once more: what the log has must be what is read.
+Status RingCommitPath::Insert(const WriteBatch& batch, SequenceNumber sequence) {
+  VARVE_RETURN_IF_ERROR(batch.VerifyChecksum());
+  if (!insert_one_at_a_time_) return host_->Insert(batch.Data(), sequence);
+  MutexLock lock(&insert_mu_);
+  return host_->Insert(batch.Data(), sequence);
+}
+
+void RingCommitPath::EndGoodBefore(SequenceNumber sequence) {
+  SequenceNumber known = last_good_.load(std::memory_order_relaxed);
+  while (known >= sequence &&
+         !last_good_.compare_exchange_weak(known, sequence - 1, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+  }
+}
+
+Status RingCommitPath::Poisoned() {
+  Status s = host_->Refusal();
+  return s.ok() ? Status::Aborted("write: an insertion before it failed, nothing more is visible")
+                : s;
+}
+
+Status RingCommitPath::WaitInOrder(CommitRing::Ticket ticket) {
+  if (ring_.WaitRetired(ticket)) [[likely]]
+    return Status::OK();
+  return Poisoned();
+}
+
+void RingCommitPath::Publish(SequenceNumber sequence) {
+  host_->Publish(sequence);
+  visible_.store(sequence, std::memory_order_release);
+}
+
+// A slot that is taken now retires when all before it have.
+void RingCommitPath::Drain() {
+  for (;;) {
+    lock_.Lock();
+    const bool room = ring_.HasRoom();
+    const CommitRing::Ticket ticket =
+        room ? ring_.Take(newest_.load(std::memory_order_relaxed)) : 0;
+    lock_.Unlock();
+    if (room) {
+      ring_.Complete(ticket, CommitRing::Outcome::kVisible);
+      ring_.WaitRetired(ticket);
+      return;
+    }
+    std::this_thread::sleep_for(kSleepForRoom);
+  }
+}
+
+Status RingCommitPath::WaitAtGate(const WriteOptions& options) {
+  MutexLock lock(&gate_mu_);
+  while (exclusive_ && !shut_down_) {
+    if (!options.no_slowdown) {
+      gate_opened_.Wait();
+    } else if (!gate_opened_.WaitFor(kNoSlowdownMicros) && exclusive_ && !shut_down_) {
+      return Status::Incomplete("write: no_slowdown, and writes are kept out for now");
+    }
+  }
+  return shut_down_ ? Status::ShutdownInProgress("write: the database is being closed")
+                    : Status::OK();
+}
+
+void RingCommitPath::CloseGate() {
+  lock_.Lock();
+  closed_ = true;
+  lock_.Unlock();
+}
+
+void RingCommitPath::EnterExclusive() {
+  {
+    MutexLock lock(&gate_mu_);
+    while (exclusive_) gate_opened_.Wait();
+    exclusive_ = true;
+    CloseGate();
+  }
+  Drain();
+}
+
+bool RingCommitPath::EnterExclusiveWithin(uint64_t micros) {
+  {
+    MutexLock lock(&gate_mu_);
+    while (exclusive_) {
+      if (!gate_opened_.WaitFor(micros) && exclusive_) return false;
+    }
+    exclusive_ = true;
+    CloseGate();
+  }
+  Drain();
+  return true;
+}
+
+void RingCommitPath::ExitExclusive() {
+  MutexLock lock(&gate_mu_);
+  exclusive_ = false;
+  if (!shut_down_) {
+    lock_.Lock();
+    closed_ = false;
+    lock_.Unlock();
+  }
+  gate_opened_.SignalAll();
+}
+
+void RingCommitPath::Shutdown() {
+  {
+    MutexLock lock(&gate_mu_);
+    shut_down_ = true;
+    CloseGate();
+    gate_opened_.SignalAll();
+  }
+  Drain();
+}
+
+std::unique_ptr<CommitPath> NewCommitPath(const CommitOptions& options, CommitHost* host,
+                                          SequenceNumber last_sequence) {
+  return options.mode == CommitMode::kUnordered
+             ? NewUnorderedCommitPath(options, host, last_sequence)
+             : NewOrderedCommitPath(options, host, last_sequence);
+}
+
+}  // namespace varve

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The commit path that every mode shares: reserve, copy, insert, complete; and the gate that keeps
+// writers out.
+
+#include <atomic>
+#include <memory>
+
+#include "db/write/commit_path.h"
+#include "db/write/commit_ring.h"
+#include "db/write/tiny_lock.h"
+#include "util/key/internal_key.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+// What a mode adds is what it does with a write that is inserted, and how it answers reads.
+class RingCommitPath : public CommitPath, private CommitRing::Listener {
+ public:
+  RingCommitPath(const CommitOptions& options, CommitHost* host, SequenceNumber last_sequence);
+
+  using CommitPath::Commit;
+  Status Commit(const WriteOptions& options, WriteBatch* batch, UserWriteCallback* callback) final;
+  void EnterExclusive() final;
+  bool EnterExclusiveWithin(uint64_t micros) final;
+  void ExitExclusive() final;
+  void Shutdown() final;
+
+ protected:
+  // What is left to do when the write's slot is complete.
+  virtual Status Finish(CommitRing::Ticket ticket, SequenceNumber sequence) = 0;
+
+  SequenceNumber newest() const { return newest_.load(std::memory_order_acquire); }
+  SequenceNumber visible() const { return visible_.load(std::memory_order_acquire); }
+  // Nothing beyond it may ever be read: there an insertion failed, and half of it may be in.
+  SequenceNumber last_good() const { return last_good_.load(std::memory_order_acquire); }
+  // Why a write beyond last_good() fails.
+  Status Poisoned();
+  // Returns when every slot taken before has retired.
+  void Drain();
+  // Returns when this slot has retired, too; fails if an insertion before it failed.
+  Status WaitInOrder(CommitRing::Ticket ticket);
+
+ private:
+  // A write's place in everything that is ordered.
+  struct Reservation {
+    CommitRing::Ticket ticket = 0;
+    SequenceNumber sequence = 0;
+    wal::LogPlace place;
+    bool filled = false;
+  };
+
+  void Publish(SequenceNumber sequence) override;
+  Status Reserve(const WriteOptions& options, WriteBatch* batch, Reservation* reservation);
+  // Nothing but numbers is touched under the lock, and a small record copied.
+  Status ReserveLocked(const WriteOptions& options, WriteBatch* batch, Reservation* reservation)
+      VARVE_REQUIRES(lock_);
+  Status LogAndInsert(const WriteOptions& options, const WriteBatch& batch,
+                      const Reservation& reservation, UserWriteCallback* callback,
+                      CommitRing::Outcome* outcome);
+  Status Insert(const WriteBatch& batch, SequenceNumber sequence);
+  void EndGoodBefore(SequenceNumber sequence);
+  Status WaitAtGate(const WriteOptions& options);
+  void CloseGate() VARVE_REQUIRES(gate_mu_);
+
+  CommitHost* const host_;
+  const bool insert_one_at_a_time_;
+
+  TinyLock lock_;
+  CommitRing ring_;                              // Take and HasRoom under lock_
+  bool closed_ VARVE_GUARDED_BY(lock_) = false;  // nobody may take a slot for a write
+  // Changed under lock_; read without it by those who want to know what was given out (acquire: a
+  // write that has returned is in).
+  std::atomic<SequenceNumber> newest_;
+  // What was published; never above newest_. Changed by the one who retires slots.
+  alignas(64) std::atomic<SequenceNumber> visible_;
+  // One before the first batch whose insertion failed. Only ever lowered (release), before the
+  // write that failed returns, by whoever failed; readers clamp what they read at to it (acquire).
+  std::atomic<SequenceNumber> last_good_{kMaxSequenceNumber};
+
+  Mutex gate_mu_;
+  CondVar gate_opened_{&gate_mu_};
+  bool exclusive_ VARVE_GUARDED_BY(gate_mu_) = false;  // somebody is in, or about to be
+  bool shut_down_ VARVE_GUARDED_BY(gate_mu_) = false;
+
+  Mutex insert_mu_;  // with insert_one_at_a_time_
+};
+
+std::unique_ptr<CommitPath> NewOrderedCommitPath(const CommitOptions& options, CommitHost* host,
+                                                 SequenceNumber last_sequence);
+std::unique_ptr<CommitPath> NewUnorderedCommitPath(const CommitOptions& options, CommitHost* host,
+                                                   SequenceNumber last_sequence);
+
+}  // namespace varve

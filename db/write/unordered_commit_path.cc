@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The mode of unordered_write: a write returns when it is inserted. Reads of single keys are at the
+// newest sequence given out; whoever wants a state that stays waits until that one is visible.
+
+#include <algorithm>
+
+#include "db/write/ring_commit_path.h"
+
+namespace varve {
+
+namespace {
+
+class UnorderedCommitPath final : public RingCommitPath {
+ public:
+  using RingCommitPath::RingCommitPath;
+
+  SequenceNumber NewestSequence() const override { return std::min(newest(), last_good()); }
+  void WaitUntilVisible() override {
+    if (visible() < newest()) Drain();
+  }
+
+ protected:
+  Status Finish(CommitRing::Ticket, SequenceNumber sequence) override {
+    return sequence <= last_good() ? Status::OK() : Poisoned();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<CommitPath> NewUnorderedCommitPath(const CommitOptions& options, CommitHost* host,
+                                                   SequenceNumber last_sequence) {
+  return std::make_unique<UnorderedCommitPath>(options, host, last_sequence);
+}
+
+}  // namespace varve

@@ -21,6 +21,7 @@
 
 #include "tests/crash/case_watch.h"
 #include "tests/crash/tolerant_reading.h"
+#include "tests/harness/database.h"
 #include "util/env/fault_file_system.h"
 #include "util/env/mem_file_system.h"
 
@@ -37,12 +38,6 @@ constexpr int kTriesUnderFault = 2;
 constexpr uint64_t kQuotas = 40;
 constexpr std::chrono::milliseconds kHealsWithin{5000};
 
-class SilentLogger final : public Logger {
- public:
-  using Logger::Logv;
-  void Logv(const char*, va_list) override {}
-};
-
 struct Workload {
   const char* name;
   std::vector<std::string> families;
@@ -52,6 +47,7 @@ struct Workload {
   uint64_t compact_every;  // 0: never
   bool open_under_fault;   // a killed database's recovery is what fails
   void (*tune)(DBOptions* db, ColumnFamilyOptions* cf);
+  bool mapped = false;  // logs are stored into: allocating and syncing them is what fails
 };
 
 const Workload kWorkloads[] = {
@@ -86,6 +82,33 @@ const Workload kWorkloads[] = {
      0,
      true,
      [](DBOptions* db, ColumnFamilyOptions*) { db->avoid_flush_during_recovery = true; }},
+    {"mapped_logs",
+     {"default"},
+     40,
+     5,
+     10,
+     0,
+     false,
+     [](DBOptions*, ColumnFamilyOptions*) {},
+     true},
+    {"mapped_logs_of_families",
+     {"default", "a", "b"},
+     36,
+     6,
+     9,
+     0,
+     false,
+     [](DBOptions* db, ColumnFamilyOptions*) { db->unordered_write = true; },
+     true},
+    {"recovery_of_mapped_logs",
+     {"default", "a"},
+     30,
+     6,
+     12,
+     0,
+     true,
+     [](DBOptions* db, ColumnFamilyOptions*) { db->avoid_flush_during_recovery = true; },
+     true},
 };
 
 constexpr FaultCalls kReads = Only(FaultCall::kOpenRead) | Only(FaultCall::kRead) |
@@ -120,7 +143,6 @@ const Kind kKinds[] = {
 using Clock = std::chrono::steady_clock;
 
 Status OpenOn(Env* env, const Workload& workload, std::unique_ptr<DB>* db, Handles* handles) {
-  static const std::shared_ptr<Logger> logger = std::make_shared<SilentLogger>();
   DBOptions options;
   ColumnFamilyOptions cf;
   cf.compression = kNoCompression;
@@ -131,7 +153,7 @@ Status OpenOn(Env* env, const Workload& workload, std::unique_ptr<DB>* db, Handl
   options.env = env;
   options.create_if_missing = true;
   options.create_missing_column_families = true;
-  options.info_log = logger;
+  options.info_log = SilentLogger();
   return OpenWithFamilies(options, cf, kName, workload.families, db, handles);
 }
 
@@ -218,6 +240,10 @@ class FaultRun {
 
   void Mount() {
     fault_ = std::make_shared<FaultFileSystem>(mem_);
+    if (workload_.mapped) {
+      mem_->OfferMappedFiles();
+      fault_->OfferMappedFiles();
+    }
     env_ = NewCompositeEnv(fault_);
   }
 

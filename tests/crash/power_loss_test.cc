@@ -16,6 +16,8 @@
 #include "varve/table.h"
 
 #include "tests/crash/numbered_writes.h"
+#include "tests/crash/parallel_writes.h"
+#include "tests/harness/write_modes.h"
 #include "util/env/mem_file_system.h"
 #include "util/sync/mutex.h"
 
@@ -25,6 +27,8 @@ namespace {
 
 const char* const kName = "/db";
 constexpr uint64_t kStatesWanted = 5000;
+constexpr uint64_t kStrideOfModes = 7;             // every mode has the same few kinds of calls
+constexpr uint64_t kBetweenCalls = 1'000'000'000;  // indexes of moments that are no calls
 
 struct CrashState {
   std::shared_ptr<MemFileSystem> fs;
@@ -41,7 +45,11 @@ class Recorder final : public MemFileSystem::CallHook {
   Recorder(MemFileSystem* fs, uint64_t stride) : fs_(fs), stride_(stride) {}
 
   void BeforeCall(uint64_t index, MemCall, const std::string&) override {
-    if (index % stride_ != 0) return;
+    if (index % stride_ == 0) TakeClones(index);
+  }
+
+  // Also between calls, where nothing but stores into mapped files may lie.
+  void TakeClones(uint64_t index) {
     static constexpr CrashPolicy kPolicies[] = {CrashPolicy::kSyncedOnly,
                                                 CrashPolicy::kOrderedPrefix, CrashPolicy::kAllNames,
                                                 CrashPolicy::kAdversarial, CrashPolicy::kKill};
@@ -89,6 +97,8 @@ struct Workload {
   uint64_t sync_every;    // 0: never
   uint64_t reopen_every;  // 0: never
   bool no_log = false;    // disableWAL: durable by flushing alone
+  const WriteMode* mode = nullptr;
+  bool mapped = false;  // logs are stored into, which no call tells of
 };
 
 void FlushAll(DB* db, const Handles& handles) {
@@ -174,6 +184,17 @@ const Workload kWorkloads[] = {
      },
      4,
      7},
+    {"logs_of_many_memtables",
+     {"default"},
+     60,
+     [](DBOptions*, ColumnFamilyOptions* cf) {
+       cf->write_buffer_size = 2 << 10;
+       cf->min_write_buffer_number_to_merge = 4;
+       cf->max_write_buffer_number = 8;
+     },
+     [](DB*, const Handles&, uint64_t) {},
+     23,
+     0},
     {"families_come_and_go",
      {"default"},
      50,
@@ -197,7 +218,10 @@ class PowerLoss {
       : workload_(workload),
         fs_(std::make_shared<MemFileSystem>()),
         env_(NewCompositeEnv(fs_)),
-        recorder_(fs_.get(), Stride()) {}
+        stride_(Stride() * (workload.mode == nullptr ? 1 : kStrideOfModes)),
+        recorder_(fs_.get(), stride_) {
+    if (workload.mapped) fs_->OfferMappedFiles();
+  }
 
   static uint64_t Stride() {
     const char* text = getenv("VARVE_CRASH_STRIDE");
@@ -210,6 +234,7 @@ class PowerLoss {
     recorder_.created = true;
     for (uint64_t i = 1; i <= workload_.writes && !::testing::Test::HasFailure(); i++) {
       WriteOne(i);
+      if (workload_.mapped && i % stride_ == 0) recorder_.TakeClones(kBetweenCalls + i);
       workload_.after(db_.get(), handles_, i);
       if (workload_.no_log && i % 6 == 0) recorder_.durable = i;
       if (workload_.reopen_every != 0 && i % workload_.reopen_every == 0) {
@@ -229,6 +254,7 @@ class PowerLoss {
     DBOptions db;
     ColumnFamilyOptions cf;
     workload_.tune(&db, &cf);
+    if (workload_.mode != nullptr) workload_.mode->tune(&db);
     db.env = env;
     db.create_if_missing = true;
     db.create_missing_column_families = true;
@@ -253,17 +279,26 @@ class PowerLoss {
     WriteOptions options;
     options.sync = workload_.sync_every != 0 && i % workload_.sync_every == 0;
     options.disableWAL = workload_.no_log;
+    const bool buffers_log = workload_.mode != nullptr && workload_.mode->buffers_log;
     recorder_.issued = i;
     Status s = WriteNumbered(db_.get(), handles_, workload_.families, i, options);
     ASSERT_TRUE(s.ok()) << s.ToString();
     if (options.sync) recorder_.durable = i;
-    if (!workload_.no_log) recorder_.acked = i;
+    if (!workload_.no_log && !buffers_log) recorder_.acked = i;
+    if (!buffers_log || i % 4 != 0) return;
+    // What the system has survives a kill, what is synced a power loss.
+    const bool sync = i % 8 == 0;
+    s = db_->FlushWAL(sync);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    recorder_.acked = i;
+    if (sync) recorder_.durable = i;
   }
 
   void CheckStates() {
     for (CrashState& state : recorder_.Take()) {
-      SCOPED_TRACE(std::string(workload_.name) + ", call " + std::to_string(state.call) +
-                   ", policy " + std::to_string(static_cast<int>(state.policy)));
+      SCOPED_TRACE(std::string(workload_.name) + (workload_.mapped ? ", mapped" : "") + ", call " +
+                   std::to_string(state.call) + ", policy " +
+                   std::to_string(static_cast<int>(state.policy)));
       CheckOne(state);
       checked_++;
       if (::testing::Test::HasFailure()) return;
@@ -271,6 +306,8 @@ class PowerLoss {
   }
 
   void CheckOne(const CrashState& state) {
+    // Who opens it maps files, or not, whatever wrote it.
+    if (workload_.mapped && state.call % 2 == 0) state.fs->OfferMappedFiles();
     std::unique_ptr<Env> env = NewCompositeEnv(state.fs);
     std::unique_ptr<DB> db;
     Handles handles;
@@ -305,25 +342,62 @@ class PowerLoss {
   const Workload& workload_;
   std::shared_ptr<MemFileSystem> fs_;
   std::unique_ptr<Env> env_;
+  const uint64_t stride_;
   Recorder recorder_;
   std::unique_ptr<DB> db_;
   Handles handles_;
   uint64_t checked_ = 0;
 };
 
+// A short history with flushes, in each write mode. Writes that skip the log by chance have no
+// prefix to compare with.
+std::vector<Workload> WorkloadsOfModes() {
+  std::vector<Workload> workloads;
+  for (const WriteMode& mode : WriteModes()) {
+    if (IsExpectedRefusal(mode) || LeavesHoles(mode)) continue;
+    const bool no_log = mode.no_log_one_in == 1;
+    Workload workload{mode.name.data(),
+                      {"default", "a"},
+                      30,
+                      [](DBOptions*, ColumnFamilyOptions*) {},
+                      [](DB* db, const Handles& handles, uint64_t i) {
+                        if (i % 6 == 0) FlushAll(db, handles);
+                      },
+                      mode.sync_one_in == 1 ? 1u : 5u,
+                      13,
+                      no_log,
+                      &mode};
+    if (no_log) {
+      workload.sync_every = 0;
+      workload.tune = [](DBOptions* db, ColumnFamilyOptions*) { db->atomic_flush = true; };
+    }
+    workloads.push_back(std::move(workload));
+  }
+  return workloads;
+}
+
 }  // namespace
 
 TEST(PowerLossTest, DurableWritesSurviveAtEveryCall) {
   uint64_t states = 0;
-  for (const Workload& workload : kWorkloads) {
+  uint64_t mapped_states = 0;
+  std::vector<Workload> workloads(std::begin(kWorkloads), std::end(kWorkloads));
+  for (Workload& workload : WorkloadsOfModes()) workloads.push_back(std::move(workload));
+  for (size_t i = 0, n = workloads.size(); i < n; i++) {
+    workloads.push_back(workloads[i]);
+    workloads.back().mapped = true;
+  }
+  for (const Workload& workload : workloads) {
     PowerLoss run(workload);
     const uint64_t checked = run.Run();
-    printf("  %s: %llu states\n", workload.name, static_cast<unsigned long long>(checked));
+    printf("  %s%s: %llu states\n", workload.name, workload.mapped ? ", mapped" : "",
+           static_cast<unsigned long long>(checked));
     states += checked;
+    if (workload.mapped) mapped_states += checked;
     if (HasFailure()) return;
   }
-  printf("RESULT power_loss cases=%llu wrong=0 lost=0 crash=0 hang=0\n",
-         static_cast<unsigned long long>(states));
+  printf("RESULT power_loss cases=%llu mapped=%llu wrong=0 lost=0 crash=0 hang=0\n",
+         static_cast<unsigned long long>(states), static_cast<unsigned long long>(mapped_states));
   if (PowerLoss::Stride() == 1) {
     EXPECT_GE(states, kStatesWanted);
   }

@@ -81,8 +81,13 @@ std::vector<Combo> OurCombos() {
   static const char* const kIndexes[] = {"", "",
                                          ";index_type=kTwoLevelIndexSearch;metadata_block_size=256",
                                          ";index_type=kBinarySearchWithFirstKey", ""};
-  static const char* const kDbMore[] = {"", "", ";atomic_flush=true", "",
-                                        ";max_manifest_file_size=1000"};
+  static const char* const kDbMore[] = {"",
+                                        ";wal_compression=kZSTD",
+                                        ";atomic_flush=true",
+                                        ";recycle_log_file_num=2",
+                                        ";max_manifest_file_size=1000",
+                                        "",
+                                        ""};
   std::vector<Combo> combos;
   for (size_t i = 0; i < 48; i++) {
     Combo combo;

@@ -176,8 +176,8 @@ class ModelRun {
   }
 
   void Write() {
-    WriteOptions options;
-    options.sync = random_.OneIn(20);
+    WriteOptions options = set_.mode->DrawWriteOptions(&random_);
+    options.sync |= !options.disableWAL && random_.OneIn(20);
     WriteBatch batch;
     std::vector<Change> changes;
     const uint64_t n = random_.OneIn(4) ? 1 + random_.Below(20) : 1;
@@ -195,6 +195,7 @@ class ModelRun {
       }
     }
     Status s = db_->Write(options, &batch);
+    while (s.IsIncomplete() && options.no_slowdown) s = db_->Write(options, &batch);
     ASSERT_TRUE(s.ok()) << s.ToString();
     state_.Apply(changes);
   }

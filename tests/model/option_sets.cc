@@ -63,6 +63,17 @@ BlockBasedTableOptions TableOptions(Chooser* choose) {
   return table;
 }
 
+// One of those that open today.
+const WriteMode* RandomMode(Random* random, std::string* description) {
+  const std::span<const WriteMode> modes = WriteModes();
+  const WriteMode* mode = nullptr;
+  do {
+    mode = &modes[random->Below(modes.size())];
+  } while (IsExpectedRefusal(*mode));
+  *description += " mode:" + std::string(mode->name);
+  return mode;
+}
+
 }  // namespace
 
 OptionSet RandomOptionSet(Random* random, Env* env) {
@@ -71,9 +82,10 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
   set.db.env = env;
   set.db.create_if_missing = true;
   set.db.create_missing_column_families = true;
-  set.db.atomic_flush = choose.Flag("atomic_flush", 4);
+  set.mode = RandomMode(random, &set.description);
+  set.mode->tune(&set.db);
+  set.db.atomic_flush |= !set.db.enable_pipelined_write && choose.Flag("atomic_flush", 4);
   set.db.avoid_flush_during_recovery = choose.Flag("avoid_flush_during_recovery", 3);
-  set.db.enable_pipelined_write = !set.db.atomic_flush && choose.Flag("pipelined", 4);
   set.db.max_open_files = choose.Flag("few_open_files", 4) ? 24 : -1;
   set.db.max_subcompactions = choose.Flag("subcompactions", 3) ? 4 : 1;
   const int jobs[] = {1, 2, 4};

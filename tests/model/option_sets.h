@@ -9,13 +9,15 @@
 #include "varve/options.h"
 
 #include "tests/harness/random.h"
+#include "tests/harness/write_modes.h"
 
 namespace varve::testing {
 
 struct OptionSet {
   DBOptions db;
   ColumnFamilyOptions family;
-  std::string description;  // what differs from the defaults, for failure messages
+  const WriteMode* mode = nullptr;  // tuned into `db`; draws the options of writes
+  std::string description;          // what differs from the defaults, for failure messages
 };
 
 // `env` is set into the options; nothing else is shared between sets.

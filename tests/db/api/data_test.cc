@@ -219,10 +219,16 @@ TEST_F(DbDataTest, WriteOptionsThatExcludeEachOtherAreRefused) {
   const Case kCases[] = {
       {"sync without log", [](WriteOptions* o) { o->sync = o->disableWAL = true; },
        Status::kInvalidArgument},
-      {"protection_bytes_per_key", [](WriteOptions* o) { o->protection_bytes_per_key = 8; },
-       Status::kNotSupported},
-      {"rate_limiter_priority", [](WriteOptions* o) { o->rate_limiter_priority = Env::IO_USER; },
-       Status::kNotSupported},
+      {"protection_bytes_per_key", [](WriteOptions* o) { o->protection_bytes_per_key = 4; },
+       Status::kInvalidArgument},
+      {"rate_limiter_priority", [](WriteOptions* o) { o->rate_limiter_priority = Env::IO_HIGH; },
+       Status::kInvalidArgument},
+      {"rate_limiter_priority without log",
+       [](WriteOptions* o) {
+         o->rate_limiter_priority = Env::IO_USER;
+         o->disableWAL = true;
+       },
+       Status::kInvalidArgument},
   };
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.name);

@@ -332,5 +332,72 @@ TEST_F(DbInfoTest, StatisticsCountWhatUsersDo) {
   EXPECT_EQ(count(BLOCK_CACHE_DATA_HIT), 0u);
 }
 
+TEST_F(DbInfoTest, StatisticsCountWhatEachWayOfWritingDoes) {
+  for (const bool unordered : {false, true}) {
+    options_.statistics = CreateDBStatistics();
+    options_.unordered_write = unordered;
+    options_.disable_auto_compactions = true;
+    Open();
+    Statistics& counts = *options_.statistics;
+    ASSERT_TRUE(counts.Reset().ok());
+    const auto count = [&](uint32_t ticker) { return counts.getAndResetTickerCount(ticker); };
+    WriteBatch batch;
+    ASSERT_TRUE(batch.Put("k", "12345").ok());
+    ASSERT_TRUE(batch.Delete("l").ok());
+    WriteOptions how;
+    ASSERT_TRUE(db()->Write(how, &batch).ok());
+    EXPECT_EQ(count(WRITE_DONE_BY_SELF), 1u);
+    EXPECT_EQ(count(WRITE_WITH_WAL), 1u);
+    EXPECT_EQ(count(WAL_FILE_BYTES), batch.GetDataSize());
+    EXPECT_EQ(count(NUMBER_KEYS_WRITTEN), 2u);
+    EXPECT_EQ(count(BYTES_WRITTEN), batch.GetDataSize());
+    EXPECT_EQ(count(WAL_FILE_SYNCED), 0u);
+    how.sync = true;
+    ASSERT_TRUE(db()->Write(how, &batch).ok());
+    EXPECT_EQ(count(WAL_FILE_SYNCED), 1u);
+    ASSERT_TRUE(db()->SyncWAL().ok());
+    EXPECT_EQ(count(WAL_FILE_SYNCED), 1u);
+    ASSERT_TRUE(counts.Reset().ok());
+    how.sync = false;
+    how.disableWAL = true;
+    ASSERT_TRUE(db()->Write(how, &batch).ok());
+    EXPECT_EQ(count(WRITE_DONE_BY_SELF), 1u);
+    EXPECT_EQ(count(WRITE_WITH_WAL), 0u);
+    EXPECT_EQ(count(WAL_FILE_BYTES), 0u);
+    EXPECT_EQ(count(BYTES_WRITTEN), batch.GetDataSize());
+    how.sync = true;
+    EXPECT_TRUE(db()->Write(how, &batch).IsInvalidArgument());
+    EXPECT_EQ(count(WRITE_DONE_BY_SELF), 0u) << "refused";
+    EXPECT_EQ(count(WRITE_DONE_BY_OTHER), 0u);
+    EXPECT_EQ(count(STALL_MICROS), 0u);
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+}
+
+TEST_F(DbInfoTest, StatisticsCountWhatFlushesAndCompactionsReadAndWrite) {
+  options_.disable_auto_compactions = true;
+  Open();
+  Statistics& counts = *options_.statistics;
+  uint64_t flushed = 0;
+  for (const char* last : {"y", "z"}) {
+    MakeTable({"a", last});
+    const uint64_t all = Number("rocksdb.total-sst-files-size");
+    EXPECT_EQ(counts.getTickerCount(FLUSH_WRITE_BYTES), all);
+    flushed = all;
+  }
+  EXPECT_EQ(counts.getTickerCount(COMPACT_READ_BYTES), 0u);
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(counts.getTickerCount(COMPACT_READ_BYTES), flushed);
+  EXPECT_EQ(counts.getTickerCount(COMPACT_WRITE_BYTES), Number("rocksdb.total-sst-files-size"));
+  EXPECT_EQ(counts.getTickerCount(FLUSH_WRITE_BYTES), flushed);
+  EXPECT_EQ(counts.getTickerCount(COMPACTION_KEY_DROP_NEWER_ENTRY), 1u);
+  HistogramData data;
+  counts.histogramData(FLUSH_TIME, &data);
+  EXPECT_EQ(data.count, 2u);
+  counts.histogramData(COMPACTION_TIME, &data);
+  EXPECT_EQ(data.count, 1u);
+}
+
 }  // namespace
 }  // namespace varve::testing

@@ -97,14 +97,11 @@ TEST_F(DbOpenTest, OptionsThatDoNotExistAreRefusedByName) {
     void (*set)(Options*);
   };
   const Case kCases[] = {
-      {"unordered_write", [](Options* o) { o->unordered_write = true; }},
-      {"two_write_queues", [](Options* o) { o->two_write_queues = true; }},
       {"allow_2pc", [](Options* o) { o->allow_2pc = true; }},
       {"best_efforts_recovery", [](Options* o) { o->best_efforts_recovery = true; }},
-      {"recycle_log_file_num", [](Options* o) { o->recycle_log_file_num = 1; }},
       {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
       {"allow_mmap_writes", [](Options* o) { o->allow_mmap_writes = true; }},
-      {"wal_compression", [](Options* o) { o->wal_compression = kZSTD; }},
+      {"wal_compression", [](Options* o) { o->wal_compression = kLZ4Compression; }},
       {"persist_stats_to_disk", [](Options* o) { o->persist_stats_to_disk = true; }},
       {"db_paths", [](Options* o) { o->db_paths.emplace_back("/elsewhere", 1 << 20); }},
       {"cf_paths", [](Options* o) { o->cf_paths.emplace_back("/elsewhere", 1 << 20); }},

@@ -97,6 +97,53 @@ TEST_F(ErrorRecoveryTest, ResumeTriesAtOnce) {
   }
 }
 
+TEST_F(ErrorRecoveryTest, ResumeLeavesAMappedLogThatFailed) {
+  options_.max_bgerror_resume_count = 0;
+  mem().OfferMappedFiles();
+  faults().OfferMappedFiles();
+  Open();
+  WriteOptions sync;
+  sync.sync = true;
+  const std::string large(10000, 'l');
+  for (const FaultEffect effect : {FaultEffect::kIoError, FaultEffect::kNoSpace}) {
+    const bool full = effect == FaultEffect::kNoSpace;
+    SCOPED_TRACE(full ? "no space for the next piece" : "a failed sync");
+    const std::string kept = full ? "kept when full" : "kept when a sync failed";
+    Put(kept, "k");
+    FaultRule rule;
+    rule.calls = Only(FaultCall::kCreate) | Only(FaultCall::kWrite) | Only(FaultCall::kAllocate) |
+                 Only(FaultCall::kSync);
+    rule.path_contains = ".log";
+    rule.effect = effect;
+    rule.sticky = true;
+    faults().Inject(rule);
+    Status s;
+    uint64_t acknowledged = 0;
+    while (s.ok() && acknowledged < 100) {
+      s = db()->Put(full ? WriteOptions() : sync, "n" + std::to_string(acknowledged), large);
+      if (s.ok()) acknowledged++;
+    }
+    EXPECT_EQ(s.IsNoSpace(), full) << s.ToString();
+    ASSERT_FALSE(s.ok());
+    EXPECT_EQ(acknowledged > 0, full) << "only what does not fit is refused";
+    EXPECT_FALSE(WritesWork());
+    EXPECT_FALSE(db()->Resume().ok()) << "the cause is still there";
+    faults().ClearFaults();
+    ASSERT_TRUE(db()->Resume().ok());
+    EXPECT_TRUE(WritesWork());
+    EXPECT_TRUE(db()->Put(sync, "after", kept).ok());
+    std::shared_ptr<MemFileSystem> left = mem().CrashClone(CrashPolicy::kSyncedOnly, 1);
+    Kill();
+    Remount(std::move(left));
+    mem().OfferMappedFiles();
+    faults().OfferMappedFiles();
+    Open();
+    EXPECT_EQ(Get(kept), "k");
+    EXPECT_EQ(Get("after"), kept);
+    for (uint64_t i = 0; i < acknowledged; i++) EXPECT_EQ(Get("n" + std::to_string(i)), large);
+  }
+}
+
 TEST_F(ErrorRecoveryTest, AFailedCompactionStopsNoWrites) {
   options_.disable_auto_compactions = false;
   options_.level0_file_num_compaction_trigger = 2;

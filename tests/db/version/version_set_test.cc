@@ -110,7 +110,7 @@ TEST_F(VersionSetTest, FamiliesComeAndGo) {
     ASSERT_TRUE(set_->DropFamily(Family("two"), nullptr).ok());
   }
   EXPECT_EQ(Family("two"), nullptr);
-  EXPECT_THAT(set_->obsolete_files()->TakeAll(), testing::SizeIs(1));
+  EXPECT_THAT(set_->obsolete_files()->TakeAll(), ::testing::SizeIs(1));
   EXPECT_EQ(Recovered(mem_, {"default", "one"}), "default:;one:;");
   // Also across a new MANIFEST, the id is not used again.
   ASSERT_TRUE(Apply(VersionEdit(), "default", true).ok());

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "tests/db/wal/log_test_file.h"
@@ -170,6 +171,67 @@ TEST(LogDamage, EveryCutOfALogIsATornTailOrClean) {
   }
 }
 
+// A MANIFEST's last record, as a power loss leaves it: each of its sectors kept or zero, the size
+// anywhere. Whatever lies where in a sector, headers, zero bytes, a block's end: it is a torn tail.
+TEST(LogDamage, AnySectorsOfTheLastManifestRecordMayBeLost) {
+  constexpr size_t kSector = 512;
+  std::mt19937 random(5);
+  size_t losses = 0;
+  for (int round = 0; round < 6000; round++) {
+    const size_t near = round % 3 == 0 ? wal::kBlockBytes : kSector * (1 + random() % 4);
+    const size_t first = near - wal::kHeaderBytes - random() % (round % 2 == 0 ? 20 : 400);
+    std::string last(random() % (round % 50 == 0 ? 3 * wal::kBlockBytes : 3 * kSector), '\0');
+    // Mostly zeros, as numbers are.
+    for (char& c : last) c = static_cast<char>(random() % 3 == 0 ? random() : 0);
+    const std::vector<std::string> synced = {std::string(first, 's')};
+    const size_t durable = LogBytes(synced).size();
+    std::string bytes = LogBytes({synced[0], last});
+    const std::string whole = bytes;
+    const uint32_t lost_one_in = 1 + random() % 4;
+    for (size_t at = durable; at < bytes.size();) {
+      const size_t end = std::min(bytes.size(), at - at % kSector + kSector);
+      if (random() % lost_one_in == 0) bytes.replace(at, end - at, end - at, '\0');
+      at = end;
+    }
+    if (random() % 4 == 0) bytes.resize(durable + random() % (bytes.size() - durable));
+    const LogContents log =
+        ReadLogBytes(bytes, WALRecoveryMode::kTolerateCorruptedTailRecords, /*log_number=*/0);
+    ASSERT_TRUE(log.io_status.ok());
+    if (bytes == whole) {
+      ASSERT_EQ(log.records.size(), 2u);
+      continue;
+    }
+    losses++;
+    ASSERT_EQ(log.records, synced) << round;
+    const bool clean = !log.damaged() && !log.damage.hole;
+    ASSERT_TRUE(clean || log.damage.torn_tail) << round << ": " << log.damage.reason;
+  }
+  EXPECT_GT(losses, 3000u);
+}
+
+// With a whole record behind them, which was synced later, the same losses are damage.
+TEST(LogDamage, SectorsOfAManifestBeforeItsLastRecordMayNotBeLost) {
+  constexpr size_t kSector = 512;
+  for (size_t from = 0; from < 3 * kSector; from += kSector) {
+    std::string bytes = LogBytes({"aaaa", std::string(3 * kSector, 'b'), "cccc"});
+    bytes.replace(from, kSector, kSector, '\0');
+    const LogContents log =
+        ReadLogBytes(bytes, WALRecoveryMode::kTolerateCorruptedTailRecords, /*log_number=*/0);
+    EXPECT_TRUE(log.damaged());
+    EXPECT_FALSE(log.damage.torn_tail) << from;
+  }
+  // Across blocks, too.
+  std::string bytes = LogBytes({"aaaa", Big('b'), "cccc"});
+  for (size_t from : {size_t{0}, wal::kBlockBytes - kSector, size_t{wal::kBlockBytes}}) {
+    std::string lost = bytes;
+    lost.replace(from, kSector, kSector, '\0');
+    const LogContents log =
+        ReadLogBytes(lost, WALRecoveryMode::kTolerateCorruptedTailRecords, /*log_number=*/0);
+    EXPECT_TRUE(log.damaged());
+    EXPECT_FALSE(log.damage.torn_tail) << from;
+  }
+}
+
 TEST(LogDamage, CountsWhatIsDroppedFromTheDamageOn) {
   const LogContents log = ReadLogBytes(Flipped(Three(), 2 * kSmall - 1) + std::string(500, '\0'));
   EXPECT_EQ(log.damage.first_bad_offset, kSmall);
@@ -188,6 +250,17 @@ TEST(LogDamage, ZerosBetweenRecordsAreReportedAsAHole) {
   EXPECT_FALSE(ReadLogBytes(bytes).damage.hole);
   EXPECT_TRUE(ReadLogBytes(bytes + PhysicalRecord(wal::kFullType, "d")).damage.hole);
   EXPECT_TRUE(ReadLogBytes(LogBytes({"a"}) + std::string(20, '\0') + "x").damage.hole);
+}
+
+TEST(LogDamage, ARecordWhoseMiddleIsZeroIsNotJoined) {
+  std::string bytes = LogBytes({"a", std::string(4 * wal::kBlockBytes, 'm'), "b"});
+  bytes.replace(2 * wal::kBlockBytes, wal::kBlockBytes, wal::kBlockBytes, '\0');
+  const LogContents stopped = ReadLogBytes(bytes);
+  EXPECT_EQ(stopped.records, std::vector<std::string>{"a"});
+  EXPECT_TRUE(stopped.damage.hole);
+  EXPECT_EQ(stopped.damage.reason, "a record without its end");
+  const LogContents skipped = ReadLogBytes(bytes, WALRecoveryMode::kSkipAnyCorruptedRecords);
+  EXPECT_EQ(skipped.records, (std::vector<std::string>{"a", "b"}));
 }
 
 TEST(LogDamage, SkippingResumesAfterARecordThatLostItsStart) {

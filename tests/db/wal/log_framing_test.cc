@@ -45,6 +45,55 @@ TEST(LogFraming, ReadsTheKnownBytes) {
   EXPECT_FALSE(log.damaged());
 }
 
+// What LogWriter makes of these records with options, as the log of this number.
+std::string LogBytesWith(const wal::LogWriterOptions& options, uint64_t number,
+                         const std::vector<std::string>& records) {
+  MemFileSystem fs;
+  std::unique_ptr<WritableFileWriter> file;
+  std::string bytes;
+  EXPECT_TRUE(WritableFileWriter::Create(&fs, "/log", FileOptions(), {}, &file).ok());
+  wal::LogWriter writer(std::move(file), number, options);
+  for (const std::string& record : records) EXPECT_TRUE(writer.AddRecord(record).ok());
+  EXPECT_TRUE(writer.Close().ok());
+  EXPECT_TRUE(ReadFileToString(&fs, "/log", UINT64_MAX, &bytes).ok());
+  return bytes;
+}
+
+TEST(LogFraming, WritesTheKnownBytesOfRecyclableLogs) {
+  wal::LogWriterOptions options;
+  options.recyclable = true;
+  EXPECT_EQ(LogBytesWith(options, 16, {FromHex("e903000000000000 01000000 01 026b31 027631")}),
+            FromHex("c4d2dc72 1300 05 10000000 e903000000000000 01000000 01 026b31 027631"));
+}
+
+TEST(LogFraming, WritesTheKnownBytesOfCompressedLogs) {
+  if (!CodecSupported(kZSTD)) GTEST_SKIP();
+  wal::LogWriterOptions options;
+  options.compression = kZSTD;
+  const std::string log =
+      LogBytesWith(options, 1, {FromHex("0100000000000000 01000000 01 026b31 027631")});
+  EXPECT_EQ(log.substr(0, 11), FromHex("e12c08f8 0400 09 07000000"));
+  EXPECT_EQ(log[17], 1) << "a full fragment";
+  EXPECT_EQ(log.substr(18, 5), FromHex("28b52ffd 24")) << "one segment, with size and checksum";
+}
+
+TEST(LogFraming, EveryKindOfLogIsReadBack) {
+  const std::vector<std::string> records = {Patterned(100, 'a'), "",
+                                            Patterned(5 * wal::kBlockBytes, 'A'),
+                                            Patterned(wal::kBlockBytes - 40, 'b'), "end"};
+  for (const bool recyclable : {false, true}) {
+    for (const CompressionType codec : {kNoCompression, kZSTD}) {
+      if (codec == kZSTD && !CodecSupported(kZSTD)) continue;
+      wal::LogWriterOptions options;
+      options.recyclable = recyclable;
+      options.compression = codec;
+      const LogContents log = ReadLogBytes(LogBytesWith(options, 1, records));
+      EXPECT_EQ(log.records, records) << recyclable << " " << int{codec};
+      EXPECT_FALSE(log.damaged()) << recyclable << " " << int{codec};
+    }
+  }
+}
+
 TEST(LogFraming, EmptyLogAndEmptyRecords) {
   EXPECT_THAT(ReadLogBytes("").records, IsEmpty());
   EXPECT_FALSE(ReadLogBytes("").damaged());
@@ -189,7 +238,7 @@ TEST(LogFraming, AReadErrorIsNotTheEnd) {
   FaultFileSystem fs(mem);
   std::unique_ptr<WritableFileWriter> file;
   ASSERT_TRUE(WritableFileWriter::Create(&fs, "/log", FileOptions(), {}, &file).ok());
-  wal::LogWriter writer(std::move(file), 1, false);
+  wal::LogWriter writer(std::move(file), 1);
   ASSERT_TRUE(writer.AddRecord(std::string(600 << 10, 'x')).ok());
   ASSERT_TRUE(writer.Close().ok());
   FaultRule rule;
@@ -209,7 +258,7 @@ TEST(LogFraming, AFailedAppendOrSyncIsFinal) {
     FaultFileSystem fs(std::make_shared<MemFileSystem>());
     std::unique_ptr<WritableFileWriter> file;
     ASSERT_TRUE(WritableFileWriter::Create(&fs, "/log", FileOptions(), {}, &file).ok());
-    wal::LogWriter writer(std::move(file), 1, false);
+    wal::LogWriter writer(std::move(file), 1);
     ASSERT_TRUE(writer.AddRecord("a").ok());
     FaultRule rule;
     rule.calls = Only(call);

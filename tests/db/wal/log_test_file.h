@@ -50,7 +50,7 @@ inline std::string LogBytes(const std::vector<std::string>& records) {
   MemFileSystem fs;
   std::unique_ptr<WritableFileWriter> file;
   if (!WritableFileWriter::Create(&fs, "/log", FileOptions(), {}, &file).ok()) return "(no file)";
-  wal::LogWriter writer(std::move(file), 1, /*manual_flush=*/false);
+  wal::LogWriter writer(std::move(file), 1);
   for (const std::string& record : records) {
     if (!writer.AddRecord(record).ok()) return "(append failed)";
   }

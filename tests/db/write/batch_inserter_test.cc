@@ -140,6 +140,43 @@ TEST_F(BatchInserterTest, EachUpdateGetsTheNextSequence) {
   EXPECT_EQ(families_.Find(0)->RangeTombstones()->max_seq(), 105u);
 }
 
+TEST_F(BatchInserterTest, LongBatchesOfSeveralFamiliesAreInsertedWhole) {
+  WriteBatch batch;
+  for (int i = 0; i < 500; i++) {
+    // Runs of 1 to 50 in one family.
+    const uint32_t family = i % 51 < i / 10 ? 0 : 3;
+    ASSERT_TRUE(Add(&batch, kTypeValue, family, "k" + std::to_string(i), "v").ok());
+  }
+  BatchInsertResult result;
+  ASSERT_TRUE(InsertBatch(batch.Data(), 1000, &families_, &result).ok());
+  EXPECT_EQ(result.next_sequence, 1500u);
+  EXPECT_EQ(result.inserted, 500u);
+  for (int i = 0; i < 500; i++) {
+    const uint32_t family = i % 51 < i / 10 ? 0 : 3;
+    const std::string key = "k" + std::to_string(i);
+    ASSERT_EQ(Get(family, key), "v@" + std::to_string(1000 + i));
+    ASSERT_EQ(Get(3 - family, key), "(unknown)");
+  }
+}
+
+TEST_F(BatchInserterTest, EntriesOfSeveralBatchesWaitForFlush) {
+  WriteBatch first;
+  ASSERT_TRUE(first.Put("a", "1").ok());
+  WriteBatch second;
+  ASSERT_TRUE(second.Put("b", "2").ok());
+  BatchInserter inserter(&families_);
+  SequenceNumber next = 0;
+  ASSERT_TRUE(inserter.Insert(first.Data(), 10, &next).ok());
+  EXPECT_EQ(next, 11u);
+  ASSERT_TRUE(inserter.Insert(second.Data(), 11, &next).ok());
+  EXPECT_EQ(next, 12u);
+  EXPECT_EQ(inserter.inserted(), 0u);
+  ASSERT_TRUE(inserter.Flush().ok());
+  EXPECT_EQ(inserter.inserted(), 2u);
+  EXPECT_EQ(Get(0, "a"), "1@10");
+  EXPECT_EQ(Get(0, "b"), "2@11");
+}
+
 TEST_F(BatchInserterTest, UpdatesThatAreInTablesAreSkippedButCounted) {
   families_.flushed = {0};
   WriteBatch batch;

@@ -114,6 +114,34 @@ TEST(JudgeStallTest, MemtablesThatWaitToBeMergedDoNotDelay) {
   EXPECT_EQ(JudgeStall({5, 0, 0}, options).condition, Condition::kDelayed);
 }
 
+TEST(JudgeStallTest, DelaysTellWhenAStopIsNear) {
+  const ColumnFamilyOptions options = Options(4);
+  EXPECT_FALSE(JudgeStall({0, 33, 0}, options).near_stop);
+  EXPECT_TRUE(JudgeStall({0, 34, 0}, options).near_stop);
+  EXPECT_FALSE(JudgeStall({0, 0, 1749}, options).near_stop);
+  EXPECT_TRUE(JudgeStall({0, 0, 1750}, options).near_stop);
+}
+
+TEST(StallCountsTest, EachConditionIsCountedUnderItsName) {
+  StallCounts counts;
+  counts.Count(StallVerdict(), false);
+  counts.Count({Condition::kStopped, Cause::kMemtableLimit}, true);
+  counts.Count({Condition::kStopped, Cause::kL0FileCountLimit}, false);
+  counts.Count({Condition::kStopped, Cause::kL0FileCountLimit}, true);
+  counts.Count({Condition::kDelayed, Cause::kPendingCompactionBytes}, true);
+  EXPECT_EQ(counts.total_stops(), 3u);
+  EXPECT_EQ(counts.total_delays(), 1u);
+  auto map = counts.ToMap();
+  EXPECT_EQ(map["memtable-limit-stops"], "1");
+  EXPECT_EQ(map["memtable-limit-delays"], "0");
+  EXPECT_EQ(map["l0-file-count-limit-stops"], "2");
+  EXPECT_EQ(map["l0-file-count-limit-stops-with-ongoing-compaction"], "1");
+  EXPECT_EQ(map["l0-file-count-limit-delays-with-ongoing-compaction"], "0");
+  EXPECT_EQ(map["pending-compaction-bytes-delays"], "1");
+  EXPECT_EQ(map["total-stops"], "3");
+  EXPECT_EQ(map["total-delays"], "1");
+}
+
 constexpr uint64_t kMiB = 1 << 20;
 
 TEST(DelayPacerTest, TheRateFollowsTheDebt) {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the checkers of this folder ask: a database of several column families, through every way of
+// reading. It is virtual so that a test can plant a bug between a checker and the database.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "varve/db.h"
+#include "varve/write_batch.h"
+
+#include "tests/consistency/findings.h"
+#include "tests/harness/random.h"
+#include "tests/harness/write_modes.h"
+
+namespace varve::testing {
+
+struct Cell {
+  size_t family = 0;
+  std::string key;
+};
+
+// What a key holds; nothing when it is absent.
+using Content = std::optional<std::string>;
+
+enum class Direction { kForward, kBackward };
+
+// Keys in [lower, upper) of these families, one family after the other.
+struct ScanRange {
+  std::vector<size_t> families;
+  std::string lower;
+  std::string upper;
+};
+using RowVisitor = std::function<void(size_t family, const Slice& key, const Slice& value)>;
+
+// Thread-safe. A snapshot of nullptr reads the present; MultiGet and Scan then read one moment of
+// it. A call that fails is a finding.
+class Store {
+ public:
+  static constexpr size_t kFamilies = 3;
+
+  // Takes the open database over.
+  Store(const WriteMode& mode, std::unique_ptr<DB> db, std::vector<ColumnFamilyHandle*> handles,
+        Findings* findings);
+  virtual ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  const WriteMode& mode() const { return mode_; }
+  Findings* findings() const { return findings_; }
+  ColumnFamilyHandle* family(size_t i) const { return handles_[i]; }
+
+  // Returns when the write is acknowledged; tries again what no_slowdown turned away.
+  virtual void Write(WriteBatch* batch, Random* random);
+  virtual Content Get(const Cell& cell, const Snapshot* snapshot);
+  virtual std::vector<Content> MultiGet(const std::vector<Cell>& cells, const Snapshot* snapshot);
+  virtual void Scan(const ScanRange& range, const Snapshot* snapshot, Direction direction,
+                    const RowVisitor& visit);
+
+  const Snapshot* Take();
+  void Release(const Snapshot* snapshot);
+  // Flushes or compacts something.
+  void Maintain(Random* random);
+  // What stalls the database, for messages.
+  std::string StallState();
+  // How often memtables or tables of a family changed, in all.
+  uint64_t TreeChanges();
+
+ private:
+  const WriteMode& mode_;
+  const std::unique_ptr<DB> db_;
+  const std::vector<ColumnFamilyHandle*> handles_;
+  Findings* const findings_;
+};
+
+}  // namespace varve::testing

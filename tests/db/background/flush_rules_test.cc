@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: what a flush is made for beside a full memtable (old logs, range deletions), and what is
+// kept in memory after one.
+
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+class FlushRulesTest : public Database {
+ protected:
+  uint64_t LogBytes() {
+    uint64_t bytes = 0;
+    for (const std::string& name : Files(kWalFile)) {
+      uint64_t size = 0;  // stays when the log has gone meanwhile
+      const std::string path = std::string(kName) + "/" + name;
+      mem().GetFileSize(path, IOOptions(), &size, nullptr).PermitUncheckedError();
+      bytes += size;
+    }
+    return bytes;
+  }
+};
+
+TEST_F(FlushRulesTest, IdleFamiliesDoNotKeepLogsAtTheDefaultLimit) {
+  options_.write_buffer_size = 64 << 10;
+  options_.arena_block_size = 4 << 10;
+  std::vector<std::string> families = {"default"};
+  for (int i = 0; i < 20; i++) families.push_back("idle" + std::to_string(i));
+  Open(families);
+  for (int i = 0; i < 19; i++) Put("k", "old", "idle" + std::to_string(i));
+  uint64_t most = 0;
+  for (int i = 0; i < 1500; i++) {
+    Put(std::to_string(i), std::string(4 << 10, 'v'));
+    if (i % 100 == 99) most = std::max(most, LogBytes());
+  }
+  // Four times what all families may hold together would be 10 MiB.
+  EXPECT_LT(most, 3u << 20);
+  EXPECT_TRUE(Eventually([&] { return Levels("idle0") == "1" && Levels("idle18") == "1"; }));
+  EXPECT_EQ(Levels("idle19"), "") << "it has nothing in any log";
+  EXPECT_EQ(Get("k", "idle7"), "old");
+  Kill();
+  Open(families);
+  EXPECT_EQ(Get("k", "idle7"), "old");
+  EXPECT_EQ(Get("1499"), std::string(4 << 10, 'v'));
+}
+
+TEST_F(FlushRulesTest, MemtablesThatWaitToBeMergedDoNotKeepLogs) {
+  options_.write_buffer_size = 64 << 10;
+  options_.max_write_buffer_number = 4;
+  options_.min_write_buffer_number_to_merge = 3;
+  options_.max_total_wal_size = 512 << 10;
+  Open({"default", "a"});
+  for (int i = 0; Number("rocksdb.num-immutable-mem-table", "a") == 0; i++) {
+    Put(std::to_string(i), std::string(4 << 10, 'v'), "a");
+  }
+  EXPECT_EQ(Levels("a"), "");
+  for (int i = 0; i < 300; i++) Put(std::to_string(i), std::string(4 << 10, 'v'));
+  EXPECT_TRUE(Eventually([&] { return Levels("a") == "1"; }));
+}
+
+TEST_F(FlushRulesTest, RangeDeletionsAreCounted) {
+  options_.memtable_max_range_deletions = 3;
+  Open();
+  for (int i = 0; i < 3; i++) {
+    ASSERT_TRUE(db()->DeleteRange(WriteOptions(), "a", "b" + std::to_string(i)).ok());
+  }
+  for (int i = 0; i < 3; i++) Put("k" + std::to_string(i), "v");
+  EXPECT_TRUE(Eventually([&] { return Levels() == "1"; }));
+  ASSERT_TRUE(db()->SetOptions({{"memtable_max_range_deletions", "0"}}).ok());
+  for (int i = 0; i < 9; i++) {
+    ASSERT_TRUE(db()->DeleteRange(WriteOptions(), "a", "b" + std::to_string(i)).ok());
+  }
+  ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+  EXPECT_EQ(Levels(), "1");
+}
+
+TEST_F(FlushRulesTest, HistoryIsKeptUpToItsSize) {
+  options_.arena_block_size = 4 << 10;
+  options_.write_buffer_size = 256 << 10;
+  options_.max_write_buffer_size_to_maintain = 512 << 10;
+  Open();
+  for (int i = 0; i < 3; i++) MakeTable({"a", "b"});
+  EXPECT_EQ(Number("rocksdb.num-immutable-mem-table-flushed"), 3u);
+  EXPECT_GT(Number("rocksdb.size-all-mem-tables"), Number("rocksdb.cur-size-all-mem-tables"));
+  for (int i = 0; i < 400; i++) Put(std::to_string(i), std::string(4 << 10, 'v'));
+  Flush();
+  EXPECT_LE(Number("rocksdb.size-all-mem-tables"), 512u << 10);
+  EXPECT_GT(Number("rocksdb.num-immutable-mem-table-flushed"), 0u);
+}
+
+TEST_F(FlushRulesTest, NoHistoryByDefault) {
+  Open();
+  MakeTable({"a"});
+  EXPECT_EQ(Number("rocksdb.num-immutable-mem-table-flushed"), 0u);
+  EXPECT_EQ(Number("rocksdb.size-all-mem-tables"), Number("rocksdb.cur-size-all-mem-tables"));
+}
+
+// What was frozen together is flushed in one job, also when one waited already.
+TEST_F(FlushRulesTest, AtomicFlushesThatWaitBecomeOne) {
+  options_.atomic_flush = true;
+  Open({"default", "a", "b"});
+  WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  FlushOptions no_wait;
+  no_wait.wait = false;
+  no_wait.allow_write_stall = true;
+  ASSERT_TRUE(db()->PauseBackgroundWork().ok());
+  ASSERT_TRUE(db()->Put(unlogged, Handle("a"), "k", "1").ok());
+  ASSERT_TRUE(db()->Flush(no_wait).ok());
+  WriteBatch both;
+  ASSERT_TRUE(both.Put(Handle("a"), "k", "2").ok());
+  ASSERT_TRUE(both.Put(Handle("b"), "k", "2").ok());
+  ASSERT_TRUE(db()->Write(unlogged, &both).ok());
+  ASSERT_TRUE(db()->Flush(no_wait).ok());
+  EXPECT_EQ(Number("rocksdb.mem-table-flush-pending", "a"), 1u);
+  const uint64_t before = Number("rocksdb.current-super-version-number", "b");
+  ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+  EXPECT_TRUE(Eventually([&] { return Levels("a") == "1"; })) << "both memtables in one table";
+  EXPECT_EQ(Levels("b"), "1") << "in force in the same step";
+  EXPECT_GT(Number("rocksdb.current-super-version-number", "b"), before);
+}
+
+}  // namespace
+}  // namespace varve::testing

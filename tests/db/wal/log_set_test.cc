@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Syncing the set of logs: what is covered is not synced again, and many share one sync.
+
+#include "db/wal/log_set.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/db/wal/mapped_log_harness.h"
+#include "util/env/fault_file_system.h"
+
+namespace varve {
+namespace {
+
+class LogSetTest : public ::testing::Test {
+ protected:
+  LogSetTest() : fs_(std::make_shared<FaultFileSystem>(mem_)), logs_(false) {
+    mem_->OfferMappedFiles();
+    fs_->OfferMappedFiles();
+    EXPECT_TRUE(fs_->NewDirectory("/", IOOptions(), &directory_, nullptr).ok());
+    Start(1);
+  }
+
+  void Start(uint64_t number, const std::string& mark = "") {
+    std::unique_ptr<MappedFile> file;
+    ASSERT_TRUE(NewMappedFile(fs_.get(), "/" + std::to_string(number), FileOptions(), &file).ok());
+    std::unique_ptr<wal::MappedLog> log;
+    ASSERT_TRUE(wal::MappedLog::Open(std::move(file), number, &log).ok());
+    if (!mark.empty()) {
+      wal::LogPlace place;
+      ASSERT_TRUE(log->Reserve(mark.size(), &place).ok());
+      log->Fill(place, mark);
+    }
+    logs_.Switch(std::move(log), directory_.get());
+  }
+
+  wal::LogPlace Add(const std::string& record) {
+    wal::LogPlace place;
+    EXPECT_TRUE(logs_.Reserve(record.size(), &place).ok());
+    place.log->Fill(place, record);
+    EXPECT_TRUE(place.log->WaitWhole(place).ok());
+    return place;
+  }
+
+  // What a write of one of several threads does.
+  IOStatus AddAndSync() {
+    wal::LogPlace place;
+    IOStatus s;
+    {
+      MutexLock lock(&reserve_mu_);
+      s = logs_.Reserve(4, &place);
+    }
+    if (!s.ok()) return s;
+    place.log->Fill(place, "data");
+    s = place.log->WaitWhole(place);
+    return s.ok() ? logs_.SyncTo(place) : s;
+  }
+
+  uint64_t Syncs() const { return fs_->calls(FaultCall::kSync); }
+
+  const std::shared_ptr<MemFileSystem> mem_ = std::make_shared<MemFileSystem>();
+  std::shared_ptr<FaultFileSystem> fs_;
+  std::unique_ptr<FSDirectory> directory_;
+  LogSet logs_;
+  Mutex reserve_mu_;
+};
+
+// A disk on which others come while one syncs.
+class SlowSyncs final : public MemFileSystem::CallHook {
+ public:
+  void BeforeCall(uint64_t, MemCall call, const std::string&) override {
+    if (call == MemCall::kSync) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  }
+};
+
+TEST_F(LogSetTest, ASyncCoversAllBeforeIt) {
+  const wal::LogPlace first = Add("first");
+  const wal::LogPlace second = Add("second");
+  ASSERT_TRUE(logs_.SyncTo(second).ok());
+  EXPECT_EQ(Syncs(), 1u);
+  EXPECT_TRUE(logs_.AllSynced());
+  ASSERT_TRUE(logs_.SyncTo(first).ok());
+  ASSERT_TRUE(logs_.SyncTo(second).ok());
+  EXPECT_EQ(Syncs(), 1u);
+  ASSERT_TRUE(logs_.SyncTo(Add("third")).ok());
+  EXPECT_EQ(Syncs(), 2u);
+}
+
+TEST_F(LogSetTest, EarlierLogsAreSyncedToo) {
+  const wal::LogPlace first = Add("first");
+  Start(2);
+  uint64_t size = 0;
+  ASSERT_TRUE(fs_->GetFileSize("/1", IOOptions(), &size, nullptr).ok());
+  EXPECT_EQ(size, wal::kHeaderBytes + 5) << "cut when it was left";
+  const wal::LogPlace second = Add("second");
+  ASSERT_TRUE(logs_.SyncTo(second).ok());
+  EXPECT_EQ(Syncs(), 2u);
+  ASSERT_TRUE(logs_.SyncTo(first).ok());
+  EXPECT_EQ(Syncs(), 2u);
+  EXPECT_EQ(logs_.TakeObsolete(2), std::vector<uint64_t>{1});
+  EXPECT_TRUE(logs_.SyncTo(first).ok()) << "what it held is in tables";
+}
+
+TEST_F(LogSetTest, SizesAreLogical) {
+  Add("12345");
+  EXPECT_EQ(logs_.total_bytes(), wal::kHeaderBytes + 5);
+  EXPECT_EQ(logs_.List().front().bytes, wal::kHeaderBytes + 5);
+  EXPECT_EQ(logs_.unsynced_bytes(), wal::kHeaderBytes + 5);
+}
+
+TEST_F(LogSetTest, AFailedSyncIsNotForgotten) {
+  const wal::LogPlace place = Add("record");
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kSync);
+  fs_->Inject(rule);
+  EXPECT_FALSE(logs_.SyncTo(place).ok());
+  EXPECT_FALSE(logs_.SyncTo(place).ok());
+  EXPECT_TRUE(logs_.current_failed());
+  Start(2);
+  EXPECT_FALSE(logs_.SyncTo(Add("after")).ok()) << "it depends on what was lost";
+  logs_.ExcuseClosed();
+  EXPECT_TRUE(logs_.SyncTo(Add("more")).ok());
+}
+
+// The log may fail elsewhere than in a sync: what was whole before cannot be synced any more, and
+// says why.
+TEST_F(LogSetTest, ALogThatFailedSaysWhyItCannotBeSynced) {
+  const wal::LogPlace place = Add("record");
+  FaultRule rule;
+  rule.path_contains = "/1";
+  rule.sticky = true;
+  fs_->Inject(rule);
+  wal::LogPlace next;
+  IOStatus failure;
+  for (int i = 0; i < 1000 && failure.ok(); i++) {
+    failure = logs_.Reserve(1 << 20, &next);
+    if (failure.ok()) next.log->Fill(next, std::string(1 << 20, 'x'));
+  }
+  ASSERT_FALSE(failure.ok()) << "the log could grow";
+  ASSERT_EQ(Syncs(), 0u);
+  EXPECT_EQ(logs_.SyncTo(place).ToString(), failure.ToString());
+  EXPECT_EQ(Syncs(), 0u);
+}
+
+// The mark of a log, which is there when it becomes the current one, is no reason to sync, nor to
+// begin another log; it is a reason once the log is left.
+TEST_F(LogSetTest, ALogWithNothingButItsMarkIsEmpty) {
+  ASSERT_TRUE(logs_.SyncTo(Add("first")).ok());
+  EXPECT_EQ(logs_.CurrentEnd().number, 1u);
+  EXPECT_EQ(logs_.CurrentEnd().bytes, wal::kHeaderBytes + 5);
+  Start(2, "mark");
+  EXPECT_TRUE(logs_.current_empty());
+  const uint64_t syncs = Syncs();
+  ASSERT_TRUE(logs_.Sync().ok());
+  EXPECT_EQ(Syncs(), syncs);
+  Start(3, "mark");
+  ASSERT_TRUE(logs_.Sync().ok());
+  EXPECT_EQ(Syncs(), syncs + 1) << "of log 2, which the mark in log 3 names";
+  ASSERT_TRUE(logs_.SyncTo(Add("record")).ok());
+  EXPECT_EQ(Syncs(), syncs + 2);
+}
+
+// Nobody is left asleep, whoever else syncs, fails or leaves logs meanwhile.
+TEST_F(LogSetTest, EveryCallerIsWoken) {
+  constexpr int kThreads = 6;
+  constexpr int kEach = 200;
+  for (const bool failing : {false, true}) {
+    if (failing) {
+      FaultRule rule;
+      rule.calls = Only(FaultCall::kSync);
+      rule.nth = 50;
+      fs_->Inject(rule);
+    }
+    std::atomic<int> running{kThreads};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; t++) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < kEach; i++) {
+          if (!AddAndSync().ok()) break;
+        }
+        running--;
+      });
+    }
+    while (running.load() > 0) {
+      (void)logs_.SyncClosed().ok();
+      (void)logs_.Sync().ok();
+      (void)logs_.SyncNames().ok();
+      (void)logs_.TakeObsolete(0);
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(logs_.current_failed(), failing);
+  }
+}
+
+TEST_F(LogSetTest, ManyThreadsShareSyncs) {
+  constexpr int kThreads = 8;
+  constexpr int kEach = 20;
+  SlowSyncs slow;
+  mem_->SetCallHook(&slow);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; t++) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kEach; i++) ASSERT_TRUE(AddAndSync().ok());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  mem_->SetCallHook(nullptr);
+  EXPECT_LE(Syncs(), uint64_t{kThreads} * kEach / 2);
+  EXPECT_TRUE(logs_.AllSynced());
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The ring's protocol as a machine whose every step is one access to shared memory, in every
+// interleaving of three threads; and the same machine with faults planted, each of which must be
+// found. db/write/commit_ring.cc is what the machine is a model of: the rules are numbered in
+// db/write/README.md.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace varve::ring_model {
+namespace {
+
+constexpr int kModelThreads = 3;
+constexpr int kSlots = 4;
+
+enum class Fault {
+  kNone,
+  kNoSecondLook,       // the role is given up, and nobody looks again
+  kSkipsOpenSlots,     // publishes what is not a prefix
+  kRetiresFirst,       // slots retire before they are visible
+  kLooksThenRetires,   // a load and a store where an exchange belongs
+  kSnapshotNeverWaits  // reads at the newest sequence given out
+};
+
+enum Step : uint8_t {
+  kTake,
+  kInsert,
+  kInsertRest,
+  kMarkDone,
+  kLookForRole,
+  kTakeRole,
+  kScan,
+  kPublish,
+  kRetire,
+  kRetireStore,  // with kLooksThenRetires only
+  kGiveUpRole,
+  kLookAgain,
+  kWake,
+  kLookRetired,
+  kPark,
+  kSleep,
+  kReadSnapshot,
+  kOver
+};
+
+enum WordState : uint8_t { kOpen, kDone, kParked };
+
+struct Slot {
+  uint8_t ticket;  // whose turn it is
+  uint8_t state;
+  uint8_t half;  // insertions made by the present ticket
+};
+
+struct Thread {
+  uint8_t step;
+  uint8_t writes_left;
+  uint8_t is_reader;
+  uint8_t ticket;
+  uint8_t end;  // of the scan
+  uint8_t was_parked;
+  uint8_t wakes;  // bit per slot
+  uint8_t asleep;
+};
+
+// Plain bytes without padding: compared and hashed as such.
+struct State {
+  Slot slots[kSlots];
+  Thread threads[kModelThreads];
+  uint8_t tail;
+  uint8_t head;
+  uint8_t role;
+  uint8_t visible;    // tickets below are
+  uint16_t inserted;  // bit per ticket: its insertion is over
+  bool operator==(const State& other) const { return std::memcmp(this, &other, sizeof *this) == 0; }
+};
+static_assert(sizeof(State) == 3 * kSlots + 8 * kModelThreads + 6);
+
+struct StateHash {
+  size_t operator()(const State& s) const {
+    return std::hash<std::string_view>()({reinterpret_cast<const char*>(&s), sizeof s});
+  }
+};
+
+// Takes one step of thread `t`; false when it cannot. Sets *error when a promise is broken.
+class Machine {
+ public:
+  Machine(Fault fault, bool ordered) : fault_(fault), ordered_(ordered) {}
+
+  bool Advance(State* s, int t, std::string* error) const {
+    Thread& me = s->threads[t];
+    if (me.asleep != 0 || me.step == kOver) return false;
+    Slot& own = s->slots[me.ticket % kSlots];
+    switch (me.step) {
+      case kTake:
+        return Take(s, &me);
+      case kInsert:
+        own.half = 1;
+        me.step = kInsertRest;
+        return true;
+      case kInsertRest:
+        s->inserted |= static_cast<uint16_t>(1u << me.ticket);
+        me.step = kMarkDone;
+        return true;
+      case kMarkDone:
+        own.state = kDone;
+        me.step = kLookForRole;
+        return true;
+      case kLookForRole:
+        me.step = s->role != 0 ? kWake : kTakeRole;
+        return true;
+      case kTakeRole:
+        me.step = s->role != 0 ? kWake : kScan;
+        if (s->role == 0) me.end = s->head;
+        s->role = 1;
+        return true;
+      case kScan:
+        Scan(*s, &me);
+        return true;
+      case kPublish:
+        Publish(s, &me, error);
+        return true;
+      case kRetire:
+      case kRetireStore:
+        Retire(s, &me);
+        return true;
+      case kGiveUpRole:
+        s->role = 0;
+        me.step = fault_ == Fault::kNoSecondLook ? kWake : kLookAgain;
+        return true;
+      case kLookAgain: {
+        const Slot& next = s->slots[me.end % kSlots];
+        me.step = next.ticket == me.end && next.state != kOpen ? kLookForRole : kWake;
+        return true;
+      }
+      case kWake:
+        Wake(s, &me);
+        return true;
+      case kLookRetired:
+        if (own.ticket != me.ticket) {
+          Return(s, &me, error);
+        } else {
+          me.step = own.state == kParked ? kSleep : kPark;
+        }
+        return true;
+      case kPark:  // compare and swap
+        if (own.ticket == me.ticket && own.state == kDone) own.state = kParked;
+        me.step = own.ticket == me.ticket ? kSleep : kLookRetired;
+        return true;
+      case kSleep:  // the kernel compares the word and queues the thread in one
+        me.asleep = own.ticket == me.ticket && own.state == kParked;
+        me.step = kLookRetired;
+        return true;
+      case kReadSnapshot:
+        CheckSnapshot(*s, fault_ == Fault::kSnapshotNeverWaits ? s->tail : s->visible, error);
+        me.step = kOver;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+ private:
+  bool Take(State* s, Thread* me) const {
+    if (me->is_reader != 0 && (fault_ == Fault::kSnapshotNeverWaits || s->visible == s->tail)) {
+      me->step = kReadSnapshot;  // nothing is under way
+      return true;
+    }
+    const Slot& slot = s->slots[s->tail % kSlots];
+    if (slot.ticket != s->tail || slot.state != kOpen) return false;  // no room
+    me->ticket = s->tail++;
+    me->step = me->is_reader != 0 ? kMarkDone : kInsert;
+    if (me->is_reader != 0) s->inserted |= static_cast<uint16_t>(1u << me->ticket);
+    return true;
+  }
+
+  void Scan(const State& s, Thread* me) const {
+    const Slot& slot = s.slots[me->end % kSlots];
+    const bool complete = slot.ticket == me->end && slot.state != kOpen;
+    const bool skip = fault_ == Fault::kSkipsOpenSlots && me->end < s.tail && !complete &&
+                      slot.ticket == me->end && slot.half != 0;
+    if (complete || skip) {
+      me->end++;
+    } else {
+      me->step = fault_ == Fault::kRetiresFirst ? kRetire : kPublish;
+    }
+  }
+
+  void Publish(State* s, Thread* me, std::string* error) const {
+    if (me->end < s->visible) *error = "visibility goes back";
+    for (int ticket = 0; ticket < me->end; ticket++) {
+      if ((s->inserted >> ticket & 1) == 0) *error = "visible, and not inserted";
+    }
+    s->visible = me->end;
+    me->step = fault_ == Fault::kRetiresFirst ? kGiveUpRole : kRetire;
+  }
+
+  // One slot a step.
+  void Retire(State* s, Thread* me) const {
+    if (s->head == me->end) {
+      me->step = fault_ == Fault::kRetiresFirst ? kPublish : kGiveUpRole;
+      return;
+    }
+    const int index = s->head % kSlots;
+    Slot& slot = s->slots[index];
+    if (fault_ == Fault::kLooksThenRetires && me->step == kRetire) {
+      me->was_parked = slot.state == kParked;
+      me->step = kRetireStore;
+      return;
+    }
+    if (fault_ != Fault::kLooksThenRetires) me->was_parked = slot.state == kParked;
+    if (me->was_parked != 0) me->wakes |= static_cast<uint8_t>(1u << index);
+    slot = Slot{static_cast<uint8_t>(s->head + kSlots), kOpen, 0};
+    s->head++;
+    me->step = kRetire;
+  }
+
+  void Wake(State* s, Thread* me) const {
+    for (Thread& other : s->threads) {
+      if (other.asleep != 0 && (me->wakes >> other.ticket % kSlots & 1) != 0) other.asleep = 0;
+    }
+    me->wakes = 0;
+    me->was_parked = 0;
+    me->end = 0;
+    if (ordered_ || me->is_reader != 0) {
+      me->step = kLookRetired;
+    } else {
+      Finish(me);
+    }
+  }
+
+  void Return(State* s, Thread* me, std::string* error) const {
+    if (s->visible <= me->ticket) *error = "returns before it is visible";
+    if (me->is_reader != 0) {
+      me->step = kReadSnapshot;
+    } else {
+      Finish(me);
+    }
+  }
+
+  static void Finish(Thread* me) {
+    me->ticket = 0;
+    me->writes_left--;
+    me->step = me->writes_left > 0 ? kTake : kOver;
+  }
+
+  static void CheckSnapshot(const State& s, int below, std::string* error) {
+    for (int ticket = 0; ticket < below; ticket++) {
+      if ((s.inserted >> ticket & 1) == 0) *error = "a snapshot that will change";
+    }
+  }
+
+  const Fault fault_;
+  const bool ordered_;
+};
+
+State Initial(int writes) {
+  State s;
+  std::memset(&s, 0, sizeof s);
+  for (int i = 0; i < kSlots; i++) s.slots[i].ticket = static_cast<uint8_t>(i);
+  for (int t = 0; t < kModelThreads; t++) s.threads[t].writes_left = static_cast<uint8_t>(writes);
+  s.threads[kModelThreads - 1].is_reader = 1;
+  return s;
+}
+
+// Every reachable state. The first broken promise, or "" when there is none.
+std::string Explore(Fault fault, bool ordered, int writes, size_t* states) {
+  const Machine machine(fault, ordered);
+  std::unordered_set<State, StateHash> seen;
+  std::vector<State> open{Initial(writes)};
+  seen.insert(open.front());
+  while (!open.empty()) {
+    const State state = open.back();
+    open.pop_back();
+    bool any = false;
+    bool all_over = true;
+    for (int t = 0; t < kModelThreads; t++) {
+      all_over = all_over && state.threads[t].step == kOver;
+      State next = state;
+      std::string error;
+      if (!machine.Advance(&next, t, &error)) continue;
+      if (!error.empty()) return error;
+      any = true;
+      if (seen.insert(next).second) open.push_back(next);
+    }
+    if (!any && !all_over) return "somebody sleeps for ever";
+    if (all_over && state.visible != state.tail) return "complete, and never visible";
+  }
+  *states = seen.size();
+  return "";
+}
+
+TEST(CommitRingModelTest, EveryInterleavingKeepsThePromises) {
+  for (const bool ordered : {true, false}) {
+    for (const int writes : {1, 2}) {
+      size_t states = 0;
+      EXPECT_EQ(Explore(Fault::kNone, ordered, writes, &states), "") << ordered << writes;
+      EXPECT_GT(states, writes * 500u);
+    }
+  }
+}
+
+TEST(CommitRingModelTest, PlantedFaultsAreFound) {
+  size_t states = 0;
+  EXPECT_NE(Explore(Fault::kNoSecondLook, true, 1, &states), "");
+  EXPECT_NE(Explore(Fault::kNoSecondLook, false, 1, &states), "");
+  EXPECT_NE(Explore(Fault::kSkipsOpenSlots, true, 1, &states), "");
+  EXPECT_NE(Explore(Fault::kRetiresFirst, true, 1, &states), "");
+  EXPECT_NE(Explore(Fault::kLooksThenRetires, true, 2, &states), "");
+  EXPECT_NE(Explore(Fault::kSnapshotNeverWaits, false, 1, &states), "");
+}
+
+}  // namespace
+}  // namespace varve::ring_model

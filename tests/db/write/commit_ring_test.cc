@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The ring alone: what is published when slots are completed in any order.
+
+#include "db/write/commit_ring.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "db/write/tiny_lock.h"
+
+namespace varve {
+namespace {
+
+using Outcome = CommitRing::Outcome;
+
+class Published : public CommitRing::Listener {
+ public:
+  void Publish(SequenceNumber sequence) override {
+    EXPECT_GT(sequence, last.load());
+    last = sequence;
+  }
+  std::atomic<SequenceNumber> last{0};
+};
+
+TEST(CommitRingTest, OnlyACompletePrefixIsPublished) {
+  constexpr size_t kWrites = 5000;  // several laps
+  Published published;
+  CommitRing ring(&published);
+  std::mt19937 random(17);
+  std::vector<bool> complete(kWrites, false);
+  std::vector<CommitRing::Ticket> open;
+  size_t taken = 0;
+  size_t prefix = 0;
+  bool was_full = false;
+  while (prefix < kWrites) {
+    was_full = was_full || !ring.HasRoom();
+    if (taken < kWrites && ring.HasRoom() && (open.empty() || random() % 512 != 0)) {
+      open.push_back(ring.Take(++taken));
+      continue;
+    }
+    const size_t pick = taken - prefix > 900 && random() % 2 == 0 ? 0 : random() % open.size();
+    const CommitRing::Ticket ticket = open[pick];
+    open.erase(open.begin() + static_cast<ptrdiff_t>(pick));
+    complete[ticket] = true;
+    ring.Complete(ticket, Outcome::kVisible);
+    while (prefix < kWrites && complete[prefix]) prefix++;
+    ASSERT_EQ(published.last, prefix);
+  }
+  EXPECT_TRUE(was_full);
+}
+
+TEST(CommitRingTest, NothingIsPublishedFromAHiddenSlotOn) {
+  Published published;
+  CommitRing ring(&published);
+  std::vector<CommitRing::Ticket> tickets;
+  for (SequenceNumber s = 1; s <= 4; s++) tickets.push_back(ring.Take(s));
+  ring.Complete(tickets[2], Outcome::kHidden);
+  ring.Complete(tickets[3], Outcome::kVisible);
+  ring.Complete(tickets[1], Outcome::kVisible);
+  EXPECT_EQ(published.last, 0u);
+  ring.Complete(tickets[0], Outcome::kVisible);
+  EXPECT_EQ(published.last, 2u);
+  EXPECT_TRUE(ring.WaitRetired(tickets[1]));
+  EXPECT_FALSE(ring.WaitRetired(tickets[2]));
+  EXPECT_FALSE(ring.WaitRetired(tickets[3]));
+}
+
+TEST(CommitRingTest, WritersThatWaitAreWokenInAnyInterleaving) {
+  constexpr int kThreads = 6;
+  constexpr int kEach = 4000;
+  Published published;
+  CommitRing ring(&published);
+  TinyLock lock;
+  SequenceNumber last = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; t++) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(static_cast<unsigned>(t));
+      for (int i = 0; i < kEach; i++) {
+        lock.Lock();
+        const SequenceNumber own = ++last;
+        const CommitRing::Ticket ticket = ring.Take(own);
+        lock.Unlock();
+        if (random() % 8 == 0) std::this_thread::yield();
+        ring.Complete(ticket, Outcome::kVisible);
+        ASSERT_TRUE(ring.WaitRetired(ticket));
+        ASSERT_GE(published.last, own);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(published.last, static_cast<SequenceNumber>(kThreads * kEach));
+}
+
+}  // namespace
+}  // namespace varve

@@ -43,12 +43,15 @@ DEFINE_uint32(memtable_max_range_deletions, 0, "Range deletions that cause a flu
 DEFINE_bool(inplace_update_support, false, "Overwrite values within the memtable");
 DEFINE_uint64(max_total_wal_size, 0, "Bytes of all logs that cause a flush; 0: automatic");
 DEFINE_bool(manual_wal_flush, false, "Write the log only on request");
+DEFINE_uint64(recycle_log_file_num, 0, "Old logs kept for reuse");
 DEFINE_string(wal_compression, "none", "Codec of the log");
 DEFINE_uint64(wal_ttl_seconds, 0, "Seconds to keep old logs");
 DEFINE_uint64(wal_size_limit_MB, 0, "MiB of old logs to keep");
 DEFINE_uint64(wal_bytes_per_sync, 0, "Log bytes between incremental syncs; 0: off");
 DEFINE_bool(enable_pipelined_write, true, "Overlap log and memtable work");
 DEFINE_bool(unordered_write, false, "Give up the order between concurrent writes");
+DEFINE_bool(two_write_queues, false, "A queue of their own for writes that only reach the log");
+DEFINE_bool(atomic_flush, false, "Flush column families together");
 DEFINE_bool(allow_concurrent_memtable_write, true, "Several writers fill a memtable at once");
 DEFINE_bool(enable_write_thread_adaptive_yield, true, "Writers spin before they sleep");
 DEFINE_uint64(write_thread_max_yield_usec, 100, "Longest spin");

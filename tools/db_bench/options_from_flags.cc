@@ -69,6 +69,9 @@ bool SetLog(Options* o) {
   o->wal_bytes_per_sync = FLAGS_wal_bytes_per_sync;
   o->enable_pipelined_write = FLAGS_enable_pipelined_write;
   o->unordered_write = FLAGS_unordered_write;
+  o->two_write_queues = FLAGS_two_write_queues;
+  o->atomic_flush = FLAGS_atomic_flush;
+  o->recycle_log_file_num = static_cast<size_t>(FLAGS_recycle_log_file_num);
   o->allow_concurrent_memtable_write = FLAGS_allow_concurrent_memtable_write;
   o->enable_write_thread_adaptive_yield = FLAGS_enable_write_thread_adaptive_yield;
   o->write_thread_max_yield_usec = FLAGS_write_thread_max_yield_usec;
@@ -371,6 +374,7 @@ WriteOptions WriteOptionsFromFlags() {
   WriteOptions options;
   options.sync = FLAGS_sync;
   options.disableWAL = FLAGS_disable_wal;
+  options.low_pri = FLAGS_low_pri;
   options.protection_bytes_per_key = FLAGS_write_batch_protection_bytes_per_key;
   if (FLAGS_rate_limit_auto_wal_flush) options.rate_limiter_priority = Env::IO_USER;
   return options;

@@ -67,6 +67,7 @@ DEFINE_double(read_random_exp_range, 0.0, "Above 0: skew of random reads, expone
 DEFINE_int64(batch_size, 1, "Entries in a WriteBatch; keys in a MultiGet");
 DEFINE_bool(disable_wal, false, "Write no log");
 DEFINE_bool(sync, false, "Sync the log with every write");
+DEFINE_bool(low_pri, false, "Writes yield when compaction is behind");
 DEFINE_uint64(benchmark_write_rate_limit, 0, "Bytes a second that all writers may write; 0: any");
 DEFINE_double(overwrite_probability, 0.0, "filluniquerandom: chance to write a recent key again");
 DEFINE_uint32(overwrite_window_size, 1, "filluniquerandom: recent keys to choose from");

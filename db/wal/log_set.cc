@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <thread>
 
+#include "util/sync/futex.h"
+
 namespace varve {
 
-LogSet::LogSet(bool use_fsync)
-    : use_fsync_(use_fsync),
-      sync_done_(&mu_),
-      even_round_done_(&mu_),
-      odd_round_done_(&mu_) {}
+LogSet::LogSet(bool use_fsync) : use_fsync_(use_fsync), sync_done_(&mu_) {}
 
 LogSet::~LogSet() = default;
 
@@ -52,7 +50,7 @@ IOStatus LogSet::SyncLogs(bool current) {
 
 IOStatus LogSet::SyncTo(const wal::LogPlace& place) {
   MutexLock lock(&mu_);
-  callers_++;
+  callers_.fetch_add(1, std::memory_order_relaxed);
   uint64_t round = rounds_begun_ + 1;  // the sync that covers the place
   IOStatus s;
   for (;;) {
@@ -64,27 +62,57 @@ IOStatus LogSet::SyncTo(const wal::LogPlace& place) {
       s = SyncDirty(/*current=*/true);
       break;
     }
-    if (round <= rounds_done_) round = rounds_begun_ + 1;  // it failed
-    RoundDone(round).Wait();
+    if (round <= rounds_done_) round = rounds_begun_ + 1;  // it failed, or was of closed logs only
+    const uint32_t seen = WordOf(round).load(std::memory_order_relaxed);
+    lock.Unlock();
+    FutexWait(WordOf(round), seen);
+    if (WasGood(round)) {
+      callers_.fetch_sub(1, std::memory_order_relaxed);
+      return IOStatus::OK();
+    }
+    lock.Lock();
   }
-  callers_--;
+  callers_.fetch_sub(1, std::memory_order_relaxed);
   // Who was woken to sync for the next round, and need not, wakes another.
-  if (!syncing_) RoundDone(rounds_begun_ + 1).Signal();
+  if (!syncing_) CallNextLeader();
   return s;
+}
+
+// Without the mutex: "no" may mean that it has to be looked at with it.
+bool LogSet::WasGood(uint64_t round) const {
+  return last_good_round_.load(std::memory_order_acquire) >= round &&
+         last_bad_round_.load(std::memory_order_relaxed) < round;
+}
+
+void LogSet::EndRound(uint64_t round, bool good) {
+  rounds_done_ = round;
+  (good ? last_good_round_ : last_bad_round_).store(round, std::memory_order_release);
+  WordOf(round).fetch_add(1, std::memory_order_relaxed);
+  FutexWakeAll(WordOf(round));
+  sync_done_.SignalAll();
+}
+
+// Of those who came too late for the last round.
+void LogSet::CallNextLeader() {
+  std::atomic<uint32_t>& word = WordOf(rounds_begun_ + 1);
+  word.fetch_add(1, std::memory_order_relaxed);
+  FutexWakeOne(word);
 }
 
 // Those whom the last sync let go are about to write again: their records are worth a moment, as
 // else they wait for this sync to end, and for another. Nobody else begins one meanwhile.
 void LogSet::LetOthersCome() {
   const uint64_t expected = released_;
-  if (callers_ >= expected) return;
+  if (callers_.load(std::memory_order_relaxed) >= expected) return;
   syncing_ = true;
   uint64_t before = 0;
+  uint64_t now = callers_.load(std::memory_order_relaxed);
   do {
-    before = callers_;
+    before = now;
     MutexUnlock unlock(&mu_);
     std::this_thread::yield();
-  } while (callers_ > before && callers_ < expected);
+    now = callers_.load(std::memory_order_relaxed);
+  } while (now > before && now < expected);
   syncing_ = false;
   sync_done_.SignalAll();
 }
@@ -108,7 +136,7 @@ IOStatus LogSet::SyncDirty(bool current) {
   if (dirty.empty() && !sync_directory) return IOStatus::OK();
   syncing_ = true;
   const uint64_t round = ++rounds_begun_;
-  released_ = callers_;
+  released_ = callers_.load(std::memory_order_relaxed);
   IOStatus s;
   {
     MutexUnlock unlock(&mu_);
@@ -116,10 +144,8 @@ IOStatus LogSet::SyncDirty(bool current) {
     if (s.ok() && sync_directory) s = directory->Fsync(IOOptions(), nullptr);
   }
   syncing_ = false;
-  rounds_done_ = round;
-  sync_done_.SignalAll();
-  RoundDone(round).SignalAll();
-  RoundDone(round + 1).Signal();  // who came too late: one of them is next
+  EndRound(round, s.ok() && current);
+  CallNextLeader();
   if (!s.ok()) {
     if (sync_error_.ok()) sync_error_ = s;
     return s;
@@ -153,7 +179,7 @@ IOStatus LogSet::SyncNames() {
   lock.Lock();
   syncing_ = false;
   sync_done_.SignalAll();
-  RoundDone(rounds_begun_ + 1).Signal();
+  CallNextLeader();
   if (s.ok()) directory_dirty_ = false;
   return s;
 }

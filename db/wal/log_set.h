@@ -3,6 +3,8 @@
 
 // The logs that recovery would still need: which exist, how large they are, which are durable.
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -95,16 +97,18 @@ class LogSet {
   IOStatus SyncLogs(bool current);
   IOStatus SyncDirty(bool current) VARVE_REQUIRES(mu_);
   void LetOthersCome() VARVE_REQUIRES(mu_);
-  // Waited for by the callers of SyncTo that sync number `round` covers. Only two rounds are ever
-  // waited for: the one that runs, and the next.
-  CondVar& RoundDone(uint64_t round) { return round % 2 == 0 ? even_round_done_ : odd_round_done_; }
+  // What the callers of SyncTo sleep on that sync number `round` covers: it changes when that sync
+  // is over, and when one of them is to begin it. Only two rounds are ever waited for: the one that
+  // runs, and the next.
+  std::atomic<uint32_t>& WordOf(uint64_t round) { return round_words_[round % 2]; }
+  bool WasGood(uint64_t round) const;
+  void EndRound(uint64_t round, bool good) VARVE_REQUIRES(mu_);
+  void CallNextLeader() VARVE_REQUIRES(mu_);
   Log* Find(const wal::CommitLog* log) VARVE_REQUIRES(mu_);
 
   const bool use_fsync_;
   mutable Mutex mu_;
   CondVar sync_done_;  // for those that want no sync, but that none is under way
-  CondVar even_round_done_;
-  CondVar odd_round_done_;
   std::deque<Log> logs_ VARVE_GUARDED_BY(mu_);  // oldest first; the last is current
   // That of logs_.back(). Changed by Switch alone, when no writer is under way.
   wal::CommitLog* current_ = nullptr;
@@ -114,8 +118,13 @@ class LogSet {
   // Syncs are numbered, so that a waiter wakes for the one that covers it, and not for each.
   uint64_t rounds_begun_ VARVE_GUARDED_BY(mu_) = 0;
   uint64_t rounds_done_ VARVE_GUARDED_BY(mu_) = 0;
-  uint64_t callers_ VARVE_GUARDED_BY(mu_) = 0;   // of SyncTo
-  uint64_t released_ VARVE_GUARDED_BY(mu_) = 0;  // callers when the last sync began
+  // The last round that made everything durable, and the last that did not. Stored (release) under
+  // mu_; those whom a good one covers leave without the mutex, or all would queue for it at once.
+  std::atomic<uint64_t> last_good_round_{0};
+  std::atomic<uint64_t> last_bad_round_{0};
+  std::array<std::atomic<uint32_t>, 2> round_words_{};  // changed under mu_
+  std::atomic<uint64_t> callers_{0};                    // of SyncTo; a count, publishes nothing
+  uint64_t released_ VARVE_GUARDED_BY(mu_) = 0;         // callers when the last sync began
   FSDirectory* directory_ VARVE_GUARDED_BY(mu_) = nullptr;
   bool directory_dirty_ VARVE_GUARDED_BY(mu_) = false;
 };

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Sleeping until a word changes, without a mutex that all who wake up would queue for.
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+
+namespace varve {
+
+// Sleeps while `word` is `seen`; may return early. Unlike std::atomic's wait it gives the processor
+// up at once, instead of yielding several times before: for waits that are long for sure.
+inline void FutexWait(const std::atomic<uint32_t>& word, uint32_t seen) {
+  static_assert(sizeof(word) == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+}
+
+// Wakes sleepers, after `word` was changed. Costs a system call even if nobody sleeps.
+inline void FutexWakeOne(const std::atomic<uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+inline void FutexWakeAll(const std::atomic<uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace varve

@@ -9,12 +9,38 @@
 #include <cstring>
 
 #include "varve/slice.h"
+#include "varve/types.h"
 
 #include "util/coding/fixed.h"
 #include "util/coding/varint.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
+
+// As it is given to a memtable.
+struct MemTableEntry {
+  SequenceNumber seq = 0;
+  ValueType type = kTypeValue;
+  Slice key;
+  Slice value;
+};
+
+// What has been added.
+struct EntryTotals {
+  uint64_t entries = 0;
+  uint64_t deletions = 0;
+  uint64_t bytes = 0;  // user keys, trailers and values
+
+  void Add(const Slice& user_key, uint64_t trailer, size_t value_bytes) {
+    entries++;
+    bytes += user_key.size() + kInternalKeyTrailerBytes + value_bytes;
+    const ValueType type = UnpackType(trailer);
+    if (type == kTypeDeletion || type == kTypeSingleDeletion ||
+        type == kTypeDeletionWithTimestamp) {
+      deletions++;
+    }
+  }
+};
 
 // Never constructed: a pointer to one is the address of an entry's first byte.
 class MemEntry {

@@ -321,12 +321,12 @@ uint64_t KeyTree::EstimateRank(const Slice& user_key) const {
   return static_cast<uint64_t>(before * static_cast<double>(totals().entries));
 }
 
-KeyTree::Totals KeyTree::totals() const {
+EntryTotals KeyTree::totals() const {
   const auto sum = [this](std::atomic<uint64_t> Counters::*counter) {
     return (exclusive_counts_.*counter).load(std::memory_order_relaxed) +
            (shared_counts_.*counter).load(std::memory_order_relaxed);
   };
-  return Totals{sum(&Counters::entries), sum(&Counters::deletions), sum(&Counters::bytes)};
+  return EntryTotals{sum(&Counters::entries), sum(&Counters::deletions), sum(&Counters::bytes)};
 }
 
 }  // namespace varve

@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "varve/slice.h"
 
 #include "memtable/entry.h"
 #include "memtable/entry_arena.h"
+#include "memtable/key_words.h"
 #include "util/key/internal_key.h"
 #include "util/sync/mutex.h"
 
@@ -51,13 +51,6 @@ class KeyTree {
     const Node* next = nullptr;  // the leaf to the right at that moment, may be null
     Slot slots[kSlots];
   };
-  // What has been inserted. Statistics; they publish nothing.
-  struct Totals {
-    uint64_t entries = 0;
-    uint64_t deletions = 0;
-    uint64_t bytes = 0;  // user keys, trailers and values
-  };
-
   // `nodes_at_once`: how many nodes are taken from the arena together. `prefix`: what most keys are
   // expected to begin with; words are taken behind it. Throws std::bad_alloc.
   KeyTree(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
@@ -66,7 +59,7 @@ class KeyTree {
   KeyTree& operator=(const KeyTree&) = delete;
 
   [[nodiscard]] Target MakeTarget(const Slice& user_key, uint64_t trailer) const {
-    return Target{WordOf(user_key), user_key, trailer};
+    return Target{words_.Of(user_key), user_key, trailer};
   }
   [[nodiscard]] const MemEntry* EntryAt(EntryRef ref) const {
     return MemEntry::At(arena_->At(ref));
@@ -105,7 +98,8 @@ class KeyTree {
 
   // About how many entries lie before the first one of `user_key`.
   [[nodiscard]] uint64_t EstimateRank(const Slice& user_key) const;
-  [[nodiscard]] Totals totals() const;
+  // Statistics; they publish nothing.
+  [[nodiscard]] EntryTotals totals() const;
 
  private:
   // Whether a search ends left of or at a key that equals the target.
@@ -117,28 +111,6 @@ class KeyTree {
     std::atomic<uint64_t> deletions{0};
     std::atomic<uint64_t> bytes{0};
   };
-
-  [[nodiscard]] uint64_t WordOf(const Slice& user_key) const {
-    switch (order_) {
-      case KeyOrder::kBytewise:
-        return WordBehindPrefix(user_key);
-      case KeyOrder::kReverseBytewise:
-        return ~WordBehindPrefix(user_key);
-      case KeyOrder::kCustom:
-        break;
-    }
-    return 0;
-  }
-
-  // Never descends while keys ascend, whatever the prefix: keys before and behind those that have
-  // it share the least and the largest word.
-  [[nodiscard]] uint64_t WordBehindPrefix(const Slice& user_key) const {
-    const size_t n = prefix_.size();
-    if (n == 0) return KeyWord(user_key, 0);
-    if (user_key.starts_with(prefix_)) [[likely]]
-      return KeyWord(user_key, n);
-    return CompareBytes(user_key, prefix_) < 0 ? 0 : ~uint64_t{0};
-  }
 
   struct NewNodeResult {
     Node* node;
@@ -190,12 +162,10 @@ class KeyTree {
   void LinkAbove(NewNodeResult right);
   // Puts a root above the level of `right` unless there is one.
   void GrowRoot(NewNodeResult right) VARVE_EXCLUDES(root_mu_);
-  static void AddTo(Totals* totals, const Target& target, size_t value_bytes);
-  void Count(bool exclusive, const Totals& added);
+  void Count(bool exclusive, const EntryTotals& added);
 
   const InternalKeyComparator icmp_;
-  const KeyOrder order_;
-  const std::string prefix_;
+  const KeyWords words_;
   EntryArena* const arena_;
   const uint32_t nodes_at_once_;
   const Node* first_leaf_ = nullptr;

@@ -24,11 +24,7 @@ constexpr unsigned kLockPauseRounds = 4;
 
 KeyTree::KeyTree(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
                  const Slice& prefix)
-    : icmp_(icmp),
-      order_(icmp.order()),
-      prefix_(prefix.data(), prefix.size()),
-      arena_(arena),
-      nodes_at_once_(nodes_at_once) {
+    : icmp_(icmp), words_(icmp.order(), prefix), arena_(arena), nodes_at_once_(nodes_at_once) {
   static_assert(sizeof(Node) == 512);
   static_assert(std::is_trivially_destructible_v<Node>);
   const NewNodeResult first = NewNode(0, nullptr, 0);
@@ -118,8 +114,8 @@ bool KeyTree::Insert(const Target& target, EntryRef ref, size_t value_bytes) {
     if (exclusive) finger_taken_.store(false, std::memory_order_release);
     throw;
   }
-  Totals totals;
-  if (added) AddTo(&totals, target, value_bytes);
+  EntryTotals totals;
+  if (added) totals.Add(target.user_key, target.trailer, value_bytes);
   if (exclusive) {
     finger_ = leaf;
     newest_ = std::max(newest_, target.trailer);
@@ -144,7 +140,7 @@ KeyTree::InsertResult KeyTree::Insert(std::span<const Addition> additions, size_
   // The additions differ among themselves, so all are new that are newer than what was there.
   const uint64_t newest_before = exclusive ? newest_ : kMaxTrailer;
   if (!exclusive) RaiseNewest(newest);
-  Totals totals;
+  EntryTotals totals;
   InsertResult result = InsertResult::kAll;
   size_t done = 0;
   try {
@@ -154,7 +150,7 @@ KeyTree::InsertResult KeyTree::Insert(std::span<const Addition> additions, size_
         result = InsertResult::kIsThere;
         break;
       }
-      AddTo(&totals, a.target, a.value_bytes);
+      totals.Add(a.target.user_key, a.target.trailer, a.value_bytes);
     }
   } catch (const std::bad_alloc&) {
     result = InsertResult::kNoMemory;
@@ -296,16 +292,7 @@ void KeyTree::GrowRoot(NewNodeResult right) {
   root_.store(root.node, std::memory_order_release);
 }
 
-void KeyTree::AddTo(Totals* totals, const Target& target, size_t value_bytes) {
-  totals->entries++;
-  totals->bytes += target.user_key.size() + kInternalKeyTrailerBytes + value_bytes;
-  const ValueType type = UnpackType(target.trailer);
-  if (type == kTypeDeletion || type == kTypeSingleDeletion || type == kTypeDeletionWithTimestamp) {
-    totals->deletions++;
-  }
-}
-
-void KeyTree::Count(bool exclusive, const Totals& added) {
+void KeyTree::Count(bool exclusive, const EntryTotals& added) {
   const auto add = [exclusive](std::atomic<uint64_t>* counter, uint64_t n) {
     if (exclusive) {
       counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);

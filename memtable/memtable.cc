@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The memtable: a tree of point entries, an index over their keys, range tombstones beside them, an
-// optional filter, and the accounting that says when it is full.
+// The memtable: point entries in one of two orders, range tombstones beside them, an optional
+// filter, and the accounting that says when it is full.
 
 #include "memtable/memtable.h"
 
@@ -11,6 +11,7 @@
 #include <new>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "varve/slice_transform.h"
 #include "varve/write_buffer_manager.h"
@@ -18,10 +19,9 @@
 #include "memtable/dynamic_bloom.h"
 #include "memtable/entry.h"
 #include "memtable/entry_arena.h"
-#include "memtable/key_tree.h"
-#include "memtable/point_index.h"
+#include "memtable/entry_vector.h"
 #include "memtable/range_deletes.h"
-#include "memtable/tree_iterator.h"
+#include "memtable/tree_order.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
 
@@ -31,10 +31,6 @@ namespace {
 
 constexpr size_t kFirstBlockBytes = 16 << 10;
 constexpr size_t kMinBlockBytes = 4 << 10;
-// So many keys show what keys begin with; the last bytes that all share are not counted on, as keys
-// that count upwards change them in the next table.
-constexpr uint64_t kEntriesWithPrefix = 1000;
-constexpr size_t kPrefixBytesLeft = 2;
 
 // Blocks of an eighth of the budget at most, so that the last one wastes little of it.
 size_t LargestBlock(const MemTableOptions& options) {
@@ -60,28 +56,24 @@ Status NoMemory() {
   return Status::MemoryLimit("memtable: the system gave no memory");
 }
 
-Status IsThere() {
-  return Status::TryAgain("memtable: the key is there with the same sequence number");
-}
-
 }  // namespace
 
 static_assert(MemTable::kAddedTogether == KeyTree::kTogether);
+static_assert(MemTable::kAddedTogether == EntryVector::kTogether);
 
 struct MemTable::Rep {
+  // One type for the life of a table. A visit is a comparison and a direct call.
+  using Order = std::variant<TreeOrder, EntryVector>;
+
   Rep(const InternalKeyComparator& comparator, const MemTableOptions& opts)
       : icmp(comparator),
         options(opts),
         largest_block(LargestBlock(opts)),
         arena(std::min(kFirstBlockBytes, largest_block), opts.block_pool, largest_block,
               opts.write_buffer_bytes),
-        tree(comparator, &arena, NodesAtOnce(largest_block), opts.expected_prefix),
-        index(tree, comparator),
-        // By hash only the same bytes can be found again, and only without a timestamp.
-        indexed(comparator.timestamp_size() == 0 &&
-                !comparator.user_comparator()->CanKeysWithDifferentByteContentsBeEqual()),
-        range_deletes(comparator),
-        write_buffer_bytes(opts.write_buffer_bytes) {
+        write_buffer_bytes(opts.write_buffer_bytes),
+        order(MakeOrder()),
+        range_deletes(comparator) {
     if (opts.prefix_bloom_size_ratio > 0) {
       // Equal keys with different bytes would hash apart.
       filter_whole_keys = opts.whole_key_filtering &&
@@ -94,6 +86,16 @@ struct MemTable::Rep {
     }
   }
 
+  Order MakeOrder() {
+    if (options.order == MemTableOrder::kArrival) {
+      return Order(std::in_place_type<EntryVector>, icmp, &arena);
+    }
+    return Order(std::in_place_type<TreeOrder>, icmp, &arena, NodesAtOnce(largest_block),
+                 options.expected_prefix, &write_buffer_bytes);
+  }
+  EntryTotals totals() const {
+    return std::visit([](const auto& o) { return o.totals(); }, order);
+  }
   Slice WithoutTimestamp(const Slice& user_key) const {
     return Slice(user_key.data(),
                  user_key.size() - std::min(user_key.size(), icmp.timestamp_size()));
@@ -101,32 +103,25 @@ struct MemTable::Rep {
   void AddToFilter(const Slice& user_key);
   bool FilterExcludes(const PointLookup& lookup) const;
   size_t MemoryUsage() const {
-    return arena.MemoryUsage() + index.MemoryUsage() + range_deletes.MemoryUsage() +
-           (bloom.has_value() ? bloom->MemoryUsage() : 0) + sizeof(*this);
+    return arena.MemoryUsage() + std::visit([](const auto& o) { return o.MemoryUsage(); }, order) +
+           range_deletes.MemoryUsage() + (bloom.has_value() ? bloom->MemoryUsage() : 0) +
+           sizeof(*this);
   }
   void Charge();
   void NoteFirst(SequenceNumber seq);
-  // How many entries there will be when the table is full, as far as one can tell.
-  uint64_t EntriesWhenFull() const;
-  // In the arena, and nowhere else so far.
-  KeyTree::Addition MakeEntry(SequenceNumber seq, ValueType type, const Slice& key,
-                              const Slice& value);
-  Status Link(const KeyTree::Addition& entry);
-  // At most kAddedTogether.
-  Status AddTogether(std::span<const MemTableEntry> entries);
-  bool GetOlder(const Slice& internal_key, PointLookup* lookup) const;
+  // None of them is a range tombstone; at most kAddedTogether.
+  Status AddPoints(std::span<const MemTableEntry> entries);
+  Status AddAll(std::span<const MemTableEntry> entries);
 
   const InternalKeyComparator icmp;
   const MemTableOptions options;
   const size_t largest_block;
   EntryArena arena;
-  KeyTree tree;
-  mutable PointIndex index;
-  const bool indexed;
+  std::atomic<size_t> write_buffer_bytes;
+  Order order;
   RangeDeletes range_deletes;
   std::optional<DynamicBloom> bloom;
   bool filter_whole_keys = false;
-  std::atomic<size_t> write_buffer_bytes;
   // Reported to the write buffer manager so far.
   std::atomic<size_t> charged{0};
   bool frozen = false;
@@ -185,33 +180,6 @@ void MemTable::Rep::NoteFirst(SequenceNumber seq) {
   first_seq.compare_exchange_strong(none, seq, std::memory_order_relaxed);
 }
 
-uint64_t MemTable::Rep::EntriesWhenFull() const {
-  const uint64_t held = arena.UsedBytes();
-  const uint64_t budget = write_buffer_bytes.load(std::memory_order_relaxed);
-  return static_cast<uint64_t>(static_cast<double>(tree.totals().entries) *
-                               static_cast<double>(budget) / static_cast<double>(held));
-}
-
-KeyTree::Addition MemTable::Rep::MakeEntry(SequenceNumber seq, ValueType type, const Slice& key,
-                                           const Slice& value) {
-  const EntryArena::Piece piece = arena.Allocate(MemEntry::BytesFor(key, value));
-  const uint64_t trailer = PackSequenceAndType(seq, type);
-  MemEntry::Write(piece.data, key, trailer, value);
-  return {tree.MakeTarget(key, trailer), piece.ref, value.size()};
-}
-
-Status MemTable::Rep::Link(const KeyTree::Addition& entry) {
-  const Slice& key = entry.target.user_key;
-  if (bloom.has_value()) AddToFilter(key);
-  if (!tree.Insert(entry.target, entry.ref, entry.value_bytes)) [[unlikely]] {
-    return IsThere();
-  }
-  if (indexed && index.InUse()) {
-    index.Added(key, entry.target.trailer, entry.ref, EntriesWhenFull());
-  }
-  return Status::OK();
-}
-
 Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value) {
   Rep& rep = *rep_;
   VARVE_RETURN_IF_ERROR(CheckSize(key, value));
@@ -220,7 +188,9 @@ Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const
     if (type == kTypeRangeDeletion) [[unlikely]] {
       rep.range_deletes.Add(key, value, seq);
     } else {
-      VARVE_RETURN_IF_ERROR(rep.Link(rep.MakeEntry(seq, type, key, value)));
+      if (rep.bloom.has_value()) rep.AddToFilter(key);
+      const MemTableEntry entry{seq, type, key, value};
+      VARVE_RETURN_IF_ERROR(std::visit([&](auto& o) { return o.Add(entry); }, rep.order));
     }
   } catch (const std::bad_alloc&) {
     return NoMemory();
@@ -241,10 +211,7 @@ Status MemTable::Add(std::span<const MemTableEntry> entries) {
   }
   rep.NoteFirst(entries.front().seq);
   try {
-    for (size_t begin = 0; begin < entries.size(); begin += kAddedTogether) {
-      const size_t n = std::min(kAddedTogether, entries.size() - begin);
-      VARVE_RETURN_IF_ERROR(rep.AddTogether(entries.subspan(begin, n)));
-    }
+    VARVE_RETURN_IF_ERROR(rep.AddAll(entries));
   } catch (const std::bad_alloc&) {
     return NoMemory();
   }
@@ -252,61 +219,28 @@ Status MemTable::Add(std::span<const MemTableEntry> entries) {
   return Status::OK();
 }
 
-Status MemTable::Rep::AddTogether(std::span<const MemTableEntry> entries) {
-  KeyTree::Addition additions[kAddedTogether];
-  size_t n = 0;
-  bool ascending = true;  // so that no two are the same
-  uint64_t last_trailer = 0;
-  for (const MemTableEntry& entry : entries) {
-    if (entry.type == kTypeRangeDeletion) [[unlikely]] {
-      range_deletes.Add(entry.key, entry.value, entry.seq);
-      continue;
+Status MemTable::Rep::AddAll(std::span<const MemTableEntry> entries) {
+  while (!entries.empty()) {
+    size_t n = 0;
+    while (n < std::min(kAddedTogether, entries.size()) && entries[n].type != kTypeRangeDeletion) {
+      n++;
     }
-    additions[n] = MakeEntry(entry.seq, entry.type, entry.key, entry.value);
-    const uint64_t trailer = additions[n++].target.trailer;
-    ascending = ascending && (n == 1 || trailer > last_trailer);
-    last_trailer = trailer;
-  }
-  if (!ascending) [[unlikely]] {
-    for (size_t i = 0; i < n; i++) VARVE_RETURN_IF_ERROR(Link(additions[i]));
-    return Status::OK();
-  }
-  if (n == 0) return Status::OK();
-  // Neighbours find each other's leaves in the cache.
-  std::sort(additions, additions + n,
-            [](const auto& a, const auto& b) { return a.target.word < b.target.word; });
-  if (bloom.has_value()) {
-    for (size_t i = 0; i < n; i++) AddToFilter(additions[i].target.user_key);
-  }
-  size_t linked = 0;
-  const KeyTree::InsertResult result = tree.Insert({additions, n}, &linked);
-  if (indexed && index.InUse()) {
-    const uint64_t entries_at_most = EntriesWhenFull();
-    for (size_t i = 0; i < linked; i++) {
-      const KeyTree::Target& target = additions[i].target;
-      index.Added(target.user_key, target.trailer, additions[i].ref, entries_at_most);
+    if (n == 0) [[unlikely]] {
+      const MemTableEntry& tombstone = entries[n++];
+      range_deletes.Add(tombstone.key, tombstone.value, tombstone.seq);
+    } else {
+      VARVE_RETURN_IF_ERROR(AddPoints(entries.first(n)));
     }
-  }
-  switch (result) {
-    case KeyTree::InsertResult::kAll:
-      break;
-    case KeyTree::InsertResult::kIsThere:
-      return IsThere();
-    case KeyTree::InsertResult::kNoMemory:
-      return NoMemory();
+    entries = entries.subspan(n);
   }
   return Status::OK();
 }
 
-bool MemTable::Rep::GetOlder(const Slice& internal_key, PointLookup* lookup) const {
-  KeyTreeIterator it(tree);
-  it.Seek(internal_key);
-  for (it.Next(); it.Valid(); it.Next()) {
-    if (!icmp.EqualUserKey(ExtractUserKey(it.key()), lookup->user_key())) break;
-    if (lookup->Offer(ExtractTrailer(it.key()), it.value(), nullptr)) return true;
+Status MemTable::Rep::AddPoints(std::span<const MemTableEntry> entries) {
+  if (bloom.has_value()) {
+    for (const MemTableEntry& entry : entries) AddToFilter(entry.key);
   }
-  // Whatever is older than this table is older than its tombstones as well.
-  return lookup->EndIfCovered();
+  return std::visit([&](auto& o) { return o.AddTogether(entries); }, order);
 }
 
 bool MemTable::Get(PointLookup* lookup) const {
@@ -316,33 +250,15 @@ bool MemTable::Get(PointLookup* lookup) const {
         rep.range_deletes.Fragments()->MaxCoveringSeq(lookup->user_key(), lookup->snapshot()));
   }
   if (rep.bloom.has_value() && rep.FilterExcludes(*lookup)) return lookup->EndIfCovered();
-  const Slice user_key = lookup->user_key();
-  const uint64_t trailer = ExtractTrailer(lookup->internal_key());
-  const MemEntry* entry = nullptr;
-  if (rep.indexed) {
-    switch (rep.index.Find(*lookup, &entry)) {
-      case PointIndex::Answer::kAbsent:
-        return lookup->EndIfCovered();
-      case PointIndex::Answer::kFound:
-        // Newer than the snapshot: an older one is where the tree says.
-        if (ExtractTrailer(entry->internal_key()) > trailer) entry = nullptr;
-        break;
-      case PointIndex::Answer::kUnknown:
-        rep.index.Missed(rep.tree.totals().entries);
-        break;
-    }
-  }
-  if (entry == nullptr) entry = rep.tree.LowerBound(rep.tree.MakeTarget(user_key, trailer));
-  if (entry == nullptr) return lookup->EndIfCovered();
-  Slice value;
-  const Slice key = entry->internal_key(&value);
-  if (!rep.icmp.EqualUserKey(ExtractUserKey(key), user_key)) return lookup->EndIfCovered();
-  if (lookup->Offer(ExtractTrailer(key), value, nullptr)) return true;
-  return rep.GetOlder(key, lookup);
+  return std::visit([&](const auto& o) { return o.Get(lookup); }, rep.order);
 }
 
 std::unique_ptr<InternalIterator> MemTable::NewIterator() const {
-  return std::make_unique<KeyTreeIterator>(rep_->tree);
+  return std::visit([](const auto& o) { return o.NewIterator(); }, rep_->order);
+}
+
+bool MemTable::IteratorsSeeAdditions() const {
+  return std::holds_alternative<TreeOrder>(rep_->order);
 }
 
 std::shared_ptr<const FragmentedTombstones> MemTable::RangeTombstones() const {
@@ -357,26 +273,15 @@ void MemTable::Freeze() {
 }
 
 bool MemTable::CommonPrefix(std::string* prefix) const {
-  const Rep& rep = *rep_;
-  if (rep.icmp.order() == KeyOrder::kCustom) return false;
-  if (rep.tree.totals().entries < kEntriesWithPrefix) return false;
-  KeyTree::LeafCopy first;
-  KeyTree::LeafCopy last;
-  rep.tree.CopyFirstLeaf(&first);
-  rep.tree.CopyLastLeaf(&last);
-  const Slice a = rep.tree.EntryAt(first.slots[0].ref)->user_key();
-  const Slice b = rep.tree.EntryAt(last.slots[last.count - 1].ref)->user_key();
-  const size_t common = a.difference_offset(b);
-  prefix->assign(a.data(), common - std::min(common, kPrefixBytesLeft));
-  return true;
+  return std::visit([&](const auto& o) { return o.CommonPrefix(prefix); }, rep_->order);
 }
 
 uint64_t MemTable::entry_count() const {
-  return rep_->tree.totals().entries + rep_->range_deletes.count();
+  return rep_->totals().entries + rep_->range_deletes.count();
 }
 
 uint64_t MemTable::deletion_count() const {
-  return rep_->tree.totals().deletions;
+  return rep_->totals().deletions;
 }
 
 uint64_t MemTable::range_deletion_count() const {
@@ -384,7 +289,7 @@ uint64_t MemTable::range_deletion_count() const {
 }
 
 uint64_t MemTable::data_bytes() const {
-  return rep_->tree.totals().bytes + rep_->range_deletes.MemoryUsage();
+  return rep_->totals().bytes + rep_->range_deletes.MemoryUsage();
 }
 
 size_t MemTable::MemoryUsage() const {
@@ -428,9 +333,12 @@ void MemTable::set_earliest_seq(SequenceNumber seq) {
 
 void MemTable::ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries,
                                 uint64_t* bytes) const {
-  const KeyTree::Totals totals = rep_->tree.totals();
-  const uint64_t first = rep_->tree.EstimateRank(begin);
-  const uint64_t last = rep_->tree.EstimateRank(end);
+  const EntryTotals totals = rep_->totals();
+  const auto rank = [this](const Slice& user_key) {
+    return std::visit([&](const auto& o) { return o.EstimateRank(user_key); }, rep_->order);
+  };
+  const uint64_t first = rank(begin);
+  const uint64_t last = rank(end);
   *entries = last > first ? std::min(last - first, totals.entries) : 0;
   *bytes = totals.entries == 0 ? 0
                                : static_cast<uint64_t>(static_cast<double>(totals.bytes) *

@@ -11,6 +11,7 @@
 
 #include "varve/status.h"
 
+#include "memtable/entry.h"
 #include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
 #include "util/key/point_lookup.h"
@@ -22,7 +23,14 @@ class ArenaBlockPool;
 class SliceTransform;
 class WriteBufferManager;
 
+// How point entries are kept.
+enum class MemTableOrder : uint8_t {
+  kKeys,     // in key order, always
+  kArrival,  // as they came, and sorted by the first read afterwards
+};
+
 struct MemTableOptions {
+  MemTableOrder order = MemTableOrder::kKeys;
   size_t arena_block_bytes = 0;  // 0: chosen from write_buffer_bytes
   size_t write_buffer_bytes = 64 << 20;
   double prefix_bloom_size_ratio = 0;  // 0: none
@@ -32,13 +40,6 @@ struct MemTableOptions {
   const SliceTransform* prefix_extractor = nullptr;    // outlives the memtable
   WriteBufferManager* write_buffer_manager = nullptr;  // may be null
   ArenaBlockPool* block_pool = nullptr;                // may be null; else outlives the memtable
-};
-
-struct MemTableEntry {
-  SequenceNumber seq = 0;
-  ValueType type = kTypeValue;
-  Slice key;
-  Slice value;
 };
 
 // Thread safety: Add may run in several threads at once; reads need no lock and may run beside it.
@@ -53,7 +54,8 @@ class MemTable {
 
   // Adds one entry. kTypeRangeDeletion: key is the begin, value the exclusive end.
   // Waits for nothing. MemoryLimit when memory cannot be had, TryAgain for an entry of the same
-  // key, sequence and type, InvalidArgument from 4 GiB on.
+  // key, sequence and type (kArrival does not notice it, and keeps both), InvalidArgument from 4
+  // GiB on.
   Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value);
 
   // How many entries are worth collecting for one Add.
@@ -63,11 +65,16 @@ class MemTable {
   Status Add(std::span<const MemTableEntry> entries);
 
   // Looks for the newest visible entry; reports covering tombstones first. Returns true when the
-  // search is over, which a tombstone alone may bring about.
+  // search is over, which a tombstone alone may bring about. Under kArrival the first Get,
+  // positioned iterator or estimate after an addition takes time and memory in proportion to the
+  // table; the search fails, and an iterator's status is, MemoryLimit if there is none.
   bool Get(PointLookup* lookup) const;
 
   // Point entries only. The iterator does not own the memtable: the caller keeps it alive.
   std::unique_ptr<InternalIterator> NewIterator() const;
+  // Whether a Seek finds what was added after the first one. If not, a newer snapshot needs a new
+  // iterator.
+  bool IteratorsSeeAdditions() const;
 
   // All range tombstones added so far, fragmented; null when there are none. Cached between
   // additions; cheap for a frozen table.
@@ -94,7 +101,7 @@ class MemTable {
   void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries,
                         uint64_t* bytes) const;
   // What all keys begin with, shortened a little, so that keys of later tables are likely to begin
-  // with it, too. False while there are too few to tell.
+  // with it, too. False while there are too few to tell, and under kArrival.
   bool CommonPrefix(std::string* prefix) const;
   bool Empty() const { return entry_count() == 0; }
 

@@ -2,6 +2,9 @@
 #include "db/column_family/column_family.h"
 
 #include <algorithm>
+#include <string_view>
+
+#include "varve/memtablerep.h"
 
 namespace varve {
 
@@ -13,6 +16,9 @@ void* const kInUse = &in_use_marker;
 
 MemTableOptions MakeMemTableOptions(const ColumnFamilyOptions& options, WriteBufferManager* wbm) {
   MemTableOptions result;
+  if (options.memtable_factory->Name() == std::string_view(VectorRepFactory::kClassName())) {
+    result.order = MemTableOrder::kArrival;
+  }
   result.arena_block_bytes = options.arena_block_size;
   result.write_buffer_bytes = options.write_buffer_size;
   result.prefix_bloom_size_ratio = options.memtable_prefix_bloom_size_ratio;

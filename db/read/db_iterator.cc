@@ -204,8 +204,9 @@ Status DbIterator::Refresh(const Snapshot* snapshot) {
   // Read after the super-version: what is visible at it and written before this call is in there.
   const SequenceNumber sequence =
       snapshot != nullptr ? snapshot->GetSequenceNumber() : source_->VisibleSequence();
-  if (fresh == nullptr && walk_.status().ok() &&
-      super_version_->mem()->range_deletion_count() == memtable_tombstones_) {
+  const MemTable& mem = *super_version_->mem();
+  if (fresh == nullptr && walk_.status().ok() && mem.IteratorsSeeAdditions() &&
+      mem.range_deletion_count() == memtable_tombstones_) {
     walk_.SetSequence(sequence);
     return Status::OK();
   }

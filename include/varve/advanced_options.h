@@ -91,7 +91,7 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // Bytes of one memtable arena block; 0: chosen from write_buffer_size. Dynamic.
   size_t arena_block_size = 0;
 
-  // Refused unless it is the skip list.
+  // SkipListFactory or VectorRepFactory; others are refused.
   std::shared_ptr<MemTableRepFactory> memtable_factory = std::make_shared<SkipListFactory>();
 
   // Refused unless 0: per-entry checksums in the memtable, bytes.

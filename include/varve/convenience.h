@@ -146,7 +146,8 @@ VARVE_EXPORT Status GetOptionsFromString(const Options& base_options, const std:
 VARVE_EXPORT Status StringToMap(const std::string& opts_str,
                                 std::unordered_map<std::string, std::string>* opts_map);
 
-// "skip_list" or "skip_list:N". NotSupported for others.
+// "skip_list" or "vector", or the name of the class, each alone or followed by ":N".
+// InvalidArgument for what is no such N, NotSupported for other names.
 VARVE_EXPORT Status GetMemTableRepFactoryFromString(
     const std::string& opts_str, std::unique_ptr<MemTableRepFactory>* new_mem_factory);
 

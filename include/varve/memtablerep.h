@@ -47,4 +47,30 @@ class SkipListFactory : public MemTableRepFactory {
   const size_t lookahead_;
 };
 
+/// For loads of data that is not read before it is flushed: entries are appended to an array, by
+/// several threads at once if need be. The first read after a write sorts what was added since the
+/// last one, and copies the rest: its time and memory are in proportion to the memtable. A flush is
+/// one such read. A key with a sequence number that is already present is not found out, and both
+/// entries stay.
+class VectorRepFactory : public MemTableRepFactory {
+ public:
+  /// `count` is accepted and kept for GetId(); Varve's array grows in pieces that never move, and
+  /// needs no such hint.
+  explicit VectorRepFactory(size_t count = 0) : count_(count) {}
+
+  static const char* kClassName() { return "VectorRepFactory"; }
+  static const char* kNickName() { return "vector"; }
+  const char* Name() const override { return kClassName(); }
+  const char* NickName() const override { return kNickName(); }
+  std::string GetId() const override {
+    if (count_ == 0) return kClassName();
+    return std::string(kNickName()) + ":" + std::to_string(count_);
+  }
+
+  bool IsInsertConcurrentlySupported() const override { return true; }
+
+ private:
+  const size_t count_;
+};
+
 }  // namespace varve

@@ -69,8 +69,8 @@ Status OpenIn(const Place& place, const WriteMode& mode, std::unique_ptr<DB>* db
   options.info_log = SilentLogger();
   options.max_background_jobs = 4;
   options.delayed_write_rate = 64 << 20;
-  mode.tune(&options);
   ColumnFamilyOptions family;
+  mode.Apply(&options, &family);
   family.write_buffer_size = 64 << 10;
   family.max_write_buffer_number = 4;
   family.level0_file_num_compaction_trigger = 2;

@@ -46,7 +46,7 @@ class GroupFailureTest : public Database {
   void OpenIn(const WriteMode& mode) {
     mode_ = &mode;
     DBOptions modes;
-    mode.tune(&modes);
+    mode.Apply(&modes, &options_);
     const DBOptions& fixed = options_;
     modes.env = fixed.env;
     modes.info_log = fixed.info_log;

@@ -254,7 +254,7 @@ class PowerLoss {
     DBOptions db;
     ColumnFamilyOptions cf;
     workload_.tune(&db, &cf);
-    if (workload_.mode != nullptr) workload_.mode->tune(&db);
+    if (workload_.mode != nullptr) workload_.mode->Apply(&db, &cf);
     db.env = env;
     db.create_if_missing = true;
     db.create_missing_column_families = true;
@@ -266,6 +266,7 @@ class PowerLoss {
     ColumnFamilyOptions cf;
     cf.compression = kNoCompression;
     workload_.tune(&db, &cf);
+    if (workload_.mode != nullptr) workload_.mode->Apply(&db, &cf);
     return cf;
   }
 

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <memory>
+
+#include "varve/memtablerep.h"
 
 namespace varve::testing {
 
@@ -96,6 +99,13 @@ constexpr WriteMode kModes[] = {
     {.name = "two_queues", .tune = TwoQueues},
     {.name = "two_queues_mixed", .tune = TwoQueues, .sync_one_in = 16, .no_log_one_in = 3},
     {.name = "unordered_queues", .tune = UnorderedQueues, .torn_gets = true},
+    {.name = "vector", .tune = Plain, .vector_memtables = true},
+    {.name = "serial_vector", .tune = SerialInserts, .vector_memtables = true},
+    {.name = "unordered_vector",
+     .tune = Unordered,
+     .no_log_one_in = 3,
+     .torn_gets = true,
+     .vector_memtables = true},
 };
 
 bool Chance(uint32_t one_in, Random* random) {
@@ -103,6 +113,11 @@ bool Chance(uint32_t one_in, Random* random) {
 }
 
 }  // namespace
+
+void WriteMode::Apply(DBOptions* db, ColumnFamilyOptions* family) const {
+  tune(db);
+  if (vector_memtables) family->memtable_factory = std::make_shared<VectorRepFactory>();
+}
 
 WriteOptions WriteMode::DrawWriteOptions(Random* random) const {
   WriteOptions options;

@@ -29,6 +29,11 @@ struct WriteMode {
   bool torn_gets = false;
   // The log is handed to the system by FlushWAL and syncs only.
   bool buffers_log = false;
+  // Memtables are arrays (VectorRepFactory).
+  bool vector_memtables = false;
+
+  // Sets the mode into options that are otherwise whatever they are.
+  void Apply(DBOptions* db, ColumnFamilyOptions* family) const;
 
   // Every acknowledged write survives a killed process.
   bool SurvivesKill() const { return no_log_one_in == 0 && !buffers_log; }

@@ -83,7 +83,7 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
   set.db.create_if_missing = true;
   set.db.create_missing_column_families = true;
   set.mode = RandomMode(random, &set.description);
-  set.mode->tune(&set.db);
+  set.mode->Apply(&set.db, &set.family);
   set.db.atomic_flush |= !set.db.enable_pipelined_write && choose.Flag("atomic_flush", 4);
   set.db.avoid_flush_during_recovery = choose.Flag("avoid_flush_during_recovery", 3);
   set.db.max_open_files = choose.Flag("few_open_files", 4) ? 24 : -1;

@@ -32,7 +32,7 @@ DEFINE_int32(max_write_buffer_number, 2, "Memtables before writes stop");
 DEFINE_int32(min_write_buffer_number_to_merge, 1, "Memtables flushed together");
 DEFINE_int64(max_write_buffer_size_to_maintain, 0, "Bytes of flushed memtables kept");
 DEFINE_int32(max_write_buffer_number_to_maintain, 0, "Must be 0; see the option in bytes");
-DEFINE_string(memtablerep, "skip_list", "Kind of memtable");
+DEFINE_string(memtablerep, "skip_list", "Kind of memtable: skip_list or vector");
 DEFINE_int32(skip_list_lookahead, 0, "Hint of the skip list");
 DEFINE_int64(arena_block_size, 0, "Bytes of a memtable's memory block; 0: automatic");
 DEFINE_bool(memtable_use_huge_page, false, "Memtables from pages of 2 MiB");

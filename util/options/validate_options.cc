@@ -90,9 +90,10 @@ Status CheckObjects(const ColumnFamilyOptions& cf) {
   if (cf.memtable_factory == nullptr) {
     return Status::InvalidArgument(name + "memtable_factory: nullptr");
   }
-  if (cf.memtable_factory->Name() != std::string(SkipListFactory::kClassName())) {
-    return Status::NotSupported(name + "memtable_factory: " + cf.memtable_factory->Name() +
-                                "; only the skip list is supported");
+  const std::string memtable = cf.memtable_factory->Name();
+  if (memtable != SkipListFactory::kClassName() && memtable != VectorRepFactory::kClassName()) {
+    return Status::NotSupported(name + "memtable_factory: " + memtable +
+                                "; only the skip list and the vector are supported");
   }
   if (cf.compaction_filter != nullptr && cf.compaction_filter_factory != nullptr) {
     return Status::InvalidArgument(name + "compaction_filter: set together with a filter factory");

@@ -198,6 +198,10 @@ void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options,
   TakeOver(options, transform, &varve::Options::prefix_extractor);
 }
 
+void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options) {
+  if (options != nullptr) options->rep.memtable_factory = std::make_shared<varve::VectorRepFactory>();
+}
+
 void rocksdb_options_set_comparator(rocksdb_options_t* options, rocksdb_comparator_t* comparator) {
   if (options == nullptr) return;
   options->rep.comparator =

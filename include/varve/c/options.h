@@ -56,6 +56,9 @@ VARVE_C_API void rocksdb_options_set_merge_operator(rocksdb_options_t* options,
 VARVE_C_API void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options,
                                                       rocksdb_slicetransform_t* transform);
 
+// Memtables as arrays, for loads: VectorRepFactory of varve/memtablerep.h.
+VARVE_C_API void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options);
+
 // Not owned: to be destroyed after the databases that use it.
 VARVE_C_API void rocksdb_options_set_comparator(rocksdb_options_t* options,
                                                 rocksdb_comparator_t* comparator);

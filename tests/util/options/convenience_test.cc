@@ -102,7 +102,21 @@ TEST(ConvenienceTest, MapsAndSingleValues) {
 
   std::unique_ptr<MemTableRepFactory> factory;
   EXPECT_TRUE(GetMemTableRepFactoryFromString("skip_list:4", &factory).ok());
-  EXPECT_TRUE(GetMemTableRepFactoryFromString("vector", &factory).IsNotSupported());
+  EXPECT_EQ(factory->GetId(), "skip_list:4");
+  for (const char* const text : {"vector", "VectorRepFactory", "vector:0"}) {
+    EXPECT_TRUE(GetMemTableRepFactoryFromString(text, &factory).ok()) << text;
+    EXPECT_STREQ(factory->Name(), "VectorRepFactory");
+    EXPECT_STREQ(factory->NickName(), "vector");
+    EXPECT_EQ(factory->GetId(), "VectorRepFactory");
+  }
+  EXPECT_TRUE(GetMemTableRepFactoryFromString("VectorRepFactory:1024", &factory).ok());
+  EXPECT_EQ(factory->GetId(), "vector:1024");
+  EXPECT_TRUE(factory->IsInsertConcurrentlySupported());
+  EXPECT_FALSE(factory->CanHandleDuplicatedKey());
+  EXPECT_TRUE(GetMemTableRepFactoryFromString("vector:x", &factory).IsInvalidArgument());
+  EXPECT_TRUE(GetMemTableRepFactoryFromString("vector:1:2", &factory).IsNotSupported());
+  EXPECT_TRUE(GetMemTableRepFactoryFromString("prefix_hash", &factory).IsNotSupported());
+  EXPECT_EQ(factory->GetId(), "vector:1024") << "an error changes nothing";
   EXPECT_TRUE(GetMemTableRepFactoryFromString("", &factory).IsNotSupported());
 
   const std::vector<CompressionType> codecs = GetSupportedCompressions();

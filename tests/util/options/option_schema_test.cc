@@ -175,7 +175,7 @@ TEST(OptionSchemaTest, ObjectsThatTextCannotMakeAreRefusedUnlessTheyMayBeDropped
   };
   EXPECT_TRUE(apply("merge_operator", "{id=StringAppendOperator;delimiter=,;}").IsNotSupported());
   EXPECT_TRUE(apply("comparator", "my.Comparator").IsNotSupported());
-  EXPECT_TRUE(apply("memtable_factory", "vector").IsNotSupported());
+  EXPECT_TRUE(apply("memtable_factory", "prefix_hash").IsNotSupported());
   EXPECT_TRUE(apply("table_factory", "PlainTable").IsNotSupported());
   EXPECT_TRUE(apply("merge_operator", "nullptr").ok());
   EXPECT_TRUE(apply("memtable_factory", "skip_list:16").ok());

@@ -262,7 +262,34 @@ static void CheckLoading(void) {
   Close(&f);
 }
 
+static void UseVector(rocksdb_options_t* options) {
+  rocksdb_options_set_memtable_vector_rep(options);
+  rocksdb_options_set_memtable_vector_rep(NULL);
+}
+
+// The choice reaches the database: the newest OPTIONS file names it, and opens.
+static void CheckVectorMemtables(void) {
+  Fixture f;
+  char* error = NULL;
+  Open(&f, "vector", UseVector);
+  PutText(&f, "b", "2");
+  PutText(&f, "a", "1");
+  CHECK(Has(&f, "a", "1"));
+  rocksdb_options_t* db_options = NULL;
+  size_t families = 0;
+  char** names = NULL;
+  rocksdb_options_t** family_options = NULL;
+  rocksdb_load_latest_options(f.path, NULL, false, NULL, &db_options, &families, &names,
+                              &family_options, &error);
+  CHECK_OK(error);
+  rocksdb_load_latest_options_destroy(db_options, names, family_options, families);
+  Reopen(&f);
+  CHECK(Has(&f, "b", "2"));
+  Close(&f);
+}
+
 void TestOptionObjects(void) {
+  CheckVectorMemtables();
   rocksdb_options_t* o = rocksdb_options_create();
   CheckCompression(o);
   CheckText(o);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Appending, reading what was appended, and walking it in order.
+
+#include "memtable/entry_vector.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace varve {
+
+namespace {
+
+// Small tables stay small, large ones have few blocks.
+constexpr uint64_t kFirstPlaces = 256;
+constexpr uint64_t kMostPlaces = 16 << 10;
+
+// Thread safety: none. Lifetime: the vector outlives it.
+class VectorIterator final : public InternalIterator {
+ public:
+  explicit VectorIterator(const EntryVector& vector) : vector_(vector) {}
+
+  void SeekToFirst() override {
+    if (Take()) To(0);
+  }
+  void SeekToLast() override {
+    if (Take()) ToBefore(entries_->size());
+  }
+  void Seek(const Slice& target) override {
+    if (Take()) To(entries_->CountBefore(ExtractUserKey(target), ExtractTrailer(target)));
+  }
+  void SeekForPrev(const Slice& target) override {
+    if (Take()) ToBefore(entries_->CountThrough(ExtractUserKey(target), ExtractTrailer(target)));
+  }
+  void Next() override {
+    Prefetch(at_ + kAhead);
+    To(at_ + 1);
+  }
+  void Prev() override {
+    if (at_ >= kAhead) Prefetch(at_ - kAhead);
+    ToBefore(at_);
+  }
+  Status status() const override { return status_; }
+  bool IsValuePinned() const override { return true; }
+  bool IsKeyPinned() const override { return true; }
+
+ private:
+  // Entries are fetched this far ahead of the position.
+  static constexpr size_t kAhead = 8;
+
+  bool Take() {
+    valid_ = false;
+    if (entries_ == nullptr) entries_ = vector_.InOrder();
+    status_ = entries_ != nullptr ? Status::OK()
+                                  : Status::MemoryLimit("memtable: no memory to sort it in");
+    return entries_ != nullptr;
+  }
+  void To(size_t at) {
+    at_ = at;
+    valid_ = at < entries_->size();
+    if (valid_) key_ = (*entries_)[at]->internal_key(&value_);
+  }
+  void ToBefore(size_t end) {
+    valid_ = end != 0;
+    if (valid_) To(end - 1);
+  }
+  void Prefetch(size_t at) const {
+    if (at >= entries_->size()) return;
+    const char* const entry = reinterpret_cast<const char*>((*entries_)[at]);
+    __builtin_prefetch(entry);
+    __builtin_prefetch(entry + 64);
+  }
+
+  const EntryVector& vector_;
+  std::shared_ptr<const SortedEntries> entries_;
+  size_t at_ = 0;
+  Status status_;
+};
+
+}  // namespace
+
+struct EntryVector::Block {
+  Block(uint64_t entries_before, uint64_t places)
+      : before(entries_before), size(places), refs(std::make_unique<Place[]>(places)) {}
+
+  [[nodiscard]] size_t bytes() const { return sizeof(Block) + size * sizeof(Place); }
+  // Places that are given out.
+  [[nodiscard]] uint64_t Given() const {
+    return std::min(size, used.load(std::memory_order_relaxed));
+  }
+
+  const uint64_t before;  // places of the blocks before
+  const uint64_t size;
+  const std::unique_ptr<Place[]> refs;
+  std::atomic<Block*> next{nullptr};
+  // Grows past `size` when an Add finds too few places; 64 bits, so that it never comes around.
+  alignas(64) std::atomic<uint64_t> used{0};
+};
+
+EntryVector::EntryVector(const InternalKeyComparator& icmp, EntryArena* arena)
+    : icmp_(icmp), arena_(arena) {
+  const Block* const first = BlockAfter(nullptr);
+  MutexLock lock(&mu_);
+  cursor_.block = first;
+}
+
+EntryVector::~EntryVector() = default;
+
+EntryRef EntryVector::Store(const MemTableEntry& entry, uint64_t trailer) {
+  const EntryArena::Piece piece = arena_->Allocate(MemEntry::BytesFor(entry.key, entry.value));
+  MemEntry::Write(piece.data, entry.key, trailer, entry.value);
+  return piece.ref;
+}
+
+Status EntryVector::AddTogether(std::span<const MemTableEntry> entries) {
+  EntryRef refs[kTogether];
+  EntryTotals totals;
+  for (size_t i = 0; i < entries.size(); i++) {
+    const MemTableEntry& entry = entries[i];
+    const uint64_t trailer = PackSequenceAndType(entry.seq, entry.type);
+    refs[i] = Store(entry, trailer);
+    totals.Add(entry.key, trailer, entry.value.size());
+  }
+  Append(refs, entries.size());
+  Count(totals);
+  return Status::OK();
+}
+
+void EntryVector::Append(const EntryRef* refs, size_t n) {
+  Block* block = current_.load(std::memory_order_acquire);
+  for (;;) {
+    // Relaxed: the add alone makes the places exclusive.
+    const uint64_t at = block->used.fetch_add(n, std::memory_order_relaxed);
+    const uint64_t here = at < block->size ? std::min<uint64_t>(n, block->size - at) : 0;
+    for (uint64_t i = 0; i < here; i++) {
+      block->refs[at + i].store(refs[i], std::memory_order_release);
+    }
+    if (here == n) [[likely]]
+      return;
+    refs += here;
+    n -= here;
+    block = BlockAfter(block);
+  }
+}
+
+EntryVector::Block* EntryVector::BlockAfter(Block* block) {
+  MutexLock lock(&blocks_mu_);
+  if (block != nullptr) {
+    Block* const there = block->next.load(std::memory_order_relaxed);
+    if (there != nullptr) return there;
+  }
+  blocks_.push_back(block == nullptr
+                        ? std::make_unique<Block>(0, kFirstPlaces)
+                        : std::make_unique<Block>(block->before + block->size,
+                                                  std::min(block->size * 2, kMostPlaces)));
+  Block* const made = blocks_.back().get();
+  block_bytes_.fetch_add(made->bytes(), std::memory_order_relaxed);
+  if (block != nullptr) block->next.store(made, std::memory_order_release);
+  current_.store(made, std::memory_order_release);
+  return made;
+}
+
+void EntryVector::Count(const EntryTotals& added) {
+  bytes_.fetch_add(added.bytes, std::memory_order_relaxed);
+  if (added.deletions != 0) deletions_.fetch_add(added.deletions, std::memory_order_relaxed);
+}
+
+EntryTotals EntryVector::totals() const {
+  const Block* const block = current_.load(std::memory_order_acquire);
+  return {block->before + block->Given(), deletions_.load(std::memory_order_relaxed),
+          bytes_.load(std::memory_order_relaxed)};
+}
+
+bool EntryVector::AtEnd(const Cursor& cursor) {
+  return cursor.unfilled.empty() && cursor.through == cursor.block->Given() &&
+         (cursor.through < cursor.block->size ||
+          cursor.block->next.load(std::memory_order_acquire) == nullptr);
+}
+
+std::vector<EntryRef> EntryVector::ReadOn(Cursor* cursor) {
+  std::vector<EntryRef> names;
+  std::vector<const Place*> unfilled;
+  const auto read = [&](const Place* place) {
+    const EntryRef ref = place->load(std::memory_order_acquire);
+    if (ref == 0) {
+      unfilled.push_back(place);
+    } else {
+      names.push_back(ref);
+    }
+  };
+  std::for_each(cursor->unfilled.begin(), cursor->unfilled.end(), read);
+  for (;;) {
+    const Block& block = *cursor->block;
+    for (const uint64_t end = block.Given(); cursor->through < end; cursor->through++) {
+      read(&block.refs[cursor->through]);
+    }
+    const Block* const next = block.next.load(std::memory_order_acquire);
+    // Short of its end when it was read: all that is behind was added since then.
+    if (next == nullptr || cursor->through < block.size) break;
+    cursor->block = next;
+    cursor->through = 0;
+  }
+  cursor->unfilled = std::move(unfilled);
+  return names;
+}
+
+std::shared_ptr<const SortedEntries> EntryVector::InOrder() const {
+  MutexLock lock(&mu_);
+  if (sorted_ != nullptr && AtEnd(cursor_)) return sorted_;
+  try {
+    // A copy, so that nothing is passed over when there is no memory for what follows.
+    Cursor cursor = cursor_;
+    const std::vector<EntryRef> added = ReadOn(&cursor);
+    if (sorted_ == nullptr || !added.empty()) {
+      sorted_ = SortedEntries::Merge(sorted_.get(), added, icmp_, *arena_);
+      sorted_bytes_.store(sorted_->MemoryUsage(), std::memory_order_relaxed);
+    }
+    cursor_ = std::move(cursor);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  return sorted_;
+}
+
+bool EntryVector::Get(PointLookup* lookup) const {
+  if (totals().entries == 0) return lookup->EndIfCovered();
+  const std::shared_ptr<const SortedEntries> entries = InOrder();
+  if (entries == nullptr) {
+    lookup->Fail(Status::MemoryLimit("memtable: no memory to sort it in"));
+    return true;
+  }
+  const Slice user_key = lookup->user_key();
+  const uint64_t trailer = ExtractTrailer(lookup->internal_key());
+  for (size_t i = entries->CountBefore(user_key, trailer); i < entries->size(); i++) {
+    Slice value;
+    const Slice key = (*entries)[i]->internal_key(&value);
+    if (!icmp_.EqualUserKey(ExtractUserKey(key), user_key)) break;
+    if (lookup->Offer(ExtractTrailer(key), value, nullptr)) return true;
+  }
+  // Whatever is older than this table is older than its tombstones as well.
+  return lookup->EndIfCovered();
+}
+
+std::unique_ptr<InternalIterator> EntryVector::NewIterator() const {
+  return std::make_unique<VectorIterator>(*this);
+}
+
+uint64_t EntryVector::EstimateRank(const Slice& user_key) const {
+  const std::shared_ptr<const SortedEntries> entries = InOrder();
+  return entries == nullptr ? 0 : entries->CountBefore(user_key, ~uint64_t{0});
+}
+
+}  // namespace varve

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Keeps the tree and its index together.
+
+#include "memtable/tree_order.h"
+
+#include <algorithm>
+
+#include "memtable/tree_iterator.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+// So many keys show what keys begin with; the last bytes that all share are not counted on, as keys
+// that count upwards change them in the next table.
+constexpr uint64_t kEntriesWithPrefix = 1000;
+constexpr size_t kPrefixBytesLeft = 2;
+
+Status IsThere() {
+  return Status::TryAgain("memtable: the key is there with the same sequence number");
+}
+
+}  // namespace
+
+TreeOrder::TreeOrder(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
+                     const std::string& expected_prefix, const std::atomic<size_t>* budget)
+    : icmp_(icmp),
+      arena_(arena),
+      budget_(budget),
+      tree_(icmp, arena, nodes_at_once, expected_prefix),
+      index_(tree_, icmp),
+      // By hash only the same bytes can be found again, and only without a timestamp.
+      indexed_(icmp.timestamp_size() == 0 &&
+               !icmp.user_comparator()->CanKeysWithDifferentByteContentsBeEqual()) {}
+
+uint64_t TreeOrder::EntriesWhenFull() const {
+  const uint64_t held = arena_->UsedBytes();
+  const uint64_t budget = budget_->load(std::memory_order_relaxed);
+  return static_cast<uint64_t>(static_cast<double>(tree_.totals().entries) *
+                               static_cast<double>(budget) / static_cast<double>(held));
+}
+
+Status TreeOrder::Link(const KeyTree::Addition& entry) {
+  if (!tree_.Insert(entry.target, entry.ref, entry.value_bytes)) [[unlikely]] {
+    return IsThere();
+  }
+  if (indexed_ && index_.InUse()) {
+    index_.Added(entry.target.user_key, entry.target.trailer, entry.ref, EntriesWhenFull());
+  }
+  return Status::OK();
+}
+
+Status TreeOrder::AddTogether(std::span<const MemTableEntry> entries) {
+  KeyTree::Addition additions[KeyTree::kTogether];
+  const size_t n = entries.size();
+  bool ascending = true;  // so that no two are the same
+  for (size_t i = 0; i < n; i++) {
+    additions[i] = Make(entries[i]);
+    ascending =
+        ascending && (i == 0 || additions[i].target.trailer > additions[i - 1].target.trailer);
+  }
+  if (!ascending) [[unlikely]] {
+    for (size_t i = 0; i < n; i++) VARVE_RETURN_IF_ERROR(Link(additions[i]));
+    return Status::OK();
+  }
+  // Neighbours find each other's leaves in the cache.
+  std::sort(additions, additions + n,
+            [](const auto& a, const auto& b) { return a.target.word < b.target.word; });
+  size_t linked = 0;
+  const KeyTree::InsertResult result = tree_.Insert({additions, n}, &linked);
+  if (indexed_ && index_.InUse()) {
+    const uint64_t entries_at_most = EntriesWhenFull();
+    for (size_t i = 0; i < linked; i++) {
+      const KeyTree::Target& target = additions[i].target;
+      index_.Added(target.user_key, target.trailer, additions[i].ref, entries_at_most);
+    }
+  }
+  switch (result) {
+    case KeyTree::InsertResult::kAll:
+      break;
+    case KeyTree::InsertResult::kIsThere:
+      return IsThere();
+    case KeyTree::InsertResult::kNoMemory:
+      return Status::MemoryLimit("memtable: the system gave no memory");
+  }
+  return Status::OK();
+}
+
+bool TreeOrder::Get(PointLookup* lookup) const {
+  const Slice user_key = lookup->user_key();
+  const uint64_t trailer = ExtractTrailer(lookup->internal_key());
+  const MemEntry* entry = nullptr;
+  if (indexed_) {
+    switch (index_.Find(*lookup, &entry)) {
+      case PointIndex::Answer::kAbsent:
+        return lookup->EndIfCovered();
+      case PointIndex::Answer::kFound:
+        // Newer than the snapshot: an older one is where the tree says.
+        if (ExtractTrailer(entry->internal_key()) > trailer) entry = nullptr;
+        break;
+      case PointIndex::Answer::kUnknown:
+        index_.Missed(tree_.totals().entries);
+        break;
+    }
+  }
+  if (entry == nullptr) entry = tree_.LowerBound(tree_.MakeTarget(user_key, trailer));
+  if (entry == nullptr) return lookup->EndIfCovered();
+  Slice value;
+  const Slice key = entry->internal_key(&value);
+  if (!icmp_.EqualUserKey(ExtractUserKey(key), user_key)) return lookup->EndIfCovered();
+  if (lookup->Offer(ExtractTrailer(key), value, nullptr)) return true;
+  return GetOlder(key, lookup);
+}
+
+bool TreeOrder::GetOlder(const Slice& internal_key, PointLookup* lookup) const {
+  KeyTreeIterator it(tree_);
+  it.Seek(internal_key);
+  for (it.Next(); it.Valid(); it.Next()) {
+    if (!icmp_.EqualUserKey(ExtractUserKey(it.key()), lookup->user_key())) break;
+    if (lookup->Offer(ExtractTrailer(it.key()), it.value(), nullptr)) return true;
+  }
+  // Whatever is older than this table is older than its tombstones as well.
+  return lookup->EndIfCovered();
+}
+
+std::unique_ptr<InternalIterator> TreeOrder::NewIterator() const {
+  return std::make_unique<KeyTreeIterator>(tree_);
+}
+
+bool TreeOrder::CommonPrefix(std::string* prefix) const {
+  if (icmp_.order() == KeyOrder::kCustom) return false;
+  if (tree_.totals().entries < kEntriesWithPrefix) return false;
+  KeyTree::LeafCopy first;
+  KeyTree::LeafCopy last;
+  tree_.CopyFirstLeaf(&first);
+  tree_.CopyLastLeaf(&last);
+  const Slice a = tree_.EntryAt(first.slots[0].ref)->user_key();
+  const Slice b = tree_.EntryAt(last.slots[last.count - 1].ref)->user_key();
+  const size_t common = a.difference_offset(b);
+  prefix->assign(a.data(), common - std::min(common, kPrefixBytesLeft));
+  return true;
+}
+
+}  // namespace varve

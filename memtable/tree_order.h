@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The usual order of a memtable: the key tree, and the index over its keys.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "varve/status.h"
+
+#include "memtable/entry.h"
+#include "memtable/entry_arena.h"
+#include "memtable/key_tree.h"
+#include "memtable/point_index.h"
+#include "util/iter/internal_iterator.h"
+#include "util/key/internal_key.h"
+#include "util/key/point_lookup.h"
+
+namespace varve {
+
+// Thread safety: all methods from any thread. Lifetime: the arena outlives it.
+class TreeOrder {
+ public:
+  // `budget`: the bytes of a full table; outlives the object.
+  TreeOrder(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
+            const std::string& expected_prefix, const std::atomic<size_t>* budget);
+  TreeOrder(const TreeOrder&) = delete;
+  TreeOrder& operator=(const TreeOrder&) = delete;
+
+  // TryAgain, with nothing changed, when the internal key is there. Throws std::bad_alloc.
+  Status Add(const MemTableEntry& entry) { return Link(Make(entry)); }
+  // At most KeyTree::kTogether; others than the one that failed may be in.
+  Status AddTogether(std::span<const MemTableEntry> entries);
+
+  // After the tombstones and the filter of the memtable were asked.
+  bool Get(PointLookup* lookup) const;
+  [[nodiscard]] std::unique_ptr<InternalIterator> NewIterator() const;
+  // About how many entries lie before the first one of `user_key`.
+  [[nodiscard]] uint64_t EstimateRank(const Slice& user_key) const {
+    return tree_.EstimateRank(user_key);
+  }
+  // See MemTable.
+  bool CommonPrefix(std::string* prefix) const;
+  [[nodiscard]] EntryTotals totals() const { return tree_.totals(); }
+  // Beyond the arena.
+  [[nodiscard]] size_t MemoryUsage() const { return index_.MemoryUsage(); }
+
+ private:
+  // In the arena, and nowhere else so far.
+  KeyTree::Addition Make(const MemTableEntry& entry) {
+    const EntryArena::Piece piece = arena_->Allocate(MemEntry::BytesFor(entry.key, entry.value));
+    const uint64_t trailer = PackSequenceAndType(entry.seq, entry.type);
+    MemEntry::Write(piece.data, entry.key, trailer, entry.value);
+    return {tree_.MakeTarget(entry.key, trailer), piece.ref, entry.value.size()};
+  }
+  Status Link(const KeyTree::Addition& entry);
+  // How many entries there will be when the table is full, as far as one can tell.
+  [[nodiscard]] uint64_t EntriesWhenFull() const;
+  bool GetOlder(const Slice& internal_key, PointLookup* lookup) const;
+
+  const InternalKeyComparator icmp_;
+  EntryArena* const arena_;
+  const std::atomic<size_t>* const budget_;
+  KeyTree tree_;
+  mutable PointIndex index_;
+  const bool indexed_;
+};
+
+}  // namespace varve

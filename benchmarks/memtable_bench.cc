@@ -75,8 +75,9 @@ class Keys {
   std::string bytes_;
 };
 
-std::unique_ptr<MemTable> NewTable() {
+std::unique_ptr<MemTable> NewTable(MemTableOrder order = MemTableOrder::kKeys) {
   MemTableOptions options;
+  options.order = order;
   options.write_buffer_bytes = size_t{1} << 30;
   return std::make_unique<MemTable>(Order(), options, 1);
 }
@@ -168,6 +169,41 @@ void BM_InsertBatch(benchmark::State& state) {
 BENCHMARK(BM_InsertBatch)
     ->ArgNames({"shape", "size"})
     ->ArgsProduct({{kRandom, kSequential}, {8, 64}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+// Into a vector, as a load does it: one thread, batches, and then the walk of the flush if
+// `walked`.
+void BM_VectorInsert(benchmark::State& state) {
+  const Keys keys(kEntries, static_cast<int>(state.range(0)));
+  const auto batch_size = static_cast<size_t>(state.range(1));
+  const bool walked = state.range(2) != 0;
+  const std::string value(kValueBytes, 'v');
+  std::vector<MemTableEntry> batch(batch_size);
+  size_t bytes = 0;
+  for (auto _ : state) {
+    auto mem = NewTable(MemTableOrder::kArrival);
+    for (size_t i = 0; i + batch_size <= kEntries; i += batch_size) {
+      for (size_t j = 0; j < batch_size; j++) {
+        batch[j] = {i + j + 1, kTypeValue, keys[i + j], value};
+      }
+      if (!mem->Add(batch).ok()) std::abort();
+    }
+    const auto it = mem->NewIterator();
+    if (walked) {
+      for (it->SeekToFirst(); it->Valid(); it->Next()) benchmark::DoNotOptimize(it->value()[0]);
+    }
+    state.PauseTiming();
+    bytes = mem->MemoryUsage();
+    mem.reset();
+    state.ResumeTiming();
+  }
+  state.counters["bytes/entry"] = static_cast<double>(bytes) / static_cast<double>(kEntries);
+  CountEntries(&state);
+}
+BENCHMARK(BM_VectorInsert)
+    ->ArgNames({"shape", "size", "walked"})
+    ->ArgsProduct({{kRandom, kSequential}, {1, 8}, {0, 1}})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 

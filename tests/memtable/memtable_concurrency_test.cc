@@ -56,9 +56,26 @@ void CheckGet(const MemTable& mem, SequenceNumber snapshot, uint64_t n) {
   }
 }
 
-TEST(MemTableConcurrencyTest, ReadersBesideOneWriterSeeAllThatIsPublished) {
+class MemTableOrdersConcurrencyTest : public testing::TestWithParam<MemTableOrder> {
+ protected:
+  static MemTableOptions Options() {
+    MemTableOptions options;
+    options.order = GetParam();
+    return options;
+  }
+};
+
+std::string NameOfOrder(const testing::TestParamInfo<MemTableOrder>& order) {
+  return order.param == MemTableOrder::kKeys ? "Tree" : "Vector";
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, MemTableOrdersConcurrencyTest,
+                         testing::Values(MemTableOrder::kKeys, MemTableOrder::kArrival),
+                         NameOfOrder);
+
+TEST_P(MemTableOrdersConcurrencyTest, ReadersBesideOneWriterSeeAllThatIsPublished) {
   constexpr SequenceNumber kEntries = 5000;
-  MemTable mem(BytewiseOrder(), {}, 1);
+  MemTable mem(BytewiseOrder(), Options(), 1);
   std::atomic<SequenceNumber> published{0};
   std::vector<std::thread> readers;
   for (int r = 0; r < 3; r++) {
@@ -80,10 +97,10 @@ TEST(MemTableConcurrencyTest, ReadersBesideOneWriterSeeAllThatIsPublished) {
   for (std::thread& reader : readers) reader.join();
 }
 
-TEST(MemTableConcurrencyTest, ManyWritersLoseNothing) {
+TEST_P(MemTableOrdersConcurrencyTest, ManyWritersLoseNothing) {
   constexpr int kWriters = 4;
   constexpr SequenceNumber kEach = 3000;
-  MemTable mem(BytewiseOrder(), {}, 1);
+  MemTable mem(BytewiseOrder(), Options(), 1);
   std::atomic<SequenceNumber> next{0};
   std::atomic<bool> done{false};
   std::thread reader([&] {
@@ -127,12 +144,12 @@ TEST(MemTableConcurrencyTest, OneOfManyWritersOfTheSameEntryWins) {
   CheckAt(mem, 1000);
 }
 
-TEST(MemTableConcurrencyTest, ReadsByKeyAreExactWhileTheIndexIsBuilt) {
+TEST_P(MemTableOrdersConcurrencyTest, ReadsByKeyAreExactWhileTheIndexIsBuilt) {
   constexpr SequenceNumber kEntries = 20000;
   std::vector<std::string> keys(kEntries + 1);
   std::mt19937_64 random(5);
   for (std::string& key : keys) key = std::to_string(random() % 3000);
-  MemTable mem(BytewiseOrder(), {}, 1);
+  MemTable mem(BytewiseOrder(), Options(), 1);
   std::atomic<SequenceNumber> published{0};
   std::vector<std::thread> readers;
   for (int r = 0; r < 3; r++) {

@@ -5,7 +5,7 @@
 
 #include "memtable/memtable.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <map>
 #include <memory>
@@ -29,9 +29,20 @@ const InternalKeyComparator& Order() {
   return order;
 }
 
-class MemTableTest : public testing::Test {
+// Whatever holds of both orders.
+class InBothOrders : public testing::TestWithParam<MemTableOrder> {
  protected:
-  void Make(const MemTableOptions& options = {}) {
+  static MemTableOptions Options() {
+    MemTableOptions options;
+    options.order = GetParam();
+    return options;
+  }
+};
+
+class MemTableTest : public InBothOrders {
+ protected:
+  void Make(MemTableOptions options = {}) {
+    options.order = GetParam();
     mem_ = std::make_unique<MemTable>(Order(), options, 9);
   }
   void SetUp() override { Make(); }
@@ -62,7 +73,7 @@ class MemTableTest : public testing::Test {
   std::unique_ptr<MemTable> mem_;
 };
 
-TEST_F(MemTableTest, ASnapshotSeesTheNewestEntryThatIsNotNewer) {
+TEST_P(MemTableTest, ASnapshotSeesTheNewestEntryThatIsNotNewer) {
   Put(5, "k", "v5");
   Put(9, "k", "v9");
   ASSERT_TRUE(mem_->Add(12, kTypeDeletion, "k", "").ok());
@@ -77,7 +88,7 @@ TEST_F(MemTableTest, ASnapshotSeesTheNewestEntryThatIsNotNewer) {
   EXPECT_EQ(Get("j"), "(unknown)");
 }
 
-TEST_F(MemTableTest, ARangeTombstoneHidesWhatIsOlderHereAndElsewhere) {
+TEST_P(MemTableTest, ARangeTombstoneHidesWhatIsOlderHereAndElsewhere) {
   Put(1, "b", "old");
   ASSERT_TRUE(mem_->Add(5, kTypeRangeDeletion, "a", "m").ok());
   Put(8, "c", "new");
@@ -89,7 +100,7 @@ TEST_F(MemTableTest, ARangeTombstoneHidesWhatIsOlderHereAndElsewhere) {
   EXPECT_EQ(Get("d", 4), "(unknown)");
 }
 
-TEST_F(MemTableTest, FragmentsAreKeptUntilTheNextRangeTombstone) {
+TEST_P(MemTableTest, FragmentsAreKeptUntilTheNextRangeTombstone) {
   EXPECT_EQ(mem_->RangeTombstones(), nullptr);
   ASSERT_TRUE(mem_->Add(5, kTypeRangeDeletion, "a", "m").ok());
   const auto first = mem_->RangeTombstones();
@@ -102,7 +113,7 @@ TEST_F(MemTableTest, FragmentsAreKeptUntilTheNextRangeTombstone) {
   EXPECT_EQ(second->MaxCoveringSeq("c", 100), 7u);
 }
 
-TEST_F(MemTableTest, CountsWhatWasAdded) {
+TEST_P(MemTableTest, CountsWhatWasAdded) {
   EXPECT_TRUE(mem_->Empty());
   EXPECT_EQ(mem_->first_seq(), 0u);
   Put(3, "abc", "12345");
@@ -117,14 +128,25 @@ TEST_F(MemTableTest, CountsWhatWasAdded) {
   EXPECT_EQ(mem_->id(), 9u);
 }
 
-TEST_F(MemTableTest, TheSameKeyAndSequenceIsRefused) {
+TEST_P(MemTableTest, TheSameKeyAndSequenceIsRefusedByTheTree) {
   Put(3, "k", "v");
-  EXPECT_TRUE(mem_->Add(3, kTypeValue, "k", "w").IsTryAgain());
-  EXPECT_EQ(Get("k"), "v");
-  EXPECT_EQ(mem_->entry_count(), 1u);
+  const Status s = mem_->Add(3, kTypeValue, "k", "w");
+  if (GetParam() == MemTableOrder::kKeys) {
+    EXPECT_TRUE(s.IsTryAgain());
+    EXPECT_EQ(Get("k"), "v");
+    EXPECT_EQ(mem_->entry_count(), 1u);
+    return;
+  }
+  EXPECT_TRUE(s.ok());
+  EXPECT_THAT(Get("k"), testing::AnyOf("v", "w"));
+  EXPECT_EQ(mem_->entry_count(), 2u);
+  const auto it = mem_->NewIterator();
+  it->SeekToFirst();
+  it->Next();
+  EXPECT_TRUE(it->Valid()) << "what is counted comes out";
 }
 
-TEST_F(MemTableTest, AnIteratorWalksBothWaysAndSeeksBothWays) {
+TEST_P(MemTableTest, AnIteratorWalksBothWaysAndSeeksBothWays) {
   for (int i = 0; i < 100; i += 2)
     Put(static_cast<SequenceNumber>(i + 1), std::to_string(100 + i), "v" + std::to_string(i));
   const auto it = mem_->NewIterator();
@@ -160,7 +182,7 @@ TEST_F(MemTableTest, AnIteratorWalksBothWaysAndSeeksBothWays) {
   EXPECT_EQ(user_key(), "(end)");
 }
 
-TEST_F(MemTableTest, TheFilterNeverHidesAKey) {
+TEST_P(MemTableTest, TheFilterNeverHidesAKey) {
   const std::unique_ptr<const SliceTransform> prefix(NewFixedPrefixTransform(4));
   for (const bool whole_keys : {false, true}) {
     for (const bool prefixes : {false, true}) {
@@ -183,7 +205,7 @@ TEST_F(MemTableTest, TheFilterNeverHidesAKey) {
   }
 }
 
-TEST_F(MemTableTest, ReadsByKeyStayRightWhileTheIndexIsBuiltAndGrows) {
+TEST_P(MemTableTest, ReadsByKeyStayRightWhileTheIndexIsBuiltAndGrows) {
   for (const uint32_t keys : {3u, 500u, 20000u}) {
     Make();
     std::map<std::string, std::map<SequenceNumber, std::string>> model;
@@ -209,7 +231,7 @@ TEST_F(MemTableTest, ReadsByKeyStayRightWhileTheIndexIsBuiltAndGrows) {
   }
 }
 
-TEST_F(MemTableTest, OlderVersionsComeInAnyOrder) {
+TEST_P(MemTableTest, OlderVersionsComeInAnyOrder) {
   // What parallel writers do: sequences of one key arrive out of order, beside reads.
   for (SequenceNumber i = 0; i < 3000; i++) {
     const SequenceNumber seq = (i ^ 5) + 1;
@@ -222,9 +244,9 @@ TEST_F(MemTableTest, OlderVersionsComeInAnyOrder) {
   }
 }
 
-TEST_F(MemTableTest, ABatchIsTheSameAsItsEntriesOneByOne) {
+TEST_P(MemTableTest, ABatchIsTheSameAsItsEntriesOneByOne) {
   std::mt19937 random(3);
-  MemTable single(Order(), {}, 1);
+  MemTable single(Order(), Options(), 1);
   SequenceNumber seq = 1;
   for (const size_t size : {0, 1, 2, 15, 16, 17, 100, 5001, 5000, 14, 15, 16}) {
     std::vector<std::string> keys;
@@ -255,7 +277,8 @@ TEST_F(MemTableTest, ABatchIsTheSameAsItsEntriesOneByOne) {
   EXPECT_FALSE(b->Valid());
 }
 
-TEST_F(MemTableTest, ABatchThatRepeatsAnEntryIsRefused) {
+TEST_P(MemTableTest, ABatchThatRepeatsAnEntryIsRefusedByTheTree) {
+  if (GetParam() != MemTableOrder::kKeys) return;
   const std::vector<MemTableEntry> same = {
       {7, kTypeValue, "k", "1"}, {8, kTypeValue, "l", "2"}, {7, kTypeValue, "k", "3"}};
   EXPECT_TRUE(mem_->Add(same).IsTryAgain());
@@ -317,8 +340,10 @@ TEST(MemTablePrefixTest, TheCommonPrefixIsThatOfAllKeysButTheLastBytes) {
   EXPECT_EQ(prefix, "");
 }
 
-TEST(MemTableMemoryTest, WithoutMemoryNothingIsHalfDone) {
-  MemTableOptions options;
+class MemTableMemoryTest : public InBothOrders {};
+
+TEST_P(MemTableMemoryTest, WithoutMemoryNothingIsHalfDone) {
+  MemTableOptions options = Options();
   options.arena_block_bytes = 4096;
   MemTable mem(Order(), options, 1);
   // Each value takes one of the arena's names, which end long before the machine's memory.
@@ -341,6 +366,8 @@ TEST(MemTableMemoryTest, WithoutMemoryNothingIsHalfDone) {
   EXPECT_EQ(walked, entries);
 }
 
+class MemTableOrderTest : public InBothOrders {};
+
 // Orders and compares without regard to case.
 class NoCase : public Comparator {
  public:
@@ -360,10 +387,10 @@ class NoCase : public Comparator {
   }
 };
 
-TEST(MemTableOrderTest, KeysWithDifferentBytesMayBeTheSame) {
+TEST_P(MemTableOrderTest, KeysWithDifferentBytesMayBeTheSame) {
   const NoCase no_case;
   const InternalKeyComparator order(&no_case);
-  MemTable mem(order, {}, 1);
+  MemTable mem(order, Options(), 1);
   for (SequenceNumber seq = 1; seq <= 2000; seq++) {
     const std::string key = (seq % 2 == 0 ? "Key" : "kEY") + std::to_string(seq / 2 % 100);
     ASSERT_TRUE(mem.Add(seq, kTypeValue, key, std::to_string(seq)).ok());
@@ -374,9 +401,9 @@ TEST(MemTableOrderTest, KeysWithDifferentBytesMayBeTheSame) {
   }
 }
 
-TEST(MemTableOrderTest, TimestampsArePartOfTheKey) {
+TEST_P(MemTableOrderTest, TimestampsArePartOfTheKey) {
   const InternalKeyComparator order(BytewiseComparatorWithU64Ts());
-  MemTable mem(order, {}, 1);
+  MemTable mem(order, Options(), 1);
   const auto key = [](int n, uint64_t timestamp) {
     std::string result = "key" + std::to_string(n);
     PutFixed64(&result, timestamp);
@@ -392,11 +419,13 @@ TEST(MemTableOrderTest, TimestampsArePartOfTheKey) {
   EXPECT_EQ(ExtractUserKey(it->key()).ToString(), key(7, 1207));
 }
 
-TEST(MemTableSizeTest, IsFullJustBelowItsBudget) {
+class MemTableSizeTest : public InBothOrders {};
+
+TEST_P(MemTableSizeTest, IsFullJustBelowItsBudget) {
   for (const size_t budget :
        {size_t{64} << 10, size_t{1} << 20, size_t{10} << 20, size_t{64} << 20}) {
     for (const size_t value_bytes : {size_t{10}, size_t{100}, size_t{1000}}) {
-      MemTableOptions options;
+      MemTableOptions options = Options();
       options.write_buffer_bytes = budget;
       MemTable mem(Order(), options, 1);
       const std::string value(value_bytes, 'v');
@@ -412,8 +441,8 @@ TEST(MemTableSizeTest, IsFullJustBelowItsBudget) {
   }
 }
 
-TEST(MemTableSizeTest, AnEmptyTableIsNeverFullAndATinyBudgetIsAtOnce) {
-  MemTableOptions options;
+TEST_P(MemTableSizeTest, AnEmptyTableIsNeverFullAndATinyBudgetIsAtOnce) {
+  MemTableOptions options = Options();
   options.write_buffer_bytes = 1;
   MemTable mem(Order(), options, 1);
   EXPECT_FALSE(mem.ShouldSwitch());
@@ -421,8 +450,8 @@ TEST(MemTableSizeTest, AnEmptyTableIsNeverFullAndATinyBudgetIsAtOnce) {
   EXPECT_TRUE(mem.ShouldSwitch());
 }
 
-TEST(MemTableSizeTest, ALoweredBudgetCountsAtOnce) {
-  MemTableOptions options;
+TEST_P(MemTableSizeTest, ALoweredBudgetCountsAtOnce) {
+  MemTableOptions options = Options();
   MemTable mem(Order(), options, 1);
   for (SequenceNumber seq = 1; seq < 10000; seq++) {
     ASSERT_TRUE(mem.Add(seq, kTypeValue, std::to_string(seq), std::string(100, 'v')).ok());
@@ -432,8 +461,8 @@ TEST(MemTableSizeTest, ALoweredBudgetCountsAtOnce) {
   EXPECT_TRUE(mem.ShouldSwitch());
 }
 
-TEST(MemTableSizeTest, RangeTombstonesFillTheTableToo) {
-  MemTableOptions options;
+TEST_P(MemTableSizeTest, RangeTombstonesFillTheTableToo) {
+  MemTableOptions options = Options();
   options.write_buffer_bytes = 64 << 10;
   MemTable mem(Order(), options, 1);
   SequenceNumber seq = 0;
@@ -444,10 +473,10 @@ TEST(MemTableSizeTest, RangeTombstonesFillTheTableToo) {
   }
 }
 
-TEST(MemTableSizeTest, TheWriteBufferManagerKnowsWhatIsHeld) {
+TEST_P(MemTableSizeTest, TheWriteBufferManagerKnowsWhatIsHeld) {
   WriteBufferManager wbm(100 << 20);
   {
-    MemTableOptions options;
+    MemTableOptions options = Options();
     options.write_buffer_manager = &wbm;
     MemTable frozen(Order(), options, 1);
     MemTable active(Order(), options, 2);
@@ -465,8 +494,10 @@ TEST(MemTableSizeTest, TheWriteBufferManagerKnowsWhatIsHeld) {
   EXPECT_EQ(wbm.memory_usage(), 0u);
 }
 
-TEST(MemTableStatsTest, EstimatesTheContentOfARange) {
-  MemTable mem(Order(), {}, 1);
+class MemTableStatsTest : public InBothOrders {};
+
+TEST_P(MemTableStatsTest, EstimatesTheContentOfARange) {
+  MemTable mem(Order(), Options(), 1);
   for (SequenceNumber seq = 1; seq <= 20000; seq++) {
     ASSERT_TRUE(mem.Add(seq, kTypeValue, std::to_string(100000 + seq), std::string(92, 'v')).ok());
   }
@@ -482,6 +513,101 @@ TEST(MemTableStatsTest, EstimatesTheContentOfARange) {
   EXPECT_EQ(entries, 0u);
   EXPECT_EQ(bytes, 0u);
 }
+
+// What iterators and reads of the vector promise beyond that.
+class VectorTest : public testing::Test {
+ protected:
+  void Put(const std::string& key) {
+    ASSERT_TRUE(mem_.Add(next_, kTypeValue, key, std::to_string(next_)).ok());
+    next_++;
+  }
+  // User keys of all entries, newest of a key first.
+  std::string Keys() {
+    std::string keys;
+    const auto it = mem_.NewIterator();
+    for (it->SeekToFirst(); it->Valid(); it->Next()) keys += ExtractUserKey(it->key()).ToString();
+    return keys;
+  }
+
+  static MemTableOptions Options() {
+    MemTableOptions options;
+    options.order = MemTableOrder::kArrival;
+    return options;
+  }
+
+  MemTable mem_{Order(), Options(), 1};
+  SequenceNumber next_ = 1;
+};
+
+TEST_F(VectorTest, AnIteratorStaysWithWhatItFoundAndANewOneFindsTheRest) {
+  EXPECT_FALSE(mem_.IteratorsSeeAdditions());
+  EXPECT_EQ(Keys(), "");
+  Put("m");
+  Put("c");
+  const auto it = mem_.NewIterator();
+  Put("x");  // before the first position: still found
+  it->SeekToFirst();
+  Put("a");
+  Put("d");
+  std::string seen;
+  for (; it->Valid(); it->Next()) seen += ExtractUserKey(it->key()).ToString();
+  EXPECT_EQ(seen, "cmx");
+  it->SeekToFirst();
+  EXPECT_EQ(ExtractUserKey(it->key()).ToString(), "c");
+  EXPECT_EQ(Keys(), "acdmx");
+  mem_.Freeze();
+  EXPECT_EQ(Keys(), "acdmx");
+}
+
+TEST_F(VectorTest, KeysThatShareLessThanThoseBeforeAreMergedRight) {
+  // Words are taken behind what all have in common, and that shrinks with every read here.
+  std::map<std::string, SequenceNumber> model;
+  for (const char* const head :
+       {"shared:prefix:", "shared:pre", "shared", "sh", "", "zz", "\xff"}) {
+    for (int i = 99; i >= 0; i--) {
+      const std::string key = head + std::to_string(i * 7919 % 1000);
+      model[key] = next_;
+      Put(key);
+    }
+    const auto it = mem_.NewIterator();
+    it->SeekToFirst();
+    for (const auto& [key, seq] : model) {
+      ASSERT_TRUE(it->Valid());
+      ASSERT_EQ(ExtractUserKey(it->key()).ToString(), key);
+      ASSERT_EQ(ExtractSequence(it->key()), seq);
+      PinnableSlice value;
+      PointLookup lookup(key, kMaxSequenceNumber, &value);
+      ASSERT_TRUE(mem_.Get(&lookup));
+      ASSERT_EQ(lookup.found_seq(), seq);
+      // On to the next key.
+      while (it->Valid() && ExtractUserKey(it->key()).ToString() == key) it->Next();
+    }
+    EXPECT_FALSE(it->Valid());
+  }
+}
+
+TEST_F(VectorTest, WhatSortingHoldsIsCountedAndNothingBefore) {
+  for (int i = 0; i < 50000; i++) Put(std::to_string(i));
+  const size_t unsorted = mem_.MemoryUsage();
+  EXPECT_EQ(mem_.entry_count(), 50000u);
+  EXPECT_EQ(mem_.MemoryUsage(), unsorted) << "counting sorts nothing";
+  std::string prefix;
+  EXPECT_FALSE(mem_.CommonPrefix(&prefix));
+  EXPECT_EQ(mem_.MemoryUsage(), unsorted);
+  Keys();
+  EXPECT_GE(mem_.MemoryUsage(), unsorted + 50000 * 12);
+}
+
+const auto kOrders = testing::Values(MemTableOrder::kKeys, MemTableOrder::kArrival);
+std::string NameOf(const testing::TestParamInfo<MemTableOrder>& order) {
+  return order.param == MemTableOrder::kKeys ? "Tree" : "Vector";
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, MemTableTest, kOrders, NameOf);
+INSTANTIATE_TEST_SUITE_P(Orders, MemTableMemoryTest, kOrders, NameOf);
+INSTANTIATE_TEST_SUITE_P(Orders, MemTableOrderTest, kOrders, NameOf);
+INSTANTIATE_TEST_SUITE_P(Orders, MemTableSizeTest, kOrders, NameOf);
+INSTANTIATE_TEST_SUITE_P(Orders, MemTableStatsTest, kOrders, NameOf);
 
 }  // namespace
 }  // namespace varve

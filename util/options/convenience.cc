@@ -241,8 +241,7 @@ Status GetMemTableRepFactoryFromString(const std::string& opts_str,
                                        std::unique_ptr<MemTableRepFactory>* new_mem_factory) {
   const std::vector<std::string_view> parts = SplitOptionList(opts_str);
   const auto is = [&parts](const char* nick_name, const char* class_name) {
-    return !parts.empty() && parts.size() <= 2 &&
-           (parts[0] == nick_name || parts[0] == class_name);
+    return !parts.empty() && parts.size() <= 2 && (parts[0] == nick_name || parts[0] == class_name);
   };
   const bool is_skip_list = is(SkipListFactory::kNickName(), SkipListFactory::kClassName());
   if (!is_skip_list && !is(VectorRepFactory::kNickName(), VectorRepFactory::kClassName())) {

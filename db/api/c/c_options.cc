@@ -199,7 +199,8 @@ void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options,
 }
 
 void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options) {
-  if (options != nullptr) options->rep.memtable_factory = std::make_shared<varve::VectorRepFactory>();
+  if (options != nullptr)
+    options->rep.memtable_factory = std::make_shared<varve::VectorRepFactory>();
 }
 
 void rocksdb_options_set_comparator(rocksdb_options_t* options, rocksdb_comparator_t* comparator) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: what the options of a family say about memtables reaches them, and the dynamic ones reach
-// the next memtable. Method: a filter and large blocks show in a memtable's size.
+// the next memtable. Method: a filter, large blocks and a sort show in a memtable's size.
 
 #include <gmock/gmock.h>
 
+#include "varve/memtablerep.h"
 #include "varve/slice_transform.h"
 
 #include "tests/harness/database.h"
@@ -55,6 +56,67 @@ TEST_F(MemTableOptionsTest, BlocksAreAsLargeAsAsked) {
   const uint64_t large = Size();
   Set("arena_block_size", "4096");
   EXPECT_LT(Size(), large);
+}
+
+// The vector's memory grows when it is sorted, and not before.
+TEST_F(MemTableOptionsTest, AVectorIsSortedByTheFirstReadOnly) {
+  options_.memtable_factory = std::make_shared<VectorRepFactory>();
+  Open();
+  const auto size = [&] { return Number("rocksdb.cur-size-active-mem-table"); };
+  for (int i = 0; i < 3000; i++) Put(std::to_string(i * 7919 % 3000), "v");
+  const uint64_t unsorted = size();
+  EXPECT_EQ(Get("7"), "v");
+  const uint64_t sorted = size();
+  EXPECT_GE(sorted, unsorted + uint64_t{3000} * 12);
+  EXPECT_EQ(Get("8"), "v");
+  EXPECT_EQ(size(), sorted);
+}
+
+TEST_F(MemTableOptionsTest, AVectorAnswersWhateverATreeDoes) {
+  options_.memtable_factory = std::make_shared<VectorRepFactory>(100);
+  Open();
+  Put("m", "1");
+  Put("c", "2");
+  const Snapshot* const snapshot = db()->GetSnapshot();
+  const std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+  it->SeekToFirst();
+  EXPECT_EQ(Rest(it.get()), "c=2 m=1");
+  Put("a", "3");
+  Put("m", "4");
+  Delete("c");
+  EXPECT_EQ(Scan(), "a=3 m=4");
+  EXPECT_EQ(Get("m", "default", snapshot), "1");
+  EXPECT_EQ(Get("c", "default", snapshot), "2");
+  it->SeekToFirst();
+  EXPECT_EQ(Rest(it.get()), "c=2 m=1");
+  ASSERT_TRUE(it->Refresh().ok());
+  it->SeekToFirst();
+  EXPECT_EQ(Rest(it.get()), "a=3 m=4") << "after Refresh";
+  ASSERT_TRUE(db()->DeleteRange(WriteOptions(), db()->DefaultColumnFamily(), "a", "b").ok());
+  EXPECT_EQ(Scan(), "m=4");
+  db()->ReleaseSnapshot(snapshot);
+  Flush();
+  EXPECT_EQ(Scan(), "m=4");
+  Put("z", "5");
+  Put("b", "6");
+  Kill();
+  Open();
+  EXPECT_EQ(Scan(), "b=6 m=4 z=5") << "from the log";
+}
+
+TEST_F(MemTableOptionsTest, AVectorIsInTheOptionsFileAndMayBecomeATreeAgain) {
+  options_.memtable_factory = std::make_shared<VectorRepFactory>();
+  Open();
+  Put("b", "1");
+  Put("a", "2");
+  const std::vector<std::string> files = Files(kOptionsFile);
+  ASSERT_FALSE(files.empty());
+  EXPECT_THAT(ReadFile(std::string(kName) + "/" + files.back()),
+              ::testing::HasSubstr("memtable_factory=VectorRepFactory"));
+  ASSERT_TRUE(Close().ok());
+  options_.memtable_factory = std::make_shared<SkipListFactory>();
+  Open();
+  EXPECT_EQ(Scan(), "a=2 b=1");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "varve/env.h"
 #include "varve/filter_policy.h"
+#include "varve/memtablerep.h"
 #include "varve/slice_transform.h"
 #include "varve/table.h"
 #include "varve/utilities/options_util.h"
@@ -142,6 +143,29 @@ TEST(OptionsFileTest, LoadsAFileOfRocksDb) {
   ASSERT_NE(table, nullptr);
   EXPECT_NE(table->filter_policy, nullptr);
   EXPECT_EQ(table->flush_block_policy_factory, nullptr);
+}
+
+TEST(OptionsFileTest, VectorMemtablesGoBothWays) {
+  const auto loaded = [](const std::string& text) {
+    OptionsFileContents contents;
+    const Status s = ParseOptionsFile(ConfigOptions(), "OPTIONS-000007", text, &contents);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    return contents.column_families[0].options.memtable_factory->GetId();
+  };
+  const auto with = [&](const std::string& value) {
+    return loaded("[DBOptions]\n[CFOptions \"default\"]\n  memtable_factory=" + value + "\n");
+  };
+  EXPECT_EQ(with("VectorRepFactory"), "VectorRepFactory");
+  EXPECT_EQ(with("{id=VectorRepFactory;}"), "VectorRepFactory");
+  EXPECT_EQ(with("vector:100"), "vector:100");
+  for (const size_t count : {0, 100}) {
+    std::vector<ColumnFamilyDescriptor> families = SomeFamilies();
+    for (ColumnFamilyDescriptor& family : families) {
+      family.options.memtable_factory = std::make_shared<VectorRepFactory>(count);
+    }
+    EXPECT_EQ(loaded(FormatOptionsFile(SomeDbOptions(), families)),
+              count == 0 ? "VectorRepFactory" : "vector:100");
+  }
 }
 
 TEST(OptionsFileTest, NewerNamesAreSkippedOnlyWhereTheyAskForNothing) {

@@ -153,6 +153,17 @@ TEST(ValidateOptionsTest, WaysOfWritingExcludeEachOtherAsInRocksDb) {
   EXPECT_TRUE(ValidateOptions(o, o).IsInvalidArgument()) << "with unordered_write";
 }
 
+TEST(ValidateOptionsTest, VectorMemtablesGoWithEveryWayOfWriting) {
+  Options o;
+  o.memtable_factory = std::make_shared<VectorRepFactory>();
+  EXPECT_TRUE(ValidateOptions(o, o).ok());
+  o.unordered_write = true;
+  EXPECT_TRUE(ValidateOptions(o, o).ok());
+  o.unordered_write = false;
+  o.allow_concurrent_memtable_write = false;
+  EXPECT_TRUE(ValidateOptions(o, o).ok());
+}
+
 TEST(ValidateOptionsTest, CommonSettingsAreAccepted) {
   Options o;
   o.enable_pipelined_write = true;

@@ -56,7 +56,10 @@ class EntryVector {
   // How many AddTogether takes at most.
   static constexpr size_t kTogether = 16;
   // OK, or throws std::bad_alloc with nothing changed; of several, some may be in.
-  Status Add(const MemTableEntry& entry) { return AddTogether({&entry, 1}); }
+  Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value) {
+    const MemTableEntry entry{seq, type, key, value};
+    return AddTogether({&entry, 1});
+  }
   Status AddTogether(std::span<const MemTableEntry> entries);
 
   // After the tombstones and the filter of the memtable were asked. Fails the lookup with

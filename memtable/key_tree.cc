@@ -48,8 +48,7 @@ int KeyTree::CompareSlot(uint32_t level, const Slot& slot, const Target& target)
   return CompareKey(KeyOf(level, slot.ref), target);
 }
 
-int KeyTree::CompareSlots(uint32_t level, const Slot& a, const Slot& b) const {
-  if (a.word != b.word) return a.word < b.word ? -1 : 1;
+int KeyTree::CompareTied(uint32_t level, const Slot& a, const Slot& b) const {
   const MemEntry* const x = KeyOf(level, a.ref);
   const MemEntry* const y = KeyOf(level, b.ref);
   if (x == nullptr || y == nullptr) return x == y ? 0 : (x == nullptr ? -1 : 1);

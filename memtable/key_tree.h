@@ -126,7 +126,12 @@ class KeyTree {
   // <0 when the key sorts before the target. Null is before everything.
   int CompareKey(const MemEntry* key, const Target& target) const;
   int CompareSlot(uint32_t level, const Slot& slot, const Target& target) const;
-  int CompareSlots(uint32_t level, const Slot& a, const Slot& b) const;
+  int CompareSlots(uint32_t level, const Slot& a, const Slot& b) const {
+    if (a.word != b.word) [[likely]]
+      return a.word < b.word ? -1 : 1;
+    return CompareTied(level, a, b);
+  }
+  int CompareTied(uint32_t level, const Slot& a, const Slot& b) const;
   // Whether a slot's key is before the target, or, for kAt, is the target.
   bool Passes(uint32_t level, const Slot& slot, const Target& target, Side side) const;
 

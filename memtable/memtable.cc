@@ -189,8 +189,8 @@ Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const
       rep.range_deletes.Add(key, value, seq);
     } else {
       if (rep.bloom.has_value()) rep.AddToFilter(key);
-      const MemTableEntry entry{seq, type, key, value};
-      VARVE_RETURN_IF_ERROR(std::visit([&](auto& o) { return o.Add(entry); }, rep.order));
+      VARVE_RETURN_IF_ERROR(
+          std::visit([&](auto& o) { return o.Add(seq, type, key, value); }, rep.order));
     }
   } catch (const std::bad_alloc&) {
     return NoMemory();

@@ -18,10 +18,6 @@ namespace {
 constexpr uint64_t kEntriesWithPrefix = 1000;
 constexpr size_t kPrefixBytesLeft = 2;
 
-Status IsThere() {
-  return Status::TryAgain("memtable: the key is there with the same sequence number");
-}
-
 }  // namespace
 
 TreeOrder::TreeOrder(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
@@ -42,14 +38,12 @@ uint64_t TreeOrder::EntriesWhenFull() const {
                                static_cast<double>(budget) / static_cast<double>(held));
 }
 
-Status TreeOrder::Link(const KeyTree::Addition& entry) {
-  if (!tree_.Insert(entry.target, entry.ref, entry.value_bytes)) [[unlikely]] {
-    return IsThere();
-  }
-  if (indexed_ && index_.InUse()) {
-    index_.Added(entry.target.user_key, entry.target.trailer, entry.ref, EntriesWhenFull());
-  }
-  return Status::OK();
+Status TreeOrder::IsThere() {
+  return Status::TryAgain("memtable: the key is there with the same sequence number");
+}
+
+void TreeOrder::Index(const KeyTree::Addition& entry) {
+  index_.Added(entry.target.user_key, entry.target.trailer, entry.ref, EntriesWhenFull());
 }
 
 Status TreeOrder::AddTogether(std::span<const MemTableEntry> entries) {
@@ -57,7 +51,7 @@ Status TreeOrder::AddTogether(std::span<const MemTableEntry> entries) {
   const size_t n = entries.size();
   bool ascending = true;  // so that no two are the same
   for (size_t i = 0; i < n; i++) {
-    additions[i] = Make(entries[i]);
+    additions[i] = Make(entries[i].seq, entries[i].type, entries[i].key, entries[i].value);
     ascending =
         ascending && (i == 0 || additions[i].target.trailer > additions[i - 1].target.trailer);
   }

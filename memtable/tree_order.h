@@ -31,7 +31,9 @@ class TreeOrder {
   TreeOrder& operator=(const TreeOrder&) = delete;
 
   // TryAgain, with nothing changed, when the internal key is there. Throws std::bad_alloc.
-  Status Add(const MemTableEntry& entry) { return Link(Make(entry)); }
+  Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value) {
+    return Link(Make(seq, type, key, value));
+  }
   // At most KeyTree::kTogether; others than the one that failed may be in.
   Status AddTogether(std::span<const MemTableEntry> entries);
 
@@ -50,13 +52,21 @@ class TreeOrder {
 
  private:
   // In the arena, and nowhere else so far.
-  KeyTree::Addition Make(const MemTableEntry& entry) {
-    const EntryArena::Piece piece = arena_->Allocate(MemEntry::BytesFor(entry.key, entry.value));
-    const uint64_t trailer = PackSequenceAndType(entry.seq, entry.type);
-    MemEntry::Write(piece.data, entry.key, trailer, entry.value);
-    return {tree_.MakeTarget(entry.key, trailer), piece.ref, entry.value.size()};
+  KeyTree::Addition Make(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value) {
+    const EntryArena::Piece piece = arena_->Allocate(MemEntry::BytesFor(key, value));
+    const uint64_t trailer = PackSequenceAndType(seq, type);
+    MemEntry::Write(piece.data, key, trailer, value);
+    return {tree_.MakeTarget(key, trailer), piece.ref, value.size()};
   }
-  Status Link(const KeyTree::Addition& entry);
+  Status Link(const KeyTree::Addition& entry) {
+    if (!tree_.Insert(entry.target, entry.ref, entry.value_bytes)) [[unlikely]] {
+      return IsThere();
+    }
+    if (indexed_ && index_.InUse()) Index(entry);
+    return Status::OK();
+  }
+  static Status IsThere();
+  void Index(const KeyTree::Addition& entry);
   // How many entries there will be when the table is full, as far as one can tell.
   [[nodiscard]] uint64_t EntriesWhenFull() const;
   bool GetOlder(const Slice& internal_key, PointLookup* lookup) const;

@@ -12,6 +12,7 @@
 #include "varve/comparator.h"
 #include "varve/db.h"
 
+#include "db/write/record_encoder.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
@@ -80,36 +81,13 @@ uint32_t FlagsOf(const std::string& rep) {
   return flags;
 }
 
-// The tag of a record of a column family other than the default one.
-ValueType FamilyTag(ValueType type) {
-  switch (type) {
-    case kTypeValue:
-      return kTypeColumnFamilyValue;
-    case kTypeDeletion:
-      return kTypeColumnFamilyDeletion;
-    case kTypeSingleDeletion:
-      return kTypeColumnFamilySingleDeletion;
-    case kTypeRangeDeletion:
-      return kTypeColumnFamilyRangeDeletion;
-    case kTypeMerge:
-      return kTypeColumnFamilyMerge;
-    default:
-      return kTypeMax;
-  }
-}
-
-bool HasValue(ValueType type) {
-  return type == kTypeValue || type == kTypeMerge || type == kTypeRangeDeletion;
-}
-
 size_t TotalSize(const SliceParts& parts) {
   size_t total = 0;
   for (int i = 0; i < parts.num_parts; i++) total += parts.parts[i].size();
   return total;
 }
 
-void AppendPrefixed(std::string* dst, size_t total, const SliceParts& parts) {
-  PutVarint32(dst, static_cast<uint32_t>(total));
+void AppendAll(std::string* dst, const SliceParts& parts) {
   for (int i = 0; i < parts.num_parts; i++) {
     dst->append(parts.parts[i].data(), parts.parts[i].size());
   }
@@ -233,15 +211,11 @@ uint32_t WriteBatch::Count() const {
 
 Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
                                      const SliceParts& key, const SliceParts& value) {
-  constexpr size_t kPartMax = std::numeric_limits<uint32_t>::max();
   std::string& rep = batch->rep_;
-  const bool has_value = HasValue(type);
+  const bool has_value = RecordHasValue(type);
   const size_t key_bytes = TotalSize(key);
   const size_t value_bytes = has_value ? TotalSize(value) : 0;
-  if (key_bytes > kPartMax) return Status::InvalidArgument("write batch: a key of 4 GiB or more");
-  if (value_bytes > kPartMax) {
-    return Status::InvalidArgument("write batch: a value of 4 GiB or more");
-  }
+  VARVE_RETURN_IF_ERROR(CheckRecordSizes(key_bytes, value_bytes));
   const bool counted = type != kTypeLogData;
   const uint32_t count = Count(*batch);
   if (rep.size() < kBatchHeaderBytes) {
@@ -253,22 +227,23 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t
   if (batch->protection_ != nullptr && !batch->protection_->size_is_valid) {
     return Status::InvalidArgument("write batch: protection_bytes_per_key must be 0 or 8");
   }
-  const size_t record_bytes = 1 + (column_family != 0 ? VarintLength(column_family) : 0) +
-                              VarintLength(key_bytes) + key_bytes +
-                              (has_value ? VarintLength(value_bytes) + value_bytes : 0);
+  char start[kRecordStartMax];
+  const char* const start_end =
+      EncodeRecordStart(start, type, column_family, static_cast<uint32_t>(key_bytes));
+  const auto start_bytes = static_cast<size_t>(start_end - start);
+  const size_t record_bytes =
+      start_bytes + key_bytes + (has_value ? VarintLength(value_bytes) + value_bytes : 0);
   if (batch->max_bytes_ != 0 && rep.size() + record_bytes > batch->max_bytes_) {
     return Status::MemoryLimit("write batch: would grow beyond max_bytes");
   }
   const size_t needed = rep.size() + record_bytes;
   if (needed > rep.capacity()) rep.reserve(std::max(needed, 2 * rep.capacity()));
-  if (column_family == 0) {
-    rep.push_back(static_cast<char>(type));
-  } else {
-    rep.push_back(static_cast<char>(FamilyTag(type)));
-    PutVarint32(&rep, column_family);
+  rep.append(start, start_bytes);
+  AppendAll(&rep, key);
+  if (has_value) {
+    PutVarint32(&rep, static_cast<uint32_t>(value_bytes));
+    AppendAll(&rep, value);
   }
-  AppendPrefixed(&rep, key_bytes, key);
-  if (has_value) AppendPrefixed(&rep, value_bytes, value);
   if (counted) SetCount(batch, count + 1);
   // Not concurrent with other calls; the atomic is for const ones.
   batch->content_flags_.store(batch->content_flags_.load(std::memory_order_relaxed) | FlagOf(type),

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The bytes of one record (FORMAT.md), as they are put together for a batch and for a write of one
+// update alone.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "varve/status.h"
+
+#include "util/coding/varint.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// Whether a second string follows the key.
+inline bool RecordHasValue(ValueType type) {
+  return type == kTypeValue || type == kTypeMerge || type == kTypeRangeDeletion;
+}
+
+inline Status CheckRecordSizes(size_t key_bytes, size_t value_bytes) {
+  constexpr size_t kPartMax = std::numeric_limits<uint32_t>::max();
+  if (key_bytes > kPartMax) return Status::InvalidArgument("write batch: a key of 4 GiB or more");
+  if (value_bytes > kPartMax) {
+    return Status::InvalidArgument("write batch: a value of 4 GiB or more");
+  }
+  return Status::OK();
+}
+
+// The tag of a record of a column family other than the default one.
+inline ValueType FamilyTag(ValueType type) {
+  switch (type) {
+    case kTypeValue:
+      return kTypeColumnFamilyValue;
+    case kTypeDeletion:
+      return kTypeColumnFamilyDeletion;
+    case kTypeSingleDeletion:
+      return kTypeColumnFamilySingleDeletion;
+    case kTypeRangeDeletion:
+      return kTypeColumnFamilyRangeDeletion;
+    case kTypeMerge:
+      return kTypeColumnFamilyMerge;
+    default:
+      return kTypeMax;
+  }
+}
+
+constexpr size_t kRecordStartMax = 1 + 2 * kMaxVarint32Length;
+
+// What precedes the key: the tag, the family if it is not the default one, the key's length. `dst`
+// has room for kRecordStartMax bytes; returns where the key goes.
+inline char* EncodeRecordStart(char* dst, ValueType type, uint32_t column_family,
+                               uint32_t key_bytes) {
+  if (column_family == 0) {
+    *dst++ = static_cast<char>(type);
+  } else {
+    *dst++ = static_cast<char>(FamilyTag(type));
+    dst = EncodeVarint32(dst, column_family);
+  }
+  return EncodeVarint32(dst, key_bytes);
+}
+
+}  // namespace varve

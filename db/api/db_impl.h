@@ -165,6 +165,11 @@ class DbImpl final : public DB {
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;
   Status CheckHandle(ColumnFamilyHandle* handle) const;
+  // One update, whose value goes from the caller into the log and the memtable.
+  Status WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
+                  const Slice& key, const Slice& value);
+  // Every write: checks it, waits out what holds writes back, commits it.
+  Status Submit(const WriteOptions& options, WriteRequest* request, UserWriteCallback* callback);
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, SequenceNumber seq,
                 const Slice& key, PinnableSlice* value) const;
   // For one key; the super-version is pinned already.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Writing: each call becomes a checked batch on the commit path.
-
-#include <memory>
+// Writing: each call becomes a checked request on the commit path.
 
 #include "db/api/db_impl.h"
 #include "db/background/write_admission.h"
 #include "db/write/batch_inserter.h"
+#include "db/write/record_encoder.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/statistics.h"
@@ -19,45 +18,6 @@ Status NoTimestamps(const char* call) {
   return Status::NotSupported(std::string(call) +
                               " with a timestamp: user timestamps do not exist yet");
 }
-
-// The batch of a call that writes one record: the thread's own, whose memory is used again, unless
-// the thread is in such a call already (a callback may write to another database), or the record
-// is to carry a checksum.
-class SingleRecordBatch {
- public:
-  explicit SingleRecordBatch(size_t protection_bytes_per_key) : own_(Own()) {
-    if (own_.in_use || protection_bytes_per_key != 0) {
-      spare_ = std::make_unique<WriteBatch>(0, 0, protection_bytes_per_key, 0);
-    } else {
-      own_.in_use = true;
-      own_.batch.Clear();
-    }
-  }
-  ~SingleRecordBatch() {
-    if (spare_ != nullptr) return;
-    own_.in_use = false;
-    constexpr size_t kKeptBytesMax = 64 << 10;
-    if (own_.batch.GetDataSize() > kKeptBytesMax) own_.batch = WriteBatch();
-  }
-  SingleRecordBatch(const SingleRecordBatch&) = delete;
-  SingleRecordBatch& operator=(const SingleRecordBatch&) = delete;
-
-  WriteBatch* get() { return spare_ != nullptr ? spare_.get() : &own_.batch; }
-  WriteBatch* operator->() { return get(); }
-
- private:
-  struct OfThread {
-    WriteBatch batch;
-    bool in_use = false;
-  };
-  static OfThread& Own() {
-    thread_local OfThread own;
-    return own;
-  }
-
-  OfThread& own_;
-  std::unique_ptr<WriteBatch> spare_;
-};
 
 Status CheckWriteOptions(const WriteOptions& options, const DBOptions& db) {
   if (options.sync && options.disableWAL) {
@@ -90,6 +50,12 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* updates) {
 Status DbImpl::WriteWithCallback(const WriteOptions& options, WriteBatch* updates,
                                  UserWriteCallback* callback) {
   if (updates == nullptr) return Status::InvalidArgument("write: the batch is null");
+  WriteRequest request(updates);
+  return Submit(options, &request, callback);
+}
+
+Status DbImpl::Submit(const WriteOptions& options, WriteRequest* request,
+                      UserWriteCallback* callback) {
   Engine& e = *engine_;
   Status s = CheckWritable();
   if (s.ok()) s = CheckWriteOptions(options, e.options);
@@ -100,20 +66,19 @@ Status DbImpl::WriteWithCallback(const WriteOptions& options, WriteBatch* update
   StopWatch watch(e.clock, e.statistics, DB_WRITE);
   BatchCheckOptions check;
   check.ignore_missing_families = options.ignore_missing_column_families;
-  if (options.protection_bytes_per_key != 0) s = WriteBatchInternal::Protect(updates);
-  if (s.ok()) s = updates->VerifyChecksum();
-  if (s.ok()) s = CheckBatch(updates->Data(), &e.families, check);
-  if (s.ok() && options.low_pri)
-    s = e.admission->YieldToCompaction(options, updates->GetDataSize());
-  if (s.ok()) s = e.admission->Admit(options, updates->GetDataSize());
+  if (options.protection_bytes_per_key != 0) s = request->Protect();
+  if (s.ok()) s = request->VerifyChecksum();
+  if (s.ok()) s = CheckRequest(*request, &e.families, check);
+  if (s.ok() && options.low_pri) s = e.admission->YieldToCompaction(options, request->bytes());
+  if (s.ok()) s = e.admission->Admit(options, request->bytes());
   if (!s.ok()) return s;
-  e.admission->ChargeLog(options, updates->GetDataSize());
+  e.admission->ChargeLog(options, request->bytes());
   // Waiting may have taken long: what is logged and inserted is what was added.
-  s = updates->VerifyChecksum();
+  s = request->VerifyChecksum();
   if (!s.ok()) return s;
   RecordTick(e.statistics, WRITE_DONE_BY_SELF);
   if (!options.disableWAL) RecordTick(e.statistics, WRITE_WITH_WAL);
-  return e.commit->Commit(options, updates, callback);
+  return e.commit->Commit(options, request, callback);
 }
 
 // A batch knows ids only: another database's handle would reach the family of the same id here.
@@ -123,12 +88,25 @@ Status DbImpl::CheckHandle(ColumnFamilyHandle* handle) const {
   return s;
 }
 
+Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
+                        const Slice& key, const Slice& value) {
+  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
+  const BatchRecord update{type, handle->GetID(), key, value};
+  if (options.protection_bytes_per_key != 0) [[unlikely]] {
+    // Only a batch has checksums.
+    WriteBatch batch(0, 0, options.protection_bytes_per_key, 0);
+    VARVE_RETURN_IF_ERROR(WriteBatchInternal::AddRecord(
+        &batch, type, update.column_family, SliceParts(&key, 1), SliceParts(&value, 1)));
+    return Write(options, &batch);
+  }
+  VARVE_RETURN_IF_ERROR(CheckRecordSizes(key.size(), value.size()));
+  WriteRequest request(update);
+  return Submit(options, &request, nullptr);
+}
+
 Status DbImpl::Put(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                    const Slice& value) {
-  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
-  SingleRecordBatch batch(options.protection_bytes_per_key);
-  Status s = batch->Put(handle, key, value);
-  return s.ok() ? Write(options, batch.get()) : s;
+  return WriteOne(options, handle, kTypeValue, key, value);
 }
 
 Status DbImpl::Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&,
@@ -137,10 +115,7 @@ Status DbImpl::Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const
 }
 
 Status DbImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key) {
-  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
-  SingleRecordBatch batch(options.protection_bytes_per_key);
-  Status s = batch->Delete(handle, key);
-  return s.ok() ? Write(options, batch.get()) : s;
+  return WriteOne(options, handle, kTypeDeletion, key, Slice());
 }
 
 Status DbImpl::Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) {
@@ -149,10 +124,7 @@ Status DbImpl::Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&, co
 
 Status DbImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* handle,
                             const Slice& key) {
-  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
-  SingleRecordBatch batch(options.protection_bytes_per_key);
-  Status s = batch->SingleDelete(handle, key);
-  return s.ok() ? Write(options, batch.get()) : s;
+  return WriteOne(options, handle, kTypeSingleDeletion, key, Slice());
 }
 
 Status DbImpl::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) {
@@ -161,10 +133,7 @@ Status DbImpl::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slic
 
 Status DbImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* handle,
                            const Slice& begin, const Slice& end) {
-  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
-  SingleRecordBatch batch(options.protection_bytes_per_key);
-  Status s = batch->DeleteRange(handle, begin, end);
-  return s.ok() ? Write(options, batch.get()) : s;
+  return WriteOne(options, handle, kTypeRangeDeletion, begin, end);
 }
 
 Status DbImpl::DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&,

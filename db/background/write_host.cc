@@ -37,17 +37,17 @@ Status WriteHost::SyncLog(const wal::LogPlace& place) {
   return e.logs->SyncTo(place);
 }
 
-Status WriteHost::Insert(const Slice& rep, SequenceNumber sequence) {
+Status WriteHost::Insert(const WriteRequest& request, SequenceNumber sequence) {
   Engine& e = *engine_;
   BatchInsertResult result;
-  Status s = InsertBatch(rep, sequence, &e.families, &result);
+  Status s = InsertRequest(request, sequence, &e.families, &result);
   if (e.families.TakeFullFlag() || e.write_buffer_manager->ShouldFlush() ||
       e.write_buffer_manager->ShouldStall()) {
     e.attention.store(true, std::memory_order_release);
   }
   RecordTick(e.statistics, NUMBER_KEYS_WRITTEN, result.inserted);
-  RecordTick(e.statistics, BYTES_WRITTEN, rep.size());
-  RecordInHistogram(e.statistics, BYTES_PER_WRITE, rep.size());
+  RecordTick(e.statistics, BYTES_WRITTEN, request.bytes());
+  RecordInHistogram(e.statistics, BYTES_PER_WRITE, request.bytes());
   return s;
 }
 

@@ -16,7 +16,7 @@ class WriteHost final : public CommitHost {
   Status Refusal() override;
   Status ReserveLog(size_t bytes, wal::LogPlace* place) override;
   Status SyncLog(const wal::LogPlace& place) override;
-  Status Insert(const Slice& rep, SequenceNumber sequence) override;
+  Status Insert(const WriteRequest& request, SequenceNumber sequence) override;
   void Publish(SequenceNumber sequence) override { engine_->versions->set_last_sequence(sequence); }
   void OnCommitError(const Status& status, bool in_log) override;
 

@@ -22,8 +22,10 @@ IOStatus BufferedLog::Reserve(size_t bytes, LogPlace* place) {
   return IOStatus::OK();
 }
 
-void BufferedLog::Fill(const LogPlace& place, const Slice& record) {
-  std::string bytes(record.data(), record.size());
+void BufferedLog::Fill(const LogPlace& place, const Slice& head, const Slice& tail) {
+  std::string bytes;
+  bytes.reserve(head.size() + tail.size());
+  bytes.append(head.data(), head.size()).append(tail.data(), tail.size());
   MutexLock lock(&mu_);
   Pending& pending = queue_[place.ticket - first_ticket_];
   pending.bytes = std::move(bytes);

@@ -22,7 +22,8 @@ class BufferedLog final : public CommitLog {
   ~BufferedLog() override;
 
   IOStatus Reserve(size_t bytes, LogPlace* place) override;
-  void Fill(const LogPlace& place, const Slice& record) override;
+  using CommitLog::Fill;
+  void Fill(const LogPlace& place, const Slice& head, const Slice& tail) override;
   IOStatus WaitWhole(const LogPlace& place) override;
   IOStatus Flush() override;
   IOStatus Sync(bool use_fsync) override;

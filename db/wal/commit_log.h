@@ -34,9 +34,10 @@ class CommitLog {
 
   // A place for a record of `bytes` bytes. Every place reserved must be filled: others wait for it.
   virtual IOStatus Reserve(size_t bytes, LogPlace* place) = 0;
-  // Writes the record, of just the size reserved, into its place; the bytes are the caller's again
-  // afterwards. Waits for no other writer.
-  virtual void Fill(const LogPlace& place, const Slice& record) = 0;
+  // Writes a record, of just the size reserved, into its place: `head`, and `tail` right behind it.
+  // The bytes are the caller's again afterwards. Waits for no other writer.
+  virtual void Fill(const LogPlace& place, const Slice& head, const Slice& tail) = 0;
+  void Fill(const LogPlace& place, const Slice& record) { Fill(place, record, Slice()); }
   // Returns when the record and all before it are with the operating system, and so outlive the
   // process (with manual_wal_flush: when they are in the buffer, in order).
   virtual IOStatus WaitWhole(const LogPlace& place) = 0;

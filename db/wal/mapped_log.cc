@@ -41,6 +41,13 @@ void KeepStoreOrder() {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
+// Copies the first n bytes of `part`, and takes them from it.
+void MoveFront(Slice* part, size_t n, char* to) {
+  if (n == 0) return;
+  std::memcpy(to, part->data(), n);
+  part->remove_prefix(n);
+}
+
 struct Header {
   char* at = nullptr;
   size_t payload = 0;
@@ -146,23 +153,22 @@ void MappedLog::LeaveSegments(uint64_t start, uint64_t ticket) {
   }
 }
 
-void MappedLog::Fill(const LogPlace& place, const Slice& record) {
+void MappedLog::Fill(const LogPlace& place, const Slice& head, const Slice& tail) {
   Slot& slot = SlotOf(place.ticket);
   // A log that lost something is not written to any more; the frontier moves, so that all who wait
   // learn of it.
   if (state_.load(std::memory_order_acquire) != kBroken) [[likely]]
-    Store(slot, record);
+    Store(slot, head, tail);
   slot.filled.store(place.ticket, std::memory_order_seq_cst);
   AdvanceFrontier();
 }
 
 // Payloads first, then the headers, the first fragment's last of all: until then the place begins
 // with zeros, which is where a reader stops.
-void MappedLog::Store(const Slot& slot, const Slice& record) const {
+void MappedLog::Store(const Slot& slot, Slice head, Slice tail) const {
   const LogSegment* segment = slot.segment;
   uint64_t offset = slot.offset;
-  const char* data = record.data();
-  size_t left = record.size();
+  size_t left = head.size() + tail.size();
   Header first;
   do {
     if (offset >= segment->end()) segment = segment->next;
@@ -170,9 +176,13 @@ void MappedLog::Store(const Slot& slot, const Slice& record) const {
     header.at = segment->base + (offset - segment->begin);
     header.payload = std::min<size_t>(left, kBlockBytes - offset % kBlockBytes - kHeaderBytes);
     const RecordType type = FragmentType(first.at == nullptr, header.payload == left);
-    if (header.payload > 0) std::memcpy(header.at + kHeaderBytes, data, header.payload);
+    char* const payload = header.at + kHeaderBytes;
+    const size_t of_head = std::min(head.size(), header.payload);
+    MoveFront(&head, of_head, payload);
+    MoveFront(&tail, header.payload - of_head, payload + of_head);
     char bytes[sizeof(header.bits)] = {};
-    const uint32_t crc = crc32c::Extend(type_crc_[type], data, header.payload);
+    // Of the copy, which is in one piece.
+    const uint32_t crc = crc32c::Extend(type_crc_[type], payload, header.payload);
     EncodeFixed32(bytes, crc32c::Mask(crc));
     EncodeFixed16(bytes + 4, static_cast<uint16_t>(header.payload));
     bytes[6] = static_cast<char>(type);
@@ -182,7 +192,6 @@ void MappedLog::Store(const Slot& slot, const Slice& record) const {
     } else {
       StoreHeader(header);
     }
-    data += header.payload;
     left -= header.payload;
     offset += kHeaderBytes + header.payload;
   } while (left > 0);

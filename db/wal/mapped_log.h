@@ -32,7 +32,8 @@ class MappedLog final : public CommitLog {
   ~MappedLog() override;
 
   IOStatus Reserve(size_t bytes, LogPlace* place) override;
-  void Fill(const LogPlace& place, const Slice& record) override;
+  using CommitLog::Fill;
+  void Fill(const LogPlace& place, const Slice& head, const Slice& tail) override;
   IOStatus WaitWhole(const LogPlace& place) override;
   IOStatus Flush() override { return CheckUsable(); }
   IOStatus Sync(bool use_fsync) override;
@@ -64,7 +65,7 @@ class MappedLog final : public CommitLog {
   Slot& SlotOf(uint64_t ticket) { return slots_[ticket % kPlacesMax]; }
   IOStatus GrowTo(uint64_t end);
   void LeaveSegments(uint64_t start, uint64_t ticket);
-  void Store(const Slot& slot, const Slice& record) const;
+  void Store(const Slot& slot, Slice head, Slice tail) const;
   void AdvanceFrontier();
   void WakeThrough(uint64_t from, uint64_t to);
   void SleepUntil(uint64_t ticket);

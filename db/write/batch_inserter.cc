@@ -46,6 +46,19 @@ Status CheckType(ValueType type) {
   }
 }
 
+Status CheckMissing(uint32_t family, const BatchCheckOptions& options) {
+  if (options.ignore_missing_families) return Status::OK();
+  return Status::InvalidArgument("write batch: no column family has the id " +
+                                 std::to_string(family));
+}
+
+Status CheckRange(const BatchRecord& record, const Comparator* comparator) {
+  if (comparator->Compare(record.key, record.value) > 0) {
+    return Status::InvalidArgument("write batch: a DeleteRange whose end is before its begin");
+  }
+  return Status::OK();
+}
+
 // Entries that wait hold at most about this much, so that a full memtable is noticed in time.
 constexpr size_t kBytesTogether = 8 << 10;
 
@@ -66,17 +79,20 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
       known = true;
       family = record.column_family;
       comparator = resolver->ComparatorOf(family);
-      if (comparator == nullptr && !options.ignore_missing_families) {
-        return Status::InvalidArgument("write batch: no column family has the id " +
-                                       std::to_string(family));
-      }
+      if (comparator == nullptr) VARVE_RETURN_IF_ERROR(CheckMissing(family, options));
     }
-    if (record.type == kTypeRangeDeletion && comparator != nullptr &&
-        comparator->Compare(record.key, record.value) > 0) {
-      return Status::InvalidArgument("write batch: a DeleteRange whose end is before its begin");
+    if (record.type == kTypeRangeDeletion && comparator != nullptr) {
+      VARVE_RETURN_IF_ERROR(CheckRange(record, comparator));
     }
   }
   return reader.status();
+}
+
+Status CheckUpdate(const BatchRecord& update, MemTableResolver* resolver,
+                   const BatchCheckOptions& options) {
+  const Comparator* const comparator = resolver->ComparatorOf(update.column_family);
+  if (comparator == nullptr) return CheckMissing(update.column_family, options);
+  return update.type == kTypeRangeDeletion ? CheckRange(update, comparator) : Status::OK();
 }
 
 Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
@@ -130,6 +146,17 @@ Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* 
   Status flushed = inserter.Flush();
   result->inserted = inserter.inserted();
   return s.ok() ? flushed : s;
+}
+
+Status InsertUpdate(const BatchRecord& update, SequenceNumber sequence, MemTableResolver* resolver,
+                    BatchInsertResult* result) {
+  result->next_sequence = sequence + 1;
+  result->inserted = 0;
+  MemTable* const mem = resolver->Find(update.column_family);
+  if (mem == nullptr) return Status::OK();
+  VARVE_RETURN_IF_ERROR(mem->Add(sequence, update.type, update.key, update.value));
+  result->inserted = 1;
+  return Status::OK();
 }
 
 }  // namespace varve

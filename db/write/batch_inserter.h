@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Checks a batch against the open column families, and puts its records into their memtables.
+// Checks what is to be written against the open column families, and puts it into their memtables.
 
 #include <cstdint>
 #include <type_traits>
 
 #include "db/column_family/memtable_resolver.h"
 #include "db/write/batch_reader.h"
+#include "db/write/write_request.h"
 #include "memtable/memtable.h"
 
 namespace varve {
-
-class WriteBatch;
 
 struct BatchCheckOptions {
   bool ignore_missing_families = false;
@@ -21,6 +20,16 @@ struct BatchCheckOptions {
 // Everything that could make the insertion fail, found before anything is logged: structure, count,
 // unknown families (unless ignored), reversed ranges, records of features that are not supported.
 Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheckOptions& options);
+// The same for one update.
+Status CheckUpdate(const BatchRecord& update, MemTableResolver* resolver,
+                   const BatchCheckOptions& options);
+// The same for a request. The record of one update is not taken apart.
+inline Status CheckRequest(const WriteRequest& request, MemTableResolver* resolver,
+                           const BatchCheckOptions& options) {
+  const BatchRecord* const update = request.update();
+  return update == nullptr ? CheckBatch(request.head(), resolver, options)
+                           : CheckUpdate(*update, resolver, options);
+}
 
 struct BatchInsertResult {
   SequenceNumber next_sequence = 0;  // one past the batch's last
@@ -63,5 +72,15 @@ class BatchInserter {
 // (they still consume a sequence); nothing else is.
 Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* resolver,
                    BatchInsertResult* result);
+// The same for one update that is written now, not replayed.
+Status InsertUpdate(const BatchRecord& update, SequenceNumber sequence, MemTableResolver* resolver,
+                    BatchInsertResult* result);
+// The same for a request.
+inline Status InsertRequest(const WriteRequest& request, SequenceNumber sequence,
+                            MemTableResolver* resolver, BatchInsertResult* result) {
+  const BatchRecord* const update = request.update();
+  return update == nullptr ? InsertBatch(request.head(), sequence, resolver, result)
+                           : InsertUpdate(*update, sequence, resolver, result);
+}
 
 }  // namespace varve

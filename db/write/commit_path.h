@@ -11,9 +11,9 @@
 #include "varve/status.h"
 #include "varve/types.h"
 #include "varve/user_write_callback.h"
-#include "varve/write_batch.h"
 
 #include "db/wal/commit_log.h"
+#include "db/write/write_request.h"
 
 namespace varve {
 
@@ -35,8 +35,8 @@ class CommitHost {
   virtual Status ReserveLog(size_t bytes, wal::LogPlace* place) = 0;
   // Makes durable what is in the log up to this place. Any thread.
   virtual Status SyncLog(const wal::LogPlace& place) = 0;
-  // Applies a batch to the memtables with the sequences from `sequence` on. Any thread.
-  virtual Status Insert(const Slice& rep, SequenceNumber sequence) = 0;
+  // Applies the updates to the memtables with the sequences from `sequence` on. Any thread.
+  virtual Status Insert(const WriteRequest& request, SequenceNumber sequence) = 0;
   // Makes everything up to `sequence` visible to readers. Never called with a smaller one.
   virtual void Publish(SequenceNumber sequence) = 0;
   // A log append or an insertion failed: the database decides what still works, and refuses writes
@@ -55,20 +55,17 @@ struct CommitOptions {
   bool insert_one_at_a_time = false;  // for memtables that take one writer only
 };
 
-// Commits batches in one order; the order of the log is the order of sequences.
+// Commits requests in one order; the order of the log is the order of sequences.
 //
 // Thread safety: every method from any thread.
 class CommitPath {
  public:
   virtual ~CommitPath() = default;
-  // The batch has been checked (CheckBatch). On OK it is in the log (unless disableWAL), inserted
-  // and, in ordered mode, visible. After a failure it is whole or absent: absent until the database
-  // is reopened, which may find it in the log. The callback may be null.
-  virtual Status Commit(const WriteOptions& options, WriteBatch* batch,
+  // The request has been checked (CheckRequest). On OK it is in the log (unless disableWAL),
+  // inserted and, in ordered mode, visible. After a failure it is whole or absent: absent until the
+  // database is reopened, which may find it in the log. The callback may be null.
+  virtual Status Commit(const WriteOptions& options, WriteRequest* request,
                         UserWriteCallback* callback) = 0;
-  Status Commit(const WriteOptions& options, WriteBatch* batch) {
-    return Commit(options, batch, nullptr);
-  }
 
   // The newest sequence given out. Without order, a read at it sees every write that has returned
   // OK. From an insertion that failed on, it is the last sequence before that batch: no read shows

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <thread>
 
-#include "db/write/write_batch_internal.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -29,24 +28,24 @@ RingCommitPath::RingCommitPath(const CommitOptions& options, CommitHost* host,
       newest_(last_sequence),
       visible_(last_sequence) {}
 
-Status RingCommitPath::Commit(const WriteOptions& options, WriteBatch* batch,
+Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request,
                               UserWriteCallback* callback) {
   Reservation reservation;
-  VARVE_RETURN_IF_ERROR(Reserve(options, batch, &reservation));
+  VARVE_RETURN_IF_ERROR(Reserve(options, request, &reservation));
   CommitRing::Outcome outcome = CommitRing::Outcome::kVisible;
-  Status s = LogAndInsert(options, *batch, reservation, callback, &outcome);
+  Status s = LogAndInsert(options, *request, reservation, callback, &outcome);
   ring_.Complete(reservation.ticket, outcome);
   return s.ok() ? Finish(reservation.ticket, reservation.sequence) : s;
 }
 
-Status RingCommitPath::Reserve(const WriteOptions& options, WriteBatch* batch,
+Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* request,
                                Reservation* reservation) {
   for (int attempt = 0;; attempt++) {
     lock_.Lock();
     const bool closed = closed_;
     const bool refused = !closed && host_->Refuses();
     if (!closed && !refused && ring_.HasRoom()) [[likely]] {
-      Status s = ReserveLocked(options, batch, reservation);
+      Status s = ReserveLocked(options, request, reservation);
       lock_.Unlock();
       if (!s.ok()) host_->OnCommitError(s, /*in_log=*/true);
       return s;
@@ -64,29 +63,31 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteBatch* batch,
   }
 }
 
-Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteBatch* batch,
+Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* request,
                                      Reservation* reservation) {
-  const size_t bytes = batch->GetDataSize();
+  const size_t bytes = request->bytes();
   if (!options.disableWAL) VARVE_RETURN_IF_ERROR(host_->ReserveLog(bytes, &reservation->place));
   const SequenceNumber before = newest_.load(std::memory_order_relaxed);
-  const SequenceNumber last = before + WriteBatchInternal::Count(*batch);
+  const SequenceNumber last = before + request->count();
   reservation->sequence = before + 1;
   reservation->ticket = ring_.Take(last);
   newest_.store(last, std::memory_order_release);
-  WriteBatchInternal::SetSequence(batch, before + 1);
+  request->SetSequence(before + 1);
   if (!options.disableWAL && bytes <= kBytesCopiedUnderLock) {
-    reservation->place.log->Fill(reservation->place, batch->Data());
+    reservation->place.log->Fill(reservation->place, request->head(), request->tail());
     reservation->filled = true;
   }
   return Status::OK();
 }
 
 // In the log before in a memtable: of a write that the log has not, nothing is ever seen.
-Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteBatch& batch,
+Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequest& request,
                                     const Reservation& reservation, UserWriteCallback* callback,
                                     CommitRing::Outcome* outcome) {
   const wal::LogPlace& place = reservation.place;
-  if (!options.disableWAL && !reservation.filled) place.log->Fill(place, batch.Data());
+  if (!options.disableWAL && !reservation.filled) {
+    place.log->Fill(place, request.head(), request.tail());
+  }
   if (callback != nullptr) [&]() noexcept { callback->OnWriteEnqueued(); }();
   if (!options.disableWAL) {
     Status s = place.log->WaitWhole(place);
@@ -97,7 +98,7 @@ Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteBatc
     }
     if (callback != nullptr) [&]() noexcept { callback->OnWalWriteFinish(); }();
   }
-  Status s = Insert(batch, reservation.sequence);
+  Status s = Insert(request, reservation.sequence);
   if (!s.ok()) {
     *outcome = CommitRing::Outcome::kHidden;  // half of it may be in
     EndGoodBefore(reservation.sequence);
@@ -107,11 +108,11 @@ Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteBatc
 }
 
 // A checked batch is checked once more: what the log has must be what is read.
-Status RingCommitPath::Insert(const WriteBatch& batch, SequenceNumber sequence) {
-  VARVE_RETURN_IF_ERROR(batch.VerifyChecksum());
-  if (!insert_one_at_a_time_) return host_->Insert(batch.Data(), sequence);
+Status RingCommitPath::Insert(const WriteRequest& request, SequenceNumber sequence) {
+  VARVE_RETURN_IF_ERROR(request.VerifyChecksum());
+  if (!insert_one_at_a_time_) return host_->Insert(request, sequence);
   MutexLock lock(&insert_mu_);
-  return host_->Insert(batch.Data(), sequence);
+  return host_->Insert(request, sequence);
 }
 
 void RingCommitPath::EndGoodBefore(SequenceNumber sequence) {

@@ -20,8 +20,8 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
  public:
   RingCommitPath(const CommitOptions& options, CommitHost* host, SequenceNumber last_sequence);
 
-  using CommitPath::Commit;
-  Status Commit(const WriteOptions& options, WriteBatch* batch, UserWriteCallback* callback) final;
+  Status Commit(const WriteOptions& options, WriteRequest* request,
+                UserWriteCallback* callback) final;
   void EnterExclusive() final;
   bool EnterExclusiveWithin(uint64_t micros) final;
   void ExitExclusive() final;
@@ -52,14 +52,14 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   };
 
   void Publish(SequenceNumber sequence) override;
-  Status Reserve(const WriteOptions& options, WriteBatch* batch, Reservation* reservation);
+  Status Reserve(const WriteOptions& options, WriteRequest* request, Reservation* reservation);
   // Nothing but numbers is touched under the lock, and a small record copied.
-  Status ReserveLocked(const WriteOptions& options, WriteBatch* batch, Reservation* reservation)
+  Status ReserveLocked(const WriteOptions& options, WriteRequest* request, Reservation* reservation)
       VARVE_REQUIRES(lock_);
-  Status LogAndInsert(const WriteOptions& options, const WriteBatch& batch,
+  Status LogAndInsert(const WriteOptions& options, const WriteRequest& request,
                       const Reservation& reservation, UserWriteCallback* callback,
                       CommitRing::Outcome* outcome);
-  Status Insert(const WriteBatch& batch, SequenceNumber sequence);
+  Status Insert(const WriteRequest& request, SequenceNumber sequence);
   void EndGoodBefore(SequenceNumber sequence);
   Status WaitAtGate(const WriteOptions& options);
   void CloseGate() VARVE_REQUIRES(gate_mu_);

@@ -37,6 +37,7 @@ class WriteBatchInternal {
   // Takes over `rep`; it is checked when it is used.
   static void SetContents(WriteBatch* batch, const Slice& rep);
 
+  static bool HasChecksums(const WriteBatch& batch) { return batch.protection_ != nullptr; }
   // Notes checksums of all records, unless the batch has them already.
   static Status Protect(WriteBatch* batch);
 

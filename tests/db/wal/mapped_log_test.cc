@@ -67,6 +67,37 @@ TEST(MappedLog, EveryDistanceFromTheEndOfABlock) {
   }
 }
 
+// The border between the two parts lies before, on and behind that between two fragments.
+TEST(MappedLog, ARecordInTwoPartsIsThatOfOnePart) {
+  constexpr size_t kFirst = 100;  // bytes in front of the record under test, header and all
+  constexpr size_t kRoom = wal::kBlockBytes - kFirst - wal::kHeaderBytes;
+  std::mt19937 random(3);
+  const std::string record = RandomRecord(&random, 4 * wal::kBlockBytes);
+  std::vector<std::pair<size_t, size_t>> splits = {{0, 0}, {0, 10}, {10, 0}, {1, 1}, {30, 4000}};
+  for (size_t near = 0; near <= 4; near++) {
+    splits.emplace_back(30, kRoom - 32 + near);  // the record ends about where its block does
+    splits.emplace_back(kRoom - 2 + near, 1000);
+    splits.emplace_back(kRoom - 2 + near, 0);
+    splits.emplace_back(kRoom + wal::kBlockBytes - wal::kHeaderBytes - 2 + near, 40000);
+  }
+  for (const auto& [head, tail] : splits) {
+    SCOPED_TRACE(std::to_string(head) + " and " + std::to_string(tail));
+    const std::vector<std::string> records = {std::string(kFirst - wal::kHeaderBytes, 'a'),
+                                              record.substr(0, head + tail), "end"};
+    MappedLogOnDisk disk;
+    ASSERT_TRUE(disk.Add(records[0]).ok());
+    wal::LogPlace place;
+    ASSERT_TRUE(disk.log->Reserve(head + tail, &place).ok());
+    // From places of their own, so that bytes beyond an end would not be the right ones.
+    const std::string own_head = record.substr(0, head);
+    const std::string own_tail = record.substr(head, tail);
+    disk.log->Fill(place, own_head, own_tail);
+    ASSERT_TRUE(disk.Add(records[2]).ok());
+    ASSERT_TRUE(disk.log->Close().ok());
+    ASSERT_TRUE(disk.Bytes() == LogBytes(records));
+  }
+}
+
 TEST(MappedLog, PlacesMayBeFilledInAnyOrder) {
   std::mt19937 random(7);
   MappedLogOnDisk disk;

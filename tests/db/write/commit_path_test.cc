@@ -11,13 +11,19 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <thread>
 
-#include "db/write/write_batch_internal.h"
 #include "tests/db/write/watching_host.h"
 
 namespace varve {
 namespace {
+
+Status CommitBatch(CommitPath* path, const WriteOptions& options, WriteBatch* batch,
+                   UserWriteCallback* callback = nullptr) {
+  WriteRequest request(batch);
+  return path->Commit(options, &request, callback);
+}
 
 Status CommitPut(CommitPath* path, const WriteOptions& options, const std::string& key,
                  int updates = 1, const std::string& value = "v") {
@@ -26,7 +32,7 @@ Status CommitPut(CommitPath* path, const WriteOptions& options, const std::strin
     const Status s = batch.Put(key, value);
     if (!s.ok()) return s;
   }
-  return path->Commit(options, &batch);
+  return CommitBatch(path, options, &batch);
 }
 
 WriteOptions NoLog() {
@@ -83,7 +89,7 @@ TEST_P(CommitPathTest, OneWriterLogsInsertsAndPublishes) {
   EXPECT_EQ(host_->published(), 47u);
   EXPECT_EQ(path_->NewestSequence(), 47u);
   WriteBatch empty;
-  EXPECT_TRUE(path_->Commit({}, &empty).ok());
+  EXPECT_TRUE(CommitBatch(path_.get(), {}, &empty).ok());
   EXPECT_EQ(host_->published(), 47u);
 }
 
@@ -99,11 +105,17 @@ TEST_P(CommitPathTest, ManyWritersOfAllKindsBecomeOneOrder) {
         WriteBatch batch;
         // Some are copied into the log under the lock, some beside each other.
         const std::string value(i % 5 == 0 ? 3000 : 10, 'v');
-        for (int n = 0; n <= i % 3; n++) {
-          ASSERT_TRUE(batch.Put(std::to_string(t) + "/" + std::to_string(i), value).ok());
+        const std::string key = std::to_string(t) + "/" + std::to_string(i);
+        for (int n = 0; n <= i % 3; n++) ASSERT_TRUE(batch.Put(key, value).ok());
+        // Every other single update comes without a batch.
+        std::optional<WriteRequest> request;
+        if (i % 6 == 0) {
+          request.emplace(BatchRecord{kTypeValue, 0, key, value});
+        } else {
+          request.emplace(&batch);
         }
-        ASSERT_TRUE(path_->Commit(options, &batch).ok());
-        const SequenceNumber last = WriteBatchInternal::Sequence(batch) + batch.Count() - 1;
+        ASSERT_TRUE(path_->Commit(options, &*request, nullptr).ok());
+        const SequenceNumber last = DecodeFixed64(request->head().data()) + request->count() - 1;
         ASSERT_TRUE(host_->Inserted(last)) << "acknowledged, and not there";
         if (ordered()) {
           ASSERT_GE(host_->published(), last);
@@ -328,16 +340,16 @@ TEST_P(CommitPathTest, CallbacksComeInOrder) {
   RecordingCallback logged(host_.get());
   WriteBatch batch;
   ASSERT_TRUE(batch.Put("k", "v").ok());
-  ASSERT_TRUE(path_->Commit({}, &batch, &logged).ok());
+  ASSERT_TRUE(CommitBatch(path_.get(), {}, &batch, &logged).ok());
   EXPECT_EQ(logged.calls, "enqueued;logged;");
   EXPECT_EQ(logged.inserted_before, 0u);
   RecordingCallback unlogged(host_.get());
-  ASSERT_TRUE(path_->Commit(NoLog(), &batch, &unlogged).ok());
+  ASSERT_TRUE(CommitBatch(path_.get(), NoLog(), &batch, &unlogged).ok());
   EXPECT_EQ(unlogged.calls, "enqueued;");
   host_->fail_append = true;
   host_->allow_gaps = true;
   RecordingCallback failed(host_.get());
-  EXPECT_TRUE(path_->Commit({}, &batch, &failed).IsIOError());
+  EXPECT_TRUE(CommitBatch(path_.get(), {}, &batch, &failed).IsIOError());
   EXPECT_EQ(failed.calls, "enqueued;");
 }
 

@@ -47,12 +47,14 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
     records_.emplace_back();
     return IOStatus::OK();
   }
-  void Fill(const wal::LogPlace& place, const Slice& record) override {
+  using wal::CommitLog::Fill;
+  void Fill(const wal::LogPlace& place, const Slice& head, const Slice& tail) override {
+    const std::string record = head.ToString() + tail.ToString();
     EXPECT_EQ(place.bytes, record.size());
     EXPECT_TRUE(CheckBatchStructure(record).ok());
     std::lock_guard<std::mutex> lock(mu_);
     EXPECT_TRUE(records_[place.ticket].empty());
-    records_[place.ticket] = record.ToString();
+    records_[place.ticket] = record;
     changed_.notify_all();
   }
   IOStatus WaitWhole(const wal::LogPlace& place) override {
@@ -71,8 +73,9 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
   uint64_t size() const override { return 0; }
   bool failed() const override { return false; }
 
-  Status Insert(const Slice& rep, SequenceNumber sequence) override {
+  Status Insert(const WriteRequest& request, SequenceNumber sequence) override {
     EXPECT_FALSE(exclusive.load());
+    const std::string rep = request.head().ToString() + request.tail().ToString();
     BatchReader reader(rep);
     EXPECT_EQ(reader.sequence(), sequence);
     BatchRecord record;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What one write brings to the commit path: a record for the log, and the updates in it.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+#include "varve/types.h"
+#include "varve/write_batch.h"
+
+#include "db/write/batch_reader.h"
+#include "db/write/write_batch_internal.h"
+#include "util/coding/fixed.h"
+
+namespace varve {
+
+// The record is that of a batch; or it is that of one update, of which nobody makes a batch: its
+// head, all up to the value, is put together here, and its tail is the value where the caller has
+// it. So a value is copied twice, into the log and into the memtable, however long it is.
+//
+// Thread safety: none. Errors: none; who checks a request is batch_inserter.h.
+class WriteRequest {
+ public:
+  // The batch outlives the request, and no update is added to it meanwhile.
+  explicit WriteRequest(WriteBatch* batch)
+      : batch_(batch),
+        header_(WriteBatchInternal::Rep(batch)->data()),
+        head_(header_, batch->GetDataSize()),
+        count_(WriteBatchInternal::Count(*batch)) {}
+  // One counted update. Its value outlives the request, and CheckRecordSizes allows it.
+  explicit WriteRequest(const BatchRecord& update);
+  WriteRequest(const WriteRequest&) = delete;
+  WriteRequest& operator=(const WriteRequest&) = delete;
+
+  // The record's bytes are these two behind each other.
+  const Slice& head() const { return head_; }
+  const Slice& tail() const { return update_.value; }
+  size_t bytes() const { return head_.size() + update_.value.size(); }
+  uint32_t count() const { return count_; }  // of updates
+  // The only update, or null: then head() is the whole record, and that of a batch.
+  const BatchRecord* update() const { return batch_ == nullptr ? &update_ : nullptr; }
+
+  // Of the first update. A batch without a header has none, and stays as it is.
+  void SetSequence(SequenceNumber sequence) {
+    if (head_.size() >= kBatchHeaderBytes) [[likely]]
+      EncodeFixed64(header_, sequence);
+  }
+  // Gives a batch the checksums that it lacks. Not for one update.
+  Status Protect();
+  // Whether a batch with checksums still is what was added to it.
+  Status VerifyChecksum() const {
+    if (batch_ == nullptr || !WriteBatchInternal::HasChecksums(*batch_)) [[likely]]
+      return Status::OK();
+    return batch_->VerifyChecksum();
+  }
+
+ private:
+  // Heads of keys of usual lengths cost no allocation.
+  static constexpr size_t kInlineBytes = 512;
+
+  WriteBatch* const batch_;  // null: one update
+  BatchRecord update_;       // without a value if there is a batch
+  char* header_;             // where the head begins
+  Slice head_;
+  uint32_t count_ = 1;
+  std::unique_ptr<char[]> long_head_;
+  char inline_head_[kInlineBytes];  // not set where it is not used
+};
+
+}  // namespace varve

@@ -262,6 +262,9 @@ Status FlushWork::RunJob(const Job& job) {
   }
   for (FamilyFlush& flush : flushes) e.compaction->Schedule(flush.family.get());
   MutexUnlock unlock(&e.mu);
+  // As a rule the last shares: the memory goes back before listeners take their time, and without
+  // the mutex.
+  for (FamilyFlush& flush : flushes) flush.input.memtables.clear();
   for (FamilyFlush& flush : flushes) NotifyEnd(flush, job.reason);
   return s;
 }

@@ -3,6 +3,15 @@
 // Goal: what a flush is made for beside a full memtable (old logs, range deletions), and what is
 // kept in memory after one.
 
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "varve/listener.h"
+#include "varve/write_buffer_manager.h"
+
 #include "tests/harness/database.h"
 
 namespace varve::testing {
@@ -94,6 +103,75 @@ TEST_F(FlushRulesTest, NoHistoryByDefault) {
   MakeTable({"a"});
   EXPECT_EQ(Number("rocksdb.num-immutable-mem-table-flushed"), 0u);
   EXPECT_EQ(Number("rocksdb.size-all-mem-tables"), Number("rocksdb.cur-size-all-mem-tables"));
+}
+
+// Looks at the memory of all memtables when a flush has ended.
+class MemoryAtFlushEnd final : public EventListener {
+ public:
+  explicit MemoryAtFlushEnd(std::shared_ptr<WriteBufferManager> memory)
+      : memory_(std::move(memory)) {}
+  void OnFlushCompleted(DB*, const FlushJobInfo&) override { seen_.store(memory_->memory_usage()); }
+  size_t seen() const { return seen_.load(); }
+
+ private:
+  const std::shared_ptr<WriteBufferManager> memory_;
+  std::atomic<size_t> seen_{0};
+};
+
+class FlushedMemoryTest : public FlushRulesTest {
+ protected:
+  FlushedMemoryTest() {
+    options_.write_buffer_size = 4 << 20;
+    options_.write_buffer_manager = memory_;
+    options_.listeners = {listener_};
+  }
+  void Write(const std::string& family, int mebibytes) {
+    for (int i = 0; i < mebibytes << 8; i++) {
+      Put("k" + std::to_string(i % 100), std::string(4 << 10, 'v'), family);
+    }
+  }
+
+  static constexpr size_t kEmpty = 128 << 10;  // of two tables, at most
+  const std::shared_ptr<WriteBufferManager> memory_ =
+      std::make_shared<WriteBufferManager>(size_t{1} << 30);
+  const std::shared_ptr<MemoryAtFlushEnd> listener_ = std::make_shared<MemoryAtFlushEnd>(memory_);
+};
+
+TEST_F(FlushedMemoryTest, IsGivenBackBeforeAnybodyHearsOfTheFlush) {
+  Open();
+  Write("default", 2);
+  EXPECT_GT(memory_->memory_usage(), 2u << 20);
+  Flush();
+  EXPECT_TRUE(Eventually([&] { return listener_->seen() != 0; }));
+  EXPECT_LE(listener_->seen(), kEmpty);
+}
+
+TEST_F(FlushedMemoryTest, NothingIsKeptOnceAllFamiliesAreIdle) {
+  Open({"default", "other"});
+  std::thread writer([&] { Write("other", 30); });
+  Write("default", 30);
+  writer.join();
+  Flush();
+  Flush("other");
+  EXPECT_TRUE(Eventually([&] { return memory_->memory_usage() <= kEmpty; }))
+      << memory_->memory_usage();
+  EXPECT_LE(Number("rocksdb.size-all-mem-tables") + Number("rocksdb.size-all-mem-tables", "other"),
+            kEmpty);
+}
+
+TEST_F(FlushedMemoryTest, AnIteratorKeepsItsOwnAndNoMore) {
+  Open();
+  Write("default", 2);
+  std::unique_ptr<Iterator> pinning(db()->NewIterator(ReadOptions()));
+  Flush();
+  Write("default", 2);
+  Flush();
+  EXPECT_TRUE(Eventually([&] { return memory_->memory_usage() < 3u << 20; }));
+  EXPECT_GT(memory_->memory_usage(), 2u << 20);
+  pinning->SeekToFirst();
+  EXPECT_TRUE(pinning->Valid());
+  pinning.reset();
+  EXPECT_TRUE(Eventually([&] { return memory_->memory_usage() <= kEmpty; }));
 }
 
 // What was frozen together is flushed in one job, also when one waited already.

@@ -17,12 +17,11 @@ static_assert(size_t{1} << kBlockBits == kHugePageBytes);
 
 }  // namespace
 
-EntryArena::EntryArena(size_t first_block_bytes, ArenaBlockPool* pool, size_t max_block_bytes,
-                       size_t expected_bytes)
+EntryArena::EntryArena(size_t first_block_bytes, size_t max_block_bytes, size_t expected_bytes)
     : unit_bits_(expected_bytes > kWideAbove ? 3 : 1),
       offset_bits_(kBlockBits - unit_bits_),
       offset_mask_((uint32_t{1} << offset_bits_) - 1),
-      blocks_(first_block_bytes, pool, max_block_bytes) {
+      blocks_(first_block_bytes, max_block_bytes) {
   MutexLock lock(&mu_);
   StartBlock();
 }

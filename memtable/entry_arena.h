@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "util/mem/arena.h"
+#include "util/mem/arena_blocks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -29,10 +29,9 @@ class EntryArena {
     EntryRef ref;
   };
 
-  // `pool` may be null. Pieces are aligned to 2 bytes; to 8 if `expected_bytes` is more than a
-  // gigabyte, so that the names suffice.
-  EntryArena(size_t first_block_bytes, ArenaBlockPool* pool, size_t max_block_bytes,
-             size_t expected_bytes);
+  // Pieces are aligned to 2 bytes; to 8 if `expected_bytes` is more than a gigabyte, so that the
+  // names suffice.
+  EntryArena(size_t first_block_bytes, size_t max_block_bytes, size_t expected_bytes);
   EntryArena(const EntryArena&) = delete;
   EntryArena& operator=(const EntryArena&) = delete;
 

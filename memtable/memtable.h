@@ -19,7 +19,6 @@
 
 namespace varve {
 
-class ArenaBlockPool;
 class SliceTransform;
 class WriteBufferManager;
 
@@ -31,7 +30,9 @@ enum class MemTableOrder : uint8_t {
 
 struct MemTableOptions {
   MemTableOrder order = MemTableOrder::kKeys;
-  size_t arena_block_bytes = 0;  // 0: chosen from write_buffer_bytes
+  // Of the largest blocks; 0: an eighth of write_buffer_bytes. 2 MiB at most; where an eighth of
+  // write_buffer_bytes is as much, 1 MiB stands for 2 MiB.
+  size_t arena_block_bytes = 0;
   size_t write_buffer_bytes = 64 << 20;
   double prefix_bloom_size_ratio = 0;  // 0: none
   bool whole_key_filtering = false;
@@ -39,7 +40,6 @@ struct MemTableOptions {
   std::string expected_prefix;
   const SliceTransform* prefix_extractor = nullptr;    // outlives the memtable
   WriteBufferManager* write_buffer_manager = nullptr;  // may be null
-  ArenaBlockPool* block_pool = nullptr;                // may be null; else outlives the memtable
 };
 
 // Thread safety: Add may run in several threads at once; reads need no lock and may run beside it.

@@ -36,7 +36,7 @@ struct PointIndex::Table {
   Table& operator=(const Table&) = delete;
   ~Table() {
     if (huge) {
-      FreeHugePages(reinterpret_cast<char*>(cells), bytes());
+      FreePages(reinterpret_cast<char*>(cells), bytes());
     } else {
       delete[] cells;
     }

@@ -82,13 +82,16 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   double memtable_prefix_bloom_size_ratio = 0.0;
   bool memtable_whole_key_filtering = false;
 
-  // Bytes of huge pages for memtable arenas; 0: ordinary pages, huge ones where the system merges
-  // them by itself. Advisory. Dynamic.
+  // Bytes of the reserved huge pages that memtables take. Advisory: none are taken. From a
+  // write_buffer_size of 16 MiB on, memtables ask for transparent huge pages whatever this is.
+  // Dynamic.
   size_t memtable_huge_page_size = 0;
 
   uint32_t bloom_locality = 0;  // Advisory.
 
-  // Bytes of one memtable arena block; 0: chosen from write_buffer_size. Dynamic.
+  // Bytes of one memtable arena block, rounded down to a power of two; 0: an eighth of
+  // write_buffer_size, 1 MiB at most. From write_buffer_size 16 MiB on, 1 MiB and more stand for
+  // 2 MiB, a huge page. Blocks of a young memtable are smaller. Dynamic.
   size_t arena_block_size = 0;
 
   // SkipListFactory or VectorRepFactory; others are refused.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The memtable's arena: pieces do not overlap, names lead back to them, blocks are handed on.
+// The memtable's arena: pieces do not overlap, names lead back to them.
 
 #include "memtable/entry_arena.h"
 
@@ -31,7 +31,7 @@ void CheckUntouched(const EntryArena& arena, const std::vector<FilledPiece>& pie
 
 TEST(EntryArenaTest, ThreadsGetSeparatePiecesAndNames) {
   for (const size_t expected : {size_t{1} << 20, size_t{1} << 31}) {
-    EntryArena arena(4096, nullptr, 1 << 16, expected);
+    EntryArena arena(4096, 1 << 16, expected);
     constexpr size_t kThreads = 4;
     std::vector<std::vector<FilledPiece>> pieces(kThreads);
     std::vector<std::thread> threads;
@@ -55,7 +55,7 @@ TEST(EntryArenaTest, ThreadsGetSeparatePiecesAndNames) {
 }
 
 TEST(EntryArenaTest, ImpossibleSizesChangeNothing) {
-  EntryArena arena(4096, nullptr, 1 << 16, 1 << 20);
+  EntryArena arena(4096, 1 << 16, 1 << 20);
   const size_t before = arena.MemoryUsage();
   EXPECT_THROW((void)arena.Allocate(SIZE_MAX), std::bad_alloc);
   EXPECT_THROW((void)arena.Allocate(SIZE_MAX / 2), std::bad_alloc);
@@ -64,7 +64,7 @@ TEST(EntryArenaTest, ImpossibleSizesChangeNothing) {
 }
 
 TEST(EntryArenaTest, SaysWhenItRunsOutOfNames) {
-  EntryArena arena(4096, nullptr, 4096, 1 << 20);
+  EntryArena arena(4096, 4096, 1 << 20);
   size_t pieces = 0;
   // Each one gets a block of its own, and so a number.
   EXPECT_THROW(
@@ -76,15 +76,6 @@ TEST(EntryArenaTest, SaysWhenItRunsOutOfNames) {
       },
       std::bad_alloc);
   EXPECT_EQ(pieces, 4095u);
-}
-
-TEST(EntryArenaTest, BlocksAreHandedOn) {
-  ArenaBlockPool pool(4);
-  {
-    EntryArena arena(kHugePageBytes, &pool, kHugePageBytes, 1 << 20);
-    (void)arena.Allocate(100);
-  }
-  EXPECT_EQ(pool.KeptBytes(), kHugePageBytes);
 }
 
 }  // namespace

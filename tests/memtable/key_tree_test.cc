@@ -106,7 +106,7 @@ class KeyTreeTest : public testing::TestWithParam<std::tuple<const Comparator*, 
   }
 
   const Comparator* const comparator_;
-  EntryArena arena_{1 << 12, nullptr, 1 << 16, 1 << 20};
+  EntryArena arena_{1 << 12, 1 << 16, 1 << 20};
   KeyTree tree_;
   Model model_;
   std::mt19937_64 random_{5};
@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      Shape::kSharedPrefix, Shape::kOneKey, Shape::kExtremes)));
 
 TEST(EmptyKeyTreeTest, HasNothing) {
-  EntryArena arena(1 << 12, nullptr, 1 << 16, 1 << 20);
+  EntryArena arena(1 << 12, 1 << 16, 1 << 20);
   const KeyTree tree(InternalKeyComparator(BytewiseComparator()), &arena, 1);
   KeyTreeIterator walk(tree);
   walk.SeekToFirst();
@@ -196,7 +196,7 @@ TEST(KeyTreeSpaceTest, RunsFillTheirLeaves) {
   // Ascending keys, descending ones, and versions of one key; then anything.
   for (const int shape : {0, 1, 2, 3}) {
     constexpr uint64_t kEntries = 20000;
-    EntryArena arena(1 << 12, nullptr, 1 << 16, 1 << 20);
+    EntryArena arena(1 << 12, 1 << 16, 1 << 20);
     KeyTree tree(InternalKeyComparator(BytewiseComparator()), &arena, 1);
     std::mt19937_64 random(7);
     for (uint64_t i = 0; i < kEntries; i++) {
@@ -216,7 +216,7 @@ TEST(KeyTreeSpaceTest, RunsFillTheirLeaves) {
 
 TEST(KeyTreeRankTest, IsOffByLittleOfTheWhole) {
   constexpr int kEntries = 100000;
-  EntryArena arena(1 << 12, nullptr, 1 << 16, 1 << 20);
+  EntryArena arena(1 << 12, 1 << 16, 1 << 20);
   KeyTree tree(InternalKeyComparator(BytewiseComparator()), &arena, 4);
   for (int i = 0; i < kEntries; i++) {
     ASSERT_TRUE(Insert(&arena, &tree,

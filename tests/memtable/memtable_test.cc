@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -439,6 +440,32 @@ TEST_P(MemTableSizeTest, IsFullJustBelowItsBudget) {
       EXPECT_LE(mem.MemoryUsage(), budget + budget / 8 + 4096) << budget;
     }
   }
+}
+
+// By how much a table of more than a few MiB grows at a time.
+size_t Step(size_t write_buffer_bytes, size_t arena_block_bytes) {
+  MemTableOptions options;
+  options.write_buffer_bytes = write_buffer_bytes;
+  options.arena_block_bytes = arena_block_bytes;
+  MemTable mem(Order(), options, 1);
+  size_t held = mem.MemoryUsage();
+  size_t step = 0;
+  for (SequenceNumber seq = 1; held < 5 << 20; seq++) {
+    EXPECT_TRUE(mem.Add(seq, kTypeValue, std::to_string(seq), std::string(1000, 'v')).ok());
+    step = std::max(step, mem.MemoryUsage() - held);
+    held = mem.MemoryUsage();
+  }
+  return step & ~size_t{0xffff};  // without the list of blocks
+}
+
+TEST(MemTableBlocksTest, TheUsualChoiceOfBlocksMeansHugePages) {
+  constexpr size_t kMiB = size_t{1} << 20;
+  EXPECT_EQ(Step(64 * kMiB, 0), 2 * kMiB);
+  EXPECT_EQ(Step(64 * kMiB, kMiB), 2 * kMiB) << "what RocksDB derives, and DB::Open fills in";
+  EXPECT_EQ(Step(64 * kMiB, 9 * kMiB), 2 * kMiB);
+  EXPECT_EQ(Step(64 * kMiB, kMiB / 2), kMiB / 2) << "chosen";
+  EXPECT_EQ(Step(8 * kMiB, kMiB), kMiB) << "an eighth of the budget";
+  EXPECT_EQ(Step(8 * kMiB, 0), kMiB);
 }
 
 TEST_P(MemTableSizeTest, AnEmptyTableIsNeverFullAndATinyBudgetIsAtOnce) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Anonymous mappings trimmed to huge-page alignment.
+// Anonymous mappings; those for huge pages are trimmed to their alignment.
 
 #include "util/mem/huge_pages.h"
 
@@ -11,13 +11,32 @@
 
 namespace varve {
 
+namespace {
+
+#ifdef MAP_POPULATE
+constexpr int kInPlace = MAP_POPULATE;
+#else
+constexpr int kInPlace = 0;
+#endif
+
+char* Map(size_t bytes, int flags) {
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | flags, /*fd=*/-1, /*offset=*/0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<char*>(mapped);
+}
+
+}  // namespace
+
+char* AllocatePages(size_t bytes) {
+  return Map(bytes, kInPlace);
+}
+
 char* AllocateHugePages(size_t bytes) {
   // The system aligns mappings to small pages only: ask for more and give the ends back.
   const size_t padded = bytes + kHugePageBytes;
-  void* const mapped =
-      mmap(nullptr, padded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (padded < bytes || mapped == MAP_FAILED) throw std::bad_alloc();
-  char* const begin = static_cast<char*>(mapped);
+  if (padded < bytes) throw std::bad_alloc();
+  char* const begin = Map(padded, /*flags=*/0);
   const size_t head = (~reinterpret_cast<uintptr_t>(begin) + 1) & (kHugePageBytes - 1);
   if (head != 0) munmap(begin, head);
   char* const data = begin + head;
@@ -30,7 +49,7 @@ char* AllocateHugePages(size_t bytes) {
   return data;
 }
 
-void FreeHugePages(char* data, size_t bytes) {
+void FreePages(char* data, size_t bytes) {
   munmap(data, bytes);
 }
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Blocks of arenas: how they grow, where they come from, and that large ones leave the process.
+
+#include "util/mem/arena_blocks.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <vector>
+
+namespace varve {
+namespace {
+
+// Whether there is anything at the page of that address.
+bool IsMapped(char* data) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  unsigned char resident = 0;
+  char* const start = data - reinterpret_cast<uintptr_t>(data) % page;
+  return mincore(start, 1, &resident) == 0 || errno != ENOMEM;
+}
+
+TEST(ArenaBlocksTest, EachIsTwiceAsLargeUpToTheLimit) {
+  for (const size_t limit : {size_t{64} << 10, kHugePageBytes}) {
+    ArenaBlocks blocks(4096, limit);
+    EXPECT_EQ(blocks.bytes(), 0u);
+    size_t expected = 4096;
+    size_t sum = 0;
+    for (int i = 0; i < 12; i++) {
+      EXPECT_EQ(blocks.next_block_bytes(), expected);
+      EXPECT_EQ(blocks.dedicated_above(), expected / 4);
+      const ArenaBlocks::Block block = blocks.AddBlock();
+      ASSERT_EQ(block.bytes, expected);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(block.data) % 64, 0u);
+      std::memset(block.data, i, block.bytes);
+      sum += block.bytes;
+      EXPECT_GE(blocks.bytes(), sum);
+      EXPECT_LE(blocks.bytes(), sum + 1024);
+      expected = std::min(expected * 2, limit);
+    }
+    EXPECT_EQ(expected, limit);
+  }
+}
+
+TEST(ArenaBlocksTest, SizesAreClampedAndRounded) {
+  EXPECT_EQ(ArenaBlocks(1).next_block_bytes(), 1024u);
+  EXPECT_EQ(ArenaBlocks(5000).next_block_bytes(), 8192u);
+  EXPECT_EQ(ArenaBlocks(5000, 4096).next_block_bytes(), 4096u);
+  EXPECT_EQ(ArenaBlocks(SIZE_MAX, SIZE_MAX).next_block_bytes(), kHugePageBytes);
+}
+
+TEST(ArenaBlocksTest, HugePagesAreAligned) {
+  ArenaBlocks blocks(kHugePageBytes);
+  for (int i = 0; i < 3; i++) {
+    const ArenaBlocks::Block block = blocks.AddBlock();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block.data) % kHugePageBytes, 0u);
+    std::memset(block.data, 'h', block.bytes);
+  }
+}
+
+TEST(ArenaBlocksTest, LargeBlocksLeaveTheProcessWithTheArena) {
+  std::vector<char*> large;
+  {
+    ArenaBlocks blocks(1024);
+    while (large.size() < 6) {
+      const ArenaBlocks::Block block = blocks.AddBlock();
+      std::memset(block.data, 'l', block.bytes);
+      if (block.bytes >= 128 << 10) large.push_back(block.data);
+    }
+    large.push_back(blocks.AddDedicated(4 * kHugePageBytes));
+    for (char* const data : large) EXPECT_TRUE(IsMapped(data));
+  }
+  for (char* const data : large) EXPECT_FALSE(IsMapped(data));
+}
+
+TEST(ArenaBlocksTest, DedicatedOnesAreNoStepOfTheGrowth) {
+  ArenaBlocks blocks(4096);
+  for (const size_t bytes : {size_t{1}, size_t{5000}, size_t{3} << 20, size_t{9} << 20}) {
+    const size_t before = blocks.bytes();
+    char* const data = blocks.AddDedicated(bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 4096, 0u);
+    std::memset(data, 'd', bytes);
+    EXPECT_GE(blocks.bytes(), before + bytes);
+  }
+  EXPECT_EQ(blocks.next_block_bytes(), 4096u);
+}
+
+TEST(ArenaBlocksTest, ImpossibleSizesChangeNothing) {
+  ArenaBlocks blocks(4096);
+  EXPECT_THROW((void)blocks.AddDedicated(SIZE_MAX), std::bad_alloc);
+  EXPECT_THROW((void)blocks.AddDedicated(SIZE_MAX / 2), std::bad_alloc);
+  EXPECT_EQ(blocks.bytes(), 0u);
+  EXPECT_EQ(blocks.AddBlock().bytes, 4096u);
+}
+
+}  // namespace
+}  // namespace varve

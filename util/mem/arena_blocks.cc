@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Blocks that double from a small first one up to huge pages: on the heap while they are small,
+// then straight from the system, so that they leave the process with the arena. A heap that is used
+// by many threads keeps a multiple of what is alive.
+
+#include "util/mem/arena_blocks.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+namespace varve {
+namespace {
+
+constexpr size_t kMinBlockBytes = 1024;
+constexpr std::align_val_t kSmallBlockAlignment{64};
+// Smaller blocks come from the heap.
+constexpr size_t kMappedBlockBytes = 128 << 10;
+constexpr std::align_val_t kDedicatedAlignment{4096};
+// Dedicated pieces below this come from the heap: rounding them up to huge pages would waste a
+// large part.
+constexpr size_t kHugeDedicatedBytes = 4 * kHugePageBytes;
+
+size_t RoundUp(size_t n, size_t multiple) {
+  const size_t rounded = (n + multiple - 1) / multiple * multiple;
+  if (rounded < n) throw std::bad_alloc();
+  return rounded;
+}
+
+}  // namespace
+
+ArenaBlocks::ArenaBlocks(size_t first_block_bytes, size_t max_block_bytes)
+    : max_block_bytes_(std::bit_ceil(std::clamp(max_block_bytes, kMinBlockBytes, kHugePageBytes))),
+      next_block_bytes_(
+          std::bit_ceil(std::clamp(first_block_bytes, kMinBlockBytes, max_block_bytes_))) {}
+
+ArenaBlocks::~ArenaBlocks() {
+  for (const Block& block : owned_) Release(block);
+}
+
+ArenaBlocks::Block ArenaBlocks::AddBlock() {
+  const size_t size = next_block_bytes_;
+  next_block_bytes_ = std::min(size * 2, max_block_bytes_);
+  if (size < kMappedBlockBytes) {
+    return Own(
+        {static_cast<char*>(::operator new(size, kSmallBlockAlignment)), size, Origin::kSmall});
+  }
+  char* const data = size < kHugePageBytes ? AllocatePages(size) : AllocateHugePages(size);
+  return Own({data, size, Origin::kMapped});
+}
+
+char* ArenaBlocks::AddDedicated(size_t bytes) {
+  if (bytes < kHugeDedicatedBytes) {
+    const size_t size = RoundUp(bytes, 64);
+    char* const data = static_cast<char*>(::operator new(size, kDedicatedAlignment));
+    return Own({data, size, Origin::kDedicated}).data;
+  }
+  const size_t size = RoundUp(bytes, kHugePageBytes);
+  return Own({AllocateHugePages(size), size, Origin::kMapped}).data;
+}
+
+const ArenaBlocks::Block& ArenaBlocks::Own(Block block) {
+  const size_t list_before = owned_.capacity();
+  try {
+    owned_.push_back(block);
+  } catch (...) {
+    Release(block);
+    throw;
+  }
+  const size_t list_growth = (owned_.capacity() - list_before) * sizeof(Block);
+  bytes_.store(bytes() + block.bytes + list_growth, std::memory_order_relaxed);
+  return owned_.back();
+}
+
+void ArenaBlocks::Release(const Block& block) {
+  switch (block.origin) {
+    case Origin::kSmall:
+      ::operator delete(block.data, kSmallBlockAlignment);
+      break;
+    case Origin::kDedicated:
+      ::operator delete(block.data, kDedicatedAlignment);
+      break;
+    case Origin::kMapped:
+      FreePages(block.data, block.bytes);
+      break;
+  }
+}
+
+}  // namespace varve

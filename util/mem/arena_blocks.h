@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Memory of an arena, taken from the system block by block and given back all at once.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "util/mem/huge_pages.h"
+
+namespace varve {
+
+// The blocks behind an arena: small ones while the arena is small, each twice as large as the one
+// before, then huge-page blocks. What is large goes back to the system with the arena.
+//
+// Thread safety: bytes() may be called from any thread; everything else needs outside exclusion.
+class ArenaBlocks {
+ public:
+  enum class Origin : uint8_t { kSmall, kMapped, kDedicated };
+  struct Block {
+    char* data;
+    size_t bytes;
+    Origin origin;
+  };
+
+  // `first_block_bytes` is clamped to [1 KiB, 2 MiB] and rounded up to a power of two; blocks
+  // double up to `max_block_bytes`, treated alike.
+  explicit ArenaBlocks(size_t first_block_bytes, size_t max_block_bytes = kHugePageBytes);
+  ~ArenaBlocks();
+  ArenaBlocks(const ArenaBlocks&) = delete;
+  ArenaBlocks& operator=(const ArenaBlocks&) = delete;
+
+  // The next block to carve pieces from, next_block_bytes() large, aligned to 64.
+  Block AddBlock();
+  // A block for one piece that would waste too much of a common block, aligned to 4096.
+  char* AddDedicated(size_t bytes);
+  [[nodiscard]] size_t next_block_bytes() const { return next_block_bytes_; }
+  // Pieces above this size get a block of their own.
+  [[nodiscard]] size_t dedicated_above() const { return next_block_bytes_ / 4; }
+
+  // Bytes of all blocks, and of the list of them.
+  [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  const Block& Own(Block block);
+  void Release(const Block& block);
+
+  const size_t max_block_bytes_;
+  size_t next_block_bytes_;
+  std::vector<Block> owned_;
+  // Written under outside exclusion, read by anyone as a statistic; publishes nothing.
+  std::atomic<size_t> bytes_{0};
+};
+
+}  // namespace varve

@@ -32,13 +32,10 @@ namespace {
 constexpr size_t kFirstBlockBytes = 16 << 10;
 constexpr size_t kMinBlockBytes = 4 << 10;
 
-// Not chosen: an eighth of the budget at most, so that the last one wastes little of it. Where that
-// is a huge page, half of one is as good as chosen: RocksDB chooses that, and option files have it.
+// Blocks of an eighth of the budget at most, so that the last one wastes little of it.
 size_t LargestBlock(const MemTableOptions& options) {
-  const size_t share =
-      std::bit_floor(std::clamp(options.write_buffer_bytes / 8, kMinBlockBytes, kHugePageBytes));
-  const size_t wanted = options.arena_block_bytes;
-  if (wanted == 0 || (wanted >= kHugePageBytes / 2 && share == kHugePageBytes)) return share;
+  const size_t wanted =
+      options.arena_block_bytes != 0 ? options.arena_block_bytes : options.write_buffer_bytes / 8;
   return std::bit_floor(std::clamp(wanted, kMinBlockBytes, kHugePageBytes));
 }
 

@@ -30,8 +30,7 @@ enum class MemTableOrder : uint8_t {
 
 struct MemTableOptions {
   MemTableOrder order = MemTableOrder::kKeys;
-  // Of the largest blocks; 0: an eighth of write_buffer_bytes. 2 MiB at most; where an eighth of
-  // write_buffer_bytes is as much, 1 MiB stands for 2 MiB.
+  // Of the largest blocks, 2 MiB at most; 0: an eighth of write_buffer_bytes.
   size_t arena_block_bytes = 0;
   size_t write_buffer_bytes = 64 << 20;
   double prefix_bloom_size_ratio = 0;  // 0: none

@@ -82,16 +82,16 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   double memtable_prefix_bloom_size_ratio = 0.0;
   bool memtable_whole_key_filtering = false;
 
-  // Bytes of the reserved huge pages that memtables take. Advisory: none are taken. From a
-  // write_buffer_size of 16 MiB on, memtables ask for transparent huge pages whatever this is.
-  // Dynamic.
+  // Bytes of the reserved huge pages that memtables take. Advisory: none are taken. For transparent
+  // huge pages see arena_block_size. Dynamic.
   size_t memtable_huge_page_size = 0;
 
   uint32_t bloom_locality = 0;  // Advisory.
 
   // Bytes of one memtable arena block, rounded down to a power of two; 0: an eighth of
-  // write_buffer_size, 1 MiB at most. From write_buffer_size 16 MiB on, 1 MiB and more stand for
-  // 2 MiB, a huge page. Blocks of a young memtable are smaller. Dynamic.
+  // write_buffer_size, 1 MiB at most. Blocks of 2 MiB, which is as much as they can have, are
+  // transparent huge pages where the system has them: faster to read, slower to take from the
+  // system. Blocks of a young memtable are smaller. Dynamic.
   size_t arena_block_size = 0;
 
   // SkipListFactory or VectorRepFactory; others are refused.

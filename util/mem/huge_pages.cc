@@ -13,15 +13,9 @@ namespace varve {
 
 namespace {
 
-#ifdef MAP_POPULATE
-constexpr int kInPlace = MAP_POPULATE;
-#else
-constexpr int kInPlace = 0;
-#endif
-
-char* Map(size_t bytes, int flags) {
-  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | flags, /*fd=*/-1, /*offset=*/0);
+char* Map(size_t bytes) {
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                            /*fd=*/-1, /*offset=*/0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
   return static_cast<char*>(mapped);
 }
@@ -29,14 +23,14 @@ char* Map(size_t bytes, int flags) {
 }  // namespace
 
 char* AllocatePages(size_t bytes) {
-  return Map(bytes, kInPlace);
+  return Map(bytes);
 }
 
 char* AllocateHugePages(size_t bytes) {
   // The system aligns mappings to small pages only: ask for more and give the ends back.
   const size_t padded = bytes + kHugePageBytes;
   if (padded < bytes) throw std::bad_alloc();
-  char* const begin = Map(padded, /*flags=*/0);
+  char* const begin = Map(padded);
   const size_t head = (~reinterpret_cast<uintptr_t>(begin) + 1) & (kHugePageBytes - 1);
   if (head != 0) munmap(begin, head);
   char* const data = begin + head;

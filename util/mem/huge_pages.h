@@ -15,8 +15,8 @@ inline constexpr size_t kHugePageBytes = size_t{2} << 20;
 // memory is as good without them. Throws std::bad_alloc when there is none.
 [[nodiscard]] char* AllocateHugePages(size_t bytes);
 
-// `bytes`, more than 0, aligned to a page, zeroed, of ordinary pages. They are there already: on
-// first use, one by one, they would cost several times as much. Throws std::bad_alloc.
+// `bytes`, more than 0, aligned to a page, zeroed, of ordinary pages, each of which the system
+// adds when it is first used. Throws std::bad_alloc.
 [[nodiscard]] char* AllocatePages(size_t bytes);
 
 // Gives back exactly what one of the above returned.

@@ -147,50 +147,23 @@ void BM_InsertPrefixed(benchmark::State& state) {
 }
 BENCHMARK(BM_InsertPrefixed)->ArgName("told")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 
-void BM_InsertBatch(benchmark::State& state) {
+// One thread, in batches; and then the walk of the flush if `walked`.
+void InsertBatches(benchmark::State& state, MemTableOrder order, bool walked) {
   const Keys keys(kEntries, static_cast<int>(state.range(0)));
   const auto batch_size = static_cast<size_t>(state.range(1));
-  const std::string value(kValueBytes, 'v');
-  std::vector<MemTableEntry> batch(batch_size);
-  for (auto _ : state) {
-    auto mem = NewTable();
-    for (size_t i = 0; i + batch_size <= kEntries; i += batch_size) {
-      for (size_t j = 0; j < batch_size; j++) {
-        batch[j] = {i + j + 1, kTypeValue, keys[i + j], value};
-      }
-      if (!mem->Add(batch).ok()) std::abort();
-    }
-    state.PauseTiming();
-    mem.reset();
-    state.ResumeTiming();
-  }
-  CountEntries(&state);
-}
-BENCHMARK(BM_InsertBatch)
-    ->ArgNames({"shape", "size"})
-    ->ArgsProduct({{kRandom, kSequential}, {8, 64}})
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-
-// Into a vector, as a load does it: one thread, batches, and then the walk of the flush if
-// `walked`.
-void BM_VectorInsert(benchmark::State& state) {
-  const Keys keys(kEntries, static_cast<int>(state.range(0)));
-  const auto batch_size = static_cast<size_t>(state.range(1));
-  const bool walked = state.range(2) != 0;
   const std::string value(kValueBytes, 'v');
   std::vector<MemTableEntry> batch(batch_size);
   size_t bytes = 0;
   for (auto _ : state) {
-    auto mem = NewTable(MemTableOrder::kArrival);
+    auto mem = NewTable(order);
     for (size_t i = 0; i + batch_size <= kEntries; i += batch_size) {
       for (size_t j = 0; j < batch_size; j++) {
         batch[j] = {i + j + 1, kTypeValue, keys[i + j], value};
       }
       if (!mem->Add(batch).ok()) std::abort();
     }
-    const auto it = mem->NewIterator();
     if (walked) {
+      const auto it = mem->NewIterator();
       for (it->SeekToFirst(); it->Valid(); it->Next()) benchmark::DoNotOptimize(it->value()[0]);
     }
     state.PauseTiming();
@@ -200,6 +173,18 @@ void BM_VectorInsert(benchmark::State& state) {
   }
   state.counters["bytes/entry"] = static_cast<double>(bytes) / static_cast<double>(kEntries);
   CountEntries(&state);
+}
+void BM_InsertBatch(benchmark::State& state) {
+  InsertBatches(state, MemTableOrder::kKeys, /*walked=*/false);
+}
+BENCHMARK(BM_InsertBatch)
+    ->ArgNames({"shape", "size"})
+    ->ArgsProduct({{kRandom, kSequential}, {8, 64}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+void BM_VectorInsert(benchmark::State& state) {
+  InsertBatches(state, MemTableOrder::kArrival, state.range(2) != 0);
 }
 BENCHMARK(BM_VectorInsert)
     ->ArgNames({"shape", "size", "walked"})

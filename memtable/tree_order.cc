@@ -5,6 +5,7 @@
 #include "memtable/tree_order.h"
 
 #include <algorithm>
+#include <new>
 
 #include "memtable/tree_iterator.h"
 #include "util/base/status_macros.h"
@@ -42,8 +43,11 @@ Status TreeOrder::IsThere() {
   return Status::TryAgain("memtable: the key is there with the same sequence number");
 }
 
-void TreeOrder::Index(const KeyTree::Addition& entry) {
-  index_.Added(entry.target.user_key, entry.target.trailer, entry.ref, EntriesWhenFull());
+void TreeOrder::Index(std::span<const KeyTree::Addition> entries) {
+  const uint64_t entries_at_most = EntriesWhenFull();
+  for (const KeyTree::Addition& entry : entries) {
+    index_.Added(entry.target.user_key, entry.target.trailer, entry.ref, entries_at_most);
+  }
 }
 
 Status TreeOrder::AddTogether(std::span<const MemTableEntry> entries) {
@@ -64,20 +68,14 @@ Status TreeOrder::AddTogether(std::span<const MemTableEntry> entries) {
             [](const auto& a, const auto& b) { return a.target.word < b.target.word; });
   size_t linked = 0;
   const KeyTree::InsertResult result = tree_.Insert({additions, n}, &linked);
-  if (indexed_ && index_.InUse()) {
-    const uint64_t entries_at_most = EntriesWhenFull();
-    for (size_t i = 0; i < linked; i++) {
-      const KeyTree::Target& target = additions[i].target;
-      index_.Added(target.user_key, target.trailer, additions[i].ref, entries_at_most);
-    }
-  }
+  if (indexed_ && index_.InUse()) Index({additions, linked});
   switch (result) {
     case KeyTree::InsertResult::kAll:
       break;
     case KeyTree::InsertResult::kIsThere:
       return IsThere();
     case KeyTree::InsertResult::kNoMemory:
-      return Status::MemoryLimit("memtable: the system gave no memory");
+      throw std::bad_alloc();
   }
   return Status::OK();
 }

@@ -34,7 +34,8 @@ class TreeOrder {
   Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value) {
     return Link(Make(seq, type, key, value));
   }
-  // At most KeyTree::kTogether; others than the one that failed may be in.
+  // The same for at most KeyTree::kTogether; after a failure others than the one that failed may
+  // be in.
   Status AddTogether(std::span<const MemTableEntry> entries);
 
   // After the tombstones and the filter of the memtable were asked.
@@ -62,11 +63,11 @@ class TreeOrder {
     if (!tree_.Insert(entry.target, entry.ref, entry.value_bytes)) [[unlikely]] {
       return IsThere();
     }
-    if (indexed_ && index_.InUse()) Index(entry);
+    if (indexed_ && index_.InUse()) Index({&entry, 1});
     return Status::OK();
   }
   static Status IsThere();
-  void Index(const KeyTree::Addition& entry);
+  void Index(std::span<const KeyTree::Addition> entries);
   // How many entries there will be when the table is full, as far as one can tell.
   [[nodiscard]] uint64_t EntriesWhenFull() const;
   bool GetOlder(const Slice& internal_key, PointLookup* lookup) const;

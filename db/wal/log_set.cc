@@ -64,8 +64,10 @@ IOStatus LogSet::SyncTo(const wal::LogPlace& place) {
     }
     if (round <= rounds_done_) round = rounds_begun_ + 1;  // it failed, or was of closed logs only
     const uint32_t seen = WordOf(round).load(std::memory_order_relaxed);
+    sleepers_.fetch_add(1, std::memory_order_relaxed);
     lock.Unlock();
     FutexWait(WordOf(round), seen);
+    sleepers_.fetch_sub(1, std::memory_order_relaxed);
     if (WasGood(round)) {
       callers_.fetch_sub(1, std::memory_order_relaxed);
       return IOStatus::OK();
@@ -87,13 +89,15 @@ bool LogSet::WasGood(uint64_t round) const {
 void LogSet::EndRound(uint64_t round, bool good) {
   rounds_done_ = round;
   (good ? last_good_round_ : last_bad_round_).store(round, std::memory_order_release);
+  sync_done_.SignalAll();
+  if (sleepers_.load(std::memory_order_relaxed) == 0) return;
   WordOf(round).fetch_add(1, std::memory_order_relaxed);
   FutexWakeAll(WordOf(round));
-  sync_done_.SignalAll();
 }
 
 // Of those who came too late for the last round.
 void LogSet::CallNextLeader() {
+  if (sleepers_.load(std::memory_order_relaxed) == 0) return;
   std::atomic<uint32_t>& word = WordOf(rounds_begun_ + 1);
   word.fetch_add(1, std::memory_order_relaxed);
   FutexWakeOne(word);

@@ -123,8 +123,11 @@ class LogSet {
   std::atomic<uint64_t> last_good_round_{0};
   std::atomic<uint64_t> last_bad_round_{0};
   std::array<std::atomic<uint32_t>, 2> round_words_{};  // changed under mu_
-  std::atomic<uint64_t> callers_{0};                    // of SyncTo; a count, publishes nothing
-  uint64_t released_ VARVE_GUARDED_BY(mu_) = 0;         // callers when the last sync began
+  // On either word, or about to be. Raised under mu_, so that under mu_ 0 means that nobody is to
+  // be woken; publishes nothing.
+  std::atomic<uint64_t> sleepers_{0};
+  std::atomic<uint64_t> callers_{0};             // of SyncTo; a count, publishes nothing
+  uint64_t released_ VARVE_GUARDED_BY(mu_) = 0;  // callers when the last sync began
   FSDirectory* directory_ VARVE_GUARDED_BY(mu_) = nullptr;
   bool directory_dirty_ VARVE_GUARDED_BY(mu_) = false;
 };

@@ -146,10 +146,24 @@ Status ParseFlushBlockPolicy(const ConfigOptions& config, std::string_view text,
   return ParseOpaque<std::shared_ptr<FlushBlockPolicyFactory>>(config, text, field);
 }
 
-Status ParseMemTableFactory(const ConfigOptions&, std::string_view text, void* field) {
+// The one number of a factory, "{id=...;count=N}", is that behind its name as well.
+Status ParseMemTableFactory(const ConfigOptions& config, std::string_view text, void* field) {
   std::string id;
   Status s = ObjectId(text, &id);
   if (!s.ok()) return s;
+  OptionPairs pairs;
+  text = TrimOptionText(text);
+  if (!IsBraced(text) || !SplitOptionText(text, &pairs).ok()) pairs.clear();
+  const bool is_vector =
+      id == VectorRepFactory::kClassName() || id == VectorRepFactory::kNickName();
+  const char* const number = is_vector ? "count" : "lookahead";
+  for (const auto& [name, value] : pairs) {
+    if (name == number) {
+      id += ":" + value;
+    } else if (name != "id" && !config.ignore_unknown_options) {
+      return Status::InvalidArgument("memtable factory: unknown option", name);
+    }
+  }
   std::unique_ptr<MemTableRepFactory> made;
   s = GetMemTableRepFactoryFromString(id, &made);
   if (!s.ok()) return s;

@@ -158,6 +158,13 @@ TEST(OptionsFileTest, VectorMemtablesGoBothWays) {
   EXPECT_EQ(with("VectorRepFactory"), "VectorRepFactory");
   EXPECT_EQ(with("{id=VectorRepFactory;}"), "VectorRepFactory");
   EXPECT_EQ(with("vector:100"), "vector:100");
+  EXPECT_EQ(with("{id=VectorRepFactory;count=100;}"), "vector:100");
+  EXPECT_EQ(with("{count=100;id=vector}"), "vector:100");
+  EXPECT_EQ(with("{id=SkipListFactory;lookahead=4;}"), "skip_list:4");
+  ColumnFamilyOptions cf;
+  EXPECT_TRUE(GetColumnFamilyOptionsFromString(ConfigOptions(), cf,
+                                               "memtable_factory={id=vector;lookahead=4}", &cf)
+                  .IsInvalidArgument());
   for (const size_t count : {0, 100}) {
     std::vector<ColumnFamilyDescriptor> families = SomeFamilies();
     for (ColumnFamilyDescriptor& family : families) {

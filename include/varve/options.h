@@ -327,7 +327,8 @@ struct VARVE_EXPORT DBOptions {
   //   -----------------------------------------  ----------------  ----------------------------
   //   a write that returned is seen by a read
   //     that begins afterwards, in any thread    yes               yes
-  //   Get sees a batch as a whole or not         yes               key by key, until it returned
+  //   Get sees a batch as a whole or not         yes               record by record, until the
+  //                                                                write returned
   //   MultiGet, iterators, snapshots see a
   //     batch as a whole or not                  yes               yes
   //   they never change once taken               yes               yes

@@ -156,10 +156,21 @@ class ShapeComputer {
           const uint64_t below = std::max(IdleWeightedBytes(base), Target(base));
           score = std::max(score, Ratio(idle_bytes, below));
         }
-        if (score > 1) score *= kOverTargetWeight;
+        const bool urgent = idle_files >= UrgentL0Files() || idle_bytes >= base_max;
+        if (score > 1 && urgent) score *= kOverTargetWeight;
       }
     }
     shape_.scores[0] = score;
+  }
+
+  // Dynamic levels: with fewer files, and fewer bytes than the base level may have, L0 lets levels
+  // past their targets go first. Every byte too many in the base level would be rewritten with L0,
+  // and the more files of L0 go down together, the less each costs. Halfway to slowing writers
+  // down.
+  size_t UrgentL0Files() const {
+    const int trigger = std::max(1, options_.level0_file_num_compaction_trigger);
+    const int slowdown = options_.level0_slowdown_writes_trigger;
+    return static_cast<size_t>(slowdown > trigger ? trigger + (slowdown - trigger) / 2 : trigger);
   }
 
   void ScoreDeeperLevels() {

@@ -106,11 +106,36 @@ TEST(LevelShapeDynamic, LevelsInUseStayInUse) {
   EXPECT_EQ(shape.target_bytes[2], 1000u);
 }
 
-TEST(LevelShapeDynamic, L0OverTheTriggerComesFirst) {
-  const LevelShape shape = ShapeOf(
-      "L0: 1[a-b]10 2[a-b]10 3[a-b]10 4[a-b]10 5[a-b]10 L3: 6[a-b]700 L4: 7[a-b]5000", true);
-  EXPECT_THAT(shape.scores[0], DoubleNear(12.5, 1e-9));
+// Files of L0 in a drawing, of 10 bytes each.
+std::string L0Of(int files) {
+  std::string drawing = "L0:";
+  for (int i = 0; i < files; i++) drawing += " " + std::to_string(100 + i) + "[a-b]10";
+  return drawing;
+}
+
+TEST(LevelShapeDynamic, L0OverTheTriggerComesBeforeLevelsWithinTheirTargets) {
+  const LevelShape shape = ShapeOf(L0Of(5) + " L3: 6[a-b]700 L4: 7[a-b]5000", true);
+  EXPECT_THAT(shape.scores[0], DoubleNear(1.25, 1e-9));
   EXPECT_EQ(shape.levels_by_score[0], 0);
+}
+
+TEST(LevelShapeDynamic, L0LetsAFullBaseLevelGoFirstHalfwayToSlowingWritersDown) {
+  const std::string full_base = " L3: 6[a-b]1500 L4: 7[a-b]5000";
+  EXPECT_EQ(ShapeOf(L0Of(11) + full_base, true).levels_by_score[0], 3);
+  const LevelShape urgent = ShapeOf(L0Of(12) + full_base, true);
+  EXPECT_THAT(urgent.scores[0], DoubleNear(30, 1e-9));
+  EXPECT_EQ(urgent.levels_by_score[0], 0);
+
+  ColumnFamilyOptions never_slow = Options(true);
+  never_slow.level0_slowdown_writes_trigger = -1;
+  const LevelShape shape = ComputeLevelShape(*DrawTree(L0Of(6) + full_base, 5), never_slow);
+  EXPECT_EQ(shape.levels_by_score[0], 0);
+}
+
+TEST(LevelShapeDynamic, AnL0AsLargeAsTheBaseLevelDoesNotWait) {
+  const std::string below = " L3: 6[a-b]1500 L4: 7[a-b]5000";
+  EXPECT_EQ(ShapeOf("L0: 1[a-b]999" + below, true).levels_by_score[0], 3);
+  EXPECT_THAT(ShapeOf("L0: 1[a-b]1000" + below, true).scores[0], DoubleNear(10.1, 1e-6));
 }
 
 TEST(LevelShapeDynamic, L0IsComparedWithTheBaseLevel) {

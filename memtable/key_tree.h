@@ -116,8 +116,9 @@ class KeyTree {
     Node* node;
     EntryRef ref;
   };
-  NewNodeResult NewNode(uint32_t level, const MemEntry* low, uint64_t low_word)
-      VARVE_EXCLUDES(slab_mu_);
+  NewNodeResult NewNode(uint32_t level, const MemEntry* low, uint64_t low_word);
+  // Memory for a node.
+  EntryRef TakeNode() VARVE_EXCLUDES(slab_mu_);
   [[nodiscard]] Node* NodeAt(EntryRef ref) const {
     return reinterpret_cast<Node*>(arena_->At(ref));
   }
@@ -189,10 +190,10 @@ class KeyTree {
   std::atomic<uint64_t> shared_newest_{0};
   Mutex root_mu_;
   EntryRef root_ref_ VARVE_GUARDED_BY(root_mu_) = 0;
+  // Nodes come from slabs of nodes_at_once_: the name of the slab's first node above, below it how
+  // many were asked for. Adding one takes a node; release publishes a new slab, under slab_mu_.
+  alignas(64) std::atomic<uint64_t> slab_;
   Mutex slab_mu_;
-  char* slab_ VARVE_GUARDED_BY(slab_mu_) = nullptr;
-  EntryRef slab_ref_ VARVE_GUARDED_BY(slab_mu_) = 0;
-  uint32_t slab_left_ VARVE_GUARDED_BY(slab_mu_) = 0;
 };
 
 }  // namespace varve

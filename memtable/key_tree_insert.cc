@@ -24,7 +24,11 @@ constexpr unsigned kLockPauseRounds = 4;
 
 KeyTree::KeyTree(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
                  const Slice& prefix)
-    : icmp_(icmp), words_(icmp.order(), prefix), arena_(arena), nodes_at_once_(nodes_at_once) {
+    : icmp_(icmp),
+      words_(icmp.order(), prefix),
+      arena_(arena),
+      nodes_at_once_(nodes_at_once),
+      slab_(nodes_at_once) {
   static_assert(sizeof(Node) == 512);
   static_assert(std::is_trivially_destructible_v<Node>);
   const NewNodeResult first = NewNode(0, nullptr, 0);
@@ -36,20 +40,31 @@ KeyTree::KeyTree(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t 
 }
 
 KeyTree::NewNodeResult KeyTree::NewNode(uint32_t level, const MemEntry* low, uint64_t low_word) {
+  const EntryRef ref = TakeNode();
+  return {new (NodeAt(ref)) Node(level, low, low_word), ref};
+}
+
+// No lock but for one node in nodes_at_once_: whoever splits a leaf has it locked, and must not
+// wait for somebody who lost the processor here.
+EntryRef KeyTree::TakeNode() {
+  const auto taken = [this](EntryRef* ref) {
+    // Acquire: what the arena's At reads. An index past the slab's end names nothing.
+    const uint64_t slab = slab_.fetch_add(1, std::memory_order_acquire);
+    const auto index = static_cast<uint32_t>(slab);
+    *ref = arena_->RefBehind(static_cast<EntryRef>(slab >> 32), index * sizeof(Node));
+    return index < nodes_at_once_;
+  };
+  EntryRef ref;
+  if (taken(&ref)) [[likely]]
+    return ref;
   MutexLock lock(&slab_mu_);
-  if (slab_left_ == 0) {
-    const EntryArena::Piece piece =
-        arena_->Allocate(size_t{nodes_at_once_} * sizeof(Node) + alignof(Node));
-    const size_t gap = (~reinterpret_cast<uintptr_t>(piece.data) + 1) & (alignof(Node) - 1);
-    slab_ = piece.data + gap;
-    slab_ref_ = arena_->RefBehind(piece.ref, gap);
-    slab_left_ = nodes_at_once_;
-  }
-  const NewNodeResult result{new (slab_) Node(level, low, low_word), slab_ref_};
-  slab_ += sizeof(Node);
-  slab_ref_ = arena_->RefBehind(slab_ref_, sizeof(Node));
-  slab_left_--;
-  return result;
+  if (taken(&ref)) return ref;
+  const EntryArena::Piece piece =
+      arena_->Allocate(size_t{nodes_at_once_} * sizeof(Node) + alignof(Node));
+  const size_t gap = (~reinterpret_cast<uintptr_t>(piece.data) + 1) & (alignof(Node) - 1);
+  ref = arena_->RefBehind(piece.ref, gap);
+  slab_.store(uint64_t{ref} << 32 | 1, std::memory_order_release);
+  return ref;
 }
 
 KeyTree::Node* KeyTree::LockOwner(Node* node, const Target& target) {

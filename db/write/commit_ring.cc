@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/write/commit_ring.h"
 
+#include "util/sync/futex.h"
 #include "util/sync/spin.h"
 
 namespace varve {
@@ -38,7 +39,15 @@ void CommitRing::Complete(Ticket ticket, Outcome outcome) {
     const uint32_t word = SlotOf(next).word.load(std::memory_order_seq_cst);
     if (word != Word(next, kDone) && word != Word(next, kParked)) break;
   }
-  for (int i = 0; i < wakes.count; i++) wakes.slots[i]->word.notify_all();
+  Wake(&wakes);
+}
+
+void CommitRing::Wake(Wakes* wakes) {
+  for (int i = 0; i < wakes->count; i++) FutexWakeAll(wakes->slots[i]->word);
+  if (wakes->room) [[unlikely]] {
+    room_rounds_.fetch_add(1, std::memory_order_release);
+    FutexWakeAll(room_rounds_);
+  }
 }
 
 void CommitRing::RetireCompleted(Wakes* wakes) {
@@ -63,13 +72,28 @@ void CommitRing::RetireCompleted(Wakes* wakes) {
   if (any) listener_->Publish(last);
   for (; head_ != end; head_++) {
     Slot& slot = SlotOf(head_);
-    const uint32_t before = slot.word.exchange(Open(head_ + kSlots), std::memory_order_acq_rel);
+    const uint32_t before = slot.word.exchange(Open(head_ + kSlots), std::memory_order_seq_cst);
     if (before != Word(head_, kParked)) continue;
     if (wakes->count < kWakesTogether) {
       wakes->slots[wakes->count++] = &slot;
     } else {
-      slot.word.notify_all();
+      FutexWakeAll(slot.word);
     }
+  }
+  if (head_ >= room_at_.load(std::memory_order_seq_cst)) [[unlikely]] {
+    room_at_.store(UINT64_MAX, std::memory_order_seq_cst);
+    wakes->room = true;
+  }
+}
+
+// A thread that is late here may lower or raise the mark of another. Either mark is reached, as all
+// tickets before it are taken; and whoever clears a mark counts a round afterwards, which ends the
+// sleep of those whose mark it was.
+void CommitRing::AwaitRoom(Ticket ticket) {
+  const uint32_t round = room_rounds_.load(std::memory_order_acquire);
+  room_at_.store(ticket - kRoomAtOnce, std::memory_order_seq_cst);
+  if (SlotOf(ticket).word.load(std::memory_order_seq_cst) >> 2 == Low(ticket - kSlots)) {
+    FutexWait(room_rounds_, round);
   }
 }
 
@@ -84,7 +108,7 @@ bool CommitRing::WaitRetired(Ticket ticket) {
   while (seen >> 2 == Low(ticket)) {
     if (seen == parked || word.compare_exchange_weak(seen, parked, std::memory_order_acquire,
                                                      std::memory_order_acquire)) {
-      word.wait(parked, std::memory_order_acquire);
+      FutexWait(word, parked);
       seen = word.load(std::memory_order_acquire);
     }
   }

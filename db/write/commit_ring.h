@@ -33,6 +33,11 @@ class CommitRing {
 
   // Whether Take has a slot.
   bool HasRoom() const { return SlotOf(tail_).word.load(std::memory_order_acquire) == Open(tail_); }
+  // For AwaitRoom: what Take would return.
+  Ticket next() const { return tail_; }
+  // Sleeps until slots are free again, for whoever had no room when next() was `ticket`; without
+  // the caller's lock. Slots may be taken by others in between.
+  void AwaitRoom(Ticket ticket);
   // The next slot; `last` is the newest sequence in use, with those of this write.
   Ticket Take(SequenceNumber last);
   // The write is over: kHidden when what it left in the memtables must never be seen.
@@ -49,6 +54,9 @@ class CommitRing {
   static constexpr uint32_t kDone = 1;    // complete
   static constexpr uint32_t kParked = 2;  // complete, and its writer sleeps until it retires
   static constexpr int kWakesTogether = 64;
+  // Those who wait for room are woken together, when half of the ring has retired: a wake-up for a
+  // few slots would be followed by the next sleep.
+  static constexpr uint64_t kRoomAtOnce = kSlots / 2;
 
   struct alignas(32) Slot {
     // Ticket and state of the slot. Stored by the completing writer (publishes its insertion) and
@@ -60,6 +68,7 @@ class CommitRing {
   struct Wakes {
     std::array<Slot*, kWakesTogether> slots;
     int count = 0;
+    bool room = false;
   };
 
   static uint32_t Low(Ticket ticket) { return static_cast<uint32_t>(ticket) & ((1u << 30) - 1); }
@@ -68,6 +77,7 @@ class CommitRing {
   Slot& SlotOf(Ticket ticket) { return slots_[ticket % kSlots]; }
   const Slot& SlotOf(Ticket ticket) const { return slots_[ticket % kSlots]; }
   void RetireCompleted(Wakes* wakes);
+  void Wake(Wakes* wakes);
 
   Listener* const listener_;
   Ticket tail_ = 0;  // the next to take; under the caller's lock
@@ -78,6 +88,12 @@ class CommitRing {
   // The first hidden slot's ticket; all later ones are hidden, too. Stored before that slot
   // retires, read after a slot has retired.
   std::atomic<Ticket> first_hidden_{UINT64_MAX};
+  // The head at which those who await room are woken; all tickets before it are taken. Sequentially
+  // consistent, as are the exchanges that retire slots: of a writer that awaits room and one that
+  // makes it, one sees the other.
+  alignas(64) std::atomic<Ticket> room_at_{UINT64_MAX};
+  // What they sleep on: counts the times they were woken.
+  std::atomic<uint32_t> room_rounds_{0};
   std::array<Slot, kSlots> slots_;
 };
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/write/ring_commit_path.h"
 
-#include <chrono>
-#include <thread>
-
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -13,10 +10,6 @@ namespace {
 // Up to here a record is copied into the log while its place is given out: that takes less time
 // than somebody who found the log with a hole would lose by waiting.
 constexpr size_t kBytesCopiedUnderLock = 2 << 10;
-// A writer that finds no slot yields this often before it sleeps, so that the one who holds up the
-// ring gets a processor.
-constexpr int kYieldsForRoom = 50;
-constexpr std::chrono::microseconds kSleepForRoom(50);
 
 }  // namespace
 
@@ -40,7 +33,7 @@ Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request
 
 Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* request,
                                Reservation* reservation) {
-  for (int attempt = 0;; attempt++) {
+  for (;;) {
     lock_.Lock();
     const bool closed = closed_;
     const bool refused = !closed && host_->Refuses();
@@ -50,15 +43,14 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
       if (!s.ok()) host_->OnCommitError(s, /*in_log=*/true);
       return s;
     }
+    const CommitRing::Ticket ticket = ring_.next();
     lock_.Unlock();
     if (closed) {
       VARVE_RETURN_IF_ERROR(WaitAtGate(options));
     } else if (refused) {
       VARVE_RETURN_IF_ERROR(host_->Refusal());
-    } else if (attempt < kYieldsForRoom) {
-      std::this_thread::yield();
     } else {
-      std::this_thread::sleep_for(kSleepForRoom);
+      ring_.AwaitRoom(ticket);
     }
   }
 }
@@ -146,14 +138,14 @@ void RingCommitPath::Drain() {
     lock_.Lock();
     const bool room = ring_.HasRoom();
     const CommitRing::Ticket ticket =
-        room ? ring_.Take(newest_.load(std::memory_order_relaxed)) : 0;
+        room ? ring_.Take(newest_.load(std::memory_order_relaxed)) : ring_.next();
     lock_.Unlock();
     if (room) {
       ring_.Complete(ticket, CommitRing::Outcome::kVisible);
       ring_.WaitRetired(ticket);
       return;
     }
-    std::this_thread::sleep_for(kSleepForRoom);
+    ring_.AwaitRoom(ticket);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "util/sync/futex.h"
 #include "util/sync/spin.h"
 #include "util/sync/thread_annotations.h"
 
@@ -28,7 +29,7 @@ class VARVE_CAPABILITY("mutex") TinyLock {
     }
   }
   void Unlock() VARVE_RELEASE() {
-    if (word_.exchange(kFree, std::memory_order_release) == kWanted) word_.notify_one();
+    if (word_.exchange(kFree, std::memory_order_release) == kWanted) FutexWakeOne(word_);
   }
 
  private:
@@ -48,7 +49,7 @@ class VARVE_CAPABILITY("mutex") TinyLock {
       }
     }
     while (word_.exchange(kWanted, std::memory_order_acquire) != kFree) {
-      word_.wait(kWanted, std::memory_order_relaxed);
+      FutexWait(word_, kWanted);
     }
   }
 

@@ -16,19 +16,27 @@ namespace varve::ring_model {
 namespace {
 
 constexpr int kModelThreads = 3;
-constexpr int kSlots = 4;
+constexpr int kSlots = 2;
+constexpr int kRoomAtOnce = kSlots / 2;
+constexpr uint8_t kNoRoomMark = 255;
 
 enum class Fault {
   kNone,
-  kNoSecondLook,       // the role is given up, and nobody looks again
-  kSkipsOpenSlots,     // publishes what is not a prefix
-  kRetiresFirst,       // slots retire before they are visible
-  kLooksThenRetires,   // a load and a store where an exchange belongs
-  kSnapshotNeverWaits  // reads at the newest sequence given out
+  kNoSecondLook,        // the role is given up, and nobody looks again
+  kSkipsOpenSlots,      // publishes what is not a prefix
+  kRetiresFirst,        // slots retire before they are visible
+  kLooksThenRetires,    // a load and a store where an exchange belongs
+  kSnapshotNeverWaits,  // reads at the newest sequence given out
+  kMarksRoomLate,       // looks whether it has to sleep, then says that it will
+  kNoRoundOfRoom        // clears the mark of somebody who is about to sleep, and counts nothing
 };
 
 enum Step : uint8_t {
   kTake,
+  kReadRound,  // until kSleepForRoom: no room
+  kMarkRoom,
+  kLookForRoom,
+  kSleepForRoom,
   kInsert,
   kInsertRest,
   kMarkDone,
@@ -38,9 +46,12 @@ enum Step : uint8_t {
   kPublish,
   kRetire,
   kRetireStore,  // with kLooksThenRetires only
+  kLookForMark,
+  kClearMark,
   kGiveUpRole,
   kLookAgain,
   kWake,
+  kCountRound,
   kLookRetired,
   kPark,
   kSleep,
@@ -49,6 +60,7 @@ enum Step : uint8_t {
 };
 
 enum WordState : uint8_t { kOpen, kDone, kParked };
+enum Sleep : uint8_t { kAwake, kAsleepInSlot, kAsleepForRoom };
 
 struct Slot {
   uint8_t ticket;  // whose turn it is
@@ -65,6 +77,9 @@ struct Thread {
   uint8_t was_parked;
   uint8_t wakes;  // bit per slot
   uint8_t asleep;
+  uint8_t wanted;  // the ticket that found no room
+  uint8_t round;
+  uint8_t wakes_room;
 };
 
 // Plain bytes without padding: compared and hashed as such.
@@ -74,11 +89,14 @@ struct State {
   uint8_t tail;
   uint8_t head;
   uint8_t role;
-  uint8_t visible;    // tickets below are
+  uint8_t visible;  // tickets below are
+  uint8_t room_at;
+  uint8_t room_rounds;
+  uint8_t unused;
   uint16_t inserted;  // bit per ticket: its insertion is over
   bool operator==(const State& other) const { return std::memcmp(this, &other, sizeof *this) == 0; }
 };
-static_assert(sizeof(State) == 3 * kSlots + 8 * kModelThreads + 6);
+static_assert(sizeof(State) == 3 * kSlots + 11 * kModelThreads + 9);
 
 struct StateHash {
   size_t operator()(const State& s) const {
@@ -97,7 +115,23 @@ class Machine {
     Slot& own = s->slots[me.ticket % kSlots];
     switch (me.step) {
       case kTake:
-        return Take(s, &me);
+        Take(s, &me);
+        return true;
+      case kReadRound:
+        me.round = s->room_rounds;
+        me.step = fault_ == Fault::kMarksRoomLate ? kLookForRoom : kMarkRoom;
+        return true;
+      case kMarkRoom:
+        s->room_at = static_cast<uint8_t>(me.wanted - kRoomAtOnce);
+        me.step = fault_ == Fault::kMarksRoomLate ? kSleepForRoom : kLookForRoom;
+        return true;
+      case kLookForRoom:
+        LookForRoom(*s, &me);
+        return true;
+      case kSleepForRoom:  // the kernel compares the word and queues the thread in one
+        me.asleep = s->room_rounds == me.round ? kAsleepForRoom : 0;
+        LeaveRoom(&me);
+        return true;
       case kInsert:
         own.half = 1;
         me.step = kInsertRest;
@@ -128,6 +162,14 @@ class Machine {
       case kRetireStore:
         Retire(s, &me);
         return true;
+      case kLookForMark:
+        me.step = s->head >= s->room_at ? kClearMark : kGiveUpRole;
+        return true;
+      case kClearMark:
+        s->room_at = kNoRoomMark;
+        me.wakes_room = 1;
+        me.step = kGiveUpRole;
+        return true;
       case kGiveUpRole:
         s->role = 0;
         me.step = fault_ == Fault::kNoSecondLook ? kWake : kLookAgain;
@@ -139,6 +181,9 @@ class Machine {
       }
       case kWake:
         Wake(s, &me);
+        return true;
+      case kCountRound:
+        CountRound(s, &me);
         return true;
       case kLookRetired:
         if (own.ticket != me.ticket) {
@@ -152,7 +197,7 @@ class Machine {
         me.step = own.ticket == me.ticket ? kSleep : kLookRetired;
         return true;
       case kSleep:  // the kernel compares the word and queues the thread in one
-        me.asleep = own.ticket == me.ticket && own.state == kParked;
+        me.asleep = own.ticket == me.ticket && own.state == kParked ? kAsleepInSlot : 0;
         me.step = kLookRetired;
         return true;
       case kReadSnapshot:
@@ -165,17 +210,45 @@ class Machine {
   }
 
  private:
-  bool Take(State* s, Thread* me) const {
+  void Take(State* s, Thread* me) const {
     if (me->is_reader != 0 && (fault_ == Fault::kSnapshotNeverWaits || s->visible == s->tail)) {
       me->step = kReadSnapshot;  // nothing is under way
-      return true;
+      return;
     }
     const Slot& slot = s->slots[s->tail % kSlots];
-    if (slot.ticket != s->tail || slot.state != kOpen) return false;  // no room
+    if (slot.ticket != s->tail || slot.state != kOpen) {
+      me->wanted = s->tail;
+      me->step = kReadRound;
+      return;
+    }
     me->ticket = s->tail++;
     me->step = me->is_reader != 0 ? kMarkDone : kInsert;
     if (me->is_reader != 0) s->inserted |= static_cast<uint16_t>(1u << me->ticket);
-    return true;
+  }
+
+  void LookForRoom(const State& s, Thread* me) const {
+    const bool full = s.slots[me->wanted % kSlots].ticket + kSlots == me->wanted;
+    if (!full) {
+      LeaveRoom(me);
+    } else {
+      me->step = fault_ == Fault::kMarksRoomLate ? kMarkRoom : kSleepForRoom;
+    }
+  }
+
+  static void LeaveRoom(Thread* me) {
+    me->wanted = 0;
+    me->round = 0;
+    me->step = kTake;
+  }
+
+  // The count and the waking are one step: who reads the word in between does not sleep.
+  void CountRound(State* s, Thread* me) const {
+    if (fault_ != Fault::kNoRoundOfRoom) s->room_rounds++;
+    for (Thread& other : s->threads) {
+      if (other.asleep == kAsleepForRoom) other.asleep = kAwake;
+    }
+    me->wakes_room = 0;
+    GoOn(me);
   }
 
   void Scan(const State& s, Thread* me) const {
@@ -196,13 +269,13 @@ class Machine {
       if ((s->inserted >> ticket & 1) == 0) *error = "visible, and not inserted";
     }
     s->visible = me->end;
-    me->step = fault_ == Fault::kRetiresFirst ? kGiveUpRole : kRetire;
+    me->step = fault_ == Fault::kRetiresFirst ? kLookForMark : kRetire;
   }
 
   // One slot a step.
   void Retire(State* s, Thread* me) const {
     if (s->head == me->end) {
-      me->step = fault_ == Fault::kRetiresFirst ? kPublish : kGiveUpRole;
+      me->step = fault_ == Fault::kRetiresFirst ? kPublish : kLookForMark;
       return;
     }
     const int index = s->head % kSlots;
@@ -221,11 +294,20 @@ class Machine {
 
   void Wake(State* s, Thread* me) const {
     for (Thread& other : s->threads) {
-      if (other.asleep != 0 && (me->wakes >> other.ticket % kSlots & 1) != 0) other.asleep = 0;
+      const bool called = (me->wakes >> other.ticket % kSlots & 1) != 0;
+      if (other.asleep == kAsleepInSlot && called) other.asleep = kAwake;
     }
     me->wakes = 0;
     me->was_parked = 0;
     me->end = 0;
+    if (me->wakes_room != 0) {
+      me->step = kCountRound;
+    } else {
+      GoOn(me);
+    }
+  }
+
+  void GoOn(Thread* me) const {
     if (ordered_ || me->is_reader != 0) {
       me->step = kLookRetired;
     } else {
@@ -258,11 +340,14 @@ class Machine {
   const bool ordered_;
 };
 
+// The first of the threads makes that many writes; the last one reads.
 State Initial(int writes) {
   State s;
   std::memset(&s, 0, sizeof s);
+  s.room_at = kNoRoomMark;
   for (int i = 0; i < kSlots; i++) s.slots[i].ticket = static_cast<uint8_t>(i);
-  for (int t = 0; t < kModelThreads; t++) s.threads[t].writes_left = static_cast<uint8_t>(writes);
+  for (Thread& thread : s.threads) thread.writes_left = 1;
+  s.threads[0].writes_left = static_cast<uint8_t>(writes);
   s.threads[kModelThreads - 1].is_reader = 1;
   return s;
 }
@@ -312,6 +397,8 @@ TEST(CommitRingModelTest, PlantedFaultsAreFound) {
   EXPECT_NE(Explore(Fault::kRetiresFirst, true, 1, &states), "");
   EXPECT_NE(Explore(Fault::kLooksThenRetires, true, 2, &states), "");
   EXPECT_NE(Explore(Fault::kSnapshotNeverWaits, false, 1, &states), "");
+  EXPECT_NE(Explore(Fault::kMarksRoomLate, false, 2, &states), "");
+  EXPECT_NE(Explore(Fault::kNoRoundOfRoom, false, 2, &states), "");
 }
 
 }  // namespace

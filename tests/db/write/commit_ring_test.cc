@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <random>
 #include <thread>
 #include <vector>
@@ -95,6 +97,40 @@ TEST(CommitRingTest, WritersThatWaitAreWokenInAnyInterleaving) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(published.last, static_cast<SequenceNumber>(kThreads * kEach));
+}
+
+// Nobody waits in order, and now and then a slot stays open for laps of the others.
+TEST(CommitRingTest, WritersWithoutRoomSleepUntilThereIsSome) {
+  constexpr int kThreads = 6;
+  constexpr int kEach = 20'000;
+  Published published;
+  CommitRing ring(&published);
+  TinyLock lock;
+  SequenceNumber last = 0;
+  std::atomic<int> without_room{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; t++) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(static_cast<unsigned>(t));
+      for (int i = 0; i < kEach;) {
+        lock.Lock();
+        const bool room = ring.HasRoom();
+        const CommitRing::Ticket ticket = room ? ring.Take(++last) : ring.next();
+        lock.Unlock();
+        if (!room) {
+          without_room++;
+          ring.AwaitRoom(ticket);
+          continue;
+        }
+        if (random() % 2000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        ring.Complete(ticket, Outcome::kVisible);
+        i++;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(published.last, static_cast<SequenceNumber>(kThreads * kEach));
+  EXPECT_GT(without_room, 0);
 }
 
 }  // namespace

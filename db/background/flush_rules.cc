@@ -68,7 +68,7 @@ std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) 
   std::vector<ColumnFamily*> result;
   for (const auto& [id, family] : e.families.all()) {
     if (family->OldestLogNeeded(current + 1) > oldest) continue;
-    if (family->flush_requested || family->flush_running) continue;
+    if (family->flush_requested || family->flushes_running > 0) continue;
     if (!family->mem()->Empty() || !family->immutables().empty()) result.push_back(family.get());
   }
   if (!result.empty()) *reason = FlushReason::kWalFull;

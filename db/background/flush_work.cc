@@ -36,7 +36,6 @@ MemTableInfo DescribeMemTable(const ColumnFamily& family) {
 // One family's share of a job.
 struct FlushWork::FamilyFlush {
   std::shared_ptr<ColumnFamily> family;
-  size_t count = 0;  // of the family's oldest immutables
   FlushInput input;
   FlushResult result;
   VersionEdit edit;
@@ -113,7 +112,7 @@ void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason 
     queue_.pop_front();
   }
   for (ColumnFamily* family : families) {
-    if (family->dropped() || family->immutables().empty() || family->flush_requested) continue;
+    if (family->dropped() || family->unpicked_count() == 0 || family->flush_requested) continue;
     family->flush_requested = true;
     if (e.options.atomic_flush) {
       together.families.push_back(family->shared_from_this());
@@ -132,7 +131,7 @@ void FlushWork::RequestStopped() {
   for (const auto& [id, family] : e.families.all()) {
     if (family->stall_condition == WriteStallCondition::kStopped &&
         family->stall_cause == WriteStallCause::kMemtableLimit && !family->flush_requested &&
-        !family->flush_running) {
+        family->flushes_running == 0) {
       stopped.push_back(family.get());
     }
   }
@@ -146,18 +145,16 @@ void FlushWork::Schedule() {
   if (e.background_paused > 0) return;
   if (e.errors.severity() >= ErrorState::Severity::kHard) return;
   const int limit = e.MaxFlushes();
-  const auto runnable =
-      std::count_if(queue_.begin(), queue_.end(), [this](const Job& job) { return CanStart(job); });
+  const int runnable = CanStart() ? static_cast<int>(queue_.size()) : 0;
   while (scheduled_ < limit && scheduled_ - running_ < runnable) {
     scheduled_++;
     e.env->Schedule(&FlushWork::RunOne, this, Env::Priority::HIGH, engine_);
   }
 }
 
-bool FlushWork::CanStart(const Job& job) const {
-  if (engine_->options.atomic_flush && job_running_) return false;  // results go in in order
-  return std::none_of(job.families.begin(), job.families.end(),
-                      [](const auto& family) { return family->flush_running; });
+// What was frozen together goes into force together, and in order.
+bool FlushWork::CanStart() const {
+  return !engine_->options.atomic_flush || !job_running_;
 }
 
 void FlushWork::RunOne(void* work) {
@@ -168,17 +165,14 @@ void FlushWork::BackgroundFlush() {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   running_++;
-  // The oldest job none of whose families is being flushed: a family's memtables go in order.
-  auto it =
-      std::find_if(queue_.begin(), queue_.end(), [this](const Job& job) { return CanStart(job); });
   Status s;
   const bool may_run = (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush) &&
                        e.background_paused == 0;
-  if (it != queue_.end() && may_run) {
-    Job job = std::move(*it);
-    queue_.erase(it);
+  if (!queue_.empty() && CanStart() && may_run) {
+    const Job job = std::move(queue_.front());
+    queue_.pop_front();
     job_running_ = true;
-    s = RunJob(job);
+    s = RunJob(job, e.options.atomic_flush ? Extent::kAll : Extent::kPiece);
     job_running_ = false;
     if (!s.ok() && (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush)) {
       e.ReportError(s, BackgroundErrorReason::kFlush);
@@ -191,14 +185,43 @@ void FlushWork::BackgroundFlush() {
   e.background_changed.SignalAll();
 }
 
-FlushInput FlushWork::MakeInput(ColumnFamily* family, size_t* count) {
-  Engine& e = *engine_;
-  FlushInput input;
+// A piece is what min_write_buffer_number_to_merge wants together, and more of small memtables up
+// to a full one: with many waiting, room for writers comes back table by table, and others can
+// flush the rest at the same time.
+bool FlushWork::Pick(ColumnFamily* family, Extent extent, FlushInput* input) {
+  const auto options = family->options();
+  const auto least = static_cast<size_t>(std::max(1, options->min_write_buffer_number_to_merge));
+  size_t bytes = 0;
   for (ImmutableMemTable& imm : family->immutables()) {
-    imm.flush_running = true;
-    input.memtables.push_back(imm.mem);
+    if (imm.picked && input->memtables.empty()) continue;
+    if (imm.picked) break;  // what lies before it was picked by a flush that failed
+    bytes += imm.mem->MemoryUsage();
+    const bool enough = input->memtables.size() >= least && bytes > options->write_buffer_size;
+    if (extent == Extent::kPiece && enough) break;
+    imm.picked = true;
+    input->memtables.push_back(imm.mem);
   }
-  *count = input.memtables.size();
+  return !input->memtables.empty();
+}
+
+void FlushWork::Unpick(const FamilyFlush& flush) {
+  for (ImmutableMemTable& imm : flush.family->immutables()) {
+    if (std::ranges::find(flush.input.memtables, imm.mem) != flush.input.memtables.end()) {
+      imm.picked = false;
+    }
+  }
+}
+
+bool FlushWork::WantsFlush(const ColumnFamily& family, FlushReason reason) const {
+  const auto wanted =
+      static_cast<size_t>(std::max(1, family.options()->min_write_buffer_number_to_merge));
+  return family.unpicked_count() >= wanted || reason != FlushReason::kWriteBufferFull ||
+         engine_->options.atomic_flush;
+}
+
+void FlushWork::MakeInput(ColumnFamily* family, FlushInput* result) {
+  Engine& e = *engine_;
+  FlushInput& input = *result;
   input.snapshots = e.snapshots.Pinned();
   input.options = family->options();
   input.icmp = &family->icmp();
@@ -215,21 +238,21 @@ FlushInput FlushWork::MakeInput(ColumnFamily* family, size_t* count) {
   }
   input.build.creation_time = oldest;
   input.build.oldest_key_time = oldest;
-  return input;
 }
 
-Status FlushWork::RunJob(const Job& job) {
+Status FlushWork::RunJob(const Job& job, Extent extent) {
   Engine& e = *engine_;
   std::vector<FamilyFlush> flushes;
   for (const auto& family : job.families) {
     family->flush_requested = false;
-    if (family->dropped() || family->immutables().empty()) continue;
-    family->flush_running = true;
     FamilyFlush flush;
+    if (family->dropped() || !Pick(family.get(), extent, &flush.input)) continue;
+    family->flushes_running++;
     flush.family = family;
-    flush.input = MakeInput(family.get(), &flush.count);
+    MakeInput(family.get(), &flush.input);
     flush.job_id = e.NextJobId();
     flushes.push_back(std::move(flush));
+    if (WantsFlush(*family, job.reason)) Request({family.get()}, job.reason);
   }
   if (flushes.empty()) return Status::OK();
   Status s;
@@ -250,13 +273,16 @@ Status FlushWork::RunJob(const Job& job) {
     MutexUnlock unlock(&e.mu);
     s = e.logs->SyncClosed();
   }
-  if (s.ok()) s = Install(&flushes);
+  const bool in_order = s.ok() && WaitForOlder(flushes);
+  if (in_order) s = Install(&flushes);
   for (FamilyFlush& flush : flushes) {
-    flush.family->flush_running = false;
-    for (ImmutableMemTable& imm : flush.family->immutables()) imm.flush_running = false;
+    flush.family->flushes_running--;
+    Unpick(flush);
   }
-  if (!s.ok()) {
-    LogError(e.info_log.get(), "flush failed: %s", s.ToString().c_str());
+  order_changed_.SignalAll();
+  if (!s.ok() || !in_order) {
+    LogError(e.info_log.get(), "flush failed: %s",
+             s.ok() ? "so did that of an older memtable" : s.ToString().c_str());
     RemoveOutputs(flushes);
     return s;
   }
@@ -267,6 +293,20 @@ Status FlushWork::RunJob(const Job& job) {
   for (FamilyFlush& flush : flushes) flush.input.memtables.clear();
   for (FamilyFlush& flush : flushes) NotifyEnd(flush, job.reason);
   return s;
+}
+
+// Readers look into memtables first, so the table of a newer one must not be in force while an
+// older one is in memory. False: the flush of an older one has failed, which its own job reports.
+bool FlushWork::WaitForOlder(const std::vector<FamilyFlush>& flushes) {
+  for (const FamilyFlush& flush : flushes) {
+    ColumnFamily& family = *flush.family;
+    const std::shared_ptr<MemTable>& own = flush.input.memtables.front();
+    while (!family.dropped() && family.immutables().front().mem != own) {
+      if (!family.immutables().front().picked) return false;
+      order_changed_.Wait();
+    }
+  }
+  return true;
 }
 
 Status FlushWork::Install(std::vector<FamilyFlush>* flushes) {
@@ -285,7 +325,7 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes) {
   if (!s.ok()) return s;
   for (FamilyFlush& flush : *flushes) {
     if (flush.family->dropped()) continue;
-    flush.family->DropFlushed(flush.count);
+    flush.family->DropFlushed(flush.input.memtables.size());
     flush.family->InstallSuperVersion();
     e.flush_count++;
     e.flush_bytes += flush.result.file.size;
@@ -342,7 +382,7 @@ Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
       } else if (e.errors.severity() >= ErrorState::Severity::kHard) {
         s = e.errors.error();
       } else {
-        if (!family->flush_running && !family->flush_requested) Request({family}, reason);
+        Request({family}, reason);
         e.background_changed.Wait();
       }
     }
@@ -370,7 +410,7 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
   e.mu.AssertHeld();
   const auto running = [&] {
     return std::any_of(families.begin(), families.end(),
-                       [](const auto& family) { return family->flush_running; });
+                       [](const auto& family) { return family->flushes_running > 0; });
   };
   while (running()) e.background_changed.Wait();
   std::vector<Job> jobs;
@@ -380,7 +420,7 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
     jobs.back().families.push_back(family);
   }
   for (const Job& job : jobs) {
-    Status s = RunJob(job);
+    Status s = RunJob(job, Extent::kAll);
     if (!s.ok()) return s;
   }
   return Status::OK();
@@ -402,11 +442,7 @@ Status FlushWork::Switch(std::vector<ColumnFamily*> families, FlushReason reason
   if (!s.ok()) return s;
   std::vector<ColumnFamily*> ready;
   for (ColumnFamily* family : families) {
-    const int wanted = std::max(1, family->options()->min_write_buffer_number_to_merge);
-    const bool enough = family->unflushed_count() >= wanted;
-    if (enough || reason != FlushReason::kWriteBufferFull || e.options.atomic_flush) {
-      ready.push_back(family);
-    }
+    if (WantsFlush(*family, reason)) ready.push_back(family);
   }
   Request(ready, reason);
   return Status::OK();

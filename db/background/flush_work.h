@@ -63,12 +63,22 @@ class FlushWork final : public WriteBufferUser {
   };
   struct FamilyFlush;
 
-  bool CanStart(const Job& job) const;
+  // What one job takes of each of its families.
+  enum class Extent : uint8_t {
+    kPiece,  // the oldest that nobody has picked, as many as make one table
+    kAll,
+  };
+
+  bool CanStart() const;
   static void RunOne(void* work);
   static void RunFreeMemory(void* work);
   void BackgroundFlush();
-  Status RunJob(const Job& job);
-  FlushInput MakeInput(ColumnFamily* family, size_t* count);
+  Status RunJob(const Job& job, Extent extent);
+  bool Pick(ColumnFamily* family, Extent extent, FlushInput* input);
+  void Unpick(const FamilyFlush& flush);
+  bool WantsFlush(const ColumnFamily& family, FlushReason reason) const;
+  void MakeInput(ColumnFamily* family, FlushInput* input);
+  bool WaitForOlder(const std::vector<FamilyFlush>& flushes);
   Status Install(std::vector<FamilyFlush>* flushes);
   void RemoveOutputs(const std::vector<FamilyFlush>& flushes);
   std::vector<ColumnFamily*> FullFamilies(FlushReason* reason);
@@ -83,6 +93,8 @@ class FlushWork final : public WriteBufferUser {
   FlushJobInfo MakeInfo(const FamilyFlush& flush, FlushReason reason) const;
 
   Engine* const engine_;
+  // For WaitForOlder. Others wait until the whole job is over, and listeners have been told.
+  CondVar order_changed_{&engine_->mu};
   std::deque<Job> queue_;
   int running_ = 0;
   int scheduled_ = 0;            // handed to the environment, running ones included

@@ -106,6 +106,10 @@ void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_
   TrimHistory();
 }
 
+size_t ColumnFamily::unpicked_count() const {
+  return static_cast<size_t>(std::ranges::count(immutables_, false, &ImmutableMemTable::picked));
+}
+
 void ColumnFamily::DropFlushed(size_t n) {
   if (options()->max_write_buffer_size_to_maintain > 0) {
     for (size_t i = 0; i < n; i++) history_.push_back(immutables_[i].mem);

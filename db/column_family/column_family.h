@@ -56,7 +56,7 @@ struct FamilyEnvironment {
 // A memtable that takes no more writes, on its way to L0.
 struct ImmutableMemTable {
   std::shared_ptr<MemTable> mem;
-  bool flush_running = false;
+  bool picked = false;  // by a flush under way
 };
 
 // Locking: "DB mutex" marks what the DB mutex guards. The active memtable is replaced only while
@@ -91,6 +91,8 @@ class ColumnFamily final : public SuperVersionSource,
   void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
   std::deque<ImmutableMemTable>& immutables() { return immutables_; }  // oldest first; DB mutex
   int unflushed_count() const { return static_cast<int>(immutables_.size()); }
+  // Immutables that no flush under way has picked. DB mutex.
+  size_t unpicked_count() const;
   // Drops the oldest `n` immutables, which are in tables now; as many of them are kept as history
   // as max_write_buffer_size_to_maintain asks. DB mutex.
   void DropFlushed(size_t n);
@@ -132,7 +134,7 @@ class ColumnFamily final : public SuperVersionSource,
 
   // --- Scheduling state. DB mutex.
   bool flush_requested = false;  // asked for, not picked yet
-  bool flush_running = false;
+  int flushes_running = 0;       // each of other immutables; they are installed in order
   bool compaction_queued = false;
   std::vector<const CompactionPlan*> running_compactions;
   WriteStallCondition stall_condition = WriteStallCondition::kNormal;

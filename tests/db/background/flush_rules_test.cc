@@ -199,5 +199,135 @@ TEST_F(FlushRulesTest, AtomicFlushesThatWaitBecomeOne) {
   EXPECT_GT(Number("rocksdb.current-super-version-number", "b"), before);
 }
 
+// Holds the first flush back until it is told to go on, and counts those that begin and end.
+class FirstFlushWaits final : public EventListener {
+ public:
+  void OnFlushBegin(DB*, const FlushJobInfo&) override {
+    if (begun_.fetch_add(1) > 0) return;
+    held_.wait(true);
+  }
+  void OnFlushCompleted(DB*, const FlushJobInfo&) override { ended_.fetch_add(1); }
+  void LetGo() {
+    held_.store(false);
+    held_.notify_all();
+  }
+  int begun() const { return begun_.load(); }
+  int ended() const { return ended_.load(); }
+
+ private:
+  std::atomic<bool> held_{true};
+  std::atomic<int> begun_{0};
+  std::atomic<int> ended_{0};
+};
+
+class FlushesAtOnceTest : public FlushRulesTest {
+ protected:
+  FlushesAtOnceTest() {
+    options_.write_buffer_size = 64 << 10;
+    options_.arena_block_size = 4 << 10;
+    options_.max_write_buffer_number = 8;
+    options_.max_background_jobs = 16;
+    options_.disable_auto_compactions = true;
+    options_.listeners = {listener_};
+  }
+  ~FlushesAtOnceTest() override { listener_->LetGo(); }
+  // Of the oldest of `n` memtables the flush has begun before that of the next one can.
+  void HoldOldestOf(uint64_t n) {
+    FillMemtables(1);
+    ASSERT_TRUE(Eventually([&] { return listener_->begun() == 1; }));
+    FillMemtables(n);
+    ASSERT_TRUE(Eventually([&] { return listener_->begun() == static_cast<int>(n); }));
+  }
+  // Overwrites a few keys until this many memtables wait.
+  void FillMemtables(uint64_t wanted) {
+    for (int i = 0; Number("rocksdb.num-immutable-mem-table") < wanted; i++) {
+      newest_ = std::to_string(i) + std::string(1 << 10, 'v');
+      Put("k" + std::to_string(i % 5), newest_);
+      newest_key_ = "k" + std::to_string(i % 5);
+    }
+  }
+
+  const std::shared_ptr<FirstFlushWaits> listener_ = std::make_shared<FirstFlushWaits>();
+  std::string newest_key_;
+  std::string newest_;
+};
+
+TEST_F(FlushesAtOnceTest, NewerOnesWaitForOlderOnesBeforeTheyAreInForce) {
+  Open();
+  HoldOldestOf(4);
+  EXPECT_EQ(Levels(), "") << "the oldest is held back";
+  EXPECT_EQ(Number("rocksdb.num-running-flushes"), 4u);
+  EXPECT_EQ(Get(newest_key_), newest_);
+  listener_->LetGo();
+  EXPECT_TRUE(Eventually([&] { return Levels() == "4" && listener_->ended() == 4; }));
+  EXPECT_EQ(Get(newest_key_), newest_);
+  Kill();
+  Open();
+  EXPECT_EQ(Get(newest_key_), newest_);
+}
+
+TEST_F(FlushesAtOnceTest, NewerOnesGiveWayWhenAnOlderOneFails) {
+  Open();
+  HoldOldestOf(3);
+  // The newer tables are written by now, or about to be; the oldest cannot be.
+  EXPECT_TRUE(Eventually([&] { return Files(kTableFile).size() == 2; }));
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kCreate);
+  rule.path_contains = ".sst";
+  rule.sticky = true;  // or recovery would have done it before this looks
+  faults().Inject(rule);
+  listener_->LetGo();
+  EXPECT_TRUE(Eventually([&] { return Number("rocksdb.background-errors") > 0; }));
+  EXPECT_TRUE(Eventually([&] { return Number("rocksdb.num-running-flushes") == 0; }));
+  EXPECT_EQ(Number("rocksdb.background-errors"), 1u) << "the newer ones have nothing to report";
+  EXPECT_EQ(Levels(), "");
+  EXPECT_TRUE(Files(kTableFile).empty());
+  EXPECT_EQ(Get(newest_key_), newest_);
+  faults().ClearFaults();
+  ASSERT_TRUE(db()->Resume().ok());
+  EXPECT_EQ(Number("rocksdb.num-immutable-mem-table"), 0u);
+  EXPECT_EQ(Get(newest_key_), newest_);
+  Kill();
+  Open();
+  EXPECT_EQ(Get(newest_key_), newest_);
+}
+
+TEST_F(FlushesAtOnceTest, WhatWaitsIsFlushedInTablesOfFullMemtables) {
+  listener_->LetGo();
+  Open();
+  ASSERT_TRUE(db()->PauseBackgroundWork().ok());
+  FillMemtables(5);
+  ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+  EXPECT_TRUE(Eventually([&] { return Levels() == "5"; }));
+}
+
+TEST_F(FlushesAtOnceTest, SmallMemtablesMakeOneTable) {
+  listener_->LetGo();
+  Open();
+  FlushOptions no_wait;
+  no_wait.wait = false;
+  no_wait.allow_write_stall = true;
+  ASSERT_TRUE(db()->PauseBackgroundWork().ok());
+  for (int i = 0; i < 4; i++) {
+    Put("k", std::to_string(i));
+    ASSERT_TRUE(db()->Flush(no_wait).ok());
+  }
+  ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+  EXPECT_TRUE(Eventually([&] { return Levels() == "1"; }));
+  EXPECT_EQ(Number("rocksdb.num-immutable-mem-table"), 0u);
+  EXPECT_EQ(Get("k"), "3");
+}
+
+TEST_F(FlushesAtOnceTest, MemtablesToBeMergedStayTogether) {
+  options_.min_write_buffer_number_to_merge = 3;
+  Open();
+  FillMemtables(6);
+  EXPECT_TRUE(Eventually([&] { return listener_->begun() == 2; }));
+  listener_->LetGo();
+  EXPECT_TRUE(Eventually([&] { return Levels() == "2"; }));
+  EXPECT_EQ(listener_->ended(), 2);
+  EXPECT_EQ(Get(newest_key_), newest_);
+}
+
 }  // namespace
 }  // namespace varve::testing

@@ -67,12 +67,12 @@ Status OpenIn(const Place& place, const WriteMode& mode, std::unique_ptr<DB>* db
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   options.info_log = SilentLogger();
-  options.max_background_jobs = 4;
+  options.max_background_jobs = 16;  // four flushes at once
   options.delayed_write_rate = 64 << 20;
   ColumnFamilyOptions family;
   mode.Apply(&options, &family);
   family.write_buffer_size = 64 << 10;
-  family.max_write_buffer_number = 4;
+  family.max_write_buffer_number = 6;
   family.level0_file_num_compaction_trigger = 2;
   family.target_file_size_base = 64 << 10;
   family.max_bytes_for_level_base = 256 << 10;

@@ -82,10 +82,12 @@ Status OpenIn(const std::string& directory, const Mode& mode, std::unique_ptr<DB
   options.create_missing_column_families = true;
   options.avoid_flush_during_recovery = mode.keep_logs;
   options.max_manifest_file_size = 8 << 10;
+  options.max_background_jobs = 16;  // four flushes at once
   ColumnFamilyOptions family;
   mode.writes->Apply(&options, &family);
   options.atomic_flush |= mode.atomic_flush && !options.enable_pipelined_write;
   family.write_buffer_size = mode.write_buffer;
+  family.max_write_buffer_number = 6;
   family.level0_file_num_compaction_trigger = 2;
   family.target_file_size_base = 64 << 10;
   family.compression = kNoCompression;

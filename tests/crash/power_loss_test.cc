@@ -195,6 +195,17 @@ const Workload kWorkloads[] = {
      [](DB*, const Handles&, uint64_t) {},
      23,
      0},
+    {"flushes_side_by_side",
+     {"default", "a"},
+     60,
+     [](DBOptions* db, ColumnFamilyOptions* cf) {
+       db->max_background_jobs = 16;
+       cf->write_buffer_size = 2 << 10;
+       cf->max_write_buffer_number = 8;
+     },
+     [](DB*, const Handles&, uint64_t) {},
+     9,
+     0},
     {"families_come_and_go",
      {"default"},
      50,

@@ -88,7 +88,7 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
   set.db.avoid_flush_during_recovery = choose.Flag("avoid_flush_during_recovery", 3);
   set.db.max_open_files = choose.Flag("few_open_files", 4) ? 24 : -1;
   set.db.max_subcompactions = choose.Flag("subcompactions", 3) ? 4 : 1;
-  const int jobs[] = {1, 2, 4};
+  const int jobs[] = {1, 2, 4, 16};  // 16: four flushes at once
   set.db.max_background_jobs = choose.Of("jobs", jobs);
   if (choose.Flag("small_logs", 4)) set.db.max_total_wal_size = 64 << 10;
   if (choose.Flag("small_manifest", 4)) set.db.max_manifest_file_size = 2 << 10;
@@ -99,7 +99,9 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
   const CompressionType codecs[] = {kNoCompression, kSnappyCompression, kLZ4Compression, kZSTD};
   const int triggers[] = {2, 4, 8};
   const int levels[] = {2, 4, 7};
+  const int waiting[] = {2, 2, 6};
   cf.write_buffer_size = choose.Of("write_buffer", buffers);
+  cf.max_write_buffer_number = choose.Of("memtables", waiting);
   cf.target_file_size_base = choose.Of("target_file", targets);
   cf.max_bytes_for_level_base = 4 * cf.target_file_size_base;
   cf.max_bytes_for_level_multiplier = 3;

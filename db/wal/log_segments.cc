@@ -53,7 +53,10 @@ void LogSegments::WorkAhead() {
     while (!asked_ && !stop_) changed_.Wait();
     if (stop_) break;
     const uint64_t offset = next_offset_;
+    const std::vector<std::unique_ptr<LogSegment>> left = std::move(left_);
+    left_.clear();
     lock.Unlock();
+    for (const auto& segment : left) Unmap(*segment);
     std::unique_ptr<LogSegment> made;
     // A failure is met again, and told, by whoever needs the piece.
     Map(offset, &made).PermitUncheckedError();
@@ -66,7 +69,9 @@ void LogSegments::WorkAhead() {
 }
 
 void LogSegments::GiveBack(std::unique_ptr<LogSegment> segment) {
-  file_->Unmap(segment->base, segment->bytes);
+  if (!thread_.joinable()) return Unmap(*segment);
+  MutexLock lock(&mu_);
+  left_.push_back(std::move(segment));
 }
 
 void LogSegments::Stop() {
@@ -77,7 +82,10 @@ void LogSegments::Stop() {
   }
   if (thread_.joinable()) thread_.join();
   MutexLock lock(&mu_);
-  if (ready_ != nullptr) GiveBack(std::move(ready_));
+  for (const auto& segment : left_) Unmap(*segment);
+  left_.clear();
+  if (ready_ != nullptr) Unmap(*ready_);
+  ready_.reset();
 }
 
 }  // namespace varve::wal

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "varve/io_status.h"
 
@@ -41,6 +42,8 @@ class LogSegments {
 
   // The next piece of the file.
   IOStatus Take(std::unique_ptr<LogSegment>* segment);
+  // Unmaps it, or leaves that to the thread that works ahead: it takes as long as the system's lock
+  // on the address space is held by others.
   void GiveBack(std::unique_ptr<LogSegment> segment);
   // Nothing is mapped any more but what was taken and not given back, and nothing will be.
   void Stop();
@@ -50,6 +53,7 @@ class LogSegments {
   IOStatus Map(uint64_t offset, std::unique_ptr<LogSegment>* segment);
   void AskAhead() VARVE_REQUIRES(mu_);
   void WorkAhead();
+  void Unmap(const LogSegment& segment) { file_->Unmap(segment.base, segment.bytes); }
 
   MappedFile* const file_;
   Mutex mu_;
@@ -57,6 +61,8 @@ class LogSegments {
   std::thread thread_;                              // touched by the caller's thread alone
   uint64_t next_offset_ VARVE_GUARDED_BY(mu_) = 0;  // of the piece that Take gives next
   std::unique_ptr<LogSegment> ready_ VARVE_GUARDED_BY(mu_);
+  // Given back; unmapped with the next work ahead, or by Stop.
+  std::vector<std::unique_ptr<LogSegment>> left_ VARVE_GUARDED_BY(mu_);
   bool asked_ VARVE_GUARDED_BY(mu_) = false;  // the thread has work, or is at it
   bool stop_ VARVE_GUARDED_BY(mu_) = false;
 };

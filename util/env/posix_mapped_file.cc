@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "util/env/io_error.h"
@@ -21,13 +22,20 @@ namespace varve {
 
 namespace {
 
+// While a piece is populated, no other thread of the process can map or unmap anything.
+constexpr size_t kPopulatedAtOnce = 128 << 10;
+
 // Takes the page faults now, which is far cheaper than one at a time later. A kernel that cannot
 // leaves them for later.
-int Populate(void* base, size_t bytes) {
-  if (::madvise(base, bytes, MADV_POPULATE_WRITE) == 0) return 0;
-  const int err = errno;
-  // A page that cannot be had, where a store would have raised a signal.
-  return err == EFAULT || err == EHWPOISON ? err : 0;
+int Populate(char* base, size_t bytes) {
+  for (size_t done = 0; done < bytes; done += kPopulatedAtOnce) {
+    const size_t piece = std::min(kPopulatedAtOnce, bytes - done);
+    if (::madvise(base + done, piece, MADV_POPULATE_WRITE) == 0) continue;
+    const int err = errno;
+    // A page that cannot be had, where a store would have raised a signal.
+    return err == EFAULT || err == EHWPOISON ? err : 0;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -54,7 +62,7 @@ IOStatus PosixMappedFile::Map(uint64_t offset, size_t bytes, char** base) {
   void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(),
                               static_cast<off_t>(offset));
   if (mapped == MAP_FAILED) return IoErrorAt("mmap", path_, offset, errno);
-  const int err = Populate(mapped, bytes);
+  const int err = Populate(static_cast<char*>(mapped), bytes);
   if (err != 0) {
     (void)::munmap(mapped, bytes);
     return IoErrorAt("populate", path_, offset, err);

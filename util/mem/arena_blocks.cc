@@ -17,6 +17,9 @@ constexpr size_t kMinBlockBytes = 1024;
 constexpr std::align_val_t kSmallBlockAlignment{64};
 // Smaller blocks come from the heap.
 constexpr size_t kMappedBlockBytes = 128 << 10;
+// Of blocks of the largest size, mapped in one call: it needs the lock on the address space, which
+// whoever adds or removes pages holds. Pages come as they are used.
+constexpr size_t kBlocksInRun = 8;
 constexpr std::align_val_t kDedicatedAlignment{4096};
 // Dedicated pieces below this come from the heap: rounding them up to huge pages would waste a
 // large part.
@@ -37,6 +40,7 @@ ArenaBlocks::ArenaBlocks(size_t first_block_bytes, size_t max_block_bytes)
 
 ArenaBlocks::~ArenaBlocks() {
   for (const Block& block : owned_) Release(block);
+  for (const Block& run : runs_) Release(run);
 }
 
 ArenaBlocks::Block ArenaBlocks::AddBlock() {
@@ -46,8 +50,20 @@ ArenaBlocks::Block ArenaBlocks::AddBlock() {
     return Own(
         {static_cast<char*>(::operator new(size, kSmallBlockAlignment)), size, Origin::kSmall});
   }
-  char* const data = size < kHugePageBytes ? AllocatePages(size) : AllocateHugePages(size);
-  return Own({data, size, Origin::kMapped});
+  if (size >= kHugePageBytes) return Own({AllocateHugePages(size), size, Origin::kMapped});
+  if (size < max_block_bytes_) return Own({AllocatePages(size), size, Origin::kMapped});
+  return Own({TakeFromRun(size), size, Origin::kPartOfRun});
+}
+
+char* ArenaBlocks::TakeFromRun(size_t size) {
+  if (run_left_ == 0) {
+    runs_.reserve(runs_.size() + 1);
+    run_ = AllocatePages(size * kBlocksInRun);
+    runs_.push_back({run_, size * kBlocksInRun, Origin::kMapped});
+    run_left_ = kBlocksInRun;
+  }
+  run_left_--;
+  return run_ + (kBlocksInRun - 1 - run_left_) * size;
 }
 
 char* ArenaBlocks::AddDedicated(size_t bytes) {
@@ -80,6 +96,8 @@ void ArenaBlocks::Release(const Block& block) {
       break;
     case Origin::kDedicated:
       ::operator delete(block.data, kDedicatedAlignment);
+      break;
+    case Origin::kPartOfRun:
       break;
     case Origin::kMapped:
       FreePages(block.data, block.bytes);

@@ -18,7 +18,7 @@ namespace varve {
 // Thread safety: bytes() may be called from any thread; everything else needs outside exclusion.
 class ArenaBlocks {
  public:
-  enum class Origin : uint8_t { kSmall, kMapped, kDedicated };
+  enum class Origin : uint8_t { kSmall, kMapped, kPartOfRun, kDedicated };
   struct Block {
     char* data;
     size_t bytes;
@@ -46,10 +46,15 @@ class ArenaBlocks {
  private:
   const Block& Own(Block block);
   void Release(const Block& block);
+  char* TakeFromRun(size_t size);
 
   const size_t max_block_bytes_;
   size_t next_block_bytes_;
   std::vector<Block> owned_;
+  // Blocks of the largest size are mapped several at a time: what is left of the last run.
+  char* run_ = nullptr;
+  size_t run_left_ = 0;  // blocks
+  std::vector<Block> runs_;
   // Written under outside exclusion, read by anyone as a statistic; publishes nothing.
   std::atomic<size_t> bytes_{0};
 };

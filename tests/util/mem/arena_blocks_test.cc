@@ -79,6 +79,26 @@ TEST(ArenaBlocksTest, LargeBlocksLeaveTheProcessWithTheArena) {
   for (char* const data : large) EXPECT_FALSE(IsMapped(data));
 }
 
+TEST(ArenaBlocksTest, ThoseOfTheLargestSizeAreMappedTogetherAndCountOneByOne) {
+  constexpr size_t kSize = 256 << 10;
+  std::vector<char*> all;
+  {
+    ArenaBlocks blocks(kSize, kSize);
+    size_t beside = 0;
+    for (int i = 0; i < 20; i++) {
+      const ArenaBlocks::Block block = blocks.AddBlock();
+      ASSERT_EQ(block.bytes, kSize);
+      EXPECT_EQ(block.data[0], 0) << "nobody has had it before";
+      std::memset(block.data, 'r', kSize);
+      if (!all.empty() && block.data == all.back() + kSize) beside++;
+      all.push_back(block.data);
+      EXPECT_LE(blocks.bytes(), all.size() * kSize + 4096);
+    }
+    EXPECT_GE(beside, 17u) << "20 blocks in 3 runs";
+  }
+  for (char* const data : all) EXPECT_FALSE(IsMapped(data));
+}
+
 TEST(ArenaBlocksTest, DedicatedOnesAreNoStepOfTheGrowth) {
   ArenaBlocks blocks(4096);
   for (const size_t bytes : {size_t{1}, size_t{5000}, size_t{3} << 20, size_t{9} << 20}) {

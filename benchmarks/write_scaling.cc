@@ -46,7 +46,7 @@ constexpr size_t kValueBytes = 100;
 
 struct Arguments {
   std::string db = "/tmp/varve-write-scaling";
-  uint64_t writes = 400'000;  // keys of all threads together
+  uint64_t writes = 2'000'000;  // keys of all threads together
   std::vector<int> threads = {1, 2, 4, 8, 16, 32};
   int cores = 64;  // of the machine that is estimated
   int rounds = 3;

@@ -112,7 +112,11 @@ void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason 
     queue_.pop_front();
   }
   for (ColumnFamily* family : families) {
-    if (family->dropped() || family->unpicked_count() == 0 || family->flush_requested) continue;
+    if (family->dropped() || family->unpicked_count() == 0) continue;
+    if (family->flush_requested) {
+      NoteReason(*family, reason);
+      continue;
+    }
     family->flush_requested = true;
     if (e.options.atomic_flush) {
       together.families.push_back(family->shared_from_this());
@@ -122,6 +126,15 @@ void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason 
   }
   if (!together.families.empty()) queue_.push_back(std::move(together));
   Schedule();
+}
+
+// A job that waits takes what is full; for any other reason, the rest is flushed too.
+void FlushWork::NoteReason(const ColumnFamily& family, FlushReason reason) {
+  for (Job& job : queue_) {
+    const bool has_it = std::ranges::any_of(
+        job.families, [&](const auto& member) { return member.get() == &family; });
+    if (has_it && job.reason == FlushReason::kWriteBufferFull) job.reason = reason;
+  }
 }
 
 void FlushWork::RequestStopped() {
@@ -181,7 +194,7 @@ void FlushWork::BackgroundFlush() {
   }
   running_--;
   scheduled_--;
-  if (s.ok()) Schedule();
+  Schedule();  // refuses once an error is serious
   e.background_changed.SignalAll();
 }
 
@@ -283,7 +296,7 @@ Status FlushWork::RunJob(const Job& job, Extent extent) {
   if (!s.ok() || !in_order) {
     LogError(e.info_log.get(), "flush failed: %s",
              s.ok() ? "so did that of an older memtable" : s.ToString().c_str());
-    RemoveOutputs(flushes);
+    if (s.ok() || !e.versions->manifest_in_doubt()) RemoveOutputs(flushes);
     return s;
   }
   for (FamilyFlush& flush : flushes) e.compaction->Schedule(flush.family.get());
@@ -330,15 +343,15 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes) {
     e.flush_count++;
     e.flush_bytes += flush.result.file.size;
   }
+  order_changed_.SignalAll();
   e.UpdateStalls();
   return Status::OK();
 }
 
-// Tables of a job that did not get into the MANIFEST. Whether a failed edit is there is not known,
-// so after such a failure the files stay: the next open explains them or sets them aside.
+// Tables of a job that did not get into the MANIFEST. Not called when it is not known whether a
+// failed edit is there: the next open explains the files or sets them aside.
 void FlushWork::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
   Engine& e = *engine_;
-  if (e.versions->manifest_in_doubt()) return;
   std::vector<std::string> paths;
   for (const FamilyFlush& flush : flushes) {
     if (flush.result.wrote_file) {
@@ -382,7 +395,11 @@ Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
       } else if (e.errors.severity() >= ErrorState::Severity::kHard) {
         s = e.errors.error();
       } else {
-        Request({family}, reason);
+        const bool asked_for = std::ranges::none_of(family->immutables(),
+                                                    [&target = id](const ImmutableMemTable& imm) {
+                                                      return !imm.picked && imm.mem->id() <= target;
+                                                    });
+        if (!asked_for) Request({family}, reason);
         e.background_changed.Wait();
       }
     }

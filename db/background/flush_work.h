@@ -74,6 +74,7 @@ class FlushWork final : public WriteBufferUser {
   static void RunFreeMemory(void* work);
   void BackgroundFlush();
   Status RunJob(const Job& job, Extent extent);
+  void NoteReason(const ColumnFamily& family, FlushReason reason);
   bool Pick(ColumnFamily* family, Extent extent, FlushInput* input);
   void Unpick(const FamilyFlush& flush);
   bool WantsFlush(const ColumnFamily& family, FlushReason reason) const;
@@ -93,7 +94,7 @@ class FlushWork final : public WriteBufferUser {
   FlushJobInfo MakeInfo(const FamilyFlush& flush, FlushReason reason) const;
 
   Engine* const engine_;
-  // For WaitForOlder. Others wait until the whole job is over, and listeners have been told.
+  // For WaitForOlder. Others wait for the end of a job, when its listeners have been told.
   CondVar order_changed_{&engine_->mu};
   std::deque<Job> queue_;
   int running_ = 0;

@@ -56,7 +56,6 @@ void LogSegments::WorkAhead() {
     const std::vector<std::unique_ptr<LogSegment>> left = std::move(left_);
     left_.clear();
     lock.Unlock();
-    for (const auto& segment : left) Unmap(*segment);
     std::unique_ptr<LogSegment> made;
     // A failure is met again, and told, by whoever needs the piece.
     Map(offset, &made).PermitUncheckedError();
@@ -64,6 +63,10 @@ void LogSegments::WorkAhead() {
     ready_ = std::move(made);
     asked_ = false;
     changed_.SignalAll();
+    // Nobody waits for this.
+    lock.Unlock();
+    for (const auto& segment : left) Unmap(*segment);
+    lock.Lock();
   }
   asked_ = false;
 }

@@ -23,7 +23,12 @@ char* Map(size_t bytes) {
 }  // namespace
 
 char* AllocatePages(size_t bytes) {
-  return Map(bytes);
+  char* const data = Map(bytes);
+#ifdef MADV_NOHUGEPAGE
+  // Where the system makes huge pages of whatever it can.
+  (void)madvise(data, bytes, MADV_NOHUGEPAGE);
+#endif
+  return data;
 }
 
 char* AllocateHugePages(size_t bytes) {

@@ -329,5 +329,20 @@ TEST_F(FlushesAtOnceTest, MemtablesToBeMergedStayTogether) {
   EXPECT_EQ(Get(newest_key_), newest_);
 }
 
+TEST_F(FlushesAtOnceTest, ARequestBehindAFullMemtablesFlushIsNotForgotten) {
+  listener_->LetGo();
+  options_.min_write_buffer_number_to_merge = 2;
+  Open();
+  ASSERT_TRUE(db()->PauseBackgroundWork().ok());
+  FillMemtables(2);
+  FlushOptions no_wait;
+  no_wait.wait = false;
+  no_wait.allow_write_stall = true;
+  ASSERT_TRUE(db()->Flush(no_wait).ok());
+  ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+  EXPECT_TRUE(Eventually([&] { return Number("rocksdb.num-immutable-mem-table") == 0; }));
+  EXPECT_EQ(Get(newest_key_), newest_);
+}
+
 }  // namespace
 }  // namespace varve::testing

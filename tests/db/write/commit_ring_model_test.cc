@@ -16,8 +16,9 @@ namespace varve::ring_model {
 namespace {
 
 constexpr int kModelThreads = 3;
-constexpr int kSlots = 2;
-constexpr int kRoomAtOnce = kSlots / 2;
+// Room wakes sleepers one retirement after the slot that they wanted.
+constexpr int kSlots = 3;
+constexpr int kRoomAtOnce = kSlots - 2;
 constexpr uint8_t kNoRoomMark = 255;
 
 enum class Fault {
@@ -86,17 +87,16 @@ struct Thread {
 struct State {
   Slot slots[kSlots];
   Thread threads[kModelThreads];
+  uint16_t inserted;  // bit per ticket: its insertion is over
   uint8_t tail;
   uint8_t head;
   uint8_t role;
   uint8_t visible;  // tickets below are
   uint8_t room_at;
   uint8_t room_rounds;
-  uint8_t unused;
-  uint16_t inserted;  // bit per ticket: its insertion is over
   bool operator==(const State& other) const { return std::memcmp(this, &other, sizeof *this) == 0; }
 };
-static_assert(sizeof(State) == 3 * kSlots + 11 * kModelThreads + 9);
+static_assert(sizeof(State) == 3 * kSlots + 11 * kModelThreads + 8);
 
 struct StateHash {
   size_t operator()(const State& s) const {

@@ -395,11 +395,11 @@ Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
       } else if (e.errors.severity() >= ErrorState::Severity::kHard) {
         s = e.errors.error();
       } else {
-        const bool asked_for = std::ranges::none_of(family->immutables(),
-                                                    [&target = id](const ImmutableMemTable& imm) {
-                                                      return !imm.picked && imm.mem->id() <= target;
-                                                    });
-        if (!asked_for) Request({family}, reason);
+        const bool unpicked =
+            std::ranges::any_of(family->immutables(), [&target = id](const ImmutableMemTable& imm) {
+              return !imm.picked && imm.mem->id() <= target;
+            });
+        if (unpicked) Request({family}, reason);
         e.background_changed.Wait();
       }
     }

@@ -39,12 +39,12 @@ void CommitRing::Complete(Ticket ticket, Outcome outcome) {
     const uint32_t word = SlotOf(next).word.load(std::memory_order_seq_cst);
     if (word != Word(next, kDone) && word != Word(next, kParked)) break;
   }
-  Wake(&wakes);
+  Wake(wakes);
 }
 
-void CommitRing::Wake(Wakes* wakes) {
-  for (int i = 0; i < wakes->count; i++) FutexWakeAll(wakes->slots[i]->word);
-  if (wakes->room) [[unlikely]] {
+void CommitRing::Wake(const Wakes& wakes) {
+  for (int i = 0; i < wakes.count; i++) FutexWakeAll(wakes.slots[i]->word);
+  if (wakes.room) [[unlikely]] {
     room_rounds_.fetch_add(1, std::memory_order_release);
     FutexWakeAll(room_rounds_);
   }

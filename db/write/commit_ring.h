@@ -77,7 +77,7 @@ class CommitRing {
   Slot& SlotOf(Ticket ticket) { return slots_[ticket % kSlots]; }
   const Slot& SlotOf(Ticket ticket) const { return slots_[ticket % kSlots]; }
   void RetireCompleted(Wakes* wakes);
-  void Wake(Wakes* wakes);
+  void Wake(const Wakes& wakes);
 
   Listener* const listener_;
   Ticket tail_ = 0;  // the next to take; under the caller's lock

@@ -340,14 +340,13 @@ class Machine {
   const bool ordered_;
 };
 
-// The first of the threads makes that many writes; the last one reads.
+// Each thread makes that many writes, but the last one, which reads.
 State Initial(int writes) {
   State s;
   std::memset(&s, 0, sizeof s);
   s.room_at = kNoRoomMark;
   for (int i = 0; i < kSlots; i++) s.slots[i].ticket = static_cast<uint8_t>(i);
-  for (Thread& thread : s.threads) thread.writes_left = 1;
-  s.threads[0].writes_left = static_cast<uint8_t>(writes);
+  for (Thread& thread : s.threads) thread.writes_left = static_cast<uint8_t>(writes);
   s.threads[kModelThreads - 1].is_reader = 1;
   return s;
 }

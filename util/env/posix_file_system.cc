@@ -106,7 +106,7 @@ IOStatus PosixFileSystem::NewRandomAccessFile(const std::string& fname,
                "open for reading", &fd);
   if (!s.ok()) return s;
   if (!file_opts.use_mmap_reads) {
-    *result = std::make_unique<PosixRandomAccessFile>(fname, std::move(fd), direct);
+    *result = std::make_unique<PosixRandomAccessFile>(fname, std::move(fd), direct, rings_);
     return s;
   }
   struct stat st = {};

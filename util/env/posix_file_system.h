@@ -9,13 +9,14 @@
 
 #include "varve/file_system.h"
 
+#include "util/env/io_ring.h"
 #include "util/env/mapped_file.h"
 
 namespace varve {
 
-// Stateless and thread-safe. New files get mode 0644 and new directories 0755, less the umask;
-// modes of existing files are never changed. Files are not created or written through symbolic
-// links; reads follow them.
+// Thread-safe, with no state but the rings that its files read through. New files get mode 0644 and
+// new directories 0755, less the umask; modes of existing files are never changed. Files are not
+// created or written through symbolic links; reads follow them.
 class PosixFileSystem final : public FileSystem, public MappedFileSource {
  public:
   const char* Name() const override { return kDefaultName(); }
@@ -83,6 +84,10 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource {
                         IODebugContext* dbg) override;
   IOStatus IsDirectory(const std::string& path, const IOOptions& options, bool* is_dir,
                        IODebugContext* dbg) override;
+
+ private:
+  // Files may outlive the file system.
+  const std::shared_ptr<IoRingPool> rings_ = std::make_shared<IoRingPool>();
 };
 
 }  // namespace varve

@@ -9,6 +9,7 @@
 
 #include "varve/file_system.h"
 
+#include "util/env/io_ring.h"
 #include "util/env/posix_fd.h"
 
 namespace varve {
@@ -32,13 +33,17 @@ class PosixSequentialFile final : public FSSequentialFile {
   uint64_t position_ = 0;
 };
 
-// Reads with pread.
+// Reads with pread, and several ranges at once through a ring. Where there is no ring, it first
+// asks for all of them to be read ahead, so that their transfers overlap.
 class PosixRandomAccessFile final : public FSRandomAccessFile {
  public:
-  PosixRandomAccessFile(std::string path, PosixFd fd, bool direct);
+  PosixRandomAccessFile(std::string path, PosixFd fd, bool direct,
+                        std::shared_ptr<IoRingPool> rings);
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
                 IODebugContext* dbg) const override;
+  IOStatus MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions& options,
+                     IODebugContext* dbg) override;
   IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& options,
                     IODebugContext* dbg) override;
   size_t GetUniqueId(char* id, size_t max_size) const override;
@@ -51,6 +56,7 @@ class PosixRandomAccessFile final : public FSRandomAccessFile {
   const std::string path_;
   const PosixFd fd_;
   const bool direct_;
+  const std::shared_ptr<IoRingPool> rings_;
 };
 
 // Reads out of a mapping made at open: results point into it and stay valid until the file is

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <vector>
 
 #include "util/env/io_error.h"
 #include "util/env/posix_files.h"
@@ -74,8 +75,9 @@ IOStatus PosixSequentialFile::PositionedRead(uint64_t offset, size_t n, const IO
   return s;
 }
 
-PosixRandomAccessFile::PosixRandomAccessFile(std::string path, PosixFd fd, bool direct)
-    : path_(std::move(path)), fd_(std::move(fd)), direct_(direct) {}
+PosixRandomAccessFile::PosixRandomAccessFile(std::string path, PosixFd fd, bool direct,
+                                             std::shared_ptr<IoRingPool> rings)
+    : path_(std::move(path)), fd_(std::move(fd)), direct_(direct), rings_(std::move(rings)) {}
 
 IOStatus PosixRandomAccessFile::Read(uint64_t offset, size_t n, const IOOptions&, Slice* result,
                                      char* scratch, IODebugContext*) const {
@@ -83,6 +85,33 @@ IOStatus PosixRandomAccessFile::Read(uint64_t offset, size_t n, const IOOptions&
   IOStatus s = PreadFully(fd_.get(), path_, offset, n, scratch, &got);
   *result = Slice(scratch, s.ok() ? got : 0);
   return s;
+}
+
+IOStatus PosixRandomAccessFile::MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions&,
+                                          IODebugContext*) {
+  std::vector<RingRead> reads(num_reqs);
+  for (size_t i = 0; i < num_reqs; i++) {
+    reads[i] = {fd_.get(), reqs[i].offset, reqs[i].len, reqs[i].scratch, 0};
+  }
+  if (!rings_->ReadAll(reads) && !direct_) {
+    for (const RingRead& read : reads) {
+      (void)::posix_fadvise(fd_.get(), static_cast<off_t>(read.offset),
+                            static_cast<off_t>(read.bytes), POSIX_FADV_WILLNEED);
+    }
+  }
+  for (size_t i = 0; i < num_reqs; i++) {
+    FSReadRequest& request = reqs[i];
+    // What the ring has left, the end of the file perhaps, or an error to be seen again.
+    const size_t here = reads[i].result > 0 ? static_cast<size_t>(reads[i].result) : 0;
+    size_t more = 0;
+    // A direct read that was not whole has met the end: behind it nothing is aligned.
+    if (here == 0 || !direct_) {
+      request.status = PreadFully(fd_.get(), path_, request.offset + here, request.len - here,
+                                  request.scratch + here, &more);
+    }
+    request.result = Slice(request.scratch, request.status.ok() ? here + more : 0);
+  }
+  return IOStatus::OK();
 }
 
 IOStatus PosixRandomAccessFile::Prefetch(uint64_t offset, size_t n, const IOOptions&,

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "varve/rate_limiter.h"
 #include "varve/statistics.h"
@@ -119,17 +120,44 @@ IOStatus RandomAccessFileReader::Read(uint64_t offset, size_t n, Slice* result, 
   return s;
 }
 
+IOStatus RandomAccessFileReader::MultiReadAligned(FSReadRequest* requests, size_t count,
+                                                  const IOOptions& io_options) const {
+  std::vector<AlignedBuffer> buffers(count);
+  std::vector<FSReadRequest> aligned(count);
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t first = RoundDown(requests[i].offset, alignment_);
+    aligned[i].offset = first;
+    aligned[i].len =
+        static_cast<size_t>(RoundUp(requests[i].offset + requests[i].len, alignment_) - first);
+    if (!buffers[i].Allocate(aligned[i].len, alignment_)) {
+      return IOStatus::Aborted(file_name_, "no memory for an aligned read");
+    }
+    aligned[i].scratch = buffers[i].data();
+  }
+  IOStatus s = file_->MultiRead(aligned.data(), count, io_options, nullptr);
+  if (!s.ok()) return s;
+  for (size_t i = 0; i < count; ++i) {
+    FSReadRequest& r = requests[i];
+    const auto skipped = static_cast<size_t>(r.offset - aligned[i].offset);
+    const Slice& read = aligned[i].result;
+    const size_t got = read.size() <= skipped ? 0 : std::min(r.len, read.size() - skipped);
+    if (got > 0) std::memcpy(r.scratch, read.data() + skipped, got);
+    r.result = Slice(r.scratch, got);
+    r.status = std::move(aligned[i].status);
+  }
+  return s;
+}
+
 IOStatus RandomAccessFileReader::MultiRead(FSReadRequest* requests, size_t count,
                                            const IOOptions& io_options) const {
-  if (direct_ || count == 1) {
-    for (size_t i = 0; i < count; ++i) {
-      FSReadRequest& r = requests[i];
-      r.status = Read(r.offset, r.len, &r.result, r.scratch, io_options);
-    }
+  if (count == 1) {
+    FSReadRequest& r = requests[0];
+    r.status = Read(r.offset, r.len, &r.result, r.scratch, io_options);
     return IOStatus::OK();
   }
   for (size_t i = 0; i < count; ++i) AskRateLimiter(requests[i].len, io_options);
-  IOStatus s = file_->MultiRead(requests, count, io_options, nullptr);
+  IOStatus s = direct_ ? MultiReadAligned(requests, count, io_options)
+                       : file_->MultiRead(requests, count, io_options, nullptr);
   if (!s.ok()) return s;
   for (size_t i = 0; i < count; ++i) {
     FSReadRequest& r = requests[i];
@@ -138,6 +166,17 @@ IOStatus RandomAccessFileReader::MultiRead(FSReadRequest* requests, size_t count
     r.status = Read(r.offset, r.len, &r.result, r.scratch, io_options);
   }
   return s;
+}
+
+IOStatus RandomAccessFileReader::LimitTime(std::chrono::microseconds deadline,
+                                           IOOptions* io_options) const {
+  SystemClock* const clock =
+      options_.clock != nullptr ? options_.clock : SystemClock::Default().get();
+  const std::chrono::microseconds now(clock->NowMicros());
+  if (now >= deadline) return IOStatus::TimedOut(file_name_, "the read's deadline has passed");
+  const std::chrono::microseconds left = deadline - now;
+  if (io_options->timeout.count() == 0 || left < io_options->timeout) io_options->timeout = left;
+  return IOStatus::OK();
 }
 
 IOStatus RandomAccessFileReader::Prefetch(uint64_t offset, size_t n,

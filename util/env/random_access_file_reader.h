@@ -3,6 +3,7 @@
 
 // Owns positioned reads of an immutable file: tables, mostly.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -51,6 +52,10 @@ class RandomAccessFileReader {
   IOStatus MultiRead(FSReadRequest* requests, size_t count,
                      const IOOptions& io_options = IOOptions()) const;
 
+  // Cuts the request's timeout to what is left until `deadline`, a time since the epoch of the
+  // clock, or of the machine's without one. TimedOut if nothing is.
+  IOStatus LimitTime(std::chrono::microseconds deadline, IOOptions* io_options) const;
+
   // Asks the operating system to have the range ready. NotSupported where it cannot.
   IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& io_options = IOOptions()) const;
 
@@ -61,6 +66,8 @@ class RandomAccessFileReader {
  private:
   IOStatus ReadAligned(uint64_t offset, size_t n, Slice* result, char* scratch,
                        const IOOptions& io_options) const;
+  IOStatus MultiReadAligned(FSReadRequest* requests, size_t count,
+                            const IOOptions& io_options) const;
   IOStatus ReadLoop(uint64_t offset, size_t n, Slice* result, char* scratch,
                     const IOOptions& io_options) const;
   void AskRateLimiter(size_t n, const IOOptions& io_options) const;

@@ -3,11 +3,38 @@
 
 // The contract of every ordered walk inside the engine: memtable, block, table, level, merge.
 
+#include <cstddef>
+#include <cstdint>
+
 #include "varve/cleanable.h"
 #include "varve/slice.h"
 #include "varve/status.h"
 
 namespace varve {
+
+// One entry of a run: several entries that a walk decoded at once. Left uninitialised when made, as
+// arrays of them are.
+struct RunEntry {
+  const char* key_data;
+  const char* value_data;
+  uint32_t key_size;
+  uint32_t value_size;
+  // True: the user key differs from that of the entry delivered before. False: nobody looked.
+  bool new_user_key;
+
+  [[nodiscard]] Slice key() const { return Slice(key_data, key_size); }  // internal key
+  [[nodiscard]] Slice value() const { return Slice(value_data, value_size); }
+  void Set(const Slice& key, const Slice& value) {
+    key_data = key.data();
+    value_data = value.data();
+    key_size = static_cast<uint32_t>(key.size());  // 32 bits, as in every place that stores it
+    value_size = static_cast<uint32_t>(value.size());
+    new_user_key = false;
+  }
+};
+
+// What PrefetchSeek asks for. Each round finds what the round before it asked for.
+enum class SeekRound : uint8_t { kIndex, kBlock };
 
 // Walks entries in internal-key order (user key ascending, then newest first).
 //
@@ -32,11 +59,26 @@ class InternalIterator {
   virtual void SeekToLast() = 0;
   // To the first entry >= target (an internal key).
   virtual void Seek(const Slice& target) = 0;
+  // Asks for memory that Seek(target) will need, so that several walks can wait for theirs
+  // together. Rounds go in order. Any seek must follow.
+  virtual void PrefetchSeek(const Slice& /*target*/, SeekRound /*round*/) {}
   // To the last entry <= target (an internal key).
   virtual void SeekForPrev(const Slice& target) = 0;
   virtual void Next() = 0;  // requires Valid()
   virtual void Prev() = 0;  // requires Valid()
   virtual Status status() const = 0;
+
+  // Moves like one to `max` calls of Next() (Prev()): writes the entries passed to `out` in order
+  // and stands on the last of them. 0 when there is none; then it is not Valid. Keys and values of
+  // the whole run live until the next move. They require Valid() and max > 0.
+  virtual size_t NextRun(RunEntry* out, size_t /*max*/) {
+    Next();
+    return WriteCurrent(out);
+  }
+  virtual size_t PrevRun(RunEntry* out, size_t /*max*/) {
+    Prev();
+    return WriteCurrent(out);
+  }
 
   // Hands `pin` a share in whatever keeps value() alive, so that the bytes outlive the position.
   // False: the bytes cannot be pinned and the caller must copy them.
@@ -47,6 +89,18 @@ class InternalIterator {
   virtual bool IsKeyPinned() const { return false; }
 
  protected:
+  // The current entry as a run; 0 when not Valid.
+  size_t WriteCurrent(RunEntry* out) const {
+    if (valid_) out->Set(key_, value_);
+    return valid_ ? 1 : 0;
+  }
+  // Stands on the last entry of a run that is not empty.
+  void PublishLast(const RunEntry& last) {
+    key_ = last.key();
+    value_ = last.value();
+    valid_ = true;
+  }
+
   bool valid_ = false;
   Slice key_;
   Slice value_;

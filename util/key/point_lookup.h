@@ -47,6 +47,10 @@ class PointLookup {
     return hash_;
   }
 
+  // Whether the source being searched is the last one: a key that exists is there.
+  void SetLastSource(bool last) { last_source_ = last; }
+  bool last_source() const { return last_source_; }
+
   // Reports a visible range tombstone over the key, of the current or an older source.
   void CoverWith(SequenceNumber seq) {
     if (seq > covering_seq_) covering_seq_ = seq;
@@ -81,6 +85,7 @@ class PointLookup {
 
   State state_ = State::kSearching;
   mutable bool hashed_ = false;
+  bool last_source_ = false;
   mutable uint64_t hash_ = 0;
   SequenceNumber snapshot_;
   SequenceNumber covering_seq_ = 0;

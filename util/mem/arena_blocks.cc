@@ -25,7 +25,7 @@ constexpr std::align_val_t kDedicatedAlignment{4096};
 // large part.
 constexpr size_t kHugeDedicatedBytes = 4 * kHugePageBytes;
 
-size_t RoundUp(size_t n, size_t multiple) {
+size_t RoundedUp(size_t n, size_t multiple) {
   const size_t rounded = (n + multiple - 1) / multiple * multiple;
   if (rounded < n) throw std::bad_alloc();
   return rounded;
@@ -68,11 +68,11 @@ char* ArenaBlocks::TakeFromRun(size_t size) {
 
 char* ArenaBlocks::AddDedicated(size_t bytes) {
   if (bytes < kHugeDedicatedBytes) {
-    const size_t size = RoundUp(bytes, 64);
+    const size_t size = RoundedUp(bytes, 64);
     char* const data = static_cast<char*>(::operator new(size, kDedicatedAlignment));
     return Own({data, size, Origin::kDedicated}).data;
   }
-  const size_t size = RoundUp(bytes, kHugePageBytes);
+  const size_t size = RoundedUp(bytes, kHugePageBytes);
   return Own({AllocateHugePages(size), size, Origin::kMapped}).data;
 }
 

@@ -43,9 +43,9 @@ constexpr OptionRow kTableRows[] = {
     VARVE_ROW(cache_usage_options, "memory charged to the cache")
         .DefaultOnly(kNoFeature)
         .NotInFile(),
-    VARVE_ROW(partition_filters, "filter in partitions").DefaultOnly(kNoFeature),
+    VARVE_ROW(partition_filters, "filter in partitions"),
     VARVE_ROW(decouple_partitioned_filters, "cut apart from the index")
-        .Advisory("has a meaning only with partition_filters, which is refused")
+        .Advisory("filters are always cut where they are full, whatever the index does")
         .Extended(),
     VARVE_ROW(optimize_filters_for_memory, "filter sizes that fit the allocator").Advisory(kNoKnob),
     VARVE_ROW(use_delta_encoding, "store what differs from the previous key only").Extended(),

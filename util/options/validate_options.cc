@@ -73,6 +73,9 @@ Status CheckTableOptions(const BlockBasedTableOptions& table, const ColumnFamily
     return Status::InvalidArgument(
         name + "block_align: needs a block_size that is a power of two and kNoCompression");
   }
+  if (table.index_type == BlockBasedTableOptions::kHashSearch && cf.prefix_extractor == nullptr) {
+    return Status::InvalidArgument(name + "index_type: kHashSearch needs a prefix_extractor");
+  }
   if (table.data_block_index_type == BlockBasedTableOptions::kDataBlockBinaryAndHash &&
       table.data_block_hash_table_util_ratio <= 0) {
     return Status::InvalidArgument(name + "data_block_hash_table_util_ratio: must be above 0");

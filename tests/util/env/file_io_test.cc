@@ -158,6 +158,16 @@ TEST(DirectIoTest, TheOperatingSystemAcceptsWhatWeSend) {
   EXPECT_TRUE(result == Slice(expected).ToString().substr(12345, 54321));
   ASSERT_TRUE(r->ReadUpTo(200000, 10, &result, scratch.data()).ok());
   EXPECT_EQ(result.size(), 1u);
+  FSReadRequest requests[3];
+  for (size_t i = 0; i < 3; i++) {
+    requests[i].offset = 777 + i * 99000;
+    requests[i].len = 5000;
+    requests[i].scratch = scratch.data() + i * 5000;
+  }
+  ASSERT_TRUE(r->MultiRead(requests, 3).ok());
+  EXPECT_TRUE(requests[0].status.ok() && requests[1].status.ok());
+  EXPECT_TRUE(requests[1].result == Slice(expected.data() + 99777, 5000));
+  EXPECT_TRUE(requests[2].status.IsCorruption()) << "it ends behind the file";
   std::unique_ptr<SequentialFileReader> seq;
   ASSERT_TRUE(SequentialFileReader::Open(fs.get(), path, options, &seq).ok());
   ASSERT_TRUE(seq->Read(scratch.size(), &result, scratch.data()).ok());

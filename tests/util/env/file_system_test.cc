@@ -146,6 +146,28 @@ TYPED_TEST(FileSystemTest, ReadsAtAnyOffsetEndAtTheFile) {
   EXPECT_EQ(requests[1].result.ToString(), "789");
 }
 
+TYPED_TEST(FileSystemTest, ReadsManyRangesAtOnce) {
+  std::string content;
+  for (int i = 0; i < 30000; i++) content += std::to_string(i);
+  this->Write("a", content);
+  std::unique_ptr<FSRandomAccessFile> f;
+  ASSERT_TRUE(this->fs().NewRandomAccessFile(this->P("a"), this->options_, &f, nullptr).ok());
+  std::vector<std::string> buffers(100, std::string(500, '\0'));
+  std::vector<FSReadRequest> requests(buffers.size());
+  for (size_t i = 0; i < requests.size(); i++) {
+    requests[i].offset = i * 1500;  // the last ones lie behind the end
+    requests[i].len = 500;
+    requests[i].scratch = buffers[i].data();
+  }
+  ASSERT_TRUE(f->MultiRead(requests.data(), requests.size(), kFsIo, nullptr).ok());
+  for (const FSReadRequest& request : requests) {
+    ASSERT_TRUE(request.status.ok()) << request.status.ToString();
+    const size_t offset = static_cast<size_t>(request.offset);
+    ASSERT_EQ(request.result.ToString(),
+              offset < content.size() ? content.substr(offset, 500) : std::string());
+  }
+}
+
 TYPED_TEST(FileSystemTest, SequentialReadsSkip) {
   this->Write("a", "0123456789");
   std::unique_ptr<FSSequentialFile> f;

@@ -83,8 +83,6 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"best_efforts_recovery", [](Options* o) { o->best_efforts_recovery = true; }},
       {"max_successive_merges", [](Options* o) { o->max_successive_merges = 3; }},
       {"compression", [](Options* o) { o->compression = kXpressCompression; }},
-      {"partition_filters",
-       WithTable([](BlockBasedTableOptions* t) { t->partition_filters = true; })},
   };
   for (const Refusal& refusal : refusals) {
     Options options;
@@ -120,6 +118,9 @@ TEST(ValidateOptionsTest, NonsenseIsInvalidByName) {
       {"block_restart_interval",
        WithTable([](BlockBasedTableOptions* t) { t->block_restart_interval = 0; })},
       {"block_align", WithTable([](BlockBasedTableOptions* t) { t->block_align = true; })},
+      {"index_type", WithTable([](BlockBasedTableOptions* t) {
+         t->index_type = BlockBasedTableOptions::kHashSearch;
+       })},
   };
   for (const Refusal& refusal : refusals) {
     Options options;

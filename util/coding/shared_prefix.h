@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// How far two byte strings agree.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "util/coding/fixed.h"
+
+namespace varve {
+
+// Number of leading bytes in which `a` and `b`, both at least `n` long, agree.
+[[nodiscard]] inline size_t SharedPrefix(const char* a, const char* b, size_t n) {
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    const uint64_t diff = DecodeFixed64(a + i) ^ DecodeFixed64(b + i);
+    if (diff != 0) return i + (static_cast<size_t>(std::countr_zero(diff)) >> 3);
+  }
+  while (i < n && a[i] == b[i]) i++;
+  return i;
+}
+
+}  // namespace varve

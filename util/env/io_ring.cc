@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/io_ring.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <utility>
+
+#if defined(__linux__) && defined(__NR_io_uring_setup) && __has_include(<linux/io_uring.h>)
+#define VARVE_IO_RING 1
+#include <linux/io_uring.h>
+#endif
+
+namespace varve {
+
+bool IoRingPool::ReadAll(std::span<RingRead> reads) {
+  for (RingRead& read : reads) read.result = -EAGAIN;
+  std::unique_ptr<IoRing> ring = Take();
+  if (ring == nullptr || !ring->ReadAll(reads)) return false;
+  MutexLock lock(&mu_);
+  idle_.push_back(std::move(ring));
+  return true;
+}
+
+std::unique_ptr<IoRing> IoRingPool::Take() {
+  {
+    MutexLock lock(&mu_);
+    if (unavailable_) return nullptr;
+    if (!idle_.empty()) {
+      std::unique_ptr<IoRing> ring = std::move(idle_.back());
+      idle_.pop_back();
+      return ring;
+    }
+  }
+  std::unique_ptr<IoRing> ring = IoRing::Create();
+  if (ring == nullptr) {
+    MutexLock lock(&mu_);
+    unavailable_ = true;
+  }
+  return ring;
+}
+
+#ifdef VARVE_IO_RING
+
+namespace {
+
+int Setup(unsigned entries, io_uring_params* params) {
+  return static_cast<int>(::syscall(__NR_io_uring_setup, entries, params));
+}
+
+// Submits `submit` entries and waits for at least one result.
+int Enter(int fd, unsigned submit) {
+  return static_cast<int>(
+      ::syscall(__NR_io_uring_enter, fd, submit, 1U, IORING_ENTER_GETEVENTS, nullptr, size_t{0}));
+}
+
+void* MapQueue(int fd, size_t bytes, uint64_t what) {
+  void* const base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
+                            static_cast<off_t>(what));
+  return base == MAP_FAILED ? nullptr : base;
+}
+
+template <typename T>
+T* At(void* base, uint32_t offset) {
+  return reinterpret_cast<T*>(static_cast<char*>(base) + offset);
+}
+
+}  // namespace
+
+std::unique_ptr<IoRing> IoRing::Create() {
+  io_uring_params params = {};
+  std::unique_ptr<IoRing> ring(new IoRing);
+  ring->fd_ = PosixFd(Setup(kEntries, &params));
+  if (!ring->fd_.valid() || !ring->Map(&params)) return nullptr;
+  return ring;
+}
+
+bool IoRing::Map(const void* setup) {
+  const auto& params = *static_cast<const io_uring_params*>(setup);
+  const auto map = [this](Mapping* mapping, size_t bytes, uint64_t what) {
+    mapping->bytes = bytes;
+    mapping->base = MapQueue(fd_.get(), bytes, what);
+    return mapping->base != nullptr;
+  };
+  if (!map(&submissions_, params.sq_off.array + params.sq_entries * sizeof(uint32_t),
+           IORING_OFF_SQ_RING) ||
+      !map(&completions_, params.cq_off.cqes + params.cq_entries * sizeof(io_uring_cqe),
+           IORING_OFF_CQ_RING) ||
+      !map(&entries_, params.sq_entries * sizeof(io_uring_sqe), IORING_OFF_SQES)) {
+    return false;
+  }
+  submit_tail_ = At<uint32_t>(submissions_.base, params.sq_off.tail);
+  submit_mask_ = *At<uint32_t>(submissions_.base, params.sq_off.ring_mask);
+  submit_array_ = At<uint32_t>(submissions_.base, params.sq_off.array);
+  complete_head_ = At<uint32_t>(completions_.base, params.cq_off.head);
+  complete_tail_ = At<uint32_t>(completions_.base, params.cq_off.tail);
+  complete_mask_ = *At<uint32_t>(completions_.base, params.cq_off.ring_mask);
+  complete_entries_ = At<void>(completions_.base, params.cq_off.cqes);
+  return true;
+}
+
+IoRing::~IoRing() {
+  for (const Mapping& mapping : {submissions_, completions_, entries_}) {
+    if (mapping.base != nullptr) (void)::munmap(mapping.base, mapping.bytes);
+  }
+}
+
+void IoRing::Push(const RingRead& read, uint64_t name) {
+  const uint32_t tail = *submit_tail_;  // only this side moves it
+  const uint32_t slot = tail & submit_mask_;
+  auto* const entry = static_cast<io_uring_sqe*>(entries_.base) + slot;
+  *entry = {};
+  entry->opcode = IORING_OP_READ;
+  entry->fd = read.fd;
+  entry->off = read.offset;
+  entry->addr = reinterpret_cast<uintptr_t>(read.buffer);
+  entry->len = static_cast<uint32_t>(std::min<size_t>(read.bytes, size_t{1} << 30));
+  entry->user_data = name;
+  submit_array_[slot] = slot;
+  // Release: the kernel sees the entry before the tail that includes it.
+  std::atomic_ref<uint32_t>(*submit_tail_).store(tail + 1, std::memory_order_release);
+}
+
+size_t IoRing::TakeResults(std::span<RingRead> reads) {
+  const auto* const results = static_cast<const io_uring_cqe*>(complete_entries_);
+  uint32_t head = *complete_head_;  // only this side moves it
+  // Acquire: the results before this tail are visible, and what was read.
+  const uint32_t tail = std::atomic_ref<uint32_t>(*complete_tail_).load(std::memory_order_acquire);
+  const size_t n = tail - head;
+  for (; head != tail; head++) {
+    const io_uring_cqe& result = results[head & complete_mask_];
+    reads[result.user_data].result = result.res;
+  }
+  // Release: the kernel may use these places again.
+  std::atomic_ref<uint32_t>(*complete_head_).store(head, std::memory_order_release);
+  return n;
+}
+
+bool IoRing::ReadSome(std::span<RingRead> reads) {
+  for (size_t i = 0; i < reads.size(); i++) Push(reads[i], i);
+  size_t submitted = 0;
+  size_t done = 0;
+  bool refused = false;
+  // What was submitted must be waited for, come what may: the kernel writes into its buffers.
+  while (done < (refused ? submitted : reads.size())) {
+    const auto left = static_cast<unsigned>(refused ? 0 : reads.size() - submitted);
+    const int n = Enter(fd_.get(), left);
+    if (n >= 0) {
+      submitted += static_cast<size_t>(n);
+    } else if (errno != EINTR && submitted == done) {
+      // Nothing is under way, and nothing is taken.
+      refused = true;
+    }
+    done += TakeResults(reads);
+  }
+  return !refused;
+}
+
+bool IoRing::ReadAll(std::span<RingRead> reads) {
+  while (!reads.empty()) {
+    const size_t n = std::min<size_t>(reads.size(), kEntries);
+    if (!ReadSome(reads.first(n))) return false;
+    reads = reads.subspan(n);
+  }
+  return true;
+}
+
+#else
+
+std::unique_ptr<IoRing> IoRing::Create() {
+  return nullptr;
+}
+IoRing::~IoRing() = default;
+bool IoRing::ReadAll(std::span<RingRead>) {
+  return false;
+}
+
+#endif
+
+}  // namespace varve

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Several positioned reads with one call of the operating system, through Linux's io_uring.
+//
+// The kernel's own header is enough for what is used of it here: no library is linked.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "util/env/posix_fd.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+struct RingRead {
+  int fd;
+  uint64_t offset;
+  size_t bytes;
+  char* buffer;
+  // Out: how many bytes were read, fewer at the end of the file or when it pleased the kernel; or
+  // -errno.
+  int32_t result;
+};
+
+// Thread safety: none.
+class IoRing {
+ public:
+  // Null where the kernel has none, or does not let this process have one.
+  static std::unique_ptr<IoRing> Create();
+  ~IoRing();
+  IoRing(const IoRing&) = delete;
+  IoRing& operator=(const IoRing&) = delete;
+
+  // Returns when every read is done. False: the ring is of no use any more, and results that were
+  // not delivered say -EAGAIN.
+  bool ReadAll(std::span<RingRead> reads);
+
+ private:
+  struct Mapping {
+    void* base = nullptr;
+    size_t bytes = 0;
+  };
+
+  IoRing() = default;
+  bool Map(const void* params);
+  void Push(const RingRead& read, uint64_t name);
+  size_t TakeResults(std::span<RingRead> reads);
+  bool ReadSome(std::span<RingRead> reads);
+
+  static constexpr unsigned kEntries = 64;
+
+  PosixFd fd_;
+  Mapping submissions_;
+  Mapping completions_;
+  Mapping entries_;
+  // Inside the mappings. The kernel moves the one, this side the other end of each queue.
+  uint32_t* submit_tail_ = nullptr;
+  uint32_t submit_mask_ = 0;
+  uint32_t* submit_array_ = nullptr;
+  uint32_t* complete_head_ = nullptr;
+  uint32_t* complete_tail_ = nullptr;
+  uint32_t complete_mask_ = 0;
+  void* complete_entries_ = nullptr;
+};
+
+// Rings that threads take for one call each, so that there are no more than reads at a time.
+//
+// Thread safety: all methods from any thread.
+class IoRingPool {
+ public:
+  // As IoRing::ReadAll. False also without a ring: then every result says -EAGAIN.
+  bool ReadAll(std::span<RingRead> reads);
+
+ private:
+  std::unique_ptr<IoRing> Take();
+
+  Mutex mu_;  // leaf
+  std::vector<std::unique_ptr<IoRing>> idle_ VARVE_GUARDED_BY(mu_);
+  bool unavailable_ VARVE_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace varve

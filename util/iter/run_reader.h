@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Walking an InternalIterator by the runs of entries that it hands over.
+
+#include <cstddef>
+#include <memory>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+
+#include "util/iter/internal_iterator.h"
+
+namespace varve {
+
+// The entries that an iterator has handed over and that its user has not passed yet: [at, end), the
+// last of which is where the iterator itself stands.
+//
+// After a seek runs are short and then grow, so that a short scan decodes little in vain.
+//
+// Thread safety: none. Lifetime: that of the entries, which ends with the iterator's next move.
+class EntryRun {
+ public:
+  const RunEntry* at = nullptr;
+  const RunEntry* end = nullptr;
+
+  void Forget() { at = end = nullptr; }
+  // The place that a seek led to is a run of one, or of none.
+  void TakePlace(const InternalIterator& source) {
+    next_size_ = 1;
+    at = end = &place_;
+    if (!source.Valid()) return;
+    place_.Set(source.key(), source.value());
+    end++;
+  }
+  // The next entries in that direction, at most `most`, which is the same in every call. False,
+  // with an empty run, if there are none.
+  bool Refill(InternalIterator* source, bool forward, size_t most) {
+    if (next_size_ < most) next_size_ *= 2;
+    if (entries_ == nullptr) entries_ = std::make_unique_for_overwrite<RunEntry[]>(most);
+    RunEntry* const out = entries_.get();
+    at = out;
+    end = out + (forward ? source->NextRun(out, next_size_) : source->PrevRun(out, next_size_));
+    return at != end;
+  }
+
+ private:
+  size_t next_size_ = 1;
+  RunEntry place_;
+  std::unique_ptr<RunEntry[]> entries_;  // null before the first step
+};
+
+// A forward walk.
+//
+// Thread safety: none. Lifetime: the source outlives it and is moved by nobody else; key() and
+// value() live until the next move. Errors: as the source's.
+class RunReader {
+ public:
+  explicit RunReader(InternalIterator* source) : source_(source) {}
+
+  void SeekToFirst() {
+    source_->SeekToFirst();
+    run_.TakePlace(*source_);
+  }
+  void Seek(const Slice& target) {
+    source_->Seek(target);
+    run_.TakePlace(*source_);
+  }
+  [[nodiscard]] bool Valid() const { return run_.at != run_.end; }
+  void Next() {  // requires Valid()
+    if (++run_.at == run_.end) [[unlikely]]
+      run_.Refill(source_, true, kEntriesMax);
+  }
+  [[nodiscard]] Slice key() const { return run_.at->key(); }      // internal; requires Valid()
+  [[nodiscard]] Slice value() const { return run_.at->value(); }  // requires Valid()
+  [[nodiscard]] Status status() const { return source_->status(); }
+
+ private:
+  static constexpr size_t kEntriesMax = 32;
+
+  InternalIterator* const source_;
+  EntryRun run_;
+};
+
+}  // namespace varve

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A list of at most N elements without an allocation: only those that are there were constructed.
+
+#include <cassert>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace varve {
+
+// Elements stay where they are; T need be neither copyable nor movable.
+//
+// Thread safety: none.
+template <typename T, size_t N>
+class BoundedArray {
+ public:
+  BoundedArray() = default;
+  BoundedArray(const BoundedArray&) = delete;
+  BoundedArray& operator=(const BoundedArray&) = delete;
+  ~BoundedArray() { clear(); }
+
+  // Requires size() < N.
+  template <typename... Args>
+  T& emplace_back(Args&&... args) {
+    assert(size_ < N);
+    T* const place = std::construct_at(data() + size_, std::forward<Args>(args)...);
+    size_++;
+    return *place;
+  }
+  void push_back(T value) { emplace_back(std::move(value)); }
+
+  [[nodiscard]] size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] T* data() { return reinterpret_cast<T*>(bytes_); }
+  [[nodiscard]] T* begin() { return data(); }
+  [[nodiscard]] T* end() { return data() + size_; }
+  [[nodiscard]] T& operator[](size_t i) {
+    assert(i < size_);
+    return data()[i];
+  }
+  [[nodiscard]] T& back() { return (*this)[size_ - 1]; }
+  [[nodiscard]] std::span<T> span() { return {data(), size_}; }
+
+  // Requires n <= size(): the elements from n on are destroyed.
+  void truncate(size_t n) {
+    assert(n <= size_);
+    std::destroy(data() + n, data() + size_);
+    size_ = n;
+  }
+  void clear() { truncate(0); }
+
+ private:
+  alignas(T) std::byte bytes_[sizeof(T) * N];
+  size_t size_ = 0;
+};
+
+}  // namespace varve

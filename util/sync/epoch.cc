@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/sync/epoch.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "util/sync/spin.h"
+
+#if defined(__linux__)
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define VARVE_EPOCH_FENCED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define VARVE_EPOCH_FENCED 1
+#endif
+#endif
+
+namespace varve {
+
+namespace {
+
+// The thread sanitizer does not know membarrier.
+#if defined(__linux__) && !defined(VARVE_EPOCH_FENCED)
+bool Membarrier(int command) {
+  return syscall(SYS_membarrier, command, 0, 0) == 0;
+}
+bool RegisterForMembarrier() {
+  return Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+bool PassMembarrier() {
+  // A child of fork may have to register again.
+  return Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
+         (RegisterForMembarrier() && Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+}
+#else
+bool RegisterForMembarrier() {
+  return false;
+}
+bool PassMembarrier() {
+  return false;
+}
+#endif
+
+}  // namespace
+
+std::atomic<uint64_t> Epoch::now_{1};
+std::atomic<bool> Epoch::fenced_{Epoch::Prepare()};
+std::atomic<Epoch::Record*> Epoch::records_{nullptr};
+constinit thread_local Epoch::Record* Epoch::record_ = nullptr;
+
+bool Epoch::Prepare() {
+  // Without memory for that only children of fork have cause to complain.
+  (void)pthread_atfork(nullptr, nullptr, &Epoch::ForgetOtherThreads);
+  return !RegisterForMembarrier();
+}
+
+void Epoch::ForgetOtherThreads() {
+  for (Record* r = records_.load(std::memory_order_acquire); r != nullptr; r = r->next) {
+    if (r == record_) continue;
+    r->epoch.store(kOutside, std::memory_order_relaxed);
+    r->taken.store(false, std::memory_order_relaxed);
+  }
+}
+
+// Gives the thread's record back when the thread exits.
+class Epoch::Release {
+ public:
+  Release() = default;
+  ~Release() {
+    Record* const mine = record_;
+    record_ = nullptr;
+    mine->taken.store(false, std::memory_order_release);
+  }
+  Release(const Release&) = delete;
+  Release& operator=(const Release&) = delete;
+};
+
+void Epoch::Register() {
+  Record* found = records_.load(std::memory_order_acquire);
+  for (; found != nullptr; found = found->next) {
+    if (!found->taken.load(std::memory_order_relaxed) &&
+        !found->taken.exchange(true, std::memory_order_acquire)) {
+      break;
+    }
+  }
+  if (found == nullptr) {
+    found = new Record;
+    found->next = records_.load(std::memory_order_relaxed);
+    while (!records_.compare_exchange_weak(found->next, found, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+    }
+  }
+  record_ = found;
+  static thread_local Release release;
+}
+
+uint64_t Epoch::FreeBelow() {
+  const uint64_t now = now_.fetch_add(1, std::memory_order_seq_cst) + 1;
+  if (!fenced_.load(std::memory_order_relaxed) && !PassMembarrier()) {
+    // Taken away since the start, by a sandbox. Readers fence from now on; the stores of those that
+    // are inside without one have become visible when the next call looks.
+    fenced_.store(true, std::memory_order_seq_cst);
+    return 0;
+  }
+  uint64_t oldest = now;
+  for (Record* r = records_.load(std::memory_order_seq_cst); r != nullptr; r = r->next) {
+    const uint64_t epoch = r->epoch.load(std::memory_order_seq_cst);
+    if (epoch != kOutside) oldest = std::min(oldest, epoch);
+  }
+  return oldest;
+}
+
+void Epoch::WaitForReaders() {
+  assert(!Inside());
+  const uint64_t stamp = Stamp();
+  SpinWait spin;
+  while (FreeBelow() <= stamp) spin.Once();
+}
+
+}  // namespace varve

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Readers without reference counts: what was unlinked is freed once every reader that may have seen
+// it has left.
+//
+// A reader announces the epoch it entered in, in a word of its own thread; who frees asks which
+// epochs are still announced. Readers are frequent and pay for no fence: who frees makes every
+// running thread pass one (membarrier).
+
+#include <atomic>
+#include <cassert>
+#include <cstdint>
+
+namespace varve {
+
+// Thread safety: everything may be called from any thread. Lifetime: process-wide.
+class Epoch {
+ public:
+  // Inside, what was reachable when it was loaded stays. Inside, nothing may wait: no lock that is
+  // held for long, no I/O, no callback of the user. One inside another does nothing.
+  class Guard {
+   public:
+    Guard() : entered_(Enter()) {}
+    ~Guard() {
+      if (entered_) Leave();
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+   private:
+    const bool entered_;
+  };
+
+  // The stamp for what has been unlinked before this call.
+  static uint64_t Stamp() { return now_.load(std::memory_order_seq_cst); }
+  // What carries a smaller stamp than this can be reached by no reader. Costs a system call; what
+  // was stamped before is free to go as soon as readers of that time have left.
+  static uint64_t FreeBelow();
+  // Until everything that was stamped before this call may be freed. Not inside a Guard.
+  static void WaitForReaders();
+
+  // For assertions: whether this thread is inside a Guard.
+  static bool Inside() {
+    return record_ != nullptr && record_->epoch.load(std::memory_order_relaxed) != kOutside;
+  }
+
+ private:
+  static constexpr uint64_t kOutside = 0;
+
+  // One for each thread that ever read; taken over by a later thread when its own exits.
+  struct alignas(64) Record {
+    // The epoch that the reader entered in, or kOutside. Leaving is a release: what the reader did
+    // happens before the freeing.
+    std::atomic<uint64_t> epoch{kOutside};
+    std::atomic<bool> taken{true};  // acquire/release: hands the record to the next thread
+    Record* next = nullptr;         // constant once the record is in the list
+  };
+  class Release;
+
+  // False if the thread is inside already.
+  static bool Enter() {
+    if (record_ == nullptr) [[unlikely]]
+      Register();
+    if (Inside()) [[unlikely]]
+      return false;
+    const uint64_t now = now_.load(std::memory_order_acquire);
+    if (fenced_.load(std::memory_order_relaxed)) [[unlikely]] {
+      record_->epoch.exchange(now, std::memory_order_seq_cst);
+    } else {
+      record_->epoch.store(now, std::memory_order_relaxed);
+      // The processor may still delay the store past loads that follow; FreeBelow's barrier is for
+      // that.
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    return true;
+  }
+  static void Leave() { record_->epoch.store(kOutside, std::memory_order_release); }
+  static void Register();
+  // Once, before main. Returns whether readers must fence.
+  static bool Prepare();
+  // In a child of fork: the readers that were other threads of the parent are not there.
+  static void ForgetOtherThreads();
+
+  // Grows by one whenever somebody asks what may be freed.
+  static std::atomic<uint64_t> now_;
+  // Set where the system has no membarrier: then readers pay for a fence each.
+  static std::atomic<bool> fenced_;
+  static std::atomic<Record*> records_;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Record* record_;
+};
+
+}  // namespace varve

@@ -65,6 +65,8 @@ class EntryVector {
   // After the tombstones and the filter of the memtable were asked. Fails the lookup with
   // MemoryLimit if there is no memory to sort in.
   bool Get(PointLookup* lookup) const VARVE_EXCLUDES(mu_);
+  // Only the search tells where an entry is.
+  static void Prefetch(std::span<PointLookup* const> /*lookups*/) {}
   // It walks what had been added when it was first positioned.
   [[nodiscard]] std::unique_ptr<InternalIterator> NewIterator() const;
   // How many entries lie before the first one of `user_key`; 0 without memory to sort in.

@@ -134,6 +134,12 @@ void KeyTree::FindLeaves(std::span<const Addition> additions, Node** leaves) con
   }
 }
 
+bool KeyTree::Empty() const {
+  // Without a level above it the root is the one leaf.
+  const uint64_t state = root_.load(std::memory_order_acquire)->Stable();
+  return node_state::Level(state) == 0 && node_state::Count(state) == 0;
+}
+
 const MemEntry* KeyTree::LowerBound(const Target& target) const {
   for (;;) {
     uint64_t state = 0;

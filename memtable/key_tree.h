@@ -73,6 +73,7 @@ class KeyTree {
   // *linked says how long it is.
   InsertResult Insert(std::span<const Addition> additions, size_t* linked);
 
+  [[nodiscard]] bool Empty() const;
   // The first entry at or after the target, null if none.
   [[nodiscard]] const MemEntry* LowerBound(const Target& target) const;
   // The leaf where the target is or would be.

@@ -252,6 +252,10 @@ bool MemTable::Get(PointLookup* lookup) const {
   return std::visit([&](const auto& o) { return o.Get(lookup); }, rep.order);
 }
 
+void MemTable::Prefetch(std::span<PointLookup* const> lookups) const {
+  std::visit([&](const auto& o) { o.Prefetch(lookups); }, rep_->order);
+}
+
 std::unique_ptr<InternalIterator> MemTable::NewIterator() const {
   return std::visit([](const auto& o) { return o.NewIterator(); }, rep_->order);
 }

@@ -68,6 +68,8 @@ class MemTable {
   // positioned iterator or estimate after an addition takes time and memory in proportion to the
   // table; the search fails, and an iterator's status is, MemoryLimit if there is none.
   bool Get(PointLookup* lookup) const;
+  // Asks for the memory that a Get of each of these is likely to touch, so that the waits overlap.
+  void Prefetch(std::span<PointLookup* const> lookups) const;
 
   // Point entries only. The iterator does not own the memtable: the caller keeps it alive.
   std::unique_ptr<InternalIterator> NewIterator() const;

@@ -78,6 +78,22 @@ PointIndex::Answer PointIndex::Find(const PointLookup& lookup, const MemEntry** 
   return Answer::kAbsent;
 }
 
+void PointIndex::Prefetch(std::span<PointLookup* const> lookups) const {
+  const Table* const table = complete_.load(std::memory_order_acquire);
+  if (table == nullptr) return;
+  for (const PointLookup* lookup : lookups) {
+    __builtin_prefetch(&table->cells[lookup->hash() & table->mask]);
+  }
+  for (const PointLookup* lookup : lookups) {
+    const uint64_t hash = lookup->hash();
+    // Acquire: the name leads to memory that is there.
+    const uint64_t cell = table->cells[hash & table->mask].load(std::memory_order_acquire);
+    if (cell != 0 && cell >> 32 == hash >> 32) {
+      __builtin_prefetch(tree_.EntryAt(static_cast<EntryRef>(cell)));
+    }
+  }
+}
+
 void PointIndex::Missed(uint64_t entries) {
   if (hopeless_.load(std::memory_order_relaxed)) return;
   if (building_.load(std::memory_order_acquire) != nullptr) return BuildStep();

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "varve/slice.h"
@@ -33,6 +34,8 @@ class PointIndex {
   // kFound: *entry is the newest entry of the key whose Add has returned, or a newer one.
   // kAbsent: no Add of the key has returned. kUnknown: ask the tree.
   Answer Find(const PointLookup& lookup, const MemEntry** entry) const;
+  // Asks for the memory that Find of each of these will look at first.
+  void Prefetch(std::span<PointLookup* const> lookups) const;
   // Whether there is anything to add to. A caller asks after the tree has its entry.
   bool InUse() const {
     // Acquire, in this order: a table that is no longer building is complete.

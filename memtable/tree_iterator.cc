@@ -77,4 +77,28 @@ void KeyTreeIterator::Prev() {
   Before(TargetOf(low->internal_key()));
 }
 
+// Runs end with the leaf in hand.
+size_t KeyTreeIterator::NextRun(RunEntry* out, size_t max) {
+  size_t n = 0;
+  while (n < max && at_ + 1 < leaf_.count) {
+    at_++;
+    Set();
+    out[n++].Set(key_, value_);
+  }
+  if (n != 0) return n;
+  Next();
+  return WriteCurrent(out);
+}
+
+size_t KeyTreeIterator::PrevRun(RunEntry* out, size_t max) {
+  size_t n = 0;
+  while (n < max && at_ > 0) {
+    Prev();
+    out[n++].Set(key_, value_);
+  }
+  if (n != 0) return n;
+  Prev();
+  return WriteCurrent(out);
+}
+
 }  // namespace varve

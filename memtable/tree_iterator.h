@@ -26,6 +26,8 @@ class KeyTreeIterator final : public InternalIterator {
     }
   }
   void Prev() override;
+  size_t NextRun(RunEntry* out, size_t max) override;
+  size_t PrevRun(RunEntry* out, size_t max) override;
   Status status() const override { return Status::OK(); }
   bool IsValuePinned() const override { return true; }
   bool IsKeyPinned() const override { return true; }

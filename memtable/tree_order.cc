@@ -81,6 +81,7 @@ Status TreeOrder::AddTogether(std::span<const MemTableEntry> entries) {
 }
 
 bool TreeOrder::Get(PointLookup* lookup) const {
+  if (tree_.Empty()) return lookup->EndIfCovered();
   const Slice user_key = lookup->user_key();
   const uint64_t trailer = ExtractTrailer(lookup->internal_key());
   const MemEntry* entry = nullptr;

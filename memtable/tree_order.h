@@ -40,6 +40,9 @@ class TreeOrder {
 
   // After the tombstones and the filter of the memtable were asked.
   bool Get(PointLookup* lookup) const;
+  void Prefetch(std::span<PointLookup* const> lookups) const {
+    if (indexed_) index_.Prefetch(lookups);
+  }
   [[nodiscard]] std::unique_ptr<InternalIterator> NewIterator() const;
   // About how many entries lie before the first one of `user_key`.
   [[nodiscard]] uint64_t EstimateRank(const Slice& user_key) const {

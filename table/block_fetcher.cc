@@ -81,6 +81,13 @@ Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const 
     *stored = Slice(fetch.preread.data() + (handle.offset - fetch.preread_offset), n);
     return Status::OK();
   }
+  const IOOptions* io = &fetch.io;
+  IOOptions limited;
+  if (fetch.deadline.count() != 0) [[unlikely]] {
+    limited = fetch.io;
+    VARVE_RETURN_IF_ERROR(file.reader->LimitTime(fetch.deadline, &limited));
+    io = &limited;
+  }
   AddPerfCount<&PerfContext::block_read_count>();
   AddPerfCount<&PerfContext::block_read_byte>(n);
   const PerfTimer<&PerfContext::block_read_time> timer;
@@ -92,9 +99,9 @@ Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const 
   }
   if (fetch.prefetcher != nullptr) {
     return fetch.prefetcher->Read(*file.reader, handle.offset, n, fetch.prefetch_limit, stored,
-                                  buffer->get(), fetch.io);
+                                  buffer->get(), *io);
   }
-  return file.reader->Read(handle.offset, n, stored, buffer->get(), fetch.io);
+  return file.reader->Read(handle.offset, n, stored, buffer->get(), *io);
 }
 
 Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,

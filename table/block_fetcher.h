@@ -3,6 +3,7 @@
 
 // Brings one block from its file into memory: read, check, uncompress.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -41,6 +42,8 @@ struct BlockFetch {
   FilePrefetcher* prefetcher = nullptr;
   uint64_t prefetch_limit = 0;  // nothing from here on is read ahead
   IOOptions io;
+  // Since the clock's epoch: later the file is not read any more. 0: none.
+  std::chrono::microseconds deadline{0};
   // Bytes of the file that are in memory already, and where they start.
   Slice preread;
   uint64_t preread_offset = 0;

@@ -8,6 +8,7 @@
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
+#include "util/sync/epoch.h"
 
 namespace varve {
 
@@ -49,7 +50,7 @@ struct KindOf<FilterBlock> {
 template <typename T>
 void DeleteObject(Cache::ObjectPtr object, MemoryAllocator* /*allocator*/) {
   // The object knows its allocator.
-  delete static_cast<T*>(object);
+  std::default_delete<T>()(static_cast<T*>(object));
 }
 
 template <typename T>
@@ -86,9 +87,6 @@ void CountAdd(Statistics* statistics, size_t charge) {
 }
 
 // False for an object that would dangle in the cache when the file is closed.
-bool MayBeCached(const Block& block) {
-  return block.owns_bytes();
-}
 bool MayBeCached(const DecodedIndex&) {
   return true;
 }
@@ -105,10 +103,12 @@ BlockFetch BlockStore::MakeFetch(const BlockReadContext& context) const {
   fetch.prefetcher = context.prefetcher;
   fetch.prefetch_limit = context.prefetch_limit;
   fetch.io.timeout = context.options->io_timeout;
+  fetch.deadline = context.options->deadline;
   fetch.io.rate_limiter_priority = context.options->rate_limiter_priority;
   fetch.io.io_activity = context.options->io_activity;
-  fetch.preread = preread;
-  fetch.preread_offset = preread_offset;
+  const bool by_caller = !context.preread.empty();
+  fetch.preread = by_caller ? context.preread : preread;
+  fetch.preread_offset = by_caller ? context.preread_offset : preread_offset;
   return fetch;
 }
 
@@ -130,13 +130,18 @@ Status BlockStore::Verify(const BlockHandle& handle, const BlockReadContext& con
                                stored.data(), handle, file.name);
 }
 
-Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context,
+Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context, bool for_cache,
                         std::unique_ptr<Block>* block) const {
   BlockFetch fetch = MakeFetch(context);
   fetch.use_dictionary = true;
   BlockContents contents;
   VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
-  const Status s = Block::Create(std::move(contents), file.name, block);
+  const Status s =
+      for_cache && contents.owns_bytes()
+          ? Block::CreateInOnePiece(contents.data, icmp->order() == KeyOrder::kBytewise,
+                                    slot_cache != nullptr ? sizeof(LruEntry) : 0, fetch.allocator,
+                                    file.name, block)
+          : Block::Create(std::move(contents), file.name, block);
   if (!s.ok()) {
     return Status::CopyAppendMessage(s, ", block at offset ", std::to_string(handle.offset));
   }
@@ -148,8 +153,10 @@ Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& conte
   AddPerfCount<&PerfContext::index_block_read_count>();
   BlockContents contents;
   VARVE_RETURN_IF_ERROR(ReadContents(handle, context, &contents));
-  return DecodedIndex::Decode(contents.data, index_form, *icmp, file.limit,
-                              DescribeBlock(file, handle), index);
+  VARVE_RETURN_IF_ERROR(DecodedIndex::Decode(contents.data, index_form, *icmp, file.limit,
+                                             DescribeBlock(file, handle), index));
+  if (slot_cache != nullptr) (*index)->MakeSlots(slot_cache);
+  return Status::OK();
 }
 
 Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context,
@@ -162,20 +169,44 @@ Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& conte
 }
 
 template <typename T>
+bool BlockStore::FindCached(const BlockCacheKey& key, Held<T>* held) const {
+  if (cache == nullptr) return false;
+  Cache::Handle* const hit = cache->Lookup(key.AsSlice());
+  if (hit == nullptr) return false;
+  *held = Held<T>(cache.get(), hit);
+  CountHit<T>(statistics, statistics != nullptr ? cache->GetCharge(hit) : 0);
+  return true;
+}
+
+// What a block that is not in the cache counts; OK if it may be read.
+template <typename T>
+Status BlockStore::Miss(const BlockReadContext& context) const {
+  if (cache != nullptr) CountMiss<T>(statistics);
+  if (context.options->read_tier != kBlockCacheTier) return Status::OK();
+  return Status::Incomplete("block is not in the cache, and read_tier forbids reading");
+}
+
+// After an insertion: on success the cache owns `object`.
+template <typename T>
+Status BlockStore::Inserted(const Status& s, std::unique_ptr<T> object, size_t charge,
+                            Cache::Handle* handle, Held<T>* held) const {
+  if (!s.ok()) {
+    RecordTick(statistics, BLOCK_CACHE_ADD_FAILURES);
+    return s;
+  }
+  (void)object.release();
+  CountAdd<T>(statistics, charge);
+  *held = Held<T>(cache.get(), handle);
+  return Status::OK();
+}
+
+template <typename T>
 Status BlockStore::GetCached(const BlockHandle& handle, const BlockReadContext& context,
                              Held<T>* held) const {
   const BlockCacheKey key = cache_keys.ForBlock(KindOf<T>::kNumber, handle.offset);
-  if (cache != nullptr) [[likely]] {
-    if (Cache::Handle* hit = cache->Lookup(key.AsSlice()); hit != nullptr) [[likely]] {
-      *held = Held<T>(cache.get(), hit);
-      CountHit<T>(statistics, statistics != nullptr ? cache->GetCharge(hit) : 0);
-      return Status::OK();
-    }
-    CountMiss<T>(statistics);
-  }
-  if (context.options->read_tier == kBlockCacheTier) {
-    return Status::Incomplete("block is not in the cache, and read_tier forbids reading");
-  }
+  if (FindCached(key, held)) [[likely]]
+    return Status::OK();
+  VARVE_RETURN_IF_ERROR(Miss<T>(context));
   std::unique_ptr<T> object;
   VARVE_RETURN_IF_ERROR(Read(handle, context, &object));
   if (cache == nullptr || !context.fill_cache || !MayBeCached(*object)) {
@@ -187,19 +218,73 @@ Status BlockStore::GetCached(const BlockHandle& handle, const BlockReadContext& 
   const Status s =
       cache->Insert(key.AsSlice(), object.get(), &kHelper<T>, charge, &inserted,
                     context.high_priority ? Cache::Priority::HIGH : Cache::Priority::LOW);
-  if (!s.ok()) {
-    RecordTick(statistics, BLOCK_CACHE_ADD_FAILURES);
-    return s;
+  return Inserted(s, std::move(object), charge, inserted, held);
+}
+
+bool BlockStore::GetBySlot(BlockSlot* slot, Held<Block>* block) const {
+  const Epoch::Guard guard;
+  LruEntry* const entry = slot->load(std::memory_order_acquire);
+  Cache::Handle* cached = nullptr;
+  if (entry == nullptr || !slot_cache->TryRef(entry, &cached)) return false;
+  CountSlotHit(*entry);
+  *block = Held<Block>(slot_cache, cached);
+  return true;
+}
+
+bool BlockStore::GetIfCached(const BlockHandle& handle, BlockSlot* slot, Held<Block>* block) const {
+  if (slot_cache == nullptr) slot = nullptr;
+  if (slot != nullptr && GetBySlot(slot, block)) [[likely]]
+    return true;
+  const BlockCacheKey key = cache_keys.ForBlock(KindOf<Block>::kNumber, handle.offset);
+  if (!FindCached(key, block)) return false;
+  if (slot != nullptr) slot_cache->Attach(block->cache_handle(), slot);
+  return true;
+}
+
+Status BlockStore::Get(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
+                       Held<Block>* block) const {
+  if (GetIfCached(handle, slot, block)) [[likely]]
+    return Status::OK();
+  VARVE_RETURN_IF_ERROR(Miss<Block>(context));
+  VARVE_RETURN_IF_ERROR(ReadBlock(handle, context, block));
+  if (slot != nullptr && slot_cache != nullptr && block->shareable()) {
+    slot_cache->Attach(block->cache_handle(), slot);
   }
-  (void)object.release();
-  CountAdd<T>(statistics, charge);
-  *held = Held<T>(cache.get(), inserted);
   return Status::OK();
 }
 
-Status BlockStore::Get(const BlockHandle& handle, const BlockReadContext& context,
-                       Held<Block>* block) const {
-  return GetCached<Block>(handle, context, block);
+// From the file, and into the cache if it may.
+Status BlockStore::ReadBlock(const BlockHandle& handle, const BlockReadContext& context,
+                             Held<Block>* held) const {
+  const bool for_cache = cache != nullptr && context.fill_cache;
+  std::unique_ptr<Block> block;
+  VARVE_RETURN_IF_ERROR(Read(handle, context, for_cache, &block));
+  if (!for_cache || !block->owns_bytes()) {
+    *held = Held<Block>(std::unique_ptr<const Block>(std::move(block)));
+    return Status::OK();
+  }
+  const BlockCacheKey key = cache_keys.ForBlock(KindOf<Block>::kNumber, handle.offset);
+  const size_t charge = block->MemoryUsage();
+  Cache::Handle* inserted = nullptr;
+  Status s;
+  if (slot_cache != nullptr) {
+    auto* const entry = new (block->front()) LruEntry;
+    entry->value = block.get();
+    entry->helper = &kHelper<Block>;
+    entry->charge = charge;
+    entry->priority = static_cast<uint8_t>(Cache::Priority::LOW);
+    s = slot_cache->InsertEmbedded(entry, key.AsSlice(), &inserted);
+  } else {
+    s = cache->Insert(key.AsSlice(), block.get(), &kHelper<Block>, charge, &inserted,
+                      Cache::Priority::LOW);
+  }
+  return Inserted(s, std::move(block), charge, inserted, held);
+}
+
+void BlockStore::TickSlotHit(const LruEntry& entry) const {
+  statistics->recordTick(BLOCK_CACHE_HIT, 1);
+  statistics->recordTick(BLOCK_CACHE_BYTES_READ, entry.charge);
+  statistics->recordTick(BLOCK_CACHE_DATA_HIT, 1);
 }
 
 Status BlockStore::Get(const BlockHandle& handle, const BlockReadContext& context,

@@ -15,10 +15,12 @@
 #include "table/block_fetcher.h"
 #include "table/cache/block_cache_key.h"
 #include "table/cache/held_block.h"
+#include "table/cache/lru_cache.h"
 #include "table/filter/filter_block.h"
 #include "table/index/decoded_index.h"
 #include "util/env/random_access_file_reader.h"
 #include "util/key/internal_key.h"
+#include "util/metrics/perf_counters.h"
 
 namespace varve {
 
@@ -30,6 +32,9 @@ struct BlockReadContext {
   FilePrefetcher* prefetcher = nullptr;
   uint64_t prefetch_limit = 0;
   bool fill_cache = true;
+  // Bytes of the file that the caller has read already, and where they start.
+  Slice preread;
+  uint64_t preread_offset = 0;
   // High priority in the cache, for indexes and filters.
   bool high_priority = false;
 };
@@ -42,6 +47,8 @@ class BlockStore {
   // Set once, while the table is being opened.
   BlockFile file;
   std::shared_ptr<Cache> cache;  // null: every read goes to the file
+  // The same, if it is of a kind that slots may refer to; else null.
+  LruCache* slot_cache = nullptr;
   BlockCacheKeyBase cache_keys;
   const InternalKeyComparator* icmp = nullptr;
   Statistics* statistics = nullptr;
@@ -52,11 +59,38 @@ class BlockStore {
 
   // With read_tier kBlockCacheTier, Incomplete if the block is not in the cache. MemoryLimit if the
   // cache is full and its limit strict.
-  Status Get(const BlockHandle& handle, const BlockReadContext& context, Held<Block>* block) const;
+  // `slot`, which may be null, is tried first and refers to the block from then on.
+  Status Get(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
+             Held<Block>* block) const;
   Status Get(const BlockHandle& handle, const BlockReadContext& context,
              Held<DecodedIndex>* index) const;
   Status Get(const BlockHandle& handle, const BlockReadContext& context,
              Held<FilterBlock>* filter) const;
+
+  // The block if it is in the cache; else false, and no miss is counted.
+  bool GetIfCached(const BlockHandle& handle, BlockSlot* slot, Held<Block>* block) const;
+
+  // Whether blocks may be searched within an epoch: not where that calls a comparator of the user.
+  [[nodiscard]] bool searches_in_place() const {
+    return slot_cache != nullptr && icmp->order() != KeyOrder::kCustom;
+  }
+  // The block a slot refers to, within the current epoch; null if it refers to none. What a look-up
+  // in the cache would count is counted.
+  [[nodiscard]] const Block* Peek(const BlockSlot& slot, LruEntry** entry) const {
+    *entry = slot.load(std::memory_order_acquire);
+    if (*entry == nullptr) return nullptr;
+    const Block* const block = BlockBehind(*entry);
+    Block::Prefetch(block);
+    (*entry)->Touch();
+    CountSlotHit(**entry);
+    return block;
+  }
+  // Asks for the memory that a search behind the slot starts with.
+  static void Prefetch(const BlockSlot& slot) {
+    // The block lies behind its entry; the address is not read, and may be stale.
+    const LruEntry* const entry = slot.load(std::memory_order_relaxed);
+    if (entry != nullptr) Block::Prefetch(BlockBehind(entry));
+  }
 
   // Past the cache, owned by the caller.
   Status Read(const BlockHandle& handle, const BlockReadContext& context,
@@ -72,8 +106,29 @@ class BlockStore {
   Status Verify(const BlockHandle& handle, const BlockReadContext& context) const;
 
  private:
-  Status Read(const BlockHandle& handle, const BlockReadContext& context,
+  // With `for_cache` in the form that blocks have in the cache.
+  Status Read(const BlockHandle& handle, const BlockReadContext& context, bool for_cache,
               std::unique_ptr<Block>* block) const;
+  Status ReadBlock(const BlockHandle& handle, const BlockReadContext& context,
+                   Held<Block>* held) const;
+  bool GetBySlot(BlockSlot* slot, Held<Block>* block) const;
+  void CountSlotHit(const LruEntry& entry) const {
+    AddPerfCount<&PerfContext::block_cache_hit_count>();
+    if (statistics != nullptr) [[unlikely]]
+      TickSlotHit(entry);
+  }
+  // A block that a slot may refer to lies right behind its entry.
+  static const Block* BlockBehind(const LruEntry* entry) {
+    return reinterpret_cast<const Block*>(entry + 1);
+  }
+  void TickSlotHit(const LruEntry& entry) const;
+  template <typename T>
+  Status Miss(const BlockReadContext& context) const;
+  template <typename T>
+  Status Inserted(const Status& s, std::unique_ptr<T> object, size_t charge, Cache::Handle* handle,
+                  Held<T>* held) const;
+  template <typename T>
+  bool FindCached(const BlockCacheKey& key, Held<T>* held) const;
   template <typename T>
   Status GetCached(const BlockHandle& handle, const BlockReadContext& context, Held<T>* held) const;
 };

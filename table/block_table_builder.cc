@@ -5,8 +5,10 @@
 #include "table/block_table_builder.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "varve/comparator.h"
+#include "varve/filter_policy.h"
 
 #include "table/format/footer.h"
 #include "util/base/status_macros.h"
@@ -49,11 +51,52 @@ IndexBuilder::Options IndexOptions(const TableBuildOptions& options) {
   result.icmp = options.icmp;
   result.type = options.table.index_type;
   result.shortening = options.table.index_shortening;
-  result.restart_interval = std::max(options.table.index_block_restart_interval, 1);
+  // The prefix blocks name data blocks by restart points of the index.
+  const bool hash = result.type == BlockBasedTableOptions::kHashSearch;
+  result.restart_interval = hash ? 1 : std::max(options.table.index_block_restart_interval, 1);
   result.partition_bytes = options.table.metadata_block_size;
   result.user_keys = options.table.format_version >= 3;
-  result.delta_values = options.table.format_version >= 4;
+  result.delta_values = options.table.format_version >= 4 && !options.table.block_align;
   return result;
+}
+
+FilterBuilder::Kind FilterKindFor(const TableBuildOptions& options,
+                                  const BuiltinFilterPolicy& policy) {
+  if (!policy.is_ribbon()) {
+    return options.table.format_version < 5 ? FilterBuilder::Kind::kLegacyBloom
+                                            : FilterBuilder::Kind::kFastLocalBloom;
+  }
+  FilterBuildingContext context(options.table);
+  context.level_at_creation = options.level;
+  context.column_family_name = options.column_family_name;
+  context.reason = options.reason;
+  return policy.BuildsRibbon(context) ? FilterBuilder::Kind::kRibbon
+                                      : FilterBuilder::Kind::kFastLocalBloom;
+}
+
+// Empty if the table gets no filter.
+std::optional<FilterBuilder::Options> FilterOptions(const TableBuildOptions& options) {
+  const BuiltinFilterPolicy* const policy =
+      AsBuiltinFilterPolicy(options.table.filter_policy.get());
+  if (policy == nullptr || policy->millibits_per_key() == 0 || options.skip_filters) return {};
+  FilterBuilder::Options result;
+  result.kind = FilterKindFor(options, *policy);
+  result.millibits_per_key = policy->millibits_per_key();
+  result.whole_keys = options.table.whole_key_filtering;
+  result.prefix_extractor = options.prefix_extractor;
+  result.verify = options.table.detect_filter_construct_corruption;
+  // As in RocksDB, the option says nothing with an index in one piece.
+  if (options.table.partition_filters &&
+      options.table.index_type == BlockBasedTableOptions::kTwoLevelIndexSearch) {
+    result.partition_bytes = options.table.metadata_block_size;
+  }
+  return result;
+}
+
+// A block that is smaller than a page must not cross the border of one.
+uint64_t Alignment(const BlockBasedTableOptions& table) {
+  constexpr uint64_t kPage = 4096;
+  return table.block_align ? std::min<uint64_t>(table.block_size, kPage) : 1;
 }
 
 // One number for the file that differs from those of other files; a session writes no file number
@@ -87,17 +130,12 @@ BlockTableBuilder::BlockTableBuilder(const TableBuildOptions& options, WritableF
       nearly_full_(NearlyFull(options.table)),
       // Lengths and offsets within a block have 32 bits.
       max_entry_bytes_(UINT32_MAX - options.table.block_size - (uint64_t{1} << 16)),
+      alignment_(Alignment(options.table)),
       holds_blocks_(writer_.compresses() && options.compression_opts.max_dict_bytes > 0 &&
                     CodecSupportsDictionary(options.compression)) {
-  const BuiltinFilterPolicy* const policy =
-      AsBuiltinFilterPolicy(options.table.filter_policy.get());
-  if (policy != nullptr && policy->millibits_per_key() > 0 && !options.skip_filters) {
-    FullFilterBuilder::Options filter;
-    filter.millibits_per_key = policy->millibits_per_key();
-    filter.legacy = options.table.format_version < 5;
-    filter.whole_keys = options.table.whole_key_filtering;
-    filter.prefix_extractor = options.prefix_extractor;
-    filter_.emplace(filter);
+  if (const auto filter = FilterOptions(options); filter.has_value()) filter_.emplace(*filter);
+  if (options.table.index_type == BlockBasedTableOptions::kHashSearch) {
+    prefix_blocks_.emplace(options.prefix_extractor);
   }
   StartCollectors();
 }
@@ -150,11 +188,9 @@ void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
   }
   if (data_block_.empty()) [[unlikely]]
     index_.AddFirstKey(key);
+  AddToHelpers(key);
   data_block_.Add(key, value, shared);
 
-  if (filter_.has_value()) {
-    filter_->Add(Slice(key.data(), key.size() - kInternalKeyTrailerBytes - timestamp_size_));
-  }
   const uint64_t trailer = ExtractTrailer(key);
   points_++;
   entries_of_type_[trailer & 31]++;
@@ -164,6 +200,25 @@ void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
   min_trailer_ = std::min(min_trailer_, trailer);
   if (!collectors_.empty()) [[unlikely]]
     TellCollectors(key, value);
+}
+
+inline void BlockTableBuilder::AddToHelpers(const Slice& internal_key) {
+  const Slice key = BareUserKey(internal_key);
+  if (filter_.has_value()) {
+    if (filter_->PartitionIsFull()) [[unlikely]]
+      CutFilterPartition(key);
+    filter_->Add(key);
+  }
+  if (prefix_blocks_.has_value()) [[unlikely]]
+    prefix_blocks_->Add(key, static_cast<uint32_t>(index_.block_count()));
+}
+
+void BlockTableBuilder::CutFilterPartition(const Slice& next) {
+  // All versions of a user key are asked for in one partition.
+  const Slice last = BareUserKey(data_block_.last_key());
+  const Comparator& comparator = *options_.icmp->user_comparator();
+  if (comparator.CompareWithoutTimestamp(last, false, next, false) == 0) return;
+  if (Status s = filter_->CutPartition(last, next); !s.ok()) Fail(s);
 }
 
 // Says what is wrong with an entry that Add did not take.
@@ -197,19 +252,24 @@ Status BlockTableBuilder::CloseDataBlock(const Slice* next) {
     held.assign(raw.data(), raw.size());
     held_bytes_ += raw_bytes;
   } else {
-    BlockHandle handle;
-    BlockWriter::Outcome outcome = BlockWriter::Outcome::kPlain;
-    char* const data = data_block_.trailer() - raw_bytes;
-    VARVE_RETURN_IF_ERROR(
-        writer_.WriteCompressible(data, raw.size(), Slice(dictionary_), &handle, &outcome));
-    index_.AddHandle(handle);
-    CountDataBlock(raw_bytes, outcome);
+    VARVE_RETURN_IF_ERROR(WriteDataBlock(data_block_.trailer() - raw_bytes, raw.size()));
   }
   index_.AddSeparator(data_block_.last_key(), next);
   data_block_.Reset();
   UpdateTailEstimate();
   const uint64_t limit = options_.compression_opts.max_dict_buffer_bytes;
   if (holds_blocks_ && limit > 0 && held_bytes_ >= limit) return ReleaseHeldBlocks();
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteDataBlock(char* data, size_t size) {
+  BlockHandle handle;
+  BlockWriter::Outcome outcome = BlockWriter::Outcome::kPlain;
+  VARVE_RETURN_IF_ERROR(
+      writer_.WriteCompressible(data, size, Slice(dictionary_), &handle, &outcome));
+  index_.AddHandle(handle);
+  VARVE_RETURN_IF_ERROR(writer_.PadTo(alignment_));
+  CountDataBlock(size, outcome);
   return Status::OK();
 }
 
@@ -233,12 +293,7 @@ Status BlockTableBuilder::ReleaseHeldBlocks() {
   for (std::string& held : held_blocks_) {
     const size_t size = held.size();
     held.resize(size + kBlockTrailerBytes);
-    BlockHandle handle;
-    BlockWriter::Outcome outcome = BlockWriter::Outcome::kPlain;
-    VARVE_RETURN_IF_ERROR(
-        writer_.WriteCompressible(held.data(), size, Slice(dictionary_), &handle, &outcome));
-    index_.AddHandle(handle);
-    CountDataBlock(size, outcome);
+    VARVE_RETURN_IF_ERROR(WriteDataBlock(held.data(), size));
   }
   held_blocks_.clear();
   held_blocks_.shrink_to_fit();

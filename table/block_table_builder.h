@@ -13,9 +13,10 @@
 
 #include "table/block/block_builder.h"
 #include "table/block_writer.h"
-#include "table/filter/full_filter_builder.h"
+#include "table/filter/filter_builder.h"
 #include "table/format/metaindex_builder.h"
 #include "table/index/index_builder.h"
+#include "table/index/prefix_blocks.h"
 #include "table/table_builder.h"
 
 namespace varve {
@@ -55,8 +56,19 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   // Whether a point entry, whose first `shared` bytes are those of the last one, sorts behind it.
   bool SortsBehindLast(const Slice& key, size_t shared) const;
   bool BlockIsFull(const Slice& key, const Slice& value, size_t shared) const;
+  // Tells filter and prefix blocks of an entry, before the data block is told.
+  void AddToHelpers(const Slice& internal_key);
+  // Ends a partition of the filter between the last key and `next`, unless they are one user key.
+  void CutFilterPartition(const Slice& next);
+  // The user key without the timestamp.
+  Slice BareUserKey(const Slice& internal_key) const {
+    return Slice(internal_key.data(),
+                 internal_key.size() - kInternalKeyTrailerBytes - timestamp_size_);
+  }
   // Ends the data block, if there is one. `next` is the key that follows; null at the end.
   Status CloseDataBlock(const Slice* next);
+  // `size` bytes at `data`, with room for a trailer.
+  Status WriteDataBlock(char* data, size_t size);
   void CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome outcome);
   void UpdateTailEstimate();
   void RefuseEntry(const Slice& key, const Slice& value);
@@ -69,12 +81,15 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   // The parts behind the data, in the file's order.
   Status WriteTail();
   Status WriteFilter();
+  Status WriteFilterPartitions();
+  Status WritePrefixBlocks();
   Status WriteIndex();
   Status WriteDictionary();
   Status WriteTombstones();
   Status WriteProperties();
   Status WriteMetaindexAndFooter();
-  Status WriteIndexBlock(BlockBuilder* builder, const Slice& raw, BlockHandle* handle) override;
+  Status WriteIndexBlock(IndexBlockBuilder* builder, const Slice& raw,
+                         BlockHandle* handle) override;
   void FillProperties();
   std::string CompressionProperty() const;
 
@@ -90,13 +105,15 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   BlockBuilder data_block_;
   BlockBuilder tombstone_block_;
   IndexBuilder index_;
-  std::optional<FullFilterBuilder> filter_;
+  std::optional<FilterBuilder> filter_;
+  std::optional<PrefixBlocks> prefix_blocks_;
   std::vector<Collector> collectors_;
 
   // Thresholds of BlockIsFull, in bytes.
   const uint64_t block_size_;
   const uint64_t nearly_full_;
   const uint64_t max_entry_bytes_;
+  const uint64_t alignment_;  // of data blocks, a power of two; 1: none
 
   Status status_;
   bool closed_ = false;

@@ -3,37 +3,35 @@
 
 #include <utility>
 
-#include "table/block/point_search.h"
+#include "table/block_pins.h"
 #include "table/table_iterator.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_prefetcher.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
+#include "util/sync/epoch.h"
 
 namespace varve {
 
 namespace {
 
-// Gives the first value that wants it the hold on the block; later ones are copied.
-class HeldBlockPin final : public BlockPin {
+// Guesses from a thread's last reads whether a filter will let a key pass. While the filter's
+// memory is on its way the index can be searched, which is work for nothing if the key is not
+// there.
+class FilterForecast {
  public:
-  explicit HeldBlockPin(Held<Block>* held) : held_(held), mapped_(!(*held)->owns_bytes()) {}
-
-  Cleanable* Renew() override {
-    if (!moved_ && !mapped_) {
-      held_->MoveTo(&cleanable_);
-      moved_ = true;
-    }
-    // Bytes of a mapped file need no hold: the reader outlives what it hands out.
-    return mapped_ || cleanable_.HasCleanups() ? &cleanable_ : nullptr;
+  bool Passes() const { return score_ >= 0; }
+  void Learn(bool passed) {
+    if (passed && score_ < kMost) score_++;
+    if (!passed && score_ > -kMost) score_--;
   }
 
  private:
-  Held<Block>* const held_;
-  const bool mapped_;
-  bool moved_ = false;
-  Cleanable cleanable_;
+  static constexpr int8_t kMost = 4;
+  int8_t score_ = 0;
 };
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local FilterForecast filter_forecast;
 
 }  // namespace
 
@@ -57,8 +55,18 @@ Status BlockTableReader::Get(const ReadOptions& options, PointLookup* lookup) co
   context.options = &options;
   context.fill_cache = options.fill_cache;
   Statistics* const statistics = parts_.store->statistics;
+  const DecodedIndex* const index = parts_.index->resident();
+  size_t at = kNotSought;
   if (parts_.filter != nullptr) {
-    if (!parts_.filter->KeyMayMatch(context, *lookup)) {
+    const bool forecasts = lookup->last_source() && index != nullptr;
+    if (forecasts && filter_forecast.Passes()) {
+      parts_.filter->Prefetch(*lookup);
+      at = index->Seek(*parts_.store->icmp, lookup->internal_key());
+      index->PrefetchSlot(at);
+    }
+    const bool passes = parts_.filter->KeyMayMatch(context, *lookup);
+    if (forecasts) filter_forecast.Learn(passes);
+    if (!passes) {
       AddPerfCount<&PerfContext::bloom_sst_miss_count>();
       RecordTick(statistics, BLOOM_FILTER_USEFUL);
       return Status::OK();
@@ -67,7 +75,8 @@ Status BlockTableReader::Get(const ReadOptions& options, PointLookup* lookup) co
     RecordTick(statistics, BLOOM_FILTER_FULL_POSITIVE);
   }
   bool matched = false;
-  Status s = SearchBlocks(context, lookup, &matched);
+  Status s = index != nullptr ? SearchBlocks(*index, at, context, lookup, &matched)
+                              : SearchBlocks(context, lookup, &matched);
   if (!s.ok()) {
     lookup->Fail(s);
     return s;
@@ -76,33 +85,62 @@ Status BlockTableReader::Get(const ReadOptions& options, PointLookup* lookup) co
   return s;
 }
 
+Status BlockTableReader::SearchBlocks(const DecodedIndex& index, size_t first,
+                                      const BlockReadContext& context, PointLookup* lookup,
+                                      bool* matched) const {
+  if (first == kNotSought) first = index.Seek(*parts_.store->icmp, lookup->internal_key());
+  bool over = false;
+  for (size_t i = first; i < index.size() && !over; i++) {
+    VARVE_RETURN_IF_ERROR(SearchBlockAt(index, i, context, lookup, matched, &over));
+  }
+  return Status::OK();
+}
+
 Status BlockTableReader::SearchBlocks(const BlockReadContext& context, PointLookup* lookup,
                                       bool* matched) const {
-  const BlockStore& store = *parts_.store;
+  bool over = false;
   IndexCursor cursor;
   cursor.Init(parts_.index.get(), context);
-  for (cursor.Seek(lookup->internal_key()); cursor.Valid(); cursor.Next()) {
-    Held<Block> held;
-    cursor.PrefetchBlock();
-    VARVE_RETURN_IF_ERROR(store.Get(cursor.handle(), context, &held));
-    cursor.RememberBlock(held);
-    const Block& block = *held;
-    HeldBlockPin pin(&held);
-    switch (SearchBlock(block, *store.icmp, parts_.override_seq, lookup, &pin, matched)) {
-      case BlockSearchResult::kFinished:
-      case BlockSearchResult::kPassed:
-        return Status::OK();
-      case BlockSearchResult::kCorrupt:
-        return MalformedEntry(store, cursor.handle());
-      case BlockSearchResult::kEndOfBlock:
-        break;
-    }
-    // A separator beyond the key says that later blocks hold only larger keys.
-    if (!store.icmp->EqualUserKey(cursor.separator_user_key(), lookup->user_key())) {
-      return Status::OK();
-    }
+  for (cursor.Seek(lookup->internal_key()); cursor.Valid() && !over; cursor.Next()) {
+    VARVE_RETURN_IF_ERROR(
+        SearchBlockAt(cursor.leaf(), cursor.pos(), context, lookup, matched, &over));
   }
   return cursor.status();
+}
+
+Status BlockTableReader::SearchBlockAt(const DecodedIndex& index, size_t i,
+                                       const BlockReadContext& context, PointLookup* lookup,
+                                       bool* matched, bool* over) const {
+  const BlockStore& store = *parts_.store;
+  BlockSlot* const slot = index.slot(i);
+  BlockSearchResult result;
+  if (slot == nullptr || !store.searches_in_place() ||
+      !SearchInPlace(*slot, lookup, matched, &result)) {
+    Held<Block> held;
+    VARVE_RETURN_IF_ERROR(store.Get(index.handle(i), slot, context, &held));
+    const Block& block = *held;
+    HeldBlockPin pin(&held);
+    result = SearchBlock(block, *store.icmp, parts_.override_seq, lookup, &pin, matched);
+  }
+  if (result == BlockSearchResult::kCorrupt) return MalformedEntry(store, index.handle(i));
+  // A separator beyond the key says that later blocks hold only larger keys.
+  *over = result != BlockSearchResult::kEndOfBlock ||
+          !store.icmp->EqualUserKey(index.separator_user_key(i), lookup->user_key());
+  return Status::OK();
+}
+
+// Without a reference: what is found is copied, or pinned, before the epoch is left. False if the
+// slot refers to no block.
+bool BlockTableReader::SearchInPlace(const BlockSlot& slot, PointLookup* lookup, bool* matched,
+                                     BlockSearchResult* result) const {
+  const BlockStore& store = *parts_.store;
+  const Epoch::Guard guard;
+  LruEntry* entry = nullptr;
+  const Block* const block = store.Peek(slot, &entry);
+  if (block == nullptr) return false;
+  SlotPin pin(store.slot_cache, entry);
+  *result = SearchBlock(*block, *store.icmp, parts_.override_seq, lookup, &pin, matched);
+  return true;
 }
 
 std::unique_ptr<InternalIterator> BlockTableReader::NewIterator(

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "table/block/point_search.h"
 #include "table/block_store.h"
 #include "table/filter/filter_reader.h"
 #include "table/format/properties_block.h"
@@ -54,9 +55,21 @@ class BlockTableReader final : public TableReader {
   size_t MemoryUsage() const override;
 
   [[nodiscard]] const BlockTableParts& parts() const { return parts_; }
+  // The part of Get behind tombstones and filter. *matched is set if an entry of the key was met.
+  Status SearchBlocks(const BlockReadContext& context, PointLookup* lookup, bool* matched) const;
+  // Searches the block of entry `i` of a leaf of the index. *over: no later one has entries of the
+  // key that the lookup still wants.
+  Status SearchBlockAt(const DecodedIndex& index, size_t i, const BlockReadContext& context,
+                       PointLookup* lookup, bool* matched, bool* over) const;
 
  private:
-  Status SearchBlocks(const BlockReadContext& context, PointLookup* lookup, bool* matched) const;
+  static constexpr size_t kNotSought = SIZE_MAX;
+
+  // From entry `first`, or where the key says, of an index that stays in memory.
+  Status SearchBlocks(const DecodedIndex& index, size_t first, const BlockReadContext& context,
+                      PointLookup* lookup, bool* matched) const;
+  bool SearchInPlace(const BlockSlot& slot, PointLookup* lookup, bool* matched,
+                     BlockSearchResult* result) const;
   Status VerifyDataBlocks(const BlockReadContext& context) const;
 
   const BlockTableParts parts_;

@@ -79,6 +79,7 @@ Status BlockTableBuilder::Finish() {
 Status BlockTableBuilder::WriteTail() {
   properties_.tail_start_offset = data_bytes_;
   VARVE_RETURN_IF_ERROR(WriteFilter());
+  VARVE_RETURN_IF_ERROR(WritePrefixBlocks());
   VARVE_RETURN_IF_ERROR(WriteIndex());
   VARVE_RETURN_IF_ERROR(WriteDictionary());
   VARVE_RETURN_IF_ERROR(WriteTombstones());
@@ -92,13 +93,43 @@ Status BlockTableBuilder::WriteTail() {
 
 Status BlockTableBuilder::WriteFilter() {
   if (!filter_.has_value() || filter_->entry_count() == 0) return Status::OK();
+  VARVE_RETURN_IF_ERROR(filter_->Finish(BareUserKey(data_block_.last_key())));
   properties_.num_filter_entries = filter_->entry_count();
-  std::string block;
-  VARVE_RETURN_IF_ERROR(filter_->Finish(options_.table.detect_filter_construct_corruption, &block));
-  properties_.filter_size = block.size();
+  properties_.filter_size = filter_->EstimatedSize();
+  if (filter_->is_partitioned()) return WriteFilterPartitions();
   BlockHandle handle;
-  VARVE_RETURN_IF_ERROR(writer_.WritePlain(&block, &handle));
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(&filter_->partitions().front().block, &handle));
   metaindex_.Add(meta_block::kFullFilter, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteFilterPartitions() {
+  IndexBlockBuilder top(index_.restart_interval(), index_.uses_delta_values());
+  std::string separator;
+  BlockHandle handle;
+  for (FilterBuilder::Partition& partition : filter_->partitions()) {
+    VARVE_RETURN_IF_ERROR(writer_.WritePlain(&partition.block, &handle));
+    // Behind every version of the partition's last key.
+    const std::string last = partition.last_user_key + std::string(timestamp_size_, '\0');
+    separator.clear();
+    AppendInternalKey(&separator, last, 0, kTypeDeletion);
+    top.Add(index_.uses_user_keys() ? Slice(last) : Slice(separator), handle);
+  }
+  const Slice raw = top.Finish();
+  properties_.filter_size += raw.size();
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(top.trailer() - raw.size(), raw.size(), &handle));
+  metaindex_.Add(meta_block::kPartitionedFilter, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WritePrefixBlocks() {
+  if (!prefix_blocks_.has_value()) return Status::OK();
+  prefix_blocks_->Finish();
+  BlockHandle handle;
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(prefix_blocks_->prefixes(), &handle));
+  metaindex_.Add(meta_block::kHashIndexPrefixes, handle);
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(prefix_blocks_->metadata(), &handle));
+  metaindex_.Add(meta_block::kHashIndexMetadata, handle);
   return Status::OK();
 }
 
@@ -113,7 +144,7 @@ Status BlockTableBuilder::WriteIndex() {
   return Status::OK();
 }
 
-Status BlockTableBuilder::WriteIndexBlock(BlockBuilder* builder, const Slice& raw,
+Status BlockTableBuilder::WriteIndexBlock(IndexBlockBuilder* builder, const Slice& raw,
                                           BlockHandle* handle) {
   char* const data = builder->trailer() - raw.size();
   if (!options_.table.enable_index_compression) {
@@ -148,6 +179,7 @@ Status BlockTableBuilder::WriteProperties() {
   traits.index_type = options_.table.index_type;
   traits.whole_key_filtering = options_.table.whole_key_filtering;
   traits.prefix_filtering = options_.prefix_extractor != nullptr;
+  traits.decoupled_partitioned_filters = filter_.has_value() && filter_->is_partitioned();
   std::string block;
   EncodeProperties(properties_, traits, &block);
   BlockHandle handle;
@@ -184,12 +216,11 @@ void BlockTableBuilder::FillProperties() {
     p.key_smallest_seqno = UnpackSequence(min_trailer_);
   }
   p.index_key_is_user_key = index_.uses_user_keys() ? 1 : 0;
-  p.index_value_is_delta_encoded = options_.table.format_version >= 4 ? 1 : 0;
+  p.index_value_is_delta_encoded = index_.uses_delta_values() ? 1 : 0;
   p.format_version = options_.table.format_version;
   p.data_block_restart_interval =
       static_cast<uint64_t>(std::max(options_.table.block_restart_interval, 1));
-  p.index_block_restart_interval =
-      static_cast<uint64_t>(std::max(options_.table.index_block_restart_interval, 1));
+  p.index_block_restart_interval = static_cast<uint64_t>(index_.restart_interval());
   p.column_family_id = options_.column_family_id;
   p.column_family_name = options_.column_family_name;
   p.comparator_name = options_.icmp->user_comparator()->Name();

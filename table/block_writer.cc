@@ -71,6 +71,12 @@ Status BlockWriter::AppendRaw(const Slice& bytes) {
   return Status::OK();
 }
 
+Status BlockWriter::PadTo(uint64_t alignment) {
+  const uint64_t used = offset_ & (alignment - 1);
+  if (used == 0) return Status::OK();
+  return AppendRaw(Slice(std::string(static_cast<size_t>(alignment - used), '\0')));
+}
+
 Status BlockWriter::Append(char* data, size_t size, CompressionType type, BlockHandle* handle) {
   handle->offset = offset_;
   handle->size = size;

@@ -53,6 +53,8 @@ class BlockWriter {
   Status WritePlain(std::string* block, BlockHandle* handle);
   // Writes bytes that are no block.
   Status AppendRaw(const Slice& bytes);
+  // Writes zeros up to the next multiple of `alignment`, a power of two.
+  Status PadTo(uint64_t alignment);
 
   [[nodiscard]] const std::string& file_name() const { return file_->file_name(); }
   [[nodiscard]] bool compresses() const { return codec_ != nullptr; }

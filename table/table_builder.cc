@@ -4,6 +4,7 @@
 
 #include "table/table_builder.h"
 
+#include <bit>
 #include <string>
 
 #include "varve/comparator.h"
@@ -34,9 +35,12 @@ Status CheckLayout(const BlockBasedTableOptions& table) {
   if (table.flush_block_policy_factory != nullptr) {
     return Unsupported("flush_block_policy_factory", "blocks are cut by block_size only");
   }
-  if (table.block_align) return Unsupported("block_align", "blocks are not padded");
+  if (table.block_align && !std::has_single_bit(table.block_size)) {
+    return Status::InvalidArgument("BlockBasedTableOptions::block_align",
+                                   "needs a block_size that is a power of two");
+  }
   if (table.super_block_alignment_size != 0) {
-    return Unsupported("super_block_alignment_size", "blocks are not padded");
+    return Unsupported("super_block_alignment_size", "blocks are aligned to pages only");
   }
   if (table.separate_key_value_in_data_block) {
     return Unsupported("separate_key_value_in_data_block", "keys and values stay together");
@@ -49,8 +53,10 @@ Status CheckLayout(const BlockBasedTableOptions& table) {
 
 Status CheckIndex(const TableBuildOptions& options) {
   const BlockBasedTableOptions& table = options.table;
-  if (table.index_type == BlockBasedTableOptions::kHashSearch) {
-    return Unsupported("index_type", "kHashSearch is not written; use kBinarySearch");
+  if (table.index_type == BlockBasedTableOptions::kHashSearch &&
+      options.prefix_extractor == nullptr) {
+    return Status::InvalidArgument("BlockBasedTableOptions::index_type",
+                                   "kHashSearch needs a prefix_extractor");
   }
   if (table.index_type < BlockBasedTableOptions::kBinarySearch ||
       table.index_type > BlockBasedTableOptions::kBinarySearchWithFirstKey) {
@@ -77,21 +83,9 @@ Status CheckIndex(const TableBuildOptions& options) {
 Status CheckFilter(const TableBuildOptions& options) {
   const FilterPolicy* const policy = options.table.filter_policy.get();
   if (policy == nullptr) return Status::OK();
-  const BuiltinFilterPolicy* const builtin = AsBuiltinFilterPolicy(policy);
-  if (builtin == nullptr) {
+  if (AsBuiltinFilterPolicy(policy) == nullptr) {
     return Unsupported("filter_policy",
                        std::string("only built-in policies, not ") + policy->Name());
-  }
-  if (options.table.partition_filters) {
-    return Unsupported("partition_filters", "filters are written in one piece");
-  }
-  if (options.skip_filters || builtin->millibits_per_key() == 0) return Status::OK();
-  FilterBuildingContext context(options.table);
-  context.level_at_creation = options.level;
-  context.column_family_name = options.column_family_name;
-  if (options.level <= 0) context.reason = TableFileCreationReason::kFlush;
-  if (builtin->BuildsRibbon(context)) {
-    return Unsupported("filter_policy", "ribbonfilter is read but not written; use bloomfilter");
   }
   return Status::OK();
 }

@@ -34,6 +34,7 @@ struct TableBuildOptions {
   std::string column_family_name;
   std::string merge_operator_name = "nullptr";  // recorded only
   int level = -1;                               // of the output; -1 unknown
+  TableFileCreationReason reason = TableFileCreationReason::kMisc;
   bool skip_filters = false;
   uint64_t file_number = 0;
   std::string db_id;

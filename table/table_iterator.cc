@@ -58,13 +58,11 @@ bool TableIterator::LoadBlock() {
   } else {
     block_.Reset();
   }
-  index_.PrefetchBlock();
-  status_ = store_->Get(handle, context_, &block_);
+  status_ = store_->Get(handle, index_.slot(), context_, &block_);
   if (!status_.ok()) {
     block_.Reset();
     return false;
   }
-  index_.RememberBlock(block_);
   block_handle_ = handle;
   cursor_.Init(block_.get(), store_->icmp, table_->parts().override_seq);
   return true;
@@ -111,6 +109,7 @@ void TableIterator::PrevBlock() {
   for (;;) {
     index_.Prev();
     if (IndexEnded() || !LoadBlock()) return;
+    index_.PrefetchPreviousBlock();
     cursor_.SeekToLast();
     if (Settle() || cursor_.corrupt()) return;
   }
@@ -167,6 +166,18 @@ void TableIterator::Seek(const Slice& target) {
   if (!Settle() && !cursor_.corrupt()) NextBlock();
 }
 
+void TableIterator::PrefetchSeek(const Slice& target, SeekRound round) {
+  if (prefix_mode_) return;  // the filter may spare the seek
+  // Seek searches the index once more, in memory that is near by then.
+  if (round == SeekRound::kIndex) index_.Seek(target);
+  if (!index_.Valid()) return;
+  if (round == SeekRound::kIndex) {
+    index_.PrefetchEntry();
+  } else {
+    index_.PrefetchBlock();
+  }
+}
+
 void TableIterator::SeekForPrev(const Slice& target) {
   status_ = Status::OK();
   if (prefix_mode_ && !MayHavePrefixOf(target)) {
@@ -192,6 +203,32 @@ void TableIterator::Prev() {
   if (!Settle()) {
     if (!cursor_.corrupt()) PrevBlock();
   }
+}
+
+// A run never leaves its block, so that one reference pins all of it.
+size_t TableIterator::NextRun(RunEntry* out, size_t max) {
+  const size_t n = cursor_.NextRun(out, max);
+  if (n != 0) [[likely]] {
+    PublishLast(out[n - 1]);
+    return n;
+  }
+  Next();
+  // A key outside the block lies where the next one will.
+  if (WriteCurrent(out) == 0 || max == 1 || !cursor_.KeyInBlock()) return valid_ ? 1 : 0;
+  const size_t more = cursor_.NextRun(out + 1, max - 1);
+  if (more != 0) PublishLast(out[more]);
+  return 1 + more;
+}
+
+size_t TableIterator::PrevRun(RunEntry* out, size_t max) {
+  const size_t n = cursor_.PrevRun(out, max);
+  if (n != 0) [[likely]] {
+    PublishLast(out[n - 1]);
+    return n;
+  }
+  valid_ = false;
+  PrevBlock();
+  return WriteCurrent(out);
 }
 
 bool TableIterator::PinValue(Cleanable* pin) {

@@ -23,6 +23,7 @@ class TableIterator final : public InternalIterator {
   void SeekToFirst() override;
   void SeekToLast() override;
   void Seek(const Slice& target) override;
+  void PrefetchSeek(const Slice& target, SeekRound round) override;
   void SeekForPrev(const Slice& target) override;
   void Next() override {
     if (cursor_.Next()) [[likely]] {
@@ -32,6 +33,8 @@ class TableIterator final : public InternalIterator {
     NextBlock();
   }
   void Prev() override;
+  size_t NextRun(RunEntry* out, size_t max) override;
+  size_t PrevRun(RunEntry* out, size_t max) override;
   Status status() const override { return status_; }
 
   bool PinValue(Cleanable* pin) override;

@@ -331,6 +331,11 @@ Status TableOpener::OpenIndex() {
   index.residency = Residency(index.two_level);
   index.pin_partitions = PinsPartitions();
   index.high_priority = high_priority();
+  // The helper blocks of kHashSearch are not needed: the search by words is as fast.
+  for (const char* helper : {meta_block::kHashIndexPrefixes, meta_block::kHashIndexMetadata}) {
+    const BlockHandle handle = MetaBlock(helper);
+    if (!handle.IsNull()) parts_.meta_blocks.push_back(handle);
+  }
   return IndexReader::Open(parts_.store.get(), index, context_, &parts_.index);
 }
 
@@ -368,6 +373,7 @@ Status TableOpener::Open(std::unique_ptr<TableReader>* reader) {
   VARVE_RETURN_IF_ERROR(CheckTraits());
   if (!options_.table.no_block_cache && options_.table.block_cache != nullptr) {
     store().cache = options_.table.block_cache;
+    store().slot_cache = dynamic_cast<LruCache*>(store().cache.get());
     store().cache_keys =
         BlockCacheKeyBase::ForTable(*parts_.properties, file_size_, store().cache.get());
   }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/block/block.h"
 
-#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <new>
 #include <utility>
 
 #include "table/block/block_hash_index.h"
+#include "util/base/status_macros.h"
 #include "util/coding/hash.h"
 
 namespace varve {
@@ -22,30 +25,25 @@ Status Malformed(const Slice& where, const char* what) {
 
 }  // namespace
 
-Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block) {
-  const Slice data = contents.data;
-  if (data.size() < sizeof(uint32_t)) return Malformed(where, "too short");
-  const uint32_t packed = DecodeFixed32(data.data() + data.size() - sizeof(uint32_t));
+Status Block::ParseTrailer(size_t size, const Slice& where) {
+  if (size < sizeof(uint32_t)) return Malformed(where, "too short");
+  const uint32_t packed = DecodeFixed32(data_ + size - sizeof(uint32_t));
   if ((packed & kSeparatedFlag) != 0) {
     return Status::NotSupported("block with separated keys and values", where);
   }
   if ((packed & ~(block_hash::kFlag | kUniformKeysFlag | kRestartCountMask)) != 0) {
     return Malformed(where, "unknown flags");
   }
-  std::unique_ptr<Block> result(new Block());
-  size_t end = data.size() - sizeof(uint32_t);
+  size_t end = size - sizeof(uint32_t);
   if ((packed & block_hash::kFlag) != 0) {
-    if (data.size() > block_hash::kMaxBlockBytes + sizeof(uint32_t)) {
+    if (size > block_hash::kMaxBlockBytes + sizeof(uint32_t)) {
       return Malformed(where, "hash index in a large block");
     }
     if (end < sizeof(uint16_t)) return Malformed(where, "truncated hash index");
     end -= sizeof(uint16_t);
-    result->bucket_count_ = DecodeFixed16(data.data() + end);
-    if (result->bucket_count_ == 0 || result->bucket_count_ > end) {
-      return Malformed(where, "bad hash index size");
-    }
-    end -= result->bucket_count_;
-    result->buckets_ = data.data() + end;
+    bucket_count_ = DecodeFixed16(data_ + end);
+    if (bucket_count_ == 0 || bucket_count_ > end) return Malformed(where, "bad hash index size");
+    end -= bucket_count_;
   }
   const uint32_t restarts = packed & kRestartCountMask;
   if (restarts == 0 || restarts > end / sizeof(uint32_t)) {
@@ -53,19 +51,77 @@ Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_p
   }
   end -= size_t{restarts} * sizeof(uint32_t);
   if (end > UINT32_MAX) return Malformed(where, "too large");
-  result->entries_size_ = static_cast<uint32_t>(end);
-  result->restart_count_ = restarts;
-  const char* array = data.data() + end;
+  entries_size_ = static_cast<uint32_t>(end);
+  restart_count_ = restarts;
   uint32_t previous = 0;
   for (uint32_t i = 0; i < restarts; i++) {
-    const uint32_t offset = DecodeFixed32(array + size_t{i} * 4);
+    const uint32_t offset = RestartOffset(i);
     const bool ok = i == 0 ? offset == 0 : (offset > previous && offset < end);
     if (!ok) return Malformed(where, "bad restart offset");
     previous = offset;
   }
-  result->contents_ = std::move(contents);
+  return Status::OK();
+}
+
+Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block) {
+  std::unique_ptr<Block> result(new Block());
+  result->data_ = contents.data.data();
+  VARVE_RETURN_IF_ERROR(result->ParseTrailer(contents.data.size(), where));
+  if (contents.owns_bytes()) {
+    assert(contents.data.data() == contents.buffer.get());
+    result->home_ = Home::kBuffer;
+    result->allocator_ = contents.buffer.get_deleter().allocator;
+    result->owned_bytes_ = static_cast<uint32_t>(contents.buffer_bytes);
+    (void)contents.buffer.release();
+  }
   *block = std::move(result);
   return Status::OK();
+}
+
+Status Block::CreateInOnePiece(const Slice& data, bool indexed, size_t front,
+                               MemoryAllocator* allocator, const Slice& where,
+                               std::unique_ptr<Block>* block) {
+  // Where the bytes will be is known when the index is.
+  Block draft;
+  draft.data_ = data.data();
+  VARVE_RETURN_IF_ERROR(draft.ParseTrailer(data.size(), where));
+  EntryIndexBuilder builder;
+  const bool has_index = indexed && builder.Scan(Slice(data.data(), draft.entries_size_));
+  const size_t head = sizeof(Block) + (has_index ? builder.bytes() : 0);
+  BlockBuffer memory = AllocateBlockBuffer(front + head + data.size(), allocator);
+  if (memory == nullptr) return Status::MemoryLimit("no memory for a block", where);
+  auto* const result = new (memory.get() + front) Block();
+  char* const bytes = memory.get() + front + head;
+  memcpy(bytes, data.data(), data.size());
+  result->allocator_ = allocator;
+  result->owned_bytes_ = static_cast<uint32_t>(head + data.size());
+  result->front_units_ = static_cast<uint8_t>(front / kFrontUnit);
+  result->bucket_count_ = draft.bucket_count_;
+  result->home_ = Home::kOnePiece;
+  result->data_ = bytes;
+  result->entries_size_ = draft.entries_size_;
+  result->restart_count_ = draft.restart_count_;
+  assert(reinterpret_cast<char*>(&result->index_ + 1) == reinterpret_cast<char*>(result + 1));
+  if (has_index) builder.Write(&result->index_);
+  (void)memory.release();
+  block->reset(result);
+  return Status::OK();
+}
+
+void Block::Destroy(const Block* block) {
+  auto* const own = const_cast<Block*>(block);
+  const BlockBufferDeleter deleter{own->allocator_};
+  switch (own->home_) {
+    case Home::kOnePiece:
+      deleter(own->front());
+      return;
+    case Home::kBuffer:
+      deleter(const_cast<char*>(own->data_));
+      break;
+    case Home::kMapped:
+      break;
+  }
+  delete own;
 }
 
 uint32_t Block::RestartBefore(uint32_t entry_offset) const {
@@ -82,7 +138,7 @@ uint32_t Block::RestartBefore(uint32_t entry_offset) const {
 Block::HashAnswer Block::LookupHash(const Slice& user_key, uint32_t* restart) const {
   if (bucket_count_ == 0) return HashAnswer::kUnknown;
   const uint32_t hash = Hash(user_key.data(), user_key.size(), block_hash::kSeed);
-  const auto bucket = static_cast<unsigned char>(buckets_[hash % bucket_count_]);
+  const auto bucket = static_cast<unsigned char>(buckets()[hash % bucket_count_]);
   if (bucket == block_hash::kEmptyBucket) return HashAnswer::kAbsent;
   if (bucket == block_hash::kCollision || bucket >= restart_count_) return HashAnswer::kUnknown;
   *restart = bucket;
@@ -90,7 +146,7 @@ Block::HashAnswer Block::LookupHash(const Slice& user_key, uint32_t* restart) co
 }
 
 size_t Block::MemoryUsage() const {
-  return sizeof(*this) + contents_.buffer_bytes;
+  return home_ == Home::kOnePiece ? owned_bytes_ : sizeof(*this) + owned_bytes_;
 }
 
 }  // namespace varve

@@ -13,6 +13,7 @@
 #include "varve/status.h"
 
 #include "table/block/block_contents.h"
+#include "table/block/entry_index.h"
 #include "util/coding/fixed.h"
 #include "util/coding/varint.h"
 #include "util/key/internal_key.h"
@@ -28,8 +29,9 @@ struct BlockEntryHeader {
 
 // Decodes the header at `p`; returns where the unshared key bytes start, or null if header, key and
 // value do not lie before `limit`.
-[[nodiscard]] inline const char* DecodeBlockEntry(const char* p, const char* limit,
-                                                  BlockEntryHeader* header) {
+[[nodiscard, gnu::always_inline]] inline const char* DecodeBlockEntry(const char* p,
+                                                                      const char* limit,
+                                                                      BlockEntryHeader* header) {
   if (limit - p >= 4) [[likely]] {
     const uint32_t bytes = DecodeFixed32(p);
     if ((bytes & 0x808080) == 0) [[likely]] {
@@ -50,6 +52,9 @@ struct BlockEntryHeader {
 }
 
 // Thread safety: immutable.
+//
+// Either the bytes stay where they were read to, or, for a block that will be searched often, all
+// is one piece of memory: room for the cache's entry, the block, its entry index, its bytes.
 class Block {
  public:
   Block(const Block&) = delete;
@@ -59,9 +64,17 @@ class Block {
   // they are walked. Errors: Corruption, or NotSupported for separated keys and values; `where`
   // names the file and the block.
   static Status Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block);
+  // Copies `data` into one piece of memory from `allocator` (null: the standard one) that starts
+  // with `front` unused bytes, a multiple of 16 below 4096. With `indexed` the entries are in
+  // bytewise order.
+  static Status CreateInOnePiece(const Slice& data, bool indexed, size_t front,
+                                 MemoryAllocator* allocator, const Slice& where,
+                                 std::unique_ptr<Block>* block);
+  // What unique_ptr does with a block of either kind.
+  static void Destroy(const Block* block);
 
-  [[nodiscard]] const char* entries_begin() const { return contents_.data.data(); }
-  [[nodiscard]] const char* entries_end() const { return contents_.data.data() + entries_size_; }
+  [[nodiscard]] const char* entries_begin() const { return data_; }
+  [[nodiscard]] const char* entries_end() const { return data_ + entries_size_; }
   [[nodiscard]] uint32_t entries_size() const { return entries_size_; }
   [[nodiscard]] uint32_t restart_count() const { return restart_count_; }
   // Requires i < restart_count().
@@ -70,6 +83,30 @@ class Block {
   }
   // The last restart point at or before an offset.
   [[nodiscard]] uint32_t RestartBefore(uint32_t entry_offset) const;
+  // Its size() is 0 where there is none.
+  [[nodiscard]] const EntryIndex& index() const { return index_; }
+
+  // Calls part(at, data, n) for pieces that make up the first `bytes` bytes of the key of index
+  // entry `i`, the last piece first; entries share them with those before, and all with the first.
+  // False, without the rest, for damage or once part() is false.
+  template <typename Part>
+  bool VisitKeyStart(uint32_t i, size_t bytes, Part part) const {
+    const size_t prefix = index_.shared_prefix();
+    BlockEntryHeader header;
+    while (bytes > prefix && i > 0) {
+      const char* const data = IndexedEntry(--i, &header);
+      if (data == nullptr || size_t{header.shared} + header.unshared < bytes) return false;
+      if (header.shared >= bytes) continue;
+      if (!part(size_t{header.shared}, data, bytes - header.shared)) return false;
+      bytes = header.shared;
+    }
+    const char* const first = IndexedEntry(0, &header);
+    return bytes <= prefix && first != nullptr && part(size_t{0}, first, bytes);
+  }
+  // Of entry `i` of the index: its header and where its unshared key bytes start.
+  [[nodiscard]] const char* IndexedEntry(uint32_t i, BlockEntryHeader* header) const {
+    return DecodeBlockEntry(entries_begin() + index_.offset(i), entries_end(), header);
+  }
 
   // What the stored hash index says about a user key.
   enum class HashAnswer : uint8_t { kUnknown, kAbsent, kRestart };
@@ -79,23 +116,53 @@ class Block {
 
   // Asks for the cache lines that a search starts with. The address is not read; it may be null.
   static void Prefetch(const Block* block) {
-    if (block == nullptr) return;
-    __builtin_prefetch(block);
+    constexpr size_t kLine = 64;
+    constexpr size_t kLines = 4;  // the block, and the index of a usual number of entries
+    for (size_t i = 0; i < kLines; i++) {
+      __builtin_prefetch(reinterpret_cast<const char*>(block) + i * kLine);
+    }
   }
 
   // False for a block inside a mapped file.
-  [[nodiscard]] bool owns_bytes() const { return contents_.owns_bytes(); }
-  // Bytes that keeping this block costs.
+  [[nodiscard]] bool owns_bytes() const { return home_ != Home::kMapped; }
+  // Bytes that keeping this block costs, without `front`.
   [[nodiscard]] size_t MemoryUsage() const;
+  // The `front` bytes before a block that is in one piece.
+  [[nodiscard]] char* front() { return reinterpret_cast<char*>(this) - front_units_ * kFrontUnit; }
 
  private:
-  Block() = default;
+  enum class Home : uint8_t { kMapped, kBuffer, kOnePiece };
 
-  BlockContents contents_;
+  Block() = default;
+  ~Block() = default;  // frees nothing: Destroy does
+  // Of data_, `size` bytes.
+  Status ParseTrailer(size_t size, const Slice& where);
+
+  static constexpr size_t kFrontUnit = 16;
+
+  // [begin, end) of the stored hash index: behind the restart array.
+  [[nodiscard]] const char* buckets() const { return entries_end() + size_t{restart_count_} * 4; }
+
+  MemoryAllocator* allocator_ = nullptr;  // of kBuffer's bytes, or of kOnePiece's all
+  uint32_t owned_bytes_ = 0;
+  uint16_t bucket_count_ = 0;
+  uint8_t front_units_ = 0;
+  Home home_ = Home::kMapped;
+  // What a search reads from here on.
+  const char* data_ = nullptr;
   uint32_t entries_size_ = 0;
   uint32_t restart_count_ = 0;
-  const char* buckets_ = nullptr;
-  uint32_t bucket_count_ = 0;
+  EntryIndex index_;  // the last member: its words follow
 };
 
 }  // namespace varve
+
+template <>
+struct std::default_delete<varve::Block> {
+  void operator()(const varve::Block* block) const { varve::Block::Destroy(block); }
+};
+template <>
+struct std::default_delete<const varve::Block> : std::default_delete<varve::Block> {
+  default_delete() = default;
+  default_delete(const std::default_delete<varve::Block>&) {}
+};

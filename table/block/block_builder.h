@@ -5,7 +5,6 @@
 // with a full key (a restart point) every so many entries.
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,20 +15,10 @@
 
 #include "table/format/block_handle.h"
 #include "util/coding/fixed.h"
+#include "util/coding/shared_prefix.h"
 #include "util/coding/varint.h"
 
 namespace varve {
-
-// Number of leading bytes in which `a` and `b`, both at least `n` long, agree.
-[[nodiscard]] inline size_t SharedPrefix(const char* a, const char* b, size_t n) {
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    const uint64_t diff = DecodeFixed64(a + i) ^ DecodeFixed64(b + i);
-    if (diff != 0) return i + (static_cast<size_t>(std::countr_zero(diff)) >> 3);
-  }
-  while (i < n && a[i] == b[i]) i++;
-  return i;
-}
 
 // Entries are written where they will be handed to the file, so that a block that is not
 // compressed is copied only once more, by the file's writer.

@@ -2,15 +2,39 @@
 #include "table/block/data_block_cursor.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "util/metrics/perf_counters.h"
 
 namespace varve {
 
+namespace {
+
+// While entries are decoded, the bytes this far ahead are asked for.
+constexpr size_t kDecodeAheadBytes = 512;
+
+// True if the first eight bytes tell two user keys apart. `b` is the start of an internal key.
+bool WordsDiffer(const Slice& a, const char* b, size_t b_size) {
+  constexpr size_t kNeeded = kInternalKeyTrailerBytes + 8;
+  return a.size() >= kNeeded && b_size >= kNeeded && DecodeFixed64(a.data()) != DecodeFixed64(b);
+}
+
+// The walk to come goes through these lines; the processor's own prefetching starts too late.
+void PrefetchEntries(const char* p) {
+  for (size_t at = 64; at <= kDecodeAheadBytes; at += 64) __builtin_prefetch(p + at);
+}
+
+void ForgetDifferences(RunEntry* entries, size_t n) {
+  for (size_t i = 0; i < n; i++) entries[i].new_user_key = false;
+}
+
+}  // namespace
+
 void DataBlockCursor::Init(const Block* block, const InternalKeyComparator* icmp,
                            SequenceNumber override_seq) {
   block_ = block;
   icmp_ = icmp;
+  bytes_decide_ = icmp->order() != KeyOrder::kCustom;
   override_seq_ = override_seq;
   limit_ = block->entries_end();
   next_ = limit_;
@@ -96,13 +120,77 @@ void DataBlockCursor::Seek(const Slice& target) {
     Ended();
     return;
   }
-  SeekByRestarts(target);
+  if (block_->index().size() != 0 && override_seq_ == kMaxSequenceNumber) {
+    SeekByIndex(target);
+  } else {
+    SeekByRestarts(target);
+  }
+}
+
+void DataBlockCursor::SeekByIndex(const Slice& target) {
+  const EntryIndex& index = block_->index();
+  const Slice user_key = ExtractUserKey(target);
+  BlockEntryHeader first;
+  const char* const first_key = DecodeBlockEntry(block_->entries_begin(), limit_, &first);
+  const size_t prefix = index.shared_prefix();
+  if (first_key == nullptr || first.shared != 0 || first.unshared < prefix) {
+    Damaged();
+    return;
+  }
+  CountUserKeyComparison();
+  const Slice start(user_key.data(), std::min(user_key.size(), prefix));
+  const int order = CompareBytes(start, Slice(first_key, prefix));
+  uint32_t at = 0;
+  uint32_t end = order < 0 ? 0 : index.size();
+  if (order == 0) index.Find(user_key, &at, &end);
+  if (order > 0 || at == index.size()) {
+    Ended();
+    return;
+  }
+  PrefetchEntries(block_->entries_begin() + index.offset(at));
+  GoToEntry(at);
+  // Keys of the target's word come before or after it; behind them all are after it.
+  while (valid_ && at < end && icmp_->Compare(key_, target) < 0) {
+    at++;
+    ParseNext();
+  }
+}
+
+// To an entry of the index.
+void DataBlockCursor::GoToEntry(uint32_t at) {
+  current_ = block_->entries_begin() + block_->index().offset(at);
+  BlockEntryHeader header;
+  const char* const unshared = DecodeBlockEntry(current_, limit_, &header);
+  const size_t key_size = unshared == nullptr ? 0 : size_t{header.shared} + header.unshared;
+  if (key_size < kInternalKeyTrailerBytes) {
+    Damaged();
+    return;
+  }
+  if (header.shared == 0) {
+    raw_ = Slice(unshared, key_size);
+  } else {
+    raw_ = Slice();
+    if (key_size > capacity_) GrowBuffer(key_size, 0);
+    CopyShort(buffer_ + header.shared, unshared, header.unshared);
+    const auto copy = [this](size_t to, const char* data, size_t n) {
+      CopyShort(buffer_ + to, data, n);
+      return true;
+    };
+    if (!block_->VisitKeyStart(at, header.shared, copy)) {
+      Damaged();
+      return;
+    }
+    raw_ = Slice(buffer_, key_size);
+  }
+  key_ = raw_;
+  value_ = Slice(unshared + header.unshared, header.value_size);
+  next_ = value_.data() + value_.size();
+  valid_ = true;
 }
 
 void DataBlockCursor::SeekByRestarts(const Slice& target) {
   uint32_t low = 0;  // its key is < target, or it is the first
   uint32_t n = block_->restart_count();
-  uint64_t comparisons = 0;
   while (n > 1) {
     const uint32_t half = n / 2;
     Slice key;
@@ -110,19 +198,14 @@ void DataBlockCursor::SeekByRestarts(const Slice& target) {
       Damaged();
       return;
     }
-    comparisons++;
     // An overriding sequence number makes keys newer than they are stored, so that the stored order
     // errs towards an earlier restart point: safe.
     if (icmp_->Compare(key, target) < 0) low += half;
     n -= half;
   }
+  PrefetchEntries(block_->entries_begin() + block_->RestartOffset(low));
   SeekToRestart(low);
-  while (valid_) {
-    comparisons++;
-    if (icmp_->Compare(key_, target) >= 0) break;
-    ParseNext();
-  }
-  CountUserKeyComparisons(comparisons);
+  while (valid_ && icmp_->Compare(key_, target) < 0) ParseNext();
 }
 
 void DataBlockCursor::SeekForPrev(const Slice& target) {
@@ -136,43 +219,147 @@ void DataBlockCursor::SeekForPrev(const Slice& target) {
 }
 
 void DataBlockCursor::ShowCached(size_t index) {
-  const CachedEntry& entry = cached_entries_[index];
+  const CachedEntry& cached = cached_entries_[index];
   cached_ = index;
-  current_ = entry.start;
-  raw_ = Slice(cached_keys_.data() + entry.key_pos, entry.key_size);
+  current_ = cached.start;
+  raw_ = cached.entry.key();
   key_ = raw_;
-  value_ = entry.value;
+  value_ = cached.entry.value();
   next_ = value_.data() + value_.size();
   valid_ = true;
   if (override_seq_ != kMaxSequenceNumber) OverrideSequence();
 }
 
-void DataBlockCursor::Prev() {
-  if (cached_ != kNotCached && cached_ > 0) {
-    ShowCached(cached_ - 1);
-    return;
+KeyRoom* DataBlockCursor::FreshRoom() {
+  if (room_bytes_ == nullptr) [[unlikely]] {
+    room_bytes_ = std::make_unique_for_overwrite<char[]>(2 * kRoomBytes);
+    rooms_[0].Init(room_bytes_.get(), kRoomBytes);
+    rooms_[1].Init(room_bytes_.get() + kRoomBytes, kRoomBytes);
   }
+  room_ ^= 1;
+  rooms_[room_].Clear();
+  return &rooms_[room_];
+}
+
+inline const char* DataBlockCursor::DecodeForRun(const char* p, const Slice& previous,
+                                                 KeyRoom* room, RunEntry* out) const {
+  BlockEntryHeader header;
+  const char* const unshared = DecodeBlockEntry(p, limit_, &header);
+  if (unshared == nullptr) [[unlikely]] {
+    return nullptr;
+  }
+  const size_t shared = header.shared;
+  const size_t key_size = shared + header.unshared;
+  if (shared > previous.size() || key_size < kInternalKeyTrailerBytes) [[unlikely]] {
+    return nullptr;
+  }
+  // Two keys that differ within both user keys are two user keys, where bytes decide.
+  const bool differs = shared + kInternalKeyTrailerBytes < std::min(key_size, previous.size()) &&
+                       previous[shared] != unshared[0];
+  if (shared == 0) {
+    out->key_data = unshared;
+    out->new_user_key = differs || WordsDiffer(previous, unshared, key_size);
+  } else {
+    char* const key = room->Take(key_size);
+    CopyShort(key, previous.data(), shared);
+    CopyShort(key + shared, unshared, header.unshared);
+    out->key_data = key;
+    out->new_user_key = differs;
+  }
+  out->key_size = static_cast<uint32_t>(key_size);
+  out->value_data = unshared + header.unshared;
+  out->value_size = header.value_size;
+  return out->value_data + header.value_size;
+}
+
+size_t DataBlockCursor::NextRun(RunEntry* out, size_t max) {
+  if (override_seq_ != kMaxSequenceNumber) [[unlikely]] {
+    return NextOverridden(out);
+  }
+  KeyRoom* const room = FreshRoom();
+  Slice previous = raw_;
+  const char* p = next_;
+  const char* last = nullptr;
+  size_t n = 0;
+  while (n < max && p != limit_) {
+    __builtin_prefetch(p + kDecodeAheadBytes);
+    const char* const after = DecodeForRun(p, previous, room, &out[n]);
+    if (after == nullptr) [[unlikely]] {
+      break;
+    }
+    previous = out[n].key();
+    last = p;
+    p = after;
+    n++;
+  }
+  if (n == 0) return 0;
+  cached_ = kNotCached;
+  if (!bytes_decide_) ForgetDifferences(out, n);
+  current_ = last;
+  next_ = p;
+  raw_ = previous;
+  key_ = raw_;
+  value_ = out[n - 1].value();
+  return n;
+}
+
+// Both overridden forms go one by one: there is one buffer for a changed key.
+size_t DataBlockCursor::NextOverridden(RunEntry* out) {
+  if (next_ == limit_) return 0;
+  RunEntry probe;
+  if (DecodeForRun(next_, raw_, FreshRoom(), &probe) == nullptr) return 0;
+  Next();
+  out->Set(key_, value_);
+  return 1;
+}
+
+bool DataBlockCursor::CacheInterval() {
   const char* const goal = current_;
   const uint32_t offset = entry_offset();
-  if (offset == 0) {
-    Ended();
-    return;
-  }
-  // Entries only point forward: decode the interval before once, then step back through it.
   cached_entries_.clear();
-  cached_keys_.clear();
-  SeekToRestart(block_->RestartBefore(offset - 1));
-  while (valid_ && current_ < goal) {
-    cached_entries_.push_back(CachedEntry{current_, cached_keys_.size(), raw_.size(), value_});
-    cached_keys_.append(raw_.data(), raw_.size());
-    if (next_ >= goal) break;
-    ParseNext();
+  cached_ = kNotCached;
+  if (offset == 0) return Ended();
+  const Slice behind = raw_;
+  KeyRoom* const room = FreshRoom();
+  Slice previous;
+  const char* p =
+      block_->entries_begin() + block_->RestartOffset(block_->RestartBefore(offset - 1));
+  PrefetchEntries(p);
+  while (p != nullptr && p < goal) {
+    __builtin_prefetch(p + kDecodeAheadBytes);
+    CachedEntry cached;
+    cached.start = p;
+    p = DecodeForRun(p, previous, room, &cached.entry);
+    if (p == nullptr) break;
+    previous = cached.entry.key();
+    // What was found out about an entry and the one before it is told of the latter.
+    if (!cached_entries_.empty()) {
+      cached_entries_.back().entry.new_user_key = bytes_decide_ && cached.entry.new_user_key;
+    }
+    cached_entries_.push_back(cached);
   }
-  if (corrupt_ || cached_entries_.empty() || next_ != goal) {
-    Damaged();
-    return;
+  if (p != goal || cached_entries_.empty()) return Damaged();
+  cached_entries_.back().entry.new_user_key =
+      bytes_decide_ && WordsDiffer(previous, behind.data(), behind.size());
+  cached_ = cached_entries_.size();
+  return true;
+}
+
+size_t DataBlockCursor::PrevRun(RunEntry* out, size_t max) {
+  if (cached_ == kNotCached || cached_ == 0) {
+    // Entries only point forward: the interval before is decoded once, then handed out backward.
+    if (!CacheInterval()) return 0;
   }
-  ShowCached(cached_entries_.size() - 1);
+  const size_t n = override_seq_ == kMaxSequenceNumber ? std::min(max, cached_) : 1;
+  for (size_t i = 0; i < n; i++) out[i] = cached_entries_[cached_ - 1 - i].entry;
+  ShowCached(cached_ - n);
+  if (override_seq_ != kMaxSequenceNumber) out->Set(key_, value_);
+  return n;
+}
+
+void DataBlockCursor::Prev() {
+  RunEntry ignored;
+  PrevRun(&ignored, 1);
 }
 
 }  // namespace varve

@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "varve/slice.h"
 
 #include "table/block/block.h"
+#include "table/block/key_room.h"
+#include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
@@ -68,19 +71,36 @@ class DataBlockCursor {
   }
   void Prev();  // requires Valid()
 
+  // Moves over up to `max` entries at once, and writes them to `out`; stands on the last. Their
+  // keys live until the next move. 0 when none follows, at the end or before damage; it then stays
+  // where it is, and Next() tells which. Requires Valid() and max > 0.
+  size_t NextRun(RunEntry* out, size_t max);
+  // The same backward. 0 leaves it not Valid(), with corrupt() telling why.
+  size_t PrevRun(RunEntry* out, size_t max);
+
  private:
   static constexpr size_t kInlineBytes = 96;
   static constexpr size_t kNotCached = SIZE_MAX;
+  static constexpr size_t kRoomBytes = 480;
 
-  // An entry of the restart interval that Prev decoded last.
+  // An entry of the restart interval that PrevRun decoded last. new_user_key compares it with the
+  // entry behind it.
   struct CachedEntry {
+    RunEntry entry;
     const char* start;
-    size_t key_pos;  // in cached_keys_
-    size_t key_size;
-    Slice value;
   };
 
   bool ParseNext();
+  // Decodes the entry at `p`, which follows one with the stored key `previous`; its key is put
+  // together in `room`. The start of the next entry, or null for damage.
+  const char* DecodeForRun(const char* p, const Slice& previous, KeyRoom* room,
+                           RunEntry* out) const;
+  // Takes the room that the current key is not in.
+  KeyRoom* FreshRoom();
+  // Decodes the restart interval before the current entry. False at the block's start or for
+  // damage.
+  bool CacheInterval();
+  size_t NextOverridden(RunEntry* out);
   bool Damaged();
   bool Ended() {
     valid_ = false;
@@ -88,15 +108,17 @@ class DataBlockCursor {
   }
   void GrowBuffer(size_t need, size_t keep);
   void OverrideSequence();
-  // To entry i of the key index, whose key is put together without walking to it if possible.
   void SeekByRestarts(const Slice& target);
+  void SeekByIndex(const Slice& target);
+  void GoToEntry(uint32_t at);
   // The whole key stored at a restart point; false if it is not whole.
   bool RestartKey(uint32_t restart, Slice* key) const;
   void ShowCached(size_t index);
 
   bool valid_ = false;
   bool corrupt_ = false;
-  Slice key_;  // as seen outside
+  bool bytes_decide_ = false;  // keys that differ in bytes differ
+  Slice key_;                  // as seen outside
   Slice value_;
   Slice raw_;                    // as stored: what the next entry's shared bytes refer to
   const char* next_ = nullptr;   // the entry after the current one
@@ -109,8 +131,11 @@ class DataBlockCursor {
   SequenceNumber override_seq_ = kMaxSequenceNumber;
   std::string overridden_;
   std::vector<CachedEntry> cached_entries_;
-  std::string cached_keys_;
   size_t cached_ = kNotCached;  // the current entry's index in cached_entries_
+  // Keys of the last run and of the one before, to whose last key the next entry may refer.
+  std::unique_ptr<char[]> room_bytes_;  // of both; null before the first run
+  KeyRoom rooms_[2];
+  uint32_t room_ = 0;
   char inline_[kInlineBytes];
 };
 

@@ -49,6 +49,19 @@ void DataBlockIterator::Prev() {
   Publish();
 }
 
+size_t DataBlockIterator::NextRun(RunEntry* out, size_t max) {
+  const size_t n = cursor_.NextRun(out, max);
+  if (n == 0) cursor_.Next();  // tells the end from damage
+  Publish();
+  return n;
+}
+
+size_t DataBlockIterator::PrevRun(RunEntry* out, size_t max) {
+  const size_t n = cursor_.PrevRun(out, max);
+  Publish();
+  return n;
+}
+
 Status DataBlockIterator::status() const {
   return cursor_.corrupt() ? Status::Corruption("malformed entry in block", where_) : Status::OK();
 }

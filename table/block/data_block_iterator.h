@@ -25,6 +25,8 @@ class DataBlockIterator final : public InternalIterator {
   void SeekForPrev(const Slice& target) override;
   void Next() override;
   void Prev() override;
+  size_t NextRun(RunEntry* out, size_t max) override;
+  size_t PrevRun(RunEntry* out, size_t max) override;
   Status status() const override;
   bool IsValuePinned() const override { return true; }
   bool IsKeyPinned() const override { return valid_ && cursor_.KeyInBlock(); }

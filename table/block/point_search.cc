@@ -2,6 +2,8 @@
 #include "table/block/point_search.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "table/block/data_block_cursor.h"
 #include "util/coding/fixed.h"
@@ -139,11 +141,117 @@ PrefixWalk::Found PrefixWalk::Compare(const char* unshared, size_t user_bytes, b
   return Found::kEnd;
 }
 
+// Compares entries, found by the block's entry index, with one user key. Builds no keys: an entry
+// has the end of its key, and the bytes before that are those of the entries before it.
+class IndexedEntries {
+ public:
+  enum class Answer : uint8_t { kEqual, kDifferent, kUnclear };
+
+  IndexedEntries(const Block& block, const Slice& user_key) : block_(block), goal_(user_key) {}
+
+  // Of the entries with the word of the goal, one after the other. After kEqual, trailer and value
+  // are the entry's. kUnclear: the block is damaged.
+  Answer Compare(uint32_t i);
+  uint64_t trailer() const { return trailer_; }
+  const Slice& value() const { return value_; }
+
+ private:
+  bool StartsAlike(uint32_t i, size_t bytes) const;
+
+  const Block& block_;
+  const Slice goal_;
+  bool before_was_equal_ = false;
+  uint64_t trailer_ = 0;
+  Slice value_;
+};
+
+IndexedEntries::Answer IndexedEntries::Compare(uint32_t i) {
+  const bool before_was_equal = std::exchange(before_was_equal_, false);
+  BlockEntryHeader header;
+  const char* const unshared = block_.IndexedEntry(i, &header);
+  if (unshared == nullptr) return Answer::kUnclear;
+  if (size_t{header.shared} + header.unshared != goal_.size() + kInternalKeyTrailerBytes) {
+    return Answer::kDifferent;
+  }
+  if (header.unshared < kInternalKeyTrailerBytes) [[unlikely]] {
+    // Another version of the key before, with the first bytes of its trailer.
+    if (!before_was_equal) return Answer::kDifferent;
+    char trailer[kInternalKeyTrailerBytes];
+    EncodeFixed64(trailer, trailer_);
+    memcpy(trailer + kInternalKeyTrailerBytes - header.unshared, unshared, header.unshared);
+    trailer_ = DecodeFixed64(trailer);
+  } else {
+    const size_t user_bytes = header.unshared - kInternalKeyTrailerBytes;
+    if (memcmp(unshared, goal_.data() + header.shared, user_bytes) != 0 ||
+        !StartsAlike(i, header.shared)) {
+      return Answer::kDifferent;
+    }
+    trailer_ = DecodeFixed64(unshared + user_bytes);
+  }
+  value_ = Slice(unshared + header.unshared, header.value_size);
+  before_was_equal_ = true;
+  return Answer::kEqual;
+}
+
+// Whether the goal has the first `bytes` bytes of entry `i`, which that entry shares with the one
+// before it.
+bool IndexedEntries::StartsAlike(uint32_t i, size_t bytes) const {
+  const EntryIndex& index = block_.index();
+  const size_t prefix = index.shared_prefix();
+  // The word has told the eight bytes behind the prefix.
+  if (index.exact() && bytes <= prefix + 8) bytes = std::min(bytes, prefix);
+  return block_.VisitKeyStart(i, bytes, [this](size_t at, const char* data, size_t n) {
+    return memcmp(data, goal_.data() + at, n) == 0;
+  });
+}
+
+// A longer run of entries of one word is better searched by whole keys.
+constexpr uint32_t kSameWordMax = 8;
+
+// False if the block must be searched in another way.
+bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup* lookup,
+                   BlockPin* pin, bool* matched, BlockSearchResult* result) {
+  const Slice user_key = lookup->user_key();
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  block.index().Find(user_key, &begin, &end);
+  if (end - begin > kSameWordMax) return false;
+  // Unless the key is found the block's separator tells whether more may follow.
+  *result = BlockSearchResult::kEndOfBlock;
+  if (begin == end) return true;
+  const char* const candidate = block.entries_begin() + block.index().offset(begin);
+  __builtin_prefetch(candidate);
+  __builtin_prefetch(candidate + 64);
+  IndexedEntries entries(block, user_key);
+  for (uint32_t i = begin; i < end; i++) {
+    const IndexedEntries::Answer answer = entries.Compare(i);
+    if (answer == IndexedEntries::Answer::kUnclear) return false;
+    if (answer == IndexedEntries::Answer::kDifferent) continue;
+    *matched = true;
+    uint64_t trailer = entries.trailer();
+    if (override_seq != kMaxSequenceNumber) [[unlikely]] {
+      trailer = PackSequenceAndType(override_seq, UnpackType(trailer));
+    }
+    if (UnpackSequence(trailer) > lookup->snapshot()) continue;
+    if (OfferEntry(lookup, trailer, entries.value(), pin)) {
+      *result = BlockSearchResult::kFinished;
+      break;
+    }
+  }
+  CountUserKeyComparisons(end - begin);
+  return true;
+}
+
 }  // namespace
 
 BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& icmp,
                               SequenceNumber override_seq, PointLookup* lookup, BlockPin* pin,
                               bool* matched) {
+  BlockSearchResult indexed;
+  if (block.index().size() != 0 &&
+      SearchByIndex(block, override_seq, lookup, pin, matched, &indexed)) [[likely]] {
+    return indexed;
+  }
   if (icmp.order() == KeyOrder::kBytewise && override_seq == kMaxSequenceNumber &&
       !block.has_hash_index()) {
     PrefixWalk walk(block, lookup->user_key());

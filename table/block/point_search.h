@@ -35,6 +35,23 @@ enum class BlockSearchResult : uint8_t {
   kCorrupt,     // the block is malformed
 };
 
+// Asks for the memory of the entry that SearchBlock will look at first, where the block's entry
+// index tells.
+inline void PrefetchEntry(const Block& block, const Slice& user_key) {
+  const EntryIndex& index = block.index();
+  if (index.size() == 0) return;
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  index.Find(user_key, &begin, &end);
+  if (begin == end) return;
+  // The first entry has what all keys of the block begin with.
+  __builtin_prefetch(block.entries_begin());
+  const char* const entry = block.entries_begin() + index.offset(begin);
+  __builtin_prefetch(entry);
+  __builtin_prefetch(entry + 64);
+  __builtin_prefetch(entry + 128);
+}
+
 // Offers the lookup the visible entries of its key in `block`. `override_seq` as for
 // DataBlockCursor. *matched is set if an entry of the key was met, visible or not.
 BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& icmp,

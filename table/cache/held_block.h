@@ -41,13 +41,13 @@ class Held {
     if (handle_ != nullptr) {
       cache_->Release(handle_);
     } else if (owned_) {
-      delete object_;
+      std::default_delete<const T>()(object_);
     }
     Forget();
   }
 
   // Null unless it is in the cache.
-  [[nodiscard]] const Cache::Handle* cache_handle() const { return handle_; }
+  [[nodiscard]] Cache::Handle* cache_handle() const { return handle_; }
   // True if Share works: the object is in the cache.
   [[nodiscard]] bool shareable() const { return handle_ != nullptr; }
   // Registers one more reference with `pin`. Requires shareable().
@@ -69,7 +69,9 @@ class Held {
   static void ReleaseHandle(void* cache, void* handle) {
     static_cast<Cache*>(cache)->Release(static_cast<Cache::Handle*>(handle));
   }
-  static void DeleteObject(void* object, void*) { delete static_cast<const T*>(object); }
+  static void DeleteObject(void* object, void*) {
+    std::default_delete<const T>()(static_cast<const T*>(object));
+  }
 
   void Forget() {
     object_ = nullptr;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "util/coding/hash.h"
+#include "util/sync/epoch.h"
 
 namespace varve {
 
@@ -55,17 +56,20 @@ LruCache::LruCache(const LRUCacheOptions& options, int shard_bits)
       seed_(options.hash_seed >= 0 ? static_cast<uint64_t>(options.hash_seed) : kDefaultSeed),
       high_ratio_(options.high_pri_pool_ratio),
       low_ratio_(options.low_pri_pool_ratio),
-      metadata_policy_(options.metadata_charge_policy),
       shards_(new LruShard[shard_count_]),
       capacity_(options.capacity),
       strict_(options.strict_capacity_limit) {
   for (size_t i = 0; i < shard_count_; i++) {
     shards_[i].Init(ShareOf(options.capacity), options.strict_capacity_limit, high_ratio_,
-                    low_ratio_, memory_allocator());
+                    low_ratio_, options.metadata_charge_policy == kFullChargeCacheMetadata,
+                    memory_allocator());
   }
 }
 
-LruCache::~LruCache() = default;
+LruCache::~LruCache() {
+  // What goes with one shard may be an index that has slots for entries of another.
+  for (size_t i = 0; i < shard_count_; i++) shards_[i].TakeSlotsBack();
+}
 
 size_t LruCache::ShareOf(size_t capacity) const {
   return capacity / shard_count_ + (capacity % shard_count_ != 0 ? 1 : 0);
@@ -82,19 +86,41 @@ Status LruCache::Insert(const Slice& key, ObjectPtr value, const CacheItemHelper
   LruEntry* const entry = LruShard::NewEntry(key);
   entry->value = value;
   entry->helper = helper;
-  entry->hash = HashOf(key);
   entry->charge = charge;
-  entry->total_charge =
-      charge + (metadata_policy_ == kFullChargeCacheMetadata ? sizeof(LruEntry) + key.size() : 0);
-  entry->priority = priority;
-  Status status = ShardOf(entry->hash).Insert(entry, handle != nullptr);
-  if (!status.ok()) {
-    LruShard::FreeEntryOnly(entry);
-    *handle = nullptr;
-    return status;
-  }
-  if (handle != nullptr) *handle = HandleOf(entry);
+  entry->priority = static_cast<uint8_t>(priority);
+  const Status status = InsertEntry(entry, handle);
+  if (!status.ok()) LruShard::FreeEntryOnly(entry);
   return status;
+}
+
+Status LruCache::InsertEmbedded(LruEntry* entry, const Slice& key, Handle** handle) {
+  LruShard::SetKey(entry, key);
+  entry->embedded = true;
+  return InsertEntry(entry, handle);
+}
+
+Status LruCache::InsertEntry(LruEntry* entry, Handle** handle) {
+  entry->hash = HashOf(entry->key());
+  const Status status = ShardOf(entry->hash).Insert(entry, handle != nullptr);
+  if (handle != nullptr) *handle = status.ok() ? HandleOf(entry) : nullptr;
+  return status;
+}
+
+bool LruCache::TryRef(LruEntry* entry, Handle** handle) {
+  if (!ShardOf(entry->hash).TryRef(entry)) return false;
+  *handle = HandleOf(entry);
+  return true;
+}
+
+void LruCache::Attach(Handle* handle, BlockSlot* slot) {
+  LruEntry* const entry = EntryOf(handle);
+  ShardOf(entry->hash).Attach(entry, slot);
+}
+
+void LruCache::Detach(BlockSlot* slot) {
+  const Epoch::Guard guard;
+  LruEntry* const entry = slot->load(std::memory_order_acquire);
+  if (entry != nullptr) ShardOf(entry->hash).Detach(entry, slot);
 }
 
 Cache::Handle* LruCache::Lookup(const Slice& key) {
@@ -156,7 +182,8 @@ size_t LruCache::GetUsage() const {
 }
 
 size_t LruCache::GetUsage(Handle* handle) const {
-  return EntryOf(handle)->total_charge;
+  const LruEntry* const entry = EntryOf(handle);
+  return ShardOf(entry->hash).ChargeOf(*entry);
 }
 
 size_t LruCache::GetPinnedUsage() const {

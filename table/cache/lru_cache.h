@@ -25,6 +25,19 @@ class LruCache final : public Cache {
 
   const char* Name() const override { return "LRUCache"; }
 
+  // For tables, which keep references of their own to the blocks that are here (BlockSlot).
+
+  // As Insert, of an object that `entry` is a part of: value, helper, charge and priority are set.
+  Status InsertEmbedded(LruEntry* entry, const Slice& key, Handle** handle);
+  // A reference to an entry that was loaded from a slot within the current epoch; false if it has
+  // been dropped since.
+  bool TryRef(LruEntry* entry, Handle** handle);
+  // Lets the slot refer to an entry that the caller references. At most one slot has an entry, and
+  // it loses it when the entry is dropped.
+  void Attach(Handle* handle, BlockSlot* slot);
+  // Before a slot goes.
+  void Detach(BlockSlot* slot);
+
   Status Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper, size_t charge,
                 Handle** handle, Priority priority) override;
   Handle* Lookup(const Slice& key) override;
@@ -49,6 +62,7 @@ class LruCache final : public Cache {
   std::string GetPrintableOptions() const override;
 
  private:
+  Status InsertEntry(LruEntry* entry, Handle** handle);
   [[nodiscard]] uint64_t HashOf(const Slice& key) const;
   [[nodiscard]] LruShard& ShardOf(uint64_t hash) const {
     // The table inside a shard uses the low bits.
@@ -61,7 +75,6 @@ class LruCache final : public Cache {
   const uint64_t seed_;
   const double high_ratio_;
   const double low_ratio_;
-  const CacheMetadataChargePolicy metadata_policy_;
   std::unique_ptr<LruShard[]> shards_;
   // Relaxed: read and set as plain settings; each shard has its own copy under its lock.
   std::atomic<size_t> capacity_;

@@ -7,11 +7,18 @@
 #include <string>
 #include <utility>
 
+#include "util/sync/epoch.h"
+
 namespace varve {
 
 namespace {
 
 constexpr size_t kBucketsMin = 64;
+
+// Eviction makes room for so much in limbo, a share of the capacity within bounds, so that readers
+// are asked once for many entries.
+constexpr size_t kLimboShare = 32;
+constexpr size_t kLimboBytesMax = 256 * 1024;
 
 }  // namespace
 
@@ -62,7 +69,8 @@ LruShard::LruShard() {
 LruShard::~LruShard() {
   MutexLock lock(&mu_);
   if (disowned_) return;
-  LruEntry* doomed = nullptr;
+  if (limbo_ != nullptr) Epoch::WaitForReaders();
+  LruEntry* doomed = limbo_;
   table_.ForEach([&doomed](LruEntry* entry) {
     // A reference still out is a bug of its holder; the object is left to it.
     if (entry->refs != 0) return;
@@ -75,38 +83,43 @@ LruShard::~LruShard() {
 }
 
 void LruShard::Init(size_t capacity, bool strict, double high_ratio, double low_ratio,
-                    MemoryAllocator* allocator) {
+                    bool charge_metadata, MemoryAllocator* allocator) {
   MutexLock lock(&mu_);
   capacity_ = capacity;
   strict_ = strict;
   high_ratio_ = high_ratio;
   low_ratio_ = low_ratio;
+  charge_metadata_ = charge_metadata;
   allocator_ = allocator;
   SetPoolLimits();
 }
 
 LruEntry* LruShard::NewEntry(const Slice& key) {
   auto* const entry = new LruEntry;
+  SetKey(entry, key);
+  return entry;
+}
+
+void LruShard::SetKey(LruEntry* entry, const Slice& key) {
   entry->key_size = static_cast<uint32_t>(key.size());
   char* bytes = entry->inline_key;
   if (key.size() > LruEntry::kInlineKeyBytes) bytes = entry->long_key = new char[key.size()];
   memcpy(bytes, key.data(), key.size());
-  return entry;
 }
 
 void LruShard::FreeEntryOnly(LruEntry* entry) {
   if (entry->key_size > LruEntry::kInlineKeyBytes) delete[] entry->long_key;
-  delete entry;
+  if (!entry->embedded) delete entry;
 }
 
 void LruShard::FreeAll(LruEntry* doomed) {
   while (doomed != nullptr) {
     LruEntry* const entry = doomed;
     doomed = entry->chain;
-    if (entry->helper != nullptr && entry->helper->del_cb != nullptr) {
-      entry->helper->del_cb(entry->value, allocator_);
-    }
+    const Cache::CacheItemHelper* const helper = entry->helper;
+    const Cache::ObjectPtr value = entry->value;
     FreeEntryOnly(entry);
+    if (helper != nullptr && helper->del_cb != nullptr) helper->del_cb(value, allocator_);
   }
 }
 
@@ -123,14 +136,14 @@ void LruShard::Link(LruEntry* entry, Pool pool) {
   entry->older = head->older;
   head->older->newer = entry;
   head->older = entry;
-  pool_usage_[pool] += entry->total_charge;
+  pool_usage_[pool] += ChargeOf(*entry);
 }
 
 void LruShard::ListRemove(LruEntry* entry) {
   entry->newer->older = entry->older;
   entry->older->newer = entry->newer;
   entry->on_list = false;
-  pool_usage_[entry->pool] -= entry->total_charge;
+  pool_usage_[entry->pool] -= ChargeOf(*entry);
 }
 
 void LruShard::Demote(Pool from, size_t limit) {
@@ -142,12 +155,12 @@ void LruShard::Demote(Pool from, size_t limit) {
 }
 
 void LruShard::ListAppend(LruEntry* entry) {
-  entry->used = false;
+  if (entry->used.exchange(false, std::memory_order_relaxed)) entry->ever_used = true;
   Pool pool = kBottom;
   // A hit raises an entry of low priority: it has shown that it is wanted.
-  if (high_limit_ > 0 && (entry->priority == Cache::Priority::HIGH || entry->ever_used)) {
+  if (high_limit_ > 0 && (entry->Has(Cache::Priority::HIGH) || entry->ever_used)) {
     pool = kHigh;
-  } else if (low_limit_ > 0 && entry->priority != Cache::Priority::BOTTOM) {
+  } else if (low_limit_ > 0 && !entry->Has(Cache::Priority::BOTTOM)) {
     pool = kLow;
   }
   Link(entry, pool);
@@ -162,32 +175,78 @@ LruEntry* LruShard::Oldest() {
   return nullptr;
 }
 
+void LruShard::LeaveTable(LruEntry* entry) {
+  entry->in_table = false;
+  if (entry->on_list) ListRemove(entry);
+  // Before the stamp that Drop takes.
+  TakeSlotBack(entry);
+}
+
+void LruShard::TakeSlotBack(LruEntry* entry) {
+  if (entry->slot == nullptr) return;
+  entry->slot->store(nullptr, std::memory_order_seq_cst);
+  entry->slot = nullptr;
+}
+
+void LruShard::TakeSlotsBack() {
+  MutexLock lock(&mu_);
+  if (disowned_) return;
+  table_.ForEach([](LruEntry* entry) { TakeSlotBack(entry); });
+}
+
 void LruShard::Drop(LruEntry* entry, LruEntry** doomed) {
-  usage_ -= entry->total_charge;
+  if (entry->had_slot) {
+    entry->retired = Epoch::Stamp();
+    entry->chain = limbo_;
+    limbo_ = entry;
+    limbo_usage_ += ChargeOf(*entry);
+    return;
+  }
+  usage_ -= ChargeOf(*entry);
   entry->chain = *doomed;
   *doomed = entry;
 }
 
+void LruShard::EmptyLimbo(LruEntry** doomed) {
+  const uint64_t below = Epoch::FreeBelow();
+  LruEntry** link = &limbo_;
+  while (LruEntry* const entry = *link) {
+    if (entry->retired >= below) {
+      link = &entry->chain;
+      continue;
+    }
+    *link = entry->chain;
+    limbo_usage_ -= ChargeOf(*entry);
+    usage_ -= ChargeOf(*entry);
+    entry->chain = *doomed;
+    *doomed = entry;
+  }
+}
+
 void LruShard::Remove(LruEntry* entry, LruEntry** doomed) {
   table_.Remove(entry);
-  entry->in_table = false;
-  if (entry->on_list) ListRemove(entry);
+  LeaveTable(entry);
   Drop(entry, doomed);
 }
 
 void LruShard::EvictFor(size_t bytes, LruEntry** doomed) {
-  while (usage_ + bytes > capacity_) {
+  const size_t limbo_room = std::min(capacity_ / kLimboShare, kLimboBytesMax);
+  // Readers may use entries again as fast as this passes them over, so that no end would come.
+  size_t second_chances = table_.size();
+  while (usage_ - limbo_usage_ + bytes > capacity_ - (limbo_ != nullptr ? limbo_room : 0)) {
     LruEntry* const oldest = Oldest();
-    if (oldest == nullptr) return;
+    if (oldest == nullptr) break;
     if (oldest->refs != 0) {
       ListRemove(oldest);
-    } else if (oldest->used) {
+    } else if (second_chances != 0 && oldest->used.load(std::memory_order_relaxed)) {
+      second_chances--;
       ListRemove(oldest);
       ListAppend(oldest);
     } else {
       Remove(oldest, doomed);
     }
   }
+  if (limbo_ != nullptr && usage_ + bytes > capacity_) EmptyLimbo(doomed);
 }
 
 Status LruShard::Insert(LruEntry* entry, bool want_handle) {
@@ -195,41 +254,51 @@ Status LruShard::Insert(LruEntry* entry, bool want_handle) {
   Status status;
   {
     MutexLock lock(&mu_);
-    EvictFor(entry->total_charge, &doomed);
-    const bool fits = usage_ + entry->total_charge <= capacity_;
+    const size_t charge = ChargeOf(*entry);
+    EvictFor(charge, &doomed);
+    if (strict_ && want_handle && usage_ + charge > capacity_ && limbo_ != nullptr) {
+      // Not under the lock, which readers may want before they leave.
+      lock.Unlock();
+      Epoch::WaitForReaders();
+      lock.Lock();
+      EvictFor(charge, &doomed);
+    }
+    const bool fits = usage_ + charge <= capacity_;
     if (!fits && want_handle && strict_) {
       status = Status::MemoryLimit("block cache is full and its limit is strict");
     } else if (!fits && !want_handle) {
       // As if it had been inserted and evicted at once.
-      usage_ += entry->total_charge;
+      usage_ += charge;
       Drop(entry, &doomed);
     } else {
-      usage_ += entry->total_charge;
-      LruEntry* const old = table_.Insert(entry);
-      entry->in_table = true;
-      if (old != nullptr) {
-        old->in_table = false;
-        if (old->on_list) ListRemove(old);
-        if (old->refs == 0) Drop(old, &doomed);
-      }
-      if (want_handle) {
-        entry->refs = 1;
-        pinned_ += entry->total_charge;
-      }
-      ListAppend(entry);
+      AddToTable(entry, want_handle, &doomed);
     }
   }
   FreeAll(doomed);
   return status;
 }
 
+void LruShard::AddToTable(LruEntry* entry, bool referenced, LruEntry** doomed) {
+  usage_ += ChargeOf(*entry);
+  LruEntry* const old = table_.Insert(entry);
+  entry->in_table = true;
+  if (old != nullptr) {
+    LeaveTable(old);
+    if (old->refs == 0) Drop(old, doomed);
+  }
+  if (referenced) {
+    entry->refs = 1;
+    pinned_ += ChargeOf(*entry);
+  }
+  ListAppend(entry);
+}
+
 LruEntry* LruShard::Lookup(const Slice& key, uint64_t hash) {
   MutexLock lock(&mu_);
   LruEntry* const entry = *table_.Find(key, hash);
   if (entry == nullptr) return nullptr;
-  if (entry->refs++ == 0) pinned_ += entry->total_charge;
-  entry->used = true;
-  entry->ever_used = true;
+  if (entry->refs++ == 0) pinned_ += ChargeOf(*entry);
+  entry->used.store(true, std::memory_order_relaxed);
   return entry;
 }
 
@@ -238,12 +307,37 @@ void LruShard::Ref(LruEntry* entry) {
   entry->refs++;
 }
 
+bool LruShard::TryRef(LruEntry* entry) {
+  MutexLock lock(&mu_);
+  if (!entry->in_table) return false;
+  if (entry->refs++ == 0) pinned_ += ChargeOf(*entry);
+  entry->Touch();
+  return true;
+}
+
+void LruShard::Attach(LruEntry* entry, BlockSlot* slot) {
+  MutexLock lock(&mu_);
+  // What lies behind an entry that is not embedded is no block.
+  if (!entry->in_table || !entry->embedded || entry->slot != nullptr) return;
+  LruEntry* none = nullptr;
+  if (!slot->compare_exchange_strong(none, entry, std::memory_order_acq_rel)) return;
+  entry->slot = slot;
+  entry->had_slot = true;
+}
+
+void LruShard::Detach(LruEntry* entry, BlockSlot* slot) {
+  MutexLock lock(&mu_);
+  if (entry->slot != slot) return;
+  entry->slot = nullptr;
+  slot->store(nullptr, std::memory_order_relaxed);
+}
+
 bool LruShard::Release(LruEntry* entry, bool erase_if_last_ref) {
   LruEntry* doomed = nullptr;
   {
     MutexLock lock(&mu_);
     if (--entry->refs != 0) return false;
-    pinned_ -= entry->total_charge;
+    pinned_ -= ChargeOf(*entry);
     if (!entry->in_table) {
       Drop(entry, &doomed);
     } else if (usage_ > capacity_ || erase_if_last_ref) {
@@ -264,8 +358,7 @@ void LruShard::Erase(const Slice& key, uint64_t hash) {
     LruEntry* const entry = *table_.Find(key, hash);
     if (entry == nullptr) return;
     table_.Remove(entry);
-    entry->in_table = false;
-    if (entry->on_list) ListRemove(entry);
+    LeaveTable(entry);
     if (entry->refs == 0) Drop(entry, &doomed);
   }
   FreeAll(doomed);
@@ -300,6 +393,7 @@ void LruShard::EraseUnreferenced() {
         Remove(oldest, &doomed);
       }
     }
+    if (limbo_ != nullptr) EmptyLimbo(&doomed);
   }
   FreeAll(doomed);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Parsing, probing and building of filter blocks.
+// Parsing and probing of filter blocks; building of Bloom filters.
 
 #include "table/filter/filter_bits.h"
 
@@ -14,61 +14,19 @@ namespace varve {
 namespace {
 
 constexpr unsigned char kNewFamilyMarker = 0xff;
-constexpr unsigned char kRibbonMarker = 0xfe;
 constexpr int kMaxProbes = 30;
 constexpr uint64_t kMaxBloomBytes = 0xffffffff / kFilterLineBytes * kFilterLineBytes;
-// How many keys ahead of the writing the line of a key is asked for.
-constexpr size_t kPrefetchDistance = 8;
-
-constexpr size_t kRibbonWidth = 128;
-constexpr size_t kRibbonSegmentBytes = 16;
 
 constexpr uint32_t RotateRight(uint32_t value, int bits) {
   return std::rotr(value, bits);
 }
 
-// The seed that a Ribbon filter's ordinal stands for.
-constexpr uint32_t RibbonSeed(unsigned char ordinal) {
-  uint64_t seed = uint64_t{ordinal} * 0xc78219a23eeadd03;
-  seed ^= (seed & 0xf0f0f0f0f0f0f0f0) >> 4;
-  return static_cast<uint32_t>(seed);
-}
-
-constexpr uint64_t High64(uint64_t a, uint64_t b) {
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
-}
-
-uint64_t Parity(unsigned __int128 value) {
-  const auto folded = static_cast<uint64_t>(value) ^ static_cast<uint64_t>(value >> 64);
-  return static_cast<uint64_t>(std::popcount(folded)) & 1;
-}
-
-unsigned __int128 LoadSegment(const char* p) {
-  return static_cast<unsigned __int128>(DecodeFixed64(p + 8)) << 64 | DecodeFixed64(p);
+RibbonWord LoadSegment(const char* p) {
+  return RibbonWord{DecodeFixed64(p + 8)} << 64 | DecodeFixed64(p);
 }
 
 size_t LineOffset(uint64_t hash, uint64_t lines) {
   return static_cast<size_t>((hash & 0xffffffff) * lines >> 32) * kFilterLineBytes;
-}
-
-void SetBits(char* line, uint32_t bits, int probes) {
-  for (int i = 0; i < probes; i++, bits *= FilterBits::kGolden32) {
-    const uint32_t bit = bits >> 23;
-    line[bit >> 3] = static_cast<char>(line[bit >> 3] | 1 << (bit & 7));
-  }
-}
-
-// Calls set(hash) for each hash, with the line that line(hash) names already on its way.
-template <typename LineFn, typename SetFn>
-void ForEachPrefetched(const FilterHashes& hashes, LineFn line, SetFn set) {
-  const size_t n = hashes.size();
-  for (size_t i = 0; i < std::min(n, kPrefetchDistance); i++) {
-    __builtin_prefetch(line(hashes[i]), 1);
-  }
-  for (size_t i = 0; i < n; i++) {
-    if (i + kPrefetchDistance < n) __builtin_prefetch(line(hashes[i + kPrefetchDistance]), 1);
-    set(hashes[i]);
-  }
 }
 
 }  // namespace
@@ -91,12 +49,15 @@ FilterBits FilterBits::Parse(const Slice& block) {
     filter.lines_ = filter.bytes_ / kFilterLineBytes;
     if (known && filter.lines_ > 0 && filter.bytes_ <= kMaxBloomBytes) {
       filter.kind_ = FilterKind::kFastLocalBloom;
+      filter.by_vector_ = filter.probes_ <= kVectorProbes && HasVectorProbe();
     }
   } else if (byte(0) == kRibbonMarker) {
-    filter.ribbon_blocks_ = byte(2) | uint64_t{byte(3)} << 8 | uint64_t{byte(4)} << 16;
-    filter.ribbon_seed_ = RibbonSeed(byte(1));
-    // A segment for each block, or there are columns without any bits.
-    if (filter.ribbon_blocks_ > 0 && filter.bytes_ / kRibbonSegmentBytes >= filter.ribbon_blocks_) {
+    const uint64_t blocks = byte(2) | uint64_t{byte(3)} << 8 | uint64_t{byte(4)} << 16;
+    const uint64_t segments = filter.bytes_ / kRibbonSegmentBytes;
+    // A segment for each block, or there are columns without any bits. One block is never written.
+    if (blocks > 1 && segments >= blocks) {
+      filter.ribbon_hasher_ = RibbonHasher(byte(1), blocks);
+      filter.ribbon_layout_ = RibbonLayout(blocks, segments);
       filter.kind_ = FilterKind::kRibbon;
     }
   } else if (byte(0) >= 1 && byte(0) <= 0x7f) {
@@ -147,31 +108,20 @@ bool FilterBits::LegacyMatches(uint32_t hash) const {
 }
 
 bool FilterBits::RibbonMatches(uint64_t key_hash) const {
-  const uint64_t segments = bytes_ / kRibbonSegmentBytes;
-  const uint64_t columns = (segments + ribbon_blocks_ - 1) / ribbon_blocks_;
-  // The first blocks have one column less than the others.
-  const uint64_t short_blocks = columns * ribbon_blocks_ - segments;
-
-  const uint64_t h = (key_hash ^ ribbon_seed_) * 0x6193d459236a3a0d;
-  const uint64_t start = High64(h, kRibbonWidth * ribbon_blocks_ - (kRibbonWidth - 1));
-  const uint64_t a = h * 0xc28f82822b650bed;
-  const unsigned __int128 coefficients =
-      ((static_cast<unsigned __int128>(a) << 64) ^ (a ^ 0xc367844a6e52731d)) | 1;
-  const auto expected = static_cast<uint32_t>(ByteSwap(a));
-
-  const uint64_t block = start / kRibbonWidth;
-  const auto bit = static_cast<int>(start % kRibbonWidth);
-  const uint64_t used = block < short_blocks ? columns - 1 : columns;
-  const uint64_t first = block * columns - std::min(block, short_blocks);
-  // start can reach the last block only at bit 0, where the next block's segments are not read.
-  for (uint64_t i = 0; i < used && i < 32; i++) {
-    const char* const segment = data_ + (first + i) * kRibbonSegmentBytes;
-    unsigned __int128 sum = LoadSegment(segment) & (coefficients << bit);
+  const RibbonEquation equation = ribbon_hasher_.EquationOf(key_hash);
+  const uint64_t block = equation.start / kRibbonWidth;
+  const auto bit = static_cast<int>(equation.start % kRibbonWidth);
+  const uint64_t used = ribbon_layout_.ColumnsOf(block);
+  const char* const first = data_ + ribbon_layout_.FirstSegment(block) * kRibbonSegmentBytes;
+  // Bit 0 is the only one that an equation of the last block starts at: nothing is read behind it.
+  for (uint64_t i = 0; i < std::min(used, kRibbonColumnsMax); i++) {
+    const char* const segment = first + i * kRibbonSegmentBytes;
+    RibbonWord sum = LoadSegment(segment) & (equation.coefficients << bit);
     if (bit != 0) {
       sum ^= LoadSegment(segment + used * kRibbonSegmentBytes) &
-             (coefficients >> (static_cast<int>(kRibbonWidth) - bit));
+             (equation.coefficients >> (static_cast<int>(kRibbonWidth) - bit));
     }
-    if (Parity(sum) != (expected >> i & 1)) return false;
+    if (RibbonParity(sum) != (equation.result >> i & 1)) return false;
   }
   return true;
 }
@@ -203,7 +153,8 @@ void BuildFastLocalBloom(const FilterHashes& hashes, int millibits_per_key, std:
   ForEachPrefetched(
       hashes, [=](uint64_t hash) { return data + LineOffset(hash, lines); },
       [=](uint64_t hash) {
-        SetBits(data + LineOffset(hash, lines), static_cast<uint32_t>(hash >> 32), probes);
+        SetInLine(data + LineOffset(hash, lines), static_cast<uint32_t>(hash >> 32), probes);
+        return true;
       });
   data[bytes] = static_cast<char>(kNewFamilyMarker);
   data[bytes + 2] = static_cast<char>(probes);
@@ -230,6 +181,7 @@ void BuildLegacyBloom(const FilterHashes& hashes, int bits_per_key, std::string*
       const uint32_t bit = hash & (kLineBits - 1);
       line[bit >> 3] = static_cast<char>(line[bit >> 3] | 1 << (bit & 7));
     }
+    return true;
   });
   data[bytes] = static_cast<char>(probes);
   EncodeFixed32(data + bytes + 1, static_cast<uint32_t>(lines));

@@ -5,19 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <span>
 #include <string>
 
 #include "varve/slice.h"
 
+#include "table/filter/filter_hashes.h"
+#include "table/filter/line_probe.h"
+#include "table/filter/ribbon.h"
 #include "util/coding/hash.h"
 
 namespace varve {
-
-// Every filter block ends with so many bytes that say what it is.
-inline constexpr size_t kFilterMetadataBytes = 5;
-inline constexpr size_t kFilterLineBytes = 64;
 
 // The hash that Bloom filters of format version 5 and later, and Ribbon filters, are made of:
 // 64-bit XXH3 as it stood in xxHash 0.7.2.
@@ -69,21 +66,13 @@ class FilterBits {
   // False only if no key with this hash was added.
   [[nodiscard]] bool MayMatch(uint64_t hash) const {
     if (kind_ == FilterKind::kFastLocalBloom) [[likely]] {
-      return LineMatches(data_ + FastLocalLine(hash), static_cast<uint32_t>(hash >> 32), probes_);
+      const char* const line = data_ + FastLocalLine(hash);
+      const auto bits = static_cast<uint32_t>(hash >> 32);
+      return by_vector_ ? LineMatchesByVector(line, bits, probes_)
+                        : LineMatches(line, bits, probes_);
     }
     return MayMatchOther(hash);
   }
-
-  // Tests `probes` bits of one 64-byte line; `bits` is the high half of the hash.
-  [[nodiscard]] static bool LineMatches(const char* line, uint32_t bits, int probes) {
-    for (int i = 0; i < probes; i++, bits *= kGolden32) {
-      const uint32_t bit = bits >> 23;
-      if ((static_cast<unsigned char>(line[bit >> 3]) >> (bit & 7) & 1) == 0) return false;
-    }
-    return true;
-  }
-
-  static constexpr uint32_t kGolden32 = 0x9e3779b9;
 
  private:
   [[nodiscard]] size_t FastLocalLine(uint64_t hash) const {
@@ -97,18 +86,16 @@ class FilterBits {
   const char* data_ = nullptr;
   size_t bytes_ = 0;  // without metadata
   uint64_t lines_ = 0;
-  uint64_t ribbon_blocks_ = 0;
-  uint32_t ribbon_seed_ = 0;
   uint32_t line_bytes_ = 0;  // legacy Bloom only; others use 64
   int probes_ = 0;
   FilterKind kind_ = FilterKind::kAlwaysMatches;
+  bool by_vector_ = false;
+  RibbonHasher ribbon_hasher_;
+  RibbonLayout ribbon_layout_;
 };
 
 // Bits set per key at so many thousandths of a bit of space per key (1..24).
 [[nodiscard]] int BloomProbes(int millibits_per_key);
-
-// Gathered in pieces: a vector of a large table's hashes would hold them twice whenever it grows.
-using FilterHashes = std::deque<uint64_t>;
 
 // Size of the block, metadata included, that BuildFastLocalBloom makes.
 [[nodiscard]] size_t FastLocalBloomBytes(size_t keys, int millibits_per_key);

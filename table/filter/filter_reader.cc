@@ -8,6 +8,14 @@
 
 namespace varve {
 
+namespace {
+
+bool BlockMayMatch(const Held<FilterBlock>& filter, const Slice& item) {
+  return !filter || filter->bits().MayMatch(filter->bits().HashOf(item));
+}
+
+}  // namespace
+
 Status FilterReader::Open(const BlockStore* store, const Options& options,
                           const BlockReadContext& context, std::unique_ptr<FilterReader>* reader) {
   std::unique_ptr<FilterReader> result(new FilterReader(store, options));
@@ -29,7 +37,10 @@ Status FilterReader::Load(const BlockReadContext& context) {
     } else {
       VARVE_RETURN_IF_ERROR(store_->Get(options_.root, context, &filter));
     }
-    if (keep) filter_ = std::move(filter);
+    if (!keep) return Status::OK();
+    filter_ = std::move(filter);
+    bits_ = filter_->bits();
+    answers_at_once_ = options_.whole_keys && !bits_.uses_legacy_hash();
     return Status::OK();
   }
   Held<DecodedIndex> root;
@@ -58,28 +69,44 @@ Status FilterReader::GetRoot(const BlockReadContext& context, Held<DecodedIndex>
   return store_->Get(options_.root, context, root);
 }
 
-Held<FilterBlock> FilterReader::FilterFor(const BlockReadContext& context,
-                                          const Slice& internal_key) const {
+Held<FilterBlock> FilterReader::WholeFilter(const BlockReadContext& context) const {
   if (filter_) [[likely]]
     return Held<FilterBlock>(filter_.get());
-  BlockReadContext read = context;
-  read.prefetcher = nullptr;
-  read.high_priority = options_.high_priority;
   Held<FilterBlock> filter;
-  if (!options_.partitioned) {
-    if (!store_->Get(options_.root, read, &filter).ok()) filter.Reset();
-    return filter;
-  }
-  Held<DecodedIndex> root;
-  if (!GetRoot(read, &root).ok() || root->size() == 0) return filter;
-  size_t i = root->Seek(*store_->icmp, internal_key);
-  if (i == root->size()) i--;  // the last partition covers all that follows
-  if (i < partitions_.size()) return Held<FilterBlock>(partitions_[i].get());
-  if (!store_->Get(root->handle(i), read, &filter).ok()) filter.Reset();
+  if (!store_->Get(options_.root, MetaContext(context), &filter).ok()) filter.Reset();
   return filter;
 }
 
-bool FilterReader::KeyMayMatch(const BlockReadContext& context, const PointLookup& lookup) const {
+size_t FilterReader::FindPartition(const BlockReadContext& context, const Slice& internal_key,
+                                   Held<DecodedIndex>* root) const {
+  if (!GetRoot(MetaContext(context), root).ok()) {
+    root->Reset();
+    return 0;
+  }
+  size_t i = 0;
+  if ((*root)->form().user_keys) {
+    i = (*root)->Seek(*store_->icmp, internal_key);
+  } else {
+    // Where the key's newest version would be: in files whose partitions end between the versions
+    // of a key, every one of these partitions has the key.
+    std::string newest;
+    AppendInternalKey(&newest, ExtractUserKey(internal_key), kMaxSequenceNumber, kValueTypeForSeek);
+    i = (*root)->Seek(*store_->icmp, newest);
+  }
+  // The last partition covers all that follows.
+  return i == (*root)->size() && i > 0 ? i - 1 : i;
+}
+
+Held<FilterBlock> FilterReader::PartitionAt(const BlockReadContext& context,
+                                            const DecodedIndex& root, size_t i) const {
+  if (i < partitions_.size()) return Held<FilterBlock>(partitions_[i].get());
+  Held<FilterBlock> filter;
+  if (!store_->Get(root.handle(i), MetaContext(context), &filter).ok()) filter.Reset();
+  return filter;
+}
+
+bool FilterReader::KeyMayMatchSlow(const BlockReadContext& context,
+                                   const PointLookup& lookup) const {
   const Slice user_key = lookup.user_key();
   Slice item = user_key;
   if (!options_.whole_keys) {
@@ -89,18 +116,25 @@ bool FilterReader::KeyMayMatch(const BlockReadContext& context, const PointLooku
     item = options_.prefix_extractor->Transform(user_key);
   }
   Held<FilterBlock> filter;
-  if (options_.partitioned) {
-    // A key is in the partition that covers its newest version, whatever the snapshot.
-    std::string newest;
-    AppendInternalKey(&newest, user_key, kMaxSequenceNumber, kValueTypeForSeek);
-    filter = FilterFor(context, newest);
+  if (!options_.partitioned) {
+    filter = WholeFilter(context);
   } else {
-    filter = FilterFor(context, lookup.internal_key());
+    Held<DecodedIndex> root;
+    const size_t i = FindPartition(context, lookup.internal_key(), &root);
+    if (!root || i == root->size()) return true;
+    filter = PartitionAt(context, *root, i);
   }
   if (!filter) return true;
   const FilterBits& bits = filter->bits();
   const bool hash_is_shared = options_.whole_keys && !bits.uses_legacy_hash();
   return bits.MayMatch(hash_is_shared ? lookup.hash() : bits.HashOf(item));
+}
+
+Held<FilterBlock> FilterReader::ForHashes(const BlockReadContext& context) const {
+  if (options_.partitioned || !options_.whole_keys) return Held<FilterBlock>();
+  Held<FilterBlock> filter = WholeFilter(context);
+  if (filter && filter->bits().uses_legacy_hash()) filter.Reset();
+  return filter;
 }
 
 bool FilterReader::PrefixMayMatch(const BlockReadContext& context,
@@ -109,10 +143,24 @@ bool FilterReader::PrefixMayMatch(const BlockReadContext& context,
   if (options_.prefix_extractor == nullptr || !options_.prefix_extractor->InDomain(user_key)) {
     return true;
   }
-  const Held<FilterBlock> filter = FilterFor(context, internal_key);
-  if (!filter) return true;
-  const FilterBits& bits = filter->bits();
-  return bits.MayMatch(bits.HashOf(options_.prefix_extractor->Transform(user_key)));
+  const Slice prefix = options_.prefix_extractor->Transform(user_key);
+  if (options_.partitioned) return PartitionMayMatch(context, internal_key, prefix);
+  return BlockMayMatch(WholeFilter(context), prefix);
+}
+
+bool FilterReader::PartitionMayMatch(const BlockReadContext& context, const Slice& internal_key,
+                                     const Slice& prefix) const {
+  Held<DecodedIndex> root;
+  const size_t i = FindPartition(context, internal_key, &root);
+  if (!root || i == root->size()) return true;
+  if (BlockMayMatch(PartitionAt(context, *root, i), prefix)) return true;
+  // Keys of that prefix below the target may be in the partition before, and older writers do not
+  // tell this one of them. Then the separator between the two has the prefix as well.
+  if (i == 0) return false;
+  const SliceTransform& extractor = *options_.prefix_extractor;
+  const Slice border = root->separator_user_key(i - 1);
+  if (extractor.InDomain(border) && extractor.Transform(border) != prefix) return false;
+  return BlockMayMatch(PartitionAt(context, *root, i - 1), prefix);
 }
 
 size_t FilterReader::MemoryUsage() const {

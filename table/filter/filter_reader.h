@@ -39,7 +39,19 @@ class FilterReader {
                      const BlockReadContext& context, std::unique_ptr<FilterReader>* reader);
 
   // False only if no entry of the key is in the table.
-  [[nodiscard]] bool KeyMayMatch(const BlockReadContext& context, const PointLookup& lookup) const;
+  [[nodiscard]] bool KeyMayMatch(const BlockReadContext& context, const PointLookup& lookup) const {
+    if (answers_at_once_) [[likely]]
+      return bits_.MayMatch(lookup.hash());
+    return KeyMayMatchSlow(context, lookup);
+  }
+
+  // Asks for the memory that KeyMayMatch will read, if the filter stays in memory.
+  void Prefetch(const PointLookup& lookup) const {
+    if (answers_at_once_) bits_.Prefetch(lookup.hash());
+  }
+  // The filter to ask by PointLookup::hash(), for callers with several keys. Empty where only
+  // KeyMayMatch can tell: with partitions, prefixes, another hash, or without the filter.
+  [[nodiscard]] Held<FilterBlock> ForHashes(const BlockReadContext& context) const;
 
   // False only if no entry with the prefix of `internal_key`'s user key is in the table.
   [[nodiscard]] bool PrefixMayMatch(const BlockReadContext& context,
@@ -53,10 +65,26 @@ class FilterReader {
   FilterReader(const BlockStore* store, const Options& options)
       : store_(store), options_(options) {}
   Status Load(const BlockReadContext& context);
+  [[nodiscard]] bool KeyMayMatchSlow(const BlockReadContext& context,
+                                     const PointLookup& lookup) const;
 
-  // The filter that covers an internal key; empty if it cannot be had.
-  [[nodiscard]] Held<FilterBlock> FilterFor(const BlockReadContext& context,
-                                            const Slice& internal_key) const;
+  // How filter and index blocks are read: not as a part of a scan.
+  [[nodiscard]] BlockReadContext MetaContext(const BlockReadContext& context) const {
+    BlockReadContext read = context;
+    read.prefetcher = nullptr;
+    read.high_priority = options_.high_priority;
+    return read;
+  }
+  // The filter in one piece; empty if it cannot be had.
+  [[nodiscard]] Held<FilterBlock> WholeFilter(const BlockReadContext& context) const;
+  // Number of the partition that has a user key, if any has; root->size() if there is none, or the
+  // root cannot be had.
+  [[nodiscard]] size_t FindPartition(const BlockReadContext& context, const Slice& internal_key,
+                                     Held<DecodedIndex>* root) const;
+  [[nodiscard]] Held<FilterBlock> PartitionAt(const BlockReadContext& context,
+                                              const DecodedIndex& root, size_t i) const;
+  [[nodiscard]] bool PartitionMayMatch(const BlockReadContext& context, const Slice& internal_key,
+                                       const Slice& prefix) const;
   Status GetRoot(const BlockReadContext& context, Held<DecodedIndex>* root) const;
 
   const BlockStore* const store_;
@@ -65,6 +93,9 @@ class FilterReader {
   Held<FilterBlock> filter_;
   Held<DecodedIndex> root_;
   std::vector<Held<FilterBlock>> partitions_;
+  // Of filter_, when it is of whole keys by the hash that all tables share.
+  bool answers_at_once_ = false;
+  FilterBits bits_;
 };
 
 }  // namespace varve

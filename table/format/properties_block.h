@@ -22,6 +22,8 @@ inline constexpr char kIndex[] = "rocksdb.index";
 inline constexpr char kRangeDeletions[] = "rocksdb.range_del";
 inline constexpr char kCompressionDictionary[] = "rocksdb.compression_dict";
 inline constexpr char kFullFilter[] = "fullfilter.rocksdb.BuiltinBloomFilter";
+inline constexpr char kHashIndexPrefixes[] = "rocksdb.hashindex.prefixes";
+inline constexpr char kHashIndexMetadata[] = "rocksdb.hashindex.metadata";
 inline constexpr char kPartitionedFilter[] = "partitionedfilter.rocksdb.BuiltinBloomFilter";
 }  // namespace meta_block
 

@@ -2,10 +2,9 @@
 #include "table/index/decoded_index.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <utility>
-
-#include "util/metrics/perf_counters.h"
 
 namespace varve {
 
@@ -40,7 +39,6 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
   result->sizes_.shrink_to_fit();
 
   const size_t n = result->size();
-  result->hints_.reset(new BlockHints[n]);
   if (n != 0 && icmp.order() != KeyOrder::kCustom) {
     const Slice first = result->separator_user_key(0);
     const size_t prefix = first.difference_offset(result->separator_user_key(n - 1));
@@ -62,48 +60,91 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
   return Status::OK();
 }
 
+DecodedIndex::~DecodedIndex() {
+  if (slots_ == nullptr) return;
+  for (size_t i = 0; i < size(); i++) slot_cache_->Detach(&slots_[i]);
+}
+
+void DecodedIndex::MakeSlots(LruCache* cache) {
+  slot_cache_ = cache;
+  slots_.reset(new BlockSlot[size()]());
+}
+
 bool DecodedIndex::Before(const InternalKeyComparator& icmp, size_t i, const Slice& target,
                           const Slice& target_user_key) const {
   return form_.user_keys ? icmp.CompareUserKey(separator(i), target_user_key) < 0
                          : icmp.Compare(separator(i), target) < 0;
 }
 
-size_t DecodedIndex::Seek(const InternalKeyComparator& icmp, const Slice& target) const {
-  const Slice user_key = ExtractUserKey(target);
-  size_t low = 0;
-  size_t high = size();
-  if (has_words_) [[likely]] {
-    const size_t n = std::min(user_key.size(), prefix_.size());
-    int side = n == 0 ? 0 : memcmp(user_key.data(), prefix_.data(), n);
-    if (side == 0 && n < prefix_.size()) side = -1;
-    if (side != 0) return (side < 0) != reverse_ ? 0 : high;
-    const uint64_t plain = KeyWord(user_key, prefix_.size());
-    const uint64_t word = reverse_ ? ~plain : plain;
-    low = words_.LowerBound(word);
-    if (low == high || words_.word(low) != word) return low;
-    // A run of equal words; nearly always one entry.
-    size_t end = low + 1;
-    while (end < high && words_.word(end) == word) end++;
-    high = end;
+bool DecodedIndex::WordOf(const Slice& user_key, uint64_t* word_or_place) const {
+  const size_t n = std::min(user_key.size(), prefix_.size());
+  int side = n == 0 ? 0 : memcmp(user_key.data(), prefix_.data(), n);
+  if (side == 0 && n < prefix_.size()) side = -1;
+  if (side != 0) {
+    *word_or_place = (side < 0) != reverse_ ? 0 : size();
+    return false;
   }
-  uint64_t comparisons = 0;
+  const uint64_t plain = KeyWord(user_key, prefix_.size());
+  *word_or_place = reverse_ ? ~plain : plain;
+  return true;
+}
+
+size_t DecodedIndex::Seek(const InternalKeyComparator& icmp, const Slice& target) const {
+  if (!has_words_) [[unlikely]]
+    return SeekBetween(icmp, target, 0, size());
+  uint64_t word = 0;
+  if (!WordOf(ExtractUserKey(target), &word)) return static_cast<size_t>(word);
+  return SeekAmongEqual(icmp, target, word, words_.LowerBound(word));
+}
+
+void DecodedIndex::Seek(const InternalKeyComparator& icmp, std::span<const Slice> targets,
+                        size_t* places) const {
+  assert(targets.size() <= kSoughtMax);
+  uint64_t words[kSoughtMax];
+  bool has_word[kSoughtMax];
+  for (size_t i = 0; i < targets.size(); i++) {
+    has_word[i] = has_words_ && WordOf(ExtractUserKey(targets[i]), &words[i]);
+    if (!has_word[i]) {
+      places[i] = Seek(icmp, targets[i]);
+      words[i] = 0;
+    }
+  }
+  if (!has_words_) return;
+  size_t lows[kSoughtMax];
+  words_.LowerBounds({words, targets.size()}, lows);
+  for (size_t i = 0; i < targets.size(); i++) {
+    if (has_word[i]) places[i] = SeekAmongEqual(icmp, targets[i], words[i], lows[i]);
+  }
+}
+
+size_t DecodedIndex::SeekAmongEqual(const InternalKeyComparator& icmp, const Slice& target,
+                                    uint64_t word, size_t low) const {
+  if (low == size() || words_.word(low) != word) return low;
+  // A run of equal words; nearly always one entry.
+  size_t end = low + 1;
+  while (end < size() && words_.word(end) == word) end++;
+  return SeekBetween(icmp, target, low, end);
+}
+
+size_t DecodedIndex::SeekBetween(const InternalKeyComparator& icmp, const Slice& target, size_t low,
+                                 size_t high) const {
+  const Slice user_key = ExtractUserKey(target);
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    comparisons++;
     if (Before(icmp, middle, target, user_key)) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  CountUserKeyComparisons(comparisons);
   return low;
 }
 
 size_t DecodedIndex::MemoryUsage() const {
   return sizeof(*this) + words_.MemoryUsage() + prefix_.capacity() + separators_.capacity() +
          offsets_.capacity() * sizeof(uint64_t) + sizes_.capacity() * sizeof(uint32_t) +
-         separator_ends_.capacity() * sizeof(uint32_t) + size() * sizeof(BlockHints);
+         separator_ends_.capacity() * sizeof(uint32_t) +
+         (slots_ != nullptr ? size() * sizeof(BlockSlot) : 0);
 }
 
 }  // namespace varve

@@ -3,16 +3,17 @@
 
 // One index block, taken apart on load into arrays that are searched without decoding anything.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "varve/slice.h"
 #include "varve/status.h"
 
+#include "table/cache/lru_cache.h"
 #include "table/format/block_handle.h"
 #include "table/index/index_iterator.h"
 #include "table/index/word_tree.h"
@@ -20,35 +21,13 @@
 
 namespace varve {
 
-// Where the block of an index entry was last seen in memory. The addresses may be stale and are
-// only ever prefetched, which touches nothing; so they need no ordering and no protection.
-class BlockHints {
- public:
-  void Remember(const void* cache_entry, const void* object, const void* data) {
-    Set(&cache_entry_, cache_entry);
-    Set(&object_, object);
-    Set(&data_, data);
-  }
-  [[nodiscard]] const void* cache_entry() const { return cache_entry_.load(kAny); }
-  [[nodiscard]] const void* object() const { return object_.load(kAny); }
-  [[nodiscard]] const void* data() const { return data_.load(kAny); }
-
- private:
-  static constexpr std::memory_order kAny = std::memory_order_relaxed;
-
-  // Writes only what changes: readers on other cores share the line.
-  static void Set(std::atomic<const void*>* hint, const void* address) {
-    if (hint->load(kAny) != address) hint->store(address, kAny);
-  }
-
-  std::atomic<const void*> cache_entry_{nullptr};
-  std::atomic<const void*> object_{nullptr};
-  std::atomic<const void*> data_{nullptr};
-};
-
-// Thread safety: immutable, but for the hints.
+// Thread safety: immutable, but for the slots.
 class DecodedIndex {
  public:
+  DecodedIndex(const DecodedIndex&) = delete;
+  DecodedIndex& operator=(const DecodedIndex&) = delete;
+  ~DecodedIndex();
+
   // `block` is not needed afterwards. Every handle is checked to lie within the first `limit` bytes
   // of the file. Errors: Corruption with `where`, which names file and block.
   static Status Decode(const Slice& block, const IndexForm& form, const InternalKeyComparator& icmp,
@@ -67,17 +46,39 @@ class DecodedIndex {
   }
   [[nodiscard]] const IndexForm& form() const { return form_; }
 
-  // Requires i < size().
-  [[nodiscard]] BlockHints& hints(size_t i) const { return hints_[i]; }
+  // From now on each entry has a slot for its block in `cache`, which outlives the index.
+  void MakeSlots(LruCache* cache);
+  // Null without slots. Requires i < size().
+  [[nodiscard]] BlockSlot* slot(size_t i) const { return slots_ != nullptr ? &slots_[i] : nullptr; }
+
+  // Asks for the slot itself. Any `i`.
+  void PrefetchSlot(size_t i) const { __builtin_prefetch(slots_.get() + i); }
+  // Asks for what is known of an entry, but for its separator. Requires i < size().
+  void PrefetchEntry(size_t i) const {
+    PrefetchSlot(i);
+    __builtin_prefetch(&offsets_[i]);
+    __builtin_prefetch(&sizes_[i]);
+  }
 
   // Index of the first entry whose separator is >= `target` (an internal key): the only block that
   // may hold it. size() if there is none.
   [[nodiscard]] size_t Seek(const InternalKeyComparator& icmp, const Slice& target) const;
+  // The same for each of at most kSoughtMax targets, so that the waits for memory overlap.
+  static constexpr size_t kSoughtMax = 32;
+  void Seek(const InternalKeyComparator& icmp, std::span<const Slice> targets,
+            size_t* places) const;
 
   [[nodiscard]] size_t MemoryUsage() const;
 
  private:
   DecodedIndex() = default;
+  // The word of a key and true; or the answer of Seek and false.
+  bool WordOf(const Slice& user_key, uint64_t* word_or_place) const;
+  // Where the search ends that has come to the first word that is not smaller.
+  [[nodiscard]] size_t SeekAmongEqual(const InternalKeyComparator& icmp, const Slice& target,
+                                      uint64_t word, size_t low) const;
+  [[nodiscard]] size_t SeekBetween(const InternalKeyComparator& icmp, const Slice& target,
+                                   size_t low, size_t high) const;
   [[nodiscard]] bool Before(const InternalKeyComparator& icmp, size_t i, const Slice& target,
                             const Slice& target_user_key) const;
 
@@ -92,7 +93,8 @@ class DecodedIndex {
   std::vector<uint32_t> sizes_;
   std::string separators_;
   std::vector<uint32_t> separator_ends_;
-  std::unique_ptr<BlockHints[]> hints_;
+  LruCache* slot_cache_ = nullptr;
+  std::unique_ptr<BlockSlot[]> slots_;
 };
 
 }  // namespace varve

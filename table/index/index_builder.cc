@@ -5,8 +5,6 @@
 #include "table/index/index_builder.h"
 
 #include "util/base/status_macros.h"
-#include "util/coding/fixed.h"
-#include "util/coding/varint.h"
 
 namespace varve {
 namespace {
@@ -71,22 +69,8 @@ Slice IndexBuilder::FirstKey(size_t i) const {
   return Slice(first_keys_.data() + begin, first_key_ends_[i] - begin);
 }
 
-void IndexBuilder::AddEntry(BlockBuilder* block, const Slice& key, const BlockHandle& handle,
-                            const BlockHandle& previous, const Slice* first_key) {
-  full_value_.clear();
-  handle.EncodeTo(&full_value_);
-  if (first_key != nullptr) PutLengthPrefixedSlice(&full_value_, *first_key);
-  if (!options_.delta_values) {
-    block->Add(key, Slice(full_value_));
-    return;
-  }
-  delta_value_.clear();
-  PutVarsignedint64(&delta_value_, static_cast<int64_t>(handle.size - previous.size));
-  if (first_key != nullptr) PutLengthPrefixedSlice(&delta_value_, *first_key);
-  block->AddIndexEntry(key, Slice(full_value_), Slice(delta_value_));
-}
-
-Status IndexBuilder::WriteBlock(BlockBuilder* block, IndexBlockSink* sink, BlockHandle* handle) {
+Status IndexBuilder::WriteBlock(IndexBlockBuilder* block, IndexBlockSink* sink,
+                                BlockHandle* handle) {
   const Slice raw = block->Finish();
   root_bytes_ = raw.size();
   total_bytes_ += raw.size();
@@ -104,27 +88,21 @@ Status IndexBuilder::Finish(IndexBlockSink* sink, BlockHandle* root) {
     return FinishPartitioned(sink, root);
   }
   const bool with_first_keys = options_.type == BlockBasedTableOptions::kBinarySearchWithFirstKey;
-  BlockBuilder::Options block_options;
-  block_options.restart_interval = options_.restart_interval;
-  BlockBuilder block(block_options);
+  IndexBlockBuilder block(options_.restart_interval, options_.delta_values);
   for (size_t i = 0; i < handles_.size(); i++) {
     const Slice first_key = with_first_keys ? FirstKey(i) : Slice();
-    AddEntry(&block, Separator(i), handles_[i], i == 0 ? BlockHandle() : handles_[i - 1],
-             with_first_keys ? &first_key : nullptr);
+    block.Add(Separator(i), handles_[i], with_first_keys ? &first_key : nullptr);
   }
   return WriteBlock(&block, sink, root);
 }
 
 Status IndexBuilder::FinishPartitioned(IndexBlockSink* sink, BlockHandle* root) {
-  BlockBuilder::Options block_options;
-  block_options.restart_interval = options_.restart_interval;
-  BlockBuilder partition(block_options);
+  IndexBlockBuilder partition(options_.restart_interval, options_.delta_values);
   std::vector<BlockHandle> partition_handles;
   std::vector<size_t> last_blocks;
   const size_t n = handles_.size();
   for (size_t i = 0; i < n; i++) {
-    const BlockHandle previous = partition.empty() ? BlockHandle() : handles_[i - 1];
-    AddEntry(&partition, Separator(i), handles_[i], previous, nullptr);
+    partition.Add(Separator(i), handles_[i]);
     if (i + 1 == n || partition.CurrentSize() >= options_.partition_bytes) {
       partition_handles.emplace_back();
       last_blocks.push_back(i);
@@ -132,10 +110,9 @@ Status IndexBuilder::FinishPartitioned(IndexBlockSink* sink, BlockHandle* root) 
     }
   }
   partitions_ = partition_handles.size();
-  BlockBuilder top(block_options);
+  IndexBlockBuilder top(options_.restart_interval, options_.delta_values);
   for (size_t i = 0; i < partition_handles.size(); i++) {
-    AddEntry(&top, Separator(last_blocks[i]), partition_handles[i],
-             i == 0 ? BlockHandle() : partition_handles[i - 1], nullptr);
+    top.Add(Separator(last_blocks[i]), partition_handles[i]);
   }
   return WriteBlock(&top, sink, root);
 }

@@ -17,8 +17,8 @@
 #include "varve/status.h"
 #include "varve/table.h"
 
-#include "table/block/block_builder.h"
 #include "table/format/block_handle.h"
+#include "table/index/index_block_builder.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
@@ -28,7 +28,8 @@ class IndexBlockSink {
  public:
   virtual ~IndexBlockSink() = default;
   // Writes the finished block of `builder`, whose content is `raw`, behind all that was written.
-  virtual Status WriteIndexBlock(BlockBuilder* builder, const Slice& raw, BlockHandle* handle) = 0;
+  virtual Status WriteIndexBlock(IndexBlockBuilder* builder, const Slice& raw,
+                                 BlockHandle* handle) = 0;
 };
 
 // Thread safety: none.
@@ -53,8 +54,8 @@ class IndexBuilder {
   void AddHandle(const BlockHandle& handle) { handles_.push_back(handle); }
   void AddSeparator(const Slice& last_internal_key, const Slice* next_internal_key);
 
-  // Separators wanted; equals the number of handles once the table is complete.
-  [[nodiscard]] size_t block_count() const { return handles_.size(); }
+  // Data blocks that have ended.
+  [[nodiscard]] size_t block_count() const { return separator_ends_.size(); }
   // What the index will take on disk, roughly.
   [[nodiscard]] size_t EstimatedSize() const {
     return separators_.size() + first_keys_.size() + separator_ends_.size() * kEstimatedHandle;
@@ -63,8 +64,12 @@ class IndexBuilder {
   // Writes all index blocks, the root last.
   Status Finish(IndexBlockSink* sink, BlockHandle* root);
 
-  // After Finish.
+  // The form of the index blocks; whether of user keys is known when the last separator is in.
   [[nodiscard]] bool uses_user_keys() const { return options_.user_keys && !needs_internal_keys_; }
+  [[nodiscard]] bool uses_delta_values() const { return options_.delta_values; }
+  [[nodiscard]] int restart_interval() const { return options_.restart_interval; }
+
+  // After Finish.
   [[nodiscard]] uint64_t partitions() const { return partitions_; }
   // Bytes before compression, of all blocks and of the root alone.
   [[nodiscard]] uint64_t total_bytes() const { return total_bytes_; }
@@ -76,9 +81,7 @@ class IndexBuilder {
   [[nodiscard]] Slice InternalSeparator(size_t i) const;
   [[nodiscard]] Slice Separator(size_t i) const;
   [[nodiscard]] Slice FirstKey(size_t i) const;
-  void AddEntry(BlockBuilder* block, const Slice& key, const BlockHandle& handle,
-                const BlockHandle& previous, const Slice* first_key);
-  Status WriteBlock(BlockBuilder* block, IndexBlockSink* sink, BlockHandle* handle);
+  Status WriteBlock(IndexBlockBuilder* block, IndexBlockSink* sink, BlockHandle* handle);
   Status FinishPartitioned(IndexBlockSink* sink, BlockHandle* root);
 
   const Options options_;
@@ -90,8 +93,6 @@ class IndexBuilder {
   std::vector<size_t> first_key_ends_;
   bool needs_internal_keys_ = false;
   std::string scratch_;
-  std::string full_value_;
-  std::string delta_value_;
   uint64_t partitions_ = 0;
   uint64_t total_bytes_ = 0;
   uint64_t root_bytes_ = 0;

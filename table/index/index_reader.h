@@ -3,6 +3,7 @@
 
 // A table's index: which data block may hold a key, through one level or two.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,6 +44,10 @@ class IndexReader {
   // The root, without a copy where it is resident.
   Status GetRoot(const BlockReadContext& context, Held<DecodedIndex>* root) const;
   [[nodiscard]] bool two_level() const { return options_.two_level; }
+  // The whole index, where it has one level and stays in memory; else null.
+  [[nodiscard]] const DecodedIndex* resident() const {
+    return options_.two_level ? nullptr : root_.get();
+  }
   // Partition `i` of `root`.
   Status GetPartition(const BlockReadContext& context, const DecodedIndex& root, size_t i,
                       Held<DecodedIndex>* partition) const;
@@ -87,27 +92,39 @@ class IndexCursor {
   // These require Valid(); slices live until the next move.
   [[nodiscard]] BlockHandle handle() const { return leaf_->handle(pos_); }
   [[nodiscard]] Slice separator_user_key() const { return leaf_->separator_user_key(pos_); }
-  // Asks for the memory that finding the entry's data block in the cache will touch.
-  void PrefetchBlock() const { Prefetch(pos_); }
-  // The same for the block after it, and for its first entries.
-  void PrefetchNextBlock() const {
-    if (pos_ + 1 >= leaf_->size()) return;
-    Prefetch(pos_ + 1);
-    const char* const data = static_cast<const char*>(leaf_->hints(pos_ + 1).data());
-    if (data == nullptr) return;
-    __builtin_prefetch(data);
-    __builtin_prefetch(data + 64);
+  // Where the position is: an index block, and an entry of it.
+  [[nodiscard]] const DecodedIndex& leaf() const { return *leaf_; }
+  [[nodiscard]] size_t pos() const { return pos_; }
+  // For BlockStore::Get.
+  [[nodiscard]] BlockSlot* slot() const { return leaf_->slot(pos_); }
+  // Asks for the index's own knowledge of the entry.
+  void PrefetchEntry() const { leaf_->PrefetchEntry(pos_); }
+  // Asks for the memory that a search of the entry's data block starts with.
+  void PrefetchBlock() const {
+    if (const BlockSlot* slot = leaf_->slot(pos_); slot != nullptr) BlockStore::Prefetch(*slot);
   }
-  // Where the entry's block was found.
-  void RememberBlock(const Held<Block>& block) const {
-    leaf_->hints(pos_).Remember(block.cache_handle(), block.get(), block->entries_begin());
+  // The same for a walk into a neighbour from this side.
+  void PrefetchNextBlock() const {
+    if (pos_ + 1 < leaf_->size()) PrefetchLines(pos_ + 1, 0);
+  }
+  void PrefetchPreviousBlock() const {
+    // A walk back begins with the last restart interval: in the second half, as a rule.
+    if (pos_ > 0) PrefetchLines(pos_ - 1, leaf_->handle(pos_ - 1).size / 2);
   }
 
  private:
-  void Prefetch(size_t pos) const {
-    const BlockHints& hints = leaf_->hints(pos);
-    __builtin_prefetch(hints.cache_entry());
-    Block::Prefetch(static_cast<const Block*>(hints.object()));
+  // What is known of block `pos`, and lines of its entries from about `from` on.
+  void PrefetchLines(size_t pos, size_t from) const {
+    constexpr size_t kLine = 64;
+    constexpr size_t kLines = 8;
+    constexpr size_t kIndexBytes = 4 * kLine;  // where BlockStore::Prefetch ends
+    const BlockSlot* const slot = leaf_->slot(pos);
+    if (slot == nullptr) return;
+    BlockStore::Prefetch(*slot);
+    const LruEntry* const entry = slot->load(std::memory_order_relaxed);
+    if (entry == nullptr) return;
+    const char* const lines = reinterpret_cast<const char*>(entry) + kIndexBytes + from;
+    for (size_t i = 0; i < kLines; i++) __builtin_prefetch(lines + i * kLine);
   }
   bool LoadRoot();
   // Loads partition `top_pos_` of a two-level index, if there is one.

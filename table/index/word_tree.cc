@@ -23,6 +23,29 @@ void WordTree::Build(std::vector<uint64_t> words) {
   std::reverse(levels_.begin(), levels_.end());
 }
 
+void WordTree::LowerBounds(std::span<const uint64_t> words, size_t* indexes) const {
+  std::fill_n(indexes, words.size(), 0);
+  for (size_t l = 0; l < levels_.size(); l++) {
+    const std::vector<uint64_t>& level = levels_[l];
+    const uint64_t* const below = l + 1 < levels_.size() ? levels_[l + 1].data() : nullptr;
+    for (size_t k = 0; k < words.size(); k++) {
+      const size_t first = indexes[k] * kFanout;
+      // Beyond the last node, on this level and all below, every word is smaller.
+      size_t smaller = 0;
+      if (first < level.size()) {
+        const uint64_t* const node = level.data() + first;
+        for (size_t i = 0; i < kFanout; i++) smaller += node[i] < words[k] ? 1 : 0;
+      }
+      indexes[k] = first + smaller;
+      if (below != nullptr) {
+        __builtin_prefetch(below + indexes[k] * kFanout);
+        __builtin_prefetch(below + indexes[k] * kFanout + kFanout / 2);
+      }
+    }
+  }
+  for (size_t k = 0; k < words.size(); k++) indexes[k] = std::min(indexes[k], size_);
+}
+
 size_t WordTree::MemoryUsage() const {
   size_t sum = levels_.capacity() * sizeof(levels_[0]);
   for (const std::vector<uint64_t>& level : levels_) sum += level.capacity() * sizeof(uint64_t);

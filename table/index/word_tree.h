@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace varve {
@@ -30,6 +31,8 @@ class WordTree {
     }
     return index < size_ ? index : size_;
   }
+  // The same for each of `words`, level by level, so that the waits for memory overlap.
+  void LowerBounds(std::span<const uint64_t> words, size_t* indexes) const;
   [[nodiscard]] size_t MemoryUsage() const;
 
  private:

@@ -2,9 +2,11 @@
 #include "table/iterator/merging_iterator.h"
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "table/iterator/heap.h"
+#include "util/iter/run_reader.h"
 #include "util/key/internal_key.h"
 #include "util/metrics/perf_counters.h"
 
@@ -12,11 +14,26 @@ namespace varve {
 
 namespace {
 
+// A child and the run that it decoded last, of which the heap knows the first entry.
+struct Child {
+  static constexpr size_t kRunEntries = 16;
+
+  std::unique_ptr<InternalIterator> iter;
+  uint32_t index = 0;  // decides between equal keys
+  EntryRun run;
+
+  // False when the run is used up.
+  bool Advance() {
+    if (run.at + 1 == run.end) return false;
+    run.at++;
+    return true;
+  }
+};
+
 // A child as the heaps see it.
 struct Source {
   uint64_t word;  // of the current key: smaller means earlier, equal decides nothing
-  InternalIterator* iter;
-  uint32_t index;  // among the children; decides between equal keys
+  Child* child;
 };
 
 // The order of one kind of comparator. With a custom one all words are 0.
@@ -34,10 +51,10 @@ struct SourceOrder {
   }
 
   [[nodiscard]] int CompareFull(const Slice& a, const Slice& b) const {
-    CountUserKeyComparison();
     if constexpr (kOrder == KeyOrder::kCustom) {
-      return icmp->Compare(a, b);
+      return icmp->Compare(a, b);  // counts itself
     } else {
+      CountUserKeyComparison();
       const Slice user_a = ExtractUserKey(a);
       const Slice user_b = ExtractUserKey(b);
       const int order = kOrder == KeyOrder::kBytewise ? CompareBytes(user_a, user_b)
@@ -54,8 +71,8 @@ struct ComesFirst {
 
   bool operator()(const Source& a, const Source& b) const {
     if (a.word != b.word) return a.word < b.word;
-    const int c = order.CompareFull(a.iter->key(), b.iter->key());
-    return c != 0 ? c < 0 : a.index < b.index;
+    const int c = order.CompareFull(a.child->run.at->key(), b.child->run.at->key());
+    return c != 0 ? c < 0 : a.child->index < b.child->index;
   }
 };
 
@@ -65,81 +82,116 @@ struct ComesLast {
   bool operator()(const Source& a, const Source& b) const { return first(b, a); }
 };
 
+// Children are ahead of the walk: each has handed over a run of entries, and the heap orders what
+// is left of the runs. A run is used up before its child moves on, as that ends the life of its
+// keys.
 template <KeyOrder kOrder>
 class MergingIterator final : public InternalIterator {
  public:
   MergingIterator(const InternalKeyComparator* icmp,
-                  std::vector<std::unique_ptr<InternalIterator>> children)
+                  std::vector<std::unique_ptr<InternalIterator>> children, MergeAhead ahead)
       : order_{icmp},
-        children_(std::move(children)),
+        run_entries_(ahead == MergeAhead::kRuns ? Child::kRunEntries : 1),
+        child_count_(children.size()),
+        children_(std::make_unique_for_overwrite<Child[]>(children.size())),
         ahead_(ComesFirst<kOrder>{order_}),
         behind_(ComesLast<kOrder>{ComesFirst<kOrder>{order_}}) {
-    ahead_.Reserve(children_.size());
+    for (uint32_t i = 0; i < child_count_; i++) {
+      children_[i].iter = std::move(children[i]);
+      children_[i].index = i;
+    }
+    ahead_.Reserve(child_count_);
   }
 
   void SeekToFirst() override {
-    SeekAll([](uint32_t, InternalIterator* child) { child->SeekToFirst(); }, true);
+    SeekAll([](InternalIterator* child) { child->SeekToFirst(); }, true);
   }
   void SeekToLast() override {
-    SeekAll([](uint32_t, InternalIterator* child) { child->SeekToLast(); }, false);
+    SeekAll([](InternalIterator* child) { child->SeekToLast(); }, false);
   }
   void Seek(const Slice& target) override {
-    SeekAll([&target](uint32_t, InternalIterator* child) { child->Seek(target); }, true);
+    for (const SeekRound round : {SeekRound::kIndex, SeekRound::kBlock}) {
+      for (size_t i = 0; i < child_count_; i++) children_[i].iter->PrefetchSeek(target, round);
+    }
+    SeekAll([&target](InternalIterator* child) { child->Seek(target); }, true);
   }
   void SeekForPrev(const Slice& target) override {
-    SeekAll([&target](uint32_t, InternalIterator* child) { child->SeekForPrev(target); }, false);
+    SeekAll([&target](InternalIterator* child) { child->SeekForPrev(target); }, false);
   }
 
   void Next() override {
-    if (!forward_) [[unlikely]] {
-      TurnForward();
-      return;
-    }
-    Source& top = ahead_.top();
-    top.iter->Next();
-    Settle(&ahead_);
+    RunEntry ignored;
+    NextRun(&ignored, 1);
+  }
+  void Prev() override {
+    RunEntry ignored;
+    PrevRun(&ignored, 1);
   }
 
-  void Prev() override {
-    if (forward_) [[unlikely]] {
-      TurnBackward();
-      return;
-    }
-    behind_.top().iter->Prev();
-    Settle(&behind_);
+  size_t NextRun(RunEntry* out, size_t max) override {
+    if (forward_) [[likely]]
+      return Merge(&ahead_, out, max);
+    TurnForward();
+    return WriteCurrent(out);
+  }
+  size_t PrevRun(RunEntry* out, size_t max) override {
+    if (!forward_) [[likely]]
+      return Merge(&behind_, out, max);
+    TurnBackward();
+    return WriteCurrent(out);
   }
 
   Status status() const override { return status_; }
 
-  bool PinValue(Cleanable* pin) override { return current_->PinValue(pin); }
-  bool IsValuePinned() const override { return valid_ && current_->IsValuePinned(); }
-  bool IsKeyPinned() const override { return valid_ && current_->IsKeyPinned(); }
+  // All of a child's run can be pinned through the place where the child stands.
+  bool PinValue(Cleanable* pin) override { return current_->iter->PinValue(pin); }
+  bool IsValuePinned() const override { return valid_ && current_->iter->IsValuePinned(); }
+  bool IsKeyPinned() const override { return valid_ && current_->iter->IsKeyPinned(); }
 
  private:
-  // Puts the heap in order after its top source has moved.
+  // The heap's top is the current entry: moves on over up to `max` entries and writes them.
   template <typename Heap>
-  void Settle(Heap* heap) {
-    Source& top = heap->top();
-    if (top.iter->Valid()) [[likely]] {
-      top.word = SourceOrder<kOrder>::WordOf(top.iter->key());
-      heap->TopChanged();
-    } else {
-      if (!NoteStatus(*top.iter)) return;
-      heap->Pop();
+  size_t Merge(Heap* heap, RunEntry* out, size_t max) {
+    size_t n = 0;
+    while (n < max) {
+      Source& top = heap->top();
+      Child* const left = top.child;
+      const uint64_t left_word = top.word;
+      if (left->Advance()) [[likely]] {
+        top.word = SourceOrder<kOrder>::WordOf(left->run.at->key());
+        heap->TopChanged();
+      } else if (n != 0 || !Replenish(heap)) {
+        break;
+      }
+      const Source& next = heap->top();
+      out[n] = *next.child->run.at;
+      // Words tell keys of different children apart; within a child the child knows.
+      if (next.child != left) out[n].new_user_key = next.word != left_word;
+      n++;
     }
-    Publish(heap);
+    if (n != 0) {
+      current_ = heap->top().child;
+      PublishLast(out[n - 1]);
+    }
+    return n;
   }
 
+  // Gets the top's next run and puts the heap in order. False when the walk is at its end or has
+  // failed.
   template <typename Heap>
-  void Publish(Heap* heap) {
-    if (heap->empty()) {
-      valid_ = false;
-      return;
+  bool Replenish(Heap* heap) {
+    Source& top = heap->top();
+    // Not before every entry of the last run is done with.
+    Child* const child = top.child;
+    if (child->run.Refill(child->iter.get(), forward_, run_entries_)) [[likely]] {
+      top.word = SourceOrder<kOrder>::WordOf(child->run.at->key());
+      heap->TopChanged();
+      return true;
     }
-    current_ = heap->top().iter;
-    key_ = current_->key();
-    value_ = current_->value();
-    valid_ = true;
+    if (!NoteStatus(*child->iter)) return false;
+    heap->Pop();
+    valid_ = !heap->empty();
+    return valid_;
   }
 
   // False, ending the walk, if the child that is not Valid has failed.
@@ -154,70 +206,70 @@ class MergingIterator final : public InternalIterator {
   void SeekAll(Move move, bool forward) {
     status_ = Status::OK();
     forward_ = forward;
+    const auto move_child = [&](const Child& child) { move(child.iter.get()); };
     if (forward) {
-      Fill(&ahead_, move, nullptr);
+      Fill(&ahead_, move_child);
     } else {
-      Fill(&behind_, move, nullptr);
+      Fill(&behind_, move_child);
     }
   }
 
-  // Moves every child but `except` and makes the heap of all that are Valid.
+  // Moves every child and makes the heap of all that are Valid.
   template <typename Heap, typename Move>
-  void Fill(Heap* heap, Move move, const InternalIterator* except) {
+  void Fill(Heap* heap, Move move) {
     heap->Clear();
     valid_ = false;
-    for (uint32_t i = 0; i < children_.size(); i++) {
-      InternalIterator* const child = children_[i].get();
-      if (child != except) move(i, child);
-      if (child->Valid()) {
-        heap->AddUnordered(Source{SourceOrder<kOrder>::WordOf(child->key()), child, i});
-      } else if (!NoteStatus(*child)) {
+    for (size_t i = 0; i < child_count_; i++) {
+      Child& child = children_[i];
+      move(child);
+      if (child.iter->Valid()) {
+        child.run.TakePlace(*child.iter);
+        heap->AddUnordered(Source{SourceOrder<kOrder>::WordOf(child.iter->key()), &child});
+      } else if (!NoteStatus(*child.iter)) {
         return;
       }
     }
+    if (heap->empty()) return;
     heap->BuildHeap();
-    Publish(heap);
+    current_ = heap->top().child;
+    PublishLast(*current_->run.at);
   }
 
-  // Both turns bring the other children to the far side of the current key, then make the step.
-  // Among equal keys, children of lower index come first.
+  // Both turns bring all children to the far side of the current key. Among equal keys, children of
+  // lower index come first.
   void TurnForward() {
-    const Source pivot = behind_.top();
-    const Slice key = key_;
+    const uint32_t pivot = current_->index;
+    const std::string key = key_.ToString();
     forward_ = true;
-    Fill(
-        &ahead_,
-        [&](uint32_t index, InternalIterator* child) {
-          child->Seek(key);
-          if (index < pivot.index && child->Valid() && order_.CompareFull(child->key(), key) == 0) {
-            child->Next();
-          }
-        },
-        pivot.iter);
-    if (status_.ok()) Next();
+    Fill(&ahead_, [&](const Child& child) {
+      child.iter->Seek(key);
+      if (child.index <= pivot) StepOff(child, key, &InternalIterator::Next);
+    });
   }
 
   void TurnBackward() {
-    const Source pivot = ahead_.top();
-    const Slice key = key_;
+    const uint32_t pivot = current_->index;
+    const std::string key = key_.ToString();
     forward_ = false;
-    Fill(
-        &behind_,
-        [&](uint32_t index, InternalIterator* child) {
-          child->SeekForPrev(key);
-          if (index > pivot.index && child->Valid() && order_.CompareFull(child->key(), key) == 0) {
-            child->Prev();
-          }
-        },
-        pivot.iter);
-    if (status_.ok()) Prev();
+    Fill(&behind_, [&](const Child& child) {
+      child.iter->SeekForPrev(key);
+      if (child.index >= pivot) StepOff(child, key, &InternalIterator::Prev);
+    });
+  }
+
+  void StepOff(const Child& child, const Slice& key, void (InternalIterator::*step)()) {
+    if (child.iter->Valid() && order_.CompareFull(child.iter->key(), key) == 0) {
+      (child.iter.get()->*step)();
+    }
   }
 
   const SourceOrder<kOrder> order_;
-  const std::vector<std::unique_ptr<InternalIterator>> children_;
+  const size_t run_entries_;  // at most
+  const size_t child_count_;
+  const std::unique_ptr<Child[]> children_;
   ReplaceTopHeap<Source, ComesFirst<kOrder>> ahead_;  // while moving forward
   ReplaceTopHeap<Source, ComesLast<kOrder>> behind_;  // while moving backward
-  InternalIterator* current_ = nullptr;
+  Child* current_ = nullptr;
   bool forward_ = true;
   Status status_;
 };
@@ -225,19 +277,21 @@ class MergingIterator final : public InternalIterator {
 }  // namespace
 
 std::unique_ptr<InternalIterator> NewMergingIterator(
-    const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children) {
+    const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
+    MergeAhead ahead) {
   if (children.empty()) return NewEmptyInternalIterator();
   if (children.size() == 1) return std::move(children.front());
   switch (icmp->order()) {
     case KeyOrder::kBytewise:
-      return std::make_unique<MergingIterator<KeyOrder::kBytewise>>(icmp, std::move(children));
+      return std::make_unique<MergingIterator<KeyOrder::kBytewise>>(icmp, std::move(children),
+                                                                    ahead);
     case KeyOrder::kReverseBytewise:
-      return std::make_unique<MergingIterator<KeyOrder::kReverseBytewise>>(icmp,
-                                                                           std::move(children));
+      return std::make_unique<MergingIterator<KeyOrder::kReverseBytewise>>(
+          icmp, std::move(children), ahead);
     case KeyOrder::kCustom:
       break;
   }
-  return std::make_unique<MergingIterator<KeyOrder::kCustom>>(icmp, std::move(children));
+  return std::make_unique<MergingIterator<KeyOrder::kCustom>>(icmp, std::move(children), ahead);
 }
 
 }  // namespace varve

@@ -3,6 +3,7 @@
 
 // Merges ordered walks into one, by a binary heap whose root is replaced in place.
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -11,10 +12,17 @@
 
 namespace varve {
 
+// How far children may be ahead of the walk.
+enum class MergeAhead : uint8_t {
+  kRuns,     // some entries each, decoded at once
+  kNothing,  // IsKeyPinned() then speaks of exactly the current entry
+};
+
 // Merges the children's entries in internal-key order. With one child returns that child; with none
 // an empty iterator. Equal internal keys come out in the order of `children` (newer sources first).
 std::unique_ptr<InternalIterator> NewMergingIterator(
-    const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children);
+    const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
+    MergeAhead ahead = MergeAhead::kRuns);
 
 std::unique_ptr<InternalIterator> NewEmptyInternalIterator(Status status = Status::OK());
 

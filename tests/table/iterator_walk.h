@@ -15,6 +15,29 @@
 
 namespace varve::test {
 
+// Makes a run of up to `max` moves, compares each entry only when all are there, and brings `*at`
+// to the last of them, or to the model's end when there is none. Entries that are said to start a
+// user key must differ from their neighbour in it.
+inline void RunAndCompare(InternalIterator* iter, const Model& model, Model::const_iterator* at,
+                          bool forward, size_t max) {
+  std::vector<RunEntry> run(max);
+  const size_t n = forward ? iter->NextRun(run.data(), max) : iter->PrevRun(run.data(), max);
+  ASSERT_LE(n, max);
+  for (size_t i = 0; i < n; i++) {
+    const std::string left = (*at)->first;
+    ASSERT_TRUE(forward || *at != model.begin()) << "a run beyond the start";
+    *at = forward ? std::next(*at) : std::prev(*at);
+    ASSERT_NE(*at, model.end()) << "a run beyond the end";
+    ASSERT_EQ(run[i].key(), Slice((*at)->first)) << "entry " << i << " of " << n;
+    ASSERT_EQ(run[i].value(), Slice((*at)->second));
+    ASSERT_TRUE(!run[i].new_user_key || ExtractUserKey(left) != ExtractUserKey(run[i].key()));
+  }
+  if (n != 0) return;
+  const bool at_end = forward ? std::next(*at) == model.end() : *at == model.begin();
+  ASSERT_TRUE(at_end) << "an empty run in the middle";
+  *at = model.end();
+}
+
 // Makes `steps` random moves and compares the place after each. Targets are taken from `targets`.
 inline void WalkAtRandom(InternalIterator* iter, const Model& model,
                          const std::vector<std::string>& targets, uint32_t seed, int steps) {
@@ -37,13 +60,18 @@ inline void WalkAtRandom(InternalIterator* iter, const Model& model,
       iter->SeekForPrev(target);
       at = model.upper_bound(target);
       at = at == model.begin() ? model.end() : std::prev(at);
-    } else if (move <= 10) {
+    } else if (move <= 7) {
+      RunAndCompare(iter, model, &at, true, 1 + random() % 20);
+    } else if (move <= 9) {
+      RunAndCompare(iter, model, &at, false, 1 + random() % 20);
+    } else if (move <= 12) {
       iter->Next();
       ++at;
     } else {
       iter->Prev();
       at = at == model.begin() ? model.end() : std::prev(at);
     }
+    if (testing::Test::HasFatalFailure()) FAIL() << "step " << step << ", move " << move;
     ASSERT_TRUE(SamePlace(*iter, model, at)) << "after step " << step << ", move " << move;
     ASSERT_TRUE(iter->status().ok()) << iter->status().ToString();
   }

@@ -49,14 +49,14 @@ Entries SomeEntries(int n) {
 }
 
 // Separators must lie between the blocks that they separate.
-void CheckSeparators(const TableParts& parts) {
+void CheckSeparators(const TableParts& parts, uint64_t alignment) {
   std::vector<std::pair<std::string, BlockHandle>> index;
   ASSERT_TRUE(parts.ReadIndex(&index).ok());
   std::string previous;
   uint64_t expected_offset = 0;
   for (const auto& [separator, handle] : index) {
     EXPECT_EQ(handle.offset, expected_offset);
-    expected_offset = handle.end();
+    expected_offset = (handle.end() + alignment - 1) / alignment * alignment;
     std::string block;
     ASSERT_TRUE(parts.ReadBlock(handle, parts.dictionary, &block).ok());
     BlockWalker walk(TableParts::StripHashIndex(&block));
@@ -96,7 +96,7 @@ void Build(const TableBuildOptions& options, const Entries& entries, TableParts*
   s = parts->ReadAll(&read);
   ASSERT_TRUE(s.ok()) << s.ToString();
   EXPECT_EQ(read, entries);
-  CheckSeparators(*parts);
+  CheckSeparators(*parts, options.table.block_align ? options.table.block_size : 1);
   if (file != nullptr) *file = table.file;
 }
 
@@ -166,6 +166,166 @@ TEST(TableBuilder, HoldsItsEntriesUnderEveryLayout) {
       }
     }
   }
+}
+
+TEST(TableBuilder, AlignedBlocksStartAtTheirMultiple) {
+  for (const uint32_t version : {3u, 5u, 7u}) {
+    TableBuildOptions options = DefaultOptions();
+    options.table.block_align = true;
+    options.table.block_size = 1024;
+    options.table.format_version = version;
+    TableParts parts;
+    Build(options, SomeEntries(500), &parts);
+    if (HasFatalFailure()) return;
+    // Blocks that do not touch have no differences to store.
+    EXPECT_FALSE(parts.traits.index_value_is_delta_encoded);
+    EXPECT_EQ(parts.properties.index_value_is_delta_encoded, 0u);
+    EXPECT_EQ(parts.properties.data_size % 1024, 0u);
+  }
+}
+
+// The partitions of a filter, and what leads to them.
+void ReadFilterPartitions(const TableParts& parts,
+                          std::vector<std::pair<std::string, BlockHandle>>* top,
+                          std::vector<std::string>* blocks) {
+  ASSERT_TRUE(parts.ReadIndexBlock(parts.metaindex.at(meta_block::kPartitionedFilter), top).ok());
+  uint64_t size = parts.metaindex.at(meta_block::kPartitionedFilter).size;
+  for (const auto& [separator, handle] : *top) {
+    ASSERT_TRUE(parts.ReadBlock(handle, "", &blocks->emplace_back()).ok());
+    size += handle.size;
+  }
+  EXPECT_EQ(parts.properties.filter_size, size);
+}
+
+TEST(TableBuilder, FilterPartitionsHoldTheKeysUpToTheirSeparator) {
+  // One version for each key gives user keys in the index, many give internal keys.
+  for (const int versions : {1, 30}) {
+    Entries entries;
+    for (int i = 0; i < 3000; i++) {
+      entries.emplace_back(IKey("key" + std::to_string(100000 + i / versions),
+                                static_cast<SequenceNumber>(versions - i % versions)),
+                           std::string(50, 'v'));
+    }
+    for (const uint32_t format_version : {2u, 3u, 5u, 7u}) {
+      TableBuildOptions options = DefaultOptions();
+      options.table.format_version = format_version;
+      options.table.filter_policy.reset(NewBloomFilterPolicy(10));
+      options.table.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
+      options.table.partition_filters = true;
+      options.table.metadata_block_size = 128;
+      TableParts parts;
+      Build(options, entries, &parts);
+      if (HasFatalFailure()) return;
+      EXPECT_TRUE(parts.traits.decoupled_partitioned_filters);
+      EXPECT_EQ(parts.metaindex.count(meta_block::kFullFilter), 0u);
+      std::vector<std::pair<std::string, BlockHandle>> top;
+      std::vector<std::string> blocks;
+      ReadFilterPartitions(parts, &top, &blocks);
+      if (HasFatalFailure()) return;
+      EXPECT_GT(blocks.size(), versions == 1 ? 20u : 0u);
+      size_t at = 0;
+      for (const auto& [key, value] : entries) {
+        const auto past = [&](const Slice& separator) {
+          return parts.traits.index_key_is_user_key
+                     ? Bytewise().CompareUserKey(separator, ExtractUserKey(key)) < 0
+                     : Bytewise().Compare(separator, Slice(key)) < 0;
+        };
+        while (at < top.size() && past(top[at].first)) at++;
+        ASSERT_LT(at, top.size());
+        const FilterBits filter = FilterBits::Parse(blocks[at]);
+        ASSERT_TRUE(filter.MayMatch(filter.HashOf(ExtractUserKey(key))));
+      }
+    }
+  }
+}
+
+TEST(TableBuilder, AFilterIsWholeUnlessTheIndexIsPartitioned) {
+  TableBuildOptions options = DefaultOptions();
+  options.table.filter_policy.reset(NewBloomFilterPolicy(10));
+  options.table.partition_filters = true;
+  TableParts parts;
+  Build(options, SomeEntries(500), &parts);
+  EXPECT_EQ(parts.metaindex.count(meta_block::kFullFilter), 1u);
+  EXPECT_EQ(parts.metaindex.count(meta_block::kPartitionedFilter), 0u);
+}
+
+TEST(TableBuilder, WhereATableIsMadeDecidesBetweenBloomAndRibbon) {
+  using Reason = TableFileCreationReason;
+  const struct {
+    int bloom_before_level;
+    Reason reason;
+    int level;
+    FilterKind kind;
+  } kCases[] = {{0, Reason::kFlush, 0, FilterKind::kFastLocalBloom},
+                {0, Reason::kRecovery, 0, FilterKind::kRibbon},
+                {0, Reason::kCompaction, 0, FilterKind::kRibbon},
+                {-1, Reason::kFlush, 0, FilterKind::kRibbon},
+                {2, Reason::kCompaction, 1, FilterKind::kFastLocalBloom},
+                {2, Reason::kCompaction, 2, FilterKind::kRibbon},
+                {2, Reason::kMisc, -1, FilterKind::kRibbon}};
+  for (const auto& c : kCases) {
+    TableBuildOptions options = DefaultOptions();
+    options.table.filter_policy.reset(NewRibbonFilterPolicy(10, c.bloom_before_level));
+    options.table.detect_filter_construct_corruption = true;
+    options.reason = c.reason;
+    options.level = c.level;
+    TableParts parts;
+    Build(options, SomeEntries(1000), &parts);
+    if (HasFatalFailure()) return;
+    std::string block;
+    ASSERT_TRUE(parts.ReadBlock(parts.metaindex.at(meta_block::kFullFilter), "", &block).ok());
+    EXPECT_EQ(FilterBits::Parse(block).kind(), c.kind) << c.bloom_before_level << " " << c.level;
+    EXPECT_EQ(parts.properties.filter_policy_name, "ribbonfilter");
+  }
+}
+
+TEST(TableBuilder, TheHashIndexNamesTheBlocksOfPrefixes) {
+  const std::unique_ptr<const SliceTransform> extractor(NewFixedPrefixTransform(8));
+  TableBuildOptions options = DefaultOptions();
+  options.table.index_type = BlockBasedTableOptions::kHashSearch;
+  options.table.index_block_restart_interval = 4;  // has to be 1
+  options.table.block_size = 200;
+  options.prefix_extractor = extractor.get();
+  const Entries entries = SomeEntries(1000);
+  TableParts parts;
+  Build(options, entries, &parts);
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(parts.properties.index_block_restart_interval, 1u);
+  std::vector<std::pair<std::string, BlockHandle>> index;
+  ASSERT_TRUE(parts.ReadIndex(&index).ok());
+  std::string prefixes;
+  std::string metadata;
+  ASSERT_TRUE(
+      parts.ReadBlock(parts.metaindex.at(meta_block::kHashIndexPrefixes), "", &prefixes).ok());
+  ASSERT_TRUE(
+      parts.ReadBlock(parts.metaindex.at(meta_block::kHashIndexMetadata), "", &metadata).ok());
+  Slice rest(metadata);
+  Slice names(prefixes);
+  size_t at = 0;
+  while (!rest.empty()) {
+    uint32_t size = 0;
+    uint32_t first = 0;
+    uint32_t count = 0;
+    ASSERT_TRUE(GetVarint32(&rest, &size) && GetVarint32(&rest, &first) &&
+                GetVarint32(&rest, &count));
+    ASSERT_LE(size, names.size());
+    const Slice prefix(names.data(), size);
+    names.remove_prefix(size);
+    ASSERT_LE(first + count, index.size());
+    // Its keys, and no others, lie in these blocks.
+    for (uint32_t b = first; b < first + count; b++) {
+      std::string block;
+      ASSERT_TRUE(parts.ReadBlock(index[b].second, "", &block).ok());
+      BlockWalker walk{Slice(block)};
+      bool found = false;
+      while (walk.Next()) found = found || walk.key().starts_with(prefix);
+      EXPECT_TRUE(found);
+    }
+    for (; at < entries.size() && Slice(entries[at].first).starts_with(prefix); at++) {
+    }
+  }
+  EXPECT_EQ(at, entries.size());
+  EXPECT_TRUE(names.empty());
 }
 
 TEST(TableBuilder, DictionariesAreWrittenAndUsed) {
@@ -351,18 +511,10 @@ TEST(TableBuilder, RefusesByNameWhatItCannotWrite) {
   } kCases[] = {
       {"format_version", [](TableBuildOptions* o) { o->table.format_version = 1; }},
       {"format_version", [](TableBuildOptions* o) { o->table.format_version = 8; }},
-      {"index_type", [](TableBuildOptions* o) { o->table.index_type = Table::kHashSearch; }},
-      {"block_align", [](TableBuildOptions* o) { o->table.block_align = true; }},
-      {"partition_filters",
-       [](TableBuildOptions* o) {
-         o->table.filter_policy.reset(NewBloomFilterPolicy(10));
-         o->table.partition_filters = true;
-       }},
-      {"filter_policy",
-       [](TableBuildOptions* o) {
-         o->table.filter_policy.reset(NewRibbonFilterPolicy(10));
-         o->level = 6;
-       }},
+      {"index_type",
+       [](TableBuildOptions* o) { o->table.index_type = static_cast<Table::IndexType>(4); }},
+      {"super_block_alignment_size",
+       [](TableBuildOptions* o) { o->table.super_block_alignment_size = 1 << 20; }},
       {"parallel_threads", [](TableBuildOptions* o) { o->compression_opts.parallel_threads = 4; }},
       {"BZip2", [](TableBuildOptions* o) { o->compression = kBZip2Compression; }},
   };
@@ -374,6 +526,16 @@ TEST(TableBuilder, RefusesByNameWhatItCannotWrite) {
     EXPECT_NE(table.create_status.ToString().find(c.name), std::string::npos)
         << table.create_status.ToString();
   }
+}
+
+TEST(TableBuilder, RefusesWhatCannotBeMeant) {
+  TableBuildOptions hash = DefaultOptions();
+  hash.table.index_type = BlockBasedTableOptions::kHashSearch;
+  EXPECT_TRUE(TableBuilder::CheckOptions(hash).IsInvalidArgument());
+  TableBuildOptions aligned = DefaultOptions();
+  aligned.table.block_align = true;
+  aligned.table.block_size = 4000;
+  EXPECT_TRUE(TableBuilder::CheckOptions(aligned).IsInvalidArgument());
 }
 
 class CountingCollector final : public TablePropertiesCollector {

@@ -3,6 +3,7 @@
 
 // Opens tables that lie in memory, and compares walks over them with a model.
 
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -20,7 +21,7 @@ namespace varve::test {
 class StringReadFile final : public FSRandomAccessFile {
  public:
   StringReadFile(std::shared_ptr<const std::string> content, bool mapped,
-                 std::shared_ptr<size_t> reads)
+                 std::shared_ptr<std::atomic<size_t>> reads)
       : content_(std::move(content)), mapped_(mapped), reads_(std::move(reads)) {}
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
@@ -40,7 +41,7 @@ class StringReadFile final : public FSRandomAccessFile {
  private:
   const std::shared_ptr<const std::string> content_;
   const bool mapped_;
-  const std::shared_ptr<size_t> reads_;
+  const std::shared_ptr<std::atomic<size_t>> reads_;
 };
 
 // An open table and all that it borrows. Not movable once open.
@@ -81,7 +82,7 @@ struct OpenTable {
   const InternalKeyComparator icmp;
   TableOpenOptions options;
   bool mapped = false;
-  std::shared_ptr<size_t> reads = std::make_shared<size_t>(0);
+  std::shared_ptr<std::atomic<size_t>> reads = std::make_shared<std::atomic<size_t>>(0);
   Status status;
   std::unique_ptr<TableReader> reader;
 };

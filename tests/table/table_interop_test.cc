@@ -12,6 +12,7 @@
 #include <functional>
 
 #include "varve/filter_policy.h"
+#include "varve/slice_transform.h"
 
 #include "tests/table/table_file.h"
 
@@ -74,6 +75,17 @@ TEST_F(TableInterop, SstDumpVerifiesAndScansEveryLayout) {
         o->table.metadata_block_size = 256;
         o->table.index_block_restart_interval = 4;
       },
+      [](TableBuildOptions* o) {
+        o->table.index_type = Table::kTwoLevelIndexSearch;
+        o->table.partition_filters = true;
+        o->table.metadata_block_size = 256;
+      },
+      [](TableBuildOptions* o) {
+        static const std::unique_ptr<const SliceTransform> extractor(NewFixedPrefixTransform(6));
+        o->table.index_type = Table::kHashSearch;
+        o->prefix_extractor = extractor.get();
+      },
+      [](TableBuildOptions* o) { o->table.block_align = true; },
       [](TableBuildOptions* o) { o->table.index_type = Table::kBinarySearchWithFirstKey; },
       [](TableBuildOptions* o) { o->table.data_block_index_type = Table::kDataBlockBinaryAndHash; },
       [](TableBuildOptions* o) { o->compression = kSnappyCompression; },

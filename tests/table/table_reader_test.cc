@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <random>
+#include <thread>
 
 #include "varve/filter_policy.h"
 #include "varve/slice_transform.h"
@@ -107,6 +108,33 @@ const Variation kVariations[] = {
        o->table.index_type = Table::kTwoLevelIndexSearch;
        o->table.metadata_block_size = 200;
        o->table.index_block_restart_interval = 3;
+     }},
+    {"partitioned filters",
+     [](TableBuildOptions* o) {
+       o->table.index_type = Table::kTwoLevelIndexSearch;
+       o->table.partition_filters = true;
+       o->table.metadata_block_size = 80;
+     }},
+    {"partitioned ribbon, version 2",
+     [](TableBuildOptions* o) {
+       o->table.format_version = 2;
+       o->table.index_type = Table::kTwoLevelIndexSearch;
+       o->table.partition_filters = true;
+       o->table.metadata_block_size = 500;
+       o->table.filter_policy.reset(NewRibbonFilterPolicy(10, -1));
+     }},
+    {"ribbon",
+     [](TableBuildOptions* o) { o->table.filter_policy.reset(NewRibbonFilterPolicy(10, -1)); }},
+    {"hash index",
+     [](TableBuildOptions* o) {
+       static const std::unique_ptr<const SliceTransform> extractor(NewCappedPrefixTransform(8));
+       o->table.index_type = Table::kHashSearch;
+       o->prefix_extractor = extractor.get();
+     }},
+    {"aligned",
+     [](TableBuildOptions* o) {
+       o->table.block_align = true;
+       o->table.block_size = 512;
      }},
     {"first keys",
      [](TableBuildOptions* o) { o->table.index_type = Table::kBinarySearchWithFirstKey; }},
@@ -279,6 +307,22 @@ TEST(TableReader, LargeValuesStayPinnedWhileTheirHolderLives) {
   EXPECT_EQ(cache->GetPinnedUsage(), 0u);
 }
 
+TEST(TableReader, AValueFromAMappedFileOutlivesTheMapping) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  Model model{InternalKeyLess{&icmp}};
+  model[IKey("key", 1)] = std::string(2000, 'v');
+  TableBuildOptions build;
+  build.icmp = &icmp;
+  OpenTable table;
+  table.mapped = true;
+  ASSERT_TRUE(table.Open(BuildTable(model, build)).ok());
+  PinnableSlice value;
+  PointLookup lookup("key", 9, &value);
+  ASSERT_TRUE(table.reader->Get(ReadOptions(), &lookup).ok());
+  table.reader.reset();
+  EXPECT_EQ(value.ToString(), std::string(2000, 'v'));
+}
+
 TEST(TableReader, PinDataKeepsEveryValueInPlace) {
   const InternalKeyComparator icmp(BytewiseComparator());
   const Model model = SampleModel(&icmp, 3, 300);
@@ -304,6 +348,55 @@ TEST(TableReader, PinDataKeepsEveryValueInPlace) {
     ASSERT_EQ(key, Slice(it->first));
     ASSERT_EQ(value, Slice((it++)->second));
   }
+}
+
+// Threads read at random through a cache of three blocks, beside scans and a second reader of the
+// same file that comes and goes.
+TEST(TableReader, ThreadsReadRightThroughACacheOfAFewBlocks) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  Model model{InternalKeyLess{&icmp}};
+  for (int i = 0; i < 2000; i++) {
+    const std::string number = std::to_string(100000 + i * 3);
+    model[IKey("key" + number, 5)] = number + std::string(i % 40 == 0 ? 400 : 60, 'v');
+  }
+  TableBuildOptions build;
+  build.icmp = &icmp;
+  build.table.block_size = 1000;
+  const std::string bytes = BuildTable(model, build);
+  OpenTable table;
+  LRUCacheOptions cache;
+  cache.capacity = 4500;
+  cache.num_shard_bits = 0;
+  table.options.table.block_cache = cache.MakeSharedCache();
+  ASSERT_TRUE(table.Open(bytes).ok());
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 3; t++) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(t);
+      for (int i = 0; i < 4000; i++) {
+        const int n = static_cast<int>(random() % 6000);
+        const std::string number = std::to_string(100000 + n);
+        PinnableSlice value;
+        PointLookup lookup("key" + number, 9, &value);
+        ASSERT_TRUE(table.reader->Get(ReadOptions(), &lookup).ok());
+        ASSERT_EQ(lookup.state() == PointLookup::State::kFound, n % 3 == 0) << number;
+        if (n % 3 != 0) continue;
+        ASSERT_EQ(value.ToString().substr(0, number.size()), number);
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    for (int i = 0; i < 20; i++) {
+      OpenTable other;
+      other.options.table.block_cache = table.options.table.block_cache;
+      ASSERT_TRUE(other.Open(bytes).ok());
+      Entries entries;
+      ASSERT_TRUE(other.ReadAll(&entries).ok());
+      ASSERT_EQ(entries.size(), model.size());
+    }
+  });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(table.options.table.block_cache->GetPinnedUsage(), 0u);
 }
 
 TEST(TableReader, ReadsOfTheCacheOnlySayIncomplete) {
@@ -444,6 +537,64 @@ TEST(TableReader, FiltersAnswerForWholeKeysAndPrefixes) {
     table.options.table.filter_policy = nullptr;
     ASSERT_TRUE(table.Open(BuildTable(model, build)).ok());
     EXPECT_TRUE(may_match("pre005-3"));
+  }
+}
+
+// Prefix mode must find, in both directions, what has the target's prefix; what it gives beyond is
+// not specified.
+TEST(TableReader, PrefixModeSeesAcrossTheBordersOfFilterPartitions) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  Model model{InternalKeyLess{&icmp}};
+  std::mt19937 random(3);
+  for (int i = 0; i < 400; i++) {
+    char text[32];
+    snprintf(text, sizeof(text), "%03d-%d", static_cast<int>(random() % 300) * 2,
+             static_cast<int>(random() % 10));
+    model[IKey(text, 5)] = "v";
+  }
+  const std::shared_ptr<const SliceTransform> extractor(NewFixedPrefixTransform(3));
+  for (const bool whole : {true, false}) {
+    TableBuildOptions build;
+    build.icmp = &icmp;
+    build.prefix_extractor = extractor.get();
+    build.table.block_size = 60;
+    build.table.filter_policy.reset(NewBloomFilterPolicy(25));
+    build.table.whole_key_filtering = whole;
+    build.table.index_type = Table::kTwoLevelIndexSearch;
+    build.table.partition_filters = true;
+    build.table.metadata_block_size = 64;
+    OpenTable table;
+    table.options.table = build.table;
+    table.options.prefix_extractor = extractor;
+    ASSERT_TRUE(table.Open(BuildTable(model, build)).ok());
+    const ReadOptions read;
+    TableIterOptions prefix_mode;
+    prefix_mode.prefix_mode = true;
+    const auto iter = table.reader->NewIterator(read, prefix_mode);
+    size_t skipped = 0;
+    for (int p = 0; p < 600; p++) {
+      for (const char* suffix : {"", "-3", "-5x", "-9", "~"}) {
+        char text[32];
+        snprintf(text, sizeof(text), "%03d%s", p, suffix);
+        const std::string target = IKey(text, kMaxSequenceNumber, kValueTypeForSeek);
+        const auto has_prefix = [&](const std::string& key) {
+          return key.compare(0, 3, text, 3) == 0;
+        };
+        auto it = model.lower_bound(target);
+        iter->Seek(target);
+        if (it != model.end() && has_prefix(it->first)) {
+          ASSERT_TRUE(iter->Valid()) << text;
+          ASSERT_EQ(iter->key(), Slice(it->first));
+        }
+        skipped += iter->Valid() ? 0 : 1;
+        iter->SeekForPrev(target);
+        if (it != model.begin() && has_prefix((--it)->first)) {
+          ASSERT_TRUE(iter->Valid()) << text;
+          ASSERT_EQ(iter->key(), Slice(it->first));
+        }
+      }
+    }
+    EXPECT_GT(skipped, 1000u) << "prefixes that no key has";
   }
 }
 
@@ -588,6 +739,7 @@ bool ReadsIntact(const std::string& file, const Model& model, std::string* messa
   OpenTable table;
   table.options.table.filter_policy.reset(NewBloomFilterPolicy(10));
   table.options.table.block_cache = NewLRUCache(1 << 20);
+  table.options.prefix_extractor.reset(NewCappedPrefixTransform(8));  // for tables that have it
   Status s = table.Open(file);
   bool same = true;
   if (s.ok()) {
@@ -599,6 +751,13 @@ bool ReadsIntact(const std::string& file, const Model& model, std::string* messa
       (void)table.Get(ExtractUserKey(key), 9999, &found);
     }
     const ReadOptions read;
+    TableIterOptions prefix_mode;
+    prefix_mode.prefix_mode = true;
+    const auto by_prefix = table.reader->NewIterator(read, prefix_mode);
+    for (const auto& [key, value] : model) {
+      by_prefix->Seek(key);
+      by_prefix->SeekForPrev(key);
+    }
     const auto iter = table.reader->NewIterator(read, TableIterOptions());
     size_t steps = 0;
     for (iter->SeekToLast(); iter->Valid() && steps < file.size(); iter->Prev()) steps++;
@@ -612,15 +771,17 @@ bool ReadsIntact(const std::string& file, const Model& model, std::string* messa
 TEST(TableReader, EveryFlippedByteIsNoticedOrHarmless) {
   const InternalKeyComparator icmp(BytewiseComparator());
   const Model model = SampleModel(&icmp, 5, 40);
-  for (const bool partitioned : {false, true}) {
+  const std::unique_ptr<const SliceTransform> extractor(NewCappedPrefixTransform(8));
+  for (const auto index_type :
+       {Table::kBinarySearch, Table::kTwoLevelIndexSearch, Table::kHashSearch}) {
     TableBuildOptions build;
     build.icmp = &icmp;
     build.table.block_size = 300;
     build.table.filter_policy.reset(NewBloomFilterPolicy(10));
-    if (partitioned) {
-      build.table.index_type = Table::kTwoLevelIndexSearch;
-      build.table.metadata_block_size = 64;
-    }
+    build.table.index_type = index_type;
+    build.table.metadata_block_size = 64;
+    build.table.partition_filters = true;
+    if (index_type == Table::kHashSearch) build.prefix_extractor = extractor.get();
     const std::string good = BuildTable(model, build);
     std::string message;
     ASSERT_TRUE(ReadsIntact(good, model, &message)) << message;
@@ -641,10 +802,13 @@ TEST(TableReader, EveryFlippedByteIsNoticedOrHarmless) {
 TEST(TableReader, HostileBytesWithoutChecksumsNeverCrash) {
   const InternalKeyComparator icmp(BytewiseComparator());
   const Model model = SampleModel(&icmp, 5, 40);
-  for (const auto index_type :
-       {Table::kBinarySearch, Table::kTwoLevelIndexSearch, Table::kBinarySearchWithFirstKey}) {
+  const std::unique_ptr<const SliceTransform> extractor(NewCappedPrefixTransform(8));
+  for (const auto index_type : {Table::kBinarySearch, Table::kTwoLevelIndexSearch,
+                                Table::kBinarySearchWithFirstKey, Table::kHashSearch}) {
     TableBuildOptions build;
     build.icmp = &icmp;
+    build.prefix_extractor = extractor.get();
+    build.table.partition_filters = true;
     build.table.checksum = kNoChecksum;
     build.table.block_size = 300;
     build.table.index_type = index_type;

@@ -20,7 +20,11 @@ using test::RandomUserKey;
 using test::TargetsFor;
 using test::WalkAtRandom;
 
-Status LoadBlock(const std::string& bytes, std::shared_ptr<Block>* block) {
+// The forms that a block has in memory: as it was read, and as the cache keeps it.
+enum class Form { kAsRead, kInOnePiece };
+
+Status LoadBlock(const std::string& bytes, std::shared_ptr<Block>* block, Form form = Form::kAsRead,
+                 bool indexed = true) {
   BlockContents contents;
   // An exact heap copy, so that the sanitizer sees every read beyond it.
   contents.buffer = AllocateBlockBuffer(std::max<size_t>(bytes.size(), 1), nullptr);
@@ -28,7 +32,9 @@ Status LoadBlock(const std::string& bytes, std::shared_ptr<Block>* block) {
   contents.buffer_bytes = bytes.size();
   contents.data = Slice(contents.buffer.get(), bytes.size());
   std::unique_ptr<Block> own;
-  const Status s = Block::Create(std::move(contents), "a test", &own);
+  const Status s = form == Form::kAsRead ? Block::Create(std::move(contents), "a test", &own)
+                                         : Block::CreateInOnePiece(contents.data, indexed, 96,
+                                                                   nullptr, "a test", &own);
   if (s.ok()) *block = std::move(own);
   return s;
 }
@@ -73,7 +79,10 @@ TEST(DataBlockIterator, WalksAsAMapDoes) {
       const Model model = RandomModel(&icmp, &random, random() % 120);
       const std::string bytes = BuildBlock(model, 1 + static_cast<int>(random() % 20));
       std::shared_ptr<Block> block;
-      ASSERT_TRUE(LoadBlock(bytes, &block).ok());
+      // As in the cache, where blocks in bytewise order have an index of their entries, or not.
+      const Form form = seed % 3 == 0 ? Form::kAsRead : Form::kInOnePiece;
+      const bool indexed = icmp.order() == KeyOrder::kBytewise;
+      ASSERT_TRUE(LoadBlock(bytes, &block, form, indexed).ok());
       DataBlockIterator iter(block, &icmp, "a test");
       WalkAtRandom(&iter, model, TargetsFor(model, seed), seed, 400);
       if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed << comparator->Name();
@@ -90,6 +99,49 @@ TEST(DataBlockIterator, LargeBlocksWork) {
   ASSERT_TRUE(LoadBlock(BuildBlock(model, 16), &block).ok());
   DataBlockIterator iter(block, &icmp, "a test");
   WalkAtRandom(&iter, model, TargetsFor(model, 1), 1, 2000);
+}
+
+// Counts the entries of whole walks by runs, and those of them that are known to start a user key.
+struct RunCounts {
+  size_t entries = 0;
+  size_t known = 0;
+};
+
+RunCounts CountRuns(DataBlockIterator* iter, bool forward) {
+  RunCounts counts;
+  RunEntry run[32];
+  forward ? iter->SeekToFirst() : iter->SeekToLast();
+  for (;;) {
+    const size_t n = forward ? iter->NextRun(run, 32) : iter->PrevRun(run, 32);
+    if (n == 0) return counts;
+    counts.entries += n;
+    for (size_t i = 0; i < n; i++) counts.known += run[i].new_user_key ? 1 : 0;
+  }
+}
+
+TEST(DataBlockIterator, RunsTellUserKeysApartWithoutComparingThem) {
+  const InternalKeyComparator bytewise(BytewiseComparator());
+  static const DoublingComparator custom_order;
+  const InternalKeyComparator custom(&custom_order);
+  for (const InternalKeyComparator* icmp : {&bytewise, &custom}) {
+    Model model{InternalKeyLess{icmp}};
+    for (int i = 0; i < 200; i++) {
+      const std::string key = std::to_string(10000000 + 37 * i);
+      model[IKey(key, 9)] = "v";
+      if (i % 10 == 0) model[IKey(key, 5)] = "older";
+    }
+    std::shared_ptr<Block> block;
+    ASSERT_TRUE(LoadBlock(BuildBlock(model, 16), &block).ok());
+    DataBlockIterator iter(block, icmp, "a test");
+    for (const bool forward : {true, false}) {
+      get_perf_context()->Reset();
+      const RunCounts counts = CountRuns(&iter, forward);
+      EXPECT_EQ(counts.entries, model.size() - 1);
+      // With an order of the user's own, keys of different bytes may be equal.
+      EXPECT_EQ(counts.known, icmp == &bytewise ? size_t{199} : size_t{0});
+      EXPECT_EQ(get_perf_context()->user_key_comparison_count, 0u);
+    }
+  }
 }
 
 TEST(DataBlockIterator, OverriddenSequenceNumbersShowInKeys) {
@@ -134,9 +186,11 @@ TEST(PointSearch, FindsWhatTheModelHasWithEveryHelper) {
     std::mt19937 random(seed);
     const Model model = RandomModel(&icmp, &random, 1 + random() % 150);
     const int interval = 1 + static_cast<int>(random() % 20);
-    for (const double hash_ratio : {0.0, 0.75}) {
+    for (const auto& [hash_ratio, form] :
+         {std::pair{0.0, Form::kAsRead}, std::pair{0.75, Form::kAsRead},
+          std::pair{0.0, Form::kInOnePiece}}) {
       std::shared_ptr<Block> block;
-      ASSERT_TRUE(LoadBlock(BuildBlock(model, interval, hash_ratio), &block).ok());
+      ASSERT_TRUE(LoadBlock(BuildBlock(model, interval, hash_ratio), &block, form).ok());
       for (const std::string& target : TargetsFor(model, seed)) {
         const Slice user_key = ExtractUserKey(target);
         const SequenceNumber snapshot = ExtractSequence(target);
@@ -162,9 +216,9 @@ TEST(PointSearch, FindsWhatTheModelHasWithEveryHelper) {
 }
 
 // Uses a block of any bytes in every way there is. Nothing is expected but to come back.
-void UseEverything(const std::string& bytes, const InternalKeyComparator& icmp) {
+void UseEverything(const std::string& bytes, const InternalKeyComparator& icmp, Form form) {
   std::shared_ptr<Block> block;
-  if (!LoadBlock(bytes, &block).ok()) return;
+  if (!LoadBlock(bytes, &block, form, icmp.order() == KeyOrder::kBytewise).ok()) return;
   DataBlockIterator iter(block, &icmp, "a test");
   size_t steps = 0;
   for (iter.SeekToFirst(); iter.Valid(); iter.Next()) ASSERT_LE(++steps, bytes.size());
@@ -183,6 +237,11 @@ void UseEverything(const std::string& bytes, const InternalKeyComparator& icmp) 
     bool matched = false;
     (void)SearchBlock(*block, icmp, kMaxSequenceNumber, &lookup, &pin, &matched);
   }
+}
+
+void UseEverything(const std::string& bytes, const InternalKeyComparator& icmp) {
+  UseEverything(bytes, icmp, Form::kAsRead);
+  UseEverything(bytes, icmp, Form::kInOnePiece);
 }
 
 TEST(HostileBlock, EveryByteFlippedEndsEveryWalk) {

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "table/filter/full_filter_builder.h"
+#include <random>
+#include <vector>
+
 #include "tests/table/table_file.h"
 
 namespace varve {
@@ -16,19 +18,26 @@ std::string NumberedKey(int i) {
   return "user" + std::to_string(i);
 }
 
-std::string Build(const FullFilterBuilder::Options& options, int keys) {
-  FullFilterBuilder builder(options);
-  for (int i = 0; i < keys; i++) builder.Add(NumberedKey(i));
+enum class FilterForm { kFastLocalBloom, kLegacyBloom, kRibbon };
+
+std::string Build(FilterForm form, int keys, int millibits) {
+  FilterHashes hashes;
+  for (int i = 0; i < keys; i++) {
+    const std::string key = NumberedKey(i);
+    hashes.push_back(form == FilterForm::kLegacyBloom ? LegacyFilterHash(key) : FilterHash(key));
+  }
   std::string block;
-  EXPECT_TRUE(builder.Finish(/*verify=*/true, &block).ok());
+  if (form == FilterForm::kLegacyBloom) {
+    BuildLegacyBloom(hashes, millibits / 1000, &block);
+  } else if (form == FilterForm::kFastLocalBloom || !BuildRibbon(hashes, millibits, &block)) {
+    BuildFastLocalBloom(hashes, millibits, &block);
+  }
   return block;
 }
 
 TEST(FilterBits, FastLocalBloomOfThreeKeysAsRocksDbWroteIt) {
-  FullFilterBuilder builder{FullFilterBuilder::Options()};
-  for (const char* key : {"k1", "k2", "k3"}) builder.Add(key);
   std::string block;
-  ASSERT_TRUE(builder.Finish(true, &block).ok());
+  BuildFastLocalBloom({FilterHash("k1"), FilterHash("k2"), FilterHash("k3")}, 10000, &block);
   EXPECT_EQ(FilterHash("k1"), 0xe53194a2b84899c0u);
   EXPECT_EQ(test::ToHex(block),
             "0000400000000004000000000004000000000000000000a00000000002000000"
@@ -37,32 +46,53 @@ TEST(FilterBits, FastLocalBloomOfThreeKeysAsRocksDbWroteIt) {
 
 TEST(FilterBits, EveryFormFindsItsKeysAndFewOthers) {
   const struct {
-    bool legacy;
+    FilterForm form;
     int millibits;
     double worst_false_positives;
-  } kCases[] = {{false, 10000, 0.012},
-                {false, 4000, 0.17},
-                {false, 16000, 0.002},
-                {true, 10000, 0.02},
-                {true, 4000, 0.2}};
+  } kCases[] = {
+      {FilterForm::kFastLocalBloom, 10000, 0.012}, {FilterForm::kFastLocalBloom, 4000, 0.17},
+      {FilterForm::kFastLocalBloom, 16000, 0.002}, {FilterForm::kLegacyBloom, 10000, 0.02},
+      {FilterForm::kLegacyBloom, 4000, 0.2},       {FilterForm::kRibbon, 10000, 0.012},
+      {FilterForm::kRibbon, 4000, 0.17},           {FilterForm::kRibbon, 1500, 0.56},
+      {FilterForm::kRibbon, 16000, 0.002},         {FilterForm::kRibbon, 100000, 0.0001}};
   for (const auto& c : kCases) {
-    for (const int keys : {1, 60, 5000}) {
-      FullFilterBuilder::Options options;
-      options.legacy = c.legacy;
-      options.millibits_per_key = c.millibits;
-      const std::string block = Build(options, keys);
+    for (const int keys : {1, 60, 150, 290, 5000, 40000}) {
+      const std::string block = Build(c.form, keys, c.millibits);
       const FilterBits filter = FilterBits::Parse(block);
-      EXPECT_EQ(filter.uses_legacy_hash(), c.legacy);
-      for (int i = 0; i < keys; i++) EXPECT_TRUE(filter.MayMatch(filter.HashOf(NumberedKey(i))));
+      EXPECT_EQ(filter.uses_legacy_hash(), c.form == FilterForm::kLegacyBloom);
+      for (int i = 0; i < keys; i++) ASSERT_TRUE(filter.MayMatch(filter.HashOf(NumberedKey(i))));
       int false_positives = 0;
       constexpr int kProbes = 20000;
       for (int i = 0; i < kProbes; i++) {
         if (filter.MayMatch(filter.HashOf(NumberedKey(1000000 + i)))) false_positives++;
       }
-      EXPECT_LT(false_positives, c.worst_false_positives * kProbes)
-          << keys << " keys, millibits " << c.millibits << ", legacy " << c.legacy;
+      EXPECT_LE(false_positives, c.worst_false_positives * kProbes)
+          << keys << " keys, millibits " << c.millibits << ", form " << static_cast<int>(c.form);
     }
   }
+}
+
+TEST(LineProbe, ByVectorOrOneByOneIsTheSame) {
+  if (!HasVectorProbe()) GTEST_SKIP() << "no vectors here";
+  std::mt19937 random(4);
+  size_t matches = 0;
+  for (int n = 0; n < 20000; n++) {
+    const int probes = 1 + n % kVectorProbes;
+    const auto bits = static_cast<uint32_t>(random());
+    // Only the bits asked for, sometimes with one taken away, among noise.
+    char line[kFilterLineBytes] = {};
+    for (char& byte : line) byte = static_cast<char>(random() & random() & random());
+    SetInLine(line, bits, probes);
+    if (n % 3 == 0) {
+      const uint32_t bit = random() % (8 * kFilterLineBytes);
+      line[bit / 8] = static_cast<char>(line[bit / 8] & ~(1 << (bit % 8)));
+    }
+    const bool expected = LineMatches(line, bits, probes);
+    ASSERT_EQ(LineMatchesByVector(line, bits, probes), expected) << bits << " " << probes;
+    matches += expected ? 1 : 0;
+  }
+  EXPECT_GT(matches, 13000u);
+  EXPECT_LT(matches, 19999u);
 }
 
 TEST(FilterBits, ProbesFollowTheBitsPerKey) {
@@ -93,27 +123,80 @@ TEST(FilterBits, SpecialBlocks) {
   EXPECT_EQ(FilterBits::Parse(unknown).kind(), FilterKind::kAlwaysMatches);
 }
 
-TEST(FullFilterBuilder, EqualNeighboursCountOnce) {
-  FullFilterBuilder builder{FullFilterBuilder::Options()};
-  for (const char* key : {"a", "a", "b", "b", "b"}) builder.Add(key);
-  EXPECT_EQ(builder.entry_count(), 2u);
+TEST(Ribbon, IsSmallerByAThirdOrGivesWayToBloom) {
+  const struct {
+    int keys;
+    int millibits;
+    FilterKind kind;
+  } kCases[] = {{0, 10000, FilterKind::kNeverMatches},     {1, 10000, FilterKind::kFastLocalBloom},
+                {100, 10000, FilterKind::kFastLocalBloom}, {290, 10000, FilterKind::kRibbon},
+                {1000, 1000, FilterKind::kFastLocalBloom}, {1000, 10000, FilterKind::kRibbon},
+                {50000, 10000, FilterKind::kRibbon}};
+  for (const auto& c : kCases) {
+    const std::string block = Build(FilterForm::kRibbon, c.keys, c.millibits);
+    EXPECT_EQ(FilterBits::Parse(block).kind(), c.kind) << c.keys << " keys";
+    const size_t bloom = FastLocalBloomBytes(static_cast<size_t>(c.keys), c.millibits);
+    EXPECT_LE(block.size(), bloom);
+    if (c.keys >= 50000) {
+      EXPECT_LT(static_cast<double>(block.size()), 0.71 * static_cast<double>(bloom));
+    }
+  }
+  EXPECT_EQ(RibbonLayoutFor(950'000'001, 10000).blocks(), 0u);
 }
 
-TEST(FullFilterBuilder, PrefixesJoinOrReplaceWholeKeys) {
-  const std::unique_ptr<const SliceTransform> prefix(NewFixedPrefixTransform(3));
-  for (const bool whole : {true, false}) {
-    FullFilterBuilder::Options options;
-    options.prefix_extractor = prefix.get();
-    options.whole_keys = whole;
-    FullFilterBuilder builder(options);
-    for (const char* key : {"aa", "aaa1", "aaa2", "bbb1"}) builder.Add(key);
-    EXPECT_EQ(builder.entry_count(), whole ? 6u : 2u);
+TEST(Ribbon, MetadataNameSeedAndBlocks) {
+  const std::string block = Build(FilterForm::kRibbon, 5000, 10000);
+  const std::string meta = test::ToHex(Slice(block.data() + block.size() - 5, 5));
+  EXPECT_EQ(meta.substr(0, 2), "fe");
+  EXPECT_EQ(meta.substr(4), "290000");  // 5000 keys and 2.5% of spare slots: 41 blocks
+  EXPECT_EQ((block.size() - 5) % kRibbonSegmentBytes, 0u);
+}
+
+TEST(Ribbon, TheSameKeyAgainContradictsNothing) {
+  FilterHashes hashes;
+  for (int i = 0; i < 4000; i++) hashes.push_back(FilterHash(NumberedKey(i % 1000)));
+  std::string block;
+  ASSERT_TRUE(BuildRibbon(hashes, 10000, &block));
+  const FilterBits filter = FilterBits::Parse(block);
+  for (int i = 0; i < 1000; i++) EXPECT_TRUE(filter.MayMatch(FilterHash(NumberedKey(i))));
+}
+
+TEST(Ribbon, AnotherSeedWhereOneFails) {
+  // So many keys that rounding up to whole blocks leaves few slots to spare.
+  bool other_seed = false;
+  for (int set = 0; set < 300 && !other_seed; set++) {
+    FilterHashes hashes;
+    for (int i = 0; i < 2620; i++) hashes.push_back(FilterHash(NumberedKey(set * 10000 + i)));
     std::string block;
-    ASSERT_TRUE(builder.Finish(true, &block).ok());
+    ASSERT_TRUE(BuildRibbon(hashes, 10000, &block));
+    other_seed = block[block.size() - 4] != 0;
     const FilterBits filter = FilterBits::Parse(block);
-    EXPECT_TRUE(filter.MayMatch(FilterHash("aaa")));
-    EXPECT_TRUE(filter.MayMatch(FilterHash("bbb")));
-    EXPECT_EQ(filter.MayMatch(FilterHash("aaa1")), whole);
+    for (const uint64_t hash : hashes) ASSERT_TRUE(filter.MayMatch(hash));
+  }
+  EXPECT_TRUE(other_seed);
+}
+
+TEST(FilterBits, HostileBytesAreAnsweredWithoutReadingBeyondThem) {
+  const std::string good[] = {Build(FilterForm::kRibbon, 400, 10000),
+                              Build(FilterForm::kFastLocalBloom, 400, 10000),
+                              Build(FilterForm::kLegacyBloom, 400, 10000)};
+  uint64_t state = 1;
+  const auto random = [&state] {
+    return state = state * 6364136223846793005 + 1442695040888963407;
+  };
+  for (const std::string& block : good) {
+    for (int n = 0; n < 2000; n++) {
+      // On the heap and of its exact size, for the sanitizer to watch.
+      const size_t cut = (random() >> 33) % block.size();
+      std::string bad = n % 2 == 0 ? block : block.substr(cut);
+      for (size_t i = 1; i <= 5 && i < bad.size(); i++) {
+        if ((random() >> 40) % 2 == 0) bad[bad.size() - i] = static_cast<char>(random() >> 50);
+      }
+      const std::vector<char> exact(bad.begin(), bad.end());
+      const FilterBits filter = FilterBits::Parse(Slice(exact.data(), exact.size()));
+      for (int probe = 0; probe < 20; probe++) (void)filter.MayMatch(random());
+      filter.Prefetch(random());
+    }
   }
 }
 

@@ -120,6 +120,24 @@ TEST(MergingIterator, EqualKeysComeOutInTheOrderOfTheChildren) {
   EXPECT_EQ(order, "0121210123032");
 }
 
+TEST(MergingIterator, ComparesNoUserKeysWhereTheirWordsDiffer) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  for (const bool interleaved : {false, true}) {
+    std::vector<Model> models(15, Model{InternalKeyLess{&icmp}});
+    for (size_t i = 0; i < 1500; i++) {
+      models[interleaved ? i * 7 % 15 : i / 100][IKey(std::to_string(1000000 + i), 5)] = "v";
+    }
+    std::vector<std::unique_ptr<InternalIterator>> children;
+    for (Model& model : models) children.push_back(std::make_unique<ModelIterator>(model));
+    const auto iter = NewMergingIterator(&icmp, std::move(children));
+    get_perf_context()->Reset();
+    size_t entries = 0;
+    for (iter->SeekToFirst(); iter->Valid(); iter->Next()) entries++;
+    EXPECT_EQ(entries, 1500u);
+    EXPECT_EQ(get_perf_context()->user_key_comparison_count, 0u);
+  }
+}
+
 TEST(MergingIterator, AFailedChildEndsTheWalkUntilTheNextSeek) {
   const InternalKeyComparator icmp(BytewiseComparator());
   std::vector<std::unique_ptr<InternalIterator>> children;

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/block/entry_index.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "table/block/block.h"
+
+namespace varve {
+
+namespace {
+
+// Of an entry that ScanOffsets has accepted.
+struct ParsedKey {
+  const char* unshared;
+  size_t shared;
+  size_t user_bytes;  // of the whole user key
+};
+
+bool ParseKey(const char* p, const char* limit, ParsedKey* key, const char** next) {
+  BlockEntryHeader header;
+  key->unshared = DecodeBlockEntry(p, limit, &header);
+  if (key->unshared == nullptr) return false;
+  const size_t size = size_t{header.shared} + header.unshared;
+  if (size < kInternalKeyTrailerBytes) return false;
+  key->shared = header.shared;
+  key->user_bytes = size - kInternalKeyTrailerBytes;
+  *next = key->unshared + header.unshared + header.value_size;
+  return true;
+}
+
+// The eight bytes behind `prefix` of a key, from those of the key before it.
+uint64_t WordAfter(uint64_t previous, const ParsedKey& key, size_t prefix) {
+  if (key.shared >= prefix + 8 || key.shared >= key.user_bytes) return previous;
+  const Slice suffix(key.unshared, key.user_bytes - key.shared);
+  if (key.shared <= prefix) return KeyWord(suffix, prefix - key.shared);
+  const size_t kept = key.shared - prefix;  // 1..7 bytes
+  const uint64_t mask = ~uint64_t{0} << (64 - 8 * kept);
+  return (previous & mask) | KeyWord(suffix, 0) >> (8 * kept);
+}
+
+}  // namespace
+
+bool EntryIndexBuilder::Scan(const Slice& entries) {
+  size_ = 0;
+  wide_places_ = false;
+  if (entries.size() > UINT16_MAX || !ScanOffsets(entries) || !ScanWords(entries)) return false;
+  ChooseWidth();
+  return true;
+}
+
+// Collects the offsets and finds what all keys share: what the last shares with the first.
+bool EntryIndexBuilder::ScanOffsets(const Slice& entries) {
+  const char* const limit = entries.data() + entries.size();
+  Slice first;
+  ParsedKey key{nullptr, 0, 0};
+  size_t previous_user_bytes = 0;
+  for (const char* p = entries.data(); p < limit;) {
+    if (size_ == EntryIndex::kEntriesMax) return false;
+    offsets_[size_] = static_cast<uint16_t>(p - entries.data());
+    if (!ParseKey(p, limit, &key, &p)) return false;
+    // Bytes shared with another key's trailer are none of the words of that key.
+    if (key.shared > previous_user_bytes && key.user_bytes > previous_user_bytes) return false;
+    previous_user_bytes = key.user_bytes;
+    wide_places_ = wide_places_ || p - entries.data() - offsets_[size_] > UINT8_MAX;
+    const size_t common = std::min(prefix_, key.user_bytes);
+    if (size_ == 0) {
+      if (key.shared != 0) return false;
+      first = Slice(key.unshared, key.user_bytes);
+      prefix_ = first.size();
+    } else if (key.shared < common) {
+      const size_t n = common - key.shared;
+      const Slice rest(first.data() + key.shared, n);
+      prefix_ = key.shared + rest.difference_offset(Slice(key.unshared, n));
+    } else {
+      prefix_ = common;
+    }
+    size_++;
+  }
+  return size_ != 0 && prefix_ <= UINT16_MAX &&
+         entries.size() / size_ >= EntryIndex::kEntryBytesMin;
+}
+
+bool EntryIndexBuilder::ScanWords(const Slice& entries) {
+  const char* const limit = entries.data() + entries.size();
+  uint64_t word = 0;
+  for (uint32_t i = 0; i < size_; i++) {
+    ParsedKey key;
+    const char* next;
+    if (!ParseKey(entries.data() + offsets_[i], limit, &key, &next)) return false;
+    const uint64_t previous = word;
+    word = WordAfter(previous, key, prefix_);
+    if (i != 0 && word < previous) return false;
+    words_[i] = word;
+  }
+  return true;
+}
+
+int EntryIndexBuilder::ShiftFor(int bits) const {
+  return std::max(0, static_cast<int>(std::bit_width(words_[size_ - 1] - words_[0])) - bits);
+}
+
+// Narrow words unless they leave many entries in a row alike.
+void EntryIndexBuilder::ChooseWidth() {
+  constexpr uint32_t kAlikeMax = 3;
+  const int shift = ShiftFor(8);
+  uint32_t alike = 0;
+  wide_words_ = false;
+  for (uint32_t i = 1; i < size_; i++) {
+    const bool same = (words_[i] - words_[0]) >> shift == (words_[i - 1] - words_[0]) >> shift;
+    alike = same ? alike + 1 : 0;
+    if (alike >= kAlikeMax) wide_words_ = true;
+  }
+}
+
+void EntryIndexBuilder::Write(EntryIndex* index) const {
+  const uint64_t base = words_[0];
+  const int shift = ShiftFor(wide_words_ ? 16 : 8);
+  uint64_t bits_in_use = 0;
+  for (uint32_t i = 0; i < size_; i++) bits_in_use |= words_[i] - base;
+  index->base_ = base;
+  index->prefix_ = static_cast<uint16_t>(prefix_);
+  index->size_ = static_cast<uint16_t>(size_);
+  index->shift_ = static_cast<uint8_t>(shift);
+  index->exact_ = bits_in_use == 0 || std::countr_zero(bits_in_use) >= shift;
+  index->wide_words_ = wide_words_;
+  index->wide_places_ = wide_places_;
+  char* words = const_cast<char*>(index->words());
+  char* places = const_cast<char*>(index->places());
+  for (uint32_t i = 0; i < size_; i++) {
+    const uint64_t word = (words_[i] - base) >> shift;
+    if (wide_words_) {
+      const auto wide = static_cast<uint16_t>(word);
+      memcpy(words + size_t{i} * 2, &wide, sizeof(wide));
+    } else {
+      words[i] = static_cast<char>(word);
+    }
+    if (wide_places_) {
+      EncodeFixed16(places + size_t{i} * 2, offsets_[i]);
+    } else if (i + 1 < size_) {
+      places[i] = static_cast<char>(offsets_[i + 1] - offsets_[i]);
+    } else {
+      places[i] = 0;  // no place behind the last is asked for
+    }
+  }
+}
+
+}  // namespace varve

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where the entries of a cached block are, with a word of each key that orders them: built once
+// when a block enters the cache, so that a search reads a line or two and then the entry it wants.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "varve/slice.h"
+
+#include "util/coding/fixed.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// The word of an entry is taken from the eight user-key bytes behind the prefix that all keys of
+// the block share, as the distance from the first entry's, cut to the 8 or 16 bits that tell most.
+// So words ascend with the keys; different words are different keys, equal words may be.
+//
+// Small entries have their lengths here instead of their places, in a byte each.
+//
+// Lies at the end of what precedes these arrays in memory: they follow it.
+//
+// Thread safety: immutable.
+class EntryIndex {
+ public:
+  // A larger block, or one with more or smaller entries, has none: what it costs would not pay.
+  static constexpr size_t kEntriesMax = 1024;
+  static constexpr size_t kEntryBytesMin = 32;
+
+  // 0: the block has no index.
+  [[nodiscard]] uint32_t size() const { return size_; }
+  // Of what the keys have in common; keys of other prefixes have no place here.
+  [[nodiscard]] uint32_t shared_prefix() const { return prefix_; }
+  // True if equal words say that the eight bytes are equal.
+  [[nodiscard]] bool exact() const { return exact_; }
+  // Where entry `i` starts within the block. Requires i < size().
+  [[nodiscard]] uint32_t offset(uint32_t i) const;
+
+  // Entries [*begin, *end) are those whose user key may be `user_key`; if there are none, *begin is
+  // the first whose key is larger. Means nothing for keys that do not start with the shared prefix.
+  void Find(const Slice& user_key, uint32_t* begin, uint32_t* end) const;
+
+ private:
+  friend class EntryIndexBuilder;
+
+  // Of two arrays the one with the larger elements comes first.
+  [[nodiscard]] bool words_first() const { return wide_words_ || !wide_places_; }
+  [[nodiscard]] const char* words() const {
+    return reinterpret_cast<const char*>(this + 1) + (words_first() ? 0 : size_t{size_} * 2);
+  }
+  [[nodiscard]] const char* places() const {
+    const size_t words_bytes = wide_words_ ? size_t{size_} * 2 : size_;
+    return reinterpret_cast<const char*>(this + 1) + (words_first() ? words_bytes : 0);
+  }
+  template <typename Word>
+  void Count(uint64_t wanted, uint32_t* smaller, uint32_t* equal) const;
+
+  uint64_t base_ = 0;  // the first entry's eight bytes
+  uint16_t prefix_ = 0;
+  uint16_t size_ = 0;
+  uint8_t shift_ = 0;
+  bool exact_ = false;
+  bool wide_words_ = false;   // 16 bits, else 8
+  bool wide_places_ = false;  // offsets of 16 bits, else lengths of 8
+};
+
+// Scans a block and then writes its index.
+//
+// Thread safety: none.
+class EntryIndexBuilder {
+ public:
+  // `entries` of a block in bytewise order. False if it shall have no index, be it that it is
+  // damaged: the walk that comes across the damage reports it.
+  bool Scan(const Slice& entries);
+  // What follows the index. Requires that Scan returned true.
+  [[nodiscard]] size_t bytes() const {
+    return size_t{size_} * ((wide_words_ ? 2 : 1) + (wide_places_ ? 2 : 1));
+  }
+  // Requires the same; `index` is followed by bytes().
+  void Write(EntryIndex* index) const;
+  [[nodiscard]] uint32_t size() const { return size_; }
+
+ private:
+  bool ScanOffsets(const Slice& entries);
+  bool ScanWords(const Slice& entries);
+  void ChooseWidth();
+  // How far a distance from the first word is shifted to leave so many bits.
+  [[nodiscard]] int ShiftFor(int bits) const;
+
+  uint32_t size_ = 0;
+  size_t prefix_ = 0;
+  bool wide_words_ = false;
+  bool wide_places_ = false;
+  uint16_t offsets_[EntryIndex::kEntriesMax];
+  uint64_t words_[EntryIndex::kEntriesMax];
+};
+
+inline uint32_t EntryIndex::offset(uint32_t i) const {
+  const char* p = places();
+  if (wide_places_) return DecodeFixed16(p + size_t{i} * 2);
+  // The sum of the lengths before it, eight at a time.
+  constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
+  uint64_t sums = 0;  // four of 16 bits; a block has fewer bytes than they hold
+  for (; i >= 8; i -= 8, p += 8) {
+    const uint64_t eight = DecodeFixed64(p);
+    sums += (eight & kEven) + (eight >> 8 & kEven);
+  }
+  uint32_t sum = static_cast<uint16_t>(sums) + static_cast<uint16_t>(sums >> 16) +
+                 static_cast<uint16_t>(sums >> 32) + static_cast<uint16_t>(sums >> 48);
+  for (; i > 0; i--) sum += static_cast<unsigned char>(*p++);
+  return sum;
+}
+
+template <typename Word>
+inline void EntryIndex::Count(uint64_t wanted, uint32_t* smaller, uint32_t* equal) const {
+  const auto* const w = reinterpret_cast<const Word*>(words());
+  const auto goal = static_cast<Word>(wanted);
+  uint16_t less = 0;
+  uint16_t same = 0;
+  for (uint16_t i = 0; i < size_; i++) {
+    less = static_cast<uint16_t>(less + (w[i] < goal ? 1 : 0));
+    same = static_cast<uint16_t>(same + (w[i] == goal ? 1 : 0));
+  }
+  *smaller = less;
+  *equal = same;
+}
+
+inline void EntryIndex::Find(const Slice& user_key, uint32_t* begin, uint32_t* end) const {
+  const uint64_t word = KeyWord(user_key, prefix_);
+  if (word < base_) {
+    *begin = *end = 0;
+    return;
+  }
+  const uint64_t distance = word - base_;
+  const uint64_t wanted = distance >> shift_;
+  if (wanted > (wide_words_ ? UINT16_MAX : UINT8_MAX)) {
+    *begin = *end = size_;
+    return;
+  }
+  uint32_t smaller = 0;
+  uint32_t equal = 0;
+  if (wide_words_) {
+    Count<uint16_t>(wanted, &smaller, &equal);
+  } else {
+    Count<uint8_t>(wanted, &smaller, &equal);
+  }
+  *end = smaller + equal;
+  // With exact words those of the entries lie on multiples, and between them lies no key.
+  const bool between = exact_ && (distance & ((uint64_t{1} << shift_) - 1)) != 0;
+  *begin = between ? *end : smaller;
+}
+
+}  // namespace varve

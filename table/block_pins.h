@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Ways to keep the block under a value that is handed out.
+
+#include "varve/cleanable.h"
+
+#include "table/block/block.h"
+#include "table/block/point_search.h"
+#include "table/cache/held_block.h"
+#include "table/cache/lru_cache.h"
+
+namespace varve {
+
+// For a block that was reached through its slot, within the current epoch: each value that wants it
+// gets a reference of its own.
+class SlotPin final : public BlockPin {
+ public:
+  SlotPin(LruCache* cache, LruEntry* entry) : cache_(cache), entry_(entry) {}
+
+  Cleanable* Renew() override {
+    Cache::Handle* handle = nullptr;
+    if (!cleanable_.HasCleanups() && cache_->TryRef(entry_, &handle)) {
+      Held<Block>(cache_, handle).MoveTo(&cleanable_);
+    }
+    return cleanable_.HasCleanups() ? &cleanable_ : nullptr;
+  }
+
+ private:
+  LruCache* const cache_;
+  LruEntry* const entry_;
+  Cleanable cleanable_;
+};
+
+// For a block that is held for one look-up: the first value that wants it gets the hold, later ones
+// are copied.
+class HeldBlockPin final : public BlockPin {
+ public:
+  explicit HeldBlockPin(Held<Block>* held) : held_(held) {}
+
+  Cleanable* Renew() override {
+    // The bytes of a mapped file go with its reader, which may go before the value.
+    if (*held_ && (*held_)->owns_bytes()) held_->MoveTo(&cleanable_);
+    return cleanable_.HasCleanups() ? &cleanable_ : nullptr;
+  }
+
+ private:
+  Held<Block>* const held_;  // empty once it was given away
+  Cleanable cleanable_;
+};
+
+// For a block that is held for several look-ups: again a reference for each value.
+class SharedBlockPin final : public BlockPin {
+ public:
+  explicit SharedBlockPin(const Held<Block>* held) : held_(held) {}
+
+  Cleanable* Renew() override {
+    // An object outside the cache has one owner, which goes before the values do; the bytes of a
+    // mapped file go with its reader.
+    if (!held_->shareable()) return nullptr;
+    if (!cleanable_.HasCleanups()) held_->Share(&cleanable_);
+    return &cleanable_;
+  }
+
+ private:
+  const Held<Block>* const held_;
+  Cleanable cleanable_;
+};
+
+}  // namespace varve

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// From gathered hashes to filter blocks.
+
+#include "table/filter/filter_builder.h"
+
+#include <algorithm>
+
+namespace varve {
+namespace {
+
+size_t BlockBytes(FilterBuilder::Kind kind, size_t entries, int millibits_per_key) {
+  if (kind == FilterBuilder::Kind::kRibbon) {
+    const RibbonLayout layout = RibbonLayoutFor(entries, millibits_per_key);
+    if (layout.blocks() != 0) return layout.bytes() + kFilterMetadataBytes;
+  }
+  // Near enough for the old form as well.
+  return FastLocalBloomBytes(entries, millibits_per_key);
+}
+
+// As many entries as a block of partition_bytes holds, at the rate of a large block.
+size_t PartitionEntries(const FilterBuilder::Options& options) {
+  if (options.partition_bytes == 0) return SIZE_MAX;
+  constexpr size_t kMany = 100'000;
+  const size_t bytes = BlockBytes(options.kind, kMany, options.millibits_per_key);
+  const uint64_t wanted = std::min<uint64_t>(options.partition_bytes, UINT32_MAX);
+  return std::max<size_t>(static_cast<size_t>(wanted * kMany / bytes), 1);
+}
+
+}  // namespace
+
+FilterBuilder::FilterBuilder(const Options& options)
+    : options_(options), partition_entries_(PartitionEntries(options)) {}
+
+void FilterBuilder::AddPrefix(const Slice& user_key) {
+  if (!options_.prefix_extractor->InDomain(user_key)) return;
+  AddHash(HashOf(options_.prefix_extractor->Transform(user_key)), &last_prefix_hash_, &has_prefix_);
+}
+
+Status FilterBuilder::CutPartition(const Slice& last_user_key, const Slice& next_user_key) {
+  // A seek to a place between the two keys asks the partition on either side of the border, by the
+  // separator; what it is to find may lie on the other side. So both sides know both prefixes.
+  if (options_.prefix_extractor != nullptr) AddPrefix(next_user_key);
+  const Status s = FinishPartition(last_user_key);
+  if (options_.prefix_extractor != nullptr) AddPrefix(last_user_key);
+  return s;
+}
+
+Status FilterBuilder::Finish(const Slice& last_user_key) {
+  return FinishPartition(last_user_key);
+}
+
+size_t FilterBuilder::BytesFor(size_t entries) const {
+  return BlockBytes(options_.kind, entries, options_.millibits_per_key);
+}
+
+void FilterBuilder::MakeBlock(std::string* block) const {
+  if (options_.kind == Kind::kLegacyBloom) {
+    BuildLegacyBloom(hashes_, (options_.millibits_per_key + 500) / 1000, block);
+    return;
+  }
+  if (options_.kind == Kind::kRibbon && BuildRibbon(hashes_, options_.millibits_per_key, block)) {
+    return;
+  }
+  BuildFastLocalBloom(hashes_, options_.millibits_per_key, block);
+}
+
+Status FilterBuilder::FinishPartition(const Slice& last_user_key) {
+  Partition& partition = partitions_.emplace_back();
+  partition.last_user_key = last_user_key.ToString();
+  MakeBlock(&partition.block);
+  finished_entries_ += hashes_.size();
+  finished_bytes_ += partition.block.size();
+  bool all = true;
+  if (options_.verify) {
+    const FilterBits filter = FilterBits::Parse(Slice(partition.block));
+    all = std::all_of(hashes_.begin(), hashes_.end(),
+                      [&filter](uint64_t hash) { return filter.MayMatch(hash); });
+  }
+  hashes_ = FilterHashes();
+  has_key_ = false;
+  has_prefix_ = false;
+  return all ? Status::OK()
+             : Status::Corruption("filter does not match a key that it was built from");
+}
+
+}  // namespace varve

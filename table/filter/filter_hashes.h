@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What filters are built from, and how their builders walk it.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+namespace varve {
+
+// Every filter block ends with so many bytes that say what it is.
+inline constexpr size_t kFilterMetadataBytes = 5;
+
+// Gathered in pieces: a vector of a large table's hashes would hold them twice whenever it grows.
+using FilterHashes = std::deque<uint64_t>;
+
+// Calls set(hash) for each hash until it returns false, with the memory that place(hash) names
+// already on its way. False if set() returned false.
+template <typename PlaceFn, typename SetFn>
+bool ForEachPrefetched(const FilterHashes& hashes, PlaceFn place, SetFn set) {
+  constexpr std::ptrdiff_t kAhead = 8;
+  auto ahead = hashes.begin();
+  const auto end = hashes.end();
+  const auto first_ahead = hashes.begin() + std::min(kAhead, end - hashes.begin());
+  for (; ahead != first_ahead; ++ahead) __builtin_prefetch(place(*ahead), 1);
+  for (auto now = hashes.begin(); now != end; ++now) {
+    if (ahead != end) __builtin_prefetch(place(*ahead++), 1);
+    if (!set(*now)) return false;
+  }
+  return true;
+}
+
+}  // namespace varve

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Ribbon filters: each key is an equation over neighbouring slots of a bit table, and a filter is a
+// table that solves the equations of all its keys (FORMAT.md, "Ribbon").
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "table/filter/filter_hashes.h"
+
+namespace varve {
+
+inline constexpr unsigned char kRibbonMarker = 0xfe;
+// Slots of one block; also the number of neighbouring slots that an equation spans.
+inline constexpr uint64_t kRibbonWidth = 128;
+// One column of one block.
+inline constexpr size_t kRibbonSegmentBytes = kRibbonWidth / 8;
+inline constexpr uint64_t kRibbonBlocksMax = 0xffffff;
+// Columns are numbered by the bits of RibbonEquation::result.
+inline constexpr uint64_t kRibbonColumnsMax = 32;
+
+using RibbonWord = unsigned __int128;
+
+// In every column, the sum (xor) of the slots `start` + i for which bit i of `coefficients` is set
+// is that column's bit of `result`.
+struct RibbonEquation {
+  uint64_t start;
+  RibbonWord coefficients;  // bit 0 is always set
+  uint32_t result;
+};
+
+// From the hashes of keys to equations.
+class RibbonHasher {
+ public:
+  RibbonHasher() = default;
+  // `seed_number` stands in the filter's metadata, as does the number of blocks, at least 1.
+  RibbonHasher(unsigned char seed_number, uint64_t blocks)
+      : seed_(SeedOf(seed_number)), starts_(kRibbonWidth * blocks - (kRibbonWidth - 1)) {}
+
+  [[nodiscard]] uint64_t StartOf(uint64_t hash) const { return High64(Mix(hash), starts_); }
+
+  [[nodiscard]] RibbonEquation EquationOf(uint64_t hash) const {
+    const uint64_t mixed = Mix(hash);
+    const uint64_t a = mixed * 0xc28f82822b650bed;
+    return {High64(mixed, starts_), ((RibbonWord{a} << 64) ^ (a ^ 0xc367844a6e52731d)) | 1,
+            static_cast<uint32_t>(__builtin_bswap64(a))};
+  }
+
+ private:
+  static constexpr uint64_t High64(uint64_t a, uint64_t b) {
+    return static_cast<uint64_t>(RibbonWord{a} * b >> 64);
+  }
+  static constexpr uint32_t SeedOf(unsigned char seed_number) {
+    uint64_t seed = uint64_t{seed_number} * 0xc78219a23eeadd03;
+    seed ^= (seed & 0xf0f0f0f0f0f0f0f0) >> 4;
+    return static_cast<uint32_t>(seed);
+  }
+  [[nodiscard]] uint64_t Mix(uint64_t hash) const { return (hash ^ seed_) * 0x6193d459236a3a0d; }
+
+  uint32_t seed_ = 0;
+  uint64_t starts_ = 1;
+};
+
+// How many columns each block has. Two blocks' numbers differ by at most one, the first blocks
+// having the fewer; so the rate of false positives is not bound to powers of two.
+class RibbonLayout {
+ public:
+  RibbonLayout() = default;
+  // Both at least 1, and a segment at least for each block.
+  RibbonLayout(uint64_t blocks, uint64_t segments)
+      : blocks_(blocks),
+        segments_(segments),
+        columns_((segments + blocks - 1) / blocks),
+        short_blocks_(columns_ * blocks - segments) {}
+
+  [[nodiscard]] uint64_t blocks() const { return blocks_; }
+  [[nodiscard]] uint64_t columns() const { return columns_; }
+  [[nodiscard]] uint64_t ColumnsOf(uint64_t block) const {
+    return block < short_blocks_ ? columns_ - 1 : columns_;
+  }
+  // Number of the block's first segment; its columns follow each other.
+  [[nodiscard]] uint64_t FirstSegment(uint64_t block) const {
+    return block * columns_ - std::min(block, short_blocks_);
+  }
+  [[nodiscard]] size_t bytes() const {
+    return static_cast<size_t>(segments_) * kRibbonSegmentBytes;
+  }
+
+ private:
+  uint64_t blocks_ = 0;
+  uint64_t segments_ = 0;
+  uint64_t columns_ = 0;
+  uint64_t short_blocks_ = 0;
+};
+
+[[nodiscard]] inline uint64_t RibbonParity(RibbonWord word) {
+  return static_cast<uint64_t>(
+      __builtin_parityll(static_cast<uint64_t>(word) ^ static_cast<uint64_t>(word >> 64)));
+}
+
+// The layout of a filter of so many keys that errs as seldom as a Bloom filter with that many bits
+// for each key. No blocks if a Bloom filter is not larger, or if there are too many keys.
+[[nodiscard]] RibbonLayout RibbonLayoutFor(size_t keys, int millibits_per_key);
+
+// Replaces *block by the Ribbon block of these FilterHash values, metadata included. False, with
+// *block as it was, if a Bloom filter has to be taken: as above, or because no seed gives equations
+// that can be solved, which is next to impossible.
+//
+// Cost: 21 bytes of memory for each key meanwhile, and several times the time of a Bloom filter.
+[[nodiscard]] bool BuildRibbon(const FilterHashes& hashes, int millibits_per_key,
+                               std::string* block);
+
+}  // namespace varve

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The two forms of an index entry.
+
+#include "table/index/index_block_builder.h"
+
+#include "util/coding/varint.h"
+
+namespace varve {
+
+void IndexBlockBuilder::Add(const Slice& key, const BlockHandle& handle, const Slice* first_key) {
+  full_value_.clear();
+  handle.EncodeTo(&full_value_);
+  if (first_key != nullptr) PutLengthPrefixedSlice(&full_value_, *first_key);
+  if (delta_values_) {
+    delta_value_.clear();
+    PutVarsignedint64(&delta_value_, static_cast<int64_t>(handle.size - previous_size_));
+    if (first_key != nullptr) PutLengthPrefixedSlice(&delta_value_, *first_key);
+    block_.AddIndexEntry(key, Slice(full_value_), Slice(delta_value_));
+  } else {
+    block_.Add(key, Slice(full_value_));
+  }
+  previous_size_ = handle.size;
+}
+
+}  // namespace varve

@@ -14,6 +14,8 @@
 
 namespace varve {
 
+struct MultiGetCall;
+
 // Thread safety: as DB. Ownership: shares the engine with the families' holders, owns the handle of
 // the default family.
 class DbImpl final : public DB {
@@ -172,6 +174,18 @@ class DbImpl final : public DB {
   Status Submit(const WriteOptions& options, WriteRequest* request, UserWriteCallback* callback);
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, SequenceNumber seq,
                 const Slice& key, PinnableSlice* value) const;
+  // What MultiGet takes and fills in, n of each; timestamps may be null.
+  struct KeyBatch {
+    size_t n;
+    const Slice* keys;
+    PinnableSlice* values;
+    std::string* timestamps;
+    Status* statuses;
+  };
+  MultiGetCall StartMultiGet(const ReadOptions& options, const KeyBatch& batch) const;
+  void CountMultiGet(const MultiGetCall& call, size_t n) const;
+  // kPersistedTier, where a memtable may hold what no log does.
+  bool SkipsMemTables(const ReadOptions& options) const;
   // For one key; the super-version is pinned already.
   SequenceNumber ReadSequence(const ReadOptions& options) const;
   // For what must stay as it is, and be whole. May wait for insertions under way.

@@ -3,15 +3,35 @@
 // Reading: point look-ups and iterators over what a super-version pins.
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "db/api/db_impl.h"
 #include "db/read/db_iterator.h"
 #include "db/read/get.h"
+#include "db/read/multi_get.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
+
+namespace {
+
+// Gives the super-versions back that PinOneMoment has filled in.
+struct Unpin {
+  std::map<ColumnFamily*, SuperVersion*>* pinned;
+  ~Unpin() {
+    for (auto& [family, super_version] : *pinned) {
+      if (super_version != nullptr) super_version->Unref();
+    }
+  }
+};
+
+}  // namespace
 
 Status DbImpl::CheckReadOptions(const ReadOptions& options) const {
   if (options.timestamp != nullptr || options.iter_start_ts != nullptr) {
@@ -54,17 +74,20 @@ SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
     if (one_moment || tries > kTries || options.snapshot != nullptr || pinned->size() < 2) {
       return seq;
     }
-    for (auto& [family, super_version] : *pinned) super_version->Unref();
+    for (auto& [family, super_version] : *pinned) std::exchange(super_version, nullptr)->Unref();
   }
+}
+
+bool DbImpl::SkipsMemTables(const ReadOptions& options) const {
+  return options.read_tier == kPersistedTier &&
+         engine_->has_unlogged_data.load(std::memory_order_acquire);
 }
 
 Status DbImpl::GetOne(const ReadOptions& options, const SuperVersion& super_version,
                       SequenceNumber seq, const Slice& key, PinnableSlice* value) const {
   PointLookup lookup(key, seq, value);
-  const bool skip_memtables = options.read_tier == kPersistedTier &&
-                              engine_->has_unlogged_data.load(std::memory_order_acquire);
-  Status s =
-      GetFromSuperVersion(options, super_version, &lookup, engine_->statistics, skip_memtables);
+  Status s = GetFromSuperVersion(options, super_version, &lookup, engine_->statistics,
+                                 SkipsMemTables(options));
   if (!s.ok()) return s;
   RecordTick(engine_->statistics, NUMBER_KEYS_READ);
   if (lookup.state() != PointLookup::State::kFound) return Status::NotFound();
@@ -97,49 +120,87 @@ Status DbImpl::GetMergeOperands(const ReadOptions&, ColumnFamilyHandle*, const S
   return Status::NotSupported("GetMergeOperands: merge_operator is not supported by this version");
 }
 
+MultiGetCall DbImpl::StartMultiGet(const ReadOptions& options, const KeyBatch& batch) const {
+  for (size_t i = 0; i < batch.n; i++) batch.values[i].Reset();
+  if (batch.timestamps != nullptr) {
+    for (size_t i = 0; i < batch.n; i++) batch.timestamps[i].clear();
+  }
+  return {.options = options,
+          .keys = batch.keys,
+          .values = batch.values,
+          .statuses = batch.statuses,
+          .statistics = engine_->statistics,
+          .clock = engine_->clock,
+          .skip_memtables = SkipsMemTables(options)};
+}
+
+void DbImpl::CountMultiGet(const MultiGetCall& call, size_t n) const {
+  AddPerfCount<&PerfContext::multiget_read_bytes>(call.value_bytes);
+  if (call.statistics == nullptr) return;
+  RecordTick(call.statistics, NUMBER_MULTIGET_CALLS);
+  RecordTick(call.statistics, NUMBER_MULTIGET_KEYS_READ, n);
+  RecordTick(call.statistics, NUMBER_MULTIGET_KEYS_FOUND, call.found);
+  RecordTick(call.statistics, NUMBER_MULTIGET_BYTES_READ, call.value_bytes);
+  RecordInHistogram(call.statistics, BYTES_PER_MULTIGET, call.value_bytes);
+}
+
 void DbImpl::MultiGet(const ReadOptions& options, size_t n, ColumnFamilyHandle** handles,
                       const Slice* keys, PinnableSlice* values, std::string* timestamps,
-                      Status* statuses, bool /*sorted_input*/) {
+                      Status* statuses, bool sorted_input) {
+  if (n == 0) return;
+  if (std::all_of(handles, handles + n, [&](const auto* h) { return h == handles[0]; })) {
+    return MultiGet(options, handles[0], n, keys, values, timestamps, statuses, sorted_input);
+  }
+  MultiGetCall call = StartMultiGet(options, {n, keys, values, timestamps, statuses});
   Status s = CheckOpen();
   if (s.ok()) s = CheckReadOptions(options);
-  std::vector<ColumnFamily*> families(n, nullptr);
+  if (!s.ok()) {
+    std::fill_n(statuses, n, s);
+    return;
+  }
+  const StopWatch watch(engine_->clock, engine_->statistics, DB_MULTIGET);
+  std::map<ColumnFamily*, std::vector<uint32_t>> places;
   std::map<ColumnFamily*, SuperVersion*> pinned;
-  SequenceNumber seq = 0;
-  if (s.ok()) {
-    for (size_t i = 0; i < n; i++) {
-      families[i] = engine_->Resolve(handles[i], &statuses[i]);
-      if (families[i] != nullptr) pinned[families[i]] = nullptr;
-    }
-    seq = PinOneMoment(options, &pinned);
-  }
-  uint64_t bytes = 0;
   for (size_t i = 0; i < n; i++) {
-    values[i].Reset();
-    if (timestamps != nullptr) timestamps[i].clear();
-    if (!s.ok()) {
-      statuses[i] = s;
-    } else if (families[i] != nullptr) {
-      if (i > 0 && bytes > options.value_size_soft_limit) {
-        statuses[i] = Status::Aborted("MultiGet: value_size_soft_limit was reached");
-        continue;
-      }
-      statuses[i] = GetOne(options, *pinned[families[i]], seq, keys[i], &values[i]);
-      if (statuses[i].ok()) bytes += values[i].size();
-    }
+    ColumnFamily* const family = engine_->Resolve(handles[i], &statuses[i]);
+    if (family == nullptr) continue;
+    places[family].push_back(static_cast<uint32_t>(i));
+    pinned[family] = nullptr;
   }
-  for (auto& [family, super_version] : pinned) {
-    if (super_version != nullptr) super_version->Unref();
+  const Unpin unpin{&pinned};
+  const SequenceNumber seq = PinOneMoment(options, &pinned);
+  // By id, for what the limit of bytes lets through.
+  std::vector<std::pair<ColumnFamily*, SuperVersion*>> families(pinned.begin(), pinned.end());
+  std::sort(families.begin(), families.end(),
+            [](const auto& a, const auto& b) { return a.first->id() < b.first->id(); });
+  for (const auto& [family, super_version] : families) {
+    MultiGetFromSuperVersion(&call, *super_version, seq, places[family]);
   }
-  RecordTick(engine_->statistics, NUMBER_MULTIGET_CALLS);
-  RecordTick(engine_->statistics, NUMBER_MULTIGET_KEYS_READ, n);
-  RecordTick(engine_->statistics, NUMBER_MULTIGET_BYTES_READ, bytes);
+  CountMultiGet(call, n);
 }
 
 void DbImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* handle, size_t n,
                       const Slice* keys, PinnableSlice* values, std::string* timestamps,
-                      Status* statuses, bool sorted_input) {
-  std::vector<ColumnFamilyHandle*> handles(n, handle);
-  MultiGet(options, n, handles.data(), keys, values, timestamps, statuses, sorted_input);
+                      Status* statuses, bool /*sorted_input*/) {
+  MultiGetCall call = StartMultiGet(options, {n, keys, values, timestamps, statuses});
+  Status s = CheckOpen();
+  if (s.ok()) s = CheckReadOptions(options);
+  ColumnFamily* const family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  if (family == nullptr) {
+    std::fill_n(statuses, n, s);
+    return;
+  }
+  const StopWatch watch(engine_->clock, engine_->statistics, DB_MULTIGET);
+  constexpr size_t kInlinePlaces = 64;
+  std::array<uint32_t, kInlinePlaces> inline_places;
+  std::vector<uint32_t> many(n > kInlinePlaces ? n : 0);
+  const std::span<uint32_t> places(many.empty() ? inline_places.data() : many.data(), n);
+  std::iota(places.begin(), places.end(), uint32_t{0});
+  {
+    const ReadGuard super_version(family);
+    MultiGetFromSuperVersion(&call, *super_version, StableReadSequence(options), places);
+  }
+  CountMultiGet(call, n);
 }
 
 bool DbImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
@@ -184,13 +245,13 @@ Status DbImpl::NewIterators(const ReadOptions& options,
   if (!s.ok()) return s;
   std::map<ColumnFamily*, SuperVersion*> pinned;
   for (ColumnFamily* family : families) pinned[family] = nullptr;
+  const Unpin unpin{&pinned};
   const SequenceNumber seq = PinOneMoment(options, &pinned);
   for (ColumnFamily* family : families) {
     pinned[family]->Ref();
     iterators->push_back(NewDbIterator(options, family->shared_from_this(), pinned[family], seq,
                                        engine_->statistics));
   }
-  for (auto& [family, super_version] : pinned) super_version->Unref();
   return s;
 }
 

@@ -48,12 +48,13 @@ ColumnFamily* Engine::Resolve(ColumnFamilyHandle* handle, Status* status) const 
     *status = Status::InvalidArgument("column family handle is null");
     return nullptr;
   }
-  auto* own = dynamic_cast<ColumnFamilyHandleImpl*>(handle);
-  if (own == nullptr || !own->BelongsTo(&mu)) {
+  // The class is final: this asks what dynamic_cast would, for a tenth of its price.
+  if (typeid(*handle) != typeid(ColumnFamilyHandleImpl) ||
+      !static_cast<ColumnFamilyHandleImpl*>(handle)->BelongsTo(&mu)) {
     *status = Status::InvalidArgument("column family handle is not of this database");
     return nullptr;
   }
-  return own->family().get();
+  return static_cast<ColumnFamilyHandleImpl*>(handle)->family().get();
 }
 
 void Engine::ReleaseFamilies() {

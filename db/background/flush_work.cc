@@ -242,6 +242,7 @@ void FlushWork::MakeInput(ColumnFamily* family, FlushInput* result) {
   input.verify_entry_count = e.options.flush_verify_memtable_count;
   input.output = MakeTableOutputContext(e, *input.options, Env::IO_HIGH);
   input.build = MakeTableBuildOptions(e, *family, *input.options, /*level=*/0);
+  input.build.reason = TableFileCreationReason::kFlush;
   input.build.file_number = e.versions->NewFileNumber();
   input.build.compression = CompressionForLevel(*input.options, 0, family->shape().base_level,
                                                 /*bottommost=*/false);

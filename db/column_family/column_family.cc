@@ -164,7 +164,9 @@ void ColumnFamily::InstallSuperVersion() {
 SuperVersion* ColumnFamily::Borrow() {
   void* p = slots_.Exchange(kInUse);
   if (p != nullptr && p != kInUse) return static_cast<SuperVersion*>(p);
-  return AcquireSuperVersion();
+  MutexLock lock(env_.db_mutex.get());
+  super_version_->Ref();
+  return super_version_;
 }
 
 void ColumnFamily::Return(SuperVersion* super_version) {
@@ -173,9 +175,11 @@ void ColumnFamily::Return(SuperVersion* super_version) {
 }
 
 SuperVersion* ColumnFamily::AcquireSuperVersion() {
-  MutexLock lock(env_.db_mutex.get());
-  super_version_->Ref();
-  return super_version_;
+  // By way of the thread's slot: iterators that come and go do not meet at the DB mutex.
+  SuperVersion* const super_version = Borrow();
+  super_version->Ref();
+  Return(super_version);
+  return super_version;
 }
 
 SequenceNumber ColumnFamily::VisibleSequence() {

@@ -42,10 +42,10 @@ void CompactionIterator::Start(const Slice* begin) {
     return;
   }
   if (begin == nullptr) {
-    input_->SeekToFirst();
+    input_.SeekToFirst();
   } else {
     const InternalKey target(*begin, kMaxSequenceNumber, kValueTypeForSeek);
-    input_->Seek(target.Encode());
+    input_.Seek(target.Encode());
   }
   FindNext();
 }
@@ -58,12 +58,12 @@ CompactionIterator::Step CompactionIterator::Fail(Status status) {
 
 void CompactionIterator::FindNext() {
   valid_ = false;
-  while (input_->Valid()) {
+  while (input_.Valid()) {
     if (until_poll_-- == 0) [[unlikely]] {
       until_poll_ = kEntriesPerPoll;
       if (Cancelled()) return;
     }
-    const Slice& key = input_->key();
+    const Slice key = input_.key();
     if (!TakeKey(key)) return;
     const uint64_t trailer = last_trailer_;
     in_place_ = true;
@@ -81,7 +81,7 @@ void CompactionIterator::FindNext() {
         return;
     }
   }
-  status_ = input_->status();
+  status_ = input_.status();
 }
 
 bool CompactionIterator::TakeKey(const Slice& key) {
@@ -140,7 +140,7 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
     counts_.dropped_expired++;
     return Step::kDropped;
   }
-  value_ = input_->value();
+  value_ = input_.value();
   SetTrailer(sequence, type);
   if (options_.filter != nullptr && ShouldAskFilter(type, stripe)) [[unlikely]] {
     const Step step = AskFilter(sequence, type, stripe);
@@ -153,11 +153,11 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
 
 DropRules::Follower CompactionIterator::PeekFollower() const {
   DropRules::Follower next;
-  if (!input_->Valid() || input_->key().size() < kInternalKeyTrailerBytes) return next;
-  if (!options_.icmp->EqualUserKey(ExtractUserKey(input_->key()), user_key())) return next;
+  if (!input_.Valid() || input_.key().size() < kInternalKeyTrailerBytes) return next;
+  if (!options_.icmp->EqualUserKey(ExtractUserKey(input_.key()), user_key())) return next;
   next.present = true;
-  next.sequence = ExtractSequence(input_->key());
-  next.type = ExtractValueType(input_->key());
+  next.sequence = ExtractSequence(input_.key());
+  next.type = ExtractValueType(input_.key());
   return next;
 }
 
@@ -169,7 +169,7 @@ CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber se
   in_place_ = false;
   const DropRules::Follower next = PeekFollower();
   // A failed input may hold the value that belongs to this entry: nothing can be said.
-  if (!input_->Valid() && !input_->status().ok()) return Fail(input_->status());
+  if (!input_.Valid() && !input_.status().ok()) return Fail(input_.status());
   switch (rules_.JudgeSingleDelete(sequence, stripe, next, [this] { return MayExistDeeper(); })) {
     case DropRules::Verdict::kKeep:
       input_is_ahead_ = true;
@@ -183,7 +183,7 @@ CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber se
       return Step::kDropped;
     case DropRules::Verdict::kDropPair:
       counts_.dropped_expired += 2;
-      last_trailer_ = ExtractTrailer(input_->key());
+      last_trailer_ = ExtractTrailer(input_.key());
       Advance();
       return Step::kDropped;
     case DropRules::Verdict::kEmptyNext:
@@ -295,7 +295,7 @@ CompactionIterator::Step CompactionIterator::SkipUntil(bool* keep) {
   counts_.entries_in++;
   counts_.skipped = true;
   const InternalKey target(skip_until_, kMaxSequenceNumber, kValueTypeForSeek);
-  input_->Seek(target.Encode());
+  input_.Seek(target.Encode());
   in_place_ = false;
   return Step::kDropped;
 }

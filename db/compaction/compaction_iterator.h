@@ -14,7 +14,7 @@
 
 #include "db/compaction/deeper_levels.h"
 #include "db/compaction/drop_rules.h"
-#include "util/iter/internal_iterator.h"
+#include "util/iter/run_reader.h"
 #include "util/key/range_tombstone.h"
 
 namespace varve {
@@ -91,7 +91,7 @@ class CompactionIterator {
 
   void Advance() {
     counts_.entries_in++;
-    input_->Next();
+    input_.Next();
   }
   void FindNext();
   // The input's entry becomes the current one, or ends the walk.
@@ -109,7 +109,7 @@ class CompactionIterator {
   void SetTrailer(SequenceNumber sequence, ValueType type);
   Step Fail(Status status);
 
-  InternalIterator* const input_;
+  RunReader input_;
   TombstoneSet* const tombstones_;
   const CompactionIteratorOptions options_;
   DropRules rules_;

@@ -173,6 +173,7 @@ Status Job::OpenOutput(std::unique_ptr<TableOutput>* output) const {
   TableBuildOptions build = context_.build;
   build.file_number = context_.new_file_number();
   build.level = plan_.output_level;
+  build.reason = TableFileCreationReason::kCompaction;
   build.compression = plan_.compression;
   build.compression_opts = plan_.compression_opts;
   build.creation_time = OldestAncestorTime();

@@ -21,13 +21,27 @@ Status CheckIteratorOptions(const ReadOptions& options) {
   const char* refused = nullptr;
   if (options.timestamp != nullptr) refused = "timestamp";
   if (options.iter_start_ts != nullptr) refused = "iter_start_ts";
-  if (options.tailing) refused = "tailing";
-  if (options.auto_refresh_iterator_with_snapshot) refused = "auto_refresh_iterator_with_snapshot";
   if (options.deadline.count() != 0) refused = "deadline";
   if (options.read_tier == kPersistedTier) refused = "read_tier kPersistedTier";
   if (refused == nullptr) return Status::OK();
   return Status::NotSupported(std::string("iterator: ReadOptions::") + refused +
                               " is not supported by this version");
+}
+
+// When an iterator leaves the super-version it was made over, unasked.
+enum class Follow : uint8_t {
+  kNever,
+  kNewest,  // tailing: each seek reads the newest state
+  kFiles,   // auto_refresh_iterator_with_snapshot: the same state in newer memtables and files
+};
+
+Follow FollowFor(const ReadOptions& options) {
+  if (options.tailing) return Follow::kNewest;
+  // With pin_data what was shown must stay, and with it the memtables and blocks of old.
+  return options.auto_refresh_iterator_with_snapshot && options.snapshot != nullptr &&
+                 !options.pin_data
+             ? Follow::kFiles
+             : Follow::kNever;
 }
 
 // The moves of the walk, counted, over whatever super-version is current for it.
@@ -39,6 +53,7 @@ class DbIterator final : public Iterator {
         source_(std::move(source)),
         super_version_(super_version),
         statistics_(statistics),
+        follow_(FollowFor(options)),
         tombstones_(*super_version->version().icmp()) {
     RecordTick(statistics_, NO_ITERATOR_CREATED);
     Build(sequence);
@@ -65,47 +80,51 @@ class DbIterator final : public Iterator {
 
   void Next() override {
     assert(walk_.Valid());
-    if (PerfLevelAtLeast(kEnableCount)) [[unlikely]] {
-      PerfCpuTimer<&PerfContext::iter_next_cpu_nanos> cpu;
-      PerfTimer<&PerfContext::find_next_user_entry_time> timer;
-      const IteratorCounters before = walk_.counters;
-      CountedNext();
-      walk_.counters.AddToPerfContext(before);
-    } else {
-      CountedNext();
+    if (PerfLevelAtLeast(kEnableTimeExceptForMutex) || !walk_.NextPlain()) [[unlikely]] {
+      NextByRules();
+      return;
     }
+    walk_.counters.next++;
+    walk_.counters.next_found++;
+    const uint64_t bytes = walk_.key().size() + walk_.value().size();
+    walk_.counters.bytes += bytes;
+    if (PerfLevelAtLeast(kEnableCount)) AddPlainMove<&PerfContext::iter_next_count>(bytes);
   }
 
   void Prev() override {
     assert(walk_.Valid());
-    if (PerfLevelAtLeast(kEnableCount)) [[unlikely]] {
-      PerfCpuTimer<&PerfContext::iter_prev_cpu_nanos> cpu;
-      PerfTimer<&PerfContext::find_next_user_entry_time> timer;
-      const IteratorCounters before = walk_.counters;
-      CountedPrev();
-      walk_.counters.AddToPerfContext(before);
-    } else {
-      CountedPrev();
+    if (PerfLevelAtLeast(kEnableTimeExceptForMutex) || !walk_.PrevPlain()) [[unlikely]] {
+      PrevByRules();
+      return;
     }
+    walk_.counters.prev++;
+    walk_.counters.prev_found++;
+    const uint64_t bytes = walk_.key().size() + walk_.value().size();
+    walk_.counters.bytes += bytes;
+    if (PerfLevelAtLeast(kEnableCount)) AddPlainMove<&PerfContext::iter_prev_count>(bytes);
   }
 
   void Seek(const Slice& target) override {
+    FollowBeforeSeek();
     if (prefix_filters_ != nullptr) [[unlikely]] {
       PrepareFor(target);
     }
     CountedSeek([&] { walk_.Seek(target); });
   }
   void SeekForPrev(const Slice& target) override {
+    FollowBeforeSeek();
     if (prefix_filters_ != nullptr) [[unlikely]] {
       PrepareFor(target);
     }
     CountedSeek([&] { walk_.SeekForPrev(target); });
   }
   void SeekToFirst() override {
+    FollowBeforeSeek();
     if (prefix_filters_ != nullptr) TurnPrefixFiltersOff();
     CountedSeek([&] { walk_.SeekToFirst(); });
   }
   void SeekToLast() override {
+    FollowBeforeSeek();
     if (prefix_filters_ != nullptr) TurnPrefixFiltersOff();
     CountedSeek([&] { walk_.SeekToLast(); });
   }
@@ -115,22 +134,38 @@ class DbIterator final : public Iterator {
   Status GetProperty(std::string prop_name, std::string* prop) override;
 
  private:
-  void CountedNext() {
-    IteratorCounters& counters = walk_.counters;
-    counters.next++;
-    walk_.Next();
-    if (!walk_.Valid()) return;
-    counters.next_found++;
-    counters.bytes += walk_.key().size() + walk_.value().size();
+  void NextByRules() {
+    PerfCpuTimer<&PerfContext::iter_next_cpu_nanos> cpu;
+    StepByRules(&IteratorCounters::next, &IteratorCounters::next_found, &UserKeyWalk::Next,
+                &UserKeyWalk::GoOnBehind);
   }
 
-  void CountedPrev() {
+  void PrevByRules() {
+    PerfCpuTimer<&PerfContext::iter_prev_cpu_nanos> cpu;
+    StepByRules(&IteratorCounters::prev, &IteratorCounters::prev_found, &UserKeyWalk::Prev,
+                &UserKeyWalk::GoOnBefore);
+  }
+
+  // One step, or the same over the newest files: `go_on` finds the place there.
+  void StepByRules(uint64_t IteratorCounters::*steps, uint64_t IteratorCounters::*found,
+                   void (UserKeyWalk::*step)(), void (UserKeyWalk::*go_on)(const Slice&, bool)) {
+    PerfTimer<&PerfContext::find_next_user_entry_time> timer;
+    const IteratorCounters before = walk_.counters;
     IteratorCounters& counters = walk_.counters;
-    counters.prev++;
-    walk_.Prev();
-    if (!walk_.Valid()) return;
-    counters.prev_found++;
-    counters.bytes += walk_.key().size() + walk_.value().size();
+    (counters.*steps)++;
+    if (follow_ == Follow::kFiles && SuperVersionIsOld()) [[unlikely]] {
+      const std::string key = walk_.key().ToString();
+      const bool in_prefix = walk_.in_prefix();
+      FollowFiles();
+      (walk_.*go_on)(key, in_prefix);
+    } else {
+      (walk_.*step)();
+    }
+    if (walk_.Valid()) {
+      (counters.*found)++;
+      counters.bytes += walk_.key().size() + walk_.value().size();
+    }
+    if (PerfLevelAtLeast(kEnableCount)) counters.AddToPerfContext(before);
   }
 
   template <typename Move>
@@ -148,6 +183,29 @@ class DbIterator final : public Iterator {
     if (PerfLevelAtLeast(kEnableCount)) counters.AddToPerfContext(before);
   }
 
+  void FollowBeforeSeek() {
+    if (follow_ == Follow::kNever) [[likely]]
+      return;
+    // An error stays with the source, and the seek to come reports it.
+    if (follow_ == Follow::kNewest) {
+      MoveTo(nullptr).PermitUncheckedError();
+    } else if (SuperVersionIsOld() || build_failed_) {
+      FollowFiles();
+    }
+  }
+  [[nodiscard]] bool SuperVersionIsOld() const {
+    return source_->SuperVersionNumber() != super_version_->number();
+  }
+  // To the state of a snapshot, or the newest.
+  Status MoveTo(const Snapshot* snapshot);
+  // The newest super-version, counted, if it is not the one at hand; else null.
+  [[nodiscard]] SuperVersion* Newer() {
+    return SuperVersionIsOld() ? source_->AcquireSuperVersion() : nullptr;
+  }
+  // To the same state over the newest super-version.
+  void FollowFiles() { Rebuild(Newer(), walk_.sequence()); }
+  // Over `fresh`, whose reference it takes, or again over the one at hand if that is null.
+  void Rebuild(SuperVersion* fresh, SequenceNumber sequence);
   // Makes the source of the walk out of super_version_.
   void Build(SequenceNumber sequence);
   // A walk that starts without a prefix does not end with one, so filters, which answer each seek
@@ -162,9 +220,12 @@ class DbIterator final : public Iterator {
   const std::shared_ptr<SuperVersionSource> source_;
   SuperVersion* super_version_;  // one reference
   Statistics* const statistics_;
+  Follow follow_;
   TombstoneSet tombstones_;
   const SliceTransform* prefix_filters_ = nullptr;  // null unless tables may use prefix filters
   uint64_t memtable_tombstones_ = 0;  // of the active memtable, when the source was made
+  bool memtable_left_out_ = false;
+  bool build_failed_ = false;
   UserKeyWalk walk_;
 };
 
@@ -181,42 +242,52 @@ void DbIterator::Build(SequenceNumber sequence) {
   prefix_filters_ = options_.total_order_seek ? nullptr : settings.prefix_extractor;
   walk_.Init(settings, &tombstones_);
   memtable_tombstones_ = super_version.mem()->range_deletion_count();
+  // What is added from now on is too new for `sequence`.
+  memtable_left_out_ = super_version.mem()->Empty();
   std::vector<std::unique_ptr<InternalIterator>> sources;
   Status s = AddSuperVersionIterators(options_, super_version, &tombstones_, &sources);
-  walk_.SetSource(s.ok() ? NewMergingIterator(icmp, std::move(sources))
+  const MergeAhead ahead = options_.pin_data ? MergeAhead::kNothing : MergeAhead::kRuns;
+  walk_.SetSource(s.ok() ? NewMergingIterator(icmp, std::move(sources), ahead)
                          : NewEmptyInternalIterator(s));
   walk_.SetSequence(sequence);
+  build_failed_ = !s.ok();
   if (!s.ok()) walk_.Fail(std::move(s));
 }
 
 void DbIterator::TurnPrefixFiltersOff() {
+  options_.total_order_seek = true;
+  Rebuild(nullptr, walk_.sequence());
+}
+
+void DbIterator::Rebuild(SuperVersion* fresh, SequenceNumber sequence) {
   walk_.DropSource();
   tombstones_.Clear();
-  options_.total_order_seek = true;
-  Build(walk_.sequence());
+  if (fresh != nullptr) std::exchange(super_version_, fresh)->Unref();
+  Build(sequence);
 }
 
 Status DbIterator::Refresh(const Snapshot* snapshot) {
-  SuperVersion* fresh = nullptr;
-  if (source_->SuperVersionNumber() != super_version_->number()) {
-    fresh = source_->AcquireSuperVersion();
+  if (follow_ != Follow::kNewest) {
+    // A state that no snapshot holds is not in newer files.
+    options_.snapshot = snapshot;
+    follow_ = FollowFor(options_);
   }
+  return MoveTo(snapshot);
+}
+
+Status DbIterator::MoveTo(const Snapshot* snapshot) {
+  SuperVersion* const fresh = Newer();
   // Read after the super-version: what is visible at it and written before this call is in there.
   const SequenceNumber sequence =
       snapshot != nullptr ? snapshot->GetSequenceNumber() : source_->VisibleSequence();
   const MemTable& mem = *super_version_->mem();
-  if (fresh == nullptr && walk_.status().ok() && mem.IteratorsSeeAdditions() &&
-      mem.range_deletion_count() == memtable_tombstones_) {
+  const bool sees_all = !memtable_left_out_ && mem.IteratorsSeeAdditions() &&
+                        mem.range_deletion_count() == memtable_tombstones_;
+  if (fresh == nullptr && walk_.status().ok() && (sees_all || sequence == walk_.sequence())) {
     walk_.SetSequence(sequence);
     return Status::OK();
   }
-  walk_.DropSource();
-  tombstones_.Clear();
-  if (fresh != nullptr) {
-    super_version_->Unref();
-    super_version_ = fresh;
-  }
-  Build(sequence);
+  Rebuild(fresh, sequence);
   return walk_.status();
 }
 
@@ -231,11 +302,13 @@ Status DbIterator::GetProperty(std::string prop_name, std::string* prop) {
     return Status::OK();
   }
   if (prop_name == "rocksdb.iterator.is-key-pinned") {
-    *prop = walk_.Valid() ? (walk_.IsKeyPinned() ? "1" : "0") : "Iterator is not valid.";
+    *prop = walk_.Valid() ? (follow_ == Follow::kNever && walk_.IsKeyPinned() ? "1" : "0")
+                          : "Iterator is not valid.";
     return Status::OK();
   }
   if (prop_name == "rocksdb.iterator.is-value-pinned") {
-    *prop = walk_.Valid() ? (walk_.IsValuePinned() ? "1" : "0") : "Iterator is not valid.";
+    *prop = walk_.Valid() ? (follow_ == Follow::kNever && walk_.IsValuePinned() ? "1" : "0")
+                          : "Iterator is not valid.";
     return Status::OK();
   }
   if (prop_name == "rocksdb.iterator.write-time") {

@@ -11,9 +11,6 @@ namespace varve {
 namespace {
 
 Status CheckGetOptions(const ReadOptions& options) {
-  if (options.deadline.count() != 0) {
-    return Status::NotSupported("get: ReadOptions::deadline is not supported by this version");
-  }
   if (options.read_tier == kMemtableTier) {
     return Status::NotSupported("get: ReadOptions::read_tier kMemtableTier is for iterators");
   }
@@ -49,6 +46,7 @@ class TableSearch {
     PerfTimer<&PerfContext::get_from_output_files_time> timer;
     VARVE_RETURN_IF_ERROR(SearchLevelZero());
     for (int level = 1; level < levels && !over(); level++) {
+      lookup_->SetLastSource(level == levels - 1);
       VARVE_RETURN_IF_ERROR(SearchLevel(level));
     }
     return Status::OK();
@@ -118,7 +116,7 @@ class TableSearch {
 
 Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
                            PointLookup* lookup, Statistics* statistics, bool skip_memtables) {
-  if (options.deadline.count() != 0 || options.read_tier == kMemtableTier) [[unlikely]] {
+  if (options.read_tier == kMemtableTier) [[unlikely]] {
     return CheckGetOptions(options);
   }
   if (!skip_memtables && SearchMemTables(super_version, lookup)) {

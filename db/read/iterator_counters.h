@@ -38,7 +38,7 @@ struct IteratorCounters {
     statistics->recordTick(NUMBER_OF_RESEEKS_IN_ITERATION, reseeks);
   }
 
-  // Requires: the thread counts.
+  // Requires: the thread counts. What has happened since `before` was copied.
   void AddToPerfContext(const IteratorCounters& before) const {
     PerfContext* const perf = ThreadPerfContext();
     const uint64_t moves = (next - before.next) + (prev - before.prev);
@@ -52,5 +52,14 @@ struct IteratorCounters {
     perf->internal_recent_skipped_count += recent - before.recent;
   }
 };
+
+// A move to the neighbouring entry that met nothing else. Requires: the thread counts.
+template <uint64_t PerfContextBase::*kMoves>
+inline void AddPlainMove(uint64_t bytes) {
+  PerfContext* const perf = ThreadPerfContext();
+  perf->*kMoves += 1;
+  perf->iter_read_bytes += bytes;
+  perf->internal_key_skipped_count++;
+}
 
 }  // namespace varve

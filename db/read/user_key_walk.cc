@@ -52,6 +52,8 @@ void UserKeyWalk::StartSeek() {
   valid_ = false;
   backward_ = false;
   has_prefix_ = false;
+  run_.Forget();
+  plain_end_ = nullptr;
   status_ = Status::OK();
   budget_left_ = budget_;
   value_pin_.Reset();
@@ -61,6 +63,7 @@ void UserKeyWalk::SeekSource(const Slice& user_key, SequenceNumber sequence, Val
   target_.clear();
   AppendInternalKey(&target_, user_key, sequence, type);
   source_->Seek(target_);
+  TakePlace();
 }
 
 void UserKeyWalk::SeekSourceForPrev(const Slice& user_key, SequenceNumber sequence,
@@ -68,6 +71,25 @@ void UserKeyWalk::SeekSourceForPrev(const Slice& user_key, SequenceNumber sequen
   target_.clear();
   AppendInternalKey(&target_, user_key, sequence, type);
   source_->SeekForPrev(target_);
+  TakePlace();
+}
+
+void UserKeyWalk::TakePlace() {
+  run_.TakePlace(*source_);
+  MeasurePlain();
+}
+
+void UserKeyWalk::TakeRun() {
+  // What is pinned is known of the entry that the source stands on only.
+  run_.Refill(source_.get(), !backward_, pins_ ? 1 : kRunEntries);
+  MeasurePlain();
+}
+
+void UserKeyWalk::MeasurePlain() {
+  plain_end_ = nullptr;
+  if (run_.at == run_.end || has_prefix_ || !tombstones_->empty()) return;
+  const Slice last = ExtractUserKey(run_.end[-1].key());
+  if (backward_ ? !BeyondStart(last) : !BeyondEnd(last)) plain_end_ = run_.end;
 }
 
 bool UserKeyWalk::InPrefix(const Slice& user_key) const {
@@ -81,15 +103,23 @@ void UserKeyWalk::SetPrefixOf(const Slice& user_key) {
   has_prefix_ = true;
 }
 
+// After a move that names no prefix: the first key shown does.
+void UserKeyWalk::StayInPrefix() {
+  if (!valid_) return;
+  SetPrefixOf(key_);
+  MeasurePlain();
+}
+
 void UserKeyWalk::SeekToFirst() {
   StartSeek();
   if (lower_ != nullptr) {
     SeekSource(*lower_, kMaxSequenceNumber, kValueTypeForSeek);
   } else {
     source_->SeekToFirst();
+    TakePlace();
   }
   FindForward(Passing::kNothing);
-  if (valid_) SetPrefixOf(key_);
+  StayInPrefix();
 }
 
 void UserKeyWalk::SeekToLast() {
@@ -99,9 +129,10 @@ void UserKeyWalk::SeekToLast() {
     SeekSourceForPrev(*upper_, kMaxSequenceNumber, kValueTypeForSeek);
   } else {
     source_->SeekToLast();
+    TakePlace();
   }
   FindBackward();
-  if (valid_) SetPrefixOf(key_);
+  StayInPrefix();
 }
 
 void UserKeyWalk::Seek(const Slice& target) {
@@ -121,6 +152,22 @@ void UserKeyWalk::SeekForPrev(const Slice& target) {
   } else {
     SeekSourceForPrev(target, 0, kValueTypeForSeekForPrev);
   }
+  FindBackward();
+}
+
+void UserKeyWalk::GoOnBehind(const Slice& key, bool in_prefix) {
+  StartSeek();
+  has_prefix_ = in_prefix && extractor_ != nullptr;
+  passed_key_.Assign(key);
+  SeekSource(passed_key_.slice(), 0, kValueTypeForSeekForPrev);
+  FindForward(Passing::kHidden);
+}
+
+void UserKeyWalk::GoOnBefore(const Slice& key, bool in_prefix) {
+  StartSeek();
+  has_prefix_ = in_prefix && extractor_ != nullptr;
+  backward_ = true;
+  SeekSourceForPrev(key, kMaxSequenceNumber, kValueTypeForSeek);
   FindBackward();
 }
 
@@ -189,14 +236,31 @@ bool UserKeyWalk::ReseekForward(Passing passing, uint64_t trailer) {
   return true;
 }
 
+void UserKeyWalk::Next() {
+  budget_left_ = budget_;
+  if (backward_) [[unlikely]] {
+    TurnForward();
+  } else {
+    passed_key_.Assign(key_);
+    Step();
+  }
+  FindForward(Passing::kHidden);
+}
+
+void UserKeyWalk::Prev() {
+  budget_left_ = budget_;
+  if (!backward_) [[unlikely]]
+    TurnBackward();
+  FindBackward();
+}
+
 // From the source's place on to the first live key. `passing` says what is known of passed_key_.
 void UserKeyWalk::FindForward(Passing passing) {
   uint64_t run = 0;  // entries of passed_key_ passed over by single steps
-  while (source_->Valid()) {
-    const Slice user_key = ExtractUserKey(source_->key());
-    const uint64_t trailer = ExtractTrailer(source_->key());
-    const bool same =
-        passing != Passing::kNothing && icmp_->EqualUserKey(user_key, passed_key_.slice());
+  while (AtEntry()) {
+    const Slice user_key = ExtractUserKey(run_.at->key());
+    const uint64_t trailer = ExtractTrailer(run_.at->key());
+    const bool same = passing != Passing::kNothing && SameAsPassed(*run_.at);
     if (same && passing == Passing::kHidden) {
       counters.hidden++;
     } else {
@@ -207,8 +271,7 @@ void UserKeyWalk::FindForward(Passing passing) {
       if (UnpackSequence(trailer) <= sequence_) [[likely]] {
         const Verdict verdict = Judge(user_key, trailer);
         if (verdict == Verdict::kLive) [[likely]] {
-          key_ = user_key;
-          value_ = source_->value();
+          Show(*run_.at);
           valid_ = true;
           return;
         }
@@ -229,7 +292,7 @@ void UserKeyWalk::FindForward(Passing passing) {
       run = 0;
       continue;
     }
-    source_->Next();
+    Step();
   }
   EndOfSource();
 }
@@ -244,8 +307,7 @@ void UserKeyWalk::TurnForward() {
 void UserKeyWalk::TurnBackward() {
   backward_ = true;
   passed_key_.Assign(key_);
-  source_->Prev();
-  (void)PassBackward();
+  SeekSourceForPrev(passed_key_.slice(), kMaxSequenceNumber, kValueTypeForSeek);
 }
 
 void UserKeyWalk::ReseekBackward() {
@@ -253,32 +315,29 @@ void UserKeyWalk::ReseekBackward() {
   SeekSourceForPrev(passed_key_.slice(), kMaxSequenceNumber, kValueTypeForSeek);
 }
 
-// Passes over what is left of passed_key_. False when the budget is spent.
-bool UserKeyWalk::PassBackward() {
+// The source stands on an entry of passed_key_ that is too new: passes over it and what is left of
+// the key, which is newer still. False when the budget is spent.
+bool UserKeyWalk::PassTooNew() {
   uint64_t run = 0;
-  while (source_->Valid() &&
-         icmp_->EqualUserKey(ExtractUserKey(source_->key()), passed_key_.slice())) {
-    if (ExtractSequence(source_->key()) > sequence_) {
-      counters.recent++;
-    } else {
-      counters.hidden++;
-    }
+  do {
+    counters.recent++;
     if (!Spend()) return false;
     if (++run > reseek_after_) {
       ReseekBackward();
     } else {
-      source_->Prev();
+      Step();
     }
-  }
+  } while (AtEntry() && SameAsPassed(*run_.at));
   return true;
 }
 
 void UserKeyWalk::SaveValue() {
-  const Slice value = source_->value();
+  const Slice value = run_.at->value();
   value_ = value;
-  value_kept_ = pins_ && source_->IsValuePinned();
+  const bool source_is_here = run_.at + 1 == run_.end;
+  value_kept_ = pins_ && source_is_here && source_->IsValuePinned();
   if (value_kept_) return;
-  if (value.size() > kCopyBytesMax) {
+  if (value.size() > kCopyBytesMax && source_is_here) {
     if (source_->IsValuePinned()) return;
     value_pin_.Reset();
     if (source_->PinValue(&value_pin_)) return;
@@ -291,27 +350,26 @@ void UserKeyWalk::SaveValue() {
 bool UserKeyWalk::SeekNewestVisible(uint64_t* trailer) {
   counters.reseeks++;
   SeekSource(passed_key_.slice(), sequence_, kValueTypeForSeek);
-  if (!source_->Valid() ||
-      !icmp_->EqualUserKey(ExtractUserKey(source_->key()), passed_key_.slice())) {
+  if (!AtEntry() || !PassedKeyIs(*run_.at)) {
     Fail(source_->status().ok()
              ? Status::Corruption("iterator: a seek did not find an entry that a step had found")
              : source_->status());
     return false;
   }
-  *trailer = ExtractTrailer(source_->key());
+  *trailer = ExtractTrailer(run_.at->key());
   if (UnpackType(*trailer) == kTypeValue) SaveValue();
   SeekSourceForPrev(passed_key_.slice(), kMaxSequenceNumber, kValueTypeForSeek);
   return true;
 }
 
-// The source stands on the oldest entry of passed_key_: leaves it before the visible ones, with the
-// newest one's trailer and value kept. The trailer is left alone when none is visible. False when
-// the walk has failed.
+// The source stands on the oldest entry of passed_key_: leaves it before all of them, with the
+// newest visible one's trailer and value kept. The trailer is left alone when none is visible.
+// False when the walk has failed.
 bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
   uint64_t run = 0;
   do {
-    const uint64_t present = ExtractTrailer(source_->key());
-    if (UnpackSequence(present) > sequence_) return true;
+    const uint64_t present = ExtractTrailer(run_.at->key());
+    if (UnpackSequence(present) > sequence_) return PassTooNew();
     if (++run > reseek_after_) return SeekNewestVisible(trailer);
     if (run > 1) {
       counters.hidden++;
@@ -319,10 +377,9 @@ bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
     }
     *trailer = present;
     if (UnpackType(present) == kTypeValue) SaveValue();
-    source_->Prev();
-  } while (source_->Valid() &&
-           icmp_->EqualUserKey(ExtractUserKey(source_->key()), passed_key_.slice()));
-  if (source_->Valid() || source_->status().ok()) return true;
+    Step();
+  } while (AtEntry() && SameAsPassed(*run_.at));
+  if (AtEntry() || source_->status().ok()) return true;
   // What could not be read may have been newer.
   EndOfSource();
   return false;
@@ -332,16 +389,14 @@ bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
 void UserKeyWalk::FindBackward() {
   constexpr uint64_t kNone = UINT64_MAX;
   valid_ = false;
-  while (status_.ok() && source_->Valid()) {
-    const Slice user_key = ExtractUserKey(source_->key());
+  while (status_.ok() && AtEntry()) {
+    const Slice user_key = ExtractUserKey(run_.at->key());
     if (BeyondStart(user_key)) return;
     passed_key_.Assign(user_key);
     key_kept_ = pins_ && source_->IsKeyPinned();
     key_ = key_kept_ ? user_key : passed_key_.slice();
     uint64_t trailer = kNone;
     if (!FindNewestVisible(&trailer)) return;
-    // What is left of the key is too new.
-    if (!PassBackward()) return;
     if (trailer == kNone) continue;
     const Verdict verdict = Judge(passed_key_.slice(), trailer);
     if (verdict == Verdict::kFailed) return;

@@ -13,7 +13,7 @@
 
 #include "db/read/iterator_counters.h"
 #include "db/read/key_buffer.h"
-#include "util/iter/internal_iterator.h"
+#include "util/iter/run_reader.h"
 #include "util/key/internal_key.h"
 #include "util/key/range_tombstone.h"
 
@@ -24,6 +24,10 @@ namespace varve {
 // Forward, the source stands on the entry that is shown, and key() and value() are the source's own
 // bytes. Backward, the source stands before all entries of the key that is shown, because only then
 // is it known which version was the newest; key() and value() are copies, or pinned.
+//
+// The source is asked for runs of entries, and the walk keeps the place in the run that the rules
+// speak of as the source's. Most steps go from an entry to the next of the run, which is plain: a
+// visible value of a key that differs from its neighbour's, under no tombstone, within all bounds.
 //
 // Thread safety: none. Lifetime: options, comparator, tombstones and the extractor outlive it; the
 // source's iterators add to `tombstones` what they open.
@@ -67,23 +71,33 @@ class UserKeyWalk {
   void SeekToLast();
   void Seek(const Slice& target);
   void SeekForPrev(const Slice& target);
-  // Both require Valid().
-  void Next() {
-    budget_left_ = budget_;
-    if (backward_) [[unlikely]] {
-      TurnForward();
-    } else {
-      passed_key_.Assign(key_);
-      source_->Next();
-    }
-    FindForward(Passing::kHidden);
+  // These require Valid(). A plain step has nothing to count but itself; false: it takes the whole
+  // of Next() or Prev().
+  bool NextPlain() {
+    if (backward_ || run_.at + 1 >= plain_end_) return false;
+    const RunEntry& next = run_.at[1];
+    if (!next.new_user_key || !ShowsAtOnce(next)) return false;
+    run_.at++;
+    Show(next);
+    return true;
   }
-  void Prev() {
-    budget_left_ = budget_;
-    if (!backward_) [[unlikely]]
-      TurnBackward();
-    FindBackward();
+  bool PrevPlain() {
+    // The entry behind must be another key's: then this one is the newest of its own.
+    if (!backward_ || run_.at + 1 >= plain_end_) return false;
+    const RunEntry& entry = *run_.at;
+    if (!run_.at[1].new_user_key || !ShowsAtOnce(entry)) return false;
+    run_.at++;
+    Show(entry);
+    return true;
   }
+  void Next();
+  void Prev();
+  // Over a new source: to the next live key behind (before) `key`, which need not be there.
+  // `in_prefix` as in_prefix() was when the walk stood on it.
+  void GoOnBehind(const Slice& key, bool in_prefix);
+  void GoOnBefore(const Slice& key, bool in_prefix);
+  // True if the walk ends with the prefix it began in.
+  [[nodiscard]] bool in_prefix() const { return has_prefix_; }
 
   IteratorCounters counters;
 
@@ -96,11 +110,40 @@ class UserKeyWalk {
   };
   enum class Verdict : uint8_t { kLive, kDeleted, kFailed };
 
+  static constexpr size_t kRunEntries = 32;
+
+  // --- The source's place.
+  [[nodiscard]] bool AtEntry() const { return run_.at != run_.end; }
+  // Steps to the next entry in the walk's direction.
+  void Step() {
+    if (++run_.at == run_.end) TakeRun();
+  }
+  void TakeRun();
+  // After the source was moved by a seek.
+  void TakePlace();
+  // How far into the run there are no tombstones, bounds and prefixes to look at.
+  void MeasurePlain();
+  [[nodiscard]] bool ShowsAtOnce(const RunEntry& entry) const {
+    const uint64_t trailer = ExtractTrailer(entry.key());
+    return UnpackType(trailer) == kTypeValue && UnpackSequence(trailer) <= sequence_;
+  }
+  void Show(const RunEntry& entry) {
+    key_ = ExtractUserKey(entry.key());
+    value_ = entry.value();
+  }
+  // True if the entry's user key is passed_key_, which is that of the entry before it.
+  [[nodiscard]] bool SameAsPassed(const RunEntry& entry) const {
+    return !entry.new_user_key && PassedKeyIs(entry);
+  }
+  [[nodiscard]] bool PassedKeyIs(const RunEntry& entry) const {
+    return icmp_->EqualUserKey(ExtractUserKey(entry.key()), passed_key_.slice());
+  }
+
   void FindForward(Passing passing);
   void FindBackward();
   bool FindNewestVisible(uint64_t* trailer);
   bool SeekNewestVisible(uint64_t* trailer);
-  bool PassBackward();
+  bool PassTooNew();
   void TurnForward();
   void TurnBackward();
   bool ReseekForward(Passing passing, uint64_t trailer);
@@ -126,6 +169,7 @@ class UserKeyWalk {
   }
   bool InPrefix(const Slice& user_key) const;
   void SetPrefixOf(const Slice& user_key);
+  void StayInPrefix();
 
   void StartSeek();
   void SeekSource(const Slice& user_key, SequenceNumber sequence, ValueType type);
@@ -147,6 +191,8 @@ class UserKeyWalk {
   bool value_kept_ = false;  // backward: value_ is the source's, pinned for its life
   Slice key_;
   Slice value_;
+  EntryRun run_;                         // at end: nothing is left
+  const RunEntry* plain_end_ = nullptr;  // its end, or null when entries must be looked at
   uint64_t reseek_after_ = 0;
   uint64_t budget_ = UINT64_MAX;  // max_skippable_internal_keys
   uint64_t budget_left_ = 0;

@@ -42,6 +42,9 @@ class OpenTableIterator final : public InternalIterator {
     iter_->Seek(target);
     Publish();
   }
+  void PrefetchSeek(const Slice& target, SeekRound round) override {
+    iter_->PrefetchSeek(target, round);
+  }
   void SeekForPrev(const Slice& target) override {
     iter_->SeekForPrev(target);
     Publish();
@@ -53,6 +56,16 @@ class OpenTableIterator final : public InternalIterator {
   void Prev() override {
     iter_->Prev();
     Publish();
+  }
+  size_t NextRun(RunEntry* out, size_t max) override {
+    const size_t n = iter_->NextRun(out, max);
+    Publish();
+    return n;
+  }
+  size_t PrevRun(RunEntry* out, size_t max) override {
+    const size_t n = iter_->PrevRun(out, max);
+    Publish();
+    return n;
   }
   Status status() const override { return iter_->status(); }
 
@@ -107,6 +120,15 @@ class LevelIterator final : public InternalIterator {
     if (!Publish()) Ahead(i + 1);
   }
 
+  void PrefetchSeek(const Slice& target, SeekRound round) override {
+    if (round == SeekRound::kIndex) {
+      Start();
+      const size_t i = files_.Find(target);
+      if (!WithinUpper(i) || !Open(i)) return;
+    }
+    if (iter_ != nullptr) iter_->PrefetchSeek(target, round);
+  }
+
   void SeekForPrev(const Slice& target) override {
     Start();
     size_t i = files_.Find(target);
@@ -127,6 +149,22 @@ class LevelIterator final : public InternalIterator {
   void Prev() override {
     iter_->Prev();
     if (!Publish()) Behind(index_);
+  }
+
+  // A run never leaves its file.
+  size_t NextRun(RunEntry* out, size_t max) override {
+    const size_t n = iter_->NextRun(out, max);
+    if (Publish()) [[likely]]
+      return n;
+    Ahead(index_ + 1);
+    return WriteCurrent(out);
+  }
+  size_t PrevRun(RunEntry* out, size_t max) override {
+    const size_t n = iter_->PrevRun(out, max);
+    if (Publish()) [[likely]]
+      return n;
+    Behind(index_);
+    return WriteCurrent(out);
   }
 
   Status status() const override { return status_; }
@@ -324,7 +362,11 @@ Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& 
                                 TombstoneSet* tombstones,
                                 std::vector<std::unique_ptr<InternalIterator>>* iterators) {
   if (options.ignore_range_deletions) tombstones = nullptr;
+  iterators->reserve(1 + super_version.immutables().size() +
+                     super_version.version().level(0).size() +
+                     static_cast<size_t>(super_version.version().non_empty_levels()));
   const auto add_memtable = [&](const MemTable& mem) {
+    if (mem.Empty()) return;
     if (tombstones != nullptr && mem.range_deletion_count() != 0) {
       tombstones->Add(mem.RangeTombstones());
     }

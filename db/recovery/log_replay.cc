@@ -248,6 +248,7 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
   input.verify_entry_count = e.options.flush_verify_memtable_count;
   input.output = MakeTableOutputContext(e, *input.options, Env::IO_HIGH);
   input.build = MakeTableBuildOptions(e, *family, *input.options, /*level=*/0);
+  input.build.reason = TableFileCreationReason::kRecovery;
   input.build.file_number = e.versions->NewFileNumber();
   input.build.compression = CompressionForLevel(*input.options, 0, 1, /*bottommost=*/false);
   FlushResult result;

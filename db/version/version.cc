@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "util/coding/shared_prefix.h"
+
 namespace varve {
 
 namespace {
@@ -20,13 +22,6 @@ size_t LowerBound(const uint64_t* words, size_t n, uint64_t word) {
     left -= half;
   }
   return static_cast<size_t>(base - words) + (*base < word ? 1 : 0);
-}
-
-size_t SharedPrefixLength(const Slice& a, const Slice& b) {
-  const size_t n = std::min(a.size(), b.size());
-  size_t i = 0;
-  while (i < n && a[i] == b[i]) i++;
-  return i;
 }
 
 bool NewerInL0(const FileRef& a, const FileRef& b) {
@@ -50,7 +45,8 @@ LevelFiles::LevelFiles(const InternalKeyComparator* icmp, int level, std::vector
   // Every bound lies between these two, and so shares what they share.
   const Slice first = files_.front()->smallest.user_key();
   const Slice last = files_.back()->largest.user_key();
-  shared_prefix_ = Slice(first.data(), SharedPrefixLength(first, last)).ToString();
+  shared_prefix_ = std::string(
+      first.data(), SharedPrefix(first.data(), last.data(), std::min(first.size(), last.size())));
   largest_words_.reserve(files_.size());
   for (const FileRef& file : files_) {
     largest_words_.push_back(KeyWord(file->largest.user_key(), shared_prefix_.size()));

@@ -288,8 +288,15 @@ class VARVE_EXPORT DB {
                                   GetMergeOperandsOptions* get_merge_operands_options,
                                   int* number_of_operands) = 0;
 
-  // Get for num_keys keys at one state of the database. `values` and `statuses` (and `timestamps`,
-  // unless nullptr) have num_keys elements. sorted_input: keys ascend within ascending families.
+  // Get for num_keys keys at one state of the database, the same for all families. `values` and
+  // `statuses` (and `timestamps`, unless nullptr) have num_keys elements; each status is about its
+  // key alone: OK, NotFound, or why the answer is not known. A key may be given more than once.
+  // sorted_input promises that keys ascend within ascending families; that is checked, and keys
+  // that do not are answered as well.
+  //
+  // ReadOptions: past `deadline` the keys that are left get TimedOut, and so do those whose blocks
+  // would have to be read. Once the values exceed `value_size_soft_limit` the keys behind, in
+  // order, get Aborted.
   virtual void MultiGet(const ReadOptions& options, size_t num_keys,
                         ColumnFamilyHandle** column_families, const Slice* keys,
                         PinnableSlice* values, std::string* timestamps, Status* statuses,

@@ -430,7 +430,7 @@ struct ReadOptions {
   const Slice* iter_start_ts = nullptr;
 
   // Time limits: for the call as a point in time since the clock's epoch, and for one file read.
-  // 0: none.
+  // 0: none. Past the deadline no file is read any more; a file system may ignore the other.
   std::chrono::microseconds deadline = std::chrono::microseconds::zero();
   std::chrono::microseconds io_timeout = std::chrono::microseconds::zero();
 
@@ -451,7 +451,7 @@ struct ReadOptions {
   // Promise that nothing was range-deleted.
   bool ignore_range_deletions = false;
 
-  bool async_io = false;                 // Advisory.
+  bool async_io = false;                 // MultiGet: reads of several files overlap.
   bool optimize_multiget_for_io = true;  // Advisory.
 
   // ---- Iterators ----
@@ -467,7 +467,8 @@ struct ReadOptions {
   const Slice* iterate_lower_bound = nullptr;
   const Slice* iterate_upper_bound = nullptr;
 
-  bool tailing = false;  // NotSupported unless false.
+  // Each seek of the iterator reads the newest state; `snapshot` is ignored.
+  bool tailing = false;
 
   // With a prefix_extractor: full order (first), order chosen for each seek (second), or only the
   // seek key's prefix (third).
@@ -482,7 +483,9 @@ struct ReadOptions {
   bool background_purge_on_iterator_cleanup = false;  // Delete files in the background.
   bool auto_readahead_size = true;                    // Advisory.
   bool allow_unprepared_value = false;                // Advisory: values are always ready.
-  bool auto_refresh_iterator_with_snapshot = false;   // NotSupported unless false.
+  // With a snapshot: an iterator that meets newer memtables and tables moves to them, and so lets
+  // go of old ones; it goes on showing what the snapshot sees.
+  bool auto_refresh_iterator_with_snapshot = false;
 
   // Skip tables for which this returns false.
   std::function<bool(const TableProperties&)> table_filter;

@@ -94,7 +94,8 @@ struct BlockBasedTableOptions {
   enum IndexType : char {
     /// One sorted block.
     kBinarySearch = 0x00,
-    /// Adds a hash from key prefix to blocks; needs a prefix_extractor.
+    /// Adds a hash from key prefix to blocks for RocksDB, which then expects every key to have a
+    /// prefix; needs a prefix_extractor. Searched as kBinarySearch here, which is as fast.
     kHashSearch = 0x01,
     /// An index of index blocks; see metadata_block_size.
     kTwoLevelIndexSearch = 0x02,
@@ -148,9 +149,11 @@ struct BlockBasedTableOptions {
   uint64_t metadata_block_size = 4096;
   CacheUsageOptions cache_usage_options;
 
-  /// Split the filter; needs kTwoLevelIndexSearch.
+  /// Write the filter as blocks of metadata_block_size with an index of their own, so that a read
+  /// brings only one of them into the cache. Has an effect only with kTwoLevelIndexSearch.
   bool partition_filters = false;
-  /// Cut filter partitions independently of index partitions.
+  /// Cut filter partitions independently of index partitions. Always done: either way of cutting
+  /// is read by every reader.
   bool decouple_partitioned_filters = false;
   /// Fit filter sizes to what the allocator hands out anyway.
   bool optimize_filters_for_memory = true;
@@ -182,7 +185,8 @@ struct BlockBasedTableOptions {
   uint32_t format_version = 5;
 
   bool enable_index_compression = true;
-  /// Pad so that no data block crosses a page needlessly. Requires no compression.
+  /// Start each data block at a multiple of block_size, or of 4096 if that is less, so that none
+  /// crosses a page needlessly. Requires a block_size that is a power of two, and kNoCompression.
   bool block_align = false;
   /// Bytes of the unit that a data block must not straddle; a power of two; 0: off.
   size_t super_block_alignment_size = 0;

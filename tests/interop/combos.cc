@@ -57,6 +57,13 @@ std::string DictionaryText(size_t i) {
   return i % 5 == 4 ? ";compression_opts={max_dict_bytes=4096;zstd_max_train_bytes=100000}" : "";
 }
 
+// Prefixes of two bytes, or of what there is: every key has one, as the hash index needs.
+std::string PrefixText(const std::string& table) {
+  const bool wanted = table.find("kHashSearch") != std::string::npos ||
+                      table.find("whole_key") != std::string::npos;
+  return wanted ? ";prefix_extractor=capped:2" : "";
+}
+
 const char* const kDbText =
     "create_if_missing=true;create_missing_column_families=true;max_background_jobs=2";
 
@@ -76,11 +83,18 @@ std::string Named(const char* who, size_t i, const Combo& combo) {
 }  // namespace
 
 std::vector<Combo> OurCombos() {
-  static const char* const kFilters[] = {"", ";filter_policy=bloomfilter:10:false",
-                                         ";filter_policy=bloomfilter:4.5:false"};
-  static const char* const kIndexes[] = {"", "",
-                                         ";index_type=kTwoLevelIndexSearch;metadata_block_size=256",
-                                         ";index_type=kBinarySearchWithFirstKey", ""};
+  static const char* const kFilters[] = {
+      "", ";filter_policy=bloomfilter:10:false", ";filter_policy=ribbonfilter:10:-1",
+      ";filter_policy=bloomfilter:4.5:false", ";filter_policy=ribbonfilter:8:1"};
+  static const char* const kIndexes[] = {
+      "",
+      ";index_type=kTwoLevelIndexSearch;metadata_block_size=256;partition_filters=true",
+      ";index_type=kTwoLevelIndexSearch;metadata_block_size=256",
+      ";index_type=kHashSearch",
+      ";index_type=kBinarySearchWithFirstKey",
+      ";whole_key_filtering=false",
+      ";index_type=kTwoLevelIndexSearch;metadata_block_size=128;partition_filters=true;"
+      "whole_key_filtering=false"};
   static const char* const kDbMore[] = {"",
                                         ";wal_compression=kZSTD",
                                         ";atomic_flush=true",
@@ -93,8 +107,11 @@ std::vector<Combo> OurCombos() {
     Combo combo;
     combo.content = ContentOf(i);
     combo.db_options = kDbText + Pick(i, kDbMore);
-    const std::string more = Pick(i / 2, kFilters) + Pick(i / 4, kIndexes);
-    combo.family_options = FamilyText(i, TableText(i, more)) + DictionaryText(i);
+    // Those without compression, every other time.
+    const char* const aligned = i % 12 < 3 && i % 2 == 0 ? ";block_align=true" : "";
+    const std::string more = Pick(i, kFilters) + Pick(i / 2, kIndexes) + aligned;
+    combo.reading_options = TableText(i, more) + PrefixText(more);
+    combo.family_options = FamilyText(i, combo.reading_options) + DictionaryText(i);
     combo.ping_pongs = i % 12 == 5 ? 5 : 0;
     combo.name = Named("ours", i, combo);
     combos.push_back(combo);
@@ -126,13 +143,9 @@ std::vector<Combo> TheirCombos() {
     combo.content = ContentOf(i);
     combo.db_options = kDbText + Pick(i, kDbMore);
     const std::string index = Pick(i / 2, kIndexes);
-    combo.family_options = FamilyText(i, TableText(i, Pick(i, kFilters) + index)) +
-                           DictionaryText(i) + Pick(i, kFamilyMore);
-    // Prefixes of two bytes: every key has them, or is not in the prefix's domain.
-    if (index.find("kHashSearch") != std::string::npos ||
-        index.find("whole_key") != std::string::npos) {
-      combo.family_options += ";prefix_extractor=capped:2";
-    }
+    combo.reading_options = TableText(i, Pick(i, kFilters) + index) + PrefixText(index);
+    combo.family_options =
+        FamilyText(i, combo.reading_options) + DictionaryText(i) + Pick(i, kFamilyMore);
     combo.ping_pongs = i % 12 == 7 ? 5 : 0;
     combo.name = Named("theirs", i, combo);
     combos.push_back(combo);

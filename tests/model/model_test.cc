@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -242,11 +243,23 @@ class ModelRun {
       handles.push_back(handles_.at(names.back()));
       keys.push_back(RandomKey());
     }
+    // Some of them twice, and now and then all of one family and in order.
+    if (random_.OneIn(3)) keys.back() = keys.front();
+    if (random_.OneIn(3)) {
+      const Comparator* const order = first_.family.comparator;
+      std::sort(keys.begin(), keys.end(), [order](const std::string& x, const std::string& y) {
+        return order->Compare(x, y) < 0;
+      });
+      std::fill(names.begin(), names.end(), names.front());
+      std::fill(handles.begin(), handles.end(), handles.front());
+    }
     const std::vector<Slice> slices(keys.begin(), keys.end());
     std::vector<PinnableSlice> values(keys.size());
     std::vector<Status> statuses(keys.size());
+    options.async_io = random_.OneIn(2);
+    const bool sorted_input = random_.OneIn(2);
     db_->MultiGet(options, keys.size(), handles.data(), slices.data(), values.data(),
-                  statuses.data());
+                  statuses.data(), sorted_input);
     for (size_t i = 0; i < keys.size(); i++) {
       const std::optional<std::string> expected = state.Get(names[i], keys[i]);
       ASSERT_EQ(expected.has_value(), statuses[i].ok()) << statuses[i].ToString();

@@ -34,6 +34,16 @@ class Chooser {
   std::string* description_;
 };
 
+void SetFilter(Chooser* choose, BlockBasedTableOptions* table) {
+  if (choose->Flag("ribbon", 3)) {
+    const int bloom_before[] = {-1, 0, 2};
+    table->filter_policy.reset(NewRibbonFilterPolicy(10, choose->Of("before", bloom_before)));
+  } else {
+    table->filter_policy.reset(NewBloomFilterPolicy(10));
+  }
+  table->detect_filter_construct_corruption = choose->Flag("check_filter", 4);
+}
+
 BlockBasedTableOptions TableOptions(Chooser* choose) {
   BlockBasedTableOptions table;
   const size_t block_sizes[] = {64, 256, 1024, 4096};
@@ -45,12 +55,15 @@ BlockBasedTableOptions TableOptions(Chooser* choose) {
   table.index_block_restart_interval = choose->Of("index_restart", restarts);
   table.format_version = choose->Of("format_version", versions);
   table.checksum = choose->Of("checksum", checksums);
-  if (choose->Flag("bloom", 2)) table.filter_policy.reset(NewBloomFilterPolicy(10));
+  if (choose->Flag("filter", 2)) SetFilter(choose, &table);
   if (choose->Flag("hash_in_block", 4)) {
     table.data_block_index_type = BlockBasedTableOptions::kDataBlockBinaryAndHash;
   }
-  if (choose->Flag("partitioned_index", 5)) {
+  if (choose->Flag("partitioned_index", 4)) {
     table.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
+    const uint64_t partitions[] = {64, 512, 4096};
+    table.metadata_block_size = choose->Of("partition", partitions);
+    table.partition_filters = choose->Flag("partitioned_filter", 2);
   }
   table.cache_index_and_filter_blocks = choose->Flag("cache_index", 3);
   if (choose->Flag("no_cache", 6)) {
@@ -114,9 +127,16 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
     cf.memtable_prefix_bloom_size_ratio = 0.1;
     cf.memtable_whole_key_filtering = true;
   }
-  if (choose.Flag("prefix", 4)) cf.prefix_extractor.reset(NewFixedPrefixTransform(3));
+  cf.optimize_filters_for_hits = choose.Flag("filters_for_hits", 5);
   if (choose.Flag("reverse", 5)) cf.comparator = ReverseBytewiseComparator();
-  cf.table_factory.reset(NewBlockBasedTableFactory(TableOptions(&choose)));
+  BlockBasedTableOptions table = TableOptions(&choose);
+  if (choose.Flag("prefix", 4)) {
+    cf.prefix_extractor.reset(NewFixedPrefixTransform(3));
+    table.whole_key_filtering = !choose.Flag("prefixes_only", 3);
+    if (choose.Flag("hash_index", 3)) table.index_type = BlockBasedTableOptions::kHashSearch;
+  }
+  if (cf.compression == kNoCompression) table.block_align = choose.Flag("aligned", 3);
+  cf.table_factory.reset(NewBlockBasedTableFactory(table));
   return set;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Point lookups through the C API.
+// Look-ups of single keys through the C API.
 #include <cstdlib>
 
+#include "db/api/c/c_results.h"
 #include "db/api/c/c_types.h"
+#include "db/api/c/spare_handles.h"
 
 using varve::ColumnFamilyHandle;
 using varve::DB;
@@ -14,7 +16,8 @@ using varve::c::CopyBytes;
 using varve::c::Family;
 using varve::c::NullArgument;
 using varve::c::RunOnDb;
-using varve::c::SetError;
+using varve::c::SingleResult;
+using varve::c::SpareHandles;
 using varve::c::StoreSize;
 using varve::c::Try;
 
@@ -91,19 +94,19 @@ char* CopyValueAndTimestamp(rocksdb_t* db, const rocksdb_readoptions_t* options,
   return copy;
 }
 
-// A new handle of type Pinned, which has the value as `rep`.
+// A new handle made as a Pinned, which has the value as `rep`.
 template <typename Pinned>
 Pinned* PinValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
                  const rocksdb_column_family_handle_t* family, const Slice& key, char** errptr) {
-  std::unique_ptr<Pinned> pinned;
+  Pinned* found = nullptr;
   RunOnDb(db, options, errptr, [&](DB* d, const ReadOptions& o) -> Status {
-    pinned = std::make_unique<Pinned>();
+    auto pinned = SpareHandles<Pinned>::Take();
     Status s = Lookup(d, o, family, key, &pinned->rep);
-    if (s.ok()) return s;
-    pinned.reset();
-    return s.IsNotFound() ? Status::OK() : s;
+    if (s.IsNotFound()) return Status::OK();
+    if (s.ok()) found = pinned.release();
+    return s;
   });
-  return pinned.release();
+  return found;
 }
 
 unsigned char CopyValueInto(rocksdb_t* db, const rocksdb_readoptions_t* options,
@@ -120,89 +123,6 @@ unsigned char CopyValueInto(rocksdb_t* db, const rocksdb_readoptions_t* options,
   });
   if (found != nullptr) *found = present ? 1 : 0;
   return fits ? 1 : 0;
-}
-
-// The inputs of one MultiGet and room for its outputs.
-struct Batch {
-  Batch(size_t n, const char* const* list, const size_t* sizes) : Batch(n) {
-    for (size_t i = 0; i < n; ++i) keys.emplace_back(list[i], sizes[i]);
-  }
-  explicit Batch(size_t n) : values(n), statuses(n) { keys.reserve(n); }
-
-  std::vector<Slice> keys;
-  std::vector<PinnableSlice> values;
-  std::vector<Status> statuses;
-};
-
-size_t* SizeAt(size_t* sizes, size_t i) {
-  return sizes == nullptr ? nullptr : &sizes[i];
-}
-
-// Reports `status` for each of n keys and leaves no values.
-template <typename Value>
-void FailAll(const Status& status, size_t n, Value** values, size_t* sizes, char** errs) {
-  for (size_t i = 0; i < n; ++i) {
-    if (values != nullptr) values[i] = nullptr;
-    StoreSize(SizeAt(sizes, i), 0);
-    if (errs == nullptr) continue;
-    errs[i] = nullptr;
-    SetError(&errs[i], status);
-  }
-}
-
-// Runs `body`, a whole lookup of n keys, and turns its failure into one of each key.
-template <typename Value, typename Body>
-void RunOnKeys(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t n, Value** values,
-               size_t* sizes, char** errs, Body body) noexcept {
-  if (n == 0) return;
-  Status failure;
-  try {
-    if (db == nullptr || options == nullptr || values == nullptr || errs == nullptr) {
-      failure = NullArgument("db, options, values or errs");
-    } else {
-      failure = body(db->rep.get(), options->rep);
-    }
-  } catch (...) {
-    failure = varve::c::CaughtException();
-  }
-  if (!failure.ok()) FailAll(failure, n, values, sizes, errs);
-}
-
-void CopyResults(const Batch& batch, char** values, size_t* sizes, char** errs) {
-  for (size_t i = 0; i < batch.values.size(); ++i) {
-    Status s = batch.statuses[i];
-    values[i] = nullptr;
-    StoreSize(SizeAt(sizes, i), 0);
-    errs[i] = nullptr;
-    if (s.ok()) {
-      values[i] = CopyBytes(batch.values[i]);
-      if (values[i] == nullptr) s = Status::MemoryLimit();
-    }
-    if (s.ok()) {
-      StoreSize(SizeAt(sizes, i), batch.values[i].size());
-    } else if (!s.IsNotFound()) {
-      SetError(&errs[i], s);
-    }
-  }
-}
-
-void PinResults(Batch* batch, rocksdb_pinnableslice_t** values, char** errs) {
-  for (size_t i = 0; i < batch->values.size(); ++i) {
-    Status& s = batch->statuses[i];
-    values[i] = nullptr;
-    errs[i] = nullptr;
-    if (s.ok()) {
-      values[i] = varve::c::Make<rocksdb_pinnableslice_t>(std::move(batch->values[i]));
-      if (values[i] == nullptr) s = Status::MemoryLimit();
-    }
-    if (!s.ok() && !s.IsNotFound()) SetError(&errs[i], s);
-  }
-}
-
-void ReadBatch(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, Batch* batch,
-               bool sorted) {
-  db->MultiGet(options, family, batch->keys.size(), batch->keys.data(), batch->values.data(),
-               batch->statuses.data(), sorted);
 }
 
 unsigned char MayExist(rocksdb_t* db, const rocksdb_readoptions_t* options,
@@ -259,23 +179,27 @@ char* rocksdb_get_cf_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options
 
 rocksdb_pinnableslice_t* rocksdb_get_pinned(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                             const char* key, size_t keylen, char** errptr) {
-  return PinValue<rocksdb_pinnableslice_t>(db, options, &kDefaultFamily, Slice(key, keylen),
-                                           errptr);
+  return PinValue<SingleResult>(db, options, &kDefaultFamily, Slice(key, keylen), errptr);
 }
 
 rocksdb_pinnableslice_t* rocksdb_get_pinned_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                                rocksdb_column_family_handle_t* family,
                                                const char* key, size_t keylen, char** errptr) {
-  return PinValue<rocksdb_pinnableslice_t>(db, options, family, Slice(key, keylen), errptr);
+  return PinValue<SingleResult>(db, options, family, Slice(key, keylen), errptr);
 }
 
 void rocksdb_pinnableslice_destroy(rocksdb_pinnableslice_t* value) {
-  delete value;
+  if (value == nullptr) return;
+  if (value->slab != nullptr) {
+    value->slab->GiveBack(value->value);
+  } else {
+    SpareHandles<SingleResult>::GiveBack(static_cast<SingleResult*>(value));
+  }
 }
 
 const char* rocksdb_pinnableslice_value(const rocksdb_pinnableslice_t* value, size_t* vallen) {
-  StoreSize(vallen, value == nullptr ? 0 : value->rep.size());
-  return value == nullptr ? nullptr : value->rep.data();
+  StoreSize(vallen, value == nullptr ? 0 : value->value->size());
+  return value == nullptr ? nullptr : value->value->data();
 }
 
 rocksdb_pinnable_handle_t* rocksdb_get_pinned_v2(rocksdb_t* db,
@@ -299,7 +223,7 @@ const char* rocksdb_pinnable_handle_get_value(const rocksdb_pinnable_handle_t* h
 }
 
 void rocksdb_pinnable_handle_destroy(rocksdb_pinnable_handle_t* handle) {
-  delete handle;
+  SpareHandles<rocksdb_pinnable_handle_t>::GiveBack(handle);
 }
 
 unsigned char rocksdb_get_into_buffer(rocksdb_t* db, const rocksdb_readoptions_t* options,
@@ -316,69 +240,6 @@ unsigned char rocksdb_get_into_buffer_cf(rocksdb_t* db, const rocksdb_readoption
                                          size_t* vallen, unsigned char* found, char** errptr) {
   return CopyValueInto(db, options, family, Slice(key, keylen), buffer, buffer_size, vallen, found,
                        errptr);
-}
-
-void rocksdb_multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t num_keys,
-                       const char* const* keys, const size_t* key_sizes, char** values,
-                       size_t* value_sizes, char** errs) {
-  RunOnKeys(db, options, num_keys, values, value_sizes, errs, [&](DB* d, const ReadOptions& o) {
-    Batch batch(num_keys, keys, key_sizes);
-    ReadBatch(d, o, d->DefaultColumnFamily(), &batch, false);
-    CopyResults(batch, values, value_sizes, errs);
-    return Status::OK();
-  });
-}
-
-void rocksdb_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
-                          const rocksdb_column_family_handle_t* const* families, size_t num_keys,
-                          const char* const* keys, const size_t* key_sizes, char** values,
-                          size_t* value_sizes, char** errs) {
-  RunOnKeys(db, options, num_keys, values, value_sizes, errs,
-            [&](DB* d, const ReadOptions& o) -> Status {
-              if (families == nullptr) return NullArgument("families");
-              Batch batch(num_keys, keys, key_sizes);
-              std::vector<ColumnFamilyHandle*> handles(num_keys);
-              for (size_t i = 0; i < num_keys; ++i) {
-                handles[i] = Family(families[i]);
-                if (handles[i] == nullptr) return NullArgument("family");
-              }
-              d->MultiGet(o, num_keys, handles.data(), batch.keys.data(), batch.values.data(),
-                          batch.statuses.data());
-              CopyResults(batch, values, value_sizes, errs);
-              return Status::OK();
-            });
-}
-
-void rocksdb_batched_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
-                                  rocksdb_column_family_handle_t* family, size_t num_keys,
-                                  const char* const* keys, const size_t* key_sizes,
-                                  rocksdb_pinnableslice_t** values, char** errs,
-                                  const bool sorted_input) {
-  RunOnKeys(db, options, num_keys, values, nullptr, errs,
-            [&](DB* d, const ReadOptions& o) -> Status {
-              if (family == nullptr) return NullArgument("family");
-              Batch batch(num_keys, keys, key_sizes);
-              ReadBatch(d, o, Family(family), &batch, sorted_input);
-              PinResults(&batch, values, errs);
-              return Status::OK();
-            });
-}
-
-void rocksdb_batched_multi_get_cf_slice(rocksdb_t* db, const rocksdb_readoptions_t* options,
-                                        rocksdb_column_family_handle_t* family, size_t num_keys,
-                                        const rocksdb_slice_t* keys,
-                                        rocksdb_pinnableslice_t** values, char** errs,
-                                        const bool sorted_input) {
-  RunOnKeys(db, options, num_keys, values, nullptr, errs,
-            [&](DB* d, const ReadOptions& o) -> Status {
-              if (family == nullptr) return NullArgument("family");
-              Batch batch(num_keys);
-              for (size_t i = 0; i < num_keys; ++i)
-                batch.keys.emplace_back(keys[i].data, keys[i].size);
-              ReadBatch(d, o, Family(family), &batch, sorted_input);
-              PinResults(&batch, values, errs);
-              return Status::OK();
-            });
 }
 
 unsigned char rocksdb_key_may_exist(rocksdb_t* db, const rocksdb_readoptions_t* options,

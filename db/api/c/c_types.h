@@ -52,10 +52,19 @@ using SharedKey = std::shared_ptr<const OwnedKey>;
 
 }  // namespace varve::c
 
+namespace varve::c {
+
+class ResultSlab;
+class SpareSlabs;
+std::shared_ptr<SpareSlabs> MakeSpareSlabs();
+
+}  // namespace varve::c
+
 // Every struct has one member `rep`, the C++ object, unless it says more.
 
 struct rocksdb_t {
   std::unique_ptr<varve::DB> rep;
+  std::shared_ptr<varve::c::SpareSlabs> spare_slabs = varve::c::MakeSpareSlabs();
 };
 
 struct rocksdb_column_family_handle_t {
@@ -67,8 +76,10 @@ struct rocksdb_snapshot_t {
   const varve::Snapshot* rep;
 };
 
+// One value of a slab, or alone in a SingleResult.
 struct rocksdb_pinnableslice_t {
-  varve::PinnableSlice rep;
+  varve::PinnableSlice* value;
+  varve::c::ResultSlab* slab;  // null: a SingleResult
 };
 
 struct rocksdb_pinnable_handle_t {

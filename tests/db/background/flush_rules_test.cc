@@ -324,8 +324,7 @@ TEST_F(FlushesAtOnceTest, MemtablesToBeMergedStayTogether) {
   FillMemtables(6);
   EXPECT_TRUE(Eventually([&] { return listener_->begun() == 2; }));
   listener_->LetGo();
-  EXPECT_TRUE(Eventually([&] { return Levels() == "2"; }));
-  EXPECT_EQ(listener_->ended(), 2);
+  EXPECT_TRUE(Eventually([&] { return Levels() == "2" && listener_->ended() == 2; }));
   EXPECT_EQ(Get(newest_key_), newest_);
 }
 

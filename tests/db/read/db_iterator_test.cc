@@ -302,6 +302,70 @@ TEST(DbIteratorTest, RefreshMovesToTheNewestStateOrToASnapshot) {
   }
 }
 
+TEST(DbIteratorTest, ATailingSeekReadsTheNewestState) {
+  for (uint32_t seed = 0; seed < 40; seed++) {
+    std::mt19937 random(seed);
+    HistoryShape shape;
+    std::vector<Write> history = RandomHistory(shape, BytewiseComparator(), &random);
+    MiniLsm lsm;
+    lsm.Load(history, Layout(), &random);
+    ReadOptions tailing;
+    tailing.tailing = true;
+    const std::unique_ptr<Iterator> iter = Open(&lsm, tailing, lsm.VisibleSequence());
+    for (int round = 0; round < 6; round++) {
+      if (random() % 2 == 0) lsm.SwitchMemTable();
+      for (Write write : RandomHistory(HistoryShape{.writes = 5}, BytewiseComparator(), &random)) {
+        write.seq += history.back().seq;
+        history.push_back(write);
+        lsm.Add(write);
+      }
+      const UserModel newest = Replay(history, lsm.VisibleSequence(), BytewiseComparator());
+      UserModel seen(UserKeyLess{BytewiseComparator()});
+      for (iter->SeekToFirst(); iter->Valid(); iter->Next()) {
+        seen[iter->key().ToString()] = iter->value().ToString();
+      }
+      ASSERT_EQ(newest, seen) << "seed " << seed << " round " << round;
+    }
+  }
+}
+
+TEST(DbIteratorTest, AutoRefreshMovesToNewFilesAndKeepsTheState) {
+  for (uint32_t seed = 0; seed < 40; seed++) {
+    std::mt19937 random(seed);
+    HistoryShape shape;
+    std::vector<Write> history = RandomHistory(shape, BytewiseComparator(), &random);
+    MiniLsm lsm;
+    lsm.Load(history, Layout(), &random);
+    const FixedSnapshot snapshot(lsm.VisibleSequence());
+    const UserModel then = Replay(history, snapshot.GetSequenceNumber(), BytewiseComparator());
+    ReadOptions options;
+    options.snapshot = &snapshot;
+    options.auto_refresh_iterator_with_snapshot = true;
+    const std::unique_ptr<Iterator> iter = Open(&lsm, options, snapshot.GetSequenceNumber());
+    for (const bool forward : {true, false}) {
+      UserModel seen(UserKeyLess{BytewiseComparator()});
+      forward ? iter->SeekToFirst() : iter->SeekToLast();
+      while (iter->Valid()) {
+        seen[iter->key().ToString()] = iter->value().ToString();
+        if (random() % 3 == 0) {
+          Write write = {history.back().seq + 1, kTypeDeletion, iter->key().ToString(), ""};
+          history.push_back(write);
+          lsm.Add(write);
+          lsm.SwitchMemTable();
+        }
+        forward ? iter->Next() : iter->Prev();
+      }
+      ASSERT_TRUE(iter->status().ok());
+      ASSERT_EQ(then, seen) << "seed " << seed << (forward ? " forward" : " backward");
+    }
+    // A walk that ends makes no further step, so the last switch may be unnoticed; a seek tells.
+    iter->SeekToFirst();
+    std::string number;
+    ASSERT_TRUE(iter->GetProperty("rocksdb.iterator.super-version-number", &number).ok());
+    EXPECT_EQ(std::to_string(lsm.SuperVersionNumber()), number);
+  }
+}
+
 // A family with everything in one active memtable.
 std::unique_ptr<MiniLsm> InMemory(const std::vector<Write>& history) {
   auto lsm = std::make_unique<MiniLsm>();
@@ -434,13 +498,10 @@ TEST(DbIteratorTest, RefusesOptionsByName) {
     change(&options);
     cases.emplace_back(options, name);
   };
-  add("tailing", [](ReadOptions* o) { o->tailing = true; });
   add("timestamp", [&](ReadOptions* o) { o->timestamp = &timestamp; });
   add("iter_start_ts", [&](ReadOptions* o) { o->iter_start_ts = &timestamp; });
   add("deadline", [](ReadOptions* o) { o->deadline = std::chrono::microseconds(1); });
   add("kPersistedTier", [](ReadOptions* o) { o->read_tier = kPersistedTier; });
-  add("auto_refresh_iterator_with_snapshot",
-      [](ReadOptions* o) { o->auto_refresh_iterator_with_snapshot = true; });
   for (const auto& [options, name] : cases) {
     const std::unique_ptr<Iterator> iter = Open(lsm.get(), options, 1);
     iter->SeekToFirst();

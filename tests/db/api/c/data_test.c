@@ -212,6 +212,50 @@ static void CheckBatchedReads(Fixture* f, rocksdb_column_family_handle_t* family
   }
 }
 
+// Results of many reads at once, given back in another order than they came, some of them after the
+// next read, some after the database. Every third key is there.
+static void TestManyPinnedResults(void) {
+  enum { kMost = 200 };
+  static char texts[kMost][8];
+  static const char* keys[kMost];
+  static size_t sizes[kMost];
+  static rocksdb_pinnableslice_t* kept[kMost];
+  static rocksdb_pinnableslice_t* pinned[kMost];
+  static char* errors[kMost];
+  Fixture f;
+  Open(&f, "many_pinned", NULL);
+  rocksdb_column_family_handle_t* family = rocksdb_get_default_column_family_handle(f.db);
+  for (int i = 0; i < kMost; ++i) {
+    sizes[i] = (size_t)snprintf(texts[i], sizeof(texts[i]), "k%03d", i);
+    keys[i] = texts[i];
+    kept[i] = NULL;
+    if (i % 3 == 0) PutText(&f, texts[i], texts[i]);
+  }
+  const size_t counts[] = {1, 2, 63, 64, 65, kMost, 64, 1};
+  for (size_t round = 0; round < sizeof(counts) / sizeof(counts[0]); ++round) {
+    const size_t n = counts[round];
+    rocksdb_batched_multi_get_cf(f.db, f.read, family, n, keys, sizes, pinned, errors, true);
+    for (size_t i = 0; i < kMost; ++i) rocksdb_pinnableslice_destroy(kept[i]);
+    for (size_t i = 0; i < kMost; ++i) kept[i] = NULL;
+    for (size_t i = n; i-- > 0;) {
+      size_t size = 0;
+      CHECK(errors[i] == NULL);
+      CHECK((i % 3 == 0) == (pinned[i] != NULL));
+      if (pinned[i] == NULL) continue;
+      const char* bytes = rocksdb_pinnableslice_value(pinned[i], &size);
+      CHECK(Equal(bytes, size, texts[i]));
+      if (i % 2 == 0) {
+        kept[i] = pinned[i];
+      } else {
+        rocksdb_pinnableslice_destroy(pinned[i]);
+      }
+    }
+  }
+  rocksdb_column_family_handle_destroy(family);
+  Close(&f);
+  for (size_t i = 0; i < kMost; ++i) rocksdb_pinnableslice_destroy(kept[i]);
+}
+
 static void CheckPinnedReads(Fixture* f, rocksdb_column_family_handle_t* family) {
   char* error = NULL;
   size_t size = 0;
@@ -250,6 +294,7 @@ static void CheckBufferReads(Fixture* f, rocksdb_column_family_handle_t* family)
 }
 
 void TestReads(void) {
+  TestManyPinnedResults();
   Fixture f;
   char* error = NULL;
   Open(&f, "reads", NULL);

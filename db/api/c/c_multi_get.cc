@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Look-ups of several keys at once through the C API.
+#include <cstdlib>
+
+#include "db/api/c/c_results.h"
+#include "db/api/c/c_types.h"
+#include "util/mem/bounded_array.h"
+
+using varve::BoundedArray;
+using varve::ColumnFamilyHandle;
+using varve::DB;
+using varve::PinnableSlice;
+using varve::ReadOptions;
+using varve::Slice;
+using varve::Status;
+using varve::c::CopyBytes;
+using varve::c::Family;
+using varve::c::NullArgument;
+using varve::c::ResultSlab;
+using varve::c::SetError;
+using varve::c::SingleResult;
+using varve::c::StoreSize;
+
+namespace {
+
+// The inputs of one MultiGet and room for its outputs.
+struct Batch {
+  Batch(size_t n, const char* const* list, const size_t* sizes) : Batch(n) {
+    for (size_t i = 0; i < n; ++i) keys.emplace_back(list[i], sizes[i]);
+  }
+  explicit Batch(size_t n) : values(n), statuses(n) { keys.reserve(n); }
+
+  std::vector<Slice> keys;
+  std::vector<PinnableSlice> values;
+  std::vector<Status> statuses;
+};
+
+size_t* SizeAt(size_t* sizes, size_t i) {
+  return sizes == nullptr ? nullptr : &sizes[i];
+}
+
+// Reports `status` for each of n keys and leaves no values.
+template <typename Value>
+void FailAll(const Status& status, size_t n, Value** values, size_t* sizes, char** errs) {
+  for (size_t i = 0; i < n; ++i) {
+    if (values != nullptr) values[i] = nullptr;
+    StoreSize(SizeAt(sizes, i), 0);
+    if (errs == nullptr) continue;
+    errs[i] = nullptr;
+    SetError(&errs[i], status);
+  }
+}
+
+// Runs `body`, a whole lookup of n keys, and turns its failure into one of each key.
+template <typename Value, typename Body>
+void RunOnKeys(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t n, Value** values,
+               size_t* sizes, char** errs, Body body) noexcept {
+  if (n == 0) return;
+  Status failure;
+  try {
+    if (db == nullptr || options == nullptr || values == nullptr || errs == nullptr) {
+      failure = NullArgument("db, options, values or errs");
+    } else {
+      failure = body(db->rep.get(), options->rep);
+    }
+  } catch (...) {
+    failure = varve::c::CaughtException();
+  }
+  if (!failure.ok()) FailAll(failure, n, values, sizes, errs);
+}
+
+void CopyResults(const Batch& batch, char** values, size_t* sizes, char** errs) {
+  for (size_t i = 0; i < batch.values.size(); ++i) {
+    Status s = batch.statuses[i];
+    values[i] = nullptr;
+    StoreSize(SizeAt(sizes, i), 0);
+    errs[i] = nullptr;
+    if (s.ok()) {
+      values[i] = CopyBytes(batch.values[i]);
+      if (values[i] == nullptr) s = Status::MemoryLimit();
+    }
+    if (s.ok()) {
+      StoreSize(SizeAt(sizes, i), batch.values[i].size());
+    } else if (!s.IsNotFound()) {
+      SetError(&errs[i], s);
+    }
+  }
+}
+
+// Handles for values that were read into a batch of any size.
+void PinOneByOne(Batch* batch, rocksdb_pinnableslice_t** values, char** errs) {
+  for (size_t i = 0; i < batch->values.size(); ++i) {
+    Status& s = batch->statuses[i];
+    values[i] = nullptr;
+    errs[i] = nullptr;
+    if (s.ok()) {
+      values[i] = varve::c::Make<SingleResult>(std::move(batch->values[i]));
+      if (values[i] == nullptr) s = Status::MemoryLimit();
+    }
+    if (!s.ok() && !s.IsNotFound()) SetError(&errs[i], s);
+  }
+}
+
+void ReadBatch(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, Batch* batch,
+               bool sorted) {
+  db->MultiGet(options, family, batch->keys.size(), batch->keys.data(), batch->values.data(),
+               batch->statuses.data(), sorted);
+}
+
+// The keys and the outputs of a batched read.
+struct PinnedRead {
+  ColumnFamilyHandle* family;
+  size_t n;
+  bool sorted;
+  rocksdb_pinnableslice_t** values;
+  char** errs;
+};
+
+// Reads n <= ResultSlab::kResults keys into a slab.
+template <typename KeyAt>
+void PinInSlab(rocksdb_t* db, const ReadOptions& options, const PinnedRead& read, KeyAt key_at) {
+  BoundedArray<Slice, ResultSlab::kResults> keys;
+  BoundedArray<Status, ResultSlab::kResults> statuses;
+  for (size_t i = 0; i < read.n; ++i) {
+    keys.push_back(key_at(i));
+    statuses.emplace_back();
+  }
+  std::unique_ptr<ResultSlab> slab = db->spare_slabs->Take();
+  db->rep->MultiGet(options, read.family, read.n, keys.data(), slab->values(), statuses.data(),
+                    read.sorted);
+  uint32_t found = 0;
+  for (size_t i = 0; i < read.n; ++i) {
+    const Status& s = statuses[i];
+    read.values[i] = s.ok() ? slab->handle(i) : nullptr;
+    read.errs[i] = nullptr;
+    if (s.ok()) {
+      ++found;
+    } else if (!s.IsNotFound()) {
+      SetError(&read.errs[i], s);
+    }
+  }
+  ResultSlab::HandOut(std::move(slab), found, db->spare_slabs);
+}
+
+template <typename KeyAt>
+void ReadPinned(rocksdb_t* db, const ReadOptions& options, const PinnedRead& read, KeyAt key_at) {
+  if (read.n <= ResultSlab::kResults) return PinInSlab(db, options, read, key_at);
+  Batch batch(read.n);
+  for (size_t i = 0; i < read.n; ++i) batch.keys.push_back(key_at(i));
+  ReadBatch(db->rep.get(), options, read.family, &batch, read.sorted);
+  PinOneByOne(&batch, read.values, read.errs);
+}
+
+}  // namespace
+
+void rocksdb_multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t num_keys,
+                       const char* const* keys, const size_t* key_sizes, char** values,
+                       size_t* value_sizes, char** errs) {
+  RunOnKeys(db, options, num_keys, values, value_sizes, errs, [&](DB* d, const ReadOptions& o) {
+    Batch batch(num_keys, keys, key_sizes);
+    ReadBatch(d, o, d->DefaultColumnFamily(), &batch, false);
+    CopyResults(batch, values, value_sizes, errs);
+    return Status::OK();
+  });
+}
+
+void rocksdb_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                          const rocksdb_column_family_handle_t* const* families, size_t num_keys,
+                          const char* const* keys, const size_t* key_sizes, char** values,
+                          size_t* value_sizes, char** errs) {
+  RunOnKeys(db, options, num_keys, values, value_sizes, errs,
+            [&](DB* d, const ReadOptions& o) -> Status {
+              if (families == nullptr) return NullArgument("families");
+              Batch batch(num_keys, keys, key_sizes);
+              std::vector<ColumnFamilyHandle*> handles(num_keys);
+              for (size_t i = 0; i < num_keys; ++i) {
+                handles[i] = Family(families[i]);
+                if (handles[i] == nullptr) return NullArgument("family");
+              }
+              d->MultiGet(o, num_keys, handles.data(), batch.keys.data(), batch.values.data(),
+                          batch.statuses.data());
+              CopyResults(batch, values, value_sizes, errs);
+              return Status::OK();
+            });
+}
+
+void rocksdb_batched_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                  rocksdb_column_family_handle_t* family, size_t num_keys,
+                                  const char* const* keys, const size_t* key_sizes,
+                                  rocksdb_pinnableslice_t** values, char** errs,
+                                  const bool sorted_input) {
+  RunOnKeys(db, options, num_keys, values, nullptr, errs, [&](DB*, const ReadOptions& o) -> Status {
+    if (family == nullptr) return NullArgument("family");
+    ReadPinned(db, o, {Family(family), num_keys, sorted_input, values, errs},
+               [&](size_t i) { return Slice(keys[i], key_sizes[i]); });
+    return Status::OK();
+  });
+}
+
+void rocksdb_batched_multi_get_cf_slice(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                        rocksdb_column_family_handle_t* family, size_t num_keys,
+                                        const rocksdb_slice_t* keys,
+                                        rocksdb_pinnableslice_t** values, char** errs,
+                                        const bool sorted_input) {
+  RunOnKeys(db, options, num_keys, values, nullptr, errs, [&](DB*, const ReadOptions& o) -> Status {
+    if (family == nullptr) return NullArgument("family");
+    ReadPinned(db, o, {Family(family), num_keys, sorted_input, values, errs},
+               [&](size_t i) { return Slice(keys[i].data, keys[i].size); });
+    return Status::OK();
+  });
+}

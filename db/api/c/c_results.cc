@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/api/c/c_results.h"
+
+#include <utility>
+
+namespace varve::c {
+
+namespace {
+
+// Larger buffers are not kept: few values need one.
+constexpr size_t kKeptBufferBytes = 1024;
+
+}  // namespace
+
+void ResultSlab::HandOut(std::unique_ptr<ResultSlab> slab, uint32_t handed_out,
+                         std::shared_ptr<SpareSlabs> home) {
+  if (handed_out == 0) {
+    home->Keep(std::move(slab));
+    return;
+  }
+  slab->home_ = std::move(home);
+  slab->out_.store(handed_out, std::memory_order_relaxed);
+  (void)slab.release();  // the last GiveBack takes it
+}
+
+void ResultSlab::GiveBack(PinnableSlice* value) noexcept {
+  value->Reset();
+  // Release: this value's end happens before the next use; acquire: all others' too.
+  if (out_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const std::shared_ptr<SpareSlabs> home = std::move(home_);
+  home->Keep(std::unique_ptr<ResultSlab>(this));
+}
+
+std::shared_ptr<SpareSlabs> MakeSpareSlabs() {
+  return std::make_shared<SpareSlabs>();
+}
+
+std::unique_ptr<ResultSlab> SpareSlabs::Take() {
+  {
+    MutexLock lock(&mu_);
+    if (count_ != 0) return std::move(slabs_[--count_]);
+  }
+  return std::make_unique<ResultSlab>();
+}
+
+void ResultSlab::DropLargeBuffers() noexcept {
+  for (PinnableSlice& value : values_) {
+    if (value.GetSelf()->capacity() > kKeptBufferBytes) std::string().swap(*value.GetSelf());
+  }
+}
+
+void SpareSlabs::Keep(std::unique_ptr<ResultSlab> slab) noexcept {
+  // Of results that were not handed out, too.
+  slab->DropLargeBuffers();
+  MutexLock lock(&mu_);
+  if (count_ < kKept) slabs_[count_++] = std::move(slab);
+}
+
+}  // namespace varve::c

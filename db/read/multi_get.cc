@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/read/multi_get.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "varve/system_clock.h"
+
+#include "db/read/file_bounds.h"
+#include "table/multi_get.h"
+#include "util/coding/shared_prefix.h"
+#include "util/key/point_lookup.h"
+#include "util/mem/bounded_array.h"
+#include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+// How many keys walk together.
+constexpr size_t kGroupKeys = kProbesMax;
+
+bool IsOver(const PointLookup& lookup) {
+  return lookup.state() != PointLookup::State::kSearching;
+}
+
+// A key's place in the call, and eight bytes that order it against most others.
+struct OrderedPlace {
+  uint64_t word;
+  uint32_t place;
+};
+
+// Puts places into the order of their keys. Most calls come in order already.
+class PlaceSorter {
+ public:
+  PlaceSorter(const InternalKeyComparator& icmp, const Slice* keys) : icmp_(icmp), keys_(keys) {}
+
+  void Sort(std::span<uint32_t> places) {
+    if (places.size() < 2) return;
+    if (places.size() <= kGroupKeys) {
+      OrderedPlace inline_places[kGroupKeys];
+      SortIn({inline_places, places.size()}, places);
+    } else {
+      std::vector<OrderedPlace> many(places.size());
+      SortIn(many, places);
+    }
+  }
+
+ private:
+  void SortIn(std::span<OrderedPlace> ordered, std::span<uint32_t> places) const {
+    SetWords(ordered, places);
+    const auto before = [this](const OrderedPlace& a, const OrderedPlace& b) {
+      if (a.word != b.word) return a.word < b.word;
+      return icmp_.CompareUserKey(keys_[a.place], keys_[b.place]) < 0;
+    };
+    if (std::is_sorted(ordered.begin(), ordered.end(), before)) return;
+    std::sort(ordered.begin(), ordered.end(), before);
+    for (size_t i = 0; i < places.size(); i++) places[i] = ordered[i].place;
+  }
+
+  // The words are taken behind what all keys begin with.
+  void SetWords(std::span<OrderedPlace> ordered, std::span<const uint32_t> places) const {
+    size_t shared = 0;
+    if (icmp_.order() != KeyOrder::kCustom) {
+      const Slice& first = keys_[places[0]];
+      shared = first.size();
+      for (const uint32_t place : places) {
+        const Slice& key = keys_[place];
+        shared = SharedPrefix(first.data(), key.data(), std::min(shared, key.size()));
+      }
+    }
+    for (size_t i = 0; i < places.size(); i++) {
+      ordered[i] = {WordOf(keys_[places[i]], shared), places[i]};
+    }
+  }
+
+  uint64_t WordOf(const Slice& key, size_t shared) const {
+    switch (icmp_.order()) {
+      case KeyOrder::kBytewise:
+        return KeyWord(key, shared);
+      case KeyOrder::kReverseBytewise:
+        return ~KeyWord(key, shared);
+      case KeyOrder::kCustom:
+        break;
+    }
+    return 0;
+  }
+
+  const InternalKeyComparator& icmp_;
+  const Slice* const keys_;
+};
+
+// One group of keys on its way through the sources of a super-version.
+class GroupSearch {
+ public:
+  GroupSearch(const ReadOptions& options, const SuperVersion& super_version, Statistics* statistics)
+      : options_(options),
+        super_version_(super_version),
+        version_(super_version.version()),
+        icmp_(*version_.icmp()),
+        statistics_(statistics) {}
+
+  // Keys ascend; duplicates are allowed.
+  void Add(PointLookup* lookup) { searching_.push_back(lookup); }
+
+  void SearchMemTables() {
+    const PerfTimer<&PerfContext::get_from_memtable_time> timer;
+    AddPerfCount<&PerfContext::get_from_memtable_count>(searching_.size());
+    SearchMemTable(*super_version_.mem());
+    for (const std::shared_ptr<MemTable>& mem : super_version_.immutables()) {
+      if (!searching_.empty()) SearchMemTable(*mem);
+    }
+  }
+
+  void SearchTables();
+  [[nodiscard]] size_t searching() const { return searching_.size(); }
+
+ private:
+  // A key in a level below L0, and the file that it has come to.
+  struct Stop {
+    PointLookup* lookup;
+    size_t file;
+    // The file ends with this user key, so the next one may begin with it.
+    bool may_continue = false;
+  };
+
+  void SearchMemTable(const MemTable& mem) {
+    mem.Prefetch(searching_.span());
+    DropIf([&](PointLookup* lookup) { return mem.Get(lookup); });
+  }
+
+  void SearchLevelZero();
+  void SearchLevel(int level);
+  void FindFiles(const LevelFiles& files);
+  // Puts off, or to rest, the keys that need no file more.
+  void MoveOn(const LevelFiles& files);
+  void Probe(FileMetaData* file, int level, PointLookup* lookup);
+  void RunProbes(int level);
+
+  // The keys for which `over` is true leave.
+  template <typename Predicate>
+  void DropIf(Predicate over) {
+    size_t left = 0;
+    for (PointLookup* lookup : searching_) {
+      if (!over(lookup)) searching_[left++] = lookup;
+    }
+    searching_.truncate(left);
+  }
+
+  const ReadOptions& options_;
+  const SuperVersion& super_version_;
+  const Version& version_;
+  const InternalKeyComparator& icmp_;
+  Statistics* const statistics_;
+  BoundedArray<PointLookup*, kGroupKeys> searching_;
+  BoundedArray<Stop, kGroupKeys> stops_;
+  BoundedArray<TableProbe, kGroupKeys> probes_;
+  // The tables of the probes, open as long as those run.
+  BoundedArray<TableRef, kGroupKeys> tables_;
+  const FileMetaData* last_probed_ = nullptr;
+  size_t levels_read_ = 0;
+};
+
+void GroupSearch::SearchTables() {
+  const PerfTimer<&PerfContext::get_from_output_files_time> timer;
+  const int levels = version_.non_empty_levels();
+  if (levels > 0) SearchLevelZero();
+  for (int level = 1; level < levels && !searching_.empty(); level++) SearchLevel(level);
+  if (levels_read_ != 0) {
+    RecordInHistogram(statistics_, NUM_LEVEL_READ_PER_MULTIGET, levels_read_);
+  }
+}
+
+void GroupSearch::SearchLevelZero() {
+  for (const FileRef& file : version_.level(0).files()) {
+    if (searching_.empty()) return;
+    if (icmp_.CompareUserKey(searching_.back()->user_key(), file->smallest.user_key()) < 0) {
+      continue;
+    }
+    for (PointLookup* lookup : searching_) {
+      if (FileCovers(*file, lookup->user_key(), icmp_)) Probe(file.get(), 0, lookup);
+    }
+    RunProbes(0);
+    // A file's tombstones are newer than whatever the files after it hold.
+    DropIf([](PointLookup* lookup) { return IsOver(*lookup) || lookup->EndIfCovered(); });
+  }
+}
+
+void GroupSearch::SearchLevel(int level) {
+  const LevelFiles& files = version_.level(level);
+  for (FindFiles(files); !stops_.empty(); MoveOn(files)) {
+    for (Stop& stop : stops_) {
+      FileMetaData* const file = files[stop.file];
+      stop.may_continue =
+          icmp_.CompareUserKey(stop.lookup->user_key(), file->largest.user_key()) >= 0;
+      if (!stop.may_continue || !LargestIsExclusive(*file)) Probe(file, level, stop.lookup);
+    }
+    RunProbes(level);
+  }
+  // Not before the key's last file: what that one holds may be newer than the first one's
+  // tombstones.
+  DropIf([](PointLookup* lookup) { return IsOver(*lookup) || lookup->EndIfCovered(); });
+}
+
+void GroupSearch::FindFiles(const LevelFiles& files) {
+  size_t file = 0;
+  for (PointLookup* lookup : searching_) {
+    if (file == files.size()) return;
+    const Slice key = lookup->internal_key();
+    // Neighbours are often in the same file.
+    if (icmp_.Compare(files[file]->largest.Encode(), key) < 0) file = files.Find(key);
+    if (file == files.size()) return;
+    if (icmp_.CompareUserKey(lookup->user_key(), files[file]->smallest.user_key()) < 0) continue;
+    stops_.push_back({lookup, file});
+  }
+}
+
+void GroupSearch::MoveOn(const LevelFiles& files) {
+  size_t left = 0;
+  for (const Stop& stop : stops_) {
+    if (IsOver(*stop.lookup) || !stop.may_continue || stop.file + 1 == files.size()) continue;
+    const Slice smallest = files[stop.file + 1]->smallest.user_key();
+    if (icmp_.CompareUserKey(stop.lookup->user_key(), smallest) < 0) continue;
+    stops_[left++] = {stop.lookup, stop.file + 1};
+  }
+  stops_.truncate(left);
+}
+
+void GroupSearch::Probe(FileMetaData* file, int level, PointLookup* lookup) {
+  if (file != last_probed_) {
+    TableRef table;
+    const Status s = super_version_.table_cache()->Find(file, level, options_, &table);
+    if (!s.ok()) {
+      lookup->Fail(s);
+      return;
+    }
+    tables_.push_back(std::move(table));
+    last_probed_ = file;
+  }
+  probes_.push_back({tables_.back().get(), lookup});
+}
+
+void GroupSearch::RunProbes(int level) {
+  if (probes_.empty()) return;
+  const ProbeReads reads = MultiGetFromTables(options_, probes_.span());
+  if (reads.tables != 0) {
+    levels_read_++;
+    RecordInHistogram(statistics_, NUM_SST_READ_PER_LEVEL, reads.tables);
+  }
+  uint64_t found = 0;
+  for (const TableProbe& probe : probes_) {
+    found += probe.lookup->state() == PointLookup::State::kFound ? 1 : 0;
+  }
+  AddPerfLevelCount<&PerfContextByLevel::user_key_return_count>(static_cast<uint32_t>(level),
+                                                                found);
+  RecordTick(statistics_, level == 0 ? GET_HIT_L0 : (level == 1 ? GET_HIT_L1 : GET_HIT_L2_AND_UP),
+             found);
+  probes_.clear();
+  tables_.clear();
+  last_probed_ = nullptr;
+}
+
+// A whole call's keys of one family.
+class FamilySearch {
+ public:
+  FamilySearch(MultiGetCall* call, const SuperVersion& super_version, SequenceNumber seq)
+      : call_(*call), super_version_(super_version), seq_(seq) {}
+
+  void Run(std::span<const uint32_t> places) {
+    while (!places.empty()) {
+      if (call_.options.deadline.count() != 0 && PastDeadline()) {
+        return EndWith(Status::TimedOut("MultiGet: the deadline has passed"), places);
+      }
+      if (call_.value_bytes > call_.options.value_size_soft_limit) {
+        return EndWith(BeyondLimit(), places);
+      }
+      const size_t n = std::min(places.size(), kGroupKeys);
+      RunGroup(places.first(n));
+      places = places.subspan(n);
+    }
+  }
+
+ private:
+  bool PastDeadline() const {
+    return call_.clock->NowMicros() > static_cast<uint64_t>(call_.options.deadline.count());
+  }
+  static Status BeyondLimit() {
+    return Status::Aborted("MultiGet: value_size_soft_limit was reached");
+  }
+  void EndWith(const Status& s, std::span<const uint32_t> places) {
+    for (const uint32_t place : places) call_.statuses[place] = s;
+  }
+
+  void RunGroup(std::span<const uint32_t> places) {
+    BoundedArray<PointLookup, kGroupKeys> lookups;
+    GroupSearch search(call_.options, super_version_, call_.statistics);
+    for (const uint32_t place : places) {
+      search.Add(&lookups.emplace_back(call_.keys[place], seq_, &call_.values[place]));
+    }
+    if (!call_.skip_memtables) search.SearchMemTables();
+    RecordTick(call_.statistics, MEMTABLE_HIT, places.size() - search.searching());
+    if (search.searching() != 0) {
+      RecordTick(call_.statistics, MEMTABLE_MISS, search.searching());
+      search.SearchTables();
+    }
+    for (size_t i = 0; i < places.size(); i++) Settle(places[i], lookups[i]);
+  }
+
+  void Settle(uint32_t place, const PointLookup& lookup) {
+    if (call_.value_bytes > call_.options.value_size_soft_limit) [[unlikely]] {
+      call_.values[place].Reset();
+      call_.statuses[place] = BeyondLimit();
+      return;
+    }
+    switch (lookup.state()) {
+      case PointLookup::State::kFound:
+        call_.statuses[place] = Status::OK();
+        call_.found++;
+        call_.value_bytes += call_.values[place].size();
+        return;
+      case PointLookup::State::kFailed:
+        call_.statuses[place] = lookup.status();
+        return;
+      case PointLookup::State::kDeleted:
+      case PointLookup::State::kSearching:
+        call_.statuses[place] = Status::NotFound();
+        return;
+    }
+  }
+
+  MultiGetCall& call_;
+  const SuperVersion& super_version_;
+  const SequenceNumber seq_;
+};
+
+}  // namespace
+
+void MultiGetFromSuperVersion(MultiGetCall* call, const SuperVersion& super_version,
+                              SequenceNumber seq, std::span<uint32_t> places) {
+  if (call->options.read_tier == kMemtableTier) {
+    const Status s =
+        Status::NotSupported("MultiGet: ReadOptions::read_tier kMemtableTier is for iterators");
+    for (const uint32_t place : places) call->statuses[place] = s;
+    return;
+  }
+  PlaceSorter(*super_version.version().icmp(), call->keys).Sort(places);
+  FamilySearch(call, super_version, seq).Run(places);
+}
+
+}  // namespace varve

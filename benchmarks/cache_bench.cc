@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "table/cache/block_cache_key.h"
-#include "table/cache/lru_cache.h"
+#include "table/cache/clock_cache.h"
 #include "util/sync/epoch.h"
 
 namespace varve {
@@ -23,12 +23,16 @@ namespace {
 constexpr size_t kBlockBytes = 4096;
 
 struct Object {
-  LruEntry entry;
+  CacheEntry entry;
   uint64_t number;
 };
 
+Object* ObjectBehind(void* value) {
+  return reinterpret_cast<Object*>(static_cast<CacheEntry*>(value) - 1);
+}
+
 void DeleteObject(Cache::ObjectPtr value, MemoryAllocator*) {
-  delete static_cast<Object*>(value);
+  delete ObjectBehind(value);
 }
 constexpr Cache::CacheItemHelper kHelper(CacheEntryRole::kDataBlock, &DeleteObject);
 
@@ -42,7 +46,7 @@ struct Fixture {
     LRUCacheOptions options;
     options.capacity = capacity_blocks * kBlockBytes;
     options.metadata_charge_policy = kDontChargeCacheMetadata;
-    cache = std::make_unique<LruCache>(options, 6);
+    cache = std::make_unique<ClockCache>(options, 6);
   }
   ~Fixture() {
     for (BlockSlot& slot : slots) cache->Detach(&slot);
@@ -51,20 +55,18 @@ struct Fixture {
   void Insert(uint64_t n) {
     auto* const object = new Object;
     object->number = n;
-    object->entry.value = object;
     object->entry.helper = &kHelper;
     object->entry.charge = kBlockBytes;
-    object->entry.priority = static_cast<uint8_t>(Cache::Priority::LOW);
+    object->entry.SetPriority(Cache::Priority::LOW);
     Cache::Handle* handle = nullptr;
-    if (!cache->InsertEmbedded(&object->entry, KeyOf(n).AsSlice(), &handle).ok()) {
+    if (!cache->InsertEmbedded(&object->entry, KeyOf(n).AsSlice(), &slots[n], &handle).ok()) {
       delete object;
       return;
     }
-    cache->Attach(handle, &slots[n]);
     cache->Release(handle, false);
   }
 
-  std::unique_ptr<LruCache> cache;
+  std::unique_ptr<ClockCache> cache;
   std::vector<BlockSlot> slots;
 };
 
@@ -103,7 +105,7 @@ void BM_FindByKey(benchmark::State& state) {
   uint64_t sum = 0;
   for (auto _ : state) {
     Cache::Handle* const handle = cache.Lookup(KeyOf(draw()).AsSlice());
-    sum += static_cast<Object*>(cache.Value(handle))->number;
+    sum += ObjectBehind(cache.Value(handle))->number;
     cache.Release(handle);
   }
   benchmark::DoNotOptimize(sum);
@@ -115,7 +117,7 @@ void BM_FollowSlot(benchmark::State& state) {
   uint64_t sum = 0;
   for (auto _ : state) {
     const Epoch::Guard guard;
-    LruEntry* const entry = fixture->slots[draw()].load(std::memory_order_acquire);
+    CacheEntry* const entry = fixture->slots[draw()].load(std::memory_order_acquire);
     entry->Touch();
     sum += reinterpret_cast<const Object*>(entry)->number;
   }

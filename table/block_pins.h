@@ -7,8 +7,8 @@
 
 #include "table/block/block.h"
 #include "table/block/point_search.h"
+#include "table/cache/clock_cache.h"
 #include "table/cache/held_block.h"
-#include "table/cache/lru_cache.h"
 
 namespace varve {
 
@@ -16,7 +16,7 @@ namespace varve {
 // gets a reference of its own.
 class SlotPin final : public BlockPin {
  public:
-  SlotPin(LruCache* cache, LruEntry* entry) : cache_(cache), entry_(entry) {}
+  SlotPin(ClockCache* cache, CacheEntry* entry) : cache_(cache), entry_(entry) {}
 
   Cleanable* Renew() override {
     Cache::Handle* handle = nullptr;
@@ -27,8 +27,8 @@ class SlotPin final : public BlockPin {
   }
 
  private:
-  LruCache* const cache_;
-  LruEntry* const entry_;
+  ClockCache* const cache_;
+  CacheEntry* const entry_;
   Cleanable cleanable_;
 };
 

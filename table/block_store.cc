@@ -139,7 +139,7 @@ Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& conte
   const Status s =
       for_cache && contents.owns_bytes()
           ? Block::CreateInOnePiece(contents.data, icmp->order() == KeyOrder::kBytewise,
-                                    slot_cache != nullptr ? sizeof(LruEntry) : 0, fetch.allocator,
+                                    slot_cache != nullptr ? sizeof(CacheEntry) : 0, fetch.allocator,
                                     file.name, block)
           : Block::Create(std::move(contents), file.name, block);
   if (!s.ok()) {
@@ -223,7 +223,7 @@ Status BlockStore::GetCached(const BlockHandle& handle, const BlockReadContext& 
 
 bool BlockStore::GetBySlot(BlockSlot* slot, Held<Block>* block) const {
   const Epoch::Guard guard;
-  LruEntry* const entry = slot->load(std::memory_order_acquire);
+  CacheEntry* const entry = slot->load(std::memory_order_acquire);
   Cache::Handle* cached = nullptr;
   if (entry == nullptr || !slot_cache->TryRef(entry, &cached)) return false;
   CountSlotHit(*entry);
@@ -246,16 +246,12 @@ Status BlockStore::Get(const BlockHandle& handle, BlockSlot* slot, const BlockRe
   if (GetIfCached(handle, slot, block)) [[likely]]
     return Status::OK();
   VARVE_RETURN_IF_ERROR(Miss<Block>(context));
-  VARVE_RETURN_IF_ERROR(ReadBlock(handle, context, block));
-  if (slot != nullptr && slot_cache != nullptr && block->shareable()) {
-    slot_cache->Attach(block->cache_handle(), slot);
-  }
-  return Status::OK();
+  return ReadBlock(handle, slot, context, block);
 }
 
-// From the file, and into the cache if it may.
-Status BlockStore::ReadBlock(const BlockHandle& handle, const BlockReadContext& context,
-                             Held<Block>* held) const {
+// From the file, and into the cache if it may. `slot` is null or of the cache.
+Status BlockStore::ReadBlock(const BlockHandle& handle, BlockSlot* slot,
+                             const BlockReadContext& context, Held<Block>* held) const {
   const bool for_cache = cache != nullptr && context.fill_cache;
   std::unique_ptr<Block> block;
   VARVE_RETURN_IF_ERROR(Read(handle, context, for_cache, &block));
@@ -268,12 +264,11 @@ Status BlockStore::ReadBlock(const BlockHandle& handle, const BlockReadContext& 
   Cache::Handle* inserted = nullptr;
   Status s;
   if (slot_cache != nullptr) {
-    auto* const entry = new (block->front()) LruEntry;
-    entry->value = block.get();
+    auto* const entry = new (block->front()) CacheEntry;
     entry->helper = &kHelper<Block>;
     entry->charge = charge;
-    entry->priority = static_cast<uint8_t>(Cache::Priority::LOW);
-    s = slot_cache->InsertEmbedded(entry, key.AsSlice(), &inserted);
+    entry->SetPriority(Cache::Priority::LOW);
+    s = slot_cache->InsertEmbedded(entry, key.AsSlice(), slot, &inserted);
   } else {
     s = cache->Insert(key.AsSlice(), block.get(), &kHelper<Block>, charge, &inserted,
                       Cache::Priority::LOW);
@@ -281,7 +276,7 @@ Status BlockStore::ReadBlock(const BlockHandle& handle, const BlockReadContext& 
   return Inserted(s, std::move(block), charge, inserted, held);
 }
 
-void BlockStore::TickSlotHit(const LruEntry& entry) const {
+void BlockStore::TickSlotHit(const CacheEntry& entry) const {
   statistics->recordTick(BLOCK_CACHE_HIT, 1);
   statistics->recordTick(BLOCK_CACHE_BYTES_READ, entry.charge);
   statistics->recordTick(BLOCK_CACHE_DATA_HIT, 1);

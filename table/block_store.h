@@ -14,8 +14,8 @@
 #include "table/block/block.h"
 #include "table/block_fetcher.h"
 #include "table/cache/block_cache_key.h"
+#include "table/cache/clock_cache.h"
 #include "table/cache/held_block.h"
-#include "table/cache/lru_cache.h"
 #include "table/filter/filter_block.h"
 #include "table/index/decoded_index.h"
 #include "util/env/random_access_file_reader.h"
@@ -48,7 +48,7 @@ class BlockStore {
   BlockFile file;
   std::shared_ptr<Cache> cache;  // null: every read goes to the file
   // The same, if it is of a kind that slots may refer to; else null.
-  LruCache* slot_cache = nullptr;
+  ClockCache* slot_cache = nullptr;
   BlockCacheKeyBase cache_keys;
   const InternalKeyComparator* icmp = nullptr;
   Statistics* statistics = nullptr;
@@ -76,7 +76,7 @@ class BlockStore {
   }
   // The block a slot refers to, within the current epoch; null if it refers to none. What a look-up
   // in the cache would count is counted.
-  [[nodiscard]] const Block* Peek(const BlockSlot& slot, LruEntry** entry) const {
+  [[nodiscard]] const Block* Peek(const BlockSlot& slot, CacheEntry** entry) const {
     *entry = slot.load(std::memory_order_acquire);
     if (*entry == nullptr) return nullptr;
     const Block* const block = BlockBehind(*entry);
@@ -88,7 +88,7 @@ class BlockStore {
   // Asks for the memory that a search behind the slot starts with.
   static void Prefetch(const BlockSlot& slot) {
     // The block lies behind its entry; the address is not read, and may be stale.
-    const LruEntry* const entry = slot.load(std::memory_order_relaxed);
+    const CacheEntry* const entry = slot.load(std::memory_order_relaxed);
     if (entry != nullptr) Block::Prefetch(BlockBehind(entry));
   }
 
@@ -109,19 +109,19 @@ class BlockStore {
   // With `for_cache` in the form that blocks have in the cache.
   Status Read(const BlockHandle& handle, const BlockReadContext& context, bool for_cache,
               std::unique_ptr<Block>* block) const;
-  Status ReadBlock(const BlockHandle& handle, const BlockReadContext& context,
+  Status ReadBlock(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
                    Held<Block>* held) const;
   bool GetBySlot(BlockSlot* slot, Held<Block>* block) const;
-  void CountSlotHit(const LruEntry& entry) const {
+  void CountSlotHit(const CacheEntry& entry) const {
     AddPerfCount<&PerfContext::block_cache_hit_count>();
     if (statistics != nullptr) [[unlikely]]
       TickSlotHit(entry);
   }
   // A block that a slot may refer to lies right behind its entry.
-  static const Block* BlockBehind(const LruEntry* entry) {
+  static const Block* BlockBehind(const CacheEntry* entry) {
     return reinterpret_cast<const Block*>(entry + 1);
   }
-  void TickSlotHit(const LruEntry& entry) const;
+  void TickSlotHit(const CacheEntry& entry) const;
   template <typename T>
   Status Miss(const BlockReadContext& context) const;
   template <typename T>

@@ -135,7 +135,7 @@ bool BlockTableReader::SearchInPlace(const BlockSlot& slot, PointLookup* lookup,
                                      BlockSearchResult* result) const {
   const BlockStore& store = *parts_.store;
   const Epoch::Guard guard;
-  LruEntry* entry = nullptr;
+  CacheEntry* entry = nullptr;
   const Block* const block = store.Peek(slot, &entry);
   if (block == nullptr) return false;
   SlotPin pin(store.slot_cache, entry);

@@ -65,7 +65,7 @@ class ProbeBatch {
     size_t pos = 0;  // of the block in the index
     // Within the epoch only.
     const Block* block = nullptr;
-    LruEntry* entry = nullptr;
+    CacheEntry* entry = nullptr;
     size_t wanted = 0;     // which of wanted_
     bool matched = false;  // an entry of the key was met
     bool over = false;     // in this table

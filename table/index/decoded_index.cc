@@ -65,7 +65,7 @@ DecodedIndex::~DecodedIndex() {
   for (size_t i = 0; i < size(); i++) slot_cache_->Detach(&slots_[i]);
 }
 
-void DecodedIndex::MakeSlots(LruCache* cache) {
+void DecodedIndex::MakeSlots(ClockCache* cache) {
   slot_cache_ = cache;
   slots_.reset(new BlockSlot[size()]());
 }

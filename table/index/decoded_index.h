@@ -13,7 +13,7 @@
 #include "varve/slice.h"
 #include "varve/status.h"
 
-#include "table/cache/lru_cache.h"
+#include "table/cache/clock_cache.h"
 #include "table/format/block_handle.h"
 #include "table/index/index_iterator.h"
 #include "table/index/word_tree.h"
@@ -47,7 +47,7 @@ class DecodedIndex {
   [[nodiscard]] const IndexForm& form() const { return form_; }
 
   // From now on each entry has a slot for its block in `cache`, which outlives the index.
-  void MakeSlots(LruCache* cache);
+  void MakeSlots(ClockCache* cache);
   // Null without slots. Requires i < size().
   [[nodiscard]] BlockSlot* slot(size_t i) const { return slots_ != nullptr ? &slots_[i] : nullptr; }
 
@@ -93,7 +93,7 @@ class DecodedIndex {
   std::vector<uint32_t> sizes_;
   std::string separators_;
   std::vector<uint32_t> separator_ends_;
-  LruCache* slot_cache_ = nullptr;
+  ClockCache* slot_cache_ = nullptr;
   std::unique_ptr<BlockSlot[]> slots_;
 };
 

@@ -121,7 +121,7 @@ class IndexCursor {
     const BlockSlot* const slot = leaf_->slot(pos);
     if (slot == nullptr) return;
     BlockStore::Prefetch(*slot);
-    const LruEntry* const entry = slot->load(std::memory_order_relaxed);
+    const CacheEntry* const entry = slot->load(std::memory_order_relaxed);
     if (entry == nullptr) return;
     const char* const lines = reinterpret_cast<const char*>(entry) + kIndexBytes + from;
     for (size_t i = 0; i < kLines; i++) __builtin_prefetch(lines + i * kLine);

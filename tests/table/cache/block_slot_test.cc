@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "table/cache/lru_cache.h"
+#include "table/cache/clock_cache.h"
 #include "util/sync/epoch.h"
 
 namespace varve {
@@ -22,35 +22,39 @@ std::atomic<int> objects_in_slots{0};
 
 // An object behind its entry, as a block is.
 struct Object {
-  LruEntry entry;
+  CacheEntry entry;
   std::atomic<uint64_t> word{kAlive};
 };
 
+Object* ObjectBehind(void* value) {
+  return reinterpret_cast<Object*>(static_cast<CacheEntry*>(value) - 1);
+}
+
 void DeleteObject(Cache::ObjectPtr value, MemoryAllocator*) {
-  auto* const object = static_cast<Object*>(value);
+  Object* const object = ObjectBehind(value);
   EXPECT_EQ(object->word.exchange(0), kAlive);
   objects_in_slots--;
   delete object;
 }
 constexpr Cache::CacheItemHelper kObjectHelper(CacheEntryRole::kDataBlock, &DeleteObject);
 
-std::unique_ptr<LruCache> MakeCache(size_t capacity, bool strict = false) {
+std::unique_ptr<ClockCache> MakeCache(size_t capacity, bool strict = false) {
   LRUCacheOptions options;
   options.capacity = capacity;
   options.strict_capacity_limit = strict;
   options.metadata_charge_policy = kDontChargeCacheMetadata;
   options.high_pri_pool_ratio = 0;
-  return std::make_unique<LruCache>(options, 0);
+  return std::make_unique<ClockCache>(options, 0);
 }
 
-Status Insert(LruCache* cache, const std::string& key, size_t charge, Cache::Handle** handle) {
+Status Insert(ClockCache* cache, const std::string& key, size_t charge, BlockSlot* slot,
+              Cache::Handle** handle) {
   auto* const object = new Object;
-  object->entry.value = object;
   object->entry.helper = &kObjectHelper;
   object->entry.charge = charge;
-  object->entry.priority = static_cast<uint8_t>(Cache::Priority::LOW);
+  object->entry.SetPriority(Cache::Priority::LOW);
   objects_in_slots++;
-  const Status s = cache->InsertEmbedded(&object->entry, key, handle);
+  const Status s = cache->InsertEmbedded(&object->entry, key, slot, handle);
   if (!s.ok()) {
     objects_in_slots--;
     delete object;
@@ -59,10 +63,9 @@ Status Insert(LruCache* cache, const std::string& key, size_t charge, Cache::Han
 }
 
 // Puts an object in, lets the slot refer to it, and gives the reference back.
-void Fill(LruCache* cache, const std::string& key, BlockSlot* slot, size_t charge = 1) {
+void Fill(ClockCache* cache, const std::string& key, BlockSlot* slot, size_t charge = 1) {
   Cache::Handle* handle = nullptr;
-  ASSERT_TRUE(Insert(cache, key, charge, &handle).ok());
-  cache->Attach(handle, slot);
+  ASSERT_TRUE(Insert(cache, key, charge, slot, &handle).ok());
   cache->Release(handle, false);
 }
 
@@ -90,12 +93,12 @@ TEST(BlockSlotTest, AReaderKeepsWhatItSawAndItCountsAsUsed) {
   Fill(cache.get(), "k", &slot, 3);
   {
     const Epoch::Guard guard;
-    LruEntry* const entry = slot.load(std::memory_order_acquire);
+    CacheEntry* const entry = slot.load(std::memory_order_acquire);
     ASSERT_NE(entry, nullptr);
     cache->Erase("k");
     cache->EraseUnRefEntries();
     EXPECT_EQ(slot.load(), nullptr);
-    EXPECT_EQ(static_cast<Object*>(entry->value)->word.load(), kAlive);
+    EXPECT_EQ(ObjectBehind(entry->value())->word.load(), kAlive);
     EXPECT_EQ(cache->GetUsage(), 3u);
     Cache::Handle* handle = nullptr;
     EXPECT_FALSE(cache->TryRef(entry, &handle)) << "it has been dropped";
@@ -118,7 +121,7 @@ TEST(BlockSlotTest, AReferenceTakenThroughASlotPins) {
   BlockSlot others[6] = {};
   for (int i = 0; i < 6; i++) Fill(cache.get(), "o" + std::to_string(i), &others[i]);
   EXPECT_NE(slot.load(), nullptr);
-  EXPECT_EQ(static_cast<Object*>(cache->Value(handle))->word.load(), kAlive);
+  EXPECT_EQ(ObjectBehind(cache->Value(handle))->word.load(), kAlive);
   cache->Release(handle, false);
   EXPECT_EQ(cache->GetPinnedUsage(), 0u);
 }
@@ -163,16 +166,15 @@ TEST(BlockSlotTest, AStrictLimitWaitsForReadersRatherThanRefuse) {
     while (!stop) {
       for (const BlockSlot& slot : slots) {
         const Epoch::Guard guard;
-        const LruEntry* const entry = slot.load(std::memory_order_acquire);
+        CacheEntry* const entry = slot.load(std::memory_order_acquire);
         if (entry == nullptr) continue;
-        ASSERT_EQ(static_cast<Object*>(entry->value)->word, kAlive);
+        ASSERT_EQ(ObjectBehind(entry->value())->word, kAlive);
       }
     }
   });
   for (size_t i = 0; i < slots.size(); i++) {
     Cache::Handle* handle = nullptr;
-    ASSERT_TRUE(Insert(cache.get(), std::to_string(i), 30, &handle).ok()) << i;
-    cache->Attach(handle, &slots[i]);
+    ASSERT_TRUE(Insert(cache.get(), std::to_string(i), 30, &slots[i], &handle).ok()) << i;
     ASSERT_LE(cache->GetUsage(), 100u);
     cache->Release(handle, false);
   }
@@ -197,14 +199,14 @@ TEST(BlockSlotTest, ReadersNeverMeetAFreedObject) {
         Cache::Handle* handle = nullptr;
         {
           const Epoch::Guard guard;
-          LruEntry* const entry = slots[i * 7 % kSlots].load(std::memory_order_acquire);
+          CacheEntry* const entry = slots[i * 7 % kSlots].load(std::memory_order_acquire);
           if (entry == nullptr) continue;
           entry->Touch();
-          ASSERT_EQ(static_cast<Object*>(entry->value)->word, kAlive);
+          ASSERT_EQ(ObjectBehind(entry->value())->word, kAlive);
           seen++;
           if (i % 3 != 0 || !cache->TryRef(entry, &handle)) continue;
         }
-        ASSERT_EQ(static_cast<Object*>(cache->Value(handle))->word, kAlive);
+        ASSERT_EQ(ObjectBehind(cache->Value(handle))->word, kAlive);
         pinned++;
         cache->Release(handle, false);
       }

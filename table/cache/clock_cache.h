@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The block cache: shards of a hash table each, with one list of evictable entries by recency.
+// The block cache: shards, each a hash table with a hand that goes round and evicts.
 
 #include <atomic>
 #include <cstddef>
@@ -11,27 +11,32 @@
 
 #include "varve/cache.h"
 
-#include "table/cache/lru_shard.h"
+#include "table/cache/cache_entry.h"
+#include "table/cache/cache_shard.h"
 
 namespace varve {
 
-// Thread safety: all methods may be called from any thread. A look-up locks one of 2^shard_bits
-// mutexes for a few instructions; deleters run with no lock held.
-class LruCache final : public Cache {
+// Thread safety: all methods may be called from any thread. Look-ups and insertions take no lock
+// but for eviction, one thread at a time in each of 2^shard_bits shards; deleters run with no lock
+// held.
+class ClockCache final : public Cache {
  public:
-  // `options` are valid (see MakeSharedCache).
-  LruCache(const LRUCacheOptions& options, int shard_bits);
-  ~LruCache() override;
+  // `options` are valid (see MakeSharedCache). `entry_charge`: that of a typical entry, 0 if
+  // unknown; the table begins with room for as many as the capacity holds. `name` is a literal.
+  ClockCache(const LRUCacheOptions& options, int shard_bits, size_t entry_charge = 0,
+             const char* name = "LRUCache");
+  ~ClockCache() override;
 
-  const char* Name() const override { return "LRUCache"; }
+  const char* Name() const override { return name_; }
 
   // For tables, which keep references of their own to the blocks that are here (BlockSlot).
 
-  // As Insert, of an object that `entry` is a part of: value, helper, charge and priority are set.
-  Status InsertEmbedded(LruEntry* entry, const Slice& key, Handle** handle);
+  // As Insert, of an object that lies behind `entry`: helper, charge and priority are set. `slot`,
+  // if not null and empty, refers to it from then on.
+  Status InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot* slot, Handle** handle);
   // A reference to an entry that was loaded from a slot within the current epoch; false if it has
   // been dropped since.
-  bool TryRef(LruEntry* entry, Handle** handle);
+  static bool TryRef(CacheEntry* entry, Handle** handle);
   // Lets the slot refer to an entry that the caller references. At most one slot has an entry, and
   // it loses it when the entry is dropped.
   void Attach(Handle* handle, BlockSlot* slot);
@@ -62,9 +67,9 @@ class LruCache final : public Cache {
   std::string GetPrintableOptions() const override;
 
  private:
-  Status InsertEntry(LruEntry* entry, Handle** handle);
+  Status InsertEntry(CacheEntry* entry, const Slice& key, BlockSlot* slot, Handle** handle);
   [[nodiscard]] uint64_t HashOf(const Slice& key) const;
-  [[nodiscard]] LruShard& ShardOf(uint64_t hash) const {
+  [[nodiscard]] CacheShard& ShardOf(uint64_t hash) const {
     // The table inside a shard uses the low bits.
     return shards_[shard_bits_ == 0 ? 0 : hash >> (64 - shard_bits_)];
   }
@@ -73,10 +78,11 @@ class LruCache final : public Cache {
   const int shard_bits_;
   const size_t shard_count_;
   const uint64_t seed_;
+  const char* const name_;
   const double high_ratio_;
   const double low_ratio_;
-  std::unique_ptr<LruShard[]> shards_;
-  // Relaxed: read and set as plain settings; each shard has its own copy under its lock.
+  std::unique_ptr<CacheShard[]> shards_;
+  // Relaxed: read and set as plain settings; each shard has its own copy.
   std::atomic<size_t> capacity_;
   std::atomic<bool> strict_;
   // Relaxed: only distinctness matters.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "table/cache/lru_cache.h"
+#include "table/cache/clock_cache.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -29,14 +29,15 @@ bool IsRatio(double value) {
   return value >= 0.0 && value <= 1.0;
 }
 
-LruEntry* EntryOf(Cache::Handle* handle) {
-  return reinterpret_cast<LruEntry*>(handle);
+CacheEntry* EntryOf(Cache::Handle* handle) {
+  return reinterpret_cast<CacheEntry*>(handle);
 }
-Cache::Handle* HandleOf(LruEntry* entry) {
+Cache::Handle* HandleOf(CacheEntry* entry) {
   return reinterpret_cast<Cache::Handle*>(entry);
 }
 
-std::shared_ptr<Cache> MakeCache(const LRUCacheOptions& options) {
+std::shared_ptr<Cache> MakeCache(const LRUCacheOptions& options, size_t entry_charge,
+                                 const char* name) {
   if (options.num_shard_bits > kShardBitsMax || options.secondary_cache != nullptr ||
       !IsRatio(options.high_pri_pool_ratio) || !IsRatio(options.low_pri_pool_ratio) ||
       options.high_pri_pool_ratio + options.low_pri_pool_ratio > 1.0) {
@@ -44,175 +45,181 @@ std::shared_ptr<Cache> MakeCache(const LRUCacheOptions& options) {
   }
   const int bits =
       options.num_shard_bits >= 0 ? options.num_shard_bits : AutomaticShardBits(options.capacity);
-  return std::make_shared<LruCache>(options, bits);
+  return std::make_shared<ClockCache>(options, bits, entry_charge, name);
 }
 
 }  // namespace
 
-LruCache::LruCache(const LRUCacheOptions& options, int shard_bits)
+ClockCache::ClockCache(const LRUCacheOptions& options, int shard_bits, size_t entry_charge,
+                       const char* name)
     : Cache(options.memory_allocator),
       shard_bits_(shard_bits),
       shard_count_(size_t{1} << shard_bits),
       seed_(options.hash_seed >= 0 ? static_cast<uint64_t>(options.hash_seed) : kDefaultSeed),
+      name_(name),
       high_ratio_(options.high_pri_pool_ratio),
       low_ratio_(options.low_pri_pool_ratio),
-      shards_(new LruShard[shard_count_]),
+      shards_(new CacheShard[shard_count_]),
       capacity_(options.capacity),
       strict_(options.strict_capacity_limit) {
-  for (size_t i = 0; i < shard_count_; i++) {
-    shards_[i].Init(ShareOf(options.capacity), options.strict_capacity_limit, high_ratio_,
-                    low_ratio_, options.metadata_charge_policy == kFullChargeCacheMetadata,
-                    memory_allocator());
-  }
+  CacheShardOptions shard;
+  shard.capacity = ShareOf(options.capacity);
+  shard.strict = options.strict_capacity_limit;
+  shard.high_ratio = high_ratio_;
+  shard.low_ratio = low_ratio_;
+  shard.charge_metadata = options.metadata_charge_policy == kFullChargeCacheMetadata;
+  shard.expected_entries = entry_charge == 0 ? 0 : shard.capacity / entry_charge;
+  shard.allocator = memory_allocator();
+  for (size_t i = 0; i < shard_count_; i++) shards_[i].Init(shard);
 }
 
-LruCache::~LruCache() {
+ClockCache::~ClockCache() {
   // What goes with one shard may be an index that has slots for entries of another.
   for (size_t i = 0; i < shard_count_; i++) shards_[i].TakeSlotsBack();
 }
 
-size_t LruCache::ShareOf(size_t capacity) const {
+size_t ClockCache::ShareOf(size_t capacity) const {
   return capacity / shard_count_ + (capacity % shard_count_ != 0 ? 1 : 0);
 }
 
-uint64_t LruCache::HashOf(const Slice& key) const {
+uint64_t ClockCache::HashOf(const Slice& key) const {
   uint64_t hash = KeyHash64(key) ^ seed_;
   hash *= key_hash::kPrime64_1;
   return hash ^ hash >> 29;
 }
 
-Status LruCache::Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper,
-                        size_t charge, Handle** handle, Priority priority) {
-  LruEntry* const entry = LruShard::NewEntry(key);
-  entry->value = value;
+Status ClockCache::Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper,
+                          size_t charge, Handle** handle, Priority priority) {
+  auto* const entry = new StandaloneEntry;
+  entry->object = value;
   entry->helper = helper;
   entry->charge = charge;
-  entry->priority = static_cast<uint8_t>(priority);
-  const Status status = InsertEntry(entry, handle);
-  if (!status.ok()) LruShard::FreeEntryOnly(entry);
-  return status;
+  entry->SetPriority(priority);
+  return InsertEntry(entry, key, nullptr, handle);
 }
 
-Status LruCache::InsertEmbedded(LruEntry* entry, const Slice& key, Handle** handle) {
-  LruShard::SetKey(entry, key);
-  entry->embedded = true;
-  return InsertEntry(entry, handle);
+Status ClockCache::InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot* slot,
+                                  Handle** handle) {
+  entry->embedded = 1;
+  return InsertEntry(entry, key, slot, handle);
 }
 
-Status LruCache::InsertEntry(LruEntry* entry, Handle** handle) {
-  entry->hash = HashOf(entry->key());
-  const Status status = ShardOf(entry->hash).Insert(entry, handle != nullptr);
+Status ClockCache::InsertEntry(CacheEntry* entry, const Slice& key, BlockSlot* slot,
+                               Handle** handle) {
+  entry->SetKey(key);
+  entry->hash = HashOf(key);
+  const Status status = ShardOf(entry->hash).Insert(entry, slot, handle != nullptr);
+  if (!status.ok()) CacheShard::FreeEntryOnly(entry);
   if (handle != nullptr) *handle = status.ok() ? HandleOf(entry) : nullptr;
   return status;
 }
 
-bool LruCache::TryRef(LruEntry* entry, Handle** handle) {
-  if (!ShardOf(entry->hash).TryRef(entry)) return false;
+bool ClockCache::TryRef(CacheEntry* entry, Handle** handle) {
+  if (!entry->TryRef()) return false;
   *handle = HandleOf(entry);
   return true;
 }
 
-void LruCache::Attach(Handle* handle, BlockSlot* slot) {
-  LruEntry* const entry = EntryOf(handle);
+void ClockCache::Attach(Handle* handle, BlockSlot* slot) {
+  CacheEntry* const entry = EntryOf(handle);
   ShardOf(entry->hash).Attach(entry, slot);
 }
 
-void LruCache::Detach(BlockSlot* slot) {
+void ClockCache::Detach(BlockSlot* slot) {
   const Epoch::Guard guard;
-  LruEntry* const entry = slot->load(std::memory_order_acquire);
+  CacheEntry* const entry = slot->load(std::memory_order_acquire);
   if (entry != nullptr) ShardOf(entry->hash).Detach(entry, slot);
 }
 
-Cache::Handle* LruCache::Lookup(const Slice& key) {
+Cache::Handle* ClockCache::Lookup(const Slice& key) {
   const uint64_t hash = HashOf(key);
   return HandleOf(ShardOf(hash).Lookup(key, hash));
 }
 
-bool LruCache::Ref(Handle* handle) {
-  LruEntry* const entry = EntryOf(handle);
-  ShardOf(entry->hash).Ref(entry);
+bool ClockCache::Ref(Handle* handle) {
+  EntryOf(handle)->state.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
-bool LruCache::Release(Handle* handle, bool erase_if_last_ref) {
+bool ClockCache::Release(Handle* handle, bool erase_if_last_ref) {
   if (handle == nullptr) return false;
-  LruEntry* const entry = EntryOf(handle);
+  CacheEntry* const entry = EntryOf(handle);
   return ShardOf(entry->hash).Release(entry, erase_if_last_ref);
 }
 
-Cache::ObjectPtr LruCache::Value(Handle* handle) {
-  return EntryOf(handle)->value;
+Cache::ObjectPtr ClockCache::Value(Handle* handle) {
+  return EntryOf(handle)->value();
 }
 
-size_t LruCache::GetCharge(Handle* handle) const {
+size_t ClockCache::GetCharge(Handle* handle) const {
   return EntryOf(handle)->charge;
 }
 
-void LruCache::Erase(const Slice& key) {
+void ClockCache::Erase(const Slice& key) {
   const uint64_t hash = HashOf(key);
   ShardOf(hash).Erase(key, hash);
 }
 
-uint64_t LruCache::NewId() {
+uint64_t ClockCache::NewId() {
   return next_id_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void LruCache::SetCapacity(size_t capacity) {
+void ClockCache::SetCapacity(size_t capacity) {
   capacity_.store(capacity, std::memory_order_relaxed);
   for (size_t i = 0; i < shard_count_; i++) shards_[i].SetCapacity(ShareOf(capacity));
 }
 
-void LruCache::SetStrictCapacityLimit(bool strict_capacity_limit) {
+void ClockCache::SetStrictCapacityLimit(bool strict_capacity_limit) {
   strict_.store(strict_capacity_limit, std::memory_order_relaxed);
   for (size_t i = 0; i < shard_count_; i++) shards_[i].SetStrict(strict_capacity_limit);
 }
 
-bool LruCache::HasStrictCapacityLimit() const {
+bool ClockCache::HasStrictCapacityLimit() const {
   return strict_.load(std::memory_order_relaxed);
 }
 
-size_t LruCache::GetCapacity() const {
+size_t ClockCache::GetCapacity() const {
   return capacity_.load(std::memory_order_relaxed);
 }
 
-size_t LruCache::GetUsage() const {
+size_t ClockCache::GetUsage() const {
   size_t sum = 0;
   for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].usage();
   return sum;
 }
 
-size_t LruCache::GetUsage(Handle* handle) const {
-  const LruEntry* const entry = EntryOf(handle);
+size_t ClockCache::GetUsage(Handle* handle) const {
+  const CacheEntry* const entry = EntryOf(handle);
   return ShardOf(entry->hash).ChargeOf(*entry);
 }
 
-size_t LruCache::GetPinnedUsage() const {
+size_t ClockCache::GetPinnedUsage() const {
   size_t sum = 0;
-  for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].pinned_usage();
+  for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].PinnedUsage();
   return sum;
 }
 
-size_t LruCache::GetOccupancyCount() const {
+size_t ClockCache::GetOccupancyCount() const {
   size_t sum = 0;
   for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].entry_count();
   return sum;
 }
 
-size_t LruCache::GetTableAddressCount() const {
+size_t ClockCache::GetTableAddressCount() const {
   size_t sum = 0;
   for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].bucket_count();
   return sum;
 }
 
-void LruCache::EraseUnRefEntries() {
+void ClockCache::EraseUnRefEntries() {
   for (size_t i = 0; i < shard_count_; i++) shards_[i].EraseUnreferenced();
 }
 
-void LruCache::DisownData() {
+void ClockCache::DisownData() {
   for (size_t i = 0; i < shard_count_; i++) shards_[i].Disown();
 }
 
-std::string LruCache::GetPrintableOptions() const {
+std::string ClockCache::GetPrintableOptions() const {
   char text[256];
   snprintf(text, sizeof(text),
            "    capacity : %zu\n    num_shard_bits : %d\n    strict_capacity_limit : %d\n"
@@ -222,13 +229,13 @@ std::string LruCache::GetPrintableOptions() const {
 }
 
 std::shared_ptr<Cache> LRUCacheOptions::MakeSharedCache() const {
-  return MakeCache(*this);
+  return MakeCache(*this, 0, "LRUCache");
 }
 
 std::shared_ptr<Cache> HyperClockCacheOptions::MakeSharedCache() const {
   LRUCacheOptions options;
   static_cast<ShardedCacheOptions&>(options) = *this;
-  return MakeCache(options);
+  return MakeCache(options, estimated_entry_charge, "HyperClockCache");
 }
 
 std::shared_ptr<Cache> NewLRUCache(size_t capacity, int num_shard_bits, bool strict_capacity_limit,
@@ -237,13 +244,14 @@ std::shared_ptr<Cache> NewLRUCache(size_t capacity, int num_shard_bits, bool str
                                    bool use_adaptive_mutex,
                                    CacheMetadataChargePolicy metadata_charge_policy,
                                    double low_pri_pool_ratio) {
-  return MakeCache(LRUCacheOptions(capacity, num_shard_bits, strict_capacity_limit,
-                                   high_pri_pool_ratio, std::move(memory_allocator),
-                                   use_adaptive_mutex, metadata_charge_policy, low_pri_pool_ratio));
+  return LRUCacheOptions(capacity, num_shard_bits, strict_capacity_limit, high_pri_pool_ratio,
+                         std::move(memory_allocator), use_adaptive_mutex, metadata_charge_policy,
+                         low_pri_pool_ratio)
+      .MakeSharedCache();
 }
 
 std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& cache_opts) {
-  return MakeCache(cache_opts);
+  return cache_opts.MakeSharedCache();
 }
 
 }  // namespace varve

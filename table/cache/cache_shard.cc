@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/cache/cache_shard.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "util/sync/epoch.h"
+
+namespace varve {
+
+namespace {
+
+// Rounds of the hand that an entry survives: new, by priority, and after a use.
+constexpr uint8_t kRoundsOfHigh = 2;
+constexpr uint8_t kRoundsOfLow = 1;
+constexpr uint8_t kRoundsAfterUse = 2;
+
+// After so many buckets in which nothing could go the hand looks at recency no longer: a look-up
+// that misses should not have to pass over all that was used.
+constexpr size_t kPatience = 256;
+// And after so many, unless it must, it lets the cache exceed its capacity.
+constexpr size_t kSomeEffort = 8192;
+
+constexpr size_t kSlackShare = 32;
+constexpr size_t kSlackBytesMax = 256 * 1024;
+
+// What the table takes for one entry, half full.
+constexpr size_t kBucketBytesPerEntry = 2 * sizeof(void*);
+
+CacheEntry* NextDoomed(const CacheEntry* entry) {
+  return static_cast<CacheEntry*>(entry->link);
+}
+
+}  // namespace
+
+void CacheShard::Init(const CacheShardOptions& options) {
+  capacity_.store(options.capacity, std::memory_order_relaxed);
+  strict_.store(options.strict, std::memory_order_relaxed);
+  high_ratio_ = options.high_ratio;
+  low_ratio_ = options.low_ratio;
+  charge_metadata_ = options.charge_metadata;
+  allocator_ = options.allocator;
+  table_.Init(options.expected_entries);
+}
+
+CacheShard::~CacheShard() {
+  CacheEntry* doomed = nullptr;
+  {
+    MutexLock lock(&mu_);
+    if (disowned_) return;
+    lock.Unlock();
+    Epoch::WaitForReaders();
+    lock.Lock();
+    EmptyLimbo(&doomed);
+    table_.ForEach([&doomed](CacheEntry* entry) {
+      // A reference still out is a bug of its holder; the object is left to it.
+      if (entry->state.load(std::memory_order_acquire) != 0) return;
+      entry->link = doomed;
+      doomed = entry;
+    });
+  }
+  FreeAll(doomed);
+}
+
+size_t CacheShard::ChargeOf(const CacheEntry& entry) const {
+  if (!charge_metadata_) return entry.charge;
+  const size_t own = entry.embedded != 0 ? sizeof(CacheEntry) : sizeof(StandaloneEntry);
+  const size_t key = entry.key_size == CacheEntry::kLongKey ? entry.key().size() : 0;
+  return entry.charge + own + key + kBucketBytesPerEntry;
+}
+
+void CacheShard::FreeEntryOnly(CacheEntry* entry) {
+  if (entry->key_size == CacheEntry::kLongKey) delete entry->long_key;
+  if (entry->embedded == 0) delete static_cast<StandaloneEntry*>(entry);
+}
+
+void CacheShard::FreeAll(CacheEntry* doomed) {
+  while (doomed != nullptr) {
+    CacheEntry* const entry = std::exchange(doomed, NextDoomed(doomed));
+    const Cache::CacheItemHelper* const helper = entry->helper;
+    const Cache::ObjectPtr value = entry->value();
+    FreeEntryOnly(entry);
+    if (helper != nullptr && helper->del_cb != nullptr) helper->del_cb(value, allocator_);
+  }
+}
+
+size_t CacheShard::Slack() const {
+  return std::min(capacity() / kSlackShare, kSlackBytesMax);
+}
+
+void CacheShard::CountShare(const CacheEntry& entry, bool comes) {
+  std::atomic<size_t>* usage = nullptr;
+  if (entry.Has(Cache::Priority::HIGH)) {
+    usage = &high_usage_;
+  } else if (low_ratio_ > 0 && entry.Has(Cache::Priority::LOW)) {
+    usage = &low_usage_;
+  } else {
+    return;
+  }
+  const size_t charge = ChargeOf(entry);
+  usage->fetch_add(comes ? charge : 0 - charge, std::memory_order_relaxed);
+}
+
+bool CacheShard::IsProtected(const CacheEntry& entry) const {
+  const bool high = entry.Has(Cache::Priority::HIGH);
+  if (!high && (low_ratio_ == 0 || entry.Has(Cache::Priority::BOTTOM))) return false;
+  const double share = static_cast<double>(capacity()) * (high ? high_ratio_ : low_ratio_);
+  const std::atomic<size_t>& usage = high ? high_usage_ : low_usage_;
+  return static_cast<double>(usage.load(std::memory_order_relaxed)) <= share;
+}
+
+void CacheShard::TakeSlotBack(CacheEntry* entry) {
+  auto* const slot = static_cast<BlockSlot*>(std::exchange(entry->link, nullptr));
+  if (slot != nullptr) slot->store(nullptr, std::memory_order_seq_cst);
+}
+
+void CacheShard::TakeSlotsBack() {
+  MutexLock lock(&mu_);
+  if (disowned_) return;
+  table_.ForEach([](CacheEntry* entry) { TakeSlotBack(entry); });
+}
+
+void CacheShard::LeaveTable(CacheEntry* entry) {
+  table_.Unlink(entry);
+  CountShare(*entry, /*comes=*/false);
+  TakeSlotBack(entry);
+}
+
+void CacheShard::AddToLimbo(CacheEntry* entry) {
+  Limbo& limbo = limbo_[1];
+  limbo.stamp = Epoch::Stamp();
+  const size_t charge = ChargeOf(*entry);
+  limbo.usage += charge;
+  limbo_usage_ += charge;
+  entry->link = limbo.first;
+  limbo.first = entry;
+}
+
+void CacheShard::EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) {
+  if (limbo->first == nullptr || limbo->stamp >= below) return;
+  limbo_usage_ -= limbo->usage;
+  usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
+  CacheEntry* last = limbo->first;
+  while (last->link != nullptr) last = NextDoomed(last);
+  last->link = *doomed;
+  *doomed = limbo->first;
+  *limbo = Limbo();
+}
+
+void CacheShard::EmptyLimbo(CacheEntry** doomed) {
+  const uint64_t below = Epoch::FreeBelow();
+  for (Limbo& limbo : limbo_) EmptyLimbo(&limbo, below, doomed);
+  if (limbo_[0].first == nullptr) std::swap(limbo_[0], limbo_[1]);
+  table_.FreeOld(below);
+}
+
+void CacheShard::MakeGone(CacheEntry* entry) {
+  LeaveTable(entry);
+  // Only now: the last Release may follow at once, and what it retires must be out of reach.
+  uint32_t now = entry->state.load(std::memory_order_relaxed);
+  uint32_t then = 0;
+  do {
+    then = now == 0 ? CacheEntry::kGone | CacheEntry::kRetired : now | CacheEntry::kGone;
+  } while (!entry->state.compare_exchange_weak(now, then, std::memory_order_acq_rel,
+                                               std::memory_order_relaxed));
+  if (now == 0) {
+    AddToLimbo(entry);
+  } else {
+    gone_usage_ += ChargeOf(*entry);
+  }
+}
+
+bool CacheShard::SweepBucket(size_t bucket, Search search) {
+  bool evicted = false;
+  table_.ForBucket(bucket, [&](CacheEntry* entry) VARVE_REQUIRES(mu_) {
+    uint32_t unreferenced = 0;
+    if (entry->state.load(std::memory_order_relaxed) != unreferenced) return;
+    if (search.priorities && IsProtected(*entry)) return;
+    if (search.recency && entry->used.load(std::memory_order_relaxed)) {
+      entry->used.store(false, std::memory_order_relaxed);
+      entry->rounds = kRoundsAfterUse;
+      return;
+    }
+    if (search.recency && entry->rounds != 0) {
+      entry->rounds--;
+      return;
+    }
+    if (!entry->state.compare_exchange_strong(
+            unreferenced, CacheEntry::kGone | CacheEntry::kRetired, std::memory_order_acq_rel)) {
+      return;
+    }
+    LeaveTable(entry);
+    AddToLimbo(entry);
+    evicted = true;
+  });
+  return evicted;
+}
+
+bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
+  const size_t capacity = this->capacity();
+  const size_t limbo_room = Slack();
+  const size_t buckets = table_.bucket_count();
+  size_t in_vain = 0;  // buckets since the last that gave something
+  Search search;
+  while (LiveUsage() > capacity - (limbo_usage_ != 0 ? limbo_room : 0)) {
+    search.recency = in_vain < kPatience;
+    search.priorities = in_vain < kPatience + buckets;
+    if (in_vain >= kPatience + 2 * buckets) break;
+    if (effort == Effort::kSome && in_vain >= kSomeEffort) break;
+    hand_ = (hand_ + 1) & (buckets - 1);
+    table_.PrefetchBucket(hand_ + 1);
+    in_vain = SweepBucket(hand_, search) ? 0 : in_vain + 1;
+  }
+  if (limbo_usage_ != 0 && usage() > capacity) EmptyLimbo(doomed);
+  return usage() <= capacity;
+}
+
+bool CacheShard::MakeRoom(Effort effort, bool must) {
+  for (;;) {
+    CacheEntry* doomed = nullptr;
+    if (!mu_.TryLock()) {
+      if (!must && usage() <= capacity() + Slack()) return true;
+      mu_.Lock();
+    }
+    const bool fits = Evict(effort, &doomed);
+    mu_.Unlock();
+    FreeAll(doomed);
+    // Others may have added entries and left the eviction to this thread.
+    if (!fits || usage() <= capacity()) return fits;
+  }
+}
+
+Status CacheShard::Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle) {
+  const size_t charge = ChargeOf(*entry);
+  if (usage_.fetch_add(charge, std::memory_order_relaxed) + charge > capacity()) {
+    const bool strict = want_handle && strict_.load(std::memory_order_relaxed);
+    const Effort effort = strict ? Effort::kAll : Effort::kSome;
+    bool fits = MakeRoom(effort, strict || !want_handle);
+    if (!fits && strict) {
+      Epoch::WaitForReaders();
+      fits = MakeRoom(effort, /*must=*/true);
+    }
+    if (!fits && (strict || !want_handle)) {
+      usage_.fetch_sub(charge, std::memory_order_relaxed);
+      if (strict) return Status::MemoryLimit("block cache is full and its limit is strict");
+      // As if it had been inserted and evicted at once.
+      entry->link = nullptr;
+      FreeAll(entry);
+      return Status::OK();
+    }
+  }
+  entry->rounds = entry->Has(Cache::Priority::HIGH)     ? kRoundsOfHigh
+                  : entry->Has(Cache::Priority::BOTTOM) ? uint8_t{0}
+                                                        : kRoundsOfLow;
+  // Referenced until it is complete, even if nobody wants a handle.
+  entry->state.store(1, std::memory_order_relaxed);
+  entry->link = slot;
+  CacheEntry* none = nullptr;
+  if (slot != nullptr && !slot->compare_exchange_strong(none, entry, std::memory_order_acq_rel)) {
+    entry->link = nullptr;
+  }
+  CountShare(*entry, /*comes=*/true);
+  AddToTable(entry);
+  if (!want_handle) Release(entry, /*erase_if_last_ref=*/false);
+  return Status::OK();
+}
+
+void CacheShard::AddToTable(CacheEntry* entry) {
+  bool hides = false;
+  for (;;) {
+    {
+      const Epoch::Guard guard;
+      if (table_.Push(entry, &hides) == CacheTable::Outcome::kDone) break;
+    }
+    const MutexLock until_the_larger_table_stands(&mu_);
+  }
+  if (hides) DropHidden(entry);
+  if (table_.crowded()) GrowTable();
+}
+
+void CacheShard::DropHidden(const CacheEntry* entry) {
+  CacheEntry* doomed = nullptr;
+  {
+    MutexLock lock(&mu_);
+    while (CacheEntry* const hidden = table_.HiddenBy(entry)) MakeGone(hidden);
+    if (limbo_usage_ != 0) EmptyLimbo(&doomed);
+  }
+  FreeAll(doomed);
+}
+
+void CacheShard::GrowTable() {
+  // Who holds the lock may be growing it; and the next that comes will try again.
+  if (!mu_.TryLock()) return;
+  CacheEntry* doomed = nullptr;
+  if (table_.crowded()) {
+    EmptyLimbo(&doomed);
+    table_.Grow();
+  }
+  mu_.Unlock();
+  FreeAll(doomed);
+}
+
+CacheEntry* CacheShard::Lookup(const Slice& key, uint64_t hash) {
+  for (int gone = 0; gone < 2;) {
+    {
+      const Epoch::Guard guard;
+      CacheEntry* entry = nullptr;
+      if (table_.Find(key, hash, &entry) == CacheTable::Outcome::kDone) {
+        if (entry == nullptr || entry->TryRef()) return entry;
+        // Evicted, or another took its place and is found in the next attempt.
+        gone++;
+        continue;
+      }
+    }
+    const MutexLock until_the_larger_table_stands(&mu_);
+  }
+  return nullptr;
+}
+
+void CacheShard::Attach(CacheEntry* entry, BlockSlot* slot) {
+  MutexLock lock(&mu_);
+  // What lies behind an entry that is not embedded is no block.
+  if (entry->gone() || entry->embedded == 0 || entry->link != nullptr) return;
+  CacheEntry* none = nullptr;
+  if (!slot->compare_exchange_strong(none, entry, std::memory_order_acq_rel)) return;
+  entry->link = slot;
+}
+
+void CacheShard::Detach(CacheEntry* entry, BlockSlot* slot) {
+  MutexLock lock(&mu_);
+  if (entry->link != slot) return;
+  entry->link = nullptr;
+  slot->store(nullptr, std::memory_order_relaxed);
+}
+
+bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
+  if (erase_if_last_ref || usage() > capacity() + Slack()) [[unlikely]] {
+    return ReleaseUnwanted(entry, erase_if_last_ref);
+  }
+  uint32_t now = entry->state.load(std::memory_order_relaxed);
+  uint32_t then = 0;
+  do {
+    then = now == (CacheEntry::kGone | 1) ? CacheEntry::kGone | CacheEntry::kRetired : now - 1;
+  } while (!entry->state.compare_exchange_weak(now, then, std::memory_order_acq_rel,
+                                               std::memory_order_relaxed));
+  if ((then & CacheEntry::kRetired) != 0) {
+    FreeGone(entry);
+    return true;
+  }
+  if (then == 0 && usage() > capacity()) MakeRoom(Effort::kSome, /*must=*/false);
+  return false;
+}
+
+void CacheShard::FreeGone(CacheEntry* entry) {
+  CacheEntry* doomed = nullptr;
+  {
+    MutexLock lock(&mu_);
+    gone_usage_ -= ChargeOf(*entry);
+    AddToLimbo(entry);
+    EmptyLimbo(&doomed);
+  }
+  FreeAll(doomed);
+}
+
+bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
+  CacheEntry* doomed = nullptr;
+  {
+    // Nothing leaves the table but under the lock.
+    MutexLock lock(&mu_);
+    uint32_t now = entry->state.load(std::memory_order_relaxed);
+    bool last = false;
+    do {
+      last = (now & CacheEntry::kRefs) == 1;
+    } while (!entry->state.compare_exchange_weak(
+        now, last ? CacheEntry::kGone | CacheEntry::kRetired : now - 1, std::memory_order_acq_rel,
+        std::memory_order_relaxed));
+    if (!last) return false;
+    if ((now & CacheEntry::kGone) != 0) {
+      gone_usage_ -= ChargeOf(*entry);
+    } else {
+      LeaveTable(entry);
+    }
+    AddToLimbo(entry);
+    if (at_once || limbo_usage_ > Slack()) EmptyLimbo(&doomed);
+  }
+  FreeAll(doomed);
+  return true;
+}
+
+void CacheShard::Erase(const Slice& key, uint64_t hash) {
+  CacheEntry* doomed = nullptr;
+  {
+    MutexLock lock(&mu_);
+    CacheEntry* entry = nullptr;
+    while (table_.Find(key, hash, &entry) == CacheTable::Outcome::kDone && entry != nullptr) {
+      MakeGone(entry);
+    }
+    if (limbo_usage_ != 0) EmptyLimbo(&doomed);
+  }
+  FreeAll(doomed);
+}
+
+void CacheShard::SetCapacity(size_t capacity) {
+  capacity_.store(capacity, std::memory_order_relaxed);
+  MakeRoom(Effort::kAll, /*must=*/true);
+}
+
+void CacheShard::EraseUnreferenced() {
+  CacheEntry* doomed = nullptr;
+  {
+    MutexLock lock(&mu_);
+    const Search anything{.recency = false, .priorities = false};
+    for (size_t i = 0; i < table_.bucket_count(); i++) SweepBucket(i, anything);
+    EmptyLimbo(&doomed);
+  }
+  FreeAll(doomed);
+}
+
+void CacheShard::Disown() {
+  MutexLock lock(&mu_);
+  disowned_ = true;
+}
+
+size_t CacheShard::PinnedUsage() {
+  MutexLock lock(&mu_);
+  size_t sum = gone_usage_;
+  table_.ForEach([&](const CacheEntry* entry) {
+    const uint32_t state = entry->state.load(std::memory_order_relaxed);
+    if ((state & CacheEntry::kRefs) != 0) sum += ChargeOf(*entry);
+  });
+  return sum;
+}
+
+}  // namespace varve

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One part of the block cache: its entries, what they are charged, and which of them go.
+//
+// Finding and adding take no lock. Eviction takes one, one thread at a time: a hand goes round the
+// table, passes over what is referenced or was used since it last came by, and takes the rest out.
+// What was taken out waits in limbo until no reader can be looking at it.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "varve/cache.h"
+
+#include "table/cache/cache_entry.h"
+#include "table/cache/cache_table.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+struct CacheShardOptions {
+  size_t capacity = 0;  // bytes
+  bool strict = false;  // refuse rather than exceed it
+  // Shares of the capacity up to which entries of high, and of low, priority stay as long as others
+  // can go.
+  double high_ratio = 0;
+  double low_ratio = 0;
+  bool charge_metadata = false;
+  size_t expected_entries = 0;
+  MemoryAllocator* allocator = nullptr;
+};
+
+// Thread safety: everything may be called from any thread. Deleters run without the lock.
+class alignas(64) CacheShard {
+ public:
+  CacheShard() = default;
+  CacheShard(const CacheShard&) = delete;
+  CacheShard& operator=(const CacheShard&) = delete;
+  ~CacheShard();
+
+  // Once, before use.
+  void Init(const CacheShardOptions& options);
+
+  // As Cache::Insert; takes `entry`, whose hash is set, over unless it fails. `slot`, if not null
+  // and empty, refers to it from then on.
+  Status Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle);
+  // With a reference.
+  CacheEntry* Lookup(const Slice& key, uint64_t hash);
+  // Makes `slot` refer to `entry`, which the caller references; or leaves it, if the entry is gone
+  // or another slot has it.
+  void Attach(CacheEntry* entry, BlockSlot* slot);
+  // Undoes that, for an entry that was loaded from the slot within the current epoch. Afterwards
+  // nothing here knows the slot.
+  void Detach(CacheEntry* entry, BlockSlot* slot);
+  // From all entries. Before the first shard goes.
+  void TakeSlotsBack();
+  bool Release(CacheEntry* entry, bool erase_if_last_ref);
+  void Erase(const Slice& key, uint64_t hash);
+
+  void SetCapacity(size_t capacity);
+  void SetStrict(bool strict) { strict_.store(strict, std::memory_order_relaxed); }
+  void EraseUnreferenced();
+  void Disown();
+
+  // Bytes of everything not yet freed.
+  [[nodiscard]] size_t usage() const { return usage_.load(std::memory_order_relaxed); }
+  // Of that, what is referenced. Goes over all entries.
+  [[nodiscard]] size_t PinnedUsage();
+  [[nodiscard]] size_t entry_count() const { return table_.size(); }
+  [[nodiscard]] size_t bucket_count() const { return table_.bucket_count(); }
+  // With `charge_metadata`, that of the entry itself too.
+  [[nodiscard]] size_t ChargeOf(const CacheEntry& entry) const;
+
+  // Not its object, and nothing of the entry itself if it is embedded in that.
+  static void FreeEntryOnly(CacheEntry* entry);
+
+ private:
+  // How patiently the hand looks for something to evict.
+  struct Search {
+    bool recency = true;     // what was used gets another round
+    bool priorities = true;  // so do those of a priority whose share is not used up
+  };
+  enum class Effort { kSome, kAll };
+
+  // Evicts until the usage is within the capacity; false if that cannot be. Unless it must, it does
+  // not wait for another thread that evicts.
+  bool MakeRoom(Effort effort, bool must);
+  bool Evict(Effort effort, CacheEntry** doomed) VARVE_REQUIRES(mu_);
+  // Whether something went.
+  bool SweepBucket(size_t bucket, Search search) VARVE_REQUIRES(mu_);
+  [[nodiscard]] bool IsProtected(const CacheEntry& entry) const;
+  // Counts what an entry takes of its priority's share.
+  void CountShare(const CacheEntry& entry, bool comes);
+
+  void AddToTable(CacheEntry* entry);
+  // Ends the life in the table of one that hides behind `entry`.
+  void DropHidden(const CacheEntry* entry);
+  void GrowTable();
+  // Of a reference to an entry that should go with the last.
+  bool ReleaseUnwanted(CacheEntry* entry, bool at_once);
+  // For one that is marked retired and was gone before.
+  void FreeGone(CacheEntry* entry);
+  // Takes an entry out of the table; it goes with its last reference.
+  void MakeGone(CacheEntry* entry) VARVE_REQUIRES(mu_);
+  // Out of the table, and its slot taken back.
+  void LeaveTable(CacheEntry* entry) VARVE_REQUIRES(mu_);
+  static void TakeSlotBack(CacheEntry* entry);
+  // For one that is marked retired and out of the table.
+  void AddToLimbo(CacheEntry* entry) VARVE_REQUIRES(mu_);
+  // Moves to *doomed what no reader can have any more.
+  void EmptyLimbo(CacheEntry** doomed) VARVE_REQUIRES(mu_);
+  // Runs deleters.
+  void FreeAll(CacheEntry* doomed) VARVE_EXCLUDES(mu_);
+  // How much may wait in limbo, so that readers are asked once for many entries; by so much the
+  // capacity is exceeded for moments.
+  [[nodiscard]] size_t Slack() const;
+  [[nodiscard]] size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
+  // Bytes that are not in limbo.
+  [[nodiscard]] size_t LiveUsage() const VARVE_REQUIRES(mu_) { return usage() - limbo_usage_; }
+
+  // Dropped entries, in the order of coming: free once the stamp, of the newest, has passed.
+  struct Limbo {
+    CacheEntry* first = nullptr;
+    uint64_t stamp = 0;
+    size_t usage = 0;
+  };
+  void EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
+
+  CacheTable table_;
+  // Relaxed: settings and sums.
+  std::atomic<size_t> usage_{0};
+  std::atomic<size_t> high_usage_{0};  // of the entries of high priority
+  std::atomic<size_t> low_usage_{0};
+  alignas(64) std::atomic<size_t> capacity_{0};
+  std::atomic<bool> strict_{false};
+  double high_ratio_ = 0;
+  double low_ratio_ = 0;
+  bool charge_metadata_ = false;
+  MemoryAllocator* allocator_ = nullptr;
+
+  alignas(64) Mutex mu_;
+  size_t hand_ VARVE_GUARDED_BY(mu_) = 0;        // the bucket that is next
+  size_t gone_usage_ VARVE_GUARDED_BY(mu_) = 0;  // of entries that are gone, but referenced
+  // New ones go to the second; the first is given time.
+  Limbo limbo_[2] VARVE_GUARDED_BY(mu_);
+  size_t limbo_usage_ VARVE_GUARDED_BY(mu_) = 0;
+  bool disowned_ VARVE_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace varve

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/cache/cache_table.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "util/sync/epoch.h"
+
+namespace varve {
+
+namespace {
+
+constexpr size_t kBucketsMin = 64;
+constexpr size_t kFirstBucketsMax = size_t{1} << 20;
+
+}  // namespace
+
+constinit CacheEntry CacheTable::closed_;
+
+void CacheTable::Init(size_t entries) {
+  const size_t wanted = std::clamp(entries * 2, kBucketsMin, kFirstBucketsMax);
+  auto* const buckets = new Buckets(std::bit_ceil(wanted));
+  if (buckets->heads == nullptr) {
+    delete buckets;
+    throw std::bad_alloc();
+  }
+  buckets_.store(buckets, std::memory_order_release);
+  bucket_count_.store(buckets->mask + 1, std::memory_order_relaxed);
+}
+
+CacheTable::~CacheTable() {
+  FreeOld(UINT64_MAX);
+  delete buckets_.load(std::memory_order_relaxed);
+}
+
+CacheTable::Outcome CacheTable::Find(const Slice& key, uint64_t hash, CacheEntry** found) const {
+  *found = nullptr;
+  const Buckets* const buckets = buckets_.load(std::memory_order_acquire);
+  CacheEntry* entry = buckets->heads[hash & buckets->mask].load(std::memory_order_acquire);
+  if (entry == &closed_) return Outcome::kTableGrows;
+  for (; entry != nullptr; entry = entry->next.load(std::memory_order_acquire)) {
+    if (entry->hash == hash && entry->key() == key) {
+      *found = entry;
+      return Outcome::kDone;
+    }
+  }
+  return buckets->closing.load(std::memory_order_acquire) ? Outcome::kTableGrows : Outcome::kDone;
+}
+
+CacheTable::Outcome CacheTable::Push(CacheEntry* entry, bool* hides) {
+  Buckets* const buckets = buckets_.load(std::memory_order_acquire);
+  std::atomic<CacheEntry*>& head = buckets->heads[entry->hash & buckets->mask];
+  CacheEntry* first = head.load(std::memory_order_acquire);
+  do {
+    if (first == &closed_) return Outcome::kTableGrows;
+    entry->next.store(first, std::memory_order_relaxed);
+  } while (!head.compare_exchange_weak(first, entry, std::memory_order_acq_rel,
+                                       std::memory_order_acquire));
+  size_.fetch_add(1, std::memory_order_relaxed);
+  const Slice key = entry->key();
+  CacheEntry* older = first;
+  while (older != nullptr && (older->hash != entry->hash || older->key() != key)) {
+    older = older->next.load(std::memory_order_acquire);
+  }
+  *hides = older != nullptr || buckets->closing.load(std::memory_order_acquire);
+  return Outcome::kDone;
+}
+
+void CacheTable::Unlink(CacheEntry* entry) {
+  const Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
+  std::atomic<CacheEntry*>& head = buckets->heads[entry->hash & buckets->mask];
+  CacheEntry* const next = entry->next.load(std::memory_order_relaxed);
+  CacheEntry* first = entry;
+  if (!head.compare_exchange_strong(first, next, std::memory_order_acq_rel,
+                                    std::memory_order_acquire)) {
+    // Others push at the head only: what is before the entry stays there.
+    CacheEntry* before = first;
+    for (CacheEntry* e = first; e != entry; e = e->next.load(std::memory_order_acquire)) before = e;
+    before->next.store(next, std::memory_order_release);
+  }
+  size_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+CacheEntry* CacheTable::HiddenBy(const CacheEntry* entry) const {
+  const Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
+  bool passed = false;
+  CacheEntry* e = buckets->heads[entry->hash & buckets->mask].load(std::memory_order_acquire);
+  for (; e != nullptr; e = e->next.load(std::memory_order_acquire)) {
+    if (passed && e->hash == entry->hash && e->key() == entry->key()) return e;
+    passed = passed || e == entry;
+  }
+  return nullptr;
+}
+
+void CacheTable::Split(CacheEntry* chain, size_t bit, std::atomic<CacheEntry*>* low,
+                       std::atomic<CacheEntry*>* high) {
+  // In the order of before, so that a reader who is in the middle finds an end, and the newest
+  // entry of a key stays the first.
+  while (chain != nullptr) {
+    CacheEntry* const next = chain->next.load(std::memory_order_acquire);
+    std::atomic<CacheEntry*>*& end = (chain->hash & bit) != 0 ? high : low;
+    end->store(chain, std::memory_order_release);
+    end = &chain->next;
+    chain = next;
+  }
+  low->store(nullptr, std::memory_order_release);
+  high->store(nullptr, std::memory_order_release);
+}
+
+void CacheTable::Grow() {
+  Buckets* const from = buckets_.load(std::memory_order_relaxed);
+  const size_t count = from->mask + 1;
+  auto* const to = new (std::nothrow) Buckets(count * 2);
+  if (to == nullptr || to->heads == nullptr) {
+    delete to;
+    return;
+  }
+  from->closing.store(true, std::memory_order_release);
+  for (size_t i = 0; i < count; i++) {
+    CacheEntry* const chain = from->heads[i].exchange(&closed_, std::memory_order_acq_rel);
+    Split(chain, count, &to->heads[i], &to->heads[i + count]);
+  }
+  buckets_.store(to, std::memory_order_release);
+  bucket_count_.store(count * 2, std::memory_order_relaxed);
+  from->retired = Epoch::Stamp();
+  from->older = old_;
+  old_ = from;
+}
+
+void CacheTable::FreeOld(uint64_t below) {
+  Buckets** link = &old_;
+  while (Buckets* const buckets = *link) {
+    if (buckets->retired >= below) {
+      link = &buckets->older;
+      continue;
+    }
+    *link = buckets->older;
+    delete buckets;
+  }
+}
+
+}  // namespace varve

@@ -9,6 +9,7 @@
 #include "table/block/block_hash_index.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
+#include "util/mem/huge_heap.h"
 
 namespace varve {
 
@@ -88,10 +89,12 @@ Status Block::CreateInOnePiece(const Slice& data, bool indexed, size_t front,
   EntryIndexBuilder builder;
   const bool has_index = indexed && builder.Scan(Slice(data.data(), draft.entries_size_));
   const size_t head = sizeof(Block) + (has_index ? builder.bytes() : 0);
-  BlockBuffer memory = AllocateBlockBuffer(front + head + data.size(), allocator);
+  const size_t total = front + head + data.size();
+  char* const memory = allocator != nullptr ? AllocateBlockBuffer(total, allocator).release()
+                                            : HugeHeap::Allocate(total);
   if (memory == nullptr) return Status::MemoryLimit("no memory for a block", where);
-  auto* const result = new (memory.get() + front) Block();
-  char* const bytes = memory.get() + front + head;
+  auto* const result = new (memory + front) Block();
+  char* const bytes = memory + front + head;
   memcpy(bytes, data.data(), data.size());
   result->allocator_ = allocator;
   result->owned_bytes_ = static_cast<uint32_t>(head + data.size());
@@ -103,7 +106,6 @@ Status Block::CreateInOnePiece(const Slice& data, bool indexed, size_t front,
   result->restart_count_ = draft.restart_count_;
   assert(reinterpret_cast<char*>(&result->index_ + 1) == reinterpret_cast<char*>(result + 1));
   if (has_index) builder.Write(&result->index_);
-  (void)memory.release();
   block->reset(result);
   return Status::OK();
 }
@@ -113,7 +115,11 @@ void Block::Destroy(const Block* block) {
   const BlockBufferDeleter deleter{own->allocator_};
   switch (own->home_) {
     case Home::kOnePiece:
-      deleter(own->front());
+      if (own->allocator_ != nullptr) {
+        deleter(own->front());
+      } else {
+        HugeHeap::Free(own->front(), own->front_units_ * kFrontUnit + own->owned_bytes_);
+      }
       return;
     case Home::kBuffer:
       deleter(const_cast<char*>(own->data_));

@@ -64,7 +64,7 @@ class Block {
   // they are walked. Errors: Corruption, or NotSupported for separated keys and values; `where`
   // names the file and the block.
   static Status Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block);
-  // Copies `data` into one piece of memory from `allocator` (null: the standard one) that starts
+  // Copies `data` into one piece of memory from `allocator` (null: huge pages) that starts
   // with `front` unused bytes, a multiple of 16 below 4096. With `indexed` the entries are in
   // bytewise order.
   static Status CreateInOnePiece(const Slice& data, bool indexed, size_t front,

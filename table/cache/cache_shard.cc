@@ -131,14 +131,14 @@ void CacheShard::AddToLimbo(CacheEntry* entry) {
   limbo.stamp = Epoch::Stamp();
   const size_t charge = ChargeOf(*entry);
   limbo.usage += charge;
-  limbo_usage_ += charge;
+  limbo_usage_.fetch_add(charge, std::memory_order_relaxed);
   entry->link = limbo.first;
   limbo.first = entry;
 }
 
 void CacheShard::EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) {
   if (limbo->first == nullptr || limbo->stamp >= below) return;
-  limbo_usage_ -= limbo->usage;
+  limbo_usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
   usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
   CacheEntry* last = limbo->first;
   while (last->link != nullptr) last = NextDoomed(last);
@@ -152,6 +152,8 @@ void CacheShard::EmptyLimbo(CacheEntry** doomed) {
   for (Limbo& limbo : limbo_) EmptyLimbo(&limbo, below, doomed);
   if (limbo_[0].first == nullptr) std::swap(limbo_[0], limbo_[1]);
   table_.FreeOld(below);
+  // A reader that has lost its core keeps all: it would be in vain to ask at once again.
+  next_try_ = limbo_usage() + Slack() / 4;
 }
 
 void CacheShard::MakeGone(CacheEntry* entry) {
@@ -202,7 +204,7 @@ bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
   const size_t buckets = table_.bucket_count();
   size_t in_vain = 0;  // buckets since the last that gave something
   Search search;
-  while (LiveUsage() > capacity - (limbo_usage_ != 0 ? limbo_room : 0)) {
+  while (LiveUsage() > capacity - (limbo_usage() != 0 ? limbo_room : 0)) {
     search.recency = in_vain < kPatience;
     search.priorities = in_vain < kPatience + buckets;
     if (in_vain >= kPatience + 2 * buckets) break;
@@ -211,7 +213,10 @@ bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
     table_.PrefetchBucket(hand_ + 1);
     in_vain = SweepBucket(hand_, search) ? 0 : in_vain + 1;
   }
-  if (limbo_usage_ != 0 && usage() > capacity) EmptyLimbo(doomed);
+  if (limbo_usage() != 0 && usage() > capacity &&
+      (effort == Effort::kAll || limbo_usage() >= next_try_)) {
+    EmptyLimbo(doomed);
+  }
   return usage() <= capacity;
 }
 
@@ -219,7 +224,7 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
   for (;;) {
     CacheEntry* doomed = nullptr;
     if (!mu_.TryLock()) {
-      if (!must && usage() <= capacity() + Slack()) return true;
+      if (!must && LiveUsage() <= capacity() + Slack()) return true;
       mu_.Lock();
     }
     const bool fits = Evict(effort, &doomed);
@@ -283,7 +288,7 @@ void CacheShard::DropHidden(const CacheEntry* entry) {
   {
     MutexLock lock(&mu_);
     while (CacheEntry* const hidden = table_.HiddenBy(entry)) MakeGone(hidden);
-    if (limbo_usage_ != 0) EmptyLimbo(&doomed);
+    if (limbo_usage() != 0) EmptyLimbo(&doomed);
   }
   FreeAll(doomed);
 }
@@ -334,7 +339,7 @@ void CacheShard::Detach(CacheEntry* entry, BlockSlot* slot) {
 }
 
 bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
-  if (erase_if_last_ref || usage() > capacity() + Slack()) [[unlikely]] {
+  if (erase_if_last_ref || LiveUsage() > capacity() + Slack()) [[unlikely]] {
     return ReleaseUnwanted(entry, erase_if_last_ref);
   }
   uint32_t now = entry->state.load(std::memory_order_relaxed);
@@ -347,7 +352,7 @@ bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
     FreeGone(entry);
     return true;
   }
-  if (then == 0 && usage() > capacity()) MakeRoom(Effort::kSome, /*must=*/false);
+  if (then == 0 && LiveUsage() > capacity()) MakeRoom(Effort::kSome, /*must=*/false);
   return false;
 }
 
@@ -381,7 +386,7 @@ bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
       LeaveTable(entry);
     }
     AddToLimbo(entry);
-    if (at_once || limbo_usage_ > Slack()) EmptyLimbo(&doomed);
+    if (at_once || limbo_usage() > Slack()) EmptyLimbo(&doomed);
   }
   FreeAll(doomed);
   return true;
@@ -395,7 +400,7 @@ void CacheShard::Erase(const Slice& key, uint64_t hash) {
     while (table_.Find(key, hash, &entry) == CacheTable::Outcome::kDone && entry != nullptr) {
       MakeGone(entry);
     }
-    if (limbo_usage_ != 0) EmptyLimbo(&doomed);
+    if (limbo_usage() != 0) EmptyLimbo(&doomed);
   }
   FreeAll(doomed);
 }

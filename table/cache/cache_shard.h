@@ -108,7 +108,7 @@ class alignas(64) CacheShard {
   static void TakeSlotBack(CacheEntry* entry);
   // For one that is marked retired and out of the table.
   void AddToLimbo(CacheEntry* entry) VARVE_REQUIRES(mu_);
-  // Moves to *doomed what no reader can have any more.
+  // Moves to *doomed what no reader can have any more. Costs a system call.
   void EmptyLimbo(CacheEntry** doomed) VARVE_REQUIRES(mu_);
   // Runs deleters.
   void FreeAll(CacheEntry* doomed) VARVE_EXCLUDES(mu_);
@@ -116,8 +116,13 @@ class alignas(64) CacheShard {
   // capacity is exceeded for moments.
   [[nodiscard]] size_t Slack() const;
   [[nodiscard]] size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
+  [[nodiscard]] size_t limbo_usage() const { return limbo_usage_.load(std::memory_order_relaxed); }
   // Bytes that are not in limbo.
-  [[nodiscard]] size_t LiveUsage() const VARVE_REQUIRES(mu_) { return usage() - limbo_usage_; }
+  [[nodiscard]] size_t LiveUsage() const {
+    const size_t all = usage();
+    const size_t limbo = limbo_usage();
+    return all > limbo ? all - limbo : 0;
+  }
 
   // Dropped entries, in the order of coming: free once the stamp, of the newest, has passed.
   struct Limbo {
@@ -130,6 +135,7 @@ class alignas(64) CacheShard {
   CacheTable table_;
   // Relaxed: settings and sums.
   std::atomic<size_t> usage_{0};
+  std::atomic<size_t> limbo_usage_{0};
   std::atomic<size_t> high_usage_{0};  // of the entries of high priority
   std::atomic<size_t> low_usage_{0};
   alignas(64) std::atomic<size_t> capacity_{0};
@@ -144,7 +150,7 @@ class alignas(64) CacheShard {
   size_t gone_usage_ VARVE_GUARDED_BY(mu_) = 0;  // of entries that are gone, but referenced
   // New ones go to the second; the first is given time.
   Limbo limbo_[2] VARVE_GUARDED_BY(mu_);
-  size_t limbo_usage_ VARVE_GUARDED_BY(mu_) = 0;
+  size_t next_try_ VARVE_GUARDED_BY(mu_) = 0;  // ask the readers when so much is in limbo
   bool disowned_ VARVE_GUARDED_BY(mu_) = false;
 };
 

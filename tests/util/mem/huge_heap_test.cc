@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "util/mem/huge_heap.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "util/mem/huge_pages.h"
+
+namespace varve {
+namespace {
+
+struct Piece {
+  char* data;
+  size_t bytes;
+  char mark;
+};
+
+Piece Take(size_t bytes, char mark) {
+  const Piece piece{HugeHeap::Allocate(bytes), bytes, mark};
+  EXPECT_NE(piece.data, nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(piece.data) % 64, 16u);
+  memset(piece.data, mark, bytes);
+  return piece;
+}
+
+bool Untouched(const Piece& piece) {
+  return std::all_of(piece.data, piece.data + piece.bytes,
+                     [&piece](char c) { return c == piece.mark; });
+}
+
+TEST(HugeHeap, PiecesOfAllSizesKeepTheirBytes) {
+  std::mt19937 random(7);
+  std::vector<Piece> pieces;
+  for (int i = 0; i < 20000; i++) {
+    const char mark = static_cast<char>(i);
+    const size_t most = i % 10 == 0 ? HugeHeap::kMostBytes + 100 : 6000;
+    if (pieces.size() < 2000 || i % 2 == 0) pieces.push_back(Take(random() % most, mark));
+    if (pieces.size() < 1500) continue;
+    std::swap(pieces[random() % pieces.size()], pieces.back());
+    ASSERT_TRUE(Untouched(pieces.back())) << i;
+    HugeHeap::Free(pieces.back().data, pieces.back().bytes);
+    pieces.pop_back();
+  }
+  for (const Piece& piece : pieces) {
+    ASSERT_TRUE(Untouched(piece));
+    HugeHeap::Free(piece.data, piece.bytes);
+  }
+}
+
+// Blocks of about one size that come and go for long take no more memory than at first, and all of
+// it is given back but one region of each part.
+TEST(HugeHeap, MemoryIsUsedAgainAndGivenBack) {
+  std::mt19937 random(9);
+  const size_t before = HugeHeap::MappedBytes();
+  std::vector<Piece> pieces;
+  size_t bytes = 0;
+  for (int i = 0; i < 4000; i++) {
+    pieces.push_back(Take(4200 + random() % 400, 'x'));
+    bytes += pieces.back().bytes;
+  }
+  const size_t filled = HugeHeap::MappedBytes();
+  for (int i = 0; i < 100000; i++) {
+    Piece& piece = pieces[random() % pieces.size()];
+    HugeHeap::Free(piece.data, piece.bytes);
+    piece = Take(4200 + random() % 400, 'x');
+  }
+  if (filled != before) {
+    EXPECT_LT(filled - before, bytes + bytes / 20 + 2 * kHugePageBytes);
+    EXPECT_LT(HugeHeap::MappedBytes() - before, bytes + bytes / 10 + 2 * kHugePageBytes);
+  }
+  for (const Piece& piece : pieces) HugeHeap::Free(piece.data, piece.bytes);
+  EXPECT_LE(HugeHeap::MappedBytes(), before + kHugePageBytes);
+}
+
+TEST(HugeHeap, ThreadsFreeWhatOthersTook) {
+  std::vector<std::thread> threads;
+  std::vector<std::vector<Piece>> all(4);
+  for (size_t t = 0; t < all.size(); t++) {
+    threads.emplace_back([&all, t] {
+      std::mt19937 random(static_cast<unsigned>(t));
+      for (int i = 0; i < 20000; i++) {
+        all[t].push_back(Take(random() % 5000, static_cast<char>(t)));
+        if (i % 4 == 0) continue;
+        ASSERT_TRUE(Untouched(all[t].back()));
+        HugeHeap::Free(all[t].back().data, all[t].back().bytes);
+        all[t].pop_back();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  threads.clear();
+  for (size_t t = 0; t < all.size(); t++) {
+    threads.emplace_back([&pieces = all[(t + 1) % all.size()]] {
+      for (const Piece& piece : pieces) {
+        ASSERT_TRUE(Untouched(piece));
+        HugeHeap::Free(piece.data, piece.bytes);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Best fit with boundary tags, in regions of one huge page. Several independent parts: a thread
+// moves on to the next part when it finds its own busy, so that one thread alone uses one part.
+
+#include "util/mem/huge_heap.h"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <new>
+
+#include "util/mem/huge_pages.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kStandardHeapOnly = true;
+#elif defined(__has_feature)
+constexpr bool kStandardHeapOnly =
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kStandardHeapOnly = false;
+#endif
+
+constexpr size_t kUnit = 64;
+constexpr uint32_t kRegionUnits = kHugePageBytes / kUnit;
+constexpr size_t kParts = 8;
+
+// In front of every piece, at a multiple of kUnit. The links are for free ones.
+struct Chunk {
+  uint32_t units;   // with this header
+  uint32_t before;  // units of the chunk before; 0: the first
+  uint32_t in_use;
+  uint32_t unused;
+  Chunk* next;
+  Chunk* previous;
+
+  [[nodiscard]] Chunk* Plus(uint32_t n) {
+    return reinterpret_cast<Chunk*>(reinterpret_cast<char*>(this) + n * kUnit);
+  }
+  [[nodiscard]] Chunk* Minus(uint32_t n) {
+    return reinterpret_cast<Chunk*>(reinterpret_cast<char*>(this) - n * kUnit);
+  }
+};
+constexpr size_t kHeaderBytes = 16;
+static_assert(sizeof(Chunk) <= kUnit);
+
+class Part;
+
+// A huge page: this, chunks, and one that ends it and is always in use.
+struct alignas(kUnit) Region {
+  Part* part;
+
+  [[nodiscard]] Chunk* first() { return reinterpret_cast<Chunk*>(this + 1); }
+  static Region* Of(void* inside) {
+    return reinterpret_cast<Region*>(reinterpret_cast<uintptr_t>(inside) & ~(kHugePageBytes - 1));
+  }
+};
+static_assert(sizeof(Region) == kUnit);
+constexpr uint32_t kWholeRegion = kRegionUnits - 2;
+
+std::atomic<size_t> mapped_bytes{0};
+
+// Free chunks by size: one list for each number of units up to the largest piece, one for the rest.
+class FreeLists {
+ public:
+  static constexpr uint32_t kLists = HugeHeap::kMostBytes / kUnit + 2;
+
+  void Add(Chunk* chunk) {
+    const uint32_t i = ListOf(chunk->units);
+    chunk->previous = nullptr;
+    chunk->next = lists_[i];
+    if (chunk->next != nullptr) chunk->next->previous = chunk;
+    lists_[i] = chunk;
+    any_[i / 64] |= uint64_t{1} << i % 64;
+  }
+  void Remove(Chunk* chunk) {
+    const uint32_t i = ListOf(chunk->units);
+    if (chunk->next != nullptr) chunk->next->previous = chunk->previous;
+    if (chunk->previous != nullptr) {
+      chunk->previous->next = chunk->next;
+      return;
+    }
+    lists_[i] = chunk->next;
+    if (chunk->next == nullptr) any_[i / 64] &= ~(uint64_t{1} << i % 64);
+  }
+  // The smallest that has so many units, which are not above the largest piece's; or null.
+  [[nodiscard]] Chunk* Find(uint32_t units) const {
+    uint32_t word = units / 64;
+    uint64_t bits = any_[word] & (~uint64_t{0} << units % 64);
+    while (bits == 0) {
+      if (++word == any_.size()) return nullptr;
+      bits = any_[word];
+    }
+    return lists_[word * 64 + static_cast<uint32_t>(std::countr_zero(bits))];
+  }
+
+ private:
+  static uint32_t ListOf(uint32_t units) { return units < kLists ? units : kLists - 1; }
+
+  std::array<Chunk*, kLists> lists_{};
+  std::array<uint64_t, (kLists + 63) / 64> any_{};
+};
+
+class alignas(64) Part {
+ public:
+  [[nodiscard]] Mutex& mutex() VARVE_RETURN_CAPABILITY(mu_) { return mu_; }
+
+  // Null when there is no memory.
+  char* Allocate(uint32_t units) VARVE_REQUIRES(mu_) {
+    Chunk* chunk = free_.Find(units);
+    if (chunk == nullptr) {
+      if (!AddRegion()) return nullptr;
+      chunk = free_.Find(units);
+    }
+    if (chunk == spare_) spare_ = nullptr;
+    free_.Remove(chunk);
+    if (chunk->units > units) {
+      Chunk* const rest = chunk->Plus(units);
+      rest->units = chunk->units - units;
+      rest->before = units;
+      rest->in_use = 0;
+      rest->Plus(rest->units)->before = rest->units;
+      chunk->units = units;
+      free_.Add(rest);
+    }
+    chunk->in_use = 1;
+    return reinterpret_cast<char*>(chunk) + kHeaderBytes;
+  }
+
+  // Returns the region if it is to be given back.
+  Region* Free(Chunk* chunk) VARVE_REQUIRES(mu_) {
+    assert(chunk->in_use == 1);
+    chunk->in_use = 0;
+    Chunk* const after = chunk->Plus(chunk->units);
+    if (after->in_use == 0) {
+      free_.Remove(after);
+      chunk->units += after->units;
+    }
+    if (chunk->before != 0 && chunk->Minus(chunk->before)->in_use == 0) {
+      Chunk* const before = chunk->Minus(chunk->before);
+      free_.Remove(before);
+      before->units += chunk->units;
+      chunk = before;
+    }
+    chunk->Plus(chunk->units)->before = chunk->units;
+    // One empty region is kept, so that a piece that comes and goes costs no system call.
+    if (chunk->units == kWholeRegion) {
+      if (spare_ != nullptr) return Region::Of(chunk);
+      spare_ = chunk;
+    }
+    free_.Add(chunk);
+    return nullptr;
+  }
+
+ private:
+  bool AddRegion() VARVE_REQUIRES(mu_) {
+    char* memory = nullptr;
+    try {
+      memory = AllocateHugePages(kHugePageBytes);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    mapped_bytes.fetch_add(kHugePageBytes, std::memory_order_relaxed);
+    auto* const region = new (memory) Region{this};
+    Chunk* const chunk = region->first();
+    chunk->units = kWholeRegion;
+    chunk->before = 0;
+    chunk->in_use = 0;
+    Chunk* const end = chunk->Plus(kWholeRegion);
+    end->before = kWholeRegion;
+    end->in_use = 1;
+    free_.Add(chunk);
+    return true;
+  }
+
+  Mutex mu_;
+  FreeLists free_ VARVE_GUARDED_BY(mu_);
+  Chunk* spare_ VARVE_GUARDED_BY(mu_) = nullptr;
+};
+
+// Never destroyed: what lies in them may outlive everything.
+std::array<Part, kParts>& Parts() {
+  static auto* const parts = new std::array<Part, kParts>;
+  return *parts;
+}
+
+thread_local uint32_t my_part = 0;
+
+}  // namespace
+
+char* HugeHeap::Allocate(size_t bytes) {
+  if (kStandardHeapOnly || bytes > kMostBytes) {
+    // Aligned as promised.
+    auto* const memory = static_cast<char*>(operator new (bytes + kHeaderBytes,
+                                                          std::align_val_t{kUnit}, std::nothrow));
+    return memory == nullptr ? nullptr : memory + kHeaderBytes;
+  }
+  const auto units = static_cast<uint32_t>((bytes + kHeaderBytes + kUnit - 1) / kUnit);
+  for (size_t tries = 0; tries < kParts; tries++) {
+    Part& part = Parts()[my_part];
+    if (part.mutex().TryLock()) {
+      char* const data = part.Allocate(units);
+      part.mutex().Unlock();
+      return data;
+    }
+    my_part = (my_part + 1) % kParts;
+  }
+  Part& part = Parts()[my_part];
+  const MutexLock lock(&part.mutex());
+  return part.Allocate(units);
+}
+
+void HugeHeap::Free(char* data, size_t bytes) {
+  if (kStandardHeapOnly || bytes > kMostBytes) {
+    operator delete (data - kHeaderBytes, std::align_val_t{kUnit});
+    return;
+  }
+  Part& part = *Region::Of(data)->part;
+  Region* empty = nullptr;
+  {
+    const MutexLock lock(&part.mutex());
+    empty = part.Free(reinterpret_cast<Chunk*>(data - kHeaderBytes));
+  }
+  if (empty == nullptr) return;
+  FreePages(reinterpret_cast<char*>(empty), kHugePageBytes);
+  mapped_bytes.fetch_sub(kHugePageBytes, std::memory_order_relaxed);
+}
+
+size_t HugeHeap::MappedBytes() {
+  return mapped_bytes.load(std::memory_order_relaxed);
+}
+
+}  // namespace varve

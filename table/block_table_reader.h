@@ -40,6 +40,9 @@ class BlockTableReader final : public TableReader {
   explicit BlockTableReader(BlockTableParts parts) : parts_(std::move(parts)) {}
 
   Status Get(const ReadOptions& options, PointLookup* lookup) const override;
+  void Prefetch(const PointLookup& lookup) const override {
+    if (parts_.filter != nullptr) parts_.filter->Prefetch(lookup);
+  }
   bool KeyMayMatch(const ReadOptions& options, const PointLookup& lookup) const override;
   std::unique_ptr<InternalIterator> NewIterator(const ReadOptions& options,
                                                 const TableIterOptions& iter) const override;

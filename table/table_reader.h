@@ -59,6 +59,8 @@ class TableReader {
   // Incomplete where a read would be needed.
   virtual Status Get(const ReadOptions& options, PointLookup* lookup) const = 0;
 
+  // Asks for the memory that Get begins with, if the caller has something else to do before.
+  virtual void Prefetch(const PointLookup& /*lookup*/) const {}
   // False only when the filter proves that no entry of the key is here (no I/O but for the filter).
   virtual bool KeyMayMatch(const ReadOptions& options, const PointLookup& lookup) const = 0;
 

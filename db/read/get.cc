@@ -57,6 +57,12 @@ class TableSearch {
 
   Status SearchLevelZero() {
     const LevelFiles& files = version_.level(0);
+    // Most keys are in none of them but the last that is asked: the filters decide, and their cache
+    // misses need not wait for each other.
+    for (size_t i = 1; i < files.size(); i++) {
+      const TableReader* const reader = files[i]->reader.load(std::memory_order_acquire);
+      if (reader != nullptr) reader->Prefetch(*lookup_);
+    }
     for (size_t i = 0; i < files.size(); i++) {
       if (!FileCovers(*files[i], lookup_->user_key(), icmp_)) continue;
       VARVE_RETURN_IF_ERROR(SearchFile(files[i], 0));

@@ -288,7 +288,7 @@ void CacheShard::DropHidden(const CacheEntry* entry) {
   {
     MutexLock lock(&mu_);
     while (CacheEntry* const hidden = table_.HiddenBy(entry)) MakeGone(hidden);
-    if (limbo_usage() != 0) EmptyLimbo(&doomed);
+    EmptyLimbo(&doomed);
   }
   FreeAll(doomed);
 }
@@ -357,14 +357,27 @@ bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
 }
 
 void CacheShard::FreeGone(CacheEntry* entry) {
-  CacheEntry* doomed = nullptr;
   {
     MutexLock lock(&mu_);
     gone_usage_ -= ChargeOf(*entry);
     AddToLimbo(entry);
-    EmptyLimbo(&doomed);
   }
-  FreeAll(doomed);
+  FreeNow();
+}
+
+void CacheShard::FreeNow() {
+  for (bool waited = false;; waited = true) {
+    CacheEntry* doomed = nullptr;
+    bool all = false;
+    {
+      MutexLock lock(&mu_);
+      EmptyLimbo(&doomed);
+      all = limbo_[0].first == nullptr && limbo_[1].first == nullptr;
+    }
+    FreeAll(doomed);
+    if (all || waited || Epoch::Inside()) return;
+    Epoch::WaitForReaders();
+  }
 }
 
 bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
@@ -393,16 +406,16 @@ bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
 }
 
 void CacheShard::Erase(const Slice& key, uint64_t hash) {
-  CacheEntry* doomed = nullptr;
+  bool found = false;
   {
     MutexLock lock(&mu_);
     CacheEntry* entry = nullptr;
     while (table_.Find(key, hash, &entry) == CacheTable::Outcome::kDone && entry != nullptr) {
       MakeGone(entry);
+      found = true;
     }
-    if (limbo_usage() != 0) EmptyLimbo(&doomed);
   }
-  FreeAll(doomed);
+  if (found) FreeNow();
 }
 
 void CacheShard::SetCapacity(size_t capacity) {

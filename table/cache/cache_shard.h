@@ -99,6 +99,9 @@ class alignas(64) CacheShard {
   void GrowTable();
   // Of a reference to an entry that should go with the last.
   bool ReleaseUnwanted(CacheEntry* entry, bool at_once);
+  // Empties limbo, and waits for readers for that if this thread may: an object may stand for more
+  // than memory, such as an open file.
+  void FreeNow() VARVE_EXCLUDES(mu_);
   // For one that is marked retired and was gone before.
   void FreeGone(CacheEntry* entry);
   // Takes an entry out of the table; it goes with its last reference.

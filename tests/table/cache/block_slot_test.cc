@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -106,6 +107,24 @@ TEST(BlockSlotTest, AReaderKeepsWhatItSawAndItCountsAsUsed) {
   cache->EraseUnRefEntries();
   EXPECT_EQ(cache->GetUsage(), 0u);
   EXPECT_EQ(objects_in_slots, 0);
+}
+
+TEST(BlockSlotTest, ErasingWaitsForReadersOfOtherThreads) {
+  auto cache = MakeCache(4);
+  std::atomic<int> step{0};
+  std::thread reader([&step] {
+    const Epoch::Guard guard;
+    step = 1;
+    while (step == 1) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  });
+  while (step == 0) std::this_thread::yield();
+  BlockSlot slot{nullptr};
+  Fill(cache.get(), "k", &slot);
+  step = 2;
+  cache->Erase("k");
+  EXPECT_EQ(objects_in_slots, 0);
+  reader.join();
 }
 
 TEST(BlockSlotTest, AReferenceTakenThroughASlotPins) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -208,6 +209,23 @@ class Cache {
   virtual size_t GetPinnedUsage() const = 0;
   /// Entries present; SIZE_MAX if not known.
   virtual size_t GetOccupancyCount() const { return SIZE_MAX; }
+  struct ApplyToAllEntriesOptions {
+    /// Entries to visit each time a lock is held, roughly: more of them make the walk shorter, and
+    /// other users wait longer. Only a hint.
+    size_t average_entries_per_lock = 256;
+  };
+  /// Calls `callback` once for each entry present; `charge` is what it was inserted with. What is
+  /// inserted or erased meanwhile may be left out, and is never met twice. Locks may be held: the
+  /// callback must not call this cache, and may not keep `key` or `value`. The owner of an entry is
+  /// `helper->role`; `helper` may be null.
+  virtual void ApplyToAllEntries(
+      const std::function<void(const Slice& key, ObjectPtr value, size_t charge,
+                               const CacheItemHelper* helper)>& callback,
+      const ApplyToAllEntriesOptions& opts) = 0;
+  void ApplyToAllEntries(const std::function<void(const Slice& key, ObjectPtr value, size_t charge,
+                                                  const CacheItemHelper* helper)>& callback) {
+    ApplyToAllEntries(callback, ApplyToAllEntriesOptions());
+  }
   /// Slots of the hash table; 0 if not known.
   virtual size_t GetTableAddressCount() const { return 0; }
   /// Drops every entry nobody references.

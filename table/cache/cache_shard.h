@@ -63,6 +63,13 @@ class alignas(64) CacheShard {
   void EraseUnreferenced();
   void Disown();
 
+  // Calls f(entry) for what is in the table, with the lock held: nothing leaves meanwhile.
+  template <typename F>
+  void ForEach(F f) {
+    MutexLock lock(&mu_);
+    table_.ForEach(f);
+  }
+
   // Bytes of everything not yet freed.
   [[nodiscard]] size_t usage() const { return usage_.load(std::memory_order_relaxed); }
   // Of that, what is referenced. Goes over all entries.

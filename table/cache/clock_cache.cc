@@ -205,6 +205,18 @@ size_t ClockCache::GetOccupancyCount() const {
   return sum;
 }
 
+// A shard at a time, whatever the hint says.
+void ClockCache::ApplyToAllEntries(
+    const std::function<void(const Slice& key, ObjectPtr value, size_t charge,
+                             const CacheItemHelper* helper)>& callback,
+    const ApplyToAllEntriesOptions& /*opts*/) {
+  for (size_t i = 0; i < shard_count_; i++) {
+    shards_[i].ForEach([&callback](CacheEntry* entry) {
+      callback(entry->key(), entry->value(), entry->charge, entry->helper);
+    });
+  }
+}
+
 size_t ClockCache::GetTableAddressCount() const {
   size_t sum = 0;
   for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].bucket_count();

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -61,6 +62,9 @@ class ClockCache final : public Cache {
   size_t GetUsage(Handle* handle) const override;
   size_t GetPinnedUsage() const override;
   size_t GetOccupancyCount() const override;
+  void ApplyToAllEntries(const std::function<void(const Slice& key, ObjectPtr value, size_t charge,
+                                                  const CacheItemHelper* helper)>& callback,
+                         const ApplyToAllEntriesOptions& opts) override;
   size_t GetTableAddressCount() const override;
   void EraseUnRefEntries() override;
   void DisownData() override;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -220,6 +221,33 @@ TEST_F(ClockCacheTest, OptionsOutOfRangeMakeNoCache) {
   ASSERT_NE(cache_, nullptr);
   EXPECT_EQ(cache_->GetCapacity(), size_t{1} << 20);
   EXPECT_NE(cache_->NewId(), cache_->NewId());
+}
+
+TEST_F(ClockCacheTest, AWalkMeetsEachEntryOnceWithWhatItWasInsertedWith) {
+  LRUCacheOptions options = SmallOptions(100000);
+  options.num_shard_bits = 3;
+  options.metadata_charge_policy = kFullChargeCacheMetadata;
+  cache_ = NewLRUCache(options);
+  for (int i = 0; i < 300; i++) Put(std::to_string(i), i, static_cast<size_t>(i) + 1);
+  cache_->Erase("7");
+  Cache::Handle* const held = cache_->Lookup("8");
+  cache_->Erase("8");  // lives on, but is no entry any more
+  std::map<std::string, int> met;
+  size_t charges = 0;
+  const auto callback = [&](const Slice& key, Cache::ObjectPtr value, size_t charge,
+                            const Cache::CacheItemHelper* helper) {
+    EXPECT_TRUE(met.emplace(key.ToString(), static_cast<Counted*>(value)->number).second);
+    EXPECT_EQ(charge, static_cast<size_t>(static_cast<Counted*>(value)->number) + 1);
+    EXPECT_EQ(helper, &kCountedHelper);
+    charges += charge;
+  };
+  cache_->ApplyToAllEntries(callback, Cache::ApplyToAllEntriesOptions());
+  EXPECT_EQ(met.size(), 298u);
+  EXPECT_EQ(met.size(), cache_->GetOccupancyCount());
+  EXPECT_EQ(met.count("7") + met.count("8"), 0u);
+  for (const auto& [key, number] : met) EXPECT_EQ(key, std::to_string(number));
+  EXPECT_EQ(charges, 300u * 301 / 2 - 8 - 9);
+  cache_->Release(held);
 }
 
 TEST_F(ClockCacheTest, ThreadsShareItWithoutLosingObjects) {

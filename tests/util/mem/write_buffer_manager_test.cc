@@ -60,6 +60,9 @@ class CountingCache final : public Cache {
   size_t GetUsage(Handle* handle) const override { return GetCharge(handle); }
   size_t GetPinnedUsage() const override { return usage_; }
   void EraseUnRefEntries() override {}
+  void ApplyToAllEntries(
+      const std::function<void(const Slice&, ObjectPtr, size_t, const CacheItemHelper*)>&,
+      const ApplyToAllEntriesOptions&) override {}
 
  private:
   size_t capacity_;

@@ -85,6 +85,7 @@ std::optional<FilterBuilder::Options> FilterOptions(const TableBuildOptions& opt
   result.whole_keys = options.table.whole_key_filtering;
   result.prefix_extractor = options.prefix_extractor;
   result.verify = options.table.detect_filter_construct_corruption;
+  result.charge = NewCacheCharge(options.table, CacheEntryRole::kFilterConstruction);
   // As in RocksDB, the option says nothing with an index in one piece.
   if (options.table.partition_filters &&
       options.table.index_type == BlockBasedTableOptions::kTwoLevelIndexSearch) {
@@ -133,6 +134,10 @@ BlockTableBuilder::BlockTableBuilder(const TableBuildOptions& options, WritableF
       alignment_(Alignment(options.table)),
       holds_blocks_(writer_.compresses() && options.compression_opts.max_dict_bytes > 0 &&
                     CodecSupportsDictionary(options.compression)) {
+  if (holds_blocks_) {
+    held_charge_ = ChargedBytes(
+        NewCacheCharge(options.table, CacheEntryRole::kCompressionDictionaryBuildingBuffer));
+  }
   if (const auto filter = FilterOptions(options); filter.has_value()) filter_.emplace(*filter);
   if (options.table.index_type == BlockBasedTableOptions::kHashSearch) {
     prefix_blocks_.emplace(options.prefix_extractor);
@@ -257,9 +262,9 @@ Status BlockTableBuilder::CloseDataBlock(const Slice* next) {
   index_.AddSeparator(data_block_.last_key(), next);
   data_block_.Reset();
   UpdateTailEstimate();
-  const uint64_t limit = options_.compression_opts.max_dict_buffer_bytes;
-  if (holds_blocks_ && limit > 0 && held_bytes_ >= limit) return ReleaseHeldBlocks();
-  return Status::OK();
+  if (filter_.has_value()) filter_->UpdateCharge();
+  if (!holds_blocks_ || MayHoldMore()) return Status::OK();
+  return ReleaseHeldBlocks();
 }
 
 Status BlockTableBuilder::WriteDataBlock(char* data, size_t size) {
@@ -287,6 +292,13 @@ void BlockTableBuilder::UpdateTailEstimate() {
                    (filter_.has_value() ? filter_->EstimatedSize() : 0);
 }
 
+// Without more memory the samples so far make the dictionary.
+bool BlockTableBuilder::MayHoldMore() {
+  const uint64_t limit = options_.compression_opts.max_dict_buffer_bytes;
+  if (limit > 0 && held_bytes_ >= limit) return false;
+  return held_charge_.TrySet(static_cast<size_t>(held_bytes_)).ok();
+}
+
 Status BlockTableBuilder::ReleaseHeldBlocks() {
   holds_blocks_ = false;
   dictionary_ = MakeDictionary();
@@ -298,6 +310,7 @@ Status BlockTableBuilder::ReleaseHeldBlocks() {
   held_blocks_.clear();
   held_blocks_.shrink_to_fit();
   held_bytes_ = 0;
+  held_charge_.Set(0);
   return Status::OK();
 }
 

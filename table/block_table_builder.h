@@ -18,6 +18,7 @@
 #include "table/index/index_builder.h"
 #include "table/index/prefix_blocks.h"
 #include "table/table_builder.h"
+#include "util/mem/cache_charge.h"
 
 namespace varve {
 
@@ -75,6 +76,7 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   void Fail(const Status& status);
 
   // Dictionary.
+  bool MayHoldMore();
   Status ReleaseHeldBlocks();
   std::string MakeDictionary() const;
 
@@ -132,6 +134,7 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   bool holds_blocks_;
   std::vector<std::string> held_blocks_;
   uint64_t held_bytes_ = 0;
+  ChargedBytes held_charge_;
   std::string dictionary_;
 
   uint64_t tail_estimate_ = 0;

@@ -199,6 +199,13 @@ Status BlockTableReader::VerifyChecksum(const ReadOptions& options) const {
   return VerifyDataBlocks(context);
 }
 
+Status BlockTableReader::ChargeTo(std::shared_ptr<CacheCharge> charge) {
+  charged_ = ChargedBytes(std::move(charge));
+  const Status s = charged_.TrySet(MemoryUsage());
+  if (s.ok()) return s;
+  return Status::CopyAppendMessage(s, ": reader of ", parts_.store->file.name);
+}
+
 size_t BlockTableReader::MemoryUsage() const {
   size_t sum = sizeof(*this) + sizeof(BlockStore) + parts_.store->file.dictionary.capacity() +
                parts_.index->MemoryUsage() + parts_.properties->ApproximateMemoryUsage();

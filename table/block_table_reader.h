@@ -14,6 +14,7 @@
 #include "table/index/index_reader.h"
 #include "table/table_reader.h"
 #include "util/env/random_access_file_reader.h"
+#include "util/mem/cache_charge.h"
 
 namespace varve {
 
@@ -57,6 +58,9 @@ class BlockTableReader final : public TableReader {
   Status VerifyChecksum(const ReadOptions& options) const override;
   size_t MemoryUsage() const override;
 
+  // Once, before it is shared: charges what it takes. MemoryLimit if that is refused.
+  Status ChargeTo(std::shared_ptr<CacheCharge> charge);
+
   [[nodiscard]] const BlockTableParts& parts() const { return parts_; }
   // The part of Get behind tombstones and filter. *matched is set if an entry of the key was met.
   Status SearchBlocks(const BlockReadContext& context, PointLookup* lookup, bool* matched) const;
@@ -76,6 +80,7 @@ class BlockTableReader final : public TableReader {
   Status VerifyDataBlocks(const BlockReadContext& context) const;
 
   const BlockTableParts parts_;
+  ChargedBytes charged_;
 };
 
 // Corruption that names the table and the block.

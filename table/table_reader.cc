@@ -387,7 +387,9 @@ Status TableOpener::Open(std::unique_ptr<TableReader>* reader) {
   parts_.data_end = tail_start != 0 ? tail_start : data_size;
   if (parts_.data_end == 0 || parts_.data_end > limit) parts_.data_end = limit;
   store().preread = Slice();
-  *reader = std::make_unique<BlockTableReader>(std::move(parts_));
+  auto result = std::make_unique<BlockTableReader>(std::move(parts_));
+  VARVE_RETURN_IF_ERROR(result->ChargeTo(options_.charge));
+  *reader = std::move(result);
   return Status::OK();
 }
 

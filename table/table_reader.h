@@ -19,6 +19,7 @@
 
 namespace varve {
 
+class CacheCharge;
 class RandomAccessFileReader;
 class Statistics;
 
@@ -36,6 +37,9 @@ struct TableOpenOptions {
   std::string expected_unique_id;  // 16 bytes or empty: compared when the table has an identity
   bool skip_filters = false;
   bool prefetch_index_and_filter = true;
+  // What MemoryUsage() of the reader is charged to while it is open; null: nothing. Opening is
+  // MemoryLimit if that is refused.
+  std::shared_ptr<CacheCharge> charge;
 };
 
 struct TableIterOptions {

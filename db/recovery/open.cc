@@ -57,6 +57,16 @@ Status CheckFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions
   return TableBuilder::CheckOptions(build);
 }
 
+// Options of a family that have passed, or will pass, CheckFamilyOptions.
+FamilyToOpen ToOpen(const std::string& name, const ColumnFamilyOptions& options) {
+  FamilyToOpen family;
+  family.name = name;
+  family.comparator = options.comparator;
+  family.num_levels = options.num_levels;
+  family.file_charge = NewCacheCharge(TableOptionsOf(options), CacheEntryRole::kFileMetadata);
+  return family;
+}
+
 // One opening, step by step. Each step leaves the directory as it was if it fails.
 class Opener {
  public:
@@ -222,23 +232,16 @@ Status Opener::CreateDatabase() {
   }
   Status found = ReadIdentity(e.fs.get(), e.name, &e.options_db_id);
   if (!found.ok()) e.options_db_id = NewDbId(e.env);
-  FamilyToOpen family;
-  family.name = kDefaultColumnFamilyName;
-  family.comparator = OptionsOf(family.name)->comparator;
-  family.num_levels = OptionsOf(family.name)->num_levels;
+  const std::string& family = kDefaultColumnFamilyName;
   MutexLock lock(&e.mu);
-  return e.versions->CreateNew(family, e.options_db_id);
+  return e.versions->CreateNew(ToOpen(family, *OptionsOf(family)), e.options_db_id);
 }
 
 Status Opener::RecoverVersions() {
   Engine& e = *e_;
   std::vector<FamilyToOpen> wanted;
   for (const ColumnFamilyDescriptor& descriptor : request_.families) {
-    FamilyToOpen family;
-    family.name = descriptor.name;
-    family.comparator = descriptor.options.comparator;
-    family.num_levels = descriptor.options.num_levels;
-    wanted.push_back(std::move(family));
+    wanted.push_back(ToOpen(descriptor.name, descriptor.options));
   }
   MutexLock lock(&e.mu);
   Status s = e.versions->Recover(wanted);
@@ -376,13 +379,9 @@ Status Opener::CreateMissingFamilies() {
   Engine& e = *e_;
   for (const ColumnFamilyDescriptor& descriptor : request_.families) {
     if (e.families.FindByName(descriptor.name) != nullptr) continue;
-    FamilyToOpen family;
-    family.name = descriptor.name;
-    family.comparator = descriptor.options.comparator;
-    family.num_levels = descriptor.options.num_levels;
     std::shared_ptr<FamilyVersions> versions;
-    Status s =
-        e.versions->CreateFamily(family, e.logs->current_number(), e.directory.get(), &versions);
+    Status s = e.versions->CreateFamily(ToOpen(descriptor.name, descriptor.options),
+                                        e.logs->current_number(), e.directory.get(), &versions);
     if (!s.ok()) return s;
     e.families.Add(MakeFamily(&e, std::move(versions), descriptor.options));
   }
@@ -482,26 +481,27 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
 }
 
 Status OpenEngine(const OpenRequest& request, std::shared_ptr<Engine>* engine) {
-  return Opener(request).Run(engine);
+  OpenRequest with_caches = request;
+  for (ColumnFamilyDescriptor& family : with_caches.families) GiveBlockCache(&family.options);
+  return Opener(with_caches).Run(engine);
 }
 
 Status CreateFamilyInEngine(Engine* engine, const std::string& name,
-                            const ColumnFamilyOptions& options,
+                            const ColumnFamilyOptions& given,
                             std::shared_ptr<ColumnFamily>* family) {
   Engine& e = *engine;
   if (name.empty()) return Status::InvalidArgument("create column family: the name is empty");
-  Status s = CheckFamilyOptions(e.options, options);
+  Status s = CheckFamilyOptions(e.options, given);
   if (!s.ok()) return s;
+  ColumnFamilyOptions options = given;
+  GiveBlockCache(&options);
   MutexLock lock(&e.mu);
   if (e.families.FindByName(name) != nullptr) {
     return Status::InvalidArgument("create column family: it exists already", name);
   }
-  FamilyToOpen wanted;
-  wanted.name = name;
-  wanted.comparator = options.comparator;
-  wanted.num_levels = options.num_levels;
   std::shared_ptr<FamilyVersions> versions;
-  s = e.versions->CreateFamily(wanted, e.logs->current_number(), e.directory.get(), &versions);
+  s = e.versions->CreateFamily(ToOpen(name, options), e.logs->current_number(), e.directory.get(),
+                               &versions);
   if (!s.ok()) {
     e.ReportError(s, BackgroundErrorReason::kManifestWrite);
     return s;

@@ -24,8 +24,9 @@ constexpr int kLeastOpenFiles = 20;
 // The block cache of a family whose options name none.
 constexpr size_t kDefaultBlockCacheBytes = 32 << 20;
 
-void GiveTableFactoryCache(ColumnFamilyOptions* options) {
-  if (options->table_factory == nullptr) options->table_factory.reset(NewBlockBasedTableFactory());
+}  // namespace
+
+void GiveBlockCache(ColumnFamilyOptions* options) {
   auto* factory = dynamic_cast<BlockBasedTableFactory*>(options->table_factory.get());
   if (factory == nullptr) return;
   BlockBasedTableOptions table = factory->table_options();
@@ -33,8 +34,6 @@ void GiveTableFactoryCache(ColumnFamilyOptions* options) {
   table.block_cache = NewLRUCache(kDefaultBlockCacheBytes);
   options->table_factory.reset(NewBlockBasedTableFactory(table));
 }
-
-}  // namespace
 
 DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) {
   DBOptions result = options;
@@ -67,7 +66,8 @@ size_t TablesFor(int max_open_files) {
 ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& /*db_options*/,
                                           const ColumnFamilyOptions& options) {
   ColumnFamilyOptions result = DeriveColumnFamilyOptions(options);
-  GiveTableFactoryCache(&result);
+  if (result.table_factory == nullptr) result.table_factory.reset(NewBlockBasedTableFactory());
+  GiveBlockCache(&result);
   if (result.comparator == nullptr) result.comparator = BytewiseComparator();
   return result;
 }

@@ -13,6 +13,9 @@ namespace varve {
 DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options);
 ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db_options,
                                           const ColumnFamilyOptions& options);
+// The first step of that, for those who need the cache before the rest: a block cache of its own
+// for a family whose options have none. Options without a table factory stay as they are.
+void GiveBlockCache(ColumnFamilyOptions* options);
 // How many tables may be open under max_open_files, which is above 0.
 size_t TablesFor(int max_open_files);
 // What db_host_id names for table properties.

@@ -12,6 +12,7 @@
 
 #include "table/table_reader.h"
 #include "util/key/internal_key.h"
+#include "util/mem/cache_charge.h"
 
 namespace varve {
 
@@ -54,6 +55,9 @@ struct FileMetaData {
   bool being_compacted = false;
   bool marked_for_compaction = false;
 
+  // What this takes, charged to the block cache if the options ask for it.
+  ChargedBytes charged;
+
   // Set by the version set once a logged edit has removed the file from the current version.
   std::atomic<bool> obsolete{false};
 
@@ -61,6 +65,9 @@ struct FileMetaData {
   // (acquire) by every look-up; null until first use. Owned.
   std::atomic<TableReader*> reader{nullptr};
 };
+
+// Bytes that one file's metadata takes, without its reader.
+size_t MemoryUsage(const FileMetaData& file);
 
 using FileRef = std::shared_ptr<FileMetaData>;
 

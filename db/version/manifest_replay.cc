@@ -170,12 +170,16 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
   const Comparator* const comparator = opened ? named->comparator : BytewiseComparator();
   versions->comparator_name = comparator->Name();
   versions->icmp = std::make_unique<InternalKeyComparator>(comparator);
-  if (opened) versions->num_levels = named->num_levels;
+  if (opened) {
+    versions->num_levels = named->num_levels;
+    versions->file_charge = named->file_charge;
+  }
   Family& family = families_[id];
   family.context = path_ + ": column family " + name;
   if (opened) {
     family.builder = std::make_unique<VersionBuilder>(versions->icmp.get(), versions->num_levels,
                                                       nullptr, queue_, &family.context);
+    family.builder->ChargeFilesTo(versions->file_charge);
   }
   family.versions = std::move(versions);
   max_family_id_ = std::max(max_family_id_, id);

@@ -34,6 +34,12 @@ class ReaderKey {
   char bytes_[16] = {};
 };
 
+std::shared_ptr<CacheCharge> ReaderCharge(const ColumnFamilyOptions& options) {
+  const auto* const table = options.table_factory->GetOptions<BlockBasedTableOptions>();
+  if (table == nullptr) return nullptr;
+  return NewCacheCharge(*table, CacheEntryRole::kBlockBasedTableReader);
+}
+
 }  // namespace
 
 TableRef::TableRef(TableRef&& other) noexcept
@@ -58,7 +64,8 @@ void TableRef::Reset() {
   handle_ = nullptr;
 }
 
-TableCache::TableCache(TableCacheOptions options) : options_(std::move(options)) {}
+TableCache::TableCache(TableCacheOptions options)
+    : options_(std::move(options)), charge_(ReaderCharge(*options_.cf_options)) {}
 
 std::shared_ptr<Cache> TableCache::NewLimitedCache(int max_open_files) {
   LRUCacheOptions options;
@@ -161,6 +168,7 @@ Status TableCache::OpenReader(const FileMetaData& file, int level,
   open.level = level;
   open.largest_seq = file.largest_seq;
   if (options_.verify_unique_id) open.expected_unique_id = file.unique_id;
+  open.charge = charge_;
   open.skip_filters = cf.optimize_filters_for_hits && level == cf.num_levels - 1;
   Status s = TableReader::Open(open, std::move(handle), file.size, reader);
   if (options_.clock != nullptr) {

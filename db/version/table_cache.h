@@ -12,6 +12,7 @@
 #include "varve/options.h"
 
 #include "db/version/file_metadata.h"
+#include "util/mem/cache_charge.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -71,6 +72,8 @@ class TableCache {
   void Evict(uint64_t file_number);
   std::string FileName(const FileMetaData& file) const;
   const TableCacheOptions& options() const { return options_; }
+  // Bytes of the block cache that stand for open readers.
+  size_t charged() const { return charge_ == nullptr ? 0 : charge_->charged(); }
 
  private:
   Status FindSlow(FileMetaData* file, int level, const ReadOptions& options, TableRef* table);
@@ -81,6 +84,8 @@ class TableCache {
   Mutex& StripeOf(uint64_t file_number) { return opening_[file_number % kStripes]; }
 
   const TableCacheOptions options_;
+  // What open readers are charged to; null: nothing.
+  const std::shared_ptr<CacheCharge> charge_;
   Mutex opening_[kStripes];
 };
 

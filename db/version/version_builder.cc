@@ -15,7 +15,19 @@ std::string Describe(const FileMetaData& file, int level) {
   return "table " + std::to_string(file.number) + " (L" + std::to_string(level) + ")";
 }
 
+// Short ones lie in the string itself.
+size_t HeapBytes(const std::string& text) {
+  constexpr size_t kInPlace = 15;
+  return text.capacity() > kInPlace ? text.capacity() + 1 : 0;
+}
+
 }  // namespace
+
+size_t MemoryUsage(const FileMetaData& file) {
+  return sizeof(file) + file.smallest.Encode().size() + file.largest.Encode().size() +
+         HeapBytes(file.unique_id) + HeapBytes(file.file_checksum) +
+         HeapBytes(file.file_checksum_func_name);
+}
 
 std::unique_ptr<FileMetaData> MakeFileMetaData(const NewFile& file) {
   auto meta = std::make_unique<FileMetaData>();
@@ -197,6 +209,15 @@ Status VersionBuilder::TakeBase(std::vector<std::vector<FileRef>>* levels,
   return Bad("a table is deleted twice");
 }
 
+Status VersionBuilder::ChargeFile(FileMetaData* file) const {
+  // A file that moves has its charge.
+  if (charge_ == nullptr || file->charged.bytes() != 0) return Status::OK();
+  file->charged = ChargedBytes(charge_);
+  const Status s = file->charged.TrySet(MemoryUsage(*file));
+  if (s.ok()) return s;
+  return Status::CopyAppendMessage(s, ": ", *context_ + ", table " + std::to_string(file->number));
+}
+
 Status VersionBuilder::CheckLevel(int level, std::vector<FileRef>* files) const {
   if (level == 0) return Status::OK();
   std::sort(files->begin(), files->end(), [this](const FileRef& a, const FileRef& b) {
@@ -223,6 +244,7 @@ Status VersionBuilder::Build(uint64_t version_number, VersionRef* version,
                                                     " lies deeper than num_levels, which is " +
                                                     std::to_string(num_levels_) + ", allows");
     }
+    VARVE_RETURN_IF_ERROR(ChargeFile(added.file.get()));
     levels[static_cast<size_t>(added.level)].push_back(added.file);
   }
   for (int level = 0; level < num_levels_; level++) {

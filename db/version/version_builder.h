@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "db/version/obsolete_file_queue.h"
@@ -24,6 +25,9 @@ class VersionBuilder {
   VersionBuilder(const InternalKeyComparator* icmp, int num_levels, const Version* base,
                  std::shared_ptr<ObsoleteFileQueue> queue, const std::string* context);
 
+  // Build charges the metadata of files that are new in the version; null: it does not.
+  void ChargeFilesTo(std::shared_ptr<CacheCharge> charge) { charge_ = std::move(charge); }
+
   // Deletions first, then additions.
   Status Apply(const VersionEdit& edit);
 
@@ -32,7 +36,8 @@ class VersionBuilder {
   // order that their sequences or numbers tell. *next_epoch is one past the largest epoch.
   void FinishRecovery(SequenceNumber last_sequence, uint64_t* next_epoch);
 
-  // Checks the levels. `removed` gets the files of base that the result does not hold.
+  // Checks the levels. `removed` gets the files of base that the result does not hold. MemoryLimit
+  // if a charge is refused.
   Status Build(uint64_t version_number, VersionRef* version, std::vector<FileRef>* removed);
 
  private:
@@ -47,6 +52,7 @@ class VersionBuilder {
   // Keeps base's files unless they were deleted; a file that was deleted and added again, which is
   // how files move, stays the same object with its open reader.
   Status TakeBase(std::vector<std::vector<FileRef>>* levels, std::vector<FileRef>* removed);
+  Status ChargeFile(FileMetaData* file) const;
   Status CheckLevel(int level, std::vector<FileRef>* files) const;
   Status Bad(const std::string& what) const;
 
@@ -55,6 +61,7 @@ class VersionBuilder {
   const Version* const base_;
   const std::shared_ptr<ObsoleteFileQueue> queue_;
   const std::string* const context_;
+  std::shared_ptr<CacheCharge> charge_;
   std::unordered_map<uint64_t, Added> added_;
   std::unordered_map<uint64_t, int> deleted_from_base_;  // level by number
 };

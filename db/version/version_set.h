@@ -39,6 +39,7 @@ struct FamilyVersions {
   uint64_t next_epoch_number = 1;
   std::string full_history_ts_low;
   bool dropped = false;
+  std::shared_ptr<CacheCharge> file_charge;  // constant; see FamilyToOpen
   bool opened = true;  // false: in the MANIFEST, but not named by a read-only opener
 };
 
@@ -53,6 +54,9 @@ struct FamilyToOpen {
   std::string name;
   const Comparator* comparator = nullptr;
   int num_levels = 7;
+  // What the metadata of the family's files are charged to; null: nothing. An edit that adds files
+  // fails, before it is written, if that is refused.
+  std::shared_ptr<CacheCharge> file_charge;
 };
 
 struct VersionSetOptions {

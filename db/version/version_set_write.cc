@@ -88,6 +88,7 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   versions->icmp = std::make_unique<InternalKeyComparator>(family.comparator);
   versions->num_levels = family.num_levels;
   versions->log_number = log_number;
+  versions->file_charge = family.file_charge;
   VersionEdit edit;
   edit.column_family = versions->id;
   edit.column_family_add = versions->name;
@@ -198,6 +199,7 @@ Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes) {
     const std::string context = options_.db_name + ": column family " + change.family->name;
     VersionBuilder builder(change.family->icmp.get(), change.family->num_levels, change.base.get(),
                            obsolete_files_, &context);
+    builder.ChargeFilesTo(change.family->file_charge);
     for (const VersionEdit* edit : change.edits) VARVE_RETURN_IF_ERROR(builder.Apply(*edit));
     VARVE_RETURN_IF_ERROR(builder.Build(numbers[i], &change.version, &change.removed));
   }

@@ -65,8 +65,23 @@ struct CacheEntryRoleOptions {
   bool operator==(const CacheEntryRoleOptions& other) const { return charged == other.charged; }
 };
 
-/// Memory charged to the block cache, by role. `options` holds for roles not in the map.
+/// Which memory outside of the block cache counts against its capacity, by role: placeholders of
+/// 256 KiB take its place in the cache. It matters most with strict_capacity_limit, where a full
+/// cache refuses them.
+///
+/// kCompressionDictionaryBuildingBuffer: data blocks that wait for the dictionary of a table being
+///   written. Refused: the dictionary is made of what waits. Charged unless kDisabled.
+/// kFilterConstruction: filters being built. Refused: a Ribbon filter becomes a Bloom filter, and a
+///   Bloom filter is built all the same.
+/// kBlockBasedTableReader: open tables, with the indexes, filters and dictionaries that are not in
+///   the cache. Refused: opening the table is MemoryLimit.
+/// kFileMetadata: what is known of each table file. Refused: opening the database, or what was to
+///   add the file, is MemoryLimit.
+///
+/// The latter three are charged only with kEnabled. Other roles in the map must be kFallback, else
+/// NotSupported; kEnabled with no_block_cache is InvalidArgument.
 struct CacheUsageOptions {
+  /// For the roles above that are not in the map, or kFallback there.
   CacheEntryRoleOptions options;
   std::map<CacheEntryRole, CacheEntryRoleOptions> options_overrides;
 };

@@ -30,7 +30,7 @@ size_t PartitionEntries(const FilterBuilder::Options& options) {
 }  // namespace
 
 FilterBuilder::FilterBuilder(const Options& options)
-    : options_(options), partition_entries_(PartitionEntries(options)) {}
+    : options_(options), partition_entries_(PartitionEntries(options)), charged_(options.charge) {}
 
 void FilterBuilder::AddPrefix(const Slice& user_key) {
   if (!options_.prefix_extractor->InDomain(user_key)) return;
@@ -54,20 +54,26 @@ size_t FilterBuilder::BytesFor(size_t entries) const {
   return BlockBytes(options_.kind, entries, options_.millibits_per_key);
 }
 
-void FilterBuilder::MakeBlock(std::string* block) const {
+bool FilterBuilder::MakeRibbon(std::string* block) {
+  const RibbonLayout layout = RibbonLayoutFor(hashes_.size(), options_.millibits_per_key);
+  if (layout.blocks() == 0) return false;
+  const size_t bytes = MemoryUsage() + layout.bytes() + RibbonBuildBytes(layout);
+  return charged_.TrySet(bytes).ok() && BuildRibbon(hashes_, options_.millibits_per_key, block);
+}
+
+void FilterBuilder::MakeBlock(std::string* block) {
   if (options_.kind == Kind::kLegacyBloom) {
     BuildLegacyBloom(hashes_, (options_.millibits_per_key + 500) / 1000, block);
     return;
   }
-  if (options_.kind == Kind::kRibbon && BuildRibbon(hashes_, options_.millibits_per_key, block)) {
-    return;
-  }
+  if (options_.kind == Kind::kRibbon && MakeRibbon(block)) return;
   BuildFastLocalBloom(hashes_, options_.millibits_per_key, block);
 }
 
 Status FilterBuilder::FinishPartition(const Slice& last_user_key) {
   Partition& partition = partitions_.emplace_back();
   partition.last_user_key = last_user_key.ToString();
+  charged_.Set(MemoryUsage() + BytesFor(hashes_.size()));
   MakeBlock(&partition.block);
   finished_entries_ += hashes_.size();
   finished_bytes_ += partition.block.size();
@@ -78,6 +84,7 @@ Status FilterBuilder::FinishPartition(const Slice& last_user_key) {
                       [&filter](uint64_t hash) { return filter.MayMatch(hash); });
   }
   hashes_ = FilterHashes();
+  UpdateCharge();
   has_key_ = false;
   has_prefix_ = false;
   return all ? Status::OK()

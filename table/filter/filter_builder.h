@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,14 @@
 #include "varve/status.h"
 
 #include "table/filter/filter_bits.h"
+#include "util/mem/cache_charge.h"
 
 namespace varve {
 
 // Cost: one hash, and eight bytes of memory until the block is made, for each distinct key or
 // prefix.
+//
+// With a charge: a Ribbon filter whose equations are refused memory becomes a Bloom filter.
 //
 // Thread safety: none. "User keys" here are without timestamps.
 class FilterBuilder {
@@ -37,6 +41,8 @@ class FilterBuilder {
     bool verify = false;
     // Bytes of a partition, roughly; 0: one block for all.
     uint64_t partition_bytes = 0;
+    // What the builder's memory is charged to; null: nothing.
+    std::shared_ptr<CacheCharge> charge;
   };
   struct Partition {
     std::string block;
@@ -58,6 +64,14 @@ class FilterBuilder {
   Status CutPartition(const Slice& last_user_key, const Slice& next_user_key);
   // Ends the last partition. Corruption if a key that was added does not match (verify).
   Status Finish(const Slice& last_user_key);
+
+  // Brings the charge up to date; for now and then between entries. What is refused is in use all
+  // the same.
+  void UpdateCharge() { charged_.Set(MemoryUsage()); }
+  // Bytes of hashes and finished blocks.
+  [[nodiscard]] size_t MemoryUsage() const {
+    return finished_bytes_ + hashes_.size() * sizeof(uint64_t);
+  }
 
   // After Finish; one without partitions.
   [[nodiscard]] std::vector<Partition>& partitions() { return partitions_; }
@@ -84,7 +98,9 @@ class FilterBuilder {
   }
   void AddPrefix(const Slice& user_key);
   [[nodiscard]] size_t BytesFor(size_t entries) const;
-  void MakeBlock(std::string* block) const;
+  void MakeBlock(std::string* block);
+  // A Ribbon block, if its equations are granted memory and can be solved.
+  bool MakeRibbon(std::string* block);
   Status FinishPartition(const Slice& last_user_key);
 
   const Options options_;
@@ -96,6 +112,7 @@ class FilterBuilder {
   bool has_key_ = false;
   bool has_prefix_ = false;
 
+  ChargedBytes charged_;
   std::vector<Partition> partitions_;
   size_t finished_entries_ = 0;
   size_t finished_bytes_ = 0;

@@ -105,11 +105,18 @@ class RibbonLayout {
 // for each key. No blocks if a Bloom filter is not larger, or if there are too many keys.
 [[nodiscard]] RibbonLayout RibbonLayoutFor(size_t keys, int millibits_per_key);
 
+// What BuildRibbon takes beside the block: the equations, one a slot.
+[[nodiscard]] inline size_t RibbonBuildBytes(const RibbonLayout& layout) {
+  return static_cast<size_t>(layout.blocks() * kRibbonWidth) *
+         (sizeof(RibbonWord) + sizeof(RibbonEquation::result));
+}
+
 // Replaces *block by the Ribbon block of these FilterHash values, metadata included. False, with
 // *block as it was, if a Bloom filter has to be taken: as above, or because no seed gives equations
 // that can be solved, which is next to impossible.
 //
-// Cost: 21 bytes of memory for each key meanwhile, and several times the time of a Bloom filter.
+// Cost: RibbonBuildBytes of memory meanwhile, about 21 for each key, and several times the time of
+// a Bloom filter.
 [[nodiscard]] bool BuildRibbon(const FilterHashes& hashes, int millibits_per_key,
                                std::string* block);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inserting and releasing the placeholders of CacheCharge.
+// Inserting and releasing the placeholders of CacheCharge, and what options say of it.
 
 #include "util/mem/cache_charge.h"
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
 #include "varve/slice.h"
@@ -25,6 +26,19 @@ constexpr std::array<Cache::CacheItemHelper, sizeof...(kRoles)> MakeHelpers(
 // Placeholders hold no object, so nothing has to be freed; one helper a role, living for ever.
 constexpr auto kHelpers = MakeHelpers(std::make_index_sequence<kNumCacheEntryRoles>());
 
+// What cache_usage_options may speak of. Write buffers are charged by their WriteBufferManager.
+bool MayBeCharged(CacheEntryRole role) {
+  switch (role) {
+    case CacheEntryRole::kCompressionDictionaryBuildingBuffer:
+    case CacheEntryRole::kFilterConstruction:
+    case CacheEntryRole::kBlockBasedTableReader:
+    case CacheEntryRole::kFileMetadata:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 CacheCharge::CacheCharge(std::shared_ptr<Cache> cache, CacheEntryRole role)
@@ -34,19 +48,32 @@ CacheCharge::CacheCharge(std::shared_ptr<Cache> cache, CacheEntryRole role)
 
 CacheCharge::~CacheCharge() {
   MutexLock lock(&mutex_);
-  for (Cache::Handle* handle : handles_) cache_->Release(handle, /*erase_if_last_ref=*/true);
+  while (!handles_.empty()) GiveOneBack();
 }
 
 void CacheCharge::Add(size_t bytes) {
   MutexLock lock(&mutex_);
   bytes_ += bytes;
-  Adjust();
+  Cover().PermitUncheckedError();
 }
 
 void CacheCharge::Subtract(size_t bytes) {
   MutexLock lock(&mutex_);
   bytes_ -= std::min(bytes, bytes_);
-  Adjust();
+  // What was refused before may find room now.
+  Cover().PermitUncheckedError();
+  Trim();
+}
+
+Status CacheCharge::TryAdd(size_t bytes) {
+  MutexLock lock(&mutex_);
+  const size_t held = handles_.size();
+  bytes_ += bytes;
+  Status s = Cover();
+  if (s.ok()) return s;
+  bytes_ -= bytes;
+  while (handles_.size() > held) GiveOneBack();
+  return s;
 }
 
 size_t CacheCharge::charged() const {
@@ -54,22 +81,88 @@ size_t CacheCharge::charged() const {
   return handles_.size() * kStepBytes;
 }
 
-void CacheCharge::Adjust() {
+Status CacheCharge::Cover() {
   while (handles_.size() * kStepBytes < bytes_) {
     char key[16];
     EncodeFixed64(key, id_);
     EncodeFixed64(key + 8, next_key_++);
     Cache::Handle* handle = nullptr;
-    const Status status =
-        cache_->Insert(Slice(key, sizeof(key)), nullptr, helper_, kStepBytes, &handle);
-    if (!status.ok() || handle == nullptr) return;
+    Status s = cache_->Insert(Slice(key, sizeof(key)), nullptr, helper_, kStepBytes, &handle);
+    if (!s.ok() || handle == nullptr) {
+      return Status::MemoryLimit("block cache has no room to charge",
+                                 GetCacheEntryRoleName(helper_->role));
+    }
     handles_.push_back(handle);
   }
+  return Status::OK();
+}
+
+void CacheCharge::Trim() {
   if (bytes_ >= handles_.size() * kStepBytes / 4 * 3) return;
-  while (!handles_.empty() && (handles_.size() - 1) * kStepBytes >= bytes_) {
-    cache_->Release(handles_.back(), /*erase_if_last_ref=*/true);
-    handles_.pop_back();
+  while (!handles_.empty() && (handles_.size() - 1) * kStepBytes >= bytes_) GiveOneBack();
+}
+
+void CacheCharge::GiveOneBack() {
+  cache_->Release(handles_.back(), /*erase_if_last_ref=*/true);
+  handles_.pop_back();
+}
+
+void ChargedBytes::Set(size_t bytes) {
+  if (charge_ != nullptr && bytes > bytes_) charge_->Add(bytes - bytes_);
+  if (charge_ != nullptr && bytes < bytes_) charge_->Subtract(bytes_ - bytes);
+  bytes_ = bytes;
+}
+
+Status ChargedBytes::TrySet(size_t bytes) {
+  if (charge_ != nullptr && bytes > bytes_) {
+    Status s = charge_->TryAdd(bytes - bytes_);
+    if (!s.ok()) return s;
+    bytes_ = bytes;
   }
+  Set(bytes);
+  return Status::OK();
+}
+
+bool IsCharged(const BlockBasedTableOptions& table, CacheEntryRole role) {
+  using Decision = CacheEntryRoleOptions::Decision;
+  if (!MayBeCharged(role)) return false;
+  const CacheUsageOptions& usage = table.cache_usage_options;
+  Decision decision = Decision::kFallback;
+  const auto it = usage.options_overrides.find(role);
+  if (it != usage.options_overrides.end()) decision = it->second.charged;
+  if (decision == Decision::kFallback) decision = usage.options.charged;
+  if (decision == Decision::kFallback) {
+    return role == CacheEntryRole::kCompressionDictionaryBuildingBuffer;
+  }
+  return decision == Decision::kEnabled;
+}
+
+std::shared_ptr<CacheCharge> NewCacheCharge(const BlockBasedTableOptions& table,
+                                            CacheEntryRole role) {
+  if (table.no_block_cache || table.block_cache == nullptr || !IsCharged(table, role)) {
+    return nullptr;
+  }
+  return std::make_shared<CacheCharge>(table.block_cache, role);
+}
+
+Status CheckCacheUsage(const BlockBasedTableOptions& table) {
+  using Decision = CacheEntryRoleOptions::Decision;
+  const std::string name = "BlockBasedTableOptions::cache_usage_options: ";
+  const CacheUsageOptions& usage = table.cache_usage_options;
+  if (table.no_block_cache && usage.options.charged == Decision::kEnabled) {
+    return Status::InvalidArgument(name + "there is no block cache to charge");
+  }
+  for (const auto& [role, options] : usage.options_overrides) {
+    if (options.charged == Decision::kFallback) continue;
+    if (!MayBeCharged(role)) {
+      return Status::NotSupported(name + "memory of role", GetCacheEntryRoleName(role));
+    }
+    if (table.no_block_cache && options.charged == Decision::kEnabled) {
+      return Status::InvalidArgument(name + "there is no block cache to charge",
+                                     GetCacheEntryRoleName(role));
+    }
+  }
+  return Status::OK();
 }
 
 }  // namespace varve

@@ -10,9 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "varve/cache.h"
+#include "varve/status.h"
+#include "varve/table.h"
 
 #include "util/sync/mutex.h"
 
@@ -32,12 +35,18 @@ class CacheCharge {
   // then stays uncharged until the next report finds room, because it is in use all the same.
   void Add(size_t bytes);
   void Subtract(size_t bytes);
+  // For memory that can be done without: MemoryLimit, with nothing changed, if it is refused.
+  Status TryAdd(size_t bytes);
 
   // Bytes the placeholders stand for.
   size_t charged() const;
 
  private:
-  void Adjust() VARVE_REQUIRES(mutex_);
+  // Takes placeholders until they cover bytes_; what the cache says when it refuses one.
+  Status Cover() VARVE_REQUIRES(mutex_);
+  // Gives those back that are not needed.
+  void Trim() VARVE_REQUIRES(mutex_);
+  void GiveOneBack() VARVE_REQUIRES(mutex_);
 
   const std::shared_ptr<Cache> cache_;
   const Cache::CacheItemHelper* const helper_;
@@ -48,5 +57,44 @@ class CacheCharge {
   uint64_t next_key_ VARVE_GUARDED_BY(mutex_) = 0;
   std::vector<Cache::Handle*> handles_ VARVE_GUARDED_BY(mutex_);
 };
+
+// The part of a charge that one object is the owner of, given back with it. Without a charge it
+// only counts.
+//
+// Thread safety: none. Movable.
+class ChargedBytes {
+ public:
+  ChargedBytes() = default;
+  explicit ChargedBytes(std::shared_ptr<CacheCharge> charge) : charge_(std::move(charge)) {}
+  ChargedBytes(ChargedBytes&& other) noexcept
+      : charge_(std::move(other.charge_)), bytes_(std::exchange(other.bytes_, 0)) {}
+  ChargedBytes& operator=(ChargedBytes&& other) noexcept {
+    if (this != &other) {
+      Set(0);
+      charge_ = std::move(other.charge_);
+      bytes_ = std::exchange(other.bytes_, 0);
+    }
+    return *this;
+  }
+  ~ChargedBytes() { Set(0); }
+
+  [[nodiscard]] size_t bytes() const { return bytes_; }
+  // The object has so many bytes now, whatever the cache says.
+  void Set(size_t bytes);
+  // The object would have so many. MemoryLimit, with nothing changed, if that is refused.
+  Status TrySet(size_t bytes);
+
+ private:
+  std::shared_ptr<CacheCharge> charge_;
+  size_t bytes_ = 0;
+};
+
+// Whether BlockBasedTableOptions::cache_usage_options asks for memory of this role to be charged.
+bool IsCharged(const BlockBasedTableOptions& table, CacheEntryRole role);
+// A charge to the block cache; null if that is not asked for, or if there is no block cache.
+std::shared_ptr<CacheCharge> NewCacheCharge(const BlockBasedTableOptions& table,
+                                            CacheEntryRole role);
+// NotSupported for roles that cannot be charged, InvalidArgument if there is no cache for them.
+Status CheckCacheUsage(const BlockBasedTableOptions& table);
 
 }  // namespace varve

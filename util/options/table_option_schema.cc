@@ -40,9 +40,7 @@ constexpr OptionRow kTableRows[] = {
     VARVE_ROW(block_restart_interval, "entries between full keys").AtLeast(1),
     VARVE_ROW(index_block_restart_interval, "the same in index blocks").AtLeast(1),
     VARVE_ROW(metadata_block_size, "bytes of a partition").AtLeast(1),
-    VARVE_ROW(cache_usage_options, "memory charged to the cache")
-        .DefaultOnly(kNoFeature)
-        .NotInFile(),
+    VARVE_ROW(cache_usage_options, "memory charged to the cache").NotInFile(),
     VARVE_ROW(partition_filters, "filter in partitions"),
     VARVE_ROW(decouple_partitioned_filters, "cut apart from the index")
         .Advisory("filters are always cut where they are full, whatever the index does")

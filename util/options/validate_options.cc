@@ -14,6 +14,7 @@
 #include "varve/table.h"
 
 #include "util/compress/codec.h"
+#include "util/mem/cache_charge.h"
 #include "util/options/option_schema.h"
 
 namespace varve {
@@ -66,6 +67,8 @@ Status CheckTableOptions(const BlockBasedTableOptions& table, const ColumnFamily
     return Status::InvalidArgument(
         name + "pin_l0_filter_and_index_blocks_in_cache: set with no_block_cache");
   }
+  s = CheckCacheUsage(table);
+  if (!s.ok()) return s;
   if (table.block_size > std::numeric_limits<uint32_t>::max()) {
     return Status::InvalidArgument(name + "block_size: 4 GiB or more");
   }

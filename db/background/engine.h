@@ -22,6 +22,7 @@
 #include "db/write/commit_path.h"
 #include "db/write/write_stall.h"
 #include "util/env/writable_file_writer.h"
+#include "util/metrics/cache_entry_stats.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -88,6 +89,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   bool read_only = false;
   uint64_t open_micros = 0;
   std::shared_ptr<Cache> limited_tables;  // null: open files unlimited
+  CacheEntryStatsCollector cache_stats;   // of block caches; thread-safe
   std::unique_ptr<CommitHost> host;
   std::unique_ptr<WriteAdmission> admission;
   std::unique_ptr<CommitPath> commit;

@@ -111,8 +111,13 @@ size_t ColumnFamily::unpicked_count() const {
 }
 
 void ColumnFamily::DropFlushed(size_t n) {
-  if (options()->max_write_buffer_size_to_maintain > 0) {
-    for (size_t i = 0; i < n; i++) history_.push_back(immutables_[i].mem);
+  const bool keep = options()->max_write_buffer_size_to_maintain > 0;
+  for (size_t i = 0; i < n; i++) {
+    if (keep) {
+      history_.push_back(immutables_[i].mem);
+    } else {
+      LetGo(immutables_[i].mem);
+    }
   }
   immutables_.erase(immutables_.begin(), immutables_.begin() + static_cast<ptrdiff_t>(n));
   TrimHistory();
@@ -124,8 +129,23 @@ void ColumnFamily::TrimHistory(bool all) {
   uint64_t bytes = MemTableBytes() + HistoryBytes();
   while (!history_.empty() && (all || bytes > limit)) {
     bytes -= history_.front()->MemoryUsage();
+    LetGo(history_.front());
     history_.pop_front();
   }
+}
+
+void ColumnFamily::LetGo(const std::shared_ptr<MemTable>& mem) {
+  std::erase_if(let_go_, [](const auto& gone) { return gone.expired(); });
+  let_go_.push_back(mem);
+}
+
+size_t ColumnFamily::PinnedMemTableBytes() {
+  size_t bytes = 0;
+  for (const auto& gone : let_go_) {
+    const std::shared_ptr<const MemTable> mem = gone.lock();
+    if (mem != nullptr) bytes += mem->MemoryUsage();
+  }
+  return bytes;
 }
 
 size_t ColumnFamily::HistoryBytes() const {

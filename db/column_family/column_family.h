@@ -104,6 +104,9 @@ class ColumnFamily final : public SuperVersionSource,
   void TrimHistory(bool all = false);
   size_t MemTableBytes() const;  // active and immutable; DB mutex
   size_t HistoryBytes() const;   // DB mutex
+  // Of memtables that are in neither but live on, because readers have old super-versions. DB
+  // mutex.
+  size_t PinnedMemTableBytes();
   // Whether the active memtable holds as many as memtable_max_range_deletions. Commit path or DB
   // mutex.
   bool TooManyRangeDeletions() const {
@@ -155,10 +158,12 @@ class ColumnFamily final : public SuperVersionSource,
   std::shared_ptr<const ColumnFamilyOptions> options_ VARVE_GUARDED_BY(options_mu_);
 
   void NoteKeyPrefix();
+  void LetGo(const std::shared_ptr<MemTable>& mem);
 
   std::shared_ptr<MemTable> mem_;
   std::deque<ImmutableMemTable> immutables_;
   std::deque<std::shared_ptr<MemTable>> history_;
+  std::vector<std::weak_ptr<const MemTable>> let_go_;  // of the former two; some live on
   uint64_t next_memtable_id_ = 1;
   // What keys of all memtables so far began with.
   std::string key_prefix_;

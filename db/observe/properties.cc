@@ -14,6 +14,8 @@
 #include "db/background/compaction_work.h"
 #include "db/background/flush_work.h"
 #include "db/background/table_context.h"
+#include "db/observe/memory_by_owner.h"
+#include "util/metrics/cache_entry_stats.h"
 
 namespace varve {
 
@@ -280,23 +282,28 @@ std::string DatabaseStats(Engine& e) {
   return out;
 }
 
-std::string MemoryByOwner(Engine& e) {
-  uint64_t memtables = 0;
-  uint64_t readers = 0;
-  std::map<const Cache*, uint64_t> caches;
-  for (const auto& [id, family] : e.families.all()) {
-    memtables += family->MemTableBytes();
-    readers += TableReaderBytes(e, *family);
-    const Cache* cache = BlockCacheOf(*family);
-    if (cache != nullptr) caches[cache] = cache->GetUsage();
-  }
-  uint64_t cached = 0;
-  for (const auto& [cache, bytes] : caches) cached += bytes;
+std::string MemoryText(Engine& e) {
   std::string out;
-  AppendF(&out,
-          "memtables=%" PRIu64 " block_cache=%" PRIu64 " table_readers=%" PRIu64 " total=%" PRIu64,
-          memtables, cached, readers, memtables + cached + readers);
+  for (const auto& [owner, bytes] : MemoryByOwner(&e)) {
+    out += (out.empty() ? "" : " ") + owner + "=" + std::to_string(bytes);
+  }
   return out;
+}
+
+// Of the properties that are about the block cache's entries, which is this? Null: neither.
+const CacheEntryStatsCollector::Patience* PatienceOf(const Slice& name) {
+  if (name == Slice(P::kBlockCacheEntryStats)) return &CacheEntryStatsCollector::kExact;
+  if (name == Slice(P::kFastBlockCacheEntryStats)) return &CacheEntryStatsCollector::kFast;
+  return nullptr;
+}
+
+// Without the DB mutex: it may take long. False if the family has no block cache.
+bool CollectEntryStats(Engine* e, ColumnFamily* f,
+                       const CacheEntryStatsCollector::Patience& patience, CacheEntryStats* stats) {
+  const std::shared_ptr<Cache> cache = TableOptionsOf(*f->options()).block_cache;
+  if (cache == nullptr) return false;
+  *stats = e->cache_stats.Collect(cache, e->clock, patience);
+  return true;
 }
 
 struct TextProperty {
@@ -320,7 +327,7 @@ const std::vector<TextProperty>& Texts() {
        [](Engine& e, ColumnFamily&) { return AsText(DatabaseStallStats(e)); }},
       {P::kCFWriteStallStats, FamilyStallText},
       {"varve.recovery", [](Engine& e, ColumnFamily&) { return e.recovery.ToString(); }},
-      {"varve.memory", [](Engine& e, ColumnFamily&) { return MemoryByOwner(e); }},
+      {"varve.memory", [](Engine& e, ColumnFamily&) { return MemoryText(e); }},
       {"varve.write-stall-reason", [](Engine& e, ColumnFamily&) { return e.DescribeStall(); }},
       {"varve.background-error",
        [](Engine& e, ColumnFamily&) { return e.errors.error().ToString(); }},
@@ -353,6 +360,12 @@ bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, st
     *value = std::to_string(number);
     return true;
   }
+  if (const auto* const patience = PatienceOf(name)) {
+    CacheEntryStats stats;
+    if (!CollectEntryStats(engine, family, *patience, &stats)) return false;
+    *value = stats.ToString(engine->clock->NowMicros());
+    return true;
+  }
   MutexLock lock(&engine->mu);
   int level = 0;
   if (ConsumeLevel(name, P::kNumFilesAtLevelPrefix, family->current()->num_levels(), &level)) {
@@ -370,7 +383,20 @@ bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, st
 
 bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
                       std::map<std::string, std::string>* value) {
+  if (const auto* const patience = PatienceOf(name)) {
+    CacheEntryStats stats;
+    if (!CollectEntryStats(engine, family, *patience, &stats)) return false;
+    *value = stats.ToMap(engine->clock->NowMicros());
+    return true;
+  }
   MutexLock lock(&engine->mu);
+  if (name == Slice("varve.memory")) {
+    value->clear();
+    for (const auto& [owner, bytes] : MemoryByOwner(engine)) {
+      (*value)[owner] = std::to_string(bytes);
+    }
+    return true;
+  }
   if (name == Slice(P::kDBWriteStallStats)) {
     *value = DatabaseStallStats(*engine);
     return true;

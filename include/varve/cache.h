@@ -47,6 +47,22 @@ constexpr uint32_t kNumCacheEntryRoles = static_cast<uint32_t>(CacheEntryRole::k
 /// Lower case with hyphens, e.g. "data-block".
 VARVE_EXPORT const std::string& GetCacheEntryRoleName(CacheEntryRole role);
 
+/// Names in the map of the properties "rocksdb.block-cache-entry-stats" and
+/// "rocksdb.fast-block-cache-entry-stats".
+struct VARVE_EXPORT BlockCacheEntryStatsMapKeys {
+  /// Text that tells caches of one process apart.
+  static const std::string& CacheId();
+  static const std::string& CacheCapacityBytes();
+  /// How long the counting took, and how long ago it ended.
+  static const std::string& LastCollectionDurationSeconds();
+  static const std::string& LastCollectionAgeSeconds();
+  /// Of the entries of one role: their number, the bytes they are charged with, and these as a
+  /// percentage of the capacity.
+  static std::string EntryCount(CacheEntryRole role);
+  static std::string UsedBytes(CacheEntryRole role);
+  static std::string UsedPercent(CacheEntryRole role);
+};
+
 /// Whether the cache's own bookkeeping counts against its capacity.
 enum CacheMetadataChargePolicy { kDontChargeCacheMetadata, kFullChargeCacheMetadata };
 const CacheMetadataChargePolicy kDefaultCacheMetadataChargePolicy = kFullChargeCacheMetadata;

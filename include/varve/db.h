@@ -389,6 +389,9 @@ class VARVE_EXPORT DB {
     inline static const std::string kDBWriteStallStats = "rocksdb.db-write-stall-stats";
     inline static const std::string kDBStats = "rocksdb.dbstats";
     inline static const std::string kLevelStats = "rocksdb.levelstats";
+    // What is in the block cache, by role; also as a map (BlockCacheEntryStatsMapKeys). Found out
+    // by a walk over the cache, at most every ten seconds; the fast form goes without for three
+    // minutes. No answer without a block cache.
     inline static const std::string kBlockCacheEntryStats = "rocksdb.block-cache-entry-stats";
     inline static const std::string kFastBlockCacheEntryStats =
         "rocksdb.fast-block-cache-entry-stats";

@@ -24,4 +24,36 @@ const std::string& GetCacheEntryRoleName(CacheEntryRole role) {
   return i < kNames.size() ? kNames[i] : kNames.back();
 }
 
+const std::string& BlockCacheEntryStatsMapKeys::CacheId() {
+  static const std::string kName = "id";
+  return kName;
+}
+
+const std::string& BlockCacheEntryStatsMapKeys::CacheCapacityBytes() {
+  static const std::string kName = "capacity";
+  return kName;
+}
+
+const std::string& BlockCacheEntryStatsMapKeys::LastCollectionDurationSeconds() {
+  static const std::string kName = "secs_for_last_collection";
+  return kName;
+}
+
+const std::string& BlockCacheEntryStatsMapKeys::LastCollectionAgeSeconds() {
+  static const std::string kName = "secs_since_last_collection";
+  return kName;
+}
+
+std::string BlockCacheEntryStatsMapKeys::EntryCount(CacheEntryRole role) {
+  return "count." + GetCacheEntryRoleName(role);
+}
+
+std::string BlockCacheEntryStatsMapKeys::UsedBytes(CacheEntryRole role) {
+  return "bytes." + GetCacheEntryRoleName(role);
+}
+
+std::string BlockCacheEntryStatsMapKeys::UsedPercent(CacheEntryRole role) {
+  return "percent." + GetCacheEntryRoleName(role);
+}
+
 }  // namespace varve

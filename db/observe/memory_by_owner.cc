@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Adding up what the parts of a database hold.
+
+#include "db/observe/memory_by_owner.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "varve/cache.h"
+
+#include "db/background/engine.h"
+#include "db/background/table_context.h"
+
+namespace varve {
+
+namespace {
+
+struct MemTableBytes {
+  uint64_t active = 0;
+  uint64_t immutable = 0;
+  uint64_t history = 0;
+  uint64_t pinned = 0;
+
+  [[nodiscard]] uint64_t sum() const { return active + immutable + history + pinned; }
+};
+
+struct CacheBytes {
+  uint64_t used = 0;
+  uint64_t pinned = 0;
+  uint64_t reserved = 0;
+};
+
+MemTableBytes SumMemTables(Engine* e) {
+  MemTableBytes sum;
+  for (const auto& [id, family] : e->families.all()) {
+    const uint64_t active = family->mem()->MemoryUsage();
+    const uint64_t both = family->MemTableBytes();
+    sum.active += active;
+    sum.immutable += both > active ? both - active : 0;
+    sum.history += family->HistoryBytes();
+    sum.pinned += family->PinnedMemTableBytes();
+  }
+  return sum;
+}
+
+CacheBytes SumBlockCaches(Engine* e, uint64_t memtables) {
+  std::map<const Cache*, std::shared_ptr<const Cache>> caches;
+  CacheBytes sum;
+  for (const auto& [id, family] : e->families.all()) {
+    const std::shared_ptr<const Cache> cache = TableOptionsOf(*family->options()).block_cache;
+    if (cache != nullptr) caches[cache.get()] = cache;
+    sum.reserved += family->table_cache()->charged();
+    const auto& files = family->versions()->file_charge;
+    if (files != nullptr) sum.reserved += files->charged();
+  }
+  for (const auto& [address, cache] : caches) {
+    sum.used += cache->GetUsage();
+    sum.pinned += cache->GetPinnedUsage();
+  }
+  // Other databases' memtables stand there as well, and are not in the sum.
+  sum.reserved +=
+      std::min<uint64_t>(e->write_buffer_manager->dummy_entries_in_cache_usage(), memtables);
+  return sum;
+}
+
+struct TableBytes {
+  uint64_t readers = 0;
+  uint64_t metadata = 0;
+};
+
+TableBytes SumTables(Engine* e) {
+  TableBytes sum;
+  for (const auto& [id, family] : e->families.all()) {
+    const Version& version = *family->current();
+    for (int level = 0; level < version.num_levels(); level++) {
+      for (const FileRef& file : version.level(level).files()) {
+        sum.metadata += MemoryUsage(*file);
+        const TableReader* const reader = file->reader.load(std::memory_order_acquire);
+        if (reader != nullptr) sum.readers += reader->MemoryUsage();
+      }
+    }
+  }
+  if (e->limited_tables == nullptr) return sum;
+  e->limited_tables->ApplyToAllEntries(
+      [&sum](const Slice&, Cache::ObjectPtr reader, size_t, const Cache::CacheItemHelper*) {
+        sum.readers += static_cast<const TableReader*>(reader)->MemoryUsage();
+      },
+      Cache::ApplyToAllEntriesOptions());
+  return sum;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(Engine* engine) {
+  const MemTableBytes memtables = SumMemTables(engine);
+  const CacheBytes cache = SumBlockCaches(engine, memtables.sum());
+  const TableBytes tables = SumTables(engine);
+  const uint64_t sum = memtables.sum() + cache.used + tables.readers + tables.metadata;
+  return {
+      {"memtables", memtables.sum()},
+      {"memtables.active", memtables.active},
+      {"memtables.immutable", memtables.immutable},
+      {"memtables.history", memtables.history},
+      {"memtables.pinned", memtables.pinned},
+      {"block_cache", cache.used},
+      {"block_cache.pinned", cache.pinned},
+      {"block_cache.reserved", cache.reserved},
+      {"table_readers", tables.readers},
+      {"file_metadata", tables.metadata},
+      {"total", sum - std::min(sum, cache.reserved)},
+  };
+}
+
+}  // namespace varve

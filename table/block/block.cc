@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/block/block.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <new>
@@ -22,6 +23,11 @@ constexpr uint32_t kRestartCountMask = kSeparatedFlag - 1;
 
 Status Malformed(const Slice& where, const char* what) {
   return Status::Corruption("malformed block, " + std::string(what), where);
+}
+
+// Allocators may round up what is nearly 4 GiB.
+uint32_t Limited(size_t bytes) {
+  return static_cast<uint32_t>(std::min<size_t>(bytes, UINT32_MAX));
 }
 
 }  // namespace
@@ -72,7 +78,7 @@ Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_p
     assert(contents.data.data() == contents.buffer.get());
     result->home_ = Home::kBuffer;
     result->allocator_ = contents.buffer.get_deleter().allocator;
-    result->owned_bytes_ = static_cast<uint32_t>(contents.buffer_bytes);
+    result->owned_bytes_ = Limited(contents.MemoryUsage());
     (void)contents.buffer.release();
   }
   *block = std::move(result);
@@ -152,7 +158,13 @@ Block::HashAnswer Block::LookupHash(const Slice& user_key, uint32_t* restart) co
 }
 
 size_t Block::MemoryUsage() const {
-  return home_ == Home::kOnePiece ? owned_bytes_ : sizeof(*this) + owned_bytes_;
+  if (home_ != Home::kOnePiece) return sizeof(*this) + owned_bytes_;
+  char* const memory = const_cast<Block*>(this)->front();
+  const size_t front_bytes = front_units_ * kFrontUnit;
+  const size_t total = front_bytes + owned_bytes_;
+  const size_t occupied = allocator_ != nullptr ? OccupiedBytes(memory, total, allocator_)
+                                                : HugeHeap::OccupiedBytes(total);
+  return occupied - front_bytes;
 }
 
 }  // namespace varve

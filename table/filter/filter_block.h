@@ -19,7 +19,7 @@ class FilterBlock {
 
   [[nodiscard]] const FilterBits& bits() const { return bits_; }
   [[nodiscard]] bool owns_bytes() const { return contents_.owns_bytes(); }
-  [[nodiscard]] size_t MemoryUsage() const { return sizeof(*this) + contents_.buffer_bytes; }
+  [[nodiscard]] size_t MemoryUsage() const { return sizeof(*this) + contents_.MemoryUsage(); }
 
  private:
   const BlockContents contents_;

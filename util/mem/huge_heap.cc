@@ -233,6 +233,10 @@ void HugeHeap::Free(char* data, size_t bytes) {
   mapped_bytes.fetch_sub(kHugePageBytes, std::memory_order_relaxed);
 }
 
+size_t HugeHeap::OccupiedBytes(size_t bytes) {
+  return (bytes + kHeaderBytes + kUnit - 1) / kUnit * kUnit;
+}
+
 size_t HugeHeap::MappedBytes() {
   return mapped_bytes.load(std::memory_order_relaxed);
 }

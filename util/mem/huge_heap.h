@@ -24,6 +24,9 @@ class HugeHeap {
   // With the same `bytes`.
   static void Free(char* data, size_t bytes);
 
+  // What a piece of `bytes` takes here, its header included.
+  [[nodiscard]] static size_t OccupiedBytes(size_t bytes);
+
   // Bytes taken from the system and not given back, by all; for tests and for reports.
   [[nodiscard]] static size_t MappedBytes();
 };

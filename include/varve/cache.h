@@ -19,6 +19,7 @@ namespace varve {
 
 class Cache;
 class SecondaryCache;
+struct ConfigOptions;
 
 /// Names for what a cache is used for; all the same type.
 using BlockCache = Cache;
@@ -183,6 +184,14 @@ class Cache {
   Cache(const Cache&) = delete;
   Cache& operator=(const Cache&) = delete;
   virtual ~Cache() = default;
+
+  /// A cache as option strings name it: "8M", a capacity for an LRUCache; its options in braces,
+  /// "{capacity=8M;strict_capacity_limit=true}", with "id=HyperClockCache" for those of
+  /// HyperClockCacheOptions; "nullptr" for none. Sizes may end in K, M, G or T.
+  /// InvalidArgument: a value out of range, or an unknown option; NotSupported: an unknown id.
+  VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
+                                              const std::string& value,
+                                              std::shared_ptr<Cache>* result);
 
   static const char* Type() { return "Cache"; }
   virtual const char* Name() const = 0;

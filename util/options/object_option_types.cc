@@ -118,6 +118,11 @@ Status ParsePrefixExtractor(const ConfigOptions& config, std::string_view text, 
       config, id, static_cast<std::shared_ptr<const SliceTransform>*>(field));
 }
 
+Status ParseCache(const ConfigOptions& config, std::string_view text, void* field) {
+  return Cache::CreateFromString(config, std::string(text),
+                                 static_cast<std::shared_ptr<Cache>*>(field));
+}
+
 Status ParseFilterPolicy(const ConfigOptions& config, std::string_view text, void* field) {
   std::string id;
   Status s = ObjectId(text, &id);
@@ -262,7 +267,8 @@ VARVE_OPTION_TYPE(std::vector<std::shared_ptr<EventListener>>,
                   OpaqueType<std::vector<std::shared_ptr<EventListener>>>())
 VARVE_OPTION_TYPE(std::shared_ptr<WriteBufferManager>,
                   OpaqueType<std::shared_ptr<WriteBufferManager>>())
-VARVE_OPTION_TYPE(std::shared_ptr<Cache>, OpaqueType<std::shared_ptr<Cache>>())
+VARVE_OPTION_TYPE(std::shared_ptr<Cache>, {"cache", &ParseCache, nullptr,
+                                           &SameObject<std::shared_ptr<Cache>>, nullptr, nullptr})
 VARVE_OPTION_TYPE(std::shared_ptr<PersistentCache>, OpaqueType<std::shared_ptr<PersistentCache>>())
 VARVE_OPTION_TYPE(std::shared_ptr<UserDefinedIndexFactory>,
                   OpaqueType<std::shared_ptr<UserDefinedIndexFactory>>())

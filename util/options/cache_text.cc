@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Caches out of text: a capacity, or the options of one.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "varve/cache.h"
+#include "varve/convenience.h"
+
+#include "util/options/option_schema.h"
+#include "util/options/option_text.h"
+#include "util/options/option_types.h"
+
+namespace varve {
+
+// The caches live in a room above this one. A program that holds none of them, as this room's own
+// tests, makes none out of text either.
+[[gnu::weak]] std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& cache_opts);
+
+namespace {
+
+constexpr char kLru[] = "LRUCache";
+constexpr std::string_view kHyperClockNames[] = {"HyperClockCache", "AutoHyperClockCache",
+                                                 "FixedHyperClockCache"};
+
+#define VARVE_SHARED_ROWS(T)                                                                      \
+  MakeOptionRow<T, &T::capacity>("capacity", "bytes over all shards"),                            \
+      MakeOptionRow<T, &T::num_shard_bits>("num_shard_bits", "2^this shards").Between(-1, 19),    \
+      MakeOptionRow<T, &T::strict_capacity_limit>("strict_capacity_limit", "refuse, not exceed"), \
+      MakeOptionRow<T, &T::hash_seed>("hash_seed", "of the places of entries").AtLeast(-2)
+
+constexpr OptionRow kLruRows[] = {
+    VARVE_SHARED_ROWS(LRUCacheOptions),
+    MakeOptionRow<LRUCacheOptions, &LRUCacheOptions::high_pri_pool_ratio>(
+        "high_pri_pool_ratio", "share for entries of high priority")
+        .Between(0, 1),
+    MakeOptionRow<LRUCacheOptions, &LRUCacheOptions::low_pri_pool_ratio>(
+        "low_pri_pool_ratio", "share for entries of low priority")
+        .Between(0, 1),
+};
+
+constexpr OptionRow kHyperClockRows[] = {
+    VARVE_SHARED_ROWS(HyperClockCacheOptions),
+    MakeOptionRow<HyperClockCacheOptions, &HyperClockCacheOptions::estimated_entry_charge>(
+        "estimated_entry_charge", "bytes of a typical entry"),
+    MakeOptionRow<HyperClockCacheOptions, &HyperClockCacheOptions::min_avg_entry_charge>(
+        "min_avg_entry_charge", "bytes of the smallest usual entry"),
+};
+
+#undef VARVE_SHARED_ROWS
+
+const OptionTable& LruOptionTable() {
+  static const OptionTable table(
+      "LRUCacheOptions", kLruRows, sizeof(LRUCacheOptions),
+      []() -> std::shared_ptr<const void> { return std::make_shared<const LRUCacheOptions>(); });
+  return table;
+}
+
+const OptionTable& HyperClockOptionTable() {
+  static const OptionTable table("HyperClockCacheOptions", kHyperClockRows,
+                                 sizeof(HyperClockCacheOptions),
+                                 []() -> std::shared_ptr<const void> {
+                                   return std::make_shared<const HyperClockCacheOptions>(0, 0);
+                                 });
+  return table;
+}
+
+Status Make(const LRUCacheOptions& options, std::shared_ptr<Cache>* result) {
+  std::shared_ptr<Cache> (*const make)(const LRUCacheOptions&) = &NewLRUCache;
+  if (make == nullptr) return Status::NotSupported("this program has no caches");
+  std::shared_ptr<Cache> made = make(options);
+  if (made == nullptr) return Status::InvalidArgument("no cache has such options");
+  *result = std::move(made);
+  return Status::OK();
+}
+
+template <typename T>
+Status Read(const OptionTable& table, const ConfigOptions& config, const OptionPairs& settings,
+            T* options) {
+  Status s = ApplyOptions(table, config, settings, OptionScope::kAll, options);
+  return s.ok() ? CheckOptions(table, "", options) : s;
+}
+
+Status MakeOfKind(const ConfigOptions& config, const std::string& kind, const OptionPairs& settings,
+                  std::shared_ptr<Cache>* result) {
+  LRUCacheOptions options;
+  if (kind == kLru) {
+    const Status s = Read(LruOptionTable(), config, settings, &options);
+    return s.ok() ? Make(options, result) : s;
+  }
+  for (const std::string_view name : kHyperClockNames) {
+    if (kind != name) continue;
+    HyperClockCacheOptions hyper(0, 0);
+    const Status s = Read(HyperClockOptionTable(), config, settings, &hyper);
+    static_cast<ShardedCacheOptions&>(options) = hyper;
+    return s.ok() ? Make(options, result) : s;
+  }
+  return Status::NotSupported("no cache of that name", kind.substr(0, 60));
+}
+
+}  // namespace
+
+Status Cache::CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                               std::shared_ptr<Cache>* result) {
+  const std::string_view text = TrimOptionText(value);
+  if (text.empty() || text == "null" || text == "nullptr" || WithoutBraces(text).empty()) {
+    result->reset();
+    return Status::OK();
+  }
+  if (text.find('=') == std::string_view::npos) {
+    uint64_t capacity = 0;
+    if (!ParseUnsigned(WithoutBraces(text), SIZE_MAX, &capacity)) {
+      return MakeOfKind(config_options, std::string(WithoutBraces(text)), {}, result);
+    }
+    LRUCacheOptions options;
+    options.capacity = static_cast<size_t>(capacity);
+    return Make(options, result);
+  }
+  OptionPairs pairs;
+  Status s = SplitOptionText(text, &pairs);
+  if (!s.ok()) return s;
+  std::string kind = kLru;
+  OptionPairs settings;
+  for (auto& [name, setting] : pairs) {
+    if (name == "id") {
+      kind = setting;
+    } else {
+      settings.emplace_back(std::move(name), std::move(setting));
+    }
+  }
+  return MakeOfKind(config_options, kind, settings, result);
+}
+
+}  // namespace varve

@@ -44,6 +44,29 @@ void SetFilter(Chooser* choose, BlockBasedTableOptions* table) {
   table->detect_filter_construct_corruption = choose->Flag("check_filter", 4);
 }
 
+// A strict limit is one that is never met: errors for want of memory are for tests of their own.
+void SetCharges(Chooser* choose, BlockBasedTableOptions* table) {
+  CacheUsageOptions& usage = table->cache_usage_options;
+  if (choose->Flag("charge", 3)) usage.options.charged = CacheEntryRoleOptions::Decision::kEnabled;
+  const struct {
+    const char* name;
+    CacheEntryRole role;
+  } kRoles[] = {{"reader", CacheEntryRole::kBlockBasedTableReader},
+                {"file", CacheEntryRole::kFileMetadata},
+                {"filter", CacheEntryRole::kFilterConstruction},
+                {"dictionary", CacheEntryRole::kCompressionDictionaryBuildingBuffer}};
+  const CacheEntryRoleOptions::Decision decisions[] = {CacheEntryRoleOptions::Decision::kEnabled,
+                                                       CacheEntryRoleOptions::Decision::kDisabled,
+                                                       CacheEntryRoleOptions::Decision::kFallback};
+  for (const auto& role : kRoles) {
+    usage.options_overrides[role.role].charged =
+        choose->Of((std::string("charge_") + role.name).c_str(), decisions);
+  }
+  if (choose->Flag("strict", 3)) {
+    table->block_cache = NewLRUCache(256 << 20, 2, /*strict_capacity_limit=*/true);
+  }
+}
+
 BlockBasedTableOptions TableOptions(Chooser* choose) {
   BlockBasedTableOptions table;
   const size_t block_sizes[] = {64, 256, 1024, 4096};
@@ -72,6 +95,7 @@ BlockBasedTableOptions TableOptions(Chooser* choose) {
   } else {
     const size_t capacities[] = {4 << 10, 64 << 10, 8 << 20};
     table.block_cache = NewLRUCache(choose->Of("cache", capacities), 2);
+    SetCharges(choose, &table);
   }
   return table;
 }
@@ -119,6 +143,7 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
   cf.max_bytes_for_level_base = 4 * cf.target_file_size_base;
   cf.max_bytes_for_level_multiplier = 3;
   cf.compression = choose.Of("compression", codecs);
+  if (choose.Flag("dictionary", 5)) cf.compression_opts.max_dict_bytes = 2 << 10;
   cf.level0_file_num_compaction_trigger = choose.Of("l0_trigger", triggers);
   cf.num_levels = choose.Of("levels", levels);
   cf.level_compaction_dynamic_level_bytes = choose.Flag("dynamic_levels", 2);

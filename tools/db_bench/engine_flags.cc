@@ -151,6 +151,11 @@ DEFINE_bool(pin_l0_filter_and_index_blocks_in_cache, false, "... and stay there 
 DEFINE_bool(pin_top_level_index_and_filter, false, "... and for the top of partitioned ones");
 DEFINE_int64(prepopulate_block_cache, 0, "0: no, 1: by flush, 2: also by compaction");
 DEFINE_bool(cost_write_buffer_to_cache, false, "Memtables count against the cache");
+DEFINE_bool(charge_compression_dictionary_building_buffer, false,
+            "Blocks that wait for a dictionary count against the cache");
+DEFINE_bool(charge_file_metadata, false, "Metadata of files counts against it");
+DEFINE_bool(charge_filter_construction, false, "Filters being built count against it");
+DEFINE_bool(charge_table_reader, false, "Open tables count against it");
 DEFINE_int32(block_size, 4096, "Bytes of a data block");
 DEFINE_int32(block_restart_interval, LibraryTable().block_restart_interval,
              "Entries between full keys in a data block");

@@ -270,6 +270,19 @@ void SetFilter(BlockBasedTableOptions* t) {
   t->optimize_filters_for_memory = FLAGS_optimize_filters_for_memory;
 }
 
+void SetCharges(BlockBasedTableOptions* t) {
+  const auto set = [t](CacheEntryRole role, bool charged) {
+    t->cache_usage_options.options_overrides[role].charged =
+        charged ? CacheEntryRoleOptions::Decision::kEnabled
+                : CacheEntryRoleOptions::Decision::kDisabled;
+  };
+  set(CacheEntryRole::kCompressionDictionaryBuildingBuffer,
+      FLAGS_charge_compression_dictionary_building_buffer);
+  set(CacheEntryRole::kFileMetadata, FLAGS_charge_file_metadata);
+  set(CacheEntryRole::kFilterConstruction, FLAGS_charge_filter_construction);
+  set(CacheEntryRole::kBlockBasedTableReader, FLAGS_charge_table_reader);
+}
+
 bool SetTable(Options* o) {
   if (FLAGS_checksum_type < kNoChecksum || FLAGS_checksum_type > kXXH3) {
     return Refuse("checksum_type", std::to_string(FLAGS_checksum_type), "0 to 4");
@@ -277,6 +290,7 @@ bool SetTable(Options* o) {
   BlockBasedTableOptions t;
   if (!MakeCache(&t.block_cache) || !SetIndex(&t)) return false;
   SetFilter(&t);
+  SetCharges(&t);
   using Prepopulate = BlockBasedTableOptions::PrepopulateBlockCache;
   t.prepopulate_block_cache = static_cast<Prepopulate>(FLAGS_prepopulate_block_cache);
   t.no_block_cache = t.block_cache == nullptr;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "util/coding/hash.h"
+#include "util/options/cache_text.h"
 #include "util/sync/epoch.h"
 
 namespace varve {
@@ -248,6 +249,10 @@ std::shared_ptr<Cache> HyperClockCacheOptions::MakeSharedCache() const {
   LRUCacheOptions options;
   static_cast<ShardedCacheOptions&>(options) = *this;
   return MakeCache(options, estimated_entry_charge, "HyperClockCache");
+}
+
+std::shared_ptr<Cache> MakeHyperClockCache(const HyperClockCacheOptions& options) {
+  return options.MakeSharedCache();
 }
 
 std::shared_ptr<Cache> NewLRUCache(size_t capacity, int num_shard_bits, bool strict_capacity_limit,

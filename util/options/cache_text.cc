@@ -2,6 +2,8 @@
 
 // Caches out of text: a capacity, or the options of one.
 
+#include "util/options/cache_text.h"
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +21,7 @@ namespace varve {
 // The caches live in a room above this one. A program that holds none of them, as this room's own
 // tests, makes none out of text either.
 [[gnu::weak]] std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& cache_opts);
+[[gnu::weak]] std::shared_ptr<Cache> MakeHyperClockCache(const HyperClockCacheOptions& options);
 
 namespace {
 
@@ -68,8 +71,9 @@ const OptionTable& HyperClockOptionTable() {
   return table;
 }
 
-Status Make(const LRUCacheOptions& options, std::shared_ptr<Cache>* result) {
-  std::shared_ptr<Cache> (*const make)(const LRUCacheOptions&) = &NewLRUCache;
+template <typename T>
+Status Make(std::shared_ptr<Cache> (*make)(const T&), const T& options,
+            std::shared_ptr<Cache>* result) {
   if (make == nullptr) return Status::NotSupported("this program has no caches");
   std::shared_ptr<Cache> made = make(options);
   if (made == nullptr) return Status::InvalidArgument("no cache has such options");
@@ -86,17 +90,16 @@ Status Read(const OptionTable& table, const ConfigOptions& config, const OptionP
 
 Status MakeOfKind(const ConfigOptions& config, const std::string& kind, const OptionPairs& settings,
                   std::shared_ptr<Cache>* result) {
-  LRUCacheOptions options;
   if (kind == kLru) {
+    LRUCacheOptions options;
     const Status s = Read(LruOptionTable(), config, settings, &options);
-    return s.ok() ? Make(options, result) : s;
+    return s.ok() ? Make<LRUCacheOptions>(&NewLRUCache, options, result) : s;
   }
   for (const std::string_view name : kHyperClockNames) {
     if (kind != name) continue;
-    HyperClockCacheOptions hyper(0, 0);
-    const Status s = Read(HyperClockOptionTable(), config, settings, &hyper);
-    static_cast<ShardedCacheOptions&>(options) = hyper;
-    return s.ok() ? Make(options, result) : s;
+    HyperClockCacheOptions options(0, 0);
+    const Status s = Read(HyperClockOptionTable(), config, settings, &options);
+    return s.ok() ? Make(&MakeHyperClockCache, options, result) : s;
   }
   return Status::NotSupported("no cache of that name", kind.substr(0, 60));
 }
@@ -117,7 +120,7 @@ Status Cache::CreateFromString(const ConfigOptions& config_options, const std::s
     }
     LRUCacheOptions options;
     options.capacity = static_cast<size_t>(capacity);
-    return Make(options, result);
+    return Make<LRUCacheOptions>(&NewLRUCache, options, result);
   }
   OptionPairs pairs;
   Status s = SplitOptionText(text, &pairs);

@@ -64,6 +64,8 @@ TEST(OptionPresetsTest, TextMakesCaches) {
     ASSERT_NE(cache, nullptr);
     EXPECT_EQ(cache->GetCapacity(), c.capacity);
     EXPECT_EQ(cache->HasStrictCapacityLimit(), c.strict);
+    const bool hyper = std::string(c.text).find("Hyper") != std::string::npos;
+    EXPECT_STREQ(cache->Name(), hyper ? "HyperClockCache" : "LRUCache");
   }
   std::shared_ptr<Cache> cache = NewLRUCache(5);
   EXPECT_TRUE(Cache::CreateFromString(config, "nullptr", &cache).ok());

@@ -144,7 +144,7 @@ class Block {
   [[nodiscard]] const char* buckets() const { return entries_end() + size_t{restart_count_} * 4; }
 
   MemoryAllocator* allocator_ = nullptr;  // of kBuffer's bytes, or of kOnePiece's all
-  uint32_t owned_bytes_ = 0;  // behind front; of kBuffer, what they occupy
+  uint32_t owned_bytes_ = 0;              // behind front; of kBuffer, what they occupy
   uint16_t bucket_count_ = 0;
   uint8_t front_units_ = 0;
   Home home_ = Home::kMapped;

@@ -65,6 +65,7 @@ class MemoryCharge : public testing::Test {
       const std::string user_key = "key" + std::to_string(10000000 + i);
       table.builder->Add(IKey(user_key, 1), std::string(20, static_cast<char>('a' + i % 26)));
       if (most == nullptr || i % 1000 != 0) continue;
+      early_bytes_ = table.builder->FileSize();
       *most = std::max(*most, Roles(options_.table.block_cache.get())[role].second);
     }
     const Status s = table.Finish();
@@ -84,6 +85,7 @@ class MemoryCharge : public testing::Test {
 
   const InternalKeyComparator icmp_;
   TableBuildOptions options_;
+  uint64_t early_bytes_ = 0;  // of the last file, while entries were still added
 };
 
 TEST_F(MemoryCharge, AFilterBeingBuiltCountsUntilItIsWritten) {
@@ -140,11 +142,13 @@ TEST_F(MemoryCharge, BlocksThatWaitForADictionaryCountAndWaitNoLongerWithoutMemo
   size_t most = 0;
   written(&most);
   EXPECT_GE(most, 2000000u) << "charged by default";
+  EXPECT_EQ(early_bytes_, 0u) << "all blocks wait";
   EXPECT_EQ(options_.table.block_cache->GetUsage(), 0u);
 
   options_.table.block_cache = OneShard(kStep * 2, true);
   most = 0;
   written(&most);
+  EXPECT_GT(early_bytes_, 0u);
   EXPECT_EQ(most, kStep) << "with the entry's own bytes two placeholders do not fit";
   EXPECT_EQ(options_.table.block_cache->GetUsage(), 0u);
 
@@ -152,6 +156,7 @@ TEST_F(MemoryCharge, BlocksThatWaitForADictionaryCountAndWaitNoLongerWithoutMemo
   most = 0;
   written(&most);
   EXPECT_EQ(most, 0u);
+  EXPECT_EQ(early_bytes_, 0u);
 }
 
 TEST_F(MemoryCharge, AnOpenTableCountsOnceWithAllThatIsNotInTheCache) {

@@ -76,7 +76,8 @@ TEST(OptionPresetsTest, TextMakesNoCacheThatCannotBe) {
   const ConfigOptions config;
   const std::shared_ptr<Cache> before = NewLRUCache(5);
   for (const char* text :
-       {"{capacity=x}", "{capacity=1M;num_shard_bits=20}", "{capacity=1M;high_pri_pool_ratio=2}",
+       {"{capacity=x}", "{capacity=1M;num_shard_bits=20}", "{capacity=1M;num_shard_bits=-5}",
+        "{capacity=1M;high_pri_pool_ratio=2}",
         "{capacity=1M;high_pri_pool_ratio=0.7;low_pri_pool_ratio=0.7}", "{capacity=1M;nonsense=1}",
         "{capacity=1M", "{id=HyperClockCache;capacity=1M;high_pri_pool_ratio=0.5}"}) {
     std::shared_ptr<Cache> cache = before;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "varve/snapshot.h"
+#include "varve/system_clock.h"
 
 #include "db/read/user_key_walk.h"
 #include "db/read/version_iterators.h"
@@ -21,7 +22,6 @@ Status CheckIteratorOptions(const ReadOptions& options) {
   const char* refused = nullptr;
   if (options.timestamp != nullptr) refused = "timestamp";
   if (options.iter_start_ts != nullptr) refused = "iter_start_ts";
-  if (options.deadline.count() != 0) refused = "deadline";
   if (options.read_tier == kPersistedTier) refused = "read_tier kPersistedTier";
   if (refused == nullptr) return Status::OK();
   return Status::NotSupported(std::string("iterator: ReadOptions::") + refused +
@@ -42,6 +42,12 @@ Follow FollowFor(const ReadOptions& options) {
                  !options.pin_data
              ? Follow::kFiles
              : Follow::kNever;
+}
+
+// The clock that file reads of the super-version's tables go by.
+SystemClock* ClockOf(const SuperVersion& super_version) {
+  SystemClock* const clock = super_version.table_cache()->options().clock;
+  return clock != nullptr ? clock : SystemClock::Default().get();
 }
 
 // The moves of the walk, counted, over whatever super-version is current for it.
@@ -175,7 +181,8 @@ class DbIterator final : public Iterator {
     const IteratorCounters before = walk_.counters;
     IteratorCounters& counters = walk_.counters;
     counters.seek++;
-    move();
+    if (!walk_.TooLateToSeek()) [[likely]]
+      move();
     if (walk_.Valid()) {
       counters.seek_found++;
       counters.bytes += walk_.key().size() + walk_.value().size();
@@ -236,6 +243,7 @@ void DbIterator::Build(SequenceNumber sequence) {
   settings.options = &options_;
   settings.icmp = icmp;
   settings.reseek_after = super_version.options().max_sequential_skip_in_iterations;
+  settings.clock = ClockOf(super_version);
   if (options_.prefix_same_as_start) {
     settings.prefix_extractor = super_version.options().prefix_extractor.get();
   }
@@ -245,9 +253,14 @@ void DbIterator::Build(SequenceNumber sequence) {
   // What is added from now on is too new for `sequence`.
   memtable_left_out_ = super_version.mem()->Empty();
   std::vector<std::unique_ptr<InternalIterator>> sources;
-  Status s = AddSuperVersionIterators(options_, super_version, &tombstones_, &sources);
+  size_t memtables = 0;
+  Status s = AddSuperVersionIterators(options_, super_version, &tombstones_, &sources, &memtables);
+  const bool sees_all = !options_.table_filter && !options_.ignore_range_deletions &&
+                        prefix_filters_ == nullptr && memtables < sources.size();
+  walk_.SkipDeadRanges(sees_all ? &super_version.version().dead_ranges() : nullptr,
+                       super_version.number());
   const MergeAhead ahead = options_.pin_data ? MergeAhead::kNothing : MergeAhead::kRuns;
-  walk_.SetSource(s.ok() ? NewMergingIterator(icmp, std::move(sources), ahead)
+  walk_.SetSource(s.ok() ? NewMergingIterator(icmp, std::move(sources), ahead, memtables)
                          : NewEmptyInternalIterator(s));
   walk_.SetSequence(sequence);
   build_failed_ = !s.ok();

@@ -25,6 +25,8 @@ struct IteratorCounters {
   uint64_t recent = 0;   // versions newer than the snapshot passed over
   uint64_t reseeks = 0;
 
+  [[nodiscard]] uint64_t passed() const { return hidden + deleted + recent; }
+
   void AddToStatistics(Statistics* statistics) const {
     if (statistics == nullptr) return;
     statistics->recordTick(NUMBER_DB_SEEK, seek);
@@ -34,7 +36,7 @@ struct IteratorCounters {
     statistics->recordTick(NUMBER_DB_PREV, prev);
     statistics->recordTick(NUMBER_DB_PREV_FOUND, prev_found);
     statistics->recordTick(ITER_BYTES_READ, bytes);
-    statistics->recordTick(NUMBER_ITER_SKIP, hidden + deleted + recent);
+    statistics->recordTick(NUMBER_ITER_SKIP, passed());
     statistics->recordTick(NUMBER_OF_RESEEKS_IN_ITERATION, reseeks);
   }
 

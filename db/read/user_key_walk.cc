@@ -10,6 +10,14 @@ namespace {
 // Up to here a copy is cheaper than asking for a pin.
 constexpr size_t kCopyBytesMax = 1024;
 
+// Entries passed over in one move before the first look at the clock and at dead ranges, and
+// between two of them.
+constexpr uint64_t kSkipsBeforeLook = 64;
+constexpr uint64_t kSkipsPerLook = 1024;
+
+// A stretch of so many entries is worth remembering.
+constexpr uint64_t kStretchEntriesMin = 1024;
+
 }  // namespace
 
 void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
@@ -23,6 +31,15 @@ void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
   reseek_after_ = settings.reseek_after;
   budget_ =
       options.max_skippable_internal_keys == 0 ? UINT64_MAX : options.max_skippable_internal_keys;
+  clock_ = settings.clock;
+  deadline_micros_ = static_cast<uint64_t>(options.deadline.count());
+  first_slice_ = deadline_micros_ != 0 ? kSkipsPerLook : UINT64_MAX;
+}
+
+void UserKeyWalk::SkipDeadRanges(DeadRanges* ranges, uint64_t super_version) {
+  dead_ranges_ = ranges;
+  super_version_ = super_version;
+  if (ranges != nullptr) first_slice_ = kSkipsBeforeLook;
 }
 
 void UserKeyWalk::SetSource(std::unique_ptr<InternalIterator> source) {
@@ -55,8 +72,21 @@ void UserKeyWalk::StartSeek() {
   run_.Forget();
   plain_end_ = nullptr;
   status_ = Status::OK();
-  budget_left_ = budget_;
+  GetBudget();
   value_pin_.Reset();
+}
+
+bool UserKeyWalk::TooLateToSeek() {
+  if (deadline_micros_ == 0) [[likely]]
+    return false;
+  StartSeek();
+  return !InTime();
+}
+
+bool UserKeyWalk::InTime() {
+  if (clock_->NowMicros() < deadline_micros_) return true;
+  Fail(Status::TimedOut("iterator: the deadline has passed"));
+  return false;
 }
 
 void UserKeyWalk::SeekSource(const Slice& user_key, SequenceNumber sequence, ValueType type) {
@@ -176,11 +206,53 @@ void UserKeyWalk::EndOfSource() {
   status_ = source_->status();
 }
 
-bool UserKeyWalk::Overspent() {
-  budget_left_ = 0;
-  Fail(Status::Incomplete(
-      "iterator: passed over more entries than max_skippable_internal_keys allows"));
-  return false;
+bool UserKeyWalk::SpendMore() {
+  if (budget_rest_ == 0) {
+    Fail(Status::Incomplete(
+        "iterator: passed over more entries than max_skippable_internal_keys allows"));
+    return false;
+  }
+  if (deadline_micros_ != 0 && !InTime()) return false;
+  budget_left_ = std::min(budget_rest_, kSkipsPerLook) - 1;
+  budget_rest_ -= budget_left_ + 1;
+  slice_ended_ = dead_ranges_ != nullptr;
+  return true;
+}
+
+bool UserKeyWalk::LeaveDeadRange() {
+  slice_ended_ = false;
+  const Slice key = passed_key_.slice();
+  if (!in_stretch_) {
+    in_stretch_ = true;
+    stretch_start_ = counters.passed();
+    stretch_start_recent_ = counters.recent;
+    stretch_key_.assign(key.data(), key.size());
+  }
+  std::string begin;
+  std::string end;
+  const DeadRanges::Moment moment{sequence_, super_version_};
+  if (!dead_ranges_->Find(key, moment, &begin, &end)) return false;
+  target_.clear();
+  if (backward_) {
+    AppendInternalKey(&target_, begin, 0, kValueTypeForSeekForPrev);
+    source_->SeekTablesForPrev(target_);
+  } else {
+    AppendInternalKey(&target_, end, kMaxSequenceNumber, kValueTypeForSeek);
+    source_->SeekTables(target_);
+  }
+  TakePlace();
+  return true;
+}
+
+void UserKeyWalk::CloseStretch() {
+  in_stretch_ = false;
+  if (counters.passed() - stretch_start_ < kStretchEntriesMin ||
+      counters.recent != stretch_start_recent_) {
+    return;
+  }
+  const Slice from(stretch_key_);
+  const Slice to = valid_ ? key_ : passed_key_.slice();
+  dead_ranges_->Add(backward_ ? to : from, backward_ ? from : to, {sequence_, super_version_});
 }
 
 UserKeyWalk::Verdict UserKeyWalk::RefuseType(uint64_t trailer) {
@@ -237,7 +309,7 @@ bool UserKeyWalk::ReseekForward(Passing passing, uint64_t trailer) {
 }
 
 void UserKeyWalk::Next() {
-  budget_left_ = budget_;
+  GetBudget();
   if (backward_) [[unlikely]] {
     TurnForward();
   } else {
@@ -248,14 +320,14 @@ void UserKeyWalk::Next() {
 }
 
 void UserKeyWalk::Prev() {
-  budget_left_ = budget_;
+  GetBudget();
   if (!backward_) [[unlikely]]
     TurnBackward();
   FindBackward();
 }
 
 // From the source's place on to the first live key. `passing` says what is known of passed_key_.
-void UserKeyWalk::FindForward(Passing passing) {
+void UserKeyWalk::PassForward(Passing passing) {
   uint64_t run = 0;  // entries of passed_key_ passed over by single steps
   while (AtEntry()) {
     const Slice user_key = ExtractUserKey(run_.at->key());
@@ -288,6 +360,10 @@ void UserKeyWalk::FindForward(Passing passing) {
       }
     }
     if (!Spend()) return;
+    if (MayLeaveDeadRange() && LeaveDeadRange()) {
+      run = 0;
+      continue;
+    }
     if (++run > reseek_after_ && ReseekForward(passing, trailer)) {
       run = 0;
       continue;
@@ -386,7 +462,7 @@ bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
 }
 
 // From the source's place back to the first live key.
-void UserKeyWalk::FindBackward() {
+void UserKeyWalk::PassBackward() {
   constexpr uint64_t kNone = UINT64_MAX;
   valid_ = false;
   while (status_.ok() && AtEntry()) {
@@ -406,6 +482,8 @@ void UserKeyWalk::FindBackward() {
     }
     counters.deleted++;
     if (!Spend()) return;
+    // That the next entry is reached by a seek or a step is all the same.
+    if (MayLeaveDeadRange()) (void)LeaveDeadRange();
   }
   if (status_.ok()) EndOfSource();
 }

@@ -4,15 +4,18 @@
 // The rules by which internal entries become user keys: which version of a key shows at a sequence
 // number, and where a walk over keys ends.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "varve/options.h"
 #include "varve/slice_transform.h"
+#include "varve/system_clock.h"
 
 #include "db/read/iterator_counters.h"
 #include "db/read/key_buffer.h"
+#include "db/version/dead_ranges.h"
 #include "util/iter/run_reader.h"
 #include "util/key/internal_key.h"
 #include "util/key/range_tombstone.h"
@@ -37,7 +40,8 @@ class UserKeyWalk {
     const ReadOptions* options = nullptr;
     const InternalKeyComparator* icmp = nullptr;
     const SliceTransform* prefix_extractor = nullptr;  // null unless walks end with the prefix
-    uint64_t reseek_after = 8;  // hidden versions of one key stepped over before a seek
+    uint64_t reseek_after = 8;     // hidden versions of one key stepped over before a seek
+    SystemClock* clock = nullptr;  // for the options' deadline
   };
 
   UserKeyWalk() = default;
@@ -49,6 +53,11 @@ class UserKeyWalk {
   void SetSource(std::unique_ptr<InternalIterator> source);
   // What is visible from now on; forgets the position.
   void SetSequence(SequenceNumber sequence);
+  // What is known of the version that the source walks, as a reader of a super-version; null: not
+  // used. Requires that the source has all of the version's entries, and at least one table.
+  void SkipDeadRanges(DeadRanges* ranges, uint64_t super_version);
+  // Whether the deadline has passed before a seek: the walk has failed then.
+  bool TooLateToSeek();
   // Lets go of the source and of what is pinned from it.
   void DropSource() {
     StartSeek();
@@ -139,8 +148,18 @@ class UserKeyWalk {
     return icmp_->EqualUserKey(ExtractUserKey(entry.key()), passed_key_.slice());
   }
 
-  void FindForward(Passing passing);
-  void FindBackward();
+  void FindForward(Passing passing) {
+    PassForward(passing);
+    if (in_stretch_) [[unlikely]]
+      CloseStretch();
+  }
+  void FindBackward() {
+    PassBackward();
+    if (in_stretch_) [[unlikely]]
+      CloseStretch();
+  }
+  void PassForward(Passing passing);
+  void PassBackward();
   bool FindNewestVisible(uint64_t* trailer);
   bool SeekNewestVisible(uint64_t* trailer);
   bool PassTooNew();
@@ -153,11 +172,31 @@ class UserKeyWalk {
   Verdict RefuseType(uint64_t trailer);
   // True while another entry may be passed over; fails the walk otherwise.
   bool Spend() {
-    if (budget_left_-- != 0) [[likely]]
+    if (budget_left_ != 0) [[likely]] {
+      budget_left_--;
       return true;
-    return Overspent();
+    }
+    return SpendMore();
   }
-  bool Overspent();
+  bool SpendMore();
+  // At the start of each move.
+  void GetBudget() {
+    budget_left_ = std::min(budget_, first_slice_);
+    budget_rest_ = budget_ - budget_left_;
+    slice_ended_ = false;
+    in_stretch_ = false;
+  }
+
+  // --- Deletions without end.
+  // In a move that has passed over a slice of entries, of which passed_key_ is the last: begins to
+  // measure the stretch; true if the source was moved beyond a range that is known to be dead.
+  bool LeaveDeadRange();
+  // The source itself has to stand where the walk does, so that nothing it has handed over is lost.
+  [[nodiscard]] bool MayLeaveDeadRange() const { return slice_ended_ && run_.at + 1 == run_.end; }
+  // At the end of such a move.
+  void CloseStretch();
+  // False, failing the walk, once the deadline has passed.
+  bool InTime();
 
   bool BeyondEnd(const Slice& user_key) const {
     return (upper_ != nullptr && icmp_->CompareUserKey(user_key, *upper_) >= 0) ||
@@ -195,9 +234,23 @@ class UserKeyWalk {
   const RunEntry* plain_end_ = nullptr;  // its end, or null when entries must be looked at
   uint64_t reseek_after_ = 0;
   uint64_t budget_ = UINT64_MAX;  // max_skippable_internal_keys
-  uint64_t budget_left_ = 0;
+  // The budget is given out in slices. Between them there is a look at the clock and at what is
+  // known of ranges; without need for either, the slice is the budget.
+  uint64_t first_slice_ = UINT64_MAX;
+  bool slice_ended_ = false;
+  uint64_t budget_left_ = 0;  // of the slice
+  uint64_t budget_rest_ = 0;  // behind it
+  SystemClock* clock_ = nullptr;
+  uint64_t deadline_micros_ = 0;  // 0: none
   KeyBuffer passed_key_;
   Status status_;
+  // A stretch of entries passed over in this move, from behind a key on.
+  DeadRanges* dead_ranges_ = nullptr;  // null: not looked at
+  uint64_t super_version_ = 0;
+  bool in_stretch_ = false;
+  uint64_t stretch_start_ = 0;         // what counters said was passed over
+  uint64_t stretch_start_recent_ = 0;  // and of that, as too new
+  std::string stretch_key_;
   const SliceTransform* extractor_ = nullptr;
   std::string prefix_;
   std::string target_;

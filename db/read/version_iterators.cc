@@ -360,7 +360,8 @@ std::unique_ptr<InternalIterator> NewLevelIterator(
 
 Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& super_version,
                                 TombstoneSet* tombstones,
-                                std::vector<std::unique_ptr<InternalIterator>>* iterators) {
+                                std::vector<std::unique_ptr<InternalIterator>>* iterators,
+                                size_t* memtables) {
   if (options.ignore_range_deletions) tombstones = nullptr;
   iterators->reserve(1 + super_version.immutables().size() +
                      super_version.version().level(0).size() +
@@ -374,6 +375,7 @@ Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& 
   };
   add_memtable(*super_version.mem());
   for (const std::shared_ptr<MemTable>& mem : super_version.immutables()) add_memtable(*mem);
+  *memtables = iterators->size();
   const Version& version = super_version.version();
   if (options.read_tier == kMemtableTier || version.non_empty_levels() == 0) return Status::OK();
   const TableIterOptions iter_options = IterOptionsFor(options, super_version);

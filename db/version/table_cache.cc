@@ -8,6 +8,7 @@
 #include "varve/system_clock.h"
 #include "varve/table.h"
 
+#include "util/base/status_macros.h"
 #include "util/coding/fixed.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
@@ -84,6 +85,15 @@ void TableCache::Evict(uint64_t file_number) {
   if (options_.limited != nullptr) options_.limited->Erase(ReaderKey(file_number).slice());
 }
 
+Status TableCache::CheckTime(const ReadOptions& options, const FileMetaData& file) const {
+  if (options.deadline.count() == 0) return Status::OK();
+  SystemClock* const clock =
+      options_.clock != nullptr ? options_.clock : SystemClock::Default().get();
+  if (clock->NowMicros() < static_cast<uint64_t>(options.deadline.count())) return Status::OK();
+  return Status::TimedOut("the read's deadline has passed before the table was opened",
+                          FileName(file));
+}
+
 Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& options,
                             TableRef* table) {
   table->Reset();
@@ -103,6 +113,7 @@ Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& op
   if (options.read_tier == kBlockCacheTier) {
     return Status::Incomplete("the table is not open and no read is allowed", FileName(*file));
   }
+  VARVE_RETURN_IF_ERROR(CheckTime(options, *file));
   MutexLock lock(&StripeOf(file->number));
   if (cache == nullptr) {
     // Somebody may have opened it while this thread waited.

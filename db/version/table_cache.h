@@ -77,6 +77,8 @@ class TableCache {
 
  private:
   Status FindSlow(FileMetaData* file, int level, const ReadOptions& options, TableRef* table);
+  // TimedOut once the options' deadline has passed: no table is opened then.
+  Status CheckTime(const ReadOptions& options, const FileMetaData& file) const;
   Status OpenReader(const FileMetaData& file, int level, std::unique_ptr<TableReader>* reader);
 
   // Opens of one file wait for each other, so that it is opened once; those of others rarely do.

@@ -105,7 +105,7 @@ std::vector<FileMetaData*> LevelFiles::Overlapping(const Slice* begin, const Sli
 
 Version::Version(const InternalKeyComparator* icmp, uint64_t version_number,
                  std::vector<std::vector<FileRef>> files_by_level)
-    : icmp_(icmp), version_number_(version_number) {
+    : icmp_(icmp), version_number_(version_number), dead_ranges_(icmp) {
   levels_.reserve(files_by_level.size());
   for (size_t level = 0; level < files_by_level.size(); level++) {
     levels_.emplace_back(icmp, static_cast<int>(level), std::move(files_by_level[level]));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "db/version/dead_ranges.h"
 #include "db/version/file_metadata.h"
 #include "util/key/internal_key.h"
 
@@ -46,7 +47,7 @@ class LevelFiles {
   uint64_t bytes_ = 0;
 };
 
-// Thread safety: immutable, shared by std::shared_ptr.
+// Thread safety: immutable but for what readers note, shared by std::shared_ptr.
 class Version {
  public:
   Version(const InternalKeyComparator* icmp, uint64_t version_number,
@@ -58,6 +59,7 @@ class Version {
   int non_empty_levels() const { return non_empty_levels_; }
   const InternalKeyComparator* icmp() const { return icmp_; }
   uint64_t version_number() const { return version_number_; }
+  DeadRanges& dead_ranges() const { return dead_ranges_; }
 
   // True when a file at `level` or deeper may hold the user-key range [begin, end].
   bool RangeMayExistFrom(int level, const Slice& begin, const Slice& end) const;
@@ -70,6 +72,7 @@ class Version {
   uint64_t version_number_;
   std::vector<LevelFiles> levels_;
   int non_empty_levels_ = 0;
+  mutable DeadRanges dead_ranges_;
 };
 
 using VersionRef = std::shared_ptr<const Version>;

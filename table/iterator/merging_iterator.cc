@@ -89,9 +89,11 @@ template <KeyOrder kOrder>
 class MergingIterator final : public InternalIterator {
  public:
   MergingIterator(const InternalKeyComparator* icmp,
-                  std::vector<std::unique_ptr<InternalIterator>> children, MergeAhead ahead)
+                  std::vector<std::unique_ptr<InternalIterator>> children, MergeAhead ahead,
+                  size_t memtables)
       : order_{icmp},
         run_entries_(ahead == MergeAhead::kRuns ? Child::kRunEntries : 1),
+        memtables_(memtables),
         child_count_(children.size()),
         children_(std::make_unique_for_overwrite<Child[]>(children.size())),
         ahead_(ComesFirst<kOrder>{order_}),
@@ -117,6 +119,17 @@ class MergingIterator final : public InternalIterator {
   }
   void SeekForPrev(const Slice& target) override {
     SeekAll([&target](InternalIterator* child) { child->SeekForPrev(target); }, false);
+  }
+
+  void SeekTables(const Slice& target) override {
+    MoveTables(
+        &ahead_, [&](const Slice& key) { return order_.CompareFull(key, target) < 0; },
+        [&](InternalIterator* table) { table->Seek(target); });
+  }
+  void SeekTablesForPrev(const Slice& target) override {
+    MoveTables(
+        &behind_, [&](const Slice& key) { return order_.CompareFull(key, target) > 0; },
+        [&](InternalIterator* table) { table->SeekForPrev(target); });
   }
 
   void Next() override {
@@ -217,17 +230,41 @@ class MergingIterator final : public InternalIterator {
   // Moves every child and makes the heap of all that are Valid.
   template <typename Heap, typename Move>
   void Fill(Heap* heap, Move move) {
-    heap->Clear();
     valid_ = false;
     for (size_t i = 0; i < child_count_; i++) {
+      if (!TakePlace(&children_[i], move)) return;
+    }
+    Rebuild(heap);
+  }
+
+  // Moves the tables among the children that have entries left and stand where `behind` says.
+  template <typename Heap, typename Behind, typename Move>
+  void MoveTables(Heap* heap, Behind behind, Move move) {
+    valid_ = false;
+    for (size_t i = memtables_; i < child_count_; i++) {
       Child& child = children_[i];
-      move(child);
-      if (child.iter->Valid()) {
-        child.run.TakePlace(*child.iter);
-        heap->AddUnordered(Source{SourceOrder<kOrder>::WordOf(child.iter->key()), &child});
-      } else if (!NoteStatus(*child.iter)) {
-        return;
-      }
+      if (child.run.at == child.run.end || !behind(child.run.at->key())) continue;
+      if (!TakePlace(&child, [&](const Child& moving) { move(moving.iter.get()); })) return;
+    }
+    Rebuild(heap);
+  }
+
+  // False if the child has failed.
+  template <typename Move>
+  bool TakePlace(Child* child, Move move) {
+    move(*child);
+    child->run.TakePlace(*child->iter);
+    return child->iter->Valid() || NoteStatus(*child->iter);
+  }
+
+  // Makes the heap of the children that have entries left, and stands on the first.
+  template <typename Heap>
+  void Rebuild(Heap* heap) {
+    heap->Clear();
+    for (size_t i = 0; i < child_count_; i++) {
+      Child& child = children_[i];
+      if (child.run.at == child.run.end) continue;
+      heap->AddUnordered(Source{SourceOrder<kOrder>::WordOf(child.run.at->key()), &child});
     }
     if (heap->empty()) return;
     heap->BuildHeap();
@@ -265,6 +302,7 @@ class MergingIterator final : public InternalIterator {
 
   const SourceOrder<kOrder> order_;
   const size_t run_entries_;  // at most
+  const size_t memtables_;    // the children before the tables
   const size_t child_count_;
   const std::unique_ptr<Child[]> children_;
   ReplaceTopHeap<Source, ComesFirst<kOrder>> ahead_;  // while moving forward
@@ -278,20 +316,21 @@ class MergingIterator final : public InternalIterator {
 
 std::unique_ptr<InternalIterator> NewMergingIterator(
     const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
-    MergeAhead ahead) {
+    MergeAhead ahead, size_t memtables) {
   if (children.empty()) return NewEmptyInternalIterator();
   if (children.size() == 1) return std::move(children.front());
   switch (icmp->order()) {
     case KeyOrder::kBytewise:
       return std::make_unique<MergingIterator<KeyOrder::kBytewise>>(icmp, std::move(children),
-                                                                    ahead);
+                                                                    ahead, memtables);
     case KeyOrder::kReverseBytewise:
       return std::make_unique<MergingIterator<KeyOrder::kReverseBytewise>>(
-          icmp, std::move(children), ahead);
+          icmp, std::move(children), ahead, memtables);
     case KeyOrder::kCustom:
       break;
   }
-  return std::make_unique<MergingIterator<KeyOrder::kCustom>>(icmp, std::move(children), ahead);
+  return std::make_unique<MergingIterator<KeyOrder::kCustom>>(icmp, std::move(children), ahead,
+                                                              memtables);
 }
 
 }  // namespace varve

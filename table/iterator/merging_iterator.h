@@ -3,6 +3,7 @@
 
 // Merges ordered walks into one, by a binary heap whose root is replaced in place.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -20,9 +21,10 @@ enum class MergeAhead : uint8_t {
 
 // Merges the children's entries in internal-key order. With one child returns that child; with none
 // an empty iterator. Equal internal keys come out in the order of `children` (newer sources first).
+// The first `memtables` of them are not tables.
 std::unique_ptr<InternalIterator> NewMergingIterator(
     const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
-    MergeAhead ahead = MergeAhead::kRuns);
+    MergeAhead ahead = MergeAhead::kRuns, size_t memtables = 0);
 
 std::unique_ptr<InternalIterator> NewEmptyInternalIterator(Status status = Status::OK());
 

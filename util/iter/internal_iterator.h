@@ -64,6 +64,10 @@ class InternalIterator {
   virtual void PrefetchSeek(const Slice& /*target*/, SeekRound /*round*/) {}
   // To the last entry <= target (an internal key).
   virtual void SeekForPrev(const Slice& target) = 0;
+  // The same for tables alone, on from where a walk in that direction stands: what a merge knows to
+  // be memtables stays where it is. Requires that the walk reads tables.
+  virtual void SeekTables(const Slice& target) { Seek(target); }
+  virtual void SeekTablesForPrev(const Slice& target) { SeekForPrev(target); }
   virtual void Next() = 0;  // requires Valid()
   virtual void Prev() = 0;  // requires Valid()
   virtual Status status() const = 0;

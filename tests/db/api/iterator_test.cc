@@ -329,7 +329,6 @@ TEST_F(DbIteratorStory, OptionsThatDoNotExistAreRefusedByName) {
     void (*set)(ReadOptions*);
   };
   for (const Case& c : {
-           Case{"deadline", [](ReadOptions* o) { o->deadline = std::chrono::microseconds(5); }},
            Case{"kPersistedTier", [](ReadOptions* o) { o->read_tier = kPersistedTier; }},
        }) {
     ReadOptions options;

@@ -104,8 +104,9 @@ class MiniLsm final : public SuperVersionSource {
     cf_options_->table_factory.reset(NewBlockBasedTableFactory(table_options_));
     TableCacheOptions cache_options;
     cache_options.db_path = "/db";
-    cache_options.fs = fs_;
+    cache_options.fs = read_through != nullptr ? read_through : fs_;
     cache_options.icmp = &icmp_;
+    cache_options.clock = clock;
     cache_options.cf_options = cf_options_;
     if (layout.limited_open_files) cache_options.limited = TableCache::NewLimitedCache(2);
     table_cache_ = std::make_shared<TableCache>(cache_options);
@@ -161,7 +162,11 @@ class MiniLsm final : public SuperVersionSource {
   SequenceNumber VisibleSequence() override { return visible_; }
   uint64_t SuperVersionNumber() const override { return current_->number(); }
   const SuperVersion& current() const { return *current_; }
-  MemFileSystem* fs() { return fs_.get(); }
+  const std::shared_ptr<MemFileSystem>& fs() { return fs_; }
+
+  // Set before Load: what tables are read through, if not the file system itself, and their clock.
+  std::shared_ptr<FileSystem> read_through;
+  SystemClock* clock = nullptr;
 
  private:
   // A file that is being planned.

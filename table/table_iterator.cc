@@ -28,8 +28,9 @@ TableIterator::TableIterator(const BlockTableReader* table, const ReadOptions& o
     : table_(table),
       store_(table->parts().store.get()),
       options_(options),
-      prefix_mode_(iter.prefix_mode && !iter.skip_filters && table->parts().filter != nullptr &&
-                   table->parts().prefixes_in_filter),
+      iter_options_(iter),
+      has_prefixes_(iter.prefix_mode && !iter.skip_filters && table->parts().filter != nullptr &&
+                    table->parts().prefixes_in_filter),
       keeps_blocks_(options.pin_data),
       prefetcher_(MakePrefetcher(options, iter, table->parts().options,
                                  table->parts().file->use_direct_io())) {
@@ -155,7 +156,7 @@ void TableIterator::SeekToLast() {
 
 void TableIterator::Seek(const Slice& target) {
   status_ = Status::OK();
-  if (prefix_mode_ && !MayHavePrefixOf(target)) {
+  if (AsksFilter() && !MayHavePrefixOf(target)) {
     Stop();
     return;
   }
@@ -167,7 +168,7 @@ void TableIterator::Seek(const Slice& target) {
 }
 
 void TableIterator::PrefetchSeek(const Slice& target, SeekRound round) {
-  if (prefix_mode_) return;  // the filter may spare the seek
+  if (AsksFilter()) return;  // the filter may spare the seek
   // Seek searches the index once more, in memory that is near by then.
   if (round == SeekRound::kIndex) index_.Seek(target);
   if (!index_.Valid()) return;
@@ -180,7 +181,7 @@ void TableIterator::PrefetchSeek(const Slice& target, SeekRound round) {
 
 void TableIterator::SeekForPrev(const Slice& target) {
   status_ = Status::OK();
-  if (prefix_mode_ && !MayHavePrefixOf(target)) {
+  if (AsksFilter() && !MayHavePrefixOf(target)) {
     Stop();
     return;
   }

@@ -55,6 +55,7 @@ class TableIterator final : public InternalIterator {
   void PrevBlock();
   bool IndexEnded();
   void Stop() { valid_ = false; }
+  [[nodiscard]] bool AsksFilter() const { return has_prefixes_ && iter_options_.WantsPrefix(); }
   [[nodiscard]] bool MayHavePrefixOf(const Slice& target) const;
   // True if every key behind the current block is beyond iterate_upper_bound.
   [[nodiscard]] bool BlockReachesUpperBound() const;
@@ -64,7 +65,8 @@ class TableIterator final : public InternalIterator {
   const BlockTableReader* const table_;
   const BlockStore* const store_;
   const ReadOptions& options_;
-  const bool prefix_mode_;
+  const TableIterOptions iter_options_;
+  const bool has_prefixes_;  // filters can answer for prefixes, and may be asked
   const bool keeps_blocks_;  // pin_data
   BlockReadContext context_;
   IndexCursor index_;

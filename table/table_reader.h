@@ -47,6 +47,11 @@ struct TableIterOptions {
   bool skip_filters = false;
   // Set while the key's prefix can be used to skip tables and the caller wants prefix mode.
   bool prefix_mode = false;
+  // With prefix_mode: whether the seek to come wants it, as of that seek. Null: each does. Not
+  // owned, outlives the iterator.
+  const bool* prefix_wanted = nullptr;
+
+  [[nodiscard]] bool WantsPrefix() const { return prefix_wanted == nullptr || *prefix_wanted; }
 };
 
 // Thread safety: every method may be called from any thread.

@@ -28,6 +28,16 @@ Status CheckIteratorOptions(const ReadOptions& options) {
                               " is not supported by this version");
 }
 
+// Whether, in bytewise order, keys below `bound` that are larger than `prefix` start with it: the
+// bound is at most the first key behind those.
+bool IsBeforeAllBehind(const Slice& bound, const Slice& prefix) {
+  std::string behind = prefix.ToString();
+  while (!behind.empty() && behind.back() == '\xff') behind.pop_back();
+  if (behind.empty()) return true;
+  behind.back() = static_cast<char>(static_cast<unsigned char>(behind.back()) + 1);
+  return CompareBytes(bound, behind) <= 0;
+}
+
 // When an iterator leaves the super-version it was made over, unasked.
 enum class Follow : uint8_t {
   kNever,
@@ -114,11 +124,14 @@ class DbIterator final : public Iterator {
     FollowBeforeSeek();
     if (prefix_filters_ != nullptr) [[unlikely]] {
       PrepareFor(target);
+    } else if (auto_prefix_ != nullptr) [[unlikely]] {
+      prefix_wanted_ = BoundEndsPrefixOf(target);
     }
     CountedSeek([&] { walk_.Seek(target); });
   }
   void SeekForPrev(const Slice& target) override {
     FollowBeforeSeek();
+    prefix_wanted_ = false;
     if (prefix_filters_ != nullptr) [[unlikely]] {
       PrepareFor(target);
     }
@@ -126,11 +139,13 @@ class DbIterator final : public Iterator {
   }
   void SeekToFirst() override {
     FollowBeforeSeek();
+    prefix_wanted_ = false;
     if (prefix_filters_ != nullptr) TurnPrefixFiltersOff();
     CountedSeek([&] { walk_.SeekToFirst(); });
   }
   void SeekToLast() override {
     FollowBeforeSeek();
+    prefix_wanted_ = false;
     if (prefix_filters_ != nullptr) TurnPrefixFiltersOff();
     CountedSeek([&] { walk_.SeekToLast(); });
   }
@@ -148,6 +163,8 @@ class DbIterator final : public Iterator {
 
   void PrevByRules() {
     PerfCpuTimer<&PerfContext::iter_prev_cpu_nanos> cpu;
+    // No bound keeps it in the prefix.
+    prefix_wanted_ = false;
     StepByRules(&IteratorCounters::prev, &IteratorCounters::prev_found, &UserKeyWalk::Prev,
                 &UserKeyWalk::GoOnBefore);
   }
@@ -222,6 +239,8 @@ class DbIterator final : public Iterator {
   void PrepareFor(const Slice& target) {
     if (!prefix_filters_->InDomain(target)) TurnPrefixFiltersOff();
   }
+  // Whether all keys from `target` up to iterate_upper_bound have the target's prefix.
+  [[nodiscard]] bool BoundEndsPrefixOf(const Slice& target) const;
 
   ReadOptions options_;
   const std::shared_ptr<SuperVersionSource> source_;
@@ -230,6 +249,9 @@ class DbIterator final : public Iterator {
   Follow follow_;
   TombstoneSet tombstones_;
   const SliceTransform* prefix_filters_ = nullptr;  // null unless tables may use prefix filters
+  // Null unless that is decided for each seek, with auto_prefix_mode.
+  const SliceTransform* auto_prefix_ = nullptr;
+  bool prefix_wanted_ = false;        // the decision for the last one
   uint64_t memtable_tombstones_ = 0;  // of the active memtable, when the source was made
   bool memtable_left_out_ = false;
   bool build_failed_ = false;
@@ -248,13 +270,18 @@ void DbIterator::Build(SequenceNumber sequence) {
     settings.prefix_extractor = super_version.options().prefix_extractor.get();
   }
   prefix_filters_ = options_.total_order_seek ? nullptr : settings.prefix_extractor;
+  auto_prefix_ = options_.auto_prefix_mode && !options_.total_order_seek &&
+                         !options_.prefix_same_as_start && options_.iterate_upper_bound != nullptr
+                     ? super_version.options().prefix_extractor.get()
+                     : nullptr;
   walk_.Init(settings, &tombstones_);
   memtable_tombstones_ = super_version.mem()->range_deletion_count();
   // What is added from now on is too new for `sequence`.
   memtable_left_out_ = super_version.mem()->Empty();
   std::vector<std::unique_ptr<InternalIterator>> sources;
   size_t memtables = 0;
-  Status s = AddSuperVersionIterators(options_, super_version, &tombstones_, &sources, &memtables);
+  Status s = AddSuperVersionIterators(options_, super_version, &tombstones_, &sources,
+                                      &prefix_wanted_, &memtables);
   const bool sees_all = !options_.table_filter && !options_.ignore_range_deletions &&
                         prefix_filters_ == nullptr && memtables < sources.size();
   walk_.SkipDeadRanges(sees_all ? &super_version.version().dead_ranges() : nullptr,
@@ -265,6 +292,26 @@ void DbIterator::Build(SequenceNumber sequence) {
   walk_.SetSequence(sequence);
   build_failed_ = !s.ok();
   if (!s.ok()) walk_.Fail(std::move(s));
+}
+
+bool DbIterator::BoundEndsPrefixOf(const Slice& target) const {
+  const InternalKeyComparator& icmp = *super_version_->version().icmp();
+  const Slice* const lower = options_.iterate_lower_bound;
+  const Slice& start =
+      lower != nullptr && icmp.CompareUserKey(target, *lower) < 0 ? *lower : target;
+  const Slice& bound = *options_.iterate_upper_bound;
+  if (!auto_prefix_->InDomain(start)) return false;
+  const Slice prefix = auto_prefix_->Transform(start);
+  if (!start.starts_with(prefix) || !auto_prefix_->SameResultWhenAppended(prefix)) return false;
+  switch (icmp.order()) {
+    case KeyOrder::kBytewise:
+      return bound.starts_with(prefix) || IsBeforeAllBehind(bound, prefix);
+    case KeyOrder::kReverseBytewise:
+      return bound.starts_with(prefix);
+    case KeyOrder::kCustom:
+      break;
+  }
+  return false;
 }
 
 void DbIterator::TurnPrefixFiltersOff() {

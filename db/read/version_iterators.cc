@@ -234,7 +234,7 @@ class LevelIterator final : public InternalIterator {
   }
 
   void NotePrefix(const Slice& target) {
-    if (extractor_ == nullptr) return;
+    if (extractor_ == nullptr || !iter_options_.WantsPrefix()) return;
     const Slice user_key = ExtractUserKey(target);
     has_prefix_ = extractor_->InDomain(user_key);
     if (has_prefix_) prefix_ = extractor_->Transform(user_key).ToString();
@@ -317,14 +317,17 @@ bool OutsideBounds(const ReadOptions& options, const FileMetaData& file,
           icmp.CompareUserKey(file.largest.user_key(), *options.iterate_lower_bound) < 0);
 }
 
-TableIterOptions IterOptionsFor(const ReadOptions& options, const SuperVersion& super_version) {
+TableIterOptions IterOptionsFor(const ReadOptions& options, const SuperVersion& super_version,
+                                const bool* prefix_wanted) {
   TableIterOptions iter_options;
   // Filters answer for one prefix, so they may speak only when the walk ends with it, and only when
-  // the tables were opened with the extractor that ends it.
+  // the tables were opened with the extractor that ends it. In auto_prefix_mode a bound may end it.
   const SliceTransform* const extractor = super_version.options().prefix_extractor.get();
   iter_options.prefix_mode =
-      options.prefix_same_as_start && !options.total_order_seek && extractor != nullptr &&
+      (options.prefix_same_as_start || options.auto_prefix_mode) && !options.total_order_seek &&
+      extractor != nullptr &&
       extractor == super_version.table_cache()->options().cf_options->prefix_extractor.get();
+  if (!options.prefix_same_as_start) iter_options.prefix_wanted = prefix_wanted;
   return iter_options;
 }
 
@@ -361,7 +364,7 @@ std::unique_ptr<InternalIterator> NewLevelIterator(
 Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& super_version,
                                 TombstoneSet* tombstones,
                                 std::vector<std::unique_ptr<InternalIterator>>* iterators,
-                                size_t* memtables) {
+                                const bool* prefix_wanted, size_t* memtables) {
   if (options.ignore_range_deletions) tombstones = nullptr;
   iterators->reserve(1 + super_version.immutables().size() +
                      super_version.version().level(0).size() +
@@ -378,7 +381,7 @@ Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& 
   *memtables = iterators->size();
   const Version& version = super_version.version();
   if (options.read_tier == kMemtableTier || version.non_empty_levels() == 0) return Status::OK();
-  const TableIterOptions iter_options = IterOptionsFor(options, super_version);
+  const TableIterOptions iter_options = IterOptionsFor(options, super_version, prefix_wanted);
   VARVE_RETURN_IF_ERROR(AddLevelZero(options, super_version, iter_options, tombstones, iterators));
   for (int level = 1; level < version.non_empty_levels(); level++) {
     const LevelFiles& files = version.level(level);

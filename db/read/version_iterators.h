@@ -22,11 +22,12 @@ std::unique_ptr<InternalIterator> NewLevelIterator(
 
 // Appends one iterator per source of the super-version (memtables, L0 files, levels), newest first,
 // and adds memtable and L0 tombstones to *tombstones. With bounds, L0 files outside are left out.
-// The first *memtables iterators are not of tables.
+// The first *memtables iterators are not of tables. With auto_prefix_mode filters are asked in the
+// seeks before which *prefix_wanted, which outlives the iterators, is set.
 Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& super_version,
                                 TombstoneSet* tombstones,
                                 std::vector<std::unique_ptr<InternalIterator>>* iterators,
-                                size_t* memtables);
+                                const bool* prefix_wanted, size_t* memtables);
 
 // A file's tombstones clipped to its bounds, as FileMetaData states them.
 void AddFileTombstones(const FileMetaData& file, const TableReader& reader,

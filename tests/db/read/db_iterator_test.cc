@@ -273,6 +273,83 @@ TEST(DbIteratorTest, WithoutPrefixSameAsStartAnExtractorChangesNothing) {
   }
 }
 
+std::string KeyOfFew(std::mt19937* random) {
+  std::string key;
+  for (uint32_t n = (*random)() % 5; n > 0; n--) key.push_back("ab\xff"[(*random)() % 3]);
+  return key;
+}
+
+// A seek as in total order, and steps from there, with bounds that end the prefix or do not.
+void CompareWithTotalOrder(MiniLsm* lsm, const UserModel& all, const Comparator* order,
+                           std::mt19937* random) {
+  std::string upper_bytes = KeyOfFew(random);
+  std::string lower_bytes = KeyOfFew(random);
+  const Slice upper(upper_bytes);
+  const Slice lower(lower_bytes);
+  ReadOptions options;
+  options.auto_prefix_mode = true;
+  options.iterate_upper_bound = &upper;
+  if ((*random)() % 3 == 0) options.iterate_lower_bound = &lower;
+  const UserModel model = Within(all, options, order);
+  const std::unique_ptr<Iterator> iter = Open(lsm, options, lsm->VisibleSequence());
+  for (int i = 0; i < 6; i++) {
+    const std::string target = KeyOfFew(random);
+    const bool ahead = (*random)() % 4 != 0;
+    UserModel::const_iterator at = model.end();
+    if (ahead) {
+      iter->Seek(target);
+      at = model.lower_bound(target);
+    } else {
+      iter->SeekForPrev(target);
+      at = Before(model, model.upper_bound(target));
+    }
+    for (int step = 0; step < 8; step++) {
+      ASSERT_TRUE(SamePlace(*iter, model, at))
+          << Slice(target).ToString(true) << " to " << upper.ToString(true) << " step " << step;
+      if (!iter->Valid()) break;
+      if ((*random)() % 3 != 0) {
+        iter->Next();
+        ++at;
+      } else {
+        iter->Prev();
+        at = Before(model, at);
+      }
+    }
+  }
+}
+
+TEST(DbIteratorTest, AutoPrefixModeShowsWhatTotalOrderShows) {
+  const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
+  for (uint32_t seed = 0; seed < 600; seed++) {
+    std::mt19937 random(seed);
+    const Comparator* const order =
+        seed % 4 == 0 ? ReverseBytewiseComparator() : BytewiseComparator();
+    MiniLsm lsm(order);
+    lsm.statistics = statistics.get();
+    lsm.cf_options().prefix_extractor.reset(seed % 3 == 0 ? NewCappedPrefixTransform(2)
+                                                          : NewFixedPrefixTransform(1 + seed % 3));
+    if (seed % 5 == 0) {
+      lsm.table_options().index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
+      lsm.table_options().partition_filters = true;
+      lsm.table_options().metadata_block_size = 16;
+    }
+    std::vector<Write> history;
+    for (SequenceNumber seq = 1; seq <= 30 + seed % 40; seq++) {
+      const ValueType type = random() % 4 == 0 ? kTypeDeletion : kTypeValue;
+      history.push_back({seq, type, KeyOfFew(&random), std::to_string(seq)});
+    }
+    Layout layout;
+    layout.immutables = 0;
+    layout.level_zero_files = random() % 4;
+    lsm.Load(history, layout, &random);
+    const UserModel all = Replay(history, lsm.VisibleSequence(), order);
+    for (int i = 0; i < 10; i++) {
+      ASSERT_NO_FATAL_FAILURE(CompareWithTotalOrder(&lsm, all, order, &random)) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(statistics->getTickerCount(BLOOM_FILTER_PREFIX_USEFUL), 1000U);
+}
+
 TEST(DbIteratorTest, RefreshMovesToTheNewestStateOrToASnapshot) {
   for (uint32_t seed = 0; seed < 60; seed++) {
     std::mt19937 random(seed);

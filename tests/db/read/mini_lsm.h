@@ -107,6 +107,7 @@ class MiniLsm final : public SuperVersionSource {
     cache_options.fs = read_through != nullptr ? read_through : fs_;
     cache_options.icmp = &icmp_;
     cache_options.clock = clock;
+    cache_options.statistics = statistics;
     cache_options.cf_options = cf_options_;
     if (layout.limited_open_files) cache_options.limited = TableCache::NewLimitedCache(2);
     table_cache_ = std::make_shared<TableCache>(cache_options);
@@ -164,9 +165,11 @@ class MiniLsm final : public SuperVersionSource {
   const SuperVersion& current() const { return *current_; }
   const std::shared_ptr<MemFileSystem>& fs() { return fs_; }
 
-  // Set before Load: what tables are read through, if not the file system itself, and their clock.
+  // Set before Load: what tables are read through, if not the file system itself, and what looks
+  // on.
   std::shared_ptr<FileSystem> read_through;
   SystemClock* clock = nullptr;
+  Statistics* statistics = nullptr;
 
  private:
   // A file that is being planned.

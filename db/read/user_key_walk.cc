@@ -425,6 +425,8 @@ void UserKeyWalk::SaveValue() {
 // Finds by a seek what FindNewestVisible would find by many steps.
 bool UserKeyWalk::SeekNewestVisible(uint64_t* trailer) {
   counters.reseeks++;
+  // Passes over newer entries without seeing whether there are any.
+  stretch_start_recent_ = kNotAllSeen;
   SeekSource(passed_key_.slice(), sequence_, kValueTypeForSeek);
   if (!AtEntry() || !PassedKeyIs(*run_.at)) {
     Fail(source_->status().ok()

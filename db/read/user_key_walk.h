@@ -120,6 +120,7 @@ class UserKeyWalk {
   enum class Verdict : uint8_t { kLive, kDeleted, kFailed };
 
   static constexpr size_t kRunEntries = 32;
+  static constexpr uint64_t kNotAllSeen = UINT64_MAX;
 
   // --- The source's place.
   [[nodiscard]] bool AtEntry() const { return run_.at != run_.end; }
@@ -249,7 +250,7 @@ class UserKeyWalk {
   uint64_t super_version_ = 0;
   bool in_stretch_ = false;
   uint64_t stretch_start_ = 0;         // what counters said was passed over
-  uint64_t stretch_start_recent_ = 0;  // and of that, as too new
+  uint64_t stretch_start_recent_ = 0;  // and of that, as too new; or kNotAllSeen
   std::string stretch_key_;
   const SliceTransform* extractor_ = nullptr;
   std::string prefix_;

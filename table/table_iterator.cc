@@ -38,6 +38,8 @@ TableIterator::TableIterator(const BlockTableReader* table, const ReadOptions& o
   context_.fill_cache = options.fill_cache && !iter.for_compaction;
   // A mapped file is read ahead by the operating system.
   if (!store_->file.mapped) context_.prefetcher = &prefetcher_;
+  if (options.async_io) prefetcher_.AskAhead();
+  if (iter.readahead != nullptr && *iter.readahead != 0) prefetcher_.GoOnFrom(*iter.readahead);
   context_.prefetch_limit = table->parts().data_end;
   index_.Init(table->parts().index.get(), context_);
 }
@@ -60,6 +62,7 @@ bool TableIterator::LoadBlock() {
     block_.Reset();
   }
   status_ = store_->Get(handle, index_.slot(), context_, &block_);
+  if (iter_options_.readahead != nullptr) *iter_options_.readahead = prefetcher_.readahead();
   if (!status_.ok()) {
     block_.Reset();
     return false;
@@ -118,7 +121,7 @@ void TableIterator::PrevBlock() {
 
 void TableIterator::LimitReadahead() {
   if (readahead_limited_ || options_.iterate_upper_bound == nullptr ||
-      table_->parts().index->two_level()) {
+      !options_.auto_readahead_size || table_->parts().index->two_level()) {
     return;
   }
   readahead_limited_ = true;

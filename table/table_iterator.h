@@ -59,7 +59,8 @@ class TableIterator final : public InternalIterator {
   [[nodiscard]] bool MayHavePrefixOf(const Slice& target) const;
   // True if every key behind the current block is beyond iterate_upper_bound.
   [[nodiscard]] bool BlockReachesUpperBound() const;
-  // Nothing is read ahead beyond iterate_upper_bound as it stands at the first seek.
+  // Nothing is read ahead beyond iterate_upper_bound as it stands at the first seek, with
+  // auto_readahead_size.
   void LimitReadahead();
 
   const BlockTableReader* const table_;

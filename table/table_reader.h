@@ -3,6 +3,7 @@
 
 // Reads one immutable sorted run: point look-ups, ordered walks, facts about the file.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -47,6 +48,9 @@ struct TableIterOptions {
   bool skip_filters = false;
   // Set while the key's prefix can be used to skip tables and the caller wants prefix mode.
   bool prefix_mode = false;
+  // The distance that a scan over several tables reads ahead, 0: it begins. Kept up to date by the
+  // iterator. May be null. Not owned, outlives the iterator.
+  size_t* readahead = nullptr;
   // With prefix_mode: whether the seek to come wants it, as of that seek. Null: each does. Not
   // owned, outlives the iterator.
   const bool* prefix_wanted = nullptr;

@@ -95,7 +95,7 @@ class LevelIterator final : public InternalIterator {
         table_cache_(table_cache),
         icmp_(*icmp),
         options_(options),
-        iter_options_(iter_options),
+        iter_options_(WithReadahead(iter_options)),
         extractor_(iter_options.prefix_mode
                        ? table_cache->options().cf_options->prefix_extractor.get()
                        : nullptr),
@@ -179,6 +179,11 @@ class LevelIterator final : public InternalIterator {
  private:
   static constexpr size_t kNone = SIZE_MAX;
 
+  TableIterOptions WithReadahead(TableIterOptions iter_options) {
+    if (options_.adaptive_readahead) iter_options.readahead = &readahead_;
+    return iter_options;
+  }
+
   // A table that was left but whose blocks still back keys and values (pin_data).
   struct KeptTable {
     TableRef table;
@@ -188,6 +193,7 @@ class LevelIterator final : public InternalIterator {
   void Start() {
     valid_ = false;
     has_prefix_ = false;
+    readahead_ = 0;
     status_ = Status::OK();
   }
 
@@ -215,6 +221,7 @@ class LevelIterator final : public InternalIterator {
 
   // To the last entry of the files before `i`.
   void Behind(size_t i) {
+    readahead_ = 0;
     while (status_.ok() && i > 0 && WithinLower(i - 1)) {
       if (!Open(--i)) return;
       iter_->SeekToLast();
@@ -287,6 +294,7 @@ class LevelIterator final : public InternalIterator {
   TableCache* const table_cache_;
   const InternalKeyComparator& icmp_;
   const ReadOptions& options_;
+  size_t readahead_ = 0;  // of the scan that is under way, with adaptive_readahead
   const TableIterOptions iter_options_;
   const SliceTransform* const extractor_;  // null unless in prefix mode
   TombstoneSet* const tombstones_;         // may be null

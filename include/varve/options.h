@@ -430,7 +430,12 @@ struct ReadOptions {
   const Slice* iter_start_ts = nullptr;
 
   // Time limits: for the call as a point in time since the clock's epoch, and for one file read.
-  // 0: none. Past the deadline no file is read any more; a file system may ignore the other.
+  // 0: none. Past the deadline no file is read any more; a file system may ignore the other. What
+  // comes too late gets TimedOut.
+  //
+  // An iterator looks at the clock in each seek, before each read, and now and then while it passes
+  // over entries that are not shown; steps in memory are free. Too late, it is not Valid() and its
+  // status is TimedOut; a later seek starts anew.
   std::chrono::microseconds deadline = std::chrono::microseconds::zero();
   std::chrono::microseconds io_timeout = std::chrono::microseconds::zero();
 
@@ -451,15 +456,25 @@ struct ReadOptions {
   // Promise that nothing was range-deleted.
   bool ignore_range_deletions = false;
 
-  bool async_io = false;                 // MultiGet: reads of several files overlap.
+  // MultiGet: reads of several files overlap. Iterators: the file system is asked for what will be
+  // read ahead next while the walk goes through what has been; with direct reads that does nothing.
+  bool async_io = false;
   bool optimize_multiget_for_io = true;  // Advisory.
 
   // ---- Iterators ----
 
-  // Bytes to read ahead; 0: grows with sequential reading.
+  // Bytes to read ahead, from the first read on; 0: grows with sequential reading, within the
+  // table's initial_auto_readahead_size and max_auto_readahead_size.
   size_t readahead_size = 0;
 
-  // Entries stepped over before the iterator gives up with Incomplete; 0: never.
+  // What has grown so is kept from one table of a level to the next, not begun anew in each.
+  bool adaptive_readahead = false;
+
+  // Nothing is read ahead beyond iterate_upper_bound, in tables whose index is in one piece.
+  bool auto_readahead_size = true;
+
+  // Entries stepped over in one call before the iterator gives up with Incomplete; 0: never. Those
+  // of a range that earlier walks have found to be deleted are left out at once, and not counted.
   uint64_t max_skippable_internal_keys = 0;
 
   // Smallest key (inclusive) and largest key (exclusive) to return. The Slices and their bytes
@@ -470,8 +485,10 @@ struct ReadOptions {
   // Each seek of the iterator reads the newest state; `snapshot` is ignored.
   bool tailing = false;
 
-  // With a prefix_extractor: full order (first), order chosen for each seek (second), or only the
-  // seek key's prefix (third).
+  // With a prefix_extractor: full order without prefix filters (first); full order, and a Seek asks
+  // the filters if iterate_upper_bound lets no key of another prefix through (second; for the two
+  // bytewise comparators, and extractors that know SameResultWhenAppended); or only the seek key's
+  // prefix (third). Without any of them the order is full, too.
   bool total_order_seek = false;
   bool auto_prefix_mode = false;
   bool prefix_same_as_start = false;
@@ -479,9 +496,7 @@ struct ReadOptions {
   // Keep blocks so that keys and values stay valid for the iterator's life.
   bool pin_data = false;
 
-  bool adaptive_readahead = false;                    // Advisory.
   bool background_purge_on_iterator_cleanup = false;  // Delete files in the background.
-  bool auto_readahead_size = true;                    // Advisory.
   bool allow_unprepared_value = false;                // Advisory: values are always ready.
   // With a snapshot: an iterator that meets newer memtables and tables moves to them, and so lets
   // go of old ones; it goes on showing what the snapshot sees.

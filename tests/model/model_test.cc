@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -287,6 +288,11 @@ class ModelRun {
     options.total_order_seek = random_.OneIn(2);
     options.pin_data = random_.OneIn(4);
     options.readahead_size = random_.OneIn(5) ? 4096 : 0;
+    options.auto_readahead_size = random_.OneIn(2);
+    options.adaptive_readahead = random_.OneIn(2);
+    options.async_io = random_.OneIn(3);
+    options.auto_prefix_mode = random_.OneIn(3);
+    if (random_.OneIn(4)) options.deadline = std::chrono::hours(24 * 365 * 200);
     const auto begin = has_lower ? expected.lower_bound(lower) : expected.begin();
     const auto end = has_upper ? expected.lower_bound(upper) : expected.end();
     if (has_lower && has_upper && lower == upper) return;

@@ -471,6 +471,32 @@ TEST(TableReader, BlocksBeyondTheUpperBoundAreNotRead) {
   EXPECT_LT(*table.reads - before, 40u);
 }
 
+TEST(TableReader, ReadaheadEndsAtTheUpperBoundIfItMay) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  const Model model = SampleModel(&icmp, 5, 2000);
+  TableBuildOptions build;
+  build.icmp = &icmp;
+  build.table.block_size = 300;
+  OpenTable table;
+  ASSERT_TRUE(table.Open(BuildTable(model, build)).ok());
+  const Slice upper("user000100");
+  ReadOptions read;
+  read.iterate_upper_bound = &upper;
+  read.readahead_size = 16 << 20;
+  read.fill_cache = false;
+  for (const bool trims : {true, false}) {
+    read.auto_readahead_size = trims;
+    const auto iter = table.reader->NewIterator(read, TableIterOptions());
+    size_t before = *table.reads;
+    iter->SeekToFirst();
+    EXPECT_EQ(*table.reads - before, 1u);
+    // What lies behind the bound is here only if that did not end the readahead.
+    before = *table.reads;
+    iter->Seek(InternalKey("user000500", kMaxSequenceNumber, kValueTypeForSeek).Encode());
+    EXPECT_EQ(*table.reads - before, trims ? 1u : 0u);
+  }
+}
+
 TEST(TableReader, SequentialReadsGrowLarge) {
   const InternalKeyComparator icmp(BytewiseComparator());
   const Model model = SampleModel(&icmp, 5, 5000);

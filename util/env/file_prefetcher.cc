@@ -22,7 +22,7 @@ bool FilePrefetcher::Continues(uint64_t offset) const {
 IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offset, size_t n,
                               uint64_t limit, Slice* result, char* scratch,
                               const IOOptions& io_options) {
-  const bool continues = Continues(offset);
+  const bool continues = std::exchange(goes_on_, false) || Continues(offset);
   has_read_ = true;
   expected_ = offset + n;
   if (Holds(offset, n)) {
@@ -39,8 +39,18 @@ IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offse
     return IOStatus::Corruption(file.file_name(),
                                 "ends before offset " + std::to_string(offset + n));
   }
+  if (asks_ahead_) AskForMore(file, limit, io_options);
   *result = Slice(buffer_.data() + (offset - start_), n);
   return s;
+}
+
+void FilePrefetcher::AskForMore(const RandomAccessFileReader& file, uint64_t limit,
+                                const IOOptions& io_options) {
+  const uint64_t end = start_ + size_;
+  if (end >= limit) return;
+  const auto n = static_cast<size_t>(std::min<uint64_t>(next_, limit - end));
+  // Where the system knows no such request, the refill waits as it would have.
+  asks_ahead_ = file.Prefetch(end, n, io_options).ok();
 }
 
 IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t offset, size_t n,

@@ -3,6 +3,7 @@
 
 // Owns the read-ahead buffer of one scan over one file.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,6 +28,15 @@ class FilePrefetcher {
   // Reads ahead `size` bytes from the first read on.
   static FilePrefetcher Fixed(size_t size = kCompactionReadahead);
 
+  // The next read goes on a scan that came from elsewhere, where `size` bytes were read ahead last.
+  void GoOnFrom(size_t size) {
+    next_ = std::min(std::max(size, first_), largest_);
+    goes_on_ = true;
+  }
+  // From now on the file is asked to have what the next refill will read, so that it is on its way
+  // while the caller works on what is here.
+  void AskAhead() { asks_ahead_ = true; }
+
   // Reads [offset, offset + n) of `file`, which is the same in every call. *result lies in this
   // object, in scratch (n bytes), or in memory of the file, and is valid until the next call.
   // Corruption when the file ends before offset + n. Nothing at or beyond `limit` is read ahead.
@@ -46,6 +56,7 @@ class FilePrefetcher {
       : first_(first), largest_(largest), at_once_(at_once), next_(first) {}
 
   bool Continues(uint64_t offset) const;
+  void AskForMore(const RandomAccessFileReader& file, uint64_t limit, const IOOptions& io_options);
   IOStatus Refill(const RandomAccessFileReader& file, uint64_t offset, size_t n, uint64_t limit,
                   const IOOptions& io_options);
 
@@ -56,6 +67,8 @@ class FilePrefetcher {
   // End of the previous read; meaningless before the first.
   uint64_t expected_ = 0;
   bool has_read_ = false;
+  bool goes_on_ = false;
+  bool asks_ahead_ = false;
   AlignedBuffer buffer_;
   uint64_t start_ = 0;
   size_t size_ = 0;

@@ -78,6 +78,8 @@ struct Layout {
   bool overhang = false;
   // Files of a level may end between two versions of a key, as in other engines' databases.
   bool split_keys = false;
+  // The active memtable is left empty.
+  bool flushed = false;
 };
 
 class MiniLsm final : public SuperVersionSource {
@@ -116,6 +118,7 @@ class MiniLsm final : public SuperVersionSource {
     std::vector<size_t> cuts = {0, history.size()};
     for (size_t i = 1; i < parts; i++) cuts.push_back((*random)() % (history.size() + 1));
     std::sort(cuts.begin(), cuts.end());
+    if (layout.flushed) cuts[parts - 1] = history.size();
     std::vector<std::vector<FileRef>> levels(1 + layout.deeper_levels);
     std::vector<std::shared_ptr<MemTable>> memtables;
     for (size_t part = 0; part < parts; part++) {

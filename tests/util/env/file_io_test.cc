@@ -281,5 +281,71 @@ TEST(FilePrefetcherTest, JumpsReadNothingAheadAndReadsStopAtTheLimit) {
       q.Read(*r, expected.size() - 10, 20, ~uint64_t{0}, &result, scratch.data()).IsCorruption());
 }
 
+// Bytes in memory; notes what is asked for ahead of reads.
+class AskedFile final : public FSRandomAccessFile {
+ public:
+  struct Asked {
+    uint64_t offset;
+    size_t n;
+    bool operator==(const Asked&) const = default;
+  };
+
+  AskedFile(std::string bytes, bool can_prefetch, std::vector<Asked>* asked)
+      : bytes_(std::move(bytes)), can_prefetch_(can_prefetch), asked_(asked) {}
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
+                IODebugContext*) const override {
+    n = std::min(n, bytes_.size() - std::min<size_t>(offset, bytes_.size()));
+    memcpy(scratch, bytes_.data() + offset, n);
+    *result = Slice(scratch, n);
+    return IOStatus::OK();
+  }
+  IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions&, IODebugContext*) override {
+    asked_->push_back({offset, n});
+    return can_prefetch_ ? IOStatus::OK() : IOStatus::NotSupported("Prefetch");
+  }
+
+ private:
+  const std::string bytes_;
+  const bool can_prefetch_;
+  std::vector<Asked>* const asked_;
+};
+
+TEST(FilePrefetcherTest, AsksForWhatTheNextRefillReads) {
+  std::string scratch(4096, '\0');
+  Slice result;
+  for (const bool can_prefetch : {true, false}) {
+    std::vector<AskedFile::Asked> asked;
+    const RandomAccessFileReader r(
+        std::make_unique<AskedFile>(RandomBytes(1 << 20, 9), can_prefetch, &asked), "file", {});
+    FilePrefetcher p = FilePrefetcher::Adaptive(8192, 16384);
+    p.AskAhead();
+    for (uint64_t at = 0; at < 50000; at += 4096) {
+      ASSERT_TRUE(p.Read(r, at, 4096, 48000, &result, scratch.data()).ok());
+    }
+    const std::vector<AskedFile::Asked> expected = {{16384, 16384}, {36864, 11136}};
+    EXPECT_EQ(asked, can_prefetch
+                         ? expected
+                         : std::vector<AskedFile::Asked>(expected.begin(), expected.begin() + 1));
+  }
+}
+
+TEST(FilePrefetcherTest, AScanGoesOnInTheNextFile) {
+  std::string scratch(4096, '\0');
+  Slice result;
+  std::vector<AskedFile::Asked> asked;
+  const RandomAccessFileReader r(
+      std::make_unique<AskedFile>(RandomBytes(1 << 20, 9), false, &asked), "file", {});
+  FilePrefetcher p = FilePrefetcher::Adaptive(8192, 65536);
+  p.GoOnFrom(32768);
+  ASSERT_TRUE(p.Read(r, 1000, 4096, 1 << 20, &result, scratch.data()).ok());
+  EXPECT_TRUE(p.Holds(1000, 4096 + 32768));
+  EXPECT_EQ(p.readahead(), 65536U);
+  // Only the first read does.
+  ASSERT_TRUE(p.Read(r, 500000, 4096, 1 << 20, &result, scratch.data()).ok());
+  EXPECT_FALSE(p.Holds(500000, 4096));
+  p.GoOnFrom(1 << 20);
+  EXPECT_EQ(p.readahead(), 65536U);
+}
+
 }  // namespace
 }  // namespace varve

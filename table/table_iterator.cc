@@ -38,7 +38,8 @@ TableIterator::TableIterator(const BlockTableReader* table, const ReadOptions& o
   context_.fill_cache = options.fill_cache && !iter.for_compaction;
   // A mapped file is read ahead by the operating system.
   if (!store_->file.mapped) context_.prefetcher = &prefetcher_;
-  if (options.async_io) prefetcher_.AskAhead();
+  // In steps of a size that the user has chosen, the system's own readahead does better.
+  if (options.async_io && options.readahead_size == 0) prefetcher_.AskAhead();
   if (iter.readahead != nullptr && *iter.readahead != 0) prefetcher_.GoOnFrom(*iter.readahead);
   context_.prefetch_limit = table->parts().data_end;
   index_.Init(table->parts().index.get(), context_);

@@ -456,8 +456,9 @@ struct ReadOptions {
   // Promise that nothing was range-deleted.
   bool ignore_range_deletions = false;
 
-  // MultiGet: reads of several files overlap. Iterators: the file system is asked for what will be
-  // read ahead next while the walk goes through what has been; with direct reads that does nothing.
+  // MultiGet: reads of several files overlap. Iterators, with readahead_size 0: the file system is
+  // asked for what will be read ahead next while the walk goes through what has been; with direct
+  // reads that does nothing.
   bool async_io = false;
   bool optimize_multiget_for_io = true;  // Advisory.
 

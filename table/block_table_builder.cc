@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <thread>
 
 #include "varve/comparator.h"
 #include "varve/filter_policy.h"
@@ -26,6 +27,11 @@ BlockWriter::Options WriterOptions(const TableBuildOptions& options, uint32_t ba
   result.compression = options.compression;
   result.compression_opts = options.compression_opts;
   result.verify_compression = options.table.verify_compression;
+  const size_t ratio = options.table.super_block_alignment_space_overhead_ratio;
+  if (ratio != 0) {
+    result.super_block = options.table.super_block_alignment_size;
+    result.padding_max = result.super_block / ratio;
+  }
   result.statistics = options.statistics;
   return result;
 }
@@ -116,6 +122,20 @@ uint64_t NearlyFull(const BlockBasedTableOptions& table) {
   return (table.block_size * static_cast<uint64_t>(100 - deviation) + 99) / 100;
 }
 
+// Below this a thread costs more to start than it can save.
+constexpr uint64_t kBytesWorthAThread = 32 << 10;
+
+// How many threads compress beside the one that adds entries. Collectors are told the size of the
+// file at every entry, and aligned blocks are not compressed.
+size_t PipelineThreads(const TableBuildOptions& options) {
+  constexpr uint32_t kThreadsMax = 32;
+  const uint32_t wanted = std::min(options.compression_opts.parallel_threads, kThreadsMax);
+  const bool fits = options.compression != kNoCompression && !options.table.block_align &&
+                    options.collector_factories.empty();
+  if (!fits || (wanted == 1 && std::thread::hardware_concurrency() < 2)) return 0;
+  return wanted;
+}
+
 }  // namespace
 
 BlockTableBuilder::BlockTableBuilder(const TableBuildOptions& options, WritableFileWriter* file)
@@ -133,7 +153,8 @@ BlockTableBuilder::BlockTableBuilder(const TableBuildOptions& options, WritableF
       max_entry_bytes_(UINT32_MAX - options.table.block_size - (uint64_t{1} << 16)),
       alignment_(Alignment(options.table)),
       holds_blocks_(writer_.compresses() && options.compression_opts.max_dict_bytes > 0 &&
-                    CodecSupportsDictionary(options.compression)) {
+                    CodecSupportsDictionary(options.compression)),
+      pipeline_threads_(PipelineThreads(options)) {
   if (holds_blocks_) {
     held_charge_ = ChargedBytes(
         NewCacheCharge(options.table, CacheEntryRole::kCompressionDictionaryBuildingBuffer));
@@ -268,10 +289,16 @@ Status BlockTableBuilder::CloseDataBlock(const Slice* next) {
 }
 
 Status BlockTableBuilder::WriteDataBlock(char* data, size_t size) {
+  if (pipeline_threads_ > 0 && writer_.compresses()) {
+    if (pipeline_ == nullptr && writer_.offset() >= kBytesWorthAThread) {
+      pipeline_ = std::make_unique<BlockPipeline>(&writer_, Slice(dictionary_), pipeline_threads_,
+                                                  block_size_);
+    }
+    if (pipeline_ != nullptr) return pipeline_->Push(Slice(data, size));
+  }
   BlockHandle handle;
   BlockWriter::Outcome outcome = BlockWriter::Outcome::kPlain;
-  VARVE_RETURN_IF_ERROR(
-      writer_.WriteCompressible(data, size, Slice(dictionary_), &handle, &outcome));
+  VARVE_RETURN_IF_ERROR(writer_.WriteData(data, size, Slice(dictionary_), &handle, &outcome));
   index_.AddHandle(handle);
   VARVE_RETURN_IF_ERROR(writer_.PadTo(alignment_));
   CountDataBlock(size, outcome);
@@ -285,6 +312,35 @@ void BlockTableBuilder::CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome 
   }
   data_bytes_ = writer_.offset();
   for (Collector& c : collectors_) c.collector->BlockAdd(raw_bytes, 0, 0);
+}
+
+Status BlockTableBuilder::DrainPipeline() {
+  std::deque<BlockPipeline::Written> written;
+  VARVE_RETURN_IF_ERROR(pipeline_->Drain(&written));
+  for (const BlockPipeline::Written& block : written) {
+    index_.AddHandle(block.handle);
+    CountDataBlock(block.raw_bytes, block.outcome);
+  }
+  return Status::OK();
+}
+
+Status BlockTableBuilder::ClosePipeline() {
+  if (pipeline_ == nullptr) return Status::OK();
+  VARVE_RETURN_IF_ERROR(DrainPipeline());
+  helper_cpu_micros_ = pipeline_->Stop();
+  pipeline_.reset();
+  return Status::OK();
+}
+
+bool BlockTableBuilder::ReachesExactly(uint64_t bytes) {
+  if (pipeline_ == nullptr || pipeline_->drained()) return true;
+  if (Status s = DrainPipeline(); !s.ok()) Fail(s);
+  return EstimatedFileSize() >= bytes;
+}
+
+void BlockTableBuilder::Abandon() {
+  closed_ = true;
+  pipeline_.reset();
 }
 
 void BlockTableBuilder::UpdateTailEstimate() {

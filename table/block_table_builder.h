@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "table/block/block_builder.h"
+#include "table/block_pipeline.h"
 #include "table/block_writer.h"
 #include "table/filter/filter_builder.h"
 #include "table/format/metaindex_builder.h"
@@ -23,7 +24,8 @@
 namespace varve {
 
 // Data blocks are written as they fill, unless a compression dictionary is to be made: then they
-// are held back until there are samples enough.
+// are held back until there are samples enough. Where there is a codec, blocks of all but small
+// tables go through a pipeline; no byte of the file depends on that.
 //
 // Thread safety: none.
 class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
@@ -35,14 +37,20 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   void Add(const Slice& internal_key, const Slice& value) override;
   void AddTombstone(const Slice& begin_internal_key, const Slice& end_user_key) override;
   Status Finish() override;
-  void Abandon() override { closed_ = true; }
+  void Abandon() override;
 
   Status status() const override { return status_; }
   uint64_t entry_count() const override { return points_ + tombstones_; }
-  uint64_t FileSize() const override { return writer_.offset(); }
-  uint64_t EstimatedFileSize() const override {
-    return writer_.offset() + held_bytes_ + data_block_.CurrentSize() + tail_estimate_;
+  uint64_t FileSize() const override {
+    return pipeline_ == nullptr ? writer_.offset() : pipeline_->bytes_bound();
   }
+  uint64_t EstimatedFileSize() const override {
+    return FileSize() + held_bytes_ + data_block_.CurrentSize() + tail_estimate_;
+  }
+  bool Reaches(uint64_t bytes) override {
+    return EstimatedFileSize() >= bytes && ReachesExactly(bytes);
+  }
+  uint64_t helper_cpu_micros() const override { return helper_cpu_micros_; }
   uint64_t tail_size() const override { return tail_size_; }
   const TableProperties& properties() const override { return properties_; }
   std::string UniqueId() const override;
@@ -71,6 +79,10 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   // `size` bytes at `data`, with room for a trailer.
   Status WriteDataBlock(char* data, size_t size);
   void CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome outcome);
+  bool ReachesExactly(uint64_t bytes);
+  // Waits for the pipeline and takes over what it has written.
+  Status DrainPipeline();
+  Status ClosePipeline();
   void UpdateTailEstimate();
   void RefuseEntry(const Slice& key, const Slice& value);
   void Fail(const Status& status);
@@ -137,12 +149,17 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   ChargedBytes held_charge_;
   std::string dictionary_;
 
+  const size_t pipeline_threads_;  // 0: no pipeline
+  uint64_t helper_cpu_micros_ = 0;
+
   uint64_t tail_estimate_ = 0;
   uint64_t data_bytes_ = 0;
   uint64_t tail_size_ = 0;
   BlockHandle index_handle_;
   MetaindexBuilder metaindex_;
   TableProperties properties_;
+  // The first to go, as its threads use the writer and the dictionary.
+  std::unique_ptr<BlockPipeline> pipeline_;
 };
 
 }  // namespace varve

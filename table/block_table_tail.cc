@@ -66,6 +66,7 @@ Status BlockTableBuilder::Finish() {
   }
   Status s = CloseDataBlock(nullptr);
   if (s.ok() && holds_blocks_) s = ReleaseHeldBlocks();
+  if (s.ok()) s = ClosePipeline();
   if (s.ok()) s = WriteTail();
   if (!s.ok()) {
     Fail(s);
@@ -150,8 +151,7 @@ Status BlockTableBuilder::WriteIndexBlock(IndexBlockBuilder* builder, const Slic
   if (!options_.table.enable_index_compression) {
     return writer_.WritePlain(data, raw.size(), handle);
   }
-  BlockWriter::Outcome outcome = BlockWriter::Outcome::kPlain;
-  return writer_.WriteCompressible(data, raw.size(), Slice(), handle, &outcome);
+  return writer_.WriteCompressible(data, raw.size(), handle);
 }
 
 Status BlockTableBuilder::WriteDictionary() {

@@ -33,30 +33,57 @@ char* AllocateBuffer(void* arg, size_t bytes) {
 BlockWriter::BlockWriter(const Options& options, WritableFileWriter* file)
     : options_(options), file_(file), codec_(CodecFor(options)) {}
 
-Status BlockWriter::WriteCompressible(char* data, size_t size, const Slice& dictionary,
-                                      BlockHandle* handle, Outcome* outcome) {
-  *outcome = Outcome::kPlain;
-  if (codec_ == nullptr) return Append(data, size, kNoCompression, handle);
+Status BlockWriter::Pack(char* data, size_t size, const Slice& dictionary, std::string* scratch,
+                         Packed* packed) const {
+  *packed = Packed{data, size};
+  if (codec_ == nullptr) return Status::OK();
 
   const Slice raw(data, size);
-  const bool pays = codec_->Compress(options_.compression_opts, dictionary, raw, &compressed_) &&
-                    CompressedSizePays(options_.compression_opts, size, compressed_.size());
+  const bool pays = codec_->Compress(options_.compression_opts, dictionary, raw, scratch) &&
+                    CompressedSizePays(options_.compression_opts, size, scratch->size());
   Statistics* const statistics = options_.statistics;
   if (!pays) {
-    *outcome = Outcome::kRejected;
+    packed->outcome = Outcome::kRejected;
     if (statistics != nullptr) statistics->recordTick(NUMBER_BLOCK_COMPRESSION_REJECTED, 1);
-    return Append(data, size, kNoCompression, handle);
+    return Status::OK();
   }
-  *outcome = Outcome::kCompressed;
-  if (options_.verify_compression) VARVE_RETURN_IF_ERROR(Verify(raw, dictionary));
+  if (options_.verify_compression) {
+    VARVE_RETURN_IF_ERROR(Verify(raw, dictionary, Slice(*scratch)));
+  }
   if (statistics != nullptr) {
     statistics->recordTick(NUMBER_BLOCK_COMPRESSED, 1);
     statistics->recordTick(BYTES_COMPRESSED_FROM, size);
-    statistics->recordTick(BYTES_COMPRESSED_TO, compressed_.size());
+    statistics->recordTick(BYTES_COMPRESSED_TO, scratch->size());
   }
-  const size_t compressed_size = compressed_.size();
-  compressed_.resize(compressed_size + kBlockTrailerBytes);
-  return Append(compressed_.data(), compressed_size, options_.compression, handle);
+  const size_t compressed_size = scratch->size();
+  scratch->resize(compressed_size + kBlockTrailerBytes);
+  *packed = Packed{scratch->data(), compressed_size, options_.compression, Outcome::kCompressed};
+  return Status::OK();
+}
+
+Status BlockWriter::WriteData(char* data, size_t size, const Slice& dictionary, BlockHandle* handle,
+                              Outcome* outcome) {
+  Packed packed;
+  VARVE_RETURN_IF_ERROR(Pack(data, size, dictionary, &compressed_, &packed));
+  *outcome = packed.outcome;
+  return AppendData(packed, handle);
+}
+
+Status BlockWriter::WriteCompressible(char* data, size_t size, BlockHandle* handle) {
+  Packed packed;
+  VARVE_RETURN_IF_ERROR(Pack(data, size, Slice(), &compressed_, &packed));
+  return Append(packed.data, packed.size, packed.type, handle);
+}
+
+Status BlockWriter::AppendData(const Packed& packed, BlockHandle* handle) {
+  if (options_.super_block != 0) {
+    const uint64_t left = options_.super_block - (offset_ & (options_.super_block - 1));
+    const uint64_t needed = packed.size + kBlockTrailerBytes;
+    if (needed > left && needed <= options_.super_block && left <= options_.padding_max) {
+      VARVE_RETURN_IF_ERROR(PadTo(options_.super_block));
+    }
+  }
+  return Append(packed.data, packed.size, packed.type, handle);
 }
 
 Status BlockWriter::WritePlain(std::string* block, BlockHandle* handle) {
@@ -86,16 +113,17 @@ Status BlockWriter::Append(char* data, size_t size, CompressionType type, BlockH
   return AppendRaw(Slice(data, size + kBlockTrailerBytes));
 }
 
-Status BlockWriter::Verify(const Slice& raw, const Slice& dictionary) const {
+Status BlockWriter::Verify(const Slice& raw, const Slice& dictionary,
+                           const Slice& compressed) const {
   std::unique_ptr<char[]> buffer;
   Slice restored;
-  const Status s = codec_->Uncompress(dictionary, Slice(compressed_), options_.format_version,
-                                      raw.size(), BufferSink{AllocateBuffer, &buffer}, &restored);
+  const Status s = codec_->Uncompress(dictionary, compressed, options_.format_version, raw.size(),
+                                      BufferSink{AllocateBuffer, &buffer}, &restored);
   if (s.ok() && restored.size() == raw.size() &&
       std::memcmp(restored.data(), raw.data(), raw.size()) == 0) {
     return Status::OK();
   }
-  return Status::Corruption(file_->file_name() + " offset " + std::to_string(offset_),
+  return Status::Corruption(file_->file_name(),
                             std::string("a block does not survive compression with ") +
                                 codec_->name() +
                                 (s.ok() ? ": the bytes differ" : ": " + s.ToString()));

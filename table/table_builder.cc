@@ -39,8 +39,10 @@ Status CheckLayout(const BlockBasedTableOptions& table) {
     return Status::InvalidArgument("BlockBasedTableOptions::block_align",
                                    "needs a block_size that is a power of two");
   }
-  if (table.super_block_alignment_size != 0) {
-    return Unsupported("super_block_alignment_size", "blocks are aligned to pages only");
+  const size_t super_block = table.super_block_alignment_size;
+  if (super_block != 0 && (!std::has_single_bit(super_block) || super_block > UINT32_MAX)) {
+    return Status::InvalidArgument("BlockBasedTableOptions::super_block_alignment_size",
+                                   "must be a power of two below 4 GiB");
   }
   if (table.separate_key_value_in_data_block) {
     return Unsupported("separate_key_value_in_data_block", "keys and values stay together");
@@ -93,10 +95,6 @@ Status CheckFilter(const TableBuildOptions& options) {
 Status CheckCompression(const TableBuildOptions& options) {
   if (!CodecSupported(options.compression)) {
     return CodecNotSupported(options.compression, "compression");
-  }
-  if (options.compression_opts.parallel_threads > 1) {
-    return Status::NotSupported("CompressionOptions::parallel_threads",
-                                "one thread compresses a file");
   }
   return Status::OK();
 }

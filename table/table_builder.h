@@ -64,18 +64,25 @@ class TableBuilder {
   // Ascending among themselves; may come at any time before Finish.
   virtual void AddTombstone(const Slice& begin_internal_key, const Slice& end_user_key) = 0;
   virtual Status Finish() = 0;
+  // Nothing touches the file any more.
   virtual void Abandon() = 0;
 
   virtual Status status() const = 0;
   virtual uint64_t entry_count() const = 0;  // points and tombstones
-  virtual uint64_t FileSize() const = 0;     // bytes written so far; exact after Finish
-  // FileSize plus what is buffered: what the output splitter compares with the target.
+  // Bytes written so far, or at most as many more as blocks on their way have; exact after Finish.
+  virtual uint64_t FileSize() const = 0;
+  // FileSize plus what is buffered.
   virtual uint64_t EstimatedFileSize() const = 0;
+  // Whether EstimatedFileSize, with nothing on its way, is `bytes` or more: the answer depends on
+  // the entries alone. Waits for blocks on their way only where they could decide.
+  virtual bool Reaches(uint64_t bytes) = 0;
   virtual uint64_t tail_size() const = 0;  // bytes after the last data block; after Finish
   // Complete after Finish.
   virtual const TableProperties& properties() const = 0;
   // XXH3-based 16-byte unique id (FORMAT.md); empty when identity is unknown. After Finish.
   virtual std::string UniqueId() const = 0;
+  // Processor time, in microseconds, that threads of the builder's own took. After Finish.
+  virtual uint64_t helper_cpu_micros() const = 0;
   // Whether a collector asks for the file to be compacted soon. After Finish.
   virtual bool NeedsCompaction() const = 0;
 };

@@ -218,7 +218,8 @@ Status Job::RunPiece(Piece* piece) {
   piece->files = std::move(writer.files());
   piece->properties = std::move(writer.properties());
   piece->counts = iterator.counts();
-  piece->cpu_micros = clock == nullptr ? 0 : clock->CPUMicros() - cpu_start;
+  piece->cpu_micros =
+      clock == nullptr ? 0 : clock->CPUMicros() - cpu_start + writer.helper_cpu_micros();
   return s;
 }
 

@@ -23,15 +23,17 @@ class OutputSplitter {
   OutputSplitter(const InternalKeyComparator* icmp, const std::vector<FileRef>* grandparents,
                  uint64_t target_file_bytes, uint64_t max_overlap_bytes);
 
-  // Whether a new file should begin with the key, `file_bytes` being in the open one.
-  bool ShouldStopBefore(const Slice& user_key, uint64_t file_bytes) {
+  // Whether a new file should begin with the key. `reaches(bytes)` says whether the open one has as
+  // many bytes.
+  template <typename Reaches>
+  bool ShouldStopBefore(const Slice& user_key, Reaches&& reaches) {
     bool crossed = false;
     if (has_boundary_ && icmp_->CompareUserKey(user_key, boundary_) > 0) [[unlikely]] {
       PassBoundaries(user_key);
       crossed = true;
     }
-    if (file_bytes >= target_file_bytes_) return true;
-    return crossed && (WouldOverlapTooMuch() || file_bytes >= nearly_full_);
+    if (reaches(target_file_bytes_)) return true;
+    return crossed && (WouldOverlapTooMuch() || reaches(nearly_full_));
   }
   // A file begins with this key.
   void StartFile(const Slice& user_key);

@@ -28,7 +28,8 @@ Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const
   for (; iterator->Valid(); iterator->Next()) {
     if (iterator->starts_user_key() && output_ != nullptr && splitter_ != nullptr) {
       const Slice user_key = iterator->user_key();
-      if (splitter_->ShouldStopBefore(user_key, output_->builder()->EstimatedFileSize())) {
+      const auto reaches = [this](uint64_t bytes) { return output_->builder()->Reaches(bytes); };
+      if (splitter_->ShouldStopBefore(user_key, reaches)) {
         VARVE_RETURN_IF_ERROR(FinishFile(&user_key));
       }
     }
@@ -66,6 +67,7 @@ Status OutputWriter::FinishFile(const Slice* upper) {
     VARVE_RETURN_IF_ERROR(output_->Finish(&file));
     files_.push_back(std::move(file));
     properties_.push_back(output_->builder()->properties());
+    helper_cpu_micros_ += output_->builder()->helper_cpu_micros();
     output_.reset();
   }
   if (upper != nullptr) {

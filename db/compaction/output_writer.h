@@ -35,6 +35,8 @@ class OutputWriter {
   std::vector<NewFile>& files() { return files_; }
   // Of the files, in the same order.
   std::vector<TableProperties>& properties() { return properties_; }
+  // Processor time that threads of the tables' own took.
+  uint64_t helper_cpu_micros() const { return helper_cpu_micros_; }
 
  private:
   // Ends the open file, which may reach up to `upper`.
@@ -51,6 +53,7 @@ class OutputWriter {
   uint32_t until_check_ = 0;
   std::vector<NewFile> files_;
   std::vector<TableProperties> properties_;
+  uint64_t helper_cpu_micros_ = 0;
 };
 
 }  // namespace varve

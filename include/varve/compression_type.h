@@ -54,7 +54,7 @@ struct CompressionOptions {
   // ZSTD: bytes of samples to train the dictionary from; 0 uses the samples raw. Default: 0.
   uint32_t zstd_max_train_bytes = 0;
 
-  // Advisory: one thread compresses a file. Default: 1.
+  // Threads that compress a file beside the one that fills it, at most 32; 0: none. Default: 1.
   uint32_t parallel_threads = 1;
 
   // For `bottommost_compression_opts`: true when these values replace `compression_opts` there.

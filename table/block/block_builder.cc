@@ -17,8 +17,9 @@ BlockBuilder::BlockBuilder(const Options& options)
   Grow(256);
 }
 
-void BlockBuilder::AddIndexEntry(const Slice& key, const Slice& full, const Slice& delta) {
-  const size_t shared = BeginEntry(SharedWithLast(key));
+void BlockBuilder::AddIndexEntry(const Slice& key, const Slice& full, const Slice& delta,
+                                 bool may_share) {
+  const size_t shared = BeginEntry(may_share ? SharedWithLast(key) : 0);
   const Slice& value = shared == 0 ? full : delta;
   Reserve(key.size() + value.size() + 2 * kMaxVarint32Length);
   const auto unshared = static_cast<uint32_t>(key.size() - shared);

@@ -66,8 +66,10 @@ class BlockBuilder {
   void Add(const Slice& key, const Slice& value) { Add(key, value, SharedWithLast(key)); }
 
   // Appends an entry of an index whose values are coded as differences: it has no length of the
-  // value, and takes `full` if nothing of the key is shared, else `delta`.
-  void AddIndexEntry(const Slice& key, const Slice& full, const Slice& delta);
+  // value, and takes `full` if nothing of the key is shared, else `delta`. With `may_share` false
+  // the key is stored whole, and thus `full`.
+  void AddIndexEntry(const Slice& key, const Slice& full, const Slice& delta,
+                     bool may_share = true);
 
   [[nodiscard]] bool empty() const { return entries_ == 0; }
   [[nodiscard]] uint64_t entries() const { return entries_; }

@@ -14,13 +14,14 @@ void IndexBlockBuilder::Add(const Slice& key, const BlockHandle& handle, const S
   if (first_key != nullptr) PutLengthPrefixedSlice(&full_value_, *first_key);
   if (delta_values_) {
     delta_value_.clear();
-    PutVarsignedint64(&delta_value_, static_cast<int64_t>(handle.size - previous_size_));
+    PutVarsignedint64(&delta_value_, static_cast<int64_t>(handle.size - previous_.size));
     if (first_key != nullptr) PutLengthPrefixedSlice(&delta_value_, *first_key);
-    block_.AddIndexEntry(key, Slice(full_value_), Slice(delta_value_));
+    const bool follows = handle.offset == previous_.end();
+    block_.AddIndexEntry(key, Slice(full_value_), Slice(delta_value_), follows);
   } else {
     block_.Add(key, Slice(full_value_));
   }
-  previous_size_ = handle.size;
+  previous_ = handle;
 }
 
 }  // namespace varve

@@ -15,8 +15,8 @@ namespace varve {
 // Thread safety: none.
 class IndexBlockBuilder {
  public:
-  // `delta_values`: handles are stored as differences where they can be; the blocks that they name
-  // then lie back to back.
+  // `delta_values`: handles are stored as differences where they can be: where a block begins at
+  // the end of the one before.
   IndexBlockBuilder(int restart_interval, bool delta_values)
       : delta_values_(delta_values), block_(OptionsFor(restart_interval)) {}
 
@@ -40,7 +40,7 @@ class IndexBlockBuilder {
 
   const bool delta_values_;
   BlockBuilder block_;
-  uint64_t previous_size_ = 0;  // of the block that the entry before leads to
+  BlockHandle previous_;  // of the entry before
   std::string full_value_;
   std::string delta_value_;
 };

@@ -43,7 +43,7 @@ class IndexBuilder {
     int restart_interval = 1;
     uint64_t partition_bytes = 4096;
     bool user_keys = true;     // as far as the keys allow it
-    bool delta_values = true;  // needs data blocks back to back
+    bool delta_values = true;  // pays where data blocks lie back to back
   };
 
   explicit IndexBuilder(const Options& options) : options_(options) {}

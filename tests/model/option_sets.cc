@@ -142,8 +142,10 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
   cf.target_file_size_base = choose.Of("target_file", targets);
   cf.max_bytes_for_level_base = 4 * cf.target_file_size_base;
   cf.max_bytes_for_level_multiplier = 3;
+  const uint32_t compressors[] = {0, 1, 3};
   cf.compression = choose.Of("compression", codecs);
   if (choose.Flag("dictionary", 5)) cf.compression_opts.max_dict_bytes = 2 << 10;
+  cf.compression_opts.parallel_threads = choose.Of("compressors", compressors);
   cf.level0_file_num_compaction_trigger = choose.Of("l0_trigger", triggers);
   cf.num_levels = choose.Of("levels", levels);
   cf.level_compaction_dynamic_level_bytes = choose.Flag("dynamic_levels", 2);

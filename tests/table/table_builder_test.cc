@@ -513,9 +513,6 @@ TEST(TableBuilder, RefusesByNameWhatItCannotWrite) {
       {"format_version", [](TableBuildOptions* o) { o->table.format_version = 8; }},
       {"index_type",
        [](TableBuildOptions* o) { o->table.index_type = static_cast<Table::IndexType>(4); }},
-      {"super_block_alignment_size",
-       [](TableBuildOptions* o) { o->table.super_block_alignment_size = 1 << 20; }},
-      {"parallel_threads", [](TableBuildOptions* o) { o->compression_opts.parallel_threads = 4; }},
       {"BZip2", [](TableBuildOptions* o) { o->compression = kBZip2Compression; }},
   };
   for (const auto& c : kCases) {
@@ -536,6 +533,73 @@ TEST(TableBuilder, RefusesWhatCannotBeMeant) {
   aligned.table.block_align = true;
   aligned.table.block_size = 4000;
   EXPECT_TRUE(TableBuilder::CheckOptions(aligned).IsInvalidArgument());
+  TableBuildOptions super_block = DefaultOptions();
+  super_block.table.super_block_alignment_size = 5000;
+  EXPECT_TRUE(TableBuilder::CheckOptions(super_block).IsInvalidArgument());
+}
+
+// How many data blocks lie in two super blocks, and how many bytes lie between blocks.
+void Straddling(const TableParts& parts, uint64_t super_block, size_t* straddling,
+                uint64_t* largest_gap) {
+  std::vector<std::pair<std::string, BlockHandle>> index;
+  ASSERT_TRUE(parts.ReadIndex(&index).ok());
+  *straddling = 0;
+  *largest_gap = 0;
+  uint64_t end = 0;
+  for (const auto& [separator, handle] : index) {
+    ASSERT_GE(handle.offset, end);
+    *largest_gap = std::max(*largest_gap, handle.offset - end);
+    end = handle.end();
+    *straddling += handle.offset / super_block != (end - 1) / super_block;
+  }
+}
+
+TEST(TableBuilder, BlocksDoNotStraddleSuperBlocksWherePaddingIsCheap) {
+  const Entries entries = SomeEntries(5000);
+  using Table = BlockBasedTableOptions;
+  for (const CompressionType codec : {kNoCompression, kLZ4Compression}) {
+    for (const Table::IndexType index : {Table::kBinarySearch, Table::kTwoLevelIndexSearch}) {
+      for (const size_t ratio : {1, 4, 64, 0}) {
+        TableBuildOptions options = DefaultOptions();
+        options.compression = codec;
+        options.table.block_size = 1000;
+        options.table.index_type = index;
+        options.table.index_block_restart_interval = 8;
+        options.table.super_block_alignment_size = 4096;
+        options.table.super_block_alignment_space_overhead_ratio = ratio;
+        BuiltTable table(options);
+        for (const auto& [key, value] : entries) table.builder->Add(key, value);
+        ASSERT_TRUE(table.Finish().ok());
+        TableParts parts;
+        ASSERT_TRUE(parts.Open(table.file).ok());
+        Entries read;
+        ASSERT_TRUE(parts.ReadAll(&read).ok());
+        EXPECT_EQ(read, entries);
+        size_t straddling = 0;
+        uint64_t gap = 0;
+        Straddling(parts, 4096, &straddling, &gap);
+        EXPECT_EQ(straddling == 0, ratio == 1 || ratio == 4) << ratio << " " << straddling;
+        EXPECT_LE(gap, ratio == 0 ? 0 : 4096 / ratio);
+      }
+    }
+  }
+}
+
+TEST(TableBuilder, ABlockLargerThanASuperBlockIsNotPaddedInVain) {
+  TableBuildOptions options = DefaultOptions();
+  options.table.super_block_alignment_size = 2048;
+  options.table.super_block_alignment_space_overhead_ratio = 1;
+  BuiltTable table(options);
+  for (const auto& [key, value] : SomeEntries(1000)) table.builder->Add(key, value);
+  ASSERT_TRUE(table.Finish().ok());
+  TableParts parts;
+  ASSERT_TRUE(parts.Open(table.file).ok());
+  std::vector<std::pair<std::string, BlockHandle>> index;
+  ASSERT_TRUE(parts.ReadIndex(&index).ok());
+  ASSERT_GT(index.size(), 10u);
+  for (size_t i = 0; i + 2 < index.size(); i++) {
+    EXPECT_EQ(index[i + 1].second.offset, index[i].second.end());
+  }
 }
 
 class CountingCollector final : public TablePropertiesCollector {

@@ -88,6 +88,21 @@ TEST_F(TableInterop, SstDumpVerifiesAndScansEveryLayout) {
       [](TableBuildOptions* o) { o->table.block_align = true; },
       [](TableBuildOptions* o) { o->table.index_type = Table::kBinarySearchWithFirstKey; },
       [](TableBuildOptions* o) { o->table.data_block_index_type = Table::kDataBlockBinaryAndHash; },
+      [](TableBuildOptions* o) {
+        o->table.block_size = 1000;
+        o->table.index_block_restart_interval = 8;
+        o->table.super_block_alignment_size = 4096;
+        o->table.super_block_alignment_space_overhead_ratio = 2;
+      },
+      [](TableBuildOptions* o) {
+        o->compression = kLZ4Compression;
+        o->compression_opts.parallel_threads = 2;
+        o->table.index_type = Table::kTwoLevelIndexSearch;
+        o->table.metadata_block_size = 256;
+        o->table.index_block_restart_interval = 8;
+        o->table.super_block_alignment_size = 4096;
+        o->table.super_block_alignment_space_overhead_ratio = 2;
+      },
       [](TableBuildOptions* o) { o->compression = kSnappyCompression; },
       [](TableBuildOptions* o) { o->compression = kLZ4Compression; },
       [](TableBuildOptions* o) {

@@ -58,12 +58,8 @@ constexpr OptionRow kTableRows[] = {
     VARVE_ROW(format_version, "of new tables").Between(2, 5),
     VARVE_ROW(enable_index_compression, "compress index blocks"),
     VARVE_ROW(block_align, "pad blocks to pages"),
-    VARVE_ROW(super_block_alignment_size, "unit that no block straddles; 0: off")
-        .DefaultOnly(kNoFeature)
-        .Extended(),
-    VARVE_ROW(super_block_alignment_space_overhead_ratio, "its limit of waste")
-        .Advisory("has a meaning only with super_block_alignment_size, which is refused")
-        .Extended(),
+    VARVE_ROW(super_block_alignment_size, "unit that no block straddles; 0: off").Extended(),
+    VARVE_ROW(super_block_alignment_space_overhead_ratio, "its limit of waste").Extended(),
     VARVE_ROW(separate_key_value_in_data_block, "keys apart from values")
         .DefaultOnly(kNoFeature)
         .Extended(),

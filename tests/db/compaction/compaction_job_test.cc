@@ -20,6 +20,9 @@
 #include "db/flush/flush_job.h"
 #include "db/read/version_iterators.h"
 #include "db/version/version_builder.h"
+#include "util/env/durable_write.h"
+#include "util/env/fault_file_system.h"
+#include "util/env/file_names.h"
 #include "util/env/mem_file_system.h"
 
 namespace varve {
@@ -323,6 +326,36 @@ TEST_F(CompactionJobTest, CompactionKeepsEveryReadersView) {
   }
 }
 
+// Values of one letter, so that the file's size, where it ends, hangs on compression.
+TEST_F(CompactionJobTest, OutputsAreTheSameWithAnyNumberOfCompressors) {
+  for (int f = 0; f < 3; f++) {
+    for (uint64_t i = 0; i < 12000; i++) {
+      Put(Key(random_() % 30000), std::string(100 + random_() % 100, static_cast<char>(random_())));
+    }
+    Flush();
+  }
+  const auto inputs = files_;
+  std::vector<std::string> expected;
+  for (const uint32_t threads : {0u, 1u, 4u}) {
+    files_ = inputs;
+    next_file_ = 100;
+    const auto plan = PickAll(0);
+    plan->target_file_bytes = 100 << 10;
+    plan->compression = kLZ4Compression;
+    plan->compression_opts.parallel_threads = threads;
+    ASSERT_TRUE(Compact(*plan).ok());
+    ExpectModel();
+    std::vector<std::string> files;
+    for (const FileRef& file : files_[1]) {
+      const std::string name = TableFileName("/db", file->number);
+      ASSERT_TRUE(ReadFileToString(fs_.get(), name, 1 << 20, &files.emplace_back()).ok());
+    }
+    EXPECT_GT(files.size(), 2u);
+    if (threads == 0) expected = files;
+    EXPECT_EQ(files == expected, true) << threads;
+  }
+}
+
 TEST_F(CompactionJobTest, TheLastLevelHoldsNoMarkersAndNoSequences) {
   FillRandom(4, 300, /*ranges=*/true, /*with_snapshots=*/false);
   const auto plan = PickAll(0);
@@ -397,6 +430,43 @@ TEST_F(CompactionJobTest, AFailureLeavesNoOutputBehind) {
   const Status s = Compact(*plan, context);
   EXPECT_TRUE(s.IsAborted()) << s.ToString();
   EXPECT_EQ(TablesOnDisk(), before);
+  ExpectModel();
+}
+
+TEST_F(CompactionJobTest, AFailedCallOfTheFileSystemLeavesNoOutputBehind) {
+  for (int i = 0; i < 12000; i++) {
+    std::string value(100, 'v');
+    for (size_t j = 0; j < 40; j++) value[j] = static_cast<char>(random_());
+    Put(Key(random_() % 9000), value);
+  }
+  Flush();
+  const auto before = TablesOnDisk();
+  const struct {
+    FaultCall call;
+    uint64_t nth;
+  } kCases[] = {{FaultCall::kCreate, 1}, {FaultCall::kCreate, 2}, {FaultCall::kWrite, 1},
+                {FaultCall::kWrite, 12}, {FaultCall::kWrite, 25}, {FaultCall::kSync, 1},
+                {FaultCall::kSync, 2},   {FaultCall::kClose, 2}};
+  for (const auto& c : kCases) {
+    for (const uint32_t threads : {0u, 3u}) {
+      const auto faulty = std::make_shared<FaultFileSystem>(fs_);
+      FaultRule rule;
+      rule.calls = Only(c.call);
+      rule.nth = c.nth;
+      rule.sticky = true;
+      faulty->Inject(rule);
+      CompactionContext context = Context();
+      context.output.fs = faulty;
+      context.output.file_buffer_bytes = 4096;
+      const auto plan = PickAll(0);
+      plan->target_file_bytes = 50 << 10;
+      plan->compression = kLZ4Compression;
+      plan->compression_opts.parallel_threads = threads;
+      const Status s = Compact(*plan, context);
+      EXPECT_TRUE(s.IsIOError()) << static_cast<int>(c.call) << " " << s.ToString();
+      EXPECT_EQ(TablesOnDisk(), before);
+    }
+  }
   ExpectModel();
 }
 

@@ -30,7 +30,8 @@ std::string Split(const std::vector<FileRef>& grandparents, uint64_t target, uin
   bool open = false;
   for (const char c : keys) {
     const std::string key(1, c);
-    if (open && splitter.ShouldStopBefore(key, size)) {
+    const auto reaches = [&size](uint64_t bytes_wanted) { return size >= bytes_wanted; };
+    if (open && splitter.ShouldStopBefore(key, reaches)) {
       text += '|';
       open = false;
     }

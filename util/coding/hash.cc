@@ -9,6 +9,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "util/coding/hash_x86.h"
+
 namespace varve {
 
 uint32_t Hash(const char* data, size_t n, uint32_t seed) {
@@ -56,6 +58,12 @@ uint32_t XXHash64Low32(const char* data, size_t n, uint8_t last_byte) {
 }
 
 uint32_t XXH3Low32(const char* data, size_t n) {
+  // Up to here no vectors are in use.
+  constexpr size_t kShort = 240;
+  if (n > kShort) {
+    static const hash_x86::Xxh3Function wide = hash_x86::FindXxh3();
+    if (wide != nullptr) return wide(data, n);
+  }
   return static_cast<uint32_t>(XXH3_64bits(data, n));
 }
 

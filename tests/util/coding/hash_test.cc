@@ -69,6 +69,16 @@ TEST(HashTest, BlockChecksumsOfRealFiles) {
   EXPECT_EQ(XXH3Low32(block.data(), block.size()), 0x988d7f8eu);
 }
 
+// The form for this processor's vectors against the common one.
+TEST(HashTest, BlocksHashAlikeOnEveryProcessor) {
+  std::string block;
+  for (size_t n = 0; n < 5000; n++) {
+    EXPECT_EQ(XXH3Low32(block.data(), n), static_cast<uint32_t>(XXH3Hash64(block.data(), n, 0)))
+        << n;
+    block.push_back(static_cast<char>(n * 37 % 251));
+  }
+}
+
 TEST(HashTest, PublishedXxh3) {
   EXPECT_EQ(XXH3Hash64("", 0, 0), 0x2d06800538d394c2u);
   const Hash128 empty = XXH3Hash128("", 0, 0);

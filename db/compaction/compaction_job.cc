@@ -66,6 +66,7 @@ class Job {
   Status RunPiece(Piece* piece);
   Status MakeFilter(std::unique_ptr<CompactionFilter>* filter) const;
   Status OpenOutput(std::unique_ptr<TableOutput>* output) const;
+  bool WritesBeside() const;
   Status CheckCount(const CompactionCounts& counts) const;
   void Collect(std::vector<Piece>* pieces, CompactionResult* result) const;
   void RemoveOutputs(const std::vector<Piece>& pieces) const;
@@ -78,6 +79,7 @@ class Job {
   ReadOptions read_options_;
   TableIterOptions iter_options_;
   SharedInputs inputs_;
+  size_t piece_count_ = 1;
 };
 
 Status Job::OpenInputs() {
@@ -181,6 +183,12 @@ Status Job::OpenOutput(std::unique_ptr<TableOutput>* output) const {
   return TableOutput::Create(context_.output, build, output);
 }
 
+// Whether each piece has a processor to spare for a thread that fills its tables.
+bool Job::WritesBeside() const {
+  return plan_.compression_opts.parallel_threads > 0 &&
+         std::thread::hardware_concurrency() >= 2 * piece_count_;
+}
+
 Status Job::RunPiece(Piece* piece) {
   SystemClock* const clock = context_.output.clock;
   const uint64_t cpu_start = clock == nullptr ? 0 : clock->CPUMicros();
@@ -212,8 +220,9 @@ Status Job::RunPiece(Piece* piece) {
 
   OutputSplitter splitter(context_.icmp, &plan_.grandparents, plan_.target_file_bytes,
                           plan_.max_grandparent_overlap_bytes);
-  OutputWriter writer(plan_.output_level == 0 ? nullptr : &splitter, &tombstones,
-                      [this](std::unique_ptr<TableOutput>* output) { return OpenOutput(output); });
+  OutputWriter writer(
+      plan_.output_level == 0 ? nullptr : &splitter, &tombstones,
+      [this](std::unique_ptr<TableOutput>* output) { return OpenOutput(output); }, WritesBeside());
   const Status s = writer.Run(&iterator, piece->begin, piece->end);
   piece->files = std::move(writer.files());
   piece->properties = std::move(writer.properties());
@@ -315,6 +324,7 @@ Status Job::Run(CompactionResult* result) {
     pieces[i].end = &bounds[i];
     pieces[i + 1].begin = &bounds[i];
   }
+  piece_count_ = pieces.size();
   RunPieces(&pieces);
   Status s;
   CompactionCounts counts;

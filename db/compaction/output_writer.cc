@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "db/compaction/entry_pipeline.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -14,38 +15,71 @@ namespace {
 
 // How many entries may pass before a failed write is noticed.
 constexpr uint32_t kEntriesPerCheck = 1024;
+// Fewer are written sooner than a thread is started.
+constexpr uint64_t kEntriesWorthAThread = 1024;
 
 }  // namespace
 
 OutputWriter::OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* tombstones,
-                           OpenOutput open)
-    : splitter_(splitter), tombstones_(tombstones), open_(std::move(open)) {}
+                           OpenOutput open, bool own_thread)
+    : splitter_(splitter),
+      tombstones_(tombstones),
+      open_(std::move(open)),
+      own_thread_(own_thread) {}
 
 Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const Slice* end,
                          const std::function<Status()>& check) {
   has_lower_ = begin != nullptr;
   if (has_lower_) lower_ = begin->ToString();
-  for (; iterator->Valid(); iterator->Next()) {
-    if (iterator->starts_user_key() && output_ != nullptr && splitter_ != nullptr) {
-      const Slice user_key = iterator->user_key();
-      const auto reaches = [this](uint64_t bytes) { return output_->builder()->Reaches(bytes); };
-      if (splitter_->ShouldStopBefore(user_key, reaches)) {
-        VARVE_RETURN_IF_ERROR(FinishFile(&user_key));
-      }
-    }
-    VARVE_RETURN_IF_ERROR(AddEntry(*iterator));
-  }
+  VARVE_RETURN_IF_ERROR(TakeEntries(iterator, own_thread_ ? kEntriesWorthAThread : UINT64_MAX));
+  if (iterator->Valid()) VARVE_RETURN_IF_ERROR(TakeEntriesBeside(iterator));
   VARVE_RETURN_IF_ERROR(iterator->status());
   if (check != nullptr) VARVE_RETURN_IF_ERROR(check());
   return FinishFile(end);
 }
 
-Status OutputWriter::AddEntry(const CompactionIterator& iterator) {
+Status OutputWriter::TakeEntries(CompactionIterator* iterator, uint64_t most) {
+  for (; most > 0 && iterator->Valid(); iterator->Next()) {
+    VARVE_RETURN_IF_ERROR(
+        TakeEntry(iterator->key(), iterator->value(), iterator->starts_user_key()));
+    most--;
+  }
+  return Status::OK();
+}
+
+Status OutputWriter::TakeEntriesBeside(CompactionIterator* iterator) {
+  const auto take = [this](const Slice& key, const Slice& value, bool starts_user_key) {
+    return TakeEntry(key, value, starts_user_key);
+  };
+  EntryPipeline pipeline([&take](const EntryChunk& chunk) { return chunk.ForEach(take); });
+  for (; iterator->Valid(); iterator->Next()) {
+    const Slice key = iterator->key();
+    const Slice& value = iterator->value();
+    if (EntryChunk::CanHold(key, value)) [[likely]] {
+      if (!pipeline.Add(key, value, iterator->starts_user_key())) break;
+    } else {
+      VARVE_RETURN_IF_ERROR(pipeline.Sync());
+      VARVE_RETURN_IF_ERROR(TakeEntry(key, value, iterator->starts_user_key()));
+    }
+  }
+  VARVE_RETURN_IF_ERROR(pipeline.Sync());
+  helper_cpu_micros_ += pipeline.Stop();
+  return Status::OK();
+}
+
+Status OutputWriter::TakeEntry(const Slice& key, const Slice& value, bool starts_user_key) {
+  const Slice user_key = ExtractUserKey(key);
+  if (starts_user_key && output_ != nullptr && splitter_ != nullptr) {
+    const auto reaches = [this](uint64_t bytes) { return output_->builder()->Reaches(bytes); };
+    if (splitter_->ShouldStopBefore(user_key, reaches)) {
+      VARVE_RETURN_IF_ERROR(FinishFile(&user_key));
+    }
+  }
   if (output_ == nullptr) [[unlikely]] {
     VARVE_RETURN_IF_ERROR(open_(&output_));
-    if (splitter_ != nullptr) splitter_->StartFile(iterator.user_key());
+    if (splitter_ != nullptr) splitter_->StartFile(user_key);
   }
-  output_->Add(iterator.key(), iterator.value());
+  output_->Add(key, value);
   if (until_check_-- == 0) [[unlikely]] {
     until_check_ = kEntriesPerCheck;
     return output_->builder()->status();

@@ -18,13 +18,16 @@ namespace varve {
 // Writes the files of one key range. The open file goes when anything fails; finished ones are the
 // caller's.
 //
-// Thread safety: none; `open` is called from the thread that runs Run.
+// Thread safety: none; `open` is called from the thread that runs Run or from the writer's own,
+// never from both at once.
 class OutputWriter {
  public:
   using OpenOutput = std::function<Status(std::unique_ptr<TableOutput>*)>;
 
-  // `splitter` may be null: everything goes into one file.
-  OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* tombstones, OpenOutput open);
+  // `splitter` may be null: everything goes into one file. With `own_thread`, and entries enough,
+  // tables are filled by a thread of the writer's own; the files are the same.
+  OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* tombstones, OpenOutput open,
+               bool own_thread = false);
 
   // Runs the iterator, which was started, to its end. `begin` and `end` (user keys, exclusive end,
   // null: open) bound where tombstones may reach. `check` (may be null) is asked after the last
@@ -35,17 +38,22 @@ class OutputWriter {
   std::vector<NewFile>& files() { return files_; }
   // Of the files, in the same order.
   std::vector<TableProperties>& properties() { return properties_; }
-  // Processor time that threads of the tables' own took.
+  // Processor time, in microseconds, that the writer's thread and those of its tables took.
   uint64_t helper_cpu_micros() const { return helper_cpu_micros_; }
 
  private:
   // Ends the open file, which may reach up to `upper`.
   Status FinishFile(const Slice* upper);
-  Status AddEntry(const CompactionIterator& iterator);
+  // Up to `most` entries.
+  Status TakeEntries(CompactionIterator* iterator, uint64_t most);
+  // The rest, through the writer's own thread.
+  Status TakeEntriesBeside(CompactionIterator* iterator);
+  Status TakeEntry(const Slice& key, const Slice& value, bool starts_user_key);
 
   OutputSplitter* const splitter_;
   const SurvivingTombstones* const tombstones_;
   const OpenOutput open_;
+  const bool own_thread_;
 
   std::unique_ptr<TableOutput> output_;
   bool has_lower_ = false;

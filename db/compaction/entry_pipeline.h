@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Entries on their way from the merge that finds them to the tables that take them: copied into
+// chunks, which a second thread empties, so that merging and building go on at once.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+
+#include "util/base/status_macros.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+// Entries back to back.
+//
+// Thread safety: none.
+class EntryChunk {
+ public:
+  // An entry that does not fit into an empty chunk is better not copied.
+  [[nodiscard]] static bool CanHold(const Slice& key, const Slice& value) {
+    return sizeof(Header) + key.size() + value.size() <= kBytes;
+  }
+  [[nodiscard]] bool HasRoomFor(const Slice& key, const Slice& value) const {
+    return sizeof(Header) + key.size() + value.size() <= kBytes - size_;
+  }
+  void Add(const Slice& key, const Slice& value, bool starts_user_key) {
+    const Header header{static_cast<uint32_t>(key.size()), static_cast<uint32_t>(value.size()),
+                        starts_user_key};
+    char* p = bytes_.get() + size_;
+    std::memcpy(p, &header, sizeof(header));
+    p += sizeof(header);
+    std::memcpy(p, key.data(), key.size());
+    if (!value.empty()) std::memcpy(p + key.size(), value.data(), value.size());
+    size_ += sizeof(header) + key.size() + value.size();
+  }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  void Clear() { size_ = 0; }
+
+  // Calls take(key, value, starts_user_key) for each entry until one call fails.
+  template <typename Take>
+  Status ForEach(Take&& take) const {
+    const char* const end = bytes_.get() + size_;
+    for (const char* p = bytes_.get(); p != end;) {
+      Header header;
+      std::memcpy(&header, p, sizeof(header));
+      p += sizeof(header);
+      const Slice key(p, header.key_size);
+      p += header.key_size;
+      const Slice value(p, header.value_size);
+      p += header.value_size;
+      VARVE_RETURN_IF_ERROR(take(key, value, header.starts_user_key));
+    }
+    return Status::OK();
+  }
+
+ private:
+  static constexpr size_t kBytes = 128 << 10;
+
+  struct Header {
+    uint32_t key_size;
+    uint32_t value_size;
+    bool starts_user_key;
+  };
+
+  std::unique_ptr<char[]> bytes_ = std::make_unique_for_overwrite<char[]>(kBytes);
+  size_t size_ = 0;
+};
+
+// Thread safety: one thread calls everything. Chunks are taken in order, by the pipeline's thread,
+// or by the caller's where the system gives no thread. Errors: the first one of `take`, or
+// Aborted for what it throws, stays; what comes behind it is dropped.
+class EntryPipeline {
+ public:
+  using Take = std::function<Status(const EntryChunk&)>;
+
+  explicit EntryPipeline(Take take);
+  // Drops what is not taken.
+  ~EntryPipeline();
+  EntryPipeline(const EntryPipeline&) = delete;
+  EntryPipeline& operator=(const EntryPipeline&) = delete;
+
+  // False when taking has failed: no more is wanted. The chunk can hold the entry.
+  bool Add(const Slice& key, const Slice& value, bool starts_user_key) {
+    if (!filling_->HasRoomFor(key, value)) [[unlikely]] {
+      if (!HandOver()) return false;
+    }
+    filling_->Add(key, value, starts_user_key);
+    return true;
+  }
+  // Waits until all is taken. Until the next Add nobody takes anything.
+  Status Sync();
+  // Ends the thread, after Sync. Returns its processor time in microseconds.
+  uint64_t Stop();
+
+ private:
+  // One is filled and one emptied; the others even out that chunks differ in work.
+  static constexpr size_t kChunks = 4;
+
+  bool HandOver();
+  void Work();
+  void TakeOne() VARVE_REQUIRES(mu_);
+  Status TakeGuarded(const EntryChunk& chunk);
+
+  const Take take_;
+  std::array<EntryChunk, kChunks> chunks_;  // mu_ passes them from one thread to the other
+  EntryChunk* filling_ = chunks_.data();
+  std::thread thread_;
+
+  Mutex mu_;
+  CondVar changed_{&mu_};
+  // Chunks so far: [taken_, handed_) wait for the thread.
+  uint64_t handed_ VARVE_GUARDED_BY(mu_) = 0;
+  uint64_t taken_ VARVE_GUARDED_BY(mu_) = 0;
+  bool stop_ VARVE_GUARDED_BY(mu_) = false;
+  uint64_t cpu_micros_ VARVE_GUARDED_BY(mu_) = 0;
+  Status status_ VARVE_GUARDED_BY(mu_);
+};
+
+}  // namespace varve

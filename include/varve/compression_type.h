@@ -54,7 +54,9 @@ struct CompressionOptions {
   // ZSTD: bytes of samples to train the dictionary from; 0 uses the samples raw. Default: 0.
   uint32_t zstd_max_train_bytes = 0;
 
-  // Threads that compress a file beside the one that fills it, at most 32; 0: none. Default: 1.
+  // Threads that compress a file beside the one that fills it, at most 32. With 0 a compaction also
+  // merges and fills files in one thread. The files are the same, byte for byte, with any number;
+  // threads are saved where there is one processor only, unless more than 1 is asked. Default: 1.
   uint32_t parallel_threads = 1;
 
   // For `bottommost_compression_opts`: true when these values replace `compression_opts` there.

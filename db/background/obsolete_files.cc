@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "db/background/events.h"
+#include "db/version/table_cache.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -28,7 +29,6 @@ std::vector<std::string> ObsoleteFiles::Collect() {
   if (e.file_deletions_disabled > 0) return paths;
   for (uint64_t number : e.versions->obsolete_files()->TakeAll()) {
     paths.push_back(TableFileName(e.name, number));
-    for (const auto& [id, family] : e.families.all()) family->table_cache()->Evict(number);
   }
   CollectLogs(&paths);
   for (uint64_t number : e.versions->TakeObsoleteManifests()) {
@@ -78,6 +78,8 @@ void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
     FileType type;
     const bool is_table =
         ParseFileName(path.substr(path.rfind('/') + 1), &number, &type) && type == kTableFile;
+    // Not under the DB mutex: this may wait for readers, and closes the file.
+    if (is_table && e.limited_tables != nullptr) TableCache::Evict(e.limited_tables.get(), number);
     std::string deleted = path;
     IOStatus s = e.fs->DeleteFile(deleted, IOOptions(), nullptr);
     if (is_table && IsMissing(s)) {

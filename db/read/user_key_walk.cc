@@ -26,6 +26,8 @@ void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
   tombstones_ = tombstones;
   lower_ = options.iterate_lower_bound;
   upper_ = options.iterate_upper_bound;
+  // A jump needs the block at its end, which the entries in between may lead to without.
+  jumps_ = options.read_tier != kBlockCacheTier;
   extractor_ = settings.prefix_extractor;
   pins_ = options.pin_data;
   reseek_after_ = settings.reseek_after;
@@ -231,13 +233,20 @@ bool UserKeyWalk::LeaveDeadRange() {
   std::string begin;
   std::string end;
   const DeadRanges::Moment moment{sequence_, super_version_};
-  if (!dead_ranges_->Find(key, moment, &begin, &end)) return false;
+  if (!jumps_ || !dead_ranges_->Find(key, moment, &begin, &end)) return false;
   target_.clear();
+  // Who found the range may have gone beyond the bounds of this walk, which must not read there.
   if (backward_) {
-    AppendInternalKey(&target_, begin, 0, kValueTypeForSeekForPrev);
+    if (lower_ != nullptr && icmp_->CompareUserKey(begin, *lower_) < 0) {
+      AppendInternalKey(&target_, *lower_, kMaxSequenceNumber, kValueTypeForSeek);
+    } else {
+      AppendInternalKey(&target_, begin, 0, kValueTypeForSeekForPrev);
+    }
     source_->SeekTablesForPrev(target_);
   } else {
-    AppendInternalKey(&target_, end, kMaxSequenceNumber, kValueTypeForSeek);
+    const bool ends_before = upper_ != nullptr && icmp_->CompareUserKey(end, *upper_) > 0;
+    AppendInternalKey(&target_, ends_before ? *upper_ : Slice(end), kMaxSequenceNumber,
+                      kValueTypeForSeek);
     source_->SeekTables(target_);
   }
   TakePlace();

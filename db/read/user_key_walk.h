@@ -222,6 +222,7 @@ class UserKeyWalk {
   TombstoneSet* tombstones_ = nullptr;
   const Slice* lower_ = nullptr;
   const Slice* upper_ = nullptr;
+  bool jumps_ = true;  // over dead ranges
   SequenceNumber sequence_ = 0;
   bool valid_ = false;
   bool backward_ = false;

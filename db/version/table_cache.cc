@@ -81,8 +81,8 @@ std::string TableCache::FileName(const FileMetaData& file) const {
   return TableFileName(options_.db_path, file.number);
 }
 
-void TableCache::Evict(uint64_t file_number) {
-  if (options_.limited != nullptr) options_.limited->Erase(ReaderKey(file_number).slice());
+void TableCache::Evict(Cache* limited, uint64_t file_number) {
+  limited->Erase(ReaderKey(file_number).slice());
 }
 
 Status TableCache::CheckTime(const ReadOptions& options, const FileMetaData& file) const {

@@ -69,7 +69,10 @@ class TableCache {
   }
 
   // Drops an obsolete file's reader from the limited cache.
-  void Evict(uint64_t file_number);
+  void Evict(uint64_t file_number) {
+    if (options_.limited != nullptr) Evict(options_.limited.get(), file_number);
+  }
+  static void Evict(Cache* limited, uint64_t file_number);
   std::string FileName(const FileMetaData& file) const;
   const TableCacheOptions& options() const { return options_; }
   // Bytes of the block cache that stand for open readers.

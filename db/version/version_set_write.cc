@@ -193,7 +193,10 @@ Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes) {
     FamilyChange& change = (*changes)[i];
     const bool any =
         std::any_of(change.edits.begin(), change.edits.end(), [](const VersionEdit* edit) {
-          return !edit->new_files.empty() || !edit->deleted_files.empty();
+          // A flush that wrote nothing drops a memtable: what was found out about the version held
+          // beside it only (db/version/dead_ranges.h).
+          return !edit->new_files.empty() || !edit->deleted_files.empty() ||
+                 edit->log_number.has_value();
         });
     if (!any) continue;
     const std::string context = options_.db_name + ": column family " + change.family->name;

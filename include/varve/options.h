@@ -479,7 +479,7 @@ struct ReadOptions {
   uint64_t max_skippable_internal_keys = 0;
 
   // Smallest key (inclusive) and largest key (exclusive) to return. The Slices and their bytes
-  // must outlive the iterator.
+  // must outlive the iterator, unchanged.
   const Slice* iterate_lower_bound = nullptr;
   const Slice* iterate_upper_bound = nullptr;
 

@@ -96,6 +96,7 @@ Status Block::CreateInOnePiece(const Slice& data, bool indexed, size_t front,
   const bool has_index = indexed && builder.Scan(Slice(data.data(), draft.entries_size_));
   const size_t head = sizeof(Block) + (has_index ? builder.bytes() : 0);
   const size_t total = front + head + data.size();
+  if (head + data.size() > UINT32_MAX) return Malformed(where, "4 GiB or larger");
   char* const memory = allocator != nullptr ? AllocateBlockBuffer(total, allocator).release()
                                             : HugeHeap::Allocate(total);
   if (memory == nullptr) return Status::MemoryLimit("no memory for a block", where);

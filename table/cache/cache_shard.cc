@@ -84,8 +84,14 @@ void CacheShard::FreeAll(CacheEntry* doomed) {
   }
 }
 
-size_t CacheShard::Slack() const {
-  return std::min(capacity() / kSlackShare, kSlackBytesMax);
+size_t CacheShard::Slack(size_t capacity) {
+  return std::min(capacity / kSlackShare, kSlackBytesMax);
+}
+
+bool CacheShard::FarOverCapacity() const {
+  const size_t capacity = this->capacity();
+  const size_t live = LiveUsage();
+  return live > capacity && live - capacity > Slack(capacity);
 }
 
 void CacheShard::CountShare(const CacheEntry& entry, bool comes) {
@@ -138,8 +144,8 @@ void CacheShard::AddToLimbo(CacheEntry* entry) {
 
 void CacheShard::EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) {
   if (limbo->first == nullptr || limbo->stamp >= below) return;
-  limbo_usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
   usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
+  limbo_usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
   CacheEntry* last = limbo->first;
   while (last->link != nullptr) last = NextDoomed(last);
   last->link = *doomed;
@@ -153,7 +159,7 @@ void CacheShard::EmptyLimbo(CacheEntry** doomed) {
   if (limbo_[0].first == nullptr) std::swap(limbo_[0], limbo_[1]);
   table_.FreeOld(below);
   // A reader that has lost its core keeps all: it would be in vain to ask at once again.
-  next_try_ = limbo_usage() + Slack() / 4;
+  next_try_ = limbo_usage() + Slack(capacity()) / 4;
 }
 
 void CacheShard::MakeGone(CacheEntry* entry) {
@@ -200,7 +206,7 @@ bool CacheShard::SweepBucket(size_t bucket, Search search) {
 
 bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
   const size_t capacity = this->capacity();
-  const size_t limbo_room = Slack();
+  const size_t limbo_room = Slack(capacity);
   const size_t buckets = table_.bucket_count();
   size_t in_vain = 0;  // buckets since the last that gave something
   Search search;
@@ -224,7 +230,7 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
   for (;;) {
     CacheEntry* doomed = nullptr;
     if (!mu_.TryLock()) {
-      if (!must && LiveUsage() <= capacity() + Slack()) return true;
+      if (!must && !FarOverCapacity()) return true;
       mu_.Lock();
     }
     const bool fits = Evict(effort, &doomed);
@@ -235,24 +241,33 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
   }
 }
 
+bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
+  if (usage_.fetch_add(charge, std::memory_order_relaxed) + charge <= capacity()) return true;
+  const Effort effort = strict ? Effort::kAll : Effort::kSome;
+  bool fits = (!strict || charge <= capacity()) && MakeRoom(effort, must);
+  // A reader that does not leave must not let all that is evicted pile up.
+  const bool waits = strict ? charge <= capacity() : limbo_usage() > capacity() / 2;
+  if (!fits && waits && !Epoch::Inside()) {
+    Epoch::WaitForReaders();
+    fits = MakeRoom(effort, must);
+  }
+  if (fits || !must || (!strict && LiveUsage() <= capacity())) return true;
+  size_t now = usage_.fetch_sub(charge, std::memory_order_relaxed) - charge;
+  // What was in the way may be the reservations of others that have been refused as well.
+  while (charge <= capacity() && now <= capacity() - charge) {
+    if (usage_.compare_exchange_weak(now, now + charge, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
 Status CacheShard::Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle) {
-  const size_t charge = ChargeOf(*entry);
-  if (usage_.fetch_add(charge, std::memory_order_relaxed) + charge > capacity()) {
-    const bool strict = want_handle && strict_.load(std::memory_order_relaxed);
-    const Effort effort = strict ? Effort::kAll : Effort::kSome;
-    bool fits = MakeRoom(effort, strict || !want_handle);
-    if (!fits && strict) {
-      Epoch::WaitForReaders();
-      fits = MakeRoom(effort, /*must=*/true);
-    }
-    if (!fits && (strict || !want_handle)) {
-      usage_.fetch_sub(charge, std::memory_order_relaxed);
-      if (strict) return Status::MemoryLimit("block cache is full and its limit is strict");
-      // As if it had been inserted and evicted at once.
-      entry->link = nullptr;
-      FreeAll(entry);
-      return Status::OK();
-    }
+  const bool strict = want_handle && strict_.load(std::memory_order_relaxed);
+  if (!Reserve(ChargeOf(*entry), strict, strict || !want_handle)) {
+    if (strict) return Status::MemoryLimit("block cache is full and its limit is strict");
+    // As if it had been inserted and evicted at once.
+    entry->link = nullptr;
+    FreeAll(entry);
+    return Status::OK();
   }
   entry->rounds = entry->Has(Cache::Priority::HIGH)     ? kRoundsOfHigh
                   : entry->Has(Cache::Priority::BOTTOM) ? uint8_t{0}
@@ -339,7 +354,7 @@ void CacheShard::Detach(CacheEntry* entry, BlockSlot* slot) {
 }
 
 bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
-  if (erase_if_last_ref || LiveUsage() > capacity() + Slack()) [[unlikely]] {
+  if (erase_if_last_ref || FarOverCapacity()) [[unlikely]] {
     return ReleaseUnwanted(entry, erase_if_last_ref);
   }
   uint32_t now = entry->state.load(std::memory_order_relaxed);
@@ -399,7 +414,7 @@ bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
       LeaveTable(entry);
     }
     AddToLimbo(entry);
-    if (at_once || limbo_usage() > Slack()) EmptyLimbo(&doomed);
+    if (at_once || limbo_usage() > Slack(capacity())) EmptyLimbo(&doomed);
   }
   FreeAll(doomed);
   return true;
@@ -415,7 +430,8 @@ void CacheShard::Erase(const Slice& key, uint64_t hash) {
       found = true;
     }
   }
-  if (found) FreeNow();
+  // Or it was evicted before, and waits for a reader that has left since.
+  if (found || limbo_usage() != 0) FreeNow();
 }
 
 void CacheShard::SetCapacity(size_t capacity) {

@@ -100,6 +100,9 @@ class alignas(64) CacheShard {
   // Counts what an entry takes of its priority's share.
   void CountShare(const CacheEntry& entry, bool comes);
 
+  // Counts bytes that come as used, and evicts for them. False, with nothing counted, if they must
+  // fit and do not. With `strict` it tries hard.
+  bool Reserve(size_t charge, bool strict, bool must);
   void AddToTable(CacheEntry* entry);
   // Ends the life in the table of one that hides behind `entry`.
   void DropHidden(const CacheEntry* entry);
@@ -124,7 +127,9 @@ class alignas(64) CacheShard {
   void FreeAll(CacheEntry* doomed) VARVE_EXCLUDES(mu_);
   // How much may wait in limbo, so that readers are asked once for many entries; by so much the
   // capacity is exceeded for moments.
-  [[nodiscard]] size_t Slack() const;
+  [[nodiscard]] static size_t Slack(size_t capacity);
+  // More than others that just add entries may be the cause of.
+  [[nodiscard]] bool FarOverCapacity() const;
   [[nodiscard]] size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
   [[nodiscard]] size_t limbo_usage() const { return limbo_usage_.load(std::memory_order_relaxed); }
   // Bytes that are not in limbo.

@@ -51,12 +51,16 @@ CacheTable::Outcome CacheTable::Push(CacheEntry* entry, bool* hides) {
   Buckets* const buckets = buckets_.load(std::memory_order_acquire);
   std::atomic<CacheEntry*>& head = buckets->heads[entry->hash & buckets->mask];
   CacheEntry* first = head.load(std::memory_order_acquire);
+  // Before anybody can take it out again.
+  size_.fetch_add(1, std::memory_order_relaxed);
   do {
-    if (first == &closed_) return Outcome::kTableGrows;
+    if (first == &closed_) {
+      size_.fetch_sub(1, std::memory_order_relaxed);
+      return Outcome::kTableGrows;
+    }
     entry->next.store(first, std::memory_order_relaxed);
   } while (!head.compare_exchange_weak(first, entry, std::memory_order_acq_rel,
                                        std::memory_order_acquire));
-  size_.fetch_add(1, std::memory_order_relaxed);
   const Slice key = entry->key();
   CacheEntry* older = first;
   while (older != nullptr && (older->hash != entry->hash || older->key() != key)) {
@@ -76,7 +80,7 @@ void CacheTable::Unlink(CacheEntry* entry) {
     // Others push at the head only: what is before the entry stays there.
     CacheEntry* before = first;
     for (CacheEntry* e = first; e != entry; e = e->next.load(std::memory_order_acquire)) before = e;
-    before->next.store(next, std::memory_order_release);
+    before->next.store(next, std::memory_order_seq_cst);
   }
   size_.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -120,7 +124,7 @@ void CacheTable::Grow() {
     CacheEntry* const chain = from->heads[i].exchange(&closed_, std::memory_order_acq_rel);
     Split(chain, count, &to->heads[i], &to->heads[i + count]);
   }
-  buckets_.store(to, std::memory_order_release);
+  buckets_.store(to, std::memory_order_seq_cst);
   bucket_count_.store(count * 2, std::memory_order_relaxed);
   from->retired = Epoch::Stamp();
   from->older = old_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Best fit with boundary tags, in regions of one huge page. Several independent parts: a thread
-// moves on to the next part when it finds its own busy, so that one thread alone uses one part.
+// moves on to another part when it finds its own busy or full, so that one thread alone uses one.
 
 #include "util/mem/huge_heap.h"
+
+#include <pthread.h>
 
 #include <array>
 #include <atomic>
@@ -67,10 +69,13 @@ constexpr uint32_t kWholeRegion = kRegionUnits - 2;
 
 std::atomic<size_t> mapped_bytes{0};
 
-// Free chunks by size: one list for each number of units up to the largest piece, one for the rest.
+// Free chunks by size.
 class FreeLists {
  public:
-  static constexpr uint32_t kLists = HugeHeap::kMostBytes / kUnit + 2;
+  // By size up to the largest piece; larger ones; whole regions, which are broken into last.
+  static constexpr uint32_t kLarger = HugeHeap::kMostBytes / kUnit + 1;
+  static constexpr uint32_t kWhole = kLarger + 1;
+  static constexpr uint32_t kLists = kWhole + 1;
 
   void Add(Chunk* chunk) {
     const uint32_t i = ListOf(chunk->units);
@@ -102,7 +107,9 @@ class FreeLists {
   }
 
  private:
-  static uint32_t ListOf(uint32_t units) { return units < kLists ? units : kLists - 1; }
+  static uint32_t ListOf(uint32_t units) {
+    return units < kLarger ? units : units < kWholeRegion ? kLarger : kWhole;
+  }
 
   std::array<Chunk*, kLists> lists_{};
   std::array<uint64_t, (kLists + 63) / 64> any_{};
@@ -112,13 +119,10 @@ class alignas(64) Part {
  public:
   [[nodiscard]] Mutex& mutex() VARVE_RETURN_CAPABILITY(mu_) { return mu_; }
 
-  // Null when there is no memory.
+  // Null when there is no room.
   char* Allocate(uint32_t units) VARVE_REQUIRES(mu_) {
-    Chunk* chunk = free_.Find(units);
-    if (chunk == nullptr) {
-      if (!AddRegion()) return nullptr;
-      chunk = free_.Find(units);
-    }
+    Chunk* const chunk = free_.Find(units);
+    if (chunk == nullptr) return nullptr;
     if (chunk == spare_) spare_ = nullptr;
     free_.Remove(chunk);
     if (chunk->units > units) {
@@ -159,7 +163,6 @@ class alignas(64) Part {
     return nullptr;
   }
 
- private:
   bool AddRegion() VARVE_REQUIRES(mu_) {
     char* memory = nullptr;
     try {
@@ -180,14 +183,31 @@ class alignas(64) Part {
     return true;
   }
 
+ private:
   Mutex mu_;
   FreeLists free_ VARVE_GUARDED_BY(mu_);
   Chunk* spare_ VARVE_GUARDED_BY(mu_) = nullptr;
 };
 
+using PartArray = std::array<Part, kParts>;
+PartArray& Parts();
+
+// A child of fork has no threads that could unlock what they held.
+void LockAll() VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  for (Part& part : Parts()) part.mutex().Lock();
+}
+void UnlockAll() VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  for (Part& part : Parts()) part.mutex().Unlock();
+}
+
 // Never destroyed: what lies in them may outlive everything.
-std::array<Part, kParts>& Parts() {
-  static auto* const parts = new std::array<Part, kParts>;
+PartArray& Parts() {
+  static PartArray* const parts = [] {
+    auto* const made = new PartArray;
+    // Without memory for that only children of fork have cause to complain.
+    (void)pthread_atfork(&LockAll, &UnlockAll, &UnlockAll);
+    return made;
+  }();
   return *parts;
 }
 
@@ -203,18 +223,24 @@ char* HugeHeap::Allocate(size_t bytes) {
     return memory == nullptr ? nullptr : memory + kHeaderBytes;
   }
   const auto units = static_cast<uint32_t>((bytes + kHeaderBytes + kUnit - 1) / kUnit);
-  for (size_t tries = 0; tries < kParts; tries++) {
-    Part& part = Parts()[my_part];
-    if (part.mutex().TryLock()) {
-      char* const data = part.Allocate(units);
+  // Room that there is, in whatever part, comes before more memory from the system.
+  for (const bool grows : {false, true}) {
+    for (uint32_t i = 0; i < kParts; i++) {
+      const uint32_t p = (my_part + i) % kParts;
+      Part& part = Parts()[p];
+      if (!part.mutex().TryLock()) continue;
+      char* const data = !grows || part.AddRegion() ? part.Allocate(units) : nullptr;
       part.mutex().Unlock();
+      if (data == nullptr && grows) return nullptr;
+      if (data == nullptr) continue;
+      my_part = p;
       return data;
     }
-    my_part = (my_part + 1) % kParts;
   }
   Part& part = Parts()[my_part];
   const MutexLock lock(&part.mutex());
-  return part.Allocate(units);
+  char* const data = part.Allocate(units);
+  return data != nullptr || !part.AddRegion() ? data : part.Allocate(units);
 }
 
 void HugeHeap::Free(char* data, size_t bytes) {

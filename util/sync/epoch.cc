@@ -2,8 +2,10 @@
 #include "util/sync/epoch.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "util/sync/spin.h"
 
@@ -34,9 +36,15 @@ bool RegisterForMembarrier() {
   return Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
 bool PassMembarrier() {
+  // The kernel may be short of memory for a moment.
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; i++) {
+    if (Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return true;
+    if (errno != ENOMEM) break;
+    sched_yield();
+  }
   // A child of fork may have to register again.
-  return Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
-         (RegisterForMembarrier() && Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+  return RegisterForMembarrier() && Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 #else
 bool RegisterForMembarrier() {

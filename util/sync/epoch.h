@@ -32,7 +32,8 @@ class Epoch {
     const bool entered_;
   };
 
-  // The stamp for what has been unlinked before this call.
+  // The stamp for what has been unlinked before this call, by a seq_cst store or exchange: else the
+  // processor may read the stamp first.
   static uint64_t Stamp() { return now_.load(std::memory_order_seq_cst); }
   // What carries a smaller stamp than this can be reached by no reader. Costs a system call; what
   // was stamped before is free to go as soon as readers of that time have left.

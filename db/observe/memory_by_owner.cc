@@ -45,20 +45,18 @@ MemTableBytes SumMemTables(Engine* e) {
   return sum;
 }
 
-CacheBytes SumBlockCaches(Engine* e, uint64_t memtables) {
-  std::map<const Cache*, std::shared_ptr<const Cache>> caches;
+using Caches = std::map<const Cache*, std::shared_ptr<const Cache>>;
+
+CacheBytes SumBlockCaches(Engine* e, uint64_t memtables, Caches* caches) {
   CacheBytes sum;
   for (const auto& [id, family] : e->families.all()) {
     const std::shared_ptr<const Cache> cache = TableOptionsOf(*family->options()).block_cache;
-    if (cache != nullptr) caches[cache.get()] = cache;
+    if (cache != nullptr) (*caches)[cache.get()] = cache;
     sum.reserved += family->table_cache()->charged();
     const auto& files = family->versions()->file_charge;
     if (files != nullptr) sum.reserved += files->charged();
   }
-  for (const auto& [address, cache] : caches) {
-    sum.used += cache->GetUsage();
-    sum.pinned += cache->GetPinnedUsage();
-  }
+  for (const auto& [address, cache] : *caches) sum.used += cache->GetUsage();
   // Other databases' memtables stand there as well, and are not in the sum.
   sum.reserved +=
       std::min<uint64_t>(e->write_buffer_manager->dummy_entries_in_cache_usage(), memtables);
@@ -94,9 +92,14 @@ TableBytes SumTables(Engine* e) {
 }  // namespace
 
 std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(Engine* engine) {
+  MutexLock lock(&engine->mu);
   const MemTableBytes memtables = SumMemTables(engine);
-  const CacheBytes cache = SumBlockCaches(engine, memtables.sum());
+  Caches caches;
+  CacheBytes cache = SumBlockCaches(engine, memtables.sum(), &caches);
   const TableBytes tables = SumTables(engine);
+  lock.Unlock();
+  // Goes over all entries.
+  for (const auto& [address, block_cache] : caches) cache.pinned += block_cache->GetPinnedUsage();
   const uint64_t sum = memtables.sum() + cache.used + tables.readers + tables.metadata;
   return {
       {"memtables", memtables.sum()},

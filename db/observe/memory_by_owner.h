@@ -12,7 +12,7 @@ namespace varve {
 
 struct Engine;
 
-// Owners and their bytes, in the order in which they are shown. Requires the DB mutex.
+// Owners and their bytes, in the order in which they are shown. Takes the DB mutex.
 //
 // A name with a dot is a part of, or a remark to, the one before the dot. "total" is the sum of the
 // names without a dot, less block_cache.reserved: what stands in the cache for memory that is in

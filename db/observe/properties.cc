@@ -48,7 +48,7 @@ bool ConsumeLevel(const Slice& name, const std::string& prefix, int levels, int*
   return value < levels;
 }
 
-// --- Numbers. Each function is called with the DB mutex held.
+// --- Numbers. Each function is called with the DB mutex held, but that of kBlockCachePinnedUsage.
 
 struct NumberProperty {
   const std::string* name;
@@ -282,6 +282,8 @@ std::string DatabaseStats(Engine& e) {
   return out;
 }
 
+constexpr char kMemory[] = "varve.memory";
+
 std::string MemoryText(Engine& e) {
   std::string out;
   for (const auto& [owner, bytes] : MemoryByOwner(&e)) {
@@ -327,7 +329,6 @@ const std::vector<TextProperty>& Texts() {
        [](Engine& e, ColumnFamily&) { return AsText(DatabaseStallStats(e)); }},
       {P::kCFWriteStallStats, FamilyStallText},
       {"varve.recovery", [](Engine& e, ColumnFamily&) { return e.recovery.ToString(); }},
-      {"varve.memory", [](Engine& e, ColumnFamily&) { return MemoryText(e); }},
       {"varve.write-stall-reason", [](Engine& e, ColumnFamily&) { return e.DescribeStall(); }},
       {"varve.background-error",
        [](Engine& e, ColumnFamily&) { return e.errors.error().ToString(); }},
@@ -340,6 +341,11 @@ const std::vector<TextProperty>& Texts() {
 bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, uint64_t* value) {
   const NumberProperty* property = FindNumber(name);
   if (property == nullptr) return false;
+  if (name == Slice(P::kBlockCachePinnedUsage)) {
+    // Goes over all entries of the cache.
+    *value = property->get(*engine, *family);
+    return true;
+  }
   MutexLock lock(&engine->mu);
   *value = property->get(*engine, *family);
   return true;
@@ -366,6 +372,10 @@ bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, st
     *value = stats.ToString(engine->clock->NowMicros());
     return true;
   }
+  if (name == Slice(kMemory)) {
+    *value = MemoryText(*engine);
+    return true;
+  }
   MutexLock lock(&engine->mu);
   int level = 0;
   if (ConsumeLevel(name, P::kNumFilesAtLevelPrefix, family->current()->num_levels(), &level)) {
@@ -389,14 +399,14 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
     *value = stats.ToMap(engine->clock->NowMicros());
     return true;
   }
-  MutexLock lock(&engine->mu);
-  if (name == Slice("varve.memory")) {
+  if (name == Slice(kMemory)) {
     value->clear();
     for (const auto& [owner, bytes] : MemoryByOwner(engine)) {
       (*value)[owner] = std::to_string(bytes);
     }
     return true;
   }
+  MutexLock lock(&engine->mu);
   if (name == Slice(P::kDBWriteStallStats)) {
     *value = DatabaseStallStats(*engine);
     return true;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <system_error>
 
 #include "varve/system_clock.h"
@@ -32,6 +33,7 @@ BlockPipeline::BlockPipeline(BlockWriter* writer, const Slice& dictionary, size_
     : writer_(writer),
       dictionary_(dictionary),
       slots_(SlotCount(threads, block_bytes)),
+      ring_bytes_(std::max(kRingBytes, (threads + 2) * block_bytes)),
       bytes_bound_(writer->offset()),
       file_bytes_(writer->offset()) {
   threads_.reserve(threads);
@@ -64,7 +66,10 @@ uint64_t BlockPipeline::Stop() {
 
 Status BlockPipeline::Push(const Slice& raw) {
   MutexLock lock(&mu_);
-  while (pushed_ - written_ == slots_.size()) HelpOrWait();
+  while (pushed_ - written_ == slots_.size() ||
+         (pushed_ > written_ && waiting_bytes_ + raw.size() > ring_bytes_)) {
+    HelpOrWait();
+  }
   if (!status_.ok()) return status_;
   // A free slot is the maker's: it is filled without the lock.
   Slot& slot = SlotAt(pushed_);
@@ -78,7 +83,10 @@ Status BlockPipeline::Push(const Slice& raw) {
   waiting_bytes_ += slot.bytes_max;
   UpdateBound();
   // A thread that slept is woken for many blocks, not for each.
-  if (idle_ > 0 && 4 * (pushed_ - taken_) >= 3 * slots_.size()) work_.Signal();
+  if (idle_ > 0 &&
+      (4 * (pushed_ - taken_) >= 3 * slots_.size() || 4 * waiting_bytes_ >= 3 * ring_bytes_)) {
+    work_.Signal();
+  }
   return Status::OK();
 }
 
@@ -172,7 +180,13 @@ Status BlockPipeline::Append(Slot* slot) {
   try {
     slot->written->raw_bytes = slot->raw.size() - kBlockTrailerBytes;
     slot->written->outcome = slot->packed.outcome;
-    return writer_->AppendData(slot->packed, &slot->written->handle);
+    Status s = writer_->AppendData(slot->packed, &slot->written->handle);
+    // The next block here may be one of the usual size again.
+    if (slot->raw.capacity() + slot->scratch.capacity() > ring_bytes_) {
+      slot->raw = std::string();
+      slot->scratch = std::string();
+    }
+    return s;
   } catch (const std::exception& e) {
     return Status::Aborted(writer_->file_name() + ": writing threw", e.what());
   } catch (...) {

@@ -80,6 +80,7 @@ class BlockPipeline {
   BlockWriter* const writer_;
   const Slice dictionary_;
   std::vector<Slot> slots_;
+  const uint64_t ring_bytes_;  // so many may wait, or one block: a block is as large as its values
   std::vector<std::thread> threads_;
   // The maker's; whoever writes a block fills in the result that its slot names.
   uint64_t bytes_bound_;

@@ -60,13 +60,15 @@ void CompactionWork::BackgroundCompaction() {
   MutexLock lock(&e.mu);
   running_++;
   if (!queue_.empty() && MayRunAutomatic()) {
-    const std::shared_ptr<ColumnFamily> family = std::move(queue_.front());
+    std::shared_ptr<ColumnFamily> family = std::move(queue_.front());
     queue_.pop_front();
     family->compaction_queued = false;
     const Status s = RunAutomatic(family);
     if (!s.ok() && !e.shutting_down.load(std::memory_order_acquire)) {
       e.ReportError(s, BackgroundErrorReason::kCompaction);
     }
+    // With the last share of a dropped family its tables become obsolete.
+    family.reset();
     e.obsolete->Purge();
   }
   running_--;

@@ -40,6 +40,7 @@ struct FlushWork::FamilyFlush {
   FlushResult result;
   VersionEdit edit;
   int job_id = 0;
+  bool in_force = false;  // the table, if there is one, is in the MANIFEST
 };
 
 Status FlushWork::StartNewLog(bool force) {
@@ -182,7 +183,7 @@ void FlushWork::BackgroundFlush() {
   const bool may_run = (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush) &&
                        e.background_paused == 0;
   if (!queue_.empty() && CanStart() && may_run) {
-    const Job job = std::move(queue_.front());
+    Job job = std::move(queue_.front());
     queue_.pop_front();
     job_running_ = true;
     s = RunJob(job, e.options.atomic_flush ? Extent::kAll : Extent::kPiece);
@@ -190,6 +191,8 @@ void FlushWork::BackgroundFlush() {
     if (!s.ok() && (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush)) {
       e.ReportError(s, BackgroundErrorReason::kFlush);
     }
+    // With the last share of a dropped family its tables become obsolete.
+    job.families.clear();
     e.obsolete->Purge();
   }
   running_--;
@@ -301,6 +304,7 @@ Status FlushWork::RunJob(const Job& job, Extent extent) {
     return s;
   }
   for (FamilyFlush& flush : flushes) e.compaction->Schedule(flush.family.get());
+  RemoveOutputs(flushes);
   MutexUnlock unlock(&e.mu);
   // As a rule the last shares: the memory goes back before listeners take their time, and without
   // the mutex.
@@ -339,6 +343,7 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes) {
   if (!s.ok()) return s;
   for (FamilyFlush& flush : *flushes) {
     if (flush.family->dropped()) continue;
+    flush.in_force = true;
     flush.family->DropFlushed(flush.input.memtables.size());
     flush.family->InstallSuperVersion();
     e.flush_count++;
@@ -349,16 +354,18 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes) {
   return Status::OK();
 }
 
-// Tables of a job that did not get into the MANIFEST. Not called when it is not known whether a
-// failed edit is there: the next open explains the files or sets them aside.
+// Tables of a job that did not get into the MANIFEST: it failed, or the family is gone. Not called
+// when it is not known whether a failed edit is there: the next open explains the files or sets
+// them aside.
 void FlushWork::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
   Engine& e = *engine_;
   std::vector<std::string> paths;
   for (const FamilyFlush& flush : flushes) {
-    if (flush.result.wrote_file) {
+    if (flush.result.wrote_file && !flush.in_force) {
       paths.push_back(TableFileName(e.name, flush.result.file.number));
     }
   }
+  if (paths.empty()) return;
   MutexUnlock unlock(&e.mu);
   for (const std::string& path : paths) {
     e.fs->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();

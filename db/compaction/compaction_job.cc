@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -66,7 +67,7 @@ class Job {
   Status RunPiece(Piece* piece);
   Status MakeFilter(std::unique_ptr<CompactionFilter>* filter) const;
   Status OpenOutput(std::unique_ptr<TableOutput>* output) const;
-  bool WritesBeside() const;
+  bool WritesBeside(const CompactionFilter* filter) const;
   Status CheckCount(const CompactionCounts& counts) const;
   void Collect(std::vector<Piece>* pieces, CompactionResult* result) const;
   void RemoveOutputs(const std::vector<Piece>& pieces) const;
@@ -183,8 +184,13 @@ Status Job::OpenOutput(std::unique_ptr<TableOutput>* output) const {
   return TableOutput::Create(context_.output, build, output);
 }
 
-// Whether each piece has a processor to spare for a thread that fills its tables.
-bool Job::WritesBeside() const {
+// Whether each piece has a processor to spare for a thread that fills its tables. Not where a
+// user's filter and a user's property collectors, which may share something, would run side by
+// side.
+bool Job::WritesBeside(const CompactionFilter* filter) const {
+  if (filter != nullptr && !context_.options->table_properties_collector_factories.empty()) {
+    return false;
+  }
   return plan_.compression_opts.parallel_threads > 0 &&
          std::thread::hardware_concurrency() >= 2 * piece_count_;
 }
@@ -222,7 +228,8 @@ Status Job::RunPiece(Piece* piece) {
                           plan_.max_grandparent_overlap_bytes);
   OutputWriter writer(
       plan_.output_level == 0 ? nullptr : &splitter, &tombstones,
-      [this](std::unique_ptr<TableOutput>* output) { return OpenOutput(output); }, WritesBeside());
+      [this](std::unique_ptr<TableOutput>* output) { return OpenOutput(output); },
+      WritesBeside(options.filter));
   const Status s = writer.Run(&iterator, piece->begin, piece->end);
   piece->files = std::move(writer.files());
   piece->properties = std::move(writer.properties());
@@ -245,10 +252,17 @@ void Job::RunPieceGuarded(Piece* piece) {
 
 void Job::RunPieces(std::vector<Piece>* pieces) {
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < pieces->size(); i++) {
-    threads.emplace_back([this, piece = &(*pieces)[i]] { RunPieceGuarded(piece); });
+  threads.reserve(pieces->size());
+  size_t begun = 1;
+  try {
+    for (; begun < pieces->size(); begun++) {
+      threads.emplace_back([this, piece = &(*pieces)[begun]] { RunPieceGuarded(piece); });
+    }
+  } catch (const std::system_error&) {
+    // Where the system gives no more threads this one does the rest.
   }
   RunPieceGuarded(&pieces->front());
+  for (; begun < pieces->size(); begun++) RunPieceGuarded(&(*pieces)[begun]);
   for (std::thread& thread : threads) thread.join();
 }
 

@@ -125,13 +125,15 @@ TEST(BlockPipeline, FilesEndWhereTheyWouldWithoutIt) {
   }
 }
 
-// A file that fails or throws behind so many bytes, and notes whether it is touched after that.
+// A file that fails or throws behind so many bytes, and notes whether it is touched after that; or
+// that takes nothing for a while.
 struct BadFileState {
   size_t fails_behind = 0;
   bool throws = false;
   size_t size = 0;
   std::atomic<size_t> later_calls{0};
   std::atomic<bool> closed_to_writers{false};
+  std::atomic<bool> held{false};
 };
 
 class BadFile final : public FSWritableFile {
@@ -139,6 +141,7 @@ class BadFile final : public FSWritableFile {
   explicit BadFile(BadFileState* state) : state_(state) {}
   using FSWritableFile::Append;
   IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
+    while (state_->held) std::this_thread::yield();
     if (state_->closed_to_writers) state_->later_calls++;
     if (state_->size >= state_->fails_behind) {
       state_->closed_to_writers = true;
@@ -207,6 +210,37 @@ TEST(BlockPipeline, NobodyTouchesTheFileOfATableThatWasGivenUp) {
     builder.reset();
     EXPECT_EQ(state.later_calls, 0u);
   }
+}
+
+// However many blocks of the usual size the ring has room for.
+TEST(BlockPipeline, LargeBlocksDoNotPileUp) {
+  BadFileState state;
+  state.fails_behind = SIZE_MAX;
+  state.held = true;
+  const auto file_writer = WriterOf(&state);
+  BlockWriter::Options options;
+  options.compression = kLZ4Compression;
+  BlockWriter writer(options, file_writer.get());
+  BlockPipeline pipeline(&writer, Slice(), 1, 4096);
+  std::string block(1 << 20, '\0');
+  uint64_t random = 1;
+  for (char& c : block) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    c = static_cast<char>(random >> 56);
+  }
+  std::atomic<int> pushed{0};
+  std::thread maker([&] {
+    for (int i = 0; i < 40; i++, pushed++) EXPECT_TRUE(pipeline.Push(Slice(block)).ok());
+    std::deque<BlockPipeline::Written> written;
+    EXPECT_TRUE(pipeline.Drain(&written).ok());
+    EXPECT_EQ(written.size(), 40u);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_LE(pushed, 2);
+  state.held = false;
+  maker.join();
+  EXPECT_EQ(pushed, 40);
+  pipeline.Stop();
 }
 
 TEST(BlockPipeline, SaysWhereEachBlockWentAndNeverTooLittleOfTheFile) {

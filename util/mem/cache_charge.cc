@@ -76,11 +76,6 @@ Status CacheCharge::TryAdd(size_t bytes) {
   return s;
 }
 
-size_t CacheCharge::charged() const {
-  MutexLock lock(&mutex_);
-  return handles_.size() * kStepBytes;
-}
-
 Status CacheCharge::Cover() {
   while (handles_.size() * kStepBytes < bytes_) {
     char key[16];
@@ -93,6 +88,7 @@ Status CacheCharge::Cover() {
                                  GetCacheEntryRoleName(helper_->role));
     }
     handles_.push_back(handle);
+    charged_.store(handles_.size() * kStepBytes, std::memory_order_relaxed);
   }
   return Status::OK();
 }
@@ -105,6 +101,7 @@ void CacheCharge::Trim() {
 void CacheCharge::GiveOneBack() {
   cache_->Release(handles_.back(), /*erase_if_last_ref=*/true);
   handles_.pop_back();
+  charged_.store(handles_.size() * kStepBytes, std::memory_order_relaxed);
 }
 
 void ChargedBytes::Set(size_t bytes) {

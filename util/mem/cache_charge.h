@@ -7,6 +7,7 @@
 // the reported memory needs. Placeholders are given up lazily, below three quarters of what they
 // cover, so that memory going up and down around a step does not churn the cache.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,7 +40,7 @@ class CacheCharge {
   Status TryAdd(size_t bytes);
 
   // Bytes the placeholders stand for.
-  size_t charged() const;
+  size_t charged() const { return charged_.load(std::memory_order_relaxed); }
 
  private:
   // Takes placeholders until they cover bytes_; what the cache says when it refuses one.
@@ -52,7 +53,9 @@ class CacheCharge {
   const Cache::CacheItemHelper* const helper_;
   const uint64_t id_;
 
-  mutable Mutex mutex_;
+  // Relaxed: a figure. Read without the lock, which is held while the cache evicts.
+  std::atomic<size_t> charged_{0};
+  Mutex mutex_;
   size_t bytes_ VARVE_GUARDED_BY(mutex_) = 0;
   uint64_t next_key_ VARVE_GUARDED_BY(mutex_) = 0;
   std::vector<Cache::Handle*> handles_ VARVE_GUARDED_BY(mutex_);

@@ -9,6 +9,8 @@
 
 #include <thread>
 
+#include "varve/listener.h"
+
 #include "tests/harness/database.h"
 
 namespace varve::testing {
@@ -113,6 +115,35 @@ TEST_F(SuperVersionTest, ReadersRunThroughEveryChange) {
   MakeTable({"last"});
   EXPECT_TRUE(Eventually([&] { return Files(kTableFile).size() == 1; }))
       << "tables of families that are gone stayed";
+}
+
+// Drops a family while its flush runs.
+class DropAtFlush : public EventListener {
+ public:
+  const char* Name() const override { return "DropAtFlush"; }
+  void OnFlushBegin(DB* db, const FlushJobInfo& info) override {
+    if (info.cf_name != "passing") return;
+    EXPECT_TRUE(db->DropColumnFamily(handle).ok());
+    dropped = true;
+  }
+  ColumnFamilyHandle* handle = nullptr;
+  std::atomic<bool> dropped{false};
+};
+
+TEST_F(SuperVersionTest, TheTableOfAFamilyDroppedDuringItsFlushGoes) {
+  const auto listener = std::make_shared<DropAtFlush>();
+  options_.listeners.push_back(listener);
+  Open();
+  ASSERT_TRUE(db()->CreateColumnFamily(options_, "passing", &listener->handle).ok());
+  ASSERT_TRUE(db()->Put(WriteOptions(), listener->handle, "k", "v").ok());
+  FlushOptions flush;
+  flush.wait = false;
+  ASSERT_TRUE(db()->Flush(flush, listener->handle).ok());
+  ASSERT_TRUE(
+      Eventually([&] { return listener->dropped && Number("rocksdb.num-running-flushes") == 0; }));
+  ASSERT_TRUE(db()->DestroyColumnFamilyHandle(listener->handle).ok());
+  MakeTable({"last"});
+  EXPECT_TRUE(Eventually([&] { return Files(kTableFile).size() == 1; }, 2));
 }
 
 // A thread that ends gives its cached super-version back; one of a family that is gone does not

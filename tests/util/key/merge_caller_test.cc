@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: whatever an operator does, fail, throw, point elsewhere or not be there at all, is a status
+// that names the key; and what it makes is handed on without a copy.
+
+#include "util/key/merge_caller.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <stdexcept>
+
+#include "util/metrics/statistics.h"
+
+namespace varve {
+namespace {
+
+class Scripted final : public MergeOperator {
+ public:
+  using Act = std::function<bool(const MergeOperationInput&, MergeOperationOutput*)>;
+  explicit Scripted(Act act) : act_(std::move(act)) {}
+  const char* Name() const override { return "Scripted"; }
+  bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+    return act_(in, out);
+  }
+  bool PartialMergeMulti(const Slice& /*key*/, const std::deque<Slice>& operands,
+                         std::string* new_value, Logger* /*logger*/) const override {
+    if (operands.front() == "throw") throw std::runtime_error("no");
+    *new_value = std::to_string(operands.size());
+    return operands.front() != "refuse";
+  }
+  bool AllowSingleOperand() const override { return single; }
+
+  bool single = false;
+
+ private:
+  const Act act_;
+};
+
+TEST(MergeCaller, HandsOnAnOperandWithoutACopy) {
+  const Scripted last([](const auto& in, auto* out) {
+    out->existing_operand = in.operand_list.back();
+    out->new_value = "not this";
+    return true;
+  });
+  const std::vector<Slice> operands = {"a", "b"};
+  std::string buffer;
+  Slice result;
+  ASSERT_TRUE(
+      MergeCaller(&last, nullptr, nullptr).Full("k", nullptr, operands, &buffer, &result).ok());
+  EXPECT_EQ(result.data(), operands[1].data());
+}
+
+TEST(MergeCaller, TakesTheNewValueAndTellsTheBaseFromNone) {
+  const Scripted tell([](const auto& in, auto* out) {
+    EXPECT_TRUE(out->new_value.empty());
+    out->new_value =
+        in.existing_value == nullptr ? "none" : "[" + in.existing_value->ToString() + "]";
+    return true;
+  });
+  const MergeCaller caller(&tell, nullptr, nullptr);
+  std::string buffer = "left over";
+  Slice result;
+  ASSERT_TRUE(caller.Full("k", nullptr, {"a"}, &buffer, &result).ok());
+  EXPECT_EQ(result, "none");
+  const Slice empty;
+  ASSERT_TRUE(caller.Full("k", &empty, {"a"}, &buffer, &result).ok());
+  EXPECT_EQ(result, "[]");
+}
+
+void ExpectFailure(const Scripted& op, const std::string& why) {
+  const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
+  std::string buffer;
+  Slice result;
+  auto scope = MergeOperator::OpFailureScope::kDefault;
+  const Status s = MergeCaller(&op, nullptr, statistics.get())
+                       .Full("key", nullptr, {"a"}, &buffer, &result, &scope);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_EQ(s.subcode(), Status::kMergeOperatorFailed);
+  EXPECT_NE(s.ToString().find("Scripted"), std::string::npos) << s.ToString();
+  EXPECT_NE(s.ToString().find(why), std::string::npos) << s.ToString();
+  EXPECT_NE(s.ToString().find("6B6579"), std::string::npos) << s.ToString();
+  EXPECT_EQ(statistics->getTickerCount(NUMBER_MERGE_FAILURES), 1U);
+}
+
+TEST(MergeCaller, AFailureIsCorruptionThatNamesOperatorAndKey) {
+  ExpectFailure(Scripted([](const auto&, auto*) { return false; }), "failed");
+}
+
+TEST(MergeCaller, WhatIsThrownIsCaught) {
+  ExpectFailure(Scripted([](const auto&, auto*) -> bool { throw std::runtime_error("told"); }),
+                "told");
+  ExpectFailure(Scripted([](const auto&, auto*) -> bool { throw 1; }), "no exception");
+}
+
+#ifndef NDEBUG
+TEST(MergeCaller, AResultThatIsNoOperandIsNoticed) {
+  ExpectFailure(Scripted([](const auto&, auto* out) {
+                  out->existing_operand = "elsewhere";
+                  return true;
+                }),
+                "existing_operand");
+}
+#endif
+
+TEST(MergeCaller, SaysWhoseMatterAFailureIs) {
+  const Scripted op([](const auto&, auto* out) {
+    out->op_failure_scope = MergeOperator::OpFailureScope::kMustMerge;
+    return false;
+  });
+  std::string buffer;
+  Slice result;
+  auto scope = MergeOperator::OpFailureScope::kDefault;
+  ASSERT_FALSE(MergeCaller(&op, nullptr, nullptr)
+                   .Full("key", nullptr, {"a"}, &buffer, &result, &scope)
+                   .ok());
+  EXPECT_EQ(scope, MergeOperator::OpFailureScope::kMustMerge);
+}
+
+TEST(MergeCaller, WithoutAnOperatorSaysSo) {
+  std::string buffer;
+  Slice result;
+  const Status s = MergeCaller().Full("key", nullptr, {"a"}, &buffer, &result);
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_NE(s.ToString().find("merge_operator"), std::string::npos);
+  EXPECT_FALSE(MergeCaller().Partial("key", {"a", "b"}, &buffer));
+}
+
+TEST(MergeCaller, ASingleOperandIsForThoseWhoWantIt) {
+  Scripted op([](const auto&, auto*) { return false; });
+  const MergeCaller caller(&op, nullptr, nullptr);
+  std::string result;
+  EXPECT_FALSE(caller.Partial("k", {"a"}, &result));
+  ASSERT_TRUE(caller.Partial("k", {"a", "b"}, &result));
+  EXPECT_EQ(result, "2");
+  op.single = true;
+  ASSERT_TRUE(caller.Partial("k", {"a"}, &result));
+  EXPECT_EQ(result, "1");
+  EXPECT_FALSE(caller.Partial("k", {"refuse", "b"}, &result));
+  EXPECT_FALSE(caller.Partial("k", {"throw", "b"}, &result));
+}
+
+}  // namespace
+}  // namespace varve

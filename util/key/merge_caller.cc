@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/key/merge_caller.h"
+
+#include <cstdint>
+#include <exception>
+
+#include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+// The bytes of a value are counted in 32 bits on disk.
+constexpr uint64_t kMaxValueBytes = UINT32_MAX;
+
+#ifndef NDEBUG
+bool IsOneOf(const Slice& slice, const Slice* base, const std::vector<Slice>& operands) {
+  const auto lies_in = [&slice](const Slice& whole) {
+    return slice.data() >= whole.data() &&
+           slice.data() + slice.size() <= whole.data() + whole.size();
+  };
+  if (base != nullptr && lies_in(*base)) return true;
+  for (const Slice& operand : operands) {
+    if (lies_in(operand)) return true;
+  }
+  return false;
+}
+#endif
+
+// Adds the time of its scope to the statistics' total, if they keep times.
+class MergeTimer {
+ public:
+  explicit MergeTimer(Statistics* statistics)
+      : statistics_(statistics),
+        start_(statistics != nullptr && statistics->get_stats_level() > StatsLevel::kExceptTimers
+                   ? PerfClockNanos()
+                   : 0) {}
+  ~MergeTimer() {
+    if (start_ != 0) RecordTick(statistics_, MERGE_OPERATION_TOTAL_TIME, PerfClockNanos() - start_);
+  }
+  MergeTimer(const MergeTimer&) = delete;
+  MergeTimer& operator=(const MergeTimer&) = delete;
+
+ private:
+  Statistics* const statistics_;
+  const uint64_t start_;  // 0 = not measuring
+  PerfTimer<&PerfContext::merge_operator_time_nanos> perf_timer_;
+};
+
+}  // namespace
+
+Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<Slice>& operands,
+                         std::string* buffer, Slice* result,
+                         MergeOperator::OpFailureScope* scope) const {
+  if (operator_ == nullptr) {
+    return Status::InvalidArgument(
+        "merge: there are operands for key " + key.ToString(/*hex=*/true),
+        "and ColumnFamilyOptions::merge_operator, which would merge them, is not set");
+  }
+  buffer->clear();
+  Slice operand(nullptr, 0);
+  const MergeOperator::MergeOperationInput in(key, base, operands, logger_);
+  MergeOperator::MergeOperationOutput out(*buffer, operand);
+  try {
+    const MergeTimer timer(statistics_);
+    if (!operator_->FullMergeV2(in, &out)) {
+      if (scope != nullptr) *scope = out.op_failure_scope;
+      return Failed(key, "failed");
+    }
+  } catch (const std::exception& e) {
+    return Failed(key, e.what());
+  } catch (...) {
+    return Failed(key, "threw what is no exception");
+  }
+#ifndef NDEBUG
+  if (operand.data() != nullptr && !IsOneOf(operand, base, operands)) {
+    return Failed(key, "set existing_operand to what is none of its operands");
+  }
+#endif
+  *result = operand.data() != nullptr ? operand : Slice(*buffer);
+  if (result->size() > kMaxValueBytes) return Failed(key, "made a value of more than 4 GiB");
+  return Status::OK();
+}
+
+bool MergeCaller::Partial(const Slice& key, const std::deque<Slice>& operands,
+                          std::string* result) const {
+  if (operator_ == nullptr || operands.empty()) return false;
+  try {
+    if (operands.size() == 1 && !operator_->AllowSingleOperand()) return false;
+    result->clear();
+    const MergeTimer timer(statistics_);
+    return operator_->PartialMergeMulti(key, operands, result, logger_) &&
+           result->size() <= kMaxValueBytes;
+  } catch (...) {
+    // A read that needs the value meets the same fault, and reports it.
+    return false;
+  }
+}
+
+Status MergeCaller::Failed(const Slice& key, const char* why) const {
+  RecordTick(statistics_, NUMBER_MERGE_FAILURES);
+  return Status::Corruption(Status::kMergeOperatorFailed,
+                            std::string("merge operator ") + operator_->Name() + " " + why,
+                            "key " + key.ToString(/*hex=*/true));
+}
+
+}  // namespace varve

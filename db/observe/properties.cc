@@ -48,12 +48,13 @@ bool ConsumeLevel(const Slice& name, const std::string& prefix, int levels, int*
   return value < levels;
 }
 
-// --- Numbers. Each function is called with the DB mutex held, but that of kBlockCachePinnedUsage.
+// --- Numbers.
 
 struct NumberProperty {
   const std::string* name;
-  uint64_t (*get)(Engine& e, ColumnFamily& f);
-  bool summable;  // over families
+  uint64_t (*get)(Engine& e, ColumnFamily& f);  // with the DB mutex held ...
+  bool summable;                                // over families
+  bool lock_free = false;                       // ... but for this: it takes long
 };
 
 uint64_t SumImmutables(ColumnFamily& f, uint64_t (MemTable::*get)() const) {
@@ -189,7 +190,7 @@ const std::vector<NumberProperty>& Numbers() {
        [](Engine&, ColumnFamily& f) -> uint64_t {
          return BlockCacheOf(f) == nullptr ? 0 : BlockCacheOf(f)->GetPinnedUsage();
        },
-       false},
+       false, /*lock_free=*/true},
       {&P::kNumBlobFiles, [](Engine&, ColumnFamily&) -> uint64_t { return 0; }, true},
       {&P::kTotalBlobFileSize, [](Engine&, ColumnFamily&) -> uint64_t { return 0; }, true},
       {&P::kLiveBlobFileSize, [](Engine&, ColumnFamily&) -> uint64_t { return 0; }, true},
@@ -341,8 +342,7 @@ const std::vector<TextProperty>& Texts() {
 bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, uint64_t* value) {
   const NumberProperty* property = FindNumber(name);
   if (property == nullptr) return false;
-  if (name == Slice(P::kBlockCachePinnedUsage)) {
-    // Goes over all entries of the cache.
+  if (property->lock_free) {
     *value = property->get(*engine, *family);
     return true;
   }

@@ -134,12 +134,12 @@ VARVE_EXPORT std::shared_ptr<Cache> NewLRUCache(
     double low_pri_pool_ratio = 0.0);
 VARVE_EXPORT std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& cache_opts);
 
-/// Varve has one cache, whose look-ups share no lock, and makes it for these options as for
-/// LRUCacheOptions. The name stays so that programs and option files that ask for it work.
+/// Makes the same cache as LRUCacheOptions, whose look-ups share no lock, under the name of
+/// HyperClockCache, which programs and option files ask for.
 struct HyperClockCacheOptions : public ShardedCacheOptions {
   /// Bytes of a typical entry; 0: unknown. Only a hint for the first size of the table.
   size_t estimated_entry_charge = 0;
-  /// Bytes of the smallest usual entry; 0: unknown.
+  /// Bytes of the smallest usual entry; 0: unknown. Advisory: the table grows as it must.
   size_t min_avg_entry_charge = 450;
 
   HyperClockCacheOptions(
@@ -230,7 +230,7 @@ class Cache {
   /// Bytes in use, by all entries or by one.
   virtual size_t GetUsage() const = 0;
   virtual size_t GetUsage(Handle* handle) const = 0;
-  /// Bytes of entries that are referenced, and so cannot be evicted.
+  /// Bytes of entries that are referenced, and so cannot be evicted. Goes over all entries.
   virtual size_t GetPinnedUsage() const = 0;
   /// Entries present; SIZE_MAX if not known.
   virtual size_t GetOccupancyCount() const { return SIZE_MAX; }

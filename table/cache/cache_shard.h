@@ -128,7 +128,7 @@ class alignas(64) CacheShard {
   // How much may wait in limbo, so that readers are asked once for many entries; by so much the
   // capacity is exceeded for moments.
   [[nodiscard]] static size_t Slack(size_t capacity);
-  // More than others that just add entries may be the cause of.
+  // By more than what other threads have counted and not yet made room for.
   [[nodiscard]] bool FarOverCapacity() const;
   [[nodiscard]] size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
   [[nodiscard]] size_t limbo_usage() const { return limbo_usage_.load(std::memory_order_relaxed); }
@@ -139,7 +139,7 @@ class alignas(64) CacheShard {
     return all > limbo ? all - limbo : 0;
   }
 
-  // Dropped entries, in the order of coming: free once the stamp, of the newest, has passed.
+  // Dropped entries, newest first: all are free once the stamp, that of the newest, has passed.
   struct Limbo {
     CacheEntry* first = nullptr;
     uint64_t stamp = 0;

@@ -19,14 +19,10 @@ namespace varve {
 namespace {
 
 using test::BuiltTable;
+using test::Bytewise;
 using test::Entries;
 using test::IKey;
 using test::TableParts;
-
-const InternalKeyComparator& Bytewise() {
-  static const InternalKeyComparator icmp(BytewiseComparator());
-  return icmp;
-}
 
 TableBuildOptions DefaultOptions() {
   TableBuildOptions options;

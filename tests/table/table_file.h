@@ -39,6 +39,11 @@ class StringFile final : public FSWritableFile {
   std::string* content_;
 };
 
+inline const InternalKeyComparator& Bytewise() {
+  static const InternalKeyComparator icmp(BytewiseComparator());
+  return icmp;
+}
+
 inline std::string IKey(const Slice& user_key, SequenceNumber seq, ValueType type = kTypeValue) {
   std::string key;
   AppendInternalKey(&key, user_key, seq, type);

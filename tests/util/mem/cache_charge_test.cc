@@ -6,78 +6,19 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <map>
 #include <string>
+
+#include "tests/util/mem/counting_cache.h"
 
 namespace varve {
 namespace {
 
+using test::CountingCache;
+
 constexpr size_t kStep = CacheCharge::kStepBytes;
 
-// Refuses what is beyond its capacity, and counts by role.
-class StrictCache final : public Cache {
- public:
-  explicit StrictCache(size_t capacity) : capacity_(capacity) {}
-  ~StrictCache() override { EXPECT_EQ(usage_, 0u) << "placeholders were left behind"; }
-
-  const char* Name() const override { return "StrictCache"; }
-  Status Insert(const Slice& key, ObjectPtr, const CacheItemHelper* helper, size_t charge,
-                Handle** handle, Priority) override {
-    if (usage_ + charge > capacity_) return Status::MemoryLimit("full");
-    auto* const entry = new Entry{{}, key.ToString(), charge, helper->role};
-    EXPECT_TRUE(entries_.emplace(entry->key, entry).second) << "keys must not repeat";
-    usage_ += charge;
-    by_role_[helper->role] += charge;
-    *handle = entry;
-    return Status::OK();
-  }
-  bool Release(Handle* handle, bool) override {
-    auto* const entry = static_cast<Entry*>(handle);
-    usage_ -= entry->charge;
-    by_role_[entry->role] -= entry->charge;
-    entries_.erase(entry->key);
-    delete entry;
-    return true;
-  }
-  Handle* Lookup(const Slice&) override { return nullptr; }
-  bool Ref(Handle*) override { return false; }
-  ObjectPtr Value(Handle*) override { return nullptr; }
-  size_t GetCharge(Handle* handle) const override { return static_cast<Entry*>(handle)->charge; }
-  void Erase(const Slice&) override {}
-  uint64_t NewId() override { return ++last_id_; }
-  void SetCapacity(size_t capacity) override { capacity_ = capacity; }
-  void SetStrictCapacityLimit(bool) override {}
-  bool HasStrictCapacityLimit() const override { return true; }
-  size_t GetCapacity() const override { return capacity_; }
-  size_t GetUsage() const override { return usage_; }
-  size_t GetUsage(Handle* handle) const override { return GetCharge(handle); }
-  size_t GetPinnedUsage() const override { return usage_; }
-  void EraseUnRefEntries() override {}
-  void ApplyToAllEntries(
-      const std::function<void(const Slice&, ObjectPtr, size_t, const CacheItemHelper*)>&,
-      const ApplyToAllEntriesOptions&) override {}
-
-  size_t of(CacheEntryRole role) { return by_role_[role]; }
-
- private:
-  struct Entry : Handle {
-    Entry(Handle base, std::string k, size_t c, CacheEntryRole r)
-        : Handle(base), key(std::move(k)), charge(c), role(r) {}
-    std::string key;
-    size_t charge;
-    CacheEntryRole role;
-  };
-
-  size_t capacity_;
-  size_t usage_ = 0;
-  uint64_t last_id_ = 0;
-  std::map<std::string, Entry*> entries_;
-  std::map<CacheEntryRole, size_t> by_role_;
-};
-
 TEST(CacheCharge, RefusedMemoryChangesNothing) {
-  const auto cache = std::make_shared<StrictCache>(2 * kStep);
+  const auto cache = std::make_shared<CountingCache>(2 * kStep);
   const auto charge = std::make_shared<CacheCharge>(cache, CacheEntryRole::kFileMetadata);
   EXPECT_TRUE(charge->TryAdd(kStep + 1).ok());
   EXPECT_EQ(charge->charged(), 2 * kStep);
@@ -95,7 +36,7 @@ TEST(CacheCharge, RefusedMemoryChangesNothing) {
 }
 
 TEST(CacheCharge, AShortRefusalGivesItsPlaceholdersBack) {
-  const auto cache = std::make_shared<StrictCache>(3 * kStep);
+  const auto cache = std::make_shared<CountingCache>(3 * kStep);
   CacheCharge charge(cache, CacheEntryRole::kFilterConstruction);
   EXPECT_TRUE(charge.TryAdd(1).ok());
   EXPECT_TRUE(charge.TryAdd(10 * kStep).IsMemoryLimit());
@@ -103,7 +44,7 @@ TEST(CacheCharge, AShortRefusalGivesItsPlaceholdersBack) {
 }
 
 TEST(ChargedBytes, GoWithTheirOwner) {
-  const auto cache = std::make_shared<StrictCache>(10 * kStep);
+  const auto cache = std::make_shared<CountingCache>(10 * kStep);
   const auto charge = std::make_shared<CacheCharge>(cache, CacheEntryRole::kBlockBasedTableReader);
   {
     ChargedBytes first(charge);
@@ -148,7 +89,7 @@ TEST(CacheUsage, AnOverrideComesBeforeTheRestAndTheDefaultLast) {
   usage.options_overrides[dictionary].charged = Decision::kEnabled;
   EXPECT_TRUE(IsCharged(table, dictionary));
   EXPECT_EQ(NewCacheCharge(table, dictionary), nullptr) << "no cache";
-  table.block_cache = std::make_shared<StrictCache>(kStep);
+  table.block_cache = std::make_shared<CountingCache>(kStep);
   EXPECT_NE(NewCacheCharge(table, dictionary), nullptr);
   EXPECT_EQ(NewCacheCharge(table, filter), nullptr);
 }

@@ -7,70 +7,19 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <map>
 #include <memory>
-#include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
+#include "tests/util/mem/counting_cache.h"
 #include "util/mem/cache_charge.h"
 
 namespace varve {
 namespace {
 
+using test::CountingCache;
+
 constexpr size_t kStep = CacheCharge::kStepBytes;
-
-// Keeps referenced entries only, which is all that placeholders are.
-class CountingCache final : public Cache {
- public:
-  explicit CountingCache(size_t capacity = SIZE_MAX) : capacity_(capacity) {}
-
-  const char* Name() const override { return "CountingCache"; }
-  Status Insert(const Slice& key, ObjectPtr /*value*/, const CacheItemHelper* helper, size_t charge,
-                Handle** handle, Priority /*priority*/) override {
-    if (usage_ + charge > capacity_) return Status::MemoryLimit("full");
-    EXPECT_EQ(helper->role, CacheEntryRole::kWriteBuffer);
-    auto [entry, inserted] = entries_.try_emplace(key.ToString());
-    EXPECT_TRUE(inserted) << "placeholder keys must not repeat";
-    usage_ += charge;
-    charges_[&entry->second] = {entry->first, charge};
-    *handle = &entry->second;
-    return Status::OK();
-  }
-  bool Release(Handle* handle, bool erase_if_last_ref) override {
-    EXPECT_TRUE(erase_if_last_ref) << "a placeholder left behind would waste the cache";
-    const auto found = charges_.find(handle);
-    usage_ -= found->second.second;
-    entries_.erase(found->second.first);
-    charges_.erase(found);
-    return true;
-  }
-  Handle* Lookup(const Slice& /*key*/) override { return nullptr; }
-  bool Ref(Handle* /*handle*/) override { return false; }
-  ObjectPtr Value(Handle* /*handle*/) override { return nullptr; }
-  size_t GetCharge(Handle* handle) const override { return charges_.at(handle).second; }
-  void Erase(const Slice& /*key*/) override {}
-  uint64_t NewId() override { return ++last_id_; }
-  void SetCapacity(size_t capacity) override { capacity_ = capacity; }
-  void SetStrictCapacityLimit(bool /*strict*/) override {}
-  bool HasStrictCapacityLimit() const override { return true; }
-  size_t GetCapacity() const override { return capacity_; }
-  size_t GetUsage() const override { return usage_; }
-  size_t GetUsage(Handle* handle) const override { return GetCharge(handle); }
-  size_t GetPinnedUsage() const override { return usage_; }
-  void EraseUnRefEntries() override {}
-  void ApplyToAllEntries(
-      const std::function<void(const Slice&, ObjectPtr, size_t, const CacheItemHelper*)>&,
-      const ApplyToAllEntriesOptions&) override {}
-
- private:
-  size_t capacity_;
-  size_t usage_ = 0;
-  uint64_t last_id_ = 0;
-  std::map<std::string, Handle> entries_;
-  std::map<const Handle*, std::pair<std::string, size_t>> charges_;
-};
 
 TEST(WriteBufferManager, WithoutALimitNeverAsksForAFlush) {
   WriteBufferManager manager(0);
@@ -188,6 +137,7 @@ TEST(WriteBufferManager, ChargesTheCacheInSteps) {
     EXPECT_TRUE(manager.cost_to_cache());
     manager.ReserveMem(1);
     EXPECT_EQ(cache->GetUsage(), kStep);
+    EXPECT_EQ(cache->of(CacheEntryRole::kWriteBuffer), kStep);
     manager.ReserveMem(10 * kStep - 1);
     EXPECT_EQ(cache->GetUsage(), 10 * kStep);
     EXPECT_EQ(manager.dummy_entries_in_cache_usage(), 10 * kStep);

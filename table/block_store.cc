@@ -223,6 +223,7 @@ Status BlockStore::GetCached(const BlockHandle& handle, const BlockReadContext& 
 
 bool BlockStore::GetBySlot(BlockSlot* slot, Held<Block>* block) const {
   const Epoch::Guard guard;
+  Prefetch(*slot);
   CacheEntry* const entry = slot->load(std::memory_order_acquire);
   Cache::Handle* cached = nullptr;
   if (entry == nullptr || !slot_cache->TryRef(entry, &cached)) return false;

@@ -89,7 +89,9 @@ class BlockStore {
   static void Prefetch(const BlockSlot& slot) {
     // The block lies behind its entry; the address is not read, and may be stale.
     const CacheEntry* const entry = slot.load(std::memory_order_relaxed);
-    if (entry != nullptr) Block::Prefetch(BlockBehind(entry));
+    if (entry == nullptr) return;
+    __builtin_prefetch(entry);
+    Block::Prefetch(BlockBehind(entry));
   }
 
   // Past the cache, owned by the caller.

@@ -15,9 +15,9 @@ namespace varve {
 
 namespace {
 
-// Guesses from a thread's last reads whether a filter will let a key pass. While the filter's
-// memory is on its way the index can be searched, which is work for nothing if the key is not
-// there.
+// Guesses from a thread's last reads whether the filter of the last table will let a key pass.
+// While the filter's memory is on its way the index can be searched and the block asked for, which
+// is work for nothing if the key is not there.
 class FilterForecast {
  public:
   bool Passes() const { return score_ >= 0; }
@@ -47,6 +47,19 @@ bool BlockTableReader::KeyMayMatch(const ReadOptions& options, const PointLookup
   return parts_.filter->KeyMayMatch(context, lookup);
 }
 
+void BlockTableReader::Foresee(PointLookup* lookup) const {
+  Prefetch(*lookup);
+  const DecodedIndex* const index = parts_.index->resident();
+  if (index == nullptr || parts_.store->icmp->order() == KeyOrder::kCustom) return;
+  size_t at = kNotSought;
+  if (filter_forecast.Passes()) {
+    at = index->Seek(*parts_.store->icmp, lookup->internal_key());
+    BlockSlot* const slot = at < index->size() ? index->slot(at) : nullptr;
+    if (slot != nullptr) BlockStore::Prefetch(*slot);
+  }
+  lookup->SetForeseen(this, at);
+}
+
 Status BlockTableReader::Get(const ReadOptions& options, PointLookup* lookup) const {
   if (parts_.tombstones != nullptr && !options.ignore_range_deletions) {
     lookup->CoverWith(parts_.tombstones->MaxCoveringSeq(lookup->user_key(), lookup->snapshot()));
@@ -57,15 +70,10 @@ Status BlockTableReader::Get(const ReadOptions& options, PointLookup* lookup) co
   Statistics* const statistics = parts_.store->statistics;
   const DecodedIndex* const index = parts_.index->resident();
   size_t at = kNotSought;
+  const bool foreseen = lookup->ForeseenBy(this, &at);
   if (parts_.filter != nullptr) {
-    const bool forecasts = lookup->last_source() && index != nullptr;
-    if (forecasts && filter_forecast.Passes()) {
-      parts_.filter->Prefetch(*lookup);
-      at = index->Seek(*parts_.store->icmp, lookup->internal_key());
-      index->PrefetchSlot(at);
-    }
     const bool passes = parts_.filter->KeyMayMatch(context, *lookup);
-    if (forecasts) filter_forecast.Learn(passes);
+    if (foreseen) filter_forecast.Learn(passes);
     if (!passes) {
       AddPerfCount<&PerfContext::bloom_sst_miss_count>();
       RecordTick(statistics, BLOOM_FILTER_USEFUL);

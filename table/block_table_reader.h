@@ -44,6 +44,7 @@ class BlockTableReader final : public TableReader {
   void Prefetch(const PointLookup& lookup) const override {
     if (parts_.filter != nullptr) parts_.filter->Prefetch(lookup);
   }
+  void Foresee(PointLookup* lookup) const override;
   bool KeyMayMatch(const ReadOptions& options, const PointLookup& lookup) const override;
   std::unique_ptr<InternalIterator> NewIterator(const ReadOptions& options,
                                                 const TableIterOptions& iter) const override;

@@ -165,7 +165,7 @@ void TableIterator::Seek(const Slice& target) {
     return;
   }
   LimitReadahead();
-  index_.Seek(target);
+  if (!std::exchange(index_sought_, false)) index_.Seek(target);
   if (IndexEnded() || !LoadBlock()) return;
   cursor_.Seek(target);
   if (!Settle() && !cursor_.corrupt()) NextBlock();
@@ -173,13 +173,23 @@ void TableIterator::Seek(const Slice& target) {
 
 void TableIterator::PrefetchSeek(const Slice& target, SeekRound round) {
   if (AsksFilter()) return;  // the filter may spare the seek
-  // Seek searches the index once more, in memory that is near by then.
-  if (round == SeekRound::kIndex) index_.Seek(target);
-  if (!index_.Valid()) return;
   if (round == SeekRound::kIndex) {
-    index_.PrefetchEntry();
-  } else {
-    index_.PrefetchBlock();
+    index_.Seek(target);
+    index_sought_ = true;
+  }
+  if (!index_.Valid()) return;
+  switch (round) {
+    case SeekRound::kIndex:
+      index_.PrefetchEntry();
+      break;
+    case SeekRound::kBlock:
+      index_.PrefetchBlock();
+      break;
+    case SeekRound::kEntry:
+      LimitReadahead();
+      // Seek meets what fails here again, and reports it.
+      if (LoadBlock()) cursor_.PrefetchSeek(target);
+      break;
   }
 }
 

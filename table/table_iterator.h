@@ -71,6 +71,7 @@ class TableIterator final : public InternalIterator {
   const bool keeps_blocks_;  // pin_data
   BlockReadContext context_;
   IndexCursor index_;
+  bool index_sought_ = false;  // it stands where the seek to come wants it
   Held<Block> block_;
   BlockHandle block_handle_;  // of block_
   DataBlockCursor cursor_;

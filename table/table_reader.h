@@ -74,6 +74,9 @@ class TableReader {
 
   // Asks for the memory that Get begins with, if the caller has something else to do before.
   virtual void Prefetch(const PointLookup& /*lookup*/) const {}
+  // The same for the table that is asked last, which has the key more often than not: asks for its
+  // data too. Calls no comparator of the user.
+  virtual void Foresee(PointLookup* /*lookup*/) const {}
   // False only when the filter proves that no entry of the key is here (no I/O but for the filter).
   virtual bool KeyMayMatch(const ReadOptions& options, const PointLookup& lookup) const = 0;
 

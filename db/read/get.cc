@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/read/get.h"
 
+#include <algorithm>
+
 #include "db/read/file_bounds.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
@@ -44,25 +46,49 @@ class TableSearch {
     const int levels = version_.non_empty_levels();
     if (levels == 0) return Status::OK();
     PerfTimer<&PerfContext::get_from_output_files_time> timer;
+    LookAhead(levels);
     VARVE_RETURN_IF_ERROR(SearchLevelZero());
     for (int level = 1; level < levels && !over(); level++) {
-      lookup_->SetLastSource(level == levels - 1);
       VARVE_RETURN_IF_ERROR(SearchLevel(level));
     }
     return Status::OK();
   }
 
  private:
+  // Of as many levels the files are found before the first is searched.
+  static constexpr int kLevelsAhead = 8;
+
   bool over() const { return lookup_->state() != PointLookup::State::kSearching; }
+
+  // Most keys are in none of the tables but the last that is asked: the filters decide, and their
+  // cache misses need not wait for each other, nor that of the block for them.
+  void LookAhead(int levels) {
+    for (int level = std::min(levels, kLevelsAhead) - 1; level > 0; level--) {
+      const LevelFiles& files = version_.level(level);
+      const size_t place = files.Find(lookup_->internal_key());
+      places_[level] = place;
+      const TableReader* const reader = place < files.size() ? ReaderOf(*files[place]) : nullptr;
+      if (reader == nullptr) continue;
+      if (level == levels - 1) {
+        reader->Foresee(lookup_);
+      } else {
+        reader->Prefetch(*lookup_);
+      }
+    }
+    // The first is searched at once.
+    const LevelFiles& newest = version_.level(0);
+    for (size_t i = 1; i < newest.size(); i++) {
+      const TableReader* const reader = ReaderOf(*newest[i]);
+      if (reader != nullptr) reader->Prefetch(*lookup_);
+    }
+  }
+
+  static const TableReader* ReaderOf(const FileMetaData& file) {
+    return file.reader.load(std::memory_order_acquire);
+  }
 
   Status SearchLevelZero() {
     const LevelFiles& files = version_.level(0);
-    // Most keys are in none of them but the last that is asked: the filters decide, and their cache
-    // misses need not wait for each other.
-    for (size_t i = 1; i < files.size(); i++) {
-      const TableReader* const reader = files[i]->reader.load(std::memory_order_acquire);
-      if (reader != nullptr) reader->Prefetch(*lookup_);
-    }
     for (size_t i = 0; i < files.size(); i++) {
       if (!FileCovers(*files[i], lookup_->user_key(), icmp_)) continue;
       VARVE_RETURN_IF_ERROR(SearchFile(files[i], 0));
@@ -75,7 +101,8 @@ class TableSearch {
   Status SearchLevel(int level) {
     const LevelFiles& files = version_.level(level);
     const Slice user_key = lookup_->user_key();
-    for (size_t i = files.Find(lookup_->internal_key()); i < files.size(); i++) {
+    size_t i = level < kLevelsAhead ? places_[level] : files.Find(lookup_->internal_key());
+    for (; i < files.size(); i++) {
       if (icmp_.CompareUserKey(user_key, files[i]->smallest.user_key()) < 0) break;
       const bool may_continue = icmp_.CompareUserKey(user_key, files[i]->largest.user_key()) >= 0;
       if (!may_continue || !LargestIsExclusive(*files[i])) {
@@ -116,6 +143,7 @@ class TableSearch {
   TableCache* const table_cache_;
   PointLookup* const lookup_;
   Statistics* const statistics_;
+  size_t places_[kLevelsAhead];  // where the key may be in each level; that of L0 is not used
 };
 
 }  // namespace

@@ -124,9 +124,9 @@ class LevelIterator final : public InternalIterator {
     if (round == SeekRound::kIndex) {
       Start();
       const size_t i = files_.Find(target);
-      if (!WithinUpper(i) || !Open(i)) return;
+      prefetches_ = WithinUpper(i) && Open(i);
     }
-    if (iter_ != nullptr) iter_->PrefetchSeek(target, round);
+    if (prefetches_) iter_->PrefetchSeek(target, round);
   }
 
   void SeekForPrev(const Slice& target) override {
@@ -303,8 +303,9 @@ class LevelIterator final : public InternalIterator {
   std::string prefix_;
   Status status_;
   std::vector<KeptTable> kept_;
-  size_t index_ = kNone;  // the file that is open
-  TableRef table_;        // outlives iter_
+  size_t index_ = kNone;     // the file that is open
+  bool prefetches_ = false;  // it is the one of the seek that is prepared
+  TableRef table_;           // outlives iter_
   std::unique_ptr<InternalIterator> iter_;
 };
 

@@ -127,6 +127,18 @@ void DataBlockCursor::Seek(const Slice& target) {
   }
 }
 
+void DataBlockCursor::PrefetchSeek(const Slice& target) const {
+  const EntryIndex& index = block_->index();
+  if (index.size() == 0) return;
+  uint32_t at = 0;
+  uint32_t end = 0;
+  index.Find(ExtractUserKey(target), &at, &end);
+  if (at == index.size()) return;
+  const char* const entry = block_->entries_begin() + index.offset(at);
+  __builtin_prefetch(entry);
+  PrefetchEntries(entry);
+}
+
 void DataBlockCursor::SeekByIndex(const Slice& target) {
   const EntryIndex& index = block_->index();
   const Slice user_key = ExtractUserKey(target);

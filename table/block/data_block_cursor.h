@@ -58,6 +58,8 @@ class DataBlockCursor {
   void SeekToLast();
   // To the first entry >= target.
   void Seek(const Slice& target);
+  // Asks for the entries that Seek(target) will go to, as far as the block's index tells.
+  void PrefetchSeek(const Slice& target) const;
   // To the last entry <= target.
   void SeekForPrev(const Slice& target);
   // To a restart point's entry. Requires restart < block()->restart_count().

@@ -112,7 +112,7 @@ class MergingIterator final : public InternalIterator {
     SeekAll([](InternalIterator* child) { child->SeekToLast(); }, false);
   }
   void Seek(const Slice& target) override {
-    for (const SeekRound round : {SeekRound::kIndex, SeekRound::kBlock}) {
+    for (const SeekRound round : {SeekRound::kIndex, SeekRound::kBlock, SeekRound::kEntry}) {
       for (size_t i = 0; i < child_count_; i++) children_[i].iter->PrefetchSeek(target, round);
     }
     SeekAll([&target](InternalIterator* child) { child->Seek(target); }, true);

@@ -53,6 +53,11 @@ inline void WalkAtRandom(InternalIterator* iter, const Model& model,
       at = model.empty() ? model.end() : std::prev(model.end());
     } else if (move <= 3 || at == model.end()) {
       const std::string& target = targets[random() % targets.size()];
+      if (move == 3) {
+        for (const auto round : {SeekRound::kIndex, SeekRound::kBlock, SeekRound::kEntry}) {
+          iter->PrefetchSeek(target, round);
+        }
+      }
       iter->Seek(target);
       at = model.lower_bound(target);
     } else if (move <= 5) {

@@ -62,9 +62,10 @@ struct OpenTable {
 
   // The state after a Get at `snapshot`, with the value if found.
   PointLookup::State Get(const Slice& user_key, SequenceNumber snapshot, std::string* value,
-                         const ReadOptions& read = ReadOptions()) {
+                         const ReadOptions& read = ReadOptions(), bool foresee = false) {
     PinnableSlice result;
     PointLookup lookup(user_key, snapshot, &result);
+    if (foresee) reader->Foresee(&lookup);
     status = reader->Get(read, &lookup);
     if (lookup.state() == PointLookup::State::kFound) value->assign(result.data(), result.size());
     return lookup.state();

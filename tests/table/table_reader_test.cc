@@ -84,7 +84,7 @@ void CheckAgainst(OpenTable* table, const Model& model, uint32_t seed) {
     const SequenceNumber snapshot = ExtractSequence(target);
     std::string value;
     std::string expected;
-    ASSERT_EQ(table->Get(user_key, snapshot, &value),
+    ASSERT_EQ(table->Get(user_key, snapshot, &value, ReadOptions(), /*foresee=*/i % 2 == 0),
               ExpectedState(model, user_key, snapshot, &expected))
         << user_key.ToString(true) << "@" << snapshot << table->status.ToString();
     ASSERT_EQ(value, expected);

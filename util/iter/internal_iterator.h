@@ -34,7 +34,7 @@ struct RunEntry {
 };
 
 // What PrefetchSeek asks for. Each round finds what the round before it asked for.
-enum class SeekRound : uint8_t { kIndex, kBlock };
+enum class SeekRound : uint8_t { kIndex, kBlock, kEntry };
 
 // Walks entries in internal-key order (user key ascending, then newest first).
 //
@@ -60,7 +60,7 @@ class InternalIterator {
   // To the first entry >= target (an internal key).
   virtual void Seek(const Slice& target) = 0;
   // Asks for memory that Seek(target) will need, so that several walks can wait for theirs
-  // together. Rounds go in order. Any seek must follow.
+  // together. Rounds go in order, and Seek(target) must follow.
   virtual void PrefetchSeek(const Slice& /*target*/, SeekRound /*round*/) {}
   // To the last entry <= target (an internal key).
   virtual void SeekForPrev(const Slice& target) = 0;

@@ -47,9 +47,16 @@ class PointLookup {
     return hash_;
   }
 
-  // Whether the source being searched is the last one: a key that exists is there.
-  void SetLastSource(bool last) { last_source_ = last; }
-  bool last_source() const { return last_source_; }
+  // What a source found out before it was its turn, for itself.
+  void SetForeseen(const void* source, size_t place) {
+    foreseen_by_ = source;
+    foreseen_place_ = place;
+  }
+  bool ForeseenBy(const void* source, size_t* place) const {
+    if (foreseen_by_ != source) return false;
+    *place = foreseen_place_;
+    return true;
+  }
 
   // Reports a visible range tombstone over the key, of the current or an older source.
   void CoverWith(SequenceNumber seq) {
@@ -85,11 +92,12 @@ class PointLookup {
 
   State state_ = State::kSearching;
   mutable bool hashed_ = false;
-  bool last_source_ = false;
   mutable uint64_t hash_ = 0;
   SequenceNumber snapshot_;
   SequenceNumber covering_seq_ = 0;
   SequenceNumber found_seq_ = 0;
+  const void* foreseen_by_ = nullptr;
+  size_t foreseen_place_ = 0;
   PinnableSlice* value_;
   Status status_;
   char* buffer_;  // user key, then the 8-byte trailer; inline_ or heap

@@ -14,7 +14,7 @@ namespace varve {
 
 // For a block that was reached through its slot, within the current epoch: each value that wants it
 // gets a reference of its own.
-class SlotPin final : public BlockPin {
+class SlotPin final : public ValuePin {
  public:
   SlotPin(ClockCache* cache, CacheEntry* entry) : cache_(cache), entry_(entry) {}
 
@@ -34,7 +34,7 @@ class SlotPin final : public BlockPin {
 
 // For a block that is held for one look-up: the first value that wants it gets the hold, later ones
 // are copied.
-class HeldBlockPin final : public BlockPin {
+class HeldBlockPin final : public ValuePin {
  public:
   explicit HeldBlockPin(Held<Block>* held) : held_(held) {}
 
@@ -50,7 +50,7 @@ class HeldBlockPin final : public BlockPin {
 };
 
 // For a block that is held for several look-ups: again a reference for each value.
-class SharedBlockPin final : public BlockPin {
+class SharedBlockPin final : public ValuePin {
  public:
   explicit SharedBlockPin(const Held<Block>* held) : held_(held) {}
 

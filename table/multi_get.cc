@@ -88,7 +88,7 @@ class ProbeBatch {
   template <typename Use>
   static void ForEachTable(std::span<Wanted*> missing, Use use);
   [[nodiscard]] bool MayRead() const { return context_.options->read_tier != kBlockCacheTier; }
-  void Search(Key* key, const Block& block, BlockPin* pin) const;
+  void Search(Key* key, const Block& block, ValuePin* pin) const;
   void GoOn(Key* key, size_t pos) const;
   static void Conclude(Key* key, const Status& s);
 
@@ -320,7 +320,7 @@ void ProbeBatch::ReadTogether(const BlockStore& store, std::span<Wanted*> blocks
   reads_.blocks += blocks.size();
 }
 
-void ProbeBatch::Search(Key* key, const Block& block, BlockPin* pin) const {
+void ProbeBatch::Search(Key* key, const Block& block, ValuePin* pin) const {
   const BlockStore& store = key->group->store();
   const DecodedIndex& index = *key->group->index;
   PointLookup* const lookup = key->lookup;

@@ -13,6 +13,7 @@
 #include "db/api/db_impl.h"
 #include "db/read/db_iterator.h"
 #include "db/read/get.h"
+#include "db/read/merge_read.h"
 #include "db/read/multi_get.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -85,12 +86,16 @@ bool DbImpl::SkipsMemTables(const ReadOptions& options) const {
 
 Status DbImpl::GetOne(const ReadOptions& options, const SuperVersion& super_version,
                       SequenceNumber seq, const Slice& key, PinnableSlice* value) const {
-  PointLookup lookup(key, seq, value);
+  PointLookup lookup(key, seq, value, &super_version.merger());
   Status s = GetFromSuperVersion(options, super_version, &lookup, engine_->statistics,
                                  SkipsMemTables(options));
   if (!s.ok()) return s;
   RecordTick(engine_->statistics, NUMBER_KEYS_READ);
-  if (lookup.state() != PointLookup::State::kFound) return Status::NotFound();
+  if (lookup.state() != PointLookup::State::kFound) {
+    if (lookup.operands() == nullptr) return Status::NotFound();
+    s = MergeForRead(options, super_version, &lookup, value, engine_->statistics);
+    if (!s.ok()) return s;
+  }
   if (engine_->statistics != nullptr) {
     RecordTick(engine_->statistics, BYTES_READ, value->size());
     RecordInHistogram(engine_->statistics, BYTES_PER_READ, value->size());
@@ -213,9 +218,11 @@ bool DbImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   if (family == nullptr) return true;
   ReadGuard super_version(family);
   PinnableSlice found_value;
-  PointLookup lookup(key, ReadSequence(options), value != nullptr ? &found_value : nullptr);
+  PinnableSlice* const wanted = value != nullptr ? &found_value : nullptr;
+  PointLookup lookup(key, ReadSequence(options), wanted, &super_version->merger());
   bool found = false;
-  const bool may_exist = KeyMayExistInSuperVersion(options, *super_version, &lookup, &found);
+  const bool may_exist =
+      KeyMayExistInSuperVersion(options, *super_version, &lookup, wanted, &found);
   if (found && value != nullptr) {
     value->assign(found_value.data(), found_value.size());
     if (value_found != nullptr) *value_found = true;

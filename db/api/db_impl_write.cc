@@ -141,8 +141,9 @@ Status DbImpl::DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice
   return NoTimestamps("DeleteRange");
 }
 
-Status DbImpl::Merge(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) {
-  return Status::NotSupported("Merge: merge_operator is not supported by this version");
+Status DbImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                     const Slice& value) {
+  return WriteOne(options, handle, kTypeMerge, key, value);
 }
 
 Status DbImpl::Merge(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&,

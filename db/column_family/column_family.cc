@@ -43,6 +43,7 @@ ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
       name_(versions->name),
       versions_(std::move(versions)),
       env_(env),
+      has_merge_operator_(options->merge_operator != nullptr),
       options_(std::move(options)),
       max_range_deletions_(options_->memtable_max_range_deletions),
       slots_(&ColumnFamily::ReleaseSlot, kInUse) {
@@ -174,8 +175,10 @@ void ColumnFamily::InstallSuperVersion() {
   shape_ = ComputeLevelShape(*versions_->current, *cf_options);
   const uint64_t number = super_version_number_.load(std::memory_order_relaxed) + 1;
   SuperVersion* old = super_version_;
+  const MergeCaller merger(cf_options->merge_operator.get(), env_.info_log,
+                           env_.table_cache.statistics);
   super_version_ = new SuperVersion(number, mem_, std::move(immutables), versions_->current,
-                                    std::move(cf_options), table_cache_);
+                                    std::move(cf_options), table_cache_, merger);
   super_version_number_.store(number, std::memory_order_release);
   for (void* p : slots_.Scrape()) ReleaseSlot(p);
   if (old != nullptr) old->Unref();
@@ -270,6 +273,13 @@ const Comparator* ColumnFamilySet::ComparatorOf(uint32_t column_family) {
   MutexLock lock(&mu_);
   ColumnFamily* family = FindById(column_family);
   return family == nullptr || family->dropped() ? nullptr : family->user_comparator();
+}
+
+bool ColumnFamilySet::HasMergeOperator(uint32_t column_family) {
+  if (column_family == 0) return default_->has_merge_operator();
+  MutexLock lock(&mu_);
+  ColumnFamily* family = FindById(column_family);
+  return family != nullptr && family->has_merge_operator();
 }
 
 bool ColumnFamilySet::IsAlreadyInTables(uint32_t column_family) {

@@ -51,6 +51,7 @@ struct FamilyEnvironment {
   WriteBufferManager* write_buffer_manager = nullptr;
   TableCacheOptions table_cache;  // cf_options and icmp are filled in by the family
   SystemClock* clock = nullptr;
+  Logger* info_log = nullptr;  // that merge operators are given
 };
 
 // A memtable that takes no more writes, on its way to L0.
@@ -76,6 +77,8 @@ class ColumnFamily final : public SuperVersionSource,
   FamilyVersions* versions() const { return versions_.get(); }  // DB mutex
   // Tells whose family this is: one database, one mutex.
   const Mutex* db_mutex() const { return env_.db_mutex.get(); }
+  // Options do not change in this.
+  bool has_merge_operator() const { return has_merge_operator_; }
   bool dropped() const { return dropped_.load(std::memory_order_acquire); }
   void MarkDropped();  // DB mutex
 
@@ -150,6 +153,7 @@ class ColumnFamily final : public SuperVersionSource,
   const std::string name_;
   const std::shared_ptr<FamilyVersions> versions_;
   const FamilyEnvironment env_;
+  const bool has_merge_operator_;
   std::shared_ptr<TableCache> table_cache_;
   // Read by writers before they check the family; set once under the DB mutex.
   std::atomic<bool> dropped_{false};
@@ -211,6 +215,7 @@ class ColumnFamilySet final : public MemTableResolver {
 
   MemTable* Find(uint32_t column_family) override;
   const Comparator* ComparatorOf(uint32_t column_family) override;
+  bool HasMergeOperator(uint32_t column_family) override;
   bool IsAlreadyInTables(uint32_t column_family) override;
   // True once after a Find that met a memtable as full as its options ask.
   bool TakeFullFlag() {

@@ -19,6 +19,8 @@ class MemTableResolver {
   virtual MemTable* Find(uint32_t column_family) = 0;
   // The family's user comparator, or null for an unknown or dropped family.
   virtual const Comparator* ComparatorOf(uint32_t column_family) = 0;
+  // False also for an unknown family.
+  virtual bool HasMergeOperator(uint32_t /*column_family*/) { return false; }
   // While logs are replayed: true when updates of this family in the log are already in tables.
   virtual bool IsAlreadyInTables(uint32_t /*column_family*/) { return false; }
 };

@@ -13,6 +13,7 @@
 #include "db/version/table_cache.h"
 #include "db/version/version.h"
 #include "memtable/memtable.h"
+#include "util/key/merge_caller.h"
 
 namespace varve {
 
@@ -25,13 +26,14 @@ class SuperVersion {
   SuperVersion(uint64_t number, std::shared_ptr<MemTable> mem,
                std::vector<std::shared_ptr<MemTable>> immutables, VersionRef version,
                std::shared_ptr<const ColumnFamilyOptions> options,
-               std::shared_ptr<TableCache> table_cache)
+               std::shared_ptr<TableCache> table_cache, const MergeCaller& merger = MergeCaller())
       : number_(number),
         mem_(std::move(mem)),
         immutables_(std::move(immutables)),
         version_(std::move(version)),
         options_(std::move(options)),
-        table_cache_(std::move(table_cache)) {}
+        table_cache_(std::move(table_cache)),
+        merger_(merger) {}
   SuperVersion(const SuperVersion&) = delete;
   SuperVersion& operator=(const SuperVersion&) = delete;
 
@@ -50,6 +52,8 @@ class SuperVersion {
   const VersionRef& shared_version() const { return version_; }
   const ColumnFamilyOptions& options() const { return *options_; }
   TableCache* table_cache() const { return table_cache_.get(); }
+  // With the operator of options(), if it has one.
+  const MergeCaller& merger() const { return merger_; }
 
  private:
   ~SuperVersion() = default;
@@ -62,6 +66,7 @@ class SuperVersion {
   const VersionRef version_;
   const std::shared_ptr<const ColumnFamilyOptions> options_;
   const std::shared_ptr<TableCache> table_cache_;
+  const MergeCaller merger_;
 };
 
 }  // namespace varve

@@ -266,6 +266,8 @@ void DbIterator::Build(SequenceNumber sequence) {
   settings.icmp = icmp;
   settings.reseek_after = super_version.options().max_sequential_skip_in_iterations;
   settings.clock = ClockOf(super_version);
+  settings.merger = &super_version.merger();
+  settings.statistics = statistics_;
   if (options_.prefix_same_as_start) {
     settings.prefix_extractor = super_version.options().prefix_extractor.get();
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "db/read/file_bounds.h"
+#include "db/read/merge_read.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -162,10 +163,14 @@ Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super
 }
 
 bool KeyMayExistInSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
-                               PointLookup* lookup, bool* found) {
+                               PointLookup* lookup, PinnableSlice* value, bool* found) {
   ReadOptions without_io = options;
   without_io.read_tier = kBlockCacheTier;
   const Status s = GetFromSuperVersion(without_io, super_version, lookup, nullptr);
+  if (s.ok() && lookup->operands() != nullptr) {
+    *found = value != nullptr && MergeForRead(options, super_version, lookup, value, nullptr).ok();
+    return true;
+  }
   *found = s.ok() && lookup->state() == PointLookup::State::kFound;
   // What is not known may exist.
   return !s.ok() || *found;

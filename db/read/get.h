@@ -11,7 +11,8 @@ namespace varve {
 class Statistics;
 
 // Memtables, then L0 newest first, then one file a level. On OK the lookup is kFound, kDeleted or
-// kSearching (not there). Any other status: the answer is not known.
+// kSearching (not there), unless it has operands: then MergeForRead tells. Any other status: the
+// answer is not known.
 //
 // skip_memtables: for kPersistedTier, which asks for it once a write has gone without the log; the
 // super-version cannot tell.
@@ -19,8 +20,9 @@ Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super
                            PointLookup* lookup, Statistics* statistics,
                            bool skip_memtables = false);
 
-// As above without I/O: true when the key may exist; *found when the value was in memory.
+// As above without I/O: true when the key may exist; *found when the value was in memory. `value`
+// is the lookup's, which may be null.
 bool KeyMayExistInSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
-                               PointLookup* lookup, bool* found);
+                               PointLookup* lookup, PinnableSlice* value, bool* found);
 
 }  // namespace varve

@@ -7,6 +7,7 @@
 #include "varve/system_clock.h"
 
 #include "db/read/file_bounds.h"
+#include "db/read/merge_read.h"
 #include "table/multi_get.h"
 #include "util/coding/shared_prefix.h"
 #include "util/key/point_lookup.h"
@@ -296,7 +297,8 @@ class FamilySearch {
     BoundedArray<PointLookup, kGroupKeys> lookups;
     GroupSearch search(call_.options, super_version_, call_.statistics);
     for (const uint32_t place : places) {
-      search.Add(&lookups.emplace_back(call_.keys[place], seq_, &call_.values[place]));
+      search.Add(&lookups.emplace_back(call_.keys[place], seq_, &call_.values[place],
+                                       &super_version_.merger()));
     }
     if (!call_.skip_memtables) search.SearchMemTables();
     RecordTick(call_.statistics, MEMTABLE_HIT, places.size() - search.searching());
@@ -307,7 +309,7 @@ class FamilySearch {
     for (size_t i = 0; i < places.size(); i++) Settle(places[i], lookups[i]);
   }
 
-  void Settle(uint32_t place, const PointLookup& lookup) {
+  void Settle(uint32_t place, PointLookup& lookup) {
     if (call_.value_bytes > call_.options.value_size_soft_limit) [[unlikely]] {
       call_.values[place].Reset();
       call_.statuses[place] = BeyondLimit();
@@ -315,18 +317,28 @@ class FamilySearch {
     }
     switch (lookup.state()) {
       case PointLookup::State::kFound:
-        call_.statuses[place] = Status::OK();
-        call_.found++;
-        call_.value_bytes += call_.values[place].size();
-        return;
+        return SettleFound(place, Status::OK());
       case PointLookup::State::kFailed:
         call_.statuses[place] = lookup.status();
         return;
       case PointLookup::State::kDeleted:
       case PointLookup::State::kSearching:
+      case PointLookup::State::kMerging:
+        if (lookup.operands() != nullptr) return SettleMerge(place, &lookup);
         call_.statuses[place] = Status::NotFound();
         return;
     }
+  }
+  void SettleFound(uint32_t place, const Status& s) {
+    call_.statuses[place] = s;
+    call_.found++;
+    call_.value_bytes += call_.values[place].size();
+  }
+  void SettleMerge(uint32_t place, PointLookup* lookup) {
+    const Status s =
+        MergeForRead(call_.options, super_version_, lookup, &call_.values[place], call_.statistics);
+    if (s.ok()) return SettleFound(place, s);
+    call_.statuses[place] = s;
   }
 
   MultiGetCall& call_;

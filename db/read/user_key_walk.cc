@@ -31,6 +31,8 @@ void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
   extractor_ = settings.prefix_extractor;
   pins_ = options.pin_data;
   reseek_after_ = settings.reseek_after;
+  merger_ = settings.merger;
+  statistics_ = settings.statistics;
   budget_ =
       options.max_skippable_internal_keys == 0 ? UINT64_MAX : options.max_skippable_internal_keys;
   clock_ = settings.clock;
@@ -60,11 +62,11 @@ void UserKeyWalk::Fail(Status status) {
 }
 
 bool UserKeyWalk::IsKeyPinned() const {
-  return valid_ && pins_ && (backward_ ? key_kept_ : source_->IsKeyPinned());
+  return valid_ && pins_ && (backward_ || is_behind_ ? key_kept_ : source_->IsKeyPinned());
 }
 
 bool UserKeyWalk::IsValuePinned() const {
-  return valid_ && pins_ && (backward_ ? value_kept_ : source_->IsValuePinned());
+  return valid_ && pins_ && !merged_ && (backward_ ? value_kept_ : source_->IsValuePinned());
 }
 
 void UserKeyWalk::StartSeek() {
@@ -76,6 +78,15 @@ void UserKeyWalk::StartSeek() {
   status_ = Status::OK();
   GetBudget();
   value_pin_.Reset();
+  ForgetMerge();
+}
+
+void UserKeyWalk::ForgetMerge() {
+  if (!merged_) [[likely]]
+    return;
+  merged_ = false;
+  is_behind_ = false;
+  operands_.Clear();
 }
 
 bool UserKeyWalk::TooLateToSeek() {
@@ -266,10 +277,6 @@ void UserKeyWalk::CloseStretch() {
 
 UserKeyWalk::Verdict UserKeyWalk::RefuseType(uint64_t trailer) {
   switch (UnpackType(trailer)) {
-    case kTypeMerge:
-      Fail(Status::NotSupported(
-          "iterator: met a merge operand; merge_operator is not supported by this version"));
-      break;
     case kTypeBlobIndex:
       Fail(
           Status::NotSupported("iterator: met a blob reference; enable_blob_files is not "
@@ -300,6 +307,8 @@ inline UserKeyWalk::Verdict UserKeyWalk::Judge(const Slice& user_key, uint64_t t
     case kTypeSingleDeletion:
     case kTypeDeletionWithTimestamp:
       return Verdict::kDeleted;
+    case kTypeMerge:
+      return Verdict::kOperand;
     default:
       return RefuseType(trailer);
   }
@@ -321,10 +330,14 @@ void UserKeyWalk::Next() {
   GetBudget();
   if (backward_) [[unlikely]] {
     TurnForward();
+  } else if (is_behind_) {
+    passed_key_.Assign(key_);
+    MeasurePlain();
   } else {
     passed_key_.Assign(key_);
     Step();
   }
+  ForgetMerge();
   FindForward(Passing::kHidden);
 }
 
@@ -332,6 +345,7 @@ void UserKeyWalk::Prev() {
   GetBudget();
   if (!backward_) [[unlikely]]
     TurnBackward();
+  ForgetMerge();
   FindBackward();
 }
 
@@ -356,6 +370,7 @@ void UserKeyWalk::PassForward(Passing passing) {
           valid_ = true;
           return;
         }
+        if (verdict == Verdict::kOperand) return MergeForward();
         if (verdict == Verdict::kFailed) return;
         counters.deleted++;
         passing = Passing::kHidden;
@@ -487,6 +502,7 @@ void UserKeyWalk::PassBackward() {
     if (trailer == kNone) continue;
     const Verdict verdict = Judge(passed_key_.slice(), trailer);
     if (verdict == Verdict::kFailed) return;
+    if (verdict == Verdict::kOperand) return MergeBackward();
     if (verdict == Verdict::kLive) {
       valid_ = true;
       return;

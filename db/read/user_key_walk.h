@@ -18,6 +18,8 @@
 #include "db/version/dead_ranges.h"
 #include "util/iter/run_reader.h"
 #include "util/key/internal_key.h"
+#include "util/key/merge_caller.h"
+#include "util/key/merge_operands.h"
 #include "util/key/range_tombstone.h"
 
 namespace varve {
@@ -27,6 +29,10 @@ namespace varve {
 // Forward, the source stands on the entry that is shown, and key() and value() are the source's own
 // bytes. Backward, the source stands before all entries of the key that is shown, because only then
 // is it known which version was the newest; key() and value() are copies, or pinned.
+//
+// A key whose newest version is a merge operand is shown with what the operator makes of all its
+// operands; these are pinned where they lie until the walk moves on. Forward, the source then
+// stands on the last entry that was merged, or on the one behind it.
 //
 // The source is asked for runs of entries, and the walk keeps the place in the run that the rules
 // speak of as the source's. Most steps go from an entry to the next of the run, which is plain: a
@@ -40,8 +46,10 @@ class UserKeyWalk {
     const ReadOptions* options = nullptr;
     const InternalKeyComparator* icmp = nullptr;
     const SliceTransform* prefix_extractor = nullptr;  // null unless walks end with the prefix
-    uint64_t reseek_after = 8;     // hidden versions of one key stepped over before a seek
-    SystemClock* clock = nullptr;  // for the options' deadline
+    uint64_t reseek_after = 8;            // hidden versions of one key stepped over before a seek
+    SystemClock* clock = nullptr;         // for the options' deadline
+    const MergeCaller* merger = nullptr;  // outlives the source; null: no operator
+    Statistics* statistics = nullptr;
   };
 
   UserKeyWalk() = default;
@@ -117,7 +125,7 @@ class UserKeyWalk {
     kHidden,  // something newer of the key was shown, or deletes it
     kRecent,  // too new for the sequence number
   };
-  enum class Verdict : uint8_t { kLive, kDeleted, kFailed };
+  enum class Verdict : uint8_t { kLive, kDeleted, kFailed, kOperand };
 
   static constexpr size_t kRunEntries = 32;
   static constexpr uint64_t kNotAllSeen = UINT64_MAX;
@@ -171,6 +179,18 @@ class UserKeyWalk {
 
   Verdict Judge(const Slice& user_key, uint64_t trailer);
   Verdict RefuseType(uint64_t trailer);
+
+  // --- Merging (user_key_merge.cc).
+  // The newest visible entry of a key is an operand, and the source stands on it: shows the key.
+  void MergeForward();
+  // The same for the key that was passed backward, before whose entries the source stands.
+  void MergeBackward();
+  bool CollectOperands();
+  bool MoveOverOperands();
+  void PinOperands();
+  bool MergeOperandsNow();
+  // Lets go of the operands of the key that was shown.
+  void ForgetMerge();
   // True while another entry may be passed over; fails the walk otherwise.
   bool Spend() {
     if (budget_left_ != 0) [[likely]] {
@@ -230,6 +250,9 @@ class UserKeyWalk {
   bool pins_ = false;        // pin_data
   bool key_kept_ = false;    // backward: key_ is the source's, pinned
   bool value_kept_ = false;  // backward: value_ is the source's, pinned for its life
+  bool merged_ = false;      // value_ is what an operator made
+  // Forward: the source stands behind the entries of the key that is shown.
+  bool is_behind_ = false;
   Slice key_;
   Slice value_;
   EntryRun run_;                         // at end: nothing is left
@@ -258,6 +281,11 @@ class UserKeyWalk {
   std::string target_;
   std::string saved_value_;
   Cleanable value_pin_;
+  const MergeCaller* merger_ = nullptr;
+  Statistics* statistics_ = nullptr;
+  MergeOperands operands_;
+  size_t operands_pinned_ = 0;  // or copied; the others are in the run at hand
+  std::string merge_buffer_;
 };
 
 }  // namespace varve

@@ -466,6 +466,7 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   };
   env.write_buffer_manager = e.write_buffer_manager.get();
   env.clock = e.clock;
+  env.info_log = e.info_log.get();
   env.table_cache.db_path = e.name;
   env.table_cache.fs = e.fs;
   env.table_cache.file_options = e.file_options;

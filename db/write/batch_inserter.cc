@@ -20,10 +20,8 @@ Status CheckType(ValueType type) {
     case kTypeRangeDeletion:
     case kTypeLogData:
     case kTypeNoop:
-      return Status::OK();
     case kTypeMerge:
-      return Status::NotSupported(
-          "write batch: a merge, and merge_operator is not supported by this version");
+      return Status::OK();
     case kTypeBlobIndex:
       return Status::NotSupported(
           "write batch: a blob reference, and enable_blob_files is not supported");
@@ -59,6 +57,14 @@ Status CheckRange(const BatchRecord& record, const Comparator* comparator) {
   return Status::OK();
 }
 
+// What nobody could merge is not written.
+Status CheckMerge(uint32_t family, MemTableResolver* resolver) {
+  if (resolver->HasMergeOperator(family)) return Status::OK();
+  return Status::InvalidArgument(
+      "write: a merge, and ColumnFamilyOptions::merge_operator of column family " +
+      std::to_string(family) + " is not set");
+}
+
 // Entries that wait hold at most about this much, so that a full memtable is noticed in time.
 constexpr size_t kBytesTogether = 8 << 10;
 
@@ -84,6 +90,9 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
     if (record.type == kTypeRangeDeletion && comparator != nullptr) {
       VARVE_RETURN_IF_ERROR(CheckRange(record, comparator));
     }
+    if (record.type == kTypeMerge && comparator != nullptr) {
+      VARVE_RETURN_IF_ERROR(CheckMerge(family, resolver));
+    }
   }
   return reader.status();
 }
@@ -92,6 +101,7 @@ Status CheckUpdate(const BatchRecord& update, MemTableResolver* resolver,
                    const BatchCheckOptions& options) {
   const Comparator* const comparator = resolver->ComparatorOf(update.column_family);
   if (comparator == nullptr) return CheckMissing(update.column_family, options);
+  if (update.type == kTypeMerge) return CheckMerge(update.column_family, resolver);
   return update.type == kTypeRangeDeletion ? CheckRange(update, comparator) : Status::OK();
 }
 

@@ -18,7 +18,8 @@ struct BatchCheckOptions {
 };
 
 // Everything that could make the insertion fail, found before anything is logged: structure, count,
-// unknown families (unless ignored), reversed ranges, records of features that are not supported.
+// unknown families (unless ignored), reversed ranges, merges without an operator, records of
+// features that are not supported.
 Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheckOptions& options);
 // The same for one update.
 Status CheckUpdate(const BatchRecord& update, MemTableResolver* resolver,

@@ -228,7 +228,8 @@ class VARVE_EXPORT DB {
     return DeleteRange(options, DefaultColumnFamily(), begin_key, end_key);
   }
 
-  // NotSupported without a merge operator.
+  // Adds an operand to whatever the key's value is; reads merge. InvalidArgument without a merge
+  // operator.
   virtual Status Merge(const WriteOptions& options, ColumnFamilyHandle* column_family,
                        const Slice& key, const Slice& value) = 0;
   virtual Status Merge(const WriteOptions& options, ColumnFamilyHandle* column_family,

@@ -13,16 +13,9 @@ namespace varve {
 
 namespace {
 
-// The pin is made only for a value that the lookup may want to keep.
-constexpr size_t kNeverPinnedBytes = 256;
-
-bool OfferEntry(PointLookup* lookup, uint64_t trailer, const Slice& value, BlockPin* pin) {
-  return lookup->Offer(trailer, value, value.size() > kNeverPinnedBytes ? pin->Renew() : nullptr);
-}
-
 // From the first entry that may be the key's.
 BlockSearchResult SearchByWalk(DataBlockCursor* cursor, const InternalKeyComparator& icmp,
-                               PointLookup* lookup, BlockPin* pin, bool* matched) {
+                               PointLookup* lookup, ValuePin* pin, bool* matched) {
   const Slice user_key = lookup->user_key();
   for (; cursor->Valid(); cursor->Next()) {
     if (!icmp.EqualUserKey(ExtractUserKey(cursor->key()), user_key)) {
@@ -31,7 +24,7 @@ BlockSearchResult SearchByWalk(DataBlockCursor* cursor, const InternalKeyCompara
     *matched = true;
     const uint64_t trailer = ExtractTrailer(cursor->key());
     if (UnpackSequence(trailer) > lookup->snapshot()) continue;
-    if (OfferEntry(lookup, trailer, cursor->value(), pin)) return BlockSearchResult::kFinished;
+    if (lookup->Offer(trailer, cursor->value(), pin)) return BlockSearchResult::kFinished;
   }
   return cursor->corrupt() ? BlockSearchResult::kCorrupt : BlockSearchResult::kEndOfBlock;
 }
@@ -210,7 +203,7 @@ constexpr uint32_t kSameWordMax = 8;
 
 // False if the block must be searched in another way.
 bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup* lookup,
-                   BlockPin* pin, bool* matched, BlockSearchResult* result) {
+                   ValuePin* pin, bool* matched, BlockSearchResult* result) {
   const Slice user_key = lookup->user_key();
   uint32_t begin = 0;
   uint32_t end = 0;
@@ -223,9 +216,14 @@ bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup*
   __builtin_prefetch(candidate);
   __builtin_prefetch(candidate + 64);
   IndexedEntries entries(block, user_key);
+  bool offered = false;
   for (uint32_t i = begin; i < end; i++) {
     const IndexedEntries::Answer answer = entries.Compare(i);
-    if (answer == IndexedEntries::Answer::kUnclear) return false;
+    if (answer == IndexedEntries::Answer::kUnclear) {
+      // Nothing is offered twice.
+      *result = BlockSearchResult::kCorrupt;
+      return offered;
+    }
     if (answer == IndexedEntries::Answer::kDifferent) continue;
     *matched = true;
     uint64_t trailer = entries.trailer();
@@ -233,10 +231,11 @@ bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup*
       trailer = PackSequenceAndType(override_seq, UnpackType(trailer));
     }
     if (UnpackSequence(trailer) > lookup->snapshot()) continue;
-    if (OfferEntry(lookup, trailer, entries.value(), pin)) {
+    if (lookup->Offer(trailer, entries.value(), pin)) {
       *result = BlockSearchResult::kFinished;
       break;
     }
+    offered = true;
   }
   CountUserKeyComparisons(end - begin);
   return true;
@@ -245,7 +244,7 @@ bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup*
 }  // namespace
 
 BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& icmp,
-                              SequenceNumber override_seq, PointLookup* lookup, BlockPin* pin,
+                              SequenceNumber override_seq, PointLookup* lookup, ValuePin* pin,
                               bool* matched) {
   BlockSearchResult indexed;
   if (block.index().size() != 0 &&
@@ -262,9 +261,11 @@ BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& i
         case PrefixWalk::Found::kEnd:
           return BlockSearchResult::kEndOfBlock;
         case PrefixWalk::Found::kEqual:
-          if (UnpackSequence(walk.trailer()) <= lookup->snapshot()) {
+          // What is below an operand needs the walk with whole keys, which takes the operand, too.
+          if (UnpackSequence(walk.trailer()) <= lookup->snapshot() &&
+              UnpackType(walk.trailer()) != kTypeMerge) {
             *matched = true;
-            if (OfferEntry(lookup, walk.trailer(), walk.value(), pin)) {
+            if (lookup->Offer(walk.trailer(), walk.value(), pin)) {
               return BlockSearchResult::kFinished;
             }
           }

@@ -5,28 +5,11 @@
 
 #include <cstdint>
 
-#include "varve/cleanable.h"
-
 #include "table/block/block.h"
 #include "util/key/internal_key.h"
 #include "util/key/point_lookup.h"
 
 namespace varve {
-
-// Keeps a block's bytes alive for values that are handed out. Renew puts a fresh share into the
-// Cleanable when the last one was taken over.
-class BlockPin {
- public:
-  BlockPin() = default;
-  BlockPin(const BlockPin&) = delete;
-  BlockPin& operator=(const BlockPin&) = delete;
-
-  // Null if the bytes cannot be pinned and must be copied.
-  virtual Cleanable* Renew() = 0;
-
- protected:
-  ~BlockPin() = default;
-};
 
 enum class BlockSearchResult : uint8_t {
   kFinished,    // the lookup is over
@@ -55,7 +38,7 @@ inline void PrefetchEntry(const Block& block, const Slice& user_key) {
 // Offers the lookup the visible entries of its key in `block`. `override_seq` as for
 // DataBlockCursor. *matched is set if an entry of the key was met, visible or not.
 BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& icmp,
-                              SequenceNumber override_seq, PointLookup* lookup, BlockPin* pin,
+                              SequenceNumber override_seq, PointLookup* lookup, ValuePin* pin,
                               bool* matched);
 
 }  // namespace varve

@@ -158,6 +158,14 @@ class MergingIterator final : public InternalIterator {
 
   // All of a child's run can be pinned through the place where the child stands.
   bool PinValue(Cleanable* pin) override { return current_->iter->PinValue(pin); }
+  // Any child may have had a part in the run; none has moved beyond its own run since.
+  bool PinRun(Cleanable* pin) override {
+    for (size_t i = 0; i < child_count_; i++) {
+      const Child& child = children_[i];
+      if (child.run.at != child.run.end && !child.iter->PinRun(pin)) return false;
+    }
+    return true;
+  }
   bool IsValuePinned() const override { return valid_ && current_->iter->IsValuePinned(); }
   bool IsKeyPinned() const override { return valid_ && current_->iter->IsKeyPinned(); }
 

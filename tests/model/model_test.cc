@@ -41,6 +41,9 @@ class ModelRun {
  public:
   explicit ModelRun(uint64_t seed) : random_(seed), env_(NewMemEnv(Env::Default())) {
     set_ = RandomOptionSet(&random_, env_.get());
+    merges_ = !random_.OneIn(4);
+    merges_in_place_ = random_.OneIn(2);
+    TakeMergeOperator();
     first_ = set_;
     AddFamily(kDefaultColumnFamilyName);
     AddFamily("second");
@@ -72,6 +75,16 @@ class ModelRun {
     set.family.comparator = first_.family.comparator;
     set.family.num_levels = first_.family.num_levels;
     set_ = set;
+    TakeMergeOperator();
+  }
+
+  void TakeMergeOperator() {
+    if (!merges_) return;
+    if (merges_in_place_) {
+      set_.family.merge_operator = std::make_shared<AppendOrReplaceInPlace>();
+    } else {
+      set_.family.merge_operator = std::make_shared<AppendOrReplace>();
+    }
   }
 
   void OpenDb() {
@@ -120,6 +133,11 @@ class ModelRun {
     return random_.Text(n);
   }
 
+  std::string RandomOperand() {
+    if (random_.OneIn(3)) return AppendOrReplace::kReplaces + RandomValue();
+    return random_.Text(random_.Below(random_.OneIn(10) ? 1000 : 12));
+  }
+
   const std::string& RandomFamily() {
     auto it = handles_.begin();
     std::advance(it, static_cast<long>(random_.Below(handles_.size())));
@@ -132,10 +150,14 @@ class ModelRun {
     change.key = RandomKey();
     auto& puts = puts_since_delete_[change.family];
     const uint64_t dice = random_.Below(100);
-    if (dice < 70) {
+    if (dice < (merges_ ? 40 : 70)) {
       change.kind = Change::kPut;
       change.value = RandomValue();
       puts[change.key]++;
+    } else if (merges_ && dice < 80) {
+      change.kind = Change::kMerge;
+      change.value = RandomOperand();
+      puts[change.key] = kNeverSingle;
     } else if (dice < 90) {
       // A single deletion is legal only for a key that was put once since it was last deleted.
       const bool single = puts[change.key] == 1 && random_.OneIn(2);
@@ -169,6 +191,9 @@ class ModelRun {
         break;
       case Change::kSingleDelete:
         s = batch->SingleDelete(handle, change.key);
+        break;
+      case Change::kMerge:
+        s = batch->Merge(handle, change.key, change.value);
         break;
       case Change::kDeleteRange:
         s = batch->DeleteRange(handle, change.key, change.value);
@@ -464,6 +489,8 @@ class ModelRun {
   Random random_;
   std::unique_ptr<Env> env_;
   OptionSet set_;
+  bool merges_ = false;
+  bool merges_in_place_ = false;
   OptionSet first_;
   std::unique_ptr<DB> db_;
   std::map<std::string, ColumnFamilyHandle*> handles_;

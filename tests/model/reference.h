@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "varve/comparator.h"
+#include "varve/merge_operator.h"
 #include "varve/slice.h"
 
 namespace varve::testing {
@@ -24,10 +25,45 @@ using FamilyState = std::map<std::string, std::string, ComparatorLess>;
 
 // One change of one key or range.
 struct Change {
-  enum Kind { kPut, kDelete, kSingleDelete, kDeleteRange } kind = kPut;
+  enum Kind { kPut, kDelete, kSingleDelete, kDeleteRange, kMerge } kind = kPut;
   std::string family;
   std::string key;    // begin of a range
   std::string value;  // end of a range
+};
+
+// What one operand makes of a value: is appended, or takes its place. However operands are grouped,
+// the end is the same.
+class AppendOrReplace final : public AssociativeMergeOperator {
+ public:
+  static constexpr char kReplaces = '=';
+
+  const char* Name() const override { return "test.AppendOrReplace"; }
+  bool Merge(const Slice& /*key*/, const Slice* existing_value, const Slice& value,
+             std::string* new_value, Logger* /*logger*/) const override {
+    *new_value = Apply(existing_value == nullptr ? "" : existing_value->ToString(), value);
+    return true;
+  }
+  static std::string Apply(const std::string& base, const Slice& operand) {
+    return operand.starts_with(Slice(&kReplaces, 1)) ? operand.ToString()
+                                                     : base + operand.ToString();
+  }
+};
+
+// The same operands, and the result points to the last one if that is the answer.
+class AppendOrReplaceInPlace final : public MergeOperator {
+ public:
+  const char* Name() const override { return "test.AppendOrReplace"; }
+  bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+    const Slice& last = in.operand_list.back();
+    if (last.starts_with(Slice(&AppendOrReplace::kReplaces, 1))) {
+      out->existing_operand = last;
+      return true;
+    }
+    std::string value = in.existing_value == nullptr ? "" : in.existing_value->ToString();
+    for (const Slice& operand : in.operand_list) value = AppendOrReplace::Apply(value, operand);
+    out->new_value = std::move(value);
+    return true;
+  }
 };
 
 // All families at one moment. Plain data: a snapshot is a copy.
@@ -43,6 +79,9 @@ struct ReferenceState {
       case Change::kDelete:
       case Change::kSingleDelete:
         state.erase(change.key);
+        break;
+      case Change::kMerge:
+        state[change.key] = AppendOrReplace::Apply(state[change.key], change.value);
         break;
       case Change::kDeleteRange:
         state.erase(state.lower_bound(change.key), state.lower_bound(change.value));

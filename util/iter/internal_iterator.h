@@ -88,6 +88,10 @@ class InternalIterator {
   // False: the bytes cannot be pinned and the caller must copy them.
   virtual bool PinValue(Cleanable* /*pin*/) { return false; }
 
+  // The same for the values of the whole last run (of the current entry, after other moves). `pin`
+  // may get a share, and may not, if they stay anyway. False: all of them must be copied.
+  virtual bool PinRun(Cleanable* pin) { return IsValuePinned() || PinValue(pin); }
+
   // True when value() stays at its address until the iterator is destroyed, whatever it moves to.
   virtual bool IsValuePinned() const { return false; }
   virtual bool IsKeyPinned() const { return false; }

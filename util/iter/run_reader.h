@@ -33,6 +33,12 @@ class EntryRun {
     place_.Set(source.key(), source.value());
     end++;
   }
+  // The next entry alone; as Refill.
+  bool TakeOne(InternalIterator* source, bool forward) {
+    at = end = &place_;
+    end += forward ? source->NextRun(&place_, 1) : source->PrevRun(&place_, 1);
+    return at != end;
+  }
   // The next entries in that direction, at most `most`, which is the same in every call. False,
   // with an empty run, if there are none.
   bool Refill(InternalIterator* source, bool forward, size_t most) {

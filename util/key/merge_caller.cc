@@ -98,6 +98,14 @@ bool MergeCaller::Partial(const Slice& key, const std::deque<Slice>& operands,
   }
 }
 
+bool MergeCaller::ShouldMerge(const std::vector<Slice>& operands) const {
+  try {
+    return operator_ != nullptr && operator_->ShouldMerge(operands);
+  } catch (...) {
+    return false;
+  }
+}
+
 Status MergeCaller::Failed(const Slice& key, const char* why) const {
   RecordTick(statistics_, NUMBER_MERGE_FAILURES);
   return Status::Corruption(Status::kMergeOperatorFailed,

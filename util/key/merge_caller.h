@@ -24,6 +24,10 @@ class MergeCaller {
   MergeCaller(const MergeOperator* merge_operator, Logger* logger, Statistics* statistics)
       : operator_(merge_operator), logger_(logger), statistics_(statistics) {}
 
+  // What the operator says to the operands found so far, newest first: true when it needs no more,
+  // and no base. An operator that throws wants all.
+  bool ShouldMerge(const std::vector<Slice>& operands) const;
+
   bool has_operator() const { return operator_ != nullptr; }
   const MergeOperator* merge_operator() const { return operator_; }
 

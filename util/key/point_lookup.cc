@@ -5,6 +5,7 @@
 
 #include "util/coding/fixed.h"
 #include "util/coding/hash.h"
+#include "util/key/merge_caller.h"
 
 namespace varve {
 
@@ -15,15 +16,24 @@ constexpr size_t kCopyBytesMax = 256;
 
 }  // namespace
 
-PointLookup::PointLookup(const Slice& user_key, SequenceNumber snapshot, PinnableSlice* value)
-    : snapshot_(snapshot), value_(value), size_(user_key.size() + 8) {
+PointLookup::PointLookup(const Slice& user_key, SequenceNumber snapshot, PinnableSlice* value,
+                         const MergeCaller* merger)
+    : snapshot_(snapshot), value_(value), size_(user_key.size() + 8), merger_(merger) {
   buffer_ = size_ <= kInlineBytes ? inline_ : new char[size_];
   memcpy(buffer_, user_key.data(), user_key.size());
   EncodeFixed64(buffer_ + user_key.size(), PackSequenceAndType(snapshot, kValueTypeForSeek));
 }
 
 PointLookup::~PointLookup() {
+  const bool long_key = buffer_ != inline_;
+  const bool merging = operands_ != nullptr;
+  if (static_cast<int>(long_key) | static_cast<int>(merging)) [[unlikely]]
+    Free();
+}
+
+void PointLookup::Free() {
   if (buffer_ != inline_) delete[] buffer_;
+  if (operands_ != nullptr) MergeOperands::Release(operands_);
 }
 
 void PointLookup::ComputeHash() const {
@@ -31,7 +41,30 @@ void PointLookup::ComputeHash() const {
   hashed_ = true;
 }
 
-bool PointLookup::Offer(uint64_t trailer, const Slice& value, Cleanable* pin) {
+// The next older operand; the search is over where the operator or the caller wants no more.
+[[gnu::noinline, gnu::cold]] bool PointLookup::OfferOperand(const Slice& value, ValuePin* pin) {
+  if (operands_ == nullptr) {
+    if (merger_ == nullptr || !merger_->has_operator()) {
+      std::string no_buffer;
+      Slice no_result;
+      Fail(MergeCaller().Full(user_key(), nullptr, {}, &no_buffer, &no_result));
+      return true;
+    }
+    operands_ = MergeOperands::Acquire();
+    value_ = nullptr;
+  }
+  operands_->Add(value, pin);
+  bool enough = false;
+  if (operands_->wants_value) {
+    enough = merger_->ShouldMerge(operands_->slices());
+  } else if (operands_->continue_callback != nullptr) {
+    enough = !(*operands_->continue_callback)(operands_->slices().back());
+  }
+  if (enough) state_ = State::kMerging;
+  return enough;
+}
+
+bool PointLookup::Offer(uint64_t trailer, const Slice& value, ValuePin* pin) {
   const SequenceNumber seq = trailer >> 8;
   found_seq_ = seq;
   if (seq < covering_seq_) {
@@ -42,11 +75,16 @@ bool PointLookup::Offer(uint64_t trailer, const Slice& value, Cleanable* pin) {
     case kTypeValue:
       state_ = State::kFound;
       if (value_ != nullptr) {
-        if (pin != nullptr && value.size() > kCopyBytesMax) {
-          value_->PinSlice(value, pin);
+        Cleanable* const share =
+            pin != nullptr && value.size() > kCopyBytesMax ? pin->Renew() : nullptr;
+        if (share != nullptr) {
+          value_->PinSlice(value, share);
         } else {
           value_->PinSelf(value);
         }
+      } else if (operands_ != nullptr) {
+        operands_->AddBase(value, pin);
+        state_ = State::kMerging;
       }
       return true;
     case kTypeDeletion:
@@ -55,9 +93,7 @@ bool PointLookup::Offer(uint64_t trailer, const Slice& value, Cleanable* pin) {
       state_ = State::kDeleted;
       return true;
     case kTypeMerge:
-      Fail(Status::NotSupported(
-          "reading a merge operand: merge_operator is not supported by this version"));
-      return true;
+      return OfferOperand(value, pin);
     case kTypeBlobIndex:
       Fail(Status::NotSupported("reading a blob reference: enable_blob_files is not supported"));
       return true;

@@ -4,6 +4,7 @@
 // The state of one point read while it walks from the newest source to the oldest.
 
 #include <cstdint>
+#include <utility>
 
 #include "varve/cleanable.h"
 #include "varve/slice.h"
@@ -11,15 +12,22 @@
 #include "varve/types.h"
 
 #include "util/key/internal_key.h"
+#include "util/key/merge_operands.h"
 
 namespace varve {
+
+class MergeCaller;
 
 // Carries a key through memtables and tables and takes what they find.
 //
 // A source first reports the newest range tombstone that covers the key (CoverWith), then offers
 // its entries of the key, newest first (Offer), until Offer says that the search is over.
 //
-// Thread safety: none. Lifetime: the user key's bytes and *value outlive the lookup.
+// Merge operands are collected; the search goes on below them. Once it is over, or there is no
+// source left, operands() says whether there are any: then the answer is what they make of the base
+// below them (db/read/merge_read.h), and *value is as it was.
+//
+// Thread safety: none. Lifetime: the user key's bytes, *value and the merger outlive the lookup.
 class PointLookup {
  public:
   enum class State : uint8_t {
@@ -27,10 +35,13 @@ class PointLookup {
     kFound,      // *value holds the answer
     kDeleted,    // the newest visible entry is a deletion, or a range tombstone covers it
     kFailed,     // status() says why
+    kMerging,    // operands() has all that is to be merged
   };
 
-  // value may be null when only existence matters.
-  PointLookup(const Slice& user_key, SequenceNumber snapshot, PinnableSlice* value);
+  // value may be null when only existence matters. merger: for what the operator says to operands
+  // on the way; null: there is none, and operands end the search as InvalidArgument.
+  PointLookup(const Slice& user_key, SequenceNumber snapshot, PinnableSlice* value,
+              const MergeCaller* merger = nullptr);
   PointLookup(const PointLookup&) = delete;
   PointLookup& operator=(const PointLookup&) = delete;
   ~PointLookup();
@@ -64,10 +75,22 @@ class PointLookup {
   }
   SequenceNumber covering_seq() const { return covering_seq_; }
 
-  // Takes the next older visible entry of the key. `pin` (may be null) keeps value's bytes alive
-  // when its cleanups are handed on; with a null pin, or a small value, the bytes are copied.
-  // Returns true when the search is over.
-  bool Offer(uint64_t trailer, const Slice& value, Cleanable* pin);
+  // Takes the next older visible entry of the key. `pin` keeps value's bytes alive if a share is
+  // taken. It is null for memtables, whose bytes live as long as the super-version. Small values
+  // are copied, and those of memtables. Returns true when the search is over.
+  bool Offer(uint64_t trailer, const Slice& value, ValuePin* pin);
+
+  // Null unless there are operands. With kDeleted and kSearching, too, there may be some: then
+  // nothing is below them.
+  MergeOperands* operands() const { return operands_; }
+  // Hands them over to the caller.
+  MergeOperands* TakeOperands() { return std::exchange(operands_, nullptr); }
+  // Before the search: collects all operands and the base into `operands`, which the lookup owns
+  // from now on, instead of a value.
+  void CollectInto(MergeOperands* operands) {
+    operands_ = operands;
+    value_ = nullptr;
+  }
 
   // Ends the search as deleted when a tombstone covers everything that older sources may hold.
   // Returns true when the search is over.
@@ -87,8 +110,10 @@ class PointLookup {
 
  private:
   void ComputeHash() const;
+  bool OfferOperand(const Slice& value, ValuePin* pin);
+  void Free();
 
-  static constexpr size_t kInlineBytes = 128;
+  static constexpr size_t kInlineBytes = 112;
 
   State state_ = State::kSearching;
   mutable bool hashed_ = false;
@@ -98,10 +123,12 @@ class PointLookup {
   SequenceNumber found_seq_ = 0;
   const void* foreseen_by_ = nullptr;
   size_t foreseen_place_ = 0;
-  PinnableSlice* value_;
+  PinnableSlice* value_;  // null also while there are operands
   Status status_;
   char* buffer_;  // user key, then the 8-byte trailer; inline_ or heap
   size_t size_;
+  MergeOperands* operands_ = nullptr;  // owned
+  const MergeCaller* const merger_;
   char inline_[kInlineBytes];
 };
 

@@ -21,7 +21,7 @@ constexpr char kOnlyDefaultAge[] = "only 0 and the default are supported: nothin
 constexpr OptionRow kColumnFamilyRows[] = {
     // Objects.
     VARVE_ROW(comparator, "order of keys"),
-    VARVE_ROW(merge_operator, "combines values").DefaultOnly(kNoFeature),
+    VARVE_ROW(merge_operator, "combines values"),
     VARVE_ROW(compaction_filter, "drops or changes entries"),
     VARVE_ROW(compaction_filter_factory, "makes a filter for each compaction"),
     VARVE_ROW(prefix_extractor, "cuts prefixes of keys").Dynamic(),

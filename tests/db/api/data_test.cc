@@ -239,17 +239,13 @@ TEST_F(DbDataTest, WriteOptionsThatExcludeEachOtherAreRefused) {
   }
 }
 
-TEST_F(DbDataTest, TimestampsAndMergesAreRefused) {
+TEST_F(DbDataTest, TimestampsAreRefused) {
   const WriteOptions write;
   EXPECT_TRUE(db()->Put(write, "k", "ts", "v").IsNotSupported());
   EXPECT_TRUE(db()->Delete(write, "k", "ts").IsNotSupported());
   EXPECT_TRUE(db()->SingleDelete(write, "k", "ts").IsNotSupported());
   EXPECT_TRUE(db()->DeleteRange(write, Handle("a"), "k", "l", "ts").IsNotSupported());
-  EXPECT_TRUE(db()->Merge(write, "k", "v").IsNotSupported());
-  WriteBatch batch;
-  ASSERT_TRUE(batch.Put("k", "v").ok());
-  const Status merged = batch.Merge("k", "v");
-  EXPECT_TRUE(!merged.ok() || db()->Write(write, &batch).IsNotSupported());
+  EXPECT_TRUE(db()->Merge(write, "k", "ts", "v").IsNotSupported());
   EXPECT_EQ(Get("k"), "NOT_FOUND");
   const Slice timestamp("ts");
   ReadOptions read;

@@ -29,7 +29,8 @@ void CheckAllKeys(const MiniLsm& lsm, const std::set<std::string>& keys, const U
     }
     bool found = false;
     PointLookup probe(key, seq, nullptr);
-    const bool may = KeyMayExistInSuperVersion(ReadOptions(), lsm.current(), &probe, &found);
+    const bool may =
+        KeyMayExistInSuperVersion(ReadOptions(), lsm.current(), &probe, nullptr, &found);
     if (expected != model.end()) {
       ASSERT_TRUE(may);
     }
@@ -135,7 +136,7 @@ TEST_F(GetPlacesTest, AMissingTableIsAnErrorAndNotAnAbsentKey) {
   EXPECT_FALSE(status_.ok());
   bool found = false;
   PointLookup lookup("key1", kMaxSequenceNumber, nullptr);
-  EXPECT_TRUE(KeyMayExistInSuperVersion(ReadOptions(), lsm_.current(), &lookup, &found));
+  EXPECT_TRUE(KeyMayExistInSuperVersion(ReadOptions(), lsm_.current(), &lookup, nullptr, &found));
   EXPECT_FALSE(found);
 }
 

@@ -175,7 +175,7 @@ Expected Find(const Model& model, const Slice& user_key, SequenceNumber snapshot
   return expected;
 }
 
-class NoPin final : public BlockPin {
+class NoPin final : public ValuePin {
  public:
   Cleanable* Renew() override { return nullptr; }
 };

@@ -116,7 +116,7 @@ std::unique_ptr<Block> Build(const std::vector<std::string>& keys, int interval,
   return block;
 }
 
-class PinsNothing final : public BlockPin {
+class PinsNothing final : public ValuePin {
  public:
   Cleanable* Renew() override { return nullptr; }
 };

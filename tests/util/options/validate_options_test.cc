@@ -65,7 +65,6 @@ auto WithTable(F change) {
 
 TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
   const std::vector<Refusal> refusals = {
-      {"merge_operator", [](Options* o) { o->merge_operator = std::make_shared<NullMerge>(); }},
       {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleUniversal; }},
       {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleFIFO; }},
       {"enable_blob_files", [](Options* o) { o->enable_blob_files = true; }},

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The part of a walk over user keys that merges: collects the operands of one key, which stay where
+// they lie, and shows what the operator makes of them.
+
+#include "db/read/user_key_walk.h"
+#include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+const MergeCaller kNoMerger;
+
+}  // namespace
+
+void UserKeyWalk::MergeForward() {
+  const Slice user_key = ExtractUserKey(run_.at->key());
+  passed_key_.Assign(user_key);
+  key_kept_ = pins_ && source_->IsKeyPinned();
+  if (key_kept_) key_ = user_key;
+  if (!CollectOperands()) return;
+  if (is_behind_) {
+    if (!key_kept_) key_ = passed_key_.slice();
+    // Nothing of the run may be stepped over unseen.
+    plain_end_ = nullptr;
+  } else {
+    key_ = ExtractUserKey(run_.at->key());
+  }
+  valid_ = MergeOperandsNow();
+}
+
+// Where the key's newest visible entry is has been forgotten on the way: it is found again.
+void UserKeyWalk::MergeBackward() {
+  SeekSource(passed_key_.slice(), sequence_, kValueTypeForSeek);
+  if (!AtEntry() || !PassedKeyIs(*run_.at)) {
+    Fail(source_->status().ok()
+             ? Status::Corruption("iterator: a seek did not find an entry that a step had found")
+             : source_->status());
+    return;
+  }
+  const bool collected = CollectOperands();
+  is_behind_ = false;
+  if (!collected) return;
+  PinOperands();
+  SeekSourceForPrev(passed_key_.slice(), kMaxSequenceNumber, kValueTypeForSeek);
+  valid_ = MergeOperandsNow();
+}
+
+// From the operand where the source stands, of passed_key_, to the base or to the end of the key.
+// Leaves the source on the last entry that belongs to it or, with is_behind_, on the next one.
+// False when the walk has failed.
+bool UserKeyWalk::CollectOperands() {
+  merged_ = true;
+  is_behind_ = false;
+  operands_.Clear();
+  operands_pinned_ = 0;
+  for (;;) {
+    operands_.AddPinned(run_.at->value());
+    const bool last_of_run = run_.at + 1 == run_.end;
+    if (last_of_run ? !MoveOverOperands() : !SameAsPassed(run_.at[1])) break;
+    if (!last_of_run) run_.at++;
+    const uint64_t trailer = ExtractTrailer(run_.at->key());
+    if (tombstones_->MaxCoveringSeq(passed_key_.slice(), sequence_) > UnpackSequence(trailer)) {
+      return true;
+    }
+    switch (UnpackType(trailer)) {
+      case kTypeMerge:
+        break;
+      case kTypeValue:
+        operands_.AddPinnedBase(run_.at->value());
+        return true;
+      case kTypeDeletion:
+      case kTypeSingleDeletion:
+      case kTypeDeletionWithTimestamp:
+        return true;
+      default:
+        (void)RefuseType(trailer);
+        return false;
+    }
+  }
+  return status_.ok();
+}
+
+// To the entry behind the run, which may be an end. False if it is not one of passed_key_.
+bool UserKeyWalk::MoveOverOperands() {
+  PinOperands();
+  if (!run_.TakeOne(source_.get(), /*forward=*/true)) {
+    // What could not be read may have been an operand.
+    Status s = source_->status();
+    if (!s.ok()) Fail(std::move(s));
+    is_behind_ = true;
+    return false;
+  }
+  is_behind_ = !SameAsPassed(*run_.at);
+  return !is_behind_;
+}
+
+// Before the source moves.
+void UserKeyWalk::PinOperands() {
+  if (kCopyMergeOperands || !source_->PinRun(operands_.NewShare())) {
+    operands_.CopyFrom(operands_pinned_);
+  }
+  operands_pinned_ = operands_.slices().size();
+}
+
+bool UserKeyWalk::MergeOperandsNow() {
+  const size_t n = operands_.size();
+  AddPerfCount<&PerfContext::internal_merge_count>(n);
+  RecordInHistogram(statistics_, READ_NUM_MERGE_OPERANDS, n);
+  if constexpr (kCopyMergeOperands) operands_.CopyFrom(operands_pinned_);
+  operands_.PutOldestFirst();
+  const MergeCaller& merger = merger_ != nullptr ? *merger_ : kNoMerger;
+  Status s = merger.Full(passed_key_.slice(), operands_.base(), operands_.slices(), &merge_buffer_,
+                         &value_);
+  if (s.ok()) {
+    if constexpr (kCopyMergeOperands) value_ = merge_buffer_.assign(value_.data(), value_.size());
+    return true;
+  }
+  Fail(std::move(s));
+  return false;
+}
+
+}  // namespace varve

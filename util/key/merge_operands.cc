@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/key/merge_operands.h"
+
+#include <cstring>
+#include <utility>
+
+namespace varve {
+
+namespace {
+
+constexpr size_t kRoomBytes = 16 << 10;
+// Larger copies get memory of their own.
+constexpr size_t kSharedRoomBytesMax = 1 << 10;
+// A spare of a larger list is not kept.
+constexpr size_t kSpareSlicesMax = 64 << 10;
+
+// One is enough: a thread merges one key at a time, but for the keys of a MultiGet.
+thread_local std::unique_ptr<MergeOperands> spare;
+
+}  // namespace
+
+MergeOperands* MergeOperands::Acquire() {
+  return spare != nullptr ? spare.release() : new MergeOperands();
+}
+
+void MergeOperands::Release(MergeOperands* operands) {
+  std::unique_ptr<MergeOperands> owned(operands);
+  owned->Clear();
+  if (spare == nullptr && owned->slices_.capacity() <= kSpareSlicesMax) spare = std::move(owned);
+}
+
+void MergeOperands::Clear() {
+  slices_.clear();
+  has_base_ = false;
+  in_memtables_ = 0;
+  shares_.clear();
+  more_room_.clear();
+  room_ = first_room_.get();
+  room_left_ = room_ != nullptr ? kRoomBytes : 0;
+  continue_callback = nullptr;
+  wants_value = true;
+}
+
+Slice MergeOperands::KeepOfBlock(const Slice& value, ValuePin* pin) {
+  if (value.size() < kSharedBytesMin) return Copy(value);
+  const size_t at = slices_.size();
+  if (!pin->operands_have_share) {
+    Cleanable* const share = pin->Renew();
+    if (share == nullptr) return Copy(value);
+    share->DelegateCleanupsTo(NewShare());
+    pin->operands_have_share = true;
+  }
+  shares_.back().end = at + 1;
+  return value;
+}
+
+Cleanable* MergeOperands::NewShare() {
+  const size_t at = slices_.size();
+  shares_.push_back(Share{at, at, Cleanable()});
+  return &shares_.back().cleanable;
+}
+
+Cleanable* MergeOperands::ShareOf(size_t i) {
+  for (Share& share : shares_) {
+    if (share.first <= i && i < share.end) return &share.cleanable;
+  }
+  return nullptr;
+}
+
+void MergeOperands::CopyFrom(size_t first) {
+  for (size_t i = first; i < slices_.size(); i++) slices_[i] = Copy(slices_[i]);
+  if (has_base_) base_ = Copy(base_);
+}
+
+Slice MergeOperands::Copy(const Slice& value) {
+  const size_t n = value.size();
+  char* to;
+  if (kCopyMergeOperands || n > kSharedRoomBytesMax) {
+    more_room_.push_back(std::make_unique_for_overwrite<char[]>(n));
+    to = more_room_.back().get();
+  } else {
+    if (n > room_left_) {
+      std::unique_ptr<char[]> fresh = std::make_unique_for_overwrite<char[]>(kRoomBytes);
+      room_ = fresh.get();
+      room_left_ = kRoomBytes;
+      if (first_room_ == nullptr) {
+        first_room_ = std::move(fresh);
+      } else {
+        more_room_.push_back(std::move(fresh));
+      }
+    }
+    to = std::exchange(room_, room_ + n);
+    room_left_ -= n;
+  }
+  if (n != 0) memcpy(to, value.data(), n);
+  return Slice(to, n);
+}
+
+}  // namespace varve

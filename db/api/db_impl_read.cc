@@ -13,6 +13,7 @@
 #include "db/api/db_impl.h"
 #include "db/read/db_iterator.h"
 #include "db/read/get.h"
+#include "db/read/get_merge_operands.h"
 #include "db/read/merge_read.h"
 #include "db/read/multi_get.h"
 #include "util/metrics/perf_counters.h"
@@ -120,9 +121,28 @@ Status DbImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
   return GetOne(options, *super_version, ReadSequence(options), key, value);
 }
 
-Status DbImpl::GetMergeOperands(const ReadOptions&, ColumnFamilyHandle*, const Slice&,
-                                PinnableSlice*, GetMergeOperandsOptions*, int*) {
-  return Status::NotSupported("GetMergeOperands: merge_operator is not supported by this version");
+Status DbImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* handle,
+                                const Slice& key, PinnableSlice* operands,
+                                GetMergeOperandsOptions* operand_options, int* number_of_operands) {
+  if (operands == nullptr || operand_options == nullptr || number_of_operands == nullptr) {
+    return Status::InvalidArgument("GetMergeOperands: a pointer is null");
+  }
+  if (operand_options->expected_max_number_of_operands <= 0) {
+    return Status::InvalidArgument(
+        "GetMergeOperands: expected_max_number_of_operands must be positive");
+  }
+  const std::span<PinnableSlice> slices(
+      operands, static_cast<size_t>(operand_options->expected_max_number_of_operands));
+  for (PinnableSlice& slice : slices) slice.Reset();
+  Status s = CheckOpen();
+  if (s.ok()) s = CheckReadOptions(options);
+  ColumnFamily* const family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  if (family == nullptr) return s;
+  const ReadGuard super_version(family);
+  OperandRequest request{key, ReadSequence(options)};
+  if (operand_options->continue_cb) request.continue_callback = &operand_options->continue_cb;
+  request.skip_memtables = SkipsMemTables(options);
+  return GetOperandsFromSuperVersion(options, *super_version, request, slices, number_of_operands);
 }
 
 MultiGetCall DbImpl::StartMultiGet(const ReadOptions& options, const KeyBatch& batch) const {

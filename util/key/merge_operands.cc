@@ -72,6 +72,14 @@ void MergeOperands::CopyFrom(size_t first) {
   if (has_base_) base_ = Copy(base_);
 }
 
+void MergeOperands::CopyFromMemTables(size_t most) {
+  const size_t n = std::min(in_memtables_, slices_.size());
+  for (size_t i = 0; i < n; i++) {
+    if (slices_[i].size() > most) slices_[i] = Copy(slices_[i]);
+  }
+  if (in_memtables_ > slices_.size() && base_.size() > most) base_ = Copy(base_);
+}
+
 Slice MergeOperands::Copy(const Slice& value) {
   const size_t n = value.size();
   char* to;

@@ -74,6 +74,14 @@ class MergeOperands {
   }
   // Copies the bytes of what was added from operand `first` on, base included.
   void CopyFrom(size_t first);
+  // The same for what lies in memtables and is larger than `most`: smaller ones stay.
+  void CopyFromMemTables(size_t most);
+  // The base, if there is one, then the operands in their present order.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    if (has_base_) visit(base_);
+    for (const Slice& slice : slices_) visit(slice);
+  }
   // An empty place for a share that everything added so far may need.
   Cleanable* NewShare();
 

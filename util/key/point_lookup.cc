@@ -42,7 +42,7 @@ void PointLookup::ComputeHash() const {
 }
 
 // The next older operand; the search is over where the operator or the caller wants no more.
-[[gnu::noinline, gnu::cold]] bool PointLookup::OfferOperand(const Slice& value, ValuePin* pin) {
+[[gnu::noinline]] bool PointLookup::OfferOperand(const Slice& value, ValuePin* pin) {
   if (operands_ == nullptr) {
     if (merger_ == nullptr || !merger_->has_operator()) {
       std::string no_buffer;

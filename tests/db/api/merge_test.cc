@@ -344,6 +344,235 @@ TEST_F(MergeTest, OperandsAreCounted) {
   EXPECT_EQ(6u, data.sum);
 }
 
+// The operands by GetMergeOperands, "a|b", or the error's text.
+std::string Operands(DB* db, const std::string& key, int most = 100,
+                     GetMergeOperandsOptions::ContinueCallback callback = nullptr) {
+  std::vector<PinnableSlice> slices(static_cast<size_t>(most));
+  GetMergeOperandsOptions options;
+  options.expected_max_number_of_operands = most;
+  options.continue_cb = std::move(callback);
+  int n = -1;
+  const Status s = db->GetMergeOperands(ReadOptions(), db->DefaultColumnFamily(), key,
+                                        slices.data(), &options, &n);
+  if (!s.ok()) return s.ToString() + " " + std::to_string(n);
+  std::string joined;
+  for (int i = 0; i < n; i++) {
+    joined += (i == 0 ? "" : "|") + slices[static_cast<size_t>(i)].ToString();
+  }
+  return joined;
+}
+
+TEST_F(MergeTest, OperandsAreHandedOutOldestFirst) {
+  Open();
+  Put("plain", "p");
+  Put("deleted", "x");
+  Delete("deleted");
+  Put("k", "base");
+  Merge("k", "1");
+  Merge("k", "2");
+  Put("below", "x");
+  Delete("below");
+  Merge("below", "1");
+  Put("range", "x");
+  Merge("range", "1");
+  DeleteRange("range", "range0");
+  Merge("range", "2");
+  for (int round = 0; round < 2; round++) {
+    EXPECT_EQ("p", Operands(db(), "plain"));
+    EXPECT_EQ("base|1|2", Operands(db(), "k"));
+    EXPECT_EQ("1", Operands(db(), "below"));
+    EXPECT_EQ("2", Operands(db(), "range"));
+    EXPECT_EQ("NotFound:  -1", Operands(db(), "deleted"));
+    EXPECT_EQ("NotFound:  -1", Operands(db(), "never"));
+    Flush();
+  }
+  Merge("k", "3");
+  EXPECT_EQ("base|1|2|3", Operands(db(), "k"));
+}
+
+TEST_F(MergeTest, TooManyOperandsAreCountedOnly) {
+  Open();
+  Put("k", "base");
+  Merge("k", "1");
+  Merge("k", "2");
+  std::vector<PinnableSlice> slices(3);
+  for (PinnableSlice& slice : slices) slice.PinSelf("old");
+  GetMergeOperandsOptions options;
+  int n = -1;
+  const auto get = [&](int most) {
+    options.expected_max_number_of_operands = most;
+    return db()->GetMergeOperands(ReadOptions(), Handle("default"), "k", slices.data(), &options,
+                                  &n);
+  };
+  EXPECT_TRUE(get(0).IsInvalidArgument());
+  EXPECT_TRUE(get(-1).IsInvalidArgument());
+  EXPECT_EQ("old", slices[0].ToString());
+  const Status s = get(2);
+  EXPECT_TRUE(s.IsIncomplete());
+  EXPECT_EQ(Status::KMergeOperandsInsufficientCapacity, s.subcode());
+  EXPECT_EQ(3, n);
+  EXPECT_TRUE(slices[0].empty() && slices[1].empty());
+  EXPECT_EQ("old", slices[2].ToString());
+  EXPECT_TRUE(get(3).ok());
+  EXPECT_EQ("2", slices[2].ToString());
+  EXPECT_TRUE(db()->GetMergeOperands(ReadOptions(), Handle("default"), "k", nullptr, &options, &n)
+                  .IsInvalidArgument());
+}
+
+TEST_F(MergeTest, TheCallbackEndsTheListInclusively) {
+  Open();
+  Put("k", "base");
+  for (int i = 0; i < 5; i++) Merge("k", std::to_string(i));
+  for (int round = 0; round < 2; round++) {
+    std::string asked;
+    const auto until = [&asked](const std::string& last) {
+      return [&asked, last](const Slice& operand) {
+        asked += operand.ToString();
+        return operand != Slice(last);
+      };
+    };
+    EXPECT_EQ("3|4", Operands(db(), "k", 100, until("3")));
+    EXPECT_EQ("43", asked);
+    asked.clear();
+    EXPECT_EQ("base|0|1|2|3|4", Operands(db(), "k", 100, until("none")));
+    EXPECT_EQ("43210", asked);
+    asked.clear();
+    EXPECT_EQ("0|1|2|3|4", Operands(db(), "k", 100, until("0")));
+    Flush();
+  }
+}
+
+TEST_F(MergeTest, RawOperandsNeedNoOperatorAndCannotFail) {
+  Open();
+  Merge("k", "1");
+  Merge("k", "!");
+  joiner_->enough = 1;
+  EXPECT_EQ("1|!", Operands(db(), "k"));
+  ASSERT_TRUE(Close().ok());
+  options_.merge_operator = nullptr;
+  Open();
+  EXPECT_EQ("1|!", Operands(db(), "k"));
+}
+
+// Sizes on both sides of every threshold, operands in memtables, tables and both; all are reset in
+// several orders after what they came from is gone.
+TEST_F(MergeTest, OperandsOutliveWhatTheyLieIn) {
+  for (const size_t size : {3, 15, 16, 200, 256, 257, 1000, 5000}) {
+    for (int order = 0; order < 3; order++) {
+      ASSERT_TRUE(Close().ok());
+      options_.create_if_missing = true;
+      Open();
+      ColumnFamilyHandle* dropped = nullptr;
+      ASSERT_TRUE(db()->CreateColumnFamily(options_,
+                                           "d" + std::to_string(size) + "-" + std::to_string(order),
+                                           &dropped)
+                      .ok());
+      std::vector<std::string> expected;
+      for (int i = 0; i < 150; i++) {
+        expected.push_back(std::to_string(i) + std::string(size, 'x'));
+        expected.back().resize(size);
+        ASSERT_TRUE(db()->Merge(WriteOptions(), dropped, "k", expected.back()).ok());
+        if (i == 60) {
+          ASSERT_TRUE(db()->Flush(FlushOptions(), dropped).ok());
+        }
+      }
+      std::vector<PinnableSlice> slices(150);
+      GetMergeOperandsOptions options;
+      options.expected_max_number_of_operands = 150;
+      int n = 0;
+      ASSERT_TRUE(
+          db()->GetMergeOperands(ReadOptions(), dropped, "k", slices.data(), &options, &n).ok());
+      ASSERT_EQ(150, n);
+      ASSERT_TRUE(db()->Flush(FlushOptions(), dropped).ok());
+      ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), dropped, nullptr, nullptr).ok());
+      ASSERT_TRUE(db()->DropColumnFamily(dropped).ok());
+      ASSERT_TRUE(db()->DestroyColumnFamilyHandle(dropped).ok());
+      for (size_t i = 0; i < 150; i++) {
+        const size_t at = order == 0 ? i : order == 1 ? 149 - i : (i * 67) % 150;
+        EXPECT_EQ(expected[at], slices[at].ToString());
+        slices[at].Reset();
+      }
+    }
+  }
+}
+
+TEST_F(MergeTest, ResultsOutliveWhatTheyLieIn) {
+  options_.create_missing_column_families = true;
+  Open({"default", "d"});
+  for (const size_t size : {100, 300, 10000}) {
+    for (const char* key : {"a", "b"}) {
+      const std::string large = "=" + std::string(size, *key);
+      Merge(key, "1", "d");
+      Merge(key, large, "d");
+    }
+    std::vector<PinnableSlice> values(4);
+    ASSERT_TRUE(db()->Get(ReadOptions(), Handle("d"), "a", &values[0]).ok());
+    const Slice keys[] = {"b"};
+    Status status;
+    db()->MultiGet(ReadOptions(), Handle("d"), 1, keys, &values[1], &status);
+    ASSERT_TRUE(status.ok());
+    Flush("d");
+    ASSERT_TRUE(db()->Get(ReadOptions(), Handle("d"), "a", &values[2]).ok());
+    db()->MultiGet(ReadOptions(), Handle("d"), 1, keys, &values[3], &status);
+    ASSERT_TRUE(status.ok());
+    ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), Handle("d"), nullptr, nullptr).ok());
+    if (size == 10000) {
+      ASSERT_TRUE(db()->DropColumnFamily(Handle("d")).ok());
+    }
+    for (size_t i = 0; i < 4; i++) {
+      EXPECT_EQ("=" + std::string(size, i % 2 == 0 ? 'a' : 'b'), values[i].ToString());
+    }
+  }
+}
+
+// Two reads that are held at once and show the same address have copied nothing.
+TEST_F(MergeTest, LargeResultsAndOperandsAreNotCopied) {
+  BlockBasedTableOptions table;
+  table.block_cache = NewLRUCache(64 << 20);
+  options_.table_factory.reset(NewBlockBasedTableFactory(table));
+  Open();
+  Put("a", "plain");
+  for (int i = 0; i < 3; i++) {
+    for (const char* key : {"k", "l"}) Merge(key, "=" + std::string(10 << 10, 'x'));
+  }
+  for (int round = 0; round < 2; round++) {
+    EXPECT_NE("", Get("k") + Get("l"));  // the blocks are cached from now on
+    PinnableSlice first;
+    PinnableSlice second;
+    ASSERT_TRUE(db()->Get(ReadOptions(), Handle("default"), "k", &first).ok());
+    const std::vector<Slice> seen = joiner_->seen;
+    const Slice keys[] = {"k"};
+    Status status;
+    db()->MultiGet(ReadOptions(), Handle("default"), 1, keys, &second, &status);
+    ASSERT_TRUE(status.ok());
+    EXPECT_TRUE(first.IsPinned() && second.IsPinned());
+    EXPECT_EQ(first.data(), second.data());
+    EXPECT_EQ((10u << 10) + 1, first.size());
+    for (const bool forward : {true, false}) {
+      const std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions(), Handle("default")));
+      if (forward) {
+        for (it->SeekToFirst(); it->key() != "k";) it->Next();
+      } else {
+        for (it->SeekToLast(); it->key() != "k";) it->Prev();
+      }
+      EXPECT_EQ(first.data(), it->value().data());
+      ASSERT_EQ(seen.size(), joiner_->seen.size());
+      for (size_t i = 0; i < seen.size(); i++) EXPECT_EQ(seen[i].data(), joiner_->seen[i].data());
+    }
+    PinnableSlice operands[3];
+    GetMergeOperandsOptions options;
+    options.expected_max_number_of_operands = 3;
+    int n = 0;
+    ASSERT_TRUE(
+        db()->GetMergeOperands(ReadOptions(), Handle("default"), "k", operands, &options, &n).ok());
+    // Too few bytes to hold a memtable for them.
+    if (round == 1) {
+      EXPECT_EQ(first.data(), operands[2].data());
+    }
+    Flush();
+  }
+}
+
 TEST_F(MergeTest, IteratorsTurnAndStopAnywhere) {
   Open();
   for (const char* key : {"a", "b", "c", "d"}) {

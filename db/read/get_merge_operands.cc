@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/read/get_merge_operands.h"
+
+#include <atomic>
+#include <memory>
+
+#include "db/read/get.h"
+#include "util/base/status_macros.h"
+#include "util/key/point_lookup.h"
+
+namespace varve {
+
+namespace {
+
+// Up to here a slice's own buffer takes a copy without an allocation.
+constexpr size_t kOwnCopyBytesMax = 15;
+
+// A hold on memtables is taken for at least so much, in operands of at least this size on average.
+constexpr size_t kPinnedBytesMin = 32 << 10;
+constexpr size_t kPinnedAverageMin = 256;
+
+// What the slices of one call lie in. Counted: each slice that is not a copy has a share.
+class OperandBundle {
+ public:
+  // `super_version`: null, or held from now on.
+  OperandBundle(MergeOperands* operands, SuperVersion* super_version, size_t shares)
+      : shares_(shares), operands_(operands), super_version_(super_version) {
+    if (super_version != nullptr) super_version->Ref();
+  }
+  OperandBundle(const OperandBundle&) = delete;
+  OperandBundle& operator=(const OperandBundle&) = delete;
+
+  static void Release(void* bundle, void* /*unused*/) {
+    auto* const self = static_cast<OperandBundle*>(bundle);
+    // Release: what the holder read is read before the end; acquire: and others' reads, too. The
+    // last holder need not tell anybody.
+    if (self->shares_.load(std::memory_order_acquire) == 1 ||
+        self->shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      delete self;
+    }
+  }
+
+ private:
+  ~OperandBundle() {
+    MergeOperands::Release(operands_);
+    if (super_version_ != nullptr) super_version_->Unref();
+  }
+
+  std::atomic<size_t> shares_;
+  MergeOperands* const operands_;
+  SuperVersion* const super_version_;
+};
+
+bool IsCopiedAlone(const Slice& value) {
+  return kCopyMergeOperands || value.size() <= kOwnCopyBytesMax;
+}
+
+// Whether those in memtables should stay there.
+bool WorthHolding(const MergeOperands& operands) {
+  const size_t in_memtables = operands.in_memtables();
+  if (in_memtables == 0) return false;
+  size_t bytes = 0;
+  operands.ForEach([&bytes](const Slice& value) { bytes += value.size(); });
+  const size_t n = operands.size() + (operands.base() != nullptr ? 1 : 0);
+  return bytes >= kPinnedBytesMin && bytes / n >= kPinnedAverageMin;
+}
+
+// Takes the operands over.
+void HandOut(MergeOperands* operands, const SuperVersion& super_version,
+             std::span<PinnableSlice> slices) {
+  const bool holds = WorthHolding(*operands);
+  if (!holds) operands->CopyFromMemTables(kOwnCopyBytesMax);
+  operands->PutOldestFirst();
+  size_t shares = 0;
+  operands->ForEach([&shares](const Slice& value) { shares += IsCopiedAlone(value) ? 0 : 1; });
+  // Only its count changes.
+  auto* const held = holds ? const_cast<SuperVersion*>(&super_version) : nullptr;
+  OperandBundle* const bundle = shares == 0 ? nullptr : new OperandBundle(operands, held, shares);
+  PinnableSlice* out = slices.data();
+  operands->ForEach([&out, bundle](const Slice& value) {
+    if (IsCopiedAlone(value)) {
+      out->PinSelf(value);
+    } else {
+      out->PinSlice(value, &OperandBundle::Release, bundle, nullptr);
+    }
+    out++;
+  });
+  if (bundle == nullptr) MergeOperands::Release(operands);
+}
+
+}  // namespace
+
+Status GetOperandsFromSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
+                                   const OperandRequest& request, std::span<PinnableSlice> slices,
+                                   int* count) {
+  PointLookup lookup(request.key, request.sequence, nullptr, &super_version.merger());
+  MergeOperands* const operands = MergeOperands::Acquire();
+  lookup.CollectInto(operands);
+  operands->wants_value = false;
+  operands->continue_callback = request.continue_callback;
+  VARVE_RETURN_IF_ERROR(
+      GetFromSuperVersion(options, super_version, &lookup, nullptr, request.skip_memtables));
+  const size_t n = operands->size() + (operands->base() != nullptr ? 1 : 0);
+  if (n == 0) return Status::NotFound();
+  *count = static_cast<int>(n);
+  if (n > slices.size()) {
+    return Status::Incomplete(Status::KMergeOperandsInsufficientCapacity);
+  }
+  HandOut(lookup.TakeOperands(), super_version, slices.first(n));
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -252,6 +252,20 @@ bool MemTable::Get(PointLookup* lookup) const {
   return std::visit([&](const auto& o) { return o.Get(lookup); }, rep.order);
 }
 
+size_t MemTable::CountMerges(const Slice& user_key, SequenceNumber snapshot, size_t most) const {
+  const InternalKeyComparator& icmp = rep_->icmp;
+  std::string target;
+  AppendInternalKey(&target, user_key, snapshot, kValueTypeForSeek);
+  const std::unique_ptr<InternalIterator> it = NewIterator();
+  size_t n = 0;
+  for (it->Seek(target); n < most && it->Valid(); it->Next()) {
+    if (!icmp.EqualUserKey(ExtractUserKey(it->key()), user_key)) break;
+    if (UnpackType(ExtractTrailer(it->key())) != kTypeMerge) break;
+    n++;
+  }
+  return n;
+}
+
 void MemTable::Prefetch(std::span<PointLookup* const> lookups) const {
   std::visit([&](const auto& o) { o.Prefetch(lookups); }, rep_->order);
 }

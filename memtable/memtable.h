@@ -57,6 +57,9 @@ class MemTable {
   // GiB on.
   Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value);
 
+  // How many merge operands are on top of the key at `snapshot`; counts no further than `most`.
+  size_t CountMerges(const Slice& user_key, SequenceNumber snapshot, size_t most) const;
+
   // How many entries are worth collecting for one Add.
   static constexpr size_t kAddedTogether = 16;
   // Adds a batch, in whatever order is fastest. On InvalidArgument nothing was added; on

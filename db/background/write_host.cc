@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/background/write_host.h"
 
+#include "db/background/merge_folding.h"
 #include "db/write/batch_inserter.h"
 #include "util/metrics/statistics.h"
 
@@ -40,7 +41,13 @@ Status WriteHost::SyncLog(const wal::LogPlace& place) {
 Status WriteHost::Insert(const WriteRequest& request, SequenceNumber sequence) {
   Engine& e = *engine_;
   BatchInsertResult result;
-  Status s = InsertRequest(request, sequence, &e.families, &result);
+  Status s;
+  if (request.has_merges()) [[unlikely]] {
+    FoldingResolver folding(engine_, sequence);
+    s = InsertRequest(request, sequence, &folding, &result);
+  } else {
+    s = InsertRequest(request, sequence, &e.families, &result);
+  }
   if (e.families.TakeFullFlag() || e.write_buffer_manager->ShouldFlush() ||
       e.write_buffer_manager->ShouldStall()) {
     e.attention.store(true, std::memory_order_release);

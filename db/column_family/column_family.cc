@@ -46,6 +46,7 @@ ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
       has_merge_operator_(options->merge_operator != nullptr),
       options_(std::move(options)),
       max_range_deletions_(options_->memtable_max_range_deletions),
+      max_successive_merges_(options_->max_successive_merges),
       slots_(&ColumnFamily::ReleaseSlot, kInUse) {
   TableCacheOptions cache_options = env_.table_cache;
   cache_options.icmp = versions_->icmp.get();
@@ -75,6 +76,7 @@ std::shared_ptr<const ColumnFamilyOptions> ColumnFamily::options() const {
 
 void ColumnFamily::SetOptions(std::shared_ptr<const ColumnFamilyOptions> options) {
   max_range_deletions_.store(options->memtable_max_range_deletions, std::memory_order_relaxed);
+  max_successive_merges_.store(options->max_successive_merges, std::memory_order_relaxed);
   MutexLock lock(&options_mu_);
   options_ = std::move(options);
 }

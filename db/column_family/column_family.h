@@ -79,6 +79,10 @@ class ColumnFamily final : public SuperVersionSource,
   const Mutex* db_mutex() const { return env_.db_mutex.get(); }
   // Options do not change in this.
   bool has_merge_operator() const { return has_merge_operator_; }
+  // As the options in force say.
+  size_t max_successive_merges() const {
+    return max_successive_merges_.load(std::memory_order_relaxed);
+  }
   bool dropped() const { return dropped_.load(std::memory_order_acquire); }
   void MarkDropped();  // DB mutex
 
@@ -174,6 +178,7 @@ class ColumnFamily final : public SuperVersionSource,
   bool key_prefix_known_ = false;
   // Of the options in force; here, as writers look at it without their lock. Only a number.
   std::atomic<uint32_t> max_range_deletions_;
+  std::atomic<size_t> max_successive_merges_;
 
   SuperVersion* super_version_ = nullptr;  // DB mutex; one reference held
   // Tells holders of an old super-version that a newer one exists; published with release.

@@ -4,6 +4,7 @@
 // Where the records of a batch go.
 
 #include <cstdint>
+#include <string>
 
 #include "varve/comparator.h"
 
@@ -21,6 +22,14 @@ class MemTableResolver {
   virtual const Comparator* ComparatorOf(uint32_t column_family) = 0;
   // False also for an unknown family.
   virtual bool HasMergeOperator(uint32_t /*column_family*/) { return false; }
+  // Whether FoldMerge is worth asking for the family's merges.
+  virtual bool FoldsMerges(uint32_t /*column_family*/) { return false; }
+  // True with a value: the operand is to be inserted as that, not as it is. All updates before
+  // `sequence` in the same batch are in the memtable.
+  virtual bool FoldMerge(uint32_t /*column_family*/, SequenceNumber /*sequence*/,
+                         const Slice& /*key*/, const Slice& /*operand*/, std::string* /*value*/) {
+    return false;
+  }
   // While logs are replayed: true when updates of this family in the log are already in tables.
   virtual bool IsAlreadyInTables(uint32_t /*column_family*/) { return false; }
 };

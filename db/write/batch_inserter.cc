@@ -65,6 +65,16 @@ Status CheckMerge(uint32_t family, MemTableResolver* resolver) {
       std::to_string(family) + " is not set");
 }
 
+// As it is, or as the value that it makes.
+Status AddMerge(const BatchRecord& merge, SequenceNumber sequence, MemTableResolver* resolver,
+                MemTable* mem) {
+  std::string folded;
+  if (resolver->FoldMerge(merge.column_family, sequence, merge.key, merge.value, &folded)) {
+    return mem->Add(sequence, kTypeValue, merge.key, folded);
+  }
+  return mem->Add(sequence, kTypeMerge, merge.key, merge.value);
+}
+
 // Entries that wait hold at most about this much, so that a full memtable is noticed in time.
 constexpr size_t kBytesTogether = 8 << 10;
 
@@ -129,11 +139,23 @@ Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
     if (record.type != kTypeValue && record.type != kTypeDeletion) {
       VARVE_RETURN_IF_ERROR(CheckType(record.type));
     }
+    if (record.type == kTypeMerge && resolver_->FoldsMerges(family_)) {
+      VARVE_RETURN_IF_ERROR(InsertMerge(record, own_sequence));
+      continue;
+    }
     std::construct_at(run_ + size_++,
                       MemTableEntry{own_sequence, record.type, record.key, record.value});
     bytes_ += record.key.size() + record.value.size();
   }
   return reader.status();
+}
+
+Status BatchInserter::InsertMerge(const BatchRecord& record, SequenceNumber sequence) {
+  MemTable* const mem = mem_;
+  VARVE_RETURN_IF_ERROR(Flush());
+  VARVE_RETURN_IF_ERROR(AddMerge(record, sequence, resolver_, mem));
+  inserted_++;
+  return Status::OK();
 }
 
 Status BatchInserter::Flush() {
@@ -164,7 +186,9 @@ Status InsertUpdate(const BatchRecord& update, SequenceNumber sequence, MemTable
   result->inserted = 0;
   MemTable* const mem = resolver->Find(update.column_family);
   if (mem == nullptr) return Status::OK();
-  VARVE_RETURN_IF_ERROR(mem->Add(sequence, update.type, update.key, update.value));
+  VARVE_RETURN_IF_ERROR(update.type == kTypeMerge
+                            ? AddMerge(update, sequence, resolver, mem)
+                            : mem->Add(sequence, update.type, update.key, update.value));
   result->inserted = 1;
   return Status::OK();
 }

@@ -56,6 +56,9 @@ class BatchInserter {
   uint64_t inserted() const { return inserted_; }  // entries that reached a memtable
 
  private:
+  // A merge of a family that folds them: alone, after all that waits.
+  Status InsertMerge(const BatchRecord& record, SequenceNumber sequence);
+
   MemTableResolver* const resolver_;
   bool known_ = false;  // whether `mem_` is that of `family_`
   uint32_t family_ = 0;

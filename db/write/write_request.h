@@ -44,6 +44,10 @@ class WriteRequest {
   // The only update, or null: then head() is the whole record, and that of a batch.
   const BatchRecord* update() const { return batch_ == nullptr ? &update_ : nullptr; }
 
+  bool has_merges() const {
+    return batch_ == nullptr ? update_.type == kTypeMerge : batch_->HasMerge();
+  }
+
   // Of the first update. A batch without a header has none, and stays as it is.
   void SetSequence(SequenceNumber sequence) {
     if (head_.size() >= kBatchHeaderBytes) [[likely]]

@@ -157,9 +157,12 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
       std::vector<std::shared_ptr<TablePropertiesCollectorFactory>>;
   TablePropertiesCollectorFactories table_properties_collector_factories;
 
-  // Refused unless 0: fold merges at write time.
+  // Where a key has this many merge operands on top of each other in the memtable, a further one is
+  // merged when it is written. 0: never. Refused together with DBOptions::unordered_write. Beside
+  // other writers it may come to more.
   size_t max_successive_merges = 0;
-  bool strict_max_successive_merges = false;  // Advisory.
+  // Even if the value below has to be read from files.
+  bool strict_max_successive_merges = false;
 
   // No filters in the last level: saves memory where most look-ups find their key.
   bool optimize_filters_for_hits = false;

@@ -15,6 +15,9 @@ target_compile_options(varve_flags INTERFACE
   $<$<BOOL:${VARVE_WERROR}>:-Werror>
   $<$<CONFIG:Release>:-O2>)
 target_compile_definitions(varve_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
+if(VARVE_COPY_MERGE_OPERANDS)
+  target_compile_definitions(varve_flags INTERFACE VARVE_COPY_MERGE_OPERANDS)
+endif()
 
 if(VARVE_SANITIZE)
   target_compile_options(varve_flags INTERFACE

@@ -91,10 +91,8 @@ constexpr OptionRow kColumnFamilyRows[] = {
 
     // Reading and merging.
     VARVE_ROW(max_sequential_skip_in_iterations, "hidden versions before a seek").Dynamic(),
-    VARVE_ROW(max_successive_merges, "fold merges when writing").DefaultOnly(kNoFeature),
-    VARVE_ROW(strict_max_successive_merges, "even if that needs a read")
-        .Advisory("has a meaning only with max_successive_merges, which is refused")
-        .Extended(),
+    VARVE_ROW(max_successive_merges, "fold merges when writing").Dynamic(),
+    VARVE_ROW(strict_max_successive_merges, "even if that needs a read").Dynamic().Extended(),
     VARVE_ROW(optimize_filters_for_hits, "no filters in the last level"),
 
     // Checks and statistics.

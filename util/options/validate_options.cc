@@ -179,6 +179,10 @@ Status ValidateColumnFamilyOptions(const ColumnFamilyOptions& cf) {
 Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) {
   Status s = ValidateDbOptions(db);
   if (s.ok()) s = ValidateColumnFamilyOptions(cf);
+  if (s.ok() && db.unordered_write && cf.max_successive_merges != 0) {
+    s = Status::InvalidArgument(
+        "ColumnFamilyOptions::max_successive_merges: set together with DBOptions::unordered_write");
+  }
   return s;
 }
 

@@ -29,6 +29,7 @@ class Joiner final : public MergeOperator {
   const char* Name() const override { return "test.Joiner"; }
 
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+    calls++;
     seen.assign(in.operand_list.begin(), in.operand_list.end());
     out->new_value = in.existing_value == nullptr ? "" : "[" + in.existing_value->ToString() + "]";
     for (const Slice& operand : in.operand_list) {
@@ -44,6 +45,7 @@ class Joiner final : public MergeOperator {
     return enough != 0 && operands.size() >= enough;
   }
 
+  mutable uint64_t calls = 0;
   size_t enough = 0;                // operands
   mutable std::vector<Slice> seen;  // by the last call
 };
@@ -571,6 +573,57 @@ TEST_F(MergeTest, LargeResultsAndOperandsAreNotCopied) {
     }
     Flush();
   }
+}
+
+TEST_F(MergeTest, SuccessiveMergesAreFoldedWhenWritten) {
+  options_.max_successive_merges = 2;
+  Open();
+  const uint64_t operands_before = joiner_->calls;
+  Merge("k", "1");
+  Merge("k", "2");
+  EXPECT_EQ("1|2", Operands(db(), "k"));
+  EXPECT_EQ(operands_before, joiner_->calls);
+  Merge("k", "3");
+  EXPECT_EQ("[1,2],3", Operands(db(), "k"));
+  Merge("k", "4");
+  EXPECT_EQ("[1,2],3|4", Operands(db(), "k"));
+  WriteBatch batch;
+  for (const char* operand : {"a", "b", "c"}) ASSERT_TRUE(batch.Merge("batch", operand).ok());
+  ASSERT_TRUE(batch.Put("other", "x").ok());
+  ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
+  EXPECT_EQ("[a,b],c", Operands(db(), "batch"));
+  EXPECT_EQ("x", Get("other"));
+  Reopen();
+}
+
+TEST_F(MergeTest, FoldingReadsFilesOnlyIfItMay) {
+  for (const bool strict : {false, true}) {
+    options_.max_successive_merges = 1;
+    options_.strict_max_successive_merges = strict;
+    options_.avoid_flush_during_shutdown = true;
+    Open();
+    Put("k", "base");
+    Flush();
+    Reopen();
+    Merge("k", "1");
+    Merge("k", "2");
+    EXPECT_EQ(strict ? "[[base],1],2" : "base|1|2", Operands(db(), "k"));
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+TEST_F(MergeTest, WhatCannotBeFoldedStaysAnOperand) {
+  options_.max_successive_merges = 1;
+  Open();
+  Merge("k", "!");
+  Merge("k", "1");
+  EXPECT_EQ("!|1", Operands(db(), "k"));
+  ASSERT_TRUE(Close().ok());
+  options_.unordered_write = true;
+  options_.allow_concurrent_memtable_write = true;
+  const Status s = TryOpen();
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_NE(std::string::npos, s.ToString().find("max_successive_merges")) << s.ToString();
 }
 
 TEST_F(MergeTest, IteratorsTurnAndStopAnywhere) {

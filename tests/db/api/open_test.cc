@@ -109,7 +109,6 @@ TEST_F(DbOpenTest, OptionsThatDoNotExistAreRefusedByName) {
       {"inplace_update_support", [](Options* o) { o->inplace_update_support = true; }},
       {"enable_blob_files", [](Options* o) { o->enable_blob_files = true; }},
       {"ttl", [](Options* o) { o->ttl = 5; }},
-      {"max_successive_merges", [](Options* o) { o->max_successive_merges = 2; }},
   };
   const Options good = options_;
   for (const Case& c : kCases) {

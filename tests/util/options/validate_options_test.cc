@@ -80,7 +80,6 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"cf_paths", [](Options* o) { o->cf_paths.emplace_back("/x", 1); }},
       {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
       {"best_efforts_recovery", [](Options* o) { o->best_efforts_recovery = true; }},
-      {"max_successive_merges", [](Options* o) { o->max_successive_merges = 3; }},
       {"compression", [](Options* o) { o->compression = kXpressCompression; }},
   };
   for (const Refusal& refusal : refusals) {

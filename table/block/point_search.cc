@@ -134,6 +134,33 @@ PrefixWalk::Found PrefixWalk::Compare(const char* unshared, size_t user_bytes, b
   return Found::kEnd;
 }
 
+// False if only the walk with whole keys can tell.
+bool SearchByPrefix(const Block& block, PointLookup* lookup, ValuePin* pin, bool* matched,
+                    BlockSearchResult* result) {
+  PrefixWalk walk(block, lookup->user_key());
+  if (!walk.SeekToRestart(block)) return false;
+  switch (walk.Run()) {
+    case PrefixWalk::Found::kLarger:
+      *result = BlockSearchResult::kPassed;
+      return true;
+    case PrefixWalk::Found::kEnd:
+      *result = BlockSearchResult::kEndOfBlock;
+      return true;
+    case PrefixWalk::Found::kEqual:
+      // What is below an operand needs whole keys, and the walk with those takes the operand, too.
+      if (UnpackSequence(walk.trailer()) > lookup->snapshot() ||
+          UnpackType(walk.trailer()) == kTypeMerge) {
+        return false;
+      }
+      *matched = true;
+      *result = BlockSearchResult::kFinished;
+      return lookup->Offer(walk.trailer(), walk.value(), pin);
+    case PrefixWalk::Found::kUnclear:
+      return false;
+  }
+  return false;
+}
+
 // Compares entries, found by the block's entry index, with one user key. Builds no keys: an entry
 // has the end of its key, and the bytes before that are those of the entries before it.
 class IndexedEntries {
@@ -253,27 +280,8 @@ BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& i
   }
   if (icmp.order() == KeyOrder::kBytewise && override_seq == kMaxSequenceNumber &&
       !block.has_hash_index()) {
-    PrefixWalk walk(block, lookup->user_key());
-    if (walk.SeekToRestart(block)) {
-      switch (walk.Run()) {
-        case PrefixWalk::Found::kLarger:
-          return BlockSearchResult::kPassed;
-        case PrefixWalk::Found::kEnd:
-          return BlockSearchResult::kEndOfBlock;
-        case PrefixWalk::Found::kEqual:
-          // What is below an operand needs the walk with whole keys, which takes the operand, too.
-          if (UnpackSequence(walk.trailer()) <= lookup->snapshot() &&
-              UnpackType(walk.trailer()) != kTypeMerge) {
-            *matched = true;
-            if (lookup->Offer(walk.trailer(), walk.value(), pin)) {
-              return BlockSearchResult::kFinished;
-            }
-          }
-          break;
-        case PrefixWalk::Found::kUnclear:
-          break;
-      }
-    }
+    BlockSearchResult found;
+    if (SearchByPrefix(block, lookup, pin, matched, &found)) return found;
   }
   DataBlockCursor cursor;
   cursor.Init(&block, &icmp, override_seq);

@@ -121,6 +121,7 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   context.manual_cancelled = control.manual_cancelled;
   context.user_cancelled = control.user_cancelled;
   context.statistics = e.statistics;
+  context.info_log = e.info_log.get();
   context.env = e.env;
   context.family_name = family->name();
   context.enforce_single_del_contracts = e.options.enforce_single_del_contracts;

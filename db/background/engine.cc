@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "varve/merge_operator.h"
+
 #include "db/background/compaction_work.h"
 #include "db/background/error_recovery.h"
 #include "db/background/events.h"
@@ -230,6 +232,7 @@ TableBuildOptions MakeTableBuildOptions(const Engine& engine, const ColumnFamily
   build.compression_opts = options.compression_opts;
   build.prefix_extractor = options.prefix_extractor.get();
   build.collector_factories = options.table_properties_collector_factories;
+  if (options.merge_operator != nullptr) build.merge_operator_name = options.merge_operator->Name();
   build.statistics = engine.statistics;
   build.column_family_id = family.id();
   build.column_family_name = family.name();

@@ -7,6 +7,8 @@
 #include <exception>
 #include <utility>
 
+#include "util/env/info_log.h"
+
 namespace varve {
 
 namespace {
@@ -23,6 +25,8 @@ void CompactionCounts::Add(const CompactionCounts& other) {
   dropped_covered += other.dropped_covered;
   dropped_expired += other.dropped_expired;
   dropped_by_filter += other.dropped_by_filter;
+  merged += other.merged;
+  failed_merges += other.failed_merges;
   single_delete_mismatches += other.single_delete_mismatches;
   skipped |= other.skipped;
 }
@@ -33,7 +37,11 @@ CompactionIterator::CompactionIterator(InternalIterator* input, TombstoneSet* to
       tombstones_(tombstones),
       options_(options),
       rules_({options_.snapshots, options_.bottommost, options_.earliest_write_conflict_snapshot}),
-      has_tombstones_(tombstones != nullptr && !tombstones->empty()) {}
+      has_tombstones_(tombstones != nullptr && !tombstones->empty()) {
+  if (options_.merge.has_operator() || options_.filter != nullptr) {
+    collected_ = std::make_unique<MergeCollector>(&options_.merge);
+  }
+}
 
 void CompactionIterator::Start(const Slice* begin) {
   if (options_.filter != nullptr && !options_.filter->IgnoreSnapshots()) {
@@ -76,6 +84,8 @@ void CompactionIterator::FindNext() {
       case Step::kDropped:
         is_newest_ = false;
         if (in_place_) Advance();
+        break;
+      case Step::kUnseen:
         break;
       case Step::kStop:
         return;
@@ -135,6 +145,8 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
   }
   if (single_delete) [[unlikely]]
     return JudgeSingleDelete(sequence, stripe);
+  if (type == kTypeMerge) [[unlikely]]
+    return JudgeMerge(sequence, stripe);
   if (rules_.Judge(stripe, type, [this] { return MayExistDeeper(); }) !=
       DropRules::Verdict::kKeep) {
     counts_.dropped_expired++;
@@ -142,7 +154,8 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
   }
   value_ = input_.value();
   SetTrailer(sequence, type);
-  if (options_.filter != nullptr && ShouldAskFilter(type, stripe)) [[unlikely]] {
+  if (options_.filter != nullptr && is_newest_ &&
+      (type == kTypeValue || type == kTypeWideColumnEntity)) [[unlikely]] {
     const Step step = AskFilter(sequence, type, stripe);
     if (step != Step::kEmit) return step;
   }
@@ -203,16 +216,96 @@ CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber se
   return Step::kDropped;
 }
 
-bool CompactionIterator::ShouldAskFilter(ValueType type, size_t stripe) const {
-  switch (type) {
-    case kTypeValue:
-    case kTypeWideColumnEntity:
-      return is_newest_;
-    case kTypeMerge:
-      return rules_.NoSnapshotSees(stripe);
-    default:
-      return false;
+CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence, size_t stripe) {
+  if (collected_ == nullptr) {
+    value_ = input_.value();
+    SetTrailer(sequence, kTypeMerge);
+    return Step::kEmit;
   }
+  in_place_ = false;
+  const SequenceNumber covered =
+      has_tombstones_ ? tombstones_->MaxCoveringSeq(user_key(), rules_.StripeTop(stripe)) : 0;
+  DropRules::Follower next;
+  const Step step = CollectOperands(stripe, covered, &next);
+  if (step != Step::kEmit) return step;
+  const size_t operands = collected_->size();
+  // A filter removed them all: what is beneath is the key's newest entry then.
+  if (operands == 0) return Step::kUnseen;
+
+  const MergeCollector::Base base = BaseOf(next, stripe, covered);
+  const Slice base_value = base == MergeCollector::Base::kValue ? input_.value() : Slice();
+  const Status s = collected_->Merge(user_key(), base, base_value);
+  if (!s.ok() && counts_.failed_merges++ == 0) {
+    LogWarn(options_.info_log, "%s; operands stay as they are", s.ToString().c_str());
+  }
+  counts_.merged += operands - collected_->size();
+  if (collected_->type() == kTypeValue) rules_.BecameValue(stripe);
+  input_is_ahead_ = collected_->Take(&sequence, &value_);
+  const ValueType type = collected_->type();
+  SetTrailer(rules_.MayZero(stripe, type) ? 0 : sequence, type);
+  return Step::kEmit;
+}
+
+// From the operand at the input to the last one of the stripe. *next is the entry of the key behind
+// them; kDropped: there is nothing left to say of the key.
+CompactionIterator::Step CompactionIterator::CollectOperands(size_t stripe, SequenceNumber covered,
+                                                             DropRules::Follower* next) {
+  const bool filtered = options_.filter != nullptr && rules_.NoSnapshotSees(stripe);
+  collected_->Start();
+  for (;;) {
+    value_ = input_.value();
+    if (!filtered) {
+      collected_->Add(UnpackSequence(last_trailer_), value_);
+    } else {
+      const Step step = FilterOperand();
+      if (step == Step::kEmit) collected_->AddCopy(UnpackSequence(last_trailer_), value_);
+      if (step == Step::kDropped || step == Step::kStop) return step;
+    }
+    for (bool again = true; again;) {
+      if (input_.NextMoves()) collected_->Own();
+      Advance();
+      *next = PeekFollower();
+      if (!next->present || next->type != kTypeMerge || next->sequence < covered ||
+          rules_.StripeOf(next->sequence) != stripe) {
+        return Step::kEmit;
+      }
+      // The same entry twice is one operand.
+      again = ExtractTrailer(input_.key()) == last_trailer_;
+      if (again) counts_.dropped_hidden++;
+    }
+    if (ExtractTrailer(input_.key()) > last_trailer_) return Step::kEmit;  // TakeKey reports it
+    last_trailer_ = ExtractTrailer(input_.key());
+    if (until_poll_-- == 0) {
+      until_poll_ = kEntriesPerPoll;
+      if (Cancelled()) return Step::kStop;
+    }
+  }
+}
+
+MergeCollector::Base CompactionIterator::BaseOf(const DropRules::Follower& next, size_t stripe,
+                                                SequenceNumber covered) {
+  using Base = MergeCollector::Base;
+  if (next.present && next.sequence >= covered && rules_.StripeOf(next.sequence) == stripe) {
+    switch (next.type) {
+      case kTypeValue:
+        return Base::kValue;
+      case kTypeDeletion:
+      case kTypeSingleDeletion:
+        return Base::kNone;
+      default:
+        return Base::kUnknown;
+    }
+  }
+  if (covered != 0 && rules_.StripeOf(covered) == stripe) return Base::kNone;
+  return !next.present && !MayExistDeeper() ? Base::kNone : Base::kUnknown;
+}
+
+bool CompactionIterator::EmitCollected() {
+  SequenceNumber sequence = 0;
+  if (collected_ == nullptr || !collected_->Take(&sequence, &value_)) return false;
+  SetTrailer(sequence, collected_->type());
+  counts_.entries_out++;
+  return true;
 }
 
 CompactionFilter::Decision CompactionIterator::CallFilter(CompactionFilter::ValueType type) {
@@ -230,44 +323,61 @@ CompactionFilter::Decision CompactionIterator::CallFilter(CompactionFilter::Valu
   return CompactionFilter::Decision::kUndetermined;
 }
 
+// kUnseen: the operand goes. kDropped: so do all others of the key, and keys behind it.
+CompactionIterator::Step CompactionIterator::FilterOperand() {
+  using Decision = CompactionFilter::Decision;
+  const Decision decision = CallFilter(CompactionFilter::kMergeOperand);
+  if (!status_.ok()) return Step::kStop;
+  switch (decision) {
+    case Decision::kKeep:
+      return Step::kEmit;
+    case Decision::kChangeValue:
+      value_ = Slice(filter_value_);
+      return Step::kEmit;
+    case Decision::kRemove:
+    case Decision::kPurge:
+      counts_.dropped_by_filter++;
+      return Step::kUnseen;
+    case Decision::kRemoveAndSkipUntil:
+      if (!MaySkip()) return Step::kEmit;
+      counts_.dropped_by_filter += collected_->size();
+      SkipUntil();
+      return Step::kDropped;
+    default:
+      return Refuse(decision);
+  }
+}
+
 CompactionIterator::Step CompactionIterator::AskFilter(SequenceNumber sequence, ValueType type,
                                                        size_t stripe) {
-  const bool operand = type == kTypeMerge;
   using Decision = CompactionFilter::Decision;
-  const CompactionFilter::ValueType told = operand ? CompactionFilter::kMergeOperand
-                                           : type == kTypeValue
-                                               ? CompactionFilter::kValue
-                                               : CompactionFilter::kWideColumnEntity;
-  const Decision decision = CallFilter(told);
+  const Decision decision = CallFilter(type == kTypeValue ? CompactionFilter::kValue
+                                                          : CompactionFilter::kWideColumnEntity);
   if (!status_.ok()) return Step::kStop;
   switch (decision) {
     case Decision::kKeep:
       return Step::kEmit;
     case Decision::kRemove:
     case Decision::kPurge:
-      if (operand) {
-        counts_.dropped_by_filter++;
-        return Step::kDropped;
-      }
       return RemoveByFilter(
           sequence, decision == Decision::kPurge ? kTypeSingleDeletion : kTypeDeletion, stripe);
     case Decision::kChangeValue:
       value_ = Slice(filter_value_);
       if (type == kTypeWideColumnEntity) SetTrailer(sequence, kTypeValue);
       return Step::kEmit;
-    case Decision::kRemoveAndSkipUntil: {
-      if (operand) break;
-      bool keep = false;
-      const Step step = SkipUntil(&keep);
-      return keep ? Step::kEmit : step;
-    }
-    case Decision::kIOError:
-      return Fail(
-          Status::IOError("compaction filter reported an I/O error", options_.filter->Name()));
-    case Decision::kChangeBlobIndex:
-    case Decision::kChangeWideColumnEntity:
-    case Decision::kUndetermined:
-      break;
+    case Decision::kRemoveAndSkipUntil:
+      if (!MaySkip()) return Step::kEmit;
+      SkipUntil();
+      return Step::kDropped;
+    default:
+      return Refuse(decision);
+  }
+}
+
+CompactionIterator::Step CompactionIterator::Refuse(CompactionFilter::Decision decision) {
+  if (decision == CompactionFilter::Decision::kIOError) {
+    return Fail(
+        Status::IOError("compaction filter reported an I/O error", options_.filter->Name()));
   }
   return Fail(Status::NotSupported(
       "decision " + std::to_string(static_cast<int>(decision)) + " of a compaction filter",
@@ -286,18 +396,17 @@ CompactionIterator::Step CompactionIterator::RemoveByFilter(SequenceNumber seque
   return Step::kEmit;
 }
 
-CompactionIterator::Step CompactionIterator::SkipUntil(bool* keep) {
-  if (options_.icmp->CompareUserKey(skip_until_, user_key()) <= 0) {
-    *keep = true;
-    return Step::kEmit;
-  }
+bool CompactionIterator::MaySkip() const {
+  return options_.icmp->CompareUserKey(skip_until_, user_key()) > 0;
+}
+
+void CompactionIterator::SkipUntil() {
   counts_.dropped_by_filter++;
   counts_.entries_in++;
   counts_.skipped = true;
   const InternalKey target(skip_until_, kMaxSequenceNumber, kValueTypeForSeek);
   input_.Seek(target.Encode());
   in_place_ = false;
-  return Step::kDropped;
 }
 
 bool CompactionIterator::MayExistDeeper() {

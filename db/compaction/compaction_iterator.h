@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 
 #include "db/compaction/deeper_levels.h"
 #include "db/compaction/drop_rules.h"
+#include "db/compaction/merge_collector.h"
 #include "util/iter/run_reader.h"
 #include "util/key/range_tombstone.h"
 
@@ -29,6 +31,8 @@ struct CompactionIteratorOptions {
   DeeperLevels* deeper = nullptr;  // null: every key may exist deeper, unless bottommost
   const CompactionFilter* filter = nullptr;
   int filter_level = 0;
+  MergeCaller merge;           // without an operator, operands stay as they are
+  Logger* info_log = nullptr;  // is told of merges that failed
   const Slice* end = nullptr;  // exclusive user key
   const std::atomic<bool>* cancelled = nullptr;
   const std::atomic<bool>* manual_cancelled = nullptr;
@@ -42,20 +46,23 @@ struct CompactionCounts {
   uint64_t dropped_covered = 0;  // by a range tombstone
   uint64_t dropped_expired = 0;  // deletions with nothing beneath, SingleDeletes with their values
   uint64_t dropped_by_filter = 0;
+  uint64_t merged = 0;  // operands that a newer one stands for, merged with them
+  uint64_t failed_merges = 0;
   uint64_t single_delete_mismatches = 0;
   // Entries were passed over uncounted (kRemoveAndSkipUntil).
   bool skipped = false;
 
   void Add(const CompactionCounts& other);
   uint64_t dropped() const {
-    return dropped_hidden + dropped_covered + dropped_expired + dropped_by_filter;
+    return dropped_hidden + dropped_covered + dropped_expired + dropped_by_filter + merged;
   }
 };
 
 // One pass: Start, then Next while Valid. One user key is copied for each key of the input; values
-// are never copied.
+// are not, but for operands of one key that the input does not hold at hand together.
 //
-// Thread safety: none. Errors end the walk: not Valid, and status() says why.
+// Thread safety: none. Errors end the walk: not Valid, and status() says why. A merge operator that
+// fails is none: what it was given stays as it is.
 class CompactionIterator {
  public:
   // `input` is the merged input; `tombstones` all range tombstones of the inputs.
@@ -76,6 +83,7 @@ class CompactionIterator {
   void Next() {
     starts_user_key_ = false;
     if (input_is_ahead_) [[unlikely]] {
+      if (EmitCollected()) return;
       input_is_ahead_ = false;
     } else {
       Advance();
@@ -87,7 +95,12 @@ class CompactionIterator {
   const CompactionCounts& counts() const { return counts_; }
 
  private:
-  enum class Step : uint8_t { kEmit, kDropped, kStop };
+  enum class Step : uint8_t {
+    kEmit,
+    kDropped,
+    kUnseen,  // dropped, and as if it had never been there
+    kStop,
+  };
 
   void Advance() {
     counts_.entries_in++;
@@ -99,11 +112,20 @@ class CompactionIterator {
   Step JudgeEntry(SequenceNumber sequence, ValueType type);
   Step JudgeSingleDelete(SequenceNumber sequence, size_t stripe);
   DropRules::Follower PeekFollower() const;
+  // Of an operand that nothing hides: with all that belong to it.
+  Step JudgeMerge(SequenceNumber sequence, size_t stripe);
+  Step CollectOperands(size_t stripe, SequenceNumber covered, DropRules::Follower* next);
+  MergeCollector::Base BaseOf(const DropRules::Follower& next, size_t stripe,
+                              SequenceNumber covered);
+  // The next entry that was made of operands becomes the current one. False: there is none.
+  bool EmitCollected();
+  Step FilterOperand();
   Step AskFilter(SequenceNumber sequence, ValueType type, size_t stripe);
+  Step Refuse(CompactionFilter::Decision decision);
   CompactionFilter::Decision CallFilter(CompactionFilter::ValueType type);
   Step RemoveByFilter(SequenceNumber sequence, ValueType marker, size_t stripe);
-  Step SkipUntil(bool* keep);
-  bool ShouldAskFilter(ValueType type, size_t stripe) const;
+  bool MaySkip() const;
+  void SkipUntil();
   bool MayExistDeeper();
   bool Cancelled();
   void SetTrailer(SequenceNumber sequence, ValueType type);
@@ -114,6 +136,7 @@ class CompactionIterator {
   const CompactionIteratorOptions options_;
   DropRules rules_;
   const bool has_tombstones_;
+  std::unique_ptr<MergeCollector> collected_;  // null: operands pass one by one
 
   bool valid_ = false;
   bool has_key_ = false;

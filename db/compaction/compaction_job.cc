@@ -216,6 +216,9 @@ Status Job::RunPiece(Piece* piece) {
   options.deeper = &deeper;
   options.filter = own_filter != nullptr ? own_filter.get() : context_.options->compaction_filter;
   options.filter_level = plan_.output_level;
+  options.merge =
+      MergeCaller(context_.options->merge_operator.get(), context_.info_log, context_.statistics);
+  options.info_log = context_.info_log;
   options.end = piece->end;
   options.cancelled = context_.cancelled;
   options.manual_cancelled = context_.manual_cancelled;

@@ -31,6 +31,7 @@ struct CompactionContext {
   const std::atomic<bool>* manual_cancelled = nullptr;
   const std::atomic<bool>* user_cancelled = nullptr;  // CompactRangeOptions::canceled and its like
   Statistics* statistics = nullptr;
+  Logger* info_log = nullptr;
   Env* env = nullptr;  // threads for sub-compactions
   std::string family_name;
   bool enforce_single_del_contracts = true;  // of DBOptions, as the next one

@@ -116,6 +116,12 @@ class DropRules {
     return Verdict::kKeep;
   }
 
+  // An operand that was kept was merged into a value.
+  void BecameValue(size_t stripe) {
+    base_stripe_ = stripe;
+    base_deletes_ = false;
+  }
+
   // A filter turned the entry judged last, which was kept, into a deletion.
   template <typename MayExistDeeper>
   [[nodiscard]] Verdict BecameDeletion(size_t stripe, MayExistDeeper&& may_exist_deeper) {

@@ -75,6 +75,9 @@ Status RunFlush(const FlushInput& input, FlushResult* result) {
   options.earliest_write_conflict_snapshot = input.earliest_write_conflict_snapshot;
   options.enforce_single_del_contracts = input.enforce_single_del_contracts;
   options.filter = filter.get();
+  options.merge =
+      MergeCaller(input.options->merge_operator.get(), input.info_log, input.build.statistics);
+  options.info_log = input.info_log;
   CompactionIterator iterator(merged.get(), &set, options);
   iterator.Start(nullptr);
 

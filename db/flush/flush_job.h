@@ -21,6 +21,7 @@ struct FlushInput {
   TableOutputContext output;
   TableBuildOptions build;  // file_number, identity and so on filled in by the caller
   SequenceNumber earliest_write_conflict_snapshot = kMaxSequenceNumber;
+  Logger* info_log = nullptr;
   bool enforce_single_del_contracts = true;  // of DBOptions, as the next one
   bool verify_entry_count = true;
 };

@@ -243,6 +243,7 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
     family->DropFlushed(1);
   }
   input.options = family->options();
+  input.info_log = e.info_log.get();
   input.icmp = &family->icmp();
   input.enforce_single_del_contracts = e.options.enforce_single_del_contracts;
   input.verify_entry_count = e.options.flush_verify_memtable_count;

@@ -33,7 +33,8 @@ class CompactionFilter {
     /// Takes `*new_value` instead.
     kChangeValue,
     /// Drops this key and all others in [key, *skip_until), without delete markers: older versions
-    /// may show again. Kept if *skip_until is not after the key. Not for merge operands.
+    /// may show again. Kept if *skip_until is not after the key. From a merge operand it drops the
+    /// key's newer operands, too.
     kRemoveAndSkipUntil,
     /// The next two belong to blob files; refused.
     kChangeBlobIndex,

@@ -59,7 +59,8 @@ class EntryRun {
 // A forward walk.
 //
 // Thread safety: none. Lifetime: the source outlives it and is moved by nobody else; key() and
-// value() live until the next move. Errors: as the source's.
+// value() live until the source moves: until the next call, or while NextMoves() was false. Errors:
+// as the source's.
 class RunReader {
  public:
   explicit RunReader(InternalIterator* source) : source_(source) {}
@@ -77,6 +78,8 @@ class RunReader {
     if (++run_.at == run_.end) [[unlikely]]
       run_.Refill(source_, true, kEntriesMax);
   }
+  // Whether Next will move the source, which ends the life of entries passed so far.
+  [[nodiscard]] bool NextMoves() const { return run_.at + 1 == run_.end; }  // requires Valid()
   [[nodiscard]] Slice key() const { return run_.at->key(); }      // internal; requires Valid()
   [[nodiscard]] Slice value() const { return run_.at->value(); }  // requires Valid()
   [[nodiscard]] Status status() const { return source_->status(); }

@@ -83,11 +83,19 @@ Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<
   return Status::OK();
 }
 
+bool MergeCaller::WantsSingleOperand() const {
+  try {
+    return operator_ != nullptr && operator_->AllowSingleOperand();
+  } catch (...) {
+    return false;
+  }
+}
+
 bool MergeCaller::Partial(const Slice& key, const std::deque<Slice>& operands,
                           std::string* result) const {
   if (operator_ == nullptr || operands.empty()) return false;
+  if (operands.size() == 1 && !WantsSingleOperand()) return false;
   try {
-    if (operands.size() == 1 && !operator_->AllowSingleOperand()) return false;
     result->clear();
     const MergeTimer timer(statistics_);
     return operator_->PartialMergeMulti(key, operands, result, logger_) &&

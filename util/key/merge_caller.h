@@ -41,6 +41,9 @@ class MergeCaller {
               std::string* buffer, Slice* result,
               MergeOperator::OpFailureScope* scope = nullptr) const;
 
+  // Whether Partial also wants to see operands alone.
+  bool WantsSingleOperand() const;
+
   // Several operands, oldest first, into one without the base. False: they stay as they are, which
   // is no error; *result means nothing then. A single operand is offered only to operators that
   // want it.

@@ -6,9 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "varve/merge_operator.h"
 
 #include "db/compaction/compaction_iterator.h"
 #include "db/compaction/surviving_tombstones.h"
@@ -28,6 +32,42 @@ struct Op {
 
 // Newest first.
 using History = std::vector<Op>;
+
+// Merges to what Read sees of the operands alone. As a user's operator may, it refuses, or fails.
+class Joining final : public MergeOperator {
+ public:
+  enum class Mood : uint8_t { kWilling, kFullOnly, kPartlyOnly, kSinglesToo };
+  explicit Joining(Mood mood) : mood_(mood) {}
+
+  const char* Name() const override { return "joining"; }
+  bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+    if (mood_ == Mood::kPartlyOnly) return false;
+    for (auto it = in.operand_list.rbegin(); it != in.operand_list.rend(); ++it) {
+      out->new_value += it->ToString() + "+";
+    }
+    out->new_value += in.existing_value != nullptr ? in.existing_value->ToString() : "-";
+    return true;
+  }
+  bool PartialMergeMulti(const Slice&, const std::deque<Slice>& operands, std::string* result,
+                         Logger*) const override {
+    if (mood_ == Mood::kFullOnly) return false;
+    for (auto it = operands.rbegin(); it != operands.rend(); ++it) {
+      *result += (result->empty() ? "" : "+") + it->ToString();
+    }
+    return true;
+  }
+  bool AllowSingleOperand() const override { return mood_ == Mood::kSinglesToo; }
+
+ private:
+  const Mood mood_;
+};
+
+const Joining kWilling(Joining::Mood::kWilling);
+const Joining kFullOnly(Joining::Mood::kFullOnly);
+const Joining kPartlyOnly(Joining::Mood::kPartlyOnly);
+const Joining kSinglesToo(Joining::Mood::kSinglesToo);
+constexpr const MergeOperator* kOperators[] = {nullptr, &kWilling, &kFullOnly, &kPartlyOnly,
+                                               &kSinglesToo};
 
 // Operands newest first, then the value they apply to, or "-".
 std::string Read(const History& history, SequenceNumber at) {
@@ -55,6 +95,7 @@ struct Setting {
   std::vector<SequenceNumber> snapshots;
   bool bottommost = false;
   SequenceNumber write_conflict = kMaxSequenceNumber;
+  const MergeOperator* merge = nullptr;
 };
 
 History Compact(const History& history, const Setting& setting) {
@@ -79,6 +120,7 @@ History Compact(const History& history, const Setting& setting) {
   options.snapshots = setting.snapshots;
   options.bottommost = setting.bottommost;
   options.earliest_write_conflict_snapshot = setting.write_conflict;
+  options.merge = MergeCaller(setting.merge, nullptr, nullptr);
   CompactionIterator iterator(&input, &covering, options);
   History result;
   uint64_t trailer = UINT64_MAX;
@@ -193,12 +235,15 @@ TEST(DropRules, NoReaderSeesADifferenceInAnySmallHistory) {
         const History lower(history.end() - deep, history.end());
         for (const bool bottommost : {false, true}) {
           if (bottommost && deep > 0) continue;
-          const History output = Compact(upper, {snapshots, bottommost});
-          const History after = Join(output, lower);
-          ExpectSameReads(history, after, snapshots,
-                          Show(upper) + "above " + Show(lower) + "became " + Show(output));
-          cases++;
-          if (::testing::Test::HasFailure()) return;
+          for (const MergeOperator* merge : kOperators) {
+            const History output =
+                Compact(upper, {snapshots, bottommost, kMaxSequenceNumber, merge});
+            const History after = Join(output, lower);
+            ExpectSameReads(history, after, snapshots,
+                            Show(upper) + "above " + Show(lower) + "became " + Show(output));
+            cases++;
+            if (::testing::Test::HasFailure()) return;
+          }
         }
       }
     }
@@ -211,15 +256,20 @@ TEST(DropRules, WhatComesLaterFindsWhatItNeeds) {
   ForEachHistory(kLength + 1, [&](const History& history) {
     const History later(history.begin(), history.begin() + 1);
     for (const auto& snapshots : AllSnapshots(kLength)) {
-      for (int deep = 0; deep < kLength; deep++) {
+      for (int code = 0; code < 2 * kLength; code++) {
+        const int deep = code / 2;
+        const MergeOperator* const merge = code % 2 == 0 ? nullptr : &kWilling;
+        const auto at_bottom = [merge](std::vector<SequenceNumber> held, bool bottom) {
+          return Setting{std::move(held), bottom, kMaxSequenceNumber, merge};
+        };
         const History upper(history.begin() + 1, history.end() - deep);
         const History lower(history.end() - deep, history.end());
-        const History first = Compact(upper, {snapshots, deep == 0});
+        const History first = Compact(upper, at_bottom(snapshots, deep == 0));
         // The snapshots are released; the next operation meets the first output, then all the rest.
-        const History second = Compact(Join(later, first), {{}, deep == 0});
+        const History second = Compact(Join(later, first), at_bottom({}, deep == 0));
         const std::string what = Show(history) + "became " + Show(first) + "then " + Show(second);
         ExpectSameReads(history, Join(second, lower), {}, what);
-        const History third = Compact(Join(second, lower), {{}, true});
+        const History third = Compact(Join(second, lower), at_bottom({}, true));
         ExpectSameReads(history, third, {}, what + "then " + Show(third));
         if (::testing::Test::HasFailure()) return;
       }
@@ -241,6 +291,23 @@ TEST(DropRules, WithoutSnapshotsTheLastLevelKeepsOneEntryAndNoMarker) {
       }
     }
     EXPECT_LE(bases, 1u) << Show(history);
+  });
+}
+
+TEST(DropRules, OperandsBecomeAValueInTheLastLevelAndFewElsewhere) {
+  ForEachHistory(4, [](const History& history) {
+    const History bottom = Compact(history, {{}, true, kMaxSequenceNumber, &kWilling});
+    EXPECT_LE(bottom.size(), 1u) << Show(history);
+    for (const Op& op : bottom) {
+      EXPECT_EQ(op.type, kTypeValue) << Show(history);
+      EXPECT_EQ(op.sequence, 0u) << Show(history);
+    }
+    const History above = Compact(history, {{}, false, kMaxSequenceNumber, &kWilling});
+    const bool merges = !above.empty() && above.front().type == kTypeMerge;
+    EXPECT_EQ(std::count_if(above.begin(), above.end(),
+                            [](const Op& op) { return op.type == kTypeMerge; }),
+              merges ? 1 : 0)
+        << Show(history);
   });
 }
 

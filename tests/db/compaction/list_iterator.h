@@ -4,6 +4,7 @@
 // An internal iterator over entries that a test has written down.
 
 #include <algorithm>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,8 @@ struct Entry {
   std::string value;
 };
 
-// Serves the entries in the given order, right or wrong. Seek expects the right one.
+// Serves the entries in the given order, right or wrong. Seek expects the right one. What it has
+// handed over is overwritten at its next move.
 class ListIterator final : public InternalIterator {
  public:
   explicit ListIterator(const std::vector<Entry>& entries) : icmp_(BytewiseComparator()) {
@@ -30,6 +32,8 @@ class ListIterator final : public InternalIterator {
       entries_.emplace_back(std::move(key), entry.value);
     }
   }
+  // Entries that NextRun hands over at once; 1 at first.
+  void ServeRunsOf(size_t n) { run_ = n; }
   // The walk fails behind the n-th entry.
   void FailAfter(size_t n, Status status) {
     fail_at_ = n;
@@ -49,6 +53,18 @@ class ListIterator final : public InternalIterator {
     MoveTo(i == 0 ? entries_.size() : i - 1);
   }
   void Next() override { MoveTo(at_ + 1); }
+  size_t NextRun(RunEntry* out, size_t max) override {
+    const size_t end = std::min(entries_.size(), fail_at_);
+    size_t n = 0;
+    Spoil();
+    while (n < std::min(max, run_) && at_ + 1 < end) Lend(++at_, &out[n++]);
+    if (n == 0) {
+      MoveTo(at_ + 1);
+    } else {
+      PublishLast(out[n - 1]);
+    }
+    return n;
+  }
   void Prev() override { MoveTo(at_ == 0 ? entries_.size() : at_ - 1); }
   Status status() const override { return at_ >= fail_at_ ? failure_ : Status::OK(); }
 
@@ -56,14 +72,31 @@ class ListIterator final : public InternalIterator {
   void MoveTo(size_t i) {
     at_ = i;
     valid_ = i < entries_.size() && i < fail_at_;
+    Spoil();
     if (!valid_) return;
-    key_ = entries_[i].first;
-    value_ = entries_[i].second;
+    RunEntry entry;
+    Lend(i, &entry);
+    PublishLast(entry);
+  }
+  void Lend(size_t i, RunEntry* out) {
+    lent_.push_back(entries_[i]);
+    out->Set(lent_.back().first, lent_.back().second);
+  }
+  void Spoil() {
+    for (auto& [key, value] : lent_) {
+      std::fill(key.begin(), key.end(), '#');
+      std::fill(value.begin(), value.end(), '#');
+    }
+    spoiled_ = std::move(lent_);
+    lent_.clear();
   }
 
   InternalKeyComparator icmp_;
   std::vector<std::pair<std::string, std::string>> entries_;
   size_t at_ = 0;
+  size_t run_ = 1;
+  std::deque<std::pair<std::string, std::string>> lent_;
+  std::deque<std::pair<std::string, std::string>> spoiled_;  // still there, for whoever looks
   size_t fail_at_ = SIZE_MAX;
   Status failure_;
 };

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Operands, kept together and handed to the operator.
+
+#include "db/compaction/merge_collector.h"
+
+namespace varve {
+
+namespace {
+
+// Memory beyond it is not kept for the next round.
+constexpr size_t kKeptBytes = 1 << 20;
+
+}  // namespace
+
+void MergeCollector::Start() {
+  entries_.clear();
+  operands_.clear();
+  partial_operands_.clear();
+  owned_.clear();
+  if (owned_.capacity() > kKeptBytes) owned_ = std::string();
+  if (merged_.capacity() > kKeptBytes) merged_ = std::string();
+  if (entries_.capacity() * sizeof(Entry) > kKeptBytes) {
+    entries_ = {};
+    operands_ = {};
+  }
+  borrowed_from_ = 0;
+  taken_ = 0;
+  type_ = kTypeMerge;
+}
+
+void MergeCollector::AddCopy(SequenceNumber sequence, const Slice& operand) {
+  entries_.push_back({sequence, operand, owned_.size()});
+  owned_.append(operand.data(), operand.size());
+}
+
+void MergeCollector::Own() {
+  for (; borrowed_from_ < entries_.size(); borrowed_from_++) {
+    Entry& entry = entries_[borrowed_from_];
+    if (entry.owned_at != kBorrowed) continue;
+    entry.owned_at = owned_.size();
+    owned_.append(entry.value.data(), entry.value.size());
+  }
+}
+
+// The copies move no more: values may point to them.
+void MergeCollector::Settle() {
+  for (Entry& entry : entries_) {
+    if (entry.owned_at == kBorrowed) continue;
+    entry.value = Slice(owned_.data() + entry.owned_at, entry.value.size());
+  }
+}
+
+Status MergeCollector::Merge(const Slice& user_key, Base base, const Slice& value) {
+  Settle();
+  if (!merge_->has_operator()) return Status::OK();
+  if (base == Base::kUnknown) {
+    if (MergePartly(user_key)) Become(kTypeMerge, Slice(merged_));
+    return Status::OK();
+  }
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+    operands_.push_back(entry->value);
+  }
+  Slice result;
+  const Status s =
+      merge_->Full(user_key, base == Base::kValue ? &value : nullptr, operands_, &merged_, &result);
+  if (s.ok()) Become(kTypeValue, result);
+  return s;
+}
+
+bool MergeCollector::MergePartly(const Slice& user_key) {
+  if (entries_.size() == 1 && !wants_single_operand_) return false;
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+    partial_operands_.push_back(entry->value);
+  }
+  return merge_->Partial(user_key, partial_operands_, &merged_);
+}
+
+void MergeCollector::Become(ValueType type, const Slice& value) {
+  type_ = type;
+  entries_.erase(entries_.begin() + 1, entries_.end());
+  entries_.front().value = value;
+}
+
+}  // namespace varve

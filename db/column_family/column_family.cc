@@ -41,6 +41,7 @@ ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
                            const FamilyEnvironment& env)
     : id_(versions->id),
       name_(versions->name),
+      remembered_merge_operator_(versions->merge_operator),
       versions_(std::move(versions)),
       env_(env),
       has_merge_operator_(options->merge_operator != nullptr),

@@ -72,6 +72,9 @@ class ColumnFamily final : public SuperVersionSource,
 
   uint32_t id() const { return id_; }
   const std::string& name() const { return name_; }
+  // The name of the merge operator that the family was opened with last, or that its options had
+  // when RocksDB wrote them; empty: not known. Of the time before this opening.
+  const std::string& remembered_merge_operator() const { return remembered_merge_operator_; }
   const InternalKeyComparator& icmp() const { return *versions_->icmp; }
   const Comparator* user_comparator() const { return versions_->icmp->user_comparator(); }
   FamilyVersions* versions() const { return versions_.get(); }  // DB mutex
@@ -155,6 +158,7 @@ class ColumnFamily final : public SuperVersionSource,
 
   const uint32_t id_;
   const std::string name_;
+  const std::string remembered_merge_operator_;
   const std::shared_ptr<FamilyVersions> versions_;
   const FamilyEnvironment env_;
   const bool has_merge_operator_;

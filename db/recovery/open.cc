@@ -14,6 +14,7 @@
 #include "db/background/write_host.h"
 #include "db/recovery/identity.h"
 #include "db/recovery/log_replay.h"
+#include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
 #include "db/recovery/stale_manifest.h"
 #include "util/env/durable_write.h"
@@ -63,6 +64,7 @@ FamilyToOpen ToOpen(const std::string& name, const ColumnFamilyOptions& options)
   family.name = name;
   family.comparator = options.comparator;
   family.num_levels = options.num_levels;
+  family.merge_operator = MergeOperatorName(options);
   family.file_charge = NewCacheCharge(TableOptionsOf(options), CacheEntryRole::kFileMetadata);
   return family;
 }
@@ -245,6 +247,7 @@ Status Opener::RecoverVersions() {
   }
   MutexLock lock(&e.mu);
   Status s = e.versions->Recover(wanted);
+  if (s.ok()) s = CheckMergeOperators(request_, &e);
   if (!s.ok()) return s;
   if (e.options.max_open_files > 0) {
     e.limited_tables =
@@ -335,6 +338,10 @@ Status Opener::Install() {
     if (it != replay_->edits().end()) *edit = it->second;
     edit->column_family = id;
     if (!keep_logs || family->mem()->Empty()) edit->log_number = e.logs->current_number();
+    const std::string merge_operator = MergeOperatorName(*family->options());
+    if (!merge_operator.empty() && merge_operator != family->versions()->merge_operator) {
+      edit->merge_operator = merge_operator;
+    }
     edits.push_back(FamilyEdit{family->versions(), {edit.get()}});
     owned.push_back(std::move(edit));
   }

@@ -37,6 +37,8 @@ enum EditTag : uint32_t {
   kTagWalAdditionOld = kTagIgnorableBit + 4,
   kTagWalDeletionOld = kTagIgnorableBit + 5,
   kTagFullHistoryTsLow = kTagIgnorableBit + 6,
+  // Our own, far above RocksDB's, which are counted from 1.
+  kTagMergeOperator = kTagIgnorableBit + 0x1001,
 };
 
 // Inside a log addition.

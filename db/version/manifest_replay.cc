@@ -218,6 +218,7 @@ Status ManifestReplay::ApplyToFamily(const VersionEdit& edit, Family* family) {
   versions.log_number = std::max(versions.log_number, edit.log_number.value_or(0));
   if (edit.full_history_ts_low.has_value())
     versions.full_history_ts_low = *edit.full_history_ts_low;
+  if (edit.merge_operator.has_value()) versions.merge_operator = *edit.merge_operator;
   // Files in a record that adds a family are not part of it, by a rule as old as families.
   if (family->builder == nullptr || edit.column_family_add.has_value()) return Status::OK();
   for (const NewFile& file : edit.new_files) {

@@ -172,6 +172,7 @@ const char* EditDecoder::Field(uint32_t tag) {
     case kTagColumnFamilyDrop:
     case kTagMaxColumnFamily:
     case kTagFullHistoryTsLow:
+    case kTagMergeOperator:
       return FamilyField(tag);
     default:
       return OldFormatField(tag);
@@ -213,6 +214,9 @@ const char* EditDecoder::FamilyField(uint32_t tag) {
       return nullptr;
     case kTagMaxColumnFamily:
       edit_->max_column_family = in_.Varint32();
+      return nullptr;
+    case kTagMergeOperator:
+      edit_->merge_operator = in_.LengthPrefixed().ToString();
       return nullptr;
     default: {
       const Slice low = in_.LengthPrefixed();
@@ -395,6 +399,7 @@ bool VersionEdit::EncodeTo(std::string* dst) const {
   if (column_family_drop) PutVarint32(dst, kTagColumnFamilyDrop);
   PutTagged(dst, kTagInAtomicGroup, std::optional<uint64_t>(atomic_group_remaining));
   PutTagged(dst, kTagFullHistoryTsLow, full_history_ts_low);
+  PutTagged(dst, kTagMergeOperator, merge_operator);
   return true;
 }
 
@@ -420,6 +425,7 @@ std::string VersionEdit::DebugString(bool hex_keys) const {
   AppendNumberText("group_remaining", atomic_group_remaining, &out);
   if (column_family_add.has_value()) out.append(" add=").append(*column_family_add);
   if (column_family_drop) out.append(" drop");
+  if (merge_operator.has_value()) out.append(" merge_operator=").append(*merge_operator);
   if (has_blob_files) out.append(" blob_files");
   for (const auto& [level, number] : deleted_files) {
     out.append("\n  - L" + std::to_string(level) + " " + std::to_string(number));

@@ -58,6 +58,7 @@ struct VersionEdit {
   std::optional<uint64_t> min_log_number_to_keep;
   std::optional<uint32_t> max_column_family;
   std::optional<std::string> full_history_ts_low;
+  std::optional<std::string> merge_operator;     // its name
   std::optional<std::string> column_family_add;  // the new family's name
   bool column_family_drop = false;
   bool has_blob_files = false;  // the database holds blob files: refused

@@ -54,6 +54,7 @@ Status VersionSet::CreateNew(const FamilyToOpen& default_family, const std::stri
   VersionEdit edit;
   if (options_.write_dbid && !db_id.empty()) edit.db_id = db_id;
   edit.comparator = default_family.comparator->Name();
+  if (!default_family.merge_operator.empty()) edit.merge_operator = default_family.merge_operator;
   edit.log_number = 0;
   edit.next_file_number = kFirstManifest + 1;
   edit.last_sequence = 0;

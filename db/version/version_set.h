@@ -38,6 +38,7 @@ struct FamilyVersions {
   VersionRef current;
   uint64_t next_epoch_number = 1;
   std::string full_history_ts_low;
+  std::string merge_operator;  // of whoever wrote operands; empty: not known, or there are none
   bool dropped = false;
   std::shared_ptr<CacheCharge> file_charge;  // constant; see FamilyToOpen
   bool opened = true;  // false: in the MANIFEST, but not named by a read-only opener
@@ -54,6 +55,7 @@ struct FamilyToOpen {
   std::string name;
   const Comparator* comparator = nullptr;
   int num_levels = 7;
+  std::string merge_operator;  // its name, remembered when the family is made; empty: none
   // What the metadata of the family's files are charged to; null: nothing. An edit that adds files
   // fails, before it is written, if that is refused.
   std::shared_ptr<CacheCharge> file_charge;

@@ -89,10 +89,12 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   versions->num_levels = family.num_levels;
   versions->log_number = log_number;
   versions->file_charge = family.file_charge;
+  versions->merge_operator = family.merge_operator;
   VersionEdit edit;
   edit.column_family = versions->id;
   edit.column_family_add = versions->name;
   edit.comparator = versions->comparator_name;
+  if (!family.merge_operator.empty()) edit.merge_operator = family.merge_operator;
   edit.log_number = log_number;
   VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, dir, /*new_manifest=*/false));
   SetCurrent(versions.get(),
@@ -246,6 +248,7 @@ Status VersionSet::EncodeSnapshot(std::vector<std::string>* records) const {
     header.column_family = id;
     header.comparator = family->comparator_name;
     if (id != 0) header.column_family_add = family->name;
+    if (!family->merge_operator.empty()) header.merge_operator = family->merge_operator;
     VARVE_RETURN_IF_ERROR(add(header));
     VersionEdit state;
     state.column_family = id;
@@ -374,6 +377,7 @@ void VersionSet::Install(std::vector<FamilyChange>* changes) {
       if (edit->full_history_ts_low.has_value()) {
         family->full_history_ts_low = *edit->full_history_ts_low;
       }
+      if (edit->merge_operator.has_value()) family->merge_operator = *edit->merge_operator;
     }
     if (change.version == nullptr) continue;
     // Release: pairs with the acquire of whoever lets go of the file last.

@@ -75,6 +75,12 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
   // Refused while merging is not supported.
   std::shared_ptr<MergeOperator> merge_operator = nullptr;
 
+  // The name of the merge operator that a column family was opened with last is remembered, and
+  // opening it with one of another name is InvalidArgument, as operands of the one mean nothing to
+  // the other. True: allowed, and the other one is remembered. Never written to OPTIONS files.
+  // (Without any operator a family can always be opened.)
+  bool allow_other_merge_operator = false;
+
   // Drops or changes entries in compactions. The factory is asked once for each compaction and may
   // not be set together with the filter. The filter is not owned and is called by several threads.
   const CompactionFilter* compaction_filter = nullptr;

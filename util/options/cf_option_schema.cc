@@ -22,6 +22,7 @@ constexpr OptionRow kColumnFamilyRows[] = {
     // Objects.
     VARVE_ROW(comparator, "order of keys"),
     VARVE_ROW(merge_operator, "combines values"),
+    VARVE_ROW(allow_other_merge_operator, "open although the name changed").NotInFile(),
     VARVE_ROW(compaction_filter, "drops or changes entries"),
     VARVE_ROW(compaction_filter_factory, "makes a filter for each compaction"),
     VARVE_ROW(prefix_extractor, "cuts prefixes of keys").Dynamic(),

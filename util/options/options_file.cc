@@ -236,6 +236,17 @@ Status Parser::SetVersion(std::string_view name, std::string_view value) {
   return Status::OK();
 }
 
+// "Name" or "{id=Name;...}".
+std::string ObjectName(std::string_view value) {
+  if (value.starts_with('{')) {
+    const size_t id = value.find("id=");
+    if (id == std::string_view::npos) return "";
+    value.remove_prefix(id + 3);
+    value = TrimOptionText(value.substr(0, value.find_first_of(";}")));
+  }
+  return value == "nullptr" ? "" : UnescapeOptionText(value);
+}
+
 Status WithFile(const std::string& file_name, const IOStatus& s) {
   if (s.IsCorruption()) return Status::Corruption(file_name, "OPTIONS file longer than 16 MiB");
   return s;
@@ -282,6 +293,36 @@ Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::s
   VARVE_RETURN_IF_ERROR(
       WithFile(file_name, ReadFileToString(fs, file_name, kMaxOptionTextBytes, &text)));
   return ParseOptionsFile(config, file_name, text, contents);
+}
+
+Status ReadMergeOperatorNames(FileSystem* fs, const std::string& file_name,
+                              std::map<std::string, std::string>* names) {
+  names->clear();
+  std::string text;
+  VARVE_RETURN_IF_ERROR(
+      WithFile(file_name, ReadFileToString(fs, file_name, kMaxOptionTextBytes, &text)));
+  constexpr std::string_view kFamily = "[CFOptions \"";
+  constexpr std::string_view kFamilyEnd = "\"]";
+  constexpr std::string_view kField = "merge_operator=";
+  std::string family;
+  bool in_family = false;
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t end = std::min(rest.find('\n'), rest.size() - 1);
+    const std::string_view line = TrimOptionText(WithoutComment(rest.substr(0, end + 1)));
+    rest.remove_prefix(end + 1);
+    if (line.starts_with('[')) {
+      in_family = line.starts_with(kFamily) && line.ends_with(kFamilyEnd) &&
+                  line.size() >= kFamily.size() + kFamilyEnd.size();
+      if (in_family) {
+        const size_t length = line.size() - kFamily.size() - kFamilyEnd.size();
+        family = UnescapeOptionText(line.substr(kFamily.size(), length));
+      }
+    } else if (in_family && line.starts_with(kField)) {
+      const std::string name = ObjectName(line.substr(kField.size()));
+      if (!name.empty()) (*names)[family] = name;
+    }
+  }
+  return Status::OK();
 }
 
 Status ListOptionsFiles(FileSystem* fs, const std::string& dbname, std::vector<uint64_t>* numbers) {

@@ -8,6 +8,7 @@
 // follow as "#+ name=value": a comment to every other reader.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,11 @@ Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t numb
 // Reads at most 16 MiB.
 Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::string& file_name,
                        OptionsFileContents* contents);
+
+// Reads of an OPTIONS file no more than the names of merge operators, by column family; families
+// without one are left out. Whatever else is in the file is not looked at. At most 16 MiB.
+Status ReadMergeOperatorNames(FileSystem* fs, const std::string& file_name,
+                              std::map<std::string, std::string>* names);
 
 // Numbers of all OPTIONS files of a database, descending; none if the directory is missing.
 Status ListOptionsFiles(FileSystem* fs, const std::string& dbname, std::vector<uint64_t>* numbers);

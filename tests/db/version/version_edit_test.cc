@@ -174,6 +174,7 @@ VersionEdit Everything() {
   edit.min_log_number_to_keep = 3;
   edit.max_column_family = 9;
   edit.full_history_ts_low = "ts";
+  edit.merge_operator = "Append";
   edit.atomic_group_remaining = 4;
   edit.deleted_files = {{0, 5}, {6, uint64_t{1} << 50}};
   edit.compact_cursors.emplace_back(2, InternalKey("cursor", 8, kTypeValue));
@@ -206,6 +207,7 @@ TEST(VersionEdit, EveryFieldSurvivesARoundTrip) {
   EXPECT_EQ(Encoded(edit), bytes);
   EXPECT_THAT(edit.deleted_files, ElementsAre(Pair(0, 5), Pair(6, uint64_t{1} << 50)));
   EXPECT_EQ(edit.full_history_ts_low, "ts");
+  EXPECT_EQ(edit.merge_operator, "Append");
   EXPECT_EQ(edit.atomic_group_remaining, 4u);
   EXPECT_EQ(edit.column_family, 7u);
   const NewFile& file = edit.new_files.at(1);

@@ -120,6 +120,24 @@ TEST_F(VersionSetTest, FamiliesComeAndGo) {
   EXPECT_EQ(Family("three")->id, 3u);
 }
 
+TEST_F(VersionSetTest, MergeOperatorsAreRememberedAcrossManifests) {
+  set_ = NewSet(fs_);
+  FamilyToOpen family = Named("default");
+  family.merge_operator = "First";
+  ASSERT_TRUE(set_->CreateNew(family, "the-db-id").ok());
+  EXPECT_EQ(Family("default")->merge_operator, "First");
+  ASSERT_TRUE(AddFamily("one").ok());
+  VersionEdit edit;
+  edit.merge_operator = "Second";
+  ASSERT_TRUE(Apply(&edit, "one").ok());
+  for (const bool fresh : {false, true}) {
+    ASSERT_TRUE(Apply(VersionEdit(), "default", fresh).ok());
+    Recovered(mem_, {"default", "one"});
+    EXPECT_EQ(again_->FindFamily("default")->merge_operator, "First");
+    EXPECT_EQ(again_->FindFamily("one")->merge_operator, "Second");
+  }
+}
+
 TEST_F(VersionSetTest, ADroppedFamilysFilesStayWhileItsVersionIsHeld) {
   Create();
   ASSERT_TRUE(AddFamily("one").ok());

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -18,7 +19,9 @@
 #include "varve/table.h"
 #include "varve/utilities/options_util.h"
 
+#include "util/env/durable_write.h"
 #include "util/env/file_names.h"
+#include "util/env/mem_file_system.h"
 #include "util/options/option_schema.h"
 
 namespace varve {
@@ -143,6 +146,39 @@ TEST(OptionsFileTest, LoadsAFileOfRocksDb) {
   ASSERT_NE(table, nullptr);
   EXPECT_NE(table->filter_policy, nullptr);
   EXPECT_EQ(table->flush_block_policy_factory, nullptr);
+}
+
+TEST(OptionsFileTest, NamesOfMergeOperatorsAreFoundInAnyText) {
+  const std::shared_ptr<MemFileSystem> fs = std::make_shared<MemFileSystem>();
+  ASSERT_TRUE(fs->CreateDirIfMissing("/db", IOOptions(), nullptr).ok());
+  const auto names = [&](const std::string& text) {
+    EXPECT_TRUE(WriteFileDurably(fs.get(), "/db", "tmp", "OPTIONS-000007", text).ok());
+    std::map<std::string, std::string> found;
+    EXPECT_TRUE(ReadMergeOperatorNames(fs.get(), "/db/OPTIONS-000007", &found).ok());
+    std::string list;
+    for (const auto& [family, name] : found) list += family + "=" + name + " ";
+    return list;
+  };
+  EXPECT_EQ(names(kRocksFile), "default=StringAppendOperator ");
+  EXPECT_EQ(names("[CFOptions \"a\"]\n merge_operator=Mine # or yours\n"
+                  "[CFOptions \"b\"]\nmerge_operator=nullptr\n"
+                  "[CFOptions \"c\\#\"]\nmerge_operator={delimiter=,;id=X}\n"
+                  "[TableOptions/BlockBasedTable \"d\"]\nmerge_operator=No"),
+            "a=Mine c#=X ");
+  for (const char* text : {"", "\n", "[", "[]", "[CFOptions \"", "[CFOptions \"]\nmerge_operator=A",
+                           "merge_operator=A", "[CFOptions \"a\"]\nmerge_operator=",
+                           "[CFOptions \"a\"]\nmerge_operator={", "=\n[CFOptions \"a\"]"}) {
+    EXPECT_EQ(names(text), "") << text;
+  }
+  std::map<std::string, std::string> found;
+  EXPECT_FALSE(ReadMergeOperatorNames(fs.get(), "/db/OPTIONS-000008", &found).ok());
+}
+
+TEST(OptionsFileTest, PermissionToChangeTheMergeOperatorIsNotStored) {
+  std::vector<ColumnFamilyDescriptor> families = SomeFamilies();
+  for (ColumnFamilyDescriptor& family : families) family.options.allow_other_merge_operator = true;
+  EXPECT_EQ(FormatOptionsFile(SomeDbOptions(), families).find("allow_other_merge_operator"),
+            std::string::npos);
 }
 
 TEST(OptionsFileTest, VectorMemtablesGoBothWays) {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Which merge operator each column family was opened with before: its operands mean nothing to
+// another one.
+
+#include "varve/status.h"
+
+#include "db/recovery/open.h"
+
+namespace varve {
+
+// After the version set was recovered, before any family is made. What the MANIFEST does not
+// remember, as when RocksDB has written it, is taken from the newest OPTIONS file.
+// InvalidArgument: a family is to be opened with an operator of another name, which its options do
+// not allow. Writes nothing. Requires mu.
+Status CheckMergeOperators(const OpenRequest& request, Engine* engine);
+
+// The operator that the options name, if there is one; empty: none.
+std::string MergeOperatorName(const ColumnFamilyOptions& options);
+
+}  // namespace varve

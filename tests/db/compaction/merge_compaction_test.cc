@@ -323,8 +323,8 @@ TEST_F(MergeCompactionTest, FilterSeesOperandsOneByOneAndNoResult) {
       [](auto, const std::string& value, std::string* new_value, auto*) -> Decision {
         if (value == "2") return Decision::kRemove;
         if (value == "3") return Decision::kPurge;
-        if (value != "4") return Decision::kKeep;
-        *new_value = "four";
+        if (value != "4" && value != "1") return Decision::kKeep;
+        *new_value = value == "4" ? "four" : "one!";
         return Decision::kChangeValue;
       });
   options_.filter = &filter;
@@ -332,9 +332,10 @@ TEST_F(MergeCompactionTest, FilterSeesOperandsOneByOneAndNoResult) {
                       {"a", 8, kTypeMerge, "4"},
                       {"a", 7, kTypeMerge, "3"},
                       {"a", 6, kTypeMerge, "2"},
-                      {"a", 5, kTypeValue, "1"}});
-  EXPECT_EQ(RunOnce(&input, {}), "a@9=1,four,5 ");
-  EXPECT_EQ(filter.asked, "ma5 ma4 ma3 ma2 ");
+                      {"a", 5, kTypeMerge, "1"},
+                      {"a", 4, kTypeValue, "0"}});
+  EXPECT_EQ(RunOnce(&input, {}), "a@9=0,one!,four,5 ");
+  EXPECT_EQ(filter.asked, "ma5 ma4 ma3 ma2 ma1 ");
   EXPECT_EQ(counts_.dropped_by_filter, 2u);
 }
 

@@ -130,11 +130,19 @@ TEST_F(VersionSetTest, MergeOperatorsAreRememberedAcrossManifests) {
   VersionEdit edit;
   edit.merge_operator = "Second";
   ASSERT_TRUE(Apply(&edit, "one").ok());
+  FamilyToOpen made = Named("two");
+  made.merge_operator = "Third";
+  {
+    MutexLock lock(&mu_);
+    std::shared_ptr<FamilyVersions> versions;
+    ASSERT_TRUE(set_->CreateFamily(made, 0, nullptr, &versions).ok());
+  }
   for (const bool fresh : {false, true}) {
     ASSERT_TRUE(Apply(VersionEdit(), "default", fresh).ok());
-    Recovered(mem_, {"default", "one"});
+    Recovered(mem_, {"default", "one", "two"});
     EXPECT_EQ(again_->FindFamily("default")->merge_operator, "First");
     EXPECT_EQ(again_->FindFamily("one")->merge_operator, "Second");
+    EXPECT_EQ(again_->FindFamily("two")->merge_operator, "Third");
   }
 }
 

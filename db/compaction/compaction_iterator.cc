@@ -222,9 +222,12 @@ CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence,
     SetTrailer(sequence, kTypeMerge);
     return Step::kEmit;
   }
-  in_place_ = false;
   const SequenceNumber covered =
       has_tombstones_ ? tombstones_->MaxCoveringSeq(user_key(), rules_.StripeTop(stripe)) : 0;
+  if (options_.filter == nullptr && StandsAlone() && !collected_->wants_single_operand()) {
+    return JudgeLoneOperand(sequence, stripe, covered);
+  }
+  in_place_ = false;
   DropRules::Follower next;
   const Step step = CollectOperands(stripe, covered, &next);
   if (step != Step::kEmit) return step;
@@ -235,14 +238,46 @@ CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence,
   const MergeCollector::Base base = BaseOf(next, stripe, covered);
   const Slice base_value = base == MergeCollector::Base::kValue ? input_.value() : Slice();
   const Status s = collected_->Merge(user_key(), base, base_value);
-  if (!s.ok() && counts_.failed_merges++ == 0) {
-    LogWarn(options_.info_log, "%s; operands stay as they are", s.ToString().c_str());
-  }
+  if (!s.ok()) NoteFailedMerge(s);
   counts_.merged += operands - collected_->size();
   if (collected_->type() == kTypeValue) rules_.BecameValue(stripe);
   input_is_ahead_ = collected_->Take(&sequence, &value_);
   const ValueType type = collected_->type();
   SetTrailer(rules_.MayZero(stripe, type) ? 0 : sequence, type);
+  return Step::kEmit;
+}
+
+void CompactionIterator::NoteFailedMerge(const Status& s) {
+  if (counts_.failed_merges++ > 0) return;
+  LogWarn(options_.info_log, "%s; operands stay as they are", s.ToString().c_str());
+}
+
+bool CompactionIterator::StandsAlone() const {
+  const RunEntry* const next = input_.Ahead();
+  return next != nullptr && next->key_size >= kInternalKeyTrailerBytes &&
+         (next->new_user_key ||
+          !options_.icmp->EqualUserKey(ExtractUserKey(next->key()), user_key()));
+}
+
+// Where keys have one operand each, this is the way of every entry: nothing is collected.
+CompactionIterator::Step CompactionIterator::JudgeLoneOperand(SequenceNumber sequence,
+                                                              size_t stripe,
+                                                              SequenceNumber covered) {
+  value_ = input_.value();
+  SetTrailer(sequence, kTypeMerge);
+  const bool mergeable =
+      options_.merge.has_operator() &&
+      BaseOf(DropRules::Follower(), stripe, covered) == MergeCollector::Base::kNone;
+  if (!mergeable) return Step::kEmit;
+  Slice result;
+  const Status s = collected_->MergeAlone(user_key(), value_, &result);
+  if (!s.ok()) {
+    NoteFailedMerge(s);
+    return Step::kEmit;
+  }
+  value_ = result;
+  rules_.BecameValue(stripe);
+  SetTrailer(rules_.MayZero(stripe, kTypeValue) ? 0 : sequence, kTypeValue);
   return Step::kEmit;
 }
 

@@ -114,6 +114,10 @@ class CompactionIterator {
   DropRules::Follower PeekFollower() const;
   // Of an operand that nothing hides: with all that belong to it.
   Step JudgeMerge(SequenceNumber sequence, size_t stripe);
+  // Whether the next entry is known to be another key's.
+  bool StandsAlone() const;
+  Step JudgeLoneOperand(SequenceNumber sequence, size_t stripe, SequenceNumber covered);
+  void NoteFailedMerge(const Status& s);
   Step CollectOperands(size_t stripe, SequenceNumber covered, DropRules::Follower* next);
   MergeCollector::Base BaseOf(const DropRules::Follower& next, size_t stripe,
                               SequenceNumber covered);

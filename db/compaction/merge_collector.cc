@@ -15,8 +15,6 @@ constexpr size_t kKeptBytes = 1 << 20;
 
 void MergeCollector::Start() {
   entries_.clear();
-  operands_.clear();
-  partial_operands_.clear();
   owned_.clear();
   if (owned_.capacity() > kKeptBytes) owned_ = std::string();
   if (merged_.capacity() > kKeptBytes) merged_ = std::string();
@@ -58,6 +56,7 @@ Status MergeCollector::Merge(const Slice& user_key, Base base, const Slice& valu
     if (MergePartly(user_key)) Become(kTypeMerge, Slice(merged_));
     return Status::OK();
   }
+  operands_.clear();
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
     operands_.push_back(entry->value);
   }
@@ -68,8 +67,14 @@ Status MergeCollector::Merge(const Slice& user_key, Base base, const Slice& valu
   return s;
 }
 
+Status MergeCollector::MergeAlone(const Slice& user_key, const Slice& operand, Slice* result) {
+  operands_.assign(1, operand);
+  return merge_->Full(user_key, nullptr, operands_, &merged_, result);
+}
+
 bool MergeCollector::MergePartly(const Slice& user_key) {
   if (entries_.size() == 1 && !wants_single_operand_) return false;
+  partial_operands_.clear();
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
     partial_operands_.push_back(entry->value);
   }

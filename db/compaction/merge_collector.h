@@ -52,6 +52,9 @@ class MergeCollector {
   // Corruption: the operator failed on what it must be able to do, and the operands are as they
   // were. `value` is the base's, and lives to the end of the round.
   Status Merge(const Slice& user_key, Base base, const Slice& value);
+  // Merges a single operand on nothing, outside of rounds. *result lives until the next call.
+  Status MergeAlone(const Slice& user_key, const Slice& operand, Slice* result);
+  [[nodiscard]] bool wants_single_operand() const { return wants_single_operand_; }
   // Of all entries: kTypeValue, of one, or kTypeMerge.
   [[nodiscard]] ValueType type() const { return type_; }
 

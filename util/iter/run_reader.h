@@ -78,6 +78,10 @@ class RunReader {
     if (++run_.at == run_.end) [[unlikely]]
       run_.Refill(source_, true, kEntriesMax);
   }
+  // The entry behind the current one, if it is at hand; null says nothing. Requires Valid().
+  [[nodiscard]] const RunEntry* Ahead() const {
+    return run_.at + 1 == run_.end ? nullptr : run_.at + 1;
+  }
   // Whether Next will move the source, which ends the life of entries passed so far.
   [[nodiscard]] bool NextMoves() const { return run_.at + 1 == run_.end; }  // requires Valid()
   [[nodiscard]] Slice key() const { return run_.at->key(); }      // internal; requires Valid()

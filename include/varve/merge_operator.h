@@ -4,15 +4,18 @@
 // MergeOperator: how the operands that DB::Merge() writes become a value. Implemented by the user.
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "varve/export.h"
 #include "varve/slice.h"
+#include "varve/status.h"
 
 namespace varve {
 
 class Logger;
+struct ConfigOptions;
 
 /// Must be thread-safe, deterministic and must not throw. The engine merges whatever neighbouring
 /// operands it has at hand, so grouping must not matter:
@@ -21,8 +24,16 @@ class VARVE_EXPORT MergeOperator {
  public:
   virtual ~MergeOperator() = default;
 
+  /// Makes a built-in operator (varve/utilities/merge_operators.h) from its name, long or short, or
+  /// from "id=NAME;option=value", in braces or not; "" and "nullptr" give null. NotSupported for
+  /// another name, InvalidArgument for an option that the operator does not have.
+  static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                 std::shared_ptr<MergeOperator>* result);
+
   static const char* Type() { return "MergeOperator"; }
   virtual const char* Name() const = 0;
+  /// The form that CreateFromString() reads; written into OPTIONS files.
+  virtual std::string GetId() const { return Name(); }
 
   struct MergeOperationInput {
     explicit MergeOperationInput(const Slice& _key, const Slice* _existing_value,

@@ -131,6 +131,11 @@ Status ParseFilterPolicy(const ConfigOptions& config, std::string_view text, voi
                                         static_cast<std::shared_ptr<const FilterPolicy>*>(field));
 }
 
+Status ParseMergeOperator(const ConfigOptions& config, std::string_view text, void* field) {
+  return MergeOperator::CreateFromString(config, std::string(text),
+                                         static_cast<std::shared_ptr<MergeOperator>*>(field));
+}
+
 template <typename T>
 std::string PrintId(const OptionPrintStyle&, const void* field) {
   const auto& object = *static_cast<const std::shared_ptr<T>*>(field);
@@ -275,7 +280,6 @@ VARVE_OPTION_TYPE(std::shared_ptr<UserDefinedIndexFactory>,
 VARVE_OPTION_TYPE(std::vector<std::shared_ptr<TablePropertiesCollectorFactory>>,
                   OpaqueType<std::vector<std::shared_ptr<TablePropertiesCollectorFactory>>>())
 
-VARVE_OPTION_TYPE(std::shared_ptr<MergeOperator>, NamedType<std::shared_ptr<MergeOperator>>())
 VARVE_OPTION_TYPE(const CompactionFilter*, NamedType<const CompactionFilter*>())
 VARVE_OPTION_TYPE(std::shared_ptr<CompactionFilterFactory>,
                   NamedType<std::shared_ptr<CompactionFilterFactory>>())
@@ -289,6 +293,9 @@ VARVE_OPTION_TYPE(std::shared_ptr<const SliceTransform>,
 VARVE_OPTION_TYPE(std::shared_ptr<const FilterPolicy>,
                   {"filter policy", &ParseFilterPolicy, &PrintId<const FilterPolicy>,
                    &SameId<const FilterPolicy>, nullptr, nullptr})
+VARVE_OPTION_TYPE(std::shared_ptr<MergeOperator>,
+                  {"merge operator", &ParseMergeOperator, &PrintId<MergeOperator>,
+                   &SameId<MergeOperator>, nullptr, nullptr})
 VARVE_OPTION_TYPE(std::shared_ptr<FlushBlockPolicyFactory>,
                   {"object", &ParseFlushBlockPolicy, nullptr,
                    &SameObject<std::shared_ptr<FlushBlockPolicyFactory>>, nullptr, nullptr})

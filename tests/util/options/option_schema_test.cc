@@ -173,7 +173,7 @@ TEST(OptionSchemaTest, ObjectsThatTextCannotMakeAreRefusedUnlessTheyMayBeDropped
   const auto apply = [&](const char* name, const char* value) {
     return ApplyOption(CfOptionTable(), config, name, value, OptionScope::kAll, &cf, &found);
   };
-  EXPECT_TRUE(apply("merge_operator", "{id=StringAppendOperator;delimiter=,;}").IsNotSupported());
+  EXPECT_TRUE(apply("merge_operator", "{id=My.Operator;delimiter=,;}").IsNotSupported());
   EXPECT_TRUE(apply("comparator", "my.Comparator").IsNotSupported());
   EXPECT_TRUE(apply("memtable_factory", "prefix_hash").IsNotSupported());
   EXPECT_TRUE(apply("table_factory", "PlainTable").IsNotSupported());

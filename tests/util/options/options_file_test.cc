@@ -15,6 +15,7 @@
 #include "varve/env.h"
 #include "varve/filter_policy.h"
 #include "varve/memtablerep.h"
+#include "varve/merge_operator.h"
 #include "varve/slice_transform.h"
 #include "varve/table.h"
 #include "varve/utilities/options_util.h"
@@ -141,7 +142,8 @@ TEST(OptionsFileTest, LoadsAFileOfRocksDb) {
   EXPECT_TRUE(contents.db_options.enable_pipelined_write);
   const ColumnFamilyOptions& cf = contents.column_families[0].options;
   EXPECT_EQ(cf.prefix_extractor->AsString(), "rocksdb.FixedPrefix.8");
-  EXPECT_EQ(cf.merge_operator, nullptr);
+  ASSERT_NE(cf.merge_operator, nullptr);
+  EXPECT_EQ(cf.merge_operator->GetId(), "{id=StringAppendOperator;delimiter=,;}");
   const auto* table = cf.table_factory->GetOptions<BlockBasedTableOptions>();
   ASSERT_NE(table, nullptr);
   EXPECT_NE(table->filter_policy, nullptr);

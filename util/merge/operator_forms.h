@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The forms of merging (all operands, two, many without a base) of operators whose operands are
+// values themselves, made from one function that each of them writes.
+
+#include <array>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "varve/merge_operator.h"
+#include "varve/slice.h"
+
+namespace varve {
+
+// `Operator` has
+//   template <typename Slices>
+//   bool Fold(const Slice* base, const Slices& operands, std::string* merged, Logger*) const;
+// which merges at least one operand, oldest first, on top of the base, null for none, into
+// *merged, empty before; false if one of them is malformed.
+template <typename Operator>
+class FoldingOperator : public MergeOperator {
+ public:
+  bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+    if (self().Fold(in.existing_value, in.operand_list, &out->new_value, in.logger)) return true;
+    // Bytes of one key are bad; what merges in the background can go on with others.
+    out->op_failure_scope = OpFailureScope::kMustMerge;
+    return false;
+  }
+
+  bool PartialMerge(const Slice& /*key*/, const Slice& left, const Slice& right,
+                    std::string* new_value, Logger* logger) const override {
+    return FoldAlone(std::array{left, right}, new_value, logger);
+  }
+
+  bool PartialMergeMulti(const Slice& /*key*/, const std::deque<Slice>& operands,
+                         std::string* new_value, Logger* logger) const override {
+    return FoldAlone(operands, new_value, logger);
+  }
+
+ private:
+  const Operator& self() const { return static_cast<const Operator&>(*this); }
+
+  template <typename Slices>
+  bool FoldAlone(const Slices& operands, std::string* new_value, Logger* logger) const {
+    std::string merged;
+    if (!self().Fold(nullptr, operands, &merged, logger)) return false;
+    *new_value = std::move(merged);
+    return true;
+  }
+};
+
+// `Operator` has
+//   template <typename Slices>
+//   Slice Choose(const Slice* base, const Slices& operands) const;
+// which returns one of the base and the operands, of which there is at least one, oldest first.
+template <typename Operator>
+class ChoosingOperator : public MergeOperator {
+ public:
+  bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+    out->existing_operand = self().Choose(in.existing_value, in.operand_list);
+    return true;
+  }
+
+  bool PartialMerge(const Slice& /*key*/, const Slice& left, const Slice& right,
+                    std::string* new_value, Logger* /*logger*/) const override {
+    return Copy(self().Choose(nullptr, std::array{left, right}), new_value);
+  }
+
+  bool PartialMergeMulti(const Slice& /*key*/, const std::deque<Slice>& operands,
+                         std::string* new_value, Logger* /*logger*/) const override {
+    return Copy(self().Choose(nullptr, operands), new_value);
+  }
+
+ private:
+  const Operator& self() const { return static_cast<const Operator&>(*this); }
+
+  static bool Copy(const Slice& chosen, std::string* new_value) {
+    new_value->assign(chosen.data(), chosen.size());
+    return true;
+  }
+};
+
+}  // namespace varve

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Merging by replacing.
+
+#include <memory>
+
+#include "varve/utilities/merge_operators.h"
+
+#include "util/merge/operator_forms.h"
+
+namespace varve {
+
+namespace {
+
+class PutOperator final : public ChoosingOperator<PutOperator> {
+ public:
+  const char* Name() const override { return "PutOperator"; }
+
+  template <typename Slices>
+  Slice Choose(const Slice* /*base*/, const Slices& operands) const {
+    return operands.back();
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<MergeOperator> MergeOperators::CreatePutOperator() {
+  return std::make_shared<PutOperator>();
+}
+
+std::shared_ptr<MergeOperator> MergeOperators::CreateDeprecatedPutOperator() {
+  return CreatePutOperator();
+}
+
+}  // namespace varve

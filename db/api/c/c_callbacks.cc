@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // C++ classes that call into C: comparators, compaction filters, prefixes, merge operators.
+#include <cstdlib>
+#include <deque>
+#include <limits>
+
+#include "varve/convenience.h"
+#include "varve/utilities/merge_operators.h"
+
 #include "db/api/c/c_types.h"
 
 using varve::CompactionFilter;
@@ -159,21 +166,91 @@ class CallbackTransform final : public SliceTransform {
   const InDomainFunction in_domain_;
 };
 
-// A name that options can carry. Nothing merges yet: opening with one is refused.
-class NamedMergeOperator final : public MergeOperator {
+using FullMergeFunction = char* (*)(void*, const char*, size_t, const char*, size_t,
+                                    const char* const*, const size_t*, int, unsigned char*,
+                                    size_t*);
+using PartialMergeFunction = char* (*)(void*, const char*, size_t, const char* const*,
+                                       const size_t*, int, unsigned char*, size_t*);
+using DeleteValueFunction = void (*)(void*, const char*, size_t);
+
+// Operands as C gets them.
+class OperandArrays {
  public:
-  NamedMergeOperator(void* state, Destructor destructor, NameFunction name)
-      : state_(state, destructor, name) {}
+  template <typename Operands>
+  explicit OperandArrays(const Operands& operands) {
+    bytes_.reserve(operands.size());
+    sizes_.reserve(operands.size());
+    for (const Slice& operand : operands) {
+      bytes_.push_back(operand.data());
+      sizes_.push_back(operand.size());
+    }
+  }
+
+  bool can_be_counted() const { return bytes_.size() <= std::numeric_limits<int>::max(); }
+  const char* const* bytes() const { return bytes_.data(); }
+  const size_t* sizes() const { return sizes_.data(); }
+  int count() const { return static_cast<int>(bytes_.size()); }
+
+ private:
+  std::vector<const char*> bytes_;
+  std::vector<size_t> sizes_;
+};
+
+class CallbackMergeOperator final : public MergeOperator {
+ public:
+  CallbackMergeOperator(void* state, Destructor destructor, FullMergeFunction full_merge,
+                        PartialMergeFunction partial_merge, DeleteValueFunction delete_value,
+                        NameFunction name)
+      : state_(state, destructor, name),
+        full_merge_(full_merge),
+        partial_merge_(partial_merge),
+        delete_value_(delete_value) {}
 
   const char* Name() const override { return state_.Name(); }
 
- private:
-  const State state_;
-};
+  bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+    const OperandArrays operands(in.operand_list);
+    if (!operands.can_be_counted()) return false;
+    const Slice base = in.existing_value == nullptr ? Slice(nullptr, 0) : *in.existing_value;
+    unsigned char success = 0;
+    size_t size = 0;
+    char* const merged =
+        full_merge_(state_.get(), in.key.data(), in.key.size(), base.data(), base.size(),
+                    operands.bytes(), operands.sizes(), operands.count(), &success, &size);
+    return Take(merged, size, success, &out->new_value);
+  }
 
-const char* AddName(void* /*state*/) {
-  return "UInt64AddOperator";
-}
+  bool PartialMergeMulti(const Slice& key, const std::deque<Slice>& operand_list,
+                         std::string* new_value, varve::Logger* /*logger*/) const override {
+    if (partial_merge_ == nullptr) return false;
+    const OperandArrays operands(operand_list);
+    if (!operands.can_be_counted()) return false;
+    unsigned char success = 0;
+    size_t size = 0;
+    char* const merged = partial_merge_(state_.get(), key.data(), key.size(), operands.bytes(),
+                                        operands.sizes(), operands.count(), &success, &size);
+    return Take(merged, size, success, new_value);
+  }
+
+ private:
+  // Copies what a callback made, and gives it back to the callbacks' owner.
+  bool Take(char* merged, size_t size, unsigned char success, std::string* new_value) const {
+    const bool made = success != 0 && (merged != nullptr || size == 0);
+    if (made && merged == nullptr) new_value->clear();
+    if (made && merged != nullptr) new_value->assign(merged, size);
+    if (delete_value_ != nullptr) {
+      delete_value_(state_.get(), merged, size);
+    } else {
+      std::free(merged);
+    }
+    return made;
+  }
+
+  const State state_;
+  const FullMergeFunction full_merge_;
+  const PartialMergeFunction partial_merge_;
+  const DeleteValueFunction delete_value_;
+};
 
 }  // namespace
 
@@ -295,13 +372,10 @@ rocksdb_mergeoperator_t* rocksdb_mergeoperator_create(
                            int num_operands, unsigned char* success, size_t* new_value_length),
     void (*delete_value)(void*, const char* value, size_t value_length),
     const char* (*name)(void*)) {
-  static_cast<void>(full_merge);
-  static_cast<void>(partial_merge);
-  static_cast<void>(delete_value);
-  if (name == nullptr) return nullptr;
+  if (full_merge == nullptr || name == nullptr) return nullptr;
   return Try([&] {
-    return new rocksdb_mergeoperator_t{
-        std::make_unique<NamedMergeOperator>(state, destructor, name)};
+    return new rocksdb_mergeoperator_t{std::make_unique<CallbackMergeOperator>(
+        state, destructor, full_merge, partial_merge, delete_value, name)};
   });
 }
 
@@ -311,7 +385,15 @@ void rocksdb_mergeoperator_destroy(rocksdb_mergeoperator_t* merge_operator) {
 
 void rocksdb_options_set_uint64add_merge_operator(rocksdb_options_t* options) {
   if (options == nullptr) return;
-  varve::c::TryVoid([&] {
-    options->rep.merge_operator = std::make_shared<NamedMergeOperator>(nullptr, nullptr, AddName);
+  varve::c::TryVoid(
+      [&] { options->rep.merge_operator = varve::MergeOperators::CreateUInt64AddOperator(); });
+}
+
+void rocksdb_options_set_merge_operator_from_string(rocksdb_options_t* options, const char* text,
+                                                    char** errptr) {
+  varve::c::Run(errptr, [&]() -> varve::Status {
+    if (options == nullptr || text == nullptr) return varve::c::NullArgument("options or text");
+    return MergeOperator::CreateFromString(varve::ConfigOptions(), text,
+                                           &options->rep.merge_operator);
   });
 }

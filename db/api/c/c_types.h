@@ -199,6 +199,16 @@ struct rocksdb_mergeoperator_t {
   std::unique_ptr<varve::MergeOperator> rep;
 };
 
+struct rocksdb_get_merge_operands_options_t {
+  varve::GetMergeOperandsOptions rep;
+};
+
+// `values` are places for operands, of which the first `count` are taken.
+struct rocksdb_merge_operands_t {
+  std::vector<varve::PinnableSlice> values;
+  size_t count = 0;
+};
+
 struct rocksdb_slicetransform_t {
   std::unique_ptr<const varve::SliceTransform> rep;
 };

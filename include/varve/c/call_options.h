@@ -243,6 +243,25 @@ VARVE_C_API void rocksdb_wait_for_compact_options_set_timeout(
 VARVE_C_API uint64_t
 rocksdb_wait_for_compact_options_get_timeout(rocksdb_wait_for_compact_options_t* options);
 
+// ---- Reading merge operands ----
+
+// Fields of GetMergeOperandsOptions under their names.
+VARVE_C_API rocksdb_get_merge_operands_options_t* rocksdb_get_merge_operands_options_create(void);
+VARVE_C_API void rocksdb_get_merge_operands_options_destroy(
+    rocksdb_get_merge_operands_options_t* options);
+
+// Default 0, which only C has: as many as there are. A negative number is an error when reading.
+VARVE_C_API void rocksdb_get_merge_operands_options_set_expected_max_number_of_operands(
+    rocksdb_get_merge_operands_options_t* options, int value);
+VARVE_C_API int rocksdb_get_merge_operands_options_get_expected_max_number_of_operands(
+    rocksdb_get_merge_operands_options_t* options);
+
+// Called with each operand, newest first, but not with the value below them; 0 ends the search
+// after that operand. Null, the default: all are read. May be called with the same ones again.
+VARVE_C_API void rocksdb_get_merge_operands_options_set_continue_cb(
+    rocksdb_get_merge_operands_options_t* options, void* state,
+    unsigned char (*continue_cb)(void* state, const char* operand, size_t size));
+
 // ---- Size approximation ----
 
 // Fields of SizeApproximationOptions under their names.

@@ -74,7 +74,13 @@ VARVE_C_API void rocksdb_slicetransform_destroy(rocksdb_slicetransform_t* transf
 
 // ---- Merge operators ----
 
-// Exist so that programs link; opening with one is NotSupported so far, and none is ever called.
+// Operands are in arrays of num_operands elements, oldest first; existing_value is null if there is
+// no value below them, and not null for an empty one. full_merge returns the value. partial_merge
+// returns one operand that stands for all; null, or *success left at 0: not possible, which is no
+// error. A full_merge that leaves *success at 0 makes reads of the key fail.
+//
+// What they return is copied, and given to delete_value, or to free() if that is null. Both run on
+// several threads at once. Null instead of an operator if full_merge or name is null.
 VARVE_C_API rocksdb_mergeoperator_t* rocksdb_mergeoperator_create(
     void* state, void (*destructor)(void*),
     char* (*full_merge)(void*, const char* key, size_t key_length, const char* existing_value,
@@ -87,7 +93,14 @@ VARVE_C_API rocksdb_mergeoperator_t* rocksdb_mergeoperator_create(
     void (*delete_value)(void*, const char* value, size_t value_length),
     const char* (*name)(void*));
 VARVE_C_API void rocksdb_mergeoperator_destroy(rocksdb_mergeoperator_t* merge_operator);
+
+// Adds 8-byte little-endian numbers modulo 2^64; what has another size counts as 0.
 VARVE_C_API void rocksdb_options_set_uint64add_merge_operator(rocksdb_options_t* options);
+
+// Not in RocksDB's header: a built-in operator by name, long or short, and options, as in
+// "max" or "id=stringappend;delimiter=|". An unknown name is an error, and changes nothing.
+VARVE_C_API void rocksdb_options_set_merge_operator_from_string(rocksdb_options_t* options,
+                                                                const char* text, char** errptr);
 
 #ifdef __cplusplus
 }  // extern "C"

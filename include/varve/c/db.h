@@ -136,7 +136,7 @@ VARVE_C_API void rocksdb_delete_range_cf(rocksdb_t* db, const rocksdb_writeoptio
                                          const char* start_key, size_t start_key_len,
                                          const char* end_key, size_t end_key_len, char** errptr);
 
-// NotSupported so far.
+// An error if the family has no merge operator.
 VARVE_C_API void rocksdb_merge(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                                const char* key, size_t keylen, const char* val, size_t vallen,
                                char** errptr);
@@ -231,6 +231,32 @@ VARVE_C_API void rocksdb_batched_multi_get_cf_slice(rocksdb_t* db,
                                                     size_t num_keys, const rocksdb_slice_t* keys,
                                                     rocksdb_pinnableslice_t** values, char** errs,
                                                     const bool sorted_input);
+
+// Not in RocksDB's header: the operands of a key as they were written, oldest first, below them the
+// value that they change, if there is one. 1 if the key is there: then `operands` holds them in
+// place of what it held before. options may be null for all defaults. *number_of_operands, which
+// may be null, gets their number also when that is more than the options expect, an error.
+VARVE_C_API unsigned char rocksdb_get_merge_operands(
+    rocksdb_t* db, const rocksdb_readoptions_t* read_options, const char* key, size_t keylen,
+    const rocksdb_get_merge_operands_options_t* options, rocksdb_merge_operands_t* operands,
+    int* number_of_operands, char** errptr);
+VARVE_C_API unsigned char rocksdb_get_merge_operands_cf(
+    rocksdb_t* db, const rocksdb_readoptions_t* read_options,
+    rocksdb_column_family_handle_t* family, const char* key, size_t keylen,
+    const rocksdb_get_merge_operands_options_t* options, rocksdb_merge_operands_t* operands,
+    int* number_of_operands, char** errptr);
+
+// Where operands are read into; used again, it needs no memory of its own for each of them. Many or
+// large operands are not copied: what they lie in stays until the next read, clear or destroy, one
+// of which must come before the DB is closed.
+VARVE_C_API rocksdb_merge_operands_t* rocksdb_merge_operands_create(void);
+VARVE_C_API void rocksdb_merge_operands_destroy(rocksdb_merge_operands_t* operands);
+VARVE_C_API void rocksdb_merge_operands_clear(rocksdb_merge_operands_t* operands);
+VARVE_C_API size_t rocksdb_merge_operands_count(const rocksdb_merge_operands_t* operands);
+
+// The bytes of operand `index`, of *size bytes; null, of size 0, if there are not so many.
+VARVE_C_API const char* rocksdb_merge_operands_value(const rocksdb_merge_operands_t* operands,
+                                                     size_t index, size_t* size);
 
 // 0: the key is surely absent. Does no I/O. If value_found is given and set to 1, *value is a
 // malloc'ed copy of the value.

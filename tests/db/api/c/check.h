@@ -92,6 +92,8 @@ void TestTableOptions(void);
 void TestCallOptions(void);
 void TestCaches(void);
 void TestComparator(void);
+void TestMergeOperators(void);
+void TestMergeOperands(void);
 void TestCompactionFilters(void);
 void TestPrefixes(void);
 void TestEnvironments(void);

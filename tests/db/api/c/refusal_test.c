@@ -3,45 +3,24 @@
 
 #include "check.h"
 
-static const char* MergeName(void* state) {
-  (void)state;
-  return "test.Merge";
-}
-
-static int g_released;
-
-static void Release(void* state) {
-  (void)state;
-  ++g_released;
-}
-
+// Databases without a merge operator.
 static void CheckMerging(Fixture* f) {
   char* error = NULL;
   rocksdb_column_family_handle_t* family = rocksdb_get_default_column_family_handle(f->db);
   rocksdb_merge(f->db, f->write, "k", 1, "v", 1, &error);
-  CHECK_ERROR(error, "erge");
+  CHECK_ERROR(error, "merge_operator");
   rocksdb_merge_cf(f->db, f->write, family, "k", 1, "v", 1, &error);
-  CHECK_ERROR(error, "erge");
+  CHECK_ERROR(error, "merge_operator");
   rocksdb_writebatch_t* batch = rocksdb_writebatch_create();
   rocksdb_writebatch_merge(batch, "k", 1, "v", 1);
   rocksdb_write(f->db, f->write, batch, &error);
-  CHECK_ERROR(error, "erge");
+  CHECK_ERROR(error, "merge_operator");
   rocksdb_writebatch_destroy(batch);
+  rocksdb_merge_operands_t* operands = rocksdb_merge_operands_create();
+  CHECK(!rocksdb_get_merge_operands(f->db, f->read, "k", 1, NULL, operands, NULL, &error));
+  CHECK_ERROR(error, "merge_operator");
+  rocksdb_merge_operands_destroy(operands);
   rocksdb_column_family_handle_destroy(family);
-
-  rocksdb_options_t* options = rocksdb_options_create_copy(f->options);
-  rocksdb_options_set_merge_operator(
-      options, rocksdb_mergeoperator_create(NULL, Release, NULL, NULL, NULL, MergeName));
-  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
-  CHECK_ERROR(error, "merge_operator");
-  rocksdb_options_set_uint64add_merge_operator(options);
-  CHECK(g_released == 1);
-  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
-  CHECK_ERROR(error, "merge_operator");
-  rocksdb_options_destroy(options);
-  rocksdb_mergeoperator_destroy(
-      rocksdb_mergeoperator_create(NULL, Release, NULL, NULL, NULL, MergeName));
-  CHECK(g_released == 2);
 }
 
 static void CheckRefusedOptions(Fixture* f) {
@@ -137,6 +116,16 @@ static void CheckNullReads(Fixture* f) {
   CHECK(rocksdb_get_pinned(f->db, NULL, "k", 1, &error) == NULL);
   CHECK_ERROR(error, "null");
   CHECK(rocksdb_pinnableslice_value(NULL, &size) == NULL && size == 0);
+  rocksdb_merge_operands_t* operands = rocksdb_merge_operands_create();
+  CHECK(!rocksdb_get_merge_operands(NULL, f->read, "k", 1, NULL, operands, NULL, &error));
+  CHECK_ERROR(error, "null");
+  CHECK(!rocksdb_get_merge_operands_cf(f->db, f->read, NULL, "k", 1, NULL, operands, NULL, &error));
+  CHECK_ERROR(error, "null");
+  CHECK(!rocksdb_get_merge_operands(f->db, f->read, "k", 1, NULL, NULL, NULL, &error));
+  CHECK_ERROR(error, "null");
+  CHECK(rocksdb_merge_operands_count(NULL) == 0);
+  CHECK(rocksdb_merge_operands_value(operands, 0, &size) == NULL && size == 0);
+  rocksdb_merge_operands_destroy(operands);
   const char* keys[] = {"k"};
   const size_t sizes[] = {1};
   rocksdb_pinnableslice_t* values[1];
@@ -172,6 +161,10 @@ static void DestroyNulls(void) {
   rocksdb_env_destroy(NULL);
   rocksdb_filterpolicy_destroy(NULL);
   rocksdb_comparator_destroy(NULL);
+  rocksdb_mergeoperator_destroy(NULL);
+  rocksdb_merge_operands_clear(NULL);
+  rocksdb_merge_operands_destroy(NULL);
+  rocksdb_get_merge_operands_options_destroy(NULL);
   rocksdb_cache_disown_data(NULL);
 }
 
@@ -196,5 +189,6 @@ void TestNulls(void) {
   rocksdb_set_options(f.db, 1, NULL, NULL, &error);
   CHECK_ERROR(error, "null");
   CHECK(rocksdb_comparator_create(NULL, NULL, NULL, NULL) == NULL);
+  CHECK(rocksdb_mergeoperator_create(NULL, NULL, NULL, NULL, NULL, NULL) == NULL);
   Close(&f);
 }

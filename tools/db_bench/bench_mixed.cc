@@ -32,6 +32,28 @@ void ScanUntilDone(Worker& worker) {
   }
 }
 
+using Change = Status (*)(Worker& worker, ColumnFamilyHandle* family, const Slice& key,
+                          const Slice& value);
+
+// Changes random keys until the foreground is done.
+void ChangeUntilDone(Worker& worker, Op op, const char* failure, Change change) {
+  worker.stats.Exclude();
+  const Plan& plan = worker.plan;
+  const int64_t num = FLAGS_bgwriter_num > 0 ? FLAGS_bgwriter_num : plan.num;
+  KeyMaker keys = worker.NewKeyMaker();
+  ValueStream values = worker.NewValues();
+  for (int64_t written = 0; !worker.run.ForegroundDone(); ++written) {
+    if (FLAGS_finish_after_writes && written == plan.writes) break;
+    const uint64_t number = worker.random.Below(static_cast<uint64_t>(num));
+    const Slice key = keys.Make(number);
+    const Slice value = values.Next();
+    const Status s = change(worker, worker.database.family(number), key, value);
+    if (!s.ok()) Fail(failure, s);
+    worker.stats.FinishedOps(1, op);
+    worker.PayForWrite(static_cast<int64_t>(key.size() + value.size()));
+  }
+}
+
 void ReadWhileWriting(Worker& worker) {
   worker.id == 0 ? WriteUntilDone(worker) : ReadRandom(worker);
 }
@@ -163,22 +185,17 @@ constexpr std::array kMixedBenchmarks = {
 }  // namespace
 
 void WriteUntilDone(Worker& worker) {
-  worker.stats.Exclude();
-  const Plan& plan = worker.plan;
-  const int64_t num = FLAGS_bgwriter_num > 0 ? FLAGS_bgwriter_num : plan.num;
-  KeyMaker keys = worker.NewKeyMaker();
-  ValueStream values = worker.NewValues();
-  for (int64_t written = 0; !worker.run.ForegroundDone(); ++written) {
-    if (FLAGS_finish_after_writes && written == plan.writes) break;
-    const uint64_t number = worker.random.Below(static_cast<uint64_t>(num));
-    const Slice key = keys.Make(number);
-    const Slice value = values.Next();
-    const Status s =
-        worker.db()->Put(plan.write_options, worker.database.family(number), key, value);
-    if (!s.ok()) Fail("put error", s);
-    worker.stats.FinishedOps(1, Op::kWrite);
-    worker.PayForWrite(static_cast<int64_t>(key.size() + value.size()));
-  }
+  ChangeUntilDone(worker, Op::kWrite, "put error",
+                  [](Worker& w, ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
+                    return w.db()->Put(w.plan.write_options, family, key, value);
+                  });
+}
+
+void MergeUntilDone(Worker& worker) {
+  ChangeUntilDone(worker, Op::kMerge, "merge error",
+                  [](Worker& w, ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
+                    return w.db()->Merge(w.plan.write_options, family, key, value);
+                  });
 }
 
 std::span<const Benchmark> MixedBenchmarks() {

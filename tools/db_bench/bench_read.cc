@@ -57,12 +57,55 @@ class ReadNumbers {
   int64_t in_batch_ = 0;
 };
 
+// Reads a key's value; adds its size to *bytes.
+class ValueReader {
+ public:
+  Status Read(Worker& worker, ColumnFamilyHandle* family, const Slice& key, int64_t* bytes) {
+    value_.Reset();
+    Status s = worker.db()->Get(worker.plan.read_options, family, key, &value_);
+    if (s.ok()) *bytes += static_cast<int64_t>(value_.size());
+    return s;
+  }
+
+ private:
+  PinnableSlice value_;
+};
+
+// Reads a key's merge operands, in two tries when it has more than any key before.
+class OperandReader {
+ public:
+  Status Read(Worker& worker, ColumnFamilyHandle* family, const Slice& key, int64_t* bytes) {
+    int found = 0;
+    Status s = Try(worker, family, key, &found);
+    if (s.IsIncomplete()) {
+      operands_ = std::vector<PinnableSlice>(static_cast<size_t>(found));
+      s = Try(worker, family, key, &found);
+    }
+    if (!s.ok()) return s;
+    for (size_t i = 0; i < static_cast<size_t>(found); ++i) {
+      *bytes += static_cast<int64_t>(operands_[i].size());
+      operands_[i].Reset();
+    }
+    return s;
+  }
+
+ private:
+  Status Try(Worker& worker, ColumnFamilyHandle* family, const Slice& key, int* found) {
+    GetMergeOperandsOptions options;
+    options.expected_max_number_of_operands = static_cast<int>(operands_.size());
+    return worker.db()->GetMergeOperands(worker.plan.read_options, family, key, operands_.data(),
+                                         &options, found);
+  }
+
+  std::vector<PinnableSlice> operands_ = std::vector<PinnableSlice>(8);
+};
+
 // Looks keys up until the plan's reads are done; `next` gives their numbers.
-template <typename NextNumber>
+template <typename Reader, typename NextNumber>
 void LookUp(Worker& worker, NextNumber next) {
   const Plan& plan = worker.plan;
   KeyMaker keys = worker.NewKeyMaker();
-  PinnableSlice value;
+  Reader reader;
   int64_t read = 0;
   int64_t found = 0;
   int64_t bytes = 0;
@@ -71,13 +114,11 @@ void LookUp(Worker& worker, NextNumber next) {
     worker.SpendDraw();
     const uint64_t number = next();
     const Slice key = keys.Make(number);
-    value.Reset();
     ++read;
-    const Status s =
-        worker.db()->Get(plan.read_options, worker.database.family(number), key, &value);
+    const Status s = reader.Read(worker, worker.database.family(number), key, &bytes);
     if (s.ok()) {
       ++found;
-      bytes += static_cast<int64_t>(key.size() + value.size());
+      bytes += static_cast<int64_t>(key.size());
     } else if (!s.IsNotFound()) {
       Fail("Get error", s);
     }
@@ -91,7 +132,12 @@ void LookUp(Worker& worker, NextNumber next) {
 // A hundredth of the keys, all at the beginning of the key space.
 void ReadHot(Worker& worker) {
   const int64_t hot = (worker.plan.num + 99) / 100;
-  LookUp(worker, [&] { return DrawReadNumber(worker.random, hot); });
+  LookUp<ValueReader>(worker, [&] { return DrawReadNumber(worker.random, hot); });
+}
+
+void ReadRandomOperands(Worker& worker) {
+  ReadNumbers numbers;
+  LookUp<OperandReader>(worker, [&] { return numbers.Next(worker); });
 }
 
 // Of the default column family only.
@@ -238,6 +284,7 @@ constexpr std::array kReadBenchmarks = {
     Benchmark{.name = "readrandomsmall", .body = ReadRandom, .setup = AFewReads},
     Benchmark{.name = "readmissing", .body = ReadRandom, .setup = LongerKeys},
     Benchmark{.name = "readhot", .body = ReadHot},
+    Benchmark{.name = "readrandomoperands", .body = ReadRandomOperands},
     Benchmark{.name = "readseq", .body = ReadForward},
     Benchmark{.name = "readtocache", .body = ReadForward, .setup = OneThreadAllKeys},
     Benchmark{.name = "readreverse", .body = ReadBackward},
@@ -248,7 +295,7 @@ constexpr std::array kReadBenchmarks = {
 
 void ReadRandom(Worker& worker) {
   ReadNumbers numbers;
-  LookUp(worker, [&] { return numbers.Next(worker); });
+  LookUp<ValueReader>(worker, [&] { return numbers.Next(worker); });
 }
 
 std::span<const Benchmark> ReadBenchmarks() {

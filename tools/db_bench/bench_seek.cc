@@ -106,6 +106,10 @@ void SeekRandomWhileWriting(Worker& worker) {
   worker.id == 0 ? WriteUntilDone(worker) : SeekRandom(worker);
 }
 
+void SeekRandomWhileMerging(Worker& worker) {
+  worker.id == 0 ? MergeUntilDone(worker) : SeekRandom(worker);
+}
+
 void NewIteratorWhileWriting(Worker& worker) {
   worker.id == 0 ? WriteUntilDone(worker) : NewIterator(worker);
 }
@@ -114,6 +118,10 @@ constexpr std::array kSeekBenchmarks = {
     Benchmark{.name = "seekrandom", .body = SeekRandom},
     Benchmark{
         .name = "seekrandomwhilewriting", .body = SeekRandomWhileWriting, .background_threads = 1},
+    Benchmark{.name = "seekrandomwhilemerging",
+              .body = SeekRandomWhileMerging,
+              .setup = NeedMergeOperator,
+              .background_threads = 1},
     Benchmark{.name = "newiterator", .body = NewIterator},
     Benchmark{.name = "newiteratorwhilewriting",
               .body = NewIteratorWhileWriting,

@@ -13,7 +13,7 @@ namespace varve::bench {
 
 namespace {
 
-constexpr std::array<std::string_view, 36> kElsewhere = {
+constexpr std::array<std::string_view, 31> kElsewhere = {
     "acquireload",
     "approximatememtablestats",
     "approximatesizerandom",
@@ -27,7 +27,6 @@ constexpr std::array<std::string_view, 36> kElsewhere = {
     "filluniquerandomdeterministic",
     "getmergeoperands",
     "heapprofile",
-    "mergerandom",
     "mixgraph",
     "multireadwhilewriting",
     "multiscan",
@@ -36,13 +35,9 @@ constexpr std::array<std::string_view, 36> kElsewhere = {
     "randomtransaction",
     "randomwithverify",
     "readrandomfast",
-    "readrandommergerandom",
-    "readrandomoperands",
     "readtorowcache",
-    "readwhilemerging",
     "replay",
     "restore",
-    "seekrandomwhilemerging",
     "timeseries",
     "verify",
     "verifyfilechecksums",
@@ -89,7 +84,7 @@ bool Budget::Take(int64_t n) {
 
 const Benchmark* FindBenchmark(std::string_view name) {
   for (const auto family : {FillBenchmarks(), ReadBenchmarks(), SeekBenchmarks(), MixedBenchmarks(),
-                            AdminBenchmarks(), MicroBenchmarks()}) {
+                            MergeBenchmarks(), AdminBenchmarks(), MicroBenchmarks()}) {
     for (const Benchmark& benchmark : family) {
       if (benchmark.name == name) return &benchmark;
     }

@@ -110,6 +110,7 @@ std::span<const Benchmark> FillBenchmarks();
 std::span<const Benchmark> ReadBenchmarks();
 std::span<const Benchmark> SeekBenchmarks();
 std::span<const Benchmark> MixedBenchmarks();
+std::span<const Benchmark> MergeBenchmarks();
 std::span<const Benchmark> AdminBenchmarks();
 std::span<const Benchmark> MicroBenchmarks();
 
@@ -120,6 +121,10 @@ bool IsKnownElsewhere(std::string_view name);
 
 // Of the background threads: writes random keys until the foreground is done.
 void WriteUntilDone(Worker& worker);
+// The same with merges in place of writes.
+void MergeUntilDone(Worker& worker);
+// The setup of benchmarks that merge: ends the program if there is no --merge_operator.
+void NeedMergeOperator(Plan& plan);
 // Looks random keys up; the body of readrandom.
 void ReadRandom(Worker& worker);
 

@@ -56,6 +56,8 @@ DEFINE_bool(allow_concurrent_memtable_write, true, "Several writers fill a memta
 DEFINE_bool(enable_write_thread_adaptive_yield, true, "Writers spin before they sleep");
 DEFINE_uint64(write_thread_max_yield_usec, 100, "Longest spin");
 DEFINE_uint64(write_thread_slow_yield_usec, 3, "A yield this long counts as contention");
+DEFINE_string(merge_operator, "",
+              "A built-in merge operator: max, stringappend, \"id=stringappend;delimiter=|\" ...");
 DEFINE_int32(max_successive_merges, 0, "Merge at write time from so many operands on");
 DEFINE_bool(avoid_flush_during_recovery, false, "Keep recovered data in memory");
 DEFINE_bool(track_and_verify_wals_in_manifest, false, "Note logs in the MANIFEST");

@@ -15,6 +15,7 @@
 #include "varve/cache.h"
 #include "varve/convenience.h"
 #include "varve/filter_policy.h"
+#include "varve/merge_operator.h"
 #include "varve/rate_limiter.h"
 #include "varve/slice_transform.h"
 #include "varve/statistics.h"
@@ -351,11 +352,19 @@ bool FromFlags(Options* options) {
          SetTable(options) && SetMemtableKind(options);
 }
 
+bool SetMergeOperator(Options* o) {
+  if (FLAGS_merge_operator.empty()) return true;
+  const Status s =
+      MergeOperator::CreateFromString(ConfigOptions(), FLAGS_merge_operator, &o->merge_operator);
+  if (!s.ok()) return Refuse("merge_operator", FLAGS_merge_operator, s.ToString().c_str());
+  return true;
+}
+
 }  // namespace
 
 bool OptionsFromFlags(Options* options) {
   const bool made = FLAGS_options_file.empty() ? FromFlags(options) : FromFile(options);
-  if (!made) return false;
+  if (!made || !SetMergeOperator(options)) return false;
   options->create_if_missing = !FLAGS_use_existing_db;
   options->create_missing_column_families = FLAGS_num_column_families > 1;
   if (FLAGS_statistics) {

@@ -130,11 +130,6 @@ DEFINE_bool(use_cuckoo_table, false, kAbsent);
 DEFINE_bool(use_keep_filter, false, kAbsent);
 DEFINE_bool(use_plain_table, false, kAbsent);
 
-// Merging.
-DEFINE_int64(merge_keys, -1, kAbsent);
-DEFINE_string(merge_operator, "", kAbsent);
-DEFINE_int32(mergereadpercent, 70, kAbsent);
-
 // Parameters of benchmarks that are not there.
 DEFINE_int32(deletepercent, 2, kAbsent);
 DEFINE_string(expire_style, "none", kAbsent);

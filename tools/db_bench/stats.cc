@@ -17,8 +17,9 @@ namespace varve::bench {
 
 namespace {
 
-constexpr std::array<const char*, kOpKinds> kOpNames = {
-    "read", "write", "delete", "seek", "update", "compress", "uncompress", "crc", "hash", "op"};
+constexpr std::array<const char*, kOpKinds> kOpNames = {"read",   "write", "delete",   "seek",
+                                                        "update", "merge", "compress", "uncompress",
+                                                        "crc",    "hash",  "op"};
 constexpr double kMebibyte = 1048576.0;
 
 // The next count to tell: steps of 100 up to 1000, then 1.5, 2, ... 5, 6, ... 10 times powers of

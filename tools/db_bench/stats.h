@@ -26,6 +26,7 @@ enum class Op : uint8_t {
   kDelete,
   kSeek,
   kUpdate,
+  kMerge,
   kCompress,
   kUncompress,
   kCrc,

@@ -82,6 +82,9 @@ DEFINE_bool(reverse_iterator, false, "Those steps go backwards");
 DEFINE_int64(max_scan_distance, 0, "Above 0: bound each scan to so many keys");
 DEFINE_bool(use_tailing_iterator, false, "Seek with tailing iterators");
 DEFINE_int32(readwritepercent, 90, "Percentage of reads in readrandomwriterandom");
+DEFINE_int64(merge_keys, -1,
+             "Keys that mergerandom and readrandommergerandom choose from; negative: --num");
+DEFINE_int32(mergereadpercent, 70, "Percentage of merges in readrandommergerandom");
 DEFINE_bool(verify_checksum, true, "ReadOptions::verify_checksums");
 DEFINE_bool(total_order_seek, false, "ReadOptions::total_order_seek");
 DEFINE_bool(prefix_same_as_start, false, "ReadOptions::prefix_same_as_start");
@@ -117,6 +120,7 @@ DEFINE_uint64(slow_usecs, 1000000,
 DEFINE_bool(confidence_interval_only, false, "Repeated runs: print the 95% interval only");
 
 DEFINE_validator(readwritepercent, &IsPercentage);
+DEFINE_validator(mergereadpercent, &IsPercentage);
 DEFINE_validator(threads, &IsPositive);
 DEFINE_validator(key_size, &IsPositive);
 DEFINE_validator(num_column_families, &IsPositive);

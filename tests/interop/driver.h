@@ -8,7 +8,7 @@
 // A script has one command a line; keys and values are hex, "-" stands for nothing:
 //   db OPTIONS | family NAME OPTIONS      before `open`; texts of options, "-" for the defaults
 //   open DIR | reader DIR                 reader: read-only
-//   put F K V | del F K | sdel F K | range F BEGIN END
+//   put F K V | merge F K V | del F K | sdel F K | range F BEGIN END
 //   batch | write                         changes in between are one batch
 //   sync                                  the next write is synced
 //   flush F | compact F | snapshot | release
@@ -73,7 +73,9 @@ class Driver {
     const std::string& verb = w[0];
     if (verb == "db" || verb == "family") return Options(w);
     if (verb == "open" || verb == "reader") return Open(w[1], verb == "reader");
-    if (verb == "put" || verb == "del" || verb == "sdel" || verb == "range") return Change(w);
+    if (verb == "put" || verb == "merge" || verb == "del" || verb == "sdel" || verb == "range") {
+      return Change(w);
+    }
     if (verb == "batch") {
       batch_ = std::make_unique<kv::WriteBatch>();
     } else if (verb == "write") {
@@ -167,6 +169,7 @@ class Driver {
     kv::ColumnFamilyHandle* const family = Family(w[1]);
     const std::string key = FromHex(w[2]);
     if (w[0] == "put") Note(batch->Put(family, key, FromHex(w[3])), "put");
+    if (w[0] == "merge") Note(batch->Merge(family, key, FromHex(w[3])), "merge");
     if (w[0] == "del") Note(batch->Delete(family, key), "del");
     if (w[0] == "sdel") Note(batch->SingleDelete(family, key), "sdel");
     if (w[0] == "range") Note(batch->DeleteRange(family, key, FromHex(w[3])), "range");

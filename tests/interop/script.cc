@@ -52,10 +52,10 @@ std::string ToHex(const std::string& bytes) {
 }
 
 void Script::Do(const Change& change) {
-  static const char* const kVerbs[] = {"put", "del", "sdel", "range"};
+  static const char* const kVerbs[] = {"put", "del", "sdel", "range", "merge"};
   std::string line =
       std::string(kVerbs[change.kind]) + " " + change.family + " " + ToHex(change.key);
-  if (change.kind == Change::kPut || change.kind == Change::kDeleteRange) {
+  if (change.kind != Change::kDelete && change.kind != Change::kSingleDelete) {
     line += " " + ToHex(change.value);
   }
   Line(line);

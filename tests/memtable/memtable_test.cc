@@ -67,6 +67,8 @@ class MemTableTest : public InBothOrders {
         return "(unknown)";
       case State::kFailed:
         return lookup.status().ToString();
+      case State::kMerging:
+        return "(operands)";
     }
     return "";
   }

@@ -245,7 +245,7 @@ TEST_F(DbDataTest, TimestampsAreRefused) {
   EXPECT_TRUE(db()->Delete(write, "k", "ts").IsNotSupported());
   EXPECT_TRUE(db()->SingleDelete(write, "k", "ts").IsNotSupported());
   EXPECT_TRUE(db()->DeleteRange(write, Handle("a"), "k", "l", "ts").IsNotSupported());
-  EXPECT_TRUE(db()->Merge(write, "k", "ts", "v").IsNotSupported());
+  EXPECT_TRUE(db()->Merge(write, Handle("default"), "k", "ts", "v").IsNotSupported());
   EXPECT_EQ(Get("k"), "NOT_FOUND");
   const Slice timestamp("ts");
   ReadOptions read;

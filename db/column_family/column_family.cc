@@ -179,7 +179,7 @@ void ColumnFamily::InstallSuperVersion() {
   const uint64_t number = super_version_number_.load(std::memory_order_relaxed) + 1;
   SuperVersion* old = super_version_;
   const MergeCaller merger(cf_options->merge_operator.get(), env_.info_log,
-                           env_.table_cache.statistics);
+                           env_.table_cache.statistics, remembered_merge_operator_);
   super_version_ = new SuperVersion(number, mem_, std::move(immutables), versions_->current,
                                     std::move(cf_options), table_cache_, merger);
   super_version_number_.store(number, std::memory_order_release);

@@ -283,7 +283,8 @@ class VARVE_EXPORT DB {
   }
 
   // The key's merge operands, oldest first, a base value before them. Incomplete, with the number
-  // needed in *number_of_operands, if there are more than the options expect.
+  // needed in *number_of_operands, if there are more than the options expect. The slices may share
+  // what they hold: all are to be reset before the database is closed.
   virtual Status GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* column_family,
                                   const Slice& key, PinnableSlice* merge_operands,
                                   GetMergeOperandsOptions* get_merge_operands_options,

@@ -6,6 +6,8 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "varve/export.h"
@@ -75,7 +77,42 @@ class VARVE_EXPORT MergeOperator {
     OpFailureScope op_failure_scope = OpFailureScope::kDefault;
   };
 
-  /// All operands on top of the base. False: the values are corrupt. By default calls FullMerge().
+  /// What FullMergeV3() gets; values are plain, as Varve has no wide columns.
+  struct MergeOperationInputV3 {
+    /// No base, or its value.
+    using ExistingValue = std::variant<std::monostate, Slice>;
+    using OperandList = std::vector<Slice>;
+
+    explicit MergeOperationInputV3(const Slice& _key, ExistingValue&& _existing_value,
+                                   const OperandList& _operand_list, Logger* _logger)
+        : key(_key),
+          existing_value(std::move(_existing_value)),
+          operand_list(_operand_list),
+          logger(_logger) {}
+
+    const Slice& key;
+    ExistingValue existing_value;
+    /// Oldest first, at least one.
+    const OperandList& operand_list;
+    Logger* logger;
+  };
+
+  struct MergeOperationOutputV3 {
+    /// A new value, or one of the input slices, which is taken without a copy.
+    using NewValue = std::variant<std::string, Slice>;
+
+    /// An empty string at first.
+    NewValue new_value;
+    /// Read when FullMergeV3() returns false.
+    OpFailureScope op_failure_scope = OpFailureScope::kDefault;
+  };
+
+  /// All operands on top of the base, in the form that the engine calls. False: the values are
+  /// corrupt. By default calls FullMergeV2().
+  virtual bool FullMergeV3(const MergeOperationInputV3& merge_in,
+                           MergeOperationOutputV3* merge_out) const;
+
+  /// The same for operators that were written for it. By default calls FullMerge().
   virtual bool FullMergeV2(const MergeOperationInput& merge_in,
                            MergeOperationOutput* merge_out) const;
 

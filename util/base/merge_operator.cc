@@ -7,8 +7,23 @@
 #include <deque>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace varve {
+
+bool MergeOperator::FullMergeV3(const MergeOperationInputV3& merge_in,
+                                MergeOperationOutputV3* merge_out) const {
+  auto* const new_value = std::get_if<std::string>(&merge_out->new_value);
+  if (new_value == nullptr) return false;
+  Slice operand(nullptr, 0);
+  const MergeOperationInput in(merge_in.key, std::get_if<Slice>(&merge_in.existing_value),
+                               merge_in.operand_list, merge_in.logger);
+  MergeOperationOutput out(*new_value, operand);
+  const bool merged = FullMergeV2(in, &out);
+  merge_out->op_failure_scope = out.op_failure_scope;
+  if (merged && operand.data() != nullptr) merge_out->new_value = operand;
+  return merged;
+}
 
 bool MergeOperator::FullMergeV2(const MergeOperationInput& merge_in,
                                 MergeOperationOutput* merge_out) const {

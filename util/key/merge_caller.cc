@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <exception>
+#include <utility>
+#include <variant>
 
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -54,17 +56,21 @@ Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<
                          std::string* buffer, Slice* result,
                          MergeOperator::OpFailureScope* scope) const {
   if (operator_ == nullptr) {
+    const std::string was = remembered_.empty() ? "" : ": it was " + remembered_;
     return Status::InvalidArgument(
         "merge: there are operands for key " + key.ToString(/*hex=*/true),
-        "and ColumnFamilyOptions::merge_operator, which would merge them, is not set");
+        "and ColumnFamilyOptions::merge_operator, which would merge them, is not set" + was);
   }
+  using Operator = MergeOperator;
+  using Base = Operator::MergeOperationInputV3::ExistingValue;
+  const Operator::MergeOperationInputV3 in(key, base != nullptr ? Base(*base) : Base(), operands,
+                                           logger_);
+  Operator::MergeOperationOutputV3 out;
   buffer->clear();
-  Slice operand(nullptr, 0);
-  const MergeOperator::MergeOperationInput in(key, base, operands, logger_);
-  MergeOperator::MergeOperationOutput out(*buffer, operand);
+  out.new_value = std::move(*buffer);  // with its capacity
   try {
     const MergeTimer timer(statistics_);
-    if (!operator_->FullMergeV2(in, &out)) {
+    if (!operator_->FullMergeV3(in, &out)) {
       if (scope != nullptr) *scope = out.op_failure_scope;
       return Failed(key, "failed");
     }
@@ -73,12 +79,17 @@ Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<
   } catch (...) {
     return Failed(key, "threw what is no exception");
   }
+  if (const Slice* const operand = std::get_if<Slice>(&out.new_value); operand != nullptr) {
 #ifndef NDEBUG
-  if (operand.data() != nullptr && !IsOneOf(operand, base, operands)) {
-    return Failed(key, "set existing_operand to what is none of its operands");
-  }
+    if (!IsOneOf(*operand, base, operands)) {
+      return Failed(key, "set existing_operand to what is none of its operands");
+    }
 #endif
-  *result = operand.data() != nullptr ? operand : Slice(*buffer);
+    *result = *operand;
+  } else {
+    *buffer = std::move(std::get<std::string>(out.new_value));
+    *result = Slice(*buffer);
+  }
   if (result->size() > kMaxValueBytes) return Failed(key, "made a value of more than 4 GiB");
   return Status::OK();
 }

@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "varve/merge_operator.h"
@@ -21,8 +22,13 @@ class Statistics;
 class MergeCaller {
  public:
   MergeCaller() = default;
-  MergeCaller(const MergeOperator* merge_operator, Logger* logger, Statistics* statistics)
-      : operator_(merge_operator), logger_(logger), statistics_(statistics) {}
+  // `remembered`: the operator that there was before, to be named when there is none.
+  MergeCaller(const MergeOperator* merge_operator, Logger* logger, Statistics* statistics,
+              std::string remembered = {})
+      : operator_(merge_operator),
+        logger_(logger),
+        statistics_(statistics),
+        remembered_(std::move(remembered)) {}
 
   // What the operator says to the operands found so far, newest first: true when it needs no more,
   // and no base. An operator that throws wants all.
@@ -55,6 +61,7 @@ class MergeCaller {
   const MergeOperator* operator_ = nullptr;
   Logger* logger_ = nullptr;
   Statistics* statistics_ = nullptr;
+  std::string remembered_;
 };
 
 }  // namespace varve

@@ -47,7 +47,9 @@ void PointLookup::ComputeHash() const {
     if (merger_ == nullptr || !merger_->has_operator()) {
       std::string no_buffer;
       Slice no_result;
-      Fail(MergeCaller().Full(user_key(), nullptr, {}, &no_buffer, &no_result));
+      const MergeCaller none;
+      const MergeCaller& merger = merger_ != nullptr ? *merger_ : none;
+      Fail(merger.Full(user_key(), nullptr, {}, &no_buffer, &no_result));
       return true;
     }
     operands_ = MergeOperands::Acquire();

@@ -85,9 +85,11 @@ TEST_F(RememberedOperatorsTest, ReadOnlyOpenersAreRefusedToo) {
 TEST_F(RememberedOperatorsTest, WithoutAnOperatorTheNameStays) {
   ASSERT_TRUE(Try("first").ok());
   EXPECT_EQ(Remembered(), "first") << "the family was made with it";
+  ASSERT_TRUE(db()->Merge(WriteOptions(), Handle("other"), "k", "operand").ok());
   for (int i = 0; i < 2; i++) {
     ASSERT_TRUE(Try("").ok());
     EXPECT_EQ(Remembered(), "first");
+    EXPECT_THAT(Get("k", "other"), HasSubstr("it was first"));
   }
   EXPECT_TRUE(Try("second").IsInvalidArgument());
 }

@@ -9,7 +9,10 @@
 
 #include <deque>
 #include <string>
+#include <variant>
 #include <vector>
+
+#include "util/key/merge_caller.h"
 
 namespace varve {
 namespace {
@@ -82,6 +85,38 @@ TEST(MergeOperatorTest, TheOldFormIsCalledWithCopies) {
   std::string result;
   EXPECT_TRUE(FullMerge(OldStyle(), nullptr, {"a", "b"}, &result));
   EXPECT_EQ(result, "none+a+b");
+}
+
+// Written for the newest form alone: the last operand, or the base when that says "keep".
+class Newest final : public MergeOperator {
+ public:
+  const char* Name() const override { return "Newest"; }
+  bool FullMergeV3(const MergeOperationInputV3& in, MergeOperationOutputV3* out) const override {
+    const Slice* const base = std::get_if<Slice>(&in.existing_value);
+    if (in.operand_list.back() == "copy") {
+      out->new_value = base == nullptr ? "no base" : "copy of " + base->ToString();
+    } else {
+      out->new_value = in.operand_list.back() == "keep" ? *base : in.operand_list.back();
+    }
+    return true;
+  }
+};
+
+TEST(MergeOperator, TheNewestFormHasPlainValues) {
+  const Newest op;
+  const MergeCaller caller(&op, nullptr, nullptr);
+  const Slice base("base");
+  std::string buffer;
+  Slice result;
+  ASSERT_TRUE(caller.Full("k", &base, {"copy"}, &buffer, &result).ok());
+  EXPECT_EQ(result, "copy of base");
+  ASSERT_TRUE(caller.Full("k", nullptr, {"copy"}, &buffer, &result).ok());
+  EXPECT_EQ(result, "no base");
+  const std::vector<Slice> operands = {"a", "b"};
+  ASSERT_TRUE(caller.Full("k", &base, operands, &buffer, &result).ok());
+  EXPECT_EQ(result.data(), operands[1].data());
+  ASSERT_TRUE(caller.Full("k", &base, {"keep"}, &buffer, &result).ok());
+  EXPECT_EQ(result.data(), base.data());
 }
 
 }  // namespace

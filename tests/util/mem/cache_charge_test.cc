@@ -14,8 +14,7 @@ namespace varve {
 namespace {
 
 using test::CountingCache;
-
-constexpr size_t kStep = CacheCharge::kStepBytes;
+using test::kStep;
 
 TEST(CacheCharge, RefusedMemoryChangesNothing) {
   const auto cache = std::make_shared<CountingCache>(2 * kStep);

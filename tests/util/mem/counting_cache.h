@@ -13,7 +13,12 @@
 
 #include "varve/cache.h"
 
+#include "util/mem/cache_charge.h"
+
 namespace varve::test {
+
+// Placeholders stand for so many bytes each.
+inline constexpr size_t kStep = CacheCharge::kStepBytes;
 
 // Holds placeholders only: refuses what is beyond its capacity, counts by role, and expects that
 // all are gone at its end.

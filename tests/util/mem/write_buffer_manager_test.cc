@@ -18,8 +18,7 @@ namespace varve {
 namespace {
 
 using test::CountingCache;
-
-constexpr size_t kStep = CacheCharge::kStepBytes;
+using test::kStep;
 
 TEST(WriteBufferManager, WithoutALimitNeverAsksForAFlush) {
   WriteBufferManager manager(0);

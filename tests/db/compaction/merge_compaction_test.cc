@@ -69,11 +69,11 @@ class Append final : public MergeOperator {
   mutable int partial_calls = 0;
 };
 
-class FunctionFilter final : public CompactionFilter {
+class OperandFilter final : public CompactionFilter {
  public:
   using Function = std::function<Decision(ValueType type, const std::string& value,
                                           std::string* new_value, std::string* skip_until)>;
-  explicit FunctionFilter(Function function) : function_(std::move(function)) {}
+  explicit OperandFilter(Function function) : function_(std::move(function)) {}
   const char* Name() const override { return "test.filter"; }
   Decision FilterV2(int, const Slice& key, ValueType type, const Slice& value,
                     std::string* new_value, std::string* skip_until) const override {
@@ -262,7 +262,7 @@ TEST_F(MergeCompactionTest, WithoutAnOperatorAllStays) {
   const std::vector<Entry> entries = {
       {"a", 9, kTypeMerge, "2"}, {"a", 8, kTypeMerge, "1"}, {"a", 7, kTypeValue, "0"}};
   EXPECT_EQ(Run(entries), "a@9+2 a@8+1 a@7=0 ");
-  const FunctionFilter filter([](auto, auto&, auto*, auto*) { return Decision::kKeep; });
+  const OperandFilter filter([](auto, auto&, auto*, auto*) { return Decision::kKeep; });
   options_.filter = &filter;
   EXPECT_EQ(Run(entries), "a@9+2 a@8+1 a@7=0 ");
   EXPECT_EQ(counts_.failed_merges, 0u);
@@ -307,7 +307,7 @@ TEST_F(MergeCompactionTest, CancellationIsNoticedAmongOperandsOfOneKey) {
   std::vector<Entry> entries;
   for (SequenceNumber i = 2000; i > 0; i--) entries.push_back({"a", i, kTypeMerge, "x"});
   std::atomic<bool> cancelled{false};
-  const FunctionFilter filter([&cancelled](auto, auto&, auto*, auto*) {
+  const OperandFilter filter([&cancelled](auto, auto&, auto*, auto*) {
     cancelled = true;
     return Decision::kKeep;
   });
@@ -319,7 +319,7 @@ TEST_F(MergeCompactionTest, CancellationIsNoticedAmongOperandsOfOneKey) {
 }
 
 TEST_F(MergeCompactionTest, FilterSeesOperandsOneByOneAndNoResult) {
-  const FunctionFilter filter(
+  const OperandFilter filter(
       [](auto, const std::string& value, std::string* new_value, auto*) -> Decision {
         if (value == "2") return Decision::kRemove;
         if (value == "3") return Decision::kPurge;
@@ -340,7 +340,7 @@ TEST_F(MergeCompactionTest, FilterSeesOperandsOneByOneAndNoResult) {
 }
 
 TEST_F(MergeCompactionTest, FilterIsNotAskedAboutOperandsThatASnapshotNeeds) {
-  const FunctionFilter filter([](auto, auto&, auto*, auto*) { return Decision::kRemove; });
+  const OperandFilter filter([](auto, auto&, auto*, auto*) { return Decision::kRemove; });
   options_.filter = &filter;
   options_.snapshots = {7};
   EXPECT_EQ(Run({{"a", 9, kTypeMerge, "5"}, {"a", 7, kTypeMerge, "3"}, {"a", 6, kTypeValue, "1"}}),
@@ -348,7 +348,7 @@ TEST_F(MergeCompactionTest, FilterIsNotAskedAboutOperandsThatASnapshotNeeds) {
 }
 
 TEST_F(MergeCompactionTest, WithAllOperandsRemovedTheFilterIsAskedAboutTheValueBeneath) {
-  const FunctionFilter filter([](CompactionFilter::ValueType type, auto&, auto*, auto*) {
+  const OperandFilter filter([](CompactionFilter::ValueType type, auto&, auto*, auto*) {
     return type == CompactionFilter::kMergeOperand ? Decision::kRemove : Decision::kKeep;
   });
   options_.filter = &filter;
@@ -359,7 +359,7 @@ TEST_F(MergeCompactionTest, WithAllOperandsRemovedTheFilterIsAskedAboutTheValueB
 
 TEST_F(MergeCompactionTest, FilterMaySkipFromAnOperandOn) {
   std::string until = "c";
-  const FunctionFilter filter(
+  const OperandFilter filter(
       [&until](auto, const std::string& value, auto*, std::string* skip_until) {
         *skip_until = until;
         return value == "2" ? Decision::kRemoveAndSkipUntil : Decision::kKeep;
@@ -377,7 +377,7 @@ TEST_F(MergeCompactionTest, FilterMaySkipFromAnOperandOn) {
 TEST_F(MergeCompactionTest, FilterDecisionsThatAreNotForOperandsAreRefused) {
   for (const Decision decision : {Decision::kChangeBlobIndex, Decision::kChangeWideColumnEntity,
                                   Decision::kUndetermined, Decision::kIOError}) {
-    const FunctionFilter filter([decision](auto, auto&, auto*, auto*) { return decision; });
+    const OperandFilter filter([decision](auto, auto&, auto*, auto*) { return decision; });
     options_.filter = &filter;
     ListIterator input({{"a", 9, kTypeMerge, "1"}});
     EXPECT_EQ(RunOnce(&input, {}), "");
@@ -389,15 +389,16 @@ TEST_F(MergeCompactionTest, FilterDecisionsThatAreNotForOperandsAreRefused) {
 // ---- At random ----
 
 // An entry, or a range tombstone [user_key, value).
-using Op = Entry;
+using Written = Entry;
 
 class RandomMergeTest : public ::testing::TestWithParam<int> {
  protected:
   // What a reader at `at` sees of a key, with nothing merged: bases and operands, oldest first.
-  static std::string Read(const std::vector<Op>& ops, const std::string& key, SequenceNumber at) {
+  static std::string Read(const std::vector<Written>& ops, const std::string& key,
+                          SequenceNumber at) {
     SequenceNumber covered = 0;
-    std::vector<const Op*> own;
-    for (const Op& op : ops) {
+    std::vector<const Written*> own;
+    for (const Written& op : ops) {
       if (op.sequence > at) continue;
       if (op.type == kTypeRangeDeletion) {
         if (op.user_key <= key && key < op.value) covered = std::max(covered, op.sequence);
@@ -406,9 +407,9 @@ class RandomMergeTest : public ::testing::TestWithParam<int> {
       }
     }
     std::sort(own.begin(), own.end(),
-              [](const Op* a, const Op* b) { return a->sequence > b->sequence; });
+              [](const Written* a, const Written* b) { return a->sequence > b->sequence; });
     std::string seen;
-    for (const Op* op : own) {
+    for (const Written* op : own) {
       if (op->sequence < covered || op->type == kTypeDeletion) break;
       seen = op->value + seen;
       if (op->type == kTypeValue) return seen;
@@ -450,11 +451,11 @@ TEST_P(RandomMergeTest, NoReaderNoticesACompaction) {
     const auto key = [&] {
       return std::string(1, static_cast<char>('a' + random() % static_cast<uint32_t>(keys)));
     };
-    std::vector<Op> ops;  // oldest first
+    std::vector<Written> ops;  // oldest first
     const size_t count = 1 + random() % 40;
     for (SequenceNumber i = 1; i <= count; i++) {
       const uint32_t dice = random() % 10;
-      Op op{key(), i, dice < 6 ? kTypeMerge : dice < 8 ? kTypeValue : kTypeDeletion, ""};
+      Written op{key(), i, dice < 6 ? kTypeMerge : dice < 8 ? kTypeValue : kTypeDeletion, ""};
       if (op.type != kTypeDeletion) op.value = std::to_string(i) + ".";
       if (dice == 9 && random() % 2 == 0) {
         op.type = kTypeRangeDeletion;
@@ -468,7 +469,7 @@ TEST_P(RandomMergeTest, NoReaderNoticesACompaction) {
     }
     // The oldest stay beneath.
     const size_t deep = random() % 2 == 0 ? 0 : random() % count;
-    const std::vector<Op> lower(ops.begin(), ops.begin() + static_cast<ptrdiff_t>(deep));
+    const std::vector<Written> lower(ops.begin(), ops.begin() + static_cast<ptrdiff_t>(deep));
     std::vector<Entry> upper;
     std::vector<RangeTombstone> ranges;
     for (size_t i = deep; i < ops.size(); i++) {
@@ -496,7 +497,7 @@ TEST_P(RandomMergeTest, NoReaderNoticesACompaction) {
     options.bottommost = bottommost;
     options.merge = MergeCaller(&moody, nullptr, nullptr);
     CompactionIterator iterator(&input, &covering, options);
-    std::vector<Op> after = lower;
+    std::vector<Written> after = lower;
     std::string last;
     for (iterator.Start(nullptr); iterator.Valid(); iterator.Next()) {
       const std::string internal_key = iterator.key().ToString();

@@ -138,7 +138,7 @@ Status BlockTableReader::SearchBlockAt(const DecodedIndex& index, size_t i,
 }
 
 // Without a reference: what is found is copied, or pinned, before the epoch is left. False if the
-// slot refers to no block.
+// slot refers to no block, or the block must not be searched in this way.
 bool BlockTableReader::SearchInPlace(const BlockSlot& slot, PointLookup* lookup, bool* matched,
                                      BlockSearchResult* result) const {
   const BlockStore& store = *parts_.store;
@@ -148,7 +148,7 @@ bool BlockTableReader::SearchInPlace(const BlockSlot& slot, PointLookup* lookup,
   if (block == nullptr) return false;
   SlotPin pin(store.slot_cache, entry);
   *result = SearchBlock(*block, *store.icmp, parts_.override_seq, lookup, &pin, matched);
-  return true;
+  return !lookup->TakeDeferred();
 }
 
 std::unique_ptr<InternalIterator> BlockTableReader::NewIterator(

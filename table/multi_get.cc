@@ -326,6 +326,11 @@ void ProbeBatch::Search(Key* key, const Block& block, ValuePin* pin) const {
   PointLookup* const lookup = key->lookup;
   const BlockSearchResult result =
       SearchBlock(block, *store.icmp, key->group->parts().override_seq, lookup, pin, &key->matched);
+  if (lookup->TakeDeferred()) [[unlikely]] {
+    key->block = nullptr;  // as if it were not in the cache
+    key->matched = false;
+    return;
+  }
   // A separator beyond the key says that later blocks hold only larger keys.
   if (result == BlockSearchResult::kEndOfBlock && key->pos + 1 < index.size() &&
       store.icmp->EqualUserKey(index.separator_user_key(key->pos), lookup->user_key())) {

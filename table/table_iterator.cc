@@ -143,6 +143,7 @@ bool TableIterator::MayHavePrefixOf(const Slice& target) const {
 
 void TableIterator::SeekToFirst() {
   status_ = Status::OK();
+  index_sought_ = false;
   LimitReadahead();
   index_.SeekToFirst();
   if (IndexEnded() || !LoadBlock()) return;
@@ -152,6 +153,7 @@ void TableIterator::SeekToFirst() {
 
 void TableIterator::SeekToLast() {
   status_ = Status::OK();
+  index_sought_ = false;
   index_.SeekToLast();
   if (IndexEnded() || !LoadBlock()) return;
   cursor_.SeekToLast();
@@ -172,6 +174,7 @@ void TableIterator::Seek(const Slice& target) {
 }
 
 void TableIterator::PrefetchSeek(const Slice& target, SeekRound round) {
+  if (round == SeekRound::kIndex) index_sought_ = false;
   if (AsksFilter()) return;  // the filter may spare the seek
   if (round == SeekRound::kIndex) {
     index_.Seek(target);
@@ -195,6 +198,7 @@ void TableIterator::PrefetchSeek(const Slice& target, SeekRound round) {
 
 void TableIterator::SeekForPrev(const Slice& target) {
   status_ = Status::OK();
+  index_sought_ = false;
   if (AsksFilter() && !MayHavePrefixOf(target)) {
     Stop();
     return;

@@ -41,9 +41,10 @@ bool FoldingResolver::AllBeforeAreIn() const {
 bool FoldingResolver::FoldMerge(uint32_t family, SequenceNumber sequence, const Slice& key,
                                 const Slice& operand, std::string* value) {
   ColumnFamily* const found = engine_.families.FindById(family);
-  if (found == nullptr || !AllBeforeAreIn()) return false;
-  const size_t most = found->max_successive_merges();
-  if (most == 0 || found->mem()->CountMerges(key, sequence - 1, most) < most) return false;
+  const size_t most = found == nullptr ? 0 : found->max_successive_merges();
+  if (most == 0 || !AllBeforeAreIn() || found->mem()->CountMerges(key, sequence - 1, most) < most) {
+    return false;
+  }
   const ReadGuard super_version(found);
   ReadOptions options;
   if (!super_version->options().strict_max_successive_merges) options.read_tier = kBlockCacheTier;

@@ -218,6 +218,11 @@ CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber se
 
 CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence, size_t stripe) {
   if (collected_ == nullptr) {
+    // The same entry twice is one operand.
+    if (!is_newest_ && ExtractTrailer(key_) == last_trailer_) {
+      counts_.dropped_hidden++;
+      return Step::kDropped;
+    }
     value_ = input_.value();
     SetTrailer(sequence, kTypeMerge);
     return Step::kEmit;
@@ -230,7 +235,10 @@ CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence,
   in_place_ = false;
   DropRules::Follower next;
   const Step step = CollectOperands(stripe, covered, &next);
-  if (step != Step::kEmit) return step;
+  if (step != Step::kEmit) {
+    collected_->Start();  // nothing of them shall come out later
+    return step;
+  }
   const size_t operands = collected_->size();
   // A filter removed them all: what is beneath is the key's newest entry then.
   if (operands == 0) return Step::kUnseen;

@@ -100,11 +100,13 @@ class DropRules {
         case kTypeSingleDeletion:
           return Verdict::kHidden;  // the older one does the same
         case kTypeDeletion:
-          if (buried) return Verdict::kKeep;
-          return Verdict::kBroken;
+          return buried ? JudgeBuried(stripe, may_exist_deeper) : Verdict::kBroken;
         case kTypeMerge:
           // Not allowed either; deletes the operand and whatever it applies to.
-          return KeepAsDeletion(stripe, buried);
+          if (buried) return JudgeBuried(stripe, may_exist_deeper);
+          base_stripe_ = stripe;
+          base_deletes_ = true;
+          return Verdict::kKeep;
         default:
           break;
       }
@@ -139,12 +141,11 @@ class DropRules {
  private:
   static constexpr size_t kNoStripe = SIZE_MAX;
 
-  Verdict KeepAsDeletion(size_t stripe, bool buried) {
-    if (!buried) {
-      base_stripe_ = stripe;
-      base_deletes_ = true;
-    }
-    return Verdict::kKeep;
+  // Of a SingleDelete under a value, with what it must not stand above. Where that value may have
+  // become sequence 0, nothing may come behind it.
+  template <typename MayExistDeeper>
+  Verdict JudgeBuried(size_t stripe, MayExistDeeper&& may_exist_deeper) {
+    return stripe == 0 && !may_exist_deeper() ? Verdict::kHidden : Verdict::kKeep;
   }
 
   Options options_;

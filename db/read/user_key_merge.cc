@@ -3,6 +3,8 @@
 // The part of a walk over user keys that merges: collects the operands of one key, which stay where
 // they lie, and shows what the operator makes of them.
 
+#include <utility>
+
 #include "db/read/user_key_walk.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -21,10 +23,10 @@ void UserKeyWalk::MergeForward() {
   key_kept_ = pins_ && source_->IsKeyPinned();
   if (key_kept_) key_ = user_key;
   if (!CollectOperands()) return;
+  // Nothing of the run, which may be another one than before, may be stepped over unseen.
+  plain_end_ = nullptr;
   if (is_behind_) {
     if (!key_kept_) key_ = passed_key_.slice();
-    // Nothing of the run may be stepped over unseen.
-    plain_end_ = nullptr;
   } else {
     key_ = ExtractUserKey(run_.at->key());
   }
@@ -41,9 +43,10 @@ void UserKeyWalk::MergeBackward() {
     return;
   }
   const bool collected = CollectOperands();
-  is_behind_ = false;
+  // Behind the operands all of them are pinned, and there may be nothing left to pin.
+  const bool behind = std::exchange(is_behind_, false);
   if (!collected) return;
-  PinOperands();
+  if (!behind) PinOperands();
   SeekSourceForPrev(passed_key_.slice(), kMaxSequenceNumber, kValueTypeForSeek);
   valid_ = MergeOperandsNow();
 }

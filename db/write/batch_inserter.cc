@@ -2,6 +2,7 @@
 #include "db/write/batch_inserter.h"
 
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 
@@ -68,9 +69,14 @@ Status CheckMerge(uint32_t family, MemTableResolver* resolver) {
 // As it is, or as the value that it makes.
 Status AddMerge(const BatchRecord& merge, SequenceNumber sequence, MemTableResolver* resolver,
                 MemTable* mem) {
-  std::string folded;
-  if (resolver->FoldMerge(merge.column_family, sequence, merge.key, merge.value, &folded)) {
-    return mem->Add(sequence, kTypeValue, merge.key, folded);
+  try {
+    std::string folded;
+    if (resolver->FoldMerge(merge.column_family, sequence, merge.key, merge.value, &folded)) {
+      Status s = mem->Add(sequence, kTypeValue, merge.key, folded);
+      if (!s.IsInvalidArgument() && !s.IsMemoryLimit()) return s;
+    }
+  } catch (const std::bad_alloc&) {
+    // The operand alone takes less.
   }
   return mem->Add(sequence, kTypeMerge, merge.key, merge.value);
 }

@@ -77,7 +77,7 @@ class OperandReader {
   Status Read(Worker& worker, ColumnFamilyHandle* family, const Slice& key, int64_t* bytes) {
     int found = 0;
     Status s = Try(worker, family, key, &found);
-    if (s.IsIncomplete()) {
+    if (s.IsIncomplete() && static_cast<size_t>(found) > operands_.size()) {
       operands_ = std::vector<PinnableSlice>(static_cast<size_t>(found));
       s = Try(worker, family, key, &found);
     }

@@ -82,6 +82,7 @@ void MergeOperands::CopyFromMemTables(size_t most) {
 
 Slice MergeOperands::Copy(const Slice& value) {
   const size_t n = value.size();
+  if (n == 0) return Slice();  // which has an address: null would be no value
   char* to;
   if (kCopyMergeOperands || n > kSharedRoomBytesMax) {
     more_room_.push_back(std::make_unique_for_overwrite<char[]>(n));
@@ -100,7 +101,7 @@ Slice MergeOperands::Copy(const Slice& value) {
     to = std::exchange(room_, room_ + n);
     room_left_ -= n;
   }
-  if (n != 0) memcpy(to, value.data(), n);
+  memcpy(to, value.data(), n);
   return Slice(to, n);
 }
 

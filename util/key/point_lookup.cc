@@ -6,6 +6,7 @@
 #include "util/coding/fixed.h"
 #include "util/coding/hash.h"
 #include "util/key/merge_caller.h"
+#include "util/sync/epoch.h"
 
 namespace varve {
 
@@ -13,6 +14,15 @@ namespace {
 
 // Up to here a copy is cheaper than a pin's reference count, and leaves the block evictable.
 constexpr size_t kCopyBytesMax = 256;
+
+// What a caller's function says; one that throws wants no more.
+bool GoesOn(const std::function<bool(Slice)>& callback, const Slice& operand) {
+  try {
+    return callback(operand);
+  } catch (...) {
+    return false;
+  }
+}
 
 }  // namespace
 
@@ -43,6 +53,10 @@ void PointLookup::ComputeHash() const {
 
 // The next older operand; the search is over where the operator or the caller wants no more.
 [[gnu::noinline]] bool PointLookup::OfferOperand(const Slice& value, ValuePin* pin) {
+  if (Epoch::Inside()) {
+    deferred_ = true;
+    return true;
+  }
   if (operands_ == nullptr) {
     if (merger_ == nullptr || !merger_->has_operator()) {
       std::string no_buffer;
@@ -60,7 +74,7 @@ void PointLookup::ComputeHash() const {
   if (operands_->wants_value) {
     enough = merger_->ShouldMerge(operands_->slices());
   } else if (operands_->continue_callback != nullptr) {
-    enough = !(*operands_->continue_callback)(operands_->slices().back());
+    enough = !GoesOn(*operands_->continue_callback, operands_->slices().back());
   }
   if (enough) state_ = State::kMerging;
   return enough;

@@ -100,6 +100,10 @@ class PointLookup {
     return true;
   }
 
+  // Operands call the user's operator, which must not happen within an epoch: there, offering one
+  // ends the search, and says so here, once. The block is to be searched again under a reference.
+  bool TakeDeferred() { return std::exchange(deferred_, false); }
+
   void Fail(Status s) {
     status_ = std::move(s);
     state_ = State::kFailed;
@@ -117,6 +121,7 @@ class PointLookup {
 
   State state_ = State::kSearching;
   mutable bool hashed_ = false;
+  bool deferred_ = false;
   mutable uint64_t hash_ = 0;
   SequenceNumber snapshot_;
   SequenceNumber covering_seq_ = 0;

@@ -54,11 +54,13 @@ const Builtin* FindBuiltin(std::string_view id) {
   return nullptr;
 }
 
-// "Name", "{Name}", "id=Name;option=value" or the same in braces.
+// "Name", "{Name}", "id=Name;option=value" or the same in braces. Names of users' operators may
+// have any signs in them.
 Status SplitId(std::string_view text, std::string* id, Settings* settings) {
   text = TrimOptionText(text);
-  if (WithoutBraces(text).find('=') == std::string_view::npos) {
-    *id = std::string(WithoutBraces(text));
+  const bool plain = !text.starts_with('{') && !text.starts_with("id=");
+  if (plain || WithoutBraces(text).find('=') == std::string_view::npos) {
+    *id = std::string(plain ? text : WithoutBraces(text));
     return Status::OK();
   }
   OptionPairs pairs;

@@ -211,7 +211,11 @@ class CallbackMergeOperator final : public MergeOperator {
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
     const OperandArrays operands(in.operand_list);
     if (!operands.can_be_counted()) return false;
-    const Slice base = in.existing_value == nullptr ? Slice(nullptr, 0) : *in.existing_value;
+    // An empty base has an address, none has not.
+    Slice base(nullptr, 0);
+    if (in.existing_value != nullptr) {
+      base = in.existing_value->empty() ? Slice() : *in.existing_value;
+    }
     unsigned char success = 0;
     size_t size = 0;
     char* const merged =
@@ -229,6 +233,8 @@ class CallbackMergeOperator final : public MergeOperator {
     size_t size = 0;
     char* const merged = partial_merge_(state_.get(), key.data(), key.size(), operands.bytes(),
                                         operands.sizes(), operands.count(), &success, &size);
+    // Here nothing is no result, as an empty one would replace the operands for good.
+    if (merged == nullptr) success = 0;
     return Take(merged, size, success, new_value);
   }
 

@@ -17,6 +17,7 @@
 #include "varve/write_batch.h"
 
 #include "tests/harness/database.h"
+#include "util/sync/epoch.h"
 
 namespace varve::testing {
 
@@ -30,6 +31,7 @@ class Joiner final : public MergeOperator {
 
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
     calls++;
+    EXPECT_FALSE(Epoch::Inside());
     seen.assign(in.operand_list.begin(), in.operand_list.end());
     if (in.existing_value != nullptr) {
       const std::string base = in.existing_value->ToString();
@@ -45,6 +47,7 @@ class Joiner final : public MergeOperator {
     return true;
   }
   bool ShouldMerge(const std::vector<Slice>& operands) const override {
+    EXPECT_FALSE(Epoch::Inside());
     return enough != 0 && operands.size() >= enough;
   }
 
@@ -435,6 +438,7 @@ TEST_F(MergeTest, TheCallbackEndsTheListInclusively) {
     std::string asked;
     const auto until = [&asked](const std::string& last) {
       return [&asked, last](const Slice& operand) {
+        EXPECT_FALSE(Epoch::Inside());
         asked += operand.ToString();
         return operand != Slice(last);
       };
@@ -674,6 +678,58 @@ TEST_F(MergeTest, IteratorsTurnAndStopAnywhere) {
     }
     Flush();
   }
+}
+
+// Every way that a key's entries may be spread over runs of the sources; values that the walk must
+// not look at are far away.
+TEST_F(MergeTest, WalksGoOnBehindOperandsOfTwoRuns) {
+  BlockBasedTableOptions table;
+  table.block_size = 64;
+  options_.table_factory.reset(NewBlockBasedTableFactory(table));
+  std::string expected;
+  int first = 1000;
+  for (const uint64_t skip : {uint64_t{0}, uint64_t{8}, UINT64_MAX / 2}) {
+    ASSERT_TRUE(Close().ok());
+    options_.max_sequential_skip_in_iterations = skip;
+    Open();
+    for (int i = 0; i < 300; i++) {
+      const std::string key = "k" + std::to_string(first++);
+      Put(key, "b");
+      if (i % 3 == 0) Flush();
+      for (int n = 0; n < i % 5; n++) Merge(key, std::to_string(n));
+      expected += (expected.empty() ? "" : " ") + key + "=" + Get(key);
+    }
+    EXPECT_EQ(expected, Scan());
+    ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+    EXPECT_EQ(expected, Scan());
+  }
+}
+
+TEST_F(MergeTest, AWalkBackEndsBeforeATableOfTombstonesAlone) {
+  Open();
+  Merge("a", "x");
+  Flush();
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  DeleteRange("m", "n");
+  Flush();
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ("x", Walk("a", false));
+  EXPECT_EQ("x", Walk("a", true));
+}
+
+// Not what SingleDelete is for, but nothing that a compaction may fail on.
+TEST_F(MergeTest, ASingleDeletionOfAnOperandDoesNotStopCompactions) {
+  Open();
+  Merge("k", "1");
+  Flush();
+  ASSERT_TRUE(db()->SingleDelete(WriteOptions(), "k").ok());
+  Merge("k", "2");
+  Flush();
+  const Status s = db()->CompactRange(CompactRangeOptions(), nullptr, nullptr);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ("2", Get("k"));
+  Put("k", "3");
+  EXPECT_EQ("3", Get("k"));
 }
 
 }  // namespace

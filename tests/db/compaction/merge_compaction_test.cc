@@ -369,6 +369,13 @@ TEST_F(MergeCompactionTest, FilterMaySkipFromAnOperandOn) {
                                       {"a", 7, kTypeValue, "1"}, {"b", 6, kTypeMerge, "x"},
                                       {"c", 5, kTypeMerge, "y"}, {"c", 4, kTypeValue, "z"}};
   EXPECT_EQ(Run(entries), "c@5=z,y ");
+  // Nothing of what was collected comes out behind an entry of another kind.
+  options_.bottommost = false;
+  const std::vector<Entry> deleted = {{"a", 9, kTypeMerge, "3"},
+                                      {"a", 8, kTypeMerge, "2"},
+                                      {"c", 7, kTypeSingleDeletion, ""},
+                                      {"d", 6, kTypeValue, "z"}};
+  EXPECT_EQ(Run(deleted), "c@7- d@6=z ");
   EXPECT_TRUE(counts_.skipped);
   until = "a";  // not behind the key: the operand stays
   EXPECT_EQ(Run(entries), "a@9=1,2,3 b@6+x c@5=z,y ");

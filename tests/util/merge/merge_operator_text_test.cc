@@ -100,6 +100,7 @@ TEST(MergeOperatorTextTest, WhatNobodyKnowsIsRefusedByName) {
     return s;
   };
   EXPECT_TRUE(refusal("My.Operator").IsNotSupported());
+  EXPECT_TRUE(refusal("app=v1").IsNotSupported()) << "a user's operator may have any name";
   EXPECT_NE(refusal("My.Operator").ToString().find("My.Operator"), std::string::npos);
   EXPECT_TRUE(refusal("{id=Mine;x=1}").IsNotSupported());
   EXPECT_TRUE(refusal("uint64add:1").IsNotSupported());

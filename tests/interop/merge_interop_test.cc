@@ -26,8 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const kOurs = VARVE_DRIVER;
-const char* const kTheirs = ROCKSDB_DRIVER;
+const char* const kOurDriver = VARVE_DRIVER;
+const char* const kTheirDriver = ROCKSDB_DRIVER;
 
 using Base = std::optional<std::string>;
 
@@ -187,7 +187,7 @@ class MergeRun {
 // Both ways; "" or what went wrong.
 std::string Exchange(MergeRun* run, const char* writer, const char* reader, bool kill) {
   std::string problem = run->Write(writer, kill);
-  if (problem.empty() && writer == kOurs) problem = run->CheckTools();
+  if (problem.empty() && writer == kOurDriver) problem = run->CheckTools();
   if (problem.empty()) problem = run->Read(reader, "reader", /*compact=*/false);
   if (problem.empty()) problem = run->Read(reader, "open", /*compact=*/false);
   if (problem.empty()) problem = run->Read(writer, "open", /*compact=*/false);
@@ -215,7 +215,8 @@ TEST(MergeInterop, MergesMoveBothWays) {
                      (kill ? ", killed" : ""));
         MergeRun run(op, (root / std::to_string(job)).string(), job + 1);
         ++job;
-        EXPECT_EQ(Exchange(&run, ours_first ? kOurs : kTheirs, ours_first ? kTheirs : kOurs, kill),
+        EXPECT_EQ(Exchange(&run, ours_first ? kOurDriver : kTheirDriver,
+                           ours_first ? kTheirDriver : kOurDriver, kill),
                   "");
       }
     }

@@ -23,8 +23,6 @@ void UserKeyWalk::MergeForward() {
   key_kept_ = pins_ && source_->IsKeyPinned();
   if (key_kept_) key_ = user_key;
   if (!CollectOperands()) return;
-  // Nothing of the run, which may be another one than before, may be stepped over unseen.
-  plain_end_ = nullptr;
   if (is_behind_) {
     if (!key_kept_) key_ = passed_key_.slice();
   } else {
@@ -89,7 +87,10 @@ bool UserKeyWalk::CollectOperands() {
 // To the entry behind the run, which may be an end. False if it is not one of passed_key_.
 bool UserKeyWalk::MoveOverOperands() {
   PinOperands();
-  if (!run_.TakeOne(source_.get(), /*forward=*/true)) {
+  const bool found = run_.TakeOne(source_.get(), /*forward=*/true);
+  // Of another run, where the walk may stand on an entry that it has not shown: no plain steps.
+  plain_end_ = nullptr;
+  if (!found) {
     // What could not be read may have been an operand.
     Status s = source_->status();
     if (!s.ok()) Fail(std::move(s));

@@ -5,6 +5,7 @@
 // number, and where a walk over keys ends.
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -91,6 +92,7 @@ class UserKeyWalk {
   // These require Valid(). A plain step has nothing to count but itself; false: it takes the whole
   // of Next() or Prev().
   bool NextPlain() {
+    assert(plain_end_ == nullptr || plain_end_ == run_.end);
     if (backward_ || run_.at + 1 >= plain_end_) return false;
     const RunEntry& next = run_.at[1];
     if (!next.new_user_key || !ShowsAtOnce(next)) return false;

@@ -25,28 +25,6 @@ namespace varve {
 
 namespace {
 
-// The name in "Name" or "{id=Name;...}"; empty for "nullptr".
-Status ObjectId(std::string_view text, std::string* id) {
-  text = TrimOptionText(text);
-  if (IsBraced(text)) {
-    OptionPairs pairs;
-    // A list of objects has no '=': all of it is one name, of something that cannot be made.
-    if (!SplitOptionText(text, &pairs).ok()) {
-      *id = std::string(WithoutBraces(text));
-      return Status::OK();
-    }
-    id->clear();
-    for (auto& [name, value] : pairs) {
-      if (name == "id") *id = value;
-    }
-    if (id->empty() && !pairs.empty()) return Status::InvalidArgument("id=... expected");
-  } else {
-    *id = std::string(text);
-  }
-  if (*id == "nullptr") id->clear();
-  return Status::OK();
-}
-
 Status CannotBeMade(const std::string& id) {
   return Status::NotSupported("cannot be made from its name, set the object instead",
                               id.substr(0, 60));

@@ -139,6 +139,26 @@ Status SplitOptionText(std::string_view text, OptionPairs* pairs) {
   return Status::OK();
 }
 
+Status ObjectId(std::string_view text, std::string* id) {
+  text = TrimOptionText(text);
+  id->clear();
+  if (!text.starts_with('{')) {
+    if (text != "nullptr") *id = std::string(text);
+    return Status::OK();
+  }
+  if (!IsBraced(text)) return Status::InvalidArgument("braces not closed", Excerpt(text));
+  OptionPairs pairs;
+  if (!SplitOptionText(text, &pairs).ok()) {
+    pairs = {{"id", std::string(WithoutBraces(text))}};
+  }
+  for (auto& [name, value] : pairs) {
+    if (name == "id") *id = value;
+  }
+  if (id->empty() && !pairs.empty()) return Status::InvalidArgument("id=... expected");
+  if (*id == "nullptr") id->clear();
+  return Status::OK();
+}
+
 std::vector<std::string_view> SplitOptionList(std::string_view text) {
   std::vector<std::string_view> elements;
   text = TrimOptionText(text);

@@ -33,6 +33,10 @@ inline constexpr size_t kMaxOptionTextBytes = size_t{16} << 20;
 // InvalidArgument: no '=', no name, unbalanced braces, nesting or size above the limits.
 Status SplitOptionText(std::string_view text, OptionPairs* pairs);
 
+// The name of an object in "Name" or "{id=Name;...}"; empty for "nullptr". A list of objects, which
+// has no '=', is one name. InvalidArgument: fields without id=, or braces that are not closed.
+Status ObjectId(std::string_view text, std::string* id);
+
 // Elements of "a:b:c"; none for an empty text.
 [[nodiscard]] std::vector<std::string_view> SplitOptionList(std::string_view text);
 

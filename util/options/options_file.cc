@@ -236,15 +236,16 @@ Status Parser::SetVersion(std::string_view name, std::string_view value) {
   return Status::OK();
 }
 
-// "Name" or "{id=Name;...}".
+// Empty if there is none. Settings behind a name may have signs in them, as other engines write
+// them, that keep the text from being taken apart.
 std::string ObjectName(std::string_view value) {
-  if (value.starts_with('{')) {
-    const size_t id = value.find("id=");
-    if (id == std::string_view::npos) return "";
-    value.remove_prefix(id + 3);
-    value = TrimOptionText(value.substr(0, value.find_first_of(";}")));
+  constexpr std::string_view kId = "{id=";
+  if (value.starts_with(kId)) {
+    value.remove_prefix(kId.size());
+    value = value.substr(0, value.find_first_of(";}"));
   }
-  return value == "nullptr" ? "" : UnescapeOptionText(value);
+  std::string id;
+  return ObjectId(value, &id).ok() ? UnescapeOptionText(id) : "";
 }
 
 Status WithFile(const std::string& file_name, const IOStatus& s) {

@@ -33,6 +33,24 @@ TEST(OptionTextTest, TakesOneLevelApart) {
   EXPECT_EQ(Joined("url=x=y"), "url->x=y|");
 }
 
+TEST(OptionTextTest, FindsTheNameOfAnObject) {
+  const auto id = [](std::string_view text) {
+    std::string found = "left over";
+    const Status s = ObjectId(text, &found);
+    return s.ok() ? found : s.ToString().substr(0, 16);
+  };
+  EXPECT_EQ(id(" Name "), "Name");
+  EXPECT_EQ(id("app=v1"), "app=v1");
+  EXPECT_EQ(id("{id=Name}"), "Name");
+  EXPECT_EQ(id("{x={y=1;};id=Name;}"), "Name");
+  EXPECT_EQ(id("{Name}"), "Name");
+  for (const char* none : {"", "nullptr", "{}", "{nullptr}", "{id=nullptr;x=1}"}) {
+    EXPECT_EQ(id(none), "") << none;
+  }
+  EXPECT_EQ(id("{x=1}"), "Invalid argument");
+  EXPECT_EQ(id("{id=Name"), "Invalid argument");
+}
+
 TEST(OptionTextTest, RefusesWhatIsNotBalancedOrNamed) {
   for (const char* text : {"a", "a;b=1", "=1", "a={b=1", "a={b=1}}", "a={b=1}x;c=2", "a=b{c}",
                            "{a=1", "a}=1", "{a=1};b=2}"}) {

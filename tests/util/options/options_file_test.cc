@@ -167,6 +167,12 @@ TEST(OptionsFileTest, NamesOfMergeOperatorsAreFoundInAnyText) {
                   "[CFOptions \"c\\#\"]\nmerge_operator={delimiter=,;id=X}\n"
                   "[TableOptions/BlockBasedTable \"d\"]\nmerge_operator=No"),
             "a=Mine c#=X ");
+  EXPECT_EQ(names("[CFOptions \"a\"]\nmerge_operator={id=S;delimiter=};}\n"
+                  "[CFOptions \"b\"]\nmerge_operator={id=S;delimiter={;}\n"
+                  "[CFOptions \"c\"]\nmerge_operator={id=S;delimiter=;;}\n"
+                  "[CFOptions \"d\"]\nmerge_operator=app=v1\n"
+                  "[CFOptions \"e\"]\nmerge_operator={id=app\\:v1}"),
+            "a=S b=S c=S d=app=v1 e=app:v1 ");
   for (const char* text : {"", "\n", "[", "[]", "[CFOptions \"", "[CFOptions \"]\nmerge_operator=A",
                            "merge_operator=A", "[CFOptions \"a\"]\nmerge_operator=",
                            "[CFOptions \"a\"]\nmerge_operator={", "=\n[CFOptions \"a\"]"}) {

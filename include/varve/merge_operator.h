@@ -53,7 +53,9 @@ class VARVE_EXPORT MergeOperator {
     Logger* logger;
   };
 
-  /// Who suffers when a merge fails.
+  /// Who should suffer when a merge fails. The engine goes by kMustMerge whatever is said: a merge
+  /// that fails in a flush or a compaction leaves the operands as they are, so that nothing is lost
+  /// and the other keys' work goes on; the reads that need the value report it.
   enum class OpFailureScope {
     /// kTryMerge.
     kDefault,
@@ -73,7 +75,7 @@ class VARVE_EXPORT MergeOperator {
     /// ... unless this, null at first, is set to one of the input slices: then that is the result,
     /// without a copy. It must not point anywhere else.
     Slice& existing_operand;
-    /// Read when FullMergeV2() returns false.
+    /// Not looked at (OpFailureScope).
     OpFailureScope op_failure_scope = OpFailureScope::kDefault;
   };
 
@@ -103,7 +105,7 @@ class VARVE_EXPORT MergeOperator {
 
     /// An empty string at first.
     NewValue new_value;
-    /// Read when FullMergeV3() returns false.
+    /// Not looked at (OpFailureScope).
     OpFailureScope op_failure_scope = OpFailureScope::kDefault;
   };
 

@@ -53,8 +53,7 @@ class MergeTimer {
 }  // namespace
 
 Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<Slice>& operands,
-                         std::string* buffer, Slice* result,
-                         MergeOperator::OpFailureScope* scope) const {
+                         std::string* buffer, Slice* result) const {
   if (operator_ == nullptr) {
     const std::string was = remembered_.empty() ? "" : ": it was " + remembered_;
     return Status::InvalidArgument(
@@ -70,10 +69,7 @@ Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<
   out.new_value = std::move(*buffer);  // with its capacity
   try {
     const MergeTimer timer(statistics_);
-    if (!operator_->FullMergeV3(in, &out)) {
-      if (scope != nullptr) *scope = out.op_failure_scope;
-      return Failed(key, "failed");
-    }
+    if (!operator_->FullMergeV3(in, &out)) return Failed(key, "failed");
   } catch (const std::exception& e) {
     return Failed(key, e.what());
   } catch (...) {

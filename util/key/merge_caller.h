@@ -41,11 +41,9 @@ class MergeCaller {
   // *result is one of the input slices, or *buffer, which is overwritten.
   // InvalidArgument: there is no operator. Corruption with subcode kMergeOperatorFailed: it failed,
   // threw, made more than a value can hold or, noticed in builds with assertions only, pointed
-  // somewhere else. Then neither *buffer nor *result means anything, and `scope`, if given, has
-  // what the operator said.
+  // somewhere else. Then neither *buffer nor *result means anything.
   Status Full(const Slice& key, const Slice* base, const std::vector<Slice>& operands,
-              std::string* buffer, Slice* result,
-              MergeOperator::OpFailureScope* scope = nullptr) const;
+              std::string* buffer, Slice* result) const;
 
   // Whether Partial also wants to see operands alone.
   bool WantsSingleOperand() const;

@@ -72,9 +72,8 @@ void ExpectFailure(const Scripted& op, const std::string& why) {
   const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
   std::string buffer;
   Slice result;
-  auto scope = MergeOperator::OpFailureScope::kDefault;
-  const Status s = MergeCaller(&op, nullptr, statistics.get())
-                       .Full("key", nullptr, {"a"}, &buffer, &result, &scope);
+  const Status s =
+      MergeCaller(&op, nullptr, statistics.get()).Full("key", nullptr, {"a"}, &buffer, &result);
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
   EXPECT_EQ(s.subcode(), Status::kMergeOperatorFailed);
   EXPECT_NE(s.ToString().find("Scripted"), std::string::npos) << s.ToString();
@@ -102,20 +101,6 @@ TEST(MergeCaller, AResultThatIsNoOperandIsNoticed) {
                 "existing_operand");
 }
 #endif
-
-TEST(MergeCaller, SaysWhoseMatterAFailureIs) {
-  const Scripted op([](const auto&, auto* out) {
-    out->op_failure_scope = MergeOperator::OpFailureScope::kMustMerge;
-    return false;
-  });
-  std::string buffer;
-  Slice result;
-  auto scope = MergeOperator::OpFailureScope::kDefault;
-  ASSERT_FALSE(MergeCaller(&op, nullptr, nullptr)
-                   .Full("key", nullptr, {"a"}, &buffer, &result, &scope)
-                   .ok());
-  EXPECT_EQ(scope, MergeOperator::OpFailureScope::kMustMerge);
-}
 
 TEST(MergeCaller, WithoutAnOperatorSaysSo) {
   std::string buffer;

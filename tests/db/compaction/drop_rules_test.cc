@@ -346,6 +346,20 @@ TEST(DropRules, SingleDeleteUnderANewerValueWaitsForItsOwnValue) {
   EXPECT_EQ(Show(Compact(history, {{}, true})), "Put@0 ");
 }
 
+// Against the rules of SingleDelete, so that no history tells: it may still be needed deeper down.
+TEST(DropRules, ABuriedSingleDeleteOfAnOperandOrADeletionGoesWhereNothingIsDeeper) {
+  for (const ValueType type : {kTypeMerge, kTypeDeletion}) {
+    for (const bool deeper : {false, true}) {
+      DropRules rules({{}, !deeper});
+      rules.StartKey();
+      const auto may_exist = [deeper] { return deeper; };
+      ASSERT_EQ(rules.Judge(0, kTypeValue, may_exist), DropRules::Verdict::kKeep);
+      EXPECT_EQ(rules.JudgeSingleDelete(8, 0, {true, 7, type}, may_exist),
+                deeper ? DropRules::Verdict::kKeep : DropRules::Verdict::kHidden);
+    }
+  }
+}
+
 TEST(DropRules, AWriteThatMayBeCheckedForConflictsKeepsItsSingleDelete) {
   const History history = {{20, kTypeSingleDeletion, ""}, {10, kTypeValue, "a"}};
   const History output = Compact(history, {{}, false, /*write_conflict=*/15});

@@ -86,6 +86,19 @@ TEST(MergeOperandsTest, WhatCannotBeSharedIsCopied) {
   EXPECT_EQ(Slice(expected), operands.slices()[0]);
 }
 
+TEST(MergeOperandsTest, ACopyOfNothingHasAnAddress) {
+  int shares = 0;
+  MergeOperands operands;
+  {
+    Block block(&shares);
+    operands.Add("", &block);
+    operands.AddBase("", &block);
+  }
+  // Null is how an operator says that it has chosen none.
+  EXPECT_NE(nullptr, operands.slices()[0].data());
+  EXPECT_NE(nullptr, operands.base()->data());
+}
+
 TEST(MergeOperandsTest, MemTablesCanBeLeft) {
   std::string small = "ab";
   std::string large(100, 'l');

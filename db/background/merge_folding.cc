@@ -25,8 +25,15 @@ bool ReadValue(const ReadOptions& options, const SuperVersion& super_version,
 
 }  // namespace
 
+ColumnFamily* FoldingResolver::FamilyOf(uint32_t id) {
+  if (last_family_ == nullptr || last_family_->id() != id) {
+    last_family_ = engine_.families.FindById(id);
+  }
+  return last_family_;
+}
+
 bool FoldingResolver::FoldsMerges(uint32_t family) {
-  const ColumnFamily* const found = engine_.families.FindById(family);
+  const ColumnFamily* const found = FamilyOf(family);
   return found != nullptr && found->max_successive_merges() != 0;
 }
 
@@ -40,7 +47,7 @@ bool FoldingResolver::AllBeforeAreIn() const {
 
 bool FoldingResolver::FoldMerge(uint32_t family, SequenceNumber sequence, const Slice& key,
                                 const Slice& operand, std::string* value) {
-  ColumnFamily* const found = engine_.families.FindById(family);
+  ColumnFamily* const found = FamilyOf(family);
   const size_t most = found == nullptr ? 0 : found->max_successive_merges();
   if (most == 0 || !AllBeforeAreIn() || found->mem()->CountMerges(key, sequence - 1, most) < most) {
     return false;

@@ -11,8 +11,8 @@
 
 namespace varve {
 
-// The families of the database, for one write that is in the commit path. The log has the operand;
-// replaying it comes to the same.
+// The families of the database, for one write that is in the commit path, which keeps families from
+// being created and dropped meanwhile. The log has the operand; replaying it comes to the same.
 //
 // Thread safety: none. Lifetime: the engine outlives it.
 class FoldingResolver final : public MemTableResolver {
@@ -31,11 +31,14 @@ class FoldingResolver final : public MemTableResolver {
                  std::string* value) override;
 
  private:
+  // Null for an unknown family.
+  ColumnFamily* FamilyOf(uint32_t id);
   // Whether all writes before this one are in, or soon are.
   [[nodiscard]] bool AllBeforeAreIn() const;
 
   Engine& engine_;
   const SequenceNumber first_;
+  ColumnFamily* last_family_ = nullptr;  // that was asked for
 };
 
 }  // namespace varve

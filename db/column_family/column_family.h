@@ -211,7 +211,8 @@ class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
 // All live families by id.
 //
 // Locking: changed while the commit path is held exclusively and the DB mutex is held; read under
-//   either. Find is for writers on the commit path; ComparatorOf is for any thread.
+//   either. Find and FindById are for those, writers on the commit path among them; ComparatorOf
+//   and HasMergeOperator are for any thread.
 class ColumnFamilySet final : public MemTableResolver {
  public:
   void Add(std::shared_ptr<ColumnFamily> family);
@@ -235,7 +236,7 @@ class ColumnFamilySet final : public MemTableResolver {
   void set_replayed_log(uint64_t number) { replayed_log_ = number; }
 
  private:
-  mutable Mutex mu_;  // leaf: guards changes of by_id_ against ComparatorOf
+  mutable Mutex mu_;  // leaf: guards changes of by_id_ against those of any thread
   std::map<uint32_t, std::shared_ptr<ColumnFamily>> by_id_;
   ColumnFamily* default_ = nullptr;
   uint64_t replayed_log_ = 0;

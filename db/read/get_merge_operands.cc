@@ -65,9 +65,10 @@ bool WorthHolding(const MergeOperands& operands) {
   return bytes >= kPinnedBytesMin && bytes / n >= kPinnedAverageMin;
 }
 
-// Takes the operands over.
-void HandOut(MergeOperands* operands, const SuperVersion& super_version,
+// Takes the operands over from the lookup if slices point at them.
+void HandOut(PointLookup* lookup, const SuperVersion& super_version,
              std::span<PinnableSlice> slices) {
+  MergeOperands* const operands = lookup->operands();
   const bool holds = WorthHolding(*operands);
   if (!holds) operands->CopyFromMemTables(kOwnCopyBytesMax);
   operands->PutOldestFirst();
@@ -76,6 +77,7 @@ void HandOut(MergeOperands* operands, const SuperVersion& super_version,
   // Only its count changes.
   auto* const held = holds ? const_cast<SuperVersion*>(&super_version) : nullptr;
   OperandBundle* const bundle = shares == 0 ? nullptr : new OperandBundle(operands, held, shares);
+  if (bundle != nullptr) (void)lookup->TakeOperands();  // only now: nothing throws any more
   PinnableSlice* out = slices.data();
   operands->ForEach([&out, bundle](const Slice& value) {
     if (IsCopiedAlone(value)) {
@@ -85,7 +87,6 @@ void HandOut(MergeOperands* operands, const SuperVersion& super_version,
     }
     out++;
   });
-  if (bundle == nullptr) MergeOperands::Release(operands);
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ Status GetOperandsFromSuperVersion(const ReadOptions& options, const SuperVersio
   if (n > slices.size()) {
     return Status::Incomplete(Status::KMergeOperandsInsufficientCapacity);
   }
-  HandOut(lookup.TakeOperands(), super_version, slices.first(n));
+  HandOut(&lookup, super_version, slices.first(n));
   return Status::OK();
 }
 

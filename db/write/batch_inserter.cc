@@ -90,6 +90,7 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
   BatchReader reader(rep);
   BatchRecord record;
   bool known = false;  // whether `comparator` is that of `family`
+  bool may_merge = false;
   uint32_t family = 0;
   const Comparator* comparator = nullptr;
   while (reader.Next(&record)) {
@@ -99,6 +100,7 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
     if (!record.counted) continue;
     if (!known || record.column_family != family) {
       known = true;
+      may_merge = false;
       family = record.column_family;
       comparator = resolver->ComparatorOf(family);
       if (comparator == nullptr) VARVE_RETURN_IF_ERROR(CheckMissing(family, options));
@@ -106,8 +108,9 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
     if (record.type == kTypeRangeDeletion && comparator != nullptr) {
       VARVE_RETURN_IF_ERROR(CheckRange(record, comparator));
     }
-    if (record.type == kTypeMerge && comparator != nullptr) {
+    if (record.type == kTypeMerge && comparator != nullptr && !may_merge) {
       VARVE_RETURN_IF_ERROR(CheckMerge(family, resolver));
+      may_merge = true;
     }
   }
   return reader.status();

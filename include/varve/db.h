@@ -79,7 +79,8 @@ struct GetMergeOperandsOptions {
   // Size of the caller's array; must be positive.
   int expected_max_number_of_operands = 0;
 
-  // Called newest first; false ends the search after that operand.
+  // Called newest first; false ends the search after that operand. If it throws, the call ends as
+  // Aborted.
   ContinueCallback continue_cb;
 };
 
@@ -249,7 +250,9 @@ class VARVE_EXPORT DB {
 
   // ---- Reading ----
 
-  // NotFound if there is no such key. `timestamp` may be nullptr.
+  // NotFound if there is no such key. `timestamp` may be nullptr. A PinnableSlice may point at what
+  // the database keeps in memory, instead of a copy: it is to be reset, or destroyed, before the
+  // database is closed. So are those of the other calls.
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family,
                      const Slice& key, PinnableSlice* value, std::string* timestamp) = 0;
   Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
@@ -284,7 +287,7 @@ class VARVE_EXPORT DB {
 
   // The key's merge operands, oldest first, a base value before them. Incomplete, with the number
   // needed in *number_of_operands, if there are more than the options expect. The slices may share
-  // what they hold: all are to be reset before the database is closed.
+  // what they hold: it is freed with the last of them.
   virtual Status GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* column_family,
                                   const Slice& key, PinnableSlice* merge_operands,
                                   GetMergeOperandsOptions* get_merge_operands_options,

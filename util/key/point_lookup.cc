@@ -15,15 +15,6 @@ namespace {
 // Up to here a copy is cheaper than a pin's reference count, and leaves the block evictable.
 constexpr size_t kCopyBytesMax = 256;
 
-// What a caller's function says; one that throws wants no more.
-bool GoesOn(const std::function<bool(Slice)>& callback, const Slice& operand) {
-  try {
-    return callback(operand);
-  } catch (...) {
-    return false;
-  }
-}
-
 }  // namespace
 
 PointLookup::PointLookup(const Slice& user_key, SequenceNumber snapshot, PinnableSlice* value,
@@ -74,7 +65,12 @@ void PointLookup::ComputeHash() const {
   if (operands_->wants_value) {
     enough = merger_->ShouldMerge(operands_->slices());
   } else if (operands_->continue_callback != nullptr) {
-    enough = !GoesOn(*operands_->continue_callback, operands_->slices().back());
+    try {
+      enough = !(*operands_->continue_callback)(operands_->slices().back());
+    } catch (...) {
+      Fail(Status::Aborted("GetMergeOperands: continue_cb threw"));
+      return true;
+    }
   }
   if (enough) state_ = State::kMerging;
   return enough;

@@ -58,9 +58,11 @@ const Builtin* FindBuiltin(std::string_view id) {
 // have any signs in them.
 Status SplitId(std::string_view text, std::string* id, Settings* settings) {
   text = TrimOptionText(text);
-  const bool plain = !text.starts_with('{') && !text.starts_with("id=");
-  if (plain || WithoutBraces(text).find('=') == std::string_view::npos) {
-    *id = std::string(plain ? text : WithoutBraces(text));
+  const std::string_view inner = WithoutBraces(text);
+  const bool has_fields =
+      text.starts_with('{') ? inner.find('=') != std::string_view::npos : inner.starts_with("id=");
+  if (!has_fields) {
+    *id = std::string(inner);
     return Status::OK();
   }
   OptionPairs pairs;

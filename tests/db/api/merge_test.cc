@@ -3,6 +3,8 @@
 // Goal: writes of merge operands, and what reads make of them: the rules of merging one by one, in
 // memtables, tables and both.
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -222,6 +224,7 @@ TEST_F(MergeTest, FamiliesHaveTheirOwnOperators) {
   EXPECT_NE(std::string::npos, s.ToString().find("merge_operator"));
   WriteBatch batch;
   ASSERT_TRUE(batch.Put("p", "1").ok());
+  ASSERT_TRUE(batch.Merge(Handle("default"), "k", "2").ok());
   ASSERT_TRUE(batch.Merge(Handle("other"), "k", "1").ok());
   EXPECT_TRUE(db()->Write(WriteOptions(), &batch).IsInvalidArgument());
   EXPECT_EQ("NOT_FOUND", Get("p"));
@@ -454,6 +457,24 @@ TEST_F(MergeTest, TheCallbackEndsTheListInclusively) {
   }
 }
 
+TEST_F(MergeTest, ACallbackThatThrowsEndsTheCall) {
+  Open();
+  for (int i = 0; i < 3; i++) Merge("k", std::to_string(i));
+  const auto throws_at = [](const std::string& last) {
+    return [last](const Slice& operand) -> bool {
+      if (operand == Slice(last)) throw std::runtime_error("thrown");
+      return true;
+    };
+  };
+  const std::string aborted = "Operation aborted: GetMergeOperands: continue_cb threw -1";
+  for (int round = 0; round < 2; round++) {
+    EXPECT_EQ(aborted, Operands(db(), "k", 100, throws_at("2")));
+    EXPECT_EQ(aborted, Operands(db(), "k", 100, throws_at("0")));
+    EXPECT_EQ("0|1|2", Operands(db(), "k", 100, throws_at("none")));
+    Flush();
+  }
+}
+
 TEST_F(MergeTest, RawOperandsNeedNoOperatorAndCannotFail) {
   Open();
   Merge("k", "1");
@@ -634,6 +655,37 @@ TEST_F(MergeTest, WhatCannotBeFoldedStaysAnOperand) {
   const Status s = TryOpen();
   EXPECT_TRUE(s.IsInvalidArgument());
   EXPECT_NE(std::string::npos, s.ToString().find("max_successive_merges")) << s.ToString();
+}
+
+// Writers look families up while others come and go.
+TEST_F(MergeTest, FoldingGoesOnWhileFamiliesComeAndGo) {
+  options_.max_successive_merges = 2;
+  options_.create_missing_column_families = true;
+  Open({"default", "kept"});
+  constexpr int kWrites = 1000;
+  std::atomic<bool> done{false};
+  std::thread changer([&] {
+    for (int i = 0; !done.load(); i++) {
+      ColumnFamilyHandle* family = nullptr;
+      ASSERT_TRUE(db()->CreateColumnFamily(options_, "f" + std::to_string(i), &family).ok());
+      ASSERT_TRUE(db()->Merge(WriteOptions(), family, "k", "1").ok());
+      ASSERT_TRUE(db()->DropColumnFamily(family).ok());
+      ASSERT_TRUE(db()->DestroyColumnFamilyHandle(family).ok());
+    }
+  });
+  for (int i = 0; i < kWrites; i++) {
+    WriteBatch batch;
+    ASSERT_TRUE(batch.Merge(Handle("kept"), "k", "x").ok());
+    ASSERT_TRUE(batch.Merge(Handle("default"), "k", "x").ok());
+    ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
+  }
+  done.store(true);
+  changer.join();
+  const auto merged = [](const std::string& value) {
+    return std::count(value.begin(), value.end(), 'x');
+  };
+  EXPECT_EQ(kWrites, merged(Get("k", "kept")));
+  EXPECT_EQ(kWrites, merged(Get("k")));
 }
 
 TEST_F(MergeTest, IteratorsTurnAndStopAnywhere) {

@@ -16,6 +16,7 @@
 #include "varve/perf_level.h"
 #include "varve/statistics.h"
 #include "varve/table.h"
+#include "varve/utilities/merge_operators.h"
 #include "varve/write_batch.h"
 
 #include "tests/harness/database.h"
@@ -659,33 +660,35 @@ TEST_F(MergeTest, WhatCannotBeFoldedStaysAnOperand) {
 
 // Writers look families up while others come and go.
 TEST_F(MergeTest, FoldingGoesOnWhileFamiliesComeAndGo) {
+  options_.merge_operator = MergeOperators::CreateStringAppendOperator();  // for several threads
   options_.max_successive_merges = 2;
-  options_.create_missing_column_families = true;
-  Open({"default", "kept"});
-  constexpr int kWrites = 1000;
-  std::atomic<bool> done{false};
-  std::thread changer([&] {
-    for (int i = 0; !done.load(); i++) {
-      ColumnFamilyHandle* family = nullptr;
-      ASSERT_TRUE(db()->CreateColumnFamily(options_, "f" + std::to_string(i), &family).ok());
-      ASSERT_TRUE(db()->Merge(WriteOptions(), family, "k", "1").ok());
-      ASSERT_TRUE(db()->DropColumnFamily(family).ok());
-      ASSERT_TRUE(db()->DestroyColumnFamilyHandle(family).ok());
-    }
-  });
-  for (int i = 0; i < kWrites; i++) {
-    WriteBatch batch;
-    ASSERT_TRUE(batch.Merge(Handle("kept"), "k", "x").ok());
-    ASSERT_TRUE(batch.Merge(Handle("default"), "k", "x").ok());
-    ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
-  }
-  done.store(true);
-  changer.join();
-  const auto merged = [](const std::string& value) {
+  Open();
+  constexpr int kFamilies = 40;
+  constexpr int kWrites = 5;
+  const auto merged = [this](ColumnFamilyHandle* family) {
+    std::string value;
+    EXPECT_TRUE(db()->Get(ReadOptions(), family, "k", &value).ok());
     return std::count(value.begin(), value.end(), 'x');
   };
-  EXPECT_EQ(kWrites, merged(Get("k", "kept")));
-  EXPECT_EQ(kWrites, merged(Get("k")));
+  const auto write = [&](const std::string& name) {
+    ColumnFamilyHandle* family = nullptr;
+    ASSERT_TRUE(db()->CreateColumnFamily(options_, name, &family).ok());
+    for (int i = 0; i < kWrites; i++) {
+      WriteBatch batch;
+      ASSERT_TRUE(batch.Merge(family, "k", "x").ok());
+      ASSERT_TRUE(batch.Merge(Handle("default"), "k", "x").ok());
+      ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
+    }
+    EXPECT_EQ(kWrites, merged(family));
+    ASSERT_TRUE(db()->DropColumnFamily(family).ok());
+    ASSERT_TRUE(db()->DestroyColumnFamilyHandle(family).ok());
+  };
+  std::thread other([&] {
+    for (int i = 0; i < kFamilies; i++) write("b" + std::to_string(i));
+  });
+  for (int i = 0; i < kFamilies; i++) write("a" + std::to_string(i));
+  other.join();
+  EXPECT_EQ(2 * kFamilies * kWrites, merged(Handle("default")));
 }
 
 TEST_F(MergeTest, IteratorsTurnAndStopAnywhere) {

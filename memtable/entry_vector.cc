@@ -230,12 +230,13 @@ bool EntryVector::Get(PointLookup* lookup) const {
     lookup->Fail(Status::MemoryLimit("memtable: no memory to sort it in"));
     return true;
   }
-  const Slice user_key = lookup->user_key();
-  const uint64_t trailer = ExtractTrailer(lookup->internal_key());
-  for (size_t i = entries->CountBefore(user_key, trailer); i < entries->size(); i++) {
+  const Slice target = lookup->internal_key();
+  size_t i = entries->CountBefore(ExtractUserKey(target), ExtractTrailer(target));
+  for (; i < entries->size(); i++) {
     Slice value;
     const Slice key = (*entries)[i]->internal_key(&value);
-    if (!icmp_.EqualUserKey(ExtractUserKey(key), user_key)) break;
+    if (!icmp_.EqualKey(icmp_.KeyOf(key), lookup->key())) break;
+    if (!lookup->Sees(ExtractUserKey(key), ExtractTrailer(key))) continue;
     if (lookup->Offer(ExtractTrailer(key), value, nullptr)) return true;
   }
   // Whatever is older than this table is older than its tombstones as well.

@@ -25,7 +25,7 @@ constexpr unsigned kLockPauseRounds = 4;
 KeyTree::KeyTree(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
                  const Slice& prefix)
     : icmp_(icmp),
-      words_(icmp.order(), prefix),
+      words_(icmp, prefix),
       arena_(arena),
       nodes_at_once_(nodes_at_once),
       slab_(nodes_at_once) {

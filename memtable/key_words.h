@@ -19,15 +19,22 @@ namespace varve {
 class KeyWords {
  public:
   // `prefix`: what most keys begin with; words are taken behind it.
-  KeyWords(KeyOrder order, const Slice& prefix)
-      : order_(order), prefix_(prefix.data(), prefix.size()) {}
+  KeyWords(const InternalKeyComparator& icmp, const Slice& prefix)
+      : order_(icmp.order()),
+        timestamp_size_(icmp.timestamp_size()),
+        prefix_(prefix.data(), prefix.size()) {}
 
+  // Of a key with its timestamp, which has no part in the word.
   [[nodiscard]] uint64_t Of(const Slice& user_key) const {
     switch (order_) {
       case KeyOrder::kBytewise:
         return BehindPrefix(user_key);
       case KeyOrder::kReverseBytewise:
         return ~BehindPrefix(user_key);
+      case KeyOrder::kBytewiseU64Ts:
+        return BehindPrefix(WithoutTail(user_key, timestamp_size_));
+      case KeyOrder::kReverseBytewiseU64Ts:
+        return ~BehindPrefix(WithoutTail(user_key, timestamp_size_));
       case KeyOrder::kCustom:
         break;
     }
@@ -38,15 +45,16 @@ class KeyWords {
  private:
   // Never descends while keys ascend: keys before and behind those that have the prefix share the
   // least and the largest word.
-  [[nodiscard]] uint64_t BehindPrefix(const Slice& user_key) const {
+  [[nodiscard]] uint64_t BehindPrefix(const Slice& key) const {
     const size_t n = prefix_.size();
-    if (n == 0) return KeyWord(user_key, 0);
-    if (user_key.starts_with(prefix_)) [[likely]]
-      return KeyWord(user_key, n);
-    return CompareBytes(user_key, prefix_) < 0 ? 0 : ~uint64_t{0};
+    if (n == 0) return KeyWord(key, 0);
+    if (key.starts_with(prefix_)) [[likely]]
+      return KeyWord(key, n);
+    return CompareBytes(key, prefix_) < 0 ? 0 : ~uint64_t{0};
   }
 
   const KeyOrder order_;
+  const size_t timestamp_size_;
   const std::string prefix_;
 };
 

@@ -95,10 +95,6 @@ struct MemTable::Rep {
   EntryTotals totals() const {
     return std::visit([](const auto& o) { return o.totals(); }, order);
   }
-  Slice WithoutTimestamp(const Slice& user_key) const {
-    return Slice(user_key.data(),
-                 user_key.size() - std::min(user_key.size(), icmp.timestamp_size()));
-  }
   void AddToFilter(const Slice& user_key);
   bool FilterExcludes(const PointLookup& lookup) const;
   size_t MemoryUsage() const {
@@ -130,7 +126,7 @@ struct MemTable::Rep {
 };
 
 void MemTable::Rep::AddToFilter(const Slice& user_key) {
-  const Slice key = WithoutTimestamp(user_key);
+  const Slice key = icmp.WithoutTimestamp(user_key);
   if (filter_whole_keys) bloom->Add(KeyHash64(key));
   const SliceTransform* const extractor = options.prefix_extractor;
   if (extractor != nullptr && extractor->InDomain(key)) {
@@ -139,10 +135,8 @@ void MemTable::Rep::AddToFilter(const Slice& user_key) {
 }
 
 bool MemTable::Rep::FilterExcludes(const PointLookup& lookup) const {
-  const Slice key = WithoutTimestamp(lookup.user_key());
-  if (filter_whole_keys) {
-    return !bloom->MayContain(icmp.timestamp_size() == 0 ? lookup.hash() : KeyHash64(key));
-  }
+  if (filter_whole_keys) return !bloom->MayContain(lookup.hash());
+  const Slice key = lookup.key();
   const SliceTransform& extractor = *options.prefix_extractor;
   return extractor.InDomain(key) && !bloom->MayContain(KeyHash64(extractor.Transform(key)));
 }
@@ -245,8 +239,7 @@ Status MemTable::Rep::AddPoints(std::span<const MemTableEntry> entries) {
 bool MemTable::Get(PointLookup* lookup) const {
   const Rep& rep = *rep_;
   if (rep.range_deletes.count() != 0) [[unlikely]] {
-    lookup->CoverWith(
-        rep.range_deletes.Fragments()->MaxCoveringSeq(lookup->user_key(), lookup->snapshot()));
+    lookup->CoverWith(*rep.range_deletes.Fragments());
   }
   if (rep.bloom.has_value() && rep.FilterExcludes(*lookup)) return lookup->EndIfCovered();
   return std::visit([&](const auto& o) { return o.Get(lookup); }, rep.order);
@@ -259,7 +252,7 @@ size_t MemTable::CountMerges(const Slice& user_key, SequenceNumber snapshot, siz
   const std::unique_ptr<InternalIterator> it = NewIterator();
   size_t n = 0;
   for (it->Seek(target); n < most && it->Valid(); it->Next()) {
-    if (!icmp.EqualUserKey(ExtractUserKey(it->key()), user_key)) break;
+    if (!icmp.EqualKey(icmp.KeyOf(it->key()), icmp.WithoutTimestamp(user_key))) break;
     if (UnpackType(ExtractTrailer(it->key())) != kTypeMerge) break;
     n++;
   }
@@ -351,7 +344,8 @@ void MemTable::set_earliest_seq(SequenceNumber seq) {
 void MemTable::ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries,
                                 uint64_t* bytes) const {
   const EntryTotals totals = rep_->totals();
-  const auto rank = [this](const Slice& user_key) {
+  const auto rank = [this](const Slice& key) {
+    const std::string user_key = rep_->icmp.FirstUserKey(key);
     return std::visit([&](const auto& o) { return o.EstimateRank(user_key); }, rep_->order);
   };
   const uint64_t first = rank(begin);

@@ -51,13 +51,15 @@ class MemTable {
   MemTable(const MemTable&) = delete;
   MemTable& operator=(const MemTable&) = delete;
 
-  // Adds one entry. kTypeRangeDeletion: key is the begin, value the exclusive end.
+  // Adds one entry; keys end with a timestamp if the comparator has them. kTypeRangeDeletion: key
+  // is the begin, value the exclusive end, each with the timestamp.
   // Waits for nothing. MemoryLimit when memory cannot be had, TryAgain for an entry of the same
   // key, sequence and type (kArrival does not notice it, and keeps both), InvalidArgument from 4
   // GiB on.
   Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value);
 
-  // How many merge operands are on top of the key at `snapshot`; counts no further than `most`.
+  // How many merge operands are on top of the key, given with its timestamp, at `snapshot`; counts
+  // no further than `most`.
   size_t CountMerges(const Slice& user_key, SequenceNumber snapshot, size_t most) const;
 
   // How many entries are worth collecting for one Add.
@@ -101,7 +103,7 @@ class MemTable {
   SequenceNumber first_seq() const;     // of the first Add, 0 if empty
   SequenceNumber earliest_seq() const;  // no entry older than this can be here
   void set_earliest_seq(SequenceNumber seq);
-  // Estimated number of entries and bytes within [begin, end) user keys.
+  // Estimated number of entries and bytes within [begin, end) of keys, without timestamps.
   void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries,
                         uint64_t* bytes) const;
   // What all keys begin with, shortened a little, so that keys of later tables are likely to begin

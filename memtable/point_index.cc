@@ -63,7 +63,7 @@ PointIndex::Answer PointIndex::Find(const PointLookup& lookup, const MemEntry** 
   if (table == nullptr || table->overflowed.load(std::memory_order_relaxed)) {
     return Answer::kUnknown;
   }
-  const Slice user_key = lookup.user_key();
+  const Slice key = lookup.key();
   const uint64_t hash = lookup.hash();
   const uint64_t tag = hash >> 32;
   for (size_t i = 0, at = hash & table->mask; i < kMaxProbes; i++, at = (at + 1) & table->mask) {
@@ -72,7 +72,7 @@ PointIndex::Answer PointIndex::Find(const PointLookup& lookup, const MemEntry** 
     if (cell == 0) return Answer::kAbsent;
     if (cell >> 32 != tag) continue;
     *entry = tree_.EntryAt(static_cast<EntryRef>(cell));
-    if (icmp_.EqualUserKey((*entry)->user_key(), user_key)) return Answer::kFound;
+    if (icmp_.EqualKey(icmp_.KeyOf((*entry)->internal_key()), key)) return Answer::kFound;
     *entry = nullptr;
   }
   return Answer::kAbsent;
@@ -103,7 +103,7 @@ void PointIndex::Missed(uint64_t entries) {
 
 void PointIndex::Added(const Slice& user_key, uint64_t trailer, EntryRef ref,
                        uint64_t entries_at_most) {
-  const uint64_t hash = KeyHash64(user_key);
+  const uint64_t hash = KeyHash64(icmp_.WithoutTimestamp(user_key));
   // In this order: a table that is complete already is not building any more, but never neither.
   Table* const building = building_.load(std::memory_order_acquire);
   Table* const complete = complete_.load(std::memory_order_acquire);
@@ -130,8 +130,8 @@ bool PointIndex::Put(Table* table, const Slice& user_key, uint64_t trailer, uint
       if (seen != 0) {
         if (seen >> 32 != tag) break;
         const Slice other = tree_.EntryAt(static_cast<EntryRef>(seen))->internal_key();
-        if (!icmp_.EqualUserKey(ExtractUserKey(other), user_key)) break;
-        if (ExtractTrailer(other) >= trailer) return true;
+        if (!icmp_.EqualKey(icmp_.KeyOf(other), icmp_.WithoutTimestamp(user_key))) break;
+        if (IsNewer(other, user_key, trailer)) return true;
       }
       // Release publishes the entry. A failure shows another version, or another key.
       if (cell.compare_exchange_weak(seen, own, std::memory_order_release,
@@ -143,6 +143,14 @@ bool PointIndex::Put(Table* table, const Slice& user_key, uint64_t trailer, uint
   }
   table->overflowed.store(true, std::memory_order_relaxed);
   return false;
+}
+
+bool PointIndex::IsNewer(const Slice& entry, const Slice& user_key, uint64_t trailer) const {
+  if (icmp_.timestamp_size() != 0) [[unlikely]] {
+    const int order = icmp_.CompareUserKey(ExtractUserKey(entry), user_key);
+    if (order != 0) return order < 0;
+  }
+  return ExtractTrailer(entry) >= trailer;
 }
 
 void PointIndex::StartBuild(uint64_t entries) {
@@ -177,7 +185,7 @@ void PointIndex::BuildStep() {
       const EntryRef ref = leaf.slots[i].ref;
       const Slice key = tree_.EntryAt(ref)->internal_key();
       const Slice user_key = ExtractUserKey(key);
-      Put(table, user_key, ExtractTrailer(key), KeyHash64(user_key), ref);
+      Put(table, user_key, ExtractTrailer(key), KeyHash64(icmp_.WithoutTimestamp(user_key)), ref);
     }
     if (cursor_ == nullptr) {
       // Release publishes the cells; and this before that, so that nobody finds neither.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The newest entry of each user key, by hash, for tables that are read by key often enough.
+// The newest entry of each key, by hash, for tables that are read by key often enough.
 
 #include <atomic>
 #include <cstddef>
@@ -57,6 +57,8 @@ class PointIndex {
   // False when there is no room, after which the table must not be asked.
   bool Put(Table* table, const Slice& user_key, uint64_t trailer, uint64_t hash,
            EntryRef ref) const;
+  // Whether an entry of the key, given as an internal key, comes before another version of it.
+  [[nodiscard]] bool IsNewer(const Slice& entry, const Slice& user_key, uint64_t trailer) const;
   void StartBuild(uint64_t entries) VARVE_EXCLUDES(mu_);
   // Adds what is in the next leaf, unless another thread does.
   void BuildStep() VARVE_EXCLUDES(mu_);

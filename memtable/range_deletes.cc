@@ -4,7 +4,9 @@
 namespace varve {
 
 void RangeDeletes::Add(const Slice& begin, const Slice& end, SequenceNumber seq) {
-  RangeTombstone tombstone{begin.ToString(), end.ToString(), seq};
+  RangeTombstone tombstone{icmp_.WithoutTimestamp(begin).ToString(),
+                           icmp_.WithoutTimestamp(end).ToString(), seq,
+                           icmp_.TimestampOf(begin).ToString()};
   const size_t bytes = sizeof(tombstone) + begin.size() + end.size();
   MutexLock lock(&mu_);
   added_.push_back(std::move(tombstone));

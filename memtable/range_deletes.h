@@ -26,7 +26,7 @@ class RangeDeletes {
   RangeDeletes(const RangeDeletes&) = delete;
   RangeDeletes& operator=(const RangeDeletes&) = delete;
 
-  // Throws std::bad_alloc, with nothing added.
+  // Bounds end with a timestamp where keys do. Throws std::bad_alloc, with nothing added.
   void Add(const Slice& begin, const Slice& end, SequenceNumber seq) VARVE_EXCLUDES(mu_);
 
   // Null when there are none. Everything whose Add returned before the call is in.

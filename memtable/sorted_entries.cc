@@ -14,8 +14,10 @@ std::string SortedEntries::CommonPrefix(const SortedEntries* before,
                                         std::span<const EntryRef> added,
                                         const InternalKeyComparator& icmp,
                                         const EntryArena& arena) {
-  if (icmp.order() == KeyOrder::kCustom || added.empty()) return "";
-  const auto key_of = [&arena](EntryRef ref) { return MemEntry::At(arena.At(ref))->user_key(); };
+  if (!BytesDecide(icmp.order()) || added.empty()) return "";
+  const auto key_of = [&](EntryRef ref) {
+    return icmp.KeyOf(MemEntry::At(arena.At(ref))->internal_key());
+  };
   const Slice first = before != nullptr ? Slice(before->words_.prefix()) : key_of(added[0]);
   size_t n = first.size();
   for (const EntryRef ref : added) {

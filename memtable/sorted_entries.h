@@ -46,7 +46,7 @@ class SortedEntries {
 
   SortedEntries(const InternalKeyComparator& icmp, const EntryArena& arena,
                 const std::string& prefix)
-      : icmp_(icmp), arena_(arena), words_(icmp.order(), prefix) {}
+      : icmp_(icmp), arena_(arena), words_(icmp, prefix) {}
 
   // What all keys begin with. `before`, which may be null, is not empty.
   static std::string CommonPrefix(const SortedEntries* before, std::span<const EntryRef> added,

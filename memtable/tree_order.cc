@@ -28,9 +28,10 @@ TreeOrder::TreeOrder(const InternalKeyComparator& icmp, EntryArena* arena, uint3
       budget_(budget),
       tree_(icmp, arena, nodes_at_once, expected_prefix),
       index_(tree_, icmp),
-      // By hash only the same bytes can be found again, and only without a timestamp.
-      indexed_(icmp.timestamp_size() == 0 &&
-               !icmp.user_comparator()->CanKeysWithDifferentByteContentsBeEqual()) {}
+      // By hash only the same bytes can be found again.
+      indexed_(BytesDecide(icmp.order()) ||
+               (icmp.timestamp_size() == 0 &&
+                !icmp.user_comparator()->CanKeysWithDifferentByteContentsBeEqual())) {}
 
 uint64_t TreeOrder::EntriesWhenFull() const {
   const uint64_t held = arena_->UsedBytes();
@@ -82,28 +83,34 @@ Status TreeOrder::AddTogether(std::span<const MemTableEntry> entries) {
 
 bool TreeOrder::Get(PointLookup* lookup) const {
   if (tree_.Empty()) return lookup->EndIfCovered();
-  const Slice user_key = lookup->user_key();
-  const uint64_t trailer = ExtractTrailer(lookup->internal_key());
+  const Slice target = lookup->internal_key();
   const MemEntry* entry = nullptr;
+  Slice key;
+  Slice value;
   if (indexed_) {
     switch (index_.Find(*lookup, &entry)) {
       case PointIndex::Answer::kAbsent:
         return lookup->EndIfCovered();
       case PointIndex::Answer::kFound:
-        // Newer than the snapshot: an older one is where the tree says.
-        if (ExtractTrailer(entry->internal_key()) > trailer) entry = nullptr;
+        // Newer than what the read sees: an older one is where the tree says.
+        key = entry->internal_key(&value);
+        if (lookup->Sees(ExtractUserKey(key), ExtractTrailer(key))) {
+          return lookup->Offer(ExtractTrailer(key), value, nullptr) || GetOlder(key, lookup);
+        }
         break;
       case PointIndex::Answer::kUnknown:
         index_.Missed(tree_.totals().entries);
         break;
     }
   }
-  if (entry == nullptr) entry = tree_.LowerBound(tree_.MakeTarget(user_key, trailer));
+  entry = tree_.LowerBound(tree_.MakeTarget(ExtractUserKey(target), ExtractTrailer(target)));
   if (entry == nullptr) return lookup->EndIfCovered();
-  Slice value;
-  const Slice key = entry->internal_key(&value);
-  if (!icmp_.EqualUserKey(ExtractUserKey(key), user_key)) return lookup->EndIfCovered();
-  if (lookup->Offer(ExtractTrailer(key), value, nullptr)) return true;
+  key = entry->internal_key(&value);
+  if (!icmp_.EqualKey(icmp_.KeyOf(key), lookup->key())) return lookup->EndIfCovered();
+  if (lookup->Sees(ExtractUserKey(key), ExtractTrailer(key)) &&
+      lookup->Offer(ExtractTrailer(key), value, nullptr)) {
+    return true;
+  }
   return GetOlder(key, lookup);
 }
 
@@ -111,8 +118,11 @@ bool TreeOrder::GetOlder(const Slice& internal_key, PointLookup* lookup) const {
   KeyTreeIterator it(tree_);
   it.Seek(internal_key);
   for (it.Next(); it.Valid(); it.Next()) {
-    if (!icmp_.EqualUserKey(ExtractUserKey(it.key()), lookup->user_key())) break;
-    if (lookup->Offer(ExtractTrailer(it.key()), it.value(), nullptr)) return true;
+    if (!icmp_.EqualKey(icmp_.KeyOf(it.key()), lookup->key())) break;
+    const uint64_t trailer = ExtractTrailer(it.key());
+    // A version with an older timestamp may have been written later.
+    if (!lookup->Sees(ExtractUserKey(it.key()), trailer)) continue;
+    if (lookup->Offer(trailer, it.value(), nullptr)) return true;
   }
   // Whatever is older than this table is older than its tombstones as well.
   return lookup->EndIfCovered();
@@ -123,14 +133,14 @@ std::unique_ptr<InternalIterator> TreeOrder::NewIterator() const {
 }
 
 bool TreeOrder::CommonPrefix(std::string* prefix) const {
-  if (icmp_.order() == KeyOrder::kCustom) return false;
+  if (!BytesDecide(icmp_.order())) return false;
   if (tree_.totals().entries < kEntriesWithPrefix) return false;
   KeyTree::LeafCopy first;
   KeyTree::LeafCopy last;
   tree_.CopyFirstLeaf(&first);
   tree_.CopyLastLeaf(&last);
-  const Slice a = tree_.EntryAt(first.slots[0].ref)->user_key();
-  const Slice b = tree_.EntryAt(last.slots[last.count - 1].ref)->user_key();
+  const Slice a = icmp_.KeyOf(tree_.EntryAt(first.slots[0].ref)->internal_key());
+  const Slice b = icmp_.KeyOf(tree_.EntryAt(last.slots[last.count - 1].ref)->internal_key());
   const size_t common = a.difference_offset(b);
   prefix->assign(a.data(), common - std::min(common, kPrefixBytesLeft));
   return true;

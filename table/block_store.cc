@@ -130,18 +130,28 @@ Status BlockStore::Verify(const BlockHandle& handle, const BlockReadContext& con
                                stored.data(), handle, file.name);
 }
 
+namespace {
+
+// How many bytes follow a key in blocks whose entries can be indexed; 0: there are none.
+size_t IndexedKeyTail(const InternalKeyComparator& icmp) {
+  const bool bytewise =
+      icmp.order() == KeyOrder::kBytewise || icmp.order() == KeyOrder::kBytewiseU64Ts;
+  return bytewise ? kInternalKeyTrailerBytes + icmp.timestamp_size() : 0;
+}
+
+}  // namespace
+
 Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context, bool for_cache,
                         std::unique_ptr<Block>* block) const {
   BlockFetch fetch = MakeFetch(context);
   fetch.use_dictionary = true;
   BlockContents contents;
   VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
-  const Status s =
-      for_cache && contents.owns_bytes()
-          ? Block::CreateInOnePiece(contents.data, icmp->order() == KeyOrder::kBytewise,
-                                    slot_cache != nullptr ? sizeof(CacheEntry) : 0, fetch.allocator,
-                                    file.name, block)
-          : Block::Create(std::move(contents), file.name, block);
+  const Status s = for_cache && contents.owns_bytes()
+                       ? Block::CreateInOnePiece(contents.data, IndexedKeyTail(*icmp),
+                                                 slot_cache != nullptr ? sizeof(CacheEntry) : 0,
+                                                 fetch.allocator, file.name, block)
+                       : Block::Create(std::move(contents), file.name, block);
   if (!s.ok()) {
     return Status::CopyAppendMessage(s, ", block at offset ", std::to_string(handle.offset));
   }

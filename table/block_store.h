@@ -72,7 +72,7 @@ class BlockStore {
 
   // Whether blocks may be searched within an epoch: not where that calls a comparator of the user.
   [[nodiscard]] bool searches_in_place() const {
-    return slot_cache != nullptr && icmp->order() != KeyOrder::kCustom;
+    return slot_cache != nullptr && BytesDecide(icmp->order());
   }
   // The block a slot refers to, within the current epoch; null if it refers to none. What a look-up
   // in the cache would count is counted.

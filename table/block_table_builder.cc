@@ -36,11 +36,14 @@ BlockWriter::Options WriterOptions(const TableBuildOptions& options, uint32_t ba
   return result;
 }
 
-BlockBuilder::Options DataBlockOptions(const BlockBasedTableOptions& table) {
+BlockBuilder::Options DataBlockOptions(const TableBuildOptions& options) {
+  const BlockBasedTableOptions& table = options.table;
   BlockBuilder::Options result;
   result.restart_interval = table.block_restart_interval;
   result.delta_keys = table.use_delta_encoding;
-  if (table.data_block_index_type == BlockBasedTableOptions::kDataBlockBinaryAndHash) {
+  // The hash is of the whole user key, which no reader knows where it ends with a timestamp.
+  if (table.data_block_index_type == BlockBasedTableOptions::kDataBlockBinaryAndHash &&
+      options.icmp->timestamp_size() == 0) {
     result.hash_index_ratio = table.data_block_hash_table_util_ratio;
   }
   return result;
@@ -144,7 +147,7 @@ BlockTableBuilder::BlockTableBuilder(const TableBuildOptions& options, WritableF
       timestamp_size_(options.icmp->timestamp_size()),
       base_context_checksum_(BaseContextChecksum(options)),
       writer_(WriterOptions(options, base_context_checksum_), file),
-      data_block_(DataBlockOptions(options.table)),
+      data_block_(DataBlockOptions(options)),
       tombstone_block_(WholeKeyBlockOptions()),
       index_(IndexOptions(options)),
       block_size_(options.table.block_size),
@@ -242,8 +245,7 @@ inline void BlockTableBuilder::AddToHelpers(const Slice& internal_key) {
 void BlockTableBuilder::CutFilterPartition(const Slice& next) {
   // All versions of a user key are asked for in one partition.
   const Slice last = BareUserKey(data_block_.last_key());
-  const Comparator& comparator = *options_.icmp->user_comparator();
-  if (comparator.CompareWithoutTimestamp(last, false, next, false) == 0) return;
+  if (options_.icmp->EqualKey(last, next)) return;
   if (Status s = filter_->CutPartition(last, next); !s.ok()) Fail(s);
 }
 

@@ -50,7 +50,7 @@ bool BlockTableReader::KeyMayMatch(const ReadOptions& options, const PointLookup
 void BlockTableReader::Foresee(PointLookup* lookup) const {
   Prefetch(*lookup);
   const DecodedIndex* const index = parts_.index->resident();
-  if (index == nullptr || parts_.store->icmp->order() == KeyOrder::kCustom) return;
+  if (index == nullptr || !BytesDecide(parts_.store->icmp->order())) return;
   size_t at = kNotSought;
   if (filter_forecast.Passes()) {
     at = index->Seek(*parts_.store->icmp, lookup->internal_key());
@@ -62,7 +62,7 @@ void BlockTableReader::Foresee(PointLookup* lookup) const {
 
 Status BlockTableReader::Get(const ReadOptions& options, PointLookup* lookup) const {
   if (parts_.tombstones != nullptr && !options.ignore_range_deletions) {
-    lookup->CoverWith(parts_.tombstones->MaxCoveringSeq(lookup->user_key(), lookup->snapshot()));
+    lookup->CoverWith(*parts_.tombstones);
   }
   BlockReadContext context;
   context.options = &options;
@@ -133,7 +133,7 @@ Status BlockTableReader::SearchBlockAt(const DecodedIndex& index, size_t i,
   if (result == BlockSearchResult::kCorrupt) return MalformedEntry(store, index.handle(i));
   // A separator beyond the key says that later blocks hold only larger keys.
   *over = result != BlockSearchResult::kEndOfBlock ||
-          !store.icmp->EqualUserKey(index.separator_user_key(i), lookup->user_key());
+          !store.icmp->EqualKey(index.separator_key(i, *store.icmp), lookup->key());
   return Status::OK();
 }
 

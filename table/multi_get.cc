@@ -108,10 +108,7 @@ void ProbeBatch::MakeGroups() {
     Group& group = groups_.emplace_back(Group{table, begin, end, {}, {}});
     const FragmentedTombstones* const tombstones = group.parts().tombstones.get();
     if (tombstones != nullptr && !context_.options->ignore_range_deletions) {
-      for (size_t i = begin; i < end; i++) {
-        PointLookup* const lookup = probes_[i].lookup;
-        lookup->CoverWith(tombstones->MaxCoveringSeq(lookup->user_key(), lookup->snapshot()));
-      }
+      for (size_t i = begin; i < end; i++) probes_[i].lookup->CoverWith(*tombstones);
     }
     if (group.parts().filter == nullptr) continue;
     group.filter = group.parts().filter->ForHashes(context_);
@@ -226,7 +223,7 @@ void ProbeBatch::FindInPlace() {
       last_slot = slot;
       last = &key;
     }
-    if (key.block != nullptr) PrefetchEntry(*key.block, key.lookup->user_key());
+    if (key.block != nullptr) PrefetchEntry(*key.block, key.lookup->key());
   }
 }
 
@@ -333,7 +330,7 @@ void ProbeBatch::Search(Key* key, const Block& block, ValuePin* pin) const {
   }
   // A separator beyond the key says that later blocks hold only larger keys.
   if (result == BlockSearchResult::kEndOfBlock && key->pos + 1 < index.size() &&
-      store.icmp->EqualUserKey(index.separator_user_key(key->pos), lookup->user_key())) {
+      store.icmp->EqualKey(index.separator_key(key->pos, *store.icmp), lookup->key())) {
     return;
   }
   Conclude(key, result == BlockSearchResult::kCorrupt

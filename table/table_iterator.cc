@@ -85,8 +85,8 @@ bool TableIterator::Settle() {
 
 bool TableIterator::BlockReachesUpperBound() const {
   return options_.iterate_upper_bound != nullptr &&
-         store_->icmp->CompareUserKey(index_.separator_user_key(), *options_.iterate_upper_bound) >=
-             0;
+         store_->icmp->CompareKey(store_->icmp->WithoutTimestamp(index_.separator_user_key()),
+                                  *options_.iterate_upper_bound) >= 0;
 }
 
 void TableIterator::NextBlock() {

@@ -92,10 +92,6 @@ Status TableOpener::CheckOptions() const {
   if (options_.table.no_block_cache && options_.table.block_cache != nullptr) {
     return Status::InvalidArgument("no_block_cache is set beside a block_cache");
   }
-  if (options_.icmp->timestamp_size() != 0) {
-    return Status::NotSupported("comparator with timestamps",
-                                options_.icmp->user_comparator()->Name());
-  }
   return Status::OK();
 }
 
@@ -273,7 +269,10 @@ Status TableOpener::ReadTombstones() {
     }
     const SequenceNumber seq =
         parts_.override_seq == kMaxSequenceNumber ? begin.sequence : parts_.override_seq;
-    tombstones.push_back(RangeTombstone{begin.user_key.ToString(), walk.value().ToString(), seq});
+    const InternalKeyComparator& icmp = *options_.icmp;
+    tombstones.push_back(RangeTombstone{icmp.WithoutTimestamp(begin.user_key).ToString(),
+                                        icmp.WithoutTimestamp(walk.value()).ToString(), seq,
+                                        icmp.TimestampOf(begin.user_key).ToString()});
   }
   if (!walk.status().ok()) {
     return Status::CopyAppendMessage(walk.status(), ": range deletions of ", name());

@@ -173,7 +173,7 @@ class DbImpl final : public DB {
   // Every write: checks it, waits out what holds writes back, commits it.
   Status Submit(const WriteOptions& options, WriteRequest* request, UserWriteCallback* callback);
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, SequenceNumber seq,
-                const Slice& key, PinnableSlice* value) const;
+                const Slice& key, PinnableSlice* value, std::string* timestamp) const;
   // What MultiGet takes and fills in, n of each; timestamps may be null.
   struct KeyBatch {
     size_t n;

@@ -16,12 +16,18 @@
 #include "db/read/get_merge_operands.h"
 #include "db/read/merge_read.h"
 #include "db/read/multi_get.h"
+#include "db/read/read_timestamp.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
 
 namespace {
+
+// Whether there are timestamps to check.
+bool IsTimed(const ReadOptions& options, const ColumnFamily& family) {
+  return options.timestamp != nullptr || family.icmp().timestamp_size() != 0;
+}
 
 // Gives the super-versions back that PinOneMoment has filled in.
 struct Unpin {
@@ -36,9 +42,6 @@ struct Unpin {
 }  // namespace
 
 Status DbImpl::CheckReadOptions(const ReadOptions& options) const {
-  if (options.timestamp != nullptr || options.iter_start_ts != nullptr) {
-    return Status::InvalidArgument("read: a timestamp was given, the column family has none");
-  }
   if (options.snapshot != nullptr && !engine_->snapshots.Owns(options.snapshot)) {
     return Status::InvalidArgument("read: the snapshot is not held by this database");
   }
@@ -86,8 +89,10 @@ bool DbImpl::SkipsMemTables(const ReadOptions& options) const {
 }
 
 Status DbImpl::GetOne(const ReadOptions& options, const SuperVersion& super_version,
-                      SequenceNumber seq, const Slice& key, PinnableSlice* value) const {
-  PointLookup lookup(key, seq, value, &super_version.merger());
+                      SequenceNumber seq, const Slice& key, PinnableSlice* value,
+                      std::string* timestamp) const {
+  PointLookup lookup(key, seq, value, &super_version.merger(), AsOf(options, super_version));
+  lookup.ReportTimestamp(timestamp);
   Status s = GetFromSuperVersion(options, super_version, &lookup, engine_->statistics,
                                  SkipsMemTables(options));
   if (!s.ok()) return s;
@@ -109,16 +114,18 @@ Status DbImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
   if (value == nullptr) return Status::InvalidArgument("get: the place for the value is null");
   value->Reset();
   Status s = CheckOpen();
-  if (s.ok() && (options.snapshot != nullptr || options.timestamp != nullptr)) {
-    s = CheckReadOptions(options);
-  }
+  if (s.ok() && options.snapshot != nullptr) s = CheckReadOptions(options);
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   if (timestamp != nullptr) timestamp->clear();
   StopWatch watch(engine_->clock, engine_->statistics, DB_GET);
   ReadGuard super_version(family);
+  if (IsTimed(options, *family)) [[unlikely]] {
+    s = CheckReadTimestamp(options, *super_version, family->name());
+    if (!s.ok()) return s;
+  }
   // The sequence is read after the super-version: what is visible at it is in there.
-  return GetOne(options, *super_version, ReadSequence(options), key, value);
+  return GetOne(options, *super_version, ReadSequence(options), key, value, timestamp);
 }
 
 Status DbImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* handle,
@@ -139,6 +146,8 @@ Status DbImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   ColumnFamily* const family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   const ReadGuard super_version(family);
+  s = CheckReadTimestamp(options, *super_version, family->name());
+  if (!s.ok()) return s;
   OperandRequest request{key, ReadSequence(options)};
   if (operand_options->continue_cb) request.continue_callback = &operand_options->continue_cb;
   request.skip_memtables = SkipsMemTables(options);
@@ -154,6 +163,7 @@ MultiGetCall DbImpl::StartMultiGet(const ReadOptions& options, const KeyBatch& b
           .keys = batch.keys,
           .values = batch.values,
           .statuses = batch.statuses,
+          .timestamps = batch.timestamps,
           .statistics = engine_->statistics,
           .clock = engine_->clock,
           .skip_memtables = SkipsMemTables(options)};
@@ -199,6 +209,11 @@ void DbImpl::MultiGet(const ReadOptions& options, size_t n, ColumnFamilyHandle**
   std::sort(families.begin(), families.end(),
             [](const auto& a, const auto& b) { return a.first->id() < b.first->id(); });
   for (const auto& [family, super_version] : families) {
+    if (const Status checked = CheckReadTimestamp(options, *super_version, family->name());
+        !checked.ok()) {
+      for (const uint32_t place : places[family]) statuses[place] = checked;
+      continue;
+    }
     MultiGetFromSuperVersion(&call, *super_version, seq, places[family]);
   }
   CountMultiGet(call, n);
@@ -223,6 +238,13 @@ void DbImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* handle, si
   std::iota(places.begin(), places.end(), uint32_t{0});
   {
     const ReadGuard super_version(family);
+    if (IsTimed(options, *family)) {
+      s = CheckReadTimestamp(options, *super_version, family->name());
+      if (!s.ok()) {
+        std::fill_n(statuses, n, s);
+        return;
+      }
+    }
     MultiGetFromSuperVersion(&call, *super_version, StableReadSequence(options), places);
   }
   CountMultiGet(call, n);
@@ -237,9 +259,13 @@ bool DbImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return true;
   ReadGuard super_version(family);
+  // What is not known may exist.
+  if (!CheckReadTimestamp(options, *super_version, family->name()).ok()) return true;
   PinnableSlice found_value;
   PinnableSlice* const wanted = value != nullptr ? &found_value : nullptr;
-  PointLookup lookup(key, ReadSequence(options), wanted, &super_version->merger());
+  PointLookup lookup(key, ReadSequence(options), wanted, &super_version->merger(),
+                     AsOf(options, *super_version));
+  lookup.ReportTimestamp(timestamp);
   bool found = false;
   const bool may_exist =
       KeyMayExistInSuperVersion(options, *super_version, &lookup, wanted, &found);
@@ -256,6 +282,11 @@ Iterator* DbImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* ha
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return NewErrorIterator(s);
   SuperVersion* super_version = family->AcquireSuperVersion();
+  s = CheckReadTimestamp(options, *super_version, family->name());
+  if (!s.ok()) {
+    super_version->Unref();
+    return NewErrorIterator(s);
+  }
   return NewDbIterator(options, family->shared_from_this(), super_version,
                        StableReadSequence(options), engine_->statistics);
 }
@@ -274,6 +305,10 @@ Status DbImpl::NewIterators(const ReadOptions& options,
   for (ColumnFamily* family : families) pinned[family] = nullptr;
   const Unpin unpin{&pinned};
   const SequenceNumber seq = PinOneMoment(options, &pinned);
+  for (ColumnFamily* family : families) {
+    s = CheckReadTimestamp(options, *pinned[family], family->name());
+    if (!s.ok()) return s;
+  }
   for (ColumnFamily* family : families) {
     pinned[family]->Ref();
     iterators->push_back(NewDbIterator(options, family->shared_from_this(), pinned[family], seq,

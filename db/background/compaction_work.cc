@@ -114,6 +114,7 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   context.options = family->options();
   context.table_cache = family->shared_table_cache();
   context.snapshots = e.snapshots.Pinned();
+  context.full_history_ts_low = family->versions()->full_history_ts_low;
   context.output = MakeTableOutputContext(e, *context.options, Env::IO_LOW);
   context.build = MakeTableBuildOptions(e, *family, *context.options, plan.output_level);
   context.new_file_number = [&e] { return e.versions->NewFileNumber(); };

@@ -239,6 +239,7 @@ void FlushWork::MakeInput(ColumnFamily* family, FlushInput* result) {
   Engine& e = *engine_;
   FlushInput& input = *result;
   input.snapshots = e.snapshots.Pinned();
+  input.full_history_ts_low = family->versions()->full_history_ts_low;
   input.options = family->options();
   input.info_log = e.info_log.get();
   input.icmp = &family->icmp();

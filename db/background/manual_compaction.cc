@@ -33,7 +33,7 @@ bool MemTableOverlaps(const MemTable& mem, const InternalKeyComparator& icmp, co
   if (tombstones != nullptr && !tombstones->empty()) {
     const size_t i = begin == nullptr ? 0 : tombstones->LowerBound(*begin);
     if (i < tombstones->size() &&
-        (end == nullptr || icmp.CompareUserKey(tombstones->fragment(i).start, *end) <= 0)) {
+        (end == nullptr || icmp.CompareKey(tombstones->fragment(i).start, *end) <= 0)) {
       return true;
     }
   }
@@ -41,10 +41,10 @@ bool MemTableOverlaps(const MemTable& mem, const InternalKeyComparator& icmp, co
   if (begin == nullptr) {
     iterator->SeekToFirst();
   } else {
-    iterator->Seek(InternalKey(*begin, kMaxSequenceNumber, kValueTypeForSeek).Encode());
+    iterator->Seek(icmp.FirstInternalKey(*begin).Encode());
   }
   return iterator->Valid() &&
-         (end == nullptr || icmp.CompareUserKey(ExtractUserKey(iterator->key()), *end) <= 0);
+         (end == nullptr || icmp.CompareKey(icmp.KeyOf(iterator->key()), *end) <= 0);
 }
 
 bool LevelOverlaps(const Version& version, int level, const Slice* begin, const Slice* end) {
@@ -147,7 +147,7 @@ Status CompactionWork::CompactRange(ColumnFamily* family, const CompactRangeOpti
   if (options.change_level && options.target_level >= family->options()->num_levels) {
     return Status::InvalidArgument("CompactRangeOptions::target_level", "is not below num_levels");
   }
-  if (begin != nullptr && end != nullptr && family->icmp().CompareUserKey(*begin, *end) > 0) {
+  if (begin != nullptr && end != nullptr && family->icmp().CompareKey(*begin, *end) > 0) {
     return Status::InvalidArgument("CompactRange", "the range ends before it begins");
   }
   const ManualCall call{family, &options, begin, end};

@@ -180,8 +180,9 @@ void ColumnFamily::InstallSuperVersion() {
   SuperVersion* old = super_version_;
   const MergeCaller merger(cf_options->merge_operator.get(), env_.info_log,
                            env_.table_cache.statistics, remembered_merge_operator_);
-  super_version_ = new SuperVersion(number, mem_, std::move(immutables), versions_->current,
-                                    std::move(cf_options), table_cache_, merger);
+  super_version_ =
+      new SuperVersion(number, mem_, std::move(immutables), versions_->current,
+                       std::move(cf_options), table_cache_, merger, versions_->full_history_ts_low);
   super_version_number_.store(number, std::memory_order_release);
   for (void* p : slots_.Scrape()) ReleaseSlot(p);
   if (old != nullptr) old->Unref();

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "varve/options.h"
@@ -26,14 +28,16 @@ class SuperVersion {
   SuperVersion(uint64_t number, std::shared_ptr<MemTable> mem,
                std::vector<std::shared_ptr<MemTable>> immutables, VersionRef version,
                std::shared_ptr<const ColumnFamilyOptions> options,
-               std::shared_ptr<TableCache> table_cache, const MergeCaller& merger = MergeCaller())
+               std::shared_ptr<TableCache> table_cache, const MergeCaller& merger = MergeCaller(),
+               std::string full_history_ts_low = {})
       : number_(number),
         mem_(std::move(mem)),
         immutables_(std::move(immutables)),
         version_(std::move(version)),
         options_(std::move(options)),
         table_cache_(std::move(table_cache)),
-        merger_(merger) {}
+        merger_(merger),
+        full_history_ts_low_(std::move(full_history_ts_low)) {}
   SuperVersion(const SuperVersion&) = delete;
   SuperVersion& operator=(const SuperVersion&) = delete;
 
@@ -54,6 +58,9 @@ class SuperVersion {
   TableCache* table_cache() const { return table_cache_.get(); }
   // With the operator of options(), if it has one.
   const MergeCaller& merger() const { return merger_; }
+  // Reads as of an older timestamp may miss what compactions have dropped. Empty: there is no
+  // limit.
+  const std::string& full_history_ts_low() const { return full_history_ts_low_; }
 
  private:
   ~SuperVersion() = default;
@@ -67,6 +74,7 @@ class SuperVersion {
   const std::shared_ptr<const ColumnFamilyOptions> options_;
   const std::shared_ptr<TableCache> table_cache_;
   const MergeCaller merger_;
+  const std::string full_history_ts_low_;
 };
 
 }  // namespace varve

@@ -29,14 +29,13 @@ std::vector<double> OverlapRatios(const Version& version, int level) {
   std::vector<double> ratios(files.size());
   size_t first = 0;
   for (size_t i = 0; i < files.size(); i++) {
-    while (first < below.size() && icmp.CompareUserKey(below[first]->largest.user_key(),
-                                                       files[i]->smallest.user_key()) < 0) {
+    while (first < below.size() &&
+           icmp.CompareKey(icmp.KeyOf(below[first]->largest), icmp.KeyOf(files[i]->smallest)) < 0) {
       first++;
     }
     uint64_t overlap = 0;
-    for (size_t j = first;
-         j < below.size() &&
-         icmp.CompareUserKey(below[j]->smallest.user_key(), files[i]->largest.user_key()) <= 0;
+    for (size_t j = first; j < below.size() && icmp.CompareKey(icmp.KeyOf(below[j]->smallest),
+                                                               icmp.KeyOf(files[i]->largest)) <= 0;
          j++) {
       overlap += below[j]->size;
     }
@@ -56,8 +55,7 @@ size_t RoundRobinStart(const Version& version, int level) {
   }
   if (newest == nullptr) return 0;
   for (size_t i = 0; i < files.size(); i++) {
-    if (icmp.CompareUserKey(files[i]->smallest.user_key(), newest->largest.user_key()) > 0)
-      return i;
+    if (icmp.CompareKey(icmp.KeyOf(files[i]->smallest), icmp.KeyOf(newest->largest)) > 0) return i;
   }
   return 0;
 }

@@ -37,7 +37,9 @@ CompactionIterator::CompactionIterator(InternalIterator* input, TombstoneSet* to
       tombstones_(tombstones),
       options_(options),
       rules_({options_.snapshots, options_.bottommost, options_.earliest_write_conflict_snapshot}),
-      has_tombstones_(tombstones != nullptr && !tombstones->empty()) {
+      has_tombstones_(tombstones != nullptr && !tombstones->empty()),
+      timestamp_bytes_(options.icmp->timestamp_size()) {
+  LimitToPast();
   if (options_.merge.has_operator() || options_.filter != nullptr) {
     collected_ = std::make_unique<MergeCollector>(&options_.merge);
   }
@@ -52,8 +54,7 @@ void CompactionIterator::Start(const Slice* begin) {
   if (begin == nullptr) {
     input_.SeekToFirst();
   } else {
-    const InternalKey target(*begin, kMaxSequenceNumber, kValueTypeForSeek);
-    input_.Seek(target.Encode());
+    input_.Seek(options_.icmp->FirstInternalKey(*begin).Encode());
   }
   FindNext();
 }
@@ -72,6 +73,11 @@ void CompactionIterator::FindNext() {
       if (Cancelled()) return;
     }
     const Slice key = input_.key();
+    if (timestamp_bytes_ != 0 && Trims(key)) [[unlikely]] {
+      counts_.dropped_hidden++;
+      Advance();
+      continue;
+    }
     if (!TakeKey(key)) return;
     const uint64_t trailer = last_trailer_;
     in_place_ = true;
@@ -95,8 +101,10 @@ void CompactionIterator::FindNext() {
 }
 
 bool CompactionIterator::TakeKey(const Slice& key) {
-  if (key.size() < kInternalKeyTrailerBytes) [[unlikely]] {
-    Fail(DescribeBadInternalKey(key, "compaction input"));
+  if (key.size() < kInternalKeyTrailerBytes + timestamp_bytes_) [[unlikely]] {
+    Fail(key.size() < kInternalKeyTrailerBytes
+             ? DescribeBadInternalKey(key, "compaction input")
+             : Status::Corruption("compaction input", "a key is shorter than its timestamp"));
     return false;
   }
   const uint64_t trailer = ExtractTrailer(key);
@@ -104,25 +112,84 @@ bool CompactionIterator::TakeKey(const Slice& key) {
     Fail(DescribeBadInternalKey(key, "compaction input"));
     return false;
   }
-  const Slice user_key_in = ExtractUserKey(key);
-  const int order = has_key_ ? options_.icmp->CompareUserKey(user_key_in, user_key()) : 1;
+  const Slice bare = options_.icmp->KeyOf(key);
+  const int order = has_key_ ? options_.icmp->CompareKey(bare, bare_key()) : 1;
   if (order > 0) [[likely]] {
-    if (options_.end != nullptr && options_.icmp->CompareUserKey(user_key_in, *options_.end) >= 0) {
+    if (options_.end != nullptr && options_.icmp->CompareKey(bare, *options_.end) >= 0) {
       return false;
     }
-    key_.assign(key.data(), key.size());
     has_key_ = true;
-    is_newest_ = true;
     starts_user_key_ = true;
-    empty_next_ = false;
-    rules_.StartKey();
-  } else if (order < 0 || trailer > last_trailer_) {
+    StartKey(key);
+  } else if (order < 0 || !TakeVersion(key, trailer)) {
     Fail(Status::Corruption("compaction input is not in the order of comparator",
                             options_.icmp->user_comparator()->Name()));
     return false;
   }
   last_trailer_ = trailer;
   return true;
+}
+
+void CompactionIterator::StartKey(const Slice& key) {
+  key_.assign(key.data(), key.size());
+  is_newest_ = true;
+  empty_next_ = false;
+  rules_.StartKey();
+  if (timestamp_bytes_ == 0) [[likely]]
+    return;
+  const Slice timestamp = options_.icmp->TimestampOf(ExtractUserKey(key));
+  last_timestamp_.assign(timestamp.data(), timestamp.size());
+  in_past_ = InPast(timestamp);
+}
+
+bool CompactionIterator::TakeVersion(const Slice& key, uint64_t trailer) {
+  if (timestamp_bytes_ == 0) [[likely]]
+    return trailer <= last_trailer_;
+  const Slice timestamp = options_.icmp->TimestampOf(ExtractUserKey(key));
+  const int order = options_.icmp->CompareTimestamp(timestamp, last_timestamp_);
+  if (order > 0 || (order == 0 && trailer > last_trailer_)) return false;
+  if (order != 0 && !in_past_) {
+    StartKey(key);
+    return true;
+  }
+  last_timestamp_.assign(timestamp.data(), timestamp.size());
+  key_.replace(bare_key().size(), timestamp_bytes_, timestamp.data(), timestamp.size());
+  return true;
+}
+
+bool CompactionIterator::InPast(const Slice& timestamp) const {
+  return !options_.full_history_ts_low.empty() &&
+         options_.icmp->CompareTimestamp(timestamp, options_.full_history_ts_low) < 0;
+}
+
+bool CompactionIterator::Trims(const Slice& key) const {
+  if (options_.trim_ts.empty() || key.size() < kInternalKeyTrailerBytes) return false;
+  const Slice timestamp = options_.icmp->TimestampOf(ExtractUserKey(key));
+  return options_.icmp->CompareTimestamp(timestamp, options_.trim_ts) > 0;
+}
+
+bool CompactionIterator::IsOlder(const Slice& internal_key) const {
+  if (!options_.icmp->EqualKey(options_.icmp->KeyOf(internal_key), bare_key())) return false;
+  return !KeepsHistory() ||
+         options_.icmp->TimestampOf(ExtractUserKey(internal_key)) == Slice(last_timestamp_);
+}
+
+// Readers as of a time between an entry and its tombstone still see the entry.
+void CompactionIterator::LimitToPast() {
+  if (timestamp_bytes_ == 0 || !has_tombstones_) return;
+  tombstones_->SetTimestampLimit({options_.full_history_ts_low, /*inclusive=*/false});
+}
+
+// Of the tombstones that have the timestamp of the current key: older ones cover none of its
+// entries, and there may be other versions between.
+SequenceNumber CompactionIterator::CoveringSeqOfMoment(size_t stripe) {
+  const SequenceNumber top = rules_.StripeTop(stripe);
+  tombstones_->SetTimestampLimit({last_timestamp_, /*inclusive=*/true});
+  const SequenceNumber newest = tombstones_->MaxCoveringSeq(bare_key(), top);
+  tombstones_->SetTimestampLimit({last_timestamp_, /*inclusive=*/false});
+  const SequenceNumber before = tombstones_->MaxCoveringSeq(bare_key(), top);
+  LimitToPast();
+  return newest == before ? 0 : newest;
 }
 
 CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence, ValueType type) {
@@ -133,13 +200,15 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
     SetTrailer(sequence, kTypeValue);
     return Step::kEmit;
   }
-  const bool single_delete = type == kTypeSingleDeletion;
-  if (!single_delete && rules_.Hides(stripe, type)) {
+  // Where older timestamps are asked for, too, a SingleDelete hides them as a Delete does.
+  const bool single_delete = type == kTypeSingleDeletion && !KeepsHistory();
+  const bool deletes = type == kTypeDeletionWithTimestamp || type == kTypeSingleDeletion;
+  const ValueType judged = deletes ? kTypeDeletion : type;
+  if (!single_delete && rules_.Hides(stripe, judged)) {
     counts_.dropped_hidden++;
     return Step::kDropped;
   }
-  if (has_tombstones_ &&
-      tombstones_->MaxCoveringSeq(user_key(), rules_.StripeTop(stripe)) > sequence) {
+  if (has_tombstones_ && CoveringSeq(stripe) > sequence) {
     counts_.dropped_covered++;
     return Step::kDropped;
   }
@@ -147,30 +216,30 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
     return JudgeSingleDelete(sequence, stripe);
   if (type == kTypeMerge) [[unlikely]]
     return JudgeMerge(sequence, stripe);
-  if (rules_.Judge(stripe, type, [this] { return MayExistDeeper(); }) !=
+  if (rules_.Judge(stripe, judged, [this] { return MayExistDeeper(); }) !=
       DropRules::Verdict::kKeep) {
     counts_.dropped_expired++;
     return Step::kDropped;
   }
   value_ = input_.value();
   SetTrailer(sequence, type);
-  if (options_.filter != nullptr && is_newest_ &&
+  if (options_.filter != nullptr && is_newest_ && !KeepsHistory() &&
       (type == kTypeValue || type == kTypeWideColumnEntity)) [[unlikely]] {
     const Step step = AskFilter(sequence, type, stripe);
     if (step != Step::kEmit) return step;
   }
-  const ValueType kept = UnpackType(ExtractTrailer(key_));
-  if (rules_.MayZero(stripe, kept)) SetTrailer(0, kept);
+  SetLastTrailer(stripe, sequence, UnpackType(ExtractTrailer(key_)));
   return Step::kEmit;
 }
 
 DropRules::Follower CompactionIterator::PeekFollower() const {
   DropRules::Follower next;
   if (!input_.Valid() || input_.key().size() < kInternalKeyTrailerBytes) return next;
-  if (!options_.icmp->EqualUserKey(ExtractUserKey(input_.key()), user_key())) return next;
+  if (!IsOlder(input_.key())) return next;
   next.present = true;
   next.sequence = ExtractSequence(input_.key());
   next.type = ExtractValueType(input_.key());
+  if (next.type == kTypeDeletionWithTimestamp) next.type = kTypeDeletion;
   return next;
 }
 
@@ -227,8 +296,7 @@ CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence,
     SetTrailer(sequence, kTypeMerge);
     return Step::kEmit;
   }
-  const SequenceNumber covered =
-      has_tombstones_ ? tombstones_->MaxCoveringSeq(user_key(), rules_.StripeTop(stripe)) : 0;
+  const SequenceNumber covered = CoveringSeq(stripe);
   if (options_.filter == nullptr && StandsAlone() && !collected_->wants_single_operand()) {
     return JudgeLoneOperand(sequence, stripe, covered);
   }
@@ -245,13 +313,12 @@ CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence,
 
   const MergeCollector::Base base = BaseOf(next, stripe, covered);
   const Slice base_value = base == MergeCollector::Base::kValue ? input_.value() : Slice();
-  const Status s = collected_->Merge(user_key(), base, base_value);
+  const Status s = collected_->Merge(bare_key(), base, base_value);
   if (!s.ok()) NoteFailedMerge(s);
   counts_.merged += operands - collected_->size();
   if (collected_->type() == kTypeValue) rules_.BecameValue(stripe);
   input_is_ahead_ = collected_->Take(&sequence, &value_);
-  const ValueType type = collected_->type();
-  SetTrailer(rules_.MayZero(stripe, type) ? 0 : sequence, type);
+  SetLastTrailer(stripe, sequence, collected_->type());
   return Step::kEmit;
 }
 
@@ -263,8 +330,7 @@ void CompactionIterator::NoteFailedMerge(const Status& s) {
 bool CompactionIterator::StandsAlone() const {
   const RunEntry* const next = input_.Ahead();
   return next != nullptr && next->key_size >= kInternalKeyTrailerBytes &&
-         (next->new_user_key ||
-          !options_.icmp->EqualUserKey(ExtractUserKey(next->key()), user_key()));
+         (next->new_user_key || !IsOlder(next->key()));
 }
 
 // Where keys have one operand each, this is the way of every entry: nothing is collected.
@@ -278,14 +344,14 @@ CompactionIterator::Step CompactionIterator::JudgeLoneOperand(SequenceNumber seq
       BaseOf(DropRules::Follower(), stripe, covered) == MergeCollector::Base::kNone;
   if (!mergeable) return Step::kEmit;
   Slice result;
-  const Status s = collected_->MergeAlone(user_key(), value_, &result);
+  const Status s = collected_->MergeAlone(bare_key(), value_, &result);
   if (!s.ok()) {
     NoteFailedMerge(s);
     return Step::kEmit;
   }
   value_ = result;
   rules_.BecameValue(stripe);
-  SetTrailer(rules_.MayZero(stripe, kTypeValue) ? 0 : sequence, kTypeValue);
+  SetLastTrailer(stripe, sequence, kTypeValue);
   return Step::kEmit;
 }
 
@@ -293,7 +359,8 @@ CompactionIterator::Step CompactionIterator::JudgeLoneOperand(SequenceNumber seq
 // them; kDropped: there is nothing left to say of the key.
 CompactionIterator::Step CompactionIterator::CollectOperands(size_t stripe, SequenceNumber covered,
                                                              DropRules::Follower* next) {
-  const bool filtered = options_.filter != nullptr && rules_.NoSnapshotSees(stripe);
+  const bool filtered =
+      options_.filter != nullptr && rules_.NoSnapshotSees(stripe) && !KeepsHistory();
   collected_->Start();
   for (;;) {
     value_ = input_.value();
@@ -355,7 +422,7 @@ CompactionFilter::Decision CompactionIterator::CallFilter(CompactionFilter::Valu
   filter_value_.clear();
   skip_until_.clear();
   try {
-    return options_.filter->FilterV2(options_.filter_level, user_key(), type, value_,
+    return options_.filter->FilterV2(options_.filter_level, bare_key(), type, value_,
                                      &filter_value_, &skip_until_);
   } catch (const std::exception& e) {
     Fail(Status::Aborted(std::string("compaction filter ") + options_.filter->Name() + " threw",
@@ -440,21 +507,22 @@ CompactionIterator::Step CompactionIterator::RemoveByFilter(SequenceNumber seque
 }
 
 bool CompactionIterator::MaySkip() const {
-  return options_.icmp->CompareUserKey(skip_until_, user_key()) > 0;
+  return options_.icmp->CompareKey(skip_until_, bare_key()) > 0;
 }
 
 void CompactionIterator::SkipUntil() {
   counts_.dropped_by_filter++;
   counts_.entries_in++;
   counts_.skipped = true;
-  const InternalKey target(skip_until_, kMaxSequenceNumber, kValueTypeForSeek);
-  input_.Seek(target.Encode());
+  input_.Seek(options_.icmp->FirstInternalKey(skip_until_).Encode());
   in_place_ = false;
 }
 
 bool CompactionIterator::MayExistDeeper() {
+  // What is read as of an older timestamp exists.
+  if (KeepsHistory()) return true;
   if (options_.bottommost) return false;
-  return options_.deeper == nullptr || options_.deeper->MayHold(user_key());
+  return options_.deeper == nullptr || options_.deeper->MayHold(bare_key());
 }
 
 bool CompactionIterator::Cancelled() {
@@ -477,6 +545,15 @@ bool CompactionIterator::Cancelled() {
 void CompactionIterator::SetTrailer(SequenceNumber sequence, ValueType type) {
   EncodeFixed64(key_.data() + key_.size() - kInternalKeyTrailerBytes,
                 PackSequenceAndType(sequence, type));
+}
+
+void CompactionIterator::SetLastTrailer(size_t stripe, SequenceNumber sequence, ValueType type) {
+  const bool zero = rules_.MayZero(stripe, type) && !KeepsHistory();
+  SetTrailer(zero ? 0 : sequence, type);
+  if (!zero || timestamp_bytes_ == 0) [[likely]]
+    return;
+  const Slice oldest = options_.icmp->user_comparator()->GetMinTimestamp();
+  key_.replace(bare_key().size(), timestamp_bytes_, oldest.data(), oldest.size());
 }
 
 }  // namespace varve

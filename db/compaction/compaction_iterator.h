@@ -33,7 +33,11 @@ struct CompactionIteratorOptions {
   int filter_level = 0;
   MergeCaller merge;           // without an operator, operands stay as they are
   Logger* info_log = nullptr;  // is told of merges that failed
-  const Slice* end = nullptr;  // exclusive user key
+  const Slice* end = nullptr;  // exclusive key, without timestamp
+  // Timestamps, empty where nothing is said. Of versions before the first nobody may ask for any
+  // but the newest; those behind the other are as if they had never been written.
+  std::string full_history_ts_low;
+  std::string trim_ts;
   const std::atomic<bool>* cancelled = nullptr;
   const std::atomic<bool>* manual_cancelled = nullptr;
   const std::atomic<bool>* user_cancelled = nullptr;
@@ -71,14 +75,14 @@ class CompactionIterator {
   CompactionIterator(const CompactionIterator&) = delete;
   CompactionIterator& operator=(const CompactionIterator&) = delete;
 
-  // To the first surviving entry at or behind `begin` (a user key; null: from the start).
+  // To the first surviving entry at or behind `begin` (a key without timestamp; null: from the
+  // start).
   void Start(const Slice* begin);
 
   bool Valid() const { return valid_; }
-  Slice key() const { return Slice(key_); }  // internal; requires Valid()
-  Slice user_key() const { return Slice(key_.data(), key_.size() - kInternalKeyTrailerBytes); }
+  Slice key() const { return Slice(key_); }      // internal; requires Valid()
   const Slice& value() const { return value_; }  // until Next
-  // True when the entry's user key is not that of the entry before it.
+  // True when the entry's key, without timestamp, is not that of the entry before it.
   bool starts_user_key() const { return starts_user_key_; }
   void Next() {
     starts_user_key_ = false;
@@ -109,6 +113,30 @@ class CompactionIterator {
   void FindNext();
   // The input's entry becomes the current one, or ends the walk.
   bool TakeKey(const Slice& key);
+  // The next version of the current key; false: it is out of order.
+  bool TakeVersion(const Slice& key, uint64_t trailer);
+  // The entry is the first of those that DropRules takes for one key.
+  void StartKey(const Slice& key);
+  // The current key, without timestamp.
+  Slice bare_key() const {
+    return Slice(key_.data(), key_.size() - kInternalKeyTrailerBytes - timestamp_bytes_);
+  }
+  [[nodiscard]] bool Trims(const Slice& key) const;
+  [[nodiscard]] bool InPast(const Slice& timestamp) const;
+  // Whether readers may ask for the state as of each timestamp of the current key.
+  [[nodiscard]] bool KeepsHistory() const { return timestamp_bytes_ != 0 && !in_past_; }
+  // Whether DropRules takes an entry, which follows the current one, for one of the same key.
+  [[nodiscard]] bool IsOlder(const Slice& internal_key) const;
+  // The newest tombstone of the stripe that covers the current key for all who see its entries; 0
+  // if none.
+  SequenceNumber CoveringSeq(size_t stripe) {
+    if (!has_tombstones_) [[likely]]
+      return 0;
+    return KeepsHistory() ? CoveringSeqOfMoment(stripe)
+                          : tombstones_->MaxCoveringSeq(bare_key(), rules_.StripeTop(stripe));
+  }
+  SequenceNumber CoveringSeqOfMoment(size_t stripe);
+  void LimitToPast();
   Step JudgeEntry(SequenceNumber sequence, ValueType type);
   Step JudgeSingleDelete(SequenceNumber sequence, size_t stripe);
   DropRules::Follower PeekFollower() const;
@@ -133,6 +161,8 @@ class CompactionIterator {
   bool MayExistDeeper();
   bool Cancelled();
   void SetTrailer(SequenceNumber sequence, ValueType type);
+  // The same of an entry that stays; nobody may be able to tell its sequence number and timestamp.
+  void SetLastTrailer(size_t stripe, SequenceNumber sequence, ValueType type);
   Step Fail(Status status);
 
   RunReader input_;
@@ -140,17 +170,20 @@ class CompactionIterator {
   const CompactionIteratorOptions options_;
   DropRules rules_;
   const bool has_tombstones_;
+  const size_t timestamp_bytes_;
   std::unique_ptr<MergeCollector> collected_;  // null: operands pass one by one
 
   bool valid_ = false;
   bool has_key_ = false;
   bool is_newest_ = false;  // the entry is the first of its user key
+  bool in_past_ = false;    // its timestamp is below full_history_ts_low
   bool starts_user_key_ = false;
   bool input_is_ahead_ = false;  // the input stands behind the current entry already
   bool empty_next_ = false;      // the next entry stays, without its value
   bool in_place_ = true;         // this step left the input on the entry it dropped
   uint32_t until_poll_ = 0;      // entries until the cancellation flags are looked at
   uint64_t last_trailer_ = 0;    // of the input's last entry
+  std::string last_timestamp_;   // the same
   std::string key_;              // the current user key with the trailer of the current entry
   Slice value_;
   std::string filter_value_;

@@ -204,7 +204,8 @@ Status Job::RunPiece(Piece* piece) {
   DeeperLevels deeper(plan_.output_level == 0 ? nullptr : plan_.version.get(),
                       plan_.output_level + 1);
   const SurvivingTombstones tombstones(inputs_.tombstones, *context_.icmp, snapshots_,
-                                       plan_.bottommost, &deeper);
+                                       plan_.bottommost, &deeper,
+                                       {context_.full_history_ts_low, context_.trim_ts});
   TombstoneSet covering(*context_.icmp);
   covering.Add(tombstones.all());
 
@@ -220,6 +221,8 @@ Status Job::RunPiece(Piece* piece) {
       MergeCaller(context_.options->merge_operator.get(), context_.info_log, context_.statistics);
   options.info_log = context_.info_log;
   options.end = piece->end;
+  options.full_history_ts_low = context_.full_history_ts_low;
+  options.trim_ts = context_.trim_ts;
   options.cancelled = context_.cancelled;
   options.manual_cancelled = context_.manual_cancelled;
   options.user_cancelled = context_.user_cancelled;

@@ -24,6 +24,9 @@ struct CompactionContext {
   std::shared_ptr<const ColumnFamilyOptions> options;
   std::shared_ptr<TableCache> table_cache;
   std::vector<SequenceNumber> snapshots;  // ascending, at the job's start
+  // As in CompactionIteratorOptions.
+  std::string full_history_ts_low;
+  std::string trim_ts;
   TableOutputContext output;
   TableBuildOptions build;                       // template: file number and times per output
   std::function<uint64_t()> new_file_number;     // any thread

@@ -15,18 +15,18 @@ DeeperLevels::DeeperLevels(const Version* version, int first_level)
   }
 }
 
-bool DeeperLevels::MayHold(const Slice& user_key) {
+bool DeeperLevels::MayHold(const Slice& key) {
   if (version_ == nullptr) return true;
   const InternalKeyComparator& icmp = *version_->icmp();
   for (size_t i = 0; i < positions_.size(); i++) {
     const LevelFiles& files = version_->level(first_level_ + static_cast<int>(i));
     size_t& position = positions_[i];
     while (position < files.size() &&
-           icmp.CompareUserKey(files[position]->largest.user_key(), user_key) < 0) {
+           icmp.CompareKey(icmp.KeyOf(files[position]->largest), key) < 0) {
       position++;
     }
     if (position < files.size() &&
-        icmp.CompareUserKey(files[position]->smallest.user_key(), user_key) <= 0) {
+        icmp.CompareKey(icmp.KeyOf(files[position]->smallest), key) <= 0) {
       return true;
     }
   }

@@ -8,6 +8,9 @@
 // the last one what only new readers can. No reader can tell two entries of one stripe apart but by
 // the newer one, so of each stripe a key needs its newest base entry (a value or a deletion), and
 // the merge operands above it.
+//
+// With timestamps "a key" is a key with one timestamp, as a reader may ask for every one; versions
+// below the mark of full_history_ts_low count as one key.
 
 #include <algorithm>
 #include <cstddef>

@@ -14,7 +14,7 @@ namespace {
 // tombstone's exclusive end holds nothing of that key.
 bool ShareBorderKey(const InternalKeyComparator& icmp, const FileMetaData& left,
                     const FileMetaData& right) {
-  if (!icmp.EqualUserKey(left.largest.user_key(), right.smallest.user_key())) return false;
+  if (!icmp.EqualKey(icmp.KeyOf(left.largest), icmp.KeyOf(right.smallest))) return false;
   return left.largest.sequence() != kMaxSequenceNumber || left.largest.type() != kTypeRangeDeletion;
 }
 
@@ -26,18 +26,18 @@ void KeyRange::Include(const InternalKeyComparator& icmp, const FileMetaData& fi
 
 void KeyRange::Include(const InternalKeyComparator& icmp, const KeyRange& other) {
   if (!other.set) return;
-  if (!set || icmp.CompareUserKey(other.smallest, smallest) < 0) smallest = other.smallest;
-  if (!set || icmp.CompareUserKey(other.largest, largest) > 0) largest = other.largest;
+  if (!set || icmp.CompareKey(other.smallest, smallest) < 0) smallest = other.smallest;
+  if (!set || icmp.CompareKey(other.largest, largest) > 0) largest = other.largest;
   set = true;
 }
 
 bool KeyRange::Overlaps(const InternalKeyComparator& icmp, const KeyRange& other) const {
-  return set && other.set && icmp.CompareUserKey(smallest, other.largest) <= 0 &&
-         icmp.CompareUserKey(other.smallest, largest) <= 0;
+  return set && other.set && icmp.CompareKey(smallest, other.largest) <= 0 &&
+         icmp.CompareKey(other.smallest, largest) <= 0;
 }
 
-KeyRange RangeOf(const InternalKeyComparator&, const FileMetaData& file) {
-  return KeyRange{true, file.smallest.user_key(), file.largest.user_key()};
+KeyRange RangeOf(const InternalKeyComparator& icmp, const FileMetaData& file) {
+  return KeyRange{true, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest)};
 }
 
 KeyRange RangeOf(const InternalKeyComparator& icmp, const CompactionPlan& plan) {
@@ -52,13 +52,11 @@ FileSpan OverlappingSpan(const LevelFiles& files, const InternalKeyComparator& i
                          const Slice* begin, const Slice* end) {
   FileSpan span;
   if (begin != nullptr) {
-    const InternalKey first(*begin, kMaxSequenceNumber, kValueTypeForSeek);
-    span.first = files.Find(first.Encode());
+    span.first = files.Find(icmp.FirstInternalKey(*begin).Encode());
   }
   span.last = span.first;
-  while (
-      span.last < files.size() &&
-      (end == nullptr || icmp.CompareUserKey(files[span.last]->smallest.user_key(), *end) <= 0)) {
+  while (span.last < files.size() &&
+         (end == nullptr || icmp.CompareKey(icmp.KeyOf(files[span.last]->smallest), *end) <= 0)) {
     span.last++;
   }
   return span;

@@ -12,7 +12,7 @@
 
 namespace varve {
 
-// User keys, both inclusive. Slices point into files' bounds.
+// Keys, without timestamps, both inclusive. Slices point into files' bounds.
 struct KeyRange {
   bool set = false;
   Slice smallest;
@@ -36,7 +36,7 @@ struct FileSpan {
 // Null bounds are open.
 FileSpan OverlappingSpan(const LevelFiles& files, const InternalKeyComparator& icmp,
                          const Slice* begin, const Slice* end);
-// Takes neighbours in as long as they share the user key at the border: older entries of a key must
+// Takes neighbours in as long as they share the key at the border: older entries of a key must
 // not stay above newer ones.
 void GrowToCleanCut(const LevelFiles& files, const InternalKeyComparator& icmp, FileSpan* span);
 KeyRange RangeOf(const LevelFiles& files, const InternalKeyComparator& icmp, const FileSpan& span);

@@ -36,8 +36,8 @@ FileSpan FirstOldRun(const LevelFiles& files, const InternalKeyComparator& icmp,
 
 bool L0Overlaps(const InternalKeyComparator& icmp, const FileMetaData& file, const Slice* begin,
                 const Slice* end) {
-  return (end == nullptr || icmp.CompareUserKey(file.smallest.user_key(), *end) <= 0) &&
-         (begin == nullptr || icmp.CompareUserKey(file.largest.user_key(), *begin) >= 0);
+  return (end == nullptr || icmp.CompareKey(icmp.KeyOf(file.smallest), *end) <= 0) &&
+         (begin == nullptr || icmp.CompareKey(icmp.KeyOf(file.largest), *begin) >= 0);
 }
 
 // Everything that has to come along with chosen files of several levels into the output level.
@@ -163,12 +163,11 @@ void PickFilesInRanges(const VersionRef& version, const RangePtr* ranges, size_t
   const InternalKeyComparator& icmp = *version->icmp();
   const auto within = [&](const FileMetaData& file) {
     return std::any_of(ranges, ranges + n, [&](const RangePtr& range) {
-      if (range.start != nullptr &&
-          icmp.CompareUserKey(file.smallest.user_key(), *range.start) < 0) {
+      if (range.start != nullptr && icmp.CompareKey(icmp.KeyOf(file.smallest), *range.start) < 0) {
         return false;
       }
       if (range.limit == nullptr) return true;
-      const int order = icmp.CompareUserKey(file.largest.user_key(), *range.limit);
+      const int order = icmp.CompareKey(icmp.KeyOf(file.largest), *range.limit);
       return order < 0 || (order == 0 && include_end);
     });
   };

@@ -19,19 +19,19 @@ OutputSplitter::OutputSplitter(const InternalKeyComparator* icmp,
 
 void OutputSplitter::SetBoundary() {
   has_boundary_ = next_ < grandparents_.size();
-  if (has_boundary_) boundary_ = grandparents_[next_]->largest.user_key();
+  if (has_boundary_) boundary_ = icmp_->KeyOf(grandparents_[next_]->largest);
 }
 
-void OutputSplitter::PassBoundaries(const Slice& user_key) {
+void OutputSplitter::PassBoundaries(const Slice& key) {
   do {
     passed_bytes_ += grandparents_[next_]->size;
     next_++;
     SetBoundary();
-  } while (has_boundary_ && icmp_->CompareUserKey(user_key, boundary_) > 0);
+  } while (has_boundary_ && icmp_->CompareKey(key, boundary_) > 0);
 }
 
-void OutputSplitter::StartFile(const Slice& user_key) {
-  if (has_boundary_ && icmp_->CompareUserKey(user_key, boundary_) > 0) PassBoundaries(user_key);
+void OutputSplitter::StartFile(const Slice& key) {
+  if (has_boundary_ && icmp_->CompareKey(key, boundary_) > 0) PassBoundaries(key);
   passed_bytes_ = 0;
 }
 

@@ -13,7 +13,8 @@
 
 namespace varve {
 
-// Asked once for each user key, in order; the caller never asks between entries of one key.
+// Asked once for each key, without timestamp, in order; the caller never asks between entries of
+// one key.
 //
 // Thread safety: none. The pointers outlive it.
 class OutputSplitter {
@@ -26,20 +27,22 @@ class OutputSplitter {
   // Whether a new file should begin with the key. `reaches(bytes)` says whether the open one has as
   // many bytes.
   template <typename Reaches>
-  bool ShouldStopBefore(const Slice& user_key, Reaches&& reaches) {
+  bool ShouldStopBefore(const Slice& key, Reaches&& reaches) {
     bool crossed = false;
-    if (has_boundary_ && icmp_->CompareUserKey(user_key, boundary_) > 0) [[unlikely]] {
-      PassBoundaries(user_key);
+    if (has_boundary_ && icmp_->CompareKey(key, boundary_) > 0) [[unlikely]] {
+      PassBoundaries(key);
       crossed = true;
     }
     if (reaches(target_file_bytes_)) return true;
     return crossed && (WouldOverlapTooMuch() || reaches(nearly_full_));
   }
+  // What it is asked for: an internal key's key.
+  [[nodiscard]] Slice KeyOf(const Slice& internal_key) const { return icmp_->KeyOf(internal_key); }
   // A file begins with this key.
-  void StartFile(const Slice& user_key);
+  void StartFile(const Slice& key);
 
  private:
-  void PassBoundaries(const Slice& user_key);
+  void PassBoundaries(const Slice& key);
   void SetBoundary();
   // Of a file that goes on into the next grandparent.
   bool WouldOverlapTooMuch() const {
@@ -57,7 +60,7 @@ class OutputSplitter {
   size_t next_ = 0;            // the first grandparent that does not end before the last key
   uint64_t passed_bytes_ = 0;  // of grandparents that ended within the open file
   bool has_boundary_ = false;
-  Slice boundary_;  // largest user key of grandparents_[next_]
+  Slice boundary_;  // largest key of grandparents_[next_]
 };
 
 }  // namespace varve

@@ -68,16 +68,14 @@ Status OutputWriter::TakeEntriesBeside(CompactionIterator* iterator) {
 }
 
 Status OutputWriter::TakeEntry(const Slice& key, const Slice& value, bool starts_user_key) {
-  const Slice user_key = ExtractUserKey(key);
   if (starts_user_key && output_ != nullptr && splitter_ != nullptr) {
     const auto reaches = [this](uint64_t bytes) { return output_->builder()->Reaches(bytes); };
-    if (splitter_->ShouldStopBefore(user_key, reaches)) {
-      VARVE_RETURN_IF_ERROR(FinishFile(&user_key));
-    }
+    const Slice bare = splitter_->KeyOf(key);
+    if (splitter_->ShouldStopBefore(bare, reaches)) VARVE_RETURN_IF_ERROR(FinishFile(&bare));
   }
   if (output_ == nullptr) [[unlikely]] {
     VARVE_RETURN_IF_ERROR(open_(&output_));
-    if (splitter_ != nullptr) splitter_->StartFile(user_key);
+    if (splitter_ != nullptr) splitter_->StartFile(splitter_->KeyOf(key));
   }
   output_->Add(key, value);
   if (until_check_-- == 0) [[unlikely]] {
@@ -93,7 +91,7 @@ Status OutputWriter::FinishFile(const Slice* upper) {
     const auto pieces = tombstones_->Within(has_lower_ ? &lower : nullptr, upper);
     if (!pieces.empty() && output_ == nullptr) VARVE_RETURN_IF_ERROR(open_(&output_));
     for (const SurvivingTombstones::Piece& piece : pieces) {
-      output_->AddTombstone(piece.begin, piece.end, piece.sequence);
+      output_->AddTombstone(piece.begin, piece.end, piece.sequence, piece.timestamp);
     }
   }
   if (output_ != nullptr) {

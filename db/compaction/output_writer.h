@@ -29,9 +29,9 @@ class OutputWriter {
   OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* tombstones, OpenOutput open,
                bool own_thread = false);
 
-  // Runs the iterator, which was started, to its end. `begin` and `end` (user keys, exclusive end,
-  // null: open) bound where tombstones may reach. `check` (may be null) is asked after the last
-  // entry; the last file is kept only if it says OK.
+  // Runs the iterator, which was started, to its end. `begin` and `end` (keys without timestamps,
+  // exclusive end, null: open) bound where tombstones may reach. `check` (may be null) is asked
+  // after the last entry; the last file is kept only if it says OK.
   Status Run(CompactionIterator* iterator, const Slice* begin, const Slice* end,
              const std::function<Status()>& check = nullptr);
 

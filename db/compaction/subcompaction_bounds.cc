@@ -15,7 +15,7 @@ constexpr uint64_t kKeysPerWalk = 64;
 
 // L0 files often span the same range, so that their bounds cut nothing: one of them is walked.
 void AddKeysOfOneFile(const std::vector<CompactionInputFile>& inputs,
-                      std::vector<std::string>* keys) {
+                      const InternalKeyComparator& icmp, std::vector<std::string>* keys) {
   const CompactionInputFile* chosen = nullptr;
   for (const CompactionInputFile& input : inputs) {
     if (input.level != 0) continue;
@@ -32,22 +32,22 @@ void AddKeysOfOneFile(const std::vector<CompactionInputFile>& inputs,
   uint64_t n = 0;
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     if (++n % stride == 0 && iterator->key().size() >= kInternalKeyTrailerBytes) {
-      keys->push_back(ExtractUserKey(iterator->key()).ToString());
+      keys->push_back(icmp.KeyOf(iterator->key()).ToString());
     }
   }
 }
 
 uint64_t BytesBefore(const std::vector<CompactionInputFile>& inputs,
-                     const InternalKeyComparator& icmp, const std::string& user_key) {
+                     const InternalKeyComparator& icmp, const std::string& key) {
   ReadOptions read_options;
   read_options.fill_cache = false;
-  const InternalKey key(user_key, kMaxSequenceNumber, kValueTypeForSeek);
+  const InternalKey first = icmp.FirstInternalKey(key);
   uint64_t bytes = 0;
   for (const CompactionInputFile& input : inputs) {
-    if (icmp.CompareUserKey(input.file->largest.user_key(), user_key) < 0) {
+    if (icmp.CompareKey(icmp.KeyOf(input.file->largest), key) < 0) {
       bytes += input.file->size;
-    } else if (icmp.CompareUserKey(input.file->smallest.user_key(), user_key) < 0) {
-      bytes += input.table->ApproximateOffsetOf(read_options, key.Encode());
+    } else if (icmp.CompareKey(icmp.KeyOf(input.file->smallest), key) < 0) {
+      bytes += input.table->ApproximateOffsetOf(read_options, first.Encode());
     }
   }
   return bytes;
@@ -68,18 +68,16 @@ std::vector<std::string> ChooseSubcompactionBounds(const CompactionPlan& plan,
 
   std::vector<std::string> keys;
   for (const CompactionInputFile& input : inputs) {
-    keys.push_back(input.file->smallest.user_key().ToString());
-    keys.push_back(input.file->largest.user_key().ToString());
+    keys.push_back(icmp.KeyOf(input.file->smallest).ToString());
+    keys.push_back(icmp.KeyOf(input.file->largest).ToString());
   }
-  AddKeysOfOneFile(inputs, &keys);
-  std::sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
-    return icmp.CompareUserKey(a, b) < 0;
-  });
-  keys.erase(std::unique(keys.begin(), keys.end(),
-                         [&](const std::string& a, const std::string& b) {
-                           return icmp.EqualUserKey(a, b);
-                         }),
-             keys.end());
+  AddKeysOfOneFile(inputs, icmp, &keys);
+  std::sort(keys.begin(), keys.end(),
+            [&](const std::string& a, const std::string& b) { return icmp.CompareKey(a, b) < 0; });
+  keys.erase(
+      std::unique(keys.begin(), keys.end(),
+                  [&](const std::string& a, const std::string& b) { return icmp.EqualKey(a, b); }),
+      keys.end());
   const uint64_t share = total / pieces;
   uint64_t last = 0;
   for (const std::string& key : keys) {

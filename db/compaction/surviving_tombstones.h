@@ -19,27 +19,39 @@ class SurvivingTombstones {
     Slice begin;
     Slice end;  // exclusive
     SequenceNumber sequence = 0;
+    Slice timestamp;  // empty without timestamps
+  };
+  // As in CompactionIteratorOptions.
+  struct History {
+    std::string full_history_ts_low;
+    std::string trim_ts;
   };
 
   // `lists`: of all inputs, clipped to their files. A null `deeper`: anything may exist deeper,
   // unless bottommost.
   SurvivingTombstones(const std::vector<std::shared_ptr<const FragmentedTombstones>>& lists,
                       const InternalKeyComparator& icmp, std::vector<SequenceNumber> snapshots,
-                      bool bottommost, const DeeperLevels* deeper);
+                      bool bottommost, const DeeperLevels* deeper, const History& history = {});
 
   bool empty() const { return all_ == nullptr || all_->empty(); }
   // All inputs' tombstones as one list; null when there are none.
   const std::shared_ptr<const FragmentedTombstones>& all() const { return all_; }
 
-  // What a file that reaches over [lower, upper) of user keys has to hold: ascending, at one begin
+  // What a file that reaches over [lower, upper) of keys has to hold: ascending, at one begin
   // the newest first. Null: unbounded.
   std::vector<Piece> Within(const Slice* lower, const Slice* upper) const;
 
  private:
+  // Moves those whose timestamps are asked for from `seqs`, newest first, to `*kept`; trimmed ones
+  // go.
+  std::vector<SequenceNumber> TakeHistory(std::span<const SequenceNumber> seqs,
+                                          std::vector<SequenceNumber>* kept) const;
+
   const InternalKeyComparator icmp_;
   const std::vector<SequenceNumber> snapshots_;
   const bool bottommost_;
   const DeeperLevels* const deeper_;
+  const History history_;
   std::shared_ptr<const FragmentedTombstones> all_;
 };
 

@@ -51,14 +51,15 @@ TableOutput::~TableOutput() {
   context_.fs->DeleteFile(file_name_, IOOptions(), nullptr).PermitUncheckedError();
 }
 
-void TableOutput::AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq) {
-  InternalKey begin_key(begin, seq, kTypeRangeDeletion);
-  builder_->AddTombstone(begin_key.Encode(), end);
+void TableOutput::AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq,
+                               const Slice& timestamp) {
+  const InternalKeyComparator& icmp = *build_.icmp;
+  InternalKey begin_key(begin.ToString() + timestamp.ToString(), seq, kTypeRangeDeletion);
+  builder_->AddTombstone(begin_key.Encode(), end.ToString() + timestamp.ToString());
   if (first_tombstone_.empty()) first_tombstone_ = std::move(begin_key);
   // Exclusive: the sentinel sorts before every entry of the end key.
-  if (last_tombstone_end_.empty() ||
-      build_.icmp->CompareUserKey(last_tombstone_end_.user_key(), end) < 0) {
-    last_tombstone_end_.Set(end, kMaxSequenceNumber, kTypeRangeDeletion);
+  if (last_tombstone_end_.empty() || icmp.CompareKey(icmp.KeyOf(last_tombstone_end_), end) < 0) {
+    last_tombstone_end_.Set(icmp.FirstUserKey(end), kMaxSequenceNumber, kTypeRangeDeletion);
   }
   NoteSequence(seq);
   has_entry_ = true;

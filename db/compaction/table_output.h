@@ -55,7 +55,8 @@ class TableOutput {
   }
   // A fragment [begin, end) at seq, already clipped to where this file may reach. Ascending, and at
   // one begin the newest first.
-  void AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq);
+  void AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq,
+                    const Slice& timestamp = Slice());
   bool empty() const { return !has_entry_; }
 
   // Finishes the table, syncs and closes the file, fills in *file (level and epoch are left alone).

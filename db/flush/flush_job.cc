@@ -64,7 +64,7 @@ Status RunFlush(const FlushInput& input, FlushResult* result) {
   }
   const auto merged = NewMergingIterator(input.icmp, std::move(children));
   const SurvivingTombstones tombstones(lists, *input.icmp, input.snapshots, /*bottommost=*/false,
-                                       /*deeper=*/nullptr);
+                                       /*deeper=*/nullptr, {input.full_history_ts_low, ""});
   set.Add(tombstones.all());
   std::unique_ptr<CompactionFilter> filter;
   VARVE_RETURN_IF_ERROR(MakeFlushFilter(input, &filter));
@@ -72,6 +72,7 @@ Status RunFlush(const FlushInput& input, FlushResult* result) {
   CompactionIteratorOptions options;
   options.icmp = input.icmp;
   options.snapshots = input.snapshots;
+  options.full_history_ts_low = input.full_history_ts_low;
   options.earliest_write_conflict_snapshot = input.earliest_write_conflict_snapshot;
   options.enforce_single_del_contracts = input.enforce_single_del_contracts;
   options.filter = filter.get();

@@ -16,6 +16,7 @@ namespace varve {
 struct FlushInput {
   std::vector<std::shared_ptr<MemTable>> memtables;  // oldest first, frozen
   std::vector<SequenceNumber> snapshots;             // ascending
+  std::string full_history_ts_low;                   // as in CompactionIteratorOptions
   std::shared_ptr<const ColumnFamilyOptions> options;
   const InternalKeyComparator* icmp = nullptr;
   TableOutputContext output;

@@ -94,15 +94,13 @@ SequenceNumber FirstSequence(Engine* engine, uint64_t number) {
 }
 
 uint64_t OffsetInFile(const PinnedVersion& pinned, FileMetaData* file, int level,
-                      const Slice& user_key) {
+                      const Slice& key) {
   const InternalKeyComparator& icmp = *pinned.version->icmp();
-  if (icmp.CompareUserKey(user_key, file->smallest.user_key()) <= 0) return 0;
-  if (icmp.CompareUserKey(user_key, file->largest.user_key()) > 0) return file->size;
+  if (icmp.CompareKey(key, icmp.KeyOf(file->smallest)) <= 0) return 0;
+  if (icmp.CompareKey(key, icmp.KeyOf(file->largest)) > 0) return file->size;
   TableRef table;
   if (!pinned.family->table_cache()->Find(file, level, ReadOptions(), &table).ok()) return 0;
-  std::string target;
-  AppendInternalKey(&target, user_key, kMaxSequenceNumber, kValueTypeForSeek);
-  return table->ApproximateOffsetOf(ReadOptions(), target);
+  return table->ApproximateOffsetOf(ReadOptions(), icmp.FirstInternalKey(key).Encode());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "varve/snapshot.h"
 #include "varve/system_clock.h"
 
+#include "db/read/history_iterator.h"
 #include "db/read/user_key_walk.h"
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
@@ -19,13 +20,9 @@ namespace varve {
 namespace {
 
 Status CheckIteratorOptions(const ReadOptions& options) {
-  const char* refused = nullptr;
-  if (options.timestamp != nullptr) refused = "timestamp";
-  if (options.iter_start_ts != nullptr) refused = "iter_start_ts";
-  if (options.read_tier == kPersistedTier) refused = "read_tier kPersistedTier";
-  if (refused == nullptr) return Status::OK();
-  return Status::NotSupported(std::string("iterator: ReadOptions::") + refused +
-                              " is not supported by this version");
+  if (options.read_tier != kPersistedTier) return Status::OK();
+  return Status::NotSupported(
+      "iterator: ReadOptions::read_tier kPersistedTier is not supported by this version");
 }
 
 // Whether, in bytewise order, keys below `bound` that are larger than `prefix` start with it: the
@@ -91,6 +88,10 @@ class DbIterator final : public Iterator {
   Slice value() const override {
     assert(walk_.Valid());
     return walk_.value();
+  }
+  Slice timestamp() const override {
+    assert(walk_.Valid());
+    return walk_.timestamp();
   }
   Status status() const override { return walk_.status(); }
 
@@ -277,6 +278,8 @@ void DbIterator::Build(SequenceNumber sequence) {
                      ? super_version.options().prefix_extractor.get()
                      : nullptr;
   walk_.Init(settings, &tombstones_);
+  const bool timed = icmp->timestamp_size() != 0;
+  if (timed) tombstones_.SetTimestampLimit({*options_.timestamp, /*inclusive=*/true});
   memtable_tombstones_ = super_version.mem()->range_deletion_count();
   // What is added from now on is too new for `sequence`.
   memtable_left_out_ = super_version.mem()->Empty();
@@ -284,7 +287,7 @@ void DbIterator::Build(SequenceNumber sequence) {
   size_t memtables = 0;
   Status s = AddSuperVersionIterators(options_, super_version, &tombstones_, &sources,
                                       &prefix_wanted_, &memtables);
-  const bool sees_all = !options_.table_filter && !options_.ignore_range_deletions &&
+  const bool sees_all = !timed && !options_.table_filter && !options_.ignore_range_deletions &&
                         prefix_filters_ == nullptr && memtables < sources.size();
   walk_.SkipDeadRanges(sees_all ? &super_version.version().dead_ranges() : nullptr,
                        super_version.number());
@@ -299,21 +302,14 @@ void DbIterator::Build(SequenceNumber sequence) {
 bool DbIterator::BoundEndsPrefixOf(const Slice& target) const {
   const InternalKeyComparator& icmp = *super_version_->version().icmp();
   const Slice* const lower = options_.iterate_lower_bound;
-  const Slice& start =
-      lower != nullptr && icmp.CompareUserKey(target, *lower) < 0 ? *lower : target;
+  const Slice& start = lower != nullptr && icmp.CompareKey(target, *lower) < 0 ? *lower : target;
   const Slice& bound = *options_.iterate_upper_bound;
   if (!auto_prefix_->InDomain(start)) return false;
   const Slice prefix = auto_prefix_->Transform(start);
   if (!start.starts_with(prefix) || !auto_prefix_->SameResultWhenAppended(prefix)) return false;
-  switch (icmp.order()) {
-    case KeyOrder::kBytewise:
-      return bound.starts_with(prefix) || IsBeforeAllBehind(bound, prefix);
-    case KeyOrder::kReverseBytewise:
-      return bound.starts_with(prefix);
-    case KeyOrder::kCustom:
-      break;
-  }
-  return false;
+  if (!BytesDecide(icmp.order())) return false;
+  return bound.starts_with(prefix) ||
+         (!IsReverse(icmp.order()) && IsBeforeAllBehind(bound, prefix));
 }
 
 void DbIterator::TurnPrefixFiltersOff() {
@@ -384,6 +380,9 @@ Status DbIterator::GetProperty(std::string prop_name, std::string* prop) {
 Iterator* NewDbIterator(const ReadOptions& options, std::shared_ptr<SuperVersionSource> source,
                         SuperVersion* super_version, SequenceNumber sequence,
                         Statistics* statistics) {
+  if (options.iter_start_ts != nullptr) {
+    return NewHistoryIterator(options, super_version, sequence);
+  }
   const Status s = CheckIteratorOptions(options);
   if (!s.ok()) {
     super_version->Unref();

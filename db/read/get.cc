@@ -91,7 +91,7 @@ class TableSearch {
   Status SearchLevelZero() {
     const LevelFiles& files = version_.level(0);
     for (size_t i = 0; i < files.size(); i++) {
-      if (!FileCovers(*files[i], lookup_->user_key(), icmp_)) continue;
+      if (!FileCovers(*files[i], lookup_->key(), icmp_)) continue;
       VARVE_RETURN_IF_ERROR(SearchFile(files[i], 0));
       // A file's tombstones are newer than whatever the files after it hold.
       if (over() || lookup_->EndIfCovered()) break;
@@ -101,11 +101,11 @@ class TableSearch {
 
   Status SearchLevel(int level) {
     const LevelFiles& files = version_.level(level);
-    const Slice user_key = lookup_->user_key();
+    const Slice key = lookup_->key();
     size_t i = level < kLevelsAhead ? places_[level] : files.Find(lookup_->internal_key());
     for (; i < files.size(); i++) {
-      if (icmp_.CompareUserKey(user_key, files[i]->smallest.user_key()) < 0) break;
-      const bool may_continue = icmp_.CompareUserKey(user_key, files[i]->largest.user_key()) >= 0;
+      if (icmp_.CompareKey(key, icmp_.KeyOf(files[i]->smallest)) < 0) break;
+      const bool may_continue = icmp_.CompareKey(key, icmp_.KeyOf(files[i]->largest)) >= 0;
       if (!may_continue || !LargestIsExclusive(*files[i])) {
         VARVE_RETURN_IF_ERROR(SearchFile(files[i], level));
         if (over()) return Status::OK();

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "db/read/get.h"
+#include "db/read/read_timestamp.h"
 #include "util/base/status_macros.h"
 #include "util/key/point_lookup.h"
 
@@ -94,7 +95,8 @@ void HandOut(PointLookup* lookup, const SuperVersion& super_version,
 Status GetOperandsFromSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
                                    const OperandRequest& request, std::span<PinnableSlice> slices,
                                    int* count) {
-  PointLookup lookup(request.key, request.sequence, nullptr, &super_version.merger());
+  PointLookup lookup(request.key, request.sequence, nullptr, &super_version.merger(),
+                     AsOf(options, super_version));
   MergeOperands* const operands = MergeOperands::Acquire();
   lookup.CollectInto(operands);
   operands->wants_value = false;

@@ -14,7 +14,7 @@ namespace varve {
 
 // What a read of operands is asked for.
 struct OperandRequest {
-  Slice key;
+  Slice key;  // without timestamp
   SequenceNumber sequence = 0;
   const std::function<bool(Slice)>* continue_callback = nullptr;  // null: asks nobody
   bool skip_memtables = false;                                    // as for GetFromSuperVersion

@@ -60,7 +60,7 @@ Status MergeForRead(const ReadOptions& options, const SuperVersion& super_versio
   operands->PutOldestFirst();
   std::string* const buffer = value->GetSelf();
   Slice result;
-  VARVE_RETURN_IF_ERROR(super_version.merger().Full(lookup->user_key(), operands->base(),
+  VARVE_RETURN_IF_ERROR(super_version.merger().Full(lookup->key(), operands->base(),
                                                     operands->slices(), buffer, &result));
   if (result.data() == buffer->data()) {
     value->PinSelf();

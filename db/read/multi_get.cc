@@ -8,6 +8,7 @@
 
 #include "db/read/file_bounds.h"
 #include "db/read/merge_read.h"
+#include "db/read/read_timestamp.h"
 #include "table/multi_get.h"
 #include "util/coding/shared_prefix.h"
 #include "util/key/point_lookup.h"
@@ -53,7 +54,7 @@ class PlaceSorter {
     SetWords(ordered, places);
     const auto before = [this](const OrderedPlace& a, const OrderedPlace& b) {
       if (a.word != b.word) return a.word < b.word;
-      return icmp_.CompareUserKey(keys_[a.place], keys_[b.place]) < 0;
+      return icmp_.CompareKey(keys_[a.place], keys_[b.place]) < 0;
     };
     if (std::is_sorted(ordered.begin(), ordered.end(), before)) return;
     std::sort(ordered.begin(), ordered.end(), before);
@@ -63,7 +64,7 @@ class PlaceSorter {
   // The words are taken behind what all keys begin with.
   void SetWords(std::span<OrderedPlace> ordered, std::span<const uint32_t> places) const {
     size_t shared = 0;
-    if (icmp_.order() != KeyOrder::kCustom) {
+    if (BytesDecide(icmp_.order())) {
       const Slice& first = keys_[places[0]];
       shared = first.size();
       for (const uint32_t place : places) {
@@ -77,15 +78,9 @@ class PlaceSorter {
   }
 
   uint64_t WordOf(const Slice& key, size_t shared) const {
-    switch (icmp_.order()) {
-      case KeyOrder::kBytewise:
-        return KeyWord(key, shared);
-      case KeyOrder::kReverseBytewise:
-        return ~KeyWord(key, shared);
-      case KeyOrder::kCustom:
-        break;
-    }
-    return 0;
+    if (!BytesDecide(icmp_.order())) return 0;
+    const uint64_t word = KeyWord(key, shared);
+    return IsReverse(icmp_.order()) ? ~word : word;
   }
 
   const InternalKeyComparator& icmp_;
@@ -176,11 +171,11 @@ void GroupSearch::SearchTables() {
 void GroupSearch::SearchLevelZero() {
   for (const FileRef& file : version_.level(0).files()) {
     if (searching_.empty()) return;
-    if (icmp_.CompareUserKey(searching_.back()->user_key(), file->smallest.user_key()) < 0) {
+    if (icmp_.CompareKey(searching_.back()->key(), icmp_.KeyOf(file->smallest)) < 0) {
       continue;
     }
     for (PointLookup* lookup : searching_) {
-      if (FileCovers(*file, lookup->user_key(), icmp_)) Probe(file.get(), 0, lookup);
+      if (FileCovers(*file, lookup->key(), icmp_)) Probe(file.get(), 0, lookup);
     }
     RunProbes(0);
     // A file's tombstones are newer than whatever the files after it hold.
@@ -193,8 +188,7 @@ void GroupSearch::SearchLevel(int level) {
   for (FindFiles(files); !stops_.empty(); MoveOn(files)) {
     for (Stop& stop : stops_) {
       FileMetaData* const file = files[stop.file];
-      stop.may_continue =
-          icmp_.CompareUserKey(stop.lookup->user_key(), file->largest.user_key()) >= 0;
+      stop.may_continue = icmp_.CompareKey(stop.lookup->key(), icmp_.KeyOf(file->largest)) >= 0;
       if (!stop.may_continue || !LargestIsExclusive(*file)) Probe(file, level, stop.lookup);
     }
     RunProbes(level);
@@ -212,7 +206,7 @@ void GroupSearch::FindFiles(const LevelFiles& files) {
     // Neighbours are often in the same file.
     if (icmp_.Compare(files[file]->largest.Encode(), key) < 0) file = files.Find(key);
     if (file == files.size()) return;
-    if (icmp_.CompareUserKey(lookup->user_key(), files[file]->smallest.user_key()) < 0) continue;
+    if (icmp_.CompareKey(lookup->key(), icmp_.KeyOf(files[file]->smallest)) < 0) continue;
     stops_.push_back({lookup, file});
   }
 }
@@ -221,8 +215,8 @@ void GroupSearch::MoveOn(const LevelFiles& files) {
   size_t left = 0;
   for (const Stop& stop : stops_) {
     if (IsOver(*stop.lookup) || !stop.may_continue || stop.file + 1 == files.size()) continue;
-    const Slice smallest = files[stop.file + 1]->smallest.user_key();
-    if (icmp_.CompareUserKey(stop.lookup->user_key(), smallest) < 0) continue;
+    const Slice smallest = icmp_.KeyOf(files[stop.file + 1]->smallest);
+    if (icmp_.CompareKey(stop.lookup->key(), smallest) < 0) continue;
     stops_[left++] = {stop.lookup, stop.file + 1};
   }
   stops_.truncate(left);
@@ -266,7 +260,10 @@ void GroupSearch::RunProbes(int level) {
 class FamilySearch {
  public:
   FamilySearch(MultiGetCall* call, const SuperVersion& super_version, SequenceNumber seq)
-      : call_(*call), super_version_(super_version), seq_(seq) {}
+      : call_(*call),
+        super_version_(super_version),
+        seq_(seq),
+        as_of_(AsOf(call->options, super_version)) {}
 
   void Run(std::span<const uint32_t> places) {
     while (!places.empty()) {
@@ -297,8 +294,10 @@ class FamilySearch {
     BoundedArray<PointLookup, kGroupKeys> lookups;
     GroupSearch search(call_.options, super_version_, call_.statistics);
     for (const uint32_t place : places) {
-      search.Add(&lookups.emplace_back(call_.keys[place], seq_, &call_.values[place],
-                                       &super_version_.merger()));
+      PointLookup& lookup = lookups.emplace_back(call_.keys[place], seq_, &call_.values[place],
+                                                 &super_version_.merger(), as_of_);
+      if (call_.timestamps != nullptr) lookup.ReportTimestamp(&call_.timestamps[place]);
+      search.Add(&lookup);
     }
     if (!call_.skip_memtables) search.SearchMemTables();
     RecordTick(call_.statistics, MEMTABLE_HIT, places.size() - search.searching());
@@ -344,6 +343,7 @@ class FamilySearch {
   MultiGetCall& call_;
   const SuperVersion& super_version_;
   const SequenceNumber seq_;
+  const ReadTimestamp as_of_;
 };
 
 }  // namespace

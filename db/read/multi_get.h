@@ -23,8 +23,9 @@ struct MultiGetCall {
   const Slice* keys;
   PinnableSlice* values;  // reset
   Status* statuses;
-  Statistics* statistics = nullptr;  // may be null
-  SystemClock* clock = nullptr;      // for options.deadline
+  std::string* timestamps = nullptr;  // empty; null: not asked for
+  Statistics* statistics = nullptr;   // may be null
+  SystemClock* clock = nullptr;       // for options.deadline
   // As for GetFromSuperVersion.
   bool skip_memtables = false;
 
@@ -33,10 +34,11 @@ struct MultiGetCall {
   uint64_t value_bytes = 0;
 };
 
-// Answers the keys at `places`, all of one family, as Get at `seq` does; `places` is put into the
-// order of the keys. Each key's status tells about that key alone: OK, NotFound, or why the answer
-// is not known. Once a group of keys ends past the deadline, the keys that are left get TimedOut;
-// once the values exceed value_size_soft_limit, the keys behind get Aborted.
+// Answers the keys at `places`, all of one family, whose timestamp was checked, as Get at `seq`
+// does; `places` is put into the order of the keys. Each key's status tells about that key alone:
+// OK, NotFound, or why the answer is not known. Once a group of keys ends past the deadline, the
+// keys that are left get TimedOut; once the values exceed value_size_soft_limit, the keys behind
+// get Aborted.
 //
 // Whether the caller says that the keys are sorted does not matter: finding out costs less than
 // the first comparison of a search.

@@ -18,34 +18,29 @@ const MergeCaller kNoMerger;
 }  // namespace
 
 void UserKeyWalk::MergeForward() {
-  const Slice user_key = ExtractUserKey(run_.at->key());
-  passed_key_.Assign(user_key);
+  const Slice key = icmp_->KeyOf(run_.at->key());
+  passed_key_.Assign(key);
   key_kept_ = pins_ && source_->IsKeyPinned();
-  if (key_kept_) key_ = user_key;
+  if (key_kept_) key_ = key;
+  if (timed_) KeepTimestamp(*run_.at);
   if (!CollectOperands()) return;
   if (is_behind_) {
     if (!key_kept_) key_ = passed_key_.slice();
   } else {
-    key_ = ExtractUserKey(run_.at->key());
+    key_ = icmp_->KeyOf(run_.at->key());
   }
   valid_ = MergeOperandsNow();
 }
 
 // Where the key's newest visible entry is has been forgotten on the way: it is found again.
 void UserKeyWalk::MergeBackward() {
-  SeekSource(passed_key_.slice(), sequence_, kValueTypeForSeek);
-  if (!AtEntry() || !PassedKeyIs(*run_.at)) {
-    Fail(source_->status().ok()
-             ? Status::Corruption("iterator: a seek did not find an entry that a step had found")
-             : source_->status());
-    return;
-  }
+  if (!GoToVisible()) return;
   const bool collected = CollectOperands();
   // Behind the operands all of them are pinned, and there may be nothing left to pin.
   const bool behind = std::exchange(is_behind_, false);
   if (!collected) return;
   if (!behind) PinOperands();
-  SeekSourceForPrev(passed_key_.slice(), kMaxSequenceNumber, kValueTypeForSeek);
+  SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
   valid_ = MergeOperandsNow();
 }
 

@@ -31,6 +31,8 @@ void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
   extractor_ = settings.prefix_extractor;
   pins_ = options.pin_data;
   reseek_after_ = settings.reseek_after;
+  timed_ = icmp_->timestamp_size() != 0;
+  as_of_ = timed_ ? *options.timestamp : Slice();
   merger_ = settings.merger;
   statistics_ = settings.statistics;
   budget_ =
@@ -102,17 +104,36 @@ bool UserKeyWalk::InTime() {
   return false;
 }
 
-void UserKeyWalk::SeekSource(const Slice& user_key, SequenceNumber sequence, ValueType type) {
-  target_.clear();
-  AppendInternalKey(&target_, user_key, sequence, type);
+void UserKeyWalk::SetTarget(const Slice& key, Place place) {
+  const Comparator& order = *icmp_->user_comparator();
+  Slice timestamp;
+  SequenceNumber sequence = 0;
+  switch (place) {
+    case Place::kFirst:
+      if (timed_) timestamp = order.GetMaxTimestamp();
+      sequence = kMaxSequenceNumber;
+      break;
+    case Place::kVisible:
+      timestamp = as_of_;
+      sequence = sequence_;
+      break;
+    case Place::kLast:
+      if (timed_) timestamp = order.GetMinTimestamp();
+      break;
+  }
+  target_.assign(key.data(), key.size());
+  AppendInternalKey(&target_, timestamp, sequence,
+                    place == Place::kLast ? kValueTypeForSeekForPrev : kValueTypeForSeek);
+}
+
+void UserKeyWalk::SeekSource(const Slice& key, Place place) {
+  SetTarget(key, place);
   source_->Seek(target_);
   TakePlace();
 }
 
-void UserKeyWalk::SeekSourceForPrev(const Slice& user_key, SequenceNumber sequence,
-                                    ValueType type) {
-  target_.clear();
-  AppendInternalKey(&target_, user_key, sequence, type);
+void UserKeyWalk::SeekSourceForPrev(const Slice& key, Place place) {
+  SetTarget(key, place);
   source_->SeekForPrev(target_);
   TakePlace();
 }
@@ -130,18 +151,18 @@ void UserKeyWalk::TakeRun() {
 
 void UserKeyWalk::MeasurePlain() {
   plain_end_ = nullptr;
-  if (run_.at == run_.end || has_prefix_ || !tombstones_->empty()) return;
+  if (run_.at == run_.end || has_prefix_ || timed_ || !tombstones_->empty()) return;
   const Slice last = ExtractUserKey(run_.end[-1].key());
   if (backward_ ? !BeyondStart(last) : !BeyondEnd(last)) plain_end_ = run_.end;
 }
 
-bool UserKeyWalk::InPrefix(const Slice& user_key) const {
-  return extractor_->InDomain(user_key) && extractor_->Transform(user_key) == Slice(prefix_);
+bool UserKeyWalk::InPrefix(const Slice& key) const {
+  return extractor_->InDomain(key) && extractor_->Transform(key) == Slice(prefix_);
 }
 
-void UserKeyWalk::SetPrefixOf(const Slice& user_key) {
-  if (extractor_ == nullptr || !extractor_->InDomain(user_key)) return;
-  const Slice prefix = extractor_->Transform(user_key);
+void UserKeyWalk::SetPrefixOf(const Slice& key) {
+  if (extractor_ == nullptr || !extractor_->InDomain(key)) return;
+  const Slice prefix = extractor_->Transform(key);
   prefix_.assign(prefix.data(), prefix.size());
   has_prefix_ = true;
 }
@@ -156,7 +177,7 @@ void UserKeyWalk::StayInPrefix() {
 void UserKeyWalk::SeekToFirst() {
   StartSeek();
   if (lower_ != nullptr) {
-    SeekSource(*lower_, kMaxSequenceNumber, kValueTypeForSeek);
+    SeekSource(*lower_, Place::kFirst);
   } else {
     source_->SeekToFirst();
     TakePlace();
@@ -169,7 +190,7 @@ void UserKeyWalk::SeekToLast() {
   StartSeek();
   backward_ = true;
   if (upper_ != nullptr) {
-    SeekSourceForPrev(*upper_, kMaxSequenceNumber, kValueTypeForSeek);
+    SeekSourceForPrev(*upper_, Place::kFirst);
   } else {
     source_->SeekToLast();
     TakePlace();
@@ -181,8 +202,8 @@ void UserKeyWalk::SeekToLast() {
 void UserKeyWalk::Seek(const Slice& target) {
   StartSeek();
   SetPrefixOf(target);
-  const bool clamps = lower_ != nullptr && icmp_->CompareUserKey(target, *lower_) < 0;
-  SeekSource(clamps ? *lower_ : target, sequence_, kValueTypeForSeek);
+  const bool clamps = lower_ != nullptr && icmp_->CompareKey(target, *lower_) < 0;
+  SeekSource(clamps ? *lower_ : target, Place::kVisible);
   FindForward(Passing::kNothing);
 }
 
@@ -190,10 +211,10 @@ void UserKeyWalk::SeekForPrev(const Slice& target) {
   StartSeek();
   SetPrefixOf(target);
   backward_ = true;
-  if (upper_ != nullptr && icmp_->CompareUserKey(target, *upper_) >= 0) {
-    SeekSourceForPrev(*upper_, kMaxSequenceNumber, kValueTypeForSeek);
+  if (upper_ != nullptr && icmp_->CompareKey(target, *upper_) >= 0) {
+    SeekSourceForPrev(*upper_, Place::kFirst);
   } else {
-    SeekSourceForPrev(target, 0, kValueTypeForSeekForPrev);
+    SeekSourceForPrev(target, Place::kLast);
   }
   FindBackward();
 }
@@ -202,7 +223,7 @@ void UserKeyWalk::GoOnBehind(const Slice& key, bool in_prefix) {
   StartSeek();
   has_prefix_ = in_prefix && extractor_ != nullptr;
   passed_key_.Assign(key);
-  SeekSource(passed_key_.slice(), 0, kValueTypeForSeekForPrev);
+  SeekSource(passed_key_.slice(), Place::kLast);
   FindForward(Passing::kHidden);
 }
 
@@ -210,7 +231,7 @@ void UserKeyWalk::GoOnBefore(const Slice& key, bool in_prefix) {
   StartSeek();
   has_prefix_ = in_prefix && extractor_ != nullptr;
   backward_ = true;
-  SeekSourceForPrev(key, kMaxSequenceNumber, kValueTypeForSeek);
+  SeekSourceForPrev(key, Place::kFirst);
   FindBackward();
 }
 
@@ -245,19 +266,17 @@ bool UserKeyWalk::LeaveDeadRange() {
   std::string end;
   const DeadRanges::Moment moment{sequence_, super_version_};
   if (!jumps_ || !dead_ranges_->Find(key, moment, &begin, &end)) return false;
-  target_.clear();
   // Who found the range may have gone beyond the bounds of this walk, which must not read there.
   if (backward_) {
-    if (lower_ != nullptr && icmp_->CompareUserKey(begin, *lower_) < 0) {
-      AppendInternalKey(&target_, *lower_, kMaxSequenceNumber, kValueTypeForSeek);
+    if (lower_ != nullptr && icmp_->CompareKey(begin, *lower_) < 0) {
+      SetTarget(*lower_, Place::kFirst);
     } else {
-      AppendInternalKey(&target_, begin, 0, kValueTypeForSeekForPrev);
+      SetTarget(begin, Place::kLast);
     }
     source_->SeekTablesForPrev(target_);
   } else {
-    const bool ends_before = upper_ != nullptr && icmp_->CompareUserKey(end, *upper_) > 0;
-    AppendInternalKey(&target_, ends_before ? *upper_ : Slice(end), kMaxSequenceNumber,
-                      kValueTypeForSeek);
+    const bool ends_before = upper_ != nullptr && icmp_->CompareKey(end, *upper_) > 0;
+    SetTarget(ends_before ? *upper_ : Slice(end), Place::kFirst);
     source_->SeekTables(target_);
   }
   TakePlace();
@@ -297,8 +316,8 @@ UserKeyWalk::Verdict UserKeyWalk::RefuseType(uint64_t trailer) {
 
 // What the newest visible entry of a key means. All tombstones that may cover it have been added:
 // every source has been asked for its place around the key.
-inline UserKeyWalk::Verdict UserKeyWalk::Judge(const Slice& user_key, uint64_t trailer) {
-  if (tombstones_->MaxCoveringSeq(user_key, sequence_) > UnpackSequence(trailer)) [[unlikely]] {
+inline UserKeyWalk::Verdict UserKeyWalk::Judge(const Slice& key, uint64_t trailer) {
+  if (tombstones_->MaxCoveringSeq(key, sequence_) > UnpackSequence(trailer)) [[unlikely]] {
     return Verdict::kDeleted;
   }
   switch (UnpackType(trailer)) {
@@ -317,12 +336,14 @@ inline UserKeyWalk::Verdict UserKeyWalk::Judge(const Slice& user_key, uint64_t t
 // Seeks past the entries that `passing` tells to ignore. False when that would not lead beyond the
 // present entry, whose trailer is given.
 bool UserKeyWalk::ReseekForward(Passing passing, uint64_t trailer) {
-  const bool hidden = passing == Passing::kHidden;
-  const SequenceNumber sequence = hidden ? 0 : sequence_;
-  const ValueType type = hidden ? kValueTypeForSeekForPrev : kValueTypeForSeek;
-  if (trailer <= PackSequenceAndType(sequence, type)) return false;
+  const Place place = passing == Passing::kHidden ? Place::kLast : Place::kVisible;
+  SetTarget(passed_key_.slice(), place);
+  if (timed_ ? icmp_->Compare(run_.at->key(), target_) >= 0 : trailer <= ExtractTrailer(target_)) {
+    return false;
+  }
   counters.reseeks++;
-  SeekSource(passed_key_.slice(), sequence, type);
+  source_->Seek(target_);
+  TakePlace();
   return true;
 }
 
@@ -353,20 +374,20 @@ void UserKeyWalk::Prev() {
 void UserKeyWalk::PassForward(Passing passing) {
   uint64_t run = 0;  // entries of passed_key_ passed over by single steps
   while (AtEntry()) {
-    const Slice user_key = ExtractUserKey(run_.at->key());
+    const Slice key = icmp_->KeyOf(run_.at->key());
     const uint64_t trailer = ExtractTrailer(run_.at->key());
     const bool same = passing != Passing::kNothing && SameAsPassed(*run_.at);
     if (same && passing == Passing::kHidden) {
       counters.hidden++;
     } else {
-      if (BeyondEnd(user_key)) {
+      if (BeyondEnd(key)) {
         valid_ = false;
         return;
       }
-      if (UnpackSequence(trailer) <= sequence_) [[likely]] {
-        const Verdict verdict = Judge(user_key, trailer);
+      if (Visible(*run_.at)) [[likely]] {
+        const Verdict verdict = Judge(key, trailer);
         if (verdict == Verdict::kLive) [[likely]] {
-          Show(*run_.at);
+          ShowTimed(*run_.at);
           valid_ = true;
           return;
         }
@@ -379,7 +400,7 @@ void UserKeyWalk::PassForward(Passing passing) {
         passing = Passing::kRecent;
       }
       if (!same) {
-        passed_key_.Assign(user_key);
+        passed_key_.Assign(key);
         run = 0;
       }
     }
@@ -400,19 +421,19 @@ void UserKeyWalk::PassForward(Passing passing) {
 void UserKeyWalk::TurnForward() {
   backward_ = false;
   passed_key_.Assign(key_);
-  SeekSource(passed_key_.slice(), 0, kValueTypeForSeekForPrev);
+  SeekSource(passed_key_.slice(), Place::kLast);
   value_pin_.Reset();
 }
 
 void UserKeyWalk::TurnBackward() {
   backward_ = true;
   passed_key_.Assign(key_);
-  SeekSourceForPrev(passed_key_.slice(), kMaxSequenceNumber, kValueTypeForSeek);
+  SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
 }
 
 void UserKeyWalk::ReseekBackward() {
   counters.reseeks++;
-  SeekSourceForPrev(passed_key_.slice(), kMaxSequenceNumber, kValueTypeForSeek);
+  SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
 }
 
 // The source stands on an entry of passed_key_ that is too new: passes over it and what is left of
@@ -446,21 +467,30 @@ void UserKeyWalk::SaveValue() {
   value_ = saved_value_;
 }
 
+// To the newest visible entry of passed_key_, which has one. False when the walk has failed.
+bool UserKeyWalk::GoToVisible() {
+  SeekSource(passed_key_.slice(), Place::kVisible);
+  // A version that was written later may have an older timestamp.
+  while (timed_ && AtEntry() && PassedKeyIs(*run_.at) && !Visible(*run_.at)) {
+    (void)run_.TakeOne(source_.get(), /*forward=*/true);
+  }
+  if (AtEntry() && PassedKeyIs(*run_.at)) return true;
+  Fail(source_->status().ok()
+           ? Status::Corruption("iterator: a seek did not find an entry that a step had found")
+           : source_->status());
+  return false;
+}
+
 // Finds by a seek what FindNewestVisible would find by many steps.
 bool UserKeyWalk::SeekNewestVisible(uint64_t* trailer) {
   counters.reseeks++;
   // Passes over newer entries without seeing whether there are any.
   stretch_start_recent_ = kNotAllSeen;
-  SeekSource(passed_key_.slice(), sequence_, kValueTypeForSeek);
-  if (!AtEntry() || !PassedKeyIs(*run_.at)) {
-    Fail(source_->status().ok()
-             ? Status::Corruption("iterator: a seek did not find an entry that a step had found")
-             : source_->status());
-    return false;
-  }
+  if (!GoToVisible()) return false;
   *trailer = ExtractTrailer(run_.at->key());
+  if (timed_) KeepTimestamp(*run_.at);
   if (UnpackType(*trailer) == kTypeValue) SaveValue();
-  SeekSourceForPrev(passed_key_.slice(), kMaxSequenceNumber, kValueTypeForSeek);
+  SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
   return true;
 }
 
@@ -471,13 +501,14 @@ bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
   uint64_t run = 0;
   do {
     const uint64_t present = ExtractTrailer(run_.at->key());
-    if (UnpackSequence(present) > sequence_) return PassTooNew();
+    if (!Visible(*run_.at)) return PassTooNew();
     if (++run > reseek_after_) return SeekNewestVisible(trailer);
     if (run > 1) {
       counters.hidden++;
       if (!Spend()) return false;
     }
     *trailer = present;
+    if (timed_) KeepTimestamp(*run_.at);
     if (UnpackType(present) == kTypeValue) SaveValue();
     Step();
   } while (AtEntry() && SameAsPassed(*run_.at));
@@ -492,11 +523,11 @@ void UserKeyWalk::PassBackward() {
   constexpr uint64_t kNone = UINT64_MAX;
   valid_ = false;
   while (status_.ok() && AtEntry()) {
-    const Slice user_key = ExtractUserKey(run_.at->key());
-    if (BeyondStart(user_key)) return;
-    passed_key_.Assign(user_key);
+    const Slice key = icmp_->KeyOf(run_.at->key());
+    if (BeyondStart(key)) return;
+    passed_key_.Assign(key);
     key_kept_ = pins_ && source_->IsKeyPinned();
-    key_ = key_kept_ ? user_key : passed_key_.slice();
+    key_ = key_kept_ ? key : passed_key_.slice();
     uint64_t trailer = kNone;
     if (!FindNewestVisible(&trailer)) return;
     if (trailer == kNone) continue;

@@ -25,7 +25,9 @@
 
 namespace varve {
 
-// Walks the visible, live user keys of a merged source within the bounds of the options.
+// Walks the visible, live keys of a merged source within the bounds of the options. With
+// timestamps, what is newer than the options' timestamp is not visible, and keys are shown without
+// theirs.
 //
 // Forward, the source stands on the entry that is shown, and key() and value() are the source's own
 // bytes. Backward, the source stands before all entries of the key that is shown, because only then
@@ -76,6 +78,8 @@ class UserKeyWalk {
   bool Valid() const { return valid_; }
   const Slice& key() const { return key_; }
   const Slice& value() const { return value_; }
+  // Of the entry that is shown, the newest one if it was merged. Empty without timestamps.
+  const Slice& timestamp() const { return timestamp_; }
   const Status& status() const { return status_; }
   void Fail(Status status);
   SequenceNumber sequence() const { return sequence_; }
@@ -129,6 +133,13 @@ class UserKeyWalk {
   };
   enum class Verdict : uint8_t { kLive, kDeleted, kFailed, kOperand };
 
+  // Where a seek goes among the versions of a key.
+  enum class Place : uint8_t {
+    kFirst,    // before all
+    kVisible,  // to the newest that may be visible
+    kLast,     // behind all
+  };
+
   static constexpr size_t kRunEntries = 32;
   static constexpr uint64_t kNotAllSeen = UINT64_MAX;
 
@@ -147,16 +158,33 @@ class UserKeyWalk {
     const uint64_t trailer = ExtractTrailer(entry.key());
     return UnpackType(trailer) == kTypeValue && UnpackSequence(trailer) <= sequence_;
   }
+  // Without timestamps.
   void Show(const RunEntry& entry) {
     key_ = ExtractUserKey(entry.key());
     value_ = entry.value();
+  }
+  void ShowTimed(const RunEntry& entry) {
+    key_ = icmp_->KeyOf(entry.key());
+    timestamp_ = icmp_->TimestampOf(ExtractUserKey(entry.key()));
+    value_ = entry.value();
+  }
+  [[nodiscard]] bool Visible(const RunEntry& entry) const {
+    if (ExtractSequence(entry.key()) > sequence_) return false;
+    return !timed_ ||
+           icmp_->CompareTimestamp(icmp_->TimestampOf(ExtractUserKey(entry.key())), as_of_) <= 0;
+  }
+  // For when the source moves on while the entry is shown.
+  void KeepTimestamp(const RunEntry& entry) {
+    const Slice timestamp = icmp_->TimestampOf(ExtractUserKey(entry.key()));
+    kept_timestamp_.assign(timestamp.data(), timestamp.size());
+    timestamp_ = kept_timestamp_;
   }
   // True if the entry's user key is passed_key_, which is that of the entry before it.
   [[nodiscard]] bool SameAsPassed(const RunEntry& entry) const {
     return !entry.new_user_key && PassedKeyIs(entry);
   }
   [[nodiscard]] bool PassedKeyIs(const RunEntry& entry) const {
-    return icmp_->EqualUserKey(ExtractUserKey(entry.key()), passed_key_.slice());
+    return icmp_->EqualKey(icmp_->KeyOf(entry.key()), passed_key_.slice());
   }
 
   void FindForward(Passing passing) {
@@ -177,9 +205,10 @@ class UserKeyWalk {
   void TurnForward();
   void TurnBackward();
   bool ReseekForward(Passing passing, uint64_t trailer);
+  bool GoToVisible();
   void ReseekBackward();
 
-  Verdict Judge(const Slice& user_key, uint64_t trailer);
+  Verdict Judge(const Slice& key, uint64_t trailer);
   Verdict RefuseType(uint64_t trailer);
 
   // --- Merging (user_key_merge.cc).
@@ -221,21 +250,23 @@ class UserKeyWalk {
   // False, failing the walk, once the deadline has passed.
   bool InTime();
 
-  bool BeyondEnd(const Slice& user_key) const {
-    return (upper_ != nullptr && icmp_->CompareUserKey(user_key, *upper_) >= 0) ||
-           (has_prefix_ && !InPrefix(user_key));
+  bool BeyondEnd(const Slice& key) const {
+    return (upper_ != nullptr && icmp_->CompareKey(key, *upper_) >= 0) ||
+           (has_prefix_ && !InPrefix(key));
   }
-  bool BeyondStart(const Slice& user_key) const {
-    return (lower_ != nullptr && icmp_->CompareUserKey(user_key, *lower_) < 0) ||
-           (has_prefix_ && !InPrefix(user_key));
+  bool BeyondStart(const Slice& key) const {
+    return (lower_ != nullptr && icmp_->CompareKey(key, *lower_) < 0) ||
+           (has_prefix_ && !InPrefix(key));
   }
-  bool InPrefix(const Slice& user_key) const;
-  void SetPrefixOf(const Slice& user_key);
+  bool InPrefix(const Slice& key) const;
+  void SetPrefixOf(const Slice& key);
   void StayInPrefix();
 
   void StartSeek();
-  void SeekSource(const Slice& user_key, SequenceNumber sequence, ValueType type);
-  void SeekSourceForPrev(const Slice& user_key, SequenceNumber sequence, ValueType type);
+  // Makes target_.
+  void SetTarget(const Slice& key, Place place);
+  void SeekSource(const Slice& key, Place place);
+  void SeekSourceForPrev(const Slice& key, Place place);
   void SaveValue();
   void EndOfSource();
 
@@ -253,10 +284,13 @@ class UserKeyWalk {
   bool key_kept_ = false;    // backward: key_ is the source's, pinned
   bool value_kept_ = false;  // backward: value_ is the source's, pinned for its life
   bool merged_ = false;      // value_ is what an operator made
+  bool timed_ = false;       // there are timestamps
   // Forward: the source stands behind the entries of the key that is shown.
   bool is_behind_ = false;
   Slice key_;
   Slice value_;
+  Slice timestamp_;
+  Slice as_of_;                          // what is newer is not visible
   EntryRun run_;                         // at end: nothing is left
   const RunEntry* plain_end_ = nullptr;  // its end, or null when entries must be looked at
   uint64_t reseek_after_ = 0;
@@ -282,6 +316,7 @@ class UserKeyWalk {
   std::string prefix_;
   std::string target_;
   std::string saved_value_;
+  std::string kept_timestamp_;
   Cleanable value_pin_;
   const MergeCaller* merger_ = nullptr;
   Statistics* statistics_ = nullptr;

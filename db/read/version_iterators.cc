@@ -232,27 +232,27 @@ class LevelIterator final : public InternalIterator {
   bool WithinUpper(size_t i) const {
     if (i >= files_.size()) return false;
     return options_.iterate_upper_bound == nullptr ||
-           icmp_.CompareUserKey(files_[i]->smallest.user_key(), *options_.iterate_upper_bound) < 0;
+           icmp_.CompareKey(icmp_.KeyOf(files_[i]->smallest), *options_.iterate_upper_bound) < 0;
   }
 
   bool WithinLower(size_t i) const {
     return options_.iterate_lower_bound == nullptr ||
-           icmp_.CompareUserKey(files_[i]->largest.user_key(), *options_.iterate_lower_bound) >= 0;
+           icmp_.CompareKey(icmp_.KeyOf(files_[i]->largest), *options_.iterate_lower_bound) >= 0;
   }
 
   void NotePrefix(const Slice& target) {
     if (extractor_ == nullptr || !iter_options_.WantsPrefix()) return;
-    const Slice user_key = ExtractUserKey(target);
-    has_prefix_ = extractor_->InDomain(user_key);
-    if (has_prefix_) prefix_ = extractor_->Transform(user_key).ToString();
+    const Slice key = icmp_.KeyOf(target);
+    has_prefix_ = extractor_->InDomain(key);
+    if (has_prefix_) prefix_ = extractor_->Transform(key).ToString();
   }
 
   // After a seek in prefix mode files that start with another prefix need not be opened.
   bool WithinPrefix(size_t i) const {
     if (!has_prefix_) [[likely]]
       return true;
-    const Slice user_key = files_[i]->smallest.user_key();
-    return !extractor_->InDomain(user_key) || extractor_->Transform(user_key) == Slice(prefix_);
+    const Slice key = icmp_.KeyOf(files_[i]->smallest);
+    return !extractor_->InDomain(key) || extractor_->Transform(key) == Slice(prefix_);
   }
 
   bool Open(size_t i) {
@@ -309,11 +309,11 @@ class LevelIterator final : public InternalIterator {
   std::unique_ptr<InternalIterator> iter_;
 };
 
-// A key that follows the user key with none between them, where the order has such a key.
-bool ImmediateSuccessor(const InternalKeyComparator& icmp, const Slice& user_key,
+// A key that follows the key with none between them, where the order has such a key.
+bool ImmediateSuccessor(const InternalKeyComparator& icmp, const Slice& key,
                         std::string* successor) {
-  if (icmp.order() != KeyOrder::kBytewise) return false;
-  successor->assign(user_key.data(), user_key.size());
+  if (!BytesDecide(icmp.order()) || IsReverse(icmp.order())) return false;
+  successor->assign(key.data(), key.size());
   successor->push_back('\0');
   return true;
 }
@@ -321,9 +321,9 @@ bool ImmediateSuccessor(const InternalKeyComparator& icmp, const Slice& user_key
 bool OutsideBounds(const ReadOptions& options, const FileMetaData& file,
                    const InternalKeyComparator& icmp) {
   return (options.iterate_upper_bound != nullptr &&
-          icmp.CompareUserKey(file.smallest.user_key(), *options.iterate_upper_bound) >= 0) ||
+          icmp.CompareKey(icmp.KeyOf(file.smallest), *options.iterate_upper_bound) >= 0) ||
          (options.iterate_lower_bound != nullptr &&
-          icmp.CompareUserKey(file.largest.user_key(), *options.iterate_lower_bound) < 0);
+          icmp.CompareKey(icmp.KeyOf(file.largest), *options.iterate_lower_bound) < 0);
 }
 
 TableIterOptions IterOptionsFor(const ReadOptions& options, const SuperVersion& super_version,
@@ -405,14 +405,14 @@ void AddFileTombstones(const FileMetaData& file, const TableReader& reader,
                        const InternalKeyComparator& icmp, TombstoneSet* tombstones) {
   const std::shared_ptr<const FragmentedTombstones>& all = reader.tombstones();
   if (all == nullptr || all->empty()) return;
-  const Slice lower = file.smallest.user_key();
-  const Slice largest = file.largest.user_key();
+  const Slice lower = icmp.KeyOf(file.smallest);
+  const Slice largest = icmp.KeyOf(file.largest);
   if (LargestIsExclusive(file)) {
     tombstones->Add(all, &lower, &largest);
     return;
   }
   const size_t last = all->size() - 1;
-  if (icmp.CompareUserKey(all->fragment(last).end, largest) <= 0) {
+  if (icmp.CompareKey(all->fragment(last).end, largest) <= 0) {
     tombstones->Add(all, &lower);
     return;
   }
@@ -427,7 +427,7 @@ void AddFileTombstones(const FileMetaData& file, const TableReader& reader,
   // The order has no next key: the fragment that holds the largest key stays whole.
   const size_t at = all->LowerBound(largest);
   const FragmentedTombstones::Fragment fragment = all->fragment(at);
-  const bool covers = icmp.CompareUserKey(fragment.start, largest) <= 0;
+  const bool covers = icmp.CompareKey(fragment.start, largest) <= 0;
   const Slice upper = covers ? fragment.end : largest;
   tombstones->Add(all, &lower, &upper);
 }

@@ -55,7 +55,7 @@ class DeadRanges {
   static constexpr size_t kKeyBytesMax = 4096;
 
   [[nodiscard]] bool Before(const Slice& a, const Slice& b) const {
-    return icmp_->CompareUserKey(a, b) < 0;
+    return icmp_->CompareKey(a, b) < 0;
   }
 
   const InternalKeyComparator* const icmp_;

@@ -41,15 +41,18 @@ LevelFiles::LevelFiles(const InternalKeyComparator* icmp, int level, std::vector
   std::sort(files_.begin(), files_.end(), [icmp](const FileRef& a, const FileRef& b) {
     return icmp->Compare(a->smallest.Encode(), b->smallest.Encode()) < 0;
   });
-  if (files_.empty() || icmp->order() != KeyOrder::kBytewise) return;
+  if (files_.empty() ||
+      (icmp->order() != KeyOrder::kBytewise && icmp->order() != KeyOrder::kBytewiseU64Ts)) {
+    return;
+  }
   // Every bound lies between these two, and so shares what they share.
-  const Slice first = files_.front()->smallest.user_key();
-  const Slice last = files_.back()->largest.user_key();
+  const Slice first = icmp->KeyOf(files_.front()->smallest);
+  const Slice last = icmp->KeyOf(files_.back()->largest);
   shared_prefix_ = std::string(
       first.data(), SharedPrefix(first.data(), last.data(), std::min(first.size(), last.size())));
   largest_words_.reserve(files_.size());
   for (const FileRef& file : files_) {
-    largest_words_.push_back(KeyWord(file->largest.user_key(), shared_prefix_.size()));
+    largest_words_.push_back(KeyWord(icmp->KeyOf(file->largest), shared_prefix_.size()));
   }
 }
 
@@ -57,12 +60,12 @@ size_t LevelFiles::Find(const Slice& internal_key) const {
   size_t low = 0;
   size_t high = files_.size();
   if (!largest_words_.empty()) {
-    const Slice user_key = ExtractUserKey(internal_key);
+    const Slice key = icmp_->KeyOf(internal_key);
     const size_t shared = shared_prefix_.size();
-    const Slice head(user_key.data(), std::min(user_key.size(), shared));
+    const Slice head(key.data(), std::min(key.size(), shared));
     const int order = CompareBytes(head, shared_prefix_);
     if (order != 0) return order < 0 ? 0 : files_.size();
-    const uint64_t word = KeyWord(user_key, shared);
+    const uint64_t word = KeyWord(key, shared);
     low = LowerBound(largest_words_.data(), largest_words_.size(), word);
     if (low == files_.size() || largest_words_[low] != word) return low;
     if (icmp_->Compare(files_[low]->largest.Encode(), internal_key) >= 0) return low;
@@ -85,17 +88,17 @@ std::vector<FileMetaData*> LevelFiles::Overlapping(const Slice* begin, const Sli
   std::vector<FileMetaData*> result;
   size_t i = 0;
   if (level_ > 0 && begin != nullptr && !files_.empty()) {
-    i = Find(InternalKey(*begin, kMaxSequenceNumber, kValueTypeForSeek).Encode());
+    i = Find(icmp_->FirstInternalKey(*begin).Encode());
   }
   for (; i < files_.size(); i++) {
     FileMetaData* const file = files_[i].get();
-    if (end != nullptr && icmp_->CompareUserKey(file->smallest.user_key(), *end) > 0) {
+    if (end != nullptr && icmp_->CompareKey(icmp_->KeyOf(file->smallest), *end) > 0) {
       if (level_ > 0) break;
       continue;
     }
     // At deeper levels Find has seen to it.
     if (level_ == 0 && begin != nullptr &&
-        icmp_->CompareUserKey(file->largest.user_key(), *begin) < 0) {
+        icmp_->CompareKey(icmp_->KeyOf(file->largest), *begin) < 0) {
       continue;
     }
     result.push_back(file);
@@ -121,8 +124,8 @@ bool Version::RangeMayExistFrom(int level, const Slice& begin, const Slice& end)
       if (!files.Overlapping(&begin, &end).empty()) return true;
       continue;
     }
-    const size_t i = files.Find(InternalKey(begin, kMaxSequenceNumber, kValueTypeForSeek).Encode());
-    if (i < files.size() && icmp_->CompareUserKey(files[i]->smallest.user_key(), end) <= 0) {
+    const size_t i = files.Find(icmp_->FirstInternalKey(begin).Encode());
+    if (i < files.size() && icmp_->CompareKey(icmp_->KeyOf(files[i]->smallest), end) <= 0) {
       return true;
     }
   }

@@ -85,7 +85,7 @@ Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_p
   return Status::OK();
 }
 
-Status Block::CreateInOnePiece(const Slice& data, bool indexed, size_t front,
+Status Block::CreateInOnePiece(const Slice& data, size_t key_tail, size_t front,
                                MemoryAllocator* allocator, const Slice& where,
                                std::unique_ptr<Block>* block) {
   // Where the bytes will be is known when the index is.
@@ -93,7 +93,8 @@ Status Block::CreateInOnePiece(const Slice& data, bool indexed, size_t front,
   draft.data_ = data.data();
   VARVE_RETURN_IF_ERROR(draft.ParseTrailer(data.size(), where));
   EntryIndexBuilder builder;
-  const bool has_index = indexed && builder.Scan(Slice(data.data(), draft.entries_size_));
+  const bool has_index =
+      key_tail != 0 && builder.Scan(Slice(data.data(), draft.entries_size_), key_tail);
   const size_t head = sizeof(Block) + (has_index ? builder.bytes() : 0);
   const size_t total = front + head + data.size();
   if (head + data.size() > UINT32_MAX) return Malformed(where, "4 GiB or larger");

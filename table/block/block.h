@@ -65,9 +65,9 @@ class Block {
   // names the file and the block.
   static Status Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block);
   // Copies `data` into one piece of memory from `allocator` (null: huge pages) that starts
-  // with `front` unused bytes, a multiple of 16 below 4096. With `indexed` the entries are in
-  // bytewise order.
-  static Status CreateInOnePiece(const Slice& data, bool indexed, size_t front,
+  // with `front` unused bytes, a multiple of 16 below 4096. `key_tail`: how many bytes of internal
+  // keys follow keys in bytewise order; 0: the keys are in another order.
+  static Status CreateInOnePiece(const Slice& data, size_t key_tail, size_t front,
                                  MemoryAllocator* allocator, const Slice& where,
                                  std::unique_ptr<Block>* block);
   // What unique_ptr does with a block of either kind.

@@ -13,10 +13,11 @@ namespace {
 // While entries are decoded, the bytes this far ahead are asked for.
 constexpr size_t kDecodeAheadBytes = 512;
 
-// True if the first eight bytes tell two user keys apart. `b` is the start of an internal key.
-bool WordsDiffer(const Slice& a, const char* b, size_t b_size) {
-  constexpr size_t kNeeded = kInternalKeyTrailerBytes + 8;
-  return a.size() >= kNeeded && b_size >= kNeeded && DecodeFixed64(a.data()) != DecodeFixed64(b);
+// True if the first eight bytes tell the keys of two internal keys apart, which `tail` bytes
+// follow.
+bool WordsDiffer(const Slice& a, const char* b, size_t b_size, size_t tail) {
+  const size_t needed = tail + 8;
+  return a.size() >= needed && b_size >= needed && DecodeFixed64(a.data()) != DecodeFixed64(b);
 }
 
 // The walk to come goes through these lines; the processor's own prefetching starts too late.
@@ -34,7 +35,8 @@ void DataBlockCursor::Init(const Block* block, const InternalKeyComparator* icmp
                            SequenceNumber override_seq) {
   block_ = block;
   icmp_ = icmp;
-  bytes_decide_ = icmp->order() != KeyOrder::kCustom;
+  bytes_decide_ = BytesDecide(icmp->order());
+  key_tail_ = kInternalKeyTrailerBytes + icmp->timestamp_size();
   override_seq_ = override_seq;
   limit_ = block->entries_end();
   next_ = limit_;
@@ -132,7 +134,7 @@ void DataBlockCursor::PrefetchSeek(const Slice& target) const {
   if (index.size() == 0) return;
   uint32_t at = 0;
   uint32_t end = 0;
-  index.Find(ExtractUserKey(target), &at, &end);
+  index.Find(icmp_->KeyOf(target), &at, &end);
   if (at == index.size()) return;
   const char* const entry = block_->entries_begin() + index.offset(at);
   __builtin_prefetch(entry);
@@ -141,7 +143,7 @@ void DataBlockCursor::PrefetchSeek(const Slice& target) const {
 
 void DataBlockCursor::SeekByIndex(const Slice& target) {
   const EntryIndex& index = block_->index();
-  const Slice user_key = ExtractUserKey(target);
+  const Slice key = icmp_->KeyOf(target);
   BlockEntryHeader first;
   const char* const first_key = DecodeBlockEntry(block_->entries_begin(), limit_, &first);
   const size_t prefix = index.shared_prefix();
@@ -150,11 +152,11 @@ void DataBlockCursor::SeekByIndex(const Slice& target) {
     return;
   }
   CountUserKeyComparison();
-  const Slice start(user_key.data(), std::min(user_key.size(), prefix));
+  const Slice start(key.data(), std::min(key.size(), prefix));
   const int order = CompareBytes(start, Slice(first_key, prefix));
   uint32_t at = 0;
   uint32_t end = order < 0 ? 0 : index.size();
-  if (order == 0) index.Find(user_key, &at, &end);
+  if (order == 0) index.Find(key, &at, &end);
   if (order > 0 || at == index.size()) {
     Ended();
     return;
@@ -265,12 +267,12 @@ inline const char* DataBlockCursor::DecodeForRun(const char* p, const Slice& pre
   if (shared > previous.size() || key_size < kInternalKeyTrailerBytes) [[unlikely]] {
     return nullptr;
   }
-  // Two keys that differ within both user keys are two user keys, where bytes decide.
-  const bool differs = shared + kInternalKeyTrailerBytes < std::min(key_size, previous.size()) &&
-                       previous[shared] != unshared[0];
+  // Two internal keys that differ within both keys are of two keys, where bytes decide.
+  const bool differs =
+      shared + key_tail_ < std::min(key_size, previous.size()) && previous[shared] != unshared[0];
   if (shared == 0) {
     out->key_data = unshared;
-    out->new_user_key = differs || WordsDiffer(previous, unshared, key_size);
+    out->new_user_key = differs || WordsDiffer(previous, unshared, key_size, key_tail_);
   } else {
     char* const key = room->Take(key_size);
     CopyShort(key, previous.data(), shared);
@@ -352,7 +354,7 @@ bool DataBlockCursor::CacheInterval() {
   }
   if (p != goal || cached_entries_.empty()) return Damaged();
   cached_entries_.back().entry.new_user_key =
-      bytes_decide_ && WordsDiffer(previous, behind.data(), behind.size());
+      bytes_decide_ && WordsDiffer(previous, behind.data(), behind.size(), key_tail_);
   cached_ = cached_entries_.size();
   return true;
 }

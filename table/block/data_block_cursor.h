@@ -119,8 +119,9 @@ class DataBlockCursor {
 
   bool valid_ = false;
   bool corrupt_ = false;
-  bool bytes_decide_ = false;  // keys that differ in bytes differ
-  Slice key_;                  // as seen outside
+  bool bytes_decide_ = false;                   // keys that differ in bytes differ
+  size_t key_tail_ = kInternalKeyTrailerBytes;  // what follows a key: timestamp and trailer
+  Slice key_;                                   // as seen outside
   Slice value_;
   Slice raw_;                    // as stored: what the next entry's shared bytes refer to
   const char* next_ = nullptr;   // the entry after the current one

@@ -15,25 +15,26 @@ namespace {
 struct ParsedKey {
   const char* unshared;
   size_t shared;
-  size_t user_bytes;  // of the whole user key
+  size_t key_bytes;  // of the whole key
 };
 
-bool ParseKey(const char* p, const char* limit, ParsedKey* key, const char** next) {
+bool ParseKey(const char* p, const char* limit, size_t tail_bytes, ParsedKey* key,
+              const char** next) {
   BlockEntryHeader header;
   key->unshared = DecodeBlockEntry(p, limit, &header);
   if (key->unshared == nullptr) return false;
   const size_t size = size_t{header.shared} + header.unshared;
-  if (size < kInternalKeyTrailerBytes) return false;
+  if (size < tail_bytes) return false;
   key->shared = header.shared;
-  key->user_bytes = size - kInternalKeyTrailerBytes;
+  key->key_bytes = size - tail_bytes;
   *next = key->unshared + header.unshared + header.value_size;
   return true;
 }
 
 // The eight bytes behind `prefix` of a key, from those of the key before it.
 uint64_t WordAfter(uint64_t previous, const ParsedKey& key, size_t prefix) {
-  if (key.shared >= prefix + 8 || key.shared >= key.user_bytes) return previous;
-  const Slice suffix(key.unshared, key.user_bytes - key.shared);
+  if (key.shared >= prefix + 8 || key.shared >= key.key_bytes) return previous;
+  const Slice suffix(key.unshared, key.key_bytes - key.shared);
   if (key.shared <= prefix) return KeyWord(suffix, prefix - key.shared);
   const size_t kept = key.shared - prefix;  // 1..7 bytes
   const uint64_t mask = ~uint64_t{0} << (64 - 8 * kept);
@@ -42,7 +43,8 @@ uint64_t WordAfter(uint64_t previous, const ParsedKey& key, size_t prefix) {
 
 }  // namespace
 
-bool EntryIndexBuilder::Scan(const Slice& entries) {
+bool EntryIndexBuilder::Scan(const Slice& entries, size_t tail_bytes) {
+  tail_bytes_ = tail_bytes;
   size_ = 0;
   wide_places_ = false;
   if (entries.size() > UINT16_MAX || !ScanOffsets(entries) || !ScanWords(entries)) return false;
@@ -55,19 +57,19 @@ bool EntryIndexBuilder::ScanOffsets(const Slice& entries) {
   const char* const limit = entries.data() + entries.size();
   Slice first;
   ParsedKey key{nullptr, 0, 0};
-  size_t previous_user_bytes = 0;
+  size_t previous_key_bytes = 0;
   for (const char* p = entries.data(); p < limit;) {
     if (size_ == EntryIndex::kEntriesMax) return false;
     offsets_[size_] = static_cast<uint16_t>(p - entries.data());
-    if (!ParseKey(p, limit, &key, &p)) return false;
-    // Bytes shared with another key's trailer are none of the words of that key.
-    if (key.shared > previous_user_bytes && key.user_bytes > previous_user_bytes) return false;
-    previous_user_bytes = key.user_bytes;
+    if (!ParseKey(p, limit, tail_bytes_, &key, &p)) return false;
+    // Bytes shared with what follows another key are none of the words of that key.
+    if (key.shared > previous_key_bytes && key.key_bytes > previous_key_bytes) return false;
+    previous_key_bytes = key.key_bytes;
     wide_places_ = wide_places_ || p - entries.data() - offsets_[size_] > UINT8_MAX;
-    const size_t common = std::min(prefix_, key.user_bytes);
+    const size_t common = std::min(prefix_, key.key_bytes);
     if (size_ == 0) {
       if (key.shared != 0) return false;
-      first = Slice(key.unshared, key.user_bytes);
+      first = Slice(key.unshared, key.key_bytes);
       prefix_ = first.size();
     } else if (key.shared < common) {
       const size_t n = common - key.shared;
@@ -88,7 +90,7 @@ bool EntryIndexBuilder::ScanWords(const Slice& entries) {
   for (uint32_t i = 0; i < size_; i++) {
     ParsedKey key;
     const char* next;
-    if (!ParseKey(entries.data() + offsets_[i], limit, &key, &next)) return false;
+    if (!ParseKey(entries.data() + offsets_[i], limit, tail_bytes_, &key, &next)) return false;
     const uint64_t previous = word;
     word = WordAfter(previous, key, prefix_);
     if (i != 0 && word < previous) return false;
@@ -126,6 +128,7 @@ void EntryIndexBuilder::Write(EntryIndex* index) const {
   index->exact_ = bits_in_use == 0 || std::countr_zero(bits_in_use) >= shift;
   index->wide_words_ = wide_words_;
   index->wide_places_ = wide_places_;
+  index->tail_bytes_ = static_cast<uint8_t>(tail_bytes_);
   char* words = const_cast<char*>(index->words());
   char* places = const_cast<char*>(index->places());
   for (uint32_t i = 0; i < size_; i++) {

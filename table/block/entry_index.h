@@ -29,6 +29,9 @@ class EntryIndex {
   static constexpr size_t kEntriesMax = 1024;
   static constexpr size_t kEntryBytesMin = 32;
 
+  // What may follow a key: the trailer, and before it a timestamp of 64 bits.
+  static constexpr size_t kTailBytesMax = kInternalKeyTrailerBytes + 8;
+
   // 0: the block has no index.
   [[nodiscard]] uint32_t size() const { return size_; }
   // Of what the keys have in common; keys of other prefixes have no place here.
@@ -38,9 +41,11 @@ class EntryIndex {
   // Where entry `i` starts within the block. Requires i < size().
   [[nodiscard]] uint32_t offset(uint32_t i) const;
 
-  // Entries [*begin, *end) are those whose user key may be `user_key`; if there are none, *begin is
-  // the first whose key is larger. Means nothing for keys that do not start with the shared prefix.
-  void Find(const Slice& user_key, uint32_t* begin, uint32_t* end) const;
+  // Entries [*begin, *end) are those whose key may be `key`; if there are none, *begin is the first
+  // whose key is larger. Means nothing for keys that do not start with the shared prefix.
+  void Find(const Slice& key, uint32_t* begin, uint32_t* end) const;
+  // How many bytes of an internal key follow the key.
+  [[nodiscard]] size_t tail_bytes() const { return tail_bytes_; }
 
  private:
   friend class EntryIndexBuilder;
@@ -61,9 +66,10 @@ class EntryIndex {
   uint16_t prefix_ = 0;
   uint16_t size_ = 0;
   uint8_t shift_ = 0;
+  uint8_t tail_bytes_ = kInternalKeyTrailerBytes;
   bool exact_ = false;
-  bool wide_words_ = false;   // 16 bits, else 8
-  bool wide_places_ = false;  // offsets of 16 bits, else lengths of 8
+  bool wide_words_ : 1 = false;   // 16 bits, else 8
+  bool wide_places_ : 1 = false;  // offsets of 16 bits, else lengths of 8
 };
 
 // Scans a block and then writes its index.
@@ -71,9 +77,10 @@ class EntryIndex {
 // Thread safety: none.
 class EntryIndexBuilder {
  public:
-  // `entries` of a block in bytewise order. False if it shall have no index, be it that it is
-  // damaged: the walk that comes across the damage reports it.
-  bool Scan(const Slice& entries);
+  // `entries` of a block in bytewise order of keys, each followed by `tail_bytes`. False if it
+  // shall have no index, be it that it is damaged: the walk that comes across the damage reports
+  // it.
+  bool Scan(const Slice& entries, size_t tail_bytes);
   // What follows the index. Requires that Scan returned true.
   [[nodiscard]] size_t bytes() const {
     return size_t{size_} * ((wide_words_ ? 2 : 1) + (wide_places_ ? 2 : 1));
@@ -89,6 +96,7 @@ class EntryIndexBuilder {
   // How far a distance from the first word is shifted to leave so many bits.
   [[nodiscard]] int ShiftFor(int bits) const;
 
+  size_t tail_bytes_ = kInternalKeyTrailerBytes;
   uint32_t size_ = 0;
   size_t prefix_ = 0;
   bool wide_words_ = false;
@@ -127,8 +135,8 @@ inline void EntryIndex::Count(uint64_t wanted, uint32_t* smaller, uint32_t* equa
   *equal = same;
 }
 
-inline void EntryIndex::Find(const Slice& user_key, uint32_t* begin, uint32_t* end) const {
-  const uint64_t word = KeyWord(user_key, prefix_);
+inline void EntryIndex::Find(const Slice& key, uint32_t* begin, uint32_t* end) const {
+  const uint64_t word = KeyWord(key, prefix_);
   if (word < base_) {
     *begin = *end = 0;
     return;

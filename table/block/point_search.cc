@@ -16,14 +16,13 @@ namespace {
 // From the first entry that may be the key's.
 BlockSearchResult SearchByWalk(DataBlockCursor* cursor, const InternalKeyComparator& icmp,
                                PointLookup* lookup, ValuePin* pin, bool* matched) {
-  const Slice user_key = lookup->user_key();
   for (; cursor->Valid(); cursor->Next()) {
-    if (!icmp.EqualUserKey(ExtractUserKey(cursor->key()), user_key)) {
+    if (!icmp.EqualKey(icmp.KeyOf(cursor->key()), lookup->key())) {
       return BlockSearchResult::kPassed;
     }
     *matched = true;
     const uint64_t trailer = ExtractTrailer(cursor->key());
-    if (UnpackSequence(trailer) > lookup->snapshot()) continue;
+    if (!lookup->Sees(ExtractUserKey(cursor->key()), trailer)) continue;
     if (lookup->Offer(trailer, cursor->value(), pin)) return BlockSearchResult::kFinished;
   }
   return cursor->corrupt() ? BlockSearchResult::kCorrupt : BlockSearchResult::kEndOfBlock;
@@ -137,7 +136,7 @@ PrefixWalk::Found PrefixWalk::Compare(const char* unshared, size_t user_bytes, b
 // False if only the walk with whole keys can tell.
 bool SearchByPrefix(const Block& block, PointLookup* lookup, ValuePin* pin, bool* matched,
                     BlockSearchResult* result) {
-  PrefixWalk walk(block, lookup->user_key());
+  PrefixWalk walk(block, lookup->key());
   if (!walk.SeekToRestart(block)) return false;
   switch (walk.Run()) {
     case PrefixWalk::Found::kLarger:
@@ -167,12 +166,16 @@ class IndexedEntries {
  public:
   enum class Answer : uint8_t { kEqual, kDifferent, kUnclear };
 
-  IndexedEntries(const Block& block, const Slice& user_key) : block_(block), goal_(user_key) {}
+  IndexedEntries(const Block& block, const Slice& key)
+      : block_(block),
+        goal_(key),
+        timestamp_bytes_(block.index().tail_bytes() - kInternalKeyTrailerBytes) {}
 
-  // Of the entries with the word of the goal, one after the other. After kEqual, trailer and value
-  // are the entry's. kUnclear: the block is damaged.
+  // Of the entries with the word of the goal, one after the other. After kEqual, what is behind the
+  // key, and the value, are the entry's. kUnclear: the block is damaged.
   Answer Compare(uint32_t i);
-  uint64_t trailer() const { return trailer_; }
+  uint64_t trailer() const { return DecodeFixed64(tail_ + timestamp_bytes_); }
+  Slice timestamp() const { return Slice(tail_, timestamp_bytes_); }
   const Slice& value() const { return value_; }
 
  private:
@@ -180,8 +183,9 @@ class IndexedEntries {
 
   const Block& block_;
   const Slice goal_;
+  const size_t timestamp_bytes_;
   bool before_was_equal_ = false;
-  uint64_t trailer_ = 0;
+  char tail_[EntryIndex::kTailBytesMax];  // timestamp and trailer
   Slice value_;
 };
 
@@ -190,23 +194,21 @@ IndexedEntries::Answer IndexedEntries::Compare(uint32_t i) {
   BlockEntryHeader header;
   const char* const unshared = block_.IndexedEntry(i, &header);
   if (unshared == nullptr) return Answer::kUnclear;
-  if (size_t{header.shared} + header.unshared != goal_.size() + kInternalKeyTrailerBytes) {
+  const size_t tail_bytes = timestamp_bytes_ + kInternalKeyTrailerBytes;
+  if (size_t{header.shared} + header.unshared != goal_.size() + tail_bytes) {
     return Answer::kDifferent;
   }
-  if (header.unshared < kInternalKeyTrailerBytes) [[unlikely]] {
-    // Another version of the key before, with the first bytes of its trailer.
+  if (header.unshared < tail_bytes) [[unlikely]] {
+    // Another version of the key before, with the first bytes of what is behind that.
     if (!before_was_equal) return Answer::kDifferent;
-    char trailer[kInternalKeyTrailerBytes];
-    EncodeFixed64(trailer, trailer_);
-    memcpy(trailer + kInternalKeyTrailerBytes - header.unshared, unshared, header.unshared);
-    trailer_ = DecodeFixed64(trailer);
+    memcpy(tail_ + tail_bytes - header.unshared, unshared, header.unshared);
   } else {
-    const size_t user_bytes = header.unshared - kInternalKeyTrailerBytes;
-    if (memcmp(unshared, goal_.data() + header.shared, user_bytes) != 0 ||
+    const size_t key_bytes = header.unshared - tail_bytes;
+    if (memcmp(unshared, goal_.data() + header.shared, key_bytes) != 0 ||
         !StartsAlike(i, header.shared)) {
       return Answer::kDifferent;
     }
-    trailer_ = DecodeFixed64(unshared + user_bytes);
+    memcpy(tail_, unshared + key_bytes, tail_bytes);
   }
   value_ = Slice(unshared + header.unshared, header.value_size);
   before_was_equal_ = true;
@@ -231,10 +233,10 @@ constexpr uint32_t kSameWordMax = 8;
 // False if the block must be searched in another way.
 bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup* lookup,
                    ValuePin* pin, bool* matched, BlockSearchResult* result) {
-  const Slice user_key = lookup->user_key();
+  const Slice key = lookup->key();
   uint32_t begin = 0;
   uint32_t end = 0;
-  block.index().Find(user_key, &begin, &end);
+  block.index().Find(key, &begin, &end);
   if (end - begin > kSameWordMax) return false;
   // Unless the key is found the block's separator tells whether more may follow.
   *result = BlockSearchResult::kEndOfBlock;
@@ -242,7 +244,7 @@ bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup*
   const char* const candidate = block.entries_begin() + block.index().offset(begin);
   __builtin_prefetch(candidate);
   __builtin_prefetch(candidate + 64);
-  IndexedEntries entries(block, user_key);
+  IndexedEntries entries(block, key);
   bool offered = false;
   for (uint32_t i = begin; i < end; i++) {
     const IndexedEntries::Answer answer = entries.Compare(i);
@@ -257,7 +259,7 @@ bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup*
     if (override_seq != kMaxSequenceNumber) [[unlikely]] {
       trailer = PackSequenceAndType(override_seq, UnpackType(trailer));
     }
-    if (UnpackSequence(trailer) > lookup->snapshot()) continue;
+    if (!lookup->Sees(entries.timestamp(), trailer)) continue;
     if (lookup->Offer(trailer, entries.value(), pin)) {
       *result = BlockSearchResult::kFinished;
       break;
@@ -286,10 +288,10 @@ BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& i
   DataBlockCursor cursor;
   cursor.Init(&block, &icmp, override_seq);
   uint32_t restart = 0;
-  // The stored hash speaks of byte-equal keys only.
-  const Block::HashAnswer answer = icmp.order() == KeyOrder::kCustom
-                                       ? Block::HashAnswer::kUnknown
-                                       : block.LookupHash(lookup->user_key(), &restart);
+  // The stored hash speaks of byte-equal user keys only, and is of their timestamps, too.
+  const bool hashed = BytesDecide(icmp.order()) && icmp.timestamp_size() == 0;
+  const Block::HashAnswer answer =
+      hashed ? block.LookupHash(lookup->key(), &restart) : Block::HashAnswer::kUnknown;
   if (answer == Block::HashAnswer::kAbsent) return BlockSearchResult::kEndOfBlock;
   if (answer == Block::HashAnswer::kRestart) {
     const Slice goal = lookup->internal_key();

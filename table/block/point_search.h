@@ -20,12 +20,12 @@ enum class BlockSearchResult : uint8_t {
 
 // Asks for the memory of the entry that SearchBlock will look at first, where the block's entry
 // index tells.
-inline void PrefetchEntry(const Block& block, const Slice& user_key) {
+inline void PrefetchEntry(const Block& block, const Slice& key) {
   const EntryIndex& index = block.index();
   if (index.size() == 0) return;
   uint32_t begin = 0;
   uint32_t end = 0;
-  index.Find(user_key, &begin, &end);
+  index.Find(key, &begin, &end);
   if (begin == end) return;
   // The first entry has what all keys of the block begin with.
   __builtin_prefetch(block.entries_begin());

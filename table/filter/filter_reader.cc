@@ -107,13 +107,13 @@ Held<FilterBlock> FilterReader::PartitionAt(const BlockReadContext& context,
 
 bool FilterReader::KeyMayMatchSlow(const BlockReadContext& context,
                                    const PointLookup& lookup) const {
-  const Slice user_key = lookup.user_key();
-  Slice item = user_key;
+  const Slice key = lookup.key();
+  Slice item = key;
   if (!options_.whole_keys) {
-    if (options_.prefix_extractor == nullptr || !options_.prefix_extractor->InDomain(user_key)) {
+    if (options_.prefix_extractor == nullptr || !options_.prefix_extractor->InDomain(key)) {
       return true;
     }
-    item = options_.prefix_extractor->Transform(user_key);
+    item = options_.prefix_extractor->Transform(key);
   }
   Held<FilterBlock> filter;
   if (!options_.partitioned) {
@@ -139,11 +139,11 @@ Held<FilterBlock> FilterReader::ForHashes(const BlockReadContext& context) const
 
 bool FilterReader::PrefixMayMatch(const BlockReadContext& context,
                                   const Slice& internal_key) const {
-  const Slice user_key = ExtractUserKey(internal_key);
-  if (options_.prefix_extractor == nullptr || !options_.prefix_extractor->InDomain(user_key)) {
+  const Slice key = store_->icmp->KeyOf(internal_key);
+  if (options_.prefix_extractor == nullptr || !options_.prefix_extractor->InDomain(key)) {
     return true;
   }
-  const Slice prefix = options_.prefix_extractor->Transform(user_key);
+  const Slice prefix = options_.prefix_extractor->Transform(key);
   if (options_.partitioned) return PartitionMayMatch(context, internal_key, prefix);
   return BlockMayMatch(WholeFilter(context), prefix);
 }
@@ -158,7 +158,7 @@ bool FilterReader::PartitionMayMatch(const BlockReadContext& context, const Slic
   // tell this one of them. Then the separator between the two has the prefix as well.
   if (i == 0) return false;
   const SliceTransform& extractor = *options_.prefix_extractor;
-  const Slice border = root->separator_user_key(i - 1);
+  const Slice border = root->separator_key(i - 1, *store_->icmp);
   if (extractor.InDomain(border) && extractor.Transform(border) != prefix) return false;
   return BlockMayMatch(PartitionAt(context, *root, i - 1), prefix);
 }

@@ -13,7 +13,7 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
                             std::unique_ptr<DecodedIndex>* index) {
   std::unique_ptr<DecodedIndex> result(new DecodedIndex);
   result->form_ = form;
-  result->reverse_ = icmp.order() == KeyOrder::kReverseBytewise;
+  result->reverse_ = IsReverse(icmp.order());
   IndexIterator entries(block, form);
   while (entries.Next()) {
     const BlockHandle& handle = entries.handle();
@@ -39,14 +39,14 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
   result->sizes_.shrink_to_fit();
 
   const size_t n = result->size();
-  if (n != 0 && icmp.order() != KeyOrder::kCustom) {
-    const Slice first = result->separator_user_key(0);
-    const size_t prefix = first.difference_offset(result->separator_user_key(n - 1));
+  if (n != 0 && BytesDecide(icmp.order())) {
+    const Slice first = result->separator_key(0, icmp);
+    const size_t prefix = first.difference_offset(result->separator_key(n - 1, icmp));
     result->prefix_.assign(first.data(), prefix);
     std::vector<uint64_t> words(n);
     bool ascending = true;
     for (size_t i = 0; i < n && ascending; i++) {
-      const Slice key = result->separator_user_key(i);
+      const Slice key = result->separator_key(i, icmp);
       const uint64_t plain = KeyWord(key, prefix);
       words[i] = result->reverse_ ? ~plain : plain;
       ascending = key.starts_with(result->prefix_) && (i == 0 || words[i - 1] <= words[i]);
@@ -76,15 +76,15 @@ bool DecodedIndex::Before(const InternalKeyComparator& icmp, size_t i, const Sli
                          : icmp.Compare(separator(i), target) < 0;
 }
 
-bool DecodedIndex::WordOf(const Slice& user_key, uint64_t* word_or_place) const {
-  const size_t n = std::min(user_key.size(), prefix_.size());
-  int side = n == 0 ? 0 : memcmp(user_key.data(), prefix_.data(), n);
+bool DecodedIndex::WordOf(const Slice& key, uint64_t* word_or_place) const {
+  const size_t n = std::min(key.size(), prefix_.size());
+  int side = n == 0 ? 0 : memcmp(key.data(), prefix_.data(), n);
   if (side == 0 && n < prefix_.size()) side = -1;
   if (side != 0) {
     *word_or_place = (side < 0) != reverse_ ? 0 : size();
     return false;
   }
-  const uint64_t plain = KeyWord(user_key, prefix_.size());
+  const uint64_t plain = KeyWord(key, prefix_.size());
   *word_or_place = reverse_ ? ~plain : plain;
   return true;
 }
@@ -93,7 +93,7 @@ size_t DecodedIndex::Seek(const InternalKeyComparator& icmp, const Slice& target
   if (!has_words_) [[unlikely]]
     return SeekBetween(icmp, target, 0, size());
   uint64_t word = 0;
-  if (!WordOf(ExtractUserKey(target), &word)) return static_cast<size_t>(word);
+  if (!WordOf(icmp.KeyOf(target), &word)) return static_cast<size_t>(word);
   return SeekAmongEqual(icmp, target, word, words_.LowerBound(word));
 }
 
@@ -103,7 +103,7 @@ void DecodedIndex::Seek(const InternalKeyComparator& icmp, std::span<const Slice
   uint64_t words[kSoughtMax];
   bool has_word[kSoughtMax];
   for (size_t i = 0; i < targets.size(); i++) {
-    has_word[i] = has_words_ && WordOf(ExtractUserKey(targets[i]), &words[i]);
+    has_word[i] = has_words_ && WordOf(icmp.KeyOf(targets[i]), &words[i]);
     if (!has_word[i]) {
       places[i] = Seek(icmp, targets[i]);
       words[i] = 0;

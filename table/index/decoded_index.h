@@ -44,6 +44,10 @@ class DecodedIndex {
   [[nodiscard]] Slice separator_user_key(size_t i) const {
     return form_.user_keys ? separator(i) : ExtractUserKey(separator(i));
   }
+  // Without the timestamp.
+  [[nodiscard]] Slice separator_key(size_t i, const InternalKeyComparator& icmp) const {
+    return icmp.WithoutTimestamp(separator_user_key(i));
+  }
   [[nodiscard]] const IndexForm& form() const { return form_; }
 
   // From now on each entry has a slot for its block in `cache`, which outlives the index.
@@ -72,8 +76,8 @@ class DecodedIndex {
 
  private:
   DecodedIndex() = default;
-  // The word of a key and true; or the answer of Seek and false.
-  bool WordOf(const Slice& user_key, uint64_t* word_or_place) const;
+  // The word of a key, without timestamp, and true; or the answer of Seek and false.
+  bool WordOf(const Slice& key, uint64_t* word_or_place) const;
   // Where the search ends that has come to the first word that is not smaller.
   [[nodiscard]] size_t SeekAmongEqual(const InternalKeyComparator& icmp, const Slice& target,
                                       uint64_t word, size_t low) const;
@@ -83,7 +87,7 @@ class DecodedIndex {
                             const Slice& target_user_key) const;
 
   IndexForm form_;
-  // Words of the separators' user keys behind their common prefix; empty if the comparator does not
+  // Words of the separators' keys behind their common prefix; empty if the comparator does not
   // order by bytes, or the block is out of order.
   WordTree words_;
   bool has_words_ = false;

@@ -29,7 +29,7 @@ void IndexBuilder::AddSeparator(const Slice& last_internal_key, const Slice* nex
   Slice next_user_key;
   if (next_internal_key != nullptr) {
     next_user_key = ExtractUserKey(*next_internal_key);
-    if (options_.icmp->EqualUserKey(last_user_key, next_user_key)) {
+    if (options_.icmp->CompareUserKey(last_user_key, next_user_key) == 0) {
       needs_internal_keys_ = true;
     } else if (options_.shortening != Mode::kNoShortening) {
       shorten = true;

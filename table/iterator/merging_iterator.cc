@@ -334,6 +334,8 @@ std::unique_ptr<InternalIterator> NewMergingIterator(
     case KeyOrder::kReverseBytewise:
       return std::make_unique<MergingIterator<KeyOrder::kReverseBytewise>>(
           icmp, std::move(children), ahead, memtables);
+    case KeyOrder::kBytewiseU64Ts:
+    case KeyOrder::kReverseBytewiseU64Ts:
     case KeyOrder::kCustom:
       break;
   }

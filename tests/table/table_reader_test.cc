@@ -737,8 +737,6 @@ TEST(TableReader, RefusesWhatItCannotHonour) {
   table.options.table.no_block_cache = true;
   table.options.table.block_cache = NewLRUCache(1000);
   EXPECT_TRUE(table.Open(file).IsInvalidArgument());
-  OpenTable with_timestamps(BytewiseComparatorWithU64Ts());
-  EXPECT_TRUE(with_timestamps.Open(file).IsNotSupported());
 }
 
 TEST(TableReader, TheUniqueIdMustBeTheExpectedOne) {

@@ -10,7 +10,14 @@ namespace {
 KeyOrder OrderOf(const Comparator* comparator) {
   if (comparator == BytewiseComparator()) return KeyOrder::kBytewise;
   if (comparator == ReverseBytewiseComparator()) return KeyOrder::kReverseBytewise;
+  if (comparator == BytewiseComparatorWithU64Ts()) return KeyOrder::kBytewiseU64Ts;
+  if (comparator == ReverseBytewiseComparatorWithU64Ts()) return KeyOrder::kReverseBytewiseU64Ts;
   return KeyOrder::kCustom;
+}
+
+// One that is cut off counts as the oldest.
+uint64_t U64TsOf(const Slice& timestamp) {
+  return timestamp.size() == sizeof(uint64_t) ? DecodeFixed64(timestamp.data()) : 0;
 }
 
 }  // namespace
@@ -48,6 +55,23 @@ InternalKeyComparator::InternalKeyComparator(const Comparator* user_comparator)
     : user_comparator_(user_comparator),
       timestamp_size_(user_comparator->timestamp_size()),
       order_(OrderOf(user_comparator)) {}
+
+int InternalKeyComparator::CompareWithU64Ts(const Slice& a, const Slice& b) const {
+  const Slice key_a = WithoutTail(a, sizeof(uint64_t));
+  const Slice key_b = WithoutTail(b, sizeof(uint64_t));
+  const int order = IsReverse(order_) ? CompareBytes(key_b, key_a) : CompareBytes(key_a, key_b);
+  if (order != 0) return order;
+  const uint64_t ts_a = U64TsOf(TimestampOf(a));
+  const uint64_t ts_b = U64TsOf(TimestampOf(b));
+  return ts_a > ts_b ? -1 : (ts_a < ts_b ? 1 : 0);
+}
+
+int InternalKeyComparator::CompareTimestamp(const Slice& a, const Slice& b) const {
+  if (!BytesDecide(order_)) return user_comparator_->CompareTimestamp(a, b);
+  const uint64_t ts_a = U64TsOf(a);
+  const uint64_t ts_b = U64TsOf(b);
+  return ts_a < ts_b ? -1 : (ts_a > ts_b ? 1 : 0);
+}
 
 bool InternalKey::DecodeFrom(const Slice& encoded) {
   rep_.clear();

@@ -5,6 +5,9 @@
 //
 // They sort by user key ascending, then by those eight bytes descending, so that the newest entry
 // of a key comes first and, at one sequence number, the larger type.
+//
+// Under a comparator with timestamps a user key ends with one, and of the versions of a key the
+// largest timestamp comes first. "Key" alone means the user key without it.
 
 #include <cassert>
 #include <cstddef>
@@ -190,10 +193,27 @@ void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber s
 
 // Which code compares user keys.
 enum class KeyOrder : uint8_t {
-  kBytewise,         // BytewiseComparator(), inlined
-  kReverseBytewise,  // ReverseBytewiseComparator(), inlined
-  kCustom,           // anything else, by a call
+  kBytewise,              // BytewiseComparator(), inlined
+  kReverseBytewise,       // ReverseBytewiseComparator(), inlined
+  kBytewiseU64Ts,         // BytewiseComparatorWithU64Ts(), inlined
+  kReverseBytewiseU64Ts,  // ReverseBytewiseComparatorWithU64Ts(), inlined
+  kCustom,                // anything else, by a call
 };
+
+// Whether keys are in the order of their bytes, or the reverse, and equal only if those are.
+[[nodiscard]] constexpr bool BytesDecide(KeyOrder order) {
+  return order != KeyOrder::kCustom;
+}
+[[nodiscard]] constexpr bool IsReverse(KeyOrder order) {
+  return order == KeyOrder::kReverseBytewise || order == KeyOrder::kReverseBytewiseU64Ts;
+}
+
+// Without its last `n` bytes; a user key from a file may have fewer.
+[[nodiscard]] inline Slice WithoutTail(const Slice& user_key, size_t n) {
+  return Slice(user_key.data(), user_key.size() - (n <= user_key.size() ? n : user_key.size()));
+}
+
+class InternalKey;
 
 // Orders internal keys by a user's comparator.
 //
@@ -208,6 +228,31 @@ class InternalKeyComparator {
   // Bytes of timestamp at the end of every user key; 0 for most comparators.
   [[nodiscard]] size_t timestamp_size() const { return timestamp_size_; }
 
+  // The two parts of a user key. A damaged one may have no timestamp, which counts as empty.
+  [[nodiscard]] Slice WithoutTimestamp(const Slice& user_key) const {
+    if (timestamp_size_ == 0) [[likely]]
+      return user_key;
+    return WithoutTail(user_key, timestamp_size_);
+  }
+  // Of an internal key.
+  [[nodiscard]] Slice KeyOf(const Slice& internal_key) const {
+    return WithoutTimestamp(ExtractUserKey(internal_key));
+  }
+  [[nodiscard]] Slice KeyOf(const InternalKey& internal_key) const;
+  // What no entry of the key comes before.
+  [[nodiscard]] InternalKey FirstInternalKey(const Slice& key) const;
+  // User keys that no version of the key comes before, or after.
+  [[nodiscard]] std::string FirstUserKey(const Slice& key) const {
+    return key.ToString() + user_comparator_->GetMaxTimestamp().ToString();
+  }
+  [[nodiscard]] std::string LastUserKey(const Slice& key) const {
+    return key.ToString() + user_comparator_->GetMinTimestamp().ToString();
+  }
+  [[nodiscard]] Slice TimestampOf(const Slice& user_key) const {
+    const size_t key_bytes = WithoutTail(user_key, timestamp_size_).size();
+    return Slice(user_key.data() + key_bytes, user_key.size() - key_bytes);
+  }
+
   // User keys, with their timestamps.
   [[nodiscard]] int CompareUserKey(const Slice& a, const Slice& b) const {
     CountUserKeyComparison();
@@ -216,18 +261,33 @@ class InternalKeyComparator {
         return CompareBytes(a, b);
       case KeyOrder::kReverseBytewise:
         return CompareBytes(b, a);
+      case KeyOrder::kBytewiseU64Ts:
+      case KeyOrder::kReverseBytewiseU64Ts:
+        return CompareWithU64Ts(a, b);
       case KeyOrder::kCustom:
         break;
     }
     return user_comparator_->Compare(a, b);
   }
 
-  [[nodiscard]] bool EqualUserKey(const Slice& a, const Slice& b) const {
+  // Keys, without timestamps.
+  [[nodiscard]] int CompareKey(const Slice& a, const Slice& b) const {
     CountUserKeyComparison();
-    if (order_ != KeyOrder::kCustom) [[likely]]
-      return EqualBytes(a, b);
-    return user_comparator_->Equal(a, b);
+    if (order_ == KeyOrder::kBytewise) [[likely]]
+      return CompareBytes(a, b);
+    if (!BytesDecide(order_)) return user_comparator_->CompareWithoutTimestamp(a, false, b, false);
+    return IsReverse(order_) ? CompareBytes(b, a) : CompareBytes(a, b);
   }
+  [[nodiscard]] bool EqualKey(const Slice& a, const Slice& b) const {
+    CountUserKeyComparison();
+    if (BytesDecide(order_)) [[likely]]
+      return EqualBytes(a, b);
+    return timestamp_size_ == 0
+               ? user_comparator_->Equal(a, b)
+               : user_comparator_->CompareWithoutTimestamp(a, false, b, false) == 0;
+  }
+  // Order of timestamps, the older first.
+  [[nodiscard]] int CompareTimestamp(const Slice& a, const Slice& b) const;
 
   // Internal keys; both at least 8 bytes long.
   [[nodiscard]] int Compare(const Slice& a, const Slice& b) const {
@@ -249,6 +309,8 @@ class InternalKeyComparator {
   }
 
  private:
+  [[nodiscard]] int CompareWithU64Ts(const Slice& a, const Slice& b) const;
+
   const Comparator* user_comparator_;
   size_t timestamp_size_;
   KeyOrder order_;
@@ -283,5 +345,13 @@ class InternalKey {
  private:
   std::string rep_;
 };
+
+inline Slice InternalKeyComparator::KeyOf(const InternalKey& internal_key) const {
+  return KeyOf(internal_key.Encode());
+}
+
+inline InternalKey InternalKeyComparator::FirstInternalKey(const Slice& key) const {
+  return InternalKey(FirstUserKey(key), kMaxSequenceNumber, kValueTypeForSeek);
+}
 
 }  // namespace varve

@@ -6,6 +6,7 @@
 #include "util/coding/fixed.h"
 #include "util/coding/hash.h"
 #include "util/key/merge_caller.h"
+#include "util/key/range_tombstone.h"
 #include "util/sync/epoch.h"
 
 namespace varve {
@@ -17,12 +18,21 @@ constexpr size_t kCopyBytesMax = 256;
 
 }  // namespace
 
-PointLookup::PointLookup(const Slice& user_key, SequenceNumber snapshot, PinnableSlice* value,
-                         const MergeCaller* merger)
-    : snapshot_(snapshot), value_(value), size_(user_key.size() + 8), merger_(merger) {
+PointLookup::PointLookup(const Slice& key, SequenceNumber snapshot, PinnableSlice* value,
+                         const MergeCaller* merger, const ReadTimestamp& as_of)
+    : snapshot_(snapshot),
+      value_(value),
+      size_(key.size() + as_of.timestamp.size() + kInternalKeyTrailerBytes),
+      key_bytes_(key.size()),
+      icmp_(as_of.icmp),
+      merger_(merger) {
   buffer_ = size_ <= kInlineBytes ? inline_ : new char[size_];
-  memcpy(buffer_, user_key.data(), user_key.size());
-  EncodeFixed64(buffer_ + user_key.size(), PackSequenceAndType(snapshot, kValueTypeForSeek));
+  memcpy(buffer_, key.data(), key.size());
+  if (icmp_ != nullptr) [[unlikely]] {
+    memcpy(buffer_ + key_bytes_, as_of.timestamp.data(), as_of.timestamp.size());
+  }
+  EncodeFixed64(buffer_ + size_ - kInternalKeyTrailerBytes,
+                PackSequenceAndType(snapshot, kValueTypeForSeek));
 }
 
 PointLookup::~PointLookup() {
@@ -38,8 +48,18 @@ void PointLookup::Free() {
 }
 
 void PointLookup::ComputeHash() const {
-  hash_ = KeyHash64(buffer_, size_ - 8);
+  hash_ = KeyHash64(buffer_, key_bytes_);
   hashed_ = true;
+}
+
+bool PointLookup::SeesTimestampOf(const Slice& user_key) {
+  const Slice timestamp = icmp_->TimestampOf(user_key);
+  if (icmp_->CompareTimestamp(timestamp, read_timestamp()) > 0) return false;
+  // Of a merge, the newest operand's is reported.
+  if (timestamp_ != nullptr && operands_ == nullptr) {
+    timestamp_->assign(timestamp.data(), timestamp.size());
+  }
+  return true;
 }
 
 // The next older operand; the search is over where the operator or the caller wants no more.
@@ -54,7 +74,7 @@ void PointLookup::ComputeHash() const {
       Slice no_result;
       const MergeCaller none;
       const MergeCaller& merger = merger_ != nullptr ? *merger_ : none;
-      Fail(merger.Full(user_key(), nullptr, {}, &no_buffer, &no_result));
+      Fail(merger.Full(key(), nullptr, {}, &no_buffer, &no_result));
       return true;
     }
     operands_ = MergeOperands::Acquire();
@@ -74,6 +94,10 @@ void PointLookup::ComputeHash() const {
   }
   if (enough) state_ = State::kMerging;
   return enough;
+}
+
+void PointLookup::CoverWith(const FragmentedTombstones& tombstones) {
+  CoverWith(tombstones.MaxCoveringSeq(key(), snapshot_, TimestampLimit{read_timestamp(), true}));
 }
 
 bool PointLookup::Offer(uint64_t trailer, const Slice& value, ValuePin* pin) {

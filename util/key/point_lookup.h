@@ -4,6 +4,7 @@
 // The state of one point read while it walks from the newest source to the oldest.
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "varve/cleanable.h"
@@ -16,7 +17,14 @@
 
 namespace varve {
 
+class FragmentedTombstones;
 class MergeCaller;
+
+// What a read with a timestamp sees: versions that are not newer.
+struct ReadTimestamp {
+  const InternalKeyComparator* icmp = nullptr;  // null: the column family has no timestamps
+  Slice timestamp;                              // of the comparator's size
+};
 
 // Carries a key through memtables and tables and takes what they find.
 //
@@ -27,7 +35,7 @@ class MergeCaller;
 // source left, operands() says whether there are any: then the answer is what they make of the base
 // below them (db/read/merge_read.h), and *value is as it was.
 //
-// Thread safety: none. Lifetime: the user key's bytes, *value and the merger outlive the lookup.
+// Thread safety: none. Lifetime: *value, the merger and what orders timestamps outlive the lookup.
 class PointLookup {
  public:
   enum class State : uint8_t {
@@ -40,19 +48,32 @@ class PointLookup {
 
   // value may be null when only existence matters. merger: for what the operator says to operands
   // on the way; null: there is none, and operands end the search as InvalidArgument.
-  PointLookup(const Slice& user_key, SequenceNumber snapshot, PinnableSlice* value,
-              const MergeCaller* merger = nullptr);
+  PointLookup(const Slice& key, SequenceNumber snapshot, PinnableSlice* value,
+              const MergeCaller* merger = nullptr, const ReadTimestamp& as_of = {});
   PointLookup(const PointLookup&) = delete;
   PointLookup& operator=(const PointLookup&) = delete;
   ~PointLookup();
 
-  Slice user_key() const { return Slice(buffer_, size_ - 8); }
-  // The user key with the trailer of (snapshot, seek type): where a search starts.
+  // Without the timestamp.
+  Slice key() const { return Slice(buffer_, key_bytes_); }
+  // Key, timestamp of the read, and the trailer of (snapshot, seek type): where a search starts.
   Slice internal_key() const { return Slice(buffer_, size_); }
   SequenceNumber snapshot() const { return snapshot_; }
+  // Whether the read sees an entry of the key. `user_key` is the entry's, with its timestamp, which
+  // the lookup remembers if it sees it.
+  bool Sees(const Slice& user_key, uint64_t trailer) {
+    if (UnpackSequence(trailer) > snapshot_) return false;
+    return icmp_ == nullptr || SeesTimestampOf(user_key);
+  }
+  // Empty without timestamps.
+  Slice read_timestamp() const {
+    return Slice(buffer_ + key_bytes_, size_ - kInternalKeyTrailerBytes - key_bytes_);
+  }
+  // Where to put the timestamp of the entry that decides; null: not asked for.
+  void ReportTimestamp(std::string* timestamp) { timestamp_ = timestamp; }
   State state() const { return state_; }
   const Status& status() const { return status_; }
-  // KeyHash64 of the user key, computed once on first use (filters of every table share it).
+  // KeyHash64 of the key, computed once on first use (filters of every table share it).
   uint64_t hash() const {
     if (!hashed_) ComputeHash();
     return hash_;
@@ -73,6 +94,8 @@ class PointLookup {
   void CoverWith(SequenceNumber seq) {
     if (seq > covering_seq_) covering_seq_ = seq;
   }
+  // The same of the newest visible one of a source.
+  void CoverWith(const FragmentedTombstones& tombstones);
   SequenceNumber covering_seq() const { return covering_seq_; }
 
   // Takes the next older visible entry of the key. `pin` keeps value's bytes alive if a share is
@@ -114,6 +137,7 @@ class PointLookup {
 
  private:
   void ComputeHash() const;
+  bool SeesTimestampOf(const Slice& user_key);
   bool OfferOperand(const Slice& value, ValuePin* pin);
   void Free();
 
@@ -130,8 +154,11 @@ class PointLookup {
   size_t foreseen_place_ = 0;
   PinnableSlice* value_;  // null also while there are operands
   Status status_;
-  char* buffer_;  // user key, then the 8-byte trailer; inline_ or heap
+  char* buffer_;  // key, timestamp, then the 8-byte trailer; inline_ or heap
   size_t size_;
+  size_t key_bytes_;
+  const InternalKeyComparator* const icmp_;  // null without timestamps
+  std::string* timestamp_ = nullptr;
   MergeOperands* operands_ = nullptr;  // owned
   const MergeCaller* const merger_;
   char inline_[kInlineBytes];

@@ -44,7 +44,7 @@ class ActiveTombstones {
   struct EndsLater {
     const InternalKeyComparator* comparator;
     bool operator()(const RangeTombstone* a, const RangeTombstone* b) const {
-      return comparator->CompareUserKey(a->end, b->end) > 0;
+      return comparator->CompareKey(a->end, b->end) > 0;
     }
   };
 
@@ -59,16 +59,22 @@ std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Build(
   std::vector<const RangeTombstone*> by_start;
   by_start.reserve(input.size());
   for (const RangeTombstone& tombstone : input) {
-    if (comparator.CompareUserKey(tombstone.start, tombstone.end) < 0) {
+    if (comparator.CompareKey(tombstone.start, tombstone.end) < 0) {
       by_start.push_back(&tombstone);
     }
   }
   std::sort(by_start.begin(), by_start.end(),
             [&comparator](const RangeTombstone* a, const RangeTombstone* b) {
-              return comparator.CompareUserKey(a->start, b->start) < 0;
+              return comparator.CompareKey(a->start, b->start) < 0;
             });
 
   std::shared_ptr<FragmentedTombstones> result(new FragmentedTombstones(comparator));
+  if (comparator.timestamp_size() != 0) [[unlikely]] {
+    for (const RangeTombstone* tombstone : by_start) {
+      result->timestamps_.emplace_back(tombstone->seq, tombstone->timestamp);
+    }
+    std::sort(result->timestamps_.begin(), result->timestamps_.end());
+  }
   ActiveTombstones active(comparator);
   std::vector<SequenceNumber> seqs;
   Slice position;
@@ -80,19 +86,18 @@ std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Build(
       bound = (*next)->start;
     } else {
       bound = active.FirstEnd();
-      if (next != by_start.end() && comparator.CompareUserKey((*next)->start, bound) < 0) {
+      if (next != by_start.end() && comparator.CompareKey((*next)->start, bound) < 0) {
         bound = (*next)->start;
       }
-      if (comparator.CompareUserKey(position, bound) < 0) {
+      if (comparator.CompareKey(position, bound) < 0) {
         active.CopySeqs(&seqs);
         result->Append(position, bound, seqs);
       }
     }
-    while (!active.empty() && comparator.CompareUserKey(active.FirstEnd(), bound) <= 0) {
+    while (!active.empty() && comparator.CompareKey(active.FirstEnd(), bound) <= 0) {
       active.LeaveFirst();
     }
-    for (; next != by_start.end() && comparator.CompareUserKey((*next)->start, bound) <= 0;
-         ++next) {
+    for (; next != by_start.end() && comparator.CompareKey((*next)->start, bound) <= 0; ++next) {
       active.Enter(**next);
     }
     position = bound;
@@ -139,38 +144,55 @@ FragmentedTombstones::Fragment FragmentedTombstones::fragment(size_t index) cons
 
 size_t FragmentedTombstones::MemoryUsage() const {
   return sizeof(*this) + bytes_.capacity() + seqs_.capacity() * sizeof(SequenceNumber) +
+         timestamps_.capacity() * sizeof(Timestamps::value_type) +
          fragments_.capacity() * sizeof(Entry);
 }
 
-size_t FragmentedTombstones::LowerBound(const Slice& user_key) const {
+Slice FragmentedTombstones::timestamp(SequenceNumber seq) const {
+  const auto it =
+      std::partition_point(timestamps_.begin(), timestamps_.end(),
+                           [seq](const Timestamps::value_type& one) { return one.first < seq; });
+  return it == timestamps_.end() || it->first != seq ? Slice() : Slice(it->second);
+}
+
+size_t FragmentedTombstones::LowerBound(const Slice& key) const {
   const auto it = std::partition_point(fragments_.begin(), fragments_.end(), [&](const Entry& e) {
-    return comparator_.CompareUserKey(EndOf(e), user_key) <= 0;
+    return comparator_.CompareKey(EndOf(e), key) <= 0;
   });
   return static_cast<size_t>(it - fragments_.begin());
 }
 
-size_t FragmentedTombstones::UpperBound(const Slice& user_key) const {
+size_t FragmentedTombstones::UpperBound(const Slice& key) const {
   const auto it = std::partition_point(fragments_.begin(), fragments_.end(), [&](const Entry& e) {
-    return comparator_.CompareUserKey(StartOf(e), user_key) <= 0;
+    return comparator_.CompareKey(StartOf(e), key) <= 0;
   });
   return static_cast<size_t>(it - fragments_.begin());
 }
 
 SequenceNumber FragmentedTombstones::NewestVisible(std::span<const SequenceNumber> seqs,
-                                                   SequenceNumber snapshot) {
-  if (!seqs.empty() && seqs.front() <= snapshot) [[likely]]
+                                                   SequenceNumber snapshot,
+                                                   const TimestampLimit& limit) const {
+  const bool timed = comparator_.timestamp_size() != 0;
+  if (!timed && !seqs.empty() && seqs.front() <= snapshot) [[likely]]
     return seqs.front();
-  const auto it = std::lower_bound(seqs.begin(), seqs.end(), snapshot, std::greater<>());
+  auto it = std::lower_bound(seqs.begin(), seqs.end(), snapshot, std::greater<>());
+  if (timed) {
+    if (limit.timestamp.empty()) return 0;
+    it = std::find_if(it, seqs.end(), [&](SequenceNumber seq) {
+      const int order = comparator_.CompareTimestamp(timestamp(seq), limit.timestamp);
+      return limit.inclusive ? order <= 0 : order < 0;
+    });
+  }
   return it == seqs.end() ? 0 : *it;
 }
 
-SequenceNumber FragmentedTombstones::MaxCoveringSeq(const Slice& user_key,
-                                                    SequenceNumber snapshot) const {
-  const size_t index = LowerBound(user_key);
+SequenceNumber FragmentedTombstones::MaxCoveringSeq(const Slice& key, SequenceNumber snapshot,
+                                                    const TimestampLimit& limit) const {
+  const size_t index = LowerBound(key);
   if (index == fragments_.size()) return 0;
   const Fragment found = fragment(index);
-  if (comparator_.CompareUserKey(found.start, user_key) > 0) return 0;
-  return NewestVisible(found.seqs, snapshot);
+  if (comparator_.CompareKey(found.start, key) > 0) return 0;
+  return NewestVisible(found.seqs, snapshot, limit);
 }
 
 std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Clip(
@@ -178,13 +200,14 @@ std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Clip(
   if (whole->empty()) return whole;
   const InternalKeyComparator& comparator = whole->comparator_;
   const auto before = [&](const Slice& a, const Slice& b) {
-    return comparator.CompareUserKey(a, b) < 0;
+    return comparator.CompareKey(a, b) < 0;
   };
   const bool cuts_front = lower != nullptr && before(whole->fragment(0).start, *lower);
   const bool cuts_back = upper != nullptr && before(*upper, whole->fragment(whole->size() - 1).end);
   if (!cuts_front && !cuts_back) return whole;
 
   std::shared_ptr<FragmentedTombstones> result(new FragmentedTombstones(comparator));
+  result->timestamps_ = whole->timestamps_;
   for (size_t i = cuts_front ? whole->LowerBound(*lower) : 0; i < whole->size(); i++) {
     Fragment part = whole->fragment(i);
     if (cuts_front && before(part.start, *lower)) part.start = *lower;
@@ -216,6 +239,11 @@ void TombstoneSet::Clear() {
   has_high_ = false;
 }
 
+void TombstoneSet::SetTimestampLimit(const TimestampLimit& limit) {
+  limit_timestamp_.assign(limit.timestamp.data(), limit.timestamp.size());
+  limit_ = {limit_timestamp_, limit.inclusive};
+}
+
 // Merges the smaller half, so that each tombstone is merged O(log n) times altogether.
 void TombstoneSet::MergeSmallLists() {
   std::sort(lists_.begin(), lists_.end(), [](const auto& a, const auto& b) {
@@ -227,7 +255,8 @@ void TombstoneSet::MergeSmallLists() {
     for (size_t i = 0; i < list.size(); i++) {
       const FragmentedTombstones::Fragment part = list.fragment(i);
       for (const SequenceNumber seq : part.seqs) {
-        merged.push_back({part.start.ToString(), part.end.ToString(), seq});
+        merged.push_back(
+            {part.start.ToString(), part.end.ToString(), seq, list.timestamp(seq).ToString()});
       }
     }
     lists_.pop_back();
@@ -236,32 +265,32 @@ void TombstoneSet::MergeSmallLists() {
   positions_.assign(lists_.size(), 0);
 }
 
-bool TombstoneSet::InCachedInterval(const Slice& user_key) const {
-  return cache_valid_ && (!has_high_ || comparator_.CompareUserKey(user_key, high_) < 0) &&
-         (!has_low_ || comparator_.CompareUserKey(user_key, low_) >= 0);
+bool TombstoneSet::InCachedInterval(const Slice& key) const {
+  return cache_valid_ && (!has_high_ || comparator_.CompareKey(key, high_) < 0) &&
+         (!has_low_ || comparator_.CompareKey(key, low_) >= 0);
 }
 
-SequenceNumber TombstoneSet::Lookup(const Slice& user_key, SequenceNumber snapshot) {
-  if (!InCachedInterval(user_key)) MoveTo(user_key);
+SequenceNumber TombstoneSet::Lookup(const Slice& key, SequenceNumber snapshot) {
+  if (!InCachedInterval(key)) MoveTo(key);
   SequenceNumber newest = 0;
-  for (const std::span<const SequenceNumber> seqs : covering_) {
-    newest = std::max(newest, FragmentedTombstones::NewestVisible(seqs, snapshot));
+  for (const Covering& covering : covering_) {
+    newest = std::max(newest, covering.list->NewestVisible(covering.seqs, snapshot, limit_));
   }
   return newest;
 }
 
-void TombstoneSet::MoveTo(const Slice& user_key) {
+void TombstoneSet::MoveTo(const Slice& key) {
   covering_.clear();
   has_low_ = false;
   has_high_ = false;
   for (size_t i = 0; i < lists_.size(); i++) {
     const FragmentedTombstones& list = *lists_[i];
-    const size_t position = Reposition(list, positions_[i], user_key);
+    const size_t position = Reposition(list, positions_[i], key);
     positions_[i] = position;
     if (position < list.size()) {
       const FragmentedTombstones::Fragment next = list.fragment(position);
-      if (comparator_.CompareUserKey(next.start, user_key) <= 0) {
-        covering_.push_back(next.seqs);
+      if (comparator_.CompareKey(next.start, key) <= 0) {
+        covering_.push_back({&list, next.seqs});
         RaiseLow(next.start);
         LowerHigh(next.end);
         continue;
@@ -274,27 +303,27 @@ void TombstoneSet::MoveTo(const Slice& user_key) {
 }
 
 size_t TombstoneSet::Reposition(const FragmentedTombstones& list, size_t position,
-                                const Slice& user_key) const {
+                                const Slice& key) const {
   const auto ends_after_key = [&](size_t index) {
-    return comparator_.CompareUserKey(list.fragment(index).end, user_key) > 0;
+    return comparator_.CompareKey(list.fragment(index).end, key) > 0;
   };
   if (position < list.size() && !ends_after_key(position)) {
     if (position + 1 == list.size() || ends_after_key(position + 1)) return position + 1;
-    return list.LowerBound(user_key);
+    return list.LowerBound(key);
   }
   if (position == 0 || !ends_after_key(position - 1)) return position;
   if (position == 1 || !ends_after_key(position - 2)) return position - 1;
-  return list.LowerBound(user_key);
+  return list.LowerBound(key);
 }
 
 void TombstoneSet::RaiseLow(const Slice& boundary) {
-  if (has_low_ && comparator_.CompareUserKey(boundary, low_) <= 0) return;
+  if (has_low_ && comparator_.CompareKey(boundary, low_) <= 0) return;
   low_ = boundary;
   has_low_ = true;
 }
 
 void TombstoneSet::LowerHigh(const Slice& boundary) {
-  if (has_high_ && comparator_.CompareUserKey(boundary, high_) >= 0) return;
+  if (has_high_ && comparator_.CompareKey(boundary, high_) >= 0) return;
   high_ = boundary;
   has_high_ = true;
 }

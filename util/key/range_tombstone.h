@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "varve/slice.h"
@@ -18,12 +19,23 @@
 
 namespace varve {
 
-// Deletes every entry with user key in [start, end) and a sequence number below `seq`.
-// A tombstone with start >= end deletes nothing.
+// Deletes every entry with a key in [start, end), which are without timestamps, and a sequence
+// number below `seq`. A tombstone with start >= end deletes nothing.
+//
+// With timestamps, only readers as of `timestamp` or later see it. What is newer in the sequence is
+// not older in time, so sequence numbers alone tell what a tombstone deletes.
 struct RangeTombstone {
   std::string start;
   std::string end;
   SequenceNumber seq = 0;
+  std::string timestamp = {};  // empty without timestamps
+};
+
+// The timestamps of the tombstones that are asked about: up to one, or only those before it. Means
+// nothing where there are no timestamps; where there are, the empty one is before all of them.
+struct TimestampLimit {
+  Slice timestamp;
+  bool inclusive = true;
 };
 
 // A set of range tombstones in fragments: sorted, non-overlapping ranges, each with the distinct
@@ -57,19 +69,25 @@ class FragmentedTombstones {
   [[nodiscard]] SequenceNumber min_seq() const { return min_seq_; }
   [[nodiscard]] const InternalKeyComparator& comparator() const { return comparator_; }
   [[nodiscard]] size_t MemoryUsage() const;
+  // Of the tombstone with that sequence number, which is one of a fragment's. Empty without
+  // timestamps.
+  [[nodiscard]] Slice timestamp(SequenceNumber seq) const;
 
-  // The largest sequence number <= snapshot of a tombstone that covers the key; 0 if none.
-  [[nodiscard]] SequenceNumber MaxCoveringSeq(const Slice& user_key, SequenceNumber snapshot) const;
+  // The largest sequence number <= snapshot of a tombstone within the limit that covers the key; 0
+  // if none.
+  [[nodiscard]] SequenceNumber MaxCoveringSeq(const Slice& key, SequenceNumber snapshot,
+                                              const TimestampLimit& limit = {}) const;
 
-  // Index of the first fragment that ends after `user_key`: the one that covers it, or else the
-  // next one; size() if there is none.
-  [[nodiscard]] size_t LowerBound(const Slice& user_key) const;
-  // Index of the first fragment that starts after `user_key`; size() if there is none.
-  [[nodiscard]] size_t UpperBound(const Slice& user_key) const;
+  // Index of the first fragment that ends after `key`: the one that covers it, or else the next
+  // one; size() if there is none.
+  [[nodiscard]] size_t LowerBound(const Slice& key) const;
+  // Index of the first fragment that starts after `key`; size() if there is none.
+  [[nodiscard]] size_t UpperBound(const Slice& key) const;
 
-  // Largest entry of `seqs` that is <= snapshot; 0 if none.
-  [[nodiscard]] static SequenceNumber NewestVisible(std::span<const SequenceNumber> seqs,
-                                                    SequenceNumber snapshot);
+  // Largest entry of `seqs`, a fragment's, that is <= snapshot and within the limit; 0 if none.
+  [[nodiscard]] SequenceNumber NewestVisible(std::span<const SequenceNumber> seqs,
+                                             SequenceNumber snapshot,
+                                             const TimestampLimit& limit) const;
 
   // The tombstones within [lower, upper); a null bound is no bound. May return this set itself,
   // which is why the caller passes the pointer that owns it.
@@ -87,6 +105,9 @@ class FragmentedTombstones {
     size_t seq_end;
   };
 
+  // Sequence numbers and the timestamps that belong to them, ascending.
+  using Timestamps = std::vector<std::pair<SequenceNumber, std::string>>;
+
   explicit FragmentedTombstones(const InternalKeyComparator& comparator)
       : comparator_(comparator) {}
 
@@ -103,6 +124,7 @@ class FragmentedTombstones {
   InternalKeyComparator comparator_;
   std::string bytes_;
   std::vector<SequenceNumber> seqs_;
+  Timestamps timestamps_;  // empty without timestamps
   std::vector<Entry> fragments_;
   SequenceNumber max_seq_ = 0;
   SequenceNumber min_seq_ = 0;
@@ -125,22 +147,25 @@ class TombstoneSet {
   void Add(std::shared_ptr<const FragmentedTombstones> tombstones, const Slice* lower = nullptr,
            const Slice* upper = nullptr);
   void Clear();
+  // Those beyond it are as if they were not there. None are, in column families with timestamps,
+  // before this was called.
+  void SetTimestampLimit(const TimestampLimit& limit);
 
   [[nodiscard]] bool empty() const { return lists_.empty(); }
 
   // The largest sequence number <= snapshot of a tombstone that covers the key; 0 if none.
-  [[nodiscard]] SequenceNumber MaxCoveringSeq(const Slice& user_key, SequenceNumber snapshot) {
+  [[nodiscard]] SequenceNumber MaxCoveringSeq(const Slice& key, SequenceNumber snapshot) {
     if (lists_.empty()) [[likely]]
       return 0;
-    return Lookup(user_key, snapshot);
+    return Lookup(key, snapshot);
   }
 
   // True if an entry is deleted for a reader at `snapshot`.
   [[nodiscard]] bool ShouldDelete(const ParsedInternalKey& key, SequenceNumber snapshot) {
-    return MaxCoveringSeq(key.user_key, snapshot) > key.sequence;
+    return MaxCoveringSeq(comparator_.WithoutTimestamp(key.user_key), snapshot) > key.sequence;
   }
 
-  // The first user key after the one asked about last at which the answer may change; null if
+  // The first key after the one asked about last at which the answer may change; null if
   // there is none. Requires: a call of MaxCoveringSeq since the last Add or Clear, while not
   // empty(). Valid until the next call of a non-const method.
   [[nodiscard]] const Slice* NextBoundary() const { return has_high_ ? &high_ : nullptr; }
@@ -154,12 +179,18 @@ class TombstoneSet {
   // More lists than this are merged.
   static constexpr size_t kMaxLists = 8;
 
-  SequenceNumber Lookup(const Slice& user_key, SequenceNumber snapshot);
-  [[nodiscard]] bool InCachedInterval(const Slice& user_key) const;
-  void MoveTo(const Slice& user_key);
+  // What covers a key, of one list.
+  struct Covering {
+    const FragmentedTombstones* list;
+    std::span<const SequenceNumber> seqs;
+  };
+
+  SequenceNumber Lookup(const Slice& key, SequenceNumber snapshot);
+  [[nodiscard]] bool InCachedInterval(const Slice& key) const;
+  void MoveTo(const Slice& key);
   // LowerBound, tried near the list's last position first.
   [[nodiscard]] size_t Reposition(const FragmentedTombstones& list, size_t position,
-                                  const Slice& user_key) const;
+                                  const Slice& key) const;
   void RaiseLow(const Slice& boundary);
   void LowerHigh(const Slice& boundary);
   void MergeSmallLists();
@@ -176,7 +207,9 @@ class TombstoneSet {
   bool has_high_ = false;
   Slice low_;
   Slice high_;
-  std::vector<std::span<const SequenceNumber>> covering_;
+  std::vector<Covering> covering_;
+  std::string limit_timestamp_;
+  TimestampLimit limit_;  // points into the one above
 };
 
 }  // namespace varve

@@ -89,10 +89,6 @@ Status CheckTableOptions(const BlockBasedTableOptions& table, const ColumnFamily
 Status CheckObjects(const ColumnFamilyOptions& cf) {
   const std::string name = "ColumnFamilyOptions::";
   if (cf.comparator == nullptr) return Status::InvalidArgument(name + "comparator: nullptr");
-  if (cf.comparator->timestamp_size() != 0) {
-    return Status::NotSupported(name + "comparator: " + cf.comparator->Name() +
-                                " has user timestamps");
-  }
   if (cf.memtable_factory == nullptr) {
     return Status::InvalidArgument(name + "memtable_factory: nullptr");
   }

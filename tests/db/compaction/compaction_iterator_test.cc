@@ -49,8 +49,8 @@ class CompactionIteratorTest : public ::testing::Test {
     CompactionIterator iterator(input, nullptr, options_);
     std::string text;
     for (iterator.Start(begin); iterator.Valid(); iterator.Next()) {
-      text +=
-          iterator.user_key().ToString() + "@" + std::to_string(ExtractSequence(iterator.key()));
+      text += ExtractUserKey(iterator.key()).ToString() + "@" +
+              std::to_string(ExtractSequence(iterator.key()));
       const bool value = ExtractValueType(iterator.key()) == kTypeValue;
       text += value ? "=" + iterator.value().ToString() + " " : "- ";
     }

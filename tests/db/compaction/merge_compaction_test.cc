@@ -115,7 +115,7 @@ class MergeCompactionTest : public ::testing::Test {
     std::string text;
     std::string last;
     for (iterator.Start(nullptr); iterator.Valid(); iterator.Next()) {
-      const std::string key = iterator.user_key().ToString();
+      const std::string key = ExtractUserKey(iterator.key()).ToString();
       EXPECT_EQ(iterator.starts_user_key(), key != last) << key;
       last = key;
       text += key + "@" + std::to_string(ExtractSequence(iterator.key()));
@@ -510,7 +510,7 @@ TEST_P(RandomMergeTest, NoReaderNoticesACompaction) {
       const std::string internal_key = iterator.key().ToString();
       ASSERT_TRUE(last.empty() || icmp.Compare(last, internal_key) < 0);
       last = internal_key;
-      after.push_back({iterator.user_key().ToString(), ExtractSequence(internal_key),
+      after.push_back({ExtractUserKey(iterator.key()).ToString(), ExtractSequence(internal_key),
                        ExtractValueType(internal_key), iterator.value().ToString()});
     }
     ASSERT_TRUE(iterator.status().ok()) << iterator.status().ToString();

@@ -564,7 +564,6 @@ TEST(DbIteratorTest, ADeletedOperandIsNoObstacle) {
 }
 
 TEST(DbIteratorTest, RefusesOptionsByName) {
-  const Slice timestamp("12345678");
   const auto lsm = InMemory({{1, kTypeValue, "a", "1"}});
   std::vector<std::pair<ReadOptions, std::string>> cases;
   const auto add = [&](const std::string& name, auto change) {
@@ -572,8 +571,6 @@ TEST(DbIteratorTest, RefusesOptionsByName) {
     change(&options);
     cases.emplace_back(options, name);
   };
-  add("timestamp", [&](ReadOptions* o) { o->timestamp = &timestamp; });
-  add("iter_start_ts", [&](ReadOptions* o) { o->iter_start_ts = &timestamp; });
   add("kPersistedTier", [](ReadOptions* o) { o->read_tier = kPersistedTier; });
   for (const auto& [options, name] : cases) {
     const std::unique_ptr<Iterator> iter = Open(lsm.get(), options, 1);

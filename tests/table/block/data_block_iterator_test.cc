@@ -32,9 +32,11 @@ Status LoadBlock(const std::string& bytes, std::shared_ptr<Block>* block, Form f
   contents.buffer_bytes = bytes.size();
   contents.data = Slice(contents.buffer.get(), bytes.size());
   std::unique_ptr<Block> own;
-  const Status s = form == Form::kAsRead ? Block::Create(std::move(contents), "a test", &own)
-                                         : Block::CreateInOnePiece(contents.data, indexed, 96,
-                                                                   nullptr, "a test", &own);
+  const Status s =
+      form == Form::kAsRead
+          ? Block::Create(std::move(contents), "a test", &own)
+          : Block::CreateInOnePiece(contents.data, indexed ? kInternalKeyTrailerBytes : 0, 96,
+                                    nullptr, "a test", &own);
   if (s.ok()) *block = std::move(own);
   return s;
 }

@@ -112,7 +112,9 @@ std::unique_ptr<Block> Build(const std::vector<std::string>& keys, int interval,
     }
   }
   std::unique_ptr<Block> block;
-  EXPECT_TRUE(Block::CreateInOnePiece(builder.Finish(), true, 0, nullptr, "a test", &block).ok());
+  EXPECT_TRUE(Block::CreateInOnePiece(builder.Finish(), kInternalKeyTrailerBytes, 0, nullptr,
+                                      "a test", &block)
+                  .ok());
   return block;
 }
 
@@ -218,18 +220,23 @@ TEST(EntryIndex, BlocksOfTinyOrOfVeryManyEntriesHaveNone) {
   BlockBuilder tiny{BlockBuilder::Options()};
   for (int i = 0; i < 50; i++) tiny.Add(IKey(Decimal("", 1000 + i), 1), "v");
   std::unique_ptr<Block> block;
-  ASSERT_TRUE(Block::CreateInOnePiece(tiny.Finish(), true, 0, nullptr, "a test", &block).ok());
+  ASSERT_TRUE(
+      Block::CreateInOnePiece(tiny.Finish(), kInternalKeyTrailerBytes, 0, nullptr, "a test", &block)
+          .ok());
   EXPECT_EQ(block->index().size(), 0u);
   BlockBuilder many{BlockBuilder::Options()};
   for (int i = 0; i < 1500; i++) many.Add(IKey(Decimal("", 10000 + i), 1), std::string(25, 'v'));
-  ASSERT_TRUE(Block::CreateInOnePiece(many.Finish(), true, 0, nullptr, "a test", &block).ok());
+  ASSERT_TRUE(
+      Block::CreateInOnePiece(many.Finish(), kInternalKeyTrailerBytes, 0, nullptr, "a test", &block)
+          .ok());
   EXPECT_EQ(block->index().size(), 0u);
   BlockBuilder unwanted{BlockBuilder::Options()};
   unwanted.Add(IKey("key", 1), std::string(100, 'v'));
   const std::string bytes = unwanted.Finish().ToString();
-  ASSERT_TRUE(Block::CreateInOnePiece(bytes, false, 0, nullptr, "a test", &block).ok());
+  ASSERT_TRUE(Block::CreateInOnePiece(bytes, 0, 0, nullptr, "a test", &block).ok());
   EXPECT_EQ(block->index().size(), 0u);
-  ASSERT_TRUE(Block::CreateInOnePiece(bytes, true, 0, nullptr, "a test", &block).ok());
+  ASSERT_TRUE(
+      Block::CreateInOnePiece(bytes, kInternalKeyTrailerBytes, 0, nullptr, "a test", &block).ok());
   EXPECT_EQ(block->index().size(), 1u);
 }
 

@@ -116,7 +116,9 @@ TEST(InternalKeyComparatorTest, BuiltInOrdersAreRecognisedByIdentity) {
   EXPECT_EQ(InternalKeyComparator(BytewiseComparator()).order(), KeyOrder::kBytewise);
   EXPECT_EQ(InternalKeyComparator(ReverseBytewiseComparator()).order(), KeyOrder::kReverseBytewise);
   EXPECT_EQ(InternalKeyComparator(&custom).order(), KeyOrder::kCustom);
-  EXPECT_EQ(InternalKeyComparator(BytewiseComparatorWithU64Ts()).order(), KeyOrder::kCustom);
+  EXPECT_EQ(InternalKeyComparator(BytewiseComparatorWithU64Ts()).order(), KeyOrder::kBytewiseU64Ts);
+  EXPECT_EQ(InternalKeyComparator(ReverseBytewiseComparatorWithU64Ts()).order(),
+            KeyOrder::kReverseBytewiseU64Ts);
   EXPECT_EQ(InternalKeyComparator(BytewiseComparatorWithU64Ts()).timestamp_size(), 8u);
 }
 
@@ -130,8 +132,8 @@ TEST(InternalKeyComparatorTest, InlinedOrderIsTheComparatorsOrder) {
     const int expected = Sign(Slice(a).compare(b));
     ASSERT_EQ(Sign(bytewise.CompareUserKey(a, b)), expected);
     ASSERT_EQ(Sign(reverse.CompareUserKey(a, b)), -expected);
-    ASSERT_EQ(bytewise.EqualUserKey(a, b), expected == 0);
-    ASSERT_EQ(reverse.EqualUserKey(a, b), expected == 0);
+    ASSERT_EQ(bytewise.EqualKey(a, b), expected == 0);
+    ASSERT_EQ(reverse.EqualKey(a, b), expected == 0);
   }
 }
 
@@ -140,7 +142,7 @@ TEST(InternalKeyComparatorTest, CustomComparatorsAreCalledOnce) {
   const InternalKeyComparator comparator(&custom);
   EXPECT_LT(comparator.CompareUserKey("a", "b"), 0);
   EXPECT_EQ(custom.calls, 1);
-  EXPECT_FALSE(comparator.EqualUserKey("a", "b"));
+  EXPECT_FALSE(comparator.EqualKey("a", "b"));
   EXPECT_EQ(custom.calls, 2);
   const InternalKey a("same", 5, kTypeValue);
   const InternalKey b("same", 4, kTypeValue);

@@ -23,7 +23,7 @@ TEST(PointLookupTest, KeepsTheKeyWithTheTrailerOfItsSnapshot) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{120}, size_t{121}, size_t{5000}}) {
     const std::string key(size, 'k');
     const PointLookup lookup(key, 77, nullptr);
-    EXPECT_EQ(lookup.user_key(), Slice(key));
+    EXPECT_EQ(lookup.key(), Slice(key));
     EXPECT_EQ(ExtractUserKey(lookup.internal_key()), Slice(key));
     EXPECT_EQ(ExtractTrailer(lookup.internal_key()), Trailer(77, kValueTypeForSeek));
     EXPECT_EQ(lookup.hash(), KeyHash64(key));

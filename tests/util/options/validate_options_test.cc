@@ -69,7 +69,6 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleFIFO; }},
       {"enable_blob_files", [](Options* o) { o->enable_blob_files = true; }},
       {"allow_2pc", [](Options* o) { o->allow_2pc = true; }},
-      {"timestamps", [](Options* o) { o->comparator = BytewiseComparatorWithU64Ts(); }},
       {"inplace_update_support", [](Options* o) { o->inplace_update_support = true; }},
       {"memtable_factory",
        [](Options* o) { o->memtable_factory = std::make_shared<OtherMemTable>(); }},

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/read/history_iterator.h"
+
+#include <cassert>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/read/version_iterators.h"
+#include "table/iterator/merging_iterator.h"
+#include "util/key/range_tombstone.h"
+
+namespace varve {
+
+namespace {
+
+Status CheckOptions(const ReadOptions& options) {
+  const char* refused = nullptr;
+  if (options.tailing) refused = "tailing";
+  if (options.prefix_same_as_start) refused = "prefix_same_as_start";
+  if (options.max_skippable_internal_keys != 0) refused = "max_skippable_internal_keys";
+  if (options.auto_refresh_iterator_with_snapshot) refused = "auto_refresh_iterator_with_snapshot";
+  if (options.read_tier == kPersistedTier) refused = "read_tier kPersistedTier";
+  if (refused == nullptr) return Status::OK();
+  return Status::NotSupported(std::string("iterator: ReadOptions::") + refused +
+                              " beside iter_start_ts");
+}
+
+ReadOptions InTotalOrder(ReadOptions options) {
+  options.total_order_seek = true;
+  return options;
+}
+
+// Forward, the source stands on the entry that is shown. Backward, it stands before all entries of
+// that key and timestamp, and what is shown was copied.
+class HistoryIterator final : public Iterator {
+ public:
+  HistoryIterator(const ReadOptions& options, SuperVersion* super_version, SequenceNumber sequence)
+      : options_(InTotalOrder(options)),
+        super_version_(super_version),
+        icmp_(*super_version->version().icmp()),
+        sequence_(sequence),
+        tombstones_(icmp_) {
+    tombstones_.SetTimestampLimit({*options_.timestamp, /*inclusive=*/true});
+    std::vector<std::unique_ptr<InternalIterator>> sources;
+    bool prefix_wanted = false;
+    size_t memtables = 0;
+    Status s = AddSuperVersionIterators(options_, *super_version_, &tombstones_, &sources,
+                                        &prefix_wanted, &memtables);
+    source_ = s.ok()
+                  ? NewMergingIterator(&icmp_, std::move(sources), MergeAhead::kNothing, memtables)
+                  : NewEmptyInternalIterator(s);
+    status_ = std::move(s);
+  }
+  ~HistoryIterator() override {
+    source_.reset();
+    tombstones_.Clear();
+    super_version_->Unref();
+  }
+
+  bool Valid() const override { return valid_; }
+  Slice key() const override {
+    assert(valid_);
+    return backward_ ? Slice(saved_key_) : source_->key();
+  }
+  Slice timestamp() const override { return icmp_.TimestampOf(ExtractUserKey(key())); }
+  Slice value() const override {
+    assert(valid_);
+    if (ExtractValueType(key()) != kTypeValue) return Slice();
+    return backward_ ? Slice(saved_value_) : source_->value();
+  }
+  Status status() const override { return status_; }
+
+  void SeekToFirst() override {
+    if (options_.iterate_lower_bound != nullptr) return Seek(*options_.iterate_lower_bound);
+    Start(/*backward=*/false);
+    source_->SeekToFirst();
+    FindForward();
+  }
+  void Seek(const Slice& target) override {
+    Start(/*backward=*/false);
+    const Slice* const lower = options_.iterate_lower_bound;
+    const bool clamps = lower != nullptr && icmp_.CompareKey(target, *lower) < 0;
+    source_->Seek(icmp_.FirstInternalKey(clamps ? *lower : target).Encode());
+    FindForward();
+  }
+  void SeekToLast() override {
+    Start(/*backward=*/true);
+    if (options_.iterate_upper_bound != nullptr) {
+      source_->SeekForPrev(icmp_.FirstInternalKey(*options_.iterate_upper_bound).Encode());
+    } else {
+      source_->SeekToLast();
+    }
+    FindBackward();
+  }
+  void SeekForPrev(const Slice& target) override {
+    const Slice* const upper = options_.iterate_upper_bound;
+    if (upper != nullptr && icmp_.CompareKey(target, *upper) >= 0) return SeekToLast();
+    Start(/*backward=*/true);
+    const InternalKey last(icmp_.LastUserKey(target), 0, kValueTypeForSeekForPrev);
+    source_->SeekForPrev(last.Encode());
+    FindBackward();
+  }
+  void Next() override {
+    assert(valid_);
+    saved_key_ = key().ToString();
+    if (backward_) {
+      Start(/*backward=*/false);
+      source_->Seek(saved_key_);
+    }
+    SkipVersion();
+    FindForward();
+  }
+  void Prev() override {
+    assert(valid_);
+    if (!backward_) {
+      const InternalKey first(ExtractUserKey(key()), kMaxSequenceNumber, kValueTypeForSeek);
+      Start(/*backward=*/true);
+      source_->SeekForPrev(first.Encode());
+    }
+    FindBackward();
+  }
+
+ private:
+  enum class Verdict : uint8_t { kShown, kPassed, kFailed };
+
+  void Start(bool backward) {
+    valid_ = false;
+    backward_ = backward;
+    status_ = Status::OK();
+  }
+  [[nodiscard]] bool IsSavedVersion() const {
+    return source_->Valid() &&
+           icmp_.CompareUserKey(ExtractUserKey(source_->key()), ExtractUserKey(saved_key_)) == 0;
+  }
+  // Behind what else was written of the key and timestamp of saved_key_.
+  void SkipVersion() {
+    while (IsSavedVersion()) source_->Next();
+  }
+
+  // Of the source's entry.
+  Verdict Judge() {
+    const Slice user_key = ExtractUserKey(source_->key());
+    const Slice timestamp = icmp_.TimestampOf(user_key);
+    const uint64_t trailer = ExtractTrailer(source_->key());
+    if (UnpackSequence(trailer) > sequence_ ||
+        icmp_.CompareTimestamp(timestamp, *options_.timestamp) > 0 ||
+        icmp_.CompareTimestamp(timestamp, *options_.iter_start_ts) < 0 ||
+        tombstones_.MaxCoveringSeq(icmp_.WithoutTimestamp(user_key), sequence_) >
+            UnpackSequence(trailer)) {
+      return Verdict::kPassed;
+    }
+    switch (UnpackType(trailer)) {
+      case kTypeValue:
+      case kTypeDeletion:
+      case kTypeSingleDeletion:
+      case kTypeDeletionWithTimestamp:
+        return Verdict::kShown;
+      default:
+        status_ = Status::NotSupported("iterator: iter_start_ts met an entry of type " +
+                                       std::to_string(trailer & 0xff));
+        return Verdict::kFailed;
+    }
+  }
+
+  void FindForward() {
+    valid_ = false;
+    const Slice* const upper = options_.iterate_upper_bound;
+    for (; source_->Valid(); source_->Next()) {
+      if (upper != nullptr && icmp_.CompareKey(icmp_.KeyOf(source_->key()), *upper) >= 0) return;
+      const Verdict verdict = Judge();
+      valid_ = verdict == Verdict::kShown;
+      if (verdict != Verdict::kPassed) return;
+    }
+    status_ = source_->status();
+  }
+
+  void FindBackward() {
+    valid_ = false;
+    const Slice* const lower = options_.iterate_lower_bound;
+    for (; source_->Valid(); source_->Prev()) {
+      if (lower != nullptr && icmp_.CompareKey(icmp_.KeyOf(source_->key()), *lower) < 0) return;
+      const Verdict verdict = Judge();
+      if (verdict == Verdict::kFailed) return;
+      if (verdict == Verdict::kPassed) continue;
+      if (SaveNewest()) valid_ = true;
+      return;
+    }
+    status_ = source_->status();
+  }
+
+  // From an entry that is shown back to the newest one of its key and timestamp, and before that.
+  bool SaveNewest() {
+    do {
+      saved_key_ = source_->key().ToString();
+      saved_value_ = source_->value().ToString();
+      do {
+        source_->Prev();
+      } while (IsSavedVersion() && Judge() == Verdict::kPassed);
+    } while (IsSavedVersion() && status_.ok());
+    // What could not be read may have been newer.
+    if (status_.ok()) status_ = source_->status();
+    return status_.ok();
+  }
+
+  const ReadOptions options_;
+  SuperVersion* const super_version_;  // one reference
+  const InternalKeyComparator& icmp_;
+  const SequenceNumber sequence_;
+  TombstoneSet tombstones_;
+  std::unique_ptr<InternalIterator> source_;
+  bool valid_ = false;
+  bool backward_ = false;
+  std::string saved_key_;
+  std::string saved_value_;
+  Status status_;
+};
+
+}  // namespace
+
+Iterator* NewHistoryIterator(const ReadOptions& options, SuperVersion* super_version,
+                             SequenceNumber sequence) {
+  if (const Status s = CheckOptions(options); !s.ok()) {
+    super_version->Unref();
+    return NewErrorIterator(s);
+  }
+  return std::make_unique<HistoryIterator>(options, super_version, sequence).release();
+}
+
+}  // namespace varve

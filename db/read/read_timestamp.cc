@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/read/read_timestamp.h"
+
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+std::string Bytes(size_t n) {
+  return std::to_string(n) + " bytes";
+}
+
+Status Refuse(const std::string& family, const std::string& why) {
+  return Status::InvalidArgument("read of column family " + family, why);
+}
+
+Status CheckSize(const char* option, const Slice& timestamp, size_t size,
+                 const std::string& family) {
+  if (timestamp.size() == size) return Status::OK();
+  return Refuse(family, std::string("ReadOptions::") + option + " has " + Bytes(timestamp.size()) +
+                            ", the comparator's timestamps have " + Bytes(size));
+}
+
+}  // namespace
+
+Status CheckReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
+                          const std::string& family) {
+  const InternalKeyComparator& icmp = *super_version.version().icmp();
+  const size_t size = icmp.timestamp_size();
+  if (options.timestamp == nullptr) {
+    if (size != 0) {
+      return Refuse(family,
+                    "ReadOptions::timestamp is not set (0 bytes), the comparator's "
+                    "timestamps have " +
+                        Bytes(size));
+    }
+    return options.iter_start_ts == nullptr
+               ? Status::OK()
+               : Refuse(family, "ReadOptions::iter_start_ts has " +
+                                    Bytes(options.iter_start_ts->size()) +
+                                    ", the comparator's timestamps have 0 bytes");
+  }
+  VARVE_RETURN_IF_ERROR(CheckSize("timestamp", *options.timestamp, size, family));
+  if (options.iter_start_ts != nullptr) {
+    VARVE_RETURN_IF_ERROR(CheckSize("iter_start_ts", *options.iter_start_ts, size, family));
+  }
+  const std::string& low = super_version.full_history_ts_low();
+  const Slice& oldest =
+      options.iter_start_ts != nullptr ? *options.iter_start_ts : *options.timestamp;
+  if (size == 0 || low.empty() || icmp.CompareTimestamp(oldest, low) >= 0) return Status::OK();
+  const Comparator& order = *icmp.user_comparator();
+  return Refuse(family, "timestamp " + order.TimestampToString(oldest) +
+                            " is below full_history_ts_low, " + order.TimestampToString(low));
+}
+
+}  // namespace varve

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The timestamps of a read: whether they fit the column family, and what the read sees by them.
+
+#include <string>
+
+#include "varve/options.h"
+#include "varve/status.h"
+
+#include "db/column_family/super_version.h"
+#include "util/key/point_lookup.h"
+
+namespace varve {
+
+// InvalidArgument, naming the family and what is wrong: a timestamp where there are none, or none
+// where there are; one of another size; one below what compactions have kept of the past.
+Status CheckReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
+                          const std::string& family);
+
+// For options that were accepted.
+inline ReadTimestamp AsOf(const ReadOptions& options, const SuperVersion& super_version) {
+  const InternalKeyComparator* const icmp = super_version.version().icmp();
+  if (icmp->timestamp_size() == 0) [[likely]]
+    return {};
+  return {icmp, *options.timestamp};
+}
+
+}  // namespace varve

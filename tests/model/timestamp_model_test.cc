@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: a database with user timestamps answers, as of every timestamp and for every snapshot, as a
+// list of all versions would. Method: seeded random writes with ascending timestamps, alone and in
+// batches with a family that has none, under random options; reads of all kinds compared; flushes,
+// compactions, restarts and a rising full_history_ts_low in between. VARVE_MODEL_SEEDS=N runs N
+// seeds instead of the few of a normal run, VARVE_MODEL_SEED=S one of them.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/db.h"
+#include "varve/env.h"
+#include "varve/write_batch.h"
+
+#include "tests/harness/random.h"
+#include "tests/model/option_sets.h"
+#include "tests/model/timestamp_reference.h"
+
+namespace varve::testing {
+
+namespace {
+
+constexpr int kTimedOperations = 1500;
+constexpr uint64_t kTimedKeys = 60;
+const char* const kTimedName = "/timed";
+
+std::string Stamp(uint64_t timestamp) {
+  std::string bytes;
+  EncodeU64Ts(timestamp, &bytes);
+  return bytes;
+}
+
+uint64_t StampOf(const Slice& bytes) {
+  uint64_t timestamp = 0;
+  EXPECT_TRUE(DecodeU64Ts(bytes, &timestamp).ok()) << bytes.size() << " bytes";
+  return timestamp;
+}
+
+class TimestampRun {
+ public:
+  explicit TimestampRun(uint64_t seed)
+      : random_(seed),
+        env_(NewMemEnv(Env::Default())),
+        reversed_(random_.OneIn(4)),
+        reference_(reversed_ ? ReverseBytewiseComparator() : BytewiseComparator()) {
+    RedrawOptions();
+  }
+  ~TimestampRun() { CloseDb(); }
+
+  void Run() {
+    OpenDb();
+    for (int i = 0; i < kTimedOperations && !::testing::Test::HasFatalFailure(); i++) {
+      SCOPED_TRACE("operation " + std::to_string(i) + ", options:" + set_.description);
+      Step();
+    }
+    if (::testing::Test::HasFatalFailure()) return;
+    CheckScan();
+    CheckHistory();
+  }
+
+ private:
+  struct Moment {
+    const Snapshot* snapshot = nullptr;  // null: now
+    uint64_t order = 0;
+  };
+
+  void RedrawOptions() {
+    const int levels = set_.family.num_levels;
+    const bool first = set_.description.empty();
+    set_ = RandomOptionSet(&random_, env_.get());
+    if (!first) set_.family.num_levels = levels;
+    set_.family.comparator =
+        reversed_ ? ReverseBytewiseComparatorWithU64Ts() : BytewiseComparatorWithU64Ts();
+    set_.family.merge_operator = std::make_shared<AppendOrReplace>();
+    set_.db.create_if_missing = true;
+    set_.db.create_missing_column_families = true;
+  }
+
+  void OpenDb() {
+    ColumnFamilyOptions plain = set_.family;
+    plain.comparator = BytewiseComparator();
+    const std::vector<ColumnFamilyDescriptor> families = {{kDefaultColumnFamilyName, plain},
+                                                          {"timed", set_.family}};
+    std::vector<ColumnFamilyHandle*> handles;
+    const Status s = DB::Open(set_.db, kTimedName, families, &handles, &db_);
+    ASSERT_TRUE(s.ok()) << s.ToString() << " with" << set_.description;
+    plain_ = handles[0];
+    timed_ = handles[1];
+  }
+
+  void CloseDb() {
+    if (db_ == nullptr) return;
+    for (const Moment& moment : snapshots_) db_->ReleaseSnapshot(moment.snapshot);
+    snapshots_.clear();
+    for (ColumnFamilyHandle* handle : {plain_, timed_}) {
+      EXPECT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+    }
+    db_.reset();
+  }
+
+  std::string RandomKey() {
+    const uint64_t k = random_.Below(kTimedKeys);
+    std::string key = "k" + std::to_string(k % 7) + std::to_string(k);
+    // A key whose bytes go on as another's timestamp does.
+    if (k % 11 == 0) key = "k1" + Stamp(k).substr(0, k % 9);
+    if (k == 1) key.clear();
+    return key;
+  }
+
+  Change RandomChange() {
+    Change change;
+    change.key = RandomKey();
+    const uint64_t dice = random_.Below(100);
+    if (dice < 55) {
+      change.kind = Change::kPut;
+      change.value = random_.Text(random_.Below(random_.OneIn(30) ? 3000 : 40));
+    } else if (dice < 72) {
+      change.kind = Change::kMerge;
+      change.value = (random_.OneIn(3) ? "=" : "") + random_.Text(random_.Below(9));
+    } else if (dice < 92) {
+      change.kind = Change::kDelete;
+    } else {
+      change.kind = Change::kDeleteRange;
+      change.value = RandomKey();
+      const auto& order = reversed_ ? *ReverseBytewiseComparator() : *BytewiseComparator();
+      if (order.Compare(change.key, change.value) > 0) std::swap(change.key, change.value);
+    }
+    return change;
+  }
+
+  void Add(WriteBatch* batch, const Change& change, const Slice& ts) {
+    Status s;
+    switch (change.kind) {
+      case Change::kPut:
+        s = batch->Put(timed_, change.key, ts, change.value);
+        break;
+      case Change::kMerge:
+        s = batch->Merge(timed_, change.key, ts, change.value);
+        break;
+      case Change::kDeleteRange:
+        s = batch->DeleteRange(timed_, change.key, change.value, ts);
+        break;
+      default:
+        s = batch->Delete(timed_, change.key, ts);
+        break;
+    }
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+
+  void Write() {
+    if (!random_.OneIn(3)) now_ += random_.Below(3);
+    const std::string ts = Stamp(now_);
+    WriteBatch batch;
+    std::vector<Change> changes;
+    const uint64_t n = random_.OneIn(3) ? 1 + random_.Below(12) : 1;
+    for (uint64_t i = 0; i < n; i++) {
+      changes.push_back(RandomChange());
+      Add(&batch, changes.back(), ts);
+      if (random_.OneIn(5)) {
+        plain_value_ = std::to_string(now_);
+        ASSERT_TRUE(batch.Put(plain_, "plain", plain_value_).ok());
+      }
+    }
+    WriteOptions options;
+    if (set_.mode != nullptr) options = set_.mode->DrawWriteOptions(&random_);
+    const Status s = db_->Write(options, &batch);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    for (const Change& change : changes) reference_.Apply(change, now_);
+  }
+
+  Moment RandomMoment() {
+    if (snapshots_.empty() || random_.OneIn(2)) return {nullptr, reference_.order()};
+    return snapshots_[random_.Below(snapshots_.size())];
+  }
+  uint64_t RandomTime() { return low_ + random_.Below(now_ - low_ + 3); }
+
+  void ExpectTime(uint64_t expected, const Slice& bytes) const {
+    const uint64_t timestamp = StampOf(bytes);
+    // What is below the mark may have become the oldest of all.
+    if (expected < low_ && timestamp == 0) return;
+    ASSERT_EQ(timestamp, expected);
+  }
+
+  void CheckGet() {
+    const Moment moment = RandomMoment();
+    const uint64_t time = RandomTime();
+    const std::string stamp = Stamp(time);
+    const Slice as_of(stamp);
+    ReadOptions options;
+    options.snapshot = moment.snapshot;
+    options.timestamp = &as_of;
+    const std::string key = RandomKey();
+    const auto expected = reference_.Get(key, time, moment.order);
+    std::string value;
+    std::string timestamp;
+    const Status s = db_->Get(options, timed_, key, &value, &timestamp);
+    if (!expected.has_value()) {
+      ASSERT_TRUE(s.IsNotFound()) << s.ToString() << " as of " << time;
+      return;
+    }
+    ASSERT_TRUE(s.ok()) << s.ToString() << " as of " << time;
+    ASSERT_EQ(value, expected->value) << "as of " << time;
+    ExpectTime(expected->timestamp, timestamp);
+  }
+
+  void CheckMultiGet() {
+    const Moment moment = RandomMoment();
+    const uint64_t time = RandomTime();
+    const std::string stamp = Stamp(time);
+    const Slice as_of(stamp);
+    ReadOptions options;
+    options.snapshot = moment.snapshot;
+    options.timestamp = &as_of;
+    std::vector<std::string> keys(1 + random_.Below(40));
+    for (std::string& key : keys) key = RandomKey();
+    const std::vector<Slice> slices(keys.begin(), keys.end());
+    const std::vector<ColumnFamilyHandle*> families(keys.size(), timed_);
+    std::vector<std::string> values;
+    std::vector<std::string> timestamps;
+    const std::vector<Status> statuses =
+        db_->MultiGet(options, families, slices, &values, &timestamps);
+    for (size_t i = 0; i < keys.size(); i++) {
+      const auto expected = reference_.Get(keys[i], time, moment.order);
+      ASSERT_EQ(statuses[i].ok(), expected.has_value()) << statuses[i].ToString();
+      if (!expected.has_value()) continue;
+      ASSERT_EQ(values[i], expected->value);
+      ExpectTime(expected->timestamp, timestamps[i]);
+    }
+  }
+
+  template <typename Check>
+  void WalkBothWays(Iterator* it, size_t n, const Check& check) {
+    size_t at = 0;
+    for (it->SeekToFirst(); it->Valid() && at < n; it->Next()) check(at++);
+    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+    ASSERT_FALSE(it->Valid()) << it->key().ToString(true);
+    ASSERT_EQ(at, n);
+    for (it->SeekToLast(); it->Valid() && at > 0; it->Prev()) check(--at);
+    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+    ASSERT_FALSE(it->Valid());
+    ASSERT_EQ(at, 0u);
+    if (n == 0) return;
+    // From the middle, turning as it likes.
+    it->SeekToFirst();
+    for (int turns = 0; turns < 60 && it->Valid(); turns++) {
+      check(at);
+      if (random_.OneIn(2) && at + 1 < n) {
+        it->Next();
+        at++;
+      } else if (at > 0) {
+        it->Prev();
+        at--;
+      }
+    }
+    ASSERT_TRUE(it->Valid()) << it->status().ToString();
+  }
+
+  void CheckScan() {
+    const Moment moment = RandomMoment();
+    const uint64_t time = RandomTime();
+    const std::string stamp = Stamp(time);
+    const Slice as_of(stamp);
+    ReadOptions options;
+    options.snapshot = moment.snapshot;
+    options.timestamp = &as_of;
+    options.total_order_seek = true;
+    const auto expected = reference_.Scan(time, moment.order);
+    const std::unique_ptr<Iterator> it(db_->NewIterator(options, timed_));
+    WalkBothWays(it.get(), expected.size(), [&](size_t i) {
+      ASSERT_EQ(it->key().ToString(), expected[i].first) << "as of " << time;
+      ASSERT_EQ(it->value().ToString(), expected[i].second.value) << "as of " << time;
+      ExpectTime(expected[i].second.timestamp, it->timestamp());
+    });
+    if (::testing::Test::HasFatalFailure()) return;
+    CheckSeeks(it.get(), expected);
+  }
+
+  void CheckSeeks(Iterator* it,
+                  const std::vector<std::pair<std::string, TimestampReference::Answer>>& expected) {
+    const ComparatorLess less{reversed_ ? ReverseBytewiseComparator() : BytewiseComparator()};
+    for (int i = 0; i < 8; i++) {
+      const std::string target = RandomKey();
+      const auto at = std::partition_point(expected.begin(), expected.end(), [&](const auto& one) {
+        return less(one.first, target);
+      });
+      it->Seek(target);
+      ASSERT_EQ(it->Valid(), at != expected.end());
+      if (it->Valid()) {
+        ASSERT_EQ(it->key().ToString(), at->first);
+      }
+      it->SeekForPrev(target);
+      const bool exact = at != expected.end() && at->first == target;
+      const bool any = exact || at != expected.begin();
+      ASSERT_EQ(it->Valid(), any);
+      if (any) {
+        ASSERT_EQ(it->key().ToString(), exact ? target : std::prev(at)->first);
+      }
+    }
+  }
+
+  void CheckHistory() {
+    const Moment moment = RandomMoment();
+    const uint64_t to = RandomTime();
+    const uint64_t from = low_ + random_.Below(to - low_ + 1);
+    const std::string stamp = Stamp(to);
+    const std::string start = Stamp(from);
+    const Slice as_of(stamp);
+    const Slice since(start);
+    ReadOptions options;
+    options.snapshot = moment.snapshot;
+    options.timestamp = &as_of;
+    options.iter_start_ts = &since;
+    const auto expected = reference_.History(from, to, moment.order);
+    const std::unique_ptr<Iterator> it(db_->NewIterator(options, timed_));
+    const bool merges = std::any_of(expected.begin(), expected.end(), [](const auto& one) {
+      return one.second.kind == Change::kMerge;
+    });
+    if (merges) {
+      // Unless a flush has merged them into a value of the same time.
+      for (it->SeekToFirst(); it->Valid();) it->Next();
+      ASSERT_TRUE(it->status().ok() || it->status().IsNotSupported()) << it->status().ToString();
+      return;
+    }
+    WalkBothWays(it.get(), expected.size(), [&](size_t i) {
+      const auto& [key, version] = expected[i];
+      const Slice shown = it->key();
+      ASSERT_EQ(shown.size(), key.size() + 16);
+      ASSERT_EQ(Slice(shown.data(), key.size()), Slice(key));
+      ASSERT_EQ(StampOf(it->timestamp()), version.timestamp);
+      ASSERT_EQ(it->value().ToString(), version.kind == Change::kPut ? version.value : "");
+    });
+  }
+
+  void CheckPlain() {
+    if (plain_value_.empty()) return;
+    std::string value;
+    const Status s = db_->Get(ReadOptions(), plain_, "plain", &value);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_EQ(value, plain_value_);
+  }
+
+  void Snapshots() {
+    if (snapshots_.size() < 4 && random_.OneIn(2)) {
+      snapshots_.push_back({db_->GetSnapshot(), reference_.order()});
+    } else if (!snapshots_.empty()) {
+      db_->ReleaseSnapshot(snapshots_.front().snapshot);
+      snapshots_.erase(snapshots_.begin());
+    }
+  }
+
+  void Compact() {
+    CompactRangeOptions options;
+    if (random_.OneIn(2)) {
+      options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+    }
+    const std::string a = RandomKey();
+    const Slice begin(a);
+    const Status s =
+        db_->CompactRange(options, timed_, random_.OneIn(3) ? &begin : nullptr, nullptr);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+
+  void RaiseMark() {
+    const uint64_t low = low_ + random_.Below(now_ - low_ + 1);
+    const Status s = db_->IncreaseFullHistoryTsLow(timed_, Stamp(low));
+    if (s.IsNotSupported()) return;
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    low_ = low;
+    std::string mark;
+    ASSERT_TRUE(db_->GetFullHistoryTsLow(timed_, &mark).ok());
+    ASSERT_EQ(StampOf(mark), low_);
+    if (low_ == 0) return;
+    const std::string stamp = Stamp(low_ - 1);
+    const Slice as_of(stamp);
+    ReadOptions options;
+    options.timestamp = &as_of;
+    std::string value;
+    ASSERT_TRUE(db_->Get(options, timed_, "k", &value).IsInvalidArgument());
+  }
+
+  void Reopen() {
+    CloseDb();
+    if (random_.OneIn(2)) RedrawOptions();
+    OpenDb();
+  }
+
+  void Step() {
+    const uint64_t dice = random_.Below(1000);
+    if (dice < 560) {
+      Write();
+    } else if (dice < 800) {
+      CheckGet();
+    } else if (dice < 850) {
+      CheckMultiGet();
+    } else if (dice < 890) {
+      CheckScan();
+    } else if (dice < 920) {
+      CheckHistory();
+    } else if (dice < 930) {
+      CheckPlain();
+    } else if (dice < 960) {
+      Snapshots();
+    } else if (dice < 978) {
+      ASSERT_TRUE(db_->Flush(FlushOptions(), timed_).ok());
+    } else if (dice < 988) {
+      Compact();
+    } else if (dice < 993) {
+      RaiseMark();
+    } else {
+      Reopen();
+    }
+  }
+
+  Random random_;
+  std::unique_ptr<Env> env_;
+  const bool reversed_;
+  OptionSet set_;
+  std::unique_ptr<DB> db_;
+  ColumnFamilyHandle* plain_ = nullptr;
+  ColumnFamilyHandle* timed_ = nullptr;
+  TimestampReference reference_;
+  std::vector<Moment> snapshots_;
+  std::string plain_value_;
+  uint64_t now_ = 1;
+  uint64_t low_ = 0;
+};
+
+}  // namespace
+
+TEST(TimestampModelTest, AnswersAsOfEveryTime) {
+  const char* one = getenv("VARVE_MODEL_SEED");
+  const char* many = getenv("VARVE_MODEL_SEEDS");
+  const uint64_t first = one == nullptr ? 1 : strtoull(one, nullptr, 10);
+  const uint64_t seeds = many == nullptr ? 24 : strtoull(many, nullptr, 10);
+  for (uint64_t seed = first; seed <= (one == nullptr ? seeds : first); seed++) {
+    SCOPED_TRACE("VARVE_MODEL_SEED=" + std::to_string(seed));
+    TimestampRun run(seed);
+    run.Run();
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace varve::testing

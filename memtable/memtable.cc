@@ -156,7 +156,7 @@ void MemTable::Rep::Charge() {
 }
 
 MemTable::MemTable(const InternalKeyComparator& icmp, const MemTableOptions& options, uint64_t id)
-    : rep_(std::make_unique<Rep>(icmp, options)), id_(id) {
+    : rep_(std::make_unique<Rep>(icmp, options)), id_(id), timestamp_size_(icmp.timestamp_size()) {
   rep_->Charge();
 }
 

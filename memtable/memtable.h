@@ -115,6 +115,8 @@ class MemTable {
   // the column family's log number may become this.
   uint64_t next_log_number() const { return next_log_number_; }
   void set_next_log_number(uint64_t number) { next_log_number_ = number; }
+  // Bytes of timestamp at the end of every key; 0: none.
+  size_t timestamp_size() const { return timestamp_size_; }
   // Seconds since the epoch of the first entry's write (for oldest_ancestor_time); 0 unknown.
   uint64_t oldest_key_time() const { return oldest_key_time_; }
   void set_oldest_key_time(uint64_t seconds) { oldest_key_time_ = seconds; }
@@ -123,6 +125,7 @@ class MemTable {
   struct Rep;
   std::unique_ptr<Rep> rep_;
   const uint64_t id_;
+  const size_t timestamp_size_;
   uint64_t next_log_number_ = 0;
   uint64_t oldest_key_time_ = 0;
 };

@@ -167,9 +167,10 @@ class DbImpl final : public DB {
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;
   Status CheckHandle(ColumnFamilyHandle* handle) const;
-  // One update, whose value goes from the caller into the log and the memtable.
+  // One update, whose value goes from the caller into the log and the memtable. `ts`, unless null,
+  // goes behind the key.
   Status WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
-                  const Slice& key, const Slice& value);
+                  const Slice& key, const Slice& value, const Slice* ts = nullptr);
   // Every write: checks it, waits out what holds writes back, commits it.
   Status Submit(const WriteOptions& options, WriteRequest* request, UserWriteCallback* callback);
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, SequenceNumber seq,

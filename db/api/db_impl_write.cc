@@ -5,6 +5,7 @@
 #include "db/api/db_impl.h"
 #include "db/background/write_admission.h"
 #include "db/write/batch_inserter.h"
+#include "db/write/batch_timestamps.h"
 #include "db/write/record_encoder.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/status_macros.h"
@@ -13,11 +14,6 @@
 namespace varve {
 
 namespace {
-
-Status NoTimestamps(const char* call) {
-  return Status::NotSupported(std::string(call) +
-                              " with a timestamp: user timestamps do not exist yet");
-}
 
 Status CheckWriteOptions(const WriteOptions& options, const DBOptions& db) {
   if (options.sync && options.disableWAL) {
@@ -89,18 +85,25 @@ Status DbImpl::CheckHandle(ColumnFamilyHandle* handle) const {
 }
 
 Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
-                        const Slice& key, const Slice& value) {
+                        const Slice& key, const Slice& value, const Slice* ts) {
   VARVE_RETURN_IF_ERROR(CheckHandle(handle));
   const BatchRecord update{type, handle->GetID(), key, value};
-  if (options.protection_bytes_per_key != 0) [[unlikely]] {
-    // Only a batch has checksums.
+  // Only a batch has checksums; and only its value may end with a timestamp.
+  const bool stamps_value = ts != nullptr && type == kTypeRangeDeletion;
+  if (options.protection_bytes_per_key != 0 || stamps_value) [[unlikely]] {
     WriteBatch batch(0, 0, options.protection_bytes_per_key, 0);
-    VARVE_RETURN_IF_ERROR(WriteBatchInternal::AddRecord(
-        &batch, type, update.column_family, SliceParts(&key, 1), SliceParts(&value, 1)));
+    VARVE_RETURN_IF_ERROR(
+        ts != nullptr ? WriteBatchInternal::AddStamped(&batch, type, handle, key, *ts, value)
+                      : WriteBatchInternal::AddRecord(&batch, type, update.column_family,
+                                                      SliceParts(&key, 1), SliceParts(&value, 1)));
     return Write(options, &batch);
   }
-  VARVE_RETURN_IF_ERROR(CheckRecordSizes(key.size(), value.size()));
-  WriteRequest request(update);
+  const Slice stamp = ts != nullptr ? *ts : Slice();
+  if (ts != nullptr && ts->empty()) {
+    return TimestampSizeError(handle->GetName(), 0, handle->GetComparator()->timestamp_size());
+  }
+  VARVE_RETURN_IF_ERROR(CheckRecordSizes(key.size() + stamp.size(), value.size()));
+  WriteRequest request(update, stamp);
   return Submit(options, &request, nullptr);
 }
 
@@ -109,17 +112,18 @@ Status DbImpl::Put(const WriteOptions& options, ColumnFamilyHandle* handle, cons
   return WriteOne(options, handle, kTypeValue, key, value);
 }
 
-Status DbImpl::Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&,
-                   const Slice&) {
-  return NoTimestamps("Put");
+Status DbImpl::Put(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                   const Slice& ts, const Slice& value) {
+  return WriteOne(options, handle, kTypeValue, key, value, &ts);
 }
 
 Status DbImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key) {
   return WriteOne(options, handle, kTypeDeletion, key, Slice());
 }
 
-Status DbImpl::Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) {
-  return NoTimestamps("Delete");
+Status DbImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                      const Slice& ts) {
+  return WriteOne(options, handle, kTypeDeletion, key, Slice(), &ts);
 }
 
 Status DbImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* handle,
@@ -127,8 +131,9 @@ Status DbImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* han
   return WriteOne(options, handle, kTypeSingleDeletion, key, Slice());
 }
 
-Status DbImpl::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) {
-  return NoTimestamps("SingleDelete");
+Status DbImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* handle,
+                            const Slice& key, const Slice& ts) {
+  return WriteOne(options, handle, kTypeSingleDeletion, key, Slice(), &ts);
 }
 
 Status DbImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* handle,
@@ -136,9 +141,9 @@ Status DbImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* hand
   return WriteOne(options, handle, kTypeRangeDeletion, begin, end);
 }
 
-Status DbImpl::DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&,
-                           const Slice&) {
-  return NoTimestamps("DeleteRange");
+Status DbImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* handle,
+                           const Slice& begin, const Slice& end, const Slice& ts) {
+  return WriteOne(options, handle, kTypeRangeDeletion, begin, end, &ts);
 }
 
 Status DbImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
@@ -146,9 +151,9 @@ Status DbImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* handle, co
   return WriteOne(options, handle, kTypeMerge, key, value);
 }
 
-Status DbImpl::Merge(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&,
-                     const Slice&) {
-  return NoTimestamps("Merge");
+Status DbImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
+                     const Slice& ts, const Slice& value) {
+  return WriteOne(options, handle, kTypeMerge, key, value, &ts);
 }
 
 Status DbImpl::FlushWAL(bool sync) {

@@ -279,6 +279,12 @@ const Comparator* ColumnFamilySet::ComparatorOf(uint32_t column_family) {
   return family == nullptr || family->dropped() ? nullptr : family->user_comparator();
 }
 
+std::string ColumnFamilySet::NameOf(uint32_t column_family) {
+  MutexLock lock(&mu_);
+  const ColumnFamily* family = FindById(column_family);
+  return family == nullptr ? MemTableResolver::NameOf(column_family) : family->name();
+}
+
 bool ColumnFamilySet::HasMergeOperator(uint32_t column_family) {
   if (column_family == 0) return default_->has_merge_operator();
   MutexLock lock(&mu_);

@@ -211,8 +211,8 @@ class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
 // All live families by id.
 //
 // Locking: changed while the commit path is held exclusively and the DB mutex is held; read under
-//   either. Find and FindById are for those, writers on the commit path among them; ComparatorOf
-//   and HasMergeOperator are for any thread.
+//   either. Find and FindById are for those, writers on the commit path among them; ComparatorOf,
+//   NameOf and HasMergeOperator are for any thread.
 class ColumnFamilySet final : public MemTableResolver {
  public:
   void Add(std::shared_ptr<ColumnFamily> family);
@@ -225,6 +225,7 @@ class ColumnFamilySet final : public MemTableResolver {
 
   MemTable* Find(uint32_t column_family) override;
   const Comparator* ComparatorOf(uint32_t column_family) override;
+  std::string NameOf(uint32_t column_family) override;
   bool HasMergeOperator(uint32_t column_family) override;
   bool IsAlreadyInTables(uint32_t column_family) override;
   // True once after a Find that met a memtable as full as its options ask.

@@ -20,6 +20,8 @@ class MemTableResolver {
   virtual MemTable* Find(uint32_t column_family) = 0;
   // The family's user comparator, or null for an unknown or dropped family.
   virtual const Comparator* ComparatorOf(uint32_t column_family) = 0;
+  // For messages.
+  virtual std::string NameOf(uint32_t column_family) { return std::to_string(column_family); }
   // False also for an unknown family.
   virtual bool HasMergeOperator(uint32_t /*column_family*/) { return false; }
   // Whether FoldMerge is worth asking for the family's merges.

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/write/batch_inserter.h"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <span>
 #include <string>
 
+#include "db/write/batch_timestamps.h"
+#include "db/write/record_encoder.h"
+#include "db/write/write_batch_internal.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -51,11 +55,69 @@ Status CheckMissing(uint32_t family, const BatchCheckOptions& options) {
                                  std::to_string(family));
 }
 
+// Bytes of it. Both ends of a range are keys.
+size_t ShortestKey(const BatchRecord& record) {
+  return record.type == kTypeRangeDeletion ? std::min(record.key.size(), record.value.size())
+                                           : record.key.size();
+}
+
 Status CheckRange(const BatchRecord& record, const Comparator* comparator) {
-  if (comparator->Compare(record.key, record.value) > 0) {
+  const bool reversed = comparator->timestamp_size() == 0
+                            ? comparator->Compare(record.key, record.value) > 0
+                            : comparator->CompareWithoutTimestamp(record.key, record.value) > 0;
+  if (reversed) {
     return Status::InvalidArgument("write batch: a DeleteRange whose end is before its begin");
   }
   return Status::OK();
+}
+
+// Keys that were added without a timestamp have got theirs.
+Status CheckAllSet(const WriteBatch& batch, MemTableResolver* resolver) {
+  uint32_t family = 0;
+  size_t ts_size = 0;
+  if (!WriteBatchInternal::HasTimestamps(batch) ||
+      !WriteBatchInternal::HasUnsetTimestamps(batch, &family, &ts_size)) {
+    return Status::OK();
+  }
+  Status s = TimestampSizeError(resolver->NameOf(family), 0, ts_size);
+  return Status::CopyAppendMessage(s, "; ", "UpdateTimestamps was not called");
+}
+
+// Sets *ts_size to what keys of the family end with. The family may be a missing one: its keys are
+// what the batch says.
+Status CheckTimestampSize(uint32_t family, const Comparator* comparator, const WriteBatch* batch,
+                          MemTableResolver* resolver, size_t* ts_size) {
+  *ts_size = comparator == nullptr ? 0 : comparator->timestamp_size();
+  if (batch == nullptr) return Status::OK();
+  const bool none = *ts_size == 0 && !WriteBatchInternal::HasTimestamps(*batch);
+  if (none) [[likely]]
+    return Status::OK();
+  const size_t given = WriteBatchInternal::TimestampSizeUnless(*batch, family, *ts_size);
+  if (comparator == nullptr) {
+    *ts_size = given;
+    return Status::OK();
+  }
+  if (given == *ts_size) return Status::OK();
+  return TimestampSizeError(resolver->NameOf(family), given, *ts_size);
+}
+
+// Bytes that were adopted may hold anything.
+Status CheckStampedKeys(const BatchRecord& record, size_t ts_size, MemTableResolver* resolver) {
+  const size_t shortest = ShortestKey(record);
+  if (shortest >= ts_size) return Status::OK();
+  return TimestampSizeError(resolver->NameOf(record.column_family), shortest, ts_size);
+}
+
+// No key of a family with timestamps, of which the batch holds `count`, was added by calls that
+// knew of none, as those without a handle are unless the batch was told.
+Status CheckNoneWithout(uint32_t count, const WriteBatch* batch) {
+  if (batch == nullptr || WriteBatchInternal::IsAdopted(*batch) ||
+      WriteBatchInternal::StampedCount(*batch) == count) {
+    return Status::OK();
+  }
+  return Status::InvalidArgument(
+      "timestamp: some keys have one and some have 0 bytes of it, in a column family whose "
+      "comparator has timestamps; calls without a handle need default_cf_ts_sz");
 }
 
 // What nobody could merge is not written.
@@ -86,13 +148,17 @@ constexpr size_t kBytesTogether = 8 << 10;
 
 }  // namespace
 
-Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheckOptions& options) {
+Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheckOptions& options,
+                  const WriteBatch* batch) {
   BatchReader reader(rep);
   BatchRecord record;
   bool known = false;  // whether `comparator` is that of `family`
   bool may_merge = false;
   uint32_t family = 0;
   const Comparator* comparator = nullptr;
+  size_t ts_size = 0;
+  uint32_t stamped = 0;
+  if (batch != nullptr) VARVE_RETURN_IF_ERROR(CheckAllSet(*batch, resolver));
   while (reader.Next(&record)) {
     if (record.type != kTypeValue && record.type != kTypeDeletion) {
       VARVE_RETURN_IF_ERROR(CheckType(record.type));
@@ -104,6 +170,11 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
       family = record.column_family;
       comparator = resolver->ComparatorOf(family);
       if (comparator == nullptr) VARVE_RETURN_IF_ERROR(CheckMissing(family, options));
+      VARVE_RETURN_IF_ERROR(CheckTimestampSize(family, comparator, batch, resolver, &ts_size));
+    }
+    if (ts_size != 0) [[unlikely]] {
+      stamped++;
+      VARVE_RETURN_IF_ERROR(CheckStampedKeys(record, ts_size, resolver));
     }
     if (record.type == kTypeRangeDeletion && comparator != nullptr) {
       VARVE_RETURN_IF_ERROR(CheckRange(record, comparator));
@@ -113,13 +184,21 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
       may_merge = true;
     }
   }
-  return reader.status();
+  VARVE_RETURN_IF_ERROR(reader.status());
+  if (stamped == 0) [[likely]]
+    return Status::OK();
+  return CheckNoneWithout(stamped, batch);
 }
 
-Status CheckUpdate(const BatchRecord& update, MemTableResolver* resolver,
+Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
                    const BatchCheckOptions& options) {
+  const BatchRecord& update = *request.update();
   const Comparator* const comparator = resolver->ComparatorOf(update.column_family);
   if (comparator == nullptr) return CheckMissing(update.column_family, options);
+  if (comparator->timestamp_size() != request.ts_bytes()) [[unlikely]] {
+    return TimestampSizeError(resolver->NameOf(update.column_family), request.ts_bytes(),
+                              comparator->timestamp_size());
+  }
   if (update.type == kTypeMerge) return CheckMerge(update.column_family, resolver);
   return update.type == kTypeRangeDeletion ? CheckRange(update, comparator) : Status::OK();
 }
@@ -143,17 +222,22 @@ Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
       known_ = true;
       family_ = record.column_family;
       mem_ = resolver_->IsAlreadyInTables(family_) ? nullptr : resolver_->Find(family_);
+      ts_size_ = mem_ != nullptr ? mem_->timestamp_size() : 0;
     }
     if (mem_ == nullptr) continue;
     if (record.type != kTypeValue && record.type != kTypeDeletion) {
       VARVE_RETURN_IF_ERROR(CheckType(record.type));
     }
+    if (ts_size_ != 0 && ShortestKey(record) < ts_size_) [[unlikely]] {
+      return Status::Corruption("write batch: a key of column family " +
+                                resolver_->NameOf(family_) + " is shorter than its timestamp");
+    }
     if (record.type == kTypeMerge && resolver_->FoldsMerges(family_)) {
       VARVE_RETURN_IF_ERROR(InsertMerge(record, own_sequence));
       continue;
     }
-    std::construct_at(run_ + size_++,
-                      MemTableEntry{own_sequence, record.type, record.key, record.value});
+    const ValueType type = TypeInMemTable(record.type, ts_size_);
+    std::construct_at(run_ + size_++, MemTableEntry{own_sequence, type, record.key, record.value});
     bytes_ += record.key.size() + record.value.size();
   }
   return reader.status();

@@ -18,18 +18,20 @@ struct BatchCheckOptions {
 };
 
 // Everything that could make the insertion fail, found before anything is logged: structure, count,
-// unknown families (unless ignored), reversed ranges, merges without an operator, records of
-// features that are not supported.
-Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheckOptions& options);
+// unknown families (unless ignored), timestamps that are not set or not of the family's size,
+// reversed ranges, merges without an operator, records of features that are not supported. Of what
+// `batch` (which may be null) does not know, only that keys are long enough for their timestamps.
+Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheckOptions& options,
+                  const WriteBatch* batch = nullptr);
 // The same for one update.
-Status CheckUpdate(const BatchRecord& update, MemTableResolver* resolver,
+Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
                    const BatchCheckOptions& options);
 // The same for a request. The record of one update is not taken apart.
 inline Status CheckRequest(const WriteRequest& request, MemTableResolver* resolver,
                            const BatchCheckOptions& options) {
   const BatchRecord* const update = request.update();
-  return update == nullptr ? CheckBatch(request.head(), resolver, options)
-                           : CheckUpdate(*update, resolver, options);
+  return update == nullptr ? CheckBatch(request.head(), resolver, options, request.batch())
+                           : CheckUpdate(request, resolver, options);
 }
 
 struct BatchInsertResult {
@@ -63,6 +65,7 @@ class BatchInserter {
   bool known_ = false;  // whether `mem_` is that of `family_`
   uint32_t family_ = 0;
   MemTable* mem_ = nullptr;
+  size_t ts_size_ = 0;  // of `mem_`'s keys
   uint64_t inserted_ = 0;
   size_t size_ = 0;
   size_t bytes_ = 0;  // of the keys and values that wait

@@ -47,6 +47,12 @@ inline ValueType FamilyTag(ValueType type) {
   }
 }
 
+// What a memtable calls an update whose key ends with a timestamp of that many bytes. Logs have one
+// tag for both deletions.
+inline ValueType TypeInMemTable(ValueType type, size_t ts_bytes) {
+  return type == kTypeDeletion && ts_bytes != 0 ? kTypeDeletionWithTimestamp : type;
+}
+
 constexpr size_t kRecordStartMax = 1 + 2 * kMaxVarint32Length;
 
 // What precedes the key: the tag, the family if it is not the default one, the key's length. `dst`

@@ -12,6 +12,7 @@
 #include "varve/comparator.h"
 #include "varve/db.h"
 
+#include "db/write/batch_timestamps.h"
 #include "db/write/record_encoder.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/status_macros.h"
@@ -87,9 +88,16 @@ size_t TotalSize(const SliceParts& parts) {
   return total;
 }
 
-void AppendAll(std::string* dst, const SliceParts& parts) {
+void AppendKey(std::string* dst, const SliceParts& parts, const KeyStamp& stamp) {
   for (int i = 0; i < parts.num_parts; i++) {
     dst->append(parts.parts[i].data(), parts.parts[i].size());
+  }
+  if (stamp.size == 0) [[likely]]
+    return;
+  if (stamp.data != nullptr) {
+    dst->append(stamp.data, stamp.size);
+  } else {
+    dst->append(stamp.size, '\0');
   }
 }
 
@@ -128,6 +136,7 @@ struct SavePoints {
     size_t size;
     uint32_t count;
     uint32_t flags;
+    uint32_t stamped_count;
   };
   std::vector<Point> stack;
 };
@@ -144,10 +153,12 @@ WriteBatch::WriteBatch(size_t reserved_bytes, size_t max_bytes, size_t protectio
 }
 
 WriteBatch::WriteBatch(const std::string& rep)
-    : content_flags_(kNotKnown), max_bytes_(0), rep_(rep) {}
+    : content_flags_(kNotKnown | WriteBatchInternal::kAdopted), max_bytes_(0), rep_(rep) {}
 
 WriteBatch::WriteBatch(std::string&& rep)
-    : content_flags_(kNotKnown), max_bytes_(0), rep_(std::move(rep)) {}
+    : content_flags_(kNotKnown | WriteBatchInternal::kAdopted),
+      max_bytes_(0),
+      rep_(std::move(rep)) {}
 
 WriteBatch::WriteBatch(const WriteBatch& src)
     : WriteBatchBase(src),
@@ -156,8 +167,7 @@ WriteBatch::WriteBatch(const WriteBatch& src)
       content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
       max_bytes_(src.max_bytes_),
       default_cf_ts_sz_(src.default_cf_ts_sz_),
-      needs_in_place_update_ts_(src.needs_in_place_update_ts_),
-      has_key_with_ts_(src.has_key_with_ts_),
+      stamped_(src.stamped_),
       rep_(src.rep_) {}
 
 WriteBatch::WriteBatch(WriteBatch&& src) noexcept
@@ -166,8 +176,7 @@ WriteBatch::WriteBatch(WriteBatch&& src) noexcept
       content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
       max_bytes_(src.max_bytes_),
       default_cf_ts_sz_(src.default_cf_ts_sz_),
-      needs_in_place_update_ts_(src.needs_in_place_update_ts_),
-      has_key_with_ts_(src.has_key_with_ts_),
+      stamped_(std::move(src.stamped_)),
       rep_(std::move(src.rep_)) {
   src.Clear();
 }
@@ -185,8 +194,7 @@ WriteBatch& WriteBatch::operator=(WriteBatch&& src) {
                          std::memory_order_relaxed);
     max_bytes_ = src.max_bytes_;
     default_cf_ts_sz_ = src.default_cf_ts_sz_;
-    needs_in_place_update_ts_ = src.needs_in_place_update_ts_;
-    has_key_with_ts_ = src.has_key_with_ts_;
+    stamped_ = std::move(src.stamped_);
     rep_ = std::move(src.rep_);
     src.Clear();
   }
@@ -201,50 +209,59 @@ void WriteBatch::Clear() {
   content_flags_.store(0, std::memory_order_relaxed);
   save_points_.reset();
   if (protection_ != nullptr) protection_->entries.clear();
-  needs_in_place_update_ts_ = false;
-  has_key_with_ts_ = false;
+  if (stamped_.count != 0) stamped_ = {};
 }
 
 uint32_t WriteBatch::Count() const {
   return WriteBatchInternal::Count(*this);
 }
 
-Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
-                                     const SliceParts& key, const SliceParts& value) {
-  std::string& rep = batch->rep_;
-  const bool has_value = RecordHasValue(type);
-  const size_t key_bytes = TotalSize(key);
-  const size_t value_bytes = has_value ? TotalSize(value) : 0;
-  VARVE_RETURN_IF_ERROR(CheckRecordSizes(key_bytes, value_bytes));
-  const bool counted = type != kTypeLogData;
-  const uint32_t count = Count(*batch);
+Status WriteBatchInternal::CheckRoom(const WriteBatch& batch, bool counted, size_t record_bytes) {
+  const std::string& rep = batch.rep_;
   if (rep.size() < kBatchHeaderBytes) {
     return Status::Corruption("write batch: adopted bytes have no header");
   }
-  if (counted && count == std::numeric_limits<uint32_t>::max()) {
+  if (counted && Count(batch) == std::numeric_limits<uint32_t>::max()) {
     return Status::InvalidArgument("write batch: as many updates as can be counted");
   }
-  if (batch->protection_ != nullptr && !batch->protection_->size_is_valid) {
+  if (batch.protection_ != nullptr && !batch.protection_->size_is_valid) {
     return Status::InvalidArgument("write batch: protection_bytes_per_key must be 0 or 8");
   }
+  if (batch.max_bytes_ != 0 && rep.size() + record_bytes > batch.max_bytes_) {
+    return Status::MemoryLimit("write batch: would grow beyond max_bytes");
+  }
+  return Status::OK();
+}
+
+Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
+                                     const SliceParts& key, const SliceParts& value,
+                                     const KeyStamp& stamp) {
+  std::string& rep = batch->rep_;
+  const bool has_value = RecordHasValue(type);
+  // Both ends of a range are keys.
+  const KeyStamp value_stamp = type == kTypeRangeDeletion ? stamp : KeyStamp();
+  const size_t key_bytes = TotalSize(key) + stamp.size;
+  const size_t value_bytes = has_value ? TotalSize(value) + value_stamp.size : 0;
+  VARVE_RETURN_IF_ERROR(CheckRecordSizes(key_bytes, value_bytes));
+  const bool counted = type != kTypeLogData;
   char start[kRecordStartMax];
   const char* const start_end =
       EncodeRecordStart(start, type, column_family, static_cast<uint32_t>(key_bytes));
   const auto start_bytes = static_cast<size_t>(start_end - start);
   const size_t record_bytes =
       start_bytes + key_bytes + (has_value ? VarintLength(value_bytes) + value_bytes : 0);
-  if (batch->max_bytes_ != 0 && rep.size() + record_bytes > batch->max_bytes_) {
-    return Status::MemoryLimit("write batch: would grow beyond max_bytes");
-  }
+  VARVE_RETURN_IF_ERROR(CheckRoom(*batch, counted, record_bytes));
   const size_t needed = rep.size() + record_bytes;
   if (needed > rep.capacity()) rep.reserve(std::max(needed, 2 * rep.capacity()));
+  if (stamp.size != 0) [[unlikely]]
+    NoteStamp(batch, column_family, stamp);
   rep.append(start, start_bytes);
-  AppendAll(&rep, key);
+  AppendKey(&rep, key, stamp);
   if (has_value) {
     PutVarint32(&rep, static_cast<uint32_t>(value_bytes));
-    AppendAll(&rep, value);
+    AppendKey(&rep, value, value_stamp);
   }
-  if (counted) SetCount(batch, count + 1);
+  if (counted) SetCount(batch, Count(*batch) + 1);
   // Not concurrent with other calls; the atomic is for const ones.
   batch->content_flags_.store(batch->content_flags_.load(std::memory_order_relaxed) | FlagOf(type),
                               std::memory_order_relaxed);
@@ -263,6 +280,12 @@ Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) 
   return reader.status();
 }
 
+Status WriteBatchInternal::RenewChecksums(WriteBatch* batch) {
+  if (batch->protection_ == nullptr) return Status::OK();
+  batch->protection_->entries.clear();
+  return batch->protection_->CatchUp(batch->rep_);
+}
+
 Status WriteBatchInternal::Protect(WriteBatch* batch) {
   if (batch->protection_ != nullptr) return Status::OK();
   auto protection = std::make_unique<WriteBatch::ProtectionInfo>();
@@ -275,7 +298,7 @@ void WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& rep) {
   batch->Clear();
   batch->rep_.assign(rep.data(), rep.size());
   batch->protection_.reset();
-  batch->content_flags_.store(kNotKnown, std::memory_order_relaxed);
+  batch->content_flags_.store(kNotKnown | kAdopted, std::memory_order_relaxed);
 }
 
 Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) {
@@ -290,14 +313,13 @@ Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) {
   if (dst->max_bytes_ != 0 && dst->rep_.size() + added > dst->max_bytes_) {
     return Status::MemoryLimit("write batch: would grow beyond max_bytes");
   }
+  if (HasTimestamps(src)) NoteStampsOf(dst, src);
   // Bounded explicitly: src may be dst.
   dst->rep_.append(src.rep_, kBatchHeaderBytes, added);
   SetCount(dst, static_cast<uint32_t>(count));
   dst->content_flags_.store(dst->content_flags_.load(std::memory_order_relaxed) |
                                 src.content_flags_.load(std::memory_order_relaxed),
                             std::memory_order_relaxed);
-  dst->needs_in_place_update_ts_ |= src.needs_in_place_update_ts_;
-  dst->has_key_with_ts_ |= src.has_key_with_ts_;
   return dst->protection_ != nullptr ? dst->protection_->CatchUp(dst->rep_) : Status::OK();
 }
 
@@ -308,51 +330,24 @@ size_t WriteBatchInternal::TimestampSize(const WriteBatch& batch,
   return comparator == nullptr ? 0 : comparator->timestamp_size();
 }
 
-Status WriteBatchInternal::AddKey(WriteBatch* batch, ValueType type,
-                                  ColumnFamilyHandle* column_family, const Slice& key,
-                                  const Slice& value) {
-  const size_t timestamp_size = TimestampSize(*batch, column_family);
-  if (timestamp_size == 0) [[likely]] {
-    return AddRecord(batch, type, IdOf(column_family), SliceParts(&key, 1), SliceParts(&value, 1));
-  }
-  // UpdateTimestamps puts the real ones in later.
-  const std::string zeros(timestamp_size, '\0');
-  const Status s = AddStamped(batch, type, column_family, key, zeros, value);
-  if (s.ok()) batch->needs_in_place_update_ts_ = true;
-  return s;
+Status WriteBatchInternal::AddParts(WriteBatch* batch, ValueType type,
+                                    ColumnFamilyHandle* column_family, const SliceParts& key,
+                                    const SliceParts& value) {
+  return AddRecord(batch, type, IdOf(column_family), key, value,
+                   {TimestampSize(*batch, column_family), nullptr});
 }
 
 Status WriteBatchInternal::AddStamped(WriteBatch* batch, ValueType type,
                                       ColumnFamilyHandle* column_family, const Slice& key,
                                       const Slice& ts, const Slice& value) {
   const size_t timestamp_size = TimestampSize(*batch, column_family);
-  if (timestamp_size == 0) {
-    return Status::InvalidArgument(
-        "write batch: a timestamp for a column family whose comparator has none");
+  if (timestamp_size == 0 || ts.size() != timestamp_size) {
+    return TimestampSizeError(
+        column_family == nullptr ? kDefaultColumnFamilyName : column_family->GetName(), ts.size(),
+        timestamp_size);
   }
-  if (ts.size() != timestamp_size) {
-    return Status::InvalidArgument("write batch: a timestamp of " + std::to_string(ts.size()) +
-                                   " bytes, the comparator has " + std::to_string(timestamp_size));
-  }
-  const Slice key_parts[] = {key, ts};
-  const Slice value_parts[] = {value, ts};
-  // Both ends of a range are keys.
-  const int value_part_count = type == kTypeRangeDeletion ? 2 : 1;
-  const Status s = AddRecord(batch, type, IdOf(column_family), SliceParts(key_parts, 2),
-                             SliceParts(value_parts, value_part_count));
-  if (s.ok()) batch->has_key_with_ts_ = true;
-  return s;
-}
-
-Status WriteBatchInternal::AddParts(WriteBatch* batch, ValueType type,
-                                    ColumnFamilyHandle* column_family, const SliceParts& key,
-                                    const SliceParts& value) {
-  if (TimestampSize(*batch, column_family) == 0) {
-    return AddRecord(batch, type, IdOf(column_family), key, value);
-  }
-  std::string key_buf;
-  std::string value_buf;
-  return AddKey(batch, type, column_family, Slice(key, &key_buf), Slice(value, &value_buf));
+  return AddRecord(batch, type, IdOf(column_family), SliceParts(&key, 1), SliceParts(&value, 1),
+                   {timestamp_size, ts.data()});
 }
 
 Status WriteBatch::Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) {
@@ -431,7 +426,7 @@ Status WriteBatch::PutLogData(const Slice& blob) {
 void WriteBatch::SetSavePoint() {
   if (save_points_ == nullptr) save_points_ = std::make_unique<SavePoints>();
   save_points_->stack.push_back(
-      {rep_.size(), Count(), content_flags_.load(std::memory_order_relaxed)});
+      {rep_.size(), Count(), content_flags_.load(std::memory_order_relaxed), stamped_.count});
 }
 
 Status WriteBatch::RollbackToSavePoint() {
@@ -443,6 +438,7 @@ Status WriteBatch::RollbackToSavePoint() {
   rep_.resize(point.size);
   WriteBatchInternal::SetCount(this, point.count);
   content_flags_.store(point.flags, std::memory_order_relaxed);
+  WriteBatchInternal::ForgetStamps(this, point.stamped_count);
   if (protection_ != nullptr) protection_->entries.resize(point.count);
   return Status::OK();
 }
@@ -458,7 +454,7 @@ Status WriteBatch::PopSavePoint() {
 bool WriteBatchInternal::Has(const WriteBatch& batch, uint32_t flag) {
   uint32_t flags = batch.content_flags_.load(std::memory_order_relaxed);
   if ((flags & kNotKnown) != 0) {
-    flags = FlagsOf(batch.rep_);
+    flags = FlagsOf(batch.rep_) | (flags & kAdopted);
     // Const callers may race here; all of them store the same.
     batch.content_flags_.store(flags, std::memory_order_relaxed);
   }
@@ -497,41 +493,6 @@ bool WriteBatch::HasCommit() const {
 }
 bool WriteBatch::HasRollback() const {
   return WriteBatchInternal::Has(*this, kHasRollback);
-}
-
-Status WriteBatch::UpdateTimestamps(const Slice& ts,
-                                    std::function<size_t(uint32_t column_family_id)> ts_sz_func) {
-  if (ts.empty()) return Status::InvalidArgument("write batch: an empty timestamp");
-  // Where timestamps lie; nothing is changed before all of the batch has been seen.
-  std::vector<size_t> places;
-  BatchReader reader(rep_);
-  BatchRecord record;
-  while (reader.Next(&record)) {
-    if (!record.counted) continue;
-    const size_t size = ts_sz_func(record.column_family);
-    if (size == 0) continue;
-    if (size == std::numeric_limits<size_t>::max()) {
-      return Status::NotFound("write batch: the timestamp size of column family " +
-                              std::to_string(record.column_family) + " is not known");
-    }
-    if (size != ts.size()) {
-      return Status::InvalidArgument("write batch: a timestamp of " + std::to_string(ts.size()) +
-                                     " bytes where " + std::to_string(size) + " are needed");
-    }
-    const bool is_range = record.type == kTypeRangeDeletion;
-    for (const Slice& key : {record.key, is_range ? record.value : record.key}) {
-      if (key.size() < size) return Status::Corruption("write batch: a key without its timestamp");
-      places.push_back(static_cast<size_t>(key.data() - rep_.data()) + key.size() - size);
-    }
-  }
-  VARVE_RETURN_IF_ERROR(reader.status());
-  const std::string stamp = ts.ToString();
-  for (const size_t place : places) rep_.replace(place, stamp.size(), stamp);
-  needs_in_place_update_ts_ = false;
-  has_key_with_ts_ |= !places.empty();
-  if (protection_ == nullptr) return Status::OK();
-  protection_->entries.clear();
-  return protection_->CatchUp(rep_);
 }
 
 Status WriteBatch::VerifyChecksum() const {

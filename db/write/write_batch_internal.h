@@ -16,6 +16,12 @@
 
 namespace varve {
 
+// What goes behind a key: a timestamp, or room for one, or nothing.
+struct KeyStamp {
+  size_t size = 0;
+  const char* data = nullptr;  // null: zeros
+};
+
 // Adopted bytes may be shorter than a header: reads of one then give 0, and changes do nothing.
 class WriteBatchInternal {
  public:
@@ -46,25 +52,72 @@ class WriteBatchInternal {
   static Status Append(WriteBatch* dst, const WriteBatch& src);
 
   // Adds one record, for the public calls. `parts` of the key and the value are joined; a type
-  // without value ignores it.
+  // without value ignores it. Both ends of a range are keys.
   static Status AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
-                          const SliceParts& key, const SliceParts& value);
+                          const SliceParts& key, const SliceParts& value,
+                          const KeyStamp& stamp = {});
+  // With a timestamp that is checked against the handle.
+  static Status AddStamped(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
+                           const Slice& key, const Slice& ts, const Slice& value);
+
+  // --- What is known of timestamps (batch_timestamps.cc). Exact, but for bytes that were adopted:
+  // what they hold is not known.
+  static bool HasTimestamps(const WriteBatch& batch) { return batch.stamped_.count != 0; }
+  // Records with room for a timestamp.
+  static uint32_t StampedCount(const WriteBatch& batch) { return batch.stamped_.count; }
+  // True if bytes of unknown origin are in the batch.
+  static bool IsAdopted(const WriteBatch& batch) {
+    return (batch.content_flags_.load(std::memory_order_relaxed) & kAdopted) != 0;
+  }
+  // Whether a timestamp still waits to be set; in which family, and of which size.
+  static bool HasUnsetTimestamps(const WriteBatch& batch, uint32_t* column_family, size_t* ts_size);
+  // The size of the timestamps that keys of the family have, if it is not `expected` for all.
+  static size_t TimestampSizeUnless(const WriteBatch& batch, uint32_t column_family,
+                                    size_t expected);
 
  private:
   friend class WriteBatch;
 
+  // Of content_flags_: of the adopted bytes nothing is known but what a walk finds.
+  static constexpr uint32_t kAdopted = 1u << 30;
+
   // Bytes of timestamp that keys of the family end with.
   static size_t TimestampSize(const WriteBatch& batch, ColumnFamilyHandle* column_family);
-  // The public calls: without a timestamp (zeros where one is due), with one, and from parts.
-  static Status AddKey(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
-                       const Slice& key, const Slice& value);
-  static Status AddStamped(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
-                           const Slice& key, const Slice& ts, const Slice& value);
+  // The public calls without a timestamp: zeros where one is due.
   static Status AddParts(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
                          const SliceParts& key, const SliceParts& value);
+  static Status AddKey(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
+                       const Slice& key, const Slice& value) {
+    return AddParts(batch, type, column_family, SliceParts(&key, 1), SliceParts(&value, 1));
+  }
+  // Whether a record of these sizes may be added.
+  static Status CheckRoom(const WriteBatch& batch, bool counted, size_t record_bytes);
   // Notes the checksum of the last record, which starts there.
   static Status AddChecksum(WriteBatch* batch, size_t record_offset);
+  // After a change of the records, if the batch has checksums.
+  static Status RenewChecksums(WriteBatch* batch);
   static bool Has(const WriteBatch& batch, uint32_t flag);
+
+  // Notes a record that is about to be added at the end.
+  static void NoteStamp(WriteBatch* batch, uint32_t column_family, const KeyStamp& stamp);
+  // Notes those of `src`, whose records are about to be added at the end.
+  static void NoteStampsOf(WriteBatch* batch, const WriteBatch& src);
+  // Notes that the batch was cut back to where it had `count` of them.
+  static void ForgetStamps(WriteBatch* batch, uint32_t count);
+  // The family of these keys, or null.
+  static WriteBatch::StampedFamily* FindStamped(WriteBatch* batch, uint32_t column_family,
+                                                size_t ts_size);
+  static WriteBatch::StampedFamily* AddStampedFamily(WriteBatch* batch,
+                                                     const WriteBatch::StampedFamily& family);
+  // Puts in what pick(record, index, &ts) gives for each update, nothing for an empty one. It is
+  // asked twice: nothing is changed before all of the batch has been seen.
+  template <typename Pick>
+  static Status SetTimestamps(WriteBatch* batch, const Pick& pick);
+  template <typename Pick>
+  static Status CheckTimestamps(const WriteBatch& batch, const Pick& pick);
+  // `ts`, or nothing if that is what the checker says.
+  static Status PickChecked(const WriteBatch::TimestampChecker& checker, uint32_t column_family,
+                            const Slice& ts, Slice* own);
 };
 
 }  // namespace varve

@@ -8,11 +8,16 @@
 
 namespace varve {
 
-WriteRequest::WriteRequest(const BatchRecord& update)
-    : batch_(nullptr), update_(update), header_(inline_head_) {
+WriteRequest::WriteRequest(const BatchRecord& update, const Slice& ts)
+    : batch_(nullptr),
+      update_(update),
+      header_(inline_head_),
+      ts_bytes_(static_cast<uint32_t>(ts.size())) {
   assert(RecordHasValue(update.type) || update.value.empty());
+  assert(update.type != kTypeRangeDeletion || ts.empty());
   const Slice& key = update.key;
-  const size_t most = kBatchHeaderBytes + kRecordStartMax + key.size() + kMaxVarint32Length;
+  const size_t key_bytes = key.size() + ts.size();
+  const size_t most = kBatchHeaderBytes + kRecordStartMax + key_bytes + kMaxVarint32Length;
   if (most > kInlineBytes) [[unlikely]] {
     long_head_ = std::make_unique_for_overwrite<char[]>(most);
     header_ = long_head_.get();
@@ -20,12 +25,16 @@ WriteRequest::WriteRequest(const BatchRecord& update)
   EncodeFixed64(header_, 0);
   EncodeFixed32(header_ + 8, count_);
   char* end = EncodeRecordStart(header_ + kBatchHeaderBytes, update.type, update.column_family,
-                                static_cast<uint32_t>(key.size()));
+                                static_cast<uint32_t>(key_bytes));
   if (!key.empty()) std::memcpy(end, key.data(), key.size());
+  if (!ts.empty()) [[unlikely]] {
+    std::memcpy(end + key.size(), ts.data(), ts.size());
+    update_.type = TypeInMemTable(update.type, ts.size());
+  }
   // Callers may have a null pointer where there are no bytes; nobody behind this does.
-  update_.key = Slice(end, key.size());
+  update_.key = Slice(end, key_bytes);
   if (update.value.empty()) update_.value = Slice();
-  end += key.size();
+  end += key_bytes;
   if (RecordHasValue(update.type)) {
     end = EncodeVarint32(end, static_cast<uint32_t>(update.value.size()));
   }

@@ -31,8 +31,9 @@ class WriteRequest {
         header_(WriteBatchInternal::Rep(batch)->data()),
         head_(header_, batch->GetDataSize()),
         count_(WriteBatchInternal::Count(*batch)) {}
-  // One counted update. Its value outlives the request, and CheckRecordSizes allows it.
-  explicit WriteRequest(const BatchRecord& update);
+  // One counted update, `ts` behind its key; not a range deletion if there is a timestamp. Its
+  // value outlives the request, and CheckRecordSizes allows it.
+  explicit WriteRequest(const BatchRecord& update, const Slice& ts = Slice());
   WriteRequest(const WriteRequest&) = delete;
   WriteRequest& operator=(const WriteRequest&) = delete;
 
@@ -41,8 +42,11 @@ class WriteRequest {
   const Slice& tail() const { return update_.value; }
   size_t bytes() const { return head_.size() + update_.value.size(); }
   uint32_t count() const { return count_; }  // of updates
-  // The only update, or null: then head() is the whole record, and that of a batch.
+  // The only update, as a memtable takes it, or null: then head() is the whole record, and that of
+  // a batch.
   const BatchRecord* update() const { return batch_ == nullptr ? &update_ : nullptr; }
+  const WriteBatch* batch() const { return batch_; }
+  size_t ts_bytes() const { return ts_bytes_; }  // at the end of the only update's key
 
   bool has_merges() const {
     return batch_ == nullptr ? update_.type == kTypeMerge : batch_->HasMerge();
@@ -71,6 +75,7 @@ class WriteRequest {
   char* header_;             // where the head begins
   Slice head_;
   uint32_t count_ = 1;
+  uint32_t ts_bytes_ = 0;
   std::unique_ptr<char[]> long_head_;
   char inline_head_[kInlineBytes];  // not set where it is not used
 };

@@ -184,6 +184,11 @@ class VARVE_EXPORT DB {
   virtual ColumnFamilyHandle* DefaultColumnFamily() const = 0;
 
   // ---- Writing ----
+  //
+  // `ts` is the user timestamp of the update. A column family whose comparator has timestamps takes
+  // calls with one of the comparator's size only, any other column family calls without:
+  // InvalidArgument otherwise, with nothing logged. Versions of one key are written in the order of
+  // their timestamps; that is not checked.
 
   virtual Status Put(const WriteOptions& options, ColumnFamilyHandle* column_family,
                      const Slice& key, const Slice& value) = 0;
@@ -227,6 +232,10 @@ class VARVE_EXPORT DB {
                              const Slice& begin_key, const Slice& end_key, const Slice& ts) = 0;
   Status DeleteRange(const WriteOptions& options, const Slice& begin_key, const Slice& end_key) {
     return DeleteRange(options, DefaultColumnFamily(), begin_key, end_key);
+  }
+  Status DeleteRange(const WriteOptions& options, const Slice& begin_key, const Slice& end_key,
+                     const Slice& ts) {
+    return DeleteRange(options, DefaultColumnFamily(), begin_key, end_key, ts);
   }
 
   // Adds an operand to whatever the key's value is; reads merge. InvalidArgument without a merge

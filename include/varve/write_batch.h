@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "varve/export.h"
 #include "varve/slice.h"
@@ -22,6 +23,10 @@ struct SavePoints;
 
 // Not safe for use by several threads while one of them changes it. Keys and values are copied in;
 // each must be shorter than 4 GiB.
+//
+// Keys of a column family whose comparator has timestamps end with one. Calls with `ts` append it,
+// and return InvalidArgument unless it has the comparator's size. Calls without leave room for it,
+// filled with zeros, and the batch cannot be written before UpdateTimestamps has filled it.
 class VARVE_EXPORT WriteBatch : public WriteBatchBase {
  public:
   // reserved_bytes: capacity set aside. max_bytes: see SetMaxBytes.
@@ -29,7 +34,7 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
       : WriteBatch(reserved_bytes, max_bytes, 0, 0) {}
 
   // protection_bytes_per_key: 0 or 8. default_cf_ts_sz: bytes of user timestamps in the default
-  // column family, for calls without a handle.
+  // column family, for calls without a handle or with a null one.
   explicit WriteBatch(size_t reserved_bytes, size_t max_bytes, size_t protection_bytes_per_key,
                       size_t default_cf_ts_sz);
 
@@ -179,10 +184,23 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
   bool HasCommit() const;
   bool HasRollback() const;
 
-  // Overwrites every user timestamp. ts_sz_func gives the timestamp size of a column family: 0
-  // skips it, SIZE_MAX means that it is unknown (NotFound). InvalidArgument if sizes differ.
+  // Overwrites every user timestamp, also those given with a key; both of a DeleteRange. ts_sz_func
+  // gives the timestamp size of a column family: 0 skips it, SIZE_MAX means that it is unknown. It
+  // must not throw. NotFound if it is unknown, InvalidArgument if `ts` is empty or a size is not
+  // that of `ts` or of the keys, Corruption if the bytes that were adopted are no batch or have a
+  // key shorter than its timestamp; nothing is changed then.
   Status UpdateTimestamps(const Slice& ts,
                           std::function<size_t(uint32_t column_family_id)> ts_sz_func);
+
+  // Older names of the same. The checker gets the size of the timestamp to be put in, and returns
+  // OK if that is right for the column family; it sets ts_sz to 0 if the family has none, and its
+  // key is skipped then. Any other status is returned, with nothing changed. Without a checker
+  // the families' sizes are those that keys were added with; all keys of adopted bytes have one.
+  using TimestampChecker = std::function<Status(uint32_t column_family_id, size_t& ts_sz)>;
+  Status AssignTimestamp(const Slice& ts, TimestampChecker checker = nullptr);
+  // One for each update, in order; empty for a key that has none. InvalidArgument if there are more
+  // or fewer than Count().
+  Status AssignTimestamps(const std::vector<Slice>& ts_list, TimestampChecker checker = nullptr);
 
   // Compares the entries to their checksums, where protection is on.
   Status VerifyChecksum() const;
@@ -206,8 +224,23 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
 
   size_t max_bytes_;
   size_t default_cf_ts_sz_ = 0;
-  bool needs_in_place_update_ts_ = false;
-  bool has_key_with_ts_ = false;
+
+  // A column family to which keys were added with room for timestamps of that many bytes.
+  struct StampedFamily {
+    uint32_t id = 0;
+    size_t ts_size = 0;
+    size_t first = 0;               // offset of the first such record
+    size_t first_unset = SIZE_MAX;  // of the first one whose timestamp nobody has set, if any
+    bool skipped = false;           // by the call that sets timestamps
+  };
+  // There seldom is more than one family: it takes no allocation. The rest is in the order of
+  // `first`; a family is in it twice if its handles disagree.
+  struct Stamped {
+    uint32_t count = 0;  // of records; 0: `family` is none
+    StampedFamily family;
+    std::vector<StampedFamily> more;
+  };
+  Stamped stamped_;
 
  protected:
   std::string rep_;

@@ -239,13 +239,18 @@ TEST_F(DbDataTest, WriteOptionsThatExcludeEachOtherAreRefused) {
   }
 }
 
-TEST_F(DbDataTest, TimestampsAreRefused) {
-  const WriteOptions write;
-  EXPECT_TRUE(db()->Put(write, "k", "ts", "v").IsNotSupported());
-  EXPECT_TRUE(db()->Delete(write, "k", "ts").IsNotSupported());
-  EXPECT_TRUE(db()->SingleDelete(write, "k", "ts").IsNotSupported());
-  EXPECT_TRUE(db()->DeleteRange(write, Handle("a"), "k", "l", "ts").IsNotSupported());
-  EXPECT_TRUE(db()->Merge(write, Handle("default"), "k", "ts", "v").IsNotSupported());
+TEST_F(DbDataTest, TimestampsAreRefusedWhereTheComparatorHasNone) {
+  for (const size_t protection : {0, 8}) {
+    WriteOptions write;
+    write.protection_bytes_per_key = protection;
+    for (const Slice ts : {Slice("ts"), Slice()}) {
+      EXPECT_TRUE(db()->Put(write, "k", ts, "v").IsInvalidArgument());
+      EXPECT_TRUE(db()->Delete(write, "k", ts).IsInvalidArgument());
+      EXPECT_TRUE(db()->SingleDelete(write, "k", ts).IsInvalidArgument());
+      EXPECT_TRUE(db()->DeleteRange(write, Handle("a"), "k", "l", ts).IsInvalidArgument());
+      EXPECT_TRUE(db()->Merge(write, Handle("default"), "k", ts, "v").IsInvalidArgument());
+    }
+  }
   EXPECT_EQ(Get("k"), "NOT_FOUND");
   const Slice timestamp("ts");
   ReadOptions read;

@@ -22,13 +22,15 @@ namespace {
 class Families : public MemTableResolver {
  public:
   Families() {
-    for (const uint32_t id : {0u, 3u}) {
-      const Comparator* comparator = id == 0 ? BytewiseComparator() : ReverseBytewiseComparator();
-      comparators_[id] = comparator;
+    comparators_ = {{0, BytewiseComparator()},
+                    {3, ReverseBytewiseComparator()},
+                    {5, BytewiseComparatorWithU64Ts()}};
+    for (const auto& [id, comparator] : comparators_) {
       tables_[id] =
           std::make_unique<MemTable>(InternalKeyComparator(comparator), MemTableOptions(), id);
     }
   }
+  std::string NameOf(uint32_t id) override { return id == 5 ? "stamped" : "plain"; }
   MemTable* Find(uint32_t id) override {
     const auto it = tables_.find(id);
     return it == tables_.end() ? nullptr : it->second.get();
@@ -54,7 +56,20 @@ class BatchInserterTest : public testing::Test {
                                          SliceParts(&value, 1));
   }
   Status Check(const WriteBatch& batch, bool ignore_missing = false) {
-    return CheckBatch(batch.Data(), &families_, {ignore_missing});
+    return CheckBatch(batch.Data(), &families_, {ignore_missing}, &batch);
+  }
+  // InvalidArgument that names the family and both sizes.
+  static bool IsSizeError(const Status& s, const std::string& family, size_t given, size_t due) {
+    const std::string text = s.ToString();
+    return s.IsInvalidArgument() && text.find(family) != std::string::npos &&
+           text.find("of " + std::to_string(given) + " bytes") != std::string::npos &&
+           text.find("of " + std::to_string(due)) != std::string::npos;
+  }
+  // As the public calls do, for a family of that timestamp size.
+  static Status Stamp(WriteBatch* batch, ValueType type, uint32_t family, const Slice& key,
+                      const Slice& value, size_t size, const char* ts) {
+    return WriteBatchInternal::AddRecord(batch, type, family, SliceParts(&key, 1),
+                                         SliceParts(&value, 1), {size, ts});
   }
   std::string Get(uint32_t family, const Slice& key) {
     PinnableSlice value;
@@ -118,6 +133,104 @@ TEST_F(BatchInserterTest, ChecksRefuseForeignRecordsByName) {
   EXPECT_TRUE(Check(wrong_count).IsCorruption());
   const WriteBatch one_shot(header + std::string("\x01\0\0\0\x0d\x00\x01k", 8));
   EXPECT_TRUE(Check(one_shot).ok());
+}
+
+TEST_F(BatchInserterTest, TimestampsFitTheirFamilies) {
+  const char* const ts = "TSTSTSTS";
+  WriteBatch good;
+  ASSERT_TRUE(Add(&good, kTypeValue, 0, "k", "v").ok());
+  ASSERT_TRUE(Stamp(&good, kTypeValue, 5, "k", "v", 8, ts).ok());
+  ASSERT_TRUE(Stamp(&good, kTypeRangeDeletion, 5, "a", "b", 8, ts).ok());
+  ASSERT_TRUE(Add(&good, kTypeDeletion, 3, "k").ok());
+  EXPECT_TRUE(Check(good).ok());
+
+  WriteBatch waiting;
+  ASSERT_TRUE(Stamp(&waiting, kTypeDeletion, 5, "k", "", 8, nullptr).ok());
+  EXPECT_TRUE(IsSizeError(Check(waiting), "stamped", 0, 8)) << Check(waiting).ToString();
+  ASSERT_TRUE(waiting.UpdateTimestamps(ts, [](uint32_t) { return size_t{8}; }).ok());
+  EXPECT_TRUE(Check(waiting).ok());
+
+  WriteBatch needless;
+  ASSERT_TRUE(Stamp(&needless, kTypeValue, 3, "k", "v", 8, ts).ok());
+  EXPECT_TRUE(IsSizeError(Check(needless), "plain", 8, 0)) << Check(needless).ToString();
+  WriteBatch missing;  // long enough to hold one, but nobody gave one
+  ASSERT_TRUE(Add(&missing, kTypeValue, 5, "a key of some length", "v").ok());
+  EXPECT_TRUE(IsSizeError(Check(missing), "stamped", 0, 8)) << Check(missing).ToString();
+  WriteBatch short_one;
+  ASSERT_TRUE(Stamp(&short_one, kTypeValue, 5, "a key of some length", "v", 4, ts).ok());
+  EXPECT_TRUE(IsSizeError(Check(short_one), "stamped", 4, 8)) << Check(short_one).ToString();
+  WriteBatch mixed;
+  ASSERT_TRUE(Stamp(&mixed, kTypeValue, 5, "k", "v", 8, ts).ok());
+  ASSERT_TRUE(Add(&mixed, kTypeValue, 5, "a key of some length", "v").ok());
+  EXPECT_TRUE(Check(mixed).IsInvalidArgument());
+  WriteBatch both;
+  ASSERT_TRUE(Stamp(&both, kTypeValue, 5, "k", "v", 8, ts).ok());
+  ASSERT_TRUE(Stamp(&both, kTypeValue, 5, "k", "v", 4, ts).ok());
+  EXPECT_TRUE(IsSizeError(Check(both), "stamped", 4, 8)) << Check(both).ToString();
+
+  // A family that is gone is no reason to refuse the others.
+  WriteBatch gone(good);
+  ASSERT_TRUE(Stamp(&gone, kTypeValue, 9, "k", "v", 8, ts).ok());
+  EXPECT_TRUE(Check(gone).IsInvalidArgument());
+  EXPECT_TRUE(Check(gone, true).ok()) << Check(gone, true).ToString();
+}
+
+TEST_F(BatchInserterTest, AdoptedKeysAreLongEnoughForTheirTimestamps) {
+  for (const ValueType type : {kTypeValue, kTypeRangeDeletion}) {
+    WriteBatch source;
+    ASSERT_TRUE(Add(&source, type, 5, "key and more", "same, longer").ok());
+    EXPECT_TRUE(Check(WriteBatch(source.Data())).ok());
+    WriteBatch with_short_key;
+    ASSERT_TRUE(Add(&with_short_key, type, 5, "a key", "same, longer").ok());
+    EXPECT_TRUE(IsSizeError(Check(WriteBatch(with_short_key.Data())), "stamped", 5, 8));
+    BatchInsertResult result;
+    EXPECT_TRUE(InsertBatch(with_short_key.Data(), 1, &families_, &result).IsCorruption());
+    EXPECT_EQ(families_.Find(5)->entry_count(), 0u);
+  }
+  WriteBatch with_short_end;
+  ASSERT_TRUE(Add(&with_short_end, kTypeRangeDeletion, 5, "key and more", "z").ok());
+  EXPECT_TRUE(IsSizeError(Check(WriteBatch(with_short_end.Data())), "stamped", 1, 8));
+}
+
+TEST_F(BatchInserterTest, RangesAreComparedWithoutTimestamps) {
+  const struct {
+    const char* begin;
+    const char* end;
+    bool good;
+  } cases[] = {{"b", "a", false}, {"a", "a", true}, {"a", "b", true}, {"a", "ab", true}};
+  for (const auto& c : cases) {
+    for (const char* ts : {"\1\1\1\1\1\1\1\1", "zzzzzzzz"}) {
+      WriteBatch batch;
+      ASSERT_TRUE(Stamp(&batch, kTypeRangeDeletion, 5, c.begin, c.end, 8, ts).ok());
+      EXPECT_EQ(Check(batch).ok(), c.good) << c.begin << c.end;
+    }
+  }
+  // The older timestamp sorts behind the newer one: in order all the same.
+  WriteBatch source;
+  ASSERT_TRUE(Add(&source, kTypeRangeDeletion, 5, "a11111111", "a22222222").ok());
+  EXPECT_TRUE(Check(WriteBatch(source.Data())).ok());
+}
+
+TEST_F(BatchInserterTest, DeletionsOfKeysWithTimestampsHaveATypeOfTheirOwn) {
+  WriteBatch batch;
+  ASSERT_TRUE(Stamp(&batch, kTypeDeletion, 5, "d", "", 8, "TSTSTSTS").ok());
+  ASSERT_TRUE(Stamp(&batch, kTypeSingleDeletion, 5, "s", "", 8, "TSTSTSTS").ok());
+  ASSERT_TRUE(Add(&batch, kTypeDeletion, 0, "d").ok());
+  ASSERT_TRUE(Stamp(&batch, kTypeValue, 5, "v", "value", 8, "TSTSTSTS").ok());
+  EXPECT_EQ(batch.Data()[kBatchHeaderBytes], static_cast<char>(kTypeColumnFamilyDeletion));
+  BatchInsertResult result;
+  ASSERT_TRUE(InsertBatch(batch.Data(), 1, &families_, &result).ok());
+  const auto types = [this](uint32_t family) {
+    std::string found;
+    const std::unique_ptr<InternalIterator> it = families_.Find(family)->NewIterator();
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      found += it->key()[0];
+      found += std::to_string(ExtractValueType(it->key())) + " ";
+    }
+    return found;
+  };
+  EXPECT_EQ(types(5), "d20 s7 v1 ");
+  EXPECT_EQ(types(0), "d0 ");
 }
 
 TEST_F(BatchInserterTest, EachUpdateGetsTheNextSequence) {

@@ -12,9 +12,11 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "db/wal/buffered_log.h"
 #include "db/write/batch_inserter.h"
+#include "db/write/record_encoder.h"
 #include "db/write/write_batch_internal.h"
 #include "tests/db/wal/mapped_log_harness.h"
 
@@ -196,6 +198,57 @@ TEST(WriteRequest, NothingIsReadBehindAValue) {
   ASSERT_TRUE(ReadFileToString(&fs, "/log", UINT64_MAX, &bytes).ok());
   EXPECT_TRUE(mapped.Bytes() == LogBytes(records));
   EXPECT_TRUE(bytes == LogBytes(records));
+}
+
+TEST(WriteRequest, ATimestampStandsBehindTheKey) {
+  const std::string ts("\1\2\3\4\5\6\7\0", 8);
+  for (const uint32_t family : {0u, 5u}) {
+    for (const size_t key_bytes : {0u, 1u, 119u, 120u, 128u, 480u, 600u}) {
+      const std::string key(key_bytes, 'k');
+      for (const ValueType type : {kTypeValue, kTypeDeletion, kTypeSingleDeletion, kTypeMerge}) {
+        const std::string value = RecordHasValue(type) ? "value" : "";
+        WriteRequest request({type, family, key, value}, ts);
+        request.SetSequence(42);
+        EXPECT_EQ(RecordOf(request), BatchRecordOf({type, family, key + ts, value}));
+        EXPECT_EQ(request.ts_bytes(), ts.size());
+        EXPECT_EQ(request.update()->key, key + ts);
+        // As a memtable takes it.
+        EXPECT_EQ(request.update()->type,
+                  type == kTypeDeletion ? kTypeDeletionWithTimestamp : type);
+      }
+    }
+  }
+  const WriteRequest without({kTypeDeletion, 0, "k", ""});
+  EXPECT_EQ(without.update()->type, kTypeDeletion);
+  EXPECT_EQ(without.ts_bytes(), 0u);
+}
+
+class OneStampedFamily : public MemTableResolver {
+ public:
+  MemTable* Find(uint32_t /*id*/) override { return nullptr; }
+  const Comparator* ComparatorOf(uint32_t id) override {
+    return id == 0 ? BytewiseComparatorWithU64Ts() : BytewiseComparator();
+  }
+  std::string NameOf(uint32_t id) override { return id == 0 ? "stamped" : "plain"; }
+};
+
+TEST(WriteRequest, ATimestampIsOfTheFamilysSize) {
+  OneStampedFamily families;
+  const auto check = [&](uint32_t family, size_t ts_bytes) {
+    const WriteRequest request({kTypeValue, family, "a long enough key", "v"},
+                               std::string(ts_bytes, 't'));
+    return CheckRequest(request, &families, {});
+  };
+  EXPECT_TRUE(check(0, 8).ok());
+  EXPECT_TRUE(check(1, 0).ok());
+  for (const auto& [family, size] : {std::pair{0u, 0u}, {0u, 4u}, {0u, 9u}, {1u, 8u}}) {
+    const Status s = check(family, size);
+    EXPECT_TRUE(s.IsInvalidArgument());
+    const std::string text = s.ToString();
+    EXPECT_NE(text.find(family == 0 ? "stamped" : "plain"), std::string::npos) << text;
+    EXPECT_NE(text.find("of " + std::to_string(size) + " bytes"), std::string::npos) << text;
+    EXPECT_NE(text.find(family == 0 ? "of 8" : "of 0"), std::string::npos) << text;
+  }
 }
 
 TEST(WriteRequest, IsRefusedAndInsertedAsItsBatchWouldBe) {

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Timestamps in a batch: which keys have one or wait for one, and putting them in where they lie.
+
+#include "db/write/batch_timestamps.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "db/write/write_batch_internal.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+constexpr size_t kNone = std::numeric_limits<size_t>::max();
+
+// The keys of an update: two of a range.
+struct Keys {
+  explicit Keys(const BatchRecord& record)
+      : keys{record.key, record.value}, count(record.type == kTypeRangeDeletion ? 2 : 1) {}
+  const Slice* begin() const { return keys; }
+  const Slice* end() const { return keys + count; }
+
+  const Slice keys[2];
+  const int count;
+};
+
+// Calls visit(family) for all that are in a batch's list.
+template <typename Stamped, typename Visit>
+void ForEachFamily(Stamped& stamped, const Visit& visit) {
+  if (stamped.count == 0) return;
+  visit(stamped.family);
+  for (auto& family : stamped.more) visit(family);
+}
+
+Status EmptyTimestamp() {
+  return Status::InvalidArgument("timestamp: 0 bytes are none");
+}
+
+}  // namespace
+
+Status TimestampSizeError(const std::string& family, size_t given, size_t expected) {
+  return Status::InvalidArgument("timestamp: of " + std::to_string(given) +
+                                 " bytes, and the comparator of column family " + family +
+                                 " has timestamps of " + std::to_string(expected));
+}
+
+WriteBatch::StampedFamily* WriteBatchInternal::FindStamped(WriteBatch* batch,
+                                                           uint32_t column_family, size_t ts_size) {
+  WriteBatch::StampedFamily* found = nullptr;
+  ForEachFamily(batch->stamped_, [&](WriteBatch::StampedFamily& family) {
+    if (family.id == column_family && family.ts_size == ts_size) found = &family;
+  });
+  return found;
+}
+
+WriteBatch::StampedFamily* WriteBatchInternal::AddStampedFamily(
+    WriteBatch* batch, const WriteBatch::StampedFamily& family) {
+  WriteBatch::Stamped& stamped = batch->stamped_;
+  if (stamped.count != 0) return &stamped.more.emplace_back(family);
+  stamped.family = family;
+  return &stamped.family;
+}
+
+void WriteBatchInternal::NoteStamp(WriteBatch* batch, uint32_t column_family,
+                                   const KeyStamp& stamp) {
+  const size_t offset = batch->rep_.size();
+  WriteBatch::StampedFamily* family = FindStamped(batch, column_family, stamp.size);
+  if (family == nullptr) family = AddStampedFamily(batch, {column_family, stamp.size, offset});
+  if (stamp.data == nullptr) family->first_unset = std::min(family->first_unset, offset);
+  batch->stamped_.count++;
+}
+
+void WriteBatchInternal::NoteStampsOf(WriteBatch* batch, const WriteBatch& src) {
+  const size_t shift = batch->rep_.size() - kBatchHeaderBytes;
+  // Copied: it may be the batch's own.
+  const WriteBatch::Stamped added = src.stamped_;
+  const uint32_t count = batch->stamped_.count + added.count;
+  ForEachFamily(added, [&](WriteBatch::StampedFamily family) {
+    family.first += shift;
+    if (family.first_unset != kNone) family.first_unset += shift;
+    WriteBatch::StampedFamily* known = FindStamped(batch, family.id, family.ts_size);
+    if (known == nullptr) known = AddStampedFamily(batch, family);
+    known->first_unset = std::min(known->first_unset, family.first_unset);
+    batch->stamped_.count = count;
+  });
+}
+
+void WriteBatchInternal::ForgetStamps(WriteBatch* batch, uint32_t count) {
+  WriteBatch::Stamped& stamped = batch->stamped_;
+  if (count == 0) {
+    if (stamped.count != 0) stamped = {};
+    return;
+  }
+  stamped.count = count;
+  const size_t end = batch->rep_.size();
+  while (!stamped.more.empty() && stamped.more.back().first >= end) stamped.more.pop_back();
+  ForEachFamily(stamped, [end](WriteBatch::StampedFamily& family) {
+    if (family.first_unset >= end) family.first_unset = kNone;
+  });
+}
+
+bool WriteBatchInternal::HasUnsetTimestamps(const WriteBatch& batch, uint32_t* column_family,
+                                            size_t* ts_size) {
+  bool found = false;
+  ForEachFamily(batch.stamped_, [&](const WriteBatch::StampedFamily& family) {
+    if (family.first_unset == kNone) return;
+    found = true;
+    *column_family = family.id;
+    *ts_size = family.ts_size;
+  });
+  return found;
+}
+
+size_t WriteBatchInternal::TimestampSizeUnless(const WriteBatch& batch, uint32_t column_family,
+                                               size_t expected) {
+  size_t size = IsAdopted(batch) ? expected : 0;
+  ForEachFamily(batch.stamped_, [&](const WriteBatch::StampedFamily& family) {
+    if (family.id == column_family && (size == 0 || size == expected)) size = family.ts_size;
+  });
+  return size;
+}
+
+template <typename Pick>
+Status WriteBatchInternal::CheckTimestamps(const WriteBatch& batch, const Pick& pick) {
+  BatchReader reader(batch.rep_);
+  BatchRecord record;
+  Slice ts;
+  while (reader.Next(&record)) {
+    if (!record.counted) continue;
+    VARVE_RETURN_IF_ERROR(pick(record, reader.counted_so_far() - 1, &ts));
+    if (ts.empty()) continue;
+    const size_t size = TimestampSizeUnless(batch, record.column_family, ts.size());
+    if (size != ts.size()) {
+      return TimestampSizeError(std::to_string(record.column_family), ts.size(), size);
+    }
+    for (const Slice& key : Keys(record)) {
+      if (key.size() < size) return Status::Corruption("write batch: a key without its timestamp");
+    }
+  }
+  return reader.status();
+}
+
+template <typename Pick>
+Status WriteBatchInternal::SetTimestamps(WriteBatch* batch, const Pick& pick) {
+  // What is damaged must not get a new checksum.
+  VARVE_RETURN_IF_ERROR(batch->VerifyChecksum());
+  VARVE_RETURN_IF_ERROR(CheckTimestamps(*batch, pick));
+  WriteBatch::Stamped& stamped = batch->stamped_;
+  ForEachFamily(stamped, [](WriteBatch::StampedFamily& family) { family.skipped = false; });
+  char* const rep = batch->rep_.data();
+  BatchReader reader(batch->rep_);
+  BatchRecord record;
+  Slice ts;
+  while (reader.Next(&record)) {
+    if (!record.counted) continue;
+    if (!pick(record, reader.counted_so_far() - 1, &ts).ok() || ts.empty()) {
+      ForEachFamily(stamped, [&](WriteBatch::StampedFamily& family) {
+        if (family.id == record.column_family) family.skipped = true;
+      });
+      continue;
+    }
+    for (const Slice& key : Keys(record)) {
+      if (key.size() < ts.size()) continue;  // the answer was another one the first time
+      const auto end = static_cast<size_t>(key.data() - rep) + key.size();
+      std::memcpy(rep + (end - ts.size()), ts.data(), ts.size());
+    }
+  }
+  ForEachFamily(stamped, [](WriteBatch::StampedFamily& family) {
+    if (!family.skipped) family.first_unset = kNone;
+  });
+  return RenewChecksums(batch);
+}
+
+Status WriteBatch::UpdateTimestamps(const Slice& ts,
+                                    std::function<size_t(uint32_t column_family_id)> ts_sz_func) {
+  if (ts.empty()) return EmptyTimestamp();
+  return WriteBatchInternal::SetTimestamps(
+      this, [&](const BatchRecord& record, uint32_t /*index*/, Slice* own) {
+        const size_t size = ts_sz_func(record.column_family);
+        if (size == kNone) {
+          return Status::NotFound("write batch: the timestamp size of column family " +
+                                  std::to_string(record.column_family) + " is not known");
+        }
+        if (size != 0 && size != ts.size()) {
+          return TimestampSizeError(std::to_string(record.column_family), ts.size(), size);
+        }
+        *own = size == 0 ? Slice() : ts;
+        return Status::OK();
+      });
+}
+
+Status WriteBatchInternal::PickChecked(const WriteBatch::TimestampChecker& checker,
+                                       uint32_t column_family, const Slice& ts, Slice* own) {
+  size_t size = ts.size();
+  VARVE_RETURN_IF_ERROR(checker(column_family, size));
+  if (size != 0 && size != ts.size()) {
+    return TimestampSizeError(std::to_string(column_family), ts.size(), size);
+  }
+  *own = size == 0 ? Slice() : ts;
+  return Status::OK();
+}
+
+Status WriteBatch::AssignTimestamp(const Slice& ts, TimestampChecker checker) {
+  if (ts.empty()) return EmptyTimestamp();
+  return WriteBatchInternal::SetTimestamps(this, [&](const BatchRecord& record, uint32_t /*index*/,
+                                                     Slice* own) {
+    const uint32_t family = record.column_family;
+    if (checker) return WriteBatchInternal::PickChecked(checker, family, ts, own);
+    const bool has_none = WriteBatchInternal::TimestampSizeUnless(*this, family, ts.size()) == 0;
+    *own = has_none ? Slice() : ts;
+    return Status::OK();
+  });
+}
+
+Status WriteBatch::AssignTimestamps(const std::vector<Slice>& ts_list, TimestampChecker checker) {
+  if (ts_list.size() != Count()) {
+    return Status::InvalidArgument("write batch: " + std::to_string(ts_list.size()) +
+                                   " timestamps for " + std::to_string(Count()) + " updates");
+  }
+  return WriteBatchInternal::SetTimestamps(
+      this, [&](const BatchRecord& record, uint32_t index, Slice* own) {
+        const uint32_t family = record.column_family;
+        *own = index < ts_list.size() ? ts_list[index] : Slice();
+        if (checker) return WriteBatchInternal::PickChecked(checker, family, *own, own);
+        const size_t due = WriteBatchInternal::TimestampSizeUnless(*this, family, own->size());
+        if (due == own->size()) return Status::OK();
+        return TimestampSizeError(std::to_string(family), own->size(), due);
+      });
+}
+
+}  // namespace varve

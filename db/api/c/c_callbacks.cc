@@ -76,6 +76,8 @@ class CallbackComparator final : public Comparator {
     return compare_without_ts_(state_.get(), a.data(), a.size(), a_has_ts ? 1 : 0, b.data(),
                                b.size(), b_has_ts ? 1 : 0);
   }
+  Slice GetMaxTimestamp() const override { return max_timestamp_; }
+  Slice GetMinTimestamp() const override { return min_timestamp_; }
   void FindShortestSeparator(std::string* /*start*/, const Slice& /*limit*/) const override {}
   void FindShortSuccessor(std::string* /*key*/) const override {}
 
@@ -84,6 +86,9 @@ class CallbackComparator final : public Comparator {
   const CompareFunction compare_;
   const CompareFunction compare_ts_ = nullptr;
   const CompareWithoutTsFunction compare_without_ts_ = nullptr;
+  // Of numbers without sign, whatever the order of their bytes.
+  const std::string max_timestamp_ = std::string(timestamp_size(), '\xff');
+  const std::string min_timestamp_ = std::string(timestamp_size(), '\0');
 };
 
 using FilterFunction = unsigned char (*)(void*, int, const char*, size_t, const char*, size_t,
@@ -279,6 +284,8 @@ rocksdb_comparator_t* rocksdb_comparator_with_ts_create(
                               const char* b, size_t blen, unsigned char b_has_ts),
     const char* (*name)(void*), size_t timestamp_size) {
   if (compare == nullptr || name == nullptr) return nullptr;
+  const bool needs_more = compare_ts == nullptr || compare_without_ts == nullptr;
+  if (timestamp_size != 0 && needs_more) return nullptr;
   return Try([&] {
     return new rocksdb_comparator_t{std::make_unique<CallbackComparator>(
         state, destructor, compare, compare_ts, compare_without_ts, name, timestamp_size)};

@@ -10,7 +10,6 @@ using varve::Slice;
 using varve::Status;
 using varve::c::Family;
 using varve::c::NullArgument;
-using varve::c::StoreSize;
 using varve::c::TryVoid;
 
 namespace {
@@ -143,13 +142,12 @@ rocksdb_slice_t rocksdb_iter_value_slice(const rocksdb_iterator_t* iter) {
   return Give(iter->rep->value());
 }
 
-const char* rocksdb_iter_timestamp(const rocksdb_iterator_t* /*iter*/, size_t* tslen) {
-  StoreSize(tslen, 0);
-  return "";
+const char* rocksdb_iter_timestamp(const rocksdb_iterator_t* iter, size_t* tslen) {
+  return Give(iter->rep->timestamp(), tslen);
 }
 
-rocksdb_slice_t rocksdb_iter_timestamp_slice(const rocksdb_iterator_t* /*iter*/) {
-  return {"", 0};
+rocksdb_slice_t rocksdb_iter_timestamp_slice(const rocksdb_iterator_t* iter) {
+  return Give(iter->rep->timestamp());
 }
 
 void rocksdb_iter_get_error(const rocksdb_iterator_t* iter, char** errptr) {

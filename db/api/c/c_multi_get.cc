@@ -32,6 +32,7 @@ struct Batch {
 
   std::vector<Slice> keys;
   std::vector<PinnableSlice> values;
+  std::vector<std::string> timestamps;  // empty: nobody wants them
   std::vector<Status> statuses;
 };
 
@@ -101,10 +102,57 @@ void PinOneByOne(Batch* batch, rocksdb_pinnableslice_t** values, char** errs) {
   }
 }
 
+// The same with their timestamps, of which a key that is missing has none.
+void CopyResultsAndTimestamps(const Batch& batch, char** values, size_t* sizes, char** timestamps,
+                              size_t* timestamp_sizes, char** errs) {
+  CopyResults(batch, values, sizes, errs);
+  for (size_t i = 0; i < batch.values.size(); ++i) {
+    timestamps[i] = nullptr;
+    StoreSize(SizeAt(timestamp_sizes, i), 0);
+    if (values[i] == nullptr) continue;
+    timestamps[i] = CopyBytes(batch.timestamps[i]);
+    if (timestamps[i] != nullptr) {
+      StoreSize(SizeAt(timestamp_sizes, i), batch.timestamps[i].size());
+      continue;
+    }
+    std::free(values[i]);
+    values[i] = nullptr;
+    StoreSize(SizeAt(sizes, i), 0);
+    SetError(&errs[i], Status::MemoryLimit());
+  }
+}
+
+// Before a look-up that may fail as a whole.
+void ClearTimestamps(size_t n, char** timestamps, size_t* timestamp_sizes) {
+  for (size_t i = 0; timestamps != nullptr && i < n; ++i) {
+    timestamps[i] = nullptr;
+    StoreSize(SizeAt(timestamp_sizes, i), 0);
+  }
+}
+
+std::string* TimestampsOf(Batch* batch) {
+  return batch->timestamps.empty() ? nullptr : batch->timestamps.data();
+}
+
 void ReadBatch(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, Batch* batch,
                bool sorted) {
   db->MultiGet(options, family, batch->keys.size(), batch->keys.data(), batch->values.data(),
-               batch->statuses.data(), sorted);
+               TimestampsOf(batch), batch->statuses.data(), sorted);
+}
+
+// One family for each key.
+Status ReadBatch(DB* db, const ReadOptions& options,
+                 const rocksdb_column_family_handle_t* const* families, Batch* batch) {
+  if (families == nullptr) return NullArgument("families");
+  const size_t n = batch->keys.size();
+  std::vector<ColumnFamilyHandle*> handles(n);
+  for (size_t i = 0; i < n; ++i) {
+    handles[i] = Family(families[i]);
+    if (handles[i] == nullptr) return NullArgument("family");
+  }
+  db->MultiGet(options, n, handles.data(), batch->keys.data(), batch->values.data(),
+               TimestampsOf(batch), batch->statuses.data());
+  return Status::OK();
 }
 
 // The keys and the outputs of a batched read.
@@ -164,24 +212,51 @@ void rocksdb_multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options, size
   });
 }
 
+void rocksdb_multi_get_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t num_keys,
+                               const char* const* keys, const size_t* key_sizes, char** values,
+                               size_t* value_sizes, char** timestamps, size_t* timestamp_sizes,
+                               char** errs) {
+  ClearTimestamps(num_keys, timestamps, timestamp_sizes);
+  RunOnKeys(
+      db, options, num_keys, values, value_sizes, errs, [&](DB* d, const ReadOptions& o) -> Status {
+        if (timestamps == nullptr) return NullArgument("timestamps");
+        Batch batch(num_keys, keys, key_sizes);
+        batch.timestamps.resize(num_keys);
+        ReadBatch(d, o, d->DefaultColumnFamily(), &batch, false);
+        CopyResultsAndTimestamps(batch, values, value_sizes, timestamps, timestamp_sizes, errs);
+        return Status::OK();
+      });
+}
+
 void rocksdb_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
                           const rocksdb_column_family_handle_t* const* families, size_t num_keys,
                           const char* const* keys, const size_t* key_sizes, char** values,
                           size_t* value_sizes, char** errs) {
   RunOnKeys(db, options, num_keys, values, value_sizes, errs,
             [&](DB* d, const ReadOptions& o) -> Status {
-              if (families == nullptr) return NullArgument("families");
               Batch batch(num_keys, keys, key_sizes);
-              std::vector<ColumnFamilyHandle*> handles(num_keys);
-              for (size_t i = 0; i < num_keys; ++i) {
-                handles[i] = Family(families[i]);
-                if (handles[i] == nullptr) return NullArgument("family");
-              }
-              d->MultiGet(o, num_keys, handles.data(), batch.keys.data(), batch.values.data(),
-                          batch.statuses.data());
-              CopyResults(batch, values, value_sizes, errs);
-              return Status::OK();
+              Status s = ReadBatch(d, o, families, &batch);
+              if (s.ok()) CopyResults(batch, values, value_sizes, errs);
+              return s;
             });
+}
+
+void rocksdb_multi_get_cf_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                  const rocksdb_column_family_handle_t* const* families,
+                                  size_t num_keys, const char* const* keys, const size_t* key_sizes,
+                                  char** values, size_t* value_sizes, char** timestamps,
+                                  size_t* timestamp_sizes, char** errs) {
+  ClearTimestamps(num_keys, timestamps, timestamp_sizes);
+  RunOnKeys(
+      db, options, num_keys, values, value_sizes, errs, [&](DB* d, const ReadOptions& o) -> Status {
+        if (timestamps == nullptr) return NullArgument("timestamps");
+        Batch batch(num_keys, keys, key_sizes);
+        batch.timestamps.resize(num_keys);
+        Status s = ReadBatch(d, o, families, &batch);
+        if (!s.ok()) return s;
+        CopyResultsAndTimestamps(batch, values, value_sizes, timestamps, timestamp_sizes, errs);
+        return s;
+      });
 }
 
 void rocksdb_batched_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,

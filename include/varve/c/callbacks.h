@@ -20,7 +20,10 @@ VARVE_C_API rocksdb_comparator_t* rocksdb_comparator_create(
     int (*compare)(void*, const char* a, size_t alen, const char* b, size_t blen),
     const char* (*name)(void*));
 
-// Opening with a timestamp_size other than 0 is refused so far.
+// Keys that end with a timestamp of timestamp_size bytes. compare orders them with it, of equal
+// keys the one with the larger timestamp first; compare_ts orders timestamps; compare_without_ts
+// orders keys without: the flags say which of them end with one. Timestamps of bytes 0xff and 0
+// must be the largest and the smallest. Null if one of the functions is.
 VARVE_C_API rocksdb_comparator_t* rocksdb_comparator_with_ts_create(
     void* state, void (*destructor)(void*),
     int (*compare)(void*, const char* a, size_t alen, const char* b, size_t blen),

@@ -86,8 +86,8 @@ VARVE_C_API char* rocksdb_column_family_handle_get_name(rocksdb_column_family_ha
 
 // ---- Writing ----
 
-// Functions ..._cf take a column family, the others mean "default". Functions ..._with_ts, with a
-// user timestamp, answer with an error: no comparator here has timestamps.
+// Functions ..._cf take a column family, the others mean "default". Functions ..._with_ts are for
+// column families whose comparator has timestamps, and for those only; ts has its size.
 VARVE_C_API void rocksdb_put(rocksdb_t* db, const rocksdb_writeoptions_t* options, const char* key,
                              size_t keylen, const char* val, size_t vallen, char** errptr);
 VARVE_C_API void rocksdb_put_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
@@ -212,11 +212,24 @@ VARVE_C_API void rocksdb_multi_get(rocksdb_t* db, const rocksdb_readoptions_t* o
                                    size_t num_keys, const char* const* keys,
                                    const size_t* key_sizes, char** values, size_t* value_sizes,
                                    char** errs);
+// With the timestamps that the values were written with, malloc'ed as the values are.
+VARVE_C_API void rocksdb_multi_get_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                           size_t num_keys, const char* const* keys,
+                                           const size_t* key_sizes, char** values,
+                                           size_t* value_sizes, char** timestamps,
+                                           size_t* timestamp_sizes, char** errs);
 VARVE_C_API void rocksdb_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                       const rocksdb_column_family_handle_t* const* families,
                                       size_t num_keys, const char* const* keys,
                                       const size_t* key_sizes, char** values, size_t* value_sizes,
                                       char** errs);
+
+VARVE_C_API void rocksdb_multi_get_cf_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                              const rocksdb_column_family_handle_t* const* families,
+                                              size_t num_keys, const char* const* keys,
+                                              const size_t* key_sizes, char** values,
+                                              size_t* value_sizes, char** timestamps,
+                                              size_t* timestamp_sizes, char** errs);
 
 // One family, values not copied. sorted_input: the keys are in its order already.
 VARVE_C_API void rocksdb_batched_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,

@@ -45,7 +45,7 @@ VARVE_C_API const char* rocksdb_iter_value(const rocksdb_iterator_t* iter, size_
 VARVE_C_API rocksdb_slice_t rocksdb_iter_key_slice(const rocksdb_iterator_t* iter);
 VARVE_C_API rocksdb_slice_t rocksdb_iter_value_slice(const rocksdb_iterator_t* iter);
 
-// Empty: no comparator here has timestamps.
+// Of the entry; empty if the comparator has no timestamps.
 VARVE_C_API const char* rocksdb_iter_timestamp(const rocksdb_iterator_t* iter, size_t* tslen);
 VARVE_C_API rocksdb_slice_t rocksdb_iter_timestamp_slice(const rocksdb_iterator_t* iter);
 VARVE_C_API void rocksdb_iter_get_error(const rocksdb_iterator_t* iter, char** errptr);

@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
       TestSnapshots,    TestBatches,           TestMaintenance,   TestMetadata,     TestMetrics,
       TestOptionFields, TestOptionObjects,     TestTableOptions,  TestCallOptions,  TestCaches,
       TestComparator,   TestCompactionFilters, TestPrefixes,      TestEnvironments, TestRefusals,
-      TestNulls,        TestMergeOperators,    TestMergeOperands,
+      TestNulls,        TestMergeOperators,    TestMergeOperands, TestTimestamps,
   };
   for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) tests[i]();
   if (g_failures == 0) printf("c_api_test: ok\n");

@@ -99,3 +99,4 @@ void TestPrefixes(void);
 void TestEnvironments(void);
 void TestRefusals(void);
 void TestNulls(void);
+void TestTimestamps(void);

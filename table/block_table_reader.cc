@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "table/block_pins.h"
+#include "table/iterator/bare_key_iterator.h"
 #include "table/table_iterator.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_prefetcher.h"
@@ -50,7 +51,7 @@ bool BlockTableReader::KeyMayMatch(const ReadOptions& options, const PointLookup
 void BlockTableReader::Foresee(PointLookup* lookup) const {
   Prefetch(*lookup);
   const DecodedIndex* const index = parts_.index->resident();
-  if (index == nullptr || !BytesDecide(parts_.store->icmp->order())) return;
+  if (index == nullptr || has_bare_keys() || !BytesDecide(parts_.store->icmp->order())) return;
   size_t at = kNotSought;
   if (filter_forecast.Passes()) {
     at = index->Seek(*parts_.store->icmp, lookup->internal_key());
@@ -61,6 +62,15 @@ void BlockTableReader::Foresee(PointLookup* lookup) const {
 }
 
 Status BlockTableReader::Get(const ReadOptions& options, PointLookup* lookup) const {
+  if (!has_bare_keys()) [[likely]]
+    return GetInOwnOrder(options, lookup);
+  lookup->EnterBareKeys();
+  const Status s = GetInOwnOrder(options, lookup);
+  lookup->LeaveBareKeys();
+  return s;
+}
+
+Status BlockTableReader::GetInOwnOrder(const ReadOptions& options, PointLookup* lookup) const {
   if (parts_.tombstones != nullptr && !options.ignore_range_deletions) {
     lookup->CoverWith(*parts_.tombstones);
   }
@@ -153,7 +163,10 @@ bool BlockTableReader::SearchInPlace(const BlockSlot& slot, PointLookup* lookup,
 
 std::unique_ptr<InternalIterator> BlockTableReader::NewIterator(
     const ReadOptions& options, const TableIterOptions& iter) const {
-  return std::make_unique<TableIterator>(this, options, iter);
+  auto iterator = std::make_unique<TableIterator>(this, options, iter);
+  if (!has_bare_keys()) [[likely]]
+    return iterator;
+  return NewBareKeyIterator(std::move(iterator), parts_.timed_order);
 }
 
 uint64_t BlockTableReader::ApproximateOffsetOf(const ReadOptions& options,
@@ -163,7 +176,12 @@ uint64_t BlockTableReader::ApproximateOffsetOf(const ReadOptions& options,
   context.fill_cache = options.fill_cache;
   IndexCursor cursor;
   cursor.Init(parts_.index.get(), context);
-  cursor.Seek(internal_key);
+  if (has_bare_keys()) {
+    const Slice key = parts_.timed_order->KeyOf(internal_key);
+    cursor.Seek(parts_.bare_order->FirstInternalKey(key).Encode());
+  } else {
+    cursor.Seek(internal_key);
+  }
   return cursor.Valid() ? cursor.handle().offset : parts_.data_end;
 }
 

@@ -31,6 +31,9 @@ struct BlockTableParts {
   // kMaxSequenceNumber: keys have their stored sequence numbers.
   SequenceNumber override_seq = kMaxSequenceNumber;
   uint64_t data_end = 0;  // data blocks lie before this offset
+  // The column family's order, if the table's own is that of the keys without timestamps; else null.
+  const InternalKeyComparator* timed_order = nullptr;
+  std::unique_ptr<const InternalKeyComparator> bare_order;  // then the store's
   bool prefixes_in_filter = false;
   BlockBasedTableOptions options;
 };
@@ -70,8 +73,13 @@ class BlockTableReader final : public TableReader {
   Status SearchBlockAt(const DecodedIndex& index, size_t i, const BlockReadContext& context,
                        PointLookup* lookup, bool* matched, bool* over) const;
 
+  // Whether keys are stored without timestamps that the column family's keys have.
+  [[nodiscard]] bool has_bare_keys() const { return parts_.timed_order != nullptr; }
+
  private:
   static constexpr size_t kNotSought = SIZE_MAX;
+
+  Status GetInOwnOrder(const ReadOptions& options, PointLookup* lookup) const;
 
   // From entry `first`, or where the key says, of an index that stays in memory.
   Status SearchBlocks(const DecodedIndex& index, size_t first, const BlockReadContext& context,

@@ -223,7 +223,9 @@ void BlockTableBuilder::FillProperties() {
   p.index_block_restart_interval = static_cast<uint64_t>(index_.restart_interval());
   p.column_family_id = options_.column_family_id;
   p.column_family_name = options_.column_family_name;
-  p.comparator_name = options_.icmp->user_comparator()->Name();
+  p.comparator_name = options_.comparator_name.empty() ? options_.icmp->user_comparator()->Name()
+                                                       : options_.comparator_name;
+  p.user_defined_timestamps_persisted = options_.persist_timestamps ? 1 : 0;
   p.merge_operator_name = options_.merge_operator_name;
   p.prefix_extractor_name =
       options_.prefix_extractor == nullptr ? "nullptr" : options_.prefix_extractor->AsString();

@@ -33,6 +33,10 @@ class ProbeBatch {
     SearchInPlace();
     if (!keys_.empty()) [[unlikely]]
       SearchHeld();
+    for (const Group& group : groups_) {
+      if (group.table->has_bare_keys()) [[unlikely]]
+        ForEachLookup(group, &PointLookup::LeaveBareKeys);
+    }
     return reads_;
   }
 
@@ -73,6 +77,9 @@ class ProbeBatch {
     [[nodiscard]] BlockSlot* slot() const { return group->index->slot(pos); }
   };
 
+  void ForEachLookup(const Group& group, void (PointLookup::*act)()) const {
+    for (size_t i = group.begin; i < group.end; i++) (probes_[i].lookup->*act)();
+  }
   void MakeGroups();
   void AskFilters();
   void AskFilter(Group* group);
@@ -106,6 +113,8 @@ void ProbeBatch::MakeGroups() {
     const auto* const table = static_cast<const BlockTableReader*>(probes_[begin].table);
     while (end < probes_.size() && probes_[end].table == table) end++;
     Group& group = groups_.emplace_back(Group{table, begin, end, {}, {}});
+    if (table->has_bare_keys()) [[unlikely]]
+      ForEachLookup(group, &PointLookup::EnterBareKeys);
     const FragmentedTombstones* const tombstones = group.parts().tombstones.get();
     if (tombstones != nullptr && !context_.options->ignore_range_deletions) {
       for (size_t i = begin; i < end; i++) probes_[i].lookup->CoverWith(*tombstones);

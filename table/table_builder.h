@@ -24,6 +24,9 @@ class WritableFileWriter;
 
 struct TableBuildOptions {
   const InternalKeyComparator* icmp = nullptr;
+  // No meaning without timestamps. False: whoever writes leaves them out of keys.
+  bool persist_timestamps = true;
+  std::string comparator_name;  // recorded; empty: that of icmp
   BlockBasedTableOptions table;
   CompressionType compression = kNoCompression;
   CompressionOptions compression_opts;

@@ -52,6 +52,7 @@ class TableOpener {
   Status ReadProperties();
   Status ParsePropertiesBlock(const BlockHandle& handle);
   Status CheckTraits();
+  Status SetOrder();
   Status SetOverrideSequence();
   Status ReadDictionary();
   Status ReadTombstones();
@@ -218,11 +219,29 @@ Status TableOpener::CheckTraits() {
                                 name());
     }
   }
+  VARVE_RETURN_IF_ERROR(SetOrder());
   store().index_form.user_keys = traits_.index_key_is_user_key;
   store().index_form.delta_values = traits_.index_value_is_delta_encoded;
   store().index_form.first_keys =
       traits_.index_type == BlockBasedTableOptions::kBinarySearchWithFirstKey;
   return SetOverrideSequence();
+}
+
+// Keys without the timestamps that the column family's keys have are in an order of their own.
+Status TableOpener::SetOrder() {
+  const bool persisted =
+      options_.timestamps_persisted && parts_.properties->user_defined_timestamps_persisted != 0;
+  if (persisted || options_.icmp->timestamp_size() == 0) return Status::OK();
+  const Comparator* const bare = ComparatorOfBareKeys(options_.icmp->user_comparator());
+  if (bare == nullptr) {
+    return Status::NotSupported("table without timestamps under comparator " +
+                                    std::string(options_.icmp->user_comparator()->Name()),
+                                name());
+  }
+  parts_.timed_order = options_.icmp;
+  parts_.bare_order = std::make_unique<InternalKeyComparator>(bare);
+  store().icmp = parts_.bare_order.get();
+  return Status::OK();
 }
 
 Status TableOpener::SetOverrideSequence() {
@@ -269,7 +288,7 @@ Status TableOpener::ReadTombstones() {
     }
     const SequenceNumber seq =
         parts_.override_seq == kMaxSequenceNumber ? begin.sequence : parts_.override_seq;
-    const InternalKeyComparator& icmp = *options_.icmp;
+    const InternalKeyComparator& icmp = *store().icmp;
     tombstones.push_back(RangeTombstone{icmp.WithoutTimestamp(begin.user_key).ToString(),
                                         icmp.WithoutTimestamp(walk.value()).ToString(), seq,
                                         icmp.TimestampOf(begin.user_key).ToString()});
@@ -278,7 +297,7 @@ Status TableOpener::ReadTombstones() {
     return Status::CopyAppendMessage(walk.status(), ": range deletions of ", name());
   }
   if (!tombstones.empty()) {
-    parts_.tombstones = FragmentedTombstones::Build(tombstones, *options_.icmp);
+    parts_.tombstones = FragmentedTombstones::Build(tombstones, *store().icmp);
   }
   return Status::OK();
 }

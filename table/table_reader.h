@@ -36,6 +36,8 @@ struct TableOpenOptions {
   SequenceNumber largest_seq =
       kMaxSequenceNumber;          // from the MANIFEST: sets an external file's sequence
   std::string expected_unique_id;  // 16 bytes or empty: compared when the table has an identity
+  // False: keys have no timestamps, whatever the comparator and the table's properties say.
+  bool timestamps_persisted = true;
   bool skip_filters = false;
   bool prefetch_index_and_filter = true;
   // What MemoryUsage() of the reader is charged to while it is open; null: nothing. Opening is

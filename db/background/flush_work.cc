@@ -337,6 +337,9 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes) {
     flush.edit.log_number = flush.input.memtables.back()->next_log_number();
     flush.edit.prev_log_number = 0;
     if (flush.result.wrote_file) flush.edit.new_files.push_back(flush.result.file);
+    if (!flush.result.full_history_ts_low.empty()) {
+      flush.edit.full_history_ts_low = flush.result.full_history_ts_low;
+    }
     if (flush.family->dropped()) continue;
     edits.push_back(FamilyEdit{flush.family->versions(), {&flush.edit}});
   }

@@ -15,7 +15,12 @@ namespace varve {
 TableOutput::TableOutput(const TableOutputContext& context, const TableBuildOptions& build)
     : context_(context),
       build_(build),
-      file_name_(TableFileName(context.db_path, build.file_number)) {}
+      file_name_(TableFileName(context.db_path, build.file_number)) {
+  const Comparator* const bare = ComparatorOfBareKeys(build.icmp->user_comparator());
+  if (!build.persist_timestamps && bare != nullptr) {
+    bare_order_ = std::make_unique<InternalKeyComparator>(bare);
+  }
+}
 
 Status TableOutput::Create(const TableOutputContext& context, const TableBuildOptions& build,
                            std::unique_ptr<TableOutput>* output) {
@@ -36,7 +41,12 @@ Status TableOutput::Create(const TableOutputContext& context, const TableBuildOp
   VARVE_RETURN_IF_ERROR(WritableFileWriter::Create(context.fs.get(), made->file_name_, file_options,
                                                    writer_options, &made->file_));
   made->file_->file()->SetIOPriority(context.io_priority);
-  VARVE_RETURN_IF_ERROR(TableBuilder::Create(made->build_, made->file_.get(), &made->builder_));
+  TableBuildOptions table = made->build_;
+  if (made->bare_order_ != nullptr) {
+    table.icmp = made->bare_order_.get();
+    table.comparator_name = build.icmp->user_comparator()->Name();
+  }
+  VARVE_RETURN_IF_ERROR(TableBuilder::Create(table, made->file_.get(), &made->builder_));
   *output = std::move(made);
   return Status::OK();
 }
@@ -51,11 +61,30 @@ TableOutput::~TableOutput() {
   context_.fs->DeleteFile(file_name_, IOOptions(), nullptr).PermitUncheckedError();
 }
 
+void TableOutput::AddBare(const Slice& internal_key, const Slice& value) {
+  const InternalKeyComparator& icmp = *build_.icmp;
+  const uint64_t trailer = ExtractTrailer(internal_key);
+  const Slice key = icmp.KeyOf(internal_key);
+  const std::string shown = icmp.LastUserKey(key);
+  last_point_.clear();
+  AppendInternalKey(&last_point_, shown, UnpackSequence(trailer), UnpackType(trailer));
+  if (first_point_.empty()) first_point_ = last_point_;
+  NoteSequence(UnpackSequence(trailer));
+  has_entry_ = true;
+  bare_key_.clear();
+  AppendInternalKey(&bare_key_, key, UnpackSequence(trailer), UnpackType(trailer));
+  builder_->Add(bare_key_, value);
+}
+
 void TableOutput::AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq,
                                const Slice& timestamp) {
   const InternalKeyComparator& icmp = *build_.icmp;
-  InternalKey begin_key(begin.ToString() + timestamp.ToString(), seq, kTypeRangeDeletion);
-  builder_->AddTombstone(begin_key.Encode(), end.ToString() + timestamp.ToString());
+  const bool bare = bare_order_ != nullptr;
+  const Slice stored = bare ? Slice() : timestamp;
+  const InternalKey stored_begin(begin.ToString() + stored.ToString(), seq, kTypeRangeDeletion);
+  builder_->AddTombstone(stored_begin.Encode(), end.ToString() + stored.ToString());
+  InternalKey begin_key =
+      bare ? InternalKey(icmp.LastUserKey(begin), seq, kTypeRangeDeletion) : stored_begin;
   if (first_tombstone_.empty()) first_tombstone_ = std::move(begin_key);
   // Exclusive: the sentinel sorts before every entry of the end key.
   if (last_tombstone_end_.empty() || icmp.CompareKey(icmp.KeyOf(last_tombstone_end_), end) < 0) {

@@ -45,6 +45,8 @@ class TableOutput {
   // Adds a point entry to the table and keeps the file's bounds and sequence range. Errors show in
   // builder()->status() and fail Finish.
   void Add(const Slice& internal_key, const Slice& value) {
+    if (bare_order_ != nullptr) [[unlikely]]
+      return AddBare(internal_key, value);
     if (!has_entry_ || first_point_.empty()) [[unlikely]] {
       first_point_.assign(internal_key.data(), internal_key.size());
     }
@@ -68,12 +70,17 @@ class TableOutput {
     smallest_seq_ = seq < smallest_seq_ ? seq : smallest_seq_;
     largest_seq_ = seq > largest_seq_ ? seq : largest_seq_;
   }
+  // Without the key's timestamp; the bounds have the oldest one, as readers will.
+  void AddBare(const Slice& internal_key, const Slice& value);
   Status CloseFile();
   // The bounds of points and tombstones together.
   bool SetBounds(NewFile* file) const;
 
   const TableOutputContext context_;
   const TableBuildOptions build_;
+  // The order of the table's keys, if their timestamps are left out; else null.
+  std::unique_ptr<const InternalKeyComparator> bare_order_;
+  std::string bare_key_;
   std::string file_name_;
   std::unique_ptr<WritableFileWriter> file_;
   std::unique_ptr<TableBuilder> builder_;

@@ -4,6 +4,7 @@
 
 #include "db/flush/flush_job.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -40,6 +41,30 @@ Status MakeFlushFilter(const FlushInput& input, std::unique_ptr<CompactionFilter
   return Status::OK();
 }
 
+// The first timestamp above those of the memtables, and not below the mark that there is. They have
+// 64 bits where tables may leave them out.
+Status MarkAboveAll(const FlushInput& input, std::string* mark) {
+  uint64_t newest = 0;
+  const auto raise = [&newest](const Slice& timestamp) {
+    uint64_t number = 0;
+    if (DecodeU64Ts(timestamp, &number).ok()) newest = std::max(newest, number);
+  };
+  for (const auto& mem : input.memtables) {
+    const auto entries = mem->NewIterator();
+    for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
+      raise(input.icmp->TimestampOf(ExtractUserKey(entries->key())));
+    }
+    VARVE_RETURN_IF_ERROR(entries->status());
+    if (const auto tombstones = mem->RangeTombstones(); tombstones != nullptr) {
+      raise(tombstones->timestamp(tombstones->max_seq()));
+    }
+  }
+  EncodeU64Ts(newest == UINT64_MAX ? newest : newest + 1, mark);
+  const std::string& before = input.full_history_ts_low;
+  if (!before.empty() && input.icmp->CompareTimestamp(*mark, before) < 0) *mark = before;
+  return Status::OK();
+}
+
 Status CheckCount(const FlushInput& input, const CompactionCounts& counts) {
   uint64_t expected = 0;
   for (const auto& mem : input.memtables)
@@ -54,6 +79,9 @@ Status CheckCount(const FlushInput& input, const CompactionCounts& counts) {
 
 Status RunFlush(const FlushInput& input, FlushResult* result) {
   *result = FlushResult();
+  std::string mark = input.full_history_ts_low;
+  const bool leaves_out = !input.build.persist_timestamps && input.icmp->timestamp_size() != 0;
+  if (leaves_out) VARVE_RETURN_IF_ERROR(MarkAboveAll(input, &mark));
   TombstoneSet set(*input.icmp);
   std::vector<std::shared_ptr<const FragmentedTombstones>> lists;
   std::vector<std::unique_ptr<InternalIterator>> children;
@@ -64,7 +92,7 @@ Status RunFlush(const FlushInput& input, FlushResult* result) {
   }
   const auto merged = NewMergingIterator(input.icmp, std::move(children));
   const SurvivingTombstones tombstones(lists, *input.icmp, input.snapshots, /*bottommost=*/false,
-                                       /*deeper=*/nullptr, {input.full_history_ts_low, ""});
+                                       /*deeper=*/nullptr, {mark, ""});
   set.Add(tombstones.all());
   std::unique_ptr<CompactionFilter> filter;
   VARVE_RETURN_IF_ERROR(MakeFlushFilter(input, &filter));
@@ -72,7 +100,7 @@ Status RunFlush(const FlushInput& input, FlushResult* result) {
   CompactionIteratorOptions options;
   options.icmp = input.icmp;
   options.snapshots = input.snapshots;
-  options.full_history_ts_low = input.full_history_ts_low;
+  options.full_history_ts_low = mark;
   options.earliest_write_conflict_snapshot = input.earliest_write_conflict_snapshot;
   options.enforce_single_del_contracts = input.enforce_single_del_contracts;
   options.filter = filter.get();
@@ -89,6 +117,7 @@ Status RunFlush(const FlushInput& input, FlushResult* result) {
   VARVE_RETURN_IF_ERROR(writer.Run(&iterator, nullptr, nullptr, [&] {
     return input.verify_entry_count ? CheckCount(input, iterator.counts()) : Status::OK();
   }));
+  if (leaves_out) result->full_history_ts_low = mark;
   result->entries_in = iterator.counts().entries_in;
   result->entries_dropped = iterator.counts().dropped();
   if (!writer.files().empty()) {

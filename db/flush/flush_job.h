@@ -34,6 +34,9 @@ struct FlushResult {
   TableProperties properties;
   uint64_t entries_in = 0;       // point entries
   uint64_t entries_dropped = 0;  // of them
+  // Where timestamps were left out: above all of them, as nobody can be told apart from now on.
+  // Else empty.
+  std::string full_history_ts_low;
 };
 
 // No lock is held or needed. On an error no file is left behind. Entries that no snapshot can see

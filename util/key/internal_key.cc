@@ -22,6 +22,17 @@ uint64_t U64TsOf(const Slice& timestamp) {
 
 }  // namespace
 
+const Comparator* ComparatorOfBareKeys(const Comparator* comparator) {
+  switch (OrderOf(comparator)) {
+    case KeyOrder::kBytewiseU64Ts:
+      return BytewiseComparator();
+    case KeyOrder::kReverseBytewiseU64Ts:
+      return ReverseBytewiseComparator();
+    default:
+      return nullptr;
+  }
+}
+
 std::string ParsedInternalKey::DebugString(bool show_key) const {
   std::string text = show_key ? "0x" + user_key.ToString(/*hex=*/true)
                               : std::to_string(user_key.size()) + "-byte key";

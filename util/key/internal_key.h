@@ -215,6 +215,9 @@ enum class KeyOrder : uint8_t {
 
 class InternalKey;
 
+// The order of keys alone that a built-in comparator with timestamps has; null for others.
+[[nodiscard]] const Comparator* ComparatorOfBareKeys(const Comparator* comparator);
+
 // Orders internal keys by a user's comparator.
 //
 // Thread safety: may be used by many threads, as the user's comparator may.

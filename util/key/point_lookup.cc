@@ -25,6 +25,7 @@ PointLookup::PointLookup(const Slice& key, SequenceNumber snapshot, PinnableSlic
       size_(key.size() + as_of.timestamp.size() + kInternalKeyTrailerBytes),
       key_bytes_(key.size()),
       icmp_(as_of.icmp),
+      as_of_(as_of.timestamp),
       merger_(merger) {
   buffer_ = size_ <= kInlineBytes ? inline_ : new char[size_];
   memcpy(buffer_, key.data(), key.size());
@@ -52,9 +53,26 @@ void PointLookup::ComputeHash() const {
   hashed_ = true;
 }
 
+void PointLookup::EnterBareKeys() {
+  if (icmp_ == nullptr || in_bare_keys_) return;
+  in_bare_keys_ = true;
+  size_ = key_bytes_ + kInternalKeyTrailerBytes;
+  EncodeFixed64(buffer_ + key_bytes_, PackSequenceAndType(snapshot_, kValueTypeForSeek));
+}
+
+void PointLookup::LeaveBareKeys() {
+  if (!in_bare_keys_) return;
+  in_bare_keys_ = false;
+  size_ = key_bytes_ + as_of_.size() + kInternalKeyTrailerBytes;
+  memcpy(buffer_ + key_bytes_, as_of_.data(), as_of_.size());
+  EncodeFixed64(buffer_ + size_ - kInternalKeyTrailerBytes,
+                PackSequenceAndType(snapshot_, kValueTypeForSeek));
+}
+
 bool PointLookup::SeesTimestampOf(const Slice& user_key) {
-  const Slice timestamp = icmp_->TimestampOf(user_key);
-  if (icmp_->CompareTimestamp(timestamp, read_timestamp()) > 0) return false;
+  const Slice timestamp = in_bare_keys_ ? icmp_->user_comparator()->GetMinTimestamp()
+                                        : icmp_->TimestampOf(user_key);
+  if (icmp_->CompareTimestamp(timestamp, as_of_) > 0) return false;
   // Of a merge, the newest operand's is reported.
   if (timestamp_ != nullptr && operands_ == nullptr) {
     timestamp_->assign(timestamp.data(), timestamp.size());
@@ -97,7 +115,7 @@ bool PointLookup::SeesTimestampOf(const Slice& user_key) {
 }
 
 void PointLookup::CoverWith(const FragmentedTombstones& tombstones) {
-  CoverWith(tombstones.MaxCoveringSeq(key(), snapshot_, TimestampLimit{read_timestamp(), true}));
+  CoverWith(tombstones.MaxCoveringSeq(key(), snapshot_, TimestampLimit{as_of_, true}));
 }
 
 bool PointLookup::Offer(uint64_t trailer, const Slice& value, ValuePin* pin) {

@@ -35,7 +35,7 @@ struct ReadTimestamp {
 // source left, operands() says whether there are any: then the answer is what they make of the base
 // below them (db/read/merge_read.h), and *value is as it was.
 //
-// Thread safety: none. Lifetime: *value, the merger and what orders timestamps outlive the lookup.
+// Thread safety: none. Lifetime: *value, the merger, the timestamp and its order outlive the lookup.
 class PointLookup {
  public:
   enum class State : uint8_t {
@@ -65,10 +65,10 @@ class PointLookup {
     if (UnpackSequence(trailer) > snapshot_) return false;
     return icmp_ == nullptr || SeesTimestampOf(user_key);
   }
-  // Empty without timestamps.
-  Slice read_timestamp() const {
-    return Slice(buffer_ + key_bytes_, size_ - kInternalKeyTrailerBytes - key_bytes_);
-  }
+  // For as long as the lookup is in a table whose keys have no timestamps, which makes all of them
+  // the oldest: internal_key() has none, either. Nothing to do for a read without timestamps.
+  void EnterBareKeys();
+  void LeaveBareKeys();
   // Where to put the timestamp of the entry that decides; null: not asked for.
   void ReportTimestamp(std::string* timestamp) { timestamp_ = timestamp; }
   State state() const { return state_; }
@@ -158,6 +158,8 @@ class PointLookup {
   size_t size_;
   size_t key_bytes_;
   const InternalKeyComparator* const icmp_;  // null without timestamps
+  Slice as_of_;
+  bool in_bare_keys_ = false;
   std::string* timestamp_ = nullptr;
   MergeOperands* operands_ = nullptr;  // owned
   const MergeCaller* const merger_;

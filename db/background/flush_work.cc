@@ -56,6 +56,10 @@ Status FlushWork::StartNewLog(bool force) {
     wanted.mark =
         MakeLogMark(LogMark{before.number, before.bytes}, e.versions->last_sequence() + 1);
   }
+  for (const auto& [id, family] : e.families.all()) {
+    const size_t size = family->icmp().timestamp_size();
+    if (size != 0) wanted.timestamp_sizes[id] = size;
+  }
   std::unique_ptr<wal::CommitLog> log;
   IOStatus s;
   {

@@ -81,6 +81,9 @@ IOStatus MakeLogFile(const Engine& e, const NewLog& wanted,
   const bool mapped = WantsMapping(e.options) && MakeMapped(e, wanted.number, path, log).ok();
   IOStatus s = mapped ? IOStatus::OK() : MakeBuffered(e, wanted, path, writer_options, log);
   if (s.ok() && !wanted.mark.empty()) s = Append(wanted.mark, log->get());
+  for (const std::string& payload : wal::EncodeTimestampSizes(wanted.timestamp_sizes)) {
+    if (s.ok()) s = (*log)->AddTimestampSizes(payload);
+  }
   return s;
 }
 

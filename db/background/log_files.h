@@ -9,6 +9,7 @@
 
 #include "db/background/engine.h"
 #include "db/wal/commit_log.h"
+#include "db/wal/timestamp_sizes.h"
 
 namespace varve {
 
@@ -16,6 +17,7 @@ struct NewLog {
   uint64_t number = 0;
   uint64_t recycled = 0;  // an obsolete log whose file is to be used; 0: none
   std::string mark;       // the first record, unless empty
+  wal::TimestampSizes timestamp_sizes;  // of all families that have timestamps
 };
 
 // Makes a log: mapped where options and file system allow it, else over a buffer. I/O.

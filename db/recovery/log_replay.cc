@@ -59,7 +59,8 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   wal::LogReader reader(std::move(file), number, path, nullptr);
   uint64_t file_bytes = 0;
   e.fs->GetFileSize(path, IOOptions(), &file_bytes, nullptr).PermitUncheckedError();
-  RecordPipeline records(&reader, e.options.wal_recovery_mode, file_bytes);
+  TimestampAdapter adapter(TimestampsOf(e.families));
+  RecordPipeline records(&reader, &adapter, e.options.wal_recovery_mode, file_bytes);
   RecordPipeline::Record record;
   // Collects entries over several records: most have one.
   BatchInserter inserter(&e.families);

@@ -69,6 +69,23 @@ FamilyToOpen ToOpen(const std::string& name, const ColumnFamilyOptions& options)
   return family;
 }
 
+// Adds a family to the MANIFEST. If it has timestamps, the log is told first: a record of the
+// family must not stand in a log that does not say so. (That the log names a family which then was
+// not made does no harm, as ids are not used twice.)
+Status AddFamily(Engine* engine, const FamilyToOpen& family,
+                 std::shared_ptr<FamilyVersions>* versions) {
+  Engine& e = *engine;
+  e.mu.AssertHeld();
+  const size_t timestamp_size = family.comparator->timestamp_size();
+  if (timestamp_size != 0) {
+    const wal::TimestampSizes sizes = {{e.versions->next_family_id(), timestamp_size}};
+    MutexUnlock unlock(&e.mu);
+    IOStatus s = e.logs->AddTimestampSizes(wal::EncodeTimestampSizes(sizes).front());
+    if (!s.ok()) return s;
+  }
+  return e.versions->CreateFamily(family, e.logs->current_number(), e.directory.get(), versions);
+}
+
 // One opening, step by step. Each step leaves the directory as it was if it fails.
 class Opener {
  public:
@@ -387,8 +404,7 @@ Status Opener::CreateMissingFamilies() {
   for (const ColumnFamilyDescriptor& descriptor : request_.families) {
     if (e.families.FindByName(descriptor.name) != nullptr) continue;
     std::shared_ptr<FamilyVersions> versions;
-    Status s = e.versions->CreateFamily(ToOpen(descriptor.name, descriptor.options),
-                                        e.logs->current_number(), e.directory.get(), &versions);
+    Status s = AddFamily(&e, ToOpen(descriptor.name, descriptor.options), &versions);
     if (!s.ok()) return s;
     e.families.Add(MakeFamily(&e, std::move(versions), descriptor.options));
   }
@@ -508,8 +524,7 @@ Status CreateFamilyInEngine(Engine* engine, const std::string& name,
     return Status::InvalidArgument("create column family: it exists already", name);
   }
   std::shared_ptr<FamilyVersions> versions;
-  s = e.versions->CreateFamily(ToOpen(name, options), e.logs->current_number(), e.directory.get(),
-                               &versions);
+  s = AddFamily(&e, ToOpen(name, options), &versions);
   if (!s.ok()) {
     e.ReportError(s, BackgroundErrorReason::kManifestWrite);
     return s;

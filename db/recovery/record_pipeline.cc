@@ -20,8 +20,9 @@ constexpr uint64_t kBytesWorthAThread = 1 << 20;
 
 }  // namespace
 
-RecordPipeline::RecordPipeline(wal::LogReader* reader, WALRecoveryMode mode, uint64_t log_bytes)
-    : reader_(reader), mode_(mode) {
+RecordPipeline::RecordPipeline(wal::LogReader* reader, TimestampAdapter* adapter,
+                               WALRecoveryMode mode, uint64_t log_bytes)
+    : reader_(reader), adapter_(adapter), mode_(mode) {
   if (log_bytes < kBytesWorthAThread) return;
   for (size_t i = 1; i < kChunks; i++) empty_.push_back(std::make_unique<Chunk>());
   try {
@@ -57,9 +58,11 @@ bool RecordPipeline::ReadInto(Chunk* chunk) {
   Slice record;
   while (chunk->bytes.size() < kChunkBytes) {
     if (!reader_->ReadRecord(&record, &scratch_, mode_)) return false;
+    Status s = CheckBatchStructure(record);
+    if (s.ok()) s = adapter_->Adapt(record, reader_->timestamp_sizes(), &adapted_, &record);
     const size_t end = chunk->bytes.size() + record.size();
-    chunk->entries.push_back(Chunk::Entry{end, reader_->LastRecordOffset(), reader_->damage().hole,
-                                          CheckBatchStructure(record)});
+    chunk->entries.push_back(
+        Chunk::Entry{end, reader_->LastRecordOffset(), reader_->damage().hole, std::move(s)});
     chunk->bytes.append(record.data(), record.size());
   }
   return true;

@@ -12,6 +12,7 @@
 #include "varve/slice.h"
 #include "varve/status.h"
 
+#include "db/recovery/timestamp_adapter.h"
 #include "db/wal/log_reader.h"
 #include "util/sync/mutex.h"
 
@@ -21,16 +22,20 @@ namespace varve {
 class RecordPipeline {
  public:
   struct Record {
-    Slice bytes;  // until the first call of Next after that of a record with last_to_stay
+    // As the families want it. Until the first call of Next after that of a record with
+    // last_to_stay.
+    Slice bytes;
     bool last_to_stay = false;
     uint64_t offset = 0;
     bool after_hole = false;  // the reader has met a hole at or before this record
-    Status structure;         // of the batch that the record is
+    // Of the batch that the record is; or it cannot be made what the families want.
+    Status structure;
   };
 
-  // The reader outlives the pipeline, and is the pipeline's until Next has returned false or the
-  // pipeline has gone. A thread is started only if log_bytes are worth one.
-  RecordPipeline(wal::LogReader* reader, WALRecoveryMode mode, uint64_t log_bytes);
+  // The reader and the adapter outlive the pipeline, and are the pipeline's until Next has returned
+  // false or the pipeline has gone. A thread is started only if log_bytes are worth one.
+  RecordPipeline(wal::LogReader* reader, TimestampAdapter* adapter, WALRecoveryMode mode,
+                 uint64_t log_bytes);
   // Stops reading.
   ~RecordPipeline();
   RecordPipeline(const RecordPipeline&) = delete;
@@ -62,9 +67,11 @@ class RecordPipeline {
   bool TakeChunk();
 
   wal::LogReader* const reader_;
+  TimestampAdapter* const adapter_;
   const WALRecoveryMode mode_;
   // Of whoever reads; the other side looks at status_ after it has seen finished_.
   std::string scratch_;
+  std::string adapted_;
   Status status_;
 
   std::unique_ptr<Chunk> current_ = std::make_unique<Chunk>();

@@ -102,6 +102,8 @@ class VersionSet {
   // the order given, others inherit the oldest of the files deleted with them).
   Status LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir, bool new_manifest = false);
 
+  // The id that the family made next will have.
+  uint32_t next_family_id() const { return max_family_id_ + 1; }
   // Adds a family; *family points into the set. The options' comparator and level count are taken.
   Status CreateFamily(const FamilyToOpen& family, uint64_t log_number, FSDirectory* dir,
                       std::shared_ptr<FamilyVersions>* result);

@@ -77,6 +77,14 @@ void BufferedLog::WriteFilled() {
   changed_.SignalAll();
 }
 
+IOStatus BufferedLog::AddTimestampSizes(const Slice& payload) {
+  MutexLock lock(&mu_);
+  if (!error_.ok()) return error_;
+  VARVE_RETURN_IF_ERROR(WaitWritten(first_ticket_ + queue_.size() - 1));
+  error_ = writer_->AddTimestampSizes(payload);
+  return error_;
+}
+
 IOStatus BufferedLog::Flush() {
   {
     MutexLock lock(&mu_);

@@ -25,6 +25,7 @@ class BufferedLog final : public CommitLog {
   using CommitLog::Fill;
   void Fill(const LogPlace& place, const Slice& head, const Slice& tail) override;
   IOStatus WaitWhole(const LogPlace& place) override;
+  IOStatus AddTimestampSizes(const Slice& payload) override;
   IOStatus Flush() override;
   IOStatus Sync(bool use_fsync) override;
   IOStatus Seal() override;

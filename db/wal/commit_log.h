@@ -41,6 +41,9 @@ class CommitLog {
   // Returns when the record and all before it are with the operating system, and so outlive the
   // process (with manual_wal_flush: when they are in the buffer, in order).
   virtual IOStatus WaitWhole(const LogPlace& place) = 0;
+  // Adds a record of timestamp sizes (timestamp_sizes.h), of at most 6 KiB. Nobody else reserves or
+  // fills meanwhile, and all places are filled.
+  virtual IOStatus AddTimestampSizes(const Slice& payload) = 0;
   // Hands what manual_wal_flush holds back to the operating system.
   virtual IOStatus Flush() = 0;
   // Makes every record reserved before the call durable.

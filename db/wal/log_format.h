@@ -28,6 +28,11 @@ constexpr uint32_t kBlockBytes = 32768;
 constexpr uint32_t kHeaderBytes = 4 + 2 + 1;
 constexpr uint32_t kRecyclableHeaderBytes = kHeaderBytes + 4;
 
+inline bool HasRecyclableHeader(uint8_t type) {
+  return (type >= kRecyclableFullType && type <= kRecyclableLastType) ||
+         (type >= kTimestampSizeType && (type & 1) != 0);
+}
+
 // Of a fragment that is, or is not, its record's first and last.
 inline RecordType FragmentType(bool first, bool last) {
   if (first) return last ? kFullType : kFirstType;

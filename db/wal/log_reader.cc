@@ -21,11 +21,6 @@ bool AllZero(const char* data, size_t n) {
   return std::all_of(data, data + n, [](char c) { return c == 0; });
 }
 
-bool HasRecyclableHeader(uint8_t type) {
-  return (type >= kRecyclableFullType && type <= kRecyclableLastType) ||
-         (type >= kTimestampSizeType && (type & 1) != 0);
-}
-
 // Kinds that are never cut: where one does not fit, the rest of the block is zeros.
 bool MayFollowZeros(uint8_t type) {
   return type >= kTimestampSizeType;
@@ -190,6 +185,7 @@ struct LogReader::Rep {
   bool ended_at_other_log = false;
   bool compressed = false;
   uint64_t zero_bytes = 0;  // passed since the last record, in regions that reach a block's end
+  TimestampSizes timestamp_sizes;
   LogDamage damage;
   Status io_status;
 
@@ -386,7 +382,7 @@ LogReader::Rep::Step LogReader::Rep::TakeBad(std::string* scratch, WALRecoveryMo
 
 LogReader::Rep::Step LogReader::Rep::TakeControlRecord(const Fragment& fragment,
                                                        WALRecoveryMode mode) {
-  const char* broken = nullptr;
+  std::string broken;
   switch (fragment.type) {
     case kSetCompressionType:
       if (any_record) {
@@ -397,9 +393,12 @@ LogReader::Rep::Step LogReader::Rep::TakeControlRecord(const Fragment& fragment,
       }
       break;
     case kTimestampSizeType:
-    case kRecyclableTimestampSizeType:
-      io_status = Status::NotSupported("user-defined timestamps in the log");
+    case kRecyclableTimestampSizeType: {
+      const Status s = DecodeTimestampSizes(fragment.payload, &timestamp_sizes);
+      if (!s.ok()) broken = s.ToString();
+      if (s.ok() && !open) last_end = Offset();
       break;
+    }
     default:
       if (fragment.type < kFirstIgnorableType) broken = "a record of unknown type";
   }
@@ -408,7 +407,7 @@ LogReader::Rep::Step LogReader::Rep::TakeControlRecord(const Fragment& fragment,
     io_status = Status::CopyAppendMessage(io_status, " in ", name);
     return Step::kStop;
   }
-  if (broken == nullptr) return Step::kMore;
+  if (broken.empty()) return Step::kMore;
   const uint64_t bytes = Offset() - fragment.offset;
   return Damage(fragment.offset, bytes, broken, false, mode) ? Step::kMore : Step::kStop;
 }
@@ -520,6 +519,9 @@ uint64_t LogReader::LastRecordOffset() const {
 }
 uint64_t LogReader::LastRecordEnd() const {
   return rep_->last_end;
+}
+const TimestampSizes& LogReader::timestamp_sizes() const {
+  return rep_->timestamp_sizes;
 }
 const LogDamage& LogReader::damage() const {
   return rep_->damage;

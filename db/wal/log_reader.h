@@ -12,6 +12,7 @@
 #include "varve/status.h"
 
 #include "db/wal/log_format.h"
+#include "db/wal/timestamp_sizes.h"
 
 namespace varve {
 class SequentialFileReader;
@@ -49,7 +50,10 @@ class LogReader {
   bool ReadRecord(Slice* record, std::string* scratch, WALRecoveryMode mode);
 
   uint64_t LastRecordOffset() const;  // of the last record returned
-  uint64_t LastRecordEnd() const;     // just after it
+  // Just after it, and after the records of timestamp sizes behind it that were read.
+  uint64_t LastRecordEnd() const;
+  // What the log has said up to the last record returned; it grows with the reading.
+  const TimestampSizes& timestamp_sizes() const;
   const LogDamage& damage() const;
   // A record of the log that had the file before ended it: there may have been more of this one,
   // which a power loss took.

@@ -36,6 +36,11 @@ IOStatus LogSet::FlushBuffer() {
   return current_->Flush();
 }
 
+IOStatus LogSet::AddTimestampSizes(const Slice& payload) {
+  IOStatus s = Sync();
+  return s.ok() ? current_->AddTimestampSizes(payload) : s;
+}
+
 LogSet::Log* LogSet::Find(const wal::CommitLog* log) {
   const auto it = std::find_if(logs_.begin(), logs_.end(),
                                [&](const Log& entry) { return entry.writer.get() == log; });

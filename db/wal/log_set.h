@@ -34,6 +34,10 @@ class LogSet {
   IOStatus SyncNames();
   // A place in the current log, to be filled and waited for through place->log.
   IOStatus Reserve(size_t bytes, wal::LogPlace* place) { return current_->Reserve(bytes, place); }
+  // Adds a record of timestamp sizes to the current log, behind what a power loss cannot take any
+  // more: zeros before such a record would not be known for a loss. No place is reserved or filled
+  // meanwhile.
+  IOStatus AddTimestampSizes(const Slice& payload);
   // Hands the current log's buffer to the file system (manual_wal_flush).
   IOStatus FlushBuffer();
   // Makes every record reserved before the call durable, in all logs, and the new logs' names too.

@@ -22,10 +22,10 @@ LogWriter::LogWriter(std::unique_ptr<WritableFileWriter> file, uint64_t log_numb
       block_offset_(static_cast<size_t>(file_->file_size() % kBlockBytes)) {
   char number[4];
   EncodeFixed32(number, static_cast<uint32_t>(log_number));
-  for (uint8_t type = 0; type <= kSetCompressionType; type++) {
+  for (uint8_t type = 0; type <= kRecyclableTimestampSizeType; type++) {
     const char byte = static_cast<char>(type);
     type_crc_[type] = crc32c::Value(&byte, 1);
-    if (type >= kRecyclableFullType && type <= kRecyclableLastType) {
+    if (HasRecyclableHeader(type)) {
       type_crc_[type] = crc32c::Extend(type_crc_[type], number, sizeof(number));
     }
   }
@@ -51,12 +51,7 @@ IOStatus LogWriter::AppendCompressed(const Slice& record) {
   const Codec* const codec =
       options_.compression == kZSTD ? FindCodec(options_.compression) : nullptr;
   if (codec == nullptr) return IOStatus::NotSupported("log compression other than zstd");
-  // The first record of the log says so.
-  if (file_->file_size() == 0) {
-    char type[4];
-    EncodeFixed32(type, static_cast<uint32_t>(options_.compression));
-    VARVE_RETURN_IF_ERROR(EmitPhysicalRecord(kSetCompressionType, false, type, sizeof(type)));
-  }
+  VARVE_RETURN_IF_ERROR(BeginCompressed());
   CompressionOptions settings;
   settings.checksum = true;
   if (!codec->Compress(settings, Slice(), record, &frame_)) {
@@ -67,6 +62,32 @@ IOStatus LogWriter::AppendCompressed(const Slice& record) {
   uint32_t raw_size = 0;
   if (!GetVarint32(&frame, &raw_size)) return IOStatus::Corruption("log record", "no frame");
   return Append(frame);
+}
+
+IOStatus LogWriter::BeginCompressed() {
+  if (options_.compression == kNoCompression || file_->file_size() > 0) return IOStatus::OK();
+  char type[4];
+  EncodeFixed32(type, static_cast<uint32_t>(options_.compression));
+  return EmitPhysicalRecord(kSetCompressionType, Slice(type, sizeof(type)));
+}
+
+IOStatus LogWriter::AddTimestampSizes(const Slice& payload) {
+  if (!sync_excludes_append_) return AppendTimestampSizes(payload);
+  MutexLock lock(&mu_);
+  return AppendTimestampSizes(payload);
+}
+
+IOStatus LogWriter::AppendTimestampSizes(const Slice& payload) {
+  VARVE_RETURN_IF_ERROR(BeginCompressed());
+  const size_t room = kBlockBytes - block_offset_;
+  const size_t header = options_.recyclable ? kRecyclableHeaderBytes : kHeaderBytes;
+  if (room < header + payload.size()) {
+    VARVE_RETURN_IF_ERROR(file_->Pad(room));
+    block_offset_ = 0;
+  }
+  const RecordType type = options_.recyclable ? kRecyclableTimestampSizeType : kTimestampSizeType;
+  VARVE_RETURN_IF_ERROR(EmitPhysicalRecord(type, payload));
+  return options_.manual_flush ? IOStatus::OK() : file_->Flush();
 }
 
 IOStatus LogWriter::Append(const Slice& record) {
@@ -83,8 +104,11 @@ IOStatus LogWriter::Append(const Slice& record) {
       room = kBlockBytes;
     }
     const size_t n = std::min(left, room - header);
-    VARVE_RETURN_IF_ERROR(
-        EmitPhysicalRecord(FragmentType(first, n == left), options_.recyclable, data, n));
+    RecordType type = FragmentType(first, n == left);
+    if (options_.recyclable) {
+      type = static_cast<RecordType>(type + (kRecyclableFullType - kFullType));
+    }
+    VARVE_RETURN_IF_ERROR(EmitPhysicalRecord(type, Slice(data, n)));
     data += n;
     left -= n;
     first = false;
@@ -92,19 +116,19 @@ IOStatus LogWriter::Append(const Slice& record) {
   return IOStatus::OK();
 }
 
-IOStatus LogWriter::EmitPhysicalRecord(RecordType type, bool numbered, const char* data, size_t n) {
+IOStatus LogWriter::EmitPhysicalRecord(RecordType type, const Slice& payload) {
   char header[kRecyclableHeaderBytes];
-  const size_t header_bytes = numbered ? kRecyclableHeaderBytes : kHeaderBytes;
-  if (numbered) {
-    type = static_cast<RecordType>(type + (kRecyclableFullType - kFullType));
+  size_t header_bytes = kHeaderBytes;
+  if (HasRecyclableHeader(type)) {
+    header_bytes = kRecyclableHeaderBytes;
     EncodeFixed32(header + kHeaderBytes, static_cast<uint32_t>(log_number_));
   }
-  const uint32_t crc = crc32c::Extend(type_crc_[type], data, n);
+  const uint32_t crc = crc32c::Extend(type_crc_[type], payload.data(), payload.size());
   EncodeFixed32(header, crc32c::Mask(crc));
-  EncodeFixed16(header + 4, static_cast<uint16_t>(n));
+  EncodeFixed16(header + 4, static_cast<uint16_t>(payload.size()));
   header[6] = static_cast<char>(type);
-  block_offset_ += header_bytes + n;
-  const Slice parts[] = {Slice(header, header_bytes), Slice(data, n)};
+  block_offset_ += header_bytes + payload.size();
+  const Slice parts[] = {Slice(header, header_bytes), payload};
   return file_->Append(parts, 2);
 }
 

@@ -48,6 +48,8 @@ class LogWriter {
   IOStatus AddRecord(const Slice& record) { return AddRecords(&record, 1); }
   // The same for several, which are handed over together.
   IOStatus AddRecords(const Slice* records, size_t count);
+  // Appends a record of timestamp sizes, of at most 6 KiB, which is never cut.
+  IOStatus AddTimestampSizes(const Slice& payload);
   IOStatus WriteBuffer();  // hands buffered bytes to the file system
   // Makes every record added before the call durable.
   IOStatus Sync(bool use_fsync);
@@ -63,8 +65,11 @@ class LogWriter {
  private:
   IOStatus AppendAll(const Slice* records, size_t count);
   IOStatus AppendCompressed(const Slice& record);
+  // The first record of a compressed log says so.
+  IOStatus BeginCompressed();
   IOStatus Append(const Slice& record);
-  IOStatus EmitPhysicalRecord(RecordType type, bool numbered, const char* data, size_t n);
+  IOStatus AppendTimestampSizes(const Slice& payload);
+  IOStatus EmitPhysicalRecord(RecordType type, const Slice& payload);
 
   std::unique_ptr<WritableFileWriter> file_;
   const uint64_t log_number_;
@@ -77,7 +82,7 @@ class LogWriter {
   std::string frame_;  // of AppendCompressed
   // CRC of what stands between length and payload, to be extended by the payload: the type byte
   // and, in recyclable records, the log's number.
-  uint32_t type_crc_[kSetCompressionType + 1];
+  uint32_t type_crc_[kRecyclableTimestampSizeType + 1];
 };
 
 }  // namespace varve::wal

@@ -35,6 +35,7 @@ class MappedLog final : public CommitLog {
   using CommitLog::Fill;
   void Fill(const LogPlace& place, const Slice& head, const Slice& tail) override;
   IOStatus WaitWhole(const LogPlace& place) override;
+  IOStatus AddTimestampSizes(const Slice& payload) override;
   IOStatus Flush() override { return CheckUsable(); }
   IOStatus Sync(bool use_fsync) override;
   IOStatus Seal() override;
@@ -63,6 +64,8 @@ class MappedLog final : public CommitLog {
   MappedLog(std::unique_ptr<MappedFile> file, uint64_t number);
 
   Slot& SlotOf(uint64_t ticket) { return slots_[ticket % kPlacesMax]; }
+  // A place that begins there: not before the end of the last, and where a header fits.
+  IOStatus ReserveAt(uint64_t start, size_t bytes, LogPlace* place);
   IOStatus GrowTo(uint64_t end);
   void LeaveSegments(uint64_t start, uint64_t ticket);
   void Store(const Slot& slot, Slice head, Slice tail) const;

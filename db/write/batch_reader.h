@@ -32,6 +32,8 @@ class BatchReader {
   SequenceNumber sequence() const { return sequence_; }  // of the header
   uint32_t count() const { return count_; }              // of the header
   uint32_t counted_so_far() const { return seen_; }
+  // Where the next record begins, from the batch's beginning; its end after the last.
+  size_t offset() const { return static_cast<size_t>(input_.data() - begin_); }
 
  private:
   Slice input_;

@@ -48,6 +48,7 @@ class RecordPipelineTest : public ::testing::TestWithParam<size_t> {
     return std::make_unique<wal::LogReader>(std::move(file), 1, kPath, nullptr);
   }
 
+  TimestampAdapter adapter_{{}};
   MemFileSystem fs_;
   std::string log_;
   std::vector<std::string> records_;
@@ -56,7 +57,7 @@ class RecordPipelineTest : public ::testing::TestWithParam<size_t> {
 TEST_P(RecordPipelineTest, GivesEveryRecordInOrder) {
   const auto plain = NewReader();
   const auto reader = NewReader();
-  RecordPipeline pipeline(reader.get(), kMode, GetParam());
+  RecordPipeline pipeline(reader.get(), &adapter_, kMode, GetParam());
   RecordPipeline::Record record;
   Slice expected;
   std::string scratch;
@@ -76,7 +77,7 @@ TEST_P(RecordPipelineTest, GivesEveryRecordInOrder) {
 
 TEST_P(RecordPipelineTest, RecordsStayUntilOneSaysSo) {
   const auto reader = NewReader();
-  RecordPipeline pipeline(reader.get(), kMode, GetParam());
+  RecordPipeline pipeline(reader.get(), &adapter_, kMode, GetParam());
   RecordPipeline::Record record;
   std::vector<Slice> kept;
   size_t first_kept = 0;
@@ -97,7 +98,7 @@ TEST_P(RecordPipelineTest, RecordsStayUntilOneSaysSo) {
 TEST_P(RecordPipelineTest, CanBeLeftAnywhere) {
   for (size_t wanted = 0; wanted < records_.size(); wanted += 1 + records_.size() / 7) {
     const auto reader = NewReader();
-    RecordPipeline pipeline(reader.get(), kMode, GetParam());
+    RecordPipeline pipeline(reader.get(), &adapter_, kMode, GetParam());
     RecordPipeline::Record record;
     for (size_t i = 0; i < wanted; i++) ASSERT_TRUE(pipeline.Next(&record));
   }
@@ -108,7 +109,7 @@ TEST_P(RecordPipelineTest, TellsOfAHole) {
   log_.replace(hole, wal::kBlockBytes, wal::kBlockBytes, '\0');
   const auto plain = NewReader();
   const auto reader = NewReader();
-  RecordPipeline pipeline(reader.get(), kMode, GetParam());
+  RecordPipeline pipeline(reader.get(), &adapter_, kMode, GetParam());
   RecordPipeline::Record record;
   Slice expected;
   std::string scratch;

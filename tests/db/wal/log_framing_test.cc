@@ -194,12 +194,6 @@ TEST(LogFraming, RefusesRecordsThatMayNotBeIgnored) {
   }
 }
 
-TEST(LogFraming, RefusesUserTimestampsByName) {
-  const LogContents log = ReadLogBytes(FromHex("da5ab0bc 0600 0a 00000000 0800"));
-  EXPECT_TRUE(log.io_status.IsNotSupported());
-  EXPECT_THAT(log.io_status.ToString(), HasSubstr("timestamps"));
-}
-
 TEST(LogFraming, TheZerosBeforeAnUncutRecordAreNoHole) {
   std::string bytes = PhysicalRecord(wal::kFullType, std::string(30000, 'x'));
   bytes.resize(wal::kBlockBytes, '\0');

@@ -66,6 +66,7 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
     });
     return fail_append ? IOStatus::IOError("append") : IOStatus::OK();
   }
+  IOStatus AddTimestampSizes(const Slice&) override { return IOStatus::OK(); }
   IOStatus Flush() override { return IOStatus::OK(); }
   IOStatus Sync(bool) override { return IOStatus::OK(); }
   IOStatus Close() override { return IOStatus::OK(); }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/timestamp_adapter.h"
+
+#include "db/column_family/column_family.h"
+#include "db/write/batch_reader.h"
+#include "db/write/record_encoder.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+// Whether the record's key, and a range's end, may end with a timestamp.
+bool HasKey(ValueType type) {
+  return FamilyTag(type) != kTypeMax;
+}
+
+void AppendString(const Slice& string, std::string* out) {
+  PutVarint32(out, static_cast<uint32_t>(string.size()));
+  out->append(string.data(), string.size());
+}
+
+}  // namespace
+
+std::map<uint32_t, FamilyTimestamps> TimestampsOf(const ColumnFamilySet& families) {
+  std::map<uint32_t, FamilyTimestamps> result;
+  for (const auto& [id, family] : families.all()) {
+    result[id] = FamilyTimestamps{family->name(), family->icmp().timestamp_size()};
+  }
+  return result;
+}
+
+void TimestampAdapter::FindChanges(const wal::TimestampSizes& recorded) {
+  recorded_count_ = recorded.size();
+  changes_.clear();
+  for (const auto& [id, family] : families_) {
+    const auto found = recorded.find(id);
+    const size_t size = found == recorded.end() ? 0 : found->second;
+    if (size != family.size) changes_[id] = Change{size, family.size};
+  }
+}
+
+Status TimestampAdapter::Adapt(const Slice& batch, const wal::TimestampSizes& recorded,
+                               std::string* scratch, Slice* result) {
+  *result = batch;
+  if (recorded.size() != recorded_count_) FindChanges(recorded);
+  if (changes_.empty()) return Status::OK();
+  BatchReader reader(batch);
+  BatchRecord record;
+  bool any = false;
+  while (!any && reader.Next(&record)) {
+    any = HasKey(record.type) && changes_.count(record.column_family) > 0;
+  }
+  if (!any) return Status::OK();
+  scratch->clear();
+  VARVE_RETURN_IF_ERROR(Rewrite(batch, scratch));
+  *result = *scratch;
+  return Status::OK();
+}
+
+Status TimestampAdapter::Rewrite(const Slice& batch, std::string* out) const {
+  out->append(batch.data(), kBatchHeaderBytes);
+  BatchReader reader(batch);
+  BatchRecord record;
+  for (size_t at = reader.offset(); reader.Next(&record); at = reader.offset()) {
+    const auto found = changes_.find(record.column_family);
+    if (!HasKey(record.type) || found == changes_.end()) {
+      out->append(batch.data() + at, reader.offset() - at);
+      continue;
+    }
+    const Change& change = found->second;
+    if (change.from != 0 && change.to != 0) return Refusal(found->first, change);
+    const bool range = record.type == kTypeRangeDeletion;
+    const bool short_key = record.key.size() < change.from;
+    if (short_key || (range && record.value.size() < change.from)) {
+      const size_t bytes = short_key ? record.key.size() : record.value.size();
+      return Status::Corruption("write batch: a key of " + std::to_string(bytes) +
+                                " bytes in column family " + families_.at(found->first).name +
+                                ", which has timestamps of " + std::to_string(change.from) +
+                                " in the log");
+    }
+    std::string key;
+    AppendChanged(record.key, change, &key);
+    char start[kRecordStartMax];
+    const char* const end = EncodeRecordStart(start, record.type, record.column_family,
+                                              static_cast<uint32_t>(key.size()));
+    out->append(start, static_cast<size_t>(end - start)).append(key);
+    if (range) {
+      key.clear();
+      AppendChanged(record.value, change, &key);
+      AppendString(key, out);
+    } else if (RecordHasValue(record.type)) {
+      AppendString(record.value, out);
+    }
+  }
+  return reader.status();
+}
+
+// One of the two sizes is 0.
+void TimestampAdapter::AppendChanged(const Slice& key, const Change& change, std::string* out) {
+  out->append(key.data(), key.size() - change.from).append(change.to, '\0');
+}
+
+Status TimestampAdapter::Refusal(uint32_t family, const Change& change) const {
+  return Status::InvalidArgument(
+      "column family " + families_.at(family).name + " has timestamps of " +
+      std::to_string(change.to) + " bytes, but was written with timestamps of " +
+      std::to_string(change.from) + " bytes");
+}
+
+}  // namespace varve

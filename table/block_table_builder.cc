@@ -150,6 +150,7 @@ BlockTableBuilder::BlockTableBuilder(const TableBuildOptions& options, WritableF
       data_block_(DataBlockOptions(options)),
       tombstone_block_(WholeKeyBlockOptions()),
       index_(IndexOptions(options)),
+      timestamps_(options.icmp->user_comparator()),
       block_size_(options.table.block_size),
       nearly_full_(NearlyFull(options.table)),
       // Lengths and offsets within a block have 32 bits.
@@ -229,6 +230,8 @@ void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
   min_trailer_ = std::min(min_trailer_, trailer);
   if (!collectors_.empty()) [[unlikely]]
     TellCollectors(key, value);
+  if (timestamp_size_ != 0) [[unlikely]]
+    timestamps_.Add(ExtractUserKey(key));
 }
 
 inline void BlockTableBuilder::AddToHelpers(const Slice& internal_key) {
@@ -423,6 +426,7 @@ void BlockTableBuilder::AddTombstone(const Slice& begin, const Slice& end_user_k
   min_trailer_ = std::min(min_trailer_, trailer);
   UpdateTailEstimate();
   if (!collectors_.empty()) TellCollectors(begin, end_user_key);
+  if (timestamp_size_ != 0) timestamps_.Add(ExtractUserKey(begin));
 }
 
 }  // namespace varve

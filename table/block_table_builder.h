@@ -19,6 +19,7 @@
 #include "table/index/index_builder.h"
 #include "table/index/prefix_blocks.h"
 #include "table/table_builder.h"
+#include "table/timestamp_range.h"
 #include "util/mem/cache_charge.h"
 
 namespace varve {
@@ -119,6 +120,7 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   std::optional<FilterBuilder> filter_;
   std::optional<PrefixBlocks> prefix_blocks_;
   std::vector<Collector> collectors_;
+  TimestampRange timestamps_;
 
   // Thresholds of BlockIsFull, in bytes.
   const uint64_t block_size_;

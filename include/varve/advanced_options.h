@@ -181,7 +181,12 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // Refused unless 0: sampling of blocks to estimate other codecs' gain.
   uint64_t sample_for_compression = 0;
 
-  // Refused unless true: what a flush does with user timestamps.
+  // Whether tables keep the timestamps of keys. False: they are in memtables and logs only, and a
+  // flush raises the mark (DB::IncreaseFullHistoryTsLow) above what it writes; needs a comparator
+  // with timestamps of 64 bits, neither atomic_flush nor allow_concurrent_memtable_write. It cannot
+  // change while there are timestamps; with false they can be switched on and off, by opening with
+  // BytewiseComparatorWithU64Ts() instead of BytewiseComparator() and the reverse.
+  // Tables are not written so yet: false is refused as NotSupported.
   bool persist_user_defined_timestamps = true;
 
   // ---- Values in separate files ----

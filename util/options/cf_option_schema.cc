@@ -101,9 +101,7 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(force_consistency_checks, "verify each new version").Advisory("always on"),
     VARVE_ROW(report_bg_io_stats, "time background I/O").Dynamic().Advisory(kNoKnob),
     VARVE_ROW(sample_for_compression, "estimate other codecs").DefaultOnly(kNoFeature),
-    VARVE_ROW(persist_user_defined_timestamps, "user timestamps in tables")
-        .DefaultOnly(kNoFeature)
-        .Extended(),
+    VARVE_ROW(persist_user_defined_timestamps, "user timestamps in tables").Extended(),
 
     // Values in separate files.
     VARVE_ROW(enable_blob_files, "large values in files of their own").DefaultOnly(kNoFeature),

@@ -86,6 +86,25 @@ Status CheckTableOptions(const BlockBasedTableOptions& table, const ColumnFamily
   return Status::OK();
 }
 
+// Timestamps that no table keeps are compared as numbers when memtables are flushed. The rest are
+// the rules of RocksDB.
+Status CheckTimestampsNotPersisted(const DBOptions& db, const ColumnFamilyOptions& cf) {
+  const std::string name = "ColumnFamilyOptions::persist_user_defined_timestamps: false ";
+  const std::string comparator = cf.comparator->Name();
+  if (!comparator.ends_with(".u64ts") || cf.comparator->timestamp_size() != sizeof(uint64_t)) {
+    return Status::InvalidArgument(name + "needs a comparator with timestamps of 64 bits, like " +
+                                   BytewiseComparatorWithU64Ts()->Name() + ", not " + comparator);
+  }
+  if (db.atomic_flush) {
+    return Status::InvalidArgument(name + "is set together with DBOptions::atomic_flush");
+  }
+  if (db.allow_concurrent_memtable_write) {
+    return Status::InvalidArgument(
+        name + "is set together with DBOptions::allow_concurrent_memtable_write");
+  }
+  return Status::OK();
+}
+
 Status CheckObjects(const ColumnFamilyOptions& cf) {
   const std::string name = "ColumnFamilyOptions::";
   if (cf.comparator == nullptr) return Status::InvalidArgument(name + "comparator: nullptr");
@@ -179,6 +198,7 @@ Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) {
     s = Status::InvalidArgument(
         "ColumnFamilyOptions::max_successive_merges: set together with DBOptions::unordered_write");
   }
+  if (s.ok() && !cf.persist_user_defined_timestamps) s = CheckTimestampsNotPersisted(db, cf);
   return s;
 }
 

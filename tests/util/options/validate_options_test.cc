@@ -128,6 +128,26 @@ TEST(ValidateOptionsTest, NonsenseIsInvalidByName) {
   }
 }
 
+TEST(ValidateOptionsTest, TimestampsThatAreNotPersistedNeedNumbersAndOneWriter) {
+  const std::string option = "persist_user_defined_timestamps";
+  const auto refused_for = [&option](const Options& o, const std::string& reason) {
+    const Status s = ValidateOptions(o, o);
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_NE(s.ToString().find(option), std::string::npos) << s.ToString();
+    EXPECT_NE(s.ToString().find(reason), std::string::npos) << s.ToString();
+  };
+  Options o;
+  o.persist_user_defined_timestamps = false;
+  refused_for(o, "not leveldb.BytewiseComparator");
+  o.comparator = BytewiseComparatorWithU64Ts();
+  if (ValidateOptions(o, o).IsNotSupported()) GTEST_SKIP() << "timestamps are refused as a whole";
+  refused_for(o, "allow_concurrent_memtable_write");
+  o.allow_concurrent_memtable_write = false;
+  EXPECT_TRUE(ValidateOptions(o, o).ok()) << ValidateOptions(o, o).ToString();
+  o.atomic_flush = true;
+  refused_for(o, "atomic_flush");
+}
+
 TEST(ValidateOptionsTest, WaysOfWritingExcludeEachOtherAsInRocksDb) {
   Options o;
   o.unordered_write = true;

@@ -135,6 +135,10 @@ class DbImpl final : public DB {
   Status LockWAL() override;
   Status UnlockWAL() override;
   SequenceNumber GetLatestSequenceNumber() const override;
+  Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string ts_low) override;
+  Status GetFullHistoryTsLow(ColumnFamilyHandle* handle, std::string* ts_low) override;
+  Status GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
+                                       std::string* newest_timestamp) override;
 
   Status DisableFileDeletions() override;
   Status EnableFileDeletions() override;

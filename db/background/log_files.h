@@ -15,8 +15,8 @@ namespace varve {
 
 struct NewLog {
   uint64_t number = 0;
-  uint64_t recycled = 0;  // an obsolete log whose file is to be used; 0: none
-  std::string mark;       // the first record, unless empty
+  uint64_t recycled = 0;                // an obsolete log whose file is to be used; 0: none
+  std::string mark;                     // the first record, unless empty
   wal::TimestampSizes timestamp_sizes;  // of all families that have timestamps
 };
 

@@ -140,6 +140,7 @@ Status TableOutput::Finish(NewFile* file) {
   meta.file_creation_time = build_.file_creation_time;
   meta.tail_size = builder_->tail_size();
   meta.unique_id = builder_->UniqueId();
+  meta.timestamps_persisted = properties.user_defined_timestamps_persisted != 0;
   meta.num_entries = properties.num_entries;
   meta.num_deletions = properties.num_deletions;
   meta.num_range_deletions = properties.num_range_deletions;

@@ -50,6 +50,7 @@ Status CheckFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions
   TableBuildOptions build;
   build.table = TableOptionsOf(family);
   build.prefix_extractor = family.prefix_extractor.get();
+  build.persist_timestamps = family.persist_user_defined_timestamps;
   build.compression = family.compression;
   build.compression_opts = family.compression_opts;
   const InternalKeyComparator icmp(family.comparator);
@@ -64,6 +65,7 @@ FamilyToOpen ToOpen(const std::string& name, const ColumnFamilyOptions& options)
   family.name = name;
   family.comparator = options.comparator;
   family.num_levels = options.num_levels;
+  family.persist_timestamps = options.persist_user_defined_timestamps;
   family.merge_operator = MergeOperatorName(options);
   family.file_charge = NewCacheCharge(TableOptionsOf(options), CacheEntryRole::kFileMetadata);
   return family;

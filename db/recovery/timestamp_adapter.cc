@@ -102,10 +102,10 @@ void TimestampAdapter::AppendChanged(const Slice& key, const Change& change, std
 }
 
 Status TimestampAdapter::Refusal(uint32_t family, const Change& change) const {
-  return Status::InvalidArgument(
-      "column family " + families_.at(family).name + " has timestamps of " +
-      std::to_string(change.to) + " bytes, but was written with timestamps of " +
-      std::to_string(change.from) + " bytes");
+  return Status::InvalidArgument("column family " + families_.at(family).name +
+                                 " has timestamps of " + std::to_string(change.to) +
+                                 " bytes, but was written with timestamps of " +
+                                 std::to_string(change.from) + " bytes");
 }
 
 }  // namespace varve

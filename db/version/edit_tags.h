@@ -37,6 +37,7 @@ enum EditTag : uint32_t {
   kTagWalAdditionOld = kTagIgnorableBit + 4,
   kTagWalDeletionOld = kTagIgnorableBit + 5,
   kTagFullHistoryTsLow = kTagIgnorableBit + 6,
+  kTagPersistTimestamps = kTagIgnorableBit + 9,
   // Our own, far above RocksDB's, which are counted from 1.
   kTagMergeOperator = kTagIgnorableBit + 0x1001,
 };
@@ -61,6 +62,7 @@ enum NewFileTag : uint32_t {
   kUniqueId = 12,
   kEpochNumber = 13,
   kTailSize = 15,
+  kTimestampsPersisted = 16,
   kPathId = 65,
   // An unknown field with this bit may not be skipped.
   kCustomMustUnderstandBit = 1 << 6,

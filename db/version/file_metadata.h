@@ -44,6 +44,9 @@ struct FileMetaData {
   std::string file_checksum;
   std::string file_checksum_func_name;
   Temperature temperature = Temperature::kUnknown;
+  // False: the table's keys have no timestamps, though the family's have or had. The bounds here
+  // have them all the same while the family has: the smallest one, where none was stored.
+  bool timestamps_persisted = true;
 
   // From the table's properties; set before the file enters a Version when known, else 0.
   uint64_t num_entries = 0;

@@ -172,6 +172,7 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
   versions->icmp = std::make_unique<InternalKeyComparator>(comparator);
   if (opened) {
     versions->num_levels = named->num_levels;
+    versions->persist_timestamps = named->persist_timestamps;
     versions->file_charge = named->file_charge;
   }
   Family& family = families_[id];
@@ -205,19 +206,31 @@ Status ManifestReplay::Apply(const VersionEdit& edit) {
   return ApplyToFamily(edit, &it->second);
 }
 
+// A mark of a family whose timestamps were switched off means nothing any more.
+Status ManifestReplay::TakeFullHistoryTsLow(const std::string& low, const Family& family) const {
+  const size_t size = family.versions->icmp->timestamp_size();
+  if (size == 0) return Status::OK();
+  if (low.size() != size) {
+    return Status::InvalidArgument(
+        family.context, "has timestamps of " + std::to_string(size) + " bytes, but a mark of " +
+                            std::to_string(low.size()) + " for the oldest with full history");
+  }
+  family.versions->RaiseFullHistoryTsLow(low);
+  return Status::OK();
+}
+
 Status ManifestReplay::ApplyToFamily(const VersionEdit& edit, Family* family) {
   FamilyVersions& versions = *family->versions;
-  if (edit.comparator.has_value() && *edit.comparator != versions.comparator_name) {
-    if (versions.opened) {
-      return Status::InvalidArgument(
-          family->context,
-          "was created with comparator " + *edit.comparator + ", not " + versions.comparator_name);
-    }
-    versions.comparator_name = *edit.comparator;
+  if (edit.comparator.has_value() && !versions.opened) versions.comparator_name = *edit.comparator;
+  if (edit.comparator.has_value() && versions.opened) {
+    VARVE_RETURN_IF_ERROR(CheckComparatorChange(
+        family->context, {*edit.comparator, edit.persist_timestamps.value_or(true)},
+        *versions.icmp->user_comparator(), versions.persist_timestamps, &family->timestamps));
   }
   versions.log_number = std::max(versions.log_number, edit.log_number.value_or(0));
-  if (edit.full_history_ts_low.has_value())
-    versions.full_history_ts_low = *edit.full_history_ts_low;
+  if (edit.full_history_ts_low.has_value() && versions.opened) {
+    VARVE_RETURN_IF_ERROR(TakeFullHistoryTsLow(*edit.full_history_ts_low, *family));
+  }
   if (edit.merge_operator.has_value()) versions.merge_operator = *edit.merge_operator;
   // Files in a record that adds a family are not part of it, by a rule as old as families.
   if (family->builder == nullptr || edit.column_family_add.has_value()) return Status::OK();
@@ -227,7 +240,14 @@ Status ManifestReplay::ApplyToFamily(const VersionEdit& edit, Family* family) {
                                 "table " + std::to_string(file.number) + " lies in db_paths[" +
                                     std::to_string(file.path_id) + "]; only one path is supported");
   }
-  Status s = family->builder->Apply(edit);
+  if (versions.icmp->timestamp_size() == 0 && family->timestamps == TimestampSwitch::kSame) {
+    const Status s = family->builder->Apply(edit);
+    return s.ok() ? s : Bad(s.ToString());
+  }
+  VersionEdit adapted = edit;
+  Status s = AdaptFiles(family->timestamps, *versions.icmp, &adapted);
+  if (s.IsInvalidArgument()) return Status::InvalidArgument(family->context, s.ToString());
+  if (s.ok()) s = family->builder->Apply(adapted);
   return s.ok() ? s : Bad(s.ToString());
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "db/version/comparator_change.h"
 #include "db/version/version_builder.h"
 #include "db/version/version_edit.h"
 #include "db/version/version_set.h"
@@ -29,6 +30,7 @@ class ManifestReplay {
     std::string context;  // "<manifest>: column family <name>"
     // Null when the family was not named by the opener: its files are not looked at.
     std::unique_ptr<VersionBuilder> builder;
+    TimestampSwitch timestamps = TimestampSwitch::kSame;
   };
 
   // `wanted`, borrowed, names the families whose trees are to be built.
@@ -53,6 +55,7 @@ class ManifestReplay {
   Status ApplyGlobals(const VersionEdit& edit);
   Status AddFamily(uint32_t id, const std::string& name);
   Status ApplyToFamily(const VersionEdit& edit, Family* family);
+  Status TakeFullHistoryTsLow(const std::string& low, const Family& family) const;
   Status NoteNumber(uint64_t number);
   Status Bad(const std::string& what) const;
 

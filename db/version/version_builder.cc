@@ -46,6 +46,7 @@ std::unique_ptr<FileMetaData> MakeFileMetaData(const NewFile& file) {
   meta->file_checksum = file.file_checksum;
   meta->file_checksum_func_name = file.file_checksum_func_name;
   meta->temperature = file.temperature;
+  meta->timestamps_persisted = file.timestamps_persisted;
   meta->num_entries = file.num_entries;
   meta->num_deletions = file.num_deletions;
   meta->num_range_deletions = file.num_range_deletions;
@@ -74,6 +75,7 @@ NewFile DescribeFile(const FileMetaData& file, int level) {
   out.file_checksum = file.file_checksum;
   out.file_checksum_func_name = file.file_checksum_func_name;
   out.temperature = file.temperature;
+  out.timestamps_persisted = file.timestamps_persisted;
   return out;
 }
 

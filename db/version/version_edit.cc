@@ -3,6 +3,8 @@
 
 // The field tags of the MANIFEST and the decoder of what may stand behind them.
 
+#include <algorithm>
+
 #include "db/version/edit_tags.h"
 #include "util/coding/reader.h"
 #include "util/coding/varint.h"
@@ -18,6 +20,14 @@ constexpr uint32_t kMaxLevels = 256;
 
 void PutKey(std::string* dst, const InternalKey& key) {
   PutLengthPrefixedSlice(dst, key.Encode());
+}
+
+// Without the last bytes of its user key.
+void PutShortenedKey(std::string* dst, const InternalKey& key, size_t bytes) {
+  if (bytes == 0) return PutKey(dst, key);
+  const Slice user_key = key.user_key();
+  PutKey(dst,
+         InternalKey(Slice(user_key.data(), user_key.size() - bytes), key.sequence(), key.type()));
 }
 
 void PutCustom(std::string* dst, uint32_t tag, const Slice& bytes) {
@@ -48,6 +58,7 @@ void EncodeCustomFields(const NewFile& file, std::string* dst) {
     PutCustomNumber(dst, kEpochNumber, file.epoch_number);
   }
   if (file.tail_size != 0) PutCustomNumber(dst, kTailSize, file.tail_size);
+  if (!file.timestamps_persisted) PutCustom(dst, kTimestampsPersisted, Slice("\0", 1));
   if (file.path_id != 0) {
     const char value = static_cast<char>(file.path_id);
     PutCustom(dst, kPathId, Slice(&value, 1));
@@ -55,17 +66,21 @@ void EncodeCustomFields(const NewFile& file, std::string* dst) {
   PutVarint32(dst, kCustomEnd);
 }
 
-bool EncodeFile(const NewFile& file, std::string* dst) {
+bool EncodeFile(const NewFile& file, size_t timestamp_size, std::string* dst) {
   if (file.smallest.empty() || file.largest.empty() || file.level < 0 || file.path_id > 3 ||
       file.oldest_blob_file_number != 0) {
+    return false;
+  }
+  const size_t left_out = file.timestamps_persisted ? 0 : timestamp_size;
+  if (std::min(file.smallest.user_key().size(), file.largest.user_key().size()) < left_out) {
     return false;
   }
   PutVarint32(dst, kTagNewFile4);
   PutVarint32(dst, static_cast<uint32_t>(file.level));
   PutVarint64(dst, file.number);
   PutVarint64(dst, file.size);
-  PutKey(dst, file.smallest);
-  PutKey(dst, file.largest);
+  PutShortenedKey(dst, file.smallest, left_out);
+  PutShortenedKey(dst, file.largest, left_out);
   PutVarint64(dst, file.smallest_seq);
   PutVarint64(dst, file.largest_seq);
   EncodeCustomFields(file, dst);
@@ -172,6 +187,7 @@ const char* EditDecoder::Field(uint32_t tag) {
     case kTagColumnFamilyDrop:
     case kTagMaxColumnFamily:
     case kTagFullHistoryTsLow:
+    case kTagPersistTimestamps:
     case kTagMergeOperator:
       return FamilyField(tag);
     default:
@@ -218,6 +234,12 @@ const char* EditDecoder::FamilyField(uint32_t tag) {
     case kTagMergeOperator:
       edit_->merge_operator = in_.LengthPrefixed().ToString();
       return nullptr;
+    case kTagPersistTimestamps: {
+      const Slice persist = in_.LengthPrefixed();
+      if (in_.ok() && persist.size() != 1) return "persist of timestamps (not one byte)";
+      edit_->persist_timestamps = persist == Slice("\1", 1);
+      return nullptr;
+    }
     default: {
       const Slice low = in_.LengthPrefixed();
       if (in_.ok() && low.empty()) return "full-history timestamp (empty)";
@@ -333,6 +355,7 @@ const char* EditDecoder::CustomField(uint32_t tag, const Slice& value, NewFile* 
       return nullptr;
     case kNeedsCompaction:
     case kTemperature:
+    case kTimestampsPersisted:
     case kPathId:
       return ByteField(tag, value, file);
     default:
@@ -347,6 +370,8 @@ const char* EditDecoder::ByteField(uint32_t tag, const Slice& value, NewFile* fi
     file->marked_for_compaction = byte == 1;
   } else if (tag == kTemperature) {
     file->temperature = static_cast<Temperature>(byte);
+  } else if (tag == kTimestampsPersisted) {
+    file->timestamps_persisted = byte == 1;
   } else {
     if (byte > 3) return "new file (path id)";
     file->path_id = byte;
@@ -370,7 +395,7 @@ void AppendNumberText(const char* name, const std::optional<T>& value, std::stri
 
 }  // namespace
 
-bool VersionEdit::EncodeTo(std::string* dst) const {
+bool VersionEdit::EncodeTo(std::string* dst, size_t timestamp_size) const {
   PutTagged(dst, kTagDbId, db_id);
   PutTagged(dst, kTagComparator, comparator);
   PutTagged(dst, kTagLogNumber, log_number);
@@ -392,13 +417,16 @@ bool VersionEdit::EncodeTo(std::string* dst) const {
     PutVarint64(dst, number);
   }
   for (const NewFile& file : new_files) {
-    if (!EncodeFile(file, dst)) return false;
+    if (!EncodeFile(file, timestamp_size, dst)) return false;
   }
   if (column_family != 0) PutTagged(dst, kTagColumnFamily, std::optional<uint64_t>(column_family));
   PutTagged(dst, kTagColumnFamilyAdd, column_family_add);
   if (column_family_drop) PutVarint32(dst, kTagColumnFamilyDrop);
   PutTagged(dst, kTagInAtomicGroup, std::optional<uint64_t>(atomic_group_remaining));
   PutTagged(dst, kTagFullHistoryTsLow, full_history_ts_low);
+  if (persist_timestamps.has_value()) {
+    PutTagged(dst, kTagPersistTimestamps, std::string(1, *persist_timestamps ? '\1' : '\0'));
+  }
   PutTagged(dst, kTagMergeOperator, merge_operator);
   return true;
 }
@@ -426,6 +454,10 @@ std::string VersionEdit::DebugString(bool hex_keys) const {
   if (column_family_add.has_value()) out.append(" add=").append(*column_family_add);
   if (column_family_drop) out.append(" drop");
   if (merge_operator.has_value()) out.append(" merge_operator=").append(*merge_operator);
+  if (full_history_ts_low.has_value()) {
+    out.append(" full_history_ts_low=").append(Slice(*full_history_ts_low).ToString(/*hex=*/true));
+  }
+  AppendNumberText("persist_timestamps", persist_timestamps, &out);
   if (has_blob_files) out.append(" blob_files");
   for (const auto& [level, number] : deleted_files) {
     out.append("\n  - L" + std::to_string(level) + " " + std::to_string(number));
@@ -438,6 +470,7 @@ std::string VersionEdit::DebugString(bool hex_keys) const {
     AppendKeyText(file.largest, hex_keys, &out);
     out.append("] seq " + std::to_string(file.smallest_seq) + ".." +
                std::to_string(file.largest_seq) + " epoch " + std::to_string(file.epoch_number));
+    if (!file.timestamps_persisted) out.append(" without timestamps");
   }
   for (const auto& [level, key] : compact_cursors) {
     out.append("\n  cursor L" + std::to_string(level) + " ");

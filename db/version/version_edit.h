@@ -38,6 +38,7 @@ struct NewFile {
   std::string file_checksum;
   std::string file_checksum_func_name;
   Temperature temperature = Temperature::kUnknown;
+  bool timestamps_persisted = true;  // see FileMetaData
   // Not encoded: known to whoever built the table, 0 otherwise.
   uint64_t num_entries = 0;
   uint64_t num_deletions = 0;
@@ -58,6 +59,7 @@ struct VersionEdit {
   std::optional<uint64_t> min_log_number_to_keep;
   std::optional<uint32_t> max_column_family;
   std::optional<std::string> full_history_ts_low;
+  std::optional<bool> persist_timestamps;        // beside a comparator that has them
   std::optional<std::string> merge_operator;     // its name
   std::optional<std::string> column_family_add;  // the new family's name
   bool column_family_drop = false;
@@ -67,8 +69,10 @@ struct VersionEdit {
   std::vector<NewFile> new_files;
   std::vector<std::pair<int, InternalKey>> compact_cursors;
 
-  // Appends the record's bytes. False when a field cannot be encoded (an empty boundary key).
-  bool EncodeTo(std::string* dst) const;
+  // Appends the record's bytes. Bounds of files without timestamps are stored without them, if keys
+  // of the family have timestamps of `timestamp_size` bytes. False when a field cannot be encoded
+  // (an empty boundary key).
+  bool EncodeTo(std::string* dst, size_t timestamp_size = 0) const;
   // Replaces *this. Corruption naming the field and its offset in the record.
   Status DecodeFrom(const Slice& record);
   std::string DebugString(bool hex_keys) const;

@@ -6,6 +6,7 @@
 
 #include "varve/column_family.h"
 
+#include "db/version/comparator_change.h"
 #include "db/version/manifest_replay.h"
 #include "db/version/version_set_rep.h"
 #include "util/base/status_macros.h"
@@ -41,6 +42,13 @@ Status VerifyTable(FileSystem* fs, const std::string& db_name, const FileMetaDat
 
 }  // namespace
 
+void FamilyVersions::RaiseFullHistoryTsLow(const std::string& low) {
+  const Comparator* const order = icmp->user_comparator();
+  if (full_history_ts_low.empty() || order->CompareTimestamp(low, full_history_ts_low) > 0) {
+    full_history_ts_low = low;
+  }
+}
+
 VersionSet::VersionSet(VersionSetOptions options, Mutex* db_mutex)
     : options_(std::move(options)),
       mu_(db_mutex),
@@ -53,7 +61,7 @@ Status VersionSet::CreateNew(const FamilyToOpen& default_family, const std::stri
   constexpr uint64_t kFirstManifest = 1;
   VersionEdit edit;
   if (options_.write_dbid && !db_id.empty()) edit.db_id = db_id;
-  edit.comparator = default_family.comparator->Name();
+  NameComparator(*default_family.comparator, default_family.persist_timestamps, &edit);
   if (!default_family.merge_operator.empty()) edit.merge_operator = default_family.merge_operator;
   edit.log_number = 0;
   edit.next_file_number = kFirstManifest + 1;

@@ -37,11 +37,17 @@ struct FamilyVersions {
   uint64_t log_number = 0;                      // updates in logs below it are all in tables
   VersionRef current;
   uint64_t next_epoch_number = 1;
+  // Versions of keys below this timestamp may be gone; empty: none is, or keys have no timestamps.
   std::string full_history_ts_low;
-  std::string merge_operator;  // of whoever wrote operands; empty: not known, or there are none
+  bool persist_timestamps = true;  // constant; tables hold the timestamps of keys, if keys have any
+  std::string merge_operator;      // of whoever wrote operands; empty: not known, or there are none
   bool dropped = false;
   std::shared_ptr<CacheCharge> file_charge;  // constant; see FamilyToOpen
   bool opened = true;  // false: in the MANIFEST, but not named by a read-only opener
+
+  // Nothing for a mark that is not above the one that there is: it never goes back. `low` has the
+  // size of the comparator's timestamps.
+  void RaiseFullHistoryTsLow(const std::string& low);
 };
 
 // One family's part of an atomic change.
@@ -55,6 +61,7 @@ struct FamilyToOpen {
   std::string name;
   const Comparator* comparator = nullptr;
   int num_levels = 7;
+  bool persist_timestamps = true;
   std::string merge_operator;  // its name, remembered when the family is made; empty: none
   // What the metadata of the family's files are charged to; null: nothing. An edit that adds files
   // fails, before it is written, if that is refused.
@@ -87,8 +94,9 @@ class VersionSet {
 
   // Reads CURRENT and its MANIFEST, in place of all that this set held. Read-write: every family of
   // the MANIFEST must be named (InvalidArgument lists those that are not). Refuses comparators of
-  // another name, levels beyond num_levels, missing or wrong-sized table files (Corruption lists
-  // them), blob files, overlapping levels. Nothing is written.
+  // another name (but for what comparator_change.h allows), levels beyond num_levels, missing or
+  // wrong-sized table files (Corruption lists them), blob files, overlapping levels. Nothing is
+  // written.
   Status Recover(const std::vector<FamilyToOpen>& families);
   static Status ListFamilies(const std::string& db_name, FileSystem* fs,
                              std::vector<std::string>* names);
@@ -156,6 +164,7 @@ class VersionSet {
   Status WriteEdits(const std::vector<VersionEdit*>& edits, FSDirectory* dir, bool new_manifest);
   // Without the mutex.
   IOStatus WriteManifest(ManifestWrite* write);
+  size_t TimestampSizeOf(uint32_t family) const;  // 0 for one that is not there
   void FillInEpochs(FamilyChange* change);
   void PlanMinLog(const std::vector<FamilyChange>& changes, std::vector<VersionEdit*>* edits,
                   VersionEdit* extra) const;

@@ -9,6 +9,7 @@
 #include "varve/comparator.h"
 #include "varve/system_clock.h"
 
+#include "db/version/comparator_change.h"
 #include "db/version/version_builder.h"
 #include "db/version/version_set.h"
 #include "db/version/version_set_rep.h"
@@ -87,13 +88,14 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   versions->comparator_name = family.comparator->Name();
   versions->icmp = std::make_unique<InternalKeyComparator>(family.comparator);
   versions->num_levels = family.num_levels;
+  versions->persist_timestamps = family.persist_timestamps;
   versions->log_number = log_number;
   versions->file_charge = family.file_charge;
   versions->merge_operator = family.merge_operator;
   VersionEdit edit;
   edit.column_family = versions->id;
   edit.column_family_add = versions->name;
-  edit.comparator = versions->comparator_name;
+  NameComparator(*family.comparator, family.persist_timestamps, &edit);
   if (!family.merge_operator.empty()) edit.merge_operator = family.merge_operator;
   edit.log_number = log_number;
   VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, dir, /*new_manifest=*/false));
@@ -234,9 +236,10 @@ void VersionSet::StampEdits(const std::vector<VersionEdit*>& edits) {
 }
 
 Status VersionSet::EncodeSnapshot(std::vector<std::string>* records) const {
-  const auto add = [records](const VersionEdit& edit) {
+  const auto add = [this, records](const VersionEdit& edit) {
     records->emplace_back();
-    return edit.EncodeTo(&records->back()) ? Status::OK() : CannotEncode();
+    const size_t timestamp_size = TimestampSizeOf(edit.column_family);
+    return edit.EncodeTo(&records->back(), timestamp_size) ? Status::OK() : CannotEncode();
   };
   if (options_.write_dbid && !db_id_.empty()) {
     VersionEdit edit;
@@ -247,6 +250,8 @@ Status VersionSet::EncodeSnapshot(std::vector<std::string>* records) const {
     VersionEdit header;
     header.column_family = id;
     header.comparator = family->comparator_name;
+    // Of a family that was not opened nothing is written: such a set is for reading.
+    if (family->icmp->timestamp_size() != 0) header.persist_timestamps = family->persist_timestamps;
     if (id != 0) header.column_family_add = family->name;
     if (!family->merge_operator.empty()) header.merge_operator = family->merge_operator;
     VARVE_RETURN_IF_ERROR(add(header));
@@ -276,6 +281,11 @@ Status VersionSet::EncodeSnapshot(std::vector<std::string>* records) const {
   if (max_family_id_ > 0) totals.max_column_family = max_family_id_;
   totals.last_sequence = logged_sequence_;
   return add(totals);
+}
+
+size_t VersionSet::TimestampSizeOf(uint32_t family) const {
+  const auto it = families_.find(family);
+  return it == families_.end() ? 0 : it->second->icmp->timestamp_size();
 }
 
 IOStatus VersionSet::WriteManifest(ManifestWrite* write) {
@@ -334,7 +344,9 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
   uint64_t min_log = min_log_number_to_keep_;
   for (const VersionEdit* edit : edits) {
     write.records.emplace_back();
-    if (!edit->EncodeTo(&write.records.back())) return CannotEncode();
+    if (!edit->EncodeTo(&write.records.back(), TimestampSizeOf(edit->column_family))) {
+      return CannotEncode();
+    }
     write.adds_files |= !edit->new_files.empty();
     min_log = std::max(min_log, edit->min_log_number_to_keep.value_or(0));
   }
@@ -375,7 +387,7 @@ void VersionSet::Install(std::vector<FamilyChange>* changes) {
     for (const VersionEdit* edit : change.edits) {
       family->log_number = std::max(family->log_number, edit->log_number.value_or(0));
       if (edit->full_history_ts_low.has_value()) {
-        family->full_history_ts_low = *edit->full_history_ts_low;
+        family->RaiseFullHistoryTsLow(*edit->full_history_ts_low);
       }
       if (edit->merge_operator.has_value()) family->merge_operator = *edit->merge_operator;
     }

@@ -158,8 +158,7 @@ IOStatus MappedLog::AddTimestampSizes(const Slice& payload) {
     header.payload = payload.size();
     std::memcpy(header.at + kHeaderBytes, payload.data(), payload.size());
     const char type = kTimestampSizeType;
-    const uint32_t crc =
-        crc32c::Extend(crc32c::Value(&type, 1), payload.data(), payload.size());
+    const uint32_t crc = crc32c::Extend(crc32c::Value(&type, 1), payload.data(), payload.size());
     header.bits = HeaderBits(crc, payload.size(), kTimestampSizeType);
     StoreHeader(header);
   }

@@ -628,13 +628,26 @@ class VARVE_EXPORT DB {
 
   virtual SequenceNumber GetLatestSequenceNumber() const = 0;
 
+  // From now on versions of keys with timestamps below the mark need not be kept, but for the
+  // newest of them, and reads as of such a time are refused. The mark is durable when this returns.
+  // InvalidArgument: the column family has no timestamps, or of another size, or the mark is below
+  // the one in force. TryAgain: another call has raised it beyond `ts_low` meanwhile.
   virtual Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* /*column_family*/,
                                           std::string /*ts_low*/) {
     return Status::NotSupported("IncreaseFullHistoryTsLow");
   }
+  // The mark in force; empty if there is none yet. InvalidArgument: there are no timestamps.
   virtual Status GetFullHistoryTsLow(ColumnFamilyHandle* /*column_family*/,
                                      std::string* /*ts_low*/) {
     return Status::NotSupported("GetFullHistoryTsLow");
+  }
+  // The newest timestamp that was written to a column family, or empty if none was. Of what is in
+  // tables all that is known is that it was below the mark, so the answer then is the mark less 1.
+  // Reads every key in memory. NotSupported unless persist_user_defined_timestamps is false;
+  // InvalidArgument: there are no timestamps.
+  virtual Status GetNewestUserDefinedTimestamp(ColumnFamilyHandle* /*column_family*/,
+                                               std::string* /*newest_timestamp*/) {
+    return Status::NotSupported("GetNewestUserDefinedTimestamp");
   }
 
   // ---- Files ----

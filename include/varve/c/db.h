@@ -370,7 +370,8 @@ VARVE_C_API void rocksdb_verify_file_checksums_with_options(rocksdb_t* db,
 VARVE_C_API char* rocksdb_get_db_identity(rocksdb_t* db, size_t* id_len);
 VARVE_C_API uint64_t rocksdb_get_latest_sequence_number(rocksdb_t* db);
 
-// User timestamps: answer with an error so far.
+// The mark below which the history of a column family with timestamps need not be kept
+// (varve/db.h). The mark, which is empty if there is none, is to be freed.
 VARVE_C_API void rocksdb_increase_full_history_ts_low(rocksdb_t* db,
                                                       rocksdb_column_family_handle_t* family,
                                                       const char* ts_low, size_t ts_lowlen,

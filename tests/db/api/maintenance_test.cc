@@ -384,7 +384,6 @@ TEST_F(DbMaintenanceTest, FeaturesOfAnotherDaySayTheirName) {
       db()->GetUpdatesSince(0, &updates),
       db()->IngestExternalFile({"/x.sst"}, IngestExternalFileOptions()),
       db()->IngestExternalFiles({}),
-      db()->IncreaseFullHistoryTsLow(nullptr, "x"),
       db()->TryCatchUpWithPrimary(),
       RepairDB("/other", options_),
   };

@@ -161,7 +161,8 @@ TEST(TimestampSizes, ManyFamiliesTakeSeveralRecords) {
   wal::TimestampSizes sizes;
   for (uint32_t family = 0; family < 3000; family++) sizes[family * 3] = 1 + family % 9;
   std::vector<std::string> items;
-  for (const std::string& payload : wal::EncodeTimestampSizes(sizes)) items.push_back("!" + payload);
+  for (const std::string& payload : wal::EncodeTimestampSizes(sizes))
+    items.push_back("!" + payload);
   EXPECT_EQ(items.size(), 3u);
   items.push_back("a");
   for (size_t before : {size_t{10}, size_t{28000}}) {

@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
       TestOptionFields, TestOptionObjects,     TestTableOptions,  TestCallOptions,  TestCaches,
       TestComparator,   TestCompactionFilters, TestPrefixes,      TestEnvironments, TestRefusals,
       TestNulls,        TestMergeOperators,    TestMergeOperands, TestTimestamps,
+      TestTimestampMarks,
   };
   for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) tests[i]();
   if (g_failures == 0) printf("c_api_test: ok\n");

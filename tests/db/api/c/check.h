@@ -98,5 +98,6 @@ void TestCompactionFilters(void);
 void TestPrefixes(void);
 void TestEnvironments(void);
 void TestRefusals(void);
+void TestTimestampMarks(void);
 void TestNulls(void);
 void TestTimestamps(void);

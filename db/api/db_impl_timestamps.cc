@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The history of column families with timestamps: the mark below which it need not be kept, and its
+// newest moment.
+
+#include "varve/comparator.h"
+
+#include "db/api/db_impl.h"
+
+namespace varve {
+
+namespace {
+
+std::string Named(const ColumnFamily& family) {
+  return "column family " + family.name();
+}
+
+Status CheckHasTimestamps(const char* call, const ColumnFamily& family) {
+  if (family.icmp().timestamp_size() != 0) return Status::OK();
+  return Status::InvalidArgument(call, Named(family) + " has no timestamps (0 bytes)");
+}
+
+Status CannotGoBack(const ColumnFamily& family, const std::string& from, const std::string& to) {
+  return Status::InvalidArgument("IncreaseFullHistoryTsLow",
+                                 "the mark of " + Named(family) + " cannot go back from 0x" +
+                                     Slice(from).ToString(/*hex=*/true) + " to 0x" +
+                                     Slice(to).ToString(/*hex=*/true));
+}
+
+// Of the point entries. Looks at each of them.
+Status RaiseToNewest(const MemTable& mem, const InternalKeyComparator& icmp, std::string* newest) {
+  const Comparator& order = *icmp.user_comparator();
+  const size_t size = icmp.timestamp_size();
+  const std::unique_ptr<InternalIterator> entries = mem.NewIterator();
+  for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
+    const Slice key = ExtractUserKey(entries->key());
+    if (key.size() < size) continue;
+    const Slice timestamp(key.data() + key.size() - size, size);
+    if (newest->empty() || order.CompareTimestamp(timestamp, *newest) > 0) {
+      newest->assign(timestamp.data(), size);
+    }
+  }
+  return entries->status();
+}
+
+}  // namespace
+
+Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string ts_low) {
+  Engine& e = *engine_;
+  Status s = CheckWritable();
+  ColumnFamily* family = s.ok() ? e.Resolve(handle, &s) : nullptr;
+  if (family == nullptr) return s;
+  const size_t size = family->icmp().timestamp_size();
+  if (size == 0 || ts_low.size() != size) {
+    return Status::InvalidArgument("IncreaseFullHistoryTsLow",
+                                   Named(*family) + " has timestamps of " + std::to_string(size) +
+                                       " bytes, the mark has " + std::to_string(ts_low.size()));
+  }
+  const Comparator& order = *family->user_comparator();
+  MutexLock lock(&e.mu);
+  FamilyVersions* const versions = family->versions();
+  const std::string before = versions->full_history_ts_low;
+  const int change = before.empty() ? 1 : order.CompareTimestamp(ts_low, before);
+  if (change < 0) return CannotGoBack(*family, before, ts_low);
+  if (change == 0) return Status::OK();
+  VersionEdit edit;
+  edit.full_history_ts_low = ts_low;
+  s = e.versions->LogAndApply({FamilyEdit{versions, {&edit}}}, e.directory.get());
+  if (s.IsColumnFamilyDropped()) return s;
+  if (!s.ok()) {
+    e.ReportError(s, BackgroundErrorReason::kManifestWrite);
+    return s;
+  }
+  family->InstallSuperVersion();
+  // Somebody else may have gone further while the mutex was free.
+  if (order.CompareTimestamp(versions->full_history_ts_low, ts_low) > 0) {
+    return Status::TryAgain("IncreaseFullHistoryTsLow",
+                            "the mark of " + Named(*family) + " has been raised beyond that");
+  }
+  return s;
+}
+
+Status DbImpl::GetFullHistoryTsLow(ColumnFamilyHandle* handle, std::string* ts_low) {
+  if (ts_low == nullptr) return Status::InvalidArgument("GetFullHistoryTsLow: ts_low is null");
+  Status s = CheckOpen();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  if (family == nullptr) return s;
+  s = CheckHasTimestamps("GetFullHistoryTsLow", *family);
+  if (!s.ok()) return s;
+  MutexLock lock(&engine_->mu);
+  *ts_low = family->versions()->full_history_ts_low;
+  return s;
+}
+
+Status DbImpl::GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
+                                             std::string* newest_timestamp) {
+  constexpr char kCall[] = "GetNewestUserDefinedTimestamp";
+  if (newest_timestamp == nullptr) return Status::InvalidArgument(kCall, "the result is null");
+  Status s = CheckOpen();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  if (family == nullptr) return s;
+  s = CheckHasTimestamps(kCall, *family);
+  if (!s.ok()) return s;
+  if (family->options()->persist_user_defined_timestamps) {
+    return Status::NotSupported(kCall, Named(*family) + " has persist_user_defined_timestamps");
+  }
+  std::string low;
+  bool has_tables = false;
+  {
+    MutexLock lock(&engine_->mu);
+    low = family->versions()->full_history_ts_low;
+    has_tables = family->current()->TotalBytes() > 0;
+  }
+  std::string newest;
+  const ReadGuard super_version(family);
+  s = RaiseToNewest(*super_version->mem(), family->icmp(), &newest);
+  for (const auto& mem : super_version->immutables()) {
+    if (s.ok()) s = RaiseToNewest(*mem, family->icmp(), &newest);
+  }
+  if (!s.ok()) return s;
+  // What is in tables has lost its timestamps, all of which were below the mark. Such timestamps
+  // are numbers of 64 bits.
+  uint64_t mark = 0;
+  if (newest.empty() && has_tables && DecodeU64Ts(low, &mark).ok() && mark > 0) {
+    EncodeU64Ts(mark - 1, &newest);
+  }
+  *newest_timestamp = newest;
+  return s;
+}
+
+}  // namespace varve

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The mark below which the history of a family need not be kept, through the API.
+
+#include <gmock/gmock.h>
+
+#include "varve/comparator.h"
+#include "varve/write_batch.h"
+
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Stamp(uint64_t time) {
+  std::string bytes;
+  EncodeU64Ts(time, &bytes);
+  return bytes;
+}
+
+class TimestampMarkTest : public Database {
+ protected:
+  void SetUp() override {
+    options_.comparator = BytewiseComparatorWithU64Ts();
+    const Status s = TryOpen();
+    if (s.IsNotSupported()) GTEST_SKIP() << s.ToString();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+
+  Status Raise(const std::string& mark) {
+    return db()->IncreaseFullHistoryTsLow(Handle("default"), mark);
+  }
+
+  std::string Mark() {
+    std::string mark;
+    const Status s = db()->GetFullHistoryTsLow(Handle("default"), &mark);
+    return s.ok() ? mark : s.ToString();
+  }
+
+  void PutAt(const std::string& key, uint64_t time) {
+    WriteBatch batch;
+    ASSERT_TRUE(batch.Put(Handle("default"), key, Stamp(time), "v").ok());
+    ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
+  }
+};
+
+TEST_F(TimestampMarkTest, RisesAndSurvives) {
+  EXPECT_EQ(Mark(), "");
+  ASSERT_TRUE(Raise(Stamp(5)).ok());
+  EXPECT_EQ(Mark(), Stamp(5));
+  ASSERT_TRUE(Raise(Stamp(300)).ok());
+  ASSERT_TRUE(Raise(Stamp(300)).ok());
+  for (int i = 0; i < 2; i++) {
+    Reopen();
+    EXPECT_EQ(Mark(), Stamp(300));
+  }
+}
+
+TEST_F(TimestampMarkTest, DoesNotGoBack) {
+  ASSERT_TRUE(Raise(Stamp(300)).ok());
+  const Status s = Raise(Stamp(299));
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_THAT(s.ToString(), HasSubstr("column family default cannot go back from "
+                                      "0x2C01000000000000 to 0x2B01000000000000"));
+  EXPECT_EQ(Mark(), Stamp(300));
+}
+
+TEST_F(TimestampMarkTest, HasTheSizeOfTimestamps) {
+  for (const std::string& mark :
+       {std::string(), std::string("1234567"), std::string("123456789")}) {
+    const Status s = Raise(mark);
+    EXPECT_TRUE(s.IsInvalidArgument());
+    EXPECT_THAT(s.ToString(), HasSubstr("column family default has timestamps of 8 bytes, the mark "
+                                        "has " +
+                                        std::to_string(mark.size())));
+  }
+  EXPECT_TRUE(db()->GetFullHistoryTsLow(Handle("default"), nullptr).IsInvalidArgument());
+  EXPECT_EQ(Mark(), "");
+}
+
+TEST_F(TimestampMarkTest, ReadOnlyDatabasesHaveIt) {
+  ASSERT_TRUE(Raise(Stamp(5)).ok());
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(TryOpenReadOnly().ok());
+  EXPECT_EQ(Mark(), Stamp(5));
+  EXPECT_FALSE(Raise(Stamp(6)).ok());
+}
+
+TEST_F(TimestampMarkTest, AMarkThatIsNotDurableIsNotInForce) {
+  ASSERT_TRUE(Raise(Stamp(5)).ok());
+  faults().Inject({.calls = Only(FaultCall::kSync), .path_contains = "MANIFEST"});
+  EXPECT_TRUE(Raise(Stamp(6)).IsIOError());
+  EXPECT_EQ(Mark(), Stamp(5));
+}
+
+TEST_F(TimestampMarkTest, TheNewestTimestampIsForTablesWithout) {
+  std::string newest;
+  EXPECT_TRUE(db()->GetNewestUserDefinedTimestamp(Handle("default"), &newest).IsNotSupported());
+}
+
+TEST_F(TimestampMarkTest, TheNewestTimestampIsThatOfMemory) {
+  ASSERT_TRUE(Close().ok());
+  Remount(std::make_shared<MemFileSystem>());
+  options_.persist_user_defined_timestamps = false;
+  options_.allow_concurrent_memtable_write = false;
+  const Status s = TryOpen();
+  if (s.IsNotSupported()) GTEST_SKIP() << s.ToString();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  std::string newest = "unset";
+  ASSERT_TRUE(db()->GetNewestUserDefinedTimestamp(Handle("default"), &newest).ok());
+  EXPECT_EQ(newest, "");
+  PutAt("a", 300);
+  PutAt("z", 7);
+  ASSERT_TRUE(db()->GetNewestUserDefinedTimestamp(Handle("default"), &newest).ok());
+  EXPECT_EQ(newest, Stamp(300));
+  ASSERT_TRUE(Raise(Stamp(1000)).ok());
+  ASSERT_TRUE(db()->GetNewestUserDefinedTimestamp(Handle("default"), &newest).ok());
+  EXPECT_EQ(newest, Stamp(300));
+  Flush();
+  ASSERT_TRUE(db()->GetNewestUserDefinedTimestamp(Handle("default"), &newest).ok());
+  EXPECT_EQ(newest, Stamp(999));
+}
+
+class NoTimestampsTest : public Database {};
+
+TEST_F(NoTimestampsTest, EveryCallSaysSo) {
+  Open();
+  std::string result = "as before";
+  ColumnFamilyHandle* const family = Handle("default");
+  const Status statuses[] = {db()->IncreaseFullHistoryTsLow(family, Stamp(5)),
+                             db()->GetFullHistoryTsLow(family, &result),
+                             db()->GetNewestUserDefinedTimestamp(family, &result)};
+  for (const Status& s : statuses) {
+    EXPECT_TRUE(s.IsInvalidArgument());
+    EXPECT_THAT(s.ToString(), HasSubstr("column family default has "));
+  }
+  EXPECT_THAT(statuses[0].ToString(), HasSubstr("timestamps of 0 bytes, the mark has 8"));
+  EXPECT_EQ(result, "as before");
+  EXPECT_TRUE(db()->IncreaseFullHistoryTsLow(nullptr, Stamp(5)).IsInvalidArgument());
+  EXPECT_TRUE(db()->GetFullHistoryTsLow(nullptr, &result).IsInvalidArgument());
+  EXPECT_TRUE(db()->GetNewestUserDefinedTimestamp(nullptr, &result).IsInvalidArgument());
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -31,7 +31,8 @@ struct BlockTableParts {
   // kMaxSequenceNumber: keys have their stored sequence numbers.
   SequenceNumber override_seq = kMaxSequenceNumber;
   uint64_t data_end = 0;  // data blocks lie before this offset
-  // The column family's order, if the table's own is that of the keys without timestamps; else null.
+  // The column family's order, if the table's own is that of the keys without timestamps; else
+  // null.
   const InternalKeyComparator* timed_order = nullptr;
   std::unique_ptr<const InternalKeyComparator> bare_order;  // then the store's
   bool prefixes_in_filter = false;

@@ -225,7 +225,6 @@ void BlockTableBuilder::FillProperties() {
   p.column_family_name = options_.column_family_name;
   p.comparator_name = options_.comparator_name.empty() ? options_.icmp->user_comparator()->Name()
                                                        : options_.comparator_name;
-  p.user_defined_timestamps_persisted = options_.persist_timestamps ? 1 : 0;
   p.merge_operator_name = options_.merge_operator_name;
   p.prefix_extractor_name =
       options_.prefix_extractor == nullptr ? "nullptr" : options_.prefix_extractor->AsString();
@@ -237,7 +236,7 @@ void BlockTableBuilder::FillProperties() {
   if (timestamp_size_ != 0 && options_.persist_timestamps) {
     timestamps_.Describe(&p.user_collected_properties);
   }
-  p.user_defined_timestamps_persisted = timestamp_size_ == 0 || options_.persist_timestamps ? 1 : 0;
+  p.user_defined_timestamps_persisted = options_.persist_timestamps ? 1 : 0;
   p.creation_time = options_.creation_time;
   p.oldest_key_time = options_.oldest_key_time;
   p.file_creation_time = options_.file_creation_time;

@@ -103,10 +103,6 @@ Status CheckCompression(const TableBuildOptions& options) {
 
 Status TableBuilder::CheckOptions(const TableBuildOptions& options) {
   if (options.icmp == nullptr) return Status::InvalidArgument("table builder without comparator");
-  if (!options.persist_timestamps) {
-    return Status::NotSupported("ColumnFamilyOptions::persist_user_defined_timestamps",
-                                "tables are not written without the timestamps of their keys");
-  }
   Status s = CheckLayout(options.table);
   if (s.ok()) s = CheckIndex(options);
   if (s.ok()) s = CheckFilter(options);

@@ -39,7 +39,6 @@ struct TableBuildOptions {
   int level = -1;                               // of the output; -1 unknown
   TableFileCreationReason reason = TableFileCreationReason::kMisc;
   bool skip_filters = false;
-  bool persist_timestamps = true;  // no meaning without timestamps; false is refused
   uint64_t file_number = 0;
   std::string db_id;
   std::string db_session_id;

@@ -62,6 +62,47 @@ Status DB::Open(const DBOptions& db_options, const std::string& name,
   return OpenDb(request, handles, dbptr);
 }
 
+Status DB::OpenAndTrimHistory(const DBOptions& db_options, const std::string& name,
+                              const std::vector<ColumnFamilyDescriptor>& column_families,
+                              std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
+                              std::string trim_ts) {
+  constexpr char kCall[] = "OpenAndTrimHistory";
+  if (dbptr == nullptr || handles == nullptr) {
+    return Status::InvalidArgument(kCall, "a pointer is null");
+  }
+  if (db_options.avoid_flush_during_recovery) {
+    return Status::InvalidArgument(kCall, "DBOptions::avoid_flush_during_recovery is set");
+  }
+  for (const ColumnFamilyDescriptor& family : column_families) {
+    const Comparator* const order = family.options.comparator;
+    const size_t size = order == nullptr ? 0 : order->timestamp_size();
+    if (size == 0) continue;
+    if (size != trim_ts.size()) {
+      return Status::InvalidArgument(kCall, "column family " + family.name + " has timestamps of " +
+                                                std::to_string(size) + " bytes, trim_ts has " +
+                                                std::to_string(trim_ts.size()));
+    }
+    if (family.options.num_levels < 2) {
+      return Status::NotSupported(kCall, "column family " + family.name + " has one level");
+    }
+  }
+  Status s = Open(db_options, name, column_families, handles, dbptr);
+  if (!s.ok()) return s;
+  for (ColumnFamilyHandle* handle : *handles) {
+    if (handle->GetComparator()->timestamp_size() == 0) continue;
+    s = static_cast<DbImpl*>(*dbptr)->TrimHistory(handle, trim_ts);
+    if (!s.ok()) break;
+  }
+  if (s.ok()) return s;
+  for (ColumnFamilyHandle* handle : *handles) {
+    (*dbptr)->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+  }
+  handles->clear();
+  delete *dbptr;
+  *dbptr = nullptr;
+  return s;
+}
+
 Status DB::OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,
                            bool error_if_wal_file_exists) {
   OpenRequest request = DefaultFamilyOnly(options, name);

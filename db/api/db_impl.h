@@ -136,6 +136,8 @@ class DbImpl final : public DB {
   Status UnlockWAL() override;
   SequenceNumber GetLatestSequenceNumber() const override;
   Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string ts_low) override;
+  // Of a family with timestamps; nobody else uses it.
+  Status TrimHistory(ColumnFamilyHandle* handle, const std::string& trim_ts);
   Status GetFullHistoryTsLow(ColumnFamilyHandle* handle, std::string* ts_low) override;
   Status GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
                                        std::string* newest_timestamp) override;

@@ -56,7 +56,12 @@ Status DbImpl::CompactRange(const CompactRangeOptions& options, ColumnFamilyHand
                             const Slice* begin, const Slice* end) {
   Status s = CheckWritable();
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
-  return family == nullptr ? s : engine_->compaction->CompactRange(family, options, begin, end);
+  if (family == nullptr) return s;
+  if (options.full_history_ts_low != nullptr) {
+    s = IncreaseFullHistoryTsLow(handle, options.full_history_ts_low->ToString());
+    if (!s.ok()) return s;
+  }
+  return engine_->compaction->CompactRange(family, options, begin, end);
 }
 
 Status DbImpl::CompactFiles(const CompactionOptions& options, ColumnFamilyHandle* handle,

@@ -6,6 +6,7 @@
 #include "varve/comparator.h"
 
 #include "db/api/db_impl.h"
+#include "db/background/compaction_work.h"
 
 namespace varve {
 
@@ -78,6 +79,12 @@ Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string 
                             "the mark of " + Named(*family) + " has been raised beyond that");
   }
   return s;
+}
+
+Status DbImpl::TrimHistory(ColumnFamilyHandle* handle, const std::string& trim_ts) {
+  Status s = CheckWritable();
+  ColumnFamily* const family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  return family == nullptr ? s : engine_->compaction->TrimHistory(family, trim_ts);
 }
 
 Status DbImpl::GetFullHistoryTsLow(ColumnFamilyHandle* handle, std::string* ts_low) {

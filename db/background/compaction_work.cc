@@ -115,6 +115,7 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   context.table_cache = family->shared_table_cache();
   context.snapshots = e.snapshots.Pinned();
   context.full_history_ts_low = family->versions()->full_history_ts_low;
+  context.trim_ts = control.trim_ts;
   context.output = MakeTableOutputContext(e, *context.options, Env::IO_LOW);
   context.build = MakeTableBuildOptions(e, *family, *context.options, plan.output_level);
   context.new_file_number = [&e] { return e.versions->NewFileNumber(); };

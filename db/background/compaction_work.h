@@ -36,6 +36,9 @@ class CompactionWork {
   // API calls: take mu themselves. Compactions asked for run in the calling thread.
   Status CompactRange(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
                       const Slice* end);
+  // Rewrites the family without the versions that are newer than the timestamp. Nothing else may
+  // write to it meanwhile.
+  Status TrimHistory(ColumnFamily* family, const std::string& trim_ts);
   Status CompactFiles(ColumnFamily* family, const CompactionOptions& options,
                       const std::vector<std::string>& names, int output_level,
                       std::vector<std::string>* output_names, CompactionJobInfo* info);
@@ -53,6 +56,7 @@ class CompactionWork {
     const std::atomic<bool>* manual_cancelled = nullptr;
     const std::atomic<bool>* user_cancelled = nullptr;
     CompactionJobInfo* info = nullptr;  // filled in at the end, unless null
+    std::string trim_ts;                // as in CompactionIteratorOptions
   };
   // One CompactRange call.
   struct ManualCall {
@@ -60,11 +64,13 @@ class CompactionWork {
     const CompactRangeOptions* options = nullptr;
     const Slice* begin = nullptr;
     const Slice* end = nullptr;
+    std::string trim_ts;  // as in CompactionIteratorOptions
   };
   class Exclusive;
 
   static void RunOne(void* work);
   void Dispatch();
+  Status RunCall(const ManualCall& call);
   bool MayRunAutomatic() const;
   void BackgroundCompaction();
   Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family);

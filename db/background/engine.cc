@@ -236,7 +236,8 @@ TableBuildOptions MakeTableBuildOptions(const Engine& engine, const ColumnFamily
   build.statistics = engine.statistics;
   build.column_family_id = family.id();
   build.column_family_name = family.name();
-  build.persist_timestamps = options.persist_user_defined_timestamps;
+  build.persist_timestamps =
+      options.persist_user_defined_timestamps || family.icmp().timestamp_size() == 0;
   build.level = level;
   build.db_id = engine.versions->db_id();
   build.db_session_id = engine.session_id;

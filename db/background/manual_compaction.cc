@@ -136,11 +136,6 @@ Status CompactionWork::FlushForRange(const ManualCall& call) {
 
 Status CompactionWork::CompactRange(ColumnFamily* family, const CompactRangeOptions& options,
                                     const Slice* begin, const Slice* end) {
-  Engine& e = *engine_;
-  if (options.full_history_ts_low != nullptr) {
-    return Status::InvalidArgument("CompactRangeOptions::full_history_ts_low",
-                                   "the column family has no timestamps");
-  }
   if (options.target_path_id != 0) {
     return Status::InvalidArgument("CompactRangeOptions::target_path_id", "there is one path only");
   }
@@ -150,7 +145,20 @@ Status CompactionWork::CompactRange(ColumnFamily* family, const CompactRangeOpti
   if (begin != nullptr && end != nullptr && family->icmp().CompareKey(*begin, *end) > 0) {
     return Status::InvalidArgument("CompactRange", "the range ends before it begins");
   }
-  const ManualCall call{family, &options, begin, end};
+  return RunCall({family, &options, begin, end, /*trim_ts=*/""});
+}
+
+Status CompactionWork::TrimHistory(ColumnFamily* family, const std::string& trim_ts) {
+  CompactRangeOptions options;
+  options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  options.allow_write_stall = true;
+  return RunCall({family, &options, nullptr, nullptr, trim_ts});
+}
+
+Status CompactionWork::RunCall(const ManualCall& call) {
+  Engine& e = *engine_;
+  ColumnFamily* const family = call.family;
+  const CompactRangeOptions& options = *call.options;
   {
     MutexLock lock(&e.mu);
     VARVE_RETURN_IF_ERROR(ManualObstacle(*family, options.canceled));
@@ -194,8 +202,10 @@ Status CompactionWork::WalkLevels(const ManualCall& call, int* final_level) {
   const auto bottommost = call.options->bottommost_level_compaction;
   const bool forced = bottommost == BottommostLevelCompaction::kForce ||
                       bottommost == BottommostLevelCompaction::kForceOptimized;
-  const bool filtered =
-      options->compaction_filter != nullptr || options->compaction_filter_factory != nullptr;
+  // Every file is to be rewritten.
+  const bool filtered = options->compaction_filter != nullptr ||
+                        options->compaction_filter_factory != nullptr ||
+                        call.options->full_history_ts_low != nullptr || !call.trim_ts.empty();
   const uint64_t newest_before = e.versions->next_file_number() - 1;
   *final_level = last;
   for (int level = first; level <= last; level++) {
@@ -267,6 +277,7 @@ Status CompactionWork::RunManualPlan(const ManualCall& call, const ManualCompact
   RunControl control;
   control.manual_cancelled = &manual_cancel_;
   control.user_cancelled = call.options->canceled;
+  control.trim_ts = call.trim_ts;
   CompactionResult result;
   s = RunPlan(family, std::move(plan), control, &result);
   manual_working_--;

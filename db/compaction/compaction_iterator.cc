@@ -115,9 +115,7 @@ bool CompactionIterator::TakeKey(const Slice& key) {
   const Slice bare = options_.icmp->KeyOf(key);
   const int order = has_key_ ? options_.icmp->CompareKey(bare, bare_key()) : 1;
   if (order > 0) [[likely]] {
-    if (options_.end != nullptr && options_.icmp->CompareKey(bare, *options_.end) >= 0) {
-      return false;
-    }
+    if (IsBeyondEnd(key)) return false;
     has_key_ = true;
     starts_user_key_ = true;
     StartKey(key);
@@ -163,7 +161,9 @@ bool CompactionIterator::InPast(const Slice& timestamp) const {
 }
 
 bool CompactionIterator::Trims(const Slice& key) const {
-  if (options_.trim_ts.empty() || key.size() < kInternalKeyTrailerBytes) return false;
+  if (options_.trim_ts.empty() || key.size() < kInternalKeyTrailerBytes || IsBeyondEnd(key)) {
+    return false;
+  }
   const Slice timestamp = options_.icmp->TimestampOf(ExtractUserKey(key));
   return options_.icmp->CompareTimestamp(timestamp, options_.trim_ts) > 0;
 }

@@ -121,6 +121,10 @@ class CompactionIterator {
   Slice bare_key() const {
     return Slice(key_.data(), key_.size() - kInternalKeyTrailerBytes - timestamp_bytes_);
   }
+  [[nodiscard]] bool IsBeyondEnd(const Slice& key) const {
+    return options_.end != nullptr &&
+           options_.icmp->CompareKey(options_.icmp->KeyOf(key), *options_.end) >= 0;
+  }
   [[nodiscard]] bool Trims(const Slice& key) const;
   [[nodiscard]] bool InPast(const Slice& timestamp) const;
   // Whether readers may ask for the state as of each timestamp of the current key.

@@ -123,8 +123,6 @@ class HistoryIterator final : public Iterator {
   }
 
  private:
-  enum class Verdict : uint8_t { kShown, kPassed, kFailed };
-
   void Start(bool backward) {
     valid_ = false;
     backward_ = backward;
@@ -139,28 +137,29 @@ class HistoryIterator final : public Iterator {
     while (IsSavedVersion()) source_->Next();
   }
 
-  // Of the source's entry.
-  Verdict Judge() {
+  // Whether the source's entry is visible.
+  bool Shows() {
     const Slice user_key = ExtractUserKey(source_->key());
     const Slice timestamp = icmp_.TimestampOf(user_key);
     const uint64_t trailer = ExtractTrailer(source_->key());
-    if (UnpackSequence(trailer) > sequence_ ||
-        icmp_.CompareTimestamp(timestamp, *options_.timestamp) > 0 ||
-        icmp_.CompareTimestamp(timestamp, *options_.iter_start_ts) < 0 ||
-        tombstones_.MaxCoveringSeq(icmp_.WithoutTimestamp(user_key), sequence_) >
-            UnpackSequence(trailer)) {
-      return Verdict::kPassed;
-    }
+    return UnpackSequence(trailer) <= sequence_ &&
+           icmp_.CompareTimestamp(timestamp, *options_.timestamp) <= 0 &&
+           icmp_.CompareTimestamp(timestamp, *options_.iter_start_ts) >= 0 &&
+           tombstones_.MaxCoveringSeq(icmp_.WithoutTimestamp(user_key), sequence_) <=
+               UnpackSequence(trailer);
+  }
+  // Of the newest entry of a key and timestamp. Sets the status otherwise.
+  bool MayShow(uint64_t trailer) {
     switch (UnpackType(trailer)) {
       case kTypeValue:
       case kTypeDeletion:
       case kTypeSingleDeletion:
       case kTypeDeletionWithTimestamp:
-        return Verdict::kShown;
+        return true;
       default:
         status_ = Status::NotSupported("iterator: iter_start_ts met an entry of type " +
                                        std::to_string(trailer & 0xff));
-        return Verdict::kFailed;
+        return false;
     }
   }
 
@@ -169,9 +168,9 @@ class HistoryIterator final : public Iterator {
     const Slice* const upper = options_.iterate_upper_bound;
     for (; source_->Valid(); source_->Next()) {
       if (upper != nullptr && icmp_.CompareKey(icmp_.KeyOf(source_->key()), *upper) >= 0) return;
-      const Verdict verdict = Judge();
-      valid_ = verdict == Verdict::kShown;
-      if (verdict != Verdict::kPassed) return;
+      if (!Shows()) continue;
+      valid_ = MayShow(ExtractTrailer(source_->key()));
+      return;
     }
     status_ = source_->status();
   }
@@ -181,10 +180,8 @@ class HistoryIterator final : public Iterator {
     const Slice* const lower = options_.iterate_lower_bound;
     for (; source_->Valid(); source_->Prev()) {
       if (lower != nullptr && icmp_.CompareKey(icmp_.KeyOf(source_->key()), *lower) < 0) return;
-      const Verdict verdict = Judge();
-      if (verdict == Verdict::kFailed) return;
-      if (verdict == Verdict::kPassed) continue;
-      if (SaveNewest()) valid_ = true;
+      if (!Shows()) continue;
+      valid_ = SaveNewest() && MayShow(ExtractTrailer(saved_key_));
       return;
     }
     status_ = source_->status();
@@ -197,8 +194,8 @@ class HistoryIterator final : public Iterator {
       saved_value_ = source_->value().ToString();
       do {
         source_->Prev();
-      } while (IsSavedVersion() && Judge() == Verdict::kPassed);
-    } while (IsSavedVersion() && status_.ok());
+      } while (IsSavedVersion() && !Shows());
+    } while (IsSavedVersion());
     // What could not be read may have been newer.
     if (status_.ok()) status_ = source_->status();
     return status_.ok();

@@ -243,6 +243,10 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
     input.memtables.push_back(family->immutables().front().mem);
     family->DropFlushed(1);
   }
+  VersionEdit& edit = edits_[family->id()];
+  edit.column_family = family->id();
+  input.full_history_ts_low =
+      edit.full_history_ts_low.value_or(family->versions()->full_history_ts_low);
   input.options = family->options();
   input.info_log = e.info_log.get();
   input.icmp = &family->icmp();
@@ -256,8 +260,7 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
   FlushResult result;
   Status s = RunFlush(input, &result);
   if (!s.ok()) return s;
-  VersionEdit& edit = edits_[family->id()];
-  edit.column_family = family->id();
+  if (!result.full_history_ts_low.empty()) edit.full_history_ts_low = result.full_history_ts_low;
   if (result.wrote_file) edit.new_files.push_back(result.file);
   wrote_tables_ = true;
   return Status::OK();

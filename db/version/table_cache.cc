@@ -178,6 +178,7 @@ Status TableCache::OpenReader(const FileMetaData& file, int level,
   open.file_number = file.number;
   open.level = level;
   open.largest_seq = file.largest_seq;
+  open.timestamps_persisted = file.timestamps_persisted;
   if (options_.verify_unique_id) open.expected_unique_id = file.unique_id;
   open.charge = charge_;
   open.skip_filters = cf.optimize_filters_for_hits && level == cf.num_levels - 1;

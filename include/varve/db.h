@@ -85,8 +85,10 @@ struct GetMergeOperandsOptions {
 };
 
 // All methods may be called by several threads at once unless they say otherwise. Calls without a
-// column family mean the default one. Calls with a user timestamp (`ts`, `timestamp`) return
-// InvalidArgument or NotSupported: no comparator here has timestamps.
+// column family mean the default one. A family whose comparator has timestamps takes one with each
+// write (`ts`) and each read (ReadOptions::timestamp): InvalidArgument, with nothing done, if there
+// is none, if its size is another, or if a family without timestamps is given one. Versions of a
+// key are written with timestamps that do not descend; what reads find is undefined otherwise.
 //
 // Subclasses implement the virtual methods; the others are shorthands for them.
 class VARVE_EXPORT DB {
@@ -110,6 +112,14 @@ class VARVE_EXPORT DB {
     return Adopt(dbptr,
                  [&](DB** db) { return Open(db_options, name, column_families, handles, db); });
   }
+
+  // The same, and without the versions that are newer than `trim_ts`, for good: column families
+  // with timestamps, which must be of its size, are rewritten before the call returns.
+  // InvalidArgument with avoid_flush_during_recovery.
+  static Status OpenAndTrimHistory(const DBOptions& db_options, const std::string& name,
+                                   const std::vector<ColumnFamilyDescriptor>& column_families,
+                                   std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
+                                   std::string trim_ts);
 
   // Changes no file; writes return NotSupported. A subset of column families may be listed.
   static Status OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,

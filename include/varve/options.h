@@ -432,7 +432,14 @@ struct ReadOptions {
   // Read the state of this snapshot; nullptr: of the moment of the call. Not owned.
   const Snapshot* snapshot = nullptr;
 
-  // User timestamps. InvalidArgument unless nullptr: no comparator here has them. Not owned.
+  // User timestamps, both of the size of the comparator's; not owned, and to outlive an iterator.
+  // `timestamp` is required where the comparator has them, and InvalidArgument where not: what is
+  // newer is not seen. InvalidArgument, too, below the mark of DB::IncreaseFullHistoryTsLow.
+  // `iter_start_ts`: the iterator shows all versions from it to `timestamp`, the newest of a key
+  // first, deletions of a key among them; key() is then the internal key, which is the key, the
+  // timestamp, and 8 bytes of sequence number and kind. NotSupported where it meets merge operands,
+  // and with tailing, prefix_same_as_start, max_skippable_internal_keys and
+  // auto_refresh_iterator_with_snapshot.
   const Slice* timestamp = nullptr;
   const Slice* iter_start_ts = nullptr;
 
@@ -612,7 +619,8 @@ struct CompactRangeOptions {
   // 0: DBOptions::max_subcompactions.
   uint32_t max_subcompactions = 0;
 
-  // InvalidArgument unless nullptr: user timestamps.
+  // Unless nullptr, the mark is raised to this before (DB::IncreaseFullHistoryTsLow), and all of
+  // the range is rewritten, so that what is below the mark goes. Not owned.
   const Slice* full_history_ts_low = nullptr;
 
   // Stops the compaction when it becomes true. Not owned.

@@ -31,8 +31,8 @@ BlockSearchResult SearchByWalk(DataBlockCursor* cursor, const InternalKeyCompara
 // Walks a restart interval without building keys: the bytes that an entry shares with the one
 // before it tell its order against the goal, except where the walk has matched exactly as far.
 //
-// Only for bytewise order. Invariant: the entry before is < goal and first differs from it at
-// matched_, which lies inside that entry's user key.
+// Only for bytewise order without timestamps. Invariant: the entry before is < goal and first
+// differs from it at matched_, which lies inside that entry's user key.
 class PrefixWalk {
  public:
   enum class Found : uint8_t { kEqual, kLarger, kEnd, kUnclear };
@@ -147,8 +147,7 @@ bool SearchByPrefix(const Block& block, PointLookup* lookup, ValuePin* pin, bool
       return true;
     case PrefixWalk::Found::kEqual:
       // What is below an operand needs whole keys, and the walk with those takes the operand, too.
-      if (UnpackSequence(walk.trailer()) > lookup->snapshot() ||
-          UnpackType(walk.trailer()) == kTypeMerge) {
+      if (UnpackType(walk.trailer()) == kTypeMerge || !lookup->Sees(Slice(), walk.trailer())) {
         return false;
       }
       *matched = true;

@@ -11,9 +11,7 @@ namespace {
 class BareKeyIterator final : public InternalIterator {
  public:
   BareKeyIterator(std::unique_ptr<InternalIterator> bare, const InternalKeyComparator* icmp)
-      : bare_(std::move(bare)),
-        icmp_(*icmp),
-        oldest_(icmp->user_comparator()->GetMinTimestamp()) {}
+      : bare_(std::move(bare)), icmp_(*icmp), oldest_(icmp->user_comparator()->GetMinTimestamp()) {}
 
   void SeekToFirst() override {
     bare_->SeekToFirst();

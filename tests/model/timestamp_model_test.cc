@@ -48,6 +48,7 @@ class TimestampRun {
       : random_(seed),
         env_(NewMemEnv(Env::Default())),
         reversed_(random_.OneIn(4)),
+        bare_(random_.OneIn(4)),
         reference_(reversed_ ? ReverseBytewiseComparator() : BytewiseComparator()) {
     RedrawOptions();
   }
@@ -56,7 +57,9 @@ class TimestampRun {
   void Run() {
     OpenDb();
     for (int i = 0; i < kTimedOperations && !::testing::Test::HasFatalFailure(); i++) {
-      SCOPED_TRACE("operation " + std::to_string(i) + ", options:" + set_.description);
+      SCOPED_TRACE("operation " + std::to_string(i) + ", mark " + std::to_string(low_) +
+                   (bare_ ? ", without timestamps in tables" : "") +
+                   ", options:" + set_.description);
       Step();
     }
     if (::testing::Test::HasFatalFailure()) return;
@@ -73,22 +76,32 @@ class TimestampRun {
   void RedrawOptions() {
     const int levels = set_.family.num_levels;
     const bool first = set_.description.empty();
-    set_ = RandomOptionSet(&random_, env_.get());
+    // Tables without timestamps exclude some of the modes.
+    do {
+      set_ = RandomOptionSet(&random_, env_.get());
+    } while (bare_ && (set_.db.atomic_flush || set_.db.allow_concurrent_memtable_write));
     if (!first) set_.family.num_levels = levels;
     set_.family.comparator =
         reversed_ ? ReverseBytewiseComparatorWithU64Ts() : BytewiseComparatorWithU64Ts();
     set_.family.merge_operator = std::make_shared<AppendOrReplace>();
     set_.db.create_if_missing = true;
     set_.db.create_missing_column_families = true;
+    set_.family.persist_user_defined_timestamps = !bare_;
   }
 
-  void OpenDb() {
+  // From now on as if nothing newer than `trim_ts` had been written, unless that is empty.
+  void OpenDb(const std::string& trim_ts = "") {
     ColumnFamilyOptions plain = set_.family;
     plain.comparator = BytewiseComparator();
+    plain.persist_user_defined_timestamps = true;
     const std::vector<ColumnFamilyDescriptor> families = {{kDefaultColumnFamilyName, plain},
                                                           {"timed", set_.family}};
     std::vector<ColumnFamilyHandle*> handles;
-    const Status s = DB::Open(set_.db, kTimedName, families, &handles, &db_);
+    DB* db = nullptr;
+    const Status s = trim_ts.empty() ? DB::Open(set_.db, kTimedName, families, &handles, &db)
+                                     : DB::OpenAndTrimHistory(set_.db, kTimedName, families,
+                                                              &handles, &db, trim_ts);
+    db_.reset(db);
     ASSERT_TRUE(s.ok()) << s.ToString() << " with" << set_.description;
     plain_ = handles[0];
     timed_ = handles[1];
@@ -169,16 +182,38 @@ class TimestampRun {
     }
     WriteOptions options;
     if (set_.mode != nullptr) options = set_.mode->DrawWriteOptions(&random_);
-    const Status s = db_->Write(options, &batch);
+    const Status s = changes.size() == 1 && batch.Count() == 1 && random_.OneIn(2)
+                         ? WriteAlone(options, changes[0], ts)
+                         : db_->Write(options, &batch);
     ASSERT_TRUE(s.ok()) << s.ToString();
     for (const Change& change : changes) reference_.Apply(change, now_);
+  }
+
+  Status WriteAlone(const WriteOptions& options, const Change& change, const Slice& ts) {
+    switch (change.kind) {
+      case Change::kPut:
+        return db_->Put(options, timed_, change.key, ts, change.value);
+      case Change::kMerge:
+        return db_->Merge(options, timed_, change.key, ts, change.value);
+      case Change::kDeleteRange:
+        return db_->DeleteRange(options, timed_, change.key, change.value, ts);
+      default:
+        return db_->Delete(options, timed_, change.key, ts);
+    }
   }
 
   Moment RandomMoment() {
     if (snapshots_.empty() || random_.OneIn(2)) return {nullptr, reference_.order()};
     return snapshots_[random_.Below(snapshots_.size())];
   }
-  uint64_t RandomTime() { return low_ + random_.Below(now_ - low_ + 3); }
+  uint64_t RandomTime() {
+    // Flushes raise it where tables have no timestamps.
+    std::string mark;
+    EXPECT_TRUE(db_->GetFullHistoryTsLow(timed_, &mark).ok());
+    if (!mark.empty()) low_ = StampOf(mark);
+    const uint64_t end = std::max(now_, low_);
+    return low_ + random_.Below(end - low_ + 3);
+  }
 
   void ExpectTime(uint64_t expected, const Slice& bytes) const {
     const uint64_t timestamp = StampOf(bytes);
@@ -305,6 +340,7 @@ class TimestampRun {
   }
 
   void CheckHistory() {
+    if (bare_) return;
     const Moment moment = RandomMoment();
     const uint64_t to = RandomTime();
     const uint64_t from = low_ + random_.Below(to - low_ + 1);
@@ -367,13 +403,21 @@ class TimestampRun {
   }
 
   void RaiseMark() {
-    const uint64_t low = low_ + random_.Below(now_ - low_ + 1);
-    const Status s = db_->IncreaseFullHistoryTsLow(timed_, Stamp(low));
-    if (s.IsNotSupported()) return;
+    const uint64_t low = RandomTime();
+    const std::string raised = Stamp(low);
+    const Slice low_stamp(raised);
+    CompactRangeOptions compact;
+    compact.full_history_ts_low = &low_stamp;
+    const Status s = random_.OneIn(2) ? db_->IncreaseFullHistoryTsLow(timed_, raised)
+                                      : db_->CompactRange(compact, timed_, nullptr, nullptr);
+    // A flush may have gone further meanwhile.
+    if (bare_ && !s.ok()) return;
     ASSERT_TRUE(s.ok()) << s.ToString();
     low_ = low;
     std::string mark;
     ASSERT_TRUE(db_->GetFullHistoryTsLow(timed_, &mark).ok());
+    if (bare_) return;
+    ASSERT_FALSE(mark.empty());
     ASSERT_EQ(StampOf(mark), low_);
     if (low_ == 0) return;
     const std::string stamp = Stamp(low_ - 1);
@@ -387,7 +431,10 @@ class TimestampRun {
   void Reopen() {
     CloseDb();
     if (random_.OneIn(2)) RedrawOptions();
-    OpenDb();
+    if (bare_ || set_.db.avoid_flush_during_recovery || !random_.OneIn(3)) return OpenDb();
+    const uint64_t trim = low_ + random_.Below(now_ - std::min(now_, low_) + 1);
+    OpenDb(Stamp(trim));
+    reference_.Trim(trim);
   }
 
   void Step() {
@@ -420,6 +467,7 @@ class TimestampRun {
   Random random_;
   std::unique_ptr<Env> env_;
   const bool reversed_;
+  const bool bare_;  // tables are written without timestamps
   OptionSet set_;
   std::unique_ptr<DB> db_;
   ColumnFamilyHandle* plain_ = nullptr;

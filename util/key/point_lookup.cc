@@ -70,8 +70,8 @@ void PointLookup::LeaveBareKeys() {
 }
 
 bool PointLookup::SeesTimestampOf(const Slice& user_key) {
-  const Slice timestamp = in_bare_keys_ ? icmp_->user_comparator()->GetMinTimestamp()
-                                        : icmp_->TimestampOf(user_key);
+  const Slice timestamp =
+      in_bare_keys_ ? icmp_->user_comparator()->GetMinTimestamp() : icmp_->TimestampOf(user_key);
   if (icmp_->CompareTimestamp(timestamp, as_of_) > 0) return false;
   // Of a merge, the newest operand's is reported.
   if (timestamp_ != nullptr && operands_ == nullptr) {

@@ -35,7 +35,8 @@ struct ReadTimestamp {
 // source left, operands() says whether there are any: then the answer is what they make of the base
 // below them (db/read/merge_read.h), and *value is as it was.
 //
-// Thread safety: none. Lifetime: *value, the merger, the timestamp and its order outlive the lookup.
+// Thread safety: none. Lifetime: *value, the merger, the timestamp and its order outlive the
+// lookup.
 class PointLookup {
  public:
   enum class State : uint8_t {

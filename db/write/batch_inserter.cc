@@ -109,15 +109,16 @@ Status CheckStampedKeys(const BatchRecord& record, size_t ts_size, MemTableResol
 }
 
 // No key of a family with timestamps, of which the batch holds `count`, was added by calls that
-// knew of none, as those without a handle are unless the batch was told.
-Status CheckNoneWithout(uint32_t count, const WriteBatch* batch) {
+// knew of none. Those are calls without a handle on a batch that was not told.
+Status CheckNoneWithout(uint32_t count, const WriteBatch* batch, MemTableResolver* resolver) {
   if (batch == nullptr || WriteBatchInternal::IsAdopted(*batch) ||
       WriteBatchInternal::StampedCount(*batch) == count) {
     return Status::OK();
   }
-  return Status::InvalidArgument(
-      "timestamp: some keys have one and some have 0 bytes of it, in a column family whose "
-      "comparator has timestamps; calls without a handle need default_cf_ts_sz");
+  const Comparator* const of_default = resolver->ComparatorOf(0);
+  Status s = TimestampSizeError(resolver->NameOf(0), 0,
+                                of_default == nullptr ? 0 : of_default->timestamp_size());
+  return Status::CopyAppendMessage(s, "; ", "without a handle WriteBatch needs default_cf_ts_sz");
 }
 
 // What nobody could merge is not written.
@@ -187,7 +188,7 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
   VARVE_RETURN_IF_ERROR(reader.status());
   if (stamped == 0) [[likely]]
     return Status::OK();
-  return CheckNoneWithout(stamped, batch);
+  return CheckNoneWithout(stamped, batch, resolver);
 }
 
 Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,

@@ -166,30 +166,28 @@ class TimestampRun {
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
 
-  void Write() {
-    if (!random_.OneIn(3)) now_ += random_.Below(3);
-    const std::string ts = Stamp(now_);
-    WriteBatch batch;
-    std::vector<Change> changes;
-    const uint64_t n = random_.OneIn(3) ? 1 + random_.Below(12) : 1;
-    for (uint64_t i = 0; i < n; i++) {
-      changes.push_back(RandomChange());
-      Add(&batch, changes.back(), ts);
-      if (random_.OneIn(5)) {
-        plain_value_ = std::to_string(now_);
-        ASSERT_TRUE(batch.Put(plain_, "plain", plain_value_).ok());
-      }
+  // Its timestamp follows later.
+  void AddWithout(WriteBatch* batch, const Change& change) {
+    Status s;
+    switch (change.kind) {
+      case Change::kPut:
+        s = batch->Put(timed_, change.key, change.value);
+        break;
+      case Change::kMerge:
+        s = batch->Merge(timed_, change.key, change.value);
+        break;
+      case Change::kDeleteRange:
+        s = batch->DeleteRange(timed_, change.key, change.value);
+        break;
+      default:
+        s = batch->Delete(timed_, change.key);
+        break;
     }
-    WriteOptions options;
-    if (set_.mode != nullptr) options = set_.mode->DrawWriteOptions(&random_);
-    const Status s = changes.size() == 1 && batch.Count() == 1 && random_.OneIn(2)
-                         ? WriteAlone(options, changes[0], ts)
-                         : db_->Write(options, &batch);
     ASSERT_TRUE(s.ok()) << s.ToString();
-    for (const Change& change : changes) reference_.Apply(change, now_);
   }
 
-  Status WriteAlone(const WriteOptions& options, const Change& change, const Slice& ts) {
+  // Without a batch.
+  Status WriteOne(const WriteOptions& options, const Change& change, const Slice& ts) {
     switch (change.kind) {
       case Change::kPut:
         return db_->Put(options, timed_, change.key, ts, change.value);
@@ -200,6 +198,45 @@ class TimestampRun {
       default:
         return db_->Delete(options, timed_, change.key, ts);
     }
+  }
+
+  WriteOptions RandomWriteOptions() {
+    return set_.mode != nullptr ? set_.mode->DrawWriteOptions(&random_) : WriteOptions();
+  }
+
+  void Write() {
+    if (!random_.OneIn(3)) now_ += random_.Below(3);
+    const std::string ts = Stamp(now_);
+    if (random_.OneIn(4)) {
+      const Change change = RandomChange();
+      const Status s = WriteOne(RandomWriteOptions(), change, ts);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      reference_.Apply(change, now_);
+      return;
+    }
+    WriteBatch batch;
+    std::vector<Change> changes;
+    const bool later = random_.OneIn(3);
+    const uint64_t n = random_.OneIn(3) ? 1 + random_.Below(12) : 1;
+    for (uint64_t i = 0; i < n; i++) {
+      changes.push_back(RandomChange());
+      if (later && !random_.OneIn(4)) {
+        AddWithout(&batch, changes.back());
+      } else {
+        Add(&batch, changes.back(), ts);
+      }
+      if (random_.OneIn(5)) {
+        plain_value_ = std::to_string(now_);
+        ASSERT_TRUE(batch.Put(plain_, "plain", plain_value_).ok());
+      }
+    }
+    if (later) {
+      const auto size_of = [this](uint32_t id) { return id == timed_->GetID() ? size_t{8} : 0; };
+      ASSERT_TRUE(batch.UpdateTimestamps(ts, size_of).ok());
+    }
+    const Status s = db_->Write(RandomWriteOptions(), &batch);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    for (const Change& change : changes) reference_.Apply(change, now_);
   }
 
   Moment RandomMoment() {

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: neither writes nor reads with timestamps allocate anything of their own. Method: this
+// program counts what a thread allocates; a thousand operations may take some blocks of the
+// memtable, and far less than one allocation each.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "varve/comparator.h"
+#include "varve/db.h"
+#include "varve/env.h"
+#include "varve/write_batch.h"
+
+namespace {
+thread_local int g_allocations = 0;
+}  // namespace
+
+// Not inlined: the compiler would see malloc meet delete.
+[[gnu::noinline]] void* operator new(size_t size) {
+  ++g_allocations;
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, size_t /*size*/) noexcept {
+  std::free(memory);
+}
+
+namespace varve::testing {
+namespace {
+
+constexpr int kOperations = 1000;
+constexpr int kBlocks = 40;  // of memtables, at most
+
+class AllocationTest : public ::testing::Test {
+ protected:
+  AllocationTest() : env_(NewMemEnv(Env::Default())) {
+    Options options;
+    options.env = env_.get();
+    options.create_if_missing = true;
+    options.comparator = BytewiseComparatorWithU64Ts();
+    const Status s = DB::Open(options, "/allocations", &db_);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    write_.disableWAL = true;
+  }
+  ~AllocationTest() override { db_.reset(); }
+
+  // `run(key, timestamp)` a thousand times, after some to warm up.
+  template <typename Run>
+  int Count(const Run& run) {
+    char ts[8] = {};
+    char key[20] = "a key of 20 bytes..";
+    for (int i = 0; i < 100; ++i) run(Slice(key, 20), Slice(ts, 8));
+    const int before = g_allocations;
+    for (int i = 0; i < kOperations; ++i) {
+      key[0] = static_cast<char>('a' + i % 26);
+      ts[i % 2] = static_cast<char>(i / 4);
+      run(Slice(key, 20), Slice(ts, 8));
+    }
+    return g_allocations - before;
+  }
+
+  std::unique_ptr<Env> env_;
+  std::unique_ptr<DB> db_;
+  WriteOptions write_;
+};
+
+TEST_F(AllocationTest, TheCounterCounts) {
+  EXPECT_GE(Count([](const Slice& key, const Slice&) { std::string copy = key.ToString(); }),
+            kOperations);
+}
+
+TEST_F(AllocationTest, WritesTakeNone) {
+  EXPECT_LT(Count([this](const Slice& key, const Slice& ts) {
+              EXPECT_TRUE(db_->Put(write_, key, ts, "value").ok());
+            }),
+            kBlocks);
+  EXPECT_LT(Count([this](const Slice& key, const Slice& ts) {
+              EXPECT_TRUE(db_->Delete(write_, key, ts).ok());
+            }),
+            kBlocks);
+}
+
+TEST_F(AllocationTest, ABatchThatIsUsedAgainTakesNone) {
+  WriteBatch batch(4096, 0, 0, 8);
+  EXPECT_LT(Count([&](const Slice& key, const Slice& ts) {
+              batch.Clear();
+              EXPECT_TRUE(batch.Put(key, "value").ok());
+              EXPECT_TRUE(batch.Delete(db_->DefaultColumnFamily(), key, ts).ok());
+              const auto size_of = [](uint32_t) { return size_t{8}; };
+              EXPECT_TRUE(batch.UpdateTimestamps(ts, size_of).ok());
+              EXPECT_TRUE(db_->Write(write_, &batch).ok());
+            }),
+            kBlocks);
+}
+
+TEST_F(AllocationTest, ReadsTakeNone) {
+  const std::string max(8, '\xff');
+  ASSERT_TRUE(db_->Put(write_, "a key of 20 bytes..", std::string(8, '\0'), "value").ok());
+  ReadOptions read;
+  PinnableSlice value;
+  EXPECT_EQ(Count([&](const Slice& key, const Slice& ts) {
+              read.timestamp = &ts;
+              value.Reset();
+              const Status s = db_->Get(read, db_->DefaultColumnFamily(), key, &value);
+              EXPECT_TRUE(s.ok() || s.IsNotFound());
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace varve::testing

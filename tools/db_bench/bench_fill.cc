@@ -28,7 +28,8 @@ void Fill(Worker& worker, FillOrder::Kind kind) {
   FillOrder order(kind, plan.num, worker.seed, &worker.random);
   KeyMaker keys = worker.NewKeyMaker();
   ValueStream values = worker.NewValues();
-  WriteBatch batch(0, 0, plan.write_options.protection_bytes_per_key, 0);
+  WriteBatch batch(0, 0, plan.write_options.protection_bytes_per_key, UserTimestamps::size());
+  UserTimestamps timestamps(&worker.random);
   Budget budget(kind == FillOrder::Kind::kRandom ? FLAGS_duration : 0, count);
   int64_t bytes = 0;
   while (budget.Take(plan.batch_size)) {
@@ -41,8 +42,9 @@ void Fill(Worker& worker, FillOrder::Kind kind) {
       const Slice value = values.Next();
       const Status s = batch.Put(worker.database.family(number), key, value);
       if (!s.ok()) Fail("put error", s);
-      batch_bytes += static_cast<int64_t>(key.size() + value.size());
+      batch_bytes += static_cast<int64_t>(key.size() + UserTimestamps::size() + value.size());
     }
+    timestamps.Fill(&batch);
     worker.PayForWrite(batch_bytes);
     const Status s = worker.db()->Write(plan.write_options, &batch);
     if (!s.ok()) Fail("put error", s);
@@ -67,7 +69,8 @@ void FillUniqueRandom(Worker& worker) {
 void Delete(Worker& worker, bool sequential) {
   const Plan& plan = worker.plan;
   KeyMaker keys = worker.NewKeyMaker();
-  WriteBatch batch(0, 0, plan.write_options.protection_bytes_per_key, 0);
+  WriteBatch batch(0, 0, plan.write_options.protection_bytes_per_key, UserTimestamps::size());
+  UserTimestamps timestamps(&worker.random);
   Budget budget(sequential ? 0 : FLAGS_duration, plan.deletes);
   uint64_t next = 0;
   while (budget.Take(plan.batch_size)) {
@@ -79,6 +82,7 @@ void Delete(Worker& worker, bool sequential) {
       const Status s = batch.Delete(worker.database.family(number), keys.Make(number));
       if (!s.ok()) Fail("del error", s);
     }
+    timestamps.Fill(&batch);
     const Status s = worker.db()->Write(plan.write_options, &batch);
     if (!s.ok()) Fail("del error", s);
     worker.stats.FinishedOps(plan.batch_size, Op::kDelete);

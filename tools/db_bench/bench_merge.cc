@@ -117,13 +117,19 @@ void ReadWhileMerging(Worker& worker) {
 }
 
 constexpr std::array kMergeBenchmarks = {
-    Benchmark{.name = "mergerandom", .body = MergeRandom, .setup = NeedMergeOperator},
-    Benchmark{
-        .name = "readrandommergerandom", .body = ReadRandomMergeRandom, .setup = NeedMergeOperator},
+    Benchmark{.name = "mergerandom",
+              .body = MergeRandom,
+              .setup = NeedMergeOperator,
+              .takes_timestamps = false},
+    Benchmark{.name = "readrandommergerandom",
+              .body = ReadRandomMergeRandom,
+              .setup = NeedMergeOperator,
+              .takes_timestamps = false},
     Benchmark{.name = "readwhilemerging",
               .body = ReadWhileMerging,
               .setup = NeedMergeOperator,
-              .background_threads = 1},
+              .background_threads = 1,
+              .takes_timestamps = false},
 };
 
 }  // namespace

@@ -19,11 +19,15 @@ namespace {
 // Walks over everything, again and again.
 void ScanUntilDone(Worker& worker) {
   worker.stats.Exclude();
+  ReadOptions options = worker.plan.read_options;
+  UserTimestamps timestamps(&worker.random);
   std::unique_ptr<Iterator> it;
   while (!worker.run.ForegroundDone()) {
     if (it == nullptr || !it->Valid()) {
       if (it != nullptr && !it->status().ok()) Fail("iterator error", it->status());
-      it.reset(worker.db()->NewIterator(worker.plan.read_options));
+      it.reset();
+      timestamps.SetFor(&options);
+      it.reset(worker.db()->NewIterator(options));
       it->SeekToFirst();
       if (!it->Valid()) continue;
     }
@@ -32,8 +36,15 @@ void ScanUntilDone(Worker& worker) {
   }
 }
 
-using Change = Status (*)(Worker& worker, ColumnFamilyHandle* family, const Slice& key,
-                          const Slice& value);
+using Change = Status (*)(Worker& worker, UserTimestamps& timestamps, ColumnFamilyHandle* family,
+                          const Slice& key, const Slice& value);
+
+Status PutOne(Worker& worker, UserTimestamps& timestamps, ColumnFamilyHandle* family,
+              const Slice& key, const Slice& value) {
+  const WriteOptions& options = worker.plan.write_options;
+  if (!UserTimestamps::on()) return worker.db()->Put(options, family, key, value);
+  return worker.db()->Put(options, family, key, timestamps.ForWrite(), value);
+}
 
 // Changes random keys until the foreground is done.
 void ChangeUntilDone(Worker& worker, Op op, const char* failure, Change change) {
@@ -42,12 +53,13 @@ void ChangeUntilDone(Worker& worker, Op op, const char* failure, Change change) 
   const int64_t num = FLAGS_bgwriter_num > 0 ? FLAGS_bgwriter_num : plan.num;
   KeyMaker keys = worker.NewKeyMaker();
   ValueStream values = worker.NewValues();
+  UserTimestamps timestamps(&worker.random);
   for (int64_t written = 0; !worker.run.ForegroundDone(); ++written) {
     if (FLAGS_finish_after_writes && written == plan.writes) break;
     const uint64_t number = worker.random.Below(static_cast<uint64_t>(num));
     const Slice key = keys.Make(number);
     const Slice value = values.Next();
-    const Status s = change(worker, worker.database.family(number), key, value);
+    const Status s = change(worker, timestamps, worker.database.family(number), key, value);
     if (!s.ok()) Fail(failure, s);
     worker.stats.FinishedOps(1, op);
     worker.PayForWrite(static_cast<int64_t>(key.size() + value.size()));
@@ -66,7 +78,11 @@ void ReadWhileScanning(Worker& worker) {
 class Mixer {
  public:
   explicit Mixer(Worker& worker)
-      : worker_(worker), keys_(worker.NewKeyMaker()), values_(worker.NewValues()) {}
+      : worker_(worker),
+        options_(worker.plan.read_options),
+        timestamps_(&worker.random),
+        keys_(worker.NewKeyMaker()),
+        values_(worker.NewValues()) {}
 
   // Chooses the key of the following calls.
   void Choose() {
@@ -77,9 +93,10 @@ class Mixer {
 
   // False, with an empty value, if the key is absent.
   bool Read() {
-    const Status s = worker_.db()->Get(worker_.plan.read_options, family(), key_, &value_);
+    timestamps_.SetFor(&options_);
+    const Status s = worker_.db()->Get(options_, family(), key_, &value_);
     if (s.ok()) {
-      bytes_ += static_cast<int64_t>(key_.size() + value_.size());
+      bytes_ += static_cast<int64_t>(key_.size() + UserTimestamps::size() + value_.size());
       ++found_;
       return true;
     }
@@ -89,9 +106,9 @@ class Mixer {
   }
 
   void Write(const Slice& value) {
-    const auto size = static_cast<int64_t>(key_.size() + value.size());
+    const auto size = static_cast<int64_t>(key_.size() + UserTimestamps::size() + value.size());
     worker_.PayForWrite(size);
-    const Status s = worker_.db()->Put(worker_.plan.write_options, family(), key_, value);
+    const Status s = PutOne(worker_, timestamps_, family(), key_, value);
     if (!s.ok()) Fail("put error", s);
     bytes_ += size;
   }
@@ -105,6 +122,8 @@ class Mixer {
   ColumnFamilyHandle* family() const { return worker_.database.family(number_); }
 
   Worker& worker_;
+  ReadOptions options_;
+  UserTimestamps timestamps_;
   KeyMaker keys_;
   ValueStream values_;
   uint64_t number_ = 0;
@@ -185,17 +204,14 @@ constexpr std::array kMixedBenchmarks = {
 }  // namespace
 
 void WriteUntilDone(Worker& worker) {
-  ChangeUntilDone(worker, Op::kWrite, "put error",
-                  [](Worker& w, ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
-                    return w.db()->Put(w.plan.write_options, family, key, value);
-                  });
+  ChangeUntilDone(worker, Op::kWrite, "put error", PutOne);
 }
 
 void MergeUntilDone(Worker& worker) {
-  ChangeUntilDone(worker, Op::kMerge, "merge error",
-                  [](Worker& w, ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
-                    return w.db()->Merge(w.plan.write_options, family, key, value);
-                  });
+  ChangeUntilDone(
+      worker, Op::kMerge, "merge error",
+      [](Worker& w, UserTimestamps& /*timestamps*/, ColumnFamilyHandle* family, const Slice& key,
+         const Slice& value) { return w.db()->Merge(w.plan.write_options, family, key, value); });
 }
 
 std::span<const Benchmark> MixedBenchmarks() {

@@ -60,20 +60,28 @@ class ReadNumbers {
 // Reads a key's value; adds its size to *bytes.
 class ValueReader {
  public:
+  explicit ValueReader(Worker& worker)
+      : options_(worker.plan.read_options), timestamps_(&worker.random) {}
+
   Status Read(Worker& worker, ColumnFamilyHandle* family, const Slice& key, int64_t* bytes) {
     value_.Reset();
-    Status s = worker.db()->Get(worker.plan.read_options, family, key, &value_);
+    timestamps_.SetFor(&options_);
+    Status s = worker.db()->Get(options_, family, key, &value_);
     if (s.ok()) *bytes += static_cast<int64_t>(value_.size());
     return s;
   }
 
  private:
+  ReadOptions options_;
+  UserTimestamps timestamps_;
   PinnableSlice value_;
 };
 
 // Reads a key's merge operands, in two tries when it has more than any key before.
 class OperandReader {
  public:
+  explicit OperandReader(Worker& /*worker*/) {}
+
   Status Read(Worker& worker, ColumnFamilyHandle* family, const Slice& key, int64_t* bytes) {
     int found = 0;
     Status s = Try(worker, family, key, &found);
@@ -105,7 +113,7 @@ template <typename Reader, typename NextNumber>
 void LookUp(Worker& worker, NextNumber next) {
   const Plan& plan = worker.plan;
   KeyMaker keys = worker.NewKeyMaker();
-  Reader reader;
+  Reader reader(worker);
   int64_t read = 0;
   int64_t found = 0;
   int64_t bytes = 0;
@@ -118,7 +126,7 @@ void LookUp(Worker& worker, NextNumber next) {
     const Status s = reader.Read(worker, worker.database.family(number), key, &bytes);
     if (s.ok()) {
       ++found;
-      bytes += static_cast<int64_t>(key.size());
+      bytes += static_cast<int64_t>(key.size() + UserTimestamps::size());
     } else if (!s.IsNotFound()) {
       Fail("Get error", s);
     }
@@ -145,7 +153,10 @@ void Scan(Worker& worker, bool forward) {
   const Plan& plan = worker.plan;
   int64_t read = 0;
   int64_t bytes = 0;
-  const std::unique_ptr<Iterator> it(worker.db()->NewIterator(plan.read_options));
+  ReadOptions options = plan.read_options;
+  UserTimestamps timestamps(&worker.random);
+  timestamps.SetFor(&options);
+  const std::unique_ptr<Iterator> it(worker.db()->NewIterator(options));
   forward ? it->SeekToFirst() : it->SeekToLast();
   for (; read < plan.reads && it->Valid(); forward ? it->Next() : it->Prev()) {
     bytes += static_cast<int64_t>(it->key().size() + it->value().size());
@@ -170,6 +181,8 @@ class MultiReader {
  public:
   explicit MultiReader(Worker& worker)
       : worker_(worker),
+        options_(worker.plan.read_options),
+        timestamps_(&worker.random),
         keys_(worker.NewKeyMaker()),
         size_(static_cast<size_t>(worker.plan.batch_size)),
         key_bytes_(size_ * static_cast<size_t>(worker.plan.key_size)),
@@ -180,11 +193,12 @@ class MultiReader {
   void ReadBatch() {
     worker_.SpendDraw();
     ChooseKeys();
+    timestamps_.SetFor(&options_);
     if (FLAGS_multiread_batched) {
-      worker_.db()->MultiGet(worker_.plan.read_options, worker_.db()->DefaultColumnFamily(), size_,
-                             slices_.data(), pinned_.data(), statuses_.data());
+      worker_.db()->MultiGet(options_, worker_.db()->DefaultColumnFamily(), size_, slices_.data(),
+                             pinned_.data(), statuses_.data());
     } else {
-      statuses_ = worker_.db()->MultiGet(worker_.plan.read_options, slices_, &strings_);
+      statuses_ = worker_.db()->MultiGet(options_, slices_, &strings_);
     }
     for (size_t i = 0; i < size_; ++i) Count(i);
   }
@@ -221,7 +235,7 @@ class MultiReader {
     const Status& s = statuses_[i];
     if (s.ok()) {
       const size_t value = FLAGS_multiread_batched ? pinned_[i].size() : strings_[i].size();
-      bytes_ += static_cast<int64_t>(slices_[i].size() + value);
+      bytes_ += static_cast<int64_t>(slices_[i].size() + UserTimestamps::size() + value);
       ++found_;
     } else if (!s.IsNotFound()) {
       Fail("MultiGet error", s);
@@ -230,6 +244,8 @@ class MultiReader {
   }
 
   Worker& worker_;
+  ReadOptions options_;
+  UserTimestamps timestamps_;
   KeyMaker keys_;
   const size_t size_;
   std::vector<char> key_bytes_;
@@ -284,7 +300,7 @@ constexpr std::array kReadBenchmarks = {
     Benchmark{.name = "readrandomsmall", .body = ReadRandom, .setup = AFewReads},
     Benchmark{.name = "readmissing", .body = ReadRandom, .setup = LongerKeys},
     Benchmark{.name = "readhot", .body = ReadHot},
-    Benchmark{.name = "readrandomoperands", .body = ReadRandomOperands},
+    Benchmark{.name = "readrandomoperands", .body = ReadRandomOperands, .takes_timestamps = false},
     Benchmark{.name = "readseq", .body = ReadForward},
     Benchmark{.name = "readtocache", .body = ReadForward, .setup = OneThreadAllKeys},
     Benchmark{.name = "readreverse", .body = ReadBackward},

@@ -24,6 +24,7 @@ class Seeker {
   explicit Seeker(Worker& worker)
       : worker_(worker),
         options_(worker.plan.read_options),
+        timestamps_(&worker.random),
         keys_(worker.NewKeyMaker()),
         bound_keys_(worker.NewKeyMaker()) {}
 
@@ -33,6 +34,7 @@ class Seeker {
     SetBound(number);
     if (iterator_ == nullptr || !options_.tailing) {
       iterator_.reset();
+      timestamps_.SetFor(&options_);
       iterator_.reset(worker_.db()->NewIterator(options_));
     }
     iterator_->Seek(key);
@@ -69,6 +71,7 @@ class Seeker {
 
   Worker& worker_;
   ReadOptions options_;
+  UserTimestamps timestamps_;
   KeyMaker keys_;
   KeyMaker bound_keys_;
   Slice bound_;  // Into bound_keys_; options_ and the iterator refer to it.
@@ -94,9 +97,12 @@ void SeekRandom(Worker& worker) {
 }
 
 void NewIterator(Worker& worker) {
+  ReadOptions options = worker.plan.read_options;
+  UserTimestamps timestamps(&worker.random);
   Budget budget(FLAGS_duration, worker.plan.reads);
   while (budget.Take()) {
-    const std::unique_ptr<Iterator> it(worker.db()->NewIterator(worker.plan.read_options));
+    timestamps.SetFor(&options);
+    const std::unique_ptr<Iterator> it(worker.db()->NewIterator(options));
     if (!it->status().ok()) Fail("iterator error", it->status());
     worker.stats.FinishedOps(1, Op::kOther);
   }
@@ -121,7 +127,8 @@ constexpr std::array kSeekBenchmarks = {
     Benchmark{.name = "seekrandomwhilemerging",
               .body = SeekRandomWhileMerging,
               .setup = NeedMergeOperator,
-              .background_threads = 1},
+              .background_threads = 1,
+              .takes_timestamps = false},
     Benchmark{.name = "newiterator", .body = NewIterator},
     Benchmark{.name = "newiteratorwhilewriting",
               .body = NewIteratorWhileWriting,

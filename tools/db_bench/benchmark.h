@@ -17,6 +17,7 @@
 #include "tools/db_bench/database.h"
 #include "tools/db_bench/keys.h"
 #include "tools/db_bench/stats.h"
+#include "tools/db_bench/user_timestamps.h"
 #include "tools/db_bench/values.h"
 
 namespace varve::bench {
@@ -103,6 +104,8 @@ struct Benchmark {
   int background_threads = 0;
   // Done once in the main thread, without a report line.
   Step step = nullptr;
+  // Whether it runs with --user_timestamp_size.
+  bool takes_timestamps = true;
 };
 
 // By family; each in the file of its name.

@@ -35,6 +35,8 @@ DECLARE_int64(seed);
 DECLARE_bool(finish_after_writes);
 DECLARE_int32(num_column_families);
 DECLARE_int32(key_size);
+DECLARE_int32(user_timestamp_size);
+DECLARE_bool(read_with_latest_user_timestamp);
 DECLARE_int32(prefix_size);
 DECLARE_int64(keys_per_prefix);
 DECLARE_int32(value_size);

@@ -47,7 +47,8 @@ void PrintHeader(const Options& options) {
   const auto num = static_cast<double>(FLAGS_num);
   const double key = FLAGS_key_size;
   const double compressed = mean * FLAGS_compression_ratio;
-  std::printf("Keys:       %d bytes each (+ 0 bytes user-defined timestamp)\n", FLAGS_key_size);
+  std::printf("Keys:       %d bytes each (+ %d bytes user-defined timestamp)\n", FLAGS_key_size,
+              FLAGS_user_timestamp_size);
   std::printf("Values:     %.0f bytes each (%.0f bytes after compression)\n", mean, compressed);
   std::printf("Entries:    %lld\n", static_cast<long long>(FLAGS_num));
   std::printf("Prefix:    %d bytes\n", FLAGS_prefix_size);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "varve/comparator.h"
 #include "varve/db.h"
 
 #include "tools/db_bench/fail.h"
@@ -98,6 +99,8 @@ std::vector<std::string> LoadKeys(DB* db) {
   std::vector<std::string> keys;
   ReadOptions options;
   options.total_order_seek = true;
+  const Slice newest = MaxU64Ts();
+  if (FLAGS_user_timestamp_size != 0) options.timestamp = &newest;
   const std::unique_ptr<Iterator> it(db->NewIterator(options));
   for (it->SeekToFirst(); it->Valid(); it->Next()) keys.push_back(it->key().ToString());
   if (!it->status().ok()) Fail("reading the existing keys", it->status());

@@ -45,6 +45,10 @@ bool Refuse(const char* flag, const std::string& value, const char* why) {
   return false;
 }
 
+void SetKeys(Options* o) {
+  if (FLAGS_user_timestamp_size != 0) o->comparator = BytewiseComparatorWithU64Ts();
+}
+
 void SetMemtables(Options* o) {
   o->write_buffer_size = static_cast<size_t>(FLAGS_write_buffer_size);
   o->db_write_buffer_size = static_cast<size_t>(FLAGS_db_write_buffer_size);
@@ -344,6 +348,7 @@ bool FromFlags(Options* options) {
                   std::to_string(FLAGS_max_write_buffer_number_to_maintain),
                   "use --max_write_buffer_size_to_maintain");
   }
+  SetKeys(options);
   SetMemtables(options);
   SetUniversal(&options->compaction_options_universal);
   SetBackground(options);

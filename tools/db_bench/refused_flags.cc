@@ -172,10 +172,8 @@ DEFINE_string(column_family_distribution, "", kAbsent);
 DEFINE_int32(num_hot_column_families, 0, kAbsent);
 DEFINE_int32(num_multi_db, 0, kAbsent);
 
-// Timestamps and comparators.
-DEFINE_bool(read_with_latest_user_timestamp, true, kAbsent);
+// Comparators.
 DEFINE_bool(use_uint64_comparator, false, kAbsent);
-DEFINE_int32(user_timestamp_size, 0, kAbsent);
 
 // Traces and reports.
 DEFINE_bool(build_info, false, kAbsent);

@@ -59,7 +59,12 @@ bool ParseEntry(const std::string& element, ListEntry* entry) {
     return false;
   }
   entry->benchmark = FindBenchmark(entry->name);
-  if (entry->benchmark != nullptr) return true;
+  if (entry->benchmark != nullptr) {
+    if (FLAGS_user_timestamp_size == 0 || entry->benchmark->takes_timestamps) return true;
+    std::fprintf(stderr, "benchmark '%s' is not supported with --user_timestamp_size\n",
+                 entry->name.c_str());
+    return false;
+  }
   const char* const form = IsKnownElsewhere(entry->name)
                                ? "benchmark '%s' is not supported by this db_bench\n"
                                : "unknown benchmark '%s'\n";

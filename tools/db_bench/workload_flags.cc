@@ -14,6 +14,10 @@ bool IsPositive(const char* /*flag*/, int32_t value) {
   return value > 0;
 }
 
+bool IsTimestampSize(const char* /*flag*/, int32_t value) {
+  return value == 0 || value == 8;
+}
+
 bool IsShare(const char* /*flag*/, double value) {
   return value >= 0.0 && value <= 1.0;
 }
@@ -53,6 +57,10 @@ DEFINE_int32(num_column_families, 1, "Column families the keys are spread over")
 // ---- Keys and values ----
 
 DEFINE_int32(key_size, 16, "Bytes of a key");
+DEFINE_int32(user_timestamp_size, 0,
+             "Bytes of a timestamp behind each key, 0 or 8; it rises with every operation");
+DEFINE_bool(read_with_latest_user_timestamp, true,
+            "Read as of the newest timestamp; false: as of a random one since the start");
 DEFINE_int32(prefix_size, 0, "Bytes of the key prefix; above 0 also sets a prefix extractor");
 DEFINE_int64(keys_per_prefix, 0, "Keys that share a prefix; 0: keys without prefix");
 DEFINE_int32(value_size, 100, "Bytes of a value");
@@ -123,6 +131,7 @@ DEFINE_validator(readwritepercent, &IsPercentage);
 DEFINE_validator(mergereadpercent, &IsPercentage);
 DEFINE_validator(threads, &IsPositive);
 DEFINE_validator(key_size, &IsPositive);
+DEFINE_validator(user_timestamp_size, &IsTimestampSize);
 DEFINE_validator(num_column_families, &IsPositive);
 DEFINE_validator(ops_between_duration_checks, &IsPositive);
 DEFINE_validator(overwrite_probability, &IsShare);

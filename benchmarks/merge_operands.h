@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What reading merge operands costs: through an iterator that merges them, and one by one. Written
-// once against the API that both engines have; the file that includes this one, after the engine's
-// headers, names the engine before: `namespace kv = varve;`.
+// What reading merge operands costs: through an iterator that merges them, and one by one. See
+// two_libraries.h for how this becomes a program.
 //
 //   PROGRAM [--db=/tmp/merge-operands] [--rounds=5] [--seconds=2] [--only=TEXT]
 //
@@ -17,7 +16,6 @@
 //                        threads. us/op: what each thread waits for a call; median of the rounds
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +27,13 @@
 #include <thread>
 #include <vector>
 
+#include "benchmarks/two_libraries.h"
+
 namespace merge_bench {
+
+using two_libraries::Check;
+using two_libraries::Median;
+using two_libraries::Now;
 
 struct Arguments {
   std::string db = "/tmp/merge-operands";
@@ -58,12 +62,6 @@ inline bool Parse(int argc, char** argv, Arguments* arguments) {
     }
   }
   return arguments->rounds > 0 && arguments->seconds > 0;
-}
-
-inline void Check(const kv::Status& s, const char* what) {
-  if (s.ok()) return;
-  std::fprintf(stderr, "%s: %s\n", what, s.ToString().c_str());
-  std::exit(1);
 }
 
 // The largest value, handed out where it lies. Flushes find nothing to combine, so that tables have
@@ -138,15 +136,6 @@ class TestDb {
   kv::Options options_;
   std::unique_ptr<kv::DB> db_;
 };
-
-inline double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-inline double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 inline void Report(const std::string& name, const std::vector<double>& micros, const char* note) {
   std::printf("%-24s %12.3f us/op  fastest %12.3f  %s\n", name.c_str(), Median(micros),

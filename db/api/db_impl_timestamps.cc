@@ -28,17 +28,21 @@ Status CannotGoBack(const ColumnFamily& family, const std::string& from, const s
                                      Slice(to).ToString(/*hex=*/true));
 }
 
-// Of the point entries. Looks at each of them.
+// Looks at each entry.
 Status RaiseToNewest(const MemTable& mem, const InternalKeyComparator& icmp, std::string* newest) {
-  const Comparator& order = *icmp.user_comparator();
-  const size_t size = icmp.timestamp_size();
+  const auto raise = [&icmp, newest](const Slice& timestamp) {
+    if (newest->empty() || icmp.CompareTimestamp(timestamp, *newest) > 0) {
+      newest->assign(timestamp.data(), timestamp.size());
+    }
+  };
   const std::unique_ptr<InternalIterator> entries = mem.NewIterator();
   for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
-    const Slice key = ExtractUserKey(entries->key());
-    if (key.size() < size) continue;
-    const Slice timestamp(key.data() + key.size() - size, size);
-    if (newest->empty() || order.CompareTimestamp(timestamp, *newest) > 0) {
-      newest->assign(timestamp.data(), size);
+    raise(icmp.TimestampOf(ExtractUserKey(entries->key())));
+  }
+  const auto tombstones = mem.RangeTombstones();
+  for (size_t i = 0; tombstones != nullptr && i < tombstones->size(); i++) {
+    for (const SequenceNumber seq : tombstones->fragment(i).seqs) {
+      raise(tombstones->timestamp(seq));
     }
   }
   return entries->status();

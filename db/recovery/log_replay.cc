@@ -257,11 +257,16 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
   input.build.reason = TableFileCreationReason::kRecovery;
   input.build.file_number = e.versions->NewFileNumber();
   input.build.compression = CompressionForLevel(*input.options, 0, 1, /*bottommost=*/false);
+  VersionEdit& edit = edits_[family->id()];
+  edit.column_family = family->id();
+  input.full_history_ts_low =
+      edit.full_history_ts_low.value_or(family->versions()->full_history_ts_low);
   FlushResult result;
   Status s = RunFlush(input, &result);
   if (!s.ok()) return s;
-  if (!result.full_history_ts_low.empty()) edit.full_history_ts_low = result.full_history_ts_low;
   if (result.wrote_file) edit.new_files.push_back(result.file);
+  // Never below that of a flush before: it began from there.
+  if (!result.full_history_ts_low.empty()) edit.full_history_ts_low = result.full_history_ts_low;
   wrote_tables_ = true;
   return Status::OK();
 }

@@ -186,7 +186,6 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // with timestamps of 64 bits, neither atomic_flush nor allow_concurrent_memtable_write. It cannot
   // change while there are timestamps; with false they can be switched on and off, by opening with
   // BytewiseComparatorWithU64Ts() instead of BytewiseComparator() and the reverse.
-  // Tables are not written so yet: false is refused as NotSupported.
   bool persist_user_defined_timestamps = true;
 
   // ---- Values in separate files ----

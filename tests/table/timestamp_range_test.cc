@@ -67,13 +67,5 @@ TEST(TimestampRange, WithoutTimestampsOrEntriesThereIsNone) {
   EXPECT_THAT(Collected(&empty), Not(Contains(Key("rocksdb.timestamp_min"))));
 }
 
-TEST(TimestampRange, TablesWithoutTheirTimestampsAreRefused) {
-  TableBuildOptions options = StampedOptions();
-  options.persist_timestamps = false;
-  const Status s = BuiltTable(options).create_status;
-  EXPECT_TRUE(s.IsNotSupported());
-  EXPECT_THAT(s.ToString(), ::testing::HasSubstr("persist_user_defined_timestamps"));
-}
-
 }  // namespace
 }  // namespace varve::test

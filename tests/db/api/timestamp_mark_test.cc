@@ -24,9 +24,7 @@ class TimestampMarkTest : public Database {
  protected:
   void SetUp() override {
     options_.comparator = BytewiseComparatorWithU64Ts();
-    const Status s = TryOpen();
-    if (s.IsNotSupported()) GTEST_SKIP() << s.ToString();
-    ASSERT_TRUE(s.ok()) << s.ToString();
+    Open();
   }
 
   Status Raise(const std::string& mark) {
@@ -105,9 +103,7 @@ TEST_F(TimestampMarkTest, TheNewestTimestampIsThatOfMemory) {
   Remount(std::make_shared<MemFileSystem>());
   options_.persist_user_defined_timestamps = false;
   options_.allow_concurrent_memtable_write = false;
-  const Status s = TryOpen();
-  if (s.IsNotSupported()) GTEST_SKIP() << s.ToString();
-  ASSERT_TRUE(s.ok()) << s.ToString();
+  Open();
   std::string newest = "unset";
   ASSERT_TRUE(db()->GetNewestUserDefinedTimestamp(Handle("default"), &newest).ok());
   EXPECT_EQ(newest, "");
@@ -115,12 +111,82 @@ TEST_F(TimestampMarkTest, TheNewestTimestampIsThatOfMemory) {
   PutAt("z", 7);
   ASSERT_TRUE(db()->GetNewestUserDefinedTimestamp(Handle("default"), &newest).ok());
   EXPECT_EQ(newest, Stamp(300));
+  WriteBatch batch;
+  ASSERT_TRUE(batch.DeleteRange(Handle("default"), "x", "y", Stamp(310)).ok());
+  ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
+  ASSERT_TRUE(db()->GetNewestUserDefinedTimestamp(Handle("default"), &newest).ok());
+  EXPECT_EQ(newest, Stamp(310));
   ASSERT_TRUE(Raise(Stamp(1000)).ok());
   ASSERT_TRUE(db()->GetNewestUserDefinedTimestamp(Handle("default"), &newest).ok());
-  EXPECT_EQ(newest, Stamp(300));
+  EXPECT_EQ(newest, Stamp(310));
   Flush();
   ASSERT_TRUE(db()->GetNewestUserDefinedTimestamp(Handle("default"), &newest).ok());
   EXPECT_EQ(newest, Stamp(999));
+}
+
+// What recovery writes into tables loses its timestamps as well.
+TEST_F(TimestampMarkTest, RecoveryRaisesTheMark) {
+  ASSERT_TRUE(Close().ok());
+  Remount(std::make_shared<MemFileSystem>());
+  options_.persist_user_defined_timestamps = false;
+  options_.allow_concurrent_memtable_write = false;
+  options_.avoid_flush_during_recovery = true;
+  Open();
+  PutAt("a", 300);
+  PutAt("b", 7);
+  Kill();
+  Open();
+  EXPECT_EQ(Mark(), "") << "the log was kept";
+  Kill();
+  options_.avoid_flush_during_recovery = false;
+  Open();
+  EXPECT_EQ(Levels(), "1");
+  EXPECT_EQ(Mark(), Stamp(301));
+  std::string newest;
+  ASSERT_TRUE(db()->GetNewestUserDefinedTimestamp(Handle("default"), &newest).ok());
+  EXPECT_EQ(newest, Stamp(300));
+  const std::string now = Stamp(301);
+  const Slice time = now;
+  ReadOptions read;
+  read.timestamp = &time;
+  EXPECT_EQ(Scan(read), "a=v b=v");
+}
+
+// Switched on over tables that have none, and off again.
+TEST_F(TimestampMarkTest, TimestampsAreSwitchedOnAndOff) {
+  ASSERT_TRUE(Close().ok());
+  Remount(std::make_shared<MemFileSystem>());
+  options_.comparator = BytewiseComparator();
+  Open();
+  MakeTable({"a", "b"});
+  Put("c", "logged");
+  Kill();
+  options_.comparator = BytewiseComparatorWithU64Ts();
+  options_.allow_concurrent_memtable_write = false;
+  EXPECT_TRUE(TryOpen().IsInvalidArgument()) << "persist_user_defined_timestamps";
+  options_.persist_user_defined_timestamps = false;
+  options_.avoid_flush_during_recovery = true;
+  Open();
+  PutAt("b", 300);
+  std::string now = Stamp(299);
+  const Slice time = now;
+  ReadOptions read;
+  read.timestamp = &time;
+  EXPECT_EQ(Scan(read), "a=of a b=of b c=logged");
+  Flush();
+  EXPECT_EQ(Mark(), Stamp(301));
+  Reopen();
+  now = Stamp(301);
+  EXPECT_EQ(Scan(read), "a=of a b=v c=logged");
+  ASSERT_TRUE(Close().ok());
+  options_.comparator = BytewiseComparator();
+  options_.persist_user_defined_timestamps = true;
+  Open();
+  EXPECT_EQ(Scan(), "a=of a b=v c=logged");
+  Put("d", "v");
+  Flush();
+  Reopen();
+  EXPECT_EQ(Scan(), "a=of a b=v c=logged d=v");
 }
 
 class NoTimestampsTest : public Database {};

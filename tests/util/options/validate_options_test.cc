@@ -140,7 +140,6 @@ TEST(ValidateOptionsTest, TimestampsThatAreNotPersistedNeedNumbersAndOneWriter) 
   o.persist_user_defined_timestamps = false;
   refused_for(o, "not leveldb.BytewiseComparator");
   o.comparator = BytewiseComparatorWithU64Ts();
-  if (ValidateOptions(o, o).IsNotSupported()) GTEST_SKIP() << "timestamps are refused as a whole";
   refused_for(o, "allow_concurrent_memtable_write");
   o.allow_concurrent_memtable_write = false;
   EXPECT_TRUE(ValidateOptions(o, o).ok()) << ValidateOptions(o, o).ToString();

@@ -444,6 +444,19 @@ TEST_P(MemTableSizeTest, IsFullJustBelowItsBudget) {
   }
 }
 
+TEST_P(MemTableSizeTest, LargeValuesFillItsBudget) {
+  MemTableOptions options = Options();
+  options.write_buffer_bytes = 64 << 20;
+  for (const size_t value_bytes : {size_t{9} << 10, size_t{100} << 10, size_t{700} << 10}) {
+    MemTable mem(Order(), options, 1);
+    const std::string value(value_bytes, 'v');
+    for (SequenceNumber seq = 1; !mem.ShouldSwitch(); seq++) {
+      ASSERT_TRUE(mem.Add(seq, kTypeValue, std::to_string(seq), value).ok());
+    }
+    EXPECT_GE(mem.data_bytes(), options.write_buffer_bytes / 2) << value_bytes;
+  }
+}
+
 // By how much a table of more than a few MiB grows at a time.
 size_t Step(size_t write_buffer_bytes, size_t arena_block_bytes) {
   MemTableOptions options;

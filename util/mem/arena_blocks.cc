@@ -67,13 +67,20 @@ char* ArenaBlocks::TakeFromRun(size_t size) {
 }
 
 char* ArenaBlocks::AddDedicated(size_t bytes) {
+  Block block;
   if (bytes < kHugeDedicatedBytes) {
     const size_t size = RoundedUp(bytes, 64);
-    char* const data = static_cast<char*>(::operator new(size, kDedicatedAlignment));
-    return Own({data, size, Origin::kDedicated}).data;
+    block = {static_cast<char*>(::operator new(size, kDedicatedAlignment)), size,
+             Origin::kDedicated};
+  } else {
+    const size_t size = RoundedUp(bytes, kHugePageBytes);
+    block = {AllocateHugePages(size), size, Origin::kMapped};
   }
-  const size_t size = RoundedUp(bytes, kHugePageBytes);
-  return Own({AllocateHugePages(size), size, Origin::kMapped}).data;
+  Own(block);
+  while (next_block_bytes_ < max_block_bytes_ && next_block_bytes_ <= this->bytes()) {
+    next_block_bytes_ *= 2;
+  }
+  return block.data;
 }
 
 const ArenaBlocks::Block& ArenaBlocks::Own(Block block) {

@@ -13,7 +13,9 @@
 namespace varve {
 
 // The blocks behind an arena: small ones while the arena is small, each twice as large as the one
-// before, then huge-page blocks. What is large goes back to the system with the arena.
+// before, then huge-page blocks. Pieces with blocks of their own let the others grow, too: an arena
+// of nothing but large pieces soon has blocks that hold several of them, in a few large pages. What
+// is large goes back to the system with the arena.
 //
 // Thread safety: bytes() may be called from any thread; everything else needs outside exclusion.
 class ArenaBlocks {

@@ -99,16 +99,19 @@ TEST(ArenaBlocksTest, ThoseOfTheLargestSizeAreMappedTogetherAndCountOneByOne) {
   for (char* const data : all) EXPECT_FALSE(IsMapped(data));
 }
 
-TEST(ArenaBlocksTest, DedicatedOnesAreNoStepOfTheGrowth) {
+TEST(ArenaBlocksTest, TheOthersGrowWithDedicatedOnes) {
   ArenaBlocks blocks(4096);
+  size_t sum = 0;
   for (const size_t bytes : {size_t{1}, size_t{5000}, size_t{3} << 20, size_t{9} << 20}) {
     const size_t before = blocks.bytes();
     char* const data = blocks.AddDedicated(bytes);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 4096, 0u);
     std::memset(data, 'd', bytes);
     EXPECT_GE(blocks.bytes(), before + bytes);
+    sum += bytes;
+    EXPECT_LE(blocks.next_block_bytes(), std::max(size_t{4096}, 4 * sum));
   }
-  EXPECT_EQ(blocks.next_block_bytes(), 4096u);
+  EXPECT_EQ(blocks.next_block_bytes(), kHugePageBytes);
 }
 
 TEST(ArenaBlocksTest, ImpossibleSizesChangeNothing) {

@@ -204,6 +204,11 @@ void KeyTree::SortTie(uint32_t level, Slot* slots, uint32_t n) const {
   }
 }
 
+void KeyTree::PrefetchEntries(const Node* leaf) const {
+  const uint32_t count = node_state::Count(leaf->state.load(std::memory_order_acquire));
+  for (uint32_t i = 0; i < count; i++) __builtin_prefetch(EntryAt(leaf->At(i).ref));
+}
+
 bool KeyTree::TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const {
   const uint32_t count = node_state::Count(state);
   for (uint32_t i = 0; i < count; i++) copy->slots[i] = leaf->At(i);

@@ -85,6 +85,8 @@ class KeyTree {
   // Of the leaf with that address; the root of an empty tree is a leaf, too.
   void CopyLeaf(const Node* leaf, LeafCopy* copy) const;
   static void PrefetchNode(const Node* node);
+  // The entries of the leaf, which is at hand itself: as a hint, without asking what is in order.
+  void PrefetchEntries(const Node* leaf) const;
   // The first key that may ever be in the leaf; null for the leftmost one.
   [[nodiscard]] static const MemEntry* LowOf(const Node* leaf);
   // The number of slots of the copy that lie before the target, or are not behind it.

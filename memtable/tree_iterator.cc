@@ -82,7 +82,7 @@ size_t KeyTreeIterator::NextRun(RunEntry* out, size_t max) {
   size_t n = 0;
   while (n < max && at_ + 1 < leaf_.count) {
     at_++;
-    Set();
+    SetOnTheWay();
     out[n++].Set(key_, value_);
   }
   if (n != 0) return n;

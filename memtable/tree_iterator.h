@@ -20,7 +20,7 @@ class KeyTreeIterator final : public InternalIterator {
   void SeekForPrev(const Slice& target) override;
   void Next() override {
     if (++at_ < leaf_.count) [[likely]] {
-      Set();
+      SetOnTheWay();
     } else {
       NextLeaf();
     }
@@ -48,6 +48,11 @@ class KeyTreeIterator final : public InternalIterator {
     if (at_ + kAhead < leaf_.count) Prefetch(at_ + kAhead);
     key_ = tree_.EntryAt(leaf_.slots[at_].ref)->internal_key(&value_);
     valid_ = true;
+  }
+  // By a step forward: soon the next leaf is copied, which compares entries whose words are equal.
+  void SetOnTheWay() {
+    if (at_ + kAhead == leaf_.count && leaf_.next != nullptr) tree_.PrefetchEntries(leaf_.next);
+    Set();
   }
   // To position `at` of a leaf just copied, which may be its end.
   void Enter(uint32_t at);

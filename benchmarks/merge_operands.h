@@ -71,7 +71,8 @@ class Largest final : public kv::MergeOperator {
   const char* Name() const override { return "merge_operands.Largest"; }
 
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
-    kv::Slice largest = in.existing_value != nullptr ? *in.existing_value : in.operand_list.front();
+    // From nothing on, as comparing one with itself would read all its bytes.
+    kv::Slice largest = in.existing_value != nullptr ? *in.existing_value : kv::Slice();
     for (const kv::Slice& operand : in.operand_list) {
       if (largest.compare(operand) < 0) largest = operand;
     }

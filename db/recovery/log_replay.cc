@@ -243,10 +243,6 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
     input.memtables.push_back(family->immutables().front().mem);
     family->DropFlushed(1);
   }
-  VersionEdit& edit = edits_[family->id()];
-  edit.column_family = family->id();
-  input.full_history_ts_low =
-      edit.full_history_ts_low.value_or(family->versions()->full_history_ts_low);
   input.options = family->options();
   input.info_log = e.info_log.get();
   input.icmp = &family->icmp();

@@ -198,7 +198,9 @@ Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) {
     s = Status::InvalidArgument(
         "ColumnFamilyOptions::max_successive_merges: set together with DBOptions::unordered_write");
   }
-  if (s.ok() && !cf.persist_user_defined_timestamps) s = CheckTimestampsNotPersisted(db, cf);
+  if (s.ok() && !cf.persist_user_defined_timestamps && cf.comparator->timestamp_size() != 0) {
+    s = CheckTimestampsNotPersisted(db, cf);
+  }
   return s;
 }
 

@@ -173,8 +173,8 @@ class IndexedEntries {
   // Of the entries with the word of the goal, one after the other. After kEqual, what is behind the
   // key, and the value, are the entry's. kUnclear: the block is damaged.
   Answer Compare(uint32_t i);
-  uint64_t trailer() const { return DecodeFixed64(tail_ + timestamp_bytes_); }
-  Slice timestamp() const { return Slice(tail_, timestamp_bytes_); }
+  uint64_t trailer() const { return trailer_; }
+  const Slice& timestamp() const { return timestamp_; }
   const Slice& value() const { return value_; }
 
  private:
@@ -184,7 +184,9 @@ class IndexedEntries {
   const Slice goal_;
   const size_t timestamp_bytes_;
   bool before_was_equal_ = false;
-  char tail_[EntryIndex::kTailBytesMax];  // timestamp and trailer
+  uint64_t trailer_ = 0;
+  Slice timestamp_;
+  char tail_[EntryIndex::kTailBytesMax];  // both, of an entry that shares some of them
   Slice value_;
 };
 
@@ -200,14 +202,19 @@ IndexedEntries::Answer IndexedEntries::Compare(uint32_t i) {
   if (header.unshared < tail_bytes) [[unlikely]] {
     // Another version of the key before, with the first bytes of what is behind that.
     if (!before_was_equal) return Answer::kDifferent;
+    memmove(tail_, timestamp_.data(), timestamp_bytes_);
+    EncodeFixed64(tail_ + timestamp_bytes_, trailer_);
     memcpy(tail_ + tail_bytes - header.unshared, unshared, header.unshared);
+    timestamp_ = Slice(tail_, timestamp_bytes_);
+    trailer_ = DecodeFixed64(tail_ + timestamp_bytes_);
   } else {
     const size_t key_bytes = header.unshared - tail_bytes;
     if (memcmp(unshared, goal_.data() + header.shared, key_bytes) != 0 ||
         !StartsAlike(i, header.shared)) {
       return Answer::kDifferent;
     }
-    memcpy(tail_, unshared + key_bytes, tail_bytes);
+    timestamp_ = Slice(unshared + key_bytes, timestamp_bytes_);
+    trailer_ = DecodeFixed64(unshared + key_bytes + timestamp_bytes_);
   }
   value_ = Slice(unshared + header.unshared, header.value_size);
   before_was_equal_ = true;

@@ -111,7 +111,7 @@ Status BlockTableBuilder::WriteFilterPartitions() {
   for (FilterBuilder::Partition& partition : filter_->partitions()) {
     VARVE_RETURN_IF_ERROR(writer_.WritePlain(&partition.block, &handle));
     // Behind every version of the partition's last key.
-    const std::string last = partition.last_user_key + std::string(timestamp_size_, '\0');
+    const std::string last = options_.icmp->LastUserKey(partition.last_user_key);
     separator.clear();
     AppendInternalKey(&separator, last, 0, kTypeDeletion);
     top.Add(index_.uses_user_keys() ? Slice(last) : Slice(separator), handle);

@@ -128,9 +128,8 @@ void TableIterator::LimitReadahead() {
   readahead_limited_ = true;
   Held<DecodedIndex> root;
   if (!table_->parts().index->GetRoot(context_, &root).ok()) return;
-  std::string bound;
-  AppendInternalKey(&bound, *options_.iterate_upper_bound, kMaxSequenceNumber, kValueTypeForSeek);
-  const size_t i = root->Seek(*store_->icmp, bound);
+  const InternalKey bound = store_->icmp->FirstInternalKey(*options_.iterate_upper_bound);
+  const size_t i = root->Seek(*store_->icmp, bound.Encode());
   context_.prefetch_limit = i < root->size() ? root->handle(i).end() : table_->parts().data_end;
 }
 

@@ -286,6 +286,9 @@ Status TableOpener::ReadTombstones() {
     if (!ParseInternalKey(walk.key(), &begin) || begin.type != kTypeRangeDeletion) {
       return DescribeBadInternalKey(walk.key(), "range deletions of " + name());
     }
+    if (std::min(begin.user_key.size(), walk.value().size()) < store().icmp->timestamp_size()) {
+      return Status::Corruption("a range deletion is shorter than its timestamp", name());
+    }
     const SequenceNumber seq =
         parts_.override_seq == kMaxSequenceNumber ? begin.sequence : parts_.override_seq;
     const InternalKeyComparator& icmp = *store().icmp;

@@ -58,7 +58,8 @@ Status DbImpl::CompactRange(const CompactRangeOptions& options, ColumnFamilyHand
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   if (options.full_history_ts_low != nullptr) {
-    s = IncreaseFullHistoryTsLow(handle, options.full_history_ts_low->ToString());
+    s = engine_->compaction->CheckRange(family, options, begin, end);
+    if (s.ok()) s = IncreaseFullHistoryTsLow(handle, options.full_history_ts_low->ToString());
     if (!s.ok()) return s;
   }
   return engine_->compaction->CompactRange(family, options, begin, end);

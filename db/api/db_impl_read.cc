@@ -26,7 +26,8 @@ namespace {
 
 // Whether there are timestamps to check.
 bool IsTimed(const ReadOptions& options, const ColumnFamily& family) {
-  return options.timestamp != nullptr || family.icmp().timestamp_size() != 0;
+  return options.timestamp != nullptr || options.iter_start_ts != nullptr ||
+         family.icmp().timestamp_size() != 0;
 }
 
 // Gives the super-versions back that PinOneMoment has filled in.

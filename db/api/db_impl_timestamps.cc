@@ -115,15 +115,10 @@ Status DbImpl::GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
   if (family->options()->persist_user_defined_timestamps) {
     return Status::NotSupported(kCall, Named(*family) + " has persist_user_defined_timestamps");
   }
-  std::string low;
-  bool has_tables = false;
-  {
-    MutexLock lock(&engine_->mu);
-    low = family->versions()->full_history_ts_low;
-    has_tables = family->current()->TotalBytes() > 0;
-  }
   std::string newest;
   const ReadGuard super_version(family);
+  const std::string& low = super_version->full_history_ts_low();
+  const bool has_tables = super_version->version().TotalBytes() > 0;
   s = RaiseToNewest(*super_version->mem(), family->icmp(), &newest);
   for (const auto& mem : super_version->immutables()) {
     if (s.ok()) s = RaiseToNewest(*mem, family->icmp(), &newest);

@@ -34,6 +34,9 @@ class CompactionWork {
   int Working() const { return running_ + manual_working_; }
 
   // API calls: take mu themselves. Compactions asked for run in the calling thread.
+  // Whether CompactRange would begin; changes nothing.
+  Status CheckRange(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
+                    const Slice* end);
   Status CompactRange(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
                       const Slice* end);
   // Rewrites the family without the versions that are newer than the timestamp. Nothing else may

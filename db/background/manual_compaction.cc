@@ -134,8 +134,8 @@ Status CompactionWork::FlushForRange(const ManualCall& call) {
   return e.flush->FlushFamilies({call.family}, FlushOptions(), FlushReason::kManualCompaction);
 }
 
-Status CompactionWork::CompactRange(ColumnFamily* family, const CompactRangeOptions& options,
-                                    const Slice* begin, const Slice* end) {
+Status CompactionWork::CheckRange(ColumnFamily* family, const CompactRangeOptions& options,
+                                  const Slice* begin, const Slice* end) {
   if (options.target_path_id != 0) {
     return Status::InvalidArgument("CompactRangeOptions::target_path_id", "there is one path only");
   }
@@ -145,6 +145,13 @@ Status CompactionWork::CompactRange(ColumnFamily* family, const CompactRangeOpti
   if (begin != nullptr && end != nullptr && family->icmp().CompareKey(*begin, *end) > 0) {
     return Status::InvalidArgument("CompactRange", "the range ends before it begins");
   }
+  MutexLock lock(&engine_->mu);
+  return ManualObstacle(*family, options.canceled);
+}
+
+Status CompactionWork::CompactRange(ColumnFamily* family, const CompactRangeOptions& options,
+                                    const Slice* begin, const Slice* end) {
+  VARVE_RETURN_IF_ERROR(CheckRange(family, options, begin, end));
   return RunCall({family, &options, begin, end, /*trim_ts=*/""});
 }
 

@@ -161,7 +161,8 @@ bool CompactionIterator::InPast(const Slice& timestamp) const {
 }
 
 bool CompactionIterator::Trims(const Slice& key) const {
-  if (options_.trim_ts.empty() || key.size() < kInternalKeyTrailerBytes || IsBeyondEnd(key)) {
+  const size_t tail = kInternalKeyTrailerBytes + timestamp_bytes_;
+  if (options_.trim_ts.empty() || key.size() < tail || IsBeyondEnd(key)) {
     return false;
   }
   const Slice timestamp = options_.icmp->TimestampOf(ExtractUserKey(key));

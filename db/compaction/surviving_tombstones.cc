@@ -22,7 +22,7 @@ SurvivingTombstones::SurvivingTombstones(
       deeper_(deeper),
       history_(history) {
   if (lists.empty()) return;
-  if (lists.size() == 1) {
+  if (lists.size() == 1 && history_.trim_ts.empty()) {
     all_ = lists.front();
     return;
   }
@@ -31,6 +31,7 @@ SurvivingTombstones::SurvivingTombstones(
     for (size_t i = 0; i < list->size(); i++) {
       const FragmentedTombstones::Fragment fragment = list->fragment(i);
       for (const SequenceNumber sequence : fragment.seqs) {
+        if (Trims(list->timestamp(sequence))) continue;
         tombstones.push_back({fragment.start.ToString(), fragment.end.ToString(), sequence,
                               list->timestamp(sequence).ToString()});
       }
@@ -39,14 +40,15 @@ SurvivingTombstones::SurvivingTombstones(
   all_ = FragmentedTombstones::Build(tombstones, icmp_);
 }
 
+bool SurvivingTombstones::Trims(const Slice& timestamp) const {
+  return !history_.trim_ts.empty() && icmp_.CompareTimestamp(timestamp, history_.trim_ts) > 0;
+}
+
 std::vector<SequenceNumber> SurvivingTombstones::TakeHistory(
     std::span<const SequenceNumber> seqs, std::vector<SequenceNumber>* kept) const {
   std::vector<SequenceNumber> past;
   for (const SequenceNumber sequence : seqs) {
     const Slice timestamp = all_->timestamp(sequence);
-    if (!history_.trim_ts.empty() && icmp_.CompareTimestamp(timestamp, history_.trim_ts) > 0) {
-      continue;
-    }
     const bool is_past = !history_.full_history_ts_low.empty() &&
                          icmp_.CompareTimestamp(timestamp, history_.full_history_ts_low) < 0;
     (is_past ? past : *kept).push_back(sequence);

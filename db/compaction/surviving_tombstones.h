@@ -42,8 +42,9 @@ class SurvivingTombstones {
   std::vector<Piece> Within(const Slice* lower, const Slice* upper) const;
 
  private:
-  // Moves those whose timestamps are asked for from `seqs`, newest first, to `*kept`; trimmed ones
-  // go.
+  // As if it had never been written.
+  [[nodiscard]] bool Trims(const Slice& timestamp) const;
+  // Moves those whose timestamps are asked for from `seqs`, newest first, to `*kept`.
   std::vector<SequenceNumber> TakeHistory(std::span<const SequenceNumber> seqs,
                                           std::vector<SequenceNumber>* kept) const;
 

@@ -55,8 +55,11 @@ Status MarkAboveAll(const FlushInput& input, std::string* mark) {
       raise(input.icmp->TimestampOf(ExtractUserKey(entries->key())));
     }
     VARVE_RETURN_IF_ERROR(entries->status());
-    if (const auto tombstones = mem->RangeTombstones(); tombstones != nullptr) {
-      raise(tombstones->timestamp(tombstones->max_seq()));
+    const auto tombstones = mem->RangeTombstones();
+    for (size_t i = 0; tombstones != nullptr && i < tombstones->size(); i++) {
+      for (const SequenceNumber seq : tombstones->fragment(i).seqs) {
+        raise(tombstones->timestamp(seq));
+      }
     }
   }
   EncodeU64Ts(newest == UINT64_MAX ? newest : newest + 1, mark);

@@ -9,6 +9,7 @@
 #include "varve/system_clock.h"
 
 #include "db/read/history_iterator.h"
+#include "db/read/read_timestamp.h"
 #include "db/read/user_key_walk.h"
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
@@ -227,8 +228,12 @@ class DbIterator final : public Iterator {
   [[nodiscard]] SuperVersion* Newer() {
     return SuperVersionIsOld() ? source_->AcquireSuperVersion() : nullptr;
   }
-  // To the same state over the newest super-version.
-  void FollowFiles() { Rebuild(Newer(), walk_.sequence()); }
+  // To the same state over the newest super-version; stays where it has lost that.
+  void FollowFiles();
+  // Whether a newer super-version has all that this iterator's timestamp asks for.
+  [[nodiscard]] Status CheckHistory(const SuperVersion& fresh) const {
+    return CheckReadTimestamp(options_, fresh, "of an iterator");
+  }
   // Over `fresh`, whose reference it takes, or again over the one at hand if that is null.
   void Rebuild(SuperVersion* fresh, SequenceNumber sequence);
   // Makes the source of the walk out of super_version_.
@@ -317,6 +322,16 @@ void DbIterator::TurnPrefixFiltersOff() {
   Rebuild(nullptr, walk_.sequence());
 }
 
+void DbIterator::FollowFiles() {
+  SuperVersion* fresh = Newer();
+  if (fresh != nullptr && !CheckHistory(*fresh).ok()) [[unlikely]] {
+    std::exchange(fresh, nullptr)->Unref();
+    follow_ = Follow::kNever;
+    if (!build_failed_) return;
+  }
+  Rebuild(fresh, walk_.sequence());
+}
+
 void DbIterator::Rebuild(SuperVersion* fresh, SequenceNumber sequence) {
   walk_.DropSource();
   tombstones_.Clear();
@@ -335,6 +350,18 @@ Status DbIterator::Refresh(const Snapshot* snapshot) {
 
 Status DbIterator::MoveTo(const Snapshot* snapshot) {
   SuperVersion* const fresh = Newer();
+  if (fresh != nullptr) {
+    const Status s = CheckHistory(*fresh);
+    if (!s.ok()) [[unlikely]] {
+      fresh->Unref();
+      if (follow_ == Follow::kNewest) {
+        walk_.DropSource();
+        tombstones_.Clear();
+        walk_.SetSource(NewEmptyInternalIterator(s));
+      }
+      return s;
+    }
+  }
   // Read after the super-version: what is visible at it and written before this call is in there.
   const SequenceNumber sequence =
       snapshot != nullptr ? snapshot->GetSequenceNumber() : source_->VisibleSequence();

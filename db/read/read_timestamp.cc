@@ -41,6 +41,10 @@ Status CheckReadTimestamp(const ReadOptions& options, const SuperVersion& super_
                                     Bytes(options.iter_start_ts->size()) +
                                     ", the comparator's timestamps have 0 bytes");
   }
+  if (size == 0) {
+    return Refuse(family, "ReadOptions::timestamp has " + Bytes(options.timestamp->size()) +
+                              ", the comparator's timestamps have 0 bytes");
+  }
   VARVE_RETURN_IF_ERROR(CheckSize("timestamp", *options.timestamp, size, family));
   if (options.iter_start_ts != nullptr) {
     VARVE_RETURN_IF_ERROR(CheckSize("iter_start_ts", *options.iter_start_ts, size, family));
@@ -48,7 +52,7 @@ Status CheckReadTimestamp(const ReadOptions& options, const SuperVersion& super_
   const std::string& low = super_version.full_history_ts_low();
   const Slice& oldest =
       options.iter_start_ts != nullptr ? *options.iter_start_ts : *options.timestamp;
-  if (size == 0 || low.empty() || icmp.CompareTimestamp(oldest, low) >= 0) return Status::OK();
+  if (low.empty() || icmp.CompareTimestamp(oldest, low) >= 0) return Status::OK();
   const Comparator& order = *icmp.user_comparator();
   return Refuse(family, "timestamp " + order.TimestampToString(oldest) +
                             " is below full_history_ts_low, " + order.TimestampToString(low));

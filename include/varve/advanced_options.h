@@ -182,8 +182,8 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   uint64_t sample_for_compression = 0;
 
   // Whether tables keep the timestamps of keys. False: they are in memtables and logs only, and a
-  // flush raises the mark (DB::IncreaseFullHistoryTsLow) above what it writes; needs a comparator
-  // with timestamps of 64 bits, neither atomic_flush nor allow_concurrent_memtable_write. It cannot
+  // flush raises the mark (DB::IncreaseFullHistoryTsLow) above what it writes; needs a built-in
+  // comparator with timestamps, neither atomic_flush nor allow_concurrent_memtable_write. It cannot
   // change while there are timestamps; with false they can be switched on and off, by opening with
   // BytewiseComparatorWithU64Ts() instead of BytewiseComparator() and the reverse.
   bool persist_user_defined_timestamps = true;

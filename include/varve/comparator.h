@@ -70,15 +70,11 @@ class Comparator : public CompareInterface {
 
   size_t timestamp_size() const { return timestamp_size_; }
 
-  /// Bounds of all timestamps, in a buffer that lives for ever. Empty without timestamps.
-  virtual Slice GetMaxTimestamp() const {
-    assert(timestamp_size_ == 0);
-    return Slice();
-  }
-  virtual Slice GetMinTimestamp() const {
-    assert(timestamp_size_ == 0);
-    return Slice();
-  }
+  /// Bounds of all timestamps, of their size, in a buffer that lives for ever. By default bytes of
+  /// 0xff, or 0, which suits timestamps of up to 64 bytes in the order of numbers or of bytes.
+  /// Empty without timestamps.
+  VARVE_EXPORT virtual Slice GetMaxTimestamp() const;
+  VARVE_EXPORT virtual Slice GetMinTimestamp() const;
   virtual std::string TimestampToString(const Slice& /*timestamp*/) const { return ""; }
 
   /// Order of two timestamps, smaller meaning older. 0 without timestamps.

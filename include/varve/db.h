@@ -114,7 +114,8 @@ class VARVE_EXPORT DB {
   }
 
   // The same, and without the versions that are newer than `trim_ts`, for good: column families
-  // with timestamps, which must be of its size, are rewritten before the call returns.
+  // with timestamps, which must be of its size, are rewritten before the call returns. NotSupported
+  // with a single level.
   // InvalidArgument with avoid_flush_during_recovery.
   static Status OpenAndTrimHistory(const DBOptions& db_options, const std::string& name,
                                    const std::vector<ColumnFamilyDescriptor>& column_families,

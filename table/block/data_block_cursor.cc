@@ -108,7 +108,7 @@ bool DataBlockCursor::RestartKey(uint32_t restart, Slice* key) const {
   BlockEntryHeader header;
   const char* unshared =
       DecodeBlockEntry(block_->entries_begin() + block_->RestartOffset(restart), limit_, &header);
-  if (unshared == nullptr || header.shared != 0 || header.unshared < kInternalKeyTrailerBytes) {
+  if (unshared == nullptr || header.shared != 0 || header.unshared < key_tail_) {
     return false;
   }
   *key = Slice(unshared, header.unshared);
@@ -176,7 +176,7 @@ void DataBlockCursor::GoToEntry(uint32_t at) {
   BlockEntryHeader header;
   const char* const unshared = DecodeBlockEntry(current_, limit_, &header);
   const size_t key_size = unshared == nullptr ? 0 : size_t{header.shared} + header.unshared;
-  if (key_size < kInternalKeyTrailerBytes) {
+  if (key_size < key_tail_) {
     Damaged();
     return;
   }
@@ -264,7 +264,7 @@ inline const char* DataBlockCursor::DecodeForRun(const char* p, const Slice& pre
   }
   const size_t shared = header.shared;
   const size_t key_size = shared + header.unshared;
-  if (shared > previous.size() || key_size < kInternalKeyTrailerBytes) [[unlikely]] {
+  if (shared > previous.size() || key_size < key_tail_) [[unlikely]] {
     return nullptr;
   }
   // Two internal keys that differ within both keys are of two keys, where bytes decide.

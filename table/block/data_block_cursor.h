@@ -151,7 +151,7 @@ inline bool DataBlockCursor::ParseNext() {
     return Damaged();
   }
   const size_t key_size = size_t{header.shared} + header.unshared;
-  if (header.shared > raw_.size() || key_size < kInternalKeyTrailerBytes) [[unlikely]] {
+  if (header.shared > raw_.size() || key_size < key_tail_) [[unlikely]] {
     return Damaged();
   }
   current_ = p;

@@ -24,6 +24,10 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
           where);
     }
     const Slice key = entries.key();
+    const size_t tail = form.user_keys ? 0 : kInternalKeyTrailerBytes;
+    if (key.size() < icmp.timestamp_size() + tail) {
+      return Status::Corruption("an index key is shorter than its timestamp", where);
+    }
     if (key.size() > UINT32_MAX - result->separators_.size()) {
       return Status::NotSupported("index with more than 4 GiB of keys", where);
     }

@@ -19,8 +19,8 @@ uint64_t TimeOfDay() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-const uint64_t start = TimeOfDay();
-std::atomic<uint64_t> next_timestamp{start};
+const uint64_t first_timestamp = TimeOfDay();
+std::atomic<uint64_t> next_timestamp{first_timestamp};
 
 }  // namespace
 
@@ -50,7 +50,7 @@ void UserTimestamps::SetFor(ReadOptions* options) {
     ForWrite();
   } else {
     const uint64_t now = next_timestamp.load(std::memory_order_relaxed);
-    Encode(start + random_->Below(now - start + 1));
+    Encode(first_timestamp + random_->Below(now - first_timestamp + 1));
   }
   options->timestamp = &slice_;
 }

@@ -5,6 +5,7 @@
 
 #include "varve/comparator.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,7 @@ namespace {
 
 constexpr unsigned char kMaxByte = 0xff;
 constexpr size_t kU64TsSize = sizeof(uint64_t);
+constexpr size_t kDefaultTimestampBytesMax = 64;
 
 unsigned char ByteAt(const Slice& s, size_t i) {
   return static_cast<unsigned char>(s[i]);
@@ -181,6 +183,16 @@ union NeverDestroyed {
 };
 
 }  // namespace
+
+Slice Comparator::GetMaxTimestamp() const {
+  static const std::string kBytes(kDefaultTimestampBytesMax, '\xff');
+  return Slice(kBytes.data(), std::min(timestamp_size_, kBytes.size()));
+}
+
+Slice Comparator::GetMinTimestamp() const {
+  static constexpr char kBytes[kDefaultTimestampBytesMax] = {};
+  return Slice(kBytes, std::min(timestamp_size_, sizeof(kBytes)));
+}
 
 const Comparator* BytewiseComparator() {
   static const NeverDestroyed<BytewiseOrder> order;

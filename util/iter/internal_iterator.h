@@ -19,7 +19,8 @@ struct RunEntry {
   const char* value_data;
   uint32_t key_size;
   uint32_t value_size;
-  // True: the user key differs from that of the entry delivered before. False: nobody looked.
+  // True: the key, without timestamp, differs from that of the entry delivered before. False:
+  // nobody looked.
   bool new_user_key;
 
   [[nodiscard]] Slice key() const { return Slice(key_data, key_size); }  // internal key

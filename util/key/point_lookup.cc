@@ -69,14 +69,19 @@ void PointLookup::LeaveBareKeys() {
                 PackSequenceAndType(snapshot_, kValueTypeForSeek));
 }
 
-bool PointLookup::SeesTimestampOf(const Slice& user_key) {
+// Of a merge, the newest operand's is reported.
+void PointLookup::Report(const Slice& timestamp) {
+  if (timestamp_ == nullptr || operands_ != nullptr) return;
+  const Slice& shown = timestamp.empty() ? icmp_->user_comparator()->GetMinTimestamp() : timestamp;
+  timestamp_->assign(shown.data(), shown.size());
+}
+
+bool PointLookup::SeesTimestampOf(const Slice& user_key, uint64_t trailer) {
   const Slice timestamp =
       in_bare_keys_ ? icmp_->user_comparator()->GetMinTimestamp() : icmp_->TimestampOf(user_key);
   if (icmp_->CompareTimestamp(timestamp, as_of_) > 0) return false;
-  // Of a merge, the newest operand's is reported.
-  if (timestamp_ != nullptr && operands_ == nullptr) {
-    timestamp_->assign(timestamp.data(), timestamp.size());
-  }
+  // What a tombstone covers does not decide.
+  if (UnpackSequence(trailer) >= covering_seq_) Report(timestamp);
   return true;
 }
 
@@ -115,7 +120,10 @@ bool PointLookup::SeesTimestampOf(const Slice& user_key) {
 }
 
 void PointLookup::CoverWith(const FragmentedTombstones& tombstones) {
-  CoverWith(tombstones.MaxCoveringSeq(key(), snapshot_, TimestampLimit{as_of_, true}));
+  const SequenceNumber seq =
+      tombstones.MaxCoveringSeq(key(), snapshot_, TimestampLimit{as_of_, true});
+  if (seq > covering_seq_ && icmp_ != nullptr) Report(tombstones.timestamp(seq));
+  CoverWith(seq);
 }
 
 bool PointLookup::Offer(uint64_t trailer, const Slice& value, ValuePin* pin) {

@@ -64,7 +64,7 @@ class PointLookup {
   // the lookup remembers if it sees it.
   bool Sees(const Slice& user_key, uint64_t trailer) {
     if (UnpackSequence(trailer) > snapshot_) return false;
-    return icmp_ == nullptr || SeesTimestampOf(user_key);
+    return icmp_ == nullptr || SeesTimestampOf(user_key, trailer);
   }
   // For as long as the lookup is in a table whose keys have no timestamps, which makes all of them
   // the oldest: internal_key() has none, either. Nothing to do for a read without timestamps.
@@ -138,7 +138,8 @@ class PointLookup {
 
  private:
   void ComputeHash() const;
-  bool SeesTimestampOf(const Slice& user_key);
+  bool SeesTimestampOf(const Slice& user_key, uint64_t trailer);
+  void Report(const Slice& timestamp);
   bool OfferOperand(const Slice& value, ValuePin* pin);
   void Free();
 

@@ -73,7 +73,9 @@ std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Build(
     for (const RangeTombstone* tombstone : by_start) {
       result->timestamps_.emplace_back(tombstone->seq, tombstone->timestamp);
     }
-    std::sort(result->timestamps_.begin(), result->timestamps_.end());
+    auto& timestamps = result->timestamps_;
+    std::sort(timestamps.begin(), timestamps.end());
+    timestamps.erase(std::unique(timestamps.begin(), timestamps.end()), timestamps.end());
   }
   ActiveTombstones active(comparator);
   std::vector<SequenceNumber> seqs;

@@ -141,6 +141,8 @@ class FragmentedTombstones {
 class TombstoneSet {
  public:
   explicit TombstoneSet(const InternalKeyComparator& comparator) : comparator_(comparator) {}
+  TombstoneSet(const TombstoneSet&) = delete;
+  TombstoneSet& operator=(const TombstoneSet&) = delete;
 
   // Adds tombstones, as far as they lie in [lower, upper) of user keys; a null bound is no bound.
   // Bounds need not outlive the call. A null list adds nothing.

@@ -14,6 +14,7 @@
 #include "varve/table.h"
 
 #include "util/compress/codec.h"
+#include "util/key/internal_key.h"
 #include "util/mem/cache_charge.h"
 #include "util/options/option_schema.h"
 
@@ -90,10 +91,10 @@ Status CheckTableOptions(const BlockBasedTableOptions& table, const ColumnFamily
 // the rules of RocksDB.
 Status CheckTimestampsNotPersisted(const DBOptions& db, const ColumnFamilyOptions& cf) {
   const std::string name = "ColumnFamilyOptions::persist_user_defined_timestamps: false ";
-  const std::string comparator = cf.comparator->Name();
-  if (!comparator.ends_with(".u64ts") || cf.comparator->timestamp_size() != sizeof(uint64_t)) {
-    return Status::InvalidArgument(name + "needs a comparator with timestamps of 64 bits, like " +
-                                   BytewiseComparatorWithU64Ts()->Name() + ", not " + comparator);
+  if (ComparatorOfBareKeys(cf.comparator) == nullptr) {
+    return Status::InvalidArgument(name + "needs a built-in comparator with timestamps, like " +
+                                   BytewiseComparatorWithU64Ts()->Name() + ", not " +
+                                   cf.comparator->Name());
   }
   if (db.atomic_flush) {
     return Status::InvalidArgument(name + "is set together with DBOptions::atomic_flush");
@@ -108,6 +109,13 @@ Status CheckTimestampsNotPersisted(const DBOptions& db, const ColumnFamilyOption
 Status CheckObjects(const ColumnFamilyOptions& cf) {
   const std::string name = "ColumnFamilyOptions::";
   if (cf.comparator == nullptr) return Status::InvalidArgument(name + "comparator: nullptr");
+  const Comparator& order = *cf.comparator;
+  if (order.GetMaxTimestamp().size() != order.timestamp_size() ||
+      order.GetMinTimestamp().size() != order.timestamp_size()) {
+    return Status::InvalidArgument(name + "comparator: " + order.Name() + " has timestamps of " +
+                                   std::to_string(order.timestamp_size()) +
+                                   " bytes, but not its largest and smallest one");
+  }
   if (cf.memtable_factory == nullptr) {
     return Status::InvalidArgument(name + "memtable_factory: nullptr");
   }

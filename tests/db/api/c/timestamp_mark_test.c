@@ -3,34 +3,34 @@
 
 #include "check.h"
 
-static int CompareText(const char* a, size_t alen, const char* b, size_t blen) {
+static int CompareMarkText(const char* a, size_t alen, const char* b, size_t blen) {
   const int order = memcmp(a, b, alen < blen ? alen : blen);
   if (order != 0) return order;
   return alen < blen ? -1 : alen > blen;
 }
 
-static int CompareTimes(void* state, const char* a, size_t alen, const char* b, size_t blen) {
+static int CompareMarkTimes(void* state, const char* a, size_t alen, const char* b, size_t blen) {
   (void)state;
-  return CompareText(a, alen, b, blen);
+  return CompareMarkText(a, alen, b, blen);
 }
 
-static int CompareKeys(void* state, const char* a, size_t alen, unsigned char a_has_ts,
+static int CompareMarkKeys(void* state, const char* a, size_t alen, unsigned char a_has_ts,
                        const char* b, size_t blen, unsigned char b_has_ts) {
   (void)state;
-  return CompareText(a, alen - (a_has_ts ? 4 : 0), b, blen - (b_has_ts ? 4 : 0));
+  return CompareMarkText(a, alen - (a_has_ts ? 4 : 0), b, blen - (b_has_ts ? 4 : 0));
 }
 
-static int CompareAll(void* state, const char* a, size_t alen, const char* b, size_t blen) {
-  const int order = CompareKeys(state, a, alen, 1, b, blen, 1);
-  return order != 0 ? order : -CompareText(a + alen - 4, 4, b + blen - 4, 4);
+static int CompareMarkAll(void* state, const char* a, size_t alen, const char* b, size_t blen) {
+  const int order = CompareMarkKeys(state, a, alen, 1, b, blen, 1);
+  return order != 0 ? order : -CompareMarkText(a + alen - 4, 4, b + blen - 4, 4);
 }
 
-static const char* Name(void* state) {
+static const char* MarkOrderName(void* state) {
   (void)state;
   return "four bytes";
 }
 
-static void Nothing(void* state) {
+static void NothingToFree(void* state) {
   (void)state;
 }
 
@@ -70,7 +70,7 @@ void TestTimestampMarks(void) {
   rocksdb_destroy_db(f.options, f.path, &error);
   CHECK_OK(error);
   rocksdb_comparator_t* order = rocksdb_comparator_with_ts_create(
-      NULL, Nothing, CompareAll, CompareTimes, CompareKeys, Name, 4);
+      NULL, NothingToFree, CompareMarkAll, CompareMarkTimes, CompareMarkKeys, MarkOrderName, 4);
   rocksdb_options_set_comparator(f.options, order);
   f.db = rocksdb_open(f.options, f.path, &error);
   CHECK_OK(error);

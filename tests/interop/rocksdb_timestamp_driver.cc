@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// RocksDB, obeying a script about timestamps.
+
+#include <rocksdb/comparator.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/options.h>
+#include <rocksdb/version.h>
+#include <rocksdb/write_batch.h>
+
+namespace kv = rocksdb;
+// It was learnt in the course of version 8.
+constexpr bool kKnowsAll = ROCKSDB_MAJOR >= 9;
+// Backwards it shows versions that are too old, and of a key and timestamp what was written first.
+constexpr bool kWalksBackwards = false;
+
+#include "tests/interop/timestamp_driver.h"
+
+int main(int argc, char** argv) {
+  return interop::RunTimestampDriver(argc, argv);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Varve, obeying a script about timestamps.
+
+#include "varve/comparator.h"
+#include "varve/convenience.h"
+#include "varve/db.h"
+#include "varve/options.h"
+#include "varve/write_batch.h"
+
+namespace kv = varve;
+constexpr bool kKnowsAll = true;
+constexpr bool kWalksBackwards = true;
+
+#include "tests/interop/timestamp_driver.h"
+
+int main(int argc, char** argv) {
+  return interop::RunTimestampDriver(argc, argv);
+}

@@ -5,8 +5,12 @@
 #include <memory>
 #include <set>
 
+#include "db/version/version_edit.h"
+#include "db/wal/log_reader.h"
 #include "table/table_reader.h"
+#include "util/base/status_macros.h"
 #include "util/env/file_names.h"
+#include "util/env/sequential_file_reader.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
@@ -21,6 +25,24 @@ SequenceNumber NewestKnown(const Version& version) {
     }
   }
   return newest;
+}
+
+// Adds the tables that the MANIFEST has deleted. They stay for a while, and may hold the only
+// sequence numbers: a compaction may have set those of its output to 0.
+Status AddDeletedTables(const Engine& engine, std::set<uint64_t>* tables) {
+  const std::string path = DescriptorFileName(engine.name, engine.versions->manifest_file_number());
+  std::unique_ptr<SequentialFileReader> file;
+  VARVE_RETURN_IF_ERROR(SequentialFileReader::Open(
+      engine.fs.get(), path, engine.fs->OptimizeForManifestRead(engine.file_options), &file));
+  wal::LogReader reader(std::move(file), /*log_number=*/0, path, nullptr);
+  Slice record;
+  std::string scratch;
+  while (reader.ReadRecord(&record, &scratch, WALRecoveryMode::kTolerateCorruptedTailRecords)) {
+    VersionEdit edit;
+    VARVE_RETURN_IF_ERROR(edit.DecodeFrom(record));
+    for (const auto& [level, number] : edit.deleted_files) tables->insert(number);
+  }
+  return reader.io_status();
 }
 
 // True if some entry is newer than `known` and outside `replayed`. A table that cannot be read to
@@ -66,12 +88,13 @@ bool IsNewerThanFamily(const Engine& engine, const ColumnFamily& family, uint64_
 Status CheckManifestIsNotStale(const Engine& engine,
                                const std::vector<std::string>& directory_entries,
                                const ReplayedRange& replayed) {
-  std::set<uint64_t> live;
-  engine.versions->AddLiveFiles(&live);
+  std::set<uint64_t> known;
+  engine.versions->AddLiveFiles(&known);
+  VARVE_RETURN_IF_ERROR(AddDeletedTables(engine, &known));
   for (const std::string& name : directory_entries) {
     uint64_t number = 0;
     FileType type;
-    if (!ParseFileName(name, &number, &type) || type != kTableFile || live.count(number) > 0) {
+    if (!ParseFileName(name, &number, &type) || type != kTableFile || known.count(number) > 0) {
       continue;
     }
     const std::string path = engine.name + "/" + name;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: where the log that the MANIFEST asks for is gone, a table that the MANIFEST does not name
+// is taken for the proof of a lost end, and one that it has deleted is not. Method: directories as
+// kills leave them, from which the log is taken away.
+
+#include "db/recovery/stale_manifest.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class StaleManifestTest : public Database {
+ protected:
+  std::string ManifestPath() { return std::string(kName) + "/" + Files(kDescriptorFile)[0]; }
+
+  void RemoveLogs() {
+    for (const std::string& log : Files(kWalFile)) {
+      ASSERT_TRUE(mem().DeleteFile(std::string(kName) + "/" + log, IOOptions(), nullptr).ok());
+    }
+  }
+};
+
+TEST_F(StaleManifestTest, ATableOfALostEndIsNoticed) {
+  Open();
+  MakeTable({"a"});
+  const std::string before = ReadFile(ManifestPath());
+  MakeTable({"b"});
+  Kill();
+  WriteFile(ManifestPath(), before);
+  RemoveLogs();
+  const Status s = TryOpen();
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("the MANIFEST's end is missing"));
+}
+
+// RocksDB's MANIFESTs ask for logs that were never written.
+TEST_F(StaleManifestTest, InputsOfACompactionMayBeNewerThanItsOutput) {
+  Open();
+  ASSERT_TRUE(db()->DisableFileDeletions().ok());
+  MakeTable({"a", "b"});
+  MakeTable({"b", "c"});
+  CompactRangeOptions options;
+  options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db()->CompactRange(options, nullptr, nullptr).ok());
+  Kill();
+  ASSERT_GT(Files(kTableFile).size(), 2u) << "the inputs are still there";
+  RemoveLogs();
+  Open();
+  EXPECT_EQ(Scan().substr(0, 2), "a=");
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -107,6 +107,7 @@ TEST_F(TimestampReadTest, TrimmedTombstonesDeleteNothing) {
   Open();
   PutAt("k", 30, "v");
   DeleteRangeAt("a", "z", 70);
+  Flush();
   ASSERT_TRUE(Raise(100).ok());
   ASSERT_TRUE(Close().ok());
   std::vector<ColumnFamilyHandle*> handles;

@@ -59,8 +59,6 @@ class TimestampReadTest : public Database {
   }
 };
 
-}  // namespace
-
 TEST_F(TimestampReadTest, AnIteratorDoesNotFollowWhereItsHistoryIsGone) {
   Open();
   PutAt("k", 10, "old");
@@ -176,5 +174,7 @@ TEST_F(TimestampReadTest, ACompactionThatIsRefusedRaisesNoMark) {
   ASSERT_TRUE(db()->GetFullHistoryTsLow(db()->DefaultColumnFamily(), &mark).ok());
   EXPECT_EQ(mark, stamp);
 }
+
+}  // namespace
 
 }  // namespace varve::testing

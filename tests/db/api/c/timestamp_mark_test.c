@@ -15,7 +15,7 @@ static int CompareMarkTimes(void* state, const char* a, size_t alen, const char*
 }
 
 static int CompareMarkKeys(void* state, const char* a, size_t alen, unsigned char a_has_ts,
-                       const char* b, size_t blen, unsigned char b_has_ts) {
+                           const char* b, size_t blen, unsigned char b_has_ts) {
   (void)state;
   return CompareMarkText(a, alen - (a_has_ts ? 4 : 0), b, blen - (b_has_ts ? 4 : 0));
 }

@@ -275,6 +275,26 @@ std::shared_ptr<const FragmentedTombstones> MemTable::RangeTombstones() const {
   return rep_->range_deletes.Fragments();
 }
 
+Status MemTable::RaiseToNewestTimestamp(std::string* newest) const {
+  const InternalKeyComparator& icmp = rep_->icmp;
+  const auto raise = [&icmp, newest](const Slice& timestamp) {
+    if (newest->empty() || icmp.CompareTimestamp(timestamp, *newest) > 0) {
+      newest->assign(timestamp.data(), timestamp.size());
+    }
+  };
+  const std::unique_ptr<InternalIterator> entries = NewIterator();
+  for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
+    raise(icmp.TimestampOf(ExtractUserKey(entries->key())));
+  }
+  const auto tombstones = RangeTombstones();
+  for (size_t i = 0; tombstones != nullptr && i < tombstones->size(); i++) {
+    for (const SequenceNumber seq : tombstones->fragment(i).seqs) {
+      raise(tombstones->timestamp(seq));
+    }
+  }
+  return entries->status();
+}
+
 void MemTable::Freeze() {
   if (rep_->frozen) return;
   rep_->frozen = true;

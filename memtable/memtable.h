@@ -86,6 +86,11 @@ class MemTable {
   // additions; cheap for a frozen table.
   std::shared_ptr<const FragmentedTombstones> RangeTombstones() const;
 
+  // Raises *newest, which may be empty, to the newest timestamp of entries and range tombstones, of
+  // which it looks at each. Requires a comparator with timestamps. MemoryLimit as Get, under
+  // kArrival.
+  Status RaiseToNewestTimestamp(std::string* newest) const;
+
   // Called once, when the table stops taking writes (all Adds have returned).
   void Freeze();
 

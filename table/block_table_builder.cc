@@ -235,7 +235,7 @@ void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
 }
 
 inline void BlockTableBuilder::AddToHelpers(const Slice& internal_key) {
-  const Slice key = BareUserKey(internal_key);
+  const Slice key = options_.icmp->KeyOf(internal_key);
   if (filter_.has_value()) {
     if (filter_->PartitionIsFull()) [[unlikely]]
       CutFilterPartition(key);
@@ -247,7 +247,7 @@ inline void BlockTableBuilder::AddToHelpers(const Slice& internal_key) {
 
 void BlockTableBuilder::CutFilterPartition(const Slice& next) {
   // All versions of a user key are asked for in one partition.
-  const Slice last = BareUserKey(data_block_.last_key());
+  const Slice last = options_.icmp->KeyOf(data_block_.last_key());
   if (options_.icmp->EqualKey(last, next)) return;
   if (Status s = filter_->CutPartition(last, next); !s.ok()) Fail(s);
 }

@@ -70,8 +70,6 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   void AddToHelpers(const Slice& internal_key);
   // Ends a partition of the filter between the last key and `next`, unless they are one user key.
   void CutFilterPartition(const Slice& next);
-  // The user key without the timestamp.
-  Slice BareUserKey(const Slice& internal_key) const { return options_.icmp->KeyOf(internal_key); }
   // Ends the data block, if there is one. `next` is the key that follows; null at the end.
   Status CloseDataBlock(const Slice* next);
   // `size` bytes at `data`, with room for a trailer.

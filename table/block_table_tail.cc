@@ -94,7 +94,7 @@ Status BlockTableBuilder::WriteTail() {
 
 Status BlockTableBuilder::WriteFilter() {
   if (!filter_.has_value() || filter_->entry_count() == 0) return Status::OK();
-  VARVE_RETURN_IF_ERROR(filter_->Finish(BareUserKey(data_block_.last_key())));
+  VARVE_RETURN_IF_ERROR(filter_->Finish(options_.icmp->KeyOf(data_block_.last_key())));
   properties_.num_filter_entries = filter_->entry_count();
   properties_.filter_size = filter_->EstimatedSize();
   if (filter_->is_partitioned()) return WriteFilterPartitions();

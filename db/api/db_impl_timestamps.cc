@@ -28,26 +28,6 @@ Status CannotGoBack(const ColumnFamily& family, const std::string& from, const s
                                      Slice(to).ToString(/*hex=*/true));
 }
 
-// Looks at each entry.
-Status RaiseToNewest(const MemTable& mem, const InternalKeyComparator& icmp, std::string* newest) {
-  const auto raise = [&icmp, newest](const Slice& timestamp) {
-    if (newest->empty() || icmp.CompareTimestamp(timestamp, *newest) > 0) {
-      newest->assign(timestamp.data(), timestamp.size());
-    }
-  };
-  const std::unique_ptr<InternalIterator> entries = mem.NewIterator();
-  for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
-    raise(icmp.TimestampOf(ExtractUserKey(entries->key())));
-  }
-  const auto tombstones = mem.RangeTombstones();
-  for (size_t i = 0; tombstones != nullptr && i < tombstones->size(); i++) {
-    for (const SequenceNumber seq : tombstones->fragment(i).seqs) {
-      raise(tombstones->timestamp(seq));
-    }
-  }
-  return entries->status();
-}
-
 }  // namespace
 
 Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string ts_low) {
@@ -119,9 +99,9 @@ Status DbImpl::GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
   const ReadGuard super_version(family);
   const std::string& low = super_version->full_history_ts_low();
   const bool has_tables = super_version->version().TotalBytes() > 0;
-  s = RaiseToNewest(*super_version->mem(), family->icmp(), &newest);
+  s = super_version->mem()->RaiseToNewestTimestamp(&newest);
   for (const auto& mem : super_version->immutables()) {
-    if (s.ok()) s = RaiseToNewest(*mem, family->icmp(), &newest);
+    if (s.ok()) s = mem->RaiseToNewestTimestamp(&newest);
   }
   if (!s.ok()) return s;
   // What is in tables has lost its timestamps, all of which were below the mark. Such timestamps

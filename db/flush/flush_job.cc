@@ -4,7 +4,6 @@
 
 #include "db/flush/flush_job.h"
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -44,24 +43,12 @@ Status MakeFlushFilter(const FlushInput& input, std::unique_ptr<CompactionFilter
 // The first timestamp above those of the memtables, and not below the mark that there is. They have
 // 64 bits where tables may leave them out.
 Status MarkAboveAll(const FlushInput& input, std::string* mark) {
-  uint64_t newest = 0;
-  const auto raise = [&newest](const Slice& timestamp) {
-    uint64_t number = 0;
-    if (DecodeU64Ts(timestamp, &number).ok()) newest = std::max(newest, number);
-  };
+  std::string timestamp;
   for (const auto& mem : input.memtables) {
-    const auto entries = mem->NewIterator();
-    for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
-      raise(input.icmp->TimestampOf(ExtractUserKey(entries->key())));
-    }
-    VARVE_RETURN_IF_ERROR(entries->status());
-    const auto tombstones = mem->RangeTombstones();
-    for (size_t i = 0; tombstones != nullptr && i < tombstones->size(); i++) {
-      for (const SequenceNumber seq : tombstones->fragment(i).seqs) {
-        raise(tombstones->timestamp(seq));
-      }
-    }
+    VARVE_RETURN_IF_ERROR(mem->RaiseToNewestTimestamp(&timestamp));
   }
+  uint64_t newest = 0;
+  if (!timestamp.empty()) VARVE_RETURN_IF_ERROR(DecodeU64Ts(timestamp, &newest));
   EncodeU64Ts(newest == UINT64_MAX ? newest : newest + 1, mark);
   const std::string& before = input.full_history_ts_low;
   if (!before.empty() && input.icmp->CompareTimestamp(*mark, before) < 0) *mark = before;

@@ -50,7 +50,6 @@ Status CheckFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions
   TableBuildOptions build;
   build.table = TableOptionsOf(family);
   build.prefix_extractor = family.prefix_extractor.get();
-  build.persist_timestamps = family.persist_user_defined_timestamps;
   build.compression = family.compression;
   build.compression_opts = family.compression_opts;
   const InternalKeyComparator icmp(family.comparator);

@@ -75,10 +75,7 @@ Status CheckRange(const BatchRecord& record, const Comparator* comparator) {
 Status CheckAllSet(const WriteBatch& batch, MemTableResolver* resolver) {
   uint32_t family = 0;
   size_t ts_size = 0;
-  if (!WriteBatchInternal::HasTimestamps(batch) ||
-      !WriteBatchInternal::HasUnsetTimestamps(batch, &family, &ts_size)) {
-    return Status::OK();
-  }
+  if (!WriteBatchInternal::HasUnsetTimestamps(batch, &family, &ts_size)) return Status::OK();
   Status s = TimestampSizeError(resolver->NameOf(family), 0, ts_size);
   return Status::CopyAppendMessage(s, "; ", "UpdateTimestamps was not called");
 }
@@ -89,9 +86,6 @@ Status CheckTimestampSize(uint32_t family, const Comparator* comparator, const W
                           MemTableResolver* resolver, size_t* ts_size) {
   *ts_size = comparator == nullptr ? 0 : comparator->timestamp_size();
   if (batch == nullptr) return Status::OK();
-  const bool none = *ts_size == 0 && !WriteBatchInternal::HasTimestamps(*batch);
-  if (none) [[likely]]
-    return Status::OK();
   const size_t given = WriteBatchInternal::TimestampSizeUnless(*batch, family, *ts_size);
   if (comparator == nullptr) {
     *ts_size = given;
@@ -159,7 +153,9 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
   const Comparator* comparator = nullptr;
   size_t ts_size = 0;
   uint32_t stamped = 0;
-  if (batch != nullptr) VARVE_RETURN_IF_ERROR(CheckAllSet(*batch, resolver));
+  const bool batch_has = batch != nullptr && WriteBatchInternal::HasTimestamps(*batch);
+  if (batch_has) [[unlikely]]
+    VARVE_RETURN_IF_ERROR(CheckAllSet(*batch, resolver));
   while (reader.Next(&record)) {
     if (record.type != kTypeValue && record.type != kTypeDeletion) {
       VARVE_RETURN_IF_ERROR(CheckType(record.type));
@@ -171,7 +167,11 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
       family = record.column_family;
       comparator = resolver->ComparatorOf(family);
       if (comparator == nullptr) VARVE_RETURN_IF_ERROR(CheckMissing(family, options));
-      VARVE_RETURN_IF_ERROR(CheckTimestampSize(family, comparator, batch, resolver, &ts_size));
+      const bool family_has = comparator != nullptr && comparator->timestamp_size() != 0;
+      ts_size = 0;
+      if (batch_has || family_has) [[unlikely]] {
+        VARVE_RETURN_IF_ERROR(CheckTimestampSize(family, comparator, batch, resolver, &ts_size));
+      }
     }
     if (ts_size != 0) [[unlikely]] {
       stamped++;
@@ -185,9 +185,9 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
       may_merge = true;
     }
   }
-  VARVE_RETURN_IF_ERROR(reader.status());
   if (stamped == 0) [[likely]]
-    return Status::OK();
+    return reader.status();
+  VARVE_RETURN_IF_ERROR(reader.status());
   return CheckNoneWithout(stamped, batch, resolver);
 }
 

@@ -4,7 +4,6 @@
 // Comparator: the total order of user keys. Its name is stored with the data, and a column family
 // can only be opened by a comparator of that name.
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -252,6 +252,23 @@ class TimestampRun {
     return low_ + random_.Below(end - low_ + 3);
   }
 
+  // As of some time, of what had been written at some moment.
+  struct TimedRead {
+    explicit TimedRead(TimestampRun* run)
+        : moment(run->RandomMoment()), time(run->RandomTime()), stamp(Stamp(time)), as_of(stamp) {
+      options.snapshot = moment.snapshot;
+      options.timestamp = &as_of;
+    }
+    TimedRead(const TimedRead&) = delete;
+    TimedRead& operator=(const TimedRead&) = delete;
+
+    const Moment moment;
+    const uint64_t time;
+    const std::string stamp;
+    const Slice as_of;
+    ReadOptions options;
+  };
+
   void ExpectTime(uint64_t expected, const Slice& bytes) const {
     const uint64_t timestamp = StampOf(bytes);
     // What is below the mark may have become the oldest of all.
@@ -260,35 +277,23 @@ class TimestampRun {
   }
 
   void CheckGet() {
-    const Moment moment = RandomMoment();
-    const uint64_t time = RandomTime();
-    const std::string stamp = Stamp(time);
-    const Slice as_of(stamp);
-    ReadOptions options;
-    options.snapshot = moment.snapshot;
-    options.timestamp = &as_of;
+    TimedRead read(this);
     const std::string key = RandomKey();
-    const auto expected = reference_.Get(key, time, moment.order);
+    const auto expected = reference_.Get(key, read.time, read.moment.order);
     std::string value;
     std::string timestamp;
-    const Status s = db_->Get(options, timed_, key, &value, &timestamp);
+    const Status s = db_->Get(read.options, timed_, key, &value, &timestamp);
     if (!expected.has_value()) {
-      ASSERT_TRUE(s.IsNotFound()) << s.ToString() << " as of " << time;
+      ASSERT_TRUE(s.IsNotFound()) << s.ToString() << " as of " << read.time;
       return;
     }
-    ASSERT_TRUE(s.ok()) << s.ToString() << " as of " << time;
-    ASSERT_EQ(value, expected->value) << "as of " << time;
+    ASSERT_TRUE(s.ok()) << s.ToString() << " as of " << read.time;
+    ASSERT_EQ(value, expected->value) << "as of " << read.time;
     ExpectTime(expected->timestamp, timestamp);
   }
 
   void CheckMultiGet() {
-    const Moment moment = RandomMoment();
-    const uint64_t time = RandomTime();
-    const std::string stamp = Stamp(time);
-    const Slice as_of(stamp);
-    ReadOptions options;
-    options.snapshot = moment.snapshot;
-    options.timestamp = &as_of;
+    TimedRead read(this);
     std::vector<std::string> keys(1 + random_.Below(40));
     for (std::string& key : keys) key = RandomKey();
     const std::vector<Slice> slices(keys.begin(), keys.end());
@@ -296,9 +301,9 @@ class TimestampRun {
     std::vector<std::string> values;
     std::vector<std::string> timestamps;
     const std::vector<Status> statuses =
-        db_->MultiGet(options, families, slices, &values, &timestamps);
+        db_->MultiGet(read.options, families, slices, &values, &timestamps);
     for (size_t i = 0; i < keys.size(); i++) {
-      const auto expected = reference_.Get(keys[i], time, moment.order);
+      const auto expected = reference_.Get(keys[i], read.time, read.moment.order);
       ASSERT_EQ(statuses[i].ok(), expected.has_value()) << statuses[i].ToString();
       if (!expected.has_value()) continue;
       ASSERT_EQ(values[i], expected->value);
@@ -334,19 +339,13 @@ class TimestampRun {
   }
 
   void CheckScan() {
-    const Moment moment = RandomMoment();
-    const uint64_t time = RandomTime();
-    const std::string stamp = Stamp(time);
-    const Slice as_of(stamp);
-    ReadOptions options;
-    options.snapshot = moment.snapshot;
-    options.timestamp = &as_of;
-    options.total_order_seek = true;
-    const auto expected = reference_.Scan(time, moment.order);
-    const std::unique_ptr<Iterator> it(db_->NewIterator(options, timed_));
+    TimedRead read(this);
+    read.options.total_order_seek = true;
+    const auto expected = reference_.Scan(read.time, read.moment.order);
+    const std::unique_ptr<Iterator> it(db_->NewIterator(read.options, timed_));
     WalkBothWays(it.get(), expected.size(), [&](size_t i) {
-      ASSERT_EQ(it->key().ToString(), expected[i].first) << "as of " << time;
-      ASSERT_EQ(it->value().ToString(), expected[i].second.value) << "as of " << time;
+      ASSERT_EQ(it->key().ToString(), expected[i].first) << "as of " << read.time;
+      ASSERT_EQ(it->value().ToString(), expected[i].second.value) << "as of " << read.time;
       ExpectTime(expected[i].second.timestamp, it->timestamp());
     });
     if (::testing::Test::HasFatalFailure()) return;

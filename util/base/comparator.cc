@@ -6,6 +6,7 @@
 #include "varve/comparator.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -185,7 +186,11 @@ union NeverDestroyed {
 }  // namespace
 
 Slice Comparator::GetMaxTimestamp() const {
-  static const std::string kBytes(kDefaultTimestampBytesMax, '\xff');
+  static constexpr auto kBytes = [] {
+    std::array<char, kDefaultTimestampBytesMax> bytes{};
+    bytes.fill('\xff');
+    return bytes;
+  }();
   return Slice(kBytes.data(), std::min(timestamp_size_, kBytes.size()));
 }
 

@@ -53,25 +53,24 @@ Status DbImpl::WriteWithCallback(const WriteOptions& options, WriteBatch* update
 Status DbImpl::Submit(const WriteOptions& options, WriteRequest* request,
                       UserWriteCallback* callback) {
   Engine& e = *engine_;
-  Status s = CheckWritable();
-  if (s.ok()) s = CheckWriteOptions(options, e.options);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(CheckWritable());
+  VARVE_RETURN_IF_ERROR(CheckWriteOptions(options, e.options));
   if (options.disableWAL && !e.has_unlogged_data.load(std::memory_order_relaxed)) {
     e.has_unlogged_data.store(true, std::memory_order_release);
   }
   StopWatch watch(e.clock, e.statistics, DB_WRITE);
   BatchCheckOptions check;
   check.ignore_missing_families = options.ignore_missing_column_families;
-  if (options.protection_bytes_per_key != 0) s = request->Protect();
-  if (s.ok()) s = request->VerifyChecksum();
-  if (s.ok()) s = CheckRequest(*request, &e.families, check);
-  if (s.ok() && options.low_pri) s = e.admission->YieldToCompaction(options, request->bytes());
-  if (s.ok()) s = e.admission->Admit(options, request->bytes());
-  if (!s.ok()) return s;
+  if (options.protection_bytes_per_key != 0) VARVE_RETURN_IF_ERROR(request->Protect());
+  VARVE_RETURN_IF_ERROR(request->VerifyChecksum());
+  VARVE_RETURN_IF_ERROR(CheckRequest(*request, &e.families, check));
+  if (options.low_pri) {
+    VARVE_RETURN_IF_ERROR(e.admission->YieldToCompaction(options, request->bytes()));
+  }
+  VARVE_RETURN_IF_ERROR(e.admission->Admit(options, request->bytes()));
   e.admission->ChargeLog(options, request->bytes());
   // Waiting may have taken long: what is logged and inserted is what was added.
-  s = request->VerifyChecksum();
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(request->VerifyChecksum());
   RecordTick(e.statistics, WRITE_DONE_BY_SELF);
   if (!options.disableWAL) RecordTick(e.statistics, WRITE_WITH_WAL);
   return e.commit->Commit(options, request, callback);

@@ -55,6 +55,12 @@ inline ValueType TypeInMemTable(ValueType type, size_t ts_bytes) {
 
 constexpr size_t kRecordStartMax = 1 + 2 * kMaxVarint32Length;
 
+// Bytes that EncodeRecordStart writes.
+inline size_t RecordStartBytes(uint32_t column_family, size_t key_bytes) {
+  const size_t family_bytes = column_family == 0 ? 0 : VarintLength(column_family);
+  return 1 + family_bytes + VarintLength(key_bytes);
+}
+
 // What precedes the key: the tag, the family if it is not the default one, the key's length. `dst`
 // has room for kRecordStartMax bytes; returns where the key goes.
 inline char* EncodeRecordStart(char* dst, ValueType type, uint32_t column_family,

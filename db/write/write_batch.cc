@@ -5,6 +5,8 @@
 #include "varve/write_batch.h"
 
 #include <algorithm>
+#include <cassert>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -88,17 +90,20 @@ size_t TotalSize(const SliceParts& parts) {
   return total;
 }
 
-void AppendKey(std::string* dst, const SliceParts& parts, const KeyStamp& stamp) {
+// Puts them at `dst`, joined, and returns the end.
+char* PutJoined(char* dst, const SliceParts& parts, const KeyStamp& stamp) {
   for (int i = 0; i < parts.num_parts; i++) {
-    dst->append(parts.parts[i].data(), parts.parts[i].size());
+    if (parts.parts[i].size() != 0) memcpy(dst, parts.parts[i].data(), parts.parts[i].size());
+    dst += parts.parts[i].size();
   }
   if (stamp.size == 0) [[likely]]
-    return;
+    return dst;
   if (stamp.data != nullptr) {
-    dst->append(stamp.data, stamp.size);
+    memcpy(dst, stamp.data, stamp.size);
   } else {
-    dst->append(stamp.size, '\0');
+    memset(dst, 0, stamp.size);
   }
+  return dst + stamp.size;
 }
 
 uint32_t IdOf(ColumnFamilyHandle* column_family) {
@@ -204,8 +209,8 @@ WriteBatch& WriteBatch::operator=(WriteBatch&& src) {
 WriteBatch::~WriteBatch() = default;
 
 void WriteBatch::Clear() {
-  rep_.clear();
   rep_.resize(kBatchHeaderBytes);
+  memset(rep_.data(), 0, kBatchHeaderBytes);
   content_flags_.store(0, std::memory_order_relaxed);
   save_points_.reset();
   if (protection_ != nullptr) protection_->entries.clear();
@@ -244,28 +249,26 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t
   const size_t value_bytes = has_value ? TotalSize(value) + value_stamp.size : 0;
   VARVE_RETURN_IF_ERROR(CheckRecordSizes(key_bytes, value_bytes));
   const bool counted = type != kTypeLogData;
-  char start[kRecordStartMax];
-  const char* const start_end =
-      EncodeRecordStart(start, type, column_family, static_cast<uint32_t>(key_bytes));
-  const auto start_bytes = static_cast<size_t>(start_end - start);
-  const size_t record_bytes =
-      start_bytes + key_bytes + (has_value ? VarintLength(value_bytes) + value_bytes : 0);
+  const size_t record_bytes = RecordStartBytes(column_family, key_bytes) + key_bytes +
+                              (has_value ? VarintLength(value_bytes) + value_bytes : 0);
   VARVE_RETURN_IF_ERROR(CheckRoom(*batch, counted, record_bytes));
-  const size_t needed = rep.size() + record_bytes;
-  if (needed > rep.capacity()) rep.reserve(std::max(needed, 2 * rep.capacity()));
   if (stamp.size != 0) [[unlikely]]
     NoteStamp(batch, column_family, stamp);
-  rep.append(start, start_bytes);
-  AppendKey(&rep, key, stamp);
+  const size_t offset = rep.size();
+  rep.resize(offset + record_bytes);
+  char* dst =
+      EncodeRecordStart(rep.data() + offset, type, column_family, static_cast<uint32_t>(key_bytes));
+  dst = PutJoined(dst, key, stamp);
   if (has_value) {
-    PutVarint32(&rep, static_cast<uint32_t>(value_bytes));
-    AppendKey(&rep, value, value_stamp);
+    dst = EncodeVarint32(dst, static_cast<uint32_t>(value_bytes));
+    dst = PutJoined(dst, value, value_stamp);
   }
+  assert(dst == rep.data() + rep.size());
   if (counted) SetCount(batch, Count(*batch) + 1);
   // Not concurrent with other calls; the atomic is for const ones.
   batch->content_flags_.store(batch->content_flags_.load(std::memory_order_relaxed) | FlagOf(type),
                               std::memory_order_relaxed);
-  if (batch->protection_ != nullptr && counted) return AddChecksum(batch, needed - record_bytes);
+  if (batch->protection_ != nullptr && counted) return AddChecksum(batch, offset);
   return Status::OK();
 }
 

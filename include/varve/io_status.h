@@ -28,12 +28,12 @@ class [[nodiscard]] IOStatus : public Status {
 
   IOStatus() = default;
 
-  void SetRetryable(bool retryable) { retryable_ = retryable; }
-  void SetDataLoss(bool data_loss) { data_loss_ = data_loss; }
-  void SetScope(IOErrorScope scope) { scope_ = scope; }
-  bool GetRetryable() const { return retryable_; }
-  bool GetDataLoss() const { return data_loss_; }
-  IOErrorScope GetScope() const { return static_cast<IOErrorScope>(scope_); }
+  void SetRetryable(bool retryable) { cause_.retryable = retryable; }
+  void SetDataLoss(bool data_loss) { cause_.data_loss = data_loss; }
+  void SetScope(IOErrorScope scope) { cause_.scope = scope; }
+  bool GetRetryable() const { return cause_.retryable; }
+  bool GetDataLoss() const { return cause_.data_loss; }
+  IOErrorScope GetScope() const { return static_cast<IOErrorScope>(cause_.scope); }
 
   static IOStatus OK() { return IOStatus(); }
 

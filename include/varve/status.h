@@ -85,16 +85,16 @@ class [[nodiscard]] VARVE_EXPORT Status {
   Status(Code code, SubCode subcode, Severity severity, const Slice& msg);
 
   /// Compares codes only.
-  bool operator==(const Status& rhs) const { return code_ == rhs.code_; }
-  bool operator!=(const Status& rhs) const { return code_ != rhs.code_; }
+  bool operator==(const Status& rhs) const { return cause_.code == rhs.cause_.code; }
+  bool operator!=(const Status& rhs) const { return cause_.code != rhs.cause_.code; }
 
   /// Both do nothing: [[nodiscard]] does the checking. Kept for programs that call them.
   void PermitUncheckedError() const {}
   void MustCheck() const {}
 
-  Code code() const { return code_; }
-  SubCode subcode() const { return subcode_; }
-  Severity severity() const { return severity_; }
+  Code code() const { return cause_.code; }
+  SubCode subcode() const { return cause_.subcode; }
+  Severity severity() const { return cause_.severity; }
   /// Zero-terminated message, or null. Lives as long as this status is not changed.
   const char* getState() const { return state_.get(); }
 
@@ -228,24 +228,24 @@ class [[nodiscard]] VARVE_EXPORT Status {
     return Status(kInvalidArgument, kTxnNotPrepared, msg, msg2);
   }
 
-  bool ok() const { return code_ == kOk; }
+  bool ok() const { return cause_.code == kOk; }
   bool IsOkOverwritten() const { return Is(kOk, kOverwritten); }
   bool IsOkMergeOperandThresholdExceeded() const { return Is(kOk, kMergeOperandThresholdExceeded); }
-  bool IsNotFound() const { return code_ == kNotFound; }
-  bool IsCorruption() const { return code_ == kCorruption; }
-  bool IsNotSupported() const { return code_ == kNotSupported; }
-  bool IsInvalidArgument() const { return code_ == kInvalidArgument; }
-  bool IsIOError() const { return code_ == kIOError; }
-  bool IsMergeInProgress() const { return code_ == kMergeInProgress; }
-  bool IsIncomplete() const { return code_ == kIncomplete; }
-  bool IsShutdownInProgress() const { return code_ == kShutdownInProgress; }
-  bool IsTimedOut() const { return code_ == kTimedOut; }
-  bool IsAborted() const { return code_ == kAborted; }
-  bool IsBusy() const { return code_ == kBusy; }
-  bool IsExpired() const { return code_ == kExpired; }
-  bool IsTryAgain() const { return code_ == kTryAgain; }
-  bool IsCompactionTooLarge() const { return code_ == kCompactionTooLarge; }
-  bool IsColumnFamilyDropped() const { return code_ == kColumnFamilyDropped; }
+  bool IsNotFound() const { return cause_.code == kNotFound; }
+  bool IsCorruption() const { return cause_.code == kCorruption; }
+  bool IsNotSupported() const { return cause_.code == kNotSupported; }
+  bool IsInvalidArgument() const { return cause_.code == kInvalidArgument; }
+  bool IsIOError() const { return cause_.code == kIOError; }
+  bool IsMergeInProgress() const { return cause_.code == kMergeInProgress; }
+  bool IsIncomplete() const { return cause_.code == kIncomplete; }
+  bool IsShutdownInProgress() const { return cause_.code == kShutdownInProgress; }
+  bool IsTimedOut() const { return cause_.code == kTimedOut; }
+  bool IsAborted() const { return cause_.code == kAborted; }
+  bool IsBusy() const { return cause_.code == kBusy; }
+  bool IsExpired() const { return cause_.code == kExpired; }
+  bool IsTryAgain() const { return cause_.code == kTryAgain; }
+  bool IsCompactionTooLarge() const { return cause_.code == kCompactionTooLarge; }
+  bool IsColumnFamilyDropped() const { return cause_.code == kColumnFamilyDropped; }
 
   bool IsLockLimit() const { return Is(kAborted, kLockLimit); }
   bool IsMemoryLimit() const { return Is(kAborted, kMemoryLimit); }
@@ -261,61 +261,52 @@ class [[nodiscard]] VARVE_EXPORT Status {
   bool IsTxnNotPrepared() const { return Is(kInvalidArgument, kTxnNotPrepared); }
 
  protected:
-  explicit Status(Code code, SubCode subcode = kNone) : code_(code), subcode_(subcode) {}
+  explicit Status(Code code, SubCode subcode = kNone) : cause_{code, subcode} {}
   Status(Code code, SubCode subcode, const Slice& msg, const Slice& msg2);
 
-  // A moved-out state is only the message: the plain fields are reset together with it.
-  void CopyPlainFields(const Status& other);
-
-  Code code_ = kOk;
-  SubCode subcode_ = kNone;
-  Severity severity_ = kNoError;
-  // The next three are set by a file system (IOStatus) and read by error handling.
-  bool retryable_ = false;
-  bool data_loss_ = false;
-  unsigned char scope_ = 0;
+  // All but the message, aligned so that it is copied as one word: every call returns a Status.
+  struct alignas(8) Cause {
+    Code code = kOk;
+    SubCode subcode = kNone;
+    Severity severity = kNoError;
+    // The next three are set by a file system (IOStatus) and read by error handling.
+    bool retryable = false;
+    bool data_loss = false;
+    unsigned char scope = 0;
+  };
+  Cause cause_;
   std::unique_ptr<const char[]> state_;
 
  private:
-  bool Is(Code code, SubCode subcode) const { return code_ == code && subcode_ == subcode; }
+  bool Is(Code code, SubCode subcode) const {
+    return cause_.code == code && cause_.subcode == subcode;
+  }
   static std::unique_ptr<const char[]> CopyMessage(const char* message);
 };
 
-inline void Status::CopyPlainFields(const Status& other) {
-  code_ = other.code_;
-  subcode_ = other.subcode_;
-  severity_ = other.severity_;
-  retryable_ = other.retryable_;
-  data_loss_ = other.data_loss_;
-  scope_ = other.scope_;
-}
-
-inline Status::Status(const Status& other) {
-  CopyPlainFields(other);
+inline Status::Status(const Status& other) : cause_(other.cause_) {
   if (other.state_ != nullptr) state_ = CopyMessage(other.state_.get());
 }
 
 inline Status::Status(const Status& other, Severity severity) : Status(other) {
-  severity_ = severity;
+  cause_.severity = severity;
 }
 
 inline Status& Status::operator=(const Status& other) {
   if (this == &other) return *this;
-  CopyPlainFields(other);
+  cause_ = other.cause_;
   state_ = other.state_ == nullptr ? nullptr : CopyMessage(other.state_.get());
   return *this;
 }
 
-inline Status::Status(Status&& other) noexcept : state_(std::move(other.state_)) {
-  CopyPlainFields(other);
-  other.CopyPlainFields(Status());
-}
+// The message is moved; the cause is reset together with it.
+inline Status::Status(Status&& other) noexcept
+    : cause_(std::exchange(other.cause_, Cause())), state_(std::move(other.state_)) {}
 
 inline Status& Status::operator=(Status&& other) noexcept {
   if (this == &other) return *this;
-  CopyPlainFields(other);
+  cause_ = std::exchange(other.cause_, Cause());
   state_ = std::move(other.state_);
-  other.CopyPlainFields(Status());
   return *this;
 }
 

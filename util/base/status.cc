@@ -78,13 +78,12 @@ std::unique_ptr<const char[]> Concatenate(const Slice& a, const Slice& b, const 
 }  // namespace
 
 Status::Status(Code code, SubCode subcode, const Slice& msg, const Slice& msg2)
-    : code_(code),
-      subcode_(subcode),
+    : cause_{code, subcode},
       state_(Concatenate(msg, msg2.empty() ? Slice() : Slice(kJoint), msg2)) {}
 
 Status::Status(Code code, SubCode subcode, Severity severity, const Slice& msg)
     : Status(code, subcode, msg, Slice()) {
-  severity_ = severity;
+  cause_.severity = severity;
 }
 
 std::unique_ptr<const char[]> Status::CopyMessage(const char* message) {
@@ -93,18 +92,18 @@ std::unique_ptr<const char[]> Status::CopyMessage(const char* message) {
 
 Status Status::CopyAppendMessage(const Status& s, const Slice& delim, const Slice& msg) {
   Status result;
-  result.CopyPlainFields(s);
+  result.cause_ = s.cause_;
   result.state_ = Concatenate(Slice(s.getState()), delim, msg);
   return result;
 }
 
 std::string Status::ToString() const {
-  if (code_ == kOk) return std::string(kCodeText[kOk]);
+  if (cause_.code == kOk) return std::string(kCodeText[kOk]);
   // The fields may have been made from a number by the C API or by a cast.
-  std::string text = code_ < kMaxCode ? std::string(kCodeText[code_])
-                                      : "Unknown code(" + std::to_string(code_) + "): ";
-  const bool has_subcode = subcode_ != kNone && subcode_ < kMaxSubCode;
-  if (has_subcode) text += kSubCodeText[subcode_];
+  std::string text = cause_.code < kMaxCode ? std::string(kCodeText[cause_.code])
+                                            : "Unknown code(" + std::to_string(cause_.code) + "): ";
+  const bool has_subcode = cause_.subcode != kNone && cause_.subcode < kMaxSubCode;
+  if (has_subcode) text += kSubCodeText[cause_.subcode];
   if (state_ != nullptr) {
     if (has_subcode) text += kJoint;
     text += state_.get();

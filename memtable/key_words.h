@@ -26,19 +26,10 @@ class KeyWords {
 
   // Of a key with its timestamp, which has no part in the word.
   [[nodiscard]] uint64_t Of(const Slice& user_key) const {
-    switch (order_) {
-      case KeyOrder::kBytewise:
-        return BehindPrefix(user_key);
-      case KeyOrder::kReverseBytewise:
-        return ~BehindPrefix(user_key);
-      case KeyOrder::kBytewiseU64Ts:
-        return BehindPrefix(WithoutTail(user_key, timestamp_size_));
-      case KeyOrder::kReverseBytewiseU64Ts:
-        return ~BehindPrefix(WithoutTail(user_key, timestamp_size_));
-      case KeyOrder::kCustom:
-        break;
-    }
-    return 0;
+    const Slice key = WithoutTail(user_key, timestamp_size_);
+    if (IsForward(order_)) [[likely]]
+      return BehindPrefix(key);
+    return BytesDecide(order_) ? ~BehindPrefix(key) : 0;
   }
   [[nodiscard]] const std::string& prefix() const { return prefix_; }
 

@@ -134,9 +134,7 @@ namespace {
 
 // How many bytes follow a key in blocks whose entries can be indexed; 0: there are none.
 size_t IndexedKeyTail(const InternalKeyComparator& icmp) {
-  const bool bytewise =
-      icmp.order() == KeyOrder::kBytewise || icmp.order() == KeyOrder::kBytewiseU64Ts;
-  return bytewise ? kInternalKeyTrailerBytes + icmp.timestamp_size() : 0;
+  return IsForward(icmp.order()) ? kInternalKeyTrailerBytes + icmp.timestamp_size() : 0;
 }
 
 }  // namespace

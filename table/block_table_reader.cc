@@ -62,15 +62,21 @@ void BlockTableReader::Foresee(PointLookup* lookup) const {
 }
 
 Status BlockTableReader::Get(const ReadOptions& options, PointLookup* lookup) const {
-  if (!has_bare_keys()) [[likely]]
-    return GetInOwnOrder(options, lookup);
+  if (has_bare_keys()) [[unlikely]]
+    return GetFromBareKeys(options, lookup);
+  return GetInOwnOrder(options, lookup);
+}
+
+[[gnu::noinline]] Status BlockTableReader::GetFromBareKeys(const ReadOptions& options,
+                                                           PointLookup* lookup) const {
   lookup->EnterBareKeys();
-  const Status s = GetInOwnOrder(options, lookup);
+  Status s = GetInOwnOrder(options, lookup);
   lookup->LeaveBareKeys();
   return s;
 }
 
-Status BlockTableReader::GetInOwnOrder(const ReadOptions& options, PointLookup* lookup) const {
+inline Status BlockTableReader::GetInOwnOrder(const ReadOptions& options,
+                                              PointLookup* lookup) const {
   if (parts_.tombstones != nullptr && !options.ignore_range_deletions) {
     lookup->CoverWith(*parts_.tombstones);
   }
@@ -93,14 +99,10 @@ Status BlockTableReader::GetInOwnOrder(const ReadOptions& options, PointLookup* 
     RecordTick(statistics, BLOOM_FILTER_FULL_POSITIVE);
   }
   bool matched = false;
-  Status s = index != nullptr ? SearchBlocks(*index, at, context, lookup, &matched)
-                              : SearchBlocks(context, lookup, &matched);
-  if (!s.ok()) {
-    lookup->Fail(s);
-    return s;
-  }
+  VARVE_RETURN_IF_ERROR(index != nullptr ? SearchBlocks(*index, at, context, lookup, &matched)
+                                         : SearchBlocks(context, lookup, &matched));
   if (matched && parts_.filter != nullptr) RecordTick(statistics, BLOOM_FILTER_FULL_TRUE_POSITIVE);
-  return s;
+  return Status::OK();
 }
 
 Status BlockTableReader::SearchBlocks(const DecodedIndex& index, size_t first,

@@ -81,6 +81,8 @@ class BlockTableReader final : public TableReader {
   static constexpr size_t kNotSought = SIZE_MAX;
 
   Status GetInOwnOrder(const ReadOptions& options, PointLookup* lookup) const;
+  // For keys without the timestamps that the comparator knows.
+  Status GetFromBareKeys(const ReadOptions& options, PointLookup* lookup) const;
 
   // From entry `first`, or where the key says, of an index that stays in memory.
   Status SearchBlocks(const DecodedIndex& index, size_t first, const BlockReadContext& context,

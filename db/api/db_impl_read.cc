@@ -17,6 +17,7 @@
 #include "db/read/merge_read.h"
 #include "db/read/multi_get.h"
 #include "db/read/read_timestamp.h"
+#include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
 
@@ -94,36 +95,36 @@ Status DbImpl::GetOne(const ReadOptions& options, const SuperVersion& super_vers
                       std::string* timestamp) const {
   PointLookup lookup(key, seq, value, &super_version.merger(), AsOf(options, super_version));
   lookup.ReportTimestamp(timestamp);
-  Status s = GetFromSuperVersion(options, super_version, &lookup, engine_->statistics,
-                                 SkipsMemTables(options));
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(GetFromSuperVersion(options, super_version, &lookup, engine_->statistics,
+                                            SkipsMemTables(options)));
   RecordTick(engine_->statistics, NUMBER_KEYS_READ);
   if (lookup.state() != PointLookup::State::kFound) {
     if (lookup.operands() == nullptr) return Status::NotFound();
-    s = MergeForRead(options, super_version, &lookup, value, engine_->statistics);
-    if (!s.ok()) return s;
+    VARVE_RETURN_IF_ERROR(
+        MergeForRead(options, super_version, &lookup, value, engine_->statistics));
   }
   if (engine_->statistics != nullptr) {
     RecordTick(engine_->statistics, BYTES_READ, value->size());
     RecordInHistogram(engine_->statistics, BYTES_PER_READ, value->size());
   }
-  return s;
+  return Status::OK();
 }
 
 Status DbImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                    PinnableSlice* value, std::string* timestamp) {
   if (value == nullptr) return Status::InvalidArgument("get: the place for the value is null");
   value->Reset();
-  Status s = CheckOpen();
-  if (s.ok() && options.snapshot != nullptr) s = CheckReadOptions(options);
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  if (engine_->closed.load(std::memory_order_acquire)) [[unlikely]]
+    return CheckOpen();
+  if (options.snapshot != nullptr) VARVE_RETURN_IF_ERROR(CheckReadOptions(options));
+  Status s;
+  ColumnFamily* const family = engine_->Resolve(handle, &s);
   if (family == nullptr) return s;
   if (timestamp != nullptr) timestamp->clear();
   StopWatch watch(engine_->clock, engine_->statistics, DB_GET);
   ReadGuard super_version(family);
   if (IsTimed(options, *family)) [[unlikely]] {
-    s = CheckReadTimestamp(options, *super_version, family->name());
-    if (!s.ok()) return s;
+    VARVE_RETURN_IF_ERROR(CheckReadTimestamp(options, *super_version, family->name()));
   }
   // The sequence is read after the super-version: what is visible at it is in there.
   return GetOne(options, *super_version, ReadSequence(options), key, value, timestamp);

@@ -105,30 +105,40 @@ class TableSearch {
     size_t i = level < kLevelsAhead ? places_[level] : files.Find(lookup_->internal_key());
     for (; i < files.size(); i++) {
       if (icmp_.CompareKey(key, icmp_.KeyOf(files[i]->smallest)) < 0) break;
-      const bool may_continue = icmp_.CompareKey(key, icmp_.KeyOf(files[i]->largest)) >= 0;
-      if (!may_continue || !LargestIsExclusive(*files[i])) {
+      if (!LargestIsExclusive(*files[i]) || !EndsWithin(key, *files[i])) {
         VARVE_RETURN_IF_ERROR(SearchFile(files[i], level));
         if (over()) return Status::OK();
       }
-      // Beyond a file that ends with this key, be it by a tombstone's exclusive end or, in other
-      // engines' databases, between two of its versions, the next file may begin with it; and what
-      // it holds may be newer than the first one's tombstones.
-      if (!may_continue) break;
+      if (!EndsWithin(key, *files[i])) break;
     }
     (void)lookup_->EndIfCovered();
     return Status::OK();
   }
 
+  // Beyond a file that ends with the key, be it by a tombstone's exclusive end or, in other
+  // engines' databases, between two of its versions, the next file may begin with it; and what it
+  // holds may be newer than the first one's tombstones.
+  bool EndsWithin(const Slice& key, const FileMetaData& file) const {
+    return icmp_.CompareKey(key, icmp_.KeyOf(file.largest)) >= 0;
+  }
+
   Status SearchFile(FileMetaData* file, int level) {
     TableRef table;
-    Status s = table_cache_->Find(file, level, options_, &table);
-    if (s.ok()) s = table->Get(options_, lookup_);
-    if (!s.ok()) {
-      lookup_->Fail(s);
-      return s;
+    if (Status s = table_cache_->Find(file, level, options_, &table); !s.ok()) [[unlikely]] {
+      return Failed(s);
+    }
+    if (Status s = table->Get(options_, lookup_); !s.ok()) [[unlikely]] {
+      return Failed(s);
     }
     if (lookup_->state() == PointLookup::State::kFound) CountHit(level);
-    return lookup_->state() == PointLookup::State::kFailed ? lookup_->status() : s;
+    if (lookup_->state() == PointLookup::State::kFailed) [[unlikely]]
+      return lookup_->status();
+    return Status::OK();
+  }
+
+  Status Failed(const Status& s) const {
+    lookup_->Fail(s);
+    return s;
   }
 
   void CountHit(int level) const {

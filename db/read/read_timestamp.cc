@@ -24,8 +24,8 @@ Status CheckSize(const char* option, const Slice& timestamp, size_t size,
 
 }  // namespace
 
-Status CheckReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
-                          const std::string& family) {
+Status CheckAnyReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
+                             const std::string& family) {
   const InternalKeyComparator& icmp = *super_version.version().icmp();
   const size_t size = icmp.timestamp_size();
   if (options.timestamp == nullptr) {

@@ -15,8 +15,17 @@ namespace varve {
 
 // InvalidArgument, naming the family and what is wrong: a timestamp where there are none, or none
 // where there are; one of another size; one below what compactions have kept of the past.
-Status CheckReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
-                          const std::string& family);
+Status CheckAnyReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
+                             const std::string& family);
+inline Status CheckReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
+                                 const std::string& family) {
+  const size_t size = super_version.version().icmp()->timestamp_size();
+  const bool fits = size != 0 && options.timestamp != nullptr && options.timestamp->size() == size;
+  if (fits && options.iter_start_ts == nullptr && super_version.full_history_ts_low().empty()) {
+    return Status::OK();
+  }
+  return CheckAnyReadTimestamp(options, super_version, family);
+}
 
 // For options that were accepted.
 inline ReadTimestamp AsOf(const ReadOptions& options, const SuperVersion& super_version) {

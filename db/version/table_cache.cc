@@ -58,13 +58,6 @@ TableRef& TableRef::operator=(TableRef&& other) noexcept {
   return *this;
 }
 
-void TableRef::Reset() {
-  if (handle_ != nullptr) cache_->Release(handle_);
-  reader_ = nullptr;
-  cache_ = nullptr;
-  handle_ = nullptr;
-}
-
 TableCache::TableCache(TableCacheOptions options)
     : options_(std::move(options)), charge_(ReaderCharge(*options_.cf_options)) {}
 

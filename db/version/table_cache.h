@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "varve/cache.h"
 #include "varve/file_system.h"
@@ -28,12 +29,17 @@ class TableRef {
   const TableReader* get() const { return reader_; }
   const TableReader* operator->() const { return reader_; }
   explicit operator bool() const { return reader_ != nullptr; }
-  void Reset();
+  void Reset() {
+    reader_ = nullptr;
+    if (handle_ != nullptr) [[unlikely]]
+      cache_->Release(std::exchange(handle_, nullptr));
+  }
 
  private:
   friend class TableCache;
   const TableReader* reader_ = nullptr;
-  Cache* cache_ = nullptr;  // set when the reader is held by recency
+  // Set when the reader is held by recency.
+  Cache* cache_ = nullptr;
   Cache::Handle* handle_ = nullptr;
 };
 

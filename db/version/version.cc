@@ -41,10 +41,7 @@ LevelFiles::LevelFiles(const InternalKeyComparator* icmp, int level, std::vector
   std::sort(files_.begin(), files_.end(), [icmp](const FileRef& a, const FileRef& b) {
     return icmp->Compare(a->smallest.Encode(), b->smallest.Encode()) < 0;
   });
-  if (files_.empty() ||
-      (icmp->order() != KeyOrder::kBytewise && icmp->order() != KeyOrder::kBytewiseU64Ts)) {
-    return;
-  }
+  if (files_.empty() || !IsForward(icmp->order())) return;
   // Every bound lies between these two, and so shares what they share.
   const Slice first = icmp->KeyOf(files_.front()->smallest);
   const Slice last = icmp->KeyOf(files_.back()->largest);

@@ -15,11 +15,6 @@ KeyOrder OrderOf(const Comparator* comparator) {
   return KeyOrder::kCustom;
 }
 
-// One that is cut off counts as the oldest.
-uint64_t U64TsOf(const Slice& timestamp) {
-  return timestamp.size() == sizeof(uint64_t) ? DecodeFixed64(timestamp.data()) : 0;
-}
-
 }  // namespace
 
 const Comparator* ComparatorOfBareKeys(const Comparator* comparator) {
@@ -75,13 +70,6 @@ int InternalKeyComparator::CompareWithU64Ts(const Slice& a, const Slice& b) cons
   const uint64_t ts_a = U64TsOf(TimestampOf(a));
   const uint64_t ts_b = U64TsOf(TimestampOf(b));
   return ts_a > ts_b ? -1 : (ts_a < ts_b ? 1 : 0);
-}
-
-int InternalKeyComparator::CompareTimestamp(const Slice& a, const Slice& b) const {
-  if (!BytesDecide(order_)) return user_comparator_->CompareTimestamp(a, b);
-  const uint64_t ts_a = U64TsOf(a);
-  const uint64_t ts_b = U64TsOf(b);
-  return ts_a < ts_b ? -1 : (ts_a > ts_b ? 1 : 0);
 }
 
 bool InternalKey::DecodeFrom(const Slice& encoded) {

@@ -9,6 +9,7 @@
 // Under a comparator with timestamps a user key ends with one, and of the versions of a key the
 // largest timestamp comes first. "Key" alone means the user key without it.
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -194,12 +195,16 @@ void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber s
 // Which code compares user keys.
 enum class KeyOrder : uint8_t {
   kBytewise,              // BytewiseComparator(), inlined
-  kReverseBytewise,       // ReverseBytewiseComparator(), inlined
   kBytewiseU64Ts,         // BytewiseComparatorWithU64Ts(), inlined
+  kReverseBytewise,       // ReverseBytewiseComparator(), inlined
   kReverseBytewiseU64Ts,  // ReverseBytewiseComparatorWithU64Ts(), inlined
   kCustom,                // anything else, by a call
 };
 
+// Whether keys without timestamps are in the order of their bytes.
+[[nodiscard]] constexpr bool IsForward(KeyOrder order) {
+  return order <= KeyOrder::kBytewiseU64Ts;
+}
 // Whether keys are in the order of their bytes, or the reverse, and equal only if those are.
 [[nodiscard]] constexpr bool BytesDecide(KeyOrder order) {
   return order != KeyOrder::kCustom;
@@ -210,7 +215,12 @@ enum class KeyOrder : uint8_t {
 
 // Without its last `n` bytes; a user key from a file may have fewer.
 [[nodiscard]] inline Slice WithoutTail(const Slice& user_key, size_t n) {
-  return Slice(user_key.data(), user_key.size() - (n <= user_key.size() ? n : user_key.size()));
+  return Slice(user_key.data(), user_key.size() - std::min(n, user_key.size()));
+}
+
+// A timestamp that is cut off counts as the oldest.
+[[nodiscard]] inline uint64_t U64TsOf(const Slice& timestamp) {
+  return timestamp.size() == sizeof(uint64_t) ? DecodeFixed64(timestamp.data()) : 0;
 }
 
 class InternalKey;
@@ -233,8 +243,6 @@ class InternalKeyComparator {
 
   // The two parts of a user key. A damaged one may have no timestamp, which counts as empty.
   [[nodiscard]] Slice WithoutTimestamp(const Slice& user_key) const {
-    if (timestamp_size_ == 0) [[likely]]
-      return user_key;
     return WithoutTail(user_key, timestamp_size_);
   }
   // Of an internal key.
@@ -259,27 +267,19 @@ class InternalKeyComparator {
   // User keys, with their timestamps.
   [[nodiscard]] int CompareUserKey(const Slice& a, const Slice& b) const {
     CountUserKeyComparison();
-    switch (order_) {
-      case KeyOrder::kBytewise:
-        return CompareBytes(a, b);
-      case KeyOrder::kReverseBytewise:
-        return CompareBytes(b, a);
-      case KeyOrder::kBytewiseU64Ts:
-      case KeyOrder::kReverseBytewiseU64Ts:
-        return CompareWithU64Ts(a, b);
-      case KeyOrder::kCustom:
-        break;
-    }
-    return user_comparator_->Compare(a, b);
+    if (order_ == KeyOrder::kBytewise) [[likely]]
+      return CompareBytes(a, b);
+    if (order_ == KeyOrder::kReverseBytewise) return CompareBytes(b, a);
+    return BytesDecide(order_) ? CompareWithU64Ts(a, b) : user_comparator_->Compare(a, b);
   }
 
   // Keys, without timestamps.
   [[nodiscard]] int CompareKey(const Slice& a, const Slice& b) const {
     CountUserKeyComparison();
-    if (order_ == KeyOrder::kBytewise) [[likely]]
+    if (IsForward(order_)) [[likely]]
       return CompareBytes(a, b);
-    if (!BytesDecide(order_)) return user_comparator_->CompareWithoutTimestamp(a, false, b, false);
-    return IsReverse(order_) ? CompareBytes(b, a) : CompareBytes(a, b);
+    return BytesDecide(order_) ? CompareBytes(b, a)
+                               : user_comparator_->CompareWithoutTimestamp(a, false, b, false);
   }
   [[nodiscard]] bool EqualKey(const Slice& a, const Slice& b) const {
     CountUserKeyComparison();
@@ -290,7 +290,12 @@ class InternalKeyComparator {
                : user_comparator_->CompareWithoutTimestamp(a, false, b, false) == 0;
   }
   // Order of timestamps, the older first.
-  [[nodiscard]] int CompareTimestamp(const Slice& a, const Slice& b) const;
+  [[nodiscard]] int CompareTimestamp(const Slice& a, const Slice& b) const {
+    if (!BytesDecide(order_)) return user_comparator_->CompareTimestamp(a, b);
+    const uint64_t ts_a = U64TsOf(a);
+    const uint64_t ts_b = U64TsOf(b);
+    return ts_a < ts_b ? -1 : (ts_a > ts_b ? 1 : 0);
+  }
 
   // Internal keys; both at least 8 bytes long.
   [[nodiscard]] int Compare(const Slice& a, const Slice& b) const {

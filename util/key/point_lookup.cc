@@ -18,31 +18,6 @@ constexpr size_t kCopyBytesMax = 256;
 
 }  // namespace
 
-PointLookup::PointLookup(const Slice& key, SequenceNumber snapshot, PinnableSlice* value,
-                         const MergeCaller* merger, const ReadTimestamp& as_of)
-    : snapshot_(snapshot),
-      value_(value),
-      size_(key.size() + as_of.timestamp.size() + kInternalKeyTrailerBytes),
-      key_bytes_(key.size()),
-      icmp_(as_of.icmp),
-      as_of_(as_of.timestamp),
-      merger_(merger) {
-  buffer_ = size_ <= kInlineBytes ? inline_ : new char[size_];
-  memcpy(buffer_, key.data(), key.size());
-  if (icmp_ != nullptr) [[unlikely]] {
-    memcpy(buffer_ + key_bytes_, as_of.timestamp.data(), as_of.timestamp.size());
-  }
-  EncodeFixed64(buffer_ + size_ - kInternalKeyTrailerBytes,
-                PackSequenceAndType(snapshot, kValueTypeForSeek));
-}
-
-PointLookup::~PointLookup() {
-  const bool long_key = buffer_ != inline_;
-  const bool merging = operands_ != nullptr;
-  if (static_cast<int>(long_key) | static_cast<int>(merging)) [[unlikely]]
-    Free();
-}
-
 void PointLookup::Free() {
   if (buffer_ != inline_) delete[] buffer_;
   if (operands_ != nullptr) MergeOperands::Release(operands_);

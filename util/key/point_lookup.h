@@ -4,6 +4,7 @@
 // The state of one point read while it walks from the newest source to the oldest.
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "varve/status.h"
 #include "varve/types.h"
 
+#include "util/coding/fixed.h"
 #include "util/key/internal_key.h"
 #include "util/key/merge_operands.h"
 
@@ -50,10 +52,30 @@ class PointLookup {
   // value may be null when only existence matters. merger: for what the operator says to operands
   // on the way; null: there is none, and operands end the search as InvalidArgument.
   PointLookup(const Slice& key, SequenceNumber snapshot, PinnableSlice* value,
-              const MergeCaller* merger = nullptr, const ReadTimestamp& as_of = {});
+              const MergeCaller* merger = nullptr, const ReadTimestamp& as_of = {})
+      : snapshot_(snapshot),
+        value_(value),
+        size_(key.size() + as_of.timestamp.size() + kInternalKeyTrailerBytes),
+        key_bytes_(key.size()),
+        icmp_(as_of.icmp),
+        as_of_(as_of.timestamp),
+        merger_(merger) {
+    buffer_ = size_ <= kInlineBytes ? inline_ : new char[size_];
+    memcpy(buffer_, key.data(), key.size());
+    if (icmp_ != nullptr) [[unlikely]] {
+      memcpy(buffer_ + key_bytes_, as_of.timestamp.data(), as_of.timestamp.size());
+    }
+    EncodeFixed64(buffer_ + size_ - kInternalKeyTrailerBytes,
+                  PackSequenceAndType(snapshot, kValueTypeForSeek));
+  }
   PointLookup(const PointLookup&) = delete;
   PointLookup& operator=(const PointLookup&) = delete;
-  ~PointLookup();
+  ~PointLookup() {
+    const bool long_key = buffer_ != inline_;
+    const bool merging = operands_ != nullptr;
+    if (static_cast<int>(long_key) | static_cast<int>(merging)) [[unlikely]]
+      Free();
+  }
 
   // Without the timestamp.
   Slice key() const { return Slice(buffer_, key_bytes_); }

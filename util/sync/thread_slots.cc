@@ -89,9 +89,16 @@ struct TableOwner {
 // The plain pointer keeps the fast path free of the owner's initialisation guard.
 thread_local ThreadTable* tls_table __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local TableOwner tls_owner;
+// Most calls are for the same cell as the one before. Cells stay where they are.
+struct LastCell {
+  uint32_t id = UINT32_MAX;
+  std::atomic<void*>* cell = nullptr;
+};
+constinit thread_local LastCell tls_last __attribute__((tls_model("initial-exec")));
 
 TableOwner::~TableOwner() {
   tls_table = nullptr;
+  tls_last = {};
   if (table != nullptr) DestroyTable(table);
 }
 
@@ -114,10 +121,12 @@ std::atomic<void*>& CellSlow(uint32_t id) {
 }
 
 std::atomic<void*>& Cell(uint32_t id) {
-  if (tls_table != nullptr) {
-    if (std::atomic<void*>* cell = tls_table->Find(id)) return *cell;
-  }
-  return CellSlow(id);
+  if (tls_last.id == id) [[likely]]
+    return *tls_last.cell;
+  std::atomic<void*>* cell = tls_table != nullptr ? tls_table->Find(id) : nullptr;
+  if (cell == nullptr) cell = &CellSlow(id);
+  tls_last = {id, cell};
+  return *cell;
 }
 
 uint32_t Register(void (*release)(void*), void* in_use) {

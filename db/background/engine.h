@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "varve/db.h"
@@ -33,19 +34,13 @@ class FlushWork;
 class ObsoleteFiles;
 class WriteAdmission;
 
-// What opening found in the logs and did about it (property varve.recovery).
-struct RecoveryReport {
-  uint64_t logs_read = 0;
-  uint64_t records_replayed = 0;
-  uint64_t bytes_replayed = 0;
-  uint64_t dropped_bytes = 0;
-  uint64_t first_bad_log = 0;  // 0: none
-  uint64_t first_bad_offset = 0;
-  std::string first_bad_reason;
-  SequenceNumber last_sequence = 0;
-  std::vector<std::string> files_set_aside;  // moved to lost/
-  uint64_t micros = 0;
+// The property varve.recovery.
+struct RecoveryReport : RecoveryInfo {
+  // Names and values, in the order in which they are shown.
+  std::vector<std::pair<std::string, std::string>> Fields() const;
   std::string ToString() const;
+  // Nothing was dropped, lost, missing or left behind.
+  bool clean() const;
 };
 
 // Counts of one level's compactions since open (property stats).
@@ -94,6 +89,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   std::unique_ptr<WriteAdmission> admission;
   std::unique_ptr<CommitPath> commit;
   RecoveryReport recovery;
+  std::unique_ptr<wal::SyncedMarks> marks;  // outlives the logs and the version set
 
   // --- Guarded by mu (or as their classes say)
   Mutex mu;
@@ -151,6 +147,8 @@ struct Engine : public std::enable_shared_from_this<Engine> {
 
   std::atomic<int> next_job_id{1};  // only unique numbers matter
 
+  // For durations: the wall clock may step.
+  uint64_t MonotonicMicros() const { return clock->NowNanos() / 1000; }
   int NextJobId() { return next_job_id.fetch_add(1, std::memory_order_relaxed); }
   const std::string& WalDirectory() const {
     return options.wal_dir.empty() ? name : options.wal_dir;

@@ -82,4 +82,9 @@ void ErrorRecoveryEnd(const Engine& engine, const Status& old_error, const Statu
   });
 }
 
+void DatabaseRecovered(const Engine& engine) {
+  ForEach(engine, "OnDatabaseRecovered",
+          [&](EventListener* l) { l->OnDatabaseRecovered(engine.recovery); });
+}
+
 }  // namespace varve::events

@@ -24,6 +24,8 @@ void ErrorRecoveryBegin(const Engine& engine, BackgroundErrorReason reason, cons
                         bool* auto_recovery);
 void ErrorRecoveryEnd(const Engine& engine, const Status& old_error, const Status& new_error);
 
+void DatabaseRecovered(const Engine& engine);
+
 inline bool Wanted(const Engine& engine) {
   return !engine.options.listeners.empty();
 }

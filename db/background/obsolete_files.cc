@@ -114,7 +114,7 @@ void ObsoleteFiles::Purge() {
 
 Status ObsoleteFiles::SweepAtOpen(const std::vector<std::string>& directory_entries,
                                   const std::vector<uint64_t>& damaged_logs,
-                                  std::vector<std::string>* set_aside) {
+                                  RecoveryReport* report) {
   Engine& e = *engine_;
   std::set<uint64_t> live_tables;
   e.versions->AddLiveFiles(&live_tables);
@@ -133,23 +133,23 @@ Status ObsoleteFiles::SweepAtOpen(const std::vector<std::string>& directory_entr
         if (number != e.versions->manifest_file_number()) doomed.push_back(path);
         break;
       case kTempFile:
-        doomed.push_back(path);
+        if (name != kSyncedMarksBaseName) doomed.push_back(path);
         break;
       default:
         break;
     }
   }
-  Status s = SweepLogs(damaged_logs, &doomed, set_aside);
-  if (s.ok()) s = SetAside(e.name, unexplained, set_aside);
-  if (s.ok()) Delete(doomed);
+  Status s = SweepLogs(damaged_logs, &doomed, report);
+  if (!s.ok()) return s;
+  SetAside(e.name, unexplained, report);
+  Delete(doomed);
   return s;
 }
 
 // Logs below every family's log number hold nothing that is not in tables. Damaged ones are kept
 // aside, since bytes in them were not replayed.
 Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
-                                std::vector<std::string>* doomed,
-                                std::vector<std::string>* set_aside) {
+                                std::vector<std::string>* doomed, RecoveryReport* report) {
   Engine& e = *engine_;
   std::vector<std::string> names;
   IOStatus s = e.fs->GetChildren(e.WalDirectory(), IOOptions(), &names, nullptr);
@@ -168,27 +168,34 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
       doomed->push_back(e.WalDirectory() + "/" + name);
     }
   }
-  return SetAside(e.WalDirectory(), damaged, set_aside);
+  SetAside(e.WalDirectory(), damaged, report);
+  return Status::OK();
 }
 
-Status ObsoleteFiles::SetAside(const std::string& directory, const std::vector<std::string>& names,
-                               std::vector<std::string>* set_aside) {
-  if (names.empty()) return Status::OK();
+// The recovered state needs none of these files: what fails here is told, and no reason to refuse.
+void ObsoleteFiles::SetAside(const std::string& directory, const std::vector<std::string>& names,
+                             RecoveryReport* report) {
+  if (names.empty()) return;
   Engine& e = *engine_;
   const std::string lost = directory + "/lost";
   IOStatus s = e.fs->CreateDirIfMissing(lost, IOOptions(), nullptr);
   for (const std::string& name : names) {
-    if (!s.ok()) break;
-    s = e.fs->RenameFile(directory + "/" + name, lost + "/" + name, IOOptions(), nullptr);
-    if (!s.ok()) break;
-    set_aside->push_back(lost + "/" + name);
-    LogWarn(e.info_log.get(), "%s: nothing explains this file; it was moved to %s", name.c_str(),
-            lost.c_str());
+    const std::string path = directory + "/" + name;
+    const std::string aside = lost + "/" + name;
+    const IOStatus moved = s.ok() ? e.fs->RenameFile(path, aside, IOOptions(), nullptr) : s;
+    if (moved.ok()) {
+      report->files_set_aside.push_back(aside);
+      LogWarn(e.info_log.get(), "%s: nothing explains this file; it was moved to %s", name.c_str(),
+              lost.c_str());
+    } else {
+      report->files_not_moved.push_back(path);
+      LogError(e.info_log.get(), "%s: nothing explains this file, and it stays: %s", name.c_str(),
+               moved.ToString().c_str());
+    }
   }
   if (s.ok()) s = SyncDirectory(e.fs.get(), lost);
   if (s.ok()) s = SyncDirectory(e.fs.get(), directory);
   if (s.ok()) TrimLost(lost, names);
-  return s;
 }
 
 // Every kill may leave unfinished tables, so lost/ would grow for ever. What goes are the oldest

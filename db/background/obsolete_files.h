@@ -34,19 +34,18 @@ class ObsoleteFiles {
 
   // At open, with the recovered state logged in a new MANIFEST and no job running. Logs below the
   // families' log numbers, older MANIFESTs and temporary files are deleted; tables that no
-  // version holds, and damaged logs, move to lost/ and are reported; of what earlier openings moved
-  // there the oldest goes when it is more than 100 files or 4 GiB. `directory_entries` was read
-  // before this open created any table. Takes no lock.
+  // version holds, and damaged logs, move to lost/ and are reported, also those that cannot be
+  // moved and stay; of what earlier openings moved there the oldest goes when it is more than 100
+  // files or 4 GiB. `directory_entries` was read before this open created any table. Takes no lock.
   Status SweepAtOpen(const std::vector<std::string>& directory_entries,
-                     const std::vector<uint64_t>& damaged_logs,
-                     std::vector<std::string>* set_aside);
+                     const std::vector<uint64_t>& damaged_logs, RecoveryReport* report);
 
  private:
   void CollectLogs(std::vector<std::string>* paths);
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
-                   std::vector<std::string>* set_aside);
-  Status SetAside(const std::string& directory, const std::vector<std::string>& names,
-                  std::vector<std::string>* set_aside);
+                   RecoveryReport* report);
+  void SetAside(const std::string& directory, const std::vector<std::string>& names,
+                RecoveryReport* report);
   void TrimLost(const std::string& lost, const std::vector<std::string>& brought);
 
   Engine* const engine_;

@@ -3,20 +3,54 @@
 
 namespace varve {
 
-std::string RecoveryReport::ToString() const {
-  std::string text = "logs_read=" + std::to_string(logs_read) +
-                     " records_replayed=" + std::to_string(records_replayed) +
-                     " bytes_replayed=" + std::to_string(bytes_replayed) +
-                     " dropped_bytes=" + std::to_string(dropped_bytes) +
-                     " last_sequence=" + std::to_string(last_sequence) +
-                     " micros=" + std::to_string(micros);
-  if (first_bad_log != 0) {
-    text += " first_bad_log=" + std::to_string(first_bad_log) +
-            " first_bad_offset=" + std::to_string(first_bad_offset) + " reason=\"" +
-            first_bad_reason + "\"";
+std::vector<std::pair<std::string, std::string>> RecoveryReport::Fields() const {
+  std::vector<std::pair<std::string, std::string>> fields;
+  const auto number = [&](const char* name, uint64_t value) {
+    fields.emplace_back(name, std::to_string(value));
+  };
+  const auto paths = [&](const char* name, const std::vector<std::string>& files) {
+    std::string list;
+    for (const std::string& file : files) list += (list.empty() ? "" : ",") + file;
+    if (!list.empty()) fields.emplace_back(name, list);
+  };
+  number("logs_read", logs_read);
+  number("records_replayed", records_replayed);
+  number("bytes_replayed", bytes_replayed);
+  number("dropped_bytes", dropped_bytes);
+  number("synced_bytes_lost", synced_bytes_lost);
+  number("last_sequence", last_sequence);
+  number("manifest_micros", manifest_micros);
+  number("logs_micros", logs_micros);
+  number("install_micros", install_micros);
+  number("micros", micros);
+  if (!first_bad_file.empty()) {
+    number("first_bad_log", first_bad_log);
+    fields.emplace_back("first_bad_file", first_bad_file);
+    number("first_bad_offset", first_bad_offset);
+    fields.emplace_back("reason", first_bad_reason);
   }
-  for (const std::string& file : files_set_aside) text += " set_aside=" + file;
+  if (last_lost_sequence != 0) {
+    number("first_lost_sequence", first_lost_sequence);
+    number("last_lost_sequence", last_lost_sequence);
+  }
+  paths("missing", files_missing);
+  paths("set_aside", files_set_aside);
+  paths("not_moved", files_not_moved);
+  return fields;
+}
+
+std::string RecoveryReport::ToString() const {
+  std::string text;
+  for (const auto& [name, value] : Fields()) {
+    const bool quoted = name == "reason";
+    text += (text.empty() ? "" : " ") + name + "=" + (quoted ? "\"" + value + "\"" : value);
+  }
   return text;
+}
+
+bool RecoveryReport::clean() const {
+  return first_bad_file.empty() && synced_bytes_lost == 0 && last_lost_sequence == 0 &&
+         files_missing.empty() && files_set_aside.empty() && files_not_moved.empty();
 }
 
 }  // namespace varve

@@ -268,7 +268,7 @@ std::string FamilyStallText(Engine& e, ColumnFamily& f) {
 std::string DatabaseStats(Engine& e) {
   std::string out = "\n** DB stats **\n";
   AppendF(&out, "Uptime(secs): %.1f\n",
-          static_cast<double>(e.clock->NowMicros() - e.open_micros) / 1e6);
+          static_cast<double>(e.MonotonicMicros() - e.open_micros) / 1e6);
   AppendF(&out, "Last sequence: %" PRIu64 "\n", e.versions->last_sequence());
   if (e.logs != nullptr) {
     AppendF(&out, "Logs: %zu files, %.1f MB, %.1f MB not synced\n", e.logs->List().size(),
@@ -284,6 +284,7 @@ std::string DatabaseStats(Engine& e) {
 }
 
 constexpr char kMemory[] = "varve.memory";
+constexpr char kRecovery[] = "varve.recovery";
 
 std::string MemoryText(Engine& e) {
   std::string out;
@@ -329,7 +330,7 @@ const std::vector<TextProperty>& Texts() {
       {P::kDBWriteStallStats,
        [](Engine& e, ColumnFamily&) { return AsText(DatabaseStallStats(e)); }},
       {P::kCFWriteStallStats, FamilyStallText},
-      {"varve.recovery", [](Engine& e, ColumnFamily&) { return e.recovery.ToString(); }},
+      {kRecovery, [](Engine& e, ColumnFamily&) { return e.recovery.ToString(); }},
       {"varve.write-stall-reason", [](Engine& e, ColumnFamily&) { return e.DescribeStall(); }},
       {"varve.background-error",
        [](Engine& e, ColumnFamily&) { return e.errors.error().ToString(); }},
@@ -404,6 +405,11 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
     for (const auto& [owner, bytes] : MemoryByOwner(engine)) {
       (*value)[owner] = std::to_string(bytes);
     }
+    return true;
+  }
+  if (name == Slice(kRecovery)) {  // which does not change any more
+    value->clear();
+    for (const auto& [field, text] : engine->recovery.Fields()) (*value)[field] = text;
     return true;
   }
   MutexLock lock(&engine->mu);

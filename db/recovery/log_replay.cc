@@ -6,6 +6,7 @@
 
 #include "db/background/table_context.h"
 #include "db/flush/flush_job.h"
+#include "db/recovery/lost_sequences.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/env/sequential_file_reader.h"
@@ -24,8 +25,19 @@ Status Refusal(const std::string& path, uint64_t offset, const std::string& reas
 
 Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log) {
   Engine& e = *engine_;
+  min_log_ = min_log;
   oldest_log_gone_ = !log_numbers.empty() && log_numbers.front() != min_log;
   max_sequence_ = e.versions->last_sequence();
+  Status s = JudgeMissing(log_numbers);
+  if (s.ok()) s = ReplayAll(log_numbers);
+  if (stopped_at_ != 0 || s.IsCorruption()) FindLostSequences(log_numbers);
+  if (s.ok() && stopped_at_ != 0) s = CheckOneMoment();
+  e.recovery.last_sequence = max_sequence_;
+  return s;
+}
+
+Status LogReplay::ReplayAll(const std::vector<uint64_t>& log_numbers) {
+  Engine& e = *engine_;
   Status s;
   for (uint64_t number : log_numbers) {
     e.families.set_replayed_log(number);
@@ -33,20 +45,20 @@ Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log
     if (!s.ok()) break;
   }
   e.families.set_replayed_log(0);
-  if (!s.ok()) return s;
-  if (stopped_at_ != 0) {
-    for (const auto& [id, family] : e.families.all()) {
-      const FamilyVersions& versions = *family->versions();
-      if (versions.log_number > stopped_at_ && versions.current->TotalBytes() > 0) {
-        return Status::Corruption(
-            LogFileName(e.WalDirectory(), stopped_at_),
-            "is damaged, and column family " + family->name() +
-                " has tables that are newer than the damage: replaying up to it would mix two "
-                "moments; nothing was changed");
-      }
-    }
+  return s;
+}
+
+Status LogReplay::CheckOneMoment() const {
+  const Engine& e = *engine_;
+  for (const auto& [id, family] : e.families.all()) {
+    const FamilyVersions& versions = *family->versions();
+    if (versions.log_number <= stopped_at_ || versions.current->TotalBytes() == 0) continue;
+    return Status::Corruption(
+        LogFileName(e.WalDirectory(), stopped_at_),
+        "is damaged, and column family " + family->name() +
+            " has tables that are newer than the damage: replaying up to it would mix two "
+            "moments; nothing was changed");
   }
-  e.recovery.last_sequence = max_sequence_;
   return Status::OK();
 }
 
@@ -79,7 +91,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
     LogMark mark;
     if (first && !marked && ParseLogMark(record.bytes, &mark)) {
       marked = true;
-      s = JudgeMark(mark);
+      s = JudgeMark(mark, DecodeFixed64(record.bytes.data()));
       if (!s.ok()) return s;
       continue;
     }
@@ -88,6 +100,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
       if (record.bytes.size() < kBatchHeaderBytes ||
           DecodeFixed64(record.bytes.data()) != expected_next_) {
         damaged_logs_.push_back(number);  // sound perhaps, but nothing of it was taken over
+        e.recovery.synced_bytes_lost += SyncedBehind(number, 0);
         return Status::OK();
       }
       stopped_at_ = 0;
@@ -105,23 +118,24 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   return JudgeDamage(number, path, reader);
 }
 
-Status LogReplay::JudgeMark(const LogMark& mark) {
+Status LogReplay::JudgeMark(const LogMark& mark, SequenceNumber next) {
   const auto before = log_ends_.find(mark.number);
-  if (before == log_ends_.end()) return Status::OK();  // it was obsolete, or recovery had stopped
-  if (before->second >= mark.bytes) {
+  const bool read = before != log_ends_.end();
+  // Below the smallest that is needed it was obsolete.
+  if (!read && (stopped_at_ != 0 || mark.number < min_log_)) return Status::OK();
+  const uint64_t end = read ? before->second : 0;
+  if (end >= mark.bytes) {
     stopped_at_ = 0;  // whatever was met behind its last record: nothing of it is missing
     return Status::OK();
   }
-  const WALRecoveryMode mode = engine_->options.wal_recovery_mode;
-  if (stopped_at_ != 0 || mode == WALRecoveryMode::kSkipAnyCorruptedRecords) return Status::OK();
+  if (next > 0) lost_last_ = std::max(lost_last_, next - 1);
+  if (stopped_at_ != 0) return Status::OK();
   const std::string path = LogFileName(engine_->WalDirectory(), mark.number);
-  const std::string reason = "the end of the log is missing";
-  NoteDamage(mark.number, path, before->second, reason, mark.bytes - before->second);
-  if (mode == WALRecoveryMode::kAbsoluteConsistency) {
-    return Refusal(path, before->second, reason);
-  }
-  stopped_at_ = mark.number;
-  return Status::OK();
+  const std::string reason = read ? "the end of the log is missing" : "the log is missing";
+  NoteDamage(mark.number, path, end, reason, mark.bytes - end);
+  const uint64_t lost = mark.bytes - end;
+  const uint64_t synced = mark.number < synced_.log ? lost : SyncedBehind(mark.number, end);
+  return StopOrRefuse(mark.number, path, end, reason, synced);
 }
 
 Status LogReplay::CheckContinues(const Slice& record, const std::string& path) const {
@@ -166,21 +180,37 @@ Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
   Engine& e = *engine_;
   if (!reader.io_status().ok()) return reader.io_status();
   const wal::LogDamage& damage = reader.damage();
-  if (damage.first_bad_offset == UINT64_MAX) {
-    // Only the next log's first record can tell whether this one lost its end.
-    if (reader.EndedAtOtherLog() &&
-        e.options.wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery) {
-      stopped_at_ = number;
-    }
-    return Status::OK();
-  }
+  if (damage.first_bad_offset == UINT64_MAX) return JudgeEnd(number, path, reader);
   NoteDamage(number, path, damage.first_bad_offset, damage.reason, damage.dropped_bytes);
-  if (!damage.torn_tail) damaged_logs_.push_back(number);
+  // An older log may end inside a record that nobody was told of; the next log's mark knows.
+  const bool unknown = damage.torn_tail && number < synced_.log;
+  const uint64_t synced = unknown ? 0 : SyncedBehind(number, damage.first_bad_offset);
+  if (!damage.torn_tail || synced > 0) damaged_logs_.push_back(number);
+  e.recovery.synced_bytes_lost += synced;
   const WALRecoveryMode mode = e.options.wal_recovery_mode;
-  const bool refuse = mode == WALRecoveryMode::kAbsoluteConsistency ||
-                      (mode == WALRecoveryMode::kTolerateCorruptedTailRecords && !damage.torn_tail);
+  const bool refuse =
+      mode == WALRecoveryMode::kAbsoluteConsistency ||
+      (mode == WALRecoveryMode::kTolerateCorruptedTailRecords && (!damage.torn_tail || synced > 0));
   if (refuse) return Refusal(path, damage.first_bad_offset, damage.reason);
   if (mode == WALRecoveryMode::kPointInTimeRecovery) stopped_at_ = number;
+  return Status::OK();
+}
+
+// What ends with a whole record, or with zeros behind one, may have held more.
+Status LogReplay::JudgeEnd(uint64_t number, const std::string& path, const wal::LogReader& reader) {
+  const uint64_t end = reader.LastRecordEnd();
+  const uint64_t synced = SyncedBehind(number, end);
+  if (synced > 0 && number == synced_.log) {
+    const std::string reason = "the end of the log is missing";
+    NoteDamage(number, path, end, reason, synced);
+    damaged_logs_.push_back(number);
+    return StopOrRefuse(number, path, end, reason, synced);
+  }
+  // Only the next log's first record can tell whether this one lost its end.
+  if (reader.EndedAtOtherLog() &&
+      engine_->options.wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery) {
+    stopped_at_ = number;
+  }
   return Status::OK();
 }
 
@@ -192,9 +222,77 @@ Status LogReplay::JudgeHole(uint64_t number, const std::string& path, uint64_t o
   const std::string reason = "zeros before the record";
   NoteDamage(number, path, offset, reason, end - offset);
   damaged_logs_.push_back(number);
+  engine_->recovery.synced_bytes_lost += SyncedBehind(number, offset);
   if (mode != WALRecoveryMode::kPointInTimeRecovery) return Refusal(path, offset, reason);
   stopped_at_ = number;
   return Status::OK();
+}
+
+// An edit may ask for a log whose name a power loss took, as nothing in it was synced: that the
+// oldest is missing is reported. Synced bytes that go with a log are evidence.
+Status LogReplay::JudgeMissing(const std::vector<uint64_t>& log_numbers) {
+  const auto is_missing = [&](uint64_t number) {
+    return number != 0 && number >= min_log_ &&
+           std::find(log_numbers.begin(), log_numbers.end(), number) == log_numbers.end();
+  };
+  const std::string& directory = engine_->WalDirectory();
+  std::vector<std::string>& missing = engine_->recovery.files_missing;
+  if (is_missing(min_log_)) missing.push_back(LogFileName(directory, min_log_));
+  if (!is_missing(synced_.log)) return Status::OK();
+  const std::string path = LogFileName(directory, synced_.log);
+  if (synced_.log != min_log_) missing.push_back(path);
+  // A later log begins with a mark, which tells in its turn.
+  const bool newest = log_numbers.empty() || log_numbers.back() < synced_.log;
+  if (synced_.log_bytes == 0 || !newest) return Status::OK();
+  const std::string reason = "the log is missing";
+  NoteDamage(synced_.log, path, 0, reason, synced_.log_bytes);
+  const Status s = StopOrRefuse(synced_.log, path, 0, reason, synced_.log_bytes);
+  stopped_at_ = 0;  // all others come before it
+  return s;
+}
+
+uint64_t LogReplay::SyncedBehind(uint64_t number, uint64_t end) const {
+  if (number == synced_.log) return synced_.log_bytes - std::min(synced_.log_bytes, end);
+  if (number > synced_.log) return 0;
+  uint64_t bytes = 0;  // of an older log, all that there was
+  const std::string path = LogFileName(engine_->WalDirectory(), number);
+  engine_->fs->GetFileSize(path, IOOptions(), &bytes, nullptr).PermitUncheckedError();
+  return bytes - std::min(bytes, end);
+}
+
+Status LogReplay::StopOrRefuse(uint64_t number, const std::string& path, uint64_t end,
+                               const std::string& reason, uint64_t synced) {
+  engine_->recovery.synced_bytes_lost += synced;
+  switch (engine_->options.wal_recovery_mode) {
+    case WALRecoveryMode::kAbsoluteConsistency:
+      return Refusal(path, end, reason);
+    case WALRecoveryMode::kTolerateCorruptedTailRecords:
+      if (synced > 0) return Refusal(path, end, reason);
+      [[fallthrough]];
+    case WALRecoveryMode::kPointInTimeRecovery:
+      stopped_at_ = number;
+      return Status::OK();
+    case WALRecoveryMode::kSkipAnyCorruptedRecords:
+      break;
+  }
+  return Status::OK();
+}
+
+SequenceNumber LogReplay::NextExpected() const {
+  return expected_next_ != 0 ? expected_next_ : engine_->versions->last_sequence() + 1;
+}
+
+void LogReplay::FindLostSequences(const std::vector<uint64_t>& log_numbers) {
+  const Engine& e = *engine_;
+  SequenceNumber last = lost_last_;
+  for (uint64_t number : log_numbers) {
+    if (number < stopped_at_) continue;
+    const std::string path = LogFileName(e.WalDirectory(), number);
+    last = std::max(last, LastSequenceIn(e.fs.get(), e.LogFileOptions(), path, number));
+  }
+  if (last < NextExpected()) return;  // a torn tail, of which nothing can be read
+  engine_->recovery.first_lost_sequence = NextExpected();
+  engine_->recovery.last_lost_sequence = last;
 }
 
 uint64_t LogReplay::LogEnd(uint64_t number) const {
@@ -205,8 +303,9 @@ uint64_t LogReplay::LogEnd(uint64_t number) const {
 void LogReplay::NoteDamage(uint64_t number, const std::string& path, uint64_t offset,
                            const std::string& reason, uint64_t dropped_bytes) {
   RecoveryReport& report = engine_->recovery;
-  if (report.first_bad_log == 0) {
+  if (report.first_bad_file.empty()) {
     report.first_bad_log = number;
+    report.first_bad_file = path;
     report.first_bad_offset = offset;
     report.first_bad_reason = reason;
   }

@@ -19,7 +19,8 @@ namespace varve {
 // Used once, by Open, while nothing else touches the engine.
 class LogReplay {
  public:
-  explicit LogReplay(Engine* engine) : engine_(engine) {}
+  // `synced`: what was known to be durable before the logs were looked at.
+  LogReplay(Engine* engine, const wal::SyncedMark& synced) : engine_(engine), synced_(synced) {}
 
   // Replays the logs with these numbers (ascending). Memtables that fill up are written to L0 on
   // the way (not when the engine is read-only); their edits are collected. Fills in
@@ -42,10 +43,14 @@ class LogReplay {
   bool stopped_early() const { return stopped_at_ != 0; }
 
  private:
+  Status ReplayAll(const std::vector<uint64_t>& log_numbers);
+  // Point-in-time recovery has stopped: no family may have tables of a later moment.
+  Status CheckOneMoment() const;
   Status ReplayOne(uint64_t number, const std::string& path);
   // Of the first record of a log, which says where the log before ends: whether that was all read.
-  // If not, its end was lost, and what this log holds may lack what came before it.
-  Status JudgeMark(const LogMark& mark);
+  // If not, its end was lost, and what this log holds may lack what came before it. `next` is the
+  // sequence number that this log begins with.
+  Status JudgeMark(const LogMark& mark, SequenceNumber next);
   // Of the first record of all, when the oldest log is gone.
   Status CheckContinues(const Slice& record, const std::string& path) const;
   Status ApplyRecord(const RecordPipeline::Record& record, const std::string& path,
@@ -54,6 +59,18 @@ class LogReplay {
   Status JudgeDamage(uint64_t number, const std::string& path, const wal::LogReader& reader);
   // `offset`: of the first record behind the hole; `end`: of the last.
   Status JudgeHole(uint64_t number, const std::string& path, uint64_t offset, uint64_t end);
+  // Of a log in which no damage was met.
+  Status JudgeEnd(uint64_t number, const std::string& path, const wal::LogReader& reader);
+  // Logs that should be there and are not.
+  Status JudgeMissing(const std::vector<uint64_t>& log_numbers);
+  // Of a log of which nothing from `end` on is there: how much of that was durable.
+  uint64_t SyncedBehind(uint64_t number, uint64_t end) const;
+  // What is lost, of which `synced` bytes were durable: stop here, or refuse.
+  Status StopOrRefuse(uint64_t number, const std::string& path, uint64_t end,
+                      const std::string& reason, uint64_t synced);
+  // The sequence numbers that were not replayed, into the report.
+  void FindLostSequences(const std::vector<uint64_t>& log_numbers);
+  SequenceNumber NextExpected() const;
   // Adds to the report, and to the LOG.
   void NoteDamage(uint64_t number, const std::string& path, uint64_t offset,
                   const std::string& reason, uint64_t dropped_bytes);
@@ -61,6 +78,8 @@ class LogReplay {
   Status FlushFamily(ColumnFamily* family);
 
   Engine* const engine_;
+  const wal::SyncedMark synced_;
+  uint64_t min_log_ = 0;
   std::map<uint32_t, VersionEdit> edits_;
   std::map<uint64_t, uint64_t> log_ends_;  // by log number
   std::vector<uint64_t> damaged_logs_;
@@ -68,7 +87,8 @@ class LogReplay {
   SequenceNumber first_sequence_ = kMaxSequenceNumber;
   bool wrote_tables_ = false;
   bool oldest_log_gone_ = false;
-  uint64_t stopped_at_ = 0;  // log after which point-in-time recovery stopped; 0: it did not
+  SequenceNumber lost_last_ = 0;  // the last that a mark has told of
+  uint64_t stopped_at_ = 0;       // log after which point-in-time recovery stopped; 0: it did not
   SequenceNumber expected_next_ = 0;  // the sequence that would prove that nothing is missing
 };
 

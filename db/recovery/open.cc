@@ -7,6 +7,7 @@
 
 #include "db/background/compaction_work.h"
 #include "db/background/error_recovery.h"
+#include "db/background/events.h"
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/table_context.h"
@@ -58,6 +59,14 @@ Status CheckFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions
   return TableBuilder::CheckOptions(build);
 }
 
+Status CheckFamilyName(const std::string& name) {
+  if (name.empty()) return Status::InvalidArgument("column family", "the name is empty");
+  if (name.size() <= kFamilyNameBytesMax) return Status::OK();
+  return Status::InvalidArgument("column family",
+                                 "the name has " + std::to_string(name.size()) + " bytes, and " +
+                                     std::to_string(kFamilyNameBytesMax) + " are allowed");
+}
+
 // Options of a family that have passed, or will pass, CheckFamilyOptions.
 FamilyToOpen ToOpen(const std::string& name, const ColumnFamilyOptions& options) {
   FamilyToOpen family;
@@ -95,11 +104,10 @@ class Opener {
   Status Run(std::shared_ptr<Engine>* engine) {
     Status s = Prepare();
     if (s.ok()) s = LockDirectory();
-    if (s.ok()) s = FindDatabase();
-    if (s.ok()) s = RecoverVersions();
-    if (s.ok()) s = ReplayLogs();
-    if (s.ok() && !request_.read_only) s = Install();
-    if (s.ok()) s = Start();
+    if (s.ok()) {
+      s = Recover();
+      Report(s);
+    }
     if (!s.ok()) {
       LogError(e_->info_log.get(), "open failed: %s", s.ToString().c_str());
       e_->ReleaseFamilies();
@@ -112,6 +120,8 @@ class Opener {
 
  private:
   Status Prepare();
+  Status Recover();
+  void Report(const Status& status);
   Status LockDirectory();
   void Unlock();
   Status FindDatabase();
@@ -129,7 +139,39 @@ class Opener {
   std::vector<std::string> entries_;  // of the directory, before anything was made
   std::unique_ptr<LogReplay> replay_;
   std::vector<uint64_t> log_numbers_;
+  wal::SyncedMark synced_;  // as found
 };
+
+Status Opener::Recover() {
+  Engine& e = *e_;
+  auto lap = [&e, since = e.MonotonicMicros()]() mutable {
+    const uint64_t now = e.MonotonicMicros();
+    return now - std::exchange(since, now);
+  };
+  Status s = FindDatabase();
+  if (s.ok()) s = RecoverVersions();
+  e.recovery.manifest_micros = lap();
+  if (s.ok()) s = ReplayLogs();
+  e.recovery.logs_micros = lap();
+  if (s.ok() && !request_.read_only) s = Install();
+  e.recovery.install_micros = lap();
+  return s.ok() ? Start() : s;
+}
+
+void Opener::Report(const Status& status) {
+  Engine& e = *e_;
+  RecoveryReport& report = e.recovery;
+  report.db_name = e.name;
+  report.read_only = e.read_only;
+  report.status = status;
+  report.micros = e.MonotonicMicros() - e.open_micros;
+  if (report.clean()) {
+    LogInfo(e.info_log.get(), "recovery of %s: %s", e.name.c_str(), report.ToString().c_str());
+  } else {
+    LogError(e.info_log.get(), "recovery of %s: %s", e.name.c_str(), report.ToString().c_str());
+  }
+  events::DatabaseRecovered(e);
+}
 
 Status Opener::Prepare() {
   Engine& e = *e_;
@@ -142,7 +184,7 @@ Status Opener::Prepare() {
   e.clock = e.env->GetSystemClock().get();
   e.statistics = e.options.statistics.get();
   e.write_buffer_manager = e.options.write_buffer_manager;
-  e.open_micros = e.clock->NowMicros();
+  e.open_micros = e.MonotonicMicros();
   e.file_options = FileOptions(e.options);
   e.session_id = NewSessionId(e.env);
   e.host_name = HostNameForTables(e.options);
@@ -155,11 +197,12 @@ Status Opener::Prepare() {
   if (e.name.empty()) return Status::InvalidArgument("open: the database's name is empty");
   std::set<std::string> names;
   for (const ColumnFamilyDescriptor& family : request_.families) {
-    if (family.name.empty()) return Status::InvalidArgument("open: an empty column family name");
+    Status s = CheckFamilyName(family.name);
+    if (!s.ok()) return s;
     if (!names.insert(family.name).second) {
       return Status::InvalidArgument("open: column family named twice", family.name);
     }
-    Status s = CheckFamilyOptions(e.options, family.options);
+    s = CheckFamilyOptions(e.options, family.options);
     if (!s.ok()) return s;
   }
   if (names.count(kDefaultColumnFamilyName) == 0) {
@@ -215,6 +258,12 @@ Status Opener::FindDatabase() {
   options.write_dbid = e.options.write_dbid_to_manifest;
   options.info_log = e.info_log.get();
   options.clock = e.clock;
+  if (!e.read_only) {
+    e.marks = std::make_unique<wal::SyncedMarks>(e.fs, e.name, e.clock);
+    options.marks = e.marks.get();
+  }
+  // Before what it is about, which another process may be adding to.
+  synced_ = wal::ReadSyncedMark(e.fs.get(), e.name);
   e.versions = std::make_unique<VersionSet>(options, &e.mu);
   IOStatus s = e.fs->GetChildren(e.name, IOOptions(), &entries_, nullptr);
   if (!s.ok()) return s;
@@ -250,6 +299,7 @@ Status Opener::CreateDatabase() {
                                           "); MANIFESTs found:" + manifests +
                                           ". Nothing was changed");
   }
+  synced_ = {};  // left of one that was destroyed
   Status found = ReadIdentity(e.fs.get(), e.name, &e.options_db_id);
   if (!found.ok()) e.options_db_id = NewDbId(e.env);
   const std::string& family = kDefaultColumnFamilyName;
@@ -264,7 +314,7 @@ Status Opener::RecoverVersions() {
     wanted.push_back(ToOpen(descriptor.name, descriptor.options));
   }
   MutexLock lock(&e.mu);
-  Status s = e.versions->Recover(wanted);
+  Status s = e.versions->Recover(wanted, synced_);
   if (s.ok()) s = CheckMergeOperators(request_, &e);
   if (!s.ok()) return s;
   if (e.options.max_open_files > 0) {
@@ -292,7 +342,7 @@ const ColumnFamilyOptions* Opener::OptionsOf(const std::string& family) const {
 
 Status Opener::ReplayLogs() {
   Engine& e = *e_;
-  e.logs = std::make_unique<LogSet>(e.options.use_fsync);
+  e.logs = std::make_unique<LogSet>(e.options.use_fsync, e.marks.get());
   std::vector<std::string> names;
   IOStatus io = e.fs->GetChildren(e.WalDirectory(), IOOptions(), &names, nullptr);
   if (!io.ok()) return io;
@@ -317,7 +367,7 @@ Status Opener::ReplayLogs() {
   if (request_.error_if_wal_file_exists && !log_numbers_.empty()) {
     return Status::Corruption(e.WalDirectory(), "holds logs, and error_if_wal_file_exists is set");
   }
-  replay_ = std::make_unique<LogReplay>(&e);
+  replay_ = std::make_unique<LogReplay>(&e, synced_);
   Status s = replay_->Run(log_numbers_, min_log);
   if (s.ok() && (log_numbers_.empty() || log_numbers_.front() != min_log)) {
     const ReplayedRange replayed{replay_->first_sequence(), replay_->max_sequence()};
@@ -366,6 +416,7 @@ Status Opener::Install() {
   s = e.versions->LogAndApply(std::move(edits), e.directory.get(), /*new_manifest=*/true);
   if (s.ok()) s = CreateMissingFamilies();
   lock.Unlock();
+  if (s.ok()) e.marks->Begin();  // what the old ones told of is in force, or was lost
   if (s.ok() && e.options.write_identity_file) {
     std::string id;
     if (!ReadIdentity(e.fs.get(), e.name, &id).ok() || id != e.versions->db_id()) {
@@ -373,7 +424,7 @@ Status Opener::Install() {
     }
   }
   if (s.ok()) {
-    s = e.obsolete->SweepAtOpen(entries_, replay_->damaged_logs(), &e.recovery.files_set_aside);
+    s = e.obsolete->SweepAtOpen(entries_, replay_->damaged_logs(), &e.recovery);
   }
   return s;
 }
@@ -425,8 +476,6 @@ Status Opener::Start() {
     for (const auto& [id, family] : e.families.all()) family->InstallSuperVersion();
     e.UpdateStalls();
   }
-  e.recovery.micros = e.clock->NowMicros() - e.open_micros;
-  LogInfo(e.info_log.get(), "opened %s: %s", e.name.c_str(), e.recovery.ToString().c_str());
   if (e.read_only) return Status::OK();
   e.write_buffer_manager->Join(e.flush.get());
   Status s = PersistOptions(&e);
@@ -515,8 +564,8 @@ Status CreateFamilyInEngine(Engine* engine, const std::string& name,
                             const ColumnFamilyOptions& given,
                             std::shared_ptr<ColumnFamily>* family) {
   Engine& e = *engine;
-  if (name.empty()) return Status::InvalidArgument("create column family: the name is empty");
-  Status s = CheckFamilyOptions(e.options, given);
+  Status s = CheckFamilyName(name);
+  if (s.ok()) s = CheckFamilyOptions(e.options, given);
   if (!s.ok()) return s;
   ColumnFamilyOptions options = given;
   GiveBlockCache(&options);

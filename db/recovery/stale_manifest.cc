@@ -74,8 +74,13 @@ bool IsNewerThanFamily(const Engine& engine, const ColumnFamily& family, uint64_
     TableRef table;
     if (!family.table_cache()->Find(&file, /*level=*/-1, ReadOptions(), &table).ok()) return false;
     const std::string& name = table.get()->properties()->column_family_name;
+    // Of another database: whoever put it there, it says nothing of this one.
+    const std::string& db_id = table.get()->properties()->db_id;
+    const bool foreign = !db_id.empty() && db_id != engine.versions->db_id();
     // LevelDB's tables do not say whose they are.
-    if (name == family.name() || (name.empty() && engine.families.all().size() == 1)) {
+    const bool of_family =
+        name == family.name() || (name.empty() && engine.families.all().size() == 1);
+    if (of_family && !foreign) {
       newer = HoldsNewer(*table.get(), NewestKnown(*family.versions()->current), replayed);
     }
   }

@@ -82,6 +82,7 @@ Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
     if (!s.ok()) return Bad(s.ToString());
     VARVE_RETURN_IF_ERROR(TakeRecord(std::move(edit)));
   }
+  end_ = reader.LastRecordEnd();
   VARVE_RETURN_IF_ERROR(reader.io_status());
   const wal::LogDamage& damage = reader.damage();
   // A crash can leave zeros, or a record without some of its sectors, at the end. Nothing that
@@ -157,6 +158,10 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
 Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
   if (families_.count(id) > 0) {
     return Bad("column family " + std::to_string(id) + " is added twice");
+  }
+  if (name.size() > kFamilyNameBytesMax || families_.size() >= kFamiliesMax) {
+    return Bad("column family " + std::to_string(id) + ": " +
+               (name.size() > kFamilyNameBytesMax ? "its name is too long" : "too many families"));
   }
   if (!names_.insert(name).second) return Bad("column family \"" + name + "\" is added twice");
   const auto named =

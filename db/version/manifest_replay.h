@@ -48,6 +48,7 @@ class ManifestReplay {
   uint64_t min_log_number_to_keep() const { return min_log_number_to_keep_; }
   uint32_t max_family_id() const { return max_family_id_; }
   uint64_t largest_number() const { return largest_number_; }  // of any file named
+  uint64_t end() const { return end_; }                        // of the last record
 
  private:
   Status TakeRecord(VersionEdit edit);
@@ -66,6 +67,7 @@ class ManifestReplay {
   std::set<std::string> names_;
   std::vector<VersionEdit> group_;  // of an atomic group that is not complete yet
   uint64_t record_offset_ = 0;
+  uint64_t end_ = 0;
 
   std::optional<std::string> db_id_;
   std::optional<uint64_t> log_number_;

@@ -77,7 +77,8 @@ Status VersionSet::CreateNew(const FamilyToOpen& default_family, const std::stri
   return Recover({default_family});
 }
 
-Status VersionSet::Recover(const std::vector<FamilyToOpen>& families) {
+Status VersionSet::Recover(const std::vector<FamilyToOpen>& families,
+                           const wal::SyncedMark& known) {
   uint64_t manifest_number = 0;
   VARVE_RETURN_IF_ERROR(ReadCurrent(options_.fs.get(), options_.db_name, &manifest_number));
   ManifestReplay replay(DescriptorFileName(options_.db_name, manifest_number), &families,
@@ -110,6 +111,7 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families) {
   families_ = std::move(recovered);
   rep_->manifest.reset();
   rep_->in_doubt = false;
+  VARVE_RETURN_IF_ERROR(CheckNotCut(known, manifest_number, replay.end()));
   VARVE_RETURN_IF_ERROR(VerifyTables());
 
   manifest_file_number_ = manifest_number;
@@ -136,6 +138,32 @@ Status VersionSet::VerifyTables() const {
   faults.pop_back();
   return Status::Corruption(options_.db_name + ": tables that the MANIFEST names",
                             faults.substr(1));
+}
+
+// A MANIFEST that ends with a whole record too early is found out by nothing in it.
+Status VersionSet::CheckNotCut(const wal::SyncedMark& known, uint64_t manifest,
+                               uint64_t end) const {
+  if (known.manifest < manifest || (known.manifest == manifest && known.manifest_bytes <= end)) {
+    return Status::OK();
+  }
+  std::set<uint64_t> live;
+  AddLiveFiles(&live);
+  std::vector<std::string> names;
+  options_.fs->GetChildren(options_.db_name, IOOptions(), &names, nullptr).PermitUncheckedError();
+  std::string unnamed;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    const bool is_table = ParseFileName(name, &number, &type) && type == kTableFile;
+    if (is_table && live.count(number) == 0) unnamed += " " + name;
+  }
+  return Status::Corruption(
+      DescriptorFileName(options_.db_name, manifest),
+      "ends at " + std::to_string(end) + ", but " + DescriptorFileBaseName(known.manifest) +
+          " was in force with " + std::to_string(known.manifest_bytes) +
+          " bytes; tables that it does not name:" + (unnamed.empty() ? " none" : unnamed) +
+          "; nothing was changed. If the directory was restored from a copy, delete " +
+          SyncedMarksFileName(options_.db_name));
 }
 
 Status VersionSet::ListFamilies(const std::string& db_name, FileSystem* fs,

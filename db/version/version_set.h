@@ -18,6 +18,7 @@
 #include "db/version/obsolete_file_queue.h"
 #include "db/version/version.h"
 #include "db/version/version_edit.h"
+#include "db/wal/synced_marks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -57,6 +58,10 @@ struct FamilyEdit {
 };
 
 // What recovery has to know about the families to open.
+// Limits of what may be made, and of what a MANIFEST may say.
+inline constexpr size_t kFamiliesMax = 65536;
+inline constexpr size_t kFamilyNameBytesMax = 4096;
+
 struct FamilyToOpen {
   std::string name;
   const Comparator* comparator = nullptr;
@@ -79,6 +84,7 @@ struct VersionSetOptions {
   bool write_dbid = true;
   Logger* info_log = nullptr;
   SystemClock* clock = nullptr;
+  wal::SyncedMarks* marks = nullptr;  // told how far the MANIFEST is durable
 };
 
 // Locking: the DB mutex guards everything but the atomics; LogAndApply releases it while it writes.
@@ -95,9 +101,9 @@ class VersionSet {
   // Reads CURRENT and its MANIFEST, in place of all that this set held. Read-write: every family of
   // the MANIFEST must be named (InvalidArgument lists those that are not). Refuses comparators of
   // another name (but for what comparator_change.h allows), levels beyond num_levels, missing or
-  // wrong-sized table files (Corruption lists them), blob files, overlapping levels. Nothing is
-  // written.
-  Status Recover(const std::vector<FamilyToOpen>& families);
+  // wrong-sized table files (Corruption lists them), blob files, overlapping levels, and a MANIFEST
+  // that lacks what is `known` of it. Nothing is written.
+  Status Recover(const std::vector<FamilyToOpen>& families, const wal::SyncedMark& known = {});
   static Status ListFamilies(const std::string& db_name, FileSystem* fs,
                              std::vector<std::string>* names);
 
@@ -173,6 +179,7 @@ class VersionSet {
   void Install(std::vector<FamilyChange>* changes);
   Status EncodeSnapshot(std::vector<std::string>* records) const;
   Status VerifyTables() const;
+  Status CheckNotCut(const wal::SyncedMark& known, uint64_t manifest, uint64_t end) const;
   void SetCurrent(FamilyVersions* family, VersionRef version);
 
   const VersionSetOptions options_;

@@ -78,6 +78,10 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   if (FindFamily(family.name) != nullptr) {
     return Status::InvalidArgument("column family exists already", family.name);
   }
+  if (families_.size() >= kFamiliesMax) {
+    return Status::InvalidArgument("column family " + family.name,
+                                   "there are " + std::to_string(kFamiliesMax) + " already");
+  }
   if (max_family_id_ >= UINT32_MAX - 1) {
     return Status::InvalidArgument("column family", "no id is left for " + family.name);
   }
@@ -327,7 +331,12 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) {
     write->in_doubt = true;
     s = SetCurrentFile(fs, options_.db_name, write->number, write->dir);
   }
-  if (s.ok()) write->in_doubt = false;
+  if (!s.ok()) return s;
+  write->in_doubt = false;
+  if (options_.marks != nullptr) {
+    const uint64_t number = write->fresh ? write->number : manifest_file_number_;
+    options_.marks->NoteManifest(number, writer->file_size());
+  }
   return s;
 }
 
@@ -377,7 +386,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
     manifest_file_number_ = write.number;
   }
   min_log_number_to_keep_ = min_log;
-  if (options_.clock != nullptr) last_edit_micros_ = options_.clock->NowMicros();
+  if (options_.clock != nullptr) last_edit_micros_ = options_.clock->NowNanos() / 1000;
   return Status::OK();
 }
 

@@ -8,7 +8,8 @@
 
 namespace varve {
 
-LogSet::LogSet(bool use_fsync) : use_fsync_(use_fsync), sync_done_(&mu_) {}
+LogSet::LogSet(bool use_fsync, wal::SyncedMarks* marks)
+    : use_fsync_(use_fsync), marks_(marks), sync_done_(&mu_) {}
 
 LogSet::~LogSet() = default;
 
@@ -151,6 +152,9 @@ IOStatus LogSet::SyncDirty(bool current) {
     MutexUnlock unlock(&mu_);
     for (size_t i = 0; i < dirty.size() && s.ok(); i++) s = dirty[i].log->Sync(use_fsync_);
     if (s.ok() && sync_directory) s = directory->Fsync(IOOptions(), nullptr);
+    if (s.ok() && marks_ != nullptr && !dirty.empty()) {
+      marks_->NoteLog(dirty.back().log->number(), dirty.back().bytes);
+    }
   }
   syncing_ = false;
   EndRound(round, s.ok() && current);
@@ -235,6 +239,10 @@ IOStatus LogSet::CloseAll(bool sync) {
   if (sync) s = Sync();
   MutexLock lock(&mu_);
   while (syncing_) sync_done_.Wait();
+  if (sync && s.ok() && marks_ != nullptr && !logs_.empty()) {
+    const Log& last = logs_.back();
+    marks_->NoteLog(last.number, last.empty() ? 0 : last.bytes(), /*last=*/true);
+  }
   for (Log& log : logs_) {
     if (log.writer == nullptr) continue;
     const bool failed = log.failed();

@@ -13,6 +13,7 @@
 #include "varve/file_system.h"
 
 #include "db/wal/commit_log.h"
+#include "db/wal/synced_marks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -22,7 +23,8 @@ namespace varve {
 // Errors: a log that failed an append or a sync is never written again; Switch leaves it behind.
 class LogSet {
  public:
-  explicit LogSet(bool use_fsync);
+  // `marks`, borrowed, is told what is durable; may be null.
+  explicit LogSet(bool use_fsync, wal::SyncedMarks* marks = nullptr);
   ~LogSet();
 
   // Makes `log`, which may hold a mark, the current one. The one before, in which every place has
@@ -111,6 +113,7 @@ class LogSet {
   Log* Find(const wal::CommitLog* log) VARVE_REQUIRES(mu_);
 
   const bool use_fsync_;
+  wal::SyncedMarks* const marks_;
   mutable Mutex mu_;
   CondVar sync_done_;  // for those that want no sync, but that none is under way
   std::deque<Log> logs_ VARVE_GUARDED_BY(mu_);  // oldest first; the last is current

@@ -274,6 +274,44 @@ struct BackgroundErrorRecoveryInfo {
   Status new_bg_error;  // OK: recovered.
 };
 
+// What an opening found and did about it; also the property "varve.recovery", as text and as a map.
+struct RecoveryInfo {
+  std::string db_name;
+  bool read_only = false;
+  Status status;  // Not OK: the database was refused, for this reason, and nothing was changed.
+
+  // Logs. Dropped bytes are those from the first damage of a log on that were not replayed, as far
+  // as they can be counted: after a crash that is the unfinished end of the newest log.
+  uint64_t logs_read = 0;
+  uint64_t records_replayed = 0;
+  uint64_t bytes_replayed = 0;
+  uint64_t dropped_bytes = 0;
+  // Bytes that had been synced and are not there: no crash does that. At least so many.
+  uint64_t synced_bytes_lost = 0;
+  // The first damage met; the path is empty if there was none.
+  std::string first_bad_file;
+  uint64_t first_bad_log = 0;  // Its number.
+  uint64_t first_bad_offset = 0;
+  std::string first_bad_reason;
+  // Sequence numbers of writes that were logged and not replayed, from the first to the last that
+  // is known of; both 0 if none is.
+  SequenceNumber first_lost_sequence = 0;
+  SequenceNumber last_lost_sequence = 0;
+  SequenceNumber last_sequence = 0;  // That was given out: new writes get larger ones.
+
+  // Paths. Logs that should have been there; what was moved to lost/, where it is now; and what
+  // should have been moved there and could not be.
+  std::vector<std::string> files_missing;
+  std::vector<std::string> files_set_aside;
+  std::vector<std::string> files_not_moved;
+
+  // Microseconds: reading the MANIFEST; reading logs; writing tables, a log and a MANIFEST; all.
+  uint64_t manifest_micros = 0;
+  uint64_t logs_micros = 0;
+  uint64_t install_micros = 0;
+  uint64_t micros = 0;
+};
+
 // Callbacks run on the engine's threads, several at once, and hold the work up: be quick, keep no
 // reference, do not call back into the DB except where it says so. No exceptions may escape.
 class VARVE_EXPORT EventListener {
@@ -325,6 +363,10 @@ class VARVE_EXPORT EventListener {
                                     bool* /*auto_recovery*/) {}
   virtual void OnErrorRecoveryCompleted(Status /*old_bg_error*/) {}
   virtual void OnErrorRecoveryEnd(const BackgroundErrorRecoveryInfo& /*info*/) {}
+
+  // A database was opened, or was found and refused. Runs before DB::Open returns; there is no DB
+  // yet. Not told of openings that fail before the directory is read. Varve's own.
+  virtual void OnDatabaseRecovered(const RecoveryInfo& /*info*/) {}
 
   // An I/O error met by reads or writes of tables and logs.
   virtual void OnIOError(const IOErrorInfo& /*info*/) {}

@@ -126,6 +126,10 @@ std::string TempFileName(const std::string& dbname, uint64_t number) {
   return Join(dbname, Padded(number) + std::string(kTempSuffix));
 }
 
+std::string SyncedMarksFileName(const std::string& dbname) {
+  return Join(dbname, kSyncedMarksBaseName);
+}
+
 std::string OptionsFileName(const std::string& dbname, uint64_t number) {
   return Join(dbname, OptionsFileBaseName(number));
 }

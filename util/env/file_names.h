@@ -24,6 +24,11 @@ std::string CurrentFileName(const std::string& dbname);
 std::string LockFileName(const std::string& dbname);
 std::string IdentityFileName(const std::string& dbname);
 std::string TempFileName(const std::string& dbname, uint64_t number);
+// How far logs and MANIFEST are durable (db/wal/synced_marks.h). To every other program it is a
+// temporary file, which goes when that program writes to the database or destroys it: what it says
+// would not be true any more.
+std::string SyncedMarksFileName(const std::string& dbname);
+inline constexpr char kSyncedMarksBaseName[] = "0.dbtmp";
 std::string OptionsFileName(const std::string& dbname, uint64_t number);
 std::string TempOptionsFileName(const std::string& dbname, uint64_t number);
 std::string ArchivalDirectory(const std::string& dbname);

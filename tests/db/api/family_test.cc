@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <thread>
+#include <utility>
 
 #include "tests/harness/database.h"
 
@@ -51,6 +52,12 @@ TEST_F(DbFamilyTest, NamesAreCheckedAndUnique) {
   Open({"default", "a"});
   ColumnFamilyHandle* handle = nullptr;
   EXPECT_TRUE(db()->CreateColumnFamily(options_, "", &handle).IsInvalidArgument());
+  const std::string longest(4096, 'n');
+  EXPECT_TRUE(db()->CreateColumnFamily(options_, longest + "n", &handle).IsInvalidArgument());
+  EXPECT_EQ(handle, nullptr);
+  ASSERT_TRUE(db()->CreateColumnFamily(options_, longest, &handle).ok());
+  ASSERT_TRUE(db()->DropColumnFamily(handle).ok());
+  Give(std::exchange(handle, nullptr));
   EXPECT_TRUE(db()->CreateColumnFamily(options_, "a", &handle).IsInvalidArgument());
   EXPECT_TRUE(db()->CreateColumnFamily(options_, "default", &handle).IsInvalidArgument());
   EXPECT_EQ(handle, nullptr);

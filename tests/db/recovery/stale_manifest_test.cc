@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/harness/database.h"
+#include "util/env/file_names.h"
 
 namespace varve::testing {
 namespace {
@@ -17,6 +18,10 @@ using ::testing::HasSubstr;
 
 class StaleManifestTest : public Database {
  protected:
+  // As another program that writes to the database does; what is tested here needs none.
+  void RemoveMarks() {
+    ASSERT_TRUE(mem().DeleteFile(SyncedMarksFileName(kName), IOOptions(), nullptr).ok());
+  }
   std::string ManifestPath() { return std::string(kName) + "/" + Files(kDescriptorFile)[0]; }
 
   void RemoveLogs() {
@@ -34,9 +39,27 @@ TEST_F(StaleManifestTest, ATableOfALostEndIsNoticed) {
   Kill();
   WriteFile(ManifestPath(), before);
   RemoveLogs();
+  RemoveMarks();
   const Status s = TryOpen();
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
   EXPECT_THAT(s.ToString(), HasSubstr("the MANIFEST's end is missing"));
+}
+
+// A table of another database, however new, says nothing of this one.
+TEST_F(StaleManifestTest, AForeignTableIsSetAside) {
+  Open();
+  MakeTable({"a"});
+  MakeTable({"b"});
+  const std::string foreign = ReadFile(std::string(kName) + "/" + Files(kTableFile).back());
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  Open();
+  Kill();
+  WriteFile(std::string(kName) + "/000900.sst", foreign);
+  RemoveLogs();
+  Open();
+  EXPECT_EQ(Scan(), "");
+  EXPECT_THAT(Text("varve.recovery"), HasSubstr("set_aside=/db/lost/000900.sst"));
 }
 
 // RocksDB's MANIFESTs ask for logs that were never written.

@@ -24,6 +24,7 @@
 #include "memtable/tree_order.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
+#include "util/key/prefix_answer.h"
 
 namespace varve {
 
@@ -54,6 +55,10 @@ Status CheckSize(const Slice& key, const Slice& value) {
 
 Status NoMemory() {
   return Status::MemoryLimit("memtable: the system gave no memory");
+}
+
+Status UserCodeThrew() {
+  return Status::Aborted("memtable: the comparator threw");
 }
 
 }  // namespace
@@ -117,6 +122,8 @@ struct MemTable::Rep {
   RangeDeletes range_deletes;
   std::optional<DynamicBloom> bloom;
   bool filter_whole_keys = false;
+  // A prefix could not be had. Set before its entry is inserted, which publishes it.
+  std::atomic<bool> bloom_lacks_keys{false};
   // Reported to the write buffer manager so far.
   std::atomic<size_t> charged{0};
   bool frozen = false;
@@ -129,16 +136,20 @@ void MemTable::Rep::AddToFilter(const Slice& user_key) {
   const Slice key = icmp.WithoutTimestamp(user_key);
   if (filter_whole_keys) bloom->Add(KeyHash64(key));
   const SliceTransform* const extractor = options.prefix_extractor;
-  if (extractor != nullptr && extractor->InDomain(key)) {
-    bloom->Add(KeyHash64(extractor->Transform(key)));
-  }
+  if (extractor == nullptr) return;
+  Slice prefix;
+  const PrefixAnswer answer = AskPrefix(*extractor, key, &prefix);
+  if (answer == PrefixAnswer::kPrefix) bloom->Add(KeyHash64(prefix));
+  if (answer == PrefixAnswer::kThrew) bloom_lacks_keys.store(true, std::memory_order_relaxed);
 }
 
 bool MemTable::Rep::FilterExcludes(const PointLookup& lookup) const {
   if (filter_whole_keys) return !bloom->MayContain(lookup.hash());
+  if (bloom_lacks_keys.load(std::memory_order_relaxed)) return false;
   const Slice key = lookup.key();
-  const SliceTransform& extractor = *options.prefix_extractor;
-  return extractor.InDomain(key) && !bloom->MayContain(KeyHash64(extractor.Transform(key)));
+  Slice prefix;
+  return AskPrefix(*options.prefix_extractor, key, &prefix) == PrefixAnswer::kPrefix &&
+         !bloom->MayContain(KeyHash64(prefix));
 }
 
 void MemTable::Rep::Charge() {
@@ -187,6 +198,8 @@ Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const
     }
   } catch (const std::bad_alloc&) {
     return NoMemory();
+  } catch (...) {
+    return UserCodeThrew();
   }
   if (rep.options.write_buffer_manager != nullptr) rep.Charge();
   return Status::OK();
@@ -207,6 +220,8 @@ Status MemTable::Add(std::span<const MemTableEntry> entries) {
     VARVE_RETURN_IF_ERROR(rep.AddAll(entries));
   } catch (const std::bad_alloc&) {
     return NoMemory();
+  } catch (...) {
+    return UserCodeThrew();
   }
   if (rep.options.write_buffer_manager != nullptr) rep.Charge();
   return Status::OK();

@@ -5,6 +5,7 @@
 #include "db/flush/flush_job.h"
 
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "db/compaction/compaction_iterator.h"
@@ -65,10 +66,7 @@ Status CheckCount(const FlushInput& input, const CompactionCounts& counts) {
                                 std::to_string(counts.entries_in) + " came out");
 }
 
-}  // namespace
-
-Status RunFlush(const FlushInput& input, FlushResult* result) {
-  *result = FlushResult();
+Status RunGuarded(const FlushInput& input, FlushResult* result) {
   std::string mark = input.full_history_ts_low;
   const bool leaves_out = !input.build.persist_timestamps && input.icmp->timestamp_size() != 0;
   if (leaves_out) VARVE_RETURN_IF_ERROR(MarkAboveAll(input, &mark));
@@ -116,6 +114,23 @@ Status RunFlush(const FlushInput& input, FlushResult* result) {
     result->properties = std::move(writer.properties().front());
   }
   return Status::OK();
+}
+
+}  // namespace
+
+// Collectors, filters and prefix extractors of a user are called on the way to the table.
+Status RunFlush(const FlushInput& input, FlushResult* result) {
+  *result = FlushResult();
+  try {
+    return RunGuarded(input, result);
+  } catch (const std::bad_alloc&) {
+    return Status::MemoryLimit("flush of column family", input.build.column_family_name);
+  } catch (const std::exception& e) {
+    return Status::Aborted("flush of column family " + input.build.column_family_name + " threw",
+                           e.what());
+  } catch (...) {
+    return Status::Aborted("flush of column family " + input.build.column_family_name + " threw");
+  }
 }
 
 }  // namespace varve

@@ -13,6 +13,7 @@
 #include "db/read/user_key_walk.h"
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/key/prefix_answer.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
 
@@ -243,7 +244,10 @@ class DbIterator final : public Iterator {
   // good.
   void TurnPrefixFiltersOff();
   void PrepareFor(const Slice& target) {
-    if (!prefix_filters_->InDomain(target)) TurnPrefixFiltersOff();
+    Slice prefix;
+    if (AskPrefix(*prefix_filters_, target, &prefix) != PrefixAnswer::kPrefix) {
+      TurnPrefixFiltersOff();
+    }
   }
   // Whether all keys from `target` up to iterate_upper_bound have the target's prefix.
   [[nodiscard]] bool BoundEndsPrefixOf(const Slice& target) const;
@@ -309,8 +313,8 @@ bool DbIterator::BoundEndsPrefixOf(const Slice& target) const {
   const Slice* const lower = options_.iterate_lower_bound;
   const Slice& start = lower != nullptr && icmp.CompareKey(target, *lower) < 0 ? *lower : target;
   const Slice& bound = *options_.iterate_upper_bound;
-  if (!auto_prefix_->InDomain(start)) return false;
-  const Slice prefix = auto_prefix_->Transform(start);
+  Slice prefix;
+  if (AskPrefix(*auto_prefix_, start, &prefix) != PrefixAnswer::kPrefix) return false;
   if (!start.starts_with(prefix) || !auto_prefix_->SameResultWhenAppended(prefix)) return false;
   if (!BytesDecide(icmp.order())) return false;
   return bound.starts_with(prefix) ||

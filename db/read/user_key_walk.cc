@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "util/key/prefix_answer.h"
+
 namespace varve {
 
 namespace {
@@ -156,22 +158,27 @@ void UserKeyWalk::MeasurePlain() {
   if (backward_ ? !BeyondStart(last) : !BeyondEnd(last)) plain_end_ = run_.end;
 }
 
-bool UserKeyWalk::InPrefix(const Slice& key) const {
-  return extractor_->InDomain(key) && extractor_->Transform(key) == Slice(prefix_);
+bool UserKeyWalk::InPrefix(const Slice& key) {
+  Slice prefix;
+  const PrefixAnswer answer = AskPrefix(*extractor_, key, &prefix);
+  if (answer == PrefixAnswer::kThrew) Fail(Status::Aborted("the prefix extractor threw"));
+  return answer == PrefixAnswer::kPrefix && prefix == Slice(prefix_);
 }
 
-void UserKeyWalk::SetPrefixOf(const Slice& key) {
-  if (extractor_ == nullptr || !extractor_->InDomain(key)) return;
-  const Slice prefix = extractor_->Transform(key);
+bool UserKeyWalk::SetPrefixOf(const Slice& key) {
+  if (extractor_ == nullptr) return true;
+  Slice prefix;
+  const PrefixAnswer answer = AskPrefix(*extractor_, key, &prefix);
+  if (answer == PrefixAnswer::kThrew) Fail(Status::Aborted("the prefix extractor threw"));
+  if (answer != PrefixAnswer::kPrefix) return answer == PrefixAnswer::kNone;
   prefix_.assign(prefix.data(), prefix.size());
   has_prefix_ = true;
+  return true;
 }
 
 // After a move that names no prefix: the first key shown does.
 void UserKeyWalk::StayInPrefix() {
-  if (!valid_) return;
-  SetPrefixOf(key_);
-  MeasurePlain();
+  if (valid_ && SetPrefixOf(key_)) MeasurePlain();
 }
 
 void UserKeyWalk::SeekToFirst() {
@@ -201,7 +208,7 @@ void UserKeyWalk::SeekToLast() {
 
 void UserKeyWalk::Seek(const Slice& target) {
   StartSeek();
-  SetPrefixOf(target);
+  if (!SetPrefixOf(target)) return;
   const bool clamps = lower_ != nullptr && icmp_->CompareKey(target, *lower_) < 0;
   SeekSource(clamps ? *lower_ : target, Place::kVisible);
   FindForward(Passing::kNothing);
@@ -209,7 +216,7 @@ void UserKeyWalk::Seek(const Slice& target) {
 
 void UserKeyWalk::SeekForPrev(const Slice& target) {
   StartSeek();
-  SetPrefixOf(target);
+  if (!SetPrefixOf(target)) return;
   backward_ = true;
   if (upper_ != nullptr && icmp_->CompareKey(target, *upper_) >= 0) {
     SeekSourceForPrev(*upper_, Place::kFirst);

@@ -250,16 +250,17 @@ class UserKeyWalk {
   // False, failing the walk, once the deadline has passed.
   bool InTime();
 
-  bool BeyondEnd(const Slice& key) const {
+  bool BeyondEnd(const Slice& key) {
     return (upper_ != nullptr && icmp_->CompareKey(key, *upper_) >= 0) ||
            (has_prefix_ && !InPrefix(key));
   }
-  bool BeyondStart(const Slice& key) const {
+  bool BeyondStart(const Slice& key) {
     return (lower_ != nullptr && icmp_->CompareKey(key, *lower_) < 0) ||
            (has_prefix_ && !InPrefix(key));
   }
-  bool InPrefix(const Slice& key) const;
-  void SetPrefixOf(const Slice& key);
+  // Both fail the walk if the extractor throws, and are false then.
+  bool InPrefix(const Slice& key);
+  bool SetPrefixOf(const Slice& key);
   void StayInPrefix();
 
   void StartSeek();

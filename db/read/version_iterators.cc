@@ -9,6 +9,7 @@
 #include "db/read/file_bounds.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/status_macros.h"
+#include "util/key/prefix_answer.h"
 
 namespace varve {
 
@@ -19,9 +20,14 @@ bool StaysOpen(const FileMetaData& file, const TableRef& table) {
   return file.reader.load(std::memory_order_acquire) == table.get();
 }
 
-// Tables that are left out keep their tombstones: those concern other tables' entries.
+// Tables that are left out keep their tombstones: those concern other tables' entries. A filter
+// that throws leaves nothing out.
 bool FilteredOut(const ReadOptions& options, const TableReader& table) {
-  return options.table_filter && !options.table_filter(*table.properties());
+  try {
+    return options.table_filter && !options.table_filter(*table.properties());
+  } catch (...) {
+    return false;
+  }
 }
 
 // A table's iterator and the share that keeps a table of the limited cache open.
@@ -243,8 +249,9 @@ class LevelIterator final : public InternalIterator {
   void NotePrefix(const Slice& target) {
     if (extractor_ == nullptr || !iter_options_.WantsPrefix()) return;
     const Slice key = icmp_.KeyOf(target);
-    has_prefix_ = extractor_->InDomain(key);
-    if (has_prefix_) prefix_ = extractor_->Transform(key).ToString();
+    Slice prefix;
+    has_prefix_ = AskPrefix(*extractor_, key, &prefix) == PrefixAnswer::kPrefix;
+    if (has_prefix_) prefix_ = prefix.ToString();
   }
 
   // After a seek in prefix mode files that start with another prefix need not be opened.
@@ -252,7 +259,9 @@ class LevelIterator final : public InternalIterator {
     if (!has_prefix_) [[likely]]
       return true;
     const Slice key = icmp_.KeyOf(files_[i]->smallest);
-    return !extractor_->InDomain(key) || extractor_->Transform(key) == Slice(prefix_);
+    Slice prefix;
+    return AskPrefix(*extractor_, key, &prefix) != PrefixAnswer::kPrefix ||
+           prefix == Slice(prefix_);
   }
 
   bool Open(size_t i) {

@@ -11,6 +11,14 @@ namespace {
 // than somebody who found the log with a hole would lose by waiting.
 constexpr size_t kBytesCopiedUnderLock = 2 << 10;
 
+// The write is on its way already, and cannot fail any more for what its callback throws.
+void Tell(UserWriteCallback* callback, void (UserWriteCallback::*what)()) {
+  try {
+    (callback->*what)();
+  } catch (...) {
+  }
+}
+
 }  // namespace
 
 RingCommitPath::RingCommitPath(const CommitOptions& options, CommitHost* host,
@@ -80,7 +88,7 @@ Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequ
   if (!options.disableWAL && !reservation.filled) {
     place.log->Fill(place, request.head(), request.tail());
   }
-  if (callback != nullptr) [&]() noexcept { callback->OnWriteEnqueued(); }();
+  if (callback != nullptr) Tell(callback, &UserWriteCallback::OnWriteEnqueued);
   if (!options.disableWAL) {
     Status s = place.log->WaitWhole(place);
     if (s.ok() && options.sync) s = host_->SyncLog(place);
@@ -88,7 +96,7 @@ Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequ
       host_->OnCommitError(s, /*in_log=*/true);
       return s;
     }
-    if (callback != nullptr) [&]() noexcept { callback->OnWalWriteFinish(); }();
+    if (callback != nullptr) Tell(callback, &UserWriteCallback::OnWalWriteFinish);
   }
   Status s = Insert(request, reservation.sequence);
   if (!s.ok()) {

@@ -9,7 +9,7 @@ namespace varve {
 
 /// Called by the writing thread, in this order, each at most once. The calls are on the write's
 /// way: they hold up this write, and without unordered_write the visibility of those after it. They
-/// must not write to the database, and must not throw.
+/// must not write to the database. What they throw is caught and dropped: the write goes on.
 class UserWriteCallback {
  public:
   virtual ~UserWriteCallback() = default;

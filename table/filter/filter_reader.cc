@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "util/base/status_macros.h"
+#include "util/key/prefix_answer.h"
 
 namespace varve {
 
@@ -110,10 +111,10 @@ bool FilterReader::KeyMayMatchSlow(const BlockReadContext& context,
   const Slice key = lookup.key();
   Slice item = key;
   if (!options_.whole_keys) {
-    if (options_.prefix_extractor == nullptr || !options_.prefix_extractor->InDomain(key)) {
+    if (options_.prefix_extractor == nullptr ||
+        AskPrefix(*options_.prefix_extractor, key, &item) != PrefixAnswer::kPrefix) {
       return true;
     }
-    item = options_.prefix_extractor->Transform(key);
   }
   Held<FilterBlock> filter;
   if (!options_.partitioned) {
@@ -140,10 +141,11 @@ Held<FilterBlock> FilterReader::ForHashes(const BlockReadContext& context) const
 bool FilterReader::PrefixMayMatch(const BlockReadContext& context,
                                   const Slice& internal_key) const {
   const Slice key = store_->icmp->KeyOf(internal_key);
-  if (options_.prefix_extractor == nullptr || !options_.prefix_extractor->InDomain(key)) {
+  Slice prefix;
+  if (options_.prefix_extractor == nullptr ||
+      AskPrefix(*options_.prefix_extractor, key, &prefix) != PrefixAnswer::kPrefix) {
     return true;
   }
-  const Slice prefix = options_.prefix_extractor->Transform(key);
   if (options_.partitioned) return PartitionMayMatch(context, internal_key, prefix);
   return BlockMayMatch(WholeFilter(context), prefix);
 }
@@ -157,9 +159,12 @@ bool FilterReader::PartitionMayMatch(const BlockReadContext& context, const Slic
   // Keys of that prefix below the target may be in the partition before, and older writers do not
   // tell this one of them. Then the separator between the two has the prefix as well.
   if (i == 0) return false;
-  const SliceTransform& extractor = *options_.prefix_extractor;
   const Slice border = root->separator_key(i - 1, *store_->icmp);
-  if (extractor.InDomain(border) && extractor.Transform(border) != prefix) return false;
+  Slice of_border;
+  if (AskPrefix(*options_.prefix_extractor, border, &of_border) == PrefixAnswer::kPrefix &&
+      of_border != prefix) {
+    return false;
+  }
   return BlockMayMatch(PartitionAt(context, *root, i - 1), prefix);
 }
 

@@ -14,11 +14,15 @@ namespace varve {
 namespace {
 
 void WriteEntry(InfoLogLevel level, Logger* log, const char* format, va_list ap) {
-  if (log == nullptr || log->GetInfoLogLevel() > level) return;
-  if (level == HEADER_LEVEL) {
-    log->LogHeader(format, ap);
-  } else {
-    log->Logv(level, format, ap);
+  // A user's logger that throws loses the entry, and stops nothing.
+  try {
+    if (log == nullptr || log->GetInfoLogLevel() > level) return;
+    if (level == HEADER_LEVEL) {
+      log->LogHeader(format, ap);
+    } else {
+      log->Logv(level, format, ap);
+    }
+  } catch (...) {
   }
 }
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: no exception of a user's code crosses the API or ends a thread of the engine; the call or
+// the job fails with Aborted, or does without the answer, and nothing read is wrong. (Comparators
+// are not asked: without an order there is nothing to go on with.) Method: every kind of code
+// that the engine calls, made to throw after the database was filled, and healed again.
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "varve/compaction_filter.h"
+#include "varve/filter_policy.h"
+#include "varve/slice_transform.h"
+#include "varve/table.h"
+#include "varve/table_properties.h"
+
+#include "tests/harness/after_log.h"
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+std::atomic<bool> user_code_throws{false};
+
+void MayThrow() {
+  if (user_code_throws.load()) throw std::runtime_error("user code");
+}
+
+class ThrowingTwoBytes final : public SliceTransform {
+ public:
+  const char* Name() const override { return "ThrowingTwoBytes"; }
+  Slice Transform(const Slice& key) const override {
+    MayThrow();
+    return Slice(key.data(), 2);
+  }
+  bool InDomain(const Slice& key) const override { return key.size() >= 2; }
+};
+
+class ThrowingCollector final : public TablePropertiesCollector {
+ public:
+  const char* Name() const override { return "ThrowingCollector"; }
+  Status AddUserKey(const Slice&, const Slice&, EntryType, SequenceNumber, uint64_t) override {
+    MayThrow();
+    return Status::OK();
+  }
+  Status Finish(UserCollectedProperties*) override { return Status::OK(); }
+  UserCollectedProperties GetReadableProperties() const override { return {}; }
+};
+
+class ThrowingCollectorFactory final : public TablePropertiesCollectorFactory {
+ public:
+  const char* Name() const override { return "ThrowingCollectorFactory"; }
+  TablePropertiesCollector* CreateTablePropertiesCollector(Context) override {
+    return new ThrowingCollector();
+  }
+};
+
+class ThrowingFilter final : public CompactionFilter {
+ public:
+  const char* Name() const override { return "ThrowingFilter"; }
+  Decision FilterV2(int, const Slice&, ValueType, const Slice&, std::string*,
+                    std::string*) const override {
+    MayThrow();
+    return Decision::kKeep;
+  }
+};
+
+class ThrowingLogger final : public Logger {
+ public:
+  using Logger::Logv;
+  void Logv(const char*, va_list) override { MayThrow(); }
+};
+
+class ThrowingCodeTest : public Database {
+ protected:
+  ThrowingCodeTest() { options_.disable_auto_compactions = true; }
+  ~ThrowingCodeTest() override { user_code_throws = false; }
+
+  void ExpectHealthy(const std::string& scan) {
+    user_code_throws = false;
+    EXPECT_TRUE(db()->Resume().ok());
+    EXPECT_EQ(Scan(), scan);
+    Put("after", "a");
+    Flush();
+    Reopen();
+    EXPECT_EQ(Get("after"), "a");
+  }
+};
+
+TEST_F(ThrowingCodeTest, APrefixExtractorStopsNoWrite) {
+  options_.prefix_extractor = std::make_shared<ThrowingTwoBytes>();
+  options_.memtable_prefix_bloom_size_ratio = 0.1;
+  options_.memtable_whole_key_filtering = false;
+  Open();
+  Put("aa1", "1");
+  user_code_throws = true;
+  Put("bb2", "2");
+  EXPECT_EQ(Get("aa1"), "1");
+  user_code_throws = false;
+  EXPECT_EQ(Get("bb2"), "2") << "the filter does not know it";
+  user_code_throws = true;
+  Kill();
+  Open();  // replay needs no prefix; tables without prefix filters neither
+  EXPECT_EQ(Scan(), "aa1=1 bb2=2");
+}
+
+TEST_F(ThrowingCodeTest, APrefixExtractorIsDoneWithoutInReads) {
+  options_.prefix_extractor = std::make_shared<ThrowingTwoBytes>();
+  BlockBasedTableOptions table;
+  table.filter_policy.reset(NewBloomFilterPolicy(10));
+  table.whole_key_filtering = false;
+  options_.table_factory.reset(NewBlockBasedTableFactory(table));
+  Open();
+  MakeTable({"aa1", "aa2", "bb1"});
+  MakeTable({"aa3", "cc1"});
+  user_code_throws = true;
+  EXPECT_EQ(Get("aa2"), "of aa2");
+  EXPECT_EQ(Get("zz"), "NOT_FOUND");
+  EXPECT_EQ(Scan(), "aa1=of aa1 aa2=of aa2 aa3=of aa3 bb1=of bb1 cc1=of cc1");
+  ReadOptions in_prefix;
+  in_prefix.prefix_same_as_start = true;
+  const std::unique_ptr<Iterator> it(db()->NewIterator(in_prefix));
+  it->Seek("aa2");
+  EXPECT_FALSE(it->Valid());
+  EXPECT_TRUE(it->status().IsAborted()) << "where the prefix ends is not known";
+  it->SeekToFirst();
+  EXPECT_TRUE(it->status().IsAborted());
+  user_code_throws = false;
+  it->Seek("aa2");
+  EXPECT_EQ(Rest(it.get()), "aa2=of aa2 aa3=of aa3");
+  it->Seek("aa1");
+  user_code_throws = true;
+  it->Next();
+  EXPECT_FALSE(it->Valid());
+  EXPECT_TRUE(it->status().IsAborted());
+  user_code_throws = false;
+  ReadOptions bounded;
+  const Slice bound("ab");
+  bounded.auto_prefix_mode = true;
+  bounded.iterate_upper_bound = &bound;
+  const std::unique_ptr<Iterator> other(db()->NewIterator(bounded));
+  user_code_throws = true;
+  other->Seek("aa2");
+  EXPECT_EQ(Rest(other.get()), "aa2=of aa2 aa3=of aa3");
+}
+
+TEST_F(ThrowingCodeTest, ACollectorFailsTheFlushWhichIsTriedAgain) {
+  options_.table_properties_collector_factories.push_back(
+      std::make_shared<ThrowingCollectorFactory>());
+  Open();
+  Put("k", "v");
+  user_code_throws = true;
+  const Status s = db()->Flush(FlushOptions());
+  EXPECT_TRUE(s.IsAborted()) << s.ToString();
+  EXPECT_EQ(Get("k"), "v");
+  EXPECT_TRUE(Files(kTableFile).empty());
+  ExpectHealthy("k=v");
+}
+
+TEST_F(ThrowingCodeTest, AFilterFailsTheCompactionAndLosesNothing) {
+  const ThrowingFilter filter;
+  options_.compaction_filter = &filter;
+  Open();
+  MakeTable({"a"});
+  MakeTable({"b"});
+  user_code_throws = true;
+  const Status s = db()->CompactRange(CompactRangeOptions(), nullptr, nullptr);
+  EXPECT_TRUE(s.IsAborted()) << s.ToString();
+  EXPECT_EQ(Scan(), "a=of a b=of b");
+  ExpectHealthy("a=of a b=of b");
+  ASSERT_TRUE(Close().ok());
+}
+
+TEST_F(ThrowingCodeTest, ATableFilterLeavesNothingOut) {
+  Open();
+  MakeTable({"a"});
+  ReadOptions read;
+  read.table_filter = [](const TableProperties&) -> bool { throw 1; };
+  EXPECT_EQ(Scan(read), "a=of a");
+}
+
+TEST_F(ThrowingCodeTest, AWriteCallbackStopsNoWrite) {
+  Open();
+  AfterLog callback([] { throw 1; });
+  WriteBatch batch;
+  ASSERT_TRUE(batch.Put("k", "v").ok());
+  EXPECT_TRUE(db()->WriteWithCallback(WriteOptions(), &batch, &callback).ok());
+  EXPECT_EQ(Get("k"), "v");
+  Put("next", "n");
+}
+
+TEST_F(ThrowingCodeTest, ALoggerLosesItsEntriesOnly) {
+  options_.info_log = std::make_shared<ThrowingLogger>();
+  user_code_throws = true;
+  Open();
+  MakeTable({"a"});
+  EXPECT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  Reopen();
+  EXPECT_EQ(Get("a"), "of a");
+}
+
+}  // namespace
+}  // namespace varve::testing

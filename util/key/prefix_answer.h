@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Asks a user's prefix extractor about a key. What it throws ends here: the callers are in the
+// middle of reads, which have no other way to come to an end.
+
+#include "varve/slice.h"
+#include "varve/slice_transform.h"
+
+namespace varve {
+
+enum class PrefixAnswer {
+  kPrefix,
+  kNone,   // the key is not in the domain
+  kThrew,  // nothing is known of the key
+};
+
+inline PrefixAnswer AskPrefix(const SliceTransform& extractor, const Slice& key, Slice* prefix) {
+  try {
+    if (!extractor.InDomain(key)) return PrefixAnswer::kNone;
+    *prefix = extractor.Transform(key);
+    return PrefixAnswer::kPrefix;
+  } catch (...) {
+    return PrefixAnswer::kThrew;
+  }
+}
+
+}  // namespace varve

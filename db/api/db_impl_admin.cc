@@ -105,7 +105,7 @@ Status DbImpl::WaitForCompact(const WaitForCompactOptions& options) {
     const uint64_t deadline =
         options.timeout.count() == 0
             ? UINT64_MAX
-            : e.clock->NowMicros() + static_cast<uint64_t>(options.timeout.count());
+            : e.MonotonicMicros() + static_cast<uint64_t>(options.timeout.count());
     while (e.flush->Busy() || e.compaction->Busy()) {
       if (e.shutting_down.load(std::memory_order_acquire)) {
         return Status::ShutdownInProgress("WaitForCompact: the database is being closed");
@@ -114,7 +114,7 @@ Status DbImpl::WaitForCompact(const WaitForCompactOptions& options) {
         return Status::Aborted("WaitForCompact: background work is paused");
       }
       if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
-      const uint64_t now = e.clock->NowMicros();
+      const uint64_t now = e.MonotonicMicros();
       if (now >= deadline) return Status::TimedOut("WaitForCompact");
       e.background_changed.WaitFor(std::min<uint64_t>(deadline - now, 100 * 1000));
     }

@@ -143,7 +143,7 @@ void Engine::NoteVerdict(ColumnFamily* family, const StallVerdict& verdict,
 
 void Engine::TellStallChanges(bool stalled_before, bool stalled,
                               const std::vector<WriteStallInfo>& changes) {
-  const uint64_t now = clock->NowMicros();
+  const uint64_t now = MonotonicMicros();
   if (stalled && !stalled_before) stall_since = now;
   const uint64_t lasted = stalled_before && now > stall_since ? now - stall_since : 0;
   if (!stalled) stall_since = 0;
@@ -165,7 +165,7 @@ void Engine::TellStallChanges(bool stalled_before, bool stalled,
 std::string Engine::DescribeStall() const {
   mu.AssertHeld();
   if (stall_reason.empty()) return "";
-  const uint64_t now = clock->NowMicros();
+  const uint64_t now = MonotonicMicros();
   char length[48];
   snprintf(length, sizeof(length), "; for %.3f s so far",
            static_cast<double>(now > stall_since ? now - stall_since : 0) / 1e6);
@@ -175,7 +175,7 @@ std::string Engine::DescribeStall() const {
 uint64_t Engine::StallMicros() const {
   mu.AssertHeld();
   if (stalled_writers == 0) return total_stall_micros;
-  const uint64_t now = clock->NowMicros();
+  const uint64_t now = MonotonicMicros();
   return total_stall_micros + (now > writers_stalled_since ? now - writers_stalled_since : 0);
 }
 

@@ -48,13 +48,13 @@ void ErrorRecovery::RetryLoop() {
   MutexLock lock(&e.mu);
   // An error that is back soon after it was lifted lasts: pauses go on growing where they were.
   const bool again =
-      lifted_micros_ != 0 && e.clock->NowMicros() - lifted_micros_ < 2 * longest_pause;
+      lifted_micros_ != 0 && e.MonotonicMicros() - lifted_micros_ < 2 * longest_pause;
   if (!again) pause_micros_ = kFirstPauseMicros;
   while (!e.shutting_down.load(std::memory_order_acquire) && e.errors.recoverable() &&
          e.errors.attempts < attempts_max) {
-    const uint64_t until = e.clock->NowMicros() + pause_micros_;
-    while (!e.shutting_down.load(std::memory_order_acquire) && e.clock->NowMicros() < until) {
-      e.background_changed.WaitFor(std::max<uint64_t>(until - e.clock->NowMicros(), 1));
+    const uint64_t until = e.MonotonicMicros() + pause_micros_;
+    while (!e.shutting_down.load(std::memory_order_acquire) && e.MonotonicMicros() < until) {
+      e.background_changed.WaitFor(std::max<uint64_t>(until - e.MonotonicMicros(), 1));
     }
     if (e.shutting_down.load(std::memory_order_acquire) || !e.errors.recoverable()) break;
     e.errors.attempts++;
@@ -87,7 +87,7 @@ Status ErrorRecovery::Resume() {
     // What became worse meanwhile has not been repaired.
     if (s.ok() && (e.errors.severity() > repaired || !e.errors.Lift())) s = e.errors.error();
     if (s.ok()) {
-      lifted_micros_ = e.clock->NowMicros();
+      lifted_micros_ = e.MonotonicMicros();
       LogInfo(e.info_log.get(), "recovered from: %s", old_error.ToString().c_str());
       e.UpdateStalls();
       e.flush->Schedule();

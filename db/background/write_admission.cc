@@ -27,7 +27,7 @@ Status WriteAdmission::YieldToCompaction(const WriteOptions& options, size_t byt
   MutexLock lock(&e.mu);
   if (!e.compaction->Busy()) return Status::OK();
   if (options.no_slowdown) return Status::Incomplete("write of low priority: compactions are due");
-  e.low_priority_pacer.DelayMicros(bytes, e.clock->NowMicros());
+  e.low_priority_pacer.DelayMicros(bytes, e.MonotonicMicros());
   const uint64_t delay = std::max(kDelaySliceMicros, e.low_priority_pacer.DebtMicros());
   return SleepInSlices(delay, [&] { return e.compaction->Busy(); });
 }
@@ -101,14 +101,14 @@ Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
 
 uint64_t WriteAdmission::BeginStall() {
   Engine& e = *engine_;
-  const uint64_t now = e.clock->NowMicros();
+  const uint64_t now = e.MonotonicMicros();
   if (e.stalled_writers++ == 0) e.writers_stalled_since = now;
   return now;
 }
 
 void WriteAdmission::EndStall(uint64_t started) {
   Engine& e = *engine_;
-  const uint64_t now = std::max(e.clock->NowMicros(), started);
+  const uint64_t now = std::max(e.MonotonicMicros(), started);
   RecordInHistogram(e.statistics, WRITE_STALL, now - started);
   if (--e.stalled_writers > 0) return;
   const uint64_t waited = now - std::min(now, e.writers_stalled_since);
@@ -137,10 +137,10 @@ Status WriteAdmission::WaitWhileStopped(const WriteOptions& options) {
 template <typename Wanted>
 Status WriteAdmission::SleepInSlices(uint64_t micros, Wanted wanted) {
   Engine& e = *engine_;
-  const uint64_t start = e.clock->NowMicros();
+  const uint64_t start = e.MonotonicMicros();
   Status s;
   while (s.ok() && wanted()) {
-    const uint64_t waited = e.clock->NowMicros() - start;
+    const uint64_t waited = e.MonotonicMicros() - start;
     if (waited >= micros) break;
     {
       MutexUnlock unlock(&e.mu);
@@ -155,7 +155,7 @@ Status WriteAdmission::SleepInSlices(uint64_t micros, Wanted wanted) {
 Status WriteAdmission::WaitWhileDelayed(const WriteOptions& options, size_t bytes) {
   Engine& e = *engine_;
   if (e.delayed_families == 0) return Status::OK();
-  const uint64_t now = e.clock->NowMicros();
+  const uint64_t now = e.MonotonicMicros();
   if (options.no_slowdown) {
     // A write that is refused owes nothing.
     const uint64_t wait = e.pacer->DelayMicros(0, now);
@@ -176,7 +176,7 @@ Status WriteAdmission::WaitForMemory(const WriteOptions& options) {
   Engine& e = *engine_;
   WriteBufferManager& memory = *e.write_buffer_manager;
   if (!memory.ShouldStall()) return Status::OK();
-  const uint64_t start = e.clock->NowMicros();
+  const uint64_t start = e.MonotonicMicros();
   bool waited = false;
   Status s;
   while (s.ok() && memory.ShouldStall()) {
@@ -197,7 +197,7 @@ Status WriteAdmission::WaitForMemory(const WriteOptions& options) {
   }
   if (waited) {
     e.memory_stalls++;
-    e.memory_stall_micros += e.clock->NowMicros() - start;
+    e.memory_stall_micros += e.MonotonicMicros() - start;
   }
   return s;
 }

@@ -29,6 +29,7 @@ class ManualClock final : public SystemClockWrapper {
   explicit ManualClock(std::shared_ptr<SystemClock> base) : SystemClockWrapper(std::move(base)) {}
   const char* Name() const override { return "ManualClock"; }
   uint64_t NowMicros() override { return now_.load(); }
+  uint64_t NowNanos() override { return now_.load() * 1000; }
   void SleepForMicroseconds(int micros) override {
     longest_sleep_ = std::max(longest_sleep_, micros);
     now_.fetch_add(static_cast<uint64_t>(micros));

@@ -82,8 +82,8 @@ bool MayInclude(std::string_view from, std::string_view to) {
 
 // Back-quoted or linked words of a Markdown line that claim to be files of this tree.
 std::vector<std::string> NamedPaths(const std::string& line) {
-  static const std::array<std::string_view, 8> kFolders = {
-      "include", "util", "memtable", "table", "db", "tests", "benchmarks", "tools"};
+  static const std::array<std::string_view, 9> kFolders = {
+      "include", "util", "memtable", "table", "db", "tests", "benchmarks", "tools", "docs"};
   std::vector<std::string> found;
   for (size_t start = line.find_first_of("`("); start != std::string::npos;) {
     const char close = line[start] == '`' ? '`' : ')';
@@ -100,6 +100,41 @@ std::vector<std::string> NamedPaths(const std::string& line) {
     start = line.find_first_of("`(", close == '`' ? end + 1 : start + 1);
   }
   return found;
+}
+
+struct NamedTest {
+  std::string file;
+  std::string name;  // "Suite.Test"
+};
+
+// Back-quoted "<file>: <Suite>.<Test>" of a Markdown line.
+std::vector<NamedTest> NamedTests(const std::string& line) {
+  std::vector<NamedTest> found;
+  for (size_t start = line.find('`'); start != std::string::npos;) {
+    const size_t end = line.find('`', start + 1);
+    if (end == std::string::npos) break;
+    const std::string word = line.substr(start + 1, end - start - 1);
+    const size_t colon = word.find(": ");
+    if (colon != std::string::npos && word.substr(0, colon).ends_with("_test.cc")) {
+      found.push_back(NamedTest{word.substr(0, colon), word.substr(colon + 2)});
+    }
+    start = line.find('`', end + 1);
+  }
+  return found;
+}
+
+// Whether a source has TEST(Suite, Test) or one of its kin, on one line or two.
+bool HasTest(const Lines& lines, const std::string& name) {
+  const size_t dot = name.find('.');
+  if (dot == std::string::npos) return false;
+  const std::string suite = "(" + name.substr(0, dot) + ",";
+  const std::string test = name.substr(dot + 1) + ")";
+  for (size_t i = 0; i < lines.size(); i++) {
+    if (!lines[i].starts_with("TEST") || lines[i].find(suite) == std::string::npos) continue;
+    const std::string both = lines[i] + (i + 1 < lines.size() ? lines[i + 1] : "");
+    if (both.find(" " + test) != std::string::npos) return true;
+  }
+  return false;
 }
 
 bool IsSource(std::string_view path) {
@@ -157,6 +192,35 @@ TEST(TidyTest, MarkdownRuleFindsPaths) {
             Paths({"util/README.md"}));
   EXPECT_EQ(NamedPaths("[here](../db/README.md) (really)"), Paths({"../db/README.md"}));
   EXPECT_EQ(NamedPaths("[site](https://x.org/) `Get()`"), Paths());
+}
+
+TEST(TidyTest, PromiseRuleFindsTests) {
+  const std::vector<NamedTest> found =
+      NamedTests("by `tests/a_test.cc: A.One`, `b.cc: B.Two` and `tests/c_test.cc: C.Three`.");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[1].file, "tests/c_test.cc");
+  EXPECT_EQ(found[1].name, "C.Three");
+  const Lines lines = {"TEST(A, One) {", "TEST_F(Long,", "       Two) {", "// (A, Three)"};
+  EXPECT_TRUE(HasTest(lines, "A.One"));
+  EXPECT_TRUE(HasTest(lines, "Long.Two"));
+  EXPECT_FALSE(HasTest(lines, "A.Two"));
+  EXPECT_FALSE(HasTest(lines, "A.Three"));
+}
+
+TEST(TidyTest, PromisesNameTestsThatExist) {
+  size_t named = 0;
+  for (const auto& [path, lines] : Tree()) {
+    if (!path.starts_with("docs/")) continue;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      for (const NamedTest& test : NamedTests(lines[i])) {
+        named++;
+        const auto file = Tree().find(test.file);
+        EXPECT_TRUE(file != Tree().end() && HasTest(file->second, test.name))
+            << path << ':' << i + 1 << " names " << test.name << " in " << test.file;
+      }
+    }
+  }
+  EXPECT_GE(named, 60u);
 }
 
 TEST(TidyTest, IncludesPointDown) {
@@ -238,12 +302,19 @@ TEST(TidyTest, NamesSayWhatTheyHold) {
 }
 
 TEST(TidyTest, TheRootIsAFixedList) {
-  const std::vector<std::string> fixed = {"CMakeLists.txt", "CMakePresets.json",
-                                          "LICENSE",        "README.md",
-                                          "include",        "db",
-                                          "memtable",       "table",
-                                          "util",           "tests",
-                                          "benchmarks",     "tools"};
+  const std::vector<std::string> fixed = {"CMakeLists.txt",
+                                          "CMakePresets.json",
+                                          "LICENSE",
+                                          "README.md",
+                                          "include",
+                                          "db",
+                                          "memtable",
+                                          "table",
+                                          "util",
+                                          "tests",
+                                          "benchmarks",
+                                          "tools",
+                                          "docs"};
   for (const auto& entry : fs::directory_iterator(kRoot)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(".") || name.starts_with("build")) continue;

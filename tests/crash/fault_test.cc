@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -20,6 +21,7 @@
 #include "varve/table.h"
 
 #include "tests/crash/case_watch.h"
+#include "tests/crash/family_kinds.h"
 #include "tests/crash/tolerant_reading.h"
 #include "tests/harness/database.h"
 #include "util/env/fault_file_system.h"
@@ -30,11 +32,12 @@ namespace varve::testing {
 namespace {
 
 const char* const kName = "/db";
-constexpr uint64_t kDefaultSamples = 40;
-constexpr uint64_t kCasesWanted = 1000;  // at the default number of samples or more
+constexpr uint64_t kDefaultSamples = 48;
+constexpr uint64_t kCasesWanted = 5000;  // at the default number of samples or more
 constexpr int kWorkers = 6;              // they mostly wait
 constexpr uint64_t kWritesAfter = 20;
 constexpr int kTriesUnderFault = 2;
+constexpr uint64_t kMarkEvery = 10;  // writes; families with timestamps keep as many below it
 constexpr uint64_t kQuotas = 40;
 constexpr std::chrono::milliseconds kHealsWithin{5000};
 
@@ -109,6 +112,30 @@ const Workload kWorkloads[] = {
      true,
      [](DBOptions* db, ColumnFamilyOptions*) { db->avoid_flush_during_recovery = true; },
      true},
+    {"merges",
+     {"default", "texts", "sums"},
+     36,
+     6,
+     9,
+     18,
+     false,
+     [](DBOptions*, ColumnFamilyOptions* cf) { cf->level0_file_num_compaction_trigger = 3; }},
+    {"timestamps",
+     {"default", "versions"},
+     40,
+     6,
+     9,
+     18,
+     false,
+     [](DBOptions*, ColumnFamilyOptions* cf) { cf->level0_file_num_compaction_trigger = 3; }},
+    {"recovery_of_merges_and_timestamps",
+     {"sums", "default", "versions"},
+     30,
+     6,
+     12,
+     0,
+     true,
+     [](DBOptions* db, ColumnFamilyOptions*) { db->avoid_flush_during_recovery = true; }},
 };
 
 constexpr FaultCalls kReads = Only(FaultCall::kOpenRead) | Only(FaultCall::kRead) |
@@ -132,6 +159,8 @@ const Kind kKinds[] = {
     {"enospc-sticky", kMutatingFaultCalls, FaultEffect::kNoSpace, true, "", false, false},
     {"short", Only(FaultCall::kWrite), FaultEffect::kShortWrite, false, "", false, false},
     {"short-sticky", Only(FaultCall::kWrite), FaultEffect::kShortWrite, true, "", false, false},
+    {"fsync-drop", Only(FaultCall::kSync), FaultEffect::kFailAndForget, false, "", false, false},
+    {"close-fail", Only(FaultCall::kClose), FaultEffect::kIoError, false, "", false, false},
     {"sync-eio", kSyncs, FaultEffect::kIoError, false, "", false, false},
     {"sync-lies", kSyncs, FaultEffect::kDropSync, true, "", true, false},
     {"read-eio", kReads, FaultEffect::kIoError, false, "", false, false},
@@ -161,7 +190,11 @@ Status OpenOn(Env* env, const Workload& workload, std::unique_ptr<DB>* db, Handl
 class FaultRun {
  public:
   FaultRun(const Workload& workload, const StateTable& states)
-      : workload_(workload), states_(states), mem_(std::make_shared<MemFileSystem>()) {
+      : workload_(workload),
+        states_(states),
+        merges_(std::ranges::any_of(workload.families, HasTexts) ||
+                std::ranges::any_of(workload.families, HasSums)),
+        mem_(std::make_shared<MemFileSystem>()) {
     Mount();
   }
   ~FaultRun() {
@@ -252,18 +285,30 @@ class FaultRun {
     return s.ok() ? "" : "open " + when + ": " + s.ToString();
   }
 
-  // The next write, which is the one that failed before, if one did: doing it twice is doing it
-  // once.
+  // The next write, which is the one that failed before, if one did. Doing it twice is doing it
+  // once, unless it merges: then it is done again only if it is not there.
   Status Write(bool sync) {
     WriteOptions options;
     options.sync = sync;
     const uint64_t i = acked_ + 1;
+    const bool again = issued_ == i;
     issued_ = std::max(issued_, i);
-    Status s = WriteNumbered(db_.get(), handles_, workload_.families, i, options);
+    Status s = again && merges_ ? IsThere(i) : Status::NotFound();
+    const bool found = s.ok();
+    if (s.IsNotFound()) s = WriteNumbered(db_.get(), handles_, workload_.families, i, options);
     if (!s.ok()) return s;
     acked_ = i;
-    if (sync) durable_ = i;
-    return s;
+    if (sync && !found) durable_ = i;
+    if (i % kMarkEvery != 0) return s;
+    return RaiseMarks(db_.get(), handles_, i - kMarkEvery);
+  }
+
+  // NotFound when the database is at an earlier write.
+  Status IsThere(uint64_t i) {
+    std::string text;
+    const Status s = db_->Get(ReadOptions(), handles_.at("default"), "#", &text);
+    if (!s.ok()) return s;
+    return text == std::to_string(i) ? s : Status::NotFound();
   }
 
   void FlushAll() {
@@ -329,6 +374,7 @@ class FaultRun {
 
   const Workload& workload_;
   const StateTable& states_;
+  const bool merges_;
   std::shared_ptr<MemFileSystem> mem_;
   std::shared_ptr<FaultFileSystem> fault_;
   std::unique_ptr<Env> env_;
@@ -375,6 +421,7 @@ TEST(FaultTest, EveryCallMayFail) {
   const char* only = getenv("VARVE_FAULT_CASE");
   uint64_t cases = 0;
   uint64_t wrong = 0;
+  const Clock::time_point start = Clock::now();
   for (const Workload& workload : kWorkloads) {
     const StateTable states(workload.families, workload.writes + 2 * kWritesAfter);
     for (const Kind& kind : kKinds) {
@@ -400,8 +447,10 @@ TEST(FaultTest, EveryCallMayFail) {
     }
   }
   if (only != nullptr) return;
-  printf("RESULT faults cases=%llu wrong=%llu lost=0 crash=0 hang=0\n",
-         static_cast<unsigned long long>(cases), static_cast<unsigned long long>(wrong));
+  const std::chrono::duration<double> seconds = Clock::now() - start;
+  printf("RESULT faults cases=%llu wrong=%llu lost=0 crash=0 hang=0 secs=%.0f\n",
+         static_cast<unsigned long long>(cases), static_cast<unsigned long long>(wrong),
+         seconds.count());
   EXPECT_EQ(wrong, 0u);
   if (samples == 0 || samples >= kDefaultSamples) {
     EXPECT_GE(cases, kCasesWanted);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/crash/numbered_writes.h"
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "tests/crash/family_kinds.h"
 #include "tests/harness/random.h"
 
 namespace varve::testing {
@@ -16,6 +21,64 @@ std::string KeyOf(uint64_t k) {
   return text;
 }
 
+// A key's change in write i, of the kinds that its family has.
+Change ChangeOfKey(const std::string& family, uint64_t i, Random* random) {
+  Change change;
+  change.family = family;
+  const uint64_t k = random->Below(kKeys);
+  change.key = KeyOf(k);
+  const uint64_t dice = random->Below(50);
+  const bool sums = HasSums(family);
+  if (dice == 0) {
+    change.kind = Change::kDeleteRange;
+    change.value = KeyOf(k + random->Below(30));
+  } else if (dice < 8) {
+    change.kind = Change::kDelete;
+  } else if (dice < 34 && (sums || HasTexts(family))) {
+    change.kind = Change::kMerge;
+    const std::string text = std::to_string(i) + ":" + random->Text(random->Below(20));
+    change.value = sums ? Stamp(i * 1'000'003) : text;
+  } else {
+    change.kind = Change::kPut;
+    const std::string text = std::to_string(i) + ":" + random->Text(random->Below(200));
+    change.value = sums ? Stamp(i) : text;
+  }
+  return change;
+}
+
+Status AddToBatch(ColumnFamilyHandle* handle, const Change& change, WriteBatch* batch) {
+  switch (change.kind) {
+    case Change::kPut:
+      return batch->Put(handle, change.key, change.value);
+    case Change::kDelete:
+      return batch->Delete(handle, change.key);
+    case Change::kSingleDelete:
+      return batch->SingleDelete(handle, change.key);
+    case Change::kDeleteRange:
+      return batch->DeleteRange(handle, change.key, change.value);
+    case Change::kMerge:
+      return batch->Merge(handle, change.key, change.value);
+  }
+  return Status::OK();
+}
+
+Status AddToBatchAt(ColumnFamilyHandle* handle, const Change& change, const Slice& ts,
+                    WriteBatch* batch) {
+  switch (change.kind) {
+    case Change::kPut:
+      return batch->Put(handle, change.key, ts, change.value);
+    case Change::kDelete:
+      return batch->Delete(handle, change.key, ts);
+    case Change::kSingleDelete:
+      return batch->SingleDelete(handle, change.key, ts);
+    case Change::kDeleteRange:
+      return batch->DeleteRange(handle, change.key, change.value, ts);
+    case Change::kMerge:
+      return batch->Merge(handle, change.key, ts, change.value);
+  }
+  return Status::OK();
+}
+
 }  // namespace
 
 std::vector<Change> ChangesOf(uint64_t i, const std::vector<std::string>& families) {
@@ -23,23 +86,7 @@ std::vector<Change> ChangesOf(uint64_t i, const std::vector<std::string>& famili
   std::vector<Change> changes;
   for (const std::string& family : families) {
     const uint64_t n = 1 + random.Below(4);
-    for (uint64_t c = 0; c < n; c++) {
-      Change change;
-      change.family = family;
-      const uint64_t k = random.Below(kKeys);
-      change.key = KeyOf(k);
-      const uint64_t dice = random.Below(50);
-      if (dice == 0) {
-        change.kind = Change::kDeleteRange;
-        change.value = KeyOf(k + random.Below(30));
-      } else if (dice < 8) {
-        change.kind = Change::kDelete;
-      } else {
-        change.kind = Change::kPut;
-        change.value = std::to_string(i) + ":" + random.Text(random.Below(200));
-      }
-      changes.push_back(change);
-    }
+    for (uint64_t c = 0; c < n; c++) changes.push_back(ChangeOfKey(family, i, &random));
     changes.push_back(Change{Change::kPut, family, kMarker, std::to_string(i)});
   }
   return changes;
@@ -48,31 +95,65 @@ std::vector<Change> ChangesOf(uint64_t i, const std::vector<std::string>& famili
 Status WriteNumbered(DB* db, const Handles& handles, const std::vector<std::string>& families,
                      uint64_t i, const WriteOptions& options) {
   WriteBatch batch;
-  Status s;
+  const std::string stamp = Stamp(i);
   for (const Change& change : ChangesOf(i, families)) {
-    ColumnFamilyHandle* handle = handles.at(change.family);
-    if (change.kind == Change::kPut) s = batch.Put(handle, change.key, change.value);
-    if (change.kind == Change::kDelete) s = batch.Delete(handle, change.key);
-    if (change.kind == Change::kDeleteRange) {
-      s = batch.DeleteRange(handle, change.key, change.value);
-    }
+    ColumnFamilyHandle* const handle = handles.at(change.family);
+    const Status s = HasVersions(change.family) ? AddToBatchAt(handle, change, stamp, &batch)
+                                                : AddToBatch(handle, change, &batch);
     if (!s.ok()) return s;
   }
   return db->Write(options, &batch);
 }
 
-ReferenceState StateAfter(uint64_t n, const std::vector<std::string>& families) {
-  ReferenceState state;
-  for (const std::string& family : families) state.families[family];
-  for (uint64_t i = 1; i <= n; i++) state.Apply(ChangesOf(i, families));
-  return state;
+Status RaiseMarks(DB* db, const Handles& handles, uint64_t mark) {
+  for (const auto& [family, handle] : handles) {
+    if (!HasVersions(family) || IsBare(family)) continue;
+    uint64_t before = 0;
+    Status s = MarkOf(db, handle, &before);
+    if (s.ok() && before < mark) s = db->IncreaseFullHistoryTsLow(handle, Stamp(mark));
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+void ApplyNumbered(uint64_t i, const std::vector<std::string>& families, ReferenceState* state) {
+  for (const Change& change : ChangesOf(i, families)) {
+    if (change.kind != Change::kMerge) {
+      state->Apply(change);
+      continue;
+    }
+    FamilyState& family = state->families.at(change.family);
+    const auto found = family.find(change.key);
+    const std::string* const value = found == family.end() ? nullptr : &found->second;
+    std::string merged = Merged(change.family, value, change.value);
+    family[change.key] = std::move(merged);
+  }
+}
+
+std::string CompareFamily(DB* db, ColumnFamilyHandle* handle, const ReadOptions& options,
+                          const FamilyState& expected) {
+  std::unique_ptr<Iterator> it(db->NewIterator(options, handle));
+  it->SeekToFirst();
+  for (const auto& [key, value] : expected) {
+    if (!it->Valid()) return "missing " + key + " " + it->status().ToString();
+    if (it->key() != Slice(key)) return "expected " + key + ", found " + it->key().ToString();
+    if (it->value() != Slice(value)) return "wrong value of " + key;
+    std::string got;
+    Status s = db->Get(options, handle, key, &got);
+    if (!s.ok() || got != value) return "Get differs from the scan at " + key;
+    it->Next();
+  }
+  if (it->Valid()) return "extra key " + it->key().ToString();
+  return it->status().ok() ? "" : it->status().ToString();
 }
 
 namespace {
 
-bool MarkerOf(DB* db, ColumnFamilyHandle* handle, uint64_t* n, std::string* problem) {
+bool MarkerOf(DB* db, const std::string& family, ColumnFamilyHandle* handle, uint64_t* n,
+              std::string* problem) {
   std::string text;
-  Status s = db->Get(ReadOptions(), handle, kMarker, &text);
+  const ReadingAsOf now(family, UINT64_MAX);
+  Status s = db->Get(now.options(), handle, kMarker, &text);
   if (s.IsNotFound()) {
     *n = 0;
     return true;
@@ -85,49 +166,107 @@ bool MarkerOf(DB* db, ColumnFamilyHandle* handle, uint64_t* n, std::string* prob
   return true;
 }
 
-std::string CompareFamily(DB* db, ColumnFamilyHandle* handle, const FamilyState& expected) {
-  std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions(), handle));
-  it->SeekToFirst();
-  for (const auto& [key, value] : expected) {
-    if (!it->Valid()) return "missing " + key + " " + it->status().ToString();
-    if (it->key() != Slice(key)) return "expected " + key + ", found " + it->key().ToString();
-    if (it->value() != Slice(value)) return "wrong value of " + key;
-    std::string got;
-    Status s = db->Get(ReadOptions(), handle, key, &got);
-    if (!s.ok() || got != value) return "Get differs from the scan at " + key;
-    it->Next();
+// The timestamps as of which a family at write n is compared: from its mark, before which nothing
+// may be asked, to after the last write.
+std::string MomentsOf(DB* db, ColumnFamilyHandle* handle, uint64_t n,
+                      std::vector<uint64_t>* moments, PrefixCheck* check) {
+  uint64_t mark = 0;
+  Status s = MarkOf(db, handle, &mark);
+  if (!s.ok()) return "its mark: " + s.ToString();
+  check->mark = std::min(check->mark, mark);
+  if (mark > 0) {
+    const ReadingAsOf before("versions", mark - 1);
+    std::string value;
+    s = db->Get(before.options(), handle, kMarker, &value);
+    if (!s.IsInvalidArgument()) {
+      return "a read as of " + std::to_string(mark - 1) + " is not refused: " + s.ToString();
+    }
   }
-  if (it->Valid()) return "extra key " + it->key().ToString();
-  return it->status().ok() ? "" : it->status().ToString();
+  *moments = {mark, UINT64_MAX};
+  if (mark < n) moments->insert(moments->end(), {n - (n - mark) / 3, n - (n - mark) / 2, n});
+  return "";
+}
+
+using States = std::map<uint64_t, ReferenceState>;
+
+// A family with timestamps holds, as of the timestamp of write t, the state after write t.
+std::string CompareMoments(DB* db, const std::string& family, ColumnFamilyHandle* handle,
+                           const std::vector<uint64_t>& moments, uint64_t n,
+                           const States& states) {
+  for (const uint64_t moment : moments) {
+    const ReadingAsOf reading(family, moment);
+    const uint64_t writes = std::min(moment, n);
+    const std::string problem =
+        CompareFamily(db, handle, reading.options(), states.at(writes).families.at(family));
+    if (!problem.empty()) return "as of " + std::to_string(moment) + ": " + problem;
+  }
+  return "";
+}
+
+// What one family says about itself: at which write it is, and as of when it can be asked.
+struct Position {
+  uint64_t n = 0;
+  std::vector<uint64_t> moments = {UINT64_MAX};
+};
+
+std::string PositionOf(DB* db, const std::string& family, ColumnFamilyHandle* handle,
+                       uint64_t least, uint64_t most, Position* position, PrefixCheck* check) {
+  std::string problem;
+  if (!MarkerOf(db, family, handle, &position->n, &problem)) return problem;
+  if (position->n < least || position->n > most) {
+    return "is at write " + std::to_string(position->n) + ", not within " + std::to_string(least) +
+           ".." + std::to_string(most);
+  }
+  if (!HasVersions(family)) return "";
+  return MomentsOf(db, handle, position->n, &position->moments, check);
+}
+
+// The states after these writes.
+States StatesAfter(const std::set<uint64_t>& writes, const std::vector<std::string>& families) {
+  States states;
+  ReferenceState state;
+  for (const std::string& family : families) state.families[family];
+  uint64_t at = 0;
+  for (const uint64_t n : writes) {
+    while (at < n) ApplyNumbered(++at, families, &state);
+    states[n] = state;
+  }
+  return states;
 }
 
 }  // namespace
 
+ReferenceState StateAfter(uint64_t n, const std::vector<std::string>& families) {
+  return StatesAfter({n}, families).at(n);
+}
+
 PrefixCheck CheckPrefix(DB* db, const Handles& handles, const std::vector<std::string>& families,
                         uint64_t least, uint64_t most, bool per_family) {
   PrefixCheck check;
-  std::map<uint64_t, ReferenceState> states;
-  bool first = true;
+  std::map<std::string, Position> positions;
+  std::set<uint64_t> writes;
   for (const std::string& family : families) {
-    uint64_t n = 0;
-    if (!MarkerOf(db, handles.at(family), &n, &check.problem)) return check;
-    if (n < least || n > most) {
-      check.problem = "family " + family + " is at write " + std::to_string(n) + ", not within " +
-                      std::to_string(least) + ".." + std::to_string(most);
+    Position& position = positions[family];
+    check.problem = PositionOf(db, family, handles.at(family), least, most, &position, &check);
+    if (check.problem.empty() && family != families[0] && !per_family && position.n != check.n) {
+      check.problem = "is at write " + std::to_string(position.n) + ", another one at " +
+                      std::to_string(check.n);
+    }
+    if (!check.problem.empty()) {
+      check.problem = "family " + family + " " + check.problem;
       return check;
     }
-    if (!first && !per_family && n != check.n) {
-      check.problem =
-          "families are at writes " + std::to_string(check.n) + " and " + std::to_string(n);
-      return check;
-    }
-    first = false;
-    check.n = n;
-    if (states.count(n) == 0) states[n] = StateAfter(n, families);
-    const std::string problem =
-        CompareFamily(db, handles.at(family), states[n].families.at(family));
+    check.n = position.n;
+    for (const uint64_t moment : position.moments) writes.insert(std::min(moment, position.n));
+  }
+  const States states = StatesAfter(writes, families);
+  for (const std::string& family : families) {
+    const Position& position = positions[family];
+    const std::string problem = CompareMoments(db, family, handles.at(family), position.moments,
+                                               position.n, states);
     if (!problem.empty()) {
-      check.problem = "family " + family + " at write " + std::to_string(n) + ": " + problem;
+      check.problem =
+          "family " + family + " at write " + std::to_string(position.n) + ": " + problem;
       return check;
     }
   }
@@ -139,7 +278,10 @@ Status OpenWithFamilies(const DBOptions& db_options, const ColumnFamilyOptions& 
                         const std::string& name, const std::vector<std::string>& families,
                         std::unique_ptr<DB>* db, Handles* handles) {
   std::vector<ColumnFamilyDescriptor> descriptors;
-  for (const std::string& family : families) descriptors.emplace_back(family, cf_options);
+  for (const std::string& family : families) {
+    descriptors.emplace_back(family, cf_options);
+    TuneFamily(family, &descriptors.back().options);
+  }
   std::vector<ColumnFamilyHandle*> opened;
   DB* raw = nullptr;
   Status s = DB::Open(db_options, name, descriptors, &opened, &raw);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/crash/parallel_writes.h"
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
 #include <thread>
+
+#include "tests/crash/family_kinds.h"
 
 namespace varve::testing {
 
@@ -11,9 +14,19 @@ namespace {
 
 constexpr uint64_t kSlots = 32;  // of each thread in each family; write i fills slot i % kSlots
 constexpr uint64_t kPadding = 200;
+constexpr uint64_t kTextsEach = 16;  // operands of a text before it begins anew
+constexpr const char* kSumOfAll = "+";
 
 std::string MarkerKey(size_t thread) {
   return "#" + std::to_string(thread);
+}
+
+std::string SumKey(size_t thread) {
+  return "+" + std::to_string(thread);
+}
+
+std::string TextKey(size_t thread) {
+  return "t" + std::to_string(thread);
 }
 
 std::string SlotKey(size_t thread, uint64_t slot) {
@@ -40,9 +53,10 @@ bool Decode(const std::string& text, Entry* entry) {
 }
 
 // "" and the entry; an absent key is entry 0.
-std::string ReadEntry(DB* db, ColumnFamilyHandle* handle, const std::string& key, Entry* entry) {
+std::string ReadEntry(DB* db, ColumnFamilyHandle* handle, const ReadOptions& options,
+                      const std::string& key, Entry* entry) {
   std::string text;
-  const Status s = db->Get(ReadOptions(), handle, key, &text);
+  const Status s = db->Get(options, handle, key, &text);
   *entry = Entry();
   if (s.IsNotFound()) return "";
   if (!s.ok()) return "reading " + key + ": " + s.ToString();
@@ -64,14 +78,14 @@ bool MayBeLost(const WriteMode& mode, size_t thread, uint64_t found, uint64_t ex
 }
 
 // The thread stands at `at`: its slots must hold the last writes up to there.
-std::string CheckSlots(DB* db, ColumnFamilyHandle* handle, const WriteMode& mode, size_t thread,
-                       uint64_t at) {
+std::string CheckSlots(DB* db, ColumnFamilyHandle* handle, const ReadOptions& options,
+                       const WriteMode& mode, size_t thread, uint64_t at) {
   for (uint64_t slot = 0; slot < kSlots; slot++) {
     // The last write that filled the slot; 0 when there is none.
     const uint64_t back = (at + kSlots - slot) % kSlots;
     const uint64_t expected = at >= back ? at - back : 0;
     Entry entry;
-    std::string problem = ReadEntry(db, handle, SlotKey(thread, slot), &entry);
+    std::string problem = ReadEntry(db, handle, options, SlotKey(thread, slot), &entry);
     if (!problem.empty()) return problem;
     if (entry.i == expected || MayBeLost(mode, thread, entry.i, expected)) continue;
     return "thread " + std::to_string(thread) + " is at write " + std::to_string(at) +
@@ -80,30 +94,105 @@ std::string CheckSlots(DB* db, ColumnFamilyHandle* handle, const WriteMode& mode
   return "";
 }
 
-std::string CheckFamily(DB* db, ColumnFamilyHandle* handle, const WriteMode& mode,
-                        const Positions& least, const Positions& most, Positions* at) {
+// What had returned before a write that is there began, is there too.
+std::string CheckCut(const std::array<Entry, kMostWriters>& markers, const Positions& at) {
+  for (size_t t = 0; t < kMostWriters; t++) {
+    for (size_t u = 0; u < kMostWriters; u++) {
+      if (at[u] >= markers[t].needs[u]) continue;
+      return "write " + std::to_string(markers[t].i) + " of thread " + std::to_string(t) +
+             " is there, but of thread " + std::to_string(u) + " only " + std::to_string(at[u]) +
+             " of " + std::to_string(markers[t].needs[u]) +
+             " writes that had returned before it began";
+    }
+  }
+  return "";
+}
+
+// As of half the way, every thread stands there.
+std::string CheckEarlier(DB* db, const std::string& family, ColumnFamilyHandle* handle,
+                         const WriteMode& mode, size_t thread, uint64_t at) {
+  const ReadingAsOf reading(family, at / 2);
+  Entry marker;
+  std::string problem = ReadEntry(db, handle, reading.options(), MarkerKey(thread), &marker);
+  if (problem.empty() && marker.i != at / 2) {
+    problem = "thread " + std::to_string(thread) + " stands at " + std::to_string(marker.i);
+  }
+  if (problem.empty()) problem = CheckSlots(db, handle, reading.options(), mode, thread, at / 2);
+  return problem.empty() ? "" : "as of " + std::to_string(at / 2) + ": " + problem;
+}
+
+// Adds what write i of the thread merges in families that merge.
+Status AddMerges(const std::string& family, ColumnFamilyHandle* handle, size_t thread, uint64_t i,
+                 WriteBatch* batch) {
+  if (HasSums(family)) {
+    const Status s = batch->Merge(handle, SumKey(thread), Stamp(1));
+    return s.ok() ? batch->Merge(handle, kSumOfAll, Stamp(1)) : s;
+  }
+  if (!HasTexts(family)) return Status::OK();
+  const std::string ts = Stamp(i);
+  const std::string text = std::to_string(i);
+  const std::string key = TextKey(thread);
+  const bool begins = i % kTextsEach == 0;
+  if (HasVersions(family)) {
+    return begins ? batch->Put(handle, key, ts, text) : batch->Merge(handle, key, ts, text);
+  }
+  return begins ? batch->Put(handle, key, text) : batch->Merge(handle, key, text);
+}
+
+std::string ExpectValue(DB* db, const std::string& family, ColumnFamilyHandle* handle,
+                        const std::string& key, const std::string& expected) {
+  const ReadingAsOf now(family, UINT64_MAX);
+  std::string value;
+  const Status s = db->Get(now.options(), handle, key, &value);
+  if (s.ok() ? value == expected : s.IsNotFound() && expected.empty()) return "";
+  return key + " should merge to " + Slice(expected).ToString(HasSums(family)) + ", found " +
+         (s.ok() ? Slice(value).ToString(HasSums(family)) : s.ToString());
+}
+
+// Every operand of the writes up to `at` counts once.
+std::string CheckMerges(DB* db, const std::string& family, ColumnFamilyHandle* handle,
+                        const Positions& at) {
+  uint64_t sum = 0;
+  for (size_t t = 0; t < kMostWriters; t++) {
+    std::string problem;
+    sum += at[t];
+    if (HasSums(family) && at[t] > 0) {
+      problem = ExpectValue(db, family, handle, SumKey(t), Stamp(at[t]));
+    } else if (HasTexts(family)) {
+      std::string text;
+      for (uint64_t i = std::max<uint64_t>(1, at[t] / kTextsEach * kTextsEach); i <= at[t]; i++) {
+        text += (text.empty() ? "" : ",") + std::to_string(i);
+      }
+      problem = ExpectValue(db, family, handle, TextKey(t), text);
+    }
+    if (!problem.empty()) return problem;
+  }
+  if (!HasSums(family) || sum == 0) return "";
+  return ExpectValue(db, family, handle, kSumOfAll, Stamp(sum));
+}
+
+std::string CheckFamily(DB* db, const std::string& family, ColumnFamilyHandle* handle,
+                        const WriteMode& mode, const Positions& least, const Positions& most,
+                        Positions* at) {
+  const ReadingAsOf now(family, UINT64_MAX);
   std::array<Entry, kMostWriters> markers;
   for (size_t t = 0; t < kMostWriters; t++) {
-    std::string problem = ReadEntry(db, handle, MarkerKey(t), &markers[t]);
+    std::string problem = ReadEntry(db, handle, now.options(), MarkerKey(t), &markers[t]);
     if (!problem.empty()) return problem;
     (*at)[t] = markers[t].i;
     if (markers[t].i < least[t] || markers[t].i > most[t]) {
       return "thread " + std::to_string(t) + " is at write " + std::to_string(markers[t].i) +
              ", not within " + std::to_string(least[t]) + ".." + std::to_string(most[t]);
     }
-    problem = CheckSlots(db, handle, mode, t, markers[t].i);
+    problem = CheckSlots(db, handle, now.options(), mode, t, markers[t].i);
+    if (problem.empty() && HasVersions(family) && !LeavesHoles(mode)) {
+      problem = CheckEarlier(db, family, handle, mode, t, markers[t].i);
+    }
     if (!problem.empty()) return problem;
   }
-  for (size_t t = 0; t < kMostWriters && !LeavesHoles(mode); t++) {
-    for (size_t u = 0; u < kMostWriters; u++) {
-      if ((*at)[u] >= markers[t].needs[u]) continue;
-      return "write " + std::to_string(markers[t].i) + " of thread " + std::to_string(t) +
-             " is there, but of thread " + std::to_string(u) + " only " + std::to_string((*at)[u]) +
-             " of " + std::to_string(markers[t].needs[u]) +
-             " writes that had returned before it began";
-    }
-  }
-  return "";
+  if (LeavesHoles(mode)) return "";
+  const std::string problem = CheckMerges(db, family, handle, *at);
+  return problem.empty() ? CheckCut(markers, *at) : problem;
 }
 
 }  // namespace
@@ -137,8 +226,15 @@ Status WriteParallel(DB* db, const Handles& handles, const WriteMode& mode, size
   const Entry entry{i, Load(progress->acked)};
   WriteBatch batch;
   for (const auto& [name, handle] : handles) {
-    Status s = batch.Put(handle, MarkerKey(thread), Encode(entry, &random));
-    if (s.ok()) s = batch.Put(handle, SlotKey(thread, i % kSlots), Encode(entry, &random));
+    const std::string marker = Encode(entry, &random);
+    const std::string slot = Encode(entry, &random);
+    const std::string ts = Stamp(i);
+    const std::string key = SlotKey(thread, i % kSlots);
+    const bool timed = HasVersions(name);
+    Status s = timed ? batch.Put(handle, MarkerKey(thread), ts, marker)
+                     : batch.Put(handle, MarkerKey(thread), marker);
+    if (s.ok()) s = timed ? batch.Put(handle, key, ts, slot) : batch.Put(handle, key, slot);
+    if (s.ok()) s = AddMerges(name, handle, thread, i, &batch);
     if (!s.ok()) return s;
   }
   const WriteOptions options = OptionsOfParallelWrite(mode, thread, i);
@@ -167,7 +263,7 @@ ParallelCheck CheckParallel(DB* db, const Handles& handles, const WriteMode& mod
   bool first = true;
   for (const auto& [name, handle] : handles) {
     Positions at{};
-    check.problem = CheckFamily(db, handle, mode, least, most, &at);
+    check.problem = CheckFamily(db, name, handle, mode, least, most, &at);
     if (check.problem.empty() && !first && !families_differ && at != check.at) {
       check.problem = "it differs from another family's: a batch is there in part";
     }

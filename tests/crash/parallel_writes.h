@@ -4,7 +4,9 @@
 // A write history of several threads that tells by itself what it holds. Write i of thread t says
 // so in every column family, and carries how far every thread was acknowledged when it began. So a
 // state shows up to which write of each thread it goes, and whether that is a cut: what was
-// acknowledged before a write that is there began, is there too.
+// acknowledged before a write that is there began, is there too. In families that merge, each write
+// also merges into values that show how often it counts; in those with timestamps, write i is of
+// timestamp i.
 
 #include <array>
 #include <atomic>

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/crash/tolerant_reading.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
+
+#include "tests/crash/family_kinds.h"
 
 namespace varve::testing {
 
@@ -29,15 +32,16 @@ class Reader {
  public:
   Reader(DB* db, Verdict* verdict) : db_(db), verdict_(verdict) {}
 
-  Answers Ask(ColumnFamilyHandle* family) {
+  Answers Ask(ColumnFamilyHandle* family, const ReadOptions& options) {
     Answers answers;
+    options_ = options;
     Get(family, "#", &answers);
     for (int k = 0; k < kKeysAsked; k++) {
       char key[16];
       snprintf(key, sizeof(key), "key%05d", k);
       Get(family, key, &answers);
     }
-    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions(), family));
+    std::unique_ptr<Iterator> it(db_->NewIterator(options_, family));
     it->SeekToFirst();
     for (; it->Valid(); it->Next()) Take(*it, &answers.forwards);
     answers.forwards.complete = Note(it->status());
@@ -59,7 +63,7 @@ class Reader {
 
   void Get(ColumnFamilyHandle* family, const std::string& key, Answers* answers) {
     std::string value;
-    const Status s = db_->Get(ReadOptions(), family, key, &value);
+    const Status s = db_->Get(options_, family, key, &value);
     if (s.IsNotFound()) {
       answers->gets.emplace_back(key, std::nullopt);
     } else if (Note(s)) {
@@ -78,6 +82,7 @@ class Reader {
 
   DB* const db_;
   Verdict* const verdict_;
+  ReadOptions options_;
 };
 
 template <typename It>
@@ -106,6 +111,32 @@ std::string Compare(const Answers& answers, const FamilyState& state) {
   return problem.empty() ? "" : "backwards: " + problem;
 }
 
+// What a family said as of a moment, that is after so many writes.
+struct Asked {
+  std::string family;
+  uint64_t moment;
+  Answers answers;
+};
+
+// All families as of now, and where there are timestamps as of a moment amid the writes.
+std::vector<Asked> AskAll(DB* db, const Handles& handles, const StateTable& states,
+                          Reader* reader) {
+  std::vector<Asked> all;
+  for (const std::string& family : states.families()) {
+    ColumnFamilyHandle* const handle = handles.at(family);
+    std::vector<uint64_t> moments = {UINT64_MAX};
+    uint64_t mark = 0;
+    if (HasVersions(family) && MarkOf(db, handle, &mark).ok()) {
+      moments.push_back(std::max(mark, states.most() / 2));
+    }
+    for (const uint64_t moment : moments) {
+      const ReadingAsOf reading(family, moment);
+      all.push_back({family, moment, reader->Ask(handle, reading.options())});
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 StateTable::StateTable(std::vector<std::string> families, uint64_t most)
@@ -114,7 +145,7 @@ StateTable::StateTable(std::vector<std::string> families, uint64_t most)
   for (const std::string& family : families_) state.families[family];
   states_.push_back(state);
   for (uint64_t i = 1; i <= most; i++) {
-    state.Apply(ChangesOf(i, families_));
+    ApplyNumbered(i, families_, &state);
     states_.push_back(state);
   }
 }
@@ -123,17 +154,15 @@ Verdict ReadTolerantly(DB* db, const Handles& handles, const StateTable& states,
                        uint64_t most) {
   Verdict verdict;
   Reader reader(db, &verdict);
-  std::map<std::string, Answers> answers;
-  for (const std::string& family : states.families()) {
-    answers[family] = reader.Ask(handles.at(family));
-  }
+  const std::vector<Asked> all = AskAll(db, handles, states, &reader);
   std::string newest_problem;
   for (uint64_t n = most + 1; n-- > least;) {
     std::string problem;
-    for (const std::string& family : states.families()) {
+    for (const Asked& asked : all) {
       if (!problem.empty()) break;
-      problem = Compare(answers[family], states.At(n).families.at(family));
-      if (!problem.empty()) problem = "family " + family + ": " + problem;
+      const uint64_t writes = std::min(n, asked.moment);
+      problem = Compare(asked.answers, states.At(writes).families.at(asked.family));
+      if (!problem.empty()) problem = "family " + asked.family + ": " + problem;
     }
     if (problem.empty()) {
       verdict.n = n;
@@ -141,7 +170,7 @@ Verdict ReadTolerantly(DB* db, const Handles& handles, const StateTable& states,
     }
     if (n == most) newest_problem = problem;
   }
-  const auto& gets = answers[states.families()[0]].gets;
+  const auto& gets = all[0].answers.gets;
   verdict.wrong = "no state in " + std::to_string(least) + ".." + std::to_string(most) +
                   "; against the newest: " + newest_problem + "; marker: " +
                   (gets.empty() || gets[0].first != "#" ? "?" : gets[0].second.value_or("none"));

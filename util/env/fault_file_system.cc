@@ -327,6 +327,10 @@ FaultFileSystem::Verdict FaultFileSystem::Judge(FaultCall call, const std::strin
   counts_[static_cast<size_t>(call)].fetch_add(1, std::memory_order_relaxed);
   Verdict verdict;
   MutexLock lock(&mutex_);
+  if (call == FaultCall::kCreate || call == FaultCall::kDelete) forgotten_.erase(path);
+  if (call == FaultCall::kSync && forgotten_.count(path) != 0) {
+    return Verdict{true, FaultEffect::kDropSync, IOStatus::OK()};
+  }
   for (ActiveRule& active : rules_) {
     const FaultRule& rule = active.rule;
     if ((rule.calls & Only(call)) == 0) continue;
@@ -336,6 +340,9 @@ FaultFileSystem::Verdict FaultFileSystem::Judge(FaultCall call, const std::strin
     if (!hit || verdict.struck) continue;
     ++strikes_;
     verdict = Verdict{true, rule.effect, InjectedError(rule, path)};
+    if (rule.effect == FaultEffect::kFailAndForget && call == FaultCall::kSync) {
+      forgotten_.insert(path);
+    }
   }
   return verdict;
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,10 @@ enum class FaultEffect {
   kNoSpace,      // the same with NoSpace
   kShortWrite,   // writes the first half, then fails; other calls: kIoError
   kDropSync,     // syncs of files and directories report success and do nothing
+  // The sync of a file fails once, and every later one of that file reports success and does
+  // nothing, whatever is written: as where dirty pages are called clean when they could not be
+  // written. Other calls: kIoError.
+  kFailAndForget,
   kCorruptRead,  // flips one bit of what was read
   kShortRead,    // returns the first half of what was read, with OK, though there is more
 };
@@ -180,6 +185,8 @@ class FaultFileSystem final : public FileSystemWrapper, public MappedFileSource 
   mutable Mutex mutex_;
   std::vector<ActiveRule> rules_ VARVE_GUARDED_BY(mutex_);
   uint64_t strikes_ VARVE_GUARDED_BY(mutex_) = 0;
+  // Whose syncs do nothing any more; a new file of that name is another one.
+  std::set<std::string> forgotten_ VARVE_GUARDED_BY(mutex_);
   bool has_quota_ VARVE_GUARDED_BY(mutex_) = false;
   uint64_t quota_ VARVE_GUARDED_BY(mutex_) = 0;
 };

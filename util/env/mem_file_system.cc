@@ -47,6 +47,7 @@ IOStatus Missing(const char* what, const std::string& path) {
 UnsyncedBytes BytesUnder(CrashPolicy policy) {
   switch (policy) {
     case CrashPolicy::kSyncedOnly:
+    case CrashPolicy::kSyncedBytes:
       return UnsyncedBytes::kLost;
     case CrashPolicy::kOrderedPrefix:
     case CrashPolicy::kAllNames:
@@ -201,7 +202,9 @@ std::shared_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashPolicy policy, uin
                         : policy == CrashPolicy::kAllNames    ? pending_.size()
                                                               : 0;
   for (size_t i = 0; i < pending_.size(); ++i) {
-    const bool survives = policy == CrashPolicy::kAdversarial ? random() % 2 == 0 : i < prefix;
+    const bool any =
+        policy == CrashPolicy::kAdversarial || policy == CrashPolicy::kSyncedBytes;
+    const bool survives = any ? random() % 2 == 0 : i < prefix;
     if (survives) Apply(pending_[i], &tree);
   }
   // Names below a directory that did not survive cannot be reached.

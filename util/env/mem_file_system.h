@@ -39,6 +39,8 @@ enum class CrashPolicy {
   // Any subset of the directory operations; of each page that was written since the sync the new
   // bytes, the old ones, zeros, or a mix at 512-byte sectors; any size in between.
   kAdversarial,
+  // Any subset of the directory operations, and no byte that was not synced.
+  kSyncedBytes,
   // Everything that was written: the process died, the machine did not.
   kKill,
 };

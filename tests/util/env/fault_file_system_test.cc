@@ -101,6 +101,31 @@ TEST_F(FaultTest, DroppedSyncsLieAndACrashShowsIt) {
   EXPECT_EQ(out, "");
 }
 
+TEST_F(FaultTest, AFileWhoseSyncFailedIsNeverDurable) {
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kSync);
+  rule.effect = FaultEffect::kFailAndForget;
+  fs_.Inject(rule);
+  std::unique_ptr<FSWritableFile> f;
+  ASSERT_TRUE(fs_.NewWritableFile("/db/a", {}, &f, nullptr).ok());
+  ASSERT_TRUE(f->Append("x", kFaultIo, nullptr).ok());
+  EXPECT_FALSE(f->Sync(kFaultIo, nullptr).ok());
+  fs_.ClearFaults();
+  EXPECT_TRUE(f->Sync(kFaultIo, nullptr).ok());
+  EXPECT_EQ(Contents("/db/a"), "x");
+  const auto clone = mem_->CrashClone(CrashPolicy::kAllNames, 1);
+  std::string out;
+  ASSERT_TRUE(ReadFileToString(clone.get(), "/db/a", 100, &out).ok());
+  EXPECT_LE(out.size(), 1u);
+  // Another file of that name is none the worse.
+  ASSERT_TRUE(fs_.DeleteFile("/db/a", kFaultIo, nullptr).ok());
+  ASSERT_TRUE(WriteFileDurably(&fs_, "/db", "t", "a", std::string("y")).ok());
+  ASSERT_TRUE(ReadFileToString(mem_->CrashClone(CrashPolicy::kSyncedOnly, 1).get(), "/db/a", 100,
+                               &out)
+                  .ok());
+  EXPECT_EQ(out, "y");
+}
+
 TEST_F(FaultTest, TheQuotaFillsTheDiskAndCanBeReleased) {
   std::unique_ptr<FSWritableFile> f;
   ASSERT_TRUE(fs_.NewWritableFile("/db/a", {}, &f, nullptr).ok());

@@ -191,6 +191,17 @@ TEST_F(CrashTest, AdversarialCrashesReorderNames) {
   EXPECT_EQ(seen.count(State{{"2", "x"}}), 1u);
 }
 
+TEST_F(CrashTest, NamesMayBeKeptWithSyncedBytesOnly) {
+  Write("1", "x", true);
+  Write("2", "x", false);
+  std::set<State> seen;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    seen.insert(After(CrashPolicy::kSyncedBytes, seed));
+  }
+  EXPECT_EQ(seen.size(), 4u);
+  EXPECT_EQ(seen.count(State{{"1", "x"}, {"2", ""}}), 1u);
+}
+
 TEST_F(CrashTest, CloningIsAFunctionOfTheSeed) {
   auto f = Create("a");
   ASSERT_TRUE(f->Append(std::string(100000, 'q'), kMemIo, nullptr).ok());

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns the states that crashes would leave: at every call that changes something, a clone under each
+// policy, with what it owes.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "util/env/mem_file_system.h"
+#include "util/sync/mutex.h"
+
+namespace varve::testing {
+
+struct CrashState {
+  std::shared_ptr<MemFileSystem> fs;
+  CrashPolicy policy;
+  uint64_t call = 0;
+  uint64_t durable = 0;  // writes that must be there
+  uint64_t acked = 0;    // writes that must be there if only the process died
+  uint64_t issued = 0;   // writes that may be there
+  uint64_t mark = 0;     // at least so far families with timestamps have forgotten
+};
+
+inline constexpr CrashPolicy kCrashPolicies[] = {
+    CrashPolicy::kSyncedOnly,  CrashPolicy::kOrderedPrefix, CrashPolicy::kAllNames,
+    CrashPolicy::kAdversarial, CrashPolicy::kSyncedBytes,   CrashPolicy::kKill};
+
+// Those that keep any subset of what was done to directories.
+inline bool IsAdversary(CrashPolicy policy) {
+  return policy == CrashPolicy::kAdversarial || policy == CrashPolicy::kSyncedBytes;
+}
+
+// Takes clones at calls and keeps them until they are checked.
+class CrashRecorder final : public MemFileSystem::CallHook {
+ public:
+  CrashRecorder(MemFileSystem* fs, uint64_t stride) : fs_(fs), stride_(stride) {}
+
+  void BeforeCall(uint64_t index, MemCall, const std::string&) override {
+    if (index % stride_ == 0) TakeClones(index);
+  }
+
+  // Also between calls, where nothing but stores into mapped files may lie.
+  void TakeClones(uint64_t index) {
+    for (CrashPolicy policy : kCrashPolicies) {
+      // Until the database's creation is durable an adversary can leave anything of it.
+      if (IsAdversary(policy) && !created.load()) continue;
+      CrashState state;
+      // The numbers are read on the safe side: what must be there before the clone, what may be
+      // after.
+      state.mark = mark.load();
+      state.durable = durable.load();
+      state.acked = acked.load();
+      state.fs = fs_->CrashClone(policy, index);
+      state.issued = issued.load();
+      state.policy = policy;
+      state.call = index;
+      MutexLock lock(&mu_);
+      states_.push_back(std::move(state));
+    }
+  }
+
+  std::vector<CrashState> Take() {
+    MutexLock lock(&mu_);
+    return std::move(states_);
+  }
+
+  std::atomic<bool> created{false};
+  std::atomic<uint64_t> durable{0};
+  std::atomic<uint64_t> acked{0};
+  std::atomic<uint64_t> issued{0};
+  std::atomic<uint64_t> mark{0};
+
+ private:
+  MemFileSystem* const fs_;
+  const uint64_t stride_;
+  Mutex mu_;
+  std::vector<CrashState> states_;
+};
+
+}  // namespace varve::testing

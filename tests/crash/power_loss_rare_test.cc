@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: what is done rarely and to a whole database can be interrupted by a power loss, and done
+// again: trimming history and destroying. Method: the recorder takes a clone at every call of the
+// one operation; each is opened, judged, and given the operation once more.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/db.h"
+#include "varve/env.h"
+
+#include "tests/crash/crash_recorder.h"
+#include "tests/crash/family_kinds.h"
+#include "tests/crash/numbered_writes.h"
+
+namespace varve::testing {
+
+namespace {
+
+constexpr const char* kRareName = "/db";
+constexpr uint64_t kRareWrites = 60;
+constexpr uint64_t kTrimTo = 33;
+constexpr uint64_t kRareStatesWanted = 100;
+
+DBOptions RareOptions(Env* env) {
+  DBOptions options;
+  options.env = env;
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  return options;
+}
+
+ColumnFamilyOptions RareFamilyOptions() {
+  ColumnFamilyOptions options;
+  options.compression = kNoCompression;
+  options.level0_file_num_compaction_trigger = 3;
+  return options;
+}
+
+class RarePowerLoss : public ::testing::Test {
+ protected:
+  RarePowerLoss() : fs_(std::make_shared<MemFileSystem>()), env_(NewCompositeEnv(fs_)) {}
+
+  Status OpenOn(Env* env) {
+    return OpenWithFamilies(RareOptions(env), RareFamilyOptions(), kRareName, families_, &db_,
+                            &handles_);
+  }
+  void Close() { CloseWithFamilies(&db_, &handles_); }
+
+  // A database with tables and logs, closed.
+  void Build() {
+    ASSERT_TRUE(OpenOn(env_.get()).ok());
+    for (uint64_t i = 1; i <= kRareWrites; i++) {
+      ASSERT_TRUE(WriteNumbered(db_.get(), handles_, families_, i, WriteOptions()).ok());
+      if (i % 14 != 0) continue;
+      for (const auto& [name, handle] : handles_) {
+        ASSERT_TRUE(db_->Flush(FlushOptions(), handle).ok());
+      }
+    }
+    ASSERT_TRUE(db_->SyncWAL().ok());
+    Close();
+  }
+
+  // Opens without the versions after kTrimTo.
+  Status OpenTrimmed(Env* env) {
+    std::vector<ColumnFamilyDescriptor> descriptors;
+    for (const std::string& family : families_) {
+      descriptors.emplace_back(family, RareFamilyOptions());
+      TuneFamily(family, &descriptors.back().options);
+    }
+    std::vector<ColumnFamilyHandle*> opened;
+    DB* db = nullptr;
+    const Status s = DB::OpenAndTrimHistory(RareOptions(env), kRareName, descriptors, &opened, &db,
+                                            Stamp(kTrimTo));
+    db_.reset(db);
+    for (size_t i = 0; i < opened.size(); i++) handles_[families_[i]] = opened[i];
+    return s;
+  }
+
+  // What the family holds now: the state after so many writes, "" or what differs.
+  std::string Compare(const std::string& family, uint64_t writes) {
+    const ReadingAsOf now(family, UINT64_MAX);
+    return CompareFamily(db_.get(), handles_.at(family), now.options(),
+                         StateAfter(writes, families_).families.at(family));
+  }
+
+  void ExpectTrimmed() {
+    EXPECT_EQ(Compare("default", kRareWrites), "");
+    EXPECT_EQ(Compare("versions", kTrimTo), "");
+    Close();
+  }
+
+  std::vector<std::string> families_ = {"default", "versions"};
+  const std::shared_ptr<MemFileSystem> fs_;
+  const std::unique_ptr<Env> env_;
+  std::unique_ptr<DB> db_;
+  Handles handles_;
+};
+
+}  // namespace
+
+TEST_F(RarePowerLoss, TrimmingHistoryIsDoneAgain) {
+  Build();
+  CrashRecorder recorder(fs_.get(), 1);
+  recorder.created = true;
+  fs_->SetCallHook(&recorder);
+  ASSERT_TRUE(OpenTrimmed(env_.get()).ok());
+  ExpectTrimmed();
+  fs_->SetCallHook(nullptr);
+  uint64_t states = 0;
+  uint64_t before = 0;
+  for (const CrashState& state : recorder.Take()) {
+    SCOPED_TRACE("call " + std::to_string(state.call) + ", policy " +
+                 std::to_string(static_cast<int>(state.policy)));
+    const std::unique_ptr<Env> env = NewCompositeEnv(state.fs);
+    const Status s = OpenOn(env.get());
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    // Only what is to be trimmed may be on its way.
+    ASSERT_EQ(Compare("default", kRareWrites), "");
+    if (Compare("versions", kRareWrites).empty()) {
+      before++;
+    } else {
+      ASSERT_EQ(Compare("versions", kTrimTo), "");
+    }
+    Close();
+    const Status trimmed = OpenTrimmed(env.get());
+    ASSERT_TRUE(trimmed.ok()) << trimmed.ToString();
+    ExpectTrimmed();
+    states++;
+    if (HasFailure()) return;
+  }
+  printf("RESULT power_loss_trim cases=%llu before=%llu wrong=0 lost=0 crash=0 hang=0\n",
+         static_cast<unsigned long long>(states), static_cast<unsigned long long>(before));
+  EXPECT_GE(states, kRareStatesWanted);
+  EXPECT_GT(before, 0u);
+  EXPECT_LT(before, states);
+}
+
+// Whoever destroys a database wants nothing of it, but may not be fooled by what is left.
+TEST_F(RarePowerLoss, DestroyingIsDoneAgain) {
+  Build();
+  CrashRecorder recorder(fs_.get(), 1);
+  recorder.created = true;
+  Options options(RareOptions(env_.get()), RareFamilyOptions());
+  fs_->SetCallHook(&recorder);
+  ASSERT_TRUE(DestroyDB(kRareName, options).ok());
+  fs_->SetCallHook(nullptr);
+  uint64_t states = 0;
+  uint64_t refused = 0;
+  for (const CrashState& state : recorder.Take()) {
+    SCOPED_TRACE("call " + std::to_string(state.call) + ", policy " +
+                 std::to_string(static_cast<int>(state.policy)));
+    const std::unique_ptr<Env> env = NewCompositeEnv(state.fs);
+    if (OpenOn(env.get()).ok()) {
+      const PrefixCheck check = CheckPrefix(db_.get(), handles_, families_, 0, kRareWrites);
+      ASSERT_TRUE(check.ok) << check.problem;
+      Close();
+    } else {
+      refused++;
+    }
+    options.env = env.get();
+    const Status s = DestroyDB(kRareName, options);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_TRUE(OpenOn(env.get()).ok());
+    const PrefixCheck check = CheckPrefix(db_.get(), handles_, families_, 0, 0);
+    ASSERT_TRUE(check.ok) << check.problem;
+    Close();
+    states++;
+  }
+  printf("RESULT power_loss_destroy cases=%llu refused=%llu wrong=0 lost=0 crash=0 hang=0\n",
+         static_cast<unsigned long long>(states), static_cast<unsigned long long>(refused));
+  EXPECT_GE(states, 50u);
+}
+
+}  // namespace varve::testing

@@ -13,6 +13,7 @@ namespace varve::testing {
 namespace {
 
 constexpr uint64_t kKeys = 300;
+constexpr uint64_t kStatesKept = 150;
 const char* const kMarker = "#";
 
 std::string KeyOf(uint64_t k) {
@@ -221,13 +222,35 @@ std::string PositionOf(DB* db, const std::string& family, ColumnFamilyHandle* ha
   return MomentsOf(db, handle, position->n, &position->moments, check);
 }
 
+ReferenceState NothingWritten(const std::vector<std::string>& families) {
+  ReferenceState state;
+  for (const std::string& family : families) state.families[family];
+  return state;
+}
+
+// Short histories are asked for again and again: their states are kept.
+const ReferenceState& KeptState(uint64_t n, const std::vector<std::string>& families) {
+  thread_local std::map<std::vector<std::string>, std::vector<ReferenceState>> kept;
+  std::vector<ReferenceState>& states = kept[families];
+  if (states.empty()) states.push_back(NothingWritten(families));
+  while (states.size() <= n) {
+    states.push_back(states.back());
+    ApplyNumbered(states.size() - 1, families, &states.back());
+  }
+  return states[n];
+}
+
 // The states after these writes.
 States StatesAfter(const std::set<uint64_t>& writes, const std::vector<std::string>& families) {
   States states;
   ReferenceState state;
-  for (const std::string& family : families) state.families[family];
   uint64_t at = 0;
   for (const uint64_t n : writes) {
+    const uint64_t kept = std::min(n, kStatesKept);
+    if (at < kept || state.families.empty()) {
+      state = KeptState(kept, families);
+      at = kept;
+    }
     while (at < n) ApplyNumbered(++at, families, &state);
     states[n] = state;
   }

@@ -41,6 +41,7 @@ class PowerLoss {
       : workload_(workload),
         fs_(std::make_shared<MemFileSystem>()),
         env_(NewCompositeEnv(fs_)),
+        table_factory_(NewBlockBasedTableFactory(Uncached())),
         stride_(Stride() * (workload.mode == nullptr ? 1 : kStrideOfModes)),
         recorder_(fs_.get(), stride_) {
     if (workload.mapped) fs_->OfferMappedFiles();
@@ -77,6 +78,13 @@ class PowerLoss {
   }
 
  private:
+  // So many databases are opened that caches of their own would take most of the time.
+  static BlockBasedTableOptions Uncached() {
+    BlockBasedTableOptions options;
+    options.no_block_cache = true;
+    return options;
+  }
+
   DBOptions DbOptionsOn(Env* env) const {
     DBOptions db;
     ColumnFamilyOptions cf;
@@ -92,6 +100,7 @@ class PowerLoss {
     DBOptions db;
     ColumnFamilyOptions cf;
     cf.compression = kNoCompression;
+    cf.table_factory = table_factory_;
     workload_.tune(&db, &cf);
     if (workload_.mode != nullptr) workload_.mode->Apply(&db, &cf);
     return cf;
@@ -234,6 +243,7 @@ class PowerLoss {
   const LossWorkload& workload_;
   std::shared_ptr<MemFileSystem> fs_;
   std::unique_ptr<Env> env_;
+  const std::shared_ptr<TableFactory> table_factory_;
   const uint64_t stride_;
   CrashRecorder recorder_;
   std::unique_ptr<DB> db_;

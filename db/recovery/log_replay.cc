@@ -157,8 +157,12 @@ Status LogReplay::ApplyRecord(const RecordPipeline::Record& record, const std::s
                               BatchInserter* inserter) {
   Engine& e = *engine_;
   Status s = record.structure;
+  const SequenceNumber sequence = s.ok() ? DecodeFixed64(record.bytes.data()) : 0;
+  if (s.ok() && sequence > kMaxSequenceNumber - UINT32_MAX) {
+    // There must be room for as many entries as a batch may have.
+    s = Status::Corruption("sequence number " + std::to_string(sequence) + " is out of range");
+  }
   if (s.ok()) {
-    const SequenceNumber sequence = DecodeFixed64(record.bytes.data());
     first_sequence_ = std::min(first_sequence_, sequence);
     SequenceNumber next_sequence = sequence;
     s = inserter->Insert(record.bytes, sequence, &next_sequence);

@@ -62,5 +62,10 @@ std::unique_ptr<Checker> NewListChecker(Store* store, size_t reader_threads,
 std::unique_ptr<Checker> NewMirrorChecker(Store* store, size_t reader_threads);
 // Numbers that one writer counts up: nobody reads less than what was acknowledged before.
 std::unique_ptr<Checker> NewRegisterChecker(Store* store, size_t writer_threads);
+// Accounts that are only merged into: totals never change, and every operand counts once. The
+// families must add numbers.
+std::unique_ptr<Checker> NewLedgerChecker(Store* store);
+// Reads as of a timestamp find what was written at it, for ever.
+std::unique_ptr<Checker> NewTimedChecker(Store* store);
 
 }  // namespace varve::testing

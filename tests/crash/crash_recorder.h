@@ -38,7 +38,9 @@ inline bool IsAdversary(CrashPolicy policy) {
 // Takes clones at calls and keeps them until they are checked.
 class CrashRecorder final : public MemFileSystem::CallHook {
  public:
-  CrashRecorder(MemFileSystem* fs, uint64_t stride) : fs_(fs), stride_(stride) {}
+  // At every `stride`-th call; `seeds` clones under each policy that leaves something to chance.
+  CrashRecorder(MemFileSystem* fs, uint64_t stride, uint64_t seeds = 1)
+      : fs_(fs), stride_(stride), seeds_(seeds) {}
 
   void BeforeCall(uint64_t index, MemCall, const std::string&) override {
     if (index % stride_ == 0) TakeClones(index);
@@ -49,18 +51,8 @@ class CrashRecorder final : public MemFileSystem::CallHook {
     for (CrashPolicy policy : kCrashPolicies) {
       // Until the database's creation is durable an adversary can leave anything of it.
       if (IsAdversary(policy) && !created.load()) continue;
-      CrashState state;
-      // The numbers are read on the safe side: what must be there before the clone, what may be
-      // after.
-      state.mark = mark.load();
-      state.durable = durable.load();
-      state.acked = acked.load();
-      state.fs = fs_->CrashClone(policy, index);
-      state.issued = issued.load();
-      state.policy = policy;
-      state.call = index;
-      MutexLock lock(&mu_);
-      states_.push_back(std::move(state));
+      const bool chance = policy != CrashPolicy::kSyncedOnly && policy != CrashPolicy::kKill;
+      for (uint64_t seed = 0; seed < (chance ? seeds_ : 1); seed++) TakeClone(index, policy, seed);
     }
   }
 
@@ -76,8 +68,23 @@ class CrashRecorder final : public MemFileSystem::CallHook {
   std::atomic<uint64_t> mark{0};
 
  private:
+  // The numbers are read on the safe side: what must be there before the clone, what may be after.
+  void TakeClone(uint64_t index, CrashPolicy policy, uint64_t seed) {
+    CrashState state;
+    state.mark = mark.load();
+    state.durable = durable.load();
+    state.acked = acked.load();
+    state.fs = fs_->CrashClone(policy, index + (seed << 40));
+    state.issued = issued.load();
+    state.policy = policy;
+    state.call = index;
+    MutexLock lock(&mu_);
+    states_.push_back(std::move(state));
+  }
+
   MemFileSystem* const fs_;
   const uint64_t stride_;
+  const uint64_t seeds_;
   Mutex mu_;
   std::vector<CrashState> states_;
 };

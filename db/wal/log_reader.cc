@@ -193,6 +193,9 @@ struct LogReader::Rep {
   bool open = false;       // a first fragment was read and the last was not
   bool resyncing = false;  // the rest of a record whose start was dropped may come
   uint64_t start = 0;
+  // What was dropped within the open record by itself, and the last place where.
+  uint64_t inner_bytes = 0;
+  uint64_t inner_offset = 0;
 
   size_t bad_bytes = 0;
   const char* bad_reason = "";
@@ -339,6 +342,7 @@ bool LogReader::Rep::CountRest(bool search) {
 
 bool LogReader::Rep::Damage(uint64_t offset, uint64_t bytes, const std::string& reason, bool torn,
                             WALRecoveryMode mode, bool lacks_sector) {
+  if (offset <= inner_offset) bytes -= std::exchange(inner_bytes, 0);
   if (damage.first_bad_offset == UINT64_MAX) {
     damage.first_bad_offset = offset;
     damage.reason = reason;
@@ -409,7 +413,12 @@ LogReader::Rep::Step LogReader::Rep::TakeControlRecord(const Fragment& fragment,
   }
   if (broken.empty()) return Step::kMore;
   const uint64_t bytes = Offset() - fragment.offset;
-  return Damage(fragment.offset, bytes, broken, false, mode) ? Step::kMore : Step::kStop;
+  if (!Damage(fragment.offset, bytes, broken, false, mode)) return Step::kStop;
+  if (open) {
+    inner_bytes = (inner_offset >= start ? inner_bytes : 0) + bytes;
+    inner_offset = fragment.offset;
+  }
+  return Step::kMore;
 }
 
 LogReader::Rep::Step LogReader::Rep::TakeData(const Fragment& fragment, Slice* record,

@@ -338,5 +338,16 @@ TEST(LogDamage, RandomlyDamagedLogsYieldOnlyWhatWasWritten) {
   }
 }
 
+// A record of timestamp sizes that is nonsense may lie within a record that is dropped as a whole.
+TEST(LogDamage, EveryByteIsCountedOnce) {
+  const std::string start = PhysicalRecord(wal::kFirstType, "begun");
+  const std::string nonsense = PhysicalRecord(wal::kTimestampSizeType, "nonsense");
+  const std::string last = PhysicalRecord(wal::kFullType, "last");
+  const std::string log = start + nonsense + nonsense + last;
+  const LogContents contents = ReadLogBytes(log, WALRecoveryMode::kSkipAnyCorruptedRecords);
+  EXPECT_EQ(contents.records, std::vector<std::string>{"last"});
+  EXPECT_EQ(contents.damage.dropped_bytes, log.size() - last.size());
+}
+
 }  // namespace
 }  // namespace varve

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Well-formed batches to begin from.
+
+#include "tests/fuzz/target.h"
+
+namespace varve::fuzz {
+
+// With every kind of update, of families 0, 3 (keys descend) and 5 (timestamps of eight bytes).
+void AddBatches(const std::string& before, Seeds* seeds);
+
+}  // namespace varve::fuzz

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/db_stress/database.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "varve/comparator.h"
+
+#include "tools/db_stress/flags.h"
+
+namespace varve::stress {
+
+namespace {
+
+constexpr uint64_t kFindingsTold = 40;
+
+// As of the end of time.
+const std::string kLatest(8, '\xff');
+const Slice kLatestSlice(kLatest);
+
+}  // namespace
+
+std::string FamilyName(uint32_t family) {
+  return family == 0 ? kDefaultColumnFamilyName : "family" + std::to_string(family);
+}
+
+std::string Describe(const KeyId& key, const KeyState& state) {
+  return "family " + std::to_string(key.family) + " key " + std::to_string(key.number) +
+         " expected: base " + std::to_string(state.base) + (state.has_value ? "" : " (nothing)") +
+         " merges " + std::to_string(state.merges) + " pending " +
+         std::to_string(static_cast<int>(state.pending));
+}
+
+Database::Database(std::string directory, Expected* expected)
+    : directory_(std::move(directory)),
+      expected_(expected),
+      locks_(expected->families(), expected->keys()),
+      generations_(expected->families()) {}
+
+Database::~Database() {
+  Close();
+}
+
+bool Database::stamped() {
+  return FLAGS_user_timestamp_size != 0;
+}
+
+ReadOptions Database::Now() const {
+  ReadOptions read;
+  if (stamped()) read.timestamp = &kLatestSlice;
+  return read;
+}
+
+void Database::Finding(const char* kind, const std::string& what) {
+  const Counts& counts = expected_->counts();
+  if (counts.wrong + counts.lost > kFindingsTold) return;
+  std::fprintf(stderr, "%s: %s (%s)\n", kind, what.c_str(), options_.description.c_str());
+}
+
+void Database::Wrong(const std::string& what) {
+  expected_->counts().wrong++;
+  Finding("WRONG", what);
+}
+
+void Database::Lost(const std::string& what) {
+  expected_->counts().lost++;
+  Finding("LOST", what);
+}
+
+bool Database::ListFamilies(std::vector<ColumnFamilyDescriptor>* families) {
+  for (uint32_t i = 0; i < expected_->families(); i++) {
+    families->emplace_back(FamilyName(i), options_.family);
+  }
+  std::vector<std::string> names;
+  if (!DB::ListColumnFamilies(options_.db, directory_, &names).ok()) return true;
+  for (const auto& family : *families) {
+    const bool there = std::ranges::find(names, family.name) != names.end();
+    const uint32_t question = expected_->family_in_question();
+    if (there || (question != Expected::kNoFamily && family.name == FamilyName(question))) continue;
+    if (expected_->created()) Lost("column family " + family.name);
+  }
+  // Temporary families of a process that was killed.
+  for (const std::string& name : names) {
+    if (!name.starts_with("temporary")) continue;
+    ColumnFamilyOptions plain = options_.family;
+    plain.comparator = BytewiseComparator();
+    plain.persist_user_defined_timestamps = true;
+    families->emplace_back(name, plain);
+  }
+  return true;
+}
+
+bool Database::TryOpen() {
+  std::vector<ColumnFamilyDescriptor> families;
+  if (!ListFamilies(&families)) return false;
+  DB* db = nullptr;
+  const Status s = DB::Open(options_.db, directory_, families, &handles_, &db);
+  if (!s.ok()) {
+    Lost("the database does not open: " + s.ToString());
+    return false;
+  }
+  db_.reset(db);
+  while (handles_.size() > expected_->families()) {
+    const Status dropped = db_->DropColumnFamily(handles_.back());
+    if (!dropped.ok()) Wrong("DropColumnFamily: " + dropped.ToString());
+    db_->DestroyColumnFamilyHandle(handles_.back()).PermitUncheckedError();
+    handles_.pop_back();
+  }
+  return true;
+}
+
+bool Database::Open(Dice* dice, bool after_kill) {
+  if (!DrawOptions(dice, &options_) || !TryOpen()) return false;
+  AdoptAll(after_kill);
+  expected_->SetCreated();
+  expected_->SetLossy(!options_.SurvivesKill());
+  return true;
+}
+
+bool Database::Close() {
+  if (db_ == nullptr) return true;
+  for (ColumnFamilyHandle* handle : handles_) {
+    const Status s = db_->DestroyColumnFamilyHandle(handle);
+    if (!s.ok()) Wrong("DestroyColumnFamilyHandle: " + s.ToString());
+  }
+  handles_.clear();
+  const Status s = db_->Close();
+  if (!s.ok()) Wrong("Close: " + s.ToString());
+  db_.reset();
+  // What was closed has nothing to lose.
+  expected_->SetLossy(false);
+  return s.ok();
+}
+
+void Database::Adopt(const KeyId& key, const Status& status, const Slice& value, bool lossy) {
+  const KeyState last = expected_->Get(key);
+  const KeyState floor = expected_->Floor(key);
+  KeyState found{last.base, false, 0, Change::kNone};
+  expected_->counts().checks++;
+  if (status.ok()) {
+    const std::optional<KeyState> state = StateOf(key, value);
+    if (!state.has_value()) return Wrong("no value of this key: " + Describe(key, last));
+    found = *state;
+  } else if (!status.IsNotFound()) {
+    return Wrong(status.ToString() + ": " + Describe(key, last));
+  }
+  const auto is = [&](const KeyState& state) {
+    return found.exists() ? found == state : !state.exists();
+  };
+  if (!is(last.Settled()) && !is(last.After())) {
+    const bool dropped_since = last.After().base > floor.base || !floor.exists();
+    const bool older =
+        found.exists() ? floor.NotAfter(found) && found.NotAfter(last) : dropped_since;
+    if (!lossy || !older) {
+      Lost((found.exists() ? "found base " + std::to_string(found.base) + " merges " +
+                                 std::to_string(found.merges)
+                           : "found nothing") +
+           ", " + Describe(key, last));
+    }
+  }
+  if (!found.exists()) found.base = last.After().base;
+  expected_->Set(key, found);
+  expected_->SetFloor(key, found);
+}
+
+void Database::AdoptAll(bool after_kill) {
+  const bool lossy = after_kill && expected_->lossy();
+  const uint32_t question = expected_->family_in_question();
+  std::string value;
+  for (uint32_t family = 0; family < expected_->families(); family++) {
+    if (family == question) {
+      // Empty is right, and so is all that was there.
+      const std::unique_ptr<Iterator> it(db_->NewIterator(Now(), handles_[family]));
+      it->SeekToFirst();
+      if (!it->Valid()) RaiseFloors(family, {});
+    }
+    for (uint64_t number = 0; number < expected_->keys(); number++) {
+      const KeyId key{family, number};
+      const Status s = db_->Get(Now(), handles_[family], KeyBytes(number), &value);
+      Adopt(key, s, value, lossy);
+    }
+  }
+  expected_->SetFamilyInQuestion(Expected::kNoFamily);
+}
+
+void Database::VerifyAll() {
+  for (uint32_t family = 0; family < expected_->families(); family++) {
+    ReadOptions read = Now();
+    read.total_order_seek = true;
+    const std::unique_ptr<Iterator> it(db_->NewIterator(read, handles_[family]));
+    it->SeekToFirst();
+    std::string value;
+    for (uint64_t number = 0; number < expected_->keys(); number++) {
+      const KeyId key{family, number};
+      const KeyState state = expected_->Get(key);
+      const std::string bytes = KeyBytes(number);
+      const Status s = db_->Get(Now(), handles_[family], bytes, &value);
+      const std::string due = state.exists() ? WholeValue(key, state) : "";
+      expected_->counts().checks += 2;
+      if (state.exists() ? !s.ok() || value != due : !s.IsNotFound()) {
+        Wrong("Get, of every key: " + s.ToString() + ": " + Describe(key, state));
+      }
+      if (!state.exists()) continue;
+      const bool there = it->Valid() && it->key() == Slice(bytes);
+      if (!there || it->value() != Slice(due)) {
+        Wrong("a scan of all: " + it->status().ToString() + ": " + Describe(key, state));
+      }
+      if (there) it->Next();
+    }
+    if (it->Valid() || !it->status().ok()) {
+      Wrong("a scan has more than there is: " + it->status().ToString());
+    }
+  }
+}
+
+std::vector<KeyState> Database::StatesOf(uint32_t family) const {
+  std::vector<KeyState> states(expected_->keys());
+  for (uint64_t n = 0; n < states.size(); n++) states[n] = expected_->Get({family, n}).Settled();
+  return states;
+}
+
+// No states: nothing is there, and nothing was.
+void Database::RaiseFloors(uint32_t family, const std::vector<KeyState>& states) {
+  for (uint64_t number = 0; number < expected_->keys(); number++) {
+    const KeyId key{family, number};
+    if (states.empty()) {
+      const KeyState gone{expected_->Get(key).After().base + 1, false, 0, Change::kNone};
+      expected_->Set(key, gone);
+      expected_->SetFloor(key, gone);
+    } else if (expected_->Floor(key).NotAfter(states[number])) {
+      expected_->SetFloor(key, states[number]);
+    }
+  }
+}
+
+void Database::ClearFamily(uint32_t family) {
+  expected_->SetFamilyInQuestion(family);
+  generations_[family]++;
+  Status s = db_->DropColumnFamily(handles_[family]);
+  if (!s.ok()) Wrong("DropColumnFamily: " + s.ToString());
+  db_->DestroyColumnFamilyHandle(handles_[family]).PermitUncheckedError();
+  RaiseFloors(family, {});
+  s = db_->CreateColumnFamily(options_.family, FamilyName(family), &handles_[family]);
+  if (!s.ok()) Wrong("CreateColumnFamily: " + s.ToString());
+  expected_->SetFamilyInQuestion(Expected::kNoFamily);
+}
+
+void Database::Flush(uint32_t family) {
+  const std::vector<KeyState> states = StatesOf(family);
+  FlushOptions options;
+  options.allow_write_stall = true;
+  const Status s = db_->Flush(options, handles_[family]);
+  if (!s.ok()) return Wrong("Flush: " + s.ToString());
+  RaiseFloors(family, states);
+}
+
+void Database::SyncLog(bool sync) {
+  std::vector<std::vector<KeyState>> states;
+  for (uint32_t family = 0; family < expected_->families(); family++) {
+    states.push_back(StatesOf(family));
+  }
+  const Status s = db_->FlushWAL(sync);
+  if (!s.ok()) return Wrong("FlushWAL: " + s.ToString());
+  if (options_.no_log_one_in != 0) return;
+  for (uint32_t family = 0; family < states.size(); family++) RaiseFloors(family, states[family]);
+}
+
+}  // namespace varve::stress

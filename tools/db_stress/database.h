@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The database under test: opened with drawn options, compared as a whole with what is expected,
+// its families dropped and made again.
+
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "varve/db.h"
+
+#include "tools/db_stress/expected.h"
+#include "tools/db_stress/locks.h"
+#include "tools/db_stress/stress_options.h"
+
+namespace varve::stress {
+
+// Thread safety: operations hold `in_use` shared, what replaces the database or a family holds it
+// exclusively.
+class Database {
+ public:
+  // `expected` is borrowed.
+  Database(std::string directory, Expected* expected);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // Opens with newly drawn options and compares every key. False: it cannot go on.
+  bool Open(Dice* dice, bool after_kill);
+  // Also of what a snapshot still holds: nobody has one any more.
+  bool Close();
+  // Compares every key of every family by Get and by a scan. Nobody writes meanwhile.
+  void VerifyAll();
+
+  // Drops a family and makes it again, empty.
+  void ClearFamily(uint32_t family);
+  // Flushes or syncs, and remembers that what was there before survives a kill.
+  void Flush(uint32_t family);
+  void SyncLog(bool sync);
+
+  DB* db() { return db_.get(); }
+  ColumnFamilyHandle* handle(uint32_t family) { return handles_[family]; }
+  // Another one after the family was made again: its old snapshots show nothing.
+  [[nodiscard]] uint64_t generation(uint32_t family) const { return generations_[family]; }
+  Expected& expected() { return *expected_; }
+  KeyLocks& locks() { return locks_; }
+  const StressOptions& options() const { return options_; }
+  // Whether keys have timestamps; and options of a read that is as of now.
+  [[nodiscard]] static bool stamped();
+  [[nodiscard]] ReadOptions Now() const;
+
+  // A finding: counted and told. The database goes on.
+  void Wrong(const std::string& what);
+  void Lost(const std::string& what);
+
+  std::shared_mutex in_use;
+
+ private:
+  bool ListFamilies(std::vector<ColumnFamilyDescriptor>* families);
+  bool TryOpen();
+  // Judges one key after an opening, and takes what is there for what is expected.
+  void Adopt(const KeyId& key, const Status& status, const Slice& value, bool lossy);
+  void AdoptAll(bool after_kill);
+  void Finding(const char* kind, const std::string& what);
+  std::vector<KeyState> StatesOf(uint32_t family) const;
+  void RaiseFloors(uint32_t family, const std::vector<KeyState>& states);
+
+  const std::string directory_;
+  Expected* const expected_;
+  KeyLocks locks_;
+  StressOptions options_;
+  std::unique_ptr<DB> db_;
+  std::vector<ColumnFamilyHandle*> handles_;
+  std::vector<uint64_t> generations_;
+};
+
+std::string Describe(const KeyId& key, const KeyState& state);
+std::string FamilyName(uint32_t family);
+
+}  // namespace varve::stress

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Who may change which keys: one mutex for a few neighbouring keys of a family, many for a range.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "tools/db_stress/key_state.h"
+
+namespace varve::stress {
+
+class KeyLocks {
+ public:
+  KeyLocks(uint32_t families, uint64_t keys)
+      : stripes_(keys / kKeysOfStripe + 1),
+        mutexes_(std::make_unique<std::mutex[]>(families * stripes_)) {}
+
+  using Held = std::vector<std::unique_lock<std::mutex>>;
+
+  [[nodiscard]] Held Lock(const KeyId& key) {
+    return LockRange(key.family, key.number, key.number);
+  }
+  // [first, last]. A thread holds no other lock of keys meanwhile.
+  [[nodiscard]] Held LockRange(uint32_t family, uint64_t first, uint64_t last) {
+    Held held;
+    for (uint64_t stripe = first / kKeysOfStripe; stripe <= last / kKeysOfStripe; stripe++) {
+      held.emplace_back(mutexes_[family * stripes_ + stripe]);
+    }
+    return held;
+  }
+
+ private:
+  static constexpr uint64_t kKeysOfStripe = 4;
+
+  const uint64_t stripes_;
+  const std::unique_ptr<std::mutex[]> mutexes_;
+};
+
+}  // namespace varve::stress

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/db_stress/rounds.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "tools/db_stress/flags.h"
+#include "tools/db_stress/worker.h"
+
+namespace varve::stress {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kStuckStatus = 3;
+// One in so many rounds is killed while it opens, or soon after.
+constexpr uint64_t kEarlyKillOneIn = 10;
+constexpr uint64_t kEarlyMicros = 15000;
+
+// Threads of operations on an open database, until all are done.
+void Operate(Database* database, uint64_t seed, uint64_t operations) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < FLAGS_threads; i++) {
+    threads.emplace_back([database, seed, operations, i] {
+      Worker worker(database, static_cast<uint32_t>(i), seed);
+      worker.Run(operations);
+      worker.ReleaseSnapshots();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// False: the database cannot be opened, or closed.
+bool RunRound(const std::string& directory, Expected* expected, uint64_t seed, bool after_kill) {
+  Dice dice(seed);
+  Database database(directory, expected);
+  const int openings = 1 + std::max(0, FLAGS_reopen);
+  const uint64_t operations = FLAGS_ops_per_thread / static_cast<uint64_t>(openings);
+  for (int i = 0; i < openings; i++) {
+    if (!database.Open(&dice, after_kill && i == 0)) return false;
+    const uint64_t rest = i == 0 ? FLAGS_ops_per_thread % static_cast<uint64_t>(openings) : 0;
+    Operate(&database, dice.Next(), operations + rest);
+    database.VerifyAll();
+    if (!database.Close()) return false;
+  }
+  // All of it must be there again.
+  return database.Open(&dice, false) && database.Close();
+}
+
+enum class Ending { kDone, kKilled, kCannotGoOn, kCrashed, kHung };
+
+Ending Await(pid_t child) {
+  const auto deadline = Clock::now() + std::chrono::seconds(FLAGS_hang_seconds);
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (Clock::now() > deadline) {
+      kill(child, SIGABRT);
+      waitpid(child, &status, 0);
+      return Ending::kHung;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (WIFSIGNALED(status)) {
+    return WTERMSIG(status) == SIGKILL ? Ending::kKilled : Ending::kCrashed;
+  }
+  if (WEXITSTATUS(status) == kStuckStatus) return Ending::kCannotGoOn;
+  return WEXITSTATUS(status) == 0 ? Ending::kDone : Ending::kCrashed;
+}
+
+// Forks before any thread runs. micros: after which the child kills itself; 0: never.
+Ending RunInChild(const std::function<bool()>& round, uint64_t micros) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) return Ending::kCannotGoOn;
+  if (child > 0) return Await(child);
+  if (micros != 0) {
+    std::thread([micros] {
+      std::this_thread::sleep_for(std::chrono::microseconds(micros));
+      kill(getpid(), SIGKILL);
+    }).detach();
+  }
+  const bool done = round();
+  std::fflush(stderr);
+  _exit(done ? 0 : kStuckStatus);
+}
+
+uint64_t DrawKillMicros(Dice* dice) {
+  if (dice->OneIn(kEarlyKillOneIn)) return 1 + dice->Below(kEarlyMicros);
+  return 1 + dice->Below(static_cast<uint64_t>(FLAGS_kill_after_ms) * 1000);
+}
+
+}  // namespace
+
+RunTotals RunRounds(const std::string& directory, const std::string& expected_path) {
+  RunTotals totals;
+  Expected expected;
+  if (!expected.Open(expected_path, static_cast<uint32_t>(FLAGS_column_families), FLAGS_max_key)) {
+    totals.crashes++;
+    return totals;
+  }
+  Dice dice(FLAGS_seed);
+  bool after_kill = true;  // nobody knows how the last user of the directory ended
+  for (int round = 0; round <= FLAGS_kill_random_test; round++) {
+    const bool last = round == FLAGS_kill_random_test;
+    const uint64_t seed = dice.Next();
+    const Ending ending =
+        RunInChild([&] { return RunRound(directory, &expected, seed, after_kill); },
+                   last ? 0 : DrawKillMicros(&dice));
+    after_kill = ending != Ending::kDone;
+    if (ending == Ending::kKilled) totals.kills++;
+    if (ending == Ending::kCrashed || (ending == Ending::kKilled && last)) totals.crashes++;
+    if (ending == Ending::kHung) totals.hangs++;
+    const Counts& counts = expected.counts();
+    if (ending == Ending::kCannotGoOn && counts.lost + counts.wrong == 0) totals.crashes++;
+    if (totals.crashes + totals.hangs + counts.lost + counts.wrong > 0) {
+      std::fprintf(stderr, "round %d failed: %s is left as it is\n", round, directory.c_str());
+      break;
+    }
+  }
+  const Counts& counts = expected.counts();
+  totals.operations = counts.operations;
+  totals.checks = counts.checks;
+  totals.wrong = counts.wrong;
+  totals.lost = counts.lost;
+  return totals;
+}
+
+}  // namespace varve::stress

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/db_stress/stress_options.h"
+
+#include <cstdio>
+#include <iterator>
+
+#include "varve/cache.h"
+#include "varve/comparator.h"
+#include "varve/filter_policy.h"
+#include "varve/slice_transform.h"
+#include "varve/table.h"
+#include "varve/utilities/merge_operators.h"
+
+#include "tools/db_stress/flags.h"
+
+namespace varve::stress {
+
+namespace {
+
+constexpr const char* kModes[] = {"ordered", "pipelined",       "unordered", "two_queues",
+                                  "no_log",  "mixed_log",       "serial",    "sync",
+                                  "ordered", "manual_wal_flush"};
+
+template <typename T, size_t N>
+T One(Dice* dice, const T (&values)[N]) {
+  return values[dice->Below(N)];
+}
+
+bool SetMode(const std::string& mode, StressOptions* options) {
+  DBOptions& db = options->db;
+  if (mode == "ordered") return true;
+  if (mode == "pipelined") return db.enable_pipelined_write = true;
+  if (mode == "unordered") return db.unordered_write = true;
+  if (mode == "two_queues") return db.two_write_queues = true;
+  if (mode == "manual_wal_flush") return db.manual_wal_flush = true;
+  if (mode == "serial") {
+    db.allow_concurrent_memtable_write = false;
+    return true;
+  }
+  if (mode == "no_log") return (options->no_log_one_in = 1) != 0;
+  if (mode == "mixed_log") return (options->no_log_one_in = 3) != 0;
+  if (mode == "sync") return (options->sync_one_in = 4) != 0;
+  std::fprintf(stderr, "--write_mode=%s: there is no such mode\n", mode.c_str());
+  return false;
+}
+
+void DrawTable(Dice* dice, BlockBasedTableOptions* table) {
+  using Table = BlockBasedTableOptions;
+  const size_t block_sizes[] = {128, 512, 4096};
+  const int restarts[] = {1, 3, 16};
+  const uint32_t versions[] = {5, 5, 4, 3, 2};
+  const ChecksumType checksums[] = {kXXH3, kCRC32c, kxxHash64, kxxHash};
+  table->block_size = One(dice, block_sizes);
+  table->block_restart_interval = One(dice, restarts);
+  table->format_version = One(dice, versions);
+  table->checksum = One(dice, checksums);
+  if (dice->OneIn(2)) {
+    table->filter_policy.reset(dice->OneIn(3) ? NewRibbonFilterPolicy(10)
+                                              : NewBloomFilterPolicy(10));
+  }
+  if (dice->OneIn(4)) table->data_block_index_type = Table::kDataBlockBinaryAndHash;
+  if (dice->OneIn(3)) {
+    table->index_type = Table::kTwoLevelIndexSearch;
+    table->metadata_block_size = 256;
+    table->partition_filters = table->filter_policy != nullptr && dice->OneIn(2);
+  }
+  table->cache_index_and_filter_blocks = dice->OneIn(3);
+  const size_t caches[] = {16 << 10, 256 << 10, 8 << 20};
+  table->block_cache = NewLRUCache(One(dice, caches), 2);
+}
+
+void DrawFamily(Dice* dice, ColumnFamilyOptions* family) {
+  const size_t buffers[] = {64 << 10, 256 << 10, 1 << 20};
+  const size_t targets[] = {16 << 10, 128 << 10, 1 << 20};
+  const CompressionType codecs[] = {kNoCompression, kSnappyCompression, kLZ4Compression, kZSTD};
+  const int triggers[] = {2, 4};
+  family->write_buffer_size = One(dice, buffers);
+  family->target_file_size_base = One(dice, targets);
+  family->max_bytes_for_level_base = 4 * family->target_file_size_base;
+  family->max_bytes_for_level_multiplier = 4;
+  family->compression = One(dice, codecs);
+  family->level0_file_num_compaction_trigger = One(dice, triggers);
+  family->level_compaction_dynamic_level_bytes = dice->OneIn(2);
+  family->max_write_buffer_number = dice->OneIn(2) ? 2 : 5;
+  if (dice->OneIn(3)) family->prefix_extractor.reset(NewFixedPrefixTransform(7));
+  if (dice->OneIn(4)) {
+    family->memtable_prefix_bloom_size_ratio = 0.1;
+    family->memtable_whole_key_filtering = true;
+  }
+  BlockBasedTableOptions table;
+  DrawTable(dice, &table);
+  family->table_factory.reset(NewBlockBasedTableFactory(table));
+}
+
+void DrawDatabase(Dice* dice, StressOptions* options) {
+  DBOptions* const db = &options->db;
+  db->avoid_flush_during_recovery = dice->OneIn(3);
+  db->avoid_flush_during_shutdown = dice->OneIn(3);
+  db->max_open_files = dice->OneIn(4) ? 30 : -1;
+  db->max_subcompactions = dice->OneIn(3) ? 3 : 1;
+  db->max_background_jobs = 1 + static_cast<int>(dice->Below(4));
+  if (dice->OneIn(4)) db->max_total_wal_size = 256 << 10;
+  if (dice->OneIn(4)) db->max_manifest_file_size = 4 << 10;
+  if (options->no_log_one_in == 0 && dice->OneIn(4)) db->recycle_log_file_num = 2;
+  if (dice->OneIn(5)) db->wal_compression = kZSTD;
+  if (dice->OneIn(4)) db->wal_bytes_per_sync = 32 << 10;
+  // Atomic flushes need the families' logs or none; pipelined writes exclude them.
+  if (!db->enable_pipelined_write && dice->OneIn(4)) db->atomic_flush = true;
+}
+
+bool SetFromFlags(StressOptions* options) {
+  ColumnFamilyOptions& family = options->family;
+  family.write_buffer_size = FLAGS_write_buffer_size;
+  family.target_file_size_base = FLAGS_target_file_size_base;
+  family.max_bytes_for_level_base = 4 * FLAGS_target_file_size_base;
+  if (FLAGS_sync) options->sync_one_in = 1;
+  if (FLAGS_disable_wal) options->no_log_one_in = 1;
+  const CompressionType codecs[] = {kNoCompression, kSnappyCompression, kLZ4Compression, kZSTD};
+  const char* const names[] = {"none", "snappy", "lz4", "zstd"};
+  for (size_t i = 0; i < std::size(names); i++) {
+    if (FLAGS_compression_type != names[i]) continue;
+    family.compression = codecs[i];
+    return true;
+  }
+  std::fprintf(stderr, "--compression_type=%s: none, snappy, lz4 or zstd\n",
+               FLAGS_compression_type.c_str());
+  return false;
+}
+
+}  // namespace
+
+WriteOptions StressOptions::DrawWriteOptions(uint64_t key, Dice* dice) const {
+  WriteOptions write;
+  write.disableWAL = no_log_one_in != 0 && key % no_log_one_in == 0;
+  write.sync = !write.disableWAL && dice->OneIn(sync_one_in);
+  return write;
+}
+
+WriteOptions StressOptions::DrawWideWriteOptions(Dice* dice) const {
+  WriteOptions write;
+  write.disableWAL = no_log_one_in == 1;
+  write.sync = !write.disableWAL && dice->OneIn(sync_one_in);
+  return write;
+}
+
+std::shared_ptr<MergeOperator> AppendOperator() {
+  return MergeOperators::CreateStringAppendOperator("");
+}
+
+bool DrawOptions(Dice* dice, StressOptions* options) {
+  *options = StressOptions();
+  options->db.create_if_missing = true;
+  options->db.create_missing_column_families = true;
+  std::string mode = FLAGS_write_mode;
+  if (mode.empty()) mode = FLAGS_random_options ? One(dice, kModes) : "ordered";
+  if (!SetMode(mode, options)) return false;
+  if (!SetFromFlags(options)) return false;
+  if (FLAGS_random_options) {
+    DrawDatabase(dice, options);
+    DrawFamily(dice, &options->family);
+  }
+  if (FLAGS_user_timestamp_size != 0) {
+    options->family.comparator = BytewiseComparatorWithU64Ts();
+    options->family.persist_user_defined_timestamps = FLAGS_persist_user_defined_timestamps;
+    // Timestamps that live in memory only ask for one memtable of the family at a time.
+    if (!FLAGS_persist_user_defined_timestamps) {
+      options->db.atomic_flush = false;
+      options->db.allow_concurrent_memtable_write = false;
+      options->db.unordered_write = false;
+    }
+  }
+  options->family.merge_operator = AppendOperator();
+  // Closing does not flush then, and what has no log is lost.
+  if (options->no_log_one_in != 0) options->db.avoid_flush_during_shutdown = false;
+  options->description = "mode " + mode;
+  return true;
+}
+
+}  // namespace varve::stress

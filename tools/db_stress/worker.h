@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One thread of operations, each compared with what is expected.
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/db_stress/database.h"
+
+namespace varve::stress {
+
+// A snapshot, and what a few keys were when it was taken.
+struct HeldSnapshot {
+  const Snapshot* snapshot = nullptr;
+  uint64_t until = 0;  // the operation at which it is looked at and given back
+  uint32_t family = 0;
+  uint64_t generation = 0;                               // of the family
+  std::vector<std::pair<uint64_t, std::string>> values;  // empty: not there
+};
+
+// Thread safety: none.
+class Worker {
+ public:
+  Worker(Database* database, uint32_t id, uint64_t seed);
+
+  // So many operations.
+  void Run(uint64_t operations);
+  // Looks at all snapshots once more and gives them back.
+  void ReleaseSnapshots();
+
+ private:
+  // --- writes.cc
+  void Put();
+  void Merge();
+  void Delete();
+  void DeleteRange();
+  // Marks the change, writes, and settles it. `write` does the writing.
+  template <typename Write>
+  void Apply(const KeyId& key, Change change, const Write& write);
+  bool IsNeverOverwritten(uint64_t number) const;
+  std::string NextTimestamp();
+  void TemporaryFamily();
+
+  // --- reads.cc
+  void Get();
+  void GetOperands();
+  void MultiGet();
+  void Scan();
+  void ScanPrefix();
+  // What one read returned, between two readings of the expected state.
+  void Judge(const char* how, const KeyId& key, const KeyState& before, const Status& status,
+             const Slice& value);
+  void ExpectExactly(const char* how, const KeyId& key, const Status& status, const Slice& value);
+  void CheckLockedScan(Iterator* it, uint32_t family, uint64_t first, uint64_t last, bool forward);
+
+  // --- snapshots.cc
+  void TakeSnapshot();
+  void LookAt(const HeldSnapshot& held);
+  void ReleaseDue();
+
+  // --- worker.cc
+  void Step();
+  void Maintain();
+  KeyId RandomKey();
+  uint32_t RandomFamily() { return static_cast<uint32_t>(dice_.Below(expected().families())); }
+  Expected& expected() { return database_->expected(); }
+  DB* db() { return database_->db(); }
+  ColumnFamilyHandle* handle(uint32_t family) { return database_->handle(family); }
+
+  Database* const database_;
+  const uint32_t id_;
+  Dice dice_;
+  uint64_t operation_ = 0;
+  uint64_t temporaries_ = 0;
+  std::deque<HeldSnapshot> snapshots_;
+};
+
+}  // namespace varve::stress

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Operations that change something: the expected state says what is under way before it begins, and
+// what is done once it was acknowledged.
+
+#include <algorithm>
+
+#include "varve/comparator.h"
+
+#include "tools/db_stress/flags.h"
+#include "tools/db_stress/worker.h"
+#include "util/coding/fixed.h"
+
+namespace varve::stress {
+
+namespace {
+
+constexpr uint64_t kRangeMost = 12;
+
+}  // namespace
+
+std::string Worker::NextTimestamp() {
+  std::string bytes;
+  PutFixed64(&bytes, expected().NextTimestamp());
+  return bytes;
+}
+
+bool Worker::IsNeverOverwritten(uint64_t number) const {
+  // At the end, so that range deletions can keep away from them.
+  const uint64_t keys = database_->expected().keys();
+  return number >= keys - keys * static_cast<uint64_t>(FLAGS_nooverwritepercent) / 100;
+}
+
+template <typename Write>
+void Worker::Apply(const KeyId& key, Change change, const Write& write) {
+  const KeyState before = expected().Get(key);
+  expected().Set(key, before.With(change));
+  const Status s = write(before.With(change).After());
+  if (!s.ok()) return database_->Wrong("a write: " + s.ToString() + ": " + Describe(key, before));
+  expected().Set(key, before.With(change).After());
+}
+
+void Worker::Put() {
+  const KeyId key = RandomKey();
+  const KeyLocks::Held held = database_->locks().Lock(key);
+  if (IsNeverOverwritten(key.number) && expected().Get(key).exists()) return;
+  const WriteOptions write = database_->options().DrawWriteOptions(key.number, &dice_);
+  Apply(key, Change::kPut, [&](const KeyState& after) {
+    const std::string value = BaseValue(key, after.base);
+    if (!Database::stamped()) {
+      return db()->Put(write, handle(key.family), KeyBytes(key.number), value);
+    }
+    return db()->Put(write, handle(key.family), KeyBytes(key.number), NextTimestamp(), value);
+  });
+}
+
+void Worker::Merge() {
+  const KeyId key = RandomKey();
+  const KeyLocks::Held held = database_->locks().Lock(key);
+  if (IsNeverOverwritten(key.number) || expected().Get(key).merges >= kMergesMost) return;
+  const WriteOptions write = database_->options().DrawWriteOptions(key.number, &dice_);
+  Apply(key, Change::kMerge, [&](const KeyState& after) {
+    const std::string operand =
+        OperandValue(key, after.base, static_cast<uint8_t>(after.merges - 1));
+    if (!Database::stamped()) {
+      return db()->Merge(write, handle(key.family), KeyBytes(key.number), operand);
+    }
+    return db()->Merge(write, handle(key.family), KeyBytes(key.number), NextTimestamp(), operand);
+  });
+}
+
+void Worker::Delete() {
+  const KeyId key = RandomKey();
+  const KeyLocks::Held held = database_->locks().Lock(key);
+  const bool single = IsNeverOverwritten(key.number);
+  if (single && !expected().Get(key).exists()) return;
+  const WriteOptions write = database_->options().DrawWriteOptions(key.number, &dice_);
+  Apply(key, Change::kDelete, [&](const KeyState&) {
+    ColumnFamilyHandle* const family = handle(key.family);
+    const std::string bytes = KeyBytes(key.number);
+    if (!Database::stamped()) {
+      return single ? db()->SingleDelete(write, family, bytes) : db()->Delete(write, family, bytes);
+    }
+    return single ? db()->SingleDelete(write, family, bytes, NextTimestamp())
+                  : db()->Delete(write, family, bytes, NextTimestamp());
+  });
+}
+
+void Worker::DeleteRange() {
+  const KeyId first = RandomKey();
+  uint64_t end = std::min(first.number + 1 + dice_.Below(kRangeMost), expected().keys());
+  while (end > first.number && IsNeverOverwritten(end - 1)) end--;
+  if (end == first.number) return;
+  const KeyLocks::Held held = database_->locks().LockRange(first.family, first.number, end - 1);
+  std::vector<KeyState> before;
+  for (uint64_t n = first.number; n < end; n++) {
+    before.push_back(expected().Get({first.family, n}));
+    expected().Set({first.family, n}, before.back().With(Change::kDelete));
+  }
+  const WriteOptions write = database_->options().DrawWideWriteOptions(&dice_);
+  ColumnFamilyHandle* const family = handle(first.family);
+  const std::string begin_key = KeyBytes(first.number);
+  const std::string end_key = KeyBytes(end);
+  const Status s = Database::stamped()
+                       ? db()->DeleteRange(write, family, begin_key, end_key, NextTimestamp())
+                       : db()->DeleteRange(write, family, begin_key, end_key);
+  if (!s.ok()) return database_->Wrong("DeleteRange: " + s.ToString());
+  for (uint64_t n = first.number; n < end; n++) {
+    expected().Set({first.family, n}, before[n - first.number].With(Change::kDelete).After());
+  }
+}
+
+void Worker::TemporaryFamily() {
+  const std::string name =
+      "temporary-" + std::to_string(id_) + "-" + std::to_string(temporaries_++);
+  ColumnFamilyOptions options = database_->options().family;
+  options.comparator = BytewiseComparator();
+  options.persist_user_defined_timestamps = true;
+  ColumnFamilyHandle* family = nullptr;
+  Status s = db()->CreateColumnFamily(options, name, &family);
+  if (!s.ok()) return database_->Wrong("CreateColumnFamily: " + s.ToString());
+  for (int i = 0; i < 20 && s.ok(); i++) {
+    s = db()->Put(WriteOptions(), family, "key" + std::to_string(i), name);
+  }
+  std::string value;
+  if (s.ok()) s = db()->Get(ReadOptions(), family, "key7", &value);
+  if (!s.ok() || value != name) database_->Wrong("a new family: " + s.ToString());
+  s = db()->DropColumnFamily(family);
+  if (!s.ok()) database_->Wrong("DropColumnFamily: " + s.ToString());
+  // A handle serves until it is given back.
+  s = db()->Get(ReadOptions(), family, "key8", &value);
+  if (!s.ok() || value != name) database_->Wrong("a dropped family: " + s.ToString());
+  s = db()->DestroyColumnFamilyHandle(family);
+  if (!s.ok()) database_->Wrong("DestroyColumnFamilyHandle: " + s.ToString());
+}
+
+}  // namespace varve::stress

@@ -15,6 +15,14 @@ namespace varve {
 
 namespace {
 
+// No database counts this far; what says so is damaged, and what is written from now on must have
+// numbers, too.
+constexpr SequenceNumber kLargestSequence = kMaxSequenceNumber / 2;
+
+std::string TooLarge(SequenceNumber sequence) {
+  return "sequence number " + std::to_string(sequence) + " cannot be";
+}
+
 Status Refusal(const std::string& path, uint64_t offset, const std::string& reason) {
   return Status::Corruption(path, reason + " at offset " + std::to_string(offset) +
                                       "; nothing was changed. wal_recovery_mode "
@@ -28,6 +36,9 @@ Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log
   min_log_ = min_log;
   oldest_log_gone_ = !log_numbers.empty() && log_numbers.front() != min_log;
   max_sequence_ = e.versions->last_sequence();
+  if (max_sequence_ > kLargestSequence) {
+    return Status::Corruption("MANIFEST of " + e.name, TooLarge(max_sequence_));
+  }
   Status s = JudgeMissing(log_numbers);
   if (s.ok()) s = ReplayAll(log_numbers);
   if (stopped_at_ != 0 || s.IsCorruption()) FindLostSequences(log_numbers);
@@ -158,10 +169,7 @@ Status LogReplay::ApplyRecord(const RecordPipeline::Record& record, const std::s
   Engine& e = *engine_;
   Status s = record.structure;
   const SequenceNumber sequence = s.ok() ? DecodeFixed64(record.bytes.data()) : 0;
-  if (s.ok() && sequence > kMaxSequenceNumber - UINT32_MAX) {
-    // There must be room for as many entries as a batch may have.
-    s = Status::Corruption("sequence number " + std::to_string(sequence) + " is out of range");
-  }
+  if (sequence > kLargestSequence) s = Status::Corruption("a batch's", TooLarge(sequence));
   if (s.ok()) {
     first_sequence_ = std::min(first_sequence_, sequence);
     SequenceNumber next_sequence = sequence;

@@ -18,14 +18,14 @@ namespace varve::fuzz {
 namespace {
 
 // Plain globals: a signal handler reads them.
-std::atomic<uint64_t> executions{0};
+std::atomic<uint64_t> execution_count{0};
 const char* target_under_way = "";
 const uint8_t* input_under_way = nullptr;
 size_t input_bytes = 0;
 uint64_t run_seed = 0;
 int seconds_allowed = 0;
 int seconds_spent = 0;
-uint64_t executions_seen = 0;
+uint64_t count_seen = 0;
 std::atomic<bool> reported{false};
 
 void Report(bool hang) {
@@ -41,7 +41,7 @@ void Report(bool hang) {
                "%s in target %s; its input of %zu bytes is in ./finding-%s\n"
                "RESULT fuzz cases=%llu wrong=0 lost=0 crash=%d hang=%d seed=%llu\n",
                hang ? "HANG" : "CRASH", target_under_way, input_bytes, target_under_way,
-               static_cast<unsigned long long>(executions.load()), hang ? 0 : 1, hang ? 1 : 0,
+               static_cast<unsigned long long>(execution_count.load()), hang ? 0 : 1, hang ? 1 : 0,
                static_cast<unsigned long long>(run_seed));
   if (write(STDOUT_FILENO, text, static_cast<size_t>(n)) < 0) return;
 }
@@ -57,9 +57,9 @@ void OnDeath() {
 }
 
 void OnSecond(int) {
-  const uint64_t now = executions.load();
-  seconds_spent = now == executions_seen ? seconds_spent + 1 : 0;
-  executions_seen = now;
+  const uint64_t now = execution_count.load();
+  seconds_spent = now == count_seen ? seconds_spent + 1 : 0;
+  count_seen = now;
   if (seconds_spent < seconds_allowed) return;
   Report(true);
   _exit(1);
@@ -88,7 +88,7 @@ void WatchExecution(const char* target, const uint8_t* data, size_t size) {
   target_under_way = target;
   input_under_way = data;
   input_bytes = size;
-  executions.fetch_add(1);
+  execution_count.fetch_add(1);
 }
 
 }  // namespace varve::fuzz

@@ -100,12 +100,14 @@ Status ApplyOptions(const OptionTable& table, const ConfigOptions& config, const
 std::string PrintOptions(const OptionTable& table, const OptionPrintStyle& style,
                          const void* object) {
   std::string text;
+  const std::shared_ptr<const void> defaults = table.MakeDefault();
   for (const OptionRow& row : table.rows()) {
     if (!row.HasText()) continue;
     if (style.dynamic_only && row.change != OptionChange::kDynamic) continue;
     if (style.plain_names_only && row.file != OptionFileForm::kPlain) continue;
     const std::string value = row.type().print(style, row.Field(object));
-    if (value.empty()) continue;
+    // Nothing is left out that reading would take for the default.
+    if (value.empty() && row.type().equal(row.Field(object), row.Field(defaults.get()))) continue;
     text.append(row.name).append("=").append(value).append(style.delimiter);
   }
   return text;

@@ -38,7 +38,10 @@ void AppendFields(const OptionTable& table, const void* object, std::string* tex
       continue;
     }
     const std::string plain_value = row.type().print(plain, field);
-    if (!plain_value.empty()) text->append("  ").append(row.name).append("=" + plain_value + "\n");
+    // Nothing is left out that reading would take for the default.
+    if (!plain_value.empty() || !row.type().equal(field, row.Field(defaults.get()))) {
+      text->append("  ").append(row.name).append("=" + plain_value + "\n");
+    }
     // A struct with a field that 7.8.3 lacks: once without the field, and once whole.
     if (plain_value != value && !row.type().equal(field, row.Field(defaults.get()))) {
       extended += "  #+ " + line;

@@ -9,6 +9,8 @@
 #include "varve/comparator.h"
 #include "varve/utilities/options_util.h"
 
+#include "db/write/write_batch_internal.h"
+#include "tests/db/wal/log_test_file.h"
 #include "tests/harness/database.h"
 
 namespace varve::testing {
@@ -30,6 +32,13 @@ class DirectoryTest : public Database {
   void Remove(const std::string& name) {
     ASSERT_TRUE(mem().DeleteFile(Path(name), IOOptions(), nullptr).ok()) << name;
   }
+  // One batch with the last sequence number that there can be.
+  static std::string LogOfTheEnd() {
+    WriteBatch batch;
+    EXPECT_TRUE(batch.Put("key", "value").ok());
+    WriteBatchInternal::SetSequence(&batch, kMaxSequenceNumber);
+    return LogBytes({batch.Data()});
+  }
   std::map<std::string, std::string> Contents() {
     std::map<std::string, std::string> contents;
     std::vector<std::string> entries;
@@ -49,6 +58,7 @@ TEST_F(DirectoryTest, WhatCannotBeReadIsRefusedAndLeftAlone) {
   };
   const auto manifest = [&] { return Files(kDescriptorFile)[0]; };
   const auto table = [&] { return Files(kTableFile)[0]; };
+  const auto log = [&] { return Files(kWalFile).back(); };
   const Case kCases[] = {
       {"CURRENT is missing", [&] { Remove("CURRENT"); }, [&] { return "CURRENT"; }},
       {"CURRENT is empty", [&] { WriteFile(Path("CURRENT"), ""); }, [&] { return "CURRENT"; }},
@@ -73,6 +83,7 @@ TEST_F(DirectoryTest, WhatCannotBeReadIsRefusedAndLeftAlone) {
          WriteFile(Path(table()), bytes);
        },
        table},
+      {"a batch's sequence number cannot be", [&] { WriteFile(Path(log()), LogOfTheEnd()); }, log},
   };
   MakeHealthy();
   const std::shared_ptr<MemFileSystem> healthy = mem().CrashClone(CrashPolicy::kKill, 1);

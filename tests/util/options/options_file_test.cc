@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "varve/convenience.h"
 #include "varve/env.h"
 #include "varve/filter_policy.h"
 #include "varve/memtablerep.h"
@@ -52,6 +53,24 @@ DBOptions SomeDbOptions() {
   db.compaction_verify_record_count = false;
   db.info_log_level = WARN_LEVEL;
   return db;
+}
+
+TEST(OptionsFileTest, WhatIsEmptyIsNotTakenForTheDefault) {
+  DBOptions db;
+  db.db_host_id.clear();
+  ColumnFamilyOptions family;
+  family.max_bytes_for_level_multiplier_additional.clear();
+  const std::string text = FormatOptionsFile(db, {{kDefaultColumnFamilyName, family}});
+  OptionsFileContents contents;
+  ASSERT_TRUE(ParseOptionsFile(ConfigOptions(), "OPTIONS-000001", text, &contents).ok());
+  EXPECT_EQ(contents.db_options.db_host_id, "");
+  const ColumnFamilyOptions& read = contents.column_families[0].options;
+  EXPECT_TRUE(read.max_bytes_for_level_multiplier_additional.empty());
+  std::string one_line;
+  ColumnFamilyOptions again;
+  ASSERT_TRUE(GetStringFromColumnFamilyOptions(ConfigOptions(), family, &one_line).ok());
+  ASSERT_TRUE(GetColumnFamilyOptionsFromString(ConfigOptions(), again, one_line, &again).ok());
+  EXPECT_TRUE(again.max_bytes_for_level_multiplier_additional.empty());
 }
 
 TEST(OptionsFileTest, ReadsBackWhatItWrites) {

@@ -20,7 +20,7 @@ namespace {
 constexpr SequenceNumber kLargestSequence = kMaxSequenceNumber / 2;
 
 std::string TooLarge(SequenceNumber sequence) {
-  return "sequence number " + std::to_string(sequence) + " cannot be";
+  return "sequence number " + std::to_string(sequence) + " is out of range";
 }
 
 Status Refusal(const std::string& path, uint64_t offset, const std::string& reason) {

@@ -438,9 +438,14 @@ void UserKeyWalk::TurnBackward() {
   SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
 }
 
-void UserKeyWalk::ReseekBackward() {
-  counters.reseeks++;
+// Puts the source before all of passed_key_. False when the walk has failed: in a damaged table out
+// of order such a seek may find what is not before it, and a walk that took it would never end.
+bool UserKeyWalk::ReseekBackward() {
   SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
+  if (!AtEntry()) return true;
+  if (icmp_->CompareKey(icmp_->KeyOf(run_.at->key()), passed_key_.slice()) < 0) return true;
+  Fail(Status::Corruption("iterator: a seek to before a key found one that is not"));
+  return false;
 }
 
 // The source stands on an entry of passed_key_ that is too new: passes over it and what is left of
@@ -451,10 +456,10 @@ bool UserKeyWalk::PassTooNew() {
     counters.recent++;
     if (!Spend()) return false;
     if (++run > reseek_after_) {
-      ReseekBackward();
-    } else {
-      Step();
+      counters.reseeks++;
+      return ReseekBackward();
     }
+    Step();
   } while (AtEntry() && SameAsPassed(*run_.at));
   return true;
 }
@@ -497,8 +502,7 @@ bool UserKeyWalk::SeekNewestVisible(uint64_t* trailer) {
   *trailer = ExtractTrailer(run_.at->key());
   if (timed_) KeepTimestamp(*run_.at);
   if (UnpackType(*trailer) == kTypeValue) SaveValue();
-  SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
-  return true;
+  return ReseekBackward();
 }
 
 // The source stands on the oldest entry of passed_key_: leaves it before all of them, with the

@@ -206,7 +206,7 @@ class UserKeyWalk {
   void TurnBackward();
   bool ReseekForward(Passing passing, uint64_t trailer);
   bool GoToVisible();
-  void ReseekBackward();
+  bool ReseekBackward();
 
   Verdict Judge(const Slice& key, uint64_t trailer);
   Verdict RefuseType(uint64_t trailer);

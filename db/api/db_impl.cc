@@ -13,15 +13,25 @@
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
 #include "db/recovery/open.h"
+#include "util/base/caught_exception.h"
 
 namespace varve {
 
 namespace {
 
-Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) {
+void DeleteAll(std::vector<ColumnFamilyHandle*>* handles) {
+  for (ColumnFamilyHandle* handle : *handles) delete handle;
+  handles->clear();
+}
+
+Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles,
+              DB** dbptr) try {
   if (dbptr == nullptr) return Status::InvalidArgument("open: the place for the DB is null");
   *dbptr = nullptr;
-  if (handles != nullptr) handles->clear();
+  if (handles != nullptr) {
+    handles->clear();
+    handles->reserve(request.families.size());
+  }
   std::shared_ptr<Engine> engine;
   Status s = OpenEngine(request, &engine);
   if (!s.ok()) return s;
@@ -36,6 +46,10 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
   }
   *dbptr = db.release();
   return s;
+} catch (...) {
+  const Status s = CaughtException();
+  if (handles != nullptr) DeleteAll(handles);
+  return s;
 }
 
 OpenRequest DefaultFamilyOnly(const Options& options, const std::string& name) {
@@ -48,24 +62,28 @@ OpenRequest DefaultFamilyOnly(const Options& options, const std::string& name) {
 
 }  // namespace
 
-Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
+Status DB::Open(const Options& options, const std::string& name, DB** dbptr) try {
   return OpenDb(DefaultFamilyOnly(options, name), nullptr, dbptr);
+} catch (...) {
+  return CaughtException();
 }
 
 Status DB::Open(const DBOptions& db_options, const std::string& name,
                 const std::vector<ColumnFamilyDescriptor>& column_families,
-                std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) {
+                std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) try {
   OpenRequest request;
   request.options = db_options;
   request.name = name;
   request.families = column_families;
   return OpenDb(request, handles, dbptr);
+} catch (...) {
+  return CaughtException();
 }
 
 Status DB::OpenAndTrimHistory(const DBOptions& db_options, const std::string& name,
                               const std::vector<ColumnFamilyDescriptor>& column_families,
                               std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
-                              std::string trim_ts) {
+                              std::string trim_ts) try {
   constexpr char kCall[] = "OpenAndTrimHistory";
   if (dbptr == nullptr || handles == nullptr) {
     return Status::InvalidArgument(kCall, "a pointer is null");
@@ -101,20 +119,24 @@ Status DB::OpenAndTrimHistory(const DBOptions& db_options, const std::string& na
   delete *dbptr;
   *dbptr = nullptr;
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
 Status DB::OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,
-                           bool error_if_wal_file_exists) {
+                           bool error_if_wal_file_exists) try {
   OpenRequest request = DefaultFamilyOnly(options, name);
   request.read_only = true;
   request.error_if_wal_file_exists = error_if_wal_file_exists;
   return OpenDb(request, nullptr, dbptr);
+} catch (...) {
+  return CaughtException();
 }
 
 Status DB::OpenForReadOnly(const DBOptions& db_options, const std::string& name,
                            const std::vector<ColumnFamilyDescriptor>& column_families,
                            std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
-                           bool error_if_wal_file_exists) {
+                           bool error_if_wal_file_exists) try {
   OpenRequest request;
   request.options = db_options;
   request.name = name;
@@ -122,24 +144,32 @@ Status DB::OpenForReadOnly(const DBOptions& db_options, const std::string& name,
   request.read_only = true;
   request.error_if_wal_file_exists = error_if_wal_file_exists;
   return OpenDb(request, handles, dbptr);
+} catch (...) {
+  return CaughtException();
 }
 
-Status DB::OpenAsSecondary(const Options&, const std::string&, const std::string&, DB** dbptr) {
+Status DB::OpenAsSecondary(const Options&, const std::string&, const std::string&, DB** dbptr) try {
   if (dbptr != nullptr) *dbptr = nullptr;
   return Status::NotSupported("OpenAsSecondary: secondary instances do not exist yet");
+} catch (...) {
+  return CaughtException();
 }
 
 Status DB::OpenAsSecondary(const DBOptions&, const std::string&, const std::string&,
                            const std::vector<ColumnFamilyDescriptor>&,
-                           std::vector<ColumnFamilyHandle*>*, DB** dbptr) {
+                           std::vector<ColumnFamilyHandle*>*, DB** dbptr) try {
   if (dbptr != nullptr) *dbptr = nullptr;
   return Status::NotSupported("OpenAsSecondary: secondary instances do not exist yet");
+} catch (...) {
+  return CaughtException();
 }
 
 Status DB::ListColumnFamilies(const DBOptions& db_options, const std::string& name,
-                              std::vector<std::string>* column_families) {
+                              std::vector<std::string>* column_families) try {
   Env* env = db_options.env != nullptr ? db_options.env : Env::Default();
   return VersionSet::ListFamilies(name, env->GetFileSystem().get(), column_families);
+} catch (...) {
+  return CaughtException();
 }
 
 DbImpl::DbImpl(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {
@@ -161,7 +191,7 @@ DbImpl::~DbImpl() {
   engine_->db = nullptr;
 }
 
-Status DbImpl::Close() {
+Status DbImpl::Close() try {
   if (engine_->closed.load(std::memory_order_acquire)) return Status::OK();
   if (engine_->snapshots.count() > 0) {
     return Status::Aborted("close: " + std::to_string(engine_->snapshots.count()) +
@@ -172,6 +202,8 @@ Status DbImpl::Close() {
     if (engine_->wal_locked > 0) return Status::Aborted("close: LockWAL is in force");
   }
   return CloseEngine(engine_.get());
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::CheckOpen() const {
@@ -189,9 +221,11 @@ Status DbImpl::CheckWritable() const {
   return s;
 }
 
-Status DbImpl::Resume() {
+Status DbImpl::Resume() try {
   Status s = CheckWritable();
   return s.ok() ? engine_->Resume() : s;
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
@@ -206,7 +240,7 @@ Status DbImpl::ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
 }
 
 Status DbImpl::CreateColumnFamily(const ColumnFamilyOptions& options, const std::string& name,
-                                  ColumnFamilyHandle** handle) {
+                                  ColumnFamilyHandle** handle) try {
   if (handle == nullptr) return Status::InvalidArgument("create column family: handle is null");
   *handle = nullptr;
   Status s = CheckWritable();
@@ -219,18 +253,22 @@ Status DbImpl::CreateColumnFamily(const ColumnFamilyOptions& options, const std:
   *handle = new ColumnFamilyHandleImpl(std::move(family));
   s = PersistOptions(engine_.get());
   return s.ok() || !engine_->options.fail_if_options_file_error ? Status::OK() : s;
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::CreateColumnFamilies(const ColumnFamilyOptions& options,
                                     const std::vector<std::string>& names,
-                                    std::vector<ColumnFamilyHandle*>* handles) {
+                                    std::vector<ColumnFamilyHandle*>* handles) try {
   std::vector<ColumnFamilyDescriptor> descriptors;
   for (const std::string& name : names) descriptors.emplace_back(name, options);
   return CreateColumnFamilies(descriptors, handles);
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& descriptors,
-                                    std::vector<ColumnFamilyHandle*>* handles) {
+                                    std::vector<ColumnFamilyHandle*>* handles) try {
   if (handles == nullptr) return Status::InvalidArgument("create column families: handles is null");
   handles->clear();
   for (const ColumnFamilyDescriptor& descriptor : descriptors) {
@@ -240,6 +278,8 @@ Status DbImpl::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& d
     handles->push_back(handle);
   }
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::DropOne(ColumnFamilyHandle* handle) {
@@ -278,15 +318,17 @@ Status DbImpl::DropColumnFamily(ColumnFamilyHandle* handle) {
   return DropOne(handle);
 }
 
-Status DbImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) {
+Status DbImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) try {
   for (ColumnFamilyHandle* handle : handles) {
     Status s = DropOne(handle);
     if (!s.ok()) return s;
   }
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) {
+Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
   if (handle == nullptr) return Status::InvalidArgument("column family handle is null");
   if (handle == default_handle_.get()) {
     return Status::InvalidArgument("the default column family's handle belongs to the DB");
@@ -296,9 +338,11 @@ Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) {
   MutexLock lock(&engine_->mu);
   engine_->obsolete->Purge();
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
-const Snapshot* DbImpl::GetSnapshot() {
+const Snapshot* DbImpl::GetSnapshot() try {
   if (!CheckOpen().ok()) return nullptr;
   int64_t now = 0;
   engine_->clock->GetCurrentTime(&now).PermitUncheckedError();
@@ -307,6 +351,8 @@ const Snapshot* DbImpl::GetSnapshot() {
   // sees.
   MutexLock lock(&engine_->mu);
   return engine_->snapshots.Acquire(engine_->versions->last_sequence(), now);
+} catch (...) {
+  return nullptr;
 }
 
 void DbImpl::ReleaseSnapshot(const Snapshot* snapshot) {

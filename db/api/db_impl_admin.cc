@@ -14,6 +14,7 @@
 #include "db/observe/metadata.h"
 #include "db/recovery/open.h"
 #include "db/recovery/sanitize.h"
+#include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
 #include "util/options/change_options.h"
 #include "util/options/validate_options.h"
@@ -41,7 +42,8 @@ Status DbImpl::Flush(const FlushOptions& options, ColumnFamilyHandle* handle) {
   return Flush(options, std::vector<ColumnFamilyHandle*>{handle});
 }
 
-Status DbImpl::Flush(const FlushOptions& options, const std::vector<ColumnFamilyHandle*>& handles) {
+Status DbImpl::Flush(const FlushOptions& options,
+                     const std::vector<ColumnFamilyHandle*>& handles) try {
   Status s = CheckWritable();
   std::vector<ColumnFamily*> families;
   if (s.ok()) s = ResolveAll(handles, &families);
@@ -50,10 +52,12 @@ Status DbImpl::Flush(const FlushOptions& options, const std::vector<ColumnFamily
     return engine_->flush->FlushAll(options, FlushReason::kManualFlush);
   }
   return engine_->flush->FlushFamilies(families, options, FlushReason::kManualFlush);
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::CompactRange(const CompactRangeOptions& options, ColumnFamilyHandle* handle,
-                            const Slice* begin, const Slice* end) {
+                            const Slice* begin, const Slice* end) try {
   Status s = CheckWritable();
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
@@ -63,36 +67,44 @@ Status DbImpl::CompactRange(const CompactRangeOptions& options, ColumnFamilyHand
     if (!s.ok()) return s;
   }
   return engine_->compaction->CompactRange(family, options, begin, end);
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::CompactFiles(const CompactionOptions& options, ColumnFamilyHandle* handle,
                             const std::vector<std::string>& input_file_names, int output_level,
                             int output_path_id, std::vector<std::string>* output_file_names,
-                            CompactionJobInfo* info) {
+                            CompactionJobInfo* info) try {
   Status s = CheckWritable();
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   if (output_path_id > 0) return Status::NotSupported("CompactFiles: output_path_id");
   return engine_->compaction->CompactFiles(family, options, input_file_names, output_level,
                                            output_file_names, info);
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::SuggestCompactRange(ColumnFamilyHandle* handle, const Slice* begin,
-                                   const Slice* end) {
+                                   const Slice* end) try {
   Status s = CheckWritable();
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family == nullptr ? s : engine_->compaction->SuggestRange(family, begin, end);
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::DeleteFilesInRanges(ColumnFamilyHandle* handle, const RangePtr* ranges, size_t n,
-                                   bool include_end) {
+                                   bool include_end) try {
   Status s = CheckWritable();
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   return engine_->compaction->DeleteFilesInRanges(family, ranges, n, include_end);
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::WaitForCompact(const WaitForCompactOptions& options) {
+Status DbImpl::WaitForCompact(const WaitForCompactOptions& options) try {
   Engine& e = *engine_;
   Status s = CheckWritable();
   if (!s.ok()) return s;
@@ -122,10 +134,12 @@ Status DbImpl::WaitForCompact(const WaitForCompactOptions& options) {
     if (options.wait_for_purge) e.obsolete->Purge();
   }
   return options.close_db ? Close() : Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
-                          const std::unordered_map<std::string, std::string>& new_options) {
+                          const std::unordered_map<std::string, std::string>& new_options) try {
   Status s = CheckWritable();
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
@@ -145,9 +159,11 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
   }
   s = PersistOptions(engine_.get());
   return s.ok() || !engine_->options.fail_if_options_file_error ? Status::OK() : s;
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& new_options) {
+Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& new_options) try {
   Status s = CheckWritable();
   if (!s.ok()) return s;
   if (new_options.empty()) return Status::InvalidArgument("SetDBOptions: no option given");
@@ -171,9 +187,11 @@ Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
   }
   s = PersistOptions(&e);
   return s.ok() || !e.options.fail_if_options_file_error ? Status::OK() : s;
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::PauseBackgroundWork() {
+Status DbImpl::PauseBackgroundWork() try {
   Status s = CheckWritable();
   if (!s.ok()) return s;
   Engine& e = *engine_;
@@ -181,9 +199,11 @@ Status DbImpl::PauseBackgroundWork() {
   e.background_paused++;
   while (e.flush->running() > 0 || e.compaction->Working() > 0) e.background_changed.Wait();
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::ContinueBackgroundWork() {
+Status DbImpl::ContinueBackgroundWork() try {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   if (e.background_paused == 0) {
@@ -194,15 +214,19 @@ Status DbImpl::ContinueBackgroundWork() {
     e.compaction->ScheduleAll();
   }
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& handles) {
+Status DbImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& handles) try {
   Status result;
   for (ColumnFamilyHandle* handle : handles) {
     Status s = SetOptions(handle, {{"disable_auto_compactions", "false"}});
     if (!s.ok()) result = s;
   }
   return result;
+} catch (...) {
+  return CaughtException();
 }
 
 void DbImpl::DisableManualCompaction() {
@@ -249,15 +273,17 @@ DBOptions DbImpl::GetDBOptions() const {
   return *engine_->dynamic;
 }
 
-Status DbImpl::DisableFileDeletions() {
+Status DbImpl::DisableFileDeletions() try {
   Status s = CheckWritable();
   if (!s.ok()) return s;
   MutexLock lock(&engine_->mu);
   engine_->file_deletions_disabled++;
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::EnableFileDeletions() {
+Status DbImpl::EnableFileDeletions() try {
   Status s = CheckWritable();
   if (!s.ok()) return s;
   MutexLock lock(&engine_->mu);
@@ -265,6 +291,8 @@ Status DbImpl::EnableFileDeletions() {
     engine_->obsolete->Purge();
   }
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
 }  // namespace varve

@@ -6,6 +6,7 @@
 #include "db/background/flush_work.h"
 #include "db/observe/metadata.h"
 #include "db/observe/properties.h"
+#include "util/base/caught_exception.h"
 
 namespace varve {
 
@@ -35,7 +36,7 @@ bool DbImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) {
   return value != nullptr && GetAggregatedNumberProperty(engine_.get(), property, value);
 }
 
-Status DbImpl::ResetStats() {
+Status DbImpl::ResetStats() try {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   for (LevelCompactionStats& stats : e.level_stats) stats = LevelCompactionStats();
@@ -44,14 +45,18 @@ Status DbImpl::ResetStats() {
   e.total_stall_micros = 0;
   e.total_delayed_writes = 0;
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::GetApproximateSizes(const SizeApproximationOptions& options,
                                    ColumnFamilyHandle* handle, const Range* ranges, int n,
-                                   uint64_t* sizes) {
+                                   uint64_t* sizes) try {
   Status s = CheckOpen();
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family == nullptr ? s : ApproximateSizes(engine_.get(), family, options, ranges, n, sizes);
+} catch (...) {
+  return CaughtException();
 }
 
 void DbImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range& range,
@@ -73,17 +78,21 @@ void DbImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range
 }
 
 Status DbImpl::GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
-                            bool flush_memtable) {
+                            bool flush_memtable) try {
   Status s = CheckOpen();
   if (s.ok() && flush_memtable && !engine_->read_only) {
     s = engine_->flush->FlushAll(FlushOptions(), FlushReason::kGetLiveFiles);
   }
   return s.ok() ? ListFilesForCopy(engine_.get(), &files, manifest_file_size) : s;
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::GetSortedWalFiles(VectorLogPtr& files) {
+Status DbImpl::GetSortedWalFiles(VectorLogPtr& files) try {
   Status s = CheckOpen();
   return s.ok() ? ListLogs(engine_.get(), &files) : s;
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::GetUpdatesSince(SequenceNumber, std::unique_ptr<TransactionLogIterator>*,
@@ -125,19 +134,25 @@ Status DbImpl::IngestExternalFiles(const std::vector<IngestExternalFileArg>&) {
   return Status::NotSupported("IngestExternalFiles does not exist yet");
 }
 
-Status DbImpl::VerifyChecksum(const ReadOptions& options) {
+Status DbImpl::VerifyChecksum(const ReadOptions& options) try {
   Status s = CheckOpen();
   return s.ok() ? VerifyTables(engine_.get(), options) : s;
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::GetDbIdentity(std::string& identity) const {
+Status DbImpl::GetDbIdentity(std::string& identity) const try {
   identity = engine_->versions->db_id();
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::GetDbSessionId(std::string& session_id) const {
+Status DbImpl::GetDbSessionId(std::string& session_id) const try {
   session_id = engine_->session_id;
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::GetPropertiesOfAllTables(ColumnFamilyHandle* handle,
@@ -146,10 +161,12 @@ Status DbImpl::GetPropertiesOfAllTables(ColumnFamilyHandle* handle,
 }
 
 Status DbImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Range* range,
-                                            size_t n, TablePropertiesCollection* props) {
+                                            size_t n, TablePropertiesCollection* props) try {
   Status s = CheckOpen();
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family == nullptr ? s : TablePropertiesInRanges(engine_.get(), family, range, n, props);
+} catch (...) {
+  return CaughtException();
 }
 
 }  // namespace varve

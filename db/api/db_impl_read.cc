@@ -17,6 +17,7 @@
 #include "db/read/merge_read.h"
 #include "db/read/multi_get.h"
 #include "db/read/read_timestamp.h"
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -111,7 +112,7 @@ Status DbImpl::GetOne(const ReadOptions& options, const SuperVersion& super_vers
 }
 
 Status DbImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
-                   PinnableSlice* value, std::string* timestamp) {
+                   PinnableSlice* value, std::string* timestamp) try {
   if (value == nullptr) return Status::InvalidArgument("get: the place for the value is null");
   value->Reset();
   if (engine_->closed.load(std::memory_order_acquire)) [[unlikely]]
@@ -128,11 +129,14 @@ Status DbImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
   }
   // The sequence is read after the super-version: what is visible at it is in there.
   return GetOne(options, *super_version, ReadSequence(options), key, value, timestamp);
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* handle,
                                 const Slice& key, PinnableSlice* operands,
-                                GetMergeOperandsOptions* operand_options, int* number_of_operands) {
+                                GetMergeOperandsOptions* operand_options,
+                                int* number_of_operands) try {
   if (operands == nullptr || operand_options == nullptr || number_of_operands == nullptr) {
     return Status::InvalidArgument("GetMergeOperands: a pointer is null");
   }
@@ -154,6 +158,8 @@ Status DbImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   if (operand_options->continue_cb) request.continue_callback = &operand_options->continue_cb;
   request.skip_memtables = SkipsMemTables(options);
   return GetOperandsFromSuperVersion(options, *super_version, request, slices, number_of_operands);
+} catch (...) {
+  return CaughtException();
 }
 
 MultiGetCall DbImpl::StartMultiGet(const ReadOptions& options, const KeyBatch& batch) const {
@@ -183,7 +189,7 @@ void DbImpl::CountMultiGet(const MultiGetCall& call, size_t n) const {
 
 void DbImpl::MultiGet(const ReadOptions& options, size_t n, ColumnFamilyHandle** handles,
                       const Slice* keys, PinnableSlice* values, std::string* timestamps,
-                      Status* statuses, bool sorted_input) {
+                      Status* statuses, bool sorted_input) try {
   if (n == 0) return;
   if (std::all_of(handles, handles + n, [&](const auto* h) { return h == handles[0]; })) {
     return MultiGet(options, handles[0], n, keys, values, timestamps, statuses, sorted_input);
@@ -219,11 +225,13 @@ void DbImpl::MultiGet(const ReadOptions& options, size_t n, ColumnFamilyHandle**
     MultiGetFromSuperVersion(&call, *super_version, seq, places[family]);
   }
   CountMultiGet(call, n);
+} catch (...) {
+  std::fill_n(statuses, n, CaughtException());
 }
 
 void DbImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* handle, size_t n,
                       const Slice* keys, PinnableSlice* values, std::string* timestamps,
-                      Status* statuses, bool /*sorted_input*/) {
+                      Status* statuses, bool /*sorted_input*/) try {
   MultiGetCall call = StartMultiGet(options, {n, keys, values, timestamps, statuses});
   Status s = CheckOpen();
   if (s.ok()) s = CheckReadOptions(options);
@@ -250,10 +258,12 @@ void DbImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* handle, si
     MultiGetFromSuperVersion(&call, *super_version, StableReadSequence(options), places);
   }
   CountMultiGet(call, n);
+} catch (...) {
+  std::fill_n(statuses, n, CaughtException());
 }
 
 bool DbImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
-                         std::string* value, std::string* timestamp, bool* value_found) {
+                         std::string* value, std::string* timestamp, bool* value_found) try {
   if (value_found != nullptr) *value_found = false;
   if (timestamp != nullptr) timestamp->clear();
   Status s = CheckOpen();
@@ -276,9 +286,11 @@ bool DbImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
     if (value_found != nullptr) *value_found = true;
   }
   return may_exist;
+} catch (...) {
+  return true;
 }
 
-Iterator* DbImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) {
+Iterator* DbImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) try {
   Status s = CheckOpen();
   if (s.ok()) s = CheckReadOptions(options);
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
@@ -291,13 +303,16 @@ Iterator* DbImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* ha
   }
   return NewDbIterator(options, family->shared_from_this(), super_version,
                        StableReadSequence(options), engine_->statistics);
+} catch (...) {
+  return NewErrorIterator(CaughtException());
 }
 
 Status DbImpl::NewIterators(const ReadOptions& options,
                             const std::vector<ColumnFamilyHandle*>& handles,
-                            std::vector<Iterator*>* iterators) {
+                            std::vector<Iterator*>* iterators) try {
   if (iterators == nullptr) return Status::InvalidArgument("NewIterators: iterators is null");
   iterators->clear();
+  iterators->reserve(handles.size());
   Status s = CheckOpen();
   if (s.ok()) s = CheckReadOptions(options);
   std::vector<ColumnFamily*> families;
@@ -316,6 +331,12 @@ Status DbImpl::NewIterators(const ReadOptions& options,
     iterators->push_back(NewDbIterator(options, family->shared_from_this(), pinned[family], seq,
                                        engine_->statistics));
   }
+  return s;
+} catch (...) {
+  const Status s = CaughtException();
+  if (iterators == nullptr) return s;
+  for (Iterator* iterator : *iterators) delete iterator;
+  iterators->clear();
   return s;
 }
 

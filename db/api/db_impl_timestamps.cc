@@ -7,6 +7,7 @@
 
 #include "db/api/db_impl.h"
 #include "db/background/compaction_work.h"
+#include "util/base/caught_exception.h"
 
 namespace varve {
 
@@ -30,7 +31,7 @@ Status CannotGoBack(const ColumnFamily& family, const std::string& from, const s
 
 }  // namespace
 
-Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string ts_low) {
+Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string ts_low) try {
   Engine& e = *engine_;
   Status s = CheckWritable();
   ColumnFamily* family = s.ok() ? e.Resolve(handle, &s) : nullptr;
@@ -63,15 +64,19 @@ Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string 
                             "the mark of " + Named(*family) + " has been raised beyond that");
   }
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::TrimHistory(ColumnFamilyHandle* handle, const std::string& trim_ts) {
+Status DbImpl::TrimHistory(ColumnFamilyHandle* handle, const std::string& trim_ts) try {
   Status s = CheckWritable();
   ColumnFamily* const family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family == nullptr ? s : engine_->compaction->TrimHistory(family, trim_ts);
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::GetFullHistoryTsLow(ColumnFamilyHandle* handle, std::string* ts_low) {
+Status DbImpl::GetFullHistoryTsLow(ColumnFamilyHandle* handle, std::string* ts_low) try {
   if (ts_low == nullptr) return Status::InvalidArgument("GetFullHistoryTsLow: ts_low is null");
   Status s = CheckOpen();
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
@@ -81,10 +86,12 @@ Status DbImpl::GetFullHistoryTsLow(ColumnFamilyHandle* handle, std::string* ts_l
   MutexLock lock(&engine_->mu);
   *ts_low = family->versions()->full_history_ts_low;
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
-                                             std::string* newest_timestamp) {
+                                             std::string* newest_timestamp) try {
   constexpr char kCall[] = "GetNewestUserDefinedTimestamp";
   if (newest_timestamp == nullptr) return Status::InvalidArgument(kCall, "the result is null");
   Status s = CheckOpen();
@@ -112,6 +119,8 @@ Status DbImpl::GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
   }
   *newest_timestamp = newest;
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
 }  // namespace varve

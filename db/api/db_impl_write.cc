@@ -8,6 +8,7 @@
 #include "db/write/batch_timestamps.h"
 #include "db/write/record_encoder.h"
 #include "db/write/write_batch_internal.h"
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/statistics.h"
 
@@ -44,10 +45,12 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* updates) {
 }
 
 Status DbImpl::WriteWithCallback(const WriteOptions& options, WriteBatch* updates,
-                                 UserWriteCallback* callback) {
+                                 UserWriteCallback* callback) try {
   if (updates == nullptr) return Status::InvalidArgument("write: the batch is null");
   WriteRequest request(updates);
   return Submit(options, &request, callback);
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::Submit(const WriteOptions& options, WriteRequest* request,
@@ -77,14 +80,16 @@ Status DbImpl::Submit(const WriteOptions& options, WriteRequest* request,
 }
 
 // A batch knows ids only: another database's handle would reach the family of the same id here.
-Status DbImpl::CheckHandle(ColumnFamilyHandle* handle) const {
+Status DbImpl::CheckHandle(ColumnFamilyHandle* handle) const try {
   Status s;
   if (handle != default_handle_.get()) engine_->Resolve(handle, &s);
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
-                        const Slice& key, const Slice& value, const Slice* ts) {
+                        const Slice& key, const Slice& value, const Slice* ts) try {
   VARVE_RETURN_IF_ERROR(CheckHandle(handle));
   const BatchRecord update{type, handle->GetID(), key, value};
   // Only a batch has checksums; and only its value may end with a timestamp.
@@ -104,6 +109,8 @@ Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle,
   VARVE_RETURN_IF_ERROR(CheckRecordSizes(key.size() + stamp.size(), value.size()));
   WriteRequest request(update, stamp);
   return Submit(options, &request, nullptr);
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::Put(const WriteOptions& options, ColumnFamilyHandle* handle, const Slice& key,
@@ -155,7 +162,7 @@ Status DbImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* handle, co
   return WriteOne(options, handle, kTypeMerge, key, value, &ts);
 }
 
-Status DbImpl::FlushWAL(bool sync) {
+Status DbImpl::FlushWAL(bool sync) try {
   Status s = CheckWritable();
   if (!s.ok()) return s;
   Engine& e = *engine_;
@@ -172,13 +179,15 @@ Status DbImpl::FlushWAL(bool sync) {
   }
   e.commit->ExitExclusive();
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::SyncWAL() {
   return FlushWAL(/*sync=*/true);
 }
 
-Status DbImpl::LockWAL() {
+Status DbImpl::LockWAL() try {
   Status s = CheckWritable();
   if (!s.ok()) return s;
   Engine& e = *engine_;
@@ -200,9 +209,11 @@ Status DbImpl::LockWAL() {
   e.wal_locked = s.ok() ? 1 : 0;
   e.background_changed.SignalAll();
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
-Status DbImpl::UnlockWAL() {
+Status DbImpl::UnlockWAL() try {
   Engine& e = *engine_;
   {
     MutexLock lock(&e.mu);
@@ -211,6 +222,8 @@ Status DbImpl::UnlockWAL() {
   }
   e.commit->ExitExclusive();
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
 }  // namespace varve

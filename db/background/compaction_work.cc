@@ -10,6 +10,7 @@
 #include "db/background/events.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/table_context.h"
+#include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 
@@ -77,7 +78,7 @@ void CompactionWork::BackgroundCompaction() {
   e.background_changed.SignalAll();
 }
 
-Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family) {
+Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family) try {
   Engine& e = *engine_;
   if (family->dropped()) return Status::OK();
   const auto options = family->options();
@@ -92,6 +93,8 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
   const Status s = RunPlan(family.get(), std::move(plan), RunControl(), &result);
   if (s.IsColumnFamilyDropped()) return Status::OK();
   return s;
+} catch (...) {
+  return CaughtException();
 }
 
 void CompactionWork::MarkInputs(ColumnFamily* family, CompactionPlan* plan, bool marked) {
@@ -133,7 +136,8 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
 
 // Everything that needs no lock: reads, merges, writes.
 Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
-                               const RunControl& control, int job_id, CompactionResult* result) {
+                               const RunControl& control, int job_id,
+                               CompactionResult* result) try {
   Engine& e = *engine_;
   const CompactionContext context = MakeContext(family, plan, control);
   MutexUnlock unlock(&e.mu);
@@ -146,6 +150,8 @@ Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
   }
   if (plan.trivial_move || plan.deletion_only) return Status::OK();
   return RunCompaction(plan, context, result);
+} catch (...) {
+  return CaughtException();
 }
 
 Status CompactionWork::Install(ColumnFamily* family, CompactionPlan* plan,

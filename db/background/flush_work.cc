@@ -11,6 +11,7 @@
 #include "db/background/table_context.h"
 #include "db/wal/commit_log.h"
 #include "db/write/log_mark.h"
+#include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/env/writable_file_writer.h"
@@ -218,8 +219,8 @@ bool FlushWork::Pick(ColumnFamily* family, Extent extent, FlushInput* input) {
     bytes += imm.mem->MemoryUsage();
     const bool enough = input->memtables.size() >= least && bytes > options->write_buffer_size;
     if (extent == Extent::kPiece && enough) break;
-    imm.picked = true;
     input->memtables.push_back(imm.mem);
+    imm.picked = true;
   }
   return !input->memtables.empty();
 }
@@ -263,23 +264,38 @@ void FlushWork::MakeInput(ColumnFamily* family, FlushInput* result) {
   input.build.oldest_key_time = oldest;
 }
 
+Status FlushWork::PickAll(const Job& job, Extent extent, std::vector<FamilyFlush>* flushes) {
+  try {
+    flushes->reserve(job.families.size());
+    for (const auto& family : job.families) {
+      family->flush_requested = false;
+      if (family->dropped()) continue;
+      FamilyFlush& flush = flushes->emplace_back();
+      flush.family = family;
+      family->flushes_running++;
+      if (!Pick(family.get(), extent, &flush.input)) {
+        family->flushes_running--;
+        flushes->pop_back();
+        continue;
+      }
+      MakeInput(family.get(), &flush.input);
+      flush.job_id = engine_->NextJobId();
+      if (WantsFlush(*family, job.reason)) Request({family.get()}, job.reason);
+    }
+  } catch (...) {
+    // Nobody else would ask for those that were not reached.
+    for (const auto& family : job.families) family->flush_requested = false;
+    return CaughtException();
+  }
+  return Status::OK();
+}
+
 Status FlushWork::RunJob(const Job& job, Extent extent) {
   Engine& e = *engine_;
   std::vector<FamilyFlush> flushes;
-  for (const auto& family : job.families) {
-    family->flush_requested = false;
-    FamilyFlush flush;
-    if (family->dropped() || !Pick(family.get(), extent, &flush.input)) continue;
-    family->flushes_running++;
-    flush.family = family;
-    MakeInput(family.get(), &flush.input);
-    flush.job_id = e.NextJobId();
-    flushes.push_back(std::move(flush));
-    if (WantsFlush(*family, job.reason)) Request({family.get()}, job.reason);
-  }
-  if (flushes.empty()) return Status::OK();
-  Status s;
-  {
+  Status s = PickAll(job, extent, &flushes);
+  if (flushes.empty()) return s;
+  if (s.ok()) {
     MutexUnlock unlock(&e.mu);
     for (FamilyFlush& flush : flushes) {
       NotifyBegin(flush, job.reason);

@@ -73,6 +73,8 @@ class FlushWork final : public WriteBufferUser {
   static void RunOne(void* work);
   static void RunFreeMemory(void* work);
   void BackgroundFlush();
+  // Whatever it answers, what was picked is in `flushes`.
+  Status PickAll(const Job& job, Extent extent, std::vector<FamilyFlush>* flushes);
   Status RunJob(const Job& job, Extent extent);
   void NoteReason(const ColumnFamily& family, FlushReason reason);
   bool Pick(ColumnFamily* family, Extent extent, FlushInput* input);

@@ -18,6 +18,7 @@
 #include "db/read/version_iterators.h"
 #include "db/version/version_builder.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/metrics/statistics.h"
@@ -249,6 +250,8 @@ Status Job::RunPiece(Piece* piece) {
 void Job::RunPieceGuarded(Piece* piece) {
   try {
     piece->status = RunPiece(piece);
+  } catch (const std::bad_alloc&) {
+    piece->status = Status::MemoryLimit();
   } catch (const std::exception& e) {
     piece->status = Status::Aborted("compaction threw", e.what());
   } catch (...) {
@@ -367,8 +370,10 @@ Status Job::Run(CompactionResult* result) {
 }  // namespace
 
 Status RunCompaction(const CompactionPlan& plan, const CompactionContext& context,
-                     CompactionResult* result) {
+                     CompactionResult* result) try {
   return Job(plan, context).Run(result);
+} catch (...) {
+  return CaughtException();
 }
 
 void FillCompactionEdit(const CompactionPlan& plan, const CompactionResult& result,

@@ -13,6 +13,7 @@
 #include "db/read/user_key_walk.h"
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/base/caught_exception.h"
 #include "util/key/prefix_answer.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -100,7 +101,7 @@ class DbIterator final : public Iterator {
   void Next() override {
     assert(walk_.Valid());
     if (PerfLevelAtLeast(kEnableTimeExceptForMutex) || !walk_.NextPlain()) [[unlikely]] {
-      NextByRules();
+      Guarded([this] { NextByRules(); });
       return;
     }
     walk_.counters.next++;
@@ -113,7 +114,7 @@ class DbIterator final : public Iterator {
   void Prev() override {
     assert(walk_.Valid());
     if (PerfLevelAtLeast(kEnableTimeExceptForMutex) || !walk_.PrevPlain()) [[unlikely]] {
-      PrevByRules();
+      Guarded([this] { PrevByRules(); });
       return;
     }
     walk_.counters.prev++;
@@ -124,33 +125,31 @@ class DbIterator final : public Iterator {
   }
 
   void Seek(const Slice& target) override {
-    FollowBeforeSeek();
-    if (prefix_filters_ != nullptr) [[unlikely]] {
-      PrepareFor(target);
-    } else if (auto_prefix_ != nullptr) [[unlikely]] {
-      prefix_wanted_ = BoundEndsPrefixOf(target);
-    }
-    CountedSeek([&] { walk_.Seek(target); });
+    Guarded([&] {
+      FollowBeforeSeek();
+      if (prefix_filters_ != nullptr) [[unlikely]] {
+        PrepareFor(target);
+      } else if (auto_prefix_ != nullptr) [[unlikely]] {
+        prefix_wanted_ = BoundEndsPrefixOf(target);
+      }
+      CountedSeek([&] { walk_.Seek(target); });
+    });
   }
   void SeekForPrev(const Slice& target) override {
-    FollowBeforeSeek();
-    prefix_wanted_ = false;
-    if (prefix_filters_ != nullptr) [[unlikely]] {
-      PrepareFor(target);
-    }
-    CountedSeek([&] { walk_.SeekForPrev(target); });
+    Guarded([&] {
+      FollowBeforeSeek();
+      prefix_wanted_ = false;
+      if (prefix_filters_ != nullptr) [[unlikely]] {
+        PrepareFor(target);
+      }
+      CountedSeek([&] { walk_.SeekForPrev(target); });
+    });
   }
   void SeekToFirst() override {
-    FollowBeforeSeek();
-    prefix_wanted_ = false;
-    if (prefix_filters_ != nullptr) TurnPrefixFiltersOff();
-    CountedSeek([&] { walk_.SeekToFirst(); });
+    Guarded([this] { SeekToEnd(&UserKeyWalk::SeekToFirst); });
   }
   void SeekToLast() override {
-    FollowBeforeSeek();
-    prefix_wanted_ = false;
-    if (prefix_filters_ != nullptr) TurnPrefixFiltersOff();
-    CountedSeek([&] { walk_.SeekToLast(); });
+    Guarded([this] { SeekToEnd(&UserKeyWalk::SeekToLast); });
   }
 
   using Iterator::Refresh;
@@ -158,6 +157,23 @@ class DbIterator final : public Iterator {
   Status GetProperty(std::string prop_name, std::string* prop) override;
 
  private:
+  // What throws, for want of memory as a rule, is an error of the iterator.
+  template <typename Move>
+  void Guarded(Move move) {
+    try {
+      move();
+    } catch (...) {
+      walk_.Fail(CaughtException());
+    }
+  }
+
+  void SeekToEnd(void (UserKeyWalk::*seek)()) {
+    FollowBeforeSeek();
+    prefix_wanted_ = false;
+    if (prefix_filters_ != nullptr) TurnPrefixFiltersOff();
+    CountedSeek([&] { (walk_.*seek)(); });
+  }
+
   void NextByRules() {
     PerfCpuTimer<&PerfContext::iter_next_cpu_nanos> cpu;
     StepByRules(&IteratorCounters::next, &IteratorCounters::next_found, &UserKeyWalk::Next,
@@ -410,7 +426,7 @@ Status DbIterator::GetProperty(std::string prop_name, std::string* prop) {
 
 Iterator* NewDbIterator(const ReadOptions& options, std::shared_ptr<SuperVersionSource> source,
                         SuperVersion* super_version, SequenceNumber sequence,
-                        Statistics* statistics) {
+                        Statistics* statistics) try {
   if (options.iter_start_ts != nullptr) {
     return NewHistoryIterator(options, super_version, sequence);
   }
@@ -422,6 +438,9 @@ Iterator* NewDbIterator(const ReadOptions& options, std::shared_ptr<SuperVersion
   return std::make_unique<DbIterator>(options, std::move(source), super_version, sequence,
                                       statistics)
       .release();
+} catch (...) {
+  super_version->Unref();
+  return NewErrorIterator(CaughtException());
 }
 
 }  // namespace varve

@@ -18,6 +18,7 @@
 #include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
 #include "db/recovery/stale_manifest.h"
+#include "util/base/caught_exception.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -102,12 +103,7 @@ class Opener {
   explicit Opener(const OpenRequest& request) : request_(request), e_(std::make_shared<Engine>()) {}
 
   Status Run(std::shared_ptr<Engine>* engine) {
-    Status s = Prepare();
-    if (s.ok()) s = LockDirectory();
-    if (s.ok()) {
-      s = Recover();
-      Report(s);
-    }
+    Status s = RunSteps();
     if (!s.ok()) {
       LogError(e_->info_log.get(), "open failed: %s", s.ToString().c_str());
       e_->ReleaseFamilies();
@@ -119,6 +115,18 @@ class Opener {
   }
 
  private:
+  // What throws must leave no lock behind, either.
+  Status RunSteps() try {
+    Status s = Prepare();
+    if (s.ok()) s = LockDirectory();
+    if (s.ok()) {
+      s = Recover();
+      Report(s);
+    }
+    return s;
+  } catch (...) {
+    return CaughtException();
+  }
   Status Prepare();
   Status Recover();
   void Report(const Status& status);

@@ -19,7 +19,7 @@ class MissingLogTest : public Database {
   void DeleteLog(const std::string& name) {
     ASSERT_TRUE(mem().DeleteFile(std::string(kName) + "/" + name, IOOptions(), nullptr).ok());
   }
-  bool IsReported() { return Text("varve.recovery").find("first_bad_log=") != std::string::npos; }
+  bool IsReported() { return Text("varve.recovery").find(" missing=") != std::string::npos; }
 };
 
 TEST_F(MissingLogTest, TheOnlyOneIsReported) {

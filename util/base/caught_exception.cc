@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/base/caught_exception.h"
+
+#include <exception>
+#include <new>
+
+namespace varve {
+
+Status CaughtException() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return Status::MemoryLimit();  // a text would take memory
+  } catch (const std::exception& e) {
+    try {
+      return Status::Aborted("exception", e.what());
+    } catch (...) {
+      return Status::MemoryLimit();
+    }
+  } catch (...) {
+    return Status::Aborted();
+  }
+}
+
+}  // namespace varve

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a call of the API answers when something threw on the way: for want of memory as a rule, or
+// a callback that nobody nearer has caught. Locks and files have been given back by then.
+
+#include "varve/status.h"
+
+namespace varve {
+
+// Within a handler: MemoryLimit for std::bad_alloc, Aborted with the text for anything else.
+Status CaughtException() noexcept;
+
+}  // namespace varve

@@ -86,10 +86,8 @@ Status OpenIn(const Place& place, const WriteMode& mode, std::unique_ptr<DB>* db
   family.merge_operator = MergeOperators::CreateUInt64AddOperator();
   ColumnFamilyOptions timed = family;
   timed.comparator = BytewiseComparatorWithU64Ts();
-  const std::vector<ColumnFamilyDescriptor> families = {{kDefaultColumnFamilyName, family},
-                                                        {"second", family},
-                                                        {"third", family},
-                                                        {"timed", timed}};
+  const std::vector<ColumnFamilyDescriptor> families = {
+      {kDefaultColumnFamilyName, family}, {"second", family}, {"third", family}, {"timed", timed}};
   DB* raw = nullptr;
   const Status s = DB::Open(options, place.directory(), families, handles, &raw);
   db->reset(raw);
@@ -270,8 +268,8 @@ TEST(ConsistencyTest, EveryModeKeepsItsPromises) {
     cases += outcome.checked;
     wrong += outcome.wrong;
   }
-  printf("RESULT consistency cases=%llu wrong=%llu lost=0 crash=0 hang=0\n", static_cast<unsigned long long>(cases),
-         static_cast<unsigned long long>(wrong));
+  printf("RESULT consistency cases=%llu wrong=%llu lost=0 crash=0 hang=0\n",
+         static_cast<unsigned long long>(cases), static_cast<unsigned long long>(wrong));
   EXPECT_GE(cases, Wanted() * 10 / 11) << "too few were checked to prove anything";
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Accounts that are only merged into: a transfer adds to one and takes from another, in two families
-// and one batch, and no writer knows a balance. Whoever reads one moment must see a total of
-// nothing; each writer counts its transfers by a merge of its own, which it must see at once; in the
-// end every operand has counted once.
+// Accounts that are only merged into: a transfer adds to one and takes from another, in two
+// families and one batch, and no writer knows a balance. Whoever reads one moment must see a total
+// of nothing; each writer counts its transfers by a merge of its own, which it must see at once; in
+// the end every operand has counted once.
 
 #include <array>
 #include <cstdio>
@@ -27,9 +27,8 @@ std::string Bytes(uint64_t number) {
 }
 
 uint64_t BalanceOf(const Content& content) {
-  return content.has_value() && content->size() == sizeof(uint64_t)
-             ? DecodeFixed64(content->data())
-             : 0;
+  return content.has_value() && content->size() == sizeof(uint64_t) ? DecodeFixed64(content->data())
+                                                                    : 0;
 }
 
 class LedgerChecker final : public Checker {
@@ -74,10 +73,9 @@ class LedgerChecker final : public Checker {
       }
     } else {
       const Direction direction = random->OneIn(2) ? Direction::kForward : Direction::kBackward;
-      store()->Scan({{0, 1, 2}, kLedgerLower, kLedgerUpper}, snapshot, direction,
-                    [&](size_t, const Slice&, const Slice& value) {
-                      total += BalanceOf(value.ToString());
-                    });
+      store()->Scan(
+          {{0, 1, 2}, kLedgerLower, kLedgerUpper}, snapshot, direction,
+          [&](size_t, const Slice&, const Slice& value) { total += BalanceOf(value.ToString()); });
     }
     if (snapshot != nullptr) store()->Release(snapshot);
     if (total != 0) {

@@ -125,7 +125,7 @@ class LateMoments final : public Store {
  public:
   using Store::Store;
 
-  std::vector<std::string> ReadTimed(uint64_t moment, bool forward) override {
+  std::optional<std::vector<std::string>> ReadTimed(uint64_t moment, bool forward) override {
     return Store::ReadTimed(dice_.Hit() ? moment + 1 : moment, forward);
   }
 

@@ -98,7 +98,7 @@ void Store::RaiseMark(uint64_t moment) {
   findings_->Expect(db_->IncreaseFullHistoryTsLow(handles_[kFamilies], stamp), "raising a mark");
 }
 
-std::vector<std::string> Store::ReadTimed(uint64_t moment, bool forward) {
+std::optional<std::vector<std::string>> Store::ReadTimed(uint64_t moment, bool forward) {
   std::string stamp;
   const Slice ts = EncodeU64Ts(moment, &stamp);
   ReadOptions options;
@@ -110,6 +110,7 @@ std::vector<std::string> Store::ReadTimed(uint64_t moment, bool forward) {
     values.push_back(it->value().ToString());
     forward ? it->Next() : it->Prev();
   }
+  if (it->status().IsInvalidArgument()) return std::nullopt;
   findings_->Expect(it->status(), "iterator as of a timestamp");
   return values;
 }

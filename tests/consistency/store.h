@@ -65,8 +65,8 @@ class Store {
   void AddTimed(WriteBatch* batch, const std::string& key, uint64_t moment,
                 const std::string& value);
   void RaiseMark(uint64_t moment);
-  // All values as of then, by a scan in either direction.
-  virtual std::vector<std::string> ReadTimed(uint64_t moment, bool forward);
+  // All values as of then, by a scan in either direction; nothing where that is below the mark.
+  virtual std::optional<std::vector<std::string>> ReadTimed(uint64_t moment, bool forward);
 
   const Snapshot* Take();
   void Release(const Snapshot* snapshot);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: an allocation that fails costs the call that made it, and nothing else: no exception leaves
-// the API, nothing ends the process, nothing acknowledged is lost, and the database goes on. Method:
-// this program replaces operator new; for each of many k a child runs a short history on real files
-// whose k-th allocation by the library throws, in whatever thread that is, then checks the state,
-// writes on, and opens it again. What the test itself allocates is not counted.
+// the API, nothing ends the process, nothing acknowledged is lost, and the database goes on.
+// Method: this program replaces operator new; for each of many k a child runs a short history on
+// real files whose k-th allocation by the library throws, in whatever thread that is, then checks
+// the state, writes on, and opens it again. What the test itself allocates is not counted.
 //
 // VARVE_ALLOCATION_POINTS=n: how many k, evenly over all there are (0: every one).
 // VARVE_ALLOCATION_CASE=k runs one and says where it fails.
@@ -29,15 +29,16 @@
 #include "varve/env.h"
 
 #include "tests/crash/case_watch.h"
+#include "tests/crash/family_kinds.h"
 #include "tests/crash/numbered_writes.h"
 
 namespace {
 
 std::atomic<bool> g_armed{false};
-std::atomic<int64_t> g_calls{0};           // of the library, while armed
+std::atomic<int64_t> g_calls{0};  // of the library, while armed
 std::atomic<int64_t> g_fails_at{INT64_MAX};
-std::atomic<bool> g_tells{false};          // where it failed
-thread_local bool t_test = false;          // this thread is in the test's own code
+std::atomic<bool> g_tells{false};  // where it failed
+thread_local bool t_test = false;  // this thread is in the test's own code
 
 bool Fails() {
   if (!g_armed.load(std::memory_order_relaxed) || t_test) return false;
@@ -115,7 +116,7 @@ class AllocationRun {
 
   std::string Run() {
     for (int tries = 0; tries < 3 && db_ == nullptr; tries++) Open().PermitUncheckedError();
-    if (db_ == nullptr) return "it does not open";
+    if (db_ == nullptr) return "it does not open: " + open_error_;
     for (int tries = 0; acked_ < kWritesUnderFault && tries < 3;) {
       if (!WriteNext(acked_ % 7 == 0).ok()) tries++;
       Maintain();
@@ -123,7 +124,7 @@ class AllocationRun {
     }
     Close();
     for (int tries = 0; tries < 3 && db_ == nullptr; tries++) Open().PermitUncheckedError();
-    return db_ == nullptr ? "it does not open again" : "";
+    return db_ == nullptr ? "it does not open again: " + open_error_ : "";
   }
 
   // Without faults.
@@ -156,9 +157,19 @@ class AllocationRun {
     ColumnFamilyOptions family;
     family.write_buffer_size = 64 << 10;
     family.level0_file_num_compaction_trigger = 3;
-    return call_("Open", [&] {
-      return OpenWithFamilies(options, family, directory_, kFaultFamilies, &db_, &handles_);
-    });
+    std::vector<ColumnFamilyDescriptor> descriptors;
+    for (const std::string& name : kFaultFamilies) {
+      descriptors.emplace_back(name, family);
+      TuneFamily(name, &descriptors.back().options);
+    }
+    std::vector<ColumnFamilyHandle*> opened;
+    DB* db = nullptr;
+    Status s =
+        call_("Open", [&] { return DB::Open(options, directory_, descriptors, &opened, &db); });
+    db_.reset(db);
+    for (size_t i = 0; i < opened.size(); i++) handles_[kFaultFamilies[i]] = opened[i];
+    if (!s.ok()) open_error_ = s.ToString();
+    return s;
   }
 
   void Close() {
@@ -171,9 +182,8 @@ class AllocationRun {
   // The marker tells whether a write that failed is there after all.
   bool IsThere(uint64_t i) {
     std::string text;
-    const Status s = call_("Get", [&] {
-      return db_->Get(ReadOptions(), handles_.at("default"), "#", &text);
-    });
+    const Status s =
+        call_("Get", [&] { return db_->Get(ReadOptions(), handles_.at("default"), "#", &text); });
     return s.ok() && text == std::to_string(i);
   }
 
@@ -184,9 +194,8 @@ class AllocationRun {
     Status s;
     if (issued_ != i || !IsThere(i)) {
       issued_ = i;
-      s = call_("Write", [&] {
-        return WriteNumbered(db_.get(), handles_, kFaultFamilies, i, options);
-      });
+      s = call_("Write",
+                [&] { return WriteNumbered(db_.get(), handles_, kFaultFamilies, i, options); });
     }
     if (s.ok()) acked_ = i;
     return s;
@@ -210,8 +219,9 @@ class AllocationRun {
     if (acked_ % 5 != 0) return;
     ColumnFamilyHandle* const handle = handles_.at("texts");
     call_("reads", [&] {
-      std::string value;
+      PinnableSlice value;
       for (const char* key : {"#", "key00001", "key00100", "key00299"}) {
+        value.Reset();
         db_->Get(ReadOptions(), handle, key, &value).PermitUncheckedError();
       }
       const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions(), handle));
@@ -235,6 +245,7 @@ class AllocationRun {
   Caller call_;
   std::unique_ptr<DB> db_;
   Handles handles_;
+  std::string open_error_;
   uint64_t acked_ = 0;
   uint64_t issued_ = 0;
 };
@@ -303,8 +314,7 @@ struct AllocationTotals {
     cases++;
     if (WIFSIGNALED(status)) {
       (WTERMSIG(status) == SIGALRM ? hang : crash)++;
-      fprintf(stderr, "allocation %lld: signal %d\n", static_cast<long long>(at),
-              WTERMSIG(status));
+      fprintf(stderr, "allocation %lld: signal %d\n", static_cast<long long>(at), WTERMSIG(status));
       return;
     }
     const int code = WEXITSTATUS(status);
@@ -330,9 +340,8 @@ AllocationTotals RunAllPoints(int64_t calls, uint64_t points) {
     return slot;
   };
   for (uint64_t i = 0; i < points; i++) {
-    const int slot = static_cast<int>(children.size()) < kChildren
-                         ? static_cast<int>(children.size())
-                         : wait();
+    const int slot =
+        static_cast<int>(children.size()) < kChildren ? static_cast<int>(children.size()) : wait();
     const int64_t at = 1 + static_cast<int64_t>(i) * calls / static_cast<int64_t>(points);
     children[Start(DirectoryOf(slot), at)] = {slot, at};
   }
@@ -359,14 +368,14 @@ TEST(AllocationFaultTest, AnyAllocationMayFail) {
                                      : std::min<uint64_t>(asked, static_cast<uint64_t>(calls));
   const AllocationTotals totals = RunAllPoints(calls, points);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  printf("RESULT allocations cases=%llu of=%lld missed=%llu escaped=%llu wrong=%llu lost=0 "
-         "crash=%llu hang=%llu secs=%.0f\n",
-         static_cast<unsigned long long>(totals.cases), static_cast<long long>(calls),
-         static_cast<unsigned long long>(totals.missed),
-         static_cast<unsigned long long>(totals.escaped),
-         static_cast<unsigned long long>(totals.wrong),
-         static_cast<unsigned long long>(totals.crash),
-         static_cast<unsigned long long>(totals.hang), seconds.count());
+  printf(
+      "RESULT allocations cases=%llu of=%lld missed=%llu escaped=%llu wrong=%llu lost=0 "
+      "crash=%llu hang=%llu secs=%.0f\n",
+      static_cast<unsigned long long>(totals.cases), static_cast<long long>(calls),
+      static_cast<unsigned long long>(totals.missed),
+      static_cast<unsigned long long>(totals.escaped),
+      static_cast<unsigned long long>(totals.wrong), static_cast<unsigned long long>(totals.crash),
+      static_cast<unsigned long long>(totals.hang), seconds.count());
   EXPECT_EQ(totals.wrong + totals.escaped + totals.crash + totals.hang, 0u);
   EXPECT_GE(totals.cases - totals.missed, points * 9 / 10);
 }

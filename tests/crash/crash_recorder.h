@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the states that crashes would leave: at every call that changes something, a clone under each
-// policy, with what it owes.
+// Owns the states that crashes would leave: at every call that changes something, a clone under
+// each policy, with what it owes.
 
 #include <atomic>
 #include <cstdint>

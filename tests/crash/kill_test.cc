@@ -3,8 +3,8 @@
 // Goal: a killed process loses no acknowledged write, and the next opening finds a prefix, in every
 // write mode. Method: a child writes, in one thread or in several, and reports each acknowledged
 // write in shared memory, until the parent kills it at a random moment; another child opens the
-// directory and compares; families merge and have timestamps by turns. In every tenth round openings
-// are killed as well, up to five one after the other, each in the middle of its recovery.
+// directory and compares; families merge and have timestamps by turns. In every tenth round
+// openings are killed as well, up to five one after the other, each in the middle of its recovery.
 // VARVE_KILL_ROUNDS=N sets the number of rounds, half of them with one thread that writes.
 
 #include <gtest/gtest.h>
@@ -86,10 +86,13 @@ DBOptions DbOptionsOf(const Mode& mode, ColumnFamilyOptions* family) {
 }
 
 Mode RandomMode(Random* random, const WriteMode* writes, bool parallel) {
-  static const std::vector<std::string> kFamilies[] = {
-      {"default"},          {"default", "other"},          {"default", "texts", "sums"},
-      {"default", "texts"}, {"default", "versions", "sums"}, {"versions", "default"},
-      {"default", "bare"}};
+  static const std::vector<std::string> kFamilies[] = {{"default"},
+                                                       {"default", "other"},
+                                                       {"default", "texts", "sums"},
+                                                       {"default", "texts"},
+                                                       {"default", "versions", "sums"},
+                                                       {"versions", "default"},
+                                                       {"default", "bare"}};
   Mode mode;
   mode.writes = writes;
   mode.families = kFamilies[random->Below(std::size(kFamilies))];
@@ -351,10 +354,11 @@ TEST(KillTest, AcknowledgedWritesSurviveSigkill) {
   RunRounds(/*parallel=*/false, rounds - rounds / 2, seed, &cases, &recoveries);
   if (!HasFailure()) RunRounds(/*parallel=*/true, rounds / 2, seed, &cases, &recoveries);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  printf("RESULT killer cases=%llu recoveries=%llu wrong=%d lost=0 crash=0 hang=0 seed=%llu "
-         "secs=%.0f\n",
-         static_cast<unsigned long long>(cases), static_cast<unsigned long long>(recoveries),
-         HasFailure() ? 1 : 0, static_cast<unsigned long long>(seed), seconds.count());
+  printf(
+      "RESULT killer cases=%llu recoveries=%llu wrong=%d lost=0 crash=0 hang=0 seed=%llu "
+      "secs=%.0f\n",
+      static_cast<unsigned long long>(cases), static_cast<unsigned long long>(recoveries),
+      HasFailure() ? 1 : 0, static_cast<unsigned long long>(seed), seconds.count());
   EXPECT_GE(cases, rounds);
 }
 

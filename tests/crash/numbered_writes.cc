@@ -93,17 +93,23 @@ std::vector<Change> ChangesOf(uint64_t i, const std::vector<std::string>& famili
   return changes;
 }
 
-Status WriteNumbered(DB* db, const Handles& handles, const std::vector<std::string>& families,
-                     uint64_t i, const WriteOptions& options) {
-  WriteBatch batch;
+Status MakeNumbered(const Handles& handles, const std::vector<std::string>& families, uint64_t i,
+                    WriteBatch* batch) {
   const std::string stamp = Stamp(i);
   for (const Change& change : ChangesOf(i, families)) {
     ColumnFamilyHandle* const handle = handles.at(change.family);
-    const Status s = HasVersions(change.family) ? AddToBatchAt(handle, change, stamp, &batch)
-                                                : AddToBatch(handle, change, &batch);
+    const Status s = HasVersions(change.family) ? AddToBatchAt(handle, change, stamp, batch)
+                                                : AddToBatch(handle, change, batch);
     if (!s.ok()) return s;
   }
-  return db->Write(options, &batch);
+  return Status::OK();
+}
+
+Status WriteNumbered(DB* db, const Handles& handles, const std::vector<std::string>& families,
+                     uint64_t i, const WriteOptions& options) {
+  WriteBatch batch;
+  const Status s = MakeNumbered(handles, families, i, &batch);
+  return s.ok() ? db->Write(options, &batch) : s;
 }
 
 Status RaiseMarks(DB* db, const Handles& handles, uint64_t mark) {
@@ -192,8 +198,7 @@ using States = std::map<uint64_t, ReferenceState>;
 
 // A family with timestamps holds, as of the timestamp of write t, the state after write t.
 std::string CompareMoments(DB* db, const std::string& family, ColumnFamilyHandle* handle,
-                           const std::vector<uint64_t>& moments, uint64_t n,
-                           const States& states) {
+                           const std::vector<uint64_t>& moments, uint64_t n, const States& states) {
   for (const uint64_t moment : moments) {
     const ReadingAsOf reading(family, moment);
     const uint64_t writes = std::min(moment, n);
@@ -285,8 +290,8 @@ PrefixCheck CheckPrefix(DB* db, const Handles& handles, const std::vector<std::s
   const States states = StatesAfter(writes, families);
   for (const std::string& family : families) {
     const Position& position = positions[family];
-    const std::string problem = CompareMoments(db, family, handles.at(family), position.moments,
-                                               position.n, states);
+    const std::string problem =
+        CompareMoments(db, family, handles.at(family), position.moments, position.n, states);
     if (!problem.empty()) {
       check.problem =
           "family " + family + " at write " + std::to_string(position.n) + ": " + problem;

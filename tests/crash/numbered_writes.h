@@ -23,6 +23,9 @@ using Handles = std::map<std::string, ColumnFamilyHandle*>;
 // In a family with timestamps all of them are of timestamp i.
 std::vector<Change> ChangesOf(uint64_t i, const std::vector<std::string>& families);
 
+// Fills the batch of write i.
+Status MakeNumbered(const Handles& handles, const std::vector<std::string>& families, uint64_t i,
+                    WriteBatch* batch);
 // Applies write i as one batch.
 Status WriteNumbered(DB* db, const Handles& handles, const std::vector<std::string>& families,
                      uint64_t i, const WriteOptions& options);
@@ -41,9 +44,9 @@ std::string CompareFamily(DB* db, ColumnFamilyHandle* handle, const ReadOptions&
 
 struct PrefixCheck {
   bool ok = false;
-  uint64_t n = 0;       // the state is that after writes 1..n
+  uint64_t n = 0;              // the state is that after writes 1..n
   uint64_t mark = UINT64_MAX;  // the lowest of the families with timestamps
-  std::string problem;  // when not ok
+  std::string problem;         // when not ok
 };
 
 // Reads everything, forwards and by key, and compares with the state after some n in [least, most];

@@ -34,8 +34,8 @@ const char* const kLossName = "/db";
 constexpr uint64_t kDefaultStride = 3;
 constexpr uint64_t kStatesWanted = 20000;
 constexpr uint64_t kStrideOfModes = 5;             // every mode has the same few kinds of calls
-constexpr uint64_t kRecoveriesOneIn = 12;           // in which the power goes as well
-constexpr uint64_t kRecoveryCallsOneIn = 10;        // at which it does
+constexpr uint64_t kRecoveriesOneIn = 12;          // in which the power goes as well
+constexpr uint64_t kRecoveryCallsOneIn = 10;       // at which it does
 constexpr int kDeepest = 3;                        // power losses one after the other
 constexpr uint64_t kBetweenCalls = 1'000'000'000;  // indexes of moments that are no calls
 
@@ -108,8 +108,8 @@ class PowerLoss {
   }
 
   void Open() {
-    Status s = OpenWithFamilies(DbOptionsOn(env_.get()), FamilyOptions(), kLossName, workload_.families,
-                                &db_, &handles_);
+    Status s = OpenWithFamilies(DbOptionsOn(env_.get()), FamilyOptions(), kLossName,
+                                workload_.families, &db_, &handles_);
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
 
@@ -220,8 +220,8 @@ class PowerLoss {
     std::unique_ptr<DB> db;
     Handles handles;
     const std::vector<std::string> families = FamiliesIn(env);
-    Status s = OpenWithFamilies(DbOptionsOn(env), FamilyOptions(), kLossName, families, &db,
-                                &handles);
+    Status s =
+        OpenWithFamilies(DbOptionsOn(env), FamilyOptions(), kLossName, families, &db, &handles);
     if (again != nullptr) again->recovering = false;
     ASSERT_TRUE(s.ok()) << s.ToString();
     PrefixCheck check = CheckPrefix(db.get(), handles, workload_.families, least, state.issued);
@@ -279,10 +279,11 @@ TEST(PowerLossTest, DurableWritesSurviveAtEveryCall) {
     }
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  printf("RESULT power_loss cases=%llu mapped=%llu deeper=%llu wrong=0 lost=0 crash=0 hang=0 "
-         "secs=%.0f\n",
-         static_cast<unsigned long long>(states), static_cast<unsigned long long>(mapped_states),
-         static_cast<unsigned long long>(deeper), seconds.count());
+  printf(
+      "RESULT power_loss cases=%llu mapped=%llu deeper=%llu wrong=0 lost=0 crash=0 hang=0 "
+      "secs=%.0f\n",
+      static_cast<unsigned long long>(states), static_cast<unsigned long long>(mapped_states),
+      static_cast<unsigned long long>(deeper), seconds.count());
   if (PowerLoss::Stride() <= kDefaultStride) {
     EXPECT_GE(states, kStatesWanted);
   }

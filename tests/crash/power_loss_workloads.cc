@@ -200,15 +200,15 @@ std::vector<LossWorkload> WorkloadsOfModes() {
     if (IsExpectedRefusal(mode) || LeavesHoles(mode)) continue;
     const bool no_log = mode.no_log_one_in == 1;
     LossWorkload workload{mode.name.data(),
-                      {"default", "sums"},
-                      30,
-                      [](DBOptions*, ColumnFamilyOptions*) {},
-                      [](DB* db, const Handles& handles, uint64_t i) {
-                        if (i % 6 == 0) FlushAll(db, handles);
-                      },
-                      mode.sync_one_in == 1 ? 1u : 5u,
-                      13,
-                      no_log};
+                          {"default", "sums"},
+                          30,
+                          [](DBOptions*, ColumnFamilyOptions*) {},
+                          [](DB* db, const Handles& handles, uint64_t i) {
+                            if (i % 6 == 0) FlushAll(db, handles);
+                          },
+                          mode.sync_one_in == 1 ? 1u : 5u,
+                          13,
+                          no_log};
     workload.mode = &mode;
     if (no_log) {
       workload.sync_every = 0;

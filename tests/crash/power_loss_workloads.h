@@ -21,9 +21,9 @@ struct LossWorkload {
   void (*tune)(DBOptions* db, ColumnFamilyOptions* cf);
   // What happens beside the writes after write i.
   void (*after)(DB* db, const Handles& handles, uint64_t i);
-  uint64_t sync_every;    // 0: never
-  uint64_t reopen_every;  // 0: never
-  bool no_log = false;    // disableWAL: durable by flushing alone
+  uint64_t sync_every;       // 0: never
+  uint64_t reopen_every;     // 0: never
+  bool no_log = false;       // disableWAL: durable by flushing alone
   uint64_t marks_every = 0;  // 0: never; families with timestamps keep as many writes below it
   const WriteMode* mode = nullptr;
   bool mapped = false;  // logs are stored into, which no call tells of

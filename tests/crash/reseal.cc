@@ -28,7 +28,8 @@ Seals Seals::OfTable(const std::string& bytes) {
   const size_t limit = bytes.size() - footer.length();
   size_t at = 0;
   for (size_t size = 1; at + size + kTrailerBytes <= limit; size++) {
-    if (!BlockTrailerMatches(seals.checksum_, seals.context_, at, bytes.data() + at, size)) continue;
+    if (!BlockTrailerMatches(seals.checksum_, seals.context_, at, bytes.data() + at, size))
+      continue;
     seals.pieces_.push_back({at, at + size + 1});
     at += size + kTrailerBytes;
     size = 0;

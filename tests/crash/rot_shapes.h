@@ -21,8 +21,9 @@ struct RotShape {
   uint64_t compact_at;  // 0: never
   bool pending;         // the last writes are only in the log, and the process died
   void (*tune)(ColumnFamilyOptions* cf, BlockBasedTableOptions* table);
-  uint64_t mark_at = 0;    // 0: never; families with timestamps then forget half of their history
-  uint64_t killed_at = 0;  // 0: never; the process dies, and another one goes on in a log of its own
+  uint64_t mark_at = 0;  // 0: never; families with timestamps then forget half of their history
+  uint64_t killed_at =
+      0;  // 0: never; the process dies, and another one goes on in a log of its own
 };
 
 std::span<const RotShape> RotShapes();

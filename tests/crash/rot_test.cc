@@ -33,7 +33,7 @@ namespace varve::testing {
 namespace {
 
 const std::string kName = "/db";
-constexpr uint64_t kDefaultStride = 31;  // odd and not of 7, so that all kinds of damage are met
+constexpr uint64_t kDefaultStride = 31;   // odd and not of 7, so that all kinds of damage are met
 constexpr uint64_t kCasesWanted = 30000;  // at the default stride or a smaller one
 constexpr uint64_t kBytesMost = 32 << 10;
 constexpr uint64_t kGarbageMost = 16;
@@ -112,7 +112,7 @@ constexpr const char* kDamages[] = {"flip",        "zero",        "ones",   "cut
 struct Case {
   const std::string* path;
   Damage damage;
-  uint64_t at;                        // kAppend: so many bytes
+  uint64_t at;                         // kAppend: so many bytes
   const std::string* other = nullptr;  // kSwap: with this file
 
   // Contents may be whatever an attacker wants: nothing but crashes and hangs is wrong.
@@ -335,6 +335,21 @@ class RottingShape {
     return result;
   }
 
+  // Nothing tells of a newest log that ends at a record, or that is gone while an older one, which
+  // the MANIFEST asks for, is there.
+  bool IsTraceless(const Case& c) const {
+    if (c.damage == Damage::kTruncate) return RecordEnds(files_.at(*c.path)).count(c.at) > 0;
+    if (c.damage != Damage::kRemove) return false;
+    bool newest = true;
+    size_t logs = 0;
+    for (const auto& [path, contents] : files_) {
+      if (!EndsWith(path, ".log")) continue;
+      logs++;
+      newest = newest && path <= *c.path;
+    }
+    return newest && logs > 1;
+  }
+
   // `c.path` null: nothing was damaged.
   CaseResult Judge(const std::shared_ptr<MemFileSystem>& fs, const Case& c) const {
     const bool log = c.path != nullptr && EndsWith(*c.path, ".log");
@@ -362,8 +377,7 @@ class RottingShape {
     if (result.wrong.empty() && verdict.n < most) {
       result.outcome = "older";
       if (log) {
-        const bool traceless =
-            c.damage == Damage::kTruncate && RecordEnds(files_.at(*c.path)).count(c.at) > 0;
+        const bool traceless = IsTraceless(c);
         if (!traceless && !ReportsLoss(db.get())) {
           result.wrong = "the log's end is lost (write " + std::to_string(verdict.n) + " of " +
                          std::to_string(most) + ") and nothing says so";

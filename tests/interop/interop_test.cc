@@ -207,9 +207,10 @@ TEST_F(Interop, DirectoriesMoveBothWays) {
   int cycles = 0;
   for (const Job& job : jobs) cycles += job.combo.ping_pongs;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  printf("RESULT diff_rocksdb cases=%zu ours=%zu theirs=%zu pingpong=%d wrong=%zu lost=0 crash=0 "
-         "hang=0 secs=%.0f\n",
-         jobs.size(), ours, jobs.size() - ours, cycles, jobs.size() - fine, seconds.count());
+  printf(
+      "RESULT diff_rocksdb cases=%zu ours=%zu theirs=%zu pingpong=%d wrong=%zu lost=0 crash=0 "
+      "hang=0 secs=%.0f\n",
+      jobs.size(), ours, jobs.size() - ours, cycles, jobs.size() - fine, seconds.count());
   EXPECT_GE(cycles, kCyclesWanted);
   EXPECT_GE(ours, kCombosWanted);
   EXPECT_GE(jobs.size() - ours, kCombosWanted);

@@ -56,10 +56,10 @@ inline constexpr FaultCalls kMutatingFaultCalls =
     Only(FaultCall::kSyncDir);
 
 enum class FaultEffect {
-  kIoError,      // fails without doing anything
-  kNoSpace,      // the same with NoSpace
-  kShortWrite,   // writes the first half, then fails; other calls: kIoError
-  kDropSync,     // syncs of files and directories report success and do nothing
+  kIoError,     // fails without doing anything
+  kNoSpace,     // the same with NoSpace
+  kShortWrite,  // writes the first half, then fails; other calls: kIoError
+  kDropSync,    // syncs of files and directories report success and do nothing
   // The sync of a file fails once, and every later one of that file reports success and does
   // nothing, whatever is written: as where dirty pages are called clean when they could not be
   // written. Other calls: kIoError.

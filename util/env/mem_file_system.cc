@@ -202,8 +202,7 @@ std::shared_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashPolicy policy, uin
                         : policy == CrashPolicy::kAllNames    ? pending_.size()
                                                               : 0;
   for (size_t i = 0; i < pending_.size(); ++i) {
-    const bool any =
-        policy == CrashPolicy::kAdversarial || policy == CrashPolicy::kSyncedBytes;
+    const bool any = policy == CrashPolicy::kAdversarial || policy == CrashPolicy::kSyncedBytes;
     const bool survives = any ? random() % 2 == 0 : i < prefix;
     if (survives) Apply(pending_[i], &tree);
   }

@@ -120,9 +120,9 @@ TEST_F(FaultTest, AFileWhoseSyncFailedIsNeverDurable) {
   // Another file of that name is none the worse.
   ASSERT_TRUE(fs_.DeleteFile("/db/a", kFaultIo, nullptr).ok());
   ASSERT_TRUE(WriteFileDurably(&fs_, "/db", "t", "a", std::string("y")).ok());
-  ASSERT_TRUE(ReadFileToString(mem_->CrashClone(CrashPolicy::kSyncedOnly, 1).get(), "/db/a", 100,
-                               &out)
-                  .ok());
+  ASSERT_TRUE(
+      ReadFileToString(mem_->CrashClone(CrashPolicy::kSyncedOnly, 1).get(), "/db/a", 100, &out)
+          .ok());
   EXPECT_EQ(out, "y");
 }
 

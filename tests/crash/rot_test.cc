@@ -315,6 +315,7 @@ class RottingShape {
     std::string report;
     if (!db->GetProperty("varve.recovery", &report)) return false;
     return report.find("first_bad_log=") != std::string::npos ||
+           report.find(" missing=") != std::string::npos ||
            report.find("dropped_bytes=0 ") == std::string::npos;
   }
 

@@ -92,12 +92,11 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   while (records.Next(&record)) {
     if (record.after_hole &&
         e.options.wal_recovery_mode != WALRecoveryMode::kSkipAnyCorruptedRecords) {
-      const uint64_t offset = record.offset;
       s = inserter.Flush();
-      if (!s.ok()) return s;
-      while (records.Next(&record)) {
+      const uint64_t offset = record.offset;
+      while (s.ok() && records.Next(&record)) {
       }
-      return JudgeHole(number, path, offset, reader.LastRecordEnd());
+      return s.ok() ? JudgeHole(number, path, offset, reader.LastRecordEnd()) : s;
     }
     LogMark mark;
     if (first && !marked && ParseLogMark(record.bytes, &mark)) {
@@ -106,16 +105,12 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
       if (!s.ok()) return s;
       continue;
     }
-    if (first && stopped_at_ != 0) {
-      // Only the exact next sequence proves that the damaged log's lost tail held nothing.
-      if (record.bytes.size() < kBatchHeaderBytes ||
-          DecodeFixed64(record.bytes.data()) != expected_next_) {
-        damaged_logs_.push_back(number);  // sound perhaps, but nothing of it was taken over
-        e.recovery.synced_bytes_lost += SyncedBehind(number, 0);
-        return Status::OK();
-      }
-      stopped_at_ = 0;
+    if (first && stopped_at_ != 0 && !GoesOn(record.bytes)) {
+      damaged_logs_.push_back(number);  // sound perhaps, but nothing of it was taken over
+      e.recovery.synced_bytes_lost += SyncedBehind(number, 0);
+      return Status::OK();
     }
+    if (first) stopped_at_ = 0;
     first = false;
     s = CheckContinues(record.bytes, path);
     if (s.ok()) s = ApplyRecord(record, path, &inserter);
@@ -127,6 +122,12 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   log_ends_[number] = reader.LastRecordEnd();
   if (first && stopped_at_ != 0) return Status::OK();
   return JudgeDamage(number, path, reader);
+}
+
+// Only the exact next sequence proves that the damaged log's lost tail held nothing.
+bool LogReplay::GoesOn(const Slice& first_record) const {
+  return first_record.size() >= kBatchHeaderBytes &&
+         DecodeFixed64(first_record.data()) == expected_next_;
 }
 
 Status LogReplay::JudgeMark(const LogMark& mark, SequenceNumber next) {

@@ -47,6 +47,8 @@ class LogReplay {
   // Point-in-time recovery has stopped: no family may have tables of a later moment.
   Status CheckOneMoment() const;
   Status ReplayOne(uint64_t number, const std::string& path);
+  // Whether a log behind that at which replay stopped begins with what comes next.
+  bool GoesOn(const Slice& first_record) const;
   // Of the first record of a log, which says where the log before ends: whether that was all read.
   // If not, its end was lost, and what this log holds may lack what came before it. `next` is the
   // sequence number that this log begins with.

@@ -26,9 +26,9 @@ std::string IdentityFileName(const std::string& dbname);
 std::string TempFileName(const std::string& dbname, uint64_t number);
 // How far logs and MANIFEST are durable (db/wal/synced_marks.h). To every other program it is a
 // temporary file, which goes when that program writes to the database or destroys it: what it says
-// would not be true any more.
+// might not be true any more. (Of number 0 RocksDB keeps temporary files.)
 std::string SyncedMarksFileName(const std::string& dbname);
-inline constexpr char kSyncedMarksBaseName[] = "0.dbtmp";
+inline constexpr char kSyncedMarksBaseName[] = "1.dbtmp";
 std::string OptionsFileName(const std::string& dbname, uint64_t number);
 std::string TempOptionsFileName(const std::string& dbname, uint64_t number);
 std::string ArchivalDirectory(const std::string& dbname);

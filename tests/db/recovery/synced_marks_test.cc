@@ -157,6 +157,7 @@ TEST_F(SyncedMarksTest, AnOlderManifestInCurrentIsRefusedWithTheTablesItLacks) {
   WriteFile(CurrentFileName(kName), manifest + "\n");
   const Status s = TryOpen();
   EXPECT_TRUE(s.IsCorruption());
+  EXPECT_THAT(s.ToString(), HasSubstr("was in force"));
   EXPECT_THAT(s.ToString(), HasSubstr(table));
   // As the message says.
   ASSERT_TRUE(mem().DeleteFile(SyncedMarksFileName(kName), IOOptions(), nullptr).ok());

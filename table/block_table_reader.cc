@@ -187,46 +187,6 @@ uint64_t BlockTableReader::ApproximateOffsetOf(const ReadOptions& options,
   return cursor.Valid() ? cursor.handle().offset : parts_.data_end;
 }
 
-Status BlockTableReader::VerifyDataBlocks(const BlockReadContext& context) const {
-  FilePrefetcher prefetcher = FilePrefetcher::Fixed(context.options->readahead_size != 0
-                                                        ? context.options->readahead_size
-                                                        : FilePrefetcher::kCompactionReadahead);
-  BlockReadContext read = context;
-  if (!parts_.store->file.mapped) read.prefetcher = &prefetcher;
-  read.prefetch_limit = parts_.data_end;
-  IndexCursor cursor;
-  cursor.Init(parts_.index.get(), context);
-  for (cursor.SeekToFirst(); cursor.Valid(); cursor.Next()) {
-    VARVE_RETURN_IF_ERROR(parts_.store->Verify(cursor.handle(), read));
-  }
-  return cursor.status();
-}
-
-Status BlockTableReader::VerifyChecksum(const ReadOptions& options) const {
-  BlockReadContext context;
-  context.options = &options;
-  context.fill_cache = false;
-  for (const BlockHandle& handle : parts_.meta_blocks) {
-    VARVE_RETURN_IF_ERROR(parts_.store->Verify(handle, context));
-  }
-  if (parts_.filter != nullptr) {
-    std::vector<BlockHandle> handles;
-    VARVE_RETURN_IF_ERROR(parts_.filter->ListBlocks(context, &handles));
-    for (const BlockHandle& handle : handles) {
-      VARVE_RETURN_IF_ERROR(parts_.store->Verify(handle, context));
-    }
-  }
-  VARVE_RETURN_IF_ERROR(parts_.store->Verify(parts_.index->root_handle(), context));
-  if (parts_.index->two_level()) {
-    Held<DecodedIndex> root;
-    VARVE_RETURN_IF_ERROR(parts_.index->GetRoot(context, &root));
-    for (size_t i = 0; i < root->size(); i++) {
-      VARVE_RETURN_IF_ERROR(parts_.store->Verify(root->handle(i), context));
-    }
-  }
-  return VerifyDataBlocks(context);
-}
-
 Status BlockTableReader::ChargeTo(std::shared_ptr<CacheCharge> charge) {
   charged_ = ChargedBytes(std::move(charge));
   const Status s = charged_.TrySet(MemoryUsage());

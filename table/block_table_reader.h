@@ -28,6 +28,8 @@ struct BlockTableParts {
   std::shared_ptr<const FragmentedTombstones> tombstones;
   std::shared_ptr<const TableProperties> properties;
   std::vector<BlockHandle> meta_blocks;  // for VerifyChecksum; without index and filter
+  // A filter that the file has, but that is not used: what it is made of, for VerifyChecksum.
+  FilterReader::Options unused_filter;
   // kMaxSequenceNumber: keys have their stored sequence numbers.
   SequenceNumber override_seq = kMaxSequenceNumber;
   uint64_t data_end = 0;  // data blocks lie before this offset
@@ -60,7 +62,9 @@ class BlockTableReader final : public TableReader {
   }
   uint64_t ApproximateOffsetOf(const ReadOptions& options,
                                const Slice& internal_key) const override;
-  Status VerifyChecksum(const ReadOptions& options) const override;
+  using TableReader::VerifyChecksum;
+  Status VerifyChecksum(const ReadOptions& options, const PaceReads& pace) const override;
+  Status Salvage(const TakeEntry& take, SalvageCount* count) const override;
   size_t MemoryUsage() const override;
 
   // Once, before it is shared: charges what it takes. MemoryLimit if that is refused.
@@ -89,7 +93,10 @@ class BlockTableReader final : public TableReader {
                       PointLookup* lookup, bool* matched) const;
   bool SearchInPlace(const BlockSlot& slot, PointLookup* lookup, bool* matched,
                      BlockSearchResult* result) const;
-  Status VerifyDataBlocks(const BlockReadContext& context) const;
+  Status VerifyFooter() const;
+  // Appends the handles of all blocks but those of data.
+  Status ListMetaBlocks(const BlockReadContext& context, std::vector<BlockHandle>* handles) const;
+  Status VerifyDataBlocks(const BlockReadContext& context, const PaceReads& pace) const;
 
   const BlockTableParts parts_;
   ChargedBytes charged_;

@@ -361,7 +361,6 @@ Status TableOpener::OpenIndex() {
 }
 
 Status TableOpener::OpenFilter() {
-  if (options_.skip_filters || options_.table.filter_policy == nullptr) return Status::OK();
   FilterReader::Options filter;
   filter.root = MetaBlock(meta_block::kFullFilter);
   if (filter.root.IsNull()) {
@@ -376,7 +375,11 @@ Status TableOpener::OpenFilter() {
     filter.prefix_extractor = options_.prefix_extractor;
   }
   filter.whole_keys = traits_.whole_key_filtering;
-  if (!filter.whole_keys && filter.prefix_extractor == nullptr) return Status::OK();
+  const bool wanted = !options_.skip_filters && options_.table.filter_policy != nullptr;
+  if (!wanted || (!filter.whole_keys && filter.prefix_extractor == nullptr)) {
+    parts_.unused_filter = std::move(filter);
+    return Status::OK();
+  }
   parts_.prefixes_in_filter = filter.prefix_extractor != nullptr;
   filter.residency = Residency(filter.partitioned);
   filter.pin_partitions = PinsPartitions();

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -60,6 +61,15 @@ struct TableIterOptions {
   [[nodiscard]] bool WantsPrefix() const { return prefix_wanted == nullptr || *prefix_wanted; }
 };
 
+// What Salvage met.
+struct SalvageCount {
+  uint64_t entries = 0;      // handed over
+  uint64_t blocks = 0;       // read
+  uint64_t lost_blocks = 0;  // passed over
+  uint64_t lost_bytes = 0;   // of them, as the index gives their sizes
+  Status first_error;        // of the first one passed over
+};
+
 // Thread safety: every method may be called from any thread.
 // Ownership: owned by the file's metadata or the table cache; iterators and pinned values keep what
 // they need of the block cache but not the reader: it outlives them.
@@ -94,8 +104,20 @@ class TableReader {
   // Approximate byte offset in the file where the key's data starts.
   virtual uint64_t ApproximateOffsetOf(const ReadOptions& options,
                                        const Slice& internal_key) const = 0;
-  // Reads and checks every block's checksum.
-  virtual Status VerifyChecksum(const ReadOptions& options) const = 0;
+  // Reads everything that the file has, past the cache, and checks every block's checksum: data,
+  // index, filter (also one that is not used), tombstones, properties, and that the footer still
+  // is what it was.
+  // `pace`, which may be empty, is told after each block how many bytes were read; what it
+  // returns, unless OK, ends the reading.
+  using PaceReads = std::function<Status(uint64_t bytes)>;
+  virtual Status VerifyChecksum(const ReadOptions& options, const PaceReads& pace) const = 0;
+  Status VerifyChecksum(const ReadOptions& options) const { return VerifyChecksum(options, {}); }
+  // What the file has of point entries, block by block and past the cache, in order and as
+  // NewIterator shows them. A block that cannot be read, or that is not well formed, is passed over
+  // and counted. Ends early with the error that `take` returns; an index that cannot be read ends
+  // it, too, and counts as one block.
+  using TakeEntry = std::function<Status(const Slice& internal_key, const Slice& value)>;
+  virtual Status Salvage(const TakeEntry& take, SalvageCount* count) const = 0;
   // Anonymous memory held outside the block cache.
   virtual size_t MemoryUsage() const = 0;
 };

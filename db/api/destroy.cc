@@ -68,19 +68,6 @@ Status DestroyDB(const std::string& name, const Options& options,
   return result;
 }
 
-Status RepairDB(const std::string&, const DBOptions&, const std::vector<ColumnFamilyDescriptor>&) {
-  return Status::NotSupported("RepairDB does not exist yet");
-}
-
-Status RepairDB(const std::string&, const DBOptions&, const std::vector<ColumnFamilyDescriptor>&,
-                const ColumnFamilyOptions&) {
-  return Status::NotSupported("RepairDB does not exist yet");
-}
-
-Status RepairDB(const std::string&, const Options&) {
-  return Status::NotSupported("RepairDB does not exist yet");
-}
-
 void CancelAllBackgroundWork(DB* db, bool wait) {
   db->CancelAllBackgroundWork(wait);
 }

@@ -42,7 +42,7 @@ Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log
   Status s = JudgeMissing(log_numbers);
   if (s.ok()) s = ReplayAll(log_numbers);
   if (stopped_at_ != 0 || s.IsCorruption()) FindLostSequences(log_numbers);
-  if (s.ok() && stopped_at_ != 0) s = CheckOneMoment();
+  if (s.ok() && stopped_at_ != 0 && !repairs_) s = CheckOneMoment();
   e.recovery.last_sequence = max_sequence_;
   return s;
 }
@@ -112,6 +112,10 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
     }
     if (first) stopped_at_ = 0;
     first = false;
+    if (repairs_ && record.structure.IsCorruption()) {
+      s = inserter.Flush();
+      return s.ok() ? StopAtRecord(number, path, record, &records) : s;
+    }
     s = CheckContinues(record.bytes, path);
     if (s.ok()) s = ApplyRecord(record, path, &inserter);
     if (!s.ok()) return s;
@@ -152,7 +156,8 @@ Status LogReplay::JudgeMark(const LogMark& mark, SequenceNumber next) {
 
 Status LogReplay::CheckContinues(const Slice& record, const std::string& path) const {
   const Engine& e = *engine_;
-  if (!oldest_log_gone_ || e.recovery.records_replayed > 0 || record.size() < kBatchHeaderBytes ||
+  if (repairs_ || !oldest_log_gone_ || e.recovery.records_replayed > 0 ||
+      record.size() < kBatchHeaderBytes ||
       e.options.wal_recovery_mode == WALRecoveryMode::kSkipAnyCorruptedRecords) {
     return Status::OK();
   }
@@ -306,6 +311,17 @@ void LogReplay::FindLostSequences(const std::vector<uint64_t>& log_numbers) {
   if (last < NextExpected()) return;  // a torn tail, of which nothing can be read
   engine_->recovery.first_lost_sequence = NextExpected();
   engine_->recovery.last_lost_sequence = last;
+}
+
+Status LogReplay::StopAtRecord(uint64_t number, const std::string& path,
+                               const RecordPipeline::Record& record, RecordPipeline* records) {
+  NoteDamage(number, path, record.offset, record.structure.ToString(), record.bytes.size());
+  damaged_logs_.push_back(number);
+  stopped_at_ = number;
+  RecordPipeline::Record rest;
+  while (records->Next(&rest)) {
+  }
+  return records->status();
 }
 
 uint64_t LogReplay::LogEnd(uint64_t number) const {

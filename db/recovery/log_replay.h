@@ -19,8 +19,10 @@ namespace varve {
 // Used once, by Open, while nothing else touches the engine.
 class LogReplay {
  public:
-  // `synced`: what was known to be durable before the logs were looked at.
-  LogReplay(Engine* engine, const wal::SyncedMark& synced) : engine_(engine), synced_(synced) {}
+  // `synced`: what was known to be durable before the logs were looked at. With `repairs`, what would
+  // be refused ends the replay as damage does, or is put up with.
+  LogReplay(Engine* engine, const wal::SyncedMark& synced, bool repairs = false)
+      : engine_(engine), synced_(synced), repairs_(repairs) {}
 
   // Replays the logs with these numbers (ascending). Memtables that fill up are written to L0 on
   // the way (not when the engine is read-only); their edits are collected. Fills in
@@ -73,6 +75,9 @@ class LogReplay {
   // The sequence numbers that were not replayed, into the report.
   void FindLostSequences(const std::vector<uint64_t>& log_numbers);
   SequenceNumber NextExpected() const;
+  // A whole record that is no batch, met by a repair.
+  Status StopAtRecord(uint64_t number, const std::string& path,
+                      const RecordPipeline::Record& record, RecordPipeline* records);
   // Adds to the report, and to the LOG.
   void NoteDamage(uint64_t number, const std::string& path, uint64_t offset,
                   const std::string& reason, uint64_t dropped_bytes);
@@ -81,6 +86,7 @@ class LogReplay {
 
   Engine* const engine_;
   const wal::SyncedMark synced_;
+  const bool repairs_;
   uint64_t min_log_ = 0;
   std::map<uint32_t, VersionEdit> edits_;
   std::map<uint64_t, uint64_t> log_ends_;  // by log number

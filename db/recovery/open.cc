@@ -225,7 +225,10 @@ Status Opener::LockDirectory() {
     e.info_log = e.options.info_log;
     return Status::OK();
   }
-  if (e.options.create_if_missing) {
+  if (request_.repair.has_value()) {
+    // Nothing goes before the repair is over.
+    e.file_deletions_disabled = 1;
+  } else if (e.options.create_if_missing) {
     IOStatus s = MakeDirectoryDurably(e.fs.get(), e.name);
     if (s.ok()) s = MakeDirectoryDurably(e.fs.get(), e.WalDirectory());
     if (!s.ok()) return s;
@@ -235,7 +238,10 @@ Status Opener::LockDirectory() {
       return Status::InvalidArgument(e.name, "does not exist (create_if_missing is false)");
     }
   }
-  IOStatus s = e.fs->LockFile(LockFileName(e.name), IOOptions(), &e.lock, nullptr);
+  IOStatus s;
+  if (!request_.repair.has_value()) {
+    s = e.fs->LockFile(LockFileName(e.name), IOOptions(), &e.lock, nullptr);
+  }
   if (!s.ok()) return s;
   if (e.options.info_log == nullptr) {
     Status logged = CreateInfoLog(e.options, e.name, &e.info_log);
@@ -263,6 +269,7 @@ Status Opener::FindDatabase() {
   options.max_manifest_file_size = e.options.max_manifest_file_size;
   options.use_fsync = e.options.use_fsync;
   options.read_only = e.read_only;
+  if (request_.repair.has_value()) options.detached_manifest = request_.repair->manifest_number;
   options.write_dbid = e.options.write_dbid_to_manifest;
   options.info_log = e.info_log.get();
   options.clock = e.clock;
@@ -271,10 +278,10 @@ Status Opener::FindDatabase() {
     options.marks = e.marks.get();
   }
   // Before what it is about, which another process may be adding to.
-  synced_ = wal::ReadSyncedMark(e.fs.get(), e.name);
+  if (!request_.repair.has_value()) synced_ = wal::ReadSyncedMark(e.fs.get(), e.name);
   e.versions = std::make_unique<VersionSet>(options, &e.mu);
   IOStatus s = e.fs->GetChildren(e.name, IOOptions(), &entries_, nullptr);
-  if (!s.ok()) return s;
+  if (!s.ok() || request_.repair.has_value()) return s;
   s = e.fs->FileExists(CurrentFileName(e.name), IOOptions(), nullptr);
   if (s.ok()) {
     if (e.options.error_if_exists && !e.read_only) {
@@ -375,9 +382,10 @@ Status Opener::ReplayLogs() {
   if (request_.error_if_wal_file_exists && !log_numbers_.empty()) {
     return Status::Corruption(e.WalDirectory(), "holds logs, and error_if_wal_file_exists is set");
   }
-  replay_ = std::make_unique<LogReplay>(&e, synced_);
+  const bool repairs = request_.repair.has_value();
+  replay_ = std::make_unique<LogReplay>(&e, synced_, repairs);
   Status s = replay_->Run(log_numbers_, min_log);
-  if (s.ok() && (log_numbers_.empty() || log_numbers_.front() != min_log)) {
+  if (s.ok() && !repairs && (log_numbers_.empty() || log_numbers_.front() != min_log)) {
     const ReplayedRange replayed{replay_->first_sequence(), replay_->max_sequence()};
     s = CheckManifestIsNotStale(e, entries_, replayed);
   }
@@ -431,7 +439,7 @@ Status Opener::Install() {
       s = WriteIdentity(e.fs.get(), e.name, e.versions->db_id());
     }
   }
-  if (s.ok()) {
+  if (s.ok() && !request_.repair.has_value()) {
     s = e.obsolete->SweepAtOpen(entries_, replay_->damaged_logs(), &e.recovery);
   }
   return s;
@@ -486,6 +494,7 @@ Status Opener::Start() {
   }
   if (e.read_only) return Status::OK();
   e.write_buffer_manager->Join(e.flush.get());
+  if (request_.repair.has_value()) return Status::OK();
   Status s = PersistOptions(&e);
   return s.ok() || !e.options.fail_if_options_file_error ? Status::OK() : s;
 }

@@ -4,6 +4,7 @@
 // From a directory and options to an engine that runs.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,20 @@
 
 namespace varve {
 
+// An opening that is a part of a repair (repair.h). The caller holds the directory's lock. What
+// opening would refuse of logs is dropped and reported, recovery starts from a MANIFEST that
+// CURRENT does not name, nothing is deleted or moved, and CURRENT and OPTIONS stay as they are.
+struct RepairOpening {
+  uint64_t manifest_number = 0;
+};
+
 struct OpenRequest {
   DBOptions options;
   std::string name;
   std::vector<ColumnFamilyDescriptor> families;
   bool read_only = false;
   bool error_if_wal_file_exists = false;  // read-only
+  std::optional<RepairOpening> repair = {};
 };
 
 // Recovers the database and starts it; *engine is ready for reads and, unless read-only, writes. On

@@ -79,8 +79,10 @@ Status VersionSet::CreateNew(const FamilyToOpen& default_family, const std::stri
 
 Status VersionSet::Recover(const std::vector<FamilyToOpen>& families,
                            const wal::SyncedMark& known) {
-  uint64_t manifest_number = 0;
-  VARVE_RETURN_IF_ERROR(ReadCurrent(options_.fs.get(), options_.db_name, &manifest_number));
+  uint64_t manifest_number = options_.detached_manifest;
+  if (manifest_number == 0) {
+    VARVE_RETURN_IF_ERROR(ReadCurrent(options_.fs.get(), options_.db_name, &manifest_number));
+  }
   ManifestReplay replay(DescriptorFileName(options_.db_name, manifest_number), &families,
                         obsolete_files_);
   VARVE_RETURN_IF_ERROR(replay.Read(options_.fs.get(), options_.file_options));

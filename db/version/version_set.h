@@ -81,6 +81,9 @@ struct VersionSetOptions {
   size_t manifest_preallocation_size = 4 << 20;
   bool use_fsync = false;
   bool read_only = false;
+  // Not 0: Recover reads this MANIFEST, whatever CURRENT says, and later ones are written without
+  // CURRENT naming them. That is left to whoever set it.
+  uint64_t detached_manifest = 0;
   bool write_dbid = true;
   Logger* info_log = nullptr;
   SystemClock* clock = nullptr;

@@ -328,6 +328,7 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) {
       fs->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
       return s;
     }
+    if (options_.detached_manifest != 0) return s;
     write->in_doubt = true;
     s = SetCurrentFile(fs, options_.db_name, write->number, write->dir);
   }

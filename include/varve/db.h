@@ -806,7 +806,10 @@ VARVE_EXPORT Status DestroyDB(const std::string& name, const Options& options,
                               const std::vector<ColumnFamilyDescriptor>& column_families =
                                   std::vector<ColumnFamilyDescriptor>());
 
-// Rebuilds the MANIFEST of a database that cannot be opened from the tables that are there.
+// Makes a database that cannot be opened openable again, and keeps what can be read; of a healthy
+// one nothing is changed, and nothing is ever deleted: see varve/utilities/repair.h, which has a
+// dry run and a report, too. Column families that are not listed get `unknown_cf_opts`; without
+// those they are InvalidArgument. The last form uses the options for all column families.
 VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,
                              const std::vector<ColumnFamilyDescriptor>& column_families);
 VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,

@@ -385,7 +385,6 @@ TEST_F(DbMaintenanceTest, FeaturesOfAnotherDaySayTheirName) {
       db()->IngestExternalFile({"/x.sst"}, IngestExternalFileOptions()),
       db()->IngestExternalFiles({}),
       db()->TryCatchUpWithPrimary(),
-      RepairDB("/other", options_),
   };
   for (const Status& s : kCases) {
     EXPECT_TRUE(s.IsNotSupported()) << s.ToString();

@@ -67,9 +67,9 @@ void TestRefusals(void) {
   rocksdb_repair_db(f.options, "/no/such/place", &error);
   CHECK_ERROR(error, "");
   rocksdb_verify_file_checksums(f.db, &error);
-  CHECK_ERROR(error, "Not implemented");
+  CHECK_ERROR(error, "file_checksum_gen_factory");
   rocksdb_verify_file_checksums_with_options(f.db, f.read, &error);
-  CHECK_ERROR(error, "Not implemented");
+  CHECK_ERROR(error, "file_checksum_gen_factory");
   rocksdb_column_family_handle_t* family = rocksdb_get_default_column_family_handle(f.db);
   rocksdb_increase_full_history_ts_low(f.db, family, "t", 1, &error);
   CHECK_ERROR(error, "timestamps of 0 bytes, the mark has 1");

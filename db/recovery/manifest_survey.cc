@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/manifest_survey.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "varve/column_family.h"
+
+#include "db/version/manifest_replay.h"
+#include "db/wal/log_reader.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/env/io_error.h"
+#include "util/env/sequential_file_reader.h"
+
+namespace varve {
+
+namespace {
+
+// Takes the records of one MANIFEST in order.
+class Surveyor {
+ public:
+  explicit Surveyor(ManifestSurvey* survey) : survey_(survey) {
+    survey_->families[0].name = kDefaultColumnFamilyName;
+  }
+
+  // False: the record cannot follow what came before.
+  bool Take(VersionEdit edit);
+  [[nodiscard]] bool IsComplete() const {
+    return has_log_number_ && has_next_file_ && has_last_sequence_;
+  }
+  [[nodiscard]] bool has_blob_files() const { return has_blob_files_; }
+  void FinishFiles();
+
+ private:
+  bool Apply(const VersionEdit& edit);
+  void ApplyToFamily(const VersionEdit& edit, SurveyedFamily* family);
+
+  ManifestSurvey* const survey_;
+  std::vector<VersionEdit> group_;  // atomic, not complete yet
+  bool has_log_number_ = false;
+  bool has_next_file_ = false;
+  bool has_last_sequence_ = false;
+  bool has_blob_files_ = false;
+};
+
+bool Surveyor::Take(VersionEdit edit) {
+  if (!edit.atomic_group_remaining.has_value()) return group_.empty() && Apply(edit);
+  const uint32_t remaining = *edit.atomic_group_remaining;
+  group_.push_back(std::move(edit));
+  if (remaining > 0) return true;
+  for (const VersionEdit& member : std::exchange(group_, {})) {
+    if (!Apply(member)) return false;
+  }
+  return true;
+}
+
+bool Surveyor::Apply(const VersionEdit& edit) {
+  ManifestSurvey& s = *survey_;
+  has_blob_files_ |= edit.has_blob_files;
+  has_log_number_ |= edit.log_number.has_value();
+  has_next_file_ |= edit.next_file_number.has_value();
+  has_last_sequence_ |= edit.last_sequence.has_value();
+  if (edit.db_id.has_value()) s.db_id = *edit.db_id;
+  s.next_file_number = std::max(s.next_file_number, edit.next_file_number.value_or(0));
+  s.last_sequence = std::max(s.last_sequence, edit.last_sequence.value_or(0));
+  s.min_log_number_to_keep =
+      std::max(s.min_log_number_to_keep, edit.min_log_number_to_keep.value_or(0));
+  s.max_family_id = std::max(s.max_family_id, edit.max_column_family.value_or(0));
+  const uint32_t id = edit.column_family;
+  if (edit.column_family_add.has_value()) {
+    if (s.families.count(id) > 0 || id == UINT32_MAX) return false;
+    s.families[id].name = *edit.column_family_add;
+    s.max_family_id = std::max(s.max_family_id, id);
+  }
+  const auto it = s.families.find(id);
+  if (it == s.families.end()) return false;
+  if (edit.column_family_drop) {
+    if (id == 0) return false;
+    for (const auto& [number, file] : it->second.files) s.deleted_files.insert(number);
+    s.families.erase(it);
+    return true;
+  }
+  ApplyToFamily(edit, &it->second);
+  return true;
+}
+
+void Surveyor::ApplyToFamily(const VersionEdit& edit, SurveyedFamily* family) {
+  if (edit.comparator.has_value()) {
+    family->comparator = *edit.comparator;
+    family->persist_timestamps = edit.persist_timestamps;
+  }
+  if (edit.merge_operator.has_value()) family->merge_operator = *edit.merge_operator;
+  if (edit.full_history_ts_low.has_value()) family->full_history_ts_low = *edit.full_history_ts_low;
+  family->log_number = std::max(family->log_number, edit.log_number.value_or(0));
+  for (const auto& [level, number] : edit.deleted_files) {
+    family->files.erase(number);
+    survey_->deleted_files.insert(number);
+  }
+  if (edit.column_family_add.has_value()) return;  // by a rule as old as families
+  for (const NewFile& file : edit.new_files) {
+    family->files[file.number] = file;
+    survey_->deleted_files.erase(file.number);
+  }
+}
+
+// LevelDB's edits do not tell sequence numbers: opening gives such files the widest range.
+void Surveyor::FinishFiles() {
+  for (auto& [id, family] : survey_->families) {
+    for (auto& [number, file] : family.files) {
+      if (!file.seqs_known) file.largest_seq = survey_->last_sequence;
+    }
+  }
+}
+
+}  // namespace
+
+Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t number,
+                      ManifestSurvey* survey) {
+  *survey = ManifestSurvey();
+  survey->number = number;
+  const std::string path = DescriptorFileName(db_name, number);
+  std::unique_ptr<SequentialFileReader> file;
+  VARVE_RETURN_IF_ERROR(
+      SequentialFileReader::Open(fs, path, fs->OptimizeForManifestRead(FileOptions()), &file));
+  wal::LogReader reader(std::move(file), /*log_number=*/0, path, nullptr);
+  Surveyor surveyor(survey);
+  Slice record;
+  std::string scratch;
+  while (survey->damage.empty() &&
+         reader.ReadRecord(&record, &scratch, WALRecoveryMode::kTolerateCorruptedTailRecords)) {
+    VersionEdit edit;
+    const Status s = edit.DecodeFrom(record);
+    if (!s.ok()) survey->damage = s.ToString();
+    if (s.ok() && !surveyor.Take(std::move(edit))) survey->damage = "a record that cannot be";
+    if (survey->damage.empty()) continue;
+    survey->damage += " at offset " + std::to_string(reader.LastRecordOffset());
+  }
+  VARVE_RETURN_IF_ERROR(reader.io_status());
+  const wal::LogDamage& damage = reader.damage();
+  if (survey->damage.empty() && damage.hole && !damage.torn_tail) {
+    survey->damage = "zeros before the last record";
+  }
+  if (survey->damage.empty() && damage.first_bad_offset != UINT64_MAX && !damage.torn_tail) {
+    survey->damage = damage.reason + " at offset " + std::to_string(damage.first_bad_offset);
+  }
+  if (survey->damage.empty() && !surveyor.IsComplete()) {
+    survey->damage = "an end before all that an opening needs";
+  }
+  survey->whole = survey->damage.empty();
+  surveyor.FinishFiles();
+  if (surveyor.has_blob_files()) return Status::NotSupported(path, "names blob files");
+  return Status::OK();
+}
+
+Status FindManifest(FileSystem* fs, const std::string& db_name,
+                    const std::vector<std::string>& entries, ManifestSurvey* survey) {
+  uint64_t number = 0;
+  Status current = ReadCurrent(fs, db_name, &number);
+  if (current.ok()) return SurveyManifest(fs, db_name, number, survey);
+  if (!current.IsCorruption() && !current.IsNotFound() && !current.IsPathNotFound()) return current;
+  std::vector<uint64_t> numbers;
+  for (const std::string& name : entries) {
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type == kDescriptorFile) numbers.push_back(number);
+  }
+  std::sort(numbers.rbegin(), numbers.rend());
+  for (uint64_t candidate : numbers) {
+    VARVE_RETURN_IF_ERROR(SurveyManifest(fs, db_name, candidate, survey));
+    survey->current_lost = true;
+    if (survey->next_file_number == 0) continue;
+    if (numbers.size() > 1) {
+      // It may be one that was being written when the process ended.
+      survey->whole = false;
+      survey->damage += " (CURRENT is lost, and there are several MANIFESTs)";
+    }
+    return Status::OK();
+  }
+  *survey = ManifestSurvey();
+  survey->families[0].name = kDefaultColumnFamilyName;
+  survey->damage = "there is no MANIFEST that can be read";
+  return Status::OK();
+}
+
+uint64_t OldestLogWanted(const ManifestSurvey& survey) {
+  uint64_t oldest = UINT64_MAX;
+  for (const auto& [id, family] : survey.families) oldest = std::min(oldest, family.log_number);
+  return std::max(oldest == UINT64_MAX ? 0 : oldest, survey.min_log_number_to_keep);
+}
+
+}  // namespace varve

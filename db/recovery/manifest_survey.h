@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a MANIFEST says up to its first damage, and nothing about whether a database can be opened
+// with it: the starting point of a repair.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "varve/file_system.h"
+
+#include "db/version/version_edit.h"
+
+namespace varve {
+
+struct SurveyedFamily {
+  std::string name;
+  std::string comparator;  // empty: the MANIFEST does not say
+  std::optional<bool> persist_timestamps;
+  std::string merge_operator;
+  std::string full_history_ts_low;
+  uint64_t log_number = 0;
+  std::map<uint64_t, NewFile> files;  // by number; bounds as they are stored
+};
+
+struct ManifestSurvey {
+  uint64_t number = 0;  // 0: there is no MANIFEST that can be read
+  // Nothing is damaged, and it has what an opening needs. A record that the end of the file cuts
+  // off is no damage.
+  bool whole = false;
+  bool current_lost = false;  // CURRENT does not name it
+  std::string damage;         // why it is not whole
+  std::map<uint32_t, SurveyedFamily> families;
+  std::set<uint64_t> deleted_files;
+  std::string db_id;
+  uint64_t next_file_number = 0;
+  SequenceNumber last_sequence = 0;
+  uint64_t min_log_number_to_keep = 0;
+  uint32_t max_family_id = 0;
+};
+
+// Reads MANIFEST-<number>. Only I/O errors, and what no version of this engine can open
+// (NotSupported), are errors.
+Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t number,
+                      ManifestSurvey* survey);
+
+// Finds the MANIFEST to start from: the one that CURRENT names, or else the newest that says
+// anything. Such a choice is not whole if there was another one.
+Status FindManifest(FileSystem* fs, const std::string& db_name,
+                    const std::vector<std::string>& entries, ManifestSurvey* survey);
+
+// The oldest log that the MANIFEST asks for.
+uint64_t OldestLogWanted(const ManifestSurvey& survey);
+
+}  // namespace varve

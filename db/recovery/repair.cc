@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/repair.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "db/background/compaction_work.h"
+#include "db/background/table_context.h"
+#include "db/recovery/identity.h"
+#include "db/recovery/open.h"
+#include "db/recovery/repair_manifest.h"
+#include "db/recovery/repair_plan.h"
+#include "db/recovery/sanitize.h"
+#include "db/version/manifest_replay.h"
+#include "util/base/status_macros.h"
+#include "util/env/durable_write.h"
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+// Steps, and what a crash between them leaves:
+// 1. lost/<N>.dbtmp says that a repair is under way which makes files from number N on. Without it,
+//    or once CURRENT names one of them, there is nothing to undo.
+// 2. Copies of damaged tables, and a MANIFEST with the tree: nobody names them.
+// 3. CURRENT goes to lost/: from now on no opening gets further than "CURRENT is missing".
+// 4. The directory is opened from that MANIFEST: logs become tables, a MANIFEST is written. Tables
+//    whose order is in doubt are merged.
+// 5. CURRENT names the last MANIFEST. The repair is done.
+// 6. What the tree does not need moves to lost/, and the file of step 1 goes.
+// A repair that finds the traces of another one that did not come to step 5 undoes it first.
+class Repairer {
+ public:
+  Repairer(const RepairRequest& request, RepairReport* report)
+      : request_(request), report_(report), name_(request.name) {}
+
+  Status Run();
+
+ private:
+  Status Prepare();
+  Status RunLocked();
+  Status UndoUnfinished();
+  Status CheckHealthy();
+  Status Begin();
+  Status CopyDamaged();
+  Status CopyOne(uint32_t id, PlannedFamily* family, const PlannedFamily::Copy& copy);
+  Status HideCurrent();
+  Status Reopen();
+  Status MergeDisordered();
+  bool IsDisordered(const ColumnFamily& family) const;
+  Status Publish();
+  Status SetAsideLeftovers();
+  Status SetAside(const std::string& directory, const std::string& file);
+  OpenRequest MakeOpening() const;
+  std::string WalDirectory() const {
+    return request_.options.wal_dir.empty() ? name_ : request_.options.wal_dir;
+  }
+  std::string Lost() const { return name_ + "/lost"; }
+
+  const RepairRequest& request_;
+  RepairReport* const report_;
+  const std::string name_;
+  DBOptions options_;
+  std::shared_ptr<FileSystem> fs_;
+  RepairPlan plan_;
+  uint64_t first_number_ = 0;   // of files that the repair makes
+  uint64_t replay_number_ = 0;  // of those among them that logs became, at least
+  std::shared_ptr<Engine> engine_;
+  std::set<uint64_t> live_tables_;
+  uint64_t live_manifest_ = 0;
+  uint64_t live_log_ = 0;
+};
+
+Status Repairer::Prepare() {
+  if (name_.empty()) return Status::InvalidArgument("repair: the database's name is empty");
+  options_ = SanitizeOptions(name_, request_.options);
+  // Nobody is to be told of a database that is not one yet.
+  options_.listeners.clear();
+  options_.create_if_missing = false;
+  options_.error_if_exists = false;
+  options_.recycle_log_file_num = 0;
+  if (options_.wal_recovery_mode != WALRecoveryMode::kSkipAnyCorruptedRecords) {
+    options_.wal_recovery_mode = WALRecoveryMode::kPointInTimeRecovery;
+  }
+  fs_ = options_.env->GetFileSystem();
+  std::vector<std::string> entries;
+  IOStatus s = fs_->GetChildren(name_, IOOptions(), &entries, nullptr);
+  if (!s.ok()) return s;
+  for (const std::string& entry : entries) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(entry, &number, &type) && type != kInfoLogFile && type != kDBLockFile) {
+      return Status::OK();
+    }
+  }
+  return Status::NotFound("repair: no database here", name_);
+}
+
+Status Repairer::Run() {
+  VARVE_RETURN_IF_ERROR(Prepare());
+  FileLock* lock = nullptr;
+  VARVE_RETURN_IF_ERROR(fs_->LockFile(LockFileName(name_), IOOptions(), &lock, nullptr));
+  Status s = RunLocked();
+  if (engine_ != nullptr) {
+    CloseEngine(engine_.get()).PermitUncheckedError();
+    engine_->ReleaseFamilies();
+    engine_.reset();
+  }
+  IOStatus unlocked = fs_->UnlockFile(lock, IOOptions(), nullptr);
+  return s.ok() ? unlocked : s;
+}
+
+Status Repairer::RunLocked() {
+  VARVE_RETURN_IF_ERROR(UndoUnfinished());
+  RepairPlanner planner(fs_.get(), name_, options_, &request_.column_families,
+                        request_.unknown_cf_opts);
+  VARVE_RETURN_IF_ERROR(planner.Run(&plan_, report_));
+  if (!plan_.needs_repair) VARVE_RETURN_IF_ERROR(CheckHealthy());
+  if (report_->healthy || request_.repair.dry_run) return Status::OK();
+  VARVE_RETURN_IF_ERROR(Begin());
+  VARVE_RETURN_IF_ERROR(CopyDamaged());
+  const uint64_t manifest = plan_.next_file_number++;
+  VARVE_RETURN_IF_ERROR(WriteRepairManifest(fs_.get(), name_, plan_, manifest));
+  VARVE_RETURN_IF_ERROR(HideCurrent());
+  live_manifest_ = manifest;
+  VARVE_RETURN_IF_ERROR(Reopen());
+  VARVE_RETURN_IF_ERROR(MergeDisordered());
+  return Publish();
+}
+
+Status Repairer::UndoUnfinished() {
+  std::vector<std::string> names;
+  IOStatus s = fs_->GetChildren(Lost(), IOOptions(), &names, nullptr);
+  if (IsMissing(s)) return Status::OK();
+  if (!s.ok()) return s;
+  uint64_t first = 0;
+  FileType type;
+  std::string trace;
+  for (const std::string& name : names) {
+    if (ParseFileName(name, &first, &type) && type == kTempFile) trace = name;
+  }
+  if (trace.empty()) return Status::OK();
+  ParseFileName(trace, &first, &type);
+  if (request_.repair.dry_run) {
+    return Status::Incomplete("repair: one that was interrupted has to be made first", name_);
+  }
+  uint64_t current = 0;
+  const Status named = ReadCurrent(fs_.get(), name_, &current);
+  if (!named.ok() || current < first) {
+    for (const std::string& directory : {name_, WalDirectory()}) {
+      std::vector<std::string> entries;
+      VARVE_RETURN_IF_ERROR(fs_->GetChildren(directory, IOOptions(), &entries, nullptr));
+      for (const std::string& entry : entries) {
+        uint64_t number = 0;
+        if (!ParseFileName(entry, &number, &type) || number < first) continue;
+        if (type != kTableFile && type != kDescriptorFile && type != kWalFile) continue;
+        VARVE_RETURN_IF_ERROR(SetAside(directory, entry));
+      }
+      if (WalDirectory() == name_) break;
+    }
+    const std::string hidden = Lost() + "/CURRENT";
+    if (!named.ok() && fs_->FileExists(hidden, IOOptions(), nullptr).ok() &&
+        IsMissing(fs_->FileExists(CurrentFileName(name_), IOOptions(), nullptr))) {
+      VARVE_RETURN_IF_ERROR(fs_->RenameFile(hidden, CurrentFileName(name_), IOOptions(), nullptr));
+      VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));
+    }
+  }
+  return fs_->DeleteFile(Lost() + "/" + trace, IOOptions(), nullptr);
+}
+
+OpenRequest Repairer::MakeOpening() const {
+  OpenRequest opening;
+  opening.options = options_;
+  opening.name = name_;
+  for (const auto& [id, family] : plan_.families) {
+    opening.families.emplace_back(family.state.name, family.options);
+  }
+  return opening;
+}
+
+// All of it was read and found sound. What is left to ask is whether an opening says the same, in
+// the strictest mode.
+Status Repairer::CheckHealthy() {
+  OpenRequest opening = MakeOpening();
+  opening.read_only = true;
+  opening.options.wal_recovery_mode = WALRecoveryMode::kAbsoluteConsistency;
+  std::shared_ptr<Engine> engine;
+  const Status s = OpenEngine(opening, &engine);
+  if (s.IsCorruption()) return Status::OK();
+  VARVE_RETURN_IF_ERROR(s);
+  report_->healthy = true;
+  VARVE_RETURN_IF_ERROR(CloseEngine(engine.get()));
+  engine->ReleaseFamilies();
+  return Status::OK();
+}
+
+Status Repairer::Begin() {
+  first_number_ = plan_.next_file_number++;
+  const std::string trace = std::to_string(first_number_) + ".dbtmp";
+  const std::string temporary = std::to_string(plan_.next_file_number++) + ".dbtmp";
+  VARVE_RETURN_IF_ERROR(fs_->CreateDirIfMissing(Lost(), IOOptions(), nullptr));
+  VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));
+  return WriteFileDurably(fs_.get(), Lost(), temporary, trace, "a repair is under way\n");
+}
+
+Status Repairer::CopyDamaged() {
+  for (auto& [id, family] : plan_.families) {
+    for (const PlannedFamily::Copy& copy : family.copies) {
+      VARVE_RETURN_IF_ERROR(CopyOne(id, &family, copy));
+    }
+  }
+  return Status::OK();
+}
+
+Status Repairer::CopyOne(uint32_t id, PlannedFamily* family, const PlannedFamily::Copy& copy) {
+  TableSurveyContext context;
+  context.fs = fs_.get();
+  context.db_name = name_;
+  context.options = &family->options;
+  context.icmp = family->icmp.get();
+  TableOutputContext output;
+  output.db_path = name_;
+  output.fs = fs_;
+  output.file_options = FileOptions(options_);
+  output.clock = options_.env->GetSystemClock().get();
+  output.use_fsync = options_.use_fsync;
+  TableBuildOptions build;
+  build.icmp = family->icmp.get();
+  build.table = TableOptionsOf(family->options);
+  build.compression = family->options.compression;
+  build.compression_opts = family->options.compression_opts;
+  build.prefix_extractor = family->options.prefix_extractor.get();
+  build.column_family_id = id;
+  build.column_family_name = family->state.name;
+  build.reason = TableFileCreationReason::kRecovery;
+  build.file_number = plan_.next_file_number++;
+  build.db_id = plan_.manifest.db_id;
+  build.db_session_id = NewSessionId(options_.env);
+  build.db_host_id = HostNameForTables(options_);
+  const NewFile& origin = copy.was_known ? copy.known : copy.damaged.file;
+  build.level = origin.level;
+  NewFile file;
+  file.level = origin.level;
+  file.epoch_number = origin.epoch_number;
+  const NewFile* const known = copy.was_known ? &copy.known : nullptr;
+  const Status s = CopyReadableEntries(context, copy.damaged, known, output, build, &file);
+  if (s.IsNotFound()) return Status::OK();
+  VARVE_RETURN_IF_ERROR(s);
+  plan_.measured_tables.insert(file.number);
+  if (!copy.was_known) plan_.found_tables.insert(file.number);
+  family->state.files[file.number] = std::move(file);
+  return Status::OK();
+}
+
+Status Repairer::HideCurrent() {
+  const std::string current = CurrentFileName(name_);
+  IOStatus s = fs_->FileExists(current, IOOptions(), nullptr);
+  if (IsMissing(s)) return Status::OK();
+  if (s.ok()) s = fs_->RenameFile(current, Lost() + "/CURRENT", IOOptions(), nullptr);
+  if (s.ok()) s = SyncDirectory(fs_.get(), Lost());
+  if (s.ok()) s = SyncDirectory(fs_.get(), name_);
+  return s;
+}
+
+Status Repairer::Reopen() {
+  OpenRequest opening = MakeOpening();
+  opening.repair = RepairOpening{live_manifest_};
+  replay_number_ = plan_.next_file_number;
+  VARVE_RETURN_IF_ERROR(OpenEngine(opening, &engine_));
+  StartBackgroundWork(engine_.get());
+  return Status::OK();
+}
+
+// Whether a table that the MANIFEST did not have, or that a log became, lies over another one whose
+// entries are not all older: then its place in the tree does not tell what is newer.
+bool Repairer::IsDisordered(const ColumnFamily& family) const {
+  const Version& version = *family.versions()->current;
+  const InternalKeyComparator& icmp = family.icmp();
+  std::vector<FileRef> files;  // as readers meet them
+  for (int level = 0; level < version.num_levels(); level++) {
+    const auto& of_level = version.level(level).files();
+    files.insert(files.end(), of_level.begin(), of_level.end());
+  }
+  const auto placed_here = [this](const FileMetaData& file) {
+    return plan_.found_tables.count(file.number) > 0 || file.number >= replay_number_;
+  };
+  for (size_t i = 0; i < files.size(); i++) {
+    for (size_t j = i + 1; j < files.size(); j++) {
+      const FileMetaData& upper = *files[i];
+      const FileMetaData& lower = *files[j];
+      if (!placed_here(upper) && !placed_here(lower)) continue;
+      if (upper.smallest_seq > lower.largest_seq) continue;
+      if (icmp.CompareKey(icmp.KeyOf(upper.smallest), icmp.KeyOf(lower.largest)) <= 0 &&
+          icmp.CompareKey(icmp.KeyOf(lower.smallest), icmp.KeyOf(upper.largest)) <= 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+Status Repairer::MergeDisordered() {
+  std::vector<ColumnFamily*> disordered;
+  {
+    MutexLock lock(&engine_->mu);
+    for (const auto& [id, family] : engine_->families.all()) {
+      if (!plan_.manifest.whole && IsDisordered(*family)) disordered.push_back(family.get());
+    }
+  }
+  for (ColumnFamily* family : disordered) {
+    CompactRangeOptions all;
+    all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+    VARVE_RETURN_IF_ERROR(engine_->compaction->CompactRange(family, all, nullptr, nullptr));
+    report_->reordered.push_back(family->name());
+  }
+  return Status::OK();
+}
+
+Status Repairer::Publish() {
+  Engine& e = *engine_;
+  for (const std::string& line : {report_->ToString()}) {
+    LogWarn(e.info_log.get(), "repair: %s", line.c_str());
+  }
+  VARVE_RETURN_IF_ERROR(CloseEngine(&e));
+  {
+    MutexLock lock(&e.mu);
+    for (const auto& [id, family] : e.families.all()) {
+      const Version& version = *family->versions()->current;
+      for (int level = 0; level < version.num_levels(); level++) {
+        for (const FileRef& file : version.level(level).files()) live_tables_.insert(file->number);
+      }
+    }
+    live_manifest_ = e.versions->manifest_file_number();
+    live_log_ = e.versions->MinLogNumber();
+  }
+  e.ReleaseFamilies();
+  engine_.reset();
+  VARVE_RETURN_IF_ERROR(SetCurrentFile(fs_.get(), name_, live_manifest_));
+  VARVE_RETURN_IF_ERROR(SetAsideLeftovers());
+  return fs_->DeleteFile(Lost() + "/" + std::to_string(first_number_) + ".dbtmp", IOOptions(),
+                         nullptr);
+}
+
+Status Repairer::SetAside(const std::string& directory, const std::string& file) {
+  const std::string lost = directory + "/lost";
+  const std::string to = lost + "/" + file;
+  VARVE_RETURN_IF_ERROR(fs_->CreateDirIfMissing(lost, IOOptions(), nullptr));
+  VARVE_RETURN_IF_ERROR(fs_->RenameFile(directory + "/" + file, to, IOOptions(), nullptr));
+  report_->set_aside.push_back(to);
+  VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), lost));
+  return SyncDirectory(fs_.get(), directory);
+}
+
+Status Repairer::SetAsideLeftovers() {
+  std::vector<std::string> directories = {name_};
+  if (WalDirectory() != name_) directories.push_back(WalDirectory());
+  for (const std::string& directory : directories) {
+    std::vector<std::string> entries;
+    VARVE_RETURN_IF_ERROR(fs_->GetChildren(directory, IOOptions(), &entries, nullptr));
+    for (const std::string& entry : entries) {
+      uint64_t number = 0;
+      FileType type;
+      if (!ParseFileName(entry, &number, &type)) continue;
+      const bool own = directory == name_;
+      const bool leftover = (own && type == kTableFile && live_tables_.count(number) == 0) ||
+                            (own && type == kDescriptorFile && number != live_manifest_) ||
+                            (directory == WalDirectory() && type == kWalFile && number < live_log_);
+      if (leftover) VARVE_RETURN_IF_ERROR(SetAside(directory, entry));
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Status RunRepair(const RepairRequest& request, RepairReport* report) {
+  RepairReport unused;
+  if (report == nullptr) report = &unused;
+  *report = RepairReport();
+  return Repairer(request, report).Run();
+}
+
+}  // namespace varve

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/repair_manifest.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "db/wal/log_writer.h"
+#include "util/base/status_macros.h"
+#include "util/env/durable_write.h"
+#include "util/env/file_names.h"
+#include "util/env/writable_file_writer.h"
+
+namespace varve {
+
+namespace {
+
+// Bounds are stored as tables store keys: without timestamps where those are left out.
+InternalKey WithoutTimestamp(const InternalKey& bound, const InternalKeyComparator& icmp) {
+  return InternalKey(icmp.KeyOf(bound), bound.sequence(), bound.type());
+}
+
+VersionEdit HeaderOf(uint32_t id, const PlannedFamily& family) {
+  const SurveyedFamily& state = family.state;
+  VersionEdit edit;
+  edit.column_family = id;
+  edit.comparator = state.comparator;
+  if (family.icmp->timestamp_size() != 0) {
+    edit.persist_timestamps = family.options.persist_user_defined_timestamps;
+  }
+  if (id != 0) edit.column_family_add = state.name;
+  if (!state.merge_operator.empty()) edit.merge_operator = state.merge_operator;
+  return edit;
+}
+
+VersionEdit StateOf(uint32_t id, const PlannedFamily& family, const RepairPlan& plan) {
+  VersionEdit edit;
+  edit.column_family = id;
+  edit.log_number = family.state.log_number;
+  if (!family.state.full_history_ts_low.empty()) {
+    edit.full_history_ts_low = family.state.full_history_ts_low;
+  }
+  if (id == 0 && plan.manifest.min_log_number_to_keep != 0) {
+    edit.min_log_number_to_keep = plan.manifest.min_log_number_to_keep;
+  }
+  for (const auto& [number, file] : family.state.files) {
+    NewFile stored = file;
+    const bool measured = plan.measured_tables.count(number) > 0;
+    if (measured && !stored.timestamps_persisted && family.icmp->timestamp_size() != 0) {
+      stored.smallest = WithoutTimestamp(stored.smallest, *family.icmp);
+      stored.largest = WithoutTimestamp(stored.largest, *family.icmp);
+    }
+    edit.new_files.push_back(std::move(stored));
+  }
+  return edit;
+}
+
+Status AddRecord(const VersionEdit& edit, wal::LogWriter* writer) {
+  std::string record;
+  if (!edit.EncodeTo(&record)) {
+    return Status::Corruption("repair: a table that cannot be described in a MANIFEST");
+  }
+  return writer->AddRecord(record);
+}
+
+}  // namespace
+
+Status WriteRepairManifest(FileSystem* fs, const std::string& db_name, const RepairPlan& plan,
+                           uint64_t number) {
+  const std::string path = DescriptorFileName(db_name, number);
+  std::unique_ptr<WritableFileWriter> file;
+  VARVE_RETURN_IF_ERROR(
+      WritableFileWriter::Create(fs, path, FileOptions(), WritableFileWriter::Options(), &file));
+  wal::LogWriter writer(std::move(file), number, wal::LogWriterOptions{.manual_flush = true});
+  if (!plan.manifest.db_id.empty()) {
+    VersionEdit identity;
+    identity.db_id = plan.manifest.db_id;
+    VARVE_RETURN_IF_ERROR(AddRecord(identity, &writer));
+  }
+  uint32_t max_id = plan.manifest.max_family_id;
+  for (const auto& [id, family] : plan.families) {
+    max_id = std::max(max_id, id);
+    VARVE_RETURN_IF_ERROR(AddRecord(HeaderOf(id, family), &writer));
+    VARVE_RETURN_IF_ERROR(AddRecord(StateOf(id, family, plan), &writer));
+  }
+  VersionEdit totals;
+  totals.prev_log_number = 0;
+  totals.next_file_number = plan.next_file_number;
+  totals.last_sequence = plan.last_sequence;
+  if (max_id > 0) totals.max_column_family = max_id;
+  VARVE_RETURN_IF_ERROR(AddRecord(totals, &writer));
+  VARVE_RETURN_IF_ERROR(writer.Sync(/*use_fsync=*/false));
+  VARVE_RETURN_IF_ERROR(writer.Close());
+  return SyncDirectory(fs, db_name);
+}
+
+}  // namespace varve

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/repair_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "varve/column_family.h"
+
+#include "db/recovery/sanitize.h"
+#include "db/wal/log_reader.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/env/io_error.h"
+#include "util/env/sequential_file_reader.h"
+#include "util/options/validate_options.h"
+
+namespace varve {
+
+namespace {
+
+std::string BaseName(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool HasNoId(const TableFinding& finding) {
+  return finding.family_id > UINT32_MAX - 1 ||
+         finding.family_id == TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
+}
+
+// Of the files that the MANIFEST knows.
+SequenceNumber NewestOf(const SurveyedFamily& family) {
+  SequenceNumber newest = 0;
+  for (const auto& [number, file] : family.files) newest = std::max(newest, file.largest_seq);
+  return newest;
+}
+
+// On top of what the MANIFEST knows. Unknown as soon as one is: opening then gives all of them
+// anew.
+uint64_t NextEpoch(const PlannedFamily& family) {
+  uint64_t epoch = 0;
+  bool known = true;
+  const auto look_at = [&](const NewFile& file) {
+    epoch = std::max(epoch, file.epoch_number);
+    known &= file.epoch_number != kUnknownEpochNumber;
+  };
+  for (const auto& [number, file] : family.state.files) look_at(file);
+  for (const PlannedFamily::Copy& copy : family.copies) {
+    look_at(copy.was_known ? copy.known : copy.damaged.file);
+  }
+  return known ? epoch + 1 : kUnknownEpochNumber;
+}
+
+}  // namespace
+
+std::string RepairPlanner::WalDirectory() const {
+  return db_options_.wal_dir.empty() ? name_ : db_options_.wal_dir;
+}
+
+const ColumnFamilyOptions* RepairPlanner::OptionsOf(const std::string& family) const {
+  for (const ColumnFamilyDescriptor& descriptor : *column_families_) {
+    if (descriptor.name == family) return &descriptor.options;
+  }
+  return unknown_cf_opts_;
+}
+
+TableSurveyContext RepairPlanner::ContextOf(const PlannedFamily& family) const {
+  TableSurveyContext context;
+  context.fs = fs_;
+  context.db_name = name_;
+  context.options = &family.options;
+  context.icmp = family.icmp.get();
+  return context;
+}
+
+RepairReport::Table RepairPlanner::Describe(const TableFinding& finding,
+                                            const std::string& family) const {
+  RepairReport::Table table;
+  table.name = BaseName(finding.path);
+  table.family = family;
+  if (!finding.why.ok()) table.reason = finding.why.ToString();
+  table.entries = finding.count.entries;
+  table.lost_blocks = finding.count.lost_blocks;
+  table.lost_bytes = finding.count.lost_bytes;
+  return table;
+}
+
+Status RepairPlanner::AddFamily(uint32_t id, SurveyedFamily state) {
+  const ColumnFamilyOptions* const given = OptionsOf(state.name);
+  if (given == nullptr) {
+    return Status::InvalidArgument("repair: no options for column family " + state.name + ", id",
+                                   std::to_string(id));
+  }
+  VARVE_RETURN_IF_ERROR(ValidateOptions(db_options_, *given));
+  PlannedFamily family;
+  family.options = *given;
+  // Content stays as it is: nobody filters, nothing is compacted but what has to be.
+  family.options.compaction_filter = nullptr;
+  family.options.compaction_filter_factory = nullptr;
+  family.options.disable_auto_compactions = true;
+  GiveBlockCache(&family.options);
+  family.options = SanitizeFamilyOptions(db_options_, family.options);
+  family.icmp = std::make_unique<InternalKeyComparator>(family.options.comparator);
+  const std::string name = family.options.comparator->Name();
+  if (state.comparator.empty()) state.comparator = name;
+  if (state.comparator != name) {
+    return Status::InvalidArgument("repair: column family " + state.name + " has comparator " +
+                                   state.comparator + ", the options have " + name);
+  }
+  family.state = std::move(state);
+  plan_->families.emplace(id, std::move(family));
+  return Status::OK();
+}
+
+void RepairPlanner::NoteNumbers(const std::vector<std::string>& entries) {
+  for (const std::string& entry : entries) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(entry, &number, &type) || type == kInfoLogFile) continue;
+    plan_->next_file_number = std::max(plan_->next_file_number, number + 1);
+  }
+}
+
+Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
+  plan_ = plan;
+  report_ = report;
+  std::vector<std::string> entries;
+  VARVE_RETURN_IF_ERROR(fs_->GetChildren(name_, IOOptions(), &entries, nullptr));
+  NoteNumbers(entries);
+  for (const std::string& entry : entries) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(entry, &number, &type) && type == kTableFile) {
+      tables_.emplace(number, name_ + "/" + entry);
+    }
+  }
+  for (const std::string& other : {WalDirectory(), name_ + "/lost", WalDirectory() + "/lost"}) {
+    std::vector<std::string> names;
+    IOStatus s = fs_->GetChildren(other, IOOptions(), &names, nullptr);
+    if (!s.ok() && !IsMissing(s)) return s;
+    NoteNumbers(names);
+    for (const std::string& entry : names) {
+      uint64_t number = 0;
+      FileType type;
+      const bool is_log = ParseFileName(entry, &number, &type) && type == kWalFile;
+      if (is_log && other == WalDirectory()) logs_.insert(number);
+    }
+  }
+  VARVE_RETURN_IF_ERROR(FindManifest(fs_, name_, entries, &plan->manifest));
+  const ManifestSurvey& manifest = plan->manifest;
+  if (manifest.number != 0) report->manifest = DescriptorFileBaseName(manifest.number);
+  report->manifest_damage = manifest.damage;
+  plan->needs_repair = !manifest.whole || manifest.current_lost;
+  plan->last_sequence = manifest.last_sequence;
+  plan->next_file_number = std::max(plan->next_file_number, manifest.next_file_number);
+  for (auto& [id, family] : plan->manifest.families) {
+    VARVE_RETURN_IF_ERROR(AddFamily(id, std::move(family)));
+  }
+  plan->manifest.families.clear();
+  VARVE_RETURN_IF_ERROR(ExamineKnown());
+  VARVE_RETURN_IF_ERROR(LookAtUnknown());
+  TakeFound();
+  for (const auto& [id, family] : plan->families) report->families.push_back(family.state.name);
+  return SurveyLogs();
+}
+
+Status RepairPlanner::ExamineKnown() {
+  for (auto& [id, family] : plan_->families) {
+    const std::string& name = family.state.name;
+    for (auto it = family.state.files.begin(); it != family.state.files.end();) {
+      const NewFile& known = it->second;
+      if (known.path_id != 0) return Status::NotSupported("repair: tables in db_paths[1] and on");
+      TableFinding finding;
+      const auto path = tables_.find(known.number);
+      if (path == tables_.end()) {
+        finding.path = TableFileName(name_, known.number);
+        finding.why = Status::Corruption("the file is missing");
+        table_missing_ = true;
+      } else {
+        ExamineTable(ContextOf(family), path->second, known.number, &known, &finding);
+        // What memory or options do not allow says nothing about the table.
+        if (finding.why.IsNotSupported() || finding.why.IsInvalidArgument()) return finding.why;
+        tables_.erase(path);
+      }
+      plan_->last_sequence = std::max(plan_->last_sequence, known.largest_seq);
+      switch (finding.state) {
+        case TableFinding::State::kSound:
+          report_->kept.push_back(Describe(finding, name));
+          ++it;
+          continue;
+        case TableFinding::State::kDamaged:
+          report_->copied.push_back(Describe(finding, name));
+          family.copies.push_back({std::move(finding), /*was_known=*/true, known});
+          break;
+        case TableFinding::State::kUnreadable:
+          report_->lost.push_back(Describe(finding, name));
+          break;
+      }
+      plan_->needs_repair = true;
+      it = family.state.files.erase(it);
+    }
+  }
+  return Status::OK();
+}
+
+// Tables go only after the MANIFEST has those that replace them: where one is gone, and there is
+// one with a number that the MANIFEST has not given out, its end is missing. Likewise logs go only
+// after the tables with their data are in the MANIFEST: if the oldest log it asks for is gone, a
+// table with newer entries than it knows says the same.
+bool RepairPlanner::ProvesLostEnd(const TableFinding& finding, uint32_t family_id) const {
+  if (table_missing_ && finding.number >= plan_->manifest.next_file_number) return true;
+  if (logs_.count(OldestLogWanted(plan_->manifest)) > 0) return false;
+  const auto family = plan_->families.find(family_id);
+  return family == plan_->families.end() ||
+         finding.file.largest_seq > NewestOf(family->second.state);
+}
+
+Status RepairPlanner::LookAtUnknown() {
+  const ManifestSurvey& manifest = plan_->manifest;
+  bool lost_end = false;
+  for (const auto& [number, path] : tables_) {
+    if (manifest.deleted_files.count(number) > 0) {
+      report_->unexplained.push_back({BaseName(path), "", "the MANIFEST has deleted it"});
+      continue;
+    }
+    Found found;
+    found.finding.path = path;
+    std::shared_ptr<const TableProperties> properties;
+    const PlannedFamily& any = plan_->families.begin()->second;
+    found.finding.why = ReadTableProperties(ContextOf(any), path, &properties);
+    if (!found.finding.why.ok()) {
+      // What a crash leaves of an unfinished table looks the same.
+      report_->unexplained.push_back(Describe(found.finding, ""));
+      continue;
+    }
+    SurveyedFamily family;
+    family.name = properties->column_family_name;
+    if (family.name.empty()) family.name = kDefaultColumnFamilyName;
+    found.finding.family_id = properties->column_family_id;
+    found.family_id =
+        HasNoId(found.finding) ? 0 : static_cast<uint32_t>(properties->column_family_id);
+    const auto known = plan_->families.find(found.family_id);
+    const bool dropped = known == plan_->families.end()
+                             ? manifest.whole && found.family_id <= manifest.max_family_id
+                             : known->second.state.name != family.name;
+    if (dropped) {
+      report_->unexplained.push_back(
+          {BaseName(path), family.name, "its column family was dropped"});
+      continue;
+    }
+    if (known == plan_->families.end()) {
+      if (manifest.whole) {
+        report_->unexplained.push_back({BaseName(path), family.name, "the MANIFEST is without it"});
+        continue;
+      }
+      family.comparator = properties->comparator_name;
+      VARVE_RETURN_IF_ERROR(AddFamily(found.family_id, std::move(family)));
+    }
+    ExamineTable(ContextOf(plan_->families.at(found.family_id)), path, number, nullptr,
+                 &found.finding);
+    lost_end |= found.finding.state == TableFinding::State::kSound &&
+                ProvesLostEnd(found.finding, found.family_id);
+    found_.push_back(std::move(found));
+  }
+  if (manifest.whole && lost_end) {
+    plan_->manifest.whole = false;
+    report_->manifest_damage = "its end is missing: there are newer tables than it tells of";
+    plan_->needs_repair = true;
+  }
+  return Status::OK();
+}
+
+void RepairPlanner::TakeFound() {
+  // A name that was dropped and made again has several ids: the newest is the living one.
+  std::map<std::string, uint32_t> newest;
+  for (const auto& [id, family] : plan_->families) newest[family.state.name] = id;
+  std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+    return a.finding.file.largest_seq < b.finding.file.largest_seq;
+  });
+  for (Found& found : found_) {
+    PlannedFamily& family = plan_->families.at(found.family_id);
+    const std::string name = family.state.name;
+    TableFinding& finding = found.finding;
+    if (plan_->manifest.whole || newest.at(name) != found.family_id ||
+        finding.state == TableFinding::State::kUnreadable) {
+      report_->unexplained.push_back(Describe(finding, name));
+      if (report_->unexplained.back().reason.empty()) {
+        report_->unexplained.back().reason =
+            plan_->manifest.whole ? "the MANIFEST is without it" : "its column family was dropped";
+      }
+      continue;
+    }
+    finding.file.epoch_number = NextEpoch(family);
+    plan_->last_sequence = std::max(plan_->last_sequence, finding.file.largest_seq);
+    plan_->found_tables.insert(finding.number);
+    plan_->measured_tables.insert(finding.number);
+    if (finding.state == TableFinding::State::kSound) {
+      report_->kept.push_back(Describe(finding, name));
+      family.state.files[finding.number] = finding.file;
+    } else {
+      report_->copied.push_back(Describe(finding, name));
+      family.copies.push_back({std::move(finding), /*was_known=*/false, NewFile()});
+    }
+  }
+  for (auto it = plan_->families.begin(); it != plan_->families.end();) {
+    it = newest.at(it->second.state.name) == it->first ? std::next(it) : plan_->families.erase(it);
+  }
+}
+
+Status RepairPlanner::SurveyLogs() {
+  uint64_t oldest = UINT64_MAX;
+  for (const auto& [id, family] : plan_->families) {
+    oldest = std::min(oldest, family.state.log_number);
+  }
+  oldest = std::max(oldest, plan_->manifest.min_log_number_to_keep);
+  for (uint64_t number : logs_) {
+    if (number >= oldest) VARVE_RETURN_IF_ERROR(SurveyLog(WalDirectory(), number));
+  }
+  return Status::OK();
+}
+
+Status RepairPlanner::SurveyLog(const std::string& directory, uint64_t number) {
+  const std::string path = LogFileName(directory, number);
+  std::unique_ptr<SequentialFileReader> file;
+  VARVE_RETURN_IF_ERROR(SequentialFileReader::Open(fs_, path, FileOptions(), &file));
+  uint64_t bytes = 0;
+  VARVE_RETURN_IF_ERROR(fs_->GetFileSize(path, IOOptions(), &bytes, nullptr));
+  wal::LogReader reader(std::move(file), number, path, nullptr);
+  RepairReport::Log log;
+  log.name = BaseName(path);
+  Slice record;
+  std::string scratch;
+  while (reader.ReadRecord(&record, &scratch, WALRecoveryMode::kPointInTimeRecovery)) log.records++;
+  VARVE_RETURN_IF_ERROR(reader.io_status());
+  const wal::LogDamage& damage = reader.damage();
+  if (damage.first_bad_offset != UINT64_MAX) {
+    log.reason = damage.reason + " at offset " + std::to_string(damage.first_bad_offset);
+    log.dropped_bytes = bytes > damage.first_bad_offset ? bytes - damage.first_bad_offset : 0;
+    plan_->needs_repair = true;
+  }
+  report_->logs.push_back(std::move(log));
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a repair will make of a directory: which tables stay, where in which tree, and which of them
+// have to be copied or given up. Reads only.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "varve/utilities/repair.h"
+
+#include "db/recovery/manifest_survey.h"
+#include "db/recovery/table_survey.h"
+
+namespace varve {
+
+struct PlannedFamily {
+  SurveyedFamily state;  // its files: those that stay
+  ColumnFamilyOptions options;
+  std::unique_ptr<InternalKeyComparator> icmp;
+  struct Copy {
+    TableFinding damaged;
+    bool was_known = false;
+    NewFile known;  // if it was
+  };
+  std::vector<Copy> copies;
+};
+
+struct RepairPlan {
+  ManifestSurvey manifest;  // its families moved to `families`
+  std::map<uint32_t, PlannedFamily> families;
+  std::set<uint64_t> found_tables;  // taken over although the MANIFEST does not know them
+  // Their bounds were found by reading them, so they have timestamps if the family's keys have.
+  std::set<uint64_t> measured_tables;
+  uint64_t next_file_number = 1;  // above whatever is there, in lost/, too
+  SequenceNumber last_sequence = 0;
+  bool needs_repair = false;  // something is missing or damaged
+};
+
+// Fills in a plan for the database `name`, which nobody has open.
+class RepairPlanner {
+ public:
+  RepairPlanner(FileSystem* fs, std::string name, const DBOptions& db_options,
+                const std::vector<ColumnFamilyDescriptor>* column_families,
+                const ColumnFamilyOptions* unknown_cf_opts)
+      : fs_(fs),
+        name_(std::move(name)),
+        db_options_(db_options),
+        column_families_(column_families),
+        unknown_cf_opts_(unknown_cf_opts) {}
+
+  Status Run(RepairPlan* plan, RepairReport* report);
+
+ private:
+  Status AddFamily(uint32_t id, SurveyedFamily state);
+  Status ExamineKnown();
+  // Of tables that the MANIFEST does not know: their properties, which tell whose they are.
+  Status LookAtUnknown();
+  void TakeFound();
+  bool ProvesLostEnd(const TableFinding& finding, uint32_t family_id) const;
+  Status SurveyLogs();
+  Status SurveyLog(const std::string& directory, uint64_t number);
+  void NoteNumbers(const std::vector<std::string>& entries);
+  TableSurveyContext ContextOf(const PlannedFamily& family) const;
+  RepairReport::Table Describe(const TableFinding& finding, const std::string& family) const;
+  const ColumnFamilyOptions* OptionsOf(const std::string& family) const;
+  std::string WalDirectory() const;
+
+  FileSystem* const fs_;
+  const std::string name_;
+  const DBOptions& db_options_;
+  const std::vector<ColumnFamilyDescriptor>* const column_families_;
+  const ColumnFamilyOptions* const unknown_cf_opts_;
+
+  RepairPlan* plan_ = nullptr;
+  RepairReport* report_ = nullptr;
+  std::map<uint64_t, std::string> tables_;  // paths by number
+  std::set<uint64_t> logs_;
+  bool table_missing_ = false;  // that the MANIFEST knows
+  struct Found {
+    uint32_t family_id = 0;
+    TableFinding finding;
+  };
+  std::vector<Found> found_;
+};
+
+}  // namespace varve

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/table_survey.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "db/background/table_context.h"
+#include "table/format/unique_id.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/env/random_access_file_reader.h"
+
+namespace varve {
+
+namespace {
+
+Status OpenTable(const TableSurveyContext& context, const std::string& path, const NewFile* known,
+                 uint64_t* file_bytes, std::unique_ptr<TableReader>* reader) {
+  VARVE_RETURN_IF_ERROR(context.fs->GetFileSize(path, IOOptions(), file_bytes, nullptr));
+  std::unique_ptr<RandomAccessFileReader> file;
+  VARVE_RETURN_IF_ERROR(RandomAccessFileReader::Open(context.fs, path, FileOptions(),
+                                                     RandomAccessFileReader::Options(), &file));
+  TableOpenOptions open;
+  open.icmp = context.icmp;
+  open.table = TableOptionsOf(*context.options);
+  // Past every cache: blocks of a table under suspicion are nobody else's business.
+  open.table.no_block_cache = true;
+  open.table.block_cache = nullptr;
+  open.file_name = path;
+  uint64_t size = *file_bytes;
+  if (known != nullptr) {
+    open.largest_seq = known->largest_seq;
+    open.expected_unique_id = known->unique_id;
+    open.timestamps_persisted = known->timestamps_persisted;
+    size = std::min(size, known->size);  // something may have been appended
+  }
+  return TableReader::Open(open, std::move(file), size, reader);
+}
+
+// Bounds, sequence range and order of entries as they come.
+class EntryRange {
+ public:
+  explicit EntryRange(const InternalKeyComparator* icmp) : icmp_(icmp) {}
+
+  Status Take(const Slice& key) {
+    if (key.size() < kInternalKeyTrailerBytes + icmp_->timestamp_size()) {
+      return Status::Corruption("a key is too short");
+    }
+    if (!last_.empty() && icmp_->Compare(last_, key) >= 0) {
+      return Status::Corruption("entries are out of order");
+    }
+    if (first_.empty()) first_ = key.ToString();
+    last_.assign(key.data(), key.size());
+    NoteSequence(ExtractSequence(key));
+    return Status::OK();
+  }
+
+  void TakeTombstones(const FragmentedTombstones& tombstones) {
+    if (tombstones.empty()) return;
+    const auto first = tombstones.fragment(0);
+    const auto last = tombstones.fragment(tombstones.size() - 1);
+    NoteSequence(tombstones.max_seq());
+    NoteSequence(tombstones.min_seq());
+    const InternalKey begin(icmp_->FirstUserKey(first.start), first.seqs.front(),
+                            kTypeRangeDeletion);
+    const InternalKey end(icmp_->FirstUserKey(last.end), kMaxSequenceNumber, kTypeRangeDeletion);
+    if (first_.empty() || icmp_->Compare(begin.Encode(), first_) < 0) {
+      first_ = begin.Encode().ToString();
+    }
+    if (last_.empty() || icmp_->Compare(end.Encode(), last_) > 0) last_ = end.Encode().ToString();
+  }
+
+  bool Fill(NewFile* file) const {
+    file->smallest_seq = smallest_seq_;
+    file->largest_seq = largest_seq_;
+    return !first_.empty() && file->smallest.DecodeFrom(first_) && file->largest.DecodeFrom(last_);
+  }
+
+ private:
+  void NoteSequence(SequenceNumber seq) {
+    smallest_seq_ = std::min(smallest_seq_, seq);
+    largest_seq_ = std::max(largest_seq_, seq);
+  }
+
+  const InternalKeyComparator* const icmp_;
+  std::string first_;
+  std::string last_;
+  SequenceNumber smallest_seq_ = kMaxSequenceNumber;
+  SequenceNumber largest_seq_ = 0;
+};
+
+void DescribeByProperties(const TableProperties& properties, TableFinding* finding) {
+  finding->family_name = properties.column_family_name;
+  finding->family_id = properties.column_family_id;
+  finding->comparator_name = properties.comparator_name;
+  NewFile& file = finding->file;
+  file.number = finding->number;
+  file.size = finding->file_bytes;
+  file.oldest_ancestor_time = properties.creation_time;
+  file.file_creation_time = properties.file_creation_time;
+  file.timestamps_persisted = properties.user_defined_timestamps_persisted != 0;
+  if (properties.tail_start_offset != 0 && properties.tail_start_offset < file.size) {
+    file.tail_size = file.size - properties.tail_start_offset;
+  }
+  file.unique_id =
+      TableUniqueId(properties.db_id, properties.db_session_id, properties.orig_file_number);
+}
+
+// What the walk through a readable table says of it.
+Status Judge(const TableReader& table, const NewFile* known, TableFinding* finding) {
+  const TableProperties& properties = *table.properties();
+  if (finding->count.lost_blocks > 0) return finding->count.first_error;
+  VARVE_RETURN_IF_ERROR(table.VerifyChecksum(ReadOptions()));
+  const uint64_t points = properties.num_entries - properties.num_range_deletions;
+  if (properties.num_entries != 0 && points != finding->count.entries) {
+    return Status::Corruption("the properties count " + std::to_string(points) +
+                                  " entries, but there are " +
+                                  std::to_string(finding->count.entries),
+                              finding->path);
+  }
+  if (known != nullptr && known->size != finding->file_bytes) {
+    return Status::Corruption("the file has " + std::to_string(finding->file_bytes) +
+                                  " bytes instead of " + std::to_string(known->size),
+                              finding->path);
+  }
+  return Status::OK();
+}
+
+void AddAll(const FragmentedTombstones& tombstones, TableOutput* out) {
+  for (size_t i = 0; i < tombstones.size(); i++) {
+    const FragmentedTombstones::Fragment fragment = tombstones.fragment(i);
+    for (const SequenceNumber seq : fragment.seqs) {
+      out->AddTombstone(fragment.start, fragment.end, seq, tombstones.timestamp(seq));
+    }
+  }
+}
+
+// A table may hold longer tombstones than its bounds say, and those act within the bounds only.
+void KeepWithin(const NewFile& known, const InternalKeyComparator& icmp, NewFile* copy) {
+  if (!known.timestamps_persisted && icmp.timestamp_size() != 0) return;  // stored without them
+  if (icmp.Compare(copy->smallest.Encode(), known.smallest.Encode()) < 0) {
+    copy->smallest = known.smallest;
+  }
+  if (icmp.Compare(copy->largest.Encode(), known.largest.Encode()) > 0) {
+    copy->largest = known.largest;
+  }
+}
+
+}  // namespace
+
+Status ReadTableProperties(const TableSurveyContext& context, const std::string& path,
+                           std::shared_ptr<const TableProperties>* properties) {
+  uint64_t bytes = 0;
+  std::unique_ptr<TableReader> reader;
+  VARVE_RETURN_IF_ERROR(OpenTable(context, path, nullptr, &bytes, &reader));
+  *properties = reader->properties();
+  return Status::OK();
+}
+
+void ExamineTable(const TableSurveyContext& context, const std::string& path, uint64_t number,
+                  const NewFile* known, TableFinding* finding) {
+  *finding = TableFinding();
+  finding->path = path;
+  finding->number = number;
+  std::unique_ptr<TableReader> reader;
+  finding->why = OpenTable(context, path, known, &finding->file_bytes, &reader);
+  if (!finding->why.ok()) return;
+  DescribeByProperties(*reader->properties(), finding);
+  EntryRange range(context.icmp);
+  finding->why = reader->Salvage(
+      [&range](const Slice& key, const Slice&) { return range.Take(key); }, &finding->count);
+  if (!finding->why.ok()) return;
+  if (reader->tombstones() != nullptr) range.TakeTombstones(*reader->tombstones());
+  if (!range.Fill(&finding->file)) {
+    finding->why = finding->count.lost_blocks > 0
+                       ? finding->count.first_error
+                       : Status::Corruption("the table has no entries", path);
+    return;
+  }
+  finding->why = Judge(*reader, known, finding);
+  finding->state = finding->why.ok() ? TableFinding::State::kSound : TableFinding::State::kDamaged;
+}
+
+Status CopyReadableEntries(const TableSurveyContext& context, const TableFinding& damaged,
+                           const NewFile* known, const TableOutputContext& output,
+                           const TableBuildOptions& build, NewFile* copy) {
+  uint64_t bytes = 0;
+  std::unique_ptr<TableReader> reader;
+  VARVE_RETURN_IF_ERROR(OpenTable(context, damaged.path, known, &bytes, &reader));
+  TableBuildOptions options = build;
+  options.icmp = context.icmp;
+  options.persist_timestamps = damaged.file.timestamps_persisted;
+  options.creation_time = damaged.file.oldest_ancestor_time;
+  options.file_creation_time = damaged.file.file_creation_time;
+  std::unique_ptr<TableOutput> out;
+  VARVE_RETURN_IF_ERROR(TableOutput::Create(output, options, &out));
+  SalvageCount count;
+  VARVE_RETURN_IF_ERROR(reader->Salvage(
+      [&out](const Slice& key, const Slice& value) {
+        out->Add(key, value);
+        return out->builder()->status();
+      },
+      &count));
+  if (reader->tombstones() != nullptr) AddAll(*reader->tombstones(), out.get());
+  if (out->empty()) return Status::NotFound(damaged.path, "holds nothing that can be read");
+  VARVE_RETURN_IF_ERROR(out->Finish(copy));
+  if (known != nullptr) KeepWithin(*known, *context.icmp, copy);
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: a repair makes whatever an opening refuses openable, with everything that can be read and
+// nothing that was deleted; it leaves a healthy database alone, deletes no file, says before what
+// it will do, and can be interrupted anywhere. Method: one healthy directory with deletions over
+// older levels, one thing done to it, one dry run, one repair; random histories without a MANIFEST.
+
+#include "varve/utilities/repair.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "varve/comparator.h"
+#include "varve/table.h"
+
+#include "db/wal/log_writer.h"
+#include "tests/harness/database.h"
+#include "tests/harness/random.h"
+#include "util/coding/fixed.h"
+#include "util/env/file_names.h"
+#include "util/env/writable_file_writer.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RepairTest : public Database {
+ protected:
+  RepairTest() {
+    options_.disable_auto_compactions = true;
+    options_.level_compaction_dynamic_level_bytes = false;
+  }
+
+  static std::string Path(const std::string& name) { return std::string(kName) + "/" + name; }
+  void Remove(const std::string& name) {
+    ASSERT_TRUE(mem().DeleteFile(Path(name), IOOptions(), nullptr).ok()) << name;
+  }
+  // Tables and logs, MANIFESTs and CURRENT, by name, wherever they lie.
+  std::map<std::string, std::string> Contents() {
+    std::map<std::string, std::string> contents;
+    for (const std::string& directory : {std::string(kName), Path("lost")}) {
+      std::vector<std::string> entries;
+      mem().GetChildren(directory, IOOptions(), &entries, nullptr).PermitUncheckedError();
+      for (const std::string& entry : entries) {
+        uint64_t number = 0;
+        FileType type;
+        if (!ParseFileName(entry, &number, &type) || type == kDBLockFile || type == kInfoLogFile) {
+          continue;
+        }
+        contents[directory == kName ? entry : "lost/" + entry] = ReadFile(directory + "/" + entry);
+      }
+    }
+    return contents;
+  }
+  Status Repair(RepairReport* report, bool dry_run = false) {
+    const ColumnFamilyOptions families(options_);
+    RepairOptions repair;
+    repair.dry_run = dry_run;
+    return RepairDB(kName, options_, {}, &families, repair, report);
+  }
+  void ExpectRepaired(RepairReport* report) {
+    const Status s = Repair(report);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  // Refused if the tables cannot move there past others.
+  Status TryCompact(int level, const std::string& begin, const std::string& end) {
+    CompactRangeOptions options;
+    options.change_level = true;
+    options.target_level = level;
+    const Slice first(begin);
+    const Slice last(end);
+    return db()->CompactRange(options, &first, &last);
+  }
+  void Compact(int level, const std::string& begin, const std::string& end) {
+    const Status s = TryCompact(level, begin, end);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
+  // L2: a, c, m, z of old, z newer than all of L1. L1: a new, c deleted. L0: a range deleted. A log
+  // with the rest. Family b has a table and a record in the log.
+  void MakeHealthy() {
+    Open({"default", "b"});
+    for (const char* key : {"a", "c", "m"}) Put(key, "old");
+    Flush();
+    Compact(2, "a", "zz");
+    Put("a", "new");
+    Delete("c");
+    Flush();
+    Compact(1, "a", "d");
+    Put("z", "late");
+    Flush();
+    Compact(2, "x", "zz");
+    ASSERT_TRUE(db()->DeleteRange(WriteOptions(), "l", "n").ok());
+    Put("l", "after");
+    Flush();
+    MakeTable({"t"}, "b");
+    Put("logged", "yes");
+    Put("u", "logged", "b");
+    ASSERT_EQ(Scan(), kAll);
+  }
+  void ExpectAll() {
+    Open({"default", "b"});
+    EXPECT_EQ(Scan(), kAll);
+    EXPECT_EQ(Scan(ReadOptions(), "b"), "t=of t u=logged");
+    EXPECT_EQ(Get("c"), "NOT_FOUND");
+    EXPECT_EQ(Get("m"), "NOT_FOUND");
+    Put("more", "x");
+    Reopen();
+    EXPECT_EQ(Get("more"), "x");
+    ASSERT_TRUE(Close().ok());
+  }
+  // Nothing that was there before is gone.
+  void ExpectKept(const std::map<std::string, std::string>& before) {
+    const auto after = Contents();
+    for (const auto& [name, bytes] : before) {
+      if (name == "CURRENT") continue;
+      const bool stays = after.count(name) > 0 && after.at(name) == bytes;
+      const bool moved = after.count("lost/" + name) > 0 && after.at("lost/" + name) == bytes;
+      EXPECT_TRUE(stays || moved) << name;
+    }
+  }
+
+  static constexpr const char* kAll = "a=new l=after logged=yes z=late";
+};
+
+TEST_F(RepairTest, AHealthyDatabaseIsLeftAlone) {
+  for (const bool killed : {false, true}) {
+    SCOPED_TRACE(killed);
+    Remount(std::make_shared<MemFileSystem>());
+    MakeHealthy();
+    if (killed) {
+      Kill();
+    } else {
+      ASSERT_TRUE(Close().ok());
+    }
+    const auto before = Contents();
+    RepairReport report;
+    ExpectRepaired(&report);
+    EXPECT_TRUE(report.healthy) << report.ToString();
+    EXPECT_TRUE(Contents() == before);
+    EXPECT_EQ(report.families, (std::vector<std::string>{"default", "b"}));
+    ExpectAll();
+  }
+}
+
+TEST_F(RepairTest, WithoutAManifestNothingIsLostAndNothingComesBack) {
+  struct Case {
+    const char* name;
+    std::function<void()> damage;
+  };
+  const auto manifest = [&] { return Files(kDescriptorFile)[0]; };
+  const Case kCases[] = {
+      {"CURRENT is missing", [&] { Remove("CURRENT"); }},
+      {"CURRENT names nonsense", [&] { WriteFile(Path("CURRENT"), "nonsense\n"); }},
+      {"the MANIFEST is missing", [&] { Remove(manifest()); }},
+      {"both are missing",
+       [&] {
+         Remove(manifest());
+         Remove("CURRENT");
+       }},
+      {"the MANIFEST is empty", [&] { WriteFile(Path(manifest()), ""); }},
+      {"the MANIFEST is damaged in the middle",
+       [&] {
+         std::string bytes = ReadFile(Path(manifest()));
+         bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+         WriteFile(Path(manifest()), bytes);
+       }},
+  };
+  MakeHealthy();
+  Kill();
+  const std::shared_ptr<MemFileSystem> healthy = mem().CrashClone(CrashPolicy::kKill, 1);
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    Remount(healthy->CrashClone(CrashPolicy::kKill, 1));
+    c.damage();
+    ASSERT_FALSE(TryOpen({"default", "b"}).ok());
+    const auto before = Contents();
+    RepairReport dry;
+    const Status s = Repair(&dry, /*dry_run=*/true);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_FALSE(dry.healthy);
+    EXPECT_TRUE(Contents() == before) << "a dry run changed something";
+    RepairReport report;
+    ExpectRepaired(&report);
+    EXPECT_EQ(report.kept.size(), dry.kept.size());
+    ExpectKept(before);
+    RepairReport again;
+    ExpectRepaired(&again);
+    EXPECT_TRUE(again.healthy) << again.ToString();
+    ExpectAll();
+  }
+}
+
+TEST_F(RepairTest, WhatIsMissingIsNamedAndTheRestIsKept) {
+  MakeHealthy();
+  ASSERT_TRUE(Close().ok());
+  const std::string gone = Files(kTableFile)[0];
+  Remove(gone);
+  ASSERT_FALSE(TryOpen({"default", "b"}).ok());
+  RepairReport report;
+  ExpectRepaired(&report);
+  ASSERT_EQ(report.lost.size(), 1u) << report.ToString();
+  EXPECT_EQ(report.lost[0].name, gone);
+  EXPECT_THAT(report.ToString(), HasSubstr("the file is missing"));
+  Open({"default", "b"});
+  EXPECT_EQ(Get("logged"), "yes");
+  EXPECT_EQ(Scan(ReadOptions(), "b"), "t=of t u=logged");
+}
+
+TEST_F(RepairTest, TheReadableBlocksOfADamagedTableAreKept) {
+  BlockBasedTableOptions table;
+  table.block_size = 128;
+  options_.table_factory.reset(NewBlockBasedTableFactory(table));
+  Open();
+  for (int i = 0; i < 100; i++) Put("k" + std::to_string(100 + i), std::string(20, 'v'));
+  ASSERT_TRUE(db()->DeleteRange(WriteOptions(), "a", "b").ok());
+  Flush();
+  Compact(3, "a", "z");
+  ASSERT_TRUE(Close().ok());
+  const std::string name = Files(kTableFile)[0];
+  std::string bytes = ReadFile(Path(name));
+  bytes[300] = static_cast<char>(bytes[300] ^ 1);
+  bytes[1500] = static_cast<char>(bytes[1500] ^ 1);
+  WriteFile(Path(name), bytes);
+  const auto before = Contents();
+  RepairReport report;
+  ExpectRepaired(&report);
+  ASSERT_EQ(report.copied.size(), 1u) << report.ToString();
+  EXPECT_EQ(report.copied[0].lost_blocks, 2u);
+  EXPECT_THAT(report.copied[0].reason, HasSubstr("checksum"));
+  ExpectKept(before);
+  Open();
+  EXPECT_EQ(Levels(), "0,0,0,1");
+  uint64_t left = 0;
+  const std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) left++;
+  EXPECT_TRUE(it->status().ok());
+  EXPECT_EQ(left, report.copied[0].entries);
+  EXPECT_GT(left, 85u);
+  EXPECT_LT(left, 100u);
+  EXPECT_TRUE(db()->VerifyChecksum().ok());
+}
+
+TEST_F(RepairTest, ALogIsReplayedUpToItsDamage) {
+  Open();
+  Put("a", "1");
+  Put("b", "2");
+  Put("c", "3");
+  Kill();
+  const std::string log = Files(kWalFile).back();
+  std::string bytes = ReadFile(Path(log));
+  const size_t at = bytes.rfind('2');
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 'X';
+  WriteFile(Path(log), bytes);
+  const auto before = Contents();
+  options_.wal_recovery_mode = WALRecoveryMode::kAbsoluteConsistency;
+  ASSERT_FALSE(TryOpen().ok());
+  RepairReport report;
+  ExpectRepaired(&report);
+  ASSERT_EQ(report.logs.size(), 1u) << report.ToString();
+  EXPECT_GT(report.logs[0].dropped_bytes, 0u);
+  ExpectKept(before);
+  Open();
+  EXPECT_EQ(Scan(), "a=1");
+}
+
+TEST_F(RepairTest, DamageBelowNewerTablesNoLongerRefuses) {
+  Open({"default", "b"});
+  Put("a", "1");
+  const std::string log = Files(kWalFile).back();
+  MakeTable({"t"}, "b");  // its log number is above the log that the other still needs
+  Put("c", "3");
+  Kill();
+  std::string bytes = ReadFile(Path(log));
+  const size_t at = bytes.rfind("of t");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 'X';
+  WriteFile(Path(log), bytes);
+  ASSERT_FALSE(TryOpen({"default", "b"}).ok());
+  RepairReport report;
+  ExpectRepaired(&report);
+  Open({"default", "b"});
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("t", "b"), "of t");
+}
+
+TEST_F(RepairTest, ARecordThatIsNoBatchEndsTheLog) {
+  Open();
+  Put("a", "1");
+  Kill();
+  const uint64_t number = 1000;
+  std::unique_ptr<WritableFileWriter> file;
+  ASSERT_TRUE(WritableFileWriter::Create(&mem(), LogFileName(kName, number), FileOptions(),
+                                         WritableFileWriter::Options(), &file)
+                  .ok());
+  wal::LogWriter writer(std::move(file), number);
+  char header[12] = {};
+  EncodeFixed64(header, 2);  // the next sequence
+  EncodeFixed32(header + 8, 1);
+  ASSERT_TRUE(writer.AddRecord(std::string(header, sizeof(header)) + "\x7f junk").ok());
+  ASSERT_TRUE(writer.Sync(false).ok());
+  ASSERT_TRUE(writer.Close().ok());
+  ASSERT_FALSE(TryOpen().ok());
+  RepairReport report;
+  ExpectRepaired(&report);
+  Open();
+  EXPECT_EQ(Scan(), "a=1");
+}
+
+TEST_F(RepairTest, ATablesLostEndOfTheManifestIsTakenOver) {
+  Open();
+  MakeTable({"a"});
+  const std::string manifest = Path(Files(kDescriptorFile)[0]);
+  const std::string before = ReadFile(manifest);
+  MakeTable({"b"});
+  Kill();
+  WriteFile(manifest, before);
+  for (const std::string& log : Files(kWalFile)) Remove(log);
+  ASSERT_FALSE(TryOpen().ok());
+  RepairReport report;
+  ExpectRepaired(&report);
+  EXPECT_THAT(report.manifest_damage, HasSubstr("its end is missing"));
+  Open();
+  EXPECT_EQ(Scan(), "a=of a b=of b");
+}
+
+TEST_F(RepairTest, AFamilyThatWasDroppedStaysDropped) {
+  Open({"default", "b"});
+  MakeTable({"old"}, "b");
+  ASSERT_TRUE(db()->DisableFileDeletions().ok());
+  ASSERT_TRUE(db()->DropColumnFamily(Handle("b")).ok());
+  ColumnFamilyHandle* again = nullptr;
+  ASSERT_TRUE(db()->CreateColumnFamily(options_, "b", &again).ok());
+  ASSERT_TRUE(db()->Put(WriteOptions(), again, "new", "n").ok());
+  ASSERT_TRUE(db()->Flush(FlushOptions(), again).ok());
+  ASSERT_TRUE(db()->DestroyColumnFamilyHandle(again).ok());
+  Kill();
+  Remove("CURRENT");
+  Remove(Files(kDescriptorFile)[0]);
+  RepairReport report;
+  ExpectRepaired(&report);
+  EXPECT_EQ(report.families.back(), "b");
+  Open({"default", "b"});
+  EXPECT_EQ(Scan(ReadOptions(), "b"), "new=n");
+}
+
+TEST_F(RepairTest, TimestampsSurvive) {
+  options_.comparator = BytewiseComparatorWithU64Ts();
+  const auto at = [](uint64_t timestamp) {
+    std::string bytes;
+    EncodeU64Ts(timestamp, &bytes);
+    return bytes;
+  };
+  for (const bool persisted : {true, false}) {
+    SCOPED_TRACE(persisted);
+    Remount(std::make_shared<MemFileSystem>());
+    options_.persist_user_defined_timestamps = persisted;
+    options_.allow_concurrent_memtable_write = persisted;
+    Open();
+    ASSERT_TRUE(db()->Put(WriteOptions(), "k", at(1), "one").ok());
+    ASSERT_TRUE(db()->Flush(FlushOptions()).ok());
+    ASSERT_TRUE(db()->Put(WriteOptions(), "k", at(2), "two").ok());
+    ASSERT_TRUE(db()->Put(WriteOptions(), "j", at(2), "two").ok());
+    ASSERT_TRUE(db()->Flush(FlushOptions()).ok());
+    ASSERT_TRUE(Close().ok());
+    Remove("CURRENT");
+    Remove(Files(kDescriptorFile)[0]);
+    RepairReport report;
+    ExpectRepaired(&report);
+    Open();
+    const std::string newest = at(9);
+    const Slice as_of(newest);
+    ReadOptions read;
+    read.timestamp = &as_of;
+    EXPECT_EQ(Scan(read), "j=two k=two");
+    if (persisted) {
+      const std::string early = at(1);
+      const Slice before(early);
+      read.timestamp = &before;
+      EXPECT_EQ(Scan(read), "k=one");
+    }
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+TEST_F(RepairTest, WrongOptionsChangeNothing) {
+  MakeHealthy();
+  RepairReport report;
+  EXPECT_TRUE(Repair(&report).IsIOError()) << "the database is open";
+  ASSERT_TRUE(Close().ok());
+  Remove("CURRENT");
+  const auto before = Contents();
+  const ColumnFamilyOptions families(options_);
+  Status s = RepairDB(kName, options_, {{"default", families}});
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("column family b"));
+  options_.comparator = ReverseBytewiseComparator();
+  s = RepairDB(kName, options_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  options_.comparator = BytewiseComparator();
+  EXPECT_FALSE(RepairDB("/nowhere", options_).ok());
+  EXPECT_TRUE(Contents() == before);
+  ASSERT_TRUE(RepairDB(kName, options_, {{"default", families}, {"b", families}}).ok());
+  ExpectAll();
+}
+
+// Fails each call in turn, repairs again without faults.
+TEST_F(RepairTest, AnInterruptedRepairIsMadeAgain) {
+  MakeHealthy();
+  Kill();
+  Remove("CURRENT");
+  Remove(Files(kDescriptorFile)[0]);
+  const std::shared_ptr<MemFileSystem> damaged = mem().CrashClone(CrashPolicy::kKill, 1);
+  bool done = false;
+  uint64_t failed = 0;
+  for (uint64_t nth = 1; !done; nth++) {
+    SCOPED_TRACE(nth);
+    Remount(damaged->CrashClone(CrashPolicy::kKill, 1));
+    FaultRule rule;
+    rule.calls = kMutatingFaultCalls;
+    rule.nth = nth;
+    rule.sticky = true;
+    faults().Inject(rule);
+    RepairReport report;
+    const Status s = Repair(&report);
+    done = faults().strikes() == 0;
+    failed += s.ok() ? 0 : 1;
+    faults().ClearFaults();
+    Remount(mem().CrashClone(CrashPolicy::kKill, 1));
+    if (s.ok()) {
+      ExpectAll();
+      continue;
+    }
+    if (TryOpen({"default", "b"}).ok()) {
+      EXPECT_EQ(Scan(), kAll) << "an opening that goes through has everything";
+      ASSERT_TRUE(Close().ok());
+    }
+    const Status again = Repair(&report);
+    ASSERT_TRUE(again.ok()) << again.ToString();
+    ExpectAll();
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(failed, 20u);
+}
+
+// Random writes, flushes and compactions to random levels; then the MANIFEST goes, or its end.
+TEST_F(RepairTest, RandomHistoriesComeBackWithoutTheirManifest) {
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    SCOPED_TRACE(seed);
+    Remount(std::make_shared<MemFileSystem>());
+    Random random(seed);
+    Open();
+    std::string manifest_before;
+    for (int step = 0; step < 60; step++) {
+      const std::string key(1, static_cast<char>('a' + random.Below(12)));
+      switch (random.Below(8)) {
+        case 0:
+          Delete(key);
+          break;
+        case 1:
+          ASSERT_TRUE(db()->DeleteRange(WriteOptions(), key, key + "zz").ok());
+          break;
+        case 2:
+          Flush();
+          break;
+        case 3:
+          Flush();
+          TryCompact(static_cast<int>(1 + random.Below(3)), key, key + "z").PermitUncheckedError();
+          break;
+        default:
+          Put(key, std::to_string(step));
+      }
+      if (step == 30) manifest_before = ReadFile(Path(Files(kDescriptorFile)[0]));
+    }
+    const std::string expected = Scan();
+    Kill();
+    const std::string manifest = Files(kDescriptorFile)[0];
+    if (random.OneIn(2)) {
+      Remove("CURRENT");
+      Remove(manifest);
+    } else {
+      // Up to the middle, and then damage.
+      std::string bytes = ReadFile(Path(manifest));
+      ASSERT_GE(bytes.size(), manifest_before.size());
+      bytes = manifest_before + std::string(100, '\x55');
+      WriteFile(Path(manifest), bytes);
+    }
+    RepairReport report;
+    ExpectRepaired(&report);
+    Open();
+    EXPECT_EQ(Scan(), expected) << report.ToString();
+    for (char c = 'a'; c < 'a' + 12; c++) {
+      const std::string key(1, c);
+      const bool there = (" " + expected).find(" " + key + "=") != std::string::npos;
+      EXPECT_EQ(Get(key) != "NOT_FOUND", there) << key;
+    }
+    ASSERT_TRUE(Close().ok());
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace varve::testing

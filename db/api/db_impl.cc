@@ -11,9 +11,11 @@
 #include "db/background/compaction_work.h"
 #include "db/background/error_recovery.h"
 #include "db/background/flush_work.h"
+#include "db/background/holders.h"
 #include "db/background/obsolete_files.h"
 #include "db/recovery/open.h"
 #include "util/base/caught_exception.h"
+#include "util/env/info_log.h"
 
 namespace varve {
 
@@ -174,16 +176,27 @@ Status DB::ListColumnFamilies(const DBOptions& db_options, const std::string& na
 
 DbImpl::DbImpl(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {
   engine_->db = this;
+  fork_guard_.Watch(engine_.get());
   {
     MutexLock lock(&engine_->mu);
     default_handle_ =
-        std::make_unique<ColumnFamilyHandleImpl>(engine_->families.FindById(0)->shared_from_this());
+        std::make_unique<ColumnFamilyHandleImpl>(engine_->families.FindById(0)->shared_from_this(),
+                                                 /*counted=*/false);
   }
   StartBackgroundWork(engine_.get());
 }
 
 DbImpl::~DbImpl() {
+  if (!CheckNotForked().ok()) {
+    // Files, threads and locks are the parent's: the child lets go of nothing.
+    (void)std::make_unique<std::shared_ptr<Engine>>(engine_).release();
+    return;
+  }
   while (UnlockWAL().ok()) {
+  }
+  const std::string held = DescribeHolders(*engine_);
+  if (!held.empty()) {
+    LogWarn(engine_->info_log.get(), "the database goes while users hold %s", held.c_str());
   }
   CloseEngine(engine_.get()).PermitUncheckedError();
   default_handle_.reset();
@@ -192,10 +205,9 @@ DbImpl::~DbImpl() {
 }
 
 Status DbImpl::Close() try {
-  if (engine_->closed.load(std::memory_order_acquire)) return Status::OK();
+  if (engine_->closed.load(std::memory_order_acquire)) return CheckNotForked();
   if (engine_->snapshots.count() > 0) {
-    return Status::Aborted("close: " + std::to_string(engine_->snapshots.count()) +
-                           " snapshot(s) not released");
+    return Status::Aborted("close: not given back are", DescribeHolders(*engine_));
   }
   {
     MutexLock lock(&engine_->mu);
@@ -206,8 +218,17 @@ Status DbImpl::Close() try {
   return CaughtException();
 }
 
+Status DbImpl::CheckNotForked() const {
+  if (engine_->forked.load(std::memory_order_acquire)) [[unlikely]] {
+    return Status::InvalidArgument("the database was opened before fork(), by the parent process");
+  }
+  return Status::OK();
+}
+
 Status DbImpl::CheckOpen() const {
   if (engine_->closed.load(std::memory_order_acquire)) {
+    Status s = CheckNotForked();
+    if (!s.ok()) return s;
     return Status::ShutdownInProgress("the database is closed");
   }
   return Status::OK();
@@ -330,6 +351,7 @@ Status DbImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handle
 
 Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
   if (handle == nullptr) return Status::InvalidArgument("column family handle is null");
+  if (Status s = CheckNotForked(); !s.ok()) return s;
   if (handle == default_handle_.get()) {
     return Status::InvalidArgument("the default column family's handle belongs to the DB");
   }
@@ -356,7 +378,7 @@ const Snapshot* DbImpl::GetSnapshot() try {
 }
 
 void DbImpl::ReleaseSnapshot(const Snapshot* snapshot) {
-  if (snapshot == nullptr) return;
+  if (snapshot == nullptr || !CheckNotForked().ok()) return;
   if (!engine_->snapshots.Release(snapshot)) return;
   if (engine_->read_only || engine_->closed.load(std::memory_order_acquire)) return;
   MutexLock lock(&engine_->mu);

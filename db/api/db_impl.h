@@ -11,6 +11,7 @@
 #include "varve/db.h"
 
 #include "db/background/engine.h"
+#include "db/background/fork_guard.h"
 
 namespace varve {
 
@@ -156,6 +157,7 @@ class DbImpl final : public DB {
                             const IngestExternalFileOptions& options) override;
   Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) override;
   Status VerifyChecksum(const ReadOptions& options) override;
+  Status VerifyFileChecksums(const ReadOptions& options) override;
   Status GetDbIdentity(std::string& identity) const override;
   Status GetDbSessionId(std::string& session_id) const override;
   Status GetPropertiesOfAllTables(ColumnFamilyHandle* handle,
@@ -166,8 +168,10 @@ class DbImpl final : public DB {
   Engine* engine() { return engine_.get(); }
 
  private:
-  // OK, or why no call can be served. Writers: also when the database is read-only.
+  // OK, or why no call can be served. Writers: also when the database is read-only. The last one is
+  // for calls that a closed database still answers.
   Status CheckOpen() const;
+  Status CheckNotForked() const;
   Status CheckWritable() const;
   Status CheckReadOptions(const ReadOptions& options) const;
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
@@ -204,6 +208,7 @@ class DbImpl final : public DB {
   Status DropOne(ColumnFamilyHandle* handle);
 
   const std::shared_ptr<Engine> engine_;
+  ForkGuard fork_guard_;
   std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
 };
 

@@ -204,6 +204,7 @@ Status DbImpl::PauseBackgroundWork() try {
 }
 
 Status DbImpl::ContinueBackgroundWork() try {
+  if (Status s = CheckNotForked(); !s.ok()) return s;
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   if (e.background_paused == 0) {
@@ -230,16 +231,16 @@ Status DbImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& hand
 }
 
 void DbImpl::DisableManualCompaction() {
-  if (!engine_->read_only) engine_->compaction->DisableManual();
+  if (!engine_->read_only && CheckNotForked().ok()) engine_->compaction->DisableManual();
 }
 
 void DbImpl::EnableManualCompaction() {
-  if (!engine_->read_only) engine_->compaction->EnableManual();
+  if (!engine_->read_only && CheckNotForked().ok()) engine_->compaction->EnableManual();
 }
 
 void DbImpl::CancelAllBackgroundWork(bool wait) {
   Engine& e = *engine_;
-  if (e.read_only) return;
+  if (e.read_only || !CheckNotForked().ok()) return;
   e.shutting_down.store(true, std::memory_order_release);
   MutexLock lock(&e.mu);
   e.WriteRefusal().PermitUncheckedError();
@@ -250,25 +251,26 @@ void DbImpl::CancelAllBackgroundWork(bool wait) {
 }
 
 int DbImpl::NumberLevels(ColumnFamilyHandle* handle) {
-  Status s;
-  ColumnFamily* family = engine_->Resolve(handle, &s);
+  Status s = CheckNotForked();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family == nullptr ? 0 : family->options()->num_levels;
 }
 
 int DbImpl::Level0StopWriteTrigger(ColumnFamilyHandle* handle) {
-  Status s;
-  ColumnFamily* family = engine_->Resolve(handle, &s);
+  Status s = CheckNotForked();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family == nullptr ? 0 : family->options()->level0_stop_writes_trigger;
 }
 
 Options DbImpl::GetOptions(ColumnFamilyHandle* handle) const {
-  Status s;
-  ColumnFamily* family = engine_->Resolve(handle, &s);
+  Status s = CheckNotForked();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return Options();
   return Options(GetDBOptions(), *family->options());
 }
 
 DBOptions DbImpl::GetDBOptions() const {
+  if (!CheckNotForked().ok()) return engine_->options;
   MutexLock lock(&engine_->mu);
   return *engine_->dynamic;
 }

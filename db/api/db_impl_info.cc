@@ -6,37 +6,41 @@
 #include "db/background/flush_work.h"
 #include "db/observe/metadata.h"
 #include "db/observe/properties.h"
+#include "db/observe/verification.h"
 #include "util/base/caught_exception.h"
 
 namespace varve {
 
 bool DbImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property, std::string* value) {
-  Status s;
-  ColumnFamily* family = engine_->Resolve(handle, &s);
+  Status s = CheckNotForked();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family != nullptr && value != nullptr &&
          GetTextProperty(engine_.get(), family, property, value);
 }
 
 bool DbImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
                             std::map<std::string, std::string>* value) {
-  Status s;
-  ColumnFamily* family = engine_->Resolve(handle, &s);
+  Status s = CheckNotForked();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family != nullptr && value != nullptr &&
          GetMapPropertyOf(engine_.get(), family, property, value);
 }
 
 bool DbImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property, uint64_t* value) {
-  Status s;
-  ColumnFamily* family = engine_->Resolve(handle, &s);
+  Status s = CheckNotForked();
+  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family != nullptr && value != nullptr &&
          GetNumberProperty(engine_.get(), family, property, value);
 }
 
 bool DbImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) {
-  return value != nullptr && GetAggregatedNumberProperty(engine_.get(), property, value);
+  return CheckNotForked().ok() && value != nullptr &&
+         GetAggregatedNumberProperty(engine_.get(), property, value);
 }
 
 Status DbImpl::ResetStats() try {
+  Status s = CheckNotForked();
+  if (!s.ok()) return s;
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   for (LevelCompactionStats& stats : e.level_stats) stats = LevelCompactionStats();
@@ -137,6 +141,13 @@ Status DbImpl::IngestExternalFiles(const std::vector<IngestExternalFileArg>&) {
 Status DbImpl::VerifyChecksum(const ReadOptions& options) try {
   Status s = CheckOpen();
   return s.ok() ? VerifyTables(engine_.get(), options) : s;
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::VerifyFileChecksums(const ReadOptions& options) try {
+  Status s = CheckOpen();
+  return s.ok() ? VerifyTableFileChecksums(engine_.get(), options) : s;
 } catch (...) {
   return CaughtException();
 }

@@ -214,6 +214,7 @@ Status DbImpl::LockWAL() try {
 }
 
 Status DbImpl::UnlockWAL() try {
+  if (Status s = CheckNotForked(); !s.ok()) return s;
   Engine& e = *engine_;
   {
     MutexLock lock(&e.mu);

@@ -10,6 +10,7 @@
 #include "varve/env.h"
 #include "varve/file_system.h"
 
+#include "db/background/space_reserve.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
 
@@ -26,8 +27,8 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lo
   Status result;
   for (const std::string& entry : entries) {
     uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(entry, &number, &type)) continue;
+    FileType type = kTempFile;
+    if (entry != kReserveFileName && !ParseFileName(entry, &number, &type)) continue;
     if (type == kDBLockFile && keep_lock) continue;
     s = fs->DeleteFile(directory + "/" + entry, IOOptions(), nullptr);
     if (!s.ok() && !s.IsNotFound() && result.ok()) result = s;

@@ -294,6 +294,8 @@ void CompactionWork::NotifyEnd(const ColumnFamily& family, const CompactionPlan&
     created.job_id = info.job_id;
     created.reason = TableFileCreationReason::kCompaction;
     created.file_size = result.outputs[i].size;
+    created.file_checksum = result.outputs[i].file_checksum;
+    created.file_checksum_func_name = result.outputs[i].file_checksum_func_name;
     created.table_properties = result.output_properties[i];
     created.status = info.status;
     events::TableFileCreated(e, created);

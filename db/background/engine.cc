@@ -11,6 +11,8 @@
 #include "db/background/events.h"
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
+#include "db/background/scrubber.h"
+#include "db/background/space_reserve.h"
 #include "db/background/table_context.h"
 #include "db/background/write_admission.h"
 #include "db/compaction/plan.h"
@@ -221,6 +223,7 @@ TableOutputContext MakeTableOutputContext(const Engine& engine, const ColumnFami
   context.file_buffer_bytes = engine.dynamic->writable_file_max_buffer_size;
   context.use_fsync = engine.options.use_fsync;
   context.use_direct_io = engine.options.use_direct_io_for_flush_and_compaction;
+  context.checksum_factory = engine.options.file_checksum_gen_factory.get();
   return context;
 }
 

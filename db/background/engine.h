@@ -32,6 +32,8 @@ class CompactionWork;
 class ErrorRecovery;
 class FlushWork;
 class ObsoleteFiles;
+class Scrubber;
+class SpaceReserve;
 class WriteAdmission;
 
 // The property varve.recovery.
@@ -132,10 +134,15 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   std::unique_ptr<CompactionWork> compaction;
   std::unique_ptr<ObsoleteFiles> obsolete;
   std::unique_ptr<ErrorRecovery> recovery_work;
+  std::unique_ptr<Scrubber> scrubber;     // null: none was asked for
+  std::unique_ptr<SpaceReserve> reserve;  // likewise
 
   // Set when Close begins; background jobs look at it often. Release/acquire.
   std::atomic<bool> shutting_down{false};
+  // Also set in the child that a fork() makes: there the engine is dead (fork_guard.h).
   std::atomic<bool> closed{false};
+  std::atomic<bool> forked{false};  // that is why it is closed
+  HolderCounts holders;
   // A write with disableWAL was made: Close flushes. Only ever set; read by Close.
   std::atomic<bool> has_unlogged_data{false};
   // Set when the next writer has to look at stalls or full memtables, by whoever changes one of

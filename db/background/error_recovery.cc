@@ -7,6 +7,7 @@
 #include "db/background/events.h"
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
+#include "db/background/space_reserve.h"
 #include "util/env/info_log.h"
 
 namespace varve {
@@ -80,7 +81,12 @@ Status ErrorRecovery::Resume() {
     old_error = e.errors.error();
     repaired = e.errors.severity();
   }
+  // Room for what is under way. What a soft error wants to write can wait for room.
+  if (e.reserve != nullptr && old_error.IsNoSpace() && repaired > ErrorState::Severity::kSoft) {
+    e.reserve->GiveUp();
+  }
   Status s = Repair(repaired);
+  if (s.ok() && e.reserve != nullptr) e.reserve->TakeIfThereIsRoom();
   {
     MutexLock lock(&e.mu);
     e.errors.recovery_running = false;

@@ -87,4 +87,11 @@ void DatabaseRecovered(const Engine& engine) {
           [&](EventListener* l) { l->OnDatabaseRecovered(engine.recovery); });
 }
 
+void DamageFound(const Engine& engine, const Status& damage, const std::string& path) {
+  const char* const state = damage.getState();
+  const IOErrorInfo info(IOStatus::Corruption(state == nullptr ? path : state),
+                         FileOperationType::kVerify, path, 0, 0);
+  ForEach(engine, "OnIOError", [&](EventListener* l) { l->OnIOError(info); });
+}
+
 }  // namespace varve::events

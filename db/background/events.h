@@ -25,6 +25,8 @@ void ErrorRecoveryBegin(const Engine& engine, BackgroundErrorReason reason, cons
 void ErrorRecoveryEnd(const Engine& engine, const Status& old_error, const Status& new_error);
 
 void DatabaseRecovered(const Engine& engine);
+// Damage that a pass over all tables met.
+void DamageFound(const Engine& engine, const Status& damage, const std::string& path);
 
 inline bool Wanted(const Engine& engine) {
   return !engine.options.listeners.empty();

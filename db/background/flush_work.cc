@@ -8,6 +8,7 @@
 #include "db/background/events.h"
 #include "db/background/log_files.h"
 #include "db/background/obsolete_files.h"
+#include "db/background/space_reserve.h"
 #include "db/background/table_context.h"
 #include "db/wal/commit_log.h"
 #include "db/write/log_mark.h"
@@ -193,6 +194,10 @@ void FlushWork::BackgroundFlush() {
     job_running_ = true;
     s = RunJob(job, e.options.atomic_flush ? Extent::kAll : Extent::kPiece);
     job_running_ = false;
+    if (s.ok() && e.reserve != nullptr && !e.reserve->held()) {
+      MutexUnlock unlock(&e.mu);
+      e.reserve->TakeIfThereIsRoom();
+    }
     if (!s.ok() && (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush)) {
       e.ReportError(s, BackgroundErrorReason::kFlush);
     }
@@ -523,6 +528,8 @@ void FlushWork::NotifyEnd(const FamilyFlush& flush, FlushReason reason) {
     created.job_id = flush.job_id;
     created.reason = TableFileCreationReason::kFlush;
     created.file_size = file.size;
+    created.file_checksum = file.file_checksum;
+    created.file_checksum_func_name = file.file_checksum_func_name;
     created.table_properties = flush.result.properties;
     events::TableFileCreated(e, created);
   }

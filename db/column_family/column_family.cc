@@ -213,8 +213,16 @@ SequenceNumber ColumnFamily::VisibleSequence() {
   return env_.stable_sequence();
 }
 
-ColumnFamilyHandleImpl::ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family)
-    : family_(std::move(family)), db_mutex_(family_->db_mutex()) {}
+ColumnFamilyHandleImpl::ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family, bool counted)
+    : family_(std::move(family)),
+      db_mutex_(family_->db_mutex()),
+      counted_(counted && family_->holders() != nullptr) {
+  if (counted_) family_->holders()->handles.fetch_add(1, std::memory_order_relaxed);
+}
+
+ColumnFamilyHandleImpl::~ColumnFamilyHandleImpl() {
+  if (counted_) family_->holders()->handles.fetch_sub(1, std::memory_order_relaxed);
+}
 
 const std::string& ColumnFamilyHandleImpl::GetName() const {
   return family_->name();

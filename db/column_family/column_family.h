@@ -52,6 +52,7 @@ struct FamilyEnvironment {
   TableCacheOptions table_cache;  // cf_options and icmp are filled in by the family
   SystemClock* clock = nullptr;
   Logger* info_log = nullptr;  // that merge operators are given
+  HolderCounts* holders = nullptr;
 };
 
 // A memtable that takes no more writes, on its way to L0.
@@ -141,6 +142,7 @@ class ColumnFamily final : public SuperVersionSource,
   void Return(SuperVersion* super_version);
   SuperVersion* AcquireSuperVersion() override;  // counted; Unref it
   SequenceNumber VisibleSequence() override;
+  HolderCounts* holders() override { return env_.holders; }
   uint64_t SuperVersionNumber() const override {
     return super_version_number_.load(std::memory_order_acquire);
   }
@@ -194,7 +196,9 @@ class ColumnFamily final : public SuperVersionSource,
 // The handle that users hold: keeps the family alive, also after it was dropped.
 class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
  public:
-  explicit ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family);
+  // `counted`: it is a user's.
+  explicit ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family, bool counted = true);
+  ~ColumnFamilyHandleImpl() override;
   const std::string& GetName() const override;
   uint32_t GetID() const override;
   Status GetDescriptor(ColumnFamilyDescriptor* descriptor) override;
@@ -206,6 +210,7 @@ class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
  private:
   const std::shared_ptr<ColumnFamily> family_;
   const Mutex* const db_mutex_;  // of the family; here, so that look-ups touch one line less
+  const bool counted_;
 };
 
 // All live families by id.

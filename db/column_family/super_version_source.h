@@ -3,11 +3,21 @@
 
 // Where a long-lived reader gets its next super-version and sequence from.
 
+#include <atomic>
+#include <cstdint>
+
 #include "varve/types.h"
 
 #include "db/column_family/super_version.h"
 
 namespace varve {
+
+// What users hold of a database, counted for whoever closes it. Relaxed: exact once nobody takes or
+// gives back any more.
+struct HolderCounts {
+  std::atomic<int64_t> iterators{0};
+  std::atomic<int64_t> handles{0};  // without the default family's that the DB itself has
+};
 
 // Implemented by the column family. Thread safety: all methods from any thread.
 class SuperVersionSource {
@@ -19,6 +29,8 @@ class SuperVersionSource {
   virtual SequenceNumber VisibleSequence() = 0;
   // Grows with each new super-version (cheap: one atomic load).
   virtual uint64_t SuperVersionNumber() const = 0;
+  // Null: nobody counts. Lives as long as the source.
+  virtual HolderCounts* holders() { return nullptr; }
 };
 
 }  // namespace varve

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "util/base/status_macros.h"
+#include "util/env/file_checksums.h"
 #include "util/env/file_names.h"
 #include "util/env/writable_file_writer.h"
 
@@ -38,6 +39,9 @@ Status TableOutput::Create(const TableOutputContext& context, const TableBuildOp
   writer_options.rate_limiter = context.rate_limiter;
   writer_options.stats = build.statistics;
   writer_options.clock = context.clock;
+  VARVE_RETURN_IF_ERROR(
+      NewFileChecksum(context.checksum_factory, made->file_name_, "", &made->checksum_));
+  writer_options.checksum = made->checksum_.get();
   VARVE_RETURN_IF_ERROR(WritableFileWriter::Create(context.fs.get(), made->file_name_, file_options,
                                                    writer_options, &made->file_));
   made->file_->file()->SetIOPriority(context.io_priority);
@@ -146,6 +150,11 @@ Status TableOutput::Finish(NewFile* file) {
   meta.num_range_deletions = properties.num_range_deletions;
   meta.raw_key_bytes = properties.raw_key_size;
   meta.raw_value_bytes = properties.raw_value_size;
+  if (checksum_ != nullptr) {
+    checksum_->Finalize();
+    meta.file_checksum = checksum_->GetChecksum();
+    meta.file_checksum_func_name = checksum_->Name();
+  }
   *file = std::move(meta);
   finished_ = true;
   return Status::OK();

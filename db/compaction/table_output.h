@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "varve/file_checksum.h"
 #include "varve/file_system.h"
 #include "varve/options.h"
 
@@ -29,6 +30,7 @@ struct TableOutputContext {
   size_t file_buffer_bytes = 1 << 20;
   bool use_fsync = false;
   bool use_direct_io = false;
+  FileChecksumGenFactory* checksum_factory = nullptr;  // null: no checksums of whole files
 };
 
 // Thread safety: none. The file is deleted by the destructor unless Finish returned OK. The
@@ -82,6 +84,7 @@ class TableOutput {
   std::unique_ptr<const InternalKeyComparator> bare_order_;
   std::string bare_key_;
   std::string file_name_;
+  std::unique_ptr<FileChecksumGenerator> checksum_;  // of the file, if wanted; outlives it
   std::unique_ptr<WritableFileWriter> file_;
   std::unique_ptr<TableBuilder> builder_;
   // Internal keys of the first and the last point entry; empty without points.

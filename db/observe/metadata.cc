@@ -232,18 +232,4 @@ Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range
   return Status::OK();
 }
 
-Status VerifyTables(Engine* engine, const ReadOptions& options) {
-  for (const PinnedVersion& pinned : PinAll(engine)) {
-    for (int level = 0; level < pinned.version->num_levels(); level++) {
-      for (const FileRef& file : pinned.version->level(level).files()) {
-        TableRef table;
-        Status s = pinned.family->table_cache()->Find(file.get(), level, options, &table);
-        if (s.ok()) s = table->VerifyChecksum(options);
-        if (!s.ok()) return s;
-      }
-    }
-  }
-  return Status::OK();
-}
-
 }  // namespace varve

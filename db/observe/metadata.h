@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which files a database consists of, how large parts of it are, and whether their bytes are sound.
+// Which files a database consists of, and how large parts of it are.
 
 #include <cstdint>
 #include <string>
@@ -27,7 +27,5 @@ Status ApproximateSizes(Engine* engine, ColumnFamily* family,
                         uint64_t* sizes);
 Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range* ranges, size_t n,
                                TablePropertiesCollection* properties);  // ranges null: all tables
-// Reads every live table and checks every block.
-Status VerifyTables(Engine* engine, const ReadOptions& options);
 
 }  // namespace varve

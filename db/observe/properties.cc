@@ -13,6 +13,8 @@
 
 #include "db/background/compaction_work.h"
 #include "db/background/flush_work.h"
+#include "db/background/holders.h"
+#include "db/background/scrubber.h"
 #include "db/background/table_context.h"
 #include "db/observe/memory_by_owner.h"
 #include "util/metrics/cache_entry_stats.h"
@@ -22,6 +24,8 @@ namespace varve {
 namespace {
 
 using P = DB::Properties;
+
+const std::string kScrubCorruptions = "varve.scrub-corruptions";
 
 void AppendF(std::string* out, const char* format, ...) __attribute__((format(printf, 2, 3)));
 void AppendF(std::string* out, const char* format, ...) {
@@ -137,6 +141,11 @@ const std::vector<NumberProperty>& Numbers() {
       {&P::kBackgroundErrors,
        [](Engine& e, ColumnFamily&) -> uint64_t {
          return e.errors.severity() != ErrorState::Severity::kNone ? 1 + e.errors.attempts : 0;
+       },
+       false},
+      {&kScrubCorruptions,
+       [](Engine& e, ColumnFamily&) -> uint64_t {
+         return e.scrubber == nullptr ? 0 : e.scrubber->progress().corruptions;
        },
        false},
       {&P::kEstimatePendingCompactionBytes,
@@ -331,6 +340,11 @@ const std::vector<TextProperty>& Texts() {
        [](Engine& e, ColumnFamily&) { return AsText(DatabaseStallStats(e)); }},
       {P::kCFWriteStallStats, FamilyStallText},
       {kRecovery, [](Engine& e, ColumnFamily&) { return e.recovery.ToString(); }},
+      {"varve.scrub",
+       [](Engine& e, ColumnFamily&) {
+         return e.scrubber == nullptr ? std::string("off") : e.scrubber->progress().ToString();
+       }},
+      {"varve.holders", [](Engine& e, ColumnFamily&) { return DescribeHolders(e); }},
       {"varve.write-stall-reason", [](Engine& e, ColumnFamily&) { return e.DescribeStall(); }},
       {"varve.background-error",
        [](Engine& e, ColumnFamily&) { return e.errors.error().ToString(); }},

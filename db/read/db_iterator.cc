@@ -72,6 +72,9 @@ class DbIterator final : public Iterator {
         follow_(FollowFor(options)),
         tombstones_(*super_version->version().icmp()) {
     RecordTick(statistics_, NO_ITERATOR_CREATED);
+    if (HolderCounts* const holders = source_->holders()) {
+      holders->iterators.fetch_add(1, std::memory_order_relaxed);
+    }
     Build(sequence);
   }
 
@@ -81,6 +84,9 @@ class DbIterator final : public Iterator {
     walk_.DropSource();
     tombstones_.Clear();
     super_version_->Unref();
+    if (HolderCounts* const holders = source_->holders()) {
+      holders->iterators.fetch_sub(1, std::memory_order_relaxed);
+    }
   }
 
   bool Valid() const override { return walk_.Valid(); }

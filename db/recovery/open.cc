@@ -10,6 +10,8 @@
 #include "db/background/events.h"
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
+#include "db/background/scrubber.h"
+#include "db/background/space_reserve.h"
 #include "db/background/table_context.h"
 #include "db/background/write_admission.h"
 #include "db/background/write_host.h"
@@ -137,6 +139,7 @@ class Opener {
   Status RecoverVersions();
   Status ReplayLogs();
   Status Install();
+  Status Sweep();
   Status KeepLogs();
   Status CreateMissingFamilies();
   Status Start();
@@ -439,10 +442,16 @@ Status Opener::Install() {
       s = WriteIdentity(e.fs.get(), e.name, e.versions->db_id());
     }
   }
-  if (s.ok() && !request_.repair.has_value()) {
-    s = e.obsolete->SweepAtOpen(entries_, replay_->damaged_logs(), &e.recovery);
-  }
-  return s;
+  return s.ok() && !request_.repair.has_value() ? Sweep() : s;
+}
+
+// Of what earlier openings left.
+Status Opener::Sweep() {
+  Engine& e = *e_;
+  const bool reserved =
+      std::find(entries_.begin(), entries_.end(), kReserveFileName) != entries_.end();
+  if (reserved && e.options.reserve_bytes == 0) SpaceReserve::RemoveFile(&e);
+  return e.obsolete->SweepAtOpen(entries_, replay_->damaged_logs(), &e.recovery);
 }
 
 // The logs that were replayed stay, and end where their last records do: zeros behind them, which a
@@ -504,11 +513,17 @@ Status Opener::Start() {
 void StartBackgroundWork(Engine* engine) {
   Engine& e = *engine;
   if (e.read_only) return;
+  if (e.options.reserve_bytes > 0) e.reserve = std::make_unique<SpaceReserve>(&e);
   MutexLock lock(&e.mu);
   e.env->IncBackgroundThreadsIfNeeded(e.MaxFlushes(), Env::Priority::HIGH);
   e.env->IncBackgroundThreadsIfNeeded(e.MaxCompactions(), Env::Priority::LOW);
   e.obsolete->Purge();
   e.compaction->ScheduleAll();
+  MutexUnlock unlock(&e.mu);
+  if (e.options.scrub_bytes_per_second > 0) {
+    e.scrubber = std::make_unique<Scrubber>(&e);
+    e.scrubber->Start();
+  }
 }
 
 Status PersistOptions(Engine* engine) {
@@ -557,6 +572,7 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   env.write_buffer_manager = e.write_buffer_manager.get();
   env.clock = e.clock;
   env.info_log = e.info_log.get();
+  env.holders = &e.holders;
   env.table_cache.db_path = e.name;
   env.table_cache.fs = e.fs;
   env.table_cache.file_options = e.file_options;
@@ -626,6 +642,7 @@ Status CloseEngine(Engine* engine) {
   Status s;
   if (!e.read_only && e.has_unlogged_data.load(std::memory_order_acquire)) s = FlushForClose(&e);
   e.shutting_down.store(true, std::memory_order_release);
+  if (e.scrubber != nullptr) e.scrubber->Stop();
   if (e.recovery_work != nullptr) e.recovery_work->Stop();
   e.write_buffer_manager->Leave(e.flush.get());
   {

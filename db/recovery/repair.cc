@@ -80,6 +80,8 @@ Status Repairer::Prepare() {
   options_ = SanitizeOptions(name_, request_.options);
   // Nobody is to be told of a database that is not one yet.
   options_.listeners.clear();
+  options_.scrub_bytes_per_second = 0;
+  options_.reserve_bytes = 0;
   options_.create_if_missing = false;
   options_.error_if_exists = false;
   options_.recycle_log_file_num = 0;
@@ -228,6 +230,7 @@ Status Repairer::CopyOne(uint32_t id, PlannedFamily* family, const PlannedFamily
   output.file_options = FileOptions(options_);
   output.clock = options_.env->GetSystemClock().get();
   output.use_fsync = options_.use_fsync;
+  output.checksum_factory = options_.file_checksum_gen_factory.get();
   TableBuildOptions build;
   build.icmp = family->icmp.get();
   build.table = TableOptionsOf(family->options);

@@ -22,9 +22,9 @@ std::string BaseName(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-bool HasNoId(const TableFinding& finding) {
-  return finding.family_id > UINT32_MAX - 1 ||
-         finding.family_id == TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
+bool HasNoId(const TableProperties& table) {
+  return table.column_family_id > UINT32_MAX - 1 ||
+         table.column_family_id == TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
 }
 
 // Of the files that the MANIFEST knows.
@@ -214,11 +214,33 @@ bool RepairPlanner::ProvesLostEnd(const TableFinding& finding, uint32_t family_i
          finding.file.largest_seq > NewestOf(family->second.state);
 }
 
-Status RepairPlanner::LookAtUnknown() {
+// Whether a table's family is one that lives, or may have lived; makes it known if the MANIFEST
+// does not tell. Else *reason says why the table is none of ours.
+Status RepairPlanner::PlaceUnknown(const TableProperties& properties, uint32_t* family_id,
+                                   std::string* reason) {
   const ManifestSurvey& manifest = plan_->manifest;
+  SurveyedFamily family;
+  family.name = properties.column_family_name;
+  if (family.name.empty()) family.name = kDefaultColumnFamilyName;
+  *family_id = HasNoId(properties) ? 0 : static_cast<uint32_t>(properties.column_family_id);
+  const auto known = plan_->families.find(*family_id);
+  if (known != plan_->families.end()) {
+    if (known->second.state.name != family.name) *reason = "its column family was dropped";
+    return Status::OK();
+  }
+  if (manifest.whole) {
+    *reason = *family_id <= manifest.max_family_id ? "its column family was dropped"
+                                                   : "the MANIFEST is without it";
+    return Status::OK();
+  }
+  family.comparator = properties.comparator_name;
+  return AddFamily(*family_id, std::move(family));
+}
+
+Status RepairPlanner::LookAtUnknown() {
   bool lost_end = false;
   for (const auto& [number, path] : tables_) {
-    if (manifest.deleted_files.count(number) > 0) {
+    if (plan_->manifest.deleted_files.count(number) > 0) {
       report_->unexplained.push_back({BaseName(path), "", "the MANIFEST has deleted it"});
       continue;
     }
@@ -232,28 +254,11 @@ Status RepairPlanner::LookAtUnknown() {
       report_->unexplained.push_back(Describe(found.finding, ""));
       continue;
     }
-    SurveyedFamily family;
-    family.name = properties->column_family_name;
-    if (family.name.empty()) family.name = kDefaultColumnFamilyName;
-    found.finding.family_id = properties->column_family_id;
-    found.family_id =
-        HasNoId(found.finding) ? 0 : static_cast<uint32_t>(properties->column_family_id);
-    const auto known = plan_->families.find(found.family_id);
-    const bool dropped = known == plan_->families.end()
-                             ? manifest.whole && found.family_id <= manifest.max_family_id
-                             : known->second.state.name != family.name;
-    if (dropped) {
-      report_->unexplained.push_back(
-          {BaseName(path), family.name, "its column family was dropped"});
+    std::string reason;
+    VARVE_RETURN_IF_ERROR(PlaceUnknown(*properties, &found.family_id, &reason));
+    if (!reason.empty()) {
+      report_->unexplained.push_back({BaseName(path), properties->column_family_name, reason});
       continue;
-    }
-    if (known == plan_->families.end()) {
-      if (manifest.whole) {
-        report_->unexplained.push_back({BaseName(path), family.name, "the MANIFEST is without it"});
-        continue;
-      }
-      family.comparator = properties->comparator_name;
-      VARVE_RETURN_IF_ERROR(AddFamily(found.family_id, std::move(family)));
     }
     ExamineTable(ContextOf(plan_->families.at(found.family_id)), path, number, nullptr,
                  &found.finding);
@@ -261,7 +266,7 @@ Status RepairPlanner::LookAtUnknown() {
                 ProvesLostEnd(found.finding, found.family_id);
     found_.push_back(std::move(found));
   }
-  if (manifest.whole && lost_end) {
+  if (plan_->manifest.whole && lost_end) {
     plan_->manifest.whole = false;
     report_->manifest_damage = "its end is missing: there are newer tables than it tells of";
     plan_->needs_repair = true;

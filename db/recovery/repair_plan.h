@@ -60,6 +60,7 @@ class RepairPlanner {
   Status ExamineKnown();
   // Of tables that the MANIFEST does not know: their properties, which tell whose they are.
   Status LookAtUnknown();
+  Status PlaceUnknown(const TableProperties& properties, uint32_t* family_id, std::string* reason);
   void TakeFound();
   bool ProvesLostEnd(const TableFinding& finding, uint32_t family_id) const;
   Status SurveyLogs();

@@ -165,7 +165,12 @@ class VARVE_EXPORT DB {
   virtual ~DB() = default;
 
   // Ends background work, flushes unless avoid_flush_during_shutdown, syncs the log. Aborted while
-  // snapshots are held or LockWAL is in force. Later calls get ShutdownInProgress.
+  // snapshots are held (the message counts all that is) or LockWAL is in force; iterators and
+  // column family handles may outlive this and the DB. Later calls get ShutdownInProgress.
+  //
+  // In a child process that fork() made, every call gets InvalidArgument (or, if it has no status,
+  // an empty answer) and touches no file; deleting the DB there forgets it. Its iterators must not
+  // be used there.
   virtual Status Close() { return Status::NotSupported("Close"); }
 
   // Leaves an error state that allows it. Busy while automatic recovery runs.
@@ -708,9 +713,12 @@ class VARVE_EXPORT DB {
   // All or nothing over several column families.
   virtual Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) = 0;
 
-  // Reads everything and compares checksums: of blocks; of whole files.
+  // Reads all tables and compares the checksum of every block, of those that no read uses, too.
   virtual Status VerifyChecksum(const ReadOptions& read_options) = 0;
   Status VerifyChecksum() { return VerifyChecksum(ReadOptions()); }
+  // The same for whole files (file_checksum.h); tables without such a checksum are passed over.
+  // Corruption names the file, the expected and the actual checksum. InvalidArgument without
+  // DBOptions::file_checksum_gen_factory; NotSupported if that does not know a file's function.
   virtual Status VerifyFileChecksums(const ReadOptions& /*read_options*/) {
     return Status::NotSupported("VerifyFileChecksums");
   }

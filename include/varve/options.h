@@ -34,6 +34,7 @@ namespace varve {
 class Cache;
 class CompactionFilter;
 class CompactionFilterFactory;
+class FileChecksumGenFactory;
 class FilterPolicy;
 class Logger;
 class MergeOperator;
@@ -278,6 +279,24 @@ struct VARVE_EXPORT DBOptions {
   // The database's identity: in the MANIFEST, and in the IDENTITY file. Not both false.
   bool write_dbid_to_manifest = true;
   bool write_identity_file = true;
+
+  // Makes checksums of whole table files, kept in the MANIFEST (file_checksum.h). nullptr: none,
+  // and DB::VerifyFileChecksums is InvalidArgument.
+  std::shared_ptr<FileChecksumGenFactory> file_checksum_gen_factory = nullptr;
+
+  // A pass over all live tables, which compares the checksum of every block, begins when the
+  // database is opened and scrub_period_sec seconds (at least 1) after the last one began, if that
+  // has ended. It reads at most so many bytes a second; 0: there are no such passes. Damage is told
+  // to listeners (OnIOError, operation kVerify), LOG, and the properties varve.scrub and
+  // varve.scrub-corruptions; it stops nothing. Never written to OPTIONS files.
+  uint64_t scrub_bytes_per_second = 0;
+  uint64_t scrub_period_sec = 7 * 24 * 3600;
+
+  // So many bytes of the disk are held by a file named RESERVE in the database's directory. It is
+  // given up when a flush, a log or the MANIFEST meets a full disk, so that what is under way can
+  // be finished, and made again once twice as much is free. Other engines ignore the file. 0: none.
+  // At most 1 TiB. Never written to OPTIONS files.
+  uint64_t reserve_bytes = 0;
 
   // Host name stored in each table; kHostnameForDbHostId asks the system.
   std::string db_host_id = kHostnameForDbHostId;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <vector>
@@ -51,12 +52,42 @@ IOStatus HeldHere(const std::string& path) {
                                                "); close the other instance first");
 }
 
+// For people, and for the message of whoever comes later. The lock is what counts: that this cannot
+// be written is no error.
+void NoteHolder(int fd) {
+  char host[256] = {};
+  if (::gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
+  char when[32] = {};
+  const time_t now = ::time(nullptr);
+  struct tm utc = {};
+  if (::gmtime_r(&now, &utc) != nullptr) {
+    (void)::strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  }
+  const std::string text =
+      "process " + std::to_string(::getpid()) + " on host \"" + host + "\" since " + when + "\n";
+  if (::ftruncate(fd, 0) != 0) return;
+  (void)!::pwrite(fd, text.data(), text.size(), 0);
+}
+
+// What the holder has noted, printable and short: anybody can write to the file.
+std::string NotedHolder(int fd) {
+  char bytes[400];
+  const ssize_t n = ::pread(fd, bytes, sizeof(bytes), 0);
+  std::string text;
+  for (ssize_t i = 0; i < n && bytes[i] != '\n'; i++) {
+    text += bytes[i] >= ' ' && bytes[i] <= '~' ? bytes[i] : '?';
+  }
+  return text;
+}
+
 IOStatus HeldElsewhere(const std::string& path, int fd, int err) {
   struct flock query = WholeFile(F_WRLCK);
   std::string holder = "another process";
+  const std::string noted = NotedHolder(fd);
   if (::fcntl(fd, F_GETLK, &query) == 0 && query.l_type != F_UNLCK && query.l_pid > 0) {
     holder = "process " + std::to_string(query.l_pid);
   }
+  if (!noted.empty()) holder += " (the file says: " + noted + ")";
   IOStatus cause = IoErrorFromErrno("lock", path, err);
   return IOStatus::IOError(cause.getState() == nullptr ? path : cause.getState(),
                            "held by " + holder);
@@ -98,6 +129,7 @@ IOStatus LockPosixFile(const std::string& path, FileLock** lock) {
   const struct flock request = WholeFile(F_WRLCK);
   if (::fcntl(fd.get(), F_SETLK, &request) != 0) return HeldElsewhere(path, fd.get(), errno);
   table.held[identity].pid = ::getpid();
+  NoteHolder(fd.get());
   *lock = std::make_unique<PosixFileLock>(path, std::move(fd), identity).release();
   return IOStatus::OK();
 }

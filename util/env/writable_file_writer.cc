@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "varve/file_checksum.h"
 #include "varve/rate_limiter.h"
 #include "varve/statistics.h"
 #include "varve/system_clock.h"
@@ -101,6 +102,9 @@ IOStatus WritableFileWriter::Append(const Slice* parts, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     IOStatus s = AppendBytes(parts[i].data(), parts[i].size());
     if (!s.ok()) return s;
+    if (options_.checksum != nullptr) [[unlikely]] {
+      options_.checksum->Update(parts[i].data(), parts[i].size());
+    }
   }
   file_size_.store(size + total, std::memory_order_release);
   return IOStatus::OK();

@@ -15,6 +15,7 @@
 
 namespace varve {
 
+class FileChecksumGenerator;
 class RateLimiter;
 class Statistics;
 class SystemClock;
@@ -38,6 +39,8 @@ class WritableFileWriter {
     RateLimiter* rate_limiter = nullptr;
     Statistics* stats = nullptr;
     SystemClock* clock = nullptr;
+    // Is given all that is appended, in order. As the ones above.
+    FileChecksumGenerator* checksum = nullptr;
     // Of the histogram that gets the microseconds of each sync.
     uint32_t sync_histogram = kNoHistogram;
   };

@@ -14,6 +14,7 @@ namespace varve {
 namespace {
 
 constexpr double kMaxInt = std::numeric_limits<int>::max();
+constexpr double kMaxReserveBytes = 1099511627776.0;  // 1 TiB
 
 #define VARVE_ROW(field, help) MakeOptionRow<DBOptions, &DBOptions::field>(#field, help)
 
@@ -91,6 +92,12 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(write_dbid_to_manifest, "store the identity in the MANIFEST"),
     VARVE_ROW(write_identity_file, "store the identity in a file").Extended(),
     VARVE_ROW(db_host_id, "host name stored in tables"),
+    VARVE_ROW(file_checksum_gen_factory, "checksums of whole tables").NotInFile(),
+    VARVE_ROW(scrub_bytes_per_second, "bytes a second that are verified; 0: none").NotInFile(),
+    VARVE_ROW(scrub_period_sec, "seconds between passes").AtLeast(1).NotInFile(),
+    VARVE_ROW(reserve_bytes, "bytes of the disk held for the time it is full")
+        .Between(0, kMaxReserveBytes)
+        .NotInFile(),
 
     // Background work.
     VARVE_ROW(max_background_jobs, "flushes and compactions at once").Dynamic().AtLeast(1),

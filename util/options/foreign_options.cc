@@ -30,7 +30,6 @@ constexpr ForeignOption kForeignOptions[] = {
     {"DBOptions", "daily_offpeak_time_utc", ""},
     {"DBOptions", "disableDataSync", "*"},
     {"DBOptions", "disable_data_sync", "*"},
-    {"DBOptions", "file_checksum_gen_factory", "nullptr"},
     {"DBOptions", "follower_catchup_retry_count", "*"},
     {"DBOptions", "follower_catchup_retry_wait_ms", "*"},
     {"DBOptions", "follower_refresh_catchup_period_ms", "*"},

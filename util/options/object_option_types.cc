@@ -244,6 +244,8 @@ Status ParseNoText(const ConfigOptions&, std::string_view text, void*) {
 
 VARVE_OPTION_TYPE(Env*, OpaqueType<Env*>())
 VARVE_OPTION_TYPE(std::shared_ptr<RateLimiter>, OpaqueType<std::shared_ptr<RateLimiter>>())
+VARVE_OPTION_TYPE(std::shared_ptr<FileChecksumGenFactory>,
+                  OpaqueType<std::shared_ptr<FileChecksumGenFactory>>())
 VARVE_OPTION_TYPE(std::shared_ptr<Logger>, OpaqueType<std::shared_ptr<Logger>>())
 VARVE_OPTION_TYPE(std::shared_ptr<Statistics>, OpaqueType<std::shared_ptr<Statistics>>())
 VARVE_OPTION_TYPE(std::vector<std::shared_ptr<EventListener>>,

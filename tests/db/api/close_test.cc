@@ -191,6 +191,23 @@ TEST_F(DbCloseTest, SnapshotsHoldCloseBack) {
   const ManagedSnapshot none(db());
 }
 
+TEST_F(DbCloseTest, WhatIsStillHeldIsNamed) {
+  Open({"default", "a"});
+  std::unique_ptr<Iterator> first(db()->NewIterator(ReadOptions()));
+  std::unique_ptr<Iterator> second(db()->NewIterator(ReadOptions(), Handle("a")));
+  const Snapshot* const snapshot = db()->GetSnapshot();
+  const std::string all = "1 snapshot, 2 iterators, 2 column family handles";
+  const Status s = db()->Close();
+  EXPECT_TRUE(s.IsAborted());
+  EXPECT_THAT(s.ToString(), ::testing::HasSubstr(all));
+  EXPECT_EQ(Text("varve.holders"), all);
+  first.reset();
+  second.reset();
+  db()->ReleaseSnapshot(snapshot);
+  EXPECT_EQ(Text("varve.holders"), "2 column family handles");
+  EXPECT_TRUE(db()->Close().ok()) << "handles may outlive it";
+}
+
 TEST_F(DbCloseTest, WhatNoLogHoldsIsFlushed) {
   struct Case {
     const char* name;

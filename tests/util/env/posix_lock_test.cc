@@ -79,8 +79,11 @@ TEST_F(PosixLockTest, TheErrorNamesTheProcessThatHoldsTheLock) {
   FileLock* lock = nullptr;
   IOStatus s = LockPosixFile(path_, &lock);
   EXPECT_TRUE(s.IsIOError());
-  EXPECT_NE(s.ToString().find("process " + std::to_string(child)), std::string::npos)
-      << s.ToString();
+  for (const std::string& part :
+       {"held by process " + std::to_string(child),
+        "the file says: process " + std::to_string(child) + " on host", std::string("since 20")}) {
+    EXPECT_NE(s.ToString().find(part), std::string::npos) << s.ToString();
+  }
   ASSERT_EQ(::write(done[1], "x", 1), 1);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   ASSERT_TRUE(LockPosixFile(path_, &lock).ok());
@@ -105,7 +108,6 @@ TEST_F(PosixLockTest, ModesAreNotWidened) {
   struct stat st = {};
   ASSERT_EQ(::stat(path_.c_str(), &st), 0);
   EXPECT_EQ(st.st_mode & 0777, 0600u);
-  EXPECT_EQ(st.st_size, 0);
   ASSERT_TRUE(UnlockPosixFile(lock).ok());
 }
 

@@ -3,7 +3,27 @@
 
 #include "check.h"
 
+static void CheckRepair(void) {
+  Fixture f;
+  char* error = NULL;
+  Open(&f, "repair", NULL);
+  PutText(&f, "k", "v");
+  rocksdb_close(f.db);
+  char current[600];
+  snprintf(current, sizeof(current), "%s/CURRENT", f.path);
+  CHECK(remove(current) == 0);
+  CHECK(rocksdb_open(f.options, f.path, &error) == NULL);
+  CHECK_ERROR(error, "CURRENT");
+  rocksdb_repair_db(f.options, f.path, &error);
+  CHECK_OK(error);
+  f.db = rocksdb_open(f.options, f.path, &error);
+  CHECK_OK(error);
+  CHECK(Has(&f, "k", "v"));
+  Close(&f);
+}
+
 void TestDatabase(void) {
+  CheckRepair();
   Fixture f;
   char* error = NULL;
   Open(&f, "database", NULL);

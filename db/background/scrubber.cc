@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/background/scrubber.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "varve/system_clock.h"
+
+#include "db/background/events.h"
+#include "db/background/obsolete_files.h"
+#include "db/version/table_cache.h"
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+
+namespace varve {
+
+namespace {
+
+// Not every block is worth a sleep of its own.
+constexpr uint64_t kLeastPauseMicros = 10 * 1000;
+
+}  // namespace
+
+std::string ScrubProgress::ToString() const {
+  std::string text =
+      "passes=" + std::to_string(passes) + " tables=" + std::to_string(tables) +
+      " bytes=" + std::to_string(bytes) + " corruptions=" + std::to_string(corruptions) +
+      " errors=" + std::to_string(errors) + " pass_bytes=" + std::to_string(pass_bytes) +
+      " pass_bytes_wanted=" + std::to_string(pass_bytes_wanted);
+  if (!last_corruption.empty()) text += " last_corruption=\"" + last_corruption + "\"";
+  return text;
+}
+
+Scrubber::Scrubber(Engine* engine) : engine_(engine) {}
+
+Scrubber::~Scrubber() {
+  Stop();
+}
+
+void Scrubber::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void Scrubber::Stop() {
+  {
+    MutexLock lock(&mu_);
+    stopping_ = true;
+    stop_.SignalAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+ScrubProgress Scrubber::progress() const {
+  MutexLock lock(&mu_);
+  return progress_;
+}
+
+bool Scrubber::SleepUntil(uint64_t micros) {
+  MutexLock lock(&mu_);
+  while (!stopping_ && !engine_->shutting_down.load(std::memory_order_acquire)) {
+    const uint64_t now = engine_->clock->NowMicros();
+    if (now >= micros) return true;
+    stop_.WaitFor(std::min<uint64_t>(micros - now, 1000 * 1000));
+  }
+  return false;
+}
+
+void Scrubber::Run() {
+  uint64_t next = engine_->clock->NowMicros();
+  while (SleepUntil(next)) {
+    next = engine_->clock->NowMicros() + engine_->options.scrub_period_sec * 1000 * 1000;
+    due_micros_ = engine_->clock->NowMicros();
+    RunPass();
+  }
+}
+
+// Weak: a pass may take days, and what it has not come to may go meanwhile.
+struct Scrubber::Target {
+  std::weak_ptr<ColumnFamily> family;
+  std::weak_ptr<FileMetaData> file;
+  int level = 0;
+};
+
+std::vector<Scrubber::Target> Scrubber::ListTargets() {
+  std::vector<Target> targets;
+  uint64_t wanted = 0;
+  {
+    MutexLock lock(&engine_->mu);
+    for (const auto& [id, family] : engine_->families.all()) {
+      const VersionRef version = family->current();
+      wanted += version->TotalBytes();
+      for (int level = 0; level < version->num_levels(); level++) {
+        for (const FileRef& file : version->level(level).files()) {
+          targets.push_back({family, file, level});
+        }
+      }
+    }
+  }
+  MutexLock lock(&mu_);
+  progress_.pass_bytes = 0;
+  progress_.pass_bytes_wanted = wanted;
+  return targets;
+}
+
+void Scrubber::RunPass() {
+  for (const Target& target : ListTargets()) {
+    std::shared_ptr<ColumnFamily> family = target.family.lock();
+    FileRef file = target.file.lock();
+    if (family == nullptr || file == nullptr) continue;
+    VerifyTable(family.get(), file, target.level);
+    const bool was_last = file->obsolete.load(std::memory_order_acquire) || family->dropped();
+    file.reset();
+    family.reset();
+    if (was_last) {
+      MutexLock lock(&engine_->mu);
+      engine_->obsolete->Purge();
+    }
+    if (!SleepUntil(0)) return;
+  }
+  MutexLock lock(&mu_);
+  progress_.passes++;
+  progress_.pass_bytes = 0;
+  progress_.pass_bytes_wanted = 0;
+}
+
+Status Scrubber::Pace(uint64_t bytes) {
+  {
+    MutexLock lock(&mu_);
+    if (stopping_ || engine_->shutting_down.load(std::memory_order_acquire)) {
+      return Status::ShutdownInProgress();
+    }
+    progress_.bytes += bytes;
+    progress_.pass_bytes += bytes;
+  }
+  const double micros = static_cast<double>(bytes) * 1e6 /
+                        static_cast<double>(engine_->options.scrub_bytes_per_second);
+  const uint64_t now = engine_->clock->NowMicros();
+  // Time that was not used is not saved up.
+  due_micros_ = std::max(due_micros_, now - std::min(now, kLeastPauseMicros)) +
+                static_cast<uint64_t>(std::min(micros, 1e12));
+  if (due_micros_ < now + kLeastPauseMicros) return Status::OK();
+  return SleepUntil(due_micros_) ? Status::OK() : Status::ShutdownInProgress();
+}
+
+void Scrubber::VerifyTable(ColumnFamily* family, const FileRef& file, int level) {
+  const ReadOptions options;
+  Status s;
+  {
+    TableRef table;
+    s = family->table_cache()->Find(file.get(), level, options, &table);
+    if (s.ok()) {
+      s = table->VerifyChecksum(options, [this](uint64_t bytes) { return Pace(bytes); });
+    }
+  }
+  if (s.IsShutdownInProgress()) return;
+  {
+    MutexLock lock(&mu_);
+    progress_.tables += s.ok() ? 1 : 0;
+    progress_.corruptions += s.IsCorruption() ? 1 : 0;
+    progress_.errors += s.ok() || s.IsCorruption() ? 0 : 1;
+    if (s.IsCorruption()) progress_.last_corruption = s.ToString();
+  }
+  if (s.ok()) return;
+  LogError(engine_->info_log.get(), "scrub of column family %s: %s", family->name().c_str(),
+           s.ToString().c_str());
+  if (s.IsCorruption()) {
+    events::DamageFound(*engine_, s, TableFileName(engine_->name, file->number));
+  }
+}
+
+}  // namespace varve

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: in a child that fork() makes, a database of the parent answers every call with
+// InvalidArgument, at once, and touches no file, also when the child deletes it; the parent goes
+// on. Method: a child that tries everything while background work and writers run in the parent.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "varve/db.h"
+#include "varve/env.h"
+
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+class ForkTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    options_.create_if_missing = true;
+    options_.info_log = SilentLogger();
+    ASSERT_TRUE(DestroyDB(name_, options_).ok());
+    ASSERT_TRUE(DB::Open(options_, name_, &db_).ok());
+  }
+  void TearDown() override {
+    db_.reset();
+    EXPECT_TRUE(DestroyDB(name_, options_).ok());
+  }
+
+  // 0: all is well; else the number of the call that is to blame. In the child.
+  int TryEverything(ColumnFamilyHandle* handle, const Snapshot* snapshot) {
+    std::string text;
+    uint64_t number = 0;
+    WriteBatch batch;
+    batch.Put("k", "v").PermitUncheckedError();
+    std::vector<std::string> files;
+    DB* const db = db_.get();
+    const std::function<Status()> calls[] = {
+        [&] { return db->Put(WriteOptions(), "k", "v"); },
+        [&] { return db->Delete(WriteOptions(), "k"); },
+        [&] { return db->Write(WriteOptions(), &batch); },
+        [&] { return db->Get(ReadOptions(), "k", &text); },
+        [&] { return std::unique_ptr<Iterator>(db->NewIterator(ReadOptions()))->status(); },
+        [&] { return db->Flush(FlushOptions()); },
+        [&] { return db->SyncWAL(); },
+        [&] { return db->LockWAL(); },
+        [&] { return db->UnlockWAL(); },
+        [&] { return db->CompactRange(CompactRangeOptions(), nullptr, nullptr); },
+        [&] { return db->VerifyChecksum(); },
+        [&] { return db->VerifyFileChecksums(ReadOptions()); },
+        [&] { return db->GetLiveFiles(files, &number); },
+        [&] {
+          return db->SetDBOptions({{"max_background_jobs", "3"}});
+        },
+        [&] {
+          return db->SetOptions({{"write_buffer_size", "1M"}});
+        },
+        [&] { return db->Resume(); },
+        [&] { return db->ResetStats(); },
+        [&] { return db->ContinueBackgroundWork(); },
+        [&] { return db->DropColumnFamily(handle); },
+        [&] { return db->DestroyColumnFamilyHandle(handle); },
+        [&] { return db->Close(); },
+    };
+    int i = 0;
+    for (const auto& call : calls) {
+      i++;
+      if (!call().IsInvalidArgument()) return i;
+    }
+    if (db->GetProperty("rocksdb.stats", &text)) return i + 1;
+    if (db->GetIntProperty("rocksdb.estimate-num-keys", &number)) return i + 2;
+    if (db->GetSnapshot() != nullptr) return i + 3;
+    db->ReleaseSnapshot(snapshot);
+    std::vector<LiveFileMetaData> metadata;
+    db->GetLiveFilesMetaData(&metadata);
+    db->NumberLevels();
+    (void)db->GetOptions();
+    db->CancelAllBackgroundWork(/*wait=*/true);
+    db->DisableManualCompaction();
+    db_.reset();
+    return 0;
+  }
+  int RunChild(ColumnFamilyHandle* handle, const Snapshot* snapshot) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(30);  // a child that hangs
+      ::_exit(TryEverything(handle, snapshot));
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  std::map<std::string, std::string> Contents() {
+    std::map<std::string, std::string> contents;
+    std::vector<std::string> entries;
+    EXPECT_TRUE(Env::Default()->GetChildren(name_, &entries).ok());
+    for (const std::string& entry : entries) {
+      EXPECT_TRUE(ReadFileToString(Env::Default(), name_ + "/" + entry, &contents[entry]).ok());
+    }
+    return contents;
+  }
+
+  const std::string name_ = "/tmp/varve_fork_test-" + std::to_string(::getpid());
+  Options options_;
+  std::unique_ptr<DB> db_;
+};
+
+TEST_F(ForkTest, TheChildsDatabaseIsDead) {
+  ASSERT_TRUE(db_->Put(WriteOptions(), "k", "v").ok());
+  ASSERT_TRUE(db_->Flush(FlushOptions()).ok());
+  ASSERT_TRUE(db_->Put(WriteOptions(), "l", "w").ok());
+  ColumnFamilyHandle* handle = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(options_, "a", &handle).ok());
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  const auto before = Contents();
+  EXPECT_EQ(RunChild(handle, snapshot), 0);
+  EXPECT_TRUE(Contents() == before) << "the child touched a file";
+  db_->ReleaseSnapshot(snapshot);
+  ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
+  std::string value;
+  EXPECT_TRUE(db_->Get(ReadOptions(), "l", &value).ok());
+  EXPECT_TRUE(db_->Put(WriteOptions(), "m", "x").ok());
+  EXPECT_TRUE(db_->Flush(FlushOptions()).ok());
+  EXPECT_TRUE(db_->Close().ok());
+}
+
+TEST_F(ForkTest, InTheMiddleOfWriting) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> writers;
+  for (int t = 0; t < 2; t++) {
+    writers.emplace_back([&, t] {
+      for (int i = 0; !stop.load(); i++) {
+        EXPECT_TRUE(db_->Put(WriteOptions(), std::to_string(t * 1000 + i % 1000), "v").ok());
+        if (i % 5000 == 0) {
+          EXPECT_TRUE(db_->Flush(FlushOptions()).ok());
+        }
+      }
+    });
+  }
+  for (int round = 0; round < 20; round++) {
+    EXPECT_EQ(RunChild(db_->DefaultColumnFamily(), nullptr), 0);
+  }
+  stop = true;
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_TRUE(db_->VerifyChecksum().ok());
+}
+
+}  // namespace
+}  // namespace varve::testing

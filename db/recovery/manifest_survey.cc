@@ -9,6 +9,7 @@
 
 #include "db/version/manifest_replay.h"
 #include "db/wal/log_reader.h"
+#include "db/wal/synced_marks.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
@@ -147,6 +148,14 @@ Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t numbe
   }
   if (survey->damage.empty() && !surveyor.IsComplete()) {
     survey->damage = "an end before all that an opening needs";
+  }
+  survey->end = reader.LastRecordEnd();
+  const wal::SyncedMark mark = wal::ReadSyncedMark(fs, db_name);
+  const bool cut =
+      mark.manifest == number ? mark.manifest_bytes > survey->end : mark.manifest > number;
+  if (survey->damage.empty() && cut) {
+    survey->damage = "its end is missing: " + DescriptorFileBaseName(mark.manifest) +
+                     " was in force with " + std::to_string(mark.manifest_bytes) + " bytes";
   }
   survey->whole = survey->damage.empty();
   surveyor.FinishFiles();

@@ -34,6 +34,7 @@ struct ManifestSurvey {
   bool whole = false;
   bool current_lost = false;  // CURRENT does not name it
   std::string damage;         // why it is not whole
+  uint64_t end = 0;           // of its last whole record
   std::map<uint32_t, SurveyedFamily> families;
   std::set<uint64_t> deleted_files;
   std::string db_id;

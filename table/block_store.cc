@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "table/format/block_trailer.h"
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -171,7 +172,9 @@ Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& conte
                         std::unique_ptr<FilterBlock>* filter) const {
   AddPerfCount<&PerfContext::filter_block_read_count>();
   BlockContents contents;
-  VARVE_RETURN_IF_ERROR(ReadContents(handle, context, &contents));
+  BlockFetch fetch = MakeFetch(context);
+  if (VARVE_CANARY(kSkipFilterChecksum)) fetch.verify_checksum = false;
+  VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
   *filter = std::make_unique<FilterBlock>(std::move(contents));
   return Status::OK();
 }

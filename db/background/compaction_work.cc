@@ -10,6 +10,7 @@
 #include "db/background/events.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/table_context.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -121,7 +122,10 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   context.trim_ts = control.trim_ts;
   context.output = MakeTableOutputContext(e, *context.options, Env::IO_LOW);
   context.build = MakeTableBuildOptions(e, *family, *context.options, plan.output_level);
-  context.new_file_number = [&e] { return e.versions->NewFileNumber(); };
+  context.new_file_number = [&e] {
+    if (VARVE_CANARY(kReuseFileNumber)) return e.versions->next_file_number() - 1;
+    return e.versions->NewFileNumber();
+  };
   context.cancelled = &e.shutting_down;
   context.manual_cancelled = control.manual_cancelled;
   context.user_cancelled = control.user_cancelled;

@@ -7,6 +7,7 @@
 
 #include "db/background/events.h"
 #include "db/version/table_cache.h"
+#include "util/base/canary.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -41,7 +42,8 @@ std::vector<std::string> ObsoleteFiles::Collect() {
 void ObsoleteFiles::CollectLogs(std::vector<std::string>* paths) {
   Engine& e = *engine_;
   std::vector<uint64_t> recyclable;
-  for (uint64_t number : e.logs->TakeObsolete(e.versions->MinLogNumber(), &recyclable)) {
+  const uint64_t early = VARVE_CANARY(kDeleteLogEarly) ? 1 : 0;
+  for (uint64_t number : e.logs->TakeObsolete(e.versions->MinLogNumber() + early, &recyclable)) {
     const bool fit = std::find(recyclable.begin(), recyclable.end(), number) != recyclable.end();
     if (fit && kept_logs_.size() < e.options.recycle_log_file_num) {
       kept_logs_.push_back(number);
@@ -127,7 +129,12 @@ Status ObsoleteFiles::SweepAtOpen(const std::vector<std::string>& directory_entr
     const std::string path = e.name + "/" + name;
     switch (type) {
       case kTableFile:
-        if (live_tables.count(number) == 0) unexplained.push_back(name);
+        if (live_tables.count(number) != 0) break;
+        if (VARVE_CANARY(kDeleteUnexplained)) {
+          doomed.push_back(path);
+        } else {
+          unexplained.push_back(name);
+        }
         break;
       case kDescriptorFile:
         if (number != e.versions->manifest_file_number()) doomed.push_back(path);

@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "util/base/canary.h"
 #include "util/env/info_log.h"
 
 namespace varve {
@@ -522,7 +523,7 @@ void CompactionIterator::SkipUntil() {
 bool CompactionIterator::MayExistDeeper() {
   // What is read as of an older timestamp exists.
   if (KeepsHistory()) return true;
-  if (options_.bottommost) return false;
+  if (options_.bottommost || VARVE_CANARY(kDropTombstoneEarly)) return false;
   return options_.deeper == nullptr || options_.deeper->MayHold(bare_key());
 }
 
@@ -549,7 +550,8 @@ void CompactionIterator::SetTrailer(SequenceNumber sequence, ValueType type) {
 }
 
 void CompactionIterator::SetLastTrailer(size_t stripe, SequenceNumber sequence, ValueType type) {
-  const bool zero = rules_.MayZero(stripe, type) && !KeepsHistory();
+  const size_t judged = VARVE_CANARY(kZeroUnderSnapshot) ? 0 : stripe;
+  const bool zero = rules_.MayZero(judged, type) && !KeepsHistory();
   SetTrailer(zero ? 0 : sequence, type);
   if (!zero || timestamp_bytes_ == 0) [[likely]]
     return;

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_checksums.h"
 #include "util/env/file_names.h"
@@ -118,8 +119,9 @@ bool TableOutput::SetBounds(NewFile* file) const {
 }
 
 Status TableOutput::CloseFile() {
-  VARVE_RETURN_IF_ERROR(file_->Sync(context_.use_fsync));
-  VARVE_RETURN_IF_ERROR(file_->Close());
+  if (!VARVE_CANARY(kSkipTableSync)) VARVE_RETURN_IF_ERROR(file_->Sync(context_.use_fsync));
+  const IOStatus closed = file_->Close();
+  if (!VARVE_CANARY(kIgnoreCloseError)) VARVE_RETURN_IF_ERROR(closed);
   if (file_->file_size() != builder_->FileSize()) {
     return Status::Corruption(file_name_, "the table's size is not the file's");
   }

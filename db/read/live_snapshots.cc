@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "util/base/canary.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
@@ -55,6 +56,7 @@ std::vector<SequenceNumber> LiveSnapshots::Pinned() const {
   for (const auto& [sequence, snapshot] : by_sequence_) {
     if (pinned.empty() || pinned.back() != sequence) pinned.push_back(sequence);
   }
+  if (VARVE_CANARY(kForgetSnapshot) && !pinned.empty()) pinned.pop_back();
   return pinned;
 }
 

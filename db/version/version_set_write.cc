@@ -13,6 +13,7 @@
 #include "db/version/version_builder.h"
 #include "db/version/version_set.h"
 #include "db/version/version_set_rep.h"
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
@@ -59,7 +60,7 @@ Status VersionSet::LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir, 
   }
   for (size_t i = 0; i < records.size(); i++) {
     records[i]->atomic_group_remaining.reset();
-    if (records.size() > 1) {
+    if (records.size() > 1 && !VARVE_CANARY(kEditOutsideGroup)) {
       records[i]->atomic_group_remaining = static_cast<uint32_t>(records.size() - 1 - i);
     }
   }
@@ -295,7 +296,8 @@ size_t VersionSet::TimestampSizeOf(uint32_t family) const {
 IOStatus VersionSet::WriteManifest(ManifestWrite* write) {
   FileSystem* const fs = options_.fs.get();
   IOStatus s;
-  if (write->adds_files) s = SyncDir(fs, options_.db_name, write->dir);
+  if (write->adds_files && !VARVE_CANARY(kSkipDirectorySync))
+    s = SyncDir(fs, options_.db_name, write->dir);
   if (!s.ok()) return s;
   wal::LogWriter* writer = rep_->manifest.get();
   const std::string path = DescriptorFileName(options_.db_name, write->number);
@@ -369,7 +371,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
     LogError(options_.info_log, "MANIFEST %llu: %s",
              static_cast<unsigned long long>(write.fresh ? write.number : manifest_file_number_),
              s.ToString().c_str());
-    if (!write.in_doubt) return s;
+    if (!write.in_doubt || VARVE_CANARY(kAppendToFailedManifest)) return s;
     rep_->in_doubt = true;
     rep_->manifest.reset();
     if (write.fresh) rep_->doubtful_manifests.push_back(write.number);

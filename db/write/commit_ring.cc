@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/write/commit_ring.h"
 
+#include "util/base/canary.h"
 #include "util/sync/futex.h"
 #include "util/sync/spin.h"
 
@@ -43,6 +44,7 @@ void CommitRing::Complete(Ticket ticket, Outcome outcome) {
 }
 
 void CommitRing::Wake(const Wakes& wakes) {
+  if (VARVE_CANARY(kLostWakeUp)) return;
   for (int i = 0; i < wakes.count; i++) FutexWakeAll(wakes.slots[i]->word);
   if (wakes.room) [[unlikely]] {
     room_rounds_.fetch_add(1, std::memory_order_release);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/write/ring_commit_path.h"
 
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -98,6 +99,7 @@ Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequ
     }
     if (callback != nullptr) Tell(callback, &UserWriteCallback::OnWalWriteFinish);
   }
+  if (VARVE_CANARY(kPublishBeforeInsert)) Publish(newest_.load(std::memory_order_acquire));
   Status s = Insert(request, reservation.sequence);
   if (!s.ok()) {
     *outcome = CommitRing::Outcome::kHidden;  // half of it may be in

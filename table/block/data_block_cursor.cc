@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "util/base/canary.h"
 #include "util/metrics/perf_counters.h"
 
 namespace varve {
@@ -84,6 +85,7 @@ void DataBlockCursor::SeekToRestart(uint32_t restart) {
   corrupt_ = false;
   cached_ = kNotCached;
   raw_ = Slice();  // a restart entry that shares bytes is damage
+  if (VARVE_CANARY(kRestartOffByOne) && restart + 1 < block_->restart_count()) restart++;
   next_ = block_->entries_begin() + block_->RestartOffset(restart);
   ParseNext();
 }

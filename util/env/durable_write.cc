@@ -8,6 +8,7 @@
 
 #include "varve/env.h"
 
+#include "util/base/canary.h"
 #include "util/env/file_names.h"
 
 namespace varve {
@@ -32,7 +33,7 @@ IOStatus WriteAndSync(FileSystem* fs, const std::string& path, const Slice& cont
   if (!s.ok()) return s;
   s = file->Append(contents, io, nullptr);
   if (s.ok()) s = file->Flush(io, nullptr);
-  if (s.ok()) s = file->Fsync(io, nullptr);
+  if (s.ok() && !VARVE_CANARY(kRenameBeforeSync)) s = file->Fsync(io, nullptr);
   IOStatus closed = file->Close(io, nullptr);
   return s.ok() ? closed : s;
 }

@@ -4,6 +4,8 @@
 
 #include "util/key/internal_key.h"
 
+#include "util/base/canary.h"
+
 namespace varve {
 namespace {
 
@@ -69,6 +71,7 @@ int InternalKeyComparator::CompareWithU64Ts(const Slice& a, const Slice& b) cons
   if (order != 0) return order;
   const uint64_t ts_a = U64TsOf(TimestampOf(a));
   const uint64_t ts_b = U64TsOf(TimestampOf(b));
+  if (VARVE_CANARY(kTimestampsDescending)) return ts_a < ts_b ? -1 : (ts_a > ts_b ? 1 : 0);
   return ts_a > ts_b ? -1 : (ts_a < ts_b ? 1 : 0);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "util/base/canary.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
 
@@ -105,8 +106,9 @@ bool MergeCaller::Partial(const Slice& key, const std::deque<Slice>& operands,
   try {
     result->clear();
     const MergeTimer timer(statistics_);
-    return operator_->PartialMergeMulti(key, operands, result, logger_) &&
-           result->size() <= kMaxValueBytes;
+    const bool merged = operator_->PartialMergeMulti(key, operands, result, logger_);
+    if (VARVE_CANARY(kMergeTwice)) result->append(*result);
+    return merged && result->size() <= kMaxValueBytes;
   } catch (...) {
     // A read that needs the value meets the same fault, and reports it.
     return false;

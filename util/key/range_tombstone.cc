@@ -10,6 +10,8 @@
 #include <queue>
 #include <utility>
 
+#include "util/base/canary.h"
+
 namespace varve {
 namespace {
 
@@ -159,7 +161,8 @@ Slice FragmentedTombstones::timestamp(SequenceNumber seq) const {
 
 size_t FragmentedTombstones::LowerBound(const Slice& key) const {
   const auto it = std::partition_point(fragments_.begin(), fragments_.end(), [&](const Entry& e) {
-    return comparator_.CompareKey(EndOf(e), key) <= 0;
+    const int order = comparator_.CompareKey(EndOf(e), key);
+    return VARVE_CANARY(kRangeEndInclusive) ? order < 0 : order <= 0;
   });
   return static_cast<size_t>(it - fragments_.begin());
 }

@@ -78,6 +78,24 @@ TEST_F(ErrorRecoveryTest, WritesComeBackByThemselves) {
   EXPECT_EQ(Get("probe"), "p");
 }
 
+// Closing may be what writes the last bytes, or where a file system says that it could not.
+TEST_F(ErrorRecoveryTest, ATableThatCannotBeClosedIsNotUsed) {
+  Open();
+  Put("kept", "k");
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kClose);
+  rule.path_contains = ".sst";
+  rule.sticky = true;
+  faults().Inject(rule);
+  EXPECT_FALSE(db()->Flush(FlushOptions()).ok());
+  EXPECT_EQ(Levels(), "");
+  EXPECT_EQ(Get("kept"), "k");
+  faults().ClearFaults();
+  EXPECT_TRUE(Eventually([&] { return WritesWork(); }, kHealsWithinSeconds));
+  EXPECT_TRUE(db()->Flush(FlushOptions()).ok());
+  EXPECT_EQ(Get("kept"), "k");
+}
+
 TEST_F(ErrorRecoveryTest, ResumeTriesAtOnce) {
   options_.max_bgerror_resume_count = 0;
   Open();

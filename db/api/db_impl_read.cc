@@ -32,6 +32,12 @@ bool IsTimed(const ReadOptions& options, const ColumnFamily& family) {
          family.icmp().timestamp_size() != 0;
 }
 
+void CountBytesRead(Statistics* statistics, size_t bytes) {
+  if (statistics == nullptr) return;
+  RecordTick(statistics, BYTES_READ, bytes);
+  RecordInHistogram(statistics, BYTES_PER_READ, bytes);
+}
+
 // Gives the super-versions back that PinOneMoment has filled in.
 struct Unpin {
   std::map<ColumnFamily*, SuperVersion*>* pinned;
@@ -101,13 +107,12 @@ Status DbImpl::GetOne(const ReadOptions& options, const SuperVersion& super_vers
   RecordTick(engine_->statistics, NUMBER_KEYS_READ);
   if (lookup.state() != PointLookup::State::kFound) {
     if (lookup.operands() == nullptr) return Status::NotFound();
-    VARVE_RETURN_IF_ERROR(
-        MergeForRead(options, super_version, &lookup, value, engine_->statistics));
+    // OK may say more than that.
+    Status s = MergeForRead(options, super_version, &lookup, value, engine_->statistics);
+    if (s.ok()) CountBytesRead(engine_->statistics, value->size());
+    return s;
   }
-  if (engine_->statistics != nullptr) {
-    RecordTick(engine_->statistics, BYTES_READ, value->size());
-    RecordInHistogram(engine_->statistics, BYTES_PER_READ, value->size());
-  }
+  CountBytesRead(engine_->statistics, value->size());
   return Status::OK();
 }
 

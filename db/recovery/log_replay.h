@@ -19,8 +19,8 @@ namespace varve {
 // Used once, by Open, while nothing else touches the engine.
 class LogReplay {
  public:
-  // `synced`: what was known to be durable before the logs were looked at. With `repairs`, what would
-  // be refused ends the replay as damage does, or is put up with.
+  // `synced`: what was known to be durable before the logs were looked at. With `repairs`, what
+  // would be refused ends the replay as damage does, or is put up with.
   LogReplay(Engine* engine, const wal::SyncedMark& synced, bool repairs = false)
       : engine_(engine), synced_(synced), repairs_(repairs) {}
 

@@ -381,9 +381,9 @@ TEST(AllocationFaultTest, AnyAllocationMayFail) {
       static_cast<unsigned long long>(totals.cases), static_cast<long long>(calls),
       static_cast<unsigned long long>(totals.missed),
       static_cast<unsigned long long>(totals.escaped),
-      static_cast<unsigned long long>(totals.stuck),
-      static_cast<unsigned long long>(totals.wrong), static_cast<unsigned long long>(totals.crash),
-      static_cast<unsigned long long>(totals.hang), seconds.count());
+      static_cast<unsigned long long>(totals.stuck), static_cast<unsigned long long>(totals.wrong),
+      static_cast<unsigned long long>(totals.crash), static_cast<unsigned long long>(totals.hang),
+      seconds.count());
   EXPECT_EQ(totals.wrong, 0u);
   EXPECT_LE(totals.escaped + totals.stuck + totals.crash + totals.hang,
             totals.cases * kKnownPercent / 100);

@@ -99,8 +99,12 @@ inline Status BlockTableReader::GetInOwnOrder(const ReadOptions& options,
     RecordTick(statistics, BLOOM_FILTER_FULL_POSITIVE);
   }
   bool matched = false;
-  VARVE_RETURN_IF_ERROR(index != nullptr ? SearchBlocks(*index, at, context, lookup, &matched)
-                                         : SearchBlocks(context, lookup, &matched));
+  if (Status s = index != nullptr ? SearchBlocks(*index, at, context, lookup, &matched)
+                                  : SearchBlocks(context, lookup, &matched);
+      !s.ok()) [[unlikely]] {
+    lookup->Fail(s);
+    return s;
+  }
   if (matched && parts_.filter != nullptr) RecordTick(statistics, BLOOM_FILTER_FULL_TRUE_POSITIVE);
   return Status::OK();
 }

@@ -80,7 +80,7 @@ class TableReader {
   virtual ~TableReader() = default;
 
   // Reports covering tombstones, then offers entries of the key, newest first. OK unless the file
-  // could not be read; the lookup does not know of that. With read_tier kBlockCacheTier returns
+  // could not be read; then the lookup has failed too. With read_tier kBlockCacheTier returns
   // Incomplete where a read would be needed.
   virtual Status Get(const ReadOptions& options, PointLookup* lookup) const = 0;
 

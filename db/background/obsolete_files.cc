@@ -43,7 +43,9 @@ void ObsoleteFiles::CollectLogs(std::vector<std::string>* paths) {
   Engine& e = *engine_;
   std::vector<uint64_t> recyclable;
   const uint64_t early = VARVE_CANARY(kDeleteLogEarly) ? 1 : 0;
-  for (uint64_t number : e.logs->TakeObsolete(e.versions->MinLogNumber() + early, &recyclable)) {
+  // What the MANIFEST says: an opening that asks for a log which is gone takes it for lost.
+  const uint64_t min_log = e.versions->min_log_number_to_keep() + early;
+  for (uint64_t number : e.logs->TakeObsolete(min_log, &recyclable)) {
     const bool fit = std::find(recyclable.begin(), recyclable.end(), number) != recyclable.end();
     if (fit && kept_logs_.size() < e.options.recycle_log_file_num) {
       kept_logs_.push_back(number);

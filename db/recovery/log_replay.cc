@@ -67,7 +67,8 @@ Status LogReplay::CheckOneMoment() const {
     if (versions.log_number <= stopped_at_ || versions.current->TotalBytes() == 0) continue;
     return Status::Corruption(
         LogFileName(e.WalDirectory(), stopped_at_),
-        "is damaged, and column family " + family->name() +
+        "is damaged (" + e.recovery.first_bad_reason + " at offset " +
+            std::to_string(e.recovery.first_bad_offset) + "), and column family " + family->name() +
             " has tables that are newer than the damage: replaying up to it would mix two "
             "moments; nothing was changed");
   }
@@ -139,7 +140,8 @@ Status LogReplay::JudgeMark(const LogMark& mark, SequenceNumber next) {
   const auto before = log_ends_.find(mark.number);
   const bool read = before != log_ends_.end();
   // Below the smallest that is needed it was obsolete.
-  if (!read && (stopped_at_ != 0 || mark.number < min_log_)) return Status::OK();
+  // A repair knows none that is needed.
+  if (!read && (stopped_at_ != 0 || mark.number < min_log_ || repairs_)) return Status::OK();
   const uint64_t end = read ? before->second : 0;
   if (end >= mark.bytes) {
     stopped_at_ = 0;  // whatever was met behind its last record: nothing of it is missing

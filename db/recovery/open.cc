@@ -366,6 +366,7 @@ Status Opener::ReplayLogs() {
   if (!io.ok()) return io;
   const uint64_t min_log =
       std::max(e.versions->MinLogNumber(), e.versions->min_log_number_to_keep());
+  e.versions->set_min_log_number_to_keep(min_log);
   for (const std::string& name : names) {
     uint64_t number = 0;
     FileType type;

@@ -152,9 +152,11 @@ class VersionSet {
     last_sequence_.store(seq, std::memory_order_release);
   }
 
+  // Older logs are not needed, and the MANIFEST says so.
   uint64_t min_log_number_to_keep() const { return min_log_number_to_keep_; }
   void set_min_log_number_to_keep(uint64_t n) { min_log_number_to_keep_ = n; }
-  // Smallest log number over live families: older logs hold nothing that is not in tables.
+  // Smallest log number over live families: older logs hold nothing that is not in tables. The
+  // MANIFEST may not know yet.
   uint64_t MinLogNumber() const;
 
   // Table numbers referenced by any Version that is still alive anywhere (for checks and purging).

@@ -175,14 +175,16 @@ void VersionSet::PlanMinLog(const std::vector<FamilyChange>& changes,
   uint64_t min = UINT64_MAX;
   for (const auto& [id, family] : families_) {
     uint64_t log_number = family->log_number;
+    bool dropped = family->dropped;
     for (const FamilyChange& change : changes) {
       if (change.family != family.get()) continue;
       for (const VersionEdit* edit : change.edits) {
-        any_log_number |= edit->log_number.has_value();
+        any_log_number |= edit->log_number.has_value() || edit->column_family_drop;
         log_number = std::max(log_number, edit->log_number.value_or(0));
+        dropped |= edit->column_family_drop;
       }
     }
-    if (family->opened && !family->dropped) min = std::min(min, log_number);
+    if (family->opened && !dropped) min = std::min(min, log_number);
   }
   if (!any_log_number || min == UINT64_MAX || min <= min_log_number_to_keep_) return;
   for (VersionEdit* edit : *edits) {

@@ -40,7 +40,7 @@ void UserKeyWalk::MergeBackward() {
   const bool behind = std::exchange(is_behind_, false);
   if (!collected) return;
   if (!behind) PinOperands();
-  SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
+  if (!ReseekBackward()) return;
   valid_ = MergeOperandsNow();
 }
 

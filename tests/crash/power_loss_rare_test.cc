@@ -103,8 +103,6 @@ class RarePowerLoss : public ::testing::Test {
   Handles handles_;
 };
 
-}  // namespace
-
 TEST_F(RarePowerLoss, TrimmingHistoryIsDoneAgain) {
   Build();
   CrashRecorder recorder(fs_.get(), 1);
@@ -177,5 +175,7 @@ TEST_F(RarePowerLoss, DestroyingIsDoneAgain) {
          static_cast<unsigned long long>(states), static_cast<unsigned long long>(refused));
   EXPECT_GE(states, 50u);
 }
+
+}  // namespace
 
 }  // namespace varve::testing

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "varve/system_clock.h"
-
 #include "db/background/events.h"
 #include "db/background/obsolete_files.h"
 #include "db/version/table_cache.h"
@@ -18,6 +16,8 @@ namespace {
 
 // Not every block is worth a sleep of its own.
 constexpr uint64_t kLeastPauseMicros = 10 * 1000;
+// A century, so that times do not overflow.
+constexpr uint64_t kPeriodSecMost = uint64_t{100} * 365 * 24 * 3600;
 
 }  // namespace
 
@@ -58,7 +58,7 @@ ScrubProgress Scrubber::progress() const {
 bool Scrubber::SleepUntil(uint64_t micros) {
   MutexLock lock(&mu_);
   while (!stopping_ && !engine_->shutting_down.load(std::memory_order_acquire)) {
-    const uint64_t now = engine_->clock->NowMicros();
+    const uint64_t now = engine_->MonotonicMicros();
     if (now >= micros) return true;
     stop_.WaitFor(std::min<uint64_t>(micros - now, 1000 * 1000));
   }
@@ -66,10 +66,11 @@ bool Scrubber::SleepUntil(uint64_t micros) {
 }
 
 void Scrubber::Run() {
-  uint64_t next = engine_->clock->NowMicros();
+  uint64_t next = engine_->MonotonicMicros();
   while (SleepUntil(next)) {
-    next = engine_->clock->NowMicros() + engine_->options.scrub_period_sec * 1000 * 1000;
-    due_micros_ = engine_->clock->NowMicros();
+    due_micros_ = engine_->MonotonicMicros();
+    next = due_micros_ +
+           std::clamp<uint64_t>(engine_->options.scrub_period_sec, 1, kPeriodSecMost) * 1000 * 1000;
     RunPass();
   }
 }
@@ -134,7 +135,7 @@ Status Scrubber::Pace(uint64_t bytes) {
   }
   const double micros = static_cast<double>(bytes) * 1e6 /
                         static_cast<double>(engine_->options.scrub_bytes_per_second);
-  const uint64_t now = engine_->clock->NowMicros();
+  const uint64_t now = engine_->MonotonicMicros();
   // Time that was not used is not saved up.
   due_micros_ = std::max(due_micros_, now - std::min(now, kLeastPauseMicros)) +
                 static_cast<uint64_t>(std::min(micros, 1e12));

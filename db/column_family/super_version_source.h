@@ -13,8 +13,9 @@
 namespace varve {
 
 // What users hold of a database, counted for whoever closes it. Relaxed: exact once nobody takes or
-// gives back any more.
-struct HolderCounts {
+// gives back any more. Alone in its cache line: every iterator writes here, and what lies beside it
+// is read by every look-up.
+struct alignas(64) HolderCounts {
   std::atomic<int64_t> iterators{0};
   std::atomic<int64_t> handles{0};  // without the default family's that the DB itself has
 };

@@ -139,8 +139,7 @@ bool LogReplay::GoesOn(const Slice& first_record) const {
 Status LogReplay::JudgeMark(const LogMark& mark, SequenceNumber next) {
   const auto before = log_ends_.find(mark.number);
   const bool read = before != log_ends_.end();
-  // Below the smallest that is needed it was obsolete.
-  // A repair knows none that is needed.
+  // Below the smallest that is needed it was obsolete; a repair does not know that number.
   if (!read && (stopped_at_ != 0 || mark.number < min_log_ || repairs_)) return Status::OK();
   const uint64_t end = read ? before->second : 0;
   if (end >= mark.bytes) {
@@ -151,8 +150,8 @@ Status LogReplay::JudgeMark(const LogMark& mark, SequenceNumber next) {
   if (stopped_at_ != 0) return Status::OK();
   const std::string path = LogFileName(engine_->WalDirectory(), mark.number);
   const std::string reason = read ? "the end of the log is missing" : "the log is missing";
-  NoteDamage(mark.number, path, end, reason, mark.bytes - end);
   const uint64_t lost = mark.bytes - end;
+  NoteDamage(mark.number, path, end, reason, lost);
   const uint64_t synced = mark.number < synced_.log ? lost : SyncedBehind(mark.number, end);
   return StopOrRefuse(mark.number, path, end, reason, synced);
 }

@@ -122,9 +122,11 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
 
 // ---- Database ----
 
-// What DB::Open makes of damage in the write-ahead log.
+// What DB::Open makes of damage in the write-ahead log. Each mode reports what was dropped (the
+// property varve.recovery, EventListener::OnDatabaseRecovered, the LOG).
 enum class WALRecoveryMode : char {
-  // Accept a cut-off last record of each log; refuse any other damage.
+  // Accept a cut-off last record of each log, unless it is known to have been synced whole; refuse
+  // any other damage.
   kTolerateCorruptedTailRecords = 0x00,
   // Refuse any damage, a cut-off last record too.
   kAbsoluteConsistency = 0x01,

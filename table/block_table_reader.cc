@@ -149,7 +149,7 @@ Status BlockTableReader::SearchBlockAt(const DecodedIndex& index, size_t i,
   if (result == BlockSearchResult::kCorrupt) return MalformedEntry(store, index.handle(i));
   // A separator beyond the key says that later blocks hold only larger keys.
   *over = result != BlockSearchResult::kEndOfBlock ||
-          !store.icmp->EqualKey(index.separator_key(i, *store.icmp), lookup->key());
+          !index.SeparatorIsOf(i, lookup->key(), *store.icmp);
   return Status::OK();
 }
 

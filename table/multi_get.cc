@@ -339,7 +339,7 @@ void ProbeBatch::Search(Key* key, const Block& block, ValuePin* pin) const {
   }
   // A separator beyond the key says that later blocks hold only larger keys.
   if (result == BlockSearchResult::kEndOfBlock && key->pos + 1 < index.size() &&
-      store.icmp->EqualKey(index.separator_key(key->pos, *store.icmp), lookup->key())) {
+      index.SeparatorIsOf(key->pos, lookup->key(), *store.icmp)) {
     return;
   }
   Conclude(key, result == BlockSearchResult::kCorrupt

@@ -48,6 +48,13 @@ class DecodedIndex {
   [[nodiscard]] Slice separator_key(size_t i, const InternalKeyComparator& icmp) const {
     return icmp.WithoutTimestamp(separator_user_key(i));
   }
+  // Whether the separator is of `key`. Told by the words, which a search has just read, where they
+  // differ.
+  [[nodiscard]] bool SeparatorIsOf(size_t i, const Slice& key,
+                                   const InternalKeyComparator& icmp) const {
+    if (has_words_ && !MayEqual(words_.word(i), key)) return false;
+    return icmp.EqualKey(separator_key(i, icmp), key);
+  }
   [[nodiscard]] const IndexForm& form() const { return form_; }
 
   // From now on each entry has a slot for its block in `cache`, which outlives the index.
@@ -78,6 +85,10 @@ class DecodedIndex {
   DecodedIndex() = default;
   // The word of a key, without timestamp, and true; or the answer of Seek and false.
   bool WordOf(const Slice& key, uint64_t* word_or_place) const;
+  [[nodiscard]] bool MayEqual(uint64_t word, const Slice& key) const {
+    const uint64_t plain = KeyWord(key, prefix_.size());
+    return word == (reverse_ ? ~plain : plain);
+  }
   // Where the search ends that has come to the first word that is not smaller.
   [[nodiscard]] size_t SeekAmongEqual(const InternalKeyComparator& icmp, const Slice& target,
                                       uint64_t word, size_t low) const;

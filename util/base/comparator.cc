@@ -138,8 +138,13 @@ class WithU64Ts final : public Comparator {
   bool Equal(const Slice& a, const Slice& b) const override { return a == b; }
   bool CanKeysWithDifferentByteContentsBeEqual() const override { return false; }
 
-  // A shortened key would need a timestamp put on again, which is as long as what is usually saved.
-  void FindShortestSeparator(std::string* /*start*/, const Slice& /*limit*/) const override {}
+  // A key between the two keys, with any timestamp.
+  void FindShortestSeparator(std::string* start, const Slice& limit) const override {
+    std::string key = Key(*start, true).ToString();
+    order_.FindShortestSeparator(&key, Key(limit, true));
+    if (key.size() + kU64TsSize >= start->size()) return;
+    *start = key.append(MaxU64Ts().data(), kU64TsSize);
+  }
   void FindShortSuccessor(std::string* /*key*/) const override {}
 
   using Comparator::CompareWithoutTimestamp;

@@ -86,7 +86,8 @@ TEST(ComparatorTest, BothOrdersMirrorEachOther) {
 TEST(ComparatorTest, SeparatorsLieBetweenTheirKeys) {
   const std::vector<std::string> keys = AllKeys(3);
   for (const Comparator* order :
-       {BytewiseComparator(), ReverseBytewiseComparator(), BytewiseComparatorWithU64Ts()}) {
+       {BytewiseComparator(), ReverseBytewiseComparator(), BytewiseComparatorWithU64Ts(),
+        ReverseBytewiseComparatorWithU64Ts()}) {
     for (const std::string& a : keys) {
       for (const std::string& b : keys) {
         const bool timed = order->timestamp_size() > 0;
@@ -135,6 +136,11 @@ TEST(ComparatorTest, SeparatorsAreShort) {
   EXPECT_EQ(Separator(reverse, "abzz", "abcd"), "abz");
   EXPECT_EQ(Separator(reverse, "abcdefgh", "abc"), "abcd");
   EXPECT_EQ(Separator(reverse, "abc", "abcd"), "abc");
+
+  const Comparator* timed = BytewiseComparatorWithU64Ts();
+  EXPECT_EQ(Separator(timed, WithTs("abcdefghi", 5), WithTs("abzz", 7)), WithTs("abd", UINT64_MAX));
+  EXPECT_EQ(Separator(timed, WithTs("abc", 5), WithTs("abe", 7)), WithTs("abc", 5));
+  EXPECT_EQ(Separator(timed, WithTs("abc", 7), WithTs("abc", 5)), WithTs("abc", 7));
 }
 
 TEST(ComparatorTest, ImmediateSuccessorsAreFoundByCounting) {

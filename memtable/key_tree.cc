@@ -173,11 +173,12 @@ const MemEntry* KeyTree::LowerBound(const Target& target) const {
 }
 
 void KeyTree::Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const {
-  // By words alone, which loads no key; what ties keeps its order.
+  // By words alone, which loads no key. What was added later is newer as a rule, and so comes
+  // first among those that tie.
   for (uint32_t i = sorted; i < n; i++) {
     const Slot slot = slots[i];
     uint32_t at = i;
-    for (; at > 0 && slot.word < slots[at - 1].word; at--) slots[at] = slots[at - 1];
+    for (; at > 0 && slot.word <= slots[at - 1].word; at--) slots[at] = slots[at - 1];
     slots[at] = slot;
   }
   if (sorted == n) return;
@@ -189,9 +190,39 @@ void KeyTree::Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) con
   }
 }
 
+// Entries of one user key, as ties nearly always are: by their trailers alone. False, with nothing
+// changed, if they are of several.
+bool KeyTree::SortVersions(Slot* slots, uint32_t n) const {
+  uint64_t trailers[kSlots];
+  Slice user_key;
+  for (uint32_t i = 0; i < n; i++) {
+    const Slice key = EntryAt(slots[i].ref)->internal_key();
+    if (i == 0) {
+      user_key = ExtractUserKey(key);
+    } else if (!EqualBytes(ExtractUserKey(key), user_key)) {
+      return false;
+    }
+    trailers[i] = ExtractTrailer(key);
+  }
+  for (uint32_t i = 1; i < n; i++) {
+    const uint64_t trailer = trailers[i];
+    if (trailer < trailers[i - 1]) continue;
+    const Slot slot = slots[i];
+    uint32_t at = i;
+    for (; at > 0 && trailers[at - 1] < trailer; at--) {
+      trailers[at] = trailers[at - 1];
+      slots[at] = slots[at - 1];
+    }
+    trailers[at] = trailer;
+    slots[at] = slot;
+  }
+  return true;
+}
+
 void KeyTree::SortTie(uint32_t level, Slot* slots, uint32_t n) const {
   if (level == 0) {
     for (uint32_t i = 0; i < n; i++) __builtin_prefetch(EntryAt(slots[i].ref));
+    if (SortVersions(slots, n)) return;
   }
   const auto less = [&](const Slot& a, const Slot& b) { return CompareSlots(level, a, b) < 0; };
   for (uint32_t i = 1; i < n; i++) {
@@ -206,7 +237,18 @@ void KeyTree::SortTie(uint32_t level, Slot* slots, uint32_t n) const {
 
 void KeyTree::PrefetchEntries(const Node* leaf) const {
   const uint32_t count = node_state::Count(leaf->state.load(std::memory_order_acquire));
-  for (uint32_t i = 0; i < count; i++) __builtin_prefetch(EntryAt(leaf->At(i).ref));
+  for (uint32_t i = 0; i < count; i++) {
+    // What is before the value may reach into a second line.
+    const char* const entry = reinterpret_cast<const char*>(EntryAt(leaf->At(i).ref));
+    __builtin_prefetch(entry);
+    __builtin_prefetch(entry + 32);
+  }
+}
+
+void KeyTree::PrefetchBehind(const Node* leaf) const {
+  PrefetchEntries(leaf);
+  const Node* const next = leaf->next.load(std::memory_order_acquire);
+  if (next != nullptr) next->PrefetchAll();
 }
 
 bool KeyTree::TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const {

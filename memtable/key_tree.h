@@ -87,6 +87,8 @@ class KeyTree {
   static void PrefetchNode(const Node* node);
   // The entries of the leaf, which is at hand itself: as a hint, without asking what is in order.
   void PrefetchEntries(const Node* leaf) const;
+  // The same, and the leaf to the right of it.
+  void PrefetchBehind(const Node* leaf) const;
   // The first key that may ever be in the leaf; null for the leftmost one.
   [[nodiscard]] static const MemEntry* LowOf(const Node* leaf);
   // The number of slots of the copy that lie before the target, or are not behind it.
@@ -152,6 +154,7 @@ class KeyTree {
   // Puts slots [sorted, n) in their places.
   void Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const;
   void SortTie(uint32_t level, Slot* slots, uint32_t n) const;
+  bool SortVersions(Slot* slots, uint32_t n) const;
   bool TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const;
 
   bool TakeFinger();

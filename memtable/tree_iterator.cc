@@ -11,7 +11,7 @@ namespace varve {
 void KeyTreeIterator::Enter(uint32_t at) {
   at_ = at;
   if (leaf_.next != nullptr) KeyTree::PrefetchNode(leaf_.next);
-  const uint32_t end = std::min(leaf_.count, at + kAhead);
+  const uint32_t end = std::min(leaf_.count, at + kAhead + 1);
   for (uint32_t i = at; i < end; i++) Prefetch(i);
   if (at_ < leaf_.count) {
     Set();
@@ -79,15 +79,20 @@ void KeyTreeIterator::Prev() {
 
 // Runs end with the leaf in hand.
 size_t KeyTreeIterator::NextRun(RunEntry* out, size_t max) {
-  size_t n = 0;
-  while (n < max && at_ + 1 < leaf_.count) {
-    at_++;
-    SetOnTheWay();
-    out[n++].Set(key_, value_);
+  const size_t n = std::min<size_t>(max, leaf_.count - 1 - at_);
+  if (n == 0) {
+    Next();
+    return WriteCurrent(out);
   }
-  if (n != 0) return n;
-  Next();
-  return WriteCurrent(out);
+  for (size_t i = 0; i < n; i++) {
+    at_++;
+    PrefetchOnTheWay();
+    Slice value;
+    const Slice key = EntryAt(at_)->internal_key(&value);
+    out[i].Set(key, value);
+  }
+  PublishLast(out[n - 1]);
+  return n;
 }
 
 size_t KeyTreeIterator::PrevRun(RunEntry* out, size_t max) {

@@ -20,7 +20,8 @@ class KeyTreeIterator final : public InternalIterator {
   void SeekForPrev(const Slice& target) override;
   void Next() override {
     if (++at_ < leaf_.count) [[likely]] {
-      SetOnTheWay();
+      PrefetchOnTheWay();
+      Set();
     } else {
       NextLeaf();
     }
@@ -39,20 +40,26 @@ class KeyTreeIterator final : public InternalIterator {
   [[nodiscard]] KeyTree::Target TargetOf(const Slice& internal_key) const {
     return tree_.MakeTarget(ExtractUserKey(internal_key), ExtractTrailer(internal_key));
   }
+  [[nodiscard]] const MemEntry* EntryAt(uint32_t i) const {
+    return tree_.EntryAt(leaf_.slots[i].ref);
+  }
   void Prefetch(uint32_t i) const {
-    const char* const entry = reinterpret_cast<const char*>(tree_.EntryAt(leaf_.slots[i].ref));
+    const char* const entry = reinterpret_cast<const char*>(EntryAt(i));
     __builtin_prefetch(entry);
     __builtin_prefetch(entry + 64);
   }
   void Set() {
-    if (at_ + kAhead < leaf_.count) Prefetch(at_ + kAhead);
-    key_ = tree_.EntryAt(leaf_.slots[at_].ref)->internal_key(&value_);
+    key_ = EntryAt(at_)->internal_key(&value_);
     valid_ = true;
   }
-  // By a step forward: soon the next leaf is copied, which compares entries whose words are equal.
-  void SetOnTheWay() {
-    if (at_ + kAhead == leaf_.count && leaf_.next != nullptr) tree_.PrefetchEntries(leaf_.next);
-    Set();
+  // After a step forward: soon the next leaf is copied, which compares entries whose words are
+  // equal.
+  void PrefetchOnTheWay() const {
+    if (at_ + kAhead < leaf_.count) {
+      Prefetch(at_ + kAhead);
+    } else if (at_ + kAhead == leaf_.count && leaf_.next != nullptr) {
+      tree_.PrefetchEntries(leaf_.next);
+    }
   }
   // To position `at` of a leaf just copied, which may be its end.
   void Enter(uint32_t at);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 
+#include "memtable/older_versions.h"
 #include "memtable/tree_iterator.h"
 #include "util/base/status_macros.h"
 
@@ -18,6 +19,9 @@ namespace {
 // that count upwards change them in the next table.
 constexpr uint64_t kEntriesWithPrefix = 1000;
 constexpr size_t kPrefixBytesLeft = 2;
+
+// Lists of operands take no more than this part of a full table's bytes.
+constexpr size_t kListShare = 16;
 
 }  // namespace
 
@@ -115,17 +119,8 @@ bool TreeOrder::Get(PointLookup* lookup) const {
 }
 
 bool TreeOrder::GetOlder(const Slice& internal_key, PointLookup* lookup) const {
-  KeyTreeIterator it(tree_);
-  it.Seek(internal_key);
-  for (it.Next(); it.Valid(); it.Next()) {
-    if (!icmp_.EqualKey(icmp_.KeyOf(it.key()), lookup->key())) break;
-    const uint64_t trailer = ExtractTrailer(it.key());
-    // A version with an older timestamp may have been written later.
-    if (!lookup->Sees(ExtractUserKey(it.key()), trailer)) continue;
-    if (lookup->Offer(trailer, it.value(), nullptr)) return true;
-  }
-  // Whatever is older than this table is older than its tombstones as well.
-  return lookup->EndIfCovered();
+  const size_t list_bytes_max = budget_->load(std::memory_order_relaxed) / kListShare;
+  return OlderVersions(tree_, icmp_, &lists_, list_bytes_max, lookup).OfferBehind(internal_key);
 }
 
 std::unique_ptr<InternalIterator> TreeOrder::NewIterator() const {

@@ -14,6 +14,7 @@
 #include "memtable/entry.h"
 #include "memtable/entry_arena.h"
 #include "memtable/key_tree.h"
+#include "memtable/operand_lists.h"
 #include "memtable/point_index.h"
 #include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
@@ -52,7 +53,7 @@ class TreeOrder {
   bool CommonPrefix(std::string* prefix) const;
   [[nodiscard]] EntryTotals totals() const { return tree_.totals(); }
   // Beyond the arena.
-  [[nodiscard]] size_t MemoryUsage() const { return index_.MemoryUsage(); }
+  [[nodiscard]] size_t MemoryUsage() const { return index_.MemoryUsage() + lists_.MemoryUsage(); }
 
  private:
   // In the arena, and nowhere else so far.
@@ -80,6 +81,7 @@ class TreeOrder {
   const std::atomic<size_t>* const budget_;
   KeyTree tree_;
   mutable PointIndex index_;
+  mutable OperandLists lists_;
   const bool indexed_;
 };
 

@@ -56,31 +56,26 @@ bool IsCopiedAlone(const Slice& value) {
   return kCopyMergeOperands || value.size() <= kOwnCopyBytesMax;
 }
 
-// Whether those in memtables should stay there.
-bool WorthHolding(const MergeOperands& operands) {
-  const size_t in_memtables = operands.in_memtables();
-  if (in_memtables == 0) return false;
-  size_t bytes = 0;
-  operands.ForEach([&bytes](const Slice& value) { bytes += value.size(); });
-  const size_t n = operands.size() + (operands.base() != nullptr ? 1 : 0);
-  return bytes >= kPinnedBytesMin && bytes / n >= kPinnedAverageMin;
-}
-
 // Takes the operands over from the lookup if slices point at them.
 void HandOut(PointLookup* lookup, const SuperVersion& super_version,
              std::span<PinnableSlice> slices) {
   MergeOperands* const operands = lookup->operands();
-  const bool holds = WorthHolding(*operands);
-  if (!holds) operands->CopyFromMemTables(kOwnCopyBytesMax);
-  operands->PutOldestFirst();
+  size_t bytes = 0;
   size_t shares = 0;
-  operands->ForEach([&shares](const Slice& value) { shares += IsCopiedAlone(value) ? 0 : 1; });
+  operands->ForEachFromOldest([&](const Slice& value) {
+    bytes += value.size();
+    shares += IsCopiedAlone(value) ? 0 : 1;
+  });
+  // Whether those in memtables stay there.
+  const bool holds = operands->in_memtables() != 0 && bytes >= kPinnedBytesMin &&
+                     bytes / slices.size() >= kPinnedAverageMin;
+  if (!holds && shares != 0) operands->CopyFromMemTables(kOwnCopyBytesMax);
   // Only its count changes.
   auto* const held = holds ? const_cast<SuperVersion*>(&super_version) : nullptr;
   OperandBundle* const bundle = shares == 0 ? nullptr : new OperandBundle(operands, held, shares);
   if (bundle != nullptr) (void)lookup->TakeOperands();  // only now: nothing throws any more
   PinnableSlice* out = slices.data();
-  operands->ForEach([&out, bundle](const Slice& value) {
+  operands->ForEachFromOldest([&out, bundle](const Slice& value) {
     if (IsCopiedAlone(value)) {
       out->PinSelf(value);
     } else {

@@ -82,8 +82,8 @@ bool UserKeyWalk::CollectOperands() {
 // To the entry behind the run, which may be an end. False if it is not one of passed_key_.
 bool UserKeyWalk::MoveOverOperands() {
   PinOperands();
-  const bool found = run_.TakeOne(source_.get(), /*forward=*/true);
-  // Of another run, where the walk may stand on an entry that it has not shown: no plain steps.
+  const bool found = run_.Refill(source_.get(), /*forward=*/true, RunEntriesMax());
+  // The walk may stand on an entry that it has not shown: no plain steps.
   plain_end_ = nullptr;
   if (!found) {
     // What could not be read may have been an operand.

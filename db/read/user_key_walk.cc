@@ -146,8 +146,7 @@ void UserKeyWalk::TakePlace() {
 }
 
 void UserKeyWalk::TakeRun() {
-  // What is pinned is known of the entry that the source stands on only.
-  run_.Refill(source_.get(), !backward_, pins_ ? 1 : kRunEntries);
+  run_.Refill(source_.get(), !backward_, RunEntriesMax());
   MeasurePlain();
 }
 

@@ -150,6 +150,8 @@ class UserKeyWalk {
     if (++run_.at == run_.end) TakeRun();
   }
   void TakeRun();
+  // What is pinned is known of the entry that the source stands on only.
+  [[nodiscard]] size_t RunEntriesMax() const { return pins_ ? 1 : kRunEntries; }
   // After the source was moved by a seek.
   void TakePlace();
   // How far into the run there are no tombstones, bounds and prefixes to look at.

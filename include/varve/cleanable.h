@@ -24,7 +24,15 @@ class VARVE_EXPORT Cleanable {
   ~Cleanable() { RunAll(); }
 
   /// Arranges for `function(arg1, arg2)` to run once, at destruction or Reset(). It must not throw.
-  void RegisterCleanup(CleanupFunction function, void* arg1, void* arg2);
+  void RegisterCleanup(CleanupFunction function, void* arg1, void* arg2) {
+    if (first_.function == nullptr) {
+      first_.function = function;
+      first_.arg1 = arg1;
+      first_.arg2 = arg2;
+    } else {
+      Append(function, arg1, arg2);
+    }
+  }
 
   /// Hands all cleanups to `other`, which must not be null and must not be this object.
   void DelegateCleanupsTo(Cleanable* other);
@@ -43,12 +51,19 @@ class VARVE_EXPORT Cleanable {
   };
 
   void RunAll() {
-    if (first_.function != nullptr) RunList();
+    const CleanupFunction function = first_.function;
+    if (function == nullptr) return;
+    if (first_.next != nullptr) return RunList();
+    // Detached first: a cleanup that looks at this object finds it empty.
+    first_.function = nullptr;
+    function(first_.arg1, first_.arg2);
   }
   void RunList();
+  void Append(CleanupFunction function, void* arg1, void* arg2);
   void Adopt(Node* node);
 
-  // Invariant: an empty inline slot means an empty list, so HasCleanups() is one load.
+  // Invariant: an empty inline slot means an empty list, so HasCleanups() is one load, and `next`
+  // is null then.
   Node first_;
 };
 

@@ -133,7 +133,11 @@ class VARVE_EXPORT PinnableSlice : public Slice, public Cleanable {
   /// Copies `slice` into the buffer and points there. Requires !IsPinned().
   void PinSelf(const Slice& slice) {
     assert(!pinned_);
-    buffer_->assign(slice.data(), slice.size());
+    if (slice.size() == buffer_->size()) {
+      if (!slice.empty()) std::memmove(buffer_->data(), slice.data(), slice.size());
+    } else {
+      buffer_->assign(slice.data(), slice.size());
+    }
     PointAtBuffer();
   }
   /// Points at the buffer as filled through GetSelf(). Requires !IsPinned().

@@ -21,12 +21,9 @@ Cleanable& Cleanable::operator=(Cleanable&& other) noexcept {
   return *this;
 }
 
-void Cleanable::RegisterCleanup(CleanupFunction function, void* arg1, void* arg2) {
+// Behind the first one.
+void Cleanable::Append(CleanupFunction function, void* arg1, void* arg2) {
   assert(function != nullptr);
-  if (first_.function == nullptr) {
-    first_ = Node{function, arg1, arg2, nullptr};
-    return;
-  }
   auto node = std::make_unique<Node>(Node{function, arg1, arg2, first_.next});
   first_.next = node.release();
 }

@@ -59,6 +59,13 @@ const char* GetVarint64PtrSlow(const char* p, const char* limit, uint64_t* value
       *value = first;
       return p + 1;
     }
+    if (limit - p > 1) {
+      const auto second = static_cast<unsigned char>(p[1]);
+      if (second < 0x80) [[likely]] {
+        *value = (first & 0x7fU) | uint32_t{second} << 7;
+        return p + 2;
+      }
+    }
   }
   return GetVarint32PtrSlow(p, limit, value);
 }

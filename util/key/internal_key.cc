@@ -75,6 +75,11 @@ int InternalKeyComparator::CompareWithU64Ts(const Slice& a, const Slice& b) cons
   return ts_a > ts_b ? -1 : (ts_a < ts_b ? 1 : 0);
 }
 
+bool InternalKeyComparator::EqualByUser(const Slice& a, const Slice& b) const {
+  return timestamp_size_ == 0 ? user_comparator_->Equal(a, b)
+                              : user_comparator_->CompareWithoutTimestamp(a, false, b, false) == 0;
+}
+
 bool InternalKey::DecodeFrom(const Slice& encoded) {
   rep_.clear();
   if (encoded.size() < kInternalKeyTrailerBytes) return false;

@@ -188,8 +188,14 @@ void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber s
   return a.size() < b.size() ? -1 : (a.size() > b.size() ? 1 : 0);
 }
 
+// Keys of usual size take a few loads, where a call costs more than the comparison.
 [[nodiscard]] inline bool EqualBytes(const Slice& a, const Slice& b) {
-  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0);
+  const size_t n = a.size();
+  if (n != b.size()) return false;
+  if (n < 8 || n > 16) return n == 0 || std::memcmp(a.data(), b.data(), n) == 0;
+  const uint64_t first = DecodeFixed64(a.data()) ^ DecodeFixed64(b.data());
+  const uint64_t last = DecodeFixed64(a.data() + n - 8) ^ DecodeFixed64(b.data() + n - 8);
+  return (first | last) == 0;
 }
 
 // Which code compares user keys.
@@ -285,9 +291,7 @@ class InternalKeyComparator {
     CountUserKeyComparison();
     if (BytesDecide(order_)) [[likely]]
       return EqualBytes(a, b);
-    return timestamp_size_ == 0
-               ? user_comparator_->Equal(a, b)
-               : user_comparator_->CompareWithoutTimestamp(a, false, b, false) == 0;
+    return EqualByUser(a, b);
   }
   // Order of timestamps, the older first.
   [[nodiscard]] int CompareTimestamp(const Slice& a, const Slice& b) const {
@@ -318,6 +322,7 @@ class InternalKeyComparator {
 
  private:
   [[nodiscard]] int CompareWithU64Ts(const Slice& a, const Slice& b) const;
+  [[nodiscard]] bool EqualByUser(const Slice& a, const Slice& b) const;
 
   const Comparator* user_comparator_;
   size_t timestamp_size_;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "varve/cleanable.h"
@@ -61,6 +62,15 @@ class MergeOperands {
 
   // The next older operand. A null pin: the value lies in a memtable.
   void Add(const Slice& value, ValuePin* pin) { slices_.push_back(Keep(value, pin)); }
+  // Several at once, of a memtable.
+  void AddFromMemTable(std::span<const Slice> values) {
+    if constexpr (kCopyMergeOperands) {
+      for (const Slice& value : values) Add(value, nullptr);
+      return;
+    }
+    slices_.insert(slices_.end(), values.begin(), values.end());
+    in_memtables_ += values.size();
+  }
   // The value below the operands; nothing is added afterwards.
   void AddBase(const Slice& value, ValuePin* pin) {
     base_ = Keep(value, pin);
@@ -76,11 +86,11 @@ class MergeOperands {
   void CopyFrom(size_t first);
   // The same for what lies in memtables and is larger than `most`: smaller ones stay.
   void CopyFromMemTables(size_t most);
-  // The base, if there is one, then the operands in their present order.
+  // The base, if there is one, then the operands, oldest first. Not after PutOldestFirst().
   template <typename Visit>
-  void ForEach(Visit visit) const {
+  void ForEachFromOldest(Visit visit) const {
     if (has_base_) visit(base_);
-    for (const Slice& slice : slices_) visit(slice);
+    for (size_t i = slices_.size(); i > 0; i--) visit(slices_[i - 1]);
   }
   // An empty place for a share that everything added so far may need.
   Cleanable* NewShare();
@@ -104,6 +114,8 @@ class MergeOperands {
   // Called with each operand; false ends the search. Null: asks nobody. Not owned.
   const std::function<bool(Slice)>* continue_callback = nullptr;
   bool wants_value = true;
+  // Whatever they are: nobody is asked whether there are enough.
+  [[nodiscard]] bool WantsAll() const { return !wants_value && continue_callback == nullptr; }
 
  private:
   // A share in a block, and the entries that were added from it.

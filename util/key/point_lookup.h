@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -125,6 +126,24 @@ class PointLookup {
   // taken. It is null for memtables, whose bytes live as long as the super-version. Small values
   // are copied, and those of memtables. Returns true when the search is over.
   bool Offer(uint64_t trailer, const Slice& value, ValuePin* pin);
+  // The same for one of the many operands of a memtable that nobody is asked about. False: it is
+  // something else, and is to be offered.
+  bool TakeOperand(uint64_t trailer, const Slice& value) {
+    if (!TakesAllOperands()) return false;
+    if (UnpackType(trailer) != kTypeMerge || UnpackSequence(trailer) < covering_seq_) return false;
+    found_seq_ = UnpackSequence(trailer);
+    operands_->Add(value, nullptr);
+    return true;
+  }
+  // The same for several that follow each other. False: not all of them can be taken in this way.
+  bool TakeOperands(uint64_t oldest_trailer, std::span<const Slice> values) {
+    if (UnpackSequence(oldest_trailer) < covering_seq_) return false;
+    found_seq_ = UnpackSequence(oldest_trailer);
+    operands_->AddFromMemTable(values);
+    return true;
+  }
+  // Whether whoever made the lookup wants every operand there is, whatever it is.
+  bool TakesAllOperands() const { return operands_ != nullptr && operands_->WantsAll(); }
 
   // Null unless there are operands. With kDeleted and kSearching, too, there may be some: then
   // nothing is below them.

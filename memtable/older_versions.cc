@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memtable/older_versions.h"
+
+namespace varve {
+
+OlderVersions::OlderVersions(const KeyTree& tree, const InternalKeyComparator& icmp,
+                             OperandLists* lists, size_t list_bytes_max, PointLookup* lookup)
+    : tree_(tree),
+      icmp_(icmp),
+      lists_(lookup->TakesAllOperands() && icmp.timestamp_size() == 0 ? lists : nullptr),
+      list_bytes_max_(list_bytes_max),
+      lookup_(lookup) {}
+
+bool OlderVersions::OfferBehind(const Slice& internal_key) {
+  const uint64_t trailer = ExtractTrailer(internal_key);
+  if (lists_ != nullptr) {
+    head_ = next_list_ = lists_->Find(lookup_->key(), lookup_->hash());
+    // An older snapshot's read begins below the newest lists.
+    while (next_list_ != nullptr && next_list_->newest >= trailer) next_list_ = next_list_->older;
+    builds_ = next_list_ == head_;
+  }
+  GoBehind(ExtractUserKey(internal_key), trailer);
+  Outcome outcome = OfferLeaf();
+  while (outcome == Outcome::kNextLeaf || outcome == Outcome::kMoved) {
+    if (outcome == Outcome::kNextLeaf) {
+      if (leaf_.next == nullptr) break;
+      tree_.CopyLeaf(leaf_.next, &leaf_);
+      at_ = 0;
+    }
+    outcome = OfferLeaf();
+  }
+  Publish(nullptr);
+  // Whatever is older than this table is older than its tombstones as well.
+  return outcome == Outcome::kOver || lookup_->EndIfCovered();
+}
+
+void OlderVersions::GoBehind(const Slice& user_key, uint64_t trailer) {
+  const KeyTree::Target target = tree_.MakeTarget(user_key, trailer);
+  tree_.CopyLeafOf(target, &leaf_);
+  at_ = tree_.CountThrough(leaf_, target);
+}
+
+// What lies between an entry of the key and the leaf's last one is the key's if that is.
+bool OlderVersions::AllAreOfKey() const {
+  if (leaf_.count == 0) return false;
+  const MemEntry* const last = tree_.EntryAt(leaf_.slots[leaf_.count - 1].ref);
+  return icmp_.EqualKey(icmp_.KeyOf(last->internal_key()), lookup_->key());
+}
+
+OlderVersions::Outcome OlderVersions::OfferLeaf() {
+  const bool all = AllAreOfKey();
+  // Then there may be many more.
+  if (all && leaf_.next != nullptr) tree_.PrefetchBehind(leaf_.next);
+  // No entry has this trailer.
+  const uint64_t list_begins = next_list_ != nullptr ? next_list_->newest : UINT64_MAX;
+  for (; at_ < leaf_.count; at_++) {
+    Slice value;
+    const Slice key = tree_.EntryAt(leaf_.slots[at_].ref)->internal_key(&value);
+    if (!all && !icmp_.EqualKey(icmp_.KeyOf(key), lookup_->key())) return Outcome::kEndOfKey;
+    const uint64_t trailer = ExtractTrailer(key);
+    if (trailer == list_begins && TakeLists()) return Outcome::kMoved;
+    // A version with an older timestamp may have been written later.
+    if (!lookup_->Sees(ExtractUserKey(key), trailer)) continue;
+    if (lookup_->TakeOperand(trailer, value)) {
+      if (builds_) builds_ = builder_.Passed(trailer, lookup_->operands()->slices());
+    } else if (lookup_->Offer(trailer, value, nullptr)) {
+      return Outcome::kOver;
+    }
+  }
+  return Outcome::kNextLeaf;
+}
+
+bool OlderVersions::TakeLists() {
+  Publish(next_list_);
+  const OperandList* list = next_list_;
+  uint64_t oldest = 0;
+  bool more = true;
+  while (more && list != nullptr) {
+    if (!lookup_->TakeOperands(list->oldest, list->values)) break;
+    oldest = list->oldest;
+    more = list->adjoins;
+    list = list->older;
+  }
+  // One that a tombstone covers, in part or whole, is of no use, nor is what lies below it.
+  next_list_ = more ? nullptr : list;
+  if (oldest == 0) return false;
+  GoBehind(lookup_->key(), oldest);
+  return true;
+}
+
+void OlderVersions::Publish(const OperandList* reached) {
+  if (!builds_) return;
+  builds_ = false;
+  lists_->Extend(lookup_->key(), lookup_->hash(), head_, builder_.Finish(reached), list_bytes_max_);
+}
+
+}  // namespace varve

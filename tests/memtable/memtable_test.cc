@@ -422,6 +422,28 @@ TEST_P(MemTableOrderTest, TimestampsArePartOfTheKey) {
   EXPECT_EQ(ExtractUserKey(it->key()).ToString(), key(7, 1207));
 }
 
+// Enough reads that a hash table takes them over, before and after which versions arrive.
+TEST_P(MemTableOrderTest, AVersionThatArrivesLateMayBeOld) {
+  const InternalKeyComparator order(BytewiseComparatorWithU64Ts());
+  MemTable mem(order, Options(), 1);
+  const auto stamp = [](uint64_t time) {
+    std::string bytes;
+    EncodeU64Ts(time, &bytes);
+    return bytes;
+  };
+  const std::string now = stamp(1000);
+  for (SequenceNumber seq = 1; seq <= 600; seq++) {
+    // Of each key: the time 500 first, then 499 and so on.
+    const std::string key = "key" + std::to_string(seq % 20);
+    const uint64_t time = 500 - seq / 20;
+    ASSERT_TRUE(mem.Add(seq, kTypeValue, key + stamp(time), std::to_string(seq)).ok());
+    PinnableSlice value;
+    PointLookup lookup(key, seq, &value, nullptr, ReadTimestamp{&order, now});
+    ASSERT_TRUE(mem.Get(&lookup));
+    ASSERT_EQ(value.ToString(), std::to_string(seq < 20 ? seq : seq % 20 == 0 ? 20 : seq % 20));
+  }
+}
+
 class MemTableSizeTest : public InBothOrders {};
 
 TEST_P(MemTableSizeTest, IsFullJustBelowItsBudget) {

@@ -150,6 +150,8 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
   cf.num_levels = choose.Of("levels", levels);
   cf.level_compaction_dynamic_level_bytes = choose.Flag("dynamic_levels", 2);
   cf.disable_auto_compactions = choose.Flag("no_auto_compaction", 6);
+  const uint64_t skips[] = {0, 1, 8};
+  cf.max_sequential_skip_in_iterations = choose.Of("skip", skips);
   if (choose.Flag("memtable_bloom", 4)) {
     cf.memtable_prefix_bloom_size_ratio = 0.1;
     cf.memtable_whole_key_filtering = true;

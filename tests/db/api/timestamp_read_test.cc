@@ -101,6 +101,24 @@ TEST_F(TimestampReadTest, AFlushWithoutTimestampsRaisesTheMarkAboveEveryTombston
   EXPECT_EQ(GetAt("a", 101), "NOT_FOUND@0");
 }
 
+TEST_F(TimestampReadTest, BoundsOfTablesWithoutTimestampsAreTheirKeysAtTheOldestTime) {
+  options_.persist_user_defined_timestamps = false;
+  options_.allow_concurrent_memtable_write = false;
+  Open();
+  PutAt("a", 10, "v");
+  PutAt("b", 20, "v");
+  Flush();
+  // As written, and as read from the MANIFEST.
+  for (int i = 0; i < 2; i++) {
+    std::vector<LiveFileMetaData> files;
+    db()->GetLiveFilesMetaData(&files);
+    ASSERT_EQ(files.size(), 1u);
+    EXPECT_EQ(files[0].smallestkey, "a" + At(0));
+    EXPECT_EQ(files[0].largestkey, "b" + At(0));
+    Reopen();
+  }
+}
+
 TEST_F(TimestampReadTest, TrimmedTombstonesDeleteNothing) {
   Open();
   PutAt("k", 30, "v");
@@ -122,6 +140,28 @@ TEST_F(TimestampReadTest, TrimmedTombstonesDeleteNothing) {
   EXPECT_TRUE(db->Get(options, "k", &value).ok());
   EXPECT_EQ(value, "v");
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(handles[0]).ok());
+}
+
+// To seek for what a snapshot sees of a key would lead back to where they begin.
+TEST_F(TimestampReadTest, VersionsBehindTheSnapshotArePassedOnce) {
+  Open();
+  PutAt("a", 1, "first");
+  PutAt("z", 1, "last");
+  const Snapshot* const snapshot = db()->GetSnapshot();
+  constexpr uint64_t kVersions = 50;
+  for (uint64_t time = 2; time < 2 + kVersions; time++) PutAt("k", time, "new");
+  const std::string stamp = At(100);
+  const Slice as_of(stamp);
+  ReadOptions options;
+  options.timestamp = &as_of;
+  options.snapshot = snapshot;
+  options.max_skippable_internal_keys = kVersions;
+  {
+    const std::unique_ptr<Iterator> it(db()->NewIterator(options));
+    it->SeekToFirst();
+    EXPECT_EQ(Rest(it.get()), "a=first z=last");
+  }
+  db()->ReleaseSnapshot(snapshot);
 }
 
 TEST_F(TimestampReadTest, ADeletionReportsItsTimestamp) {

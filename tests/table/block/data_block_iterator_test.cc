@@ -217,6 +217,32 @@ TEST(PointSearch, FindsWhatTheModelHasWithEveryHelper) {
   }
 }
 
+// Such blocks are not ours: others hash keys with their timestamps, which no lookup can know.
+TEST(PointSearch, AStoredHashOfTimestampsIsNotAsked) {
+  const InternalKeyComparator icmp(BytewiseComparatorWithU64Ts());
+  const auto stamp = [](uint64_t time) {
+    std::string bytes;
+    EncodeU64Ts(time, &bytes);
+    return bytes;
+  };
+  Model model{InternalKeyLess{&icmp}};
+  for (int i = 0; i < 40; i++) {
+    model[IKey("key" + std::to_string(i) + stamp(10), 9)] = std::to_string(i);
+  }
+  std::shared_ptr<Block> block;
+  ASSERT_TRUE(LoadBlock(BuildBlock(model, 4, 0.75), &block).ok());
+  ASSERT_TRUE(block->has_hash_index());
+  for (int i = 0; i < 40; i++) {
+    PinnableSlice value;
+    const std::string time = stamp(10 + static_cast<uint64_t>(i));
+    PointLookup lookup("key" + std::to_string(i), 9, &value, nullptr, ReadTimestamp{&icmp, time});
+    NoPin pin;
+    bool matched = false;
+    (void)SearchBlock(*block, icmp, kMaxSequenceNumber, &lookup, &pin, &matched);
+    EXPECT_EQ(value.ToString(), std::to_string(i));
+  }
+}
+
 // Uses a block of any bytes in every way there is. Nothing is expected but to come back.
 void UseEverything(const std::string& bytes, const InternalKeyComparator& icmp, Form form) {
   std::shared_ptr<Block> block;

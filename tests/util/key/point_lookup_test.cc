@@ -30,6 +30,19 @@ TEST(PointLookupTest, KeepsTheKeyWithTheTrailerOfItsSnapshot) {
   }
 }
 
+TEST(PointLookupTest, IsAsBeforeWhenItLeavesATableWithoutTimestamps) {
+  const InternalKeyComparator icmp(BytewiseComparatorWithU64Ts());
+  std::string time;
+  EncodeU64Ts(300, &time);
+  PointLookup lookup("key", 77, nullptr, nullptr, ReadTimestamp{&icmp, time});
+  const std::string before = lookup.internal_key().ToString();
+  lookup.EnterBareKeys();
+  EXPECT_EQ(ExtractUserKey(lookup.internal_key()), Slice("key"));
+  EXPECT_EQ(ExtractTrailer(lookup.internal_key()), Trailer(77, kValueTypeForSeek));
+  lookup.LeaveBareKeys();
+  EXPECT_EQ(lookup.internal_key(), Slice(before));
+}
+
 TEST(PointLookupTest, EveryTypeEndsTheSearchInItsOwnWay) {
   const struct {
     ValueType type;

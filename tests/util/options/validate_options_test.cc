@@ -11,11 +11,22 @@
 #include <string>
 #include <vector>
 
+#include "varve/comparator.h"
 #include "varve/merge_operator.h"
 #include "varve/table.h"
 
 namespace varve {
 namespace {
+
+// With timestamps that are no numbers.
+class SevenByteTimes final : public Comparator {
+ public:
+  SevenByteTimes() : Comparator(7) {}
+  const char* Name() const override { return "test.SevenByteTimes"; }
+  int Compare(const Slice& a, const Slice& b) const override { return a.compare(b); }
+  void FindShortestSeparator(std::string* /*start*/, const Slice& /*limit*/) const override {}
+  void FindShortSuccessor(std::string* /*key*/) const override {}
+};
 
 TEST(ValidateOptionsTest, DefaultsAreThoseOfRocksDb) {
   const Options o;
@@ -145,6 +156,10 @@ TEST(ValidateOptionsTest, TimestampsThatAreNotPersistedNeedNumbersAndOneWriter) 
   EXPECT_TRUE(ValidateOptions(o, o).ok()) << ValidateOptions(o, o).ToString();
   o.atomic_flush = true;
   refused_for(o, "atomic_flush");
+  o.atomic_flush = false;
+  const SevenByteTimes others;
+  o.comparator = &others;
+  refused_for(o, others.Name());
 }
 
 TEST(ValidateOptionsTest, WaysOfWritingExcludeEachOtherAsInRocksDb) {

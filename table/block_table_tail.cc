@@ -233,9 +233,7 @@ void BlockTableBuilder::FillProperties() {
   }
   p.compression_name = CompressionProperty();
   p.compression_options = CompressionOptionsText(options_.compression_opts);
-  if (timestamp_size_ != 0 && options_.persist_timestamps) {
-    timestamps_.Describe(&p.user_collected_properties);
-  }
+  timestamps_.Describe(&p.user_collected_properties);
   p.user_defined_timestamps_persisted = options_.persist_timestamps ? 1 : 0;
   p.creation_time = options_.creation_time;
   p.oldest_key_time = options_.oldest_key_time;

@@ -107,7 +107,8 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
       if (!s.ok()) return s;
       continue;
     }
-    if (first && stopped_at_ != 0 && !GoesOn(record.bytes)) {
+    const bool stays_out = first && stopped_at_ != 0 && !GoesOn(record.bytes);
+    if (stays_out && !VARVE_CANARY(kReplayAfterDamage)) {
       damaged_logs_.push_back(number);  // sound perhaps, but nothing of it was taken over
       e.recovery.synced_bytes_lost += SyncedBehind(number, 0);
       return Status::OK();
@@ -212,7 +213,6 @@ Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
       mode == WALRecoveryMode::kAbsoluteConsistency ||
       (mode == WALRecoveryMode::kTolerateCorruptedTailRecords && (!damage.torn_tail || synced > 0));
   if (refuse) return Refusal(path, damage.first_bad_offset, damage.reason);
-  if (VARVE_CANARY(kReplayAfterDamage)) return Status::OK();
   if (mode == WALRecoveryMode::kPointInTimeRecovery) stopped_at_ = number;
   return Status::OK();
 }

@@ -83,6 +83,22 @@ TEST_F(LogMarkTest, WhatFollowsALostEndIsLeftOut) {
   }
 }
 
+TEST_F(LogMarkTest, BehindADamageNoLogIsReplayedThatHasNoMark) {
+  Begin();
+  constexpr size_t kRecordHeader = 7;
+  const std::string second = std::string(kName) + "/" + Files(kWalFile)[1];
+  const std::string bytes = ReadFile(second);
+  const size_t mark_bytes = MakeLogMark(LogMark{}, 0).size();
+  LogMark mark;
+  ASSERT_TRUE(ParseLogMark(Slice(bytes.data() + kRecordHeader, mark_bytes), &mark));
+  WriteFile(second, bytes.substr(kRecordHeader + mark_bytes));
+  std::string damaged = whole_;
+  damaged[ends_[1] + kRecordHeader] ^= 1;  // within "c"
+  WriteFile(first_, damaged);
+  Open();
+  EXPECT_EQ(Scan(), "a=a b=b");
+}
+
 TEST_F(LogMarkTest, OtherModesRefuseOrGoOn) {
   Begin();
   CutTo(ends_[1], false);

@@ -28,7 +28,7 @@ MemoryDatabase::MemoryDatabase()
 
 MemoryDatabase::~MemoryDatabase() = default;
 
-Options MemoryDatabase::SmallOptions() {
+Options MemoryDatabase::SmallOptions(int block_restart_interval) {
   static const std::shared_ptr<Logger> silent = std::make_shared<SilentLogger>();
   Options options;
   options.create_if_missing = true;
@@ -39,6 +39,7 @@ Options MemoryDatabase::SmallOptions() {
   options.disable_auto_compactions = true;
   BlockBasedTableOptions table;
   table.block_size = 256;
+  table.block_restart_interval = block_restart_interval;
   table.no_block_cache = true;
   options.table_factory.reset(NewBlockBasedTableFactory(table));
   return options;

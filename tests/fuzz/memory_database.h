@@ -23,8 +23,9 @@ class MemoryDatabase {
   MemoryDatabase(const MemoryDatabase&) = delete;
   MemoryDatabase& operator=(const MemoryDatabase&) = delete;
 
-  // For files of a few hundred bytes. Names are changed by Open to this file system.
-  static Options SmallOptions();
+  // For files of a few hundred bytes. Names are changed by Open to this file system. At the default
+  // interval no block has a second restart point.
+  static Options SmallOptions(int block_restart_interval = 16);
 
   // Names with a '/' are left out.
   void AddFile(const std::string& name, const std::string& bytes);

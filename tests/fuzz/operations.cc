@@ -28,7 +28,7 @@ class Run {
  public:
   explicit Run(Input* input) : input_(input) {
     const uint32_t bits = input->Byte();
-    options_ = MemoryDatabase::SmallOptions();
+    options_ = MemoryDatabase::SmallOptions((bits & 32) != 0 ? 2 : 16);
     options_.merge_operator = std::make_shared<AppendOrReplace>();
     options_.level_compaction_dynamic_level_bytes = (bits & 1) != 0;
     options_.unordered_write = (bits & 2) != 0;

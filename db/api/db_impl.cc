@@ -37,7 +37,17 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
   std::shared_ptr<Engine> engine;
   Status s = OpenEngine(request, &engine);
   if (!s.ok()) return s;
-  auto db = std::make_unique<DbImpl>(std::move(engine));
+  std::unique_ptr<DbImpl> db;
+  s = Guarded([&] {
+    db = std::make_unique<DbImpl>(engine);
+    return Status::OK();
+  });
+  if (!s.ok()) {
+    CloseEngine(engine.get()).PermitUncheckedError();
+    engine->ReleaseFamilies();
+    return s;
+  }
+  db->Start();
   if (handles != nullptr) {
     Engine* e = db->engine();
     MutexLock lock(&e->mu);
@@ -176,6 +186,9 @@ Status DB::ListColumnFamilies(const DBOptions& db_options, const std::string& na
 
 DbImpl::DbImpl(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {
   engine_->db = this;
+}
+
+void DbImpl::Start() {
   fork_guard_.Watch(engine_.get());
   {
     MutexLock lock(&engine_->mu);
@@ -189,15 +202,19 @@ DbImpl::DbImpl(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {
 DbImpl::~DbImpl() {
   if (!CheckNotForked().ok()) {
     // Files, threads and locks are the parent's: the child lets go of nothing.
-    (void)std::make_unique<std::shared_ptr<Engine>>(engine_).release();
+    engine_->kept_by_child = engine_;
     return;
   }
   while (UnlockWAL().ok()) {
   }
-  const std::string held = DescribeHolders(*engine_);
-  if (!held.empty()) {
-    LogWarn(engine_->info_log.get(), "the database goes while users hold %s", held.c_str());
-  }
+  const auto warn = [this] {
+    const std::string held = DescribeHolders(*engine_);
+    if (!held.empty()) {
+      LogWarn(engine_->info_log.get(), "the database goes while users hold %s", held.c_str());
+    }
+    return Status::OK();
+  };
+  Guarded(warn).PermitUncheckedError();
   CloseEngine(engine_.get()).PermitUncheckedError();
   default_handle_.reset();
   engine_->ReleaseFamilies();
@@ -266,13 +283,14 @@ Status DbImpl::CreateColumnFamily(const ColumnFamilyOptions& options, const std:
   *handle = nullptr;
   Status s = CheckWritable();
   if (!s.ok()) return s;
-  std::shared_ptr<ColumnFamily> family;
-  engine_->commit->EnterExclusive();
-  s = CreateFamilyInEngine(engine_.get(), name, options, &family);
-  engine_->commit->ExitExclusive();
+  std::unique_ptr<ColumnFamilyHandle> made;
+  {
+    const ExclusiveCommit exclusive(engine_->commit.get());
+    s = CreateFamilyInEngine(engine_.get(), name, options, &made);
+  }
   if (!s.ok()) return s;
-  *handle = new ColumnFamilyHandleImpl(std::move(family));
-  s = PersistOptions(engine_.get());
+  *handle = made.release();
+  s = Guarded([this] { return PersistOptions(engine_.get()); });
   return s.ok() || !engine_->options.fail_if_options_file_error ? Status::OK() : s;
 } catch (...) {
   return CaughtException();
@@ -303,7 +321,7 @@ Status DbImpl::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& d
   return CaughtException();
 }
 
-Status DbImpl::DropOne(ColumnFamilyHandle* handle) {
+Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
   Engine& e = *engine_;
   Status s = CheckWritable();
   if (!s.ok()) return s;
@@ -312,8 +330,8 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) {
   if (family->id() == 0) {
     return Status::InvalidArgument("drop column family: the default family cannot be dropped");
   }
-  e.commit->EnterExclusive();
   {
+    const ExclusiveCommit exclusive(e.commit.get());
     MutexLock lock(&e.mu);
     if (family->dropped()) {
       s = Status::InvalidArgument("drop column family: it was dropped already", family->name());
@@ -329,10 +347,11 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) {
       }
     }
   }
-  e.commit->ExitExclusive();
   if (!s.ok()) return s;
-  s = PersistOptions(&e);
+  s = Guarded([&e] { return PersistOptions(&e); });
   return s.ok() || !e.options.fail_if_options_file_error ? Status::OK() : s;
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::DropColumnFamily(ColumnFamilyHandle* handle) {
@@ -382,7 +401,11 @@ void DbImpl::ReleaseSnapshot(const Snapshot* snapshot) {
   if (!engine_->snapshots.Release(snapshot)) return;
   if (engine_->read_only || engine_->closed.load(std::memory_order_acquire)) return;
   MutexLock lock(&engine_->mu);
-  engine_->compaction->ScheduleAll();
+  const Status s = Guarded([this] {
+    engine_->compaction->ScheduleAll();
+    return Status::OK();
+  });
+  if (!s.ok()) engine_->ReportError(s, BackgroundErrorReason::kCompaction);
 }
 
 SequenceNumber DbImpl::GetLatestSequenceNumber() const {

@@ -23,6 +23,8 @@ class DbImpl final : public DB {
  public:
   explicit DbImpl(std::shared_ptr<Engine> engine);
   ~DbImpl() override;
+  // Begins background work. If it throws, the object can only be destroyed.
+  void Start();
 
   using DB::CompactRange;
   using DB::Flush;

@@ -38,8 +38,10 @@ Status ChangeTableLimit(Engine* engine, int max_open_files) {
 
 }  // namespace
 
-Status DbImpl::Flush(const FlushOptions& options, ColumnFamilyHandle* handle) {
+Status DbImpl::Flush(const FlushOptions& options, ColumnFamilyHandle* handle) try {
   return Flush(options, std::vector<ColumnFamilyHandle*>{handle});
+} catch (...) {
+  return CaughtException();
 }
 
 Status DbImpl::Flush(const FlushOptions& options,
@@ -153,7 +155,7 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
     *changed = DeriveColumnFamilyOptions(*changed);
     family->mem()->SetWriteBufferBytes(changed->write_buffer_size);
     family->SetOptions(std::move(changed));
-    family->InstallSuperVersion();
+    engine_->ShowChange(family).PermitUncheckedError();
     engine_->UpdateStalls();
     engine_->compaction->Schedule(family);
   }

@@ -57,7 +57,7 @@ Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string 
     e.ReportError(s, BackgroundErrorReason::kManifestWrite);
     return s;
   }
-  family->InstallSuperVersion();
+  e.ShowChange(family).PermitUncheckedError();
   // Somebody else may have gone further while the mutex was free.
   if (order.CompareTimestamp(versions->full_history_ts_low, ts_low) > 0) {
     return Status::TryAgain("IncreaseFullHistoryTsLow",

@@ -167,7 +167,7 @@ Status DbImpl::FlushWAL(bool sync) try {
   if (!s.ok()) return s;
   Engine& e = *engine_;
   // So that the current log stays what it is.
-  e.commit->EnterExclusive();
+  const ExclusiveCommit exclusive(e.commit.get());
   s = e.logs->FlushBuffer();
   if (s.ok() && sync) {
     RecordTick(e.statistics, WAL_FILE_SYNCED);
@@ -177,7 +177,6 @@ Status DbImpl::FlushWAL(bool sync) try {
     MutexLock lock(&e.mu);
     e.ReportError(s, BackgroundErrorReason::kWriteCallback);
   }
-  e.commit->ExitExclusive();
   return s;
 } catch (...) {
   return CaughtException();
@@ -202,7 +201,7 @@ Status DbImpl::LockWAL() try {
     e.attention.store(true, std::memory_order_release);  // of writers with no_slowdown
   }
   e.commit->EnterExclusive();
-  s = e.logs->FlushBuffer();
+  s = Guarded([&] { return e.logs->FlushBuffer(); });
   if (!s.ok()) e.commit->ExitExclusive();
   MutexLock lock(&e.mu);
   e.wal_locking = false;

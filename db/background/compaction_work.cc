@@ -24,8 +24,8 @@ void CompactionWork::Schedule(ColumnFamily* family) {
     const auto options = family->options();
     if (!options->disable_auto_compactions &&
         NeedsCompaction(*family->current(), family->shape(), *options)) {
-      family->compaction_queued = true;
       queue_.push_back(family->shared_from_this());
+      family->compaction_queued = true;
     }
   }
   Dispatch();
@@ -48,8 +48,8 @@ void CompactionWork::Dispatch() {
   if (!MayRunAutomatic()) return;
   const int limit = MaxRunning();
   while (scheduled_ < limit && scheduled_ - running_ < static_cast<int>(queue_.size())) {
-    scheduled_++;
     engine_->env->Schedule(&CompactionWork::RunOne, this, Env::Priority::LOW, engine_);
+    scheduled_++;  // the job takes mu before it counts itself off
   }
 }
 
@@ -65,18 +65,26 @@ void CompactionWork::BackgroundCompaction() {
     std::shared_ptr<ColumnFamily> family = std::move(queue_.front());
     queue_.pop_front();
     family->compaction_queued = false;
-    const Status s = RunAutomatic(family);
-    if (!s.ok() && !e.shutting_down.load(std::memory_order_acquire)) {
-      e.ReportError(s, BackgroundErrorReason::kCompaction);
-    }
+    Report(RunAutomatic(family));
     // With the last share of a dropped family its tables become obsolete.
     family.reset();
-    e.obsolete->Purge();
+    Report(Guarded([&e] {
+      e.obsolete->Purge();
+      return Status::OK();
+    }));
   }
   running_--;
   scheduled_--;
-  Dispatch();
+  Report(Guarded([this] {
+    Dispatch();
+    return Status::OK();
+  }));
   e.background_changed.SignalAll();
+}
+
+void CompactionWork::Report(const Status& s) {
+  if (s.ok() || engine_->shutting_down.load(std::memory_order_acquire)) return;
+  engine_->ReportError(s, BackgroundErrorReason::kCompaction);
 }
 
 Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family) try {
@@ -98,17 +106,30 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
   return CaughtException();
 }
 
-void CompactionWork::MarkInputs(ColumnFamily* family, CompactionPlan* plan, bool marked) {
-  for (CompactionInputLevel& level : plan->inputs) {
-    for (FileRef& file : level.files) file->being_compacted = marked;
+// For the time of its life no other compaction takes the plan's inputs. Both ends under mu.
+class CompactionWork::MarkedInputs {
+ public:
+  MarkedInputs(ColumnFamily* family, CompactionPlan* plan) : family_(family), plan_(plan) {
+    family_->running_compactions.push_back(plan);
+    Mark(true);
   }
-  auto& running = family->running_compactions;
-  if (marked) {
-    running.push_back(plan);
-  } else {
-    running.erase(std::remove(running.begin(), running.end(), plan), running.end());
+  ~MarkedInputs() {
+    Mark(false);
+    std::erase(family_->running_compactions, plan_);
   }
-}
+  MarkedInputs(const MarkedInputs&) = delete;
+  MarkedInputs& operator=(const MarkedInputs&) = delete;
+
+ private:
+  void Mark(bool marked) {
+    for (CompactionInputLevel& level : plan_->inputs) {
+      for (FileRef& file : level.files) file->being_compacted = marked;
+    }
+  }
+
+  ColumnFamily* const family_;
+  CompactionPlan* const plan_;
+};
 
 CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                               const RunControl& control) const {
@@ -196,21 +217,23 @@ Status CompactionWork::RunPlan(ColumnFamily* family, std::unique_ptr<CompactionP
   Engine& e = *engine_;
   e.mu.AssertHeld();
   const int job_id = e.NextJobId();
-  MarkInputs(family, plan.get(), true);
-  // Another thread may compact other files of the family meanwhile.
-  Schedule(family);
-  Status s = Execute(family, *plan, control, job_id, result);
-  if (s.ok()) {
-    s = Install(family, plan.get(), *result);
-    if (!s.ok() && !e.versions->manifest_in_doubt()) {
-      MutexUnlock unlock(&e.mu);
-      RemoveOutputs(*result);
+  Status s;
+  {
+    const MarkedInputs marked(family, plan.get());
+    // Another thread may compact other files of the family meanwhile.
+    Schedule(family);
+    s = Execute(family, *plan, control, job_id, result);
+    if (s.ok()) {
+      s = Guarded([&] { return Install(family, plan.get(), *result); });
+      if (!s.ok() && !e.versions->manifest_in_doubt()) {
+        MutexUnlock unlock(&e.mu);
+        RemoveOutputs(*result);
+      }
     }
   }
-  MarkInputs(family, plan.get(), false);
   if (s.ok()) {
     CountRun(*plan, *result);
-    family->InstallSuperVersion();
+    e.ShowChange(family).PermitUncheckedError();
     e.UpdateStalls();
     Schedule(family);
   }

@@ -70,12 +70,15 @@ class CompactionWork {
     std::string trim_ts;  // as in CompactionIteratorOptions
   };
   class Exclusive;
+  class MarkedInputs;
+  class ManualTurn;
 
   static void RunOne(void* work);
   void Dispatch();
   Status RunCall(const ManualCall& call);
   bool MayRunAutomatic() const;
   void BackgroundCompaction();
+  void Report(const Status& s);  // of background work
   Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family);
 
   // Marks the plan's inputs, runs it, installs its result. Releases mu while it works; gives the
@@ -87,7 +90,6 @@ class CompactionWork {
   Status Install(ColumnFamily* family, CompactionPlan* plan, const CompactionResult& result);
   CompactionContext MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                 const RunControl& control) const;
-  void MarkInputs(ColumnFamily* family, CompactionPlan* plan, bool marked);
   void RemoveOutputs(const CompactionResult& result);
   void CountRun(const CompactionPlan& plan, const CompactionResult& result);
   // These two are called without mu.
@@ -104,6 +106,11 @@ class CompactionWork {
                          bool* found);
   // One plan of the request, waiting for conflicting ones. *ran: there was one.
   Status RunManualPlan(const ManualCall& call, const ManualCompactionRequest& request, bool* ran);
+  // Null: there is nothing to do.
+  Status AwaitManualPlan(const ManualCall& call, const ManualCompactionRequest& request,
+                         std::unique_ptr<CompactionPlan>* plan);
+  Status RunManually(ColumnFamily* family, std::unique_ptr<CompactionPlan> plan,
+                     const RunControl& control, CompactionResult* result);
   Status ManualObstacle(const ColumnFamily& family, const std::atomic<bool>* cancelled) const;
   Status MoveLevel(ColumnFamily* family, int level, int target_level);
   void WaitForExclusive();

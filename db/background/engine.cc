@@ -16,6 +16,7 @@
 #include "db/background/table_context.h"
 #include "db/background/write_admission.h"
 #include "db/compaction/plan.h"
+#include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
 #include "util/options/block_based_table_factory.h"
 #include "util/options/validate_options.h"
@@ -103,12 +104,13 @@ void Engine::UpdateStalls() {
       debt = std::max(debt, input.pending_compaction_bytes);
       near_stop |= verdict.near_stop;
     }
-    const bool stopped = verdict.condition == WriteStallCondition::kStopped;
-    if (verdict.condition != WriteStallCondition::kNormal &&
-        (stall_reason.empty() || (stopped && stopped_families == 1))) {
-      stall_reason = "[" + family->name() + "] " + verdict.Reason(input, *cf_options);
-    }
-    NoteVerdict(family.get(), verdict, &changes);
+    const auto describe = [&] {
+      DescribeVerdict(*family, verdict, input, &changes);
+      return Status::OK();
+    };
+    Guarded(describe).PermitUncheckedError();
+    family->stall_condition = verdict.condition;
+    family->stall_cause = verdict.cause;
   }
   if (delayed_families > 0) {
     pacer->Adjust(last_debt_bytes, debt, near_stop || stopped_families > 0,
@@ -120,36 +122,46 @@ void Engine::UpdateStalls() {
   const bool stalled = stopped_families + delayed_families > 0;
   if (stalled) attention.store(true, std::memory_order_release);
   if (stopped_before > 0 && stopped_families == 0) background_changed.SignalAll();
-  TellStallChanges(stalled_before, stalled, changes);
-}
-
-// One family's condition is now this; counts it when it is another one than before.
-void Engine::NoteVerdict(ColumnFamily* family, const StallVerdict& verdict,
-                         std::vector<WriteStallInfo>* changes) {
-  if (verdict.condition != family->stall_condition || verdict.cause != family->stall_cause) {
-    const bool compacting_l0 =
-        std::any_of(family->running_compactions.begin(), family->running_compactions.end(),
-                    [](const CompactionPlan* plan) { return plan->start_level == 0; });
-    stall_counts[family->id()].Count(verdict, compacting_l0);
-  }
-  if (verdict.condition != family->stall_condition) {
-    WriteStallInfo change;
-    change.cf_name = family->name();
-    change.condition.cur = verdict.condition;
-    change.condition.prev = family->stall_condition;
-    changes->push_back(change);
-  }
-  family->stall_condition = verdict.condition;
-  family->stall_cause = verdict.cause;
-}
-
-void Engine::TellStallChanges(bool stalled_before, bool stalled,
-                              const std::vector<WriteStallInfo>& changes) {
   const uint64_t now = MonotonicMicros();
   if (stalled && !stalled_before) stall_since = now;
   const uint64_t lasted = stalled_before && now > stall_since ? now - stall_since : 0;
   if (!stalled) stall_since = 0;
-  if (changes.empty()) return;
+  const auto tell = [&] {
+    TellStallChanges(stalled, lasted, changes);
+    return Status::OK();
+  };
+  if (!changes.empty()) Guarded(tell).PermitUncheckedError();
+}
+
+// What people are told of a stall: it is in force without that, if there is no memory for it.
+void Engine::DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,
+                             const StallInput& input, std::vector<WriteStallInfo>* changes) {
+  const bool stopped = verdict.condition == WriteStallCondition::kStopped;
+  if (verdict.condition != WriteStallCondition::kNormal &&
+      (stall_reason.empty() || (stopped && stopped_families == 1))) {
+    stall_reason = "[" + family.name() + "] " + verdict.Reason(input, *family.options());
+  }
+  if (verdict.condition != family.stall_condition) {
+    WriteStallInfo change;
+    change.cf_name = family.name();
+    change.condition.cur = verdict.condition;
+    change.condition.prev = family.stall_condition;
+    changes->push_back(change);
+  }
+  NoteVerdict(family, verdict);
+}
+
+// One family's condition is now this; counts it when it is another one than before.
+void Engine::NoteVerdict(const ColumnFamily& family, const StallVerdict& verdict) {
+  if (verdict.condition == family.stall_condition && verdict.cause == family.stall_cause) return;
+  const bool compacting_l0 =
+      std::any_of(family.running_compactions.begin(), family.running_compactions.end(),
+                  [](const CompactionPlan* plan) { return plan->start_level == 0; });
+  stall_counts[family.id()].Count(verdict, compacting_l0);
+}
+
+void Engine::TellStallChanges(bool stalled, uint64_t lasted,
+                              const std::vector<WriteStallInfo>& changes) {
   const std::string reason = stall_reason;
   const uint64_t rate = delayed_families > 0 ? pacer->bytes_per_second() : 0;
   MutexUnlock unlock(&mu);
@@ -181,6 +193,17 @@ uint64_t Engine::StallMicros() const {
   return total_stall_micros + (now > writers_stalled_since ? now - writers_stalled_since : 0);
 }
 
+Status Engine::ShowChange(ColumnFamily* family) {
+  mu.AssertHeld();
+  const Status s = Guarded([&] {
+    family->InstallSuperVersion();
+    return Status::OK();
+  });
+  // As after a compaction that failed: all is there, and work goes on.
+  if (!s.ok()) ReportError(s, BackgroundErrorReason::kCompaction);
+  return s;
+}
+
 void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
   mu.AssertHeld();
   Status judged = error;
@@ -193,7 +216,11 @@ void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
   Status now = errors.Report(judged, reason);
   if (now.ok()) return;
   if (before == ErrorState::Severity::kNone) {
-    LogError(info_log.get(), "background error: %s", now.ToString().c_str());
+    const auto log = [&] {
+      LogError(info_log.get(), "background error: %s", now.ToString().c_str());
+      return Status::OK();
+    };
+    Guarded(log).PermitUncheckedError();
   }
   WriteRefusal().PermitUncheckedError();
   background_changed.SignalAll();

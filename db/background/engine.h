@@ -142,6 +142,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   // Also set in the child that a fork() makes: there the engine is dead (fork_guard.h).
   std::atomic<bool> closed{false};
   std::atomic<bool> forked{false};  // that is why it is closed
+  std::shared_ptr<Engine> kept_by_child;  // itself, once the child's DB goes: it stays for ever
   HolderCounts holders;
   // A write with disableWAL was made: Close flushes. Only ever set; read by Close.
   std::atomic<bool> has_unlogged_data{false};
@@ -172,24 +173,28 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   void ReleaseFamilies();
   // Why no write may be made now, or OK; keeps refuses_writes in step. Requires mu.
   Status WriteRefusal();
-  // Judges every family's stall rules anew. Requires mu; lets go of it to tell listeners.
+  // Judges every family's stall rules anew. Requires mu; lets go of it to tell listeners. Does not
+  // throw.
   void UpdateStalls();
+  // Shows readers the family as it is now. The change is in force whatever this answers: what fails
+  // for want of memory is a background error, and recovery from it does this again. Requires mu.
+  Status ShowChange(ColumnFamily* family);
   // The stall in force for people: reason, length and what ends it; empty when there is none.
   // Requires mu.
   std::string DescribeStall() const;
   // Wall time that writers have waited, the wait under way included. Requires mu.
   uint64_t StallMicros() const;
   // Reports an error of background work or of a commit; starts recovery when it can help. Requires
-  // mu.
+  // mu. Does not throw.
   void ReportError(const Status& error, BackgroundErrorReason reason);
   // One attempt to get from a soft or hard error back to work. Takes mu and the commit path itself.
   Status Resume();
 
  private:
-  void NoteVerdict(ColumnFamily* family, const StallVerdict& verdict,
-                   std::vector<WriteStallInfo>* changes);
-  void TellStallChanges(bool stalled_before, bool stalled,
-                        const std::vector<WriteStallInfo>& changes);
+  void DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,
+                       const StallInput& input, std::vector<WriteStallInfo>* changes);
+  void NoteVerdict(const ColumnFamily& family, const StallVerdict& verdict);
+  void TellStallChanges(bool stalled, uint64_t lasted, const std::vector<WriteStallInfo>& changes);
 };
 
 }  // namespace varve

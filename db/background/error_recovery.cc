@@ -8,6 +8,7 @@
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/space_reserve.h"
+#include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
 
 namespace varve {
@@ -37,8 +38,12 @@ void ErrorRecovery::StartRetrying() {
   engine_->mu.AssertHeld();
   if (retrying_ || engine_->shutting_down.load(std::memory_order_acquire)) return;
   if (thread_.joinable()) thread_.join();  // its loop has ended: it returns at once
-  retrying_ = true;
-  thread_ = std::thread([this] { RetryLoop(); });
+  try {
+    thread_ = std::thread([this] { RetryLoop(); });
+    retrying_ = true;
+  } catch (...) {
+    // The error stands until the next one, or until somebody calls Resume.
+  }
 }
 
 void ErrorRecovery::RetryLoop() {
@@ -61,7 +66,7 @@ void ErrorRecovery::RetryLoop() {
     e.errors.attempts++;
     {
       MutexUnlock unlock(&e.mu);
-      Resume().PermitUncheckedError();
+      Guarded([this] { return Resume(); }).PermitUncheckedError();
     }
     pause_micros_ = std::min(2 * pause_micros_, longest_pause);
   }
@@ -85,8 +90,11 @@ Status ErrorRecovery::Resume() {
   if (e.reserve != nullptr && old_error.IsNoSpace() && repaired > ErrorState::Severity::kSoft) {
     e.reserve->GiveUp();
   }
-  Status s = Repair(repaired);
-  if (s.ok() && e.reserve != nullptr) e.reserve->TakeIfThereIsRoom();
+  Status s = Guarded([&] {
+    Status repair = Repair(repaired);
+    if (repair.ok() && e.reserve != nullptr) e.reserve->TakeIfThereIsRoom();
+    return repair;
+  });
   {
     MutexLock lock(&e.mu);
     e.errors.recovery_running = false;
@@ -94,13 +102,14 @@ Status ErrorRecovery::Resume() {
     if (s.ok() && (e.errors.severity() > repaired || !e.errors.Lift())) s = e.errors.error();
     if (s.ok()) {
       lifted_micros_ = e.MonotonicMicros();
-      LogInfo(e.info_log.get(), "recovered from: %s", old_error.ToString().c_str());
-      e.UpdateStalls();
-      e.flush->Schedule();
-      e.compaction->ScheduleAll();
-      e.obsolete->Purge();
+      s = Guarded([&] { return TakeUpWork(old_error); });
+      if (!s.ok()) e.ReportError(s, BackgroundErrorReason::kCompaction);
     } else {
-      LogWarn(e.info_log.get(), "could not recover yet: %s", s.ToString().c_str());
+      const auto log = [&] {
+        LogWarn(e.info_log.get(), "could not recover yet: %s", s.ToString().c_str());
+        return Status::OK();
+      };
+      Guarded(log).PermitUncheckedError();
     }
     e.WriteRefusal().PermitUncheckedError();
     e.attention.store(true, std::memory_order_release);
@@ -110,28 +119,48 @@ Status ErrorRecovery::Resume() {
   return s;
 }
 
+// All that follows a job, and that one which failed may not have come to.
+Status ErrorRecovery::TakeUpWork(const Status& old_error) {
+  Engine& e = *engine_;
+  LogInfo(e.info_log.get(), "recovered from: %s", old_error.ToString().c_str());
+  e.UpdateStalls();
+  e.flush->Schedule();
+  e.compaction->ScheduleAll();
+  e.obsolete->Purge();
+  return Status::OK();
+}
+
+Status ErrorRecovery::ShowFamilies() {
+  MutexLock lock(&engine_->mu);
+  for (const auto& [id, family] : engine_->families.all()) family->InstallSuperVersion();
+  return Status::OK();
+}
+
 Status ErrorRecovery::Repair(ErrorState::Severity severity) {
   Engine& e = *engine_;
-  if (severity == ErrorState::Severity::kSoft) return Status::OK();
+  if (severity == ErrorState::Severity::kSoft) return ShowFamilies();
   std::vector<std::shared_ptr<ColumnFamily>>
       pinned;  // while neither lock is held, they may be dropped
   std::vector<ColumnFamily*> families;
-  e.commit->EnterExclusive();
-  MutexLock lock(&e.mu);
-  Status s;
-  if (e.logs->current_failed()) s = e.flush->StartNewLog(/*force=*/true);
-  for (const auto& [id, family] : e.families.all()) {
-    pinned.push_back(family);
-    families.push_back(family.get());
+  {
+    const ExclusiveCommit exclusive(e.commit.get());
+    MutexLock lock(&e.mu);
+    Status s;
+    if (e.logs->current_failed()) s = e.flush->StartNewLog(/*force=*/true);
+    for (const auto& [id, family] : e.families.all()) {
+      pinned.push_back(family);
+      families.push_back(family.get());
+    }
+    if (s.ok()) s = e.flush->SwitchMemTables(families);
+    if (!s.ok()) return s;
   }
-  if (s.ok()) s = e.flush->SwitchMemTables(families);
-  lock.Unlock();
-  e.commit->ExitExclusive();
-  if (!s.ok()) return s;
-  lock.Lock();
-  s = e.flush->FlushNow(pinned, FlushReason::kErrorRecovery);
-  if (s.ok()) s = LeaveOldLogs();
-  return s;
+  {
+    MutexLock lock(&e.mu);
+    Status s = e.flush->FlushNow(pinned, FlushReason::kErrorRecovery);
+    if (s.ok()) s = LeaveOldLogs();
+    if (!s.ok()) return s;
+  }
+  return ShowFamilies();
 }
 
 // Everything is in tables: no log but the current one is needed, and the failed ones must not be

@@ -29,6 +29,9 @@ class ErrorRecovery {
   // Fresh log if the current one failed, all memtables into tables, MANIFEST proven writable.
   Status Repair(ErrorState::Severity severity);
   Status LeaveOldLogs();
+  // Readers may have been left with an older state.
+  Status ShowFamilies();
+  Status TakeUpWork(const Status& old_error);  // requires the DB mutex
 
   Engine* const engine_;
   std::thread thread_;     // guarded by the DB mutex, joined by Stop

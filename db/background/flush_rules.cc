@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "db/background/flush_work.h"
+#include "util/base/caught_exception.h"
 
 namespace varve {
 
@@ -115,24 +116,26 @@ bool FlushWork::FreeMemory() {
   }
   if (LargestActive() == nullptr) return false;
   // The switch waits for writers of this database: not the asking thread's affair.
-  freeing_memory_ = true;
   e.env->Schedule(&FlushWork::RunFreeMemory, this, Env::Priority::HIGH, nullptr);
+  freeing_memory_ = true;
   return true;
 }
 
 void FlushWork::RunFreeMemory(void* work) {
   auto* const self = static_cast<FlushWork*>(work);
   Engine& e = *self->engine_;
-  e.commit->EnterExclusive();
-  MutexLock lock(&e.mu);
-  ColumnFamily* const largest = self->LargestActive();
-  if (largest != nullptr && e.WriteRefusal().ok()) {
-    // A failure is reported by the switch itself.
-    self->Switch({largest}, FlushReason::kWriteBufferManager).PermitUncheckedError();
+  {
+    const ExclusiveCommit exclusive(e.commit.get());
+    MutexLock lock(&e.mu);
+    // A failure is reported by the switch itself; for want of memory it is asked for again.
+    const auto free = [&] {
+      ColumnFamily* const largest = self->LargestActive();
+      if (largest == nullptr || !e.WriteRefusal().ok()) return Status::OK();
+      return self->Switch({largest}, FlushReason::kWriteBufferManager);
+    };
+    Guarded(free).PermitUncheckedError();
   }
-  lock.Unlock();
-  e.commit->ExitExclusive();
-  lock.Lock();
+  MutexLock lock(&e.mu);
   self->freeing_memory_ = false;
   e.background_changed.SignalAll();
 }

@@ -92,7 +92,6 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
     if (family->dropped() || family->mem()->Empty()) continue;
     if (events::Wanted(e)) sealed.push_back(DescribeMemTable(*family));
     family->SwitchMemTable(family->NewMemTable(next_seq), log_number);
-    family->InstallSuperVersion();
   }
   // A family with nothing in memory needs no log before this one.
   for (const auto& [id, family] : e.families.all()) {
@@ -111,27 +110,23 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
 void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason reason) {
   Engine& e = *engine_;
   e.mu.AssertHeld();
-  Job together{{}, reason};
   // What was frozen in one switch must be installed in one step: whatever has not begun yet is one
   // job.
-  if (e.options.atomic_flush && !queue_.empty()) {
-    together.families = std::move(queue_.front().families);
-    queue_.pop_front();
-  }
+  const bool together = e.options.atomic_flush;
+  if (together && !queue_.empty()) queue_.front().reason = reason;
   for (ColumnFamily* family : families) {
     if (family->dropped() || family->unpicked_count() == 0) continue;
     if (family->flush_requested) {
       NoteReason(*family, reason);
       continue;
     }
-    family->flush_requested = true;
-    if (e.options.atomic_flush) {
-      together.families.push_back(family->shared_from_this());
+    if (together && !queue_.empty()) {
+      queue_.front().families.push_back(family->shared_from_this());
     } else {
       queue_.push_back(Job{{family->shared_from_this()}, reason});
     }
+    family->flush_requested = true;
   }
-  if (!together.families.empty()) queue_.push_back(std::move(together));
   Schedule();
 }
 
@@ -167,8 +162,8 @@ void FlushWork::Schedule() {
   const int limit = e.MaxFlushes();
   const int runnable = CanStart() ? static_cast<int>(queue_.size()) : 0;
   while (scheduled_ < limit && scheduled_ - running_ < runnable) {
-    scheduled_++;
     e.env->Schedule(&FlushWork::RunOne, this, Env::Priority::HIGH, engine_);
+    scheduled_++;  // the job takes mu before it counts itself off
   }
 }
 
@@ -185,30 +180,43 @@ void FlushWork::BackgroundFlush() {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   running_++;
-  Status s;
   const bool may_run = (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush) &&
                        e.background_paused == 0;
   if (!queue_.empty() && CanStart() && may_run) {
-    Job job = std::move(queue_.front());
-    queue_.pop_front();
-    job_running_ = true;
-    s = RunJob(job, e.options.atomic_flush ? Extent::kAll : Extent::kPiece);
-    job_running_ = false;
-    if (s.ok() && e.reserve != nullptr && !e.reserve->held()) {
-      MutexUnlock unlock(&e.mu);
-      e.reserve->TakeIfThereIsRoom();
-    }
-    if (!s.ok() && (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush)) {
-      e.ReportError(s, BackgroundErrorReason::kFlush);
-    }
-    // With the last share of a dropped family its tables become obsolete.
-    job.families.clear();
-    e.obsolete->Purge();
+    Report(Guarded([this] { return RunNextJob(); }));
   }
   running_--;
   scheduled_--;
-  Schedule();  // refuses once an error is serious
+  Report(Guarded([this] {
+    Schedule();  // refuses once an error is serious
+    return Status::OK();
+  }));
   e.background_changed.SignalAll();
+}
+
+void FlushWork::Report(const Status& s) {
+  Engine& e = *engine_;
+  if (!s.ok() && (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush)) {
+    e.ReportError(s, BackgroundErrorReason::kFlush);
+  }
+}
+
+Status FlushWork::RunNextJob() {
+  Engine& e = *engine_;
+  Job job = std::move(queue_.front());
+  queue_.pop_front();
+  job_running_ = true;
+  const Status s = Guarded(
+      [&] { return RunJob(job, e.options.atomic_flush ? Extent::kAll : Extent::kPiece); });
+  job_running_ = false;
+  if (s.ok() && e.reserve != nullptr && !e.reserve->held()) {
+    MutexUnlock unlock(&e.mu);
+    e.reserve->TakeIfThereIsRoom();
+  }
+  // With the last share of a dropped family its tables become obsolete.
+  job.families.clear();
+  e.obsolete->Purge();
+  return s;
 }
 
 // A piece is what min_write_buffer_number_to_merge wants together, and more of small memtables up
@@ -295,30 +303,37 @@ Status FlushWork::PickAll(const Job& job, Extent extent, std::vector<FamilyFlush
   return Status::OK();
 }
 
-Status FlushWork::RunJob(const Job& job, Extent extent) {
+Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order) {
   Engine& e = *engine_;
-  std::vector<FamilyFlush> flushes;
-  Status s = PickAll(job, extent, &flushes);
-  if (flushes.empty()) return s;
-  if (s.ok()) {
+  {
     MutexUnlock unlock(&e.mu);
-    for (FamilyFlush& flush : flushes) {
+    for (FamilyFlush& flush : *flushes) {
       NotifyBegin(flush, job.reason);
       StopWatch watch(e.clock, e.statistics, FLUSH_TIME);
-      s = RunFlush(flush.input, &flush.result);
-      if (!s.ok()) break;
+      Status s = RunFlush(flush.input, &flush.result);
+      if (!s.ok()) return s;
       RecordTick(e.statistics, FLUSH_WRITE_BYTES, flush.result.file.size);
     }
   }
   // Once one family's share of a batch is in a table, the other families' shares must not be lost
   // with an unsynced log: after a power loss they would be at different moments. Recovery from
   // errors, whose logs may be broken, puts all families into one job instead.
-  if (s.ok() && e.families.all().size() > 1 && job.reason != FlushReason::kErrorRecovery) {
+  if (e.families.all().size() > 1 && job.reason != FlushReason::kErrorRecovery) {
     MutexUnlock unlock(&e.mu);
-    s = e.logs->SyncClosed();
+    Status s = e.logs->SyncClosed();
+    if (!s.ok()) return s;
   }
-  const bool in_order = s.ok() && WaitForOlder(flushes);
-  if (in_order) s = Install(&flushes);
+  *in_order = WaitForOlder(*flushes);
+  return *in_order ? Install(flushes) : Status::OK();
+}
+
+Status FlushWork::RunJob(const Job& job, Extent extent) {
+  Engine& e = *engine_;
+  std::vector<FamilyFlush> flushes;
+  Status s = PickAll(job, extent, &flushes);
+  if (flushes.empty()) return s;
+  bool in_order = false;
+  if (s.ok()) s = Guarded([&] { return RunPicked(job, &flushes, &in_order); });
   for (FamilyFlush& flush : flushes) {
     flush.family->flushes_running--;
     Unpick(flush);
@@ -375,9 +390,11 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes) {
     if (flush.family->dropped()) continue;
     flush.in_force = true;
     flush.family->DropFlushed(flush.input.memtables.size());
-    flush.family->InstallSuperVersion();
     e.flush_count++;
     e.flush_bytes += flush.result.file.size;
+  }
+  for (const FamilyFlush& flush : *flushes) {
+    if (flush.in_force) e.ShowChange(flush.family.get()).PermitUncheckedError();
   }
   order_changed_.SignalAll();
   e.UpdateStalls();
@@ -406,9 +423,9 @@ Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
                                 const FlushOptions& options, FlushReason reason) {
   Engine& e = *engine_;
   std::vector<std::pair<ColumnFamily*, uint64_t>> targets;  // newest memtable id to be flushed
-  e.commit->EnterExclusive();
   Status s;
   {
+    const ExclusiveCommit exclusive(e.commit.get());
     MutexLock lock(&e.mu);
     const bool refused = e.errors.writes_stopped() && reason != FlushReason::kErrorRecovery;
     s = refused ? e.errors.error() : SwitchMemTables(families);
@@ -421,7 +438,6 @@ Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
       Request(families, reason);
     }
   }
-  e.commit->ExitExclusive();
   if (!s.ok() || !options.wait) return s;
 
   MutexLock lock(&e.mu);

@@ -75,7 +75,12 @@ class FlushWork final : public WriteBufferUser {
   void BackgroundFlush();
   // Whatever it answers, what was picked is in `flushes`.
   Status PickAll(const Job& job, Extent extent, std::vector<FamilyFlush>* flushes);
+  // A job may throw: it failed then, and all that it had picked can be picked again.
+  Status RunNextJob();
   Status RunJob(const Job& job, Extent extent);
+  // What was picked becomes tables, and these come into force unless *in_order is false.
+  Status RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order);
+  void Report(const Status& s);  // of a job
   void NoteReason(const ColumnFamily& family, FlushReason reason);
   bool Pick(ColumnFamily* family, Extent extent, FlushInput* input);
   void Unpick(const FamilyFlush& flush);

@@ -10,6 +10,7 @@
 #include "db/background/obsolete_files.h"
 #include "db/compaction/input_span.h"
 #include "db/version/version_builder.h"
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -47,6 +48,18 @@ bool MemTableOverlaps(const MemTable& mem, const InternalKeyComparator& icmp, co
          (end == nullptr || icmp.CompareKey(icmp.KeyOf(iterator->key()), *end) <= 0);
 }
 
+// Counts one more for the time of its life. Both ends under the DB mutex.
+class Counted {
+ public:
+  explicit Counted(int* count) : count_(count) { ++*count_; }
+  ~Counted() { --*count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  int* const count_;
+};
+
 bool LevelOverlaps(const Version& version, int level, const Slice* begin, const Slice* end) {
   return !version.level(level).Overlapping(begin, end).empty();
 }
@@ -73,7 +86,10 @@ class CompactionWork::Exclusive {
     work_->exclusive_--;
     work_->exclusive_running_ = false;
     work_->engine_->background_changed.SignalAll();
-    work_->ScheduleAll();
+    work_->Report(Guarded([this] {
+      work_->ScheduleAll();
+      return Status::OK();
+    }));
   }
   Exclusive(const Exclusive&) = delete;
   Exclusive& operator=(const Exclusive&) = delete;
@@ -81,6 +97,30 @@ class CompactionWork::Exclusive {
  private:
   CompactionWork* const work_;
   const bool wanted_;
+};
+
+// One of manual_calls_ for the time of its life, and what follows its end. Both ends without mu.
+class CompactionWork::ManualTurn {
+ public:
+  explicit ManualTurn(CompactionWork* work) : work_(work) {
+    MutexLock lock(&work_->engine_->mu);
+    work_->manual_calls_++;
+  }
+  ~ManualTurn() {
+    Engine& e = *work_->engine_;
+    MutexLock lock(&e.mu);
+    work_->Report(Guarded([&e] {
+      e.obsolete->Purge();
+      return Status::OK();
+    }));
+    work_->manual_calls_--;
+    e.background_changed.SignalAll();
+  }
+  ManualTurn(const ManualTurn&) = delete;
+  ManualTurn& operator=(const ManualTurn&) = delete;
+
+ private:
+  CompactionWork* const work_;
 };
 
 void CompactionWork::WaitForExclusive() {
@@ -169,27 +209,23 @@ Status CompactionWork::RunCall(const ManualCall& call) {
   {
     MutexLock lock(&e.mu);
     VARVE_RETURN_IF_ERROR(ManualObstacle(*family, options.canceled));
-    manual_calls_++;
   }
-  Status s = FlushForRange(call);
+  const ManualTurn turn(this);
+  VARVE_RETURN_IF_ERROR(FlushForRange(call));
   MutexLock lock(&e.mu);
-  if (s.ok()) {
-    const Exclusive exclusive(this, options.exclusive_manual_compaction);
-    int final_level = -1;
-    s = WalkLevels(call, &final_level);
-    if (s.ok() && options.change_level && final_level > 0) {
-      // A running compaction's inputs must not move.
-      exclusive_++;
-      while (!family->running_compactions.empty()) e.background_changed.Wait();
-      s = ManualObstacle(*family, options.canceled);
-      if (s.ok()) s = MoveLevel(family, final_level, options.target_level);
-      exclusive_--;
-      ScheduleAll();
-    }
+  const Exclusive exclusive(this, options.exclusive_manual_compaction);
+  int final_level = -1;
+  VARVE_RETURN_IF_ERROR(WalkLevels(call, &final_level));
+  if (!options.change_level || final_level <= 0) return Status::OK();
+  Status s;
+  {
+    // A running compaction's inputs must not move.
+    const Counted alone(&exclusive_);
+    while (!family->running_compactions.empty()) e.background_changed.Wait();
+    s = ManualObstacle(*family, options.canceled);
+    if (s.ok()) s = MoveLevel(family, final_level, options.target_level);
   }
-  e.obsolete->Purge();
-  manual_calls_--;
-  e.background_changed.SignalAll();
+  ScheduleAll();
   return s;
 }
 
@@ -259,37 +295,46 @@ Status CompactionWork::RunManualPlan(const ManualCall& call, const ManualCompact
   ColumnFamily* const family = call.family;
   *ran = false;
   std::unique_ptr<CompactionPlan> plan;
-  manual_waiting_++;
-  Status s;
-  for (;;) {
-    s = ManualObstacle(*family, call.options->canceled);
-    if (!s.ok()) break;
-    if (e.background_paused == 0) {
-      const auto options = family->options();
-      bool conflict = false;
-      plan = PickManualCompaction(family->current(), family->shape(), *options, request,
-                                  family->running_compactions, &conflict);
-      if (!conflict) break;
-    }
-    e.background_changed.WaitFor(kPollMicros);
-  }
-  manual_waiting_--;
+  Status s = Guarded([&] { return AwaitManualPlan(call, request, &plan); });
   if (!s.ok() || plan == nullptr) {
     Dispatch();
     return s;
   }
   if (request.max_subcompactions == 0) plan->max_subcompactions = e.dynamic->max_subcompactions;
   *ran = true;
-  manual_working_++;
   RunControl control;
   control.manual_cancelled = &manual_cancel_;
   control.user_cancelled = call.options->canceled;
   control.trim_ts = call.trim_ts;
   CompactionResult result;
-  s = RunPlan(family, std::move(plan), control, &result);
-  manual_working_--;
+  s = RunManually(family, std::move(plan), control, &result);
   e.background_changed.SignalAll();
   return s;
+}
+
+Status CompactionWork::AwaitManualPlan(const ManualCall& call,
+                                       const ManualCompactionRequest& request,
+                                       std::unique_ptr<CompactionPlan>* plan) {
+  Engine& e = *engine_;
+  ColumnFamily* const family = call.family;
+  const Counted waiting(&manual_waiting_);
+  for (;;) {
+    VARVE_RETURN_IF_ERROR(ManualObstacle(*family, call.options->canceled));
+    if (e.background_paused == 0) {
+      const auto options = family->options();
+      bool conflict = false;
+      *plan = PickManualCompaction(family->current(), family->shape(), *options, request,
+                                   family->running_compactions, &conflict);
+      if (!conflict) return Status::OK();
+    }
+    e.background_changed.WaitFor(kPollMicros);
+  }
+}
+
+Status CompactionWork::RunManually(ColumnFamily* family, std::unique_ptr<CompactionPlan> plan,
+                                   const RunControl& control, CompactionResult* result) {
+  const Counted working(&manual_working_);
+  return RunPlan(family, std::move(plan), control, result);
 }
 
 // CompactRangeOptions::change_level: the files of a level become those of another, empty one.
@@ -328,7 +373,7 @@ Status CompactionWork::MoveLevel(ColumnFamily* family, int level, int target_lev
   }
   VARVE_RETURN_IF_ERROR(
       e.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}}, e.directory.get()));
-  family->InstallSuperVersion();
+  e.ShowChange(family).PermitUncheckedError();
   e.UpdateStalls();
   LogInfo(e.info_log.get(), "[%s] moved L%d to L%d", family->name().c_str(), level, target_level);
   return Status::OK();
@@ -349,8 +394,8 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
     }
     numbers.push_back(number);
   }
+  const ManualTurn turn(this);
   MutexLock lock(&e.mu);
-  manual_calls_++;
   CompactionResult result;
   const auto run = [&]() -> Status {
     WaitForExclusive();
@@ -371,10 +416,7 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
     control.manual_cancelled = &manual_cancel_;
     control.user_cancelled = options.canceled;
     control.info = info;
-    manual_working_++;
-    Status s = RunPlan(family, std::move(plan), control, &result);
-    manual_working_--;
-    return s;
+    return RunManually(family, std::move(plan), control, &result);
   };
   const Status s = run();
   if (s.ok() && output_names != nullptr) {
@@ -382,31 +424,20 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
       output_names->push_back(TableFileName(e.name, file.number));
     }
   }
-  e.obsolete->Purge();
-  manual_calls_--;
-  e.background_changed.SignalAll();
   return s;
 }
 
 Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
                                            bool include_end) {
   Engine& e = *engine_;
+  const ManualTurn turn(this);
   MutexLock lock(&e.mu);
   VARVE_RETURN_IF_ERROR(ManualObstacle(*family, nullptr));
-  manual_calls_++;
   auto plan = std::make_unique<CompactionPlan>();
   PickFilesInRanges(family->current(), ranges, n, include_end, plan.get());
-  Status s;
-  if (!plan->inputs.empty()) {
-    manual_working_++;
-    CompactionResult result;
-    s = RunPlan(family, std::move(plan), RunControl(), &result);
-    manual_working_--;
-  }
-  e.obsolete->Purge();
-  manual_calls_--;
-  e.background_changed.SignalAll();
-  return s;
+  if (plan->inputs.empty()) return Status::OK();
+  CompactionResult result;
+  return RunManually(family, std::move(plan), RunControl(), &result);
 }
 
 Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end) {

@@ -8,6 +8,7 @@
 #include "db/background/events.h"
 #include "db/version/table_cache.h"
 #include "util/base/canary.h"
+#include "util/base/caught_exception.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -28,8 +29,15 @@ std::vector<std::string> ObsoleteFiles::Collect() {
   e.mu.AssertHeld();
   std::vector<std::string> paths;
   if (e.file_deletions_disabled > 0) return paths;
-  for (uint64_t number : e.versions->obsolete_files()->TakeAll()) {
-    paths.push_back(TableFileName(e.name, number));
+  const std::vector<uint64_t> tables = e.versions->obsolete_files()->TakeAll();
+  const Status s = Guarded([&] {
+    for (uint64_t number : tables) paths.push_back(TableFileName(e.name, number));
+    return Status::OK();
+  });
+  if (!s.ok()) {
+    // The next purge tries again: only this opening knows of them.
+    e.versions->obsolete_files()->GiveBack(tables);
+    return {};
   }
   CollectLogs(&paths);
   for (uint64_t number : e.versions->TakeObsoleteManifests()) {
@@ -96,7 +104,7 @@ void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
               s.ToString().c_str());
       // The next purge tries again. Logs and MANIFESTs wait for the next opening, which knows that
       // they are obsolete; of a table it could not know.
-      if (is_table) e.versions->obsolete_files()->Push(number);
+      if (is_table) e.versions->obsolete_files()->GiveBack({number});
     }
     if (is_table && events::Wanted(e)) {
       TableFileDeletionInfo info;

@@ -7,6 +7,7 @@
 #include "db/background/events.h"
 #include "db/background/obsolete_files.h"
 #include "db/version/table_cache.h"
+#include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 
@@ -71,7 +72,11 @@ void Scrubber::Run() {
     due_micros_ = engine_->MonotonicMicros();
     next = due_micros_ +
            std::clamp<uint64_t>(engine_->options.scrub_period_sec, 1, kPeriodSecMost) * 1000 * 1000;
-    RunPass();
+    // For want of memory a pass may end early: the next one begins anew.
+    Guarded([this] {
+      RunPass();
+      return Status::OK();
+    }).PermitUncheckedError();
   }
 }
 

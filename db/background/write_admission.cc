@@ -7,6 +7,7 @@
 
 #include "db/background/compaction_work.h"
 #include "db/background/flush_work.h"
+#include "util/base/caught_exception.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
@@ -69,7 +70,7 @@ Status WriteAdmission::AdmitWithAttention(const WriteOptions& options, size_t by
     e.attention.store(true, std::memory_order_release);  // of writers with no_slowdown
     {
       MutexUnlock unlock(&e.mu);
-      s = SwitchFullMemTables(options);
+      s = Guarded([&] { return SwitchFullMemTables(options); });
     }
     e.switching_memtables = false;
     // Still full: for the next writer to look at.
@@ -89,14 +90,10 @@ Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
   } else if (!e.commit->EnterExclusiveWithin(kNoSlowdownMicros)) {
     return Status::Incomplete("write stall", "a memtable is full, and somebody holds the log");
   }
-  Status s;
-  {
-    MutexLock lock(&e.mu);
-    s = e.WriteRefusal();
-    if (s.ok()) s = e.flush->SwitchFullMemTables();
-  }
-  e.commit->ExitExclusive();
-  return s;
+  const ExclusiveCommit exclusive(e.commit.get(), ExclusiveCommit::Entered());
+  MutexLock lock(&e.mu);
+  Status s = e.WriteRefusal();
+  return s.ok() ? e.flush->SwitchFullMemTables() : s;
 }
 
 uint64_t WriteAdmission::BeginStall() {
@@ -124,11 +121,13 @@ Status WriteAdmission::WaitWhileStopped(const WriteOptions& options) {
   e.total_stopped_writes++;
   Status s;
   while (s.ok() && e.stopped_families > 0) {
-    e.flush->RequestStopped();
-    e.flush->Schedule();
-    e.compaction->ScheduleAll();
-    e.background_changed.WaitFor(kStopSliceMicros);
-    s = e.WriteRefusal();
+    s = Guarded([&] {
+      e.flush->RequestStopped();
+      e.flush->Schedule();
+      e.compaction->ScheduleAll();
+      e.background_changed.WaitFor(kStopSliceMicros);
+      return e.WriteRefusal();
+    });
   }
   EndStall(started);
   return s;

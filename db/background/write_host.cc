@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/background/write_host.h"
 
+#include <string_view>
+
 #include "db/background/merge_folding.h"
 #include "db/write/batch_inserter.h"
 #include "util/metrics/statistics.h"
@@ -11,6 +13,13 @@ namespace {
 
 // Whether all logs together are too large is looked at when they have grown by this much.
 constexpr uint64_t kLogBytesBetweenChecks = 64 << 10;
+
+bool SameError(const Status& a, const Status& b) {
+  const auto text = [](const Status& s) {
+    return s.getState() == nullptr ? std::string_view() : std::string_view(s.getState());
+  };
+  return a == b && a.subcode() == b.subcode() && text(a) == text(b);
+}
 
 }  // namespace
 
@@ -62,9 +71,7 @@ void WriteHost::OnCommitError(const Status& status, bool in_log) {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   // All writes that depend on one append fail with its error, which is reported once.
-  if (in_log && e.errors.writes_stopped() && e.errors.error().ToString() == status.ToString()) {
-    return;
-  }
+  if (in_log && e.errors.writes_stopped() && SameError(e.errors.error(), status)) return;
   e.ReportError(status,
                 in_log ? BackgroundErrorReason::kWriteCallback : BackgroundErrorReason::kMemTable);
 }

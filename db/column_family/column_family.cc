@@ -101,12 +101,24 @@ void ColumnFamily::NoteKeyPrefix() {
 }
 
 void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number) {
-  if (mem_ != nullptr) {
-    mem_->Freeze();
-    mem_->set_next_log_number(log_number);
-    immutables_.push_back(ImmutableMemTable{std::move(mem_)});
+  if (mem_ == nullptr) {
+    mem_ = std::move(fresh);
+    return;
   }
-  mem_ = std::move(fresh);
+  // From here to the end of its history it moves without asking for memory.
+  history_.reserve(history_.size() + immutables_.size() + 1);
+  let_go_.reserve(let_go_.size() + history_.size() + immutables_.size() + 1);
+  immutables_.push_back(ImmutableMemTable{mem_});
+  mem_.swap(fresh);
+  try {
+    if (super_version_ != nullptr) InstallSuperVersion();
+  } catch (...) {
+    mem_.swap(fresh);
+    immutables_.pop_back();
+    throw;
+  }
+  fresh->Freeze();
+  fresh->set_next_log_number(log_number);
   TrimHistory();
 }
 
@@ -134,7 +146,7 @@ void ColumnFamily::TrimHistory(bool all) {
   while (!history_.empty() && (all || bytes > limit)) {
     bytes -= history_.front()->MemoryUsage();
     LetGo(history_.front());
-    history_.pop_front();
+    history_.erase(history_.begin());
   }
 }
 
@@ -183,8 +195,9 @@ void ColumnFamily::InstallSuperVersion() {
   super_version_ =
       new SuperVersion(number, mem_, std::move(immutables), versions_->current,
                        std::move(cf_options), table_cache_, merger, versions_->full_history_ts_low);
+  // Nothing throws from here on.
   super_version_number_.store(number, std::memory_order_release);
-  for (void* p : slots_.Scrape()) ReleaseSlot(p);
+  slots_.Scrape();
   if (old != nullptr) old->Unref();
 }
 

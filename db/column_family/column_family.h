@@ -97,19 +97,20 @@ class ColumnFamily final : public SuperVersionSource,
   // --- Memtables
   MemTable* mem() const { return mem_.get(); }  // commit path or DB mutex
   std::shared_ptr<MemTable> NewMemTable(SequenceNumber earliest_seq);
-  // Freezes the active memtable and puts `fresh` in its place. Commit path and DB mutex.
-  // `log_number`: the log that takes the fresh memtable's writes.
+  // Freezes the active memtable and puts `fresh` in its place, for readers too if there are any yet.
+  // Commit path and DB mutex. `log_number`: the log that takes the fresh memtable's writes. If it
+  // throws, nothing has changed.
   void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
   std::deque<ImmutableMemTable>& immutables() { return immutables_; }  // oldest first; DB mutex
   int unflushed_count() const { return static_cast<int>(immutables_.size()); }
   // Immutables that no flush under way has picked. DB mutex.
   size_t unpicked_count() const;
   // Drops the oldest `n` immutables, which are in tables now; as many of them are kept as history
-  // as max_write_buffer_size_to_maintain asks. DB mutex.
+  // as max_write_buffer_size_to_maintain asks. DB mutex. Does not throw: the tables are in force.
   void DropFlushed(size_t n);
   // Flushed memtables, oldest first, for conflict checks of transactions: readers find the same
   // entries in tables. DB mutex.
-  const std::deque<std::shared_ptr<MemTable>>& history() const { return history_; }
+  const std::vector<std::shared_ptr<MemTable>>& history() const { return history_; }
   // Lets go of the oldest of it, as far as all memtables together are beyond what is to be kept, or
   // of all of it. DB mutex.
   void TrimHistory(bool all = false);
@@ -129,7 +130,8 @@ class ColumnFamily final : public SuperVersionSource,
 
   // --- Versions
   // Makes the current memtables, version and options what new readers see, and measures the shape
-  // anew. DB mutex.
+  // anew. DB mutex. If it throws, readers go on with what they had: the same data, as long as the
+  // active memtable is the same.
   void InstallSuperVersion();
   const VersionRef& current() const { return versions_->current; }  // DB mutex
   const LevelShape& shape() const { return shape_; }                // DB mutex
@@ -176,8 +178,9 @@ class ColumnFamily final : public SuperVersionSource,
 
   std::shared_ptr<MemTable> mem_;
   std::deque<ImmutableMemTable> immutables_;
-  std::deque<std::shared_ptr<MemTable>> history_;
-  std::vector<std::weak_ptr<const MemTable>> let_go_;  // of the former two; some live on
+  std::vector<std::shared_ptr<MemTable>> history_;
+  // Of the former two; some live on. Both have room for all that may come.
+  std::vector<std::weak_ptr<const MemTable>> let_go_;
   uint64_t next_memtable_id_ = 1;
   // What keys of all memtables so far began with.
   std::string key_prefix_;

@@ -107,9 +107,9 @@ class Opener {
   Status Run(std::shared_ptr<Engine>* engine) {
     Status s = RunSteps();
     if (!s.ok()) {
-      LogError(e_->info_log.get(), "open failed: %s", s.ToString().c_str());
-      e_->ReleaseFamilies();
       Unlock();
+      e_->ReleaseFamilies();
+      LogError(e_->info_log.get(), "open failed: %s", s.ToString().c_str());
       return s;
     }
     *engine = std::move(e_);
@@ -259,7 +259,8 @@ Status Opener::LockDirectory() {
 
 void Opener::Unlock() {
   if (e_->lock == nullptr) return;
-  e_->fs->UnlockFile(e_->lock, IOOptions(), nullptr).PermitUncheckedError();
+  const auto unlock = [this] { return e_->fs->UnlockFile(e_->lock, IOOptions(), nullptr); };
+  Guarded(unlock).PermitUncheckedError();
   e_->lock = nullptr;
 }
 
@@ -596,7 +597,7 @@ Status OpenEngine(const OpenRequest& request, std::shared_ptr<Engine>* engine) {
 
 Status CreateFamilyInEngine(Engine* engine, const std::string& name,
                             const ColumnFamilyOptions& given,
-                            std::shared_ptr<ColumnFamily>* family) {
+                            std::unique_ptr<ColumnFamilyHandle>* handle) {
   Engine& e = *engine;
   Status s = CheckFamilyName(name);
   if (s.ok()) s = CheckFamilyOptions(e.options, given);
@@ -613,10 +614,19 @@ Status CreateFamilyInEngine(Engine* engine, const std::string& name,
     e.ReportError(s, BackgroundErrorReason::kManifestWrite);
     return s;
   }
-  *family = MakeFamily(&e, std::move(versions), options);
-  (*family)->InstallSuperVersion();
-  e.families.Add(*family);
-  return Status::OK();
+  s = Guarded([&] {
+    std::shared_ptr<ColumnFamily> family = MakeFamily(&e, versions, options);
+    family->InstallSuperVersion();
+    *handle = std::make_unique<ColumnFamilyHandleImpl>(family);
+    e.families.Add(std::move(family));
+    return Status::OK();
+  });
+  if (s.ok()) return s;
+  // The MANIFEST has a family that nobody could reach.
+  handle->reset();
+  Status dropped = e.versions->DropFamily(versions.get(), e.directory.get());
+  if (!dropped.ok()) e.ReportError(dropped, BackgroundErrorReason::kManifestWrite);
+  return s;
 }
 
 namespace {
@@ -635,13 +645,15 @@ Status FlushForClose(Engine* engine) {
 
 }  // namespace
 
-Status CloseEngine(Engine* engine) {
+Status CloseEngine(Engine* engine) noexcept {
   Engine& e = *engine;
   if (e.closed.exchange(true, std::memory_order_acq_rel)) return Status::OK();
   // Writes that had passed the check of `closed` are over: what they have written is flushed below.
   e.commit->Shutdown();
   Status s;
-  if (!e.read_only && e.has_unlogged_data.load(std::memory_order_acquire)) s = FlushForClose(&e);
+  if (!e.read_only && e.has_unlogged_data.load(std::memory_order_acquire)) {
+    s = Guarded([&e] { return FlushForClose(&e); });
+  }
   e.shutting_down.store(true, std::memory_order_release);
   if (e.scrubber != nullptr) e.scrubber->Stop();
   if (e.recovery_work != nullptr) e.recovery_work->Stop();
@@ -654,17 +666,21 @@ Status CloseEngine(Engine* engine) {
     e.flush->ClearQueue();
   }
   if (!e.read_only) {
-    IOStatus closed = e.logs->CloseAll(/*sync=*/true);
-    if (s.ok()) s = closed;
-    e.obsolete->DeleteKeptLogs();
-    if (s.ok()) s = e.versions->CloseManifest();
+    s.UpdateIfOk(Guarded([&e] { return e.logs->CloseAll(/*sync=*/true); }));
+    s.UpdateIfOk(Guarded([&e] {
+      e.obsolete->DeleteKeptLogs();
+      return Status::OK();
+    }));
+    if (s.ok()) s = Guarded([&e] { return e.versions->CloseManifest(); });
   }
   if (e.lock != nullptr) {
-    IOStatus unlocked = e.fs->UnlockFile(e.lock, IOOptions(), nullptr);
+    s.UpdateIfOk(Guarded([&e] { return e.fs->UnlockFile(e.lock, IOOptions(), nullptr); }));
     e.lock = nullptr;
-    if (s.ok()) s = unlocked;
   }
-  LogInfo(e.info_log.get(), "closed: %s", s.ToString().c_str());
+  Guarded([&] {
+    LogInfo(e.info_log.get(), "closed: %s", s.ToString().c_str());
+    return Status::OK();
+  }).PermitUncheckedError();
   return s;
 }
 

@@ -39,16 +39,18 @@ Status OpenEngine(const OpenRequest& request, std::shared_ptr<Engine>* engine);
 void StartBackgroundWork(Engine* engine);
 
 // Ends background work, flushes what only memory holds, syncs the logs, gives up the lock. The
-// engine refuses everything afterwards. Idempotent: later calls return OK.
-Status CloseEngine(Engine* engine);
+// engine refuses everything afterwards. Idempotent: later calls return OK. Whatever fails, for want
+// of memory too, the rest is done, and the first error is the answer.
+Status CloseEngine(Engine* engine) noexcept;
 
 // Writes an OPTIONS file for the current options and drops old ones. Takes mu.
 Status PersistOptions(Engine* engine);
 
-// Adds a family to an open engine. The commit path is held exclusively, mu is not.
+// Adds a family to an open engine; *handle is a user's. The commit path is held exclusively, mu is
+// not.
 Status CreateFamilyInEngine(Engine* engine, const std::string& name,
                             const ColumnFamilyOptions& options,
-                            std::shared_ptr<ColumnFamily>* family);
+                            std::unique_ptr<ColumnFamilyHandle>* handle);
 
 // The run-time family of one that the version set knows; its memtable is fresh. Requires mu.
 std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyVersions> versions,

@@ -18,13 +18,18 @@ class ObsoleteFileQueue {
   static FileRef Track(std::shared_ptr<ObsoleteFileQueue> queue,
                        std::unique_ptr<FileMetaData> file);
 
-  void Push(uint64_t number);
   std::vector<uint64_t> TakeAll();
+  // Those of what was taken whose files are still there.
+  void GiveBack(const std::vector<uint64_t>& numbers);
   bool Empty() const;
 
  private:
+  void MakeRoom();
+  void Release(uint64_t number, bool obsolete);
+
   mutable Mutex mu_;
   std::vector<uint64_t> numbers_ VARVE_GUARDED_BY(mu_);
+  size_t tracked_ VARVE_GUARDED_BY(mu_) = 0;  // files that somebody holds
 };
 
 }  // namespace varve

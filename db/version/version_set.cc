@@ -217,7 +217,10 @@ bool VersionSet::manifest_in_doubt() const {
 }
 
 std::vector<uint64_t> VersionSet::TakeObsoleteManifests() {
-  return std::exchange(rep_->obsolete_manifests, {});
+  // The room stays: an edit under way counts on it.
+  std::vector<uint64_t> taken = rep_->obsolete_manifests;
+  rep_->obsolete_manifests.clear();
+  return taken;
 }
 
 Status VersionSet::CloseManifest() {

@@ -14,6 +14,7 @@
 #include "db/version/version_set.h"
 #include "db/version/version_set_rep.h"
 #include "util/base/canary.h"
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
@@ -39,7 +40,8 @@ Status CannotEncode() {
 
 }  // namespace
 
-Status VersionSet::LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir, bool new_manifest) {
+Status VersionSet::LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir,
+                               bool new_manifest) try {
   mu_->AssertHeld();
   const Turn turn(rep_.get());
   std::vector<FamilyChange> changes;
@@ -67,13 +69,16 @@ Status VersionSet::LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir, 
   VersionEdit min_log_record;
   PlanMinLog(changes, &records, &min_log_record);
   VARVE_RETURN_IF_ERROR(BuildVersions(&changes));
+  MakeRoomToInstall(changes);
   VARVE_RETURN_IF_ERROR(WriteEdits(records, dir, new_manifest));
   Install(&changes);
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
 Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number, FSDirectory* dir,
-                                std::shared_ptr<FamilyVersions>* result) {
+                                std::shared_ptr<FamilyVersions>* result) try {
   mu_->AssertHeld();
   const Turn turn(rep_.get());
   if (FindFamily(family.name) != nullptr) {
@@ -103,17 +108,22 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   NameComparator(*family.comparator, family.persist_timestamps, &edit);
   if (!family.merge_operator.empty()) edit.merge_operator = family.merge_operator;
   edit.log_number = log_number;
+  // All that takes memory comes before the record: once that is written, the family is there.
+  VersionRef empty = std::make_shared<const Version>(
+      versions->icmp.get(), rep_->next_version_number++,
+      std::vector<std::vector<FileRef>>(static_cast<size_t>(versions->num_levels)));
+  std::map<uint32_t, std::shared_ptr<FamilyVersions>> added = {{versions->id, versions}};
+  rep_->versions.reserve(rep_->versions.size() + 1);
   VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, dir, /*new_manifest=*/false));
-  SetCurrent(versions.get(),
-             std::make_shared<const Version>(
-                 versions->icmp.get(), rep_->next_version_number++,
-                 std::vector<std::vector<FileRef>>(static_cast<size_t>(versions->num_levels))));
-  families_.emplace(versions->id, versions);
+  SetCurrent(versions.get(), std::move(empty));
+  families_.merge(added);
   *result = std::move(versions);
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
-Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) {
+Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) try {
   mu_->AssertHeld();
   const Turn turn(rep_.get());
   if (family->id == 0) {
@@ -136,6 +146,8 @@ Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) {
   }
   families_.erase(it);
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
 // Epochs order L0: what is added later is newer, and what was made of files is as old as they are.
@@ -295,7 +307,8 @@ size_t VersionSet::TimestampSizeOf(uint32_t family) const {
   return it == families_.end() ? 0 : it->second->icmp->timestamp_size();
 }
 
-IOStatus VersionSet::WriteManifest(ManifestWrite* write) {
+// Nothing is thrown: once a record may be in the file, the outcome decides what may follow.
+IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   FileSystem* const fs = options_.fs.get();
   IOStatus s;
   if (write->adds_files && !VARVE_CANARY(kSkipDirectorySync))
@@ -343,6 +356,8 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) {
     options_.marks->NoteManifest(number, writer->file_size());
   }
   return s;
+} catch (...) {
+  return status_to_io_status(CaughtException());
 }
 
 Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirectory* dir,
@@ -364,26 +379,29 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
     write.adds_files |= !edit->new_files.empty();
     min_log = std::max(min_log, edit->min_log_number_to_keep.value_or(0));
   }
+  auto& obsolete = rep_->obsolete_manifests;
+  rep_->doubtful_manifests.reserve(rep_->doubtful_manifests.size() + 1);
+  obsolete.reserve(obsolete.size() + rep_->doubtful_manifests.size() + 1);
   IOStatus s;
   {
     MutexUnlock unlock(mu_);
     s = WriteManifest(&write);
   }
   if (!s.ok()) {
+    if (write.in_doubt && !VARVE_CANARY(kAppendToFailedManifest)) {
+      rep_->in_doubt = true;
+      rep_->manifest.reset();
+      if (write.fresh) rep_->doubtful_manifests.push_back(write.number);
+    }
     LogError(options_.info_log, "MANIFEST %llu: %s",
              static_cast<unsigned long long>(write.fresh ? write.number : manifest_file_number_),
              s.ToString().c_str());
-    if (!write.in_doubt || VARVE_CANARY(kAppendToFailedManifest)) return s;
-    rep_->in_doubt = true;
-    rep_->manifest.reset();
-    if (write.fresh) rep_->doubtful_manifests.push_back(write.number);
     return s;
   }
   if (write.fresh) {
     if (rep_->manifest != nullptr) rep_->manifest->Close().PermitUncheckedError();
     rep_->manifest = std::move(write.writer);
     rep_->in_doubt = false;
-    auto& obsolete = rep_->obsolete_manifests;
     obsolete.push_back(manifest_file_number_);
     obsolete.insert(obsolete.end(), rep_->doubtful_manifests.begin(),
                     rep_->doubtful_manifests.end());
@@ -393,6 +411,20 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
   min_log_number_to_keep_ = min_log;
   if (options_.clock != nullptr) last_edit_micros_ = options_.clock->NowNanos() / 1000;
   return Status::OK();
+}
+
+// Install has no way back, so what it assigns and adds has its room before the edits are written.
+void VersionSet::MakeRoomToInstall(const std::vector<FamilyChange>& changes) {
+  rep_->versions.reserve(rep_->versions.size() + changes.size());
+  for (const FamilyChange& change : changes) {
+    for (const VersionEdit* edit : change.edits) {
+      const auto make_room = [](const std::optional<std::string>& text, std::string* place) {
+        if (text.has_value()) place->reserve(text->size());
+      };
+      make_room(edit->full_history_ts_low, &change.family->full_history_ts_low);
+      make_room(edit->merge_operator, &change.family->merge_operator);
+    }
+  }
 }
 
 void VersionSet::Install(std::vector<FamilyChange>* changes) {

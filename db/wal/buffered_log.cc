@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 
 namespace varve::wal {
@@ -22,7 +23,7 @@ IOStatus BufferedLog::Reserve(size_t bytes, LogPlace* place) {
   return IOStatus::OK();
 }
 
-void BufferedLog::Fill(const LogPlace& place, const Slice& head, const Slice& tail) {
+void BufferedLog::Fill(const LogPlace& place, const Slice& head, const Slice& tail) try {
   std::string bytes;
   bytes.reserve(head.size() + tail.size());
   bytes.append(head.data(), head.size()).append(tail.data(), tail.size());
@@ -31,6 +32,15 @@ void BufferedLog::Fill(const LogPlace& place, const Slice& head, const Slice& ta
   pending.bytes = std::move(bytes);
   pending.filled = true;
   if (place.ticket == first_ticket_) changed_.SignalAll();
+} catch (...) {
+  // The place stays empty, so the log ends before it.
+  MutexLock lock(&mu_);
+  FailWith(status_to_io_status(CaughtException()));
+}
+
+void BufferedLog::FailWith(IOStatus error) {
+  if (error_.ok()) error_ = std::move(error);
+  changed_.SignalAll();
 }
 
 IOStatus BufferedLog::WaitWhole(const LogPlace& place) {
@@ -53,28 +63,30 @@ IOStatus BufferedLog::WaitWritten(uint64_t ticket) {
 // Appends the records from the front on that are complete. After a failure they stay in the queue:
 // none of them, and nobody behind them, is told that it is written.
 void BufferedLog::WriteFilled() {
+  size_t count = 0;
+  writing_ = true;
+  IOStatus s = AddFilled(&count);
+  writing_ = false;
+  if (!s.ok()) return FailWith(std::move(s));
+  for (size_t i = 0; i < count; i++) {
+    pending_bytes_ -= queue_.front().bytes.size();
+    queue_.pop_front();
+  }
+  first_ticket_ += count;
+  changed_.SignalAll();
+}
+
+IOStatus BufferedLog::AddFilled(size_t* count) try {
   std::vector<Slice> records;
-  uint64_t bytes = 0;
   for (const Pending& pending : queue_) {
     if (!pending.filled) break;
     records.emplace_back(pending.bytes);
-    bytes += pending.bytes.size();
   }
-  writing_ = true;
-  IOStatus s;
-  {
-    MutexUnlock unlock(&mu_);  // a deque's elements stay where they are while others are added
-    s = writer_->AddRecords(records.data(), records.size());
-  }
-  writing_ = false;
-  if (s.ok()) {
-    queue_.erase(queue_.begin(), queue_.begin() + static_cast<ptrdiff_t>(records.size()));
-    first_ticket_ += records.size();
-    pending_bytes_ -= bytes;
-  } else if (error_.ok()) {
-    error_ = s;
-  }
-  changed_.SignalAll();
+  *count = records.size();
+  MutexUnlock unlock(&mu_);  // a deque's elements stay where they are while others are added
+  return writer_->AddRecords(records.data(), records.size());
+} catch (...) {
+  return status_to_io_status(CaughtException());
 }
 
 IOStatus BufferedLog::AddTimestampSizes(const Slice& payload) {

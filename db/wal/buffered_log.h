@@ -45,6 +45,8 @@ class BufferedLog final : public CommitLog {
 
   IOStatus WaitWritten(uint64_t ticket) VARVE_REQUIRES(mu_);
   void WriteFilled() VARVE_REQUIRES(mu_);
+  IOStatus AddFilled(size_t* count) VARVE_REQUIRES(mu_);
+  void FailWith(IOStatus error) VARVE_REQUIRES(mu_);
 
   const std::unique_ptr<LogWriter> writer_;
   mutable Mutex mu_;

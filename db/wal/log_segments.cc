@@ -2,8 +2,9 @@
 #include "db/wal/log_segments.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
+
+#include "util/base/caught_exception.h"
 
 namespace varve::wal {
 
@@ -11,13 +12,15 @@ size_t LogSegments::BytesAt(uint64_t offset) {
   return static_cast<size_t>(std::clamp<uint64_t>(offset, kFirstBytes, kLargestBytes));
 }
 
-IOStatus LogSegments::Map(uint64_t offset, std::unique_ptr<LogSegment>* segment) {
+IOStatus LogSegments::Map(uint64_t offset, std::unique_ptr<LogSegment>* segment) try {
   auto made = std::make_unique<LogSegment>();
   made->begin = offset;
   made->bytes = BytesAt(offset);
   IOStatus s = file_->Map(offset, made->bytes, &made->base);
   if (s.ok()) *segment = std::move(made);
   return s;
+} catch (...) {
+  return status_to_io_status(CaughtException());
 }
 
 IOStatus LogSegments::Take(std::unique_ptr<LogSegment>* segment) {
@@ -39,7 +42,7 @@ void LogSegments::AskAhead() {
   if (!thread_.joinable()) {
     try {
       thread_ = std::thread([this] { WorkAhead(); });
-    } catch (const std::system_error&) {
+    } catch (...) {
       return;  // no thread to be had: pieces are mapped when they are needed
     }
   }
@@ -74,7 +77,11 @@ void LogSegments::WorkAhead() {
 void LogSegments::GiveBack(std::unique_ptr<LogSegment> segment) {
   if (!thread_.joinable()) return Unmap(*segment);
   MutexLock lock(&mu_);
-  left_.push_back(std::move(segment));
+  try {
+    left_.push_back(std::move(segment));
+  } catch (...) {
+    Unmap(*segment);
+  }
 }
 
 void LogSegments::Stop() {

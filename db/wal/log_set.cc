@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "util/base/canary.h"
+#include "util/base/caught_exception.h"
 #include "util/sync/futex.h"
 
 namespace varve {
@@ -16,20 +17,22 @@ LogSet::~LogSet() = default;
 
 void LogSet::Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory) {
   MutexLock lock(&mu_);
+  // A place for it before anything has changed.
+  const size_t count = logs_.size();
+  logs_.emplace_back();
   // Bytes that manual_wal_flush held back must reach the file before later records reach the next.
   // A failure marks the log, whose owner is told when it is to be synced.
   if (current_ != nullptr) {
     current_->Flush().PermitUncheckedError();
     current_->Seal().PermitUncheckedError();
     // A sync before this has not covered where the file ends now.
-    if (current_->recyclable()) logs_.back().synced_bytes = 0;
+    if (current_->recyclable()) logs_[count - 1].synced_bytes = 0;
   }
   current_ = log.get();
-  Log added;
+  Log& added = logs_.back();
   added.number = log->number();
   added.first_bytes = log->size();
   added.writer = std::move(log);
-  logs_.push_back(std::move(added));
   directory_ = directory;
   directory_dirty_ = true;
 }
@@ -128,8 +131,20 @@ void LogSet::LetOthersCome() {
   sync_done_.SignalAll();
 }
 
-// Nobody else is syncing.
-IOStatus LogSet::SyncDirty(bool current) {
+IOStatus LogSet::SyncFiles(const std::vector<Dirty>& dirty, FSDirectory* directory) try {
+  IOStatus s;
+  for (size_t i = 0; i < dirty.size() && s.ok(); i++) s = dirty[i].log->Sync(use_fsync_);
+  if (s.ok() && directory != nullptr) s = directory->Fsync(IOOptions(), nullptr);
+  if (s.ok() && marks_ != nullptr && !dirty.empty()) {
+    marks_->NoteLog(dirty.back().log->number(), dirty.back().bytes);
+  }
+  return s;
+} catch (...) {
+  return status_to_io_status(CaughtException());
+}
+
+// Nobody else is syncing. Does not throw: others wait for what comes of it.
+IOStatus LogSet::SyncDirty(bool current) try {
   std::vector<Dirty> dirty;
   for (Log& log : logs_) {
     if (!current && &log == &logs_.back()) break;
@@ -152,11 +167,7 @@ IOStatus LogSet::SyncDirty(bool current) {
   {
     MutexUnlock unlock(&mu_);
     if (VARVE_CANARY(kSkipLogSync)) dirty.clear();
-    for (size_t i = 0; i < dirty.size() && s.ok(); i++) s = dirty[i].log->Sync(use_fsync_);
-    if (s.ok() && sync_directory) s = directory->Fsync(IOOptions(), nullptr);
-    if (s.ok() && marks_ != nullptr && !dirty.empty()) {
-      marks_->NoteLog(dirty.back().log->number(), dirty.back().bytes);
-    }
+    s = SyncFiles(dirty, sync_directory ? directory : nullptr);
   }
   syncing_ = false;
   EndRound(round, s.ok() && current);
@@ -173,6 +184,8 @@ IOStatus LogSet::SyncDirty(bool current) {
   }
   if (sync_directory) directory_dirty_ = false;
   return s;
+} catch (...) {
+  return status_to_io_status(CaughtException());
 }
 
 void LogSet::ExcuseClosed() {
@@ -190,7 +203,7 @@ IOStatus LogSet::SyncNames() {
   if (!directory_dirty_ || directory == nullptr) return IOStatus::OK();
   syncing_ = true;
   lock.Unlock();
-  IOStatus s = directory->Fsync(IOOptions(), nullptr);
+  IOStatus s = SyncFiles({}, directory);
   lock.Lock();
   syncing_ = false;
   sync_done_.SignalAll();

@@ -102,6 +102,8 @@ class LogSet {
 
   IOStatus SyncLogs(bool current);
   IOStatus SyncDirty(bool current) VARVE_REQUIRES(mu_);
+  // Without mu_. The directory may be null.
+  IOStatus SyncFiles(const std::vector<Dirty>& dirty, FSDirectory* directory);
   void LetOthersCome() VARVE_REQUIRES(mu_);
   // What the callers of SyncTo sleep on that sync number `round` covers: it changes when that sync
   // is over, and when one of them is to begin it. Only two rounds are ever waited for: the one that

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/coding/crc32c.h"
 #include "util/coding/fixed.h"
@@ -171,9 +172,17 @@ IOStatus MappedLog::GrowTo(uint64_t end) {
   while (mapped_end_ < end) {
     std::unique_ptr<LogSegment> segment;
     VARVE_RETURN_IF_ERROR(source_.Take(&segment));
-    if (!segments_.empty()) segments_.back()->next = segment.get();
-    mapped_end_ = segment->end();
-    segments_.push_back(std::move(segment));
+    LogSegment* const taken = segment.get();
+    LogSegment* const before = segments_.empty() ? nullptr : segments_.back().get();
+    try {
+      segments_.push_back(std::move(segment));
+    } catch (...) {
+      // The file would have a hole there: it is as full as it gets.
+      source_.GiveBack(std::move(segment));
+      return status_to_io_status(CaughtException());
+    }
+    if (before != nullptr) before->next = taken;
+    mapped_end_ = taken->end();
   }
   return IOStatus::OK();
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/wal/synced_marks.h"
 
+#include <array>
 #include <utility>
 
+#include "util/base/caught_exception.h"
 #include "util/coding/crc32c.h"
 #include "util/coding/fixed.h"
 #include "util/env/durable_write.h"
@@ -19,13 +21,15 @@ constexpr size_t kSlotBytes = kFields * sizeof(uint64_t) + sizeof(uint32_t);
 constexpr uint64_t kSlotStep = 512;
 constexpr uint64_t kFileBytesMax = 4096;
 
-std::string Encode(const SyncedMark& mark, uint64_t round) {
-  std::string slot;
+std::array<char, kSlotBytes> Encode(const SyncedMark& mark, uint64_t round) {
+  std::array<char, kSlotBytes> slot;
+  char* end = slot.data();
   for (const uint64_t field :
        {kMagic, round, mark.log, mark.log_bytes, mark.manifest, mark.manifest_bytes}) {
-    PutFixed64(&slot, field);
+    EncodeFixed64(end, field);
+    end += sizeof(field);
   }
-  PutFixed32(&slot, crc32c::Mask(crc32c::Value(slot.data(), slot.size())));
+  EncodeFixed32(end, crc32c::Mask(crc32c::Value(slot.data(), kFields * sizeof(uint64_t))));
   return slot;
 }
 
@@ -97,8 +101,10 @@ void SyncedMarks::NoteManifest(uint64_t manifest, uint64_t bytes) {
 
 void SyncedMarks::Write() {
   if (file_ == nullptr) return;
-  const std::string slot = Encode(mark_, ++written_);
-  IOStatus s = file_->Write(written_ % 2 * kSlotStep, slot, IOOptions(), nullptr);
+  const auto bytes = Encode(mark_, ++written_);
+  const Slice slot(bytes.data(), bytes.size());
+  const Status s = Guarded(
+      [&] { return file_->Write(written_ % 2 * kSlotStep, slot, IOOptions(), nullptr); });
   if (!s.ok()) file_.reset();
 }
 

@@ -31,8 +31,8 @@ struct SyncedMark {
 SyncedMark ReadSyncedMark(FileSystem* fs, const std::string& db_name);
 
 // Keeps the marks of an open database. A mark is written after what it says became true, and never
-// synced, so whatever a crash leaves of the file is true as well. No failure reaches the database:
-// the first one ends the marking.
+// synced, so whatever a crash leaves of the file is true as well. No failure reaches the database,
+// and nothing is thrown: the first one ends the marking.
 // Thread-safe.
 class SyncedMarks {
  public:

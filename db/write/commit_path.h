@@ -86,6 +86,26 @@ class CommitPath {
   virtual void Shutdown() = 0;
 };
 
+// Keeps every writer out until it is left or its scope ends, however that comes.
+class ExclusiveCommit {
+ public:
+  explicit ExclusiveCommit(CommitPath* path) : path_(path) { path_->EnterExclusive(); }
+  // Of somebody who has entered already.
+  struct Entered {};
+  ExclusiveCommit(CommitPath* path, Entered) : path_(path) {}
+  ~ExclusiveCommit() { Leave(); }
+  ExclusiveCommit(const ExclusiveCommit&) = delete;
+  ExclusiveCommit& operator=(const ExclusiveCommit&) = delete;
+
+  void Leave() {
+    if (path_ != nullptr) path_->ExitExclusive();
+    path_ = nullptr;
+  }
+
+ private:
+  CommitPath* path_;
+};
+
 // `last_sequence` is the newest sequence in use.
 std::unique_ptr<CommitPath> NewCommitPath(const CommitOptions& options, CommitHost* host,
                                           SequenceNumber last_sequence);

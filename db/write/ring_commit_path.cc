@@ -2,6 +2,7 @@
 #include "db/write/ring_commit_path.h"
 
 #include "util/base/canary.h"
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -64,8 +65,9 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
   }
 }
 
+// Nothing throws once the log has given a place out; until then nothing has happened.
 Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* request,
-                                     Reservation* reservation) {
+                                     Reservation* reservation) try {
   const size_t bytes = request->bytes();
   if (!options.disableWAL) VARVE_RETURN_IF_ERROR(host_->ReserveLog(bytes, &reservation->place));
   const SequenceNumber before = newest_.load(std::memory_order_relaxed);
@@ -79,9 +81,19 @@ Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* 
     reservation->filled = true;
   }
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
-// In the log before in a memtable: of a write that the log has not, nothing is ever seen.
+Status RingCommitPath::WaitForLog(const wal::LogPlace& place, bool sync) try {
+  Status s = place.log->WaitWhole(place);
+  return s.ok() && sync ? host_->SyncLog(place) : s;
+} catch (...) {
+  return CaughtException();
+}
+
+// In the log before in a memtable: of a write that the log has not, nothing is ever seen. Nothing is
+// thrown here: the write has its place among others.
 Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequest& request,
                                     const Reservation& reservation, UserWriteCallback* callback,
                                     CommitRing::Outcome* outcome) {
@@ -91,8 +103,7 @@ Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequ
   }
   if (callback != nullptr) Tell(callback, &UserWriteCallback::OnWriteEnqueued);
   if (!options.disableWAL) {
-    Status s = place.log->WaitWhole(place);
-    if (s.ok() && options.sync) s = host_->SyncLog(place);
+    Status s = WaitForLog(place, options.sync);
     if (!s.ok()) {
       host_->OnCommitError(s, /*in_log=*/true);
       return s;
@@ -110,11 +121,13 @@ Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequ
 }
 
 // A checked batch is checked once more: what the log has must be what is read.
-Status RingCommitPath::Insert(const WriteRequest& request, SequenceNumber sequence) {
+Status RingCommitPath::Insert(const WriteRequest& request, SequenceNumber sequence) try {
   VARVE_RETURN_IF_ERROR(request.VerifyChecksum());
   if (!insert_one_at_a_time_) return host_->Insert(request, sequence);
   MutexLock lock(&insert_mu_);
   return host_->Insert(request, sequence);
+} catch (...) {
+  return CaughtException();
 }
 
 void RingCommitPath::EndGoodBefore(SequenceNumber sequence) {

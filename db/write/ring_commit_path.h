@@ -59,6 +59,7 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   Status LogAndInsert(const WriteOptions& options, const WriteRequest& request,
                       const Reservation& reservation, UserWriteCallback* callback,
                       CommitRing::Outcome* outcome);
+  Status WaitForLog(const wal::LogPlace& place, bool sync);
   Status Insert(const WriteRequest& request, SequenceNumber sequence);
   void EndGoodBefore(SequenceNumber sequence);
   Status WaitAtGate(const WriteOptions& options);

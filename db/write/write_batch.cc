@@ -17,6 +17,7 @@
 #include "db/write/batch_timestamps.h"
 #include "db/write/record_encoder.h"
 #include "db/write/write_batch_internal.h"
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
 #include "util/coding/varint.h"
@@ -238,9 +239,10 @@ Status WriteBatchInternal::CheckRoom(const WriteBatch& batch, bool counted, size
   return Status::OK();
 }
 
+// Where there is no memory for the record, the batch stays as it was.
 Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
                                      const SliceParts& key, const SliceParts& value,
-                                     const KeyStamp& stamp) {
+                                     const KeyStamp& stamp) try {
   std::string& rep = batch->rep_;
   const bool has_value = RecordHasValue(type);
   // Both ends of a range are keys.
@@ -252,9 +254,12 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t
   const size_t record_bytes = RecordStartBytes(column_family, key_bytes) + key_bytes +
                               (has_value ? VarintLength(value_bytes) + value_bytes : 0);
   VARVE_RETURN_IF_ERROR(CheckRoom(*batch, counted, record_bytes));
-  if (stamp.size != 0) [[unlikely]]
-    NoteStamp(batch, column_family, stamp);
   const size_t offset = rep.size();
+  if (stamp.size != 0) [[unlikely]] {
+    const size_t end = offset + record_bytes;
+    if (end > rep.capacity()) rep.reserve(std::max(end, 2 * rep.capacity()));
+    NoteStamp(batch, column_family, stamp);
+  }
   rep.resize(offset + record_bytes);
   char* dst =
       EncodeRecordStart(rep.data() + offset, type, column_family, static_cast<uint32_t>(key_bytes));
@@ -264,15 +269,24 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t
     dst = PutJoined(dst, value, value_stamp);
   }
   assert(dst == rep.data() + rep.size());
+  if (batch->protection_ != nullptr && counted) [[unlikely]] {
+    Status s = AddChecksum(batch, offset);
+    if (!s.ok()) {
+      rep.resize(offset);
+      if (stamp.size != 0) ForgetStamps(batch, batch->stamped_.count - 1);
+      return s;
+    }
+  }
   if (counted) SetCount(batch, Count(*batch) + 1);
   // Not concurrent with other calls; the atomic is for const ones.
   batch->content_flags_.store(batch->content_flags_.load(std::memory_order_relaxed) | FlagOf(type),
                               std::memory_order_relaxed);
-  if (batch->protection_ != nullptr && counted) return AddChecksum(batch, offset);
   return Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
-Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) {
+Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) try {
   // The record alone, behind a header that counts one.
   std::string one(kBatchHeaderBytes, '\0');
   EncodeFixed32(one.data() + 8, 1);
@@ -281,6 +295,8 @@ Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) 
   BatchRecord record;
   if (reader.Next(&record)) batch->protection_->entries.push_back(EntryChecksum(record));
   return reader.status();
+} catch (...) {
+  return CaughtException();
 }
 
 Status WriteBatchInternal::RenewChecksums(WriteBatch* batch) {
@@ -304,7 +320,7 @@ void WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& rep) {
   batch->content_flags_.store(kNotKnown | kAdopted, std::memory_order_relaxed);
 }
 
-Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) {
+Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) try {
   const uint64_t count = uint64_t{Count(*dst)} + Count(src);
   if (src.rep_.size() < kBatchHeaderBytes || dst->rep_.size() < kBatchHeaderBytes) {
     return Status::Corruption("write batch: adopted bytes have no header");
@@ -316,7 +332,10 @@ Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) {
   if (dst->max_bytes_ != 0 && dst->rep_.size() + added > dst->max_bytes_) {
     return Status::MemoryLimit("write batch: would grow beyond max_bytes");
   }
-  if (HasTimestamps(src)) NoteStampsOf(dst, src);
+  if (HasTimestamps(src)) {
+    dst->rep_.reserve(dst->rep_.size() + added);
+    NoteStampsOf(dst, src);
+  }
   // Bounded explicitly: src may be dst.
   dst->rep_.append(src.rep_, kBatchHeaderBytes, added);
   SetCount(dst, static_cast<uint32_t>(count));
@@ -324,6 +343,8 @@ Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) {
                                 src.content_flags_.load(std::memory_order_relaxed),
                             std::memory_order_relaxed);
   return dst->protection_ != nullptr ? dst->protection_->CatchUp(dst->rep_) : Status::OK();
+} catch (...) {
+  return CaughtException();
 }
 
 size_t WriteBatchInternal::TimestampSize(const WriteBatch& batch,
@@ -342,7 +363,7 @@ Status WriteBatchInternal::AddParts(WriteBatch* batch, ValueType type,
 
 Status WriteBatchInternal::AddStamped(WriteBatch* batch, ValueType type,
                                       ColumnFamilyHandle* column_family, const Slice& key,
-                                      const Slice& ts, const Slice& value) {
+                                      const Slice& ts, const Slice& value) try {
   const size_t timestamp_size = TimestampSize(*batch, column_family);
   if (timestamp_size == 0 || ts.size() != timestamp_size) {
     return TimestampSizeError(
@@ -351,6 +372,8 @@ Status WriteBatchInternal::AddStamped(WriteBatch* batch, ValueType type,
   }
   return AddRecord(batch, type, IdOf(column_family), SliceParts(&key, 1), SliceParts(&value, 1),
                    {timestamp_size, ts.data()});
+} catch (...) {
+  return CaughtException();
 }
 
 Status WriteBatch::Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) {

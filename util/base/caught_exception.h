@@ -11,4 +11,15 @@ namespace varve {
 // Within a handler: MemoryLimit for std::bad_alloc, Aborted with the text for anything else.
 Status CaughtException() noexcept;
 
+// What `step` answers, or what it threw. For steps behind which something has to be put right: a
+// count, a flag, a lock that is no object.
+template <typename Step>
+Status Guarded(Step step) noexcept {
+  try {
+    return step();
+  } catch (...) {
+    return CaughtException();
+  }
+}
+
 }  // namespace varve

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -63,9 +64,12 @@ static_assert(std::size(kSubCodeText) == Status::kMaxSubCode);
 
 constexpr std::string_view kJoint = ": ";
 
-// The parts in a row, with a terminating zero.
+// The parts in a row, with a terminating zero. Null when there is no memory: an error without its
+// text still is that error, and a status can be made and copied wherever nothing may throw.
 std::unique_ptr<const char[]> Concatenate(const Slice& a, const Slice& b, const Slice& c) {
-  auto text = std::make_unique<char[]>(a.size() + b.size() + c.size() + 1);
+  const size_t size = a.size() + b.size() + c.size() + 1;
+  std::unique_ptr<char[]> text(new (std::nothrow) char[size]());
+  if (text == nullptr) return nullptr;
   char* end = text.get();
   for (const Slice* part : {&a, &b, &c}) {
     if (part->empty()) continue;

@@ -128,9 +128,11 @@ IOStatus LockPosixFile(const std::string& path, FileLock** lock) {
   }
   const struct flock request = WholeFile(F_WRLCK);
   if (::fcntl(fd.get(), F_SETLK, &request) != 0) return HeldElsewhere(path, fd.get(), errno);
-  table.held[identity].pid = ::getpid();
+  // What throws from here on closes the file, and with that gives the lock back.
   NoteHolder(fd.get());
-  *lock = std::make_unique<PosixFileLock>(path, std::move(fd), identity).release();
+  auto made = std::make_unique<PosixFileLock>(path, std::move(fd), identity);
+  table.held[identity].pid = ::getpid();
+  *lock = made.release();
   return IOStatus::OK();
 }
 

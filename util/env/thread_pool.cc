@@ -38,7 +38,15 @@ void ThreadPool::Schedule(Function function, void* arg, void* tag, Function unsc
   {
     MutexLock lock(&mutex_);
     queue_.push_back(Job{function, arg, tag, unschedule});
-    StartThreadsAsNeeded();
+    try {
+      StartThreadsAsNeeded();
+    } catch (...) {
+      // Threads that there are take it in turn. Without any, nobody would.
+      if (threads_.empty() && limit_ > 0) {
+        queue_.pop_back();
+        throw;
+      }
+    }
     work_.Signal();
   }
   JoinEnded();
@@ -112,10 +120,15 @@ void ThreadPool::StartThreadsAsNeeded() {
   while (missing > 0 && static_cast<int>(threads_.size()) < limit_) {
     threads_.emplace_back();
     const auto self = std::prev(threads_.end());
+    try {
+      *self = std::thread([this, self] { Run(self); });
+    } catch (...) {
+      threads_.pop_back();
+      throw;
+    }
     // Counted as idle until it takes a job, so that the next call does not start another for it.
     ++idle_;
     --missing;
-    *self = std::thread([this, self] { Run(self); });
   }
 }
 

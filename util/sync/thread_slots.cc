@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "util/sync/mutex.h"
 
@@ -59,23 +61,40 @@ void* TakeCell(ThreadTable* table, uint32_t id, void* in_use) {
   return p == in_use ? nullptr : p;
 }
 
+// What was taken out of cells, to be released without the registry's mutex: some at a time, as those
+// who do it must not fail for want of memory.
+class Taken {
+ public:
+  bool full() const { return count_ == entries_.size(); }
+  void Add(void (*release)(void*), void* p) { entries_[count_++] = {release, p}; }
+  void ReleaseAll() {
+    for (size_t i = 0; i < count_; i++) entries_[i].first(entries_[i].second);
+    count_ = 0;
+  }
+
+ private:
+  std::array<std::pair<void (*)(void*), void*>, 64> entries_;
+  size_t count_ = 0;
+};
+
 void DestroyTable(ThreadTable* table) {
   Registry& registry = TheRegistry();
-  std::vector<std::pair<void (*)(void*), void*>> leftovers;
-  {
-    MutexLock lock(&registry.mu);
-    for (uint32_t id = 0; id < registry.instances.size(); id++) {
-      const Instance& instance = registry.instances[id];
-      if (instance.release == nullptr) continue;
-      if (void* p = TakeCell(table, id, instance.in_use)) {
-        leftovers.emplace_back(instance.release, p);
-      }
-    }
-    if (table->prev != nullptr) table->prev->next = table->next;
-    if (table->next != nullptr) table->next->prev = table->prev;
-    if (registry.head == table) registry.head = table->next;
+  Taken leftovers;
+  MutexLock lock(&registry.mu);
+  for (uint32_t id = 0; id < registry.instances.size(); id++) {
+    const Instance& instance = registry.instances[id];
+    if (instance.release == nullptr) continue;
+    if (void* p = TakeCell(table, id, instance.in_use)) leftovers.Add(instance.release, p);
+    if (!leftovers.full()) continue;
+    lock.Unlock();
+    leftovers.ReleaseAll();
+    lock.Lock();
   }
-  for (auto& [release, p] : leftovers) release(p);
+  if (table->prev != nullptr) table->prev->next = table->next;
+  if (table->next != nullptr) table->next->prev = table->prev;
+  if (registry.head == table) registry.head = table->next;
+  lock.Unlock();
+  leftovers.ReleaseAll();
   for (auto& chunk : table->chunks) delete chunk.load(std::memory_order_relaxed);
   delete table;
 }
@@ -139,6 +158,7 @@ uint32_t Register(void (*release)(void*), void* in_use) {
   } else {
     id = static_cast<uint32_t>(registry.instances.size());
     registry.instances.emplace_back();
+    registry.free_ids.reserve(registry.instances.capacity());  // giving an id back cannot fail
   }
   // kChunks * kCellsPerChunk column families open at once in one process is the format's own limit.
   registry.instances[id] = Instance{release, in_use};
@@ -150,13 +170,8 @@ uint32_t Register(void (*release)(void*), void* in_use) {
 ThreadSlots::ThreadSlots(void (*release)(void*), void* in_use) : id_(Register(release, in_use)) {}
 
 ThreadSlots::~ThreadSlots() {
+  Scrape();
   Registry& registry = TheRegistry();
-  void (*release)(void*) = nullptr;
-  {
-    MutexLock lock(&registry.mu);
-    release = registry.instances[id_].release;
-  }
-  for (void* p : Scrape()) release(p);
   MutexLock lock(&registry.mu);
   registry.instances[id_] = Instance{};
   registry.free_ids.push_back(id_);
@@ -171,15 +186,22 @@ bool ThreadSlots::CompareExchange(void* expected, void* desired) {
                                            std::memory_order_relaxed);
 }
 
-std::vector<void*> ThreadSlots::Scrape() {
+void ThreadSlots::Scrape() noexcept {
   Registry& registry = TheRegistry();
-  std::vector<void*> taken;
-  MutexLock lock(&registry.mu);
-  void* in_use = registry.instances[id_].in_use;
-  for (ThreadTable* table = registry.head; table != nullptr; table = table->next) {
-    if (void* p = TakeCell(table, id_, in_use)) taken.push_back(p);
+  Taken taken;
+  bool more = true;
+  while (more) {
+    {
+      MutexLock lock(&registry.mu);
+      const Instance& instance = registry.instances[id_];
+      ThreadTable* table = registry.head;
+      for (; table != nullptr && !taken.full(); table = table->next) {
+        if (void* p = TakeCell(table, id_, instance.in_use)) taken.Add(instance.release, p);
+      }
+      more = table != nullptr;  // from the beginning again: tables come and go meanwhile
+    }
+    taken.ReleaseAll();
   }
-  return taken;
 }
 
 }  // namespace varve

@@ -5,7 +5,6 @@
 // the owner can take every cell back.
 
 #include <cstdint>
-#include <vector>
 
 namespace varve {
 
@@ -24,8 +23,8 @@ class ThreadSlots {
   // Acquire on the old value, release on the new.
   void* Exchange(void* desired);
   bool CompareExchange(void* expected, void* desired);
-  // Empties every thread's cell and returns what was there (nulls and markers left out).
-  std::vector<void*> Scrape();
+  // Empties every thread's cell and releases what was there.
+  void Scrape() noexcept;
 
  private:
   const uint32_t id_;

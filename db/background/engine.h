@@ -141,7 +141,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   std::atomic<bool> shutting_down{false};
   // Also set in the child that a fork() makes: there the engine is dead (fork_guard.h).
   std::atomic<bool> closed{false};
-  std::atomic<bool> forked{false};  // that is why it is closed
+  std::atomic<bool> forked{false};        // that is why it is closed
   std::shared_ptr<Engine> kept_by_child;  // itself, once the child's DB goes: it stays for ever
   HolderCounts holders;
   // A write with disableWAL was made: Close flushes. Only ever set; read by Close.

@@ -206,8 +206,8 @@ Status FlushWork::RunNextJob() {
   Job job = std::move(queue_.front());
   queue_.pop_front();
   job_running_ = true;
-  const Status s = Guarded(
-      [&] { return RunJob(job, e.options.atomic_flush ? Extent::kAll : Extent::kPiece); });
+  const Status s =
+      Guarded([&] { return RunJob(job, e.options.atomic_flush ? Extent::kAll : Extent::kPiece); });
   job_running_ = false;
   if (s.ok() && e.reserve != nullptr && !e.reserve->held()) {
     MutexUnlock unlock(&e.mu);

@@ -97,9 +97,9 @@ class ColumnFamily final : public SuperVersionSource,
   // --- Memtables
   MemTable* mem() const { return mem_.get(); }  // commit path or DB mutex
   std::shared_ptr<MemTable> NewMemTable(SequenceNumber earliest_seq);
-  // Freezes the active memtable and puts `fresh` in its place, for readers too if there are any yet.
-  // Commit path and DB mutex. `log_number`: the log that takes the fresh memtable's writes. If it
-  // throws, nothing has changed.
+  // Freezes the active memtable and puts `fresh` in its place, for readers too if there are any
+  // yet. Commit path and DB mutex. `log_number`: the log that takes the fresh memtable's writes. If
+  // it throws, nothing has changed.
   void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
   std::deque<ImmutableMemTable>& immutables() { return immutables_; }  // oldest first; DB mutex
   int unflushed_count() const { return static_cast<int>(immutables_.size()); }

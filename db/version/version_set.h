@@ -93,8 +93,8 @@ struct VersionSetOptions {
 // Locking: the DB mutex guards everything but the atomics; LogAndApply releases it while it writes.
 // Errors: after a failed append or sync the MANIFEST is abandoned; the next LogAndApply starts a
 //   new one that holds the whole state. (A failed append's outcome is not known until then.)
-//   LogAndApply, CreateFamily and DropFamily do not throw; what fails for want of memory has changed
-//   nothing, but for a MANIFEST that is in doubt then.
+//   LogAndApply, CreateFamily and DropFamily do not throw; what fails for want of memory has
+//   changed nothing, but for a MANIFEST that is in doubt then.
 class VersionSet {
  public:
   VersionSet(VersionSetOptions options, Mutex* db_mutex);

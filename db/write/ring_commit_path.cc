@@ -92,8 +92,8 @@ Status RingCommitPath::WaitForLog(const wal::LogPlace& place, bool sync) try {
   return CaughtException();
 }
 
-// In the log before in a memtable: of a write that the log has not, nothing is ever seen. Nothing is
-// thrown here: the write has its place among others.
+// In the log before in a memtable: of a write that the log has not, nothing is ever seen. Nothing
+// is thrown here: the write has its place among others.
 Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequest& request,
                                     const Reservation& reservation, UserWriteCallback* callback,
                                     CommitRing::Outcome* outcome) {

@@ -15,7 +15,8 @@
 namespace varve {
 
 /// A value of 16 bytes. Success and a failure without message never allocate, so they may be made
-/// on hot paths. A message for which there is no memory is left out. Const methods may be called by many threads at once.
+/// on hot paths. A message for which there is no memory is left out. Const methods may be called
+/// by many threads at once.
 class [[nodiscard]] VARVE_EXPORT Status {
  public:
   // Values cross the C API and are stored in traces: append only.

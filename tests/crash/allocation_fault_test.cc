@@ -38,7 +38,7 @@ namespace {
 std::atomic<bool> g_armed{false};
 std::atomic<int64_t> g_calls{0};  // of the library, while armed
 std::atomic<int64_t> g_fails_at{INT64_MAX};
-thread_local bool t_test = false;         // this thread is in the test's own code
+thread_local bool t_test = false;  // this thread is in the test's own code
 // Where it failed.
 void* g_frames[40];
 int g_frame_count = 0;

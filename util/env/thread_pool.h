@@ -27,8 +27,8 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // Null `tag` cannot be unscheduled; `unschedule` may be null. Throws when there is no memory, or no
-  // thread for it and none to come: then the job is not there.
+  // Null `tag` cannot be unscheduled; `unschedule` may be null. Throws when there is no memory, or
+  // no thread for it and none to come: then the job is not there.
   void Schedule(Function function, void* arg, void* tag, Function unschedule);
   // Removes the waiting jobs of `tag`, calls their unschedule functions without holding the lock,
   // and returns their number.

@@ -61,8 +61,8 @@ void* TakeCell(ThreadTable* table, uint32_t id, void* in_use) {
   return p == in_use ? nullptr : p;
 }
 
-// What was taken out of cells, to be released without the registry's mutex: some at a time, as those
-// who do it must not fail for want of memory.
+// What was taken out of cells, to be released without the registry's mutex: some at a time, as
+// those who do it must not fail for want of memory.
 class Taken {
  public:
   bool full() const { return count_ == entries_.size(); }

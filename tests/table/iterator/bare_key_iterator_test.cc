@@ -26,8 +26,7 @@ class BareKeyIteratorTest : public ::testing::Test {
     built.builder->Add(IKey("c", 6), "c6");
     ASSERT_TRUE(built.Finish().ok());
     ASSERT_TRUE(table_.Open(built.file).ok());
-    it_ =
-        NewBareKeyIterator(table_.reader->NewIterator(ReadOptions(), TableIterOptions()), &timed_);
+    it_ = NewBareKeyIterator(table_.reader->NewIterator(read_, TableIterOptions()), &timed_);
   }
 
   static std::string At(const std::string& key, uint64_t timestamp, SequenceNumber seq,
@@ -39,6 +38,7 @@ class BareKeyIteratorTest : public ::testing::Test {
   std::string KeyThere() const { return it_->Valid() ? it_->key().ToString() : "none"; }
 
   OpenTable table_;
+  const ReadOptions read_;  // outlives the iterator
   const InternalKeyComparator timed_{BytewiseComparatorWithU64Ts()};
   std::unique_ptr<InternalIterator> it_;
 };

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <exception>
 #include <string>
-#include <system_error>
 
 #include "varve/system_clock.h"
 
@@ -39,7 +38,7 @@ BlockPipeline::BlockPipeline(BlockWriter* writer, const Slice& dictionary, size_
   threads_.reserve(threads);
   try {
     for (size_t i = 0; i < threads; i++) threads_.emplace_back([this] { Work(); });
-  } catch (const std::system_error&) {
+  } catch (...) {
     // The maker does what there is no thread for.
   }
 }

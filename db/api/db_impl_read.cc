@@ -301,7 +301,7 @@ Iterator* DbImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* ha
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return NewErrorIterator(s);
   SuperVersion* super_version = family->AcquireSuperVersion();
-  s = CheckReadTimestamp(options, *super_version, family->name());
+  s = Guarded([&] { return CheckReadTimestamp(options, *super_version, family->name()); });
   if (!s.ok()) {
     super_version->Unref();
     return NewErrorIterator(s);

@@ -23,6 +23,19 @@
 
 namespace varve {
 
+namespace {
+
+// For what people are told: nothing depends on it.
+template <typename Step>
+void BestEffort(Step step) {
+  Guarded([&] {
+    step();
+    return Status::OK();
+  }).PermitUncheckedError();
+}
+
+}  // namespace
+
 Engine::Engine() = default;
 Engine::~Engine() = default;
 
@@ -104,11 +117,7 @@ void Engine::UpdateStalls() {
       debt = std::max(debt, input.pending_compaction_bytes);
       near_stop |= verdict.near_stop;
     }
-    const auto describe = [&] {
-      DescribeVerdict(*family, verdict, input, &changes);
-      return Status::OK();
-    };
-    Guarded(describe).PermitUncheckedError();
+    BestEffort([&] { DescribeVerdict(*family, verdict, input, &changes); });
     family->stall_condition = verdict.condition;
     family->stall_cause = verdict.cause;
   }
@@ -126,11 +135,7 @@ void Engine::UpdateStalls() {
   if (stalled && !stalled_before) stall_since = now;
   const uint64_t lasted = stalled_before && now > stall_since ? now - stall_since : 0;
   if (!stalled) stall_since = 0;
-  const auto tell = [&] {
-    TellStallChanges(stalled, lasted, changes);
-    return Status::OK();
-  };
-  if (!changes.empty()) Guarded(tell).PermitUncheckedError();
+  if (!changes.empty()) BestEffort([&] { TellStallChanges(stalled, lasted, changes); });
 }
 
 // What people are told of a stall: it is in force without that, if there is no memory for it.
@@ -216,11 +221,7 @@ void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
   Status now = errors.Report(judged, reason);
   if (now.ok()) return;
   if (before == ErrorState::Severity::kNone) {
-    const auto log = [&] {
-      LogError(info_log.get(), "background error: %s", now.ToString().c_str());
-      return Status::OK();
-    };
-    Guarded(log).PermitUncheckedError();
+    BestEffort([&] { LogError(info_log.get(), "background error: %s", now.ToString().c_str()); });
   }
   WriteRefusal().PermitUncheckedError();
   background_changed.SignalAll();

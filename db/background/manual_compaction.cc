@@ -99,14 +99,18 @@ class CompactionWork::Exclusive {
   const bool wanted_;
 };
 
-// One of manual_calls_ for the time of its life, and what follows its end. Both ends without mu.
+// One of manual_calls_ for the time of its life, and what follows its end, unless an obstacle was
+// there already. Both ends without mu.
 class CompactionWork::ManualTurn {
  public:
-  explicit ManualTurn(CompactionWork* work) : work_(work) {
+  ManualTurn(CompactionWork* work, const ColumnFamily& family, const std::atomic<bool>* cancelled)
+      : work_(work) {
     MutexLock lock(&work_->engine_->mu);
-    work_->manual_calls_++;
+    obstacle_ = work_->ManualObstacle(family, cancelled);
+    if (obstacle_.ok()) work_->manual_calls_++;
   }
   ~ManualTurn() {
+    if (!obstacle_.ok()) return;
     Engine& e = *work_->engine_;
     MutexLock lock(&e.mu);
     work_->Report(Guarded([&e] {
@@ -118,9 +122,11 @@ class CompactionWork::ManualTurn {
   }
   ManualTurn(const ManualTurn&) = delete;
   ManualTurn& operator=(const ManualTurn&) = delete;
+  const Status& obstacle() const { return obstacle_; }
 
  private:
   CompactionWork* const work_;
+  Status obstacle_;
 };
 
 void CompactionWork::WaitForExclusive() {
@@ -206,11 +212,8 @@ Status CompactionWork::RunCall(const ManualCall& call) {
   Engine& e = *engine_;
   ColumnFamily* const family = call.family;
   const CompactRangeOptions& options = *call.options;
-  {
-    MutexLock lock(&e.mu);
-    VARVE_RETURN_IF_ERROR(ManualObstacle(*family, options.canceled));
-  }
-  const ManualTurn turn(this);
+  const ManualTurn turn(this, *family, options.canceled);
+  VARVE_RETURN_IF_ERROR(turn.obstacle());
   VARVE_RETURN_IF_ERROR(FlushForRange(call));
   MutexLock lock(&e.mu);
   const Exclusive exclusive(this, options.exclusive_manual_compaction);
@@ -394,7 +397,8 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
     }
     numbers.push_back(number);
   }
-  const ManualTurn turn(this);
+  const ManualTurn turn(this, *family, options.canceled);
+  VARVE_RETURN_IF_ERROR(turn.obstacle());
   MutexLock lock(&e.mu);
   CompactionResult result;
   const auto run = [&]() -> Status {
@@ -430,9 +434,9 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
 Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
                                            bool include_end) {
   Engine& e = *engine_;
-  const ManualTurn turn(this);
+  const ManualTurn turn(this, *family, nullptr);
+  VARVE_RETURN_IF_ERROR(turn.obstacle());
   MutexLock lock(&e.mu);
-  VARVE_RETURN_IF_ERROR(ManualObstacle(*family, nullptr));
   auto plan = std::make_unique<CompactionPlan>();
   PickFilesInRanges(family->current(), ranges, n, include_end, plan.get());
   if (plan->inputs.empty()) return Status::OK();

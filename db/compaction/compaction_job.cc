@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -237,7 +236,8 @@ Status Job::RunPiece(Piece* piece) {
       plan_.output_level == 0 ? nullptr : &splitter, &tombstones,
       [this](std::unique_ptr<TableOutput>* output) { return OpenOutput(output); },
       WritesBeside(options.filter));
-  const Status s = writer.Run(&iterator, piece->begin, piece->end);
+  // Whatever comes of it, the files that are finished have to be known.
+  const Status s = Guarded([&] { return writer.Run(&iterator, piece->begin, piece->end); });
   piece->files = std::move(writer.files());
   piece->properties = std::move(writer.properties());
   piece->counts = iterator.counts();
@@ -248,15 +248,7 @@ Status Job::RunPiece(Piece* piece) {
 
 // A user's comparator or factory may throw: in a thread of its own that would end the process.
 void Job::RunPieceGuarded(Piece* piece) {
-  try {
-    piece->status = RunPiece(piece);
-  } catch (const std::bad_alloc&) {
-    piece->status = Status::MemoryLimit();
-  } catch (const std::exception& e) {
-    piece->status = Status::Aborted("compaction threw", e.what());
-  } catch (...) {
-    piece->status = Status::Aborted("compaction threw");
-  }
+  piece->status = Guarded([&] { return RunPiece(piece); });
 }
 
 void Job::RunPieces(std::vector<Piece>* pieces) {
@@ -267,8 +259,8 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
     for (; begun < pieces->size(); begun++) {
       threads.emplace_back([this, piece = &(*pieces)[begun]] { RunPieceGuarded(piece); });
     }
-  } catch (const std::system_error&) {
-    // Where the system gives no more threads this one does the rest.
+  } catch (...) {
+    // Where the system gives no more threads, or no memory for them, this one does the rest.
   }
   RunPieceGuarded(&pieces->front());
   for (; begun < pieces->size(); begun++) RunPieceGuarded(&(*pieces)[begun]);
@@ -356,11 +348,16 @@ Status Job::Run(CompactionResult* result) {
     counts.Add(piece.counts);
   }
   if (s.ok()) s = CheckCount(counts);
+  const auto collect = [&] {
+    Collect(&pieces, result);
+    return Status::OK();
+  };
+  if (s.ok()) s = Guarded(collect);
   if (!s.ok()) {
     RemoveOutputs(pieces);
+    *result = CompactionResult();
     return s;
   }
-  Collect(&pieces, result);
   if (clock != nullptr) result->micros = clock->NowMicros() - start;
   RecordTimeToHistogram(context_.statistics, COMPACTION_TIME, result->micros);
   RecordTimeToHistogram(context_.statistics, COMPACTION_CPU_TIME, result->cpu_micros);

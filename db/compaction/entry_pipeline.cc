@@ -4,18 +4,18 @@
 
 #include "db/compaction/entry_pipeline.h"
 
-#include <exception>
-#include <system_error>
 #include <utility>
 
 #include "varve/system_clock.h"
+
+#include "util/base/caught_exception.h"
 
 namespace varve {
 
 EntryPipeline::EntryPipeline(Take take) : take_(std::move(take)) {
   try {
     thread_ = std::thread([this] { Work(); });
-  } catch (const std::system_error&) {
+  } catch (...) {
     // No thread to be had: chunks are taken as they are handed over.
   }
 }
@@ -83,13 +83,7 @@ void EntryPipeline::TakeOne() {
 
 // A user's comparator or file system may throw: in a thread of its own that would end the process.
 Status EntryPipeline::TakeGuarded(const EntryChunk& chunk) {
-  try {
-    return take_(chunk);
-  } catch (const std::exception& e) {
-    return Status::Aborted("compaction threw", e.what());
-  } catch (...) {
-    return Status::Aborted("compaction threw");
-  }
+  return Guarded([&] { return take_(chunk); });
 }
 
 }  // namespace varve

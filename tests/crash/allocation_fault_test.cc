@@ -7,7 +7,8 @@
 // the state, writes on, and opens it again. What the test itself allocates is not counted.
 //
 // VARVE_ALLOCATION_POINTS=n: how many k, evenly over all there are (0: every one).
-// VARVE_ALLOCATION_CASE=k runs one. What goes wrong comes with the place whose allocation failed.
+// VARVE_ALLOCATION_CASE=k runs one, VARVE_ALLOCATION_RUN=n makes n fail in a row. What goes
+// wrong comes with the place whose allocation failed.
 
 #include <execinfo.h>
 #include <gtest/gtest.h>
@@ -38,15 +39,17 @@ namespace {
 std::atomic<bool> g_armed{false};
 std::atomic<int64_t> g_calls{0};  // of the library, while armed
 std::atomic<int64_t> g_fails_at{INT64_MAX};
-thread_local bool t_test = false;  // this thread is in the test's own code
+std::atomic<int64_t> g_fails_until{INT64_MAX};  // not itself
+thread_local bool t_test = false;               // this thread is in the test's own code
 // Where it failed.
 void* g_frames[40];
 int g_frame_count = 0;
 
 bool Fails() {
   if (!g_armed.load(std::memory_order_relaxed) || t_test) return false;
-  if (g_calls.fetch_add(1, std::memory_order_relaxed) + 1 != g_fails_at.load()) return false;
-  g_frame_count = backtrace(g_frames, 40);
+  const int64_t call = g_calls.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (call < g_fails_at.load() || call >= g_fails_until.load()) return false;
+  if (call == g_fails_at.load()) g_frame_count = backtrace(g_frames, 40);
   return true;
 }
 
@@ -54,9 +57,13 @@ void TellWhere() {
   backtrace_symbols_fd(g_frames, g_frame_count, STDERR_FILENO);
 }
 
-// Says where it failed, and ends as the signal says.
+// Says where it failed and what came of it, and ends as the signal says.
 void EndBadly(int signal) {
   TellWhere();
+  void* frames[40];
+  const int count = backtrace(frames, 40);
+  (void)!write(STDERR_FILENO, "ended here:\n", 12);
+  backtrace_symbols_fd(frames, count, STDERR_FILENO);
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -89,6 +96,7 @@ constexpr uint64_t kWritesHealed = 10;
 constexpr unsigned kHangSeconds = 15;
 constexpr int kHealMillis = 5000;
 constexpr int kChildren = 2;
+constexpr int kTries = 40;  // one failure may be all that a call meets
 // What a child found.
 constexpr int kFine = 0;
 constexpr int kWrong = 2;
@@ -126,9 +134,9 @@ class AllocationRun {
   explicit AllocationRun(std::string directory) : directory_(std::move(directory)) {}
 
   std::string Run() {
-    for (int tries = 0; tries < 3 && db_ == nullptr; tries++) Open().PermitUncheckedError();
+    for (int tries = 0; tries < kTries && db_ == nullptr; tries++) Open().PermitUncheckedError();
     if (db_ == nullptr) return "it does not open: " + open_error_;
-    for (int tries = 0; acked_ < kWritesUnderFault && tries < 3;) {
+    for (int tries = 0; acked_ < kWritesUnderFault && tries < kTries;) {
       if (!WriteNext(acked_ % 7 == 0).ok()) tries++;
       Maintain();
       Read();
@@ -136,7 +144,7 @@ class AllocationRun {
       if (!problem.empty()) return problem;
     }
     Close();
-    for (int tries = 0; tries < 3 && db_ == nullptr; tries++) Open().PermitUncheckedError();
+    for (int tries = 0; tries < kTries && db_ == nullptr; tries++) Open().PermitUncheckedError();
     return db_ == nullptr ? "it does not open again: " + open_error_ : "";
   }
 
@@ -289,12 +297,14 @@ std::string DirectoryOf(int slot) {
 }
 
 // The child's whole life. `calls` is for the first one, which counts.
-[[noreturn]] void RunChild(const std::string& directory, int64_t fails_at, int report) {
+[[noreturn]] void RunChild(const std::string& directory, int64_t fails_at, int64_t in_a_row,
+                           int report) {
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGALRM}) std::signal(signal, &EndBadly);
   alarm(kHangSeconds);
   t_test = true;
   AllocationRun run(directory);
   g_fails_at = fails_at;
+  g_fails_until = fails_at == INT64_MAX ? INT64_MAX : fails_at + in_a_row;
   g_armed = true;
   std::string problem = run.Run();
   g_armed = false;
@@ -316,11 +326,11 @@ std::string DirectoryOf(int slot) {
   _exit(calls < fails_at && fails_at != INT64_MAX ? kMissed : kFine);
 }
 
-pid_t Start(const std::string& directory, int64_t fails_at, int report = -1) {
+pid_t Start(const std::string& directory, int64_t fails_at, int64_t in_a_row, int report = -1) {
   std::filesystem::remove_all(directory);
   fflush(nullptr);
   const pid_t pid = fork();
-  if (pid == 0) RunChild(directory, fails_at, report);
+  if (pid == 0) RunChild(directory, fails_at, in_a_row, report);
   return pid;
 }
 
@@ -328,7 +338,7 @@ int64_t CountCalls() {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
   int status = 0;
-  const pid_t pid = Start(DirectoryOf(0), INT64_MAX, ends[1]);
+  const pid_t pid = Start(DirectoryOf(0), INT64_MAX, 1, ends[1]);
   int64_t calls = 0;
   EXPECT_EQ(read(ends[0], &calls, sizeof(calls)), static_cast<ssize_t>(sizeof(calls)));
   waitpid(pid, &status, 0);
@@ -362,6 +372,10 @@ struct AllocationTotals {
   }
 };
 
+int64_t InARow() {
+  return static_cast<int64_t>(NumberFromEnvironment("VARVE_ALLOCATION_RUN", 1));
+}
+
 AllocationTotals RunAllPoints(int64_t calls, uint64_t points) {
   AllocationTotals totals;
   struct Child {
@@ -381,7 +395,7 @@ AllocationTotals RunAllPoints(int64_t calls, uint64_t points) {
     const int slot =
         static_cast<int>(children.size()) < kChildren ? static_cast<int>(children.size()) : wait();
     const int64_t at = 1 + static_cast<int64_t>(i) * calls / static_cast<int64_t>(points);
-    children[Start(DirectoryOf(slot), at)] = {slot, at};
+    children[Start(DirectoryOf(slot), at, InARow())] = {slot, at};
   }
   while (!children.empty()) wait();
   for (int slot = 0; slot < kChildren; slot++) std::filesystem::remove_all(DirectoryOf(slot));
@@ -394,7 +408,7 @@ TEST(AllocationFaultTest, AnyAllocationMayFail) {
   const auto start = std::chrono::steady_clock::now();
   if (const char* one = getenv("VARVE_ALLOCATION_CASE")) {
     int status = 0;
-    waitpid(Start(DirectoryOf(0), strtoll(one, nullptr, 10)), &status, 0);
+    waitpid(Start(DirectoryOf(0), strtoll(one, nullptr, 10), InARow()), &status, 0);
     printf("%s: status %d\n", one, status);
     return;
   }

@@ -4,8 +4,12 @@
 
 #include "varve/iterator.h"
 
+#include <array>
+#include <atomic>
 #include <cassert>
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -13,9 +17,34 @@ namespace varve {
 
 namespace {
 
+// Whoever is told that there is no memory for an iterator needs one that says so: so many of these
+// can be about at once without any.
+constexpr size_t kSpares = 64;
+constexpr size_t kSpareBytes = 64;
+
+struct alignas(std::max_align_t) Spare {
+  char bytes[kSpareBytes];
+};
+std::array<Spare, kSpares> spares;
+std::array<std::atomic<bool>, kSpares> spare_taken;
+
 class NothingIterator final : public Iterator {
  public:
   explicit NothingIterator(Status status) : status_(std::move(status)) {}
+
+  static void* operator new(size_t size) {
+    if (void* const memory = ::operator new(size, std::nothrow)) return memory;
+    for (size_t i = 0; i < kSpares; i++) {
+      if (!spare_taken[i].exchange(true, std::memory_order_acquire)) return &spares[i];
+    }
+    throw std::bad_alloc();
+  }
+  static void operator delete(void* memory) {
+    for (size_t i = 0; i < kSpares; i++) {
+      if (memory == &spares[i]) return spare_taken[i].store(false, std::memory_order_release);
+    }
+    ::operator delete(memory);
+  }
 
   bool Valid() const override { return false; }
   void SeekToFirst() override {}
@@ -37,6 +66,8 @@ class NothingIterator final : public Iterator {
  private:
   const Status status_;
 };
+
+static_assert(sizeof(NothingIterator) <= kSpareBytes);
 
 }  // namespace
 

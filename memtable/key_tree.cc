@@ -193,7 +193,7 @@ void KeyTree::Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) con
 // Entries of one user key, as ties nearly always are: by their trailers alone. False, with nothing
 // changed, if they are of several.
 bool KeyTree::SortVersions(Slot* slots, uint32_t n) const {
-  uint64_t trailers[kSlots];
+  uint64_t trailers[kSlots + 1];  // a node that is split has one more
   Slice user_key;
   for (uint32_t i = 0; i < n; i++) {
     const Slice key = EntryAt(slots[i].ref)->internal_key();

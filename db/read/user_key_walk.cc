@@ -152,7 +152,8 @@ void UserKeyWalk::TakeRun() {
 
 void UserKeyWalk::MeasurePlain() {
   plain_end_ = nullptr;
-  if (run_.at == run_.end || has_prefix_ || timed_ || !tombstones_->empty()) return;
+  // Behind the key that is shown, the entry at hand is to be shown next.
+  if (run_.at == run_.end || is_behind_ || has_prefix_ || timed_ || !tombstones_->empty()) return;
   const Slice last = ExtractUserKey(run_.end[-1].key());
   if (backward_ ? !BeyondStart(last) : !BeyondEnd(last)) plain_end_ = run_.end;
 }
@@ -359,6 +360,7 @@ void UserKeyWalk::Next() {
     TurnForward();
   } else if (is_behind_) {
     passed_key_.Assign(key_);
+    is_behind_ = false;
     MeasurePlain();
   } else {
     passed_key_.Assign(key_);

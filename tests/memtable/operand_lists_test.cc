@@ -138,9 +138,9 @@ TEST_F(ManyOperandsTest, ASecondReaderVisitsFewEntries) {
   Merge(20000);
   const uint64_t first = ComparisonsOfRead();
   EXPECT_GT(first, 500u);
-  EXPECT_LT(ComparisonsOfRead(), first / 5);
+  EXPECT_LT(ComparisonsOfRead(), first / 2);
   Merge(300);
-  EXPECT_LT(ComparisonsOfRead(), first / 5);
+  EXPECT_LT(ComparisonsOfRead(), first / 2);
   EXPECT_EQ(Read(sequence_), Expected(sequence_));
 }
 

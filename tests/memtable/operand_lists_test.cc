@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -173,6 +175,32 @@ TEST_F(ManyOperandsTest, EverySnapshotReadsItsOwn) {
       ASSERT_EQ(Read(snapshot), Expected(snapshot)) << round << ' ' << snapshot;
     }
   }
+}
+
+TEST_F(ManyOperandsTest, ReadersMakeListsWhileAWriterAdds) {
+  std::atomic<SequenceNumber> published{sequence_};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; i++) {
+    readers.emplace_back([&] {
+      SequenceNumber seen = 0;
+      while (seen < 10 + 30000) {
+        seen = published.load(std::memory_order_acquire);
+        const std::vector<std::string> values = Read(seen);
+        // The value of an operand is the sequence number before its own.
+        bool right = values.size() == seen - 10;
+        for (size_t k = 0; k < values.size(); k++)
+          right &= values[k] == std::to_string(seen - 1 - k);
+        wrong += right ? 0 : 1;
+      }
+    });
+  }
+  for (int i = 0; i < 30000; i++) {
+    Merge(1);
+    published.store(sequence_, std::memory_order_release);
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(wrong.load(), 0);
 }
 
 }  // namespace

@@ -38,10 +38,7 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
   Status s = OpenEngine(request, &engine);
   if (!s.ok()) return s;
   std::unique_ptr<DbImpl> db;
-  s = Guarded([&] {
-    db = std::make_unique<DbImpl>(engine);
-    return Status::OK();
-  });
+  s = Guarded([&] { db = std::make_unique<DbImpl>(engine); });
   if (!s.ok()) {
     CloseEngine(engine.get()).PermitUncheckedError();
     engine->ReleaseFamilies();
@@ -207,14 +204,11 @@ DbImpl::~DbImpl() {
   }
   while (UnlockWAL().ok()) {
   }
-  const auto warn = [this] {
+  BestEffort([this] {
     const std::string held = DescribeHolders(*engine_);
-    if (!held.empty()) {
-      LogWarn(engine_->info_log.get(), "the database goes while users hold %s", held.c_str());
-    }
-    return Status::OK();
-  };
-  Guarded(warn).PermitUncheckedError();
+    if (held.empty()) return;
+    LogWarn(engine_->info_log.get(), "the database goes while users hold %s", held.c_str());
+  });
   CloseEngine(engine_.get()).PermitUncheckedError();
   default_handle_.reset();
   engine_->ReleaseFamilies();
@@ -401,10 +395,7 @@ void DbImpl::ReleaseSnapshot(const Snapshot* snapshot) {
   if (!engine_->snapshots.Release(snapshot)) return;
   if (engine_->read_only || engine_->closed.load(std::memory_order_acquire)) return;
   MutexLock lock(&engine_->mu);
-  const Status s = Guarded([this] {
-    engine_->compaction->ScheduleAll();
-    return Status::OK();
-  });
+  const Status s = Guarded([this] { engine_->compaction->ScheduleAll(); });
   if (!s.ok()) engine_->ReportError(s, BackgroundErrorReason::kCompaction);
 }
 

@@ -68,17 +68,11 @@ void CompactionWork::BackgroundCompaction() {
     Report(RunAutomatic(family));
     // With the last share of a dropped family its tables become obsolete.
     family.reset();
-    Report(Guarded([&e] {
-      e.obsolete->Purge();
-      return Status::OK();
-    }));
+    Report(Guarded([&e] { e.obsolete->Purge(); }));
   }
   running_--;
   scheduled_--;
-  Report(Guarded([this] {
-    Dispatch();
-    return Status::OK();
-  }));
+  Report(Guarded([this] { Dispatch(); }));
   e.background_changed.SignalAll();
 }
 

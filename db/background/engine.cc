@@ -23,19 +23,6 @@
 
 namespace varve {
 
-namespace {
-
-// For what people are told: nothing depends on it.
-template <typename Step>
-void BestEffort(Step step) {
-  Guarded([&] {
-    step();
-    return Status::OK();
-  }).PermitUncheckedError();
-}
-
-}  // namespace
-
 Engine::Engine() = default;
 Engine::~Engine() = default;
 
@@ -200,10 +187,7 @@ uint64_t Engine::StallMicros() const {
 
 Status Engine::ShowChange(ColumnFamily* family) {
   mu.AssertHeld();
-  const Status s = Guarded([&] {
-    family->InstallSuperVersion();
-    return Status::OK();
-  });
+  const Status s = Guarded([&] { family->InstallSuperVersion(); });
   // As after a compaction that failed: all is there, and work goes on.
   if (!s.ok()) ReportError(s, BackgroundErrorReason::kCompaction);
   return s;

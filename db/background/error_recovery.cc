@@ -102,14 +102,11 @@ Status ErrorRecovery::Resume() {
     if (s.ok() && (e.errors.severity() > repaired || !e.errors.Lift())) s = e.errors.error();
     if (s.ok()) {
       lifted_micros_ = e.MonotonicMicros();
-      s = Guarded([&] { return TakeUpWork(old_error); });
+      s = Guarded([&] { TakeUpWork(old_error); });
       if (!s.ok()) e.ReportError(s, BackgroundErrorReason::kCompaction);
     } else {
-      const auto log = [&] {
-        LogWarn(e.info_log.get(), "could not recover yet: %s", s.ToString().c_str());
-        return Status::OK();
-      };
-      Guarded(log).PermitUncheckedError();
+      BestEffort(
+          [&] { LogWarn(e.info_log.get(), "could not recover yet: %s", s.ToString().c_str()); });
     }
     e.WriteRefusal().PermitUncheckedError();
     e.attention.store(true, std::memory_order_release);
@@ -120,25 +117,26 @@ Status ErrorRecovery::Resume() {
 }
 
 // All that follows a job, and that one which failed may not have come to.
-Status ErrorRecovery::TakeUpWork(const Status& old_error) {
+void ErrorRecovery::TakeUpWork(const Status& old_error) {
   Engine& e = *engine_;
   LogInfo(e.info_log.get(), "recovered from: %s", old_error.ToString().c_str());
   e.UpdateStalls();
   e.flush->Schedule();
   e.compaction->ScheduleAll();
   e.obsolete->Purge();
-  return Status::OK();
 }
 
-Status ErrorRecovery::ShowFamilies() {
+void ErrorRecovery::ShowFamilies() {
   MutexLock lock(&engine_->mu);
   for (const auto& [id, family] : engine_->families.all()) family->InstallSuperVersion();
-  return Status::OK();
 }
 
 Status ErrorRecovery::Repair(ErrorState::Severity severity) {
   Engine& e = *engine_;
-  if (severity == ErrorState::Severity::kSoft) return ShowFamilies();
+  if (severity == ErrorState::Severity::kSoft) {
+    ShowFamilies();
+    return Status::OK();
+  }
   std::vector<std::shared_ptr<ColumnFamily>>
       pinned;  // while neither lock is held, they may be dropped
   std::vector<ColumnFamily*> families;
@@ -160,7 +158,8 @@ Status ErrorRecovery::Repair(ErrorState::Severity severity) {
     if (s.ok()) s = LeaveOldLogs();
     if (!s.ok()) return s;
   }
-  return ShowFamilies();
+  ShowFamilies();
+  return Status::OK();
 }
 
 // Everything is in tables: no log but the current one is needed, and the failed ones must not be

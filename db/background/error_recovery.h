@@ -30,8 +30,8 @@ class ErrorRecovery {
   Status Repair(ErrorState::Severity severity);
   Status LeaveOldLogs();
   // Readers may have been left with an older state.
-  Status ShowFamilies();
-  Status TakeUpWork(const Status& old_error);  // requires the DB mutex
+  void ShowFamilies();
+  void TakeUpWork(const Status& old_error);  // requires the DB mutex
 
   Engine* const engine_;
   std::thread thread_;     // guarded by the DB mutex, joined by Stop

@@ -13,6 +13,7 @@
 #include "db/wal/commit_log.h"
 #include "db/write/log_mark.h"
 #include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/env/writable_file_writer.h"
@@ -187,10 +188,7 @@ void FlushWork::BackgroundFlush() {
   }
   running_--;
   scheduled_--;
-  Report(Guarded([this] {
-    Schedule();  // refuses once an error is serious
-    return Status::OK();
-  }));
+  Report(Guarded([this] { Schedule(); }));  // refuses once an error is serious
   e.background_changed.SignalAll();
 }
 
@@ -310,8 +308,7 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
     for (FamilyFlush& flush : *flushes) {
       NotifyBegin(flush, job.reason);
       StopWatch watch(e.clock, e.statistics, FLUSH_TIME);
-      Status s = RunFlush(flush.input, &flush.result);
-      if (!s.ok()) return s;
+      VARVE_RETURN_IF_ERROR(RunFlush(flush.input, &flush.result));
       RecordTick(e.statistics, FLUSH_WRITE_BYTES, flush.result.file.size);
     }
   }
@@ -320,8 +317,7 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
   // errors, whose logs may be broken, puts all families into one job instead.
   if (e.families.all().size() > 1 && job.reason != FlushReason::kErrorRecovery) {
     MutexUnlock unlock(&e.mu);
-    Status s = e.logs->SyncClosed();
-    if (!s.ok()) return s;
+    VARVE_RETURN_IF_ERROR(e.logs->SyncClosed());
   }
   *in_order = WaitForOlder(*flushes);
   return *in_order ? Install(flushes) : Status::OK();
@@ -393,6 +389,7 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes) {
     e.flush_count++;
     e.flush_bytes += flush.result.file.size;
   }
+  // Once all are: what cannot be shown is reported, which may let go of the mutex.
   for (const FamilyFlush& flush : *flushes) {
     if (flush.in_force) e.ShowChange(flush.family.get()).PermitUncheckedError();
   }

@@ -86,10 +86,7 @@ class CompactionWork::Exclusive {
     work_->exclusive_--;
     work_->exclusive_running_ = false;
     work_->engine_->background_changed.SignalAll();
-    work_->Report(Guarded([this] {
-      work_->ScheduleAll();
-      return Status::OK();
-    }));
+    work_->Report(Guarded([this] { work_->ScheduleAll(); }));
   }
   Exclusive(const Exclusive&) = delete;
   Exclusive& operator=(const Exclusive&) = delete;
@@ -113,10 +110,7 @@ class CompactionWork::ManualTurn {
     if (!obstacle_.ok()) return;
     Engine& e = *work_->engine_;
     MutexLock lock(&e.mu);
-    work_->Report(Guarded([&e] {
-      e.obsolete->Purge();
-      return Status::OK();
-    }));
+    work_->Report(Guarded([&e] { e.obsolete->Purge(); }));
     work_->manual_calls_--;
     e.background_changed.SignalAll();
   }

@@ -32,7 +32,6 @@ std::vector<std::string> ObsoleteFiles::Collect() {
   const std::vector<uint64_t> tables = e.versions->obsolete_files()->TakeAll();
   const Status s = Guarded([&] {
     for (uint64_t number : tables) paths.push_back(TableFileName(e.name, number));
-    return Status::OK();
   });
   if (!s.ok()) {
     // The next purge tries again: only this opening knows of them.

@@ -73,10 +73,7 @@ void Scrubber::Run() {
     next = due_micros_ +
            std::clamp<uint64_t>(engine_->options.scrub_period_sec, 1, kPeriodSecMost) * 1000 * 1000;
     // For want of memory a pass may end early: the next one begins anew.
-    Guarded([this] {
-      RunPass();
-      return Status::OK();
-    }).PermitUncheckedError();
+    BestEffort([this] { RunPass(); });
   }
 }
 

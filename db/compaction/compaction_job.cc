@@ -348,11 +348,7 @@ Status Job::Run(CompactionResult* result) {
     counts.Add(piece.counts);
   }
   if (s.ok()) s = CheckCount(counts);
-  const auto collect = [&] {
-    Collect(&pieces, result);
-    return Status::OK();
-  };
-  if (s.ok()) s = Guarded(collect);
+  if (s.ok()) s = Guarded([&] { Collect(&pieces, result); });
   if (!s.ok()) {
     RemoveOutputs(pieces);
     *result = CompactionResult();

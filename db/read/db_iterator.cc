@@ -169,11 +169,9 @@ class DbIterator final : public Iterator {
   // What throws, for want of memory as a rule, is an error of the iterator.
   template <typename Move>
   void Guarded(Move move) {
-    try {
-      move();
-    } catch (...) {
-      walk_.Fail(CaughtException());
-    }
+    Status s = varve::Guarded(move);
+    if (!s.ok()) [[unlikely]]
+      walk_.Fail(std::move(s));
   }
 
   void SeekToEnd(void (UserKeyWalk::*seek)()) {

@@ -619,7 +619,6 @@ Status CreateFamilyInEngine(Engine* engine, const std::string& name,
     family->InstallSuperVersion();
     *handle = std::make_unique<ColumnFamilyHandleImpl>(family);
     e.families.Add(std::move(family));
-    return Status::OK();
   });
   if (s.ok()) return s;
   // The MANIFEST has a family that nobody could reach.
@@ -667,20 +666,14 @@ Status CloseEngine(Engine* engine) noexcept {
   }
   if (!e.read_only) {
     s.UpdateIfOk(Guarded([&e] { return e.logs->CloseAll(/*sync=*/true); }));
-    s.UpdateIfOk(Guarded([&e] {
-      e.obsolete->DeleteKeptLogs();
-      return Status::OK();
-    }));
+    s.UpdateIfOk(Guarded([&e] { e.obsolete->DeleteKeptLogs(); }));
     if (s.ok()) s = Guarded([&e] { return e.versions->CloseManifest(); });
   }
   if (e.lock != nullptr) {
     s.UpdateIfOk(Guarded([&e] { return e.fs->UnlockFile(e.lock, IOOptions(), nullptr); }));
     e.lock = nullptr;
   }
-  Guarded([&] {
-    LogInfo(e.info_log.get(), "closed: %s", s.ToString().c_str());
-    return Status::OK();
-  }).PermitUncheckedError();
+  BestEffort([&] { LogInfo(e.info_log.get(), "closed: %s", s.ToString().c_str()); });
   return s;
 }
 

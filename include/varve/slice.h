@@ -133,6 +133,7 @@ class VARVE_EXPORT PinnableSlice : public Slice, public Cleanable {
   /// Copies `slice` into the buffer and points there. Requires !IsPinned().
   void PinSelf(const Slice& slice) {
     assert(!pinned_);
+    // As in a loop over values of one size: the string need not look at its room.
     if (slice.size() == buffer_->size()) {
       if (!slice.empty()) std::memmove(buffer_->data(), slice.data(), slice.size());
     } else {

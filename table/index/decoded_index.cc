@@ -51,8 +51,7 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
     bool ascending = true;
     for (size_t i = 0; i < n && ascending; i++) {
       const Slice key = result->separator_key(i, icmp);
-      const uint64_t plain = KeyWord(key, prefix);
-      words[i] = result->reverse_ ? ~plain : plain;
+      words[i] = result->WordBehindPrefix(key);
       ascending = key.starts_with(result->prefix_) && (i == 0 || words[i - 1] <= words[i]);
     }
     if (ascending) {
@@ -88,8 +87,7 @@ bool DecodedIndex::WordOf(const Slice& key, uint64_t* word_or_place) const {
     *word_or_place = (side < 0) != reverse_ ? 0 : size();
     return false;
   }
-  const uint64_t plain = KeyWord(key, prefix_.size());
-  *word_or_place = reverse_ ? ~plain : plain;
+  *word_or_place = WordBehindPrefix(key);
   return true;
 }
 

@@ -52,7 +52,7 @@ class DecodedIndex {
   // differ.
   [[nodiscard]] bool SeparatorIsOf(size_t i, const Slice& key,
                                    const InternalKeyComparator& icmp) const {
-    if (has_words_ && !MayEqual(words_.word(i), key)) return false;
+    if (has_words_ && words_.word(i) != WordBehindPrefix(key)) return false;
     return icmp.EqualKey(separator_key(i, icmp), key);
   }
   [[nodiscard]] const IndexForm& form() const { return form_; }
@@ -85,9 +85,10 @@ class DecodedIndex {
   DecodedIndex() = default;
   // The word of a key, without timestamp, and true; or the answer of Seek and false.
   bool WordOf(const Slice& key, uint64_t* word_or_place) const;
-  [[nodiscard]] bool MayEqual(uint64_t word, const Slice& key) const {
+  // Of a key with the prefix; for others it means nothing, but equal keys have equal words.
+  [[nodiscard]] uint64_t WordBehindPrefix(const Slice& key) const {
     const uint64_t plain = KeyWord(key, prefix_.size());
-    return word == (reverse_ ? ~plain : plain);
+    return reverse_ ? ~plain : plain;
   }
   // Where the search ends that has come to the first word that is not smaller.
   [[nodiscard]] size_t SeekAmongEqual(const InternalKeyComparator& icmp, const Slice& target,

@@ -4,6 +4,8 @@
 // What a call of the API answers when something threw on the way: for want of memory as a rule, or
 // a callback that nobody nearer has caught. Locks and files have been given back by then.
 
+#include <type_traits>
+
 #include "varve/status.h"
 
 namespace varve {
@@ -11,15 +13,26 @@ namespace varve {
 // Within a handler: MemoryLimit for std::bad_alloc, Aborted with the text for anything else.
 Status CaughtException() noexcept;
 
-// What `step` answers, or what it threw. For steps behind which something has to be put right: a
-// count, a flag, a lock that is no object.
+// What `step` answers, OK if it answers nothing, or what it threw. For steps behind which something
+// has to be put right: a count, a flag, a lock that is no object.
 template <typename Step>
 Status Guarded(Step step) noexcept {
   try {
-    return step();
+    if constexpr (std::is_void_v<decltype(step())>) {
+      step();
+      return Status::OK();
+    } else {
+      return step();
+    }
   } catch (...) {
     return CaughtException();
   }
+}
+
+// For what people are told, on which nothing depends.
+template <typename Step>
+void BestEffort(Step step) noexcept {
+  Guarded(step).PermitUncheckedError();
 }
 
 }  // namespace varve

@@ -26,6 +26,7 @@ struct Chunk {
 struct ThreadTable {
   // Written by the owning thread only, with release, so that scrapers see initialised chunks.
   std::array<std::atomic<Chunk*>, kChunks> chunks{};
+  uint64_t number = 0;  // younger tables have larger ones
   ThreadTable* next = nullptr;
   ThreadTable* prev = nullptr;
 
@@ -43,7 +44,8 @@ struct Instance {
 // All tables and instances of the process. Never destroyed: threads may outlive static destructors.
 struct Registry {
   Mutex mu;
-  ThreadTable* head VARVE_GUARDED_BY(mu) = nullptr;
+  ThreadTable* head VARVE_GUARDED_BY(mu) = nullptr;  // the youngest
+  uint64_t last_number VARVE_GUARDED_BY(mu) = 0;
   std::vector<Instance> instances VARVE_GUARDED_BY(mu);
   std::vector<uint32_t> free_ids VARVE_GUARDED_BY(mu);
 };
@@ -126,6 +128,7 @@ std::atomic<void*>& CellSlow(uint32_t id) {
     auto* table = new ThreadTable;
     Registry& registry = TheRegistry();
     MutexLock lock(&registry.mu);
+    table->number = ++registry.last_number;
     table->next = registry.head;
     if (registry.head != nullptr) registry.head->prev = table;
     registry.head = table;
@@ -189,16 +192,21 @@ bool ThreadSlots::CompareExchange(void* expected, void* desired) {
 void ThreadSlots::Scrape() noexcept {
   Registry& registry = TheRegistry();
   Taken taken;
+  // Tables come and go while the mutex is free; those that are there at all times are each met
+  // once, however fast their threads fill the cells again.
+  uint64_t met = UINT64_MAX;
   bool more = true;
   while (more) {
     {
       MutexLock lock(&registry.mu);
       const Instance& instance = registry.instances[id_];
       ThreadTable* table = registry.head;
+      while (table != nullptr && table->number >= met) table = table->next;
       for (; table != nullptr && !taken.full(); table = table->next) {
+        met = table->number;
         if (void* p = TakeCell(table, id_, instance.in_use)) taken.Add(instance.release, p);
       }
-      more = table != nullptr;  // from the beginning again: tables come and go meanwhile
+      more = table != nullptr;
     }
     taken.ReleaseAll();
   }

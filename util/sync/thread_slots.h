@@ -23,7 +23,8 @@ class ThreadSlots {
   // Acquire on the old value, release on the new.
   void* Exchange(void* desired);
   bool CompareExchange(void* expected, void* desired);
-  // Empties every thread's cell and releases what was there.
+  // Empties every thread's cell and releases what was there. Threads that fill theirs meanwhile may
+  // keep what they put in.
   void Scrape() noexcept;
 
  private:

@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "util/mem/prefetch.h"
+
 namespace varve {
 
 namespace {
@@ -68,8 +70,8 @@ class VectorIterator final : public InternalIterator {
   void Prefetch(size_t at) const {
     if (at >= entries_->size()) return;
     const char* const entry = reinterpret_cast<const char*>((*entries_)[at]);
-    __builtin_prefetch(entry);
-    __builtin_prefetch(entry + 64);
+    PrefetchLine(entry);
+    PrefetchLine(entry + 64);
   }
 
   const EntryVector& vector_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "memtable/key_tree_node.h"
+#include "util/mem/prefetch.h"
 #include "util/sync/spin.h"
 
 namespace varve {
@@ -221,7 +222,7 @@ bool KeyTree::SortVersions(Slot* slots, uint32_t n) const {
 
 void KeyTree::SortTie(uint32_t level, Slot* slots, uint32_t n) const {
   if (level == 0) {
-    for (uint32_t i = 0; i < n; i++) __builtin_prefetch(EntryAt(slots[i].ref));
+    for (uint32_t i = 0; i < n; i++) PrefetchLine(EntryAt(slots[i].ref));
     if (SortVersions(slots, n)) return;
   }
   const auto less = [&](const Slot& a, const Slot& b) { return CompareSlots(level, a, b) < 0; };
@@ -240,8 +241,8 @@ void KeyTree::PrefetchEntries(const Node* leaf) const {
   for (uint32_t i = 0; i < count; i++) {
     // What is before the value may reach into a second line.
     const char* const entry = reinterpret_cast<const char*>(EntryAt(leaf->At(i).ref));
-    __builtin_prefetch(entry);
-    __builtin_prefetch(entry + 32);
+    PrefetchLine(entry);
+    PrefetchLine(entry + 32);
   }
 }
 

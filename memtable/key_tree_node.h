@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "memtable/key_tree.h"
+#include "util/mem/prefetch.h"
 
 namespace varve {
 
@@ -65,7 +66,7 @@ class alignas(64) KeyTree::Node {
   }
   void PrefetchAll() const {
     for (size_t i = 0; i < sizeof(Node); i += 64) {
-      __builtin_prefetch(reinterpret_cast<const char*>(this) + i);
+      PrefetchLine(reinterpret_cast<const char*>(this) + i);
     }
   }
 

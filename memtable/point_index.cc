@@ -11,6 +11,7 @@
 
 #include "util/coding/hash.h"
 #include "util/mem/huge_pages.h"
+#include "util/mem/prefetch.h"
 
 namespace varve {
 
@@ -82,14 +83,14 @@ void PointIndex::Prefetch(std::span<PointLookup* const> lookups) const {
   const Table* const table = complete_.load(std::memory_order_acquire);
   if (table == nullptr) return;
   for (const PointLookup* lookup : lookups) {
-    __builtin_prefetch(&table->cells[lookup->hash() & table->mask]);
+    PrefetchLine(&table->cells[lookup->hash() & table->mask]);
   }
   for (const PointLookup* lookup : lookups) {
     const uint64_t hash = lookup->hash();
     // Acquire: the name leads to memory that is there.
     const uint64_t cell = table->cells[hash & table->mask].load(std::memory_order_acquire);
     if (cell != 0 && cell >> 32 == hash >> 32) {
-      __builtin_prefetch(tree_.EntryAt(static_cast<EntryRef>(cell)));
+      PrefetchLine(tree_.EntryAt(static_cast<EntryRef>(cell)));
     }
   }
 }
@@ -179,7 +180,7 @@ void PointIndex::BuildStep() {
   if (table != nullptr) {
     KeyTree::LeafCopy leaf;
     cursor_ = tree_.CopyLocked(cursor_, &leaf);
-    for (uint32_t i = 0; i < leaf.count; i++) __builtin_prefetch(tree_.EntryAt(leaf.slots[i].ref));
+    for (uint32_t i = 0; i < leaf.count; i++) PrefetchLine(tree_.EntryAt(leaf.slots[i].ref));
     // In order, which is newest first: the first one of a key is the one to keep.
     for (uint32_t i = 0; i < leaf.count; i++) {
       const EntryRef ref = leaf.slots[i].ref;

@@ -5,6 +5,7 @@
 
 #include "memtable/key_tree.h"
 #include "util/iter/internal_iterator.h"
+#include "util/mem/prefetch.h"
 
 namespace varve {
 
@@ -45,8 +46,8 @@ class KeyTreeIterator final : public InternalIterator {
   }
   void Prefetch(uint32_t i) const {
     const char* const entry = reinterpret_cast<const char*>(EntryAt(i));
-    __builtin_prefetch(entry);
-    __builtin_prefetch(entry + 64);
+    PrefetchLine(entry);
+    PrefetchLine(entry + 64);
   }
   void Set() {
     key_ = EntryAt(at_)->internal_key(&value_);

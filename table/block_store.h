@@ -20,6 +20,7 @@
 #include "table/index/decoded_index.h"
 #include "util/env/random_access_file_reader.h"
 #include "util/key/internal_key.h"
+#include "util/mem/prefetch.h"
 #include "util/metrics/perf_counters.h"
 
 namespace varve {
@@ -86,12 +87,13 @@ class BlockStore {
     return block;
   }
   // Asks for the memory that a search behind the slot starts with.
+  template <CacheLevel level = CacheLevel::kFirst>
   static void Prefetch(const BlockSlot& slot) {
     // The block lies behind its entry; the address is not read, and may be stale.
     const CacheEntry* const entry = slot.load(std::memory_order_relaxed);
     if (entry == nullptr) return;
-    __builtin_prefetch(entry);
-    Block::Prefetch(BlockBehind(entry));
+    PrefetchLine<level>(entry);
+    Block::Prefetch<level>(BlockBehind(entry));
   }
 
   // Past the cache, owned by the caller.

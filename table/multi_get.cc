@@ -9,6 +9,7 @@
 #include "table/block_reads.h"
 #include "table/block_table_reader.h"
 #include "util/mem/bounded_array.h"
+#include "util/mem/prefetch.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
 #include "util/sync/epoch.h"
@@ -122,7 +123,9 @@ void ProbeBatch::MakeGroups() {
     if (group.parts().filter == nullptr) continue;
     group.filter = group.parts().filter->ForHashes(context_);
     if (!group.filter) continue;
-    for (size_t i = begin; i < end; i++) group.filter->bits().Prefetch(probes_[i].lookup->hash());
+    for (size_t i = begin; i < end; i++) {
+      group.filter->bits().Prefetch<CacheLevel::kSecond>(probes_[i].lookup->hash());
+    }
   }
 }
 
@@ -187,7 +190,7 @@ bool ProbeBatch::SearchIndex(Group* group, std::span<Key> keys) {
   group->index->Seek(*group->store().icmp, targets.span(), places);
   for (size_t i = 0; i < keys.size(); i++) {
     keys[i].pos = places[i];
-    if (places[i] < group->index->size()) __builtin_prefetch(keys[i].slot());
+    if (places[i] < group->index->size()) PrefetchLine<CacheLevel::kSecond>(keys[i].slot());
   }
   return true;
 }
@@ -196,7 +199,8 @@ bool ProbeBatch::SearchIndex(Group* group, std::span<Key> keys) {
 // before the epoch is left.
 void ProbeBatch::SearchInPlace() {
   for (const Key& key : keys_) {
-    if (const BlockSlot* slot = key.slot(); slot != nullptr) BlockStore::Prefetch(*slot);
+    if (const BlockSlot* slot = key.slot(); slot != nullptr)
+      BlockStore::Prefetch<CacheLevel::kSecond>(*slot);
   }
   {
     const Epoch::Guard guard;

@@ -17,6 +17,7 @@
 #include "util/coding/fixed.h"
 #include "util/coding/varint.h"
 #include "util/key/internal_key.h"
+#include "util/mem/prefetch.h"
 
 namespace varve {
 
@@ -115,11 +116,12 @@ class Block {
   [[nodiscard]] bool has_hash_index() const { return bucket_count_ != 0; }
 
   // Asks for the cache lines that a search starts with. The address is not read; it may be null.
+  template <CacheLevel level = CacheLevel::kFirst>
   static void Prefetch(const Block* block) {
     constexpr size_t kLine = 64;
     constexpr size_t kLines = 4;  // the block, and the index of a usual number of entries
     for (size_t i = 0; i < kLines; i++) {
-      __builtin_prefetch(reinterpret_cast<const char*>(block) + i * kLine);
+      PrefetchLine<level>(reinterpret_cast<const char*>(block) + i * kLine);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "util/base/canary.h"
+#include "util/mem/prefetch.h"
 #include "util/metrics/perf_counters.h"
 
 namespace varve {
@@ -22,8 +23,9 @@ bool WordsDiffer(const Slice& a, const char* b, size_t b_size, size_t tail) {
 }
 
 // The walk to come goes through these lines; the processor's own prefetching starts too late.
+template <CacheLevel level = CacheLevel::kFirst>
 void PrefetchEntries(const char* p) {
-  for (size_t at = 64; at <= kDecodeAheadBytes; at += 64) __builtin_prefetch(p + at);
+  for (size_t at = 64; at <= kDecodeAheadBytes; at += 64) PrefetchLine<level>(p + at);
 }
 
 void ForgetDifferences(RunEntry* entries, size_t n) {
@@ -139,8 +141,8 @@ void DataBlockCursor::PrefetchSeek(const Slice& target) const {
   index.Find(icmp_->KeyOf(target), &at, &end);
   if (at == index.size()) return;
   const char* const entry = block_->entries_begin() + index.offset(at);
-  __builtin_prefetch(entry);
-  PrefetchEntries(entry);
+  PrefetchLine<CacheLevel::kSecond>(entry);
+  PrefetchEntries<CacheLevel::kSecond>(entry);
 }
 
 void DataBlockCursor::SeekByIndex(const Slice& target) {
@@ -298,7 +300,7 @@ size_t DataBlockCursor::NextRun(RunEntry* out, size_t max) {
   const char* last = nullptr;
   size_t n = 0;
   while (n < max && p != limit_) {
-    __builtin_prefetch(p + kDecodeAheadBytes);
+    PrefetchLine(p + kDecodeAheadBytes);
     const char* const after = DecodeForRun(p, previous, room, &out[n]);
     if (after == nullptr) [[unlikely]] {
       break;
@@ -342,7 +344,7 @@ bool DataBlockCursor::CacheInterval() {
       block_->entries_begin() + block_->RestartOffset(block_->RestartBefore(offset - 1));
   PrefetchEntries(p);
   while (p != nullptr && p < goal) {
-    __builtin_prefetch(p + kDecodeAheadBytes);
+    PrefetchLine(p + kDecodeAheadBytes);
     CachedEntry cached;
     cached.start = p;
     p = DecodeForRun(p, previous, room, &cached.entry);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "varve/slice.h"
 
@@ -13,6 +14,57 @@
 #include "util/key/internal_key.h"
 
 namespace varve {
+
+namespace entry_index {
+
+// Sixteen bytes of words, handled at once.
+template <typename Word>
+using Lanes __attribute__((vector_size(16))) = Word;
+template <typename Word>
+inline constexpr size_t kLanes = 16 / sizeof(Word);
+
+template <typename T>
+T Load(const char* p) {
+  T result;
+  memcpy(&result, p, sizeof(result));
+  return result;
+}
+
+// All ones from lane `first` on.
+template <typename Word>
+auto LanesFrom(size_t first) {
+  Lanes<Word> numbers;
+  for (size_t i = 0; i < kLanes<Word>; i++) numbers[i] = static_cast<Word>(i);
+  return numbers >= static_cast<Word>(first);
+}
+
+// How often each lane was true.
+template <typename Word>
+class Counts {
+ public:
+  // The result of a comparison: -1 for true.
+  template <typename Truth>
+  void Add(Truth truth) {
+    counts_ -= reinterpret_cast<Lanes<Word>>(truth);
+  }
+  // Of all lanes; at most UINT16_MAX.
+  [[nodiscard]] uint32_t Sum() const {
+    constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
+    constexpr uint64_t kOnes = 0x0001000100010001;
+    uint64_t halves[2];
+    memcpy(halves, &counts_, sizeof(halves));
+    uint64_t sums = 0;  // four of 16 bits
+    for (const uint64_t half : halves) {
+      sums += sizeof(Word) == 1 ? (half & kEven) + (half >> 8 & kEven) : half;
+    }
+    return static_cast<uint32_t>(sums * kOnes >> 48);
+  }
+
+ private:
+  Lanes<Word> counts_{};
+};
+
+}  // namespace entry_index
 
 // The word of an entry is taken from the eight user-key bytes behind the prefix that all keys of
 // the block share, as the distance from the first entry's, cut to the 8 or 16 bits that tell most.
@@ -123,16 +175,36 @@ inline uint32_t EntryIndex::offset(uint32_t i) const {
 
 template <typename Word>
 inline void EntryIndex::Count(uint64_t wanted, uint32_t* smaller, uint32_t* equal) const {
-  const auto* const w = reinterpret_cast<const Word*>(words());
+  const char* const w = words();
   const auto goal = static_cast<Word>(wanted);
-  uint16_t less = 0;
-  uint16_t same = 0;
-  for (uint16_t i = 0; i < size_; i++) {
-    less = static_cast<uint16_t>(less + (w[i] < goal ? 1 : 0));
-    same = static_cast<uint16_t>(same + (w[i] == goal ? 1 : 0));
+  entry_index::Counts<Word> less;
+  entry_index::Counts<Word> same;
+  constexpr size_t kLanes = entry_index::kLanes<Word>;
+  if (size_ < kLanes) {
+    *smaller = *equal = 0;
+    for (size_t i = 0; i < size_; i++) {
+      const auto word = entry_index::Load<Word>(w + i * sizeof(Word));
+      *smaller += word < goal ? 1 : 0;
+      *equal += word == goal ? 1 : 0;
+    }
+    return;
   }
-  *smaller = less;
-  *equal = same;
+  size_t i = 0;
+  for (; i + kLanes <= size_; i += kLanes) {
+    const auto some = entry_index::Load<entry_index::Lanes<Word>>(w + i * sizeof(Word));
+    less.Add(some < goal);
+    same.Add(some == goal);
+  }
+  if (i < size_) {
+    // The last ones, without those that were counted.
+    const auto some =
+        entry_index::Load<entry_index::Lanes<Word>>(w + (size_ - kLanes) * sizeof(Word));
+    const auto rest = entry_index::LanesFrom<Word>(kLanes - (size_ - i));
+    less.Add((some < goal) & rest);
+    same.Add((some == goal) & rest);
+  }
+  *smaller = less.Sum();
+  *equal = same.Sum();
 }
 
 inline void EntryIndex::Find(const Slice& key, uint32_t* begin, uint32_t* end) const {

@@ -7,6 +7,7 @@
 
 #include "table/block/data_block_cursor.h"
 #include "util/coding/fixed.h"
+#include "util/mem/prefetch.h"
 #include "util/metrics/perf_counters.h"
 
 namespace varve {
@@ -248,8 +249,8 @@ bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup*
   *result = BlockSearchResult::kEndOfBlock;
   if (begin == end) return true;
   const char* const candidate = block.entries_begin() + block.index().offset(begin);
-  __builtin_prefetch(candidate);
-  __builtin_prefetch(candidate + 64);
+  PrefetchLine(candidate);
+  PrefetchLine(candidate + 64);
   IndexedEntries entries(block, key);
   bool offered = false;
   for (uint32_t i = begin; i < end; i++) {

@@ -8,6 +8,7 @@
 #include "table/block/block.h"
 #include "util/key/internal_key.h"
 #include "util/key/point_lookup.h"
+#include "util/mem/prefetch.h"
 
 namespace varve {
 
@@ -19,7 +20,7 @@ enum class BlockSearchResult : uint8_t {
 };
 
 // Asks for the memory of the entry that SearchBlock will look at first, where the block's entry
-// index tells.
+// index tells. For many searches at a time.
 inline void PrefetchEntry(const Block& block, const Slice& key) {
   const EntryIndex& index = block.index();
   if (index.size() == 0) return;
@@ -28,11 +29,11 @@ inline void PrefetchEntry(const Block& block, const Slice& key) {
   index.Find(key, &begin, &end);
   if (begin == end) return;
   // The first entry has what all keys of the block begin with.
-  __builtin_prefetch(block.entries_begin());
+  PrefetchLine<CacheLevel::kSecond>(block.entries_begin());
   const char* const entry = block.entries_begin() + index.offset(begin);
-  __builtin_prefetch(entry);
-  __builtin_prefetch(entry + 64);
-  __builtin_prefetch(entry + 128);
+  PrefetchLine<CacheLevel::kSecond>(entry);
+  PrefetchLine<CacheLevel::kSecond>(entry + 64);
+  PrefetchLine<CacheLevel::kSecond>(entry + 128);
 }
 
 // Offers the lookup the visible entries of its key in `block`. `override_seq` as for

@@ -17,6 +17,7 @@
 #include "varve/slice.h"
 
 #include "table/cache/cache_entry.h"
+#include "util/mem/prefetch.h"
 
 namespace varve {
 
@@ -67,7 +68,7 @@ class CacheTable {
   // Asks for the first entry of a bucket.
   void PrefetchBucket(size_t bucket) const {
     const Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
-    __builtin_prefetch(buckets->heads[bucket & buckets->mask].load(std::memory_order_relaxed));
+    PrefetchLine(buckets->heads[bucket & buckets->mask].load(std::memory_order_relaxed));
   }
 
   [[nodiscard]] size_t size() const { return size_.load(std::memory_order_relaxed); }

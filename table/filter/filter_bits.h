@@ -13,6 +13,7 @@
 #include "table/filter/line_probe.h"
 #include "table/filter/ribbon.h"
 #include "util/coding/hash.h"
+#include "util/mem/prefetch.h"
 
 namespace varve {
 
@@ -59,8 +60,9 @@ class FilterBits {
       return data_ + FastLocalLine(hash);
     return LineOfOther(hash);
   }
+  template <CacheLevel level = CacheLevel::kFirst>
   void Prefetch(uint64_t hash) const {
-    if (const char* line = LineOf(hash); line != nullptr) __builtin_prefetch(line);
+    if (const char* line = LineOf(hash); line != nullptr) PrefetchLine<level>(line);
   }
 
   // False only if no key with this hash was added.

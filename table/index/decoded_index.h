@@ -18,6 +18,7 @@
 #include "table/index/index_iterator.h"
 #include "table/index/word_tree.h"
 #include "util/key/internal_key.h"
+#include "util/mem/prefetch.h"
 
 namespace varve {
 
@@ -63,12 +64,12 @@ class DecodedIndex {
   [[nodiscard]] BlockSlot* slot(size_t i) const { return slots_ != nullptr ? &slots_[i] : nullptr; }
 
   // Asks for the slot itself. Any `i`.
-  void PrefetchSlot(size_t i) const { __builtin_prefetch(slots_.get() + i); }
+  void PrefetchSlot(size_t i) const { PrefetchLine(slots_.get() + i); }
   // Asks for what is known of an entry, but for its separator. Requires i < size().
   void PrefetchEntry(size_t i) const {
     PrefetchSlot(i);
-    __builtin_prefetch(&offsets_[i]);
-    __builtin_prefetch(&sizes_[i]);
+    PrefetchLine(&offsets_[i]);
+    PrefetchLine(&sizes_[i]);
   }
 
   // Index of the first entry whose separator is >= `target` (an internal key): the only block that

@@ -16,6 +16,7 @@
 #include "table/cache/held_block.h"
 #include "table/format/block_handle.h"
 #include "table/index/decoded_index.h"
+#include "util/mem/prefetch.h"
 
 namespace varve {
 
@@ -101,7 +102,9 @@ class IndexCursor {
   void PrefetchEntry() const { leaf_->PrefetchEntry(pos_); }
   // Asks for the memory that a search of the entry's data block starts with.
   void PrefetchBlock() const {
-    if (const BlockSlot* slot = leaf_->slot(pos_); slot != nullptr) BlockStore::Prefetch(*slot);
+    if (const BlockSlot* slot = leaf_->slot(pos_); slot != nullptr) {
+      BlockStore::Prefetch<CacheLevel::kSecond>(*slot);
+    }
   }
   // The same for a walk into a neighbour from this side.
   void PrefetchNextBlock() const {
@@ -124,7 +127,7 @@ class IndexCursor {
     const CacheEntry* const entry = slot->load(std::memory_order_relaxed);
     if (entry == nullptr) return;
     const char* const lines = reinterpret_cast<const char*>(entry) + kIndexBytes + from;
-    for (size_t i = 0; i < kLines; i++) __builtin_prefetch(lines + i * kLine);
+    for (size_t i = 0; i < kLines; i++) PrefetchLine(lines + i * kLine);
   }
   bool LoadRoot();
   // Loads partition `top_pos_` of a two-level index, if there is one.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/mem/prefetch.h"
+
 namespace varve {
 
 void WordTree::Build(std::vector<uint64_t> words) {
@@ -38,8 +40,8 @@ void WordTree::LowerBounds(std::span<const uint64_t> words, size_t* indexes) con
       }
       indexes[k] = first + smaller;
       if (below != nullptr) {
-        __builtin_prefetch(below + indexes[k] * kFanout);
-        __builtin_prefetch(below + indexes[k] * kFanout + kFanout / 2);
+        PrefetchLine<CacheLevel::kSecond>(below + indexes[k] * kFanout);
+        PrefetchLine<CacheLevel::kSecond>(below + indexes[k] * kFanout + kFanout / 2);
       }
     }
   }

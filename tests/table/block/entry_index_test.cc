@@ -216,6 +216,28 @@ TEST(EntryIndex, WordsOfNumbersThatEndAlikeAreExact) {
   EXPECT_EQ(end, 10u);
 }
 
+// Words of one byte each, and of two where one byte leaves neighbours alike.
+TEST(EntryIndex, CountsWholeHoweverManyEntriesThereAre) {
+  for (const uint64_t jump : {0, 30000}) {
+    for (size_t n = jump == 0 ? 1 : 12; n <= 600; n += n < 70 ? 1 : 53) {
+      if (jump == 0 && n > 256) break;
+      SCOPED_TRACE(std::to_string(n) + " keys, jump " + std::to_string(jump));
+      std::vector<std::string> keys;
+      for (uint64_t i = 0; i < n; i++) keys.push_back(BigEndian(i + (i >= n / 2 ? jump : 0)));
+      const auto block = Build(keys, 16, 1);
+      ASSERT_EQ(block->index().size(), n);
+      ASSERT_TRUE(block->index().exact());
+      for (uint32_t i = 0; i < n; i++) {
+        uint32_t begin = 0;
+        uint32_t end = 0;
+        block->index().Find(keys[i], &begin, &end);
+        ASSERT_EQ(begin, i);
+        ASSERT_EQ(end, i + 1);
+      }
+    }
+  }
+}
+
 TEST(EntryIndex, BlocksOfTinyOrOfVeryManyEntriesHaveNone) {
   BlockBuilder tiny{BlockBuilder::Options()};
   for (int i = 0; i < 50; i++) tiny.Add(IKey(Decimal("", 1000 + i), 1), "v");

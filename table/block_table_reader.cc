@@ -198,6 +198,10 @@ Status BlockTableReader::ChargeTo(std::shared_ptr<CacheCharge> charge) {
   return Status::CopyAppendMessage(s, ": reader of ", parts_.store->file.name);
 }
 
+void BlockTableReader::ForgetBlocks() const {
+  if (const DecodedIndex* const index = parts_.index->resident()) index->DropBlocks();
+}
+
 size_t BlockTableReader::MemoryUsage() const {
   size_t sum = sizeof(*this) + sizeof(BlockStore) + parts_.store->file.dictionary.capacity() +
                parts_.index->MemoryUsage() + parts_.properties->ApproximateMemoryUsage();

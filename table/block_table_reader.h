@@ -66,6 +66,7 @@ class BlockTableReader final : public TableReader {
   Status VerifyChecksum(const ReadOptions& options, const PaceReads& pace) const override;
   Status Salvage(const TakeEntry& take, SalvageCount* count) const override;
   size_t MemoryUsage() const override;
+  void ForgetBlocks() const override;
 
   // Once, before it is shared: charges what it takes. MemoryLimit if that is refused.
   Status ChargeTo(std::shared_ptr<CacheCharge> charge);

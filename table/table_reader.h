@@ -104,6 +104,10 @@ class TableReader {
   // Approximate byte offset in the file where the key's data starts.
   virtual uint64_t ApproximateOffsetOf(const ReadOptions& options,
                                        const Slice& internal_key) const = 0;
+  // The file is obsolete: what the block cache has of its data gives its room to others. Blocks of
+  // a partitioned index, or of one that is only cached, stay until they are evicted.
+  virtual void ForgetBlocks() const {}
+
   // Reads everything that the file has, past the cache, and checks every block's checksum: data,
   // index, filter (also one that is not used), tombstones, properties, and that the footer still
   // is what it was.

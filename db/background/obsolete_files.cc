@@ -24,27 +24,6 @@ constexpr uint64_t kLostBytesKept = uint64_t{4} << 30;
 
 }  // namespace
 
-std::vector<std::string> ObsoleteFiles::Collect() {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
-  std::vector<std::string> paths;
-  if (e.file_deletions_disabled > 0) return paths;
-  const std::vector<uint64_t> tables = e.versions->obsolete_files()->TakeAll();
-  const Status s = Guarded([&] {
-    for (uint64_t number : tables) paths.push_back(TableFileName(e.name, number));
-  });
-  if (!s.ok()) {
-    // The next purge tries again: only this opening knows of them.
-    e.versions->obsolete_files()->GiveBack(tables);
-    return {};
-  }
-  CollectLogs(&paths);
-  for (uint64_t number : e.versions->TakeObsoleteManifests()) {
-    paths.push_back(DescriptorFileName(e.name, number));
-  }
-  return paths;
-}
-
 // As many logs as recycle_log_file_num says wait for a later log to take their files over.
 void ObsoleteFiles::CollectLogs(std::vector<std::string>* paths) {
   Engine& e = *engine_;
@@ -82,44 +61,64 @@ void ObsoleteFiles::DeleteKeptLogs() {
   Delete(paths);
 }
 
+// What cannot be deleted waits for the next opening, which knows that it is obsolete.
 void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
   Engine& e = *engine_;
   for (const std::string& path : paths) {
-    uint64_t number = 0;
-    FileType type;
-    const bool is_table =
-        ParseFileName(path.substr(path.rfind('/') + 1), &number, &type) && type == kTableFile;
-    // Not under the DB mutex: this may wait for readers, and closes the file.
-    if (is_table && e.limited_tables != nullptr) TableCache::Evict(e.limited_tables.get(), number);
-    std::string deleted = path;
-    IOStatus s = e.fs->DeleteFile(deleted, IOOptions(), nullptr);
-    if (is_table && IsMissing(s)) {
-      deleted = LevelDbTableFileName(e.name, number);
-      s = e.fs->DeleteFile(deleted, IOOptions(), nullptr);
-    }
-    if (IsMissing(s)) continue;
-    if (!s.ok()) {
-      LogWarn(e.info_log.get(), "could not delete obsolete %s: %s", deleted.c_str(),
-              s.ToString().c_str());
-      // The next purge tries again. Logs and MANIFESTs wait for the next opening, which knows that
-      // they are obsolete; of a table it could not know.
-      if (is_table) e.versions->obsolete_files()->GiveBack({number});
-    }
-    if (is_table && events::Wanted(e)) {
-      TableFileDeletionInfo info;
-      info.db_name = e.name;
-      info.file_path = deleted;
-      info.status = s;
-      events::TableFileDeleted(e, info);
-    }
+    const IOStatus s = e.fs->DeleteFile(path, IOOptions(), nullptr);
+    if (s.ok() || IsMissing(s)) continue;
+    LogWarn(e.info_log.get(), "could not delete obsolete %s: %s", path.c_str(),
+            s.ToString().c_str());
   }
+}
+
+// Of a table only this opening knows that: the next purge tries again.
+void ObsoleteFiles::DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables) {
+  for (std::unique_ptr<FileMetaData>& table : tables) {
+    const Status s = Guarded([&] { return DeleteTable(table.get()); });
+    if (!s.ok()) engine_->versions->obsolete_files()->GiveBack(std::move(table));
+  }
+}
+
+Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
+  Engine& e = *engine_;
+  table->CloseTable();
+  if (e.limited_tables != nullptr) TableCache::Evict(e.limited_tables.get(), table->number);
+  std::string path = TableFileName(e.name, table->number);
+  IOStatus s = e.fs->DeleteFile(path, IOOptions(), nullptr);
+  if (IsMissing(s)) {
+    path = LevelDbTableFileName(e.name, table->number);
+    s = e.fs->DeleteFile(path, IOOptions(), nullptr);
+  }
+  if (IsMissing(s)) return Status::OK();
+  if (!s.ok()) {
+    LogWarn(e.info_log.get(), "could not delete obsolete %s: %s", path.c_str(),
+            s.ToString().c_str());
+  }
+  if (events::Wanted(e)) {
+    TableFileDeletionInfo info;
+    info.db_name = e.name;
+    info.file_path = path;
+    info.status = s;
+    events::TableFileDeleted(e, info);
+  }
+  return s;
 }
 
 void ObsoleteFiles::Purge() {
   Engine& e = *engine_;
-  const std::vector<std::string> paths = Collect();
-  if (paths.empty()) return;
+  e.mu.AssertHeld();
+  if (e.file_deletions_disabled > 0) return;
+  std::vector<std::string> paths;
+  CollectLogs(&paths);
+  for (uint64_t number : e.versions->TakeObsoleteManifests()) {
+    paths.push_back(DescriptorFileName(e.name, number));
+  }
+  // Last: what is taken must not be lost for want of memory.
+  std::vector<std::unique_ptr<FileMetaData>> tables = e.versions->obsolete_files()->TakeAll();
+  if (paths.empty() && tables.empty()) return;
   MutexUnlock unlock(&e.mu);
+  DeleteTables(std::move(tables));
   Delete(paths);
 }
 

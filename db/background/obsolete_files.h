@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,16 +16,12 @@ namespace varve {
 // A file is obsolete when a logged edit removed it (tables), every family's log number has passed
 // it (logs), or a newer one is in force (MANIFEST, OPTIONS). Anything else is never deleted.
 //
-// Locking: Collect requires the DB mutex; Delete must not hold it.
 class ObsoleteFiles {
  public:
   explicit ObsoleteFiles(Engine* engine) : engine_(engine) {}
 
-  // Names (full paths) to delete now; empty while deletions are disabled. Logs that are kept for
-  // reuse are not among them.
-  std::vector<std::string> Collect();
-  void Delete(const std::vector<std::string>& paths);
-  // Collect and Delete in one; mu is held by the caller, and released while files go.
+  // Closes and deletes what is obsolete by now, unless deletions are disabled. mu is held by the
+  // caller, and released while files go.
   void Purge();
 
   // An obsolete log whose file the next log may take over, or 0. The caller holds mu.
@@ -41,7 +38,12 @@ class ObsoleteFiles {
                      const std::vector<uint64_t>& damaged_logs, RecoveryReport* report);
 
  private:
+  // Full paths. Logs that are kept for reuse are not among them.
   void CollectLogs(std::vector<std::string>* paths);
+  // The DB mutex is not held: this may wait for readers.
+  void Delete(const std::vector<std::string>& paths);
+  void DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables);
+  Status DeleteTable(FileMetaData* table);
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
                    RecoveryReport* report);
   void SetAside(const std::string& directory, const std::vector<std::string>& names,

@@ -6,6 +6,8 @@
 
 #include "varve/memtablerep.h"
 
+#include "db/version/obsolete_file_queue.h"
+
 namespace varve {
 
 namespace {
@@ -196,6 +198,7 @@ void ColumnFamily::InstallSuperVersion() {
       new SuperVersion(number, mem_, std::move(immutables), versions_->current,
                        std::move(cf_options), table_cache_, merger, versions_->full_history_ts_low);
   // Nothing throws from here on.
+  const ObsoleteFileQueue::LeaveOpen leave_open;
   super_version_number_.store(number, std::memory_order_release);
   slots_.Scrape();
   if (old != nullptr) old->Unref();

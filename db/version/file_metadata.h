@@ -19,13 +19,18 @@ namespace varve {
 constexpr uint64_t kUnknownEpochNumber = 0;
 
 // Shared by every Version that holds the file; when the last share goes and the file was deleted by
-// a logged edit, its number is handed to the obsolete-file queue (ObsoleteFileQueue).
+// a logged edit, it is handed to the obsolete-file queue (ObsoleteFileQueue).
 //
 // Thread safety: facts are constant once the file is in a Version. being_compacted and
 //   marked_for_compaction are guarded by the DB mutex. `reader` is published once.
 struct FileMetaData {
   FileMetaData() = default;
   ~FileMetaData() { delete reader.load(std::memory_order_acquire); }
+  // Once nobody can be reading: of an obsolete file the block cache keeps nothing either.
+  void CloseTable() {
+    const std::unique_ptr<TableReader> table(reader.exchange(nullptr, std::memory_order_acq_rel));
+    if (table != nullptr && obsolete.load(std::memory_order_relaxed)) table->ForgetBlocks();
+  }
   FileMetaData(const FileMetaData&) = delete;
   FileMetaData& operator=(const FileMetaData&) = delete;
 
@@ -63,6 +68,7 @@ struct FileMetaData {
 
   // Set by the version set once a logged edit has removed the file from the current version.
   std::atomic<bool> obsolete{false};
+  FileMetaData* next_obsolete = nullptr;  // while the obsolete-file queue has it
 
   // The open reader when open files are unlimited: written once (release) by the table cache, read
   // (acquire) by every look-up; null until first use. Owned.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Numbers of table files that a logged edit removed and that no reader holds any more.
+// Table files that a logged edit removed and that no reader holds any more.
 
-#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "db/version/file_metadata.h"
@@ -14,22 +14,40 @@ namespace varve {
 // Thread safety: all methods from any thread; its mutex is a leaf.
 class ObsoleteFileQueue {
  public:
-  // A FileRef whose last release pushes the number here if the file is obsolete by then.
+  ObsoleteFileQueue() = default;
+  ObsoleteFileQueue(const ObsoleteFileQueue&) = delete;
+  ObsoleteFileQueue& operator=(const ObsoleteFileQueue&) = delete;
+  ~ObsoleteFileQueue();
+
+  // While one lives, tables of obsolete files that this thread releases stay open until somebody
+  // takes them from here: closing one takes milliseconds, too much under the DB mutex.
+  class LeaveOpen {
+   public:
+    LeaveOpen() { alive_++; }
+    LeaveOpen(const LeaveOpen&) = delete;
+    LeaveOpen& operator=(const LeaveOpen&) = delete;
+    ~LeaveOpen() { alive_--; }
+    static bool InForce() { return alive_ != 0; }
+
+   private:
+    static thread_local int alive_;
+  };
+
+  // A FileRef whose last release closes the table and, if the file is obsolete by then, puts it
+  // here.
   static FileRef Track(std::shared_ptr<ObsoleteFileQueue> queue,
                        std::unique_ptr<FileMetaData> file);
 
-  std::vector<uint64_t> TakeAll();
-  // Those of what was taken whose files are still there.
-  void GiveBack(const std::vector<uint64_t>& numbers);
+  // The newest first. Without memory for that it throws, and all stay here.
+  std::vector<std::unique_ptr<FileMetaData>> TakeAll();
+  // One of what was taken whose file is still there.
+  void GiveBack(std::unique_ptr<FileMetaData> file) noexcept;
   bool Empty() const;
 
  private:
-  void MakeRoom();
-  void Release(uint64_t number, bool obsolete);
-
   mutable Mutex mu_;
-  std::vector<uint64_t> numbers_ VARVE_GUARDED_BY(mu_);
-  size_t tracked_ VARVE_GUARDED_BY(mu_) = 0;  // files that somebody holds
+  FileMetaData* newest_ VARVE_GUARDED_BY(mu_) = nullptr;  // owned, as all behind it
+  size_t size_ VARVE_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace varve

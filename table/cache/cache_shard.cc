@@ -353,6 +353,27 @@ void CacheShard::Detach(CacheEntry* entry, BlockSlot* slot) {
   slot->store(nullptr, std::memory_order_relaxed);
 }
 
+void CacheShard::Drop(CacheEntry* entry, BlockSlot* slot) {
+  MutexLock lock(&mu_);
+  if (entry->link == slot) MakeGone(entry);
+}
+
+void CacheShard::FreeDropped() {
+  if (limbo_usage() != 0) FreeLimbo();
+}
+
+bool CacheShard::FreeLimbo() {
+  CacheEntry* doomed = nullptr;
+  bool all = false;
+  {
+    MutexLock lock(&mu_);
+    EmptyLimbo(&doomed);
+    all = limbo_[0].first == nullptr && limbo_[1].first == nullptr;
+  }
+  FreeAll(doomed);
+  return all;
+}
+
 bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
   if (erase_if_last_ref || FarOverCapacity()) [[unlikely]] {
     return ReleaseUnwanted(entry, erase_if_last_ref);
@@ -381,18 +402,9 @@ void CacheShard::FreeGone(CacheEntry* entry) {
 }
 
 void CacheShard::FreeNow() {
-  for (bool waited = false;; waited = true) {
-    CacheEntry* doomed = nullptr;
-    bool all = false;
-    {
-      MutexLock lock(&mu_);
-      EmptyLimbo(&doomed);
-      all = limbo_[0].first == nullptr && limbo_[1].first == nullptr;
-    }
-    FreeAll(doomed);
-    if (all || waited || Epoch::Inside()) return;
-    Epoch::WaitForReaders();
-  }
+  if (FreeLimbo() || Epoch::Inside()) return;
+  Epoch::WaitForReaders();
+  FreeLimbo();
 }
 
 bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {

@@ -53,6 +53,10 @@ class alignas(64) CacheShard {
   // Undoes that, for an entry that was loaded from the slot within the current epoch. Afterwards
   // nothing here knows the slot.
   void Detach(CacheEntry* entry, BlockSlot* slot);
+  // The same, and nobody finds the entry any more.
+  void Drop(CacheEntry* entry, BlockSlot* slot);
+  // Frees what was dropped, unless a reader may have it.
+  void FreeDropped();
   // From all entries. Before the first shard goes.
   void TakeSlotsBack();
   bool Release(CacheEntry* entry, bool erase_if_last_ref);
@@ -109,7 +113,9 @@ class alignas(64) CacheShard {
   void GrowTable();
   // Of a reference to an entry that should go with the last.
   bool ReleaseUnwanted(CacheEntry* entry, bool at_once);
-  // Empties limbo, and waits for readers for that if this thread may: an object may stand for more
+  // False if readers are in the way.
+  bool FreeLimbo() VARVE_EXCLUDES(mu_);
+  // The same, and waits for readers for that if this thread may: an object may stand for more
   // than memory, such as an open file.
   void FreeNow() VARVE_EXCLUDES(mu_);
   // For one that is marked retired and was gone before.

@@ -132,6 +132,17 @@ void ClockCache::Detach(BlockSlot* slot) {
   if (entry != nullptr) ShardOf(entry->hash).Detach(entry, slot);
 }
 
+void ClockCache::Drop(std::span<BlockSlot> slots) {
+  for (BlockSlot& slot : slots) {
+    const Epoch::Guard guard;
+    CacheEntry* const entry = slot.load(std::memory_order_acquire);
+    if (entry != nullptr) ShardOf(entry->hash).Drop(entry, &slot);
+  }
+  // What a reader may still have is freed with what leaves next: the caller may hold locks that
+  // readers want.
+  for (size_t i = 0; i < shard_count_; i++) shards_[i].FreeDropped();
+}
+
 Cache::Handle* ClockCache::Lookup(const Slice& key) {
   const uint64_t hash = HashOf(key);
   return HandleOf(ShardOf(hash).Lookup(key, hash));

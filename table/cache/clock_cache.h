@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "varve/cache.h"
@@ -43,6 +44,8 @@ class ClockCache final : public Cache {
   void Attach(Handle* handle, BlockSlot* slot);
   // Before a slot goes.
   void Detach(BlockSlot* slot);
+  // What the slots refer to is not wanted any more.
+  void Drop(std::span<BlockSlot> slots);
 
   Status Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper, size_t charge,
                 Handle** handle, Priority priority) override;

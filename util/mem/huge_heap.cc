@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -106,6 +107,9 @@ class FreeLists {
     return lists_[word * 64 + static_cast<uint32_t>(std::countr_zero(bits))];
   }
 
+  // A whole region, or null.
+  [[nodiscard]] Chunk* AnyWhole() const { return lists_[kWhole]; }
+
  private:
   static uint32_t ListOf(uint32_t units) {
     return units < kLarger ? units : units < kWholeRegion ? kLarger : kWhole;
@@ -123,7 +127,7 @@ class alignas(64) Part {
   char* Allocate(uint32_t units) VARVE_REQUIRES(mu_) {
     Chunk* const chunk = free_.Find(units);
     if (chunk == nullptr) return nullptr;
-    if (chunk == spare_) spare_ = nullptr;
+    if (chunk->units == kWholeRegion) empty_--;
     free_.Remove(chunk);
     if (chunk->units > units) {
       Chunk* const rest = chunk->Plus(units);
@@ -138,8 +142,7 @@ class alignas(64) Part {
     return reinterpret_cast<char*>(chunk) + kHeaderBytes;
   }
 
-  // Returns the region if it is to be given back.
-  Region* Free(Chunk* chunk) VARVE_REQUIRES(mu_) {
+  void Free(Chunk* chunk) VARVE_REQUIRES(mu_) {
     assert(chunk->in_use == 1);
     chunk->in_use = 0;
     Chunk* const after = chunk->Plus(chunk->units);
@@ -154,13 +157,22 @@ class alignas(64) Part {
       chunk = before;
     }
     chunk->Plus(chunk->units)->before = chunk->units;
-    // One empty region is kept, so that a piece that comes and goes costs no system call.
-    if (chunk->units == kWholeRegion) {
-      if (spare_ != nullptr) return Region::Of(chunk);
-      spare_ = chunk;
-    }
     free_.Add(chunk);
-    return nullptr;
+    if (chunk->units == kWholeRegion) empty_++;
+  }
+
+  // An empty region that is to be given back, or null.
+  //
+  // A quarter of what is in use is kept. Memory from the system costs more than what is done with
+  // it: its pages are cleared first. And what one owner gives back another asks for, as a rule:
+  // blocks of tables that went, of those that took their place.
+  Region* TakeExcess() VARVE_REQUIRES(mu_) {
+    if (empty_ <= std::max<size_t>((regions_ - empty_) / 4, 1)) return nullptr;
+    Chunk* const chunk = free_.AnyWhole();
+    free_.Remove(chunk);
+    regions_--;
+    empty_--;
+    return Region::Of(chunk);
   }
 
   bool AddRegion() VARVE_REQUIRES(mu_) {
@@ -171,6 +183,8 @@ class alignas(64) Part {
       return false;
     }
     mapped_bytes.fetch_add(kHugePageBytes, std::memory_order_relaxed);
+    regions_++;
+    empty_++;
     auto* const region = new (memory) Region{this};
     Chunk* const chunk = region->first();
     chunk->units = kWholeRegion;
@@ -186,7 +200,8 @@ class alignas(64) Part {
  private:
   Mutex mu_;
   FreeLists free_ VARVE_GUARDED_BY(mu_);
-  Chunk* spare_ VARVE_GUARDED_BY(mu_) = nullptr;
+  size_t regions_ VARVE_GUARDED_BY(mu_) = 0;
+  size_t empty_ VARVE_GUARDED_BY(mu_) = 0;  // of them
 };
 
 using PartArray = std::array<Part, kParts>;
@@ -249,14 +264,18 @@ void HugeHeap::Free(char* data, size_t bytes) {
     return;
   }
   Part& part = *Region::Of(data)->part;
-  Region* empty = nullptr;
+  // With one that becomes empty fewer may be kept: two may go.
+  Region* excess[2];
   {
     const MutexLock lock(&part.mutex());
-    empty = part.Free(reinterpret_cast<Chunk*>(data - kHeaderBytes));
+    part.Free(reinterpret_cast<Chunk*>(data - kHeaderBytes));
+    for (Region*& region : excess) region = part.TakeExcess();
   }
-  if (empty == nullptr) return;
-  FreePages(reinterpret_cast<char*>(empty), kHugePageBytes);
-  mapped_bytes.fetch_sub(kHugePageBytes, std::memory_order_relaxed);
+  for (Region* region : excess) {
+    if (region == nullptr) break;
+    FreePages(reinterpret_cast<char*>(region), kHugePageBytes);
+    mapped_bytes.fetch_sub(kHugePageBytes, std::memory_order_relaxed);
+  }
 }
 
 size_t HugeHeap::OccupiedBytes(size_t bytes) {

@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include "varve/table.h"
+
 #include "tests/harness/database.h"
 #include "util/env/file_names.h"
 
@@ -45,6 +47,37 @@ TEST_F(ObsoleteFilesTest, TablesStayWhileAReaderHoldsThem) {
   it.reset();
   MakeTable({"b"});  // any job sweeps
   EXPECT_TRUE(Eventually([&] { return Files(kTableFile).size() == 2; }));
+}
+
+// The block cache keeps nothing of tables that went: whether a job lets go of them last or a
+// reader.
+TEST_F(ObsoleteFilesTest, BlocksGoWithTheirTable) {
+  const std::shared_ptr<Cache> cache = NewLRUCache(64 << 20);
+  BlockBasedTableOptions table_options;
+  table_options.block_cache = cache;
+  options_.table_factory.reset(NewBlockBasedTableFactory(table_options));
+  Open();
+  const auto fill = [&] {
+    for (int i = 0; i < 500; i++) Put("k" + std::to_string(i), std::string(1000, 'v'));
+    Flush();
+  };
+  fill();
+  fill();
+  (void)Scan();
+  const size_t of_data = cache->GetUsage();
+  ASSERT_GT(of_data, 800u * 1000);
+  Compact();
+  EXPECT_TRUE(Eventually([&] { return cache->GetUsage() < of_data / 20; }));
+  fill();
+  std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+  EXPECT_EQ(Rest(it.get()), "");
+  for (it->SeekToFirst(); it->Valid(); it->Next()) EXPECT_EQ(it->value().size(), 1000u);
+  const size_t held = cache->GetUsage();
+  ASSERT_GT(held, 800u * 1000);
+  Compact();
+  EXPECT_GE(cache->GetUsage(), held);
+  it.reset();
+  EXPECT_LT(cache->GetUsage(), held / 20);
 }
 
 TEST_F(ObsoleteFilesTest, LogsAndManifestsGoWhenANewerOneHolds) {

@@ -127,6 +127,37 @@ TEST(BlockSlotTest, ErasingWaitsForReadersOfOtherThreads) {
   reader.join();
 }
 
+TEST(BlockSlotTest, WhatIsDroppedGoesUnlessItIsReferenced) {
+  auto cache = MakeCache(100);
+  BlockSlot slots[6] = {};
+  for (int i = 0; i < 5; i++) Fill(cache.get(), "k" + std::to_string(i), &slots[i], 10);
+  Cache::Handle* const held = cache->Lookup("k1");
+  ASSERT_NE(held, nullptr);
+  cache->Drop({slots, 4});
+  for (int i = 0; i < 4; i++) {
+    EXPECT_EQ(slots[i].load(), nullptr);
+    EXPECT_EQ(cache->Lookup("k" + std::to_string(i)), nullptr);
+  }
+  EXPECT_NE(slots[4].load(), nullptr) << "it was not dropped";
+  EXPECT_EQ(objects_in_slots, 2);
+  EXPECT_EQ(cache->GetUsage(), 20u);
+  EXPECT_EQ(ObjectBehind(cache->Value(held))->word.load(), kAlive);
+  cache->Release(held, false);
+  EXPECT_EQ(objects_in_slots, 1);
+  EXPECT_EQ(cache->GetUsage(), 10u);
+  // A reader in an epoch keeps them, and is not waited for.
+  {
+    const Epoch::Guard guard;
+    CacheEntry* const entry = slots[4].load(std::memory_order_acquire);
+    cache->Drop(slots);
+    EXPECT_EQ(slots[4].load(), nullptr);
+    EXPECT_EQ(ObjectBehind(entry->value())->word.load(), kAlive);
+  }
+  cache->Drop(slots);
+  cache->Erase("k4");
+  EXPECT_EQ(objects_in_slots, 0);
+}
+
 TEST(BlockSlotTest, AReferenceTakenThroughASlotPins) {
   auto cache = MakeCache(2);
   BlockSlot slot{nullptr};

@@ -54,6 +54,26 @@ TEST(HugeHeap, PiecesOfAllSizesKeepTheirBytes) {
   }
 }
 
+// Empty regions are kept for whoever comes next: a quarter of what is in use.
+TEST(HugeHeap, SomeEmptyRegionsAreKept) {
+  constexpr size_t kRegions = 40;
+  constexpr size_t kBytes = 64000;
+  std::vector<Piece> pieces;
+  while (pieces.size() < kRegions * (kHugePageBytes / kBytes)) pieces.push_back(Take(kBytes, 'x'));
+  const size_t filled = HugeHeap::MappedBytes();
+  if (filled < kRegions * kHugePageBytes) return;  // from the standard heap
+  const size_t few = pieces.size() / 8;
+  for (size_t i = 0; i < few; i++) HugeHeap::Free(pieces[i].data, pieces[i].bytes);
+  EXPECT_EQ(HugeHeap::MappedBytes(), filled);
+  for (size_t i = 0; i < few; i++) pieces[i] = Take(kBytes, 'y');
+  EXPECT_EQ(HugeHeap::MappedBytes(), filled);
+  const size_t half = pieces.size() / 2;
+  for (size_t i = 0; i < half; i++) HugeHeap::Free(pieces[i].data, pieces[i].bytes);
+  EXPECT_LE(HugeHeap::MappedBytes(), filled / 4 * 3);
+  for (size_t i = half; i < pieces.size(); i++) HugeHeap::Free(pieces[i].data, pieces[i].bytes);
+  EXPECT_LE(HugeHeap::MappedBytes(), filled / 10);
+}
+
 // Blocks of about one size that come and go for long take no more memory than at first, and all of
 // it is given back but one region of each part.
 TEST(HugeHeap, MemoryIsUsedAgainAndGivenBack) {

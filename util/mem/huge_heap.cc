@@ -264,18 +264,15 @@ void HugeHeap::Free(char* data, size_t bytes) {
     return;
   }
   Part& part = *Region::Of(data)->part;
-  // With one that becomes empty fewer may be kept: two may go.
-  Region* excess[2];
+  Region* excess = nullptr;
   {
     const MutexLock lock(&part.mutex());
     part.Free(reinterpret_cast<Chunk*>(data - kHeaderBytes));
-    for (Region*& region : excess) region = part.TakeExcess();
+    excess = part.TakeExcess();
   }
-  for (Region* region : excess) {
-    if (region == nullptr) break;
-    FreePages(reinterpret_cast<char*>(region), kHugePageBytes);
-    mapped_bytes.fetch_sub(kHugePageBytes, std::memory_order_relaxed);
-  }
+  if (excess == nullptr) return;
+  FreePages(reinterpret_cast<char*>(excess), kHugePageBytes);
+  mapped_bytes.fetch_sub(kHugePageBytes, std::memory_order_relaxed);
 }
 
 size_t HugeHeap::OccupiedBytes(size_t bytes) {

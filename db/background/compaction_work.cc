@@ -10,6 +10,7 @@
 #include "db/background/events.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/table_context.h"
+#include "db/version/obsolete_file_queue.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
@@ -88,6 +89,8 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
   if (options->disable_auto_compactions) return Status::OK();
   // Marks and unmarks since the last super-version change the scores.
   const LevelShape shape = ComputeLevelShape(*family->current(), *options);
+  // The plan is the last that holds its inputs, as a rule.
+  const ObsoleteFileQueue::LeaveOpen leave_open;
   std::unique_ptr<CompactionPlan> plan =
       PickCompaction(family->current(), shape, *options, family->running_compactions);
   if (plan == nullptr) return Status::OK();

@@ -9,6 +9,7 @@
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
 #include "db/compaction/input_span.h"
+#include "db/version/obsolete_file_queue.h"
 #include "db/version/version_builder.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -121,6 +122,7 @@ class CompactionWork::ManualTurn {
  private:
   CompactionWork* const work_;
   Status obstacle_;
+  const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans go under mu
 };
 
 void CompactionWork::WaitForExclusive() {

@@ -32,11 +32,13 @@ class ProbeBatch {
     AskFilters();
     SearchIndexes();
     SearchInPlace();
-    if (!keys_.empty()) [[unlikely]]
+    if (!keys_.empty()) [[unlikely]] {
       SearchHeld();
+    }
     for (const Group& group : groups_) {
-      if (group.table->has_bare_keys()) [[unlikely]]
+      if (group.table->has_bare_keys()) [[unlikely]] {
         ForEachLookup(group, &PointLookup::LeaveBareKeys);
+      }
     }
     return reads_;
   }
@@ -114,8 +116,9 @@ void ProbeBatch::MakeGroups() {
     const auto* const table = static_cast<const BlockTableReader*>(probes_[begin].table);
     while (end < probes_.size() && probes_[end].table == table) end++;
     Group& group = groups_.emplace_back(Group{table, begin, end, {}, {}});
-    if (table->has_bare_keys()) [[unlikely]]
+    if (table->has_bare_keys()) [[unlikely]] {
       ForEachLookup(group, &PointLookup::EnterBareKeys);
+    }
     const FragmentedTombstones* const tombstones = group.parts().tombstones.get();
     if (tombstones != nullptr && !context_.options->ignore_range_deletions) {
       for (size_t i = begin; i < end; i++) probes_[i].lookup->CoverWith(*tombstones);

@@ -15,7 +15,6 @@ namespace varve {
 
 // A file is obsolete when a logged edit removed it (tables), every family's log number has passed
 // it (logs), or a newer one is in force (MANIFEST, OPTIONS). Anything else is never deleted.
-//
 class ObsoleteFiles {
  public:
   explicit ObsoleteFiles(Engine* engine) : engine_(engine) {}

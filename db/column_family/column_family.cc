@@ -198,6 +198,7 @@ void ColumnFamily::InstallSuperVersion() {
       new SuperVersion(number, mem_, std::move(immutables), versions_->current,
                        std::move(cf_options), table_cache_, merger, versions_->full_history_ts_low);
   // Nothing throws from here on.
+  // The DB mutex is held, and closing a table may take long: its blocks leave the cache.
   const ObsoleteFileQueue::LeaveOpen leave_open;
   super_version_number_.store(number, std::memory_order_release);
   slots_.Scrape();

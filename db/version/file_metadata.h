@@ -26,13 +26,14 @@ constexpr uint64_t kUnknownEpochNumber = 0;
 struct FileMetaData {
   FileMetaData() = default;
   ~FileMetaData() { delete reader.load(std::memory_order_acquire); }
+  FileMetaData(const FileMetaData&) = delete;
+  FileMetaData& operator=(const FileMetaData&) = delete;
+
   // Once nobody can be reading: of an obsolete file the block cache keeps nothing either.
   void CloseTable() {
     const std::unique_ptr<TableReader> table(reader.exchange(nullptr, std::memory_order_acq_rel));
     if (table != nullptr && obsolete.load(std::memory_order_relaxed)) table->ForgetBlocks();
   }
-  FileMetaData(const FileMetaData&) = delete;
-  FileMetaData& operator=(const FileMetaData&) = delete;
 
   uint64_t number = 0;
   uint32_t path_id = 0;

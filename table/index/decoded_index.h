@@ -63,11 +63,12 @@ class DecodedIndex {
   // Null without slots. Requires i < size().
   [[nodiscard]] BlockSlot* slot(size_t i) const { return slots_ != nullptr ? &slots_[i] : nullptr; }
 
-  // Asks for the slot itself. Any `i`.
   // The cache need not keep the blocks: the table is going.
   void DropBlocks() const {
     if (slots_ != nullptr) slot_cache_->Drop({slots_.get(), size()});
   }
+
+  // Asks for the slot itself. Any `i`.
   void PrefetchSlot(size_t i) const { PrefetchLine(slots_.get() + i); }
   // Asks for what is known of an entry, but for its separator. Requires i < size().
   void PrefetchEntry(size_t i) const {

@@ -4,7 +4,8 @@
 // A heap on huge pages, for pieces of some KiB that are looked into at random: cached blocks.
 //
 // Such memory is far larger than what the processor can translate with small pages, so that each
-// look would begin with a walk through the page tables.
+// look would begin with a walk through the page tables. Up to a quarter of what is in use is kept
+// empty for what comes next: a page that the system takes back is cleared before it gives it again.
 
 #include <cstddef>
 

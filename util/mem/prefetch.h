@@ -7,9 +7,9 @@
 
 namespace varve {
 
-// Where the lines go. The first level is best for what is read next; processors carry fewer
-// transfers at a time into it, though: dozens of lines that are read later are sooner there by the
-// second.
+// Where the lines go. The first level is best for what is read next; but some processors carry
+// fewer transfers at a time into it, so that dozens of lines that are read later are sooner there by
+// the second.
 enum class CacheLevel : uint8_t { kFirst, kSecond };
 
 // The cache line of `address`, which is not read: it may lie anywhere.
@@ -20,8 +20,8 @@ inline void PrefetchLine(const void* address) {
   } else {
     __builtin_prefetch(address, /*rw=*/0, /*locality=*/2);
   }
-  // Without it GCC takes a function that only prefetches for one without effect, and drops calls
-  // of it that are not inlined.
+  // Without this statement GCC takes a function that only prefetches for one without effect, and
+  // drops calls of it that are not inlined.
   asm volatile("");
 }
 

@@ -78,7 +78,7 @@ TEST(HugeHeap, SomeEmptyRegionsAreKept) {
 }
 
 // Blocks of about one size that come and go for long take no more memory than at first, and all of
-// it is given back but one region of each part.
+// it but one region is given back.
 TEST(HugeHeap, MemoryIsUsedAgainAndGivenBack) {
   std::mt19937 random(9);
   const size_t before = HugeHeap::MappedBytes();

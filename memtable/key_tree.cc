@@ -173,22 +173,43 @@ const MemEntry* KeyTree::LowerBound(const Target& target) const {
   }
 }
 
-void KeyTree::Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const {
+namespace {
+
+// How many of `n` slots in the order of words are below `word`, without a branch that depends on
+// them. Requires n > 0.
+uint32_t CountBelow(const KeyTree::Slot* slots, uint32_t n, uint64_t word) {
+  uint32_t below = 0;
+  while (n > 1) {
+    const uint32_t half = n / 2;
+    below += slots[below + half - 1].word < word ? half : 0;
+    n -= half;
+  }
+  return below + (slots[below].word < word ? 1 : 0);
+}
+
+}  // namespace
+
+uint64_t KeyTree::Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const {
   // By words alone, which loads no key. What was added later is newer as a rule, and so comes
   // first among those that tie.
   for (uint32_t i = sorted; i < n; i++) {
     const Slot slot = slots[i];
-    uint32_t at = i;
-    for (; at > 0 && slot.word <= slots[at - 1].word; at--) slots[at] = slots[at - 1];
+    if (i == 0 || slots[i - 1].word < slot.word) continue;
+    const uint32_t at = CountBelow(slots, i, slot.word);
+    std::move_backward(slots + at, slots + i, slots + i + 1);
     slots[at] = slot;
   }
-  if (sorted == n) return;
+  if (sorted == n) return 0;
+  uint64_t versions = 0;
   for (uint32_t begin = 0; begin + 1 < n;) {
     uint32_t end = begin + 1;
     while (end < n && slots[end].word == slots[begin].word) end++;
-    if (end - begin > 1) SortTie(level, slots + begin, end - begin);
+    if (end - begin > 1 && SortTie(level, slots + begin, end - begin)) {
+      versions |= (uint64_t{1} << end) - (uint64_t{2} << begin);
+    }
     begin = end;
   }
+  return versions;
 }
 
 // Entries of one user key, as ties nearly always are: by their trailers alone. False, with nothing
@@ -220,10 +241,11 @@ bool KeyTree::SortVersions(Slot* slots, uint32_t n) const {
   return true;
 }
 
-void KeyTree::SortTie(uint32_t level, Slot* slots, uint32_t n) const {
+// True if it has found them to be entries of one user key.
+bool KeyTree::SortTie(uint32_t level, Slot* slots, uint32_t n) const {
   if (level == 0) {
     for (uint32_t i = 0; i < n; i++) PrefetchLine(EntryAt(slots[i].ref));
-    if (SortVersions(slots, n)) return;
+    if (SortVersions(slots, n)) return true;
   }
   const auto less = [&](const Slot& a, const Slot& b) { return CompareSlots(level, a, b) < 0; };
   for (uint32_t i = 1; i < n; i++) {
@@ -234,6 +256,7 @@ void KeyTree::SortTie(uint32_t level, Slot* slots, uint32_t n) const {
     std::move_backward(to, slots + i, slots + i + 1);
     *to = slot;
   }
+  return false;
 }
 
 void KeyTree::PrefetchEntries(const Node* leaf) const {
@@ -241,8 +264,8 @@ void KeyTree::PrefetchEntries(const Node* leaf) const {
   for (uint32_t i = 0; i < count; i++) {
     // What is before the value may reach into a second line.
     const char* const entry = reinterpret_cast<const char*>(EntryAt(leaf->At(i).ref));
-    PrefetchLine(entry);
-    PrefetchLine(entry + 32);
+    PrefetchLine<CacheLevel::kSecond>(entry);
+    PrefetchLine<CacheLevel::kSecond>(entry + 32);
   }
 }
 
@@ -259,7 +282,7 @@ bool KeyTree::TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const {
   if (!leaf->StillIs(state)) return false;
   copy->leaf = leaf;
   copy->count = count;
-  Sort(0, copy->slots, node_state::Sorted(state), count);
+  copy->versions = Sort(0, copy->slots, node_state::Sorted(state), count);
   return true;
 }
 

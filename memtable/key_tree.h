@@ -14,6 +14,7 @@
 #include "memtable/entry.h"
 #include "memtable/entry_arena.h"
 #include "memtable/key_words.h"
+#include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
 #include "util/sync/mutex.h"
 
@@ -49,6 +50,8 @@ class KeyTree {
     uint32_t count = 0;
     const Node* leaf = nullptr;
     const Node* next = nullptr;  // the leaf to the right at that moment, may be null
+    // Slots that are known to have the user key of the slot before, a bit each, from the lowest.
+    uint64_t versions = 0;
     Slot slots[kSlots];
   };
   // `nodes_at_once`: how many nodes are taken from the arena together. `prefix`: what most keys are
@@ -63,6 +66,11 @@ class KeyTree {
   }
   [[nodiscard]] const MemEntry* EntryAt(EntryRef ref) const {
     return MemEntry::At(arena_->At(ref));
+  }
+  // Of two internal keys whose words are equal. Nobody is asked whose order is the user's.
+  [[nodiscard]] SameKey SameKeyDespiteWords(const Slice& a, const Slice& b) const {
+    if (!BytesDecide(icmp_.order())) return SameKey::kUnknown;
+    return icmp_.EqualKey(icmp_.KeyOf(a), icmp_.KeyOf(b)) ? SameKey::kYes : SameKey::kNo;
   }
 
   // Links the entry. False, with nothing changed, when the internal key is already there. Throws
@@ -151,9 +159,9 @@ class KeyTree {
   // The leaves of up to kTogether targets, or leaves to the left of them if there is a split at the
   // same time. All searches take a step before the first takes its next one.
   void FindLeaves(std::span<const Addition> additions, Node** leaves) const;
-  // Puts slots [sorted, n) in their places.
-  void Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const;
-  void SortTie(uint32_t level, Slot* slots, uint32_t n) const;
+  // Puts slots [sorted, n) in their places. Returns what LeafCopy::versions says, of leaves.
+  uint64_t Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const;
+  bool SortTie(uint32_t level, Slot* slots, uint32_t n) const;
   bool SortVersions(Slot* slots, uint32_t n) const;
   bool TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const;
 

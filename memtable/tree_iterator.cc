@@ -79,18 +79,22 @@ void KeyTreeIterator::Prev() {
 
 // Runs end with the leaf in hand.
 size_t KeyTreeIterator::NextRun(RunEntry* out, size_t max) {
-  const size_t n = std::min<size_t>(max, leaf_.count - 1 - at_);
+  const uint32_t n = static_cast<uint32_t>(std::min<size_t>(max, leaf_.count - 1 - at_));
   if (n == 0) {
     Next();
     return WriteCurrent(out);
   }
-  for (size_t i = 0; i < n; i++) {
-    at_++;
-    PrefetchOnTheWay();
+  Slice last = key_;
+  for (uint32_t i = 0; i < n; i++) {
+    const uint32_t at = at_ + 1 + i;
+    PrefetchOnTheWay(at);
     Slice value;
-    const Slice key = EntryAt(at_)->internal_key(&value);
+    const Slice key = EntryAt(at)->internal_key(&value);
     out[i].Set(key, value);
+    out[i].same_key = SameKeyAt(at, key, last);
+    last = key;
   }
+  at_ += n;
   PublishLast(out[n - 1]);
   return n;
 }
@@ -98,8 +102,11 @@ size_t KeyTreeIterator::NextRun(RunEntry* out, size_t max) {
 size_t KeyTreeIterator::PrevRun(RunEntry* out, size_t max) {
   size_t n = 0;
   while (n < max && at_ > 0) {
+    const Slice last = key_;
     Prev();
-    out[n++].Set(key_, value_);
+    out[n].Set(key_, value_);
+    out[n].same_key = SameKeyAt(at_ + 1, last, key_);
+    n++;
   }
   if (n != 0) return n;
   Prev();

@@ -21,7 +21,7 @@ class KeyTreeIterator final : public InternalIterator {
   void SeekForPrev(const Slice& target) override;
   void Next() override {
     if (++at_ < leaf_.count) [[likely]] {
-      PrefetchOnTheWay();
+      PrefetchOnTheWay(at_);
       Set();
     } else {
       NextLeaf();
@@ -35,6 +35,12 @@ class KeyTreeIterator final : public InternalIterator {
   bool IsKeyPinned() const override { return true; }
 
  private:
+  // Of slot `i` and the one before it, whose internal keys are given.
+  [[nodiscard]] SameKey SameKeyAt(uint32_t i, const Slice& key, const Slice& key_before) const {
+    if (leaf_.slots[i - 1].word != leaf_.slots[i].word) return SameKey::kNo;
+    if ((leaf_.versions >> i & 1) != 0) return SameKey::kYes;
+    return tree_.SameKeyDespiteWords(key_before, key);
+  }
   // Entries are fetched this far ahead of the position.
   static constexpr uint32_t kAhead = 8;
 
@@ -53,12 +59,12 @@ class KeyTreeIterator final : public InternalIterator {
     key_ = EntryAt(at_)->internal_key(&value_);
     valid_ = true;
   }
-  // After a step forward: soon the next leaf is copied, which compares entries whose words are
-  // equal.
-  void PrefetchOnTheWay() const {
-    if (at_ + kAhead < leaf_.count) {
-      Prefetch(at_ + kAhead);
-    } else if (at_ + kAhead == leaf_.count && leaf_.next != nullptr) {
+  // After a step forward to `at`: soon the next leaf is copied, which compares entries whose words
+  // are equal.
+  void PrefetchOnTheWay(uint32_t at) const {
+    if (at + kAhead < leaf_.count) {
+      Prefetch(at + kAhead);
+    } else if (at + kAhead == leaf_.count && leaf_.next != nullptr) {
       tree_.PrefetchEntries(leaf_.next);
     }
   }

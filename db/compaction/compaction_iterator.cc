@@ -332,7 +332,7 @@ void CompactionIterator::NoteFailedMerge(const Status& s) {
 bool CompactionIterator::StandsAlone() const {
   const RunEntry* const next = input_.Ahead();
   return next != nullptr && next->key_size >= kInternalKeyTrailerBytes &&
-         (next->new_user_key || !IsOlder(next->key()));
+         (next->same_key == SameKey::kNo || !IsOlder(next->key()));
 }
 
 // Where keys have one operand each, this is the way of every entry: nothing is collected.

@@ -3,6 +3,7 @@
 // The part of a walk over user keys that merges: collects the operands of one key, which stay where
 // they lie, and shows what the operator makes of them.
 
+#include <cassert>
 #include <utility>
 
 #include "db/read/user_key_walk.h"
@@ -48,15 +49,18 @@ void UserKeyWalk::MergeBackward() {
 // Leaves the source on the last entry that belongs to it or, with is_behind_, on the next one.
 // False when the walk has failed.
 bool UserKeyWalk::CollectOperands() {
+  assert(operands_.size() == 0);  // ForgetMerge
   merged_ = true;
   is_behind_ = false;
-  operands_.Clear();
   operands_pinned_ = 0;
   for (;;) {
     operands_.AddPinned(run_.at->value());
-    const bool last_of_run = run_.at + 1 == run_.end;
-    if (last_of_run ? !MoveOverOperands() : !SameAsPassed(run_.at[1])) break;
-    if (!last_of_run) run_.at++;
+    if (run_.at + 1 == run_.end) [[unlikely]] {
+      if (!MoveOverOperands()) break;
+    } else {
+      if (!SameAsPassed(run_.at[1])) break;
+      run_.at++;
+    }
     const uint64_t trailer = ExtractTrailer(run_.at->key());
     if (tombstones_->MaxCoveringSeq(passed_key_.slice(), sequence_) > UnpackSequence(trailer)) {
       return true;

@@ -99,7 +99,7 @@ class UserKeyWalk {
     assert(plain_end_ == nullptr || plain_end_ == run_.end);
     if (backward_ || run_.at + 1 >= plain_end_) return false;
     const RunEntry& next = run_.at[1];
-    if (!next.new_user_key || !ShowsAtOnce(next)) return false;
+    if (next.same_key != SameKey::kNo || !ShowsAtOnce(next)) return false;
     run_.at++;
     Show(next);
     return true;
@@ -108,7 +108,7 @@ class UserKeyWalk {
     // The entry behind must be another key's: then this one is the newest of its own.
     if (!backward_ || run_.at + 1 >= plain_end_) return false;
     const RunEntry& entry = *run_.at;
-    if (!run_.at[1].new_user_key || !ShowsAtOnce(entry)) return false;
+    if (run_.at[1].same_key != SameKey::kNo || !ShowsAtOnce(entry)) return false;
     run_.at++;
     Show(entry);
     return true;
@@ -183,7 +183,8 @@ class UserKeyWalk {
   }
   // True if the entry's user key is passed_key_, which is that of the entry before it.
   [[nodiscard]] bool SameAsPassed(const RunEntry& entry) const {
-    return !entry.new_user_key && PassedKeyIs(entry);
+    return entry.same_key == SameKey::kUnknown ? PassedKeyIs(entry)
+                                               : entry.same_key == SameKey::kYes;
   }
   [[nodiscard]] bool PassedKeyIs(const RunEntry& entry) const {
     return icmp_->EqualKey(icmp_->KeyOf(entry.key()), passed_key_.slice());

@@ -28,8 +28,13 @@ void PrefetchEntries(const char* p) {
   for (size_t at = 64; at <= kDecodeAheadBytes; at += 64) PrefetchLine<level>(p + at);
 }
 
-void ForgetDifferences(RunEntry* entries, size_t n) {
-  for (size_t i = 0; i < n; i++) entries[i].new_user_key = false;
+SameKey NoIf(bool differs) {
+  return differs ? SameKey::kNo : SameKey::kUnknown;
+}
+
+// Keys of which some bytes differ may be one to a comparator of the user.
+SameKey WithoutDifference(SameKey same) {
+  return same == SameKey::kNo ? SameKey::kUnknown : same;
 }
 
 }  // namespace
@@ -83,13 +88,17 @@ void DataBlockCursor::OverrideSequence() {
   key_ = Slice(overridden_);
 }
 
-void DataBlockCursor::SeekToRestart(uint32_t restart) {
+void DataBlockCursor::StartAt(const char* entry) {
   corrupt_ = false;
   cached_ = kNotCached;
   raw_ = Slice();  // a restart entry that shares bytes is damage
-  if (VARVE_CANARY(kRestartOffByOne) && restart + 1 < block_->restart_count()) restart++;
-  next_ = block_->entries_begin() + block_->RestartOffset(restart);
+  next_ = entry;
   ParseNext();
+}
+
+void DataBlockCursor::SeekToRestart(uint32_t restart) {
+  if (VARVE_CANARY(kRestartOffByOne) && restart + 1 < block_->restart_count()) restart++;
+  StartAt(block_->entries_begin() + block_->RestartOffset(restart));
 }
 
 void DataBlockCursor::SeekToOffset(uint32_t offset) {
@@ -99,8 +108,9 @@ void DataBlockCursor::SeekToOffset(uint32_t offset) {
   if (corrupt_ || !valid_ || current_ != goal) Damaged();
 }
 
+// Without a look at the restart points, which lie behind all entries: the first is 0.
 void DataBlockCursor::SeekToFirst() {
-  SeekToRestart(0);
+  StartAt(block_->entries_begin());
 }
 
 void DataBlockCursor::SeekToLast() {
@@ -276,13 +286,14 @@ inline const char* DataBlockCursor::DecodeForRun(const char* p, const Slice& pre
       shared + key_tail_ < std::min(key_size, previous.size()) && previous[shared] != unshared[0];
   if (shared == 0) {
     out->key_data = unshared;
-    out->new_user_key = differs || WordsDiffer(previous, unshared, key_size, key_tail_);
+    out->same_key = NoIf(differs || WordsDiffer(previous, unshared, key_size, key_tail_));
   } else {
     char* const key = room->Take(key_size);
     CopyShort(key, previous.data(), shared);
     CopyShort(key + shared, unshared, header.unshared);
     out->key_data = key;
-    out->new_user_key = differs;
+    const bool same = key_size == previous.size() && shared + kInternalKeyTrailerBytes >= key_size;
+    out->same_key = same ? SameKey::kYes : NoIf(differs);
   }
   out->key_size = static_cast<uint32_t>(key_size);
   out->value_data = unshared + header.unshared;
@@ -312,7 +323,9 @@ size_t DataBlockCursor::NextRun(RunEntry* out, size_t max) {
   }
   if (n == 0) return 0;
   cached_ = kNotCached;
-  if (!bytes_decide_) ForgetDifferences(out, n);
+  if (!bytes_decide_) {
+    for (size_t i = 0; i < n; i++) out[i].same_key = WithoutDifference(out[i].same_key);
+  }
   current_ = last;
   next_ = p;
   raw_ = previous;
@@ -352,13 +365,14 @@ bool DataBlockCursor::CacheInterval() {
     previous = cached.entry.key();
     // What was found out about an entry and the one before it is told of the latter.
     if (!cached_entries_.empty()) {
-      cached_entries_.back().entry.new_user_key = bytes_decide_ && cached.entry.new_user_key;
+      const SameKey same = cached.entry.same_key;
+      cached_entries_.back().entry.same_key = bytes_decide_ ? same : WithoutDifference(same);
     }
     cached_entries_.push_back(cached);
   }
   if (p != goal || cached_entries_.empty()) return Damaged();
-  cached_entries_.back().entry.new_user_key =
-      bytes_decide_ && WordsDiffer(previous, behind.data(), behind.size(), key_tail_);
+  cached_entries_.back().entry.same_key =
+      NoIf(bytes_decide_ && WordsDiffer(previous, behind.data(), behind.size(), key_tail_));
   cached_ = cached_entries_.size();
   return true;
 }

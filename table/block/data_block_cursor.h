@@ -85,13 +85,15 @@ class DataBlockCursor {
   static constexpr size_t kNotCached = SIZE_MAX;
   static constexpr size_t kRoomBytes = 480;
 
-  // An entry of the restart interval that PrevRun decoded last. new_user_key compares it with the
-  // entry behind it.
+  // An entry of the restart interval that PrevRun decoded last. same_key compares it with the entry
+  // behind it.
   struct CachedEntry {
     RunEntry entry;
     const char* start;
   };
 
+  // To an entry that is stored whole.
+  void StartAt(const char* entry);
   bool ParseNext();
   // Decodes the entry at `p`, which follows one with the stored key `previous`; its key is put
   // together in `room`. The start of the next entry, or null for damage.

@@ -187,7 +187,9 @@ class MergingIterator final : public InternalIterator {
       const Source& next = heap->top();
       out[n] = *next.child->run.at;
       // Words tell keys of different children apart; within a child the child knows.
-      if (next.child != left) out[n].new_user_key = next.word != left_word;
+      if (next.child != left) {
+        out[n].same_key = next.word != left_word ? SameKey::kNo : SameKey::kUnknown;
+      }
       n++;
     }
     if (n != 0) {

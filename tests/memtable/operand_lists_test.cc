@@ -75,6 +75,8 @@ TEST(OperandListsTest, TakeNoMoreThanTheyMay) {
   lists.Extend("k", 7, nullptr, MakeLists({1}), sizeof(OperandList));
   EXPECT_NE(lists.Find("k", 7), nullptr);
   EXPECT_EQ(lists.MemoryUsage(), sizeof(OperandList));
+  lists.Extend("l", 8, nullptr, MakeLists({1}), 2 * sizeof(OperandList) - 1);
+  EXPECT_EQ(lists.Find("l", 8), nullptr);
 }
 
 // A memtable, and beside it what was written.

@@ -227,6 +227,26 @@ class ModelRun {
     state_.Apply(changes);
   }
 
+  // So many operands for one key that readers of all of them leave lists behind.
+  void WriteManyOperands() {
+    many_family_ = RandomFamily();
+    many_key_ = RandomKey();
+    WriteBatch batch;
+    std::vector<Change> changes(300 + random_.Below(600));
+    for (Change& change : changes) {
+      change.kind = Change::kMerge;
+      change.family = many_family_;
+      change.key = many_key_;
+      change.value = random_.OneIn(200) ? RandomOperand() : random_.Text(random_.Below(4));
+      AddToBatch(change, &batch);
+    }
+    puts_since_delete_[many_family_][many_key_] = kNeverSingle;
+    const Status s = db_->Write(set_.mode->DrawWriteOptions(&random_), &batch);
+    if (s.IsIncomplete()) return;  // no_slowdown
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    state_.Apply(changes);
+  }
+
   // A snapshot held by the run with its state, or the present.
   const ReferenceState& PickMoment(ReadOptions* options) {
     if (snapshots_.empty() || random_.OneIn(2)) return state_;
@@ -255,6 +275,40 @@ class ModelRun {
     } else {
       ASSERT_TRUE(s.IsNotFound()) << s.ToString() << " key " << Slice(key).ToString(true);
     }
+  }
+
+  // The operands, merged here, are the value.
+  void CheckOperands() {
+    ReadOptions options;
+    const ReferenceState& state = PickMoment(&options);
+    const bool many = random_.OneIn(2) && handles_.count(many_family_) != 0;
+    const std::string family = many ? many_family_ : RandomFamily();
+    if (!Has(state, family)) return;
+    const std::string key = many ? many_key_ : RandomKey();
+    std::vector<PinnableSlice> operands(1 + random_.Below(4));
+    GetMergeOperandsOptions wanted;
+    wanted.expected_max_number_of_operands = static_cast<int>(operands.size());
+    int count = 0;
+    Status s =
+        db_->GetMergeOperands(options, handles_.at(family), key, operands.data(), &wanted, &count);
+    if (s.IsIncomplete()) {
+      ASSERT_GT(static_cast<size_t>(count), operands.size());
+      operands = std::vector<PinnableSlice>(static_cast<size_t>(count));
+      wanted.expected_max_number_of_operands = count;
+      s = db_->GetMergeOperands(options, handles_.at(family), key, operands.data(), &wanted,
+                                &count);
+    }
+    const std::optional<std::string> expected = state.Get(family, key);
+    ASSERT_EQ(expected.has_value(), s.ok()) << s.ToString();
+    if (!expected.has_value()) {
+      ASSERT_TRUE(s.IsNotFound()) << s.ToString();
+      return;
+    }
+    std::string merged;
+    for (size_t i = 0; i < static_cast<size_t>(count); i++) {
+      merged = AppendOrReplace::Apply(merged, operands[i]);
+    }
+    ASSERT_EQ(*expected, merged) << "key " << Slice(key).ToString(true) << ", " << count;
   }
 
   void CheckMultiGet() {
@@ -459,10 +513,14 @@ class ModelRun {
 
   void Step() {
     const uint64_t dice = random_.Below(1000);
-    if (dice < 600) {
+    if (dice < 3 && merges_) {
+      WriteManyOperands();
+    } else if (dice < 600) {
       Write();
-    } else if (dice < 760) {
+    } else if (dice < 740) {
       CheckGet();
+    } else if (dice < 760) {
+      CheckOperands();
     } else if (dice < 800) {
       CheckMultiGet();
     } else if (dice < 900) {
@@ -498,6 +556,9 @@ class ModelRun {
   std::vector<HeldSnapshot> snapshots_;
   std::map<std::string, std::map<std::string, int>> puts_since_delete_;
   int next_family_ = 0;
+  // Of the last key with very many operands.
+  std::string many_family_;
+  std::string many_key_;
 };
 
 uint64_t SeedCount() {

@@ -30,7 +30,9 @@ inline void RunAndCompare(InternalIterator* iter, const Model& model, Model::con
     ASSERT_NE(*at, model.end()) << "a run beyond the end";
     ASSERT_EQ(run[i].key(), Slice((*at)->first)) << "entry " << i << " of " << n;
     ASSERT_EQ(run[i].value(), Slice((*at)->second));
-    ASSERT_TRUE(!run[i].new_user_key || ExtractUserKey(left) != ExtractUserKey(run[i].key()));
+    if (run[i].same_key == SameKey::kUnknown) continue;
+    ASSERT_EQ(run[i].same_key == SameKey::kYes,
+              ExtractUserKey(left) == ExtractUserKey(run[i].key()));
   }
   if (n != 0) return;
   const bool at_end = forward ? std::next(*at) == model.end() : *at == model.begin();

@@ -12,6 +12,13 @@
 
 namespace varve {
 
+// Whether an entry has the user key, without timestamp, of the entry that was delivered before it.
+enum class SameKey : uint8_t {
+  kUnknown,  // nobody looked
+  kNo,
+  kYes,
+};
+
 // One entry of a run: several entries that a walk decoded at once. Left uninitialised when made, as
 // arrays of them are.
 struct RunEntry {
@@ -19,9 +26,7 @@ struct RunEntry {
   const char* value_data;
   uint32_t key_size;
   uint32_t value_size;
-  // True: the key, without timestamp, differs from that of the entry delivered before. False:
-  // nobody looked.
-  bool new_user_key;
+  SameKey same_key;
 
   [[nodiscard]] Slice key() const { return Slice(key_data, key_size); }  // internal key
   [[nodiscard]] Slice value() const { return Slice(value_data, value_size); }
@@ -30,7 +35,7 @@ struct RunEntry {
     value_data = value.data();
     key_size = static_cast<uint32_t>(key.size());  // 32 bits, as in every place that stores it
     value_size = static_cast<uint32_t>(value.size());
-    new_user_key = false;
+    same_key = SameKey::kUnknown;
   }
 };
 

@@ -8,8 +8,8 @@
 namespace varve {
 
 // Where the lines go. The first level is best for what is read next; but some processors carry
-// fewer transfers at a time into it, so that dozens of lines that are read later are sooner there by
-// the second.
+// fewer transfers at a time into it, so that dozens of lines that are read later are sooner there
+// by the second.
 enum class CacheLevel : uint8_t { kFirst, kSecond };
 
 // The cache line of `address`, which is not read: it may lie anywhere.

@@ -607,6 +607,50 @@ TEST_F(MergeTest, LargeResultsAndOperandsAreNotCopied) {
   }
 }
 
+// Bytes of operands and results that two walks, held at once, do not share.
+TEST_F(MergeTest, WalksOverLargeOperandsCopyNoByte) {
+  BlockBasedTableOptions table;
+  table.block_cache = NewLRUCache(64 << 20);
+  options_.table_factory.reset(NewBlockBasedTableFactory(table));
+  Open();
+  constexpr int kKeys = 40;
+  for (int operand = 0; operand < 3; operand++) {
+    for (int key = 0; key < kKeys; key++) {
+      if (key % 3 < operand) continue;
+      Merge("k" + std::to_string(100 + key), "=" + std::string(10 << 10, 'x'));
+    }
+  }
+  for (const bool in_tables : {false, true}) {
+    if (in_tables) Flush();
+    EXPECT_NE("", Walk("none", true));  // the blocks are cached from now on
+    for (const bool forward : {true, false}) {
+      const std::unique_ptr<Iterator> a(db()->NewIterator(ReadOptions(), Handle("default")));
+      const std::unique_ptr<Iterator> b(db()->NewIterator(ReadOptions(), Handle("default")));
+      forward ? a->SeekToFirst() : a->SeekToLast();
+      std::vector<Slice> seen_by_a = joiner_->seen;
+      forward ? b->SeekToFirst() : b->SeekToLast();
+      int keys = 0;
+      size_t read = 0;
+      size_t copied = 0;
+      while (a->Valid() && b->Valid()) {
+        keys++;
+        read += a->value().size();
+        if (a->value().data() != b->value().data()) copied += a->value().size();
+        ASSERT_EQ(seen_by_a.size(), joiner_->seen.size());
+        for (size_t i = 0; i < seen_by_a.size(); i++) {
+          if (seen_by_a[i].data() != joiner_->seen[i].data()) copied += seen_by_a[i].size();
+        }
+        forward ? a->Next() : a->Prev();
+        seen_by_a = joiner_->seen;
+        forward ? b->Next() : b->Prev();
+      }
+      EXPECT_EQ(kKeys, keys);
+      EXPECT_EQ(keys * ((10u << 10) + 1), read);
+      EXPECT_EQ(0u, copied) << "bytes of " << read << (in_tables ? ", tables" : ", memtable");
+    }
+  }
+}
+
 TEST_F(MergeTest, SuccessiveMergesAreFoldedWhenWritten) {
   options_.max_successive_merges = 2;
   Open();

@@ -215,10 +215,15 @@ uint64_t KeyTree::Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n)
 // Entries of one user key, as ties nearly always are: by their trailers alone. False, with nothing
 // changed, if they are of several.
 bool KeyTree::SortVersions(Slot* slots, uint32_t n) const {
-  uint64_t trailers[kSlots + 1];  // a node that is split has one more
+  const MemEntry* entries[kSlots + 1];  // a node that is split has one more
+  for (uint32_t i = 0; i < n; i++) {
+    entries[i] = EntryAt(slots[i].ref);
+    PrefetchLine(entries[i]);
+  }
+  uint64_t trailers[kSlots + 1];
   Slice user_key;
   for (uint32_t i = 0; i < n; i++) {
-    const Slice key = EntryAt(slots[i].ref)->internal_key();
+    const Slice key = entries[i]->internal_key();
     if (i == 0) {
       user_key = ExtractUserKey(key);
     } else if (!EqualBytes(ExtractUserKey(key), user_key)) {
@@ -243,10 +248,7 @@ bool KeyTree::SortVersions(Slot* slots, uint32_t n) const {
 
 // True if it has found them to be entries of one user key.
 bool KeyTree::SortTie(uint32_t level, Slot* slots, uint32_t n) const {
-  if (level == 0) {
-    for (uint32_t i = 0; i < n; i++) PrefetchLine(EntryAt(slots[i].ref));
-    if (SortVersions(slots, n)) return true;
-  }
+  if (level == 0 && SortVersions(slots, n)) return true;
   const auto less = [&](const Slot& a, const Slot& b) { return CompareSlots(level, a, b) < 0; };
   for (uint32_t i = 1; i < n; i++) {
     const Slot slot = slots[i];

@@ -54,7 +54,9 @@ bool UserKeyWalk::CollectOperands() {
   is_behind_ = false;
   operands_pinned_ = 0;
   for (;;) {
-    operands_.AddPinned(run_.at->value());
+    const RunEntry* const first = run_.at;
+    run_.at = LastOfOperands(first);
+    operands_.AddPinned({first, run_.at + 1});
     if (run_.at + 1 == run_.end) [[unlikely]] {
       if (!MoveOverOperands()) break;
     } else {
@@ -81,6 +83,17 @@ bool UserKeyWalk::CollectOperands() {
     }
   }
   return status_.ok();
+}
+
+// The last of the operands in the run that are known to be of one key and under no tombstone, from
+// `at`, which is one, on.
+const RunEntry* UserKeyWalk::LastOfOperands(const RunEntry* at) const {
+  if (!tombstones_->empty()) return at;
+  while (at + 1 != run_.end && at[1].same_key == SameKey::kYes &&
+         UnpackType(ExtractTrailer(at[1].key())) == kTypeMerge) {
+    at++;
+  }
+  return at;
 }
 
 // To the entry behind the run, which may be an end. False if it is not one of passed_key_.

@@ -220,6 +220,7 @@ class UserKeyWalk {
   // The same for the key that was passed backward, before whose entries the source stands.
   void MergeBackward();
   bool CollectOperands();
+  [[nodiscard]] const RunEntry* LastOfOperands(const RunEntry* at) const;
   bool MoveOverOperands();
   void PinOperands();
   bool MergeOperandsNow();

@@ -14,6 +14,8 @@
 #include "varve/cleanable.h"
 #include "varve/slice.h"
 
+#include "util/iter/internal_iterator.h"
+
 namespace varve {
 
 // For comparisons only: true makes every read copy every operand.
@@ -76,8 +78,12 @@ class MergeOperands {
     base_ = Keep(value, pin);
     has_base_ = true;
   }
-  // For walks, whose bytes the caller pins: `value` as it is, or a copy.
-  void AddPinned(const Slice& value) { slices_.push_back(value); }
+  // For walks, whose bytes the caller pins: values of a run, as they are.
+  void AddPinned(std::span<const RunEntry> entries) {
+    const size_t first = slices_.size();
+    slices_.resize(first + entries.size());
+    for (size_t i = 0; i < entries.size(); i++) slices_[first + i] = entries[i].value();
+  }
   void AddPinnedBase(const Slice& value) {
     base_ = value;
     has_base_ = true;

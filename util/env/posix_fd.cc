@@ -5,6 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifdef __linux__
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#endif
+
 #include <algorithm>
 #include <cerrno>
 
@@ -98,6 +103,17 @@ IOStatus TruncateFd(int fd, const std::string& path, uint64_t size) {
     return IoErrorFromErrno("truncate to " + std::to_string(size) + " bytes", path, errno);
   }
   return IOStatus::OK();
+}
+
+bool IsInMemory(int fd) {
+#ifdef __linux__
+  struct statfs fs = {};
+  if (::fstatfs(fd, &fs) != 0) return false;
+  return fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC;
+#else
+  (void)fd;
+  return false;
+#endif
 }
 
 size_t UniqueIdOfFd(int fd, char* id, size_t max_size) {

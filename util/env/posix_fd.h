@@ -51,6 +51,9 @@ IOStatus SyncFd(int fd, const std::string& path, bool metadata);
 // Sets the size.
 IOStatus TruncateFd(int fd, const std::string& path, uint64_t size);
 
+// Whether the file is on a file system that keeps all of it in memory, as Linux's tmpfs does.
+bool IsInMemory(int fd);
+
 // A stable identifier out of device and inode; its length, or 0 when max_size is too small.
 size_t UniqueIdOfFd(int fd, char* id, size_t max_size);
 

@@ -34,7 +34,8 @@ class PosixSequentialFile final : public FSSequentialFile {
 };
 
 // Reads with pread, and several ranges at once through a ring. Where there is no ring, it first
-// asks for all of them to be read ahead, so that their transfers overlap.
+// asks for all of them to be read ahead, so that their transfers overlap. Of a file in memory they
+// are read one after the other: there is nothing to wait for, and a ring would have threads do it.
 class PosixRandomAccessFile final : public FSRandomAccessFile {
  public:
   PosixRandomAccessFile(std::string path, PosixFd fd, bool direct,
@@ -56,6 +57,7 @@ class PosixRandomAccessFile final : public FSRandomAccessFile {
   const std::string path_;
   const PosixFd fd_;
   const bool direct_;
+  const bool in_memory_;
   const std::shared_ptr<IoRingPool> rings_;
 };
 

@@ -77,7 +77,11 @@ IOStatus PosixSequentialFile::PositionedRead(uint64_t offset, size_t n, const IO
 
 PosixRandomAccessFile::PosixRandomAccessFile(std::string path, PosixFd fd, bool direct,
                                              std::shared_ptr<IoRingPool> rings)
-    : path_(std::move(path)), fd_(std::move(fd)), direct_(direct), rings_(std::move(rings)) {}
+    : path_(std::move(path)),
+      fd_(std::move(fd)),
+      direct_(direct),
+      in_memory_(IsInMemory(fd_.get())),
+      rings_(std::move(rings)) {}
 
 IOStatus PosixRandomAccessFile::Read(uint64_t offset, size_t n, const IOOptions&, Slice* result,
                                      char* scratch, IODebugContext*) const {
@@ -93,7 +97,7 @@ IOStatus PosixRandomAccessFile::MultiRead(FSReadRequest* reqs, size_t num_reqs, 
   for (size_t i = 0; i < num_reqs; i++) {
     reads[i] = {fd_.get(), reqs[i].offset, reqs[i].len, reqs[i].scratch, 0};
   }
-  if (!rings_->ReadAll(reads) && !direct_) {
+  if (!in_memory_ && !rings_->ReadAll(reads) && !direct_) {
     for (const RingRead& read : reads) {
       (void)::posix_fadvise(fd_.get(), static_cast<off_t>(read.offset),
                             static_cast<off_t>(read.bytes), POSIX_FADV_WILLNEED);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,12 @@ struct Posix {
   std::string root = "/tmp/varve_fs_test-" + std::to_string(::getpid());
 };
 struct PosixMapped : Posix {};
+// Where there is a file system in memory; else as Posix.
+struct PosixInMemory : Posix {
+  PosixInMemory() {
+    if (::access("/dev/shm", W_OK) == 0) root.replace(0, strlen("/tmp"), "/dev/shm");
+  }
+};
 struct Memory {
   std::shared_ptr<FileSystem> fs = std::make_shared<MemFileSystem>();
   std::string root = "/root";
@@ -97,7 +104,7 @@ class FileSystemTest : public testing::Test {
   FileOptions options_;
 };
 
-using Places = testing::Types<Posix, PosixMapped, Memory, Faulty, ThroughEnv>;
+using Places = testing::Types<Posix, PosixMapped, PosixInMemory, Memory, Faulty, ThroughEnv>;
 TYPED_TEST_SUITE(FileSystemTest, Places);
 
 TYPED_TEST(FileSystemTest, BytesComeBackAsWritten) {

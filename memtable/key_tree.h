@@ -50,7 +50,7 @@ class KeyTree {
     uint32_t count = 0;
     const Node* leaf = nullptr;
     const Node* next = nullptr;  // the leaf to the right at that moment, may be null
-    // Slots that are known to have the user key of the slot before, a bit each, from the lowest.
+    // Bit i: slot i has the user key of slot i - 1, timestamp included; 0 says nothing.
     uint64_t versions = 0;
     Slot slots[kSlots];
   };
@@ -67,7 +67,7 @@ class KeyTree {
   [[nodiscard]] const MemEntry* EntryAt(EntryRef ref) const {
     return MemEntry::At(arena_->At(ref));
   }
-  // Of two internal keys whose words are equal. Nobody is asked whose order is the user's.
+  // Of two internal keys whose words are equal. A comparator of the user is not called: kUnknown.
   [[nodiscard]] SameKey SameKeyDespiteWords(const Slice& a, const Slice& b) const {
     if (!BytesDecide(icmp_.order())) return SameKey::kUnknown;
     return icmp_.EqualKey(icmp_.KeyOf(a), icmp_.KeyOf(b)) ? SameKey::kYes : SameKey::kNo;

@@ -35,15 +35,15 @@ class KeyTreeIterator final : public InternalIterator {
   bool IsKeyPinned() const override { return true; }
 
  private:
+  // Entries are fetched this far ahead of the position.
+  static constexpr uint32_t kAhead = 8;
+
   // Of slot `i` and the one before it, whose internal keys are given.
   [[nodiscard]] SameKey SameKeyAt(uint32_t i, const Slice& key, const Slice& key_before) const {
     if (leaf_.slots[i - 1].word != leaf_.slots[i].word) return SameKey::kNo;
     if ((leaf_.versions >> i & 1) != 0) return SameKey::kYes;
     return tree_.SameKeyDespiteWords(key_before, key);
   }
-  // Entries are fetched this far ahead of the position.
-  static constexpr uint32_t kAhead = 8;
-
   [[nodiscard]] KeyTree::Target TargetOf(const Slice& internal_key) const {
     return tree_.MakeTarget(ExtractUserKey(internal_key), ExtractTrailer(internal_key));
   }

@@ -5,24 +5,36 @@
 // does not hold the lock, and shares file offsets and mappings with its parent.
 
 #include "db/background/engine.h"
+#include "util/sync/fork_watch.h"
 
 namespace varve {
 
-// A handler of pthread_atfork marks every watched engine as closed, and as forked, in the child;
-// calls look at that mark anyway, so that being watched costs nothing.
+// Marks the engine as closed, and as forked, in the child; calls look at that mark anyway, so that
+// being watched costs nothing.
 //
 // Thread safety: Watch once, by whoever owns it.
-class ForkGuard {
+class ForkGuard final : private ForkWatch {
  public:
   ForkGuard() = default;
-  ~ForkGuard();
-  ForkGuard(const ForkGuard&) = delete;
-  ForkGuard& operator=(const ForkGuard&) = delete;
+  ~ForkGuard() {
+    if (engine_ != nullptr) Forget();
+  }
 
   // `engine` outlives this.
-  void Watch(Engine* engine);
+  void Watch(Engine* engine) {
+    engine_ = engine;
+    ForkWatch::Watch();
+  }
 
  private:
+  void Before() override {}
+  void InParent() override {}
+  void InChild() override {
+    engine_->forked.store(true, std::memory_order_release);
+    engine_->closed.store(true, std::memory_order_release);
+    engine_->shutting_down.store(true, std::memory_order_release);
+  }
+
   Engine* engine_ = nullptr;
 };
 

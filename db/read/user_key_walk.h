@@ -181,7 +181,7 @@ class UserKeyWalk {
     kept_timestamp_.assign(timestamp.data(), timestamp.size());
     timestamp_ = kept_timestamp_;
   }
-  // True if the entry's user key is passed_key_, which is that of the entry before it.
+  // True if the entry's user key is passed_key_. Requires that the entry before it has that.
   [[nodiscard]] bool SameAsPassed(const RunEntry& entry) const {
     return entry.same_key == SameKey::kUnknown ? PassedKeyIs(entry)
                                                : entry.same_key == SameKey::kYes;

@@ -170,7 +170,7 @@ class VARVE_EXPORT DB {
   //
   // In a child process that fork() made, every call gets InvalidArgument (or, if it has no status,
   // an empty answer) and touches no file; deleting the DB there forgets it. Its iterators must not
-  // be used there.
+  // be used there. The child may open other databases.
   virtual Status Close() { return Status::NotSupported("Close"); }
 
   // Leaves an error state that allows it. Busy while automatic recovery runs.

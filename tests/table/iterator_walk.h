@@ -16,8 +16,8 @@
 namespace varve::test {
 
 // Makes a run of up to `max` moves, compares each entry only when all are there, and brings `*at`
-// to the last of them, or to the model's end when there is none. Entries that are said to start a
-// user key must differ from their neighbour in it.
+// to the last of them, or to the model's end when there is none. What is said of user keys
+// must be so; keys have no timestamps.
 inline void RunAndCompare(InternalIterator* iter, const Model& model, Model::const_iterator* at,
                           bool forward, size_t max) {
   std::vector<RunEntry> run(max);

@@ -35,7 +35,8 @@ class PosixSequentialFile final : public FSSequentialFile {
 
 // Reads with pread, and several ranges at once through a ring. Where there is no ring, it first
 // asks for all of them to be read ahead, so that their transfers overlap. Of a file in memory they
-// are read one after the other: there is nothing to wait for, and a ring would have threads do it.
+// are read one after the other: as a rule there is nothing to wait for, and a ring would have
+// threads do it.
 class PosixRandomAccessFile final : public FSRandomAccessFile {
  public:
   PosixRandomAccessFile(std::string path, PosixFd fd, bool direct,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "util/env/io_error.h"
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -24,9 +25,16 @@ struct Holder {
   std::vector<PosixFd> parked;
 };
 
-struct LockTable {
+struct LockTable final : private ForkWatch {
+  LockTable() { Watch(); }
+
   Mutex mutex;
   std::map<FileIdentity, Holder> held VARVE_GUARDED_BY(mutex);
+
+ private:
+  void Before() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex.Lock(); }
+  void InParent() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex.Unlock(); }
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex.Unlock(); }
 };
 
 // Never destroyed: locks may be given back while the process ends.

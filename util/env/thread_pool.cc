@@ -5,14 +5,18 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 namespace varve {
 
 ThreadPool::ThreadPool(std::string name, int limit)
-    : name_(std::move(name)), limit_(std::max(limit, 0)) {}
+    : name_(std::move(name)), limit_(std::max(limit, 0)) {
+  Watch();
+}
 
 ThreadPool::~ThreadPool() {
+  Forget();
   MutexLock lock(&mutex_);
   closing_ = true;
   if (!queue_.empty()) {
@@ -160,6 +164,21 @@ void ThreadPool::Run(Threads::iterator self) {
   ended_.splice(ended_.end(), threads_, self);
   // Another thread may be surplus too, or take the job this one was woken for; a destructor waits.
   work_.SignalAll();
+}
+
+void ThreadPool::InChild() VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  // They can be neither joined nor detached, and the condition variable still counts on those that
+  // waited for it: both are left behind.
+  (void)std::make_unique<Threads>(std::move(threads_)).release();
+  (void)std::make_unique<Threads>(std::move(ended_)).release();
+  threads_.clear();
+  ended_.clear();
+  std::construct_at(&work_, &mutex_);
+  queue_.clear();
+  idle_ = 0;
+  reserved_ = 0;
+  closing_ = false;
+  mutex_.Unlock();
 }
 
 void ThreadPool::JoinEnded() {

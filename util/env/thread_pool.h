@@ -10,13 +10,15 @@
 #include <thread>
 #include <vector>
 
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
 // Threads start when a job finds none idle, up to the limit, and stay; a lower limit ends the
-// surplus after the jobs at hand. Thread-safe; jobs may call back into the pool.
-class ThreadPool {
+// surplus after the jobs at hand. Thread-safe; jobs may call back into the pool. In a child of
+// fork() a pool is as new: its threads and jobs were the parent's.
+class ThreadPool final : private ForkWatch {
  public:
   using Function = void (*)(void* arg);
 
@@ -61,6 +63,10 @@ class ThreadPool {
   bool IsSurplus() const VARVE_REQUIRES(mutex_);
   // Joins threads that have ended; gives up the lock meanwhile.
   void JoinEnded() VARVE_EXCLUDES(mutex_);
+
+  void Before() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
+  void InParent() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
+  void InChild() override;
 
   const std::string name_;
   mutable Mutex mutex_;

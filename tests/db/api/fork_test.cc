@@ -2,7 +2,8 @@
 
 // Goal: in a child that fork() makes, a database of the parent answers every call with
 // InvalidArgument, at once, and touches no file, also when the child deletes it; the parent goes
-// on. Method: a child that tries everything while background work and writers run in the parent.
+// on; and the child may open databases of its own. Method: children that try everything while
+// background work and writers run in the parent.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -37,6 +38,7 @@ class ForkTest : public ::testing::Test {
     if (IsSkipped()) return;
     db_.reset();
     EXPECT_TRUE(DestroyDB(name_, options_).ok());
+    EXPECT_TRUE(DestroyDB(name_ + "-child", options_).ok());
   }
 
   // 0: all is well; else the number of the call that is to blame. In the child.
@@ -92,16 +94,38 @@ class ForkTest : public ::testing::Test {
     db_.reset();
     return 0;
   }
-  int RunChild(ColumnFamilyHandle* handle, const Snapshot* snapshot) {
+  // In the child: 0, or which step of the life of another database went wrong.
+  int UseAnother() {
+    const std::string name = name_ + "-child";
+    std::unique_ptr<DB> db;
+    if (!DB::Open(options_, name, &db).ok()) return 1;
+    for (int i = 0; i < 2000; i++) {
+      if (!db->Put(WriteOptions(), std::to_string(i), "v").ok()) return 2;
+      if (i % 500 == 0 && !db->Flush(FlushOptions()).ok()) return 3;
+    }
+    if (!db->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok()) return 4;
+    const std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions()));
+    int n = 0;
+    for (it->SeekToFirst(); it->Valid(); it->Next()) n++;
+    if (n != 2000) return 5;
+    std::string value;
+    std::thread reader([&] { n = db->Get(ReadOptions(), "7", &value).ok() ? 0 : 6; });
+    reader.join();
+    return n;
+  }
+  int InChild(const std::function<int()>& run) {
     const pid_t child = ::fork();
     if (child == 0) {
       ::alarm(30);  // a child that hangs
-      ::_exit(TryEverything(handle, snapshot));
+      ::_exit(run());
     }
     int status = 0;
     EXPECT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  int RunChild(ColumnFamilyHandle* handle, const Snapshot* snapshot) {
+    return InChild([&] { return TryEverything(handle, snapshot); });
   }
   std::map<std::string, std::string> Contents() {
     std::map<std::string, std::string> contents;
@@ -137,6 +161,18 @@ TEST_F(ForkTest, TheChildsDatabaseIsDead) {
   EXPECT_TRUE(db_->Close().ok());
 }
 
+// The pools of the default Env have threads by now, which the child has not.
+TEST_F(ForkTest, AChildMayHaveADatabaseOfItsOwn) {
+  ASSERT_TRUE(db_->Put(WriteOptions(), "k", "v").ok());
+  ASSERT_TRUE(db_->Flush(FlushOptions()).ok());
+  ASSERT_TRUE(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  for (int round = 0; round < 5; round++) {
+    EXPECT_EQ(InChild([&] { return UseAnother(); }), 0);
+  }
+  EXPECT_TRUE(db_->Put(WriteOptions(), "l", "w").ok());
+  EXPECT_TRUE(db_->Flush(FlushOptions()).ok());
+}
+
 TEST_F(ForkTest, InTheMiddleOfWriting) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> writers;
@@ -152,6 +188,7 @@ TEST_F(ForkTest, InTheMiddleOfWriting) {
   }
   for (int round = 0; round < 20; round++) {
     EXPECT_EQ(RunChild(db_->DefaultColumnFamily(), nullptr), 0);
+    EXPECT_EQ(InChild([&] { return UseAnother(); }), 0);
   }
   stop = true;
   for (std::thread& writer : writers) writer.join();

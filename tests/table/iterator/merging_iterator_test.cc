@@ -37,11 +37,35 @@ class ModelIterator final : public InternalIterator {
     Place(std::next(at_));
   }
   void Prev() override { Place(at_ == model_.begin() ? model_.end() : std::prev(at_)); }
+  // Runs of up to three, which know their keys.
+  size_t NextRun(RunEntry* out, size_t max) override {
+    return Run(
+        out, max, [this] { return std::next(at_) == model_.end(); }, [this] { Next(); });
+  }
+  size_t PrevRun(RunEntry* out, size_t max) override {
+    return Run(
+        out, max, [this] { return at_ == model_.begin(); }, [this] { Prev(); });
+  }
   Status status() const override { return failed_ ? Status::Corruption("child") : Status::OK(); }
 
   int fail_after = 0;
 
  private:
+  template <typename IsLast, typename Step>
+  size_t Run(RunEntry* out, size_t max, IsLast is_last, Step step) {
+    size_t n = 0;
+    while (n < std::min<size_t>(max, 3)) {
+      // A run ends before what cannot be read, and stands on its last entry.
+      if (n > 0 && (is_last() || fail_after == 1)) break;
+      const std::string before = ExtractUserKey(key_).ToString();
+      step();
+      if (!valid_) break;
+      out[n].Set(key_, value_);
+      out[n].same_key = ExtractUserKey(key_) == Slice(before) ? SameKey::kYes : SameKey::kNo;
+      n++;
+    }
+    return n;
+  }
   void Place(Model::const_iterator at) {
     failed_ = false;
     at_ = at;

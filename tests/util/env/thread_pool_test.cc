@@ -5,6 +5,8 @@
 #include "util/env/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <memory>
@@ -192,6 +194,35 @@ TEST(DefaultEnvTest, StartedThreadsAreJoined) {
   env->WaitForJoin();
   EXPECT_EQ(sum.load(), 43);
 }
+
+#ifndef __SANITIZE_THREAD__  // which does not follow a process of several threads through fork()
+
+// One thread is busy and one idle, and a job waits, at the moment of the fork.
+TEST(ThreadPoolTest, IsAsNewInAChildOfFork) {
+  Gate gate;
+  std::atomic<int> ran{0};
+  auto pool = std::make_unique<ThreadPool>("test", 1);
+  pool->Schedule(Gate::Pass, &gate, nullptr, nullptr);
+  gate.AwaitInside(1);
+  pool->Schedule(Count, &ran, nullptr, nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    if (pool->queue_length() != 0) ::_exit(1);
+    std::atomic<int> mine{0};
+    for (int i = 0; i < 10; i++) pool->Schedule(Count, &mine, nullptr, nullptr);
+    pool.reset();
+    ::_exit(mine.load() == 10 && ran.load() == 0 ? 0 : 2);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  gate.Open();
+  pool.reset();
+  EXPECT_EQ(ran.load(), 1);
+}
+
+#endif
 
 }  // namespace
 }  // namespace varve

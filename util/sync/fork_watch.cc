@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/sync/fork_watch.h"
+
+#include <pthread.h>
+
+#include <memory>
+#include <mutex>
+#include <set>
+
+namespace varve {
+
+struct ForkWatches {
+  std::mutex mutex;  // held over a fork, so that the child sees the set whole
+  std::set<ForkWatch*> all;
+
+  // Never destroyed: a process may fork while it ends.
+  static ForkWatches& Get() {
+    static ForkWatches* const watches = [] {
+      auto made = std::make_unique<ForkWatches>();
+      // Without memory for that only children of fork have cause to complain.
+      (void)::pthread_atfork(&Before, &InParent, &InChild);
+      return made.release();
+    }();
+    return *watches;
+  }
+
+  static void Before() {
+    Get().mutex.lock();
+    for (ForkWatch* watch : Get().all) watch->Before();
+  }
+  static void InParent() {
+    for (ForkWatch* watch : Get().all) watch->InParent();
+    Get().mutex.unlock();
+  }
+  static void InChild() {
+    for (ForkWatch* watch : Get().all) watch->InChild();
+    Get().mutex.unlock();
+  }
+};
+
+void ForkWatch::Watch() {
+  ForkWatches& watches = ForkWatches::Get();
+  const std::lock_guard<std::mutex> lock(watches.mutex);
+  watches.all.insert(this);
+}
+
+void ForkWatch::Forget() {
+  ForkWatches& watches = ForkWatches::Get();
+  const std::lock_guard<std::mutex> lock(watches.mutex);
+  watches.all.erase(this);
+}
+
+}  // namespace varve

@@ -122,6 +122,48 @@ void ObsoleteFiles::Purge() {
   Delete(paths);
 }
 
+void ObsoleteFiles::StartListening() {
+  listening_ = true;
+  engine_->versions->obsolete_files()->SetWaker([this] { PurgeSoon(); });
+}
+
+void ObsoleteFiles::PurgeSoon() noexcept {
+  Engine& e = *engine_;
+  // Close purges, and in a child of fork() nobody does.
+  if (e.shutting_down.load(std::memory_order_acquire)) return;
+  if (scheduled_.exchange(true, std::memory_order_acq_rel)) return;
+  jobs_.fetch_add(1, std::memory_order_relaxed);
+  const Status s = Guarded(
+      [&] { e.env->Schedule(&ObsoleteFiles::RunPurge, this, Env::Priority::HIGH, nullptr); });
+  if (s.ok()) return;
+  // The next job of any kind finds the file.
+  jobs_.fetch_sub(1, std::memory_order_relaxed);
+  scheduled_.store(false, std::memory_order_release);
+}
+
+void ObsoleteFiles::RunPurge(void* self) {
+  auto* const files = static_cast<ObsoleteFiles*>(self);
+  Engine& e = *files->engine_;
+  // Whatever comes from here on needs another one.
+  files->scheduled_.store(false, std::memory_order_release);
+  const MutexLock lock(&e.mu);
+  if (!e.shutting_down.load(std::memory_order_acquire)) {
+    // Without memory for that files stay for the next purge.
+    BestEffort([files] { files->Purge(); });
+  }
+  files->jobs_.fetch_sub(1, std::memory_order_relaxed);
+  e.background_changed.SignalAll();
+}
+
+void ObsoleteFiles::Stop() {
+  if (!listening_) return;
+  Engine& e = *engine_;
+  e.versions->obsolete_files()->SetWaker(nullptr);
+  MutexLock lock(&e.mu);
+  while (jobs_.load(std::memory_order_relaxed) > 0) e.background_changed.Wait();
+  BestEffort([this] { Purge(); });
+}
+
 Status ObsoleteFiles::SweepAtOpen(const std::vector<std::string>& directory_entries,
                                   const std::vector<uint64_t>& damaged_logs,
                                   RecoveryReport* report) {

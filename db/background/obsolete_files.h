@@ -3,6 +3,7 @@
 
 // Deletes files that are proven obsolete, and sets aside those that nothing explains.
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -22,6 +23,11 @@ class ObsoleteFiles {
   // Closes and deletes what is obsolete by now, unless deletions are disabled. mu is held by the
   // caller, and released while files go.
   void Purge();
+
+  // What readers let go of last is purged soon, by a job of its own; until Stop.
+  void StartListening();
+  // Ends that, if it was started, and what is left goes now. After all other jobs; takes mu.
+  void Stop();
 
   // An obsolete log whose file the next log may take over, or 0. The caller holds mu.
   uint64_t TakeKeptLog();
@@ -49,8 +55,15 @@ class ObsoleteFiles {
                 RecoveryReport* report);
   void TrimLost(const std::string& lost, const std::vector<std::string>& brought);
 
+  // By whoever releases a table, who may hold mu.
+  void PurgeSoon() noexcept;
+  static void RunPurge(void* self);
+
   Engine* const engine_;
-  std::deque<uint64_t> kept_logs_;  // for reuse, oldest first; guarded by the DB mutex
+  std::deque<uint64_t> kept_logs_;      // for reuse, oldest first; guarded by the DB mutex
+  bool listening_ = false;              // by whoever opens and closes
+  std::atomic<bool> scheduled_{false};  // a job that has not begun yet
+  std::atomic<int> jobs_{0};            // that have not ended; falls under the DB mutex
 };
 
 }  // namespace varve

@@ -519,6 +519,7 @@ void StartBackgroundWork(Engine* engine) {
   MutexLock lock(&e.mu);
   e.env->IncBackgroundThreadsIfNeeded(e.MaxFlushes(), Env::Priority::HIGH);
   e.env->IncBackgroundThreadsIfNeeded(e.MaxCompactions(), Env::Priority::LOW);
+  e.obsolete->StartListening();
   e.obsolete->Purge();
   e.compaction->ScheduleAll();
   MutexUnlock unlock(&e.mu);
@@ -665,6 +666,7 @@ Status CloseEngine(Engine* engine) noexcept {
     e.flush->ClearQueue();
   }
   if (!e.read_only) {
+    e.obsolete->Stop();
     s.UpdateIfOk(Guarded([&e] { return e.logs->CloseAll(/*sync=*/true); }));
     s.UpdateIfOk(Guarded([&e] { e.obsolete->DeleteKeptLogs(); }));
     if (s.ok()) s = Guarded([&e] { return e.versions->CloseManifest(); });

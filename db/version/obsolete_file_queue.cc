@@ -8,7 +8,6 @@ namespace varve {
 thread_local int ObsoleteFileQueue::LeaveOpen::alive_ = 0;
 
 ObsoleteFileQueue::~ObsoleteFileQueue() {
-  const MutexLock lock(&mu_);
   while (newest_ != nullptr) {
     const std::unique_ptr<FileMetaData> file(newest_);
     newest_ = file->next_obsolete;
@@ -21,13 +20,25 @@ FileRef ObsoleteFileQueue::Track(std::shared_ptr<ObsoleteFileQueue> queue,
     std::unique_ptr<FileMetaData> owned(last);
     // Acquire: pairs with the version set's release, so that whoever lets go last sees the mark.
     if (!owned->obsolete.load(std::memory_order_acquire)) return;
-    if (!LeaveOpen::InForce()) owned->CloseTable();
-    queue->GiveBack(std::move(owned));
+    const bool somebody_looks = LeaveOpen::InForce();
+    if (!somebody_looks) owned->CloseTable();
+    const MutexLock lock(&queue->mu_);
+    queue->Link(std::move(owned));
+    if (!somebody_looks && queue->waker_) queue->waker_();
   });
+}
+
+void ObsoleteFileQueue::SetWaker(std::function<void()> waker) {
+  const MutexLock lock(&mu_);
+  waker_ = std::move(waker);
 }
 
 void ObsoleteFileQueue::GiveBack(std::unique_ptr<FileMetaData> file) noexcept {
   const MutexLock lock(&mu_);
+  Link(std::move(file));
+}
+
+void ObsoleteFileQueue::Link(std::unique_ptr<FileMetaData> file) noexcept {
   file->next_obsolete = newest_;
   newest_ = file.release();
   size_++;

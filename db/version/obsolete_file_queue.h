@@ -3,6 +3,7 @@
 
 // Table files that a logged edit removed and that no reader holds any more.
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -11,13 +12,13 @@
 
 namespace varve {
 
-// Thread safety: all methods from any thread; its mutex is a leaf.
+// Thread safety: all methods from any thread; its mutex is a leaf, but for what the waker takes.
 class ObsoleteFileQueue {
  public:
   ObsoleteFileQueue() = default;
   ObsoleteFileQueue(const ObsoleteFileQueue&) = delete;
   ObsoleteFileQueue& operator=(const ObsoleteFileQueue&) = delete;
-  ~ObsoleteFileQueue();
+  ~ObsoleteFileQueue() VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
   // While one lives, tables of obsolete files that this thread releases stay open until somebody
   // takes them from here: closing one takes milliseconds, too much under the DB mutex.
@@ -38,6 +39,12 @@ class ObsoleteFileQueue {
   static FileRef Track(std::shared_ptr<ObsoleteFileQueue> queue,
                        std::unique_ptr<FileMetaData> file);
 
+  // From now on `waker` is called with each file that a thread leaves here without LeaveOpen: a
+  // reader, as a rule, after whom nobody looks here for long. Null: nobody is. It must not throw,
+  // wait or call this queue, and may be called under the DB mutex. Once this has returned, the one
+  // before is not called any more.
+  void SetWaker(std::function<void()> waker);
+
   // The newest first. Without memory for that it throws, and all stay here.
   std::vector<std::unique_ptr<FileMetaData>> TakeAll();
   // One of what was taken whose file is still there.
@@ -45,9 +52,12 @@ class ObsoleteFileQueue {
   bool Empty() const;
 
  private:
+  void Link(std::unique_ptr<FileMetaData> file) noexcept VARVE_REQUIRES(mu_);
+
   mutable Mutex mu_;
   FileMetaData* newest_ VARVE_GUARDED_BY(mu_) = nullptr;  // owned, as all behind it
   size_t size_ VARVE_GUARDED_BY(mu_) = 0;
+  std::function<void()> waker_ VARVE_GUARDED_BY(mu_);
 };
 
 }  // namespace varve

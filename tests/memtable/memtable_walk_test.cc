@@ -19,10 +19,6 @@
 namespace varve {
 namespace {
 
-using test::IKey;
-using test::InternalKeyLess;
-using test::Model;
-
 class BackwardsOrder final : public Comparator {
  public:
   const char* Name() const override { return "test.Backwards"; }
@@ -48,7 +44,7 @@ TEST_P(MemTableWalk, GoesAsAMapDoes) {
     const InternalKeyComparator order(comparator);
     for (uint32_t seed = 0; seed < 40; seed++) {
       std::mt19937 random(seed);
-      Model model{InternalKeyLess{&order}};
+      test::Model model{test::InternalKeyLess{&order}};
       const std::unique_ptr<MemTable> mem = NewTable(order);
       const std::string prefix = test::RandomUserKey(&random, 3, 10);
       const SequenceNumber last = random() % 500;
@@ -56,7 +52,7 @@ TEST_P(MemTableWalk, GoesAsAMapDoes) {
         const std::string key = prefix + test::RandomUserKey(&random, 3, 4);
         const std::string value = std::to_string(seq);
         ASSERT_TRUE(mem->Add(seq, kTypeValue, key, value).ok());
-        model[IKey(key, seq)] = value;
+        model[test::IKey(key, seq)] = value;
       }
       const std::unique_ptr<InternalIterator> iter = mem->NewIterator();
       test::WalkAtRandom(iter.get(), model, test::TargetsFor(model, seed), seed, 500);

@@ -166,7 +166,7 @@ void ThreadPool::Run(Threads::iterator self) {
   work_.SignalAll();
 }
 
-void ThreadPool::InChild() VARVE_NO_THREAD_SAFETY_ANALYSIS {
+void ThreadPool::InChild() {
   // They can be neither joined nor detached, and the condition variable still counts on those that
   // waited for it: both are left behind.
   (void)std::make_unique<Threads>(std::move(threads_)).release();

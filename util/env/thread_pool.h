@@ -66,7 +66,7 @@ class ThreadPool final : private ForkWatch {
 
   void Before() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
   void InParent() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
-  void InChild() override;
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
   const std::string name_;
   mutable Mutex mutex_;

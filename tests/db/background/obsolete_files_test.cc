@@ -6,6 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <thread>
+
 #include "varve/table.h"
 
 #include "tests/harness/database.h"
@@ -17,6 +20,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 class ObsoleteFilesTest : public Database {
@@ -45,8 +49,64 @@ TEST_F(ObsoleteFilesTest, TablesStayWhileAReaderHoldsThem) {
   for (const std::string& name : inputs) EXPECT_THAT(Files(kTableFile), Contains(name));
   EXPECT_EQ(Rest(it.get()), "a=of a");
   it.reset();
-  MakeTable({"b"});  // any job sweeps
-  EXPECT_TRUE(Eventually([&] { return Files(kTableFile).size() == 2; }));
+  EXPECT_TRUE(Eventually([&] { return Files(kTableFile).size() == 1; }));
+}
+
+// Nothing is left for the next opening to wonder about.
+TEST_F(ObsoleteFilesTest, ClosingDeletesWhatReadersLetGoOf) {
+  for (int round = 0; round < 20; round++) {
+    Open();
+    MakeTable({"a"});
+    MakeTable({"a"});
+    std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+    it->SeekToFirst();
+    Compact();
+    it.reset();
+    ASSERT_TRUE(db()->Close().ok());
+    EXPECT_EQ(Files(kTableFile).size(), 1u);
+    ASSERT_TRUE(Close().ok());
+  }
+  EXPECT_THAT(Entries(kLost), IsEmpty());
+}
+
+TEST_F(ObsoleteFilesTest, ReadersLetGoWhileDeletionsAreDisabled) {
+  Open();
+  MakeTable({"a"});
+  MakeTable({"a"});
+  std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+  it->SeekToFirst();
+  Compact();
+  ASSERT_TRUE(db()->DisableFileDeletions().ok());
+  it.reset();
+  EXPECT_FALSE(Eventually([&] { return Files(kTableFile).size() == 1; }, /*seconds=*/1));
+  ASSERT_TRUE(db()->EnableFileDeletions().ok());
+  EXPECT_TRUE(Eventually([&] { return Files(kTableFile).size() == 1; }));
+}
+
+TEST_F(ObsoleteFilesTest, ManyReadersLetGoAtOnce) {
+  Open();
+  for (int round = 0; round < 30; round++) {
+    MakeTable({"a"});
+    MakeTable({"a"});
+    std::vector<std::thread> readers;
+    std::atomic<int> standing{0};
+    std::atomic<bool> go{false};
+    for (int t = 0; t < 4; t++) {
+      readers.emplace_back([&] {
+        std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+        it->SeekToFirst();
+        standing++;
+        while (!go.load()) std::this_thread::yield();
+      });
+    }
+    while (standing.load() != 4) std::this_thread::yield();
+    Compact();
+    go = true;
+    if (round % 3 == 0) Reopen();
+    for (std::thread& reader : readers) reader.join();
+    if (round % 3 == 0) Reopen();
+    ASSERT_TRUE(Eventually([&] { return Files(kTableFile).size() == 1; })) << round;
+  }
 }
 
 // The block cache keeps nothing of tables that went: whether a job lets go of them last or a

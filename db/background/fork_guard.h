@@ -23,12 +23,10 @@ class ForkGuard final : private ForkWatch {
   // `engine` outlives this.
   void Watch(Engine* engine) {
     engine_ = engine;
-    ForkWatch::Watch();
+    ForkWatch::Watch(nullptr);
   }
 
  private:
-  void Before() override {}
-  void InParent() override {}
   void InChild() override {
     engine_->forked.store(true, std::memory_order_release);
     engine_->closed.store(true, std::memory_order_release);

@@ -26,15 +26,10 @@ struct Holder {
 };
 
 struct LockTable final : private ForkWatch {
-  LockTable() { Watch(); }
+  LockTable() { Watch(&mutex); }
 
   Mutex mutex;
   std::map<FileIdentity, Holder> held VARVE_GUARDED_BY(mutex);
-
- private:
-  void Before() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex.Lock(); }
-  void InParent() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex.Unlock(); }
-  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex.Unlock(); }
 };
 
 // Never destroyed: locks may be given back while the process ends.

@@ -12,7 +12,7 @@ namespace varve {
 
 ThreadPool::ThreadPool(std::string name, int limit)
     : name_(std::move(name)), limit_(std::max(limit, 0)) {
-  Watch();
+  Watch(&mutex_);
 }
 
 ThreadPool::~ThreadPool() {
@@ -178,7 +178,6 @@ void ThreadPool::InChild() {
   idle_ = 0;
   reserved_ = 0;
   closing_ = false;
-  mutex_.Unlock();
 }
 
 void ThreadPool::JoinEnded() {

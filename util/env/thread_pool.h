@@ -64,8 +64,6 @@ class ThreadPool final : private ForkWatch {
   // Joins threads that have ended; gives up the lock meanwhile.
   void JoinEnded() VARVE_EXCLUDES(mutex_);
 
-  void Before() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
-  void InParent() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
   const std::string name_;

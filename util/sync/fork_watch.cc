@@ -24,23 +24,28 @@ struct ForkWatches {
     return *watches;
   }
 
-  static void Before() {
+  static void Before() VARVE_NO_THREAD_SAFETY_ANALYSIS {
     Get().mutex.lock();
-    for (ForkWatch* watch : Get().all) watch->Before();
+    for (const ForkWatch* watch : Get().all) {
+      if (watch->mutex_ != nullptr) watch->mutex_->Lock();
+    }
   }
-  static void InParent() {
-    for (ForkWatch* watch : Get().all) watch->InParent();
+  static void InParent() VARVE_NO_THREAD_SAFETY_ANALYSIS {
+    for (const ForkWatch* watch : Get().all) {
+      if (watch->mutex_ != nullptr) watch->mutex_->Unlock();
+    }
     Get().mutex.unlock();
   }
   static void InChild() {
     for (ForkWatch* watch : Get().all) watch->InChild();
-    Get().mutex.unlock();
+    InParent();
   }
 };
 
-void ForkWatch::Watch() {
+void ForkWatch::Watch(Mutex* mutex) {
   ForkWatches& watches = ForkWatches::Get();
   const std::lock_guard<std::mutex> lock(watches.mutex);
+  mutex_ = mutex;
   watches.all.insert(this);
 }
 

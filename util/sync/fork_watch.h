@@ -3,15 +3,14 @@
 
 // Brings what threads share within a process over a fork(), after which the child has one of them.
 
+#include "util/sync/mutex.h"
+
 namespace varve {
 
-// Something that lives as long as several threads use it and is watched over every fork().
+// Something that several threads use, guarded by one mutex. That is held over every fork(), so that
+// the child finds what it guards whole, and the mutex free.
 //
-// Before() has it stand still, as a rule by taking its mutex, which must be a leaf; then one of the
-// others lets it go again. What was other threads' the child finds as they left it at that moment.
-// In the child, InChild() may take memory, and no other lock.
-//
-// Thread safety: Watch and Forget from any thread, not from within the three.
+// Thread safety: Watch and Forget from any thread.
 class ForkWatch {
  public:
   ForkWatch(const ForkWatch&) = delete;
@@ -21,17 +20,20 @@ class ForkWatch {
   ForkWatch() = default;
   virtual ~ForkWatch() = default;
 
-  // From here on, at the end of a constructor. Throws std::bad_alloc.
-  void Watch();
+  // From here on, at the end of a constructor. `mutex` is a leaf, or null where nothing is guarded.
+  // Throws std::bad_alloc.
+  void Watch(Mutex* mutex);
   // At the start of a destructor, for what does not live for ever.
   void Forget();
 
  private:
   friend struct ForkWatches;
 
-  virtual void Before() = 0;
-  virtual void InParent() = 0;
-  virtual void InChild() = 0;
+  // In the child, with the mutex still held: what other threads had is nobody's. May take memory,
+  // and no other lock.
+  virtual void InChild() {}
+
+  Mutex* mutex_ = nullptr;
 };
 
 }  // namespace varve

@@ -46,18 +46,13 @@ struct Instance {
 // In a child of fork() the tables of threads that are not there stay as they are: of the instances
 // that they have something of, nobody is told there that it may go.
 struct Registry final : private ForkWatch {
-  Registry() { Watch(); }
+  Registry() { Watch(&mu); }
 
   Mutex mu;
   ThreadTable* head VARVE_GUARDED_BY(mu) = nullptr;  // the youngest
   uint64_t last_number VARVE_GUARDED_BY(mu) = 0;
   std::vector<Instance> instances VARVE_GUARDED_BY(mu);
   std::vector<uint32_t> free_ids VARVE_GUARDED_BY(mu);
-
- private:
-  void Before() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mu.Lock(); }
-  void InParent() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mu.Unlock(); }
-  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS { mu.Unlock(); }
 };
 
 Registry& TheRegistry() {

@@ -30,6 +30,15 @@ class ObsoleteFilesTest : public Database {
     const Status s = db()->CompactRange(CompactRangeOptions(), nullptr, nullptr);
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
+  // The tables that it holds are obsolete.
+  std::unique_ptr<Iterator> CompactUnderAReader() {
+    MakeTable({"a"});
+    MakeTable({"a"});
+    std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+    it->SeekToFirst();
+    Compact();
+    return it;
+  }
   std::vector<std::string> Entries(const std::string& directory = kName) {
     std::vector<std::string> entries;
     mem().GetChildren(directory, IOOptions(), &entries, nullptr).PermitUncheckedError();
@@ -56,11 +65,7 @@ TEST_F(ObsoleteFilesTest, TablesStayWhileAReaderHoldsThem) {
 TEST_F(ObsoleteFilesTest, ClosingDeletesWhatReadersLetGoOf) {
   for (int round = 0; round < 20; round++) {
     Open();
-    MakeTable({"a"});
-    MakeTable({"a"});
-    std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
-    it->SeekToFirst();
-    Compact();
+    std::unique_ptr<Iterator> it = CompactUnderAReader();
     it.reset();
     ASSERT_TRUE(db()->Close().ok());
     EXPECT_EQ(Files(kTableFile).size(), 1u);
@@ -71,11 +76,7 @@ TEST_F(ObsoleteFilesTest, ClosingDeletesWhatReadersLetGoOf) {
 
 TEST_F(ObsoleteFilesTest, ReadersLetGoWhileDeletionsAreDisabled) {
   Open();
-  MakeTable({"a"});
-  MakeTable({"a"});
-  std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
-  it->SeekToFirst();
-  Compact();
+  std::unique_ptr<Iterator> it = CompactUnderAReader();
   ASSERT_TRUE(db()->DisableFileDeletions().ok());
   it.reset();
   EXPECT_FALSE(Eventually([&] { return Files(kTableFile).size() == 1; }, /*seconds=*/1));

@@ -197,7 +197,7 @@ TEST(DefaultEnvTest, StartedThreadsAreJoined) {
 
 #ifndef __SANITIZE_THREAD__  // which does not follow a process of several threads through fork()
 
-// One thread is busy and one idle, and a job waits, at the moment of the fork.
+// A thread is busy and a job waits at the moment of the fork.
 TEST(ThreadPoolTest, IsAsNewInAChildOfFork) {
   Gate gate;
   std::atomic<int> ran{0};

@@ -199,13 +199,12 @@ uint64_t KeyTree::Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n)
     std::move_backward(slots + at, slots + i, slots + i + 1);
     slots[at] = slot;
   }
-  if (sorted == n) return 0;
-  uint64_t versions = 0;
+  uint64_t versions = kAllVersions;
   for (uint32_t begin = 0; begin + 1 < n;) {
     uint32_t end = begin + 1;
     while (end < n && slots[end].word == slots[begin].word) end++;
-    if (end - begin > 1 && SortTie(level, slots + begin, end - begin)) {
-      versions |= (uint64_t{1} << end) - (uint64_t{2} << begin);
+    if (end - begin > 1 && !SortTie(level, slots + begin, end - begin)) {
+      versions &= ~((uint64_t{1} << end) - (uint64_t{2} << begin));
     }
     begin = end;
   }
@@ -271,6 +270,18 @@ void KeyTree::PrefetchEntries(const Node* leaf) const {
   }
 }
 
+void KeyTree::PrefetchSlot(const Node* leaf, uint32_t i) const {
+  const uint64_t state = leaf->state.load(std::memory_order_acquire);
+  if (i >= node_state::Count(state)) return;
+  if (node_state::Sorted(state) != node_state::Count(state)) {
+    if (i == 0) PrefetchEntries(leaf);
+    return;
+  }
+  const char* const entry = reinterpret_cast<const char*>(EntryAt(leaf->At(i).ref));
+  PrefetchLine(entry);
+  PrefetchLine(entry + 64);
+}
+
 void KeyTree::PrefetchBehind(const Node* leaf) const {
   PrefetchEntries(leaf);
   const Node* const next = leaf->next.load(std::memory_order_acquire);
@@ -284,12 +295,23 @@ bool KeyTree::TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const {
   if (!leaf->StillIs(state)) return false;
   copy->leaf = leaf;
   copy->count = count;
-  copy->versions = Sort(0, copy->slots, node_state::Sorted(state), count);
+  const uint32_t sorted = node_state::Sorted(state);
+  if (sorted != count) {
+    copy->versions = Sort(0, copy->slots, sorted, count);
+  } else {
+    copy->versions = node_state::TiesAreVersions(state) ? kAllVersions : 0;
+  }
+  return true;
+}
+
+bool KeyTree::TryCopyAndTidy(const Node* leaf, uint64_t state, LeafCopy* copy) const {
+  if (!TryCopy(leaf, state, copy)) return false;
+  if (node_state::Sorted(state) != copy->count) Tidy(leaf, state, *copy);
   return true;
 }
 
 void KeyTree::CopyLeaf(const Node* leaf, LeafCopy* copy) const {
-  while (!TryCopy(leaf, leaf->Stable(), copy)) {
+  while (!TryCopyAndTidy(leaf, leaf->Stable(), copy)) {
   }
 }
 
@@ -297,7 +319,7 @@ void KeyTree::CopyLeafOf(const Target& target, LeafCopy* copy) const {
   uint64_t state = 0;
   for (;;) {
     const Node* const leaf = Find(target, Side::kAt, 0, &state);
-    if (TryCopy(leaf, state, copy)) return;
+    if (TryCopyAndTidy(leaf, state, copy)) return;
   }
 }
 
@@ -305,7 +327,7 @@ void KeyTree::CopyLeafBefore(const Target& target, LeafCopy* copy) const {
   uint64_t state = 0;
   for (;;) {
     const Node* const leaf = Find(target, Side::kBefore, 0, &state);
-    if (TryCopy(leaf, state, copy)) return;
+    if (TryCopyAndTidy(leaf, state, copy)) return;
   }
 }
 
@@ -324,7 +346,7 @@ void KeyTree::CopyLastLeaf(LeafCopy* copy) const {
       continue;
     }
     if (level == 0) {
-      if (TryCopy(node, state, copy) && copy->next == nullptr) return;
+      if (TryCopyAndTidy(node, state, copy) && copy->next == nullptr) return;
       continue;
     }
     Slot last = node->At(0);

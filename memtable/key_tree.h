@@ -20,8 +20,9 @@
 
 namespace varve {
 
-// Thread safety: Insert and all reads may run in any number of threads at once. Reads write
-// nothing that others see, but for CopyLocked. README.md has the argument.
+// Thread safety: Insert and all reads may run in any number of threads at once. What reads write
+// nobody has to see: the lock of CopyLocked, and the order of a leaf's slots when one is copied.
+// README.md has the argument.
 // Lifetime: entries and nodes lie in the arena, which outlives the tree, and never move.
 class KeyTree {
  public:
@@ -50,7 +51,8 @@ class KeyTree {
     uint32_t count = 0;
     const Node* leaf = nullptr;
     const Node* next = nullptr;  // the leaf to the right at that moment, may be null
-    // Bit i: slot i has the user key of slot i - 1, timestamp included; 0 says nothing.
+    // Bit i, if the words of slots i - 1 and i are equal: their user keys are, timestamp included;
+    // 0 says nothing.
     uint64_t versions = 0;
     Slot slots[kSlots];
   };
@@ -95,6 +97,9 @@ class KeyTree {
   static void PrefetchNode(const Node* node);
   // The entries of the leaf, which is at hand itself: as a hint, without asking what is in order.
   void PrefetchEntries(const Node* leaf) const;
+  // The entry of one slot; of a leaf that is not in order, of all others, too, when that is the
+  // first.
+  void PrefetchSlot(const Node* leaf, uint32_t i) const;
   // The same, and the leaf to the right of it.
   void PrefetchBehind(const Node* leaf) const;
   // The first key that may ever be in the leaf; null for the leftmost one.
@@ -118,6 +123,8 @@ class KeyTree {
   // Whether a search ends left of or at a key that equals the target.
   enum class Side : uint8_t { kAt, kBefore };
   static constexpr uint32_t kMaxLevel = 15;
+  // All bits of LeafCopy::versions.
+  static constexpr uint64_t kAllVersions = ~uint64_t{0};
 
   struct Counters {
     std::atomic<uint64_t> entries{0};
@@ -159,11 +166,16 @@ class KeyTree {
   // The leaves of up to kTogether targets, or leaves to the left of them if there is a split at the
   // same time. All searches take a step before the first takes its next one.
   void FindLeaves(std::span<const Addition> additions, Node** leaves) const;
-  // Puts slots [sorted, n) in their places. Returns what LeafCopy::versions says, of leaves.
+  // Puts slots [sorted, n) in their places, sorted < n. Returns what LeafCopy::versions says, of
+  // leaves.
   uint64_t Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const;
   bool SortTie(uint32_t level, Slot* slots, uint32_t n) const;
   bool SortVersions(Slot* slots, uint32_t n) const;
   bool TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const;
+  // The same for walks, which leave the leaf in order behind them.
+  bool TryCopyAndTidy(const Node* leaf, uint64_t state, LeafCopy* copy) const;
+  // Writes the copy's order into the leaf that it was made of at `state`, unless somebody is at it.
+  static void Tidy(const Node* leaf, uint64_t state, const LeafCopy& copy);
 
   bool TakeFinger();
   // Whether the leaf of the last insertion is that of the target; for the holder of the finger.

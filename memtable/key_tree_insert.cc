@@ -214,6 +214,7 @@ bool KeyTree::Put(Node* node, const Target& target, EntryRef ref, bool may_be_th
   const uint32_t level = node_state::Level(state);
   uint32_t sorted = node_state::Sorted(state);
   const uint32_t count = node_state::Count(state);
+  bool ties_are_versions = node_state::TiesAreVersions(state);
   // Ascending keys need no look at the others.
   const bool last =
       sorted == count && (count == 0 || CompareSlot(level, node->At(count - 1), target) < 0);
@@ -232,10 +233,15 @@ bool KeyTree::Put(Node* node, const Target& target, EntryRef ref, bool may_be_th
     return true;
   }
   node->Set(count, added);
-  if (last) sorted++;
+  if (last) {
+    sorted++;
+    // Behind a slot with its word: another key, as a rule. Newer versions go before older ones.
+    if (count != 0 && node->At(count - 1).word == target.word) ties_are_versions = false;
+  }
   // Release publishes the slot, and the entry or node that it names.
-  node->state.store(node_state::Make(level, sorted, count + 1, node_state::Epoch(state)),
-                    std::memory_order_release);
+  node->state.store(
+      node_state::Make(level, sorted, count + 1, ties_are_versions, node_state::Epoch(state)),
+      std::memory_order_release);
   return true;
 }
 
@@ -246,7 +252,8 @@ KeyTree::NewNodeResult KeyTree::Split(Node* node, uint64_t state, const Slot& ad
   for (uint32_t i = 0; i < kSlots; i++) slots[i] = node->At(i);
   const Slot latest = slots[kSlots - 1];
   slots[kSlots] = added;
-  Sort(level, slots, node_state::Sorted(state), kSlots + 1);
+  const bool ties_are_versions =
+      Sort(level, slots, node_state::Sorted(state), kSlots + 1) == kAllVersions;
   // Runs of ascending or descending keys leave full nodes behind, all others halves.
   uint32_t keep = (kSlots + 1) / 2;
   if (node_state::Sorted(state) == kSlots && slots[kSlots].ref == added.ref) {
@@ -260,16 +267,31 @@ KeyTree::NewNodeResult KeyTree::Split(Node* node, uint64_t state, const Slot& ad
   right.node->next.store(node->next.load(std::memory_order_relaxed), std::memory_order_relaxed);
   right.node->high_word.store(node->high_word.load(std::memory_order_relaxed),
                               std::memory_order_relaxed);
-  right.node->state.store(node_state::Make(level, moved, moved, 0), std::memory_order_relaxed);
-  // Whoever sees one of the stores that follow, all of them releases, sees this one.
-  node->state.store(
-      node_state::Make(level, 0, 0, epoch + 1) | node_state::kLocked | node_state::kRewriting,
-      std::memory_order_relaxed);
+  right.node->state.store(node_state::Make(level, moved, moved, ties_are_versions, 0),
+                          std::memory_order_relaxed);
+  node->AnnounceRewrite(state);
   for (uint32_t i = 0; i < keep; i++) node->Set(i, slots[i]);
   node->high_word.store(slots[keep].word, std::memory_order_release);
   node->next.store(right.node, std::memory_order_release);
-  node->state.store(node_state::Make(level, keep, keep, epoch + 1), std::memory_order_release);
+  node->state.store(node_state::Make(level, keep, keep, ties_are_versions, epoch + 1),
+                    std::memory_order_release);
   return right;
+}
+
+void KeyTree::Tidy(const Node* leaf, uint64_t state, const LeafCopy& copy) {
+  // No part of what readers see: the slots stay what they are, in another order.
+  Node* const node = const_cast<Node*>(leaf);
+  if ((state & node_state::kLocked) != 0) return;
+  // A try: whoever writes here puts the leaf out of order again.
+  if (!node->state.compare_exchange_strong(state, state | node_state::kLocked,
+                                           std::memory_order_acquire, std::memory_order_relaxed)) {
+    return;
+  }
+  node->AnnounceRewrite(state);
+  for (uint32_t i = 0; i < copy.count; i++) node->Set(i, copy.slots[i]);
+  node->state.store(node_state::Make(0, copy.count, copy.count, copy.versions == kAllVersions,
+                                     node_state::Epoch(state) + 1),
+                    std::memory_order_release);
 }
 
 void KeyTree::LinkAbove(NewNodeResult right) {
@@ -301,7 +323,7 @@ void KeyTree::GrowRoot(NewNodeResult right) {
   if (node_state::Level(old->state.load(std::memory_order_relaxed)) > level) return;
   const NewNodeResult root = NewNode(level + 1, nullptr, 0);
   root.node->Set(0, Slot{0, root_ref_});
-  root.node->state.store(node_state::Make(level + 1, 1, 1, 0), std::memory_order_relaxed);
+  root.node->state.store(node_state::Make(level + 1, 1, 1, false, 0), std::memory_order_relaxed);
   root_ref_ = root.ref;
   // Release publishes the node.
   root_.store(root.node, std::memory_order_release);

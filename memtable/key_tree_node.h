@@ -12,7 +12,8 @@
 namespace varve {
 
 // The state of a node: flags, how many slots are in use, how many of them, from the first on, are
-// in order, the node's level, and how often its slots have been rewritten.
+// in order, the node's level, and how often its slots have been rewritten. One of the flags says
+// that slots in order whose words are equal are entries of one user key, timestamp included.
 namespace node_state {
 
 inline constexpr uint64_t kLocked = 1;
@@ -20,7 +21,8 @@ inline constexpr uint64_t kRewriting = 2;
 inline constexpr unsigned kSortedShift = 2;
 inline constexpr unsigned kCountShift = 8;
 inline constexpr unsigned kLevelShift = 14;
-inline constexpr unsigned kEpochShift = 18;
+inline constexpr uint64_t kTiesAreVersions = uint64_t{1} << 18;
+inline constexpr unsigned kEpochShift = 19;
 
 constexpr uint32_t Sorted(uint64_t s) {
   return static_cast<uint32_t>(s >> kSortedShift & 63);
@@ -31,12 +33,17 @@ constexpr uint32_t Count(uint64_t s) {
 constexpr uint32_t Level(uint64_t s) {
   return static_cast<uint32_t>(s >> kLevelShift & 15);
 }
-constexpr uint64_t Make(uint32_t level, uint32_t sorted, uint32_t count, uint64_t epoch) {
-  return epoch << kEpochShift | uint64_t{level} << kLevelShift | uint64_t{count} << kCountShift |
-         uint64_t{sorted} << kSortedShift;
+constexpr bool TiesAreVersions(uint64_t s) {
+  return (s & kTiesAreVersions) != 0;
 }
 constexpr uint64_t Epoch(uint64_t s) {
   return s >> kEpochShift;
+}
+constexpr uint64_t Make(uint32_t level, uint32_t sorted, uint32_t count, bool ties_are_versions,
+                        uint64_t epoch) {
+  return epoch << kEpochShift | (ties_are_versions ? kTiesAreVersions : 0) |
+         uint64_t{level} << kLevelShift | uint64_t{count} << kCountShift |
+         uint64_t{sorted} << kSortedShift;
 }
 
 }  // namespace node_state
@@ -44,7 +51,9 @@ constexpr uint64_t Epoch(uint64_t s) {
 class alignas(64) KeyTree::Node {
  public:
   Node(uint32_t level, const MemEntry* low_key, uint64_t low_key_word)
-      : state(node_state::Make(level, 0, 0, 0)), low(low_key), low_word(low_key_word) {}
+      : state(node_state::Make(level, 0, 0, /*ties_are_versions=*/true, 0)),
+        low(low_key),
+        low_word(low_key_word) {}
 
   // Waits for the end of a rewrite.
   [[nodiscard]] uint64_t Stable() const;
@@ -63,6 +72,13 @@ class alignas(64) KeyTree::Node {
   void Set(uint32_t i, const Slot& slot) {
     words[i].store(slot.word, std::memory_order_release);
     refs[i].store(slot.ref, std::memory_order_release);
+  }
+  // For the holder of the lock, before it sets slots that are in use: whoever sees one of its
+  // stores, all of them releases, sees this one.
+  void AnnounceRewrite(uint64_t seen) {
+    state.store(node_state::Make(node_state::Level(seen), 0, 0, true, node_state::Epoch(seen) + 1) |
+                    node_state::kLocked | node_state::kRewriting,
+                std::memory_order_relaxed);
   }
   void PrefetchAll() const {
     for (size_t i = 0; i < sizeof(Node); i += 64) {

@@ -59,13 +59,13 @@ class KeyTreeIterator final : public InternalIterator {
     key_ = EntryAt(at_)->internal_key(&value_);
     valid_ = true;
   }
-  // After a step forward to `at`: soon the next leaf is copied, which compares entries whose words
-  // are equal.
+  // After a step forward to `at`. A few entries of the next leaf with each of the last steps: all
+  // of them at once would wait for each other.
   void PrefetchOnTheWay(uint32_t at) const {
-    if (at + kAhead < leaf_.count) {
+    if (at + kAhead < leaf_.count) [[likely]] {
       Prefetch(at + kAhead);
-    } else if (at + kAhead == leaf_.count && leaf_.next != nullptr) {
-      tree_.PrefetchEntries(leaf_.next);
+    } else if (leaf_.next != nullptr) {
+      tree_.PrefetchSlot(leaf_.next, at + kAhead - leaf_.count);
     }
   }
   // To position `at` of a leaf just copied, which may be its end.

@@ -117,7 +117,7 @@ class DbIterator final : public Iterator {
     walk_.counters.next_found++;
     const uint64_t bytes = walk_.key().size() + walk_.value().size();
     walk_.counters.bytes += bytes;
-    if (PerfLevelAtLeast(kEnableCount)) AddPlainMove<&PerfContext::iter_next_count>(bytes);
+    if (PerfLevelAtLeast(kEnableCount)) AddMove<&PerfContext::iter_next_count>(bytes);
   }
 
   void Prev() override {
@@ -130,7 +130,7 @@ class DbIterator final : public Iterator {
     walk_.counters.prev_found++;
     const uint64_t bytes = walk_.key().size() + walk_.value().size();
     walk_.counters.bytes += bytes;
-    if (PerfLevelAtLeast(kEnableCount)) AddPlainMove<&PerfContext::iter_prev_count>(bytes);
+    if (PerfLevelAtLeast(kEnableCount)) AddMove<&PerfContext::iter_prev_count>(bytes);
   }
 
   void Seek(const Slice& target) override {
@@ -183,23 +183,26 @@ class DbIterator final : public Iterator {
 
   void NextByRules() {
     PerfCpuTimer<&PerfContext::iter_next_cpu_nanos> cpu;
-    StepByRules(&IteratorCounters::next, &IteratorCounters::next_found, &UserKeyWalk::Next,
-                &UserKeyWalk::GoOnBehind);
+    StepByRules<&PerfContext::iter_next_count>(&IteratorCounters::next,
+                                               &IteratorCounters::next_found, &UserKeyWalk::Next,
+                                               &UserKeyWalk::GoOnBehind);
   }
 
   void PrevByRules() {
     PerfCpuTimer<&PerfContext::iter_prev_cpu_nanos> cpu;
     // No bound keeps it in the prefix.
     prefix_wanted_ = false;
-    StepByRules(&IteratorCounters::prev, &IteratorCounters::prev_found, &UserKeyWalk::Prev,
-                &UserKeyWalk::GoOnBefore);
+    StepByRules<&PerfContext::iter_prev_count>(&IteratorCounters::prev,
+                                               &IteratorCounters::prev_found, &UserKeyWalk::Prev,
+                                               &UserKeyWalk::GoOnBefore);
   }
 
   // One step, or the same over the newest files: `go_on` finds the place there.
+  template <uint64_t PerfContextBase::*kMoves>
   void StepByRules(uint64_t IteratorCounters::*steps, uint64_t IteratorCounters::*found,
                    void (UserKeyWalk::*step)(), void (UserKeyWalk::*go_on)(const Slice&, bool)) {
     PerfTimer<&PerfContext::find_next_user_entry_time> timer;
-    const IteratorCounters before = walk_.counters;
+    const PassedInCall passed(walk_.counters);
     IteratorCounters& counters = walk_.counters;
     (counters.*steps)++;
     if (follow_ == Follow::kFiles && SuperVersionIsOld()) [[unlikely]] {
@@ -210,27 +213,39 @@ class DbIterator final : public Iterator {
     } else {
       (walk_.*step)();
     }
+    uint64_t bytes = 0;
     if (walk_.Valid()) {
       (counters.*found)++;
-      counters.bytes += walk_.key().size() + walk_.value().size();
+      bytes = walk_.key().size() + walk_.value().size();
+      counters.bytes += bytes;
     }
-    if (PerfLevelAtLeast(kEnableCount)) counters.AddToPerfContext(before);
+    if (PerfLevelAtLeast(kEnableCount)) {
+      AddMove<kMoves>(bytes);
+      passed.AddToPerfContext(ThreadPerfContext());
+    }
   }
 
   template <typename Move>
   void CountedSeek(Move move) {
     PerfCpuTimer<&PerfContext::iter_seek_cpu_nanos> cpu;
     PerfTimer<&PerfContext::seek_internal_seek_time> timer;
-    const IteratorCounters before = walk_.counters;
+    const PassedInCall passed(walk_.counters);
     IteratorCounters& counters = walk_.counters;
     counters.seek++;
     if (!walk_.TooLateToSeek()) [[likely]]
       move();
+    uint64_t bytes = 0;
     if (walk_.Valid()) {
       counters.seek_found++;
-      counters.bytes += walk_.key().size() + walk_.value().size();
+      bytes = walk_.key().size() + walk_.value().size();
+      counters.bytes += bytes;
     }
-    if (PerfLevelAtLeast(kEnableCount)) counters.AddToPerfContext(before);
+    if (PerfLevelAtLeast(kEnableCount)) {
+      PerfContext* const perf = ThreadPerfContext();
+      perf->iter_seek_count++;
+      perf->iter_read_bytes += bytes;
+      passed.AddToPerfContext(perf);
+    }
   }
 
   void FollowBeforeSeek() {

@@ -39,25 +39,35 @@ struct IteratorCounters {
     statistics->recordTick(NUMBER_ITER_SKIP, passed());
     statistics->recordTick(NUMBER_OF_RESEEKS_IN_ITERATION, reseeks);
   }
-
-  // Requires: the thread counts. What has happened since `before` was copied.
-  void AddToPerfContext(const IteratorCounters& before) const {
-    PerfContext* const perf = ThreadPerfContext();
-    const uint64_t moves = (next - before.next) + (prev - before.prev);
-    perf->iter_next_count += next - before.next;
-    perf->iter_prev_count += prev - before.prev;
-    perf->iter_seek_count += seek - before.seek;
-    perf->iter_read_bytes += bytes - before.bytes;
-    // The entry that a move leaves counts as passed over.
-    perf->internal_key_skipped_count += hidden - before.hidden + moves;
-    perf->internal_delete_skipped_count += deleted - before.deleted;
-    perf->internal_recent_skipped_count += recent - before.recent;
-  }
 };
 
-// A move to the neighbouring entry that met nothing else. Requires: the thread counts.
+// What one call passes over, from the making of this on.
+class PassedInCall {
+ public:
+  explicit PassedInCall(const IteratorCounters& counters)
+      : counters_(counters),
+        hidden_(counters.hidden),
+        deleted_(counters.deleted),
+        recent_(counters.recent) {}
+
+  // Requires: the thread counts.
+  void AddToPerfContext(PerfContext* perf) const {
+    perf->internal_key_skipped_count += counters_.hidden - hidden_;
+    perf->internal_delete_skipped_count += counters_.deleted - deleted_;
+    perf->internal_recent_skipped_count += counters_.recent - recent_;
+  }
+
+ private:
+  const IteratorCounters& counters_;
+  const uint64_t hidden_;
+  const uint64_t deleted_;
+  const uint64_t recent_;
+};
+
+// A move to the neighbouring entry; the one it leaves counts as passed over. Requires: the thread
+// counts.
 template <uint64_t PerfContextBase::*kMoves>
-inline void AddPlainMove(uint64_t bytes) {
+inline void AddMove(uint64_t bytes) {
   PerfContext* const perf = ThreadPerfContext();
   perf->*kMoves += 1;
   perf->iter_read_bytes += bytes;

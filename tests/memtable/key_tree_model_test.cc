@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The protocol of a leaf, every interleaving of it: one writer splits a full leaf, another one adds
-// to the slots that this set free, and a reader looks for a key that was there before it began.
+// to the slots that this set free, a walk puts the slots of the left leaf into another order, and a
+// reader looks for a key that was there before it began.
 // The model has the steps of README.md's rules 2 to 5, one store or load each; faults that are
 // planted in them must be found.
 
@@ -26,6 +27,9 @@ enum class Fault : uint8_t {
   kNoFence,            // the reader never moves right
   kFenceBeforeLock,    // the second writer does not ask again once it has the lock
   kParentBeforeSplit,  // the level above names the new leaf before it is filled
+  kTidyUnannounced,    // a walk moves slots and says nothing
+  kTidyUnlocked,       // a walk moves slots without the lock
+  kTidyOfOldCopy,      // a walk does not ask whether slots were added since it copied them
 };
 
 constexpr uint8_t kLow = 10;     // in the leaf from the start
@@ -62,10 +66,14 @@ struct World {
   uint8_t seen_word = 0;
   uint8_t found = 0;
   uint8_t torn = 0;
+  uint8_t tidier = 0;
+  uint8_t copied_epoch = 0;
+  uint8_t copied_count = 0;
+  uint8_t copied[3] = {};
 
   bool operator<(const World& other) const { return memcmp(this, &other, sizeof(World)) < 0; }
 };
-static_assert(sizeof(World) == 2 * sizeof(Leaf) + 13);
+static_assert(sizeof(World) == 2 * sizeof(Leaf) + 19);
 
 class LeafModel {
  public:
@@ -84,7 +92,8 @@ class LeafModel {
       const World world = open.back();
       open.pop_back();
       if (world.reader == kReaderDone && (world.found == 0 || world.torn != 0)) return true;
-      for (const auto step : {&LeafModel::Splitter, &LeafModel::Adder, &LeafModel::Reader}) {
+      for (const auto step :
+           {&LeafModel::Splitter, &LeafModel::Adder, &LeafModel::Tidier, &LeafModel::Reader}) {
         World next = world;
         if ((this->*step)(&next) && seen_.insert(next).second) open.push_back(next);
       }
@@ -95,6 +104,8 @@ class LeafModel {
 
  private:
   static constexpr uint8_t kReaderDone = 100;
+  static constexpr uint8_t kTidierDone = 100;
+  static constexpr uint8_t kSplitDone = 9;  // but for the level above
 
   // Each returns false when the thread cannot move.
   bool Splitter(World* w) const {
@@ -118,19 +129,25 @@ class LeafModel {
       case 3:  // the slot that the left leaf will not use any more; any value may show up there
         l.word[1] = kLow;
         break;
-      case 4:
-        l.high = kSplit;
+      case 4:  // the one it keeps
+        l.word[0] = kLow;
         break;
       case 5:
-        l.has_next = 1;
+        l.key[0] = kLow;
         break;
       case 6:
+        l.high = kSplit;
+        break;
+      case 7:
+        l.has_next = 1;
+        break;
+      case 8:
         l.count = 1;
         l.rewriting = 0;
         l.locked = 0;
         if (!announced) l.epoch++;
         break;
-      case 7:
+      case kSplitDone:
         w->parent_has_right = 1;
         break;
       default:
@@ -192,6 +209,52 @@ class LeafModel {
     return true;
   }
 
+  // What a walk does to the left leaf, once it has a copy that was valid.
+  bool Tidier(World* w) const {
+    Leaf& l = w->left;
+    switch (w->tidier) {
+      case 0:
+        if (l.rewriting != 0) return false;
+        w->copied_epoch = l.epoch;
+        w->copied_count = l.count;
+        // In reverse: every slot moves but the middle one of three.
+        for (uint8_t i = 0; i < l.count; i++) w->copied[i] = l.key[l.count - 1 - i];
+        w->tidier = 1;
+        return true;
+      case 1: {
+        const bool same = l.epoch == w->copied_epoch && l.rewriting == 0 &&
+                          (l.count == w->copied_count || fault_ == Fault::kTidyOfOldCopy);
+        if (fault_ == Fault::kTidyUnlocked) break;
+        if (l.locked != 0 || !same) {
+          w->tidier = kTidierDone;
+          return true;
+        }
+        l.locked = 1;
+        break;
+      }
+      case 2:
+        if (fault_ == Fault::kTidyUnannounced) break;
+        l.rewriting = 1;
+        l.epoch++;
+        break;
+      case 9:
+        l.count = w->copied_count;
+        l.rewriting = 0;
+        l.locked = 0;
+        w->tidier = kTidierDone;
+        return true;
+      case kTidierDone:
+        return false;
+      default: {
+        const uint8_t i = (w->tidier - 3) / 2;
+        if (i < w->copied_count) (w->tidier % 2 == 1 ? l.word : l.key)[i] = w->copied[i];
+        break;
+      }
+    }
+    w->tidier++;
+    return true;
+  }
+
   // A failed validation starts again at the leaf.
   bool Valid(const World& w, const Leaf& l) const {
     return fault_ == Fault::kNoValidation || (l.epoch == w.seen_epoch && l.rewriting == 0);
@@ -203,7 +266,7 @@ class LeafModel {
       case 0:
         // What a second writer adds is looked for only once it is in.
         if (target_ == second_ && w->adder < 6) return false;
-        if (target_ == kSplit && w->splitter < 7) return false;
+        if (target_ == kSplit && w->splitter < kSplitDone) return false;
         w->at_right = w->parent_has_right != 0 && target_ >= kSplit ? 1 : 0;
         break;
       case 1:
@@ -269,7 +332,8 @@ TEST(KeyTreeModelTest, PlantedFaultsAreFound) {
   size_t states = 0;
   for (const Fault fault :
        {Fault::kNoValidation, Fault::kNoEpoch, Fault::kNoAnnouncement, Fault::kCountBeforeSlot,
-        Fault::kNoFence, Fault::kFenceBeforeLock, Fault::kParentBeforeSplit}) {
+        Fault::kNoFence, Fault::kFenceBeforeLock, Fault::kParentBeforeSplit,
+        Fault::kTidyUnannounced, Fault::kTidyUnlocked, Fault::kTidyOfOldCopy}) {
     EXPECT_TRUE(AnyMistake(fault, &states)) << static_cast<int>(fault);
   }
 }

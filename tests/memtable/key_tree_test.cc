@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -45,7 +46,15 @@ struct EntryLess {
 
 using Model = std::map<ModelEntry, std::string, EntryLess>;
 
-enum class Shape { kRandom, kAscending, kDescending, kSharedPrefix, kOneKey, kExtremes };
+enum class Shape {
+  kRandom,
+  kAscending,
+  kDescending,
+  kSharedPrefix,
+  kSharedPrefixAscending,
+  kOneKey,
+  kExtremes
+};
 
 std::string MakeKey(Shape shape, size_t i, std::mt19937_64* random) {
   switch (shape) {
@@ -60,6 +69,8 @@ std::string MakeKey(Shape shape, size_t i, std::mt19937_64* random) {
       return std::to_string(9000000 - i);
     case Shape::kSharedPrefix:
       return "a/long/prefix/" + std::to_string((*random)() % 2000);
+    case Shape::kSharedPrefixAscending:
+      return "a/long/prefix/" + std::to_string(1000000 + i / 3);
     case Shape::kOneKey:
       return "key";
     case Shape::kExtremes:
@@ -81,8 +92,10 @@ class KeyTreeTest : public testing::TestWithParam<std::tuple<const Comparator*, 
         tree_(InternalKeyComparator(comparator_), &arena_, 4),
         model_(EntryLess{comparator_}) {}
 
-  void Fill(size_t n) {
+  // Calls `between`, if there is one, after every 20th entry.
+  void Fill(size_t n, const std::function<void()>& between = nullptr) {
     for (size_t i = 0; i < n; i++) {
+      if (between != nullptr && i % 20 == 19) between();
       const ModelEntry entry(MakeKey(std::get<1>(GetParam()), i, &random_),
                              PackSequenceAndType(random_() % (4 * n), kTypeValue));
       const std::string value(random_() % 300, static_cast<char>(i));
@@ -130,6 +143,38 @@ TEST_P(KeyTreeTest, HoldsWhatAnOrderedMapHolds) {
   EXPECT_EQ(tree_.totals().entries, model_.size());
 }
 
+// A walk leaves the leaves that it has copied in order; what is added goes behind that.
+TEST_P(KeyTreeTest, WalksBetweenInsertsAreExact) {
+  size_t named = 0;
+  const auto walk_by_runs = [&] {
+    KeyTreeIterator walk(tree_);
+    walk.SeekToFirst();
+    auto it = model_.begin();
+    ExpectAt(walk, it);
+    RunEntry run[16];
+    while (const size_t n = walk.NextRun(run, 16)) {
+      for (size_t i = 0; i < n; i++) {
+        const auto before = it++;
+        ASSERT_NE(it, model_.end());
+        ASSERT_EQ(ExtractUserKey(run[i].key()).ToString(), it->first.first);
+        ASSERT_EQ(ExtractTrailer(run[i].key()), it->first.second);
+        ASSERT_EQ(run[i].value().ToString(), it->second);
+        if (run[i].same_key == SameKey::kUnknown) continue;
+        named++;
+        ASSERT_EQ(run[i].same_key == SameKey::kYes, it->first.first == before->first.first);
+      }
+    }
+    ASSERT_EQ(std::next(it), model_.end());
+  };
+  Fill(1500, walk_by_runs);
+  walk_by_runs();
+  EXPECT_TRUE(named > 0 || comparator_ == &by_length);
+  for (const auto& [entry, value] : model_) {
+    ASSERT_FALSE(Insert(&arena_, &tree_, entry, "other"));
+    ExpectAt(tree_.LowerBound(tree_.MakeTarget(entry.first, entry.second)), model_.find(entry));
+  }
+}
+
 TEST_P(KeyTreeTest, FindsTheNeighboursOfAnyKey) {
   Fill(1000);
   KeyTreeIterator walk(tree_);
@@ -174,7 +219,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(BytewiseComparator(), ReverseBytewiseComparator(),
                                      static_cast<const Comparator*>(&by_length)),
                      testing::Values(Shape::kRandom, Shape::kAscending, Shape::kDescending,
-                                     Shape::kSharedPrefix, Shape::kOneKey, Shape::kExtremes)));
+                                     Shape::kSharedPrefix, Shape::kSharedPrefixAscending,
+                                     Shape::kOneKey, Shape::kExtremes)));
 
 TEST(EmptyKeyTreeTest, HasNothing) {
   EntryArena arena(1 << 12, 1 << 16, 1 << 20);
@@ -211,6 +257,40 @@ TEST(KeyTreeSpaceTest, RunsFillTheirLeaves) {
     const double full = static_cast<double>(kEntries) / static_cast<double>(leaves) /
                         static_cast<double>(KeyTree::kSlots);
     EXPECT_GT(full, shape == 3 ? 0.6 : 0.97) << shape;
+  }
+}
+
+// Once in order, a leaf says of its ties all that the sort found out; a tie of two keys is none of
+// two versions, whether they were appended or sorted.
+TEST(KeyTreeLeafTest, RemembersWhatTied) {
+  for (const bool two_keys : {false, true}) {
+    for (const bool ascending : {false, true}) {
+      EntryArena arena(1 << 12, 1 << 16, 1 << 20);
+      KeyTree tree(InternalKeyComparator(BytewiseComparator()), &arena, 1);
+      constexpr uint64_t kEntries = 30;
+      for (uint64_t i = 0; i < kEntries; i++) {
+        // Of descending trailers: in order as they come.
+        const uint64_t n = ascending ? i : (i * 7) % kEntries;
+        const char last = two_keys && n >= kEntries / 2 ? 'b' : 'a';
+        ASSERT_TRUE(Insert(
+            &arena, &tree,
+            {std::string("same-word-") + last, PackSequenceAndType(100 - n, kTypeValue)}, ""));
+      }
+      for (int round = 0; round < 3; round++) {
+        KeyTree::LeafCopy copy;
+        tree.CopyFirstLeaf(&copy);
+        ASSERT_EQ(copy.count, kEntries);
+        for (uint32_t i = 0; i < copy.count; i++) {
+          ASSERT_EQ(UnpackSequence(ExtractTrailer(tree.EntryAt(copy.slots[i].ref)->internal_key())),
+                    100 - i);
+        }
+        if (two_keys) {
+          EXPECT_EQ(copy.versions >> (kEntries / 2) & 1, 0u);
+        } else if (!ascending) {
+          EXPECT_EQ(copy.versions | 1, ~uint64_t{0});
+        }
+      }
+    }
   }
 }
 

@@ -18,9 +18,11 @@ class MaxOperator final : public ChoosingOperator<MaxOperator> {
 
   template <typename Slices>
   Slice Choose(const Slice* base, const Slices& operands) const {
-    Slice largest = base != nullptr ? *base : operands.front();
-    for (const Slice& operand : operands) {
-      if (largest.compare(operand) < 0) largest = operand;
+    auto operand = operands.begin();
+    // Not compared with itself, which would read all of its bytes.
+    Slice largest = base != nullptr ? *base : *operand++;
+    for (; operand != operands.end(); ++operand) {
+      if (largest.compare(*operand) < 0) largest = *operand;
     }
     return largest;
   }

@@ -3,9 +3,10 @@
 // What compacting merge operands costs beside plain values of the same size:
 //
 //   compacting_operands [--db=DIR] [--num=10000000] [--value=100] [--rounds=3] [--compression=N]
+//                       [--only=KIND]
 //
 // Fills L0 with `num` entries in random order, in eight tables, and compacts them in one go, for
-// each kind of database in turn, `rounds` times:
+// each kind of database in turn (with --only, for that one), `rounds` times:
 //   values    one value a key
 //   one       one operand a key
 //   ten       ten operands a key
@@ -45,6 +46,7 @@ struct Arguments {
   uint64_t value = 100;
   uint64_t rounds = 3;
   uint64_t compression = 0;  // as in CompressionType
+  std::string only;
 };
 
 bool Parse(int argc, char** argv, Arguments* arguments) {
@@ -54,8 +56,8 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
     if (equals == std::string::npos) return false;
     const std::string name = text.substr(0, equals);
     const std::string value = text.substr(equals + 1);
-    if (name == "--db") {
-      arguments->db = value;
+    if (name == "--db" || name == "--only") {
+      (name == "--db" ? arguments->db : arguments->only) = value;
       continue;
     }
     const std::map<std::string, uint64_t*> numbers = {{"--num", &arguments->num},
@@ -66,7 +68,7 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
     if (number == numbers.end()) return false;
     *number->second = std::strtoull(value.c_str(), nullptr, 10);
   }
-  return arguments->num > 0 && arguments->rounds > 0;
+  return arguments->num > 0 && arguments->num < 2147483647 && arguments->rounds > 0;
 }
 
 struct Kind {
@@ -130,9 +132,10 @@ std::string KeyOf(uint64_t number) {
   return std::string(text, 16);
 }
 
-// A walk through all of [0, n) that looks like chance.
+// A walk through all of [0, n) that looks like chance. Each number comes once in n calls: the
+// factor is a prime beyond every n.
 uint64_t Scatter(uint64_t i, uint64_t n) {
-  return (i * 0x9e3779b97f4a7c15u >> 20) % n;
+  return i * 2147483647 % n;
 }
 
 struct Cost {
@@ -232,8 +235,12 @@ int MeasureAll(const Arguments& arguments, bool last) {
   constexpr size_t kCount = std::size(kKinds);
   std::vector<double> wall[kCount];
   std::vector<double> cpu[kCount];
+  const auto wanted = [&arguments](size_t i) {
+    return arguments.only.empty() || arguments.only == kKinds[i].name;
+  };
   for (uint64_t round = 0; round < arguments.rounds; round++) {
     for (size_t i = 0; i < kCount; i++) {
+      if (!wanted(i)) continue;
       Cost cost;
       const varve::Status s = Run(arguments, kKinds[i], last).Measure(&cost);
       if (!s.ok()) {
@@ -246,9 +253,13 @@ int MeasureAll(const Arguments& arguments, bool last) {
   }
   std::printf("into the %s level\n", last ? "last" : "last but one");
   for (size_t i = 0; i < kCount; i++) {
-    std::printf("  %-20s %6.3f us  %6.3f us CPU  ratio %.2f, CPU %.2f\n", kKinds[i].name,
-                Median(wall[i]), Median(cpu[i]), Median(wall[i]) / Median(wall[0]),
-                Median(cpu[i]) / Median(cpu[0]));
+    if (!wanted(i)) continue;
+    std::printf("  %-20s %6.3f us  %6.3f us CPU", kKinds[i].name, Median(wall[i]), Median(cpu[i]));
+    if (wanted(0)) {
+      std::printf("  ratio %.2f, CPU %.2f", Median(wall[i]) / Median(wall[0]),
+                  Median(cpu[i]) / Median(cpu[0]));
+    }
+    std::printf("\n");
   }
   return 0;
 }
@@ -260,7 +271,7 @@ int main(int argc, char** argv) {
   if (!Parse(argc, argv, &arguments)) {
     std::fprintf(stderr,
                  "usage: compacting_operands [--db=DIR] [--num=N] [--value=BYTES] [--rounds=N] "
-                 "[--compression=N]\n");
+                 "[--compression=N] [--only=KIND]\n");
     return 2;
   }
   const int last = MeasureAll(arguments, /*last=*/true);

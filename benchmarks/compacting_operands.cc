@@ -27,6 +27,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -68,7 +69,7 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
     if (number == numbers.end()) return false;
     *number->second = std::strtoull(value.c_str(), nullptr, 10);
   }
-  return arguments->num > 0 && arguments->num < 2147483647 && arguments->rounds > 0;
+  return arguments->num > 0 && arguments->num < 2147483648 && arguments->rounds > 0;
 }
 
 struct Kind {
@@ -132,10 +133,12 @@ std::string KeyOf(uint64_t number) {
   return std::string(text, 16);
 }
 
-// A walk through all of [0, n) that looks like chance. Each number comes once in n calls: the
-// factor is a prime beyond every n.
-uint64_t Scatter(uint64_t i, uint64_t n) {
-  return i * 2147483647 % n;
+// A walk through all of [0, n) that looks like chance: steps of the golden section, which evades
+// all that repeats itself, or a little more, so that each number comes once in n steps.
+uint64_t StepThrough(uint64_t n) {
+  auto step = static_cast<uint64_t>(static_cast<double>(n) * 0.618033988749895) + 1;
+  while (std::gcd(step, n) != 1) step++;
+  return step;
 }
 
 struct Cost {
@@ -181,13 +184,14 @@ class Run {
 
   varve::Status Fill() {
     const uint64_t keys = arguments_.num / kind_.operands_per_key;
+    const uint64_t step = StepThrough(keys);
     varve::WriteOptions unlogged;
     unlogged.disableWAL = true;
     std::string value(arguments_.value, 'v');
     varve::WriteBatch batch;
     varve::Status s;
     for (uint64_t i = 0; i < arguments_.num && s.ok(); i++) {
-      const std::string key = KeyOf(Scatter(i, keys));
+      const std::string key = KeyOf(i * step % keys);
       std::memcpy(value.data(), &i, std::min(value.size(), sizeof(i)));
       s = kind_.merges ? batch.Merge(key, value) : batch.Put(key, value);
       const bool table_full = (i + 1) % (arguments_.num / kTables) == 0;

@@ -304,14 +304,15 @@ bool KeyTree::TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const {
   return true;
 }
 
-bool KeyTree::TryCopyAndTidy(const Node* leaf, uint64_t state, LeafCopy* copy) const {
+bool KeyTree::TryCopyAndTidy(const Node* leaf, uint64_t state, uint32_t from,
+                             LeafCopy* copy) const {
   if (!TryCopy(leaf, state, copy)) return false;
-  if (node_state::Sorted(state) != copy->count) Tidy(leaf, state, *copy);
+  if (copy->count - node_state::Sorted(state) >= from) Tidy(leaf, state, *copy);
   return true;
 }
 
 void KeyTree::CopyLeaf(const Node* leaf, LeafCopy* copy) const {
-  while (!TryCopyAndTidy(leaf, leaf->Stable(), copy)) {
+  while (!TryCopyAndTidy(leaf, leaf->Stable(), kTidiedOnTheWay, copy)) {
   }
 }
 
@@ -319,7 +320,7 @@ void KeyTree::CopyLeafOf(const Target& target, LeafCopy* copy) const {
   uint64_t state = 0;
   for (;;) {
     const Node* const leaf = Find(target, Side::kAt, 0, &state);
-    if (TryCopyAndTidy(leaf, state, copy)) return;
+    if (TryCopyAndTidy(leaf, state, kTidiedBySearch, copy)) return;
   }
 }
 
@@ -327,7 +328,7 @@ void KeyTree::CopyLeafBefore(const Target& target, LeafCopy* copy) const {
   uint64_t state = 0;
   for (;;) {
     const Node* const leaf = Find(target, Side::kBefore, 0, &state);
-    if (TryCopyAndTidy(leaf, state, copy)) return;
+    if (TryCopyAndTidy(leaf, state, kTidiedBySearch, copy)) return;
   }
 }
 
@@ -346,7 +347,7 @@ void KeyTree::CopyLastLeaf(LeafCopy* copy) const {
       continue;
     }
     if (level == 0) {
-      if (TryCopyAndTidy(node, state, copy) && copy->next == nullptr) return;
+      if (TryCopyAndTidy(node, state, kTidiedBySearch, copy) && copy->next == nullptr) return;
       continue;
     }
     Slot last = node->At(0);

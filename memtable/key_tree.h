@@ -125,6 +125,10 @@ class KeyTree {
   static constexpr uint32_t kMaxLevel = 15;
   // All bits of LeafCopy::versions.
   static constexpr uint64_t kAllVersions = ~uint64_t{0};
+  // Slots out of order that make a leaf worth writing to: on the way of a walk, and for a search,
+  // of which there may be many between two additions.
+  static constexpr uint32_t kTidiedOnTheWay = 1;
+  static constexpr uint32_t kTidiedBySearch = 4;
 
   struct Counters {
     std::atomic<uint64_t> entries{0};
@@ -172,8 +176,8 @@ class KeyTree {
   bool SortTie(uint32_t level, Slot* slots, uint32_t n) const;
   bool SortVersions(Slot* slots, uint32_t n) const;
   bool TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const;
-  // The same for walks, which leave the leaf in order behind them.
-  bool TryCopyAndTidy(const Node* leaf, uint64_t state, LeafCopy* copy) const;
+  // The same, and leaves the leaf in order if at least so many slots were not.
+  bool TryCopyAndTidy(const Node* leaf, uint64_t state, uint32_t from, LeafCopy* copy) const;
   // Writes the copy's order into the leaf that it was made of at `state`, unless somebody is at it.
   static void Tidy(const Node* leaf, uint64_t state, const LeafCopy& copy);
 

@@ -255,10 +255,12 @@ KeyTree::NewNodeResult KeyTree::Split(Node* node, uint64_t state, const Slot& ad
   const bool ties_are_versions =
       Sort(level, slots, node_state::Sorted(state), kSlots + 1) == kAllVersions;
   // Runs of ascending or descending keys leave full nodes behind, all others halves.
+  const bool in_order = node_state::Sorted(state) == kSlots;
   uint32_t keep = (kSlots + 1) / 2;
-  if (node_state::Sorted(state) == kSlots && slots[kSlots].ref == added.ref) {
+  if (in_order && slots[kSlots].ref == added.ref) {
     keep = kSlots;
-  } else if (slots[0].ref == added.ref && slots[1].ref == latest.ref) {
+  } else if (slots[0].ref == added.ref && (in_order || slots[1].ref == latest.ref)) {
+    // In order, by a walk that was here, nobody knows which came last.
     keep = 1;
   }
   const uint32_t moved = kSlots + 1 - keep;

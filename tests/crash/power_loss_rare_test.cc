@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: what is done rarely and to a whole database can be interrupted by a power loss, and done
-// again: trimming history and destroying. Method: the recorder takes a clone at every call of the
-// one operation; each is opened, judged, and given the operation once more.
+// again: trimming history, destroying and repairing. Method: the recorder takes a clone at every
+// call of the one operation; each is opened, judged, and given the operation once more.
 
 #include <gtest/gtest.h>
 
@@ -14,10 +14,12 @@
 
 #include "varve/db.h"
 #include "varve/env.h"
+#include "varve/utilities/repair.h"
 
 #include "tests/crash/crash_recorder.h"
 #include "tests/crash/family_kinds.h"
 #include "tests/crash/numbered_writes.h"
+#include "util/env/file_names.h"
 
 namespace varve::testing {
 
@@ -47,9 +49,10 @@ class RarePowerLoss : public ::testing::Test {
  protected:
   RarePowerLoss() : fs_(std::make_shared<MemFileSystem>()), env_(NewCompositeEnv(fs_)) {}
 
-  Status OpenOn(Env* env) {
-    return OpenWithFamilies(RareOptions(env), RareFamilyOptions(), kRareName, families_, &db_,
-                            &handles_);
+  Status OpenOn(Env* env, bool create = true) {
+    DBOptions options = RareOptions(env);
+    options.create_if_missing = create;
+    return OpenWithFamilies(options, RareFamilyOptions(), kRareName, families_, &db_, &handles_);
   }
   void Close() { CloseWithFamilies(&db_, &handles_); }
 
@@ -67,17 +70,21 @@ class RarePowerLoss : public ::testing::Test {
     Close();
   }
 
-  // Opens without the versions after kTrimTo.
-  Status OpenTrimmed(Env* env) {
+  [[nodiscard]] std::vector<ColumnFamilyDescriptor> Descriptors() const {
     std::vector<ColumnFamilyDescriptor> descriptors;
     for (const std::string& family : families_) {
       descriptors.emplace_back(family, RareFamilyOptions());
       TuneFamily(family, &descriptors.back().options);
     }
+    return descriptors;
+  }
+
+  // Opens without the versions after kTrimTo.
+  Status OpenTrimmed(Env* env) {
     std::vector<ColumnFamilyHandle*> opened;
     DB* db = nullptr;
-    const Status s = DB::OpenAndTrimHistory(RareOptions(env), kRareName, descriptors, &opened, &db,
-                                            Stamp(kTrimTo));
+    const Status s = DB::OpenAndTrimHistory(RareOptions(env), kRareName, Descriptors(), &opened,
+                                            &db, Stamp(kTrimTo));
     db_.reset(db);
     for (size_t i = 0; i < opened.size(); i++) handles_[families_[i]] = opened[i];
     return s;
@@ -88,6 +95,30 @@ class RarePowerLoss : public ::testing::Test {
     const ReadingAsOf now(family, UINT64_MAX);
     return CompareFamily(db_.get(), handles_.at(family), now.options(),
                          StateAfter(writes, families_).families.at(family));
+  }
+
+  // The MANIFEST and CURRENT, which a closed database has.
+  void RemoveManifest() {
+    std::vector<std::string> entries;
+    ASSERT_TRUE(fs_->GetChildren(kRareName, IOOptions(), &entries, nullptr).ok());
+    for (const std::string& entry : entries) {
+      uint64_t number = 0;
+      FileType type;
+      if (!ParseFileName(entry, &number, &type)) continue;
+      if (type != kDescriptorFile && type != kCurrentFile) continue;
+      const std::string path = std::string(kRareName) + "/" + entry;
+      ASSERT_TRUE(fs_->DeleteFile(path, IOOptions(), nullptr).ok());
+    }
+  }
+  Status Repair(Env* env) const {
+    RepairReport report;
+    return RepairDB(kRareName, RareOptions(env), Descriptors(), nullptr, RepairOptions(), &report);
+  }
+  void ExpectAllThere() {
+    for (const std::string& family : families_) {
+      EXPECT_EQ(Compare(family, kRareWrites), "") << family;
+    }
+    Close();
   }
 
   void ExpectTrimmed() {
@@ -174,6 +205,47 @@ TEST_F(RarePowerLoss, DestroyingIsDoneAgain) {
   printf("RESULT power_loss_destroy cases=%llu refused=%llu wrong=0 lost=0 crash=0 hang=0\n",
          static_cast<unsigned long long>(states), static_cast<unsigned long long>(refused));
   EXPECT_GE(states, 50u);
+}
+
+// An opening before the second repair is refused, or finds everything.
+TEST_F(RarePowerLoss, RepairingIsDoneAgain) {
+  families_.emplace_back("texts");  // shows what is replayed twice
+  Build();
+  RemoveManifest();
+  const std::shared_ptr<MemFileSystem> damaged = fs_->CrashClone(CrashPolicy::kKill, 1);
+  const std::unique_ptr<Env> damaged_env = NewCompositeEnv(damaged);
+  ASSERT_FALSE(OpenOn(damaged_env.get(), /*create=*/false).ok());
+  CrashRecorder recorder(damaged.get(), 1);
+  recorder.created = true;
+  damaged->SetCallHook(&recorder);
+  const Status first = Repair(damaged_env.get());
+  damaged->SetCallHook(nullptr);
+  ASSERT_TRUE(first.ok()) << first.ToString();
+  uint64_t states = 0;
+  uint64_t refused = 0;
+  for (const CrashState& state : recorder.Take()) {
+    SCOPED_TRACE("call " + std::to_string(state.call) + ", policy " +
+                 std::to_string(static_cast<int>(state.policy)));
+    // Of a clone: an opening mends things.
+    const std::unique_ptr<Env> look = NewCompositeEnv(state.fs->CrashClone(CrashPolicy::kKill, 1));
+    if (OpenOn(look.get(), /*create=*/false).ok()) {
+      ExpectAllThere();
+    } else {
+      refused++;
+    }
+    const std::unique_ptr<Env> env = NewCompositeEnv(state.fs);
+    const Status s = Repair(env.get());
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_TRUE(OpenOn(env.get(), /*create=*/false).ok());
+    ExpectAllThere();
+    states++;
+    if (HasFailure()) return;
+  }
+  printf("RESULT power_loss_repair cases=%llu refused=%llu wrong=0 lost=0 crash=0 hang=0\n",
+         static_cast<unsigned long long>(states), static_cast<unsigned long long>(refused));
+  EXPECT_GE(states, kRareStatesWanted);
+  EXPECT_GT(refused, 0u);
+  EXPECT_LT(refused, states);
 }
 
 }  // namespace

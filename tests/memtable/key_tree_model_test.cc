@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The protocol of a leaf, every interleaving of it: one writer splits a full leaf, another one adds
-// to the slots that this set free, a walk puts the slots of the left leaf into another order, and a
-// reader looks for a key that was there before it began.
+// to the slots that this set free, two walks put the slots of the left leaf into another order, and
+// a reader looks for a key that was there before it began.
 // The model has the steps of README.md's rules 2 to 5, one store or load each; faults that are
 // planted in them must be found.
 
@@ -49,6 +49,14 @@ struct Leaf {
   uint8_t key[3] = {};  // what the slot's name stands for
 };
 
+// A walk that has a copy of the left leaf, and writes it back.
+struct Tidying {
+  uint8_t step = 0;
+  uint8_t epoch = 0;
+  uint8_t count = 0;
+  uint8_t keys[3] = {};
+};
+
 // Everything, in bytes, so that states can be compared.
 struct World {
   Leaf left;
@@ -66,14 +74,11 @@ struct World {
   uint8_t seen_word = 0;
   uint8_t found = 0;
   uint8_t torn = 0;
-  uint8_t tidier = 0;
-  uint8_t copied_epoch = 0;
-  uint8_t copied_count = 0;
-  uint8_t copied[3] = {};
+  Tidying tidiers[2];
 
   bool operator<(const World& other) const { return memcmp(this, &other, sizeof(World)) < 0; }
 };
-static_assert(sizeof(World) == 2 * sizeof(Leaf) + 19);
+static_assert(sizeof(World) == 2 * sizeof(Leaf) + 13 + 2 * sizeof(Tidying));
 
 class LeafModel {
  public:
@@ -92,8 +97,8 @@ class LeafModel {
       const World world = open.back();
       open.pop_back();
       if (world.reader == kReaderDone && (world.found == 0 || world.torn != 0)) return true;
-      for (const auto step :
-           {&LeafModel::Splitter, &LeafModel::Adder, &LeafModel::Tidier, &LeafModel::Reader}) {
+      for (const auto step : {&LeafModel::Splitter, &LeafModel::Adder, &LeafModel::Tidier<0>,
+                              &LeafModel::Tidier<1>, &LeafModel::Reader}) {
         World next = world;
         if ((this->*step)(&next) && seen_.insert(next).second) open.push_back(next);
       }
@@ -210,23 +215,24 @@ class LeafModel {
   }
 
   // What a walk does to the left leaf, once it has a copy that was valid.
+  template <size_t kWhich>
   bool Tidier(World* w) const {
     Leaf& l = w->left;
-    switch (w->tidier) {
+    Tidying& t = w->tidiers[kWhich];
+    switch (t.step) {
       case 0:
         if (l.rewriting != 0) return false;
-        w->copied_epoch = l.epoch;
-        w->copied_count = l.count;
-        // In reverse: every slot moves but the middle one of three.
-        for (uint8_t i = 0; i < l.count; i++) w->copied[i] = l.key[l.count - 1 - i];
-        w->tidier = 1;
-        return true;
+        t.epoch = l.epoch;
+        t.count = l.count;
+        // In reverse, so that slots move.
+        for (uint8_t i = 0; i < l.count; i++) t.keys[i] = l.key[l.count - 1 - i];
+        break;
       case 1: {
-        const bool same = l.epoch == w->copied_epoch && l.rewriting == 0 &&
-                          (l.count == w->copied_count || fault_ == Fault::kTidyOfOldCopy);
+        const bool same = l.epoch == t.epoch && l.rewriting == 0 &&
+                          (l.count == t.count || fault_ == Fault::kTidyOfOldCopy);
         if (fault_ == Fault::kTidyUnlocked) break;
         if (l.locked != 0 || !same) {
-          w->tidier = kTidierDone;
+          t.step = kTidierDone;
           return true;
         }
         l.locked = 1;
@@ -238,20 +244,20 @@ class LeafModel {
         l.epoch++;
         break;
       case 9:
-        l.count = w->copied_count;
+        l.count = t.count;
         l.rewriting = 0;
         l.locked = 0;
-        w->tidier = kTidierDone;
+        t.step = kTidierDone;
         return true;
       case kTidierDone:
         return false;
       default: {
-        const uint8_t i = (w->tidier - 3) / 2;
-        if (i < w->copied_count) (w->tidier % 2 == 1 ? l.word : l.key)[i] = w->copied[i];
+        const uint8_t i = (t.step - 3) / 2;
+        if (i < t.count) (t.step % 2 == 1 ? l.word : l.key)[i] = t.keys[i];
         break;
       }
     }
-    w->tidier++;
+    t.step++;
     return true;
   }
 

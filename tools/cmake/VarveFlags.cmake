@@ -19,6 +19,27 @@ if(VARVE_COPY_MERGE_OPERANDS)
   target_compile_definitions(varve_flags INTERFACE VARVE_COPY_MERGE_OPERANDS)
 endif()
 
+# What makes a memory error that slipped through a stop instead of a hole, as distributions build. Sanitizers and debug
+# builds say more. Each flag only where the compiler has it. All together cost 1 or 2 % of reads and writes in memory;
+# clearing all variables on the stack (-ftrivial-auto-var-init=zero) would cost 5 %, and is not among them.
+if(VARVE_HARDENING AND NOT VARVE_SANITIZE)
+  include(CheckCXXCompilerFlag)
+  include(CheckLinkerFlag)
+  set(optimised $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)
+  foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection)
+    string(MAKE_C_IDENTIFIER "VARVE_HAS${flag}" has)
+    check_cxx_compiler_flag(${flag} ${has})
+    if(${has})
+      target_compile_options(varve_flags INTERFACE $<${optimised}:${flag}>)
+    endif()
+  endforeach()
+  target_compile_options(varve_flags INTERFACE $<${optimised}:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=3>)
+  check_linker_flag(CXX LINKER:-z,relro,-z,now VARVE_HAS_RELRO)
+  if(VARVE_HAS_RELRO)
+    target_link_options(varve_flags INTERFACE LINKER:-z,relro,-z,now)
+  endif()
+endif()
+
 if(VARVE_SANITIZE)
   target_compile_options(varve_flags INTERFACE
     -fsanitize=${VARVE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

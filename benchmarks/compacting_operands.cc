@@ -50,28 +50,6 @@ struct Arguments {
   std::string only;
 };
 
-bool Parse(int argc, char** argv, Arguments* arguments) {
-  for (int i = 1; i < argc; i++) {
-    const std::string text = argv[i];
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos) return false;
-    const std::string name = text.substr(0, equals);
-    const std::string value = text.substr(equals + 1);
-    if (name == "--db" || name == "--only") {
-      (name == "--db" ? arguments->db : arguments->only) = value;
-      continue;
-    }
-    const std::map<std::string, uint64_t*> numbers = {{"--num", &arguments->num},
-                                                      {"--value", &arguments->value},
-                                                      {"--rounds", &arguments->rounds},
-                                                      {"--compression", &arguments->compression}};
-    const auto number = numbers.find(name);
-    if (number == numbers.end()) return false;
-    *number->second = std::strtoull(value.c_str(), nullptr, 10);
-  }
-  return arguments->num > 0 && arguments->num < 2147483648 && arguments->rounds > 0;
-}
-
 struct Kind {
   const char* name;
   bool merges;
@@ -84,6 +62,36 @@ constexpr Kind kKinds[] = {{"values", false, 1, false},
                            {"one, never partly", true, 1, false},
                            {"ten", true, 10, true},
                            {"ten, never partly", true, 10, false}};
+
+bool Parse(int argc, char** argv, Arguments* arguments) {
+  for (int i = 1; i < argc; i++) {
+    const std::string text = argv[i];
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) return false;
+    const std::string name = text.substr(0, equals);
+    const std::string value = text.substr(equals + 1);
+    if (name == "--db") {
+      arguments->db = value;
+      continue;
+    }
+    if (name == "--only") {
+      arguments->only = value;
+      if (std::none_of(std::begin(kKinds), std::end(kKinds),
+                       [&value](const Kind& kind) { return value == kind.name; })) {
+        return false;
+      }
+      continue;
+    }
+    const std::map<std::string, uint64_t*> numbers = {{"--num", &arguments->num},
+                                                      {"--value", &arguments->value},
+                                                      {"--rounds", &arguments->rounds},
+                                                      {"--compression", &arguments->compression}};
+    const auto number = numbers.find(name);
+    if (number == numbers.end()) return false;
+    *number->second = std::strtoull(value.c_str(), nullptr, 10);
+  }
+  return arguments->num > 0 && arguments->num < 2147483648 && arguments->rounds > 0;
+}
 
 // Lists with commas.
 class Append final : public varve::MergeOperator {

@@ -14,6 +14,7 @@
 #include "util/coding/fixed.h"
 #include "util/coding/varint.h"
 #include "util/key/internal_key.h"
+#include "util/mem/prefetch.h"
 
 namespace varve {
 
@@ -83,6 +84,12 @@ class MemEntry {
     p = GetVarint32Ptr(p, p + kMaxVarint32Length, &value_bytes);
     *value = Slice(p, value_bytes);
     return Slice(key, n + kInternalKeyTrailerBytes);
+  }
+  // As far as its key, as a rule, and the start of its value.
+  void Prefetch() const {
+    const char* const p = reinterpret_cast<const char*>(this);
+    PrefetchLine(p);
+    PrefetchLine(p + 64);
   }
 
  private:

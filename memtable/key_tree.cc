@@ -270,6 +270,12 @@ void KeyTree::PrefetchEntries(const Node* leaf) const {
   }
 }
 
+void KeyTree::PrefetchBehind(const Node* leaf) const {
+  PrefetchEntries(leaf);
+  const Node* const next = leaf->next.load(std::memory_order_acquire);
+  if (next != nullptr) next->PrefetchAll();
+}
+
 void KeyTree::PrefetchSlot(const Node* leaf, uint32_t i) const {
   const uint64_t state = leaf->state.load(std::memory_order_acquire);
   if (i >= node_state::Count(state)) return;
@@ -277,15 +283,7 @@ void KeyTree::PrefetchSlot(const Node* leaf, uint32_t i) const {
     if (i == 0) PrefetchEntries(leaf);
     return;
   }
-  const char* const entry = reinterpret_cast<const char*>(EntryAt(leaf->At(i).ref));
-  PrefetchLine(entry);
-  PrefetchLine(entry + 64);
-}
-
-void KeyTree::PrefetchBehind(const Node* leaf) const {
-  PrefetchEntries(leaf);
-  const Node* const next = leaf->next.load(std::memory_order_acquire);
-  if (next != nullptr) next->PrefetchAll();
+  EntryAt(leaf->At(i).ref)->Prefetch();
 }
 
 bool KeyTree::TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const {

@@ -94,14 +94,15 @@ class KeyTree {
   void CopyLastLeaf(LeafCopy* copy) const;
   // Of the leaf with that address; the root of an empty tree is a leaf, too.
   void CopyLeaf(const Node* leaf, LeafCopy* copy) const;
+  // Hints, without asking what is in order. The node alone; for the others it is at hand itself.
   static void PrefetchNode(const Node* node);
-  // The entries of the leaf, which is at hand itself: as a hint, without asking what is in order.
+  // What comes before a value, of all its entries.
   void PrefetchEntries(const Node* leaf) const;
-  // The entry of one slot; of a leaf that is not in order, of all others, too, when that is the
-  // first.
-  void PrefetchSlot(const Node* leaf, uint32_t i) const;
   // The same, and the leaf to the right of it.
   void PrefetchBehind(const Node* leaf) const;
+  // The entry in slot `i`. The first slot of a leaf that is out of order stands for all: a copy of
+  // it compares them.
+  void PrefetchSlot(const Node* leaf, uint32_t i) const;
   // The first key that may ever be in the leaf; null for the leftmost one.
   [[nodiscard]] static const MemEntry* LowOf(const Node* leaf);
   // The number of slots of the copy that lie before the target, or are not behind it.

@@ -325,7 +325,8 @@ void KeyTree::GrowRoot(NewNodeResult right) {
   if (node_state::Level(old->state.load(std::memory_order_relaxed)) > level) return;
   const NewNodeResult root = NewNode(level + 1, nullptr, 0);
   root.node->Set(0, Slot{0, root_ref_});
-  root.node->state.store(node_state::Make(level + 1, 1, 1, false, 0), std::memory_order_relaxed);
+  root.node->state.store(node_state::Make(level + 1, 1, 1, /*ties_are_versions=*/true, 0),
+                         std::memory_order_relaxed);
   root_ref_ = root.ref;
   // Release publishes the node.
   root_.store(root.node, std::memory_order_release);

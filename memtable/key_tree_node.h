@@ -76,7 +76,8 @@ class alignas(64) KeyTree::Node {
   // For the holder of the lock, before it sets slots that are in use: whoever sees one of its
   // stores, all of them releases, sees this one.
   void AnnounceRewrite(uint64_t seen) {
-    state.store(node_state::Make(node_state::Level(seen), 0, 0, true, node_state::Epoch(seen) + 1) |
+    state.store(node_state::Make(node_state::Level(seen), 0, 0, /*ties_are_versions=*/true,
+                                 node_state::Epoch(seen) + 1) |
                     node_state::kLocked | node_state::kRewriting,
                 std::memory_order_relaxed);
   }

@@ -12,7 +12,7 @@ void KeyTreeIterator::Enter(uint32_t at) {
   at_ = at;
   if (leaf_.next != nullptr) KeyTree::PrefetchNode(leaf_.next);
   const uint32_t end = std::min(leaf_.count, at + kAhead + 1);
-  for (uint32_t i = at; i < end; i++) Prefetch(i);
+  for (uint32_t i = at; i < end; i++) EntryAt(i)->Prefetch();
   if (at_ < leaf_.count) {
     Set();
   } else {
@@ -59,14 +59,14 @@ void KeyTreeIterator::EnterBackwards(uint32_t end) {
   valid_ = end != 0;
   if (!valid_) return;
   at_ = end - 1;
-  for (uint32_t i = 0; i < std::min(at_, kAhead); i++) Prefetch(at_ - 1 - i);
+  for (uint32_t i = 0; i < std::min(at_, kAhead); i++) EntryAt(at_ - 1 - i)->Prefetch();
   Set();
 }
 
 void KeyTreeIterator::Prev() {
   if (at_ > 0) {
     at_--;
-    if (at_ >= kAhead) Prefetch(at_ - kAhead);
+    if (at_ >= kAhead) EntryAt(at_ - kAhead)->Prefetch();
     return Set();
   }
   const MemEntry* const low = KeyTree::LowOf(leaf_.leaf);

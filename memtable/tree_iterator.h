@@ -50,11 +50,6 @@ class KeyTreeIterator final : public InternalIterator {
   [[nodiscard]] const MemEntry* EntryAt(uint32_t i) const {
     return tree_.EntryAt(leaf_.slots[i].ref);
   }
-  void Prefetch(uint32_t i) const {
-    const char* const entry = reinterpret_cast<const char*>(EntryAt(i));
-    PrefetchLine(entry);
-    PrefetchLine(entry + 64);
-  }
   void Set() {
     key_ = EntryAt(at_)->internal_key(&value_);
     valid_ = true;
@@ -63,7 +58,7 @@ class KeyTreeIterator final : public InternalIterator {
   // of them at once would wait for each other.
   void PrefetchOnTheWay(uint32_t at) const {
     if (at + kAhead < leaf_.count) [[likely]] {
-      Prefetch(at + kAhead);
+      EntryAt(at + kAhead)->Prefetch();
     } else if (leaf_.next != nullptr) {
       tree_.PrefetchSlot(leaf_.next, at + kAhead - leaf_.count);
     }

@@ -114,9 +114,7 @@ class DbIterator final : public Iterator {
       return;
     }
     walk_.counters.next++;
-    walk_.counters.next_found++;
-    const uint64_t bytes = walk_.key().size() + walk_.value().size();
-    walk_.counters.bytes += bytes;
+    const uint64_t bytes = CountFound(&IteratorCounters::next_found);
     if (PerfLevelAtLeast(kEnableCount)) AddMove<&PerfContext::iter_next_count>(bytes);
   }
 
@@ -127,9 +125,7 @@ class DbIterator final : public Iterator {
       return;
     }
     walk_.counters.prev++;
-    walk_.counters.prev_found++;
-    const uint64_t bytes = walk_.key().size() + walk_.value().size();
-    walk_.counters.bytes += bytes;
+    const uint64_t bytes = CountFound(&IteratorCounters::prev_found);
     if (PerfLevelAtLeast(kEnableCount)) AddMove<&PerfContext::iter_prev_count>(bytes);
   }
 
@@ -174,6 +170,14 @@ class DbIterator final : public Iterator {
       walk_.Fail(std::move(s));
   }
 
+  // A move that ended at an entry. Returns its bytes.
+  uint64_t CountFound(uint64_t IteratorCounters::*found) {
+    const uint64_t bytes = walk_.key().size() + walk_.value().size();
+    (walk_.counters.*found)++;
+    walk_.counters.bytes += bytes;
+    return bytes;
+  }
+
   void SeekToEnd(void (UserKeyWalk::*seek)()) {
     FollowBeforeSeek();
     prefix_wanted_ = false;
@@ -203,8 +207,7 @@ class DbIterator final : public Iterator {
                    void (UserKeyWalk::*step)(), void (UserKeyWalk::*go_on)(const Slice&, bool)) {
     PerfTimer<&PerfContext::find_next_user_entry_time> timer;
     const PassedInCall passed(walk_.counters);
-    IteratorCounters& counters = walk_.counters;
-    (counters.*steps)++;
+    (walk_.counters.*steps)++;
     if (follow_ == Follow::kFiles && SuperVersionIsOld()) [[unlikely]] {
       const std::string key = walk_.key().ToString();
       const bool in_prefix = walk_.in_prefix();
@@ -213,12 +216,7 @@ class DbIterator final : public Iterator {
     } else {
       (walk_.*step)();
     }
-    uint64_t bytes = 0;
-    if (walk_.Valid()) {
-      (counters.*found)++;
-      bytes = walk_.key().size() + walk_.value().size();
-      counters.bytes += bytes;
-    }
+    const uint64_t bytes = walk_.Valid() ? CountFound(found) : 0;
     if (PerfLevelAtLeast(kEnableCount)) {
       AddMove<kMoves>(bytes);
       passed.AddToPerfContext(ThreadPerfContext());
@@ -230,16 +228,10 @@ class DbIterator final : public Iterator {
     PerfCpuTimer<&PerfContext::iter_seek_cpu_nanos> cpu;
     PerfTimer<&PerfContext::seek_internal_seek_time> timer;
     const PassedInCall passed(walk_.counters);
-    IteratorCounters& counters = walk_.counters;
-    counters.seek++;
+    walk_.counters.seek++;
     if (!walk_.TooLateToSeek()) [[likely]]
       move();
-    uint64_t bytes = 0;
-    if (walk_.Valid()) {
-      counters.seek_found++;
-      bytes = walk_.key().size() + walk_.value().size();
-      counters.bytes += bytes;
-    }
+    const uint64_t bytes = walk_.Valid() ? CountFound(&IteratorCounters::seek_found) : 0;
     if (PerfLevelAtLeast(kEnableCount)) {
       PerfContext* const perf = ThreadPerfContext();
       perf->iter_seek_count++;

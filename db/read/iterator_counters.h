@@ -10,8 +10,8 @@
 
 namespace varve {
 
-// Running totals of one iterator. Tickers get them when it dies; the thread's PerfContext gets the
-// difference over each call, if the thread counts.
+// Running totals of one iterator, which tickers get when it dies. A thread's PerfContext, if it
+// counts, hears of each call as it ends: PassedInCall and AddMove.
 struct IteratorCounters {
   uint64_t next = 0;
   uint64_t next_found = 0;

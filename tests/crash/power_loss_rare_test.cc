@@ -45,6 +45,17 @@ ColumnFamilyOptions RareFamilyOptions() {
   return options;
 }
 
+std::string NameOf(const CrashState& state) {
+  return "call " + std::to_string(state.call) + ", policy " +
+         std::to_string(static_cast<int>(state.policy));
+}
+
+// After the last case: what is wrong ends a test before.
+void PrintResult(const char* what, uint64_t states, const char* some, uint64_t of_these) {
+  printf("RESULT power_loss_%s cases=%llu %s=%llu wrong=0 lost=0 crash=0 hang=0\n", what,
+         static_cast<unsigned long long>(states), some, static_cast<unsigned long long>(of_these));
+}
+
 class RarePowerLoss : public ::testing::Test {
  protected:
   RarePowerLoss() : fs_(std::make_shared<MemFileSystem>()), env_(NewCompositeEnv(fs_)) {}
@@ -145,8 +156,7 @@ TEST_F(RarePowerLoss, TrimmingHistoryIsDoneAgain) {
   uint64_t states = 0;
   uint64_t before = 0;
   for (const CrashState& state : recorder.Take()) {
-    SCOPED_TRACE("call " + std::to_string(state.call) + ", policy " +
-                 std::to_string(static_cast<int>(state.policy)));
+    SCOPED_TRACE(NameOf(state));
     const std::unique_ptr<Env> env = NewCompositeEnv(state.fs);
     const Status s = OpenOn(env.get());
     ASSERT_TRUE(s.ok()) << s.ToString();
@@ -164,8 +174,7 @@ TEST_F(RarePowerLoss, TrimmingHistoryIsDoneAgain) {
     states++;
     if (HasFailure()) return;
   }
-  printf("RESULT power_loss_trim cases=%llu before=%llu wrong=0 lost=0 crash=0 hang=0\n",
-         static_cast<unsigned long long>(states), static_cast<unsigned long long>(before));
+  PrintResult("trim", states, "before", before);
   EXPECT_GE(states, kRareStatesWanted);
   EXPECT_GT(before, 0u);
   EXPECT_LT(before, states);
@@ -183,8 +192,7 @@ TEST_F(RarePowerLoss, DestroyingIsDoneAgain) {
   uint64_t states = 0;
   uint64_t refused = 0;
   for (const CrashState& state : recorder.Take()) {
-    SCOPED_TRACE("call " + std::to_string(state.call) + ", policy " +
-                 std::to_string(static_cast<int>(state.policy)));
+    SCOPED_TRACE(NameOf(state));
     const std::unique_ptr<Env> env = NewCompositeEnv(state.fs);
     if (OpenOn(env.get()).ok()) {
       const PrefixCheck check = CheckPrefix(db_.get(), handles_, families_, 0, kRareWrites);
@@ -202,8 +210,7 @@ TEST_F(RarePowerLoss, DestroyingIsDoneAgain) {
     Close();
     states++;
   }
-  printf("RESULT power_loss_destroy cases=%llu refused=%llu wrong=0 lost=0 crash=0 hang=0\n",
-         static_cast<unsigned long long>(states), static_cast<unsigned long long>(refused));
+  PrintResult("destroy", states, "refused", refused);
   EXPECT_GE(states, 50u);
 }
 
@@ -224,8 +231,7 @@ TEST_F(RarePowerLoss, RepairingIsDoneAgain) {
   uint64_t states = 0;
   uint64_t refused = 0;
   for (const CrashState& state : recorder.Take()) {
-    SCOPED_TRACE("call " + std::to_string(state.call) + ", policy " +
-                 std::to_string(static_cast<int>(state.policy)));
+    SCOPED_TRACE(NameOf(state));
     // Of a clone: an opening mends things.
     const std::unique_ptr<Env> look = NewCompositeEnv(state.fs->CrashClone(CrashPolicy::kKill, 1));
     if (OpenOn(look.get(), /*create=*/false).ok()) {
@@ -241,8 +247,7 @@ TEST_F(RarePowerLoss, RepairingIsDoneAgain) {
     states++;
     if (HasFailure()) return;
   }
-  printf("RESULT power_loss_repair cases=%llu refused=%llu wrong=0 lost=0 crash=0 hang=0\n",
-         static_cast<unsigned long long>(states), static_cast<unsigned long long>(refused));
+  PrintResult("repair", states, "refused", refused);
   EXPECT_GE(states, kRareStatesWanted);
   EXPECT_GT(refused, 0u);
   EXPECT_LT(refused, states);

@@ -12,8 +12,17 @@ namespace varve {
 
 namespace {
 
-// While entries are decoded, the bytes this far ahead are asked for.
-constexpr size_t kDecodeAheadBytes = 512;
+// While entries are decoded, the bytes this far ahead are asked for: two lines with each entry, as
+// most are longer than one, and a value is read as well as its header.
+constexpr size_t kDecodeAheadBytes = 1024;
+
+// The most that is asked for at once by a walk back.
+constexpr size_t kIntervalBytesAhead = 2048;
+
+void PrefetchAhead(const char* p) {
+  PrefetchLine(p + kDecodeAheadBytes);
+  PrefetchLine(p + kDecodeAheadBytes + 64);
+}
 
 // True if the first eight bytes tell the keys of two internal keys apart, which `tail` bytes
 // follow.
@@ -25,7 +34,14 @@ bool WordsDiffer(const Slice& a, const char* b, size_t b_size, size_t tail) {
 // The walk to come goes through these lines; the processor's own prefetching starts too late.
 template <CacheLevel level = CacheLevel::kFirst>
 void PrefetchEntries(const char* p) {
-  for (size_t at = 64; at <= kDecodeAheadBytes; at += 64) PrefetchLine<level>(p + at);
+  constexpr size_t kBytes = 512;
+  for (size_t at = 64; at <= kBytes; at += 64) PrefetchLine<level>(p + at);
+}
+
+// The interval before the one at `p`, which a walk back decodes next, if it has as many bytes.
+void PrefetchBefore(const char* begin, const char* p, size_t bytes) {
+  bytes = std::min({bytes, static_cast<size_t>(p - begin), kIntervalBytesAhead});
+  for (size_t at = 64; at < bytes + 64; at += 64) PrefetchLine(p - at);
 }
 
 SameKey NoIf(bool differs) {
@@ -311,7 +327,7 @@ size_t DataBlockCursor::NextRun(RunEntry* out, size_t max) {
   const char* last = nullptr;
   size_t n = 0;
   while (n < max && p != limit_) {
-    PrefetchLine(p + kDecodeAheadBytes);
+    PrefetchAhead(p);
     const char* const after = DecodeForRun(p, previous, room, &out[n]);
     if (after == nullptr) [[unlikely]] {
       break;
@@ -356,8 +372,9 @@ bool DataBlockCursor::CacheInterval() {
   const char* p =
       block_->entries_begin() + block_->RestartOffset(block_->RestartBefore(offset - 1));
   PrefetchEntries(p);
+  PrefetchBefore(block_->entries_begin(), p, static_cast<size_t>(goal - p));
   while (p != nullptr && p < goal) {
-    PrefetchLine(p + kDecodeAheadBytes);
+    PrefetchAhead(p);
     CachedEntry cached;
     cached.start = p;
     p = DecodeForRun(p, previous, room, &cached.entry);

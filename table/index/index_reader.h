@@ -3,6 +3,7 @@
 
 // A table's index: which data block may hold a key, through one level or two.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -111,15 +112,19 @@ class IndexCursor {
     if (pos_ + 1 < leaf_->size()) PrefetchLines(pos_ + 1, 0);
   }
   void PrefetchPreviousBlock() const {
-    // A walk back begins with the last restart interval: in the second half, as a rule.
-    if (pos_ > 0) PrefetchLines(pos_ - 1, leaf_->handle(pos_ - 1).size / 2);
+    // A walk back begins with the restart points and the last interval.
+    if (pos_ == 0) return;
+    const size_t size = leaf_->handle(pos_ - 1).size;
+    PrefetchLines(pos_ - 1, size - std::min(size, kNeighbourBytes));
   }
 
  private:
+  // What a walk wants of a neighbour before it can ask itself.
+  static constexpr size_t kNeighbourBytes = 1024;
+
   // What is known of block `pos`, and lines of its entries from about `from` on.
   void PrefetchLines(size_t pos, size_t from) const {
     constexpr size_t kLine = 64;
-    constexpr size_t kLines = 8;
     constexpr size_t kIndexBytes = 4 * kLine;  // where BlockStore::Prefetch ends
     const BlockSlot* const slot = leaf_->slot(pos);
     if (slot == nullptr) return;
@@ -127,7 +132,7 @@ class IndexCursor {
     const CacheEntry* const entry = slot->load(std::memory_order_relaxed);
     if (entry == nullptr) return;
     const char* const lines = reinterpret_cast<const char*>(entry) + kIndexBytes + from;
-    for (size_t i = 0; i < kLines; i++) PrefetchLine(lines + i * kLine);
+    for (size_t at = 0; at < kNeighbourBytes; at += kLine) PrefetchLine(lines + at);
   }
   bool LoadRoot();
   // Loads partition `top_pos_` of a two-level index, if there is one.

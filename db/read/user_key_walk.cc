@@ -79,6 +79,7 @@ void UserKeyWalk::StartSeek() {
   has_prefix_ = false;
   run_.Forget();
   plain_end_ = nullptr;
+  leap_target_.clear();
   status_ = Status::OK();
   GetBudget();
   value_pin_.Reset();
@@ -260,6 +261,24 @@ bool UserKeyWalk::SpendMore() {
   return true;
 }
 
+// In a table that is damaged, keys may be out of order. From one that is too far in the walk's
+// direction, a seek would lead back to entries that the walk has seen, and from there it would come
+// to that key again, without end.
+bool UserKeyWalk::MayLeap() {
+  if (!leap_target_.empty()) {
+    const int order = icmp_->Compare(target_, leap_target_);
+    const bool again = order == 0 && leapt_here_;
+    if (!again && (backward_ ? order >= 0 : order <= 0)) {
+      Fail(Status::Corruption("iterator: keys are out of order around " +
+                              passed_key_.slice().ToString(/*hex=*/true)));
+      return false;
+    }
+  }
+  leap_target_ = target_;
+  leapt_here_ = backward_;
+  return true;
+}
+
 bool UserKeyWalk::LeaveDeadRange() {
   slice_ended_ = false;
   const Slice key = passed_key_.slice();
@@ -280,10 +299,12 @@ bool UserKeyWalk::LeaveDeadRange() {
     } else {
       SetTarget(begin, Place::kLast);
     }
+    if (!MayLeap()) return true;
     source_->SeekTablesForPrev(target_);
   } else {
     const bool ends_before = upper_ != nullptr && icmp_->CompareKey(end, *upper_) > 0;
     SetTarget(ends_before ? *upper_ : Slice(end), Place::kFirst);
+    if (!MayLeap()) return true;
     source_->SeekTables(target_);
   }
   TakePlace();
@@ -341,13 +362,14 @@ inline UserKeyWalk::Verdict UserKeyWalk::Judge(const Slice& key, uint64_t traile
 }
 
 // Seeks past the entries that `passing` tells to ignore. False when that would not lead beyond the
-// present entry, whose trailer is given.
+// present entry, whose trailer is given. The walk may have failed.
 bool UserKeyWalk::ReseekForward(Passing passing, uint64_t trailer) {
   const Place place = passing == Passing::kHidden ? Place::kLast : Place::kVisible;
   SetTarget(passed_key_.slice(), place);
   if (timed_ ? icmp_->Compare(run_.at->key(), target_) >= 0 : trailer <= ExtractTrailer(target_)) {
     return false;
   }
+  if (!MayLeap()) return true;
   counters.reseeks++;
   source_->Seek(target_);
   TakePlace();
@@ -413,11 +435,9 @@ void UserKeyWalk::PassForward(Passing passing) {
       }
     }
     if (!Spend()) return;
-    if (MayLeaveDeadRange() && LeaveDeadRange()) {
-      run = 0;
-      continue;
-    }
-    if (++run > reseek_after_ && ReseekForward(passing, trailer)) {
+    if ((MayLeaveDeadRange() && LeaveDeadRange()) ||
+        (++run > reseek_after_ && ReseekForward(passing, trailer))) {
+      if (!status_.ok()) return;
       run = 0;
       continue;
     }
@@ -428,6 +448,7 @@ void UserKeyWalk::PassForward(Passing passing) {
 
 void UserKeyWalk::TurnForward() {
   backward_ = false;
+  leap_target_.clear();
   passed_key_.Assign(key_);
   SeekSource(passed_key_.slice(), Place::kLast);
   value_pin_.Reset();
@@ -435,6 +456,7 @@ void UserKeyWalk::TurnForward() {
 
 void UserKeyWalk::TurnBackward() {
   backward_ = true;
+  leap_target_.clear();
   passed_key_.Assign(key_);
   SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
 }
@@ -442,7 +464,10 @@ void UserKeyWalk::TurnBackward() {
 // Puts the source before all of passed_key_. False when the walk has failed: in a damaged table out
 // of order such a seek may find what is not before it, and a walk that took it would never end.
 bool UserKeyWalk::ReseekBackward() {
-  SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
+  SetTarget(passed_key_.slice(), Place::kFirst);
+  if (!MayLeap()) return false;
+  source_->SeekForPrev(target_);
+  TakePlace();
   if (!AtEntry()) return true;
   if (icmp_->CompareKey(icmp_->KeyOf(run_.at->key()), passed_key_.slice()) < 0) return true;
   Fail(Status::Corruption("iterator: a seek to before a key found one that is not"));
@@ -538,6 +563,7 @@ void UserKeyWalk::PassBackward() {
     const Slice key = icmp_->KeyOf(run_.at->key());
     if (BeyondStart(key)) return;
     passed_key_.Assign(key);
+    leapt_here_ = false;
     key_kept_ = pins_ && source_->IsKeyPinned();
     key_ = key_kept_ ? key : passed_key_.slice();
     uint64_t trailer = kNone;

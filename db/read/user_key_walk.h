@@ -207,6 +207,9 @@ class UserKeyWalk {
   bool PassTooNew();
   void TurnForward();
   void TurnBackward();
+  // Before the source is moved to target_ in the walk's direction: false, failing the walk, unless
+  // that is beyond where it was last moved to so.
+  bool MayLeap();
   bool ReseekForward(Passing passing, uint64_t trailer);
   bool GoToVisible();
   bool ReseekBackward();
@@ -245,7 +248,8 @@ class UserKeyWalk {
 
   // --- Deletions without end.
   // In a move that has passed over a slice of entries, of which passed_key_ is the last: begins to
-  // measure the stretch; true if the source was moved beyond a range that is known to be dead.
+  // measure the stretch; true if the source was moved beyond a range that is known to be dead, or
+  // the walk has failed.
   bool LeaveDeadRange();
   // The source itself has to stand where the walk does, so that nothing it has handed over is lost.
   [[nodiscard]] bool MayLeaveDeadRange() const { return slice_ended_ && run_.at + 1 == run_.end; }
@@ -320,6 +324,8 @@ class UserKeyWalk {
   const SliceTransform* extractor_ = nullptr;
   std::string prefix_;
   std::string target_;
+  std::string leap_target_;  // of the last leap in this direction; empty: there was none
+  bool leapt_here_ = false;  // backward: it began at passed_key_, from where there may be another
   std::string saved_value_;
   std::string kept_timestamp_;
   Cleanable value_pin_;

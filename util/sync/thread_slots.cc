@@ -4,10 +4,11 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "util/sync/fork_watch.h"
+#include "util/sync/futex.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -18,6 +19,7 @@ namespace {
 // thread may be scraping.
 constexpr uint32_t kCellsPerChunk = 64;
 constexpr uint32_t kChunks = 1024;
+constexpr uint32_t kCells = kCellsPerChunk * kChunks;  // instances beyond have none
 
 struct Chunk {
   // Swapped by the owning thread, emptied by scrapers; acquire/release hands over the pointee.
@@ -32,6 +34,7 @@ struct ThreadTable {
   ThreadTable* prev = nullptr;
 
   std::atomic<void*>* Find(uint32_t id) {
+    if (id >= kCells) return nullptr;
     Chunk* chunk = chunks[id / kCellsPerChunk].load(std::memory_order_acquire);
     return chunk == nullptr ? nullptr : &chunk->cells[id % kCellsPerChunk];
   }
@@ -40,6 +43,7 @@ struct ThreadTable {
 struct Instance {
   void (*release)(void*) = nullptr;
   void* in_use = nullptr;
+  int leaving = 0;  // pointers of it that exiting threads have taken, and not released yet
 };
 
 // All tables and instances of the process. Never destroyed: threads may outlive static destructors.
@@ -53,6 +57,10 @@ struct Registry final : private ForkWatch {
   uint64_t last_number VARVE_GUARDED_BY(mu) = 0;
   std::vector<Instance> instances VARVE_GUARDED_BY(mu);
   std::vector<uint32_t> free_ids VARVE_GUARDED_BY(mu);
+  int awaiting VARVE_GUARDED_BY(mu) = 0;  // instances that await the end of `leaving`
+  // What they sleep on: changed, under mu, after each release by an exiting thread. A word, as a
+  // condition variable with sleepers does not get over a fork().
+  std::atomic<uint32_t> releases_ended{0};
 };
 
 Registry& TheRegistry() {
@@ -73,35 +81,56 @@ void* TakeCell(ThreadTable* table, uint32_t id, void* in_use) {
 class Taken {
  public:
   bool full() const { return count_ == entries_.size(); }
-  void Add(void (*release)(void*), void* p) { entries_[count_++] = {release, p}; }
+  bool empty() const { return count_ == 0; }
+  void Add(uint32_t id, void (*release)(void*), void* p) { entries_[count_++] = {id, release, p}; }
   void ReleaseAll() {
-    for (size_t i = 0; i < count_; i++) entries_[i].first(entries_[i].second);
+    for (const Entry& entry : entries()) entry.release(entry.p);
     count_ = 0;
   }
 
+  struct Entry {
+    uint32_t id;  // of the instance
+    void (*release)(void*);
+    void* p;
+  };
+  std::span<const Entry> entries() const { return {entries_.data(), count_}; }
+
  private:
-  std::array<std::pair<void (*)(void*), void*>, 64> entries_;
+  std::array<Entry, 64> entries_;
   size_t count_ = 0;
 };
+
+// What an exiting thread took. Until it is released its instances stay: whoever destroys one may
+// let go of what the release needs. The mutex is held at both ends.
+void ReleaseLeftovers(Registry* registry, MutexLock* lock, Taken* leftovers)
+    VARVE_REQUIRES(registry->mu) {
+  if (leftovers->empty()) return;
+  const Taken counted = *leftovers;
+  for (const Taken::Entry& entry : counted.entries()) registry->instances[entry.id].leaving++;
+  lock->Unlock();
+  leftovers->ReleaseAll();
+  lock->Lock();
+  for (const Taken::Entry& entry : counted.entries()) registry->instances[entry.id].leaving--;
+  if (registry->awaiting == 0) return;
+  registry->releases_ended.fetch_add(1, std::memory_order_relaxed);
+  FutexWakeAll(registry->releases_ended);
+}
 
 void DestroyTable(ThreadTable* table) {
   Registry& registry = TheRegistry();
   Taken leftovers;
   MutexLock lock(&registry.mu);
-  for (uint32_t id = 0; id < registry.instances.size(); id++) {
+  for (uint32_t id = 0; id < registry.instances.size() && id < kCells; id++) {
     const Instance& instance = registry.instances[id];
     if (instance.release == nullptr) continue;
-    if (void* p = TakeCell(table, id, instance.in_use)) leftovers.Add(instance.release, p);
-    if (!leftovers.full()) continue;
-    lock.Unlock();
-    leftovers.ReleaseAll();
-    lock.Lock();
+    if (void* p = TakeCell(table, id, instance.in_use)) leftovers.Add(id, instance.release, p);
+    if (leftovers.full()) ReleaseLeftovers(&registry, &lock, &leftovers);
   }
+  ReleaseLeftovers(&registry, &lock, &leftovers);
   if (table->prev != nullptr) table->prev->next = table->next;
   if (table->next != nullptr) table->next->prev = table->prev;
   if (registry.head == table) registry.head = table->next;
   lock.Unlock();
-  leftovers.ReleaseAll();
   for (auto& chunk : table->chunks) delete chunk.load(std::memory_order_relaxed);
   delete table;
 }
@@ -128,6 +157,13 @@ TableOwner::~TableOwner() {
   if (table != nullptr) DestroyTable(table);
 }
 
+// A cell that nothing stays in, for the instances that have none.
+std::atomic<void*>& NoCell() {
+  static constinit thread_local std::atomic<void*> none{nullptr};
+  none.store(nullptr, std::memory_order_relaxed);
+  return none;
+}
+
 std::atomic<void*>& CellSlow(uint32_t id) {
   if (tls_table == nullptr) {
     auto* table = new ThreadTable;
@@ -150,6 +186,8 @@ std::atomic<void*>& CellSlow(uint32_t id) {
 std::atomic<void*>& Cell(uint32_t id) {
   if (tls_last.id == id) [[likely]]
     return *tls_last.cell;
+  if (id >= kCells) [[unlikely]]
+    return NoCell();
   std::atomic<void*>* cell = tls_table != nullptr ? tls_table->Find(id) : nullptr;
   if (cell == nullptr) cell = &CellSlow(id);
   tls_last = {id, cell};
@@ -168,7 +206,6 @@ uint32_t Register(void (*release)(void*), void* in_use) {
     registry.instances.emplace_back();
     registry.free_ids.reserve(registry.instances.capacity());  // giving an id back cannot fail
   }
-  // kChunks * kCellsPerChunk column families open at once in one process is the format's own limit.
   registry.instances[id] = Instance{release, in_use};
   return id;
 }
@@ -181,6 +218,14 @@ ThreadSlots::~ThreadSlots() {
   Scrape();
   Registry& registry = TheRegistry();
   MutexLock lock(&registry.mu);
+  registry.awaiting++;
+  while (registry.instances[id_].leaving > 0) {
+    const uint32_t seen = registry.releases_ended.load(std::memory_order_relaxed);
+    lock.Unlock();
+    FutexWait(registry.releases_ended, seen);
+    lock.Lock();
+  }
+  registry.awaiting--;
   registry.instances[id_] = Instance{};
   registry.free_ids.push_back(id_);
 }
@@ -209,7 +254,7 @@ void ThreadSlots::Scrape() noexcept {
       while (table != nullptr && table->number >= met) table = table->next;
       for (; table != nullptr && !taken.full(); table = table->next) {
         met = table->number;
-        if (void* p = TakeCell(table, id_, instance.in_use)) taken.Add(instance.release, p);
+        if (void* p = TakeCell(table, id_, instance.in_use)) taken.Add(id_, instance.release, p);
       }
       more = table != nullptr;
     }

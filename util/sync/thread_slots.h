@@ -10,7 +10,10 @@ namespace varve {
 
 // Thread safety: Exchange and CompareExchange touch the calling thread's cell only; Scrape may run
 //   beside them.
-// Lifetime: a thread's cells are released when it exits, an instance's when it is destroyed.
+// Lifetime: a thread's cells are released when it exits, an instance's when it is destroyed. The
+//   destructor waits for exiting threads that are at it: no release comes after it.
+// Limits: of more than 65,536 instances at once the last have no cells. They work, but what is put
+//   into them is not there the next time.
 class ThreadSlots {
  public:
   // `release` is called with a leftover pointer of an exiting thread or a dying instance; it is not

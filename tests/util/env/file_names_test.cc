@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace varve {
 namespace {
@@ -51,7 +52,9 @@ TEST(FileNamesTest, NamesOfTheGrammarAreTakenApart) {
 }
 
 TEST(FileNamesTest, EverythingElseIsLeftAlone) {
-  const std::string refused[] = {
+  std::string long_name(100000, '9');
+  long_name += ".sst";
+  const std::vector<std::string> refused = {
       "",
       ".",
       "..",
@@ -98,7 +101,7 @@ TEST(FileNamesTest, EverythingElseIsLeftAlone) {
       std::string("000001.sst\0", 11),
       std::string("CURRENT\0", 8),
       "000001.SST",
-      std::string(100000, '9') + ".sst",
+      long_name,
       "\xff\xfe.sst",
   };
   for (const std::string& name : refused) {

@@ -62,7 +62,9 @@ OlderVersions::Outcome OlderVersions::OfferLeaf() {
     // A version with an older timestamp may have been written later.
     if (!lookup_->Sees(ExtractUserKey(key), trailer)) continue;
     if (lookup_->TakeOperand(trailer, value)) {
-      if (builds_) builds_ = builder_.Passed(trailer, lookup_->operands()->slices());
+      if (builds_ && lookup_->IsWholeAt(trailer)) {
+        builds_ = builder_.Passed(trailer, lookup_->operands()->slices());
+      }
     } else if (lookup_->Offer(trailer, value, nullptr)) {
       return Outcome::kOver;
     }

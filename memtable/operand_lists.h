@@ -20,7 +20,8 @@
 namespace varve {
 
 // Operands of one key that follow each other in the memtable, newest first. Entries never change,
-// and none can come to lie between others that a snapshot shows: a list is right for ever.
+// and none can come to lie between others up to a sequence number below which no insertion is under
+// way. Lists are made of such only, so that they are right for ever.
 struct OperandList {
   static constexpr size_t kValues = 256;
 

@@ -159,7 +159,7 @@ Status DbImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   const ReadGuard super_version(family);
   s = CheckReadTimestamp(options, *super_version, family->name());
   if (!s.ok()) return s;
-  OperandRequest request{key, ReadSequence(options)};
+  OperandRequest request{key, ReadSequence(options), engine_->versions->last_sequence()};
   if (operand_options->continue_cb) request.continue_callback = &operand_options->continue_cb;
   request.skip_memtables = SkipsMemTables(options);
   return GetOperandsFromSuperVersion(options, *super_version, request, slices, number_of_operands);

@@ -93,7 +93,7 @@ Status GetOperandsFromSuperVersion(const ReadOptions& options, const SuperVersio
   PointLookup lookup(request.key, request.sequence, nullptr, &super_version.merger(),
                      AsOf(options, super_version));
   MergeOperands* const operands = MergeOperands::Acquire();
-  lookup.CollectInto(operands);
+  lookup.CollectInto(operands, request.whole_through);
   operands->wants_value = false;
   operands->continue_callback = request.continue_callback;
   VARVE_RETURN_IF_ERROR(

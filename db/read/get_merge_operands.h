@@ -16,6 +16,7 @@ namespace varve {
 struct OperandRequest {
   Slice key;  // without timestamp
   SequenceNumber sequence = 0;
+  SequenceNumber whole_through = 0;  // no insertion up to it is under way
   const std::function<bool(Slice)>* continue_callback = nullptr;  // null: asks nobody
   bool skip_memtables = false;                                    // as for GetFromSuperVersion
 };

@@ -110,7 +110,7 @@ class ManyOperandsTest : public testing::Test {
   std::vector<std::string> Read(SequenceNumber snapshot) {
     PointLookup lookup("key", snapshot, nullptr);
     MergeOperands* const operands = MergeOperands::Acquire();
-    lookup.CollectInto(operands);
+    lookup.CollectInto(operands, std::min(snapshot, whole_through_));
     operands->wants_value = false;
     (void)mem_.Get(&lookup);
     std::vector<std::string> values;
@@ -135,6 +135,7 @@ class ManyOperandsTest : public testing::Test {
   const InternalKeyComparator order_;
   MemTable mem_;
   SequenceNumber sequence_ = 10;
+  SequenceNumber whole_through_ = kMaxSequenceNumber;
   std::vector<Written> written_;
 };
 
@@ -177,6 +178,23 @@ TEST_F(ManyOperandsTest, EverySnapshotReadsItsOwn) {
       ASSERT_EQ(Read(snapshot), Expected(snapshot)) << round << ' ' << snapshot;
     }
   }
+}
+
+// Without order, a read at the newest sequence number passes the place of one that is not there.
+TEST_F(ManyOperandsTest, AnOperandThatComesLateIsMissingInNoList) {
+  Merge(600);
+  whole_through_ = sequence_;
+  const Written late{++sequence_, kTypeMerge, "late"};
+  Merge(600);
+  EXPECT_EQ(Read(sequence_), Expected(sequence_));
+  const size_t with_lists = mem_.MemoryUsage();
+  ASSERT_TRUE(mem_.Add(late.sequence, late.type, "key", late.value).ok());
+  written_.insert(written_.begin() + 600, late);
+  EXPECT_EQ(Read(sequence_), Expected(sequence_));
+  // Once all are there, lists of them are made as well.
+  whole_through_ = sequence_;
+  for (int i = 0; i < 2; i++) EXPECT_EQ(Read(sequence_), Expected(sequence_));
+  EXPECT_GT(mem_.MemoryUsage(), with_lists);
 }
 
 TEST_F(ManyOperandsTest, ReadersMakeListsWhileAWriterAdds) {

@@ -61,7 +61,7 @@ class SpanningTable {
     PinnableSlice value;
     const std::string stamp = Stamp(time);
     PointLookup lookup(key, snapshot, &value, nullptr, AsOf(stamp));
-    if (merges_) lookup.CollectInto(AllOperands());
+    if (merges_) lookup.CollectInto(AllOperands(), snapshot);
     if (foresee) table_.reader->Foresee(&lookup);
     EXPECT_TRUE(table_.reader->Get(ReadOptions(), &lookup).ok());
     return Answer(lookup, value);
@@ -76,7 +76,7 @@ class SpanningTable {
     std::vector<TableProbe> probes;
     for (size_t i = 0; i < keys.size(); i++) {
       lookups.emplace_back(keys[i], snapshot, &values[i], nullptr, AsOf(stamp));
-      if (merges_) lookups.back().CollectInto(AllOperands());
+      if (merges_) lookups.back().CollectInto(AllOperands(), snapshot);
       probes.push_back({table_.reader.get(), &lookups.back()});
     }
     MultiGetFromTables(ReadOptions(), probes);

@@ -151,11 +151,15 @@ class PointLookup {
   // Hands them over to the caller.
   MergeOperands* TakeOperands() { return std::exchange(operands_, nullptr); }
   // Before the search: collects all operands and the base into `operands`, which the lookup owns
-  // from now on, instead of a value.
-  void CollectInto(MergeOperands* operands) {
+  // from now on, instead of a value. `whole_through`: no insertion of an entry up to this sequence
+  // number is under way; beyond it, a read of unordered writes may miss some that come later.
+  void CollectInto(MergeOperands* operands, SequenceNumber whole_through) {
     operands_ = operands;
     value_ = nullptr;
+    whole_through_ = whole_through;
   }
+  // Whether what the search finds around an entry with this trailer is all that will ever be there.
+  bool IsWholeAt(uint64_t trailer) const { return UnpackSequence(trailer) <= whole_through_; }
 
   // Ends the search as deleted when a tombstone covers everything that older sources may hold.
   // Returns true when the search is over.
@@ -193,6 +197,7 @@ class PointLookup {
   SequenceNumber snapshot_;
   SequenceNumber covering_seq_ = 0;
   SequenceNumber found_seq_ = 0;
+  SequenceNumber whole_through_ = 0;
   const void* foreseen_by_ = nullptr;
   size_t foreseen_place_ = 0;
   PinnableSlice* value_;  // null also while there are operands

@@ -15,6 +15,7 @@
 
 #include "varve/snapshot.h"
 #include "varve/user_write_callback.h"
+#include "varve/utilities/merge_operators.h"
 
 #include "db/write/write_batch_internal.h"
 #include "tests/harness/after_log.h"
@@ -121,6 +122,37 @@ TEST_F(WriteModesTest, WithoutOrderOnlyWhatMustStayWaitsForInsertionsUnderWay) {
   EXPECT_EQ(Scan(at), "a=1 b=1 c=2");
   EXPECT_EQ(Scan(), "a=3 b=4 c=2 d=3");
   db()->ReleaseSnapshot(at.snapshot);
+}
+
+// What a reader of operands leaves for the next one has no place for what is not inserted yet.
+TEST_F(WriteModesTest, WithoutOrderAnOperandInsertedLateIsNotForgotten) {
+  constexpr int kOperands = 600;
+  options_.unordered_write = true;
+  options_.merge_operator = MergeOperators::CreateStringAppendOperator();
+  Open();
+  const auto merge = [&](int n) {
+    for (int i = 0; i < n; i++) ASSERT_TRUE(db()->Merge(WriteOptions(), "k", "1").ok());
+  };
+  WriteBatch batch;
+  ASSERT_TRUE(batch.Merge("k", "late").ok());
+  merge(kOperands / 2);
+  auto held = std::make_unique<HeldWrite>(db(), &batch);
+  merge(kOperands / 2);
+  const auto count = [&] {
+    std::vector<PinnableSlice> slices(kOperands + 1);
+    GetMergeOperandsOptions all;
+    all.expected_max_number_of_operands = kOperands + 1;
+    int n = 0;
+    EXPECT_TRUE(db()->GetMergeOperands(ReadOptions(), db()->DefaultColumnFamily(), "k",
+                                       slices.data(), &all, &n)
+                    .ok());
+    return n;
+  };
+  EXPECT_EQ(count(), kOperands);
+  EXPECT_EQ(count(), kOperands);
+  EXPECT_TRUE(held->GoOn().ok());
+  EXPECT_EQ(count(), kOperands + 1);
+  EXPECT_EQ(count(), kOperands + 1);
 }
 
 TEST_F(WriteModesTest, InOrderNoReaderWaitsAndTheWriterDoes) {

@@ -73,7 +73,7 @@ class UserKeyWalkTest : public ::testing::Test {
     UserKeyWalk::Settings settings;
     settings.options = &options_;
     settings.icmp = &icmp_;
-    TombstoneSet tombstones(&icmp_);
+    TombstoneSet tombstones(icmp_);
     UserKeyWalk walk;
     walk.Init(settings, &tombstones);
     walk.SetSource(std::make_unique<UncheckedList>(&entries_, &icmp_));

@@ -153,7 +153,7 @@ bool MemTable::Rep::FilterExcludes(const PointLookup& lookup) const {
 }
 
 void MemTable::Rep::Charge() {
-  WriteBufferManager* const wbm = options.write_buffer_manager;
+  WriteBufferManager* const wbm = options.write_buffer_manager.get();
   if (wbm == nullptr) return;
   const size_t held = MemoryUsage();
   // Several threads may see the growth; the one that moves `charged` reports it.
@@ -173,7 +173,7 @@ MemTable::MemTable(const InternalKeyComparator& icmp, const MemTableOptions& opt
 
 MemTable::~MemTable() {
   Freeze();
-  WriteBufferManager* const wbm = rep_->options.write_buffer_manager;
+  WriteBufferManager* const wbm = rep_->options.write_buffer_manager.get();
   if (wbm != nullptr) wbm->FreeMem(rep_->charged.load(std::memory_order_relaxed));
 }
 
@@ -313,7 +313,7 @@ Status MemTable::RaiseToNewestTimestamp(std::string* newest) const {
 void MemTable::Freeze() {
   if (rep_->frozen) return;
   rep_->frozen = true;
-  WriteBufferManager* const wbm = rep_->options.write_buffer_manager;
+  WriteBufferManager* const wbm = rep_->options.write_buffer_manager.get();
   if (wbm != nullptr) wbm->ScheduleFreeMem(rep_->charged.load(std::memory_order_relaxed));
 }
 

@@ -37,8 +37,8 @@ struct MemTableOptions {
   bool whole_key_filtering = false;
   // What most keys are expected to begin with: CommonPrefix() of tables before. Others are slower.
   std::string expected_prefix;
-  const SliceTransform* prefix_extractor = nullptr;    // outlives the memtable
-  WriteBufferManager* write_buffer_manager = nullptr;  // may be null
+  const SliceTransform* prefix_extractor = nullptr;          // outlives the memtable
+  std::shared_ptr<WriteBufferManager> write_buffer_manager;  // may be null
 };
 
 // Thread safety: Add may run in several threads at once; reads need no lock and may run beside it.

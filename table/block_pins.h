@@ -21,7 +21,7 @@ class SlotPin final : public ValuePin {
   Cleanable* Renew() override {
     Cache::Handle* handle = nullptr;
     if (!cleanable_.HasCleanups() && cache_->TryRef(entry_, &handle)) {
-      Held<Block>(cache_, handle).MoveTo(&cleanable_);
+      cache_->MoveTo(handle, &cleanable_);
     }
     return cleanable_.HasCleanups() ? &cleanable_ : nullptr;
   }

@@ -184,7 +184,7 @@ bool BlockStore::FindCached(const BlockCacheKey& key, Held<T>* held) const {
   if (cache == nullptr) return false;
   Cache::Handle* const hit = cache->Lookup(key.AsSlice());
   if (hit == nullptr) return false;
-  *held = Held<T>(cache.get(), hit);
+  *held = Held<T>(&cache, hit);
   CountHit<T>(statistics, statistics != nullptr ? cache->GetCharge(hit) : 0);
   return true;
 }
@@ -207,7 +207,7 @@ Status BlockStore::Inserted(const Status& s, std::unique_ptr<T> object, size_t c
   }
   (void)object.release();
   CountAdd<T>(statistics, charge);
-  *held = Held<T>(cache.get(), handle);
+  *held = Held<T>(&cache, handle);
   return Status::OK();
 }
 
@@ -239,7 +239,7 @@ bool BlockStore::GetBySlot(BlockSlot* slot, Held<Block>* block) const {
   Cache::Handle* cached = nullptr;
   if (entry == nullptr || !slot_cache->TryRef(entry, &cached)) return false;
   CountSlotHit(*entry);
-  *block = Held<Block>(slot_cache, cached);
+  *block = Held<Block>(&cache, cached);
   return true;
 }
 
@@ -268,7 +268,8 @@ Status BlockStore::ReadBlock(const BlockHandle& handle, BlockSlot* slot,
   std::unique_ptr<Block> block;
   VARVE_RETURN_IF_ERROR(Read(handle, context, for_cache, &block));
   if (!for_cache || !block->owns_bytes()) {
-    *held = Held<Block>(std::unique_ptr<const Block>(std::move(block)));
+    const bool allocated = cache != nullptr && cache->memory_allocator() != nullptr;
+    *held = Held<Block>(std::move(block), allocated ? &cache : nullptr);
     return Status::OK();
   }
   const BlockCacheKey key = cache_keys.ForBlock(KindOf<Block>::kNumber, handle.offset);

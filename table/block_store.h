@@ -41,8 +41,8 @@ struct BlockReadContext {
 };
 
 // Thread safety: const methods from any thread; it is filled in before it is shared.
-// Lifetime: what is Held and came from the cache may outlive the store; the cache may not die
-// first.
+// Lifetime: what is Held and came from the cache goes before the store; what it is moved or shared
+// to may outlive both.
 class BlockStore {
  public:
   // Set once, while the table is being opened.

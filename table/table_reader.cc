@@ -397,7 +397,7 @@ Status TableOpener::Open(std::unique_ptr<TableReader>* reader) {
   VARVE_RETURN_IF_ERROR(CheckTraits());
   if (!options_.table.no_block_cache && options_.table.block_cache != nullptr) {
     store().cache = options_.table.block_cache;
-    store().slot_cache = dynamic_cast<ClockCache*>(store().cache.get());
+    store().slot_cache = ClockCache::From(store().cache.get());
     store().cache_keys =
         BlockCacheKeyBase::ForTable(*parts_.properties, file_size_, store().cache.get());
   }

@@ -16,7 +16,8 @@ namespace {
 char in_use_marker;
 void* const kInUse = &in_use_marker;
 
-MemTableOptions MakeMemTableOptions(const ColumnFamilyOptions& options, WriteBufferManager* wbm) {
+MemTableOptions MakeMemTableOptions(const ColumnFamilyOptions& options,
+                                    std::shared_ptr<WriteBufferManager> wbm) {
   MemTableOptions result;
   if (options.memtable_factory->Name() == std::string_view(VectorRepFactory::kClassName())) {
     result.order = MemTableOrder::kArrival;
@@ -26,7 +27,7 @@ MemTableOptions MakeMemTableOptions(const ColumnFamilyOptions& options, WriteBuf
   result.prefix_bloom_size_ratio = options.memtable_prefix_bloom_size_ratio;
   result.whole_key_filtering = options.memtable_whole_key_filtering;
   result.prefix_extractor = options.prefix_extractor.get();
-  result.write_buffer_manager = wbm;
+  result.write_buffer_manager = std::move(wbm);
   return result;
 }
 

@@ -48,7 +48,8 @@ struct FamilyEnvironment {
   VersionSet* versions = nullptr;
   // The newest state that stays as it is; may wait for insertions under way.
   std::function<SequenceNumber()> stable_sequence;
-  WriteBufferManager* write_buffer_manager = nullptr;
+  // Of each memtable, too: a value pinned there may be the very last to go.
+  std::shared_ptr<WriteBufferManager> write_buffer_manager;
   TableCacheOptions table_cache;  // cf_options and icmp are filled in by the family
   SystemClock* clock = nullptr;
   Logger* info_log = nullptr;  // that merge operators are given

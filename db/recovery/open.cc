@@ -572,7 +572,7 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
     engine->commit->WaitUntilVisible();
     return engine->versions->last_sequence();
   };
-  env.write_buffer_manager = e.write_buffer_manager.get();
+  env.write_buffer_manager = e.write_buffer_manager;
   env.clock = e.clock;
   env.info_log = e.info_log.get();
   env.holders = &e.holders;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "table/cache/cache_shards.h"
 #include "util/sync/epoch.h"
 
 namespace varve {
@@ -33,7 +34,8 @@ CacheEntry* NextDoomed(const CacheEntry* entry) {
 
 }  // namespace
 
-void CacheShard::Init(const CacheShardOptions& options) {
+void CacheShard::Init(const CacheShardOptions& options, CacheShards* all) {
+  all_ = all;
   capacity_.store(options.capacity, std::memory_order_relaxed);
   strict_.store(options.strict, std::memory_order_relaxed);
   high_ratio_ = options.high_ratio;
@@ -47,17 +49,8 @@ CacheShard::~CacheShard() {
   CacheEntry* doomed = nullptr;
   {
     MutexLock lock(&mu_);
-    if (disowned_) return;
-    lock.Unlock();
-    Epoch::WaitForReaders();
-    lock.Lock();
-    EmptyLimbo(&doomed);
-    table_.ForEach([&doomed](CacheEntry* entry) {
-      // A reference still out is a bug of its holder; the object is left to it.
-      if (entry->state.load(std::memory_order_acquire) != 0) return;
-      entry->link = doomed;
-      doomed = entry;
-    });
+    // Readers had left when the cache went, and found nothing since.
+    for (Limbo& limbo : limbo_) EmptyLimbo(&limbo, UINT64_MAX, &doomed);
   }
   FreeAll(doomed);
 }
@@ -122,8 +115,12 @@ void CacheShard::TakeSlotBack(CacheEntry* entry) {
 
 void CacheShard::TakeSlotsBack() {
   MutexLock lock(&mu_);
-  if (disowned_) return;
   table_.ForEach([](CacheEntry* entry) { TakeSlotBack(entry); });
+}
+
+void CacheShard::Clear() {
+  MutexLock lock(&mu_);
+  table_.ForEach([this](CacheEntry* entry) VARVE_REQUIRES(mu_) { MakeGone(entry); });
 }
 
 void CacheShard::LeaveTable(CacheEntry* entry) {
@@ -174,6 +171,7 @@ void CacheShard::MakeGone(CacheEntry* entry) {
   if (now == 0) {
     AddToLimbo(entry);
   } else {
+    all_->Ref();
     gone_usage_ += ChargeOf(*entry);
   }
 }
@@ -374,21 +372,36 @@ bool CacheShard::FreeLimbo() {
   return all;
 }
 
-bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
-  if (erase_if_last_ref || FarOverCapacity()) [[unlikely]] {
-    return ReleaseUnwanted(entry, erase_if_last_ref);
-  }
+bool CacheShard::GiveUp(CacheEntry* entry, bool* last) {
   uint32_t now = entry->state.load(std::memory_order_relaxed);
   uint32_t then = 0;
   do {
     then = now == (CacheEntry::kGone | 1) ? CacheEntry::kGone | CacheEntry::kRetired : now - 1;
   } while (!entry->state.compare_exchange_weak(now, then, std::memory_order_acq_rel,
                                                std::memory_order_relaxed));
-  if ((then & CacheEntry::kRetired) != 0) {
+  *last = then == 0;
+  return (then & CacheEntry::kRetired) != 0;
+}
+
+bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
+  if (erase_if_last_ref || LiveUsage() > capacity()) [[unlikely]] {
+    return ReleaseSlow(entry, erase_if_last_ref);
+  }
+  bool last = false;
+  if (!GiveUp(entry, &last)) return false;
+  FreeGone(entry);
+  return true;
+}
+
+bool CacheShard::ReleaseSlow(CacheEntry* entry, bool erase_if_last_ref) {
+  const CacheShardsShare share(all_);
+  if (erase_if_last_ref || FarOverCapacity()) return ReleaseUnwanted(entry, erase_if_last_ref);
+  bool last = false;
+  if (GiveUp(entry, &last)) {
     FreeGone(entry);
     return true;
   }
-  if (then == 0 && LiveUsage() > capacity()) MakeRoom(Effort::kSome, /*must=*/false);
+  if (last) MakeRoom(Effort::kSome, /*must=*/false);
   return false;
 }
 
@@ -399,6 +412,7 @@ void CacheShard::FreeGone(CacheEntry* entry) {
     AddToLimbo(entry);
   }
   FreeNow();
+  all_->Unref();
 }
 
 void CacheShard::FreeNow() {
@@ -422,6 +436,7 @@ bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
     if (!last) return false;
     if ((now & CacheEntry::kGone) != 0) {
       gone_usage_ -= ChargeOf(*entry);
+      all_->Unref();  // not the last share
     } else {
       LeaveTable(entry);
     }
@@ -460,11 +475,6 @@ void CacheShard::EraseUnreferenced() {
     EmptyLimbo(&doomed);
   }
   FreeAll(doomed);
-}
-
-void CacheShard::Disown() {
-  MutexLock lock(&mu_);
-  disowned_ = true;
 }
 
 size_t CacheShard::PinnedUsage() {

@@ -19,6 +19,8 @@
 
 namespace varve {
 
+class CacheShards;
+
 struct CacheShardOptions {
   size_t capacity = 0;  // bytes
   bool strict = false;  // refuse rather than exceed it
@@ -39,8 +41,8 @@ class alignas(64) CacheShard {
   CacheShard& operator=(const CacheShard&) = delete;
   ~CacheShard();
 
-  // Once, before use.
-  void Init(const CacheShardOptions& options);
+  // Once, before use. `all` has this shard; see there for how long that lives.
+  void Init(const CacheShardOptions& options, CacheShards* all);
 
   // As Cache::Insert; takes `entry`, whose hash is set, over unless it fails. `slot`, if not null
   // and empty, refers to it from then on.
@@ -57,15 +59,17 @@ class alignas(64) CacheShard {
   void Drop(CacheEntry* entry, BlockSlot* slot);
   // Frees what was dropped, unless a reader may have it.
   void FreeDropped();
-  // From all entries. Before the first shard goes.
+  // From all entries. Before the first shard is cleared.
   void TakeSlotsBack();
+  // Takes all entries out of the table. Nobody looks for them any more.
+  void Clear();
+  // The cache may be gone already, and all shards may go with this reference.
   bool Release(CacheEntry* entry, bool erase_if_last_ref);
   void Erase(const Slice& key, uint64_t hash);
 
   void SetCapacity(size_t capacity);
   void SetStrict(bool strict) { strict_.store(strict, std::memory_order_relaxed); }
   void EraseUnreferenced();
-  void Disown();
 
   // Calls f(entry) for what is in the table, with the lock held: nothing leaves meanwhile.
   template <typename F>
@@ -111,14 +115,19 @@ class alignas(64) CacheShard {
   // Ends the life in the table of one that hides behind `entry`.
   void DropHidden(const CacheEntry* entry);
   void GrowTable();
-  // Of a reference to an entry that should go with the last.
+  // Release, where more is to do than to count.
+  bool ReleaseSlow(CacheEntry* entry, bool erase_if_last_ref);
+  // Of a reference to an entry that should go with the last. Requires a share in all shards.
   bool ReleaseUnwanted(CacheEntry* entry, bool at_once);
+  // Gives a reference up; true if that was the last to an entry that is gone, which is the caller's
+  // then. Otherwise *last says whether the entry has none left, and this may be gone.
+  static bool GiveUp(CacheEntry* entry, bool* last);
   // False if readers are in the way.
   bool FreeLimbo() VARVE_EXCLUDES(mu_);
   // The same, and waits for readers for that if this thread may: an object may stand for more
   // than memory, such as an open file.
   void FreeNow() VARVE_EXCLUDES(mu_);
-  // For one that is marked retired and was gone before.
+  // For one that is marked retired and was gone before: its share in all shards is given up.
   void FreeGone(CacheEntry* entry);
   // Takes an entry out of the table; it goes with its last reference.
   void MakeGone(CacheEntry* entry) VARVE_REQUIRES(mu_);
@@ -154,6 +163,7 @@ class alignas(64) CacheShard {
   void EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
 
   CacheTable table_;
+  CacheShards* all_ = nullptr;
   // Relaxed: settings and sums.
   std::atomic<size_t> usage_{0};
   std::atomic<size_t> limbo_usage_{0};
@@ -172,7 +182,6 @@ class alignas(64) CacheShard {
   // New ones go to the second; the first is given time.
   Limbo limbo_[2] VARVE_GUARDED_BY(mu_);
   size_t next_try_ VARVE_GUARDED_BY(mu_) = 0;  // ask the readers when so much is in limbo
-  bool disowned_ VARVE_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace varve

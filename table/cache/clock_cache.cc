@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <typeinfo>
 #include <utility>
 
 #include "util/coding/hash.h"
@@ -60,23 +61,32 @@ ClockCache::ClockCache(const LRUCacheOptions& options, int shard_bits, size_t en
       name_(name),
       high_ratio_(options.high_pri_pool_ratio),
       low_ratio_(options.low_pri_pool_ratio),
-      shards_(new CacheShard[shard_count_]),
+      shards_(new CacheShards(shard_count_, ShardOptions(options, entry_charge),
+                              options.memory_allocator)),
+      first_shard_(&(*shards_)[0]),
       capacity_(options.capacity),
-      strict_(options.strict_capacity_limit) {
+      strict_(options.strict_capacity_limit) {}
+
+ClockCache::~ClockCache() {
+  if (!disowned_.load(std::memory_order_relaxed)) shards_->Close();
+}
+
+CacheShardOptions ClockCache::ShardOptions(const LRUCacheOptions& options,
+                                           size_t entry_charge) const {
   CacheShardOptions shard;
   shard.capacity = ShareOf(options.capacity);
   shard.strict = options.strict_capacity_limit;
-  shard.high_ratio = high_ratio_;
-  shard.low_ratio = low_ratio_;
+  shard.high_ratio = options.high_pri_pool_ratio;
+  shard.low_ratio = options.low_pri_pool_ratio;
   shard.charge_metadata = options.metadata_charge_policy == kFullChargeCacheMetadata;
   shard.expected_entries = entry_charge == 0 ? 0 : shard.capacity / entry_charge;
-  shard.allocator = memory_allocator();
-  for (size_t i = 0; i < shard_count_; i++) shards_[i].Init(shard);
+  shard.allocator = options.memory_allocator.get();
+  return shard;
 }
 
-ClockCache::~ClockCache() {
-  // What goes with one shard may be an index that has slots for entries of another.
-  for (size_t i = 0; i < shard_count_; i++) shards_[i].TakeSlotsBack();
+ClockCache* ClockCache::From(Cache* cache) {
+  return cache != nullptr && typeid(*cache) == typeid(ClockCache) ? static_cast<ClockCache*>(cache)
+                                                                  : nullptr;
 }
 
 size_t ClockCache::ShareOf(size_t capacity) const {
@@ -126,6 +136,15 @@ void ClockCache::Attach(Handle* handle, BlockSlot* slot) {
   ShardOf(entry->hash).Attach(entry, slot);
 }
 
+void ClockCache::MoveTo(Handle* handle, Cleanable* pin) {
+  const auto release = [](void* shard, void* entry) {
+    static_cast<CacheShard*>(shard)->Release(static_cast<CacheEntry*>(entry),
+                                             /*erase_if_last_ref=*/false);
+  };
+  CacheEntry* const entry = EntryOf(handle);
+  pin->RegisterCleanup(release, &ShardOf(entry->hash), entry);
+}
+
 void ClockCache::Detach(BlockSlot* slot) {
   const Epoch::Guard guard;
   CacheEntry* const entry = slot->load(std::memory_order_acquire);
@@ -140,7 +159,7 @@ void ClockCache::Drop(std::span<BlockSlot> slots) {
   }
   // What a reader may still have is freed with what leaves next: the caller may hold locks that
   // readers want.
-  for (size_t i = 0; i < shard_count_; i++) shards_[i].FreeDropped();
+  for (size_t i = 0; i < shard_count_; i++) first_shard_[i].FreeDropped();
 }
 
 Cache::Handle* ClockCache::Lookup(const Slice& key) {
@@ -178,12 +197,12 @@ uint64_t ClockCache::NewId() {
 
 void ClockCache::SetCapacity(size_t capacity) {
   capacity_.store(capacity, std::memory_order_relaxed);
-  for (size_t i = 0; i < shard_count_; i++) shards_[i].SetCapacity(ShareOf(capacity));
+  for (size_t i = 0; i < shard_count_; i++) first_shard_[i].SetCapacity(ShareOf(capacity));
 }
 
 void ClockCache::SetStrictCapacityLimit(bool strict_capacity_limit) {
   strict_.store(strict_capacity_limit, std::memory_order_relaxed);
-  for (size_t i = 0; i < shard_count_; i++) shards_[i].SetStrict(strict_capacity_limit);
+  for (size_t i = 0; i < shard_count_; i++) first_shard_[i].SetStrict(strict_capacity_limit);
 }
 
 bool ClockCache::HasStrictCapacityLimit() const {
@@ -196,7 +215,7 @@ size_t ClockCache::GetCapacity() const {
 
 size_t ClockCache::GetUsage() const {
   size_t sum = 0;
-  for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].usage();
+  for (size_t i = 0; i < shard_count_; i++) sum += first_shard_[i].usage();
   return sum;
 }
 
@@ -207,13 +226,13 @@ size_t ClockCache::GetUsage(Handle* handle) const {
 
 size_t ClockCache::GetPinnedUsage() const {
   size_t sum = 0;
-  for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].PinnedUsage();
+  for (size_t i = 0; i < shard_count_; i++) sum += first_shard_[i].PinnedUsage();
   return sum;
 }
 
 size_t ClockCache::GetOccupancyCount() const {
   size_t sum = 0;
-  for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].entry_count();
+  for (size_t i = 0; i < shard_count_; i++) sum += first_shard_[i].entry_count();
   return sum;
 }
 
@@ -223,7 +242,7 @@ void ClockCache::ApplyToAllEntries(
                              const CacheItemHelper* helper)>& callback,
     const ApplyToAllEntriesOptions& /*opts*/) {
   for (size_t i = 0; i < shard_count_; i++) {
-    shards_[i].ForEach([&callback](CacheEntry* entry) {
+    first_shard_[i].ForEach([&callback](CacheEntry* entry) {
       callback(entry->key(), entry->value(), entry->charge, entry->helper);
     });
   }
@@ -231,16 +250,16 @@ void ClockCache::ApplyToAllEntries(
 
 size_t ClockCache::GetTableAddressCount() const {
   size_t sum = 0;
-  for (size_t i = 0; i < shard_count_; i++) sum += shards_[i].bucket_count();
+  for (size_t i = 0; i < shard_count_; i++) sum += first_shard_[i].bucket_count();
   return sum;
 }
 
 void ClockCache::EraseUnRefEntries() {
-  for (size_t i = 0; i < shard_count_; i++) shards_[i].EraseUnreferenced();
+  for (size_t i = 0; i < shard_count_; i++) first_shard_[i].EraseUnreferenced();
 }
 
 void ClockCache::DisownData() {
-  for (size_t i = 0; i < shard_count_; i++) shards_[i].Disown();
+  disowned_.store(true, std::memory_order_relaxed);
 }
 
 std::string ClockCache::GetPrintableOptions() const {

@@ -12,9 +12,11 @@
 #include <string>
 
 #include "varve/cache.h"
+#include "varve/cleanable.h"
 
 #include "table/cache/cache_entry.h"
 #include "table/cache/cache_shard.h"
+#include "table/cache/cache_shards.h"
 
 namespace varve {
 
@@ -31,6 +33,9 @@ class ClockCache final : public Cache {
 
   const char* Name() const override { return name_; }
 
+  // The cache itself if it is one of these, else null.
+  static ClockCache* From(Cache* cache);
+
   // For tables, which keep references of their own to the blocks that are here (BlockSlot).
 
   // As Insert, of an object that lies behind `entry`: helper, charge and priority are set. `slot`,
@@ -42,6 +47,8 @@ class ClockCache final : public Cache {
   // Lets the slot refer to an entry that the caller references. At most one slot has an entry, and
   // it loses it when the entry is dropped.
   void Attach(Handle* handle, BlockSlot* slot);
+  // Registers the release of a reference with `pin`, which may outlive the cache.
+  void MoveTo(Handle* handle, Cleanable* pin);
   // Before a slot goes.
   void Detach(BlockSlot* slot);
   // What the slots refer to is not wanted any more.
@@ -78,8 +85,10 @@ class ClockCache final : public Cache {
   [[nodiscard]] uint64_t HashOf(const Slice& key) const;
   [[nodiscard]] CacheShard& ShardOf(uint64_t hash) const {
     // The table inside a shard uses the low bits.
-    return shards_[shard_bits_ == 0 ? 0 : hash >> (64 - shard_bits_)];
+    return first_shard_[shard_bits_ == 0 ? 0 : hash >> (64 - shard_bits_)];
   }
+  [[nodiscard]] CacheShardOptions ShardOptions(const LRUCacheOptions& options,
+                                               size_t entry_charge) const;
   [[nodiscard]] size_t ShareOf(size_t capacity) const;
 
   const int shard_bits_;
@@ -88,10 +97,12 @@ class ClockCache final : public Cache {
   const char* const name_;
   const double high_ratio_;
   const double low_ratio_;
-  std::unique_ptr<CacheShard[]> shards_;
+  CacheShards* const shards_;  // a share
+  CacheShard* const first_shard_;
   // Relaxed: read and set as plain settings; each shard has its own copy.
   std::atomic<size_t> capacity_;
   std::atomic<bool> strict_;
+  std::atomic<bool> disowned_{false};
   // Relaxed: only distinctness matters.
   std::atomic<uint64_t> next_id_{1};
 };

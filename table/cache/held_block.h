@@ -10,16 +10,34 @@
 #include "varve/cache.h"
 #include "varve/cleanable.h"
 
+#include "table/cache/clock_cache.h"
+
 namespace varve {
 
-// Thread safety: none; the object referred to is immutable. Movable. The cache outlives it.
+// Gives a reference into a cache to a pin, which may outlive whoever owns the cache now. With a
+// cache of our own that costs nothing; of any other the pin takes a share.
+inline void MoveHandleTo(const std::shared_ptr<Cache>& cache, Cache::Handle* handle,
+                         Cleanable* pin) {
+  if (ClockCache* const ours = ClockCache::From(cache.get())) return ours->MoveTo(handle, pin);
+  const auto release = [](void* owner, void* held) {
+    const std::unique_ptr<std::shared_ptr<Cache>> share(
+        static_cast<std::shared_ptr<Cache>*>(owner));
+    (*share)->Release(static_cast<Cache::Handle*>(held));
+  };
+  pin->RegisterCleanup(release, new std::shared_ptr<Cache>(cache), handle);
+}
+
+// Thread safety: none; the object referred to is immutable. Movable. The owner of the cache, which
+// is named by its address, outlives it, but not what it was moved or shared to.
 template <typename T>
 class Held {
  public:
   Held() = default;
-  Held(Cache* cache, Cache::Handle* handle)
-      : object_(static_cast<const T*>(cache->Value(handle))), cache_(cache), handle_(handle) {}
-  explicit Held(std::unique_ptr<const T> own) : object_(own.release()), owned_(true) {}
+  Held(const std::shared_ptr<Cache>* cache, Cache::Handle* handle)
+      : object_(static_cast<const T*>((*cache)->Value(handle))), cache_(cache), handle_(handle) {}
+  // `cache`: whose allocator the object's memory came from; null if from none.
+  explicit Held(std::unique_ptr<const T> own, const std::shared_ptr<Cache>* cache = nullptr)
+      : object_(own.release()), cache_(cache), owned_(true) {}
   // Borrowed: `object` outlives this.
   explicit Held(const T* object) : object_(object) {}
   Held(Held&& other) noexcept { Take(&other); }
@@ -39,7 +57,7 @@ class Held {
 
   void Reset() {
     if (handle_ != nullptr) {
-      cache_->Release(handle_);
+      (*cache_)->Release(handle_);
     } else if (owned_) {
       std::default_delete<const T>()(object_);
     }
@@ -52,24 +70,24 @@ class Held {
   [[nodiscard]] bool shareable() const { return handle_ != nullptr; }
   // Registers one more reference with `pin`. Requires shareable().
   void Share(Cleanable* pin) const {
-    cache_->Ref(handle_);
-    pin->RegisterCleanup(&ReleaseHandle, cache_, handle_);
+    (*cache_)->Ref(handle_);
+    Held(cache_, handle_).MoveTo(pin);
   }
   // Gives what is held to `pin` and forgets it; get() of before stays valid while the pin lives.
   void MoveTo(Cleanable* pin) {
     if (handle_ != nullptr) {
-      pin->RegisterCleanup(&ReleaseHandle, cache_, handle_);
+      MoveHandleTo(*cache_, handle_, pin);
     } else if (owned_) {
-      pin->RegisterCleanup(&DeleteObject, const_cast<T*>(object_), nullptr);
+      auto* const allocator = cache_ != nullptr ? new std::shared_ptr<Cache>(*cache_) : nullptr;
+      pin->RegisterCleanup(&DeleteObject, const_cast<T*>(object_), allocator);
     }
     Forget();
   }
 
  private:
-  static void ReleaseHandle(void* cache, void* handle) {
-    static_cast<Cache*>(cache)->Release(static_cast<Cache::Handle*>(handle));
-  }
-  static void DeleteObject(void* object, void*) {
+  static void DeleteObject(void* object, void* allocator) {
+    const std::unique_ptr<std::shared_ptr<Cache>> goes_last(
+        static_cast<std::shared_ptr<Cache>*>(allocator));
     std::default_delete<const T>()(static_cast<const T*>(object));
   }
 
@@ -88,7 +106,7 @@ class Held {
   }
 
   const T* object_ = nullptr;
-  Cache* cache_ = nullptr;
+  const std::shared_ptr<Cache>* cache_ = nullptr;
   Cache::Handle* handle_ = nullptr;
   bool owned_ = false;
 };

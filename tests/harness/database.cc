@@ -135,6 +135,11 @@ Status Database::Close() {
   return s;
 }
 
+void Database::GiveBack(const std::string& family) {
+  EXPECT_TRUE(db_->DestroyColumnFamilyHandle(handles_.at(family)).ok());
+  handles_.erase(family);
+}
+
 void Database::Reopen() {
   const std::vector<std::string> families = opened_;
   const Status s = Close();

@@ -67,6 +67,7 @@ class Database : public ::testing::Test {
 
   // --- Looking inside
   ColumnFamilyHandle* Handle(const std::string& family) { return handles_.at(family); }
+  void GiveBack(const std::string& family);
   uint64_t Number(const std::string& property, const std::string& family = "default");
   std::string Text(const std::string& property, const std::string& family = "default");
   // Tables per level, "2,0,1"; "" when there are none.

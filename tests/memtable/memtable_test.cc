@@ -537,10 +537,11 @@ TEST_P(MemTableSizeTest, RangeTombstonesFillTheTableToo) {
 }
 
 TEST_P(MemTableSizeTest, TheWriteBufferManagerKnowsWhatIsHeld) {
-  WriteBufferManager wbm(100 << 20);
+  const auto manager = std::make_shared<WriteBufferManager>(100 << 20);
+  const WriteBufferManager& wbm = *manager;
   {
     MemTableOptions options = Options();
-    options.write_buffer_manager = &wbm;
+    options.write_buffer_manager = manager;
     MemTable frozen(Order(), options, 1);
     MemTable active(Order(), options, 2);
     for (SequenceNumber seq = 1; seq < 20000; seq++) {

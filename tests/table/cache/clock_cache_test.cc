@@ -378,7 +378,7 @@ TEST_F(ClockCacheTest, AHeldObjectCanBeSharedAndHandedOn) {
   ASSERT_TRUE(cache_->Insert("a", new Counted(1), &kCountedHelper, 1, &handle).ok());
   Cleanable pin;
   {
-    Held<Counted> held(cache_.get(), handle);
+    Held<Counted> held(&cache_, handle);
     ASSERT_TRUE(held.shareable());
     held.Share(&pin);
     Held<Counted> moved(std::move(held));

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// All shards of one block cache. They go with the cache, or with the last reference that it handed
+// out, whichever comes later.
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "varve/memory_allocator.h"
+
+#include "table/cache/cache_shard.h"
+
+namespace varve {
+
+// Counted. The cache has a share, and each entry that is out of its table but referenced has one:
+// entries in a table, and references to them, cost none. Close makes all that is referenced such an
+// entry.
+//
+// Thread safety: operator[], Ref and Unref from any thread; Close as the cache's destructor.
+class CacheShards {
+ public:
+  // With one share. `allocator`, which may be null, is that of `options`.
+  CacheShards(size_t count, const CacheShardOptions& options,
+              std::shared_ptr<MemoryAllocator> allocator);
+  CacheShards(const CacheShards&) = delete;
+  CacheShards& operator=(const CacheShards&) = delete;
+
+  CacheShard& operator[](size_t i) { return shards_[i]; }
+
+  // Requires a share, of the caller or of somebody who cannot give it up meanwhile.
+  void Ref() { shares_.fetch_add(1, std::memory_order_relaxed); }
+  void Unref() {
+    // Release: what was done under this share is done; acquire: under all others, too.
+    if (shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  // Gives the share of the cache up: frees what nobody references. Afterwards references can only
+  // be released.
+  void Close();
+
+ private:
+  ~CacheShards() = default;
+
+  const std::shared_ptr<MemoryAllocator> allocator_;  // of the entries that are left
+  const size_t count_;
+  const std::unique_ptr<CacheShard[]> shards_;
+  std::atomic<size_t> shares_{1};
+};
+
+// A share for the time of one call that gives up the reference which kept the shards.
+class CacheShardsShare {
+ public:
+  explicit CacheShardsShare(CacheShards* shards) : shards_(shards) { shards_->Ref(); }
+  ~CacheShardsShare() { shards_->Unref(); }
+  CacheShardsShare(const CacheShardsShare&) = delete;
+  CacheShardsShare& operator=(const CacheShardsShare&) = delete;
+
+ private:
+  CacheShards* const shards_;
+};
+
+}  // namespace varve

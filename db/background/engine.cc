@@ -104,7 +104,7 @@ void Engine::UpdateStalls() {
       debt = std::max(debt, input.pending_compaction_bytes);
       near_stop |= verdict.near_stop;
     }
-    BestEffort([&] { DescribeVerdict(*family, verdict, input, &changes); });
+    BestEffort([&, &of = *family] { DescribeVerdict(of, verdict, input, &changes); });
     family->stall_condition = verdict.condition;
     family->stall_cause = verdict.cause;
   }

@@ -103,8 +103,9 @@ void SyncedMarks::Write() {
   if (file_ == nullptr) return;
   const auto bytes = Encode(mark_, ++written_);
   const Slice slot(bytes.data(), bytes.size());
-  const Status s =
-      Guarded([&] { return file_->Write(written_ % 2 * kSlotStep, slot, IOOptions(), nullptr); });
+  const Status s = Guarded([&slot, file = file_.get(), place = written_ % 2 * kSlotStep] {
+    return file->Write(place, slot, IOOptions(), nullptr);
+  });
   if (!s.ok()) file_.reset();
 }
 

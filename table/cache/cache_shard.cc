@@ -178,7 +178,8 @@ void CacheShard::MakeGone(CacheEntry* entry) {
 
 bool CacheShard::SweepBucket(size_t bucket, Search search) {
   bool evicted = false;
-  table_.ForBucket(bucket, [&](CacheEntry* entry) VARVE_REQUIRES(mu_) {
+  table_.ForBucket(bucket, [&](CacheEntry* entry) {
+    mu_.AssertHeld();
     uint32_t unreferenced = 0;
     if (entry->state.load(std::memory_order_relaxed) != unreferenced) return;
     if (search.priorities && IsProtected(*entry)) return;

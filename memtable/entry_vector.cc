@@ -116,7 +116,7 @@ EntryRef EntryVector::Store(const MemTableEntry& entry, uint64_t trailer) {
 }
 
 Status EntryVector::AddTogether(std::span<const MemTableEntry> entries) {
-  EntryRef refs[kTogether];
+  EntryRef refs[kTogether] = {};
   EntryTotals totals;
   for (size_t i = 0; i < entries.size(); i++) {
     const MemTableEntry& entry = entries[i];

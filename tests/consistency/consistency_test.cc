@@ -24,6 +24,7 @@
 #include "tests/consistency/checker.h"
 #include "tests/consistency/planted.h"
 #include "tests/harness/database.h"
+#include "tests/harness/environment.h"
 
 namespace varve::testing {
 
@@ -35,8 +36,7 @@ constexpr std::chrono::seconds kHangs{120};
 constexpr int kThreadsPerRound[] = {8, 16, 32};  // beside the one that flushes and compacts
 
 uint64_t Wanted() {
-  const char* text = getenv("VARVE_CONSISTENCY");
-  return text == nullptr ? kWanted : strtoull(text, nullptr, 10);
+  return NumberFromEnvironment("VARVE_CONSISTENCY", kWanted);
 }
 
 // Files on the real file system, as that is where the log is fastest; in memory when every write

@@ -33,6 +33,7 @@
 #include "tests/crash/case_watch.h"
 #include "tests/crash/family_kinds.h"
 #include "tests/crash/numbered_writes.h"
+#include "tests/harness/environment.h"
 
 namespace {
 
@@ -394,7 +395,7 @@ AllocationTotals RunAllPoints(int64_t calls, uint64_t points) {
   for (uint64_t i = 0; i < points; i++) {
     const int slot =
         static_cast<int>(children.size()) < kChildren ? static_cast<int>(children.size()) : wait();
-    const int64_t at = 1 + static_cast<int64_t>(i) * calls / static_cast<int64_t>(points);
+    const auto at = static_cast<int64_t>(SpreadCase(i, points, static_cast<uint64_t>(calls)));
     children[Start(DirectoryOf(slot), at, InARow())] = {slot, at};
   }
   while (!children.empty()) wait();

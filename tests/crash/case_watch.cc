@@ -111,9 +111,4 @@ void PrintTotals(const char* what, const CaseTotals& totals) {
   fflush(stdout);
 }
 
-uint64_t NumberFromEnvironment(const char* variable, uint64_t otherwise) {
-  const char* text = getenv(variable);
-  return text == nullptr ? otherwise : strtoull(text, nullptr, 10);
-}
-
 }  // namespace varve::testing

@@ -31,6 +31,4 @@ CaseTotals RunCases(uint64_t count, int threads, const std::function<std::string
 // Two lines for people: outcomes, and the first wrong cases.
 void PrintTotals(const char* what, const CaseTotals& totals);
 
-uint64_t NumberFromEnvironment(const char* variable, uint64_t otherwise);
-
 }  // namespace varve::testing

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/harness/environment.h"
 #include "util/env/mem_file_system.h"
 #include "util/sync/mutex.h"
 
@@ -43,7 +44,7 @@ class CrashRecorder final : public MemFileSystem::CallHook {
       : fs_(fs), stride_(stride), seeds_(seeds) {}
 
   void BeforeCall(uint64_t index, MemCall, const std::string&) override {
-    if (index % stride_ == 0) TakeClones(index);
+    if (index % stride_ == Rotation() % stride_) TakeClones(index);
   }
 
   // Also between calls, where nothing but stores into mapped files may lie.

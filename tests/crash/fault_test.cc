@@ -24,6 +24,7 @@
 #include "tests/crash/family_kinds.h"
 #include "tests/crash/tolerant_reading.h"
 #include "tests/harness/database.h"
+#include "tests/harness/environment.h"
 #include "util/env/fault_file_system.h"
 #include "util/env/mem_file_system.h"
 
@@ -437,7 +438,7 @@ TEST(FaultTest, EveryCallMayFail) {
       const uint64_t calls = CountCalls(workload, kind, states);
       const uint64_t count = samples == 0 ? calls : std::min(calls, samples);
       ASSERT_GT(calls, 0u) << name << ": the workload makes no such call";
-      const auto call_of = [&](uint64_t i) { return 1 + i * calls / count; };
+      const auto call_of = [&](uint64_t i) { return SpreadCase(i, count, calls); };
       const CaseTotals totals = RunCases(
           count, kWorkers, [&](uint64_t i) { return name + "/" + std::to_string(call_of(i)); },
           [&](uint64_t i) { return RunCase(workload, kind, states, call_of(i)); });

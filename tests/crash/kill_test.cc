@@ -28,6 +28,7 @@
 #include "tests/crash/family_kinds.h"
 #include "tests/crash/numbered_writes.h"
 #include "tests/crash/parallel_writes.h"
+#include "tests/harness/environment.h"
 #include "tests/harness/random.h"
 #include "tests/harness/write_modes.h"
 
@@ -346,8 +347,7 @@ void RunRounds(bool parallel, uint64_t rounds, uint64_t seed, uint64_t* cases,
 
 TEST(KillTest, AcknowledgedWritesSurviveSigkill) {
   const auto start = std::chrono::steady_clock::now();
-  const char* text = getenv("VARVE_KILL_ROUNDS");
-  const uint64_t rounds = text == nullptr ? kRounds : strtoull(text, nullptr, 10);
+  const uint64_t rounds = NumberFromEnvironment("VARVE_KILL_ROUNDS", kRounds);
   const uint64_t seed = static_cast<uint64_t>(getpid());
   uint64_t cases = 0;
   uint64_t recoveries = 0;

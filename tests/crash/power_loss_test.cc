@@ -22,6 +22,7 @@
 #include "tests/crash/crash_recorder.h"
 #include "tests/crash/numbered_writes.h"
 #include "tests/crash/power_loss_workloads.h"
+#include "tests/harness/environment.h"
 #include "tests/harness/random.h"
 #include "tests/harness/write_modes.h"
 #include "util/env/mem_file_system.h"

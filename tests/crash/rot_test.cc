@@ -25,6 +25,7 @@
 #include "tests/crash/reseal.h"
 #include "tests/crash/rot_shapes.h"
 #include "tests/crash/tolerant_reading.h"
+#include "tests/harness/environment.h"
 #include "util/coding/fixed.h"
 #include "util/env/mem_file_system.h"
 
@@ -189,7 +190,7 @@ class RottingShape {
   // One case in `step`, and all of those that are of whole files.
   size_t size(uint64_t step) const { return cases_.size() / step + whole_.size(); }
   const Case& At(uint64_t i, uint64_t step) const {
-    return i < whole_.size() ? whole_[i] : cases_[(i - whole_.size()) * step];
+    return i < whole_.size() ? whole_[i] : cases_[Drawn(i - whole_.size(), step)];
   }
   // By number, as messages have it.
   const Case& Numbered(uint64_t number) const {
@@ -198,7 +199,7 @@ class RottingShape {
 
   std::string NameOf(uint64_t i, uint64_t step) const {
     const Case& c = At(i, step);
-    const uint64_t number = i < whole_.size() ? i : whole_.size() + (i - whole_.size()) * step;
+    const uint64_t number = i < whole_.size() ? i : whole_.size() + Drawn(i - whole_.size(), step);
     return std::string(shape_.name) + "/" + std::to_string(number) + " " + *c.path + " " +
            kDamages[static_cast<int>(c.damage)] + " at " + std::to_string(c.at) + " of " +
            std::to_string(files_.at(*c.path).size());
@@ -228,6 +229,8 @@ class RottingShape {
   }
 
  private:
+  static uint64_t Drawn(uint64_t i, uint64_t step) { return i * step + Rotation() % step; }
+
   void ListCases(const std::string& path, const std::string& contents) {
     const std::string* name = &files_.find(path)->first;
     // Nobody reads the file of options: a few cases show it.

@@ -23,6 +23,7 @@
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/watch.h"
+#include "tests/harness/environment.h"
 
 namespace varve::fuzz {
 namespace {
@@ -33,11 +34,6 @@ constexpr size_t kPoolMost = 400;
 constexpr int kHangSeconds = 20;
 
 using Clock = std::chrono::steady_clock;
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -162,7 +158,7 @@ int RunAll(const std::vector<Target>& targets, uint64_t runs, uint64_t seed) {
 }
 
 int Main(int argc, char** argv) {
-  const uint64_t seed = FromEnvironment("VARVE_FUZZ_SEED", 1);
+  const uint64_t seed = testing::NumberFromEnvironment("VARVE_FUZZ_SEED", 1 + testing::Rotation());
   std::vector<Target>& targets = Targets();
   std::ranges::sort(targets, {}, [](const Target& t) { return std::string_view(t.name); });
   if (argc == 3 && std::strcmp(argv[1], "--write-seeds") == 0) return WriteSeeds(argv[2]);
@@ -175,7 +171,7 @@ int Main(int argc, char** argv) {
     }
     if (argc > 2) return Replay(targets[0], argc - 2, argv + 2);
   }
-  return RunAll(targets, FromEnvironment("VARVE_FUZZ_RUNS", kRuns), seed);
+  return RunAll(targets, testing::NumberFromEnvironment("VARVE_FUZZ_RUNS", kRuns), seed);
 }
 
 }  // namespace

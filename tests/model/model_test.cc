@@ -23,6 +23,7 @@
 #include "tests/harness/random.h"
 #include "tests/model/option_sets.h"
 #include "tests/model/reference.h"
+#include "tests/model/seeds.h"
 
 namespace varve::testing {
 
@@ -561,18 +562,10 @@ class ModelRun {
   std::string many_key_;
 };
 
-uint64_t SeedCount() {
-  const char* text = getenv("VARVE_MODEL_SEEDS");
-  return text == nullptr ? 24 : strtoull(text, nullptr, 10);
-}
-
 }  // namespace
 
 TEST(ModelTest, AnswersLikeOrderedMaps) {
-  const char* one = getenv("VARVE_MODEL_SEED");
-  const uint64_t first = one == nullptr ? 1 : strtoull(one, nullptr, 10);
-  const uint64_t last = one == nullptr ? SeedCount() : first;
-  for (uint64_t seed = first; seed <= last; seed++) {
+  for (uint64_t seed : SeedsOfModel()) {
     SCOPED_TRACE("VARVE_MODEL_SEED=" + std::to_string(seed));
     ModelRun run(seed);
     run.Run();

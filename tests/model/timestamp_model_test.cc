@@ -20,6 +20,7 @@
 
 #include "tests/harness/random.h"
 #include "tests/model/option_sets.h"
+#include "tests/model/seeds.h"
 #include "tests/model/timestamp_reference.h"
 
 namespace varve::testing {
@@ -518,11 +519,7 @@ class TimestampRun {
 }  // namespace
 
 TEST(TimestampModelTest, AnswersAsOfEveryTime) {
-  const char* one = getenv("VARVE_MODEL_SEED");
-  const char* many = getenv("VARVE_MODEL_SEEDS");
-  const uint64_t first = one == nullptr ? 1 : strtoull(one, nullptr, 10);
-  const uint64_t seeds = many == nullptr ? 24 : strtoull(many, nullptr, 10);
-  for (uint64_t seed = first; seed <= (one == nullptr ? seeds : first); seed++) {
+  for (uint64_t seed : SeedsOfModel()) {
     SCOPED_TRACE("VARVE_MODEL_SEED=" + std::to_string(seed));
     TimestampRun run(seed);
     run.Run();

@@ -5,9 +5,11 @@
 // fault file system; each case makes the k-th call fail in one way, once or from then on, reads
 // while it fails, lifts the fault, writes on, and opens what a crash, a kill and a clean close
 // leave.
+// Each workload and kind of fault is paired with one way to write the log, another one at each
+// commit.
 //
 // VARVE_FAULT_SAMPLES=n: cases for each workload and kind of fault (0: every k).
-// VARVE_FAULT_CASE=workload/kind/k runs one.
+// VARVE_FAULT_CASE=workload/kind/log/k runs one.
 
 #include <gtest/gtest.h>
 
@@ -25,6 +27,7 @@
 #include "tests/crash/tolerant_reading.h"
 #include "tests/harness/database.h"
 #include "tests/harness/environment.h"
+#include "tests/harness/write_modes.h"
 #include "util/env/fault_file_system.h"
 #include "util/env/mem_file_system.h"
 
@@ -172,7 +175,8 @@ const Kind kKinds[] = {
 
 using Clock = std::chrono::steady_clock;
 
-Status OpenOn(Env* env, const Workload& workload, std::unique_ptr<DB>* db, Handles* handles) {
+Status OpenOn(Env* env, const Workload& workload, const WriteMode& log, std::unique_ptr<DB>* db,
+              Handles* handles) {
   DBOptions options;
   ColumnFamilyOptions cf;
   cf.compression = kNoCompression;
@@ -180,6 +184,7 @@ Status OpenOn(Env* env, const Workload& workload, std::unique_ptr<DB>* db, Handl
   table.no_block_cache = true;  // so that reads reach the file system
   cf.table_factory.reset(NewBlockBasedTableFactory(table));
   workload.tune(&options, &cf);
+  log.Apply(&options, &cf);
   options.env = env;
   options.create_if_missing = true;
   options.create_missing_column_families = true;
@@ -190,8 +195,9 @@ Status OpenOn(Env* env, const Workload& workload, std::unique_ptr<DB>* db, Handl
 // One database over a failing file system, and what it owes.
 class FaultRun {
  public:
-  FaultRun(const Workload& workload, const StateTable& states)
+  FaultRun(const Workload& workload, const WriteMode& log, const StateTable& states)
       : workload_(workload),
+        log_(log),
         states_(states),
         merges_(std::ranges::any_of(workload.families, HasTexts) ||
                 std::ranges::any_of(workload.families, HasSums)),
@@ -223,7 +229,7 @@ class FaultRun {
   // Under faults: errors are fine, wrong answers are not.
   std::string Suffer() {
     if (workload_.open_under_fault) {
-      const Status s = OpenOn(env_.get(), workload_, &db_, &handles_);
+      const Status s = OpenOn(env_.get(), workload_, log_, &db_, &handles_);
       if (!s.ok()) return "";
     } else {
       Work();
@@ -282,7 +288,7 @@ class FaultRun {
   }
 
   std::string Open(const std::string& when) {
-    const Status s = OpenOn(env_.get(), workload_, &db_, &handles_);
+    const Status s = OpenOn(env_.get(), workload_, log_, &db_, &handles_);
     return s.ok() ? "" : "open " + when + ": " + s.ToString();
   }
 
@@ -291,12 +297,14 @@ class FaultRun {
   Status Write(bool sync) {
     WriteOptions options;
     options.sync = sync;
+    if (log_.limited) options.rate_limiter_priority = Env::IO_USER;
     const uint64_t i = acked_ + 1;
     const bool again = issued_ == i;
     issued_ = std::max(issued_, i);
     Status s = again && merges_ ? IsThere(i) : Status::NotFound();
     const bool found = s.ok();
     if (s.IsNotFound()) s = WriteNumbered(db_.get(), handles_, workload_.families, i, options);
+    if (s.ok() && log_.buffers_log) s = db_->FlushWAL(sync);
     if (!s.ok()) return s;
     acked_ = i;
     if (sync && !found) durable_ = i;
@@ -365,7 +373,7 @@ class FaultRun {
     std::unique_ptr<Env> env = NewCompositeEnv(mem_->CrashClone(policy, 7));
     std::unique_ptr<DB> db;
     Handles handles;
-    const Status s = OpenOn(env.get(), workload_, &db, &handles);
+    const Status s = OpenOn(env.get(), workload_, log_, &db, &handles);
     if (!s.ok()) return when + ": " + s.ToString();
     const Verdict verdict = ReadTolerantly(db.get(), handles, states_, least, issued_);
     CloseWithFamilies(&db, &handles);
@@ -374,6 +382,7 @@ class FaultRun {
   }
 
   const Workload& workload_;
+  const WriteMode& log_;
   const StateTable& states_;
   const bool merges_;
   std::shared_ptr<MemFileSystem> mem_;
@@ -386,9 +395,9 @@ class FaultRun {
   uint64_t issued_ = 0;
 };
 
-CaseResult RunCase(const Workload& workload, const Kind& kind, const StateTable& states,
-                   uint64_t k) {
-  FaultRun run(workload, states);
+CaseResult RunCase(const Workload& workload, const WriteMode& log, const Kind& kind,
+                   const StateTable& states, uint64_t k) {
+  FaultRun run(workload, log, states);
   CaseResult result;
   result.wrong = run.Prepare();
   if (!result.wrong.empty()) return result;
@@ -407,12 +416,20 @@ CaseResult RunCase(const Workload& workload, const Kind& kind, const StateTable&
 }
 
 // How many calls of that kind there are without a fault.
-uint64_t CountCalls(const Workload& workload, const Kind& kind, const StateTable& states) {
-  FaultRun run(workload, states);
+uint64_t CountCalls(const Workload& workload, const WriteMode& log, const Kind& kind,
+                    const StateTable& states) {
+  FaultRun run(workload, log, states);
   EXPECT_EQ(run.Prepare(), "");
   run.fault()->ResetCounters();
   EXPECT_EQ(run.Suffer(), "");
   return run.fault()->calls_in(kind.calls);
+}
+
+// Of a case's name.
+const WriteMode& LogOf(const std::string& name) {
+  const size_t end = name.rfind('/');
+  const size_t begin = name.rfind('/', end - 1) + 1;
+  return WriteModeNamed(name.substr(begin, end - begin));
 }
 
 }  // namespace
@@ -423,25 +440,29 @@ TEST(FaultTest, EveryCallMayFail) {
   uint64_t cases = 0;
   uint64_t wrong = 0;
   const Clock::time_point start = Clock::now();
+  const std::vector<const WriteMode*> logs = LogBackings();
+  uint64_t pair = Rotation();
   for (const Workload& workload : kWorkloads) {
     const StateTable states(workload.families, workload.writes + 2 * kWritesAfter);
     for (const Kind& kind : kKinds) {
-      const std::string name = std::string(workload.name) + "/" + kind.name;
+      const WriteMode& log = only == nullptr ? *logs[pair++ % logs.size()] : LogOf(only);
+      const std::string name =
+          std::string(workload.name) + "/" + kind.name + "/" + std::string(log.name);
       if (only != nullptr) {
         const std::string text = only;
         if (!text.starts_with(name + "/")) continue;
         const uint64_t k = strtoull(text.substr(name.size() + 1).c_str(), nullptr, 10);
-        const CaseResult result = RunCase(workload, kind, states, k);
+        const CaseResult result = RunCase(workload, log, kind, states, k);
         printf("%s: %s %s\n", only, result.outcome.c_str(), result.wrong.c_str());
         continue;
       }
-      const uint64_t calls = CountCalls(workload, kind, states);
+      const uint64_t calls = CountCalls(workload, log, kind, states);
       const uint64_t count = samples == 0 ? calls : std::min(calls, samples);
       ASSERT_GT(calls, 0u) << name << ": the workload makes no such call";
       const auto call_of = [&](uint64_t i) { return SpreadCase(i, count, calls); };
       const CaseTotals totals = RunCases(
           count, kWorkers, [&](uint64_t i) { return name + "/" + std::to_string(call_of(i)); },
-          [&](uint64_t i) { return RunCase(workload, kind, states, call_of(i)); });
+          [&](uint64_t i) { return RunCase(workload, log, kind, states, call_of(i)); });
       PrintTotals((name + " (" + std::to_string(calls) + " calls)").c_str(), totals);
       cases += totals.cases;
       wrong += totals.wrong_count;
@@ -466,11 +487,12 @@ TEST(FaultTest, FullDisksAreOutlived) {
     filling.writes = 200;
     const StateTable states(filling.families, filling.writes + 2 * kWritesAfter);
     std::atomic<uint64_t> stopped{0};
+    const std::vector<const WriteMode*> logs = LogBackings();
     const CaseTotals totals = RunCases(
         kQuotas, kWorkers,
         [&](uint64_t i) { return std::string(workload.name) + "/quota/" + std::to_string(i); },
         [&](uint64_t i) {
-          FaultRun run(filling, states);
+          FaultRun run(filling, *logs[(i + Rotation()) % logs.size()], states);
           CaseResult result;
           result.wrong = run.Prepare();
           if (!result.wrong.empty()) return result;

@@ -61,6 +61,7 @@ struct Mode {
   bool sync = false;
   bool atomic_flush = false;
   bool keep_logs = false;
+  WALRecoveryMode recovery = WALRecoveryMode::kPointInTimeRecovery;
   size_t write_buffer = 64 << 10;
 };
 
@@ -79,6 +80,7 @@ DBOptions DbOptionsOf(const Mode& mode, ColumnFamilyOptions* family) {
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   options.avoid_flush_during_recovery = mode.keep_logs;
+  options.wal_recovery_mode = mode.recovery;
   options.max_manifest_file_size = 8 << 10;
   options.max_background_jobs = 16;  // four flushes at once
   mode.writes->Apply(&options, family);
@@ -100,6 +102,7 @@ Mode RandomMode(Random* random, const WriteMode* writes, bool parallel) {
   mode.sync = random->OneIn(4);
   mode.atomic_flush = random->OneIn(4);
   mode.keep_logs = random->OneIn(3);
+  if (random->OneIn(3)) mode.recovery = WALRecoveryMode::kTolerateCorruptedTailRecords;
   mode.write_buffer = random->OneIn(3) ? 1 << 20 : 64 << 10;
   // Threads write at timestamps of their own, which a mark of all would cut.
   ColumnFamilyOptions unused;

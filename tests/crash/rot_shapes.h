@@ -24,6 +24,9 @@ struct RotShape {
   uint64_t mark_at = 0;  // 0: never; families with timestamps then forget half of their history
   uint64_t killed_at =
       0;  // 0: never; the process dies, and another one goes on in a log of its own
+  void (*tune_log)(DBOptions* db) = nullptr;
+  // Damage in a log reads like what is left of an older one, so that nothing need tell of it.
+  bool quiet_log = false;
 };
 
 std::span<const RotShape> RotShapes();

@@ -283,6 +283,7 @@ class RottingShape {
     cf.disable_auto_compactions = true;
     BlockBasedTableOptions table;
     shape_.tune(&cf, &table);
+    if (shape_.tune_log != nullptr) shape_.tune_log(&options);
     cf.table_factory.reset(NewBlockBasedTableFactory(table));
     return OpenWithFamilies(options, cf, kName, shape_.families, db, handles);
   }
@@ -381,7 +382,7 @@ class RottingShape {
     if (result.wrong.empty() && verdict.n < most) {
       result.outcome = "older";
       if (log) {
-        const bool traceless = IsTraceless(c);
+        const bool traceless = shape_.quiet_log || IsTraceless(c);
         if (!traceless && !ReportsLoss(db.get())) {
           result.wrong = "the log's end is lost (write " + std::to_string(verdict.n) + " of " +
                          std::to_string(most) + ") and nothing says so";

@@ -6,7 +6,10 @@
 #include <cstdlib>
 #include <memory>
 
+#include "varve/env.h"
+#include "varve/file_system.h"
 #include "varve/memtablerep.h"
+#include "varve/rate_limiter.h"
 
 namespace varve::testing {
 
@@ -51,6 +54,38 @@ void CompressedLog(DBOptions* db) {
   db->wal_compression = kZSTD;
 }
 
+void RateLimited(DBOptions* db) {
+  db->rate_limiter.reset(NewGenericRateLimiter(256 << 20));
+}
+
+// Files that are written without mapping or preallocation.
+void PlainFiles(DBOptions* db) {
+  db->allow_fallocate = false;
+}
+
+// An Env, and a FileSystem, that the engine does not know: they hand every call on.
+class UsersEnv final : public EnvWrapper {
+ public:
+  using EnvWrapper::EnvWrapper;
+};
+
+class UsersFileSystem final : public FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "UsersFileSystem"; }
+};
+
+void OnUsersEnv(DBOptions* db) {
+  static UsersEnv* const env = new UsersEnv(Env::Default());
+  db->env = env;
+}
+
+void OnUsersFileSystem(DBOptions* db) {
+  static Env* const env =
+      NewCompositeEnv(std::make_shared<UsersFileSystem>(FileSystem::Default())).release();
+  db->env = env;
+}
+
 void Unordered(DBOptions* db) {
   db->unordered_write = true;
 }
@@ -82,14 +117,19 @@ constexpr WriteMode kModes[] = {
     {.name = "mixed_log", .tune = Plain, .no_log_one_in = 3},
     {.name = "sync", .tune = Plain, .sync_one_in = 1},
     {.name = "mixed_sync", .tune = Pipelined, .sync_one_in = 8},
-    {.name = "manual_wal_flush", .tune = ManualFlush, .buffers_log = true},
+    {.name = "manual_wal_flush", .tune = ManualFlush, .buffers_log = true, .backs_log = true},
     {.name = "atomic_flush", .tune = AtomicFlush},
-    {.name = "wal_bytes_per_sync", .tune = RangeSyncs},
+    {.name = "wal_bytes_per_sync", .tune = RangeSyncs, .backs_log = true},
     {.name = "small_limits", .tune = SmallLimits},
     {.name = "no_slowdown", .tune = Plain, .no_slowdown = true},
     {.name = "low_pri", .tune = Plain, .low_pri = true},
-    {.name = "recycled_logs", .tune = Recycled},
-    {.name = "compressed_log", .tune = CompressedLog},
+    {.name = "recycled_logs", .tune = Recycled, .backs_log = true},
+    {.name = "compressed_log", .tune = CompressedLog, .backs_log = true},
+    {.name = "compressed_sync", .tune = CompressedLog, .sync_one_in = 4, .backs_log = true},
+    {.name = "plain_files", .tune = PlainFiles, .sync_one_in = 8, .backs_log = true},
+    {.name = "rate_limited", .tune = RateLimited, .limited = true, .backs_log = true},
+    {.name = "users_env", .tune = OnUsersEnv, .sync_one_in = 8, .backs_log = true},
+    {.name = "users_file_system", .tune = OnUsersFileSystem, .sync_one_in = 8, .backs_log = true},
     {.name = "unordered", .tune = Unordered, .torn_gets = true},
     {.name = "unordered_sync", .tune = Unordered, .sync_one_in = 4, .torn_gets = true},
     {.name = "unordered_no_log", .tune = Unordered, .no_log_one_in = 1, .torn_gets = true},
@@ -125,11 +165,20 @@ WriteOptions WriteMode::DrawWriteOptions(Random* random) const {
   options.sync = !options.disableWAL && Chance(sync_one_in, random);
   options.no_slowdown = no_slowdown;
   options.low_pri = low_pri;
+  if (limited && !options.disableWAL) options.rate_limiter_priority = Env::IO_USER;
   return options;
 }
 
 std::span<const WriteMode> WriteModes() {
   return kModes;
+}
+
+std::vector<const WriteMode*> LogBackings() {
+  std::vector<const WriteMode*> backings = {&WriteModeNamed("ordered")};
+  for (const WriteMode& mode : kModes) {
+    if (mode.backs_log) backings.push_back(&mode);
+  }
+  return backings;
 }
 
 const WriteMode& WriteModeNamed(std::string_view name) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "varve/options.h"
 #include "varve/status.h"
@@ -29,6 +30,10 @@ struct WriteMode {
   bool torn_gets = false;
   // The log is handed to the system by FlushWAL and syncs only.
   bool buffers_log = false;
+  // Writes through the log pay the rate limiter.
+  bool limited = false;
+  // The log is written in another way than that of the options' defaults.
+  bool backs_log = false;
   // Memtables are arrays (VectorRepFactory).
   bool vector_memtables = false;
 
@@ -42,6 +47,9 @@ struct WriteMode {
 };
 
 std::span<const WriteMode> WriteModes();
+// "ordered", whose log is mapped where the file system offers that, and all modes that back the log
+// in another way: tools that pair their cases with a few modes take these.
+std::vector<const WriteMode*> LogBackings();
 // By name, which must exist.
 const WriteMode& WriteModeNamed(std::string_view name);
 

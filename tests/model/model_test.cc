@@ -40,7 +40,7 @@ struct HeldSnapshot {
 
 class ModelRun {
  public:
-  explicit ModelRun(uint64_t seed) : random_(seed), env_(NewMemEnv(Env::Default())) {
+  explicit ModelRun(uint64_t seed) : random_(seed), env_(RandomEnv(&random_)) {
     set_ = RandomOptionSet(&random_, env_.get());
     merges_ = !random_.OneIn(4);
     merges_in_place_ = random_.OneIn(2);

@@ -8,6 +8,8 @@
 #include "varve/slice_transform.h"
 #include "varve/table.h"
 
+#include "util/env/mem_file_system.h"
+
 namespace varve::testing {
 
 namespace {
@@ -113,14 +115,20 @@ const WriteMode* RandomMode(Random* random, std::string* description) {
 
 }  // namespace
 
+std::unique_ptr<Env> RandomEnv(Random* random) {
+  auto files = std::make_shared<MemFileSystem>();
+  if (random->OneIn(2)) files->OfferMappedFiles();
+  return NewCompositeEnv(files);
+}
+
 OptionSet RandomOptionSet(Random* random, Env* env) {
   OptionSet set;
   Chooser choose(random, &set.description);
-  set.db.env = env;
   set.db.create_if_missing = true;
   set.db.create_missing_column_families = true;
   set.mode = RandomMode(random, &set.description);
   set.mode->Apply(&set.db, &set.family);
+  set.db.env = env;
   set.db.atomic_flush |= !set.db.enable_pipelined_write && choose.Flag("atomic_flush", 4);
   set.db.avoid_flush_during_recovery = choose.Flag("avoid_flush_during_recovery", 3);
   set.db.max_open_files = choose.Flag("few_open_files", 4) ? 24 : -1;

@@ -4,6 +4,7 @@
 // Random but legal options, small enough that every mechanism runs within a few thousand
 // operations.
 
+#include <memory>
 #include <string>
 
 #include "varve/options.h"
@@ -22,5 +23,7 @@ struct OptionSet {
 
 // `env` is set into the options; nothing else is shared between sets.
 OptionSet RandomOptionSet(Random* random, Env* env);
+// Files in memory; logs can be mapped in every other one.
+std::unique_ptr<Env> RandomEnv(Random* random);
 
 }  // namespace varve::testing

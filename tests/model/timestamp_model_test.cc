@@ -47,7 +47,7 @@ class TimestampRun {
  public:
   explicit TimestampRun(uint64_t seed)
       : random_(seed),
-        env_(NewMemEnv(Env::Default())),
+        env_(RandomEnv(&random_)),
         reversed_(random_.OneIn(4)),
         bare_(random_.OneIn(4)),
         reference_(reversed_ ? ReverseBytewiseComparator() : BytewiseComparator()) {

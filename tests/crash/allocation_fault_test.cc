@@ -227,7 +227,9 @@ class AllocationRun {
   void Maintain() {
     if (acked_ % 8 == 0) {
       for (const auto& [name, handle] : handles_) {
-        call_("Flush", [&] { return db_->Flush(FlushOptions(), handle); }).PermitUncheckedError();
+        call_("Flush", [&, family = handle] {
+          return db_->Flush(FlushOptions(), family);
+        }).PermitUncheckedError();
       }
     }
     if (acked_ % 20 == 0) {

@@ -89,7 +89,7 @@ class UserKeyWalkTest : public ::testing::Test {
   }
 
   const InternalKeyComparator icmp_{BytewiseComparator()};
-  const ReadOptions options_;
+  const ReadOptions options_{};
   Entries entries_;
   Status status_;
 };

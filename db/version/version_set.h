@@ -175,6 +175,8 @@ class VersionSet {
 
   // Requires the mutex and the turn.
   Status WriteEdits(const std::vector<VersionEdit*>& edits, FSDirectory* dir, bool new_manifest);
+  // Refuses tables whose names are in doubt, but for those that are only moved.
+  Status CheckNames(const VersionEdit& edit) const;
   // Without the mutex.
   IOStatus WriteManifest(ManifestWrite* write);
   size_t TimestampSizeOf(uint32_t family) const;  // 0 for one that is not there

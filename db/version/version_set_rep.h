@@ -28,6 +28,9 @@ struct VersionSet::Rep {
   // force.
   std::vector<uint64_t> doubtful_manifests;
   std::vector<uint64_t> obsolete_manifests;
+  // A sync of the directory failed when tables with smaller numbers may have been new: the system
+  // may have dropped their names, and no later sync would say so.
+  uint64_t doubtful_tables_end = 0;
 
   std::vector<std::weak_ptr<const Version>> versions;
   uint64_t next_version_number = 1;
@@ -68,6 +71,7 @@ struct VersionSet::ManifestWrite {
   FSDirectory* dir = nullptr;
   std::unique_ptr<wal::LogWriter> writer;  // out, of a fresh file
   bool in_doubt = false;                   // out, after a failure: the records may be in force
+  bool names_in_doubt = false;             // out: the directory's sync for them failed
 };
 
 }  // namespace varve

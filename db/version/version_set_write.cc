@@ -313,6 +313,7 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   IOStatus s;
   if (write->adds_files && !VARVE_CANARY(kSkipDirectorySync))
     s = SyncDir(fs, options_.db_name, write->dir);
+  write->names_in_doubt = !s.ok();
   if (!s.ok()) return s;
   wal::LogWriter* writer = rep_->manifest.get();
   const std::string path = DescriptorFileName(options_.db_name, write->number);
@@ -360,6 +361,18 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   return status_to_io_status(CaughtException());
 }
 
+Status VersionSet::CheckNames(const VersionEdit& edit) const {
+  for (const NewFile& file : edit.new_files) {
+    if (file.number >= rep_->doubtful_tables_end) continue;
+    const bool moved = std::ranges::any_of(
+        edit.deleted_files, [&](const auto& deleted) { return deleted.second == file.number; });
+    if (moved) continue;
+    return Status::IOError(TableFileName(options_.db_name, file.number),
+                           "a sync of the directory failed when it was new: it is made again");
+  }
+  return Status::OK();
+}
+
 Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirectory* dir,
                               bool new_manifest) {
   if (options_.read_only) return Status::NotSupported(options_.db_name, "is open for reading only");
@@ -377,6 +390,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
       return CannotEncode();
     }
     write.adds_files |= !edit->new_files.empty();
+    VARVE_RETURN_IF_ERROR(CheckNames(*edit));
     min_log = std::max(min_log, edit->min_log_number_to_keep.value_or(0));
   }
   auto& obsolete = rep_->obsolete_manifests;
@@ -386,20 +400,26 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
   {
     MutexUnlock unlock(mu_);
     s = WriteManifest(&write);
+    if (s.ok() && write.fresh && rep_->manifest != nullptr) {
+      BestEffort([&] { rep_->manifest->Close().PermitUncheckedError(); });  // it is replaced
+    }
   }
   if (!s.ok()) {
+    if (write.names_in_doubt) rep_->doubtful_tables_end = next_file_number();
+    std::unique_ptr<wal::LogWriter> left;
     if (write.in_doubt && !VARVE_CANARY(kAppendToFailedManifest)) {
       rep_->in_doubt = true;
-      rep_->manifest.reset();
+      left = std::move(rep_->manifest);
       if (write.fresh) rep_->doubtful_manifests.push_back(write.number);
     }
+    MutexUnlock unlock(mu_);
+    left.reset();
     LogError(options_.info_log, "MANIFEST %llu: %s",
              static_cast<unsigned long long>(write.fresh ? write.number : manifest_file_number_),
              s.ToString().c_str());
     return s;
   }
   if (write.fresh) {
-    if (rep_->manifest != nullptr) rep_->manifest->Close().PermitUncheckedError();
     rep_->manifest = std::move(write.writer);
     rep_->in_doubt = false;
     obsolete.push_back(manifest_file_number_);

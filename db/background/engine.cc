@@ -204,11 +204,12 @@ void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
   const ErrorState::Severity before = errors.severity();
   Status now = errors.Report(judged, reason);
   if (now.ok()) return;
-  if (before == ErrorState::Severity::kNone) {
-    BestEffort([&] { LogError(info_log.get(), "background error: %s", now.ToString().c_str()); });
-  }
   WriteRefusal().PermitUncheckedError();
   background_changed.SignalAll();
+  if (before == ErrorState::Severity::kNone) {
+    MutexUnlock unlock(&mu);
+    BestEffort([&] { LogError(info_log.get(), "background error: %s", now.ToString().c_str()); });
+  }
   if (!errors.recoverable() || read_only) return;
   bool automatic = true;
   if (events::Wanted(*this) && errors.severity() > before) {

@@ -185,7 +185,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   // Wall time that writers have waited, the wait under way included. Requires mu.
   uint64_t StallMicros() const;
   // Reports an error of background work or of a commit; starts recovery when it can help. Requires
-  // mu. Does not throw.
+  // mu; lets go of it to tell people. Does not throw.
   void ReportError(const Status& error, BackgroundErrorReason reason);
   // One attempt to get from a soft or hard error back to work. Takes mu and the commit path itself.
   Status Resume();

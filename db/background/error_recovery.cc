@@ -102,24 +102,30 @@ Status ErrorRecovery::Resume() {
     if (s.ok() && (e.errors.severity() > repaired || !e.errors.Lift())) s = e.errors.error();
     if (s.ok()) {
       lifted_micros_ = e.MonotonicMicros();
-      s = Guarded([&] { TakeUpWork(old_error); });
+      s = Guarded([&] { TakeUpWork(); });
       if (!s.ok()) e.ReportError(s, BackgroundErrorReason::kCompaction);
-    } else {
-      BestEffort(
-          [&] { LogWarn(e.info_log.get(), "could not recover yet: %s", s.ToString().c_str()); });
     }
     e.WriteRefusal().PermitUncheckedError();
     e.attention.store(true, std::memory_order_release);
     e.background_changed.SignalAll();
   }
+  BestEffort([&] { Tell(old_error, s); });
   events::ErrorRecoveryEnd(e, old_error, s);
   return s;
 }
 
+void ErrorRecovery::Tell(const Status& old_error, const Status& result) const {
+  Logger* const log = engine_->info_log.get();
+  if (result.ok()) {
+    LogInfo(log, "recovered from: %s", old_error.ToString().c_str());
+  } else {
+    LogWarn(log, "could not recover yet: %s", result.ToString().c_str());
+  }
+}
+
 // All that follows a job, and that one which failed may not have come to.
-void ErrorRecovery::TakeUpWork(const Status& old_error) {
+void ErrorRecovery::TakeUpWork() {
   Engine& e = *engine_;
-  LogInfo(e.info_log.get(), "recovered from: %s", old_error.ToString().c_str());
   e.UpdateStalls();
   e.flush->Schedule();
   e.compaction->ScheduleAll();

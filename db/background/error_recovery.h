@@ -31,7 +31,8 @@ class ErrorRecovery {
   Status LeaveOldLogs();
   // Readers may have been left with an older state.
   void ShowFamilies();
-  void TakeUpWork(const Status& old_error);  // requires the DB mutex
+  void TakeUpWork();  // requires the DB mutex
+  void Tell(const Status& old_error, const Status& result) const;
 
   Engine* const engine_;
   std::thread thread_;     // guarded by the DB mutex, joined by Stop

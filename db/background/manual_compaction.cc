@@ -374,6 +374,7 @@ Status CompactionWork::MoveLevel(ColumnFamily* family, int level, int target_lev
       e.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}}, e.directory.get()));
   e.ShowChange(family).PermitUncheckedError();
   e.UpdateStalls();
+  MutexUnlock unlock(&e.mu);
   LogInfo(e.info_log.get(), "[%s] moved L%d to L%d", family->name().c_str(), level, target_level);
   return Status::OK();
 }

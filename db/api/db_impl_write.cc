@@ -166,9 +166,7 @@ Status DbImpl::FlushWAL(bool sync) try {
   Status s = CheckWritable();
   if (!s.ok()) return s;
   Engine& e = *engine_;
-  // So that the current log stays what it is.
-  const ExclusiveCommit exclusive(e.commit.get());
-  s = e.logs->FlushBuffer();
+  s = e.logs->FlushBuffers();
   if (s.ok() && sync) {
     RecordTick(e.statistics, WAL_FILE_SYNCED);
     s = e.logs->Sync();
@@ -201,7 +199,7 @@ Status DbImpl::LockWAL() try {
     e.attention.store(true, std::memory_order_release);  // of writers with no_slowdown
   }
   e.commit->EnterExclusive();
-  s = Guarded([&] { return e.logs->FlushBuffer(); });
+  s = Guarded([&] { return e.logs->FlushBuffers(); });
   if (!s.ok()) e.commit->ExitExclusive();
   MutexLock lock(&e.mu);
   e.wal_locking = false;

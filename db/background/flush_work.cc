@@ -50,6 +50,12 @@ Status FlushWork::StartNewLog(bool force) {
   Engine& e = *engine_;
   e.mu.AssertHeld();
   if (!force && e.logs->current_empty()) return Status::OK();
+  {
+    // Of a log that has failed nothing more can be had.
+    MutexUnlock unlock(&e.mu);
+    if (!e.logs->current_failed()) VARVE_RETURN_IF_ERROR(e.logs->FlushCurrent());
+    VARVE_RETURN_IF_ERROR(e.logs->SyncNames());
+  }
   NewLog wanted;
   wanted.number = e.versions->NewFileNumber();
   wanted.recycled = e.obsolete->TakeKeptLog();
@@ -63,14 +69,11 @@ Status FlushWork::StartNewLog(bool force) {
     const size_t size = family->icmp().timestamp_size();
     if (size != 0) wanted.timestamp_sizes[id] = size;
   }
+  MutexUnlock unlock(&e.mu);
   std::unique_ptr<wal::CommitLog> log;
-  IOStatus s;
-  {
-    MutexUnlock unlock(&e.mu);
-    s = e.logs->SyncNames();
-    if (s.ok()) s = MakeLogFile(e, wanted, writer_options, &log);
-  }
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(MakeLogFile(e, wanted, writer_options, &log));
+  // Who reads the current log's number meanwhile gets either one's: a family without entries needs
+  // neither, and nobody writes.
   e.logs->Switch(std::move(log), e.wal_directory.get());
   return Status::OK();
 }
@@ -336,9 +339,10 @@ Status FlushWork::RunJob(const Job& job, Extent extent) {
   }
   order_changed_.SignalAll();
   if (!s.ok() || !in_order) {
+    if (s.ok() || !e.versions->manifest_in_doubt()) RemoveOutputs(flushes);
+    MutexUnlock unlock(&e.mu);
     LogError(e.info_log.get(), "flush failed: %s",
              s.ok() ? "so did that of an older memtable" : s.ToString().c_str());
-    if (s.ok() || !e.versions->manifest_in_doubt()) RemoveOutputs(flushes);
     return s;
   }
   for (FamilyFlush& flush : flushes) e.compaction->Schedule(flush.family.get());

@@ -25,20 +25,24 @@ constexpr uint64_t kLostBytesKept = uint64_t{4} << 30;
 }  // namespace
 
 // As many logs as recycle_log_file_num says wait for a later log to take their files over.
-void ObsoleteFiles::CollectLogs(std::vector<std::string>* paths) {
+void ObsoleteFiles::RetireLogs(std::vector<LogSet::Retired> logs, std::vector<std::string>* paths) {
   Engine& e = *engine_;
-  std::vector<uint64_t> recyclable;
-  const uint64_t early = VARVE_CANARY(kDeleteLogEarly) ? 1 : 0;
-  // What the MANIFEST says: an opening that asks for a log which is gone takes it for lost.
-  const uint64_t min_log = e.versions->min_log_number_to_keep() + early;
-  for (uint64_t number : e.logs->TakeObsolete(min_log, &recyclable)) {
-    const bool fit = std::find(recyclable.begin(), recyclable.end(), number) != recyclable.end();
-    if (fit && kept_logs_.size() < e.options.recycle_log_file_num) {
-      kept_logs_.push_back(number);
+  LogSet::CloseRetired(&logs);
+  MutexLock lock(&e.mu);
+  for (const LogSet::Retired& log : logs) {
+    if (log.recyclable && kept_logs_.size() < e.options.recycle_log_file_num) {
+      kept_logs_.push_back(log.number);
     } else {
-      paths->push_back(LogFileName(e.WalDirectory(), number));
+      paths->push_back(LogFileName(e.WalDirectory(), log.number));
     }
   }
+}
+
+void ObsoleteFiles::CloseObsoleteLogs() {
+  Engine& e = *engine_;
+  const uint64_t min_log = e.versions->min_log_number_to_keep();
+  MutexUnlock unlock(&e.mu);
+  e.logs->CloseKept(min_log);
 }
 
 uint64_t ObsoleteFiles::TakeKeptLog() {
@@ -108,23 +112,28 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
 void ObsoleteFiles::Purge() {
   Engine& e = *engine_;
   e.mu.AssertHeld();
-  if (e.file_deletions_disabled > 0) return;
+  if (e.file_deletions_disabled > 0) return CloseObsoleteLogs();
+  const uint64_t early = VARVE_CANARY(kDeleteLogEarly) ? 1 : 0;
+  // What the MANIFEST says: an opening that asks for a log which is gone takes it for lost.
+  std::vector<LogSet::Retired> logs =
+      e.logs->TakeObsolete(e.versions->min_log_number_to_keep() + early);
   std::vector<std::string> paths;
-  CollectLogs(&paths);
   for (uint64_t number : e.versions->TakeObsoleteManifests()) {
     paths.push_back(DescriptorFileName(e.name, number));
   }
   // Last: what is taken must not be lost for want of memory.
   std::vector<std::unique_ptr<FileMetaData>> tables = e.versions->obsolete_files()->TakeAll();
-  if (paths.empty() && tables.empty()) return;
+  if (logs.empty() && paths.empty() && tables.empty()) return;
   MutexUnlock unlock(&e.mu);
   DeleteTables(std::move(tables));
+  RetireLogs(std::move(logs), &paths);
   Delete(paths);
 }
 
 void ObsoleteFiles::StartListening() {
   listening_ = true;
   engine_->versions->obsolete_files()->SetWaker([this] { PurgeSoon(); });
+  engine_->logs->SetWaker([this] { PurgeSoon(); });
 }
 
 void ObsoleteFiles::PurgeSoon() noexcept {
@@ -159,6 +168,7 @@ void ObsoleteFiles::Stop() {
   if (!listening_) return;
   Engine& e = *engine_;
   e.versions->obsolete_files()->SetWaker(nullptr);
+  e.logs->SetWaker(nullptr);
   MutexLock lock(&e.mu);
   while (jobs_.load(std::memory_order_relaxed) > 0) e.background_changed.Wait();
   BestEffort([this] { Purge(); });

@@ -24,7 +24,8 @@ class ObsoleteFiles {
   // caller, and released while files go.
   void Purge();
 
-  // What readers let go of last is purged soon, by a job of its own; until Stop.
+  // What readers let go of last, and logs that a sync was at, are purged soon, by a job of their
+  // own; until Stop.
   void StartListening();
   // Ends that, if it was started, and what is left goes now. After all other jobs; takes mu.
   void Stop();
@@ -43,8 +44,10 @@ class ObsoleteFiles {
                      const std::vector<uint64_t>& damaged_logs, RecoveryReport* report);
 
  private:
-  // Full paths. Logs that are kept for reuse are not among them.
-  void CollectLogs(std::vector<std::string>* paths);
+  // Takes mu. Closes the logs, and adds the paths of those whose files no later log will use.
+  void RetireLogs(std::vector<LogSet::Retired> logs, std::vector<std::string>* paths);
+  // The files that must stay need not stay open. mu is held by the caller, and released meanwhile.
+  void CloseObsoleteLogs();
   // The DB mutex is not held: this may wait for readers.
   void Delete(const std::vector<std::string>& paths);
   void DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables);

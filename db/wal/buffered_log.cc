@@ -8,7 +8,8 @@
 
 namespace varve::wal {
 
-BufferedLog::BufferedLog(std::unique_ptr<LogWriter> writer) : writer_(std::move(writer)) {}
+BufferedLog::BufferedLog(std::unique_ptr<LogWriter> writer)
+    : writer_(std::move(writer)), written_bytes_(writer_->file_size()) {}
 
 BufferedLog::~BufferedLog() = default;
 
@@ -17,9 +18,8 @@ IOStatus BufferedLog::Reserve(size_t bytes, LogPlace* place) {
   if (!error_.ok()) return error_;
   place->log = this;
   place->bytes = bytes;
-  place->ticket = first_ticket_ + queue_.size();
   queue_.emplace_back();
-  pending_bytes_ += bytes;
+  place->ticket = LastTicket();
   return IOStatus::OK();
 }
 
@@ -48,6 +48,11 @@ IOStatus BufferedLog::WaitWhole(const LogPlace& place) {
   return WaitWritten(place.ticket);
 }
 
+IOStatus BufferedLog::WaitAllWritten() {
+  if (!error_.ok()) return error_;
+  return WaitWritten(LastTicket());
+}
+
 IOStatus BufferedLog::WaitWritten(uint64_t ticket) {
   while (first_ticket_ <= ticket) {
     if (!error_.ok()) return error_;
@@ -68,12 +73,15 @@ void BufferedLog::WriteFilled() {
   IOStatus s = AddFilled(&count);
   writing_ = false;
   if (!s.ok()) return FailWith(std::move(s));
-  for (size_t i = 0; i < count; i++) {
-    pending_bytes_ -= queue_.front().bytes.size();
-    queue_.pop_front();
-  }
-  first_ticket_ += count;
+  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count));
+  Passed(count);
   changed_.SignalAll();
+}
+
+// So many more are written, and nobody appends at this moment.
+void BufferedLog::Passed(size_t count) {
+  first_ticket_ += count;
+  written_bytes_ = writer_->file_size();
 }
 
 IOStatus BufferedLog::AddFilled(size_t* count) try {
@@ -89,43 +97,60 @@ IOStatus BufferedLog::AddFilled(size_t* count) try {
   return status_to_io_status(CaughtException());
 }
 
-IOStatus BufferedLog::AddTimestampSizes(const Slice& payload) {
+template <typename Step>
+IOStatus BufferedLog::Latched(Step step) {
+  IOStatus s;
+  try {
+    s = step();
+  } catch (...) {
+    s = status_to_io_status(CaughtException());
+  }
+  if (s.ok()) return s;
   MutexLock lock(&mu_);
-  if (!error_.ok()) return error_;
-  VARVE_RETURN_IF_ERROR(WaitWritten(first_ticket_ + queue_.size() - 1));
-  error_ = writer_->AddTimestampSizes(payload);
-  return error_;
+  FailWith(s);
+  return s;
+}
+
+IOStatus BufferedLog::AddTimestampSizes(const Slice& payload) {
+  {
+    MutexLock lock(&mu_);
+    VARVE_RETURN_IF_ERROR(WaitAllWritten());
+  }
+  VARVE_RETURN_IF_ERROR(Latched([&] { return writer_->AddTimestampSizes(payload); }));
+  MutexLock lock(&mu_);
+  Passed(1);
+  return IOStatus::OK();
 }
 
 IOStatus BufferedLog::Flush() {
   {
     MutexLock lock(&mu_);
-    if (!error_.ok()) return error_;
-    VARVE_RETURN_IF_ERROR(WaitWritten(first_ticket_ + queue_.size() - 1));
+    VARVE_RETURN_IF_ERROR(WaitAllWritten());
   }
-  IOStatus s = writer_->WriteBuffer();
-  MutexLock lock(&mu_);
-  if (!s.ok() && error_.ok()) error_ = s;
-  return s;
+  return Latched([&] { return writer_->WriteBuffer(); });
 }
 
-IOStatus BufferedLog::Sync(bool use_fsync) {
+// Whatever is written before the file's sync begins is covered; that may be more than was reserved
+// when the call came.
+IOStatus BufferedLog::Sync(bool use_fsync, LogExtent* covered) {
+  LogExtent written;
   {
     MutexLock lock(&mu_);
-    if (!error_.ok()) return error_;
-    VARVE_RETURN_IF_ERROR(WaitWritten(first_ticket_ + queue_.size() - 1));
+    VARVE_RETURN_IF_ERROR(WaitAllWritten());
+    written = LogExtent{first_ticket_ - 1, written_bytes_};
   }
-  IOStatus s = writer_->Sync(use_fsync);
-  MutexLock lock(&mu_);
-  if (!s.ok() && error_.ok()) error_ = s;
-  return s;
+  VARVE_RETURN_IF_ERROR(Latched([&] { return writer_->Sync(use_fsync); }));
+  *covered = written;
+  return IOStatus::OK();
 }
 
+// Where a recycled log ends now is for a sync to make durable, as a record would be.
 IOStatus BufferedLog::Seal() {
-  IOStatus s = writer_->CutOff();
+  if (!writer_->recyclable()) return IOStatus::OK();
+  VARVE_RETURN_IF_ERROR(Latched([&] { return writer_->CutOff(); }));
   MutexLock lock(&mu_);
-  if (!s.ok() && error_.ok()) error_ = s;
-  return s;
+  Passed(1);
+  return IOStatus::OK();
 }
 
 IOStatus BufferedLog::Close() {
@@ -136,12 +161,12 @@ IOStatus BufferedLog::Close() {
 
 uint64_t BufferedLog::size() const {
   MutexLock lock(&mu_);
-  return writer_->file_size() + pending_bytes_;
+  return written_bytes_;
 }
 
 uint64_t BufferedLog::last_ticket() const {
   MutexLock lock(&mu_);
-  return first_ticket_ + queue_.size() - 1;
+  return LastTicket();
 }
 
 bool BufferedLog::failed() const {

@@ -23,11 +23,12 @@ class BufferedLog final : public CommitLog {
 
   IOStatus Reserve(size_t bytes, LogPlace* place) override;
   using CommitLog::Fill;
+  using CommitLog::Sync;
   void Fill(const LogPlace& place, const Slice& head, const Slice& tail) override;
   IOStatus WaitWhole(const LogPlace& place) override;
   IOStatus AddTimestampSizes(const Slice& payload) override;
   IOStatus Flush() override;
-  IOStatus Sync(bool use_fsync) override;
+  IOStatus Sync(bool use_fsync, LogExtent* covered) override;
   IOStatus Seal() override;
   IOStatus Close() override;
 
@@ -43,17 +44,25 @@ class BufferedLog final : public CommitLog {
     bool filled = false;
   };
 
+  uint64_t LastTicket() const VARVE_REQUIRES(mu_) { return first_ticket_ + queue_.size() - 1; }
+  // Waits for all that is reserved now; an error if the log has failed.
+  IOStatus WaitAllWritten() VARVE_REQUIRES(mu_);
   IOStatus WaitWritten(uint64_t ticket) VARVE_REQUIRES(mu_);
   void WriteFilled() VARVE_REQUIRES(mu_);
   IOStatus AddFilled(size_t* count) VARVE_REQUIRES(mu_);
+  void Passed(size_t count) VARVE_REQUIRES(mu_);
   void FailWith(IOStatus error) VARVE_REQUIRES(mu_);
+  // What `step`, which runs without mu_, answers or throws; a failure is the log's.
+  template <typename Step>
+  IOStatus Latched(Step step);
 
   const std::unique_ptr<LogWriter> writer_;
   mutable Mutex mu_;
   CondVar changed_{&mu_};
   std::deque<Pending> queue_ VARVE_GUARDED_BY(mu_);  // reserved, not yet appended; oldest first
-  uint64_t first_ticket_ VARVE_GUARDED_BY(mu_) = 1;  // of queue_.front()
-  uint64_t pending_bytes_ VARVE_GUARDED_BY(mu_) = 0;
+  uint64_t first_ticket_ VARVE_GUARDED_BY(mu_) = 1;  // of queue_.front(); those before are written
+  uint64_t written_bytes_
+      VARVE_GUARDED_BY(mu_);                    // where the last of these ends, as the file has it
   bool writing_ VARVE_GUARDED_BY(mu_) = false;  // somebody appends, without mu_
   IOStatus error_ VARVE_GUARDED_BY(mu_);
 };

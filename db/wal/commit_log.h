@@ -21,6 +21,13 @@ struct LogPlace {
   size_t bytes = 0;  // of the record
 };
 
+// What a sync has made durable: all places up to a ticket, and the bytes of the file that they are
+// in. Only tickets decide what is durable; the bytes are for those who look at the file.
+struct LogExtent {
+  uint64_t ticket = 0;
+  uint64_t bytes = 0;
+};
+
 // Locking: Reserve calls are serialised by the caller, and thereby numbered: the order of places is
 //   the order of records. Everything else is for any thread. Close comes after everything else.
 // Errors: after one failure every later call fails with it, as the file's state is unknown; nothing
@@ -44,22 +51,28 @@ class CommitLog {
   // Adds a record of timestamp sizes (timestamp_sizes.h), of at most 6 KiB. Nobody else reserves or
   // fills meanwhile, and all places are filled.
   virtual IOStatus AddTimestampSizes(const Slice& payload) = 0;
-  // Hands what manual_wal_flush holds back to the operating system.
+  // Hands what manual_wal_flush holds back to the operating system; nothing is left of it behind
+  // Close.
   virtual IOStatus Flush() = 0;
-  // Makes every record reserved before the call durable.
-  virtual IOStatus Sync(bool use_fsync) = 0;
+  // Makes every record reserved before the call durable. *covered is what it made so, or more: it
+  // was wholly in the file when the sync of the file began. Unchanged by a failure.
+  virtual IOStatus Sync(bool use_fsync, LogExtent* covered) = 0;
+  IOStatus Sync(bool use_fsync) {
+    LogExtent covered;
+    return Sync(use_fsync, &covered);
+  }
   // No place will be reserved any more, and all are filled: cuts off what is not log, so that other
-  // readers find its end. Only Sync and Close may follow.
+  // readers find its end. Only Flush, Sync and Close may follow.
   virtual IOStatus Seal() { return IOStatus::OK(); }
   // Cuts off what is not log, and closes the file. What was not filled is lost.
   virtual IOStatus Close() = 0;
 
   virtual uint64_t number() const = 0;
-  // Bytes of log reserved so far; never what the file occupies.
+  // Bytes of log, never what the file occupies. While places are reserved or filled it is neither
+  // what is whole nor what is durable.
   virtual uint64_t size() const = 0;
-  // Of the place reserved last; 0 before the first. A log that cannot tell says 0: no sync of it is
-  // known to have covered anything.
-  virtual uint64_t last_ticket() const { return 0; }
+  // Of what was done last and needs a sync: the place reserved last, as a rule. 0 before the first.
+  virtual uint64_t last_ticket() const = 0;
   virtual bool failed() const = 0;
   // Its records bear its number: a later log may take its file over.
   virtual bool recyclable() const { return false; }

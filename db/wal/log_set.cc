@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
@@ -11,34 +12,54 @@
 namespace varve {
 
 LogSet::LogSet(bool use_fsync, wal::SyncedMarks* marks)
-    : use_fsync_(use_fsync), marks_(marks), sync_done_(&mu_) {}
+    : use_fsync_(use_fsync), marks_(marks), sync_done_(&mu_), directory_done_(&mu_) {}
 
 LogSet::~LogSet() = default;
 
 void LogSet::Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory) {
-  MutexLock lock(&mu_);
-  // A place for it before anything has changed.
-  const size_t count = logs_.size();
-  logs_.emplace_back();
-  // Bytes that manual_wal_flush held back must reach the file before later records reach the next.
-  // A failure marks the log, whose owner is told when it is to be synced.
-  if (current_ != nullptr) {
-    current_->Flush().PermitUncheckedError();
-    current_->Seal().PermitUncheckedError();
-    // A sync before this has not covered where the file ends now.
-    if (current_->recyclable()) logs_[count - 1].synced_bytes = 0;
+  const std::shared_ptr<wal::CommitLog> next = std::move(log);
+  std::shared_ptr<wal::CommitLog> before;
+  {
+    MutexLock lock(&mu_);
+    if (!logs_.empty()) before = logs_.back().writer;
+    Log& added = logs_.emplace_back();
+    added.number = next->number();
+    added.first_ticket = next->last_ticket();
+    added.name = ++names_;
+    added.writer = next;
+    current_ = next.get();
+    directory_ = directory;
   }
-  current_ = log.get();
-  Log& added = logs_.back();
-  added.number = log->number();
-  added.first_bytes = log->size();
-  added.writer = std::move(log);
-  directory_ = directory;
-  directory_dirty_ = true;
+  if (before == nullptr) return;
+  // A failure marks the log, whose owner is told when it is to be synced.
+  before->Seal().PermitUncheckedError();
+  MutexLock lock(&mu_);
+  if (Log* const left = Find(before.get()); left != nullptr) left->sealed = true;
+  CallWaker();
 }
 
-IOStatus LogSet::FlushBuffer() {
-  return current_->Flush();
+IOStatus LogSet::FlushCurrent() {
+  std::shared_ptr<wal::CommitLog> log;
+  {
+    MutexLock lock(&mu_);
+    if (!logs_.empty()) log = logs_.back().writer;
+  }
+  return log == nullptr ? IOStatus::OK() : log->Flush();
+}
+
+IOStatus LogSet::FlushBuffers() {
+  std::vector<std::shared_ptr<wal::CommitLog>> open;
+  {
+    MutexLock lock(&mu_);
+    for (const Log& log : logs_) {
+      if (log.writer != nullptr && !log.excused) open.push_back(log.writer);
+    }
+  }
+  for (const auto& log : open) {
+    IOStatus s = log->Flush();
+    if (!s.ok()) return s;
+  }
+  return IOStatus::OK();
 }
 
 IOStatus LogSet::AddTimestampSizes(const Slice& payload) {
@@ -52,10 +73,18 @@ LogSet::Log* LogSet::Find(const wal::CommitLog* log) {
   return it == logs_.end() ? nullptr : &*it;
 }
 
+// A sync that begins after this call, whoever does it, covers all that is asked for.
 IOStatus LogSet::SyncLogs(bool current) {
   MutexLock lock(&mu_);
-  while (syncing_) sync_done_.Wait();
-  return SyncDirty(current);
+  const uint64_t round = rounds_begun_ + 1;
+  while (syncing_ && !WasGood(round)) sync_done_.Wait();
+  return WasGood(round) ? IOStatus::OK() : SyncDirty(current);
+}
+
+IOStatus LogSet::SyncClosed() {
+  IOStatus s = SyncLogs(/*current=*/false);
+  if (s.ok()) CloseKept(/*min_number=*/0);
+  return s;
 }
 
 IOStatus LogSet::SyncTo(const wal::LogPlace& place) {
@@ -66,7 +95,7 @@ IOStatus LogSet::SyncTo(const wal::LogPlace& place) {
   for (;;) {
     const Log* const log = Find(place.log);
     // A log that is gone was obsolete: what it held is in tables.
-    if (log == nullptr || log->synced_ticket >= place.ticket) break;
+    if (log == nullptr || log->synced.ticket >= place.ticket) break;
     if (!syncing_) {
       LetOthersCome();
       s = SyncDirty(/*current=*/true);
@@ -131,122 +160,203 @@ void LogSet::LetOthersCome() {
   sync_done_.SignalAll();
 }
 
-IOStatus LogSet::SyncFiles(const std::vector<Dirty>& dirty, FSDirectory* directory) try {
+IOStatus LogSet::SyncFiles(std::vector<Dirty>* dirty) try {
   IOStatus s;
-  for (size_t i = 0; i < dirty.size() && s.ok(); i++) s = dirty[i].log->Sync(use_fsync_);
-  if (s.ok() && directory != nullptr) s = directory->Fsync(IOOptions(), nullptr);
-  if (s.ok() && marks_ != nullptr && !dirty.empty()) {
-    marks_->NoteLog(dirty.back().log->number(), dirty.back().bytes);
+  for (size_t i = 0; i < dirty->size() && s.ok(); i++) {
+    s = (*dirty)[i].log->Sync(use_fsync_, &(*dirty)[i].covered);
   }
   return s;
 } catch (...) {
   return status_to_io_status(CaughtException());
+}
+
+IOStatus LogSet::Doubt(bool current) const {
+  for (const Log& log : logs_) {
+    if (&log == &logs_.back() && !current) break;
+    if (log.in_doubt) return sync_error_;
+  }
+  return IOStatus::OK();
+}
+
+IOStatus LogSet::CollectDirty(bool current, std::vector<Dirty>* dirty) {
+  IOStatus s = Doubt(current);
+  if (!s.ok()) return s;
+  for (const Log& log : logs_) {
+    const bool last = &log == &logs_.back();
+    if (last && !current) break;
+    if (log.durable()) continue;
+    // A mark matters to records behind it, and to the mark in the next log.
+    if (last && log.empty()) break;
+    if (log.failed()) {
+      if (!sync_error_.ok()) return sync_error_;
+      return log.writer->Sync(use_fsync_);  // returns at once, with what the log failed with
+    }
+    dirty->push_back(Dirty{log.writer, {}});
+  }
+  return s;
 }
 
 // Nobody else is syncing. Does not throw: others wait for what comes of it.
 IOStatus LogSet::SyncDirty(bool current) try {
   std::vector<Dirty> dirty;
-  for (Log& log : logs_) {
-    if (!current && &log == &logs_.back()) break;
-    if (log.writer == nullptr || log.synced_bytes >= log.bytes()) continue;
-    // A mark matters to records behind it, and to the mark in the next log.
-    if (&log == &logs_.back() && log.empty()) break;
-    if (log.failed()) {
-      if (!sync_error_.ok()) return sync_error_;
-      return log.writer->Sync(use_fsync_);  // returns at once, with what the log failed with
-    }
-    dirty.push_back(Dirty{log.writer.get(), log.bytes(), log.writer->last_ticket()});
-  }
-  FSDirectory* const directory = directory_;
-  const bool sync_directory = directory_dirty_ && directory != nullptr;
-  if (dirty.empty() && !sync_directory) return IOStatus::OK();
+  IOStatus s = CollectDirty(current, &dirty);
+  if (!s.ok() || (dirty.empty() && DirtyDirectory() == nullptr)) return s;
+  for (const Dirty& log : dirty) Find(log.log.get())->busy = true;
   syncing_ = true;
   const uint64_t round = ++rounds_begun_;
   released_ = callers_.load(std::memory_order_relaxed);
-  IOStatus s;
   {
     MutexUnlock unlock(&mu_);
-    if (VARVE_CANARY(kSkipLogSync)) dirty.clear();
-    s = SyncFiles(dirty, sync_directory ? directory : nullptr);
+    if (!VARVE_CANARY(kSkipLogSync)) s = SyncFiles(&dirty);
+  }
+  if (s.ok()) s = SyncDirectory();
+  if (s.ok()) s = Doubt(current);  // of what others synced meanwhile
+  if (s.ok() && marks_ != nullptr && !dirty.empty()) {
+    MutexUnlock unlock(&mu_);
+    marks_->NoteLog(dirty.back().log->number(), dirty.back().covered.bytes);
   }
   syncing_ = false;
+  NoteSynced(dirty, s);
   EndRound(round, s.ok() && current);
   CallNextLeader();
-  if (!s.ok()) {
-    if (sync_error_.ok()) sync_error_ = s;
-    return s;
-  }
-  for (const Dirty& synced : dirty) {
-    Log* const log = Find(synced.log);
-    if (log == nullptr) continue;
-    log->synced_bytes = std::max(log->synced_bytes, synced.bytes);
-    log->synced_ticket = std::max(log->synced_ticket, synced.ticket);
-  }
-  if (sync_directory) directory_dirty_ = false;
   return s;
 } catch (...) {
   return status_to_io_status(CaughtException());
 }
 
+// A sync that is tried again after a failure may succeed because the system has given up what it
+// could not write.
+void LogSet::NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result) {
+  for (const Dirty& synced : dirty) {
+    Log* const log = Find(synced.log.get());
+    log->busy = false;
+    if (result.ok()) log->synced = synced.covered;
+    log->in_doubt |= !result.ok() && !log->excused;
+  }
+  if (!result.ok() && sync_error_.ok()) sync_error_ = result;
+  CallWaker();
+}
+
+FSDirectory* LogSet::DirtyDirectory() const {
+  return synced_names_ < names_ ? directory_ : nullptr;
+}
+
+IOStatus LogSet::SyncDirectory() {
+  while (syncing_directory_) directory_done_.Wait();
+  FSDirectory* const directory = DirtyDirectory();
+  if (directory == nullptr) return IOStatus::OK();
+  const uint64_t names = names_;
+  IOStatus s;
+  syncing_directory_ = true;
+  {
+    MutexUnlock unlock(&mu_);
+    s = status_to_io_status(Guarded([&] { return directory->Fsync(IOOptions(), nullptr); }));
+  }
+  syncing_directory_ = false;
+  directory_done_.SignalAll();
+  if (s.ok()) {
+    synced_names_ = names;
+  } else {
+    for (Log& log : logs_) {
+      log.in_doubt |= log.name > synced_names_ && log.name <= names && !log.excused;
+    }
+    if (sync_error_.ok()) sync_error_ = s;
+  }
+  return s;
+}
+
+// Beside a sync of the logs: whoever is about to leave a log keeps writers out.
+IOStatus LogSet::SyncNames() {
+  MutexLock lock(&mu_);
+  return SyncDirectory();
+}
+
 void LogSet::ExcuseClosed() {
   MutexLock lock(&mu_);
   for (Log& log : logs_) {
-    if (&log != &logs_.back()) log.synced_bytes = log.bytes();
+    if (&log == &logs_.back()) break;
+    log.excused = true;
+    log.in_doubt = false;
   }
-  sync_error_ = IOStatus::OK();
-}
-
-IOStatus LogSet::SyncNames() {
-  MutexLock lock(&mu_);
-  while (syncing_) sync_done_.Wait();
-  FSDirectory* const directory = directory_;
-  if (!directory_dirty_ || directory == nullptr) return IOStatus::OK();
-  syncing_ = true;
-  lock.Unlock();
-  IOStatus s = SyncFiles({}, directory);
-  lock.Lock();
-  syncing_ = false;
-  sync_done_.SignalAll();
-  CallNextLeader();
-  if (s.ok()) directory_dirty_ = false;
-  return s;
+  if (logs_.empty() || !logs_.back().in_doubt) sync_error_ = IOStatus::OK();
 }
 
 bool LogSet::AllSynced() const {
   MutexLock lock(&mu_);
-  return std::all_of(logs_.begin(), logs_.end(),
-                     [](const Log& log) { return log.synced_bytes >= log.bytes(); });
+  return std::ranges::all_of(logs_, &Log::durable);
 }
 
 void LogSet::AddRecovered(uint64_t number, uint64_t bytes) {
   MutexLock lock(&mu_);
   Log log;
   log.number = number;
-  log.recovered_bytes = bytes;
-  log.synced_bytes = bytes;
+  log.closed_bytes = bytes;
+  log.sealed = true;
   logs_.push_back(std::move(log));
 }
 
-std::vector<uint64_t> LogSet::TakeObsolete(uint64_t min_number, std::vector<uint64_t>* recyclable) {
-  std::vector<uint64_t> numbers;
-  std::vector<std::unique_ptr<wal::CommitLog>> closing;
-  {
-    MutexLock lock(&mu_);
-    while (syncing_) sync_done_.Wait();
-    while (logs_.size() > 1 && logs_.front().number < min_number) {
-      numbers.push_back(logs_.front().number);
-      if (logs_.front().writer != nullptr) closing.push_back(std::move(logs_.front().writer));
-      logs_.pop_front();
-    }
+std::vector<LogSet::Retired> LogSet::TakeObsolete(uint64_t min_number) {
+  std::vector<Retired> taken;
+  MutexLock lock(&mu_);
+  taken.reserve(logs_.size());  // what is taken must not be lost for want of memory
+  while (logs_.size() > 1 && logs_.front().number < min_number) {
+    const Log& log = logs_.front();
+    left_obsolete_ = !log.sealed || log.busy;
+    if (left_obsolete_) break;
+    taken.push_back(Retired{log.number, log.writer, log.recyclable});
+    logs_.pop_front();
   }
-  // What an obsolete log held is in tables: a failed close loses nothing.
-  for (auto& writer : closing) {
-    const bool sound = !writer->failed() && writer->Close().ok();
-    if (sound && writer->recyclable() && recyclable != nullptr) {
-      recyclable->push_back(writer->number());
-    }
+  return taken;
+}
+
+void LogSet::SetWaker(std::function<void()> waker) {
+  MutexLock lock(&mu_);
+  waker_ = std::move(waker);
+}
+
+void LogSet::CallWaker() {
+  if (std::exchange(left_obsolete_, false) && waker_ != nullptr) waker_();
+}
+
+// What is handed over is closed by the caller; until then the set has no writer of it any more.
+std::vector<LogSet::Retired> LogSet::TakeKept(uint64_t min_number) {
+  std::vector<Retired> taken;
+  MutexLock lock(&mu_);
+  for (Log& log : logs_) {
+    if (&log == &logs_.back()) break;
+    if (log.writer == nullptr || !log.sealed || log.busy) continue;
+    const bool idle = log.durable() && !log.failed();
+    if (!idle && log.number >= min_number) continue;
+    taken.push_back(Retired{log.number, log.writer, false});
+    log.closed_bytes = log.bytes();
+    log.busy = true;
+    log.writer.reset();
   }
-  return numbers;
+  return taken;
+}
+
+// What an obsolete log held is in tables, and what a durable one holds is on disk: a failed close
+// loses nothing.
+void LogSet::CloseRetired(std::vector<Retired>* logs) {
+  for (Retired& log : *logs) {
+    if (log.writer == nullptr) continue;
+    const bool sound = !log.writer->failed() && Guarded([&] { return log.writer->Close(); }).ok();
+    log.recyclable = sound && log.writer->recyclable();
+    log.writer.reset();
+  }
+}
+
+void LogSet::CloseKept(uint64_t min_number) {
+  std::vector<Retired> kept = TakeKept(min_number);
+  if (kept.empty()) return;
+  CloseRetired(&kept);
+  MutexLock lock(&mu_);
+  for (const Retired& closed : kept) {
+    const auto it = std::ranges::find(logs_, closed.number, &Log::number);
+    it->busy = false;
+    it->recyclable = closed.recyclable;
+  }
+  CallWaker();
 }
 
 IOStatus LogSet::CloseAll(bool sync) {
@@ -255,15 +365,14 @@ IOStatus LogSet::CloseAll(bool sync) {
   MutexLock lock(&mu_);
   while (syncing_) sync_done_.Wait();
   if (sync && s.ok() && marks_ != nullptr && !logs_.empty()) {
-    const Log& last = logs_.back();
-    marks_->NoteLog(last.number, last.empty() ? 0 : last.bytes(), /*last=*/true);
+    marks_->NoteLog(logs_.back().number, logs_.back().synced.bytes, /*last=*/true);
   }
   for (Log& log : logs_) {
     if (log.writer == nullptr) continue;
     const bool failed = log.failed();
     IOStatus closed = log.writer->Close();
     if (s.ok() && !failed) s = closed;
-    log.recovered_bytes = log.bytes();
+    log.closed_bytes = log.bytes();
     log.writer.reset();
   }
   current_ = nullptr;
@@ -292,7 +401,9 @@ uint64_t LogSet::total_bytes() const {
 uint64_t LogSet::unsynced_bytes() const {
   MutexLock lock(&mu_);
   uint64_t total = 0;
-  for (const Log& log : logs_) total += log.bytes() - std::min(log.bytes(), log.synced_bytes);
+  for (const Log& log : logs_) {
+    if (!log.durable()) total += log.bytes() - std::min(log.bytes(), log.synced.bytes);
+  }
   return total;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The logs that recovery would still need: which exist, how large they are, which are durable.
+// The logs that recovery would still need: which exist, which are durable, which are still open.
+// What is durable is decided by tickets (commit_log.h) alone, never by how large something is.
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -21,6 +23,8 @@ namespace varve {
 // Locking: its own mutex, a leaf below the DB mutex. Switch is for whoever holds the commit path
 //   exclusively, Reserve for whoever gives out sequence numbers; the rest is for any thread.
 // Errors: a log that failed an append or a sync is never written again; Switch leaves it behind.
+//   What a failed sync was to make durable, files or names, stays in doubt: no later sync is
+//   believed to have done that, until the logs are excused.
 class LogSet {
  public:
   // `marks`, borrowed, is told what is durable; may be null.
@@ -28,27 +32,31 @@ class LogSet {
   ~LogSet();
 
   // Makes `log`, which may hold a mark, the current one. The one before, in which every place has
-  // been filled, is closed once it is durable or obsolete; what is not log of its file is cut off
-  // at once.
+  // been filled, and nothing is held back (FlushCurrent), is closed once it is durable or obsolete;
+  // what is not log of its file is cut off at once. I/O.
   void Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory);
   // Makes the names of all logs durable. Asked for before the next log is made: a crash must not
   // leave a log whose predecessor has vanished with its name.
   IOStatus SyncNames();
+  // Hands what manual_wal_flush holds back of the current log to the file system. Asked for before
+  // the next log is made: a record must not follow on one that has been lost.
+  IOStatus FlushCurrent();
   // A place in the current log, to be filled and waited for through place->log.
   IOStatus Reserve(size_t bytes, wal::LogPlace* place) { return current_->Reserve(bytes, place); }
   // Adds a record of timestamp sizes to the current log, behind what a power loss cannot take any
   // more: zeros before such a record would not be known for a loss. No place is reserved or filled
   // meanwhile.
   IOStatus AddTimestampSizes(const Slice& payload);
-  // Hands the current log's buffer to the file system (manual_wal_flush).
-  IOStatus FlushBuffer();
+  // Hands all that manual_wal_flush holds back to the file system. Fails also for a log before the
+  // current one that has lost something, until the logs are excused.
+  IOStatus FlushBuffers();
   // Makes every record reserved before the call durable, in all logs, and the new logs' names too.
   IOStatus Sync() { return SyncLogs(/*current=*/true); }
   // Makes a record, which is whole, durable, and all before it. Returns at once when a sync that
   // began after it was reserved has covered it; of many callers one syncs for all.
   IOStatus SyncTo(const wal::LogPlace& place);
-  // The same for all logs but the current one; may run beside appends.
-  IOStatus SyncClosed() { return SyncLogs(/*current=*/false); }
+  // The same for all logs but the current one. Logs that are durable then are closed.
+  IOStatus SyncClosed();
   // What the logs before the current one hold is in tables now: none of it needs syncing, not even
   // of logs that failed.
   void ExcuseClosed();
@@ -57,10 +65,23 @@ class LogSet {
 
   // A log found by recovery that is kept until its memtables are flushed.
   void AddRecovered(uint64_t number, uint64_t bytes);
-  // Forgets (and closes) logs below `min_number`; returns their numbers, for deletion. Those of
-  // them whose files a later log may take over are named in *recyclable, too, unless it is null.
-  std::vector<uint64_t> TakeObsolete(uint64_t min_number,
-                                     std::vector<uint64_t>* recyclable = nullptr);
+  // A log that is not needed any more.
+  struct Retired {
+    uint64_t number = 0;
+    std::shared_ptr<wal::CommitLog> writer;  // null: closed
+    bool recyclable = false;                 // once it is closed: a later log may take its file
+  };
+  // Forgets the logs below `min_number`, and hands them over: for CloseRetired, and then for
+  // deletion. No I/O; waits for nothing: what a sync is at, or somebody closes, stays, and the
+  // waker is called when that is over.
+  std::vector<Retired> TakeObsolete(uint64_t min_number);
+  // Whom to tell that TakeObsolete may find more; null: nobody any more. Is called under locks.
+  void SetWaker(std::function<void()> waker);
+  // Closes their files. I/O.
+  static void CloseRetired(std::vector<Retired>* logs);
+  // Closes the files of logs that stay, and that nobody will write or sync: those that are durable,
+  // and those below `min_number`, whose records are in tables. I/O.
+  void CloseKept(uint64_t min_number);
   IOStatus CloseAll(bool sync);
 
   // What a mark in the next log says of the current one, which nobody appends to meanwhile. Number
@@ -82,28 +103,43 @@ class LogSet {
  private:
   struct Log {
     uint64_t number = 0;
-    uint64_t recovered_bytes = 0;  // what there is without a writer
-    uint64_t first_bytes = 0;      // what was there when it became current: a mark, or nothing
-    uint64_t synced_bytes = 0;
-    uint64_t synced_ticket = 0;
-    std::unique_ptr<wal::CommitLog> writer;  // null when recovered or closed
+    uint64_t closed_bytes = 0;  // what there is without a writer
+    uint64_t first_ticket = 0;  // the last when it became current: of a mark, or none
+    wal::LogExtent synced;
+    uint64_t name = 0;                       // the how-manieth log since the opening; 0: recovered
+    std::shared_ptr<wal::CommitLog> writer;  // null when recovered, or closed
+    bool sealed = false;                     // it is cut off, and will not be written
+    bool busy = false;                       // synced or closed by somebody, without mu_
+    bool recyclable = false;                 // closed, and a later log may take its file
+    bool excused = false;
+    bool in_doubt = false;  // a sync that was to make it, or its name, durable has failed
 
-    uint64_t bytes() const { return writer != nullptr ? writer->size() : recovered_bytes; }
-    bool empty() const { return bytes() <= first_bytes; }
-    bool failed() const { return writer != nullptr && writer->failed(); }
+    uint64_t bytes() const { return writer != nullptr ? writer->size() : closed_bytes; }
+    bool empty() const { return writer == nullptr || writer->last_ticket() <= first_ticket; }
+    bool durable() const {
+      return excused || writer == nullptr || writer->last_ticket() <= synced.ticket;
+    }
+    bool failed() const { return in_doubt || (writer != nullptr && writer->failed()); }
   };
 
-  // What one log will be known to hold durably when the sync that is about to begin is over.
+  // A log that a sync is at, and what it has made durable of it.
   struct Dirty {
-    wal::CommitLog* log = nullptr;
-    uint64_t bytes = 0;
-    uint64_t ticket = 0;
+    std::shared_ptr<wal::CommitLog> log;
+    wal::LogExtent covered;
   };
 
   IOStatus SyncLogs(bool current);
   IOStatus SyncDirty(bool current) VARVE_REQUIRES(mu_);
-  // Without mu_. The directory may be null.
-  IOStatus SyncFiles(const std::vector<Dirty>& dirty, FSDirectory* directory);
+  // What has to be synced now, oldest first; or the error that says why nothing can be.
+  IOStatus CollectDirty(bool current, std::vector<Dirty>* dirty) VARVE_REQUIRES(mu_);
+  // The error of a sync that leaves any of them in doubt.
+  IOStatus Doubt(bool current) const VARVE_REQUIRES(mu_);
+  IOStatus SyncFiles(std::vector<Dirty>* dirty);  // without mu_
+  void NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result) VARVE_REQUIRES(mu_);
+  // Null when all names are durable.
+  FSDirectory* DirtyDirectory() const VARVE_REQUIRES(mu_);
+  // Makes the names of all logs durable; lets go of mu_ meanwhile.
+  IOStatus SyncDirectory() VARVE_REQUIRES(mu_);
   void LetOthersCome() VARVE_REQUIRES(mu_);
   // What the callers of SyncTo sleep on that sync number `round` covers: it changes when that sync
   // is over, and when one of them is to begin it. Only two rounds are ever waited for: the one that
@@ -113,16 +149,22 @@ class LogSet {
   void EndRound(uint64_t round, bool good) VARVE_REQUIRES(mu_);
   void CallNextLeader() VARVE_REQUIRES(mu_);
   Log* Find(const wal::CommitLog* log) VARVE_REQUIRES(mu_);
+  std::vector<Retired> TakeKept(uint64_t min_number);
+  void CallWaker() VARVE_REQUIRES(mu_);
 
   const bool use_fsync_;
   wal::SyncedMarks* const marks_;
   mutable Mutex mu_;
   CondVar sync_done_;  // for those that want no sync, but that none is under way
+  CondVar directory_done_;
   std::deque<Log> logs_ VARVE_GUARDED_BY(mu_);  // oldest first; the last is current
   // That of logs_.back(). Changed by Switch alone, when no writer is under way.
   wal::CommitLog* current_ = nullptr;
+  std::function<void()> waker_ VARVE_GUARDED_BY(mu_);
+  bool left_obsolete_ VARVE_GUARDED_BY(mu_) = false;  // TakeObsolete did: the waker is due
   bool syncing_ VARVE_GUARDED_BY(mu_) = false;
-  // Of the first sync that failed: what all fail with that depend on it.
+  // Of the first sync that failed, while anything is in doubt for it: what all fail with that
+  // depend on it.
   IOStatus sync_error_ VARVE_GUARDED_BY(mu_);
   // Syncs are numbered, so that a waiter wakes for the one that covers it, and not for each.
   uint64_t rounds_begun_ VARVE_GUARDED_BY(mu_) = 0;
@@ -138,7 +180,12 @@ class LogSet {
   std::atomic<uint64_t> callers_{0};             // of SyncTo; a count, publishes nothing
   uint64_t released_ VARVE_GUARDED_BY(mu_) = 0;  // callers when the last sync began
   FSDirectory* directory_ VARVE_GUARDED_BY(mu_) = nullptr;
-  bool directory_dirty_ VARVE_GUARDED_BY(mu_) = false;
+  // Names are counted as logs are switched to, so that a sync of the directory is believed to have
+  // covered those that were there when it began.
+  uint64_t names_ VARVE_GUARDED_BY(mu_) = 0;
+  uint64_t synced_names_ VARVE_GUARDED_BY(mu_) = 0;
+  // One at a time: of two, the system would tell only one of a failure.
+  bool syncing_directory_ VARVE_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace varve

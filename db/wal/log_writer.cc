@@ -18,7 +18,8 @@ LogWriter::LogWriter(std::unique_ptr<WritableFileWriter> file, uint64_t log_numb
     : file_(std::move(file)),
       log_number_(log_number),
       options_(options),
-      sync_excludes_append_(options.manual_flush || !file_->file()->IsSyncThreadSafe()),
+      syncs_beside_appends_(file_->file()->IsSyncThreadSafe()),
+      appends_lock_(options.manual_flush || !syncs_beside_appends_),
       block_offset_(static_cast<size_t>(file_->file_size() % kBlockBytes)) {
   char number[4];
   EncodeFixed32(number, static_cast<uint32_t>(log_number));
@@ -34,7 +35,7 @@ LogWriter::LogWriter(std::unique_ptr<WritableFileWriter> file, uint64_t log_numb
 LogWriter::~LogWriter() = default;
 
 IOStatus LogWriter::AddRecords(const Slice* records, size_t count) {
-  if (!sync_excludes_append_) return AppendAll(records, count);
+  if (!appends_lock_) return AppendAll(records, count);
   MutexLock lock(&mu_);
   return AppendAll(records, count);
 }
@@ -72,7 +73,7 @@ IOStatus LogWriter::BeginCompressed() {
 }
 
 IOStatus LogWriter::AddTimestampSizes(const Slice& payload) {
-  if (!sync_excludes_append_) return AppendTimestampSizes(payload);
+  if (!appends_lock_) return AppendTimestampSizes(payload);
   MutexLock lock(&mu_);
   return AppendTimestampSizes(payload);
 }
@@ -133,16 +134,23 @@ IOStatus LogWriter::EmitPhysicalRecord(RecordType type, const Slice& payload) {
 }
 
 IOStatus LogWriter::WriteBuffer() {
-  if (!sync_excludes_append_) return file_->Flush();
+  // Every record was handed over as it was added, and an append may be under way.
+  if (!options_.manual_flush) return file_->status();
   MutexLock lock(&mu_);
-  return file_->Flush();
+  return closed_ ? file_->status() : file_->Flush();
 }
 
 IOStatus LogWriter::Sync(bool use_fsync) {
-  // Nothing is left in the buffer between records then.
-  if (!sync_excludes_append_) return file_->SyncWithoutFlush(use_fsync);
-  MutexLock lock(&mu_);
-  return file_->Sync(use_fsync);
+  if (!syncs_beside_appends_) {
+    MutexLock lock(&mu_);
+    return file_->Sync(use_fsync);
+  }
+  // Else nothing is left in the buffer between records.
+  if (options_.manual_flush) {
+    MutexLock lock(&mu_);
+    VARVE_RETURN_IF_ERROR(file_->Flush());
+  }
+  return file_->SyncWithoutFlush(use_fsync);
 }
 
 IOStatus LogWriter::CutOff() {
@@ -152,6 +160,8 @@ IOStatus LogWriter::CutOff() {
 }
 
 IOStatus LogWriter::Close() {
+  MutexLock lock(&mu_);
+  closed_ = true;
   return file_->Close();
 }
 

@@ -31,8 +31,8 @@ struct LogWriterOptions {
   CompressionType compression = kNoCompression;
 };
 
-// Thread safety: the owner serialises calls, but for Sync and file_size, which may run beside
-//   AddRecord.
+// Thread safety: the owner serialises calls, but for Sync, WriteBuffer and file_size, which may run
+//   beside AddRecord, and WriteBuffer beside Close, too.
 // Errors: after one failed append or sync every later call fails (the file's state is unknown).
 class LogWriter {
  public:
@@ -50,7 +50,8 @@ class LogWriter {
   IOStatus AddRecords(const Slice* records, size_t count);
   // Appends a record of timestamp sizes, of at most 6 KiB, which is never cut.
   IOStatus AddTimestampSizes(const Slice& payload);
-  IOStatus WriteBuffer();  // hands buffered bytes to the file system
+  // Hands what manual_flush holds back to the file system.
+  IOStatus WriteBuffer();
   // Makes every record added before the call durable.
   IOStatus Sync(bool use_fsync);
   // Nothing will be added any more: a recyclable log loses what an older one left behind its end.
@@ -74,10 +75,12 @@ class LogWriter {
   std::unique_ptr<WritableFileWriter> file_;
   const uint64_t log_number_;
   const LogWriterOptions options_;
-  // Taken only where a sync would touch what an append is using: the buffer that manual_flush holds
+  // Appends take mu_ only where others touch what they use: the buffer that manual_flush holds
   // back, or a file that cannot sync while it is written.
-  const bool sync_excludes_append_;
+  const bool syncs_beside_appends_;
+  const bool appends_lock_;
   Mutex mu_;
+  bool closed_ VARVE_GUARDED_BY(mu_) = false;
   size_t block_offset_ = 0;
   std::string frame_;  // of AppendCompressed
   // CRC of what stands between length and payload, to be extended by the payload: the type byte

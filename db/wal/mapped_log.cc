@@ -137,8 +137,8 @@ MappedLog::~MappedLog() {
   place->log = this;
   place->ticket = ticket;
   place->bytes = bytes;
-  end_.store(end, std::memory_order_release);
   last_ticket_.store(ticket, std::memory_order_release);
+  end_.store(end, std::memory_order_release);
   return IOStatus::OK();
 }
 
@@ -282,12 +282,17 @@ IOStatus MappedLog::WaitWhole(const LogPlace& place) {
   return IOStatus::OK();
 }
 
-IOStatus MappedLog::Sync(bool use_fsync) {
+// The end is read before the ticket: no byte before it belongs to a record that is not waited for.
+IOStatus MappedLog::Sync(bool use_fsync, LogExtent* covered) {
   VARVE_RETURN_IF_ERROR(CheckUsable());
+  const uint64_t end = size();
   const uint64_t ticket = last_ticket();
   if (whole_.load(std::memory_order_acquire) < ticket) SleepUntil(ticket);
   IOStatus s = file_->Sync(use_fsync);
-  return s.ok() ? CheckUsable() : Fail(kBroken, std::move(s));
+  if (!s.ok()) return Fail(kBroken, std::move(s));
+  VARVE_RETURN_IF_ERROR(CheckUsable());
+  *covered = LogExtent{ticket, end};
+  return s;
 }
 
 IOStatus MappedLog::Seal() {

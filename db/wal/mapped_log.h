@@ -33,11 +33,12 @@ class MappedLog final : public CommitLog {
 
   IOStatus Reserve(size_t bytes, LogPlace* place) override;
   using CommitLog::Fill;
+  using CommitLog::Sync;
   void Fill(const LogPlace& place, const Slice& head, const Slice& tail) override;
   IOStatus WaitWhole(const LogPlace& place) override;
   IOStatus AddTimestampSizes(const Slice& payload) override;
   IOStatus Flush() override { return CheckUsable(); }
-  IOStatus Sync(bool use_fsync) override;
+  IOStatus Sync(bool use_fsync, LogExtent* covered) override;
   IOStatus Seal() override;
   IOStatus Close() override;
 
@@ -86,7 +87,9 @@ class MappedLog final : public CommitLog {
   LogSegment* tail_ = nullptr;                        // where the last record starts
   uint64_t mapped_end_ = 0;
   bool sealed_ = false;
-  // Bytes and records given places; published to those who ask what a sync would cover.
+  // Bytes and records given places; published to those who ask what a sync would cover. The ticket
+  // is stored first (release): who has read an end (acquire) then reads its record's ticket, or a
+  // later one.
   std::atomic<uint64_t> end_{0};
   std::atomic<uint64_t> last_ticket_{0};
 

@@ -5,6 +5,7 @@
 // write in shared memory, until the parent kills it at a random moment; another child opens the
 // directory and compares; families merge and have timestamps by turns. In every tenth round
 // openings are killed as well, up to five one after the other, each in the middle of its recovery.
+// No opening takes a kill for a loss of what was synced, nor refuses to tolerate it.
 // VARVE_KILL_ROUNDS=N sets the number of rounds, half of them with one thread that writes.
 
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <new>
 #include <string>
@@ -56,12 +58,12 @@ struct Shared {
 };
 
 struct Mode {
-  const WriteMode* writes = nullptr;
+  WriteMode writes;
   std::vector<std::string> families = {"default"};
   bool sync = false;
   bool atomic_flush = false;
   bool keep_logs = false;
-  WALRecoveryMode recovery = WALRecoveryMode::kPointInTimeRecovery;
+  bool tolerate_tail = false;
   size_t write_buffer = 64 << 10;
 };
 
@@ -80,10 +82,12 @@ DBOptions DbOptionsOf(const Mode& mode, ColumnFamilyOptions* family) {
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   options.avoid_flush_during_recovery = mode.keep_logs;
-  options.wal_recovery_mode = mode.recovery;
+  if (mode.tolerate_tail) {
+    options.wal_recovery_mode = WALRecoveryMode::kTolerateCorruptedTailRecords;
+  }
   options.max_manifest_file_size = 8 << 10;
   options.max_background_jobs = 16;  // four flushes at once
-  mode.writes->Apply(&options, family);
+  mode.writes.Apply(&options, family);
   options.atomic_flush |= mode.atomic_flush && !options.enable_pipelined_write;
   return options;
 }
@@ -97,12 +101,14 @@ Mode RandomMode(Random* random, const WriteMode* writes, bool parallel) {
                                                        {"versions", "default"},
                                                        {"default", "bare"}};
   Mode mode;
-  mode.writes = writes;
+  mode.writes = *writes;
   mode.families = kFamilies[random->Below(std::size(kFamilies))];
   mode.sync = random->OneIn(4);
+  // Of threads that sync side by side one is told what another's sync has covered.
+  if (mode.sync && parallel && writes->no_log_one_in == 0) mode.writes.sync_one_in = 4;
   mode.atomic_flush = random->OneIn(4);
   mode.keep_logs = random->OneIn(3);
-  if (random->OneIn(3)) mode.recovery = WALRecoveryMode::kTolerateCorruptedTailRecords;
+  mode.tolerate_tail = random->OneIn(3);
   mode.write_buffer = random->OneIn(3) ? 1 << 20 : 64 << 10;
   // Threads write at timestamps of their own, which a mark of all would cut.
   ColumnFamilyOptions unused;
@@ -130,6 +136,16 @@ void ExitUnless(const Status& s, const char* what) {
   _exit(kExitProblem);
 }
 
+// After a kill the files have all that was ever synced.
+void ExitIfTakenForALoss(DB* db) {
+  std::map<std::string, std::string> report;
+  if (!db->GetMapProperty("varve.recovery", &report) || report["synced_bytes_lost"] == "0") return;
+  fprintf(stderr, "checker: %s bytes are said to be lost: %s at %s of %s\n",
+          report["synced_bytes_lost"].c_str(), report["reason"].c_str(),
+          report["first_bad_offset"].c_str(), report["first_bad_file"].c_str());
+  _exit(kExitProblem);
+}
+
 [[noreturn]] void WriteUntilKilled(const std::string& directory, const Mode& mode, uint64_t from,
                                    Shared* shared) {
   std::unique_ptr<DB> db;
@@ -139,14 +155,14 @@ void ExitUnless(const Status& s, const char* what) {
   WriteOptions options;
   Random random(from);
   for (uint64_t i = from + 1;; i++) {
-    options = mode.writes->DrawWriteOptions(&random);
+    options = mode.writes.DrawWriteOptions(&random);
     options.sync |= mode.sync && i % 8 == 0;
     shared->issued.store(i, std::memory_order_release);
     do {
       s = WriteNumbered(db.get(), handles, mode.families, i, options);
     } while (s.IsIncomplete() && options.no_slowdown);
     ExitUnless(s, "a write");
-    if (mode.writes->SurvivesKill() || options.sync) {
+    if (mode.writes.SurvivesKill() || options.sync) {
       shared->acked.store(i, std::memory_order_release);
     }
     if (i % kMarkEvery != 0) continue;
@@ -164,7 +180,7 @@ void ExitUnless(const Status& s, const char* what) {
   ExitUnless(opened, "writers: open");
   const auto write = [&](size_t t) {
     for (uint64_t i = progress->begun[t].load() + 1;; i++) {
-      const Status s = WriteParallel(db.get(), handles, *mode.writes, t, i, progress);
+      const Status s = WriteParallel(db.get(), handles, mode.writes, t, i, progress);
       if (s.ok()) continue;
       fprintf(stderr, "writer %zu: write %llu: %s\n", t, static_cast<unsigned long long>(i),
               s.ToString().c_str());
@@ -184,12 +200,13 @@ void ExitUnless(const Status& s, const char* what) {
   Handles handles;
   const Status s = OpenIn(directory, mode, &db, &handles);
   ExitUnless(s, "checker: open");
+  ExitIfTakenForALoss(db.get());
   const Positions least =
-      mode.writes->buffers_log ? Load(progress->durable) : Load(progress->logged);
+      mode.writes.buffers_log ? Load(progress->durable) : Load(progress->logged);
   const ParallelCheck check =
-      CheckParallel(db.get(), handles, *mode.writes, least, Load(progress->begun));
+      CheckParallel(db.get(), handles, mode.writes, least, Load(progress->begun));
   if (!check.problem.empty()) {
-    fprintf(stderr, "checker, mode %s: %s\n", std::string(mode.writes->name).c_str(),
+    fprintf(stderr, "checker, mode %s: %s\n", std::string(mode.writes.name).c_str(),
             check.problem.c_str());
     _exit(kExitProblem);
   }
@@ -208,12 +225,13 @@ void ExitUnless(const Status& s, const char* what) {
   Handles handles;
   Status s = OpenIn(directory, mode, &db, &handles);
   ExitUnless(s, "checker: open");
+  ExitIfTakenForALoss(db.get());
   const PrefixCheck check =
       CheckPrefix(db.get(), handles, mode.families, shared->acked.load(), shared->issued.load());
   const bool marks = std::ranges::count(mode.families, "versions") != 0;
   if (!check.ok || (marks && check.mark < shared->mark.load())) {
     fprintf(stderr, "checker, mode %s: %s; mark %llu of %llu\n",
-            std::string(mode.writes->name).c_str(), check.problem.c_str(),
+            std::string(mode.writes.name).c_str(), check.problem.c_str(),
             static_cast<unsigned long long>(check.mark),
             static_cast<unsigned long long>(shared->mark.load()));
     _exit(kExitProblem);
@@ -243,7 +261,7 @@ class KillRounds {
     if (round % kRoundsPerDirectory == 0) {
       mode_ = RandomMode(&random_, modes_[next_mode_++ % modes_.size()], parallel_);
       Begin();
-    } else if (mode_.writes->no_log_one_in != 0) {
+    } else if (mode_.writes.no_log_one_in != 0) {
       // What was not logged left holes that the next writes could not go on from.
       Begin();
     }
@@ -262,7 +280,7 @@ class KillRounds {
 
   uint64_t at() const { return at_; }
   uint64_t killed_recoveries() const { return killed_recoveries_; }
-  std::string mode() const { return std::string(mode_.writes->name); }
+  std::string mode() const { return std::string(mode_.writes.name); }
 
  private:
   template <typename Body>

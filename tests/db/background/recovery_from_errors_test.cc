@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 #include "tests/harness/database.h"
 
 namespace varve::testing {
@@ -160,6 +162,85 @@ TEST_F(ErrorRecoveryTest, ResumeLeavesAMappedLogThatFailed) {
     EXPECT_EQ(Get("after"), kept);
     for (uint64_t i = 0; i < acknowledged; i++) EXPECT_EQ(Get("n" + std::to_string(i)), large);
   }
+}
+
+// What the log lost is in a table, once Resume has succeeded.
+TEST_F(ErrorRecoveryTest, ABufferThatIsLostWhenItsLogIsLeftIsNotForgotten) {
+  options_.manual_wal_flush = true;
+  options_.max_bgerror_resume_count = 0;
+  Open();
+  Put("held", "back");
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kWrite);
+  rule.path_contains = ".log";
+  rule.sticky = true;
+  faults().Inject(rule);
+  EXPECT_FALSE(db()->Flush(FlushOptions()).ok());
+  faults().ClearFaults();
+  EXPECT_FALSE(db()->FlushWAL(/*sync=*/false).ok());
+  EXPECT_FALSE(db()->SyncWAL().ok());
+  EXPECT_FALSE(WritesWork());
+  EXPECT_TRUE(db()->Resume().ok());
+  EXPECT_TRUE(db()->FlushWAL(/*sync=*/true).ok());
+  EXPECT_TRUE(WritesWork());
+  Kill();
+  Open();
+  EXPECT_EQ(Get("held"), "back");
+}
+
+TEST_F(ErrorRecoveryTest, AFailedSyncOfTheDirectoryIsNotBelievedWhenItIsTriedAgain) {
+  options_.max_bgerror_resume_count = 0;
+  Open();
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kSyncDir);
+  faults().Inject(rule);
+  WriteOptions sync;
+  sync.sync = true;
+  EXPECT_FALSE(db()->Put(sync, "doubtful", "d").ok());
+  ASSERT_EQ(faults().strikes(), 1u);
+  EXPECT_FALSE(db()->SyncWAL().ok());
+  EXPECT_TRUE(db()->Resume().ok());
+  EXPECT_TRUE(db()->Put(sync, "sure", "s").ok());
+  EXPECT_TRUE(db()->SyncWAL().ok());
+}
+
+// Asks the database something for each line, as a program may that puts its state beside it.
+class AskingLogger final : public Logger {
+ public:
+  using Logger::Logv;
+  void Logv(const char*, va_list) override {
+    uint64_t value = 0;
+    DB* const asked = db.load();
+    if (asked != nullptr && asked->GetIntProperty("rocksdb.background-errors", &value)) answers++;
+  }
+
+  std::atomic<DB*> db{nullptr};
+  std::atomic<int> answers{0};
+};
+
+TEST_F(ErrorRecoveryTest, NoLockIsHeldWhileLoggersAreCalled) {
+  const auto logger = std::make_shared<AskingLogger>();
+  options_.info_log = logger;
+  options_.max_bgerror_resume_count = 0;
+  Open();
+  logger->db = db();
+  for (const Place& place : kPlaces) {
+    SCOPED_TRACE(place.name);
+    Put("kept", place.name);
+    Break(place.path);
+    const int before = logger->answers;
+    place.provoke(db());
+    EXPECT_GT(logger->answers, before);
+    EXPECT_FALSE(db()->Resume().ok());
+    faults().ClearFaults();
+    EXPECT_TRUE(db()->Resume().ok());
+  }
+  MakeTable({"a", "b"});
+  CompactRangeOptions move;
+  move.change_level = true;
+  move.target_level = 3;
+  EXPECT_TRUE(db()->CompactRange(move, nullptr, nullptr).ok());
+  logger->db = nullptr;
 }
 
 TEST_F(ErrorRecoveryTest, AFailedCompactionStopsNoWrites) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Syncing the set of logs: what is covered is not synced again, and many share one sync.
+// Syncing the set of logs: what is covered is not synced again, many share one sync, and none is
+// believed that may have come too late.
 
 #include "db/wal/log_set.h"
 
@@ -8,7 +9,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
+#include <vector>
 
 #include "tests/db/wal/mapped_log_harness.h"
 #include "util/env/fault_file_system.h"
@@ -61,6 +64,12 @@ class LogSetTest : public ::testing::Test {
   }
 
   uint64_t Syncs() const { return fs_->calls(FaultCall::kSync); }
+  uint64_t Closes() const { return fs_->calls(FaultCall::kClose); }
+  static std::vector<uint64_t> Numbers(const std::vector<LogSet::Retired>& logs) {
+    std::vector<uint64_t> numbers;
+    for (const LogSet::Retired& log : logs) numbers.push_back(log.number);
+    return numbers;
+  }
 
   const std::shared_ptr<MemFileSystem> mem_ = std::make_shared<MemFileSystem>();
   std::shared_ptr<FaultFileSystem> fs_;
@@ -75,6 +84,20 @@ class SlowSyncs final : public MemFileSystem::CallHook {
   void BeforeCall(uint64_t, MemCall call, const std::string&) override {
     if (call == MemCall::kSync) std::this_thread::sleep_for(std::chrono::milliseconds(3));
   }
+};
+
+// Does something in the middle of the first call of a kind.
+class During final : public MemFileSystem::CallHook {
+ public:
+  During(MemCall call, std::function<void()> action) : call_(call), action_(std::move(action)) {}
+  void BeforeCall(uint64_t, MemCall call, const std::string&) override {
+    if (call == call_ && !done_.exchange(true)) action_();
+  }
+
+ private:
+  const MemCall call_;
+  const std::function<void()> action_;
+  std::atomic<bool> done_{false};
 };
 
 TEST_F(LogSetTest, ASyncCoversAllBeforeIt) {
@@ -101,7 +124,7 @@ TEST_F(LogSetTest, EarlierLogsAreSyncedToo) {
   EXPECT_EQ(Syncs(), 2u);
   ASSERT_TRUE(logs_.SyncTo(first).ok());
   EXPECT_EQ(Syncs(), 2u);
-  EXPECT_EQ(logs_.TakeObsolete(2), std::vector<uint64_t>{1});
+  EXPECT_EQ(Numbers(logs_.TakeObsolete(2)), std::vector<uint64_t>{1});
   EXPECT_TRUE(logs_.SyncTo(first).ok()) << "what it held is in tables";
 }
 
@@ -124,6 +147,90 @@ TEST_F(LogSetTest, AFailedSyncIsNotForgotten) {
   EXPECT_FALSE(logs_.SyncTo(Add("after")).ok()) << "it depends on what was lost";
   logs_.ExcuseClosed();
   EXPECT_TRUE(logs_.SyncTo(Add("more")).ok());
+}
+
+// After the first failure the system may call the directory clean, and take the next sync for one
+// that has nothing to do.
+TEST_F(LogSetTest, AFailedSyncOfTheDirectoryIsNotForgotten) {
+  for (const bool names_only : {false, true}) {
+    const wal::LogPlace place = Add("record");
+    FaultRule rule;
+    rule.calls = Only(FaultCall::kSyncDir);
+    fs_->Inject(rule);
+    EXPECT_FALSE((names_only ? logs_.SyncNames() : logs_.SyncTo(place)).ok());
+    EXPECT_FALSE(logs_.SyncTo(place).ok()) << "the log may have lost its name";
+    EXPECT_FALSE(logs_.Sync().ok());
+    EXPECT_TRUE(logs_.current_failed());
+    EXPECT_EQ(logs_.CurrentEnd().number, 0u) << "no later log may depend on it";
+    Start(logs_.current_number() + 1);
+    EXPECT_TRUE(logs_.SyncNames().ok());
+    EXPECT_FALSE(logs_.current_failed());
+    EXPECT_FALSE(logs_.SyncTo(Add("after")).ok()) << "it depends on what may be lost";
+    logs_.ExcuseClosed();
+    EXPECT_TRUE(logs_.SyncTo(Add("more")).ok());
+    fs_->ClearFaults();
+    Start(logs_.current_number() + 1);
+  }
+}
+
+TEST_F(LogSetTest, ANameMadeDuringASyncOfTheDirectoryIsNotCoveredByIt) {
+  Add("first");
+  During during(MemCall::kSyncDir, [&] { Start(2); });
+  mem_->SetCallHook(&during);
+  ASSERT_TRUE(logs_.Sync().ok());
+  mem_->SetCallHook(nullptr);
+  const uint64_t before = fs_->calls(FaultCall::kSyncDir);
+  ASSERT_TRUE(logs_.SyncTo(Add("second")).ok());
+  EXPECT_EQ(fs_->calls(FaultCall::kSyncDir), before + 1);
+}
+
+// Whoever purges holds the DB mutex.
+TEST_F(LogSetTest, TakingObsoleteLogsWaitsForNoSync) {
+  int wakes = 0;
+  logs_.SetWaker([&] { wakes++; });
+  Add("first");
+  Start(2);
+  During during(MemCall::kSync, [&] {
+    EXPECT_TRUE(logs_.TakeObsolete(2).empty()) << "a sync is at it";
+    EXPECT_EQ(wakes, 0);
+  });
+  mem_->SetCallHook(&during);
+  ASSERT_TRUE(logs_.Sync().ok());
+  mem_->SetCallHook(nullptr);
+  EXPECT_EQ(wakes, 1);
+  std::vector<LogSet::Retired> taken = logs_.TakeObsolete(2);
+  EXPECT_EQ(Numbers(taken), std::vector<uint64_t>{1});
+  EXPECT_EQ(Closes(), 0u);
+  LogSet::CloseRetired(&taken);
+  EXPECT_EQ(Closes(), 1u);
+  logs_.SetWaker(nullptr);
+}
+
+TEST_F(LogSetTest, LogsThatStayAreClosedOnceTheyAreDurable) {
+  for (uint64_t number = 2; number < 10; number++) {
+    Add("record");
+    const uint64_t bytes = logs_.total_bytes();
+    Start(number);
+    ASSERT_TRUE(logs_.SyncClosed().ok());
+    EXPECT_EQ(Closes(), number - 1);
+    EXPECT_EQ(logs_.total_bytes(), bytes);
+    EXPECT_TRUE(logs_.AllSynced());
+  }
+  EXPECT_EQ(logs_.oldest_number(), 1u);
+  EXPECT_EQ(logs_.TakeObsolete(9).size(), 8u);
+}
+
+// Deletions may be disabled for a long time.
+TEST_F(LogSetTest, ObsoleteLogsThatStayAreClosedWithoutASync) {
+  Add("record");
+  Start(2);
+  Add("record");
+  Start(3);
+  logs_.CloseKept(2);
+  EXPECT_EQ(Closes(), 1u);
+  EXPECT_EQ(Syncs(), 0u);
+  ASSERT_TRUE(logs_.SyncTo(Add("last")).ok());
+  EXPECT_EQ(Syncs(), 2u) << "of the logs that are needed";
 }
 
 // The log may fail elsewhere than in a sync: what was whole before cannot be synced any more, and

@@ -1,73 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks, and the directory that turns names into addresses.
+// Blocks, and the list that turns names into addresses.
 
 #include "memtable/entry_arena.h"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 
 namespace varve {
 
 namespace {
 
-constexpr size_t kWideAbove = size_t{1} << 30;
-constexpr unsigned kBlockBits = 21;
-static_assert(size_t{1} << kBlockBits == kHugePageBytes);
+constexpr uint32_t kFirstListed = 64;
+// A new block has at least this many times what the arena holds for each number that is left. As
+// long as most numbers are left, blocks are as large as was asked for; when one in n is left, the
+// arena holds n^8 times as much as at first.
+constexpr size_t kShareOfNumber = 8;
+// In blocks that are shared; larger pieces have blocks of their own. A quarter of what units reach.
+constexpr size_t kPieceMax = size_t{128} << 20;
 
 }  // namespace
 
-EntryArena::EntryArena(size_t first_block_bytes, size_t max_block_bytes, size_t expected_bytes)
-    : unit_bits_(expected_bytes > kWideAbove ? 3 : 1),
-      offset_bits_(kBlockBits - unit_bits_),
-      offset_mask_((uint32_t{1} << offset_bits_) - 1),
-      blocks_(first_block_bytes, max_block_bytes) {
+EntryArena::EntryArena(size_t first_block_bytes, size_t max_block_bytes)
+    : blocks_(first_block_bytes, max_block_bytes), largest_block_(max_block_bytes) {
   MutexLock lock(&mu_);
-  StartBlock();
+  StartBlock(0);
 }
 
 EntryArena::Piece EntryArena::AllocateSlow(size_t n) {
   MutexLock lock(&mu_);
-  if (n > blocks_.dedicated_above()) {
+  if (n > blocks_.dedicated_above() && n >= LeastBlock()) {
     ReserveNumber();
     char* const data = blocks_.AddDedicated(n);
-    return {data, EnterBlock(data) << offset_bits_};
+    return {data, EnterBlock(data, 0) << kDistanceBits};
   }
-  const size_t rounded = RoundUp(n);
   for (;;) {
     // Relaxed: current_ only changes under mu_, which this thread holds.
     Header* const block = current_.load(std::memory_order_relaxed);
+    const size_t rounded = block->RoundUp(n);
     const size_t offset = block->used.fetch_add(rounded, std::memory_order_relaxed);
     if (offset <= block->bytes && rounded <= block->bytes - offset) return PieceOf(*block, offset);
-    StartBlock();
+    StartBlock(n);
   }
 }
 
-void EntryArena::StartBlock() {
+size_t EntryArena::LeastBlock() const {
+  const size_t left = kNumbers - std::min(next_number_, kNumbers - 1);
+  return std::min(blocks_.bytes() / left * kShareOfNumber, kPieceMax);
+}
+
+void EntryArena::StartBlock(size_t n) {
   ReserveNumber();
+  // A piece that is large for a block, and too small for one of its own, finds some of its like.
+  blocks_.GrowTo(n > blocks_.dedicated_above() ? std::max(LeastBlock(), 4 * n) : LeastBlock());
   const ArenaBlocks::Block block = blocks_.AddBlock();
-  const uint32_t number = EnterBlock(block.data);
-  Header* const header = new (block.data) Header{block.bytes - sizeof(Header), number, {}};
-  // Release publishes the header and the directory to the acquire loads of Allocate.
+  const auto reach = static_cast<unsigned>(std::bit_width((block.bytes - 1) >> kDistanceBits));
+  const unsigned unit_bits = std::max(1U, reach);
+  const uint32_t number = EnterBlock(block.data, unit_bits);
+  Header* const header = new (block.data)
+      Header{block.bytes, (size_t{1} << unit_bits) - 1, unit_bits, number << kDistanceBits, {}};
+  header->used.store(header->RoundUp(sizeof(Header)), std::memory_order_relaxed);
+  if (block.bytes > largest_block_.load(std::memory_order_relaxed)) {
+    largest_block_.store(block.bytes, std::memory_order_relaxed);
+  }
+  // Release publishes the header and the list to the acquire loads of Allocate.
   current_.store(header, std::memory_order_release);
 }
 
 void EntryArena::ReserveNumber() {
-  const uint32_t number = next_number_.load(std::memory_order_relaxed);
-  if (number >= std::min(max_numbers(), kMaxChunks * kChunkSize)) throw std::bad_alloc();
-  const size_t chunk = number / kChunkSize;
-  if (chunk < chunks_.size()) return;
-  chunks_.push_back(std::make_unique<Chunk>());
-  directory_[chunk].store(chunks_.back().get(), std::memory_order_relaxed);
-  chunk_bytes_.store(chunks_.size() * (sizeof(Chunk) + sizeof(chunks_[0])),
-                     std::memory_order_relaxed);
+  if (next_number_ < listed_) return;
+  if (listed_ == kNumbers) throw std::bad_alloc();
+  const uint32_t wanted = std::max(kFirstListed, 2 * listed_);
+  place_lists_.reserve(place_lists_.size() + 1);
+  PlaceList longer = std::make_unique<std::atomic<Place>[]>(wanted);
+  for (uint32_t i = 0; i < next_number_; i++) {
+    longer[i].store(place_lists_.back()[i].load(std::memory_order_relaxed),
+                    std::memory_order_relaxed);
+  }
+  places_.store(longer.get(), std::memory_order_release);
+  place_lists_.push_back(std::move(longer));
+  listed_ = wanted;
+  list_bytes_.fetch_add(wanted * sizeof(Place), std::memory_order_relaxed);
 }
 
-uint32_t EntryArena::EnterBlock(char* data) {
-  const uint32_t number = next_number_.load(std::memory_order_relaxed);
-  (*chunks_[number / kChunkSize])[number % kChunkSize].store(data, std::memory_order_relaxed);
-  next_number_.store(number + 1, std::memory_order_relaxed);
-  return number;
+uint32_t EntryArena::EnterBlock(char* data, unsigned unit_bits) {
+  place_lists_.back()[next_number_].store(reinterpret_cast<Place>(data) | unit_bits,
+                                          std::memory_order_relaxed);
+  return next_number_++;
 }
 
 size_t EntryArena::UsedBytes() const {

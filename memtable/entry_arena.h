@@ -3,7 +3,6 @@
 
 // Memory of a memtable: pieces that live as long as it does, named by 32 bits instead of a pointer.
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +19,10 @@ using EntryRef = uint32_t;
 
 // A bump allocator for many writers: one atomic add a piece, a mutex once a block.
 //
+// A name has 12 bits for the block, and 20 for the distance, which reach through 2 MiB in units of
+// two bytes. Larger blocks have larger units. Blocks are the larger the more the arena holds and
+// the fewer numbers are left, so that numbers outlast the memory of any machine.
+//
 // Thread safety: all methods may be called from any thread.
 // Lifetime: pieces live as long as the arena; nothing is destructed.
 class EntryArena {
@@ -28,18 +31,18 @@ class EntryArena {
     char* data;
     EntryRef ref;
   };
+  // Pieces start at a multiple of their block's unit, which is a power of two from 2 to this.
+  static constexpr size_t kMaxUnit = 512;
 
-  // Pieces are aligned to 2 bytes; to 8 if `expected_bytes` is more than a gigabyte, so that the
-  // names suffice.
-  EntryArena(size_t first_block_bytes, size_t max_block_bytes, size_t expected_bytes);
+  EntryArena(size_t first_block_bytes, size_t max_block_bytes);
   EntryArena(const EntryArena&) = delete;
   EntryArena& operator=(const EntryArena&) = delete;
 
-  // Throws std::bad_alloc, also when there is no name left.
+  // Throws std::bad_alloc.
   [[nodiscard]] Piece Allocate(size_t n) {
-    const size_t rounded = RoundUp(n);
     // Acquire pairs with the release that published the block and its header.
     Header* const block = current_.load(std::memory_order_acquire);
+    const size_t rounded = block->RoundUp(n);
     if (rounded >= n && rounded <= block->bytes) [[likely]] {
       // Relaxed: the add alone makes the piece exclusive, and publishing what is written into it
       // is the business of the structure that links it.
@@ -52,75 +55,85 @@ class EntryArena {
 
   // The piece of that name. Requires: the name was reached through a store that released it.
   [[nodiscard]] char* At(EntryRef ref) const {
-    const uint32_t number = ref >> offset_bits_;
-    // Relaxed: the block was entered before anything in it got a name.
-    const Chunk* const chunk = directory_[number / kChunkSize].load(std::memory_order_relaxed);
-    return (*chunk)[number % kChunkSize].load(std::memory_order_relaxed) +
-           (size_t{ref & offset_mask_} << unit_bits_);
+    const Place place = PlaceOf(ref);
+    return reinterpret_cast<char*>((place & ~kUnitMask) +
+                                   (size_t{ref & kDistanceMask} << (place & kUnitMask)));
   }
-  // The name of the byte `distance` (a multiple of 8) behind the start of `piece`.
+  // The name of the byte `distance` (a multiple of kMaxUnit, or up to the next address that is a
+  // multiple of 64) behind the start of `piece`.
   [[nodiscard]] EntryRef RefBehind(EntryRef piece, size_t distance) const {
-    return piece + static_cast<EntryRef>(distance >> unit_bits_);
+    return piece + static_cast<EntryRef>(distance >> (PlaceOf(piece) & kUnitMask));
   }
 
   // Bytes taken from the system, bookkeeping included.
   [[nodiscard]] size_t MemoryUsage() const {
-    return sizeof(*this) + blocks_.bytes() + chunk_bytes_.load(std::memory_order_relaxed);
+    return sizeof(*this) + blocks_.bytes() + list_bytes_.load(std::memory_order_relaxed);
   }
   // MemoryUsage without the part of the current block that is still free. May be off by a block
   // for a moment, while another thread starts one.
   [[nodiscard]] size_t UsedBytes() const;
-  // Whether most of the names are given out.
-  [[nodiscard]] bool NearlyOutOfNames() const {
-    return next_number_.load(std::memory_order_relaxed) > max_numbers() / 8 * 7;
+  // Bytes of the largest block so far, or of what the largest may be in an arena that is small.
+  [[nodiscard]] size_t LargestBlock() const {
+    return largest_block_.load(std::memory_order_relaxed);
   }
 
  private:
-  static constexpr uint32_t kChunkSize = 64;
-  static constexpr uint32_t kMaxChunks = 256;
-  using Chunk = std::array<std::atomic<char*>, kChunkSize>;
+  static constexpr unsigned kDistanceBits = 20;
+  static constexpr EntryRef kDistanceMask = (EntryRef{1} << kDistanceBits) - 1;
+  static constexpr uint32_t kNumbers = uint32_t{1} << (32 - kDistanceBits);
+  // A block's address, which is a multiple of 64, and the bits of its unit.
+  using Place = uintptr_t;
+  static constexpr Place kUnitMask = 63;
+  using PlaceList = std::unique_ptr<std::atomic<Place>[]>;
 
   // Lies at the start of its block; on its own cache line because every allocation writes `used`.
   struct alignas(64) Header {
+    [[nodiscard]] size_t RoundUp(size_t n) const { return (n + unit_mask) & ~unit_mask; }
+
     size_t bytes;
-    uint32_t number;
-    // Behind the header. May grow past `bytes` when threads race for the end; such adds hand
-    // nothing out.
+    size_t unit_mask;
+    unsigned unit_bits;
+    EntryRef first_name;
+    // With the header, which takes whole units. May grow past `bytes` when threads race for the
+    // end; such adds hand nothing out.
     std::atomic<size_t> used;
   };
 
-  [[nodiscard]] size_t RoundUp(size_t n) const {
-    const size_t unit = size_t{1} << unit_bits_;
-    return (n + unit - 1) & ~(unit - 1);
+  [[nodiscard]] Place PlaceOf(EntryRef ref) const {
+    // Acquire: the list may be newer than the name. Relaxed: the block was entered before anything
+    // in it got a name.
+    return places_.load(std::memory_order_acquire)[ref >> kDistanceBits].load(
+        std::memory_order_relaxed);
   }
-  [[nodiscard]] uint32_t max_numbers() const { return uint32_t{1} << (32 - offset_bits_); }
-  [[nodiscard]] Piece PieceOf(const Header& block, size_t offset) const {
-    const size_t distance = sizeof(Header) + offset;
-    return {const_cast<char*>(reinterpret_cast<const char*>(&block)) + distance,
-            block.number << offset_bits_ | static_cast<EntryRef>(distance >> unit_bits_)};
+  static Piece PieceOf(const Header& block, size_t offset) {
+    return {const_cast<char*>(reinterpret_cast<const char*>(&block)) + offset,
+            block.first_name | static_cast<EntryRef>(offset >> block.unit_bits)};
   }
 
   Piece AllocateSlow(size_t n) VARVE_EXCLUDES(mu_);
-  void StartBlock() VARVE_REQUIRES(mu_);
+  // What a new block has at least.
+  [[nodiscard]] size_t LeastBlock() const VARVE_REQUIRES(mu_);
+  // With room for a piece of n bytes that has no block of its own.
+  void StartBlock(size_t n) VARVE_REQUIRES(mu_);
   // Makes room for one more block; throws, with nothing changed, when there is none.
   void ReserveNumber() VARVE_REQUIRES(mu_);
-  uint32_t EnterBlock(char* data) VARVE_REQUIRES(mu_);
+  uint32_t EnterBlock(char* data, unsigned unit_bits) VARVE_REQUIRES(mu_);
 
-  const unsigned unit_bits_;
-  const unsigned offset_bits_;
-  const uint32_t offset_mask_;
   mutable Mutex mu_;
   // Its bytes() may be read without mu_.
   ArenaBlocks blocks_;
-  std::vector<std::unique_ptr<Chunk>> chunks_ VARVE_GUARDED_BY(mu_);
+  // By number: the last one is in use, the others are kept for those who read them just now.
+  std::vector<PlaceList> place_lists_ VARVE_GUARDED_BY(mu_);
+  uint32_t listed_ VARVE_GUARDED_BY(mu_) = 0;  // the numbers that the last one has room for
+  uint32_t next_number_ VARVE_GUARDED_BY(mu_) = 0;
   // Written under mu_, read as statistics; publish nothing.
-  std::atomic<uint32_t> next_number_{0};
-  std::atomic<size_t> chunk_bytes_{0};
+  std::atomic<size_t> list_bytes_{0};
+  std::atomic<size_t> largest_block_;
+  // Stored under mu_ (release: with what it was made with).
+  std::atomic<std::atomic<Place>*> places_{nullptr};
   // The block that pieces come from. Stored under mu_; the store publishes the header and the
-  // block's entry in the directory.
+  // block's entry in the list.
   std::atomic<Header*> current_{nullptr};
-  // Chunks by number; written under mu_ before the number is used.
-  std::array<std::atomic<Chunk*>, kMaxChunks> directory_{};
 };
 
 }  // namespace varve

@@ -29,7 +29,7 @@ KeyTree::KeyTree(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t 
       arena_(arena),
       nodes_at_once_(nodes_at_once),
       slab_(nodes_at_once) {
-  static_assert(sizeof(Node) == 512);
+  static_assert(sizeof(Node) == EntryArena::kMaxUnit);
   static_assert(std::is_trivially_destructible_v<Node>);
   const NewNodeResult first = NewNode(0, nullptr, 0);
   first_leaf_ = first.node;

@@ -73,8 +73,7 @@ struct MemTable::Rep {
   Rep(const InternalKeyComparator& comparator, const MemTableOptions& opts)
       : icmp(comparator),
         options(opts),
-        largest_block(LargestBlock(opts)),
-        arena(std::min(kFirstBlockBytes, largest_block), largest_block, opts.write_buffer_bytes),
+        arena(std::min(kFirstBlockBytes, LargestBlock(opts)), LargestBlock(opts)),
         write_buffer_bytes(opts.write_buffer_bytes),
         order(MakeOrder()),
         range_deletes(comparator) {
@@ -94,7 +93,7 @@ struct MemTable::Rep {
     if (options.order == MemTableOrder::kArrival) {
       return Order(std::in_place_type<EntryVector>, icmp, &arena);
     }
-    return Order(std::in_place_type<TreeOrder>, icmp, &arena, NodesAtOnce(largest_block),
+    return Order(std::in_place_type<TreeOrder>, icmp, &arena, NodesAtOnce(LargestBlock(options)),
                  options.expected_prefix, &write_buffer_bytes);
   }
   EntryTotals totals() const {
@@ -115,7 +114,6 @@ struct MemTable::Rep {
 
   const InternalKeyComparator icmp;
   const MemTableOptions options;
-  const size_t largest_block;
   EntryArena arena;
   std::atomic<size_t> write_buffer_bytes;
   Order order;
@@ -348,16 +346,15 @@ bool MemTable::ShouldSwitch() const {
   const size_t limit = rep.write_buffer_bytes.load(std::memory_order_relaxed);
   const size_t budget = limit - limit / 8;
   const size_t held = rep.MemoryUsage();
-  if (rep.arena.NearlyOutOfNames()) [[unlikely]]
-    return true;
+  const size_t largest_block = rep.arena.LargestBlock();
   // Room for another whole block, as while a table is far from full.
-  if (held + rep.largest_block <= budget) [[likely]]
+  if (held + largest_block <= budget) [[likely]]
     return false;
   if (Empty()) return false;
   const size_t unused = rep.arena.MemoryUsage() - rep.arena.UsedBytes();
   // The block under way is the last one that fits, and it is used up to an eighth; or it is more
   // than fits, and may not be filled beyond the budget.
-  return held - unused >= budget || unused <= rep.largest_block / 8;
+  return held - unused >= budget || unused <= largest_block / 8;
 }
 
 void MemTable::SetWriteBufferBytes(size_t bytes) {

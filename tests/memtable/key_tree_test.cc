@@ -119,7 +119,7 @@ class KeyTreeTest : public testing::TestWithParam<std::tuple<const Comparator*, 
   }
 
   const Comparator* const comparator_;
-  EntryArena arena_{1 << 12, 1 << 16, 1 << 20};
+  EntryArena arena_{1 << 12, 1 << 16};
   KeyTree tree_;
   Model model_;
   std::mt19937_64 random_{5};
@@ -223,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      Shape::kOneKey, Shape::kExtremes)));
 
 TEST(EmptyKeyTreeTest, HasNothing) {
-  EntryArena arena(1 << 12, 1 << 16, 1 << 20);
+  EntryArena arena(1 << 12, 1 << 16);
   const KeyTree tree(InternalKeyComparator(BytewiseComparator()), &arena, 1);
   KeyTreeIterator walk(tree);
   walk.SeekToFirst();
@@ -244,7 +244,7 @@ TEST(KeyTreeSpaceTest, RunsFillTheirLeaves) {
   for (const int shape : {0, 1, 2, 3}) {
     for (const bool with_readers : {false, true}) {
       constexpr uint64_t kEntries = 20000;
-      EntryArena arena(1 << 12, 1 << 16, 1 << 20);
+      EntryArena arena(1 << 12, 1 << 16);
       KeyTree tree(InternalKeyComparator(BytewiseComparator()), &arena, 1);
       KeyTree::LeafCopy copy;
       std::mt19937_64 random(7);
@@ -272,7 +272,7 @@ TEST(KeyTreeSpaceTest, RunsFillTheirLeaves) {
 TEST(KeyTreeLeafTest, RemembersWhatTied) {
   for (const bool two_keys : {false, true}) {
     for (const bool ascending : {false, true}) {
-      EntryArena arena(1 << 12, 1 << 16, 1 << 20);
+      EntryArena arena(1 << 12, 1 << 16);
       KeyTree tree(InternalKeyComparator(BytewiseComparator()), &arena, 1);
       constexpr uint64_t kEntries = 30;
       for (uint64_t i = 0; i < kEntries; i++) {
@@ -303,7 +303,7 @@ TEST(KeyTreeLeafTest, RemembersWhatTied) {
 
 TEST(KeyTreeRankTest, IsOffByLittleOfTheWhole) {
   constexpr int kEntries = 100000;
-  EntryArena arena(1 << 12, 1 << 16, 1 << 20);
+  EntryArena arena(1 << 12, 1 << 16);
   KeyTree tree(InternalKeyComparator(BytewiseComparator()), &arena, 4);
   for (int i = 0; i < kEntries; i++) {
     ASSERT_TRUE(Insert(&arena, &tree,

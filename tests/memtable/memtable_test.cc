@@ -20,6 +20,8 @@
 #include "varve/slice_transform.h"
 #include "varve/write_buffer_manager.h"
 
+#include "tests/harness/no_mappings.h"
+
 namespace varve {
 namespace {
 
@@ -346,27 +348,44 @@ TEST(MemTablePrefixTest, TheCommonPrefixIsThatOfAllKeysButTheLastBytes) {
 class MemTableMemoryTest : public InBothOrders {};
 
 TEST_P(MemTableMemoryTest, WithoutMemoryNothingIsHalfDone) {
-  MemTableOptions options = Options();
-  options.arena_block_bytes = 4096;
-  MemTable mem(Order(), options, 1);
-  // Each value takes one of the arena's names, which end long before the machine's memory.
+  MemTable mem(Order(), Options(), 1);
   const std::string value(2000, 'v');
   SequenceNumber seq = 1;
-  Status s;
-  for (; s.ok(); seq++) s = mem.Add(seq, kTypeValue, std::to_string(seq), value);
-  EXPECT_TRUE(s.IsMemoryLimit()) << s.ToString();
-  EXPECT_TRUE(mem.ShouldSwitch());
-  const uint64_t entries = mem.entry_count();
-  EXPECT_GT(entries, 3000u);
-  EXPECT_LT(entries, seq);
-  const std::vector<MemTableEntry> batch = {{seq, kTypeValue, "a", ""},
-                                            {seq + 1, kTypeValue, "b", value}};
-  EXPECT_TRUE(mem.Add(batch).IsMemoryLimit());
-  EXPECT_EQ(mem.entry_count(), entries);
+  uint64_t entries = 0;
+  {
+    const NoMappings no_memory;
+    Status s;
+    for (; s.ok(); seq++) s = mem.Add(seq, kTypeValue, std::to_string(seq), value);
+    EXPECT_TRUE(s.IsMemoryLimit()) << s.ToString();
+    entries = mem.entry_count();
+    EXPECT_GT(entries, 30u);
+    EXPECT_LT(entries, seq);
+    const std::vector<MemTableEntry> batch = {{seq, kTypeValue, "a", ""},
+                                              {seq + 1, kTypeValue, "b", value}};
+    EXPECT_TRUE(mem.Add(batch).IsMemoryLimit());
+    EXPECT_EQ(mem.entry_count(), entries);
+  }
   uint64_t walked = 0;
   const auto it = mem.NewIterator();
   for (it->SeekToFirst(); it->Valid(); it->Next()) walked++;
   EXPECT_EQ(walked, entries);
+  EXPECT_TRUE(mem.Add(seq + 2, kTypeValue, "a", value).ok());
+}
+
+// As long as the machine has memory, however small blocks are, and however many values need one.
+TEST_P(MemTableMemoryTest, AnyBatchFits) {
+  MemTableOptions options = Options();
+  options.write_buffer_bytes = 64 << 10;
+  options.arena_block_bytes = 4096;
+  for (const size_t value_bytes : {size_t{1} << 10, size_t{4} << 10}) {
+    MemTable mem(Order(), options, 1);
+    const std::string value(value_bytes, 'v');
+    const SequenceNumber last = (19 << 20) / value_bytes;
+    for (SequenceNumber seq = 1; seq <= last; seq++) {
+      ASSERT_TRUE(mem.Add(seq, kTypeValue, std::to_string(seq), value).ok()) << seq;
+    }
+    EXPECT_EQ(mem.entry_count(), last);
+  }
 }
 
 class MemTableOrderTest : public InBothOrders {};

@@ -43,6 +43,14 @@ ArenaBlocks::~ArenaBlocks() {
   for (const Block& run : runs_) Release(run);
 }
 
+void ArenaBlocks::GrowTo(size_t bytes) {
+  if (bytes <= next_block_bytes_) return;
+  next_block_bytes_ = std::bit_ceil(bytes);
+  if (next_block_bytes_ <= max_block_bytes_) return;
+  max_block_bytes_ = next_block_bytes_;
+  run_left_ = 0;  // of a run of smaller ones
+}
+
 ArenaBlocks::Block ArenaBlocks::AddBlock() {
   const size_t size = next_block_bytes_;
   next_block_bytes_ = std::min(size * 2, max_block_bytes_);

@@ -13,9 +13,9 @@
 namespace varve {
 
 // The blocks behind an arena: small ones while the arena is small, each twice as large as the one
-// before, then huge-page blocks. Pieces with blocks of their own let the others grow, too: an arena
-// of nothing but large pieces soon has blocks that hold several of them, in a few large pages. What
-// is large goes back to the system with the arena.
+// before, then huge-page blocks, and larger ones if asked. Pieces with blocks of their own let the
+// others grow, too: an arena of nothing but large pieces soon has blocks that hold several of them,
+// in a few large pages. What is large goes back to the system with the arena.
 //
 // Thread safety: bytes() may be called from any thread; everything else needs outside exclusion.
 class ArenaBlocks {
@@ -34,6 +34,9 @@ class ArenaBlocks {
   ArenaBlocks(const ArenaBlocks&) = delete;
   ArenaBlocks& operator=(const ArenaBlocks&) = delete;
 
+  // The blocks to come have at least so many bytes, whatever their limit was. A power of two is
+  // made of it.
+  void GrowTo(size_t bytes);
   // The next block to carve pieces from, next_block_bytes() large, aligned to 64.
   Block AddBlock();
   // A block for one piece that would waste too much of a common block, aligned to 4096.
@@ -50,7 +53,7 @@ class ArenaBlocks {
   void Release(const Block& block);
   char* TakeFromRun(size_t size);
 
-  const size_t max_block_bytes_;
+  size_t max_block_bytes_;
   size_t next_block_bytes_;
   std::vector<Block> owned_;
   // Blocks of the largest size are mapped several at a time: what is left of the last run.

@@ -58,6 +58,22 @@ TEST_F(MemTableOptionsTest, BlocksAreAsLargeAsAsked) {
   EXPECT_LT(Size(), large);
 }
 
+// One batch may be many times a memtable, and a log is replayed into one of the same kind.
+TEST_F(MemTableOptionsTest, BlocksOfAnySizeHoldAnyBatch) {
+  options_.write_buffer_size = 64 << 10;
+  options_.arena_block_size = 4096;
+  Open();
+  const std::string value(4 << 10, 'v');
+  WriteBatch batch;
+  for (int i = 0; i < 4864; i++) ASSERT_TRUE(batch.Put(std::to_string(i), value).ok());
+  ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
+  EXPECT_EQ(Get("4863"), value);
+  ASSERT_TRUE(Close().ok());
+  Open();
+  EXPECT_EQ(Get("0"), value);
+  EXPECT_EQ(Get("4863"), value);
+}
+
 // The vector's memory grows when it is sorted, and not before.
 TEST_F(MemTableOptionsTest, AVectorIsSortedByTheFirstReadOnly) {
   options_.memtable_factory = std::make_shared<VectorRepFactory>();

@@ -22,6 +22,7 @@
 #include "memtable/entry_vector.h"
 #include "memtable/range_deletes.h"
 #include "memtable/tree_order.h"
+#include "memtable/voided_sequences.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
 #include "util/key/prefix_answer.h"
@@ -108,6 +109,13 @@ struct MemTable::Rep {
   }
   void Charge();
   void NoteFirst(SequenceNumber seq);
+  void AddTombstone(const MemTableEntry& tombstone);
+  std::unique_ptr<InternalIterator> NewIterator() const;
+  [[nodiscard]] bool LeavesOut() const {
+    return (special.load(std::memory_order_acquire) & kLeavesOut) != 0;
+  }
+  // Looks for what is not left out.
+  bool GetAround(PointLookup* lookup) const;
   // None of them is a range tombstone; at most kAddedTogether.
   Status AddPoints(std::span<const MemTableEntry> entries);
   Status AddAll(std::span<const MemTableEntry> entries);
@@ -118,6 +126,12 @@ struct MemTable::Rep {
   std::atomic<size_t> write_buffer_bytes;
   Order order;
   RangeDeletes range_deletes;
+  // What makes a point read more than a look at the order: one load tells that there is nothing.
+  static constexpr unsigned kHasTombstones = 1;
+  static constexpr unsigned kLeavesOut = 2;
+  std::atomic<unsigned> special{0};
+  // Written before kLeavesOut is set, which publishes it.
+  std::shared_ptr<const VoidedSequences> left_out;
   std::optional<DynamicBloom> bloom;
   bool filter_whole_keys = false;
   // A prefix could not be had. Set before its entry is inserted, which publishes it.
@@ -188,7 +202,7 @@ Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const
   rep.NoteFirst(seq);
   try {
     if (type == kTypeRangeDeletion) [[unlikely]] {
-      rep.range_deletes.Add(key, value, seq);
+      rep.AddTombstone({seq, type, key, value});
     } else {
       if (rep.bloom.has_value()) rep.AddToFilter(key);
       VARVE_RETURN_IF_ERROR(
@@ -232,14 +246,20 @@ Status MemTable::Rep::AddAll(std::span<const MemTableEntry> entries) {
       n++;
     }
     if (n == 0) [[unlikely]] {
-      const MemTableEntry& tombstone = entries[n++];
-      range_deletes.Add(tombstone.key, tombstone.value, tombstone.seq);
+      AddTombstone(entries[n++]);
     } else {
       VARVE_RETURN_IF_ERROR(AddPoints(entries.first(n)));
     }
     entries = entries.subspan(n);
   }
   return Status::OK();
+}
+
+void MemTable::Rep::AddTombstone(const MemTableEntry& tombstone) {
+  range_deletes.Add(tombstone.key, tombstone.value, tombstone.seq);
+  if ((special.load(std::memory_order_relaxed) & kHasTombstones) == 0) {
+    special.fetch_or(kHasTombstones, std::memory_order_release);
+  }
 }
 
 Status MemTable::Rep::AddPoints(std::span<const MemTableEntry> entries) {
@@ -249,10 +269,53 @@ Status MemTable::Rep::AddPoints(std::span<const MemTableEntry> entries) {
   return std::visit([&](auto& o) { return o.AddTogether(entries); }, order);
 }
 
+void MemTable::LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) {
+  Rep& rep = *rep_;
+  rep.range_deletes.LeaveOut(*voided);
+  // A table that is told is not empty, so it is switched before there can be another object.
+  if (rep.LeavesOut() || rep.totals().entries == 0) return;
+  rep.left_out = voided;
+  rep.special.fetch_or(Rep::kLeavesOut, std::memory_order_release);
+}
+
+uint64_t MemTable::left_out_count() const {
+  if (!rep_->LeavesOut()) return 0;
+  uint64_t n = 0;
+  const auto it = std::visit([](const auto& o) { return o.NewIterator(); }, rep_->order);
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    if (rep_->left_out->Contains(UnpackSequence(ExtractTrailer(it->key())))) n++;
+  }
+  return n;
+}
+
+std::unique_ptr<InternalIterator> MemTable::Rep::NewIterator() const {
+  auto walk = std::visit([](const auto& o) { return o.NewIterator(); }, order);
+  return LeavesOut() ? NewIteratorWithout(std::move(walk), left_out) : std::move(walk);
+}
+
+// Neither the index nor lists of operands know what is left out.
+bool MemTable::Rep::GetAround(PointLookup* lookup) const try {
+  const std::unique_ptr<InternalIterator> it = NewIterator();
+  for (it->Seek(lookup->internal_key()); it->Valid(); it->Next()) {
+    if (!icmp.EqualKey(icmp.KeyOf(it->key()), lookup->key())) break;
+    const uint64_t trailer = ExtractTrailer(it->key());
+    if (!lookup->Sees(ExtractUserKey(it->key()), trailer)) continue;
+    if (lookup->Offer(trailer, it->value(), nullptr)) return true;
+  }
+  if (it->status().ok()) return lookup->EndIfCovered();
+  lookup->Fail(it->status());
+  return true;
+} catch (const std::bad_alloc&) {
+  lookup->Fail(NoMemory());
+  return true;
+}
+
 bool MemTable::Get(PointLookup* lookup) const {
   const Rep& rep = *rep_;
-  if (rep.range_deletes.count() != 0) [[unlikely]] {
-    lookup->CoverWith(*rep.range_deletes.Fragments());
+  if (rep.special.load(std::memory_order_acquire) != 0) [[unlikely]] {
+    const auto tombstones = rep.range_deletes.Fragments();
+    if (tombstones != nullptr) lookup->CoverWith(*tombstones);
+    if (rep.LeavesOut()) return rep.GetAround(lookup);
   }
   if (rep.bloom.has_value() && rep.FilterExcludes(*lookup)) return lookup->EndIfCovered();
   return std::visit([&](const auto& o) { return o.Get(lookup); }, rep.order);
@@ -277,11 +340,11 @@ void MemTable::Prefetch(std::span<PointLookup* const> lookups) const {
 }
 
 std::unique_ptr<InternalIterator> MemTable::NewIterator() const {
-  return std::visit([](const auto& o) { return o.NewIterator(); }, rep_->order);
+  return rep_->NewIterator();
 }
 
 bool MemTable::IteratorsSeeAdditions() const {
-  return std::holds_alternative<TreeOrder>(rep_->order);
+  return std::holds_alternative<TreeOrder>(rep_->order) && !rep_->LeavesOut();
 }
 
 std::shared_ptr<const FragmentedTombstones> MemTable::RangeTombstones() const {

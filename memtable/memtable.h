@@ -12,6 +12,7 @@
 #include "varve/status.h"
 
 #include "memtable/entry.h"
+#include "memtable/voided_sequences.h"
 #include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
 #include "util/key/point_lookup.h"
@@ -68,6 +69,13 @@ class MemTable {
   // MemoryLimit and TryAgain other entries than the one that failed may be in.
   Status Add(std::span<const MemTableEntry> entries);
 
+  // From now on whoever reads or walks the table finds nothing of these sequences, whatever was or
+  // will be added to them. No Add of theirs is under way. Once or more, always with the same
+  // object, by one thread at a time. Asks for no memory.
+  void LeaveOut(const std::shared_ptr<const VoidedSequences>& voided);
+  // How many point entries are left out. Looks at each entry if there is anything to leave out.
+  uint64_t left_out_count() const;
+
   // Looks for the newest visible entry; reports covering tombstones first. Returns true when the
   // search is over, which a tombstone alone may bring about. Under kArrival the first Get,
   // positioned iterator or estimate after an addition takes time and memory in proportion to the
@@ -78,8 +86,8 @@ class MemTable {
 
   // Point entries only. The iterator does not own the memtable: the caller keeps it alive.
   std::unique_ptr<InternalIterator> NewIterator() const;
-  // Whether a Seek finds what was added after the first one. If not, a newer snapshot needs a new
-  // iterator.
+  // Whether a Seek finds what was added after the first one, and leaves out what is left out. If
+  // not, a newer snapshot needs a new iterator.
   bool IteratorsSeeAdditions() const;
 
   // All range tombstones added so far, fragmented; null when there are none. Cached between

@@ -15,6 +15,13 @@ void RangeDeletes::Add(const Slice& begin, const Slice& end, SequenceNumber seq)
   count_.store(added_.size(), std::memory_order_release);
 }
 
+void RangeDeletes::LeaveOut(const VoidedSequences& voided) {
+  MutexLock lock(&mu_);
+  std::erase_if(added_, [&](const RangeTombstone& t) { return voided.Contains(t.seq); });
+  fragments_.reset();
+  count_.store(added_.size(), std::memory_order_release);
+}
+
 std::shared_ptr<const FragmentedTombstones> RangeDeletes::Fragments() const {
   if (count() == 0) return nullptr;
   MutexLock lock(&mu_);

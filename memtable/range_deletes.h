@@ -12,6 +12,7 @@
 #include "varve/slice.h"
 #include "varve/types.h"
 
+#include "memtable/voided_sequences.h"
 #include "util/key/internal_key.h"
 #include "util/key/range_tombstone.h"
 #include "util/sync/mutex.h"
@@ -28,6 +29,9 @@ class RangeDeletes {
 
   // Bounds end with a timestamp where keys do. Throws std::bad_alloc, with nothing added.
   void Add(const Slice& begin, const Slice& end, SequenceNumber seq) VARVE_EXCLUDES(mu_);
+
+  // Takes out those of these sequences; none of them is being added. Asks for no memory.
+  void LeaveOut(const VoidedSequences& voided) VARVE_EXCLUDES(mu_);
 
   // Null when there are none. Everything whose Add returned before the call is in.
   std::shared_ptr<const FragmentedTombstones> Fragments() const VARVE_EXCLUDES(mu_);

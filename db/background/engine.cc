@@ -16,6 +16,8 @@
 #include "db/background/table_context.h"
 #include "db/background/write_admission.h"
 #include "db/compaction/plan.h"
+#include "db/write/commit_ring.h"
+#include "memtable/voided_sequences.h"
 #include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
 #include "util/options/block_based_table_factory.h"
@@ -23,7 +25,16 @@
 
 namespace varve {
 
-Engine::Engine() = default;
+namespace {
+
+// Of one batch each. A writer whose insertion fails holds its slot of the ring until writes are
+// refused; whoever takes one of those slots sees that. Before, each other slot may have been taken
+// once more.
+constexpr size_t kMostVoided = 2 * CommitRing::kSlots;
+
+}  // namespace
+
+Engine::Engine() : voided(std::make_shared<VoidedSequences>(kMostVoided)) {}
 Engine::~Engine() = default;
 
 FileOptions Engine::LogFileOptions() const {
@@ -66,6 +77,11 @@ void Engine::ReleaseFamilies() {
   if (flush != nullptr) flush->ClearQueue();
   if (compaction != nullptr) compaction->ClearQueue();
   families.Clear();
+}
+
+void Engine::ForgetVoided() {
+  mu.AssertHeld();
+  if (!voided->empty()) voided = std::make_shared<VoidedSequences>(kMostVoided);
 }
 
 Status Engine::WriteRefusal() {
@@ -200,6 +216,8 @@ void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
     MutexUnlock unlock(&mu);
     events::BackgroundError(*this, reason, &judged);
   }
+  // What is half in memory is not whole because somebody says so.
+  if (judged.ok() && !voided->empty()) judged = error;
   if (judged.ok()) return;
   const ErrorState::Severity before = errors.severity();
   Status now = errors.Report(judged, reason);

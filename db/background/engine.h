@@ -34,6 +34,7 @@ class FlushWork;
 class ObsoleteFiles;
 class Scrubber;
 class SpaceReserve;
+class VoidedSequences;
 class WriteAdmission;
 
 // The property varve.recovery.
@@ -103,6 +104,8 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   LiveSnapshots snapshots;
   std::unique_ptr<LogSet> logs;
   ErrorState errors;
+  // What memtables leave out since the last recovery, of which each takes a share. Not null.
+  std::shared_ptr<VoidedSequences> voided;
   std::unique_ptr<DelayPacer> pacer;
   int delayed_families = 0;
   int stopped_families = 0;
@@ -171,6 +174,8 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   ColumnFamily* Resolve(ColumnFamilyHandle* handle, Status* status) const;
   // Nothing of this engine refers to a family any more; its work has ended.
   void ReleaseFamilies();
+  // Forgets what memtables left out: they are in tables. Requires mu.
+  void ForgetVoided();
   // Why no write may be made now, or OK; keeps refuses_writes in step. Requires mu.
   Status WriteRefusal();
   // Judges every family's stall rules anew. Requires mu; lets go of it to tell listeners. Does not

@@ -86,11 +86,11 @@ Status ErrorRecovery::Resume() {
     old_error = e.errors.error();
     repaired = e.errors.severity();
   }
-  // Room for what is under way. What a soft error wants to write can wait for room.
-  if (e.reserve != nullptr && old_error.IsNoSpace() && repaired > ErrorState::Severity::kSoft) {
-    e.reserve->GiveUp();
-  }
   Status s = Guarded([&] {
+    // Room for what is under way. What a soft error wants to write can wait for room.
+    if (e.reserve != nullptr && old_error.IsNoSpace() && repaired > ErrorState::Severity::kSoft) {
+      e.reserve->GiveUp();
+    }
     Status repair = Repair(repaired);
     if (repair.ok() && e.reserve != nullptr) e.reserve->TakeIfThereIsRoom();
     return repair;
@@ -149,8 +149,8 @@ Status ErrorRecovery::Repair(ErrorState::Severity severity) {
   {
     const ExclusiveCommit exclusive(e.commit.get());
     MutexLock lock(&e.mu);
-    Status s;
-    if (e.logs->current_failed()) s = e.flush->StartNewLog(/*force=*/true);
+    // The current log may hold batches that failed: nobody needs it after this.
+    Status s = e.flush->StartNewLog(/*force=*/e.logs->current_failed());
     for (const auto& [id, family] : e.families.all()) {
       pinned.push_back(family);
       families.push_back(family.get());
@@ -163,6 +163,7 @@ Status ErrorRecovery::Repair(ErrorState::Severity severity) {
     Status s = e.flush->FlushNow(pinned, FlushReason::kErrorRecovery);
     if (s.ok()) s = LeaveOldLogs();
     if (!s.ok()) return s;
+    e.ForgetVoided();
   }
   ShowFamilies();
   return Status::OK();

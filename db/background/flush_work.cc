@@ -97,8 +97,10 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
     if (events::Wanted(e)) sealed.push_back(DescribeMemTable(*family));
     family->SwitchMemTable(family->NewMemTable(next_seq), log_number);
   }
-  // A family with nothing in memory needs no log before this one.
+  // A family with nothing in memory needs no log before this one. Of a batch that failed, though, a
+  // log may have the shares of all families: they leave it together, once others are in tables.
   for (const auto& [id, family] : e.families.all()) {
+    if (e.errors.writes_stopped()) break;
     if (family->mem()->Empty() && family->immutables().empty()) {
       family->versions()->log_number = std::max(family->versions()->log_number, log_number);
     }
@@ -184,8 +186,10 @@ void FlushWork::BackgroundFlush() {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   running_++;
+  // What an error left in memory is for its recovery to flush: of all families in one step.
   const bool may_run = (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush) &&
-                       e.background_paused == 0;
+                       e.background_paused == 0 &&
+                       e.errors.severity() < ErrorState::Severity::kHard;
   if (!queue_.empty() && CanStart() && may_run) {
     Report(Guarded([this] { return RunNextJob(); }));
   }
@@ -323,7 +327,7 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
     VARVE_RETURN_IF_ERROR(e.logs->SyncClosed());
   }
   *in_order = WaitForOlder(*flushes);
-  return *in_order ? Install(flushes) : Status::OK();
+  return *in_order ? Install(flushes, job.reason) : Status::OK();
 }
 
 Status FlushWork::RunJob(const Job& job, Extent extent) {
@@ -369,9 +373,24 @@ bool FlushWork::WaitForOlder(const std::vector<FamilyFlush>& flushes) {
   return true;
 }
 
-Status FlushWork::Install(std::vector<FamilyFlush>* flushes) {
+void FlushWork::AddEmptyFamilies(std::vector<VersionEdit>* edits,
+                                 std::vector<FamilyEdit>* changes) const {
+  Engine& e = *engine_;
+  edits->resize(e.families.all().size());  // they stay where they are
+  size_t i = 0;
+  for (const auto& [id, family] : e.families.all()) {
+    if (family->dropped() || !family->mem()->Empty() || !family->immutables().empty()) continue;
+    VersionEdit& edit = (*edits)[i++];
+    edit.column_family = id;
+    edit.log_number = e.logs->current_number();
+    changes->push_back(FamilyEdit{family->versions(), {&edit}});
+  }
+}
+
+Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason) {
   Engine& e = *engine_;
   std::vector<FamilyEdit> edits;
+  std::vector<VersionEdit> of_empty;
   for (FamilyFlush& flush : *flushes) {
     flush.edit.column_family = flush.family->id();
     flush.edit.log_number = flush.input.memtables.back()->next_log_number();
@@ -383,6 +402,7 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes) {
     if (flush.family->dropped()) continue;
     edits.push_back(FamilyEdit{flush.family->versions(), {&flush.edit}});
   }
+  if (reason == FlushReason::kErrorRecovery) AddEmptyFamilies(&of_empty, &edits);
   if (edits.empty()) return Status::OK();
   Status s = e.versions->LogAndApply(std::move(edits), e.directory.get());
   if (!s.ok()) return s;

@@ -73,6 +73,9 @@ class FlushWork final : public WriteBufferUser {
   static void RunOne(void* work);
   static void RunFreeMemory(void* work);
   void BackgroundFlush();
+  // So that the families of a recovery leave the logs before it in one step: edits of those that
+  // have nothing in memory.
+  void AddEmptyFamilies(std::vector<VersionEdit>* edits, std::vector<FamilyEdit>* changes) const;
   // Whatever it answers, what was picked is in `flushes`.
   Status PickAll(const Job& job, Extent extent, std::vector<FamilyFlush>* flushes);
   // A job may throw: it failed then, and all that it had picked can be picked again.
@@ -87,7 +90,7 @@ class FlushWork final : public WriteBufferUser {
   bool WantsFlush(const ColumnFamily& family, FlushReason reason) const;
   void MakeInput(ColumnFamily* family, FlushInput* input);
   bool WaitForOlder(const std::vector<FamilyFlush>& flushes);
-  Status Install(std::vector<FamilyFlush>* flushes);
+  Status Install(std::vector<FamilyFlush>* flushes, FlushReason reason);
   void RemoveOutputs(const std::vector<FamilyFlush>& flushes);
   std::vector<ColumnFamily*> FullFamilies(FlushReason* reason);
   std::vector<ColumnFamily*> FamiliesOverLogLimit(FlushReason* reason);

@@ -59,7 +59,7 @@ Status MarkAboveAll(const FlushInput& input, std::string* mark) {
 Status CheckCount(const FlushInput& input, const CompactionCounts& counts) {
   uint64_t expected = 0;
   for (const auto& mem : input.memtables)
-    expected += mem->entry_count() - mem->range_deletion_count();
+    expected += mem->entry_count() - mem->range_deletion_count() - mem->left_out_count();
   if (counts.skipped || counts.entries_in == expected) return Status::OK();
   return Status::Corruption("flush of column family " + input.build.column_family_name,
                             "the memtables hold " + std::to_string(expected) + " entries, but " +

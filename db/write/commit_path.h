@@ -39,9 +39,12 @@ class CommitHost {
   virtual Status Insert(const WriteRequest& request, SequenceNumber sequence) = 0;
   // Makes everything up to `sequence` visible to readers. Never called with a smaller one.
   virtual void Publish(SequenceNumber sequence) = 0;
-  // A log append or an insertion failed: the database decides what still works, and refuses writes
-  // when this returns. Each write that failed says so, several at once.
-  virtual void OnCommitError(const Status& status, bool in_log) = 0;
+  // A log append or sync failed: the database decides what still works, and refuses writes when
+  // this returns. Each write that failed says so, several at once.
+  virtual void OnLogError(const Status& status) = 0;
+  // The same of an insertion. Whatever of these sequences has got into the memtables is never seen
+  // any more when this returns. Whoever calls has not been seen by visibility yet.
+  virtual void OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) = 0;
 };
 
 // When a write may return, and when it is seen. README.md and varve/options.h say what follows.
@@ -62,16 +65,16 @@ class CommitPath {
  public:
   virtual ~CommitPath() = default;
   // The request has been checked (CheckRequest). On OK it is in the log (unless disableWAL),
-  // inserted and, in ordered mode, visible. After a failure it is whole or absent: absent until the
-  // database is reopened, which may find it in the log. The callback may be null.
+  // inserted and, in ordered mode, visible. After a failure it is absent; if the database is opened
+  // again before it has recovered from the failure, it is whole or absent, as its log may have it.
+  // The callback may be null.
   virtual Status Commit(const WriteOptions& options, WriteRequest* request,
                         UserWriteCallback* callback) = 0;
 
   // The newest sequence given out. Without order, a read at it sees every write that has returned
-  // OK. From an insertion that failed on, it is the last sequence before that batch: no read shows
-  // a part of it.
+  // OK.
   virtual SequenceNumber NewestSequence() const = 0;
-  // Returns when everything given out before the call is visible (or never will be).
+  // Returns when everything given out before the call is visible (or has failed).
   virtual void WaitUntilVisible() = 0;
 
   // Keeps every writer out between the two calls: no insertion is under way, the log is whole, and

@@ -26,10 +26,8 @@ CommitRing::Ticket CommitRing::Take(SequenceNumber last) {
   return tail_++;
 }
 
-void CommitRing::Complete(Ticket ticket, Outcome outcome) {
-  Slot& slot = SlotOf(ticket);
-  slot.hidden = outcome == Outcome::kHidden;
-  slot.word.store(Word(ticket, kDone), std::memory_order_seq_cst);
+void CommitRing::Complete(Ticket ticket) {
+  SlotOf(ticket).word.store(Word(ticket, kDone), std::memory_order_seq_cst);
   // Whoever has the role sees the slot, or gives the role up before this looks for it.
   Wakes wakes;
   while (!retiring_.load(std::memory_order_seq_cst) &&
@@ -53,25 +51,13 @@ void CommitRing::Wake(const Wakes& wakes) {
 }
 
 void CommitRing::RetireCompleted(Wakes* wakes) {
-  SequenceNumber last = 0;
-  bool any = false;
-  bool hidden = first_hidden_.load(std::memory_order_relaxed) != UINT64_MAX;
   // Visibility first: a writer whose slot has retired may say that its write is visible.
   Ticket end = head_;
   for (;; end++) {
-    const Slot& slot = SlotOf(end);
-    const uint32_t word = slot.word.load(std::memory_order_seq_cst);
+    const uint32_t word = SlotOf(end).word.load(std::memory_order_seq_cst);
     if (word != Word(end, kDone) && word != Word(end, kParked)) break;
-    if (slot.hidden && !hidden) {
-      hidden = true;
-      first_hidden_.store(end, std::memory_order_relaxed);
-    }
-    if (!hidden) {
-      last = slot.last;
-      any = true;
-    }
   }
-  if (any) listener_->Publish(last);
+  if (end != head_) listener_->Publish(SlotOf(end - 1).last);
   for (; head_ != end; head_++) {
     Slot& slot = SlotOf(head_);
     const uint32_t before = slot.word.exchange(Open(head_ + kSlots), std::memory_order_seq_cst);
@@ -99,7 +85,7 @@ void CommitRing::AwaitRoom(Ticket ticket) {
   }
 }
 
-bool CommitRing::WaitRetired(Ticket ticket) {
+void CommitRing::WaitRetired(Ticket ticket) {
   std::atomic<uint32_t>& word = SlotOf(ticket).word;
   const uint32_t parked = Word(ticket, kParked);
   uint32_t seen = word.load(std::memory_order_acquire);
@@ -114,7 +100,6 @@ bool CommitRing::WaitRetired(Ticket ticket) {
       seen = word.load(std::memory_order_acquire);
     }
   }
-  return ticket < first_hidden_.load(std::memory_order_relaxed);
 }
 
 }  // namespace varve

@@ -18,14 +18,16 @@ class CommitRing {
  public:
   // Counts slots from the beginning; the words in the slots keep its low 30 bits.
   using Ticket = uint64_t;
+  // More than threads that commit at once, as a slot is taken by one thread; without order a thread
+  // that lost the processor holds up this many writes before others wait for it.
+  static constexpr uint64_t kSlots = 1024;
   // Told the last sequence of a slot when it and all before it are complete: never smaller ones,
-  // by one thread at a time. Nothing is told any more once a slot was completed as kHidden.
+  // by one thread at a time.
   class Listener {
    public:
     virtual ~Listener() = default;
     virtual void Publish(SequenceNumber sequence) = 0;
   };
-  enum class Outcome { kVisible, kHidden };
 
   explicit CommitRing(Listener* listener);
   CommitRing(const CommitRing&) = delete;
@@ -40,16 +42,12 @@ class CommitRing {
   void AwaitRoom(Ticket ticket);
   // The next slot; `last` is the newest sequence in use, with those of this write.
   Ticket Take(SequenceNumber last);
-  // The write is over: kHidden when what it left in the memtables must never be seen.
-  void Complete(Ticket ticket, Outcome outcome);
-  // Returns when this slot, which is complete, and all before it have retired. False: one of them
-  // was hidden.
-  bool WaitRetired(Ticket ticket);
+  // The write is over.
+  void Complete(Ticket ticket);
+  // Returns when this slot, which is complete, and all before it have retired.
+  void WaitRetired(Ticket ticket);
 
  private:
-  // More than threads that commit at once, as a slot is taken by one thread; without order a thread
-  // that lost the processor holds up this many writes before others wait for it.
-  static constexpr uint64_t kSlots = 1024;
   static constexpr uint32_t kOpen = 0;    // free, or taken and not complete
   static constexpr uint32_t kDone = 1;    // complete
   static constexpr uint32_t kParked = 2;  // complete, and its writer sleeps until it retires
@@ -62,7 +60,6 @@ class CommitRing {
     // Ticket and state of the slot. Stored by the completing writer (publishes its insertion) and
     // by the one who retires it (which opens it to the ticket a lap later).
     std::atomic<uint32_t> word{0};
-    bool hidden = false;      // written by the completing writer, before the word
     SequenceNumber last = 0;  // written by Take
   };
   struct Wakes {
@@ -85,9 +82,6 @@ class CommitRing {
   // writer that completes and one that gives up the role, one sees the other.
   alignas(64) std::atomic<bool> retiring_{false};
   Ticket head_ = 0;  // the next to retire; belongs to the holder of retiring_
-  // The first hidden slot's ticket; all later ones are hidden, too. Stored before that slot
-  // retires, read after a slot has retired.
-  std::atomic<Ticket> first_hidden_{UINT64_MAX};
   // The head at which those who await room are woken; all tickets before it are taken. Sequentially
   // consistent, as are the exchanges that retire slots: of a writer that awaits room and one that
   // makes it, one sees the other.

@@ -17,7 +17,7 @@ class OrderedCommitPath final : public RingCommitPath {
   void WaitUntilVisible() override {}
 
  protected:
-  Status Finish(CommitRing::Ticket ticket, SequenceNumber) override { return WaitInOrder(ticket); }
+  void Finish(CommitRing::Ticket ticket) override { WaitInOrder(ticket); }
 };
 
 }  // namespace

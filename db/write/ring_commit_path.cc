@@ -35,10 +35,10 @@ Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request
                               UserWriteCallback* callback) {
   Reservation reservation;
   VARVE_RETURN_IF_ERROR(Reserve(options, request, &reservation));
-  CommitRing::Outcome outcome = CommitRing::Outcome::kVisible;
-  Status s = LogAndInsert(options, *request, reservation, callback, &outcome);
-  ring_.Complete(reservation.ticket, outcome);
-  return s.ok() ? Finish(reservation.ticket, reservation.sequence) : s;
+  Status s = LogAndInsert(options, *request, reservation, callback);
+  ring_.Complete(reservation.ticket);
+  if (s.ok()) Finish(reservation.ticket);
+  return s;
 }
 
 Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* request,
@@ -50,7 +50,7 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
     if (!closed && !refused && ring_.HasRoom()) [[likely]] {
       Status s = ReserveLocked(options, request, reservation);
       lock_.Unlock();
-      if (!s.ok()) host_->OnCommitError(s, /*in_log=*/true);
+      if (!s.ok()) host_->OnLogError(s);
       return s;
     }
     const CommitRing::Ticket ticket = ring_.next();
@@ -95,8 +95,7 @@ Status RingCommitPath::WaitForLog(const wal::LogPlace& place, bool sync) try {
 // In the log before in a memtable: of a write that the log has not, nothing is ever seen. Nothing
 // is thrown here: the write has its place among others.
 Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequest& request,
-                                    const Reservation& reservation, UserWriteCallback* callback,
-                                    CommitRing::Outcome* outcome) {
+                                    const Reservation& reservation, UserWriteCallback* callback) {
   const wal::LogPlace& place = reservation.place;
   if (!options.disableWAL && !reservation.filled) {
     place.log->Fill(place, request.head(), request.tail());
@@ -105,18 +104,16 @@ Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequ
   if (!options.disableWAL) {
     Status s = WaitForLog(place, options.sync);
     if (!s.ok()) {
-      host_->OnCommitError(s, /*in_log=*/true);
+      host_->OnLogError(s);
       return s;
     }
     if (callback != nullptr) Tell(callback, &UserWriteCallback::OnWalWriteFinish);
   }
   if (VARVE_CANARY(kPublishBeforeInsert)) Publish(newest_.load(std::memory_order_acquire));
   Status s = Insert(request, reservation.sequence);
-  if (!s.ok()) {
-    *outcome = CommitRing::Outcome::kHidden;  // half of it may be in
-    EndGoodBefore(reservation.sequence);
-    host_->OnCommitError(s, /*in_log=*/false);
-  }
+  // Half of it may be in: that is out of sight before visibility passes over it.
+  const SequenceNumber first = reservation.sequence;
+  if (!s.ok()) host_->OnInsertError(s, first, first + request.count() - 1);
   return s;
 }
 
@@ -128,26 +125,6 @@ Status RingCommitPath::Insert(const WriteRequest& request, SequenceNumber sequen
   return host_->Insert(request, sequence);
 } catch (...) {
   return CaughtException();
-}
-
-void RingCommitPath::EndGoodBefore(SequenceNumber sequence) {
-  SequenceNumber known = last_good_.load(std::memory_order_relaxed);
-  while (known >= sequence &&
-         !last_good_.compare_exchange_weak(known, sequence - 1, std::memory_order_release,
-                                           std::memory_order_relaxed)) {
-  }
-}
-
-Status RingCommitPath::Poisoned() {
-  Status s = host_->Refusal();
-  return s.ok() ? Status::Aborted("write: an insertion before it failed, nothing more is visible")
-                : s;
-}
-
-Status RingCommitPath::WaitInOrder(CommitRing::Ticket ticket) {
-  if (ring_.WaitRetired(ticket)) [[likely]]
-    return Status::OK();
-  return Poisoned();
 }
 
 void RingCommitPath::Publish(SequenceNumber sequence) {
@@ -164,7 +141,7 @@ void RingCommitPath::Drain() {
         room ? ring_.Take(newest_.load(std::memory_order_relaxed)) : ring_.next();
     lock_.Unlock();
     if (room) {
-      ring_.Complete(ticket, CommitRing::Outcome::kVisible);
+      ring_.Complete(ticket);
       ring_.WaitRetired(ticket);
       return;
     }

@@ -28,19 +28,15 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   void Shutdown() final;
 
  protected:
-  // What is left to do when the write's slot is complete.
-  virtual Status Finish(CommitRing::Ticket ticket, SequenceNumber sequence) = 0;
+  // What is left to do for a write that succeeded when its slot is complete.
+  virtual void Finish(CommitRing::Ticket ticket) = 0;
 
   SequenceNumber newest() const { return newest_.load(std::memory_order_acquire); }
   SequenceNumber visible() const { return visible_.load(std::memory_order_acquire); }
-  // Nothing beyond it may ever be read: there an insertion failed, and half of it may be in.
-  SequenceNumber last_good() const { return last_good_.load(std::memory_order_acquire); }
-  // Why a write beyond last_good() fails.
-  Status Poisoned();
   // Returns when every slot taken before has retired.
   void Drain();
-  // Returns when this slot has retired, too; fails if an insertion before it failed.
-  Status WaitInOrder(CommitRing::Ticket ticket);
+  // Returns when this slot has retired, too.
+  void WaitInOrder(CommitRing::Ticket ticket) { ring_.WaitRetired(ticket); }
 
  private:
   // A write's place in everything that is ordered.
@@ -57,11 +53,9 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   Status ReserveLocked(const WriteOptions& options, WriteRequest* request, Reservation* reservation)
       VARVE_REQUIRES(lock_);
   Status LogAndInsert(const WriteOptions& options, const WriteRequest& request,
-                      const Reservation& reservation, UserWriteCallback* callback,
-                      CommitRing::Outcome* outcome);
+                      const Reservation& reservation, UserWriteCallback* callback);
   Status WaitForLog(const wal::LogPlace& place, bool sync);
   Status Insert(const WriteRequest& request, SequenceNumber sequence);
-  void EndGoodBefore(SequenceNumber sequence);
   Status WaitAtGate(const WriteOptions& options);
   void CloseGate() VARVE_REQUIRES(gate_mu_);
 
@@ -76,9 +70,6 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   std::atomic<SequenceNumber> newest_;
   // What was published; never above newest_. Changed by the one who retires slots.
   alignas(64) std::atomic<SequenceNumber> visible_;
-  // One before the first batch whose insertion failed. Only ever lowered (release), before the
-  // write that failed returns, by whoever failed; readers clamp what they read at to it (acquire).
-  std::atomic<SequenceNumber> last_good_{kMaxSequenceNumber};
 
   Mutex gate_mu_;
   CondVar gate_opened_{&gate_mu_};

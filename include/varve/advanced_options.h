@@ -91,7 +91,8 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // Bytes of one memtable arena block, rounded down to a power of two; 0: an eighth of
   // write_buffer_size, 1 MiB at most. Blocks of 2 MiB, which is as much as they can have, are
   // transparent huge pages where the system has them: faster to read, slower to take from the
-  // system. Blocks of a young memtable are smaller. Dynamic.
+  // system. Blocks of a young memtable are smaller; those of one with many hundred blocks are
+  // larger. Dynamic.
   size_t arena_block_size = 0;
 
   // SkipListFactory or VectorRepFactory; others are refused.

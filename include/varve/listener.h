@@ -342,7 +342,8 @@ class VARVE_EXPORT EventListener {
   virtual void OnExternalFileIngested(DB* /*db*/, const ExternalFileIngestionInfo& /*info*/) {}
 
   // Before the database turns to an error state. Setting *bg_error to OK suppresses that: only
-  // for those who know what they lose.
+  // for those who know what they lose. A batch that did not get into memory whole is an error all
+  // the same.
   virtual void OnBackgroundError(BackgroundErrorReason /*reason*/, Status* /*bg_error*/) {}
 
   // A column family begins or ends slowing or stopping writes.

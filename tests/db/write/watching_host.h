@@ -105,12 +105,16 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
     std::lock_guard<std::mutex> lock(mu_);
     EXPECT_GE(sequence, published());
     for (SequenceNumber s = published() + 1; s <= sequence && !allow_gaps; s++) {
-      EXPECT_EQ(inserted_.count(s), 1u) << s << " is published and not there";
+      EXPECT_EQ(inserted_.count(s) + voided_.count(s), 1u) << s << " is published and not there";
     }
     published_.store(sequence, std::memory_order_release);
   }
-  void OnCommitError(const Status&, bool in_log) override {
-    (in_log ? log_errors : insert_errors)++;
+  void OnLogError(const Status&) override { log_errors++; }
+  void OnInsertError(const Status&, SequenceNumber first, SequenceNumber last) override {
+    std::lock_guard<std::mutex> lock(mu_);
+    EXPECT_LT(published(), first) << "it was visible before it was voided";
+    for (SequenceNumber s = first; s <= last; s++) voided_.insert(s);
+    insert_errors++;
   }
 
   SequenceNumber published() const { return published_.load(std::memory_order_acquire); }
@@ -161,6 +165,7 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
   std::atomic<bool> reserving_{false};
   std::vector<std::string> records_;
   std::set<SequenceNumber> inserted_;
+  std::set<SequenceNumber> voided_;
   std::atomic<SequenceNumber> published_;
   const SequenceNumber last_;
   int blocked_ = 0;

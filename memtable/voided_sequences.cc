@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memtable/voided_sequences.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+namespace {
+
+// Thread safety: none. What is added to the sequences later may still be shown: a reader is at
+// a sequence that was published after it.
+class IteratorWithout final : public InternalIterator {
+ public:
+  IteratorWithout(std::unique_ptr<InternalIterator> walk,
+                  std::shared_ptr<const VoidedSequences> voided)
+      : walk_(std::move(walk)), voided_(std::move(voided)) {}
+
+  void SeekToFirst() override {
+    walk_->SeekToFirst();
+    PassForward();
+  }
+  void SeekToLast() override {
+    walk_->SeekToLast();
+    PassBackward();
+  }
+  void Seek(const Slice& target) override {
+    walk_->Seek(target);
+    PassForward();
+  }
+  void SeekForPrev(const Slice& target) override {
+    walk_->SeekForPrev(target);
+    PassBackward();
+  }
+  void Next() override {
+    walk_->Next();
+    PassForward();
+  }
+  void Prev() override {
+    walk_->Prev();
+    PassBackward();
+  }
+  Status status() const override { return walk_->status(); }
+  bool PinValue(Cleanable* pin) override { return walk_->PinValue(pin); }
+  bool IsValuePinned() const override { return walk_->IsValuePinned(); }
+  bool IsKeyPinned() const override { return walk_->IsKeyPinned(); }
+
+ private:
+  bool IsVoid() const {
+    return walk_->Valid() && voided_->Contains(UnpackSequence(ExtractTrailer(walk_->key())));
+  }
+  void PassForward() {
+    while (IsVoid()) walk_->Next();
+    Show();
+  }
+  void PassBackward() {
+    while (IsVoid()) walk_->Prev();
+    Show();
+  }
+  void Show() {
+    valid_ = walk_->Valid();
+    if (!valid_) return;
+    key_ = walk_->key();
+    value_ = walk_->value();
+  }
+
+  const std::unique_ptr<InternalIterator> walk_;
+  const std::shared_ptr<const VoidedSequences> voided_;
+};
+
+}  // namespace
+
+VoidedSequences::VoidedSequences(size_t most_ranges)
+    : most_(most_ranges), ranges_(std::make_unique_for_overwrite<Range[]>(most_ranges)) {}
+
+bool VoidedSequences::Add(SequenceNumber first, SequenceNumber last) {
+  const size_t count = count_.load(std::memory_order_relaxed);
+  if (count == most_) return false;
+  ranges_[count] = Range{first, last};
+  count_.store(count + 1, std::memory_order_release);
+  return true;
+}
+
+bool VoidedSequences::Contains(SequenceNumber seq) const {
+  const size_t count = count_.load(std::memory_order_acquire);
+  return std::any_of(ranges_.get(), ranges_.get() + count,
+                     [seq](const Range& range) { return range.first <= seq && seq <= range.last; });
+}
+
+std::unique_ptr<InternalIterator> NewIteratorWithout(
+    std::unique_ptr<InternalIterator> walk, std::shared_ptr<const VoidedSequences> voided) {
+  return std::make_unique<IteratorWithout>(std::move(walk), std::move(voided));
+}
+
+}  // namespace varve

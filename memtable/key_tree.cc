@@ -368,8 +368,8 @@ const KeyTree::Node* KeyTree::CopyLocked(const Node* leaf, LeafCopy* copy) const
     spin.Once();
     state = node->state.load(std::memory_order_relaxed);
   }
+  const NodeLock lock(node, state);
   const bool whole = TryCopy(leaf, state, copy);
-  node->state.store(state, std::memory_order_release);
   return whole ? copy->next : leaf;
 }
 

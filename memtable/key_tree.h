@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
 
 #include "varve/slice.h"
@@ -27,6 +28,7 @@ namespace varve {
 class KeyTree {
  public:
   class Node;
+  class NodeLock;
   static constexpr uint32_t kSlots = 39;
 
   struct Target {
@@ -45,7 +47,7 @@ class KeyTree {
     size_t value_bytes;
   };
   static constexpr size_t kTogether = 16;
-  enum class InsertResult : uint8_t { kAll, kIsThere, kNoMemory };
+  enum class InsertResult : uint8_t { kAll, kIsThere, kThrew };
   // What a leaf held at one moment, in order.
   struct LeafCopy {
     uint32_t count = 0;
@@ -76,12 +78,14 @@ class KeyTree {
   }
 
   // Links the entry. False, with nothing changed, when the internal key is already there. Throws
-  // std::bad_alloc, with nothing changed.
+  // std::bad_alloc, or what the comparator does, with nothing changed.
   bool Insert(const Target& target, EntryRef ref, size_t value_bytes);
   // Links up to kTogether entries whose trailers all differ, ordered by word; their searches wait
   // for memory together, and they are counted once. What is linked is always a prefix of them, and
-  // *linked says how long it is.
-  InsertResult Insert(std::span<const Addition> additions, size_t* linked);
+  // *linked says how long it is. kThrew: there was no memory, or the comparator threw, and *thrown
+  // is what.
+  InsertResult Insert(std::span<const Addition> additions, size_t* linked,
+                      std::exception_ptr* thrown);
 
   [[nodiscard]] bool Empty() const;
   // The first entry at or after the target, null if none.
@@ -182,9 +186,13 @@ class KeyTree {
   // Writes the copy's order into the leaf that it was made of at `state`, unless somebody is at it.
   static void Tidy(const Node* leaf, uint64_t state, const LeafCopy& copy);
 
+  // Gives finger_taken_ back if the calling thread has taken it.
+  class FingerHold;
   bool TakeFinger();
   // Whether the leaf of the last insertion is that of the target; for the holder of the finger.
   bool FingerFits(const Target& target) const;
+  // Whether the node is the target's, or lies before its; false, too, if the comparator throws.
+  bool IsAtOrBehind(const Node* node, const Target& target) const noexcept;
   Node* LockOwner(Node* node, const Target& target);
   // Into a locked node, which is unlocked. Sets *right to the new node if it had to be split.
   // False, with nothing changed, if `may_be_there` and it is.
@@ -194,9 +202,10 @@ class KeyTree {
   bool PutInOwner(Node** node, const Target& target, EntryRef ref, uint64_t newest);
   void RaiseNewest(uint64_t trailer);
   bool HasEqual(const Node* node, uint64_t state, const Target& target) const;
-  NewNodeResult Split(Node* node, uint64_t state, const Slot& added);
-  // Makes a new node known on the level above. Lack of memory makes searches slower, not wrong.
-  void LinkAbove(NewNodeResult right);
+  // Of a locked node; `lock` publishes it.
+  NewNodeResult Split(Node* node, uint64_t state, const Slot& added, NodeLock* lock);
+  // Makes a new node known on the level above. Whatever throws makes searches slower, not wrong.
+  void LinkAbove(NewNodeResult right) noexcept;
   // Puts a root above the level of `right` unless there is one.
   void GrowRoot(NewNodeResult right) VARVE_EXCLUDES(root_mu_);
   void Count(bool exclusive, const EntryTotals& added);

@@ -22,6 +22,20 @@ constexpr unsigned kLockPauseRounds = 4;
 
 }  // namespace
 
+class KeyTree::FingerHold {
+ public:
+  explicit FingerHold(KeyTree* tree) : tree_(tree->TakeFinger() ? tree : nullptr) {}
+  FingerHold(const FingerHold&) = delete;
+  FingerHold& operator=(const FingerHold&) = delete;
+  ~FingerHold() {
+    if (tree_ != nullptr) tree_->finger_taken_.store(false, std::memory_order_release);
+  }
+  [[nodiscard]] bool taken() const { return tree_ != nullptr; }
+
+ private:
+  KeyTree* const tree_;
+};
+
 KeyTree::KeyTree(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
                  const Slice& prefix)
     : icmp_(icmp),
@@ -80,9 +94,12 @@ KeyTree::Node* KeyTree::LockOwner(Node* node, const Target& target) {
                                            std::memory_order_acquire, std::memory_order_relaxed)) {
       continue;
     }
+    NodeLock lock(node, state);
     Node* next = nullptr;
-    if (!BelongsRight(node, target, Side::kAt, &next)) return node;
-    node->state.store(state, std::memory_order_release);
+    if (!BelongsRight(node, target, Side::kAt, &next)) {
+      lock.Keep();
+      return node;
+    }
     node = next;
   }
 }
@@ -93,6 +110,12 @@ bool KeyTree::FingerFits(const Target& target) const {
   // A rewrite meanwhile does no harm: LockOwner asks again.
   Node* next = nullptr;
   return !BelongsRight(finger_, target, Side::kAt, &next);
+}
+
+bool KeyTree::IsAtOrBehind(const Node* node, const Target& target) const noexcept try {
+  return CompareKey(node->low, target) <= 0;
+} catch (...) {
+  return false;
 }
 
 bool KeyTree::TakeFinger() {
@@ -110,25 +133,21 @@ bool KeyTree::PutInOwner(Node** node, const Target& target, EntryRef ref, uint64
   const bool added = Put(owner, target, ref, may_be_there, &right);
   *node = owner;
   if (right.node != nullptr) {
-    if (CompareKey(right.node->low, target) <= 0) *node = right.node;
+    // The entry is in: what throws here costs a detour.
+    if (IsAtOrBehind(right.node, target)) *node = right.node;
     LinkAbove(right);
   }
   return added;
 }
 
 bool KeyTree::Insert(const Target& target, EntryRef ref, size_t value_bytes) {
-  const bool exclusive = TakeFinger();
+  const FingerHold finger(this);
+  const bool exclusive = finger.taken();
   Node* leaf = exclusive && FingerFits(target) ? finger_ : nullptr;
   uint64_t state = 0;
   if (leaf == nullptr) leaf = Find(target, Side::kAt, 0, &state);
   if (!exclusive) RaiseNewest(target.trailer);
-  bool added = false;
-  try {
-    added = PutInOwner(&leaf, target, ref, exclusive ? newest_ : kMaxTrailer);
-  } catch (...) {
-    if (exclusive) finger_taken_.store(false, std::memory_order_release);
-    throw;
-  }
+  const bool added = PutInOwner(&leaf, target, ref, exclusive ? newest_ : kMaxTrailer);
   EntryTotals totals;
   if (added) totals.Add(target.user_key, target.trailer, value_bytes);
   if (exclusive) {
@@ -136,12 +155,14 @@ bool KeyTree::Insert(const Target& target, EntryRef ref, size_t value_bytes) {
     newest_ = std::max(newest_, target.trailer);
   }
   Count(exclusive, totals);
-  if (exclusive) finger_taken_.store(false, std::memory_order_release);
   return added;
 }
 
-KeyTree::InsertResult KeyTree::Insert(std::span<const Addition> additions, size_t* linked) {
-  const bool exclusive = TakeFinger();
+KeyTree::InsertResult KeyTree::Insert(std::span<const Addition> additions, size_t* linked,
+                                      std::exception_ptr* thrown) {
+  *linked = 0;
+  const FingerHold finger(this);
+  const bool exclusive = finger.taken();
   Node* leaves[kTogether];
   // Each is asked: those that share a word are in no order.
   const auto fits = [this](const Addition& a) { return FingerFits(a.target); };
@@ -167,14 +188,14 @@ KeyTree::InsertResult KeyTree::Insert(std::span<const Addition> additions, size_
       }
       totals.Add(a.target.user_key, a.target.trailer, a.value_bytes);
     }
-  } catch (const std::bad_alloc&) {
-    result = InsertResult::kNoMemory;
+  } catch (...) {
+    *thrown = std::current_exception();
+    result = InsertResult::kThrew;
   }
   Count(exclusive, totals);
   if (exclusive) {
     if (result == InsertResult::kAll) finger_ = leaves[done - 1];
     newest_ = std::max(newest_, newest);
-    finger_taken_.store(false, std::memory_order_release);
   }
   *linked = done;
   return result;
@@ -211,6 +232,7 @@ bool KeyTree::Put(Node* node, const Target& target, EntryRef ref, bool may_be_th
                   NewNodeResult* right) {
   // The lock is ours: nobody else writes the state.
   const uint64_t state = node->state.load(std::memory_order_relaxed) & ~node_state::kLocked;
+  NodeLock lock(node, state);
   const uint32_t level = node_state::Level(state);
   uint32_t sorted = node_state::Sorted(state);
   const uint32_t count = node_state::Count(state);
@@ -218,18 +240,10 @@ bool KeyTree::Put(Node* node, const Target& target, EntryRef ref, bool may_be_th
   // Ascending keys need no look at the others.
   const bool last =
       sorted == count && (count == 0 || CompareSlot(level, node->At(count - 1), target) < 0);
-  if (!last && may_be_there && HasEqual(node, state, target)) {
-    node->state.store(state, std::memory_order_release);
-    return false;
-  }
+  if (!last && may_be_there && HasEqual(node, state, target)) return false;
   const Slot added{target.word, ref};
   if (count == kSlots) {
-    try {
-      *right = Split(node, state, added);
-    } catch (...) {
-      node->state.store(state, std::memory_order_release);
-      throw;
-    }
+    *right = Split(node, state, added, &lock);
     return true;
   }
   node->Set(count, added);
@@ -239,13 +253,13 @@ bool KeyTree::Put(Node* node, const Target& target, EntryRef ref, bool may_be_th
     if (count != 0 && node->At(count - 1).word == target.word) ties_are_versions = false;
   }
   // Release publishes the slot, and the entry or node that it names.
-  node->state.store(
-      node_state::Make(level, sorted, count + 1, ties_are_versions, node_state::Epoch(state)),
-      std::memory_order_release);
+  lock.Publish(
+      node_state::Make(level, sorted, count + 1, ties_are_versions, node_state::Epoch(state)));
   return true;
 }
 
-KeyTree::NewNodeResult KeyTree::Split(Node* node, uint64_t state, const Slot& added) {
+KeyTree::NewNodeResult KeyTree::Split(Node* node, uint64_t state, const Slot& added,
+                                      NodeLock* lock) {
   const uint32_t level = node_state::Level(state);
   const uint64_t epoch = node_state::Epoch(state);
   Slot slots[kSlots + 1];
@@ -275,8 +289,7 @@ KeyTree::NewNodeResult KeyTree::Split(Node* node, uint64_t state, const Slot& ad
   for (uint32_t i = 0; i < keep; i++) node->Set(i, slots[i]);
   node->high_word.store(slots[keep].word, std::memory_order_release);
   node->next.store(right.node, std::memory_order_release);
-  node->state.store(node_state::Make(level, keep, keep, ties_are_versions, epoch + 1),
-                    std::memory_order_release);
+  lock->Publish(node_state::Make(level, keep, keep, ties_are_versions, epoch + 1));
   return right;
 }
 
@@ -296,7 +309,7 @@ void KeyTree::Tidy(const Node* leaf, uint64_t state, const LeafCopy& copy) {
                     std::memory_order_release);
 }
 
-void KeyTree::LinkAbove(NewNodeResult right) {
+void KeyTree::LinkAbove(NewNodeResult right) noexcept {
   try {
     while (right.node != nullptr) {
       const uint32_t level = node_state::Level(right.node->Stable()) + 1;
@@ -309,7 +322,7 @@ void KeyTree::LinkAbove(NewNodeResult right) {
       Put(above, target, right.ref, /*may_be_there=*/false, &split);
       right = split;
     }
-  } catch (const std::bad_alloc&) {
+  } catch (...) {
     // The entry is in. The node is reached from its left neighbour alone.
   }
 }

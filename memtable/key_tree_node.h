@@ -99,4 +99,28 @@ class alignas(64) KeyTree::Node {
   std::atomic<EntryRef> refs[kSlots];
 };
 
+// A node's lock, which the calling thread has taken at `state`: given back as it was, also when a
+// comparator throws, unless a new state says otherwise.
+class KeyTree::NodeLock {
+ public:
+  NodeLock(Node* node, uint64_t state) : node_(node), state_(state) {}
+  NodeLock(const NodeLock&) = delete;
+  NodeLock& operator=(const NodeLock&) = delete;
+  ~NodeLock() {
+    if (node_ != nullptr) node_->state.store(state_, std::memory_order_release);
+  }
+
+  // The end of a change: publishes it (release).
+  void Publish(uint64_t state) {
+    node_->state.store(state, std::memory_order_release);
+    node_ = nullptr;
+  }
+  // It stays locked.
+  void Keep() { node_ = nullptr; }
+
+ private:
+  Node* node_;
+  const uint64_t state_;
+};
+
 }  // namespace varve

@@ -120,7 +120,7 @@ void PointIndex::Added(const Slice& user_key, uint64_t trailer, EntryRef ref,
 }
 
 bool PointIndex::Put(Table* table, const Slice& user_key, uint64_t trailer, uint64_t hash,
-                     EntryRef ref) const {
+                     EntryRef ref) const noexcept try {
   const uint64_t tag = hash >> 32;
   const uint64_t own = tag << 32 | ref;
   size_t at = hash & table->mask;
@@ -142,6 +142,9 @@ bool PointIndex::Put(Table* table, const Slice& user_key, uint64_t trailer, uint
       }
     }
   }
+  table->overflowed.store(true, std::memory_order_relaxed);
+  return false;
+} catch (...) {
   table->overflowed.store(true, std::memory_order_relaxed);
   return false;
 }
@@ -174,27 +177,31 @@ void PointIndex::StartBuild(uint64_t entries) {
   mu_.Unlock();
 }
 
-void PointIndex::BuildStep() {
+void PointIndex::BuildStep() noexcept {
   if (!mu_.TryLock()) return;
   Table* const table = building_.load(std::memory_order_relaxed);
-  if (table != nullptr) {
-    KeyTree::LeafCopy leaf;
-    cursor_ = tree_.CopyLocked(cursor_, &leaf);
-    for (uint32_t i = 0; i < leaf.count; i++) PrefetchLine(tree_.EntryAt(leaf.slots[i].ref));
-    // In order, which is newest first: the first one of a key is the one to keep.
-    for (uint32_t i = 0; i < leaf.count; i++) {
-      const EntryRef ref = leaf.slots[i].ref;
-      const Slice key = tree_.EntryAt(ref)->internal_key();
-      const Slice user_key = ExtractUserKey(key);
-      Put(table, user_key, ExtractTrailer(key), KeyHash64(icmp_.WithoutTimestamp(user_key)), ref);
-    }
-    if (cursor_ == nullptr) {
-      // Release publishes the cells; and this before that, so that nobody finds neither.
-      complete_.store(table, std::memory_order_release);
-      building_.store(nullptr, std::memory_order_release);
-    }
+  try {
+    if (table != nullptr) AddLeaf(table);
+  } catch (...) {
   }
   mu_.Unlock();
+}
+
+void PointIndex::AddLeaf(Table* table) {
+  KeyTree::LeafCopy leaf;
+  cursor_ = tree_.CopyLocked(cursor_, &leaf);
+  for (uint32_t i = 0; i < leaf.count; i++) PrefetchLine(tree_.EntryAt(leaf.slots[i].ref));
+  // In order, which is newest first: the first one of a key is the one to keep.
+  for (uint32_t i = 0; i < leaf.count; i++) {
+    const EntryRef ref = leaf.slots[i].ref;
+    const Slice key = tree_.EntryAt(ref)->internal_key();
+    const Slice user_key = ExtractUserKey(key);
+    Put(table, user_key, ExtractTrailer(key), KeyHash64(icmp_.WithoutTimestamp(user_key)), ref);
+  }
+  if (cursor_ != nullptr) return;
+  // Release publishes the cells; and this before that, so that nobody finds neither.
+  complete_.store(table, std::memory_order_release);
+  building_.store(nullptr, std::memory_order_release);
 }
 
 }  // namespace varve

@@ -54,14 +54,16 @@ class PointIndex {
  private:
   struct Table;
 
-  // False when there is no room, after which the table must not be asked.
+  // False when there is no room, or the comparator threw, after which the table must not be asked.
   bool Put(Table* table, const Slice& user_key, uint64_t trailer, uint64_t hash,
-           EntryRef ref) const;
+           EntryRef ref) const noexcept;
   // Whether an entry of the key, given as an internal key, comes before another version of it.
   [[nodiscard]] bool IsNewer(const Slice& entry, const Slice& user_key, uint64_t trailer) const;
   void StartBuild(uint64_t entries) VARVE_EXCLUDES(mu_);
-  // Adds what is in the next leaf, unless another thread does.
-  void BuildStep() VARVE_EXCLUDES(mu_);
+  // Adds what is in the next leaf, unless another thread does. A comparator that throws leaves it
+  // to the next step.
+  void BuildStep() noexcept VARVE_EXCLUDES(mu_);
+  void AddLeaf(Table* table) VARVE_REQUIRES(mu_);
 
   const KeyTree& tree_;
   const InternalKeyComparator icmp_;

@@ -5,7 +5,7 @@
 #include "memtable/tree_order.h"
 
 #include <algorithm>
-#include <new>
+#include <exception>
 
 #include "memtable/older_versions.h"
 #include "memtable/tree_iterator.h"
@@ -72,15 +72,16 @@ Status TreeOrder::AddTogether(std::span<const MemTableEntry> entries) {
   std::sort(additions, additions + n,
             [](const auto& a, const auto& b) { return a.target.word < b.target.word; });
   size_t linked = 0;
-  const KeyTree::InsertResult result = tree_.Insert({additions, n}, &linked);
+  std::exception_ptr thrown;
+  const KeyTree::InsertResult result = tree_.Insert({additions, n}, &linked, &thrown);
   if (indexed_ && index_.InUse()) Index({additions, linked});
   switch (result) {
     case KeyTree::InsertResult::kAll:
       break;
     case KeyTree::InsertResult::kIsThere:
       return IsThere();
-    case KeyTree::InsertResult::kNoMemory:
-      throw std::bad_alloc();
+    case KeyTree::InsertResult::kThrew:
+      std::rethrow_exception(thrown);
   }
   return Status::OK();
 }

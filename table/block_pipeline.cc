@@ -5,12 +5,12 @@
 #include "table/block_pipeline.h"
 
 #include <algorithm>
-#include <exception>
 #include <string>
 
 #include "varve/system_clock.h"
 
 #include "table/format/block_handle.h"
+#include "util/base/caught_exception.h"
 
 namespace varve {
 namespace {
@@ -168,10 +168,8 @@ Status BlockPipeline::Pack(Slot* slot) {
   try {
     return writer_->Pack(slot->raw.data(), slot->raw.size() - kBlockTrailerBytes, dictionary_,
                          &slot->scratch, &slot->packed);
-  } catch (const std::exception& e) {
-    return Status::Aborted(writer_->file_name() + ": compression threw", e.what());
   } catch (...) {
-    return Status::Aborted(writer_->file_name() + ": compression threw");
+    return CaughtException();
   }
 }
 
@@ -186,10 +184,8 @@ Status BlockPipeline::Append(Slot* slot) {
       slot->scratch = std::string();
     }
     return s;
-  } catch (const std::exception& e) {
-    return Status::Aborted(writer_->file_name() + ": writing threw", e.what());
   } catch (...) {
-    return Status::Aborted(writer_->file_name() + ": writing threw");
+    return CaughtException();
   }
 }
 

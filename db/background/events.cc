@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/background/events.h"
 
-#include <exception>
-
+#include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
 
 namespace varve::events {
@@ -15,10 +14,12 @@ void ForEach(const Engine& engine, const char* event, Call call) {
   for (const auto& listener : engine.options.listeners) {
     try {
       call(listener.get());
-    } catch (const std::exception& e) {
-      LogError(engine.info_log.get(), "a listener threw in %s: %s", event, e.what());
     } catch (...) {
-      LogError(engine.info_log.get(), "a listener threw in %s", event);
+      // So may the logger.
+      const Status s = CaughtException();
+      BestEffort([&] {
+        LogError(engine.info_log.get(), "a listener threw in %s: %s", event, s.ToString().c_str());
+      });
     }
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/recovery/record_pipeline.h"
 
-#include <new>
 #include <utility>
 
 #include "db/write/batch_inserter.h"
 #include "db/write/batch_reader.h"
+#include "util/base/caught_exception.h"
 
 namespace varve {
 
@@ -23,6 +23,10 @@ RecordPipeline::RecordPipeline(wal::LogReader* reader, TimestampAdapter* adapter
                                WALRecoveryMode mode, uint64_t log_bytes)
     : reader_(reader), adapter_(adapter), mode_(mode) {
   if (log_bytes < kBytesWorthAThread) return;
+  // What goes around later asks for no memory: nobody could tell where a thread of its own has
+  // none.
+  filled_.reserve(kChunks);
+  empty_.reserve(kChunks);
   for (size_t i = 1; i < kChunks; i++) empty_.push_back(std::make_unique<Chunk>());
   try {
     thread_ = std::thread([this] { ReadAll(); });
@@ -42,13 +46,13 @@ RecordPipeline::~RecordPipeline() {
 }
 
 bool RecordPipeline::FillChunk(Chunk* chunk) {
-  try {
-    return ReadInto(chunk);
-  } catch (const std::bad_alloc&) {
-    chunk->entries.clear();
-    status_ = Status::MemoryLimit("replay of a log: no memory for its records");
-    return false;
-  }
+  bool more = false;
+  const Status s = Guarded([&] { more = ReadInto(chunk); });
+  if (s.ok()) return more;
+  chunk->entries.clear();
+  status_ =
+      s.IsMemoryLimit() ? Status::MemoryLimit("replay of a log: no memory for its records") : s;
+  return false;
 }
 
 bool RecordPipeline::ReadInto(Chunk* chunk) {

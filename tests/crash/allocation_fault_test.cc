@@ -2,20 +2,25 @@
 
 // Goal: an allocation that fails costs the call that made it, and nothing else: no exception leaves
 // the API, nothing ends the process, nothing acknowledged is lost, and the database goes on.
-// Method: this program replaces operator new; for each of many k a child runs a short history on
-// real files whose k-th allocation by the library throws, in whatever thread that is, then checks
-// the state, writes on, and opens it again. What the test itself allocates is not counted.
+// Method: this program replaces operator new, aligned or not, and anonymous mappings, which are
+// what arenas are made of; for each of many k a child runs a short history on real files whose k-th
+// allocation by the library fails, in whatever thread that is. Then it waits until the database has
+// recovered, checks the state, by whole batches, writes on, and opens it again. What the test
+// itself allocates is not counted.
 //
 // VARVE_ALLOCATION_POINTS=n: how many k, evenly over all there are (0: every one).
 // VARVE_ALLOCATION_CASE=k runs one, VARVE_ALLOCATION_RUN=n makes n fail in a row. What goes
 // wrong comes with the place whose allocation failed.
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -87,6 +92,32 @@ void EndBadly(int signal) {
   std::free(memory);
 }
 
+[[gnu::noinline]] void* operator new(size_t size, std::align_val_t alignment) {
+  void* memory = nullptr;
+  if (Fails() || posix_memalign(&memory, static_cast<size_t>(alignment), size) != 0) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, size_t /*size*/,
+                                       std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+// Not what the C library maps for itself.
+extern "C" void* mmap(void* address, size_t bytes, int protection, int flags, int fd,
+                      off_t offset) noexcept {
+  using Mmap = void* (*)(void*, size_t, int, int, int, off_t);
+  static const Mmap next = reinterpret_cast<Mmap>(dlsym(RTLD_NEXT, "mmap"));
+  if ((flags & MAP_ANONYMOUS) != 0 && Fails()) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return next(address, bytes, protection, flags, fd, offset);
+}
+
 namespace varve::testing {
 
 namespace {
@@ -105,6 +136,13 @@ constexpr int kEscaped = 3;
 constexpr int kMissed = 4;
 constexpr int kStuck = 5;
 const std::vector<std::string> kFaultFamilies = {"default", "texts"};
+// Beside them one whose memtable is made of mapped blocks: some batches put a value into it, behind
+// all else, which alone is larger than a block of theirs.
+const char* const kLargeFamily = "large";
+constexpr size_t kLargeBytes = 150 << 10;
+constexpr bool HasLarge(uint64_t i) {
+  return i % 5 == 3;
+}
 
 // Runs a call of the API; what it throws is noted and becomes an error.
 class Caller {
@@ -150,8 +188,9 @@ class AllocationRun {
   }
 
   // Without faults.
-  std::string Heal() {
-    std::string problem = Check("healed", acked_, issued_);
+  std::string Heal(bool by_itself, bool flushes) {
+    std::string problem = AwaitRecovery(by_itself);
+    if (problem.empty()) problem = Check("recovered", acked_, issued_);
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kHealMillis);
     const uint64_t last = acked_ + kWritesHealed;
     while (problem.empty() && acked_ < last) {
@@ -159,6 +198,11 @@ class AllocationRun {
       if (s.ok()) continue;
       db_->Resume().PermitUncheckedError();
       if (std::chrono::steady_clock::now() > end) problem = "a later write: " + s.ToString();
+    }
+    for (const auto& [name, handle] : handles_) {
+      if (!problem.empty() || !flushes) break;
+      const Status s = db_->Flush(FlushOptions(), handle);
+      if (!s.ok()) problem = "a later flush: " + s.ToString();
     }
     if (!problem.empty()) return problem;
     Close();
@@ -184,12 +228,14 @@ class AllocationRun {
       descriptors.emplace_back(name, family);
       TuneFamily(name, &descriptors.back().options);
     }
+    descriptors.emplace_back(kLargeFamily, ColumnFamilyOptions());
+    descriptors.back().options.write_buffer_size = 8 << 20;
     std::vector<ColumnFamilyHandle*> opened;
     DB* db = nullptr;
     Status s =
         call_("Open", [&] { return DB::Open(options, directory_, descriptors, &opened, &db); });
     db_.reset(db);
-    for (size_t i = 0; i < opened.size(); i++) handles_[kFaultFamilies[i]] = opened[i];
+    for (size_t i = 0; i < opened.size(); i++) handles_[descriptors[i].name] = opened[i];
     if (!s.ok()) open_error_ = s.ToString();
     return s;
   }
@@ -218,6 +264,7 @@ class AllocationRun {
       issued_ = i;
       WriteBatch batch;
       s = MakeNumbered(handles_, kFaultFamilies, i, &batch);
+      if (s.ok() && HasLarge(i)) s = batch.Put(handles_.at(kLargeFamily), "#", LargeOf(i));
       if (s.ok()) s = call_("Write", [&] { return db_->Write(options, &batch); });
     }
     if (s.ok()) acked_ = i;
@@ -278,10 +325,45 @@ class AllocationRun {
     }).PermitUncheckedError();
   }
 
+  static std::string LargeOf(uint64_t i) {
+    return std::string(kLargeBytes, static_cast<char>('a' + i % 26));
+  }
+  // What the last of its writes up to n has put.
+  std::string CheckLarge(uint64_t n) {
+    std::string value;
+    const Status s = db_->Get(ReadOptions(), handles_.at(kLargeFamily), "#", &value);
+    if (!s.ok() && !s.IsNotFound()) return s.ToString();
+    while (n > 0 && !HasLarge(n)) n--;
+    if (n == 0) return s.ok() ? "is there" : "";
+    return s.ok() && value == LargeOf(n) ? "" : "has not the value of write " + std::to_string(n);
+  }
+
   std::string Check(const char* when, uint64_t least, uint64_t most) {
     const PrefixCheck check = CheckPrefix(db_.get(), handles_, kFaultFamilies, least, most);
-    if (check.ok) acked_ = check.n;
-    return check.ok ? "" : std::string(when) + ": " + check.problem;
+    if (!check.ok) return std::string(when) + ": " + check.problem;
+    acked_ = check.n;
+    const std::string large = CheckLarge(check.n);
+    return large.empty() ? "" : std::string(when) + ": family large " + large;
+  }
+
+  // The database takes writes again by itself, or because it is asked to. The failure may have kept
+  // the thread away that tries by itself.
+  std::string AwaitRecovery(bool by_itself) {
+    const auto begin = std::chrono::steady_clock::now();
+    Status s;
+    for (;;) {
+      const auto waited = std::chrono::steady_clock::now() - begin;
+      uint64_t stopped = 1;
+      if (by_itself && waited < std::chrono::milliseconds(kHealMillis / 5)) {
+        db_->GetIntProperty("rocksdb.is-write-stopped", &stopped);
+        s = stopped == 0 ? Status::OK() : Status::Busy();
+      } else {
+        s = db_->Resume();
+      }
+      if (s.ok()) return "";
+      if (waited > std::chrono::milliseconds(kHealMillis)) return "it stays: " + s.ToString();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
 
   const std::string directory_;
@@ -313,11 +395,13 @@ std::string DirectoryOf(int slot) {
   g_armed = false;
   const int64_t calls = g_calls.load();
   if (report >= 0 && write(report, &calls, sizeof(calls)) != sizeof(calls)) _exit(kWrong);
-  if (problem.empty()) problem = run.Heal();
+  const bool by_itself = fails_at % 8 == 0;
+  if (problem.empty()) problem = run.Heal(by_itself, /*flushes=*/fails_at % 2 != 0);
   if (!problem.empty()) {
     fprintf(stderr, "allocation %lld: %s\n", static_cast<long long>(fails_at), problem.c_str());
     TellWhere();
-    const bool stuck = problem.starts_with("it does not open") || problem.starts_with("a later");
+    const bool stuck = problem.starts_with("it does not open") || problem.starts_with("a later") ||
+                       problem.starts_with("it stays");
     _exit(stuck ? kStuck : kWrong);
   }
   if (!run.escaped().empty()) {

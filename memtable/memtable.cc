@@ -271,7 +271,7 @@ Status MemTable::Rep::AddPoints(std::span<const MemTableEntry> entries) {
 
 void MemTable::LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) {
   Rep& rep = *rep_;
-  rep.range_deletes.LeaveOut(*voided);
+  rep.range_deletes.LeaveOut(voided);
   // A table that is told is not empty, so it is switched before there can be another object.
   if (rep.LeavesOut() || rep.totals().entries == 0) return;
   rep.left_out = voided;
@@ -313,8 +313,7 @@ bool MemTable::Rep::GetAround(PointLookup* lookup) const try {
 bool MemTable::Get(PointLookup* lookup) const {
   const Rep& rep = *rep_;
   if (rep.special.load(std::memory_order_acquire) != 0) [[unlikely]] {
-    const auto tombstones = rep.range_deletes.Fragments();
-    if (tombstones != nullptr) lookup->CoverWith(*tombstones);
+    rep.range_deletes.Cover(lookup);
     if (rep.LeavesOut()) return rep.GetAround(lookup);
   }
   if (rep.bloom.has_value() && rep.FilterExcludes(*lookup)) return lookup->EndIfCovered();
@@ -347,8 +346,8 @@ bool MemTable::IteratorsSeeAdditions() const {
   return std::holds_alternative<TreeOrder>(rep_->order) && !rep_->LeavesOut();
 }
 
-std::shared_ptr<const FragmentedTombstones> MemTable::RangeTombstones() const {
-  return rep_->range_deletes.Fragments();
+std::vector<std::shared_ptr<const FragmentedTombstones>> MemTable::RangeTombstones() const {
+  return rep_->range_deletes.Lists();
 }
 
 Status MemTable::RaiseToNewestTimestamp(std::string* newest) const {
@@ -362,11 +361,8 @@ Status MemTable::RaiseToNewestTimestamp(std::string* newest) const {
   for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
     raise(icmp.TimestampOf(ExtractUserKey(entries->key())));
   }
-  const auto tombstones = RangeTombstones();
-  for (size_t i = 0; tombstones != nullptr && i < tombstones->size(); i++) {
-    for (const SequenceNumber seq : tombstones->fragment(i).seqs) {
-      raise(tombstones->timestamp(seq));
-    }
+  for (const auto& list : RangeTombstones()) {
+    for (size_t i = 0; i < list->tombstone_count(); i++) raise(list->tombstone(i).timestamp);
   }
   return entries->status();
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "varve/status.h"
 
@@ -90,9 +91,9 @@ class MemTable {
   // not, a newer snapshot needs a new iterator.
   bool IteratorsSeeAdditions() const;
 
-  // All range tombstones added so far, fragmented; null when there are none. Cached between
-  // additions; cheap for a frozen table.
-  std::shared_ptr<const FragmentedTombstones> RangeTombstones() const;
+  // All range tombstones added so far, in a few lists that are kept between additions; empty when
+  // there are none.
+  std::vector<std::shared_ptr<const FragmentedTombstones>> RangeTombstones() const;
 
   // Raises *newest, which may be empty, to the newest timestamp of entries and range tombstones, of
   // which it looks at each. Requires a comparator with timestamps. MemoryLimit as Get, under

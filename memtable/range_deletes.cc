@@ -1,7 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memtable/range_deletes.h"
 
+#include <algorithm>
+
+#include "util/key/point_lookup.h"
+#include "util/sync/epoch.h"
+
 namespace varve {
+
+namespace {
+
+// A list that is at most this many times as large as what comes behind it is merged with that.
+constexpr size_t kShrinkFactor = 2;
+// Replaced lists wait for readers until there are so many: to ask for them is a system call.
+constexpr size_t kReplacedMost = 8;
+// Unless as many tombstones were copied.
+constexpr size_t kManyTombstones = 256;
+
+}  // namespace
+
+RangeDeletes::~RangeDeletes() {
+  delete readable_.load(std::memory_order_relaxed);
+}
 
 void RangeDeletes::Add(const Slice& begin, const Slice& end, SequenceNumber seq) {
   RangeTombstone tombstone{icmp_.WithoutTimestamp(begin).ToString(),
@@ -10,23 +30,102 @@ void RangeDeletes::Add(const Slice& begin, const Slice& end, SequenceNumber seq)
   const size_t bytes = sizeof(tombstone) + begin.size() + end.size();
   MutexLock lock(&mu_);
   added_.push_back(std::move(tombstone));
-  fragments_.reset();
   bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  count_.store(added_.size(), std::memory_order_release);
+  changes_.fetch_add(1, std::memory_order_release);
+  count_.fetch_add(1, std::memory_order_release);
 }
 
-void RangeDeletes::LeaveOut(const VoidedSequences& voided) {
+void RangeDeletes::LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) {
   MutexLock lock(&mu_);
-  std::erase_if(added_, [&](const RangeTombstone& t) { return voided.Contains(t.seq); });
-  fragments_.reset();
-  count_.store(added_.size(), std::memory_order_release);
+  uint64_t gone = std::erase_if(added_, [&](const auto& t) { return voided->Contains(t.seq); });
+  uint64_t in_lists = 0;
+  if (const Readable* const readable = readable_.load(std::memory_order_relaxed)) {
+    for (const List& list : readable->lists) {
+      for (size_t i = 0; i < list->tombstone_count(); i++) {
+        if (voided->Contains(list->tombstone(i).seq)) in_lists++;
+      }
+    }
+  }
+  gone += in_lists - voided_in_lists_;
+  voided_ = voided;
+  voided_in_lists_ = in_lists;
+  changes_.fetch_add(1, std::memory_order_release);
+  count_.fetch_sub(gone, std::memory_order_release);
 }
 
-std::shared_ptr<const FragmentedTombstones> RangeDeletes::Fragments() const {
-  if (count() == 0) return nullptr;
+template <typename Use>
+void RangeDeletes::WithLists(Use use) const {
+  if (count() == 0) return;
+  const uint64_t needed = changes_.load(std::memory_order_acquire);
+  for (;; TakeOver()) {
+    const Epoch::Guard guard;
+    const Readable* const readable = readable_.load(std::memory_order_acquire);
+    if (readable != nullptr && readable->changes >= needed) return use(readable->lists);
+  }
+}
+
+void RangeDeletes::Cover(PointLookup* lookup) const {
+  WithLists([lookup](const std::vector<List>& lists) {
+    // The newest are in the last ones, and may spare the search of those before.
+    for (size_t i = lists.size(); i > 0; i--) lookup->CoverWith(*lists[i - 1]);
+  });
+}
+
+std::vector<RangeDeletes::List> RangeDeletes::Lists() const {
+  std::vector<List> result;
+  WithLists([&result](const std::vector<List>& lists) { result = lists; });
+  return result;
+}
+
+// All of added_ and the lists behind the first *kept, which is how many stay as they are.
+RangeDeletes::List RangeDeletes::Merge(size_t* kept) const {
+  std::vector<FragmentedTombstones::Tombstone> tombstones;
+  for (const RangeTombstone& t : added_) {
+    tombstones.push_back({t.start, t.end, t.seq, t.timestamp});
+  }
+  const Readable* const before = readable_.load(std::memory_order_relaxed);
+  *kept = before == nullptr ? 0 : before->lists.size();
+  for (; *kept > 0; --*kept) {
+    const FragmentedTombstones& last = *before->lists[*kept - 1];
+    if (voided_in_lists_ == 0 && last.tombstone_count() > kShrinkFactor * tombstones.size()) break;
+    for (size_t i = 0; i < last.tombstone_count(); i++) tombstones.push_back(last.tombstone(i));
+  }
+  if (voided_in_lists_ > 0) {
+    std::erase_if(tombstones, [this](const auto& t) { return voided_->Contains(t.seq); });
+  }
+  return FragmentedTombstones::Build(std::move(tombstones), icmp_);
+}
+
+void RangeDeletes::TakeOver() const {
   MutexLock lock(&mu_);
-  if (fragments_ == nullptr) fragments_ = FragmentedTombstones::Build(added_, icmp_);
-  return fragments_;
+  const Readable* const before = readable_.load(std::memory_order_relaxed);
+  const uint64_t changes = changes_.load(std::memory_order_relaxed);
+  if (before != nullptr && before->changes == changes) return;
+  size_t kept = 0;
+  List merged = Merge(&kept);
+  auto next = std::make_unique<Readable>();
+  next->changes = changes;
+  if (before != nullptr) {
+    next->lists.assign(before->lists.begin(), before->lists.begin() + static_cast<ptrdiff_t>(kept));
+  }
+  const bool large = merged->tombstone_count() >= kManyTombstones;
+  // Those that delete nothing are counted only.
+  if (!merged->empty()) next->lists.push_back(std::move(merged));
+  size_t bytes = sizeof(Readable);
+  for (const List& list : next->lists) bytes += list->MemoryUsage();
+  Replace(std::move(next), large);
+  std::vector<RangeTombstone>().swap(added_);
+  voided_in_lists_ = 0;
+  bytes_.store(bytes, std::memory_order_relaxed);
+}
+
+void RangeDeletes::Replace(std::unique_ptr<const Readable> next, bool large) const {
+  replaced_.emplace_back();  // whatever needs memory comes first
+  replaced_.back().second.reset(readable_.exchange(next.release(), std::memory_order_seq_cst));
+  replaced_.back().first = Epoch::Stamp();
+  if (replaced_.size() < kReplacedMost && !large) return;
+  const uint64_t below = Epoch::FreeBelow();
+  std::erase_if(replaced_, [below](const auto& one) { return one.first < below; });
 }
 
 }  // namespace varve

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The range tombstones of a memtable, and their fragments as of the last addition.
+// The range tombstones of a memtable, in lists that look-ups can search.
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "varve/slice.h"
@@ -19,36 +21,72 @@
 
 namespace varve {
 
-// Thread safety: all methods from any thread.
-// Cost: the first read after an addition cuts all tombstones into fragments again.
+class PointLookup;
+
+// The first read after additions takes them over into a list, and merges lists that are not much
+// larger into it: lists shrink by a factor, so there are O(log n), and each tombstone is merged
+// O(log n) times altogether. Readers find the lists without a lock or a count of references: they
+// are inside an epoch, and lists that were replaced are freed once those readers have left.
+//
+// Thread safety: all methods from any thread; none inside an epoch but Cover.
 class RangeDeletes {
  public:
   explicit RangeDeletes(const InternalKeyComparator& icmp) : icmp_(icmp) {}
+  // Nobody reads any more.
+  ~RangeDeletes();
   RangeDeletes(const RangeDeletes&) = delete;
   RangeDeletes& operator=(const RangeDeletes&) = delete;
+
+  using List = std::shared_ptr<const FragmentedTombstones>;
 
   // Bounds end with a timestamp where keys do. Throws std::bad_alloc, with nothing added.
   void Add(const Slice& begin, const Slice& end, SequenceNumber seq) VARVE_EXCLUDES(mu_);
 
-  // Takes out those of these sequences; none of them is being added. Asks for no memory.
-  void LeaveOut(const VoidedSequences& voided) VARVE_EXCLUDES(mu_);
+  // Takes out those of these sequences, of which none is being added. Asks for no memory.
+  void LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) VARVE_EXCLUDES(mu_);
 
-  // Null when there are none. Everything whose Add returned before the call is in.
-  std::shared_ptr<const FragmentedTombstones> Fragments() const VARVE_EXCLUDES(mu_);
+  // Reports the newest visible tombstone over the key. Here and below: everything whose Add
+  // returned before the call is in; throws std::bad_alloc, and what the comparator throws.
+  void Cover(PointLookup* lookup) const VARVE_EXCLUDES(mu_);
+  // The largest first.
+  std::vector<List> Lists() const VARVE_EXCLUDES(mu_);
 
   // Acquire: an Add that has returned is counted.
   uint64_t count() const { return count_.load(std::memory_order_acquire); }
-  // Bytes held; a statistic.
+  // Bytes held; a statistic. Before a read what the lists will take is not known, and not counted.
   size_t MemoryUsage() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
+  // What readers see. Constant once published.
+  struct Readable {
+    uint64_t changes = 0;  // how many are in
+    std::vector<List> lists;
+  };
+
+  // Calls use(lists) for all that were added. The lists stay as long as the call lasts.
+  template <typename Use>
+  void WithLists(Use use) const;
+  // Makes everything readable that was added.
+  void TakeOver() const VARVE_EXCLUDES(mu_);
+  List Merge(size_t* kept) const VARVE_REQUIRES(mu_);
+  void Replace(std::unique_ptr<const Readable> next, bool large) const VARVE_REQUIRES(mu_);
+
   const InternalKeyComparator icmp_;
   mutable Mutex mu_;
-  std::vector<RangeTombstone> added_ VARVE_GUARDED_BY(mu_);
-  // Of added_, or null when it has changed since.
-  mutable std::shared_ptr<const FragmentedTombstones> fragments_ VARVE_GUARDED_BY(mu_);
+  // Added since the last read.
+  mutable std::vector<RangeTombstone> added_ VARVE_GUARDED_BY(mu_);
+  // Written under mu_; read by whoever is inside an epoch.
+  mutable std::atomic<const Readable*> readable_{nullptr};
+  // What was replaced, with the epoch's stamp.
+  mutable std::vector<std::pair<uint64_t, std::unique_ptr<const Readable>>> replaced_
+      VARVE_GUARDED_BY(mu_);
+  // Those that are in lists, and not visible to anybody yet, go with the next read.
+  std::shared_ptr<const VoidedSequences> voided_ VARVE_GUARDED_BY(mu_);
+  mutable uint64_t voided_in_lists_ VARVE_GUARDED_BY(mu_) = 0;
   std::atomic<uint64_t> count_{0};
-  std::atomic<size_t> bytes_{0};
+  // Additions and times that some were left out. Release publishes them.
+  std::atomic<uint64_t> changes_{0};
+  mutable std::atomic<size_t> bytes_{0};
 };
 
 }  // namespace varve

@@ -5,6 +5,7 @@
 #include "table/table_reader.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <string>
 #include <utility>
@@ -279,28 +280,29 @@ Status TableOpener::ReadTombstones() {
   BlockContents contents;
   VARVE_RETURN_IF_ERROR(store().ReadContents(handle, context_, &contents));
   parts_.meta_blocks.push_back(handle);
-  std::vector<RangeTombstone> tombstones;
+  const InternalKeyComparator& icmp = *store().icmp;
+  std::deque<std::string> keys;  // the walk's own are gone with its next step
+  std::vector<FragmentedTombstones::Tombstone> tombstones;
   BlockWalker walk(contents.data);
   while (walk.Next()) {
     ParsedInternalKey begin;
     if (!ParseInternalKey(walk.key(), &begin) || begin.type != kTypeRangeDeletion) {
       return DescribeBadInternalKey(walk.key(), "range deletions of " + name());
     }
-    if (std::min(begin.user_key.size(), walk.value().size()) < store().icmp->timestamp_size()) {
+    if (std::min(begin.user_key.size(), walk.value().size()) < icmp.timestamp_size()) {
       return Status::Corruption("a range deletion is shorter than its timestamp", name());
     }
     const SequenceNumber seq =
         parts_.override_seq == kMaxSequenceNumber ? begin.sequence : parts_.override_seq;
-    const InternalKeyComparator& icmp = *store().icmp;
-    tombstones.push_back(RangeTombstone{icmp.WithoutTimestamp(begin.user_key).ToString(),
-                                        icmp.WithoutTimestamp(walk.value()).ToString(), seq,
-                                        icmp.TimestampOf(begin.user_key).ToString()});
+    keys.push_back(begin.user_key.ToString());
+    tombstones.push_back({icmp.WithoutTimestamp(keys.back()), icmp.WithoutTimestamp(walk.value()),
+                          seq, icmp.TimestampOf(keys.back())});
   }
   if (!walk.status().ok()) {
     return Status::CopyAppendMessage(walk.status(), ": range deletions of ", name());
   }
   if (!tombstones.empty()) {
-    parts_.tombstones = FragmentedTombstones::Build(tombstones, *store().icmp);
+    parts_.tombstones = FragmentedTombstones::Build(std::move(tombstones), icmp);
   }
   return Status::OK();
 }

@@ -31,13 +31,8 @@ bool MemTableOverlaps(const MemTable& mem, const InternalKeyComparator& icmp, co
                       const Slice* end) {
   if (mem.Empty()) return false;
   if (begin == nullptr && end == nullptr) return true;
-  const auto tombstones = mem.RangeTombstones();
-  if (tombstones != nullptr && !tombstones->empty()) {
-    const size_t i = begin == nullptr ? 0 : tombstones->LowerBound(*begin);
-    if (i < tombstones->size() &&
-        (end == nullptr || icmp.CompareKey(tombstones->fragment(i).start, *end) <= 0)) {
-      return true;
-    }
+  for (const auto& list : mem.RangeTombstones()) {
+    if (list->CoversAnyOf(begin, end)) return true;
   }
   const auto iterator = mem.NewIterator();
   if (begin == nullptr) {

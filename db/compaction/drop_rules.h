@@ -159,22 +159,4 @@ class DropRules {
   size_t pair_stripe_ = kNoStripe;
 };
 
-// Of one range tombstone fragment's sequence numbers (descending) keeps those that some reader
-// needs: the newest of each stripe. Those of stripe 0 go when nothing deeper is left to delete.
-// Calls keep(sequence), newest first.
-template <typename Keep>
-void KeepNeededTombstones(std::span<const SequenceNumber> sequences,
-                          std::span<const SequenceNumber> snapshots, bool may_exist_deeper,
-                          Keep&& keep) {
-  size_t last_stripe = SIZE_MAX;
-  for (const SequenceNumber sequence : sequences) {
-    const auto it = std::lower_bound(snapshots.begin(), snapshots.end(), sequence);
-    const auto stripe = static_cast<size_t>(it - snapshots.begin());
-    if (stripe == last_stripe) continue;
-    last_stripe = stripe;
-    if (stripe == 0 && !may_exist_deeper) continue;
-    keep(sequence);
-  }
-}
-
 }  // namespace varve

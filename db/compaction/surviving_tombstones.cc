@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Joining the inputs' tombstones, and cutting them to files.
+// Joining the inputs' tombstones, and cutting them to stripes and files.
 
 #include "db/compaction/surviving_tombstones.h"
 
 #include <algorithm>
-#include <functional>
+#include <queue>
 #include <utility>
-
-#include "db/compaction/drop_rules.h"
 
 namespace varve {
 
@@ -22,68 +20,146 @@ SurvivingTombstones::SurvivingTombstones(
       deeper_(deeper),
       history_(history) {
   if (lists.empty()) return;
-  if (lists.size() == 1 && history_.trim_ts.empty()) {
+  // A list of a table that leaves timestamps out has none.
+  const bool as_they_are = lists.size() == 1 && history_.trim_ts.empty() &&
+                           lists.front()->comparator().timestamp_size() == icmp_.timestamp_size();
+  if (as_they_are) {
     all_ = lists.front();
-    return;
-  }
-  std::vector<RangeTombstone> tombstones;
-  for (const auto& list : lists) {
-    for (size_t i = 0; i < list->size(); i++) {
-      const FragmentedTombstones::Fragment fragment = list->fragment(i);
-      for (const SequenceNumber sequence : fragment.seqs) {
-        if (Trims(list->timestamp(sequence))) continue;
-        tombstones.push_back({fragment.start.ToString(), fragment.end.ToString(), sequence,
-                              list->timestamp(sequence).ToString()});
+  } else {
+    std::vector<FragmentedTombstones::Tombstone> tombstones;
+    for (const auto& list : lists) {
+      for (size_t i = 0; i < list->tombstone_count(); i++) {
+        const FragmentedTombstones::Tombstone tombstone = list->tombstone(i);
+        if (!Trims(tombstone.timestamp)) tombstones.push_back(tombstone);
       }
     }
+    all_ = FragmentedTombstones::Build(std::move(tombstones), icmp_);
   }
-  all_ = FragmentedTombstones::Build(tombstones, icmp_);
+  CutAll();
 }
 
 bool SurvivingTombstones::Trims(const Slice& timestamp) const {
-  return !history_.trim_ts.empty() && icmp_.CompareTimestamp(timestamp, history_.trim_ts) > 0;
+  return !history_.trim_ts.empty() && !timestamp.empty() &&
+         icmp_.CompareTimestamp(timestamp, history_.trim_ts) > 0;
 }
 
-std::vector<SequenceNumber> SurvivingTombstones::TakeHistory(
-    std::span<const SequenceNumber> seqs, std::vector<SequenceNumber>* kept) const {
-  std::vector<SequenceNumber> past;
-  for (const SequenceNumber sequence : seqs) {
-    const Slice timestamp = all_->timestamp(sequence);
-    const bool is_past = !history_.full_history_ts_low.empty() &&
-                         icmp_.CompareTimestamp(timestamp, history_.full_history_ts_low) < 0;
-    (is_past ? past : *kept).push_back(sequence);
+bool SurvivingTombstones::KeepsHistory(const Slice& timestamp) const {
+  return icmp_.timestamp_size() != 0 &&
+         (history_.full_history_ts_low.empty() ||
+          icmp_.CompareTimestamp(timestamp, history_.full_history_ts_low) >= 0);
+}
+
+size_t SurvivingTombstones::StripeOf(SequenceNumber sequence) const {
+  return static_cast<size_t>(std::lower_bound(snapshots_.begin(), snapshots_.end(), sequence) -
+                             snapshots_.begin());
+}
+
+void SurvivingTombstones::CutAll() {
+  // Stripes ascend with sequence numbers, and so do tombstones.
+  std::vector<uint32_t> stripe;
+  size_t stripe_number = 0;
+  const auto cut = [&] {
+    std::sort(stripe.begin(), stripe.end(), [this](uint32_t a, uint32_t b) {
+      return all_->extent(a).first < all_->extent(b).first;
+    });
+    CutStripe(stripe, /*expires=*/stripe_number == 0);
+    stripe.clear();
+  };
+  for (uint32_t i = 0; i < all_->tombstone_count(); i++) {
+    const FragmentedTombstones::Tombstone tombstone = all_->tombstone(i);
+    if (KeepsHistory(tombstone.timestamp)) {
+      const FragmentedTombstones::Extent& extent = all_->extent(i);
+      parts_.push_back({extent.first, extent.end, i, /*expires=*/false});
+      continue;
+    }
+    const size_t number = StripeOf(tombstone.seq);
+    if (number != stripe_number) cut();
+    stripe_number = number;
+    stripe.push_back(i);
   }
-  return past;
+  cut();
+  std::sort(parts_.begin(), parts_.end(),
+            [this](const Part& a, const Part& b) { return IsBefore(a, b); });
+  reach_.reserve(parts_.size());
+  uint32_t reach = 0;
+  for (const Part& part : parts_) {
+    reach = std::max(reach, part.end);
+    reach_.push_back(reach);
+  }
+}
+
+void SurvivingTombstones::CutStripe(const std::vector<uint32_t>& tombstones, bool expires) {
+  std::vector<uint32_t> bounds;
+  bounds.reserve(2 * tombstones.size());
+  for (const uint32_t t : tombstones) {
+    bounds.push_back(all_->extent(t).first);
+    bounds.push_back(all_->extent(t).end);
+  }
+  std::sort(bounds.begin(), bounds.end());
+  bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
+  // Those that began, the newest on top. What ended goes once it comes up there.
+  std::priority_queue<uint32_t> begun;
+  auto next = tombstones.begin();
+  for (size_t i = 0; i + 1 < bounds.size(); i++) {
+    while (!begun.empty() && all_->extent(begun.top()).end <= bounds[i]) begun.pop();
+    for (; next != tombstones.end() && all_->extent(*next).first == bounds[i]; ++next) {
+      begun.push(*next);
+    }
+    if (!begun.empty()) AddPart({bounds[i], bounds[i + 1], begun.top(), expires});
+  }
+}
+
+// Joins parts that only the bound of another tombstone parts.
+void SurvivingTombstones::AddPart(const Part& part) {
+  if (!parts_.empty()) {
+    Part& last = parts_.back();
+    const FragmentedTombstones::Tombstone a = all_->tombstone(last.tombstone);
+    const FragmentedTombstones::Tombstone b = all_->tombstone(part.tombstone);
+    if (last.end == part.first && a.seq == b.seq && a.timestamp == b.timestamp) {
+      last.end = part.end;
+      return;
+    }
+  }
+  parts_.push_back(part);
+}
+
+bool SurvivingTombstones::IsBefore(const Part& a, const Part& b) const {
+  return a.first != b.first ? a.first < b.first : all_->IsBefore(a.tombstone, b.tombstone);
 }
 
 std::vector<SurvivingTombstones::Piece> SurvivingTombstones::Within(const Slice* lower,
                                                                     const Slice* upper) const {
   std::vector<Piece> pieces;
   if (empty()) return pieces;
-  for (size_t i = lower == nullptr ? 0 : all_->LowerBound(*lower); i < all_->size(); i++) {
-    const FragmentedTombstones::Fragment fragment = all_->fragment(i);
-    Slice begin = fragment.start;
-    Slice end = fragment.end;
-    if (lower != nullptr && icmp_.CompareKey(begin, *lower) < 0) begin = *lower;
-    if (upper != nullptr && icmp_.CompareKey(*upper, end) < 0) end = *upper;
-    if (icmp_.CompareKey(begin, end) >= 0) break;
-    const bool may_exist_deeper =
-        !bottommost_ && (deeper_ == nullptr || deeper_->MayHoldRange(begin, end));
-    const auto keep = [&](SequenceNumber sequence) {
-      pieces.push_back({begin, end, sequence, all_->timestamp(sequence)});
-    };
-    if (icmp_.timestamp_size() == 0) [[likely]] {
-      KeepNeededTombstones(fragment.seqs, snapshots_, may_exist_deeper, keep);
-      continue;
-    }
-    std::vector<SequenceNumber> kept;
-    const std::vector<SequenceNumber> past = TakeHistory(fragment.seqs, &kept);
-    KeepNeededTombstones(past, snapshots_, may_exist_deeper,
-                         [&kept](SequenceNumber sequence) { kept.push_back(sequence); });
-    std::sort(kept.begin(), kept.end(), std::greater<>());
-    std::for_each(kept.begin(), kept.end(), keep);
+  // Parts end at the end of a fragment: only those behind the ones that end before `lower` reach
+  // into the file.
+  const size_t passed = lower == nullptr ? 0 : all_->LowerBound(*lower);
+  std::vector<Part> parts;
+  const auto from =
+      static_cast<size_t>(std::upper_bound(reach_.begin(), reach_.end(), passed) - reach_.begin());
+  for (size_t i = from; i < parts_.size(); i++) {
+    const Part& part = parts_[i];
+    if (upper != nullptr && icmp_.CompareKey(all_->bound(part.first), *upper) >= 0) break;
+    if (part.end <= passed) continue;
+    parts.push_back(part);
+    // Begins with the file, whether it did before or not.
+    parts.back().first = std::max(part.first, static_cast<uint32_t>(passed));
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [this](const Part& a, const Part& b) { return IsBefore(a, b); });
+  for (const Part& part : parts) {
+    const FragmentedTombstones::Tombstone tombstone = all_->tombstone(part.tombstone);
+    Piece piece{all_->bound(part.first), all_->bound(part.end), tombstone.seq, tombstone.timestamp};
+    if (lower != nullptr && icmp_.CompareKey(piece.begin, *lower) < 0) piece.begin = *lower;
+    if (upper != nullptr && icmp_.CompareKey(*upper, piece.end) < 0) piece.end = *upper;
+    if (part.expires && !MayExistDeeper(piece)) continue;
+    pieces.push_back(piece);
   }
   return pieces;
+}
+
+bool SurvivingTombstones::MayExistDeeper(const Piece& piece) const {
+  return !bottommost_ && (deeper_ == nullptr || deeper_->MayHoldRange(piece.begin, piece.end));
 }
 
 }  // namespace varve

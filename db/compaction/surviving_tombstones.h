@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The range tombstones that a flush or a compaction writes: those of all inputs together, in
-// fragments, with the sequence numbers that some reader needs, cut to each output file's range.
+// The range tombstones that a flush or a compaction writes: those of all inputs together that some
+// reader needs, cut to each output file's range.
+//
+// No reader can tell two tombstones of one stripe (drop_rules.h) apart but by the newer one. So
+// each stripe's are cut into pieces that do not overlap, the newest of the stripe over each key.
+// Pieces of different stripes overlap. There are at most twice as many pieces as tombstones;
+// cutting all of them wherever one begins or ends would make the square.
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "db/compaction/deeper_levels.h"
@@ -37,16 +44,30 @@ class SurvivingTombstones {
   // All inputs' tombstones as one list; null when there are none.
   const std::shared_ptr<const FragmentedTombstones>& all() const { return all_; }
 
-  // What a file that reaches over [lower, upper) of keys has to hold: ascending, at one begin
-  // the newest first. Null: unbounded.
+  // What a file that reaches over [lower, upper) of keys has to hold, in the order of internal
+  // keys. Null: unbounded.
   std::vector<Piece> Within(const Slice* lower, const Slice* upper) const;
 
  private:
+  // A part of one tombstone: from one bound of all_ to another.
+  struct Part {
+    uint32_t first;
+    uint32_t end;
+    uint32_t tombstone;
+    bool expires;  // goes where nothing deeper is left to delete
+  };
+
   // As if it had never been written.
   [[nodiscard]] bool Trims(const Slice& timestamp) const;
-  // Moves those whose timestamps are asked for from `seqs`, newest first, to `*kept`.
-  std::vector<SequenceNumber> TakeHistory(std::span<const SequenceNumber> seqs,
-                                          std::vector<SequenceNumber>* kept) const;
+  // Whether readers may ask for the state as of its timestamp.
+  [[nodiscard]] bool KeepsHistory(const Slice& timestamp) const;
+  [[nodiscard]] size_t StripeOf(SequenceNumber sequence) const;
+  void CutAll();
+  // Tombstones of one stripe, ascending by start: into parts_.
+  void CutStripe(const std::vector<uint32_t>& tombstones, bool expires);
+  void AddPart(const Part& part);
+  [[nodiscard]] bool IsBefore(const Part& a, const Part& b) const;
+  [[nodiscard]] bool MayExistDeeper(const Piece& piece) const;
 
   const InternalKeyComparator icmp_;
   const std::vector<SequenceNumber> snapshots_;
@@ -54,6 +75,8 @@ class SurvivingTombstones {
   const DeeperLevels* const deeper_;
   const History history_;
   std::shared_ptr<const FragmentedTombstones> all_;
+  std::vector<Part> parts_;      // in the order of internal keys
+  std::vector<uint32_t> reach_;  // by part: the largest end up to there
 };
 
 }  // namespace varve

@@ -75,8 +75,7 @@ Status RunGuarded(const FlushInput& input, FlushResult* result) {
   std::vector<std::unique_ptr<InternalIterator>> children;
   for (auto it = input.memtables.rbegin(); it != input.memtables.rend(); ++it) {
     children.push_back((*it)->NewIterator());
-    auto tombstones = (*it)->RangeTombstones();
-    if (tombstones != nullptr && !tombstones->empty()) lists.push_back(std::move(tombstones));
+    for (auto& list : (*it)->RangeTombstones()) lists.push_back(std::move(list));
   }
   const auto merged = NewMergingIterator(input.icmp, std::move(children));
   const SurvivingTombstones tombstones(lists, *input.icmp, input.snapshots, /*bottommost=*/false,

@@ -390,7 +390,7 @@ Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& 
   const auto add_memtable = [&](const MemTable& mem) {
     if (mem.Empty()) return;
     if (tombstones != nullptr && mem.range_deletion_count() != 0) {
-      tombstones->Add(mem.RangeTombstones());
+      for (auto& list : mem.RangeTombstones()) tombstones->Add(std::move(list));
     }
     iterators->push_back(mem.NewIterator());
   };
@@ -420,8 +420,7 @@ void AddFileTombstones(const FileMetaData& file, const TableReader& reader,
     tombstones->Add(all, &lower, &largest);
     return;
   }
-  const size_t last = all->size() - 1;
-  if (icmp.CompareKey(all->fragment(last).end, largest) <= 0) {
+  if (icmp.CompareKey(all->bound(all->size()), largest) <= 0) {
     tombstones->Add(all, &lower);
     return;
   }
@@ -436,7 +435,7 @@ void AddFileTombstones(const FileMetaData& file, const TableReader& reader,
   // The order has no next key: the fragment that holds the largest key stays whole.
   const size_t at = all->LowerBound(largest);
   const FragmentedTombstones::Fragment fragment = all->fragment(at);
-  const bool covers = icmp.CompareKey(fragment.start, largest) <= 0;
+  const bool covers = fragment.covered && icmp.CompareKey(fragment.start, largest) <= 0;
   const Slice upper = covers ? fragment.end : largest;
   tombstones->Add(all, &lower, &upper);
 }

@@ -59,12 +59,11 @@ class EntryRange {
   void TakeTombstones(const FragmentedTombstones& tombstones) {
     if (tombstones.empty()) return;
     const auto first = tombstones.fragment(0);
-    const auto last = tombstones.fragment(tombstones.size() - 1);
     NoteSequence(tombstones.max_seq());
     NoteSequence(tombstones.min_seq());
-    const InternalKey begin(icmp_->FirstUserKey(first.start), first.seqs.front(),
-                            kTypeRangeDeletion);
-    const InternalKey end(icmp_->FirstUserKey(last.end), kMaxSequenceNumber, kTypeRangeDeletion);
+    const InternalKey begin(icmp_->FirstUserKey(first.start), first.newest, kTypeRangeDeletion);
+    const InternalKey end(icmp_->FirstUserKey(tombstones.bound(tombstones.size())),
+                          kMaxSequenceNumber, kTypeRangeDeletion);
     if (first_.empty() || icmp_->Compare(begin.Encode(), first_) < 0) {
       first_ = begin.Encode().ToString();
     }
@@ -128,11 +127,8 @@ Status Judge(const TableReader& table, const NewFile* known, TableFinding* findi
 }
 
 void AddAll(const FragmentedTombstones& tombstones, TableOutput* out) {
-  for (size_t i = 0; i < tombstones.size(); i++) {
-    const FragmentedTombstones::Fragment fragment = tombstones.fragment(i);
-    for (const SequenceNumber seq : fragment.seqs) {
-      out->AddTombstone(fragment.start, fragment.end, seq, tombstones.timestamp(seq));
-    }
+  for (const FragmentedTombstones::Tombstone& t : tombstones.InKeyOrder()) {
+    out->AddTombstone(t.start, t.end, t.seq, t.timestamp);
   }
 }
 

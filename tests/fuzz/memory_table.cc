@@ -75,9 +75,8 @@ void UseTable(const std::string& file, const TableUse& use, size_t entries_most)
     const FragmentedTombstones& tombstones = *table.reader->tombstones();
     for (size_t i = 0; i < tombstones.size(); i++) {
       const FragmentedTombstones::Fragment fragment = tombstones.fragment(i);
-      Promise(!fragment.seqs.empty(), "a fragment has tombstones");
-      Promise(tombstones.MaxCoveringSeq(fragment.start, kMaxSequenceNumber) >=
-                  (use.timestamps ? 0 : fragment.seqs.front()),
+      Promise(tombstones.MaxCoveringSeq(fragment.start, kMaxSequenceNumber) ==
+                  (use.timestamps ? 0 : fragment.newest),
               "a fragment covers its start");
     }
   }

@@ -8,11 +8,14 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -105,8 +108,8 @@ TEST_P(MemTableTest, ARangeTombstoneHidesWhatIsOlderHereAndElsewhere) {
   EXPECT_EQ(Get("d", 4), "(unknown)");
 }
 
-TEST_P(MemTableTest, FragmentsAreKeptUntilTheNextRangeTombstone) {
-  EXPECT_EQ(mem_->RangeTombstones(), nullptr);
+TEST_P(MemTableTest, ListsOfRangeTombstonesAreKeptUntilTheNextOne) {
+  EXPECT_TRUE(mem_->RangeTombstones().empty());
   ASSERT_TRUE(mem_->Add(5, kTypeRangeDeletion, "a", "m").ok());
   const auto first = mem_->RangeTombstones();
   Put(6, "b", "v");
@@ -114,8 +117,65 @@ TEST_P(MemTableTest, FragmentsAreKeptUntilTheNextRangeTombstone) {
   ASSERT_TRUE(mem_->Add(7, kTypeRangeDeletion, "c", "d").ok());
   const auto second = mem_->RangeTombstones();
   EXPECT_NE(second, first);
-  EXPECT_EQ(first->MaxCoveringSeq("c", 100), 5u);
-  EXPECT_EQ(second->MaxCoveringSeq("c", 100), 7u);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0]->MaxCoveringSeq("c", 100), 5u);
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0]->MaxCoveringSeq("c", 100), 7u);
+}
+
+std::string Padded(int i) {
+  const std::string digits = std::to_string(i);
+  return std::string(8 - digits.size(), '0') + digits;
+}
+
+TEST_P(MemTableTest, NestedRangeTombstonesCostLittleAtEachReadAndAreCharged) {
+  constexpr int kNested = 4000;
+  const auto micros = [] {
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * 1000000 + now.tv_nsec / 1000;
+  };
+  const size_t before = mem_->MemoryUsage();
+  const auto started = micros();
+  for (int i = 0; i < kNested; i++) {
+    const SequenceNumber seq = static_cast<SequenceNumber>(i) + 10;
+    ASSERT_TRUE(mem_->Add(seq, kTypeRangeDeletion, Padded(i), Padded(3 * kNested - i)).ok());
+    // A read after each.
+    ASSERT_EQ(Get(Padded(i)), "(deleted)");
+    ASSERT_EQ(Get(Padded(i), seq - 1), i == 0 ? "(unknown)" : "(deleted)");
+  }
+  // All of them cut wherever one begins or ends would be 16 million pairs, for each of the reads.
+  EXPECT_LT(micros() - started, 1000 * 1000);
+  const auto lists = mem_->RangeTombstones();
+  EXPECT_LE(lists.size(), 12u);
+  size_t held = 0;
+  for (const auto& list : lists) held += list->MemoryUsage();
+  EXPECT_LE(held, size_t{kNested} * 400);
+  EXPECT_GE(mem_->MemoryUsage() - before, held);
+  for (int i = 0; i < kNested; i += 97) {
+    const SequenceNumber seq = static_cast<SequenceNumber>(i) + 10;
+    EXPECT_EQ(Get(Padded(i), seq), "(deleted)");
+    EXPECT_EQ(Get(Padded(3 * kNested - i), kMaxSequenceNumber), i == 0 ? "(unknown)" : "(deleted)");
+  }
+}
+
+TEST_P(MemTableTest, ReadersBesideNewRangeTombstonesSeeAllThatWereThere) {
+  constexpr int kTombstones = 3000;
+  std::atomic<int> added{0};
+  std::atomic<int> missed{0};
+  std::thread reader([&] {
+    for (int seen = 0; seen < kTombstones;) {
+      seen = added.load(std::memory_order_acquire);
+      if (seen > 0 && Get(Padded(seen - 1)) != "(deleted)") missed++;
+    }
+  });
+  for (int i = 0; i < kTombstones; i++) {
+    const SequenceNumber seq = static_cast<SequenceNumber>(i) + 1;
+    EXPECT_TRUE(mem_->Add(seq, kTypeRangeDeletion, Padded(i), Padded(i + 1)).ok());
+    added.store(i + 1, std::memory_order_release);
+  }
+  reader.join();
+  EXPECT_EQ(missed.load(), 0);
 }
 
 TEST_P(MemTableTest, CountsWhatWasAdded) {

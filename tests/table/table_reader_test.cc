@@ -647,6 +647,31 @@ TEST(TableReader, TombstonesCoverOlderEntries) {
   EXPECT_EQ(table.reader->tombstones()->MaxCoveringSeq("a", 10), 5u);
 }
 
+// As an external file may hold them, or one that somebody made up.
+TEST(TableReader, NestedTombstonesTakeMemoryAsTheirNumber) {
+  constexpr int kNested = 5000;
+  const InternalKeyComparator icmp(BytewiseComparator());
+  TableBuildOptions build;
+  build.icmp = &icmp;
+  BuiltTable built(build);
+  ASSERT_TRUE(built.create_status.ok());
+  for (int i = 0; i < kNested; i++) {
+    built.builder->AddTombstone(
+        IKey(std::to_string(10000 + i), static_cast<SequenceNumber>(i + 1), kTypeRangeDeletion),
+        std::to_string(10000 + 3 * kNested - i));
+  }
+  ASSERT_TRUE(built.Finish().ok());
+  OpenTable table;
+  ASSERT_TRUE(table.Open(built.file).ok());
+  EXPECT_LE(table.reader->MemoryUsage(), size_t{kNested} * 400 + (64 << 10));
+  for (int i = 1; i < kNested; i += 100) {
+    const std::string key = std::to_string(10000 + i);
+    const auto seq = static_cast<SequenceNumber>(i + 1);
+    EXPECT_EQ(table.reader->tombstones()->MaxCoveringSeq(key, kMaxSequenceNumber), seq);
+    EXPECT_EQ(table.reader->tombstones()->MaxCoveringSeq(key, seq - 1), seq - 1);
+  }
+}
+
 // An external file's properties, with its global sequence number written in place.
 std::string ExternalTable(uint64_t stored_seq) {
   TableProperties external;

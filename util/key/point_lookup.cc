@@ -95,9 +95,11 @@ bool PointLookup::SeesTimestampOf(const Slice& user_key, uint64_t trailer) {
 }
 
 void PointLookup::CoverWith(const FragmentedTombstones& tombstones) {
+  if (tombstones.max_seq() <= covering_seq_) return;
+  Slice timestamp;
   const SequenceNumber seq =
-      tombstones.MaxCoveringSeq(key(), snapshot_, TimestampLimit{as_of_, true});
-  if (seq > covering_seq_ && icmp_ != nullptr) Report(tombstones.timestamp(seq));
+      tombstones.MaxCoveringSeq(key(), snapshot_, TimestampLimit{as_of_, true}, &timestamp);
+  if (seq > covering_seq_ && icmp_ != nullptr) Report(timestamp);
   CoverWith(seq);
 }
 

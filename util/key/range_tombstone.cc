@@ -1,203 +1,281 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Cutting tombstones into fragments by a sweep over their bounds, and looking keys up in them.
+// Cutting keys into fragments at the bounds of tombstones, and looking keys up in them.
 
 #include "util/key/range_tombstone.h"
 
 #include <algorithm>
-#include <functional>
-#include <map>
-#include <queue>
+#include <cassert>
+#include <numeric>
 #include <utility>
 
 #include "util/base/canary.h"
 
 namespace varve {
-namespace {
-
-// The sweep's state: the tombstones that cover the current position, by end and by sequence.
-class ActiveTombstones {
- public:
-  explicit ActiveTombstones(const InternalKeyComparator& comparator)
-      : by_end_(EndsLater{&comparator}) {}
-
-  [[nodiscard]] bool empty() const { return by_end_.empty(); }
-  [[nodiscard]] Slice FirstEnd() const { return by_end_.top()->end; }
-
-  void Enter(const RangeTombstone& tombstone) {
-    by_end_.push(&tombstone);
-    count_by_seq_[tombstone.seq]++;
-  }
-
-  // Drops the tombstone that ends first.
-  void LeaveFirst() {
-    const auto it = count_by_seq_.find(by_end_.top()->seq);
-    if (--it->second == 0) count_by_seq_.erase(it);
-    by_end_.pop();
-  }
-
-  // Distinct, newest first.
-  void CopySeqs(std::vector<SequenceNumber>* seqs) const {
-    seqs->clear();
-    for (const auto& [seq, count] : count_by_seq_) seqs->push_back(seq);
-  }
-
- private:
-  struct EndsLater {
-    const InternalKeyComparator* comparator;
-    bool operator()(const RangeTombstone* a, const RangeTombstone* b) const {
-      return comparator->CompareKey(a->end, b->end) > 0;
-    }
-  };
-
-  std::priority_queue<const RangeTombstone*, std::vector<const RangeTombstone*>, EndsLater> by_end_;
-  std::map<SequenceNumber, size_t, std::greater<>> count_by_seq_;
-};
-
-}  // namespace
 
 std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Build(
     std::span<const RangeTombstone> input, const InternalKeyComparator& comparator) {
-  std::vector<const RangeTombstone*> by_start;
-  by_start.reserve(input.size());
-  for (const RangeTombstone& tombstone : input) {
-    if (comparator.CompareKey(tombstone.start, tombstone.end) < 0) {
-      by_start.push_back(&tombstone);
-    }
-  }
-  std::sort(by_start.begin(), by_start.end(),
-            [&comparator](const RangeTombstone* a, const RangeTombstone* b) {
-              return comparator.CompareKey(a->start, b->start) < 0;
-            });
+  std::vector<Tombstone> tombstones;
+  tombstones.reserve(input.size());
+  for (const RangeTombstone& t : input) tombstones.push_back({t.start, t.end, t.seq, t.timestamp});
+  return Build(std::move(tombstones), comparator);
+}
 
-  std::shared_ptr<FragmentedTombstones> result(new FragmentedTombstones(comparator));
+std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Build(
+    std::vector<Tombstone> input, const InternalKeyComparator& comparator) {
+  std::erase_if(input, [&comparator](const Tombstone& t) {
+    return comparator.CompareKey(t.start, t.end) >= 0;
+  });
   if (comparator.timestamp_size() != 0) [[unlikely]] {
-    for (const RangeTombstone* tombstone : by_start) {
-      result->timestamps_.emplace_back(tombstone->seq, tombstone->timestamp);
+    // Tables that leave timestamps out have none in their lists: there all are the oldest.
+    for (Tombstone& t : input) {
+      if (t.timestamp.empty()) t.timestamp = comparator.user_comparator()->GetMinTimestamp();
     }
-    auto& timestamps = result->timestamps_;
-    std::sort(timestamps.begin(), timestamps.end());
-    timestamps.erase(std::unique(timestamps.begin(), timestamps.end()), timestamps.end());
   }
-  ActiveTombstones active(comparator);
-  std::vector<SequenceNumber> seqs;
-  Slice position;
-  auto next = by_start.begin();
-  while (next != by_start.end() || !active.empty()) {
-    // The next bound of any tombstone; between two bounds nothing changes.
-    Slice bound;
-    if (active.empty()) {
-      bound = (*next)->start;
-    } else {
-      bound = active.FirstEnd();
-      if (next != by_start.end() && comparator.CompareKey((*next)->start, bound) < 0) {
-        bound = (*next)->start;
-      }
-      if (comparator.CompareKey(position, bound) < 0) {
-        active.CopySeqs(&seqs);
-        result->Append(position, bound, seqs);
-      }
-    }
-    while (!active.empty() && comparator.CompareKey(active.FirstEnd(), bound) <= 0) {
-      active.LeaveFirst();
-    }
-    for (; next != by_start.end() && comparator.CompareKey((*next)->start, bound) <= 0; ++next) {
-      active.Enter(**next);
-    }
-    position = bound;
-  }
+  std::sort(input.begin(), input.end(), [&comparator](const Tombstone& a, const Tombstone& b) {
+    if (a.seq != b.seq) return a.seq < b.seq;
+    return comparator.timestamp_size() != 0 &&
+           comparator.CompareTimestamp(a.timestamp, b.timestamp) < 0;
+  });
+  std::shared_ptr<FragmentedTombstones> result(new FragmentedTombstones(comparator));
+  if (input.empty()) return result;
+  result->TakeTombstones(input);
+  result->SetBounds(input);
+  result->SetNewest();
   return result;
 }
 
-void FragmentedTombstones::AppendBytes(const Slice& key, size_t* pos, size_t* len) {
-  *pos = bytes_.size();
-  *len = key.size();
-  bytes_.append(key.data(), key.size());
+void FragmentedTombstones::TakeTombstones(const std::vector<Tombstone>& input) {
+  const bool timed = comparator_.timestamp_size() != 0;
+  seqs_.reserve(input.size());
+  extents_.resize(input.size());
+  timestamps_.reserve(input.size() * comparator_.timestamp_size());
+  for (const Tombstone& t : input) {
+    seqs_.push_back(t.seq);
+    if (!timed) [[likely]]
+      continue;
+    assert(t.timestamp.size() == comparator_.timestamp_size());
+    const size_t before = seqs_.size() - 1;
+    if (before > 0 &&
+        comparator_.CompareTimestamp(timestamp(static_cast<Rank>(before - 1)), t.timestamp) > 0) {
+      timestamps_ascend_ = false;
+    }
+    timestamps_.append(t.timestamp.data(), t.timestamp.size());
+  }
 }
 
-void FragmentedTombstones::Append(const Slice& start, const Slice& end,
-                                  std::span<const SequenceNumber> seqs) {
-  Entry entry{};
-  const bool touches = !fragments_.empty() && EqualBytes(EndOf(fragments_.back()), start);
-  if (touches) {
-    Entry& last = fragments_.back();
-    if (std::equal(seqs.begin(), seqs.end(), seqs_.begin() + static_cast<ptrdiff_t>(last.seq_begin),
-                   seqs_.begin() + static_cast<ptrdiff_t>(last.seq_end))) {
-      AppendBytes(end, &last.end_pos, &last.end_len);
-      return;
-    }
-    entry.start_pos = last.end_pos;
-    entry.start_len = last.end_len;
-  } else {
-    AppendBytes(start, &entry.start_pos, &entry.start_len);
+void FragmentedTombstones::SetBounds(const std::vector<Tombstone>& input) {
+  struct End {
+    Slice key;
+    uint32_t* place;  // takes the number of the bound
+  };
+  std::vector<End> ends;
+  ends.reserve(2 * input.size());
+  size_t bytes = 0;
+  for (size_t i = 0; i < input.size(); i++) {
+    ends.push_back({input[i].start, &extents_[i].first});
+    ends.push_back({input[i].end, &extents_[i].end});
   }
-  AppendBytes(end, &entry.end_pos, &entry.end_len);
-  entry.seq_begin = seqs_.size();
-  seqs_.insert(seqs_.end(), seqs.begin(), seqs.end());
-  entry.seq_end = seqs_.size();
-  max_seq_ = fragments_.empty() ? seqs.front() : std::max(max_seq_, seqs.front());
-  min_seq_ = fragments_.empty() ? seqs.back() : std::min(min_seq_, seqs.back());
-  fragments_.push_back(entry);
+  std::sort(ends.begin(), ends.end(), [this](const End& a, const End& b) {
+    return comparator_.CompareKey(a.key, b.key) < 0;
+  });
+  size_t count = 0;
+  const Slice* last = nullptr;
+  for (End& end : ends) {
+    if (last == nullptr || !comparator_.EqualKey(*last, end.key)) {
+      last = &end.key;
+      count++;
+      bytes += end.key.size();
+    }
+    *end.place = static_cast<uint32_t>(count - 1);
+  }
+  bytes_.reserve(bytes);
+  bounds_.reserve(count + 1);
+  for (const End& end : ends) {
+    if (*end.place + size_t{1} == bounds_.size()) continue;
+    bounds_.push_back(bytes_.size());
+    bytes_.append(end.key.data(), end.key.size());
+  }
+  bounds_.push_back(bytes_.size());
+  newest_.assign(count - 1, kNone);
+}
+
+void FragmentedTombstones::SetNewest() {
+  // How many more tombstones cover a fragment than the one before it.
+  std::vector<int64_t> steps(size() + 1);
+  for (const Extent& extent : extents_) {
+    steps[extent.first]++;
+    steps[extent.end]--;
+  }
+  int64_t covering = 0;
+  for (const int64_t step : steps) {
+    covering += step;
+    if (covering > 1) return MakeTree();
+  }
+  for (Rank rank = 0; rank < extents_.size(); rank++) {
+    for (uint32_t i = extents_[rank].first; i < extents_[rank].end; i++) newest_[i] = rank;
+  }
+}
+
+template <typename Visit>
+void FragmentedTombstones::ForEachNode(const Extent& extent, Visit visit) const {
+  size_t first = extent.first + size();
+  size_t end = extent.end + size();
+  for (; first < end; first /= 2, end /= 2) {
+    if (first % 2 == 1) visit(first++);
+    if (end % 2 == 1) visit(--end);
+  }
+}
+
+void FragmentedTombstones::MakeTree() {
+  const size_t nodes = 2 * size();
+  node_begin_.assign(nodes + 1, 0);
+  for (const Extent& extent : extents_) {
+    ForEachNode(extent, [this](size_t node) { node_begin_[node + 1]++; });
+  }
+  for (size_t node = 0; node < nodes; node++) node_begin_[node + 1] += node_begin_[node];
+  node_ranks_.resize(node_begin_.back());
+  std::vector<size_t> filled(node_begin_.begin(), node_begin_.end() - 1);
+  for (size_t i = extents_.size(); i > 0; i--) {
+    ForEachNode(extents_[i - 1],
+                [&](size_t node) { node_ranks_[filled[node]++] = static_cast<Rank>(i - 1); });
+  }
+  // From the root down, as if a node's newest were its children's too.
+  std::vector<Rank> newest(nodes, kNone);
+  for (size_t node = 1; node < nodes; node++) {
+    const Rank above = newest[node / 2];
+    Rank own = kNone;
+    if (node_begin_[node] < node_begin_[node + 1]) own = node_ranks_[node_begin_[node]];
+    if (own == kNone || (above != kNone && above > own)) own = above;
+    newest[node] = own;
+  }
+  std::copy(newest.begin() + static_cast<ptrdiff_t>(size()), newest.end(), newest_.begin());
 }
 
 FragmentedTombstones::Fragment FragmentedTombstones::fragment(size_t index) const {
-  const Entry& entry = fragments_[index];
-  return {StartOf(entry), EndOf(entry),
-          std::span(seqs_).subspan(entry.seq_begin, entry.seq_end - entry.seq_begin)};
+  const Rank rank = newest_[index];
+  return {bound(index), bound(index + 1), rank != kNone, rank == kNone ? 0 : seqs_[rank]};
+}
+
+FragmentedTombstones::Tombstone FragmentedTombstones::tombstone(size_t index) const {
+  const Extent& extent = extents_[index];
+  return {bound(extent.first), bound(extent.end), seqs_[index],
+          timestamp(static_cast<Rank>(index))};
+}
+
+std::vector<FragmentedTombstones::Tombstone> FragmentedTombstones::InKeyOrder() const {
+  std::vector<size_t> order(tombstone_count());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
+    if (extents_[a].first != extents_[b].first) return extents_[a].first < extents_[b].first;
+    return IsBefore(a, b);
+  });
+  std::vector<Tombstone> result;
+  result.reserve(order.size());
+  for (const size_t index : order) result.push_back(tombstone(index));
+  return result;
+}
+
+bool FragmentedTombstones::IsBefore(size_t a, size_t b) const {
+  if (comparator_.timestamp_size() != 0) {
+    const int order = comparator_.CompareTimestamp(timestamp(static_cast<Rank>(a)),
+                                                   timestamp(static_cast<Rank>(b)));
+    if (order != 0) return order > 0;
+  }
+  return a > b;
 }
 
 size_t FragmentedTombstones::MemoryUsage() const {
-  return sizeof(*this) + bytes_.capacity() + seqs_.capacity() * sizeof(SequenceNumber) +
-         timestamps_.capacity() * sizeof(Timestamps::value_type) +
-         fragments_.capacity() * sizeof(Entry);
-}
-
-Slice FragmentedTombstones::timestamp(SequenceNumber seq) const {
-  const auto it =
-      std::partition_point(timestamps_.begin(), timestamps_.end(),
-                           [seq](const Timestamps::value_type& one) { return one.first < seq; });
-  return it == timestamps_.end() || it->first != seq ? Slice() : Slice(it->second);
+  return sizeof(*this) + bytes_.capacity() + timestamps_.capacity() +
+         bounds_.capacity() * sizeof(size_t) + newest_.capacity() * sizeof(Rank) +
+         seqs_.capacity() * sizeof(SequenceNumber) + extents_.capacity() * sizeof(Extent) +
+         node_begin_.capacity() * sizeof(size_t) + node_ranks_.capacity() * sizeof(Rank);
 }
 
 size_t FragmentedTombstones::LowerBound(const Slice& key) const {
-  const auto it = std::partition_point(fragments_.begin(), fragments_.end(), [&](const Entry& e) {
-    const int order = comparator_.CompareKey(EndOf(e), key);
-    return VARVE_CANARY(kRangeEndInclusive) ? order < 0 : order <= 0;
-  });
-  return static_cast<size_t>(it - fragments_.begin());
-}
-
-size_t FragmentedTombstones::UpperBound(const Slice& key) const {
-  const auto it = std::partition_point(fragments_.begin(), fragments_.end(), [&](const Entry& e) {
-    return comparator_.CompareKey(StartOf(e), key) <= 0;
-  });
-  return static_cast<size_t>(it - fragments_.begin());
-}
-
-SequenceNumber FragmentedTombstones::NewestVisible(std::span<const SequenceNumber> seqs,
-                                                   SequenceNumber snapshot,
-                                                   const TimestampLimit& limit) const {
-  const bool timed = comparator_.timestamp_size() != 0;
-  if (!timed && !seqs.empty() && seqs.front() <= snapshot) [[likely]]
-    return seqs.front();
-  auto it = std::lower_bound(seqs.begin(), seqs.end(), snapshot, std::greater<>());
-  if (timed) {
-    if (limit.timestamp.empty()) return 0;
-    it = std::find_if(it, seqs.end(), [&](SequenceNumber seq) {
-      const int order = comparator_.CompareTimestamp(timestamp(seq), limit.timestamp);
-      return limit.inclusive ? order <= 0 : order < 0;
-    });
+  size_t low = 0;
+  size_t high = size();
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const int order = comparator_.CompareKey(bound(middle + 1), key);
+    if (VARVE_CANARY(kRangeEndInclusive) ? order < 0 : order <= 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
-  return it == seqs.end() ? 0 : *it;
+  return low;
+}
+
+bool FragmentedTombstones::CoversAnyOf(const Slice* begin, const Slice* end) const {
+  for (size_t i = begin == nullptr ? 0 : LowerBound(*begin); i < size(); i++) {
+    if (end != nullptr && comparator_.CompareKey(bound(i), *end) > 0) return false;
+    if (newest_[i] != kNone) return true;
+  }
+  return false;
+}
+
+FragmentedTombstones::Rank FragmentedTombstones::VisibleRanks(SequenceNumber snapshot,
+                                                              const TimestampLimit& limit) const {
+  const auto end = std::upper_bound(seqs_.begin(), seqs_.end(), snapshot);
+  auto visible = static_cast<Rank>(end - seqs_.begin());
+  if (comparator_.timestamp_size() == 0 || !timestamps_ascend_) return visible;
+  Rank low = 0;
+  while (low < visible) {
+    const Rank middle = low + (visible - low) / 2;
+    if (IsWithin(middle, limit)) {
+      low = middle + 1;
+    } else {
+      visible = middle;
+    }
+  }
+  return visible;
+}
+
+bool FragmentedTombstones::IsWithin(Rank rank, const TimestampLimit& limit) const {
+  const int order = comparator_.CompareTimestamp(timestamp(rank), limit.timestamp);
+  return limit.inclusive ? order <= 0 : order < 0;
+}
+
+FragmentedTombstones::Rank FragmentedTombstones::FindVisible(size_t fragment,
+                                                             SequenceNumber snapshot,
+                                                             const TimestampLimit& limit) const {
+  const bool timed = comparator_.timestamp_size() != 0;
+  if (timed && limit.timestamp.empty()) return kNone;
+  const Rank newest = newest_[fragment];
+  if (newest == kNone) return kNone;
+  if (seqs_[newest] <= snapshot && (!timed || IsWithin(newest, limit))) [[likely]]
+    return newest;
+  if (node_ranks_.empty()) return kNone;
+  const Rank visible = VisibleRanks(snapshot, limit);
+  const bool any_time = !timed || timestamps_ascend_;
+  Rank found = kNone;
+  for (size_t node = fragment + size(); node > 0; node /= 2) {
+    const auto end = node_ranks_.begin() + static_cast<ptrdiff_t>(node_begin_[node + 1]);
+    auto it = node_ranks_.begin() + static_cast<ptrdiff_t>(node_begin_[node]);
+    it = std::partition_point(it, end, [visible](Rank rank) { return rank >= visible; });
+    while (it != end && !any_time && !IsWithin(*it, limit)) ++it;
+    if (it != end && (found == kNone || *it > found)) found = *it;
+  }
+  return found;
+}
+
+SequenceNumber FragmentedTombstones::NewestVisible(size_t fragment, SequenceNumber snapshot,
+                                                   const TimestampLimit& limit,
+                                                   Slice* timestamp_of) const {
+  const Rank rank = FindVisible(fragment, snapshot, limit);
+  if (rank == kNone) return 0;
+  if (timestamp_of != nullptr) *timestamp_of = timestamp(rank);
+  return seqs_[rank];
 }
 
 SequenceNumber FragmentedTombstones::MaxCoveringSeq(const Slice& key, SequenceNumber snapshot,
-                                                    const TimestampLimit& limit) const {
+                                                    const TimestampLimit& limit,
+                                                    Slice* timestamp_of) const {
   const size_t index = LowerBound(key);
-  if (index == fragments_.size()) return 0;
-  const Fragment found = fragment(index);
-  if (comparator_.CompareKey(found.start, key) > 0) return 0;
-  return NewestVisible(found.seqs, snapshot, limit);
+  if (index == size() || newest_[index] == kNone) return 0;
+  if (index == 0 && comparator_.CompareKey(bound(0), key) > 0) return 0;
+  return NewestVisible(index, snapshot, limit, timestamp_of);
 }
 
 std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Clip(
@@ -207,20 +285,18 @@ std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Clip(
   const auto before = [&](const Slice& a, const Slice& b) {
     return comparator.CompareKey(a, b) < 0;
   };
-  const bool cuts_front = lower != nullptr && before(whole->fragment(0).start, *lower);
-  const bool cuts_back = upper != nullptr && before(*upper, whole->fragment(whole->size() - 1).end);
+  const bool cuts_front = lower != nullptr && before(whole->bound(0), *lower);
+  const bool cuts_back = upper != nullptr && before(*upper, whole->bound(whole->size()));
   if (!cuts_front && !cuts_back) return whole;
 
-  std::shared_ptr<FragmentedTombstones> result(new FragmentedTombstones(comparator));
-  result->timestamps_ = whole->timestamps_;
-  for (size_t i = cuts_front ? whole->LowerBound(*lower) : 0; i < whole->size(); i++) {
-    Fragment part = whole->fragment(i);
+  std::vector<Tombstone> parts;
+  for (size_t i = 0; i < whole->tombstone_count(); i++) {
+    Tombstone part = whole->tombstone(i);
     if (cuts_front && before(part.start, *lower)) part.start = *lower;
     if (cuts_back && before(*upper, part.end)) part.end = *upper;
-    if (!before(part.start, part.end)) break;
-    result->Append(part.start, part.end, part.seqs);
+    if (before(part.start, part.end)) parts.push_back(part);
   }
-  return result;
+  return Build(std::move(parts), comparator);
 }
 
 void TombstoneSet::Add(std::shared_ptr<const FragmentedTombstones> tombstones, const Slice* lower,
@@ -247,6 +323,7 @@ void TombstoneSet::Clear() {
 void TombstoneSet::SetTimestampLimit(const TimestampLimit& limit) {
   limit_timestamp_.assign(limit.timestamp.data(), limit.timestamp.size());
   limit_ = {limit_timestamp_, limit.inclusive};
+  answer_valid_ = false;
 }
 
 // Merges the smaller half, so that each tombstone is merged O(log n) times altogether.
@@ -254,19 +331,14 @@ void TombstoneSet::MergeSmallLists() {
   std::sort(lists_.begin(), lists_.end(), [](const auto& a, const auto& b) {
     return a->tombstone_count() > b->tombstone_count();
   });
-  std::vector<RangeTombstone> merged;
-  while (lists_.size() > kMaxLists / 2) {
-    const FragmentedTombstones& list = *lists_.back();
-    for (size_t i = 0; i < list.size(); i++) {
-      const FragmentedTombstones::Fragment part = list.fragment(i);
-      for (const SequenceNumber seq : part.seqs) {
-        merged.push_back(
-            {part.start.ToString(), part.end.ToString(), seq, list.timestamp(seq).ToString()});
-      }
-    }
-    lists_.pop_back();
+  std::vector<FragmentedTombstones::Tombstone> tombstones;
+  for (size_t at = kMaxLists / 2; at < lists_.size(); at++) {
+    const FragmentedTombstones& list = *lists_[at];
+    for (size_t i = 0; i < list.tombstone_count(); i++) tombstones.push_back(list.tombstone(i));
   }
-  lists_.push_back(FragmentedTombstones::Build(merged, comparator_));
+  auto merged = FragmentedTombstones::Build(std::move(tombstones), comparator_);
+  lists_.resize(kMaxLists / 2);
+  lists_.push_back(std::move(merged));
   positions_.assign(lists_.size(), 0);
 }
 
@@ -277,15 +349,20 @@ bool TombstoneSet::InCachedInterval(const Slice& key) const {
 
 SequenceNumber TombstoneSet::Lookup(const Slice& key, SequenceNumber snapshot) {
   if (!InCachedInterval(key)) MoveTo(key);
+  if (answer_valid_ && answer_snapshot_ == snapshot) return answer_;
   SequenceNumber newest = 0;
   for (const Covering& covering : covering_) {
-    newest = std::max(newest, covering.list->NewestVisible(covering.seqs, snapshot, limit_));
+    newest = std::max(newest, covering.list->NewestVisible(covering.fragment, snapshot, limit_));
   }
+  answer_valid_ = true;
+  answer_snapshot_ = snapshot;
+  answer_ = newest;
   return newest;
 }
 
 void TombstoneSet::MoveTo(const Slice& key) {
   covering_.clear();
+  answer_valid_ = false;
   has_low_ = false;
   has_high_ = false;
   for (size_t i = 0; i < lists_.size(); i++) {
@@ -294,15 +371,17 @@ void TombstoneSet::MoveTo(const Slice& key) {
     positions_[i] = position;
     if (position < list.size()) {
       const FragmentedTombstones::Fragment next = list.fragment(position);
-      if (comparator_.CompareKey(next.start, key) <= 0) {
-        covering_.push_back({&list, next.seqs});
-        RaiseLow(next.start);
-        LowerHigh(next.end);
+      // Before the first one, or in it.
+      if (position == 0 && comparator_.CompareKey(next.start, key) > 0) {
+        LowerHigh(next.start);
         continue;
       }
-      LowerHigh(next.start);
+      if (next.covered) covering_.push_back({&list, position});
+      RaiseLow(next.start);
+      LowerHigh(next.end);
+      continue;
     }
-    if (position > 0) RaiseLow(list.fragment(position - 1).end);
+    RaiseLow(list.bound(list.size()));
   }
   cache_valid_ = true;
 }
@@ -310,7 +389,7 @@ void TombstoneSet::MoveTo(const Slice& key) {
 size_t TombstoneSet::Reposition(const FragmentedTombstones& list, size_t position,
                                 const Slice& key) const {
   const auto ends_after_key = [&](size_t index) {
-    return comparator_.CompareKey(list.fragment(index).end, key) > 0;
+    return comparator_.CompareKey(list.bound(index + 1), key) > 0;
   };
   if (position < list.size() && !ends_after_key(position)) {
     if (position + 1 == list.size() || ends_after_key(position + 1)) return position + 1;

@@ -38,56 +38,84 @@ struct TimestampLimit {
   bool inclusive = true;
 };
 
-// A set of range tombstones in fragments: sorted, non-overlapping ranges, each with the distinct
-// sequence numbers of the tombstones that cover it, newest first.
+// A set of range tombstones, and the fragments into which their bounds cut the keys: within one of
+// them no tombstone begins or ends. Fragments touch, and those between tombstones have none.
 //
-// Fragments that touch and have the same sequence numbers are joined.
+// The newest tombstone of each fragment is kept with it, which is what readers of the present ask
+// for. Where tombstones overlap, those for readers of the past hang in a tree over the fragments: a
+// node has the tombstones that cover all of its fragments but not all of its parent's, newest
+// first. So a tombstone is in O(log n) nodes, however many others it overlaps, and a reader looks
+// through the nodes above one fragment.
 //
 // Thread safety: immutable; may be shared between threads.
-// Cost: building takes O(n log n) comparisons, and space for one number per fragment and
-//   tombstone that covers it.
+// Cost: building takes O(n log n) comparisons and steps; space for the bounds, and where tombstones
+//   overlap O(log n) numbers of four bytes each. A look-up takes O(log n) comparisons, one of a
+//   past state O(log^2 n) steps more. (With timestamps that do not ascend with the sequence numbers
+//   it may be a step for each tombstone.)
 class FragmentedTombstones {
  public:
-  // `seqs` is never empty; slices and spans live as long as the FragmentedTombstones.
+  // Slices live as long as the FragmentedTombstones.
+  struct Tombstone {
+    Slice start;  // inclusive
+    Slice end;    // exclusive
+    SequenceNumber seq = 0;
+    Slice timestamp;  // empty without timestamps
+  };
   struct Fragment {
-    Slice start;                           // inclusive
-    Slice end;                             // exclusive
-    std::span<const SequenceNumber> seqs;  // descending
+    Slice start;  // inclusive
+    Slice end;    // exclusive
+    bool covered = false;
+    SequenceNumber newest = 0;  // of the tombstones that cover it; 0 if none does
+  };
+  // Of fragments, by index.
+  struct Extent {
+    uint32_t first;
+    uint32_t end;  // exclusive
   };
 
-  // Tombstones may come in any order and overlap in any way.
+  // Tombstones may come in any order and overlap in any way. Slices need not outlive the call.
+  static std::shared_ptr<const FragmentedTombstones> Build(std::vector<Tombstone> input,
+                                                           const InternalKeyComparator& comparator);
   static std::shared_ptr<const FragmentedTombstones> Build(std::span<const RangeTombstone> input,
                                                            const InternalKeyComparator& comparator);
 
-  [[nodiscard]] bool empty() const { return fragments_.empty(); }
-  [[nodiscard]] size_t size() const { return fragments_.size(); }
+  [[nodiscard]] bool empty() const { return extents_.empty(); }
+  // Of the fragments.
+  [[nodiscard]] size_t size() const { return newest_.size(); }
   [[nodiscard]] Fragment fragment(size_t index) const;
-  // Number of (fragment, sequence number) pairs: the tombstones that a table of them holds.
-  [[nodiscard]] size_t tombstone_count() const { return seqs_.size(); }
+  [[nodiscard]] size_t tombstone_count() const { return extents_.size(); }
+  // Ascending by sequence number, then timestamp.
+  [[nodiscard]] Tombstone tombstone(size_t index) const;
+  [[nodiscard]] const Extent& extent(size_t index) const { return extents_[index]; }
+  // In the order of their internal keys, as tables hold them: by start, newest first.
+  [[nodiscard]] std::vector<Tombstone> InKeyOrder() const;
+  // Whether tombstone `a` comes before `b` among internal keys, if both have the same start.
+  [[nodiscard]] bool IsBefore(size_t a, size_t b) const;
+  // Where fragment `index` begins, or the one before it ends; index <= size(), not empty().
+  [[nodiscard]] Slice bound(size_t index) const {
+    return Slice(bytes_.data() + bounds_[index], bounds_[index + 1] - bounds_[index]);
+  }
   // Largest and smallest sequence number anywhere; 0 if empty.
-  [[nodiscard]] SequenceNumber max_seq() const { return max_seq_; }
-  [[nodiscard]] SequenceNumber min_seq() const { return min_seq_; }
+  [[nodiscard]] SequenceNumber max_seq() const { return seqs_.empty() ? 0 : seqs_.back(); }
+  [[nodiscard]] SequenceNumber min_seq() const { return seqs_.empty() ? 0 : seqs_.front(); }
   [[nodiscard]] const InternalKeyComparator& comparator() const { return comparator_; }
   [[nodiscard]] size_t MemoryUsage() const;
-  // Of the tombstone with that sequence number, which is one of a fragment's. Empty without
-  // timestamps.
-  [[nodiscard]] Slice timestamp(SequenceNumber seq) const;
 
   // The largest sequence number <= snapshot of a tombstone within the limit that covers the key; 0
-  // if none.
+  // if none. *timestamp, which may be null, becomes that tombstone's.
   [[nodiscard]] SequenceNumber MaxCoveringSeq(const Slice& key, SequenceNumber snapshot,
-                                              const TimestampLimit& limit = {}) const;
+                                              const TimestampLimit& limit = {},
+                                              Slice* timestamp = nullptr) const;
+  // The same for all keys of a fragment.
+  [[nodiscard]] SequenceNumber NewestVisible(size_t fragment, SequenceNumber snapshot,
+                                             const TimestampLimit& limit,
+                                             Slice* timestamp = nullptr) const;
+  // Whether a tombstone covers any key from `begin` to `end`, inclusive; null: no bound.
+  [[nodiscard]] bool CoversAnyOf(const Slice* begin, const Slice* end) const;
 
-  // Index of the first fragment that ends after `key`: the one that covers it, or else the next
-  // one; size() if there is none.
+  // Index of the first fragment that ends after `key`: the one that holds it, if any does; size()
+  // if there is none.
   [[nodiscard]] size_t LowerBound(const Slice& key) const;
-  // Index of the first fragment that starts after `key`; size() if there is none.
-  [[nodiscard]] size_t UpperBound(const Slice& key) const;
-
-  // Largest entry of `seqs`, a fragment's, that is <= snapshot and within the limit; 0 if none.
-  [[nodiscard]] SequenceNumber NewestVisible(std::span<const SequenceNumber> seqs,
-                                             SequenceNumber snapshot,
-                                             const TimestampLimit& limit) const;
 
   // The tombstones within [lower, upper); a null bound is no bound. May return this set itself,
   // which is why the caller passes the pointer that owns it.
@@ -95,39 +123,45 @@ class FragmentedTombstones {
       std::shared_ptr<const FragmentedTombstones> whole, const Slice* lower, const Slice* upper);
 
  private:
-  // Ranges of bytes_ and seqs_. A fragment's start may share the bytes of its neighbour's end.
-  struct Entry {
-    size_t start_pos;
-    size_t start_len;
-    size_t end_pos;
-    size_t end_len;
-    size_t seq_begin;
-    size_t seq_end;
-  };
-
-  // Sequence numbers and the timestamps that belong to them, ascending.
-  using Timestamps = std::vector<std::pair<SequenceNumber, std::string>>;
+  // A tombstone's place among all, by sequence number.
+  using Rank = uint32_t;
+  static constexpr Rank kNone = UINT32_MAX;
 
   explicit FragmentedTombstones(const InternalKeyComparator& comparator)
       : comparator_(comparator) {}
 
-  [[nodiscard]] Slice StartOf(const Entry& e) const {
-    return Slice(bytes_.data() + e.start_pos, e.start_len);
+  void TakeTombstones(const std::vector<Tombstone>& input);
+  void SetBounds(const std::vector<Tombstone>& input);
+  void SetNewest();
+  // Calls visit(node) for the nodes that hold a tombstone with that extent.
+  template <typename Visit>
+  void ForEachNode(const Extent& extent, Visit visit) const;
+  void MakeTree();
+  // Those of the tombstones that a reader at `snapshot`, and as of `limit`, may see are the ranks
+  // below the result.
+  [[nodiscard]] Rank VisibleRanks(SequenceNumber snapshot, const TimestampLimit& limit) const;
+  [[nodiscard]] bool IsWithin(Rank rank, const TimestampLimit& limit) const;
+  [[nodiscard]] Rank FindVisible(size_t fragment, SequenceNumber snapshot,
+                                 const TimestampLimit& limit) const;
+  [[nodiscard]] Slice timestamp(Rank rank) const {
+    const size_t bytes = comparator_.timestamp_size();
+    return Slice(timestamps_.data() + rank * bytes, bytes);
   }
-  [[nodiscard]] Slice EndOf(const Entry& e) const {
-    return Slice(bytes_.data() + e.end_pos, e.end_len);
-  }
-  void AppendBytes(const Slice& key, size_t* pos, size_t* len);
-  // Appends a fragment after all others; joins it with the last one if they touch and agree.
-  void Append(const Slice& start, const Slice& end, std::span<const SequenceNumber> seqs);
 
   InternalKeyComparator comparator_;
-  std::string bytes_;
+  std::string bytes_;           // the bounds, ascending
+  std::vector<size_t> bounds_;  // where each begins, and where the last one ends
+  std::vector<Rank> newest_;    // of each fragment, or kNone
+  // By rank.
   std::vector<SequenceNumber> seqs_;
-  Timestamps timestamps_;  // empty without timestamps
-  std::vector<Entry> fragments_;
-  SequenceNumber max_seq_ = 0;
-  SequenceNumber min_seq_ = 0;
+  std::vector<Extent> extents_;
+  std::string timestamps_;  // all of one size
+  bool timestamps_ascend_ = true;
+  // Fragment i is node size() + i, and the parent of node i is node i / 2: as it is with a heap.
+  // The tombstones of node i are node_ranks_[node_begin_[i], node_begin_[i + 1]), newest first.
+  // Empty where no two tombstones overlap.
+  std::vector<size_t> node_begin_;
+  std::vector<Rank> node_ranks_;
 };
 
 // All range tombstones that an iterator or a compaction has met, asked about one key after
@@ -184,7 +218,7 @@ class TombstoneSet {
   // What covers a key, of one list.
   struct Covering {
     const FragmentedTombstones* list;
-    std::span<const SequenceNumber> seqs;
+    size_t fragment;
   };
 
   SequenceNumber Lookup(const Slice& key, SequenceNumber snapshot);
@@ -203,8 +237,12 @@ class TombstoneSet {
   // Per list, LowerBound of the keys in the cached interval.
   std::vector<size_t> positions_;
   // Every key in [low_, high_) is covered by the same fragments, those of covering_. A missing
-  // side is unbounded. Slices and spans point into the lists.
+  // side is unbounded. Slices point into the lists.
   bool cache_valid_ = false;
+  // What was found in that interval last, if anything was since it was entered.
+  bool answer_valid_ = false;
+  SequenceNumber answer_snapshot_ = 0;
+  SequenceNumber answer_ = 0;
   bool has_low_ = false;
   bool has_high_ = false;
   Slice low_;

@@ -90,15 +90,31 @@ TEST_F(SurvivingTombstonesTest, OneSequenceAStripeIsEnough) {
   EXPECT_EQ(output[1].seq, 3u);
 }
 
+TEST_F(SurvivingTombstonesTest, NestedOnesMakeNoMorePiecesThanTwiceTheirNumber) {
+  constexpr int kNested = 1000;
+  Tombstones input;
+  std::vector<SequenceNumber> snapshots;
+  for (int i = 0; i < kNested; i++) {
+    input.push_back(
+        {std::to_string(10000 + i), std::to_string(90000 - i), static_cast<SequenceNumber>(i + 1)});
+    snapshots.push_back(static_cast<SequenceNumber>(i + 1));
+  }
+  // Each is needed by a snapshot, and whole.
+  EXPECT_EQ(Cut(input, snapshots, false, {}).size(), size_t{kNested});
+  // Each shows on both sides of the next.
+  EXPECT_EQ(Cut(input, {}, false, {}).size(), size_t{2 * kNested - 1});
+  snapshots = {100, 500};
+  EXPECT_LE(Cut(input, snapshots, false, {}).size(), size_t{2 * kNested});
+}
+
 TEST_F(SurvivingTombstonesTest, InTheLastLevelOnlySnapshotsKeepThem) {
   const Tombstones input = {{"a", "m", 3}, {"c", "z", 9}};
   EXPECT_TRUE(Cut(input, {}, true, {}).empty());
   const Tombstones output = Cut(input, {4}, true, {});
-  ASSERT_EQ(output.size(), 2u);  // in two fragments, as the input's bounds cut it
+  ASSERT_EQ(output.size(), 1u);
   EXPECT_EQ(output[0].start, "c");
+  EXPECT_EQ(output[0].end, "z");
   EXPECT_EQ(output[0].seq, 9u);
-  EXPECT_EQ(output[1].end, "z");
-  EXPECT_EQ(output[1].seq, 9u);
 }
 
 }  // namespace

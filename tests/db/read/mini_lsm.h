@@ -348,11 +348,8 @@ class MiniLsm final : public SuperVersionSource {
       builder->Add(InternalKey(write.key, write.seq, write.type).Encode(), write.value);
     }
     const auto fragments = FragmentedTombstones::Build(tombstones, icmp_);
-    for (size_t i = 0; i < fragments->size(); i++) {
-      const FragmentedTombstones::Fragment part = fragments->fragment(i);
-      for (const SequenceNumber seq : part.seqs) {
-        builder->AddTombstone(InternalKey(part.start, seq, kTypeRangeDeletion).Encode(), part.end);
-      }
+    for (const FragmentedTombstones::Tombstone& t : fragments->InKeyOrder()) {
+      builder->AddTombstone(InternalKey(t.start, t.seq, kTypeRangeDeletion).Encode(), t.end);
     }
     ASSERT_TRUE(builder->Finish().ok()) << builder->status().ToString();
     file->size = builder->FileSize();

@@ -250,7 +250,7 @@ TEST_F(BatchInserterTest, EachUpdateGetsTheNextSequence) {
   EXPECT_EQ(Get(3, "a"), "2@102");
   EXPECT_EQ(Get(0, "b"), "(deleted)");
   EXPECT_EQ(Get(0, "c"), "(deleted)");
-  EXPECT_EQ(families_.Find(0)->RangeTombstones()->max_seq(), 105u);
+  EXPECT_EQ(families_.Find(0)->RangeTombstones().at(0)->max_seq(), 105u);
 }
 
 TEST_F(BatchInserterTest, LongBatchesOfSeveralFamiliesAreInsertedWhole) {

@@ -48,12 +48,14 @@ SequenceNumber ModelMaxCovering(const Tombstones& tombstones, const InternalKeyC
   return newest;
 }
 
+// Each fragment with the sequence numbers of the tombstones that cover it.
 std::string Draw(const FragmentedTombstones& tombstones) {
   std::string text;
   for (size_t i = 0; i < tombstones.size(); i++) {
     const FragmentedTombstones::Fragment f = tombstones.fragment(i);
     text += "[" + f.start.ToString() + "," + f.end.ToString() + ")@";
-    for (const SequenceNumber seq : f.seqs) text += std::to_string(seq) + ";";
+    SequenceNumber at = kMaxSequenceNumber;
+    for (; (at = tombstones.NewestVisible(i, at, {})) != 0; at--) text += std::to_string(at) + ";";
     text += " ";
   }
   return text;
@@ -63,13 +65,15 @@ void CheckShape(const FragmentedTombstones& tombstones, const InternalKeyCompara
   for (size_t i = 0; i < tombstones.size(); i++) {
     const FragmentedTombstones::Fragment f = tombstones.fragment(i);
     ASSERT_LT(icmp.CompareUserKey(f.start, f.end), 0);
-    ASSERT_FALSE(f.seqs.empty());
-    ASSERT_TRUE(std::is_sorted(f.seqs.begin(), f.seqs.end(), std::greater_equal<>()));
-    ASSERT_LE(f.seqs.front(), tombstones.max_seq());
-    ASSERT_GE(f.seqs.back(), tombstones.min_seq());
+    ASSERT_LE(f.newest, tombstones.max_seq());
+    ASSERT_EQ(f.covered, f.newest != 0);
+    ASSERT_TRUE(f.covered || (i > 0 && i + 1 < tombstones.size()));
     if (i > 0) {
-      ASSERT_LE(icmp.CompareUserKey(tombstones.fragment(i - 1).end, f.start), 0);
+      ASSERT_EQ(tombstones.fragment(i - 1).end, f.start);
     }
+  }
+  for (size_t i = 1; i < tombstones.tombstone_count(); i++) {
+    ASSERT_GE(tombstones.tombstone(i).seq, tombstones.tombstone(i - 1).seq);
   }
 }
 
@@ -83,13 +87,13 @@ TEST(FragmentedTombstonesTest, Shapes) {
       {"none", {}, ""},
       {"empty_and_inverted_ranges", {{"b", "b", 1}, {"c", "a", 2}}, ""},
       {"one", {{"a", "c", 5}}, "[a,c)@5; "},
-      {"apart", {{"c", "d", 1}, {"a", "b", 2}}, "[a,b)@2; [c,d)@1; "},
+      {"apart", {{"c", "d", 1}, {"a", "b", 2}}, "[a,b)@2; [b,c)@ [c,d)@1; "},
       {"nested", {{"a", "d", 5}, {"b", "c", 7}}, "[a,b)@5; [b,c)@7;5; [c,d)@5; "},
       {"overlapping", {{"a", "c", 5}, {"b", "d", 3}}, "[a,b)@5; [b,c)@5;3; [c,d)@3; "},
       {"same_range", {{"a", "b", 3}, {"a", "b", 9}, {"a", "b", 3}}, "[a,b)@9;3; "},
-      {"touching_and_equal", {{"a", "b", 4}, {"b", "c", 4}}, "[a,c)@4; "},
+      {"touching_and_equal", {{"a", "b", 4}, {"b", "c", 4}}, "[a,b)@4; [b,c)@4; "},
       {"touching_and_different", {{"a", "b", 4}, {"b", "c", 6}}, "[a,b)@4; [b,c)@6; "},
-      {"same_sequence_overlapping", {{"a", "c", 4}, {"b", "d", 4}}, "[a,d)@4; "},
+      {"same_sequence_overlapping", {{"a", "c", 4}, {"b", "d", 4}}, "[a,b)@4; [b,c)@4; [c,d)@4; "},
       {"from_the_first_key", {{"", "b", 2}}, "[,b)@2; "},
   };
   const InternalKeyComparator icmp(BytewiseComparator());
@@ -101,19 +105,46 @@ TEST(FragmentedTombstonesTest, Shapes) {
 
 TEST(FragmentedTombstonesTest, SummaryNumbers) {
   const InternalKeyComparator icmp(BytewiseComparator());
-  const Tombstones input = {{"a", "d", 5}, {"b", "c", 7}};
+  const Tombstones input = {{"a", "d", 5}, {"b", "c", 7}, {"x", "y", 6}};
   const auto list = FragmentedTombstones::Build(input, icmp);
-  EXPECT_EQ(list->size(), 3u);
-  EXPECT_EQ(list->tombstone_count(), 4u);
+  EXPECT_EQ(list->size(), 5u);
+  EXPECT_EQ(list->tombstone_count(), 3u);
   EXPECT_EQ(list->max_seq(), 7u);
   EXPECT_EQ(list->min_seq(), 5u);
   EXPECT_GT(list->MemoryUsage(), sizeof(FragmentedTombstones));
   EXPECT_EQ(list->LowerBound("a"), 0u);
   EXPECT_EQ(list->LowerBound("b"), 1u);
   EXPECT_EQ(list->LowerBound("d"), 3u);
-  EXPECT_EQ(list->UpperBound(""), 0u);
-  EXPECT_EQ(list->UpperBound("a"), 1u);
-  EXPECT_EQ(list->UpperBound("zz"), 3u);
+  EXPECT_EQ(list->LowerBound("y"), 5u);
+  const Slice d("d");
+  const Slice w("w");
+  const Slice x("x");
+  EXPECT_FALSE(list->CoversAnyOf(&d, &w));
+  EXPECT_TRUE(list->CoversAnyOf(&d, &x));
+  EXPECT_TRUE(list->CoversAnyOf(nullptr, &w));
+  EXPECT_TRUE(list->CoversAnyOf(&d, nullptr));
+}
+
+// Nested in each other, as a queue's deletions from its start are, and of one range.
+TEST(FragmentedTombstonesTest, TakesLittleMoreThanTheTombstonesHoweverTheyOverlap) {
+  const InternalKeyComparator icmp(BytewiseComparator());
+  constexpr int kTombstones = 10000;
+  for (const int shape : {0, 1, 2}) {
+    Tombstones input;
+    for (int i = 0; i < kTombstones; i++) {
+      const auto seq = static_cast<SequenceNumber>(i + 1);
+      const int begin = shape == 0 ? i : 0;
+      const int end = shape == 2 ? kTombstones : 2 * kTombstones - i;
+      input.push_back({std::to_string(100000 + begin), std::to_string(100000 + end), seq});
+    }
+    const auto list = FragmentedTombstones::Build(input, icmp);
+    EXPECT_LE(list->MemoryUsage(), size_t{kTombstones} * 300) << shape;
+    for (int i = 1; i <= kTombstones; i += 333) {
+      const auto seq = static_cast<SequenceNumber>(i);
+      const std::string key = std::to_string(100000 + (shape == 0 ? i - 1 : 0));
+      EXPECT_EQ(list->MaxCoveringSeq(key, seq), seq) << shape;
+    }
+  }
 }
 
 class RandomTombstonesTest : public ::testing::TestWithParam<const Comparator*> {
@@ -135,6 +166,54 @@ TEST_P(RandomTombstonesTest, FragmentsAnswerAsTheModel) {
       const SequenceNumber snapshot = random() % 22;
       ASSERT_EQ(list->MaxCoveringSeq(key, snapshot), ModelMaxCovering(input, icmp_, key, snapshot))
           << Draw(*list) << " key " << key << " snapshot " << snapshot;
+    }
+  }
+}
+
+TEST_P(RandomTombstonesTest, KeyOrderIsThatOfInternalKeys) {
+  std::mt19937 random(31);
+  for (int round = 0; round < 100; round++) {
+    const Tombstones input = RandomTombstones(&random, 12);
+    const auto list = FragmentedTombstones::Build(input, icmp_);
+    const auto ordered = list->InKeyOrder();
+    ASSERT_EQ(ordered.size(), list->tombstone_count());
+    for (size_t i = 1; i < ordered.size(); i++) {
+      const InternalKey before(ordered[i - 1].start, ordered[i - 1].seq, kTypeRangeDeletion);
+      const InternalKey after(ordered[i].start, ordered[i].seq, kTypeRangeDeletion);
+      ASSERT_LE(icmp_.Compare(before.Encode(), after.Encode()), 0);
+    }
+  }
+}
+
+// Writes may come with timestamps in any order.
+TEST(TimedTombstonesTest, NewestWithinBothLimitsAsTheModelSays) {
+  const InternalKeyComparator icmp(BytewiseComparatorWithU64Ts());
+  std::mt19937 random(37);
+  for (int round = 0; round < 400; round++) {
+    const bool ascending = round % 2 == 0;
+    Tombstones input = RandomTombstones(&random, 12);
+    std::vector<uint64_t> times;
+    for (RangeTombstone& t : input) {
+      times.push_back(ascending ? t.seq / 2 : random() % 10);
+      EncodeU64Ts(times.back(), &t.timestamp);
+    }
+    const auto list = FragmentedTombstones::Build(input, icmp);
+    for (int q = 0; q < 60; q++) {
+      const std::string key = RandomBound(&random);
+      const SequenceNumber snapshot = random() % 22;
+      const uint64_t as_of = random() % 12;
+      const bool inclusive = random() % 2 == 0;
+      SequenceNumber expected = 0;
+      for (size_t i = 0; i < input.size(); i++) {
+        if (input[i].seq > snapshot || key < input[i].start || key >= input[i].end) continue;
+        if (times[i] < as_of || (inclusive && times[i] == as_of)) {
+          expected = std::max(expected, input[i].seq);
+        }
+      }
+      std::string limit;
+      EncodeU64Ts(as_of, &limit);
+      ASSERT_EQ(list->MaxCoveringSeq(key, snapshot, {limit, inclusive}), expected);
+      ASSERT_EQ(list->MaxCoveringSeq(key, snapshot, {}), 0u);
     }
   }
 }
@@ -211,7 +290,7 @@ TEST(TombstoneSetTest, EmptyListsLeaveItEmpty) {
   EXPECT_TRUE(set.empty());
   EXPECT_EQ(set.MaxCoveringSeq("a", 10), 0u);
   set.Add(nullptr);
-  set.Add(FragmentedTombstones::Build({}, icmp));
+  set.Add(FragmentedTombstones::Build(Tombstones(), icmp));
   const Tombstones outside = {{"a", "b", 1}};
   const Slice lower("c");
   set.Add(FragmentedTombstones::Build(outside, icmp), &lower, nullptr);

@@ -93,6 +93,7 @@ Status Engine::WriteRefusal() {
     s = errors.error();
   }
   refuses_writes.store(!s.ok(), std::memory_order_release);
+  if (!s.ok()) stop_ended.Signal();
   return s;
 }
 
@@ -133,7 +134,10 @@ void Engine::UpdateStalls() {
   last_debt_bytes = debt;
   const bool stalled = stopped_families + delayed_families > 0;
   if (stalled) attention.store(true, std::memory_order_release);
-  if (stopped_before > 0 && stopped_families == 0) background_changed.SignalAll();
+  if (stopped_before > 0 && stopped_families == 0) {
+    background_changed.SignalAll();
+    stop_ended.Signal();
+  }
   const uint64_t now = MonotonicMicros();
   if (stalled && !stalled_before) stall_since = now;
   const uint64_t lasted = stalled_before && now > stall_since ? now - stall_since : 0;

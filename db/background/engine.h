@@ -98,6 +98,10 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   Mutex mu;
   CondVar background_changed{
       &mu};  // a job ended, an error was set or lifted, a stall may have ended
+  // Of the writers that are stopped: whoever ends that, for whatever reason, wakes one of them, and
+  // each wakes the next as it goes on.
+  CondVar stop_ended{&mu};
+  bool stop_watched = false;                 // one of them looks from time to time, for all
   std::shared_ptr<const DBOptions> dynamic;  // the current values of all options
   std::unique_ptr<VersionSet> versions;
   ColumnFamilySet families;
@@ -176,7 +180,8 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   void ReleaseFamilies();
   // Forgets what memtables left out: they are in tables. Requires mu.
   void ForgetVoided();
-  // Why no write may be made now, or OK; keeps refuses_writes in step. Requires mu.
+  // Why no write may be made now, or OK; keeps refuses_writes in step, and lets stopped writers
+  // know. Requires mu.
   Status WriteRefusal();
   // Judges every family's stall rules anew. Requires mu; lets go of it to tell listeners. Does not
   // throw.

@@ -195,7 +195,10 @@ void FlushWork::BackgroundFlush() {
   }
   running_--;
   scheduled_--;
-  Report(Guarded([this] { Schedule(); }));  // refuses once an error is serious
+  Report(Guarded([this] {
+    if (engine_->stopped_families > 0 && engine_->stalled_writers > 0) RequestStopped();
+    Schedule();  // refuses once an error is serious
+  }));
   e.background_changed.SignalAll();
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 // A delayed writer looks this often whether it may go on.
 constexpr uint64_t kDelaySliceMicros = 1000;
-// A stopped writer is woken when a job ends; this bounds the harm of a missed reason.
+// Stopped writers are woken when that ends; this bounds the harm of a missed reason.
 constexpr uint64_t kStopSliceMicros = 100 * 1000;
 // One that waits for memory is woken when some is freed, but not when its database closes.
 constexpr uint64_t kMemorySliceMicros = 10 * 1000;
@@ -119,18 +119,36 @@ Status WriteAdmission::WaitWhileStopped(const WriteOptions& options) {
   if (options.no_slowdown) return Status::Incomplete("write stall", e.stall_reason);
   const uint64_t started = BeginStall();
   e.total_stopped_writes++;
-  Status s;
+  Status s = Guarded([&] {
+    e.flush->RequestStopped();
+    e.flush->Schedule();
+    return Status::OK();
+  });
   while (s.ok() && e.stopped_families > 0) {
-    s = Guarded([&] {
-      e.flush->RequestStopped();
-      e.flush->Schedule();
-      e.compaction->ScheduleAll();
-      e.background_changed.WaitFor(kStopSliceMicros);
-      return e.WriteRefusal();
-    });
+    if (e.stop_watched) {
+      e.stop_ended.Wait();
+    } else {
+      e.stop_watched = true;
+      s = Guarded([&] {
+        AskForWork();
+        return Status::OK();
+      });
+      if (s.ok() && e.stopped_families > 0) e.stop_ended.WaitFor(kStopSliceMicros);
+      e.stop_watched = false;
+    }
+    if (s.ok()) s = e.WriteRefusal();
   }
+  e.stop_ended.Signal();
   EndStall(started);
   return s;
+}
+
+// What will end the stop, in case nobody has asked for it. Who ends a job asks for what comes next.
+void WriteAdmission::AskForWork() {
+  Engine& e = *engine_;
+  e.flush->RequestStopped();
+  e.flush->Schedule();
+  e.compaction->ScheduleAll();
 }
 
 template <typename Wanted>

@@ -32,8 +32,9 @@ class WriteAdmission {
   Status AdmitWithAttention(const WriteOptions& options, size_t bytes);
   bool AnythingLasting() const;
   Status SwitchFullMemTables(const WriteOptions& options);
-  // These three require mu, and let go of it while they wait.
+  // These require mu. Those that wait let go of it meanwhile.
   Status WaitWhileStopped(const WriteOptions& options);
+  void AskForWork();
   Status WaitWhileDelayed(const WriteOptions& options, size_t bytes);
   Status WaitForMemory(const WriteOptions& options);
   // Sleeps in slices while `wanted` says so, at most `micros`.

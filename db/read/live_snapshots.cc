@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/read/live_snapshots.h"
 
-#include <limits>
+#include <memory>
 #include <utility>
 
 #include "util/base/canary.h"
@@ -9,45 +9,64 @@
 
 namespace varve {
 
-class SnapshotImpl final : public Snapshot {
- public:
-  SnapshotImpl(SequenceNumber sequence, int64_t unix_seconds)
-      : sequence_(sequence), unix_seconds_(unix_seconds) {}
-  ~SnapshotImpl() override = default;
+namespace {
 
-  SequenceNumber GetSequenceNumber() const override { return sequence_; }
-  int64_t GetUnixTime() const override { return unix_seconds_; }
-  uint64_t GetTimestamp() const override { return std::numeric_limits<uint64_t>::max(); }
+// What databases that are gone have left, for those to come. Lists are only added, and taken whole,
+// so no lock is needed that a fork() could leave behind.
+std::atomic<SnapshotImpl*> left_over{nullptr};
 
- private:
-  const SequenceNumber sequence_;
-  const int64_t unix_seconds_;
-};
+}  // namespace
 
-LiveSnapshots::LiveSnapshots() = default;
+LiveSnapshots::~LiveSnapshots() {
+  MutexLock lock(&mu_);
+  for (const auto& [sequence, snapshot] : by_sequence_) PutFree(snapshot);
+  if (free_ == nullptr) return;
+  SnapshotImpl* last = free_;
+  while (last->next_free_ != nullptr) last = last->next_free_;
+  last->next_free_ = left_over.load(std::memory_order_relaxed);
+  while (!left_over.compare_exchange_weak(last->next_free_, free_, std::memory_order_release,
+                                          std::memory_order_relaxed)) {
+  }
+}
 
-LiveSnapshots::~LiveSnapshots() = default;
+SnapshotImpl* LiveSnapshots::TakeFree() {
+  if (free_ == nullptr) free_ = left_over.exchange(nullptr, std::memory_order_acquire);
+  if (free_ == nullptr) return new SnapshotImpl;
+  return std::exchange(free_, free_->next_free_);
+}
+
+void LiveSnapshots::PutFree(SnapshotImpl* snapshot) {
+  snapshot->owner_.store(nullptr, std::memory_order_release);
+  snapshot->next_free_ = std::exchange(free_, snapshot);
+}
 
 const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds) {
-  auto snapshot = std::make_unique<SnapshotImpl>(seq, unix_seconds);
-  const Snapshot* const result = snapshot.get();
   MutexLock lock(&mu_);
-  places_.emplace(result, by_sequence_.emplace(seq, std::move(snapshot)));
-  return result;
+  // Its place first: if there is no memory for that, nothing was taken.
+  const auto place = by_sequence_.emplace_hint(by_sequence_.end(), seq, nullptr);
+  SnapshotImpl* snapshot = nullptr;
+  try {
+    snapshot = TakeFree();
+  } catch (...) {
+    by_sequence_.erase(place);
+    throw;
+  }
+  place->second = snapshot;
+  snapshot->sequence_ = seq;
+  snapshot->unix_seconds_ = unix_seconds;
+  snapshot->place_ = place;
+  snapshot->owner_.store(this, std::memory_order_release);
+  return snapshot;
 }
 
 bool LiveSnapshots::Release(const Snapshot* snapshot) {
+  if (snapshot == nullptr) return false;
   MutexLock lock(&mu_);
-  const auto place = places_.find(snapshot);
-  if (place == places_.end()) return false;
-  by_sequence_.erase(place->second);
-  places_.erase(place);
+  if (!Owns(snapshot)) return false;
+  const auto place = static_cast<const SnapshotImpl*>(snapshot)->place_;
+  PutFree(place->second);
+  by_sequence_.erase(place);
   return true;
-}
-
-bool LiveSnapshots::Owns(const Snapshot* snapshot) const {
-  MutexLock lock(&mu_);
-  return places_.count(snapshot) != 0;
 }
 
 std::vector<SequenceNumber> LiveSnapshots::Pinned() const {

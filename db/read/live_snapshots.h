@@ -3,10 +3,10 @@
 
 // The snapshots that users hold, as the sequence numbers that compaction must preserve.
 
+#include <atomic>
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <unordered_map>
+#include <typeinfo>
 #include <vector>
 
 #include "varve/snapshot.h"
@@ -16,21 +16,54 @@
 
 namespace varve {
 
-class SnapshotImpl;
+class LiveSnapshots;
+
+// What users get a pointer to. It says itself whose it is, so that a read need not ask in a table
+// that all threads share. Users may name one that they have given back, and are told so: therefore
+// none is ever freed, but used again, for whatever database comes first. A process keeps as many as
+// it held at one time.
+//
+// Alone in its cache lines: reads look at one while others are taken and given back.
+class alignas(64) SnapshotImpl final : public Snapshot {
+ public:
+  SnapshotImpl() = default;
+  ~SnapshotImpl() override = default;
+  SnapshotImpl(const SnapshotImpl&) = delete;
+  SnapshotImpl& operator=(const SnapshotImpl&) = delete;
+
+  SequenceNumber GetSequenceNumber() const override { return sequence_; }
+  int64_t GetUnixTime() const override { return unix_seconds_; }
+  uint64_t GetTimestamp() const override { return UINT64_MAX; }
+
+ private:
+  friend class LiveSnapshots;
+
+  // Null: nobody holds it. Release: its numbers are written before.
+  std::atomic<const LiveSnapshots*> owner_{nullptr};
+  SequenceNumber sequence_ = 0;
+  int64_t unix_seconds_ = 0;
+  std::multimap<SequenceNumber, SnapshotImpl*>::iterator place_;  // of the owner
+  SnapshotImpl* next_free_ = nullptr;
+};
 
 // Thread safety: all methods from any thread; the mutex is a leaf.
-// Ownership: a Snapshot is freed by Release; those left at destruction are freed then.
+// Ownership: a Snapshot is given back by Release; those left at destruction are so then.
 class LiveSnapshots {
  public:
-  LiveSnapshots();
+  LiveSnapshots() = default;
   ~LiveSnapshots();
   LiveSnapshots(const LiveSnapshots&) = delete;
   LiveSnapshots& operator=(const LiveSnapshots&) = delete;
 
   const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds) VARVE_EXCLUDES(mu_);
-  // False: not one of ours (already released, or foreign). The pointer is not followed.
+  // False: not one of ours (already released, or another database's).
   bool Release(const Snapshot* snapshot) VARVE_EXCLUDES(mu_);
-  bool Owns(const Snapshot* snapshot) const VARVE_EXCLUDES(mu_);
+  // Takes no lock: two loads from the snapshot.
+  bool Owns(const Snapshot* snapshot) const {
+    return typeid(*snapshot) == typeid(SnapshotImpl) &&
+           static_cast<const SnapshotImpl*>(snapshot)->owner_.load(std::memory_order_acquire) ==
+               this;
+  }
   // Distinct pinned numbers, ascending.
   std::vector<SequenceNumber> Pinned() const VARVE_EXCLUDES(mu_);
   uint64_t count() const VARVE_EXCLUDES(mu_);
@@ -40,11 +73,12 @@ class LiveSnapshots {
   int64_t oldest_unix_seconds() const VARVE_EXCLUDES(mu_);
 
  private:
-  using BySequence = std::multimap<SequenceNumber, std::unique_ptr<SnapshotImpl>>;
+  SnapshotImpl* TakeFree() VARVE_REQUIRES(mu_);
+  void PutFree(SnapshotImpl* snapshot) VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_;
-  BySequence by_sequence_ VARVE_GUARDED_BY(mu_);
-  std::unordered_map<const Snapshot*, BySequence::iterator> places_ VARVE_GUARDED_BY(mu_);
+  std::multimap<SequenceNumber, SnapshotImpl*> by_sequence_ VARVE_GUARDED_BY(mu_);
+  SnapshotImpl* free_ VARVE_GUARDED_BY(mu_) = nullptr;
 };
 
 }  // namespace varve

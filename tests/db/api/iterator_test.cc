@@ -6,12 +6,16 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <future>
+
 #include "varve/compaction_filter.h"
 #include "varve/filter_policy.h"
 #include "varve/slice_transform.h"
 #include "varve/snapshot.h"
 #include "varve/table.h"
 
+#include "db/api/db_impl.h"
 #include "tests/harness/database.h"
 
 namespace varve::testing {
@@ -226,6 +230,22 @@ TEST_F(DbIteratorStory, SnapshotsOfOthersAreRefused) {
   EXPECT_TRUE(New(then)->status().IsInvalidArgument());
   std::vector<std::string> values;
   EXPECT_TRUE(db()->MultiGet(then, {"k"}, &values)[0].IsInvalidArgument());
+}
+
+TEST_F(DbIteratorStory, SnapshotsAreReadAndReleasedBesideTheMutexOfTheDatabase) {
+  Open();
+  Put("k", "v");
+  ReadOptions then;
+  then.snapshot = db()->GetSnapshot();
+  MutexLock lock(&static_cast<DbImpl*>(db())->engine()->mu);
+  auto done = std::async(std::launch::async, [&] {
+    std::string value;
+    EXPECT_TRUE(db()->Get(then, "k", &value).ok());
+    db()->ReleaseSnapshot(then.snapshot);
+  });
+  EXPECT_EQ(done.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  lock.Unlock();
+  done.wait();
 }
 
 TEST_F(DbIteratorStory, SeveralFamiliesAtOneMoment) {

@@ -5,6 +5,7 @@
 // the test, or a sleep, moves it.
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -142,6 +143,35 @@ TEST_F(AdmissionTest, WaitsOfManyWritersCountOnce) {
   EXPECT_TRUE(Eventually([&] { return recorder_->seen().size() == 2; }));
   EXPECT_THAT(recorder_->seen(),
               ElementsAre(WriteStallCondition::kStopped, WriteStallCondition::kNormal));
+}
+
+TEST_F(AdmissionTest, StoppedWritersSleepUntilTheStopEnds) {
+  constexpr int kWriters = 4;
+  constexpr int kChanges = 100;
+  StallByFiles("2", "2");
+  std::atomic<int64_t> sleeps{0};
+  std::vector<std::thread> writers;
+  for (int i = 0; i < kWriters; i++) {
+    writers.emplace_back([&, i] {
+      rusage before{};
+      rusage after{};
+      getrusage(RUSAGE_THREAD, &before);
+      EXPECT_TRUE(db()->Put(WriteOptions(), std::to_string(i), "v").ok());
+      getrusage(RUSAGE_THREAD, &after);
+      sleeps += after.ru_nvcsw - before.ru_nvcsw;
+    });
+  }
+  EXPECT_TRUE(
+      Eventually([&] { return Stall("rocksdb.db-write-stall-stats", "stopped-writes") == "4"; }));
+  // Each tells whoever waits for something else.
+  for (int i = 0; i < kChanges; i++) {
+    EXPECT_TRUE(db()->LockWAL().ok());
+    EXPECT_TRUE(db()->UnlockWAL().ok());
+    std::this_thread::sleep_for(std::chrono::microseconds(300));
+  }
+  ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_LT(sleeps.load(), kWriters * kChanges / 4);
 }
 
 TEST_F(AdmissionTest, DelayedWritesKeepTheRateInSlices) {

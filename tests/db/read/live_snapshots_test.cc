@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "util/key/internal_key.h"
 
 namespace varve {
@@ -50,6 +53,42 @@ TEST(LiveSnapshotsTest, RefusesWhatItDoesNotHold) {
   EXPECT_TRUE(snapshots.Release(snapshot));
   EXPECT_FALSE(snapshots.Owns(snapshot));
   EXPECT_FALSE(snapshots.Release(snapshot));
+}
+
+TEST(LiveSnapshotsTest, KnowsThoseOfOwnersThatAreGone) {
+  LiveSnapshots snapshots;
+  const Snapshot* released = nullptr;
+  const Snapshot* left = nullptr;
+  {
+    LiveSnapshots gone;
+    released = gone.Acquire(1, 1);
+    left = gone.Acquire(2, 2);
+    EXPECT_TRUE(gone.Release(released));
+  }
+  for (const Snapshot* const snapshot : {released, left}) {
+    EXPECT_FALSE(snapshots.Owns(snapshot));
+    EXPECT_FALSE(snapshots.Release(snapshot));
+  }
+}
+
+TEST(LiveSnapshotsTest, MayBeAskedWhileOthersComeAndGo) {
+  LiveSnapshots snapshots;
+  const Snapshot* const mine = snapshots.Acquire(5, 5);
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    for (SequenceNumber seq = 6; !stop.load(); seq++) {
+      const Snapshot* const snapshot = snapshots.Acquire(seq, 0);
+      EXPECT_EQ(snapshot->GetSequenceNumber(), seq);
+      EXPECT_TRUE(snapshots.Release(snapshot));
+      EXPECT_FALSE(snapshots.Owns(snapshot));
+    }
+  });
+  for (int i = 0; i < 100000; i++) {
+    ASSERT_TRUE(snapshots.Owns(mine));
+    ASSERT_EQ(mine->GetSequenceNumber(), 5u);
+  }
+  stop.store(true);
+  other.join();
 }
 
 }  // namespace

@@ -203,9 +203,9 @@ Status Job::RunPiece(Piece* piece) {
   // What stays within L0 has older files beside it, which no level says: everything may be there.
   DeeperLevels deeper(plan_.output_level == 0 ? nullptr : plan_.version.get(),
                       plan_.output_level + 1);
-  const SurvivingTombstones tombstones(inputs_.tombstones, *context_.icmp, snapshots_,
-                                       plan_.bottommost, &deeper,
-                                       {context_.full_history_ts_low, context_.trim_ts});
+  const SurvivingTombstones tombstones(
+      inputs_.tombstones, *context_.icmp, snapshots_, plan_.bottommost, &deeper,
+      {context_.full_history_ts_low, context_.trim_ts, !context_.build.persist_timestamps});
   TombstoneSet covering(*context_.icmp);
   covering.Add(tombstones.all());
 

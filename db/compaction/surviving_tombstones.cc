@@ -124,7 +124,8 @@ void SurvivingTombstones::AddPart(const Part& part) {
 }
 
 bool SurvivingTombstones::IsBefore(const Part& a, const Part& b) const {
-  return a.first != b.first ? a.first < b.first : all_->IsBefore(a.tombstone, b.tombstone);
+  if (a.first != b.first) return a.first < b.first;
+  return history_.leaves_out ? a.tombstone > b.tombstone : all_->IsBefore(a.tombstone, b.tombstone);
 }
 
 std::vector<SurvivingTombstones::Piece> SurvivingTombstones::Within(const Slice* lower,

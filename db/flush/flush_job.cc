@@ -79,7 +79,7 @@ Status RunGuarded(const FlushInput& input, FlushResult* result) {
   }
   const auto merged = NewMergingIterator(input.icmp, std::move(children));
   const SurvivingTombstones tombstones(lists, *input.icmp, input.snapshots, /*bottommost=*/false,
-                                       /*deeper=*/nullptr, {mark, ""});
+                                       /*deeper=*/nullptr, {mark, "", leaves_out});
   set.Add(tombstones.all());
   std::unique_ptr<CompactionFilter> filter;
   VARVE_RETURN_IF_ERROR(MakeFlushFilter(input, &filter));

@@ -5,6 +5,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -67,9 +68,10 @@ class MemoryReadFile final : public FSRandomAccessFile {
   const std::string* const content_;
 };
 
-// The table with all blocks cached; made once.
+// A table with all blocks cached; made once. `keys` ascend.
 struct World {
-  World() {
+  explicit World(const std::vector<std::string>& keys, size_t block_size = 4096) {
+    options.table.block_size = block_size;
     options.icmp = &icmp;
     options.file_name = "bench.sst";
     options.table.filter_policy.reset(NewBloomFilterPolicy(10));
@@ -81,9 +83,9 @@ struct World {
                               WritableFileWriter::Options());
     std::unique_ptr<TableBuilder> builder;
     Check(TableBuilder::Create(build, &writer, &builder));
-    for (uint64_t i = 0; i < kKeys; i++) {
+    for (uint64_t i = 0; i < keys.size(); i++) {
       std::string key;
-      AppendInternalKey(&key, Key(i), 100, kTypeValue);
+      AppendInternalKey(&key, keys[i], 100, kTypeValue);
       std::string value(100, 'v');
       memcpy(value.data(), &i, sizeof(i));
       builder->Add(key, value);
@@ -110,8 +112,25 @@ struct World {
 };
 
 World& TheWorld() {
-  static World world;
+  static World world([] {
+    std::vector<std::string> keys;
+    for (uint64_t i = 0; i < kKeys; i++) keys.push_back(Key(i));
+    return keys;
+  }());
   return world;
+}
+
+// How the keys of a table are made. All have the same length.
+enum class Shape : uint8_t {
+  kPlain,      // they differ early
+  kTwoGroups,  // half of them begin with the same 40 bytes
+};
+
+constexpr uint64_t kShapedKeys = 400000;
+
+std::string ShapedKey(Shape shape, uint64_t n) {
+  if (shape == Shape::kPlain) return Key(n) + std::string(40, 'p');
+  return n % 2 == 0 ? std::string(40, 'a') + Key(n) : "b" + Key(n) + std::string(39, 'p');
 }
 
 std::vector<std::string> RandomKeys(bool present, uint64_t range = kKeys) {
@@ -143,6 +162,26 @@ void Get(benchmark::State& state, bool present, uint64_t range = kKeys) {
 
 void BM_GetPresent(benchmark::State& state) {
   Get(state, true);
+}
+
+// What an index costs whose separators have much in common: arguments are shape and block size.
+void BM_GetShaped(benchmark::State& state) {
+  const auto shape = static_cast<Shape>(state.range(0));
+  std::vector<std::string> keys;
+  for (uint64_t i = 0; i < kShapedKeys; i++) keys.push_back(ShapedKey(shape, i));
+  std::sort(keys.begin(), keys.end());
+  const World world(keys, static_cast<size_t>(state.range(1)));
+  std::vector<std::string> wanted;
+  for (uint64_t i = 0; i < (1 << 18); i++) wanted.push_back(keys[Scramble(i) % kShapedKeys]);
+  const ReadOptions read;
+  PinnableSlice value;
+  size_t i = 0;
+  for (auto _ : state) {
+    value.Reset();
+    PointLookup lookup(wanted[i++ & (wanted.size() - 1)], 1000, &value);
+    World::Check(world.reader->Get(read, &lookup));
+    if (lookup.state() != PointLookup::State::kFound) state.SkipWithError("a key is missing");
+  }
 }
 // All that is touched fits the processor's caches: what the instructions cost.
 void BM_GetHot(benchmark::State& state) {
@@ -253,6 +292,7 @@ void BM_MergeEight(benchmark::State& state) {
 
 BENCHMARK(BM_GetPresent);
 BENCHMARK(BM_GetHot);
+BENCHMARK(BM_GetShaped)->ArgsProduct({{0, 1}, {4096, 1024}});
 BENCHMARK(BM_GetAbsent);
 BENCHMARK(BM_SeekAndNext10);
 BENCHMARK(BM_Scan);

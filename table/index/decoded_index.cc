@@ -13,7 +13,6 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
                             std::unique_ptr<DecodedIndex>* index) {
   std::unique_ptr<DecodedIndex> result(new DecodedIndex);
   result->form_ = form;
-  result->reverse_ = IsReverse(icmp.order());
   IndexIterator entries(block, form);
   while (entries.Next()) {
     const BlockHandle& handle = entries.handle();
@@ -42,22 +41,9 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
   result->offsets_.shrink_to_fit();
   result->sizes_.shrink_to_fit();
 
-  const size_t n = result->size();
-  if (n != 0 && BytesDecide(icmp.order())) {
-    const Slice first = result->separator_key(0, icmp);
-    const size_t prefix = first.difference_offset(result->separator_key(n - 1, icmp));
-    result->prefix_.assign(first.data(), prefix);
-    std::vector<uint64_t> words(n);
-    bool ascending = true;
-    for (size_t i = 0; i < n && ascending; i++) {
-      const Slice key = result->separator_key(i, icmp);
-      words[i] = result->WordBehindPrefix(key);
-      ascending = key.starts_with(result->prefix_) && (i == 0 || words[i - 1] <= words[i]);
-    }
-    if (ascending) {
-      result->words_.Build(std::move(words));
-      result->has_words_ = true;
-    }
+  if (BytesDecide(icmp.order())) {
+    result->words_.Build(result->size(), IsReverse(icmp.order()),
+                         [&](size_t i) { return result->separator_key(i, icmp); });
   }
   *index = std::move(result);
   return Status::OK();
@@ -79,58 +65,31 @@ bool DecodedIndex::Before(const InternalKeyComparator& icmp, size_t i, const Sli
                          : icmp.Compare(separator(i), target) < 0;
 }
 
-bool DecodedIndex::WordOf(const Slice& key, uint64_t* word_or_place) const {
-  const size_t n = std::min(key.size(), prefix_.size());
-  int side = n == 0 ? 0 : memcmp(key.data(), prefix_.data(), n);
-  if (side == 0 && n < prefix_.size()) side = -1;
-  if (side != 0) {
-    *word_or_place = (side < 0) != reverse_ ? 0 : size();
-    return false;
-  }
-  *word_or_place = WordBehindPrefix(key);
-  return true;
-}
-
 size_t DecodedIndex::Seek(const InternalKeyComparator& icmp, const Slice& target) const {
-  if (!has_words_) [[unlikely]]
-    return SeekBetween(icmp, target, 0, size());
-  uint64_t word = 0;
-  if (!WordOf(icmp.KeyOf(target), &word)) return static_cast<size_t>(word);
-  return SeekAmongEqual(icmp, target, word, words_.LowerBound(word));
+  if (!words_.built()) [[unlikely]]
+    return SeekBetween(icmp, target, {0, size()});
+  return SeekBetween(icmp, target, words_.Find(icmp.KeyOf(target)));
 }
 
 void DecodedIndex::Seek(const InternalKeyComparator& icmp, std::span<const Slice> targets,
                         size_t* places) const {
   assert(targets.size() <= kSoughtMax);
-  uint64_t words[kSoughtMax];
-  bool has_word[kSoughtMax];
-  for (size_t i = 0; i < targets.size(); i++) {
-    has_word[i] = has_words_ && WordOf(icmp.KeyOf(targets[i]), &words[i]);
-    if (!has_word[i]) {
-      places[i] = Seek(icmp, targets[i]);
-      words[i] = 0;
-    }
+  if (!words_.built()) {
+    for (size_t i = 0; i < targets.size(); i++) places[i] = Seek(icmp, targets[i]);
+    return;
   }
-  if (!has_words_) return;
-  size_t lows[kSoughtMax];
-  words_.LowerBounds({words, targets.size()}, lows);
-  for (size_t i = 0; i < targets.size(); i++) {
-    if (has_word[i]) places[i] = SeekAmongEqual(icmp, targets[i], words[i], lows[i]);
-  }
+  Slice keys[kSoughtMax];
+  SeparatorWords::Range ranges[kSoughtMax];
+  for (size_t i = 0; i < targets.size(); i++) keys[i] = icmp.KeyOf(targets[i]);
+  words_.Find({keys, targets.size()}, ranges);
+  for (size_t i = 0; i < targets.size(); i++) places[i] = SeekBetween(icmp, targets[i], ranges[i]);
 }
 
-size_t DecodedIndex::SeekAmongEqual(const InternalKeyComparator& icmp, const Slice& target,
-                                    uint64_t word, size_t low) const {
-  if (low == size() || words_.word(low) != word) return low;
-  // A run of equal words; nearly always one entry.
-  size_t end = low + 1;
-  while (end < size() && words_.word(end) == word) end++;
-  return SeekBetween(icmp, target, low, end);
-}
-
-size_t DecodedIndex::SeekBetween(const InternalKeyComparator& icmp, const Slice& target, size_t low,
-                                 size_t high) const {
+size_t DecodedIndex::SeekBetween(const InternalKeyComparator& icmp, const Slice& target,
+                                 SeparatorWords::Range range) const {
   const Slice user_key = ExtractUserKey(target);
+  size_t low = range.begin;
+  size_t high = range.end;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     if (Before(icmp, middle, target, user_key)) {
@@ -143,7 +102,7 @@ size_t DecodedIndex::SeekBetween(const InternalKeyComparator& icmp, const Slice&
 }
 
 size_t DecodedIndex::MemoryUsage() const {
-  return sizeof(*this) + words_.MemoryUsage() + prefix_.capacity() + separators_.capacity() +
+  return sizeof(*this) + words_.MemoryUsage() + separators_.capacity() +
          offsets_.capacity() * sizeof(uint64_t) + sizes_.capacity() * sizeof(uint32_t) +
          separator_ends_.capacity() * sizeof(uint32_t) +
          (slots_ != nullptr ? size() * sizeof(BlockSlot) : 0);

@@ -16,7 +16,7 @@
 #include "table/cache/clock_cache.h"
 #include "table/format/block_handle.h"
 #include "table/index/index_iterator.h"
-#include "table/index/word_tree.h"
+#include "table/index/separator_words.h"
 #include "util/key/internal_key.h"
 #include "util/mem/prefetch.h"
 
@@ -53,7 +53,7 @@ class DecodedIndex {
   // differ.
   [[nodiscard]] bool SeparatorIsOf(size_t i, const Slice& key,
                                    const InternalKeyComparator& icmp) const {
-    if (has_words_ && words_.word(i) != WordBehindPrefix(key)) return false;
+    if (words_.built() && !words_.MayBe(i, key)) return false;
     return icmp.EqualKey(separator_key(i, icmp), key);
   }
   [[nodiscard]] const IndexForm& form() const { return form_; }
@@ -81,7 +81,7 @@ class DecodedIndex {
   // may hold it. size() if there is none.
   [[nodiscard]] size_t Seek(const InternalKeyComparator& icmp, const Slice& target) const;
   // The same for each of at most kSoughtMax targets, so that the waits for memory overlap.
-  static constexpr size_t kSoughtMax = 32;
+  static constexpr size_t kSoughtMax = SeparatorWords::kSoughtMax;
   void Seek(const InternalKeyComparator& icmp, std::span<const Slice> targets,
             size_t* places) const;
 
@@ -89,28 +89,15 @@ class DecodedIndex {
 
  private:
   DecodedIndex() = default;
-  // The word of a key, without timestamp, and true; or the answer of Seek and false.
-  bool WordOf(const Slice& key, uint64_t* word_or_place) const;
-  // Of a key with the prefix; for others it means nothing, but equal keys have equal words.
-  [[nodiscard]] uint64_t WordBehindPrefix(const Slice& key) const {
-    const uint64_t plain = KeyWord(key, prefix_.size());
-    return reverse_ ? ~plain : plain;
-  }
-  // Where the search ends that has come to the first word that is not smaller.
-  [[nodiscard]] size_t SeekAmongEqual(const InternalKeyComparator& icmp, const Slice& target,
-                                      uint64_t word, size_t low) const;
   [[nodiscard]] size_t SeekBetween(const InternalKeyComparator& icmp, const Slice& target,
-                                   size_t low, size_t high) const;
+                                   SeparatorWords::Range range) const;
   [[nodiscard]] bool Before(const InternalKeyComparator& icmp, size_t i, const Slice& target,
                             const Slice& target_user_key) const;
 
   IndexForm form_;
-  // Words of the separators' keys behind their common prefix; empty if the comparator does not
-  // order by bytes, or the block is out of order.
-  WordTree words_;
-  bool has_words_ = false;
-  bool reverse_ = false;
-  std::string prefix_;
+  // Of the separators' keys, without timestamps; not built if the comparator does not order by
+  // bytes, or the block is out of order.
+  SeparatorWords words_;
   std::vector<uint64_t> offsets_;
   std::vector<uint32_t> sizes_;
   std::string separators_;

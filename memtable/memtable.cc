@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <new>
 #include <optional>
 #include <utility>
@@ -25,6 +24,7 @@
 #include "memtable/voided_sequences.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
+#include "util/key/entry_limits.h"
 #include "util/key/prefix_answer.h"
 
 namespace varve {
@@ -47,11 +47,9 @@ uint32_t NodesAtOnce(size_t largest_block) {
 }
 
 Status CheckSize(const Slice& key, const Slice& value) {
-  constexpr size_t kBytesMax = std::numeric_limits<uint32_t>::max();
-  if (key.size() > kBytesMax || value.size() > kBytesMax) [[unlikely]] {
-    return Status::InvalidArgument("memtable: a key or value of 4 GiB or more");
-  }
-  return Status::OK();
+  if (FitsAWrite(key.size(), value.size())) [[likely]]
+    return Status::OK();
+  return Status::InvalidArgument("memtable: an entry that is too large for a table");
 }
 
 Status NoMemory() {

@@ -56,8 +56,8 @@ class MemTable {
   // Adds one entry; keys end with a timestamp if the comparator has them. kTypeRangeDeletion: key
   // is the begin, value the exclusive end, each with the timestamp.
   // Waits for nothing. MemoryLimit when memory cannot be had, TryAgain for an entry of the same
-  // key, sequence and type (kArrival does not notice it, and keeps both), InvalidArgument from 4
-  // GiB on.
+  // key, sequence and type (kArrival does not notice it, and keeps both), InvalidArgument if it
+  // is too large for a table (util/key/entry_limits.h).
   Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value);
 
   // How many merge operands are on top of the key, given with its timestamp, at `snapshot`; counts

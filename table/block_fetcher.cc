@@ -10,6 +10,7 @@
 #include "util/base/status_macros.h"
 #include "util/compress/codec.h"
 #include "util/env/file_prefetcher.h"
+#include "util/key/entry_limits.h"
 #include "util/metrics/perf_counters.h"
 
 namespace varve {

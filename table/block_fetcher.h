@@ -22,9 +22,6 @@ namespace varve {
 
 class FilePrefetcher;
 
-// The largest block that is read or uncompressed to.
-inline constexpr size_t kBlockBytesMax = size_t{256} << 20;
-
 // What is the same for all blocks of a file.
 struct BlockFile {
   const RandomAccessFileReader* reader = nullptr;
@@ -52,8 +49,9 @@ struct BlockFetch {
 // "name, block at offset N".
 [[nodiscard]] std::string DescribeBlock(const BlockFile& file, const BlockHandle& handle);
 
-// The checksum is tested before a byte of the block is used. Memory is taken only for sizes that
-// fit the file and kBlockBytesMax.
+// The checksum is tested before a byte of the block is used. Memory is taken for no more than the
+// file holds, and to uncompress, for no more than the codec can make of that; of either at most
+// kBlockBytesMax.
 //
 // Errors, each naming file and offset: Corruption; NotSupported for an unknown codec; MemoryLimit;
 // and what reading gives.

@@ -15,6 +15,7 @@
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
 #include "util/filter/builtin_filter_policy.h"
+#include "util/key/entry_limits.h"
 
 namespace varve {
 namespace {
@@ -119,10 +120,14 @@ uint32_t BaseContextChecksum(const TableBuildOptions& options) {
   return hash == 0 ? 1 : hash;
 }
 
+uint64_t BlockSize(const BlockBasedTableOptions& table) {
+  return std::min<uint64_t>(table.block_size, kEntryBytesMax);
+}
+
 uint64_t NearlyFull(const BlockBasedTableOptions& table) {
   const int deviation = table.block_size_deviation;
-  if (deviation <= 0 || deviation > 100) return table.block_size;
-  return (table.block_size * static_cast<uint64_t>(100 - deviation) + 99) / 100;
+  if (deviation <= 0 || deviation > 100) return BlockSize(table);
+  return (BlockSize(table) * static_cast<uint64_t>(100 - deviation) + 99) / 100;
 }
 
 // Below this a thread costs more to start than it can save.
@@ -151,10 +156,8 @@ BlockTableBuilder::BlockTableBuilder(const TableBuildOptions& options, WritableF
       tombstone_block_(WholeKeyBlockOptions()),
       index_(IndexOptions(options)),
       timestamps_(options.icmp->user_comparator()),
-      block_size_(options.table.block_size),
+      block_size_(BlockSize(options.table)),
       nearly_full_(NearlyFull(options.table)),
-      // Lengths and offsets within a block have 32 bits.
-      max_entry_bytes_(UINT32_MAX - options.table.block_size - (uint64_t{1} << 16)),
       alignment_(Alignment(options.table)),
       holds_blocks_(writer_.compresses() && options.compression_opts.max_dict_bytes > 0 &&
                     CodecSupportsDictionary(options.compression)),
@@ -186,18 +189,20 @@ bool BlockTableBuilder::SortsBehindLast(const Slice& key, size_t shared) const {
 
 bool BlockTableBuilder::BlockIsFull(const Slice& key, const Slice& value, size_t shared) const {
   const uint64_t now = data_block_.CurrentSize();
-  if (now < nearly_full_) [[likely]]
+  const uint64_t then = now + key.size() - shared + value.size();
+  if (then < nearly_full_) [[likely]]
     return false;
+  // A large entry may be too large for the rest of a block that is hardly begun.
+  if (now < nearly_full_) return then > kEntryBytesMax;
   constexpr uint64_t kEntryOverhead = 4;
-  return now >= block_size_ ||
-         now + key.size() - shared + value.size() + kEntryOverhead > block_size_;
+  return now >= block_size_ || then + kEntryOverhead > block_size_;
 }
 
 void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
   if (closed_) [[unlikely]]
     return;
   const bool sound =
-      key.size() >= kInternalKeyTrailerBytes && key.size() + value.size() <= max_entry_bytes_ &&
+      key.size() >= kInternalKeyTrailerBytes && key.size() + value.size() <= kEntryBytesMax &&
       IsEntryType(ExtractValueType(key)) && ExtractValueType(key) != kTypeRangeDeletion;
   if (!sound) [[unlikely]] {
     RefuseEntry(key, value);
@@ -255,7 +260,7 @@ void BlockTableBuilder::CutFilterPartition(const Slice& next) {
 // Says what is wrong with an entry that Add did not take.
 void BlockTableBuilder::RefuseEntry(const Slice& key, const Slice& value) {
   ParsedInternalKey parsed;
-  if (key.size() + value.size() > max_entry_bytes_) {
+  if (key.size() + value.size() > kEntryBytesMax) {
     Fail(Status::InvalidArgument(writer_.file_name(),
                                  "entry of " + std::to_string(key.size() + value.size()) +
                                      " bytes is too large for a table block"));
@@ -408,7 +413,7 @@ void BlockTableBuilder::AddTombstone(const Slice& begin, const Slice& end_user_k
                                                      std::to_string(begin.size()) + " bytes"));
     return;
   }
-  if (tombstone_block_.CurrentSize() + begin.size() + end_user_key.size() > max_entry_bytes_) {
+  if (tombstone_block_.CurrentSize() + begin.size() + end_user_key.size() > kEntryBytesMax) {
     Fail(Status::InvalidArgument(writer_.file_name(),
                                  "the range deletions of one table exceed 4 GiB"));
     return;

@@ -123,7 +123,6 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   // Thresholds of BlockIsFull, in bytes.
   const uint64_t block_size_;
   const uint64_t nearly_full_;
-  const uint64_t max_entry_bytes_;
   const uint64_t alignment_;  // of data blocks, a power of two; 1: none
 
   Status status_;

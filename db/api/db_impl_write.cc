@@ -4,6 +4,7 @@
 
 #include "db/api/db_impl.h"
 #include "db/background/write_admission.h"
+#include "db/wal/record_decompressor.h"
 #include "db/write/batch_inserter.h"
 #include "db/write/batch_timestamps.h"
 #include "db/write/record_encoder.h"
@@ -38,6 +39,13 @@ Status CheckWriteOptions(const WriteOptions& options, const DBOptions& db) {
   return Status::OK();
 }
 
+// Of a batch that only a plain log can hold.
+Status CheckCompressedBytes(const WriteOptions& options, const DBOptions& db, size_t bytes) {
+  if (options.disableWAL || db.wal_compression == kNoCompression) return Status::OK();
+  return Status::InvalidArgument("write: a batch of " + std::to_string(bytes) +
+                                 " bytes; with wal_compression 4 GiB are too much");
+}
+
 }  // namespace
 
 Status DbImpl::Write(const WriteOptions& options, WriteBatch* updates) {
@@ -67,6 +75,9 @@ Status DbImpl::Submit(const WriteOptions& options, WriteRequest* request,
   if (options.protection_bytes_per_key != 0) VARVE_RETURN_IF_ERROR(request->Protect());
   VARVE_RETURN_IF_ERROR(request->VerifyChecksum());
   VARVE_RETURN_IF_ERROR(CheckRequest(*request, &e.families, check));
+  if (request->bytes() > wal::kCompressedRecordBytesMax) [[unlikely]] {
+    VARVE_RETURN_IF_ERROR(CheckCompressedBytes(options, e.options, request->bytes()));
+  }
   if (options.low_pri) {
     VARVE_RETURN_IF_ERROR(e.admission->YieldToCompaction(options, request->bytes()));
   }

@@ -13,8 +13,6 @@ namespace varve {
 
 namespace {
 
-constexpr size_t kMaxRecordBytes = size_t{64} << 20;
-constexpr size_t kMaxFilesPerEdit = 1000 * 1000;
 // No tree has more; what a family's own limit is, the version set knows.
 constexpr uint32_t kMaxLevels = 256;
 
@@ -208,7 +206,6 @@ const char* EditDecoder::FileField(uint32_t tag) {
     case kTagDeletedFile: {
       if (!Level(&level)) return "deleted file (level)";
       const uint64_t number = in_.Varint64();
-      if (edit_->deleted_files.size() >= kMaxFilesPerEdit) return "number of deleted files";
       if (in_.ok()) edit_->deleted_files.emplace_back(level, number);
       return nullptr;
     }
@@ -289,7 +286,6 @@ const char* EditDecoder::Blob(bool garbage) {
 }
 
 const char* EditDecoder::File(uint32_t tag) {
-  if (edit_->new_files.size() >= kMaxFilesPerEdit) return "number of new files";
   NewFile file;
   if (!Level(&file.level)) return "new file (level)";
   file.number = in_.Varint64();
@@ -433,10 +429,6 @@ bool VersionEdit::EncodeTo(std::string* dst, size_t timestamp_size) const {
 
 Status VersionEdit::DecodeFrom(const Slice& record) {
   *this = VersionEdit();
-  if (record.size() > kMaxRecordBytes) {
-    return Status::Corruption("version edit", "of " + std::to_string(record.size()) +
-                                                  " bytes is larger than any that is written");
-  }
   return EditDecoder(record, this).Run();
 }
 

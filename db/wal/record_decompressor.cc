@@ -12,8 +12,6 @@ namespace varve::wal {
 namespace {
 
 constexpr uint32_t kZstdMagic = 0xfd2fb528u;
-// What one batch can hold at most.
-constexpr size_t kMaxRecordBytes = UINT32_MAX;
 // Tables of this format version state the raw size before the frame; the codec asks for it.
 constexpr uint32_t kSizedBlockVersion = 5;
 
@@ -65,7 +63,7 @@ Status CheckCompressionRecord(const Slice& payload) {
 Status DecompressRecord(const Slice& frame, std::string* raw) {
   raw->clear();
   uint64_t size = 0;
-  if (!StatedSize(frame, &size) || size > kMaxRecordBytes) {
+  if (!StatedSize(frame, &size) || size > kCompressedRecordBytesMax) {
     return Status::Corruption("compressed log record without a usable size");
   }
   std::string block;
@@ -76,8 +74,8 @@ Status DecompressRecord(const Slice& frame, std::string* raw) {
   sink.alloc = ResizeString;
   sink.arg = raw;
   Slice result;
-  return FindCodec(kZSTD)->Uncompress(Slice(), block, kSizedBlockVersion, kMaxRecordBytes, sink,
-                                      &result);
+  return FindCodec(kZSTD)->Uncompress(Slice(), block, kSizedBlockVersion, kCompressedRecordBytesMax,
+                                      sink, &result);
 }
 
 }  // namespace varve::wal

@@ -10,6 +10,10 @@
 
 namespace varve::wal {
 
+// A record of a compressed log, before that: the frame in the log states its size, and no more is
+// uncompressed. A larger batch is refused where the log is compressed.
+inline constexpr size_t kCompressedRecordBytesMax = UINT32_MAX;
+
 // The payload of a compression record: NotSupported, by name, for what cannot be read here.
 Status CheckCompressionRecord(const Slice& payload);
 

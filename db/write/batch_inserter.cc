@@ -154,6 +154,8 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
   size_t ts_size = 0;
   uint32_t stamped = 0;
   const bool batch_has = batch != nullptr && WriteBatchInternal::HasTimestamps(*batch);
+  // Of bytes that were adopted; what was added to a batch has been looked at.
+  const bool may_be_too_large = rep.size() > kWriteBytesMax;
   if (batch_has) [[unlikely]]
     VARVE_RETURN_IF_ERROR(CheckAllSet(*batch, resolver));
   while (reader.Next(&record)) {
@@ -161,6 +163,9 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
       VARVE_RETURN_IF_ERROR(CheckType(record.type));
     }
     if (!record.counted) continue;
+    if (may_be_too_large) [[unlikely]] {
+      VARVE_RETURN_IF_ERROR(CheckRecordSizes(record.key.size(), record.value.size()));
+    }
     if (!known || record.column_family != family) {
       known = true;
       may_merge = false;

@@ -6,11 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <string>
 
 #include "varve/status.h"
 
 #include "util/coding/varint.h"
+#include "util/key/entry_limits.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
@@ -21,12 +22,12 @@ inline bool RecordHasValue(ValueType type) {
 }
 
 inline Status CheckRecordSizes(size_t key_bytes, size_t value_bytes) {
-  constexpr size_t kPartMax = std::numeric_limits<uint32_t>::max();
-  if (key_bytes > kPartMax) return Status::InvalidArgument("write batch: a key of 4 GiB or more");
-  if (value_bytes > kPartMax) {
-    return Status::InvalidArgument("write batch: a value of 4 GiB or more");
-  }
-  return Status::OK();
+  if (FitsAWrite(key_bytes, value_bytes)) [[likely]]
+    return Status::OK();
+  return Status::InvalidArgument("write batch: a key of " + std::to_string(key_bytes) +
+                                 " bytes and a value of " + std::to_string(value_bytes) +
+                                 " bytes; both together may have " +
+                                 std::to_string(kWriteBytesMax));
 }
 
 // The tag of a record of a column family other than the default one.

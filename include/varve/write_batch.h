@@ -22,7 +22,7 @@ class ColumnFamilyHandle;
 struct SavePoints;
 
 // Not safe for use by several threads while one of them changes it. Keys and values are copied in;
-// each must be shorter than 4 GiB.
+// together the two of an update must be shorter than 4 GiB, by 65 KiB: else InvalidArgument.
 //
 // Keys of a column family whose comparator has timestamps end with one. Calls with `ts` append it,
 // and return InvalidArgument unless it has the comparator's size. Calls without leave room for it,

@@ -5,7 +5,8 @@
 // both engines have. The file that includes this one, after the engine's headers, names the engine
 // before: `namespace kv = varve;`. It runs in a process of its own, so that an abort is an answer.
 //
-// A script has one command a line; keys and values are hex, "-" stands for nothing:
+// A script has one command a line; keys and values are hex, "-" stands for nothing, and "*N:61" for
+// N bytes of 0x61:
 //   db OPTIONS | family NAME OPTIONS      before `open`; texts of options, "-" for the defaults
 //   open DIR | reader DIR                 reader: read-only
 //   put F K V | merge F K V | del F K | sdel F K | range F BEGIN END
@@ -33,6 +34,11 @@ namespace interop {
 
 inline std::string FromHex(const std::string& text) {
   if (text == "-") return "";
+  if (text[0] == '*') {
+    const size_t colon = text.find(':');
+    return std::string(std::stoull(text.substr(1, colon - 1)),
+                       static_cast<char>(std::stoi(text.substr(colon + 1), nullptr, 16)));
+  }
   std::string bytes;
   for (size_t i = 0; i + 1 < text.size(); i += 2) {
     bytes.push_back(static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16)));

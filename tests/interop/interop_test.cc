@@ -216,6 +216,43 @@ TEST_F(Interop, DirectoriesMoveBothWays) {
   EXPECT_GE(jobs.size() - ours, kCombosWanted);
 }
 
+// Keys and values whose lengths lie around powers of two. With VARVE_SIZES_MIB also a value that
+// only a block above 256 MiB holds.
+TEST_F(Interop, SizesAtTheEdgesMoveBothWays) {
+  std::vector<std::string> words;  // of lines that differ in the verb
+  for (size_t power = 1; power <= size_t{1} << 17; power *= 2) {
+    for (const size_t n : {power - 1, power, power + 1}) {
+      const std::string size = std::to_string(n);
+      if (n == 0) continue;
+      words.push_back(" default " + ToHex("value" + size) + " *" + size + ":61");
+      words.push_back(" default *" + size + ":62 " + ToHex("of key " + size));
+    }
+  }
+  if (getenv("VARVE_SIZES_MIB") != nullptr) words.push_back(" default 6C6C *268435457:63");
+  for (const bool ours_first : {true, false}) {
+    SCOPED_TRACE(ours_first ? "ours first" : "theirs first");
+    const std::string open = "open " + (root_ / (ours_first ? "ours" : "theirs")).string() + "\n";
+    std::string puts;
+    std::string wants;
+    for (const std::string& word : words) {
+      puts += "put" + word + "\n";
+      wants += "want" + word + "\n";
+    }
+    const std::string begin = "db create_if_missing=true\nfamily default -\n" + open;
+    const char* const writer = ours_first ? kOurs : kTheirs;
+    const char* const reader = ours_first ? kTheirs : kOurs;
+    // Out of the log, and out of a table that the other engine wrote, and back.
+    EXPECT_EQ(RunScript(writer, root_.string(), begin + puts + wants + "check\nquit\n"), "");
+    EXPECT_EQ(RunScript(reader, root_.string(),
+                        begin + wants + "check\ncompact default\ncheck\nchecksums\nclose\n"),
+              "");
+    EXPECT_EQ(RunScript(writer, root_.string(),
+                        begin + wants + "check\ncompact default\ncheck\nchecksums\nclose\n"),
+              "");
+    EXPECT_EQ(RunScript(reader, root_.string(), begin + wants + "check\nchecksums\nclose\n"), "");
+  }
+}
+
 // Several logs that are still needed: each begins with a mark, and the last is as the kill left it,
 // with zeros up to the end of what was allocated, or was cut by an opening and a closing.
 TEST_F(Interop, LogsOfKilledProcessesAreReadByBoth) {

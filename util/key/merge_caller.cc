@@ -7,15 +7,13 @@
 #include <variant>
 
 #include "util/base/canary.h"
+#include "util/key/entry_limits.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
 
 namespace {
-
-// The bytes of a value are counted in 32 bits on disk.
-constexpr uint64_t kMaxValueBytes = UINT32_MAX;
 
 #ifndef NDEBUG
 bool IsOneOf(const Slice& slice, const Slice* base, const std::vector<Slice>& operands) {
@@ -87,7 +85,9 @@ Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<
     *buffer = std::move(std::get<std::string>(out.new_value));
     *result = Slice(*buffer);
   }
-  if (result->size() > kMaxValueBytes) return Failed(key, "made a value of more than 4 GiB");
+  if (!FitsAWrite(key.size(), result->size())) {
+    return Failed(key, "made a value that is too large: of nearly 4 GiB, or more");
+  }
   return Status::OK();
 }
 
@@ -108,7 +108,7 @@ bool MergeCaller::Partial(const Slice& key, const std::deque<Slice>& operands,
     const MergeTimer timer(statistics_);
     const bool merged = operator_->PartialMergeMulti(key, operands, result, logger_);
     if (VARVE_CANARY(kMergeTwice)) result->append(*result);
-    return merged && result->size() <= kMaxValueBytes;
+    return merged && FitsAWrite(key.size(), result->size());
   } catch (...) {
     // A read that needs the value meets the same fault, and reports it.
     return false;

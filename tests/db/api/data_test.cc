@@ -9,6 +9,7 @@
 #include "varve/write_batch.h"
 
 #include "tests/harness/database.h"
+#include "util/key/entry_limits.h"
 
 namespace varve::testing {
 namespace {
@@ -299,8 +300,13 @@ TEST_F(DbDataTest, MalformedBatchesAreRefused) {
 TEST_F(DbDataTest, SizesBeyondTheFormatAreRefusedUnread) {
   const Slice huge("k", size_t{1} << 32);
   const Slice endless("k", SIZE_MAX / 2);
+  // 32 bits can count it, but no table can hold it.
+  const Slice nearly("k", kWriteBytesMax + 1);
   const WriteOptions write;
-  for (const Slice& slice : {huge, endless}) {
+  const Slice most("k", kWriteBytesMax);
+  EXPECT_TRUE(db()->Put(write, "k", most).IsInvalidArgument()) << "with its key";
+  EXPECT_TRUE(db()->Put(write, most, "v").IsInvalidArgument()) << "with its value";
+  for (const Slice& slice : {nearly, huge, endless}) {
     EXPECT_TRUE(db()->Put(write, slice, "v").IsInvalidArgument());
     EXPECT_TRUE(db()->Put(write, "k", slice).IsInvalidArgument());
     EXPECT_TRUE(db()->Put(write, slice, slice).IsInvalidArgument());

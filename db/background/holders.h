@@ -9,8 +9,7 @@
 
 namespace varve {
 
-// "2 snapshots, 1 iterator, 3 column family handles"; empty: nothing. Iterators of iter_start_ts
-// are not counted.
+// "2 snapshots, 1 iterator, 3 column family handles"; empty: nothing.
 std::string DescribeHolders(const Engine& engine);
 
 }  // namespace varve

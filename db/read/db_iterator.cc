@@ -9,6 +9,7 @@
 #include "varve/system_clock.h"
 
 #include "db/read/history_iterator.h"
+#include "db/read/iterator_hold.h"
 #include "db/read/read_timestamp.h"
 #include "db/read/user_key_walk.h"
 #include "db/read/version_iterators.h"
@@ -64,30 +65,18 @@ SystemClock* ClockOf(const SuperVersion& super_version) {
 // The moves of the walk, counted, over whatever super-version is current for it.
 class DbIterator final : public Iterator {
  public:
-  DbIterator(const ReadOptions& options, std::shared_ptr<SuperVersionSource> source,
-             SuperVersion* super_version, SequenceNumber sequence, Statistics* statistics)
-      : options_(options),
-        source_(std::move(source)),
-        super_version_(super_version),
-        statistics_(statistics),
+  DbIterator(const ReadOptions& options, IteratorHold hold, SequenceNumber sequence)
+      : hold_(std::move(hold)),
+        options_(options),
         follow_(FollowFor(options)),
-        tombstones_(*super_version->version().icmp()) {
-    RecordTick(statistics_, NO_ITERATOR_CREATED);
-    if (HolderCounts* const holders = source_->holders()) {
-      holders->iterators.fetch_add(1, std::memory_order_relaxed);
-    }
+        tombstones_(*super_version().version().icmp()) {
     Build(sequence);
   }
 
   ~DbIterator() override {
-    walk_.counters.AddToStatistics(statistics_);
-    RecordTick(statistics_, NO_ITERATOR_DELETED);
+    walk_.counters.AddToStatistics(hold_.statistics());
     walk_.DropSource();
     tombstones_.Clear();
-    super_version_->Unref();
-    if (HolderCounts* const holders = source_->holders()) {
-      holders->iterators.fetch_sub(1, std::memory_order_relaxed);
-    }
   }
 
   bool Valid() const override { return walk_.Valid(); }
@@ -208,7 +197,7 @@ class DbIterator final : public Iterator {
     PerfTimer<&PerfContext::find_next_user_entry_time> timer;
     const PassedInCall passed(walk_.counters);
     (walk_.counters.*steps)++;
-    if (follow_ == Follow::kFiles && SuperVersionIsOld()) [[unlikely]] {
+    if (follow_ == Follow::kFiles && hold_.IsOld()) [[unlikely]] {
       const std::string key = walk_.key().ToString();
       const bool in_prefix = walk_.in_prefix();
       FollowFiles();
@@ -246,19 +235,13 @@ class DbIterator final : public Iterator {
     // An error stays with the source, and the seek to come reports it.
     if (follow_ == Follow::kNewest) {
       MoveTo(nullptr).PermitUncheckedError();
-    } else if (SuperVersionIsOld() || build_failed_) {
+    } else if (hold_.IsOld() || build_failed_) {
       FollowFiles();
     }
   }
-  [[nodiscard]] bool SuperVersionIsOld() const {
-    return source_->SuperVersionNumber() != super_version_->number();
-  }
+  [[nodiscard]] const SuperVersion& super_version() const { return hold_.super_version(); }
   // To the state of a snapshot, or the newest.
   Status MoveTo(const Snapshot* snapshot);
-  // The newest super-version, counted, if it is not the one at hand; else null.
-  [[nodiscard]] SuperVersion* Newer() {
-    return SuperVersionIsOld() ? source_->AcquireSuperVersion() : nullptr;
-  }
   // To the same state over the newest super-version; stays where it has lost that.
   void FollowFiles();
   // Whether a newer super-version has all that this iterator's timestamp asks for.
@@ -267,7 +250,7 @@ class DbIterator final : public Iterator {
   }
   // Over `fresh`, whose reference it takes, or again over the one at hand if that is null.
   void Rebuild(SuperVersion* fresh, SequenceNumber sequence);
-  // Makes the source of the walk out of super_version_.
+  // Makes the source of the walk out of the super-version at hand.
   void Build(SequenceNumber sequence);
   // A walk that starts without a prefix does not end with one, so filters, which answer each seek
   // for that key's prefix alone, would hide keys from it. The iterator then does without them for
@@ -282,10 +265,8 @@ class DbIterator final : public Iterator {
   // Whether all keys from `target` up to iterate_upper_bound have the target's prefix.
   [[nodiscard]] bool BoundEndsPrefixOf(const Slice& target) const;
 
+  IteratorHold hold_;  // goes last
   ReadOptions options_;
-  const std::shared_ptr<SuperVersionSource> source_;
-  SuperVersion* super_version_;  // one reference
-  Statistics* const statistics_;
   Follow follow_;
   TombstoneSet tombstones_;
   const SliceTransform* prefix_filters_ = nullptr;  // null unless tables may use prefix filters
@@ -299,7 +280,7 @@ class DbIterator final : public Iterator {
 };
 
 void DbIterator::Build(SequenceNumber sequence) {
-  const SuperVersion& super_version = *super_version_;
+  const SuperVersion& super_version = hold_.super_version();
   const InternalKeyComparator* const icmp = super_version.version().icmp();
   UserKeyWalk::Settings settings;
   settings.options = &options_;
@@ -307,7 +288,7 @@ void DbIterator::Build(SequenceNumber sequence) {
   settings.reseek_after = super_version.options().max_sequential_skip_in_iterations;
   settings.clock = ClockOf(super_version);
   settings.merger = &super_version.merger();
-  settings.statistics = statistics_;
+  settings.statistics = hold_.statistics();
   if (options_.prefix_same_as_start) {
     settings.prefix_extractor = super_version.options().prefix_extractor.get();
   }
@@ -339,7 +320,7 @@ void DbIterator::Build(SequenceNumber sequence) {
 }
 
 bool DbIterator::BoundEndsPrefixOf(const Slice& target) const {
-  const InternalKeyComparator& icmp = *super_version_->version().icmp();
+  const InternalKeyComparator& icmp = *super_version().version().icmp();
   const Slice* const lower = options_.iterate_lower_bound;
   const Slice& start = lower != nullptr && icmp.CompareKey(target, *lower) < 0 ? *lower : target;
   const Slice& bound = *options_.iterate_upper_bound;
@@ -357,7 +338,7 @@ void DbIterator::TurnPrefixFiltersOff() {
 }
 
 void DbIterator::FollowFiles() {
-  SuperVersion* fresh = Newer();
+  SuperVersion* fresh = hold_.Newer();
   if (fresh != nullptr && !CheckHistory(*fresh).ok()) [[unlikely]] {
     std::exchange(fresh, nullptr)->Unref();
     follow_ = Follow::kNever;
@@ -369,7 +350,7 @@ void DbIterator::FollowFiles() {
 void DbIterator::Rebuild(SuperVersion* fresh, SequenceNumber sequence) {
   walk_.DropSource();
   tombstones_.Clear();
-  if (fresh != nullptr) std::exchange(super_version_, fresh)->Unref();
+  if (fresh != nullptr) hold_.MoveTo(fresh);
   Build(sequence);
 }
 
@@ -383,7 +364,7 @@ Status DbIterator::Refresh(const Snapshot* snapshot) {
 }
 
 Status DbIterator::MoveTo(const Snapshot* snapshot) {
-  SuperVersion* const fresh = Newer();
+  SuperVersion* const fresh = hold_.Newer();
   if (fresh != nullptr) {
     const Status s = CheckHistory(*fresh);
     if (!s.ok()) [[unlikely]] {
@@ -398,8 +379,8 @@ Status DbIterator::MoveTo(const Snapshot* snapshot) {
   }
   // Read after the super-version: what is visible at it and written before this call is in there.
   const SequenceNumber sequence =
-      snapshot != nullptr ? snapshot->GetSequenceNumber() : source_->VisibleSequence();
-  const MemTable& mem = *super_version_->mem();
+      snapshot != nullptr ? snapshot->GetSequenceNumber() : hold_.source().VisibleSequence();
+  const MemTable& mem = *super_version().mem();
   const bool sees_all = !memtable_left_out_ && mem.IteratorsSeeAdditions() &&
                         mem.range_deletion_count() == memtable_tombstones_;
   if (fresh == nullptr && walk_.status().ok() && (sees_all || sequence == walk_.sequence())) {
@@ -413,7 +394,7 @@ Status DbIterator::MoveTo(const Snapshot* snapshot) {
 Status DbIterator::GetProperty(std::string prop_name, std::string* prop) {
   if (prop == nullptr) return Status::InvalidArgument("GetProperty: no place for the answer");
   if (prop_name == "rocksdb.iterator.super-version-number") {
-    *prop = std::to_string(super_version_->number());
+    *prop = std::to_string(super_version().number());
     return Status::OK();
   }
   if (prop_name == "rocksdb.iterator.internal-key") {
@@ -440,21 +421,18 @@ Status DbIterator::GetProperty(std::string prop_name, std::string* prop) {
 
 Iterator* NewDbIterator(const ReadOptions& options, std::shared_ptr<SuperVersionSource> source,
                         SuperVersion* super_version, SequenceNumber sequence,
-                        Statistics* statistics) try {
-  if (options.iter_start_ts != nullptr) {
-    return NewHistoryIterator(options, super_version, sequence);
+                        Statistics* statistics) {
+  IteratorHold hold(std::move(source), super_version, statistics);
+  try {
+    if (options.iter_start_ts != nullptr) {
+      return NewHistoryIterator(options, std::move(hold), sequence);
+    }
+    const Status s = CheckIteratorOptions(options);
+    if (!s.ok()) return NewErrorIterator(s);
+    return std::make_unique<DbIterator>(options, std::move(hold), sequence).release();
+  } catch (...) {
+    return NewErrorIterator(CaughtException());
   }
-  const Status s = CheckIteratorOptions(options);
-  if (!s.ok()) {
-    super_version->Unref();
-    return NewErrorIterator(s);
-  }
-  return std::make_unique<DbIterator>(options, std::move(source), super_version, sequence,
-                                      statistics)
-      .release();
-} catch (...) {
-  super_version->Unref();
-  return NewErrorIterator(CaughtException());
 }
 
 }  // namespace varve

@@ -9,6 +9,7 @@
 
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/base/caught_exception.h"
 #include "util/key/range_tombstone.h"
 
 namespace varve {
@@ -36,27 +37,22 @@ ReadOptions InTotalOrder(ReadOptions options) {
 // that key and timestamp, and what is shown was copied.
 class HistoryIterator final : public Iterator {
  public:
-  HistoryIterator(const ReadOptions& options, SuperVersion* super_version, SequenceNumber sequence)
-      : options_(InTotalOrder(options)),
-        super_version_(super_version),
-        icmp_(*super_version->version().icmp()),
+  HistoryIterator(const ReadOptions& options, IteratorHold hold, SequenceNumber sequence)
+      : hold_(std::move(hold)),
+        options_(InTotalOrder(options)),
+        icmp_(*hold_.super_version().version().icmp()),
         sequence_(sequence),
         tombstones_(icmp_) {
     tombstones_.SetTimestampLimit({*options_.timestamp, /*inclusive=*/true});
     std::vector<std::unique_ptr<InternalIterator>> sources;
     bool prefix_wanted = false;
     size_t memtables = 0;
-    Status s = AddSuperVersionIterators(options_, *super_version_, &tombstones_, &sources,
+    Status s = AddSuperVersionIterators(options_, hold_.super_version(), &tombstones_, &sources,
                                         &prefix_wanted, &memtables);
     source_ = s.ok()
                   ? NewMergingIterator(&icmp_, std::move(sources), MergeAhead::kNothing, memtables)
                   : NewEmptyInternalIterator(s);
     status_ = std::move(s);
-  }
-  ~HistoryIterator() override {
-    source_.reset();
-    tombstones_.Clear();
-    super_version_->Unref();
   }
 
   bool Valid() const override { return valid_; }
@@ -73,19 +69,51 @@ class HistoryIterator final : public Iterator {
   Status status() const override { return status_; }
 
   void SeekToFirst() override {
-    if (options_.iterate_lower_bound != nullptr) return Seek(*options_.iterate_lower_bound);
+    Guarded([this] { ToFirst(); });
+  }
+  void SeekToLast() override {
+    Guarded([this] { ToLast(); });
+  }
+  void Seek(const Slice& target) override {
+    Guarded([&] { To(target); });
+  }
+  void SeekForPrev(const Slice& target) override {
+    Guarded([&] { ToBefore(target); });
+  }
+  void Next() override {
+    assert(valid_);
+    Guarded([this] { ToNext(); });
+  }
+  void Prev() override {
+    assert(valid_);
+    Guarded([this] { ToPrev(); });
+  }
+
+ private:
+  // What throws, a comparator or for want of memory, is an error of the iterator.
+  template <typename Move>
+  void Guarded(Move move) {
+    Status s = varve::Guarded(move);
+    if (s.ok()) [[likely]]
+      return;
+    valid_ = false;
+    status_ = std::move(s);
+  }
+
+  void ToFirst() {
+    if (options_.iterate_lower_bound != nullptr) return To(*options_.iterate_lower_bound);
     Start(/*backward=*/false);
     source_->SeekToFirst();
     FindForward();
   }
-  void Seek(const Slice& target) override {
+  void To(const Slice& target) {
     Start(/*backward=*/false);
     const Slice* const lower = options_.iterate_lower_bound;
     const bool clamps = lower != nullptr && icmp_.CompareKey(target, *lower) < 0;
     source_->Seek(icmp_.FirstInternalKey(clamps ? *lower : target).Encode());
     FindForward();
   }
-  void SeekToLast() override {
+  void ToLast() {
     Start(/*backward=*/true);
     if (options_.iterate_upper_bound != nullptr) {
       source_->SeekForPrev(icmp_.FirstInternalKey(*options_.iterate_upper_bound).Encode());
@@ -94,16 +122,15 @@ class HistoryIterator final : public Iterator {
     }
     FindBackward();
   }
-  void SeekForPrev(const Slice& target) override {
+  void ToBefore(const Slice& target) {
     const Slice* const upper = options_.iterate_upper_bound;
-    if (upper != nullptr && icmp_.CompareKey(target, *upper) >= 0) return SeekToLast();
+    if (upper != nullptr && icmp_.CompareKey(target, *upper) >= 0) return ToLast();
     Start(/*backward=*/true);
     const InternalKey last(icmp_.LastUserKey(target), 0, kValueTypeForSeekForPrev);
     source_->SeekForPrev(last.Encode());
     FindBackward();
   }
-  void Next() override {
-    assert(valid_);
+  void ToNext() {
     saved_key_ = key().ToString();
     if (backward_) {
       Start(/*backward=*/false);
@@ -112,8 +139,7 @@ class HistoryIterator final : public Iterator {
     SkipVersion();
     FindForward();
   }
-  void Prev() override {
-    assert(valid_);
+  void ToPrev() {
     if (!backward_) {
       const InternalKey first(ExtractUserKey(key()), kMaxSequenceNumber, kValueTypeForSeek);
       Start(/*backward=*/true);
@@ -122,7 +148,6 @@ class HistoryIterator final : public Iterator {
     FindBackward();
   }
 
- private:
   void Start(bool backward) {
     valid_ = false;
     backward_ = backward;
@@ -201,8 +226,8 @@ class HistoryIterator final : public Iterator {
     return status_.ok();
   }
 
+  const IteratorHold hold_;  // goes last
   const ReadOptions options_;
-  SuperVersion* const super_version_;  // one reference
   const InternalKeyComparator& icmp_;
   const SequenceNumber sequence_;
   TombstoneSet tombstones_;
@@ -216,13 +241,10 @@ class HistoryIterator final : public Iterator {
 
 }  // namespace
 
-Iterator* NewHistoryIterator(const ReadOptions& options, SuperVersion* super_version,
+Iterator* NewHistoryIterator(const ReadOptions& options, IteratorHold hold,
                              SequenceNumber sequence) {
-  if (const Status s = CheckOptions(options); !s.ok()) {
-    super_version->Unref();
-    return NewErrorIterator(s);
-  }
-  return std::make_unique<HistoryIterator>(options, super_version, sequence).release();
+  if (const Status s = CheckOptions(options); !s.ok()) return NewErrorIterator(s);
+  return std::make_unique<HistoryIterator>(options, std::move(hold), sequence).release();
 }
 
 }  // namespace varve

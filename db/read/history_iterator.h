@@ -7,8 +7,7 @@
 #include "varve/iterator.h"
 #include "varve/options.h"
 
-#include "db/column_family/super_version.h"
-#include "util/key/internal_key.h"
+#include "db/read/iterator_hold.h"
 
 namespace varve {
 
@@ -17,9 +16,9 @@ namespace varve {
 // empty value; what a range tombstone within the time covers is not. key() is the internal key,
 // whose last byte but seven tells what the entry is.
 //
-// Takes over a reference to the super-version. The caller has checked both timestamps. NotSupported
-// as its status: options that it does not have, and merge operands, which have no meaning alone.
-Iterator* NewHistoryIterator(const ReadOptions& options, SuperVersion* super_version,
+// The caller has checked both timestamps. NotSupported as its status: options that it does not
+// have, and merge operands, which have no meaning alone.
+Iterator* NewHistoryIterator(const ReadOptions& options, IteratorHold hold,
                              SequenceNumber sequence);
 
 }  // namespace varve

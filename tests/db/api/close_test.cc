@@ -10,7 +10,9 @@
 #include <thread>
 
 #include "varve/convenience.h"
+#include "varve/slice_transform.h"
 #include "varve/snapshot.h"
+#include "varve/statistics.h"
 
 #include "tests/harness/database.h"
 
@@ -146,6 +148,104 @@ TEST_F(DbCloseTest, IteratorsOutliveCloseAndTheDb) {
     std::string property;
     left->GetProperty("rocksdb.iterator.super-version-number", &property).PermitUncheckedError();
   }
+}
+
+// What an iterator reads stays, whatever kind it is, when its family is dropped, the handle given
+// back, and the database closed and deleted.
+TEST_F(DbCloseTest, EveryKindOfIteratorOutlivesItsFamilyAndTheDb) {
+  std::string early;
+  std::string late;
+  EncodeU64Ts(1, &early);
+  EncodeU64Ts(9, &late);
+  const Slice since(early);
+  const Slice as_of(late);
+  const Slice lower("a");
+  const Slice upper("z");
+  options_.comparator = BytewiseComparatorWithU64Ts();
+  options_.prefix_extractor.reset(NewFixedPrefixTransform(1));
+  options_.statistics = CreateDBStatistics();
+  std::vector<ColumnFamilyHandle*> handles;
+  DB* opened = nullptr;
+  const ColumnFamilyOptions family(options_);
+  options_.create_if_missing = options_.create_missing_column_families = true;
+  ASSERT_TRUE(
+      DB::Open(options_, kName, {{"default", family}, {"timed", family}}, &handles, &opened).ok());
+  std::unique_ptr<DB> db(opened);
+  ASSERT_TRUE(db->Put(WriteOptions(), handles[1], "m", early, "table").ok());
+  ASSERT_TRUE(db->DeleteRange(WriteOptions(), handles[1], "x", "y", early).ok());
+  ASSERT_TRUE(db->Flush(FlushOptions(), handles[1]).ok());
+  ASSERT_TRUE(db->Put(WriteOptions(), handles[1], "n", late, "memory").ok());
+  const Snapshot* const snapshot = db->GetSnapshot();
+  struct Kind {
+    const char* name;
+    std::function<void(ReadOptions*)> set;
+  };
+  const Kind kKinds[] = {
+      {"plain", [](ReadOptions*) {}},
+      {"history", [&](ReadOptions* o) { o->iter_start_ts = &since; }},
+      {"tailing", [](ReadOptions* o) { o->tailing = true; }},
+      {"pinning", [](ReadOptions* o) { o->pin_data = true; }},
+      {"within a prefix", [](ReadOptions* o) { o->prefix_same_as_start = true; }},
+      {"in total order", [](ReadOptions* o) { o->total_order_seek = true; }},
+      {"at a snapshot", [&](ReadOptions* o) { o->snapshot = snapshot; }},
+      {"following",
+       [&](ReadOptions* o) {
+         o->snapshot = snapshot;
+         o->auto_refresh_iterator_with_snapshot = true;
+       }},
+      {"within bounds",
+       [&](ReadOptions* o) {
+         o->iterate_lower_bound = &lower;
+         o->iterate_upper_bound = &upper;
+       }},
+      {"of memtables", [](ReadOptions* o) { o->read_tier = kMemtableTier; }},
+      {"refused", [](ReadOptions* o) { o->read_tier = kPersistedTier; }},
+      {"refused history",
+       [&](ReadOptions* o) {
+         o->tailing = true;
+         o->iter_start_ts = &since;
+       }},
+  };
+  std::vector<std::unique_ptr<Iterator>> all;
+  const auto walk = [](Iterator* it) {
+    std::string shown;
+    for (it->SeekToFirst(); it->Valid(); it->Next()) shown += it->value().ToString() + " ";
+    for (it->SeekToLast(); it->Valid(); it->Prev()) shown += it->value().ToString() + " ";
+    return shown + it->status().ToString();
+  };
+  std::vector<std::string> shown;
+  int64_t valid = 0;
+  for (const Kind& kind : kKinds) {
+    ReadOptions options;
+    options.timestamp = &as_of;
+    kind.set(&options);
+    std::vector<Iterator*> several;
+    all.emplace_back(db->NewIterator(options, handles[1]));
+    ASSERT_TRUE(db->NewIterators(options, {handles[1]}, &several).ok()) << kind.name;
+    all.emplace_back(several[0]);
+    valid += all.back()->status().ok() ? 2 : 0;
+    std::string held;
+    ASSERT_TRUE(db->GetProperty("varve.holders", &held));
+    EXPECT_THAT(held, ::testing::HasSubstr(" " + std::to_string(valid) + " iterators"))
+        << kind.name;
+  }
+  for (const auto& it : all) shown.push_back(walk(it.get()));
+  EXPECT_EQ(shown[0], "table memory memory table OK");
+  EXPECT_EQ(shown[2], shown[0]);
+  db->ReleaseSnapshot(snapshot);
+  ASSERT_TRUE(db->DropColumnFamily(handles[1]).ok());
+  for (ColumnFamilyHandle* handle : handles) {
+    ASSERT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
+  }
+  for (size_t i = 0; i < all.size(); i++) EXPECT_EQ(walk(all[i].get()), shown[i]) << i;
+  EXPECT_TRUE(db->Close().ok());
+  for (size_t i = 0; i < all.size(); i++) EXPECT_EQ(walk(all[i].get()), shown[i]) << i;
+  db.reset();
+  for (size_t i = 0; i < all.size(); i++) EXPECT_EQ(walk(all[i].get()), shown[i]) << i;
+  const auto count = [&](Tickers ticker) { return options_.statistics->getTickerCount(ticker); };
+  EXPECT_EQ(count(NO_ITERATOR_CREATED) - count(NO_ITERATOR_DELETED), static_cast<uint64_t>(valid));
+  all.clear();
+  EXPECT_EQ(count(NO_ITERATOR_CREATED), count(NO_ITERATOR_DELETED));
 }
 
 TEST_F(DbCloseTest, HandlesOutliveTheDb) {

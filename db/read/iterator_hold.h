@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a public iterator owns of a database, whatever kind of iterator it is.
+
+#include <memory>
+#include <utility>
+
+#include "db/column_family/super_version_source.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+// The family, which keeps all that lies behind it, and one super-version of it; counted among what
+// users hold. Everything that an iterator has from the super-version goes before this does.
+//
+// Thread safety: none.
+class IteratorHold {
+ public:
+  // `source` is shared; `super_version` is one reference, taken over. The statistics, which may be
+  // null, live as long as the source.
+  IteratorHold(std::shared_ptr<SuperVersionSource> source, SuperVersion* super_version,
+               Statistics* statistics)
+      : source_(std::move(source)), super_version_(super_version), statistics_(statistics) {
+    RecordTick(statistics_, NO_ITERATOR_CREATED);
+    Count(1);
+  }
+  IteratorHold(IteratorHold&& from) noexcept
+      : source_(std::move(from.source_)),
+        super_version_(std::exchange(from.super_version_, nullptr)),
+        statistics_(from.statistics_) {}
+  IteratorHold(const IteratorHold&) = delete;
+  IteratorHold& operator=(const IteratorHold&) = delete;
+  IteratorHold& operator=(IteratorHold&&) = delete;
+  ~IteratorHold() {
+    if (super_version_ == nullptr) return;
+    super_version_->Unref();
+    Count(-1);
+    RecordTick(statistics_, NO_ITERATOR_DELETED);
+  }
+
+  [[nodiscard]] const SuperVersion& super_version() const { return *super_version_; }
+  [[nodiscard]] Statistics* statistics() const { return statistics_; }
+  [[nodiscard]] SuperVersionSource& source() const { return *source_; }
+  // Whether there is a newer super-version, and the newest, counted, if it is not the one at hand;
+  // else null.
+  [[nodiscard]] bool IsOld() const {
+    return source_->SuperVersionNumber() != super_version_->number();
+  }
+  [[nodiscard]] SuperVersion* Newer() const {
+    return IsOld() ? source_->AcquireSuperVersion() : nullptr;
+  }
+  // To another one, whose reference it takes over.
+  void MoveTo(SuperVersion* fresh) { std::exchange(super_version_, fresh)->Unref(); }
+
+ private:
+  void Count(int64_t change) {
+    if (HolderCounts* const holders = source_->holders()) {
+      holders->iterators.fetch_add(change, std::memory_order_relaxed);
+    }
+  }
+
+  std::shared_ptr<SuperVersionSource> source_;
+  SuperVersion* super_version_;
+  Statistics* statistics_;
+};
+
+}  // namespace varve

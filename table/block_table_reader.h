@@ -27,6 +27,7 @@ struct BlockTableParts {
   std::unique_ptr<FilterReader> filter;  // null: none that may be used
   std::shared_ptr<const FragmentedTombstones> tombstones;
   std::shared_ptr<const TableProperties> properties;
+  std::string newest_timestamp;
   std::vector<BlockHandle> meta_blocks;  // for VerifyChecksum; without index and filter
   // A filter that the file has, but that is not used: what it is made of, for VerifyChecksum.
   FilterReader::Options unused_filter;
@@ -60,6 +61,7 @@ class BlockTableReader final : public TableReader {
   const std::shared_ptr<const TableProperties>& properties() const override {
     return parts_.properties;
   }
+  const std::string& newest_timestamp() const override { return parts_.newest_timestamp; }
   uint64_t ApproximateOffsetOf(const ReadOptions& options,
                                const Slice& internal_key) const override;
   using TableReader::VerifyChecksum;

@@ -232,7 +232,16 @@ Status TableOpener::CheckTraits() {
 Status TableOpener::SetOrder() {
   const bool persisted =
       options_.timestamps_persisted && parts_.properties->user_defined_timestamps_persisted != 0;
-  if (persisted || options_.icmp->timestamp_size() == 0) return Status::OK();
+  if (options_.icmp->timestamp_size() == 0) return Status::OK();
+  if (persisted) {
+    const UserCollectedProperties& properties = parts_.properties->user_collected_properties;
+    const auto newest = properties.find("rocksdb.timestamp_max");
+    if (newest != properties.end() && newest->second.size() == options_.icmp->timestamp_size()) {
+      parts_.newest_timestamp = newest->second;
+    }
+    return Status::OK();
+  }
+  parts_.newest_timestamp = options_.icmp->user_comparator()->GetMinTimestamp().ToString();
   const Comparator* const bare = ComparatorOfBareKeys(options_.icmp->user_comparator());
   if (bare == nullptr) {
     return Status::NotSupported("table without timestamps under comparator " +

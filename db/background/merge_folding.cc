@@ -14,14 +14,10 @@ namespace {
 // Writes beside this one take microseconds, but for those that wait for a thread's turn.
 constexpr int kYieldsMax = 1000;
 
-// The value that the key has at `sequence`, and as of its timestamp if there are any.
+// The value that the key has at `sequence`.
 bool ReadValue(const ReadOptions& options, const SuperVersion& super_version,
                SequenceNumber sequence, const Slice& user_key, PinnableSlice* value) {
-  const InternalKeyComparator& icmp = *super_version.version().icmp();
-  const ReadTimestamp as_of{icmp.timestamp_size() == 0 ? nullptr : &icmp,
-                            icmp.TimestampOf(user_key)};
-  PointLookup lookup(icmp.WithoutTimestamp(user_key), sequence, value, &super_version.merger(),
-                     as_of);
+  PointLookup lookup(user_key, sequence, value, &super_version.merger());
   if (!GetFromSuperVersion(options, super_version, &lookup, nullptr).ok()) return false;
   if (lookup.operands() == nullptr) return lookup.state() == PointLookup::State::kFound;
   return MergeForRead(options, super_version, &lookup, value, nullptr).ok();
@@ -38,7 +34,9 @@ ColumnFamily* FoldingResolver::FamilyOf(uint32_t id) {
 
 bool FoldingResolver::FoldsMerges(uint32_t family) {
   const ColumnFamily* const found = FamilyOf(family);
-  return found != nullptr && found->max_successive_merges() != 0;
+  // What is written later may have an older timestamp, and belong below the operand.
+  return found != nullptr && found->max_successive_merges() != 0 &&
+         found->icmp().timestamp_size() == 0;
 }
 
 bool FoldingResolver::AllBeforeAreIn() const {
@@ -63,8 +61,7 @@ bool FoldingResolver::FoldMerge(uint32_t family, SequenceNumber sequence, const 
   if (!ReadValue(options, *super_version, sequence - 1, key, &base)) return false;
   Slice result;
   const std::vector<Slice> operands = {operand};
-  const Slice bare_key = found->icmp().WithoutTimestamp(key);
-  if (!super_version->merger().Full(bare_key, &base, operands, value, &result).ok()) return false;
+  if (!super_version->merger().Full(key, &base, operands, value, &result).ok()) return false;
   if (result.data() != value->data()) value->assign(result.data(), result.size());
   return true;
 }

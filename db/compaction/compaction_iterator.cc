@@ -182,16 +182,21 @@ void CompactionIterator::LimitToPast() {
   tombstones_->SetTimestampLimit({options_.full_history_ts_low, /*inclusive=*/false});
 }
 
-// Of the tombstones that have the timestamp of the current key: older ones cover none of its
-// entries, and there may be other versions between.
+// Whoever asks as of the current timestamp or a later one sees these.
 SequenceNumber CompactionIterator::CoveringSeqOfMoment(size_t stripe) {
-  const SequenceNumber top = rules_.StripeTop(stripe);
   tombstones_->SetTimestampLimit({last_timestamp_, /*inclusive=*/true});
-  const SequenceNumber newest = tombstones_->MaxCoveringSeq(bare_key(), top);
-  tombstones_->SetTimestampLimit({last_timestamp_, /*inclusive=*/false});
-  const SequenceNumber before = tombstones_->MaxCoveringSeq(bare_key(), top);
+  const SequenceNumber newest = tombstones_->MaxCoveringSeq(bare_key(), rules_.StripeTop(stripe));
   LimitToPast();
-  return newest == before ? 0 : newest;
+  return newest;
+}
+
+// Some who see an entry do not see what a later tombstone covers below it; others do.
+SequenceNumber CompactionIterator::CoveringSeqOfAnyTime(SequenceNumber newest) {
+  const Slice latest = options_.icmp->user_comparator()->GetMaxTimestamp();
+  tombstones_->SetTimestampLimit({latest, /*inclusive=*/true});
+  const SequenceNumber covering = tombstones_->MaxCoveringSeq(bare_key(), newest);
+  LimitToPast();
+  return covering;
 }
 
 CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence, ValueType type) {
@@ -298,7 +303,7 @@ CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence,
     SetTrailer(sequence, kTypeMerge);
     return Step::kEmit;
   }
-  const SequenceNumber covered = CoveringSeq(stripe);
+  const SequenceNumber covered = SeparatingSeq(sequence, stripe);
   if (options_.filter == nullptr && StandsAlone() && !collected_->wants_single_operand()) {
     return JudgeLoneOperand(sequence, stripe, covered);
   }
@@ -408,7 +413,10 @@ MergeCollector::Base CompactionIterator::BaseOf(const DropRules::Follower& next,
         return Base::kUnknown;
     }
   }
-  if (covered != 0 && rules_.StripeOf(covered) == stripe) return Base::kNone;
+  // With timestamps, there may be versions that are not covered, or not for everybody.
+  if (timestamp_bytes_ == 0 && covered != 0 && rules_.StripeOf(covered) == stripe) {
+    return Base::kNone;
+  }
   return !next.present && !MayExistDeeper() ? Base::kNone : Base::kUnknown;
 }
 
@@ -551,7 +559,10 @@ void CompactionIterator::SetTrailer(SequenceNumber sequence, ValueType type) {
 
 void CompactionIterator::SetLastTrailer(size_t stripe, SequenceNumber sequence, ValueType type) {
   const size_t judged = VARVE_CANARY(kZeroUnderSnapshot) ? 0 : stripe;
-  const bool zero = rules_.MayZero(judged, type) && !KeepsHistory();
+  // A tombstone of a later time may have been written earlier: it must not come to cover the entry.
+  const bool zero =
+      rules_.MayZero(judged, type) && !KeepsHistory() &&
+      (timestamp_bytes_ == 0 || !has_tombstones_ || CoveringSeqOfAnyTime(kMaxSequenceNumber) == 0);
   SetTrailer(zero ? 0 : sequence, type);
   if (!zero || timestamp_bytes_ == 0) [[likely]]
     return;

@@ -140,6 +140,13 @@ class CompactionIterator {
                           : tombstones_->MaxCoveringSeq(bare_key(), rules_.StripeTop(stripe));
   }
   SequenceNumber CoveringSeqOfMoment(size_t stripe);
+  // What older operands and bases must not be older than to belong to an operand of this number.
+  SequenceNumber SeparatingSeq(SequenceNumber sequence, size_t stripe) {
+    if (!has_tombstones_) [[likely]]
+      return 0;
+    return timestamp_bytes_ != 0 ? CoveringSeqOfAnyTime(sequence) : CoveringSeq(stripe);
+  }
+  SequenceNumber CoveringSeqOfAnyTime(SequenceNumber newest);
   void LimitToPast();
   Step JudgeEntry(SequenceNumber sequence, ValueType type);
   Step JudgeSingleDelete(SequenceNumber sequence, size_t stripe);

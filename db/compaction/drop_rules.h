@@ -74,10 +74,11 @@ class DropRules {
     return stripe == options_.snapshots.size();
   }
 
-  // Whether a newer entry of its stripe hides an entry. Not for SingleDelete, which may have to
-  // outlive the value above it: its own value may be in another file.
+  // Whether a newer entry of its stripe hides an entry, or, where entries come in the order of
+  // timestamps, of an older one: who sees the entry sees that, too. Not for SingleDelete, which may
+  // have to outlive the value above it: its own value may be in another file.
   [[nodiscard]] bool Hides(size_t stripe, ValueType type) const {
-    if (base_stripe_ == stripe) return true;
+    if (base_stripe_ <= stripe) return true;
     return pair_stripe_ == stripe && type != kTypeDeletion;
   }
 

@@ -5,6 +5,7 @@
 
 #include "db/read/file_bounds.h"
 #include "db/read/merge_read.h"
+#include "db/read/timestamp_order.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -20,12 +21,13 @@ Status CheckGetOptions(const ReadOptions& options) {
   return Status::OK();
 }
 
-// True when the search is over.
-bool SearchMemTables(const SuperVersion& super_version, PointLookup* lookup) {
+// True when the search is over, in the memtable of this index.
+bool SearchMemTables(const SuperVersion& super_version, PointLookup* lookup, size_t* index) {
   PerfTimer<&PerfContext::get_from_memtable_time> timer;
   AddPerfCount<&PerfContext::get_from_memtable_count>();
   if (super_version.mem()->Get(lookup)) return true;
   for (const std::shared_ptr<MemTable>& mem : super_version.immutables()) {
+    ++*index;
     if (mem->Get(lookup)) return true;
   }
   return false;
@@ -53,6 +55,11 @@ class TableSearch {
       VARVE_RETURN_IF_ERROR(SearchLevel(level));
     }
     return Status::OK();
+  }
+
+  // After Run: where the search was over. If it was not, nothing is behind.
+  [[nodiscard]] SearchPlace place() const {
+    return over() ? place_ : SearchPlace{version_.non_empty_levels(), 0};
   }
 
  private:
@@ -92,6 +99,7 @@ class TableSearch {
     const LevelFiles& files = version_.level(0);
     for (size_t i = 0; i < files.size(); i++) {
       if (!FileCovers(*files[i], lookup_->key(), icmp_)) continue;
+      place_ = {0, i};
       VARVE_RETURN_IF_ERROR(SearchFile(files[i], 0));
       // A file's tombstones are newer than whatever the files after it hold.
       if (over() || lookup_->EndIfCovered()) break;
@@ -102,6 +110,7 @@ class TableSearch {
   Status SearchLevel(int level) {
     const LevelFiles& files = version_.level(level);
     const Slice key = lookup_->key();
+    place_ = {level, 0};
     size_t i = level < kLevelsAhead ? places_[level] : files.Find(lookup_->internal_key());
     for (; i < files.size(); i++) {
       if (icmp_.CompareKey(key, icmp_.KeyOf(files[i]->smallest)) < 0) break;
@@ -154,6 +163,7 @@ class TableSearch {
   TableCache* const table_cache_;
   PointLookup* const lookup_;
   Statistics* const statistics_;
+  SearchPlace place_;
   size_t places_[kLevelsAhead];  // where the key may be in each level; that of L0 is not used
 };
 
@@ -164,12 +174,24 @@ Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super
   if (options.read_tier == kMemtableTier) [[unlikely]] {
     return CheckGetOptions(options);
   }
-  if (!skip_memtables && SearchMemTables(super_version, lookup)) {
+  SearchPlace place;
+  if (!skip_memtables && SearchMemTables(super_version, lookup, &place.index)) {
     RecordTick(statistics, MEMTABLE_HIT);
-    return lookup->state() == PointLookup::State::kFailed ? lookup->status() : Status::OK();
+    if (lookup->state() == PointLookup::State::kFailed) return lookup->status();
+  } else {
+    RecordTick(statistics, MEMTABLE_MISS);
+    TableSearch search(options, super_version, lookup, statistics);
+    VARVE_RETURN_IF_ERROR(search.Run());
+    if (!lookup->timed()) [[likely]]
+      return Status::OK();
+    place = search.place();
   }
-  RecordTick(statistics, MEMTABLE_MISS);
-  return TableSearch(options, super_version, lookup, statistics).Run();
+  if (!lookup->timed()) [[likely]]
+    return Status::OK();
+  NoteTimestampOrder(options, super_version, place, lookup);
+  return lookup->out_of_order()
+             ? GetInTimestampOrder(options, super_version, skip_memtables, lookup)
+             : Status::OK();
 }
 
 bool KeyMayExistInSuperVersion(const ReadOptions& options, const SuperVersion& super_version,

@@ -9,6 +9,7 @@
 #include "db/read/file_bounds.h"
 #include "db/read/merge_read.h"
 #include "db/read/read_timestamp.h"
+#include "db/read/timestamp_order.h"
 #include "table/multi_get.h"
 #include "util/coding/shared_prefix.h"
 #include "util/key/point_lookup.h"
@@ -103,9 +104,11 @@ class GroupSearch {
   void SearchMemTables() {
     const PerfTimer<&PerfContext::get_from_memtable_time> timer;
     AddPerfCount<&PerfContext::get_from_memtable_count>(searching_.size());
-    SearchMemTable(*super_version_.mem());
+    SearchPlace place;
+    SearchMemTable(*super_version_.mem(), place);
     for (const std::shared_ptr<MemTable>& mem : super_version_.immutables()) {
-      if (!searching_.empty()) SearchMemTable(*mem);
+      place.index++;
+      if (!searching_.empty()) SearchMemTable(*mem, place);
     }
   }
 
@@ -121,9 +124,18 @@ class GroupSearch {
     bool may_continue = false;
   };
 
-  void SearchMemTable(const MemTable& mem) {
+  void SearchMemTable(const MemTable& mem, const SearchPlace& place) {
     mem.Prefetch(searching_.span());
-    DropIf([&](PointLookup* lookup) { return mem.Get(lookup); });
+    DropIf([&](PointLookup* lookup) { return mem.Get(lookup) && Ended(lookup, place); });
+  }
+  // Of a search that is over, at `place`.
+  bool Ended(PointLookup* lookup, const SearchPlace& place) const {
+    if (lookup->timed()) [[unlikely]]
+      NoteTimestampOrder(options_, super_version_, place, lookup);
+    return true;
+  }
+  bool EndedInTables(PointLookup* lookup, const SearchPlace& place) const {
+    return (IsOver(*lookup) || lookup->EndIfCovered()) && Ended(lookup, place);
   }
 
   void SearchLevelZero();
@@ -169,17 +181,19 @@ void GroupSearch::SearchTables() {
 }
 
 void GroupSearch::SearchLevelZero() {
-  for (const FileRef& file : version_.level(0).files()) {
+  const LevelFiles& files = version_.level(0);
+  for (size_t i = 0; i < files.size(); i++) {
+    FileMetaData* const file = files[i];
     if (searching_.empty()) return;
     if (icmp_.CompareKey(searching_.back()->key(), icmp_.KeyOf(file->smallest)) < 0) {
       continue;
     }
     for (PointLookup* lookup : searching_) {
-      if (FileCovers(*file, lookup->key(), icmp_)) Probe(file.get(), 0, lookup);
+      if (FileCovers(*file, lookup->key(), icmp_)) Probe(file, 0, lookup);
     }
     RunProbes(0);
     // A file's tombstones are newer than whatever the files after it hold.
-    DropIf([](PointLookup* lookup) { return IsOver(*lookup) || lookup->EndIfCovered(); });
+    DropIf([&](PointLookup* lookup) { return EndedInTables(lookup, {0, i}); });
   }
 }
 
@@ -195,7 +209,7 @@ void GroupSearch::SearchLevel(int level) {
   }
   // Not before the key's last file: what that one holds may be newer than the first one's
   // tombstones.
-  DropIf([](PointLookup* lookup) { return IsOver(*lookup) || lookup->EndIfCovered(); });
+  DropIf([&](PointLookup* lookup) { return EndedInTables(lookup, {level, 0}); });
 }
 
 void GroupSearch::FindFiles(const LevelFiles& files) {
@@ -313,6 +327,11 @@ class FamilySearch {
       call_.values[place].Reset();
       call_.statuses[place] = BeyondLimit();
       return;
+    }
+    if (lookup.out_of_order() && lookup.state() != PointLookup::State::kFailed) [[unlikely]] {
+      // The lookup has the error.
+      GetInTimestampOrder(call_.options, super_version_, call_.skip_memtables, &lookup)
+          .PermitUncheckedError();
     }
     switch (lookup.state()) {
       case PointLookup::State::kFound:

@@ -35,7 +35,7 @@ void UserKeyWalk::MergeForward() {
 
 // Where the key's newest visible entry is has been forgotten on the way: it is found again.
 void UserKeyWalk::MergeBackward() {
-  if (!GoToVisible()) return;
+  if (!GoToVisible(/*is_there=*/true)) return;
   const bool collected = CollectOperands();
   // Behind the operands all of them are pinned, and there may be nothing left to pin.
   const bool behind = std::exchange(is_behind_, false);
@@ -57,12 +57,10 @@ bool UserKeyWalk::CollectOperands() {
     const RunEntry* const first = run_.at;
     run_.at = LastOfOperands(first);
     operands_.AddPinned({first, run_.at + 1});
-    if (run_.at + 1 == run_.end) [[unlikely]] {
-      if (!MoveOverOperands()) break;
-    } else {
-      if (!SameAsPassed(run_.at[1])) break;
-      run_.at++;
-    }
+    bool more = StepInKey();
+    // A version that was written later may have an older timestamp.
+    while (timed_ && more && !Visible(*run_.at)) more = StepInKey();
+    if (!more) break;
     const uint64_t trailer = ExtractTrailer(run_.at->key());
     if (tombstones_->MaxCoveringSeq(passed_key_.slice(), sequence_) > UnpackSequence(trailer)) {
       return true;
@@ -85,10 +83,19 @@ bool UserKeyWalk::CollectOperands() {
   return status_.ok();
 }
 
+// To the next entry of passed_key_, from one. False if there is none.
+bool UserKeyWalk::StepInKey() {
+  if (run_.at + 1 == run_.end) [[unlikely]]
+    return MoveOverOperands();
+  if (!SameAsPassed(run_.at[1])) return false;
+  run_.at++;
+  return true;
+}
+
 // The last of the operands in the run that are known to be of one key and under no tombstone, from
-// `at`, which is one, on.
+// `at`, which is one, on. With timestamps, each has to be looked at.
 const RunEntry* UserKeyWalk::LastOfOperands(const RunEntry* at) const {
-  if (!tombstones_->empty()) return at;
+  if (timed_ || !tombstones_->empty()) return at;
   while (at + 1 != run_.end && at[1].same_key == SameKey::kYes &&
          UnpackType(ExtractTrailer(at[1].key())) == kTypeMerge) {
     at++;

@@ -20,6 +20,9 @@ constexpr uint64_t kSkipsPerLook = 1024;
 // A stretch of so many entries is worth remembering.
 constexpr uint64_t kStretchEntriesMin = 1024;
 
+// Of no entry.
+constexpr uint64_t kNoTrailer = UINT64_MAX;
+
 }  // namespace
 
 void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
@@ -474,8 +477,9 @@ bool UserKeyWalk::ReseekBackward() {
   return false;
 }
 
-// The source stands on an entry of passed_key_ that is too new: passes over it and what is left of
-// the key, which is newer still. False when the budget is spent.
+// The source stands on an entry of passed_key_ that is too new (by its timestamp, if there are
+// any): passes over it and what is left of the key, which is newer still. False when the budget is
+// spent.
 bool UserKeyWalk::PassTooNew() {
   uint64_t run = 0;
   do {
@@ -505,14 +509,16 @@ void UserKeyWalk::SaveValue() {
   value_ = saved_value_;
 }
 
-// To the newest visible entry of passed_key_, which has one. False when the walk has failed.
-bool UserKeyWalk::GoToVisible() {
+// To the newest visible entry of passed_key_. False when the walk has failed, or there is no such
+// entry, which is a failure if one has been seen (`is_there`).
+bool UserKeyWalk::GoToVisible(bool is_there) {
   SeekSource(passed_key_.slice(), Place::kVisible);
   // A version that was written later may have an older timestamp.
   while (timed_ && AtEntry() && PassedKeyIs(*run_.at) && !Visible(*run_.at)) {
     (void)run_.TakeOne(source_.get(), /*forward=*/true);
   }
   if (AtEntry() && PassedKeyIs(*run_.at)) return true;
+  if (!is_there && source_->status().ok()) return false;
   Fail(source_->status().ok()
            ? Status::Corruption("iterator: a seek did not find an entry that a step had found")
            : source_->status());
@@ -524,10 +530,13 @@ bool UserKeyWalk::SeekNewestVisible(uint64_t* trailer) {
   counters.reseeks++;
   // Passes over newer entries without seeing whether there are any.
   stretch_start_recent_ = kNotAllSeen;
-  if (!GoToVisible()) return false;
-  *trailer = ExtractTrailer(run_.at->key());
-  if (timed_) KeepTimestamp(*run_.at);
-  if (UnpackType(*trailer) == kTypeValue) SaveValue();
+  if (GoToVisible(/*is_there=*/*trailer != kNoTrailer)) {
+    *trailer = ExtractTrailer(run_.at->key());
+    if (timed_) KeepTimestamp(*run_.at);
+    if (UnpackType(*trailer) == kTypeValue) SaveValue();
+  } else if (!status_.ok()) {
+    return false;
+  }
   return ReseekBackward();
 }
 
@@ -538,15 +547,19 @@ bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
   uint64_t run = 0;
   do {
     const uint64_t present = ExtractTrailer(run_.at->key());
-    if (!Visible(*run_.at)) return PassTooNew();
+    const bool visible = Visible(*run_.at);
+    // With timestamps, what was written later may stand behind what was written earlier.
+    if (!visible && (!timed_ || IsOfLaterTime(*run_.at))) return PassTooNew();
     if (++run > reseek_after_) return SeekNewestVisible(trailer);
-    if (run > 1) {
-      counters.hidden++;
+    if (run > 1 || !visible) {
+      (visible ? counters.hidden : counters.recent)++;
       if (!Spend()) return false;
     }
-    *trailer = present;
-    if (timed_) KeepTimestamp(*run_.at);
-    if (UnpackType(present) == kTypeValue) SaveValue();
+    if (visible) {
+      *trailer = present;
+      if (timed_) KeepTimestamp(*run_.at);
+      if (UnpackType(present) == kTypeValue) SaveValue();
+    }
     Step();
   } while (AtEntry() && SameAsPassed(*run_.at));
   if (AtEntry() || source_->status().ok()) return true;
@@ -557,7 +570,6 @@ bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
 
 // From the source's place back to the first live key.
 void UserKeyWalk::PassBackward() {
-  constexpr uint64_t kNone = UINT64_MAX;
   valid_ = false;
   while (status_.ok() && AtEntry()) {
     const Slice key = icmp_->KeyOf(run_.at->key());
@@ -566,9 +578,9 @@ void UserKeyWalk::PassBackward() {
     leapt_here_ = false;
     key_kept_ = pins_ && source_->IsKeyPinned();
     key_ = key_kept_ ? key : passed_key_.slice();
-    uint64_t trailer = kNone;
+    uint64_t trailer = kNoTrailer;
     if (!FindNewestVisible(&trailer)) return;
-    if (trailer == kNone) continue;
+    if (trailer == kNoTrailer) continue;
     const Verdict verdict = Judge(passed_key_.slice(), trailer);
     if (verdict == Verdict::kFailed) return;
     if (verdict == Verdict::kOperand) return MergeBackward();

@@ -129,7 +129,7 @@ class UserKeyWalk {
   enum class Passing : uint8_t {
     kNothing,
     kHidden,  // something newer of the key was shown, or deletes it
-    kRecent,  // too new for the sequence number
+    kRecent,  // too new for the sequence number; with timestamps, not visible
   };
   enum class Verdict : uint8_t { kLive, kDeleted, kFailed, kOperand };
 
@@ -170,10 +170,18 @@ class UserKeyWalk {
     timestamp_ = icmp_->TimestampOf(ExtractUserKey(entry.key()));
     value_ = entry.value();
   }
+  // With timestamps, what a tombstone covers is as if it were not there: a version behind it may
+  // have been written later.
   [[nodiscard]] bool Visible(const RunEntry& entry) const {
-    if (ExtractSequence(entry.key()) > sequence_) return false;
+    const SequenceNumber sequence = ExtractSequence(entry.key());
+    if (sequence > sequence_) return false;
     return !timed_ ||
-           icmp_->CompareTimestamp(icmp_->TimestampOf(ExtractUserKey(entry.key())), as_of_) <= 0;
+           (!IsOfLaterTime(entry) &&
+            tombstones_->MaxCoveringSeq(icmp_->KeyOf(entry.key()), sequence_) <= sequence);
+  }
+  // Requires timestamps.
+  [[nodiscard]] bool IsOfLaterTime(const RunEntry& entry) const {
+    return icmp_->CompareTimestamp(icmp_->TimestampOf(ExtractUserKey(entry.key())), as_of_) > 0;
   }
   // For when the source moves on while the entry is shown.
   void KeepTimestamp(const RunEntry& entry) {
@@ -211,7 +219,7 @@ class UserKeyWalk {
   // that is beyond where it was last moved to so.
   bool MayLeap();
   bool ReseekForward(Passing passing, uint64_t trailer);
-  bool GoToVisible();
+  bool GoToVisible(bool is_there);
   bool ReseekBackward();
 
   Verdict Judge(const Slice& key, uint64_t trailer);
@@ -223,6 +231,7 @@ class UserKeyWalk {
   // The same for the key that was passed backward, before whose entries the source stands.
   void MergeBackward();
   bool CollectOperands();
+  bool StepInKey();
   [[nodiscard]] const RunEntry* LastOfOperands(const RunEntry* at) const;
   bool MoveOverOperands();
   void PinOperands();

@@ -397,8 +397,16 @@ Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& 
   add_memtable(*super_version.mem());
   for (const std::shared_ptr<MemTable>& mem : super_version.immutables()) add_memtable(*mem);
   *memtables = iterators->size();
+  if (options.read_tier == kMemtableTier) return Status::OK();
+  return AddTableIterators(options, super_version, tombstones, iterators, prefix_wanted);
+}
+
+Status AddTableIterators(const ReadOptions& options, const SuperVersion& super_version,
+                         TombstoneSet* tombstones,
+                         std::vector<std::unique_ptr<InternalIterator>>* iterators,
+                         const bool* prefix_wanted) {
   const Version& version = super_version.version();
-  if (options.read_tier == kMemtableTier || version.non_empty_levels() == 0) return Status::OK();
+  if (version.non_empty_levels() == 0) return Status::OK();
   const TableIterOptions iter_options = IterOptionsFor(options, super_version, prefix_wanted);
   VARVE_RETURN_IF_ERROR(AddLevelZero(options, super_version, iter_options, tombstones, iterators));
   for (int level = 1; level < version.non_empty_levels(); level++) {

@@ -29,6 +29,12 @@ Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& 
                                 std::vector<std::unique_ptr<InternalIterator>>* iterators,
                                 const bool* prefix_wanted, size_t* memtables);
 
+// The part of it that concerns tables.
+Status AddTableIterators(const ReadOptions& options, const SuperVersion& super_version,
+                         TombstoneSet* tombstones,
+                         std::vector<std::unique_ptr<InternalIterator>>* iterators,
+                         const bool* prefix_wanted);
+
 // A file's tombstones clipped to its bounds, as FileMetaData states them.
 void AddFileTombstones(const FileMetaData& file, const TableReader& reader,
                        const InternalKeyComparator& icmp, TombstoneSet* tombstones);

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a column family with timestamps must answer: every version that was ever written, in the
-// order of writing, and the rules by which a reader as of a timestamp chooses among them.
+// What a column family with timestamps must answer: every version that was ever written, and the
+// rules by which a reader as of a timestamp chooses among them. Of the versions that it sees, those
+// under a tombstone that was written later and is seen, too, are as if they were not there. Of the
+// others the one with the newest timestamp stands, and of one timestamp the one written last;
+// operands apply to what stands behind them in that order.
+//
+// Timestamps come in any order. Only where versions below the mark of full_history_ts_low were not
+// written in order nobody can say which of them is left: a compaction may have met some without the
+// others, and keeps one.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -30,7 +38,6 @@ class TimestampReference {
 
   explicit TimestampReference(const Comparator* key_order) : versions_(ComparatorLess{key_order}) {}
 
-  // Timestamps never descend from one call to the next.
   void Apply(const Change& change, uint64_t timestamp) {
     order_++;
     if (change.kind == Change::kDeleteRange) {
@@ -45,21 +52,16 @@ class TimestampReference {
   // As of `timestamp`, of what had been written at `order`.
   [[nodiscard]] std::optional<Answer> Get(const std::string& key, uint64_t timestamp,
                                           uint64_t order) const {
-    const auto found = versions_.find(key);
-    if (found == versions_.end()) return std::nullopt;
-    const uint64_t deleted = DeletedBefore(key, timestamp, order);
     std::vector<const Version*> operands;  // newest first
     std::optional<std::string> base;
-    for (auto it = found->second.rbegin(); it != found->second.rend(); ++it) {
-      if (it->timestamp > timestamp || it->order > order) continue;
-      if (it->order < deleted) break;
-      if (it->kind == Change::kMerge) {
-        operands.push_back(&*it);
+    for (const Version* version : Standing(key, timestamp, order)) {
+      if (version->kind == Change::kMerge) {
+        operands.push_back(version);
         continue;
       }
-      if (it->kind != Change::kPut) break;
-      if (operands.empty()) return Answer{it->value, it->timestamp};
-      base = it->value;
+      if (version->kind != Change::kPut) break;
+      if (operands.empty()) return Answer{version->value, version->timestamp};
+      base = version->value;
       break;
     }
     if (operands.empty()) return std::nullopt;
@@ -68,6 +70,32 @@ class TimestampReference {
       value = AppendOrReplace::Apply(value, (*it)->value);
     }
     return Answer{value, operands.front()->timestamp};
+  }
+
+  // Whether the answer hangs on which versions are left below the mark.
+  [[nodiscard]] bool IsUnsettled(const std::string& key, uint64_t timestamp, uint64_t order,
+                                 uint64_t mark) const {
+    const auto found = versions_.find(key);
+    if (found == versions_.end()) return false;
+    uint64_t newest = 0;
+    bool in_order = true;
+    for (const Version& version : found->second) {
+      if (version.timestamp >= mark) continue;
+      in_order = in_order && version.timestamp >= newest;
+      newest = std::max(newest, version.timestamp);
+    }
+    if (in_order) return false;
+    for (const Version* version : Standing(key, timestamp, order)) {
+      if (version->timestamp < mark) return true;
+      if (version->kind != Change::kMerge) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool AnyUnsettled(uint64_t timestamp, uint64_t order, uint64_t mark) const {
+    return std::any_of(versions_.begin(), versions_.end(), [&](const auto& one) {
+      return IsUnsettled(one.first, timestamp, order, mark);
+    });
   }
 
   // All keys that there are then, in order.
@@ -86,13 +114,11 @@ class TimestampReference {
                                                                      uint64_t order) const {
     std::vector<std::pair<std::string, Version>> all;
     for (const auto& [key, versions] : versions_) {
-      const uint64_t deleted = DeletedBefore(key, to, order);
       std::optional<uint64_t> last;
-      for (auto it = versions.rbegin(); it != versions.rend(); ++it) {
-        if (it->order > order || it->timestamp > to || it->timestamp < from) continue;
-        if (it->order < deleted || last == it->timestamp) continue;
-        last = it->timestamp;
-        all.emplace_back(key, *it);
+      for (const Version* version : Standing(key, to, order)) {
+        if (version->timestamp < from || last == version->timestamp) continue;
+        last = version->timestamp;
+        all.emplace_back(key, *version);
       }
     }
     return all;
@@ -113,6 +139,23 @@ class TimestampReference {
     uint64_t timestamp;
     uint64_t order;
   };
+
+  // The versions that a reader sees and no tombstone covers, the one that stands first.
+  [[nodiscard]] std::vector<const Version*> Standing(const std::string& key, uint64_t timestamp,
+                                                     uint64_t order) const {
+    std::vector<const Version*> standing;
+    const auto found = versions_.find(key);
+    if (found == versions_.end()) return standing;
+    const uint64_t deleted = DeletedBefore(key, timestamp, order);
+    for (const Version& version : found->second) {
+      if (version.timestamp > timestamp || version.order > order) continue;
+      if (version.order >= deleted) standing.push_back(&version);
+    }
+    std::sort(standing.begin(), standing.end(), [](const Version* a, const Version* b) {
+      return a->timestamp != b->timestamp ? a->timestamp > b->timestamp : a->order > b->order;
+    });
+    return standing;
+  }
 
   [[nodiscard]] uint64_t DeletedBefore(const std::string& key, uint64_t timestamp,
                                        uint64_t order) const {

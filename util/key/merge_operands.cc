@@ -30,6 +30,12 @@ void MergeOperands::Release(MergeOperands* operands) {
 }
 
 void MergeOperands::Clear() {
+  DropAll();
+  continue_callback = nullptr;
+  wants_value = true;
+}
+
+void MergeOperands::DropAll() {
   slices_.clear();
   has_base_ = false;
   in_memtables_ = 0;
@@ -37,8 +43,6 @@ void MergeOperands::Clear() {
   more_room_.clear();
   room_ = first_room_.get();
   room_left_ = room_ != nullptr ? kRoomBytes : 0;
-  continue_callback = nullptr;
-  wants_value = true;
 }
 
 Slice MergeOperands::KeepOfBlock(const Slice& value, ValuePin* pin) {

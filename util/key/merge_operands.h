@@ -115,6 +115,8 @@ class MergeOperands {
 
   // Lets go of everything.
   void Clear();
+  // The same, but for what is wanted of them.
+  void DropAll();
 
   // --- For GetMergeOperands, which wants no value.
   // Called with each operand; false ends the search. Null: asks nobody. Not owned.

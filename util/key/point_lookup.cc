@@ -56,8 +56,34 @@ bool PointLookup::SeesTimestampOf(const Slice& user_key, uint64_t trailer) {
       in_bare_keys_ ? icmp_->user_comparator()->GetMinTimestamp() : icmp_->TimestampOf(user_key);
   if (icmp_->CompareTimestamp(timestamp, as_of_) > 0) return false;
   // What a tombstone covers does not decide.
-  if (UnpackSequence(trailer) >= covering_seq_) Report(timestamp);
+  if (UnpackSequence(trailer) >= covering_seq_) {
+    Report(timestamp);
+    NoteLast(timestamp);
+  }
   return true;
+}
+
+void PointLookup::NoteLast(const Slice& timestamp) {
+  out_of_order_ |= has_last_ && icmp_->CompareTimestamp(timestamp, last_timestamp()) > 0;
+  has_last_ = true;
+  memcpy(LastTimestamp(), timestamp.data(), as_of_.size());
+}
+
+void PointLookup::Restart() {
+  LeaveBareKeys();
+  state_ = State::kSearching;
+  status_ = Status::OK();
+  covering_seq_ = found_seq_ = 0;
+  foreseen_by_ = nullptr;
+  deferred_ = has_last_ = out_of_order_ = false;
+  if (timestamp_ != nullptr) timestamp_->clear();
+  if (operands_ != nullptr && operands_->wants_value) {
+    MergeOperands::Release(std::exchange(operands_, nullptr));
+    value_ = result_;
+  } else if (operands_ != nullptr) {
+    operands_->DropAll();
+  }
+  if (value_ != nullptr) value_->Reset();
 }
 
 // The next older operand; the search is over where the operator or the caller wants no more.
@@ -107,6 +133,8 @@ bool PointLookup::Offer(uint64_t trailer, const Slice& value, ValuePin* pin) {
   const SequenceNumber seq = trailer >> 8;
   found_seq_ = seq;
   if (seq < covering_seq_) {
+    // What follows may have been written later, with an older timestamp.
+    if (icmp_ != nullptr) return false;
     state_ = State::kDeleted;
     return true;
   }

@@ -34,6 +34,10 @@ struct ReadTimestamp {
 // A source first reports the newest range tombstone that covers the key (CoverWith), then offers
 // its entries of the key, newest first (Offer), until Offer says that the search is over.
 //
+// With timestamps, entries of a key come in the order of their timestamps within a source, the
+// newest first, and what a tombstone covers is as if it were not there. Between sources the order
+// may be another: out_of_order() tells.
+//
 // Merge operands are collected; the search goes on below them. Once it is over, or there is no
 // source left, operands() says whether there are any: then the answer is what they make of the base
 // below them (db/read/merge_read.h), and *value is as it was.
@@ -56,12 +60,15 @@ class PointLookup {
               const MergeCaller* merger = nullptr, const ReadTimestamp& as_of = {})
       : snapshot_(snapshot),
         value_(value),
+        result_(value),
         size_(key.size() + as_of.timestamp.size() + kInternalKeyTrailerBytes),
         key_bytes_(key.size()),
         icmp_(as_of.icmp),
         as_of_(as_of.timestamp),
         merger_(merger) {
-    buffer_ = size_ <= kInlineBytes ? inline_ : new char[size_];
+    // Behind the trailer there is room for another timestamp.
+    const size_t bytes = size_ + as_of.timestamp.size();
+    buffer_ = bytes <= kInlineBytes ? inline_ : new char[bytes];
     memcpy(buffer_, key.data(), key.size());
     if (icmp_ != nullptr) [[unlikely]] {
       memcpy(buffer_ + key_bytes_, as_of.timestamp.data(), as_of.timestamp.size());
@@ -93,6 +100,19 @@ class PointLookup {
   // the oldest: internal_key() has none, either. Nothing to do for a read without timestamps.
   void EnterBareKeys();
   void LeaveBareKeys();
+  // Empty without timestamps.
+  [[nodiscard]] const Slice& as_of() const { return as_of_; }
+  [[nodiscard]] bool timed() const { return icmp_ != nullptr; }
+  // Of the last entry that was not covered; empty: there was none.
+  [[nodiscard]] Slice last_timestamp() const {
+    return has_last_ ? Slice(LastTimestamp(), as_of_.size()) : Slice();
+  }
+  // Whether the answer may be another by the order of timestamps: a source had, or may have, a
+  // version whose timestamp is newer than that of one in a newer source.
+  [[nodiscard]] bool out_of_order() const { return out_of_order_; }
+  void SetOutOfOrder() { out_of_order_ = true; }
+  // Forgets all that was found: the search begins again.
+  void Restart();
   // Where to put the timestamp of the entry that decides; null: not asked for.
   void ReportTimestamp(std::string* timestamp) { timestamp_ = timestamp; }
   State state() const { return state_; }
@@ -185,6 +205,10 @@ class PointLookup {
   void ComputeHash() const;
   bool SeesTimestampOf(const Slice& user_key, uint64_t trailer);
   void Report(const Slice& timestamp);
+  void NoteLast(const Slice& timestamp);
+  [[nodiscard]] char* LastTimestamp() const {
+    return buffer_ + key_bytes_ + as_of_.size() + kInternalKeyTrailerBytes;
+  }
   bool OfferOperand(const Slice& value, ValuePin* pin);
   void Free();
 
@@ -193,6 +217,8 @@ class PointLookup {
   State state_ = State::kSearching;
   mutable bool hashed_ = false;
   bool deferred_ = false;
+  bool has_last_ = false;
+  bool out_of_order_ = false;
   mutable uint64_t hash_ = 0;
   SequenceNumber snapshot_;
   SequenceNumber covering_seq_ = 0;
@@ -201,8 +227,9 @@ class PointLookup {
   const void* foreseen_by_ = nullptr;
   size_t foreseen_place_ = 0;
   PinnableSlice* value_;  // null also while there are operands
+  PinnableSlice* const result_;
   Status status_;
-  char* buffer_;  // key, timestamp, then the 8-byte trailer; inline_ or heap
+  char* buffer_;  // key, timestamp, the 8-byte trailer, and a timestamp; inline_ or heap
   size_t size_;
   size_t key_bytes_;
   const InternalKeyComparator* const icmp_;  // null without timestamps

@@ -9,7 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "varve/snapshot.h"
+
 #include "tests/harness/database.h"
+#include "tests/harness/random.h"
+#include "tests/model/timestamp_reference.h"
 
 namespace varve::testing {
 
@@ -162,6 +166,203 @@ TEST_F(TimestampReadTest, VersionsBehindTheSnapshotArePassedOnce) {
     EXPECT_EQ(Rest(it.get()), "a=first z=last");
   }
   db()->ReleaseSnapshot(snapshot);
+}
+
+// One key at a time, whose timestamps come in any order, beside a list of what was written.
+class AnyOrderTest : public TimestampReadTest {
+ protected:
+  struct Moment {
+    const Snapshot* snapshot;
+    uint64_t order;
+  };
+
+  AnyOrderTest() {
+    options_.merge_operator = std::make_shared<AppendOrReplace>();
+    options_.disable_auto_compactions = true;
+    options_.max_sequential_skip_in_iterations = 2;
+  }
+
+  void WriteOne(const std::string& key, Random* random) {
+    const uint64_t time = 1 + random->Below(kTimes);
+    Change change;
+    change.key = key;
+    change.value = std::string(1, static_cast<char>('a' + random->Below(26)));
+    Status s;
+    switch (random->Below(8)) {
+      case 0:
+        change.kind = Change::kDelete;
+        s = db()->Delete(WriteOptions(), key, At(time));
+        break;
+      case 1:
+        change.kind = Change::kDeleteRange;
+        change.value = key + "~";
+        s = db()->DeleteRange(WriteOptions(), db()->DefaultColumnFamily(), key, change.value,
+                              At(time));
+        break;
+      case 2:
+      case 3:
+      case 4:
+        change.kind = Change::kMerge;
+        s = db()->Merge(WriteOptions(), db()->DefaultColumnFamily(), key, At(time), change.value);
+        break;
+      default:
+        change.kind = Change::kPut;
+        s = db()->Put(WriteOptions(), key, At(time), change.value);
+    }
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    reference_.Apply(change, time);
+  }
+
+  static std::string Show(const Status& s, const Slice& value, const Slice& stamp) {
+    if (s.IsNotFound()) return "-";
+    uint64_t time = 0;
+    if (!s.ok() || !DecodeU64Ts(stamp, &time).ok()) return s.ToString();
+    return value.ToString() + "@" + std::to_string(time);
+  }
+  std::string ShowAt(Iterator* it, const std::string& key) {
+    if (!it->status().ok()) return it->status().ToString();
+    if (!it->Valid() || it->key() != Slice(key)) return "-";
+    return Show(Status::OK(), it->value(), it->timestamp());
+  }
+
+  void CheckReads(const std::string& key, uint64_t time, const Moment& moment) {
+    const auto expected = reference_.Get(key, time, moment.order);
+    const std::string answer =
+        expected.has_value() ? expected->value + "@" + std::to_string(expected->timestamp) : "-";
+    const std::string stamp = At(time);
+    const Slice as_of(stamp);
+    ReadOptions options;
+    options.timestamp = &as_of;
+    options.snapshot = moment.snapshot;
+    ColumnFamilyHandle* const family = db()->DefaultColumnFamily();
+    std::string value;
+    std::string found;
+    Status s = db()->Get(options, family, key, &value, &found);
+    ASSERT_EQ(Show(s, value, found), answer) << "Get";
+    std::vector<std::string> values;
+    std::vector<std::string> stamps;
+    s = db()->MultiGet(options, {family}, {key}, &values, &stamps)[0];
+    ASSERT_EQ(Show(s, values[0], stamps[0]), answer) << "MultiGet";
+    const std::unique_ptr<Iterator> it(db()->NewIterator(options));
+    it->Seek(key);
+    ASSERT_EQ(ShowAt(it.get(), key), answer) << "Seek";
+    it->SeekForPrev(key);
+    ASSERT_EQ(ShowAt(it.get(), key), answer) << "SeekForPrev";
+    it->SeekToFirst();
+    while (it->Valid() && it->key().compare(key) < 0) it->Next();
+    ASSERT_EQ(ShowAt(it.get(), key), answer) << "Next";
+    it->SeekToLast();
+    while (it->Valid() && it->key().compare(key) > 0) it->Prev();
+    ASSERT_EQ(ShowAt(it.get(), key), answer) << "Prev";
+    PinnableSlice operands[kWrites];
+    GetMergeOperandsOptions all;
+    all.expected_max_number_of_operands = kWrites;
+    int n = 0;
+    s = db()->GetMergeOperands(options, family, key, operands, &all, &n);
+    ASSERT_EQ(s.ok(), expected.has_value()) << "GetMergeOperands: " << s.ToString();
+    std::string merged;
+    for (int i = 0; i < n; i++) merged = AppendOrReplace::Apply(merged, operands[i]);
+    ASSERT_TRUE(!s.ok() || merged == expected->value) << "GetMergeOperands: " << merged;
+    if (!s.ok()) return;
+    ASSERT_TRUE(db()->KeyMayExist(options, family, key, &value, nullptr, nullptr));
+  }
+
+  void CheckHistory(const std::string& key, uint64_t from, const Moment& moment) {
+    const std::string last = At(kTimes);
+    const std::string first = At(from);
+    const std::string behind = key + "~";
+    const Slice as_of(last);
+    const Slice since(first);
+    const Slice lower(key);
+    const Slice upper(behind);
+    ReadOptions options;
+    options.timestamp = &as_of;
+    options.iter_start_ts = &since;
+    options.iterate_lower_bound = &lower;
+    options.iterate_upper_bound = &upper;
+    options.snapshot = moment.snapshot;
+    std::string expected;
+    std::string reversed;
+    for (const auto& [shown, version] : reference_.History(from, kTimes, moment.order)) {
+      if (shown != key) continue;
+      if (version.kind == Change::kMerge) return;  // which it does not show
+      const std::string one = (version.kind == Change::kPut ? version.value : "x") + "@" +
+                              std::to_string(version.timestamp) + " ";
+      expected += one;
+      reversed = one + reversed;
+    }
+    const std::unique_ptr<Iterator> it(db()->NewIterator(options));
+    const auto show = [&] {
+      return Show(Status::OK(), it->value().empty() ? "x" : it->value(), it->timestamp()) + " ";
+    };
+    std::string forward;
+    std::string backward;
+    for (it->SeekToFirst(); it->Valid(); it->Next()) forward += show();
+    for (it->SeekToLast(); it->Valid(); it->Prev()) backward += show();
+    ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+    ASSERT_EQ(forward, expected);
+    ASSERT_EQ(backward, reversed);
+  }
+
+  void CheckAll(const std::string& key, const std::vector<Moment>& moments) {
+    for (const Moment& moment : moments) {
+      for (uint64_t time = 0; time <= kTimes; time++) {
+        SCOPED_TRACE("as of " + std::to_string(time) + ", after write " +
+                     std::to_string(moment.order));
+        CheckReads(key, time, moment);
+        if (HasFatalFailure()) return;
+      }
+      for (uint64_t from = 0; from <= kTimes && !HasFatalFailure(); from++) {
+        CheckHistory(key, from, moment);
+      }
+    }
+  }
+
+  // Each write goes to a source of its own one time in `sources`; 0: all stay in the memtable.
+  void Run(uint64_t seed, uint64_t sources, bool compacts) {
+    Random random(seed);
+    for (int round = 0; round < kRounds && !HasFatalFailure(); round++) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", round " + std::to_string(round));
+      Open();
+      reference_ = TimestampReference(BytewiseComparator());
+      PutAt("a", 1, "first");
+      PutAt("z", 1, "last");
+      std::vector<Moment> moments;
+      for (int i = 0; i < kWrites; i++) {
+        WriteOne("k", &random);
+        if (random.OneIn(2)) moments.push_back({db()->GetSnapshot(), reference_.order()});
+        if (sources != 0 && random.OneIn(sources)) Flush();
+        if (compacts && random.OneIn(4)) CompactAll();
+      }
+      moments.push_back({nullptr, reference_.order()});
+      CheckAll("k", moments);
+      if (compacts && !HasFatalFailure()) {
+        CompactAll();
+        CheckAll("k", moments);
+      }
+      for (const Moment& moment : moments) db()->ReleaseSnapshot(moment.snapshot);
+      ASSERT_TRUE(Close().ok());
+      ASSERT_TRUE(DestroyDB(kName, options_).ok());
+    }
+  }
+
+  static constexpr uint64_t kTimes = 5;
+  static constexpr int kWrites = 9;
+  static constexpr int kRounds = 30;
+
+  TimestampReference reference_{BytewiseComparator()};
+};
+
+TEST_F(AnyOrderTest, AllReadsAgreeInTheMemTable) {
+  Run(1, /*sources=*/0, /*compacts=*/false);
+}
+
+TEST_F(AnyOrderTest, AllReadsAgreeOverManySources) {
+  Run(2, /*sources=*/2, /*compacts=*/false);
+}
+
+TEST_F(AnyOrderTest, AllReadsAgreeBesideCompactions) {
+  Run(3, /*sources=*/3, /*compacts=*/true);
 }
 
 TEST_F(TimestampReadTest, ADeletionReportsItsTimestamp) {

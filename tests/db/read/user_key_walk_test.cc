@@ -11,6 +11,8 @@
 
 #include "varve/comparator.h"
 
+#include "tests/harness/random.h"
+
 namespace varve {
 namespace {
 
@@ -129,6 +131,105 @@ TEST_F(UserKeyWalkTest, ManyVersionsInOrderAreLeaptOverBothWays) {
   EXPECT_TRUE(status_.ok()) << status_.ToString();
   EXPECT_EQ(Walk(/*forward=*/false), "dcba");
   EXPECT_TRUE(status_.ok()) << status_.ToString();
+}
+
+// Keys with more versions than are stepped over, written in no order of their timestamps.
+class TimedKeyWalkTest : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kTimes = 30;
+
+  static std::string Stamp(uint64_t time) {
+    std::string bytes;
+    EncodeU64Ts(time, &bytes);
+    return bytes;
+  }
+  void Add(const std::string& key, uint64_t time, SequenceNumber sequence, ValueType type) {
+    std::string internal = key;
+    AppendInternalKey(&internal, Stamp(time), sequence, type);
+    entries_.emplace_back(std::move(internal), std::to_string(sequence));
+  }
+  void Sort() {
+    std::sort(entries_.begin(), entries_.end(),
+              [this](const auto& a, const auto& b) { return icmp_.Compare(a.first, b.first) < 0; });
+  }
+
+  // Entries are in order.
+  [[nodiscard]] std::vector<std::string> Expected(uint64_t time, SequenceNumber now) const {
+    std::vector<std::string> shown;
+    std::string last;
+    for (const auto& [key, value] : entries_) {
+      const std::string bare = icmp_.KeyOf(key).ToString();
+      const Slice stamp = icmp_.TimestampOf(ExtractUserKey(key));
+      if (bare == last || ExtractSequence(key) > now ||
+          icmp_.CompareTimestamp(stamp, Stamp(time)) > 0) {
+        continue;
+      }
+      last = bare;
+      if (ExtractValueType(key) == kTypeValue) shown.push_back(bare + value);
+    }
+    return shown;
+  }
+  std::vector<std::string> Walk(bool forward, uint64_t time, SequenceNumber now) {
+    const std::string stamp = Stamp(time);
+    const Slice as_of(stamp);
+    ReadOptions options;
+    options.timestamp = &as_of;
+    UserKeyWalk::Settings settings;
+    settings.options = &options;
+    settings.icmp = &icmp_;
+    TombstoneSet tombstones(icmp_);
+    UserKeyWalk walk;
+    walk.Init(settings, &tombstones);
+    walk.SetSource(std::make_unique<UncheckedList>(&entries_, &icmp_));
+    walk.SetSequence(now);
+    std::vector<std::string> shown;
+    forward ? walk.SeekToFirst() : walk.SeekToLast();
+    while (walk.Valid() && shown.size() <= 2 * entries_.size()) {
+      shown.push_back(walk.key().ToString() + walk.value().ToString());
+      forward ? walk.Next() : walk.Prev();
+    }
+    status_ = walk.status();
+    if (!forward) std::reverse(shown.begin(), shown.end());
+    return shown;
+  }
+
+  const InternalKeyComparator icmp_{BytewiseComparatorWithU64Ts()};
+  Entries entries_;
+  Status status_;
+};
+
+TEST_F(TimedKeyWalkTest, VersionsInAnyOrderAreLeaptOverBothWays) {
+  testing::Random random(24);
+  SequenceNumber sequence = 0;
+  for (int i = 0; i < 120; i++) {
+    Add(std::string(1, static_cast<char>('a' + random.Below(4))), random.Below(kTimes), ++sequence,
+        random.OneIn(4) ? kTypeDeletionWithTimestamp : kTypeValue);
+  }
+  Sort();
+  for (uint64_t time = 0; time <= kTimes; time += 3) {
+    for (SequenceNumber now = 0; now <= sequence; now += 10) {
+      const std::vector<std::string> expected = Expected(time, now);
+      ASSERT_EQ(Walk(/*forward=*/true, time, now), expected) << time << ' ' << now;
+      ASSERT_TRUE(status_.ok()) << status_.ToString();
+      ASSERT_EQ(Walk(/*forward=*/false, time, now), expected) << time << ' ' << now;
+      ASSERT_TRUE(status_.ok()) << status_.ToString();
+    }
+  }
+}
+
+TEST_F(TimedKeyWalkTest, AKeyOutOfOrderEndsTheWalk) {
+  for (const bool forward : {true, false}) {
+    for (const uint64_t time : {uint64_t{5}, kTimes}) {
+      entries_.clear();
+      const std::string wrong = forward ? "a" : "z";
+      Add("b", 1, 1, kTypeValue);
+      Add("c", 1, 2, kTypeValue);
+      for (uint64_t i = 0; i < kVersions; i++) Add(wrong, kTimes - i, 100 - i, kTypeValue);
+      Add("d", 1, 3, kTypeValue);
+      if (!forward) std::rotate(entries_.begin(), entries_.begin() + 2, entries_.end());
+      EXPECT_LE(Walk(forward, time, 1000).size(), 6U) << time;
+    }
+  }
 }
 
 }  // namespace

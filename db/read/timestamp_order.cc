@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/read/timestamp_order.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "db/read/file_bounds.h"
+#include "db/read/version_iterators.h"
+#include "table/iterator/merging_iterator.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+// Looks for versions that come before what a lookup has found.
+class NewerTimestamps {
+ public:
+  NewerTimestamps(const ReadOptions& options, const SuperVersion& super_version,
+                  const PointLookup& lookup)
+      : options_(options),
+        super_version_(super_version),
+        icmp_(*super_version.version().icmp()),
+        lookup_(lookup) {}
+
+  [[nodiscard]] bool MayBeBehind(const SearchPlace& place) const {
+    if (place.level == SearchPlace::kMemTables) {
+      const auto& immutables = super_version_.immutables();
+      for (size_t i = place.index; i < immutables.size(); i++) {
+        if (MemTableHasOne(*immutables[i])) return true;
+      }
+    }
+    const Version& version = super_version_.version();
+    if (place.level <= 0 && version.non_empty_levels() > 0) {
+      const LevelFiles& files = version.level(0);
+      for (size_t i = place.level == 0 ? place.index + 1 : 0; i < files.size(); i++) {
+        if (FileCovers(*files[i], lookup_.key(), icmp_) && FileMayHaveOne(*files[i])) return true;
+      }
+    }
+    for (int level = std::max(place.level + 1, 1); level < version.non_empty_levels(); level++) {
+      if (LevelMayHaveOne(version.level(level))) return true;
+    }
+    return false;
+  }
+
+ private:
+  [[nodiscard]] bool IsNewer(const Slice& timestamp) const {
+    return icmp_.CompareTimestamp(timestamp, lookup_.last_timestamp()) > 0;
+  }
+
+  [[nodiscard]] bool MemTableHasOne(const MemTable& mem) const {
+    const std::unique_ptr<InternalIterator> it = mem.NewIterator();
+    for (it->Seek(lookup_.internal_key()); it->Valid(); it->Next()) {
+      const Slice user_key = ExtractUserKey(it->key());
+      if (!icmp_.EqualKey(icmp_.KeyOf(it->key()), lookup_.key())) return false;
+      if (ExtractSequence(it->key()) > lookup_.snapshot()) continue;
+      return IsNewer(icmp_.TimestampOf(user_key));
+    }
+    return !it->status().ok();
+  }
+
+  // A table that is not open is not opened for this.
+  [[nodiscard]] bool FileMayHaveOne(const FileMetaData& file) const {
+    const TableReader* const reader = file.reader.load(std::memory_order_acquire);
+    if (reader == nullptr || reader->newest_timestamp().empty()) return true;
+    return IsNewer(reader->newest_timestamp()) && reader->KeyMayMatch(options_, lookup_);
+  }
+
+  [[nodiscard]] bool LevelMayHaveOne(const LevelFiles& files) const {
+    const Slice key = lookup_.key();
+    for (size_t i = files.Find(lookup_.internal_key()); i < files.size(); i++) {
+      if (icmp_.CompareKey(key, icmp_.KeyOf(files[i]->smallest)) < 0) return false;
+      if (FileMayHaveOne(*files[i])) return true;
+      if (icmp_.CompareKey(key, icmp_.KeyOf(files[i]->largest)) < 0) return false;
+    }
+    return false;
+  }
+
+  const ReadOptions& options_;
+  const SuperVersion& super_version_;
+  const InternalKeyComparator& icmp_;
+  const PointLookup& lookup_;
+};
+
+// The merged sources move on beneath what was found.
+class CopiedValue final : public ValuePin {
+ public:
+  Cleanable* Renew() override { return nullptr; }
+};
+
+// What concerns iterators only is left out.
+ReadOptions ForAllSources(const ReadOptions& options) {
+  ReadOptions all = options;
+  all.total_order_seek = true;
+  all.auto_prefix_mode = false;
+  all.prefix_same_as_start = false;
+  all.iterate_lower_bound = nullptr;
+  all.iterate_upper_bound = nullptr;
+  all.table_filter = nullptr;
+  all.pin_data = false;
+  all.ignore_range_deletions = false;
+  if (all.read_tier == kPersistedTier) all.read_tier = kReadAllTier;
+  return all;
+}
+
+Status OfferAll(InternalIterator* source, TombstoneSet* tombstones,
+                const InternalKeyComparator& icmp, PointLookup* lookup) {
+  CopiedValue pin;
+  for (source->Seek(lookup->internal_key()); source->Valid(); source->Next()) {
+    if (!icmp.EqualKey(icmp.KeyOf(source->key()), lookup->key())) break;
+    const uint64_t trailer = ExtractTrailer(source->key());
+    lookup->CoverWith(tombstones->MaxCoveringSeq(lookup->key(), lookup->snapshot()));
+    if (!lookup->Sees(ExtractUserKey(source->key()), trailer)) continue;
+    if (!lookup->Offer(trailer, source->value(), &pin)) continue;
+    return lookup->state() == PointLookup::State::kFailed ? lookup->status() : Status::OK();
+  }
+  VARVE_RETURN_IF_ERROR(source->status());
+  (void)lookup->EndIfCovered();
+  return Status::OK();
+}
+
+}  // namespace
+
+void NoteTimestampOrder(const ReadOptions& options, const SuperVersion& super_version,
+                        const SearchPlace& place, PointLookup* lookup) {
+  // A tombstone of a newer source covers whatever is behind.
+  if (lookup->out_of_order() || lookup->last_timestamp().empty() || lookup->covering_seq() != 0) {
+    return;
+  }
+  if (NewerTimestamps(options, super_version, *lookup).MayBeBehind(place)) lookup->SetOutOfOrder();
+}
+
+Status GetInTimestampOrder(const ReadOptions& options, const SuperVersion& super_version,
+                           bool skip_memtables, PointLookup* lookup) {
+  lookup->Restart();
+  const InternalKeyComparator& icmp = *super_version.version().icmp();
+  const ReadOptions all = ForAllSources(options);
+  TombstoneSet tombstones(icmp);
+  tombstones.SetTimestampLimit({lookup->as_of(), /*inclusive=*/true});
+  std::vector<std::unique_ptr<InternalIterator>> sources;
+  const bool prefix_wanted = false;
+  size_t memtables = 0;
+  Status s = skip_memtables
+                 ? AddTableIterators(all, super_version, &tombstones, &sources, &prefix_wanted)
+                 : AddSuperVersionIterators(all, super_version, &tombstones, &sources,
+                                            &prefix_wanted, &memtables);
+  if (s.ok()) {
+    const std::unique_ptr<InternalIterator> source =
+        NewMergingIterator(&icmp, std::move(sources), MergeAhead::kNothing, memtables);
+    s = OfferAll(source.get(), &tombstones, icmp, lookup);
+  }
+  if (!s.ok()) lookup->Fail(s);
+  return s;
+}
+
+}  // namespace varve

@@ -375,5 +375,20 @@ TEST(DropRules, MergeOperandsAndTheirBaseStayTogether) {
   EXPECT_EQ(Show(Compact(history, {{}, true})), "Merge@40 Merge@30 Put@0 ");
 }
 
+// Below the mark of history, entries come in the order of timestamps, whatever their numbers.
+TEST(DropRules, WhatStandsFirstHidesWhatWasWrittenLater) {
+  const std::vector<SequenceNumber> snapshots = {7};
+  DropRules rules({.snapshots = snapshots, .bottommost = true});
+  rules.StartKey();
+  const auto nothing_deeper = [] { return false; };
+  ASSERT_EQ(rules.Judge(rules.StripeOf(5), kTypeDeletion, nothing_deeper),
+            DropRules::Verdict::kExpired);
+  EXPECT_TRUE(rules.Hides(rules.StripeOf(9), kTypeValue));
+  EXPECT_TRUE(rules.Hides(rules.StripeOf(4), kTypeValue));
+  rules.StartKey();
+  ASSERT_EQ(rules.Judge(rules.StripeOf(9), kTypeValue, nothing_deeper), DropRules::Verdict::kKeep);
+  EXPECT_FALSE(rules.Hides(rules.StripeOf(5), kTypeValue));
+}
+
 }  // namespace
 }  // namespace varve

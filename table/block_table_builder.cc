@@ -267,9 +267,9 @@ void BlockTableBuilder::RefuseEntry(const Slice& key, const Slice& value) {
   } else if (!ParseInternalKey(key, &parsed) || parsed.type == kTypeRangeDeletion) {
     Fail(DescribeBadInternalKey(key, Slice(writer_.file_name())));
   } else {
-    Fail(Status::Corruption(
-        writer_.file_name(),
-        "an entry does not sort behind the one before it: " + parsed.DebugString(false)));
+    Fail(Status::Corruption(writer_.file_name(),
+                            "an entry does not sort behind the one before it: " +
+                                parsed.DebugString(/*show_key=*/options_.allow_data_in_errors)));
   }
 }
 

@@ -47,9 +47,6 @@ Status CheckLayout(const BlockBasedTableOptions& table) {
   if (table.separate_key_value_in_data_block) {
     return Unsupported("separate_key_value_in_data_block", "keys and values stay together");
   }
-  if (table.prepopulate_block_cache != BlockBasedTableOptions::PrepopulateBlockCache::kDisable) {
-    return Unsupported("prepopulate_block_cache", "blocks enter the cache when they are read");
-  }
   return Status::OK();
 }
 

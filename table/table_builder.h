@@ -39,6 +39,7 @@ struct TableBuildOptions {
   int level = -1;                               // of the output; -1 unknown
   TableFileCreationReason reason = TableFileCreationReason::kMisc;
   bool skip_filters = false;
+  bool allow_data_in_errors = false;  // as DBOptions has it
   uint64_t file_number = 0;
   std::string db_id;
   std::string db_session_id;

@@ -18,7 +18,8 @@ FilePrefetcher MakePrefetcher(const ReadOptions& options, const TableIterOptions
     return FilePrefetcher::Fixed(direct_io ? FilePrefetcher::kCompactionReadahead
                                            : FilePrefetcher::kLargestReadahead / 4);
   }
-  return FilePrefetcher::Adaptive(table.initial_auto_readahead_size, table.max_auto_readahead_size);
+  return FilePrefetcher::Adaptive(table.initial_auto_readahead_size, table.max_auto_readahead_size,
+                                  table.num_file_reads_for_auto_readahead);
 }
 
 }  // namespace

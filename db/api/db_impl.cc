@@ -13,6 +13,8 @@
 #include "db/background/flush_work.h"
 #include "db/background/holders.h"
 #include "db/background/obsolete_files.h"
+#include "db/background/periodic_work.h"
+#include "db/observe/properties.h"
 #include "db/recovery/open.h"
 #include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
@@ -194,6 +196,10 @@ void DbImpl::Start() {
                                                  /*counted=*/false);
   }
   StartBackgroundWork(engine_.get());
+  if (engine_->read_only) return;
+  engine_->periodic = std::make_unique<PeriodicWork>(
+      engine_.get(), [e = engine_.get()] { return DescribeStatistics(e); });
+  engine_->periodic->Start();
 }
 
 DbImpl::~DbImpl() {

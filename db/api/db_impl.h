@@ -134,6 +134,7 @@ class DbImpl final : public DB {
   Status Flush(const FlushOptions& options,
                const std::vector<ColumnFamilyHandle*>& handles) override;
   Status FlushWAL(bool sync) override;
+  Status FlushWAL(const FlushWALOptions& options) override;
   Status SyncWAL() override;
   Status LockWAL() override;
   Status UnlockWAL() override;
@@ -150,6 +151,8 @@ class DbImpl final : public DB {
   Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
                       bool flush_memtable) override;
   Status GetSortedWalFiles(VectorLogPtr& files) override;
+  Status GetCurrentWalFile(std::unique_ptr<LogFile>* current_log_file) override;
+  Status GetCreationTimeOfOldestFile(uint64_t* creation_time) override;
   Status GetUpdatesSince(SequenceNumber seq, std::unique_ptr<TransactionLogIterator>* iter,
                          const TransactionLogIterator::ReadOptions& read_options) override;
   void GetLiveFilesMetaData(std::vector<LiveFileMetaData>* metadata) override;

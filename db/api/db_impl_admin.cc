@@ -11,6 +11,7 @@
 #include "db/background/compaction_work.h"
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
+#include "db/background/periodic_work.h"
 #include "db/observe/metadata.h"
 #include "db/recovery/open.h"
 #include "db/recovery/sanitize.h"
@@ -50,6 +51,7 @@ Status DbImpl::Flush(const FlushOptions& options,
   std::vector<ColumnFamily*> families;
   if (s.ok()) s = ResolveAll(handles, &families);
   if (!s.ok()) return s;
+  if (!options.allow_write_stall) engine_->flush->WaitForRoom(families);
   if (engine_->options.atomic_flush) {
     return engine_->flush->FlushAll(options, FlushReason::kManualFlush);
   }
@@ -187,6 +189,7 @@ Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
     e.flush->Schedule();
     e.compaction->ScheduleAll();
   }
+  e.periodic->Wake();
   s = PersistOptions(&e);
   return s.ok() || !e.options.fail_if_options_file_error ? Status::OK() : s;
 } catch (...) {

@@ -99,9 +99,23 @@ Status DbImpl::GetSortedWalFiles(VectorLogPtr& files) try {
   return CaughtException();
 }
 
+Status DbImpl::GetCurrentWalFile(std::unique_ptr<LogFile>* current_log_file) try {
+  Status s = CheckOpen();
+  return s.ok() ? DescribeCurrentLog(engine_.get(), current_log_file) : s;
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::GetCreationTimeOfOldestFile(uint64_t* creation_time) try {
+  Status s = CheckOpen();
+  return s.ok() ? OldestCreationTime(engine_.get(), creation_time) : s;
+} catch (...) {
+  return CaughtException();
+}
+
 Status DbImpl::GetUpdatesSince(SequenceNumber, std::unique_ptr<TransactionLogIterator>*,
                                const TransactionLogIterator::ReadOptions&) {
-  return Status::NotSupported("GetUpdatesSince does not exist yet");
+  return Status::NotSupported("GetUpdatesSince");
 }
 
 void DbImpl::GetLiveFilesMetaData(std::vector<LiveFileMetaData>* metadata) {
@@ -131,11 +145,11 @@ void DbImpl::GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* metad
 
 Status DbImpl::IngestExternalFile(ColumnFamilyHandle*, const std::vector<std::string>&,
                                   const IngestExternalFileOptions&) {
-  return Status::NotSupported("IngestExternalFile does not exist yet");
+  return Status::NotSupported("IngestExternalFile");
 }
 
 Status DbImpl::IngestExternalFiles(const std::vector<IngestExternalFileArg>&) {
-  return Status::NotSupported("IngestExternalFiles does not exist yet");
+  return Status::NotSupported("IngestExternalFiles");
 }
 
 Status DbImpl::VerifyChecksum(const ReadOptions& options) try {

@@ -27,6 +27,9 @@ Status CheckWriteOptions(const WriteOptions& options, const DBOptions& db) {
   if (options.protection_bytes_per_key != 0 && options.protection_bytes_per_key != 8) {
     return Status::InvalidArgument("write: protection_bytes_per_key must be 0 or 8");
   }
+  if (options.io_activity != Env::IOActivity::kUnknown) {
+    return Status::InvalidArgument("write: io_activity is for the engine's own writes");
+  }
   if (options.rate_limiter_priority == Env::IO_TOTAL) return Status::OK();
   if (options.rate_limiter_priority != Env::IO_USER) {
     return Status::InvalidArgument("write: rate_limiter_priority must be IO_TOTAL or IO_USER");
@@ -82,7 +85,7 @@ Status DbImpl::Submit(const WriteOptions& options, WriteRequest* request,
     VARVE_RETURN_IF_ERROR(e.admission->YieldToCompaction(options, request->bytes()));
   }
   VARVE_RETURN_IF_ERROR(e.admission->Admit(options, request->bytes()));
-  e.admission->ChargeLog(options, request->bytes());
+  e.admission->Charge(options.rate_limiter_priority, request->bytes());
   // Waiting may have taken long: what is logged and inserted is what was added.
   VARVE_RETURN_IF_ERROR(request->VerifyChecksum());
   RecordTick(e.statistics, WRITE_DONE_BY_SELF);
@@ -187,6 +190,17 @@ Status DbImpl::FlushWAL(bool sync) try {
     e.ReportError(s, BackgroundErrorReason::kWriteCallback);
   }
   return s;
+} catch (...) {
+  return CaughtException();
+}
+
+// What the limiter delays is this call, before it holds up any other.
+Status DbImpl::FlushWAL(const FlushWALOptions& options) try {
+  if (options.rate_limiter_priority != Env::IO_TOTAL) {
+    VARVE_RETURN_IF_ERROR(CheckWritable());
+    engine_->admission->Charge(options.rate_limiter_priority, engine_->logs->held_back());
+  }
+  return FlushWAL(options.sync);
 } catch (...) {
   return CaughtException();
 }

@@ -153,6 +153,7 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   context.family_name = family->name();
   context.enforce_single_del_contracts = e.options.enforce_single_del_contracts;
   context.verify_entry_count = e.options.compaction_verify_record_count;
+  context.allow_data_in_errors = e.options.allow_data_in_errors;
   return context;
 }
 
@@ -289,6 +290,10 @@ CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const Com
   stats.total_output_bytes = result.bytes_written;
   stats.num_records_replaced = result.entries_dropped_obsolete;
   stats.is_manual_compaction = plan.is_manual;
+  stats.file_prepare_write_nanos = result.file_times.prepare;
+  stats.file_write_nanos = result.file_times.write;
+  stats.file_range_sync_nanos = result.file_times.range_sync;
+  stats.file_fsync_nanos = result.file_times.sync;
   return info;
 }
 

@@ -27,6 +27,10 @@ class CompactionWork {
   void ClearQueue() { queue_.clear(); }
   bool Busy() const { return Running() > 0 || !queue_.empty() || manual_waiting_ > 0; }
 
+  // Something is compacted now, or will be with nobody asking. Calls that wait themselves, as
+  // before a flush, are not counted.
+  bool MayMakeRoom() const { return Working() > 0 || !queue_.empty(); }
+
   // Jobs in background threads or on their way there, and calls that compact in their own thread.
   int Running() const { return scheduled_ + manual_calls_; }
   // Of them, those that work on files now. A call between two of its plans is not among them: while

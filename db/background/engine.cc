@@ -11,6 +11,7 @@
 #include "db/background/events.h"
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
+#include "db/background/periodic_work.h"
 #include "db/background/scrubber.h"
 #include "db/background/space_reserve.h"
 #include "db/background/table_context.h"
@@ -245,7 +246,7 @@ Status Engine::Resume() {
   return recovery_work->Resume();
 }
 
-TableOutputContext MakeTableOutputContext(const Engine& engine, const ColumnFamilyOptions&,
+TableOutputContext MakeTableOutputContext(const Engine& engine, const ColumnFamilyOptions& options,
                                           Env::IOPriority priority) {
   TableOutputContext context;
   context.db_path = engine.name;
@@ -259,6 +260,8 @@ TableOutputContext MakeTableOutputContext(const Engine& engine, const ColumnFami
   context.use_fsync = engine.options.use_fsync;
   context.use_direct_io = engine.options.use_direct_io_for_flush_and_compaction;
   context.checksum_factory = engine.options.file_checksum_gen_factory.get();
+  context.read_back = options.paranoid_file_checks;
+  context.time_files = options.report_bg_io_stats;
   return context;
 }
 
@@ -279,6 +282,7 @@ TableBuildOptions MakeTableBuildOptions(const Engine& engine, const ColumnFamily
   build.level = level;
   build.db_id = engine.versions->db_id();
   build.db_session_id = engine.session_id;
+  build.allow_data_in_errors = engine.options.allow_data_in_errors;
   build.db_host_id = engine.host_name;
   int64_t now = 0;
   if (engine.clock->GetCurrentTime(&now).ok() && now > 0) {

@@ -32,6 +32,7 @@ class CompactionWork;
 class ErrorRecovery;
 class FlushWork;
 class ObsoleteFiles;
+class PeriodicWork;
 class Scrubber;
 class SpaceReserve;
 class VoidedSequences;
@@ -141,8 +142,9 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   std::unique_ptr<CompactionWork> compaction;
   std::unique_ptr<ObsoleteFiles> obsolete;
   std::unique_ptr<ErrorRecovery> recovery_work;
-  std::unique_ptr<Scrubber> scrubber;     // null: none was asked for
-  std::unique_ptr<SpaceReserve> reserve;  // likewise
+  std::unique_ptr<PeriodicWork> periodic;  // null when read-only
+  std::unique_ptr<Scrubber> scrubber;      // null: none was asked for
+  std::unique_ptr<SpaceReserve> reserve;   // likewise
 
   // Set when Close begins; background jobs look at it often. Release/acquire.
   std::atomic<bool> shutting_down{false};

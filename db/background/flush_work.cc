@@ -23,6 +23,9 @@ namespace varve {
 
 namespace {
 
+// How often WaitForRoom looks again when nobody says that anything has changed.
+constexpr uint64_t kRoomPollMicros = 50 * 1000;
+
 MemTableInfo DescribeMemTable(const ColumnFamily& family) {
   const MemTable& mem = *family.mem();
   MemTableInfo info;
@@ -271,6 +274,7 @@ void FlushWork::MakeInput(ColumnFamily* family, FlushInput* result) {
   input.icmp = &family->icmp();
   input.enforce_single_del_contracts = e.options.enforce_single_del_contracts;
   input.verify_entry_count = e.options.flush_verify_memtable_count;
+  input.allow_data_in_errors = e.options.allow_data_in_errors;
   input.output = MakeTableOutputContext(e, *input.options, Env::IO_HIGH);
   input.build = MakeTableBuildOptions(e, *family, *input.options, /*level=*/0);
   input.build.reason = TableFileCreationReason::kFlush;
@@ -483,6 +487,31 @@ Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
     }
   }
   return s;
+}
+
+bool FlushWork::WouldStall(const ColumnFamily& family) const {
+  const Engine& e = *engine_;
+  StallInput after;
+  after.unflushed_memtables = family.unflushed_count() + 1;
+  after.l0_files = family.shape().l0_files + 1;
+  after.pending_compaction_bytes = family.shape().pending_compaction_bytes;
+  if (JudgeStall(after, *family.options()).condition == WriteStallCondition::kNormal) return false;
+  const bool under_way = Busy() || e.compaction->MayMakeRoom();
+  return under_way && e.background_paused == 0;
+}
+
+void FlushWork::WaitForRoom(const std::vector<ColumnFamily*>& families) {
+  Engine& e = *engine_;
+  MutexLock lock(&e.mu);
+  const auto waits = [&](ColumnFamily* family) {
+    const bool empty = family->mem()->Empty() && family->immutables().empty();
+    return !family->dropped() && !empty && WouldStall(*family);
+  };
+  while (!e.shutting_down.load(std::memory_order_acquire) &&
+         e.errors.severity() == ErrorState::Severity::kNone &&
+         std::ranges::any_of(families, waits)) {
+    e.background_changed.WaitFor(kRoomPollMicros);
+  }
 }
 
 Status FlushWork::FlushAll(const FlushOptions& options, FlushReason reason) {

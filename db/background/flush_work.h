@@ -42,6 +42,11 @@ class FlushWork final : public WriteBufferUser {
   // Forgets what is queued (shutdown).
   void ClearQueue() { queue_.clear(); }
 
+  // Whether one more table of the family in L0 would make writes stall, and there is work under way
+  // that may change that.
+  bool WouldStall(const ColumnFamily& family) const;
+  // Waits while that is so for any of the families, which the caller keeps alive. Takes mu itself.
+  void WaitForRoom(const std::vector<ColumnFamily*>& families);
   // Flush() of the API: switch, request, and (if asked) wait. Takes mu and the commit path itself.
   // The caller keeps the families alive.
   Status FlushFamilies(const std::vector<ColumnFamily*>& families, const FlushOptions& options,

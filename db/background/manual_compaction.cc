@@ -158,13 +158,7 @@ Status CompactionWork::FlushForRange(const ManualCall& call) {
     MutexLock lock(&e.mu);
     for (;;) {
       VARVE_RETURN_IF_ERROR(ManualObstacle(*call.family, call.options->canceled));
-      StallInput after;
-      after.unflushed_memtables = call.family->unflushed_count() + 1;
-      after.l0_files = call.family->shape().l0_files + 1;
-      after.pending_compaction_bytes = call.family->shape().pending_compaction_bytes;
-      const StallVerdict verdict = JudgeStall(after, *call.family->options());
-      const bool may_improve = running_ > 0 || e.flush->Busy() || !queue_.empty();
-      if (verdict.condition == WriteStallCondition::kNormal || !may_improve) break;
+      if (!e.flush->WouldStall(*call.family)) break;
       e.background_changed.WaitFor(kPollMicros);
     }
   }

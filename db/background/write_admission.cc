@@ -33,14 +33,13 @@ Status WriteAdmission::YieldToCompaction(const WriteOptions& options, size_t byt
   return SleepInSlices(delay, [&] { return e.compaction->Busy(); });
 }
 
-void WriteAdmission::ChargeLog(const WriteOptions& options, size_t bytes) {
+void WriteAdmission::Charge(Env::IOPriority priority, uint64_t bytes) {
   RateLimiter* const limiter = engine_->options.rate_limiter.get();
-  if (options.rate_limiter_priority == Env::IO_TOTAL || limiter == nullptr) return;
+  if (priority == Env::IO_TOTAL || limiter == nullptr) return;
   auto left = static_cast<int64_t>(bytes);
   while (left > 0) {
-    const int64_t part = std::min(left, limiter->GetSingleBurstBytes());
-    limiter->Request(part, options.rate_limiter_priority, engine_->statistics,
-                     RateLimiter::OpType::kWrite);
+    const int64_t part = std::clamp<int64_t>(limiter->GetSingleBurstBytes(), 1, left);
+    limiter->Request(part, priority, engine_->statistics, RateLimiter::OpType::kWrite);
     left -= part;
   }
 }

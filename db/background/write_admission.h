@@ -24,9 +24,9 @@ class WriteAdmission {
   // What a write with WriteOptions::low_pri does first: while compactions are due, all such writes
   // together get a low rate. Incomplete instead with no_slowdown.
   Status YieldToCompaction(const WriteOptions& options, size_t bytes);
-  // Has the rate limiter grant the bytes that the write will log, if its options ask for that. The
-  // one wait that no_slowdown does not exclude: it was asked for by name.
-  void ChargeLog(const WriteOptions& options, size_t bytes);
+  // Has the rate limiter grant bytes of log, unless the priority is IO_TOTAL: nobody asked for
+  // that. The one wait that no_slowdown does not exclude: it was asked for by name.
+  void Charge(Env::IOPriority priority, uint64_t bytes);
 
  private:
   Status AdmitWithAttention(const WriteOptions& options, size_t bytes);

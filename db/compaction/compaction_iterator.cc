@@ -284,8 +284,10 @@ CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber se
   }
   counts_.single_delete_mismatches++;
   if (options_.enforce_single_del_contracts) {
+    std::string which;
+    if (options_.allow_data_in_errors) which = " (0x" + bare_key().ToString(/*hex=*/true) + ")";
     return Fail(Status::Corruption(
-        "SingleDelete of a key that was deleted by Delete before",
+        "SingleDelete of a key" + which + " that was deleted by Delete before",
         "use one kind of deletion for a key, or turn enforce_single_del_contracts off"));
   }
   counts_.dropped_hidden++;  // the Delete beneath does more

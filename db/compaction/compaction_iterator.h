@@ -28,7 +28,8 @@ struct CompactionIteratorOptions {
   bool bottommost = false;                      // as in DropRules::Options
   SequenceNumber earliest_write_conflict_snapshot = kMaxSequenceNumber;
   bool enforce_single_del_contracts = true;
-  DeeperLevels* deeper = nullptr;  // null: every key may exist deeper, unless bottommost
+  bool allow_data_in_errors = false;  // as DBOptions has it
+  DeeperLevels* deeper = nullptr;     // null: every key may exist deeper, unless bottommost
   const CompactionFilter* filter = nullptr;
   int filter_level = 0;
   MergeCaller merge;           // without an operator, operands stay as they are

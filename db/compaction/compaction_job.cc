@@ -44,6 +44,7 @@ struct Piece {
   std::vector<TableProperties> properties;
   CompactionCounts counts;
   uint64_t cpu_micros = 0;
+  FileWriteTimes file_times;
   Status status;
 };
 
@@ -214,6 +215,7 @@ Status Job::RunPiece(Piece* piece) {
   options.snapshots = snapshots_;
   options.bottommost = plan_.bottommost;
   options.enforce_single_del_contracts = context_.enforce_single_del_contracts;
+  options.allow_data_in_errors = context_.allow_data_in_errors;
   options.deeper = &deeper;
   options.filter = own_filter != nullptr ? own_filter.get() : context_.options->compaction_filter;
   options.filter_level = plan_.output_level;
@@ -241,6 +243,7 @@ Status Job::RunPiece(Piece* piece) {
   piece->files = std::move(writer.files());
   piece->properties = std::move(writer.properties());
   piece->counts = iterator.counts();
+  piece->file_times = writer.times();
   piece->cpu_micros =
       clock == nullptr ? 0 : clock->CPUMicros() - cpu_start + writer.helper_cpu_micros();
   return s;
@@ -290,6 +293,7 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   for (Piece& piece : *pieces) {
     counts.Add(piece.counts);
     result->cpu_micros += piece.cpu_micros;
+    result->file_times.Add(piece.file_times);
     for (NewFile& file : piece.files) {
       file.level = plan_.output_level;
       file.epoch_number = epoch;

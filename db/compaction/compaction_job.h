@@ -39,6 +39,7 @@ struct CompactionContext {
   std::string family_name;
   bool enforce_single_del_contracts = true;  // of DBOptions, as the next one
   bool verify_entry_count = true;
+  bool allow_data_in_errors = false;
 };
 
 struct CompactionResult {
@@ -53,6 +54,7 @@ struct CompactionResult {
   uint32_t subcompactions = 1;
   uint64_t micros = 0;
   uint64_t cpu_micros = 0;
+  FileWriteTimes file_times;  // with TableOutputContext::time_files
 };
 
 // No lock is held or needed. On an error every output file is removed. Not called for trivial

@@ -99,6 +99,7 @@ Status OutputWriter::FinishFile(const Slice* upper) {
     VARVE_RETURN_IF_ERROR(output_->Finish(&file));
     files_.push_back(std::move(file));
     properties_.push_back(output_->builder()->properties());
+    times_.Add(output_->times());
     helper_cpu_micros_ += output_->builder()->helper_cpu_micros();
     output_.reset();
   }

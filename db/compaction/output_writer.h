@@ -38,6 +38,8 @@ class OutputWriter {
   std::vector<NewFile>& files() { return files_; }
   // Of the files, in the same order.
   std::vector<TableProperties>& properties() { return properties_; }
+  // What writing them took (TableOutputContext::time_files).
+  const FileWriteTimes& times() const { return times_; }
   // Processor time, in microseconds, that the writer's thread and those of its tables took.
   uint64_t helper_cpu_micros() const { return helper_cpu_micros_; }
 
@@ -61,6 +63,7 @@ class OutputWriter {
   uint32_t until_check_ = 0;
   std::vector<NewFile> files_;
   std::vector<TableProperties> properties_;
+  FileWriteTimes times_;
   uint64_t helper_cpu_micros_ = 0;
 };
 

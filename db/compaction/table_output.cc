@@ -6,13 +6,22 @@
 
 #include <utility>
 
+#include "table/table_reader.h"
 #include "util/base/canary.h"
 #include "util/base/status_macros.h"
+#include "util/coding/hash.h"
 #include "util/env/file_checksums.h"
 #include "util/env/file_names.h"
-#include "util/env/writable_file_writer.h"
+#include "util/env/random_access_file_reader.h"
 
 namespace varve {
+
+namespace {
+
+// Bytes of one read when a new table is read back.
+constexpr size_t kReadBackBytes = 1 << 20;
+
+}  // namespace
 
 TableOutput::TableOutput(const TableOutputContext& context, const TableBuildOptions& build)
     : context_(context),
@@ -40,6 +49,7 @@ Status TableOutput::Create(const TableOutputContext& context, const TableBuildOp
   writer_options.rate_limiter = context.rate_limiter;
   writer_options.stats = build.statistics;
   writer_options.clock = context.clock;
+  if (context.time_files) writer_options.times = &made->times_;
   VARVE_RETURN_IF_ERROR(
       NewFileChecksum(context.checksum_factory, made->file_name_, "", &made->checksum_));
   writer_options.checksum = made->checksum_.get();
@@ -78,6 +88,7 @@ void TableOutput::AddBare(const Slice& internal_key, const Slice& value) {
   has_entry_ = true;
   bare_key_.clear();
   AppendInternalKey(&bare_key_, key, UnpackSequence(trailer), UnpackType(trailer));
+  if (context_.read_back) added_.Add(last_point_, value);
   builder_->Add(bare_key_, value);
 }
 
@@ -128,6 +139,54 @@ Status TableOutput::CloseFile() {
   return Status::OK();
 }
 
+void TableOutput::EntryDigest::Add(const Slice& internal_key, const Slice& value) {
+  count++;
+  hash = XXH3Hash64(internal_key.data(), internal_key.size(), hash);
+  hash = XXH3Hash64(value.data(), value.size(), hash);
+}
+
+bool TableOutput::FillsCache() const {
+  using Prepopulate = BlockBasedTableOptions::PrepopulateBlockCache;
+  const Prepopulate wish = build_.table.prepopulate_block_cache;
+  if (wish == Prepopulate::kDisable || build_.table.block_cache == nullptr) return false;
+  return build_.reason == TableFileCreationReason::kFlush ||
+         (build_.reason == TableFileCreationReason::kCompaction &&
+          wish == Prepopulate::kFlushAndCompaction);
+}
+
+// As a reader of the database will see it: its blocks get the same keys in the cache.
+Status TableOutput::ReadBack(const NewFile& file) {
+  RandomAccessFileReader::Options reader_options;
+  reader_options.stats = build_.statistics;
+  reader_options.clock = context_.clock;
+  std::unique_ptr<RandomAccessFileReader> handle;
+  VARVE_RETURN_IF_ERROR(RandomAccessFileReader::Open(
+      context_.fs.get(), file_name_, context_.file_options, reader_options, &handle));
+  TableOpenOptions open;
+  open.icmp = build_.icmp;
+  open.table = build_.table;
+  open.statistics = build_.statistics;
+  open.file_name = file_name_;
+  open.file_number = file.number;
+  open.expected_unique_id = file.unique_id;
+  open.timestamps_persisted = file.timestamps_persisted;
+  std::unique_ptr<TableReader> table;
+  VARVE_RETURN_IF_ERROR(TableReader::Open(open, std::move(handle), file.size, &table));
+  ReadOptions options;
+  options.fill_cache = FillsCache();
+  options.readahead_size = kReadBackBytes;
+  const auto iterator = table->NewIterator(options, TableIterOptions());
+  EntryDigest found;
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    found.Add(iterator->key(), iterator->value());
+  }
+  VARVE_RETURN_IF_ERROR(iterator->status());
+  if (!context_.read_back || found == added_) return Status::OK();
+  return Status::Corruption(file_name_, "of " + std::to_string(added_.count) + " entries added, " +
+                                            std::to_string(found.count) +
+                                            " were read back, or others");
+}
+
 Status TableOutput::Finish(NewFile* file) {
   NewFile meta;
   if (!has_entry_) return Status::InvalidArgument(file_name_, "a table without entries");
@@ -157,6 +216,7 @@ Status TableOutput::Finish(NewFile* file) {
     meta.file_checksum = checksum_->GetChecksum();
     meta.file_checksum_func_name = checksum_->Name();
   }
+  if (context_.read_back || FillsCache()) VARVE_RETURN_IF_ERROR(ReadBack(meta));
   *file = std::move(meta);
   finished_ = true;
   return Status::OK();

@@ -12,11 +12,11 @@
 
 #include "db/version/version_edit.h"
 #include "table/table_builder.h"
+#include "util/env/writable_file_writer.h"
 
 namespace varve {
 
 class RateLimiter;
-class WritableFileWriter;
 
 // What every table written by a database has in common.
 struct TableOutputContext {
@@ -31,6 +31,8 @@ struct TableOutputContext {
   bool use_fsync = false;
   bool use_direct_io = false;
   FileChecksumGenFactory* checksum_factory = nullptr;  // null: no checksums of whole files
+  bool read_back = false;   // each new table, and compare it to what was added
+  bool time_files = false;  // for TableOutput::times; needs the clock
 };
 
 // Thread safety: none. The file is deleted by the destructor unless Finish returned OK. The
@@ -55,6 +57,8 @@ class TableOutput {
     last_point_.assign(internal_key.data(), internal_key.size());
     NoteSequence(ExtractSequence(internal_key));
     has_entry_ = true;
+    if (context_.read_back) [[unlikely]]
+      added_.Add(internal_key, value);
     builder_->Add(internal_key, value);
   }
   // A fragment [begin, end) at seq, already clipped to where this file may reach. Ascending, and at
@@ -64,9 +68,21 @@ class TableOutput {
   bool empty() const { return !has_entry_; }
 
   // Finishes the table, syncs and closes the file, fills in *file (level and epoch are left alone).
+  // Before that, with read_back or where the options want its blocks in the cache
+  // (prepopulate_block_cache), the table is opened and read once.
   Status Finish(NewFile* file);
+  // What writing the file took, with time_files.
+  const FileWriteTimes& times() const { return times_; }
 
  private:
+  // Point entries in their order, as a number that any change of one would change.
+  struct EntryDigest {
+    uint64_t count = 0;
+    uint64_t hash = 0;
+    void Add(const Slice& internal_key, const Slice& value);
+    bool operator==(const EntryDigest& other) const = default;
+  };
+
   TableOutput(const TableOutputContext& context, const TableBuildOptions& build);
   void NoteSequence(SequenceNumber seq) {
     smallest_seq_ = seq < smallest_seq_ ? seq : smallest_seq_;
@@ -75,6 +91,9 @@ class TableOutput {
   // Without the key's timestamp; the bounds have the oldest one, as readers will.
   void AddBare(const Slice& internal_key, const Slice& value);
   Status CloseFile();
+  // Whether the options want the new table's blocks in the block cache.
+  bool FillsCache() const;
+  Status ReadBack(const NewFile& file);
   // The bounds of points and tombstones together.
   bool SetBounds(NewFile* file) const;
 
@@ -85,6 +104,7 @@ class TableOutput {
   std::string bare_key_;
   std::string file_name_;
   std::unique_ptr<FileChecksumGenerator> checksum_;  // of the file, if wanted; outlives it
+  FileWriteTimes times_;                             // likewise
   std::unique_ptr<WritableFileWriter> file_;
   std::unique_ptr<TableBuilder> builder_;
   // Internal keys of the first and the last point entry; empty without points.
@@ -95,6 +115,7 @@ class TableOutput {
   InternalKey last_tombstone_end_;
   SequenceNumber smallest_seq_ = kMaxSequenceNumber;
   SequenceNumber largest_seq_ = 0;
+  EntryDigest added_;  // with read_back
   bool has_entry_ = false;
   bool finished_ = false;
 };

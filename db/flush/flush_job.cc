@@ -90,6 +90,7 @@ Status RunGuarded(const FlushInput& input, FlushResult* result) {
   options.full_history_ts_low = mark;
   options.earliest_write_conflict_snapshot = input.earliest_write_conflict_snapshot;
   options.enforce_single_del_contracts = input.enforce_single_del_contracts;
+  options.allow_data_in_errors = input.allow_data_in_errors;
   options.filter = filter.get();
   options.merge =
       MergeCaller(input.options->merge_operator.get(), input.info_log, input.build.statistics);

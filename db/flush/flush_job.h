@@ -25,6 +25,7 @@ struct FlushInput {
   Logger* info_log = nullptr;
   bool enforce_single_del_contracts = true;  // of DBOptions, as the next one
   bool verify_entry_count = true;
+  bool allow_data_in_errors = false;
 };
 
 struct FlushResult {

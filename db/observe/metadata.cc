@@ -2,6 +2,7 @@
 #include "db/observe/metadata.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "db/wal/log_reader.h"
 #include "db/write/batch_reader.h"
@@ -103,6 +104,36 @@ uint64_t OffsetInFile(const PinnedVersion& pinned, FileMetaData* file, int level
   return table->ApproximateOffsetOf(ReadOptions(), icmp.FirstInternalKey(key).Encode());
 }
 
+// Of all tables. Those that reach out of the range are looked into, unless all their bytes are less
+// than the share `margin` of the rest: half of them counts then.
+uint64_t BytesInFiles(const PinnedVersion& pinned, const Range& range, double margin) {
+  const InternalKeyComparator& icmp = *pinned.version->icmp();
+  uint64_t whole = 0;
+  uint64_t bytes_of_ends = 0;
+  std::vector<std::pair<FileMetaData*, int>> ends;
+  for (int level = 0; level < pinned.version->num_levels(); level++) {
+    for (FileMetaData* file :
+         pinned.version->level(level).Overlapping(&range.start, &range.limit)) {
+      if (icmp.CompareKey(range.start, icmp.KeyOf(file->smallest)) <= 0 &&
+          icmp.CompareKey(range.limit, icmp.KeyOf(file->largest)) > 0) {
+        whole += file->size;
+      } else {
+        ends.emplace_back(file, level);
+        bytes_of_ends += file->size;
+      }
+    }
+  }
+  if (margin > 0 && static_cast<double>(bytes_of_ends) < static_cast<double>(whole) * margin) {
+    return whole + bytes_of_ends / 2;
+  }
+  for (const auto& [file, level] : ends) {
+    const uint64_t begin = OffsetInFile(pinned, file, level, range.start);
+    const uint64_t end = OffsetInFile(pinned, file, level, range.limit);
+    if (end > begin) whole += end - begin;
+  }
+  return whole;
+}
+
 }  // namespace
 
 void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files) {
@@ -174,6 +205,42 @@ Status ListLogs(Engine* engine, VectorLogPtr* files) {
   return Status::OK();
 }
 
+Status DescribeCurrentLog(Engine* engine, std::unique_ptr<LogFile>* file) {
+  if (file == nullptr) return Status::InvalidArgument("GetCurrentWalFile: the place is null");
+  file->reset();
+  if (engine->read_only) {
+    return Status::NotSupported("GetCurrentWalFile: a database that is read only writes no log");
+  }
+  const std::vector<LogSet::LogInfo> logs = engine->logs->List();
+  if (logs.empty()) return Status::ShutdownInProgress("GetCurrentWalFile: the database is closed");
+  const LogSet::LogInfo& log = logs.back();
+  *file = std::make_unique<ListedLog>(log.number, log.bytes, FirstSequence(engine, log.number));
+  return Status::OK();
+}
+
+Status OldestCreationTime(Engine* engine, uint64_t* seconds) {
+  if (seconds == nullptr) {
+    return Status::InvalidArgument("GetCreationTimeOfOldestFile: the place is null");
+  }
+  uint64_t oldest = UINT64_MAX;
+  for (const PinnedVersion& pinned : PinAll(engine)) {
+    for (int level = 0; level < pinned.version->num_levels(); level++) {
+      for (const FileRef& file : pinned.version->level(level).files()) {
+        uint64_t time = file->file_creation_time;
+        if (time == 0) {  // older MANIFESTs do not say
+          TableRef table;
+          Status s = pinned.family->table_cache()->Find(file.get(), level, ReadOptions(), &table);
+          if (!s.ok()) return s;
+          time = table->properties()->file_creation_time;
+        }
+        oldest = std::min(oldest, time);
+      }
+    }
+  }
+  *seconds = oldest;
+  return Status::OK();
+}
+
 Status ApproximateSizes(Engine* engine, ColumnFamily* family,
                         const SizeApproximationOptions& options, const Range* ranges, int n,
                         uint64_t* sizes) {
@@ -183,15 +250,9 @@ Status ApproximateSizes(Engine* engine, ColumnFamily* family,
   const PinnedVersion pinned = Pin(engine, family);
   ReadGuard super_version(family);
   for (int i = 0; i < n; i++) {
-    uint64_t total = 0;
-    for (int level = 0; options.include_files && level < pinned.version->num_levels(); level++) {
-      for (FileMetaData* file :
-           pinned.version->level(level).Overlapping(&ranges[i].start, &ranges[i].limit)) {
-        const uint64_t begin = OffsetInFile(pinned, file, level, ranges[i].start);
-        const uint64_t end = OffsetInFile(pinned, file, level, ranges[i].limit);
-        if (end > begin) total += end - begin;
-      }
-    }
+    uint64_t total = options.include_files
+                         ? BytesInFiles(pinned, ranges[i], options.files_size_error_margin)
+                         : 0;
     if (options.include_memtables) {
       uint64_t entries = 0;
       uint64_t bytes = 0;

@@ -4,6 +4,7 @@
 // Which files a database consists of, and how large parts of it are.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* 
 // Names relative to the directory, with a leading slash; the size of the MANIFEST that is valid.
 Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes);
 Status ListLogs(Engine* engine, VectorLogPtr* files);
+// The log that is written now. NotSupported for a database that is not written.
+Status DescribeCurrentLog(Engine* engine, std::unique_ptr<LogFile>* file);
+// Seconds; 0: of some table it is not known; UINT64_MAX: there are no tables.
+Status OldestCreationTime(Engine* engine, uint64_t* seconds);
 Status ApproximateSizes(Engine* engine, ColumnFamily* family,
                         const SizeApproximationOptions& options, const Range* ranges, int n,
                         uint64_t* sizes);

@@ -450,4 +450,15 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
   return true;
 }
 
+std::string DescribeStatistics(Engine* engine) {
+  std::string text;
+  {
+    MutexLock lock(&engine->mu);
+    for (const auto& [id, family] : engine->families.all()) text += FamilyStats(*engine, *family);
+    text += DatabaseStats(*engine);
+  }
+  if (engine->statistics != nullptr) text += engine->statistics->ToString();
+  return text;
+}
+
 }  // namespace varve

@@ -21,4 +21,8 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
 // Summed over families; false for unknown names and those that have no sum.
 bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* value);
 
+// For the LOG (DBOptions::stats_dump_period_sec): rocksdb.stats of every family, and what
+// DBOptions::statistics has counted. Takes the DB mutex itself.
+std::string DescribeStatistics(Engine* engine);
+
 }  // namespace varve

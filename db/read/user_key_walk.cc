@@ -272,8 +272,9 @@ bool UserKeyWalk::MayLeap() {
     const int order = icmp_->Compare(target_, leap_target_);
     const bool again = order == 0 && leapt_here_;
     if (!again && (backward_ ? order >= 0 : order <= 0)) {
-      Fail(Status::Corruption("iterator: keys are out of order around " +
-                              passed_key_.slice().ToString(/*hex=*/true)));
+      // Whether users may see it (allow_data_in_errors), readers are not told.
+      Fail(Status::Corruption("iterator: keys are out of order around one of " +
+                              std::to_string(passed_key_.slice().size()) + " bytes"));
       return false;
     }
   }

@@ -10,6 +10,7 @@
 #include "db/background/events.h"
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
+#include "db/background/periodic_work.h"
 #include "db/background/scrubber.h"
 #include "db/background/space_reserve.h"
 #include "db/background/table_context.h"
@@ -271,6 +272,7 @@ Status Opener::FindDatabase() {
   options.fs = e.fs;
   options.file_options = e.file_options;
   options.max_manifest_file_size = e.options.max_manifest_file_size;
+  options.check_table_sizes = !e.options.skip_checking_sst_file_sizes_on_db_open;
   options.use_fsync = e.options.use_fsync;
   options.read_only = e.read_only;
   if (request_.repair.has_value()) options.detached_manifest = request_.repair->manifest_number;
@@ -656,6 +658,7 @@ Status CloseEngine(Engine* engine) noexcept {
   }
   e.shutting_down.store(true, std::memory_order_release);
   if (e.scrubber != nullptr) e.scrubber->Stop();
+  if (e.periodic != nullptr) e.periodic->Stop();
   if (e.recovery_work != nullptr) e.recovery_work->Stop();
   e.write_buffer_manager->Leave(e.flush.get());
   {

@@ -78,6 +78,7 @@ struct VersionSetOptions {
   std::shared_ptr<FileSystem> fs;
   FileOptions file_options;
   uint64_t max_manifest_file_size = 1 << 30;
+  bool check_table_sizes = true;  // by Recover; false: only that the tables are there
   size_t manifest_preallocation_size = 4 << 20;
   bool use_fsync = false;
   bool read_only = false;

@@ -164,6 +164,11 @@ uint64_t BufferedLog::size() const {
   return written_bytes_;
 }
 
+uint64_t BufferedLog::held_back() const {
+  MutexLock lock(&mu_);
+  return writer_->held_back() + pending_bytes_;
+}
+
 uint64_t BufferedLog::last_ticket() const {
   MutexLock lock(&mu_);
   return LastTicket();

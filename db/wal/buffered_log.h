@@ -28,6 +28,7 @@ class BufferedLog final : public CommitLog {
   IOStatus WaitWhole(const LogPlace& place) override;
   IOStatus AddTimestampSizes(const Slice& payload) override;
   IOStatus Flush() override;
+  uint64_t held_back() const override;
   IOStatus Sync(bool use_fsync, LogExtent* covered) override;
   IOStatus Seal() override;
   IOStatus Close() override;

@@ -54,6 +54,8 @@ class CommitLog {
   // Hands what manual_wal_flush holds back to the operating system; nothing is left of it behind
   // Close.
   virtual IOStatus Flush() = 0;
+  // Bytes that Flush would hand over now.
+  virtual uint64_t held_back() const { return 0; }
   // Makes every record reserved before the call durable. *covered is what it made so, or more: it
   // was wholly in the file when the sync of the file began. Unchanged by a failure.
   virtual IOStatus Sync(bool use_fsync, LogExtent* covered) = 0;

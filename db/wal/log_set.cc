@@ -386,6 +386,12 @@ LogSet::LogInfo LogSet::CurrentEnd() const {
   return LogInfo{bytes == 0 ? 0 : logs_.back().number, bytes};
 }
 
+uint64_t LogSet::held_back() const {
+  MutexLock lock(&mu_);
+  const bool open = !logs_.empty() && logs_.back().writer != nullptr;
+  return open ? logs_.back().writer->held_back() : 0;
+}
+
 uint64_t LogSet::current_number() const {
   MutexLock lock(&mu_);
   return logs_.empty() ? 0 : logs_.back().number;

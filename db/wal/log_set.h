@@ -50,6 +50,8 @@ class LogSet {
   // Hands all that manual_wal_flush holds back to the file system. Fails also for a log before the
   // current one that has lost something, until the logs are excused.
   IOStatus FlushBuffers();
+  // How much that would be now, of the current log.
+  uint64_t held_back() const;
   // Makes every record reserved before the call durable, in all logs, and the new logs' names too.
   IOStatus Sync() { return SyncLogs(/*current=*/true); }
   // Makes a record, which is whole, durable, and all before it. Returns at once when a sync that

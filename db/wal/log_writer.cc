@@ -169,4 +169,9 @@ uint64_t LogWriter::file_size() const {
   return file_->file_size();
 }
 
+uint64_t LogWriter::held_back() const {
+  const uint64_t flushed = file_->flushed_size();
+  return std::max(file_->file_size(), flushed) - flushed;
+}
+
 }  // namespace varve::wal

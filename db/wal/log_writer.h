@@ -61,6 +61,7 @@ class LogWriter {
   bool recyclable() const { return options_.recyclable; }
   uint64_t log_number() const { return log_number_; }
   uint64_t file_size() const;  // logical bytes appended
+  uint64_t held_back() const;  // of them, what the system has not been given
   WritableFileWriter* file() { return file_.get(); }
 
  private:

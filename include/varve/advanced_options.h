@@ -44,7 +44,7 @@ enum CompactionPri : char {
   kRoundRobin = 0x4,              // In key order, continuing where the last one ended.
 };
 
-// Settings of FIFO compaction. The style is refused at open.
+// Advisory: settings of FIFO compaction, a style that is refused at open.
 struct CompactionOptionsFIFO {
   CompactionOptionsFIFO() = default;
   CompactionOptionsFIFO(uint64_t max_size, bool allow)
@@ -73,7 +73,7 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // 0: none; -1: max_write_buffer_number * write_buffer_size.
   int64_t max_write_buffer_size_to_maintain = 0;
 
-  // Refused: overwrite values in the memtable.
+  // Refused unless false: overwrite values in the memtable.
   bool inplace_update_support = false;
   size_t inplace_update_num_locks = 10000;  // Advisory. Dynamic.
 
@@ -170,13 +170,16 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
 
   // ---- Checks and statistics ----
 
-  // Read every new table back after it was written. Dynamic.
+  // Read every new table back after it was written, and compare its entries to those that were
+  // added: a flush or compaction fails, and keeps its inputs, rather than take a table that
+  // differs. Dynamic.
   bool paranoid_file_checks = false;
 
-  // Verify the order of files in each new version.
+  // Advisory: the order of files is verified in each new version.
   bool force_consistency_checks = true;
 
-  // Measure the I/O time of flushes and compactions. Dynamic.
+  // Measure what writing and syncing the tables of a compaction takes, for
+  // CompactionJobStats::file_write_nanos and those beside it, which are 0 otherwise. Dynamic.
   bool report_bg_io_stats = false;
 
   // Refused unless 0: sampling of blocks to estimate other codecs' gain.
@@ -191,7 +194,9 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
 
   // ---- Values in separate files ----
 
-  bool enable_blob_files = false;  // Refused unless false; the others are advisory then.
+  bool enable_blob_files = false;  // Refused unless false.
+
+  // Advisory, as there are none.
   uint64_t min_blob_size = 0;
   uint64_t blob_file_size = uint64_t{1} << 28;
   CompressionType blob_compression_type = kNoCompression;

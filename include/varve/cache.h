@@ -82,7 +82,7 @@ struct ShardedCacheOptions {
   /// Null: the standard one.
   std::shared_ptr<MemoryAllocator> memory_allocator;
   CacheMetadataChargePolicy metadata_charge_policy = kDefaultCacheMetadataChargePolicy;
-  /// A slower cache behind this one. Must be null: making the cache fails otherwise.
+  /// A slower cache behind this one. Refused unless null: making the cache fails.
   std::shared_ptr<SecondaryCache> secondary_cache;
   /// Seed of the hash that places entries; negative values choose one of two automatic rules.
   int32_t hash_seed = kHostHashSeed;
@@ -107,6 +107,7 @@ struct LRUCacheOptions : public ShardedCacheOptions {
   /// their share lose their priority, not their place. Each in [0, 1], the sum at most 1.
   double high_pri_pool_ratio = 0.5;
   double low_pri_pool_ratio = 0.0;
+  /// Advisory: the cache chooses its own way of waiting.
   bool use_adaptive_mutex = kDefaultToAdaptiveMutex;
 
   LRUCacheOptions() = default;
@@ -236,7 +237,7 @@ class Cache {
   virtual size_t GetOccupancyCount() const { return SIZE_MAX; }
   struct ApplyToAllEntriesOptions {
     /// Entries to visit each time a lock is held, roughly: more of them make the walk shorter, and
-    /// other users wait longer. Only a hint.
+    /// other users wait longer. Advisory: the walk chooses for itself.
     size_t average_entries_per_lock = 256;
   };
   /// Calls `callback` once for each entry present; `charge` is what it was inserted with. What is

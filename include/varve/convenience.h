@@ -35,7 +35,8 @@ struct VARVE_EXPORT ConfigOptions {
   ConfigOptions() = default;
   explicit ConfigOptions(const DBOptions& db_options) : env(db_options.env) {}
 
-  // How closely two sets of options must agree.
+  // How closely two sets of options must agree. kSanityLevelNone: not at all; the others: there are
+  // the same column families, with the same comparators.
   enum SanityLevel : unsigned char {
     kSanityLevelNone = 0x01,
     kSanityLevelLooselyCompatible = 0x02,

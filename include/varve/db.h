@@ -64,6 +64,7 @@ struct RangePtr {
   const Slice* limit = nullptr;
 };
 
+// Refused: IngestExternalFiles is NotSupported.
 struct IngestExternalFileArg {
   ColumnFamilyHandle* column_family = nullptr;
   std::vector<std::string> external_files;
@@ -522,6 +523,7 @@ class VARVE_EXPORT DB {
   // Zeroes what kStats counts (not DBOptions::statistics).
   virtual Status ResetStats() { return Status::NotSupported("ResetStats"); }
 
+  // NotSupported: no history is kept.
   virtual Status GetStatsHistory(uint64_t /*start_time*/, uint64_t /*end_time*/,
                                  std::unique_ptr<StatsHistoryIterator>* /*stats_iterator*/) {
     return Status::NotSupported("GetStatsHistory");
@@ -633,7 +635,7 @@ class VARVE_EXPORT DB {
 
   // Hands the log's buffer to the system (and to stable storage if `sync`). For manual_wal_flush.
   virtual Status FlushWAL(bool /*sync*/) { return Status::NotSupported("FlushWAL"); }
-  Status FlushWAL(const FlushWALOptions& options) { return FlushWAL(options.sync); }
+  virtual Status FlushWAL(const FlushWALOptions& options) { return FlushWAL(options.sync); }
 
   // Brings what is in the log to stable storage.
   virtual Status SyncWAL() = 0;
@@ -678,16 +680,19 @@ class VARVE_EXPORT DB {
 
   // Oldest first.
   virtual Status GetSortedWalFiles(VectorLogPtr& files) = 0;
+  // The last of them, which is being written. NotSupported when the database is read only.
   virtual Status GetCurrentWalFile(std::unique_ptr<LogFile>* /*current_log_file*/) {
     return Status::NotSupported("GetCurrentWalFile");
   }
 
-  // An iterator from the batch that contains seq_number. NotFound if the logs do not reach back.
+  // NotSupported: an iterator over what was written, from the batch that contains seq_number.
   virtual Status GetUpdatesSince(SequenceNumber seq_number,
                                  std::unique_ptr<TransactionLogIterator>* iter,
                                  const TransactionLogIterator::ReadOptions& read_options =
                                      TransactionLogIterator::ReadOptions()) = 0;
 
+  // When the oldest of all live tables was made, in seconds since 1970. 0: of one it is not known;
+  // the largest number: there are no tables.
   virtual Status GetCreationTimeOfOldestFile(uint64_t* /*creation_time*/) {
     return Status::NotSupported("GetCreationTimeOfOldestFile");
   }
@@ -702,6 +707,7 @@ class VARVE_EXPORT DB {
   }
   virtual void GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* /*metadata*/) {}
 
+  // NotSupported: adding tables that were written elsewhere.
   virtual Status IngestExternalFile(ColumnFamilyHandle* column_family,
                                     const std::vector<std::string>& external_files,
                                     const IngestExternalFileOptions& options) = 0;
@@ -710,7 +716,7 @@ class VARVE_EXPORT DB {
     return IngestExternalFile(DefaultColumnFamily(), external_files, options);
   }
 
-  // All or nothing over several column families.
+  // NotSupported: the same over several column families, all or nothing.
   virtual Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) = 0;
 
   // Reads all tables and compares the checksum of every block, of those that no read uses, too.
@@ -748,6 +754,7 @@ class VARVE_EXPORT DB {
   // The innermost DB of wrappers.
   virtual DB* GetRootDB() { return this; }
 
+  // NotSupported, as OpenAsSecondary is.
   virtual Status TryCatchUpWithPrimary() { return Status::NotSupported("TryCatchUpWithPrimary"); }
 
  private:

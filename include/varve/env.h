@@ -71,7 +71,7 @@ struct VARVE_EXPORT EnvOptions {
   bool strict_bytes_per_sync = false;
   // Preallocation does not change the size that readers of the file see.
   bool fallocate_with_keep_size = true;
-  // Bytes read ahead by a compaction.
+  // Bytes read ahead by a compaction. Advisory.
   size_t compaction_readahead_size = 2 * 1024 * 1024;
   // Bytes; the largest write buffer of a file.
   size_t writable_file_max_buffer_size = 1024 * 1024;

@@ -66,25 +66,28 @@ enum FSSupportedOps {
 // Hints for one request. An implementation may ignore any of them.
 struct IOOptions {
   std::chrono::microseconds timeout{0};  // 0 = none
-  IOPriority prio = IOPriority::kIOLow;
+  IOPriority prio = IOPriority::kIOLow;  // Advisory: never set by the library.
   Env::IOPriority rate_limiter_priority = Env::IO_TOTAL;
+  // Advisory: set where it is not a file of data, and read by no built-in file system.
   IOType type = IOType::kUnknown;
-  // Never read by the library: for programs that talk to their own file system.
+  // Advisory: never set or read by the library, for programs that talk to their own file system.
   std::unordered_map<std::string, std::string> property_bag;
-  // Fsync a directory even where the file system is known not to need it.
+  // Fsync a directory even where the file system is known not to need it. Advisory: always done.
   bool force_dir_fsync = false;
-  // GetChildren may leave sub-directories out.
+  // GetChildren may leave sub-directories out. Advisory: never done.
   bool do_not_recurse = false;
   // An earlier read returned damaged bytes: check and repair from redundant copies if there are
-  // any.
+  // any. Advisory: the built-in file systems have none, and it is never set by the library.
   bool verify_and_reconstruct_read = false;
+  // Advisory: that of the ReadOptions; read by no built-in file system.
   Env::IOActivity io_activity = Env::IOActivity::kUnknown;
 
   IOOptions() = default;
   explicit IOOptions(bool force_dir_fsync_arg) : force_dir_fsync(force_dir_fsync_arg) {}
 };
 
-// Why a directory is fsynced; some file systems need no fsync for some reasons.
+// Advisory: why a directory is fsynced. Some file systems need no fsync for some reasons; the
+// built-in ones always do it.
 struct VARVE_EXPORT DirFsyncOptions {
   enum FsyncReason : uint8_t {
     kNewFileSynced,
@@ -94,7 +97,7 @@ struct VARVE_EXPORT DirFsyncOptions {
     kDefault,
   } reason = kDefault;
 
-  std::string renamed_new_name;  // with kFileRenamed
+  std::string renamed_new_name;  // With kFileRenamed.
 
   DirFsyncOptions() = default;
   explicit DirFsyncOptions(std::string file_renamed_new_name)
@@ -106,10 +109,11 @@ struct VARVE_EXPORT DirFsyncOptions {
 struct VARVE_EXPORT FileOptions : EnvOptions {
   // For the request that opens or creates the file.
   IOOptions io_options;
-  Temperature temperature = Temperature::kUnknown;
-  // The kind of checksum in a DataVerificationInfo; CRC-32C unless set.
+  Temperature temperature = Temperature::kUnknown;  // Advisory: never set by the library.
+  // The kind of checksum in a DataVerificationInfo; CRC-32C unless set. Advisory: no checksums are
+  // handed over.
   ChecksumType handoff_checksum_type = static_cast<ChecksumType>(1);
-  Env::WriteLifeTimeHint write_hint = Env::WLTH_NOT_SET;
+  Env::WriteLifeTimeHint write_hint = Env::WLTH_NOT_SET;  // Advisory: never set by the library.
 
   FileOptions() = default;
   // Implicit, as programs rely on it.

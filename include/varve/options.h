@@ -166,8 +166,7 @@ struct VARVE_EXPORT DBOptions {
   bool create_missing_column_families = false;
   bool error_if_exists = false;
 
-  // Check more, and stop at the first damage found. Also, a failed write makes the database
-  // read-only.
+  // Advisory: always as true. Damage fails the call that meets it, and a failed write stops writes.
   bool paranoid_checks = true;
 
   // Compare entry counts: memtable to flushed table, compaction inputs to what was read.
@@ -186,7 +185,8 @@ struct VARVE_EXPORT DBOptions {
   // Skip sampling table properties at open. Advisory: nothing is sampled.
   bool skip_stats_update_on_db_open = false;
 
-  // Skip comparing file sizes to the MANIFEST at open.
+  // Opening does not compare each table's size to the MANIFEST, which takes a call of the file
+  // system a table; only that the tables are there.
   bool skip_checking_sst_file_sizes_on_db_open = false;
 
   WALRecoveryMode wal_recovery_mode = WALRecoveryMode::kPointInTimeRecovery;
@@ -233,7 +233,8 @@ struct VARVE_EXPORT DBOptions {
   // Directory of the logs; empty: the database's.
   std::string wal_dir = "";
 
-  // Microseconds between searches for files left over; 0: after every job. Dynamic.
+  // An obsolete file is deleted at once, and when that fails again after each job and every so many
+  // microseconds. 0: after jobs only. Dynamic.
   uint64_t delete_obsolete_files_period_micros = 6ULL * 60 * 60 * 1000000;
 
   // Bytes at which a new MANIFEST is begun.
@@ -258,7 +259,7 @@ struct VARVE_EXPORT DBOptions {
 
   bool allow_fallocate = true;        // Reserve space ahead of appends.
   bool is_fd_close_on_exec = true;    // Refused unless true.
-  bool advise_random_on_open = true;  // Tell the system that tables are read at random.
+  bool advise_random_on_open = true;  // Advisory: the system gets no advice on how tables are read.
 
   // Bytes read ahead by compactions. Advisory: inputs are read ahead in pieces of a fixed size.
   size_t compaction_readahead_size = 2 * 1024 * 1024;
@@ -275,7 +276,7 @@ struct VARVE_EXPORT DBOptions {
   // Read-ahead for logs at recovery, bytes; 0: default. Advisory.
   size_t log_readahead_size = 0;
 
-  // Destroy what an iterator held in a background thread rather than in the caller's.
+  // Advisory: files that an iterator or a handle held last are always deleted in the background.
   bool avoid_unnecessary_blocking_io = false;
 
   // The database's identity: in the MANIFEST, and in the IDENTITY file. Not both false.
@@ -334,7 +335,8 @@ struct VARVE_EXPORT DBOptions {
 
   // ---- Statistics ----
 
-  // Seconds between dumps of statistics to info_log; 0: never. Dynamic.
+  // Seconds between dumps to info_log of DB::Properties::kStats of every column family and of
+  // `statistics`; 0: never. Not of a database that is read only. Dynamic.
   unsigned int stats_dump_period_sec = 600;
   unsigned int stats_persist_period_sec = 600;     // Advisory: no history is kept. Dynamic.
   bool persist_stats_to_disk = false;              // Refused unless false.
@@ -378,10 +380,12 @@ struct VARVE_EXPORT DBOptions {
   // Refused as in RocksDB: unordered_write without allow_concurrent_memtable_write or with
   // enable_pipelined_write, atomic_flush with enable_pipelined_write (all InvalidArgument), and
   // two_write_queues with enable_pipelined_write (NotSupported).
-  bool enable_pipelined_write = false;
   bool unordered_write = false;
-  bool two_write_queues = false;
   bool allow_concurrent_memtable_write = true;
+
+  // Advisory, but for what is refused with them: they are the ordered mode, as it is without them.
+  bool enable_pipelined_write = false;
+  bool two_write_queues = false;
 
   // All column families are flushed together, and the results come into force in one step: what was
   // written without a log is all there or not at all. Not with enable_pipelined_write.
@@ -406,13 +410,15 @@ struct VARVE_EXPORT DBOptions {
 
   // ---- Contents ----
 
-  // Put key bytes into error messages.
+  // Put key bytes, in hex, into the messages of errors that a flush or a compaction has about one
+  // entry. Else messages never have any.
   bool allow_data_in_errors = false;
 
   // SingleDelete of a key that was overwritten or deleted otherwise fails the compaction.
   bool enforce_single_del_contracts = true;
 
-  // Iterators are in total order unless a prefix mode is chosen for the iterator.
+  // Advisory: always as true. Iterators are in total order unless a prefix mode is chosen for them
+  // (ReadOptions::prefix_same_as_start, auto_prefix_mode).
   bool prefix_seek_opt_in_only = false;
 };
 
@@ -532,8 +538,10 @@ struct ReadOptions {
   // Keep blocks so that keys and values stay valid for the iterator's life.
   bool pin_data = false;
 
-  bool background_purge_on_iterator_cleanup = false;  // Delete files in the background.
-  bool allow_unprepared_value = false;                // Advisory: values are always ready.
+  // Advisory: files that an iterator held last are always deleted in the background.
+  bool background_purge_on_iterator_cleanup = false;
+  bool allow_unprepared_value = false;  // Advisory: values are always ready.
+
   // With a snapshot: an iterator that meets newer memtables and tables moves to them, and so lets
   // go of old ones; it goes on showing what the snapshot sees.
   bool auto_refresh_iterator_with_snapshot = false;
@@ -541,7 +549,7 @@ struct ReadOptions {
   // Skip tables for which this returns false.
   std::function<bool(const TableProperties&)> table_filter;
 
-  // For the engine's own reads.
+  // File systems are told (IOOptions::io_activity).
   Env::IOActivity io_activity = Env::IOActivity::kUnknown;
 };
 
@@ -576,17 +584,24 @@ struct WriteOptions {
   // until the database is opened again, which finds what was logged.
   size_t protection_bytes_per_key = 0;
 
+  // For the engine's own writes: InvalidArgument unless kUnknown.
   Env::IOActivity io_activity = Env::IOActivity::kUnknown;
 };
 
 struct FlushOptions {
-  bool wait = true;                // Until the table is installed.
-  bool allow_write_stall = false;  // Start even if writes would stall meanwhile.
+  bool wait = true;  // Until the table is installed.
+
+  // Start at once. False: first wait, as long as one more memtable or table would make writes slow
+  // down or stop, and flushes or compactions are under way that may change that.
+  bool allow_write_stall = false;
 };
 
 // How FlushWAL works.
 struct FlushWALOptions {
   bool sync = false;
+
+  // Has the rate limiter grant what manual_wal_flush holds back before it is written; IO_TOTAL: it
+  // is not asked.
   Env::IOPriority rate_limiter_priority = Env::IO_TOTAL;
 };
 
@@ -660,6 +675,7 @@ struct WaitForCompactOptions {
 
 // ---- Other calls ----
 
+// Refused: IngestExternalFile is NotSupported, whatever it is asked for.
 struct IngestExternalFileOptions {
   bool move_files = false;  // Hard-link instead of copying; the original is unlinked.
   bool link_files = false;  // Hard-link and keep the original. Not with move_files.
@@ -686,7 +702,8 @@ struct SizeApproximationOptions {
   bool include_memtables = false;
   bool include_files = true;
 
-  // Allowed error as a share of the result; at most 0: no shortcut for large files.
+  // Files that reach out of the range are not looked into, and count half, where all their bytes
+  // are less than this share of the files within it. At most 0: each is looked into.
   double files_size_error_margin = -1.0;
 };
 

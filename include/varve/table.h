@@ -86,12 +86,13 @@ struct CacheUsageOptions {
   std::map<CacheEntryRole, CacheEntryRoleOptions> options_overrides;
 };
 
-/// Options of the block-based table. What Varve cannot honour is refused with NotSupported when a
-/// DB or column family is opened with it, and the message names the field.
+/// Options of the block-based table. "Refused" and "Advisory" as in advanced_options.h; a column
+/// family is refused when it is opened or created.
 struct BlockBasedTableOptions {
   static const char* kName() { return "BlockTableOptions"; }
 
-  /// Decides where data blocks end. Null: by block_size and block_size_deviation.
+  /// Refused unless null: decides where data blocks end, in place of block_size and
+  /// block_size_deviation.
   std::shared_ptr<FlushBlockPolicyFactory> flush_block_policy_factory;
 
   /// Keep index and filter in the block cache, where they can be evicted, rather than with the open
@@ -128,7 +129,8 @@ struct BlockBasedTableOptions {
   /// Entries per bucket of that hash table, in (0, 1].
   double data_block_hash_table_util_ratio = 0.75;
 
-  /// How an index block is searched in memory; changes no bytes.
+  /// How an index block is searched in memory. Advisory: an index is laid out for a search of its
+  /// own when it is loaded.
   enum BlockSearchType : char {
     kBinary = 0x00,
     kInterpolation = 0x01,
@@ -136,7 +138,7 @@ struct BlockBasedTableOptions {
   };
   BlockSearchType index_block_search_type = kBinary;
   /// With kAuto: the largest coefficient of variation of the gaps between keys at which a block
-  /// counts as uniform. Negative: off.
+  /// counts as uniform. Negative: off. Advisory.
   double uniform_cv_threshold = -1;
 
   /// For new files. All types are read.
@@ -147,7 +149,7 @@ struct BlockBasedTableOptions {
   /// Null: a cache of 32 MiB of its own. Share one cache among column families and DBs to bound
   /// their memory together.
   std::shared_ptr<Cache> block_cache = nullptr;
-  /// A cache on a local device. Must be null.
+  /// A cache on a local device. Refused unless null.
   std::shared_ptr<PersistentCache> persistent_cache = nullptr;
 
   /// Uncompressed bytes of keys and values in a data block, approximately. Larger: smaller index
@@ -167,10 +169,10 @@ struct BlockBasedTableOptions {
   /// Write the filter as blocks of metadata_block_size with an index of their own, so that a read
   /// brings only one of them into the cache. Has an effect only with kTwoLevelIndexSearch.
   bool partition_filters = false;
-  /// Cut filter partitions independently of index partitions. Always done: either way of cutting
-  /// is read by every reader.
+  /// Cut filter partitions independently of index partitions. Advisory: always done, as either way
+  /// of cutting is read by every reader.
   bool decouple_partitioned_filters = false;
-  /// Fit filter sizes to what the allocator hands out anyway.
+  /// Fit filter sizes to what the allocator hands out anyway. Advisory: not done.
   bool optimize_filters_for_memory = true;
   /// Store only what differs from the previous key. False makes blocks larger, and lets an iterator
   /// pin keys in their block instead of assembling them.
@@ -179,7 +181,7 @@ struct BlockBasedTableOptions {
   /// Null: no filter. See NewBloomFilterPolicy().
   std::shared_ptr<const FilterPolicy> filter_policy = nullptr;
 
-  /// An index implemented by the user. Must be null.
+  /// An index implemented by the user. Refused unless null and false.
   std::shared_ptr<UserDefinedIndexFactory> user_defined_index_factory = nullptr;
   bool fail_if_no_udi_on_open = false;
   bool use_udi_as_primary_index = false;
@@ -190,7 +192,8 @@ struct BlockBasedTableOptions {
   bool detect_filter_construct_corruption = false;
   /// Decompress each block after compressing it, and compare.
   bool verify_compression = false;
-  /// Bytes of data block per bit of the read-amplification statistics; 0: off. A power of two.
+  /// Bytes of data block per bit of the read-amplification statistics. Refused unless 0: there are
+  /// none.
   uint32_t read_amp_bytes_per_bit = 0;
 
   /// Of new files; older ones remain readable. The default is 5, not the newest 7: it is the newest
@@ -207,7 +210,8 @@ struct BlockBasedTableOptions {
   size_t super_block_alignment_size = 0;
   /// At most super_block_alignment_size divided by this is wasted per unit; 0: off.
   size_t super_block_alignment_space_overhead_ratio = 128;
-  /// Keep keys and values of a data block apart. Changes the format: not read before RocksDB 11.
+  /// Keep keys and values of a data block apart, which no reader before RocksDB 11 knows. Refused
+  /// unless false.
   bool separate_key_value_in_data_block = false;
 
   /// How far index keys are shortened below the last key of their block.
@@ -222,18 +226,19 @@ struct BlockBasedTableOptions {
   /// Bytes. An iterator that reads on sequentially doubles its readahead up to this; 0: none.
   size_t max_auto_readahead_size = 256 * 1024;
 
-  /// Put blocks into the cache as they are written.
+  /// Read each new table once, so that its data blocks are in the block cache, where they have the
+  /// priority of what users read.
   enum class PrepopulateBlockCache : char {
     kDisable,
     kFlushOnly,
-    /// By flush at usual, by compaction at lowest priority.
     kFlushAndCompaction,
   };
   PrepopulateBlockCache prepopulate_block_cache = PrepopulateBlockCache::kDisable;
 
   /// Bytes. Where the doubling starts.
   size_t initial_auto_readahead_size = 8 * 1024;
-  /// Sequential reads of a file before readahead starts.
+  /// Readahead starts with read number so many of a sequential series in one file; 0 and 1: with
+  /// the first.
   uint64_t num_file_reads_for_auto_readahead = 2;
 };
 

@@ -47,6 +47,7 @@ struct BatchResult {
 // Walks batches in the order of their sequence numbers. Used by one thread.
 class TransactionLogIterator {
  public:
+  // Refused: GetUpdatesSince is NotSupported.
   struct ReadOptions {
     ReadOptions() = default;
     explicit ReadOptions(bool verify_checksums) : verify_checksums_(verify_checksums) {}

@@ -13,6 +13,7 @@ enum CompactionStopStyle {
   kCompactionStopStyleTotalSize,    // Stop when the next run outweighs all that was picked.
 };
 
+// Advisory: settings of universal compaction, a style that is refused at open.
 class CompactionOptionsUniversal {
  public:
   // Percent by which the next run may exceed the picked ones. Default: 1.

@@ -276,13 +276,13 @@ std::shared_ptr<Cache> LRUCacheOptions::MakeSharedCache() const {
 }
 
 std::shared_ptr<Cache> HyperClockCacheOptions::MakeSharedCache() const {
-  LRUCacheOptions options;
-  static_cast<ShardedCacheOptions&>(options) = *this;
-  return MakeCache(options, estimated_entry_charge, "HyperClockCache");
+  return MakeHyperClockCache(*this);
 }
 
 std::shared_ptr<Cache> MakeHyperClockCache(const HyperClockCacheOptions& options) {
-  return options.MakeSharedCache();
+  LRUCacheOptions same;
+  static_cast<ShardedCacheOptions&>(same) = options;
+  return MakeCache(same, options.estimated_entry_charge, "HyperClockCache");
 }
 
 std::shared_ptr<Cache> NewLRUCache(size_t capacity, int num_shard_bits, bool strict_capacity_limit,

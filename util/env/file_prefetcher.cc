@@ -7,12 +7,12 @@
 
 namespace varve {
 
-FilePrefetcher FilePrefetcher::Adaptive(size_t first, size_t largest) {
-  return FilePrefetcher(std::min(first, largest), largest, false);
+FilePrefetcher FilePrefetcher::Adaptive(size_t first, size_t largest, uint64_t reads) {
+  return FilePrefetcher(std::min(first, largest), largest, reads);
 }
 
 FilePrefetcher FilePrefetcher::Fixed(size_t size) {
-  return FilePrefetcher(size, size, true);
+  return FilePrefetcher(size, size, /*reads=*/0);
 }
 
 bool FilePrefetcher::Continues(uint64_t offset) const {
@@ -22,7 +22,10 @@ bool FilePrefetcher::Continues(uint64_t offset) const {
 IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offset, size_t n,
                               uint64_t limit, Slice* result, char* scratch,
                               const IOOptions& io_options) {
-  const bool continues = std::exchange(goes_on_, false) || Continues(offset);
+  const bool goes_on = std::exchange(goes_on_, false);
+  const bool continues = goes_on || Continues(offset);
+  in_a_row_ = continues ? in_a_row_ + 1 : 1;
+  if (goes_on) in_a_row_ = std::max(in_a_row_, reads_);
   has_read_ = true;
   expected_ = offset + n;
   if (Holds(offset, n)) {
@@ -30,7 +33,7 @@ IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offse
     return IOStatus::OK();
   }
   if (!continues) next_ = first_;
-  if (next_ == 0 || (!continues && !at_once_)) {
+  if (next_ == 0 || in_a_row_ < reads_) {
     return file.Read(offset, n, result, scratch, io_options);
   }
   IOStatus s = Refill(file, offset, n, limit, io_options);

@@ -13,18 +13,20 @@
 namespace varve {
 
 // Serves reads that move forward through a file out of larger reads. In the adaptive form nothing
-// is read ahead until a read starts where the one before it ended (or shortly behind, where a
-// cache served what lies between); then the distance doubles with each refill, and a jump sets it
-// back. One thread at a time.
+// is read ahead until so many reads in a row have each started where the one before ended (or
+// shortly behind, where a cache served what lies between); then the distance doubles with each
+// refill, and a jump sets it back. One thread at a time.
 class FilePrefetcher {
  public:
   static constexpr size_t kFirstReadahead = 8 * 1024;
   static constexpr size_t kLargestReadahead = 256 * 1024;
   static constexpr size_t kCompactionReadahead = 2 * 1024 * 1024;
+  static constexpr uint64_t kReadsBeforeReadahead = 2;
 
-  // Doubles from `first` to `largest` bytes. `largest` 0 never reads ahead.
-  static FilePrefetcher Adaptive(size_t first = kFirstReadahead,
-                                 size_t largest = kLargestReadahead);
+  // Doubles from `first` to `largest` bytes. `largest` 0 never reads ahead. Read number `reads` of
+  // a sequence is the first that does; 0 and 1: any.
+  static FilePrefetcher Adaptive(size_t first = kFirstReadahead, size_t largest = kLargestReadahead,
+                                 uint64_t reads = kReadsBeforeReadahead);
   // Reads ahead `size` bytes from the first read on.
   static FilePrefetcher Fixed(size_t size = kCompactionReadahead);
 
@@ -52,8 +54,8 @@ class FilePrefetcher {
   size_t readahead() const { return next_; }
 
  private:
-  FilePrefetcher(size_t first, size_t largest, bool at_once)
-      : first_(first), largest_(largest), at_once_(at_once), next_(first) {}
+  FilePrefetcher(size_t first, size_t largest, uint64_t reads)
+      : first_(first), largest_(largest), reads_(reads), next_(first) {}
 
   bool Continues(uint64_t offset) const;
   void AskForMore(const RandomAccessFileReader& file, uint64_t limit, const IOOptions& io_options);
@@ -62,8 +64,9 @@ class FilePrefetcher {
 
   size_t first_;
   size_t largest_;
-  bool at_once_;
+  uint64_t reads_;
   size_t next_;
+  uint64_t in_a_row_ = 0;
   // End of the previous read; meaningless before the first.
   uint64_t expected_ = 0;
   bool has_read_ = false;

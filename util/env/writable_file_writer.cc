@@ -21,6 +21,26 @@ constexpr size_t kFirstBuffer = 64 * 1024;
 constexpr uint64_t kRangeSyncDistance = 1024 * 1024;
 constexpr uint64_t kRangeSyncUnit = 4096;
 
+// Adds the time of its life to one of the times, if they are wanted.
+class Timed {
+ public:
+  Timed(const WritableFileWriter::Options& options, uint64_t FileWriteTimes::*which)
+      : clock_(options.times == nullptr ? nullptr : options.clock),
+        total_(clock_ == nullptr ? nullptr : &(options.times->*which)),
+        start_(clock_ == nullptr ? 0 : clock_->NowNanos()) {}
+  ~Timed() {
+    if (clock_ != nullptr) [[unlikely]]
+      *total_ += clock_->NowNanos() - start_;
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  SystemClock* const clock_;
+  uint64_t* const total_;
+  const uint64_t start_;
+};
+
 }  // namespace
 
 WritableFileWriter::Options WritableFileWriter::OptionsFrom(const FileOptions& options) {
@@ -98,7 +118,10 @@ IOStatus WritableFileWriter::Append(const Slice* parts, size_t count) {
   size_t total = 0;
   for (size_t i = 0; i < count; ++i) total += parts[i].size();
   const uint64_t size = file_size_.load(std::memory_order_relaxed);
-  file_->PrepareWrite(static_cast<size_t>(size), total, options_.io_options, nullptr);
+  {
+    const Timed timed(options_, &FileWriteTimes::prepare);
+    file_->PrepareWrite(static_cast<size_t>(size), total, options_.io_options, nullptr);
+  }
   for (size_t i = 0; i < count; ++i) {
     IOStatus s = AppendBytes(parts[i].data(), parts[i].size());
     if (!s.ok()) return s;
@@ -157,6 +180,7 @@ size_t WritableFileWriter::Grant(size_t bytes, size_t alignment) {
 IOStatus WritableFileWriter::WriteThrough(Slice data) {
   while (!data.empty()) {
     const size_t n = Grant(data.size(), 0);
+    const Timed timed(options_, &FileWriteTimes::write);
     IOStatus s = file_->Append(Slice(data.data(), n), options_.io_options, nullptr);
     if (!s.ok()) return Latch(std::move(s));
     data.remove_prefix(n);
@@ -183,6 +207,7 @@ IOStatus WritableFileWriter::WriteDirect() {
   while (done < padded) {
     size_t n = Grant(padded - done, alignment_);
     n = std::max<size_t>(RoundDown(n, alignment_), alignment_);
+    const Timed timed(options_, &FileWriteTimes::write);
     IOStatus s = file_->PositionedAppend(Slice(buffer_.data() + done, n), buffer_offset_ + done,
                                          options_.io_options, nullptr);
     if (!s.ok()) return Latch(std::move(s));
@@ -203,6 +228,7 @@ IOStatus WritableFileWriter::RangeSyncIfDue() {
   if (flushed <= kRangeSyncDistance) return IOStatus::OK();
   const uint64_t end = RoundDown(flushed - kRangeSyncDistance, kRangeSyncUnit);
   if (end < range_synced_ || end - range_synced_ < options_.bytes_per_sync) return IOStatus::OK();
+  const Timed timed(options_, &FileWriteTimes::range_sync);
   IOStatus s = file_->RangeSync(range_synced_, end - range_synced_, options_.io_options, nullptr);
   if (!s.ok()) return Latch(std::move(s));
   range_synced_ = end;
@@ -222,12 +248,13 @@ IOStatus WritableFileWriter::Flush() {
 }
 
 IOStatus WritableFileWriter::SyncFile(bool use_fsync) {
-  const bool timed = options_.stats != nullptr && options_.clock != nullptr &&
-                     options_.sync_histogram != kNoHistogram;
-  const uint64_t start = timed ? options_.clock->NowNanos() : 0;
+  const Timed timed(options_, &FileWriteTimes::sync);
+  const bool recorded = options_.stats != nullptr && options_.clock != nullptr &&
+                        options_.sync_histogram != kNoHistogram;
+  const uint64_t start = recorded ? options_.clock->NowNanos() : 0;
   IOStatus s = use_fsync ? file_->Fsync(options_.io_options, nullptr)
                          : file_->Sync(options_.io_options, nullptr);
-  if (timed) {
+  if (recorded) {
     options_.stats->recordInHistogram(options_.sync_histogram,
                                       (options_.clock->NowNanos() - start) / 1000);
   }

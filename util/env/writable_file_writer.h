@@ -20,6 +20,21 @@ class RateLimiter;
 class Statistics;
 class SystemClock;
 
+// What the calls of one file took, nanoseconds.
+struct FileWriteTimes {
+  uint64_t prepare = 0;
+  uint64_t write = 0;
+  uint64_t range_sync = 0;
+  uint64_t sync = 0;
+
+  void Add(const FileWriteTimes& other) {
+    prepare += other.prepare;
+    write += other.write;
+    range_sync += other.range_sync;
+    sync += other.sync;
+  }
+};
+
 // Appends to one FSWritableFile. After the first failure of any write, sync or truncation every
 // later call fails with that error: what the file holds is unknown from then on, and a later sync
 // that reports success would not mean that the lost bytes arrived.
@@ -35,12 +50,14 @@ class WritableFileWriter {
     uint64_t bytes_per_sync = 0;
     // For every request; its rate_limiter_priority IO_TOTAL means "not limited".
     IOOptions io_options;
-    // Nullable, not owned, outlive the writer. The clock is needed with stats only.
+    // Nullable, not owned, outlive the writer. The clock is needed with stats and times only.
     RateLimiter* rate_limiter = nullptr;
     Statistics* stats = nullptr;
     SystemClock* clock = nullptr;
     // Is given all that is appended, in order. As the ones above.
     FileChecksumGenerator* checksum = nullptr;
+    // Is added to by each call, unless null. As the ones above.
+    FileWriteTimes* times = nullptr;
     // Of the histogram that gets the microseconds of each sync.
     uint32_t sync_histogram = kNoHistogram;
   };

@@ -97,9 +97,9 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(optimize_filters_for_hits, "no filters in the last level"),
 
     // Checks and statistics.
-    VARVE_ROW(paranoid_file_checks, "read new tables back").Dynamic().DefaultOnly(kNoFeature),
+    VARVE_ROW(paranoid_file_checks, "read new tables back").Dynamic(),
     VARVE_ROW(force_consistency_checks, "verify each new version").Advisory("always on"),
-    VARVE_ROW(report_bg_io_stats, "time background I/O").Dynamic().Advisory(kNoKnob),
+    VARVE_ROW(report_bg_io_stats, "time background I/O").Dynamic(),
     VARVE_ROW(sample_for_compression, "estimate other codecs").DefaultOnly(kNoFeature),
     VARVE_ROW(persist_user_defined_timestamps, "user timestamps in tables").Extended(),
 

@@ -74,7 +74,7 @@ Status BuildColumnFamily(const ConfigOptions& config, const OptionPairs& pairs,
 
 std::string Print(const OptionTable& table, const ConfigOptions& config, const void* object) {
   const OptionPrintStyle style = {.delimiter = config.delimiter,
-                                  .detailed = config.IsDetailed(),
+                                  .detailed = config.depth == ConfigOptions::kDepthDetailed,
                                   .dynamic_only = config.mutable_options_only};
   return PrintOptions(table, style, object);
 }

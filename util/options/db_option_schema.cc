@@ -34,8 +34,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(fail_if_options_file_error, "fail if the OPTIONS file cannot be written"),
     VARVE_ROW(skip_stats_update_on_db_open, "sample no table properties at open")
         .Advisory("nothing is sampled at open"),
-    VARVE_ROW(skip_checking_sst_file_sizes_on_db_open, "compare no file sizes at open")
-        .Advisory("sizes are always compared"),
+    VARVE_ROW(skip_checking_sst_file_sizes_on_db_open, "compare no file sizes at open"),
     VARVE_ROW(wal_recovery_mode, "what to make of damaged logs"),
     VARVE_ROW(best_efforts_recovery, "open whatever is complete").DefaultOnly(kNoFeature),
     VARVE_ROW(avoid_flush_during_recovery, "keep recovered data in memory"),
@@ -60,9 +59,8 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(use_fsync, "fsync instead of fdatasync"),
     VARVE_ROW(db_paths, "several directories").DefaultOnly(kNoFeature).NotInFile(),
     VARVE_ROW(wal_dir, "directory of logs; empty: the database's"),
-    VARVE_ROW(delete_obsolete_files_period_micros, "microseconds between searches for left files")
-        .Dynamic()
-        .Advisory("obsolete files go at once"),
+    VARVE_ROW(delete_obsolete_files_period_micros, "microseconds between attempts to delete files")
+        .Dynamic(),
     VARVE_ROW(max_manifest_file_size, "bytes at which a new MANIFEST is begun"),
     VARVE_ROW(manifest_preallocation_size, "bytes reserved for the MANIFEST")
         .Dynamic()
@@ -115,9 +113,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(row_cache, "cache of whole values").DefaultOnly(kNoFeature).NotInFile(),
 
     // Statistics.
-    VARVE_ROW(stats_dump_period_sec, "seconds between dumps to the log; 0: never")
-        .Dynamic()
-        .Advisory("the property rocksdb.stats tells at any time"),
+    VARVE_ROW(stats_dump_period_sec, "seconds between dumps to the log; 0: never").Dynamic(),
     VARVE_ROW(stats_persist_period_sec, "seconds between entries of the history")
         .Dynamic()
         .Advisory("no history is kept"),
@@ -147,7 +143,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(wal_compression, "codec of the log: none or zstd"),
 
     // Contents.
-    VARVE_ROW(allow_data_in_errors, "keys in error messages").Advisory("messages never hold keys"),
+    VARVE_ROW(allow_data_in_errors, "keys in error messages"),
     VARVE_ROW(enforce_single_del_contracts, "misuse of SingleDelete is an error"),
     VARVE_ROW(prefix_seek_opt_in_only, "iterators are in total order by default")
         .Extended()

@@ -25,8 +25,7 @@ constexpr OptionRow kCompressionRows[] = {
     VARVE_ROW(CompressionOptions, strategy, "zlib's strategy"),
     VARVE_ROW(CompressionOptions, max_dict_bytes, "bytes of a dictionary for each file; 0: none"),
     VARVE_ROW(CompressionOptions, zstd_max_train_bytes, "bytes of samples to train from"),
-    VARVE_ROW(CompressionOptions, parallel_threads, "threads that compress one file")
-        .Advisory("a file is compressed by one thread"),
+    VARVE_ROW(CompressionOptions, parallel_threads, "threads that compress one file"),
     VARVE_ROW(CompressionOptions, enabled, "replace compression_opts in the last level"),
     VARVE_ROW(CompressionOptions, max_dict_buffer_bytes, "bytes held back while sampling"),
     VARVE_ROW(CompressionOptions, use_zstd_dict_trainer, "full trainer, not the finalizer"),

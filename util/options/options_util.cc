@@ -87,7 +87,7 @@ Status LoadLatestOptions(const std::string& dbpath, Env* env, DBOptions* db_opti
 Status CheckOptionsCompatibility(const ConfigOptions& config_options, const std::string& dbpath,
                                  const DBOptions& /*db_options*/,
                                  const std::vector<ColumnFamilyDescriptor>& cf_descs) {
-  if (config_options.IsCheckDisabled()) return Status::OK();
+  if (config_options.sanity_level == ConfigOptions::kSanityLevelNone) return Status::OK();
   std::string name;
   VARVE_RETURN_IF_ERROR(GetLatestOptionsFileName(dbpath, config_options.env, &name));
   const std::string path = dbpath + "/" + name;

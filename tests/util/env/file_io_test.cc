@@ -329,6 +329,26 @@ TEST(FilePrefetcherTest, AsksForWhatTheNextRefillReads) {
   }
 }
 
+// num_file_reads_for_auto_readahead.
+TEST(FilePrefetcherTest, ReadsAheadFromTheReadThatIsAskedFor) {
+  std::string scratch(4096, '\0');
+  Slice result;
+  for (const uint64_t reads : {0, 1, 2, 3, 5}) {
+    SCOPED_TRACE(reads);
+    std::vector<AskedFile::Asked> asked;
+    const RandomAccessFileReader r(
+        std::make_unique<AskedFile>(RandomBytes(1 << 20, 9), false, &asked), "file", {});
+    FilePrefetcher p = FilePrefetcher::Adaptive(8192, 65536, reads);
+    for (const uint64_t base : {0, 500000}) {  // a jump starts the count anew
+      for (uint64_t i = 1; i <= 5; i++) {
+        const uint64_t at = base + i * 4096;
+        ASSERT_TRUE(p.Read(r, at, 4096, 1 << 20, &result, scratch.data()).ok());
+        EXPECT_EQ(p.Holds(at, 4096), i >= reads) << "read number " << i;
+      }
+    }
+  }
+}
+
 TEST(FilePrefetcherTest, AScanGoesOnInTheNextFile) {
   std::string scratch(4096, '\0');
   Slice result;

@@ -101,15 +101,15 @@ class Taken {
 };
 
 // What an exiting thread took. Until it is released its instances stay: whoever destroys one may
-// let go of what the release needs. The mutex is held at both ends.
-void ReleaseLeftovers(Registry* registry, MutexLock* lock, Taken* leftovers)
-    VARVE_REQUIRES(registry->mu) {
+// let go of what the release needs.
+void ReleaseLeftovers(Registry* registry, Taken* leftovers) VARVE_REQUIRES(registry->mu) {
   if (leftovers->empty()) return;
   const Taken counted = *leftovers;
   for (const Taken::Entry& entry : counted.entries()) registry->instances[entry.id].leaving++;
-  lock->Unlock();
-  leftovers->ReleaseAll();
-  lock->Lock();
+  {
+    MutexUnlock unlock(&registry->mu);
+    leftovers->ReleaseAll();
+  }
   for (const Taken::Entry& entry : counted.entries()) registry->instances[entry.id].leaving--;
   if (registry->awaiting == 0) return;
   registry->releases_ended.fetch_add(1, std::memory_order_relaxed);
@@ -124,9 +124,9 @@ void DestroyTable(ThreadTable* table) {
     const Instance& instance = registry.instances[id];
     if (instance.release == nullptr) continue;
     if (void* p = TakeCell(table, id, instance.in_use)) leftovers.Add(id, instance.release, p);
-    if (leftovers.full()) ReleaseLeftovers(&registry, &lock, &leftovers);
+    if (leftovers.full()) ReleaseLeftovers(&registry, &leftovers);
   }
-  ReleaseLeftovers(&registry, &lock, &leftovers);
+  ReleaseLeftovers(&registry, &leftovers);
   if (table->prev != nullptr) table->prev->next = table->next;
   if (table->next != nullptr) table->next->prev = table->prev;
   if (registry.head == table) registry.head = table->next;

@@ -222,15 +222,8 @@ DbImpl::~DbImpl() {
 }
 
 Status DbImpl::Close() try {
-  if (engine_->closed.load(std::memory_order_acquire)) return CheckNotForked();
-  if (engine_->snapshots.count() > 0) {
-    return Status::Aborted("close: not given back are", DescribeHolders(*engine_));
-  }
-  {
-    MutexLock lock(&engine_->mu);
-    if (engine_->wal_locked > 0) return Status::Aborted("close: LockWAL is in force");
-  }
-  return CloseEngine(engine_.get());
+  if (Status s = CheckNotForked(); !s.ok()) return s;
+  return CloseEngine(engine_.get(), WhenHeld::kRefuse);
 } catch (...) {
   return CaughtException();
 }
@@ -251,6 +244,17 @@ Status DbImpl::CheckOpen() const {
   return Status::OK();
 }
 
+Status DbImpl::CheckOpen(const OpenCall& call) const {
+  if (call.inside()) return Status::OK();
+  Status s = CheckNotForked();
+  return s.ok() ? Status::ShutdownInProgress("the database is closed") : s;
+}
+
+Status DbImpl::CheckWritable(const OpenCall& call) const {
+  Status s = CheckOpen(call);
+  return s.ok() ? CheckWritable() : s;
+}
+
 Status DbImpl::CheckWritable() const {
   Status s = CheckOpen();
   if (s.ok() && engine_->read_only) {
@@ -260,7 +264,8 @@ Status DbImpl::CheckWritable() const {
 }
 
 Status DbImpl::Resume() try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   return s.ok() ? engine_->Resume() : s;
 } catch (...) {
   return CaughtException();
@@ -281,7 +286,8 @@ Status DbImpl::CreateColumnFamily(const ColumnFamilyOptions& options, const std:
                                   ColumnFamilyHandle** handle) try {
   if (handle == nullptr) return Status::InvalidArgument("create column family: handle is null");
   *handle = nullptr;
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   if (!s.ok()) return s;
   std::unique_ptr<ColumnFamilyHandle> made;
   {
@@ -323,7 +329,8 @@ Status DbImpl::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& d
 
 Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
   Engine& e = *engine_;
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   if (!s.ok()) return s;
   ColumnFamily* family = e.Resolve(handle, &s);
   if (family == nullptr) return s;
@@ -375,7 +382,8 @@ Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
     return Status::InvalidArgument("the default column family's handle belongs to the DB");
   }
   delete handle;
-  if (engine_->closed.load(std::memory_order_acquire) || engine_->read_only) return Status::OK();
+  const OpenCall call = EnterCall();
+  if (!call.inside() || engine_->read_only) return Status::OK();
   MutexLock lock(&engine_->mu);
   engine_->obsolete->Purge();
   return Status::OK();
@@ -391,6 +399,7 @@ const Snapshot* DbImpl::GetSnapshot() try {
   // Under the mutex, so that no compaction's list of snapshots misses one that is older than it
   // sees.
   MutexLock lock(&engine_->mu);
+  if (engine_->closed.load(std::memory_order_acquire)) return nullptr;  // Close has counted them
   return engine_->snapshots.Acquire(engine_->versions->last_sequence(), now);
 } catch (...) {
   return nullptr;

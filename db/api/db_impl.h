@@ -173,11 +173,16 @@ class DbImpl final : public DB {
   Engine* engine() { return engine_.get(); }
 
  private:
+  // Counts the caller in until the end of its scope, which Close waits for (open_calls.h).
+  OpenCall EnterCall() const { return {&engine_->calls, engine_->closed}; }
   // OK, or why no call can be served. Writers: also when the database is read-only. The last one is
   // for calls that a closed database still answers.
   Status CheckOpen() const;
-  Status CheckNotForked() const;
+  Status CheckOpen(const OpenCall& call) const;
   Status CheckWritable() const;
+  Status CheckWritable(const OpenCall& call) const;
+  Status CheckNotForked() const;
+  Status WaitForWork(const WaitForCompactOptions& options);
   Status CheckReadOptions(const ReadOptions& options) const;
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;

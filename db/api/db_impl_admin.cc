@@ -47,7 +47,8 @@ Status DbImpl::Flush(const FlushOptions& options, ColumnFamilyHandle* handle) tr
 
 Status DbImpl::Flush(const FlushOptions& options,
                      const std::vector<ColumnFamilyHandle*>& handles) try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   std::vector<ColumnFamily*> families;
   if (s.ok()) s = ResolveAll(handles, &families);
   if (!s.ok()) return s;
@@ -62,7 +63,8 @@ Status DbImpl::Flush(const FlushOptions& options,
 
 Status DbImpl::CompactRange(const CompactRangeOptions& options, ColumnFamilyHandle* handle,
                             const Slice* begin, const Slice* end) try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   if (options.full_history_ts_low != nullptr) {
@@ -79,7 +81,8 @@ Status DbImpl::CompactFiles(const CompactionOptions& options, ColumnFamilyHandle
                             const std::vector<std::string>& input_file_names, int output_level,
                             int output_path_id, std::vector<std::string>* output_file_names,
                             CompactionJobInfo* info) try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   if (output_path_id > 0) return Status::NotSupported("CompactFiles: output_path_id");
@@ -91,7 +94,8 @@ Status DbImpl::CompactFiles(const CompactionOptions& options, ColumnFamilyHandle
 
 Status DbImpl::SuggestCompactRange(ColumnFamilyHandle* handle, const Slice* begin,
                                    const Slice* end) try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family == nullptr ? s : engine_->compaction->SuggestRange(family, begin, end);
 } catch (...) {
@@ -100,7 +104,8 @@ Status DbImpl::SuggestCompactRange(ColumnFamilyHandle* handle, const Slice* begi
 
 Status DbImpl::DeleteFilesInRanges(ColumnFamilyHandle* handle, const RangePtr* ranges, size_t n,
                                    bool include_end) try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   return engine_->compaction->DeleteFilesInRanges(family, ranges, n, include_end);
@@ -109,42 +114,47 @@ Status DbImpl::DeleteFilesInRanges(ColumnFamilyHandle* handle, const RangePtr* r
 }
 
 Status DbImpl::WaitForCompact(const WaitForCompactOptions& options) try {
+  Status s = WaitForWork(options);
+  return s.ok() && options.close_db ? Close() : s;
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
   Engine& e = *engine_;
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   if (!s.ok()) return s;
   if (options.flush) {
     s = e.flush->FlushAll(FlushOptions(), FlushReason::kManualFlush);
     if (!s.ok()) return s;
   }
-  {
-    MutexLock lock(&e.mu);
-    const uint64_t deadline =
-        options.timeout.count() == 0
-            ? UINT64_MAX
-            : e.MonotonicMicros() + static_cast<uint64_t>(options.timeout.count());
-    while (e.flush->Busy() || e.compaction->Busy()) {
-      if (e.shutting_down.load(std::memory_order_acquire)) {
-        return Status::ShutdownInProgress("WaitForCompact: the database is being closed");
-      }
-      if (options.abort_on_pause && e.background_paused > 0) {
-        return Status::Aborted("WaitForCompact: background work is paused");
-      }
-      if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
-      const uint64_t now = e.MonotonicMicros();
-      if (now >= deadline) return Status::TimedOut("WaitForCompact");
-      e.background_changed.WaitFor(std::min<uint64_t>(deadline - now, 100 * 1000));
+  MutexLock lock(&e.mu);
+  const uint64_t deadline =
+      options.timeout.count() == 0
+          ? UINT64_MAX
+          : e.MonotonicMicros() + static_cast<uint64_t>(options.timeout.count());
+  while (e.flush->Busy() || e.compaction->Busy()) {
+    if (e.shutting_down.load(std::memory_order_acquire)) {
+      return Status::ShutdownInProgress("WaitForCompact: the database is being closed");
+    }
+    if (options.abort_on_pause && e.background_paused > 0) {
+      return Status::Aborted("WaitForCompact: background work is paused");
     }
     if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
-    if (options.wait_for_purge) e.obsolete->Purge();
+    const uint64_t now = e.MonotonicMicros();
+    if (now >= deadline) return Status::TimedOut("WaitForCompact");
+    e.background_changed.WaitFor(std::min<uint64_t>(deadline - now, 100 * 1000));
   }
-  return options.close_db ? Close() : Status::OK();
-} catch (...) {
-  return CaughtException();
+  if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
+  if (options.wait_for_purge) e.obsolete->Purge();
+  return Status::OK();
 }
 
 Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
                           const std::unordered_map<std::string, std::string>& new_options) try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   if (new_options.empty()) return Status::InvalidArgument("SetOptions: no option given");
@@ -168,7 +178,8 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
 }
 
 Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& new_options) try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   if (!s.ok()) return s;
   if (new_options.empty()) return Status::InvalidArgument("SetDBOptions: no option given");
   Engine& e = *engine_;
@@ -197,10 +208,14 @@ Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
 }
 
 Status DbImpl::PauseBackgroundWork() try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
+  // A flush of Close must not be paused.
+  s = CheckOpen();
+  if (!s.ok()) return s;
   e.background_paused++;
   while (e.flush->running() > 0 || e.compaction->Working() > 0) e.background_changed.Wait();
   return s;
@@ -209,7 +224,8 @@ Status DbImpl::PauseBackgroundWork() try {
 }
 
 Status DbImpl::ContinueBackgroundWork() try {
-  if (Status s = CheckNotForked(); !s.ok()) return s;
+  const OpenCall call = EnterCall();
+  if (Status s = CheckOpen(call); !s.ok()) return s;
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   if (e.background_paused == 0) {
@@ -281,7 +297,8 @@ DBOptions DbImpl::GetDBOptions() const {
 }
 
 Status DbImpl::DisableFileDeletions() try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   if (!s.ok()) return s;
   MutexLock lock(&engine_->mu);
   engine_->file_deletions_disabled++;
@@ -291,7 +308,8 @@ Status DbImpl::DisableFileDeletions() try {
 }
 
 Status DbImpl::EnableFileDeletions() try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   if (!s.ok()) return s;
   MutexLock lock(&engine_->mu);
   if (engine_->file_deletions_disabled > 0 && --engine_->file_deletions_disabled == 0) {

@@ -56,9 +56,10 @@ Status DbImpl::ResetStats() try {
 Status DbImpl::GetApproximateSizes(const SizeApproximationOptions& options,
                                    ColumnFamilyHandle* handle, const Range* ranges, int n,
                                    uint64_t* sizes) try {
-  Status s = CheckOpen();
+  const OpenCall call = EnterCall();
+  Status s = CheckOpen(call);
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
-  return family == nullptr ? s : ApproximateSizes(engine_.get(), family, options, ranges, n, sizes);
+  return family == nullptr ? s : ApproximateSizes(family, options, ranges, n, sizes);
 } catch (...) {
   return CaughtException();
 }
@@ -83,7 +84,8 @@ void DbImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range
 
 Status DbImpl::GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
                             bool flush_memtable) try {
-  Status s = CheckOpen();
+  const OpenCall call = EnterCall();
+  Status s = CheckOpen(call);
   if (s.ok() && flush_memtable && !engine_->read_only) {
     s = engine_->flush->FlushAll(FlushOptions(), FlushReason::kGetLiveFiles);
   }
@@ -93,7 +95,8 @@ Status DbImpl::GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_
 }
 
 Status DbImpl::GetSortedWalFiles(VectorLogPtr& files) try {
-  Status s = CheckOpen();
+  const OpenCall call = EnterCall();
+  Status s = CheckOpen(call);
   return s.ok() ? ListLogs(engine_.get(), &files) : s;
 } catch (...) {
   return CaughtException();
@@ -120,27 +123,21 @@ Status DbImpl::GetUpdatesSince(SequenceNumber, std::unique_ptr<TransactionLogIte
 
 void DbImpl::GetLiveFilesMetaData(std::vector<LiveFileMetaData>* metadata) {
   metadata->clear();
-  if (CheckOpen().ok()) ListLiveFiles(engine_.get(), metadata);
+  const OpenCall call = EnterCall();
+  if (call.inside()) ListLiveFiles(engine_.get(), metadata);
 }
 
 void DbImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle, ColumnFamilyMetaData* metadata) {
-  Status s = CheckOpen();
+  const OpenCall call = EnterCall();
+  Status s = CheckOpen(call);
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family != nullptr) DescribeFamily(engine_.get(), family, metadata);
 }
 
 void DbImpl::GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* metadata) {
   metadata->clear();
-  if (!CheckOpen().ok()) return;
-  std::vector<std::shared_ptr<ColumnFamily>> families;
-  {
-    MutexLock lock(&engine_->mu);
-    for (const auto& [id, family] : engine_->families.all()) families.push_back(family);
-  }
-  for (const auto& family : families) {
-    metadata->emplace_back();
-    DescribeFamily(engine_.get(), family.get(), &metadata->back());
-  }
+  const OpenCall call = EnterCall();
+  if (call.inside()) DescribeAllFamilies(engine_.get(), metadata);
 }
 
 Status DbImpl::IngestExternalFile(ColumnFamilyHandle*, const std::vector<std::string>&,
@@ -153,14 +150,16 @@ Status DbImpl::IngestExternalFiles(const std::vector<IngestExternalFileArg>&) {
 }
 
 Status DbImpl::VerifyChecksum(const ReadOptions& options) try {
-  Status s = CheckOpen();
+  const OpenCall call = EnterCall();
+  Status s = CheckOpen(call);
   return s.ok() ? VerifyTables(engine_.get(), options) : s;
 } catch (...) {
   return CaughtException();
 }
 
 Status DbImpl::VerifyFileChecksums(const ReadOptions& options) try {
-  Status s = CheckOpen();
+  const OpenCall call = EnterCall();
+  Status s = CheckOpen(call);
   return s.ok() ? VerifyTableFileChecksums(engine_.get(), options) : s;
 } catch (...) {
   return CaughtException();
@@ -187,7 +186,8 @@ Status DbImpl::GetPropertiesOfAllTables(ColumnFamilyHandle* handle,
 
 Status DbImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Range* range,
                                             size_t n, TablePropertiesCollection* props) try {
-  Status s = CheckOpen();
+  const OpenCall call = EnterCall();
+  Status s = CheckOpen(call);
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family == nullptr ? s : TablePropertiesInRanges(engine_.get(), family, range, n, props);
 } catch (...) {

@@ -33,7 +33,8 @@ Status CannotGoBack(const ColumnFamily& family, const std::string& from, const s
 
 Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string ts_low) try {
   Engine& e = *engine_;
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   ColumnFamily* family = s.ok() ? e.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   const size_t size = family->icmp().timestamp_size();
@@ -69,7 +70,8 @@ Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string 
 }
 
 Status DbImpl::TrimHistory(ColumnFamilyHandle* handle, const std::string& trim_ts) try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   ColumnFamily* const family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   return family == nullptr ? s : engine_->compaction->TrimHistory(family, trim_ts);
 } catch (...) {

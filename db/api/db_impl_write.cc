@@ -177,7 +177,8 @@ Status DbImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* handle, co
 }
 
 Status DbImpl::FlushWAL(bool sync) try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
   s = e.logs->FlushBuffers();
@@ -210,12 +211,16 @@ Status DbImpl::SyncWAL() {
 }
 
 Status DbImpl::LockWAL() try {
-  Status s = CheckWritable();
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
   {
     MutexLock lock(&e.mu);
     while (e.wal_locking) e.background_changed.Wait();
+    // Close looks at this once, and does not come back to it.
+    s = CheckOpen();
+    if (!s.ok()) return s;
     if (e.wal_locked > 0) {
       e.wal_locked++;
       return s;
@@ -236,7 +241,8 @@ Status DbImpl::LockWAL() try {
 }
 
 Status DbImpl::UnlockWAL() try {
-  if (Status s = CheckNotForked(); !s.ok()) return s;
+  const OpenCall call = EnterCall();
+  if (Status s = CheckOpen(call); !s.ok()) return s;
   Engine& e = *engine_;
   {
     MutexLock lock(&e.mu);

@@ -16,6 +16,7 @@
 #include "varve/write_buffer_manager.h"
 
 #include "db/background/error_state.h"
+#include "db/background/open_calls.h"
 #include "db/column_family/column_family.h"
 #include "db/read/live_snapshots.h"
 #include "db/version/version_set.h"
@@ -136,6 +137,8 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   uint64_t flush_bytes = 0;
   uint64_t options_file_number = 0;
   bool closing_flush = false;  // Close is flushing what no log holds
+  enum class Closing : uint8_t { kNo, kUnderWay, kOver } closing = Closing::kNo;
+  Status close_status;  // what Close came to, once it is over
 
   // --- Parts
   std::unique_ptr<FlushWork> flush;
@@ -148,8 +151,10 @@ struct Engine : public std::enable_shared_from_this<Engine> {
 
   // Set when Close begins; background jobs look at it often. Release/acquire.
   std::atomic<bool> shutting_down{false};
-  // Also set in the child that a fork() makes: there the engine is dead (fork_guard.h).
+  // Set under mu, before anything else that Close does. Also set in the child that a fork() makes:
+  // there the engine is dead (fork_guard.h).
   std::atomic<bool> closed{false};
+  OpenCalls calls;
   std::atomic<bool> forked{false};        // that is why it is closed
   std::shared_ptr<Engine> kept_by_child;  // itself, once the child's DB goes: it stays for ever
   HolderCounts holders;

@@ -84,6 +84,8 @@ Status WriteAdmission::AdmitWithAttention(const WriteOptions& options, size_t by
 
 Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
   Engine& e = *engine_;
+  const OpenCall call(&e.calls, e.closed);
+  if (!call.inside()) return Status::ShutdownInProgress("write: the database is being closed");
   if (!options.no_slowdown) {
     e.commit->EnterExclusive();
   } else if (!e.commit->EnterExclusiveWithin(kNoSlowdownMicros)) {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "db/background/obsolete_files.h"
 #include "db/wal/log_reader.h"
 #include "db/write/batch_reader.h"
+#include "util/base/caught_exception.h"
 #include "util/coding/fixed.h"
 #include "util/env/file_names.h"
 #include "util/env/sequential_file_reader.h"
@@ -154,10 +156,11 @@ void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files) {
   }
 }
 
-void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* metadata) {
-  const PinnedVersion pinned = Pin(engine, family);
+namespace {
+
+void Describe(Engine* engine, const PinnedVersion& pinned, ColumnFamilyMetaData* metadata) {
   *metadata = ColumnFamilyMetaData();
-  metadata->name = family->name();
+  metadata->name = pinned.family->name();
   for (int level = 0; level < pinned.version->num_levels(); level++) {
     std::vector<SstFileMetaData> files;
     uint64_t bytes = 0;
@@ -173,6 +176,18 @@ void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* 
     }
     metadata->size += bytes;
     metadata->levels.emplace_back(level, bytes, std::move(files));
+  }
+}
+
+}  // namespace
+
+void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* metadata) {
+  Describe(engine, Pin(engine, family), metadata);
+}
+
+void DescribeAllFamilies(Engine* engine, std::vector<ColumnFamilyMetaData>* metadata) {
+  for (const PinnedVersion& pinned : PinAll(engine)) {
+    Describe(engine, pinned, &metadata->emplace_back());
   }
 }
 
@@ -196,8 +211,32 @@ Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_
   return Status::OK();
 }
 
+namespace {
+
+// Files that become obsolete meanwhile stay until its end.
+class KeepFiles {
+ public:
+  explicit KeepFiles(Engine* engine) : engine_(engine) {
+    MutexLock lock(&engine_->mu);
+    engine_->file_deletions_disabled++;
+  }
+  ~KeepFiles() {
+    MutexLock lock(&engine_->mu);
+    if (--engine_->file_deletions_disabled > 0 || engine_->read_only) return;
+    BestEffort([this] { engine_->obsolete->Purge(); });
+  }
+  KeepFiles(const KeepFiles&) = delete;
+  KeepFiles& operator=(const KeepFiles&) = delete;
+
+ private:
+  Engine* const engine_;
+};
+
+}  // namespace
+
 Status ListLogs(Engine* engine, VectorLogPtr* files) {
   files->clear();
+  const KeepFiles keep(engine);
   for (const LogSet::LogInfo& log : engine->logs->List()) {
     files->push_back(
         std::make_unique<ListedLog>(log.number, log.bytes, FirstSequence(engine, log.number)));
@@ -241,14 +280,14 @@ Status OldestCreationTime(Engine* engine, uint64_t* seconds) {
   return Status::OK();
 }
 
-Status ApproximateSizes(Engine* engine, ColumnFamily* family,
-                        const SizeApproximationOptions& options, const Range* ranges, int n,
-                        uint64_t* sizes) {
+Status ApproximateSizes(ColumnFamily* family, const SizeApproximationOptions& options,
+                        const Range* ranges, int n, uint64_t* sizes) {
   if (!options.include_memtables && !options.include_files) {
     return Status::InvalidArgument("GetApproximateSizes: neither memtables nor files are included");
   }
-  const PinnedVersion pinned = Pin(engine, family);
+  // Both of one moment: what a flush moves is neither left out nor counted twice.
   ReadGuard super_version(family);
+  const PinnedVersion pinned{super_version->shared_version(), family->shared_from_this()};
   for (int i = 0; i < n; i++) {
     uint64_t total = options.include_files
                          ? BytesInFiles(pinned, ranges[i], options.files_size_error_margin)

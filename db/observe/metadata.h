@@ -17,19 +17,20 @@
 
 namespace varve {
 
-// All take the DB mutex themselves where they need it.
+// All take the DB mutex themselves where they need it. What each answers is of one moment.
 void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files);
 void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* metadata);
-// Names relative to the directory, with a leading slash; the size of the MANIFEST that is valid.
+void DescribeAllFamilies(Engine* engine, std::vector<ColumnFamilyMetaData>* metadata);
+// Names relative to the directory, with a leading slash; the size at which the MANIFEST names these
+// tables.
 Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes);
 Status ListLogs(Engine* engine, VectorLogPtr* files);
 // The log that is written now. NotSupported for a database that is not written.
 Status DescribeCurrentLog(Engine* engine, std::unique_ptr<LogFile>* file);
 // Seconds; 0: of some table it is not known; UINT64_MAX: there are no tables.
 Status OldestCreationTime(Engine* engine, uint64_t* seconds);
-Status ApproximateSizes(Engine* engine, ColumnFamily* family,
-                        const SizeApproximationOptions& options, const Range* ranges, int n,
-                        uint64_t* sizes);
+Status ApproximateSizes(ColumnFamily* family, const SizeApproximationOptions& options,
+                        const Range* ranges, int n, uint64_t* sizes);
 Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range* ranges, size_t n,
                                TablePropertiesCollection* properties);  // ranges null: all tables
 

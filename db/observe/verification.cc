@@ -44,6 +44,13 @@ Status ForEachTable(Engine* engine, const Check& check) {
   return Status::OK();
 }
 
+// Close waits for the call, which may take long.
+Status CheckNotClosing(const Engine& engine) {
+  return engine.closed.load(std::memory_order_acquire)
+             ? Status::ShutdownInProgress("verification: the database is being closed")
+             : Status::OK();
+}
+
 Status VerifyFile(Engine* engine, const FileMetaData& file) {
   const std::string& function = file.file_checksum_func_name;
   if (file.file_checksum == kUnknownFileChecksum || function.empty() ||
@@ -69,10 +76,11 @@ Status VerifyFile(Engine* engine, const FileMetaData& file) {
 }  // namespace
 
 Status VerifyTables(Engine* engine, const ReadOptions& options) {
+  const auto go_on = [engine](uint64_t /*bytes*/) { return CheckNotClosing(*engine); };
   return ForEachTable(engine, [&](ColumnFamily* family, FileMetaData* file, int level) {
     TableRef table;
     Status s = family->table_cache()->Find(file, level, options, &table);
-    return s.ok() ? table->VerifyChecksum(options) : s;
+    return s.ok() ? table->VerifyChecksum(options, go_on) : s;
   });
 }
 
@@ -82,6 +90,7 @@ Status VerifyTableFileChecksums(Engine* engine, const ReadOptions& options) {
         "VerifyFileChecksums: DBOptions::file_checksum_gen_factory is not set");
   }
   return ForEachTable(engine, [&](ColumnFamily*, FileMetaData* file, int) {
+    VARVE_RETURN_IF_ERROR(CheckNotClosing(*engine));
     if (options.deadline.count() != 0 &&
         engine->clock->NowMicros() >= static_cast<uint64_t>(options.deadline.count())) {
       return Status::TimedOut("VerifyFileChecksums: the deadline has passed");

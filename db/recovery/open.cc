@@ -9,6 +9,7 @@
 #include "db/background/error_recovery.h"
 #include "db/background/events.h"
 #include "db/background/flush_work.h"
+#include "db/background/holders.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/periodic_work.h"
 #include "db/background/scrubber.h"
@@ -647,24 +648,72 @@ Status FlushForClose(Engine* engine) {
 
 }  // namespace
 
-Status CloseEngine(Engine* engine) noexcept {
+namespace {
+
+// True for the one who closes, when nobody enters any more. All others wait until that is done, or
+// are told what stands against it.
+bool BeginClose(Engine* engine, WhenHeld when, Status* status) try {
   Engine& e = *engine;
-  if (e.closed.exchange(true, std::memory_order_acq_rel)) return Status::OK();
-  // Writes that had passed the check of `closed` are over: what they have written is flushed below.
+  MutexLock lock(&e.mu);
+  const auto somebody_is_at_it = [&] {
+    return e.closing == Engine::Closing::kUnderWay ||
+           (e.closing == Engine::Closing::kNo && when == WhenHeld::kRefuse && e.wal_locking);
+  };
+  while (somebody_is_at_it()) e.background_changed.Wait();
+  if (e.closing == Engine::Closing::kOver) {
+    *status = e.close_status;
+    return false;
+  }
+  if (when == WhenHeld::kRefuse) {
+    if (e.snapshots.count() > 0) {
+      *status = Status::Aborted("close: not given back are", DescribeHolders(e));
+    } else if (e.wal_locked > 0) {
+      *status = Status::Aborted("close: LockWAL is in force");
+    }
+    if (!status->ok()) return false;
+  }
+  e.closing = Engine::Closing::kUnderWay;
+  e.closed.store(true, std::memory_order_release);
+  e.calls.Shut();
+  return true;
+} catch (...) {
+  *status = CaughtException();
+  return false;
+}
+
+// What was inside when Close began has ended when this returns, writes and all other calls.
+Status EndCalls(Engine* engine) {
+  Engine& e = *engine;
+  // What writes have left is flushed.
   e.commit->Shutdown();
   Status s;
   if (!e.read_only && e.has_unlogged_data.load(std::memory_order_acquire)) {
     s = Guarded([&e] { return FlushForClose(&e); });
   }
-  e.shutting_down.store(true, std::memory_order_release);
+  {
+    MutexLock lock(&e.mu);
+    e.closing_flush = false;
+    e.shutting_down.store(true, std::memory_order_release);
+    e.WriteRefusal().PermitUncheckedError();
+    e.background_changed.SignalAll();
+  }
+  e.calls.WaitUntilAllLeft();
+  return s;
+}
+
+}  // namespace
+
+Status CloseEngine(Engine* engine, WhenHeld when) noexcept {
+  Engine& e = *engine;
+  Status s;
+  if (!BeginClose(engine, when, &s)) return s;
+  s = EndCalls(engine);
   if (e.scrubber != nullptr) e.scrubber->Stop();
   if (e.periodic != nullptr) e.periodic->Stop();
   if (e.recovery_work != nullptr) e.recovery_work->Stop();
   e.write_buffer_manager->Leave(e.flush.get());
   {
     MutexLock lock(&e.mu);
-    e.WriteRefusal().PermitUncheckedError();
-    e.background_changed.SignalAll();
     while (e.flush->scheduled() > 0 || e.compaction->Running() > 0) e.background_changed.Wait();
     e.flush->ClearQueue();
   }
@@ -672,13 +721,21 @@ Status CloseEngine(Engine* engine) noexcept {
     e.obsolete->Stop();
     s.UpdateIfOk(Guarded([&e] { return e.logs->CloseAll(/*sync=*/true); }));
     s.UpdateIfOk(Guarded([&e] { e.obsolete->DeleteKeptLogs(); }));
-    if (s.ok()) s = Guarded([&e] { return e.versions->CloseManifest(); });
+    const auto close_manifest = [&e] {
+      MutexLock lock(&e.mu);
+      return e.versions->CloseManifest();
+    };
+    s.UpdateIfOk(Guarded(close_manifest));
   }
   if (e.lock != nullptr) {
     s.UpdateIfOk(Guarded([&e] { return e.fs->UnlockFile(e.lock, IOOptions(), nullptr); }));
     e.lock = nullptr;
   }
   BestEffort([&] { LogInfo(e.info_log.get(), "closed: %s", s.ToString().c_str()); });
+  MutexLock lock(&e.mu);
+  BestEffort([&] { e.close_status = s; });
+  e.closing = Engine::Closing::kOver;
+  e.background_changed.SignalAll();
   return s;
 }
 

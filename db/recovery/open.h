@@ -38,10 +38,16 @@ Status OpenEngine(const OpenRequest& request, std::shared_ptr<Engine>* engine);
 // Lets background work begin. engine->db is set: listeners are given it.
 void StartBackgroundWork(Engine* engine);
 
-// Ends background work, flushes what only memory holds, syncs the logs, gives up the lock. The
-// engine refuses everything afterwards. Idempotent: later calls return OK. Whatever fails, for want
-// of memory too, the rest is done, and the first error is the answer.
-Status CloseEngine(Engine* engine) noexcept;
+enum class WhenHeld : uint8_t {
+  kRefuse,  // Aborted while snapshots are held or LockWAL is in force, with nothing changed
+  kCloseAllTheSame,
+};
+
+// Ends calls and background work, flushes what only memory holds, syncs the logs, gives up the
+// lock. The engine refuses everything afterwards. Idempotent: later calls, and those that come
+// meanwhile and wait, return the same. Whatever fails, for want of memory too, the rest is done,
+// and the first error is the answer.
+Status CloseEngine(Engine* engine, WhenHeld when = WhenHeld::kCloseAllTheSame) noexcept;
 
 // Writes an OPTIONS file for the current options and drops old ones. Takes mu.
 Status PersistOptions(Engine* engine);

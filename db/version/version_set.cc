@@ -126,6 +126,7 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families,
   VARVE_RETURN_IF_ERROR(VerifyTables());
 
   manifest_file_number_ = manifest_number;
+  manifest_file_size_ = replay.end();
   max_family_id_ = replay.max_family_id();
   min_log_number_to_keep_ = replay.min_log_number_to_keep();
   logged_sequence_ = replay.last_sequence();
@@ -227,10 +228,6 @@ uint64_t VersionSet::MinLogNumber() const {
   return min == UINT64_MAX ? 0 : min;
 }
 
-uint64_t VersionSet::manifest_file_size() const {
-  return rep_->manifest == nullptr ? 0 : rep_->manifest->file_size();
-}
-
 bool VersionSet::manifest_in_doubt() const {
   return rep_->in_doubt;
 }
@@ -243,10 +240,14 @@ std::vector<uint64_t> VersionSet::TakeObsoleteManifests() {
 }
 
 Status VersionSet::CloseManifest() {
-  if (rep_->manifest == nullptr) return Status::OK();
-  IOStatus s = rep_->manifest->Sync(options_.use_fsync);
-  IOStatus closed = rep_->manifest->Close();
-  rep_->manifest.reset();
+  mu_->AssertHeld();
+  const Turn turn(rep_.get());
+  rep_->closed = true;
+  const std::unique_ptr<wal::LogWriter> manifest = std::move(rep_->manifest);
+  if (manifest == nullptr) return Status::OK();
+  MutexUnlock unlock(mu_);
+  IOStatus s = manifest->Sync(options_.use_fsync);
+  IOStatus closed = manifest->Close();
   return s.ok() ? closed : s;
 }
 

@@ -140,8 +140,10 @@ class VersionSet {
   uint64_t manifest_file_number() const { return manifest_file_number_; }
   // MANIFESTs that a newer one, in force and durable, has replaced. Hands each number out once.
   std::vector<uint64_t> TakeObsoleteManifests();
-  uint64_t manifest_file_size() const;
-  // Syncs and closes the MANIFEST; no edit may follow.
+  // How much of that file says what is in force now: no edit that is being written, or has failed.
+  uint64_t manifest_file_size() const { return manifest_file_size_; }
+  // Syncs and closes the MANIFEST, after the edits under way; later ones get ShutdownInProgress.
+  // Lets go of the DB mutex meanwhile.
   Status CloseManifest();
   // True after an append or a sync of the MANIFEST failed, until a fresh one is in force: whether
   // the failed edit is on disk is not known, so files it names must stay.
@@ -202,6 +204,7 @@ class VersionSet {
   // Published with release after an insertion is complete, read with acquire by readers.
   std::atomic<SequenceNumber> last_sequence_{0};
   uint64_t manifest_file_number_ = 0;
+  uint64_t manifest_file_size_ = 0;
   uint64_t min_log_number_to_keep_ = 0;
   uint64_t last_edit_micros_ = 0;
   uint32_t max_family_id_ = 0;

@@ -24,6 +24,7 @@ struct VersionSet::Rep {
 
   std::unique_ptr<wal::LogWriter> manifest;  // null until the first edit, and in doubt
   bool in_doubt = false;
+  bool closed = false;  // no edit follows
   // MANIFESTs of which CURRENT may name any while it is in doubt; they go when a new one is in
   // force.
   std::vector<uint64_t> doubtful_manifests;

@@ -376,6 +376,7 @@ Status VersionSet::CheckNames(const VersionEdit& edit) const {
 Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirectory* dir,
                               bool new_manifest) {
   if (options_.read_only) return Status::NotSupported(options_.db_name, "is open for reading only");
+  if (rep_->closed) return Status::ShutdownInProgress(options_.db_name, "the MANIFEST is closed");
   ManifestWrite write;
   write.dir = dir;
   write.fresh = new_manifest || rep_->manifest == nullptr ||
@@ -428,6 +429,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
     rep_->doubtful_manifests.clear();
     manifest_file_number_ = write.number;
   }
+  manifest_file_size_ = rep_->manifest->file_size();
   min_log_number_to_keep_ = min_log;
   if (options_.clock != nullptr) last_edit_micros_ = options_.clock->NowNanos() / 1000;
   return Status::OK();

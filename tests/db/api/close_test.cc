@@ -2,10 +2,13 @@
 
 // Goal: after Close every call returns a status and nothing crashes, and what users still hold,
 // iterators, handles, snapshots, can be used and given back in any order. Method: a table of calls
-// on a closed database; holders that outlive Close, and the DB itself (sanitizers judge).
+// on a closed database; holders that outlive Close, and the DB itself (sanitizers judge); calls
+// that are stopped in the middle of a change to a file while another thread closes.
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <thread>
 
@@ -15,6 +18,7 @@
 #include "varve/statistics.h"
 
 #include "tests/harness/database.h"
+#include "util/sync/mutex.h"
 
 namespace varve::testing {
 namespace {
@@ -391,6 +395,166 @@ TEST_F(DbCloseTest, BackgroundWorkIsStoppedInTheMiddle) {
     EXPECT_EQ(Get("59"), std::string(8 << 10, static_cast<char>('a' + round)));
     ASSERT_TRUE(Close().ok());
   }
+}
+
+// Stops the first change that one thread makes to a file, until it is let go.
+class StopsOneThread final : public MemFileSystem::CallHook {
+ public:
+  void Choose() {  // the calling thread
+    MutexLock lock(&mu_);
+    thread_ = std::this_thread::get_id();
+  }
+  bool stopped() {
+    MutexLock lock(&mu_);
+    return stopped_;
+  }
+  void LetGo() {
+    MutexLock lock(&mu_);
+    let_go_ = true;
+    changed_.SignalAll();
+  }
+  void BeforeCall(uint64_t, MemCall, const std::string&) override {
+    MutexLock lock(&mu_);
+    if (std::this_thread::get_id() != thread_) return;
+    stopped_ = true;
+    while (!let_go_) changed_.Wait();
+  }
+
+ private:
+  Mutex mu_;
+  CondVar changed_{&mu_};
+  std::thread::id thread_ VARVE_GUARDED_BY(mu_);
+  bool stopped_ VARVE_GUARDED_BY(mu_) = false;
+  bool let_go_ VARVE_GUARDED_BY(mu_) = false;
+};
+
+class CallsBesideCloseTest : public DbCloseTest {
+ protected:
+  // Time for a Close that does not wait to return.
+  static constexpr std::chrono::milliseconds kMoment{5};
+
+  // Stops `call` at its first change to a file, closes in another thread, and lets it go on.
+  Status CloseBeside(const std::function<Status()>& call) {
+    StopsOneThread hook;
+    mem().SetCallHook(&hook);
+    std::atomic<bool> ended{false};
+    Status status;
+    std::thread caller([&] {
+      hook.Choose();
+      status = call();
+      ended = true;
+    });
+    EXPECT_TRUE(Eventually([&] { return hook.stopped() || ended.load(); }));
+    EXPECT_TRUE(hook.stopped()) << "it changes no file";
+    std::atomic<bool> closed{false};
+    Status close_status;
+    std::thread closer([&] {
+      close_status = db()->Close();
+      closed = true;
+    });
+    std::this_thread::sleep_for(kMoment);
+    EXPECT_FALSE(closed.load()) << "Close returned while the call was inside";
+    hook.LetGo();
+    caller.join();
+    closer.join();
+    mem().SetCallHook(nullptr);
+    // Aborted: the log is locked now.
+    EXPECT_TRUE(close_status.ok() || close_status.IsAborted()) << close_status.ToString();
+    return status;
+  }
+};
+
+TEST_F(CallsBesideCloseTest, CloseWaitsForThem) {
+  options_.write_buffer_size = 64 << 10;
+  options_.disable_auto_compactions = true;
+  options_.manual_wal_flush = true;
+  ColumnFamilyHandle* made = nullptr;
+  std::vector<std::string> names;
+  uint64_t number = 0;
+  const Slice begin("a");
+  const Slice end("z");
+  const RangePtr all(&begin, &end);
+  struct Case {
+    const char* name;
+    std::function<Status()> call;
+    std::function<void()> before = [] {};
+  };
+  const Case kCases[] = {
+      {"CreateColumnFamily",
+       [&] { return db()->CreateColumnFamily(ColumnFamilyOptions(options_), "new", &made); }},
+      {"DropColumnFamily", [&] { return db()->DropColumnFamily(Handle("b")); }},
+      {"FlushWAL", [&] { return db()->FlushWAL(false); }},
+      {"SyncWAL", [&] { return db()->SyncWAL(); }},
+      {"LockWAL",
+       [&] {
+         const Status s = db()->LockWAL();
+         return s.ok() ? db()->UnlockWAL() : s;
+       }},
+      {"Flush", [&] { return db()->Flush(FlushOptions()); }},
+      {"GetLiveFiles", [&] { return db()->GetLiveFiles(names, &number, true); }},
+      {"CompactRange", [&] { return db()->CompactRange(CompactRangeOptions(), nullptr, nullptr); }},
+      {"CompactFiles",
+       [&] { return db()->CompactFiles(CompactionOptions(), Files(kTableFile), 1); }},
+      {"DeleteFilesInRanges",
+       [&] { return db()->DeleteFilesInRanges(db()->DefaultColumnFamily(), &all, 1); },
+       // In L0 it finds none.
+       [&] { ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok()); }},
+      {"SetOptions",
+       [&] {
+         return db()->SetOptions({{"write_buffer_size", "1M"}});
+       }},
+      {"SetDBOptions",
+       [&] {
+         return db()->SetDBOptions({{"max_background_jobs", "3"}});
+       }},
+      {"EnableFileDeletions", [&] { return db()->EnableFileDeletions(); },
+       [&] {
+         ASSERT_TRUE(db()->DisableFileDeletions().ok());
+         ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+       }},
+      {"a Put that switches a memtable", [&] { return db()->Put(WriteOptions(), "k", "v"); },
+       [&] { Put("large", std::string(60 << 10, 'l')); }},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    made = nullptr;
+    Open({"default", "a", "b"});
+    MakeTable({"b", "m"});
+    MakeTable({"c", "n"});
+    c.before();
+    Put("zz kept", c.name);  // beyond what is deleted
+    const Status s = CloseBeside(c.call);
+    EXPECT_TRUE(s.ok() || s.IsShutdownInProgress()) << s.ToString();
+    if (made != nullptr) {
+      EXPECT_TRUE(db()->DestroyColumnFamilyHandle(made).ok());
+    }
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DB::ListColumnFamilies(options_, kName, &names).ok());
+    Open(names);
+    EXPECT_EQ(Get("zz kept"), c.name);
+    EXPECT_TRUE(db()->VerifyChecksum().ok());
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+}
+
+TEST_F(CallsBesideCloseTest, ASecondCloseWaitsForTheFirst) {
+  Open();
+  Put("k", "v");
+  EXPECT_TRUE(CloseBeside([&] { return db()->Close(); }).ok());
+  EXPECT_TRUE(db()->Close().ok());
+}
+
+TEST_F(CallsBesideCloseTest, WhatFailedOnceFailsAgain) {
+  Open();
+  Put("k", "v");
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kSync);
+  rule.path_contains = ".log";
+  faults().Inject(rule);
+  const Status s = db()->Close();
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_EQ(db()->Close(), s);
 }
 
 }  // namespace

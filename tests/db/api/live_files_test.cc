@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: what GetLiveFiles names, with so much of the MANIFEST as it says, and the logs there are,
+// is a database with every write that had returned, whatever is under way. Method: a copy before
+// every change to a MANIFEST or CURRENT, by flushes, compactions and column families that come and
+// go; all copies are opened.
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <memory>
+
+#include "varve/env.h"
+
+#include "tests/harness/database.h"
+#include "util/env/file_names.h"
+#include "util/sync/mutex.h"
+
+namespace varve::testing {
+namespace {
+
+struct Copy {
+  std::map<std::string, std::string> files;         // by name
+  std::map<std::string, std::string> acknowledged;  // of the default family
+};
+
+class LiveFilesTest : public Database, protected MemFileSystem::CallHook {
+ protected:
+  void BeforeCall(uint64_t, MemCall, const std::string& path) override {
+    const bool concerned = path.find("MANIFEST") != std::string::npos ||
+                           path.find("CURRENT") != std::string::npos ||
+                           path.find(".dbtmp") != std::string::npos;
+    if (concerned) TakeCopy();
+  }
+
+  void TakeCopy() {
+    Copy copy;
+    std::vector<std::string> names;
+    uint64_t manifest_bytes = 0;
+    ASSERT_TRUE(db()->GetLiveFiles(names, &manifest_bytes, /*flush_memtable=*/false).ok());
+    for (const std::string& name : names) {
+      std::string bytes = ReadFile(kName + name);
+      if (name.find("MANIFEST") != std::string::npos) {
+        ASSERT_LE(manifest_bytes, bytes.size()) << "is not there yet";
+        bytes.resize(manifest_bytes);
+        copy.files["/CURRENT"] = name.substr(1) + "\n";
+      }
+      if (name != "/CURRENT") copy.files[name] = bytes;
+    }
+    VectorLogPtr logs;
+    ASSERT_TRUE(db()->GetSortedWalFiles(logs).ok());
+    for (const auto& log : logs) {
+      copy.files[log->PathName()] =
+          ReadFile(kName + log->PathName()).substr(0, log->SizeFileBytes());
+    }
+    MutexLock lock(&mu_);
+    copy.acknowledged = acknowledged_;
+    copies_.push_back(std::move(copy));
+  }
+
+  void Write(const std::string& key, const std::string& value) {
+    Put(key, value);
+    MutexLock lock(&mu_);
+    acknowledged_[key] = value;
+  }
+
+  // As a new process would, on a disk of its own.
+  void Check(const Copy& copy) {
+    const auto disk = std::make_shared<MemFileSystem>();
+    const std::unique_ptr<Env> env = NewCompositeEnv(disk);
+    ASSERT_TRUE(env->CreateDir("/copy").ok());
+    for (const auto& [name, bytes] : copy.files) {
+      ASSERT_TRUE(WriteStringToFile(env.get(), bytes, "/copy" + name, true).ok());
+    }
+    Options options = options_;
+    options.env = env.get();
+    std::vector<std::string> names;
+    ASSERT_TRUE(DB::ListColumnFamilies(options, "/copy", &names).ok());
+    std::vector<ColumnFamilyDescriptor> families;
+    for (const std::string& name : names) families.emplace_back(name, options);
+    std::vector<ColumnFamilyHandle*> handles;
+    DB* raw = nullptr;
+    const Status s = DB::Open(options, "/copy", families, &handles, &raw);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    const std::unique_ptr<DB> opened(raw);
+    EXPECT_TRUE(opened->VerifyChecksum().ok());
+    for (const auto& [key, value] : copy.acknowledged) {
+      std::string found;
+      EXPECT_TRUE(opened->Get(ReadOptions(), key, &found).ok()) << key;
+      EXPECT_EQ(found, value);
+    }
+    for (ColumnFamilyHandle* handle : handles) {
+      EXPECT_TRUE(opened->DestroyColumnFamilyHandle(handle).ok());
+    }
+  }
+
+  void ChangeTheTree() {
+    {
+      MutexLock lock(&mu_);
+      acknowledged_.clear();
+    }
+    ColumnFamilyHandle* made = nullptr;
+    ASSERT_TRUE(db()->CreateColumnFamily(ColumnFamilyOptions(options_), "new", &made).ok());
+    for (int i = 0; i < 3; i++) {
+      const std::string round = std::to_string(i);
+      Write("a", round);
+      Write("in " + round, round);
+      Put("k", round, "a");
+      ASSERT_TRUE(db()->Put(WriteOptions(), made, "k", round).ok());
+      ASSERT_TRUE(
+          db()->Flush(FlushOptions(), {db()->DefaultColumnFamily(), Handle("a"), made}).ok());
+      Write("only in the log", round);
+    }
+    ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+    ASSERT_TRUE(db()->DropColumnFamily(made).ok());
+    ASSERT_TRUE(db()->DestroyColumnFamilyHandle(made).ok());
+    ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), Handle("a"), nullptr, nullptr).ok());
+  }
+
+  void CheckCopies() {
+    MutexLock lock(&mu_);
+    EXPECT_GT(copies_.size(), 10u);
+    for (size_t i = 0; i < copies_.size(); i++) {
+      SCOPED_TRACE("copy " + std::to_string(i));
+      Check(copies_[i]);
+      if (HasFatalFailure()) return;
+    }
+  }
+
+ private:
+  Mutex mu_;
+  std::map<std::string, std::string> acknowledged_ VARVE_GUARDED_BY(mu_);
+  std::vector<Copy> copies_ VARVE_GUARDED_BY(mu_);
+};
+
+TEST_F(LiveFilesTest, ACopyAtAnyMomentIsADatabase) {
+  struct Case {
+    uint64_t manifest_bytes;
+    bool atomic_flush;
+  };
+  for (const Case& c : {Case{1 << 30, true}, Case{1, false}}) {  // 1: a new one for each edit
+    SCOPED_TRACE(c.manifest_bytes);
+    options_.max_manifest_file_size = c.manifest_bytes;
+    options_.atomic_flush = c.atomic_flush;
+    Open({"default", "a"});
+    ASSERT_TRUE(db()->DisableFileDeletions().ok());
+    mem().SetCallHook(this);
+    ChangeTheTree();
+    mem().SetCallHook(nullptr);
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+  CheckCopies();
+}
+
+// Nothing has been written to its MANIFEST since it was opened.
+TEST_F(LiveFilesTest, AReadOnlyDatabaseIsCopiedToo) {
+  Open({"default", "a"});
+  Write("a", "1");
+  Flush();
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(TryOpenReadOnly({"default", "a"}).ok());
+  std::vector<std::string> names;
+  uint64_t manifest_bytes = 0;
+  ASSERT_TRUE(db()->GetLiveFiles(names, &manifest_bytes, /*flush_memtable=*/false).ok());
+  const std::string manifest = Files(kDescriptorFile).back();
+  EXPECT_EQ(manifest_bytes, ReadFile(std::string(kName) + "/" + manifest).size());
+}
+
+// An edit that failed is in no copy: nobody knows whether it happened.
+TEST_F(LiveFilesTest, ACopyAfterAFailedEditIsADatabase) {
+  options_.max_bgerror_resume_count = 0;
+  Open({"default", "a"});
+  Write("a", "1");
+  Flush();
+  Write("b", "2");
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kSync);
+  rule.path_contains = "MANIFEST";
+  faults().Inject(rule);
+  EXPECT_FALSE(db()->Flush(FlushOptions()).ok());
+  for (int i = 0; i < 11; i++) TakeCopy();
+  CheckCopies();
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The public calls of a database, one row each, in a form in which two threads can play them side
+// by side and judge what they answer.
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "varve/db.h"
+#include "varve/env.h"
+
+#include "tests/harness/random.h"
+#include "util/env/mem_file_system.h"
+
+namespace varve::testing {
+
+inline constexpr int kFirstKeys = 20;  // "i00".. of each family: nobody changes them
+
+// What both players share. Families: default, "a", "b", which a call may drop, and "t", whose
+// comparator has timestamps.
+struct Stage {
+  std::shared_ptr<MemFileSystem> disk;
+  std::unique_ptr<Env> env;
+  Options options;
+  std::unique_ptr<DB> db;
+  std::map<std::string, ColumnFamilyHandle*> handles;
+  std::atomic<uint64_t> next_timestamp{100};
+
+  std::mutex mu;                     // guards the rest
+  std::set<std::string> made;        // families whose making was acknowledged, and no drop
+  std::set<std::string> unmade;      // those that were refused, or dropped
+  std::vector<uint64_t> calls_then;  // changes of files when a Close had returned OK
+
+  ColumnFamilyHandle* family(const std::string& name) { return handles.at(name); }
+};
+
+// A thread. It writes keys of its own, so it knows what they must hold: acknowledged writes are
+// there, refused ones are not.
+class Player {
+ public:
+  Player(Stage* stage, char name, uint64_t seed) : stage_(stage), prefix_(1, name), random(seed) {}
+  Player(const Player&) = delete;
+  Player& operator=(const Player&) = delete;
+
+  Stage& stage() { return *stage_; }
+  DB* db() { return stage_->db.get(); }
+  ColumnFamilyHandle* family(const std::string& name) { return stage_->family(name); }
+  // One of a few.
+  std::string Key() { return prefix_ + std::to_string(random.Below(4)); }
+  std::string CounterKey() const { return prefix_ + "-counter"; }
+  // No two alike.
+  std::string Value(size_t bytes = 20) {
+    return prefix_ + std::to_string(++values_) + std::string(bytes, 'v');
+  }
+  std::string NewFamily() { return prefix_ + "-new" + std::to_string(++families_); }
+
+  // What a write answered: on OK `key` has this value now; null: none.
+  void Wrote(const Status& s, const std::string& family, const std::string& key,
+             const std::string* value);
+  void Counted(const Status& s, const std::string& family);
+  // An answer that is neither OK, nor a refusal for the right reason, nor one of `others`.
+  void Expect(const char* call, const Status& s, std::initializer_list<Status::Code> others = {});
+  void Wrong(const std::string& what);
+  // Moves over an iterator both ways. The first keys must be there, unless it has an error.
+  void Walk(const char* call, Iterator* it, std::initializer_list<Status::Code> others = {});
+  // To be used and deleted when the database is gone.
+  void KeepIterator(Iterator* it) { iterators_.emplace_back(it); }
+  void KeepPin(std::unique_ptr<PinnableSlice> pin) { pins_.push_back(std::move(pin)); }
+  void KeepHandle(ColumnFamilyHandle* handle) { handles_.push_back(handle); }
+
+  // Compares what `db` has, after everything is over, with what was acknowledged.
+  void Check(DB* db, const std::map<std::string, ColumnFamilyHandle*>& handles);
+  // Tables may outlast the database.
+  bool HoldsAnything() const { return !iterators_.empty() || !pins_.empty() || !handles_.empty(); }
+  // Each step of the end of a database, with what is still held.
+  void UseAfterClose();
+  void ReleasePins() { pins_.clear(); }
+  void ReleaseSomeHandles();
+  void UseAfterDelete();
+  // "" when all was well.
+  const std::string& wrong() const { return wrong_; }
+
+ private:
+  struct Expected {
+    std::map<std::string, std::string> values;  // "" = none
+    uint64_t count = 0;                         // of the counter
+  };
+
+  Stage* const stage_;
+  const std::string prefix_;
+  uint64_t values_ = 0;
+  int families_ = 0;
+  std::map<std::string, Expected> expected_;  // by family
+  std::vector<std::unique_ptr<Iterator>> iterators_;
+  std::vector<std::unique_ptr<PinnableSlice>> pins_;
+  std::vector<ColumnFamilyHandle*> handles_;
+  std::string wrong_;
+
+ public:
+  Random random;
+};
+
+struct Call {
+  // The method, and which form of it: "Flush all". The first word is its name in varve/db.h.
+  const char* name;
+  void (*play)(Player& p);
+  // After it nearly all calls are refused, so others are played until it is over.
+  bool ends = false;
+};
+
+std::span<const Call> WritingCalls();
+std::span<const Call> ReadingCalls();
+std::span<const Call> AdminCalls();
+std::span<const Call> InfoCalls();
+// All of these.
+const std::vector<Call>& AllCalls();
+
+}  // namespace varve::testing

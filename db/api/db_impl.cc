@@ -350,7 +350,7 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
         e.UpdateStalls();
         e.background_changed.SignalAll();
       } else {
-        e.ReportError(s, BackgroundErrorReason::kManifestWrite);
+        s = e.ReportedError(s, BackgroundErrorReason::kManifestWrite);
       }
     }
   }

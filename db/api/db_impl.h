@@ -124,7 +124,7 @@ class DbImpl final : public DB {
 
   int NumberLevels(ColumnFamilyHandle* handle) override;
   int Level0StopWriteTrigger(ColumnFamilyHandle* handle) override;
-  const std::string& GetName() const override { return engine_->name; }
+  const std::string& GetName() const override { return engine_->given_name; }
   Env* GetEnv() const override { return engine_->env; }
   FileSystem* GetFileSystem() const override { return engine_->fs.get(); }
   Options GetOptions(ColumnFamilyHandle* handle) const override;

@@ -54,10 +54,7 @@ Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string 
   edit.full_history_ts_low = ts_low;
   s = e.versions->LogAndApply({FamilyEdit{versions, {&edit}}}, e.directory.get());
   if (s.IsColumnFamilyDropped()) return s;
-  if (!s.ok()) {
-    e.ReportError(s, BackgroundErrorReason::kManifestWrite);
-    return s;
-  }
+  if (!s.ok()) return e.ReportedError(s, BackgroundErrorReason::kManifestWrite);
   e.ShowChange(family).PermitUncheckedError();
   // Somebody else may have gone further while the mutex was free.
   if (order.CompareTimestamp(versions->full_history_ts_low, ts_low) > 0) {

@@ -188,7 +188,7 @@ Status DbImpl::FlushWAL(bool sync) try {
   }
   if (!s.ok()) {
     MutexLock lock(&e.mu);
-    e.ReportError(s, BackgroundErrorReason::kWriteCallback);
+    s = e.ReportedError(s, BackgroundErrorReason::kWriteCallback);
   }
   return s;
 } catch (...) {

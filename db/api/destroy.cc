@@ -11,6 +11,7 @@
 #include "varve/file_system.h"
 
 #include "db/background/space_reserve.h"
+#include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
 
@@ -38,22 +39,25 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lo
 
 }  // namespace
 
-Status DestroyDB(const std::string& name, const Options& options,
+Status DestroyDB(const std::string& given_name, const Options& options,
                  const std::vector<ColumnFamilyDescriptor>& /*column_families*/) {
-  if (name.empty() || name == "/" || name == "." || name == "..") {
-    return Status::InvalidArgument("DestroyDB: not the directory of a database", name);
+  if (given_name.empty() || given_name == "/" || given_name == "." || given_name == "..") {
+    return Status::InvalidArgument("DestroyDB: not the directory of a database", given_name);
   }
   Env* env = options.env != nullptr ? options.env : Env::Default();
   std::shared_ptr<FileSystem> fs = env->GetFileSystem();
+  // All of it in the directory that has this name now.
+  const std::string name = AbsolutePath(fs.get(), given_name);
+  const std::string wal_dir = AbsolutePath(fs.get(), options.wal_dir);
   if (fs->FileExists(name, IOOptions(), nullptr).IsNotFound()) return Status::OK();
   FileLock* lock = nullptr;
   IOStatus s = fs->LockFile(LockFileName(name), IOOptions(), &lock, nullptr);
   if (!s.ok()) return s;
   Status result;
   std::vector<std::string> directories = {name + "/lost", ArchivalDirectory(name)};
-  if (!options.wal_dir.empty() && options.wal_dir != name) {
-    directories.push_back(options.wal_dir + "/lost");
-    directories.push_back(options.wal_dir);
+  if (!wal_dir.empty() && wal_dir != name) {
+    directories.push_back(wal_dir + "/lost");
+    directories.push_back(wal_dir);
   }
   for (const std::string& directory : directories) {
     Status deleted = DeleteOurFiles(fs.get(), directory, /*keep_lock=*/false);

@@ -196,6 +196,13 @@ void CompactionWork::RemoveOutputs(const CompactionResult& result) {
   }
 }
 
+// Whoever deletes them tells listeners of that.
+void CompactionWork::NoteJobOfInputs(const CompactionPlan& plan, int job_id) {
+  for (const CompactionInputLevel& level : plan.inputs) {
+    for (const FileRef& file : level.files) file->last_job = job_id;
+  }
+}
+
 void CompactionWork::CountRun(const CompactionPlan& plan, const CompactionResult& result) {
   Engine& e = *engine_;
   const auto level = static_cast<size_t>(plan.output_level);
@@ -230,15 +237,18 @@ Status CompactionWork::RunPlan(ColumnFamily* family, std::unique_ptr<CompactionP
     }
   }
   if (s.ok()) {
+    if (!plan->trivial_move) NoteJobOfInputs(*plan, job_id);
     CountRun(*plan, *result);
     e.ShowChange(family).PermitUncheckedError();
     e.UpdateStalls();
     Schedule(family);
   }
   {
+    const int l0_files = family->shape().l0_files;
     // The plan may hold the last share in files: they are closed without the lock.
     MutexUnlock unlock(&e.mu);
     CompactionJobInfo info = MakeInfo(*family, *plan, *result, job_id);
+    info.num_l0_files = l0_files;
     info.status = s;
     info.aborted = s.IsIncomplete() || s.IsShutdownInProgress();
     NotifyEnd(*family, *plan, *result, info);
@@ -274,6 +284,17 @@ CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const Com
       stats.num_input_deletion_records += file->num_deletions;
     }
   }
+  if (plan.trivial_move) {
+    // The tables themselves, which nobody has read or written.
+    info.output_files = info.input_files;
+    for (const CompactionFileInfo& file : info.input_file_infos) {
+      info.output_file_infos.push_back({plan.output_level, file.file_number, 0});
+    }
+    stats.num_output_files = info.output_files.size();
+    stats.total_input_bytes = plan.InputBytes();
+    stats.total_output_bytes = plan.InputBytes();
+    return info;
+  }
   for (size_t i = 0; i < result.outputs.size(); i++) {
     const NewFile& file = result.outputs[i];
     info.output_files.push_back(TableFileName(e.name, file.number));
@@ -306,7 +327,8 @@ void CompactionWork::NotifyEnd(const ColumnFamily& family, const CompactionPlan&
             "[%s] [JOB %d] %s %zu table(s) to L%d: %zu table(s), %llu bytes, %llu of %llu entries, "
             "%.3f s",
             family.name().c_str(), info.job_id, what, info.input_files.size(), plan.output_level,
-            result.outputs.size(), static_cast<unsigned long long>(result.bytes_written),
+            info.output_files.size(),
+            static_cast<unsigned long long>(info.stats.total_output_bytes),
             static_cast<unsigned long long>(result.entries_out),
             static_cast<unsigned long long>(result.entries_in),
             static_cast<double>(result.micros) / 1e6);
@@ -317,7 +339,7 @@ void CompactionWork::NotifyEnd(const ColumnFamily& family, const CompactionPlan&
   if (!events::Wanted(e)) return;
   for (size_t i = 0; i < result.outputs.size(); i++) {
     TableFileCreationInfo created;
-    created.db_name = e.name;
+    created.db_name = e.given_name;
     created.cf_name = family.name();
     created.file_path = info.output_files[i];
     created.job_id = info.job_id;

@@ -216,7 +216,7 @@ Status Engine::ShowChange(ColumnFamily* family) {
 
 void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
   mu.AssertHeld();
-  Status judged = error;
+  Status judged = ErrorState::Judged(error, reason);
   if (events::Wanted(*this)) {
     MutexUnlock unlock(&mu);
     events::BackgroundError(*this, reason, &judged);
@@ -240,6 +240,11 @@ void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
     events::ErrorRecoveryBegin(*this, reason, now, &automatic);
   }
   if (automatic && errors.recoverable()) recovery_work->StartRetrying();
+}
+
+Status Engine::ReportedError(const Status& error, BackgroundErrorReason reason) {
+  ReportError(error, reason);
+  return ErrorState::Judged(error, reason);
 }
 
 Status Engine::Resume() {

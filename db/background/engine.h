@@ -70,9 +70,10 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   Engine& operator=(const Engine&) = delete;
 
   // --- Constant after open
-  DB* db = nullptr;   // what listeners are given; set before background work starts
-  std::string name;   // directory
-  DBOptions options;  // as opened, sanitised; dynamic ones: see `dynamic`
+  DB* db = nullptr;        // what listeners are given; set before background work starts
+  std::string name;        // directory; absolute where the file system knows of such paths
+  std::string given_name;  // as the user wrote it
+  DBOptions options;       // as opened, sanitised, paths as in `name`; dynamic ones: see `dynamic`
   Env* env = nullptr;
   std::shared_ptr<FileSystem> fs;
   SystemClock* clock = nullptr;
@@ -204,6 +205,8 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   // Reports an error of background work or of a commit; starts recovery when it can help. Requires
   // mu; lets go of it to tell people. Does not throw.
   void ReportError(const Status& error, BackgroundErrorReason reason);
+  // The same; the answer is the error with its severity, for whoever called.
+  [[nodiscard]] Status ReportedError(const Status& error, BackgroundErrorReason reason);
   // One attempt to get from a soft or hard error back to work. Takes mu and the commit path itself.
   Status Resume();
 

@@ -13,11 +13,25 @@ ErrorState::Severity ErrorState::Judge(const Status& error, BackgroundErrorReaso
   return Severity::kHard;
 }
 
+Status ErrorState::Judged(const Status& error, BackgroundErrorReason reason) {
+  switch (Judge(error, reason)) {
+    case Severity::kNone:
+      break;
+    case Severity::kSoft:
+      return Status(error, Status::kSoftError);
+    case Severity::kHard:
+      return Status(error, Status::kHardError);
+    case Severity::kFatal:
+      return Status(error, Status::kUnrecoverableError);
+  }
+  return error;
+}
+
 Status ErrorState::Report(const Status& error, BackgroundErrorReason reason) {
   const Severity severity = Judge(error, reason);
   if (severity > severity_) {
     severity_ = severity;
-    error_ = error;
+    error_ = Judged(error, reason);
     recoverable_ = severity != Severity::kFatal;
     attempts = 0;
     writes_stopped_.store(severity >= Severity::kHard, std::memory_order_release);

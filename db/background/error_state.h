@@ -38,6 +38,9 @@ class ErrorState {
   uint64_t attempts = 0;          // since the error
 
   static Severity Judge(const Status& error, BackgroundErrorReason reason);
+  // The error as users are to see it: with the severity of RocksDB's that says what helps against
+  // it (kUnrecoverableError: reopening alone).
+  static Status Judged(const Status& error, BackgroundErrorReason reason);
 
  private:
   Severity severity_ = Severity::kNone;

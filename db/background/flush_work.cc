@@ -88,10 +88,7 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
                                [](ColumnFamily* f) { return !f->dropped() && !f->mem()->Empty(); });
   if (!any) return Status::OK();
   Status s = StartNewLog(/*force=*/false);
-  if (!s.ok()) {
-    e.ReportError(s, BackgroundErrorReason::kMemTable);
-    return s;
-  }
+  if (!s.ok()) return e.ReportedError(s, BackgroundErrorReason::kMemTable);
   const uint64_t log_number = e.logs->current_number();
   const SequenceNumber next_seq = e.versions->last_sequence() + 1;
   std::vector<MemTableInfo> sealed;
@@ -591,7 +588,7 @@ void FlushWork::NotifyEnd(const FamilyFlush& flush, FlushReason reason) {
   if (!events::Wanted(e)) return;
   if (flush.result.wrote_file) {
     TableFileCreationInfo created;
-    created.db_name = e.name;
+    created.db_name = e.given_name;
     created.cf_name = flush.family->name();
     created.file_path = TableFileName(e.name, file.number);
     created.job_id = flush.job_id;

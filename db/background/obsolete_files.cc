@@ -101,8 +101,9 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
   }
   if (events::Wanted(e)) {
     TableFileDeletionInfo info;
-    info.db_name = e.name;
+    info.db_name = e.given_name;
     info.file_path = path;
+    info.job_id = table->last_job != 0 ? table->last_job : e.NextJobId();
     info.status = s;
     events::TableFileDeleted(e, info);
   }

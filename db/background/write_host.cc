@@ -67,26 +67,29 @@ Status WriteHost::Insert(const WriteRequest& request, SequenceNumber sequence) {
   return s;
 }
 
-void WriteHost::OnLogError(const Status& status) {
+// All writes that depend on one append fail with its error, which is reported once.
+Status WriteHost::OnLogError(const Status& status) {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
-  // All writes that depend on one append fail with its error, which is reported once.
-  if (e.errors.writes_stopped() && SameError(e.errors.error(), status)) return;
-  e.ReportError(status, BackgroundErrorReason::kWriteCallback);
+  if (e.errors.writes_stopped() && SameError(e.errors.error(), status)) {
+    return ErrorState::Judged(status, BackgroundErrorReason::kWriteCallback);
+  }
+  return e.ReportedError(status, BackgroundErrorReason::kWriteCallback);
 }
 
 // What is in memory of the batch is out of sight from here on, and will not get into tables; its
 // log has it whole. Recovery moves all families beyond that log in one step, after which the batch
 // is nowhere.
-void WriteHost::OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) {
+Status WriteHost::OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   const bool noted = e.voided->Add(first, last);
   for (const auto& [id, family] : e.families.all()) {
     family->mem()->LeaveOut(e.voided);
   }
-  e.ReportError(noted ? status : Status::Corruption("write: more failed than can be told apart"),
-                BackgroundErrorReason::kMemTable);
+  return e.ReportedError(
+      noted ? status : Status::Corruption("write: more failed than can be told apart"),
+      BackgroundErrorReason::kMemTable);
 }
 
 }  // namespace varve

@@ -18,8 +18,8 @@ class WriteHost final : public CommitHost {
   Status SyncLog(const wal::LogPlace& place) override;
   Status Insert(const WriteRequest& request, SequenceNumber sequence) override;
   void Publish(SequenceNumber sequence) override { engine_->versions->set_last_sequence(sequence); }
-  void OnLogError(const Status& status) override;
-  void OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) override;
+  Status OnLogError(const Status& status) override;
+  Status OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) override;
 
  private:
   Engine* const engine_;

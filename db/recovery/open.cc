@@ -23,6 +23,7 @@
 #include "db/recovery/sanitize.h"
 #include "db/recovery/stale_manifest.h"
 #include "util/base/caught_exception.h"
+#include "util/env/absolute_path.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -174,7 +175,7 @@ Status Opener::Recover() {
 void Opener::Report(const Status& status) {
   Engine& e = *e_;
   RecoveryReport& report = e.recovery;
-  report.db_name = e.name;
+  report.db_name = e.given_name;
   report.read_only = e.read_only;
   report.status = status;
   report.micros = e.MonotonicMicros() - e.open_micros;
@@ -188,12 +189,14 @@ void Opener::Report(const Status& status) {
 
 Status Opener::Prepare() {
   Engine& e = *e_;
-  e.name = request_.name;
+  e.given_name = request_.name;
   e.read_only = request_.read_only;
-  e.options = SanitizeOptions(request_.name, request_.options);
-  e.dynamic = std::make_shared<const DBOptions>(e.options);
-  e.env = e.options.env;
+  // Users see their options as they gave them.
+  e.dynamic = std::make_shared<const DBOptions>(SanitizeOptions(request_.name, request_.options));
+  e.env = e.dynamic->env;
   e.fs = e.env->GetFileSystem();
+  e.name = AbsolutePath(e.fs.get(), request_.name);
+  e.options = SanitizeOptions(e.name, WithAbsolutePaths(e.fs.get(), *e.dynamic));
   e.clock = e.env->GetSystemClock().get();
   e.statistics = e.options.statistics.get();
   e.write_buffer_manager = e.options.write_buffer_manager;
@@ -614,10 +617,7 @@ Status CreateFamilyInEngine(Engine* engine, const std::string& name,
   }
   std::shared_ptr<FamilyVersions> versions;
   s = AddFamily(&e, ToOpen(name, options), &versions);
-  if (!s.ok()) {
-    e.ReportError(s, BackgroundErrorReason::kManifestWrite);
-    return s;
-  }
+  if (!s.ok()) return e.ReportedError(s, BackgroundErrorReason::kManifestWrite);
   s = Guarded([&] {
     std::shared_ptr<ColumnFamily> family = MakeFamily(&e, versions, options);
     family->InstallSuperVersion();

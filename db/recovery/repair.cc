@@ -14,6 +14,7 @@
 #include "db/recovery/sanitize.h"
 #include "db/version/manifest_replay.h"
 #include "util/base/status_macros.h"
+#include "util/env/absolute_path.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -384,7 +385,11 @@ Status RunRepair(const RepairRequest& request, RepairReport* report) {
   RepairReport unused;
   if (report == nullptr) report = &unused;
   *report = RepairReport();
-  return Repairer(request, report).Run();
+  Env* const env = request.options.env != nullptr ? request.options.env : Env::Default();
+  RepairRequest absolute = request;
+  absolute.name = AbsolutePath(env->GetFileSystem().get(), request.name);
+  absolute.options = WithAbsolutePaths(env->GetFileSystem().get(), request.options);
+  return Repairer(absolute, report).Run();
 }
 
 }  // namespace varve

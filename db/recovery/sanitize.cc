@@ -9,6 +9,7 @@
 #include "varve/table.h"
 #include "varve/write_buffer_manager.h"
 
+#include "util/env/absolute_path.h"
 #include "util/env/info_log.h"
 #include "util/options/block_based_table_factory.h"
 #include "util/options/validate_options.h"
@@ -56,6 +57,13 @@ DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) 
   }
   result.keep_log_file_num = std::max<size_t>(result.keep_log_file_num, 1);
   result.max_background_jobs = std::max(result.max_background_jobs, 1);
+  return result;
+}
+
+DBOptions WithAbsolutePaths(FileSystem* fs, const DBOptions& options) {
+  DBOptions result = options;
+  result.wal_dir = AbsolutePath(fs, options.wal_dir);
+  result.db_log_dir = AbsolutePath(fs, options.db_log_dir);
   return result;
 }
 

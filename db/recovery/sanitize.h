@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "varve/file_system.h"
 #include "varve/options.h"
 
 namespace varve {
@@ -16,6 +17,9 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db_options,
 // The first step of that, for those who need the cache before the rest: a block cache of its own
 // for a family whose options have none. Options without a table factory stay as they are.
 void GiveBlockCache(ColumnFamilyOptions* options);
+// `options` whose directories are what they are now, wherever the process goes: with a name that is
+// absolute too (util/env/absolute_path.h).
+DBOptions WithAbsolutePaths(FileSystem* fs, const DBOptions& options);
 // How many tables may be open under max_open_files, which is above 0.
 size_t TablesFor(int max_open_files);
 // What db_host_id names for table properties.

@@ -22,7 +22,7 @@ constexpr uint64_t kUnknownEpochNumber = 0;
 // a logged edit, it is handed to the obsolete-file queue (ObsoleteFileQueue).
 //
 // Thread safety: facts are constant once the file is in a Version. being_compacted and
-//   marked_for_compaction are guarded by the DB mutex. `reader` is published once.
+//   marked_for_compaction and last_job are guarded by the DB mutex. `reader` is published once.
 struct FileMetaData {
   FileMetaData() = default;
   ~FileMetaData() { delete reader.load(std::memory_order_acquire); }
@@ -63,6 +63,7 @@ struct FileMetaData {
 
   bool being_compacted = false;
   bool marked_for_compaction = false;
+  int last_job = 0;  // the compaction that took it as an input, for listeners; 0: none
 
   // What this takes, charged to the block cache if the options ask for it.
   ChargedBytes charged;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/version/obsolete_file_queue.h"
 
+#include <memory>
 #include <utility>
 
 namespace varve {
@@ -8,10 +9,18 @@ namespace varve {
 thread_local int ObsoleteFileQueue::LeaveOpen::alive_ = 0;
 
 ObsoleteFileQueue::~ObsoleteFileQueue() {
+  Forget();
   while (newest_ != nullptr) {
     const std::unique_ptr<FileMetaData> file(newest_);
     newest_ = file->next_obsolete;
   }
+}
+
+void ObsoleteFileQueue::InChild() {
+  std::construct_at(&mu_);
+  newest_ = nullptr;
+  size_ = 0;
+  std::construct_at(&waker_);
 }
 
 FileRef ObsoleteFileQueue::Track(std::shared_ptr<ObsoleteFileQueue> queue,

@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "db/version/file_metadata.h"
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
-// Thread safety: all methods from any thread; its mutex is a leaf, but for what the waker takes.
-class ObsoleteFileQueue {
+// Thread safety: all methods from any thread; its mutex is a leaf, but for what the waker takes. In
+// a child of fork(), which may let go of what it has of its parent's database, files end here.
+class ObsoleteFileQueue final : private ForkWatch {
  public:
-  ObsoleteFileQueue() = default;
+  ObsoleteFileQueue() { Watch(nullptr); }
   ObsoleteFileQueue(const ObsoleteFileQueue&) = delete;
   ObsoleteFileQueue& operator=(const ObsoleteFileQueue&) = delete;
   ~ObsoleteFileQueue() VARVE_NO_THREAD_SAFETY_ANALYSIS;
@@ -53,6 +55,7 @@ class ObsoleteFileQueue {
 
  private:
   void Link(std::unique_ptr<FileMetaData> file) noexcept VARVE_REQUIRES(mu_);
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
   mutable Mutex mu_;
   FileMetaData* newest_ VARVE_GUARDED_BY(mu_) = nullptr;  // owned, as all behind it

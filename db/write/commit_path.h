@@ -40,11 +40,12 @@ class CommitHost {
   // Makes everything up to `sequence` visible to readers. Never called with a smaller one.
   virtual void Publish(SequenceNumber sequence) = 0;
   // A log append or sync failed: the database decides what still works, and refuses writes when
-  // this returns. Each write that failed says so, several at once.
-  virtual void OnLogError(const Status& status) = 0;
+  // this returns. Each write that failed says so, several at once, and gives its caller what this
+  // answers.
+  virtual Status OnLogError(const Status& status) = 0;
   // The same of an insertion. Whatever of these sequences has got into the memtables is never seen
   // any more when this returns. Whoever calls has not been seen by visibility yet.
-  virtual void OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) = 0;
+  virtual Status OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) = 0;
 };
 
 // When a write may return, and when it is seen. README.md and varve/options.h say what follows.

@@ -50,8 +50,7 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
     if (!closed && !refused && ring_.HasRoom()) [[likely]] {
       Status s = ReserveLocked(options, request, reservation);
       lock_.Unlock();
-      if (!s.ok()) host_->OnLogError(s);
-      return s;
+      return s.ok() ? s : host_->OnLogError(s);
     }
     const CommitRing::Ticket ticket = ring_.next();
     lock_.Unlock();
@@ -103,17 +102,14 @@ Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequ
   if (callback != nullptr) Tell(callback, &UserWriteCallback::OnWriteEnqueued);
   if (!options.disableWAL) {
     Status s = WaitForLog(place, options.sync);
-    if (!s.ok()) {
-      host_->OnLogError(s);
-      return s;
-    }
+    if (!s.ok()) return host_->OnLogError(s);
     if (callback != nullptr) Tell(callback, &UserWriteCallback::OnWalWriteFinish);
   }
   if (VARVE_CANARY(kPublishBeforeInsert)) Publish(newest_.load(std::memory_order_acquire));
   Status s = Insert(request, reservation.sequence);
   // Half of it may be in: that is out of sight before visibility passes over it.
   const SequenceNumber first = reservation.sequence;
-  if (!s.ok()) host_->OnInsertError(s, first, first + request.count() - 1);
+  if (!s.ok()) s = host_->OnInsertError(s, first, first + request.count() - 1);
   return s;
 }
 

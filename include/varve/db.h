@@ -96,7 +96,9 @@ class VARVE_EXPORT DB {
  public:
   // ---- Opening and closing ----
 
-  // Opens the database in directory `name`. On success *dbptr is the caller's to delete.
+  // Opens the database in directory `name`. On success *dbptr is the caller's to delete. Relative
+  // paths (the name, wal_dir, db_log_dir) are looked up once: wherever the process goes afterwards,
+  // the database stays where it was opened, if its Env knows of absolute paths.
   static Status Open(const Options& options, const std::string& name, DB** dbptr);
   static Status Open(const Options& options, const std::string& name, std::unique_ptr<DB>* dbptr) {
     return Adopt(dbptr, [&](DB** db) { return Open(options, name, db); });

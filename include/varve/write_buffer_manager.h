@@ -28,7 +28,7 @@ class WriteBufferUser {
   virtual bool FreeMemory() = 0;
 };
 
-// Thread safe.
+// Thread safe. In a child of fork() it knows nothing of its parent's databases.
 class VARVE_EXPORT WriteBufferManager final {
  public:
   // buffer_size: bytes; 0 means no limit.
@@ -94,6 +94,8 @@ class VARVE_EXPORT WriteBufferManager final {
   void WaitForChange(uint64_t micros);
 
  private:
+  friend struct WriteBufferManagerRep;
+
   void NotifyWaiting();
 
   std::atomic<size_t> buffer_size_;

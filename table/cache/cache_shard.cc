@@ -43,9 +43,11 @@ void CacheShard::Init(const CacheShardOptions& options, CacheShards* all) {
   charge_metadata_ = options.charge_metadata;
   allocator_ = options.allocator;
   table_.Init(options.expected_entries);
+  Watch(&mu_);
 }
 
 CacheShard::~CacheShard() {
+  Forget();
   CacheEntry* doomed = nullptr;
   {
     MutexLock lock(&mu_);

@@ -15,6 +15,7 @@
 
 #include "table/cache/cache_entry.h"
 #include "table/cache/cache_table.h"
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -33,13 +34,14 @@ struct CacheShardOptions {
   MemoryAllocator* allocator = nullptr;
 };
 
-// Thread safety: everything may be called from any thread. Deleters run without the lock.
-class alignas(64) CacheShard {
+// Thread safety: everything may be called from any thread. Deleters run without the lock. In a
+// child of fork() the shard is whole; what other threads had referenced stays referenced for ever.
+class alignas(64) CacheShard final : private ForkWatch {
  public:
   CacheShard() = default;
   CacheShard(const CacheShard&) = delete;
   CacheShard& operator=(const CacheShard&) = delete;
-  ~CacheShard();
+  ~CacheShard() override;
 
   // Once, before use. `all` has this shard; see there for how long that lives.
   void Init(const CacheShardOptions& options, CacheShards* all);

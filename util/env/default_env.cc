@@ -16,15 +16,17 @@
 #include "util/env/io_error.h"
 #include "util/env/mem_file_system.h"
 #include "util/env/thread_pool.h"
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
 namespace {
 
-class DefaultEnv final : public FileSystemEnv {
+class DefaultEnv final : public FileSystemEnv, private ForkWatch {
  public:
-  DefaultEnv() : FileSystemEnv(FileSystem::Default(), SystemClock::Default()) {}
+  DefaultEnv() : FileSystemEnv(FileSystem::Default(), SystemClock::Default()) { Watch(&mutex_); }
+  ~DefaultEnv() override { Forget(); }
 
   const char* Name() const override { return kDefaultName(); }
 
@@ -72,6 +74,9 @@ class DefaultEnv final : public FileSystemEnv {
   }
 
  private:
+  // The threads were the parent's: they can be neither joined nor detached.
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS { std::construct_at(&started_); }
+
   // A priority out of range, TOTAL included, counts as LOW.
   static size_t IndexOf(Priority pri) { return pri >= BOTTOM && pri < TOTAL ? pri : LOW; }
   ThreadPool& PoolOf(Priority pri) { return pools_[IndexOf(pri)]; }

@@ -2,8 +2,11 @@
 #include "util/env/file_names.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <string_view>
+
+#include "util/coding/hash.h"
 
 namespace varve {
 
@@ -11,6 +14,10 @@ namespace {
 
 constexpr size_t kNumberWidth = 6;
 constexpr std::string_view kOldLogMark = ".old.";
+// What a database's path may take of the name of its LOG elsewhere: file systems take 255 bytes,
+// and
+// "_LOG", the mark and a number of 20 digits follow.
+constexpr size_t kInfoLogPathMax = 255 - 4 - kOldLogMark.size() - 20;
 constexpr std::string_view kTempSuffix = ".dbtmp";
 
 std::string Padded(uint64_t number) {
@@ -154,6 +161,14 @@ std::string InfoLogPrefix(bool has_log_dir, const std::string& db_absolute_path)
     const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       c == '.' || c == '_' || c == '-';
     if (!kept) c = '_';
+  }
+  if (prefix.size() > kInfoLogPathMax) {
+    // Databases side by side have the same beginning.
+    char hash[18];
+    (void)std::snprintf(hash, sizeof(hash), "_%016llx",
+                        static_cast<unsigned long long>(KeyHash64(db_absolute_path)));
+    prefix.resize(kInfoLogPathMax - (sizeof(hash) - 1));
+    prefix += hash;
   }
   return prefix + "_LOG";
 }

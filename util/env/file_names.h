@@ -42,7 +42,7 @@ std::string OptionsFileBaseName(uint64_t number);
 
 // "LOG" for a log in the database's own directory; with a directory of logs the absolute path of
 // the database is put in front, its characters outside [A-Za-z0-9._-] replaced by '_', so that
-// several databases can share it.
+// several databases can share it. A long path is cut, and a hash of it takes the rest's place.
 std::string InfoLogPrefix(bool has_log_dir, const std::string& db_absolute_path);
 std::string InfoLogFileName(const std::string& dbname, const std::string& db_absolute_path = "",
                             const std::string& log_dir = "");

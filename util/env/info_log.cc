@@ -8,10 +8,13 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -64,7 +67,9 @@ struct Rotation {
   InfoLogOptions options;
 };
 
-class FileLogger final : public Logger {
+// In a child of fork() it is silent: the file is its parent's, who goes on writing at a place that
+// the child does not know.
+class FileLogger final : public Logger, private ForkWatch {
  public:
   FileLogger(std::string fname, std::unique_ptr<FSWritableFile> file,
              std::shared_ptr<SystemClock> clock, Rotation rotation)
@@ -73,9 +78,14 @@ class FileLogger final : public Logger {
         clock_(std::move(clock)),
         rotation_(std::move(rotation)),
         opened_micros_(clock_->NowMicros()),
-        file_(std::move(file)) {}
+        file_(std::move(file)) {
+    Watch(nullptr);
+  }
 
-  ~FileLogger() override { (void)CloseFile().ok(); }
+  ~FileLogger() override {
+    Forget();
+    (void)CloseFile().ok();
+  }
 
   using Logger::Logv;
   void Logv(const char* format, va_list ap) override { Write(INFO_LEVEL, format, ap, false); }
@@ -152,6 +162,10 @@ class FileLogger final : public Logger {
 
   bool NeedsRotation(uint64_t now) const VARVE_REQUIRES(mutex_) {
     if (rotation_.fs == nullptr) return false;
+    // After an attempt in vain the old file takes the lines for a while.
+    if (failed_micros_ != 0 && now >= failed_micros_ && now - failed_micros_ < kMicrosPerSecond) {
+      return false;
+    }
     const InfoLogOptions& o = rotation_.options;
     if (o.max_log_file_size > 0 && size_.load(std::memory_order_relaxed) >= o.max_log_file_size) {
       return true;
@@ -163,6 +177,14 @@ class FileLogger final : public Logger {
 
   void Rotate(uint64_t now) VARVE_REQUIRES(mutex_);
 
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS {
+    std::construct_at(&mutex_);
+    (void)file_.release();
+    std::construct_at(&headers_);
+    std::construct_at(&last_text_);
+    repeats_ = 0;
+  }
+
   const std::string fname_;
   const std::shared_ptr<SystemClock> clock_;
   const Rotation rotation_;
@@ -172,6 +194,7 @@ class FileLogger final : public Logger {
 
   Mutex mutex_;
   uint64_t opened_micros_ VARVE_GUARDED_BY(mutex_);
+  uint64_t failed_micros_ VARVE_GUARDED_BY(mutex_) = 0;  // the last rotation that failed; 0: none
   std::unique_ptr<FSWritableFile> file_ VARVE_GUARDED_BY(mutex_);
   std::vector<std::string> headers_ VARVE_GUARDED_BY(mutex_);
   std::string last_text_ VARVE_GUARDED_BY(mutex_);
@@ -183,16 +206,16 @@ std::string DirectoryOfLogs(const Rotation& r, const std::string& dbname) {
   return r.log_dir.empty() ? dbname : r.log_dir;
 }
 
-// Moves an existing LOG aside under a name that is not taken.
-void MoveAside(const Rotation& r, const std::string& fname, uint64_t now) {
+// Moves an existing LOG aside under a name that is not taken, which is empty if there was none.
+IOStatus MoveAside(const Rotation& r, const std::string& fname, uint64_t now,
+                   std::string* old_name) {
   const IOOptions options;
-  if (!r.fs->FileExists(fname, options, nullptr).ok()) return;
-  std::string old_name;
+  old_name->clear();
+  if (!r.fs->FileExists(fname, options, nullptr).ok()) return IOStatus::OK();
   do {
-    old_name = OldInfoLogFileName(r.db_path, now++, r.db_path, r.log_dir);
-  } while (r.fs->FileExists(old_name, options, nullptr).ok());
-  // When this fails the entries of before are lost; the log is best effort.
-  (void)r.fs->RenameFile(fname, old_name, options, nullptr).ok();
+    *old_name = OldInfoLogFileName(r.db_path, now++, r.db_path, r.log_dir);
+  } while (r.fs->FileExists(*old_name, options, nullptr).ok());
+  return r.fs->RenameFile(fname, *old_name, options, nullptr);
 }
 
 void DeleteOldest(const Rotation& r) {
@@ -225,13 +248,24 @@ IOStatus OpenLogFile(FileSystem* fs, const std::string& fname, const IOOptions& 
   return fs->NewWritableFile(fname, file_options, file, dbg);
 }
 
+// The file at hand is given up only for one that is open: until then it takes the lines, under
+// whatever name.
 void FileLogger::Rotate(uint64_t now) {
+  FileSystem* const fs = rotation_.fs.get();
+  failed_micros_ = now;
+  std::string old_name;
+  if (!MoveAside(rotation_, fname_, now, &old_name).ok()) return;
+  std::unique_ptr<FSWritableFile> next;
+  if (!OpenLogFile(fs, fname_, IOOptions(), &next, nullptr).ok()) {
+    // The attempt may have left an empty file, which the name is taken from again.
+    if (!old_name.empty()) (void)fs->RenameFile(old_name, fname_, IOOptions(), nullptr).ok();
+    return;
+  }
   (void)file_->Close(IOOptions(), nullptr).ok();
-  file_.reset();
-  MoveAside(rotation_, fname_, now);
+  file_ = std::move(next);
+  failed_micros_ = 0;
   opened_micros_ = now;
   size_.store(0, std::memory_order_relaxed);
-  if (!OpenLogFile(rotation_.fs.get(), fname_, IOOptions(), &file_, nullptr).ok()) return;
   for (const std::string& header : headers_) WriteLine(now, header);
   DeleteOldest(rotation_);
 }
@@ -242,14 +276,15 @@ Status OpenInfoLog(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<
                    const std::string& dbname, const std::string& log_dir,
                    const InfoLogOptions& options, std::shared_ptr<Logger>* result) {
   result->reset();
-  std::string db_path;
-  Status s = fs->GetAbsolutePath(dbname, IOOptions(), &db_path, nullptr);
+  // Rotations come later, from wherever the process is by then.
+  const std::string db_path = AbsolutePath(fs.get(), dbname);
+  const Rotation rotation{fs, db_path, AbsolutePath(fs.get(), log_dir), options};
+  Status s = fs->CreateDirIfMissing(DirectoryOfLogs(rotation, db_path), IOOptions(), nullptr);
   if (!s.ok()) return s;
-  const Rotation rotation{fs, db_path, log_dir, options};
-  s = fs->CreateDirIfMissing(DirectoryOfLogs(rotation, dbname), IOOptions(), nullptr);
-  if (!s.ok()) return s;
-  const std::string fname = InfoLogFileName(db_path, db_path, log_dir);
-  MoveAside(rotation, fname, clock->NowMicros());
+  const std::string fname = InfoLogFileName(db_path, db_path, rotation.log_dir);
+  // When this fails the entries of before are lost; the log is best effort.
+  std::string old_name;
+  (void)MoveAside(rotation, fname, clock->NowMicros(), &old_name).ok();
   DeleteOldest(rotation);
   std::unique_ptr<FSWritableFile> file;
   s = OpenLogFile(fs.get(), fname, IOOptions(), &file, nullptr);

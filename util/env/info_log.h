@@ -30,7 +30,8 @@ struct InfoLogOptions {
 //
 // Each entry is a line "YYYY/MM/DD-HH:MM:SS.micros thread [LEVEL] text", written at once. A line
 // at WARN_LEVEL or above that repeats within a second is only counted. Failures to write are
-// dropped: the log must never stop the database. `fs` and `clock` are shared.
+// dropped: the log must never stop the database. When a new LOG cannot be begun, lines go to the
+// old one, and another attempt is made after a second. `fs` and `clock` are shared.
 Status OpenInfoLog(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock,
                    const std::string& dbname, const std::string& log_dir,
                    const InfoLogOptions& options, std::shared_ptr<Logger>* result);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <utility>
 
@@ -17,31 +18,74 @@
 
 namespace varve {
 
+namespace {
+
+// Whether the kernel will say so every time. Anything else is a matter of what is in use just now.
+bool IsForGood(int error) {
+  return error == ENOSYS || error == EPERM || error == EACCES || error == EINVAL ||
+         error == EOPNOTSUPP;
+}
+
+}  // namespace
+
 bool IoRingPool::ReadAll(std::span<RingRead> reads) {
   for (RingRead& read : reads) read.result = -EAGAIN;
-  std::unique_ptr<IoRing> ring = Take();
-  if (ring == nullptr || !ring->ReadAll(reads)) return false;
+  IoRing* const ring = Take();
+  if (ring == nullptr) return false;
+  if (!ring->ReadAll(reads)) {
+    Drop(ring);
+    return false;
+  }
   MutexLock lock(&mu_);
-  idle_.push_back(std::move(ring));
+  idle_.push_back(ring);
   return true;
 }
 
-std::unique_ptr<IoRing> IoRingPool::Take() {
+IoRing* IoRingPool::Take() {
   {
     MutexLock lock(&mu_);
-    if (unavailable_) return nullptr;
     if (!idle_.empty()) {
-      std::unique_ptr<IoRing> ring = std::move(idle_.back());
+      IoRing* const ring = idle_.back();
       idle_.pop_back();
       return ring;
     }
+    if (unavailable_) return nullptr;
+    if (calls_to_skip_ > 0) {
+      calls_to_skip_--;
+      return nullptr;
+    }
   }
-  std::unique_ptr<IoRing> ring = IoRing::Create();
+  return Make();
+}
+
+IoRing* IoRingPool::Make() {
+  int error = 0;
+  std::unique_ptr<IoRing> ring = IoRing::Create(&error);
+  MutexLock lock(&mu_);
   if (ring == nullptr) {
-    MutexLock lock(&mu_);
-    unavailable_ = true;
+    unavailable_ = IsForGood(error);
+    calls_to_skip_ = kCallsBetweenAttempts;
+    return nullptr;
   }
-  return ring;
+  // Giving it back must not fail.
+  idle_.reserve(all_.size() + 1);
+  all_.push_back(std::move(ring));
+  return all_.back().get();
+}
+
+void IoRingPool::Drop(const IoRing* ring) {
+  MutexLock lock(&mu_);
+  std::erase_if(all_, [ring](const std::unique_ptr<IoRing>& each) { return each.get() == ring; });
+  calls_to_skip_ = kCallsBetweenAttempts;
+}
+
+// Also those that threads were reading through which the child has not. What goes are the child's
+// own descriptors and its own mappings; the parent's rings do not notice.
+void IoRingPool::InChild() {
+  idle_.clear();
+  all_.clear();
+  unavailable_ = false;
+  calls_to_skip_ = 0;
 }
 
 #ifdef VARVE_IO_RING
@@ -71,12 +115,13 @@ T* At(void* base, uint32_t offset) {
 
 }  // namespace
 
-std::unique_ptr<IoRing> IoRing::Create() {
+std::unique_ptr<IoRing> IoRing::Create(int* error) {
   io_uring_params params = {};
   std::unique_ptr<IoRing> ring(new IoRing);
   ring->fd_ = PosixFd(Setup(kEntries, &params));
-  if (!ring->fd_.valid() || !ring->Map(&params)) return nullptr;
-  return ring;
+  if (ring->fd_.valid() && ring->Map(&params)) return ring;
+  *error = errno;
+  return nullptr;
 }
 
 bool IoRing::Map(const void* setup) {
@@ -125,28 +170,38 @@ void IoRing::Push(const RingRead& read, uint64_t name) {
   std::atomic_ref<uint32_t>(*submit_tail_).store(tail + 1, std::memory_order_release);
 }
 
-size_t IoRing::TakeResults(std::span<RingRead> reads) {
+void IoRing::TakeResults(std::span<RingRead> reads) {
   const auto* const results = static_cast<const io_uring_cqe*>(complete_entries_);
   uint32_t head = *complete_head_;  // only this side moves it
   // Acquire: the results before this tail are visible, and what was read.
   const uint32_t tail = std::atomic_ref<uint32_t>(*complete_tail_).load(std::memory_order_acquire);
-  const size_t n = tail - head;
   for (; head != tail; head++) {
     const io_uring_cqe& result = results[head & complete_mask_];
-    reads[result.user_data].result = result.res;
+    // Whoever shares these queues with another process gets that one's results.
+    const uint64_t i = result.user_data - first_name_;
+    if (i >= reads.size() || (pending_ >> i & 1) == 0) {
+      sound_ = false;
+      continue;
+    }
+    reads[i].result = result.res;
+    pending_ &= ~(uint64_t{1} << i);
   }
   // Release: the kernel may use these places again.
   std::atomic_ref<uint32_t>(*complete_head_).store(head, std::memory_order_release);
-  return n;
 }
 
 bool IoRing::ReadSome(std::span<RingRead> reads) {
-  for (size_t i = 0; i < reads.size(); i++) Push(reads[i], i);
+  static_assert(kEntries <= 64, "a bit in pending_ for each");
+  for (size_t i = 0; i < reads.size(); i++) {
+    Push(reads[i], first_name_ + i);
+    pending_ |= uint64_t{1} << i;
+  }
   size_t submitted = 0;
-  size_t done = 0;
   bool refused = false;
-  // What was submitted must be waited for, come what may: the kernel writes into its buffers.
-  while (done < (refused ? submitted : reads.size())) {
+  for (;;) {
+    const size_t done = reads.size() - static_cast<size_t>(std::popcount(pending_));
+    // What was submitted must be waited for, come what may: the kernel writes into its buffers.
+    if (done >= (refused ? submitted : reads.size())) break;
     const auto left = static_cast<unsigned>(refused ? 0 : reads.size() - submitted);
     const int n = Enter(fd_.get(), left);
     if (n >= 0) {
@@ -155,9 +210,10 @@ bool IoRing::ReadSome(std::span<RingRead> reads) {
       // Nothing is under way, and nothing is taken.
       refused = true;
     }
-    done += TakeResults(reads);
+    TakeResults(reads);
   }
-  return !refused;
+  first_name_ += reads.size();
+  return !refused && sound_;
 }
 
 bool IoRing::ReadAll(std::span<RingRead> reads) {
@@ -171,7 +227,8 @@ bool IoRing::ReadAll(std::span<RingRead> reads) {
 
 #else
 
-std::unique_ptr<IoRing> IoRing::Create() {
+std::unique_ptr<IoRing> IoRing::Create(int* error) {
+  *error = ENOSYS;
   return nullptr;
 }
 IoRing::~IoRing() = default;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "util/env/posix_fd.h"
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -29,8 +30,8 @@ struct RingRead {
 // Thread safety: none.
 class IoRing {
  public:
-  // Null where the kernel has none, or does not let this process have one.
-  static std::unique_ptr<IoRing> Create();
+  // Null when there is none to be had, and then *error is an errno value.
+  static std::unique_ptr<IoRing> Create(int* error);
   ~IoRing();
   IoRing(const IoRing&) = delete;
   IoRing& operator=(const IoRing&) = delete;
@@ -48,7 +49,7 @@ class IoRing {
   IoRing() = default;
   bool Map(const void* params);
   void Push(const RingRead& read, uint64_t name);
-  size_t TakeResults(std::span<RingRead> reads);
+  void TakeResults(std::span<RingRead> reads);
   bool ReadSome(std::span<RingRead> reads);
 
   static constexpr unsigned kEntries = 64;
@@ -65,22 +66,42 @@ class IoRing {
   uint32_t* complete_tail_ = nullptr;
   uint32_t complete_mask_ = 0;
   void* complete_entries_ = nullptr;
+
+  // The reads under way are named from `first_name_` on, each name once in a ring's life, and have
+  // a bit here until their result is in. A result of another name came from outside.
+  uint64_t first_name_ = 0;
+  uint64_t pending_ = 0;
+  bool sound_ = true;
 };
 
-// Rings that threads take for one call each, so that there are no more than reads at a time.
+// Rings that threads take for one call each, so that there are no more than reads at a time. A
+// child of fork() makes its own: those of its parent have one queue for both processes.
 //
 // Thread safety: all methods from any thread.
-class IoRingPool {
+class IoRingPool final : private ForkWatch {
  public:
+  IoRingPool() { Watch(&mu_); }
+  ~IoRingPool() { Forget(); }
+
   // As IoRing::ReadAll. False also without a ring: then every result says -EAGAIN.
   bool ReadAll(std::span<RingRead> reads);
 
  private:
-  std::unique_ptr<IoRing> Take();
+  // After a refusal that may pass, such as want of descriptors, so many calls go without a ring
+  // before the next attempt.
+  static constexpr int kCallsBetweenAttempts = 32;
+
+  // Null: there is none for this call.
+  IoRing* Take();
+  IoRing* Make();
+  void Drop(const IoRing* ring);
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
   Mutex mu_;  // leaf
-  std::vector<std::unique_ptr<IoRing>> idle_ VARVE_GUARDED_BY(mu_);
-  bool unavailable_ VARVE_GUARDED_BY(mu_) = false;
+  std::vector<std::unique_ptr<IoRing>> all_ VARVE_GUARDED_BY(mu_);
+  std::vector<IoRing*> idle_ VARVE_GUARDED_BY(mu_);  // never without room for all
+  bool unavailable_ VARVE_GUARDED_BY(mu_) = false;   // for good
+  int calls_to_skip_ VARVE_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace varve

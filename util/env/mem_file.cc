@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <utility>
 
@@ -120,6 +121,18 @@ void MemFile::Sync() {
   TakeStored();
   durable_size_ = data_.size();
   saved_pages_.clear();
+}
+
+void MemFile::MendInChild() {
+  if (mutex_.TryLock()) {
+    mutex_.Unlock();
+    return;
+  }
+  std::construct_at(&mutex_);
+  std::construct_at(&data_);
+  std::construct_at(&pieces_);
+  std::construct_at(&saved_pages_);
+  durable_size_ = 0;
 }
 
 uint64_t MemFile::size() const {

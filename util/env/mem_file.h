@@ -50,6 +50,10 @@ class MemFile {
   char* Map(uint64_t offset, size_t bytes, uint64_t mtime);
   void Unmap(const char* base);
 
+  // Right after a fork(), in the child, which has one thread: a file that another thread was at
+  // work on is empty there.
+  void MendInChild() VARVE_NO_THREAD_SAFETY_ANALYSIS;
+
   uint64_t size() const;
   uint64_t mtime() const;
 

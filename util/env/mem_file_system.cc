@@ -71,9 +71,22 @@ class MemFileLock final : public FileLock {
 
 }  // namespace
 
-MemFileSystem::MemFileSystem(std::shared_ptr<SystemClock> clock) : clock_(std::move(clock)) {}
+MemFileSystem::MemFileSystem(std::shared_ptr<SystemClock> clock) : clock_(std::move(clock)) {
+  Watch(&mutex_);
+}
 
-MemFileSystem::~MemFileSystem() = default;
+MemFileSystem::~MemFileSystem() {
+  Forget();
+}
+
+void MemFileSystem::InChild() {
+  for (const Tree* tree : {&current_, &durable_}) {
+    for (const auto& [path, file] : tree->files) file->MendInChild();
+  }
+  for (const PendingOp& op : pending_) {
+    if (op.file != nullptr) op.file->MendInChild();
+  }
+}
 
 void MemFileSystem::SetCallHook(CallHook* hook) {
   // Publishes the hook's own state to the threads that will call it.

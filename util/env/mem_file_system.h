@@ -23,6 +23,7 @@
 
 #include "util/env/mapped_file.h"
 #include "util/env/mem_file.h"
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -61,8 +62,8 @@ enum class MemCall {
 };
 
 // Thread-safe. Paths are resolved against "/". CreateDir also makes missing parents, which count as
-// durable; files can only be made in directories that exist.
-class MemFileSystem final : public FileSystem, public MappedFileSource {
+// durable; files can only be made in directories that exist. A child of fork() has a copy of all.
+class MemFileSystem final : public FileSystem, public MappedFileSource, private ForkWatch {
  public:
   // Told of every changing call before it takes effect, without locks held: the callee may call
   // back, CrashClone above all. Calls from several threads may come at the same time.
@@ -175,6 +176,7 @@ class MemFileSystem final : public FileSystem, public MappedFileSource {
   IOStatus Find(const std::string& fname, std::shared_ptr<MemFile>* file) const;
   // The file at fname, made if missing.
   IOStatus FindOrCreate(const std::string& fname, bool* created, std::shared_ptr<MemFile>* file);
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
   IOStatus OpenWritable(const std::string& fname, bool truncate, bool at_end,
                         const FileOptions& file_opts, std::unique_ptr<FSWritableFile>* result);
 

@@ -93,9 +93,17 @@ GenericRateLimiter::GenericRateLimiter(int64_t rate_bytes_per_sec, int64_t refil
       max_rate_(std::clamp<int64_t>(rate_bytes_per_sec, 1, kMaxRate)),
       next_refill_us_(NowMicros()),
       last_tune_us_(next_refill_us_) {
-  MutexLock lock(&mutex_);
-  // Tuning starts in the middle: it can follow demand either way from there.
-  SetRate(auto_tuned_ ? max_rate_ / 2 : max_rate_);
+  {
+    MutexLock lock(&mutex_);
+    // Tuning starts in the middle: it can follow demand either way from there.
+    SetRate(auto_tuned_ ? max_rate_ / 2 : max_rate_);
+  }
+  Watch(&mutex_);
+}
+
+void GenericRateLimiter::InChild() {
+  for (std::deque<Waiter*>& queue : queues_) queue.clear();
+  has_leader_ = false;
 }
 
 void GenericRateLimiter::SetBytesPerSecond(int64_t bytes_per_second) {

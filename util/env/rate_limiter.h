@@ -23,17 +23,20 @@
 #include "varve/rate_limiter.h"
 #include "varve/system_clock.h"
 
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
-// Thread safe. No request may be under way when it is destroyed.
-class GenericRateLimiter final : public RateLimiter {
+// Thread safe. No request may be under way when it is destroyed. A child of fork() has a limit of
+// its own, as large, and none of its parent's requests.
+class GenericRateLimiter final : public RateLimiter, private ForkWatch {
  public:
   // See NewGenericRateLimiter(). Durations are measured with clock->NowNanos().
   GenericRateLimiter(int64_t rate_bytes_per_sec, int64_t refill_period_us, int32_t fairness,
                      Mode mode, std::shared_ptr<SystemClock> clock, bool auto_tuned,
                      int64_t single_burst_bytes = 0);
+  ~GenericRateLimiter() override { Forget(); }
 
   void SetBytesPerSecond(int64_t bytes_per_second) override;
   Status SetSingleBurstBytes(int64_t single_burst_bytes) override;
@@ -76,6 +79,7 @@ class GenericRateLimiter final : public RateLimiter {
   void SetRate(int64_t bytes_per_second) VARVE_REQUIRES(mutex_);
   bool OneInFairness() VARVE_REQUIRES(mutex_);
   static int64_t Sum(const std::array<int64_t, kPriorities>& per_priority, Env::IOPriority pri);
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
   const std::shared_ptr<SystemClock> clock_;
   const int64_t refill_period_us_;

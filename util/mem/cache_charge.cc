@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -63,6 +64,19 @@ void CacheCharge::Subtract(size_t bytes) {
   // What was refused before may find room now.
   Cover().PermitUncheckedError();
   Trim();
+}
+
+void CacheCharge::StartAnewInChild() {
+  if (mutex_.TryLock()) {
+    bytes_ = 0;
+    mutex_.Unlock();
+    return;
+  }
+  // A thread that is not here was at work: what it had taken from the cache is taken for good.
+  std::construct_at(&mutex_);
+  bytes_ = 0;
+  std::construct_at(&handles_);
+  charged_.store(0, std::memory_order_relaxed);
 }
 
 Status CacheCharge::TryAdd(size_t bytes) {

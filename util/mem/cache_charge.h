@@ -39,6 +39,11 @@ class CacheCharge {
   // For memory that can be done without: MemoryLimit, with nothing changed, if it is refused.
   Status TryAdd(size_t bytes);
 
+  // Right after a fork(), in the child, which has one thread and reports anew all that it takes.
+  // Placeholders go with the next report; none are kept back for what is not reported. Takes no
+  // lock that another thread may have held.
+  void StartAnewInChild() VARVE_NO_THREAD_SAFETY_ANALYSIS;
+
   // Bytes the placeholders stand for.
   size_t charged() const { return charged_.load(std::memory_order_relaxed); }
 

@@ -4,17 +4,35 @@
 #include "varve/write_buffer_manager.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "util/mem/cache_charge.h"
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
 // Locking: users_mu is held while users are called, who take their database's mutex; memory is
 // freed under such mutexes, so what FreeMem takes (waiting_mu) is another one, and a leaf.
-struct WriteBufferManagerRep {
+struct WriteBufferManagerRep final : private ForkWatch {
+  explicit WriteBufferManagerRep(WriteBufferManager* of) : manager(of) { Watch(nullptr); }
+  ~WriteBufferManagerRep() override { Forget(); }
+
+  // The databases were the parent's, and so is what their memtables take: the child counts anew.
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS {
+    std::construct_at(&users_mu);
+    std::construct_at(&users);
+    std::construct_at(&waiting_mu);
+    std::construct_at(&changed, &waiting_mu);
+    waiting.store(0, std::memory_order_relaxed);
+    manager->memory_used_.store(0, std::memory_order_relaxed);
+    manager->memory_active_.store(0, std::memory_order_relaxed);
+    if (manager->charge_ != nullptr) manager->charge_->StartAnewInChild();
+  }
+
+  WriteBufferManager* const manager;
   Mutex users_mu;
   std::vector<WriteBufferUser*> users VARVE_GUARDED_BY(users_mu);
   Mutex waiting_mu;
@@ -25,6 +43,17 @@ struct WriteBufferManagerRep {
   std::atomic<int> waiting{0};
 };
 
+namespace {
+
+// A child of fork() may let go of memtables of its parent, which it has not counted.
+void SubtractWhatThereIs(std::atomic<size_t>* sum, size_t bytes) {
+  size_t now = sum->load(std::memory_order_relaxed);
+  while (!sum->compare_exchange_weak(now, now - std::min(now, bytes), std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
 WriteBufferManager::WriteBufferManager(size_t buffer_size, std::shared_ptr<Cache> cache,
                                        bool allow_stall)
     : buffer_size_(buffer_size),
@@ -32,7 +61,7 @@ WriteBufferManager::WriteBufferManager(size_t buffer_size, std::shared_ptr<Cache
       charge_(cache == nullptr
                   ? nullptr
                   : std::make_unique<CacheCharge>(std::move(cache), CacheEntryRole::kWriteBuffer)),
-      rep_(std::make_unique<WriteBufferManagerRep>()) {}
+      rep_(std::make_unique<WriteBufferManagerRep>(this)) {}
 
 WriteBufferManager::~WriteBufferManager() = default;
 
@@ -66,11 +95,11 @@ void WriteBufferManager::ReserveMem(size_t mem) {
 }
 
 void WriteBufferManager::ScheduleFreeMem(size_t mem) {
-  memory_active_.fetch_sub(mem, std::memory_order_relaxed);
+  SubtractWhatThereIs(&memory_active_, mem);
 }
 
 void WriteBufferManager::FreeMem(size_t mem) {
-  memory_used_.fetch_sub(mem, std::memory_order_relaxed);
+  SubtractWhatThereIs(&memory_used_, mem);
   if (charge_ != nullptr) charge_->Subtract(mem);
   NotifyWaiting();
 }

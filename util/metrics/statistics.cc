@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "util/metrics/histogram.h"
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -75,9 +76,10 @@ size_t StripeCount() {
 //
 // Thread safety: recording is lock-free once a stripe exists. Operations on the sum (reading, and
 // setting to a value) take mutex_ so that they are atomic among each other.
-class StripedStatistics final : public Statistics {
+class StripedStatistics final : public Statistics, private ForkWatch {
  public:
-  StripedStatistics() : stripes_(StripeCount()), owned_(stripes_.size()) {}
+  StripedStatistics() : stripes_(StripeCount()), owned_(stripes_.size()) { Watch(&mutex_); }
+  ~StripedStatistics() override { Forget(); }
 
   const char* Name() const override { return "BasicStatistics"; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Checks between several options; those of single ones are rows of the schema.
+// Checks that are no rows of the schema, which are of single options, or of exclusive_options.cc,
+// which are of pairs.
 
 #include "util/options/validate_options.h"
 
@@ -16,6 +17,7 @@
 #include "util/compress/codec.h"
 #include "util/key/internal_key.h"
 #include "util/mem/cache_charge.h"
+#include "util/options/exclusive_options.h"
 #include "util/options/option_schema.h"
 
 namespace varve {
@@ -50,58 +52,25 @@ Status CheckAge(uint64_t seconds, const char* option) {
                               ": data is not rewritten by age; leave the default or set 0");
 }
 
-bool IsPowerOfTwo(uint64_t n) {
-  return n != 0 && (n & (n - 1)) == 0;
-}
-
-Status CheckTableOptions(const BlockBasedTableOptions& table, const ColumnFamilyOptions& cf) {
+Status CheckTableOptions(const BlockBasedTableOptions& table) {
   Status s = CheckOptions(BlockBasedTableOptionTable(), "", &table);
   if (!s.ok()) return s;
   const std::string name = "BlockBasedTableOptions::";
-  if (table.no_block_cache && table.block_cache != nullptr) {
-    return Status::InvalidArgument(name + "block_cache: set together with no_block_cache");
-  }
-  if (table.no_block_cache && table.cache_index_and_filter_blocks) {
-    return Status::InvalidArgument(name + "cache_index_and_filter_blocks: set with no_block_cache");
-  }
-  if (table.pin_l0_filter_and_index_blocks_in_cache && table.no_block_cache) {
-    return Status::InvalidArgument(
-        name + "pin_l0_filter_and_index_blocks_in_cache: set with no_block_cache");
-  }
   s = CheckCacheUsage(table);
   if (!s.ok()) return s;
   if (table.block_size > std::numeric_limits<uint32_t>::max()) {
     return Status::InvalidArgument(name + "block_size: 4 GiB or more");
   }
-  if (table.block_align && (!IsPowerOfTwo(table.block_size) || cf.compression != kNoCompression)) {
-    return Status::InvalidArgument(
-        name + "block_align: needs a block_size that is a power of two and kNoCompression");
-  }
-  if (table.index_type == BlockBasedTableOptions::kHashSearch && cf.prefix_extractor == nullptr) {
-    return Status::InvalidArgument(name + "index_type: kHashSearch needs a prefix_extractor");
-  }
-  if (table.data_block_index_type == BlockBasedTableOptions::kDataBlockBinaryAndHash &&
-      table.data_block_hash_table_util_ratio <= 0) {
-    return Status::InvalidArgument(name + "data_block_hash_table_util_ratio: must be above 0");
-  }
   return Status::OK();
 }
 
-// Timestamps that no table keeps are compared as numbers when memtables are flushed. The rest are
-// the rules of RocksDB.
-Status CheckTimestampsNotPersisted(const DBOptions& db, const ColumnFamilyOptions& cf) {
+// Timestamps that no table keeps are compared as numbers when memtables are flushed.
+Status CheckTimestampsNotPersisted(const ColumnFamilyOptions& cf) {
   const std::string name = "ColumnFamilyOptions::persist_user_defined_timestamps: false ";
   if (ComparatorOfBareKeys(cf.comparator) == nullptr) {
     return Status::InvalidArgument(name + "needs a built-in comparator with timestamps, like " +
                                    BytewiseComparatorWithU64Ts()->Name() + ", not " +
                                    cf.comparator->Name());
-  }
-  if (db.atomic_flush) {
-    return Status::InvalidArgument(name + "is set together with DBOptions::atomic_flush");
-  }
-  if (db.allow_concurrent_memtable_write) {
-    return Status::InvalidArgument(
-        name + "is set together with DBOptions::allow_concurrent_memtable_write");
   }
   return Status::OK();
 }
@@ -124,38 +93,13 @@ Status CheckObjects(const ColumnFamilyOptions& cf) {
     return Status::NotSupported(name + "memtable_factory: " + memtable +
                                 "; only the skip list and the vector are supported");
   }
-  if (cf.compaction_filter != nullptr && cf.compaction_filter_factory != nullptr) {
-    return Status::InvalidArgument(name + "compaction_filter: set together with a filter factory");
-  }
   if (cf.table_factory == nullptr) return Status::InvalidArgument(name + "table_factory: nullptr");
   const auto* const table = cf.table_factory->GetOptions<BlockBasedTableOptions>();
   if (table == nullptr) {
     return Status::NotSupported(name + "table_factory: " + cf.table_factory->Name() +
                                 "; only block-based tables are supported");
   }
-  return CheckTableOptions(*table, cf);
-}
-
-// Which ways of writing exclude each other: the rules of RocksDB, so that a configuration works
-// with both engines or with neither.
-Status CheckWriteModes(const DBOptions& db) {
-  if (db.unordered_write && !db.allow_concurrent_memtable_write) {
-    return Status::InvalidArgument(
-        "DBOptions::unordered_write: set without allow_concurrent_memtable_write");
-  }
-  if (db.unordered_write && db.enable_pipelined_write) {
-    return Status::InvalidArgument(
-        "DBOptions::unordered_write: set together with enable_pipelined_write");
-  }
-  if (db.atomic_flush && db.enable_pipelined_write) {
-    return Status::InvalidArgument(
-        "DBOptions::atomic_flush: set together with enable_pipelined_write");
-  }
-  if (db.two_write_queues && db.enable_pipelined_write) {
-    return Status::NotSupported(
-        "DBOptions::two_write_queues: set together with enable_pipelined_write");
-  }
-  return Status::OK();
+  return CheckTableOptions(*table);
 }
 
 }  // namespace
@@ -164,13 +108,6 @@ Status ValidateDbOptions(const DBOptions& db) {
   Status s = CheckOptions(DbOptionTable(), "", &db);
   if (!s.ok()) return s;
   if (db.env == nullptr) return Status::InvalidArgument("DBOptions::env: nullptr");
-  if (!db.write_dbid_to_manifest && !db.write_identity_file) {
-    return Status::InvalidArgument(
-        "DBOptions::write_identity_file: false together with write_dbid_to_manifest");
-  }
-  if (db.atomic_flush && db.enable_pipelined_write) {
-    return Status::InvalidArgument("DBOptions::atomic_flush: set with enable_pipelined_write");
-  }
   if (db.wal_compression != kNoCompression && !CodecSupported(kZSTD)) {
     return CodecNotSupported(kZSTD, "DBOptions::wal_compression");
   }
@@ -180,7 +117,7 @@ Status ValidateDbOptions(const DBOptions& db) {
   for (const auto& listener : db.listeners) {
     if (listener == nullptr) return Status::InvalidArgument("DBOptions::listeners: a nullptr");
   }
-  return CheckWriteModes(db);
+  return CheckExclusiveOptions(ExclusiveOptions::Of::kDatabase, &db, nullptr);
 }
 
 Status ValidateColumnFamilyOptions(const ColumnFamilyOptions& cf) {
@@ -196,20 +133,16 @@ Status ValidateColumnFamilyOptions(const ColumnFamilyOptions& cf) {
           "ColumnFamilyOptions::max_bytes_for_level_multiplier_additional: below 1");
     }
   }
-  return Status::OK();
+  return CheckExclusiveOptions(ExclusiveOptions::Of::kFamily, nullptr, &cf);
 }
 
 Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) {
   Status s = ValidateDbOptions(db);
   if (s.ok()) s = ValidateColumnFamilyOptions(cf);
-  if (s.ok() && db.unordered_write && cf.max_successive_merges != 0) {
-    s = Status::InvalidArgument(
-        "ColumnFamilyOptions::max_successive_merges: set together with DBOptions::unordered_write");
-  }
   if (s.ok() && !cf.persist_user_defined_timestamps && cf.comparator->timestamp_size() != 0) {
-    s = CheckTimestampsNotPersisted(db, cf);
+    s = CheckTimestampsNotPersisted(cf);
   }
-  return s;
+  return s.ok() ? CheckExclusiveOptions(ExclusiveOptions::Of::kBoth, &db, &cf) : s;
 }
 
 ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& given) {

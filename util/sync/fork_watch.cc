@@ -24,15 +24,15 @@ struct ForkWatches {
     return *watches;
   }
 
-  static void Before() VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  static void Before() {
     Get().mutex.lock();
     for (const ForkWatch* watch : Get().all) {
-      if (watch->mutex_ != nullptr) watch->mutex_->Lock();
+      if (watch->mutex_ != nullptr) watch->mutex_->mu_.lock();
     }
   }
-  static void InParent() VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  static void InParent() {
     for (const ForkWatch* watch : Get().all) {
-      if (watch->mutex_ != nullptr) watch->mutex_->Unlock();
+      if (watch->mutex_ != nullptr) watch->mutex_->mu_.unlock();
     }
     Get().mutex.unlock();
   }

@@ -70,6 +70,7 @@ class VARVE_CAPABILITY("mutex") Mutex {
 
  private:
   friend class CondVar;
+  friend struct ForkWatches;  // holds more of them than the checks are made for
 
   std::mutex mu_;
   const MutexRank rank_;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "db/api/c/c_types.h"
+#include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve::c {
@@ -56,8 +57,11 @@ class ResultSlab {
 //
 // Thread safety: all methods from any thread. Ownership: shared by the database's handle and the
 // slabs under way, which may outlive it.
-class SpareSlabs {
+class SpareSlabs final : private ForkWatch {
  public:
+  SpareSlabs() { Watch(&mu_); }
+  ~SpareSlabs() { Forget(); }
+
   // A spare one or a new one. Throws std::bad_alloc.
   std::unique_ptr<ResultSlab> Take();
   void Keep(std::unique_ptr<ResultSlab> slab) noexcept;

@@ -189,9 +189,14 @@ class Recorder final : public EventListener {
   }
   void OnCompactionBegin(DB* db, const CompactionJobInfo& info) override {
     EXPECT_FALSE(info.input_files.empty());
+    compaction_job = info.job_id;
     Note("compaction-begin", db);
   }
   void OnCompactionCompleted(DB* db, const CompactionJobInfo& info) override {
+    {
+      const std::lock_guard<std::mutex> lock(mu_);
+      last_compaction = info;
+    }
     Note(info.status.ok() ? "compaction-end" : "compaction-failed", db);
   }
   void OnTableFileCreated(const TableFileCreationInfo& info) override {
@@ -199,6 +204,8 @@ class Recorder final : public EventListener {
   }
   void OnTableFileDeleted(const TableFileDeletionInfo& info) override {
     EXPECT_TRUE(info.status.ok()) << info.status.ToString();
+    EXPECT_EQ(info.db_name, "/db");
+    EXPECT_EQ(info.job_id, compaction_job) << "the one whose inputs they were";
     Note("deleted");
   }
   void OnMemTableSealed(const MemTableInfo& info) override {
@@ -212,15 +219,18 @@ class Recorder final : public EventListener {
                                                                : "stall-stopped");
   }
   void OnBackgroundError(BackgroundErrorReason, Status* error) override {
+    severity = error->severity();
     Note("error");
     if (forgive) *error = Status::OK();
   }
-  void OnErrorRecoveryBegin(BackgroundErrorReason, Status, bool* auto_recovery) override {
+  void OnErrorRecoveryBegin(BackgroundErrorReason, Status error, bool* auto_recovery) override {
+    EXPECT_EQ(error.severity(), severity);
     Note("recovery-begin");
     if (by_hand) *auto_recovery = false;
   }
   void OnErrorRecoveryCompleted(Status old_error) override {
     EXPECT_FALSE(old_error.ok());
+    EXPECT_EQ(old_error.severity(), severity);
     Note("recovered");
   }
   void OnErrorRecoveryEnd(const BackgroundErrorRecoveryInfo& info) override {
@@ -236,7 +246,14 @@ class Recorder final : public EventListener {
     return std::find(events_.begin(), events_.end(), event) != events_.end();
   }
 
+  CompactionJobInfo LastCompaction() {
+    const std::lock_guard<std::mutex> lock(mu_);
+    return last_compaction;
+  }
+
   std::atomic<DB*> expected_db{nullptr};
+  std::atomic<int> compaction_job{0};
+  std::atomic<Status::Severity> severity{Status::kNoError};  // of the last error
   std::atomic<bool> throws{false};
   std::atomic<bool> forgive{false};
   std::atomic<bool> by_hand{false};
@@ -257,6 +274,7 @@ class Recorder final : public EventListener {
 
   std::mutex mu_;
   std::vector<std::string> events_;
+  CompactionJobInfo last_compaction;
 };
 
 class DbListenerTest : public Database {
@@ -282,6 +300,26 @@ TEST_F(DbListenerTest, JobsAreToldInOrder) {
   ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), Handle("a"), nullptr, nullptr).ok());
   EXPECT_THAT(recorder_->Take(),
               ElementsAre("compaction-begin", "created", "compaction-end", "deleted", "deleted"));
+}
+
+TEST_F(DbListenerTest, AMovedTableIsAnOutput) {
+  options_.compression = kNoCompression;
+  Open();
+  MakeTable({"k", "l"});
+  std::vector<LiveFileMetaData> files;
+  db()->GetLiveFilesMetaData(&files);
+  ASSERT_EQ(files.size(), 1u);
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  const CompactionJobInfo info = recorder_->LastCompaction();
+  ASSERT_EQ(info.stats.num_input_files_trivially_moved, 1u);
+  EXPECT_EQ(info.output_files, info.input_files);
+  ASSERT_EQ(info.output_file_infos.size(), 1u);
+  EXPECT_EQ(info.output_file_infos[0].level, info.output_level);
+  EXPECT_EQ(info.output_file_infos[0].file_number, info.input_file_infos[0].file_number);
+  EXPECT_EQ(info.stats.num_output_files, 1u);
+  EXPECT_EQ(info.stats.total_input_bytes, files[0].size);
+  EXPECT_EQ(info.stats.total_output_bytes, files[0].size);
+  EXPECT_EQ(info.num_l0_files, 0);
 }
 
 TEST_F(DbListenerTest, AListenerThatThrowsHarmsNobody) {
@@ -343,6 +381,50 @@ TEST_F(DbListenerTest, ErrorsAndRecoveriesAreTold) {
   EXPECT_THAT(events, Contains("recovery-begin"));
   EXPECT_THAT(events, Contains("recovered"));
   EXPECT_TRUE(db()->Put(WriteOptions(), "k", "v").ok());
+}
+
+// What each kind of error is called, by whoever tells of it.
+TEST_F(DbListenerTest, ErrorsHaveTheirSeverity) {
+  const auto fail = [&](const char* path, FaultCall call, FaultEffect effect) {
+    FaultRule rule;
+    rule.calls = Only(call);
+    rule.path_contains = path;
+    rule.effect = effect;
+    rule.sticky = true;
+    faults().Inject(rule);
+  };
+  recorder_->by_hand = true;
+  Open();
+  Put("k", "v");
+  fail(".sst", FaultCall::kCreate, FaultEffect::kNoSpace);
+  const Status flushed = db()->Flush(FlushOptions());
+  EXPECT_TRUE(flushed.IsNoSpace());
+  EXPECT_EQ(flushed.severity(), Status::kHardError);
+  EXPECT_EQ(recorder_->severity, Status::kHardError);
+  EXPECT_EQ(db()->Put(WriteOptions(), "k", "w").severity(), Status::kHardError);
+  faults().ClearFaults();
+  ASSERT_TRUE(db()->Resume().ok());
+  EXPECT_EQ(db()->Put(WriteOptions(), "k", "w").severity(), Status::kNoError);
+
+  fail(".log", FaultCall::kSync, FaultEffect::kIoError);
+  WriteOptions sync;
+  sync.sync = true;
+  recorder_->severity = Status::kNoError;
+  EXPECT_EQ(db()->Put(sync, "k", "x").severity(), Status::kHardError) << "the write that met it";
+  EXPECT_EQ(recorder_->severity, Status::kHardError);
+  faults().ClearFaults();
+  ASSERT_TRUE(db()->Resume().ok());
+
+  MakeTable({"a", "z"});
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  MakeTable({"a", "z"});
+  MakeTable({"a", "z"});
+  fail(".sst", FaultCall::kCreate, FaultEffect::kNoSpace);
+  ASSERT_TRUE(db()->SetOptions({{"level0_file_num_compaction_trigger", "1"},
+                                {"disable_auto_compactions", "false"}})
+                  .ok());
+  EXPECT_TRUE(Eventually([&] { return recorder_->severity == Status::kSoftError; }));
+  EXPECT_TRUE(db()->Put(WriteOptions(), "k", "y").ok()) << "a soft one stops no writes";
 }
 
 TEST_F(DbListenerTest, AListenerMayForgiveOrTakeRecoveryOver) {

@@ -14,9 +14,16 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 
+#include "varve/cache.h"
 #include "varve/db.h"
 #include "varve/env.h"
+#include "varve/filter_policy.h"
+#include "varve/rate_limiter.h"
+#include "varve/statistics.h"
+#include "varve/table.h"
+#include "varve/write_buffer_manager.h"
 
 #include "tests/harness/database.h"
 
@@ -113,6 +120,37 @@ class ForkTest : public ::testing::Test {
     reader.join();
     return n;
   }
+  // Blocks that are read for the first time come through rings, where the system has them: 0, or
+  // which key was missed.
+  static int ReadMany(DB* db, int first) {
+    constexpr int kKeys = 64;
+    std::vector<std::string> names;
+    for (int i = 0; i < kKeys; i++) names.push_back(std::to_string(first + i * 29 % 1800));
+    const std::vector<Slice> keys(names.begin(), names.end());
+    std::vector<PinnableSlice> values(kKeys);
+    std::vector<Status> statuses(kKeys);
+    ReadOptions options;
+    options.fill_cache = false;
+    db->MultiGet(options, db->DefaultColumnFamily(), kKeys, keys.data(), values.data(),
+                 statuses.data());
+    for (int i = 0; i < kKeys; i++) {
+      if (!statuses[i].ok() || values[i] != names[i] + std::string(100, 'v')) return i + 1;
+    }
+    return 0;
+  }
+  // 2,000 keys in one table.
+  static bool FillForReadMany(DB* db) {
+    for (int i = 0; i < 2000; i++) {
+      const std::string key = std::to_string(i);
+      if (!db->Put(WriteOptions(), key, key + std::string(100, 'v')).ok()) return false;
+    }
+    return db->Flush(FlushOptions()).ok();
+  }
+  // The parent's database once more, with these options, which hold what two databases may share.
+  void Reopen() {
+    db_.reset();
+    ASSERT_TRUE(DB::Open(options_, name_, &db_).ok());
+  }
   int InChild(const std::function<int()>& run) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -137,7 +175,7 @@ class ForkTest : public ::testing::Test {
     return contents;
   }
 
-  const std::string name_ = "/tmp/varve_fork_test-" + std::to_string(::getpid());
+  std::string name_ = "/tmp/varve_fork_test-" + std::to_string(::getpid());
   Options options_;
   std::unique_ptr<DB> db_;
 };
@@ -193,6 +231,124 @@ TEST_F(ForkTest, InTheMiddleOfWriting) {
   stop = true;
   for (std::thread& writer : writers) writer.join();
   EXPECT_TRUE(db_->VerifyChecksum().ok());
+}
+
+TEST_F(ForkTest, BothReadManyKeysAtOnce) {
+  BlockBasedTableOptions table;
+  table.no_block_cache = true;
+  options_.table_factory.reset(NewBlockBasedTableFactory(table));
+  Reopen();
+  ASSERT_TRUE(FillForReadMany(db_.get()));
+  std::atomic<bool> stop{false};
+  std::atomic<int> missed{0};
+  std::vector<std::thread> readers;
+  for (int t = 0; t < 2; t++) {
+    readers.emplace_back([&] {
+      for (int i = 0; !stop.load(); i++) missed += ReadMany(db_.get(), i % 200) == 0 ? 0 : 1;
+    });
+  }
+  for (int round = 0; round < 5; round++) {
+    EXPECT_EQ(InChild([&] {
+                std::unique_ptr<DB> db;
+                if (!DB::Open(options_, name_ + "-child", &db).ok()) return 100;
+                if (!FillForReadMany(db.get())) return 101;
+                for (int i = 0; i < 100; i++) {
+                  if (const int key = ReadMany(db.get(), i); key != 0) return key;
+                }
+                return 0;
+              }),
+              0);
+  }
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(missed.load(), 0);
+}
+
+// What the options hold is used by threads of the parent when it forks.
+TEST_F(ForkTest, WhatDatabasesShareIsWholeInTheChild) {
+  BlockBasedTableOptions table;
+  table.block_cache = NewLRUCache(64 << 10, 1);
+  options_.table_factory.reset(NewBlockBasedTableFactory(table));
+  options_.statistics = CreateDBStatistics();
+  options_.rate_limiter.reset(NewGenericRateLimiter(20 << 20, 1000));
+  options_.write_buffer_manager =
+      std::make_shared<WriteBufferManager>(256 << 10, table.block_cache, /*allow_stall=*/true);
+  ASSERT_TRUE(CreateLoggerFromOptions(name_, options_, &options_.info_log).ok());
+  Reopen();
+  ASSERT_TRUE(FillForReadMany(db_.get()));
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> users;
+  for (int t = 0; t < 2; t++) {
+    users.emplace_back([&, t] {
+      std::string value;
+      for (int i = 0; !stop.load(); i++) {
+        const std::string key = std::to_string(i * 7 % 2000);
+        EXPECT_TRUE(db_->Get(ReadOptions(), key, &value).ok());
+        EXPECT_TRUE(db_->Put(WriteOptions(), key, key + std::string(100, 'v')).ok());
+        options_.statistics->setTickerCount(NUMBER_KEYS_WRITTEN, 0);
+        Log(options_.info_log, "thread %d, %d", t, i);
+      }
+    });
+  }
+  for (int round = 0; round < 10; round++) {
+    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    it->SeekToFirst();
+    PinnableSlice pinned;
+    ASSERT_TRUE(db_->Get(ReadOptions(), db_->DefaultColumnFamily(), "7", &pinned).ok());
+    EXPECT_EQ(InChild([&] {
+                it.reset();
+                pinned.Reset();
+                const int wrong = UseAnother();
+                Log(options_.info_log, "child");
+                options_.statistics->ToString();
+                return wrong;
+              }),
+              0);
+  }
+  stop = true;
+  for (std::thread& user : users) user.join();
+}
+
+// The child has a copy of it.
+TEST_F(ForkTest, AChildMayUseAnEnvInMemory) {
+  const std::unique_ptr<Env> env(NewMemEnv(Env::Default()));
+  const std::string name = std::exchange(name_, "/db");
+  const Options before = options_;
+  options_.env = env.get();
+  Reopen();
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    for (int i = 0; !stop.load(); i++) {
+      EXPECT_TRUE(db_->Put(WriteOptions(), std::to_string(i % 1000), "v").ok());
+      if (i % 1000 == 0) {
+        EXPECT_TRUE(db_->Flush(FlushOptions()).ok());
+      }
+    }
+  });
+  for (int round = 0; round < 5; round++) {
+    EXPECT_EQ(InChild([&] { return UseAnother(); }), 0);
+  }
+  stop = true;
+  writer.join();
+  db_.reset();
+  options_ = before;
+  name_ = name;
+}
+
+TEST_F(ForkTest, AChildDoesNotWaitForThreadsOfItsParent) {
+  Env* const env = Env::Default();
+  std::atomic<bool> stop{false};
+  const auto wait = [](void* flag) {
+    while (!static_cast<std::atomic<bool>*>(flag)->load()) std::this_thread::yield();
+  };
+  env->StartThread(wait, &stop);
+  EXPECT_EQ(InChild([&] {
+              env->WaitForJoin();
+              return 0;
+            }),
+            0);
+  stop = true;
+  env->WaitForJoin();
 }
 
 }  // namespace

@@ -42,6 +42,10 @@ TEST(ErrorStateTest, SeverityFollowsKindAndReason) {
       const Status now = state.Report(kind.error, reason);
       EXPECT_EQ(state.severity(), expected);
       EXPECT_EQ(now.ok(), expected == Severity::kNone);
+      EXPECT_EQ(now.severity(), expected == Severity::kNone   ? Status::kNoError
+                                : expected == Severity::kSoft ? Status::kSoftError
+                                : expected == Severity::kHard ? Status::kHardError
+                                                              : Status::kUnrecoverableError);
       EXPECT_EQ(state.writes_stopped(), expected >= Severity::kHard);
       EXPECT_EQ(state.recoverable(), expected == Severity::kSoft || expected == Severity::kHard);
       EXPECT_EQ(state.Lift(), expected != Severity::kFatal);

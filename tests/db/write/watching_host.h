@@ -109,12 +109,16 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
     }
     published_.store(sequence, std::memory_order_release);
   }
-  void OnLogError(const Status&) override { log_errors++; }
-  void OnInsertError(const Status&, SequenceNumber first, SequenceNumber last) override {
+  Status OnLogError(const Status& status) override {
+    log_errors++;
+    return status;
+  }
+  Status OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) override {
     std::lock_guard<std::mutex> lock(mu_);
     EXPECT_LT(published(), first) << "it was visible before it was voided";
     for (SequenceNumber s = first; s <= last; s++) voided_.insert(s);
     insert_errors++;
+    return status;
   }
 
   SequenceNumber published() const { return published_.load(std::memory_order_acquire); }

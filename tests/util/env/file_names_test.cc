@@ -149,6 +149,12 @@ TEST(FileNamesTest, LogsInACommonDirectoryCarryTheDatabasesPath) {
   EXPECT_EQ(InfoLogFileName("/data/db 1"), "/data/db 1/LOG");
   EXPECT_EQ(InfoLogFileName("/data/db 1", "/data/db 1", "/logs"), "/logs/data_db_1_LOG");
   EXPECT_EQ(OldInfoLogFileName("/d", 5, "/d", "/logs"), "/logs/d_LOG.old.5");
+  // File systems take names of 255 bytes.
+  const std::string deep = "/" + std::string(300, 'd');
+  const std::string longest = OldInfoLogFileName(deep + "/a", UINT64_MAX, deep + "/a", "/l");
+  EXPECT_LE(longest.size(), 255u + 3);
+  EXPECT_EQ(longest.substr(0, 103), "/l/" + std::string(100, 'd'));
+  EXPECT_NE(longest, OldInfoLogFileName(deep + "/b", UINT64_MAX, deep + "/b", "/l"));
   uint64_t number = 0;
   FileType type = kTempFile;
   ASSERT_TRUE(ParseFileName("d_LOG.old.5", "d_LOG", &number, &type));

@@ -145,6 +145,43 @@ TEST_F(InfoLogTest, OldLogsRotate) {
   EXPECT_EQ(Lines(), (Texts{"three", "four"}));
 }
 
+// The new file is not to be had, or the new name of the old one.
+TEST_F(InfoLogTest, LinesGoToTheOldFileWhileNoNewOneCanBeHad) {
+  const auto faulty = std::make_shared<FaultFileSystem>(fs_);
+  ASSERT_TRUE(fs_->CreateDir("/db", kLogIo, nullptr).ok());
+  options_.max_log_file_size = 100;
+  ASSERT_TRUE(OpenInfoLog(faulty, clock_, "/db", "", options_, &log_).ok());
+  LogHeader(log_.get(), "version 1");
+  Texts written;
+  const auto write = [&](int i) {
+    written.push_back("a line " + std::to_string(i));
+    LogInfo(log_.get(), "%s", written.back().c_str());
+    clock_->micros += 600000;
+  };
+  for (const FaultCall call : {FaultCall::kCreate, FaultCall::kRename}) {
+    FaultRule rule;
+    rule.calls = Only(call);
+    rule.sticky = true;
+    faulty->Inject(rule);
+    for (int i = 0; i < 20; i++) write(i);
+    EXPECT_GT(faulty->strikes(), 2u);
+    EXPECT_EQ(Lines().back(), "a line 19") << "under its own name";
+    faulty->ClearFaults();
+  }
+  EXPECT_EQ(Names(), (Texts{"LOG"}));
+  for (int i = 20; i < 30; i++) write(i);
+  EXPECT_GT(Names().size(), 1u);
+  Texts read;
+  for (const std::string& name : Names()) {
+    for (const std::string& line : Lines(name)) {
+      if (line != "version 1") read.push_back(line);
+    }
+  }
+  std::sort(read.begin(), read.end());
+  std::sort(written.begin(), written.end());
+  EXPECT_EQ(read, written);
+}
+
 TEST_F(InfoLogTest, ALoggerThatCannotWriteStaysSilent) {
   const auto faulty = std::make_shared<FaultFileSystem>(fs_);
   ASSERT_TRUE(fs_->CreateDir("/db", kLogIo, nullptr).ok());

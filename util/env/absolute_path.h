@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where a relative path leads now, for whoever goes on using it after the working directory has
+// changed.
+
+#include <string>
+
+#include "varve/file_system.h"
+
+namespace varve {
+
+// `path` if it begins with '/' or is empty, and where the file system cannot tell.
+std::string AbsolutePath(FileSystem* fs, const std::string& path);
+
+}  // namespace varve

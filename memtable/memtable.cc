@@ -145,7 +145,7 @@ struct MemTable::Rep {
 void MemTable::Rep::AddToFilter(const Slice& user_key) {
   const Slice key = icmp.WithoutTimestamp(user_key);
   if (filter_whole_keys) bloom->Add(KeyHash64(key));
-  const SliceTransform* const extractor = options.prefix_extractor;
+  const SliceTransform* const extractor = options.prefix_extractor.get();
   if (extractor == nullptr) return;
   Slice prefix;
   const PrefixAnswer answer = AskPrefix(*extractor, key, &prefix);

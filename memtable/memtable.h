@@ -39,7 +39,7 @@ struct MemTableOptions {
   bool whole_key_filtering = false;
   // What most keys are expected to begin with: CommonPrefix() of tables before. Others are slower.
   std::string expected_prefix;
-  const SliceTransform* prefix_extractor = nullptr;          // outlives the memtable
+  std::shared_ptr<const SliceTransform> prefix_extractor;    // may be null
   std::shared_ptr<WriteBufferManager> write_buffer_manager;  // may be null
 };
 

@@ -53,9 +53,6 @@ Status DbImpl::Flush(const FlushOptions& options,
   if (s.ok()) s = ResolveAll(handles, &families);
   if (!s.ok()) return s;
   if (!options.allow_write_stall) engine_->flush->WaitForRoom(families);
-  if (engine_->options.atomic_flush) {
-    return engine_->flush->FlushAll(options, FlushReason::kManualFlush);
-  }
   return engine_->flush->FlushFamilies(families, options, FlushReason::kManualFlush);
 } catch (...) {
   return CaughtException();

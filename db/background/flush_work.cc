@@ -446,6 +446,13 @@ void FlushWork::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
 
 Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
                                 const FlushOptions& options, FlushReason reason) {
+  // Whoever asks for one family: a batch over two is whole in files only if both are flushed.
+  if (engine_->options.atomic_flush) return FlushAll(options, reason);
+  return SwitchAndFlush(families, options, reason);
+}
+
+Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
+                                 const FlushOptions& options, FlushReason reason) {
   Engine& e = *engine_;
   std::vector<std::pair<ColumnFamily*, uint64_t>> targets;  // newest memtable id to be flushed
   Status s;
@@ -522,7 +529,7 @@ Status FlushWork::FlushAll(const FlushOptions& options, FlushReason reason) {
       families.push_back(family.get());
     }
   }
-  return FlushFamilies(families, options, reason);
+  return SwitchAndFlush(families, options, reason);
 }
 
 Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families,

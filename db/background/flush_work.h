@@ -48,7 +48,7 @@ class FlushWork final : public WriteBufferUser {
   // Waits while that is so for any of the families, which the caller keeps alive. Takes mu itself.
   void WaitForRoom(const std::vector<ColumnFamily*>& families);
   // Flush() of the API: switch, request, and (if asked) wait. Takes mu and the commit path itself.
-  // The caller keeps the families alive.
+  // The caller keeps the families alive. With atomic_flush it is FlushAll.
   Status FlushFamilies(const std::vector<ColumnFamily*>& families, const FlushOptions& options,
                        FlushReason reason);
   // The same for all families there are; others may be dropped, and go, meanwhile.
@@ -62,6 +62,9 @@ class FlushWork final : public WriteBufferUser {
   Status SwitchFullMemTables();
 
  private:
+  // FlushFamilies for exactly these.
+  Status SwitchAndFlush(const std::vector<ColumnFamily*>& families, const FlushOptions& options,
+                        FlushReason reason);
   struct Job {
     std::vector<std::shared_ptr<ColumnFamily>> families;
     FlushReason reason;

@@ -26,7 +26,7 @@ MemTableOptions MakeMemTableOptions(const ColumnFamilyOptions& options,
   result.write_buffer_bytes = options.write_buffer_size;
   result.prefix_bloom_size_ratio = options.memtable_prefix_bloom_size_ratio;
   result.whole_key_filtering = options.memtable_whole_key_filtering;
-  result.prefix_extractor = options.prefix_extractor.get();
+  result.prefix_extractor = options.prefix_extractor;
   result.write_buffer_manager = std::move(wbm);
   return result;
 }

@@ -508,12 +508,13 @@ CompactionIterator::Step CompactionIterator::Refuse(CompactionFilter::Decision d
 
 CompactionIterator::Step CompactionIterator::RemoveByFilter(SequenceNumber sequence,
                                                             ValueType marker, size_t stripe) {
-  counts_.dropped_by_filter++;
   value_ = Slice();
   if (rules_.BecameDeletion(stripe, [this] { return MayExistDeeper(); }) !=
       DropRules::Verdict::kKeep) {
+    counts_.dropped_by_filter++;
     return Step::kDropped;
   }
+  // What is written in its place counts as written, and an entry counts once.
   SetTrailer(sequence, marker);
   return Step::kEmit;
 }

@@ -97,7 +97,6 @@ class DbIterator final : public Iterator {
   }
 
   void Next() override {
-    assert(walk_.Valid());
     if (PerfLevelAtLeast(kEnableTimeExceptForMutex) || !walk_.NextPlain()) [[unlikely]] {
       Guarded([this] { NextByRules(); });
       return;
@@ -108,7 +107,6 @@ class DbIterator final : public Iterator {
   }
 
   void Prev() override {
-    assert(walk_.Valid());
     if (PerfLevelAtLeast(kEnableTimeExceptForMutex) || !walk_.PrevPlain()) [[unlikely]] {
       Guarded([this] { PrevByRules(); });
       return;
@@ -194,6 +192,8 @@ class DbIterator final : public Iterator {
   template <uint64_t PerfContextBase::*kMoves>
   void StepByRules(uint64_t IteratorCounters::*steps, uint64_t IteratorCounters::*found,
                    void (UserKeyWalk::*step)(), void (UserKeyWalk::*go_on)(const Slice&, bool)) {
+    if (!walk_.Valid()) [[unlikely]]
+      return;
     PerfTimer<&PerfContext::find_next_user_entry_time> timer;
     const PassedInCall passed(walk_.counters);
     (walk_.counters.*steps)++;

@@ -65,6 +65,7 @@ void UserKeyWalk::SetSequence(SequenceNumber sequence) {
 
 void UserKeyWalk::Fail(Status status) {
   valid_ = false;
+  plain_end_ = nullptr;
   status_ = std::move(status);
 }
 

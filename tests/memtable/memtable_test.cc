@@ -248,14 +248,14 @@ TEST_P(MemTableTest, AnIteratorWalksBothWaysAndSeeksBothWays) {
 }
 
 TEST_P(MemTableTest, TheFilterNeverHidesAKey) {
-  const std::unique_ptr<const SliceTransform> prefix(NewFixedPrefixTransform(4));
+  const std::shared_ptr<const SliceTransform> prefix(NewFixedPrefixTransform(4));
   for (const bool whole_keys : {false, true}) {
     for (const bool prefixes : {false, true}) {
       MemTableOptions options;
       options.write_buffer_bytes = 1 << 20;
       options.prefix_bloom_size_ratio = 0.1;
       options.whole_key_filtering = whole_keys;
-      options.prefix_extractor = prefixes ? prefix.get() : nullptr;
+      options.prefix_extractor = prefixes ? prefix : nullptr;
       Make(options);
       std::mt19937 random(1);
       for (SequenceNumber i = 1; i < 3000; i++) {

@@ -79,6 +79,28 @@ class DbFilterTest : public Database {
   }
 };
 
+// Beneath a snapshot, or above older data, a deletion takes the place of what was removed.
+TEST_F(DbFilterTest, WhatIsRemovedBesideASnapshotStopsNothing) {
+  RuleFilter filter;
+  options_.compaction_filter = &filter;
+  Open();
+  Put("a", "old");
+  Flush();
+  Compact();
+  const Snapshot* const snapshot = db()->GetSnapshot();
+  for (int i = 0; i < 6; i++) {
+    Put("a", "drop");
+    Flush();
+  }
+  Compact();
+  EXPECT_EQ(Get("a"), "NOT_FOUND");
+  EXPECT_EQ(Get("a", "default", snapshot), "old");
+  Put("b", "written");
+  db()->ReleaseSnapshot(snapshot);
+  Compact();
+  EXPECT_EQ(Scan(), "b=written");
+}
+
 TEST_F(DbFilterTest, AFilterDropsAndChangesInCompactionsOnly) {
   RuleFilter filter;
   options_.compaction_filter = &filter;

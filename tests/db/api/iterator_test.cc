@@ -31,6 +31,25 @@ class DbIteratorStory : public Database {
   }
 };
 
+TEST_F(DbIteratorStory, AStepFromNowhereLeadsNowhere) {
+  Open();
+  for (int tables = 0; tables < 2; tables++) {
+    const auto it = New();
+    it->Next();
+    EXPECT_EQ(At(*it), "end");
+    it->Prev();
+    EXPECT_EQ(At(*it), "end");
+    for (it->SeekToFirst(); it->Valid();) it->Next();
+    it->Next();
+    EXPECT_EQ(At(*it), "end");
+    for (it->SeekToLast(); it->Valid();) it->Prev();
+    it->Prev();
+    EXPECT_EQ(At(*it), "end");
+    MakeTable({"a", "b"});
+    Put("c", "memory");
+  }
+}
+
 TEST_F(DbIteratorStory, MovesBothWays) {
   Open();
   MakeTable({"b", "d"});

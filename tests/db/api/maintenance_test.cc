@@ -64,6 +64,38 @@ TEST_F(DbMaintenanceTest, AtomicFlushTakesAllFamilies) {
   EXPECT_EQ(Get("k", "a"), "1");
 }
 
+// A batch over two families, of which only one is compacted, comes back whole after a kill.
+TEST_F(DbMaintenanceTest, CompactRangeKeepsAnAtomicFlushWhole) {
+  options_.atomic_flush = true;
+  Open({"default", "other"});
+  WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  WriteBatch batch;
+  ASSERT_TRUE(batch.Put(Handle("default"), "a", "1").ok());
+  ASSERT_TRUE(batch.Put(Handle("other"), "b", "2").ok());
+  ASSERT_TRUE(db()->Write(unlogged, &batch).ok());
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  Kill();
+  Open({"default", "other"});
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Get("b", "other"), "2");
+}
+
+// Files whose keys are long make edits and MANIFESTs of any size.
+TEST_F(DbMaintenanceTest, AManifestOfLongKeysIsReadAgain) {
+  constexpr int kFiles = 35;
+  options_.disable_auto_compactions = true;
+  options_.level0_slowdown_writes_trigger = options_.level0_stop_writes_trigger = 1000;
+  Open();
+  for (int i = 0; i < kFiles; i++) MakeTable({std::string(1 << 20, static_cast<char>('a' + i))});
+  for (int opening = 0; opening < 2; opening++) {
+    ASSERT_TRUE(Close().ok());
+    const Status s = TryOpen();
+    ASSERT_TRUE(s.ok()) << s.ToString().substr(0, 200);
+    EXPECT_EQ(Levels(), std::to_string(kFiles));
+  }
+}
+
 TEST_F(DbMaintenanceTest, CompactRangeGoesDownToTheLastLevel) {
   options_.level_compaction_dynamic_level_bytes = false;
   Open();

@@ -50,6 +50,19 @@ TEST_F(MemTableOptionsTest, TheFilterIsAsLargeAsAskedAndOnlyWhereItHasKeys) {
   EXPECT_EQ(Get("500"), std::string(100, 'v'));
 }
 
+TEST_F(MemTableOptionsTest, AMemtableKeepsTheExtractorThatItsFilterIsOf) {
+  options_.memtable_prefix_bloom_size_ratio = 0.1;
+  options_.prefix_extractor.reset(NewFixedPrefixTransform(3));
+  Open();
+  Put("one1", "v");
+  options_.prefix_extractor.reset();
+  Set("prefix_extractor", "capped:2");
+  Put("one2", "w");
+  EXPECT_EQ(Get("one1"), "v");
+  EXPECT_EQ(Get("one2"), "w");
+  EXPECT_EQ(Get("two"), "NOT_FOUND");
+}
+
 TEST_F(MemTableOptionsTest, BlocksAreAsLargeAsAsked) {
   options_.arena_block_size = 1 << 20;
   Open();

@@ -76,9 +76,12 @@ TEST_F(CompactionIteratorTest, FilterSeesTheNewestValueOnlyAndRemovesWithAMarker
                                       {"c", 6, kTypeValue, "3"}};
   EXPECT_EQ(Run(entries), "a@9- b@7- c@6- ");
   EXPECT_EQ(filter.asked, (std::vector<std::string>{"a", "c"}));
-  EXPECT_EQ(counts_.dropped_by_filter, 2u);
+  EXPECT_EQ(counts_.dropped_by_filter, 0u);
+  EXPECT_EQ(counts_.entries_out + counts_.dropped(), counts_.entries_in);
   options_.bottommost = true;
   EXPECT_EQ(Run(entries), "");
+  EXPECT_EQ(counts_.dropped_by_filter, 2u);
+  EXPECT_EQ(counts_.entries_out + counts_.dropped(), counts_.entries_in);
   EXPECT_TRUE(status_.ok());
 }
 

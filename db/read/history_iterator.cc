@@ -81,12 +81,10 @@ class HistoryIterator final : public Iterator {
     Guarded([&] { ToBefore(target); });
   }
   void Next() override {
-    assert(valid_);
-    Guarded([this] { ToNext(); });
+    if (valid_) Guarded([this] { ToNext(); });
   }
   void Prev() override {
-    assert(valid_);
-    Guarded([this] { ToPrev(); });
+    if (valid_) Guarded([this] { ToPrev(); });
   }
 
  private:

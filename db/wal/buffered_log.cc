@@ -166,7 +166,7 @@ uint64_t BufferedLog::size() const {
 
 uint64_t BufferedLog::held_back() const {
   MutexLock lock(&mu_);
-  return writer_->held_back() + pending_bytes_;
+  return writer_->held_back();
 }
 
 uint64_t BufferedLog::last_ticket() const {

@@ -11,6 +11,7 @@
 #include "db/compaction/compaction_iterator.h"
 #include "db/compaction/output_writer.h"
 #include "db/compaction/surviving_tombstones.h"
+#include "db/flush/order_of_writing.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/status_macros.h"
 
@@ -77,7 +78,8 @@ Status RunGuarded(const FlushInput& input, FlushResult* result) {
     children.push_back((*it)->NewIterator());
     for (auto& list : (*it)->RangeTombstones()) lists.push_back(std::move(list));
   }
-  const auto merged = NewMergingIterator(input.icmp, std::move(children));
+  std::unique_ptr<InternalIterator> merged = NewMergingIterator(input.icmp, std::move(children));
+  if (leaves_out) merged = InOrderOfWriting(std::move(merged), input.icmp);
   const SurvivingTombstones tombstones(lists, *input.icmp, input.snapshots, /*bottommost=*/false,
                                        /*deeper=*/nullptr, {mark, "", leaves_out});
   set.Add(tombstones.all());

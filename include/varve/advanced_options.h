@@ -159,8 +159,9 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   TablePropertiesCollectorFactories table_properties_collector_factories;
 
   // Where a key has this many merge operands on top of each other in the memtable, a further one is
-  // merged when it is written. 0: never. Refused together with DBOptions::unordered_write. Beside
-  // other writers it may come to more.
+  // merged when it is written. 0: never, and so with timestamps, as a later write may have an older
+  // one. Refused together with DBOptions::unordered_write. Beside other writers it may come to
+  // more.
   size_t max_successive_merges = 0;
   // Even if the value below has to be read from files.
   bool strict_max_successive_merges = false;

@@ -88,8 +88,14 @@ struct GetMergeOperandsOptions {
 // All methods may be called by several threads at once unless they say otherwise. Calls without a
 // column family mean the default one. A family whose comparator has timestamps takes one with each
 // write (`ts`) and each read (ReadOptions::timestamp): InvalidArgument, with nothing done, if there
-// is none, if its size is another, or if a family without timestamps is given one. Versions of a
-// key are written with timestamps that do not descend; what reads find is undefined otherwise.
+// is none, if its size is another, or if a family without timestamps is given one.
+//
+// Timestamps of a key may be written in any order. A read as of a time sees what has been written
+// so far with that timestamp or an older one, without the versions that a range deletion it sees
+// was written after. Of the others the one with the newest timestamp stands, of one timestamp the
+// one written last; merge operands apply to what comes next in this order. Reads are quickest where
+// timestamps do not descend. Below full_history_ts_low they must not: which version is left of those
+// that were written out of order is not defined there.
 //
 // Subclasses implement the virtual methods; the others are shorthands for them.
 class VARVE_EXPORT DB {
@@ -206,8 +212,7 @@ class VARVE_EXPORT DB {
   //
   // `ts` is the user timestamp of the update. A column family whose comparator has timestamps takes
   // calls with one of the comparator's size only, any other column family calls without:
-  // InvalidArgument otherwise, with nothing logged. Versions of one key are written in the order of
-  // their timestamps; that is not checked.
+  // InvalidArgument otherwise, with nothing logged.
 
   virtual Status Put(const WriteOptions& options, ColumnFamilyHandle* column_family,
                      const Slice& key, const Slice& value) = 0;

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "varve/comparator.h"
+#include "varve/utilities/merge_operators.h"
 
 #include "tests/harness/random.h"
 
@@ -153,19 +156,39 @@ class TimedKeyWalkTest : public ::testing::Test {
               [this](const auto& a, const auto& b) { return icmp_.Compare(a.first, b.first) < 0; });
   }
 
-  // Entries are in order.
+  // Of visible tombstones over a key.
+  [[nodiscard]] SequenceNumber DeletedBefore(const std::string& key, const Slice& as_of,
+                                             SequenceNumber now) const {
+    SequenceNumber newest = 0;
+    for (const RangeTombstone& t : tombstones_) {
+      const bool seen = t.seq <= now && icmp_.CompareTimestamp(t.timestamp, as_of) <= 0;
+      if (seen && t.start <= key && key < t.end) newest = std::max(newest, t.seq);
+    }
+    return newest;
+  }
+  // Entries are in order. The value is the base, then the operands.
   [[nodiscard]] std::vector<std::string> Expected(uint64_t time, SequenceNumber now) const {
-    std::vector<std::string> shown;
-    std::string last;
+    std::map<std::string, std::vector<std::string>> standing;  // newest first
+    std::set<std::string> ended;
+    const std::string as_of = Stamp(time);
     for (const auto& [key, value] : entries_) {
       const std::string bare = icmp_.KeyOf(key).ToString();
-      const Slice stamp = icmp_.TimestampOf(ExtractUserKey(key));
-      if (bare == last || ExtractSequence(key) > now ||
-          icmp_.CompareTimestamp(stamp, Stamp(time)) > 0) {
+      const SequenceNumber sequence = ExtractSequence(key);
+      if (ended.contains(bare) || sequence > now || sequence < DeletedBefore(bare, as_of, now) ||
+          icmp_.CompareTimestamp(icmp_.TimestampOf(ExtractUserKey(key)), as_of) > 0) {
         continue;
       }
-      last = bare;
-      if (ExtractValueType(key) == kTypeValue) shown.push_back(bare + value);
+      const ValueType type = ExtractValueType(key);
+      if (type == kTypeValue || type == kTypeMerge) standing[bare].push_back(value);
+      if (type != kTypeMerge) ended.insert(bare);
+    }
+    std::vector<std::string> shown;
+    for (auto& [key, values] : standing) {
+      std::string text = key;
+      for (size_t i = values.size(); i > 0; i--) {
+        text += (i == values.size() ? "" : ",") + values[i - 1];
+      }
+      shown.push_back(text);
     }
     return shown;
   }
@@ -177,7 +200,10 @@ class TimedKeyWalkTest : public ::testing::Test {
     UserKeyWalk::Settings settings;
     settings.options = &options;
     settings.icmp = &icmp_;
+    settings.merger = &merger_;
     TombstoneSet tombstones(icmp_);
+    tombstones.SetTimestampLimit({as_of, /*inclusive=*/true});
+    if (!tombstones_.empty()) tombstones.Add(FragmentedTombstones::Build(tombstones_, icmp_));
     UserKeyWalk walk;
     walk.Init(settings, &tombstones);
     walk.SetSource(std::make_unique<UncheckedList>(&entries_, &icmp_));
@@ -194,7 +220,10 @@ class TimedKeyWalkTest : public ::testing::Test {
   }
 
   const InternalKeyComparator icmp_{BytewiseComparatorWithU64Ts()};
+  const std::shared_ptr<MergeOperator> operator_ = MergeOperators::CreateStringAppendOperator();
+  const MergeCaller merger_{operator_.get(), nullptr, nullptr};
   Entries entries_;
+  std::vector<RangeTombstone> tombstones_;
   Status status_;
 };
 
@@ -202,8 +231,16 @@ TEST_F(TimedKeyWalkTest, VersionsInAnyOrderAreLeaptOverBothWays) {
   testing::Random random(24);
   SequenceNumber sequence = 0;
   for (int i = 0; i < 120; i++) {
-    Add(std::string(1, static_cast<char>('a' + random.Below(4))), random.Below(kTimes), ++sequence,
-        random.OneIn(4) ? kTypeDeletionWithTimestamp : kTypeValue);
+    const std::string key(1, static_cast<char>('a' + random.Below(4)));
+    const uint64_t time = random.Below(kTimes);
+    sequence++;
+    if (random.OneIn(15)) {
+      tombstones_.push_back({key, key + "~", sequence, Stamp(time)});
+    } else {
+      constexpr ValueType kTypes[] = {kTypeValue, kTypeMerge, kTypeMerge, kTypeMerge,
+                                      kTypeDeletionWithTimestamp};
+      Add(key, time, sequence, kTypes[random.Below(5)]);
+    }
   }
   Sort();
   for (uint64_t time = 0; time <= kTimes; time += 3) {
@@ -218,16 +255,20 @@ TEST_F(TimedKeyWalkTest, VersionsInAnyOrderAreLeaptOverBothWays) {
 }
 
 TEST_F(TimedKeyWalkTest, AKeyOutOfOrderEndsTheWalk) {
-  for (const bool forward : {true, false}) {
-    for (const uint64_t time : {uint64_t{5}, kTimes}) {
+  const auto add_many = [this](const char* key) {
+    for (uint64_t i = 0; i < kVersions; i++) Add(key, kTimes - i, 100 - i, kTypeValue);
+  };
+  for (const uint64_t time : {uint64_t{12}, kTimes}) {
+    for (const bool forward : {true, false}) {
       entries_.clear();
-      const std::string wrong = forward ? "a" : "z";
+      if (!forward) add_many("z");
       Add("b", 1, 1, kTypeValue);
       Add("c", 1, 2, kTypeValue);
-      for (uint64_t i = 0; i < kVersions; i++) Add(wrong, kTimes - i, 100 - i, kTypeValue);
-      Add("d", 1, 3, kTypeValue);
-      if (!forward) std::rotate(entries_.begin(), entries_.begin() + 2, entries_.end());
-      EXPECT_LE(Walk(forward, time, 1000).size(), 6U) << time;
+      if (forward) add_many("a");
+      if (forward) Add("d", 1, 3, kTypeValue);
+      const size_t shown = Walk(forward, time, /*now=*/1000).size();
+      EXPECT_LE(shown, 6U) << time << forward;
+      EXPECT_TRUE(status_.IsCorruption()) << time << forward << status_.ToString();
     }
   }
 }

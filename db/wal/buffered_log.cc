@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 
@@ -141,6 +142,10 @@ IOStatus BufferedLog::Sync(bool use_fsync, LogExtent* covered) {
   }
   VARVE_RETURN_IF_ERROR(Latched([&] { return writer_->Sync(use_fsync); }));
   *covered = written;
+  if (VARVE_CANARY(kSyncCoversLater)) {
+    MutexLock lock(&mu_);
+    *covered = LogExtent{LastTicket(), written_bytes_};
+  }
   return IOStatus::OK();
 }
 

@@ -45,6 +45,7 @@ enum class Canary : int {
   kReuseFileNumber,
   kForgetSnapshot,
   kDeleteLogEarly,
+  kSyncCoversLater,
 };
 
 inline Canary PlantedCanary() {

@@ -83,7 +83,7 @@ void UserKeyWalk::StartSeek() {
   has_prefix_ = false;
   run_.Forget();
   plain_end_ = nullptr;
-  leap_target_.clear();
+  ForgetSeeks();
   status_ = Status::OK();
   GetBudget();
   value_pin_.Reset();
@@ -268,10 +268,10 @@ bool UserKeyWalk::SpendMore() {
 // In a table that is damaged, keys may be out of order. From one that is too far in the walk's
 // direction, a seek would lead back to entries that the walk has seen, and from there it would come
 // to that key again, without end.
-bool UserKeyWalk::MayLeap() {
-  if (!leap_target_.empty()) {
-    const int order = icmp_->Compare(target_, leap_target_);
-    const bool again = order == 0 && leapt_here_;
+bool UserKeyWalk::MayReseek() {
+  if (!reseek_target_.empty()) {
+    const int order = icmp_->Compare(target_, reseek_target_);
+    const bool again = order == 0 && reseeks_here_;
     if (!again && (backward_ ? order >= 0 : order <= 0)) {
       // Whether users may see it (allow_data_in_errors), readers are not told.
       Fail(Status::Corruption("iterator: keys are out of order around one of " +
@@ -279,8 +279,20 @@ bool UserKeyWalk::MayLeap() {
       return false;
     }
   }
+  reseek_target_ = target_;
+  reseeks_here_ = backward_;
+  leap_target_.clear();
+  return true;
+}
+
+// Only tables leap. What memtables hold before the target comes first, and may lie in a range that
+// ends there, too, or before.
+bool UserKeyWalk::LeapsFurther() {
+  if (!leap_target_.empty()) {
+    const int order = icmp_->Compare(target_, leap_target_);
+    if (backward_ ? order >= 0 : order <= 0) return false;
+  }
   leap_target_ = target_;
-  leapt_here_ = backward_;
   return true;
 }
 
@@ -304,12 +316,12 @@ bool UserKeyWalk::LeaveDeadRange() {
     } else {
       SetTarget(begin, Place::kLast);
     }
-    if (!MayLeap()) return true;
+    if (!LeapsFurther()) return false;
     source_->SeekTablesForPrev(target_);
   } else {
     const bool ends_before = upper_ != nullptr && icmp_->CompareKey(end, *upper_) > 0;
     SetTarget(ends_before ? *upper_ : Slice(end), Place::kFirst);
-    if (!MayLeap()) return true;
+    if (!LeapsFurther()) return false;
     source_->SeekTables(target_);
   }
   TakePlace();
@@ -374,7 +386,7 @@ bool UserKeyWalk::ReseekForward(Passing passing, uint64_t trailer) {
   if (timed_ ? icmp_->Compare(run_.at->key(), target_) >= 0 : trailer <= ExtractTrailer(target_)) {
     return false;
   }
-  if (!MayLeap()) return true;
+  if (!MayReseek()) return true;
   counters.reseeks++;
   source_->Seek(target_);
   TakePlace();
@@ -453,7 +465,7 @@ void UserKeyWalk::PassForward(Passing passing) {
 
 void UserKeyWalk::TurnForward() {
   backward_ = false;
-  leap_target_.clear();
+  ForgetSeeks();
   passed_key_.Assign(key_);
   SeekSource(passed_key_.slice(), Place::kLast);
   value_pin_.Reset();
@@ -461,7 +473,7 @@ void UserKeyWalk::TurnForward() {
 
 void UserKeyWalk::TurnBackward() {
   backward_ = true;
-  leap_target_.clear();
+  ForgetSeeks();
   passed_key_.Assign(key_);
   SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
 }
@@ -470,7 +482,7 @@ void UserKeyWalk::TurnBackward() {
 // of order such a seek may find what is not before it, and a walk that took it would never end.
 bool UserKeyWalk::ReseekBackward() {
   SetTarget(passed_key_.slice(), Place::kFirst);
-  if (!MayLeap()) return false;
+  if (!MayReseek()) return false;
   source_->SeekForPrev(target_);
   TakePlace();
   if (!AtEntry()) return true;
@@ -577,7 +589,7 @@ void UserKeyWalk::PassBackward() {
     const Slice key = icmp_->KeyOf(run_.at->key());
     if (BeyondStart(key)) return;
     passed_key_.Assign(key);
-    leapt_here_ = false;
+    reseeks_here_ = false;
     key_kept_ = pins_ && source_->IsKeyPinned();
     key_ = key_kept_ ? key : passed_key_.slice();
     uint64_t trailer = kNoTrailer;

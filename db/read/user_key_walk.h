@@ -217,7 +217,13 @@ class UserKeyWalk {
   void TurnBackward();
   // Before the source is moved to target_ in the walk's direction: false, failing the walk, unless
   // that is beyond where it was last moved to so.
-  bool MayLeap();
+  bool MayReseek();
+  // Before its tables alone are: false if they have been moved as far.
+  bool LeapsFurther();
+  void ForgetSeeks() {
+    reseek_target_.clear();
+    leap_target_.clear();
+  }
   bool ReseekForward(Passing passing, uint64_t trailer);
   bool GoToVisible(bool is_there);
   bool ReseekBackward();
@@ -333,8 +339,10 @@ class UserKeyWalk {
   const SliceTransform* extractor_ = nullptr;
   std::string prefix_;
   std::string target_;
-  std::string leap_target_;  // of the last leap in this direction; empty: there was none
-  bool leapt_here_ = false;  // backward: it began at passed_key_, from where there may be another
+  // Of the last reseek in this direction, and of the last leap of tables behind it; empty: none.
+  std::string reseek_target_;
+  std::string leap_target_;
+  bool reseeks_here_ = false;  // backward: it began at passed_key_, from where there may be another
   std::string saved_value_;
   std::string kept_timestamp_;
   Cleanable value_pin_;

@@ -103,14 +103,16 @@ Status DbImpl::GetSortedWalFiles(VectorLogPtr& files) try {
 }
 
 Status DbImpl::GetCurrentWalFile(std::unique_ptr<LogFile>* current_log_file) try {
-  Status s = CheckOpen();
+  const OpenCall call = EnterCall();
+  Status s = CheckOpen(call);
   return s.ok() ? DescribeCurrentLog(engine_.get(), current_log_file) : s;
 } catch (...) {
   return CaughtException();
 }
 
 Status DbImpl::GetCreationTimeOfOldestFile(uint64_t* creation_time) try {
-  Status s = CheckOpen();
+  const OpenCall call = EnterCall();
+  Status s = CheckOpen(call);
   return s.ok() ? OldestCreationTime(engine_.get(), creation_time) : s;
 } catch (...) {
   return CaughtException();

@@ -198,7 +198,8 @@ Status DbImpl::FlushWAL(bool sync) try {
 // What the limiter delays is this call, before it holds up any other.
 Status DbImpl::FlushWAL(const FlushWALOptions& options) try {
   if (options.rate_limiter_priority != Env::IO_TOTAL) {
-    VARVE_RETURN_IF_ERROR(CheckWritable());
+    const OpenCall call = EnterCall();
+    VARVE_RETURN_IF_ERROR(CheckWritable(call));
     engine_->admission->Charge(options.rate_limiter_priority, engine_->logs->held_back());
   }
   return FlushWAL(options.sync);

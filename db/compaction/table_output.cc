@@ -154,8 +154,8 @@ bool TableOutput::FillsCache() const {
           wish == Prepopulate::kFlushAndCompaction);
 }
 
-// As a reader of the database will see it: its blocks get the same keys in the cache.
-Status TableOutput::ReadBack(const NewFile& file) {
+Status TableOutput::OpenAgain(const NewFile& file, bool cached,
+                              std::unique_ptr<TableReader>* table) const {
   RandomAccessFileReader::Options reader_options;
   reader_options.stats = build_.statistics;
   reader_options.clock = context_.clock;
@@ -165,15 +165,24 @@ Status TableOutput::ReadBack(const NewFile& file) {
   TableOpenOptions open;
   open.icmp = build_.icmp;
   open.table = build_.table;
+  if (!cached) {
+    open.table.no_block_cache = true;
+    open.table.block_cache = nullptr;
+    open.table.cache_index_and_filter_blocks = false;
+  }
   open.statistics = build_.statistics;
   open.file_name = file_name_;
   open.file_number = file.number;
   open.expected_unique_id = file.unique_id;
   open.timestamps_persisted = file.timestamps_persisted;
+  return TableReader::Open(open, std::move(handle), file.size, table);
+}
+
+Status TableOutput::ReadBack(const NewFile& file) const {
   std::unique_ptr<TableReader> table;
-  VARVE_RETURN_IF_ERROR(TableReader::Open(open, std::move(handle), file.size, &table));
+  VARVE_RETURN_IF_ERROR(OpenAgain(file, /*cached=*/false, &table));
   ReadOptions options;
-  options.fill_cache = FillsCache();
+  options.fill_cache = false;
   options.readahead_size = kReadBackBytes;
   const auto iterator = table->NewIterator(options, TableIterOptions());
   EntryDigest found;
@@ -181,10 +190,22 @@ Status TableOutput::ReadBack(const NewFile& file) {
     found.Add(iterator->key(), iterator->value());
   }
   VARVE_RETURN_IF_ERROR(iterator->status());
-  if (!context_.read_back || found == added_) return Status::OK();
+  if (found == added_) return Status::OK();
   return Status::Corruption(file_name_, "of " + std::to_string(added_.count) + " entries added, " +
                                             std::to_string(found.count) +
                                             " were read back, or others");
+}
+
+// As a reader of the database will see it: its blocks get the same keys in the cache. A cache that
+// has no room, or a file that cannot be read now, does no harm.
+void TableOutput::FillCache(const NewFile& file) const {
+  std::unique_ptr<TableReader> table;
+  if (!OpenAgain(file, /*cached=*/true, &table).ok()) return;
+  ReadOptions options;
+  options.readahead_size = kReadBackBytes;
+  const auto iterator = table->NewIterator(options, TableIterOptions());
+  for (iterator->SeekToFirst(); iterator->Valid();) iterator->Next();
+  iterator->status().PermitUncheckedError();
 }
 
 Status TableOutput::Finish(NewFile* file) {
@@ -216,7 +237,8 @@ Status TableOutput::Finish(NewFile* file) {
     meta.file_checksum = checksum_->GetChecksum();
     meta.file_checksum_func_name = checksum_->Name();
   }
-  if (context_.read_back || FillsCache()) VARVE_RETURN_IF_ERROR(ReadBack(meta));
+  if (context_.read_back) VARVE_RETURN_IF_ERROR(ReadBack(meta));
+  if (FillsCache()) FillCache(meta);
   *file = std::move(meta);
   finished_ = true;
   return Status::OK();

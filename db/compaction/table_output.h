@@ -17,6 +17,7 @@
 namespace varve {
 
 class RateLimiter;
+class TableReader;
 
 // What every table written by a database has in common.
 struct TableOutputContext {
@@ -68,8 +69,8 @@ class TableOutput {
   bool empty() const { return !has_entry_; }
 
   // Finishes the table, syncs and closes the file, fills in *file (level and epoch are left alone).
-  // Before that, with read_back or where the options want its blocks in the cache
-  // (prepopulate_block_cache), the table is opened and read once.
+  // Before that the table is compared to what was added, with read_back, and read into the block
+  // cache, where prepopulate_block_cache wants that.
   Status Finish(NewFile* file);
   // What writing the file took, with time_files.
   const FileWriteTimes& times() const { return times_; }
@@ -93,7 +94,9 @@ class TableOutput {
   Status CloseFile();
   // Whether the options want the new table's blocks in the block cache.
   bool FillsCache() const;
-  Status ReadBack(const NewFile& file);
+  Status OpenAgain(const NewFile& file, bool cached, std::unique_ptr<TableReader>* table) const;
+  Status ReadBack(const NewFile& file) const;
+  void FillCache(const NewFile& file) const;
   // The bounds of points and tombstones together.
   bool SetBounds(NewFile* file) const;
 

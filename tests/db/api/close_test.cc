@@ -41,6 +41,7 @@ TEST_F(DbCloseTest, EveryCallReturnsAStatus) {
   ColumnFamilyHandle* made = nullptr;
   std::vector<ColumnFamilyHandle*> many;
   std::vector<Iterator*> iterators;
+  std::unique_ptr<LogFile> current_log;
   VectorLogPtr logs;
   TablePropertiesCollection properties;
   WriteBatch batch;
@@ -95,6 +96,8 @@ TEST_F(DbCloseTest, EveryCallReturnsAStatus) {
       {"EnableFileDeletions", [&] { return db()->EnableFileDeletions(); }},
       {"GetLiveFiles", [&] { return db()->GetLiveFiles(names, &number); }},
       {"GetSortedWalFiles", [&] { return db()->GetSortedWalFiles(logs); }},
+      {"GetCurrentWalFile", [&] { return db()->GetCurrentWalFile(&current_log); }},
+      {"GetCreationTimeOfOldestFile", [&] { return db()->GetCreationTimeOfOldestFile(&number); }},
       {"VerifyChecksum", [&] { return db()->VerifyChecksum(); }},
       {"GetPropertiesOfAllTables", [&] { return db()->GetPropertiesOfAllTables(&properties); }},
       {"GetApproximateSizes", [&] { return db()->GetApproximateSizes(&range, 1, &number); }},

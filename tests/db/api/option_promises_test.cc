@@ -35,9 +35,26 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// Keeps compactions from ending while it is closed.
+class GateFilter final : public CompactionFilter {
+ public:
+  const char* Name() const override { return "GateFilter"; }
+  bool Filter(int, const Slice&, const Slice&, std::string*, bool*) const override {
+    entered = true;
+    while (closed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return false;
+  }
+  mutable std::atomic<bool> entered{false};
+  std::atomic<bool> closed{false};
+};
+
 class OptionPromisesTest : public Database {
  protected:
   OptionPromisesTest() { options_.disable_auto_compactions = true; }
+  ~OptionPromisesTest() override {
+    gate_.closed = false;
+    EXPECT_TRUE(Close().ok());
+  }
 
   void SetTable(const BlockBasedTableOptions& table) {
     options_.table_factory.reset(NewBlockBasedTableFactory(table));
@@ -48,38 +65,25 @@ class OptionPromisesTest : public Database {
     const Status s = db()->CompactRange(compact, nullptr, nullptr);
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
+
+  GateFilter gate_;
 };
 
 // ---- FlushOptions::allow_write_stall
 
-// Keeps compactions from ending.
-class GateFilter final : public CompactionFilter {
- public:
-  const char* Name() const override { return "GateFilter"; }
-  bool Filter(int, const Slice&, const Slice&, std::string*, bool*) const override {
-    entered = true;
-    while (closed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return false;
-  }
-  mutable std::atomic<bool> entered{false};
-  std::atomic<bool> closed{true};
-};
-
 TEST_F(OptionPromisesTest, AFlushThatWouldStallWritesWaitsUnlessItMay) {
-  GateFilter gate;
   options_.disable_auto_compactions = false;
-  options_.compaction_filter = &gate;
+  options_.compaction_filter = &gate_;
   options_.level0_file_num_compaction_trigger = 2;
   options_.level0_slowdown_writes_trigger = 3;
   Open();
-  gate.closed = false;
   MakeTable({"a", "b"});
   Compact();  // into what is beneath nothing is just moved
-  gate.closed = true;
-  gate.entered = false;
+  gate_.closed = true;
+  gate_.entered = false;
   MakeTable({"a", "b"});
   MakeTable({"a", "b"});
-  ASSERT_TRUE(Eventually([&] { return gate.entered.load(); }));
+  ASSERT_TRUE(Eventually([&] { return gate_.entered.load(); }));
   Put("c", "1");
   auto waiting = std::async(std::launch::async, [&] { return db()->Flush(FlushOptions()); });
   EXPECT_EQ(waiting.wait_for(std::chrono::milliseconds(150)), std::future_status::timeout);
@@ -88,7 +92,7 @@ TEST_F(OptionPromisesTest, AFlushThatWouldStallWritesWaitsUnlessItMay) {
   at_once.allow_write_stall = true;
   EXPECT_TRUE(db()->Flush(at_once).ok());
   EXPECT_EQ(Text(DB::Properties::kNumFilesAtLevelPrefix + "0"), "3");
-  gate.closed = false;
+  gate_.closed = false;
   EXPECT_TRUE(waiting.get().ok());
   ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
   EXPECT_EQ(Scan(), "a=of a b=of b c=1");

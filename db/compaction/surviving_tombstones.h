@@ -32,7 +32,7 @@ class SurvivingTombstones {
   struct History {
     std::string full_history_ts_low;
     std::string trim_ts;
-    bool leaves_out = false;  // the files will hold no timestamps
+    bool leaves_out;  // the files will hold no timestamps
   };
 
   // `lists`: of all inputs, clipped to their files. A null `deeper`: anything may exist deeper,

@@ -107,6 +107,27 @@ TEST_F(SurvivingTombstonesTest, NestedOnesMakeNoMorePiecesThanTwiceTheirNumber) 
   EXPECT_LE(Cut(input, snapshots, false, {}).size(), size_t{2 * kNested});
 }
 
+// Files hold them in the order of internal keys, which have timestamps or not.
+TEST_F(SurvivingTombstonesTest, AtOneBeginTheirOrderIsThatOfTheKeysInTheFile) {
+  const InternalKeyComparator timed(BytewiseComparatorWithU64Ts());
+  Tombstones input = {{"a", "c", 2}, {"a", "d", 5}, {"a", "b", 9}};
+  const uint64_t times[] = {70, 90, 80};
+  for (size_t i = 0; i < input.size(); i++) EncodeU64Ts(times[i], &input[i].timestamp);
+  std::string above_all;
+  EncodeU64Ts(100, &above_all);
+  const auto order = [&](bool leaves_out) {
+    const SurvivingTombstones survivors({FragmentedTombstones::Build(input, timed)}, timed, {3, 6},
+                                        false, nullptr, {above_all, "", leaves_out});
+    std::vector<SequenceNumber> seqs;
+    for (const auto& piece : survivors.Within(nullptr, nullptr)) {
+      if (piece.begin == Slice("a")) seqs.push_back(piece.sequence);
+    }
+    return seqs;
+  };
+  EXPECT_EQ(order(false), (std::vector<SequenceNumber>{5, 9, 2}));
+  EXPECT_EQ(order(true), (std::vector<SequenceNumber>{9, 5, 2}));
+}
+
 TEST_F(SurvivingTombstonesTest, InTheLastLevelOnlySnapshotsKeepThem) {
   const Tombstones input = {{"a", "m", 3}, {"c", "z", 9}};
   EXPECT_TRUE(Cut(input, {}, true, {}).empty());

@@ -249,6 +249,9 @@ Status CompactionWork::RunPlan(ColumnFamily* family, std::unique_ptr<CompactionP
     MutexUnlock unlock(&e.mu);
     CompactionJobInfo info = MakeInfo(*family, *plan, *result, job_id);
     info.num_l0_files = l0_files;
+    if (events::Wanted(e) || control.info != nullptr) {
+      BestEffort([&] { AddInputProperties(*family, *plan, &info); });
+    }
     info.status = s;
     info.aborted = s.IsIncomplete() || s.IsShutdownInProgress();
     NotifyEnd(*family, *plan, *result, info);
@@ -316,6 +319,22 @@ CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const Com
   stats.file_range_sync_nanos = result.file_times.range_sync;
   stats.file_fsync_nanos = result.file_times.sync;
   return info;
+}
+
+// Those of a table that cannot be opened are left out.
+void CompactionWork::AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
+                                        CompactionJobInfo* info) {
+  const std::shared_ptr<TableCache> tables = family.shared_table_cache();
+  size_t i = 0;
+  for (const CompactionInputLevel& level : plan.inputs) {
+    for (const FileRef& file : level.files) {
+      TableRef table;
+      if (tables->Find(file.get(), level.level, ReadOptions(), &table).ok()) {
+        info->table_properties[info->input_files[i]] = table->properties();
+      }
+      i++;
+    }
+  }
 }
 
 void CompactionWork::NotifyEnd(const ColumnFamily& family, const CompactionPlan& plan,

@@ -95,6 +95,8 @@ class CompactionWork {
   CompactionContext MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                 const RunControl& control) const;
   void RemoveOutputs(const CompactionResult& result);
+  static void AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
+                                 CompactionJobInfo* info);
   static void NoteJobOfInputs(const CompactionPlan& plan, int job_id);
   void CountRun(const CompactionPlan& plan, const CompactionResult& result);
   // These two are called without mu.

@@ -104,6 +104,8 @@ Status ErrorRecovery::Resume() {
       lifted_micros_ = e.MonotonicMicros();
       s = Guarded([&] { TakeUpWork(); });
       if (!s.ok()) e.ReportError(s, BackgroundErrorReason::kCompaction);
+    } else if (s.severity() == Status::kNoError) {
+      s = ErrorState::Judged(s, BackgroundErrorReason::kFlush);
     }
     e.WriteRefusal().PermitUncheckedError();
     e.attention.store(true, std::memory_order_release);

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <set>
 
 #include "varve/compaction_filter.h"
 #include "varve/listener.h"
@@ -211,13 +212,16 @@ class Recorder final : public EventListener {
   }
   void OnCompactionBegin(DB* db, const CompactionJobInfo& info) override {
     EXPECT_FALSE(info.input_files.empty());
-    compaction_job = info.job_id;
+    {
+      const std::lock_guard<std::mutex> lock(mu_);
+      compaction_jobs_.insert(info.job_id);
+    }
     Note("compaction-begin", db);
   }
   void OnCompactionCompleted(DB* db, const CompactionJobInfo& info) override {
     {
       const std::lock_guard<std::mutex> lock(mu_);
-      last_compaction = info;
+      last_compaction_ = info;
     }
     Note(info.status.ok() ? "compaction-end" : "compaction-failed", db);
   }
@@ -227,7 +231,10 @@ class Recorder final : public EventListener {
   void OnTableFileDeleted(const TableFileDeletionInfo& info) override {
     EXPECT_TRUE(info.status.ok()) << info.status.ToString();
     EXPECT_EQ(info.db_name, "/db");
-    EXPECT_EQ(info.job_id, compaction_job) << "the one whose inputs they were";
+    {
+      const std::lock_guard<std::mutex> lock(mu_);
+      EXPECT_TRUE(compaction_jobs_.contains(info.job_id)) << "the one whose input it was";
+    }
     Note("deleted");
   }
   void OnMemTableSealed(const MemTableInfo& info) override {
@@ -270,11 +277,10 @@ class Recorder final : public EventListener {
 
   CompactionJobInfo LastCompaction() {
     const std::lock_guard<std::mutex> lock(mu_);
-    return last_compaction;
+    return last_compaction_;
   }
 
   std::atomic<DB*> expected_db{nullptr};
-  std::atomic<int> compaction_job{0};
   std::atomic<Status::Severity> severity{Status::kNoError};  // of the last error
   std::atomic<bool> throws{false};
   std::atomic<bool> forgive{false};
@@ -296,7 +302,8 @@ class Recorder final : public EventListener {
 
   std::mutex mu_;
   std::vector<std::string> events_;
-  CompactionJobInfo last_compaction;
+  CompactionJobInfo last_compaction_;
+  std::set<int> compaction_jobs_;
 };
 
 class DbListenerTest : public Database {
@@ -322,6 +329,7 @@ TEST_F(DbListenerTest, JobsAreToldInOrder) {
   ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), Handle("a"), nullptr, nullptr).ok());
   EXPECT_THAT(recorder_->Take(),
               ElementsAre("compaction-begin", "created", "compaction-end", "deleted", "deleted"));
+  EXPECT_EQ(recorder_->LastCompaction().table_properties.size(), 3u) << "of inputs and outputs";
 }
 
 TEST_F(DbListenerTest, AMovedTableIsAnOutput) {
@@ -342,6 +350,8 @@ TEST_F(DbListenerTest, AMovedTableIsAnOutput) {
   EXPECT_EQ(info.stats.total_input_bytes, files[0].size);
   EXPECT_EQ(info.stats.total_output_bytes, files[0].size);
   EXPECT_EQ(info.num_l0_files, 0);
+  ASSERT_TRUE(info.table_properties.contains(info.output_files[0]));
+  EXPECT_EQ(info.table_properties.at(info.output_files[0])->num_entries, 2u);
 }
 
 TEST_F(DbListenerTest, AListenerThatThrowsHarmsNobody) {
@@ -424,6 +434,7 @@ TEST_F(DbListenerTest, ErrorsHaveTheirSeverity) {
   EXPECT_EQ(flushed.severity(), Status::kHardError);
   EXPECT_EQ(recorder_->severity, Status::kHardError);
   EXPECT_EQ(db()->Put(WriteOptions(), "k", "w").severity(), Status::kHardError);
+  EXPECT_EQ(db()->Resume().severity(), Status::kHardError) << "it is as before";
   faults().ClearFaults();
   ASSERT_TRUE(db()->Resume().ok());
   EXPECT_EQ(db()->Put(WriteOptions(), "k", "w").severity(), Status::kNoError);

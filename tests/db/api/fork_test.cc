@@ -267,12 +267,12 @@ TEST_F(ForkTest, BothReadManyKeysAtOnce) {
 // What the options hold is used by threads of the parent when it forks.
 TEST_F(ForkTest, WhatDatabasesShareIsWholeInTheChild) {
   BlockBasedTableOptions table;
-  table.block_cache = NewLRUCache(64 << 10, 1);
+  table.block_cache = NewLRUCache(1 << 20, 1);
   options_.table_factory.reset(NewBlockBasedTableFactory(table));
   options_.statistics = CreateDBStatistics();
   options_.rate_limiter.reset(NewGenericRateLimiter(20 << 20, 1000));
   options_.write_buffer_manager =
-      std::make_shared<WriteBufferManager>(256 << 10, table.block_cache, /*allow_stall=*/true);
+      std::make_shared<WriteBufferManager>(8 << 20, table.block_cache, /*allow_stall=*/true);
   ASSERT_TRUE(CreateLoggerFromOptions(name_, options_, &options_.info_log).ok());
   Reopen();
   ASSERT_TRUE(FillForReadMany(db_.get()));
@@ -286,7 +286,7 @@ TEST_F(ForkTest, WhatDatabasesShareIsWholeInTheChild) {
         EXPECT_TRUE(db_->Get(ReadOptions(), key, &value).ok());
         EXPECT_TRUE(db_->Put(WriteOptions(), key, key + std::string(100, 'v')).ok());
         options_.statistics->setTickerCount(NUMBER_KEYS_WRITTEN, 0);
-        Log(options_.info_log, "thread %d, %d", t, i);
+        if (i % 8 == 0) Log(options_.info_log, "thread %d, %d", t, i);
       }
     });
   }
@@ -294,7 +294,7 @@ TEST_F(ForkTest, WhatDatabasesShareIsWholeInTheChild) {
     std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
     it->SeekToFirst();
     PinnableSlice pinned;
-    ASSERT_TRUE(db_->Get(ReadOptions(), db_->DefaultColumnFamily(), "7", &pinned).ok());
+    EXPECT_TRUE(db_->Get(ReadOptions(), db_->DefaultColumnFamily(), "7", &pinned).ok());
     EXPECT_EQ(InChild([&] {
                 it.reset();
                 pinned.Reset();

@@ -8,6 +8,8 @@
 #include <bit>
 #include <new>
 
+#include "util/base/canary.h"
+
 namespace varve {
 
 namespace {
@@ -46,6 +48,7 @@ EntryArena::Piece EntryArena::AllocateSlow(size_t n) {
 }
 
 size_t EntryArena::LeastBlock() const {
+  if (VARVE_CANARY(kWasteBlockNumbers)) return 0;
   const size_t left = kNumbers - std::min(next_number_, kNumbers - 1);
   return std::min(blocks_.bytes() / left * kShareOfNumber, kPieceMax);
 }

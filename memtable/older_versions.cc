@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memtable/older_versions.h"
 
+#include "util/base/canary.h"
+
 namespace varve {
 
 OlderVersions::OlderVersions(const KeyTree& tree, const InternalKeyComparator& icmp,
@@ -62,7 +64,7 @@ OlderVersions::Outcome OlderVersions::OfferLeaf() {
     // A version with an older timestamp may have been written later.
     if (!lookup_->Sees(ExtractUserKey(key), trailer)) continue;
     if (lookup_->TakeOperand(trailer, value)) {
-      if (builds_ && lookup_->IsWholeAt(trailer)) {
+      if (builds_ && (lookup_->IsWholeAt(trailer) || VARVE_CANARY(kListAcrossHoles))) {
         builds_ = builder_.Passed(trailer, lookup_->operands()->slices());
       }
     } else if (lookup_->Offer(trailer, value, nullptr)) {

@@ -73,7 +73,8 @@ Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const 
                                   ", limit " + std::to_string(file.limit),
                               DescribeBlock(file, handle));
   }
-  if (handle.size > kBlockBytesMax) {
+  const uint64_t most = VARVE_CANARY(kRefuseLargeBlocks) ? kBlockBytesMax / 16 : kBlockBytesMax;
+  if (handle.size > most) {
     return Status::Corruption("block of " + std::to_string(handle.size) + " bytes is too large",
                               DescribeBlock(file, handle));
   }

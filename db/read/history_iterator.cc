@@ -9,6 +9,7 @@
 
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/key/range_tombstone.h"
 
@@ -242,6 +243,7 @@ class HistoryIterator final : public Iterator {
 Iterator* NewHistoryIterator(const ReadOptions& options, IteratorHold hold,
                              SequenceNumber sequence) {
   if (const Status s = CheckOptions(options); !s.ok()) return NewErrorIterator(s);
+  if (VARVE_CANARY(kForgetHistoryIterator)) hold.source().holders()->iterators.fetch_sub(1);
   return std::make_unique<HistoryIterator>(options, std::move(hold), sequence).release();
 }
 

@@ -9,6 +9,7 @@
 #include "db/read/file_bounds.h"
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -125,6 +126,7 @@ Status OfferAll(InternalIterator* source, TombstoneSet* tombstones,
 
 void NoteTimestampOrder(const ReadOptions& options, const SuperVersion& super_version,
                         const SearchPlace& place, PointLookup* lookup) {
+  if (VARVE_CANARY(kStopAtFirstSource)) return;
   // A tombstone of a newer source covers whatever is behind.
   if (lookup->out_of_order() || lookup->last_timestamp().empty() || lookup->covering_seq() != 0) {
     return;

@@ -94,8 +94,8 @@ struct GetMergeOperandsOptions {
 // so far with that timestamp or an older one, without the versions that a range deletion it sees
 // was written after. Of the others the one with the newest timestamp stands, of one timestamp the
 // one written last; merge operands apply to what comes next in this order. Reads are quickest where
-// timestamps do not descend. Below full_history_ts_low they must not: which version is left of those
-// that were written out of order is not defined there.
+// timestamps do not descend. Below full_history_ts_low they must not: which version is left of
+// those that were written out of order is not defined there.
 //
 // Subclasses implement the virtual methods; the others are shorthands for them.
 class VARVE_EXPORT DB {

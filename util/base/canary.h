@@ -46,6 +46,14 @@ enum class Canary : int {
   kForgetSnapshot,
   kDeleteLogEarly,
   kSyncCoversLater,
+  kKeepHalfInsertion,
+  kWasteBlockNumbers,
+  kRefuseLargeBlocks,
+  kListAcrossHoles,
+  kCallsBesideClose,
+  kForgetHistoryIterator,
+  kLengthBeforeTables,
+  kStopAtFirstSource,
 };
 
 inline Canary PlantedCanary() {

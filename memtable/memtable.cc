@@ -269,11 +269,16 @@ Status MemTable::Rep::AddPoints(std::span<const MemTableEntry> entries) {
 
 void MemTable::LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) {
   Rep& rep = *rep_;
+  const bool empty = Empty();
   rep.range_deletes.LeaveOut(voided);
   // A table that is told is not empty, so it is switched before there can be another object.
-  if (rep.LeavesOut() || rep.totals().entries == 0) return;
+  if (rep.LeavesOut() || empty) return;
   rep.left_out = voided;
   rep.special.fetch_or(Rep::kLeavesOut, std::memory_order_release);
+}
+
+bool MemTable::Empty() const {
+  return entry_count() == 0 && !rep_->LeavesOut();
 }
 
 uint64_t MemTable::left_out_count() const {

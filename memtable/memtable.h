@@ -123,7 +123,8 @@ class MemTable {
   // What all keys begin with, shortened a little, so that keys of later tables are likely to begin
   // with it, too. False while there are too few to tell, and under kArrival.
   bool CommonPrefix(std::string* prefix) const;
-  bool Empty() const { return entry_count() == 0; }
+  // One that leaves something out is not, whatever else it holds.
+  bool Empty() const;
 
   // The newest log that holds updates of *later* memtables starts here: once this table is flushed,
   // the column family's log number may become this.

@@ -175,8 +175,15 @@ TEST_P(LeftOutTest, NobodyFindsWhatIsLeftOutNorMissesWhatIsOlderOrNewer) {
 }
 
 // Where nothing but tombstones came in, they are taken out, and the next sequences may be others'.
-TEST_P(LeftOutTest, ATableWithNothingToLeaveOutRemembersNothing) {
+TEST_P(LeftOutTest, ATableWhoseTombstonesAreLeftOutIsNotEmpty) {
   ASSERT_TRUE(mem_->Add(1, kTypeRangeDeletion, "a", "z").ok());
+  ASSERT_TRUE(voided_->Add(1, 3));
+  mem_->LeaveOut(voided_);
+  EXPECT_FALSE(mem_->Empty());
+  EXPECT_EQ(mem_->entry_count(), 0U);
+}
+
+TEST_P(LeftOutTest, ATableWithNothingToLeaveOutRemembersNothing) {
   ASSERT_TRUE(voided_->Add(1, 3));
   mem_->LeaveOut(voided_);
   EXPECT_TRUE(mem_->Empty());

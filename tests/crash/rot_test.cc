@@ -34,9 +34,9 @@ namespace varve::testing {
 namespace {
 
 const std::string kName = "/db";
-constexpr uint64_t kDefaultStride = 53;   // odd and not of 7, so that all kinds of damage are met
-constexpr uint64_t kCasesWanted = 30000;  // at the default stride or a smaller one
-constexpr uint64_t kBytesMost = 32 << 10;
+constexpr uint64_t kDefaultStride = 131;  // odd and not of 7, so that all kinds of damage are met
+constexpr uint64_t kCasesWanted = 15000;  // at the default stride or a smaller one
+constexpr uint64_t kBytesMost = 48 << 10;
 constexpr uint64_t kGarbageMost = 16;
 
 class SilentLogger final : public Logger {

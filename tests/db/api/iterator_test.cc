@@ -256,12 +256,20 @@ TEST_F(DbIteratorStory, SnapshotsAreReadAndReleasedBesideTheMutexOfTheDatabase) 
   Put("k", "v");
   ReadOptions then;
   then.snapshot = db()->GetSnapshot();
-  MutexLock lock(&static_cast<DbImpl*>(db())->engine()->mu);
+  std::promise<void> warm;
+  std::promise<void> locked;
   auto done = std::async(std::launch::async, [&] {
     std::string value;
+    // The first read of a thread gets the super-version.
+    EXPECT_TRUE(db()->Get(then, "k", &value).ok());
+    warm.set_value();
+    locked.get_future().wait();
     EXPECT_TRUE(db()->Get(then, "k", &value).ok());
     db()->ReleaseSnapshot(then.snapshot);
   });
+  warm.get_future().wait();
+  MutexLock lock(&static_cast<DbImpl*>(db())->engine()->mu);
+  locked.set_value();
   EXPECT_EQ(done.wait_for(std::chrono::seconds(20)), std::future_status::ready);
   lock.Unlock();
   done.wait();

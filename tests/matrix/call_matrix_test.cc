@@ -23,6 +23,7 @@
 
 #include "tests/crash/case_watch.h"
 #include "tests/harness/database.h"
+#include "tests/harness/environment.h"
 #include "tests/matrix/call_table.h"
 
 namespace varve::testing {
@@ -261,7 +262,7 @@ std::string NameOf(const Pair& pair) {
 }
 
 std::vector<Pair> ChosenPairs(uint64_t rounds, const char* only) {
-  const uint64_t slice = NumberFromEnvironment("VARVE_ROTATION", 0) % kSlices;
+  const uint64_t slice = Rotation() % kSlices;
   const std::vector<Call>& calls = AllCalls();
   std::vector<Pair> pairs;
   uint64_t number = 0;
@@ -278,7 +279,7 @@ std::vector<Pair> ChosenPairs(uint64_t rounds, const char* only) {
 
 TEST(CallMatrixTest, AnyTwoCallsAtATime) {
   const uint64_t rounds = NumberFromEnvironment("VARVE_MATRIX_ROUNDS", 0);
-  const uint64_t rotation = NumberFromEnvironment("VARVE_ROTATION", 0);
+  const uint64_t rotation = Rotation();
   const char* const only = getenv("VARVE_MATRIX_ONLY");
   const std::vector<Pair> pairs = ChosenPairs(rounds, only);
   ASSERT_FALSE(pairs.empty());

@@ -142,12 +142,12 @@ TEST_P(LeftOutTest, NobodyFindsWhatIsLeftOutNorMissesWhatIsOlderOrNewer) {
   ASSERT_TRUE(mem_->Add(152, kTypeRangeDeletion, "key", "kez").ok());
   Put(153, "new");
   Put(154, KeyOf(1));
-  EXPECT_NE(mem_->RangeTombstones(), nullptr);
+  EXPECT_FALSE(mem_->RangeTombstones().empty());
   const auto before = mem_->NewIterator();
   ASSERT_TRUE(voided_->Add(101, 153));
   mem_->LeaveOut(voided_);
   EXPECT_EQ(mem_->left_out_count(), 52u);
-  EXPECT_EQ(mem_->RangeTombstones(), nullptr);
+  EXPECT_TRUE(mem_->RangeTombstones().empty());
   EXPECT_FALSE(mem_->IteratorsSeeAdditions());
   EXPECT_EQ(Get(KeyOf(1)), "154");
   EXPECT_EQ(Get(KeyOf(1), 153), "1");

@@ -68,7 +68,9 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
   }
   IOStatus AddTimestampSizes(const Slice&) override { return IOStatus::OK(); }
   IOStatus Flush() override { return IOStatus::OK(); }
-  IOStatus Sync(bool) override { return IOStatus::OK(); }
+  using wal::CommitLog::Sync;
+  IOStatus Sync(bool, wal::LogExtent*) override { return IOStatus::OK(); }
+  uint64_t last_ticket() const override { return 0; }
   IOStatus Close() override { return IOStatus::OK(); }
   uint64_t number() const override { return 1; }
   uint64_t size() const override { return 0; }

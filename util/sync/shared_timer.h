@@ -47,7 +47,7 @@ class SharedTimer final : private ForkWatch {
   SharedTimer();
   ~SharedTimer() override = default;
 
-  void InChild() override;
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
   void Run(uint64_t generation);
   Entry* Find(const Client* client) VARVE_REQUIRES(mu_);
 

@@ -323,7 +323,8 @@ TEST_F(OptionPromisesTest, NewBlocksAreInTheCacheWhereThatIsAskedFor) {
     Open();
     const auto is_cached = [&](const std::string& key) {
       std::string value;
-      db()->KeyMayExist(ReadOptions(), key, &value);  // the table is open then
+      TablePropertiesCollection properties;  // the tables are open then
+      EXPECT_TRUE(db()->GetPropertiesOfAllTables(&properties).ok());
       return db()->Get(cached, key, &value).ok();
     };
     for (int i = 0; i < 200; i++) Put("k" + std::to_string(100 + i), std::string(100, 'v'));

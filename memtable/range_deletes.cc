@@ -91,7 +91,8 @@ RangeDeletes::List RangeDeletes::Merge(size_t* kept) const {
     for (size_t i = 0; i < last.tombstone_count(); i++) tombstones.push_back(last.tombstone(i));
   }
   if (voided_in_lists_ > 0) {
-    std::erase_if(tombstones, [this](const auto& t) { return voided_->Contains(t.seq); });
+    std::erase_if(tombstones,
+                  [&voided = *voided_](const auto& t) { return voided.Contains(t.seq); });
   }
   return FragmentedTombstones::Build(std::move(tombstones), icmp_);
 }

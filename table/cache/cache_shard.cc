@@ -122,7 +122,10 @@ void CacheShard::TakeSlotsBack() {
 
 void CacheShard::Clear() {
   MutexLock lock(&mu_);
-  table_.ForEach([this](CacheEntry* entry) VARVE_REQUIRES(mu_) { MakeGone(entry); });
+  table_.ForEach([this](CacheEntry* entry) {
+    mu_.AssertHeld();
+    MakeGone(entry);
+  });
 }
 
 void CacheShard::LeaveTable(CacheEntry* entry) {

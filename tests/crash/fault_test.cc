@@ -36,8 +36,8 @@ namespace varve::testing {
 namespace {
 
 const char* const kName = "/db";
-constexpr uint64_t kDefaultSamples = 48;
-constexpr uint64_t kCasesWanted = 5000;  // at the default number of samples or more
+constexpr uint64_t kDefaultSamples = 24;
+constexpr uint64_t kCasesWanted = 2500;  // at the default number of samples or more
 constexpr int kWorkers = 6;              // they mostly wait
 constexpr uint64_t kWritesAfter = 20;
 constexpr int kTriesUnderFault = 2;

@@ -32,8 +32,8 @@ namespace varve::testing {
 namespace {
 
 const char* const kLossName = "/db";
-constexpr uint64_t kDefaultStride = 3;
-constexpr uint64_t kStatesWanted = 20000;
+constexpr uint64_t kDefaultStride = 7;
+constexpr uint64_t kStatesWanted = 12000;
 constexpr uint64_t kStrideOfModes = 5;             // every mode has the same few kinds of calls
 constexpr uint64_t kRecoveriesOneIn = 12;          // in which the power goes as well
 constexpr uint64_t kRecoveryCallsOneIn = 10;       // at which it does

@@ -28,7 +28,7 @@
 namespace varve::fuzz {
 namespace {
 
-constexpr uint64_t kRuns = 1000000;
+constexpr uint64_t kRuns = 500000;
 constexpr size_t kInputMost = 1 << 16;
 constexpr size_t kPoolMost = 400;
 constexpr int kHangSeconds = 20;

@@ -127,7 +127,8 @@ endfunction()
 
 # varve_test(<name> ROOM <room> LABEL <label>... SOURCES ... [SHARDS <n>] [SANITIZED <VARIABLE=value>...]): one
 # GoogleTest executable per room, registered as <n> ctest tests that each run every n-th case. SANITIZED is the
-# environment of builds with a sanitizer, which are several times slower: it makes long tests take samples.
+# environment of builds with a sanitizer, which are several times slower: it makes long tests take samples. Units and the
+# rules of the tree are labelled quick, too: what is worth its minute after every build.
 function(varve_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "ROOM;SHARDS" "LABEL;SOURCES;SANITIZED")
   set(timeout 1500)
@@ -140,6 +141,9 @@ function(varve_test name)
   endif()
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
+  endif()
+  if("unit" IN_LIST arg_LABEL OR "tidy" IN_LIST arg_LABEL)
+    list(APPEND arg_LABEL quick)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE varve_flags varve_${arg_ROOM} GTest::gmock GTest::gtest_main)

@@ -129,7 +129,8 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   std::map<uint32_t, StallCounts> stall_counts;  // by family
   bool switching_memtables = false;              // a writer is at it; others need not
   DelayPacer low_priority_pacer{2 << 20};
-  int file_deletions_disabled = 0;
+  int file_deletions_disabled = 0;  // by users
+  int files_kept = 0;               // by calls that read files by their names, for their time
   int background_paused = 0;
   int wal_locked = 0;        // calls of LockWAL in force
   bool wal_locking = false;  // one waits for the commit path; others wait for it

@@ -113,7 +113,7 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
 void ObsoleteFiles::Purge() {
   Engine& e = *engine_;
   e.mu.AssertHeld();
-  if (e.file_deletions_disabled > 0) return CloseObsoleteLogs();
+  if (e.file_deletions_disabled > 0 || e.files_kept > 0) return CloseObsoleteLogs();
   const uint64_t early = VARVE_CANARY(kDeleteLogEarly) ? 1 : 0;
   // What the MANIFEST says: an opening that asks for a log which is gone takes it for lost.
   std::vector<LogSet::Retired> logs =

@@ -211,7 +211,10 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
   const bool single_delete = type == kTypeSingleDeletion && !KeepsHistory();
   const bool deletes = type == kTypeDeletionWithTimestamp || type == kTypeSingleDeletion;
   const ValueType judged = deletes ? kTypeDeletion : type;
-  if (!single_delete && rules_.Hides(stripe, judged)) {
+  const bool in_stripe_only =
+      timestamp_bytes_ != 0 && has_tombstones_ && CoveringSeqOfAnyTime(kMaxSequenceNumber) != 0;
+  if (!single_delete &&
+      (in_stripe_only ? rules_.HidesInStripe(stripe, judged) : rules_.Hides(stripe, judged))) {
     counts_.dropped_hidden++;
     return Step::kDropped;
   }

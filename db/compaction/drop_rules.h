@@ -78,7 +78,12 @@ class DropRules {
   // timestamps, of an older one: who sees the entry sees that, too. Not for SingleDelete, which may
   // have to outlive the value above it: its own value may be in another file.
   [[nodiscard]] bool Hides(size_t stripe, ValueType type) const {
-    if (base_stripe_ <= stripe) return true;
+    return base_stripe_ <= stripe || HidesInStripe(stripe, type);
+  }
+  // The same by an entry of its own stripe alone. One of an older stripe may be under a tombstone
+  // that readers of this one see, and then is as if it were not there for them.
+  [[nodiscard]] bool HidesInStripe(size_t stripe, ValueType type) const {
+    if (base_stripe_ == stripe) return true;
     return pair_stripe_ == stripe && type != kTypeDeletion;
   }
 

@@ -218,11 +218,12 @@ class KeepFiles {
  public:
   explicit KeepFiles(Engine* engine) : engine_(engine) {
     MutexLock lock(&engine_->mu);
-    engine_->file_deletions_disabled++;
+    engine_->files_kept++;
   }
   ~KeepFiles() {
     MutexLock lock(&engine_->mu);
-    if (--engine_->file_deletions_disabled > 0 || engine_->read_only) return;
+    const bool kept = --engine_->files_kept > 0 || engine_->file_deletions_disabled > 0;
+    if (kept || engine_->read_only) return;
     BestEffort([this] { engine_->obsolete->Purge(); });
   }
   KeepFiles(const KeepFiles&) = delete;
@@ -250,6 +251,7 @@ Status DescribeCurrentLog(Engine* engine, std::unique_ptr<LogFile>* file) {
   if (engine->read_only) {
     return Status::NotSupported("GetCurrentWalFile: a database that is read only writes no log");
   }
+  const KeepFiles keep(engine);
   const std::vector<LogSet::LogInfo> logs = engine->logs->List();
   if (logs.empty()) return Status::ShutdownInProgress("GetCurrentWalFile: the database is closed");
   const LogSet::LogInfo& log = logs.back();

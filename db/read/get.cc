@@ -174,6 +174,11 @@ Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super
   if (options.read_tier == kMemtableTier) [[unlikely]] {
     return CheckGetOptions(options);
   }
+  // A callback that is asked about operands is asked about each once: no second search for it.
+  if (lookup->timed() && lookup->operands() != nullptr &&
+      lookup->operands()->continue_callback != nullptr) [[unlikely]] {
+    return GetInTimestampOrder(options, super_version, skip_memtables, lookup);
+  }
   SearchPlace place;
   if (!skip_memtables && SearchMemTables(super_version, lookup, &place.index)) {
     RecordTick(statistics, MEMTABLE_HIT);

@@ -263,12 +263,6 @@ const Call kAdmin[] = {
     {"Resume", [](Player& p) { p.Expect("Resume", p.db()->Resume()); }},
 };
 
-const char* const kNames[] = {"default", "a", "b"};
-
-ColumnFamilyHandle* AnyFamily(Player& p) {
-  return p.family(kNames[p.random.Below(3)]);
-}
-
 const Call kInfo[] = {
     {"GetProperty",
      [](Player& p) {
@@ -276,7 +270,7 @@ const Call kInfo[] = {
        const std::string* const names[] = {&DB::Properties::kStats, &DB::Properties::kSSTables,
                                            &DB::Properties::kLevelStats,
                                            &DB::Properties::kEstimateNumKeys};
-       if (!p.db()->GetProperty(AnyFamily(p), *names[p.random.Below(4)], &text)) {
+       if (!p.db()->GetProperty(p.AnyFamily(), *names[p.random.Below(4)], &text)) {
          p.Wrong("GetProperty has no answer");
        }
        p.db()->GetProperty("varve.memory", &text);
@@ -285,14 +279,14 @@ const Call kInfo[] = {
     {"GetMapProperty",
      [](Player& p) {
        std::map<std::string, std::string> map;
-       p.db()->GetMapProperty(AnyFamily(p), DB::Properties::kCFStats, &map);
+       p.db()->GetMapProperty(p.AnyFamily(), DB::Properties::kCFStats, &map);
      }},
     {"GetIntProperty",
      [](Player& p) {
        uint64_t n = 0;
-       p.db()->GetIntProperty(AnyFamily(p), DB::Properties::kEstimateLiveDataSize, &n);
-       p.db()->GetIntProperty(AnyFamily(p), DB::Properties::kMinLogNumberToKeep, &n);
-       p.db()->GetIntProperty(AnyFamily(p), DB::Properties::kEstimateTableReadersMem, &n);
+       p.db()->GetIntProperty(p.AnyFamily(), DB::Properties::kEstimateLiveDataSize, &n);
+       p.db()->GetIntProperty(p.AnyFamily(), DB::Properties::kMinLogNumberToKeep, &n);
+       p.db()->GetIntProperty(p.AnyFamily(), DB::Properties::kEstimateTableReadersMem, &n);
      }},
     {"GetAggregatedIntProperty",
      [](Player& p) {
@@ -306,7 +300,7 @@ const Call kInfo[] = {
        uint64_t bytes = 0;
        SizeApproximationOptions options;
        options.include_memtables = true;
-       const Status s = p.db()->GetApproximateSizes(options, AnyFamily(p), &range, 1, &bytes);
+       const Status s = p.db()->GetApproximateSizes(options, p.AnyFamily(), &range, 1, &bytes);
        p.Expect("GetApproximateSizes", s);
        if (s.ok() && bytes == 0) p.Wrong("GetApproximateSizes finds nothing");
      }},
@@ -314,7 +308,7 @@ const Call kInfo[] = {
      [](Player& p) {
        uint64_t count = 0;
        uint64_t bytes = 0;
-       p.db()->GetApproximateMemTableStats(AnyFamily(p), Range("a", "z"), &count, &bytes);
+       p.db()->GetApproximateMemTableStats(p.AnyFamily(), Range("a", "z"), &count, &bytes);
      }},
     {"GetLiveFiles and GetSortedWalFiles",
      [](Player& p) {
@@ -332,7 +326,7 @@ const Call kInfo[] = {
     {"GetColumnFamilyMetaData",
      [](Player& p) {
        ColumnFamilyMetaData metadata;
-       p.db()->GetColumnFamilyMetaData(AnyFamily(p), &metadata);
+       p.db()->GetColumnFamilyMetaData(p.AnyFamily(), &metadata);
      }},
     {"GetAllColumnFamilyMetaData",
      [](Player& p) {
@@ -357,14 +351,14 @@ const Call kInfo[] = {
      [](Player& p) {
        TablePropertiesCollection properties;
        p.Expect("GetPropertiesOfAllTables",
-                p.db()->GetPropertiesOfAllTables(AnyFamily(p), &properties));
+                p.db()->GetPropertiesOfAllTables(p.AnyFamily(), &properties));
      }},
     {"GetPropertiesOfTablesInRange",
      [](Player& p) {
        TablePropertiesCollection properties;
        const Range range("a", "z");
        p.Expect("GetPropertiesOfTablesInRange",
-                p.db()->GetPropertiesOfTablesInRange(AnyFamily(p), &range, 1, &properties));
+                p.db()->GetPropertiesOfTablesInRange(p.AnyFamily(), &range, 1, &properties));
      }},
     {"GetFullHistoryTsLow",
      [](Player& p) {
@@ -376,16 +370,16 @@ const Call kInfo[] = {
      }},
     {"GetOptions",
      [](Player& p) {
-       if (p.db()->GetOptions(AnyFamily(p)).num_levels != 7) p.Wrong("GetOptions");
+       if (p.db()->GetOptions(p.AnyFamily()).num_levels != 7) p.Wrong("GetOptions");
        p.db()->GetDBOptions();
        ColumnFamilyDescriptor descriptor;
-       p.Expect("GetDescriptor", AnyFamily(p)->GetDescriptor(&descriptor));
+       p.Expect("GetDescriptor", p.AnyFamily()->GetDescriptor(&descriptor));
      }},
     {"NumberLevels",
      [](Player& p) {
-       if (p.db()->NumberLevels(AnyFamily(p)) != 7) p.Wrong("NumberLevels");
-       p.db()->Level0StopWriteTrigger(AnyFamily(p));
-       p.db()->MaxMemCompactionLevel(AnyFamily(p));
+       if (p.db()->NumberLevels(p.AnyFamily()) != 7) p.Wrong("NumberLevels");
+       p.db()->Level0StopWriteTrigger(p.AnyFamily());
+       p.db()->MaxMemCompactionLevel(p.AnyFamily());
      }},
     {"GetLatestSequenceNumber",
      [](Player& p) {

@@ -54,6 +54,11 @@ class Player {
   Stage& stage() { return *stage_; }
   DB* db() { return stage_->db.get(); }
   ColumnFamilyHandle* family(const std::string& name) { return stage_->family(name); }
+  // Of a family that may be dropped, as its handle is still there.
+  ColumnFamilyHandle* AnyFamily() {
+    static const char* const kNames[] = {"default", "a", "b"};
+    return family(kNames[random.Below(3)]);
+  }
   // One of a few.
   std::string Key() { return prefix_ + std::to_string(random.Below(4)); }
   std::string CounterKey() const { return prefix_ + "-counter"; }

@@ -128,13 +128,6 @@ const Call kWriting[] = {
      }},
 };
 
-const char* const kNames[] = {"default", "a", "b"};
-
-// Of a family that may be dropped, as its handle is still there.
-ColumnFamilyHandle* AnyFamily(Player& p) {
-  return p.family(kNames[p.random.Below(3)]);
-}
-
 void ExpectFirstKey(Player& p, const char* call, const Status& s, const Slice& value) {
   p.Expect(call, s);
   if (s.ok() && !value.starts_with("first"))
@@ -157,13 +150,13 @@ const Call kReading[] = {
     {"Get",
      [](Player& p) {
        std::string value;
-       const Status s = p.db()->Get(ReadOptions(), AnyFamily(p), FirstKey(p), &value);
+       const Status s = p.db()->Get(ReadOptions(), p.AnyFamily(), FirstKey(p), &value);
        ExpectFirstKey(p, "Get", s, value);
      }},
     {"Get pinned",
      [](Player& p) {
        auto pin = std::make_unique<PinnableSlice>();
-       const Status s = p.db()->Get(ReadOptions(), AnyFamily(p), FirstKey(p), pin.get());
+       const Status s = p.db()->Get(ReadOptions(), p.AnyFamily(), FirstKey(p), pin.get());
        ExpectFirstKey(p, "Get pinned", s, *pin);
        p.KeepPin(std::move(pin));
      }},
@@ -183,7 +176,7 @@ const Call kReading[] = {
        ReadOptions options;
        options.read_tier = kPersistedTier;
        std::string value;
-       p.Expect("Get persisted", p.db()->Get(options, AnyFamily(p), p.Key(), &value),
+       p.Expect("Get persisted", p.db()->Get(options, p.AnyFamily(), p.Key(), &value),
                 {Status::kNotFound});
      }},
     {"MultiGet",
@@ -192,7 +185,7 @@ const Call kReading[] = {
        const Slice slices[] = {keys[0], keys[1], keys[2]};
        PinnableSlice values[3];
        Status statuses[3];
-       p.db()->MultiGet(ReadOptions(), AnyFamily(p), 3, slices, values, statuses);
+       p.db()->MultiGet(ReadOptions(), p.AnyFamily(), 3, slices, values, statuses);
        for (int i = 0; i < 2; i++) ExpectFirstKey(p, "MultiGet", statuses[i], values[i]);
        p.Expect("MultiGet", statuses[2], {Status::kNotFound});
      }},
@@ -221,23 +214,23 @@ const Call kReading[] = {
     {"KeyMayExist",
      [](Player& p) {
        std::string value;
-       if (!p.db()->KeyMayExist(ReadOptions(), AnyFamily(p), FirstKey(p), &value,
+       if (!p.db()->KeyMayExist(ReadOptions(), p.AnyFamily(), FirstKey(p), &value,
                                 static_cast<bool*>(nullptr))) {
          p.Wrong("KeyMayExist says that a key is not there");
        }
      }},
-    {"NewIterator", [](Player& p) { WalkAndKeep(p, "NewIterator", ReadOptions(), AnyFamily(p)); }},
+    {"NewIterator", [](Player& p) { WalkAndKeep(p, "NewIterator", ReadOptions(), p.AnyFamily()); }},
     {"NewIterator tailing",
      [](Player& p) {
        ReadOptions options;
        options.tailing = true;
-       WalkAndKeep(p, "NewIterator tailing", options, AnyFamily(p));
+       WalkAndKeep(p, "NewIterator tailing", options, p.AnyFamily());
      }},
     {"NewIterator pinning data",
      [](Player& p) {
        ReadOptions options;
        options.pin_data = true;
-       WalkAndKeep(p, "NewIterator pinning data", options, AnyFamily(p));
+       WalkAndKeep(p, "NewIterator pinning data", options, p.AnyFamily());
      }},
     {"NewIterator with timestamp",
      [](Player& p) {
@@ -273,7 +266,7 @@ const Call kReading[] = {
      }},
     {"NewIterator and Refresh",
      [](Player& p) {
-       const std::unique_ptr<Iterator> it(p.db()->NewIterator(ReadOptions(), AnyFamily(p)));
+       const std::unique_ptr<Iterator> it(p.db()->NewIterator(ReadOptions(), p.AnyFamily()));
        it->SeekToFirst();
        p.Expect("Refresh", it->Refresh(), {Status::kNotSupported});
        p.Walk("Refresh", it.get());
@@ -285,7 +278,7 @@ const Call kReading[] = {
        ReadOptions options;
        options.snapshot = held.snapshot();
        std::string value;
-       const Status s = p.db()->Get(options, AnyFamily(p), FirstKey(p), &value);
+       const Status s = p.db()->Get(options, p.AnyFamily(), FirstKey(p), &value);
        ExpectFirstKey(p, "Get at a snapshot", s, value);
        if (s.IsShutdownInProgress()) p.Wrong("closed, though a snapshot was held");
      }},

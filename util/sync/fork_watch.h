@@ -34,8 +34,8 @@ class ForkWatch {
  private:
   friend struct ForkWatches;
 
-  // In the child, which has one thread, with all the mutexes still held: what other threads had is
-  // nobody's. May take memory, and no lock.
+  // In the child, which has one thread, with all the mutexes still held, which AssertHeld does not
+  // know: what other threads had is nobody's. May take memory, and no lock.
   virtual void InChild() {}
 
   Mutex* mutex_ = nullptr;

@@ -33,7 +33,7 @@ void SharedTimer::InChild() {
   (void)changed_.release();
   changed_ = std::make_unique<CondVar>(&mu_);
   entries_.clear();
-  running_ = nullptr;
+  running_.clear();
   generation_++;
 }
 
@@ -46,6 +46,8 @@ SharedTimer::Entry* SharedTimer::Find(const Client* client) {
 bool SharedTimer::Add(Client* client) {
   MutexLock lock(&mu_);
   try {
+    // Run asks for no memory.
+    running_.reserve(running_.size() + entries_.size() + 1);
     entries_.push_back(Entry{client, NowMicros()});
     if (thread_ == nullptr) {
       thread_ =
@@ -73,7 +75,7 @@ void SharedTimer::Remove(Client* client) {
     MutexLock lock(&mu_);
     if (Find(client) == nullptr) return;
     std::erase_if(entries_, [&](const Entry& entry) { return entry.client == client; });
-    while (running_ == client) changed_->Wait();
+    while (std::ranges::count(running_, client) != 0) changed_->Wait();
     if (entries_.empty()) {
       ended = std::move(thread_);
       generation_++;
@@ -95,11 +97,11 @@ void SharedTimer::Run(uint64_t generation) {
     }
     Client* const client = next->client;
     next->due_micros = UINT64_MAX;  // unless it is woken meanwhile
-    running_ = client;
+    running_.push_back(client);
     lock.Unlock();
     const uint64_t again = client->OnTime();
     lock.Lock();
-    running_ = nullptr;
+    std::erase(running_, client);
     changed_->SignalAll();
     Entry* const entry = Find(client);
     if (entry != nullptr && entry->due_micros == UINT64_MAX) {

@@ -55,7 +55,8 @@ class SharedTimer final : private ForkWatch {
   // Replaced in a child: those that waited on it are not there.
   std::unique_ptr<CondVar> changed_ VARVE_GUARDED_BY(mu_);
   std::vector<Entry> entries_ VARVE_GUARDED_BY(mu_);
-  const Client* running_ VARVE_GUARDED_BY(mu_) = nullptr;
+  // More than one, as a thread of an earlier generation may still be at its last.
+  std::vector<const Client*> running_ VARVE_GUARDED_BY(mu_);
   // Null without clients. A thread of an earlier generation ends.
   std::unique_ptr<std::thread> thread_ VARVE_GUARDED_BY(mu_);
   uint64_t generation_ VARVE_GUARDED_BY(mu_) = 0;

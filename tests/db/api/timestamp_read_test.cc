@@ -365,6 +365,31 @@ TEST_F(AnyOrderTest, AllReadsAgreeBesideCompactions) {
   Run(3, /*sources=*/3, /*compacts=*/true);
 }
 
+// Who sees the tombstone does not see what stands first of the key, and so what stands behind it.
+TEST_F(AnyOrderTest, WhatStandsFirstHidesNothingFromThoseWhoSeeItCovered) {
+  for (const bool put : {true, false}) {
+    SCOPED_TRACE(put);
+    Open();
+    if (put) PutAt("k", 20, "first");
+    if (!put) {
+      ASSERT_TRUE(db()->Delete(WriteOptions(), "k", At(20)).ok());
+    }
+    const Snapshot* const snapshot = db()->GetSnapshot();
+    PutAt("other", 1, "v");
+    DeleteRangeAt("k", "l", 15);
+    PutAt("k", 10, "last");
+    EXPECT_EQ(GetAt("k", 100), "last@10");
+    ASSERT_TRUE(db()->IncreaseFullHistoryTsLow(db()->DefaultColumnFamily(), At(100)).ok());
+    Flush();
+    EXPECT_TRUE(GetAt("k", 100).starts_with("last")) << GetAt("k", 100);
+    ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+    EXPECT_TRUE(GetAt("k", 100).starts_with("last")) << GetAt("k", 100);
+    db()->ReleaseSnapshot(snapshot);
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+}
+
 TEST_F(TimestampReadTest, ADeletionReportsItsTimestamp) {
   Open();
   PutAt("k", 10, "v");

@@ -32,13 +32,13 @@ namespace {
 
 constexpr const char* kName = "/db";
 
-struct LogKind {
+struct DurableLog {
   const char* name;
   bool mapped;
   void (*tune)(DBOptions*);
 };
 
-constexpr LogKind kLogKinds[] = {
+constexpr DurableLog kLogKinds[] = {
     {"mapped", true, [](DBOptions*) {}},
     {"buffered", false, [](DBOptions*) {}},
     {"compressed", false, [](DBOptions* db) { db->wal_compression = kZSTD; }},
@@ -83,7 +83,7 @@ class FirstKey final : public WriteBatch::Handler {
 
 class LogDurabilityTest : public ::testing::Test {
  protected:
-  void Open(const LogKind& log, const CommitKind& commit, std::chrono::microseconds sync_takes,
+  void Open(const DurableLog& log, const CommitKind& commit, std::chrono::microseconds sync_takes,
             WALRecoveryMode mode = WALRecoveryMode::kPointInTimeRecovery) {
     auto mem = std::make_shared<MemFileSystem>();
     if (log.mapped) mem->OfferMappedFiles();
@@ -180,7 +180,7 @@ class LogDurabilityTest : public ::testing::Test {
 TEST_F(LogDurabilityTest, NoAckComesBeforeASyncThatBeganBehindItsRecord) {
   constexpr int kThreads = 4;
   constexpr int kWrites = 50;
-  for (const LogKind& log : kLogKinds) {
+  for (const DurableLog& log : kLogKinds) {
     for (const CommitKind& commit : kCommitKinds) {
       SCOPED_TRACE(std::string(log.name) + ", " + commit.name);
       one_log_ = !one_log_;
@@ -216,7 +216,7 @@ TEST_F(LogDurabilityTest, AKillIsNeverTakenForALoss) {
   constexpr size_t kKills = 8;
   for (const WALRecoveryMode mode :
        {WALRecoveryMode::kPointInTimeRecovery, WALRecoveryMode::kTolerateCorruptedTailRecords}) {
-    for (const LogKind& log : kLogKinds) {
+    for (const DurableLog& log : kLogKinds) {
       if (log.mapped) continue;  // a copy of what others store into is no moment of it
       SCOPED_TRACE(std::string(log.name) + ", mode " + std::to_string(static_cast<int>(mode)));
       Open(log, kCommitKinds[0], std::chrono::microseconds(20), mode);
@@ -231,7 +231,7 @@ TEST_F(LogDurabilityTest, AKillIsNeverTakenForALoss) {
 }
 
 TEST_F(LogDurabilityTest, NobodyWaitsForSyncWalThatDoesNotAskForIt) {
-  for (const LogKind& log : kLogKinds) {
+  for (const DurableLog& log : kLogKinds) {
     SCOPED_TRACE(log.name);
     Open(log, kCommitKinds[0], std::chrono::microseconds(0));
     ASSERT_TRUE(db_->Put(WriteOptions(), "a", "1").ok());
@@ -254,7 +254,7 @@ TEST_F(LogDurabilityTest, NobodyWaitsForSyncWalThatDoesNotAskForIt) {
 
 // One unflushed key keeps all logs.
 TEST_F(LogDurabilityTest, LogsThatAreKeptAreNotKeptOpen) {
-  for (const LogKind& log : kLogKinds) {
+  for (const DurableLog& log : kLogKinds) {
     SCOPED_TRACE(log.name);
     Open(log, kCommitKinds[0], std::chrono::microseconds(0));
     ColumnFamilyHandle* other = nullptr;

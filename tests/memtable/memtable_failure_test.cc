@@ -34,7 +34,7 @@ class Throwing : public Comparator {
   mutable int calls_left = 0;  // 0: any number
 };
 
-std::string KeyOf(uint64_t i) {
+std::string ScatteredKey(uint64_t i) {
   return "key" + std::to_string(i * 7919 % 1000);
 }
 
@@ -68,7 +68,7 @@ TEST(MemTableFailureTest, AComparatorThatThrowsLeavesNoLock) {
     SequenceNumber seq = 1;
     const auto add = [&](bool one_by_one) {
       std::vector<std::string> keys;
-      for (uint64_t i = 0; i < 16; i++) keys.push_back(KeyOf(seq + i));
+      for (uint64_t i = 0; i < 16; i++) keys.push_back(ScatteredKey(seq + i));
       std::vector<MemTableEntry> batch;
       for (const std::string& key : keys) batch.push_back({seq++, kTypeValue, key, key});
       Status s;
@@ -84,7 +84,7 @@ TEST(MemTableFailureTest, AComparatorThatThrowsLeavesNoLock) {
     const auto read = [&] {
       for (int i = 0; i < 40; i++) {
         PinnableSlice found;
-        PointLookup lookup(KeyOf(static_cast<uint64_t>(i)), kMaxSequenceNumber, &found);
+        PointLookup lookup(ScatteredKey(static_cast<uint64_t>(i)), kMaxSequenceNumber, &found);
         try {
           (void)mem.Get(&lookup);
         } catch (const std::runtime_error&) {
@@ -135,13 +135,13 @@ class LeftOutTest : public testing::TestWithParam<MemTableOrder> {
 };
 
 TEST_P(LeftOutTest, NobodyFindsWhatIsLeftOutNorMissesWhatIsOlderOrNewer) {
-  for (SequenceNumber seq = 1; seq <= 100; seq++) Put(seq, KeyOf(seq));
-  for (int i = 0; i < 100; i++) (void)Get(KeyOf(1));  // an index is there
-  for (SequenceNumber seq = 101; seq <= 150; seq++) Put(seq, KeyOf(seq - 100));
-  ASSERT_TRUE(mem_->Add(151, kTypeDeletion, KeyOf(60), "").ok());
+  for (SequenceNumber seq = 1; seq <= 100; seq++) Put(seq, ScatteredKey(seq));
+  for (int i = 0; i < 100; i++) (void)Get(ScatteredKey(1));  // an index is there
+  for (SequenceNumber seq = 101; seq <= 150; seq++) Put(seq, ScatteredKey(seq - 100));
+  ASSERT_TRUE(mem_->Add(151, kTypeDeletion, ScatteredKey(60), "").ok());
   ASSERT_TRUE(mem_->Add(152, kTypeRangeDeletion, "key", "kez").ok());
   Put(153, "new");
-  Put(154, KeyOf(1));
+  Put(154, ScatteredKey(1));
   EXPECT_FALSE(mem_->RangeTombstones().empty());
   const auto before = mem_->NewIterator();
   ASSERT_TRUE(voided_->Add(101, 153));
@@ -149,10 +149,10 @@ TEST_P(LeftOutTest, NobodyFindsWhatIsLeftOutNorMissesWhatIsOlderOrNewer) {
   EXPECT_EQ(mem_->left_out_count(), 52u);
   EXPECT_TRUE(mem_->RangeTombstones().empty());
   EXPECT_FALSE(mem_->IteratorsSeeAdditions());
-  EXPECT_EQ(Get(KeyOf(1)), "154");
-  EXPECT_EQ(Get(KeyOf(1), 153), "1");
-  EXPECT_EQ(Get(KeyOf(2)), "2");
-  EXPECT_EQ(Get(KeyOf(60)), "60");
+  EXPECT_EQ(Get(ScatteredKey(1)), "154");
+  EXPECT_EQ(Get(ScatteredKey(1), 153), "1");
+  EXPECT_EQ(Get(ScatteredKey(2)), "2");
+  EXPECT_EQ(Get(ScatteredKey(60)), "60");
   EXPECT_EQ(Get("new"), "(unknown)");
   EXPECT_EQ(Walk(*mem_).size(), 100u);
   uint64_t walked = 0;
@@ -168,9 +168,9 @@ TEST_P(LeftOutTest, NobodyFindsWhatIsLeftOutNorMissesWhatIsOlderOrNewer) {
   ASSERT_TRUE(voided_->Add(155, 156));
   mem_->LeaveOut(voided_);
   EXPECT_EQ(Get("late"), "(unknown)");
-  EXPECT_EQ(Get(KeyOf(2)), "2");
+  EXPECT_EQ(Get(ScatteredKey(2)), "2");
   ASSERT_TRUE(mem_->Add(157, kTypeRangeDeletion, "a", "z").ok());
-  EXPECT_EQ(Get(KeyOf(2)), "(deleted)");
+  EXPECT_EQ(Get(ScatteredKey(2)), "(deleted)");
   EXPECT_FALSE(voided_->Add(200, 201)) << "there is room for two";
 }
 

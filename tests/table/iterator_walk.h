@@ -78,7 +78,7 @@ inline void WalkAtRandom(InternalIterator* iter, const Model& model,
       iter->Prev();
       at = at == model.begin() ? model.end() : std::prev(at);
     }
-    if (testing::Test::HasFatalFailure()) FAIL() << "step " << step << ", move " << move;
+    if (::testing::Test::HasFatalFailure()) FAIL() << "step " << step << ", move " << move;
     ASSERT_TRUE(SamePlace(*iter, model, at)) << "after step " << step << ", move " << move;
     ASSERT_TRUE(iter->status().ok()) << iter->status().ToString();
   }

@@ -47,7 +47,7 @@ std::map<CacheEntryRole, std::pair<size_t, size_t>> Roles(Cache* cache) {
   return roles;
 }
 
-class MemoryCharge : public testing::Test {
+class MemoryCharge : public ::testing::Test {
  protected:
   MemoryCharge() : icmp_(BytewiseComparator()) {
     options_.icmp = &icmp_;

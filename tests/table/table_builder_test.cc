@@ -221,7 +221,7 @@ TEST(TableBuilder, FilterPartitionsHoldTheKeysUpToTheirSeparator) {
       EXPECT_GT(blocks.size(), versions == 1 ? 20u : 0u);
       size_t at = 0;
       for (const auto& [key, value] : entries) {
-        const auto past = [&](const Slice& separator) {
+        const auto past = [&, &key = key](const Slice& separator) {
           return parts.traits.index_key_is_user_key
                      ? Bytewise().CompareUserKey(separator, ExtractUserKey(key)) < 0
                      : Bytewise().Compare(separator, Slice(key)) < 0;

@@ -41,7 +41,7 @@ size_t CountLines(const std::string& text, const std::string& containing) {
   return count;
 }
 
-class TableInterop : public testing::Test {
+class TableInterop : public ::testing::Test {
  protected:
   void SetUp() override {
     int exit_code = 0;

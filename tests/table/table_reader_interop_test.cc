@@ -128,7 +128,7 @@ const Layout kLayouts[] = {
      [](Foreign*, rocksdb::Options* o) { o->comparator = rocksdb::ReverseBytewiseComparator(); }},
 };
 
-class ForeignTables : public testing::Test {
+class ForeignTables : public ::testing::Test {
  protected:
   void SetUp() override {
     directory_ =
@@ -179,7 +179,7 @@ void CheckTable(OpenTable* table, const Model& model) {
   const ReadOptions read;
   const auto iter = table->reader->NewIterator(read, TableIterOptions());
   test::WalkAtRandom(iter.get(), model, targets, 1, 500);
-  if (testing::Test::HasFatalFailure()) return;
+  if (::testing::Test::HasFatalFailure()) return;
   size_t negatives = 0;
   for (const std::string& target : targets) {
     const Slice user_key = ExtractUserKey(target);
@@ -241,7 +241,7 @@ TEST_F(ForeignTables, OfEveryLayoutAreReadAsTheyWereWritten) {
     ASSERT_TRUE(s.ok()) << s.ToString();
     CheckTable(&table, model);
     for (const rocksdb::Snapshot* snapshot : snapshots) db->ReleaseSnapshot(snapshot);
-    if (testing::Test::HasFatalFailure()) return;
+    if (::testing::Test::HasFatalFailure()) return;
   }
 }
 

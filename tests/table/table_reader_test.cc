@@ -76,7 +76,7 @@ void CheckAgainst(OpenTable* table, const Model& model, uint32_t seed) {
   const ReadOptions read;
   const auto iter = table->reader->NewIterator(read, TableIterOptions());
   test::WalkAtRandom(iter.get(), model, targets, seed, 600);
-  if (testing::Test::HasFatalFailure()) return;
+  if (::testing::Test::HasFatalFailure()) return;
   std::mt19937 random(seed);
   for (int i = 0; i < 1500; i++) {
     const std::string& target = targets[random() % targets.size()];
@@ -176,7 +176,7 @@ TEST(TableReader, ReadsEveryLayoutInEveryModeOfCaching) {
         const Status s = table.Open(file);
         ASSERT_TRUE(s.ok()) << s.ToString();
         CheckAgainst(&table, model, static_cast<uint32_t>(mode));
-        if (testing::Test::HasFatalFailure()) FAIL() << variation.name << ", mode " << mode;
+        if (::testing::Test::HasFatalFailure()) FAIL() << variation.name << ", mode " << mode;
         table.reader.reset();
         if (mode != 0) {
           EXPECT_EQ(options.block_cache->GetPinnedUsage(), 0u);

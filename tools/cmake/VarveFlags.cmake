@@ -5,13 +5,14 @@ add_library(varve_flags INTERFACE)
 target_compile_features(varve_flags INTERFACE cxx_std_20)
 target_include_directories(varve_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 
-# GCC 12 sees overlapping copies in std::string's operator+ that are not there, hence -Wno-restrict.
+# GCC 12 sees overlapping copies in std::string's operator+ that are not there, hence -Wno-restrict. Clang suspects every
+# literal that goes on in the next line of a list.
 target_compile_options(varve_flags INTERFACE
   -Wall -Wextra -Wshadow -Wimplicit-fallthrough
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
   $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wsuggest-override;-Wno-restrict>
-  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wsuggest-override;-Wthread-safety>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wsuggest-override;-Wthread-safety;-Wno-string-concatenation>
   $<$<BOOL:${VARVE_WERROR}>:-Werror>
   $<$<CONFIG:Release>:-O2>)
 target_compile_definitions(varve_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)

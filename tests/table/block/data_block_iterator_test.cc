@@ -87,7 +87,7 @@ TEST(DataBlockIterator, WalksAsAMapDoes) {
       ASSERT_TRUE(LoadBlock(bytes, &block, form, indexed).ok());
       DataBlockIterator iter(block, &icmp, "a test");
       WalkAtRandom(&iter, model, TargetsFor(model, seed), seed, 400);
-      if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed << comparator->Name();
+      if (::testing::Test::HasFatalFailure()) FAIL() << "seed " << seed << comparator->Name();
     }
   }
 }

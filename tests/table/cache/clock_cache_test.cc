@@ -39,7 +39,7 @@ LRUCacheOptions SmallOptions(size_t capacity) {
   return options;
 }
 
-class ClockCacheTest : public testing::Test {
+class ClockCacheTest : public ::testing::Test {
  protected:
   void SetUp() override { live_objects = 0; }
   void TearDown() override {

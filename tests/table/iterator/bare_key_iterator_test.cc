@@ -38,7 +38,7 @@ class BareKeyIteratorTest : public ::testing::Test {
   std::string KeyThere() const { return it_->Valid() ? it_->key().ToString() : "none"; }
 
   OpenTable table_;
-  const ReadOptions read_;  // outlives the iterator
+  const ReadOptions read_{};  // outlives the iterator
   const InternalKeyComparator timed_{BytewiseComparatorWithU64Ts()};
   std::unique_ptr<InternalIterator> it_;
 };

@@ -109,7 +109,7 @@ TEST(MergingIterator, WalksAsTheUnionInBothDirections) {
       }
       const auto iter = NewMergingIterator(&icmp, std::move(children));
       test::WalkAtRandom(iter.get(), all, test::TargetsFor(all, seed), seed, 1000);
-      if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed << comparator->Name();
+      if (::testing::Test::HasFatalFailure()) FAIL() << "seed " << seed << comparator->Name();
     }
   }
 }

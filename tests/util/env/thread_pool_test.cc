@@ -170,7 +170,6 @@ TEST(DefaultEnvTest, PoolsAreSeparateAndGrowOnDemand) {
   Gate gate;
   env->Schedule(Gate::Pass, &gate, Env::LOW, nullptr, nullptr);
   gate.AwaitInside(1);
-  std::atomic<int> ran{0};
   Gate high;
   high.Open();
   env->Schedule(Gate::Pass, &high, Env::HIGH, nullptr, nullptr);

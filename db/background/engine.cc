@@ -222,7 +222,9 @@ void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
     events::BackgroundError(*this, reason, &judged);
   }
   // What is half in memory is not whole because somebody says so.
-  if (judged.ok() && !voided->empty()) judged = ErrorState::Judged(error, reason);
+  if (!voided->empty() && ErrorState::Judge(judged, reason) < ErrorState::Judge(error, reason)) {
+    judged = ErrorState::Judged(error, reason);
+  }
   if (judged.ok()) return;
   const ErrorState::Severity before = errors.severity();
   Status now = errors.Report(judged, reason);

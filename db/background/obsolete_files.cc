@@ -115,13 +115,13 @@ void ObsoleteFiles::Purge() {
   e.mu.AssertHeld();
   if (e.file_deletions_disabled > 0 || e.files_kept > 0) return CloseObsoleteLogs();
   const uint64_t early = VARVE_CANARY(kDeleteLogEarly) ? 1 : 0;
-  // What the MANIFEST says: an opening that asks for a log which is gone takes it for lost.
-  std::vector<LogSet::Retired> logs =
-      e.logs->TakeObsolete(e.versions->min_log_number_to_keep() + early);
   std::vector<std::string> paths;
   for (uint64_t number : e.versions->TakeObsoleteManifests()) {
     paths.push_back(DescriptorFileName(e.name, number));
   }
+  // What the MANIFEST says: an opening that asks for a log which is gone takes it for lost.
+  std::vector<LogSet::Retired> logs =
+      e.logs->TakeObsolete(e.versions->min_log_number_to_keep() + early);
   // Last: what is taken must not be lost for want of memory.
   std::vector<std::unique_ptr<FileMetaData>> tables = e.versions->obsolete_files()->TakeAll();
   if (logs.empty() && paths.empty() && tables.empty()) return;

@@ -209,8 +209,13 @@ IOStatus LogSet::SyncDirty(bool current) try {
     MutexUnlock unlock(&mu_);
     if (!VARVE_CANARY(kSkipLogSync)) s = SyncFiles(&dirty);
   }
-  if (s.ok()) s = SyncDirectory();
-  if (s.ok()) s = Doubt(current);  // of what others synced meanwhile
+  // Whatever is thrown, the round has to end: others wait for it.
+  try {
+    if (s.ok()) s = SyncDirectory();
+    if (s.ok()) s = Doubt(current);  // of what others synced meanwhile
+  } catch (...) {
+    s = IOStatus::Aborted();
+  }
   if (s.ok() && marks_ != nullptr && !dirty.empty()) {
     MutexUnlock unlock(&mu_);
     marks_->NoteLog(dirty.back().log->number(), dirty.back().covered.bytes);
@@ -224,6 +229,16 @@ IOStatus LogSet::SyncDirty(bool current) try {
   return status_to_io_status(CaughtException());
 }
 
+// Those who wait for this sync are told of it even if there is no memory for its text.
+void LogSet::RememberError(const IOStatus& error) noexcept {
+  if (!sync_error_.ok()) return;
+  try {
+    sync_error_ = error;
+  } catch (...) {
+    sync_error_ = IOStatus::Aborted();
+  }
+}
+
 // A sync that is tried again after a failure may succeed because the system has given up what it
 // could not write.
 void LogSet::NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result) {
@@ -233,7 +248,7 @@ void LogSet::NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result)
     if (result.ok()) log->synced = synced.covered;
     log->in_doubt |= !result.ok() && !log->excused;
   }
-  if (!result.ok() && sync_error_.ok()) sync_error_ = result;
+  if (!result.ok()) RememberError(result);
   CallWaker();
 }
 
@@ -260,7 +275,7 @@ IOStatus LogSet::SyncDirectory() {
     for (Log& log : logs_) {
       log.in_doubt |= log.name > synced_names_ && log.name <= names && !log.excused;
     }
-    if (sync_error_.ok()) sync_error_ = s;
+    RememberError(s);
   }
   return s;
 }
@@ -322,6 +337,7 @@ void LogSet::CallWaker() {
 std::vector<LogSet::Retired> LogSet::TakeKept(uint64_t min_number) {
   std::vector<Retired> taken;
   MutexLock lock(&mu_);
+  taken.reserve(logs_.size());  // whatever is busy is handed out
   for (Log& log : logs_) {
     if (&log == &logs_.back()) break;
     if (log.writer == nullptr || !log.sealed || log.busy) continue;

@@ -137,6 +137,7 @@ class LogSet {
   // The error of a sync that leaves any of them in doubt.
   IOStatus Doubt(bool current) const VARVE_REQUIRES(mu_);
   IOStatus SyncFiles(std::vector<Dirty>* dirty);  // without mu_
+  void RememberError(const IOStatus& error) noexcept VARVE_REQUIRES(mu_);
   void NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result) VARVE_REQUIRES(mu_);
   // Null when all names are durable.
   FSDirectory* DirtyDirectory() const VARVE_REQUIRES(mu_);

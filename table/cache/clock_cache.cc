@@ -272,7 +272,11 @@ std::string ClockCache::GetPrintableOptions() const {
 }
 
 std::shared_ptr<Cache> LRUCacheOptions::MakeSharedCache() const {
-  return MakeCache(*this, 0, "LRUCache");
+  return MakeLruCache(*this);
+}
+
+std::shared_ptr<Cache> MakeLruCache(const LRUCacheOptions& options) {
+  return MakeCache(options, 0, "LRUCache");
 }
 
 std::shared_ptr<Cache> HyperClockCacheOptions::MakeSharedCache() const {

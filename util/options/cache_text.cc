@@ -20,7 +20,7 @@ namespace varve {
 
 // The caches live in a room above this one. A program that holds none of them, as this room's own
 // tests, makes none out of text either.
-[[gnu::weak]] std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& cache_opts);
+[[gnu::weak]] std::shared_ptr<Cache> MakeLruCache(const LRUCacheOptions& options);
 [[gnu::weak]] std::shared_ptr<Cache> MakeHyperClockCache(const HyperClockCacheOptions& options);
 
 namespace {
@@ -93,7 +93,7 @@ Status MakeOfKind(const ConfigOptions& config, const std::string& kind, const Op
   if (kind == kLru) {
     LRUCacheOptions options;
     const Status s = Read(LruOptionTable(), config, settings, &options);
-    return s.ok() ? Make<LRUCacheOptions>(&NewLRUCache, options, result) : s;
+    return s.ok() ? Make(&MakeLruCache, options, result) : s;
   }
   for (const std::string_view name : kHyperClockNames) {
     if (kind != name) continue;
@@ -120,7 +120,7 @@ Status Cache::CreateFromString(const ConfigOptions& config_options, const std::s
     }
     LRUCacheOptions options;
     options.capacity = static_cast<size_t>(capacity);
-    return Make<LRUCacheOptions>(&NewLRUCache, options, result);
+    return Make(&MakeLruCache, options, result);
   }
   OptionPairs pairs;
   Status s = SplitOptionText(text, &pairs);

@@ -9,7 +9,9 @@
 
 namespace varve {
 
-// As MakeSharedCache, which is a member and cannot be left undefined.
+// As MakeSharedCache, which is a member and cannot be left undefined, and NewLRUCache, which
+// inline functions of varve/cache.h call.
+std::shared_ptr<Cache> MakeLruCache(const LRUCacheOptions& options);
 std::shared_ptr<Cache> MakeHyperClockCache(const HyperClockCacheOptions& options);
 
 }  // namespace varve

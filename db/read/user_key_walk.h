@@ -97,7 +97,7 @@ class UserKeyWalk {
   // of Next() or Prev().
   bool NextPlain() {
     assert(plain_end_ == nullptr || plain_end_ == run_.end);
-    if (backward_ || run_.at + 1 >= plain_end_) return false;
+    if (backward_ || PlainStepsEnd()) return false;
     const RunEntry& next = run_.at[1];
     if (next.same_key != SameKey::kNo || !ShowsAtOnce(next)) return false;
     run_.at++;
@@ -106,7 +106,7 @@ class UserKeyWalk {
   }
   bool PrevPlain() {
     // The entry behind must be another key's: then this one is the newest of its own.
-    if (!backward_ || run_.at + 1 >= plain_end_) return false;
+    if (!backward_ || PlainStepsEnd()) return false;
     const RunEntry& entry = *run_.at;
     if (run_.at[1].same_key != SameKey::kNo || !ShowsAtOnce(entry)) return false;
     run_.at++;
@@ -125,6 +125,11 @@ class UserKeyWalk {
   IteratorCounters counters;
 
  private:
+  // As numbers: either may be null.
+  [[nodiscard]] bool PlainStepsEnd() const {
+    return reinterpret_cast<uintptr_t>(run_.at) + sizeof(RunEntry) >=
+           reinterpret_cast<uintptr_t>(plain_end_);
+  }
   // Why entries of passed_key_ are being passed over.
   enum class Passing : uint8_t {
     kNothing,

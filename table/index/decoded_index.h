@@ -68,8 +68,12 @@ class DecodedIndex {
     if (slots_ != nullptr) slot_cache_->Drop({slots_.get(), size()});
   }
 
-  // Asks for the slot itself. Any `i`.
-  void PrefetchSlot(size_t i) const { PrefetchLine(slots_.get() + i); }
+  // Asks for the slot itself. Any `i`, and whether there are slots or not: an address is no more
+  // than a number here.
+  void PrefetchSlot(size_t i) const {
+    const auto first = reinterpret_cast<uintptr_t>(slots_.get());
+    PrefetchLine(reinterpret_cast<const void*>(first + i * sizeof(BlockSlot)));
+  }
   // Asks for what is known of an entry, but for its separator. Requires i < size().
   void PrefetchEntry(size_t i) const {
     PrefetchSlot(i);

@@ -47,6 +47,9 @@ if(VARVE_SANITIZE)
     # Clang takes a null pointer plus an offset that nobody follows for an overflow; GCC does not.
     $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=pointer-overflow>)
   target_link_options(varve_flags INTERFACE -fsanitize=${VARVE_SANITIZE})
+  if(VARVE_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_definitions(varve_flags INTERFACE __SANITIZE_THREAD__)  # as GCC does
+  endif()
 endif()
 
 # Objects carry both machine code and GCC's intermediate code: the shared libraries and the tools are linked with

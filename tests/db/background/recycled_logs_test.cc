@@ -6,6 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/harness/database.h"
 
 namespace varve::testing {
@@ -27,6 +30,11 @@ class RecycledLogsTest : public Database {
     ASSERT_TRUE(db()->DisableFileDeletions().ok());
     ASSERT_TRUE(db()->EnableFileDeletions().ok());
     EXPECT_TRUE(Eventually([&] { return Logs() == 2; }));
+    // It is kept for reuse right behind its leaving the set of logs, which nothing tells of.
+    VectorLogPtr in_use;
+    EXPECT_TRUE(
+        Eventually([&] { return db()->GetSortedWalFiles(in_use).ok() && in_use.size() == 1; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   // Deletes those keys, and switches to the log that reuses the old one.
   void DeleteAndReuseIt() {

@@ -71,8 +71,8 @@ void Fill(ClockCache* cache, const std::string& key, BlockSlot* slot, size_t cha
 }
 
 TEST(BlockSlotTest, ASlotIsTakenBackWhenItsEntryGoes) {
-  auto cache = MakeCache(2);
   BlockSlot slots[4] = {};
+  auto cache = MakeCache(2);
   for (int i = 0; i < 4; i++) Fill(cache.get(), "k" + std::to_string(i), &slots[i]);
   EXPECT_EQ(slots[0].load(), nullptr);
   EXPECT_EQ(slots[1].load(), nullptr);
@@ -89,8 +89,8 @@ TEST(BlockSlotTest, ASlotIsTakenBackWhenItsEntryGoes) {
 }
 
 TEST(BlockSlotTest, AReaderKeepsWhatItSawAndItCountsAsUsed) {
-  auto cache = MakeCache(4);
   BlockSlot slot{nullptr};
+  auto cache = MakeCache(4);
   Fill(cache.get(), "k", &slot, 3);
   {
     const Epoch::Guard guard;
@@ -110,6 +110,7 @@ TEST(BlockSlotTest, AReaderKeepsWhatItSawAndItCountsAsUsed) {
 }
 
 TEST(BlockSlotTest, ErasingWaitsForReadersOfOtherThreads) {
+  BlockSlot slot{nullptr};
   auto cache = MakeCache(4);
   std::atomic<int> step{0};
   std::thread reader([&step] {
@@ -119,7 +120,6 @@ TEST(BlockSlotTest, ErasingWaitsForReadersOfOtherThreads) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   });
   while (step == 0) std::this_thread::yield();
-  BlockSlot slot{nullptr};
   Fill(cache.get(), "k", &slot);
   step = 2;
   cache->Erase("k");
@@ -128,8 +128,8 @@ TEST(BlockSlotTest, ErasingWaitsForReadersOfOtherThreads) {
 }
 
 TEST(BlockSlotTest, WhatIsDroppedGoesUnlessItIsReferenced) {
-  auto cache = MakeCache(100);
   BlockSlot slots[6] = {};
+  auto cache = MakeCache(100);
   for (int i = 0; i < 5; i++) Fill(cache.get(), "k" + std::to_string(i), &slots[i], 10);
   Cache::Handle* const held = cache->Lookup("k1");
   ASSERT_NE(held, nullptr);
@@ -159,8 +159,9 @@ TEST(BlockSlotTest, WhatIsDroppedGoesUnlessItIsReferenced) {
 }
 
 TEST(BlockSlotTest, AReferenceTakenThroughASlotPins) {
-  auto cache = MakeCache(2);
   BlockSlot slot{nullptr};
+  BlockSlot others[6] = {};
+  auto cache = MakeCache(2);
   Fill(cache.get(), "k", &slot);
   Cache::Handle* handle = nullptr;
   {
@@ -168,7 +169,6 @@ TEST(BlockSlotTest, AReferenceTakenThroughASlotPins) {
     ASSERT_TRUE(cache->TryRef(slot.load(), &handle));
   }
   EXPECT_EQ(cache->GetPinnedUsage(), 1u);
-  BlockSlot others[6] = {};
   for (int i = 0; i < 6; i++) Fill(cache.get(), "o" + std::to_string(i), &others[i]);
   EXPECT_NE(slot.load(), nullptr);
   EXPECT_EQ(ObjectBehind(cache->Value(handle))->word.load(), kAlive);
@@ -177,8 +177,8 @@ TEST(BlockSlotTest, AReferenceTakenThroughASlotPins) {
 }
 
 TEST(BlockSlotTest, AnEntryHasOneSlotAndADetachedOneIsForgotten) {
-  auto cache = MakeCache(10);
   BlockSlot first{nullptr};
+  auto cache = MakeCache(10);
   auto second = std::make_unique<BlockSlot>(nullptr);
   Fill(cache.get(), "k", &first);
   Cache::Handle* handle = cache->Lookup("k");
@@ -197,12 +197,12 @@ TEST(BlockSlotTest, AnEntryHasOneSlotAndADetachedOneIsForgotten) {
 }
 
 TEST(BlockSlotTest, AnEntryWithNothingBehindItGetsNoSlot) {
+  BlockSlot slot{nullptr};
   auto cache = MakeCache(10);
   static constexpr Cache::CacheItemHelper kPlain(CacheEntryRole::kDataBlock);
   int object = 0;
   Cache::Handle* handle = nullptr;
   ASSERT_TRUE(cache->Insert("k", &object, &kPlain, 1, &handle, Cache::Priority::LOW).ok());
-  BlockSlot slot{nullptr};
   cache->Attach(handle, &slot);
   EXPECT_EQ(slot.load(), nullptr);
   cache->Release(handle, false);

@@ -36,6 +36,11 @@ class ForkTest : public ::testing::Test {
 #ifdef __SANITIZE_THREAD__
     GTEST_SKIP() << "ThreadSanitizer does not follow a process of several threads through fork()";
 #endif
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+    GTEST_SKIP() << "AddressSanitizer's allocator may be locked by a thread that the child lacks";
+#endif
+#endif
     options_.create_if_missing = true;
     options_.info_log = SilentLogger();
     ASSERT_TRUE(DestroyDB(name_, options_).ok());
@@ -234,11 +239,6 @@ TEST_F(ForkTest, InTheMiddleOfWriting) {
 }
 
 TEST_F(ForkTest, BothReadManyKeysAtOnce) {
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-  GTEST_SKIP() << "AddressSanitizer's allocator may be locked by a thread that the child lacks";
-#endif
-#endif
   BlockBasedTableOptions table;
   table.no_block_cache = true;
   options_.table_factory.reset(NewBlockBasedTableFactory(table));

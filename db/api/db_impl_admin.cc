@@ -261,6 +261,7 @@ void DbImpl::CancelAllBackgroundWork(bool wait) {
   if (e.read_only || !CheckNotForked().ok()) return;
   e.shutting_down.store(true, std::memory_order_release);
   MutexLock lock(&e.mu);
+  e.TakeBackJobs();
   e.WriteRefusal().PermitUncheckedError();
   e.background_changed.SignalAll();
   while (wait && (e.flush->scheduled() > 0 || e.compaction->Running() > 0)) {

@@ -49,9 +49,14 @@ void CompactionWork::Dispatch() {
   if (!MayRunAutomatic()) return;
   const int limit = MaxRunning();
   while (scheduled_ < limit && scheduled_ - running_ < static_cast<int>(queue_.size())) {
-    engine_->env->Schedule(&CompactionWork::RunOne, this, Env::Priority::LOW, engine_);
+    engine_->env->Schedule(&CompactionWork::RunOne, this, Env::Priority::LOW, this);
     scheduled_++;  // the job takes mu before it counts itself off
   }
+}
+
+void CompactionWork::TakeBackJobs() {
+  engine_->mu.AssertHeld();
+  scheduled_ -= engine_->env->UnSchedule(this, Env::Priority::LOW);
 }
 
 void CompactionWork::RunOne(void* work) {

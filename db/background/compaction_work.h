@@ -27,6 +27,9 @@ class CompactionWork {
   void ClearQueue() { queue_.clear(); }
   bool Busy() const { return Running() > 0 || !queue_.empty() || manual_waiting_ > 0; }
 
+  // Jobs that have not begun will not (shutdown): the threads may be busy with other databases.
+  void TakeBackJobs();
+
   // Something is compacted now, or will be with nobody asking. Calls that wait themselves, as
   // before a flush, are not counted.
   bool MayMakeRoom() const { return Working() > 0 || !queue_.empty(); }

@@ -80,6 +80,13 @@ void Engine::ReleaseFamilies() {
   families.Clear();
 }
 
+void Engine::TakeBackJobs() {
+  mu.AssertHeld();
+  // Those for which there is no memory run, and find nothing to do.
+  BestEffort([this] { flush->TakeBackJobs(); });
+  BestEffort([this] { compaction->TakeBackJobs(); });
+}
+
 void Engine::ForgetVoided() {
   mu.AssertHeld();
   if (!voided->empty()) voided = std::make_shared<VoidedSequences>(kMostVoided);

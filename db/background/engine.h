@@ -138,7 +138,6 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   uint64_t flush_count = 0;
   uint64_t flush_bytes = 0;
   uint64_t options_file_number = 0;
-  bool closing_flush = false;  // Close is flushing what no log holds
   enum class Closing : uint8_t { kNo, kUnderWay, kOver } closing = Closing::kNo;
   Status close_status;  // what Close came to, once it is over
 
@@ -187,6 +186,9 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   ColumnFamily* Resolve(ColumnFamilyHandle* handle, Status* status) const;
   // Nothing of this engine refers to a family any more; its work has ended.
   void ReleaseFamilies();
+  // With shutting_down set: jobs that wait for a thread of the environment's will not come to it.
+  // Requires mu. Does not throw.
+  void TakeBackJobs();
   // Forgets what memtables left out: they are in tables. Requires mu.
   void ForgetVoided();
   // Why no write may be made now, or OK; keeps refuses_writes in step, and lets stopped writers

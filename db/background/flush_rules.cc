@@ -116,7 +116,7 @@ bool FlushWork::FreeMemory() {
   }
   if (LargestActive() == nullptr) return false;
   // The switch waits for writers of this database: not the asking thread's affair.
-  e.env->Schedule(&FlushWork::RunFreeMemory, this, Env::Priority::HIGH, nullptr);
+  e.env->Schedule(&FlushWork::RunFreeMemory, this, Env::Priority::HIGH, &freeing_memory_);
   freeing_memory_ = true;
   return true;
 }

@@ -162,15 +162,22 @@ void FlushWork::RequestStopped() {
 void FlushWork::Schedule() {
   Engine& e = *engine_;
   e.mu.AssertHeld();
-  if (e.shutting_down.load(std::memory_order_acquire) && !e.closing_flush) return;
+  if (e.shutting_down.load(std::memory_order_acquire)) return;
   if (e.background_paused > 0) return;
   if (e.errors.severity() >= ErrorState::Severity::kHard) return;
   const int limit = e.MaxFlushes();
   const int runnable = CanStart() ? static_cast<int>(queue_.size()) : 0;
   while (scheduled_ < limit && scheduled_ - running_ < runnable) {
-    e.env->Schedule(&FlushWork::RunOne, this, Env::Priority::HIGH, engine_);
+    e.env->Schedule(&FlushWork::RunOne, this, Env::Priority::HIGH, this);
     scheduled_++;  // the job takes mu before it counts itself off
   }
+}
+
+void FlushWork::TakeBackJobs() {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  scheduled_ -= e.env->UnSchedule(this, Env::Priority::HIGH);
+  if (e.env->UnSchedule(&freeing_memory_, Env::Priority::HIGH) > 0) freeing_memory_ = false;
 }
 
 // What was frozen together goes into force together, and in order.
@@ -187,7 +194,7 @@ void FlushWork::BackgroundFlush() {
   MutexLock lock(&e.mu);
   running_++;
   // What an error left in memory is for its recovery to flush: of all families in one step.
-  const bool may_run = (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush) &&
+  const bool may_run = !e.shutting_down.load(std::memory_order_acquire) &&
                        e.background_paused == 0 &&
                        e.errors.severity() < ErrorState::Severity::kHard;
   if (!queue_.empty() && CanStart() && may_run) {
@@ -204,7 +211,7 @@ void FlushWork::BackgroundFlush() {
 
 void FlushWork::Report(const Status& s) {
   Engine& e = *engine_;
-  if (!s.ok() && (!e.shutting_down.load(std::memory_order_acquire) || e.closing_flush)) {
+  if (!s.ok() && !e.shutting_down.load(std::memory_order_acquire)) {
     e.ReportError(s, BackgroundErrorReason::kFlush);
   }
 }
@@ -476,7 +483,7 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
   for (auto& [family, id] : targets) {
     while (s.ok() && !family->dropped() && !family->immutables().empty() &&
            family->immutables().front().mem->id() <= id) {
-      if (e.shutting_down.load(std::memory_order_acquire) && !e.closing_flush) {
+      if (e.shutting_down.load(std::memory_order_acquire)) {
         s = Status::ShutdownInProgress("flush: the database is being closed");
       } else if (e.errors.severity() >= ErrorState::Severity::kHard) {
         s = e.errors.error();
@@ -530,6 +537,34 @@ Status FlushWork::FlushAll(const FlushOptions& options, FlushReason reason) {
     }
   }
   return SwitchAndFlush(families, options, reason);
+}
+
+Status FlushWork::FlushAllHere(FlushReason reason) {
+  Engine& e = *engine_;
+  std::vector<std::shared_ptr<ColumnFamily>> pinned;
+  std::vector<ColumnFamily*> families;
+  Status s;
+  {
+    const ExclusiveCommit exclusive(e.commit.get());
+    MutexLock lock(&e.mu);
+    if (e.errors.writes_stopped()) return e.errors.error();
+    for (const auto& [id, family] : e.families.all()) {
+      pinned.push_back(family);
+      families.push_back(family.get());
+    }
+    s = SwitchMemTables(families);
+  }
+  MutexLock lock(&e.mu);
+  const auto in_memory = [](const auto& family) {
+    return !family->dropped() && !family->immutables().empty();
+  };
+  while (s.ok() && std::ranges::any_of(pinned, in_memory)) {
+    s = FlushNow(pinned, reason);
+    if (!s.ok()) return e.ReportedError(s, BackgroundErrorReason::kFlush);
+    // One that has failed elsewhere.
+    if (e.errors.severity() >= ErrorState::Severity::kHard) s = e.errors.error();
+  }
+  return s;
 }
 
 Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families,

@@ -34,6 +34,8 @@ class FlushWork final : public WriteBufferUser {
   bool Busy() const { return scheduled_ > 0 || !queue_.empty(); }
   int running() const { return running_; }
   int scheduled() const { return scheduled_ + (freeing_memory_ ? 1 : 0); }
+  // Jobs that have not begun will not (shutdown): the threads may be busy with other databases.
+  void TakeBackJobs();
   // Families that stop writes with memtables that nobody has asked to flush yet (they wait to be
   // merged with more, which will not come): asks.
   void RequestStopped();
@@ -53,6 +55,9 @@ class FlushWork final : public WriteBufferUser {
                        FlushReason reason);
   // The same for all families there are; others may be dropped, and go, meanwhile.
   Status FlushAll(const FlushOptions& options, FlushReason reason);
+  // What Close does: all that is in memory, in this thread, as those of the environment may all be
+  // busy, or wait for this one. Takes mu and the commit path itself.
+  Status FlushAllHere(FlushReason reason);
   // Flushes everything frozen of the families in this thread, after any flush of theirs under way.
   Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason);
   // Whether SwitchFullMemTables would find something to do.

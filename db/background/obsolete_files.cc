@@ -18,7 +18,7 @@ namespace varve {
 
 namespace {
 
-// Of what earlier openings moved to lost/, this much stays.
+// Of what earlier openings moved to lost/, this much stays, and so much one brings.
 constexpr size_t kLostFilesKept = 100;
 constexpr uint64_t kLostBytesKept = uint64_t{4} << 30;
 
@@ -77,11 +77,18 @@ void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
 }
 
 // Of a table only this opening knows that: the next purge tries again.
-void ObsoleteFiles::DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables) {
+std::vector<uint64_t> ObsoleteFiles::DeleteTables(
+    std::vector<std::unique_ptr<FileMetaData>> tables) {
+  std::vector<uint64_t> gone;
   for (std::unique_ptr<FileMetaData>& table : tables) {
     const Status s = Guarded([&] { return DeleteTable(table.get()); });
-    if (!s.ok()) engine_->versions->obsolete_files()->GiveBack(std::move(table));
+    if (!s.ok()) {
+      engine_->versions->obsolete_files()->GiveBack(std::move(table));
+    } else {
+      BestEffort([&] { gone.push_back(table->number); });
+    }
   }
+  return gone;
 }
 
 Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
@@ -125,10 +132,14 @@ void ObsoleteFiles::Purge() {
   // Last: what is taken must not be lost for want of memory.
   std::vector<std::unique_ptr<FileMetaData>> tables = e.versions->obsolete_files()->TakeAll();
   if (logs.empty() && paths.empty() && tables.empty()) return;
-  MutexUnlock unlock(&e.mu);
-  DeleteTables(std::move(tables));
-  RetireLogs(std::move(logs), &paths);
-  Delete(paths);
+  std::vector<uint64_t> gone;
+  {
+    MutexUnlock unlock(&e.mu);
+    gone = DeleteTables(std::move(tables));
+    RetireLogs(std::move(logs), &paths);
+    Delete(paths);
+  }
+  for (uint64_t number : gone) e.versions->ForgetGoneTable(number);
 }
 
 void ObsoleteFiles::StartListening() {
@@ -143,8 +154,8 @@ void ObsoleteFiles::PurgeSoon() noexcept {
   if (e.shutting_down.load(std::memory_order_acquire)) return;
   if (scheduled_.exchange(true, std::memory_order_acq_rel)) return;
   jobs_.fetch_add(1, std::memory_order_relaxed);
-  const Status s = Guarded(
-      [&] { e.env->Schedule(&ObsoleteFiles::RunPurge, this, Env::Priority::HIGH, nullptr); });
+  const Status s =
+      Guarded([&] { e.env->Schedule(&ObsoleteFiles::RunPurge, this, Env::Priority::HIGH, this); });
   if (s.ok()) return;
   // The next job of any kind finds the file.
   jobs_.fetch_sub(1, std::memory_order_relaxed);
@@ -171,6 +182,10 @@ void ObsoleteFiles::Stop() {
   e.versions->obsolete_files()->SetWaker(nullptr);
   e.logs->SetWaker(nullptr);
   MutexLock lock(&e.mu);
+  // Others do no longer ask for one. The threads may be busy with other databases.
+  BestEffort([&] {
+    jobs_.fetch_sub(e.env->UnSchedule(this, Env::Priority::HIGH), std::memory_order_relaxed);
+  });
   while (jobs_.load(std::memory_order_relaxed) > 0) e.background_changed.Wait();
   BestEffort([this] { Purge(); });
 }
@@ -191,7 +206,7 @@ Status ObsoleteFiles::SweepAtOpen(const std::vector<std::string>& directory_entr
     switch (type) {
       case kTableFile:
         if (live_tables.count(number) != 0) break;
-        if (VARVE_CANARY(kDeleteUnexplained)) {
+        if (e.versions->gone_tables().contains(number) || VARVE_CANARY(kDeleteUnexplained)) {
           doomed.push_back(path);
         } else {
           unexplained.push_back(name);
@@ -209,13 +224,45 @@ Status ObsoleteFiles::SweepAtOpen(const std::vector<std::string>& directory_entr
   }
   Status s = SweepLogs(damaged_logs, &doomed, report);
   if (!s.ok()) return s;
+  LimitUnexplained(&unexplained, &doomed);
   SetAside(e.name, unexplained, report);
   Delete(doomed);
   return s;
 }
 
+void ObsoleteFiles::LimitUnexplained(std::vector<std::string>* tables,
+                                     std::vector<std::string>* doomed) {
+  Engine& e = *engine_;
+  // A MANIFEST that lost its end may have named them.
+  if (!e.versions->recovered_whole()) return;
+  std::vector<std::pair<uint64_t, std::string>> newest_first;
+  for (const std::string& name : *tables) {
+    uint64_t number = 0;
+    FileType type;
+    ParseFileName(name, &number, &type);
+    newest_first.emplace_back(number, name);
+  }
+  std::sort(newest_first.rbegin(), newest_first.rend());
+  tables->clear();
+  uint64_t bytes = 0;
+  for (const auto& [number, name] : newest_first) {
+    const std::string path = e.name + "/" + name;
+    uint64_t size = 0;
+    e.fs->GetFileSize(path, IOOptions(), &size, nullptr).PermitUncheckedError();
+    bytes += size;
+    if (tables->size() < kLostFilesKept && bytes <= kLostBytesKept) {
+      tables->push_back(name);
+    } else {
+      LogWarn(e.info_log.get(),
+              "%s: of many that nothing explains it is among the oldest, and goes", path.c_str());
+      doomed->push_back(path);
+    }
+  }
+}
+
 // Logs below every family's log number hold nothing that is not in tables. Damaged ones are kept
-// aside, since bytes in them were not replayed.
+// aside, since bytes in them were not replayed, and so are those that were not there when they were
+// to be replayed.
 Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
                                 std::vector<std::string>* doomed, RecoveryReport* report) {
   Engine& e = *engine_;
@@ -229,7 +276,8 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
     FileType type;
     if (!ParseFileName(name, &number, &type) || type != kWalFile || number >= min_log) continue;
     const bool is_damaged =
-        std::find(damaged_logs.begin(), damaged_logs.end(), number) != damaged_logs.end();
+        std::find(damaged_logs.begin(), damaged_logs.end(), number) != damaged_logs.end() ||
+        e.versions->WasUnread(number);
     if (is_damaged) {
       damaged.push_back(name);
     } else {

@@ -27,6 +27,8 @@ class ObsoleteFiles {
   // What readers let go of last, and logs that a sync was at, are purged soon, by a job of their
   // own; until Stop.
   void StartListening();
+  // Has such a job purge. From any thread, also under mu; not after Stop.
+  void PurgeSoon() noexcept;
   // Ends that, if it was started, and what is left goes now. After all other jobs; takes mu.
   void Stop();
 
@@ -36,10 +38,13 @@ class ObsoleteFiles {
   void DeleteKeptLogs();
 
   // At open, with the recovered state logged in a new MANIFEST and no job running. Logs below the
-  // families' log numbers, older MANIFESTs and temporary files are deleted; tables that no
-  // version holds, and damaged logs, move to lost/ and are reported, also those that cannot be
-  // moved and stay; of what earlier openings moved there the oldest goes when it is more than 100
-  // files or 4 GiB. `directory_entries` was read before this open created any table. Takes no lock.
+  // families' log numbers, older MANIFESTs, temporary files, and tables that the MANIFEST says are
+  // gone, are deleted; other tables that no version holds, damaged logs, and those that an earlier
+  // opening missed, move to lost/ and are reported, also those that cannot be moved and stay. Of
+  // what earlier openings moved there the oldest goes when it is more than 100 files or 4 GiB; of
+  // the tables that this one finds no more than that is moved, and the oldest are deleted, if the
+  // MANIFEST is known to be whole: then they are what jobs had not finished. `directory_entries`
+  // was read before this open created any table. Takes no lock.
   Status SweepAtOpen(const std::vector<std::string>& directory_entries,
                      const std::vector<uint64_t>& damaged_logs, RecoveryReport* report);
 
@@ -50,16 +55,17 @@ class ObsoleteFiles {
   void CloseObsoleteLogs();
   // The DB mutex is not held: this may wait for readers.
   void Delete(const std::vector<std::string>& paths);
-  void DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables);
+  // The answer: those that are gone.
+  std::vector<uint64_t> DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables);
   Status DeleteTable(FileMetaData* table);
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
                    RecoveryReport* report);
+  // Moves of `tables` to `doomed` what goes beyond the limits of one opening.
+  void LimitUnexplained(std::vector<std::string>* tables, std::vector<std::string>* doomed);
   void SetAside(const std::string& directory, const std::vector<std::string>& names,
                 RecoveryReport* report);
   void TrimLost(const std::string& lost, const std::vector<std::string>& brought);
 
-  // By whoever releases a table, who may hold mu.
-  void PurgeSoon() noexcept;
   static void RunPurge(void* self);
 
   Engine* const engine_;

@@ -53,7 +53,8 @@ uint64_t PeriodicWork::OnTime() noexcept {
     const DBOptions& options = *e.dynamic;
     tell = Due(now, uint64_t{options.stats_dump_period_sec} * 1000 * 1000, &told_micros_, &wait);
     if (Due(now, options.delete_obsolete_files_period_micros, &purged_micros_, &wait)) {
-      BestEffort([&e] { e.obsolete->Purge(); });
+      // In a job: a listener may do whatever it likes there, and holds no other database up.
+      e.obsolete->PurgeSoon();
     }
   }
   if (tell) BestEffort([this] { TellStatistics(); });

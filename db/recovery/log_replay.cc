@@ -142,6 +142,7 @@ Status LogReplay::JudgeMark(const LogMark& mark, SequenceNumber next) {
   const bool read = before != log_ends_.end();
   // Below the smallest that is needed it was obsolete; a repair does not know that number.
   if (!read && (stopped_at_ != 0 || mark.number < min_log_ || repairs_)) return Status::OK();
+  missed_logs_ |= !read;
   const uint64_t end = read ? before->second : 0;
   if (end >= mark.bytes) {
     stopped_at_ = 0;  // whatever was met behind its last record: nothing of it is missing
@@ -258,6 +259,7 @@ Status LogReplay::JudgeMissing(const std::vector<uint64_t>& log_numbers) {
   };
   const std::string& directory = engine_->WalDirectory();
   std::vector<std::string>& missing = engine_->recovery.files_missing;
+  missed_logs_ = is_missing(min_log_) || is_missing(synced_.log);
   if (is_missing(min_log_)) missing.push_back(LogFileName(directory, min_log_));
   if (!is_missing(synced_.log)) return Status::OK();
   const std::string path = LogFileName(directory, synced_.log);

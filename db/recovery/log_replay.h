@@ -43,6 +43,8 @@ class LogReplay {
   // Logs in which something was found that is not a plain torn tail, or that were left out.
   const std::vector<uint64_t>& damaged_logs() const { return damaged_logs_; }
   bool stopped_early() const { return stopped_at_ != 0; }
+  // Some log was not there that the MANIFEST or another log tells of.
+  bool missed_logs() const { return missed_logs_; }
 
  private:
   Status ReplayAll(const std::vector<uint64_t>& log_numbers);
@@ -95,6 +97,7 @@ class LogReplay {
   SequenceNumber first_sequence_ = kMaxSequenceNumber;
   bool wrote_tables_ = false;
   bool oldest_log_gone_ = false;
+  bool missed_logs_ = false;
   SequenceNumber lost_last_ = 0;  // the last that a mark has told of
   uint64_t stopped_at_ = 0;       // log after which point-in-time recovery stopped; 0: it did not
   SequenceNumber expected_next_ = 0;  // the sequence that would prove that nothing is missing

@@ -18,6 +18,7 @@
 #include "db/background/write_admission.h"
 #include "db/background/write_host.h"
 #include "db/recovery/identity.h"
+#include "db/recovery/log_directory.h"
 #include "db/recovery/log_replay.h"
 #include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
@@ -148,9 +149,11 @@ class Opener {
   Status CreateMissingFamilies();
   Status Start();
   const ColumnFamilyOptions* OptionsOf(const std::string& family) const;
+  LogPlace PlaceOfLogs() const;
 
   const OpenRequest& request_;
   std::shared_ptr<Engine> e_;
+  bool was_locked_ = false;           // by somebody, where the directory is now
   std::vector<std::string> entries_;  // of the directory, before anything was made
   std::unique_ptr<LogReplay> replay_;
   std::vector<uint64_t> log_numbers_;
@@ -230,6 +233,7 @@ Status Opener::Prepare() {
 
 Status Opener::LockDirectory() {
   Engine& e = *e_;
+  was_locked_ = e.fs->FileExists(LockFileName(e.name), IOOptions(), nullptr).ok();
   if (request_.read_only) {
     e.info_log = e.options.info_log;
     return Status::OK();
@@ -325,6 +329,8 @@ Status Opener::CreateDatabase() {
                                           "); MANIFESTs found:" + manifests +
                                           ". Nothing was changed");
   }
+  Status logs = CheckNoLogs(PlaceOfLogs());
+  if (!logs.ok()) return logs;
   synced_ = {};  // left of one that was destroyed
   Status found = ReadIdentity(e.fs.get(), e.name, &e.options_db_id);
   if (!found.ok()) e.options_db_id = NewDbId(e.env);
@@ -366,6 +372,11 @@ const ColumnFamilyOptions* Opener::OptionsOf(const std::string& family) const {
   return nullptr;
 }
 
+LogPlace Opener::PlaceOfLogs() const {
+  const Engine& e = *e_;
+  return {e.fs.get(), e.LogFileOptions(), e.name, e.WalDirectory(), was_locked_};
+}
+
 Status Opener::ReplayLogs() {
   Engine& e = *e_;
   e.logs = std::make_unique<LogSet>(e.options.use_fsync, e.marks.get());
@@ -382,15 +393,19 @@ Status Opener::ReplayLogs() {
     if (!e.read_only) e.versions->MarkFileNumberUsed(number);
     if (number >= min_log) log_numbers_.push_back(number);
   }
+  std::set<uint64_t> tables;
   for (const std::string& name : entries_) {
     uint64_t number = 0;
     FileType type;
     // A table that no MANIFEST names keeps its number: it is set aside, not written over.
     if (ParseFileName(name, &number, &type) && type == kTableFile && !e.read_only) {
       e.versions->MarkFileNumberUsed(number);
+      tables.insert(number);
     }
   }
+  e.versions->KeepGoneTables(tables);
   std::sort(log_numbers_.begin(), log_numbers_.end());
+  if (Status s = CheckLogDirectory(PlaceOfLogs(), log_numbers_, min_log); !s.ok()) return s;
   if (request_.error_if_wal_file_exists && !log_numbers_.empty()) {
     return Status::Corruption(e.WalDirectory(), "holds logs, and error_if_wal_file_exists is set");
   }
@@ -425,6 +440,9 @@ Status Opener::Install() {
     std::string id;
     if (!ReadIdentity(e.fs.get(), e.name, &id).ok()) id = NewDbId(e.env);
     e.versions->set_db_id(id);
+  }
+  if (replay_->missed_logs()) {
+    e.versions->NoteUnreadLogs(e.versions->min_log_number_to_keep(), e.logs->current_number());
   }
   std::vector<FamilyEdit> edits;
   std::vector<std::unique_ptr<VersionEdit>> owned;
@@ -549,7 +567,7 @@ Status PersistOptions(Engine* engine) {
     db_options = *e.dynamic;
     number = e.versions->NewFileNumber();
   }
-  Status s = WriteOptionsFile(e.fs.get(), e.name, number, db_options, families);
+  Status s = WriteOptionsFile(e.fs.get(), e.name, number, db_options, families, e.options.wal_dir);
   if (!s.ok()) {
     LogWarn(e.info_log.get(), "could not write the OPTIONS file: %s", s.ToString().c_str());
     return s;
@@ -641,10 +659,8 @@ Status FlushForClose(Engine* engine) {
   {
     MutexLock lock(&e.mu);
     if (e.dynamic->avoid_flush_during_shutdown) return Status::OK();
-    e.closing_flush = true;
-    e.background_paused = 0;
   }
-  return e.flush->FlushAll(FlushOptions(), FlushReason::kShutDown);
+  return e.flush->FlushAllHere(FlushReason::kShutDown);
 }
 
 }  // namespace
@@ -693,8 +709,8 @@ Status EndCalls(Engine* engine) {
   }
   {
     MutexLock lock(&e.mu);
-    e.closing_flush = false;
     e.shutting_down.store(true, std::memory_order_release);
+    e.TakeBackJobs();
     e.WriteRefusal().PermitUncheckedError();
     e.background_changed.SignalAll();
   }

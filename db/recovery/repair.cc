@@ -74,6 +74,7 @@ class Repairer {
   std::set<uint64_t> live_tables_;
   uint64_t live_manifest_ = 0;
   uint64_t live_log_ = 0;
+  bool was_locked_ = false;  // before this repair
 };
 
 Status Repairer::Prepare() {
@@ -105,6 +106,7 @@ Status Repairer::Prepare() {
 
 Status Repairer::Run() {
   VARVE_RETURN_IF_ERROR(Prepare());
+  was_locked_ = fs_->FileExists(LockFileName(name_), IOOptions(), nullptr).ok();
   FileLock* lock = nullptr;
   VARVE_RETURN_IF_ERROR(fs_->LockFile(LockFileName(name_), IOOptions(), &lock, nullptr));
   Status s = RunLocked();
@@ -120,7 +122,7 @@ Status Repairer::Run() {
 Status Repairer::RunLocked() {
   VARVE_RETURN_IF_ERROR(UndoUnfinished());
   RepairPlanner planner(fs_.get(), name_, options_, &request_.column_families,
-                        request_.unknown_cf_opts);
+                        request_.unknown_cf_opts, was_locked_);
   VARVE_RETURN_IF_ERROR(planner.Run(&plan_, report_));
   if (!plan_.needs_repair) VARVE_RETURN_IF_ERROR(CheckHealthy());
   if (report_->healthy || request_.repair.dry_run) return Status::OK();

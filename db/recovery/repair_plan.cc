@@ -2,10 +2,12 @@
 #include "db/recovery/repair_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "varve/column_family.h"
 
+#include "db/recovery/log_directory.h"
 #include "db/recovery/sanitize.h"
 #include "db/wal/log_reader.h"
 #include "util/base/status_macros.h"
@@ -317,9 +319,11 @@ Status RepairPlanner::SurveyLogs() {
     oldest = std::min(oldest, family.state.log_number);
   }
   oldest = std::max(oldest, plan_->manifest.min_log_number_to_keep);
-  for (uint64_t number : logs_) {
-    if (number >= oldest) VARVE_RETURN_IF_ERROR(SurveyLog(WalDirectory(), number));
-  }
+  std::vector<uint64_t> wanted;
+  std::ranges::copy_if(logs_, std::back_inserter(wanted), [=](uint64_t n) { return n >= oldest; });
+  VARVE_RETURN_IF_ERROR(
+      CheckLogDirectory({fs_, FileOptions(), name_, WalDirectory(), was_locked_}, wanted, oldest));
+  for (uint64_t number : wanted) VARVE_RETURN_IF_ERROR(SurveyLog(WalDirectory(), number));
   return Status::OK();
 }
 

@@ -41,17 +41,18 @@ struct RepairPlan {
   bool needs_repair = false;  // something is missing or damaged
 };
 
-// Fills in a plan for the database `name`, which nobody has open.
+// Fills in a plan for the database `name`, which nobody has open. `was_locked`: see LogPlace.
 class RepairPlanner {
  public:
   RepairPlanner(FileSystem* fs, std::string name, const DBOptions& db_options,
                 const std::vector<ColumnFamilyDescriptor>* column_families,
-                const ColumnFamilyOptions* unknown_cf_opts)
+                const ColumnFamilyOptions* unknown_cf_opts, bool was_locked)
       : fs_(fs),
         name_(std::move(name)),
         db_options_(db_options),
         column_families_(column_families),
-        unknown_cf_opts_(unknown_cf_opts) {}
+        unknown_cf_opts_(unknown_cf_opts),
+        was_locked_(was_locked) {}
 
   Status Run(RepairPlan* plan, RepairReport* report);
 
@@ -76,6 +77,7 @@ class RepairPlanner {
   const DBOptions& db_options_;
   const std::vector<ColumnFamilyDescriptor>* const column_families_;
   const ColumnFamilyOptions* const unknown_cf_opts_;
+  const bool was_locked_;
 
   RepairPlan* plan_ = nullptr;
   RepairReport* report_ = nullptr;

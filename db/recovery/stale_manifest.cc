@@ -5,12 +5,8 @@
 #include <memory>
 #include <set>
 
-#include "db/version/version_edit.h"
-#include "db/wal/log_reader.h"
 #include "table/table_reader.h"
-#include "util/base/status_macros.h"
 #include "util/env/file_names.h"
-#include "util/env/sequential_file_reader.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
@@ -25,24 +21,6 @@ SequenceNumber NewestKnown(const Version& version) {
     }
   }
   return newest;
-}
-
-// Adds the tables that the MANIFEST has deleted. They stay for a while, and may hold the only
-// sequence numbers: a compaction may have set those of its output to 0.
-Status AddDeletedTables(const Engine& engine, std::set<uint64_t>* tables) {
-  const std::string path = DescriptorFileName(engine.name, engine.versions->manifest_file_number());
-  std::unique_ptr<SequentialFileReader> file;
-  VARVE_RETURN_IF_ERROR(SequentialFileReader::Open(
-      engine.fs.get(), path, engine.fs->OptimizeForManifestRead(engine.file_options), &file));
-  wal::LogReader reader(std::move(file), /*log_number=*/0, path, nullptr);
-  Slice record;
-  std::string scratch;
-  while (reader.ReadRecord(&record, &scratch, WALRecoveryMode::kTolerateCorruptedTailRecords)) {
-    VersionEdit edit;
-    VARVE_RETURN_IF_ERROR(edit.DecodeFrom(record));
-    for (const auto& [level, number] : edit.deleted_files) tables->insert(number);
-  }
-  return reader.io_status();
 }
 
 // True if some entry is newer than `known` and outside `replayed`. A table that cannot be read to
@@ -95,7 +73,10 @@ Status CheckManifestIsNotStale(const Engine& engine,
                                const ReplayedRange& replayed) {
   std::set<uint64_t> known;
   engine.versions->AddLiveFiles(&known);
-  VARVE_RETURN_IF_ERROR(AddDeletedTables(engine, &known));
+  // What the MANIFEST has deleted stays for a while, and may hold the only sequence numbers: a
+  // compaction may have set those of its output to 0.
+  const std::set<uint64_t>& gone = engine.versions->gone_tables();
+  known.insert(gone.begin(), gone.end());
   for (const std::string& name : directory_entries) {
     uint64_t number = 0;
     FileType type;

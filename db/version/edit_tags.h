@@ -40,6 +40,8 @@ enum EditTag : uint32_t {
   kTagPersistTimestamps = kTagIgnorableBit + 9,
   // Our own, far above RocksDB's, which are counted from 1.
   kTagMergeOperator = kTagIgnorableBit + 0x1001,
+  kTagGoneTables = kTagIgnorableBit + 0x1010,
+  kTagUnreadLogs = kTagIgnorableBit + 0x1011,
 };
 
 // Inside a log addition.

@@ -152,7 +152,21 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
     VARVE_RETURN_IF_ERROR(NoteNumber(log));
   }
   for (const NewFile& file : edit.new_files) VARVE_RETURN_IF_ERROR(NoteNumber(file.number));
+  gone_tables_.insert(edit.gone_tables.begin(), edit.gone_tables.end());
+  unread_logs_.insert(unread_logs_.end(), edit.unread_logs.begin(), edit.unread_logs.end());
   return Status::OK();
+}
+
+// A file that is deleted and added moves.
+void ManifestReplay::NoteTables(const VersionEdit& edit, Family* family) {
+  for (const auto& [level, number] : edit.deleted_files) {
+    family->tables.erase(number);
+    gone_tables_.insert(number);
+  }
+  for (const NewFile& file : edit.new_files) {
+    family->tables.insert(file.number);
+    gone_tables_.erase(file.number);
+  }
 }
 
 Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
@@ -205,6 +219,7 @@ Status ManifestReplay::Apply(const VersionEdit& edit) {
   if (edit.column_family_drop) {
     if (edit.column_family == 0) return Bad("the default column family is dropped");
     names_.erase(it->second.versions->name);
+    gone_tables_.merge(it->second.tables);
     families_.erase(it);
     return Status::OK();
   }
@@ -237,6 +252,7 @@ Status ManifestReplay::ApplyToFamily(const VersionEdit& edit, Family* family) {
     VARVE_RETURN_IF_ERROR(TakeFullHistoryTsLow(*edit.full_history_ts_low, *family));
   }
   if (edit.merge_operator.has_value()) versions.merge_operator = *edit.merge_operator;
+  if (!edit.column_family_add.has_value()) NoteTables(edit, family);
   // Files in a record that adds a family are not part of it, by a rule as old as families.
   if (family->builder == nullptr || edit.column_family_add.has_value()) return Status::OK();
   for (const NewFile& file : edit.new_files) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/version/comparator_change.h"
@@ -31,6 +32,7 @@ class ManifestReplay {
     // Null when the family was not named by the opener: its files are not looked at.
     std::unique_ptr<VersionBuilder> builder;
     TimestampSwitch timestamps = TimestampSwitch::kSame;
+    std::set<uint64_t> tables;
   };
 
   // `wanted`, borrowed, names the families whose trees are to be built.
@@ -49,6 +51,9 @@ class ManifestReplay {
   uint32_t max_family_id() const { return max_family_id_; }
   uint64_t largest_number() const { return largest_number_; }  // of any file named
   uint64_t end() const { return end_; }                        // of the last record
+  // Tables that an edit, or the end of their family, removed.
+  const std::set<uint64_t>& gone_tables() const { return gone_tables_; }
+  const std::vector<std::pair<uint64_t, uint64_t>>& unread_logs() const { return unread_logs_; }
 
  private:
   Status TakeRecord(VersionEdit edit);
@@ -56,6 +61,7 @@ class ManifestReplay {
   Status ApplyGlobals(const VersionEdit& edit);
   Status AddFamily(uint32_t id, const std::string& name);
   Status ApplyToFamily(const VersionEdit& edit, Family* family);
+  void NoteTables(const VersionEdit& edit, Family* family);
   Status TakeFullHistoryTsLow(const std::string& low, const Family& family) const;
   Status NoteNumber(uint64_t number);
   Status Bad(const std::string& what) const;
@@ -77,6 +83,8 @@ class ManifestReplay {
   uint32_t max_family_id_ = 0;
   uint64_t largest_number_ = 0;
   bool has_blob_files_ = false;
+  std::set<uint64_t> gone_tables_;
+  std::vector<std::pair<uint64_t, uint64_t>> unread_logs_;
 };
 
 }  // namespace varve

@@ -97,6 +97,14 @@ void PutTagged(std::string* dst, uint32_t tag, const std::optional<std::string>&
   PutLengthPrefixedSlice(dst, *value);
 }
 
+// Numbers without a count: the field's length says how many.
+void PutNumbers(std::string* dst, uint32_t tag, const std::vector<uint64_t>& numbers) {
+  if (numbers.empty()) return;
+  std::string bytes;
+  for (uint64_t number : numbers) PutVarint64(&bytes, number);
+  PutCustom(dst, tag, bytes);
+}
+
 // One pass over a record. Every method leaves a reason in error_ when it fails.
 class EditDecoder {
  public:
@@ -120,6 +128,7 @@ class EditDecoder {
   const char* FileField(uint32_t tag);
   const char* FamilyField(uint32_t tag);
   const char* OldFormatField(uint32_t tag);
+  const char* NumbersField(uint32_t tag);
   const char* File(uint32_t tag);
   const char* CustomFields(NewFile* file);
   const char* CustomField(uint32_t tag, const Slice& value, NewFile* file);
@@ -188,6 +197,9 @@ const char* EditDecoder::Field(uint32_t tag) {
     case kTagPersistTimestamps:
     case kTagMergeOperator:
       return FamilyField(tag);
+    case kTagGoneTables:
+    case kTagUnreadLogs:
+      return NumbersField(tag);
     default:
       return OldFormatField(tag);
   }
@@ -244,6 +256,19 @@ const char* EditDecoder::FamilyField(uint32_t tag) {
       return nullptr;
     }
   }
+}
+
+const char* EditDecoder::NumbersField(uint32_t tag) {
+  BoundedReader numbers(in_.LengthPrefixed());
+  while (numbers.ok() && numbers.remaining() > 0) {
+    const uint64_t number = numbers.Varint64();
+    if (tag == kTagGoneTables) {
+      edit_->gone_tables.push_back(number);
+    } else {
+      edit_->unread_logs.emplace_back(number, numbers.Varint64());
+    }
+  }
+  return numbers.ok() ? nullptr : "numbers of files";
 }
 
 // Tags whose fields came into being before the rule that ignorable ones carry their length, and the
@@ -424,6 +449,10 @@ bool VersionEdit::EncodeTo(std::string* dst, size_t timestamp_size) const {
     PutTagged(dst, kTagPersistTimestamps, std::string(1, *persist_timestamps ? '\1' : '\0'));
   }
   PutTagged(dst, kTagMergeOperator, merge_operator);
+  PutNumbers(dst, kTagGoneTables, gone_tables);
+  std::vector<uint64_t> logs;
+  for (const auto& [first, end] : unread_logs) logs.insert(logs.end(), {first, end});
+  PutNumbers(dst, kTagUnreadLogs, logs);
   return true;
 }
 
@@ -463,6 +492,10 @@ std::string VersionEdit::DebugString(bool hex_keys) const {
     out.append("] seq " + std::to_string(file.smallest_seq) + ".." +
                std::to_string(file.largest_seq) + " epoch " + std::to_string(file.epoch_number));
     if (!file.timestamps_persisted) out.append(" without timestamps");
+  }
+  for (uint64_t number : gone_tables) out.append("\n  gone " + std::to_string(number));
+  for (const auto& [first, end] : unread_logs) {
+    out.append("\n  unread logs " + std::to_string(first) + ".." + std::to_string(end));
   }
   for (const auto& [level, key] : compact_cursors) {
     out.append("\n  cursor L" + std::to_string(level) + " ");

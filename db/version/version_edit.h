@@ -68,6 +68,11 @@ struct VersionEdit {
   std::vector<std::pair<int, uint64_t>> deleted_files;  // level, number
   std::vector<NewFile> new_files;
   std::vector<std::pair<int, InternalKey>> compact_cursors;
+  // Beside a snapshot of the state, what it does not show: tables that edits before it removed, and
+  // whose files may be there still; and numbers (first, behind the last) of logs that openings
+  // asked for and did not find.
+  std::vector<uint64_t> gone_tables;
+  std::vector<std::pair<uint64_t, uint64_t>> unread_logs;
 
   // Appends the record's bytes. Bounds of files without timestamps are stored without them, if keys
   // of the family have timestamps of `timestamp_size` bytes. False when a field cannot be encoded

@@ -132,6 +132,9 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families,
   logged_sequence_ = replay.last_sequence();
   set_last_sequence(replay.last_sequence());
   if (replay.db_id().has_value()) db_id_ = *replay.db_id();
+  gone_tables_ = replay.gone_tables();
+  unread_logs_ = replay.unread_logs();
+  recovered_whole_ = known.manifest == manifest_number && known.manifest_bytes == replay.end();
   next_file_number_.store(replay.next_file_number(), std::memory_order_relaxed);
   MarkFileNumberUsed(std::max(manifest_number, replay.largest_number()));
   return Status::OK();
@@ -249,6 +252,25 @@ Status VersionSet::CloseManifest() {
   IOStatus s = manifest->Sync(options_.use_fsync);
   IOStatus closed = manifest->Close();
   return s.ok() ? closed : s;
+}
+
+void VersionSet::KeepGoneTables(const std::set<uint64_t>& present) {
+  std::erase_if(gone_tables_, [&](uint64_t number) { return !present.contains(number); });
+}
+
+// Ranges become coarser rather than many.
+void VersionSet::NoteUnreadLogs(uint64_t first, uint64_t end) {
+  constexpr size_t kRangesMax = 16;
+  if (unread_logs_.size() == kRangesMax) {
+    unread_logs_[1].first = unread_logs_[0].first;
+    unread_logs_.erase(unread_logs_.begin());
+  }
+  unread_logs_.emplace_back(first, end);
+}
+
+bool VersionSet::WasUnread(uint64_t log) const {
+  return std::ranges::any_of(
+      unread_logs_, [log](const auto& range) { return range.first <= log && log < range.second; });
 }
 
 void VersionSet::AddLiveFiles(std::set<uint64_t>* numbers) const {

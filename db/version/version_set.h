@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "varve/file_system.h"
@@ -164,6 +165,21 @@ class VersionSet {
   // MANIFEST may not know yet.
   uint64_t MinLogNumber() const;
 
+  // Tables that a logged edit removed, in this opening or before, and whose files may be there
+  // still: a MANIFEST keeps knowing them, so that no later opening wonders about them.
+  const std::set<uint64_t>& gone_tables() const { return gone_tables_; }
+  void ForgetGoneTable(uint64_t number) { gone_tables_.erase(number); }
+  // All but these files are deleted already.
+  void KeepGoneTables(const std::set<uint64_t>& present);
+
+  // Of logs below MinLogNumber, those that an opening asked for and did not find were never put
+  // into tables. [first, end) are some more of them.
+  void NoteUnreadLogs(uint64_t first, uint64_t end);
+  bool WasUnread(uint64_t log) const;
+
+  // Whether the MANIFEST that was recovered is known to have lost nothing at its end.
+  bool recovered_whole() const { return recovered_whole_; }
+
   // Table numbers referenced by any Version that is still alive anywhere (for checks and purging).
   void AddLiveFiles(std::set<uint64_t>* numbers) const;
   const std::shared_ptr<ObsoleteFileQueue>& obsolete_files() const { return obsolete_files_; }
@@ -210,6 +226,9 @@ class VersionSet {
   uint32_t max_family_id_ = 0;
   SequenceNumber logged_sequence_ = 0;  // of the newest record: they never decrease
   std::string db_id_;
+  std::set<uint64_t> gone_tables_;
+  std::vector<std::pair<uint64_t, uint64_t>> unread_logs_;  // ascending
+  bool recovered_whole_ = false;
   std::unique_ptr<Rep> rep_;
 };
 

@@ -143,6 +143,7 @@ Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) try {
   family->dropped = true;
   for (int level = 0; level < family->current->num_levels(); level++) {
     for (const FileRef& file : family->current->level(level).files()) {
+      BestEffort([&] { gone_tables_.insert(file->number); });
       file->obsolete.store(true, std::memory_order_release);
     }
   }
@@ -301,6 +302,8 @@ Status VersionSet::EncodeSnapshot(std::vector<std::string>* records) const {
   totals.next_file_number = next_file_number();
   if (max_family_id_ > 0) totals.max_column_family = max_family_id_;
   totals.last_sequence = logged_sequence_;
+  totals.gone_tables.assign(gone_tables_.begin(), gone_tables_.end());
+  totals.unread_logs = unread_logs_;
   return add(totals);
 }
 
@@ -471,6 +474,8 @@ void VersionSet::Install(std::vector<FamilyChange>* changes) {
     if (change.version == nullptr) continue;
     // Release: pairs with the acquire of whoever lets go of the file last.
     for (const FileRef& file : change.removed) {
+      // Without memory for it, a later opening sets the file aside.
+      BestEffort([&] { gone_tables_.insert(file->number); });
       file->obsolete.store(true, std::memory_order_release);
     }
     SetCurrent(family, std::move(change.version));

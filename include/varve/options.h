@@ -230,7 +230,8 @@ struct VARVE_EXPORT DBOptions {
 
   std::vector<DbPath> db_paths;  // Refused unless empty.
 
-  // Directory of the logs; empty: the database's.
+  // Directory of the logs; empty: the database's. An open with another one than before is refused
+  // while the logs there hold what is in no table; a new database is, where there are logs.
   std::string wal_dir = "";
 
   // An obsolete file is deleted at once, and when that fails again after each job and every so many

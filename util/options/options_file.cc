@@ -20,6 +20,10 @@ namespace varve {
 namespace {
 
 constexpr std::string_view kExtendedMark = "#+";
+// A comment, for whoever reads the file from another working directory.
+constexpr std::string_view kLogDirectoryMark = "# Its logs are in ";
+// The sections before those of column families are shorter.
+constexpr size_t kBeginningBytes = 64 << 10;
 
 // ---- Writing ----
 
@@ -259,9 +263,13 @@ Status WithFile(const std::string& file_name, const IOStatus& s) {
 }  // namespace
 
 std::string FormatOptionsFile(const DBOptions& db_options,
-                              const std::vector<ColumnFamilyDescriptor>& column_families) {
-  std::string text =
-      "# Options this database was last opened with.\n"
+                              const std::vector<ColumnFamilyDescriptor>& column_families,
+                              const std::string& log_directory) {
+  std::string text = "# Options this database was last opened with.\n";
+  if (!log_directory.empty() && log_directory != db_options.wal_dir) {
+    text.append(kLogDirectoryMark).append(EscapeOptionText(log_directory)).append("\n");
+  }
+  text +=
       "\n[Version]\n  rocksdb_version=7.8.3\n  options_file_version=1.1\n"
       "\n[DBOptions]\n";
   AppendFields(DbOptionTable(), &db_options, &text);
@@ -285,10 +293,37 @@ Status ParseOptionsFile(const ConfigOptions& config, const std::string& file_nam
 
 Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t number,
                         const DBOptions& db_options,
-                        const std::vector<ColumnFamilyDescriptor>& column_families) {
+                        const std::vector<ColumnFamilyDescriptor>& column_families,
+                        const std::string& log_directory) {
   const std::string final_name = OptionsFileBaseName(number);
   return WriteFileDurably(fs, dbname, final_name + ".dbtmp", final_name,
-                          FormatOptionsFile(db_options, column_families));
+                          FormatOptionsFile(db_options, column_families, log_directory));
+}
+
+Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::string* log_directory) {
+  std::unique_ptr<FSSequentialFile> file;
+  VARVE_RETURN_IF_ERROR(fs->NewSequentialFile(file_name, FileOptions(), &file, nullptr));
+  const auto scratch = std::make_unique<char[]>(kBeginningBytes);
+  std::string text;
+  for (Slice piece; text.size() < kBeginningBytes; text.append(piece.data(), piece.size())) {
+    VARVE_RETURN_IF_ERROR(
+        file->Read(kBeginningBytes - text.size(), IOOptions(), &piece, scratch.get(), nullptr));
+    if (piece.empty()) break;
+  }
+  log_directory->clear();
+  constexpr std::string_view kField = "wal_dir=";
+  for (std::string_view rest = text; !rest.empty() && !rest.starts_with("[CFOptions");) {
+    const size_t end = std::min(rest.find('\n'), rest.size() - 1);
+    const std::string_view line = TrimOptionText(rest.substr(0, end + 1));
+    rest.remove_prefix(end + 1);
+    if (line.starts_with(kLogDirectoryMark)) {
+      *log_directory = UnescapeOptionText(line.substr(kLogDirectoryMark.size()));
+      break;
+    }
+    const std::string_view field = TrimOptionText(WithoutComment(line));
+    if (field.starts_with(kField)) *log_directory = UnescapeOptionText(field.substr(kField.size()));
+  }
+  return Status::OK();
 }
 
 Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::string& file_name,

@@ -32,19 +32,27 @@ struct OptionsFileContents {
   std::vector<std::string> comparator_names;
 };
 
-// `column_families` must contain the default one; it is written first.
+// `column_families` must contain the default one; it is written first. See WriteOptionsFile for
+// `log_directory`.
 std::string FormatOptionsFile(const DBOptions& db_options,
-                              const std::vector<ColumnFamilyDescriptor>& column_families);
+                              const std::vector<ColumnFamilyDescriptor>& column_families,
+                              const std::string& log_directory = "");
 
 // *contents is untouched after an error. Errors name `file_name` and the line.
 //   Corruption: not an OPTIONS file. InvalidArgument, NotSupported: as ApplyOptions.
 Status ParseOptionsFile(const ConfigOptions& config, const std::string& file_name,
                         std::string_view text, OptionsFileContents* contents);
 
-// Makes `OPTIONS-<number>` in `dbname`, durably, by way of a temporary name.
+// Makes `OPTIONS-<number>` in `dbname`, durably, by way of a temporary name. `log_directory` is the
+// absolute path that db_options.wal_dir stands for; empty if that is none.
 Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t number,
                         const DBOptions& db_options,
-                        const std::vector<ColumnFamilyDescriptor>& column_families);
+                        const std::vector<ColumnFamilyDescriptor>& column_families,
+                        const std::string& log_directory = "");
+
+// Reads of an OPTIONS file no more than where the database had its logs; empty: in its own
+// directory. A path that is not absolute was so to another process.
+Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::string* log_directory);
 
 // Reads at most 16 MiB.
 Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::string& file_name,

@@ -237,6 +237,81 @@ TEST_F(ObsoleteFilesTest, WhatIsSetAsideIsBounded) {
   EXPECT_THAT(Entries(kLost), Contains("notes.txt"));
 }
 
+// Also by a MANIFEST that was begun anew since.
+TEST_F(ObsoleteFilesTest, TablesThatAReaderHeldAtAKillAreDeleted) {
+  for (const uint64_t manifest_bytes : {uint64_t{1} << 30, uint64_t{1}}) {
+    options_.max_manifest_file_size = manifest_bytes;
+    Open();
+    const std::unique_ptr<Iterator> it = CompactUnderAReader();
+    MakeTable({"b"});
+    MakeTable({"b"});
+    std::vector<LiveFileMetaData> live;
+    db()->GetLiveFilesMetaData(&live);
+    EXPECT_GT(Files(kTableFile).size(), live.size());
+    Kill();
+    Open();
+    EXPECT_EQ(Files(kTableFile).size(), live.size()) << manifest_bytes;
+    EXPECT_THAT(Entries(kLost), IsEmpty()) << manifest_bytes;
+    EXPECT_THAT(Text("varve.recovery"), Not(HasSubstr("set_aside")));
+    Compact();
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+TEST_F(ObsoleteFilesTest, TablesOfDroppedFamiliesAreDeleted) {
+  for (const uint64_t manifest_bytes : {uint64_t{1} << 30, uint64_t{1}}) {
+    options_.max_manifest_file_size = manifest_bytes;
+    options_.create_missing_column_families = true;
+    Open({"default", "a"});
+    MakeTable({"k"}, "a");
+    ASSERT_TRUE(db()->DropColumnFamily(Handle("a")).ok());
+    MakeTable({"b"});
+    MakeTable({"b"});
+    const size_t with_dropped = Files(kTableFile).size();
+    Kill();
+    Open();
+    EXPECT_EQ(Files(kTableFile).size(), with_dropped - 1) << manifest_bytes;
+    EXPECT_THAT(Entries(kLost), IsEmpty()) << manifest_bytes;
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+// A table that moves to another level was deleted and added.
+TEST_F(ObsoleteFilesTest, TablesThatMovedStay) {
+  Open({"default", "a"});
+  MakeTable({"a"});
+  MakeTable({"m"});
+  CompactRangeOptions move;
+  move.change_level = true;
+  move.target_level = 3;
+  Compact();
+  ASSERT_TRUE(db()->CompactRange(move, nullptr, nullptr).ok());
+  ASSERT_EQ(Levels(), "0,0,0,2");
+  Kill();
+  Open({"default", "a"});
+  EXPECT_EQ(Scan(), "a=of a m=of m");
+}
+
+TEST_F(ObsoleteFilesTest, WhatOneOpeningSetsAsideIsBounded) {
+  for (const bool is_whole : {true, false}) {
+    Open();
+    ASSERT_TRUE(Close().ok());
+    for (uint64_t number = 1000; number < 1120; number++) {
+      WriteFile(TableFileName(kName, number), "unfinished");
+    }
+    const std::string marks = SyncedMarksFileName(kName);
+    // Without marks nobody knows whether the MANIFEST had named them.
+    if (!is_whole) {
+      ASSERT_TRUE(mem().DeleteFile(marks, IOOptions(), nullptr).ok());
+    }
+    Open();
+    EXPECT_THAT(Files(kTableFile), IsEmpty());
+    EXPECT_EQ(Files(kTableFile, kLost).size(), is_whole ? 100u : 120u);
+    EXPECT_THAT(Entries(kLost), Contains("001119.sst")) << "the oldest go";
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
 TEST_F(ObsoleteFilesTest, NothingIsSweptWhenOpeningFails) {
   Open();
   MakeTable({"a"});

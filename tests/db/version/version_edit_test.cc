@@ -175,6 +175,8 @@ VersionEdit Everything() {
   edit.max_column_family = 9;
   edit.full_history_ts_low = "ts";
   edit.merge_operator = "Append";
+  edit.gone_tables = {1, uint64_t{1} << 50};
+  edit.unread_logs = {{3, 9}, {9, uint64_t{1} << 40}};
   edit.atomic_group_remaining = 4;
   edit.deleted_files = {{0, 5}, {6, uint64_t{1} << 50}};
   edit.compact_cursors.emplace_back(2, InternalKey("cursor", 8, kTypeValue));
@@ -208,6 +210,8 @@ TEST(VersionEdit, EveryFieldSurvivesARoundTrip) {
   EXPECT_THAT(edit.deleted_files, ElementsAre(Pair(0, 5), Pair(6, uint64_t{1} << 50)));
   EXPECT_EQ(edit.full_history_ts_low, "ts");
   EXPECT_EQ(edit.merge_operator, "Append");
+  EXPECT_THAT(edit.gone_tables, ElementsAre(1, uint64_t{1} << 50));
+  EXPECT_THAT(edit.unread_logs, ElementsAre(Pair(3, 9), Pair(9, uint64_t{1} << 40)));
   EXPECT_EQ(edit.atomic_group_remaining, 4u);
   EXPECT_EQ(edit.column_family, 7u);
   const NewFile& file = edit.new_files.at(1);

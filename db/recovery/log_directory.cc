@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The proof that logs lie elsewhere is the logs themselves: paths change when a database is moved
+// or copied, or are the same in two spellings, so an OPTIONS file only says where to look.
+
+#include "db/recovery/log_directory.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "db/recovery/lost_sequences.h"
+#include "util/env/file_names.h"
+#include "util/options/options_file.h"
+
+namespace varve {
+
+namespace {
+
+// Of a log, enough to tell it from another one of its number: the first record's checksum is among
+// these bytes, and a copy that goes on differently has them still.
+constexpr uint64_t kBytesToCompare = 32;
+
+// Numbers of the logs in a directory that are not below `min_log`, ascending; none if it cannot be
+// read.
+std::vector<uint64_t> LogsIn(const LogPlace& place, const std::string& directory,
+                             uint64_t min_log) {
+  std::vector<std::string> names;
+  std::vector<uint64_t> numbers;
+  if (!place.fs->GetChildren(directory, IOOptions(), &names, nullptr).ok()) return numbers;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type == kWalFile && number >= min_log) {
+      numbers.push_back(number);
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+// What cannot be read begins with nothing.
+std::string BeginningOf(const LogPlace& place, const std::string& path) {
+  std::unique_ptr<FSSequentialFile> file;
+  char scratch[kBytesToCompare];
+  Slice read;
+  if (!place.fs->NewSequentialFile(path, FileOptions(), &file, nullptr).ok() ||
+      !file->Read(kBytesToCompare, IOOptions(), &read, scratch, nullptr).ok()) {
+    return "";
+  }
+  return read.ToString();
+}
+
+// The directory of another database: the logs in it are that database's.
+bool IsOfAnother(const LogPlace& place, const std::string& directory) {
+  if (directory == place.db_name) return false;
+  return place.fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok();
+}
+
+// Where the newest OPTIONS file has the logs; empty if nobody can tell.
+std::string LastLogDirectory(const LogPlace& place) {
+  std::vector<uint64_t> numbers;
+  std::string directory;
+  if (ListOptionsFiles(place.fs, place.db_name, &numbers).ok() && !numbers.empty() &&
+      !ReadLogDirectory(place.fs, OptionsFileName(place.db_name, numbers.front()), &directory)
+           .ok()) {
+    directory.clear();
+  }
+  while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
+  return directory;
+}
+
+// The number of a log in `other` with batches that the directory of the options lacks; 0: none.
+uint64_t FindStrayLog(const LogPlace& place, const std::string& other,
+                      const std::vector<uint64_t>& numbers, uint64_t min_log) {
+  if (other.empty() || other == place.directory || IsOfAnother(place, other)) return 0;
+  for (uint64_t number : LogsIn(place, other, min_log)) {
+    const std::string path = LogFileName(other, number);
+    const std::string beginning = BeginningOf(place, path);
+    if (beginning.find_first_not_of('\0') == std::string::npos) continue;  // no record
+    if (std::binary_search(numbers.begin(), numbers.end(), number) &&
+        beginning == BeginningOf(place, LogFileName(place.directory, number))) {
+      return 0;  // the same directory, or a copy of it
+    }
+    if (LastSequenceIn(place.fs, place.file_options, path, number) != 0) return number;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Status CheckLogDirectory(const LogPlace& place, const std::vector<uint64_t>& numbers,
+                         uint64_t min_log) {
+  const std::string last = place.was_locked ? LastLogDirectory(place) : "";
+  for (const std::string& other : {place.db_name, last}) {
+    const uint64_t number = FindStrayLog(place, other, numbers, min_log);
+    if (number == 0) continue;
+    return Status::InvalidArgument(
+        place.db_name, "its logs are to be in " + place.directory + " (wal_dir), but " +
+                           LogFileName(other, number) +
+                           " holds writes that are in no table; nothing was changed. Open it with "
+                           "wal_dir " +
+                           other + ", or move the logs");
+  }
+  return Status::OK();
+}
+
+Status CheckNoLogs(const LogPlace& place) {
+  if (place.directory == place.db_name) return Status::OK();  // looked at already
+  const std::vector<uint64_t> numbers = LogsIn(place, place.directory, 0);
+  if (numbers.empty()) return Status::OK();
+  return Status::Corruption(LogFileName(place.directory, numbers.front()),
+                            "is a log of another database, and " + place.db_name +
+                                " is about to be made; nothing was changed");
+}
+
+}  // namespace varve

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: who names another wal_dir than the last time loses nothing by it, and a database whose
+// directories were moved or copied still opens. Method: killed databases with batches in their logs
+// are opened with other directories, spelled in other ways, moved, and copied.
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "varve/utilities/repair.h"
+
+#include "tests/harness/database.h"
+#include "util/env/file_names.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class LogDirectoryTest : public Database {
+ protected:
+  // Killed with one key in a table, and one that only the log has.
+  void WriteAndDie(const std::string& wal_dir) {
+    options_.wal_dir = wal_dir;
+    Open();
+    MakeTable({"t"});
+    WriteOptions sync;
+    sync.sync = true;
+    ASSERT_TRUE(db()->Put(sync, "logged", "l").ok());
+    Kill();
+  }
+  void ExpectRefusal(const Status& s, const std::string& asked, const std::string& found) {
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr(asked + " (wal_dir)"));
+    EXPECT_THAT(s.ToString(), HasSubstr(found + "/0"));
+  }
+  void ExpectAll(const std::string& wal_dir) {
+    options_.wal_dir = wal_dir;
+    Open();
+    EXPECT_EQ(Scan(), "logged=l t=of t");
+    ASSERT_TRUE(Close().ok());
+  }
+  void Copy(const std::string& from, const std::string& to, bool with_lock = true) {
+    ASSERT_TRUE(mem().CreateDirIfMissing(to, IOOptions(), nullptr).ok());
+    std::vector<std::string> names;
+    ASSERT_TRUE(mem().GetChildren(from, IOOptions(), &names, nullptr).ok());
+    for (const std::string& name : names) {
+      if (name == "LOCK" && !with_lock) continue;
+      WriteFile(to + "/" + name, ReadFile(from + "/" + name));
+    }
+  }
+};
+
+TEST_F(LogDirectoryTest, AnotherDirectoryThanTheLastTimeIsRefused) {
+  WriteAndDie("/logs");
+  for (const char* wrong : {"", "/other", "/logs/deeper"}) {
+    options_.wal_dir = wrong;
+    ExpectRefusal(TryOpen(), *wrong == '\0' ? kName : wrong, "/logs");
+    ExpectRefusal(TryOpenReadOnly(), *wrong == '\0' ? kName : wrong, "/logs");
+    ExpectRefusal(RepairDB(kName, options_), *wrong == '\0' ? kName : wrong, "/logs");
+  }
+  ExpectAll("/logs");
+}
+
+TEST_F(LogDirectoryTest, LogsInTheDatabasesOwnDirectoryAreSeen) {
+  WriteAndDie("");
+  options_.wal_dir = "/logs";
+  ExpectRefusal(TryOpen(), "/logs", kName);
+  ExpectAll("");
+}
+
+// Another database's logs, with the same numbers.
+TEST_F(LogDirectoryTest, LogsOfAnotherDatabaseAreNotTakenForThem) {
+  std::unique_ptr<DB> other;
+  options_.wal_dir = "/others_logs";
+  ASSERT_TRUE(DB::Open(options_, "/other", &other).ok());
+  ASSERT_TRUE(other->Put(WriteOptions(), "t", "others").ok());
+  ASSERT_TRUE(other->Flush(FlushOptions()).ok());
+  ASSERT_TRUE(other->Put(WriteOptions(), "logged", "others").ok());
+  other.reset();
+  WriteAndDie("/logs");
+  ASSERT_EQ(Files(kWalFile, "/logs"), Files(kWalFile, "/others_logs"));
+  options_.wal_dir = "/others_logs";
+  ExpectRefusal(TryOpen(), "/others_logs", "/logs");
+  ExpectAll("/logs");
+}
+
+TEST_F(LogDirectoryTest, ANewDatabaseTakesNoLogsOver) {
+  WriteAndDie("/logs");
+  DB* made = nullptr;
+  options_.wal_dir = "/logs";
+  const Status s = DB::Open(options_, "/another", &made);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  ExpectAll("/logs");
+}
+
+TEST_F(LogDirectoryTest, LogsThatHoldNothingMayStayBehind) {
+  options_.wal_dir = "/logs";
+  Open();
+  MakeTable({"t"});
+  ASSERT_TRUE(Close().ok());
+  ASSERT_THAT(Files(kWalFile, "/logs"), ::testing::Not(IsEmpty()));
+  options_.wal_dir = "/other";
+  Open();
+  EXPECT_EQ(Scan(), "t=of t");
+}
+
+TEST_F(LogDirectoryTest, LogsThatWereMovedAreFound) {
+  WriteAndDie("/logs");
+  ASSERT_TRUE(mem().RenameFile("/logs", "/moved", IOOptions(), nullptr).ok());
+  ExpectAll("/moved");
+  WriteAndDie("/moved");
+  Copy("/moved", kName, true);
+  for (const std::string& name : Files(kWalFile, "/moved")) {
+    ASSERT_TRUE(mem().DeleteFile("/moved/" + name, IOOptions(), nullptr).ok());
+  }
+  ExpectAll("");
+}
+
+// The original goes on, and has newer logs.
+TEST_F(LogDirectoryTest, ACopyOpensBesideItsOriginal) {
+  WriteAndDie("/logs");
+  Copy(kName, "/copy");
+  Copy("/logs", "/copied_logs");
+  ExpectAll("/logs");
+  options_.wal_dir = "/copied_logs";
+  std::unique_ptr<DB> copy;
+  ASSERT_TRUE(DB::Open(options_, "/copy", &copy).ok());
+  std::string value;
+  EXPECT_TRUE(copy->Get(ReadOptions(), "logged", &value).ok());
+}
+
+// A checkpoint: files that were linked or copied by name, with logs of its own or none.
+TEST_F(LogDirectoryTest, ACheckpointNeedsNoLogsOfTheOriginal) {
+  options_.wal_dir = "/logs";
+  Open();
+  MakeTable({"t"});
+  Copy(kName, "/checkpoint", /*with_lock=*/false);
+  Put("later", "in the log");
+  options_.wal_dir = "";
+  std::unique_ptr<DB> checkpoint;
+  const Status s = DB::Open(options_, "/checkpoint", &checkpoint);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  std::string value;
+  EXPECT_TRUE(checkpoint->Get(ReadOptions(), "t", &value).ok());
+  EXPECT_EQ(Get("later"), "in the log");
+}
+
+// As when its disk was not mounted. What is in it stands in no table, though newer logs are in
+// force.
+TEST_F(LogDirectoryTest, ALogThatComesBackIsNotDeleted) {
+  WriteAndDie("/logs");
+  const std::vector<std::string> missed = Files(kWalFile, "/logs");
+  ASSERT_TRUE(mem().RenameFile("/logs", "/away", IOOptions(), nullptr).ok());
+  Open();
+  EXPECT_EQ(Scan(), "t=of t");
+  Put("new", "n");
+  Reopen();
+  ASSERT_TRUE(Close().ok());
+  Copy("/away", "/logs");
+  Open();
+  EXPECT_EQ(Scan(), "new=n t=of t");
+  EXPECT_EQ(Files(kWalFile, "/logs/lost"), missed);
+  EXPECT_THAT(Text("varve.recovery"), HasSubstr("set_aside=/logs/lost/"));
+}
+
+// On the file system of the operating system, which knows of working directories and links.
+class LogPathsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(root_ + "/here");
+    std::filesystem::create_directories(root_ + "/there");
+    ASSERT_EQ(::chdir((root_ + "/here").c_str()), 0);
+    options_.create_if_missing = true;
+  }
+  void TearDown() override {
+    ASSERT_EQ(::chdir(before_.c_str()), 0);
+    std::filesystem::remove_all(root_);
+  }
+  Status Try(const std::string& name, const std::string& wal_dir) {
+    options_.wal_dir = wal_dir;
+    std::unique_ptr<DB> db;
+    const Status s = DB::Open(options_, name, &db);
+    if (!s.ok()) return s;
+    std::string value;
+    return made_ ? db->Get(ReadOptions(), "k", &value) : db->Put(WriteOptions(), "k", "v");
+  }
+  void Make(const std::string& wal_dir) {
+    const Status s = Try("db", wal_dir);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    made_ = true;
+  }
+
+  const std::string before_ = std::filesystem::current_path();
+  const std::string root_ = "/tmp/varve_log_paths_test-" + std::to_string(::getpid());
+  Options options_;
+  bool made_ = false;
+};
+
+TEST_F(LogPathsTest, ARelativePathIsRememberedWhole) {
+  Make("logs");
+  ASSERT_EQ(::chdir((root_ + "/there").c_str()), 0);
+  const Status s = Try("../here/db", "logs");
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr(root_ + "/there/logs (wal_dir)"));
+  EXPECT_THAT(s.ToString(), HasSubstr(root_ + "/here/logs/0"));
+  EXPECT_TRUE(Try("../here/db", root_ + "/here/logs").ok());
+  EXPECT_TRUE(Try("../here/db", "../here/logs").ok());
+}
+
+TEST_F(LogPathsTest, LinksAndOtherSpellingsLeadToTheSame) {
+  Make(root_ + "/here/logs/");
+  std::filesystem::create_directory_symlink(root_ + "/here/logs", root_ + "/there/link");
+  std::filesystem::create_directory_symlink(root_ + "/here/db", root_ + "/there/db");
+  EXPECT_TRUE(Try("db", root_ + "/there/link").ok());
+  EXPECT_TRUE(Try(root_ + "/there/db", root_ + "/there/../here//logs").ok());
+  EXPECT_TRUE(Try("db", "logs").ok());
+}
+
+TEST_F(LogPathsTest, DirectoriesThatWereMovedTogetherOpen) {
+  Make("logs");
+  std::filesystem::rename(root_ + "/here/db", root_ + "/there/db");
+  std::filesystem::rename(root_ + "/here/logs", root_ + "/there/logs");
+  EXPECT_TRUE(Try("../there/db", "../there/logs").ok());
+}
+
+}  // namespace
+}  // namespace varve::testing

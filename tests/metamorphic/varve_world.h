@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The databases of one run, on files in memory that they share, as they share what a Setup says:
+// opening, closing, killing. A kill is of the process: all databases die at once.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "varve/db.h"
+#include "varve/env.h"
+
+#include "tests/metamorphic/model.h"
+#include "tests/metamorphic/setup.h"
+#include "tests/metamorphic/surviving_writes.h"
+#include "util/env/mem_file_system.h"
+
+namespace varve::testing {
+
+// Closes by itself.
+struct OpenDatabase {
+  OpenDatabase() = default;
+  ~OpenDatabase();
+  OpenDatabase(const OpenDatabase&) = delete;
+  OpenDatabase& operator=(const OpenDatabase&) = delete;
+
+  // Waits for what was begun with `later`, and gives its error, or "".
+  std::string Join();
+  void Continue();
+  // "" or an error. `calls_close`: before the destructor.
+  std::string Close(bool calls_close);
+
+  OptionSet set;
+  std::unique_ptr<DB> db;
+  std::map<std::string, ColumnFamilyHandle*> handles;
+  std::map<std::string, const Snapshot*> snapshots;
+  SurvivingWrites survivors;
+  std::thread later;
+  std::string later_error;
+  int pauses = 0;
+};
+
+struct HeldIterator {
+  std::string db;
+  std::string family;
+  std::string lower;
+  std::string upper;
+  std::string stamp;
+  Slice lower_slice;
+  Slice upper_slice;
+  Slice stamp_slice;
+  ReadOptions options;
+  std::unique_ptr<Iterator> it;
+};
+
+class VarveWorld {
+ public:
+  explicit VarveWorld(uint64_t set);
+  ~VarveWorld();
+
+  std::string Open(const Line& line, const Model& model);
+  std::string Close(const std::string& name, bool calls_close);
+  // What is left of writes without a log is judged, and put back: histories go on as if all had
+  // survived.
+  std::string Kill(const Model& model);
+  // Bytes and names of all files of a database.
+  std::map<std::string, uint64_t> Files(const std::string& name) const;
+
+  OpenDatabase& At(const std::string& name) { return *databases_.at(name); }
+  std::map<std::string, std::unique_ptr<HeldIterator>>& iterators() { return iterators_; }
+  const Setup& setup() const { return setup_; }
+  const std::string& described() const { return described_; }
+
+ private:
+  void Mount(std::shared_ptr<MemFileSystem> mem);
+  Survival SurvivalOf(const OpenDatabase& database) const;
+  std::string PrepareKill(const std::string& name, OpenDatabase* database, const Model& model);
+  std::string JudgeAndRestore(const std::string& name, Survival survival, const Model& model,
+                              OpenDatabase* dead);
+  std::string Restore(OpenDatabase* database, const std::string& family, const FamilyState& state);
+  std::string OpenWith(const std::string& name, OptionSet set, const Model& model,
+                       const std::string& trim);
+
+  Setup setup_;
+  std::shared_ptr<MemFileSystem> mem_;
+  std::unique_ptr<Env> env_;
+  std::map<std::string, std::unique_ptr<OpenDatabase>> databases_;
+  std::map<std::string, std::unique_ptr<HeldIterator>> iterators_;
+  std::string described_;
+};
+
+// An answer that no model gives.
+std::string Failure(const char* what, const Status& status);
+std::string StampBytes(uint64_t timestamp);
+
+}  // namespace varve::testing

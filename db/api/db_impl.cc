@@ -296,8 +296,7 @@ Status DbImpl::CreateColumnFamily(const ColumnFamilyOptions& options, const std:
   }
   if (!s.ok()) return s;
   *handle = made.release();
-  s = Guarded([this] { return PersistOptions(engine_.get()); });
-  return s.ok() || !engine_->options.fail_if_options_file_error ? Status::OK() : s;
+  return OptionsChanged(engine_.get());
 } catch (...) {
   return CaughtException();
 }
@@ -355,8 +354,7 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
     }
   }
   if (!s.ok()) return s;
-  s = Guarded([&e] { return PersistOptions(&e); });
-  return s.ok() || !e.options.fail_if_options_file_error ? Status::OK() : s;
+  return OptionsChanged(&e);
 } catch (...) {
   return CaughtException();
 }

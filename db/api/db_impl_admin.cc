@@ -168,8 +168,7 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
     engine_->UpdateStalls();
     engine_->compaction->Schedule(family);
   }
-  s = PersistOptions(engine_.get());
-  return s.ok() || !engine_->options.fail_if_options_file_error ? Status::OK() : s;
+  return OptionsChanged(engine_.get());
 } catch (...) {
   return CaughtException();
 }
@@ -198,8 +197,7 @@ Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
     e.compaction->ScheduleAll();
   }
   e.periodic->Wake();
-  s = PersistOptions(&e);
-  return s.ok() || !e.options.fail_if_options_file_error ? Status::OK() : s;
+  return OptionsChanged(&e);
 } catch (...) {
   return CaughtException();
 }

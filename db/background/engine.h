@@ -33,6 +33,7 @@ class CompactionWork;
 class ErrorRecovery;
 class FlushWork;
 class ObsoleteFiles;
+class OptionsKeeper;
 class PeriodicWork;
 class Scrubber;
 class SpaceReserve;
@@ -137,7 +138,6 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   std::vector<LevelCompactionStats> level_stats;
   uint64_t flush_count = 0;
   uint64_t flush_bytes = 0;
-  uint64_t options_file_number = 0;
   enum class Closing : uint8_t { kNo, kUnderWay, kOver } closing = Closing::kNo;
   Status close_status;  // what Close came to, once it is over
 
@@ -145,6 +145,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   std::unique_ptr<FlushWork> flush;
   std::unique_ptr<CompactionWork> compaction;
   std::unique_ptr<ObsoleteFiles> obsolete;
+  std::unique_ptr<OptionsKeeper> options_keeper;
   std::unique_ptr<ErrorRecovery> recovery_work;
   std::unique_ptr<PeriodicWork> periodic;  // null when read-only
   std::unique_ptr<Scrubber> scrubber;      // null: none was asked for

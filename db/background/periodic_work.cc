@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "db/background/obsolete_files.h"
+#include "db/background/options_keeper.h"
 #include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
 
@@ -21,8 +22,7 @@ PeriodicWork::PeriodicWork(Engine* engine, std::function<std::string()> statisti
 void PeriodicWork::Start() {
   told_micros_ = engine_->MonotonicMicros();
   purged_micros_ = told_micros_;
-  // Where the system gives no thread, nothing is ever due.
-  (void)SharedTimer::Default().Add(this);
+  ticks_ = SharedTimer::Default().Add(this);
 }
 
 void PeriodicWork::Stop() {
@@ -56,6 +56,7 @@ uint64_t PeriodicWork::OnTime() noexcept {
       // In a job: a listener may do whatever it likes there, and holds no other database up.
       e.obsolete->PurgeSoon();
     }
+    wait = std::min(wait, e.options_keeper->HandOut(now));
   }
   if (tell) BestEffort([this] { TellStatistics(); });
   return wait;

@@ -2,7 +2,7 @@
 #pragma once
 
 // What an open database does every so often with nobody asking: tells its statistics to the LOG,
-// and tries again to delete what could not be deleted.
+// tries again to delete what could not be deleted, and has a large OPTIONS file written.
 
 #include <cstdint>
 #include <functional>
@@ -22,6 +22,8 @@ class PeriodicWork final : private SharedTimer::Client {
   ~PeriodicWork() override { Stop(); }
 
   void Start();
+  // False: the system gives no thread, and nothing is ever due.
+  bool ticks() const { return ticks_; }
   // Idempotent. Must not hold the DB mutex.
   void Stop();
   // The periods may have changed: looks at once what is due.
@@ -36,6 +38,7 @@ class PeriodicWork final : private SharedTimer::Client {
 
   Engine* const engine_;
   const std::function<std::string()> statistics_;
+  bool ticks_ = false;  // since Start
   // Of the timer's thread, once started.
   uint64_t told_micros_ = 0;
   uint64_t purged_micros_ = 0;

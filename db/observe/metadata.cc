@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "db/background/obsolete_files.h"
+#include "db/background/options_keeper.h"
 #include "db/wal/log_reader.h"
 #include "db/write/batch_reader.h"
 #include "util/base/caught_exception.h"
@@ -193,6 +194,8 @@ void DescribeAllFamilies(Engine* engine, std::vector<ColumnFamilyMetaData>* meta
 
 Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes) {
   names->clear();
+  // What cannot be written is told to whoever changed options.
+  engine->options_keeper->Settle().PermitUncheckedError();
   MutexLock lock(&engine->mu);
   for (const auto& [id, family] : engine->families.all()) {
     const Version& version = *family->current();
@@ -204,8 +207,8 @@ Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_
   }
   names->push_back("/CURRENT");
   names->push_back("/" + DescriptorFileBaseName(engine->versions->manifest_file_number()));
-  if (engine->options_file_number != 0) {
-    names->push_back("/" + OptionsFileBaseName(engine->options_file_number));
+  if (const uint64_t number = engine->options_keeper->number(); number != 0) {
+    names->push_back("/" + OptionsFileBaseName(number));
   }
   if (manifest_bytes != nullptr) *manifest_bytes = engine->versions->manifest_file_size();
   return Status::OK();

@@ -11,6 +11,7 @@
 #include "db/background/flush_work.h"
 #include "db/background/holders.h"
 #include "db/background/obsolete_files.h"
+#include "db/background/options_keeper.h"
 #include "db/background/periodic_work.h"
 #include "db/background/scrubber.h"
 #include "db/background/space_reserve.h"
@@ -29,15 +30,11 @@
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
-#include "util/options/options_file.h"
 #include "util/options/validate_options.h"
 
 namespace varve {
 
 namespace {
-
-// OPTIONS files that stay: the one in force and the one before, as users compare them.
-constexpr size_t kOptionsFilesKept = 2;
 
 // A missing directory is made, and its name synced into its parent: without that a power loss could
 // take the whole database, however well its files were synced.
@@ -213,6 +210,7 @@ Status Opener::Prepare() {
   e.flush = std::make_unique<FlushWork>(&e);
   e.compaction = std::make_unique<CompactionWork>(&e);
   e.obsolete = std::make_unique<ObsoleteFiles>(&e);
+  e.options_keeper = std::make_unique<OptionsKeeper>(&e);
   e.recovery_work = std::make_unique<ErrorRecovery>(&e);
   if (e.name.empty()) return Status::InvalidArgument("open: the database's name is empty");
   std::set<std::string> names;
@@ -531,11 +529,15 @@ Status Opener::Start() {
   if (e.read_only) return Status::OK();
   e.write_buffer_manager->Join(e.flush.get());
   if (request_.repair.has_value()) return Status::OK();
-  Status s = PersistOptions(&e);
-  return s.ok() || !e.options.fail_if_options_file_error ? Status::OK() : s;
+  return OptionsChanged(&e);
 }
 
 }  // namespace
+
+Status OptionsChanged(Engine* engine) {
+  const Status s = Guarded([engine] { return engine->options_keeper->Changed(); });
+  return engine->options.fail_if_options_file_error ? s : Status::OK();
+}
 
 void StartBackgroundWork(Engine* engine) {
   Engine& e = *engine;
@@ -552,39 +554,6 @@ void StartBackgroundWork(Engine* engine) {
     e.scrubber = std::make_unique<Scrubber>(&e);
     e.scrubber->Start();
   }
-}
-
-Status PersistOptions(Engine* engine) {
-  Engine& e = *engine;
-  std::vector<ColumnFamilyDescriptor> families;
-  DBOptions db_options;
-  uint64_t number = 0;
-  {
-    MutexLock lock(&e.mu);
-    for (const auto& [id, family] : e.families.all()) {
-      families.emplace_back(family->name(), *family->options());
-    }
-    db_options = *e.dynamic;
-    number = e.versions->NewFileNumber();
-  }
-  Status s = WriteOptionsFile(e.fs.get(), e.name, number, db_options, families, e.options.wal_dir);
-  if (!s.ok()) {
-    LogWarn(e.info_log.get(), "could not write the OPTIONS file: %s", s.ToString().c_str());
-    return s;
-  }
-  {
-    MutexLock lock(&e.mu);
-    e.options_file_number = std::max(e.options_file_number, number);
-    if (e.file_deletions_disabled > 0) return s;  // somebody may be copying the older ones
-  }
-  std::vector<uint64_t> numbers;
-  if (!ListOptionsFiles(e.fs.get(), e.name, &numbers).ok()) return s;
-  std::sort(numbers.rbegin(), numbers.rend());
-  for (size_t i = kOptionsFilesKept; i < numbers.size(); i++) {
-    e.fs->DeleteFile(OptionsFileName(e.name, numbers[i]), IOOptions(), nullptr)
-        .PermitUncheckedError();
-  }
-  return s;
 }
 
 std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyVersions> versions,
@@ -727,6 +696,8 @@ Status CloseEngine(Engine* engine, WhenHeld when) noexcept {
   s = EndCalls(engine);
   if (e.scrubber != nullptr) e.scrubber->Stop();
   if (e.periodic != nullptr) e.periodic->Stop();
+  const Status options = e.options_keeper->Stop();
+  if (e.options.fail_if_options_file_error) s.UpdateIfOk(options);
   if (e.recovery_work != nullptr) e.recovery_work->Stop();
   e.write_buffer_manager->Leave(e.flush.get());
   {

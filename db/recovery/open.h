@@ -49,8 +49,9 @@ enum class WhenHeld : uint8_t {
 // and the first error is the answer.
 Status CloseEngine(Engine* engine, WhenHeld when = WhenHeld::kCloseAllTheSame) noexcept;
 
-// Writes an OPTIONS file for the current options and drops old ones. Takes mu.
-Status PersistOptions(Engine* engine);
+// Sees to it that the OPTIONS file follows a change of options or families. An error only if the
+// options want to know. Takes mu.
+Status OptionsChanged(Engine* engine);
 
 // Adds a family to an open engine; *handle is a user's. The commit path is held exclusively, mu is
 // not.

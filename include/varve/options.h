@@ -179,7 +179,9 @@ struct VARVE_EXPORT DBOptions {
   // Compare each table's identity to the one in the MANIFEST when the table is opened.
   bool verify_sst_unique_id_in_manifest = true;
 
-  // Fail DB::Open and SetOptions when the OPTIONS file cannot be written.
+  // Fail DB::Open, and calls that change options or column families, when the OPTIONS file cannot
+  // be written. Where there are many families (a file above 256 KiB) it is written soon after such
+  // a call; then the next one fails, or Close.
   bool fail_if_options_file_error = true;
 
   // Skip sampling table properties at open. Advisory: nothing is sampled.

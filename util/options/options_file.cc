@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "varve/table.h"
 
@@ -20,6 +21,7 @@ namespace varve {
 namespace {
 
 constexpr std::string_view kExtendedMark = "#+";
+constexpr char kTooLong[] = "OPTIONS file longer than 1 GiB";
 // A comment, for whoever reads the file from another working directory.
 constexpr std::string_view kLogDirectoryMark = "# Its logs are in ";
 // The sections before those of column families are shorter.
@@ -27,43 +29,51 @@ constexpr size_t kBeginningBytes = 64 << 10;
 
 // ---- Writing ----
 
-void AppendFields(const OptionTable& table, const void* object, std::string* text) {
+// With the defaults, made once.
+struct Printed {
+  const OptionTable& table;
+  const std::shared_ptr<const void> defaults = table.MakeDefault();
+};
+
+const Printed& DbFields() {
+  static const auto* const fields = new Printed{DbOptionTable()};
+  return *fields;
+}
+
+const Printed& FamilyFields() {
+  static const auto* const fields = new Printed{CfOptionTable()};
+  return *fields;
+}
+
+const Printed& TableFields() {
+  static const auto* const fields = new Printed{BlockBasedTableOptionTable()};
+  return *fields;
+}
+
+void AppendFields(const Printed& fields, const void* object, std::string* text) {
   const OptionPrintStyle plain = {.plain_names_only = true};
   const OptionPrintStyle full = {};
-  const std::shared_ptr<const void> defaults = table.MakeDefault();
   std::string extended;
-  for (const OptionRow& row : table.rows()) {
+  for (const OptionRow& row : fields.table.rows()) {
     if (row.file == OptionFileForm::kNone || !row.HasText()) continue;
     const void* const field = row.Field(object);
-    const std::string value = row.type().print(full, field);
-    const std::string line = std::string(row.name) + "=" + value + "\n";
+    const bool is_default = row.type().equal(field, row.Field(fields.defaults.get()));
+    const auto append = [&row](std::string_view begin, const std::string& value, std::string* to) {
+      to->append(begin).append(row.name).append("=").append(value).append("\n");
+    };
     if (row.file == OptionFileForm::kExtended) {
-      if (!row.type().equal(field, row.Field(defaults.get()))) extended += "  #+ " + line;
+      if (!is_default) append("  #+ ", row.type().print(full, field), &extended);
       continue;
     }
     const std::string plain_value = row.type().print(plain, field);
     // Nothing is left out that reading would take for the default.
-    if (!plain_value.empty() || !row.type().equal(field, row.Field(defaults.get()))) {
-      text->append("  ").append(row.name).append("=" + plain_value + "\n");
-    }
+    if (!plain_value.empty() || !is_default) append("  ", plain_value, text);
+    if (is_default) continue;
     // A struct with a field that 7.8.3 lacks: once without the field, and once whole.
-    if (plain_value != value && !row.type().equal(field, row.Field(defaults.get()))) {
-      extended += "  #+ " + line;
-    }
+    const std::string value = row.type().print(full, field);
+    if (plain_value != value) append("  #+ ", value, &extended);
   }
   text->append(extended);
-}
-
-void AppendColumnFamily(const ColumnFamilyDescriptor& family, std::string* text) {
-  const std::string name = EscapeOptionText(family.name);
-  text->append("\n[CFOptions \"" + name + "\"]\n");
-  AppendFields(CfOptionTable(), &family.options, text);
-  const TableFactory* const factory = family.options.table_factory.get();
-  const auto* const table_options =
-      factory == nullptr ? nullptr : factory->GetOptions<BlockBasedTableOptions>();
-  if (table_options == nullptr) return;
-  text->append("\n[TableOptions/BlockBasedTable \"" + name + "\"]\n");
-  AppendFields(BlockBasedTableOptionTable(), table_options, text);
 }
 
 // ---- Reading ----
@@ -114,6 +124,7 @@ class Parser {
   ConfigOptions config_;
   const std::string& file_name_;
   OptionsFileContents contents_;
+  std::set<std::string> families_;
   size_t line_number_ = 0;
   SectionKind section_ = SectionKind::kNone;
   bool has_version_ = false;
@@ -122,7 +133,7 @@ class Parser {
 };
 
 Status Parser::ParseAll(std::string_view text) {
-  if (text.size() > kMaxOptionTextBytes) return Corrupt("longer than 16 MiB");
+  if (text.size() > kOptionsFileBytesMax) return Corrupt(kTooLong);
   while (!text.empty()) {
     const size_t end = text.find('\n');
     ++line_number_;
@@ -183,8 +194,8 @@ Status Parser::BeginColumnFamily(const std::string& family) {
   if (families.empty() && family != kDefaultColumnFamilyName) {
     return Corrupt("the first column family is not \"default\"");
   }
-  for (const ColumnFamilyDescriptor& known : families) {
-    if (known.name == family) return Corrupt("second section of column family " + family);
+  if (!families_.insert(family).second) {
+    return Corrupt("second section of column family " + family);
   }
   families.emplace_back(family, ColumnFamilyOptions());
   contents_.comparator_names.emplace_back();
@@ -256,15 +267,29 @@ std::string ObjectName(std::string_view value) {
 }
 
 Status WithFile(const std::string& file_name, const IOStatus& s) {
-  if (s.IsCorruption()) return Status::Corruption(file_name, "OPTIONS file longer than 16 MiB");
+  if (s.IsCorruption()) return Status::Corruption(file_name, kTooLong);
   return s;
 }
 
 }  // namespace
 
-std::string FormatOptionsFile(const DBOptions& db_options,
-                              const std::vector<ColumnFamilyDescriptor>& column_families,
-                              const std::string& log_directory) {
+FamilyOptionsText::FamilyOptionsText(const ColumnFamilyOptions& family) {
+  AppendFields(FamilyFields(), &family, &options);
+  const TableFactory* const factory = family.table_factory.get();
+  const auto* const table =
+      factory == nullptr ? nullptr : factory->GetOptions<BlockBasedTableOptions>();
+  if (table != nullptr) AppendFields(TableFields(), table, &table_options);
+}
+
+void FamilyOptionsText::AppendTo(const std::string& family, std::string* text) const {
+  const std::string name = EscapeOptionText(family);
+  text->append("\n[CFOptions \"").append(name).append("\"]\n").append(options);
+  if (table_options.empty()) return;
+  text->append("\n[TableOptions/BlockBasedTable \"").append(name).append("\"]\n");
+  text->append(table_options);
+}
+
+std::string OptionsFileBeginning(const DBOptions& db_options, const std::string& log_directory) {
   std::string text = "# Options this database was last opened with.\n";
   if (!log_directory.empty() && log_directory != db_options.wal_dir) {
     text.append(kLogDirectoryMark).append(EscapeOptionText(log_directory)).append("\n");
@@ -272,11 +297,17 @@ std::string FormatOptionsFile(const DBOptions& db_options,
   text +=
       "\n[Version]\n  rocksdb_version=7.8.3\n  options_file_version=1.1\n"
       "\n[DBOptions]\n";
-  AppendFields(DbOptionTable(), &db_options, &text);
+  AppendFields(DbFields(), &db_options, &text);
+  return text;
+}
+
+std::string FormatOptionsFile(const DBOptions& db_options,
+                              const std::vector<ColumnFamilyDescriptor>& column_families) {
+  std::string text = OptionsFileBeginning(db_options, "");
   for (const bool want_default : {true, false}) {
     for (const ColumnFamilyDescriptor& family : column_families) {
       if ((family.name == kDefaultColumnFamilyName) == want_default) {
-        AppendColumnFamily(family, &text);
+        FamilyOptionsText(family.options).AppendTo(family.name, &text);
       }
     }
   }
@@ -292,12 +323,16 @@ Status ParseOptionsFile(const ConfigOptions& config, const std::string& file_nam
 }
 
 Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t number,
-                        const DBOptions& db_options,
-                        const std::vector<ColumnFamilyDescriptor>& column_families,
-                        const std::string& log_directory) {
+                        const Slice& text) {
+  if (text.size() > kOptionsFileBytesMax) return Status::InvalidArgument(dbname, kTooLong);
   const std::string final_name = OptionsFileBaseName(number);
-  return WriteFileDurably(fs, dbname, final_name + ".dbtmp", final_name,
-                          FormatOptionsFile(db_options, column_families, log_directory));
+  return WriteFileDurably(fs, dbname, final_name + ".dbtmp", final_name, text);
+}
+
+Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t number,
+                        const DBOptions& db_options,
+                        const std::vector<ColumnFamilyDescriptor>& column_families) {
+  return WriteOptionsFile(fs, dbname, number, FormatOptionsFile(db_options, column_families));
 }
 
 Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::string* log_directory) {
@@ -330,7 +365,7 @@ Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::s
                        OptionsFileContents* contents) {
   std::string text;
   VARVE_RETURN_IF_ERROR(
-      WithFile(file_name, ReadFileToString(fs, file_name, kMaxOptionTextBytes, &text)));
+      WithFile(file_name, ReadFileToString(fs, file_name, kOptionsFileBytesMax, &text)));
   return ParseOptionsFile(config, file_name, text, contents);
 }
 
@@ -339,7 +374,7 @@ Status ReadMergeOperatorNames(FileSystem* fs, const std::string& file_name,
   names->clear();
   std::string text;
   VARVE_RETURN_IF_ERROR(
-      WithFile(file_name, ReadFileToString(fs, file_name, kMaxOptionTextBytes, &text)));
+      WithFile(file_name, ReadFileToString(fs, file_name, kOptionsFileBytesMax, &text)));
   constexpr std::string_view kFamily = "[CFOptions \"";
   constexpr std::string_view kFamilyEnd = "\"]";
   constexpr std::string_view kField = "merge_operator=";

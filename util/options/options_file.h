@@ -21,6 +21,10 @@
 
 namespace varve {
 
+// More than a database can have families (db/version/version_set.h) with ordinary options: about
+// 4 KiB each. Files above it are neither written nor read.
+inline constexpr size_t kOptionsFileBytesMax = size_t{1} << 30;
+
 struct OptionsFileContents {
   // Objects that text cannot make are as in a default-made struct.
   DBOptions db_options;
@@ -32,34 +36,47 @@ struct OptionsFileContents {
   std::vector<std::string> comparator_names;
 };
 
-// `column_families` must contain the default one; it is written first. See WriteOptionsFile for
-// `log_directory`.
+// What a file says of one column family, but for its name: who writes the files of a database again
+// and again keeps these.
+struct FamilyOptionsText {
+  explicit FamilyOptionsText(const ColumnFamilyOptions& options);
+  bool operator==(const FamilyOptionsText&) const = default;
+  void AppendTo(const std::string& family, std::string* text) const;
+
+  std::string options;
+  std::string table_options;  // empty: the table format is another one
+};
+
+// What comes before the column families. `log_directory` is the absolute path that
+// db_options.wal_dir stands for; empty if that is none.
+std::string OptionsFileBeginning(const DBOptions& db_options, const std::string& log_directory);
+
+// A whole file. `column_families` must contain the default one; it is written first.
 std::string FormatOptionsFile(const DBOptions& db_options,
-                              const std::vector<ColumnFamilyDescriptor>& column_families,
-                              const std::string& log_directory = "");
+                              const std::vector<ColumnFamilyDescriptor>& column_families);
 
 // *contents is untouched after an error. Errors name `file_name` and the line.
 //   Corruption: not an OPTIONS file. InvalidArgument, NotSupported: as ApplyOptions.
 Status ParseOptionsFile(const ConfigOptions& config, const std::string& file_name,
                         std::string_view text, OptionsFileContents* contents);
 
-// Makes `OPTIONS-<number>` in `dbname`, durably, by way of a temporary name. `log_directory` is the
-// absolute path that db_options.wal_dir stands for; empty if that is none.
+// Makes `OPTIONS-<number>` in `dbname`, durably, by way of a temporary name. InvalidArgument: above
+// kOptionsFileBytesMax.
+Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t number,
+                        const Slice& text);
 Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t number,
                         const DBOptions& db_options,
-                        const std::vector<ColumnFamilyDescriptor>& column_families,
-                        const std::string& log_directory = "");
+                        const std::vector<ColumnFamilyDescriptor>& column_families);
 
 // Reads of an OPTIONS file no more than where the database had its logs; empty: in its own
 // directory. A path that is not absolute was so to another process.
 Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::string* log_directory);
 
-// Reads at most 16 MiB.
 Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::string& file_name,
                        OptionsFileContents* contents);
 
 // Reads of an OPTIONS file no more than the names of merge operators, by column family; families
-// without one are left out. Whatever else is in the file is not looked at. At most 16 MiB.
+// without one are left out. Whatever else is in the file is not looked at.
 Status ReadMergeOperatorNames(FileSystem* fs, const std::string& file_name,
                               std::map<std::string, std::string>* names);
 

@@ -5,6 +5,7 @@
 #include "util/options/options_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <map>
 #include <memory>
@@ -349,6 +350,42 @@ TEST_F(OptionsDirTest, TheLatestFileIsLoaded) {
   std::string name;
   ASSERT_TRUE(GetLatestOptionsFileName(dir_, env_, &name).ok());
   EXPECT_EQ(name, "OPTIONS-000012");
+}
+
+// As that of a database with thousands of families.
+TEST_F(OptionsDirTest, LargeFilesAreReadAgain) {
+  FileSystem* const fs = env_->GetFileSystem().get();
+  std::vector<ColumnFamilyDescriptor> families(1);
+  for (char c = 'a'; c <= 'j'; c++)
+    families.emplace_back(std::string(1 << 20, c), families[0].options);
+  families.back().options.write_buffer_size = 77777;
+  ASSERT_TRUE(WriteOptionsFile(fs, dir_, 5, DBOptions(), families).ok());
+  uint64_t bytes = 0;
+  ASSERT_TRUE(env_->GetFileSize(dir_ + "/OPTIONS-000005", &bytes).ok());
+  ASSERT_GT(bytes, uint64_t{17} << 20);
+  DBOptions db;
+  std::vector<ColumnFamilyDescriptor> loaded;
+  const Status s = LoadLatestOptions(dir_, env_, &db, &loaded);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  ASSERT_EQ(loaded.size(), families.size());
+  EXPECT_EQ(loaded.back().options.write_buffer_size, 77777u);
+  std::map<std::string, std::string> operators;
+  EXPECT_TRUE(ReadMergeOperatorNames(fs, dir_ + "/OPTIONS-000005", &operators).ok());
+}
+
+// What nobody would read is not written, either. The pages are never touched.
+TEST_F(OptionsDirTest, NothingAboveTheReadersLimitIsWritten) {
+  const size_t bytes = kOptionsFileBytesMax + 1;
+  void* const pages =
+      mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  const Status s = WriteOptionsFile(env_->GetFileSystem().get(), dir_, 5,
+                                    Slice(static_cast<const char*>(pages), bytes));
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  munmap(pages, bytes);
+  std::vector<std::string> names;
+  ASSERT_TRUE(env_->GetChildren(dir_, &names).ok());
+  EXPECT_TRUE(names.empty());
 }
 
 TEST_F(OptionsDirTest, AnotherComparatorIsFoundOut) {

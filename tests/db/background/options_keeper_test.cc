@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: the OPTIONS file follows every change, also where it is too large to be written with each,
+// and nobody who reads it, copies it or counts on it is left with an older one. Method: a database
+// with a hundred families whose options change, with files that cannot be made, and closing.
+
+#include <gmock/gmock.h>
+
+#include "varve/utilities/options_util.h"
+
+#include "tests/harness/database.h"
+#include "util/env/file_names.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::Contains;
+
+class OptionsKeeperTest : public Database {
+ protected:
+  void OpenMany() {
+    std::vector<std::string> names = {"default"};
+    for (int i = 0; i < 100; i++) names.push_back("f" + std::to_string(i));
+    Open(names);
+  }
+  Status Change(const std::string& family, uint64_t write_buffer_size) {
+    return db()->SetOptions(Handle(family),
+                            {{"write_buffer_size", std::to_string(write_buffer_size)}});
+  }
+  // What the newest file says of the family; 0: nothing.
+  uint64_t Told(const std::string& family) {
+    DBOptions db_options;
+    std::vector<ColumnFamilyDescriptor> families;
+    const Status s = LoadLatestOptions(kName, options_.env, &db_options, &families);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+    for (const ColumnFamilyDescriptor& told : families) {
+      if (told.name == family) return told.options.write_buffer_size;
+    }
+    return 0;
+  }
+  uint64_t NewestNumber() {
+    std::string name;
+    EXPECT_TRUE(GetLatestOptionsFileName(kName, options_.env, &name).ok());
+    uint64_t number = 0;
+    FileType type;
+    EXPECT_TRUE(ParseFileName(name, &number, &type));
+    return number;
+  }
+  void BreakOptionsFiles() {
+    FaultRule rule;
+    rule.calls = Only(FaultCall::kCreate);
+    rule.path_contains = "OPTIONS";
+    rule.sticky = true;
+    faults().Inject(rule);
+  }
+};
+
+TEST_F(OptionsKeeperTest, WithFewFamiliesItIsWrittenWithTheChange) {
+  Open({"default", "a"});
+  for (uint64_t size = 100001; size < 100010; size++) {
+    ASSERT_TRUE(Change("a", size).ok());
+    EXPECT_EQ(Told("a"), size);
+    EXPECT_EQ(Files(kOptionsFile).size(), 2u);
+  }
+  BreakOptionsFiles();
+  EXPECT_FALSE(Change("a", 200000).ok());
+}
+
+TEST_F(OptionsKeeperTest, WithManyFamiliesItFollowsSoon) {
+  OpenMany();
+  ASSERT_TRUE(Change("f7", 123456).ok());
+  EXPECT_TRUE(Eventually([&] { return Told("f7") == 123456; }));
+  ColumnFamilyHandle* made = nullptr;
+  ASSERT_TRUE(db()->CreateColumnFamily(options_, "made", &made).ok());
+  EXPECT_TRUE(Eventually([&] { return Told("made") != 0; }));
+  ASSERT_TRUE(db()->DropColumnFamily(made).ok());
+  ASSERT_TRUE(db()->DestroyColumnFamilyHandle(made).ok());
+  EXPECT_TRUE(Eventually([&] { return Told("made") == 0; }));
+  EXPECT_EQ(Told("f7"), 123456u);
+  EXPECT_EQ(Files(kOptionsFile).size(), 2u);
+}
+
+TEST_F(OptionsKeeperTest, ChangesThatComeTogetherAreToldTogether) {
+  OpenMany();
+  const uint64_t before = NewestNumber();
+  for (uint64_t i = 0; i < 100; i++) ASSERT_TRUE(Change("f" + std::to_string(i), 70000 + i).ok());
+  EXPECT_TRUE(Eventually([&] { return Told("f99") == 70099; }));
+  EXPECT_EQ(Told("f0"), 70000u);
+  EXPECT_LT(NewestNumber(), before + 60) << "no file but these has taken a number";
+}
+
+TEST_F(OptionsKeeperTest, CloseAndCopiesHaveTheLastChange) {
+  OpenMany();
+  for (uint64_t size = 100001; size < 100006; size++) {
+    ASSERT_TRUE(Change("f7", size).ok());
+    std::vector<std::string> files;
+    uint64_t manifest_bytes = 0;
+    ASSERT_TRUE(db()->GetLiveFiles(files, &manifest_bytes).ok());
+    EXPECT_EQ(Told("f7"), size);
+    EXPECT_THAT(files, Contains("/" + OptionsFileBaseName(NewestNumber())));
+  }
+  ASSERT_TRUE(Change("f8", 99999).ok());
+  ASSERT_TRUE(Close().ok());
+  EXPECT_EQ(Told("f8"), 99999u);
+}
+
+TEST_F(OptionsKeeperTest, AFailureIsToldToTheNextChangeOrByClose) {
+  OpenMany();
+  BreakOptionsFiles();
+  ASSERT_TRUE(Change("f7", 100001).ok());
+  EXPECT_TRUE(Eventually([&] { return faults().strikes() > 0; }));
+  EXPECT_TRUE(Eventually([&] { return !Change("f7", 100002).ok(); }));
+  faults().ClearFaults();
+  EXPECT_TRUE(Change("f7", 100003).ok());
+  EXPECT_EQ(Told("f7"), 100003u);
+  ASSERT_TRUE(Change("f7", 100004).ok());
+  BreakOptionsFiles();
+  Change("f7", 100005).PermitUncheckedError();
+  EXPECT_FALSE(Close().ok());
+}
+
+}  // namespace
+}  // namespace varve::testing

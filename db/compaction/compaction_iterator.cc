@@ -207,8 +207,11 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
     SetTrailer(sequence, kTypeValue);
     return Step::kEmit;
   }
-  // Where older timestamps are asked for, too, a SingleDelete hides them as a Delete does.
-  const bool single_delete = type == kTypeSingleDeletion && !KeepsHistory();
+  // Where older timestamps are asked for, too, a SingleDelete hides them as a Delete does. But
+  // under a newer value it is not hidden as a Delete is: its own value may lie deeper, at an older
+  // timestamp, and come back once a later SingleDelete has gone together with the newer value.
+  const bool single_delete =
+      type == kTypeSingleDeletion && (!KeepsHistory() || rules_.BuriedByValue(stripe));
   const bool deletes = type == kTypeDeletionWithTimestamp || type == kTypeSingleDeletion;
   const ValueType judged = deletes ? kTypeDeletion : type;
   const bool in_stripe_only =

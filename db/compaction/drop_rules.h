@@ -87,6 +87,12 @@ class DropRules {
     return pair_stripe_ == stripe && type != kTypeDeletion;
   }
 
+  // Whether newer entries of its stripe, among them a value and no Delete behind that, decide what
+  // is read where an entry of the stripe stands.
+  [[nodiscard]] bool BuriedByValue(size_t stripe) const {
+    return base_stripe_ == stripe && !base_deletes_;
+  }
+
   // Of an entry that is neither hidden nor covered by a range tombstone of its stripe, and no
   // SingleDelete. `may_exist_deeper` is called for deletions only.
   template <typename MayExistDeeper>

@@ -171,6 +171,53 @@ TEST_F(CompactionIteratorTest, AFailedInputEndsTheWalkAlsoBehindASingleDelete) {
   EXPECT_TRUE(status_.IsIOError());
 }
 
+// While history is kept, each timestamp is judged by itself; but the value that a SingleDelete is
+// for may have an older one.
+TEST_F(CompactionIteratorTest, ASingleDeleteUnderAValueOfItsTimestampStays) {
+  const InternalKeyComparator timed(BytewiseComparatorWithU64Ts());
+  options_.icmp = &timed;
+  const auto at = [](uint64_t timestamp) {
+    std::string key = "k";
+    std::string encoded;
+    key += EncodeU64Ts(timestamp, &encoded).ToString();
+    return key;
+  };
+  const auto numbers = [&](const std::vector<Entry>& entries) {
+    ListIterator input(entries);
+    CompactionIterator iterator(&input, nullptr, options_);
+    std::string text;
+    for (iterator.Start(nullptr); iterator.Valid(); iterator.Next()) {
+      text += std::to_string(ExtractSequence(iterator.key())) + " ";
+    }
+    EXPECT_TRUE(iterator.status().ok()) << iterator.status().ToString();
+    EXPECT_EQ(iterator.counts().entries_out + iterator.counts().dropped(),
+              iterator.counts().entries_in);
+    return text;
+  };
+  EXPECT_EQ(numbers({{at(2), 8, kTypeValue, "new"}, {at(2), 7, kTypeSingleDeletion, ""}}), "8 7 ");
+  EXPECT_EQ(numbers({{at(2), 8, kTypeValue, "new"},
+                     {at(2), 7, kTypeSingleDeletion, ""},
+                     {at(1), 6, kTypeValue, "own"}}),
+            "8 7 6 ")
+      << "as of 1, the value is there";
+  EXPECT_EQ(numbers({{at(2), 8, kTypeValue, "new"},
+                     {at(2), 7, kTypeSingleDeletion, ""},
+                     {at(2), 6, kTypeValue, "own"},
+                     {at(1), 5, kTypeValue, "older"}}),
+            "8 5 ");
+  EXPECT_EQ(
+      numbers({{at(2), 8, kTypeDeletionWithTimestamp, ""}, {at(2), 7, kTypeSingleDeletion, ""}}),
+      "8 ");
+  options_.snapshots = {7};
+  EXPECT_EQ(numbers({{at(2), 8, kTypeValue, "new"}, {at(2), 7, kTypeSingleDeletion, ""}}), "8 7 ");
+  options_.snapshots.clear();
+  options_.full_history_ts_low = at(3).substr(1);
+  EXPECT_EQ(numbers({{at(2), 9, kTypeSingleDeletion, ""},
+                     {at(2), 8, kTypeValue, "new"},
+                     {at(2), 7, kTypeSingleDeletion, ""}}),
+            "7 ");
+}
+
 TEST_F(CompactionIteratorTest, BoundsCutUserKeys) {
   const Slice begin("b");
   const Slice end("d");

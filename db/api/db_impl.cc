@@ -111,9 +111,6 @@ Status DB::OpenAndTrimHistory(const DBOptions& db_options, const std::string& na
                                                 std::to_string(size) + " bytes, trim_ts has " +
                                                 std::to_string(trim_ts.size()));
     }
-    if (family.options.num_levels < 2) {
-      return Status::NotSupported(kCall, "column family " + family.name + " has one level");
-    }
   }
   Status s = Open(db_options, name, column_families, handles, dbptr);
   if (!s.ok()) return s;

@@ -77,7 +77,7 @@ FamilyToOpen ToOpen(const std::string& name, const ColumnFamilyOptions& options)
   FamilyToOpen family;
   family.name = name;
   family.comparator = options.comparator;
-  family.num_levels = options.num_levels;
+  family.num_levels = DeriveColumnFamilyOptions(options).num_levels;
   family.persist_timestamps = options.persist_user_defined_timestamps;
   family.merge_operator = MergeOperatorName(options);
   family.file_charge = NewCacheCharge(TableOptionsOf(options), CacheEntryRole::kFileMetadata);

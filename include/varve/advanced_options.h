@@ -110,7 +110,7 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // entry 1 the base level. Dynamic.
   std::vector<CompressionType> compression_per_level;
 
-  // 1 to 64.
+  // 1 to 64. 1 counts as 2: what leaves L0 goes somewhere.
   int num_levels = 7;
 
   // Bytes of one output file at level 1, and the factor per further level (at least 1). Dynamic.

@@ -147,6 +147,7 @@ Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) {
 
 ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& given) {
   ColumnFamilyOptions cf = given;
+  cf.num_levels = std::max(cf.num_levels, 2);
   cf.write_buffer_size = std::max(cf.write_buffer_size, kMinWriteBufferSize);
   if (cf.arena_block_size == 0) {
     cf.arena_block_size = std::min(kMaxArenaBlockSize, cf.write_buffer_size / 8);

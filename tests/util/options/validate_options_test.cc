@@ -237,6 +237,15 @@ TEST(DeriveOptionsTest, ZerosTurnIntoValues) {
   EXPECT_TRUE(ValidateColumnFamilyOptions(derived).ok());
 }
 
+TEST(DeriveOptionsTest, BelowL0ThereIsALevel) {
+  ColumnFamilyOptions cf;
+  cf.num_levels = 1;
+  EXPECT_TRUE(ValidateColumnFamilyOptions(cf).ok());
+  const ColumnFamilyOptions derived = DeriveColumnFamilyOptions(cf);
+  EXPECT_EQ(derived.num_levels, 2);
+  EXPECT_EQ(derived.max_bytes_for_level_multiplier_additional.size(), 2u);
+}
+
 TEST(DeriveOptionsTest, HugeSizesDoNotOverflow) {
   ColumnFamilyOptions cf;
   cf.target_file_size_base = UINT64_MAX / 2;

@@ -135,7 +135,7 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
     if (e.shutting_down.load(std::memory_order_acquire)) {
       return Status::ShutdownInProgress("WaitForCompact: the database is being closed");
     }
-    if (options.abort_on_pause && e.background_paused > 0) {
+    if (options.abort_on_pause && e.tree.paused() > 0) {
       return Status::Aborted("WaitForCompact: background work is paused");
     }
     if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
@@ -211,7 +211,7 @@ Status DbImpl::PauseBackgroundWork() try {
   // A flush of Close must not be paused.
   s = CheckOpen();
   if (!s.ok()) return s;
-  e.background_paused++;
+  e.tree.Pause();
   while (e.flush->running() > 0 || e.compaction->Working() > 0) e.background_changed.Wait();
   return s;
 } catch (...) {
@@ -223,10 +223,11 @@ Status DbImpl::ContinueBackgroundWork() try {
   if (Status s = CheckOpen(call); !s.ok()) return s;
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
-  if (e.background_paused == 0) {
+  if (e.tree.paused() == 0) {
     return Status::InvalidArgument("ContinueBackgroundWork: background work is not paused");
   }
-  if (--e.background_paused == 0) {
+  e.tree.Continue();
+  if (e.tree.paused() == 0) {
     e.flush->Schedule();
     e.compaction->ScheduleAll();
   }

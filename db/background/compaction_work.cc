@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "db/background/compaction_party.h"
 #include "db/background/events.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/table_context.h"
@@ -38,17 +39,28 @@ void CompactionWork::ScheduleAll() {
   Dispatch();
 }
 
+bool CompactionWork::Busy() const {
+  return Running() > 0 || !queue_.empty() || engine_->tree.AnyWaiting();
+}
+
 bool CompactionWork::MayRunAutomatic() const {
   const Engine& e = *engine_;
-  return !e.shutting_down.load(std::memory_order_acquire) && e.background_paused == 0 &&
-         e.errors.severity() == ErrorState::Severity::kNone && exclusive_ == 0 &&
-         manual_waiting_ == 0;
+  return !e.shutting_down.load(std::memory_order_acquire) &&
+         e.errors.severity() == ErrorState::Severity::kNone;
+}
+
+bool CompactionWork::MayPlanFor(const ColumnFamily& family) const {
+  return engine_->tree.MayPlan(TreeAdmission::Party(TreeAdmission::Kind::kJob, &family));
 }
 
 void CompactionWork::Dispatch() {
   if (!MayRunAutomatic()) return;
   const int limit = MaxRunning();
-  while (scheduled_ < limit && scheduled_ - running_ < static_cast<int>(queue_.size())) {
+  int waiting = scheduled_ - running_;
+  for (const auto& family : queue_) {
+    if (scheduled_ >= limit) return;
+    if (!MayPlanFor(*family)) continue;
+    if (waiting-- > 0) continue;
     engine_->env->Schedule(&CompactionWork::RunOne, this, Env::Priority::LOW, this);
     scheduled_++;  // the job takes mu before it counts itself off
   }
@@ -59,6 +71,18 @@ void CompactionWork::TakeBackJobs() {
   scheduled_ -= engine_->env->UnSchedule(this, Env::Priority::LOW);
 }
 
+// The next family in the queue of which a compaction may be planned in this hold.
+std::shared_ptr<ColumnFamily> CompactionWork::TakeRunnable() {
+  if (!MayRunAutomatic()) return nullptr;
+  const auto at = std::find_if(queue_.begin(), queue_.end(),
+                               [this](const auto& family) { return MayPlanFor(*family); });
+  if (at == queue_.end()) return nullptr;
+  std::shared_ptr<ColumnFamily> family = std::move(*at);
+  queue_.erase(at);
+  family->compaction_queued = false;
+  return family;
+}
+
 void CompactionWork::RunOne(void* work) {
   static_cast<CompactionWork*>(work)->BackgroundCompaction();
 }
@@ -67,10 +91,7 @@ void CompactionWork::BackgroundCompaction() {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
   running_++;
-  if (!queue_.empty() && MayRunAutomatic()) {
-    std::shared_ptr<ColumnFamily> family = std::move(queue_.front());
-    queue_.pop_front();
-    family->compaction_queued = false;
+  if (std::shared_ptr<ColumnFamily> family = TakeRunnable()) {
     Report(RunAutomatic(family));
     // With the last share of a dropped family its tables become obsolete.
     family.reset();
@@ -87,51 +108,36 @@ void CompactionWork::Report(const Status& s) {
   engine_->ReportError(s, BackgroundErrorReason::kCompaction);
 }
 
+CompactionWork::PlanGround CompactionWork::GroundOf(const ColumnFamily& family) {
+  auto options = family.options();
+  // Measured in this hold: marks and unmarks since the last super-version change the scores, and
+  // making that may have failed.
+  LevelShape shape = ComputeLevelShape(*family.current(), *options);
+  return {family.current(), std::move(shape), std::move(options), family.running_compactions};
+}
+
 Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family) try {
   Engine& e = *engine_;
   if (family->dropped()) return Status::OK();
-  const auto options = family->options();
-  if (options->disable_auto_compactions) return Status::OK();
-  // Marks and unmarks since the last super-version change the scores.
-  const LevelShape shape = ComputeLevelShape(*family->current(), *options);
+  Party job(this, TreeAdmission::Kind::kJob, family.get());
+  if (!job.Ask()) return Status::OK();
   // The plan is the last that holds its inputs, as a rule.
   const ObsoleteFileQueue::LeaveOpen leave_open;
-  std::unique_ptr<CompactionPlan> plan =
-      PickCompaction(family->current(), shape, *options, family->running_compactions);
+  std::unique_ptr<CompactionPlan> plan;
+  {
+    const PlanGround ground = GroundOf(*family);
+    if (ground.options->disable_auto_compactions) return Status::OK();
+    plan = PickCompaction(ground.version, ground.shape, *ground.options, ground.running);
+  }
   if (plan == nullptr) return Status::OK();
   if (plan->start_level == 0) plan->max_subcompactions = e.dynamic->max_subcompactions;
   CompactionResult result;
-  const Status s = RunPlan(family.get(), std::move(plan), RunControl(), &result);
+  const Status s = RunPlan(&job, std::move(plan), RunControl(), &result);
   if (s.IsColumnFamilyDropped()) return Status::OK();
   return s;
 } catch (...) {
   return CaughtException();
 }
-
-// For the time of its life no other compaction takes the plan's inputs. Both ends under mu.
-class CompactionWork::MarkedInputs {
- public:
-  MarkedInputs(ColumnFamily* family, CompactionPlan* plan) : family_(family), plan_(plan) {
-    family_->running_compactions.push_back(plan);
-    Mark(true);
-  }
-  ~MarkedInputs() {
-    Mark(false);
-    std::erase(family_->running_compactions, plan_);
-  }
-  MarkedInputs(const MarkedInputs&) = delete;
-  MarkedInputs& operator=(const MarkedInputs&) = delete;
-
- private:
-  void Mark(bool marked) {
-    for (CompactionInputLevel& level : plan_->inputs) {
-      for (FileRef& file : level.files) file->being_compacted = marked;
-    }
-  }
-
-  ColumnFamily* const family_;
-  CompactionPlan* const plan_;
-};
 
 CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                               const RunControl& control) const {
@@ -182,13 +188,32 @@ Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
   return CaughtException();
 }
 
-Status CompactionWork::Install(ColumnFamily* family, CompactionPlan* plan,
+// What calls have to do with the inputs they will have to do with the outputs. Before these are in
+// force: what fails for want of memory has changed nothing, and of tables that never come to be
+// nobody asks.
+void CompactionWork::NoteForCalls(const ColumnFamily& family, const CompactionPlan& plan,
+                                  const CompactionResult& result, const RunControl& control,
+                                  int job_id) {
+  if (followed_.empty() || plan.trivial_move) return;
+  Remainder::Work work;
+  work.job_id = job_id;
+  work.bottommost = plan.bottommost;
+  work.in_place = plan.start_level == plan.output_level && plan.output_level > 0;
+  work.trim_ts = control.trim_ts;
+  for (const CompactionInputLevel& level : plan.inputs) {
+    for (const FileRef& file : level.files) work.inputs.push_back(file->number);
+  }
+  for (const NewFile& file : result.outputs) work.outputs.push_back(file.number);
+  for (Followed* call : followed_) call->Note(family, work);
+}
+
+Status CompactionWork::Install(ColumnFamily* family, const CompactionPlan& plan,
                                const CompactionResult& result) {
   Engine& e = *engine_;
   if (family->dropped()) return Status::ColumnFamilyDropped("compaction", family->name());
   VersionEdit edit;
   edit.column_family = family->id();
-  FillCompactionEdit(*plan, result, &edit);
+  FillCompactionEdit(plan, result, &edit);
   return e.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}}, e.directory.get());
 }
 
@@ -222,28 +247,34 @@ void CompactionWork::CountRun(const CompactionPlan& plan, const CompactionResult
   stats.entries_dropped += result.entries_dropped_obsolete + result.entries_dropped_by_filter;
 }
 
-Status CompactionWork::RunPlan(ColumnFamily* family, std::unique_ptr<CompactionPlan> plan,
+Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> plan,
                                const RunControl& control, CompactionResult* result) {
   Engine& e = *engine_;
   e.mu.AssertHeld();
+  ColumnFamily* const family = party->family();
   const int job_id = e.NextJobId();
   Status s;
   {
-    const MarkedInputs marked(family, plan.get());
+    const Step step(party, plan.get());
     // Another thread may compact other files of the family meanwhile.
     Schedule(family);
     s = Execute(family, *plan, control, job_id, result);
     if (s.ok()) {
-      s = Guarded([&] { return Install(family, plan.get(), *result); });
+      s = Guarded([&] {
+        NoteForCalls(*family, *plan, *result, control, job_id);
+        return Install(family, *plan, *result);
+      });
       if (!s.ok() && !e.versions->manifest_in_doubt()) {
         MutexUnlock unlock(&e.mu);
         RemoveOutputs(*result);
       }
     }
+    if (s.ok()) {
+      if (!plan->trivial_move) NoteJobOfInputs(*plan, job_id);
+      CountRun(*plan, *result);
+    }
   }
   if (s.ok()) {
-    if (!plan->trivial_move) NoteJobOfInputs(*plan, job_id);
-    CountRun(*plan, *result);
     e.ShowChange(family).PermitUncheckedError();
     e.UpdateStalls();
     Schedule(family);

@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "db/background/engine.h"
+#include "db/background/tree_admission.h"
 #include "db/compaction/compaction_job.h"
 #include "db/compaction/leveled_picker.h"
 
@@ -25,7 +27,7 @@ class CompactionWork {
   void ScheduleAll();
   // Forgets which families are queued (shutdown).
   void ClearQueue() { queue_.clear(); }
-  bool Busy() const { return Running() > 0 || !queue_.empty() || manual_waiting_ > 0; }
+  bool Busy() const;
 
   // Jobs that have not begun will not (shutdown): the threads may be busy with other databases.
   void TakeBackJobs();
@@ -36,8 +38,8 @@ class CompactionWork {
 
   // Jobs in background threads or on their way there, and calls that compact in their own thread.
   int Running() const { return scheduled_ + manual_calls_; }
-  // Of them, those that work on files now. A call between two of its plans is not among them: while
-  // work is paused, it waits.
+  // Of them, those that work on files now, or tell listeners what they did. A call between two of
+  // its plans is not among them: while work is paused, it waits.
   int Working() const { return running_ + manual_working_; }
 
   // API calls: take mu themselves. Compactions asked for run in the calling thread.
@@ -76,25 +78,43 @@ class CompactionWork {
     const Slice* end = nullptr;
     std::string trim_ts;  // as in CompactionIteratorOptions
   };
-  class Exclusive;
-  class MarkedInputs;
+  // What a family is in one hold of mu: all that a plan may be made from.
+  struct PlanGround {
+    VersionRef version;
+    LevelShape shape;
+    std::shared_ptr<const ColumnFamilyOptions> options;
+    const std::vector<const CompactionPlan*>& running;
+  };
+  // Makes a plan for the hold in which it is called; may be called again in a later one. No plan:
+  // there is nothing to do, or *conflict, a plan under way is in its way.
+  using Planner = std::function<Status(const PlanGround& ground,
+                                       std::unique_ptr<CompactionPlan>* plan, bool* conflict)>;
+  // One who changes the family's tree.
+  class Party;
+  class Step;
   class ManualTurn;
+  class Followed;
 
   static void RunOne(void* work);
   void Dispatch();
   Status RunCall(const ManualCall& call);
   bool MayRunAutomatic() const;
+  bool MayPlanFor(const ColumnFamily& family) const;
+  std::shared_ptr<ColumnFamily> TakeRunnable();
   void BackgroundCompaction();
   void Report(const Status& s);  // of background work
   Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family);
 
-  // Marks the plan's inputs, runs it, installs its result. Releases mu while it works; gives the
-  // plan up.
-  Status RunPlan(ColumnFamily* family, std::unique_ptr<CompactionPlan> plan,
-                 const RunControl& control, CompactionResult* result);
+  static PlanGround GroundOf(const ColumnFamily& family);
+  // Carries out what was planned in this hold: marks the plan's inputs, runs it, installs its
+  // result. Releases mu while it works; gives the plan up.
+  Status RunPlan(Party* party, std::unique_ptr<CompactionPlan> plan, const RunControl& control,
+                 CompactionResult* result);
   Status Execute(ColumnFamily* family, const CompactionPlan& plan, const RunControl& control,
                  int job_id, CompactionResult* result);
-  Status Install(ColumnFamily* family, CompactionPlan* plan, const CompactionResult& result);
+  Status Install(ColumnFamily* family, const CompactionPlan& plan, const CompactionResult& result);
+  void NoteForCalls(const ColumnFamily& family, const CompactionPlan& plan,
+                    const CompactionResult& result, const RunControl& control, int job_id);
   CompactionContext MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                 const RunControl& control) const;
   void RemoveOutputs(const CompactionResult& result);
@@ -111,29 +131,24 @@ class CompactionWork {
 
   // Manual (manual_compaction.cc).
   Status FlushForRange(const ManualCall& call);
-  Status WalkLevels(const ManualCall& call, int* final_level);
-  Status CompactOneLevel(const ManualCall& call, const ManualCompactionRequest& request,
-                         bool* found);
-  // One plan of the request, waiting for conflicting ones. *ran: there was one.
-  Status RunManualPlan(const ManualCall& call, const ManualCompactionRequest& request, bool* ran);
-  // Null: there is nothing to do.
-  Status AwaitManualPlan(const ManualCall& call, const ManualCompactionRequest& request,
-                         std::unique_ptr<CompactionPlan>* plan);
-  Status RunManually(ColumnFamily* family, std::unique_ptr<CompactionPlan> plan,
-                     const RunControl& control, CompactionResult* result);
+  Status WalkLevels(const ManualCall& call, const RangeCall& range, Party* party);
+  Status MoveLevel(const ManualCall& call, const RangeCall& range, Party* party);
+  // Waits until the party may plan and nobody is in its plan's way. Null: there is nothing to do.
+  Status AwaitPlan(Party* party, const std::atomic<bool>* cancelled, TreeAdmission::Extent extent,
+                   const Planner& planner, std::unique_ptr<CompactionPlan>* plan);
+  // Then carries it out. *ran: there was one.
+  Status RunStep(Party* party, const Planner& planner, const RunControl& control,
+                 CompactionResult* result, bool* ran);
+  RunControl ControlOf(const std::atomic<bool>* cancelled) const;
   Status ManualObstacle(const ColumnFamily& family, const std::atomic<bool>* cancelled) const;
-  Status MoveLevel(ColumnFamily* family, int level, int target_level);
-  void WaitForExclusive();
 
   Engine* const engine_;
   std::deque<std::shared_ptr<ColumnFamily>> queue_;
   int running_ = 0;
-  int scheduled_ = 0;       // handed to the environment, running ones included
-  int manual_calls_ = 0;    // API calls that may change levels, waiting ones included
-  int manual_working_ = 0;  // of them, those that run a plan
-  int manual_waiting_ = 0;  // of them, those that wait for others to end: nothing new starts then
-  int exclusive_ = 0;       // calls that want to be, or are, alone
-  bool exclusive_running_ = false;
+  int scheduled_ = 0;                // handed to the environment, running ones included
+  int manual_calls_ = 0;             // API calls that may change levels, waiting ones included
+  int manual_working_ = 0;           // of them, those that run a plan
+  std::vector<Followed*> followed_;  // calls that want to know what becomes of their tables
   int manual_disabled_ = 0;
   std::atomic<bool> manual_cancel_{false};
 };

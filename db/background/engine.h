@@ -17,6 +17,7 @@
 
 #include "db/background/error_state.h"
 #include "db/background/open_calls.h"
+#include "db/background/tree_admission.h"
 #include "db/column_family/column_family.h"
 #include "db/read/live_snapshots.h"
 #include "db/version/version_set.h"
@@ -102,6 +103,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   Mutex mu;
   CondVar background_changed{
       &mu};  // a job ended, an error was set or lifted, a stall may have ended
+  TreeAdmission tree{[this] { background_changed.SignalAll(); }};  // and whether work is paused
   // Of the writers that are stopped: whoever ends that, for whatever reason, wakes one of them, and
   // each wakes the next as it goes on.
   CondVar stop_ended{&mu};
@@ -132,9 +134,8 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   DelayPacer low_priority_pacer{2 << 20};
   int file_deletions_disabled = 0;  // by users
   int files_kept = 0;               // by calls that read files by their names, for their time
-  int background_paused = 0;
-  int wal_locked = 0;        // calls of LockWAL in force
-  bool wal_locking = false;  // one waits for the commit path; others wait for it
+  int wal_locked = 0;               // calls of LockWAL in force
+  bool wal_locking = false;         // one waits for the commit path; others wait for it
   std::vector<LevelCompactionStats> level_stats;
   uint64_t flush_count = 0;
   uint64_t flush_bytes = 0;

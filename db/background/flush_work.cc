@@ -163,7 +163,7 @@ void FlushWork::Schedule() {
   Engine& e = *engine_;
   e.mu.AssertHeld();
   if (e.shutting_down.load(std::memory_order_acquire)) return;
-  if (e.background_paused > 0) return;
+  if (e.tree.paused() > 0) return;
   if (e.errors.severity() >= ErrorState::Severity::kHard) return;
   const int limit = e.MaxFlushes();
   const int runnable = CanStart() ? static_cast<int>(queue_.size()) : 0;
@@ -194,8 +194,7 @@ void FlushWork::BackgroundFlush() {
   MutexLock lock(&e.mu);
   running_++;
   // What an error left in memory is for its recovery to flush: of all families in one step.
-  const bool may_run = !e.shutting_down.load(std::memory_order_acquire) &&
-                       e.background_paused == 0 &&
+  const bool may_run = !e.shutting_down.load(std::memory_order_acquire) && e.tree.paused() == 0 &&
                        e.errors.severity() < ErrorState::Severity::kHard;
   if (!queue_.empty() && CanStart() && may_run) {
     Report(Guarded([this] { return RunNextJob(); }));
@@ -508,7 +507,7 @@ bool FlushWork::WouldStall(const ColumnFamily& family) const {
   after.pending_compaction_bytes = family.shape().pending_compaction_bytes;
   if (JudgeStall(after, *family.options()).condition == WriteStallCondition::kNormal) return false;
   const bool under_way = Busy() || e.compaction->MayMakeRoom();
-  return under_way && e.background_paused == 0;
+  return under_way && e.tree.paused() == 0;
 }
 
 void FlushWork::WaitForRoom(const std::vector<ColumnFamily*>& families) {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "db/background/compaction_party.h"
 #include "db/background/compaction_work.h"
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
 #include "db/compaction/input_span.h"
 #include "db/version/obsolete_file_queue.h"
-#include "db/version/version_builder.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
@@ -56,41 +56,21 @@ class Counted {
   int* const count_;
 };
 
-bool LevelOverlaps(const Version& version, int level, const Slice* begin, const Slice* end) {
-  return !version.level(level).Overlapping(begin, end).empty();
+// How a call has to go about its range. A filter or a mark is only applied to what is rewritten.
+Remainder::Duty DutyOf(const CompactRangeOptions& call, const ColumnFamilyOptions& family,
+                       bool trims) {
+  using Bottommost = BottommostLevelCompaction;
+  const Bottommost bottommost = call.bottommost_level_compaction;
+  if (bottommost == Bottommost::kForce || bottommost == Bottommost::kForceOptimized) {
+    return Remainder::Duty::kRewriteAtBottom;
+  }
+  const bool filtered = family.compaction_filter != nullptr ||
+                        family.compaction_filter_factory != nullptr ||
+                        call.full_history_ts_low != nullptr || trims;
+  return filtered ? Remainder::Duty::kRewrite : Remainder::Duty::kSink;
 }
 
 }  // namespace
-
-// Alone among compactions of the database, for the time of its life. mu is held by the creator
-// around both ends.
-class CompactionWork::Exclusive {
- public:
-  Exclusive(CompactionWork* work, bool wanted) : work_(work), wanted_(wanted) {
-    if (!wanted_) {
-      work_->WaitForExclusive();
-      return;
-    }
-    work_->exclusive_++;
-    while (work_->running_ > 0 || work_->manual_working_ > 0 || work_->exclusive_running_) {
-      work_->engine_->background_changed.Wait();
-    }
-    work_->exclusive_running_ = true;
-  }
-  ~Exclusive() {
-    if (!wanted_) return;
-    work_->exclusive_--;
-    work_->exclusive_running_ = false;
-    work_->engine_->background_changed.SignalAll();
-    work_->Report(Guarded([this] { work_->ScheduleAll(); }));
-  }
-  Exclusive(const Exclusive&) = delete;
-  Exclusive& operator=(const Exclusive&) = delete;
-
- private:
-  CompactionWork* const work_;
-  const bool wanted_;
-};
 
 // One of manual_calls_ for the time of its life, and what follows its end, unless an obstacle was
 // there already. Both ends without mu.
@@ -119,10 +99,6 @@ class CompactionWork::ManualTurn {
   Status obstacle_;
   const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans go under mu
 };
-
-void CompactionWork::WaitForExclusive() {
-  while (exclusive_ > 0) engine_->background_changed.Wait();
-}
 
 Status CompactionWork::ManualObstacle(const ColumnFamily& family,
                                       const std::atomic<bool>* cancelled) const {
@@ -195,176 +171,121 @@ Status CompactionWork::TrimHistory(ColumnFamily* family, const std::string& trim
 
 Status CompactionWork::RunCall(const ManualCall& call) {
   Engine& e = *engine_;
-  ColumnFamily* const family = call.family;
   const CompactRangeOptions& options = *call.options;
-  const ManualTurn turn(this, *family, options.canceled);
+  const ManualTurn turn(this, *call.family, options.canceled);
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   VARVE_RETURN_IF_ERROR(FlushForRange(call));
   MutexLock lock(&e.mu);
-  const Exclusive exclusive(this, options.exclusive_manual_compaction);
-  int final_level = -1;
-  VARVE_RETURN_IF_ERROR(WalkLevels(call, &final_level));
-  if (!options.change_level || final_level <= 0) return Status::OK();
-  Status s;
-  {
-    // A running compaction's inputs must not move.
-    const Counted alone(&exclusive_);
-    while (!family->running_compactions.empty()) e.background_changed.Wait();
-    s = ManualObstacle(*family, options.canceled);
-    if (s.ok()) s = MoveLevel(family, final_level, options.target_level);
-  }
-  ScheduleAll();
-  return s;
+  Party party(this,
+              options.exclusive_manual_compaction ? TreeAdmission::Kind::kAlone
+                                                  : TreeAdmission::Kind::kCall,
+              call.family);
+  RangeCall range;
+  range.begin = call.begin;
+  range.end = call.end;
+  range.skip_last_level = options.bottommost_level_compaction == BottommostLevelCompaction::kSkip;
+  range.max_subcompactions = options.max_subcompactions;
+  VARVE_RETURN_IF_ERROR(WalkLevels(call, range, &party));
+  return options.change_level ? MoveLevel(call, range, &party) : Status::OK();
 }
 
-// From the first to the last level that holds any of the range. *final_level: where the data ended.
-Status CompactionWork::WalkLevels(const ManualCall& call, int* final_level) {
+// Step by step, until all that was in the range when this began is where the call wants it, and as
+// it wants it.
+Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range, Party* party) {
   Engine& e = *engine_;
-  const VersionRef version = call.family->current();
-  int first = -1;
-  int last = -1;
-  for (int level = 0; level < version->num_levels(); level++) {
-    if (!LevelOverlaps(*version, level, call.begin, call.end)) continue;
-    if (first < 0) first = level;
-    last = level;
-  }
-  if (first < 0) return Status::OK();
-  const auto options = call.family->options();
-  const auto bottommost = call.options->bottommost_level_compaction;
-  const bool forced = bottommost == BottommostLevelCompaction::kForce ||
-                      bottommost == BottommostLevelCompaction::kForceOptimized;
-  // Every file is to be rewritten.
-  const bool filtered = options->compaction_filter != nullptr ||
-                        options->compaction_filter_factory != nullptr ||
-                        call.options->full_history_ts_low != nullptr || !call.trim_ts.empty();
-  const uint64_t newest_before = e.versions->next_file_number() - 1;
-  *final_level = last;
-  for (int level = first; level <= last; level++) {
-    ManualCompactionRequest request;
-    request.start_level = level;
-    request.begin = call.begin;
-    request.end = call.end;
-    request.max_subcompactions = call.options->max_subcompactions;
-    const bool in_place = level == last && level > 0;
-    request.output_level = in_place ? level : level + 1;
-    if (level == 0) request.output_level = std::max(1, call.family->shape().base_level);
-    if (request.output_level >= version->num_levels()) break;
-    if (in_place) {
-      if (bottommost == BottommostLevelCompaction::kSkip || (!forced && !filtered)) break;
-      request.allow_trivial_move = false;
-      if (bottommost == BottommostLevelCompaction::kForceOptimized) {
-        request.max_file_number = newest_before;
-      }
-    } else {
-      request.allow_trivial_move = !filtered && !(forced && level == last);
+  const Followed followed(
+      this, call.family,
+      Remainder(DutyOf(*call.options, *call.family->options(), !call.trim_ts.empty()), call.trim_ts,
+                e.versions->next_file_number(), e.NextJobId()));
+  const Planner plan_step = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
+                                bool* conflict) {
+    *plan = PickRangeStep(ground.version, ground.shape, *ground.options, range,
+                          followed.remainder(), ground.running, conflict);
+    if (*plan != nullptr && range.max_subcompactions == 0) {
+      (*plan)->max_subcompactions = e.dynamic->max_subcompactions;
     }
-    bool found = false;
-    VARVE_RETURN_IF_ERROR(CompactOneLevel(call, request, &found));
-    if (found) *final_level = std::max(*final_level, request.output_level);
+    return Status::OK();
+  };
+  RunControl control = ControlOf(call.options->canceled);
+  control.trim_ts = call.trim_ts;
+  for (bool ran = true; ran;) {
+    CompactionResult result;
+    VARVE_RETURN_IF_ERROR(RunStep(party, plan_step, control, &result, &ran));
   }
   return Status::OK();
 }
 
-Status CompactionWork::CompactOneLevel(const ManualCall& call,
-                                       const ManualCompactionRequest& request, bool* found) {
-  // Only with a limit on file numbers does one plan leave something for the next.
-  const bool repeat = request.max_file_number != UINT64_MAX;
-  bool ran = false;
-  do {
-    VARVE_RETURN_IF_ERROR(RunManualPlan(call, request, &ran));
-    *found = *found || ran;
-  } while (ran && repeat);
-  return Status::OK();
-}
-
-Status CompactionWork::RunManualPlan(const ManualCall& call, const ManualCompactionRequest& request,
-                                     bool* ran) {
+Status CompactionWork::AwaitPlan(Party* party, const std::atomic<bool>* cancelled,
+                                 TreeAdmission::Extent extent, const Planner& planner,
+                                 std::unique_ptr<CompactionPlan>* plan) try {
   Engine& e = *engine_;
-  ColumnFamily* const family = call.family;
-  *ran = false;
-  std::unique_ptr<CompactionPlan> plan;
-  Status s = Guarded([&] { return AwaitManualPlan(call, request, &plan); });
-  if (!s.ok() || plan == nullptr) {
+  const ColumnFamily& family = *party->family();
+  const auto await = [&]() -> Status {
+    for (;;) {
+      VARVE_RETURN_IF_ERROR(ManualObstacle(family, cancelled));
+      if (party->Ask(extent)) {
+        bool conflict = false;
+        VARVE_RETURN_IF_ERROR(planner(GroundOf(family), plan, &conflict));
+        if (!conflict) return Status::OK();
+      }
+      if (party->WaitsForItself()) {
+        return Status::Busy("compaction", "it was called from one that has to end before it");
+      }
+      e.background_changed.WaitFor(kPollMicros);
+    }
+  };
+  const Status s = await();
+  if (!s.ok() || *plan == nullptr) {
+    party->Withdraw();
     Dispatch();
-    return s;
   }
-  if (request.max_subcompactions == 0) plan->max_subcompactions = e.dynamic->max_subcompactions;
+  return s;
+} catch (...) {
+  return CaughtException();
+}
+
+Status CompactionWork::RunStep(Party* party, const Planner& planner, const RunControl& control,
+                               CompactionResult* result, bool* ran) {
+  std::unique_ptr<CompactionPlan> plan;
+  *ran = false;
+  VARVE_RETURN_IF_ERROR(
+      AwaitPlan(party, control.user_cancelled, TreeAdmission::Extent::kPlan, planner, &plan));
+  if (plan == nullptr) return Status::OK();
   *ran = true;
+  const Counted working(&manual_working_);
+  return RunPlan(party, std::move(plan), control, result);
+}
+
+CompactionWork::RunControl CompactionWork::ControlOf(const std::atomic<bool>* cancelled) const {
   RunControl control;
   control.manual_cancelled = &manual_cancel_;
-  control.user_cancelled = call.options->canceled;
-  control.trim_ts = call.trim_ts;
-  CompactionResult result;
-  s = RunManually(family, std::move(plan), control, &result);
-  e.background_changed.SignalAll();
-  return s;
+  control.user_cancelled = cancelled;
+  return control;
 }
 
-Status CompactionWork::AwaitManualPlan(const ManualCall& call,
-                                       const ManualCompactionRequest& request,
-                                       std::unique_ptr<CompactionPlan>* plan) {
+// Nobody else has a step in the family meanwhile: plans count on what lies between levels.
+Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range, Party* party) {
   Engine& e = *engine_;
   ColumnFamily* const family = call.family;
-  const Counted waiting(&manual_waiting_);
-  for (;;) {
-    VARVE_RETURN_IF_ERROR(ManualObstacle(*family, call.options->canceled));
-    if (e.background_paused == 0) {
-      const auto options = family->options();
-      bool conflict = false;
-      *plan = PickManualCompaction(family->current(), family->shape(), *options, request,
-                                   family->running_compactions, &conflict);
-      if (!conflict) return Status::OK();
-    }
-    e.background_changed.WaitFor(kPollMicros);
-  }
-}
-
-Status CompactionWork::RunManually(ColumnFamily* family, std::unique_ptr<CompactionPlan> plan,
-                                   const RunControl& control, CompactionResult* result) {
-  const Counted working(&manual_working_);
-  return RunPlan(family, std::move(plan), control, result);
-}
-
-// CompactRangeOptions::change_level: the files of a level become those of another, empty one.
-Status CompactionWork::MoveLevel(ColumnFamily* family, int level, int target_level) {
-  Engine& e = *engine_;
-  const VersionRef version = family->current();
-  const LevelFiles& files = version->level(level);
-  if (target_level < 0) {
-    // The smallest level that has room, with nothing in between.
-    target_level = level;
-    const LevelShape& shape = family->shape();
-    for (int l = level - 1; l >= std::max(1, shape.base_level); l--) {
-      if (!version->level(l).empty()) break;
-      if (shape.target_bytes[static_cast<size_t>(l)] < files.bytes()) break;
-      target_level = l;
-    }
-  }
-  if (target_level == level || files.empty()) return Status::OK();
-  if (target_level == 0 && files.size() > 1) {
-    return Status::Aborted("CompactRangeOptions::target_level",
-                           "more than one table is not moved to L0");
-  }
-  const int from = std::min(level + 1, target_level);
-  const int to = std::max(level - 1, target_level);
-  for (int l = from; l <= to; l++) {
-    if (l != level && !version->level(l).empty()) {
-      return Status::NotSupported("CompactRangeOptions::change_level",
-                                  "levels between source and target are not empty");
-    }
-  }
-  VersionEdit edit;
-  edit.column_family = family->id();
-  for (const FileRef& file : files.files()) {
-    edit.deleted_files.emplace_back(level, file->number);
-    edit.new_files.push_back(DescribeFile(*file, target_level));
-  }
+  const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
+                              bool*) {
+    return PickLevelMove(ground.version, ground.shape, range, call.options->target_level, plan);
+  };
+  std::unique_ptr<CompactionPlan> plan;
   VARVE_RETURN_IF_ERROR(
-      e.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}}, e.directory.get()));
+      AwaitPlan(party, call.options->canceled, TreeAdmission::Extent::kFamily, planner, &plan));
+  if (plan == nullptr) return Status::OK();
+  const Counted working(&manual_working_);
+  {
+    const Step step(party, plan.get());
+    VARVE_RETURN_IF_ERROR(Guarded([&] { return Install(family, *plan, CompactionResult()); }));
+  }
   e.ShowChange(family).PermitUncheckedError();
   e.UpdateStalls();
+  Schedule(family);
   MutexUnlock unlock(&e.mu);
-  LogInfo(e.info_log.get(), "[%s] moved L%d to L%d", family->name().c_str(), level, target_level);
+  LogInfo(e.info_log.get(), "[%s] moved L%d to L%d", family->name().c_str(), plan->start_level,
+          plan->output_level);
   return Status::OK();
 }
 
@@ -386,29 +307,27 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
   const ManualTurn turn(this, *family, options.canceled);
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   MutexLock lock(&e.mu);
-  CompactionResult result;
-  const auto run = [&]() -> Status {
-    WaitForExclusive();
-    VARVE_RETURN_IF_ERROR(ManualObstacle(*family, options.canceled));
-    std::unique_ptr<CompactionPlan> plan;
-    VARVE_RETURN_IF_ERROR(PickCompactFiles(family->current(), family->shape(), *family->options(),
-                                           numbers, output_level, family->running_compactions,
-                                           &plan));
-    plan->trivial_move = plan->trivial_move && options.allow_trivial_move;
-    if (options.compression != kDisableCompressionOption) plan->compression = options.compression;
-    plan->target_file_bytes = options.output_file_size_limit;
-    plan->max_subcompactions = options.max_subcompactions != 0 ? options.max_subcompactions
-                                                               : e.dynamic->max_subcompactions;
-    if (plan->trivial_move && output_names != nullptr) {
+  Party party(this, TreeAdmission::Kind::kAtOnce, family);
+  const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
+                              bool*) -> Status {
+    VARVE_RETURN_IF_ERROR(PickCompactFiles(ground.version, ground.shape, *ground.options, numbers,
+                                           output_level, ground.running, plan));
+    CompactionPlan& chosen = **plan;
+    chosen.trivial_move = chosen.trivial_move && options.allow_trivial_move;
+    if (options.compression != kDisableCompressionOption) chosen.compression = options.compression;
+    chosen.target_file_bytes = options.output_file_size_limit;
+    chosen.max_subcompactions = options.max_subcompactions != 0 ? options.max_subcompactions
+                                                                : e.dynamic->max_subcompactions;
+    if (chosen.trivial_move && output_names != nullptr) {
       for (const uint64_t number : numbers) output_names->push_back(TableFileName(e.name, number));
     }
-    RunControl control;
-    control.manual_cancelled = &manual_cancel_;
-    control.user_cancelled = options.canceled;
-    control.info = info;
-    return RunManually(family, std::move(plan), control, &result);
+    return Status::OK();
   };
-  const Status s = run();
+  RunControl control = ControlOf(options.canceled);
+  control.info = info;
+  CompactionResult result;
+  bool ran = false;
+  const Status s = RunStep(&party, planner, control, &result, &ran);
   if (s.ok() && output_names != nullptr) {
     for (const NewFile& file : result.outputs) {
       output_names->push_back(TableFileName(e.name, file.number));
@@ -423,11 +342,17 @@ Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr*
   const ManualTurn turn(this, *family, nullptr);
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   MutexLock lock(&e.mu);
-  auto plan = std::make_unique<CompactionPlan>();
-  PickFilesInRanges(family->current(), ranges, n, include_end, plan.get());
-  if (plan->inputs.empty()) return Status::OK();
+  Party party(this, TreeAdmission::Kind::kAtOnce, family);
+  const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
+                              bool*) {
+    auto deletion = std::make_unique<CompactionPlan>();
+    PickFilesInRanges(ground.version, ranges, n, include_end, deletion.get());
+    if (!deletion->inputs.empty()) *plan = std::move(deletion);
+    return Status::OK();
+  };
   CompactionResult result;
-  return RunManually(family, std::move(plan), RunControl(), &result);
+  bool ran = false;
+  return RunStep(&party, planner, RunControl(), &result, &ran);
 }
 
 Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end) {
@@ -451,7 +376,7 @@ void CompactionWork::DisableManual() {
   manual_disabled_++;
   manual_cancel_.store(true, std::memory_order_release);
   e.background_changed.SignalAll();
-  while (manual_working_ > 0 || manual_waiting_ > 0) e.background_changed.Wait();
+  while (manual_working_ > 0 || e.tree.AnyWaiting()) e.background_changed.Wait();
 }
 
 void CompactionWork::EnableManual() {

@@ -11,6 +11,7 @@
 #include "varve/options.h"
 
 #include "db/compaction/plan.h"
+#include "db/compaction/remainder.h"
 #include "db/version/level_shape.h"
 #include "db/version/version.h"
 
@@ -33,16 +34,39 @@ struct ManualCompactionRequest {
   const Slice* begin = nullptr;  // user keys; null = open
   const Slice* end = nullptr;    // inclusive
   bool allow_trivial_move = true;
-  uint32_t max_subcompactions = 0;        // 0: the option's
-  uint64_t max_file_number = UINT64_MAX;  // files written later are left alone (kForceOptimized)
+  uint32_t max_subcompactions = 0;       // 0: the option's
+  const Remainder* remainder = nullptr;  // below L0: only what it has not seen rewritten; null: all
 };
 
 // All files of start_level in the range plus what they overlap in output_level, or null when the
-// start level has nothing in the range. *conflict: an input is being compacted; try again later.
+// start level has nothing in the range. With a remainder, the first run of them with something left
+// to rewrite. *conflict: an input is being compacted; try again later.
 std::unique_ptr<CompactionPlan> PickManualCompaction(
     const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
     const ManualCompactionRequest& request, const std::vector<const CompactionPlan*>& running,
     bool* conflict);
+
+// What CompactRange is about.
+struct RangeCall {
+  const Slice* begin = nullptr;  // user keys; null = open
+  const Slice* end = nullptr;    // inclusive
+  bool skip_last_level = false;  // nothing is rewritten in place
+  uint32_t max_subcompactions = 0;
+};
+
+// The next step of a CompactRange call: what is left to do lies deeper or is less after it. Null:
+// nothing is left, or *conflict.
+std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const LevelShape& shape,
+                                              const ColumnFamilyOptions& options,
+                                              const RangeCall& call, const Remainder& remainder,
+                                              const std::vector<const CompactionPlan*>& running,
+                                              bool* conflict);
+
+// CompactRangeOptions::change_level: the files of the deepest level that holds any of the range
+// become those of `target_level` (negative: of the smallest that has room). Nothing of the family
+// may be under way. Null: there is nothing to move.
+Status PickLevelMove(const VersionRef& version, const LevelShape& shape, const RangeCall& call,
+                     int target_level, std::unique_ptr<CompactionPlan>* plan);
 
 // CompactFiles: exactly these files (grown to a legal set) into output_level. InvalidArgument when
 // a file is unknown or being compacted.

@@ -13,17 +13,19 @@ namespace varve {
 
 namespace {
 
-// The first run of files that are not newer than `max_number`. Only neighbours may be rewritten
-// together: an output must not reach over a file that stays.
-FileSpan FirstOldRun(const LevelFiles& files, const InternalKeyComparator& icmp, FileSpan span,
-                     uint64_t max_number) {
+// The first run of files with something left to rewrite. Only neighbours may be rewritten together:
+// an output must not reach over a file that stays.
+FileSpan FirstUnwrittenRun(const LevelFiles& files, const InternalKeyComparator& icmp,
+                           FileSpan span, const Remainder& remainder) {
   FileSpan run{span.first, span.first};
   for (size_t i = span.first; i < span.last; i++) {
     FileSpan clean{i, i + 1};
     GrowToCleanCut(files, icmp, &clean);
-    bool old = true;
-    for (size_t j = clean.first; j < clean.last; j++) old = old && files[j]->number <= max_number;
-    if (old) {
+    bool wanted = false;
+    for (size_t j = clean.first; j < clean.last; j++) {
+      wanted = wanted || remainder.IsUnwritten(files[j]->number);
+    }
+    if (wanted) {
       if (run.empty()) run.first = clean.first;
       run.last = std::max(run.last, clean.last);
     } else if (!run.empty()) {
@@ -134,8 +136,7 @@ std::unique_ptr<CompactionPlan> PickManualCompaction(
     std::vector<bool> chosen(files.size());
     bool any = false;
     for (size_t i = 0; i < files.size(); i++) {
-      chosen[i] = files[i]->number <= request.max_file_number &&
-                  L0Overlaps(icmp, *files[i], request.begin, request.end);
+      chosen[i] = L0Overlaps(icmp, *files[i], request.begin, request.end);
       any = any || chosen[i];
     }
     if (!any) return nullptr;
@@ -143,7 +144,9 @@ std::unique_ptr<CompactionPlan> PickManualCompaction(
     plan = builder.FromL0(chosen, request.output_level, CompactionReason::kManualCompaction);
   } else {
     FileSpan span = OverlappingSpan(files, icmp, request.begin, request.end);
-    span = FirstOldRun(files, icmp, span, request.max_file_number);
+    if (request.remainder != nullptr) {
+      span = FirstUnwrittenRun(files, icmp, span, *request.remainder);
+    }
     if (span.empty()) return nullptr;
     plan = builder.FromLevel(request.start_level, span, request.output_level,
                              CompactionReason::kManualCompaction);

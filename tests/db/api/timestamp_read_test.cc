@@ -146,6 +146,86 @@ TEST_F(TimestampReadTest, TrimmedTombstonesDeleteNothing) {
   EXPECT_TRUE(db->DestroyColumnFamilyHandle(handles[0]).ok());
 }
 
+// Static levels, filled as they were; with dynamic ones automatic compactions move all of it down
+// as soon as it is open, while it is trimmed.
+TEST_F(TimestampReadTest, WhatIsTrimmedIsFoundWhereverItIsMoved) {
+  constexpr int kKeys = 60;
+  const auto key = [](int i) { return "k" + std::to_string(100 + i); };
+  options_.max_bytes_for_level_base = 1024;
+  options_.target_file_size_base = 1024;
+  options_.disable_auto_compactions = false;
+  for (int round = 0; round < 8; round++) {
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+    Options before = options_;
+    before.level_compaction_dynamic_level_bytes = false;
+    before.disable_auto_compactions = true;
+    std::swap(before, options_);
+    Open();
+    for (const auto& [timestamp, level] :
+         {std::pair(uint64_t{10}, 2), std::pair(uint64_t{90}, 1)}) {
+      for (int i = 0; i < kKeys; i++) {
+        PutAt(key(i), timestamp, std::string(100, timestamp == 10 ? 'o' : 'n'));
+      }
+      Flush();
+      std::vector<LiveFileMetaData> files;
+      db()->GetLiveFilesMetaData(&files);
+      for (const LiveFileMetaData& file : files) {
+        if (file.level != 0) continue;
+        ASSERT_TRUE(db()->CompactFiles(CompactionOptions(), {file.name}, level).ok());
+      }
+    }
+    EXPECT_EQ(Levels().substr(0, 3), "0,1");
+    ASSERT_TRUE(Close().ok());
+    std::swap(before, options_);
+    std::vector<ColumnFamilyHandle*> handles;
+    DB* opened = nullptr;
+    const Status s =
+        DB::OpenAndTrimHistory(options_, kName, {{"default", options_}}, &handles, &opened, At(50));
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    const std::unique_ptr<DB> db(opened);
+    const std::string stamp = At(100);
+    const Slice as_of(stamp);
+    ReadOptions options;
+    options.timestamp = &as_of;
+    for (int i = 0; i < kKeys; i++) {
+      std::string value;
+      ASSERT_TRUE(db->Get(options, key(i), &value).ok()) << key(i);
+      ASSERT_EQ(value[0], 'o') << key(i) << " in round " << round;
+    }
+    EXPECT_TRUE(db->DestroyColumnFamilyHandle(handles[0]).ok());
+  }
+}
+
+// The value at 1 is deleted at 2, and so is the next one at 3.
+TEST_F(TimestampReadTest, ASingleDeletedValueStaysAwayOnceItsHistoryIsForgotten) {
+  options_.disable_auto_compactions = true;
+  Open();
+  const auto single_delete = [&](uint64_t timestamp) {
+    ASSERT_TRUE(db()->SingleDelete(WriteOptions(), "k", At(timestamp)).ok());
+  };
+  PutAt("k", 1, "old");
+  Flush();
+  CompactAll();
+  single_delete(2);
+  PutAt("k", 2, "new");
+  Flush();
+  single_delete(3);
+  Flush();
+  EXPECT_EQ(GetAt("k", 2), "new@2");
+  ASSERT_TRUE(Raise(10).ok());
+  std::vector<LiveFileMetaData> files;
+  db()->GetLiveFilesMetaData(&files);
+  std::vector<std::string> l0;
+  for (const LiveFileMetaData& file : files) {
+    if (file.level == 0) l0.push_back(file.name);
+  }
+  ASSERT_EQ(l0.size(), 2u);
+  ASSERT_TRUE(db()->CompactFiles(CompactionOptions(), l0, 1).ok());
+  EXPECT_EQ(GetAt("k", 10).substr(0, 9), "NOT_FOUND");
+  CompactAll();
+  EXPECT_EQ(GetAt("k", 10).substr(0, 9), "NOT_FOUND");
+}
+
 // To seek for what a snapshot sees of a key would lead back to where they begin.
 TEST_F(TimestampReadTest, VersionsBehindTheSnapshotArePassedOnce) {
   Open();

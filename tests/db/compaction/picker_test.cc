@@ -247,7 +247,8 @@ TEST_F(PickerTest, ManualInPlaceLeavesNewFilesAndRewritesRunsOnly) {
   ManualCompactionRequest request;
   request.start_level = 3;
   request.output_level = 3;
-  request.max_file_number = 10;
+  const Remainder remainder(Remainder::Duty::kRewrite, "", /*end=*/11, /*first_job=*/1);
+  request.remainder = &remainder;
   EXPECT_EQ(PickManual(request), "L3: 1 2; to L3, bottommost");
 }
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What compaction_work.cc and manual_compaction.cc share: those who change a family's tree, their
+// steps, and calls that follow what becomes of tables.
+
+#include <algorithm>
+#include <utility>
+
+#include "db/background/compaction_work.h"
+#include "db/background/tree_admission.h"
+#include "db/compaction/remainder.h"
+#include "util/base/caught_exception.h"
+
+namespace varve {
+
+// A member of the admission for the time of its life. Both ends under mu, and all between.
+class CompactionWork::Party {
+ public:
+  Party(CompactionWork* work, TreeAdmission::Kind kind, ColumnFamily* family)
+      : work_(work), family_(family), member_(kind, family) {
+    work_->engine_->tree.Enter(&member_);
+  }
+  ~Party() {
+    work_->engine_->tree.Leave(&member_);
+    work_->Report(Guarded([this] { work_->Dispatch(); }));
+  }
+  Party(const Party&) = delete;
+  Party& operator=(const Party&) = delete;
+
+  ColumnFamily* family() const { return family_; }
+  [[nodiscard]] bool Ask(TreeAdmission::Extent extent = TreeAdmission::Extent::kPlan) {
+    return work_->engine_->tree.Ask(&member_, extent);
+  }
+  void Withdraw() { work_->engine_->tree.Withdraw(&member_); }
+  [[nodiscard]] bool WaitsForItself() const { return work_->engine_->tree.WaitsForItself(member_); }
+
+ private:
+  friend class Step;
+
+  CompactionWork* const work_;
+  ColumnFamily* const family_;
+  TreeAdmission::Party member_;
+};
+
+// A plan under way: for the time of its life nobody else takes its inputs. Begins in the hold in
+// which it was planned; both ends under mu.
+class CompactionWork::Step {
+ public:
+  Step(Party* party, CompactionPlan* plan) : party_(party), plan_(plan) {
+    party_->family_->running_compactions.push_back(plan);
+    party_->work_->engine_->tree.Begin(&party_->member_);
+    Mark(true);
+  }
+  ~Step() {
+    Mark(false);
+    std::erase(party_->family_->running_compactions, plan_);
+    party_->work_->engine_->tree.End(&party_->member_);
+  }
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+
+ private:
+  void Mark(bool marked) {
+    for (CompactionInputLevel& level : plan_->inputs) {
+      for (FileRef& file : level.files) file->being_compacted = marked;
+    }
+  }
+
+  Party* const party_;
+  CompactionPlan* const plan_;
+};
+
+// A call that is told of all that compactions of its family do, for the time of its life. Both ends
+// under mu.
+class CompactionWork::Followed {
+ public:
+  Followed(CompactionWork* work, const ColumnFamily* family, Remainder remainder)
+      : work_(work), family_(family), remainder_(std::move(remainder)) {
+    work_->followed_.push_back(this);
+  }
+  ~Followed() { std::erase(work_->followed_, this); }
+  Followed(const Followed&) = delete;
+  Followed& operator=(const Followed&) = delete;
+
+  void Note(const ColumnFamily& family, const Remainder::Work& work) {
+    if (&family == family_) remainder_.Note(work);
+  }
+  const Remainder& remainder() const { return remainder_; }
+
+ private:
+  CompactionWork* const work_;
+  const ColumnFamily* const family_;
+  Remainder remainder_;
+};
+
+}  // namespace varve

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The rules of who changes trees beside whom.
+
+#include "db/background/tree_admission.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace varve {
+
+namespace {
+
+template <typename T>
+void Remove(std::vector<T>* all, T one) {
+  all->erase(std::remove(all->begin(), all->end(), one), all->end());
+}
+
+}  // namespace
+
+void TreeAdmission::Enter(Party* party) {
+  // Whatever the party does later takes no memory.
+  line_.reserve(parties_ + 1);
+  alone_.reserve(parties_ + 1);
+  steps_.reserve(parties_ + 1);
+  parties_++;
+  if (party->kind_ != Kind::kAlone) return;
+  party->ticket_ = next_ticket_++;
+  alone_.push_back(party);
+}
+
+void TreeAdmission::Leave(Party* party) {
+  assert(std::find(steps_.begin(), steps_.end(), party) == steps_.end());
+  parties_--;
+  Remove<const Party*>(&line_, party);
+  if (!alone_.empty() && alone_.front() == party) alone_now_ = false;
+  Remove<const Party*>(&alone_, party);
+  changed_();
+}
+
+bool TreeAdmission::Ask(Party* party, Extent extent) {
+  party->extent_ = extent;
+  if (!party->in_line_ && (party->kind_ == Kind::kCall || party->kind_ == Kind::kAlone)) {
+    if (party->kind_ == Kind::kCall) party->ticket_ = next_ticket_++;
+    party->in_line_ = true;
+    const auto later = [](const Party* a, const Party* b) { return a->ticket_ < b->ticket_; };
+    line_.insert(std::upper_bound(line_.begin(), line_.end(), party, later), party);
+  }
+  if (!MayPlan(*party)) return false;
+  if (!alone_.empty() && alone_.front() == party) alone_now_ = true;
+  return true;
+}
+
+void TreeAdmission::Withdraw(Party* party) {
+  Remove<const Party*>(&line_, party);
+  party->in_line_ = false;
+  changed_();
+}
+
+void TreeAdmission::Begin(Party* party) {
+  assert(MayPlan(*party));
+  Remove<const Party*>(&line_, party);
+  party->in_line_ = false;
+  steps_.push_back(party);
+  // One less is in line.
+  changed_();
+}
+
+void TreeAdmission::End(Party* party) {
+  Remove<const Party*>(&steps_, party);
+  changed_();
+}
+
+void TreeAdmission::Continue() {
+  if (--paused_ == 0) changed_();
+}
+
+bool TreeAdmission::HasStep(std::thread::id thread) const {
+  return std::any_of(steps_.begin(), steps_.end(),
+                     [&](const Party* step) { return step->thread_ == thread; });
+}
+
+bool TreeAdmission::OthersHaveSteps(const Party& party) const {
+  return std::any_of(steps_.begin(), steps_.end(),
+                     [&](const Party* step) { return step->thread_ != party.thread_; });
+}
+
+bool TreeAdmission::WaitsForItself(const Party& party) const {
+  if (party.kind_ == Kind::kAlone && OthersHaveSteps(party)) return false;
+  return HasStep(party.thread_) &&
+         std::none_of(steps_.begin(), steps_.end(), [&](const Party* step) {
+           return step->family_ == party.family_ && step->thread_ != party.thread_;
+         });
+}
+
+// For the party's extent.
+bool TreeAdmission::FamilyIsFree(const Party& party) const {
+  return std::none_of(steps_.begin(), steps_.end(), [&](const Party* step) {
+    return step->family_ == party.family_ &&
+           (step->extent_ == Extent::kFamily || party.extent_ == Extent::kFamily);
+  });
+}
+
+bool TreeAdmission::MayBeAlone(const Party& party) const {
+  if (alone_.front() != &party) return false;
+  if (alone_now_) return true;
+  // Whoever was in line before has its step first.
+  const bool first = line_.empty() || line_.front()->ticket_ >= party.ticket_;
+  return first && steps_.empty();
+}
+
+bool TreeAdmission::MayGoBeforeThoseInLine(const Party& party) const {
+  for (const Party* other : line_) {
+    if (other == &party) return true;
+    if (other->family_ != party.family_) continue;
+    if (party.kind_ != Kind::kAtOnce || other->extent_ == Extent::kFamily) return false;
+  }
+  return true;
+}
+
+bool TreeAdmission::MayPlan(const Party& party) const {
+  if (!FamilyIsFree(party)) return false;
+  // Those who wait for its thread's step to end must not be waited for. A job is nobody's call.
+  if (party.kind_ != Kind::kJob && HasStep(party.thread_)) {
+    return party.kind_ != Kind::kAlone || !OthersHaveSteps(party);
+  }
+  if (paused_ > 0 && party.kind_ != Kind::kAtOnce) return false;
+  if (party.kind_ == Kind::kAlone) return MayBeAlone(party);
+  if (!alone_.empty() && (alone_now_ || alone_.front()->ticket_ < party.ticket_)) return false;
+  return MayGoBeforeThoseInLine(party);
+}
+
+}  // namespace varve

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The way of a range down to the last level that holds any of it, one step at a time, and the move
+// of that level afterwards. Each step is decided from the version of the moment alone, and from
+// what the call's remainder says of its files.
+
+#include <algorithm>
+
+#include "db/compaction/leveled_picker.h"
+#include "db/compaction/plan_builder.h"
+
+namespace varve {
+
+namespace {
+
+// The deepest level that holds any of the range; -1: none does.
+int LastLevelOf(const Version& version, const RangeCall& call) {
+  int last = version.num_levels() - 1;
+  while (last >= 0 && version.level(last).Overlapping(call.begin, call.end).empty()) last--;
+  return last;
+}
+
+// The first level with some of the range that was there when the call began; -1: there is none.
+int FirstOldLevelOf(const Version& version, const RangeCall& call, const Remainder& remainder) {
+  for (int level = 0; level < version.num_levels(); level++) {
+    for (const FileMetaData* file : version.level(level).Overlapping(call.begin, call.end)) {
+      if (remainder.IsOld(file->number)) return level;
+    }
+  }
+  return -1;
+}
+
+// The smallest level above with room for the files of `level`, and with nothing in between.
+int SmallestLevelWithRoom(const Version& version, const LevelShape& shape, int level) {
+  int target = level;
+  for (int l = level - 1; l >= std::max(1, shape.base_level); l--) {
+    if (!version.level(l).empty()) break;
+    if (shape.target_bytes[static_cast<size_t>(l)] < version.level(level).bytes()) break;
+    target = l;
+  }
+  return target;
+}
+
+}  // namespace
+
+std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const LevelShape& shape,
+                                              const ColumnFamilyOptions& options,
+                                              const RangeCall& call, const Remainder& remainder,
+                                              const std::vector<const CompactionPlan*>& running,
+                                              bool* conflict) {
+  *conflict = false;
+  const int first = FirstOldLevelOf(*version, call, remainder);
+  const int last = LastLevelOf(*version, call);
+  if (first < 0) return nullptr;
+  ManualCompactionRequest request;
+  request.start_level = first;
+  request.begin = call.begin;
+  request.end = call.end;
+  request.max_subcompactions = call.max_subcompactions;
+  if (first == 0 || first < last) {
+    request.output_level = first == 0 ? std::max(1, shape.base_level) : first + 1;
+    if (request.output_level >= version->num_levels()) return nullptr;
+    // A table that is only moved stays unwritten, and waits for its turn in the last level.
+    request.allow_trivial_move =
+        remainder.duty() == Remainder::Duty::kSink ||
+        (remainder.duty() == Remainder::Duty::kRewriteAtBottom && first < last);
+  } else {
+    if (call.skip_last_level || remainder.duty() == Remainder::Duty::kSink) return nullptr;
+    request.output_level = first;
+    request.allow_trivial_move = false;
+    request.remainder = &remainder;
+  }
+  return PickManualCompaction(version, shape, options, request, running, conflict);
+}
+
+Status PickLevelMove(const VersionRef& version, const LevelShape& shape, const RangeCall& call,
+                     int target_level, std::unique_ptr<CompactionPlan>* plan) {
+  plan->reset();
+  const int level = LastLevelOf(*version, call);
+  if (level <= 0) return Status::OK();
+  const LevelFiles& files = version->level(level);
+  const int target =
+      target_level < 0 ? SmallestLevelWithRoom(*version, shape, level) : target_level;
+  if (target == level) return Status::OK();
+  if (target == 0 && files.size() > 1) {
+    return Status::Aborted("CompactRangeOptions::target_level",
+                           "more than one table is not moved to L0");
+  }
+  const int from = std::min(level + 1, target);
+  const int to = std::max(level - 1, target);
+  for (int l = from; l <= to; l++) {
+    if (l != level && !version->level(l).empty()) {
+      return Status::NotSupported("CompactRangeOptions::change_level",
+                                  "levels between source and target are not empty");
+    }
+  }
+  auto move = std::make_unique<CompactionPlan>();
+  move->inputs.push_back({level, files.files()});
+  move->start_level = level;
+  move->output_level = target;
+  move->reason = CompactionReason::kManualCompaction;
+  move->is_manual = true;
+  move->trivial_move = true;
+  move->version = version;
+  *plan = std::move(move);
+  return Status::OK();
+}
+
+}  // namespace varve

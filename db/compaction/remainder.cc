@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How what is left to do passes from the inputs of compactions to their outputs.
+
+#include "db/compaction/remainder.h"
+
+#include <algorithm>
+
+namespace varve {
+
+void Remainder::Note(const Work& work) {
+  const auto any = [&work](auto is) {
+    return std::any_of(work.inputs.begin(), work.inputs.end(), is);
+  };
+  const bool old = any([this](uint64_t number) { return IsOld(number); });
+  const bool unwritten =
+      !Suffices(work) && any([this](uint64_t number) { return IsUnwritten(number); });
+  for (const uint64_t number : work.outputs) {
+    if (old) old_.insert(number);
+    if (unwritten) unwritten_.insert(number);
+  }
+}
+
+}  // namespace varve

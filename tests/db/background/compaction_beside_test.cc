@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: compactions that users ask for, beside each other and beside automatic ones, tear nothing,
+// and bring nothing back. Method: a filter holds a compaction up while the tree changes around a
+// call that waits for it; then many calls at once, with values that say when they were written.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "varve/compaction_filter.h"
+#include "varve/listener.h"
+
+#include "tests/harness/database.h"
+#include "tests/harness/random.h"
+
+namespace varve::testing {
+namespace {
+
+// Holds up whoever compacts the key "gate".
+class GateFilter final : public CompactionFilter {
+ public:
+  const char* Name() const override { return "test.gate"; }
+  bool Filter(int, const Slice& key, const Slice&, std::string*, bool*) const override {
+    if (key != Slice("gate")) return false;
+    arrived = true;
+    while (!open) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return false;
+  }
+  mutable std::atomic<bool> arrived{false};
+  std::atomic<bool> open{false};
+};
+
+class CompactionBesideTest : public Database {
+ protected:
+  // Names of the tables of a level.
+  std::vector<std::string> TablesOf(int level) {
+    std::vector<LiveFileMetaData> files;
+    db()->GetLiveFilesMetaData(&files);
+    std::vector<std::string> names;
+    for (const LiveFileMetaData& file : files) {
+      if (file.level == level) names.push_back(file.name);
+    }
+    return names;
+  }
+  std::string NewestTable() {
+    std::vector<LiveFileMetaData> files;
+    db()->GetLiveFilesMetaData(&files);
+    const auto newest = std::max_element(
+        files.begin(), files.end(),
+        [](const auto& a, const auto& b) { return a.file_number < b.file_number; });
+    return newest->name;
+  }
+};
+
+// The last level is where L0 goes when the call comes, and no longer when its turn comes.
+TEST_F(CompactionBesideTest, WhatWaitsSeesTheBaseLevelOfItsTurn) {
+  GateFilter filter;
+  options_.disable_auto_compactions = true;
+  options_.level_compaction_dynamic_level_bytes = true;
+  options_.compaction_filter = &filter;
+  Open();
+  MakeTable({"gate"});
+  const std::vector<std::string> gate = TablesOf(0);
+  std::thread held([&] {
+    const Status s = db()->CompactFiles(CompactionOptions(), gate, 6);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+  });
+  EXPECT_TRUE(Eventually([&] { return filter.arrived.load(); }));
+  Put("k", "old");
+  Flush();
+  const std::string older = NewestTable();
+  MakeTable({"z"});
+  std::thread waits([&] {
+    const Status s = db()->CompactRange(CompactRangeOptions(), nullptr, nullptr);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  ASSERT_TRUE(db()->CompactFiles(CompactionOptions(), {older}, 5).ok());
+  Put("k", "new");
+  Flush();
+  filter.open = true;
+  held.join();
+  waits.join();
+  EXPECT_EQ(Get("k"), "new");
+  EXPECT_TRUE(TablesOf(0).empty());
+  EXPECT_TRUE(TablesOf(5).empty());
+}
+
+// Writers overwrite their keys with growing numbers; a reader never sees one go back.
+TEST_F(CompactionBesideTest, ManyCallsAtOnceLoseAndRestoreNothing) {
+  constexpr int kKeys = 40;
+  options_.max_bytes_for_level_base = 2000;
+  options_.target_file_size_base = 1000;
+  options_.level0_file_num_compaction_trigger = 2;
+  options_.write_buffer_size = 64 << 10;
+  options_.max_background_jobs = 4;
+  Open();
+  std::atomic<bool> stop{false};
+  const auto key = [](uint64_t i) { return "k" + std::to_string(10 + i); };
+  const auto check = [](const Status& s) {
+    EXPECT_TRUE(s.ok() || s.IsInvalidArgument() || s.IsNotSupported() || s.IsAborted())
+        << s.ToString();
+  };
+  const auto compact = [&](uint64_t seed) {
+    Random random(seed);
+    while (!stop) {
+      CompactRangeOptions options;
+      options.exclusive_manual_compaction = random.OneIn(4);
+      options.bottommost_level_compaction = static_cast<BottommostLevelCompaction>(random.Below(4));
+      options.change_level = random.OneIn(3);
+      options.target_level = static_cast<int>(random.Below(7)) - 1;
+      const std::string text = key(random.Below(kKeys));
+      const Slice from = text;
+      const bool part = random.OneIn(2);
+      check(db()->CompactRange(options, part ? &from : nullptr, nullptr));
+      const std::vector<std::string> tables = TablesOf(static_cast<int>(random.Below(7)));
+      if (tables.empty()) continue;
+      // The file may be gone, taken, or deeper than that.
+      const Status s =
+          db()->CompactFiles(CompactionOptions(), {tables[random.Below(tables.size())]},
+                             static_cast<int>(random.Below(7)));
+      check(s);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (uint64_t seed = 1; seed <= 3; seed++) threads.emplace_back(compact, seed);
+  Random random(7);
+  std::vector<uint64_t> written(kKeys, 0);
+  for (int round = 0; round < 2000 && !HasFailure(); round++) {
+    for (int i = 0; i < 8; i++) {
+      const uint64_t at = random.Below(kKeys);
+      const std::string padding(40, 'x');
+      Put(key(at), std::to_string(++written[at]) + padding);
+    }
+    if (round % 3 == 0) Flush();
+    const uint64_t at = random.Below(kKeys);
+    const std::string value = Get(key(at));
+    EXPECT_EQ(value == "NOT_FOUND" ? 0 : std::stoull(value), written[at]) << key(at);
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+  Reopen();
+  for (int i = 0; i < kKeys; i++) {
+    const std::string value = Get(key(static_cast<uint64_t>(i)));
+    EXPECT_EQ(value == "NOT_FOUND" ? 0 : std::stoull(value), written[static_cast<size_t>(i)]);
+  }
+}
+
+// A listener that compacts when it hears of a compaction, alone or not.
+class CompactingListener final : public EventListener {
+ public:
+  void OnCompactionBegin(DB* db, const CompactionJobInfo&) override { Compact(db); }
+  void OnCompactionCompleted(DB* db, const CompactionJobInfo&) override { Compact(db); }
+  std::atomic<int> calls{0};
+
+ private:
+  void Compact(DB* db) {
+    const int call = calls.fetch_add(1);
+    if (call >= 6) return;
+    CompactRangeOptions options;
+    options.exclusive_manual_compaction = call % 2 == 0;
+    const Status s = db->CompactRange(options, nullptr, nullptr);
+    EXPECT_TRUE(s.ok() || s.IsBusy()) << s.ToString();
+  }
+};
+
+TEST_F(CompactionBesideTest, AListenerMayCompactWhenItHearsOfACompaction) {
+  const auto listener = std::make_shared<CompactingListener>();
+  options_.listeners = {listener};
+  options_.level0_file_num_compaction_trigger = 2;
+  Open();
+  for (int i = 0; i < 4; i++) MakeTable({"a", "b" + std::to_string(i)});
+  EXPECT_TRUE(Eventually([&] { return listener->calls >= 2; }));
+  EXPECT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+  EXPECT_EQ(Get("a"), "of a");
+}
+
+// As in RocksDB: levelled compaction has somewhere to put what leaves L0.
+TEST_F(CompactionBesideTest, OneLevelIsTwo) {
+  options_.num_levels = 1;
+  options_.disable_auto_compactions = true;
+  Open();
+  EXPECT_EQ(db()->NumberLevels(), 2);
+  for (int i = 0; i < 3; i++) MakeTable({"a", "b"});
+  EXPECT_EQ(Levels(), "3");
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(Levels(), "0,1");
+  ASSERT_TRUE(db()->EnableAutoCompaction({db()->DefaultColumnFamily()}).ok());
+  for (int i = 0; i < 12; i++) MakeTable({"a", "b"});
+  EXPECT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+  EXPECT_LT(TablesOf(0).size(), 4u) << "writers are not slowed down";
+  Reopen();
+  EXPECT_EQ(Scan(), "a=of a b=of b");
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -402,8 +402,9 @@ const Snapshot* DbImpl::GetSnapshot() try {
 
 void DbImpl::ReleaseSnapshot(const Snapshot* snapshot) {
   if (snapshot == nullptr || !CheckNotForked().ok()) return;
-  // No rule of compaction waits for a snapshot to go, so there is nothing to schedule.
-  (void)engine_->snapshots.Release(snapshot);
+  bool awaited = false;
+  (void)engine_->snapshots.Release(snapshot, &awaited);
+  if (awaited) engine_->compaction->NoteSnapshotsGone();
 }
 
 SequenceNumber DbImpl::GetLatestSequenceNumber() const {

@@ -168,6 +168,7 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
     engine_->UpdateStalls();
     engine_->compaction->Schedule(family);
   }
+  engine_->periodic->Wake();  // what is too old now?
   return OptionsChanged(engine_.get());
 } catch (...) {
   return CaughtException();

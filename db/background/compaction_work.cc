@@ -43,6 +43,29 @@ bool CompactionWork::Busy() const {
   return Running() > 0 || !queue_.empty() || engine_->tree.AnyWaiting();
 }
 
+void CompactionWork::NoteSnapshotsGone() {
+  MutexLock lock(&engine_->mu);
+  if (engine_->read_only || engine_->closed.load(std::memory_order_acquire)) return;
+  BestEffort([this] { ScheduleDue(); });
+}
+
+uint64_t CompactionWork::ScheduleDue() {
+  Engine& e = *engine_;
+  e.mu.AssertHeld();
+  uint64_t next_due = UINT64_MAX;
+  for (const auto& [id, family] : e.families.all()) {
+    if (family->dropped()) continue;
+    const DueFiles& due = family->shape().due;
+    const bool aged = due.next_due != UINT64_MAX;
+    if (aged || due.waits_for_snapshot != kMaxSequenceNumber) {
+      family->MeasureShape();
+      Schedule(family.get());
+    }
+    next_due = std::min(next_due, family->shape().due.next_due);
+  }
+  return next_due;
+}
+
 bool CompactionWork::MayRunAutomatic() const {
   const Engine& e = *engine_;
   return !e.shutting_down.load(std::memory_order_acquire) &&
@@ -112,7 +135,7 @@ CompactionWork::PlanGround CompactionWork::GroundOf(const ColumnFamily& family) 
   auto options = family.options();
   // Measured in this hold: marks and unmarks since the last super-version change the scores, and
   // making that may have failed.
-  LevelShape shape = ComputeLevelShape(*family.current(), *options);
+  LevelShape shape = family.ComputeShape();
   return {family.current(), std::move(shape), std::move(options), family.running_compactions};
 }
 
@@ -318,9 +341,9 @@ CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const Com
       stats.num_input_files++;
       if (level.level == plan.output_level) stats.num_input_files_at_output_level++;
       if (plan.trivial_move) stats.num_input_files_trivially_moved++;
-      stats.total_input_raw_key_bytes += file->raw_key_bytes;
-      stats.total_input_raw_value_bytes += file->raw_value_bytes;
-      stats.num_input_deletion_records += file->num_deletions;
+      stats.total_input_raw_key_bytes += file->counts().raw_key_bytes;
+      stats.total_input_raw_value_bytes += file->counts().raw_value_bytes;
+      stats.num_input_deletion_records += file->counts().deletions;
     }
   }
   if (plan.trivial_move) {

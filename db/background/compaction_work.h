@@ -25,6 +25,11 @@ class CompactionWork {
   // Queues the family when its shape asks for work, and hands queued ones to background threads.
   void Schedule(ColumnFamily* family);
   void ScheduleAll();
+  // Measures the families anew whose files wait for snapshots to go, or for time to pass, and
+  // queues those that want work now. Takes mu itself. Does not throw.
+  void NoteSnapshotsGone();
+  // The same with mu held; the answer is the unix time at which the next files become due.
+  uint64_t ScheduleDue();
   // Forgets which families are queued (shutdown).
   void ClearQueue() { queue_.clear(); }
   bool Busy() const;

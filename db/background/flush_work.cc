@@ -625,7 +625,7 @@ void FlushWork::NotifyEnd(const FamilyFlush& flush, FlushReason reason) {
   LogInfo(e.info_log.get(), "[%s] [JOB %d] flushed table #%llu: %llu bytes, %llu entries",
           flush.family->name().c_str(), flush.job_id, static_cast<unsigned long long>(file.number),
           static_cast<unsigned long long>(file.size),
-          static_cast<unsigned long long>(file.num_entries));
+          static_cast<unsigned long long>(file.counts.entries));
   if (!events::Wanted(e)) return;
   if (flush.result.wrote_file) {
     TableFileCreationInfo created;

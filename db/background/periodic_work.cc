@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "db/background/compaction_work.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/options_keeper.h"
 #include "util/base/caught_exception.h"
@@ -12,7 +13,8 @@ namespace varve {
 
 namespace {
 
-constexpr uint64_t kLongestWaitMicros = uint64_t{3600} * 1000 * 1000;
+constexpr uint64_t kSecond = 1000 * 1000;
+constexpr uint64_t kLongestWaitMicros = 3600 * kSecond;
 
 }  // namespace
 
@@ -57,9 +59,29 @@ uint64_t PeriodicWork::OnTime() noexcept {
       e.obsolete->PurgeSoon();
     }
     wait = std::min(wait, e.options_keeper->HandOut(now));
+    BestEffort([&] { wait = std::min(wait, ScheduleAged()); });
   }
   if (tell) BestEffort([this] { TellStatistics(); });
   return wait;
+}
+
+// Files become due as they age, with nobody writing. The answer is for how long none will, not even
+// of those that are made meanwhile.
+uint64_t PeriodicWork::ScheduleAged() {
+  Engine& e = *engine_;
+  int64_t time = 0;
+  if (!e.clock->GetCurrentTime(&time).ok() || time < 0) return kLongestWaitMicros;
+  const auto now = static_cast<uint64_t>(time);
+  const uint64_t due = e.compaction->ScheduleDue();
+  uint64_t seconds = due > now ? due - now : 1;
+  for (const auto& [id, family] : e.families.all()) {
+    const auto options = family->options();
+    for (const uint64_t age : {options->ttl, options->periodic_compaction_seconds,
+                               uint64_t{options->bottommost_file_compaction_delay}}) {
+      if (age != 0) seconds = std::min(seconds, age);
+    }
+  }
+  return seconds < kLongestWaitMicros / kSecond ? seconds * kSecond : kLongestWaitMicros;
 }
 
 // Line by line: a LOG has no room for more in one entry.

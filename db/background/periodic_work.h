@@ -2,7 +2,8 @@
 #pragma once
 
 // What an open database does every so often with nobody asking: tells its statistics to the LOG,
-// tries again to delete what could not be deleted, and has a large OPTIONS file written.
+// tries again to delete what could not be deleted, has a large OPTIONS file written, and compacts what
+// has become old.
 
 #include <cstdint>
 #include <functional>
@@ -35,6 +36,7 @@ class PeriodicWork final : private SharedTimer::Client {
   // the rest. 0 never passes.
   static bool Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* wait);
   void TellStatistics();
+  uint64_t ScheduleAged();  // requires the DB mutex
 
   Engine* const engine_;
   const std::function<std::string()> statistics_;

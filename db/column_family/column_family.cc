@@ -184,13 +184,32 @@ uint64_t ColumnFamily::OldestLogNeeded(uint64_t current_log) const {
   return versions_->log_number;
 }
 
+LevelShape ColumnFamily::ComputeShape() const {
+  ShapeMoment moment;
+  if (env_.oldest_snapshot != nullptr) moment.oldest_snapshot = env_.oldest_snapshot();
+  int64_t now = 0;
+  if (env_.clock != nullptr && env_.clock->GetCurrentTime(&now).ok() && now > 0) {
+    moment.now = static_cast<uint64_t>(now);
+  }
+  return ComputeLevelShape(*versions_->current, *options(), moment);
+}
+
+void ColumnFamily::MeasureShape() {
+  shape_ = ComputeShape();
+  // Those that it waits for may have gone meanwhile: one more look, and none can go unnoticed.
+  while (shape_.due.waits_for_snapshot != kMaxSequenceNumber && env_.await_snapshots != nullptr &&
+         env_.await_snapshots(shape_.due.waits_for_snapshot)) {
+    shape_ = ComputeShape();
+  }
+}
+
 void ColumnFamily::InstallSuperVersion() {
   std::vector<std::shared_ptr<MemTable>> immutables;
   immutables.reserve(immutables_.size());
   for (auto it = immutables_.rbegin(); it != immutables_.rend(); ++it)
     immutables.push_back(it->mem);
   std::shared_ptr<const ColumnFamilyOptions> cf_options = options();
-  shape_ = ComputeLevelShape(*versions_->current, *cf_options);
+  MeasureShape();
   const uint64_t number = super_version_number_.load(std::memory_order_relaxed) + 1;
   SuperVersion* old = super_version_;
   const MergeCaller merger(cf_options->merge_operator.get(), env_.info_log,

@@ -48,6 +48,10 @@ struct FamilyEnvironment {
   VersionSet* versions = nullptr;
   // The newest state that stays as it is; may wait for insertions under way.
   std::function<SequenceNumber()> stable_sequence;
+  // Of the snapshots that users hold; kMaxSequenceNumber: there is none.
+  std::function<SequenceNumber()> oldest_snapshot;
+  // Asks for MeasureShape once no snapshot is older. True: none is now.
+  std::function<bool(SequenceNumber)> await_snapshots;
   // Of each memtable, too: a value pinned there may be the very last to go.
   std::shared_ptr<WriteBufferManager> write_buffer_manager;
   TableCacheOptions table_cache;  // cf_options and icmp are filled in by the family
@@ -136,6 +140,10 @@ class ColumnFamily final : public SuperVersionSource,
   void InstallSuperVersion();
   const VersionRef& current() const { return versions_->current; }  // DB mutex
   const LevelShape& shape() const { return shape_; }                // DB mutex
+  // As it is now, marks and what is being compacted included. DB mutex.
+  LevelShape ComputeShape() const;
+  // Measures it anew, as time has passed or snapshots have gone. DB mutex.
+  void MeasureShape();
   TableCache* table_cache() const { return table_cache_.get(); }
   const std::shared_ptr<TableCache>& shared_table_cache() const { return table_cache_; }
 

@@ -8,21 +8,15 @@
 #include <numeric>
 
 #include "db/compaction/input_span.h"
+#include "db/version/file_weights.h"
 
 namespace varve {
 
 namespace {
 
-// Bytes, and more when most entries are deletions: moving those down frees what they delete.
-double WeightedBytes(const FileMetaData& file) {
-  const auto size = static_cast<double>(file.size);
-  if (file.num_entries == 0 || file.num_deletions * 2 < file.num_entries) return size;
-  return size *
-         (1 + static_cast<double>(file.num_deletions) / static_cast<double>(file.num_entries));
-}
-
 // Bytes of the next level that have to be rewritten for each byte that goes down.
 std::vector<double> OverlapRatios(const Version& version, int level) {
+  const FileWeights weights(version);
   const InternalKeyComparator& icmp = *version.icmp();
   const LevelFiles& files = version.level(level);
   const LevelFiles& below = version.level(level + 1);
@@ -39,7 +33,8 @@ std::vector<double> OverlapRatios(const Version& version, int level) {
          j++) {
       overlap += below[j]->size;
     }
-    ratios[i] = static_cast<double>(overlap) / std::max(1.0, WeightedBytes(*files[i]));
+    const uint64_t weight = std::max<uint64_t>(1, weights.Weigh(level, *files[i]));
+    ratios[i] = static_cast<double>(overlap) / static_cast<double>(weight);
   }
   return ratios;
 }
@@ -69,9 +64,13 @@ std::vector<size_t> OrderCandidates(const Version& version, int level, Compactio
   // `before(a, b)`: file a is the better candidate. Ties keep the order of keys.
   const auto sort = [&](auto before) { std::stable_sort(order.begin(), order.end(), before); };
   switch (priority) {
-    case kByCompensatedSize:
-      sort([&](size_t a, size_t b) { return WeightedBytes(*files[a]) > WeightedBytes(*files[b]); });
+    case kByCompensatedSize: {
+      const FileWeights weights(version);
+      sort([&](size_t a, size_t b) {
+        return weights.Weigh(level, *files[a]) > weights.Weigh(level, *files[b]);
+      });
       break;
+    }
     case kOldestLargestSeqFirst:
       sort([&](size_t a, size_t b) { return files[a]->largest_seq < files[b]->largest_seq; });
       break;

@@ -74,6 +74,7 @@ class Job {
   void RemoveOutputs(const std::vector<Piece>& pieces) const;
   uint64_t OldestAncestorTime() const;
   uint64_t OutputEpoch() const;
+  bool Settles(const NewFile& file) const;
 
   const CompactionPlan& plan_;
   const CompactionContext& context_;
@@ -287,6 +288,14 @@ Status Job::CheckCount(const CompactionCounts& counts) const {
   return Status::OK();
 }
 
+// Whether the file holds only what the same inputs would always leave: nothing lies beneath, or the
+// level was rewritten in place, and no snapshot is older than any of it.
+bool Job::Settles(const NewFile& file) const {
+  if (plan_.output_level == 0) return false;
+  if (!plan_.bottommost && plan_.output_level != plan_.start_level) return false;
+  return snapshots_.empty() || file.largest_seq <= snapshots_.front();
+}
+
 void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   const uint64_t epoch = OutputEpoch();
   CompactionCounts counts;
@@ -297,6 +306,7 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
     for (NewFile& file : piece.files) {
       file.level = plan_.output_level;
       file.epoch_number = epoch;
+      file.counts.settled = Settles(file);
       result->bytes_written += file.size;
       result->outputs.push_back(std::move(file));
     }

@@ -18,6 +18,60 @@ namespace {
 // L0 files that a compaction within L0 has to get rid of to be worth its writing.
 constexpr size_t kLeastFilesWithinL0 = 4;
 
+// What a compaction of tombstones frees, against what it rewrites.
+class SinkingGain {
+ public:
+  explicit SinkingGain(const Version& version) : version_(version) {}
+
+  // True when at least half of the bytes it reads are expected to be gone after it: so each
+  // tombstone pays for at most two entries, however often the estimate is wrong.
+  bool Worth(const CompactionPlan& plan) const {
+    const double cost = static_cast<double>(plan.InputBytes());
+    double deletions = 0;
+    double own_bytes = 0;
+    double values = 0;
+    double value_bytes = 0;
+    for (const CompactionInputLevel& level : plan.inputs) {
+      for (const FileRef& file : level.files) {
+        const TableCounts& counts = file->counts();
+        if (counts.SurplusDeletions() > 0) {
+          deletions += static_cast<double>(counts.SurplusDeletions());
+          own_bytes += static_cast<double>(file->size);
+        } else {
+          values += static_cast<double>(counts.Values());
+          value_bytes += static_cast<double>(file->size);
+        }
+      }
+    }
+    double freed = 0;
+    if (values > 0) {
+      const double hits = std::min(values, deletions * ShareOfLevel(plan, values));
+      freed += hits * value_bytes / values;
+    }
+    if (plan.bottommost) freed += own_bytes;
+    return freed * 2 >= cost;
+  }
+
+ private:
+  // Of the entries that the tombstones may delete: those in the inputs, not deeper.
+  double ShareOfLevel(const CompactionPlan& plan, double values) const {
+    if (plan.bottommost) return 1;
+    double deeper = 0;
+    for (int level = plan.output_level + 1; level < version_.num_levels(); level++) {
+      const KeyRange range = RangeOf(*version_.icmp(), plan);
+      const LevelFiles& files = version_.level(level);
+      const FileSpan span =
+          OverlappingSpan(files, *version_.icmp(), &range.smallest, &range.largest);
+      for (size_t i = span.first; i < span.last; i++) {
+        deeper += static_cast<double>(files[i]->counts().Values());
+      }
+    }
+    return values / (values + deeper);
+  }
+
+  const Version& version_;
+};
+
 class Picker {
  public:
   Picker(const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
@@ -38,7 +92,9 @@ class Picker {
         return plan;
       }
     }
-    return PickMarked();
+    if (auto plan = PickSinking()) return plan;
+    if (auto plan = PickMarked()) return plan;
+    return PickDue();
   }
 
  private:
@@ -163,14 +219,9 @@ class Picker {
   // Where something lies beneath, or L0: elsewhere a file would be rewritten for nothing.
   std::unique_ptr<CompactionPlan> PickMarked() {
     const LevelFiles& l0 = version_.level(0);
-    const bool l0_busy = AnyBeingCompacted(l0, {0, l0.size()});
-    for (size_t i = 0; i < l0.size() && !l0_busy && shape_.base_level > 0; i++) {
+    for (size_t i = 0; i < l0.size(); i++) {
       if (!l0[i]->marked_for_compaction) continue;
-      std::vector<bool> chosen(l0.size(), false);
-      chosen[i] = true;
-      GrowL0Cluster(l0, icmp_, &chosen);
-      auto plan =
-          builder_.FromL0(chosen, shape_.base_level, CompactionReason::kFilesMarkedForCompaction);
+      auto plan = FromL0ClusterOf(i, CompactionReason::kFilesMarkedForCompaction);
       if (plan == nullptr) continue;
       plan->trivial_move = false;  // a move would leave in it what the mark is about
       return plan;
@@ -189,6 +240,51 @@ class Picker {
     return nullptr;
   }
 
+  // Tombstones, where what they free is worth what has to be rewritten.
+  std::unique_ptr<CompactionPlan> PickSinking() {
+    if (shape_.due.sinking.empty()) return nullptr;
+    const SinkingGain gain(version_);
+    for (const DueFile& due : shape_.due.sinking) {
+      auto plan = due.level == 0 ? FromL0ClusterOf(due.index, due.reason)
+                                 : builder_.FromLevel(due.level, {due.index, due.index + 1},
+                                                      due.level + 1, due.reason);
+      if (plan == nullptr) continue;
+      // Where nothing lies beneath, a move would only hide them.
+      if (plan->bottommost) plan->trivial_move = false;
+      if (plan->trivial_move || gain.Worth(*plan)) return plan;
+    }
+    return nullptr;
+  }
+
+  std::unique_ptr<CompactionPlan> PickDue() {
+    for (const DueFile& due : shape_.due.files) {
+      if (due.index >= version_.level(due.level).size()) continue;
+      auto plan = PlanOfDue(due);
+      if (plan != nullptr) return plan;
+    }
+    return nullptr;
+  }
+
+  // What is too old for its level goes down; the rest is rewritten where it is.
+  std::unique_ptr<CompactionPlan> PlanOfDue(const DueFile& due) const {
+    if (due.level == 0) {
+      auto plan = FromL0ClusterOf(due.index, due.reason);
+      if (plan != nullptr && due.reason != CompactionReason::kTtl) plan->trivial_move = false;
+      return plan;
+    }
+    const int output_level = due.reason == CompactionReason::kTtl ? due.level + 1 : due.level;
+    return builder_.FromLevel(due.level, {due.index, due.index + 1}, output_level, due.reason);
+  }
+
+  std::unique_ptr<CompactionPlan> FromL0ClusterOf(size_t index, CompactionReason reason) const {
+    const LevelFiles& files = version_.level(0);
+    if (shape_.base_level <= 0 || AnyBeingCompacted(files, {0, files.size()})) return nullptr;
+    std::vector<bool> chosen(files.size(), false);
+    chosen[index] = true;
+    GrowL0Cluster(files, icmp_, &chosen);
+    return builder_.FromL0(chosen, shape_.base_level, reason);
+  }
+
   const Version& version_;
   const InternalKeyComparator& icmp_;
   const LevelShape& shape_;
@@ -201,6 +297,7 @@ class Picker {
 bool NeedsCompaction(const Version& version, const LevelShape& shape, const ColumnFamilyOptions&) {
   const auto wants = [](double score) { return score >= 1; };
   if (std::any_of(shape.scores.begin(), shape.scores.end(), wants)) return true;
+  if (!shape.due.files.empty() || !shape.due.sinking.empty()) return true;
   for (int level = 0; level == 0 || level + 1 < version.non_empty_levels(); level++) {
     if (level >= version.num_levels()) break;
     for (const FileRef& file : version.level(level).files()) {

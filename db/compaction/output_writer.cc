@@ -77,6 +77,7 @@ Status OutputWriter::TakeEntry(const Slice& key, const Slice& value, bool starts
     VARVE_RETURN_IF_ERROR(open_(&output_));
     if (splitter_ != nullptr) splitter_->StartFile(splitter_->KeyOf(key));
   }
+  if (!starts_user_key) output_->NoteHidden();
   output_->Add(key, value);
   if (until_check_-- == 0) [[unlikely]] {
     until_check_ = kEntriesPerCheck;

@@ -227,11 +227,9 @@ Status TableOutput::Finish(NewFile* file) {
   meta.tail_size = builder_->tail_size();
   meta.unique_id = builder_->UniqueId();
   meta.timestamps_persisted = properties.user_defined_timestamps_persisted != 0;
-  meta.num_entries = properties.num_entries;
-  meta.num_deletions = properties.num_deletions;
-  meta.num_range_deletions = properties.num_range_deletions;
-  meta.raw_key_bytes = properties.raw_key_size;
-  meta.raw_value_bytes = properties.raw_value_size;
+  meta.counts = CountsOf(properties);
+  // With timestamps older versions are no garbage.
+  if (build_.icmp->timestamp_size() == 0) meta.counts.hidden = hidden_;
   if (checksum_ != nullptr) {
     checksum_->Finalize();
     meta.file_checksum = checksum_->GetChecksum();

@@ -62,6 +62,8 @@ class TableOutput {
       added_.Add(internal_key, value);
     builder_->Add(internal_key, value);
   }
+  // The entry added next is older than one of the same key before it.
+  void NoteHidden() { hidden_++; }
   // A fragment [begin, end) at seq, already clipped to where this file may reach. Ascending, and at
   // one begin the newest first.
   void AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq,
@@ -118,6 +120,7 @@ class TableOutput {
   InternalKey last_tombstone_end_;
   SequenceNumber smallest_seq_ = kMaxSequenceNumber;
   SequenceNumber largest_seq_ = 0;
+  uint64_t hidden_ = 0;
   EntryDigest added_;  // with read_back
   bool has_entry_ = false;
   bool finished_ = false;

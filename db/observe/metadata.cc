@@ -52,8 +52,8 @@ void FillFile(const Engine& engine, const FileMetaData& file, SstFileMetaData* o
   out->smallestkey = file.smallest.user_key().ToString();
   out->largestkey = file.largest.user_key().ToString();
   out->being_compacted = file.being_compacted;
-  out->num_entries = file.num_entries;
-  out->num_deletions = file.num_deletions;
+  out->num_entries = file.counts().entries;
+  out->num_deletions = file.counts().deletions;
   out->oldest_ancester_time = file.oldest_ancestor_time;
   out->file_creation_time = file.file_creation_time;
   out->epoch_number = file.epoch_number;

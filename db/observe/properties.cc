@@ -67,21 +67,35 @@ uint64_t SumImmutables(ColumnFamily& f, uint64_t (MemTable::*get)() const) {
   return sum;
 }
 
-uint64_t SumFiles(ColumnFamily& f, uint64_t FileMetaData::*field) {
-  uint64_t sum = 0;
-  for (int level = 0; level < f.current()->num_levels(); level++) {
-    for (const FileRef& file : f.current()->level(level).files()) sum += (*file).*field;
+// Of the files: entries less twice the deletions, as each deletion hides itself and, on average,
+// one other entry beneath it. What files do not tell is taken to be like what others do.
+uint64_t EstimateKeysInFiles(const Version& version) {
+  uint64_t entries = 0;
+  uint64_t deletions = 0;
+  uint64_t known_bytes = 0;
+  for (int level = 0; level < version.num_levels(); level++) {
+    for (const FileRef& file : version.level(level).files()) {
+      const TableCounts& counts = file->counts();
+      if (!counts.known()) continue;
+      entries += counts.entries;
+      deletions += counts.deletions;
+      known_bytes += file->size;
+    }
   }
-  return sum;
+  if (entries <= 2 * deletions) return 0;
+  const uint64_t keys = entries - 2 * deletions;
+  const uint64_t bytes = version.TotalBytes();
+  if (known_bytes == bytes) return keys;
+  return static_cast<uint64_t>(static_cast<double>(keys) * static_cast<double>(bytes) /
+                               static_cast<double>(known_bytes));
 }
 
-// Entries less twice the deletions: each deletion hides itself and, on average, one other entry.
+// Deletions in memtables may delete what files hold, but not the reverse.
 uint64_t EstimateKeys(Engine&, ColumnFamily& f) {
   const uint64_t entries = f.mem()->entry_count() + SumImmutables(f, &MemTable::entry_count) +
-                           SumFiles(f, &FileMetaData::num_entries);
-  const uint64_t deletions = f.mem()->deletion_count() +
-                             SumImmutables(f, &MemTable::deletion_count) +
-                             SumFiles(f, &FileMetaData::num_deletions);
+                           EstimateKeysInFiles(*f.current());
+  const uint64_t deletions =
+      f.mem()->deletion_count() + SumImmutables(f, &MemTable::deletion_count);
   return entries > 2 * deletions ? entries - 2 * deletions : 0;
 }
 

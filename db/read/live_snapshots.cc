@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/read/live_snapshots.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "util/base/canary.h"
-#include "util/key/internal_key.h"
 
 namespace varve {
 
@@ -59,14 +59,25 @@ const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds)
   return snapshot;
 }
 
-bool LiveSnapshots::Release(const Snapshot* snapshot) {
+bool LiveSnapshots::Release(const Snapshot* snapshot, bool* awaited) {
   if (snapshot == nullptr) return false;
   MutexLock lock(&mu_);
   if (!Owns(snapshot)) return false;
   const auto place = static_cast<const SnapshotImpl*>(snapshot)->place_;
   PutFree(place->second);
   by_sequence_.erase(place);
+  if (awaited != nullptr && awaited_ != kMaxSequenceNumber && Oldest() >= awaited_) {
+    awaited_ = kMaxSequenceNumber;
+    *awaited = true;
+  }
   return true;
+}
+
+bool LiveSnapshots::AwaitOldest(SequenceNumber seq) {
+  MutexLock lock(&mu_);
+  if (Oldest() >= seq) return true;
+  awaited_ = std::min(awaited_, seq);
+  return false;
 }
 
 std::vector<SequenceNumber> LiveSnapshots::Pinned() const {
@@ -86,7 +97,7 @@ uint64_t LiveSnapshots::count() const {
 
 SequenceNumber LiveSnapshots::oldest() const {
   MutexLock lock(&mu_);
-  return by_sequence_.empty() ? kMaxSequenceNumber : by_sequence_.begin()->first;
+  return Oldest();
 }
 
 int64_t LiveSnapshots::oldest_unix_seconds() const {

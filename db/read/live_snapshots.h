@@ -12,6 +12,7 @@
 #include "varve/snapshot.h"
 #include "varve/types.h"
 
+#include "util/key/internal_key.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -56,8 +57,12 @@ class LiveSnapshots {
   LiveSnapshots& operator=(const LiveSnapshots&) = delete;
 
   const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds) VARVE_EXCLUDES(mu_);
-  // False: not one of ours (already released, or another database's).
-  bool Release(const Snapshot* snapshot) VARVE_EXCLUDES(mu_);
+  // False: not one of ours (already released, or another database's). *awaited (may be null)
+  // becomes true if somebody asked to be told of that (AwaitOldest), once.
+  bool Release(const Snapshot* snapshot, bool* awaited = nullptr) VARVE_EXCLUDES(mu_);
+  // Asks to be told by a Release when no snapshot is older than `seq` any more. True: none is now;
+  // nobody will be told.
+  bool AwaitOldest(SequenceNumber seq) VARVE_EXCLUDES(mu_);
   // Takes no lock: two loads from the snapshot.
   bool Owns(const Snapshot* snapshot) const {
     return typeid(*snapshot) == typeid(SnapshotImpl) &&
@@ -73,12 +78,17 @@ class LiveSnapshots {
   int64_t oldest_unix_seconds() const VARVE_EXCLUDES(mu_);
 
  private:
+  SequenceNumber Oldest() const VARVE_REQUIRES(mu_) {
+    return by_sequence_.empty() ? kMaxSequenceNumber : by_sequence_.begin()->first;
+  }
   SnapshotImpl* TakeFree() VARVE_REQUIRES(mu_);
   void PutFree(SnapshotImpl* snapshot) VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_;
   std::multimap<SequenceNumber, SnapshotImpl*> by_sequence_ VARVE_GUARDED_BY(mu_);
   SnapshotImpl* free_ VARVE_GUARDED_BY(mu_) = nullptr;
+  // The smallest number that was asked for; kMaxSequenceNumber: none.
+  SequenceNumber awaited_ VARVE_GUARDED_BY(mu_) = kMaxSequenceNumber;
 };
 
 }  // namespace varve

@@ -24,6 +24,7 @@
 #include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
 #include "db/recovery/stale_manifest.h"
+#include "db/recovery/unknown_counts.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/env/absolute_path.h"
@@ -427,6 +428,7 @@ Status Opener::Install() {
   Status s;
   if (!keep_logs) s = replay_->FlushRest();
   if (!s.ok()) return s;
+  BestEffort([&e] { ReadUnknownCounts(&e); });
   MutexLock lock(&e.mu);
   if (keep_logs) s = KeepLogs();
   if (!s.ok()) return s;
@@ -566,6 +568,8 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
     engine->commit->WaitUntilVisible();
     return engine->versions->last_sequence();
   };
+  env.oldest_snapshot = [engine] { return engine->snapshots.oldest(); };
+  env.await_snapshots = [engine](SequenceNumber seq) { return engine->snapshots.AwaitOldest(seq); };
   env.write_buffer_manager = e.write_buffer_manager;
   env.clock = e.clock;
   env.info_log = e.info_log.get();

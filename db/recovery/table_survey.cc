@@ -99,6 +99,7 @@ void DescribeByProperties(const TableProperties& properties, TableFinding* findi
   file.oldest_ancestor_time = properties.creation_time;
   file.file_creation_time = properties.file_creation_time;
   file.timestamps_persisted = properties.user_defined_timestamps_persisted != 0;
+  file.counts = CountsOf(properties);
   if (properties.tail_start_offset != 0 && properties.tail_start_offset < file.size) {
     file.tail_size = file.size - properties.tail_start_offset;
   }

@@ -68,6 +68,8 @@ enum NewFileTag : uint32_t {
   kPathId = 65,
   // An unknown field with this bit may not be skipped.
   kCustomMustUnderstandBit = 1 << 6,
+  // Our own, far above RocksDB's, which are counted from 1.
+  kTableCounts = 0x1001,
 };
 
 inline constexpr size_t kUniqueIdBytes = 16;

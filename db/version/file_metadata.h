@@ -10,6 +10,7 @@
 
 #include "varve/types.h"
 
+#include "db/version/table_counts.h"
 #include "table/table_reader.h"
 #include "util/key/internal_key.h"
 #include "util/mem/cache_charge.h"
@@ -22,7 +23,8 @@ constexpr uint64_t kUnknownEpochNumber = 0;
 // a logged edit, it is handed to the obsolete-file queue (ObsoleteFileQueue).
 //
 // Thread safety: facts are constant once the file is in a Version. being_compacted and
-//   marked_for_compaction and last_job are guarded by the DB mutex. `reader` is published once.
+//   marked_for_compaction and last_job are guarded by the DB mutex. `reader` and the counts are
+//   published once.
 struct FileMetaData {
   FileMetaData() = default;
   ~FileMetaData() { delete reader.load(std::memory_order_acquire); }
@@ -54,12 +56,18 @@ struct FileMetaData {
   // have them all the same while the family has: the smallest one, where none was stored.
   bool timestamps_persisted = true;
 
-  // From the table's properties; set before the file enters a Version when known, else 0.
-  uint64_t num_entries = 0;
-  uint64_t num_deletions = 0;
-  uint64_t num_range_deletions = 0;
-  uint64_t raw_key_bytes = 0;
-  uint64_t raw_value_bytes = 0;
+  // Of the table: the MANIFEST's, where it has them, else those of the properties, from the first
+  // opening on. All 0 until then.
+  const TableCounts& counts() const {
+    static constexpr TableCounts kNone;
+    return counts_known_.load(std::memory_order_acquire) ? counts_ : kNone;
+  }
+  // Once; callers that may meet each other exclude each other.
+  void SetCounts(const TableCounts& counts) {
+    if (!counts.known() || counts_known_.load(std::memory_order_relaxed)) return;
+    counts_ = counts;
+    counts_known_.store(true, std::memory_order_release);
+  }
 
   bool being_compacted = false;
   bool marked_for_compaction = false;
@@ -75,6 +83,10 @@ struct FileMetaData {
   // The open reader when open files are unlimited: written once (release) by the table cache, read
   // (acquire) by every look-up; null until first use. Owned.
   std::atomic<TableReader*> reader{nullptr};
+
+ private:
+  TableCounts counts_;
+  std::atomic<bool> counts_known_{false};
 };
 
 // Bytes that one file's metadata takes, without its reader.

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "db/version/file_weights.h"
+
 namespace varve {
 
 namespace {
@@ -17,8 +19,6 @@ constexpr uint64_t kNoLimit = UINT64_MAX;
 // Dynamic levels: what is past its target by itself goes before what the levels above will push
 // into it, whatever the ratios are.
 constexpr double kOverTargetWeight = 10.0;
-// A tombstone counts for what it will remove, and for making room for it on the way.
-constexpr uint64_t kTombstoneWeight = 2;
 
 uint64_t Saturating(double bytes) {
   return bytes >= static_cast<double>(kNoLimit) ? kNoLimit
@@ -33,25 +33,12 @@ double Ratio(uint64_t a, uint64_t b) {
   return static_cast<double>(a) / static_cast<double>(std::max<uint64_t>(b, 1));
 }
 
-// The file's size, and more when deletions outweigh what it holds: compacting it frees space below.
-// Only known for tables whose counts are known.
-uint64_t WeightedBytes(const FileMetaData& file) {
-  const uint64_t entries = file.num_entries;
-  const uint64_t deletions = std::min(file.num_deletions, entries);
-  if (entries == 0 || deletions * 2 < entries) return file.size;
-  const uint64_t raw_bytes = AddSaturating(file.raw_key_bytes, file.raw_value_bytes);
-  const double stored_share = std::min(1.0, Ratio(file.size, raw_bytes));
-  const double value_bytes = Ratio(file.raw_value_bytes, entries - deletions) * stored_share;
-  const uint64_t surplus = deletions * 2 - entries;
-  const double bonus = value_bytes * static_cast<double>(surplus) * kTombstoneWeight;
-  return AddSaturating(file.size, Saturating(bonus));
-}
-
 class ShapeComputer {
  public:
   ShapeComputer(const Version& version, const ColumnFamilyOptions& options)
       : version_(version),
         options_(options),
+        weights_(version),
         levels_(version.num_levels()),
         multiplier_(std::max(1.0, options.max_bytes_for_level_multiplier)) {
     shape_.target_bytes.assign(Index(levels_), 0);
@@ -86,7 +73,7 @@ class ShapeComputer {
   uint64_t IdleWeightedBytes(int level) const {
     uint64_t total = 0;
     for (const FileRef& file : version_.level(level).files()) {
-      if (!file->being_compacted) total = AddSaturating(total, WeightedBytes(*file));
+      if (!file->being_compacted) total = AddSaturating(total, weights_.Weigh(level, *file));
     }
     return total;
   }
@@ -215,6 +202,7 @@ class ShapeComputer {
 
   const Version& version_;
   const ColumnFamilyOptions& options_;
+  const FileWeights weights_;
   const int levels_;
   const double multiplier_;
   LevelShape shape_;
@@ -222,9 +210,12 @@ class ShapeComputer {
 
 }  // namespace
 
-LevelShape ComputeLevelShape(const Version& version, const ColumnFamilyOptions& options) {
+LevelShape ComputeLevelShape(const Version& version, const ColumnFamilyOptions& options,
+                             const ShapeMoment& moment) {
   if (version.num_levels() == 0) return LevelShape();
-  return ShapeComputer(version, options).Run();
+  LevelShape shape = ShapeComputer(version, options).Run();
+  shape.due = FindDueFiles(version, options, moment);
+  return shape;
 }
 
 }  // namespace varve

@@ -8,6 +8,7 @@
 
 #include "varve/options.h"
 
+#include "db/version/due_files.h"
 #include "db/version/version.h"
 
 namespace varve {
@@ -20,8 +21,10 @@ struct LevelShape {
   std::vector<int> levels_by_score;       // descending score
   uint64_t pending_compaction_bytes = 0;  // estimate of what must be rewritten to get in shape
   int l0_files = 0;
+  DueFiles due;
 };
 
-LevelShape ComputeLevelShape(const Version& version, const ColumnFamilyOptions& options);
+LevelShape ComputeLevelShape(const Version& version, const ColumnFamilyOptions& options,
+                             const ShapeMoment& moment = ShapeMoment());
 
 }  // namespace varve

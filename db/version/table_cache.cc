@@ -124,6 +124,7 @@ Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& op
     RecordTick(options_.statistics, NO_FILE_ERRORS);
     return s;
   }
+  file->SetCounts(CountsOf(*reader->properties()));
   if (cache == nullptr) {
     table->reader_ = reader.get();
     file->reader.store(reader.release(), std::memory_order_release);

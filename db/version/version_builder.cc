@@ -47,11 +47,7 @@ std::unique_ptr<FileMetaData> MakeFileMetaData(const NewFile& file) {
   meta->file_checksum_func_name = file.file_checksum_func_name;
   meta->temperature = file.temperature;
   meta->timestamps_persisted = file.timestamps_persisted;
-  meta->num_entries = file.num_entries;
-  meta->num_deletions = file.num_deletions;
-  meta->num_range_deletions = file.num_range_deletions;
-  meta->raw_key_bytes = file.raw_key_bytes;
-  meta->raw_value_bytes = file.raw_value_bytes;
+  meta->SetCounts(file.counts);
   meta->marked_for_compaction = file.marked_for_compaction;
   return meta;
 }
@@ -76,6 +72,7 @@ NewFile DescribeFile(const FileMetaData& file, int level) {
   out.file_checksum_func_name = file.file_checksum_func_name;
   out.temperature = file.temperature;
   out.timestamps_persisted = file.timestamps_persisted;
+  out.counts = file.counts();
   return out;
 }
 

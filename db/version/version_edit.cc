@@ -39,6 +39,16 @@ void PutCustomNumber(std::string* dst, uint32_t tag, uint64_t value) {
   PutCustom(dst, tag, Slice(bytes, static_cast<size_t>(end - bytes)));
 }
 
+void PutCounts(std::string* dst, const TableCounts& counts) {
+  std::string bytes;
+  for (const uint64_t number : {counts.entries, counts.deletions, counts.range_deletions,
+                                counts.raw_key_bytes, counts.raw_value_bytes, counts.hidden}) {
+    PutVarint64(&bytes, number);
+  }
+  bytes.push_back(counts.settled ? '\1' : '\0');
+  PutCustom(dst, kTableCounts, bytes);
+}
+
 void EncodeCustomFields(const NewFile& file, std::string* dst) {
   if (file.marked_for_compaction) PutCustom(dst, kNeedsCompaction, Slice("\x01", 1));
   PutCustomNumber(dst, kOldestAncestorTime, file.oldest_ancestor_time);
@@ -61,6 +71,7 @@ void EncodeCustomFields(const NewFile& file, std::string* dst) {
     const char value = static_cast<char>(file.path_id);
     PutCustom(dst, kPathId, Slice(&value, 1));
   }
+  if (file.counts.known()) PutCounts(dst, file.counts);
   PutVarint32(dst, kCustomEnd);
 }
 
@@ -133,6 +144,7 @@ class EditDecoder {
   const char* CustomFields(NewFile* file);
   const char* CustomField(uint32_t tag, const Slice& value, NewFile* file);
   const char* ByteField(uint32_t tag, const Slice& value, NewFile* file);
+  static const char* CountsField(const Slice& value, TableCounts* counts);
   const char* Blob(bool garbage);
 
   bool Level(int* level) {
@@ -379,9 +391,26 @@ const char* EditDecoder::CustomField(uint32_t tag, const Slice& value, NewFile* 
     case kTimestampsPersisted:
     case kPathId:
       return ByteField(tag, value, file);
+    case kTableCounts:
+      return CountsField(value, &file->counts);
     default:
       return (tag & kCustomMustUnderstandBit) != 0 ? "new file (unknown field)" : nullptr;
   }
+}
+
+// What a later version may add stands behind.
+const char* EditDecoder::CountsField(const Slice& value, TableCounts* counts) {
+  BoundedReader field(value);
+  counts->entries = field.Varint64();
+  counts->deletions = field.Varint64();
+  counts->range_deletions = field.Varint64();
+  counts->raw_key_bytes = field.Varint64();
+  counts->raw_value_bytes = field.Varint64();
+  counts->hidden = field.Varint64();
+  const Slice settled = field.Bytes(1);
+  if (!field.ok()) return "new file (counts)";
+  counts->settled = settled[0] == '\1';
+  return nullptr;
 }
 
 const char* EditDecoder::ByteField(uint32_t tag, const Slice& value, NewFile* file) {

@@ -39,12 +39,7 @@ struct NewFile {
   std::string file_checksum_func_name;
   Temperature temperature = Temperature::kUnknown;
   bool timestamps_persisted = true;  // see FileMetaData
-  // Not encoded: known to whoever built the table, 0 otherwise.
-  uint64_t num_entries = 0;
-  uint64_t num_deletions = 0;
-  uint64_t num_range_deletions = 0;
-  uint64_t raw_key_bytes = 0;
-  uint64_t raw_value_bytes = 0;
+  TableCounts counts;
 };
 
 // Plain data; no thread safety of its own.

@@ -133,10 +133,19 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   CompactionOptionsUniversal compaction_options_universal;   // Advisory.
   CompactionOptionsFIFO compaction_options_fifo;             // Advisory.
 
-  // Seconds after which data is compacted away or rewritten. Refused unless 0 or the default,
-  // UINT64_MAX - 1, which leaves the choice to the engine (it chooses never).
+  // Seconds after which a file whose oldest data was written then goes down a level, until its data
+  // is in the last one: what was overwritten or deleted goes at the latest then. 0: never; the
+  // default stands for 30 days. Dynamic.
   uint64_t ttl = 0xfffffffffffffffe;
+
+  // Seconds after which a file is rewritten, so that compaction filters see all data from time to
+  // time. 0: never; the default stands for 30 days with a compaction filter or a factory of such,
+  // for never without. Dynamic.
   uint64_t periodic_compaction_seconds = 0xfffffffffffffffe;
+
+  // Seconds that a file is left alone after it was made, before it is rewritten only to get rid of
+  // entries that a snapshot held back and nothing lies beneath. Dynamic.
+  uint32_t bottommost_file_compaction_delay = 0;
 
   // ---- Write stalls ----
 

@@ -184,7 +184,8 @@ struct VARVE_EXPORT DBOptions {
   // a call; then the next one fails, or Close.
   bool fail_if_options_file_error = true;
 
-  // Skip sampling table properties at open. Advisory: nothing is sampled.
+  // Opening does not read the properties of tables that the MANIFEST does not tell the entry counts
+  // of, as one that RocksDB wrote does not. They become known as the tables are first read.
   bool skip_stats_update_on_db_open = false;
 
   // Opening does not compare each table's size to the MANIFEST, which takes a call of the file

@@ -246,8 +246,6 @@ TEST(PublicSurfaceTest, TheSchemaAgrees) {
   const std::map<OptionSupport, std::string> kStates = {{OptionSupport::kHonoured, "used"},
                                                         {OptionSupport::kAdvisory, "marked"},
                                                         {OptionSupport::kDefaultOnly, "refused"}};
-  // By hand in validate_options.cc: two values are allowed.
-  const std::set<std::string> by_hand = {"ttl", "periodic_compaction_seconds"};
   for (const OptionTable* table :
        {&DbOptionTable(), &CfOptionTable(), &BlockBasedTableOptionTable(),
         &CompressionOptionTable(), &UniversalCompactionOptionTable(), &FifoCompactionOptionTable(),
@@ -259,8 +257,7 @@ TEST(PublicSurfaceTest, TheSchemaAgrees) {
         row = OptionRows().find("AdvancedColumnFamilyOptions::" + field);
       }
       ASSERT_TRUE(row != OptionRows().end()) << table->struct_name() << "::" << field;
-      const bool refused_by_hand = by_hand.contains(field);
-      EXPECT_EQ(row->second.state, refused_by_hand ? "refused" : kStates.at(option.support))
+      EXPECT_EQ(row->second.state, kStates.at(option.support))
           << table->struct_name() << "::" << field;
     }
   }
@@ -307,11 +304,8 @@ const std::map<std::string, std::function<void(AllOptions&)>> kRefused = {
      [](AllOptions& o) { o.cf.inplace_update_support = true; }},
     {"AdvancedColumnFamilyOptions::memtable_protection_bytes_per_key",
      [](AllOptions& o) { o.cf.memtable_protection_bytes_per_key = 8; }},
-    {"AdvancedColumnFamilyOptions::periodic_compaction_seconds",
-     [](AllOptions& o) { o.cf.periodic_compaction_seconds = 60; }},
     {"AdvancedColumnFamilyOptions::sample_for_compression",
      [](AllOptions& o) { o.cf.sample_for_compression = 1; }},
-    {"AdvancedColumnFamilyOptions::ttl", [](AllOptions& o) { o.cf.ttl = 60; }},
     {"BlockBasedTableOptions::fail_if_no_udi_on_open",
      [](AllOptions& o) { o.table.fail_if_no_udi_on_open = true; }},
     {"BlockBasedTableOptions::flush_block_policy_factory",

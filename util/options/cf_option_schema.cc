@@ -13,7 +13,6 @@ namespace varve {
 namespace {
 
 constexpr char kNoBlobs[] = "has a meaning only with enable_blob_files, which is refused";
-constexpr char kOnlyDefaultAge[] = "only 0 and the default are supported: nothing ages";
 
 #define VARVE_ROW(field, help) \
   MakeOptionRow<ColumnFamilyOptions, &ColumnFamilyOptions::field>(#field, help)
@@ -81,8 +80,10 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(compaction_options_fifo, "FIFO style")
         .Dynamic()
         .Advisory("belongs to a compaction style that is refused"),
-    VARVE_ROW(ttl, kOnlyDefaultAge).Dynamic(),
-    VARVE_ROW(periodic_compaction_seconds, kOnlyDefaultAge).Dynamic(),
+    VARVE_ROW(ttl, "seconds until data goes down; 0: never").Dynamic(),
+    VARVE_ROW(periodic_compaction_seconds, "seconds until a file is rewritten; 0: never").Dynamic(),
+    VARVE_ROW(bottommost_file_compaction_delay, "seconds before dead last-level entries go")
+        .Dynamic(),
 
     // Write stalls.
     VARVE_ROW(level0_slowdown_writes_trigger, "L0 files that slow writes").Dynamic(),

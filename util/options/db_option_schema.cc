@@ -32,8 +32,7 @@ constexpr OptionRow kDbRows[] = {
         .DefaultOnly(kNoFeature),
     VARVE_ROW(verify_sst_unique_id_in_manifest, "compare table identities when opening tables"),
     VARVE_ROW(fail_if_options_file_error, "fail if the OPTIONS file cannot be written"),
-    VARVE_ROW(skip_stats_update_on_db_open, "sample no table properties at open")
-        .Advisory("nothing is sampled at open"),
+    VARVE_ROW(skip_stats_update_on_db_open, "read no table properties at open"),
     VARVE_ROW(skip_checking_sst_file_sizes_on_db_open, "compare no file sizes at open"),
     VARVE_ROW(wal_recovery_mode, "what to make of damaged logs"),
     VARVE_ROW(best_efforts_recovery, "open whatever is complete").DefaultOnly(kNoFeature),

@@ -53,7 +53,6 @@ constexpr ForeignOption kForeignOptions[] = {
 
     {"ColumnFamilyOptions", "blob_cache", "nullptr"},
     {"ColumnFamilyOptions", "block_protection_bytes_per_key", "0"},
-    {"ColumnFamilyOptions", "bottommost_file_compaction_delay", "0"},
     {"ColumnFamilyOptions", "bottommost_temperature", "kUnknown"},
     {"ColumnFamilyOptions", "cf_allow_ingest_behind", "false"},
     {"ColumnFamilyOptions", "check_flush_compaction_key_order", "*"},

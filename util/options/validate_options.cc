@@ -24,9 +24,9 @@ namespace varve {
 
 namespace {
 
-// "The engine's choice", and what RocksDB writes into OPTIONS files in its place.
+// "The engine's choice", and what that is where data ages at all.
 constexpr uint64_t kDefaultAge = 0xfffffffffffffffe;
-constexpr uint64_t kRocksDefaultAge = 30 * 24 * 60 * 60;
+constexpr uint64_t kThirtyDays = 30 * 24 * 60 * 60;
 
 constexpr size_t kMinWriteBufferSize = 64 << 10;
 constexpr size_t kMaxArenaBlockSize = 1 << 20;
@@ -44,12 +44,6 @@ Status CheckCodecs(const ColumnFamilyOptions& cf) {
     if (s.ok()) s = CheckCodec(type, "compression_per_level");
   }
   return s;
-}
-
-Status CheckAge(uint64_t seconds, const char* option) {
-  if (seconds == 0 || seconds == kDefaultAge || seconds == kRocksDefaultAge) return Status::OK();
-  return Status::NotSupported(std::string("ColumnFamilyOptions::") + option +
-                              ": data is not rewritten by age; leave the default or set 0");
 }
 
 Status CheckTableOptions(const BlockBasedTableOptions& table) {
@@ -124,8 +118,6 @@ Status ValidateColumnFamilyOptions(const ColumnFamilyOptions& cf) {
   Status s = CheckOptions(CfOptionTable(), "", &cf);
   if (s.ok()) s = CheckObjects(cf);
   if (s.ok()) s = CheckCodecs(cf);
-  if (s.ok()) s = CheckAge(cf.ttl, "ttl");
-  if (s.ok()) s = CheckAge(cf.periodic_compaction_seconds, "periodic_compaction_seconds");
   if (!s.ok()) return s;
   for (const int factor : cf.max_bytes_for_level_multiplier_additional) {
     if (factor < 1) {
@@ -175,8 +167,11 @@ ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& given) 
   uint64_t& soft = cf.soft_pending_compaction_bytes_limit;
   if (hard > 0 && (soft == 0 || soft > hard)) soft = hard;
   cf.max_bytes_for_level_multiplier_additional.resize(static_cast<size_t>(cf.num_levels), 1);
-  cf.ttl = 0;
-  cf.periodic_compaction_seconds = 0;
+  if (cf.ttl == kDefaultAge) cf.ttl = kThirtyDays;
+  if (cf.periodic_compaction_seconds == kDefaultAge) {
+    const bool filters = cf.compaction_filter != nullptr || cf.compaction_filter_factory != nullptr;
+    cf.periodic_compaction_seconds = filters ? kThirtyDays : 0;
+  }
   return cf;
 }
 

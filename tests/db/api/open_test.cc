@@ -108,7 +108,6 @@ TEST_F(DbOpenTest, OptionsThatDoNotExistAreRefusedByName) {
       {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleFIFO; }},
       {"inplace_update_support", [](Options* o) { o->inplace_update_support = true; }},
       {"enable_blob_files", [](Options* o) { o->enable_blob_files = true; }},
-      {"ttl", [](Options* o) { o->ttl = 5; }},
   };
   const Options good = options_;
   for (const Case& c : kCases) {

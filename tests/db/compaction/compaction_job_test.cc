@@ -265,8 +265,8 @@ TEST_F(CompactionJobTest, AFlushWritesWhatTheMemtableHolds) {
   ASSERT_TRUE(result.wrote_file);
   EXPECT_EQ(result.entries_in, 3u);
   EXPECT_EQ(result.entries_dropped, 1u);
-  EXPECT_EQ(result.file.num_entries, 3u);
-  EXPECT_EQ(result.file.num_range_deletions, 1u);
+  EXPECT_EQ(result.file.counts.entries, 3u);
+  EXPECT_EQ(result.file.counts.range_deletions, 1u);
   EXPECT_EQ(result.file.smallest.user_key(), Slice("a"));
   EXPECT_EQ(result.file.largest.user_key(), Slice("f"));
   EXPECT_EQ(result.file.largest.sequence(), kMaxSequenceNumber);
@@ -363,9 +363,9 @@ TEST_F(CompactionJobTest, TheLastLevelHoldsNoMarkersAndNoSequences) {
   ASSERT_TRUE(Compact(*plan).ok());
   ASSERT_EQ(result_.outputs.size(), 1u);
   const NewFile& file = result_.outputs[0];
-  EXPECT_EQ(file.num_entries, model_.size());
-  EXPECT_EQ(file.num_deletions, 0u);
-  EXPECT_EQ(file.num_range_deletions, 0u);
+  EXPECT_EQ(file.counts.entries, model_.size());
+  EXPECT_EQ(file.counts.deletions, 0u);
+  EXPECT_EQ(file.counts.range_deletions, 0u);
   EXPECT_EQ(file.largest_seq, 0u);
   EXPECT_EQ(file.epoch_number, 1u);
   EXPECT_EQ(result_.entries_in, result_.entries_out + result_.entries_dropped_obsolete);
@@ -404,7 +404,7 @@ TEST_F(CompactionJobTest, ARangeThatOnlyDeletesStillMakesAFile) {
   EXPECT_FALSE(plan->bottommost);
   ASSERT_TRUE(Compact(*plan).ok());
   ASSERT_EQ(result_.outputs.size(), 1u);
-  EXPECT_EQ(result_.outputs[0].num_range_deletions, 1u);
+  EXPECT_EQ(result_.outputs[0].counts.range_deletions, 1u);
   ExpectModel();
 }
 

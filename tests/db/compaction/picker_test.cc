@@ -304,5 +304,73 @@ TEST_F(PickerTest, CompressionFollowsTheLevel) {
   EXPECT_EQ(CompressionForLevel(options_, 6, 3, true), kLZ4Compression);
 }
 
+// ---- Tombstones
+
+class SinkingTest : public PickerTest {
+ protected:
+  void Holds(uint64_t number, uint64_t entries, uint64_t deletions, bool settled = false) {
+    TableCounts counts;
+    counts.entries = entries;
+    counts.deletions = deletions;
+    counts.settled = settled;
+    int level = 0;
+    version_->FindByNumber(number, &level)->SetCounts(counts);
+    shape_ = ComputeLevelShape(*version_, options_);
+  }
+};
+
+TEST_F(SinkingTest, TombstonesGoDownWhereTheyFreeWhatIsRewritten) {
+  Draw("L1: 5[a-f]*2\nL2: 7[a-c]*10 8[d-f]*10");
+  Holds(7, 10, 0);
+  Holds(8, 10, 0);
+  EXPECT_FALSE(NeedsCompaction(*version_, shape_, options_));
+  Holds(5, 20, 20);
+  EXPECT_TRUE(NeedsCompaction(*version_, shape_, options_));
+  EXPECT_EQ(Pick(), "L1: 5; L2: 7 8; to L2, bottommost");
+}
+
+TEST_F(SinkingTest, AFewOverMuchDataWait) {
+  Draw("L1: 5[a-f]*2\nL2: 7[a-c]*10 8[d-f]*10");
+  Holds(7, 10, 0);
+  Holds(8, 10, 0);
+  Holds(5, 5, 5);
+  EXPECT_EQ(Pick(), "none");
+}
+
+TEST_F(SinkingTest, TheyMoveThroughEmptyLevels) {
+  Draw("L1: 5[a-f]*2\nL3: 7[a-c]*10 8[d-f]*10");
+  Holds(7, 10, 0);
+  Holds(8, 10, 0);
+  Holds(5, 5, 5);
+  EXPECT_EQ(Pick(), "L1: 5; to L2, move");
+}
+
+TEST_F(SinkingTest, OverNothingTheyAreRewrittenAway) {
+  Draw("L1: 5[a-f]*2\nL2: 7[p-q]*10");
+  Holds(7, 10, 0);
+  Holds(5, 5, 5);
+  EXPECT_EQ(Pick(), "L1: 5; to L1, bottommost");
+  Draw("L0: 5[a-f]*2\nL2: 7[p-q]*10");
+  Holds(7, 10, 0);
+  Holds(5, 5, 5);
+  EXPECT_EQ(Pick(), "L0: 5; to L1, bottommost");
+}
+
+TEST_F(SinkingTest, InL0TheyTakeWhatTheyDeleteAlong) {
+  Draw("L0: 6[a-f]*2 5[a-f]*10");
+  Holds(5, 10, 0);
+  Holds(6, 10, 10);
+  EXPECT_EQ(Pick(), "L0: 6 5; to L1, bottommost");
+}
+
+TEST_F(SinkingTest, AFullLevelGoesFirst) {
+  Draw("L1: 5[a-f]*2 6[g-z]*80\nL2: 7[a-c]*10 8[d-f]*10 9[g-z]*10");
+  for (const uint64_t number : {6, 7, 8, 9}) Holds(number, 100, 0);
+  Holds(5, 20, 20);
+  ASSERT_GE(shape_.scores[1], 1);
+  const std::string first = Pick();
+  EXPECT_EQ(plan_->reason, CompactionReason::kLevelMaxLevelSize) << first;
+}
+
 }  // namespace
 }  // namespace varve

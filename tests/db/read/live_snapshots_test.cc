@@ -71,6 +71,25 @@ TEST(LiveSnapshotsTest, KnowsThoseOfOwnersThatAreGone) {
   }
 }
 
+TEST(LiveSnapshotsTest, WhoeverAwaitsTheOldestIsToldOnce) {
+  LiveSnapshots snapshots;
+  EXPECT_TRUE(snapshots.AwaitOldest(100)) << "there is none";
+  const Snapshot* const three = snapshots.Acquire(3, 0);
+  const Snapshot* const five = snapshots.Acquire(5, 0);
+  const Snapshot* const nine = snapshots.Acquire(9, 0);
+  EXPECT_TRUE(snapshots.AwaitOldest(3));
+  EXPECT_FALSE(snapshots.AwaitOldest(7));
+  EXPECT_FALSE(snapshots.AwaitOldest(8)) << "the smallest counts";
+  const auto told = [&](const Snapshot* snapshot) {
+    bool awaited = false;
+    EXPECT_TRUE(snapshots.Release(snapshot, &awaited));
+    return awaited;
+  };
+  EXPECT_FALSE(told(five)) << "not the oldest";
+  EXPECT_TRUE(told(three)) << "9 is the oldest now";
+  EXPECT_FALSE(told(nine)) << "nobody has asked again";
+}
+
 TEST(LiveSnapshotsTest, MayBeAskedWhileOthersComeAndGo) {
   LiveSnapshots snapshots;
   const Snapshot* const mine = snapshots.Acquire(5, 5);

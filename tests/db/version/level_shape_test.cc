@@ -163,16 +163,41 @@ TEST(LevelShape, DebtFollowsTheExcessDown) {
   EXPECT_EQ(ShapeOf("L0: 1[a-b]10 L1: 5[a-b]900", false).pending_compaction_bytes, 0u);
 }
 
-TEST(LevelShape, TombstonesMakeAFileHeavier) {
-  const VersionRef version = DrawTree("L1: 1[a-b]800", 5);
+TableCounts Counts(uint64_t entries, uint64_t deletions) {
+  TableCounts counts;
+  counts.entries = entries;
+  counts.deletions = deletions;
+  return counts;
+}
+
+TEST(LevelShape, TombstonesWeighWhatLiesBeneathThem) {
+  const VersionRef version = DrawTree("L1: 1[a-b]800 L2: 2[a-b]2000", 5);
   EXPECT_THAT(ComputeLevelShape(*version, Options(false)).scores[1], DoubleNear(0.8, 1e-9));
-  FileMetaData* const file = version->level(1)[0];
-  file->num_entries = 10;
-  file->num_deletions = 6;
-  file->raw_key_bytes = 400;
-  file->raw_value_bytes = 400;
-  // Four values of 100 bytes; two tombstones more than half, each counted double.
-  EXPECT_THAT(ComputeLevelShape(*version, Options(false)).scores[1], DoubleNear(1.2, 1e-9));
+  // Nothing but tombstones: the file has no value to go by, but entries beneath have 100 bytes.
+  version->level(1)[0]->SetCounts(Counts(10, 10));
+  version->level(2)[0]->SetCounts(Counts(20, 0));
+  EXPECT_THAT(ComputeLevelShape(*version, Options(false)).scores[1], DoubleNear(2.8, 1e-9));
+}
+
+TEST(LevelShape, FewDeletionsWeighNothing) {
+  const VersionRef version = DrawTree("L1: 1[a-b]800 L2: 2[a-b]2000", 5);
+  version->level(1)[0]->SetCounts(Counts(10, 5));
+  version->level(2)[0]->SetCounts(Counts(20, 0));
+  EXPECT_THAT(ComputeLevelShape(*version, Options(false)).scores[1], DoubleNear(0.8, 1e-9));
+}
+
+TEST(LevelShape, TombstonesOverNothingWeighTheirSize) {
+  const VersionRef version = DrawTree("L1: 1[a-b]800", 5);
+  version->level(1)[0]->SetCounts(Counts(10, 10));
+  EXPECT_THAT(ComputeLevelShape(*version, Options(false)).scores[1], DoubleNear(0.8, 1e-9));
+}
+
+TEST(LevelShape, InL0OlderFilesLieBeneath) {
+  const VersionRef version = DrawTree("L0: 1[a-b]200 2[a-b]100", 5);
+  version->level(0)[0]->SetCounts(Counts(5, 5));  // file 2 is newer
+  version->level(0)[1]->SetCounts(Counts(2, 0));
+  EXPECT_THAT(ComputeLevelShape(*version, Options(false)).scores[0],
+              DoubleNear((200 + 100 + 5 * 2 * 100) / 1000.0, 1e-9));
 }
 
 TEST(LevelShape, OneLevelOnly) {

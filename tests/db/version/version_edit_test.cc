@@ -198,6 +198,7 @@ VersionEdit Everything() {
   file.file_checksum_func_name = "sum";
   file.temperature = Temperature::kWarm;
   file.path_id = 2;
+  file.counts = {1000, 200, 3, 40000, uint64_t{1} << 40, 70, true};
   edit.new_files = {file, file};
   return edit;
 }
@@ -221,6 +222,7 @@ TEST(VersionEdit, EveryFieldSurvivesARoundTrip) {
   EXPECT_EQ(file.unique_id, "0123456789abcdef");
   EXPECT_EQ(file.temperature, Temperature::kWarm);
   EXPECT_EQ(file.path_id, 2u);
+  EXPECT_EQ(file.counts, Everything().new_files[0].counts);
   EXPECT_EQ(file.largest.type(), kTypeRangeDeletion);
   EXPECT_THAT(edit.DebugString(true), HasSubstr("L3 77"));
 }

@@ -37,7 +37,7 @@ TEST(ChangeOptionsTest, NothingChangesAfterAnError) {
            {{"write_buffer_size", "1M"}, {"max_bytes_for_level_multiplier", "0"}},
            {{"write_buffer_size", "1M"}, {"compression", "kXpressCompression"}},
            {{"write_buffer_size", "1M"}, {"compression", "kNone"}},
-           {{"write_buffer_size", "1M"}, {"ttl", "77"}},
+           {{"write_buffer_size", "1M"}, {"ttl", "soon"}},
        }) {
     ColumnFamilyOptions cf;
     cf.write_buffer_size = 12345;

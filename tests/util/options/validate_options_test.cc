@@ -84,8 +84,6 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"memtable_factory",
        [](Options* o) { o->memtable_factory = std::make_shared<OtherMemTable>(); }},
       {"wal_compression", [](Options* o) { o->wal_compression = kLZ4Compression; }},
-      {"ttl", [](Options* o) { o->ttl = 3600; }},
-      {"periodic_compaction_seconds", [](Options* o) { o->periodic_compaction_seconds = 3600; }},
       {"db_paths", [](Options* o) { o->db_paths.emplace_back("/x", 1); }},
       {"cf_paths", [](Options* o) { o->cf_paths.emplace_back("/x", 1); }},
       {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
@@ -199,8 +197,9 @@ TEST(ValidateOptionsTest, VectorMemtablesGoWithEveryWayOfWriting) {
 TEST(ValidateOptionsTest, CommonSettingsAreAccepted) {
   Options o;
   o.enable_pipelined_write = true;
-  o.ttl = 2592000;  // What RocksDB writes for its default.
-  o.periodic_compaction_seconds = 0;
+  o.ttl = 3600;
+  o.periodic_compaction_seconds = 7200;
+  o.bottommost_file_compaction_delay = 60;
   o.max_open_files = 1000;
   o.min_blob_size = 4096;
   o.max_write_buffer_number = 1;

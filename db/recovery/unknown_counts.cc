@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/unknown_counts.h"
+
+#include <utility>
+#include <vector>
+
+namespace varve {
+
+namespace {
+
+// An opening should not wait for ten thousand tables; so many take a fraction of a second.
+constexpr size_t kMostTablesRead = 1000;
+
+}  // namespace
+
+void ReadUnknownCounts(Engine* engine) {
+  if (engine->options.skip_stats_update_on_db_open) return;
+  std::vector<std::pair<std::shared_ptr<TableCache>, VersionRef>> trees;
+  {
+    MutexLock lock(&engine->mu);
+    for (const auto& [id, family] : engine->families.all()) {
+      trees.emplace_back(family->shared_table_cache(), family->current());
+    }
+  }
+  size_t left = kMostTablesRead;
+  for (const auto& [cache, version] : trees) {
+    for (int level = 0; level < version->non_empty_levels(); level++) {
+      for (const FileRef& file : version->level(level).files()) {
+        if (file->counts().known() || left == 0) continue;
+        left--;
+        TableRef table;
+        cache->Find(file.get(), level, ReadOptions(), &table).PermitUncheckedError();
+      }
+    }
+  }
+}
+
+}  // namespace varve

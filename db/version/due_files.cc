@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/version/due_files.h"
+
+// A tombstone, or a version beneath a newer one, can go once nothing lies under its file and no
+// snapshot is older than it. A compaction that wrote the file while a snapshot was held had to keep
+// such entries; nothing would touch the file again, so it is due itself as soon as the snapshot is
+// gone.
+
+#include <algorithm>
+
+namespace varve {
+
+namespace {
+
+class DueFinder {
+ public:
+  DueFinder(const Version& version, const ColumnFamilyOptions& options, const ShapeMoment& moment)
+      : version_(version), options_(options), moment_(moment) {}
+
+  DueFiles Run() {
+    for (int level = 0; level < version_.non_empty_levels(); level++) {
+      for (size_t i = 0; i < version_.level(level).size(); i++) {
+        if (!version_.level(level)[i]->being_compacted) Visit(level, i);
+      }
+    }
+    const auto frees = [this](const DueFile& due) {
+      return version_.level(due.level)[due.index]->counts().SurplusDeletions();
+    };
+    std::stable_sort(due_.sinking.begin(), due_.sinking.end(),
+                     [&frees](const DueFile& a, const DueFile& b) { return frees(a) > frees(b); });
+    due_.files = std::move(settling_);
+    due_.files.insert(due_.files.end(), expired_.begin(), expired_.end());
+    due_.files.insert(due_.files.end(), periodic_.begin(), periodic_.end());
+    return std::move(due_);
+  }
+
+ private:
+  void Visit(int level, size_t index) {
+    const FileMetaData& file = *version_.level(level)[index];
+    const TableCounts& counts = file.counts();
+    const bool dead = counts.deletions > 0 || counts.hidden > 0;
+    if (dead && !counts.settled) VisitDead(level, index);
+    if (moment_.now == 0) return;
+    if (level + 1 < version_.num_levels() && Passed(file.oldest_ancestor_time, options_.ttl)) {
+      expired_.push_back({level, index, CompactionReason::kTtl});
+    }
+    const uint64_t written =
+        file.file_creation_time != 0 ? file.file_creation_time : file.oldest_ancestor_time;
+    if (Passed(written, options_.periodic_compaction_seconds)) {
+      periodic_.push_back({level, index, CompactionReason::kPeriodicCompaction});
+    }
+  }
+
+  void VisitDead(int level, size_t index) {
+    const FileMetaData& file = *version_.level(level)[index];
+    const InternalKeyComparator& icmp = *version_.icmp();
+    const bool bottommost =
+        level > 0 &&
+        !version_.RangeMayExistFrom(level + 1, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest));
+    const bool sinks =
+        !bottommost && level + 1 < version_.num_levels() && file.counts().SurplusDeletions() > 0;
+    if (!bottommost && !sinks) return;
+    // What a snapshot sees, or what it sees the tombstones' victims by, has to stay for now.
+    if (file.largest_seq > moment_.oldest_snapshot) {
+      due_.waits_for_snapshot = std::min(due_.waits_for_snapshot, file.largest_seq);
+      return;
+    }
+    if (sinks) {
+      due_.sinking.push_back({level, index, CompactionReason::kFilesMarkedForCompaction});
+      return;
+    }
+    const uint64_t delay = options_.bottommost_file_compaction_delay;
+    if (delay > 0 && moment_.now != 0 && file.file_creation_time != 0 &&
+        !Passed(file.file_creation_time, delay)) {
+      return;
+    }
+    settling_.push_back({level, index, CompactionReason::kBottommostFiles});
+  }
+
+  // Whether `age` seconds have passed since `time`; if not, notes when they will have. Neither is
+  // known if 0.
+  bool Passed(uint64_t time, uint64_t age) {
+    if (time == 0 || age == 0 || age > UINT64_MAX - time) return false;
+    if (time + age < moment_.now) return true;
+    due_.next_due = std::min(due_.next_due, time + age + 1);
+    return false;
+  }
+
+  const Version& version_;
+  const ColumnFamilyOptions& options_;
+  const ShapeMoment& moment_;
+  DueFiles due_;
+  std::vector<DueFile> settling_;
+  std::vector<DueFile> expired_;
+  std::vector<DueFile> periodic_;
+};
+
+}  // namespace
+
+DueFiles FindDueFiles(const Version& version, const ColumnFamilyOptions& options,
+                      const ShapeMoment& moment) {
+  return DueFinder(version, options, moment).Run();
+}
+
+}  // namespace varve

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Collectors of table properties that come with the library.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "varve/export.h"
+#include "varve/table_properties.h"
+
+namespace varve {
+
+// Has tables compacted soon in which deletions stand close together: readers step over each of
+// them. Changes count for tables begun later.
+//
+// Thread safety: all methods from any thread.
+class VARVE_EXPORT CompactOnDeletionCollectorFactory final
+    : public TablePropertiesCollectorFactory {
+ public:
+  // As NewCompactOnDeletionCollectorFactory.
+  CompactOnDeletionCollectorFactory(size_t sliding_window_size, size_t deletion_trigger,
+                                    double deletion_ratio, uint64_t min_file_size)
+      : window_size_(sliding_window_size),
+        deletion_trigger_(deletion_trigger),
+        deletion_ratio_(deletion_ratio),
+        min_file_size_(min_file_size) {}
+  ~CompactOnDeletionCollectorFactory() override;
+
+  TablePropertiesCollector* CreateTablePropertiesCollector(Context context) override;
+  static const char* kClassName() { return "CompactOnDeletionCollector"; }
+  const char* Name() const override { return kClassName(); }
+  std::string ToString() const override;
+
+  void SetWindowSize(size_t sliding_window_size) { window_size_.store(sliding_window_size); }
+  size_t GetWindowSize() const { return window_size_.load(); }
+  void SetDeletionTrigger(size_t deletion_trigger) { deletion_trigger_.store(deletion_trigger); }
+  size_t GetDeletionTrigger() const { return deletion_trigger_.load(); }
+  void SetDeletionRatio(double deletion_ratio) { deletion_ratio_.store(deletion_ratio); }
+  double GetDeletionRatio() const { return deletion_ratio_.load(); }
+  void SetMinFileSize(uint64_t min_file_size) { min_file_size_.store(min_file_size); }
+  uint64_t GetMinFileSize() const { return min_file_size_.load(); }
+
+ private:
+  std::atomic<size_t> window_size_;
+  std::atomic<size_t> deletion_trigger_;
+  std::atomic<double> deletion_ratio_;
+  std::atomic<uint64_t> min_file_size_;
+};
+
+// A table is marked if any `sliding_window_size` successive entries of it hold at least
+// `deletion_trigger` deletions (windows move on by a part of their size, so a few may be missed),
+// or if deletions are at least `deletion_ratio` of all its entries (0, or more than 1: no such
+// rule), but not below `min_file_size` bytes.
+VARVE_EXPORT std::shared_ptr<CompactOnDeletionCollectorFactory>
+NewCompactOnDeletionCollectorFactory(size_t sliding_window_size, size_t deletion_trigger,
+                                     double deletion_ratio = 0, uint64_t min_file_size = 0);
+
+}  // namespace varve

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The collector that has tables with many deletions compacted.
+
+#include <algorithm>
+#include <array>
+
+#include "varve/utilities/table_properties_collectors.h"
+
+namespace varve {
+
+namespace {
+
+// The window is kept in so many parts, each a count of deletions; it moves on by a part.
+constexpr size_t kParts = 128;
+
+class CompactOnDeletionCollector final : public TablePropertiesCollector {
+ public:
+  CompactOnDeletionCollector(size_t window, size_t trigger, double ratio, uint64_t min_bytes)
+      : part_entries_((window + kParts - 1) / kParts),
+        trigger_(trigger),
+        ratio_(ratio),
+        min_bytes_(min_bytes) {}
+
+  Status AddUserKey(const Slice&, const Slice&, EntryType type, SequenceNumber,
+                    uint64_t file_bytes) override {
+    const bool deletes =
+        type == kEntryDelete || type == kEntrySingleDelete || type == kEntryDeleteWithTimestamp;
+    entries_++;
+    deletions_ += deletes;
+    file_bytes_ = file_bytes;
+    if (part_entries_ == 0 || dense_) return Status::OK();
+    if (in_part_ == part_entries_) {
+      current_ = (current_ + 1) % kParts;
+      in_window_ -= parts_[current_];
+      parts_[current_] = 0;
+      in_part_ = 0;
+    }
+    in_part_++;
+    parts_[current_] += deletes;
+    in_window_ += deletes;
+    dense_ = trigger_ > 0 && in_window_ >= trigger_;
+    return Status::OK();
+  }
+
+  Status Finish(UserCollectedProperties*) override {
+    const bool by_ratio = ratio_ > 0 && ratio_ <= 1 && entries_ > 0 &&
+                          static_cast<double>(deletions_) >= ratio_ * static_cast<double>(entries_);
+    need_compact_ = (dense_ || by_ratio) && file_bytes_ >= min_bytes_;
+    return Status::OK();
+  }
+
+  UserCollectedProperties GetReadableProperties() const override { return {}; }
+  const char* Name() const override { return CompactOnDeletionCollectorFactory::kClassName(); }
+  bool NeedCompact() const override { return need_compact_; }
+
+ private:
+  const size_t part_entries_;
+  const size_t trigger_;
+  const double ratio_;
+  const uint64_t min_bytes_;
+  std::array<size_t, kParts> parts_{};  // a ring
+  size_t current_ = 0;
+  size_t in_part_ = 0;  // entries
+  size_t in_window_ = 0;
+  uint64_t entries_ = 0;
+  uint64_t deletions_ = 0;
+  uint64_t file_bytes_ = 0;
+  bool dense_ = false;
+  bool need_compact_ = false;
+};
+
+}  // namespace
+
+CompactOnDeletionCollectorFactory::~CompactOnDeletionCollectorFactory() = default;
+
+TablePropertiesCollector* CompactOnDeletionCollectorFactory::CreateTablePropertiesCollector(
+    Context) {
+  return std::make_unique<CompactOnDeletionCollector>(GetWindowSize(), GetDeletionTrigger(),
+                                                      GetDeletionRatio(), GetMinFileSize())
+      .release();
+}
+
+std::string CompactOnDeletionCollectorFactory::ToString() const {
+  std::string text = Name();
+  text.append(" (Sliding window size = ").append(std::to_string(GetWindowSize()));
+  text.append(" Deletion trigger = ").append(std::to_string(GetDeletionTrigger()));
+  text.append(" Deletion ratio = ").append(std::to_string(GetDeletionRatio())).append(")");
+  return text;
+}
+
+std::shared_ptr<CompactOnDeletionCollectorFactory> NewCompactOnDeletionCollectorFactory(
+    size_t sliding_window_size, size_t deletion_trigger, double deletion_ratio,
+    uint64_t min_file_size) {
+  return std::make_shared<CompactOnDeletionCollectorFactory>(sliding_window_size, deletion_trigger,
+                                                             deletion_ratio, min_file_size);
+}
+
+}  // namespace varve

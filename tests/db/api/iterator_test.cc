@@ -387,6 +387,7 @@ TEST_F(DbIteratorStory, OptionsThatDoNotExistAreRefusedByName) {
 }
 
 TEST_F(DbIteratorStory, LimitsAndFiltersOfOneRead) {
+  options_.disable_auto_compactions = true;
   Open();
   for (int i = 0; i < 20; i++) {
     Put("k" + std::to_string(10 + i), "");

@@ -94,6 +94,7 @@ TEST_F(TimestampReadTest, AnIteratorDoesNotFollowWhereItsHistoryIsGone) {
 }
 
 TEST_F(TimestampReadTest, AFlushWithoutTimestampsRaisesTheMarkAboveEveryTombstone) {
+  options_.disable_auto_compactions = true;
   options_.persist_user_defined_timestamps = false;
   options_.allow_concurrent_memtable_write = false;
   Open();

@@ -293,6 +293,7 @@ bool KeyTree::TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const {
   if (!leaf->StillIs(state)) return false;
   copy->leaf = leaf;
   copy->count = count;
+  copy->newest = NewestOf(leaf);
   const uint32_t sorted = node_state::Sorted(state);
   if (sorted != count) {
     copy->versions = Sort(0, copy->slots, sorted, count);
@@ -307,6 +308,27 @@ bool KeyTree::TryCopyAndTidy(const Node* leaf, uint64_t state, uint32_t from,
   if (!TryCopy(leaf, state, copy)) return false;
   if (copy->count - node_state::Sorted(state) >= from) Tidy(leaf, state, *copy);
   return true;
+}
+
+// Relaxed: whoever has loaded a slot sees what was stored before it, or later.
+SequenceNumber KeyTree::NewestOf(const Node* leaf) const {
+  const uint32_t above = leaf->newest.load(std::memory_order_relaxed);
+  if (above == UINT32_MAX) return kMaxSequenceNumber;
+  return first_sequence_.load(std::memory_order_relaxed) + above;
+}
+
+const KeyTree::Node* KeyTree::PassOlder(const Node* leaf, uint64_t word,
+                                        SequenceNumber below) const {
+  for (;;) {
+    const uint64_t state = leaf->Stable();
+    const Node* const next = leaf->next.load(std::memory_order_acquire);
+    const uint64_t high_word = leaf->high_word.load(std::memory_order_acquire);
+    const SequenceNumber newest = NewestOf(leaf);
+    if (!leaf->StillIs(state)) continue;
+    if (next == nullptr || high_word >= word || newest >= below) return leaf;
+    PrefetchLine(next);
+    leaf = next;
+  }
 }
 
 void KeyTree::CopyLeaf(const Node* leaf, LeafCopy* copy) const {

@@ -53,6 +53,7 @@ class KeyTree {
     uint32_t count = 0;
     const Node* leaf = nullptr;
     const Node* next = nullptr;  // the leaf to the right at that moment, may be null
+    SequenceNumber newest = 0;   // no entry of the copy is newer
     // Bit i, if the words of slots i - 1 and i are equal: their user keys are, timestamp included;
     // 0 says nothing.
     uint64_t versions = 0;
@@ -107,6 +108,9 @@ class KeyTree {
   // The entry in slot `i`. The first slot of a leaf that is out of order stands for all: a copy of
   // it compares them.
   void PrefetchSlot(const Node* leaf, uint32_t i) const;
+  // From `leaf` to the right: the first one that may have entries with that word or a larger one,
+  // or as new as `below`; or else the last one.
+  [[nodiscard]] const Node* PassOlder(const Node* leaf, uint64_t word, SequenceNumber below) const;
   // The first key that may ever be in the leaf; null for the leftmost one.
   [[nodiscard]] static const MemEntry* LowOf(const Node* leaf);
   // The number of slots of the copy that lie before the target, or are not behind it.
@@ -146,6 +150,9 @@ class KeyTree {
     EntryRef ref;
   };
   NewNodeResult NewNode(uint32_t level, const MemEntry* low, uint64_t low_word);
+  [[nodiscard]] SequenceNumber NewestOf(const Node* leaf) const;
+  // Of a locked leaf, before the entry with that trailer is put there.
+  void RaiseNewestOf(Node* leaf, uint64_t trailer);
   // Memory for a node.
   EntryRef TakeNode() VARVE_EXCLUDES(slab_mu_);
   [[nodiscard]] Node* NodeAt(EntryRef ref) const {
@@ -215,6 +222,8 @@ class KeyTree {
   EntryArena* const arena_;
   const uint32_t nodes_at_once_;
   const Node* first_leaf_ = nullptr;
+  // Sequence number of the first entry, at least 1; 0 before it came.
+  std::atomic<SequenceNumber> first_sequence_{0};
   // The leftmost node of the highest level. Release publishes it.
   std::atomic<Node*> root_{nullptr};
 

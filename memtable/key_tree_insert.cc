@@ -208,6 +208,23 @@ void KeyTree::RaiseNewest(uint64_t trailer) {
   }
 }
 
+void KeyTree::RaiseNewestOf(Node* leaf, uint64_t trailer) {
+  const SequenceNumber sequence = UnpackSequence(trailer);
+  SequenceNumber first = first_sequence_.load(std::memory_order_relaxed);
+  if (first == 0) [[unlikely]] {
+    const SequenceNumber mine = std::max<SequenceNumber>(sequence, 1);
+    // Another thread's is as good; `first` becomes it.
+    if (first_sequence_.compare_exchange_strong(first, mine, std::memory_order_relaxed)) {
+      first = mine;
+    }
+  }
+  if (sequence <= first) return;
+  const auto above = static_cast<uint32_t>(std::min<uint64_t>(sequence - first, UINT32_MAX));
+  if (leaf->newest.load(std::memory_order_relaxed) < above) {
+    leaf->newest.store(above, std::memory_order_relaxed);
+  }
+}
+
 bool KeyTree::HasEqual(const Node* node, uint64_t state, const Target& target) const {
   const uint32_t sorted = node_state::Sorted(state);
   uint32_t at = 0;
@@ -242,6 +259,7 @@ bool KeyTree::Put(Node* node, const Target& target, EntryRef ref, bool may_be_th
       sorted == count && (count == 0 || CompareSlot(level, node->At(count - 1), target) < 0);
   if (!last && may_be_there && HasEqual(node, state, target)) return false;
   const Slot added{target.word, ref};
+  if (level == 0) RaiseNewestOf(node, target.trailer);
   if (count == kSlots) {
     *right = Split(node, state, added, &lock);
     return true;
@@ -283,6 +301,7 @@ KeyTree::NewNodeResult KeyTree::Split(Node* node, uint64_t state, const Slot& ad
   right.node->next.store(node->next.load(std::memory_order_relaxed), std::memory_order_relaxed);
   right.node->high_word.store(node->high_word.load(std::memory_order_relaxed),
                               std::memory_order_relaxed);
+  right.node->newest.store(node->newest.load(std::memory_order_relaxed), std::memory_order_relaxed);
   right.node->state.store(node_state::Make(level, moved, moved, ties_are_versions, 0),
                           std::memory_order_relaxed);
   node->AnnounceRewrite(state);

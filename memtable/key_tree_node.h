@@ -97,6 +97,9 @@ class alignas(64) KeyTree::Node {
   const uint64_t low_word;
   std::atomic<uint64_t> words[kSlots];
   std::atomic<EntryRef> refs[kSlots];
+  // Of leaves: at least how far the newest sequence number here, or left of here before a split, is
+  // above the tree's first; UINT32_MAX: too far. Written before a slot is, which publishes it.
+  std::atomic<uint32_t> newest{0};
 };
 
 // A node's lock, which the calling thread has taken at `state`: given back as it was, also when a

@@ -77,6 +77,43 @@ void KeyTreeIterator::Prev() {
   Before(TargetOf(low->internal_key()));
 }
 
+// A run does not leave its leaf, so what was handed over last is as old as the leaf in hand.
+bool KeyTreeIterator::SkipOlder(const Slice& target, SequenceNumber below) {
+  if (leaf_.newest >= below) return false;
+  const KeyTree::Target to = TargetOf(target);
+  for (;;) {
+    const uint32_t before = tree_.CountBefore(leaf_, to);
+    if (before < leaf_.count) {
+      Enter(before);
+      return true;
+    }
+    valid_ = false;
+    if (leaf_.next == nullptr) return true;
+    tree_.CopyLeaf(tree_.PassOlder(leaf_.next, to.word, below), &leaf_);
+    if (leaf_.newest >= below) {
+      Enter(0);
+      return true;
+    }
+  }
+}
+
+bool KeyTreeIterator::SkipOlderForPrev(const Slice& target, SequenceNumber below) {
+  if (leaf_.newest >= below) return false;
+  const KeyTree::Target to = TargetOf(target);
+  uint32_t end = leaf_.count;
+  for (;;) {
+    end = std::min(end, tree_.CountThrough(leaf_, to));
+    const MemEntry* const low = KeyTree::LowOf(leaf_.leaf);
+    if (end != 0 || low == nullptr) break;
+    const KeyTree::Target first = TargetOf(low->internal_key());
+    tree_.CopyLeafBefore(first, &leaf_);
+    end = tree_.CountBefore(leaf_, first);
+    if (leaf_.newest >= below) break;
+  }
+  EnterBackwards(end);
+  return true;
+}
+
 // Runs end with the leaf in hand.
 size_t KeyTreeIterator::NextRun(RunEntry* out, size_t max) {
   const uint32_t n = static_cast<uint32_t>(std::min<size_t>(max, leaf_.count - 1 - at_));

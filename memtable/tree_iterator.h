@@ -19,6 +19,8 @@ class KeyTreeIterator final : public InternalIterator {
   void SeekToLast() override;
   void Seek(const Slice& target) override;
   void SeekForPrev(const Slice& target) override;
+  bool SkipOlder(const Slice& target, SequenceNumber below) override;
+  bool SkipOlderForPrev(const Slice& target, SequenceNumber below) override;
   void Next() override {
     if (++at_ < leaf_.count) [[likely]] {
       PrefetchOnTheWay(at_);

@@ -304,15 +304,16 @@ void DbIterator::Build(SequenceNumber sequence) {
   // What is added from now on is too new for `sequence`.
   memtable_left_out_ = super_version.mem()->Empty();
   std::vector<std::unique_ptr<InternalIterator>> sources;
+  std::vector<SequenceNumber> newest;
   size_t memtables = 0;
   Status s = AddSuperVersionIterators(options_, super_version, &tombstones_, &sources,
-                                      &prefix_wanted_, &memtables);
+                                      &prefix_wanted_, &memtables, &newest);
   const bool sees_all = !timed && !options_.table_filter && !options_.ignore_range_deletions &&
                         prefix_filters_ == nullptr && memtables < sources.size();
   walk_.SkipDeadRanges(sees_all ? &super_version.version().dead_ranges() : nullptr,
                        super_version.number());
   const MergeAhead ahead = options_.pin_data ? MergeAhead::kNothing : MergeAhead::kRuns;
-  walk_.SetSource(s.ok() ? NewMergingIterator(icmp, std::move(sources), ahead, memtables)
+  walk_.SetSource(s.ok() ? NewMergingIterator(icmp, std::move(sources), ahead, memtables, newest)
                          : NewEmptyInternalIterator(s));
   walk_.SetSequence(sequence);
   build_failed_ = !s.ok();

@@ -45,14 +45,16 @@ class HistoryIterator final : public Iterator {
         sequence_(sequence),
         tombstones_(icmp_) {
     tombstones_.SetTimestampLimit({*options_.timestamp, /*inclusive=*/true});
+    tombstones_.SetReader(sequence);
     std::vector<std::unique_ptr<InternalIterator>> sources;
     bool prefix_wanted = false;
+    std::vector<SequenceNumber> newest;
     size_t memtables = 0;
     Status s = AddSuperVersionIterators(options_, hold_.super_version(), &tombstones_, &sources,
-                                        &prefix_wanted, &memtables);
-    source_ = s.ok()
-                  ? NewMergingIterator(&icmp_, std::move(sources), MergeAhead::kNothing, memtables)
-                  : NewEmptyInternalIterator(s);
+                                        &prefix_wanted, &memtables, &newest);
+    source_ = s.ok() ? NewMergingIterator(&icmp_, std::move(sources), MergeAhead::kNothing,
+                                          memtables, newest)
+                     : NewEmptyInternalIterator(s);
     status_ = std::move(s);
   }
 
@@ -187,12 +189,38 @@ class HistoryIterator final : public Iterator {
     }
   }
 
+  // If a tombstone covers the source's entry: moves the older runs to its end (start). False if
+  // none was moved. Keys that are out of order fail the walk.
+  bool LeaveCovered() {
+    if (tombstones_.empty() || options_.read_tier == kBlockCacheTier) return false;
+    const std::string here = source_->key().ToString();
+    const SequenceNumber covering = tombstones_.MaxCoveringSeq(icmp_.KeyOf(here), sequence_);
+    if (covering == 0) return false;
+    const Slice to = backward_ ? *tombstones_.PrevBoundary() : *tombstones_.NextBoundary();
+    const InternalKey target = icmp_.FirstInternalKey(to);
+    const bool moved = backward_ ? source_->SkipOlderForPrev(target.Encode(), covering)
+                                 : source_->SkipOlder(target.Encode(), covering);
+    if (!moved || !source_->Valid()) return moved;
+    const int order = icmp_.Compare(source_->key(), here);
+    // The run of the entry itself may be one that stays.
+    if (order == 0) return false;
+    if (backward_ ? order > 0 : order < 0) {
+      status_ = Status::Corruption("iterator: keys are out of order around one of " +
+                                   std::to_string(here.size()) + " bytes");
+    }
+    return true;
+  }
+
   void FindForward() {
     valid_ = false;
     const Slice* const upper = options_.iterate_upper_bound;
-    for (; source_->Valid(); source_->Next()) {
+    while (source_->Valid()) {
       if (upper != nullptr && icmp_.CompareKey(icmp_.KeyOf(source_->key()), *upper) >= 0) return;
-      if (!Shows()) continue;
+      if (!Shows()) {
+        if (!LeaveCovered()) source_->Next();
+        if (!status_.ok()) return;
+        continue;
+      }
       valid_ = MayShow(ExtractTrailer(source_->key()));
       return;
     }
@@ -202,9 +230,13 @@ class HistoryIterator final : public Iterator {
   void FindBackward() {
     valid_ = false;
     const Slice* const lower = options_.iterate_lower_bound;
-    for (; source_->Valid(); source_->Prev()) {
+    while (source_->Valid()) {
       if (lower != nullptr && icmp_.CompareKey(icmp_.KeyOf(source_->key()), *lower) < 0) return;
-      if (!Shows()) continue;
+      if (!Shows()) {
+        if (!LeaveCovered()) source_->Prev();
+        if (!status_.ok()) return;
+        continue;
+      }
       valid_ = SaveNewest() && MayShow(ExtractTrailer(saved_key_));
       return;
     }

@@ -40,8 +40,9 @@ void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
   as_of_ = timed_ ? *options.timestamp : Slice();
   merger_ = settings.merger;
   statistics_ = settings.statistics;
-  budget_ =
-      options.max_skippable_internal_keys == 0 ? UINT64_MAX : options.max_skippable_internal_keys;
+  budget_ = options.max_skippable_internal_keys == 0
+                ? kBudgetMax
+                : std::min(options.max_skippable_internal_keys, kBudgetMax);
   clock_ = settings.clock;
   deadline_micros_ = static_cast<uint64_t>(options.deadline.count());
   first_slice_ = deadline_micros_ != 0 ? kSkipsPerLook : UINT64_MAX;
@@ -61,6 +62,7 @@ void UserKeyWalk::SetSource(std::unique_ptr<InternalIterator> source) {
 void UserKeyWalk::SetSequence(SequenceNumber sequence) {
   StartSeek();
   sequence_ = sequence;
+  tombstones_->SetReader(sequence);
 }
 
 void UserKeyWalk::Fail(Status status) {
@@ -328,6 +330,38 @@ bool UserKeyWalk::LeaveDeadRange() {
   return true;
 }
 
+bool UserKeyWalk::LeaveCovered() {
+  // The source itself has to stand where the walk does.
+  if (!jumps_ || run_.at + 1 != run_.end) return false;
+  const Slice key = passed_key_.slice();
+  const SequenceNumber covering = tombstones_->MaxCoveringSeq(key, sequence_);
+  if (covering == 0) return false;
+  const Slice* to = backward_ ? tombstones_->PrevBoundary() : tombstones_->NextBoundary();
+  const Slice* const bound = backward_ ? lower_ : upper_;
+  const int order = bound == nullptr ? 0 : icmp_->CompareKey(*bound, *to);
+  if (backward_ ? order > 0 : order < 0) to = bound;
+  SetTarget(*to, Place::kFirst);
+  const std::string here = backward_ ? std::string() : run_.at->key().ToString();
+  const bool moved = backward_ ? source_->SkipOlderForPrev(target_, covering)
+                               : source_->SkipOlder(target_, covering);
+  if (!moved) return false;
+  if (PerfLevelAtLeast(kEnableCount)) ThreadPerfContext()->internal_range_del_reseek_count++;
+  TakePlace();
+  if (!AtEntry()) return true;
+  if (backward_) {
+    if (icmp_->CompareKey(icmp_->KeyOf(run_.at->key()), key) < 0) return true;
+  } else {
+    const int progress = icmp_->Compare(run_.at->key(), here);
+    // The run of the entry itself may be one that stays.
+    if (progress == 0) Step();
+    if (progress >= 0) return true;
+  }
+  // As in MayReseek.
+  Fail(Status::Corruption("iterator: keys are out of order around one of " +
+                          std::to_string(key.size()) + " bytes"));
+  return true;
+}
+
 void UserKeyWalk::CloseStretch() {
   in_stretch_ = false;
   if (counters.passed() - stretch_start_ < kStretchEntriesMin ||
@@ -363,7 +397,7 @@ UserKeyWalk::Verdict UserKeyWalk::RefuseType(uint64_t trailer) {
 // every source has been asked for its place around the key.
 inline UserKeyWalk::Verdict UserKeyWalk::Judge(const Slice& key, uint64_t trailer) {
   if (tombstones_->MaxCoveringSeq(key, sequence_) > UnpackSequence(trailer)) [[unlikely]] {
-    return Verdict::kDeleted;
+    return Verdict::kCovered;
   }
   switch (UnpackType(trailer)) {
     [[likely]] case kTypeValue : return Verdict::kLive;
@@ -420,6 +454,7 @@ void UserKeyWalk::Prev() {
 // From the source's place on to the first live key. `passing` says what is known of passed_key_.
 void UserKeyWalk::PassForward(Passing passing) {
   uint64_t run = 0;  // entries of passed_key_ passed over by single steps
+  bool covered = false;
   while (AtEntry()) {
     const Slice key = icmp_->KeyOf(run_.at->key());
     const uint64_t trailer = ExtractTrailer(run_.at->key());
@@ -441,9 +476,11 @@ void UserKeyWalk::PassForward(Passing passing) {
         if (verdict == Verdict::kOperand) return MergeForward();
         if (verdict == Verdict::kFailed) return;
         counters.deleted++;
+        covered = verdict == Verdict::kCovered;
         passing = Passing::kHidden;
       } else {
         counters.recent++;
+        covered = timed_ && !tombstones_->empty() && IsCovered(key);
         passing = Passing::kRecent;
       }
       if (!same) {
@@ -451,8 +488,8 @@ void UserKeyWalk::PassForward(Passing passing) {
         run = 0;
       }
     }
-    if (!Spend()) return;
-    if ((MayLeaveDeadRange() && LeaveDeadRange()) ||
+    if (!(covered ? SpendNone() : Spend())) return;
+    if ((covered && LeaveCovered()) || (MayLeaveDeadRange() && LeaveDeadRange()) ||
         (++run > reseek_after_ && ReseekForward(passing, trailer))) {
       if (!status_.ok()) return;
       run = 0;
@@ -593,8 +630,12 @@ void UserKeyWalk::PassBackward() {
     key_kept_ = pins_ && source_->IsKeyPinned();
     key_ = key_kept_ ? key : passed_key_.slice();
     uint64_t trailer = kNoTrailer;
+    const uint64_t budget = budget_left_ + budget_rest_;
     if (!FindNewestVisible(&trailer)) return;
-    if (trailer == kNoTrailer) continue;
+    if (trailer == kNoTrailer) {
+      if (timed_ && AtEntry() && IsCovered(passed_key_.slice())) (void)LeaveCovered();
+      continue;
+    }
     const Verdict verdict = Judge(passed_key_.slice(), trailer);
     if (verdict == Verdict::kFailed) return;
     if (verdict == Verdict::kOperand) return MergeBackward();
@@ -603,8 +644,12 @@ void UserKeyWalk::PassBackward() {
       return;
     }
     counters.deleted++;
-    if (!Spend()) return;
+    const bool covered = verdict == Verdict::kCovered;
+    // Its older versions are covered, too.
+    if (covered) budget_rest_ = budget - budget_left_;
+    if (!(covered ? SpendNone() : Spend())) return;
     // That the next entry is reached by a seek or a step is all the same.
+    if (covered && AtEntry() && LeaveCovered()) continue;
     if (MayLeaveDeadRange()) (void)LeaveDeadRange();
   }
   if (status_.ok()) EndOfSource();

@@ -136,7 +136,7 @@ class UserKeyWalk {
     kHidden,  // something newer of the key was shown, or deletes it
     kRecent,  // too new for the sequence number; with timestamps, not visible
   };
-  enum class Verdict : uint8_t { kLive, kDeleted, kFailed, kOperand };
+  enum class Verdict : uint8_t { kLive, kDeleted, kCovered, kFailed, kOperand };
 
   // Where a seek goes among the versions of a key.
   enum class Place : uint8_t {
@@ -146,6 +146,7 @@ class UserKeyWalk {
   };
 
   static constexpr size_t kRunEntries = 32;
+  static constexpr uint64_t kBudgetMax = UINT64_MAX / 2;
   static constexpr uint64_t kNotAllSeen = UINT64_MAX;
 
   // --- The source's place.
@@ -257,6 +258,12 @@ class UserKeyWalk {
     }
     return SpendMore();
   }
+  // The same for an entry under a range tombstone, which users do not take for one that was passed
+  // over: it is only time that may run out.
+  bool SpendNone() {
+    budget_rest_++;
+    return Spend();
+  }
   bool SpendMore();
   // At the start of each move.
   void GetBudget() {
@@ -264,6 +271,14 @@ class UserKeyWalk {
     budget_rest_ = budget_ - budget_left_;
     slice_ended_ = false;
     in_stretch_ = false;
+  }
+
+  // --- Range tombstones.
+  // With one over passed_key_: moves the source's older runs to the tombstone's end (start). True
+  // if any was moved; the walk may have failed. Requires AtEntry().
+  bool LeaveCovered();
+  [[nodiscard]] bool IsCovered(const Slice& key) const {
+    return tombstones_->MaxCoveringSeq(key, sequence_) != 0;
   }
 
   // --- Deletions without end.
@@ -323,7 +338,7 @@ class UserKeyWalk {
   EntryRun run_;                         // at end: nothing is left
   const RunEntry* plain_end_ = nullptr;  // its end, or null when entries must be looked at
   uint64_t reseek_after_ = 0;
-  uint64_t budget_ = UINT64_MAX;  // max_skippable_internal_keys
+  uint64_t budget_ = kBudgetMax;  // max_skippable_internal_keys
   // The budget is given out in slices. Between them there is a look at the clock and at what is
   // known of ranges; without need for either, the slice is the budget.
   uint64_t first_slice_ = UINT64_MAX;

@@ -121,7 +121,10 @@ class LevelIterator final : public InternalIterator {
     Start();
     NotePrefix(target);
     const size_t i = files_.Find(target);
-    if (!WithinUpper(i) || !Open(i)) return;
+    if (!WithinUpper(i)) return;
+    if (IsHidden(i)) [[unlikely]]
+      return Ahead(i + 1);
+    if (!Open(i)) return;
     iter_->Seek(target);
     if (!Publish()) Ahead(i + 1);
   }
@@ -130,7 +133,7 @@ class LevelIterator final : public InternalIterator {
     if (round == SeekRound::kIndex) {
       Start();
       const size_t i = files_.Find(target);
-      prefetches_ = WithinUpper(i) && Open(i);
+      prefetches_ = WithinUpper(i) && !IsHidden(i) && Open(i);
     }
     if (prefetches_) iter_->PrefetchSeek(target, round);
   }
@@ -139,12 +142,49 @@ class LevelIterator final : public InternalIterator {
     Start();
     size_t i = files_.Find(target);
     // In a gap between files nothing of the later one is small enough.
-    if (i < files_.size() && icmp_.Compare(files_[i]->smallest.Encode(), target) <= 0) {
+    if (i < files_.size() && icmp_.Compare(files_[i]->smallest.Encode(), target) <= 0 &&
+        !IsHidden(i)) {
       if (!Open(i)) return;
       iter_->SeekForPrev(target);
       if (Publish()) return;
     }
     Behind(i);
+  }
+
+  bool SkipOlder(const Slice& target, SequenceNumber below) override {
+    if (files_[index_]->largest_seq >= below) return false;
+    valid_ = false;
+    const size_t end = FindBehind(target);
+    size_t i = index_;
+    while (i < end && files_[i]->largest_seq < below) i++;
+    if (!WithinUpper(i)) return true;
+    if (i < end || files_[i]->largest_seq >= below) {
+      Ahead(i);
+    } else if (Open(i)) {
+      iter_->Seek(target);
+      if (!Publish()) Ahead(i + 1);
+    }
+    return true;
+  }
+
+  bool SkipOlderForPrev(const Slice& target, SequenceNumber below) override {
+    if (files_[index_]->largest_seq >= below) return false;
+    valid_ = false;
+    // All files behind that one, and none before it, begin with the target or later.
+    const size_t start = files_.Find(target);
+    size_t i = index_;
+    while (i > start && files_[i]->largest_seq < below) i--;
+    if (files_[i]->largest_seq >= below) {
+      Behind(i + 1);
+      return true;
+    }
+    if (icmp_.Compare(files_[i]->smallest.Encode(), target) < 0 && WithinLower(i)) {
+      if (!Open(i)) return true;
+      iter_->SeekForPrev(target);
+      if (Publish()) return true;
+    }
+    Behind(i);
+    return true;
   }
 
   void Next() override {
@@ -219,6 +259,8 @@ class LevelIterator final : public InternalIterator {
   // To the first entry of file `i` or of those behind it.
   void Ahead(size_t i) {
     for (; status_.ok() && WithinUpper(i) && WithinPrefix(i); i++) {
+      if (IsHidden(i)) [[unlikely]]
+        continue;
       if (!Open(i)) return;
       iter_->SeekToFirst();
       if (Publish()) return;
@@ -229,7 +271,9 @@ class LevelIterator final : public InternalIterator {
   void Behind(size_t i) {
     readahead_ = 0;
     while (status_.ok() && i > 0 && WithinLower(i - 1)) {
-      if (!Open(--i)) return;
+      if (IsHidden(--i)) [[unlikely]]
+        continue;
+      if (!Open(i)) return;
       iter_->SeekToLast();
       if (Publish()) return;
     }
@@ -244,6 +288,26 @@ class LevelIterator final : public InternalIterator {
   bool WithinLower(size_t i) const {
     return options_.iterate_lower_bound == nullptr ||
            icmp_.CompareKey(icmp_.KeyOf(files_[i]->largest), *options_.iterate_lower_bound) >= 0;
+  }
+
+  // Whether tombstones that are known delete all that the file has.
+  bool IsHidden(size_t i) const {
+    if (tombstones_ == nullptr || tombstones_->empty()) [[likely]]
+      return false;
+    const FileMetaData& file = *files_[i];
+    return tombstones_->HidesAll(icmp_.KeyOf(file.smallest), icmp_.KeyOf(file.largest),
+                                 LargestIsExclusive(file), file.largest_seq);
+  }
+
+  // The first file that may have entries at or behind the target, which comes before all of its
+  // key.
+  size_t FindBehind(const Slice& target) const {
+    size_t i = files_.Find(target);
+    while (i < files_.size() && LargestIsExclusive(*files_[i]) &&
+           icmp_.CompareKey(icmp_.KeyOf(files_[i]->largest), icmp_.KeyOf(target)) <= 0) {
+      i++;
+    }
+    return i;
   }
 
   void NotePrefix(const Slice& target) {
@@ -351,7 +415,8 @@ TableIterOptions IterOptionsFor(const ReadOptions& options, const SuperVersion& 
 
 Status AddLevelZero(const ReadOptions& options, const SuperVersion& super_version,
                     const TableIterOptions& iter_options, TombstoneSet* tombstones,
-                    std::vector<std::unique_ptr<InternalIterator>>* iterators) {
+                    std::vector<std::unique_ptr<InternalIterator>>* iterators,
+                    std::vector<SequenceNumber>* newest) {
   const InternalKeyComparator& icmp = *super_version.version().icmp();
   const LevelFiles& files = super_version.version().level(0);
   for (size_t i = 0; i < files.size(); i++) {
@@ -366,6 +431,7 @@ Status AddLevelZero(const ReadOptions& options, const SuperVersion& super_versio
       iter = std::make_unique<OpenTableIterator>(std::move(table), std::move(iter));
     }
     iterators->push_back(std::move(iter));
+    newest->push_back(file->largest_seq);
   }
   return Status::OK();
 }
@@ -382,7 +448,8 @@ std::unique_ptr<InternalIterator> NewLevelIterator(
 Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& super_version,
                                 TombstoneSet* tombstones,
                                 std::vector<std::unique_ptr<InternalIterator>>* iterators,
-                                const bool* prefix_wanted, size_t* memtables) {
+                                const bool* prefix_wanted, size_t* memtables,
+                                std::vector<SequenceNumber>* newest) {
   if (options.ignore_range_deletions) tombstones = nullptr;
   iterators->reserve(1 + super_version.immutables().size() +
                      super_version.version().level(0).size() +
@@ -397,23 +464,26 @@ Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& 
   add_memtable(*super_version.mem());
   for (const std::shared_ptr<MemTable>& mem : super_version.immutables()) add_memtable(*mem);
   *memtables = iterators->size();
+  newest->assign(*memtables, kMaxSequenceNumber);
   if (options.read_tier == kMemtableTier) return Status::OK();
-  return AddTableIterators(options, super_version, tombstones, iterators, prefix_wanted);
+  return AddTableIterators(options, super_version, tombstones, iterators, prefix_wanted, newest);
 }
 
 Status AddTableIterators(const ReadOptions& options, const SuperVersion& super_version,
                          TombstoneSet* tombstones,
                          std::vector<std::unique_ptr<InternalIterator>>* iterators,
-                         const bool* prefix_wanted) {
+                         const bool* prefix_wanted, std::vector<SequenceNumber>* newest) {
   const Version& version = super_version.version();
   if (version.non_empty_levels() == 0) return Status::OK();
   const TableIterOptions iter_options = IterOptionsFor(options, super_version, prefix_wanted);
-  VARVE_RETURN_IF_ERROR(AddLevelZero(options, super_version, iter_options, tombstones, iterators));
+  VARVE_RETURN_IF_ERROR(
+      AddLevelZero(options, super_version, iter_options, tombstones, iterators, newest));
   for (int level = 1; level < version.non_empty_levels(); level++) {
     const LevelFiles& files = version.level(level);
     if (files.empty()) continue;
     iterators->push_back(NewLevelIterator(&files, level, super_version.table_cache(),
                                           version.icmp(), options, iter_options, tombstones));
+    newest->push_back(kMaxSequenceNumber);  // it knows by file
   }
   return Status::OK();
 }

@@ -19,7 +19,8 @@ struct Child {
   static constexpr size_t kRunEntries = 16;
 
   std::unique_ptr<InternalIterator> iter;
-  uint32_t index = 0;  // decides between equal keys
+  uint32_t index = 0;                          // decides between equal keys
+  SequenceNumber newest = kMaxSequenceNumber;  // of its entries, at most
   EntryRun run;
 
   // False when the run is used up.
@@ -90,7 +91,7 @@ class MergingIterator final : public InternalIterator {
  public:
   MergingIterator(const InternalKeyComparator* icmp,
                   std::vector<std::unique_ptr<InternalIterator>> children, MergeAhead ahead,
-                  size_t memtables)
+                  size_t memtables, std::span<const SequenceNumber> newest)
       : order_{icmp},
         run_entries_(ahead == MergeAhead::kRuns ? Child::kRunEntries : 1),
         memtables_(memtables),
@@ -101,6 +102,7 @@ class MergingIterator final : public InternalIterator {
     for (uint32_t i = 0; i < child_count_; i++) {
       children_[i].iter = std::move(children[i]);
       children_[i].index = i;
+      if (i < newest.size()) children_[i].newest = newest[i];
     }
     ahead_.Reserve(child_count_);
   }
@@ -130,6 +132,25 @@ class MergingIterator final : public InternalIterator {
     MoveTables(
         &behind_, [&](const Slice& key) { return order_.CompareFull(key, target) > 0; },
         [&](InternalIterator* table) { table->SeekForPrev(target); });
+  }
+
+  bool SkipOlder(const Slice& target, SequenceNumber below) override {
+    return SkipInChildren(
+        &ahead_, [&](const Slice& key) { return order_.CompareFull(key, target) < 0; },
+        [&](const Child& child) {
+          if (child.newest >= below) return child.iter->SkipOlder(target, below);
+          child.iter->Seek(target);
+          return true;
+        });
+  }
+  bool SkipOlderForPrev(const Slice& target, SequenceNumber below) override {
+    return SkipInChildren(
+        &behind_, [&](const Slice& key) { return order_.CompareFull(key, target) > 0; },
+        [&](const Child& child) {
+          if (child.newest >= below) return child.iter->SkipOlderForPrev(target, below);
+          child.iter->SeekForPrev(target);
+          return true;
+        });
   }
 
   void Next() override {
@@ -259,6 +280,22 @@ class MergingIterator final : public InternalIterator {
     Rebuild(heap);
   }
 
+  // Asks every child that has entries left and stands where `behind` says. False if none moved.
+  template <typename Heap, typename Behind, typename Skip>
+  bool SkipInChildren(Heap* heap, Behind behind, Skip skip) {
+    bool moved = false;
+    for (size_t i = 0; i < child_count_; i++) {
+      Child& child = children_[i];
+      if (child.run.at == child.run.end || !behind(child.run.at->key()) || !skip(child)) continue;
+      moved = true;
+      if (!TakePlace(&child, [](const Child&) {})) return true;
+    }
+    if (!moved) return false;
+    valid_ = false;
+    Rebuild(heap);
+    return true;
+  }
+
   // False if the child has failed.
   template <typename Move>
   bool TakePlace(Child* child, Move move) {
@@ -326,23 +363,23 @@ class MergingIterator final : public InternalIterator {
 
 std::unique_ptr<InternalIterator> NewMergingIterator(
     const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
-    MergeAhead ahead, size_t memtables) {
+    MergeAhead ahead, size_t memtables, std::span<const SequenceNumber> newest) {
   if (children.empty()) return NewEmptyInternalIterator();
   if (children.size() == 1) return std::move(children.front());
   switch (icmp->order()) {
     case KeyOrder::kBytewise:
       return std::make_unique<MergingIterator<KeyOrder::kBytewise>>(icmp, std::move(children),
-                                                                    ahead, memtables);
+                                                                    ahead, memtables, newest);
     case KeyOrder::kReverseBytewise:
       return std::make_unique<MergingIterator<KeyOrder::kReverseBytewise>>(
-          icmp, std::move(children), ahead, memtables);
+          icmp, std::move(children), ahead, memtables, newest);
     case KeyOrder::kBytewiseU64Ts:
     case KeyOrder::kReverseBytewiseU64Ts:
     case KeyOrder::kCustom:
       break;
   }
   return std::make_unique<MergingIterator<KeyOrder::kCustom>>(icmp, std::move(children), ahead,
-                                                              memtables);
+                                                              memtables, newest);
 }
 
 }  // namespace varve

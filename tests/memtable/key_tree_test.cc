@@ -203,6 +203,48 @@ TEST_P(KeyTreeTest, FindsTheNeighboursOfAnyKey) {
   }
 }
 
+// Whatever is left out on the way to a target, no entry is that is as new as asked for.
+TEST_P(KeyTreeTest, LeavesOnlyOlderEntriesOut) {
+  Fill(1500);
+  std::vector<ModelEntry> all;
+  for (const auto& [entry, value] : model_) all.push_back(entry);
+  const auto count = static_cast<int64_t>(all.size());
+  const auto internal = [](const ModelEntry& entry) {
+    std::string key = entry.first;
+    PutFixed64(&key, entry.second);
+    return key;
+  };
+  KeyTreeIterator walk(tree_);
+  // Where the walk is among all; `nowhere` at the end.
+  const auto place = [&](int64_t nowhere) {
+    if (!walk.Valid()) return nowhere;
+    const ModelEntry here(ExtractUserKey(walk.key()).ToString(), ExtractTrailer(walk.key()));
+    return static_cast<int64_t>(std::distance(model_.begin(), model_.find(here)));
+  };
+  int64_t left_out = 0;
+  for (size_t i = 0; i < 300; i++) {
+    const SequenceNumber below = i % 3 == 0 ? 6000 : 5500 + random_() % 500;
+    auto from = static_cast<int64_t>(random_() % all.size());
+    const auto to = static_cast<int64_t>(random_() % all.size());
+    const bool forward = from < to;
+    const std::string target = internal(all[static_cast<size_t>(to)]);
+    walk.Seek(internal(all[static_cast<size_t>(from)]));
+    while (from != to) {
+      const bool skipped =
+          forward ? walk.SkipOlder(target, below) : walk.SkipOlderForPrev(target, below);
+      if (!skipped) forward ? walk.Next() : walk.Prev();
+      const int64_t next = place(forward ? count : -1);
+      ASSERT_TRUE(forward ? next > from && next <= to : next < from && next >= to);
+      for (int64_t at = from; skipped && at != next; forward ? at++ : at--) {
+        ASSERT_LT(UnpackSequence(all[static_cast<size_t>(at)].second), below);
+        left_out++;
+      }
+      from = next;
+    }
+  }
+  EXPECT_GT(left_out, 1000);
+}
+
 TEST_P(KeyTreeTest, RefusesTheSameInternalKeyTwice) {
   Fill(500);
   for (const auto& [entry, value] : model_) {

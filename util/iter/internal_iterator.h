@@ -9,6 +9,7 @@
 #include "varve/cleanable.h"
 #include "varve/slice.h"
 #include "varve/status.h"
+#include "varve/types.h"
 
 namespace varve {
 
@@ -74,6 +75,12 @@ class InternalIterator {
   // be memtables stays where it is. Requires that the walk reads tables.
   virtual void SeekTables(const Slice& target) { Seek(target); }
   virtual void SeekTablesForPrev(const Slice& target) { SeekForPrev(target); }
+  // Leaves entries before (behind) `target` out that are older than `below`, as far as it can tell
+  // without looking at each, on from where a walk in that direction stands. False: it could not
+  // tell, and stays. True: it stands on the next entry that is not left out, which it may have
+  // handed over in its last run, or is not Valid. They require Valid().
+  virtual bool SkipOlder(const Slice& /*target*/, SequenceNumber /*below*/) { return false; }
+  virtual bool SkipOlderForPrev(const Slice& /*target*/, SequenceNumber /*below*/) { return false; }
   virtual void Next() = 0;  // requires Valid()
   virtual void Prev() = 0;  // requires Valid()
   virtual Status status() const = 0;

@@ -360,6 +360,19 @@ SequenceNumber TombstoneSet::Lookup(const Slice& key, SequenceNumber snapshot) {
   return newest;
 }
 
+bool TombstoneSet::HideTogether(const Slice& first, const Slice& last, bool last_is_exclusive,
+                                SequenceNumber newest) {
+  Slice at = first;
+  for (int i = 0; i < kStretchesTogether; i++) {
+    if (Lookup(at, reader_) <= newest) return false;
+    // Where something covers keys, the answer changes at its end, or before.
+    const int order = comparator_.CompareKey(high_, last);
+    if (order > 0 || (order == 0 && last_is_exclusive)) return true;
+    at = high_;
+  }
+  return false;
+}
+
 void TombstoneSet::MoveTo(const Slice& key) {
   covering_.clear();
   answer_valid_ = false;

@@ -187,7 +187,19 @@ class TombstoneSet {
   // before this was called.
   void SetTimestampLimit(const TimestampLimit& limit);
 
+  // Who HidesAll speaks of; nobody before this was called.
+  void SetReader(SequenceNumber snapshot) { reader_ = snapshot; }
+
   [[nodiscard]] bool empty() const { return lists_.empty(); }
+
+  // Whether tombstones that the reader sees and that are newer than `newest` cover all keys from
+  // `first` to `last`. May say no where it takes many of them together.
+  [[nodiscard]] bool HidesAll(const Slice& first, const Slice& last, bool last_is_exclusive,
+                              SequenceNumber newest) {
+    if (lists_.empty() || reader_ <= newest) [[likely]]
+      return false;
+    return HideTogether(first, last, last_is_exclusive, newest);
+  }
 
   // The largest sequence number <= snapshot of a tombstone that covers the key; 0 if none.
   [[nodiscard]] SequenceNumber MaxCoveringSeq(const Slice& key, SequenceNumber snapshot) {
@@ -205,6 +217,8 @@ class TombstoneSet {
   // there is none. Requires: a call of MaxCoveringSeq since the last Add or Clear, while not
   // empty(). Valid until the next call of a non-const method.
   [[nodiscard]] const Slice* NextBoundary() const { return has_high_ ? &high_ : nullptr; }
+  // The same backward: the first key, up to the one asked about, from which on the answer holds.
+  [[nodiscard]] const Slice* PrevBoundary() const { return has_low_ ? &low_ : nullptr; }
 
   // What was added: the same tombstones, though not always in the same lists.
   [[nodiscard]] const std::vector<std::shared_ptr<const FragmentedTombstones>>& lists() const {
@@ -214,6 +228,8 @@ class TombstoneSet {
  private:
   // More lists than this are merged.
   static constexpr size_t kMaxLists = 8;
+  // So many stretches with different answers are looked at by HidesAll.
+  static constexpr int kStretchesTogether = 8;
 
   // What covers a key, of one list.
   struct Covering {
@@ -222,6 +238,8 @@ class TombstoneSet {
   };
 
   SequenceNumber Lookup(const Slice& key, SequenceNumber snapshot);
+  bool HideTogether(const Slice& first, const Slice& last, bool last_is_exclusive,
+                    SequenceNumber newest);
   [[nodiscard]] bool InCachedInterval(const Slice& key) const;
   void MoveTo(const Slice& key);
   // LowerBound, tried near the list's last position first.
@@ -248,6 +266,7 @@ class TombstoneSet {
   Slice low_;
   Slice high_;
   std::vector<Covering> covering_;
+  SequenceNumber reader_ = 0;
   std::string limit_timestamp_;
   TimestampLimit limit_;  // points into the one above
 };

@@ -327,6 +327,101 @@ TEST(DbIteratorCostTest, LongStretchesOfDeletionsAreWalkedOverOnce) {
   }
 }
 
+// 5,000 keys in files of one level, of which a range tombstone deletes all but ten at both ends.
+class OneTombstone {
+ public:
+  enum class Place : uint8_t { kFile, kMemtable, kBesideFreshWrites };
+
+  explicit OneTombstone(Place place) {
+    std::mt19937 random(1);
+    std::vector<Write> history = Numbered(5000);
+    const auto add = [&](ValueType type, const std::string& key, const std::string& value) {
+      history.push_back({history.back().seq + 1, type, key, value});
+    };
+    if (place == Place::kBesideFreshWrites) add(kTypeValue, "key10000", std::string(30, 'v'));
+    add(kTypeRangeDeletion, "key10010", "key14990");
+    if (place == Place::kBesideFreshWrites) add(kTypeValue, "key14999", std::string(30, 'v'));
+    lsm.table_options().no_block_cache = true;
+    lsm.table_options().block_cache = nullptr;
+    Layout layout;
+    layout.immutables = 0;
+    layout.level_zero_files = layout.deeper_levels = 1;
+    layout.files_per_level = 10;
+    layout.cuts = {5000, place == Place::kFile ? history.size() : 5000};
+    lsm.Load(history, layout, &random);
+  }
+
+  MiniLsm lsm;
+};
+
+constexpr OneTombstone::Place kPlaces[] = {OneTombstone::Place::kFile,
+                                           OneTombstone::Place::kMemtable,
+                                           OneTombstone::Place::kBesideFreshWrites};
+
+TEST(DbIteratorCostTest, ATombstoneIsJumpedOver) {
+  struct Case {
+    Move move;
+    const char* key;
+  };
+  constexpr Case kCases[] = {
+      {[](Iterator* it) { it->Seek("key10500"); }, "key14990"},
+      {[](Iterator* it) { it->SeekForPrev("key14500"); }, "key10009"},
+      {[](Iterator* it) { (it->Seek("key10009"), it->Next()); }, "key14990"},
+      {[](Iterator* it) { (it->SeekForPrev("key14990"), it->Prev()); }, "key10009"},
+      {[](Iterator* it) { (it->Seek("key10010"), it->Prev()); }, "key10009"},
+      {[](Iterator* it) { (it->SeekForPrev("key14989"), it->Next()); }, "key14990"},
+  };
+  const PerfLevel before = GetPerfLevel();
+  SetPerfLevel(kEnableCount);
+  for (const OneTombstone::Place place : kPlaces) {
+    for (const Case& c : kCases) {
+      OneTombstone world(place);
+      const std::unique_ptr<Iterator> iter =
+          Open(&world.lsm, ReadOptions(), world.lsm.VisibleSequence());
+      get_perf_context()->Reset();
+      c.move(iter.get());
+      ASSERT_TRUE(iter->Valid()) << iter->status().ToString();
+      EXPECT_EQ(c.key, iter->key().ToString());
+      EXPECT_LE(get_perf_context()->block_read_count, 20U);
+      EXPECT_LE(get_perf_context()->internal_delete_skipped_count, 64U);
+      // Between the first file and the last one all is covered.
+      const LevelFiles& files = world.lsm.current().version().level(1);
+      ASSERT_GT(files.size(), 5U);
+      size_t opened = 0;
+      for (size_t i = 0; i < files.size(); i++) opened += files[i]->reader.load() != nullptr;
+      EXPECT_LE(opened, 2U);
+    }
+  }
+  SetPerfLevel(before);
+}
+
+TEST(DbIteratorCostTest, WhatATombstoneCoversIsNotAmongTheSkippable) {
+  for (const bool in_memtable : {false, true}) {
+    std::mt19937 random(1);
+    std::vector<Write> history = Numbered(2000);
+    for (int i = 0; i < 2000; i += 3) {
+      history.push_back(
+          {history.back().seq + 1, kTypeValue, "key" + std::to_string(10000 + i), ""});
+    }
+    history.push_back({history.back().seq + 1, kTypeRangeDeletion, "key10001", "key11999"});
+    MiniLsm lsm;
+    Layout layout;
+    layout.immutables = layout.level_zero_files = 0;
+    layout.deeper_levels = 1;
+    layout.cuts = {in_memtable ? 0 : history.size()};
+    lsm.Load(history, layout, &random);
+    ReadOptions options;
+    options.max_skippable_internal_keys = 5;
+    const std::unique_ptr<Iterator> iter = Open(&lsm, options, lsm.VisibleSequence());
+    for (iter->SeekToFirst(); iter->Valid(); iter->Next()) {
+    }
+    EXPECT_TRUE(iter->status().ok()) << iter->status().ToString();
+    for (iter->SeekToLast(); iter->Valid(); iter->Prev()) {
+    }
+    EXPECT_TRUE(iter->status().ok()) << iter->status().ToString();
+  }
+}
+
 TEST(DbIteratorCostTest, WhatAnOldSnapshotDoesNotSeeIsNotTakenForDead) {
   std::vector<Write> history = Numbered(5000);
   const auto add = [&](ValueType type, const std::string& key) {

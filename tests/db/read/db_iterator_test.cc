@@ -112,7 +112,7 @@ void RunCase(uint32_t seed, const Comparator* order) {
   shape.writes = random() % 120;
   shape.longest_key = 1 + random() % 3;
   shape.alphabet = 2 + random() % 5;
-  shape.range_deletions_percent = random() % 3 * 10;
+  shape.range_deletions_percent = random() % 4 * 12;
   const std::vector<Write> history = RandomHistory(shape, order, &random);
   Layout layout;
   layout.immutables = random() % 3;
@@ -184,6 +184,7 @@ TEST(DbIteratorTest, EndsWithThePrefixAndMissesNothingInIt) {
     std::mt19937 random(seed);
     HistoryShape shape;
     shape.alphabet = 4;
+    shape.range_deletions_percent = seed % 4 * 10;
     const std::vector<Write> history = RandomHistory(shape, order, &random);
     MiniLsm lsm;
     lsm.cf_options().prefix_extractor.reset(NewFixedPrefixTransform(1 + seed % 2));
@@ -302,6 +303,10 @@ TEST(DbIteratorTest, AutoPrefixModeShowsWhatTotalOrderShows) {
     }
     std::vector<Write> history;
     for (SequenceNumber seq = 1; seq <= 30 + seed % 40; seq++) {
+      if (seed % 2 == 0 && random() % 6 == 0) {
+        history.push_back({seq, kTypeRangeDeletion, KeyOfFew(&random), KeyOfFew(&random)});
+        continue;
+      }
       const ValueType type = random() % 4 == 0 ? kTypeDeletion : kTypeValue;
       history.push_back({seq, type, KeyOfFew(&random), std::to_string(seq)});
     }

@@ -80,6 +80,8 @@ struct Layout {
   bool split_keys = false;
   // The active memtable is left empty.
   bool flushed = false;
+  // Where the history is cut, oldest first: one less than there are parts. Empty: anywhere.
+  std::vector<size_t> cuts = {};
 };
 
 class MiniLsm final : public SuperVersionSource {
@@ -117,6 +119,7 @@ class MiniLsm final : public SuperVersionSource {
     // Oldest first, with random sizes.
     std::vector<size_t> cuts = {0, history.size()};
     for (size_t i = 1; i < parts; i++) cuts.push_back((*random)() % (history.size() + 1));
+    for (size_t i = 0; i < layout.cuts.size(); i++) cuts[2 + i] = layout.cuts[i];
     std::sort(cuts.begin(), cuts.end());
     if (layout.flushed) cuts[parts - 1] = history.size();
     std::vector<std::vector<FileRef>> levels(1 + layout.deeper_levels);

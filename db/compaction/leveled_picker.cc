@@ -76,13 +76,15 @@ class Picker {
  public:
   Picker(const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
          const std::vector<const CompactionPlan*>& running)
-      : version_(*version),
+      : version_ref_(version),
+        version_(*version),
         icmp_(*version->icmp()),
         shape_(shape),
         options_(options),
         builder_(version, shape, options, running) {}
 
   std::unique_ptr<CompactionPlan> Pick() {
+    if (auto plan = PickCovered()) return plan;
     for (const int level : shape_.levels_by_score) {
       const double score = shape_.scores[static_cast<size_t>(level)];
       if (score < 1) break;
@@ -98,6 +100,30 @@ class Picker {
   }
 
  private:
+  // What range tombstones have deleted whole goes by an edit alone, and first: nothing else should
+  // read it.
+  std::unique_ptr<CompactionPlan> PickCovered() {
+    std::unique_ptr<CompactionPlan> plan;
+    for (const CoveredFile& covered : shape_.due.covered) {
+      if (covered.index >= version_.level(covered.level).size()) continue;
+      const FileRef& file = version_.level(covered.level).files()[covered.index];
+      if (file->being_compacted) continue;
+      if (plan == nullptr) {
+        plan = std::make_unique<CompactionPlan>();
+        plan->version = version_ref_;
+        plan->deletion_only = true;
+        plan->reason = CompactionReason::kFilesMarkedForCompaction;
+        plan->start_level = covered.level;
+      }
+      plan->output_level = covered.level;
+      if (plan->inputs.empty() || plan->inputs.back().level != covered.level) {
+        plan->inputs.push_back({covered.level, {}});
+      }
+      plan->inputs.back().files.push_back(file);
+    }
+    return plan;
+  }
+
   std::unique_ptr<CompactionPlan> PickFromL0() {
     const LevelFiles& files = version_.level(0);
     const bool busy = AnyBeingCompacted(files, {0, files.size()});
@@ -285,6 +311,7 @@ class Picker {
     return builder_.FromL0(chosen, shape_.base_level, reason);
   }
 
+  const VersionRef version_ref_;
   const Version& version_;
   const InternalKeyComparator& icmp_;
   const LevelShape& shape_;
@@ -297,7 +324,9 @@ class Picker {
 bool NeedsCompaction(const Version& version, const LevelShape& shape, const ColumnFamilyOptions&) {
   const auto wants = [](double score) { return score >= 1; };
   if (std::any_of(shape.scores.begin(), shape.scores.end(), wants)) return true;
-  if (!shape.due.files.empty() || !shape.due.sinking.empty()) return true;
+  if (!shape.due.files.empty() || !shape.due.sinking.empty() || !shape.due.covered.empty()) {
+    return true;
+  }
   for (int level = 0; level == 0 || level + 1 < version.non_empty_levels(); level++) {
     if (level >= version.num_levels()) break;
     for (const FileRef& file : version.level(level).files()) {

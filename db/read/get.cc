@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "db/read/file_bounds.h"
+#include "db/version/file_bounds.h"
 #include "db/read/merge_read.h"
 #include "db/read/timestamp_order.h"
 #include "util/base/status_macros.h"

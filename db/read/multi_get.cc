@@ -6,7 +6,7 @@
 
 #include "varve/system_clock.h"
 
-#include "db/read/file_bounds.h"
+#include "db/version/file_bounds.h"
 #include "db/read/merge_read.h"
 #include "db/read/read_timestamp.h"
 #include "db/read/timestamp_order.h"

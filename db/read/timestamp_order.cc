@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "db/read/file_bounds.h"
+#include "db/version/file_bounds.h"
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/canary.h"

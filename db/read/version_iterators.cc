@@ -6,7 +6,7 @@
 
 #include "varve/slice_transform.h"
 
-#include "db/read/file_bounds.h"
+#include "db/version/file_bounds.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/status_macros.h"
 #include "util/key/prefix_answer.h"

@@ -7,6 +7,7 @@
 // gone.
 
 #include <algorithm>
+#include <utility>
 
 namespace varve {
 
@@ -99,7 +100,11 @@ class DueFinder {
 
 DueFiles FindDueFiles(const Version& version, const ColumnFamilyOptions& options,
                       const ShapeMoment& moment) {
-  return DueFinder(version, options, moment).Run();
+  DueFiles due = DueFinder(version, options, moment).Run();
+  CoveredFiles covered = FindCoveredFiles(version, moment.oldest_snapshot);
+  due.covered = std::move(covered.files);
+  due.waits_for_snapshot = std::min(due.waits_for_snapshot, covered.waits_for_snapshot);
+  return due;
 }
 
 }  // namespace varve

@@ -11,6 +11,7 @@
 #include "varve/options.h"
 #include "varve/types.h"
 
+#include "db/version/covered_files.h"
 #include "db/version/version.h"
 
 namespace varve {
@@ -28,6 +29,8 @@ struct DueFile {
 };
 
 struct DueFiles {
+  // Deleted by range tombstones from the first entry to the last: they leave the tree unread.
+  std::vector<CoveredFile> covered;
   // Most of their entries delete something beneath them: the more that frees, the earlier. Whether
   // it is worth what has to be rewritten, the picker knows.
   std::vector<DueFile> sinking;

@@ -21,7 +21,7 @@
 
 #include "db/column_family/super_version.h"
 #include "db/column_family/super_version_source.h"
-#include "db/read/file_bounds.h"
+#include "db/version/file_bounds.h"
 #include "table/table_builder.h"
 #include "util/env/file_names.h"
 #include "util/env/mem_file_system.h"

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: space under a range deletion comes back unread, as soon as nobody can see it, and nothing else
+// goes with it. Method: tables in the last level, deletions over all, over most, beneath snapshots.
+
+#include <gtest/gtest.h>
+
+#include "varve/statistics.h"
+
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+class CoveredFilesTest : public Database {
+ protected:
+  static constexpr int kKeys = 2000;
+
+  CoveredFilesTest() {
+    options_.statistics = CreateDBStatistics();
+    options_.num_levels = 4;
+    options_.target_file_size_base = 16 << 10;
+    options_.compression = kNoCompression;
+  }
+  static std::string KeyOf(int i) {
+    char key[16];
+    snprintf(key, sizeof(key), "%06d", i);
+    return key;
+  }
+  // Some twenty tables in the last level.
+  void Fill() {
+    for (int i = 0; i < kKeys; i++) Put(KeyOf(i), std::string(150, 'v'));
+    Flush();
+    CompactRangeOptions options;
+    options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+    ASSERT_TRUE(db()->CompactRange(options, nullptr, nullptr).ok());
+    ASSERT_GE(Files(kTableFile).size(), 15u) << Levels();
+    read_ = options_.statistics->getTickerCount(COMPACT_READ_BYTES);
+  }
+  void DeleteFrom(int begin, int end) {
+    ASSERT_TRUE(
+        db()->DeleteRange(WriteOptions(), Handle("default"), KeyOf(begin), KeyOf(end)).ok());
+    Flush();
+  }
+  uint64_t BytesRead() {
+    return options_.statistics->getTickerCount(COMPACT_READ_BYTES) - read_;
+  }
+  bool LeavesTables(size_t most) {
+    return Eventually([&] { return Files(kTableFile).size() <= most; }, 5);
+  }
+  int LiveKeys(const Snapshot* snapshot = nullptr) {
+    ReadOptions options;
+    options.snapshot = snapshot;
+    const std::unique_ptr<Iterator> it(db()->NewIterator(options));
+    int n = 0;
+    for (it->SeekToFirst(); it->Valid(); it->Next()) n++;
+    EXPECT_TRUE(it->status().ok()) << it->status().ToString();
+    return n;
+  }
+
+ private:
+  uint64_t read_ = 0;
+};
+
+TEST_F(CoveredFilesTest, TheyGoUnread) {
+  Open();
+  Fill();
+  DeleteFrom(0, kKeys);
+  EXPECT_TRUE(LeavesTables(1)) << Levels();
+  EXPECT_LT(BytesRead(), 16u << 10);
+  EXPECT_EQ(LiveKeys(), 0);
+  Put(KeyOf(7), "new");
+  Reopen();
+  EXPECT_EQ(LiveKeys(), 1);
+}
+
+TEST_F(CoveredFilesTest, WhatIsCoveredInPartStays) {
+  Open();
+  options_.level0_file_num_compaction_trigger = 100;
+  Fill();
+  DeleteFrom(200, kKeys - 200);
+  EXPECT_TRUE(LeavesTables(8)) << Levels();
+  EXPECT_EQ(LiveKeys(), 400);
+  Reopen();
+  EXPECT_EQ(LiveKeys(), 400);
+}
+
+TEST_F(CoveredFilesTest, TheyWaitForSnapshotsAndGoWhenThoseAreReleased) {
+  Open();
+  Fill();
+  const Snapshot* const before = db()->GetSnapshot();
+  DeleteFrom(0, kKeys);
+  const Snapshot* const after = db()->GetSnapshot();
+  EXPECT_EQ(LiveKeys(before), kKeys);
+  EXPECT_FALSE(Eventually([&] { return Files(kTableFile).size() < 15; }, 1)) << Levels();
+  EXPECT_EQ(LiveKeys(before), kKeys);
+  db()->ReleaseSnapshot(before);
+  EXPECT_TRUE(LeavesTables(1)) << Levels();
+  EXPECT_EQ(LiveKeys(after), 0);
+  db()->ReleaseSnapshot(after);
+}
+
+// A version of before, which the tombstone alone hides, must not come back with the files' own
+// tombstones gone.
+TEST_F(CoveredFilesTest, WhatTheyDeletedDoesNotComeBack) {
+  options_.disable_auto_compactions = true;
+  Open();
+  Fill();
+  for (int i = 0; i < kKeys; i += 2) Delete(KeyOf(i));
+  Flush();
+  DeleteFrom(0, kKeys);
+  ASSERT_TRUE(db()->EnableAutoCompaction({Handle("default")}).ok());
+  EXPECT_TRUE(LeavesTables(1)) << Levels();
+  EXPECT_EQ(LiveKeys(), 0);
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(LiveKeys(), 0);
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -16,14 +16,16 @@ constexpr uint8_t kRoundsOfHigh = 2;
 constexpr uint8_t kRoundsOfLow = 1;
 constexpr uint8_t kRoundsAfterUse = 2;
 
-// After so many buckets in which nothing could go the hand looks at recency no longer: a look-up
-// that misses should not have to pass over all that was used.
+// After so many buckets in which nothing could go what is new goes before its time, and after as
+// many again what was used: a look-up that misses should not have to pass over all that was used.
 constexpr size_t kPatience = 256;
 // And after so many, unless it must, it lets the cache exceed its capacity.
 constexpr size_t kSomeEffort = 8192;
 
-constexpr size_t kSlackShare = 32;
-constexpr size_t kSlackBytesMax = 256 * 1024;
+// What may wait for readers: a fiftieth of the capacity, or the shard's part of what is allowed to
+// any cache, but no more than a sixteenth of the capacity.
+constexpr size_t kSlackShare = 50;
+constexpr size_t kSlackShareMin = 16;
 
 // What the table takes for one entry, half full.
 constexpr size_t kBucketBytesPerEntry = 2 * sizeof(void*);
@@ -41,6 +43,7 @@ void CacheShard::Init(const CacheShardOptions& options, CacheShards* all) {
   high_ratio_ = options.high_ratio;
   low_ratio_ = options.low_ratio;
   charge_metadata_ = options.charge_metadata;
+  waiting_bytes_ = options.waiting_bytes;
   allocator_ = options.allocator;
   table_.Init(options.expected_entries);
   Watch(&mu_);
@@ -79,14 +82,15 @@ void CacheShard::FreeAll(CacheEntry* doomed) {
   }
 }
 
-size_t CacheShard::Slack(size_t capacity) {
-  return std::min(capacity / kSlackShare, kSlackBytesMax);
+size_t CacheShard::Slack() const {
+  const size_t capacity = this->capacity();
+  return std::min(std::max(capacity / kSlackShare, waiting_bytes_), capacity / kSlackShareMin);
 }
 
 bool CacheShard::FarOverCapacity() const {
   const size_t capacity = this->capacity();
   const size_t live = LiveUsage();
-  return live > capacity && live - capacity > Slack(capacity);
+  return live > capacity && live - capacity > Slack();
 }
 
 void CacheShard::CountShare(const CacheEntry& entry, bool comes) {
@@ -156,12 +160,35 @@ void CacheShard::EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) {
 }
 
 void CacheShard::EmptyLimbo(CacheEntry** doomed) {
-  const uint64_t below = Epoch::FreeBelow();
+  EmptyLimbo(Epoch::FreeBelow(), doomed);
+}
+
+void CacheShard::EmptyLimbo(uint64_t below, CacheEntry** doomed) {
   for (Limbo& limbo : limbo_) EmptyLimbo(&limbo, below, doomed);
-  if (limbo_[0].first == nullptr) std::swap(limbo_[0], limbo_[1]);
   table_.FreeOld(below);
-  // A reader that has lost its core keeps all: it would be in vain to ask at once again.
-  next_try_ = limbo_usage() + Slack(capacity()) / 4;
+}
+
+void CacheShard::AgeLimbo(CacheEntry** doomed) {
+  // After a reader was in the way for long, all shards are; they shall not all ask at once.
+  const bool over = usage() > capacity() + Slack();
+  const bool full = limbo_[1].usage >= Slack() / 4;
+  if (!(over || full) || limbo_usage() < next_try_) return;
+  next_try_ = 0;
+  if (!FreeOldest(doomed)) return;
+  if (limbo_[1].first == nullptr) return;
+  std::swap(limbo_[0], limbo_[1]);
+  if (over) FreeOldest(doomed);
+}
+
+bool CacheShard::FreeOldest(CacheEntry** doomed) {
+  if (limbo_[0].first == nullptr) return true;
+  if (Epoch::IsFree(limbo_[0].stamp)) {
+    EmptyLimbo(Epoch::KnownFree(), doomed);
+    return true;
+  }
+  // A reader that has lost its core keeps it: it would be in vain to ask at once again.
+  next_try_ = limbo_usage() + Slack() / 4;
+  return false;
 }
 
 void CacheShard::MakeGone(CacheEntry* entry) {
@@ -193,7 +220,7 @@ bool CacheShard::SweepBucket(size_t bucket, Search search) {
       entry->rounds = kRoundsAfterUse;
       return;
     }
-    if (search.recency && entry->rounds != 0) {
+    if (search.recency && entry->rounds > search.rounds) {
       entry->rounds--;
       return;
     }
@@ -210,23 +237,22 @@ bool CacheShard::SweepBucket(size_t bucket, Search search) {
 
 bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
   const size_t capacity = this->capacity();
-  const size_t limbo_room = Slack(capacity);
+  const size_t limbo_room = Slack();
   const size_t buckets = table_.bucket_count();
   size_t in_vain = 0;  // buckets since the last that gave something
   Search search;
-  while (LiveUsage() > capacity - (limbo_usage() != 0 ? limbo_room : 0)) {
-    search.recency = in_vain < kPatience;
-    search.priorities = in_vain < kPatience + buckets;
-    if (in_vain >= kPatience + 2 * buckets) break;
+  while (LiveUsage() > capacity - limbo_room) {
+    search.rounds = in_vain < kPatience ? 0 : kRoundsOfLow;
+    search.recency = in_vain < 2 * kPatience;
+    search.priorities = in_vain < 2 * kPatience + buckets;
+    if (in_vain >= 2 * (kPatience + buckets)) break;
     if (effort == Effort::kSome && in_vain >= kSomeEffort) break;
     hand_ = (hand_ + 1) & (buckets - 1);
     table_.PrefetchBucket(hand_ + 1);
     in_vain = SweepBucket(hand_, search) ? 0 : in_vain + 1;
   }
-  if (limbo_usage() != 0 && usage() > capacity &&
-      (effort == Effort::kAll || limbo_usage() >= next_try_)) {
-    EmptyLimbo(doomed);
-  }
+  if (limbo_usage() != 0) AgeLimbo(doomed);
+  if (effort == Effort::kAll && limbo_usage() != 0 && usage() > capacity) EmptyLimbo(doomed);
   return usage() <= capacity;
 }
 
@@ -246,19 +272,23 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
 }
 
 bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
-  if (usage_.fetch_add(charge, std::memory_order_relaxed) + charge <= capacity()) return true;
+  const size_t capacity = this->capacity();
+  usage_.fetch_add(charge, std::memory_order_relaxed);
+  // What is evicted waits in room that is left free for it. Several go at once: the hand, which
+  // looks for so long only, must not pass what is used more often than others come.
+  if (usage() <= capacity && LiveUsage() <= capacity - Slack() / 4 * 3) return true;
   const Effort effort = strict ? Effort::kAll : Effort::kSome;
-  bool fits = (!strict || charge <= capacity()) && MakeRoom(effort, must);
+  bool fits = (!strict || charge <= capacity) && MakeRoom(effort, must);
   // A reader that does not leave must not let all that is evicted pile up.
-  const bool waits = strict ? charge <= capacity() : limbo_usage() > capacity() / 2;
+  const bool waits = strict ? charge <= capacity : limbo_usage() > capacity / 2;
   if (!fits && waits && !Epoch::Inside()) {
     Epoch::WaitForReaders();
     fits = MakeRoom(effort, must);
   }
-  if (fits || !must || (!strict && LiveUsage() <= capacity())) return true;
+  if (fits || !must || (!strict && LiveUsage() <= capacity)) return true;
   size_t now = usage_.fetch_sub(charge, std::memory_order_relaxed) - charge;
   // What was in the way may be the reservations of others that have been refused as well.
-  while (charge <= capacity() && now <= capacity() - charge) {
+  while (charge <= capacity && now <= capacity - charge) {
     if (usage_.compare_exchange_weak(now, now + charge, std::memory_order_relaxed)) return true;
   }
   return false;
@@ -362,8 +392,14 @@ void CacheShard::Drop(CacheEntry* entry, BlockSlot* slot) {
   if (entry->link == slot) MakeGone(entry);
 }
 
-void CacheShard::FreeDropped() {
-  if (limbo_usage() != 0) FreeLimbo();
+void CacheShard::FreeDropped(uint64_t below) {
+  if (limbo_usage() == 0) return;
+  CacheEntry* doomed = nullptr;
+  {
+    MutexLock lock(&mu_);
+    EmptyLimbo(below, &doomed);
+  }
+  FreeAll(doomed);
 }
 
 bool CacheShard::FreeLimbo() {
@@ -447,7 +483,7 @@ bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
       LeaveTable(entry);
     }
     AddToLimbo(entry);
-    if (at_once || limbo_usage() > Slack(capacity())) EmptyLimbo(&doomed);
+    if (at_once || limbo_usage() > Slack()) EmptyLimbo(&doomed);
   }
   FreeAll(doomed);
   return true;

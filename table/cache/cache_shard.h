@@ -31,6 +31,7 @@ struct CacheShardOptions {
   double low_ratio = 0;
   bool charge_metadata = false;
   size_t expected_entries = 0;
+  size_t waiting_bytes = 0;  // what may wait for readers of a small capacity, up to a sixteenth
   MemoryAllocator* allocator = nullptr;
 };
 
@@ -59,8 +60,8 @@ class alignas(64) CacheShard final : private ForkWatch {
   void Detach(CacheEntry* entry, BlockSlot* slot);
   // The same, and nobody finds the entry any more.
   void Drop(CacheEntry* entry, BlockSlot* slot);
-  // Frees what was dropped, unless a reader may have it.
-  void FreeDropped();
+  // Frees of what was dropped what is stamped with less.
+  void FreeDropped(uint64_t below);
   // From all entries. Before the first shard is cleared.
   void TakeSlotsBack();
   // Takes all entries out of the table. Nobody looks for them any more.
@@ -96,6 +97,7 @@ class alignas(64) CacheShard final : private ForkWatch {
   // How patiently the hand looks for something to evict.
   struct Search {
     bool recency = true;     // what was used gets another round
+    uint8_t rounds = 0;      // what has more than so many left gets them
     bool priorities = true;  // so do those of a priority whose share is not used up
   };
   enum class Effort { kSome, kAll };
@@ -140,11 +142,17 @@ class alignas(64) CacheShard final : private ForkWatch {
   void AddToLimbo(CacheEntry* entry) VARVE_REQUIRES(mu_);
   // Moves to *doomed what no reader can have any more. Costs a system call.
   void EmptyLimbo(CacheEntry** doomed) VARVE_REQUIRES(mu_);
+  void EmptyLimbo(uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
+  // The same when it is time for it: once for many entries, and most times by what another shard
+  // has found out.
+  void AgeLimbo(CacheEntry** doomed) VARVE_REQUIRES(mu_);
+  // Whether nothing is left in the first limbo.
+  bool FreeOldest(CacheEntry** doomed) VARVE_REQUIRES(mu_);
   // Runs deleters.
   void FreeAll(CacheEntry* doomed) VARVE_EXCLUDES(mu_);
   // How much may wait in limbo, so that readers are asked once for many entries; by so much the
   // capacity is exceeded for moments.
-  [[nodiscard]] static size_t Slack(size_t capacity);
+  [[nodiscard]] size_t Slack() const;
   // By more than what other threads have counted and not yet made room for.
   [[nodiscard]] bool FarOverCapacity() const;
   [[nodiscard]] size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
@@ -176,12 +184,14 @@ class alignas(64) CacheShard final : private ForkWatch {
   double high_ratio_ = 0;
   double low_ratio_ = 0;
   bool charge_metadata_ = false;
+  size_t waiting_bytes_ = 0;
   MemoryAllocator* allocator_ = nullptr;
 
   alignas(64) Mutex mu_;
   size_t hand_ VARVE_GUARDED_BY(mu_) = 0;        // the bucket that is next
   size_t gone_usage_ VARVE_GUARDED_BY(mu_) = 0;  // of entries that are gone, but referenced
-  // New ones go to the second; the first is given time.
+  // New ones go to the second, and together to the first, when that is empty: until it is looked at
+  // again, readers of its time have left.
   Limbo limbo_[2] VARVE_GUARDED_BY(mu_);
   size_t next_try_ VARVE_GUARDED_BY(mu_) = 0;  // ask the readers when so much is in limbo
 };

@@ -18,7 +18,7 @@ void CacheShards::Close() {
   for (size_t i = 0; i < count_; i++) shards_[i].TakeSlotsBack();
   for (size_t i = 0; i < count_; i++) shards_[i].Clear();
   Epoch::WaitForReaders();
-  for (size_t i = 0; i < count_; i++) shards_[i].FreeDropped();
+  for (size_t i = 0; i < count_; i++) shards_[i].FreeDropped(Epoch::KnownFree());
   Unref();
 }
 

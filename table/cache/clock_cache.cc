@@ -18,6 +18,9 @@ constexpr int kShardBitsMax = 19;
 constexpr int kAutomaticShardBitsMax = 6;
 constexpr size_t kAutomaticShardBytesMin = 512 * 1024;
 
+// Of all shards together: evicted blocks that wait for readers to leave.
+constexpr size_t kWaitingBytes = 1024 * 1024;
+
 // Seeds are fixed: keys are hashes of file identities already, which nobody outside chooses.
 constexpr uint64_t kDefaultSeed = 0x5aa5d0c34b1e96f7;
 
@@ -80,6 +83,7 @@ CacheShardOptions ClockCache::ShardOptions(const LRUCacheOptions& options,
   shard.low_ratio = options.low_pri_pool_ratio;
   shard.charge_metadata = options.metadata_charge_policy == kFullChargeCacheMetadata;
   shard.expected_entries = entry_charge == 0 ? 0 : shard.capacity / entry_charge;
+  shard.waiting_bytes = kWaitingBytes / shard_count_;
   shard.allocator = options.memory_allocator.get();
   return shard;
 }
@@ -159,7 +163,8 @@ void ClockCache::Drop(std::span<BlockSlot> slots) {
   }
   // What a reader may still have is freed with what leaves next: the caller may hold locks that
   // readers want.
-  for (size_t i = 0; i < shard_count_; i++) first_shard_[i].FreeDropped();
+  const uint64_t below = Epoch::FreeBelow();
+  for (size_t i = 0; i < shard_count_; i++) first_shard_[i].FreeDropped(below);
 }
 
 Cache::Handle* ClockCache::Lookup(const Slice& key) {

@@ -55,9 +55,18 @@ bool PassMembarrier() {
 }
 #endif
 
+void RaiseTo(std::atomic<uint64_t>* highest, uint64_t value) {
+  uint64_t now = highest->load(std::memory_order_relaxed);
+  while (now < value && !highest->compare_exchange_weak(now, value, std::memory_order_acq_rel,
+                                                        std::memory_order_relaxed)) {
+  }
+}
+
 }  // namespace
 
 std::atomic<uint64_t> Epoch::now_{1};
+std::atomic<uint64_t> Epoch::barrier_{0};
+std::atomic<uint64_t> Epoch::known_free_{0};
 std::atomic<bool> Epoch::fenced_{Epoch::Prepare()};
 std::atomic<Epoch::Record*> Epoch::records_{nullptr};
 constinit thread_local Epoch::Record* Epoch::record_ = nullptr;
@@ -116,12 +125,24 @@ uint64_t Epoch::FreeBelow() {
     fenced_.store(true, std::memory_order_seq_cst);
     return 0;
   }
-  uint64_t oldest = now;
+  RaiseTo(&barrier_, now);
+  return Oldest(now);
+}
+
+uint64_t Epoch::Oldest(uint64_t barrier) {
+  uint64_t oldest = barrier;
   for (Record* r = records_.load(std::memory_order_seq_cst); r != nullptr; r = r->next) {
     const uint64_t epoch = r->epoch.load(std::memory_order_seq_cst);
     if (epoch != kOutside) oldest = std::min(oldest, epoch);
   }
+  RaiseTo(&known_free_, oldest);
   return oldest;
+}
+
+bool Epoch::IsFree(uint64_t stamp) {
+  if (stamp < KnownFree()) return true;
+  const uint64_t barrier = barrier_.load(std::memory_order_seq_cst);
+  return stamp < (stamp < barrier ? Oldest(barrier) : FreeBelow());
 }
 
 void Epoch::WaitForReaders() {

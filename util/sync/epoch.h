@@ -38,6 +38,11 @@ class Epoch {
   // What carries a smaller stamp than this can be reached by no reader. Costs a system call; what
   // was stamped before is free to go as soon as readers of that time have left.
   static uint64_t FreeBelow();
+  // Whether no reader can have what carries this stamp. A system call only if nobody has made one
+  // since: who is told no looks again for a few loads.
+  static bool IsFree(uint64_t stamp);
+  // What was found out so far: everything with a smaller stamp. A load.
+  static uint64_t KnownFree() { return known_free_.load(std::memory_order_acquire); }
   // Until everything that was stamped before this call may be freed. Not inside a Guard.
   static void WaitForReaders();
 
@@ -78,6 +83,8 @@ class Epoch {
   }
   static void Leave() { record_->epoch.store(kOutside, std::memory_order_release); }
   static void Register();
+  // The oldest epoch that is announced, at most `barrier`; becomes known.
+  static uint64_t Oldest(uint64_t barrier);
   // Once, before main. Returns whether readers must fence.
   static bool Prepare();
   // In a child of fork: the readers that were other threads of the parent are not there.
@@ -85,6 +92,11 @@ class Epoch {
 
   // Grows by one whenever somebody asks what may be freed.
   static std::atomic<uint64_t> now_;
+  // What now_ was at the last barrier. A reader that announces an older epoch after it cannot reach
+  // what was stamped before, as its loads come after the barrier, too.
+  static std::atomic<uint64_t> barrier_;
+  // Release: who frees by it does so after the readers that its finder saw leave.
+  static std::atomic<uint64_t> known_free_;
   // Set where the system has no membarrier: then readers pay for a fence each.
   static std::atomic<bool> fenced_;
   static std::atomic<Record*> records_;

@@ -13,6 +13,7 @@
 #include "table/cache/block_cache_key.h"
 #include "table/cache/held_block.h"
 #include "table/index/word_tree.h"
+#include "util/sync/epoch.h"
 
 namespace varve {
 namespace {
@@ -88,6 +89,20 @@ TEST_F(ClockCacheTest, EntriesInUseOutliveAScan) {
     ASSERT_EQ(Find(hot(i / 5 % 100)), i / 5 % 100) << i;
   }
   EXPECT_LE(cache_->GetUsage(), 1000u);
+}
+
+// The epoch ends with each barrier.
+TEST_F(ClockCacheTest, ReadersAreAskedOnceForManyEvictions) {
+  LRUCacheOptions options = SmallOptions(8 << 20);
+  options.num_shard_bits = 4;
+  cache_ = NewLRUCache(options);
+  constexpr int kEntries = 20000;
+  const uint64_t before = Epoch::Stamp();
+  for (int i = 0; i < kEntries; i++) {
+    Put("block" + std::to_string(i), i, 4096);
+    ASSERT_LE(cache_->GetUsage(), size_t{8} << 20) << i;
+  }
+  EXPECT_LE(Epoch::Stamp() - before, uint64_t{kEntries} / 16);
 }
 
 TEST_F(ClockCacheTest, AReplacedEntryLivesAsLongAsItsReferences) {

@@ -33,6 +33,36 @@ TEST(EpochTest, AReaderHoldsWhatWasStampedWhileItWasInside) {
   EXPECT_GT(Epoch::FreeBelow(), during);
 }
 
+TEST(EpochTest, WhoeverAsksForAStampOnceNeedNotAskAgain) {
+  const uint64_t stamp = Epoch::Stamp();
+  EXPECT_TRUE(Epoch::IsFree(stamp));
+  const uint64_t asked = Epoch::Stamp();
+  EXPECT_GT(asked, stamp) << "the first to ask made a barrier";
+  EXPECT_TRUE(Epoch::IsFree(stamp));
+  EXPECT_GT(Epoch::KnownFree(), stamp);
+  EXPECT_EQ(Epoch::Stamp(), asked) << "a second barrier";
+
+  std::atomic<int> stage{0};
+  std::thread reader([&] {
+    {
+      const Epoch::Guard guard;
+      stage = 1;
+      while (stage != 2) std::this_thread::yield();
+    }
+    stage = 3;
+  });
+  while (stage != 1) std::this_thread::yield();
+  const uint64_t held = Epoch::Stamp();
+  EXPECT_FALSE(Epoch::IsFree(held));
+  const uint64_t refused = Epoch::Stamp();
+  EXPECT_FALSE(Epoch::IsFree(held));
+  stage = 2;
+  while (stage != 3) std::this_thread::yield();
+  EXPECT_TRUE(Epoch::IsFree(held)) << "its leaving is seen without a barrier";
+  EXPECT_EQ(Epoch::Stamp(), refused);
+  reader.join();
+}
+
 TEST(EpochTest, WaitingEndsWhenTheReaderLeaves) {
   std::atomic<bool> inside{false};
   std::atomic<bool> leave{false};

@@ -347,6 +347,18 @@ const Call kInfo[] = {
        p.Expect("GetDbIdentity", p.db()->GetDbIdentity(text));
        p.Expect("GetDbSessionId", p.db()->GetDbSessionId(text));
      }},
+    {"GetCurrentWalFile",
+     [](Player& p) {
+       std::unique_ptr<LogFile> log;
+       const Status s = p.db()->GetCurrentWalFile(&log);
+       p.Expect("GetCurrentWalFile", s);
+       if (s.ok() && log == nullptr) p.Wrong("GetCurrentWalFile");
+     }},
+    {"GetCreationTimeOfOldestFile",
+     [](Player& p) {
+       uint64_t created = 0;
+       p.Expect("GetCreationTimeOfOldestFile", p.db()->GetCreationTimeOfOldestFile(&created));
+     }},
     {"GetPropertiesOfAllTables",
      [](Player& p) {
        TablePropertiesCollection properties;

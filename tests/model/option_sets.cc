@@ -91,6 +91,9 @@ BlockBasedTableOptions TableOptions(Chooser* choose) {
     table.partition_filters = choose->Flag("partitioned_filter", 2);
   }
   table.cache_index_and_filter_blocks = choose->Flag("cache_index", 3);
+  if (choose->Flag("prepopulate", 5)) {
+    table.prepopulate_block_cache = BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly;
+  }
   if (choose->Flag("no_cache", 6)) {
     table.no_block_cache = true;
     table.cache_index_and_filter_blocks = false;
@@ -164,6 +167,7 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
     cf.memtable_prefix_bloom_size_ratio = 0.1;
     cf.memtable_whole_key_filtering = true;
   }
+  cf.paranoid_file_checks = choose.Flag("paranoid_file_checks", 6);
   cf.optimize_filters_for_hits = choose.Flag("filters_for_hits", 5);
   if (choose.Flag("reverse", 5)) cf.comparator = ReverseBytewiseComparator();
   BlockBasedTableOptions table = TableOptions(&choose);

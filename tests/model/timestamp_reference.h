@@ -92,6 +92,17 @@ class TimestampReference {
     return true;
   }
 
+  // Of an unsettled key: it is absent, or its value is that of one of its versions, unless operands
+  // have a part in it.
+  [[nodiscard]] bool MayBe(const std::string& key, const std::string& value) const {
+    const auto found = versions_.find(key);
+    if (found == versions_.end()) return false;
+    return std::any_of(found->second.begin(), found->second.end(), [&](const Version& version) {
+      return version.kind == Change::kMerge ||
+             (version.kind == Change::kPut && version.value == value);
+    });
+  }
+
   [[nodiscard]] bool AnyUnsettled(uint64_t timestamp, uint64_t order, uint64_t mark) const {
     return std::any_of(versions_.begin(), versions_.end(), [&](const auto& one) {
       return IsUnsettled(one.first, timestamp, order, mark);

@@ -281,14 +281,14 @@ bool MemTable::Empty() const {
   return entry_count() == 0 && !rep_->LeavesOut();
 }
 
-uint64_t MemTable::left_out_count() const {
-  if (!rep_->LeavesOut()) return 0;
-  uint64_t n = 0;
+Status MemTable::CountLeftOut(uint64_t* count) const {
+  *count = 0;
+  if (!rep_->LeavesOut()) return Status::OK();
   const auto it = std::visit([](const auto& o) { return o.NewIterator(); }, rep_->order);
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
-    if (rep_->left_out->Contains(UnpackSequence(ExtractTrailer(it->key())))) n++;
+    if (rep_->left_out->Contains(UnpackSequence(ExtractTrailer(it->key())))) ++*count;
   }
-  return n;
+  return it->status();
 }
 
 std::unique_ptr<InternalIterator> MemTable::Rep::NewIterator() const {

@@ -75,7 +75,8 @@ class MemTable {
   // object, by one thread at a time. Asks for no memory.
   void LeaveOut(const std::shared_ptr<const VoidedSequences>& voided);
   // How many point entries are left out. Looks at each entry if there is anything to leave out.
-  uint64_t left_out_count() const;
+  // MemoryLimit as Get, under kArrival.
+  Status CountLeftOut(uint64_t* count) const;
 
   // Looks for the newest visible entry; reports covering tombstones first. Returns true when the
   // search is over, which a tombstone alone may bring about. Under kArrival the first Get,

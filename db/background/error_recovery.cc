@@ -37,7 +37,14 @@ void ErrorRecovery::Stop() {
 void ErrorRecovery::StartRetrying() {
   engine_->mu.AssertHeld();
   if (retrying_ || engine_->shutting_down.load(std::memory_order_acquire)) return;
-  if (thread_.joinable()) thread_.join();  // its loop has ended: it returns at once
+  retrying_ = true;
+  if (std::thread ended = std::move(thread_); ended.joinable()) {
+    // Its loop has ended. As it exits it lets go of what it has read, with destructors of users'.
+    MutexUnlock unlock(&engine_->mu);
+    ended.join();
+  }
+  retrying_ = false;
+  if (engine_->shutting_down.load(std::memory_order_acquire)) return;
   try {
     thread_ = std::thread([this] { RetryLoop(); });
     retrying_ = true;

@@ -19,7 +19,8 @@ class ErrorRecovery {
   // One attempt. OK: writes work again. Busy: another attempt is under way. Otherwise the error
   // that stands in the way now. Takes the DB mutex and the commit path.
   Status Resume();
-  // Starts the thread that tries until it helps, if it is not there. Requires the DB mutex.
+  // Starts the thread that tries until it helps, if it is not there. Requires the DB mutex, and may
+  // let go of it.
   void StartRetrying();
   // Ends the thread; engine->shutting_down is set. Must not hold the DB mutex.
   void Stop();

@@ -97,6 +97,15 @@ std::vector<ColumnFamily*> FlushWork::FamiliesOverMemoryLimit(FlushReason* reaso
   return {largest};
 }
 
+// A table of almost nothing frees what the next write takes again: so it goes on while iterators
+// hold most of the memory, of which no flush frees any. Worth a table is an eighth of the limit, or
+// what there is when half of the limit is in active memtables.
+bool FlushWork::IsWorthATable(const MemTable& mem) const {
+  const WriteBufferManager& memory = *engine_->write_buffer_manager;
+  const size_t limit = memory.buffer_size();
+  return mem.data_bytes() >= limit / 8 || memory.mutable_memtable_memory_usage() >= limit / 2;
+}
+
 bool FlushWork::FreeMemory() {
   Engine& e = *engine_;
   MutexLock lock(&e.mu);
@@ -114,7 +123,8 @@ bool FlushWork::FreeMemory() {
     Request(waiting, FlushReason::kWriteBufferManager);
     return true;
   }
-  if (LargestActive() == nullptr) return false;
+  const ColumnFamily* const largest = LargestActive();
+  if (largest == nullptr || !IsWorthATable(*largest->mem())) return false;
   // The switch waits for writers of this database: not the asking thread's affair.
   e.env->Schedule(&FlushWork::RunFreeMemory, this, Env::Priority::HIGH, &freeing_memory_);
   freeing_memory_ = true;

@@ -74,7 +74,12 @@ Status FlushWork::StartNewLog(bool force) {
   }
   MutexUnlock unlock(&e.mu);
   std::unique_ptr<wal::CommitLog> log;
-  VARVE_RETURN_IF_ERROR(MakeLogFile(e, wanted, writer_options, &log));
+  const IOStatus made = MakeLogFile(e, wanted, writer_options, &log);
+  if (!made.ok()) {
+    log.reset();
+    RemoveLogFile(e, wanted);
+    return made;
+  }
   // Who reads the current log's number meanwhile gets either one's: a family without entries needs
   // neither, and nobody writes.
   e.logs->Switch(std::move(log), e.wal_directory.get());

@@ -110,6 +110,7 @@ class FlushWork final : public WriteBufferUser {
   std::vector<ColumnFamily*> FamiliesOverMemoryLimit(FlushReason* reason);
   uint64_t LogLimit() const;
   ColumnFamily* LargestActive() const;
+  bool IsWorthATable(const MemTable& mem) const;
   Status Switch(std::vector<ColumnFamily*> families, FlushReason reason);
   // These three are called without mu.
   void NotifyBegin(const FamilyFlush& flush, FlushReason reason);

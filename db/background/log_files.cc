@@ -87,4 +87,12 @@ IOStatus MakeLogFile(const Engine& e, const NewLog& wanted,
   return s;
 }
 
+void RemoveLogFile(const Engine& e, const NewLog& wanted) {
+  for (uint64_t number : {wanted.number, wanted.recycled}) {
+    if (number == 0) continue;
+    e.fs->DeleteFile(LogFileName(e.WalDirectory(), number), IOOptions(), nullptr)
+        .PermitUncheckedError();
+  }
+}
+
 }  // namespace varve

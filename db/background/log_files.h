@@ -24,5 +24,8 @@ struct NewLog {
 IOStatus MakeLogFile(const Engine& engine, const NewLog& wanted,
                      const WritableFileWriter::Options& writer_options,
                      std::unique_ptr<wal::CommitLog>* log);
+// Of one that could not be made, what there is: its file, and that which it was to take over, which
+// nobody remembers. I/O.
+void RemoveLogFile(const Engine& engine, const NewLog& wanted);
 
 }  // namespace varve

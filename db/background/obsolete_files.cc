@@ -192,11 +192,12 @@ void ObsoleteFiles::Stop() {
 
 Status ObsoleteFiles::SweepAtOpen(const std::vector<std::string>& directory_entries,
                                   const std::vector<uint64_t>& damaged_logs,
+                                  const std::vector<std::string>& empty_logs,
                                   RecoveryReport* report) {
   Engine& e = *engine_;
   std::set<uint64_t> live_tables;
   e.versions->AddLiveFiles(&live_tables);
-  std::vector<std::string> doomed;
+  std::vector<std::string> doomed = empty_logs;
   std::vector<std::string> unexplained;
   for (const std::string& name : directory_entries) {
     uint64_t number = 0;

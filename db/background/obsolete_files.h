@@ -44,9 +44,11 @@ class ObsoleteFiles {
   // what earlier openings moved there the oldest goes when it is more than 100 files or 4 GiB; of
   // the tables that this one finds no more than that is moved, and the oldest are deleted, if the
   // MANIFEST is known to be whole: then they are what jobs had not finished. `directory_entries`
-  // was read before this open created any table. Takes no lock.
+  // was read before this open created any table; `empty_logs`
+  // are paths of logs that held nothing. Takes no lock.
   Status SweepAtOpen(const std::vector<std::string>& directory_entries,
-                     const std::vector<uint64_t>& damaged_logs, RecoveryReport* report);
+                     const std::vector<uint64_t>& damaged_logs,
+                     const std::vector<std::string>& empty_logs, RecoveryReport* report);
 
  private:
   // Takes mu. Closes the logs, and adds the paths of those whose files no later log will use.

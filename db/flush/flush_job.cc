@@ -59,8 +59,11 @@ Status MarkAboveAll(const FlushInput& input, std::string* mark) {
 
 Status CheckCount(const FlushInput& input, const CompactionCounts& counts) {
   uint64_t expected = 0;
-  for (const auto& mem : input.memtables)
-    expected += mem->entry_count() - mem->range_deletion_count() - mem->left_out_count();
+  for (const auto& mem : input.memtables) {
+    uint64_t left_out = 0;
+    VARVE_RETURN_IF_ERROR(mem->CountLeftOut(&left_out));
+    expected += mem->entry_count() - mem->range_deletion_count() - left_out;
+  }
   if (counts.skipped || counts.entries_in == expected) return Status::OK();
   return Status::Corruption("flush of column family " + input.build.column_family_name,
                             "the memtables hold " + std::to_string(expected) + " entries, but " +

@@ -127,6 +127,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   }
   if (!records.status().ok()) return records.status();
   log_ends_[number] = reader.LastRecordEnd();
+  if (first) empty_logs_.insert(number);
   if (first && stopped_at_ != 0) return Status::OK();
   return JudgeDamage(number, path, reader);
 }

@@ -4,6 +4,7 @@
 // Puts the logs' batches back into memtables, under the rules of the recovery mode.
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ class LogReplay {
   const std::vector<uint64_t>& damaged_logs() const { return damaged_logs_; }
   bool stopped_early() const { return stopped_at_ != 0; }
   // Some log was not there that the MANIFEST or another log tells of.
+  // Whether any batch was found in a log that was replayed, beside its mark.
+  bool HeldBatches(uint64_t number) const { return !empty_logs_.contains(number); }
   bool missed_logs() const { return missed_logs_; }
 
  private:
@@ -93,6 +96,7 @@ class LogReplay {
   std::map<uint32_t, VersionEdit> edits_;
   std::map<uint64_t, uint64_t> log_ends_;  // by log number
   std::vector<uint64_t> damaged_logs_;
+  std::set<uint64_t> empty_logs_;
   SequenceNumber max_sequence_ = 0;
   SequenceNumber first_sequence_ = kMaxSequenceNumber;
   bool wrote_tables_ = false;

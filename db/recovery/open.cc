@@ -65,12 +65,10 @@ Status CheckFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions
   return TableBuilder::CheckOptions(build);
 }
 
+// How long it may be is asked when the family is made.
 Status CheckFamilyName(const std::string& name) {
-  if (name.empty()) return Status::InvalidArgument("column family", "the name is empty");
-  if (name.size() <= kFamilyNameBytesMax) return Status::OK();
-  return Status::InvalidArgument("column family",
-                                 "the name has " + std::to_string(name.size()) + " bytes, and " +
-                                     std::to_string(kFamilyNameBytesMax) + " are allowed");
+  return name.empty() ? Status::InvalidArgument("column family", "the name is empty")
+                      : Status::OK();
 }
 
 // Options of a family that have passed, or will pass, CheckFamilyOptions.
@@ -155,7 +153,8 @@ class Opener {
   std::vector<std::string> entries_;  // of the directory, before anything was made
   std::unique_ptr<LogReplay> replay_;
   std::vector<uint64_t> log_numbers_;
-  wal::SyncedMark synced_;  // as found
+  std::vector<std::string> empty_logs_;  // paths of those that need not stay
+  wal::SyncedMark synced_;               // as found
 };
 
 Status Opener::Recover() {
@@ -478,15 +477,20 @@ Status Opener::Sweep() {
   const bool reserved =
       std::find(entries_.begin(), entries_.end(), kReserveFileName) != entries_.end();
   if (reserved && e.options.reserve_bytes == 0) SpaceReserve::RemoveFile(&e);
-  return e.obsolete->SweepAtOpen(entries_, replay_->damaged_logs(), &e.recovery);
+  return e.obsolete->SweepAtOpen(entries_, replay_->damaged_logs(), empty_logs_, &e.recovery);
 }
 
-// The logs that were replayed stay, and end where their last records do: zeros behind them, which a
+// The logs that were replayed stay, but for those without batches, of which each opening would
+// leave one. They end where their last records do: zeros behind them, which a
 // mapped log that was not closed has, are no business of other readers.
 Status Opener::KeepLogs() {
   Engine& e = *e_;
   for (uint64_t number : log_numbers_) {
     const std::string path = LogFileName(e.WalDirectory(), number);
+    if (!replay_->HeldBatches(number)) {
+      empty_logs_.push_back(path);
+      continue;
+    }
     const uint64_t end = replay_->LogEnd(number);
     uint64_t bytes = 0;
     IOStatus s = e.fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
@@ -609,6 +613,7 @@ Status CreateFamilyInEngine(Engine* engine, const std::string& name,
   }
   std::shared_ptr<FamilyVersions> versions;
   s = AddFamily(&e, ToOpen(name, options), &versions);
+  if (s.IsInvalidArgument()) return s;  // nothing was written
   if (!s.ok()) return e.ReportedError(s, BackgroundErrorReason::kManifestWrite);
   s = Guarded([&] {
     std::shared_ptr<ColumnFamily> family = MakeFamily(&e, versions, options);

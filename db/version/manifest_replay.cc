@@ -173,10 +173,6 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
   if (families_.count(id) > 0) {
     return Bad("column family " + std::to_string(id) + " is added twice");
   }
-  if (name.size() > kFamilyNameBytesMax || families_.size() >= kFamiliesMax) {
-    return Bad("column family " + std::to_string(id) + ": " +
-               (name.size() > kFamilyNameBytesMax ? "its name is too long" : "too many families"));
-  }
   if (!names_.insert(name).second) return Bad("column family \"" + name + "\" is added twice");
   const auto named =
       std::find_if(wanted_->begin(), wanted_->end(),

@@ -58,11 +58,11 @@ struct FamilyEdit {
   std::vector<VersionEdit*> edits;  // applied in order as one; LogAndApply fills in numbers
 };
 
-// What recovery has to know about the families to open.
-// Limits of what may be made, and of what a MANIFEST may say.
+// Limits of what may be made. A MANIFEST may have more, as others have none.
 inline constexpr size_t kFamiliesMax = 65536;
 inline constexpr size_t kFamilyNameBytesMax = 4096;
 
+// What recovery has to know about the families to open.
 struct FamilyToOpen {
   std::string name;
   const Comparator* comparator = nullptr;

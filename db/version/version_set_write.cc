@@ -86,6 +86,11 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   if (FindFamily(family.name) != nullptr) {
     return Status::InvalidArgument("column family exists already", family.name);
   }
+  if (family.name.size() > kFamilyNameBytesMax) {
+    return Status::InvalidArgument(
+        "column family", "the name has " + std::to_string(family.name.size()) + " bytes, and " +
+                             std::to_string(kFamilyNameBytesMax) + " are allowed");
+  }
   if (families_.size() >= kFamiliesMax) {
     return Status::InvalidArgument("column family " + family.name,
                                    "there are " + std::to_string(kFamiliesMax) + " already");

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/wal/timestamp_sizes.h"
 
+#include <cassert>
 #include <utility>
 
 #include "util/coding/fixed.h"
+#include "util/key/entry_limits.h"
 
 namespace varve::wal {
 
@@ -22,6 +24,7 @@ std::vector<std::string> EncodeTimestampSizes(const TimestampSizes& sizes) {
       payloads.emplace_back();
     }
     PutFixed32(&payloads.back(), family);
+    assert(size <= kTimestampBytesMax);
     PutFixed16(&payloads.back(), static_cast<uint16_t>(size));
   }
   return payloads;

@@ -18,10 +18,8 @@ namespace varve::wal {
 // Bytes by column family. Families without timestamps are not in it.
 using TimestampSizes = std::map<uint32_t, size_t>;
 
-// A comparator with longer timestamps cannot be told of in a log.
-constexpr size_t kTimestampSizeMax = UINT16_MAX;
-
-// Payloads of as many records as it takes for each to fit into a block. None for no families.
+// Payloads of as many records as it takes for each to fit into a block. None for no families. No
+// size is above kTimestampBytesMax.
 std::vector<std::string> EncodeTimestampSizes(const TimestampSizes& sizes);
 
 // Adds what one record says. Corruption, with nothing added: it is no list of families and sizes, a

@@ -35,7 +35,8 @@ class VARVE_EXPORT WriteBufferManager final {
   // cache: if given, memtable memory is also charged to it in steps of 256 KiB, which makes the
   //   cache shrink as memtables grow.
   // allow_stall: writers of all its databases wait while memtables take buffer_size or more and
-  //   some flush can free memory, of whichever database; a write with no_slowdown is Incomplete
+  //   some flush can free memory, of whichever database: what iterators hold is no reason to wait,
+  //   nor to flush memtables with hardly anything in them; a write with no_slowdown is Incomplete
   //   instead. Such waits are not in the statistics of write stalls.
   explicit WriteBufferManager(size_t buffer_size, std::shared_ptr<Cache> cache = {},
                               bool allow_stall = false);

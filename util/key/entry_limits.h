@@ -21,6 +21,9 @@ inline constexpr uint64_t kEntryBytesMax = kBlockBytesMax - (uint64_t{64} << 10)
 // for sequence number and type, and for a timestamp that a key may get later.
 inline constexpr uint64_t kWriteBytesMax = kEntryBytesMax - 1024;
 
+// A timestamp: its length has 16 bits in a log.
+inline constexpr size_t kTimestampBytesMax = UINT16_MAX;
+
 // Whether both together, each of any size, are within the limit.
 [[nodiscard]] inline constexpr bool FitsAWrite(uint64_t key_bytes, uint64_t value_bytes) {
   return key_bytes <= kWriteBytesMax && value_bytes <= kWriteBytesMax - key_bytes;

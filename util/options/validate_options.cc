@@ -15,6 +15,7 @@
 #include "varve/table.h"
 
 #include "util/compress/codec.h"
+#include "util/key/entry_limits.h"
 #include "util/key/internal_key.h"
 #include "util/mem/cache_charge.h"
 #include "util/options/exclusive_options.h"
@@ -78,6 +79,11 @@ Status CheckObjects(const ColumnFamilyOptions& cf) {
     return Status::InvalidArgument(name + "comparator: " + order.Name() + " has timestamps of " +
                                    std::to_string(order.timestamp_size()) +
                                    " bytes, but not its largest and smallest one");
+  }
+  if (order.timestamp_size() > kTimestampBytesMax) {
+    return Status::InvalidArgument(name + "comparator: " + order.Name() + " has timestamps of " +
+                                   std::to_string(order.timestamp_size()) + " bytes, and " +
+                                   std::to_string(kTimestampBytesMax) + " are allowed");
   }
   if (cf.memtable_factory == nullptr) {
     return Status::InvalidArgument(name + "memtable_factory: nullptr");

@@ -121,6 +121,34 @@ TEST_F(MemoryLimitTest, WhatNoFlushFreesHoldsNobodyUp) {
   EXPECT_EQ(Get("after4"), "v");
 }
 
+// What iterators hold is above the limit, or a little below it: it makes no tables of a key each.
+TEST_F(MemoryLimitTest, PinnedMemoryMakesNoTinyTables) {
+  options_.disable_auto_compactions = true;
+  options_.level0_slowdown_writes_trigger = options_.level0_stop_writes_trigger = 10000;
+  Open();
+  for (int i = 0; i < 80; i++) Put(std::to_string(i), std::string(4 << 10, 'v'));
+  std::unique_ptr<Iterator> pinned(db()->NewIterator(ReadOptions()));
+  pinned->SeekToFirst();
+  Flush();
+  ASSERT_EQ(Levels(), "1");
+  const size_t held = memory_->memory_usage();
+  const auto tables = [this] { return std::stoull(Text("rocksdb.num-files-at-level0")); };
+  uint64_t before = tables();
+  for (const size_t limit : {held / 2, held + (2 << 10)}) {
+    memory_->SetBufferSize(limit);
+    for (int i = 0; i < 300; i++) Put("small" + std::to_string(i), "v");
+    EXPECT_LE(tables(), before + 3) << limit;
+    before = tables();
+    // Much of it is flushed, though.
+    for (int i = 0; i < 300; i++) Put("large" + std::to_string(i), std::string(4 << 10, 'v'));
+    EXPECT_TRUE(Eventually([&] { return tables() > before; }));
+    EXPECT_LE(tables(), before + 80) << limit;
+    EXPECT_TRUE(Eventually([&] { return memory_->memory_usage() < held + limit; }));
+    before = tables();
+  }
+  EXPECT_EQ(Get("small299"), "v");
+}
+
 TEST_F(MemoryLimitTest, IdleFamiliesAreFlushed) {
   Open({"default", "idle"});
   for (int i = 0; i < 60; i++) Put(std::to_string(i), std::string(4 << 10, 'v'), "idle");

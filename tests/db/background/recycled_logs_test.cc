@@ -59,6 +59,26 @@ TEST_F(RecycledLogsTest, KeptLogsAreReusedAndGoAtClose) {
   EXPECT_EQ(Get("old39"), std::string(50, 'o'));
 }
 
+// The file of an obsolete log has been taken when the next one fails.
+TEST_F(RecycledLogsTest, ALogThatCannotBeMadeLeavesNoFile) {
+  Open();
+  for (int i = 0; i < 3; i++) {
+    KeepALongLog();
+    Put("k", "v");
+    FaultRule rule;
+    rule.calls = Only(FaultCall::kWrite);
+    rule.path_contains = ".log";
+    rule.sticky = true;
+    faults().Inject(rule);
+    EXPECT_FALSE(db()->Flush(FlushOptions()).ok());
+    EXPECT_GT(faults().strikes(), 0u);
+    faults().ClearFaults();
+    EXPECT_TRUE(Eventually([&] { return db()->Resume().ok(); }));
+  }
+  ASSERT_TRUE(Close().ok());
+  EXPECT_EQ(Logs(), 1u) << "the log that was current";
+}
+
 TEST_F(RecycledLogsTest, WhatAnOldLogHeldIsNotReplayed) {
   for (int length = 0; length < 90; length += 2) {
     Open();

@@ -270,6 +270,31 @@ TEST_F(DirectoryTest, LogsMayLiveElsewhere) {
   EXPECT_EQ(Get("k"), "v");
 }
 
+// Whether what the logs hold goes into tables with each opening, or stays in them.
+TEST_F(DirectoryTest, OpeningsWithoutAWriteLeaveNoLogs) {
+  for (const bool stays : {false, true}) {
+    options_.avoid_flush_during_recovery = stays;
+    Open({"default", "a"});
+    Put("k", "v");
+    for (int i = 0; i < 40; i++) {
+      if (i % 2 == 0) {
+        Reopen();
+      } else {
+        Kill();
+        Open({"default", "a"});
+      }
+      EXPECT_LE(Files(kWalFile).size(), 2u) << stays << i;
+      EXPECT_EQ(Get("k"), "v");
+    }
+    EXPECT_EQ(Text("varve.recovery").find(" missing="), std::string::npos);
+    Put("k", "w");
+    Kill();
+    Open({"default", "a"});
+    EXPECT_EQ(Get("k"), "w");
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
 // A failing call anywhere in an opening is an error; the next opening has everything.
 TEST_F(DirectoryTest, EveryCallOfAnOpeningMayFail) {
   MakeHealthy();

@@ -400,6 +400,20 @@ TEST_F(VersionSetTest, RefusesManifestsThatCannotBe) {
   EXPECT_EQ(Recovered(mem_, {"default", "one"}), "default:;one:;");
 }
 
+// Longer than what may be made here.
+TEST_F(VersionSetTest, NamesOfFamiliesAreAsLongAsOthersMakeThem) {
+  const std::string name(2 * kFamilyNameBytesMax, 'n');
+  VersionEdit base;
+  base.log_number = 0;
+  base.next_file_number = 9;
+  base.last_sequence = 0;
+  VersionEdit add;
+  add.column_family = 1;
+  add.column_family_add = name;
+  WriteManifest({Record(base), Record(add)});
+  EXPECT_EQ(Recovered(mem_, {"default", name}), "default:;" + name + ":;");
+}
+
 TEST_F(VersionSetTest, FilesInARecordThatAddsAFamilyDoNotCount) {
   Create();
   VersionEdit base;

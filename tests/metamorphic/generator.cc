@@ -15,10 +15,18 @@ namespace varve::testing {
 
 namespace {
 
+// Whether histories trim history: compactions beside it may leave what is newer.
+constexpr bool kTrimsHistory = false;
+
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15ull + 1) {
-    keys_ = 20 + random_.Below(random_.OneIn(3) ? 400 : 80);
+    // Few keys meet often, many make a tree.
+    const uint64_t keys[] = {6, 20, 80, 400};
+    keys_ = 2 + random_.Below(keys[random_.Below(4)]);
+    single_keys_ = 1 + random_.Below(20);
+    bulk_ = random_.OneIn(2) ? random_.Below(8) : 0;
+    most_bulk_ = random_.OneIn(3) ? 500 : 60;
     large_ = random_.OneIn(2);
     ranges_ = random_.Below(8);
     singles_ = random_.Below(12);
@@ -120,6 +128,7 @@ class Generator {
     const std::string head = " " + family + " ";
     const uint64_t dice = random_.Below(100);
     if (model == nullptr) return "note x";
+    if (random_.Below(100) < bulk_) return Bulk(head);
     if (dice < ranges_) {
       std::string begin = Key();
       std::string end = Key();
@@ -134,9 +143,22 @@ class Generator {
     return "put" + head + Key() + " " + (model->filtered() ? FilteredValue() : Value());
   }
 
+  std::string Bulk(const std::string& head) {
+    const uint64_t from = random_.Below(2000);
+    const std::string range =
+        std::to_string(from) + " " + std::to_string(random_.Below(most_bulk_));
+    if (random_.OneIn(3)) return "wipe" + head + range;
+    if (random_.OneIn(6)) {
+      return "range" + head + NumberedKey(from) + " " +
+             NumberedKey(from + random_.Below(most_bulk_));
+    }
+    return "fill" + head + range + " v" + std::to_string(counter_++) + "*" +
+           std::to_string(6 + random_.Below(200));
+  }
+
   // Keys of their own, put and deleted singly in turn.
   std::string SinglePart(const FamilyModel& model, const std::string& head) {
-    const std::string key = "s" + std::to_string(random_.Below(20));
+    const std::string key = "s" + std::to_string(random_.Below(single_keys_));
     Change change;
     change.kind = Change::kSingleDelete;
     change.key = key;
@@ -229,7 +251,8 @@ class Generator {
 
   void Get() {
     const std::string place = Place();
-    Emit("get " + place + " " + Key() + Snap(Line{{"", place}}.Db()));
+    Emit((random_.OneIn(6) ? "operands " : "get ") + place + " " + Key() +
+         Snap(Line{{"", place}}.Db()));
   }
 
   void Multi() {
@@ -375,10 +398,12 @@ class Generator {
   }
 
   void Reopen(const std::string& db) {
+    if (random_.OneIn(12)) Emit("repair " + db);
     std::string text = "open " + db + " " + std::to_string(random_.Below(4));
-    if (timed_ && random_.OneIn(4)) {
+    if (kTrimsHistory && timed_ && random_.OneIn(2)) {
       const uint64_t last = model_.databases().at(db).last_timestamp;
-      if (Emit(text + " trim=" + std::to_string(last - std::min(last, random_.Below(6))))) return;
+      const uint64_t back = random_.Below(random_.OneIn(2) ? 5 : 60);
+      if (Emit(text + " trim=" + std::to_string(last - std::min(last, back)))) return;
     }
     Emit(text);
   }
@@ -414,9 +439,10 @@ class Generator {
   }
 
   void Sundry() {
-    const char* const lines[] = {"sync ", "wait ", "verify ", "manual "};
-    const uint64_t i = random_.Below(8);
-    if (i >= 4) {
+    const char* const lines[] = {"sync ",    "wait ", "verify ", "manual ", "hold ",
+                                 "release ", "lock ", "live ",   "peek "};
+    const uint64_t i = random_.Below(13);
+    if (i >= 9) {
       const char* const questions[] = {"rocksdb.stats", "rocksdb.levelstats",
                                        "rocksdb.estimate-num-keys", "rocksdb.sstables",
                                        "rocksdb.estimate-live-data-size"};
@@ -452,11 +478,15 @@ class Generator {
         if (std::string(when) == "before") lines.push_back("settle " + name);
       }
     }
+    for (const auto& [name, db] : model_.databases()) lines.push_back("close " + name);
     for (const std::string& line : lines) Emit(line);
   }
 
   Random random_;
   uint64_t keys_ = 0;
+  uint64_t single_keys_ = 0;
+  uint64_t bulk_ = 0;  // in a hundred changes
+  uint64_t most_bulk_ = 0;
   bool large_ = false;
   uint64_t ranges_ = 0;  // in a hundred changes, as the next three
   uint64_t singles_ = 0;

@@ -26,6 +26,26 @@ Change::Kind KindOf(const std::string& word) {
   return Change::kMerge;
 }
 
+uint64_t Number(const std::string& word) {
+  return std::strtoull(word.c_str(), nullptr, 10);
+}
+
+// What "fill <family> <from> <count> <value>" and "wipe <family> <from> <count>" stand for.
+void AddNumbered(const Line& line, size_t at, std::vector<Change>* changes) {
+  const uint64_t from = Number(line.Word(at + 2));
+  const uint64_t count = std::min<uint64_t>(Number(line.Word(at + 3)), 100000);
+  const bool fills = line.Word(at) == "fill";
+  const std::string value = fills ? ValueOf(line.Word(at + 4)) : "";
+  for (uint64_t i = from; i < from + count; i++) {
+    Change change;
+    change.kind = fills ? Change::kPut : Change::kDelete;
+    change.family = line.Word(at + 1);
+    change.key = NumberedKey(i);
+    if (fills) change.value = std::to_string(i) + ":" + value;
+    changes->push_back(std::move(change));
+  }
+}
+
 // Where the parts of a line begin, and one past the last.
 std::vector<size_t> PartStarts(const Line& line) {
   std::vector<size_t> starts = {2};
@@ -143,12 +163,22 @@ std::string ValueOf(const std::string& word) {
   return value;
 }
 
+std::string NumberedKey(uint64_t n) {
+  std::string digits = std::to_string(n);
+  if (digits.size() < 6) digits.insert(0, 6 - digits.size(), '0');
+  return "n" + digits;
+}
+
 std::vector<Change> ChangesOf(const Line& line) {
   std::vector<Change> changes;
   const std::vector<size_t> starts = PartStarts(line);
   for (size_t part = 0; part + 1 < starts.size(); part++) {
     const size_t at = starts[part];
     if (line.Word(at) == "note" || line.Word(at).empty()) continue;
+    if (line.Word(at) == "fill" || line.Word(at) == "wipe") {
+      AddNumbered(line, at, &changes);
+      continue;
+    }
     Change change;
     change.kind = KindOf(line.Word(at));
     change.family = line.Word(at + 1);

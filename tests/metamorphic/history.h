@@ -6,6 +6,7 @@
 //   open a 0                      opens database a; 0: which of the option set's variations
 //   family a/f1 reverse           makes a family; reverse: its order, filtered: what it holds
 //   write a put f1 k v*300 ; del default x ; range f1 c d
+//   write a fill f1 100 30 v      puts n000100 to n000129; wipe deletes as many
 //   snap a s1
 //   get a/f1 k snap=s1
 //   write a@7 put timed1 k v      families called timed... have timestamps: 7
@@ -55,6 +56,9 @@ std::string PrintHistory(const History& history);
 std::string WordOf(const Slice& bytes);
 std::string BytesOf(const std::string& word);
 std::string ValueOf(const std::string& word);
+
+// Of the n-th key of a "fill".
+std::string NumberedKey(uint64_t n);
 
 // The changes of a line "write a ...", in order. A note has none.
 std::vector<Change> ChangesOf(const Line& line);

@@ -9,6 +9,8 @@
 //   VARVE_METAMORPHIC_SEED=S          that history alone
 //   VARVE_METAMORPHIC_SET=S           under that set alone
 //   VARVE_METAMORPHIC_REPLAY=file     plays a file, under the set or all of them, and shrinks it
+//   VARVE_METAMORPHIC_PRINT=S         prints the history of a seed, and plays none
+//   VARVE_METAMORPHIC_TRIES=N         how often a shorter one is tried that races may decide
 //   VARVE_METAMORPHIC_SHRINK=N        seconds for shrinking; 0: what was found as it is
 //   VARVE_METAMORPHIC_LINES=N         lines of a history
 
@@ -40,9 +42,12 @@ constexpr uint64_t kSets = 40;
 constexpr uint64_t kLines = 1250;
 constexpr uint64_t kOperations = 300000;
 
-// What a case of a finding may take, and how often one is tried that races may decide.
+// What a case of a finding may take.
 constexpr std::chrono::seconds kLongestCase{100};
-constexpr int kTries = 3;
+
+int Tries() {
+  return static_cast<int>(NumberFromEnvironment("VARVE_METAMORPHIC_TRIES", 3));
+}
 
 History ReadHistory(const char* path) {
   std::ifstream file(path, std::ios::binary);
@@ -57,11 +62,10 @@ std::string Explain(const History& history, const Report& report) {
   History shortest = history;
   std::string what = report.what;
   if (most > 0) {
-    // Every try in time: what takes ten times as long as the finding is not the finding.
     shortest = Shrink(
         history,
         [&](const History& candidate) {
-          const Report again = RunAlone(candidate, report.set, kTries, kLongestCase);
+          const Report again = RunAlone(candidate, report.set, Tries(), kLongestCase);
           if (again.found()) what = again.what;
           return again.found();
         },
@@ -84,6 +88,12 @@ std::vector<Work> Shared(Work work) {
 
 TEST(MetamorphicTest, OptionsChangeNoAnswer) {
   if (std::getenv("VARVE_METAMORPHIC_REPLAY") != nullptr) GTEST_SKIP();
+  if (std::getenv("VARVE_METAMORPHIC_PRINT") != nullptr) {
+    const uint64_t seed = NumberFromEnvironment("VARVE_METAMORPHIC_PRINT", 1);
+    const uint64_t lines = NumberFromEnvironment("VARVE_METAMORPHIC_LINES", kLines);
+    std::fputs(PrintHistory(RandomHistory(seed, lines)).c_str(), stdout);
+    return;
+  }
   const uint64_t operations = NumberFromEnvironment("VARVE_METAMORPHIC_OPERATIONS", kOperations);
   const char* const one = std::getenv("VARVE_METAMORPHIC_SET");
   Work work;
@@ -117,7 +127,7 @@ TEST(MetamorphicTest, AFilePlaysAgain) {
   const uint64_t last = std::getenv("VARVE_METAMORPHIC_SET") != nullptr ? first : kSets;
   for (uint64_t set = first; set <= last; set++) {
     if (set == kRocksDbSet && !RocksDbExecutor::IsInstalled()) continue;
-    Report report = RunAlone(history, set, kTries, kLongestCase);
+    Report report = RunAlone(history, set, Tries(), kLongestCase);
     report.set = set;
     ASSERT_FALSE(report.found()) << Explain(history, report);
   }

@@ -62,6 +62,13 @@ const std::map<std::string, Model::Verb>& Model::Verbs() {
       {"wait", {&Model::MeansOpened, &Model::DoNothing}},
       {"ask", {&Model::MeansExisting, &Model::DoNothing}},
       {"verify", {&Model::MeansOpened, &Model::DoNothing}},
+      {"hold", {&Model::MeansOpened, &Model::DoNothing}},
+      {"release", {&Model::MeansOpened, &Model::DoNothing}},
+      {"lock", {&Model::MeansOpened, &Model::DoNothing}},
+      {"live", {&Model::MeansOpened, &Model::DoNothing}},
+      {"peek", {&Model::MeansOpened, &Model::DoNothing}},
+      {"repair", {&Model::MeansRepair, &Model::DoNothing}},
+      {"operands", {&Model::MeansRead, &Model::DoGet}},
       {"settle", {&Model::MeansSettle, &Model::DoNothing}},
   };
   return verbs;
@@ -107,6 +114,10 @@ bool Model::MeansOpen(const Line& line) const {
     if (family.timed() && family.mark() > trim) return false;
   }
   return any;
+}
+
+bool Model::MeansRepair(const Line& line) const {
+  return databases_.count(line.Db()) != 0 && Open(line) == nullptr;
 }
 
 bool Model::MeansOpened(const Line& line) const {
@@ -166,7 +177,11 @@ bool Model::MeansSnap(const Line& line) const {
 
 bool Model::MeansUnsnap(const Line& line) const {
   const Database* const db = Open(line);
-  return db != nullptr && db->snaps.count(line.Word(2)) != 0;
+  if (db == nullptr || db->snaps.count(line.Word(2)) == 0) return false;
+  return std::none_of(iterators_.begin(), iterators_.end(), [&](const auto& one) {
+    const IteratorModel& it = one.second;
+    return it.refreshes && it.db == line.Db() && it.snap == line.Word(2);
+  });
 }
 
 bool Model::ReadsLegally(const Line& line, const FamilyModel& family) const {
@@ -399,6 +414,8 @@ std::string Model::DoIterator(const Line& line) {
   it.family = line.Family();
   it.tailing = line.Has("tailing");
   it.timestamp = line.Stamp();
+  it.refreshes = line.Has("autorefresh");
+  it.snap = line.Option("snap");
   it.view = ViewOf(line, it.family);
   if (line.HasOption("lower")) it.lower = BytesOf(line.Option("lower"));
   if (line.HasOption("upper")) it.upper = BytesOf(line.Option("upper"));
@@ -435,6 +452,7 @@ std::string Model::DoRefresh(const Line& line) {
   const Database& db = databases_.at(it.db);
   const FamilyModel& family = db.families.at(it.family);
   it.at.reset();
+  it.snap = line.Option("snap");
   if (!line.HasOption("snap")) {
     it.view = family.See(it.timestamp, family.moment());
     return kDone;

@@ -71,6 +71,8 @@ struct IteratorModel {
   std::string family;
   bool tailing = false;
   uint64_t timestamp = 0;
+  bool refreshes = false;  // by itself, and reads its snapshot again and again
+  std::string snap;
   View view;
   std::optional<std::string> lower;
   std::optional<std::string> upper;
@@ -148,6 +150,7 @@ class Model {
   bool MeansRaise(const Line& line) const;
   bool MeansFlush(const Line& line) const;
   bool MeansSettle(const Line& line) const;
+  bool MeansRepair(const Line& line) const;
 
   std::string DoOpen(const Line& line);
   std::string DoClose(const Line& line);

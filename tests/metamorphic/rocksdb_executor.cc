@@ -16,6 +16,7 @@ struct RocksDbExecutor::Database {
   Opaque* db = nullptr;
   std::map<std::string, Opaque*> handles;
   std::map<std::string, Opaque*> snapshots;
+  std::vector<Opaque*> retired;  // snapshots
   Opaque* writes = nullptr;
 };
 
@@ -32,6 +33,11 @@ namespace {
 
 bool IsTimed(const std::string& family) {
   return Slice(family).starts_with("timed");
+}
+
+// It does not open a database that had two families of one name with other orders of keys.
+std::string StoredName(const std::string& family, bool reverse) {
+  return family + (reverse ? "_reverse" : "");
 }
 
 void Nothing(void* /*state*/) {}
@@ -146,8 +152,13 @@ std::string RocksDbExecutor::Open(const Line& line, const Model& model) {
       options.push_back(Options(family.reverse()));
     }
   }
+  std::vector<std::string> stored;
+  for (const std::string& name : names) {
+    stored.push_back(StoredName(
+        name, known != model.databases().end() && known->second.families.at(name).reverse()));
+  }
   std::vector<const char*> texts;
-  for (const std::string& name : names) texts.push_back(name.c_str());
+  for (const std::string& name : stored) texts.push_back(name.c_str());
   std::vector<Opaque*> handles(names.size());
   std::string error;
   database->db = library_->Checked<Opaque*>(
@@ -180,6 +191,9 @@ void RocksDbExecutor::Close(const std::string& name) {
   for (const auto& [snap, one] : database.snapshots) {
     library_->Call<void>("release_snapshot", database.db, one);
   }
+  for (Opaque* one : database.retired) {
+    library_->Call<void>("release_snapshot", database.db, one);
+  }
   for (const auto& [family, handle] : database.handles) {
     library_->Call<void>("column_family_handle_destroy", handle);
   }
@@ -190,10 +204,11 @@ void RocksDbExecutor::Close(const std::string& name) {
 
 std::string RocksDbExecutor::Family(const Line& line) {
   Database& database = *databases_.at(line.Db());
+  const std::string name = StoredName(line.Family(), line.Has("reverse"));
   Opaque* const options = Options(line.Has("reverse"));
   std::string error;
   auto* const handle = library_->Checked<Opaque*>(&error, "create_column_family", database.db,
-                                                  options, line.Family().c_str());
+                                                  options, name.c_str());
   library_->Call<void>("options_destroy", options);
   if (error.empty()) database.handles[line.Family()] = handle;
   return Told(error);
@@ -495,8 +510,9 @@ std::string RocksDbExecutor::Do(const Line& line, const Model& model) {
     database.snapshots[line.Word(2)] = library_->Call<Opaque*>("create_snapshot", database.db);
   }
   if (verb == "unsnap") {
+    // Its iterators go on asking their snapshot: all are released at the end.
     Database& database = *databases_.at(line.Db());
-    library_->Call<void>("release_snapshot", database.db, database.snapshots.at(line.Word(2)));
+    database.retired.push_back(database.snapshots.at(line.Word(2)));
     database.snapshots.erase(line.Word(2));
   }
   if (verb == "enditer" || verb == "refresh") {

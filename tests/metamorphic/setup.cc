@@ -77,6 +77,7 @@ class CallingListener final : public EventListener {
 Setup::Setup(uint64_t seed) : seed_(seed) {
   Random random(seed * 1000003 + 17);
   maps_files_ = random.OneIn(2);
+  has_company_ = random.OneIn(5);
   const int levels[] = {2, 4, 7};
   num_levels_ = levels[random.Below(3)];
   if (random.OneIn(2)) cache_ = NewLRUCache(random.OneIn(2) ? 64 << 10 : 4 << 20, 2);

@@ -30,6 +30,8 @@ class Setup {
                                            const std::string& name, bool filtered);
   const WriteBufferManager* memory() const { return memory_.get(); }
   const std::shared_ptr<Cache>& cache() const { return cache_; }
+  // Threads that read all the time.
+  bool has_company() const { return has_company_; }
   // Files in memory can be mapped.
   bool maps_files() const { return maps_files_; }
 
@@ -38,6 +40,7 @@ class Setup {
 
   const uint64_t seed_;
   bool maps_files_;
+  bool has_company_;
   int num_levels_;
   std::shared_ptr<Cache> cache_;
   std::shared_ptr<RateLimiter> limiter_;

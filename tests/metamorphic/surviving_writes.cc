@@ -27,6 +27,8 @@ void ApplyTo(const Change& change, FamilyState* state) {
   }
 }
 
+}  // namespace
+
 FamilyState ShownState(const FamilyState& state) {
   FamilyState shown(state.key_comp());
   for (const auto& [key, value] : state) {
@@ -34,8 +36,6 @@ FamilyState ShownState(const FamilyState& state) {
   }
   return shown;
 }
-
-}  // namespace
 
 void SurvivingWrites::Restart(const States& now) {
   kept_.clear();

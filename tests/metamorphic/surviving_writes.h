@@ -19,6 +19,9 @@ enum class Survival {
   kAny,       // some are
 };
 
+// Without what filters may remove, and with what they may change as they do.
+FamilyState ShownState(const FamilyState& state);
+
 // Of one database, since it was opened. Families with timestamps are not its concern.
 class SurvivingWrites {
  public:

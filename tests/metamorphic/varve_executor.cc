@@ -77,6 +77,13 @@ const std::map<std::string, VarveExecutor::Act>& VarveExecutor::Acts() {
                                                   {"wait", &VarveExecutor::Wait},
                                                   {"ask", &VarveExecutor::Ask},
                                                   {"verify", &VarveExecutor::Verify},
+                                                  {"hold", &VarveExecutor::Hold},
+                                                  {"release", &VarveExecutor::Release},
+                                                  {"lock", &VarveExecutor::Lock},
+                                                  {"live", &VarveExecutor::Live},
+                                                  {"peek", &VarveExecutor::Peek},
+                                                  {"repair", &VarveExecutor::Repair},
+                                                  {"operands", &VarveExecutor::Operands},
                                                   {"settle", &VarveExecutor::Settle}};
   return acts;
 }

@@ -49,6 +49,7 @@ class VarveExecutor final : public Executor {
   // varve_reads.cc
   void SetReadOptions(const Line& line, OpenDatabase* database, ReadOptions* options);
   std::string Get(const Line& line, const Model& model);
+  std::string Operands(const Line& line, const Model& model);
   std::string Multi(const Line& line, const Model& model);
   std::string Scan(const Line& line, const Model& model);
   std::string Prefix(const Line& line, const Model& model);
@@ -57,7 +58,7 @@ class VarveExecutor final : public Executor {
   std::string Move(const Line& line, const Model& model);
   std::string Step(Iterator* it, const std::string& verb);
   std::string Refresh(const Line& line, const Model& model);
-  std::unique_ptr<HeldIterator> Hold(const Line& line);
+  std::unique_ptr<HeldIterator> OpenIterator(const Line& line);
 
   // varve_maintenance.cc
   std::string Flush(const Line& line, const Model& model);
@@ -75,8 +76,16 @@ class VarveExecutor final : public Executor {
   std::string Wait(const Line& line, const Model& model);
   std::string Ask(const Line& line, const Model& model);
   std::string Verify(const Line& line, const Model& model);
+  std::string Hold(const Line& line, const Model& model);
+  std::string Release(const Line& line, const Model& model);
+  std::string Lock(const Line& line, const Model& model);
+  std::string Live(const Line& line, const Model& model);
+  std::string Peek(const Line& line, const Model& model);
+  std::string Repair(const Line& line, const Model& model);
   std::string Settle(const Line& line, const Model& model);
   std::string JudgeSpace(const std::string& name, uint64_t live_bytes);
+  std::string JudgeEntries(OpenDatabase* database, const std::string& family,
+                           const FamilyModel& model);
 
   const uint64_t set_;
   VarveWorld world_;

@@ -66,6 +66,33 @@ std::string VarveExecutor::Get(const Line& line, const Model& /*model*/) {
   return answer;
 }
 
+// The operands, merged here, are the value.
+std::string VarveExecutor::Operands(const Line& line, const Model& /*model*/) {
+  OpenDatabase& database = At(line);
+  ReadOptions options;
+  SetReadOptions(line, &database, &options);
+  const std::string stamp = StampBytes(line.Stamp());
+  const Slice stamp_slice(stamp);
+  if (line.HasStamp()) options.timestamp = &stamp_slice;
+  const std::string key = BytesOf(line.Word(2));
+  std::vector<PinnableSlice> operands(2);
+  GetMergeOperandsOptions wanted;
+  wanted.expected_max_number_of_operands = 2;
+  int count = 0;
+  Status s =
+      database.db->GetMergeOperands(options, Handle(line), key, operands.data(), &wanted, &count);
+  if (s.IsIncomplete()) {
+    operands = std::vector<PinnableSlice>(static_cast<size_t>(count));
+    wanted.expected_max_number_of_operands = count;
+    s = database.db->GetMergeOperands(options, Handle(line), key, operands.data(), &wanted, &count);
+  }
+  std::string value;
+  for (int i = 0; s.ok() && i < count; i++) {
+    value = AppendOrReplace::Apply(value, operands[static_cast<size_t>(i)]);
+  }
+  return GetText(s, value);
+}
+
 std::string VarveExecutor::Multi(const Line& line, const Model& /*model*/) {
   OpenDatabase& database = At(line);
   ReadOptions options;
@@ -88,7 +115,7 @@ std::string VarveExecutor::Multi(const Line& line, const Model& /*model*/) {
   return answer;
 }
 
-std::unique_ptr<HeldIterator> VarveExecutor::Hold(const Line& line) {
+std::unique_ptr<HeldIterator> VarveExecutor::OpenIterator(const Line& line) {
   OpenDatabase& database = At(line);
   auto held = std::make_unique<HeldIterator>();
   held->db = line.Db();
@@ -109,7 +136,7 @@ std::unique_ptr<HeldIterator> VarveExecutor::Hold(const Line& line) {
 }
 
 std::string VarveExecutor::Scan(const Line& line, const Model& /*model*/) {
-  const std::unique_ptr<HeldIterator> held = Hold(line);
+  const std::unique_ptr<HeldIterator> held = OpenIterator(line);
   Iterator& it = *held->it;
   const bool back = line.Has("back");
   std::string answer;
@@ -120,7 +147,7 @@ std::string VarveExecutor::Scan(const Line& line, const Model& /*model*/) {
 }
 
 std::string VarveExecutor::Prefix(const Line& line, const Model& /*model*/) {
-  const std::unique_ptr<HeldIterator> held = Hold(line);
+  const std::unique_ptr<HeldIterator> held = OpenIterator(line);
   Iterator& it = *held->it;
   const std::string start = BytesOf(line.Word(2));
   const std::string prefix = start.substr(0, kPrefixBytes);
@@ -132,7 +159,7 @@ std::string VarveExecutor::Prefix(const Line& line, const Model& /*model*/) {
 }
 
 std::string VarveExecutor::NewIterator(const Line& line, const Model& /*model*/) {
-  world_.iterators()[line.Word(2)] = Hold(line);
+  world_.iterators()[line.Word(2)] = OpenIterator(line);
   return kDone;
 }
 

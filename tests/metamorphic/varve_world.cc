@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/metamorphic/varve_world.h"
 
+#include <chrono>
 #include <utility>
 
 #include "varve/comparator.h"
@@ -14,6 +15,17 @@ namespace {
 
 std::string PathOf(const std::string& name) {
   return "/" + name;
+}
+
+FamilyState ReadState(DB* db, ColumnFamilyHandle* handle, const Comparator* order,
+                      std::string* failure) {
+  FamilyState state(ComparatorLess{order});
+  const std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions(), handle));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    if (!IsRemovable(it->value())) state.emplace(it->key().ToString(), Shown(it->value()));
+  }
+  if (!it->status().ok()) *failure += Failure("a walk", it->status());
+  return state;
 }
 
 }  // namespace
@@ -37,13 +49,39 @@ std::string OpenDatabase::Join() {
   return std::exchange(later_error, "");
 }
 
+void OpenDatabase::StartCompany() {
+  company_ends = false;
+  company = std::thread([this] {
+    for (uint64_t i = 0; !company_ends; i++) {
+      std::string text;
+      const Snapshot* const snapshot = db->GetSnapshot();
+      ReadOptions options;
+      options.snapshot = i % 2 == 0 ? snapshot : nullptr;
+      const std::unique_ptr<Iterator> it(db->NewIterator(options));
+      it->SeekToFirst();
+      for (int steps = 0; it->Valid() && steps < 20; steps++) it->Next();
+      db->Get(options, "k", &text).PermitUncheckedError();
+      db->GetProperty("rocksdb.levelstats", &text);
+      db->ReleaseSnapshot(snapshot);
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+    }
+  });
+}
+
+void OpenDatabase::StopCompany() {
+  company_ends = true;
+  if (company.joinable()) company.join();
+}
+
 void OpenDatabase::Continue() {
   for (; pauses > 0; pauses--) db->ContinueBackgroundWork().PermitUncheckedError();
 }
 
 std::string OpenDatabase::Close(bool calls_close) {
   if (db == nullptr) return "";
+  StopCompany();
   Continue();
+  for (; holds > 0; holds--) db->EnableFileDeletions().PermitUncheckedError();
   std::string failure = Join();
   db->EnableManualCompaction();
   for (const auto& [name, snapshot] : snapshots) db->ReleaseSnapshot(snapshot);
@@ -77,23 +115,33 @@ void VarveWorld::Mount(std::shared_ptr<MemFileSystem> mem) {
   env_ = NewCompositeEnv(mem_);
 }
 
+std::vector<ColumnFamilyDescriptor> VarveWorld::Describe(const std::string& name,
+                                                         const OptionSet& set, const Model& model) {
+  std::vector<ColumnFamilyDescriptor> families;
+  const auto known = model.databases().find(name);
+  if (known == model.databases().end()) {
+    families.emplace_back(kDefaultColumnFamilyName,
+                          Setup::FamilyOptions(set, BytewiseComparator(), "default", false));
+    return families;
+  }
+  for (const auto& [family, one] : known->second.families) {
+    families.emplace_back(family, Setup::FamilyOptions(set, one.order(), family, one.filtered()));
+  }
+  return families;
+}
+
 std::string VarveWorld::OpenWith(const std::string& name, OptionSet set, const Model& model,
                                  const std::string& trim) {
   auto opened = std::make_unique<OpenDatabase>();
   set.db.env = env_.get();
   set.db.info_log = SilentLogger();
-  std::vector<ColumnFamilyDescriptor> families;
-  SurvivingWrites::States states;
+  const std::vector<ColumnFamilyDescriptor> families = Describe(name, set, model);
+  SurvivingWrites::States states = {{"default", std::make_shared<FamilyState>()}};
   const auto known = model.databases().find(name);
   if (known != model.databases().end()) {
     for (const auto& [family, one] : known->second.families) {
-      families.emplace_back(family, Setup::FamilyOptions(set, one.order(), family, one.filtered()));
       if (!one.timed()) states[family] = one.now();
     }
-  } else {
-    families.emplace_back(kDefaultColumnFamilyName,
-                          Setup::FamilyOptions(set, BytewiseComparator(), "default", false));
-    states["default"] = std::make_shared<FamilyState>();
   }
   std::vector<ColumnFamilyHandle*> handles;
   DB* db = nullptr;
@@ -105,6 +153,7 @@ std::string VarveWorld::OpenWith(const std::string& name, OptionSet set, const M
   for (size_t i = 0; i < families.size(); i++) opened->handles[families[i].name] = handles[i];
   opened->survivors.Restart(states);
   opened->set = std::move(set);
+  if (setup_.has_company()) opened->StartCompany();
   databases_[name] = std::move(opened);
   return "";
 }
@@ -126,7 +175,55 @@ std::string VarveWorld::Close(const std::string& name, bool calls_close) {
   std::erase_if(iterators_, [&](const auto& one) { return one.second->db == name; });
   const std::string failure = At(name).Close(calls_close);
   databases_.erase(name);
+  if (!failure.empty() || !databases_.empty()) return failure.empty() ? kDone : failure;
+  const uint64_t memtables = setup_.memory() == nullptr ? 0 : setup_.memory()->memory_usage();
+  const uint64_t pinned = setup_.cache() == nullptr ? 0 : setup_.cache()->GetPinnedUsage();
+  if (memtables + pinned == 0) return kDone;
+  return "FAILS with all closed, " + std::to_string(memtables) + " bytes of memtables and " +
+         std::to_string(pinned) + " of the cache are held";
+}
+
+std::string VarveWorld::AwaitQuiet() {
+  constexpr int kTries = 300;
+  for (int i = 0; i < kTries; i++) {
+    const uint64_t before = mem_->call_count();
+    std::this_thread::sleep_for(std::chrono::milliseconds(i < 20 ? 1 : 10));
+    if (mem_->call_count() == before) return "";
+  }
+  return "FAILS files go on changing though nothing is left to do";
+}
+
+std::string VarveWorld::Peek(const std::string& name, const Model& model) {
+  OpenDatabase& database = At(name);
+  if (SurvivalOf(database) != Survival::kAll) return kDone;
+  std::string failure = database.Join();
+  if (!failure.empty()) return failure;
+  const std::unique_ptr<Env> env = NewCompositeEnv(mem_->CrashClone(CrashPolicy::kKill, 1));
+  OptionSet set = database.set;
+  set.db.env = env.get();
+  set.db.listeners.clear();
+  std::vector<ColumnFamilyHandle*> handles;
+  DB* db = nullptr;
+  const std::vector<ColumnFamilyDescriptor> families = Describe(name, set, model);
+  const Status s = DB::OpenForReadOnly(set.db, PathOf(name), families, &handles, &db);
+  if (!s.ok()) return Failure("OpenForReadOnly", s);
+  const std::unique_ptr<DB> copy(db);
+  for (size_t i = 0; i < families.size(); i++) {
+    const FamilyModel& one = model.databases().at(name).families.at(families[i].name);
+    if (failure.empty() && !one.timed() &&
+        ReadState(db, handles[i], one.order(), &failure) != ShownState(*one.now())) {
+      failure += "FAILS a copy opened for reading differs in " + families[i].name;
+    }
+    copy->DestroyColumnFamilyHandle(handles[i]).PermitUncheckedError();
+  }
   return failure.empty() ? kDone : failure;
+}
+
+std::string VarveWorld::Repair(const std::string& name, const Model& model) {
+  OptionSet set = setup_.Draw(0, env_.get());
+  set.db.info_log = SilentLogger();
+  const Status s = RepairDB(PathOf(name), set.db, Describe(name, set, model));
+  return s.ok() ? kDone : Failure("RepairDB", s);
 }
 
 Survival VarveWorld::SurvivalOf(const OpenDatabase& database) const {
@@ -185,20 +282,15 @@ std::string VarveWorld::JudgeAndRestore(const std::string& name, Survival surviv
   SurvivingWrites::States left;
   for (const auto& [family, one] : model.databases().at(name).families) {
     if (one.timed()) continue;
-    auto state = std::make_shared<FamilyState>(ComparatorLess{one.order()});
-    const std::unique_ptr<Iterator> it(
-        database.db->NewIterator(ReadOptions(), database.handles.at(family)));
-    for (it->SeekToFirst(); it->Valid(); it->Next()) {
-      state->emplace(it->key().ToString(), it->value().ToString());
-    }
-    if (!it->status().ok()) return Failure("a walk after the kill", it->status());
-    left[family] = std::move(state);
+    left[family] = std::make_shared<FamilyState>(
+        ReadState(database.db.get(), database.handles.at(family), one.order(), &failure));
+    if (!failure.empty()) return failure;
   }
   failure = dead->survivors.Judge(survival, left);
   if (!failure.empty()) return "FAILS after a kill of " + name + ": " + failure;
   for (const auto& [family, state] : left) {
     const FamilyModel& wanted = model.databases().at(name).families.at(family);
-    if (*state == *wanted.now()) continue;
+    if (*state == ShownState(*wanted.now())) continue;
     failure = Restore(&database, family, *wanted.now());
     if (!failure.empty()) return failure;
   }

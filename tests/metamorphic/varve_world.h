@@ -4,6 +4,7 @@
 // The databases of one run, on files in memory that they share, as they share what a Setup says:
 // opening, closing, killing. A kill is of the process: all databases die at once.
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,6 +29,9 @@ struct OpenDatabase {
   OpenDatabase(const OpenDatabase&) = delete;
   OpenDatabase& operator=(const OpenDatabase&) = delete;
 
+  // Threads that do what changes nothing, beside everything.
+  void StartCompany();
+  void StopCompany();
   // Waits for what was begun with `later`, and gives its error, or "".
   std::string Join();
   void Continue();
@@ -42,6 +46,9 @@ struct OpenDatabase {
   std::thread later;
   std::string later_error;
   int pauses = 0;
+  int holds = 0;  // of file deletions
+  std::thread company;
+  std::atomic<bool> company_ends{false};
 };
 
 struct HeldIterator {
@@ -63,12 +70,21 @@ class VarveWorld {
   ~VarveWorld();
 
   std::string Open(const Line& line, const Model& model);
+  // And, of the last one, what is still held.
   std::string Close(const std::string& name, bool calls_close);
+  // Opens a copy of the files as they are for reading only, and compares.
+  std::string Peek(const std::string& name, const Model& model);
+  // Of a closed one.
+  std::string Repair(const std::string& name, const Model& model);
   // What is left of writes without a log is judged, and put back: histories go on as if all had
   // survived.
   std::string Kill(const Model& model);
   // Bytes and names of all files of a database.
   std::map<std::string, uint64_t> Files(const std::string& name) const;
+
+  Survival SurvivalOf(const OpenDatabase& database) const;
+  // "" once nothing changes any file any more.
+  std::string AwaitQuiet();
 
   OpenDatabase& At(const std::string& name) { return *databases_.at(name); }
   std::map<std::string, std::unique_ptr<HeldIterator>>& iterators() { return iterators_; }
@@ -77,7 +93,9 @@ class VarveWorld {
 
  private:
   void Mount(std::shared_ptr<MemFileSystem> mem);
-  Survival SurvivalOf(const OpenDatabase& database) const;
+  // All families that the model knows, with their options.
+  static std::vector<ColumnFamilyDescriptor> Describe(const std::string& name, const OptionSet& set,
+                                                      const Model& model);
   std::string PrepareKill(const std::string& name, OpenDatabase* database, const Model& model);
   std::string JudgeAndRestore(const std::string& name, Survival survival, const Model& model,
                               OpenDatabase* dead);

@@ -103,6 +103,7 @@ Status ManifestReplay::CheckComplete() const {
   if (!next_file_number_.has_value()) return Status::Corruption(path_, "no next_file_number entry");
   if (!log_number_.has_value()) return Status::Corruption(path_, "no log_file_number entry");
   if (!last_sequence_.has_value()) return Status::Corruption(path_, "no last_sequence entry");
+  for (const auto& [id, family] : families_) VARVE_RETURN_IF_ERROR(family.refusal);
   return Status::OK();
 }
 
@@ -219,7 +220,13 @@ Status ManifestReplay::Apply(const VersionEdit& edit) {
     families_.erase(it);
     return Status::OK();
   }
-  return ApplyToFamily(edit, &it->second);
+  Family& family = it->second;
+  if (!edit.column_family_add.has_value()) NoteTables(edit, &family);
+  if (!family.refusal.ok()) return Status::OK();
+  Status s = ApplyToFamily(edit, &family);
+  if (!s.IsInvalidArgument() && !s.IsNotSupported()) return s;
+  family.refusal = std::move(s);
+  return Status::OK();
 }
 
 // A mark of a family whose timestamps were switched off means nothing any more.
@@ -248,7 +255,6 @@ Status ManifestReplay::ApplyToFamily(const VersionEdit& edit, Family* family) {
     VARVE_RETURN_IF_ERROR(TakeFullHistoryTsLow(*edit.full_history_ts_low, *family));
   }
   if (edit.merge_operator.has_value()) versions.merge_operator = *edit.merge_operator;
-  if (!edit.column_family_add.has_value()) NoteTables(edit, family);
   // Files in a record that adds a family are not part of it, by a rule as old as families.
   if (family->builder == nullptr || edit.column_family_add.has_value()) return Status::OK();
   for (const NewFile& file : edit.new_files) {

@@ -33,6 +33,9 @@ class ManifestReplay {
     std::unique_ptr<VersionBuilder> builder;
     TimestampSwitch timestamps = TimestampSwitch::kSame;
     std::set<uint64_t> tables;
+    // Not OK: why it is not as the opener wants the family of its name. No more of it is taken, and
+    // if it is still there at the end, nothing is opened: the name may have passed to another.
+    Status refusal;
   };
 
   // `wanted`, borrowed, names the families whose trees are to be built.

@@ -142,6 +142,42 @@ TEST_F(DbFamilyTest, ANameCanBeUsedAgain) {
   EXPECT_EQ(Get("k", "a"), "of the second");
 }
 
+// The MANIFEST still tells of the one that was dropped, with its files.
+TEST_F(DbFamilyTest, ANameMayPassToAFamilyOfAnotherOrder) {
+  const auto give = [this](ColumnFamilyHandle* handle) {
+    ASSERT_TRUE(db()->DropColumnFamily(handle).ok());
+    Give(handle);
+  };
+  const auto make = [this](const Comparator* order) {
+    ColumnFamilyOptions options(options_);
+    options.comparator = order;
+    ColumnFamilyHandle* handle = nullptr;
+    EXPECT_TRUE(db()->CreateColumnFamily(options, "a", &handle).ok());
+    return handle;
+  };
+  const Comparator* const orders[] = {BytewiseComparator(), BytewiseComparatorWithU64Ts(),
+                                      ReverseBytewiseComparator()};
+  Open();
+  for (const Comparator* order : orders) {
+    ColumnFamilyHandle* const handle = make(order);
+    const std::string stamp(order->timestamp_size(), 't');
+    const Status s = stamp.empty() ? db()->Put(WriteOptions(), handle, "k", "v")
+                                   : db()->Put(WriteOptions(), handle, "k", stamp, "v");
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    ASSERT_TRUE(db()->Flush(FlushOptions(), handle).ok());
+    if (order != orders[2]) give(handle);
+    if (order == orders[2]) Give(handle);
+  }
+  ASSERT_TRUE(Close().ok());
+  // The one that is there counts, and only that one.
+  EXPECT_TRUE(TryOpen({"default", "a"}).IsInvalidArgument());
+  ColumnFamilyOptions reverse(options_);
+  reverse.comparator = ReverseBytewiseComparator();
+  const Status s = TryOpenWith({{"default", options_}, {"a", reverse}});
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(Get("k", "a"), "v");
+}
+
 TEST_F(DbFamilyTest, HandlesAreCheckedWhenGivenBack) {
   Open();
   EXPECT_TRUE(db()->DestroyColumnFamilyHandle(nullptr).IsInvalidArgument());

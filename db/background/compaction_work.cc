@@ -139,8 +139,29 @@ CompactionWork::PlanGround CompactionWork::GroundOf(const ColumnFamily& family) 
   return {family.current(), std::move(shape), std::move(options), family.running_compactions};
 }
 
+// What cannot be opened now is not looked into; who needs it will say so.
+void CompactionWork::OpenTombstones(ColumnFamily* family) {
+  Engine& e = *engine_;
+  const ObsoleteFileQueue::LeaveOpen leave_open;  // the last share may be this one
+  const VersionRef version = family->current();
+  std::vector<std::pair<int, FileRef>> files;
+  for (const CoveredFile& file : family->shape().due.unopened) {
+    if (file.index >= version->level(file.level).size()) continue;
+    files.emplace_back(file.level, version->level(file.level).files()[file.index]);
+  }
+  if (files.empty()) return;
+  const std::shared_ptr<TableCache> tables = family->shared_table_cache();
+  MutexUnlock unlock(&e.mu);
+  for (const auto& [level, file] : files) {
+    TableRef table;
+    tables->Find(file.get(), level, ReadOptions(), &table).PermitUncheckedError();
+  }
+  files.clear();
+}
+
 Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family) try {
   Engine& e = *engine_;
+  OpenTombstones(family.get());
   if (family->dropped()) return Status::OK();
   Party job(this, TreeAdmission::Kind::kJob, family.get());
   if (!job.Ask()) return Status::OK();

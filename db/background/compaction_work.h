@@ -109,6 +109,8 @@ class CompactionWork {
   void BackgroundCompaction();
   void Report(const Status& s);  // of background work
   Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family);
+  // Tables whose tombstones may cover whole files. Releases mu while it reads.
+  void OpenTombstones(ColumnFamily* family);
 
   static PlanGround GroundOf(const ColumnFamily& family);
   // Carries out what was planned in this hold: marks the plan's inputs, runs it, installs its

@@ -191,7 +191,10 @@ LevelShape ColumnFamily::ComputeShape() const {
   if (env_.clock != nullptr && env_.clock->GetCurrentTime(&now).ok() && now > 0) {
     moment.now = static_cast<uint64_t>(now);
   }
-  return ComputeLevelShape(*versions_->current, *options(), moment);
+  LevelShape shape = ComputeLevelShape(*versions_->current, *options(), moment);
+  // Where max_open_files limits them, tables do not stay open.
+  if (table_cache_->options().limited != nullptr) shape.due.unopened.clear();
+  return shape;
 }
 
 void ColumnFamily::MeasureShape() {

@@ -324,7 +324,8 @@ class Picker {
 bool NeedsCompaction(const Version& version, const LevelShape& shape, const ColumnFamilyOptions&) {
   const auto wants = [](double score) { return score >= 1; };
   if (std::any_of(shape.scores.begin(), shape.scores.end(), wants)) return true;
-  if (!shape.due.files.empty() || !shape.due.sinking.empty() || !shape.due.covered.empty()) {
+  const DueFiles& due = shape.due;
+  if (!due.files.empty() || !due.sinking.empty() || !due.covered.empty() || !due.unopened.empty()) {
     return true;
   }
   for (int level = 0; level == 0 || level + 1 < version.non_empty_levels(); level++) {

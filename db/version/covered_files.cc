@@ -34,11 +34,13 @@ class CoveredFinder {
     for (int level = 0; level < version_.non_empty_levels(); level++) {
       for (size_t i = 0; i < version_.level(level).size(); i++) {
         const FileMetaData& owner = *version_.level(level)[i];
+        if (owner.counts().known() && owner.counts().range_deletions == 0) continue;
         const TableReader* const reader = owner.reader.load(std::memory_order_acquire);
-        if (reader == nullptr || reader->tombstones() == nullptr || reader->tombstones()->empty()) {
-          continue;
+        if (reader == nullptr) {
+          if (owner.counts().range_deletions != 0) NoteUnopened(level, i);
+        } else if (reader->tombstones() != nullptr && !reader->tombstones()->empty()) {
+          LookBeneath(level, i, *reader->tombstones());
         }
-        LookBeneath(level, i, *reader->tombstones());
       }
     }
     const auto before = [](const CoveredFile& a, const CoveredFile& b) {
@@ -54,6 +56,16 @@ class CoveredFinder {
   }
 
  private:
+  void NoteUnopened(int level, size_t index) {
+    const FileMetaData& owner = *version_.level(level)[index];
+    const bool older_in_level = level == 0 && index + 1 < version_.level(0).size();
+    if (older_in_level ||
+        version_.RangeMayExistFrom(level + 1, icmp_.KeyOf(owner.smallest),
+                                   icmp_.KeyOf(owner.largest))) {
+      found_.unopened.push_back({level, index});
+    }
+  }
+
   // Older files of L0, and all that overlaps in deeper levels.
   void LookBeneath(int level, size_t index, const FragmentedTombstones& tombstones) {
     const FileMetaData& owner = *version_.level(level)[index];

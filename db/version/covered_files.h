@@ -23,6 +23,8 @@ struct CoveredFiles {
   std::vector<CoveredFile> files;
   // Once no snapshot is older than this there will be more. kMaxSequenceNumber: nothing waits.
   SequenceNumber waits_for_snapshot = kMaxSequenceNumber;
+  // Tables with tombstones over something older that are not open: there may be more.
+  std::vector<CoveredFile> unopened;
 };
 
 // What a file's keys are under.

@@ -103,6 +103,7 @@ DueFiles FindDueFiles(const Version& version, const ColumnFamilyOptions& options
   DueFiles due = DueFinder(version, options, moment).Run();
   CoveredFiles covered = FindCoveredFiles(version, moment.oldest_snapshot);
   due.covered = std::move(covered.files);
+  due.unopened = std::move(covered.unopened);
   due.waits_for_snapshot = std::min(due.waits_for_snapshot, covered.waits_for_snapshot);
   return due;
 }

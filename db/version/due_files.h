@@ -31,6 +31,8 @@ struct DueFile {
 struct DueFiles {
   // Deleted by range tombstones from the first entry to the last: they leave the tree unread.
   std::vector<CoveredFile> covered;
+  // Tables that have to be open before it is known whether there are more of these.
+  std::vector<CoveredFile> unopened;
   // Most of their entries delete something beneath them: the more that frees, the earlier. Whether
   // it is worth what has to be rewritten, the picker knows.
   std::vector<DueFile> sinking;

@@ -26,6 +26,8 @@ constexpr size_t kSomeEffort = 8192;
 // any cache, but no more than a sixteenth of the capacity.
 constexpr size_t kSlackShare = 50;
 constexpr size_t kSlackShareMin = 16;
+// With less of it, the capacity is kept to the byte whenever nobody reads.
+constexpr size_t kGraceBytesMin = 4096;
 
 // What the table takes for one entry, half full.
 constexpr size_t kBucketBytesPerEntry = 2 * sizeof(void*);
@@ -169,8 +171,9 @@ void CacheShard::EmptyLimbo(uint64_t below, CacheEntry** doomed) {
 }
 
 void CacheShard::AgeLimbo(CacheEntry** doomed) {
-  // After a reader was in the way for long, all shards are; they shall not all ask at once.
-  const bool over = usage() > capacity() + Slack();
+  // After a reader was in the way for long, all shards are too full; they shall not all ask at once.
+  const size_t grace = Slack() >= kGraceBytesMin ? Slack() : 0;
+  const bool over = usage() > capacity() + grace;
   const bool full = limbo_[1].usage >= Slack() / 4;
   if (!(over || full) || limbo_usage() < next_try_) return;
   next_try_ = 0;

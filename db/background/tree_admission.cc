@@ -33,7 +33,6 @@ void TreeAdmission::Leave(Party* party) {
   assert(std::find(steps_.begin(), steps_.end(), party) == steps_.end());
   parties_--;
   Remove<const Party*>(&line_, party);
-  if (!alone_.empty() && alone_.front() == party) alone_now_ = false;
   Remove<const Party*>(&alone_, party);
   changed_();
 }
@@ -46,9 +45,7 @@ bool TreeAdmission::Ask(Party* party, Extent extent) {
     const auto later = [](const Party* a, const Party* b) { return a->ticket_ < b->ticket_; };
     line_.insert(std::upper_bound(line_.begin(), line_.end(), party, later), party);
   }
-  if (!MayPlan(*party)) return false;
-  if (!alone_.empty() && alone_.front() == party) alone_now_ = true;
-  return true;
+  return MayPlan(*party);
 }
 
 void TreeAdmission::Withdraw(Party* party) {
@@ -101,12 +98,11 @@ bool TreeAdmission::FamilyIsFree(const Party& party) const {
   });
 }
 
+// Whoever was in line before has its step first; whoever comes later, or has no ticket, waits until
+// it has left. So it is alone from its first step on.
 bool TreeAdmission::MayBeAlone(const Party& party) const {
-  if (alone_.front() != &party) return false;
-  if (alone_now_) return true;
-  // Whoever was in line before has its step first.
   const bool first = line_.empty() || line_.front()->ticket_ >= party.ticket_;
-  return first && steps_.empty();
+  return alone_.front() == &party && first && steps_.empty();
 }
 
 bool TreeAdmission::MayGoBeforeThoseInLine(const Party& party) const {
@@ -126,7 +122,7 @@ bool TreeAdmission::MayPlan(const Party& party) const {
   }
   if (paused_ > 0 && party.kind_ != Kind::kAtOnce) return false;
   if (party.kind_ == Kind::kAlone) return MayBeAlone(party);
-  if (!alone_.empty() && (alone_now_ || alone_.front()->ticket_ < party.ticket_)) return false;
+  if (!alone_.empty() && alone_.front()->ticket_ < party.ticket_) return false;
   return MayGoBeforeThoseInLine(party);
 }
 

@@ -98,7 +98,6 @@ class TreeAdmission {
   size_t parties_ = 0;
   std::vector<const Party*> line_;   // by ticket
   std::vector<const Party*> alone_;  // those that are, or want to be; by ticket
-  bool alone_now_ = false;           // the first of them is
   std::vector<const Party*> steps_;  // whose steps are under way
   uint64_t next_ticket_ = 0;
   int paused_ = 0;

@@ -31,6 +31,7 @@ struct Script {
   int steps = 1;
   unsigned files = 1;  // bits: what its plans take
   Extent extent = Extent::kPlan;
+  bool idle = false;         // plans nothing
   bool forever = false;      // begins again when it is done
   bool called_back = false;  // in the middle of the first actor's step, by its thread
   bool pauses = false;       // pauses all, and goes on once nobody has a step; the rest is ignored
@@ -61,32 +62,11 @@ class World {
 
   // One hold of the mutex.
   void Move(size_t i) {
-    const Script& script = scripts_[i];
-    Actor& actor = actors_[i];
-    if (script.pauses) return MovePauser(&actor);
-    switch (actor.place) {
-      case Place::kOutside:
-        actor.party = std::make_unique<TreeAdmission::Party>(script.kind, &families_[script.family],
-                                                             actor.id);
-        admission_.Enter(actor.party.get());
-        actor.left = script.steps;
-        actor.place = Place::kBetween;
-        if (script.kind == Kind::kAlone) actor.rank = next_rank_++;
-        break;
-      case Place::kBetween:
-        Plan(i);
-        break;
-      case Place::kInStep:
-        admission_.End(actor.party.get());
-        actor.place = --actor.left > 0 ? Place::kBetween : Place::kLeaving;
-        break;
-      case Place::kLeaving:
-        Leave(i);
-        break;
-      default:
-        break;
-    }
+    MoveOne(i);
     Wake();
+    for (size_t j = 0; j < actors_.size(); j++) {
+      if (actors_[j].asleep && MayGoOn(j)) Fail(j, "sleeps though it may go on");
+    }
   }
 
   std::string Key() const {
@@ -143,6 +123,54 @@ class World {
     for (Actor& actor : actors_) actor.asleep = false;
   }
 
+  void MoveOne(size_t i) {
+    const Script& script = scripts_[i];
+    Actor& actor = actors_[i];
+    if (script.pauses) return MovePauser(&actor);
+    switch (actor.place) {
+      case Place::kOutside:
+        actor.party = std::make_unique<TreeAdmission::Party>(script.kind, &families_[script.family],
+                                                             actor.id);
+        admission_.Enter(actor.party.get());
+        actor.left = script.steps;
+        actor.place = Place::kBetween;
+        if (script.kind == Kind::kAlone) actor.rank = next_rank_++;
+        break;
+      case Place::kBetween:
+        Plan(i);
+        break;
+      case Place::kInStep:
+        admission_.End(actor.party.get());
+        actor.place = --actor.left > 0 ? Place::kBetween : Place::kLeaving;
+        break;
+      case Place::kLeaving:
+        Leave(i);
+        break;
+      default:
+        break;
+    }
+  }
+
+  // What it would find if it were woken.
+  bool MayGoOn(size_t i) const {
+    const Script& script = scripts_[i];
+    if (script.pauses) return !admission_.AnyStep();
+    const TreeAdmission::Party job(script.kind, &families_[script.family], actors_[i].id);
+    const TreeAdmission::Party& party = script.kind == Kind::kJob ? job : *actors_[i].party;
+    return admission_.MayPlan(party) && !ConflictsWithAStep(i);
+  }
+
+  // Its own thread's step is in its way.
+  bool IsInItsOwnWay(size_t i) const {
+    const Script& script = scripts_[i];
+    for (size_t j = 0; j < actors_.size(); j++) {
+      if (j == i || actors_[j].id != actors_[i].id || actors_[j].place != Place::kInStep) continue;
+      if (scripts_[j].family != script.family) continue;
+      if ((scripts_[j].files & script.files) != 0 || script.extent == Extent::kFamily) return true;
+    }
+    return false;
+  }
+
   void Fail(size_t i, const std::string& what) {
     if (fault_.empty()) fault_ = "actor " + std::to_string(i) + " " + what;
   }
@@ -154,6 +182,13 @@ class World {
     if (in_line && actor.rank < 0) actor.rank = next_rank_++;
     const bool yes = admission_.Ask(actor.party.get(), script.extent);
     const bool conflict = yes && ConflictsWithAStep(i);
+    if (yes && !conflict && script.idle) {
+      admission_.Withdraw(actor.party.get());
+      actor.rank = script.kind == Kind::kAlone ? actor.rank : -1;
+      actor.waits = false;
+      actor.place = Place::kLeaving;
+      return;
+    }
     if (yes && !conflict) return Begin(i);
     if (script.kind == Kind::kJob || (yes && script.kind == Kind::kAtOnce)) {
       // The job is scheduled again when something changes; files named by hand are refused.
@@ -165,6 +200,7 @@ class World {
       return;
     }
     if (admission_.WaitsForItself(*actor.party)) {
+      if (!IsInItsOwnWay(i)) Fail(i, "is refused though nothing of its own is in its way");
       admission_.Withdraw(actor.party.get());
       actor.place = Place::kLeaving;
       return;
@@ -249,7 +285,6 @@ class World {
       admission_.Continue();
       actor->place = Place::kDone;
     }
-    Wake();
   }
 
   const std::vector<Script>& scripts_;
@@ -385,8 +420,13 @@ Script Call(Kind kind, unsigned files, int steps = 2) {
 }
 
 Script Whole(int steps = 1) {
-  Script script = Call(Kind::kCall, 7, steps);
+  Script script = Call(Kind::kCall, 0, steps);  // what is in its way is not its files
   script.extent = Extent::kFamily;
+  return script;
+}
+
+Script Idle(Script script) {
+  script.idle = true;
   return script;
 }
 
@@ -423,6 +463,7 @@ TEST(TreeAdmissionTest, EveryHistoryOfThreeEndsAndKeepsTheRules) {
       In(1, Call(Kind::kAlone, 1)),
       Call(Kind::kAtOnce, 2, 1),
       Whole(),
+      Idle(Call(Kind::kCall, 1)),
       Pauser(),
   };
   size_t states = 0;
@@ -465,7 +506,8 @@ TEST(TreeAdmissionTest, WhoIsCalledBackInAStepIsNotKeptWaitingForIt) {
   const std::vector<Script> called = {Call(Kind::kCall, 1), Call(Kind::kCall, 2),
                                       Call(Kind::kAlone, 2), Call(Kind::kAtOnce, 2, 1), Whole()};
   const std::vector<Script> others = {Job(2),  Call(Kind::kCall, 1),         Call(Kind::kAlone, 1),
-                                      Whole(), In(1, Call(Kind::kAlone, 1)), Pauser()};
+                                      Whole(), In(1, Call(Kind::kAlone, 1)), In(1, Job(1)),
+                                      Pauser()};
   for (const Script& step : steps) {
     for (const Script& callee : called) {
       for (const Script& other : others) {

@@ -12,6 +12,7 @@
 #include "db/background/flush_work.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/periodic_work.h"
+#include "db/observe/garbage.h"
 #include "db/observe/metadata.h"
 #include "db/recovery/open.h"
 #include "db/recovery/sanitize.h"
@@ -23,6 +24,19 @@
 namespace varve {
 
 namespace {
+
+bool AgesDiffer(const ColumnFamilyOptions& a, const ColumnFamilyOptions& b) {
+  return a.ttl != b.ttl || a.periodic_compaction_seconds != b.periodic_compaction_seconds ||
+         a.bottommost_file_compaction_delay != b.bottommost_file_compaction_delay;
+}
+
+// To the LOG: what the property varve.garbage says in sum.
+void TellGarbage(Engine* engine, ColumnFamily* family, const char* when) {
+  BestEffort([&] {
+    LogInfo(engine->info_log.get(), "[%s] dead %s, estimated: %s", family->name().c_str(), when,
+            GarbageSummary(GarbageOfFamily(engine, family)).c_str());
+  });
+}
 
 // max_open_files of an open database. Readers that hang off their files cannot be limited later.
 Status ChangeTableLimit(Engine* engine, int max_open_files) {
@@ -69,7 +83,10 @@ Status DbImpl::CompactRange(const CompactRangeOptions& options, ColumnFamilyHand
     if (s.ok()) s = IncreaseFullHistoryTsLow(handle, options.full_history_ts_low->ToString());
     if (!s.ok()) return s;
   }
-  return engine_->compaction->CompactRange(family, options, begin, end);
+  TellGarbage(engine_.get(), family, "before CompactRange");
+  s = engine_->compaction->CompactRange(family, options, begin, end);
+  TellGarbage(engine_.get(), family, "after CompactRange");
+  return s;
 } catch (...) {
   return CaughtException();
 }

@@ -52,11 +52,14 @@ void CompactionWork::NoteSnapshotsGone() {
 uint64_t CompactionWork::ScheduleDue() {
   Engine& e = *engine_;
   e.mu.AssertHeld();
+  int64_t now = 0;
+  if (!e.clock->GetCurrentTime(&now).ok()) now = 0;
   uint64_t next_due = UINT64_MAX;
   for (const auto& [id, family] : e.families.all()) {
     if (family->dropped()) continue;
     const DueFiles& due = family->shape().due;
-    const bool aged = due.next_due != UINT64_MAX;
+    const bool aged = now > 0 && due.next_due <= static_cast<uint64_t>(now);
+    // Whoever still waits for a snapshot has to ask again.
     if (aged || due.waits_for_snapshot != kMaxSequenceNumber) {
       family->MeasureShape();
       Schedule(family.get());

@@ -16,6 +16,7 @@
 #include "db/background/holders.h"
 #include "db/background/scrubber.h"
 #include "db/background/table_context.h"
+#include "db/observe/garbage.h"
 #include "db/observe/memory_by_owner.h"
 #include "util/metrics/cache_entry_stats.h"
 
@@ -307,6 +308,7 @@ std::string DatabaseStats(Engine& e) {
 }
 
 constexpr char kMemory[] = "varve.memory";
+constexpr char kGarbage[] = "varve.garbage";
 constexpr char kRecovery[] = "varve.recovery";
 
 std::string MemoryText(Engine& e) {
@@ -405,6 +407,10 @@ bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, st
     *value = MemoryText(*engine);
     return true;
   }
+  if (name == Slice(kGarbage)) {
+    *value = GarbageText(Garbage(engine, family));
+    return true;
+  }
   MutexLock lock(&engine->mu);
   int level = 0;
   if (ConsumeLevel(name, P::kNumFilesAtLevelPrefix, family->current()->num_levels(), &level)) {
@@ -426,6 +432,10 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
     CacheEntryStats stats;
     if (!CollectEntryStats(engine, family, *patience, &stats)) return false;
     *value = stats.ToMap(engine->clock->NowMicros());
+    return true;
+  }
+  if (name == Slice(kGarbage)) {
+    *value = GarbageMap(Garbage(engine, family));
     return true;
   }
   if (name == Slice(kMemory)) {

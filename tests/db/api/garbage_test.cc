@@ -23,6 +23,11 @@
 namespace varve::testing {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
 constexpr int64_t kDay = 86400;
 
 class AgingClock final : public SystemClockWrapper {
@@ -189,6 +194,87 @@ TEST_F(GarbageTest, TheDelayKeepsTheLastLevelAlone) {
   EXPECT_EQ(Count().entries, 2000u);
   Pass(1002);
   EXPECT_TRUE(Eventually([&] { return Count().entries == 1000; }));
+}
+
+// ---- The quote
+
+TEST_F(GarbageTest, ThePropertySaysHowMuchIsDeadAndWhy) {
+  options_.ttl = 0;
+  Open();
+  std::map<std::string, std::string> quote;
+  const auto ask = [&] { ASSERT_TRUE(db()->GetMapProperty("varve.garbage", &quote)); };
+  ask();
+  EXPECT_THAT(quote, ElementsAre(Pair("total", "0")));
+  PutAll(1000, 'a', 200);
+  CompactAll();
+  ask();
+  EXPECT_EQ(quote["total"], "0") << Text("varve.garbage");
+
+  const Snapshot* const snapshot = db()->GetSnapshot();
+  const std::string sequence = std::to_string(snapshot->GetSequenceNumber());
+  PutAll(500, 'b', 200);
+  CompactAll();
+  ask();
+  const int hidden = std::stoi(quote["hidden"]);
+  EXPECT_GT(hidden, 500 * 150);
+  EXPECT_LT(hidden, 500 * 300);
+  EXPECT_EQ(quote["hidden"], quote["total"]);
+  EXPECT_EQ(quote["hidden.1.bytes"], quote["total"]);
+  EXPECT_THAT(quote["hidden.1.why"], HasSubstr("held by snapshot " + sequence + " since "));
+  EXPECT_EQ(quote["hidden.1.freed-by"], "its release");
+  EXPECT_THAT(Text("varve.garbage"),
+              AllOf(HasSubstr("hidden: " + quote["total"] + " bytes, held by snapshot " + sequence),
+                    HasSubstr("; freed by its release\n")));
+  db()->ReleaseSnapshot(snapshot);
+  EXPECT_TRUE(Eventually([&] {
+    ask();
+    return quote["total"] == "0";
+  }));
+}
+
+TEST_F(GarbageTest, ThePropertyTellsWhatDeletionsWillFree) {
+  Open();
+  PutAll(1000, 'a', 200);
+  CompactAll();
+  for (int i = 0; i < 100; i++) Delete(Key(i * 10));
+  Flush();
+  Settle();
+  std::map<std::string, std::string> quote;
+  ASSERT_TRUE(db()->GetMapProperty("varve.garbage", &quote));
+  const int deleted = std::stoi(quote["deleted"]);
+  EXPECT_GT(deleted, 100 * 150);
+  EXPECT_LT(deleted, 100 * 300);
+  EXPECT_GT(std::stoi(quote["tombstones"]), 100 * 10);
+  EXPECT_THAT(quote["deleted.1.why"], HasSubstr("L0 has a score of "));
+  EXPECT_THAT(quote["deleted.1.freed-by"], HasSubstr("CompactRange"));
+  Set("disable_auto_compactions", "true");
+  EXPECT_THAT(Text("varve.garbage"), HasSubstr("disable_auto_compactions is set"));
+  CompactAll();
+  ASSERT_TRUE(db()->GetMapProperty("varve.garbage", &quote));
+  EXPECT_EQ(quote["total"], "0") << Text("varve.garbage");
+}
+
+TEST_F(GarbageTest, ThePropertyCountsWhatReadersHoldAndWhatWasSetAside) {
+  Open();
+  PutAll(1000, 'a', 200);
+  Flush();
+  std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+  CompactAll();
+  ASSERT_TRUE(db()->PauseBackgroundWork().ok());
+  ASSERT_TRUE(file_system()->CreateDirIfMissing("/db/lost", IOOptions(), nullptr).ok());
+  WriteFile("/db/lost/000077.sst", std::string(1234, 'x'));
+  std::map<std::string, std::string> quote;
+  ASSERT_TRUE(db()->GetMapProperty("varve.garbage", &quote));
+  EXPECT_GT(std::stoi(quote["replaced"]), 1000 * 200);
+  EXPECT_THAT(quote["replaced.1.why"], HasSubstr("iterators"));
+  EXPECT_EQ(quote["lost"], "1234");
+  it.reset();
+  ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+  EXPECT_TRUE(Eventually([&] {
+    quote.clear();
+    EXPECT_TRUE(db()->GetMapProperty("varve.garbage", &quote));
+    return !quote.contains("replaced");
+  }));
 }
 
 // ---- Space

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/observe/garbage.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "db/background/compaction_work.h"
+#include "db/background/engine.h"
+#include "db/background/flush_work.h"
+#include "db/version/file_weights.h"
+#include "util/env/file_names.h"
+
+namespace varve {
+
+namespace {
+
+struct Reason {
+  std::string why;
+  std::string freed_by;
+};
+
+// One family at one moment. Requires the DB mutex.
+class FamilyGarbage {
+ public:
+  FamilyGarbage(const Engine& engine, const ColumnFamily& family)
+      : engine_(engine),
+        family_(family),
+        version_(*family.current()),
+        shape_(family.ComputeShape()),
+        options_(family.options()),
+        weights_(version_),
+        oldest_snapshot_(engine.snapshots.oldest()) {
+    for (const std::vector<DueFile>* list : {&shape_.due.files, &shape_.due.sinking}) {
+      for (const DueFile& due : *list) {
+        due_.emplace(version_.level(due.level)[due.index]->number, due.reason);
+      }
+    }
+  }
+
+  std::vector<GarbageItem> Run() {
+    double beneath = 0;  // bytes that deletions above have not claimed yet
+    for (int level = 1; level < version_.num_levels(); level++) {
+      beneath += static_cast<double>(version_.level(level).bytes());
+    }
+    for (int level = 0; level < version_.num_levels(); level++) {
+      if (level > 0) beneath -= static_cast<double>(version_.level(level).bytes());
+      for (const FileRef& file : version_.level(level).files()) Visit(level, *file, beneath);
+    }
+    std::vector<GarbageItem> items;
+    for (const auto& [key, bytes] : sums_) {
+      const auto whole = static_cast<uint64_t>(bytes);
+      if (whole == 0) continue;
+      const auto& [kind, why, freed_by] = key;
+      items.push_back({kind, why, freed_by, whole});
+    }
+    std::stable_sort(items.begin(), items.end(),
+                     [](const GarbageItem& a, const GarbageItem& b) { return a.bytes > b.bytes; });
+    return items;
+  }
+
+ private:
+  void Visit(int level, const FileMetaData& file, double beneath) {
+    const TableCounts& counts = file.counts();
+    if (!counts.known()) return;
+    const InternalKeyComparator& icmp = *version_.icmp();
+    const double entry_bytes = static_cast<double>(file.size) / static_cast<double>(counts.entries);
+    const bool over_something =
+        version_.RangeMayExistFrom(level + 1, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest));
+    const double below = over_something ? beneath : 0;
+    const double deletions = static_cast<double>(counts.deletions);
+    const double deleted = std::min(deletions * weights_.EntryBytesBeneath(level), below);
+    const double values =
+        static_cast<double>(counts.Values() - std::min(counts.Values(), counts.hidden));
+    const double overwritten = std::min(values * entry_bytes, below - deleted);
+    const bool settles = deletions > 0 || counts.hidden > 0;
+    if (!settles && overwritten == 0) return;
+    const Reason reason = ReasonOf(level, file, settles);
+    Add("tombstones", reason, deletions * entry_bytes);
+    Add("deleted", reason, deleted);
+    Add("hidden", reason, static_cast<double>(counts.hidden) * entry_bytes);
+    Add("overwritten", reason, overwritten);
+  }
+
+  void Add(const char* kind, const Reason& reason, double bytes) {
+    if (bytes > 0) sums_[{kind, reason.why, reason.freed_by}] += bytes;
+  }
+
+  // What keeps the dead entries of the file, and what they hide, from going.
+  Reason ReasonOf(int level, const FileMetaData& file, bool settles) const {
+    if (file.largest_seq > oldest_snapshot_) {
+      return {"held by snapshot " + std::to_string(oldest_snapshot_) + " since " +
+                  std::to_string(engine_.snapshots.oldest_unix_seconds()),
+              "its release"};
+    }
+    if (file.being_compacted) return {"being compacted", "the end of that"};
+    if (options_->disable_auto_compactions) {
+      return {"disable_auto_compactions is set", "CompactRange, or unsetting it"};
+    }
+    const auto due = due_.find(file.number);
+    if (due != due_.end() && due->second != CompactionReason::kFilesMarkedForCompaction) {
+      return {"due for compaction", "background work, which has not come to it"};
+    }
+    const double score = shape_.scores[static_cast<size_t>(level)];
+    if (score >= 1) return {OfLevel(level) + " is past its size", "background work"};
+    if (settles && file.counts().settled) {
+      return {"needed by what a compaction could not merge or date", "CompactRange, perhaps"};
+    }
+    if (settles && options_->bottommost_file_compaction_delay > 0 && LastOfItsRange(level, file)) {
+      return {"bottommost_file_compaction_delay has not passed",
+              "time, " + std::to_string(options_->bottommost_file_compaction_delay) +
+                  " s after the file's creation"};
+    }
+    char text[32];
+    snprintf(text, sizeof(text), "%.2f", score);
+    return {OfLevel(level) + " has a score of " + text,
+            "its score reaching 1" + OrAge(file) + ", or CompactRange"};
+  }
+
+  std::string OrAge(const FileMetaData& file) const {
+    if (options_->ttl == 0 || file.oldest_ancestor_time == 0) return "";
+    return ", ttl at " + std::to_string(file.oldest_ancestor_time + options_->ttl);
+  }
+
+  static std::string OfLevel(int level) { return "L" + std::to_string(level); }
+
+  bool LastOfItsRange(int level, const FileMetaData& file) const {
+    const InternalKeyComparator& icmp = *version_.icmp();
+    return level > 0 && !version_.RangeMayExistFrom(level + 1, icmp.KeyOf(file.smallest),
+                                                    icmp.KeyOf(file.largest));
+  }
+
+  const Engine& engine_;
+  const ColumnFamily& family_;
+  const Version& version_;
+  const LevelShape shape_;
+  const std::shared_ptr<const ColumnFamilyOptions> options_;
+  const FileWeights weights_;
+  const SequenceNumber oldest_snapshot_;
+  std::map<uint64_t, CompactionReason> due_;  // by file number
+  std::map<std::tuple<std::string, std::string, std::string>, double> sums_;
+};
+
+uint64_t SizeOf(FileSystem* fs, const std::string& path) {
+  uint64_t bytes = 0;
+  return fs->GetFileSize(path, IOOptions(), &bytes, nullptr).ok() ? bytes : 0;
+}
+
+// Tables of the directory that no family has now. Those that are being written are left out as far
+// as their numbers tell.
+GarbageItem ReplacedTables(Engine* engine, const std::set<uint64_t>& live) {
+  GarbageItem item{"replaced", "held by iterators or other readers, or file deletions are disabled",
+                   "giving them back", 0};
+  std::vector<std::string> names;
+  if (!engine->fs->GetChildren(engine->name, IOOptions(), &names, nullptr).ok()) return item;
+  const uint64_t newest = live.empty() ? UINT64_MAX : *live.rbegin();
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || type != kTableFile) continue;
+    if (live.contains(number) || number > newest) continue;
+    item.bytes += SizeOf(engine->fs.get(), engine->name + "/" + name);
+  }
+  return item;
+}
+
+GarbageItem LostFiles(Engine* engine) {
+  GarbageItem item{"lost", "set aside at an opening, for people to look at",
+                   "deleting the folder lost/", 0};
+  const std::string lost = engine->name + "/lost";
+  std::vector<std::string> names;
+  if (!engine->fs->GetChildren(lost, IOOptions(), &names, nullptr).ok()) return item;
+  for (const std::string& name : names) {
+    if (name != "." && name != "..") item.bytes += SizeOf(engine->fs.get(), lost + "/" + name);
+  }
+  return item;
+}
+
+}  // namespace
+
+std::vector<GarbageItem> GarbageOfFamily(Engine* engine, ColumnFamily* family) {
+  MutexLock lock(&engine->mu);
+  return FamilyGarbage(*engine, *family).Run();
+}
+
+std::vector<GarbageItem> Garbage(Engine* engine, ColumnFamily* family) {
+  std::vector<GarbageItem> items = GarbageOfFamily(engine, family);
+  std::set<uint64_t> live;
+  {
+    MutexLock lock(&engine->mu);
+    for (const auto& [id, each] : engine->families.all()) {
+      for (int level = 0; level < each->current()->num_levels(); level++) {
+        for (const FileRef& file : each->current()->level(level).files()) live.insert(file->number);
+      }
+    }
+  }
+  for (GarbageItem& item :
+       std::vector<GarbageItem>{ReplacedTables(engine, live), LostFiles(engine)}) {
+    if (item.bytes > 0) items.push_back(std::move(item));
+  }
+  return items;
+}
+
+std::string GarbageText(const std::vector<GarbageItem>& items) {
+  std::string text;
+  for (const GarbageItem& item : items) {
+    text += item.kind + ": " + std::to_string(item.bytes) + " bytes, " + item.why + "; freed by " +
+            item.freed_by + "\n";
+  }
+  return text;
+}
+
+std::map<std::string, std::string> GarbageMap(const std::vector<GarbageItem>& items) {
+  std::map<std::string, uint64_t> sums = {{"total", 0}};
+  std::map<std::string, int> numbers;
+  std::map<std::string, std::string> map;
+  for (const GarbageItem& item : items) {
+    sums[item.kind] += item.bytes;
+    sums["total"] += item.bytes;
+    const std::string name = item.kind + "." + std::to_string(++numbers[item.kind]);
+    map[name + ".bytes"] = std::to_string(item.bytes);
+    map[name + ".why"] = item.why;
+    map[name + ".freed-by"] = item.freed_by;
+  }
+  for (const auto& [kind, bytes] : sums) map[kind] = std::to_string(bytes);
+  return map;
+}
+
+std::string GarbageSummary(const std::vector<GarbageItem>& items) {
+  std::map<std::string, uint64_t> sums;
+  for (const GarbageItem& item : items) sums[item.kind] += item.bytes;
+  std::string text;
+  for (const auto& [kind, bytes] : sums) {
+    text += (text.empty() ? "" : ", ") + std::to_string(bytes) + " bytes " + kind;
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace varve

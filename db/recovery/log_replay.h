@@ -44,9 +44,9 @@ class LogReplay {
   // Logs in which something was found that is not a plain torn tail, or that were left out.
   const std::vector<uint64_t>& damaged_logs() const { return damaged_logs_; }
   bool stopped_early() const { return stopped_at_ != 0; }
-  // Some log was not there that the MANIFEST or another log tells of.
   // Whether any batch was found in a log that was replayed, beside its mark.
   bool HeldBatches(uint64_t number) const { return !empty_logs_.contains(number); }
+  // Some log was not there that the MANIFEST or another log tells of.
   bool missed_logs() const { return missed_logs_; }
 
  private:

@@ -5,7 +5,7 @@ namespace varve::testing {
 
 const std::vector<ChangeableOption>& FamilyOptions() {
   static const std::vector<ChangeableOption> options = {
-      {"prefix_extractor", {"rocksdb.FixedPrefix.3", "rocksdb.CappedPrefix.4"}},
+      {"prefix_extractor", {"rocksdb.FixedPrefix.3"}},
       {"write_buffer_size", {"65536", "131072", "1048576"}},
       {"max_write_buffer_number", {"2", "3", "6"}},
       {"memtable_prefix_bloom_size_ratio", {"0", "0.1", "0.25"}},

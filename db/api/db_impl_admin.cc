@@ -172,6 +172,7 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
   ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   if (new_options.empty()) return Status::InvalidArgument("SetOptions: no option given");
+  bool ages_differ = false;
   {
     MutexLock lock(&engine_->mu);
     auto changed = std::make_shared<ColumnFamilyOptions>();
@@ -179,13 +180,14 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
                                   changed.get());
     if (!s.ok()) return s;
     *changed = DeriveColumnFamilyOptions(*changed);
+    ages_differ = AgesDiffer(*changed, *family->options());
     family->mem()->SetWriteBufferBytes(changed->write_buffer_size);
     family->SetOptions(std::move(changed));
     engine_->ShowChange(family).PermitUncheckedError();
     engine_->UpdateStalls();
     engine_->compaction->Schedule(family);
   }
-  engine_->periodic->Wake();  // what is too old now?
+  if (ages_differ) engine_->periodic->Wake();  // what is too old now?
   return OptionsChanged(engine_.get());
 } catch (...) {
   return CaughtException();

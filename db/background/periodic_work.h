@@ -2,8 +2,8 @@
 #pragma once
 
 // What an open database does every so often with nobody asking: tells its statistics to the LOG,
-// tries again to delete what could not be deleted, has a large OPTIONS file written, and compacts what
-// has become old.
+// tries again to delete what could not be deleted, has a large OPTIONS file written, and compacts
+// what has become old.
 
 #include <cstdint>
 #include <functional>

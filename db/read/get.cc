@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "db/version/file_bounds.h"
 #include "db/read/merge_read.h"
 #include "db/read/timestamp_order.h"
+#include "db/version/file_bounds.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"

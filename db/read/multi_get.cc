@@ -6,10 +6,10 @@
 
 #include "varve/system_clock.h"
 
-#include "db/version/file_bounds.h"
 #include "db/read/merge_read.h"
 #include "db/read/read_timestamp.h"
 #include "db/read/timestamp_order.h"
+#include "db/version/file_bounds.h"
 #include "table/multi_get.h"
 #include "util/coding/shared_prefix.h"
 #include "util/key/point_lookup.h"

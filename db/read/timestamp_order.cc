@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "db/version/file_bounds.h"
 #include "db/read/version_iterators.h"
+#include "db/version/file_bounds.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/canary.h"
 #include "util/base/status_macros.h"

@@ -59,9 +59,8 @@ class CoveredFinder {
   void NoteUnopened(int level, size_t index) {
     const FileMetaData& owner = *version_.level(level)[index];
     const bool older_in_level = level == 0 && index + 1 < version_.level(0).size();
-    if (older_in_level ||
-        version_.RangeMayExistFrom(level + 1, icmp_.KeyOf(owner.smallest),
-                                   icmp_.KeyOf(owner.largest))) {
+    if (older_in_level || version_.RangeMayExistFrom(level + 1, icmp_.KeyOf(owner.smallest),
+                                                     icmp_.KeyOf(owner.largest))) {
       found_.unopened.push_back({level, index});
     }
   }

@@ -171,7 +171,8 @@ void CacheShard::EmptyLimbo(uint64_t below, CacheEntry** doomed) {
 }
 
 void CacheShard::AgeLimbo(CacheEntry** doomed) {
-  // After a reader was in the way for long, all shards are too full; they shall not all ask at once.
+  // After a reader was in the way for long, all shards are too full; they shall not all ask at
+  // once.
   const size_t grace = Slack() >= kGraceBytesMin ? Slack() : 0;
   const bool over = usage() > capacity() + grace;
   const bool full = limbo_[1].usage >= Slack() / 4;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: space under a range deletion comes back unread, as soon as nobody can see it, and nothing else
-// goes with it. Method: tables in the last level, deletions over all, over most, beneath snapshots.
+// Goal: space under a range deletion comes back unread, as soon as nobody can see it, and nothing
+// else goes with it. Method: tables in the last level, deletions over all, over most, beneath
+// snapshots.
 
 #include <gtest/gtest.h>
 
@@ -42,9 +43,7 @@ class CoveredFilesTest : public Database {
         db()->DeleteRange(WriteOptions(), Handle("default"), KeyOf(begin), KeyOf(end)).ok());
     Flush();
   }
-  uint64_t BytesRead() {
-    return options_.statistics->getTickerCount(COMPACT_READ_BYTES) - read_;
-  }
+  uint64_t BytesRead() { return options_.statistics->getTickerCount(COMPACT_READ_BYTES) - read_; }
   bool LeavesTables(size_t most) {
     return Eventually([&] { return Files(kTableFile).size() <= most; }, 5);
   }

@@ -83,7 +83,8 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(ttl, "seconds until data goes down; 0: never").Dynamic(),
     VARVE_ROW(periodic_compaction_seconds, "seconds until a file is rewritten; 0: never").Dynamic(),
     VARVE_ROW(bottommost_file_compaction_delay, "seconds before dead last-level entries go")
-        .Dynamic(),
+        .Dynamic()
+        .Extended(),
 
     // Write stalls.
     VARVE_ROW(level0_slowdown_writes_trigger, "L0 files that slow writes").Dynamic(),

@@ -141,13 +141,14 @@ class CompactionWork {
   Status WalkLevels(const ManualCall& call, const RangeCall& range, Party* party);
   Status MoveLevel(const ManualCall& call, const RangeCall& range, Party* party);
   // Waits until the party may plan and nobody is in its plan's way. Null: there is nothing to do.
-  Status AwaitPlan(Party* party, const std::atomic<bool>* cancelled, TreeAdmission::Extent extent,
+  Status AwaitPlan(Party* party, const RunControl& control, TreeAdmission::Extent extent,
                    const Planner& planner, std::unique_ptr<CompactionPlan>* plan);
   // Then carries it out. *ran: there was one.
   Status RunStep(Party* party, const Planner& planner, const RunControl& control,
                  CompactionResult* result, bool* ran);
   RunControl ControlOf(const std::atomic<bool>* cancelled) const;
-  Status ManualObstacle(const ColumnFamily& family, const std::atomic<bool>* cancelled) const;
+  // DisableManual stops what has the control of such calls.
+  Status ManualObstacle(const ColumnFamily& family, const RunControl& control) const;
 
   Engine* const engine_;
   std::deque<std::shared_ptr<ColumnFamily>> queue_;

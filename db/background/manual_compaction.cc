@@ -76,10 +76,10 @@ Remainder::Duty DutyOf(const CompactRangeOptions& call, const ColumnFamilyOption
 // there already. Both ends without mu.
 class CompactionWork::ManualTurn {
  public:
-  ManualTurn(CompactionWork* work, const ColumnFamily& family, const std::atomic<bool>* cancelled)
+  ManualTurn(CompactionWork* work, const ColumnFamily& family, const RunControl& control)
       : work_(work) {
     MutexLock lock(&work_->engine_->mu);
-    obstacle_ = work_->ManualObstacle(family, cancelled);
+    obstacle_ = work_->ManualObstacle(family, control);
     if (obstacle_.ok()) work_->manual_calls_++;
   }
   ~ManualTurn() {
@@ -100,14 +100,16 @@ class CompactionWork::ManualTurn {
   const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans go under mu
 };
 
-Status CompactionWork::ManualObstacle(const ColumnFamily& family,
-                                      const std::atomic<bool>* cancelled) const {
+Status CompactionWork::ManualObstacle(const ColumnFamily& family, const RunControl& control) const {
   const Engine& e = *engine_;
   if (e.shutting_down.load(std::memory_order_acquire)) {
     return Status::ShutdownInProgress("manual compaction: the database is being closed");
   }
   if (family.dropped()) return Status::ColumnFamilyDropped("manual compaction", family.name());
-  if (manual_disabled_ > 0) return Paused("manual compactions are disabled");
+  if (control.manual_cancelled != nullptr && manual_disabled_ > 0) {
+    return Paused("manual compactions are disabled");
+  }
+  const std::atomic<bool>* const cancelled = control.user_cancelled;
   if (cancelled != nullptr && cancelled->load(std::memory_order_acquire)) {
     return Paused("manual compaction was cancelled");
   }
@@ -133,7 +135,7 @@ Status CompactionWork::FlushForRange(const ManualCall& call) {
   if (!call.options->allow_write_stall) {
     MutexLock lock(&e.mu);
     for (;;) {
-      VARVE_RETURN_IF_ERROR(ManualObstacle(*call.family, call.options->canceled));
+      VARVE_RETURN_IF_ERROR(ManualObstacle(*call.family, ControlOf(call.options->canceled)));
       if (!e.flush->WouldStall(*call.family)) break;
       e.background_changed.WaitFor(kPollMicros);
     }
@@ -153,7 +155,7 @@ Status CompactionWork::CheckRange(ColumnFamily* family, const CompactRangeOption
     return Status::InvalidArgument("CompactRange", "the range ends before it begins");
   }
   MutexLock lock(&engine_->mu);
-  return ManualObstacle(*family, options.canceled);
+  return ManualObstacle(*family, ControlOf(options.canceled));
 }
 
 Status CompactionWork::CompactRange(ColumnFamily* family, const CompactRangeOptions& options,
@@ -172,7 +174,7 @@ Status CompactionWork::TrimHistory(ColumnFamily* family, const std::string& trim
 Status CompactionWork::RunCall(const ManualCall& call) {
   Engine& e = *engine_;
   const CompactRangeOptions& options = *call.options;
-  const ManualTurn turn(this, *call.family, options.canceled);
+  const ManualTurn turn(this, *call.family, ControlOf(options.canceled));
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   VARVE_RETURN_IF_ERROR(FlushForRange(call));
   MutexLock lock(&e.mu);
@@ -215,14 +217,14 @@ Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range
   return Status::OK();
 }
 
-Status CompactionWork::AwaitPlan(Party* party, const std::atomic<bool>* cancelled,
+Status CompactionWork::AwaitPlan(Party* party, const RunControl& control,
                                  TreeAdmission::Extent extent, const Planner& planner,
                                  std::unique_ptr<CompactionPlan>* plan) try {
   Engine& e = *engine_;
   const ColumnFamily& family = *party->family();
   const auto await = [&]() -> Status {
     for (;;) {
-      VARVE_RETURN_IF_ERROR(ManualObstacle(family, cancelled));
+      VARVE_RETURN_IF_ERROR(ManualObstacle(family, control));
       if (party->Ask(extent)) {
         bool conflict = false;
         VARVE_RETURN_IF_ERROR(planner(GroundOf(family), plan, &conflict));
@@ -248,8 +250,7 @@ Status CompactionWork::RunStep(Party* party, const Planner& planner, const RunCo
                                CompactionResult* result, bool* ran) {
   std::unique_ptr<CompactionPlan> plan;
   *ran = false;
-  VARVE_RETURN_IF_ERROR(
-      AwaitPlan(party, control.user_cancelled, TreeAdmission::Extent::kPlan, planner, &plan));
+  VARVE_RETURN_IF_ERROR(AwaitPlan(party, control, TreeAdmission::Extent::kPlan, planner, &plan));
   if (plan == nullptr) return Status::OK();
   *ran = true;
   const Counted working(&manual_working_);
@@ -272,8 +273,8 @@ Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range,
     return PickLevelMove(ground.version, ground.shape, range, call.options->target_level, plan);
   };
   std::unique_ptr<CompactionPlan> plan;
-  VARVE_RETURN_IF_ERROR(
-      AwaitPlan(party, call.options->canceled, TreeAdmission::Extent::kFamily, planner, &plan));
+  VARVE_RETURN_IF_ERROR(AwaitPlan(party, ControlOf(call.options->canceled),
+                                  TreeAdmission::Extent::kFamily, planner, &plan));
   if (plan == nullptr) return Status::OK();
   const Counted working(&manual_working_);
   {
@@ -304,7 +305,7 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
     }
     numbers.push_back(number);
   }
-  const ManualTurn turn(this, *family, options.canceled);
+  const ManualTurn turn(this, *family, ControlOf(options.canceled));
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   MutexLock lock(&e.mu);
   Party party(this, TreeAdmission::Kind::kAtOnce, family);
@@ -339,7 +340,7 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
 Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
                                            bool include_end) {
   Engine& e = *engine_;
-  const ManualTurn turn(this, *family, nullptr);
+  const ManualTurn turn(this, *family, RunControl());
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   MutexLock lock(&e.mu);
   Party party(this, TreeAdmission::Kind::kAtOnce, family);

@@ -15,9 +15,6 @@ namespace varve::testing {
 
 namespace {
 
-// Whether histories trim history: compactions beside it may leave what is newer.
-constexpr bool kTrimsHistory = false;
-
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15ull + 1) {
@@ -400,7 +397,7 @@ class Generator {
   void Reopen(const std::string& db) {
     if (random_.OneIn(12)) Emit("repair " + db);
     std::string text = "open " + db + " " + std::to_string(random_.Below(4));
-    if (kTrimsHistory && timed_ && random_.OneIn(2)) {
+    if (timed_ && random_.OneIn(2)) {
       const uint64_t last = model_.databases().at(db).last_timestamp;
       const uint64_t back = random_.Below(random_.OneIn(2) ? 5 : 60);
       if (Emit(text + " trim=" + std::to_string(last - std::min(last, back)))) return;

@@ -149,8 +149,7 @@ std::string VarveExecutor::DeleteFiles(const Line& line, const Model& model) {
   if (world_.SurvivalOf(database) == Survival::kAll) {
     const Status s =
         database.db->DeleteFilesInRanges(Handle(line), &range, 1, /*include_end=*/false);
-    const bool refused = s.IsIncomplete() && model.databases().at(line.Db()).manual_off;
-    if (!s.ok() && !refused) return Failure("DeleteFilesInRanges", s);
+    if (!s.ok()) return Failure("DeleteFilesInRanges", s);
   }
   Line rest = line;
   rest.words = {"write", line.Db(), "range", line.Family(), line.Word(2), line.Word(3)};
@@ -303,7 +302,7 @@ std::string VarveExecutor::Settle(const Line& line, const Model& model) {
   database.db->EnableManualCompaction();
   CompactRangeOptions options;
   options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
-  options.exclusive_manual_compaction = true;
+  options.exclusive_manual_compaction = false;
   uint64_t live = kFixedBytes;
   for (const auto& [family, handle] : database.handles) {
     const Status s = database.db->CompactRange(options, handle, nullptr, nullptr);

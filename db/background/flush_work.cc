@@ -12,6 +12,7 @@
 #include "db/background/table_context.h"
 #include "db/wal/commit_log.h"
 #include "db/write/log_mark.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
@@ -458,7 +459,9 @@ void FlushWork::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
 Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
                                 const FlushOptions& options, FlushReason reason) {
   // Whoever asks for one family: a batch over two is whole in files only if both are flushed.
-  if (engine_->options.atomic_flush) return FlushAll(options, reason);
+  if (engine_->options.atomic_flush && !VARVE_CANARY(kTearAtomicFlush)) {
+    return FlushAll(options, reason);
+  }
   return SwitchAndFlush(families, options, reason);
 }
 

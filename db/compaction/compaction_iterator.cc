@@ -211,7 +211,8 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
   // under a newer value it is not hidden as a Delete is: its own value may lie deeper, at an older
   // timestamp, and come back once a later SingleDelete has gone together with the newer value.
   const bool single_delete =
-      type == kTypeSingleDeletion && (!KeepsHistory() || rules_.BuriedByValue(stripe));
+      type == kTypeSingleDeletion &&
+      (!KeepsHistory() || (rules_.BuriedByValue(stripe) && !VARVE_CANARY(kForgetBuriedDelete)));
   const bool deletes = type == kTypeDeletionWithTimestamp || type == kTypeSingleDeletion;
   const ValueType judged = deletes ? kTypeDeletion : type;
   const bool in_stripe_only =
@@ -521,6 +522,7 @@ CompactionIterator::Step CompactionIterator::RemoveByFilter(SequenceNumber seque
     return Step::kDropped;
   }
   // What is written in its place counts as written, and an entry counts once.
+  if (VARVE_CANARY(kFilterCountsTwice)) counts_.dropped_by_filter++;
   SetTrailer(sequence, marker);
   return Step::kEmit;
 }

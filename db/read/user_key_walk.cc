@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "util/base/canary.h"
 #include "util/key/prefix_answer.h"
 
 namespace varve {
@@ -275,9 +276,7 @@ bool UserKeyWalk::MayReseek() {
     const int order = icmp_->Compare(target_, reseek_target_);
     const bool again = order == 0 && reseeks_here_;
     if (!again && (backward_ ? order >= 0 : order <= 0)) {
-      // Whether users may see it (allow_data_in_errors), readers are not told.
-      Fail(Status::Corruption("iterator: keys are out of order around one of " +
-                              std::to_string(passed_key_.slice().size()) + " bytes"));
+      FailOutOfOrder();
       return false;
     }
   }
@@ -330,6 +329,19 @@ bool UserKeyWalk::LeaveDeadRange() {
   return true;
 }
 
+// In a damaged table keys may be out of order, and lead back to where a jump was made.
+bool UserKeyWalk::MayJump() {
+  const Slice here = backward_ ? passed_key_.slice() : run_.at->key();
+  if (!jumped_from_.empty()) {
+    const int order =
+        backward_ ? icmp_->CompareKey(jumped_from_, here) : icmp_->Compare(here, jumped_from_);
+    if (order < 0) FailOutOfOrder();
+    if (order <= 0) return false;
+  }
+  jumped_from_.assign(here.data(), here.size());
+  return true;
+}
+
 bool UserKeyWalk::LeaveCovered() {
   // The source itself has to stand where the walk does.
   if (!jumps_ || run_.at + 1 != run_.end) return false;
@@ -340,8 +352,8 @@ bool UserKeyWalk::LeaveCovered() {
   const Slice* const bound = backward_ ? lower_ : upper_;
   const int order = bound == nullptr ? 0 : icmp_->CompareKey(*bound, *to);
   if (backward_ ? order > 0 : order < 0) to = bound;
-  SetTarget(*to, Place::kFirst);
-  const std::string here = backward_ ? std::string() : run_.at->key().ToString();
+  SetTarget(*to, VARVE_CANARY(kJumpTooFar) && !backward_ ? Place::kLast : Place::kFirst);
+  if (!MayJump()) return !status_.ok();
   const bool moved = backward_ ? source_->SkipOlderForPrev(target_, covering)
                                : source_->SkipOlder(target_, covering);
   if (!moved) return false;
@@ -351,15 +363,19 @@ bool UserKeyWalk::LeaveCovered() {
   if (backward_) {
     if (icmp_->CompareKey(icmp_->KeyOf(run_.at->key()), key) < 0) return true;
   } else {
-    const int progress = icmp_->Compare(run_.at->key(), here);
+    const int progress = icmp_->Compare(run_.at->key(), jumped_from_);
     // The run of the entry itself may be one that stays.
     if (progress == 0) Step();
     if (progress >= 0) return true;
   }
-  // As in MayReseek.
-  Fail(Status::Corruption("iterator: keys are out of order around one of " +
-                          std::to_string(key.size()) + " bytes"));
+  FailOutOfOrder();
   return true;
+}
+
+// Whether users may see the key (allow_data_in_errors), readers are not told.
+void UserKeyWalk::FailOutOfOrder() {
+  Fail(Status::Corruption("iterator: keys are out of order around one of " +
+                          std::to_string(passed_key_.slice().size()) + " bytes"));
 }
 
 void UserKeyWalk::CloseStretch() {

@@ -224,11 +224,13 @@ class UserKeyWalk {
   // Before the source is moved to target_ in the walk's direction: false, failing the walk, unless
   // that is beyond where it was last moved to so.
   bool MayReseek();
+  void FailOutOfOrder();
   // Before its tables alone are: false if they have been moved as far.
   bool LeapsFurther();
   void ForgetSeeks() {
     reseek_target_.clear();
     leap_target_.clear();
+    jumped_from_.clear();
   }
   bool ReseekForward(Passing passing, uint64_t trailer);
   bool GoToVisible(bool is_there);
@@ -277,6 +279,9 @@ class UserKeyWalk {
   // With one over passed_key_: moves the source's older runs to the tombstone's end (start). True
   // if any was moved; the walk may have failed. Requires AtEntry().
   bool LeaveCovered();
+  // Before such a jump: false unless it stands beyond the last one; where it stands before that,
+  // the walk has failed.
+  bool MayJump();
   [[nodiscard]] bool IsCovered(const Slice& key) const {
     return tombstones_->MaxCoveringSeq(key, sequence_) != 0;
   }
@@ -362,6 +367,9 @@ class UserKeyWalk {
   // Of the last reseek in this direction, and of the last leap of tables behind it; empty: none.
   std::string reseek_target_;
   std::string leap_target_;
+  // The entry (backward: the key) at which it last jumped over what a tombstone covers; empty:
+  // none.
+  std::string jumped_from_;
   bool reseeks_here_ = false;  // backward: it began at passed_key_, from where there may be another
   std::string saved_value_;
   std::string kept_timestamp_;

@@ -9,6 +9,7 @@
 
 #include "db/version/file_bounds.h"
 #include "table/table_reader.h"
+#include "util/base/canary.h"
 #include "util/key/range_tombstone.h"
 
 namespace varve {
@@ -116,7 +117,8 @@ Cover CoverOf(const FileMetaData& file, const FileMetaData& owner,
     const FragmentedTombstones::Fragment fragment = tombstones.fragment(i);
     if (i == first && icmp.CompareKey(fragment.start, icmp.KeyOf(file.smallest)) > 0) return {};
     if (!fragment.covered || fragment.newest <= file.largest_seq) return {};
-    if (tombstones.NewestVisible(i, oldest_snapshot, {}) <= file.largest_seq) cover.whole = false;
+    const SequenceNumber seen = tombstones.NewestVisible(i, oldest_snapshot, {});
+    if (seen <= file.largest_seq && !VARVE_CANARY(kCoverThroughSnapshot)) cover.whole = false;
     cover.whole_from = std::max(cover.whole_from, fragment.newest);
     const int order = icmp.CompareKey(fragment.end, last);
     if (order > 0 || (order == 0 && LargestIsExclusive(file))) return cover;

@@ -8,6 +8,7 @@
 #include "varve/comparator.h"
 
 #include "db/wal/log_reader.h"
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
@@ -224,6 +225,7 @@ Status ManifestReplay::Apply(const VersionEdit& edit) {
   if (!edit.column_family_add.has_value()) NoteTables(edit, &family);
   if (!family.refusal.ok()) return Status::OK();
   Status s = ApplyToFamily(edit, &family);
+  if (VARVE_CANARY(kRefusePassedName)) return s;
   if (!s.IsInvalidArgument() && !s.IsNotSupported()) return s;
   family.refusal = std::move(s);
   return Status::OK();

@@ -54,6 +54,13 @@ enum class Canary : int {
   kForgetHistoryIterator,
   kLengthBeforeTables,
   kStopAtFirstSource,
+  kFilterCountsTwice,
+  kTearAtomicFlush,
+  kForgetBuriedDelete,
+  kForgetOutputs,
+  kRefusePassedName,
+  kCoverThroughSnapshot,
+  kJumpTooFar,
 };
 
 inline Canary PlantedCanary() {

@@ -26,14 +26,10 @@ Change::Kind KindOf(const std::string& word) {
   return Change::kMerge;
 }
 
-uint64_t Number(const std::string& word) {
-  return std::strtoull(word.c_str(), nullptr, 10);
-}
-
 // What "fill <family> <from> <count> <value>" and "wipe <family> <from> <count>" stand for.
 void AddNumbered(const Line& line, size_t at, std::vector<Change>* changes) {
-  const uint64_t from = Number(line.Word(at + 2));
-  const uint64_t count = std::min<uint64_t>(Number(line.Word(at + 3)), 100000);
+  const uint64_t from = NumberOf(line.Word(at + 2));
+  const uint64_t count = std::min<uint64_t>(NumberOf(line.Word(at + 3)), 100000);
   const bool fills = line.Word(at) == "fill";
   const std::string value = fills ? ValueOf(line.Word(at + 4)) : "";
   for (uint64_t i = from; i < from + count; i++) {
@@ -57,6 +53,10 @@ std::vector<size_t> PartStarts(const Line& line) {
 }
 
 }  // namespace
+
+uint64_t NumberOf(const std::string& word) {
+  return std::strtoull(word.c_str(), nullptr, 10);
+}
 
 const std::string& Line::Word(size_t i) const {
   static const std::string none;

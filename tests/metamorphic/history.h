@@ -71,4 +71,7 @@ size_t PartsOf(const Line& line);
 bool IsRemovable(const Slice& value);
 std::string Shown(const Slice& value);
 
+// What a word of digits says.
+uint64_t NumberOf(const std::string& word);
+
 }  // namespace varve::testing

@@ -8,10 +8,6 @@ namespace varve::testing {
 
 namespace {
 
-uint64_t Number(const std::string& text) {
-  return std::strtoull(text.c_str(), nullptr, 10);
-}
-
 std::string GetText(const FamilyState& state, const std::string& key) {
   const auto found = state.find(key);
   if (found == state.end() || IsRemovable(found->second)) return kAbsent;
@@ -104,7 +100,7 @@ const FamilyModel* Model::FamilyOf(const Line& line) const {
 bool Model::MeansOpen(const Line& line) const {
   if (line.Db().empty() || Open(line) != nullptr) return false;
   if (!line.HasOption("trim")) return true;
-  const uint64_t trim = Number(line.Option("trim"));
+  const uint64_t trim = NumberOf(line.Option("trim"));
   const auto found = databases_.find(line.Db());
   if (found == databases_.end()) return false;
   // Trimming history is for families with timestamps, all of whose marks are below.
@@ -260,7 +256,7 @@ bool Model::MeansDeleteFiles(const Line& line) const {
 bool Model::MeansRaise(const Line& line) const {
   const FamilyModel* const family = FamilyOf(line);
   if (family == nullptr || !family->timed()) return false;
-  const uint64_t mark = Number(line.Word(2));
+  const uint64_t mark = NumberOf(line.Word(2));
   if (mark < family->mark() || mark > databases_.at(line.Db()).last_timestamp) return false;
   // Nobody reads below the mark from then on.
   return std::none_of(iterators_.begin(), iterators_.end(), [&](const auto& one) {
@@ -288,7 +284,7 @@ std::string Model::DoOpen(const Line& line) {
   db.manual_off = false;
   db.families.try_emplace("default", "default", line);
   if (line.HasOption("trim")) {
-    const uint64_t trim = Number(line.Option("trim"));
+    const uint64_t trim = NumberOf(line.Option("trim"));
     for (auto& [name, family] : db.families) {
       if (family.timed()) family.Trim(trim);
     }
@@ -436,7 +432,7 @@ std::string Model::DoMove(const Line& line) {
   if (verb == "last") it.Last();
   if (verb == "seek") it.Seek(BytesOf(line.Word(2)));
   if (verb == "seekback") it.SeekForPrev(BytesOf(line.Word(2)));
-  const uint64_t steps = line.words.size() > 2 ? Number(line.Word(2)) : 1;
+  const uint64_t steps = line.words.size() > 2 ? NumberOf(line.Word(2)) : 1;
   std::string answer = it.Answer();
   if (verb != "next" && verb != "prev") return answer;
   answer.clear();
@@ -474,7 +470,7 @@ std::string Model::DoDeleteFiles(const Line& line) {
 }
 
 std::string Model::DoRaise(const Line& line) {
-  databases_[line.Db()].families.at(line.Family()).Raise(Number(line.Word(2)));
+  databases_[line.Db()].families.at(line.Family()).Raise(NumberOf(line.Word(2)));
   return kDone;
 }
 

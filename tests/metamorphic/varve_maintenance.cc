@@ -15,10 +15,6 @@ namespace {
 constexpr uint64_t kFixedBytes = 2 << 20;  // of logs, MANIFEST, blocks that hold one entry
 constexpr uint64_t kFamilyBytes = 128 << 10;
 
-uint64_t Number(const std::string& text) {
-  return std::strtoull(text.c_str(), nullptr, 10);
-}
-
 std::string Outcome(const char* what, const Status& s) {
   return s.ok() ? kDone : Failure(what, s);
 }
@@ -60,9 +56,9 @@ CompactRangeOptions OptionsOf(const Line& line) {
                             : BottommostLevelCompaction::kIfHaveCompactionFilter;
   options.exclusive_manual_compaction = line.Has("exclusive");
   options.allow_write_stall = line.Has("stall");
-  options.max_subcompactions = static_cast<uint32_t>(Number(line.Option("parts", "0")));
+  options.max_subcompactions = static_cast<uint32_t>(NumberOf(line.Option("parts", "0")));
   options.change_level = line.HasOption("level");
-  if (options.change_level) options.target_level = static_cast<int>(Number(line.Option("level")));
+  if (options.change_level) options.target_level = static_cast<int>(NumberOf(line.Option("level")));
   return options;
 }
 
@@ -111,16 +107,17 @@ std::string VarveExecutor::CompactSomeFiles(const Line& line, const Model& /*mod
   return Run(line, [line, handle, db]() -> std::string {
     ColumnFamilyMetaData metadata;
     db->GetColumnFamilyMetaData(handle, &metadata);
-    const size_t level = std::min<size_t>(Number(line.Option("level")), metadata.levels.size() - 1);
+    const size_t level =
+        std::min<size_t>(NumberOf(line.Option("level")), metadata.levels.size() - 1);
     std::vector<std::string> names;
     for (const SstFileMetaData& file : metadata.levels[level].files) {
-      if (names.size() < Number(line.Option("count"))) names.push_back(file.name);
+      if (names.size() < NumberOf(line.Option("count"))) names.push_back(file.name);
     }
     if (names.empty()) return "";
     CompactionOptions options;
     options.allow_trivial_move = line.Has("move");
     const int output = static_cast<int>(
-        std::min<size_t>(level + Number(line.Option("deeper")), metadata.levels.size() - 1));
+        std::min<size_t>(level + NumberOf(line.Option("deeper")), metadata.levels.size() - 1));
     const Status s = db->CompactFiles(options, handle, names, output);
     // Others may have taken the files meanwhile, or lie in the way.
     if (s.IsInvalidArgument() || s.IsAborted() || s.IsIncomplete() || s.IsBusy()) return "";
@@ -158,7 +155,7 @@ std::string VarveExecutor::DeleteFiles(const Line& line, const Model& model) {
 
 std::string VarveExecutor::Raise(const Line& line, const Model& /*model*/) {
   return Outcome("IncreaseFullHistoryTsLow", At(line).db->IncreaseFullHistoryTsLow(
-                                                 Handle(line), StampBytes(Number(line.Word(2)))));
+                                                 Handle(line), StampBytes(NumberOf(line.Word(2)))));
 }
 
 std::string VarveExecutor::Pause(const Line& line, const Model& /*model*/) {

@@ -96,13 +96,13 @@ TEST_F(ClockCacheTest, ReadersAreAskedOnceForManyEvictions) {
   LRUCacheOptions options = SmallOptions(8 << 20);
   options.num_shard_bits = 4;
   cache_ = NewLRUCache(options);
-  constexpr int kEntries = 20000;
+  constexpr int kPuts = 20000;
   const uint64_t before = Epoch::Stamp();
-  for (int i = 0; i < kEntries; i++) {
+  for (int i = 0; i < kPuts; i++) {
     Put("block" + std::to_string(i), i, 4096);
     ASSERT_LE(cache_->GetUsage(), size_t{8} << 20) << i;
   }
-  EXPECT_LE(Epoch::Stamp() - before, uint64_t{kEntries} / 16);
+  EXPECT_LE(Epoch::Stamp() - before, uint64_t{kPuts} / 16);
 }
 
 TEST_F(ClockCacheTest, AReplacedEntryLivesAsLongAsItsReferences) {

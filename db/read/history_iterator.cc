@@ -152,6 +152,7 @@ class HistoryIterator final : public Iterator {
   void Start(bool backward) {
     valid_ = false;
     backward_ = backward;
+    jumped_from_.clear();
     status_ = Status::OK();
   }
   [[nodiscard]] bool IsSavedVersion() const {
@@ -196,6 +197,13 @@ class HistoryIterator final : public Iterator {
     const std::string here = source_->key().ToString();
     const SequenceNumber covering = tombstones_.MaxCoveringSeq(icmp_.KeyOf(here), sequence_);
     if (covering == 0) return false;
+    // In a damaged table keys may be out of order, and lead back to where a jump was made.
+    if (!jumped_from_.empty()) {
+      const int order = icmp_.Compare(here, jumped_from_) * (backward_ ? -1 : 1);
+      if (order < 0) FailOutOfOrder(here);
+      if (order <= 0) return order < 0;
+    }
+    jumped_from_ = here;
     const Slice to = backward_ ? *tombstones_.PrevBoundary() : *tombstones_.NextBoundary();
     const InternalKey target = icmp_.FirstInternalKey(to);
     const bool moved = backward_ ? source_->SkipOlderForPrev(target.Encode(), covering)
@@ -205,10 +213,14 @@ class HistoryIterator final : public Iterator {
     // The run of the entry itself may be one that stays.
     if (order == 0) return false;
     if (backward_ ? order > 0 : order < 0) {
-      status_ = Status::Corruption("iterator: keys are out of order around one of " +
-                                   std::to_string(here.size()) + " bytes");
+      FailOutOfOrder(here);
     }
     return true;
+  }
+
+  void FailOutOfOrder(const Slice& here) {
+    status_ = Status::Corruption("iterator: keys are out of order around one of " +
+                                 std::to_string(here.size()) + " bytes");
   }
 
   void FindForward() {
@@ -267,6 +279,7 @@ class HistoryIterator final : public Iterator {
   bool backward_ = false;
   std::string saved_key_;
   std::string saved_value_;
+  std::string jumped_from_;  // in this direction since the last seek; empty: nowhere
   Status status_;
 };
 

@@ -35,7 +35,8 @@ void UserKeyWalk::MergeForward() {
 
 // Where the key's newest visible entry is has been forgotten on the way: it is found again.
 void UserKeyWalk::MergeBackward() {
-  if (!GoToVisible(/*is_there=*/true)) return;
+  // Nothing covers the operand.
+  if (!GoToVisible(PackSequenceAndType(kMaxSequenceNumber, kTypeMerge))) return;
   const bool collected = CollectOperands();
   // Behind the operands all of them are pinned, and there may be nothing left to pin.
   const bool behind = std::exchange(is_behind_, false);

@@ -496,7 +496,7 @@ void UserKeyWalk::PassForward(Passing passing) {
         passing = Passing::kHidden;
       } else {
         counters.recent++;
-        covered = timed_ && !tombstones_->empty() && IsCovered(key);
+        covered = timed_ && !tombstones_->empty() && IsCovered(key, trailer);
         passing = Passing::kRecent;
       }
       if (!same) {
@@ -577,8 +577,9 @@ void UserKeyWalk::SaveValue() {
 }
 
 // To the newest visible entry of passed_key_. False when the walk has failed, or there is no such
-// entry, which is a failure if one has been seen (`is_there`).
-bool UserKeyWalk::GoToVisible(bool is_there) {
+// entry. That is a failure if an entry with the trailer `stepped_on` has been seen, unless
+// something covers it.
+bool UserKeyWalk::GoToVisible(uint64_t stepped_on) {
   SeekSource(passed_key_.slice(), Place::kVisible);
   // A version that was written later may have an older timestamp.
   while (timed_ && AtEntry() && PassedKeyIs(*run_.at) && !Visible(*run_.at)) {
@@ -586,7 +587,8 @@ bool UserKeyWalk::GoToVisible(bool is_there) {
   }
   if (AtEntry() && PassedKeyIs(*run_.at)) return true;
   // A step may find what a seek leaves out: the tombstone over it has become known since.
-  if ((!is_there || IsCovered(passed_key_.slice())) && source_->status().ok()) return false;
+  const bool may_miss = stepped_on == kNoTrailer || IsCovered(passed_key_.slice(), stepped_on);
+  if (may_miss && source_->status().ok()) return false;
   Fail(source_->status().ok()
            ? Status::Corruption("iterator: a seek did not find an entry that a step had found")
            : source_->status());
@@ -598,7 +600,7 @@ bool UserKeyWalk::SeekNewestVisible(uint64_t* trailer) {
   counters.reseeks++;
   // Passes over newer entries without seeing whether there are any.
   stretch_start_recent_ = kNotAllSeen;
-  if (GoToVisible(/*is_there=*/*trailer != kNoTrailer)) {
+  if (GoToVisible(*trailer)) {
     *trailer = ExtractTrailer(run_.at->key());
     if (timed_) KeepTimestamp(*run_.at);
     if (UnpackType(*trailer) == kTypeValue) SaveValue();
@@ -621,7 +623,7 @@ bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
     if (++run > reseek_after_) return SeekNewestVisible(trailer);
     if (run > 1 || !visible) {
       (visible ? counters.hidden : counters.recent)++;
-      if (!Spend()) return false;
+      if (!(IsCovered(passed_key_.slice(), present) ? SpendNone() : Spend())) return false;
     }
     if (visible) {
       *trailer = present;
@@ -647,10 +649,9 @@ void UserKeyWalk::PassBackward() {
     key_kept_ = pins_ && source_->IsKeyPinned();
     key_ = key_kept_ ? key : passed_key_.slice();
     uint64_t trailer = kNoTrailer;
-    const uint64_t budget = budget_left_ + budget_rest_;
     if (!FindNewestVisible(&trailer)) return;
     if (trailer == kNoTrailer) {
-      if (timed_ && AtEntry() && IsCovered(passed_key_.slice())) (void)LeaveCovered();
+      if (timed_ && AtEntry() && IsCovered(passed_key_.slice(), 0)) (void)LeaveCovered();
       continue;
     }
     const Verdict verdict = Judge(passed_key_.slice(), trailer);
@@ -662,8 +663,6 @@ void UserKeyWalk::PassBackward() {
     }
     counters.deleted++;
     const bool covered = verdict == Verdict::kCovered;
-    // Its older versions are covered, too.
-    if (covered) budget_rest_ = budget - budget_left_;
     if (!(covered ? SpendNone() : Spend())) return;
     // That the next entry is reached by a seek or a step is all the same.
     if (covered && AtEntry() && LeaveCovered()) continue;

@@ -233,7 +233,7 @@ class UserKeyWalk {
     jumped_from_.clear();
   }
   bool ReseekForward(Passing passing, uint64_t trailer);
-  bool GoToVisible(bool is_there);
+  bool GoToVisible(uint64_t stepped_on);
   bool ReseekBackward();
 
   Verdict Judge(const Slice& key, uint64_t trailer);
@@ -282,8 +282,9 @@ class UserKeyWalk {
   // Before such a jump: false unless it stands beyond the last one; where it stands before that,
   // the walk has failed.
   bool MayJump();
-  [[nodiscard]] bool IsCovered(const Slice& key) const {
-    return tombstones_->MaxCoveringSeq(key, sequence_) != 0;
+  // By a tombstone that is newer than the entry with that trailer.
+  [[nodiscard]] bool IsCovered(const Slice& key, uint64_t trailer) const {
+    return tombstones_->MaxCoveringSeq(key, sequence_) > UnpackSequence(trailer);
   }
 
   // --- Deletions without end.

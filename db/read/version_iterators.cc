@@ -358,8 +358,8 @@ class LevelIterator final : public InternalIterator {
     if (tombstones_ == nullptr || table_->tombstones() == nullptr) return;
     if (tombstones_added_.empty()) tombstones_added_.resize(files_.size());
     if (tombstones_added_[i]) return;
-    tombstones_added_[i] = true;
     AddFileTombstones(*files_[i], *table_.get(), icmp_, tombstones_);
+    tombstones_added_[i] = true;  // not when a comparator threw
   }
 
   const LevelFiles& files_;

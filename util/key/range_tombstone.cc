@@ -305,6 +305,7 @@ void TombstoneSet::Add(std::shared_ptr<const FragmentedTombstones> tombstones, c
   std::shared_ptr<const FragmentedTombstones> clipped =
       FragmentedTombstones::Clip(std::move(tombstones), lower, upper);
   if (clipped->empty()) return;
+  positions_.reserve(lists_.size() + 1);
   lists_.push_back(std::move(clipped));
   positions_.push_back(0);
   cache_valid_ = false;
@@ -374,6 +375,7 @@ bool TombstoneSet::HideTogether(const Slice& first, const Slice& last, bool last
 }
 
 void TombstoneSet::MoveTo(const Slice& key) {
+  cache_valid_ = false;  // a comparator may throw
   covering_.clear();
   answer_valid_ = false;
   has_low_ = false;

@@ -19,7 +19,19 @@
 
 namespace varve {
 
+namespace {
+
+// Before one compaction.
+constexpr size_t kTablesOpenedAtOnce = 64;
+
+}  // namespace
+
 void CompactionWork::Schedule(ColumnFamily* family) {
+  Enqueue(family);
+  Dispatch();
+}
+
+void CompactionWork::Enqueue(ColumnFamily* family) {
   Engine& e = *engine_;
   e.mu.AssertHeld();
   if (!e.read_only && !family->dropped() && !family->compaction_queued) {
@@ -30,12 +42,11 @@ void CompactionWork::Schedule(ColumnFamily* family) {
       family->compaction_queued = true;
     }
   }
-  Dispatch();
 }
 
 void CompactionWork::ScheduleAll() {
   engine_->mu.AssertHeld();
-  for (const auto& [id, family] : engine_->families.all()) Schedule(family.get());
+  for (const auto& [id, family] : engine_->families.all()) Enqueue(family.get());
   Dispatch();
 }
 
@@ -62,10 +73,11 @@ uint64_t CompactionWork::ScheduleDue() {
     // Whoever still waits for a snapshot has to ask again.
     if (aged || due.waits_for_snapshot != kMaxSequenceNumber) {
       family->MeasureShape();
-      Schedule(family.get());
+      Enqueue(family.get());
     }
     next_due = std::min(next_due, family->shape().due.next_due);
   }
+  Dispatch();
   return next_due;
 }
 
@@ -143,31 +155,42 @@ CompactionWork::PlanGround CompactionWork::GroundOf(const ColumnFamily& family) 
 }
 
 // What cannot be opened now is not looked into; who needs it will say so.
-void CompactionWork::OpenTombstones(ColumnFamily* family) {
+bool CompactionWork::OpenTombstones(ColumnFamily* family) {
   Engine& e = *engine_;
   const ObsoleteFileQueue::LeaveOpen leave_open;  // the last share may be this one
   const VersionRef version = family->current();
   std::vector<std::pair<int, FileRef>> files;
   for (const CoveredFile& file : family->shape().due.unopened) {
+    if (files.size() == kTablesOpenedAtOnce) break;
     if (file.index >= version->level(file.level).size()) continue;
     files.emplace_back(file.level, version->level(file.level).files()[file.index]);
   }
-  if (files.empty()) return;
-  const std::shared_ptr<TableCache> tables = family->shared_table_cache();
-  MutexUnlock unlock(&e.mu);
-  for (const auto& [level, file] : files) {
-    TableRef table;
-    tables->Find(file.get(), level, ReadOptions(), &table).PermitUncheckedError();
+  if (files.empty()) return false;
+  bool opened = false;
+  {
+    const std::shared_ptr<TableCache> tables = family->shared_table_cache();
+    MutexUnlock unlock(&e.mu);
+    for (const auto& [level, file] : files) {
+      if (e.shutting_down.load(std::memory_order_acquire)) break;
+      TableRef table;
+      opened |= tables->Find(file.get(), level, ReadOptions(), &table).ok();
+    }
+    files.clear();
   }
-  files.clear();
+  // Also for those who wait for a snapshot to go: they are known only now.
+  if (opened && !family->dropped()) family->MeasureShape();
+  return opened;
 }
 
 Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family) try {
   Engine& e = *engine_;
-  OpenTombstones(family.get());
+  const bool opened = OpenTombstones(family.get());
   if (family->dropped()) return Status::OK();
   Party job(this, TreeAdmission::Kind::kJob, family.get());
-  if (!job.Ask()) return Status::OK();
+  if (!MayRunAutomatic() || !job.Ask()) {
+    Schedule(family.get());  // it has left the queue
+    return Status::OK();
+  }
   // The plan is the last that holds its inputs, as a rule.
   const ObsoleteFileQueue::LeaveOpen leave_open;
   std::unique_ptr<CompactionPlan> plan;
@@ -176,7 +199,10 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
     if (ground.options->disable_auto_compactions) return Status::OK();
     plan = PickCompaction(ground.version, ground.shape, *ground.options, ground.running);
   }
-  if (plan == nullptr) return Status::OK();
+  if (plan == nullptr) {
+    if (opened) Schedule(family.get());  // there may be more to open
+    return Status::OK();
+  }
   if (plan->start_level == 0) plan->max_subcompactions = e.dynamic->max_subcompactions;
   CompactionResult result;
   const Status s = RunPlan(&job, std::move(plan), RunControl(), &result);
@@ -325,6 +351,12 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     e.ShowChange(family).PermitUncheckedError();
     e.UpdateStalls();
     Schedule(family);
+  } else if (plan->is_manual && !family->dropped()) {
+    // A call that was given up has kept jobs from its files, and nobody is told of an error.
+    Guarded([&] {
+      family->MeasureShape();
+      Schedule(family);
+    }).PermitUncheckedError();
   }
   {
     const int l0_files = family->shape().l0_files;

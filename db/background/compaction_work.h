@@ -68,6 +68,8 @@ class CompactionWork {
   void EnableManual();
 
  private:
+  // Requires mu. Without handing it out.
+  void Enqueue(ColumnFamily* family);
   // What stops one plan's run beside shutdown, and what it reports.
   struct RunControl {
     const std::atomic<bool>* manual_cancelled = nullptr;
@@ -109,8 +111,9 @@ class CompactionWork {
   void BackgroundCompaction();
   void Report(const Status& s);  // of background work
   Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family);
-  // Tables whose tombstones may cover whole files. Releases mu while it reads.
-  void OpenTombstones(ColumnFamily* family);
+  // Some of the tables whose tombstones may cover whole files. Releases mu while it reads. Whether
+  // any was opened; the shape is measured again then.
+  bool OpenTombstones(ColumnFamily* family);
 
   static PlanGround GroundOf(const ColumnFamily& family);
   // Carries out what was planned in this hold: marks the plan's inputs, runs it, installs its

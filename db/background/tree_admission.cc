@@ -83,6 +83,11 @@ bool TreeAdmission::OthersHaveSteps(const Party& party) const {
 }
 
 bool TreeAdmission::WaitsForItself(const Party& party) const {
+  // Its own thread is alone until the call that it was called back from returns.
+  const auto own = [&](const Party* alone) {
+    return alone != &party && alone->thread_ == party.thread_;
+  };
+  if (std::any_of(alone_.begin(), alone_.end(), own)) return true;
   if (party.kind_ == Kind::kAlone && OthersHaveSteps(party)) return false;
   return HasStep(party.thread_) &&
          std::none_of(steps_.begin(), steps_.end(), [&](const Party* step) {

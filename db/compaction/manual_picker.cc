@@ -239,7 +239,7 @@ Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
     }
   }
   for (const CompactionPlan* other : running) {
-    if (output_level > 0 && other->output_level == output_level &&
+    if (output_level > 0 && !other->deletion_only && other->output_level == output_level &&
         range.Overlaps(icmp, RangeOf(icmp, *other))) {
       return Status::InvalidArgument("CompactFiles",
                                      "a running compaction writes to the same range");

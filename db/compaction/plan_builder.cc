@@ -76,7 +76,9 @@ bool PlanBuilder::SameCompression(int from_level, int to_level) const {
 
 bool PlanBuilder::TakenByRunning(const KeyRange& range, int level) const {
   return std::any_of(running_.begin(), running_.end(), [&](const CompactionPlan* plan) {
-    return plan->output_level == level && range.Overlaps(icmp_, RangeOf(icmp_, *plan));
+    // A deletion brings nothing.
+    return !plan->deletion_only && plan->output_level == level &&
+           range.Overlaps(icmp_, RangeOf(icmp_, *plan));
   });
 }
 

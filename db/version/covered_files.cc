@@ -74,8 +74,13 @@ class CoveredFinder {
         LookAt(owner, tombstones, 0, i);
       }
     }
-    const Slice first = icmp_.KeyOf(owner.smallest);
-    const Slice last = icmp_.KeyOf(owner.largest);
+    // A file that is covered whole lies among the tombstones.
+    Slice first = icmp_.KeyOf(owner.smallest);
+    Slice last = icmp_.KeyOf(owner.largest);
+    const Slice begin = tombstones.bound(0);
+    const Slice end = tombstones.bound(tombstones.size());
+    if (icmp_.CompareKey(first, begin) < 0) first = begin;
+    if (icmp_.CompareKey(end, last) < 0) last = end;
     for (int below = std::max(1, level + 1); below < version_.non_empty_levels(); below++) {
       const LevelFiles& files = version_.level(below);
       size_t i = files.Find(icmp_.FirstInternalKey(first).Encode());

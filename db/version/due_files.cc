@@ -40,7 +40,7 @@ class DueFinder {
     const FileMetaData& file = *version_.level(level)[index];
     const TableCounts& counts = file.counts();
     const bool dead = counts.deletions > 0 || counts.hidden > 0;
-    if (dead && !counts.settled) VisitDead(level, index);
+    if (dead) VisitDead(level, index);
     if (moment_.now == 0) return;
     if (level + 1 < version_.num_levels() && Passed(file.oldest_ancestor_time, options_.ttl)) {
       expired_.push_back({level, index, CompactionReason::kTtl});
@@ -60,7 +60,8 @@ class DueFinder {
         !version_.RangeMayExistFrom(level + 1, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest));
     const bool sinks =
         !bottommost && level + 1 < version_.num_levels() && file.counts().SurplusDeletions() > 0;
-    if (!bottommost && !sinks) return;
+    // Sinking ends: it goes a level deeper each time.
+    if (!sinks && (!bottommost || file.counts().settled)) return;
     // What a snapshot sees, or what it sees the tombstones' victims by, has to stay for now.
     if (file.largest_seq > moment_.oldest_snapshot) {
       due_.waits_for_snapshot = std::min(due_.waits_for_snapshot, file.largest_seq);

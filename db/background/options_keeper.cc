@@ -47,7 +47,7 @@ Status OptionsKeeper::Changed() {
   const bool at_once = last_bytes_ <= kBytesAtOnce || !failure_.ok() || e.periodic == nullptr ||
                        !e.periodic->ticks();
   if (at_once) return WriteUpTo(wanted_);
-  if (wanted_ == told_ + 1) e.periodic->Wake();
+  if (!handed_out_ && !writing_) e.periodic->Wake();
   promised_ = wanted_;
   return Status::OK();
 }
@@ -85,8 +85,8 @@ void OptionsKeeper::RunJob(void* self) {
   if (!keeper->writing_ && keeper->told_ != keeper->wanted_) {
     keeper->failure_ = Guarded([keeper] { return keeper->WriteOne(); });
   }
+  // Close waits for the flag under the same hold of the mutex.
   keeper->handed_out_ = false;
-  // What came meanwhile. Close waits for the flag under the same hold of the mutex.
   if (keeper->told_ != keeper->wanted_ && keeper->failure_.ok() && e.periodic != nullptr) {
     e.periodic->Wake();
   }
@@ -138,6 +138,8 @@ Status OptionsKeeper::WriteOne() {
   changed_micros_ = now;
   pause_end_ = now + kPausePerWriting * (now - began);
   e.background_changed.SignalAll();
+  // What came meanwhile was not handed out: somebody was writing.
+  if (s.ok() && told_ != wanted_ && e.periodic != nullptr) e.periodic->Wake();
   return s;
 }
 
@@ -158,7 +160,8 @@ std::shared_ptr<const FamilyOptionsText> OptionsKeeper::TextOf(
 }
 
 std::string OptionsKeeper::Format(const Content& content) {
-  std::string text = OptionsFileBeginning(*content.db_options, engine_->options.wal_dir);
+  std::string text =
+      OptionsFileBeginning(*content.db_options, engine_->name, engine_->options.wal_dir);
   text.reserve(last_bytes_ + last_bytes_ / 16 + text.size());
   std::map<uint32_t, Known> known;
   for (const Content::Family& family : content.families) {

@@ -6,6 +6,7 @@
 #include "db/recovery/log_directory.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "db/recovery/lost_sequences.h"
@@ -56,15 +57,25 @@ bool IsOfAnother(const LogPlace& place, const std::string& directory) {
   return place.fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok();
 }
 
+// But for links.
+bool IsSamePath(const std::string& a, const std::string& b) {
+  return std::filesystem::path(a).lexically_normal() == std::filesystem::path(b).lexically_normal();
+}
+
 // Where the newest OPTIONS file has the logs; empty if nobody can tell.
 std::string LastLogDirectory(const LogPlace& place) {
   std::vector<uint64_t> numbers;
   std::string directory;
-  if (ListOptionsFiles(place.fs, place.db_name, &numbers).ok() && !numbers.empty() &&
-      !ReadLogDirectory(place.fs, OptionsFileName(place.db_name, numbers.front()), &directory)
+  std::string was_in;
+  if (!ListOptionsFiles(place.fs, place.db_name, &numbers).ok() || numbers.empty() ||
+      !ReadLogDirectory(place.fs, OptionsFileName(place.db_name, numbers.front()), &directory,
+                        &was_in)
            .ok()) {
-    directory.clear();
+    return "";
   }
+  // That of a copy speaks of its original, and a relative path of another process.
+  if (!was_in.empty() && !IsSamePath(was_in, place.db_name)) return "";
+  if (!directory.starts_with('/')) return "";
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   return directory;
 }
@@ -97,8 +108,8 @@ Status CheckLogDirectory(const LogPlace& place, const std::vector<uint64_t>& num
     return Status::InvalidArgument(
         place.db_name, "its logs are to be in " + place.directory + " (wal_dir), but " +
                            LogFileName(other, number) +
-                           " holds writes that are in no table; nothing was changed. Open it with "
-                           "wal_dir " +
+                           " holds writes that are in no table; nothing was changed. If they are "
+                           "this database's, open it with wal_dir " +
                            other + ", or move the logs");
   }
   return Status::OK();

@@ -25,6 +25,7 @@
 #include "db/recovery/sanitize.h"
 #include "db/recovery/stale_manifest.h"
 #include "db/recovery/unknown_counts.h"
+#include "db/version/manifest_replay.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/env/absolute_path.h"
@@ -388,6 +389,7 @@ Status Opener::ReplayLogs() {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type) || type != kWalFile) continue;
+    if (number > kMaxFileNumber) continue;  // nobody has made that
     if (!e.read_only) e.versions->MarkFileNumberUsed(number);
     if (number >= min_log) log_numbers_.push_back(number);
   }
@@ -395,11 +397,12 @@ Status Opener::ReplayLogs() {
   for (const std::string& name : entries_) {
     uint64_t number = 0;
     FileType type;
-    // A table that no MANIFEST names keeps its number: it is set aside, not written over.
-    if (ParseFileName(name, &number, &type) && type == kTableFile && !e.read_only) {
-      e.versions->MarkFileNumberUsed(number);
-      tables.insert(number);
-    }
+    if (!ParseFileName(name, &number, &type) || number > kMaxFileNumber) continue;
+    if (type != kTableFile && type != kOptionsFile) continue;
+    if (type == kTableFile) tables.insert(number);
+    // A table that no MANIFEST names keeps its number: it is set aside, not written over. And the
+    // newest OPTIONS file has the largest.
+    if (!e.read_only) e.versions->MarkFileNumberUsed(number);
   }
   e.versions->KeepGoneTables(tables);
   std::sort(log_numbers_.begin(), log_numbers_.end());
@@ -485,9 +488,14 @@ Status Opener::Sweep() {
 // mapped log that was not closed has, are no business of other readers.
 Status Opener::KeepLogs() {
   Engine& e = *e_;
+  // Between logs that stay, one without batches may be what the next one's mark asks for.
+  uint64_t last_held = 0;
+  for (uint64_t number : log_numbers_) {
+    if (replay_->HeldBatches(number)) last_held = number;
+  }
   for (uint64_t number : log_numbers_) {
     const std::string path = LogFileName(e.WalDirectory(), number);
-    if (!replay_->HeldBatches(number)) {
+    if (number > last_held) {
       empty_logs_.push_back(path);
       continue;
     }

@@ -20,8 +20,6 @@ namespace varve {
 namespace {
 
 constexpr uint64_t kMaxCurrentBytes = 4096;
-// Far from where the counter would wrap around.
-constexpr uint64_t kMaxFileNumber = uint64_t{1} << 62;
 
 std::string ManifestsIn(FileSystem* fs, const std::string& db_name) {
   std::vector<std::string> names;

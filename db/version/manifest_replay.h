@@ -19,6 +19,9 @@
 
 namespace varve {
 
+// Of files. Far from where the counter would wrap around.
+inline constexpr uint64_t kMaxFileNumber = uint64_t{1} << 62;
+
 // Reads CURRENT. Corruption, naming the MANIFESTs that exist, unless it holds exactly the name of
 // one and a newline.
 Status ReadCurrent(FileSystem* fs, const std::string& db_name, uint64_t* manifest_number);

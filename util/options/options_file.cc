@@ -23,6 +23,7 @@ namespace {
 constexpr std::string_view kExtendedMark = "#+";
 constexpr char kTooLong[] = "OPTIONS file longer than 1 GiB";
 // A comment, for whoever reads the file from another working directory.
+constexpr std::string_view kPlaceMark = "# It is in ";
 constexpr std::string_view kLogDirectoryMark = "# Its logs are in ";
 // The sections before those of column families are shorter.
 constexpr size_t kBeginningBytes = 64 << 10;
@@ -289,8 +290,12 @@ void FamilyOptionsText::AppendTo(const std::string& family, std::string* text) c
   text->append(table_options);
 }
 
-std::string OptionsFileBeginning(const DBOptions& db_options, const std::string& log_directory) {
+std::string OptionsFileBeginning(const DBOptions& db_options, const std::string& place,
+                                 const std::string& log_directory) {
   std::string text = "# Options this database was last opened with.\n";
+  if (!log_directory.empty() && !place.empty()) {
+    text.append(kPlaceMark).append(EscapeOptionText(place)).append("\n");
+  }
   if (!log_directory.empty() && log_directory != db_options.wal_dir) {
     text.append(kLogDirectoryMark).append(EscapeOptionText(log_directory)).append("\n");
   }
@@ -303,7 +308,7 @@ std::string OptionsFileBeginning(const DBOptions& db_options, const std::string&
 
 std::string FormatOptionsFile(const DBOptions& db_options,
                               const std::vector<ColumnFamilyDescriptor>& column_families) {
-  std::string text = OptionsFileBeginning(db_options, "");
+  std::string text = OptionsFileBeginning(db_options, "", "");
   for (const bool want_default : {true, false}) {
     for (const ColumnFamilyDescriptor& family : column_families) {
       if ((family.name == kDefaultColumnFamilyName) == want_default) {
@@ -335,7 +340,8 @@ Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t numb
   return WriteOptionsFile(fs, dbname, number, FormatOptionsFile(db_options, column_families));
 }
 
-Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::string* log_directory) {
+Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::string* log_directory,
+                        std::string* place) {
   std::unique_ptr<FSSequentialFile> file;
   VARVE_RETURN_IF_ERROR(fs->NewSequentialFile(file_name, FileOptions(), &file, nullptr));
   const auto scratch = std::make_unique<char[]>(kBeginningBytes);
@@ -346,12 +352,15 @@ Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::strin
     if (piece.empty()) break;
   }
   log_directory->clear();
+  place->clear();
   constexpr std::string_view kField = "wal_dir=";
   for (std::string_view rest = text; !rest.empty() && !rest.starts_with("[CFOptions");) {
     const size_t end = std::min(rest.find('\n'), rest.size() - 1);
     const std::string_view line = TrimOptionText(rest.substr(0, end + 1));
     rest.remove_prefix(end + 1);
-    if (line.starts_with(kLogDirectoryMark)) {
+    if (line.starts_with(kPlaceMark)) {
+      *place = UnescapeOptionText(line.substr(kPlaceMark.size()));
+    } else if (line.starts_with(kLogDirectoryMark)) {
       *log_directory = UnescapeOptionText(line.substr(kLogDirectoryMark.size()));
       break;
     }

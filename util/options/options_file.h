@@ -47,9 +47,10 @@ struct FamilyOptionsText {
   std::string table_options;  // empty: the table format is another one
 };
 
-// What comes before the column families. `log_directory` is the absolute path that
-// db_options.wal_dir stands for; empty if that is none.
-std::string OptionsFileBeginning(const DBOptions& db_options, const std::string& log_directory);
+// What comes before the column families. `place` is where the database is, and `log_directory` the
+// absolute path that db_options.wal_dir stands for; empty if that is none, and `place` is not told.
+std::string OptionsFileBeginning(const DBOptions& db_options, const std::string& place,
+                                 const std::string& log_directory);
 
 // A whole file. `column_families` must contain the default one; it is written first.
 std::string FormatOptionsFile(const DBOptions& db_options,
@@ -68,9 +69,10 @@ Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t numb
                         const DBOptions& db_options,
                         const std::vector<ColumnFamilyDescriptor>& column_families);
 
-// Reads of an OPTIONS file no more than where the database had its logs; empty: in its own
-// directory. A path that is not absolute was so to another process.
-Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::string* log_directory);
+// Reads of an OPTIONS file no more than where the database had its logs, and where it was itself;
+// empty: in its own directory, and not told. A path that is not absolute was so to another process.
+Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::string* log_directory,
+                        std::string* place);
 
 Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::string& file_name,
                        OptionsFileContents* contents);

@@ -159,6 +159,7 @@ void CacheShard::EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) {
   last->link = *doomed;
   *doomed = limbo->first;
   *limbo = Limbo();
+  next_try_ = 0;
 }
 
 void CacheShard::EmptyLimbo(CacheEntry** doomed) {
@@ -287,6 +288,7 @@ bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
   const bool waits = strict ? charge <= capacity : limbo_usage() > capacity / 2;
   if (!fits && waits && !Epoch::Inside()) {
     Epoch::WaitForReaders();
+    FreeDropped(Epoch::KnownFree());
     fits = MakeRoom(effort, must);
   }
   if (fits || !must || (!strict && LiveUsage() <= capacity)) return true;

@@ -82,9 +82,9 @@ TEST_F(DecodedIndexTest, KeysInGroupsAreFoundAboutAsFastAsOthers) {
   }
   const double base = TimeOf(*Decode(plain), plain);
   two_groups = Sorted(two_groups);
-  EXPECT_LT(TimeOf(*Decode(two_groups), two_groups), 6 * base);
+  EXPECT_LT(TimeOf(*Decode(two_groups), two_groups), 20 * base) << "a linear search takes 90";
   groups_of_groups = Sorted(groups_of_groups);
-  EXPECT_LT(TimeOf(*Decode(groups_of_groups), groups_of_groups), 6 * base);
+  EXPECT_LT(TimeOf(*Decode(groups_of_groups), groups_of_groups), 20 * base);
 }
 
 // Each separator is of the same key: many versions of one.

@@ -209,13 +209,12 @@ class Database {
   uint64_t Bytes() { return Number("rocksdb.live-sst-files-size"); }
   // In tables, deletions among them.
   uint64_t Entries() {
-    char* const text = library_.Call<char*>(
-        "property_value", db_, static_cast<const char*>("rocksdb.aggregated-table-properties"));
-    if (text == nullptr) Die("no table properties");
-    const std::string all = text;
-    std::free(text);
-    const size_t at = all.find("# entries=");
-    return at == std::string::npos ? 0 : std::strtoull(all.c_str() + at + 10, nullptr, 10);
+    auto* const files = library_.Call<Opaque*>("livefiles", db_);
+    const int count = library_.Call<int>("livefiles_count", files);
+    uint64_t sum = 0;
+    for (int i = 0; i < count; i++) sum += library_.Call<uint64_t>("livefiles_entries", files, i);
+    library_.Call<void>("livefiles_destroy", files);
+    return sum;
   }
   uint64_t Ticker(const std::string& name) {
     char* const text = library_.Call<char*>("options_statistics_get_string", options_);

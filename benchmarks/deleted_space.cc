@@ -17,7 +17,6 @@
 //
 // Prints for each row what each library reached, and the bar.
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,7 +31,13 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/c_library.h"
+
 namespace {
+
+using c_library::Die;
+using c_library::Library;
+using c_library::Opaque;
 
 constexpr uint64_t kDeletedKeys = 250'000;
 constexpr uint64_t kCoveredKeys = 400'000;
@@ -74,43 +79,6 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
   }
   return !arguments->libraries.empty() && arguments->libraries.size() <= 2;
 }
-
-[[noreturn]] void Die(const char* why) {
-  std::fprintf(stderr, "deleted_space: %s\n", why);
-  std::exit(1);
-}
-
-struct Opaque;
-
-class Library {
- public:
-  explicit Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ == nullptr) Die(dlerror());
-  }
-
-  template <typename Result, typename... Args>
-  Result Call(const char* name, Args... args) const {
-    void* const symbol = dlsym(handle_, (std::string("rocksdb_") + name).c_str());
-    if (symbol == nullptr) Die(dlerror());
-    return reinterpret_cast<Result (*)(Args...)>(symbol)(args...);
-  }
-  // For functions whose last argument is the place of an error.
-  template <typename Result, typename... Args>
-  Result Checked(const char* name, Args... args) const {
-    char* error = nullptr;
-    if constexpr (std::is_void_v<Result>) {
-      Call<void>(name, args..., &error);
-      if (error != nullptr) Die(error);
-    } else {
-      Result result = Call<Result>(name, args..., &error);
-      if (error != nullptr) Die(error);
-      return result;
-    }
-  }
-
- private:
-  void* const handle_;
-};
 
 std::string KeyOf(uint64_t i) {
   char key[24];

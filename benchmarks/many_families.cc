@@ -8,8 +8,6 @@
 // Prints the medians of milliseconds for making a family, changing an option of one, and dropping
 // one, while there are so many, and how long it takes to open them all.
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -17,52 +15,22 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
-#include <type_traits>
 #include <vector>
 
+#include "benchmarks/c_library.h"
+
 namespace {
+
+using c_library::Die;
+using c_library::Library;
+using c_library::Opaque;
 
 struct Opaque;
 using Clock = std::chrono::steady_clock;
 
-[[noreturn]] void Die(const char* why) {
-  std::fprintf(stderr, "many_families: %s\n", why);
-  std::exit(1);
-}
-
 double MillisSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
-
-// Functions of one library's C API by their names behind "rocksdb_".
-class Library {
- public:
-  explicit Library(const char* path) : handle_(dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ == nullptr) Die(dlerror());
-  }
-  template <typename Result, typename... Args>
-  Result Call(const char* name, Args... args) const {
-    void* const symbol = dlsym(handle_, (std::string("rocksdb_") + name).c_str());
-    if (symbol == nullptr) Die(dlerror());
-    return reinterpret_cast<Result (*)(Args...)>(symbol)(args...);
-  }
-  // For functions whose last argument is the place of an error.
-  template <typename Result, typename... Args>
-  Result Checked(const char* name, Args... args) const {
-    char* error = nullptr;
-    if constexpr (std::is_void_v<Result>) {
-      Call<void>(name, args..., &error);
-      if (error != nullptr) Die(error);
-    } else {
-      const Result result = Call<Result>(name, args..., &error);
-      if (error != nullptr) Die(error);
-      return result;
-    }
-  }
-
- private:
-  void* const handle_;
-};
 
 // A database with `families` families beside the default one.
 class Families {

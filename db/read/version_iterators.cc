@@ -454,6 +454,7 @@ Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& 
   iterators->reserve(1 + super_version.immutables().size() +
                      super_version.version().level(0).size() +
                      static_cast<size_t>(super_version.version().non_empty_levels()));
+  newest->reserve(iterators->capacity());
   const auto add_memtable = [&](const MemTable& mem) {
     if (mem.Empty()) return;
     if (tombstones != nullptr && mem.range_deletion_count() != 0) {

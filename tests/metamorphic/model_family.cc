@@ -87,22 +87,7 @@ void FamilyModel::Apply(const Change& change, uint64_t timestamp) {
     versions_.Apply(change, timestamp);
     return;
   }
-  FamilyState& state = Writable();
-  switch (change.kind) {
-    case Change::kPut:
-      state[change.key] = change.value;
-      break;
-    case Change::kDelete:
-    case Change::kSingleDelete:
-      state.erase(change.key);
-      break;
-    case Change::kMerge:
-      state[change.key] = AppendOrReplace::Apply(state[change.key], change.value);
-      break;
-    case Change::kDeleteRange:
-      state.erase(state.lower_bound(change.key), state.lower_bound(change.value));
-      break;
-  }
+  ApplyTo(&Writable(), change);
 }
 
 View FamilyModel::See(uint64_t timestamp, uint64_t moment) const {

@@ -66,28 +66,31 @@ class AppendOrReplaceInPlace final : public MergeOperator {
   }
 };
 
+// What a change makes of its family.
+inline void ApplyTo(FamilyState* family, const Change& change) {
+  FamilyState& state = *family;
+  switch (change.kind) {
+    case Change::kPut:
+      state[change.key] = change.value;
+      break;
+    case Change::kDelete:
+    case Change::kSingleDelete:
+      state.erase(change.key);
+      break;
+    case Change::kMerge:
+      state[change.key] = AppendOrReplace::Apply(state[change.key], change.value);
+      break;
+    case Change::kDeleteRange:
+      state.erase(state.lower_bound(change.key), state.lower_bound(change.value));
+      break;
+  }
+}
+
 // All families at one moment. Plain data: a snapshot is a copy.
 struct ReferenceState {
   std::map<std::string, FamilyState> families;
 
-  void Apply(const Change& change) {
-    FamilyState& state = families.at(change.family);
-    switch (change.kind) {
-      case Change::kPut:
-        state[change.key] = change.value;
-        break;
-      case Change::kDelete:
-      case Change::kSingleDelete:
-        state.erase(change.key);
-        break;
-      case Change::kMerge:
-        state[change.key] = AppendOrReplace::Apply(state[change.key], change.value);
-        break;
-      case Change::kDeleteRange:
-        state.erase(state.lower_bound(change.key), state.lower_bound(change.value));
-        break;
-    }
-  }
+  void Apply(const Change& change) { ApplyTo(&families.at(change.family), change); }
 
   void Apply(const std::vector<Change>& changes) {
     for (const Change& change : changes) Apply(change);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A library with the C API that is loaded by name at run time, so that one program measures this
+// engine and any other.
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <type_traits>
+
+namespace c_library {
+
+struct Opaque;
+
+[[noreturn]] inline void Die(const char* why) {
+  std::fprintf(stderr, "%s\n", why);
+  std::exit(1);
+}
+
+// Functions by their names behind "rocksdb_". Ends the program when the library, a function or a
+// call fails; never closed. The types of arguments are those of the parameters.
+class Library {
+ public:
+  explicit Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (handle_ == nullptr) Die(dlerror());
+  }
+  template <typename Result, typename... Args>
+  Result Call(const char* name, Args... args) const {
+    void* const symbol = dlsym(handle_, (std::string("rocksdb_") + name).c_str());
+    if (symbol == nullptr) Die(dlerror());
+    return reinterpret_cast<Result (*)(Args...)>(symbol)(args...);
+  }
+  // For functions whose last argument is the place of an error.
+  template <typename Result, typename... Args>
+  Result Checked(const char* name, Args... args) const {
+    char* error = nullptr;
+    if constexpr (std::is_void_v<Result>) {
+      Call<void>(name, args..., &error);
+      if (error != nullptr) Die(error);
+    } else {
+      Result result = Call<Result>(name, args..., &error);
+      if (error != nullptr) Die(error);
+      return result;
+    }
+  }
+
+ private:
+  void* const handle_;
+};
+
+}  // namespace c_library

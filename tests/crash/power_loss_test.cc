@@ -161,14 +161,15 @@ class PowerLoss {
 
     void BeforeCall(uint64_t index, MemCall, const std::string&) override {
       const uint64_t dice = Random(index * 31 + state_.call).Next();
-      if (!recovering.load() || dice % kRecoveryCallsOneIn != 0) return;
+      if (dice % kRecoveryCallsOneIn != 0) return;
+      MutexLock lock(&mu_);
+      if (!recovering_) return;
       CrashState left = state_;
       left.policy = kCrashPolicies[dice / kRecoveryCallsOneIn % std::size(kCrashPolicies)];
       left.fs = state_.fs->CrashClone(left.policy, dice);
       left.call = state_.call + index;
       // What was found once stays.
       left.durable = left.acked = least_;
-      MutexLock lock(&mu_);
       states_.push_back(std::move(left));
     }
     std::vector<CrashState> Take() {
@@ -176,13 +177,19 @@ class PowerLoss {
       return std::move(states_);
     }
 
-    std::atomic<bool> recovering{true};
+    // No clone is taken after this, nor by a background thread that has begun one: what is written
+    // next belongs to none.
+    void Recovered() {
+      MutexLock lock(&mu_);
+      recovering_ = false;
+    }
 
    private:
     const CrashState& state_;
     const uint64_t least_;
     Mutex mu_;
-    std::vector<CrashState> states_;
+    bool recovering_ VARVE_GUARDED_BY(mu_) = true;
+    std::vector<CrashState> states_ VARVE_GUARDED_BY(mu_);
   };
 
   std::vector<std::string> FamiliesIn(Env* env) const {
@@ -223,7 +230,7 @@ class PowerLoss {
     const std::vector<std::string> families = FamiliesIn(env);
     Status s =
         OpenWithFamilies(DbOptionsOn(env), FamilyOptions(), kLossName, families, &db, &handles);
-    if (again != nullptr) again->recovering = false;
+    if (again != nullptr) again->Recovered();
     ASSERT_TRUE(s.ok()) << s.ToString();
     PrefixCheck check = CheckPrefix(db.get(), handles, workload_.families, least, state.issued);
     ASSERT_TRUE(check.ok) << check.problem;

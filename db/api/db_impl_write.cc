@@ -181,6 +181,7 @@ Status DbImpl::FlushWAL(bool sync) try {
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
+  const uint64_t repairs = e.errors.repairs();
   s = e.logs->FlushBuffers();
   if (s.ok() && sync) {
     RecordTick(e.statistics, WAL_FILE_SYNCED);
@@ -188,7 +189,10 @@ Status DbImpl::FlushWAL(bool sync) try {
   }
   if (!s.ok()) {
     MutexLock lock(&e.mu);
-    s = e.ReportedError(s, BackgroundErrorReason::kWriteCallback);
+    // Of a log that has been left meanwhile nobody wants anything.
+    const bool repaired = e.errors.repairs() != repairs && !e.logs->current_failed();
+    s = repaired ? ErrorState::Judged(s, BackgroundErrorReason::kWriteCallback)
+                 : e.ReportedError(s, BackgroundErrorReason::kWriteCallback);
   }
   return s;
 } catch (...) {

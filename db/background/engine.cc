@@ -225,10 +225,14 @@ Status Engine::ShowChange(ColumnFamily* family) {
 void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
   mu.AssertHeld();
   Status judged = ErrorState::Judged(error, reason);
+  const uint64_t repairs = errors.repairs();
   if (events::Wanted(*this)) {
     MutexUnlock unlock(&mu);
     events::BackgroundError(*this, reason, &judged);
   }
+  // While listeners took their time somebody may have made good what failed.
+  const bool fatal = ErrorState::Judge(error, reason) == ErrorState::Severity::kFatal;
+  if (errors.repairs() != repairs && !fatal) return;
   // What is half in memory is not whole because somebody says so.
   if (!voided->empty() && ErrorState::Judge(judged, reason) < ErrorState::Judge(error, reason)) {
     judged = ErrorState::Judged(error, reason);

@@ -41,6 +41,7 @@ Status ErrorState::Report(const Status& error, BackgroundErrorReason reason) {
 
 bool ErrorState::Lift() {
   if (severity_ == Severity::kFatal) return false;
+  if (severity_ == Severity::kHard) repairs_.fetch_add(1, std::memory_order_relaxed);
   severity_ = Severity::kNone;
   error_ = Status::OK();
   recoverable_ = false;

@@ -33,6 +33,9 @@ class ErrorState {
   bool writes_stopped() const { return writes_stopped_.load(std::memory_order_acquire); }
   // True when trying again can help (no space, I/O errors), so recovery is attempted by itself.
   bool recoverable() const { return recoverable_; }
+  // How many hard states have been lifted. Each time all memtables had gone into tables, and all
+  // logs but the current one had been left: whatever failed before has been made good.
+  uint64_t repairs() const { return repairs_.load(std::memory_order_relaxed); }
 
   bool recovery_running = false;  // one attempt at a time
   uint64_t attempts = 0;          // since the error
@@ -46,6 +49,7 @@ class ErrorState {
   Severity severity_ = Severity::kNone;
   Status error_;
   bool recoverable_ = false;
+  std::atomic<uint64_t> repairs_{0};
   // Read by writers without the mutex; a stale false is caught by the mutex-guarded check that
   // follows.
   std::atomic<bool> writes_stopped_{false};

@@ -203,7 +203,7 @@ void FlushWork::BackgroundFlush() {
   const bool may_run = !e.shutting_down.load(std::memory_order_acquire) && e.tree.paused() == 0 &&
                        e.errors.severity() < ErrorState::Severity::kHard;
   if (!queue_.empty() && CanStart() && may_run) {
-    Report(Guarded([this] { return RunNextJob(); }));
+    Report(Guarded([this] { RunNextJob(); }));
   }
   running_--;
   scheduled_--;
@@ -221,7 +221,7 @@ void FlushWork::Report(const Status& s) {
   }
 }
 
-Status FlushWork::RunNextJob() {
+void FlushWork::RunNextJob() {
   Engine& e = *engine_;
   Job job = std::move(queue_.front());
   queue_.pop_front();
@@ -229,6 +229,7 @@ Status FlushWork::RunNextJob() {
   const Status s =
       Guarded([&] { return RunJob(job, e.options.atomic_flush ? Extent::kAll : Extent::kPiece); });
   job_running_ = false;
+  Report(s);
   if (s.ok() && e.reserve != nullptr && !e.reserve->held()) {
     MutexUnlock unlock(&e.mu);
     e.reserve->TakeIfThereIsRoom();
@@ -236,7 +237,6 @@ Status FlushWork::RunNextJob() {
   // With the last share of a dropped family its tables become obsolete.
   job.families.clear();
   e.obsolete->Purge();
-  return s;
 }
 
 // A piece is what min_write_buffer_number_to_merge wants together, and more of small memtables up
@@ -353,18 +353,16 @@ Status FlushWork::RunJob(const Job& job, Extent extent) {
   if (flushes.empty()) return s;
   bool in_order = false;
   if (s.ok()) s = Guarded([&] { return RunPicked(job, &flushes, &in_order); });
+  const bool in_force = s.ok() && in_order;
+  // What failed is told before others may take it up: a recovery that waits for the job would
+  // else make good an error of which the database hears only afterwards.
+  if (!in_force) BestEffort([&] { CleanUp(flushes, s); });
   for (FamilyFlush& flush : flushes) {
     flush.family->flushes_running--;
     Unpick(flush);
   }
   order_changed_.SignalAll();
-  if (!s.ok() || !in_order) {
-    if (s.ok() || !e.versions->manifest_in_doubt()) RemoveOutputs(flushes);
-    MutexUnlock unlock(&e.mu);
-    LogError(e.info_log.get(), "flush failed: %s",
-             s.ok() ? "so did that of an older memtable" : s.ToString().c_str());
-    return s;
-  }
+  if (!in_force) return s;
   for (FamilyFlush& flush : flushes) e.compaction->Schedule(flush.family.get());
   RemoveOutputs(flushes);
   MutexUnlock unlock(&e.mu);
@@ -373,6 +371,14 @@ Status FlushWork::RunJob(const Job& job, Extent extent) {
   for (FamilyFlush& flush : flushes) flush.input.memtables.clear();
   for (FamilyFlush& flush : flushes) NotifyEnd(flush, job.reason);
   return s;
+}
+
+void FlushWork::CleanUp(const std::vector<FamilyFlush>& flushes, const Status& s) {
+  Engine& e = *engine_;
+  if (s.ok() || !e.versions->manifest_in_doubt()) RemoveOutputs(flushes);
+  MutexUnlock unlock(&e.mu);
+  LogError(e.info_log.get(), "flush failed: %s",
+           s.ok() ? "so did that of an older memtable" : s.ToString().c_str());
 }
 
 // Readers look into memtables first, so the table of a newer one must not be in force while an

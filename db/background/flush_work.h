@@ -92,7 +92,7 @@ class FlushWork final : public WriteBufferUser {
   // Whatever it answers, what was picked is in `flushes`.
   Status PickAll(const Job& job, Extent extent, std::vector<FamilyFlush>* flushes);
   // A job may throw: it failed then, and all that it had picked can be picked again.
-  Status RunNextJob();
+  void RunNextJob();
   Status RunJob(const Job& job, Extent extent);
   // What was picked becomes tables, and these come into force unless *in_order is false.
   Status RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order);
@@ -104,6 +104,7 @@ class FlushWork final : public WriteBufferUser {
   void MakeInput(ColumnFamily* family, FlushInput* input);
   bool WaitForOlder(const std::vector<FamilyFlush>& flushes);
   Status Install(std::vector<FamilyFlush>* flushes, FlushReason reason);
+  void CleanUp(const std::vector<FamilyFlush>& flushes, const Status& s);  // of a job that failed
   void RemoveOutputs(const std::vector<FamilyFlush>& flushes);
   std::vector<ColumnFamily*> FullFamilies(FlushReason* reason);
   std::vector<ColumnFamily*> FamiliesOverLogLimit(FlushReason* reason);

@@ -243,6 +243,78 @@ TEST_F(ErrorRecoveryTest, NoLockIsHeldWhileLoggersAreCalled) {
   logger->db = nullptr;
 }
 
+// Takes its time for what a flush that failed has to say.
+class SlowLogger final : public Logger {
+ public:
+  using Logger::Logv;
+  void Logv(const char* format, va_list) override {
+    if (std::string_view(format).find("flush failed") == std::string_view::npos) return;
+    called = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  std::atomic<bool> called{false};
+};
+
+// Keeps the error of a flush to itself until it is told to go on.
+class SlowListener final : public EventListener {
+ public:
+  void OnBackgroundError(BackgroundErrorReason reason, Status*) override {
+    if (reason != BackgroundErrorReason::kFlush) return;
+    called = true;
+    while (!go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::atomic<bool> called{false};
+  std::atomic<bool> go_on{false};
+};
+
+// An error that is told late, when a recovery from another one has made it good, stops no writes.
+class LateErrorTest : public ErrorRecoveryTest {
+ protected:
+  // A flush by a thread of the background fails, and then a write.
+  void Fail(const std::atomic<bool>& told) {
+    Put("kept", "k");
+    Break(".sst");
+    FlushOptions background;
+    background.wait = false;
+    ASSERT_TRUE(db()->Flush(background).ok());
+    ASSERT_TRUE(Eventually([&] { return told.load(); }, kHealsWithinSeconds));
+    Break(".log");
+    WriteOptions sync;
+    sync.sync = true;
+    EXPECT_FALSE(db()->Put(sync, "refused", "r").ok());
+    faults().ClearFaults();
+    ASSERT_TRUE(db()->Resume().ok());
+  }
+  void ExpectNoError() {
+    EXPECT_TRUE(Eventually([&] { return Number("rocksdb.num-running-flushes") == 0; }));
+    for (int i = 0; i < 50; i++) {
+      ASSERT_TRUE(WritesWork()) << Text("varve.background-error");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(Get("kept"), "k");
+  }
+};
+
+TEST_F(LateErrorTest, BecauseOfALogger) {
+  const auto logger = std::make_shared<SlowLogger>();
+  options_.info_log = logger;
+  options_.max_bgerror_resume_count = 0;
+  Open();
+  Fail(logger->called);
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  ExpectNoError();
+}
+
+TEST_F(LateErrorTest, BecauseOfAListener) {
+  const auto listener = std::make_shared<SlowListener>();
+  options_.listeners = {listener};
+  options_.max_bgerror_resume_count = 0;
+  Open();
+  Fail(listener->called);
+  listener->go_on = true;
+  ExpectNoError();
+}
+
 TEST_F(ErrorRecoveryTest, AFailedCompactionStopsNoWrites) {
   options_.disable_auto_compactions = false;
   options_.level0_file_num_compaction_trigger = 2;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace c_library {
 
@@ -20,18 +21,24 @@ struct Opaque;
   std::exit(1);
 }
 
-// Functions by their names behind "rocksdb_". Ends the program when the library, a function or a
-// call fails; never closed. The types of arguments are those of the parameters.
+// Functions by their names behind a prefix. Ends the program when the library, a function or a call
+// fails; never closed. The types of arguments are those of the parameters.
 class Library {
  public:
-  explicit Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  explicit Library(const std::string& path, std::string prefix = "rocksdb_")
+      : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)), prefix_(std::move(prefix)) {
     if (handle_ == nullptr) Die(dlerror());
+  }
+  // Looked up once, for calls whose cost counts.
+  template <typename Signature>
+  Signature* Function(const char* name) const {
+    void* const symbol = dlsym(handle_, (prefix_ + name).c_str());
+    if (symbol == nullptr) Die(dlerror());
+    return reinterpret_cast<Signature*>(symbol);
   }
   template <typename Result, typename... Args>
   Result Call(const char* name, Args... args) const {
-    void* const symbol = dlsym(handle_, (std::string("rocksdb_") + name).c_str());
-    if (symbol == nullptr) Die(dlerror());
-    return reinterpret_cast<Result (*)(Args...)>(symbol)(args...);
+    return Function<Result(Args...)>(name)(args...);
   }
   // For functions whose last argument is the place of an error.
   template <typename Result, typename... Args>
@@ -49,6 +56,7 @@ class Library {
 
  private:
   void* const handle_;
+  const std::string prefix_;
 };
 
 }  // namespace c_library

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What rows ask of a storage engine: the same calls, whichever library is behind them. One file an
+// engine implements it over that engine's C functions.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "benchmarks/compare/digest.h"
+
+namespace compare {
+
+// What an acknowledged write has survived: nothing, the end of the process, the end of the machine.
+enum class Durability { kNoLog, kLogged, kSynced };
+
+// How a row opens its database. Whatever is not named here is each library's default.
+struct Settings {
+  size_t cache_bytes = size_t{4} << 30;
+  size_t write_buffer = size_t{64} << 20;
+  bool compacts = true;       // else flushed runs stay as they are, and writes never stall
+  bool unordered = false;     // concurrent writes in no order
+  bool small_levels = false;  // tables of 16 MiB, a first level of 64 MiB
+  bool compresses = false;    // LZ4; Snappy for LevelDB
+};
+
+// What not every engine can do. A row that needs it is left out for the others.
+struct Abilities {
+  bool compacts = false;            // there is something to compact
+  bool holds_compaction = false;    // automatic compaction can be switched off
+  bool replays_log = false;         // closing leaves writes in a log that opening replays
+  bool writes_without_log = false;  // the log can be left out
+  bool writes_unordered = false;
+};
+
+// One thread's calls on an open database. Ended before the database is closed. Failures end the
+// process.
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual void Put(std::string_view key, std::string_view value, Durability durability) = 0;
+  // An atomic batch is what BatchPut() was given since the last BatchWrite().
+  virtual void BatchPut(std::string_view key, std::string_view value) = 0;
+  virtual void BatchWrite(Durability durability) = 0;
+  // Adds the value to `digest`; false if there is none.
+  virtual bool Get(std::string_view key, Digest* digest) = 0;
+  // Adds the values that are there, in the order of the keys.
+  virtual void MultiGet(std::span<const std::string_view> keys, Digest* digest) = 0;
+  // Adds up to `limit` entries from the first key that is not before `from`, or from the first or
+  // the last one if that is empty; returns how many.
+  virtual uint64_t Scan(std::string_view from, uint64_t limit, bool forward, Digest* digest) = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  // The library's, such as "RocksDB 11.8.1"; may create files in the empty folder `scratch`.
+  virtual std::string Name(const std::string& scratch) = 0;
+  virtual Abilities abilities() const = 0;
+  virtual void Open(const std::string& path, const Settings& settings) = 0;
+  virtual void Close() = 0;
+  virtual std::unique_ptr<Session> NewSession() = 0;
+  virtual void Compact() = 0;
+};
+
+// Each loads the library at `path`.
+std::unique_ptr<Engine> NewRocksDbEngine(const std::string& path);
+std::unique_ptr<Engine> NewLevelDbEngine(const std::string& path);
+std::unique_ptr<Engine> NewLmdbEngine(const std::string& path);
+
+}  // namespace compare

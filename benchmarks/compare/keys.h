@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Keys, values and the order in which rows choose them: all from numbers and a seed, so that every
+// library gets the same.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace compare {
+
+// Bijective on 64 bits: neighbours go far apart.
+constexpr uint64_t Scramble(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t Next() { return Scramble(state_ += 0x9e3779b97f4a7c15u); }
+  uint64_t Below(uint64_t n) { return Next() % n; }
+  double Share() { return static_cast<double>(Next() >> 11) * 0x1p-53; }  // in [0, 1)
+
+ private:
+  uint64_t state_;
+};
+
+// Ranks below n, of which few are frequent: Zipf's distribution with exponent 0.99, drawn in
+// constant time after Gray and others, "Quickly Generating Billion-Record Synthetic Databases"
+// (1994), as YCSB does.
+class Zipfian {
+ public:
+  explicit Zipfian(uint64_t n);
+  uint64_t Rank(Random* random) const;
+
+ private:
+  uint64_t n_;
+  double zeta_;  // sum of all weights
+  double alpha_;
+  double eta_;
+};
+
+constexpr size_t kKeySize = 16;
+
+// Of 16 bytes, ordered as numbers are.
+class Key {
+ public:
+  Key() : Key(0) {}
+  explicit Key(uint64_t number) {
+    for (size_t i = 0; i < 8; i++) bytes_[i] = static_cast<char>(number >> (56 - 8 * i));
+    for (size_t i = 8; i < kKeySize; i++) bytes_[i] = '0';
+  }
+  // Behind the key of the same number, before that of the next.
+  void MakeMissing() { bytes_[12] = 'x'; }
+  std::string_view view() const { return {bytes_.data(), kKeySize}; }
+
+ private:
+  std::array<char, kKeySize> bytes_;
+};
+
+// Makes values that begin with the number of their key, the stamp, and can be compressed to about
+// half. For one thread.
+class Values {
+ public:
+  // Requires: size >= 16.
+  explicit Values(size_t size);
+  // Valid until the next call.
+  std::string_view Of(uint64_t stamp, uint64_t version = 0);
+
+ private:
+  std::string value_;
+};
+
+}  // namespace compare

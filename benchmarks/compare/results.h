@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the samples of a row say: medians and spreads, and how many times better the first library,
+// ours, is than each of the others.
+
+#include <string>
+#include <vector>
+
+#include "benchmarks/compare/child.h"
+#include "benchmarks/compare/row.h"
+
+namespace compare {
+
+struct Spread {
+  double median = 0;
+  double low = 0;
+  double high = 0;
+};
+
+// Requires: not empty.
+Spread SpreadOf(std::vector<double> values);
+
+struct Cell {
+  bool measured = false;  // else the engine cannot do it, or failed
+  Spread value;
+  // How many times better ours is, rounds compared one by one: rates over the peer's, times and
+  // sizes under it. 0 if there is nothing to compare.
+  Spread better;
+  double own_mb = 0;  // medians of peaks
+  double resident_mb = 0;
+};
+
+// One figure of all libraries.
+struct Line {
+  std::string row;
+  std::string figure;
+  Unit unit = Unit::kPerSecond;
+  std::vector<Cell> cells;
+};
+
+struct RowResult {
+  std::vector<Line> lines;
+  // What is wrong: a library that failed, or answers that differ from the others'.
+  std::vector<std::string> problems;
+};
+
+// `samples` by library and round, the same number of rounds of each.
+RowResult Summarize(const std::vector<Contender>& libraries,
+                    const std::vector<std::vector<Sample>>& samples);
+
+}  // namespace compare

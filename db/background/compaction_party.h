@@ -33,7 +33,7 @@ class CompactionWork::Party {
     return work_->engine_->tree.Ask(&member_, extent);
   }
   void Withdraw() { work_->engine_->tree.Withdraw(&member_); }
-  [[nodiscard]] bool WaitsForItself() const { return work_->engine_->tree.WaitsForItself(member_); }
+  [[nodiscard]] bool MayWait() { return work_->engine_->tree.MayWait(&member_); }
 
  private:
   friend class Step;

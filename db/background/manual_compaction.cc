@@ -230,7 +230,7 @@ Status CompactionWork::AwaitPlan(Party* party, const RunControl& control,
         VARVE_RETURN_IF_ERROR(planner(GroundOf(family), plan, &conflict));
         if (!conflict) return Status::OK();
       }
-      if (party->WaitsForItself()) {
+      if (!party->MayWait()) {
         return Status::Busy("compaction", "it was called from one that has to end before it");
       }
       e.background_changed.WaitFor(kPollMicros);

@@ -23,6 +23,7 @@ void TreeAdmission::Enter(Party* party) {
   line_.reserve(parties_ + 1);
   alone_.reserve(parties_ + 1);
   steps_.reserve(parties_ + 1);
+  waiting_.reserve(parties_ + 1);
   parties_++;
   if (party->kind_ != Kind::kAlone) return;
   party->ticket_ = next_ticket_++;
@@ -32,13 +33,23 @@ void TreeAdmission::Enter(Party* party) {
 void TreeAdmission::Leave(Party* party) {
   assert(std::find(steps_.begin(), steps_.end(), party) == steps_.end());
   parties_--;
+  const bool held_others_up = party->in_line_ || party->kind_ == Kind::kAlone;
   Remove<const Party*>(&line_, party);
   Remove<const Party*>(&alone_, party);
+  Remove<const Party*>(&waiting_, party);
+  if (held_others_up) return Change();
+  changed_();
+}
+
+// Those who wait will ask again.
+void TreeAdmission::Change() {
+  waiting_.clear();
   changed_();
 }
 
 bool TreeAdmission::Ask(Party* party, Extent extent) {
   party->extent_ = extent;
+  Remove<const Party*>(&waiting_, party);
   if (!party->in_line_ && (party->kind_ == Kind::kCall || party->kind_ == Kind::kAlone)) {
     if (party->kind_ == Kind::kCall) party->ticket_ = next_ticket_++;
     party->in_line_ = true;
@@ -51,7 +62,7 @@ bool TreeAdmission::Ask(Party* party, Extent extent) {
 void TreeAdmission::Withdraw(Party* party) {
   Remove<const Party*>(&line_, party);
   party->in_line_ = false;
-  changed_();
+  Change();
 }
 
 void TreeAdmission::Begin(Party* party) {
@@ -60,16 +71,16 @@ void TreeAdmission::Begin(Party* party) {
   party->in_line_ = false;
   steps_.push_back(party);
   // One less is in line.
-  changed_();
+  Change();
 }
 
 void TreeAdmission::End(Party* party) {
-  Remove<const Party*>(&steps_, party);
-  changed_();
+  Remove<Party*>(&steps_, party);
+  Change();
 }
 
 void TreeAdmission::Continue() {
-  if (--paused_ == 0) changed_();
+  if (--paused_ == 0) Change();
 }
 
 bool TreeAdmission::HasStep(std::thread::id thread) const {
@@ -82,17 +93,45 @@ bool TreeAdmission::OthersHaveSteps(const Party& party) const {
                      [&](const Party* step) { return step->thread_ != party.thread_; });
 }
 
-bool TreeAdmission::WaitsForItself(const Party& party) const {
+bool TreeAdmission::MayWait(Party* party) {
   // Its own thread is alone until the call that it was called back from returns.
   const auto own = [&](const Party* alone) {
-    return alone != &party && alone->thread_ == party.thread_;
+    return alone != party && alone->thread_ == party->thread_;
   };
-  if (std::any_of(alone_.begin(), alone_.end(), own)) return true;
-  if (party.kind_ == Kind::kAlone && OthersHaveSteps(party)) return false;
-  return HasStep(party.thread_) &&
-         std::none_of(steps_.begin(), steps_.end(), [&](const Party* step) {
-           return step->family_ == party.family_ && step->thread_ != party.thread_;
-         });
+  if (std::any_of(alone_.begin(), alone_.end(), own)) return false;
+  if (!HasStep(party->thread_)) return true;
+  waiting_.push_back(party);
+  FindThoseThatEnd();
+  if (AnyEndsFor(*party)) return true;
+  waiting_.pop_back();
+  return false;
+}
+
+// As far as this object knows: which of the family's steps have the files, only a plan can tell.
+bool TreeAdmission::WaitsFor(const Party& party, const Party& step) {
+  return step.thread_ != party.thread_ &&
+         (party.kind_ == Kind::kAlone || step.family_ == party.family_);
+}
+
+bool TreeAdmission::AnyEndsFor(const Party& party) const {
+  return std::any_of(steps_.begin(), steps_.end(),
+                     [&](const Party* step) { return step->ends_ && WaitsFor(party, *step); });
+}
+
+// A step ends if its thread waits for nothing, or for one that ends: then it asks again.
+void TreeAdmission::FindThoseThatEnd() {
+  const auto waiter_of = [&](const Party& step) {
+    return std::find_if(waiting_.begin(), waiting_.end(),
+                        [&](const Party* party) { return party->thread_ == step.thread_; });
+  };
+  for (Party* step : steps_) step->ends_ = waiter_of(*step) == waiting_.end();
+  for (bool found = true; found;) {
+    found = false;
+    for (Party* step : steps_) {
+      if (step->ends_ || !AnyEndsFor(**waiter_of(*step))) continue;
+      step->ends_ = found = true;
+    }
+  }
 }
 
 // For the party's extent.

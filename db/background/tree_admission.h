@@ -50,6 +50,7 @@ class TreeAdmission {
     Extent extent_ = Extent::kPlan;  // of its step, or of the one that it asks for
     uint64_t ticket_ = kNoTicket;    // in the order of arrival; those that do not wait have none
     bool in_line_ = false;
+    bool ends_ = false;  // of a step, for MayWait: its thread is not held up
   };
 
   // `changed` is called whenever a no may have become a yes.
@@ -74,10 +75,10 @@ class TreeAdmission {
 
   // What Ask would answer.
   [[nodiscard]] bool MayPlan(const Party& party) const;
-  // A party whose thread has a step under way (it is called back from there) is not made to wait
-  // for that, nor for those who do. True when a no is for its own thread's sake: it would wait for
-  // ever.
-  [[nodiscard]] bool WaitsForItself(const Party& party) const;
+  // After a no. A party whose thread has a step under way (it is called back from there) is not
+  // made to wait for that, nor for steps whose threads wait for it in their turn: false when it
+  // would wait for ever. Otherwise it counts as waiting until something changes.
+  [[nodiscard]] bool MayWait(Party* party);
 
   // While paused, jobs and calls begin no step.
   void Pause() { paused_++; }
@@ -88,17 +89,22 @@ class TreeAdmission {
   [[nodiscard]] bool AnyWaiting() const { return !line_.empty(); }
 
  private:
+  void Change();
   [[nodiscard]] bool HasStep(std::thread::id thread) const;
   [[nodiscard]] bool OthersHaveSteps(const Party& party) const;
+  [[nodiscard]] static bool WaitsFor(const Party& party, const Party& step);
+  [[nodiscard]] bool AnyEndsFor(const Party& party) const;
+  void FindThoseThatEnd();
   [[nodiscard]] bool FamilyIsFree(const Party& party) const;
   [[nodiscard]] bool MayBeAlone(const Party& party) const;
   [[nodiscard]] bool MayGoBeforeThoseInLine(const Party& party) const;
 
   const std::function<void()> changed_;
   size_t parties_ = 0;
-  std::vector<const Party*> line_;   // by ticket
-  std::vector<const Party*> alone_;  // those that are, or want to be; by ticket
-  std::vector<const Party*> steps_;  // whose steps are under way
+  std::vector<const Party*> line_;     // by ticket
+  std::vector<const Party*> alone_;    // those that are, or want to be; by ticket
+  std::vector<Party*> steps_;          // whose steps are under way
+  std::vector<const Party*> waiting_;  // called back in steps, and told no since the last change
   uint64_t next_ticket_ = 0;
   int paused_ = 0;
 };

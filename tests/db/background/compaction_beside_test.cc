@@ -180,6 +180,123 @@ TEST_F(CompactionBesideTest, AListenerMayCompactWhenItHearsOfACompaction) {
   EXPECT_EQ(Get("a"), "of a");
 }
 
+// A listener of a call that is alone until it returns.
+class NestedCallListener final : public EventListener {
+ public:
+  void OnCompactionCompleted(DB* db, const CompactionJobInfo&) override {
+    if (calls.fetch_add(1) > 0) return;
+    CompactRangeOptions options;
+    options.exclusive_manual_compaction = false;
+    options.canceled = &gives_up;
+    status = db->CompactRange(options, nullptr, nullptr);
+    ended = true;
+  }
+  std::atomic<int> calls{0};
+  std::atomic<bool> gives_up{false};
+  std::atomic<bool> ended{false};
+  Status status;
+};
+
+TEST_F(CompactionBesideTest, ACallFromWithinOneThatIsAloneIsRefused) {
+  const auto listener = std::make_shared<NestedCallListener>();
+  options_.listeners = {listener};
+  options_.disable_auto_compactions = true;
+  Open();
+  for (int i = 0; i < 3; i++) MakeTable({"a", "b"});
+  std::thread watch([&] {
+    EXPECT_TRUE(Eventually([&] { return listener->ended.load(); }, /*seconds=*/5)) << "it waits";
+    listener->gives_up = true;
+  });
+  CompactRangeOptions alone;
+  alone.exclusive_manual_compaction = true;
+  EXPECT_TRUE(db()->CompactRange(alone, nullptr, nullptr).ok());
+  watch.join();
+  EXPECT_TRUE(listener->status.IsBusy()) << listener->status.ToString();
+  EXPECT_EQ(Levels(), "0,0,0,0,0,0,1");
+}
+
+// While it had the files, no job found anything to do.
+TEST_F(CompactionBesideTest, WhatACallGivesUpIsLeftToJobs) {
+  GateFilter filter;
+  options_.disable_auto_compactions = true;
+  options_.compaction_filter = &filter;
+  options_.level0_file_num_compaction_trigger = 4;
+  Open();
+  for (int i = 0; i < 5; i++) MakeTable({"a", "gate", "z"});
+  std::atomic<bool> given_up{false};
+  std::thread call([&] {
+    CompactRangeOptions options;
+    options.canceled = &given_up;
+    const Status s = db()->CompactRange(options, nullptr, nullptr);
+    EXPECT_TRUE(s.IsIncomplete()) << s.ToString();
+  });
+  EXPECT_TRUE(Eventually([&] { return filter.arrived.load(); }));
+  ASSERT_TRUE(db()->EnableAutoCompaction({db()->DefaultColumnFamily()}).ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  given_up = true;
+  filter.open = true;
+  call.join();
+  EXPECT_TRUE(Eventually([&] { return TablesOf(0).empty(); }, /*seconds=*/3)) << Levels();
+  EXPECT_EQ(Scan(), "a=of a gate=of gate z=of z");
+}
+
+// Each of two compactions calls back, and there each asks for the family of the other.
+class CrossingListener final : public EventListener {
+ public:
+  void OnCompactionBegin(DB* db, const CompactionJobInfo& info) override {
+    const int call = begun.fetch_add(1);
+    if (call >= 2) return;
+    EXPECT_TRUE(Eventually([&] { return begun >= 2; }));
+    CompactRangeOptions options;
+    options.exclusive_manual_compaction = alone;
+    options.canceled = &gives_up;
+    const size_t other = info.cf_name == "a" ? 1 : 0;
+    const Status s = db->CompactRange(options, families[other], nullptr, nullptr);
+    if (s.IsBusy()) refused++;
+    if (s.ok()) ended++;
+  }
+  std::atomic<int> begun{0};
+  std::atomic<int> refused{0};
+  std::atomic<int> ended{0};
+  std::atomic<bool> gives_up{false};
+  bool alone = false;
+  ColumnFamilyHandle* families[2] = {};
+};
+
+TEST_F(CompactionBesideTest, ListenersOfTwoCompactionsDoNotWaitForEachOther) {
+  for (const bool alone : {false, true}) {
+    const auto listener = std::make_shared<CrossingListener>();
+    listener->alone = alone;
+    options_.listeners = {listener};
+    options_.disable_auto_compactions = true;
+    options_.create_missing_column_families = true;
+    Open({"default", "a", "b"});
+    listener->families[0] = Handle("a");
+    listener->families[1] = Handle("b");
+    std::vector<std::thread> callers;
+    std::atomic<int> returned{0};
+    for (const char* family : {"a", "b"}) {
+      MakeTable({"k"}, family);
+      MakeTable({"k"}, family);
+      std::vector<std::string> tables = Files(kTableFile);
+      tables.erase(tables.begin(), tables.end() - 2);
+      callers.emplace_back([this, family, tables, &returned] {
+        const Status s =
+            db()->CompactFiles(CompactionOptions(), Handle(family), tables, /*output_level=*/1);
+        EXPECT_TRUE(s.ok()) << s.ToString();
+        returned++;
+      });
+    }
+    EXPECT_TRUE(Eventually([&] { return returned == 2; }, /*seconds=*/5)) << "they wait";
+    listener->gives_up = true;
+    for (std::thread& caller : callers) caller.join();
+    EXPECT_EQ(listener->refused, 1);
+    EXPECT_EQ(listener->ended, 1);
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+}
+
 // As in RocksDB: levelled compaction has somewhere to put what leaves L0.
 TEST_F(CompactionBesideTest, OneLevelIsTwo) {
   options_.num_levels = 1;

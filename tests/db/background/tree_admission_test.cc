@@ -31,10 +31,10 @@ struct Script {
   int steps = 1;
   unsigned files = 1;  // bits: what its plans take
   Extent extent = Extent::kPlan;
-  bool idle = false;         // plans nothing
-  bool forever = false;      // begins again when it is done
-  bool called_back = false;  // in the middle of the first actor's step, by its thread
-  bool pauses = false;       // pauses all, and goes on once nobody has a step; the rest is ignored
+  bool idle = false;     // plans nothing
+  bool forever = false;  // begins again when it is done
+  int caller = -1;       // the actor in the middle of whose step, and by whose thread, it is called
+  bool pauses = false;   // pauses all, and goes on once nobody has a step; the rest is ignored
 };
 
 class World {
@@ -43,8 +43,9 @@ class World {
     for (const Script& script : scripts) {
       actors_.emplace_back();
       Actor& actor = actors_.back();
-      actor.id = ThreadOf(script.called_back ? 0 : actors_.size() - 1);
-      actor.place = script.called_back ? Place::kNotYet : Place::kOutside;
+      const bool called_back = script.caller >= 0;
+      actor.id = ThreadOf(called_back ? static_cast<size_t>(script.caller) : actors_.size() - 1);
+      actor.place = called_back ? Place::kNotYet : Place::kOutside;
     }
   }
 
@@ -52,7 +53,7 @@ class World {
     const Actor& actor = actors_[i];
     if (actor.place == Place::kDone || actor.place == Place::kNotYet || actor.asleep) return false;
     // Whoever is called back holds its caller up.
-    return !(i == 0 && actor.place == Place::kInStep && CallbackUnderWay());
+    return !(actor.place == Place::kInStep && CallbackUnderWay(i));
   }
   bool Waits(size_t i) const { return actors_[i].waits; }
   bool Finished() const {
@@ -110,11 +111,14 @@ class World {
     return ids[i];
   }
 
-  bool CallbackUnderWay() const {
+  bool CallbackUnderWay(size_t caller) const {
     for (size_t i = 0; i < actors_.size(); i++) {
-      if (scripts_[i].called_back && actors_[i].place != Place::kDone) return true;
+      if (IsCalledBy(i, caller) && actors_[i].place != Place::kDone) return true;
     }
     return false;
+  }
+  bool IsCalledBy(size_t i, size_t caller) const {
+    return scripts_[i].caller == static_cast<int>(caller);
   }
 
   void Wake() {
@@ -160,15 +164,31 @@ class World {
     return admission_.MayPlan(party) && !ConflictsWithAStep(i);
   }
 
-  // Its own thread's step is in its way.
+  // Its own thread's step is in its way, or in that of those in its way.
   bool IsInItsOwnWay(size_t i) const {
-    const Script& script = scripts_[i];
-    for (size_t j = 0; j < actors_.size(); j++) {
-      if (j == i || actors_[j].id != actors_[i].id || actors_[j].place != Place::kInStep) continue;
-      if (scripts_[j].family != script.family) continue;
-      if ((scripts_[j].files & script.files) != 0 || script.extent == Extent::kFamily) return true;
+    std::set<size_t> held_up = {i};
+    for (bool more = true; more;) {
+      more = false;
+      for (const size_t j : std::set<size_t>(held_up)) {
+        for (size_t k = 0; k < actors_.size(); k++) {
+          if (!IsInTheWayOf(k, j)) continue;
+          if (actors_[k].id == actors_[i].id) return true;
+          for (size_t called = 0; called < actors_.size(); called++) {
+            if (!IsCalledBy(called, k) || !actors_[called].asleep) continue;
+            more = held_up.insert(called).second || more;
+          }
+        }
+      }
     }
     return false;
+  }
+  bool IsInTheWayOf(size_t step, size_t i) const {
+    if (step == i || actors_[step].place != Place::kInStep) return false;
+    const Script& script = scripts_[i];
+    if (script.kind == Kind::kAlone && actors_[step].id != actors_[i].id) return true;
+    return scripts_[step].family == script.family &&
+           ((scripts_[step].files & script.files) != 0 || script.extent == Extent::kFamily ||
+            scripts_[step].extent == Extent::kFamily);
   }
 
   void Fail(size_t i, const std::string& what) {
@@ -199,9 +219,10 @@ class World {
       changed_ = false;  // its own leaving is no news
       return;
     }
-    if (admission_.WaitsForItself(*actor.party)) {
+    if (!admission_.MayWait(actor.party.get())) {
       if (!IsInItsOwnWay(i)) Fail(i, "is refused though nothing of its own is in its way");
       admission_.Withdraw(actor.party.get());
+      actor.waits = false;
       actor.place = Place::kLeaving;
       return;
     }
@@ -231,15 +252,17 @@ class World {
     } else {
       actor.rank = -1;
     }
-    for (size_t j = 0; i == 0 && j < actors_.size(); j++) {
-      if (actors_[j].place == Place::kNotYet) actors_[j].place = Place::kOutside;
+    for (size_t j = 0; j < actors_.size(); j++) {
+      if (IsCalledBy(j, i) && actors_[j].place == Place::kNotYet) {
+        actors_[j].place = Place::kOutside;
+      }
     }
   }
 
   // Who must not have a step now.
   void Check(size_t i) {
     const Script& script = scripts_[i];
-    if (admission_.paused() > 0 && script.kind != Kind::kAtOnce && !script.called_back) {
+    if (admission_.paused() > 0 && script.kind != Kind::kAtOnce && script.caller < 0) {
       Fail(i, "begins while all is paused");
     }
     for (size_t j = 0; j < actors_.size(); j++) {
@@ -440,8 +463,8 @@ Script Forever(Script script) {
   return script;
 }
 
-Script CalledBack(Script script) {
-  script.called_back = true;
+Script CalledBack(Script script, int caller = 0) {
+  script.caller = caller;
   return script;
 }
 
@@ -514,6 +537,37 @@ TEST(TreeAdmissionTest, WhoIsCalledBackInAStepIsNotKeptWaitingForIt) {
         const std::vector<Script> scripts = {step, CalledBack(callee), other};
         const Histories histories(scripts);
         ASSERT_EQ(histories.fault(), "");
+      }
+    }
+  }
+}
+
+// Two threads are called back in their steps, and each calls what the other's step may be in the
+// way of: one of them is refused, if nobody else ends it.
+TEST(TreeAdmissionTest, TwoWhoAreCalledBackDoNotWaitForEachOther) {
+  const std::vector<std::pair<Script, Script>> steps = {
+      {Job(1), Job(2)},
+      {Job(1), In(1, Job(1))},
+      {Job(1), Call(Kind::kAtOnce, 2, 1)},
+  };
+  const std::vector<Script> called = {
+      Call(Kind::kCall, 3, 1),
+      In(1, Call(Kind::kCall, 1, 1)),
+      Call(Kind::kAlone, 4, 1),
+      In(1, Call(Kind::kAlone, 4, 1)),
+      Whole(),
+      In(1, Whole()),
+  };
+  for (const auto& [a, b] : steps) {
+    for (const Script& of_a : called) {
+      for (const Script& of_b : called) {
+        const std::vector<Script> pair = {a, b, CalledBack(of_a, 0), CalledBack(of_b, 1)};
+        const Histories histories(pair);
+        ASSERT_EQ(histories.fault(), "");
+        std::vector<Script> beside_a_third = pair;
+        beside_a_third.push_back(Job(4));
+        const Histories longer(beside_a_third);
+        ASSERT_EQ(longer.fault(), "");
       }
     }
   }

@@ -245,20 +245,34 @@ void ObsoleteFiles::LimitUnexplained(std::vector<std::string>* tables,
   }
   std::sort(newest_first.rbegin(), newest_first.rend());
   tables->clear();
-  uint64_t bytes = 0;
-  for (const auto& [number, name] : newest_first) {
-    const std::string path = e.name + "/" + name;
-    uint64_t size = 0;
-    e.fs->GetFileSize(path, IOOptions(), &size, nullptr).PermitUncheckedError();
-    bytes += size;
-    if (tables->size() < kLostFilesKept && bytes <= kLostBytesKept) {
+  const size_t kept = CountKept(e.name, newest_first);
+  for (size_t i = 0; i < newest_first.size(); i++) {
+    const std::string& name = newest_first[i].second;
+    if (i < kept) {
       tables->push_back(name);
-    } else {
-      LogWarn(e.info_log.get(),
-              "%s: of many that nothing explains it is among the oldest, and goes", path.c_str());
-      doomed->push_back(path);
+      continue;
     }
+    const std::string path = e.name + "/" + name;
+    LogWarn(e.info_log.get(), "%s: of many that nothing explains it is among the oldest, and goes",
+            path.c_str());
+    doomed->push_back(path);
   }
+}
+
+// However large it is, the newest stays.
+size_t ObsoleteFiles::CountKept(const std::string& directory,
+                                const std::vector<std::pair<uint64_t, std::string>>& newest_first) {
+  uint64_t bytes = 0;
+  size_t kept = 0;
+  for (const auto& [number, name] : newest_first) {
+    uint64_t size = 0;
+    engine_->fs->GetFileSize(directory + "/" + name, IOOptions(), &size, nullptr)
+        .PermitUncheckedError();
+    bytes += size;
+    if (kept == kLostFilesKept || (kept > 0 && bytes > kLostBytesKept)) break;
+    kept++;
+  }
+  return kept;
 }
 
 // Logs below every family's log number hold nothing that is not in tables. Damaged ones are kept
@@ -332,14 +346,9 @@ void ObsoleteFiles::TrimLost(const std::string& lost, const std::vector<std::str
     }
   }
   std::sort(earlier.rbegin(), earlier.rend());
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < earlier.size(); i++) {
+  for (size_t i = CountKept(lost, earlier); i < earlier.size(); i++) {
     const std::string path = lost + "/" + earlier[i].second;
-    uint64_t size = 0;
-    e.fs->GetFileSize(path, IOOptions(), &size, nullptr).PermitUncheckedError();
-    bytes += size;
-    if (i < kLostFilesKept && bytes <= kLostBytesKept) continue;
-    IOStatus s = e.fs->DeleteFile(path, IOOptions(), nullptr);
+    const IOStatus s = e.fs->DeleteFile(path, IOOptions(), nullptr);
     LogWarn(e.info_log.get(), "%s: the oldest of what was set aside goes: %s", path.c_str(),
             s.ToString().c_str());
   }

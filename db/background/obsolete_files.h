@@ -64,6 +64,9 @@ class ObsoleteFiles {
                    RecoveryReport* report);
   // Moves of `tables` to `doomed` what goes beyond the limits of one opening.
   void LimitUnexplained(std::vector<std::string>* tables, std::vector<std::string>* doomed);
+  // How many of the files of a directory are within what lost/ keeps.
+  size_t CountKept(const std::string& directory,
+                   const std::vector<std::pair<uint64_t, std::string>>& newest_first);
   void SetAside(const std::string& directory, const std::vector<std::string>& names,
                 RecoveryReport* report);
   void TrimLost(const std::string& lost, const std::vector<std::string>& brought);

@@ -23,6 +23,19 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
+// Tables are said to be large.
+class LargeTables final : public FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "LargeTables"; }
+  IOStatus GetFileSize(const std::string& name, const IOOptions& options, uint64_t* size,
+                       IODebugContext* dbg) override {
+    IOStatus s = FileSystemWrapper::GetFileSize(name, options, size, dbg);
+    if (name.ends_with(".sst")) *size = uint64_t{5} << 30;
+    return s;
+  }
+};
+
 class ObsoleteFilesTest : public Database {
  protected:
   ObsoleteFilesTest() { options_.disable_auto_compactions = true; }
@@ -310,6 +323,28 @@ TEST_F(ObsoleteFilesTest, WhatOneOpeningSetsAsideIsBounded) {
     EXPECT_THAT(Entries(kLost), Contains("001119.sst")) << "the oldest go";
     ASSERT_TRUE(Close().ok());
   }
+}
+
+TEST_F(ObsoleteFilesTest, TheNewestIsSetAsideHoweverLargeItIs) {
+  const std::unique_ptr<Env> env = NewCompositeEnv(std::make_shared<LargeTables>(file_system()));
+  options_.env = env.get();
+  Open();
+  ASSERT_TRUE(Close().ok());
+  WriteFile("/db/001000.sst", "older");
+  WriteFile("/db/001001.sst", "newest");
+  Open();
+  EXPECT_THAT(Files(kTableFile), IsEmpty());
+  EXPECT_THAT(Files(kTableFile, kLost), ElementsAre("001001.sst"));
+  ASSERT_TRUE(Close().ok());
+  WriteFile("/db/001002.sst", "newer");
+  Open();
+  EXPECT_THAT(Files(kTableFile, kLost), ElementsAre("001001.sst", "001002.sst"))
+      << "what an opening brings, and the newest of before";
+  ASSERT_TRUE(Close().ok());
+  WriteFile("/db/001003.sst", "newer");
+  Open();
+  EXPECT_THAT(Files(kTableFile, kLost), ElementsAre("001002.sst", "001003.sst"));
+  ASSERT_TRUE(Close().ok());
 }
 
 TEST_F(ObsoleteFilesTest, NothingIsSweptWhenOpeningFails) {

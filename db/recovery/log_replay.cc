@@ -143,7 +143,7 @@ Status LogReplay::JudgeMark(const LogMark& mark, SequenceNumber next) {
   const bool read = before != log_ends_.end();
   // Below the smallest that is needed it was obsolete; a repair does not know that number.
   if (!read && (stopped_at_ != 0 || mark.number < min_log_ || repairs_)) return Status::OK();
-  missed_logs_ |= !read;
+  if (!read) missed_logs_.insert(mark.number);
   const uint64_t end = read ? before->second : 0;
   if (end >= mark.bytes) {
     stopped_at_ = 0;  // whatever was met behind its last record: nothing of it is missing
@@ -260,7 +260,9 @@ Status LogReplay::JudgeMissing(const std::vector<uint64_t>& log_numbers) {
   };
   const std::string& directory = engine_->WalDirectory();
   std::vector<std::string>& missing = engine_->recovery.files_missing;
-  missed_logs_ = is_missing(min_log_) || is_missing(synced_.log);
+  for (const uint64_t number : {min_log_, synced_.log}) {
+    if (is_missing(number)) missed_logs_.insert(number);
+  }
   if (is_missing(min_log_)) missing.push_back(LogFileName(directory, min_log_));
   if (!is_missing(synced_.log)) return Status::OK();
   const std::string path = LogFileName(directory, synced_.log);
@@ -333,6 +335,22 @@ Status LogReplay::StopAtRecord(uint64_t number, const std::string& path,
 uint64_t LogReplay::LogEnd(uint64_t number) const {
   const auto it = log_ends_.find(number);
   return it == log_ends_.end() ? 0 : it->second;
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> LogReplay::UnreadLogs(uint64_t end) const {
+  std::vector<std::pair<uint64_t, uint64_t>> gaps;
+  uint64_t first = min_log_;
+  const auto end_gap = [&](uint64_t gap_end) {
+    const auto missed = missed_logs_.lower_bound(first);
+    if (missed != missed_logs_.end() && *missed < gap_end) gaps.emplace_back(first, gap_end);
+  };
+  for (const auto& [number, bytes] : log_ends_) {
+    if (std::ranges::find(damaged_logs_, number) != damaged_logs_.end()) continue;
+    end_gap(number);
+    first = number + 1;
+  }
+  end_gap(end);
+  return gaps;
 }
 
 void LogReplay::NoteDamage(uint64_t number, const std::string& path, uint64_t offset,

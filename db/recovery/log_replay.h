@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/background/engine.h"
@@ -46,8 +47,9 @@ class LogReplay {
   bool stopped_early() const { return stopped_at_ != 0; }
   // Whether any batch was found in a log that was replayed, beside its mark.
   bool HeldBatches(uint64_t number) const { return !empty_logs_.contains(number); }
-  // Some log was not there that the MANIFEST or another log tells of.
-  bool missed_logs() const { return missed_logs_; }
+  // Numbers of logs, [first, end) each, among which some was not there that the MANIFEST or another
+  // log tells of. None that was replayed is among them, and none from `end` on.
+  std::vector<std::pair<uint64_t, uint64_t>> UnreadLogs(uint64_t end) const;
 
  private:
   Status ReplayAll(const std::vector<uint64_t>& log_numbers);
@@ -101,7 +103,7 @@ class LogReplay {
   SequenceNumber first_sequence_ = kMaxSequenceNumber;
   bool wrote_tables_ = false;
   bool oldest_log_gone_ = false;
-  bool missed_logs_ = false;
+  std::set<uint64_t> missed_logs_;
   SequenceNumber lost_last_ = 0;  // the last that a mark has told of
   uint64_t stopped_at_ = 0;       // log after which point-in-time recovery stopped; 0: it did not
   SequenceNumber expected_next_ = 0;  // the sequence that would prove that nothing is missing

@@ -344,8 +344,14 @@ Status Opener::RecoverVersions() {
   for (const ColumnFamilyDescriptor& descriptor : request_.families) {
     wanted.push_back(ToOpen(descriptor.name, descriptor.options));
   }
+  std::set<uint64_t> tables;
+  for (const std::string& name : entries_) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type == kTableFile) tables.insert(number);
+  }
   MutexLock lock(&e.mu);
-  Status s = e.versions->Recover(wanted, synced_);
+  Status s = e.versions->Recover(wanted, synced_, tables);
   if (s.ok()) s = CheckMergeOperators(request_, &e);
   if (!s.ok()) return s;
   if (e.options.max_open_files > 0) {
@@ -389,22 +395,22 @@ Status Opener::ReplayLogs() {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type) || type != kWalFile) continue;
-    if (number > kMaxFileNumber) continue;  // nobody has made that
+    if (number > kMaxFoundFileNumber) continue;  // nobody has made that
     if (!e.read_only) e.versions->MarkFileNumberUsed(number);
     if (number >= min_log) log_numbers_.push_back(number);
   }
-  std::set<uint64_t> tables;
+  // It may come back.
+  if (!e.read_only && synced_.log <= kMaxFoundFileNumber)
+    e.versions->MarkFileNumberUsed(synced_.log);
   for (const std::string& name : entries_) {
     uint64_t number = 0;
     FileType type;
-    if (!ParseFileName(name, &number, &type) || number > kMaxFileNumber) continue;
+    if (!ParseFileName(name, &number, &type) || number > kMaxFoundFileNumber) continue;
     if (type != kTableFile && type != kOptionsFile) continue;
-    if (type == kTableFile) tables.insert(number);
     // A table that no MANIFEST names keeps its number: it is set aside, not written over. And the
     // newest OPTIONS file has the largest.
     if (!e.read_only) e.versions->MarkFileNumberUsed(number);
   }
-  e.versions->KeepGoneTables(tables);
   std::sort(log_numbers_.begin(), log_numbers_.end());
   if (Status s = CheckLogDirectory(PlaceOfLogs(), log_numbers_, min_log); !s.ok()) return s;
   if (request_.error_if_wal_file_exists && !log_numbers_.empty()) {
@@ -443,8 +449,8 @@ Status Opener::Install() {
     if (!ReadIdentity(e.fs.get(), e.name, &id).ok()) id = NewDbId(e.env);
     e.versions->set_db_id(id);
   }
-  if (replay_->missed_logs()) {
-    e.versions->NoteUnreadLogs(e.versions->min_log_number_to_keep(), e.logs->current_number());
+  for (const auto& [first, end] : replay_->UnreadLogs(e.logs->current_number())) {
+    e.versions->NoteUnreadLogs(first, end);
   }
   std::vector<FamilyEdit> edits;
   std::vector<std::unique_ptr<VersionEdit>> owned;

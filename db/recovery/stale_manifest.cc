@@ -76,13 +76,11 @@ Status CheckManifestIsNotStale(const Engine& engine,
   // What the MANIFEST has deleted stays for a while, and may hold the only sequence numbers: a
   // compaction may have set those of its output to 0.
   const std::set<uint64_t>& gone = engine.versions->gone_tables();
-  known.insert(gone.begin(), gone.end());
   for (const std::string& name : directory_entries) {
     uint64_t number = 0;
     FileType type;
-    if (!ParseFileName(name, &number, &type) || type != kTableFile || known.count(number) > 0) {
-      continue;
-    }
+    if (!ParseFileName(name, &number, &type) || type != kTableFile) continue;
+    if (known.contains(number) || gone.contains(number)) continue;
     const std::string path = engine.name + "/" + name;
     uint64_t size = 0;
     if (!engine.fs->GetFileSize(path, IOOptions(), &size, nullptr).ok()) continue;

@@ -152,7 +152,9 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
     VARVE_RETURN_IF_ERROR(NoteNumber(log));
   }
   for (const NewFile& file : edit.new_files) VARVE_RETURN_IF_ERROR(NoteNumber(file.number));
-  gone_tables_.insert(edit.gone_tables.begin(), edit.gone_tables.end());
+  for (uint64_t number : edit.gone_tables) {
+    if (IsPresent(number)) gone_tables_.insert(number);
+  }
   unread_logs_.insert(unread_logs_.end(), edit.unread_logs.begin(), edit.unread_logs.end());
   return Status::OK();
 }
@@ -160,10 +162,12 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
 // A file that is deleted and added moves.
 void ManifestReplay::NoteTables(const VersionEdit& edit, Family* family) {
   for (const auto& [level, number] : edit.deleted_files) {
+    if (!IsPresent(number)) continue;
     family->tables.erase(number);
     gone_tables_.insert(number);
   }
   for (const NewFile& file : edit.new_files) {
+    if (!IsPresent(file.number)) continue;
     family->tables.insert(file.number);
     gone_tables_.erase(file.number);
   }

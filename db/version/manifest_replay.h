@@ -19,8 +19,10 @@
 
 namespace varve {
 
-// Of files. Far from where the counter would wrap around.
+// Of files in a MANIFEST. Far from where the counter would wrap around.
 inline constexpr uint64_t kMaxFileNumber = uint64_t{1} << 62;
+// Of files that the counter goes beyond because they are there: it shall never get to the other.
+inline constexpr uint64_t kMaxFoundFileNumber = kMaxFileNumber / 2;
 
 // Reads CURRENT. Corruption, naming the MANIFESTs that exist, unless it holds exactly the name of
 // one and a newline.
@@ -35,7 +37,7 @@ class ManifestReplay {
     // Null when the family was not named by the opener: its files are not looked at.
     std::unique_ptr<VersionBuilder> builder;
     TimestampSwitch timestamps = TimestampSwitch::kSame;
-    std::set<uint64_t> tables;
+    std::set<uint64_t> tables;  // of those that were asked for
     // Not OK: why it is not as the opener wants the family of its name. No more of it is taken, and
     // if it is still there at the end, nothing is opened: the name may have passed to another.
     Status refusal;
@@ -44,6 +46,10 @@ class ManifestReplay {
   // `wanted`, borrowed, names the families whose trees are to be built.
   ManifestReplay(std::string path, const std::vector<FamilyToOpen>* wanted,
                  std::shared_ptr<ObsoleteFileQueue> queue);
+
+  // Of the tables that edits, or the end of their family, remove it tells those that are among
+  // `tables`, which is borrowed; without this, none. A MANIFEST may name many that are long gone.
+  void TellGoneAmong(const std::set<uint64_t>* tables) { present_ = tables; }
 
   Status Read(FileSystem* fs, const FileOptions& file_options);
   // What only a database that is to be opened must fulfil.
@@ -57,8 +63,7 @@ class ManifestReplay {
   uint32_t max_family_id() const { return max_family_id_; }
   uint64_t largest_number() const { return largest_number_; }  // of any file named
   uint64_t end() const { return end_; }                        // of the last record
-  // Tables that an edit, or the end of their family, removed.
-  const std::set<uint64_t>& gone_tables() const { return gone_tables_; }
+  std::set<uint64_t> TakeGoneTables() { return std::move(gone_tables_); }
   const std::vector<std::pair<uint64_t, uint64_t>>& unread_logs() const { return unread_logs_; }
 
  private:
@@ -67,6 +72,9 @@ class ManifestReplay {
   Status ApplyGlobals(const VersionEdit& edit);
   Status AddFamily(uint32_t id, const std::string& name);
   Status ApplyToFamily(const VersionEdit& edit, Family* family);
+  [[nodiscard]] bool IsPresent(uint64_t table) const {
+    return present_ != nullptr && present_->contains(table);
+  }
   void NoteTables(const VersionEdit& edit, Family* family);
   Status TakeFullHistoryTsLow(const std::string& low, const Family& family) const;
   Status NoteNumber(uint64_t number);
@@ -75,6 +83,7 @@ class ManifestReplay {
   const std::string path_;
   const std::vector<FamilyToOpen>* const wanted_;
   const std::shared_ptr<ObsoleteFileQueue> queue_;
+  const std::set<uint64_t>* present_ = nullptr;
   std::map<uint32_t, Family> families_;
   std::set<std::string> names_;
   std::vector<VersionEdit> group_;  // of an atomic group that is not complete yet

@@ -86,14 +86,15 @@ Status VersionSet::CreateNew(const FamilyToOpen& default_family, const std::stri
   return Recover({default_family});
 }
 
-Status VersionSet::Recover(const std::vector<FamilyToOpen>& families,
-                           const wal::SyncedMark& known) {
+Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal::SyncedMark& known,
+                           const std::set<uint64_t>& present) {
   uint64_t manifest_number = options_.detached_manifest;
   if (manifest_number == 0) {
     VARVE_RETURN_IF_ERROR(ReadCurrent(options_.fs.get(), options_.db_name, &manifest_number));
   }
   ManifestReplay replay(DescriptorFileName(options_.db_name, manifest_number), &families,
                         obsolete_files_);
+  replay.TellGoneAmong(&present);
   VARVE_RETURN_IF_ERROR(replay.Read(options_.fs.get(), options_.file_options));
   VARVE_RETURN_IF_ERROR(replay.CheckComplete());
 
@@ -132,7 +133,7 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families,
   logged_sequence_ = replay.last_sequence();
   set_last_sequence(replay.last_sequence());
   if (replay.db_id().has_value()) db_id_ = *replay.db_id();
-  gone_tables_ = replay.gone_tables();
+  gone_tables_ = replay.TakeGoneTables();
   unread_logs_ = replay.unread_logs();
   recovered_whole_ = known.manifest == manifest_number && known.manifest_bytes == replay.end();
   next_file_number_.store(replay.next_file_number(), std::memory_order_relaxed);
@@ -252,10 +253,6 @@ Status VersionSet::CloseManifest() {
   IOStatus s = manifest->Sync(options_.use_fsync);
   IOStatus closed = manifest->Close();
   return s.ok() ? closed : s;
-}
-
-void VersionSet::KeepGoneTables(const std::set<uint64_t>& present) {
-  std::erase_if(gone_tables_, [&](uint64_t number) { return !present.contains(number); });
 }
 
 // Ranges become coarser rather than many.

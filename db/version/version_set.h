@@ -109,8 +109,10 @@ class VersionSet {
   // the MANIFEST must be named (InvalidArgument lists those that are not). Refuses comparators of
   // another name (but for what comparator_change.h allows), levels beyond num_levels, missing or
   // wrong-sized table files (Corruption lists them), blob files, overlapping levels, and a MANIFEST
-  // that lacks what is `known` of it. Nothing is written.
-  Status Recover(const std::vector<FamilyToOpen>& families, const wal::SyncedMark& known = {});
+  // that lacks what is `known` of it. Of tables that edits removed it remembers those that are
+  // among `present`. Nothing is written.
+  Status Recover(const std::vector<FamilyToOpen>& families, const wal::SyncedMark& known = {},
+                 const std::set<uint64_t>& present = {});
   static Status ListFamilies(const std::string& db_name, FileSystem* fs,
                              std::vector<std::string>* names);
 
@@ -169,8 +171,6 @@ class VersionSet {
   // still: a MANIFEST keeps knowing them, so that no later opening wonders about them.
   const std::set<uint64_t>& gone_tables() const { return gone_tables_; }
   void ForgetGoneTable(uint64_t number) { gone_tables_.erase(number); }
-  // All but these files are deleted already.
-  void KeepGoneTables(const std::set<uint64_t>& present);
 
   // Of logs below MinLogNumber, those that an opening asked for and did not find were never put
   // into tables. [first, end) are some more of them.

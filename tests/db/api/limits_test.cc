@@ -2,8 +2,10 @@
 
 // Goal: what is let in can be read again: every limit is held by who writes, and readers have none
 // of their own below it. Method: for each limit a database at it, which reopens after a kill, and
-// one step above it, which is refused and changes nothing. Sizes of entries, blocks and records are
-// in sizes_test.cc; of OPTIONS files, in tests/util/options.
+// one step above it, which is refused and changes nothing. Sizes of entries, batches and values are
+// in sizes_test.cc, and beyond 4 GiB in data_test.cc; of blocks, and entries of tables, in
+// tests/table/table_builder_test.cc; of records of a MANIFEST and the number of families, in
+// tests/db/version/version_set_test.cc; of OPTIONS files, in tests/util/options.
 
 #include <gtest/gtest.h>
 
@@ -11,8 +13,10 @@
 
 #include "varve/comparator.h"
 
+#include "db/version/manifest_replay.h"
 #include "db/version/version_set.h"
 #include "tests/harness/database.h"
+#include "util/env/file_names.h"
 #include "util/key/entry_limits.h"
 
 namespace varve::testing {
@@ -66,6 +70,31 @@ class LimitsTest : public Database {
     return TryOpenWith({{"default", options_}, {name, options}});
   }
 };
+
+// Whoever counts on from there would write numbers that no MANIFEST may have.
+TEST_F(LimitsTest, FilesWithLargeNumbersUseNoneUp) {
+  Open();
+  MakeTable({"a"});
+  ASSERT_TRUE(Close().ok());
+  const std::string directory = kName;
+  for (const uint64_t number :
+       {kMaxFileNumber, kMaxFileNumber + 1, kMaxFoundFileNumber + 1, UINT64_MAX}) {
+    for (const std::string& path :
+         {TableFileName(directory, number), LogFileName(directory, number),
+          OptionsFileName(directory, number)}) {
+      WriteFile(path, "");
+    }
+  }
+  for (int opening = 0; opening < 3; opening++) {
+    Open();
+    EXPECT_EQ(Get("a"), "of a");
+    MakeTable({"b"});
+    Put("logged", std::to_string(opening));
+    Kill();
+  }
+  Open();
+  EXPECT_EQ(Scan(), "a=of a b=of b logged=2");
+}
 
 struct FamilyLimit {
   const char* name;

@@ -45,6 +45,50 @@ TEST_F(MissingLogTest, WhatFollowsTheHoleIsNotReplayed) {
   EXPECT_FALSE(Files(kWalFile, std::string(kName) + "/lost").empty());
 }
 
+// What was replayed is in tables, and only what was missed is kept when it comes back.
+TEST_F(MissingLogTest, LogsThatWereReplayedBesideItAreNotKept) {
+  options_.wal_recovery_mode = WALRecoveryMode::kSkipAnyCorruptedRecords;
+  for (const char* key : {"a", "b", "c", "d"}) WriteAndDie(key);
+  const std::vector<std::string> logs = Files(kWalFile);
+  ASSERT_EQ(logs.size(), 4u);
+  const std::string missed = std::string(kName) + "/" + logs[1];
+  const std::string bytes = ReadFile(missed);
+  DeleteLog(logs[1]);
+  options_.avoid_flush_during_recovery = false;
+  Open();
+  EXPECT_EQ(Scan(), "a=1 c=1 d=1");
+  EXPECT_EQ(Files(kWalFile).size(), 1u);
+  const std::string lost = std::string(kName) + "/lost";
+  EXPECT_TRUE(Files(kWalFile, lost).empty());
+  ASSERT_TRUE(Close().ok());
+  WriteFile(missed, bytes);
+  Open();
+  EXPECT_EQ(Files(kWalFile, lost), std::vector<std::string>{logs[1]});
+  EXPECT_EQ(Scan(), "a=1 c=1 d=1");
+}
+
+// It may come back, and must not find another one of its number.
+TEST_F(MissingLogTest, ItsNumberIsNotUsedAgain) {
+  Open();
+  Put("a", "1");
+  // The MANIFEST does not count on as far as to the next log.
+  ASSERT_TRUE(db()->PauseBackgroundWork().ok());
+  FlushOptions no_wait;
+  no_wait.wait = false;
+  ASSERT_TRUE(db()->Flush(no_wait).ok());
+  ASSERT_EQ(Files(kWalFile).size(), 2u);
+  WriteOptions sync;
+  sync.sync = true;
+  ASSERT_TRUE(db()->Put(sync, "b", "1").ok());
+  Kill();
+  const std::string newest = Files(kWalFile).back();
+  DeleteLog(newest);
+  options_.wal_recovery_mode = WALRecoveryMode::kSkipAnyCorruptedRecords;
+  Open();
+  EXPECT_TRUE(IsReported()) << Text("varve.recovery");
+  for (const std::string& name : Files(kWalFile)) EXPECT_NE(name, newest);
+}
+
 TEST_F(MissingLogTest, AbsoluteConsistencyRefuses) {
   WriteAndDie("a");
   WriteAndDie("b");

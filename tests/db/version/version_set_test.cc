@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <set>
 #include <thread>
 
 #include "tests/db/version/set_fixture.h"
@@ -93,6 +95,49 @@ TEST_F(VersionSetTest, ALargeManifestIsReplacedByItsState) {
   EXPECT_GT(set_->TakeObsoleteManifests().size(), 2u);
   EXPECT_EQ(Recovered(mem_, {"default", "other"}), Describe(*set_));
   EXPECT_EQ(again_->db_id(), "the-db-id");
+}
+
+// A record of the state holds 50,000 files.
+TEST_F(VersionSetTest, TheStateOfManyFilesIsWrittenInRecordsAndReadAgain) {
+  constexpr size_t kFiles = 50001;
+  Create();
+  std::vector<NewFile> files(kFiles);
+  for (size_t i = 0; i < kFiles; i++) {
+    NewFile& file = files[i];
+    file.level = 1;
+    file.number = set_->NewFileNumber();
+    file.size = 1;
+    const std::string key = std::to_string(100000 + i);
+    file.smallest = file.largest = InternalKey(key, 1, kTypeValue);
+    file.smallest_seq = file.largest_seq = 1;
+    ASSERT_TRUE(WriteBytes(mem_.get(), TableFileName(kDir, file.number), "t").ok());
+  }
+  ASSERT_TRUE(Apply(Adding(files), "default", /*fresh=*/true).ok());
+  for (size_t left = kFiles; left + 3 > kFiles; left--) {
+    VersionEdit edit;
+    if (left < kFiles) edit.deleted_files = {{1, files[left].number}};
+    ASSERT_TRUE(Apply(&edit, "default", /*fresh=*/true).ok());
+    set_ = NewSet(mem_);
+    ASSERT_TRUE(set_->Recover({Named("default")}).ok());
+    EXPECT_EQ(Family()->current->level(1).size(), left);
+  }
+}
+
+// For the long run: tests/README.md says when.
+TEST_F(VersionSetTest, AsManyFamiliesAsMayBeMadeAreReadAgain) {
+  if (getenv("VARVE_SIZES_MIB") == nullptr) GTEST_SKIP() << "VARVE_SIZES_MIB is not set";
+  Create();
+  std::vector<FamilyToOpen> families = {Named("default")};
+  while (families.size() < kFamiliesMax) {
+    families.push_back(Named(std::to_string(families.size())));
+    const Status s = AddFamily(families.back().name);
+    ASSERT_TRUE(s.ok()) << families.size() << s.ToString();
+  }
+  const Status s = AddFamily("one more");
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  set_ = NewSet(mem_);
+  ASSERT_TRUE(set_->Recover(families).ok());
+  EXPECT_EQ(set_->families().size(), kFamiliesMax);
 }
 
 TEST_F(VersionSetTest, FamiliesComeAndGo) {
@@ -197,6 +242,39 @@ TEST_F(VersionSetTest, RemovedFilesAreObsoleteOnceNobodyHoldsThem) {
   live.clear();
   set_->AddLiveFiles(&live);
   EXPECT_THAT(live, IsEmpty());
+}
+
+// A MANIFEST names as many as there ever were.
+TEST_F(VersionSetTest, OfRemovedTablesThoseAreRememberedThatAreThere) {
+  Create();
+  ASSERT_TRUE(AddFamily("dropped").ok());
+  const NewFile gone = MakeTable(1, "a", "b", 1, 2);
+  const NewFile left = MakeTable(1, "c", "d", 3, 4);
+  const NewFile moved = MakeTable(1, "e", "f", 5, 6);
+  const NewFile of_dropped = MakeTable(1, "a", "b", 7, 8);
+  ASSERT_TRUE(Apply(Adding({gone, left, moved})).ok());
+  ASSERT_TRUE(Apply(Adding({of_dropped}), "dropped").ok());
+  VersionEdit edit;
+  edit.deleted_files = {{1, gone.number}, {1, left.number}, {1, moved.number}};
+  edit.new_files = {moved};
+  edit.new_files.front().level = 2;
+  ASSERT_TRUE(Apply(&edit).ok());
+  {
+    MutexLock lock(&mu_);
+    ASSERT_TRUE(set_->DropFamily(Family("dropped"), nullptr).ok());
+  }
+  const std::set<uint64_t> present = {left.number, moved.number, of_dropped.number};
+  const std::set<uint64_t> expected = {left.number, of_dropped.number};
+  for (int opening = 0; opening < 2; opening++) {
+    set_ = NewSet(fs_);
+    ASSERT_TRUE(set_->Recover({Named("default")}, {}, present).ok());
+    EXPECT_EQ(set_->gone_tables(), expected) << opening;
+    // Begins a MANIFEST.
+    ASSERT_TRUE(Apply(Adding({MakeTable(0, "x", "y", 9, 10)})).ok());
+  }
+  set_ = NewSet(fs_);
+  ASSERT_TRUE(set_->Recover({Named("default")}).ok());
+  EXPECT_TRUE(set_->gone_tables().empty());
 }
 
 TEST_F(VersionSetTest, AMovedFileIsNotObsolete) {

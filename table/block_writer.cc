@@ -11,6 +11,7 @@
 
 #include "table/format/block_trailer.h"
 #include "util/base/status_macros.h"
+#include "util/key/entry_limits.h"
 
 namespace varve {
 namespace {
@@ -28,6 +29,14 @@ char* AllocateBuffer(void* arg, size_t bytes) {
   return buffer->get();
 }
 
+// What readers refuse is not written.
+Status CheckSize(const WritableFileWriter& file, uint64_t size) {
+  if (size <= kBlockBytesMax) [[likely]]
+    return Status::OK();
+  return Status::InvalidArgument(file.file_name(),
+                                 "a block of " + std::to_string(size) + " bytes is too large");
+}
+
 }  // namespace
 
 BlockWriter::BlockWriter(const Options& options, WritableFileWriter* file)
@@ -35,6 +44,7 @@ BlockWriter::BlockWriter(const Options& options, WritableFileWriter* file)
 
 Status BlockWriter::Pack(char* data, size_t size, const Slice& dictionary, std::string* scratch,
                          Packed* packed) const {
+  VARVE_RETURN_IF_ERROR(CheckSize(*file_, size));
   *packed = Packed{data, size};
   if (codec_ == nullptr) return Status::OK();
 
@@ -105,6 +115,7 @@ Status BlockWriter::PadTo(uint64_t alignment) {
 }
 
 Status BlockWriter::Append(char* data, size_t size, CompressionType type, BlockHandle* handle) {
+  VARVE_RETURN_IF_ERROR(CheckSize(*file_, size));
   handle->offset = offset_;
   handle->size = size;
   EncodeBlockTrailer(options_.checksum, options_.base_context_checksum, offset_, Slice(data, size),

@@ -12,8 +12,10 @@
 #include "varve/filter_policy.h"
 #include "varve/slice_transform.h"
 
+#include "table/block_writer.h"
 #include "table/filter/filter_bits.h"
 #include "tests/table/table_file.h"
+#include "util/key/entry_limits.h"
 
 namespace varve {
 namespace {
@@ -22,6 +24,7 @@ using test::BuiltTable;
 using test::Bytewise;
 using test::Entries;
 using test::IKey;
+using test::StringFile;
 using test::TableParts;
 
 TableBuildOptions DefaultOptions() {
@@ -484,6 +487,45 @@ TEST(TableBuilder, RefusesEntriesOutOfOrder) {
       EXPECT_TRUE(table.builder->status().IsCorruption());
     }
   }
+}
+
+// What claims more bytes than there are crashes whoever reads them.
+TEST(TableBuilder, WhatReadersRefuseIsRefusedUnread) {
+  const std::string key = IKey("k", 1);
+  const std::string begin = IKey("k", 1, kTypeRangeDeletion);
+  const uint64_t rest = kEntryBytesMax - key.size();
+  const std::vector<std::function<void(TableBuilder*)>> too_large = {
+      [&](TableBuilder* builder) { builder->Add(key, Slice("v", rest + 1)); },
+      [&](TableBuilder* builder) { builder->AddTombstone(begin, Slice("v", rest + 1)); },
+  };
+  for (const auto& add : too_large) {
+    BuiltTable table(DefaultOptions());
+    ASSERT_TRUE(table.create_status.ok());
+    add(table.builder.get());
+    EXPECT_TRUE(table.builder->status().IsInvalidArgument()) << table.builder->status().ToString();
+    EXPECT_TRUE(table.Finish().IsInvalidArgument());
+  }
+}
+
+TEST(TableBuilder, NoBlockIsWrittenThatReadersRefuse) {
+  std::string content;
+  WritableFileWriter file(std::make_unique<StringFile>(&content), "table", {});
+  BlockWriter::Options options;
+  for (const CompressionType compression : {kNoCompression, kSnappyCompression}) {
+    options.compression = compression;
+    BlockWriter writer(options, &file);
+    BlockHandle handle;
+    BlockWriter::Outcome outcome;
+    std::string claims = "less";
+    const size_t bytes = kBlockBytesMax + 1;
+    for (const Status& s : {writer.WritePlain(claims.data(), bytes, &handle),
+                            writer.WriteCompressible(claims.data(), bytes, &handle),
+                            writer.WriteData(claims.data(), bytes, Slice(), &handle, &outcome)}) {
+      EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    }
+    EXPECT_EQ(writer.offset(), 0u);
+  }
+  EXPECT_EQ(content, "");
 }
 
 TEST(TableBuilder, OrderOfOtherComparators) {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: no exception of a user's code crosses the API or ends a thread of the engine; the call or
-// the job fails with Aborted, or does without the answer, and nothing read is wrong. (Comparators
-// are not asked: without an order there is nothing to go on with.) Method: every kind of code
-// that the engine calls, made to throw after the database was filled, and healed again.
+// the job fails with Aborted, or does without the answer, and nothing read is wrong. (Of
+// comparators only iterators are asked: for writes there is nothing to go on with without an
+// order.) Method: every kind of code that the engine calls, made to throw after the database was
+// filled, and healed again.
 
 #include <gmock/gmock.h>
 
 #include <atomic>
 
 #include "varve/compaction_filter.h"
+#include "varve/comparator.h"
 #include "varve/filter_policy.h"
 #include "varve/slice_transform.h"
 #include "varve/table.h"
@@ -70,6 +72,19 @@ class ThrowingLogger final : public Logger {
  public:
   using Logger::Logv;
   void Logv(const char*, va_list) override { MayThrow(); }
+};
+
+// Throws at the comparison to which it counts.
+class CountingOrder final : public Comparator {
+ public:
+  const char* Name() const override { return "CountingOrder"; }
+  int Compare(const Slice& a, const Slice& b) const override {
+    if (left > 0 && --left == 0) throw std::runtime_error("user code");
+    return a.compare(b);
+  }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+  mutable std::atomic<int> left{0};
 };
 
 class ThrowingCodeTest : public Database {
@@ -178,6 +193,56 @@ TEST_F(ThrowingCodeTest, ATableFilterLeavesNothingOut) {
   ReadOptions read;
   read.table_filter = [](const TableProperties&) -> bool { throw 1; };
   EXPECT_EQ(Scan(read), "a=of a");
+}
+
+// Wherever it threw, the same iterator shows what is there, and nothing that ranges deleted.
+TEST_F(ThrowingCodeTest, AComparatorFailsAWalkAndNotTheNext) {
+  CountingOrder order;
+  options_.comparator = &order;
+  Open();
+  const auto delete_range = [&](const char* begin, const char* end) {
+    ASSERT_TRUE(db()->DeleteRange(WriteOptions(), Handle("default"), begin, end).ok());
+  };
+  const auto sink_to = [&](int level, uint64_t file_bytes) {
+    std::vector<LiveFileMetaData> files;
+    db()->GetLiveFilesMetaData(&files);
+    CompactionOptions options;
+    options.output_file_size_limit = file_bytes;
+    for (const LiveFileMetaData& file : files) {
+      if (file.level > 0) continue;
+      const Status s = db()->CompactFiles(options, {file.name}, level);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+    }
+  };
+  for (int i = 10; i < 40; i++) Put("k" + std::to_string(i), std::string(100, 'v'));
+  Flush();
+  sink_to(4, 1000);
+  delete_range("k12", "k15");
+  delete_range("k30", "k35");
+  Put("k31", "new");
+  Flush();
+  sink_to(2, 0);
+  delete_range("k20", "k22");
+  Flush();
+  delete_range("k25", "k26");
+  const std::string expected = Scan();
+  const std::string levels = Levels();
+  ASSERT_TRUE(levels.starts_with("1,0,1,0,")) << levels;
+  int fails = 0;
+  for (int n = 1;; n++) {
+    const std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+    const bool ahead = n % 2 == 0;
+    order.left = n;
+    ahead ? it->SeekToFirst() : it->SeekToLast();
+    while (it->Valid()) ahead ? it->Next() : it->Prev();
+    const bool done = order.left.exchange(0) > 0;
+    EXPECT_EQ(it->status().ok(), done) << n;
+    if (done && !ahead) break;
+    fails++;
+    it->SeekToFirst();
+    ASSERT_EQ(Rest(it.get()), expected) << n;
+  }
+  EXPECT_GT(fails, 50);
 }
 
 TEST_F(ThrowingCodeTest, AWriteCallbackStopsNoWrite) {

@@ -13,6 +13,7 @@
 
 #include "varve/listener.h"
 #include "varve/snapshot.h"
+#include "varve/table.h"
 
 #include "tests/harness/database.h"
 #include "tests/harness/random.h"
@@ -65,6 +66,77 @@ class TimestampReadTest : public Database {
     ASSERT_TRUE(db()->CompactRange(options, nullptr, nullptr).ok());
   }
 };
+
+// Once it is told to, it has one key somewhere else: as in a table that is damaged.
+class OrderThatTurns final : public Comparator {
+ public:
+  OrderThatTurns() : Comparator(sizeof(uint64_t)) {}
+  const char* Name() const override { return "test.OrderThatTurns"; }
+  int Compare(const Slice& a, const Slice& b) const override {
+    const int order = CompareWithoutTimestamp(a, true, b, true);
+    return order != 0 ? order : -CompareTimestamp(TimestampOf(a), TimestampOf(b));
+  }
+  using Comparator::CompareWithoutTimestamp;
+  int CompareWithoutTimestamp(const Slice& a, bool a_has, const Slice& b,
+                              bool b_has) const override {
+    return Bare(a, a_has).compare(Bare(b, b_has));
+  }
+  int CompareTimestamp(const Slice& a, const Slice& b) const override {
+    return BytewiseComparatorWithU64Ts()->CompareTimestamp(a, b);
+  }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+  Slice GetMaxTimestamp() const override { return MaxU64Ts(); }
+  Slice GetMinTimestamp() const override { return MinU64Ts(); }
+  std::string moved;  // this key; empty: none
+
+ private:
+  static Slice TimestampOf(const Slice& key) {
+    return {key.data() + key.size() - sizeof(uint64_t), sizeof(uint64_t)};
+  }
+  Slice Bare(const Slice& key, bool has) const {
+    const Slice bare(key.data(), key.size() - (has ? sizeof(uint64_t) : 0));
+    return !moved.empty() && bare == Slice(moved) ? Slice("m5") : bare;
+  }
+};
+
+// The key lies under a tombstone, and what the jump over that finds leads to it again.
+TEST_F(TimestampReadTest, AWalkOverHistoryEndsWhereKeysAreOutOfOrder) {
+  OrderThatTurns order;
+  options_.comparator = &order;
+  options_.disable_auto_compactions = true;
+  for (const bool ahead : {true, false}) {
+    const std::string moved = ahead ? "p5" : "k5";
+    for (const int restarts : {1, 16}) {
+      BlockBasedTableOptions table;
+      table.block_restart_interval = restarts;
+      options_.table_factory.reset(NewBlockBasedTableFactory(table));
+      order.moved.clear();
+      Open();
+      for (char c = 'a'; c < 'z'; c++) {
+        if (c != 'm') PutAt(std::string(1, c), 1, "v");
+      }
+      PutAt(moved, 1, "v");
+      Flush();
+      DeleteRangeAt("m", "n", 5);
+      order.moved = moved;
+      const std::string until = At(10);
+      const std::string since = At(0);
+      const Slice as_of(until);
+      const Slice from(since);
+      ReadOptions options;
+      options.timestamp = &as_of;
+      options.iter_start_ts = &from;
+      const std::unique_ptr<Iterator> it(db()->NewIterator(options));
+      ahead ? it->SeekToFirst() : it->SeekToLast();
+      int steps = 0;
+      for (; it->Valid() && steps < 200; steps++) ahead ? it->Next() : it->Prev();
+      EXPECT_LT(steps, 200) << ahead << restarts;
+      ASSERT_TRUE(Close().ok());
+      ASSERT_TRUE(DestroyDB(kName, options_).ok());
+    }
+  }
+}
 
 TEST_F(TimestampReadTest, AnIteratorDoesNotFollowWhereItsHistoryIsGone) {
   Open();

@@ -6,12 +6,50 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "varve/compaction_filter.h"
+#include "varve/file_system_wrappers.h"
 #include "varve/statistics.h"
 
 #include "tests/harness/database.h"
 
 namespace varve::testing {
 namespace {
+
+// Holds up who opens a table while it is closed.
+class GateToTables final : public FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "GateToTables"; }
+  IOStatus NewRandomAccessFile(const std::string& name, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* file,
+                               IODebugContext* dbg) override {
+    if (closed) {
+      arrived = true;
+      EXPECT_TRUE(Eventually([&] { return !closed; }));
+    }
+    return FileSystemWrapper::NewRandomAccessFile(name, options, file, dbg);
+  }
+  std::atomic<bool> closed{false};
+  std::atomic<bool> arrived{false};
+};
+
+// Holds up whoever compacts the key "gate".
+class GateToKey final : public CompactionFilter {
+ public:
+  const char* Name() const override { return "test.gate"; }
+  bool Filter(int, const Slice& key, const Slice&, std::string*, bool*) const override {
+    if (key != Slice("gate")) return false;
+    arrived = true;
+    EXPECT_TRUE(Eventually([&] { return open.load(); }));
+    return false;
+  }
+  mutable std::atomic<bool> arrived{false};
+  std::atomic<bool> open{false};
+};
 
 class CoveredFilesTest : public Database {
  protected:
@@ -97,6 +135,73 @@ TEST_F(CoveredFilesTest, TheyWaitForSnapshotsAndGoWhenThoseAreReleased) {
   EXPECT_TRUE(LeavesTables(1)) << Levels();
   EXPECT_EQ(LiveKeys(after), 0);
   db()->ReleaseSnapshot(after);
+}
+
+// Nobody has opened the table of the tombstone before the job looks for what it covers.
+TEST_F(CoveredFilesTest, WhoWaitsForASnapshotIsKnownOnceTheTableIsOpen) {
+  Open();
+  Fill();
+  const Snapshot* const before = db()->GetSnapshot();
+  DeleteFrom(0, kKeys);
+  ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+  EXPECT_GE(Files(kTableFile).size(), 15u) << Levels();
+  db()->ReleaseSnapshot(before);
+  EXPECT_TRUE(LeavesTables(1)) << Levels();
+  EXPECT_LT(BytesRead(), 16u << 10);
+}
+
+// A job opens some tables at a time. The newest tombstones cover no file whole.
+TEST_F(CoveredFilesTest, AllTablesWithTombstonesAreOpenedInTheEnd) {
+  options_.disable_auto_compactions = true;
+  options_.level0_file_num_compaction_trigger = 1000;
+  options_.level0_slowdown_writes_trigger = 1000;
+  options_.level0_stop_writes_trigger = 1000;
+  Open();
+  Fill();
+  const size_t filled = Files(kTableFile).size();
+  DeleteFrom(0, kKeys);
+  for (int i = 0; i < 150; i++) DeleteFrom(i, i + 1);
+  Reopen();
+  ASSERT_EQ(Files(kTableFile).size(), filled + 151);
+  ASSERT_TRUE(db()->EnableAutoCompaction({Handle("default")}).ok());
+  EXPECT_TRUE(LeavesTables(151)) << Levels();
+  EXPECT_EQ(LiveKeys(), 0);
+}
+
+// While the job opens tables, a call in another family gets its turn, and is alone.
+TEST_F(CoveredFilesTest, AFamilyWhoseJobFindsACallBeforeItStaysInTheQueue) {
+  const auto tables = std::make_shared<GateToTables>(file_system());
+  const std::unique_ptr<Env> env = NewCompositeEnv(tables);
+  GateToKey filter;
+  options_.env = env.get();
+  options_.compaction_filter = &filter;
+  options_.disable_auto_compactions = true;
+  Open({"default", "other"});
+  Fill();
+  DeleteFrom(0, kKeys);
+  Reopen();
+  Put("gate", "v", "other");
+  Flush("other");
+  std::string value = Get("gate", "other");  // its table is open
+  tables->closed = true;
+  ASSERT_TRUE(db()->EnableAutoCompaction({Handle("default")}).ok());
+  ASSERT_TRUE(Eventually([&] { return tables->arrived.load(); }));
+  std::thread caller([&] {
+    CompactRangeOptions options;
+    options.exclusive_manual_compaction = true;
+    options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+    const Status s = db()->CompactRange(options, Handle("other"), nullptr, nullptr);
+    EXPECT_TRUE(s.ok()) << s.ToString();
+  });
+  EXPECT_TRUE(Eventually([&] { return filter.arrived.load(); }));
+  tables->closed = false;
+  // The job asks, and is told no.
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_GE(Files(kTableFile).size(), 15u) << Levels();
+  filter.open = true;
+  caller.join();
+  EXPECT_TRUE(LeavesTables(3)) << Levels();
+  ASSERT_TRUE(Close().ok());
 }
 
 // A version of before, which the tombstone alone hides, must not come back with the files' own

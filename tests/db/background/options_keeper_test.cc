@@ -6,6 +6,10 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "varve/utilities/options_util.h"
 
 #include "tests/harness/database.h"
@@ -15,6 +19,28 @@ namespace varve::testing {
 namespace {
 
 using ::testing::Contains;
+
+// Holds threads up that make an OPTIONS file: one, or all but one.
+class HeldFiles final : public FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "HeldFiles"; }
+  IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* file, IODebugContext* dbg) override {
+    const std::thread::id here = std::this_thread::get_id();
+    const bool held =
+        holds.load() == here || (spares.load() != std::thread::id() && spares != here);
+    if (held && name.find("OPTIONS") != std::string::npos) {
+      arrived = true;
+      EXPECT_TRUE(Eventually([&] { return open.load(); }));
+    }
+    return FileSystemWrapper::NewWritableFile(name, options, file, dbg);
+  }
+  std::atomic<std::thread::id> holds{};
+  std::atomic<std::thread::id> spares{};
+  std::atomic<bool> arrived{false};
+  std::atomic<bool> open{false};
+};
 
 class OptionsKeeperTest : public Database {
  protected:
@@ -102,6 +128,77 @@ TEST_F(OptionsKeeperTest, CloseAndCopiesHaveTheLastChange) {
   ASSERT_TRUE(Change("f8", 99999).ok());
   ASSERT_TRUE(Close().ok());
   EXPECT_EQ(Told("f8"), 99999u);
+}
+
+// Of the disk, the caller waits for the MANIFEST alone.
+TEST_F(OptionsKeeperTest, WithManyFamiliesAChangeWaitsForOneSyncAtMost) {
+  const auto files = std::make_shared<HeldFiles>(file_system());
+  const std::unique_ptr<Env> env = NewCompositeEnv(files);
+  options_.env = env.get();
+  OpenMany();
+  std::vector<std::string> names;
+  uint64_t manifest_bytes = 0;
+  ASSERT_TRUE(db()->GetLiveFiles(names, &manifest_bytes).ok());
+  files->spares = std::this_thread::get_id();
+  faults().ResetCounters();
+  const FaultCalls others = Only(FaultCall::kSyncDir) | Only(FaultCall::kRename) |
+                            Only(FaultCall::kCreate) | Only(FaultCall::kDelete);
+  ColumnFamilyHandle* made = nullptr;
+  ASSERT_TRUE(db()->CreateColumnFamily(options_, "made", &made).ok());
+  EXPECT_EQ(faults().calls(FaultCall::kSync), 1u);
+  ASSERT_TRUE(Change("f7", 123456).ok());
+  EXPECT_EQ(faults().calls(FaultCall::kSync), 1u);
+  ASSERT_TRUE(db()->DropColumnFamily(made).ok());
+  EXPECT_EQ(faults().calls(FaultCall::kSync), 2u);
+  EXPECT_EQ(faults().calls_in(others), 0u);
+  files->open = true;
+  ASSERT_TRUE(db()->DestroyColumnFamilyHandle(made).ok());
+  ASSERT_TRUE(Close().ok());
+}
+
+// Whoever copies files writes it as well, and a change may come in the meantime.
+TEST_F(OptionsKeeperTest, WhatChangesWhileACopyIsMadeIsToldToo) {
+  const auto files = std::make_shared<HeldFiles>(file_system());
+  const std::unique_ptr<Env> env = NewCompositeEnv(files);
+  options_.env = env.get();
+  OpenMany();
+  std::atomic<bool> copied{false};
+  for (uint64_t size = 100001; !files->arrived; size++) {
+    ASSERT_LT(size, 100100u) << "the job was always first";
+    ASSERT_TRUE(Change("f7", size).ok());
+    std::thread copier([&] {
+      files->holds = std::this_thread::get_id();
+      std::vector<std::string> names;
+      uint64_t manifest_bytes = 0;
+      EXPECT_TRUE(db()->GetLiveFiles(names, &manifest_bytes).ok());
+      copied = true;
+    });
+    EXPECT_TRUE(Eventually([&] { return files->arrived || copied; }));
+    if (files->arrived) {
+      EXPECT_TRUE(Change("f8", 99999).ok());
+      // The timer finds somebody writing.
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    files->open = true;
+    copier.join();
+    copied = false;
+  }
+  EXPECT_TRUE(Eventually([&] { return Told("f8") == 99999; }, /*seconds=*/3));
+  ASSERT_TRUE(Close().ok());
+}
+
+// The one with the largest number is the newest, also after a kill.
+TEST_F(OptionsKeeperTest, AnOpeningTakesANumberAboveAllBefore) {
+  Open({"default", "a"});
+  for (uint64_t size = 100001; size < 100010; size++) ASSERT_TRUE(Change("a", size).ok());
+  const uint64_t before = NewestNumber();
+  Kill();
+  options_.write_buffer_size = 222222;
+  Open({"default", "a"});
+  EXPECT_GT(NewestNumber(), before);
+  EXPECT_EQ(Told("a"), 222222u);
+  MakeTable({"k"});
+  for (const std::string& name : Files(kTableFile)) EXPECT_GT(std::stoull(name), before);
 }
 
 TEST_F(OptionsKeeperTest, AFailureIsToldToTheNextChangeOrByClose) {

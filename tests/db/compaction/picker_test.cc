@@ -173,6 +173,13 @@ TEST_F(PickerTest, ARunningCompactionsOutputRangeIsTaken) {
   around.output_level = 2;
   running_ = {&around};
   EXPECT_EQ(Pick(), "none");
+  EXPECT_EQ(PickFiles({1}, 2), "none");
+  EXPECT_TRUE(status_.IsInvalidArgument()) << status_.ToString();
+  // A deletion brings nothing there.
+  around.deletion_only = true;
+  EXPECT_EQ(Pick(), "L1: 1; to L2, move, bottommost");
+  EXPECT_EQ(PickFiles({1}, 2), "L1: 1; to L2, move, bottommost");
+  EXPECT_TRUE(status_.ok()) << status_.ToString();
 }
 
 TEST_F(PickerTest, NeighboursThatShareAKeyStayTogether) {

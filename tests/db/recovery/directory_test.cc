@@ -295,6 +295,40 @@ TEST_F(DirectoryTest, OpeningsWithoutAWriteLeaveNoLogs) {
   }
 }
 
+// The next one's mark says how long it was.
+TEST_F(DirectoryTest, ALogWithoutBatchesStaysBetweenOthers) {
+  options_.avoid_flush_during_recovery = true;
+  options_.avoid_flush_during_shutdown = true;
+  const ColumnFamilyOptions plain(options_);
+  ColumnFamilyOptions timed = plain;
+  timed.comparator = BytewiseComparatorWithU64Ts();
+  const std::vector<ColumnFamilyDescriptor> two = {{"default", plain}, {"a", plain}};
+  ASSERT_TRUE(TryOpenWith(two).ok());
+  WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  const auto start_log = [&] {
+    ASSERT_TRUE(db()->Put(unlogged, Handle("a"), "k", "v").ok());
+    Flush("a");
+  };
+  Put("before", "b");
+  start_log();
+  // The log is told of the timestamps, and of nothing else.
+  ColumnFamilyHandle* made = nullptr;
+  ASSERT_TRUE(db()->CreateColumnFamily(timed, "timed", &made).ok());
+  ASSERT_TRUE(db()->DestroyColumnFamilyHandle(made).ok());
+  start_log();
+  Put("behind", "b");
+  ASSERT_EQ(Files(kWalFile).size(), 3u);
+  std::vector<ColumnFamilyDescriptor> three = two;
+  three.emplace_back("timed", timed);
+  for (int opening = 0; opening < 3; opening++) {
+    Kill();
+    ASSERT_TRUE(TryOpenWith(three).ok());
+    EXPECT_EQ(Scan(), "before=b behind=b") << opening;
+    EXPECT_EQ(Text("varve.recovery").find(" missing="), std::string::npos) << opening;
+  }
+}
+
 // A failing call anywhere in an opening is an error; the next opening has everything.
 TEST_F(DirectoryTest, EveryCallOfAnOpeningMayFail) {
   MakeHealthy();

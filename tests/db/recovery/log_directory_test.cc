@@ -133,6 +133,42 @@ TEST_F(LogDirectoryTest, ACopyOpensBesideItsOriginal) {
   EXPECT_TRUE(copy->Get(ReadOptions(), "logged", &value).ok());
 }
 
+// Its OPTIONS file says where the logs of the original are, and those are not its own.
+TEST_F(LogDirectoryTest, ACopyOpensBesideAnOriginalThatGoesOnWriting) {
+  WriteOptions sync;
+  sync.sync = true;
+  options_.wal_dir = "/logs";
+  Open();
+  MakeTable({"t"});
+  ASSERT_TRUE(db()->Put(sync, "logged", "l").ok());
+  Copy(kName, "/copy");
+  Copy("/logs", "/copied_logs");
+  MakeTable({"u"});
+  ASSERT_TRUE(db()->Put(sync, "later", "in a log that the copy has not").ok());
+  options_.wal_dir = "/copied_logs";
+  std::unique_ptr<DB> copy;
+  const Status s = DB::Open(options_, "/copy", &copy);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  std::string value;
+  EXPECT_TRUE(copy->Get(ReadOptions(), "logged", &value).ok());
+  EXPECT_TRUE(copy->Get(ReadOptions(), "later", &value).IsNotFound());
+}
+
+// As RocksDB writes it: nobody knows where that was.
+TEST_F(LogDirectoryTest, ARelativePathInTheOptionsFileSaysNothing) {
+  WriteAndDie("/logs");
+  Copy("/logs", "elsewhere");
+  const std::string log = Files(kWalFile, "/logs").back();
+  WriteFile("elsewhere/009999.log", ReadFile("/logs/" + log));
+  const std::string options_file = std::string(kName) + "/" + Files(kOptionsFile).back();
+  std::string text = ReadFile(options_file);
+  const std::string there = "wal_dir=/logs";
+  ASSERT_NE(text.find(there), std::string::npos);
+  text.replace(text.find(there), there.size(), "wal_dir=elsewhere");
+  WriteFile(options_file, text);
+  ExpectAll("/logs");
+}
+
 // A checkpoint: files that were linked or copied by name, with logs of its own or none.
 TEST_F(LogDirectoryTest, ACheckpointNeedsNoLogsOfTheOriginal) {
   options_.wal_dir = "/logs";

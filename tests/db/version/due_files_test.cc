@@ -126,6 +126,14 @@ TEST_F(DueFilesTest, FilesOfTombstonesSinkTheHeaviestFirst) {
   EXPECT_EQ(due_.waits_for_snapshot, 9u);
 }
 
+// What a compaction left of them for what lies beneath goes on to that.
+TEST_F(DueFilesTest, SettledTombstonesSinkAsOthersDo) {
+  Draw("L1: 6[d-f]10 L2: 3[a-f]10");
+  Holds(6, {.deletions = 10, .settled = true});
+  Holds(3, {});
+  EXPECT_EQ(Due(), "6 |");
+}
+
 TEST_F(DueFilesTest, OldDataGoesDownAndOldFilesAreRewritten) {
   Draw("L0: 9[a-c]10 L1: 5[a-c]10 L4: 3[a-f]10");
   for (const uint64_t number : {9, 5, 3}) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <string>
 #include <thread>
@@ -103,6 +104,71 @@ TEST_F(ClockCacheTest, ReadersAreAskedOnceForManyEvictions) {
     ASSERT_LE(cache_->GetUsage(), size_t{8} << 20) << i;
   }
   EXPECT_LE(Epoch::Stamp() - before, uint64_t{kPuts} / 16);
+}
+
+// A thread that stays where readers are until it is let go.
+class Reader {
+ public:
+  Reader() {
+    thread_ = std::thread([this] {
+      const Epoch::Guard guard;
+      inside_ = true;
+      while (!leaves_) std::this_thread::yield();
+    });
+    while (!inside_) std::this_thread::yield();
+  }
+  ~Reader() {
+    Leave();
+    thread_.join();
+  }
+  void Leave() { leaves_ = true; }
+
+ private:
+  std::atomic<bool> inside_{false};
+  std::atomic<bool> leaves_{false};
+  std::thread thread_;
+};
+
+// In vain, readers are asked seldom; what is dropped when the reader has left shall not wait for
+// as much as was dropped while it stayed.
+TEST_F(ClockCacheTest, AReaderThatStayedIsForgottenWithWhatItKept) {
+  constexpr size_t kCapacity = 8 << 20;
+  cache_ = NewLRUCache(SmallOptions(kCapacity));
+  int puts = 0;
+  const auto put = [&] { Put("block" + std::to_string(puts++), 0, 4096); };
+  while (cache_->GetUsage() + 4096 <= kCapacity / 16 * 15) put();
+  {
+    Reader reader;
+    for (int i = 0; i < 600; i++) put();
+    EXPECT_GT(cache_->GetUsage(), kCapacity / 8 * 9) << "the reader keeps what was evicted";
+  }
+  cache_->EraseUnRefEntries();
+  EXPECT_EQ(cache_->GetUsage(), 0u);
+  for (int i = 0; i < 4000; i++) {
+    put();
+    ASSERT_LE(cache_->GetUsage(), kCapacity / 16 * 17) << i;
+  }
+}
+
+TEST_F(ClockCacheTest, WhoHasWaitedForAReaderFreesWhatItKept) {
+  constexpr size_t kCapacity = 8 << 20;
+  cache_ = NewLRUCache(SmallOptions(kCapacity));
+  std::atomic<int> puts{0};
+  std::atomic<bool> waited{false};
+  Reader reader;
+  std::thread writer([&] {
+    while (!waited && puts < 100000) Put("block" + std::to_string(puts++), 0, 4096);
+  });
+  // A reader may keep no more than half of the capacity.
+  for (int before = -1; before != puts || cache_->GetUsage() < kCapacity / 8 * 11;) {
+    before = puts;
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  }
+  waited = true;
+  reader.Leave();
+  writer.join();
+  EXPECT_LT(puts, 100000);
+  EXPECT_LE(cache_->GetUsage(), kCapacity / 16 * 17);
 }
 
 TEST_F(ClockCacheTest, AReplacedEntryLivesAsLongAsItsReferences) {

@@ -382,8 +382,11 @@ class VARVE_EXPORT Env {
   virtual Status SetAllowNonOwnerAccess(bool allow_non_owner_access);
   // Grows a pool to `number` threads; never shrinks it.
   virtual void IncBackgroundThreadsIfNeeded(int number, Priority pri) = 0;
-  // The default Env leaves thread priorities alone: these do nothing, and the form that returns a
-  // Status says NotSupported.
+  // Lower the priority of a pool's threads for the disk (to what nobody else wants) or the
+  // processor (kLow: nice 19, kIdle: SCHED_IDLE), each from its next job on. They never go up
+  // again: a higher priority than before is for threads that start later, and one that a lowered
+  // thread starts is as low. Where the system does not allow it they stay as they are. An Env
+  // without threads of its own does nothing, and the form that returns a Status says NotSupported.
   virtual void LowerThreadPoolIOPriority(Priority pool = LOW);
   virtual Status LowerThreadPoolCPUPriority(Priority pool, CpuPriority pri);
   virtual void LowerThreadPoolCPUPriority(Priority pool = LOW);

@@ -46,6 +46,15 @@ class DefaultEnv final : public FileSystemEnv, private ForkWatch {
     PoolOf(pri).RaiseLimit(number);
   }
 
+  void LowerThreadPoolIOPriority(Priority pool) override { PoolOf(pool).LowerIoPriority(); }
+  void LowerThreadPoolCPUPriority(Priority pool) override {
+    PoolOf(pool).LowerCpuPriority(CpuPriority::kLow);
+  }
+  Status LowerThreadPoolCPUPriority(Priority pool, CpuPriority pri) override {
+    PoolOf(pool).LowerCpuPriority(pri);
+    return Status::OK();
+  }
+
   void StartThread(void (*function)(void* arg), void* arg) override {
     MutexLock lock(&mutex_);
     started_.emplace_back(function, arg);

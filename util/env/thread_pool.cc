@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "util/env/thread_priority.h"
+
 namespace varve {
 
 ThreadPool::ThreadPool(std::string name, int limit)
@@ -100,6 +102,28 @@ size_t ThreadPool::queue_length() const {
   return queue_.size();
 }
 
+void ThreadPool::LowerIoPriority() {
+  MutexLock lock(&mutex_);
+  wanted_.idle_io = true;
+}
+
+void ThreadPool::LowerCpuPriority(CpuPriority priority) {
+  MutexLock lock(&mutex_);
+  wanted_.cpu = priority;
+}
+
+// Where that is not allowed the job is done all the same, and nobody asks again.
+void ThreadPool::Lower(Priorities* own, const Priorities& wanted) {
+  if (wanted.cpu < own->cpu) {
+    (void)varve::LowerCpuPriority(wanted.cpu);
+    own->cpu = wanted.cpu;
+  }
+  if (wanted.idle_io && !own->idle_io) {
+    (void)varve::LowerIoPriority();
+    own->idle_io = true;
+  }
+}
+
 int ThreadPool::Reserve(int threads) {
   MutexLock lock(&mutex_);
   const int busy = static_cast<int>(threads_.size()) - idle_;
@@ -148,6 +172,7 @@ bool ThreadPool::IsSurplus() const {
 void ThreadPool::Run(Threads::iterator self) {
   // Linux allows 15 characters; a failure leaves the process name, which does no harm.
   (void)::pthread_setname_np(::pthread_self(), ("varve:" + name_).substr(0, 15).c_str());
+  Priorities own;
   MutexLock lock(&mutex_);
   for (;;) {
     while (!MayTakeJob() && !IsSurplus()) work_.Wait();
@@ -155,7 +180,9 @@ void ThreadPool::Run(Threads::iterator self) {
     const Job job = queue_.front();
     queue_.pop_front();
     --idle_;
+    const Priorities wanted = wanted_;
     lock.Unlock();
+    Lower(&own, wanted);
     job.function(job.arg);
     lock.Lock();
     ++idle_;

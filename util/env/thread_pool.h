@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "varve/env.h"
+
 #include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
@@ -42,6 +44,11 @@ class ThreadPool final : private ForkWatch {
   int limit() const;
   size_t queue_length() const;
 
+  // Of its threads, each from its next job on. Threads never go up again: what is set after a lower
+  // priority is for those that start later.
+  void LowerIoPriority();
+  void LowerCpuPriority(CpuPriority priority);
+
   // Holds idle capacity back from jobs; returns how many threads that was possible for.
   int Reserve(int threads);
   // Returns how many were given back.
@@ -55,10 +62,16 @@ class ThreadPool final : private ForkWatch {
     Function unschedule;
   };
   using Threads = std::list<std::thread>;
+  // What one thread is to be, or has made itself.
+  struct Priorities {
+    CpuPriority cpu = CpuPriority::kNormal;
+    bool idle_io = false;
+  };
 
   // Throws when one cannot be had; those started before stay.
   void StartThreadsAsNeeded() VARVE_REQUIRES(mutex_);
   void Run(Threads::iterator self);
+  static void Lower(Priorities* own, const Priorities& wanted);
   bool MayTakeJob() const VARVE_REQUIRES(mutex_);
   bool IsSurplus() const VARVE_REQUIRES(mutex_);
   // Joins threads that have ended; gives up the lock meanwhile.
@@ -77,6 +90,7 @@ class ThreadPool final : private ForkWatch {
   int idle_ VARVE_GUARDED_BY(mutex_) = 0;
   int reserved_ VARVE_GUARDED_BY(mutex_) = 0;
   bool closing_ VARVE_GUARDED_BY(mutex_) = false;
+  Priorities wanted_ VARVE_GUARDED_BY(mutex_);
 };
 
 }  // namespace varve

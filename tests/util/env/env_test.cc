@@ -102,7 +102,6 @@ TEST(EnvTest, TheDefaultEnvKnowsItsHost) {
   uint64_t free_bytes = 0;
   EXPECT_TRUE(env->GetFreeSpace("/tmp", &free_bytes).ok());
   EXPECT_NE(env->GetThreadID(), 0u);
-  EXPECT_TRUE(env->LowerThreadPoolCPUPriority(Env::LOW, CpuPriority::kIdle).IsNotSupported());
   EXPECT_EQ(Env::IOActivityToString(Env::IOActivity::kCustomIOActivityA7), "CustomIOActivityA7");
   EXPECT_EQ(Env::IOActivityToString(Env::IOActivity::kGetEntity), "GetEntity");
 }

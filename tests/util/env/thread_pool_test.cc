@@ -5,6 +5,10 @@
 #include "util/env/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <linux/ioprio.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -163,6 +167,86 @@ TEST(ThreadPoolTest, ManyThreadsMayScheduleAndResizeAtOnce) {
     for (std::thread& t : threads) t.join();
   }
   EXPECT_EQ(ran.load(), 8000);
+}
+
+// What the thread that runs it is to the system.
+struct Seen {
+  int nice = 0;
+  int policy = 0;
+  long io_class = 0;
+
+  static void Look(void* arg) {
+    auto* seen = static_cast<Seen*>(arg);
+    seen->nice = ::getpriority(PRIO_PROCESS, 0);
+    seen->policy = ::sched_getscheduler(0);
+    seen->io_class = IOPRIO_PRIO_CLASS(::syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0));
+  }
+};
+
+// By the pool's only thread.
+Seen LookIn(ThreadPool* pool) {
+  Seen seen;
+  Gate gate;
+  gate.Open();
+  pool->Schedule(Seen::Look, &seen, nullptr, nullptr);
+  pool->Schedule(Gate::Pass, &gate, nullptr, nullptr);
+  gate.AwaitDone(1);
+  return seen;
+}
+
+TEST(ThreadPoolTest, ALoweredPriorityIsInForceFromTheNextJobOn) {
+  const int own = ::getpriority(PRIO_PROCESS, 0);
+  const long own_io = IOPRIO_PRIO_CLASS(::syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0));
+  ThreadPool pool("test", 1);
+  ThreadPool other("test", 1);
+  Seen seen = LookIn(&pool);
+  EXPECT_EQ(seen.nice, own);
+  EXPECT_EQ(seen.io_class, own_io);
+  pool.LowerCpuPriority(CpuPriority::kNormal);
+  EXPECT_EQ(LookIn(&pool).nice, own);
+  pool.LowerCpuPriority(CpuPriority::kLow);
+  seen = LookIn(&pool);
+  EXPECT_EQ(seen.nice, 19);
+  EXPECT_EQ(seen.policy, SCHED_OTHER);
+  EXPECT_EQ(seen.io_class, own_io);
+  pool.LowerIoPriority();
+  EXPECT_EQ(LookIn(&pool).io_class, IOPRIO_CLASS_IDLE);
+  pool.LowerCpuPriority(CpuPriority::kIdle);
+  EXPECT_EQ(LookIn(&pool).policy, SCHED_IDLE);
+  // Those of one pool alone, and not the thread that asks.
+  EXPECT_EQ(LookIn(&other).nice, own);
+  EXPECT_EQ(::getpriority(PRIO_PROCESS, 0), own);
+}
+
+// The system may not let the thread up again, so the pool does not try.
+TEST(ThreadPoolTest, AHigherPriorityIsForLaterThreads) {
+  const int own = ::getpriority(PRIO_PROCESS, 0);
+  ThreadPool pool("test", 1);
+  pool.LowerCpuPriority(CpuPriority::kLow);
+  EXPECT_EQ(LookIn(&pool).nice, 19);
+  pool.LowerCpuPriority(CpuPriority::kNormal);
+  EXPECT_EQ(LookIn(&pool).nice, 19);
+  Gate gate;
+  pool.Schedule(Gate::Pass, &gate, nullptr, nullptr);
+  gate.AwaitInside(1);  // the lowered one
+  pool.SetLimit(2);
+  EXPECT_EQ(LookIn(&pool).nice, own);
+  gate.Open();
+  gate.AwaitDone(1);
+}
+
+TEST(DefaultEnvTest, PoolsAreLoweredByPriority) {
+  Env* const env = Env::Default();
+  EXPECT_TRUE(env->LowerThreadPoolCPUPriority(Env::USER, CpuPriority::kLow).ok());
+  env->LowerThreadPoolIOPriority(Env::USER);
+  Seen seen;
+  Gate gate;
+  gate.Open();
+  env->Schedule(Seen::Look, &seen, Env::USER, nullptr, nullptr);
+  env->Schedule(Gate::Pass, &gate, Env::USER, nullptr, nullptr);
+  gate.AwaitDone(1);
+  EXPECT_EQ(seen.nice, 19);
+  EXPECT_EQ(seen.io_class, IOPRIO_CLASS_IDLE);
 }
 
 TEST(DefaultEnvTest, PoolsAreSeparateAndGrowOnDemand) {

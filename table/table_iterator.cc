@@ -63,9 +63,10 @@ bool TableIterator::LoadBlock() {
   } else {
     block_.Reset();
   }
-  status_ = store_->Get(handle, index_.slot(), context_, &block_);
+  Status s = store_->Get(handle, index_.slot(), context_, &block_);
   if (iter_options_.readahead != nullptr) *iter_options_.readahead = prefetcher_.readahead();
-  if (!status_.ok()) {
+  if (!s.ok()) [[unlikely]] {
+    status_ = std::move(s);
     block_.Reset();
     return false;
   }
@@ -161,7 +162,8 @@ void TableIterator::SeekToLast() {
 }
 
 void TableIterator::Seek(const Slice& target) {
-  status_ = Status::OK();
+  if (!status_.ok()) [[unlikely]]
+    status_ = Status::OK();
   if (AsksFilter() && !MayHavePrefixOf(target)) {
     Stop();
     return;

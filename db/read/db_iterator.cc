@@ -279,6 +279,10 @@ class DbIterator final : public Iterator {
   UserKeyWalk walk_;
 };
 
+// An iterator is often made for one seek. Up to here glibc keeps freed memory at hand for each
+// thread; it has to look for what is larger.
+static_assert(sizeof(DbIterator) <= 1032);
+
 void DbIterator::Build(SequenceNumber sequence) {
   const SuperVersion& super_version = hold_.super_version();
   const InternalKeyComparator* const icmp = super_version.version().icmp();
@@ -304,16 +308,15 @@ void DbIterator::Build(SequenceNumber sequence) {
   // What is added from now on is too new for `sequence`.
   memtable_left_out_ = super_version.mem()->Empty();
   std::vector<std::unique_ptr<InternalIterator>> sources;
-  std::vector<SequenceNumber> newest;
   size_t memtables = 0;
   Status s = AddSuperVersionIterators(options_, super_version, &tombstones_, &sources,
-                                      &prefix_wanted_, &memtables, &newest);
+                                      &prefix_wanted_, &memtables);
   const bool sees_all = !timed && !options_.table_filter && !options_.ignore_range_deletions &&
                         prefix_filters_ == nullptr && memtables < sources.size();
   walk_.SkipDeadRanges(sees_all ? &super_version.version().dead_ranges() : nullptr,
                        super_version.number());
   const MergeAhead ahead = options_.pin_data ? MergeAhead::kNothing : MergeAhead::kRuns;
-  walk_.SetSource(s.ok() ? NewMergingIterator(icmp, std::move(sources), ahead, memtables, newest)
+  walk_.SetSource(s.ok() ? NewMergingIterator(icmp, std::move(sources), ahead, memtables)
                          : NewEmptyInternalIterator(s));
   walk_.SetSequence(sequence);
   build_failed_ = !s.ok();

@@ -48,13 +48,12 @@ class HistoryIterator final : public Iterator {
     tombstones_.SetReader(sequence);
     std::vector<std::unique_ptr<InternalIterator>> sources;
     bool prefix_wanted = false;
-    std::vector<SequenceNumber> newest;
     size_t memtables = 0;
     Status s = AddSuperVersionIterators(options_, hold_.super_version(), &tombstones_, &sources,
-                                        &prefix_wanted, &memtables, &newest);
-    source_ = s.ok() ? NewMergingIterator(&icmp_, std::move(sources), MergeAhead::kNothing,
-                                          memtables, newest)
-                     : NewEmptyInternalIterator(s);
+                                        &prefix_wanted, &memtables);
+    source_ = s.ok()
+                  ? NewMergingIterator(&icmp_, std::move(sources), MergeAhead::kNothing, memtables)
+                  : NewEmptyInternalIterator(s);
     status_ = std::move(s);
   }
 

@@ -143,12 +143,11 @@ Status GetInTimestampOrder(const ReadOptions& options, const SuperVersion& super
   tombstones.SetTimestampLimit({lookup->as_of(), /*inclusive=*/true});
   std::vector<std::unique_ptr<InternalIterator>> sources;
   const bool prefix_wanted = false;
-  std::vector<SequenceNumber> newest;
   size_t memtables = 0;
-  Status s = skip_memtables ? AddTableIterators(all, super_version, &tombstones, &sources,
-                                                &prefix_wanted, &newest)
-                            : AddSuperVersionIterators(all, super_version, &tombstones, &sources,
-                                                       &prefix_wanted, &memtables, &newest);
+  Status s = skip_memtables
+                 ? AddTableIterators(all, super_version, &tombstones, &sources, &prefix_wanted)
+                 : AddSuperVersionIterators(all, super_version, &tombstones, &sources,
+                                            &prefix_wanted, &memtables);
   if (s.ok()) {
     const std::unique_ptr<InternalIterator> source =
         NewMergingIterator(&icmp, std::move(sources), MergeAhead::kNothing, memtables);

@@ -50,14 +50,16 @@ void UserKeyWalk::MergeBackward() {
 // Leaves the source on the last entry that belongs to it or, with is_behind_, on the next one.
 // False when the walk has failed.
 bool UserKeyWalk::CollectOperands() {
-  assert(operands_.size() == 0);  // ForgetMerge
+  if (merging_ == nullptr) merging_ = std::make_unique<Merging>();
+  MergeOperands& operands = merging_->operands;
+  assert(operands.size() == 0);  // ForgetMerge
   merged_ = true;
   is_behind_ = false;
-  operands_pinned_ = 0;
+  merging_->pinned = 0;
   for (;;) {
     const RunEntry* const first = run_.at;
     run_.at = LastOfOperands(first);
-    operands_.AddPinned({first, run_.at + 1});
+    operands.AddPinned({first, run_.at + 1});
     bool more = StepInKey();
     // A version that was written later may have an older timestamp.
     while (timed_ && more && !Visible(*run_.at)) more = StepInKey();
@@ -70,7 +72,7 @@ bool UserKeyWalk::CollectOperands() {
       case kTypeMerge:
         break;
       case kTypeValue:
-        operands_.AddPinnedBase(run_.at->value());
+        operands.AddPinnedBase(run_.at->value());
         return true;
       case kTypeDeletion:
       case kTypeSingleDeletion:
@@ -123,23 +125,25 @@ bool UserKeyWalk::MoveOverOperands() {
 
 // Before the source moves.
 void UserKeyWalk::PinOperands() {
-  if (kCopyMergeOperands || !source_->PinRun(operands_.NewShare())) {
-    operands_.CopyFrom(operands_pinned_);
+  MergeOperands& operands = merging_->operands;
+  if (kCopyMergeOperands || !source_->PinRun(operands.NewShare())) {
+    operands.CopyFrom(merging_->pinned);
   }
-  operands_pinned_ = operands_.slices().size();
+  merging_->pinned = operands.slices().size();
 }
 
 bool UserKeyWalk::MergeOperandsNow() {
-  const size_t n = operands_.size();
+  MergeOperands& operands = merging_->operands;
+  std::string& buffer = merging_->buffer;
+  const size_t n = operands.size();
   AddPerfCount<&PerfContext::internal_merge_count>(n);
   RecordInHistogram(statistics_, READ_NUM_MERGE_OPERANDS, n);
-  if constexpr (kCopyMergeOperands) operands_.CopyFrom(operands_pinned_);
-  operands_.PutOldestFirst();
+  if constexpr (kCopyMergeOperands) operands.CopyFrom(merging_->pinned);
+  operands.PutOldestFirst();
   const MergeCaller& merger = merger_ != nullptr ? *merger_ : kNoMerger;
-  Status s = merger.Full(passed_key_.slice(), operands_.base(), operands_.slices(), &merge_buffer_,
-                         &value_);
+  Status s = merger.Full(passed_key_.slice(), operands.base(), operands.slices(), &buffer, &value_);
   if (s.ok()) {
-    if constexpr (kCopyMergeOperands) value_ = merge_buffer_.assign(value_.data(), value_.size());
+    if constexpr (kCopyMergeOperands) value_ = buffer.assign(value_.data(), value_.size());
     return true;
   }
   Fail(std::move(s));

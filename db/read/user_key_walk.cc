@@ -87,7 +87,8 @@ void UserKeyWalk::StartSeek() {
   run_.Forget();
   plain_end_ = nullptr;
   ForgetSeeks();
-  status_ = Status::OK();
+  if (!status_.ok()) [[unlikely]]
+    status_ = Status::OK();
   GetBudget();
   value_pin_.Reset();
   ForgetMerge();
@@ -98,7 +99,7 @@ void UserKeyWalk::ForgetMerge() {
     return;
   merged_ = false;
   is_behind_ = false;
-  operands_.Clear();
+  merging_->operands.Clear();
 }
 
 bool UserKeyWalk::TooLateToSeek() {
@@ -268,32 +269,39 @@ bool UserKeyWalk::SpendMore() {
   return true;
 }
 
+bool UserKeyWalk::VisibleInTime(const RunEntry& entry, SequenceNumber sequence) const {
+  return !IsOfLaterTime(entry) &&
+         tombstones_->MaxCoveringSeq(icmp_->KeyOf(entry.key()), sequence_) <= sequence;
+}
+
 // In a table that is damaged, keys may be out of order. From one that is too far in the walk's
 // direction, a seek would lead back to entries that the walk has seen, and from there it would come
 // to that key again, without end.
 bool UserKeyWalk::MayReseek() {
-  if (!reseek_target_.empty()) {
-    const int order = icmp_->Compare(target_, reseek_target_);
+  Detours& detours = this->detours();
+  if (!detours.reseek_target.empty()) {
+    const int order = icmp_->Compare(target_, detours.reseek_target);
     const bool again = order == 0 && reseeks_here_;
     if (!again && (backward_ ? order >= 0 : order <= 0)) {
       FailOutOfOrder();
       return false;
     }
   }
-  reseek_target_ = target_;
+  detours.reseek_target = target_;
   reseeks_here_ = backward_;
-  leap_target_.clear();
+  detours.leap_target.clear();
   return true;
 }
 
 // Only tables leap. What memtables hold before the target comes first, and may lie in a range that
 // ends there, too, or before.
 bool UserKeyWalk::LeapsFurther() {
-  if (!leap_target_.empty()) {
-    const int order = icmp_->Compare(target_, leap_target_);
+  std::string& last = detours().leap_target;
+  if (!last.empty()) {
+    const int order = icmp_->Compare(target_, last);
     if (backward_ ? order >= 0 : order <= 0) return false;
   }
-  leap_target_ = target_;
+  last = target_;
   return true;
 }
 
@@ -301,10 +309,11 @@ bool UserKeyWalk::LeaveDeadRange() {
   slice_ended_ = false;
   const Slice key = passed_key_.slice();
   if (!in_stretch_) {
+    Detours& stretch = detours();
+    stretch.stretch_key.assign(key.data(), key.size());
+    stretch.stretch_start = counters.passed();
+    stretch.stretch_start_recent = counters.recent;
     in_stretch_ = true;
-    stretch_start_ = counters.passed();
-    stretch_start_recent_ = counters.recent;
-    stretch_key_.assign(key.data(), key.size());
   }
   std::string begin;
   std::string end;
@@ -332,13 +341,13 @@ bool UserKeyWalk::LeaveDeadRange() {
 // In a damaged table keys may be out of order, and lead back to where a jump was made.
 bool UserKeyWalk::MayJump() {
   const Slice here = backward_ ? passed_key_.slice() : run_.at->key();
-  if (!jumped_from_.empty()) {
-    const int order =
-        backward_ ? icmp_->CompareKey(jumped_from_, here) : icmp_->Compare(here, jumped_from_);
+  std::string& last = detours().jumped_from;
+  if (!last.empty()) {
+    const int order = backward_ ? icmp_->CompareKey(last, here) : icmp_->Compare(here, last);
     if (order < 0) FailOutOfOrder();
     if (order <= 0) return false;
   }
-  jumped_from_.assign(here.data(), here.size());
+  last.assign(here.data(), here.size());
   return true;
 }
 
@@ -363,7 +372,7 @@ bool UserKeyWalk::LeaveCovered() {
   if (backward_) {
     if (icmp_->CompareKey(icmp_->KeyOf(run_.at->key()), key) < 0) return true;
   } else {
-    const int progress = icmp_->Compare(run_.at->key(), jumped_from_);
+    const int progress = icmp_->Compare(run_.at->key(), detours_->jumped_from);
     // The run of the entry itself may be one that stays.
     if (progress == 0) Step();
     if (progress >= 0) return true;
@@ -380,11 +389,12 @@ void UserKeyWalk::FailOutOfOrder() {
 
 void UserKeyWalk::CloseStretch() {
   in_stretch_ = false;
-  if (counters.passed() - stretch_start_ < kStretchEntriesMin ||
-      counters.recent != stretch_start_recent_) {
+  const Detours& stretch = *detours_;
+  if (counters.passed() - stretch.stretch_start < kStretchEntriesMin ||
+      counters.recent != stretch.stretch_start_recent) {
     return;
   }
-  const Slice from(stretch_key_);
+  const Slice from(stretch.stretch_key);
   const Slice to = valid_ ? key_ : passed_key_.slice();
   dead_ranges_->Add(backward_ ? to : from, backward_ ? from : to, {sequence_, super_version_});
 }
@@ -599,7 +609,7 @@ bool UserKeyWalk::GoToVisible(uint64_t stepped_on) {
 bool UserKeyWalk::SeekNewestVisible(uint64_t* trailer) {
   counters.reseeks++;
   // Passes over newer entries without seeing whether there are any.
-  stretch_start_recent_ = kNotAllSeen;
+  if (in_stretch_) detours_->stretch_start_recent = kNotAllSeen;
   if (GoToVisible(*trailer)) {
     *trailer = ExtractTrailer(run_.at->key());
     if (timed_) KeepTimestamp(*run_.at);

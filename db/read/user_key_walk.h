@@ -145,6 +145,26 @@ class UserKeyWalk {
     kLast,     // behind all
   };
 
+  // Where the source was moved to so as to pass over much, and from where.
+  struct Detours {
+    // Of the last reseek in this direction, and of the last leap of tables behind it; empty: none.
+    std::string reseek_target;
+    std::string leap_target;
+    // The entry (backward: the key) at which it last jumped over what a tombstone covers; empty:
+    // none.
+    std::string jumped_from;
+    // A stretch of entries passed over in this move, from behind a key on.
+    std::string stretch_key;
+    uint64_t stretch_start = 0;         // what counters said was passed over
+    uint64_t stretch_start_recent = 0;  // and of that, as too new; or kNotAllSeen
+  };
+  // Of the key that is shown, or was last, with operands.
+  struct Merging {
+    MergeOperands operands;
+    size_t pinned = 0;  // or copied; the others are in the run at hand
+    std::string buffer;
+  };
+
   static constexpr size_t kRunEntries = 32;
   static constexpr uint64_t kBudgetMax = UINT64_MAX / 2;
   static constexpr uint64_t kNotAllSeen = UINT64_MAX;
@@ -180,11 +200,9 @@ class UserKeyWalk {
   // have been written later.
   [[nodiscard]] bool Visible(const RunEntry& entry) const {
     const SequenceNumber sequence = ExtractSequence(entry.key());
-    if (sequence > sequence_) return false;
-    return !timed_ ||
-           (!IsOfLaterTime(entry) &&
-            tombstones_->MaxCoveringSeq(icmp_->KeyOf(entry.key()), sequence_) <= sequence);
+    return sequence <= sequence_ && (!timed_ || VisibleInTime(entry, sequence));
   }
+  [[nodiscard]] bool VisibleInTime(const RunEntry& entry, SequenceNumber sequence) const;
   // Requires timestamps.
   [[nodiscard]] bool IsOfLaterTime(const RunEntry& entry) const {
     return icmp_->CompareTimestamp(icmp_->TimestampOf(ExtractUserKey(entry.key())), as_of_) > 0;
@@ -192,8 +210,9 @@ class UserKeyWalk {
   // For when the source moves on while the entry is shown.
   void KeepTimestamp(const RunEntry& entry) {
     const Slice timestamp = icmp_->TimestampOf(ExtractUserKey(entry.key()));
-    kept_timestamp_.assign(timestamp.data(), timestamp.size());
-    timestamp_ = kept_timestamp_;
+    if (kept_timestamp_ == nullptr) kept_timestamp_ = std::make_unique<std::string>();
+    kept_timestamp_->assign(timestamp.data(), timestamp.size());
+    timestamp_ = *kept_timestamp_;
   }
   // True if the entry's user key is passed_key_. Requires that the entry before it has that.
   [[nodiscard]] bool SameAsPassed(const RunEntry& entry) const {
@@ -228,9 +247,15 @@ class UserKeyWalk {
   // Before its tables alone are: false if they have been moved as far.
   bool LeapsFurther();
   void ForgetSeeks() {
-    reseek_target_.clear();
-    leap_target_.clear();
-    jumped_from_.clear();
+    if (detours_ == nullptr) [[likely]]
+      return;
+    detours_->reseek_target.clear();
+    detours_->leap_target.clear();
+    detours_->jumped_from.clear();
+  }
+  Detours& detours() {
+    if (detours_ == nullptr) detours_ = std::make_unique<Detours>();
+    return *detours_;
   }
   bool ReseekForward(Passing passing, uint64_t trailer);
   bool GoToVisible(uint64_t stepped_on);
@@ -325,7 +350,6 @@ class UserKeyWalk {
   TombstoneSet* tombstones_ = nullptr;
   const Slice* lower_ = nullptr;
   const Slice* upper_ = nullptr;
-  bool jumps_ = true;  // over dead ranges
   SequenceNumber sequence_ = 0;
   bool valid_ = false;
   bool backward_ = false;
@@ -337,6 +361,10 @@ class UserKeyWalk {
   bool timed_ = false;       // there are timestamps
   // Forward: the source stands behind the entries of the key that is shown.
   bool is_behind_ = false;
+  bool jumps_ = true;  // over dead ranges
+  bool slice_ended_ = false;
+  bool in_stretch_ = false;    // the one of detours_
+  bool reseeks_here_ = false;  // backward: it began at passed_key_, from where there may be another
   Slice key_;
   Slice value_;
   Slice timestamp_;
@@ -348,38 +376,25 @@ class UserKeyWalk {
   // The budget is given out in slices. Between them there is a look at the clock and at what is
   // known of ranges; without need for either, the slice is the budget.
   uint64_t first_slice_ = UINT64_MAX;
-  bool slice_ended_ = false;
   uint64_t budget_left_ = 0;  // of the slice
   uint64_t budget_rest_ = 0;  // behind it
   SystemClock* clock_ = nullptr;
   uint64_t deadline_micros_ = 0;  // 0: none
   KeyBuffer passed_key_;
   Status status_;
-  // A stretch of entries passed over in this move, from behind a key on.
   DeadRanges* dead_ranges_ = nullptr;  // null: not looked at
   uint64_t super_version_ = 0;
-  bool in_stretch_ = false;
-  uint64_t stretch_start_ = 0;         // what counters said was passed over
-  uint64_t stretch_start_recent_ = 0;  // and of that, as too new; or kNotAllSeen
-  std::string stretch_key_;
   const SliceTransform* extractor_ = nullptr;
   std::string prefix_;
   std::string target_;
-  // Of the last reseek in this direction, and of the last leap of tables behind it; empty: none.
-  std::string reseek_target_;
-  std::string leap_target_;
-  // The entry (backward: the key) at which it last jumped over what a tombstone covers; empty:
-  // none.
-  std::string jumped_from_;
-  bool reseeks_here_ = false;  // backward: it began at passed_key_, from where there may be another
   std::string saved_value_;
-  std::string kept_timestamp_;
   Cleanable value_pin_;
   const MergeCaller* merger_ = nullptr;
   Statistics* statistics_ = nullptr;
-  MergeOperands operands_;
-  size_t operands_pinned_ = 0;  // or copied; the others are in the run at hand
-  std::string merge_buffer_;
+  // What most walks never need is made when it is: an iterator is as cheap as it is small.
+  std::unique_ptr<Detours> detours_;
+  std::unique_ptr<Merging> merging_;
+  std::unique_ptr<std::string> kept_timestamp_;
 };
 
 }  // namespace varve

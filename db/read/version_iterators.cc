@@ -240,7 +240,8 @@ class LevelIterator final : public InternalIterator {
     valid_ = false;
     has_prefix_ = false;
     readahead_ = 0;
-    status_ = Status::OK();
+    if (!status_.ok()) [[unlikely]]
+      status_ = Status::OK();
   }
 
   // Takes over the table's place. False when it stands on nothing, be it for an error.
@@ -332,8 +333,11 @@ class LevelIterator final : public InternalIterator {
     if (i == index_) return true;
     Leave();
     FileMetaData* const file = files_[i];
-    status_ = table_cache_->Find(file, level_, options_, &table_);
-    if (!status_.ok()) return false;
+    Status s = table_cache_->Find(file, level_, options_, &table_);
+    if (!s.ok()) [[unlikely]] {
+      status_ = std::move(s);
+      return false;
+    }
     AddTombstones(i);
     if (FilteredOut(options_, *table_.get())) {
       iter_ = NewEmptyInternalIterator();
@@ -415,8 +419,7 @@ TableIterOptions IterOptionsFor(const ReadOptions& options, const SuperVersion& 
 
 Status AddLevelZero(const ReadOptions& options, const SuperVersion& super_version,
                     const TableIterOptions& iter_options, TombstoneSet* tombstones,
-                    std::vector<std::unique_ptr<InternalIterator>>* iterators,
-                    std::vector<SequenceNumber>* newest) {
+                    std::vector<std::unique_ptr<InternalIterator>>* iterators) {
   const InternalKeyComparator& icmp = *super_version.version().icmp();
   const LevelFiles& files = super_version.version().level(0);
   for (size_t i = 0; i < files.size(); i++) {
@@ -430,8 +433,8 @@ Status AddLevelZero(const ReadOptions& options, const SuperVersion& super_versio
     if (!StaysOpen(*file, table)) {
       iter = std::make_unique<OpenTableIterator>(std::move(table), std::move(iter));
     }
+    iter->SetNewest(file->largest_seq);
     iterators->push_back(std::move(iter));
-    newest->push_back(file->largest_seq);
   }
   return Status::OK();
 }
@@ -448,13 +451,11 @@ std::unique_ptr<InternalIterator> NewLevelIterator(
 Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& super_version,
                                 TombstoneSet* tombstones,
                                 std::vector<std::unique_ptr<InternalIterator>>* iterators,
-                                const bool* prefix_wanted, size_t* memtables,
-                                std::vector<SequenceNumber>* newest) {
+                                const bool* prefix_wanted, size_t* memtables) {
   if (options.ignore_range_deletions) tombstones = nullptr;
   iterators->reserve(1 + super_version.immutables().size() +
                      super_version.version().level(0).size() +
                      static_cast<size_t>(super_version.version().non_empty_levels()));
-  newest->reserve(iterators->capacity());
   const auto add_memtable = [&](const MemTable& mem) {
     if (mem.Empty()) return;
     if (tombstones != nullptr && mem.range_deletion_count() != 0) {
@@ -465,26 +466,23 @@ Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& 
   add_memtable(*super_version.mem());
   for (const std::shared_ptr<MemTable>& mem : super_version.immutables()) add_memtable(*mem);
   *memtables = iterators->size();
-  newest->assign(*memtables, kMaxSequenceNumber);
   if (options.read_tier == kMemtableTier) return Status::OK();
-  return AddTableIterators(options, super_version, tombstones, iterators, prefix_wanted, newest);
+  return AddTableIterators(options, super_version, tombstones, iterators, prefix_wanted);
 }
 
 Status AddTableIterators(const ReadOptions& options, const SuperVersion& super_version,
                          TombstoneSet* tombstones,
                          std::vector<std::unique_ptr<InternalIterator>>* iterators,
-                         const bool* prefix_wanted, std::vector<SequenceNumber>* newest) {
+                         const bool* prefix_wanted) {
   const Version& version = super_version.version();
   if (version.non_empty_levels() == 0) return Status::OK();
   const TableIterOptions iter_options = IterOptionsFor(options, super_version, prefix_wanted);
-  VARVE_RETURN_IF_ERROR(
-      AddLevelZero(options, super_version, iter_options, tombstones, iterators, newest));
+  VARVE_RETURN_IF_ERROR(AddLevelZero(options, super_version, iter_options, tombstones, iterators));
   for (int level = 1; level < version.non_empty_levels(); level++) {
     const LevelFiles& files = version.level(level);
     if (files.empty()) continue;
     iterators->push_back(NewLevelIterator(&files, level, super_version.table_cache(),
                                           version.icmp(), options, iter_options, tombstones));
-    newest->push_back(kMaxSequenceNumber);  // it knows by file
   }
   return Status::OK();
 }

@@ -23,20 +23,18 @@ std::unique_ptr<InternalIterator> NewLevelIterator(
 
 // Appends one iterator per source of the super-version (memtables, L0 files, levels), newest first,
 // and adds memtable and L0 tombstones to *tombstones. With bounds, L0 files outside are left out.
-// The first *memtables iterators are not of tables. No entry of iterator i is newer than
-// (*newest)[i]. With auto_prefix_mode filters are asked in the
+// The first *memtables iterators are not of tables. With auto_prefix_mode filters are asked in the
 // seeks before which *prefix_wanted, which outlives the iterators, is set.
 Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& super_version,
                                 TombstoneSet* tombstones,
                                 std::vector<std::unique_ptr<InternalIterator>>* iterators,
-                                const bool* prefix_wanted, size_t* memtables,
-                                std::vector<SequenceNumber>* newest);
+                                const bool* prefix_wanted, size_t* memtables);
 
 // The part of it that concerns tables.
 Status AddTableIterators(const ReadOptions& options, const SuperVersion& super_version,
                          TombstoneSet* tombstones,
                          std::vector<std::unique_ptr<InternalIterator>>* iterators,
-                         const bool* prefix_wanted, std::vector<SequenceNumber>* newest);
+                         const bool* prefix_wanted);
 
 // A file's tombstones clipped to its bounds, as FileMetaData states them.
 void AddFileTombstones(const FileMetaData& file, const TableReader& reader,

@@ -66,7 +66,8 @@ size_t IndexReader::MemoryUsage() const {
 }
 
 bool IndexCursor::LoadRoot() {
-  status_ = Status::OK();
+  if (!status_.ok()) [[unlikely]]
+    status_ = Status::OK();
   leaf_ = nullptr;
   if (root_) [[likely]]
     return true;

@@ -19,8 +19,7 @@ struct Child {
   static constexpr size_t kRunEntries = 16;
 
   std::unique_ptr<InternalIterator> iter;
-  uint32_t index = 0;                          // decides between equal keys
-  SequenceNumber newest = kMaxSequenceNumber;  // of its entries, at most
+  uint32_t index = 0;  // decides between equal keys
   EntryRun run;
 
   // False when the run is used up.
@@ -91,7 +90,7 @@ class MergingIterator final : public InternalIterator {
  public:
   MergingIterator(const InternalKeyComparator* icmp,
                   std::vector<std::unique_ptr<InternalIterator>> children, MergeAhead ahead,
-                  size_t memtables, std::span<const SequenceNumber> newest)
+                  size_t memtables)
       : order_{icmp},
         run_entries_(ahead == MergeAhead::kRuns ? Child::kRunEntries : 1),
         memtables_(memtables),
@@ -102,7 +101,6 @@ class MergingIterator final : public InternalIterator {
     for (uint32_t i = 0; i < child_count_; i++) {
       children_[i].iter = std::move(children[i]);
       children_[i].index = i;
-      if (i < newest.size()) children_[i].newest = newest[i];
     }
     ahead_.Reserve(child_count_);
   }
@@ -137,20 +135,12 @@ class MergingIterator final : public InternalIterator {
   bool SkipOlder(const Slice& target, SequenceNumber below) override {
     return SkipInChildren(
         &ahead_, [&](const Slice& key) { return order_.CompareFull(key, target) < 0; },
-        [&](const Child& child) {
-          if (child.newest >= below) return child.iter->SkipOlder(target, below);
-          child.iter->Seek(target);
-          return true;
-        });
+        [&](InternalIterator* child) { return child->SkipOlder(target, below); });
   }
   bool SkipOlderForPrev(const Slice& target, SequenceNumber below) override {
     return SkipInChildren(
         &behind_, [&](const Slice& key) { return order_.CompareFull(key, target) > 0; },
-        [&](const Child& child) {
-          if (child.newest >= below) return child.iter->SkipOlderForPrev(target, below);
-          child.iter->SeekForPrev(target);
-          return true;
-        });
+        [&](InternalIterator* child) { return child->SkipOlderForPrev(target, below); });
   }
 
   void Next() override {
@@ -286,7 +276,8 @@ class MergingIterator final : public InternalIterator {
     bool moved = false;
     for (size_t i = 0; i < child_count_; i++) {
       Child& child = children_[i];
-      if (child.run.at == child.run.end || !behind(child.run.at->key()) || !skip(child)) continue;
+      if (child.run.at == child.run.end || !behind(child.run.at->key())) continue;
+      if (!skip(child.iter.get())) continue;
       moved = true;
       if (!TakePlace(&child, [](const Child&) {})) return true;
     }
@@ -363,23 +354,23 @@ class MergingIterator final : public InternalIterator {
 
 std::unique_ptr<InternalIterator> NewMergingIterator(
     const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
-    MergeAhead ahead, size_t memtables, std::span<const SequenceNumber> newest) {
+    MergeAhead ahead, size_t memtables) {
   if (children.empty()) return NewEmptyInternalIterator();
   if (children.size() == 1) return std::move(children.front());
   switch (icmp->order()) {
     case KeyOrder::kBytewise:
       return std::make_unique<MergingIterator<KeyOrder::kBytewise>>(icmp, std::move(children),
-                                                                    ahead, memtables, newest);
+                                                                    ahead, memtables);
     case KeyOrder::kReverseBytewise:
       return std::make_unique<MergingIterator<KeyOrder::kReverseBytewise>>(
-          icmp, std::move(children), ahead, memtables, newest);
+          icmp, std::move(children), ahead, memtables);
     case KeyOrder::kBytewiseU64Ts:
     case KeyOrder::kReverseBytewiseU64Ts:
     case KeyOrder::kCustom:
       break;
   }
   return std::make_unique<MergingIterator<KeyOrder::kCustom>>(icmp, std::move(children), ahead,
-                                                              memtables, newest);
+                                                              memtables);
 }
 
 }  // namespace varve

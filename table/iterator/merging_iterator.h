@@ -6,10 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
-
-#include "varve/types.h"
 
 #include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
@@ -24,12 +21,10 @@ enum class MergeAhead : uint8_t {
 
 // Merges the children's entries in internal-key order. With one child returns that child; with none
 // an empty iterator. Equal internal keys come out in the order of `children` (newer sources first).
-// The first `memtables` of them are not tables. Where `newest` says so, no entry of a child is
-// newer than that.
+// The first `memtables` of them are not tables.
 std::unique_ptr<InternalIterator> NewMergingIterator(
     const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
-    MergeAhead ahead = MergeAhead::kRuns, size_t memtables = 0,
-    std::span<const SequenceNumber> newest = {});
+    MergeAhead ahead = MergeAhead::kRuns, size_t memtables = 0);
 
 std::unique_ptr<InternalIterator> NewEmptyInternalIterator(Status status = Status::OK());
 

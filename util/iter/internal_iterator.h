@@ -79,8 +79,18 @@ class InternalIterator {
   // without looking at each, on from where a walk in that direction stands. False: it could not
   // tell, and stays. True: it stands on the next entry that is not left out, which it may have
   // handed over in its last run, or is not Valid. They require Valid().
-  virtual bool SkipOlder(const Slice& /*target*/, SequenceNumber /*below*/) { return false; }
-  virtual bool SkipOlderForPrev(const Slice& /*target*/, SequenceNumber /*below*/) { return false; }
+  virtual bool SkipOlder(const Slice& target, SequenceNumber below) {
+    if (newest_ >= below) return false;
+    Seek(target);
+    return true;
+  }
+  virtual bool SkipOlderForPrev(const Slice& target, SequenceNumber below) {
+    if (newest_ >= below) return false;
+    SeekForPrev(target);
+    return true;
+  }
+  // No entry is newer than that, which whoever made the iterator may know.
+  void SetNewest(SequenceNumber newest) { newest_ = newest; }
   virtual void Next() = 0;  // requires Valid()
   virtual void Prev() = 0;  // requires Valid()
   virtual Status status() const = 0;
@@ -125,6 +135,9 @@ class InternalIterator {
   bool valid_ = false;
   Slice key_;
   Slice value_;
+
+ private:
+  SequenceNumber newest_ = UINT64_MAX;
 };
 
 }  // namespace varve

@@ -305,26 +305,34 @@ void TombstoneSet::Add(std::shared_ptr<const FragmentedTombstones> tombstones, c
   std::shared_ptr<const FragmentedTombstones> clipped =
       FragmentedTombstones::Clip(std::move(tombstones), lower, upper);
   if (clipped->empty()) return;
-  positions_.reserve(lists_.size() + 1);
+  Known& known = this->known();
+  known.positions.reserve(lists_.size() + 1);
   lists_.push_back(std::move(clipped));
-  positions_.push_back(0);
-  cache_valid_ = false;
+  known.positions.push_back(0);
+  known.interval_valid = false;
   if (lists_.size() > kMaxLists) MergeSmallLists();
 }
 
 void TombstoneSet::Clear() {
   lists_.clear();
-  positions_.clear();
-  covering_.clear();
-  cache_valid_ = false;
-  has_low_ = false;
-  has_high_ = false;
+  if (known_ == nullptr) return;
+  known_->positions.clear();
+  known_->covering.clear();
+  known_->interval_valid = false;
+  known_->has_low = false;
+  known_->has_high = false;
+}
+
+TombstoneSet::Known& TombstoneSet::known() {
+  if (known_ == nullptr) known_ = std::make_unique<Known>();
+  return *known_;
 }
 
 void TombstoneSet::SetTimestampLimit(const TimestampLimit& limit) {
-  limit_timestamp_.assign(limit.timestamp.data(), limit.timestamp.size());
-  limit_ = {limit_timestamp_, limit.inclusive};
-  answer_valid_ = false;
+  Known& known = this->known();
+  known.limit_timestamp.assign(limit.timestamp.data(), limit.timestamp.size());
+  known.limit = {known.limit_timestamp, limit.inclusive};
+  known.answer_valid = false;
 }
 
 // Merges the smaller half, so that each tombstone is merged O(log n) times altogether.
@@ -340,24 +348,27 @@ void TombstoneSet::MergeSmallLists() {
   auto merged = FragmentedTombstones::Build(std::move(tombstones), comparator_);
   lists_.resize(kMaxLists / 2);
   lists_.push_back(std::move(merged));
-  positions_.assign(lists_.size(), 0);
+  known_->positions.assign(lists_.size(), 0);
 }
 
-bool TombstoneSet::InCachedInterval(const Slice& key) const {
-  return cache_valid_ && (!has_high_ || comparator_.CompareKey(key, high_) < 0) &&
-         (!has_low_ || comparator_.CompareKey(key, low_) >= 0);
+bool TombstoneSet::InKnownInterval(const Slice& key) const {
+  const Known& known = *known_;
+  return known.interval_valid && (!known.has_high || comparator_.CompareKey(key, known.high) < 0) &&
+         (!known.has_low || comparator_.CompareKey(key, known.low) >= 0);
 }
 
 SequenceNumber TombstoneSet::Lookup(const Slice& key, SequenceNumber snapshot) {
-  if (!InCachedInterval(key)) MoveTo(key);
-  if (answer_valid_ && answer_snapshot_ == snapshot) return answer_;
+  Known& known = *known_;
+  if (!InKnownInterval(key)) MoveTo(key);
+  if (known.answer_valid && known.answer_snapshot == snapshot) return known.answer;
   SequenceNumber newest = 0;
-  for (const Covering& covering : covering_) {
-    newest = std::max(newest, covering.list->NewestVisible(covering.fragment, snapshot, limit_));
+  for (const Covering& covering : known.covering) {
+    newest =
+        std::max(newest, covering.list->NewestVisible(covering.fragment, snapshot, known.limit));
   }
-  answer_valid_ = true;
-  answer_snapshot_ = snapshot;
-  answer_ = newest;
+  known.answer_valid = true;
+  known.answer_snapshot = snapshot;
+  known.answer = newest;
   return newest;
 }
 
@@ -367,23 +378,24 @@ bool TombstoneSet::HideTogether(const Slice& first, const Slice& last, bool last
   for (int i = 0; i < kStretchesTogether; i++) {
     if (Lookup(at, reader_) <= newest) return false;
     // Where something covers keys, the answer changes at its end, or before.
-    const int order = comparator_.CompareKey(high_, last);
+    const int order = comparator_.CompareKey(known_->high, last);
     if (order > 0 || (order == 0 && last_is_exclusive)) return true;
-    at = high_;
+    at = known_->high;
   }
   return false;
 }
 
 void TombstoneSet::MoveTo(const Slice& key) {
-  cache_valid_ = false;  // a comparator may throw
-  covering_.clear();
-  answer_valid_ = false;
-  has_low_ = false;
-  has_high_ = false;
+  Known& known = *known_;
+  known.interval_valid = false;  // a comparator may throw
+  known.covering.clear();
+  known.answer_valid = false;
+  known.has_low = false;
+  known.has_high = false;
   for (size_t i = 0; i < lists_.size(); i++) {
     const FragmentedTombstones& list = *lists_[i];
-    const size_t position = Reposition(list, positions_[i], key);
-    positions_[i] = position;
+    const size_t position = Reposition(list, known.positions[i], key);
+    known.positions[i] = position;
     if (position < list.size()) {
       const FragmentedTombstones::Fragment next = list.fragment(position);
       // Before the first one, or in it.
@@ -391,14 +403,14 @@ void TombstoneSet::MoveTo(const Slice& key) {
         LowerHigh(next.start);
         continue;
       }
-      if (next.covered) covering_.push_back({&list, position});
+      if (next.covered) known.covering.push_back({&list, position});
       RaiseLow(next.start);
       LowerHigh(next.end);
       continue;
     }
     RaiseLow(list.bound(list.size()));
   }
-  cache_valid_ = true;
+  known.interval_valid = true;
 }
 
 size_t TombstoneSet::Reposition(const FragmentedTombstones& list, size_t position,
@@ -416,15 +428,17 @@ size_t TombstoneSet::Reposition(const FragmentedTombstones& list, size_t positio
 }
 
 void TombstoneSet::RaiseLow(const Slice& boundary) {
-  if (has_low_ && comparator_.CompareKey(boundary, low_) <= 0) return;
-  low_ = boundary;
-  has_low_ = true;
+  Known& known = *known_;
+  if (known.has_low && comparator_.CompareKey(boundary, known.low) <= 0) return;
+  known.low = boundary;
+  known.has_low = true;
 }
 
 void TombstoneSet::LowerHigh(const Slice& boundary) {
-  if (has_high_ && comparator_.CompareKey(boundary, high_) >= 0) return;
-  high_ = boundary;
-  has_high_ = true;
+  Known& known = *known_;
+  if (known.has_high && comparator_.CompareKey(boundary, known.high) >= 0) return;
+  known.high = boundary;
+  known.has_high = true;
 }
 
 }  // namespace varve

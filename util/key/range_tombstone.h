@@ -171,7 +171,7 @@ class FragmentedTombstones {
 // either direction, cost one or two comparisons. Many small lists are merged as they come, so that
 // a move to another place costs no more with a thousand files than with a few.
 //
-// Thread safety: none; one per iterator.
+// Thread safety: none; one per iterator. Cost: one that is empty is small, and allocates nothing.
 class TombstoneSet {
  public:
   explicit TombstoneSet(const InternalKeyComparator& comparator) : comparator_(comparator) {}
@@ -216,9 +216,13 @@ class TombstoneSet {
   // The first key after the one asked about last at which the answer may change; null if
   // there is none. Requires: a call of MaxCoveringSeq since the last Add or Clear, while not
   // empty(). Valid until the next call of a non-const method.
-  [[nodiscard]] const Slice* NextBoundary() const { return has_high_ ? &high_ : nullptr; }
+  [[nodiscard]] const Slice* NextBoundary() const {
+    return known_->has_high ? &known_->high : nullptr;
+  }
   // The same backward: the first key, up to the one asked about, from which on the answer holds.
-  [[nodiscard]] const Slice* PrevBoundary() const { return has_low_ ? &low_ : nullptr; }
+  [[nodiscard]] const Slice* PrevBoundary() const {
+    return known_->has_low ? &known_->low : nullptr;
+  }
 
   // What was added: the same tombstones, though not always in the same lists.
   [[nodiscard]] const std::vector<std::shared_ptr<const FragmentedTombstones>>& lists() const {
@@ -237,10 +241,31 @@ class TombstoneSet {
     size_t fragment;
   };
 
+  // What look-ups know and remember.
+  struct Known {
+    // Per list, LowerBound of the keys in the interval.
+    std::vector<size_t> positions;
+    // Every key in [low, high) is covered by the same fragments, those of `covering`. A missing
+    // side is unbounded. Slices point into the lists.
+    bool interval_valid = false;
+    // What was found in that interval last, if anything was since it was entered.
+    bool answer_valid = false;
+    bool has_low = false;
+    bool has_high = false;
+    SequenceNumber answer_snapshot = 0;
+    SequenceNumber answer = 0;
+    Slice low;
+    Slice high;
+    std::vector<Covering> covering;
+    std::string limit_timestamp;
+    TimestampLimit limit;  // points into the one above
+  };
+
+  Known& known();
   SequenceNumber Lookup(const Slice& key, SequenceNumber snapshot);
   bool HideTogether(const Slice& first, const Slice& last, bool last_is_exclusive,
                     SequenceNumber newest);
-  [[nodiscard]] bool InCachedInterval(const Slice& key) const;
+  [[nodiscard]] bool InKnownInterval(const Slice& key) const;
   void MoveTo(const Slice& key);
   // LowerBound, tried near the list's last position first.
   [[nodiscard]] size_t Reposition(const FragmentedTombstones& list, size_t position,
@@ -252,23 +277,9 @@ class TombstoneSet {
   InternalKeyComparator comparator_;
   // Non-empty, clipped.
   std::vector<std::shared_ptr<const FragmentedTombstones>> lists_;
-  // Per list, LowerBound of the keys in the cached interval.
-  std::vector<size_t> positions_;
-  // Every key in [low_, high_) is covered by the same fragments, those of covering_. A missing
-  // side is unbounded. Slices point into the lists.
-  bool cache_valid_ = false;
-  // What was found in that interval last, if anything was since it was entered.
-  bool answer_valid_ = false;
-  SequenceNumber answer_snapshot_ = 0;
-  SequenceNumber answer_ = 0;
-  bool has_low_ = false;
-  bool has_high_ = false;
-  Slice low_;
-  Slice high_;
-  std::vector<Covering> covering_;
   SequenceNumber reader_ = 0;
-  std::string limit_timestamp_;
-  TimestampLimit limit_;  // points into the one above
+  // Null until there is a list or a limit: most iterators meet no tombstone.
+  std::unique_ptr<Known> known_;
 };
 
 }  // namespace varve

@@ -29,9 +29,8 @@ namespace varve {
 
 namespace {
 
-// Of one batch each. A writer whose insertion fails holds its slot of the ring until writes are
-// refused; whoever takes one of those slots sees that. Before, each other slot may have been taken
-// once more.
+// Of one batch each. A writer whose insertion fails returns when writes are refused, so there is
+// one for each thread that writes, and each of these may have begun another before.
 constexpr size_t kMostVoided = 2 * CommitRing::kSlots;
 
 }  // namespace

@@ -15,8 +15,9 @@ constexpr int kLooksBeforeSleep = 100;
 
 }  // namespace
 
-CommitRing::CommitRing(Listener* listener) : listener_(listener) {
-  for (Ticket ticket = 0; ticket < kSlots; ticket++) {
+CommitRing::CommitRing(Listener* listener, uint64_t slots)
+    : listener_(listener), slot_count_(slots), slots_(std::make_unique<Slot[]>(slots)) {
+  for (Ticket ticket = 0; ticket < slots; ticket++) {
     SlotOf(ticket).word.store(Open(ticket), std::memory_order_relaxed);
   }
 }
@@ -28,17 +29,21 @@ CommitRing::Ticket CommitRing::Take(SequenceNumber last) {
 
 void CommitRing::Complete(Ticket ticket) {
   SlotOf(ticket).word.store(Word(ticket, kDone), std::memory_order_seq_cst);
-  // Whoever has the role sees the slot, or gives the role up before this looks for it.
+  // Whoever has the role sees the slot, or gives the role up before this looks for it. Where the
+  // head waits for its writer, many others only look.
   Wakes wakes;
   while (!retiring_.load(std::memory_order_seq_cst) &&
+         IsComplete(head_.load(std::memory_order_relaxed)) &&
          !retiring_.exchange(true, std::memory_order_seq_cst)) {
     RetireCompleted(&wakes);
-    const Ticket next = head_;
     retiring_.store(false, std::memory_order_seq_cst);
-    const uint32_t word = SlotOf(next).word.load(std::memory_order_seq_cst);
-    if (word != Word(next, kDone) && word != Word(next, kParked)) break;
   }
   Wake(wakes);
+}
+
+bool CommitRing::IsComplete(Ticket ticket) const {
+  const uint32_t word = SlotOf(ticket).word.load(std::memory_order_seq_cst);
+  return word == Word(ticket, kDone) || word == Word(ticket, kParked);
 }
 
 void CommitRing::Wake(const Wakes& wakes) {
@@ -52,23 +57,23 @@ void CommitRing::Wake(const Wakes& wakes) {
 
 void CommitRing::RetireCompleted(Wakes* wakes) {
   // Visibility first: a writer whose slot has retired may say that its write is visible.
-  Ticket end = head_;
-  for (;; end++) {
-    const uint32_t word = SlotOf(end).word.load(std::memory_order_seq_cst);
-    if (word != Word(end, kDone) && word != Word(end, kParked)) break;
-  }
-  if (end != head_) listener_->Publish(SlotOf(end - 1).last);
-  for (; head_ != end; head_++) {
-    Slot& slot = SlotOf(head_);
-    const uint32_t before = slot.word.exchange(Open(head_ + kSlots), std::memory_order_seq_cst);
-    if (before != Word(head_, kParked)) continue;
+  const Ticket begin = head_.load(std::memory_order_relaxed);
+  Ticket end = begin;
+  while (IsComplete(end)) end++;
+  if (end == begin) return;
+  listener_->Publish(SlotOf(end - 1).last);
+  for (Ticket ticket = begin; ticket != end; ticket++) {
+    Slot& slot = SlotOf(ticket);
+    const uint32_t open = Open(ticket + slot_count_);
+    if (slot.word.exchange(open, std::memory_order_seq_cst) != Word(ticket, kParked)) continue;
     if (wakes->count < kWakesTogether) {
       wakes->slots[wakes->count++] = &slot;
     } else {
       FutexWakeAll(slot.word);
     }
   }
-  if (head_ >= room_at_.load(std::memory_order_seq_cst)) [[unlikely]] {
+  head_.store(end, std::memory_order_relaxed);
+  if (end >= room_at_.load(std::memory_order_seq_cst)) [[unlikely]] {
     room_at_.store(UINT64_MAX, std::memory_order_seq_cst);
     wakes->room = true;
   }
@@ -79,8 +84,10 @@ void CommitRing::RetireCompleted(Wakes* wakes) {
 // sleep of those whose mark it was.
 void CommitRing::AwaitRoom(Ticket ticket) {
   const uint32_t round = room_rounds_.load(std::memory_order_acquire);
-  room_at_.store(ticket - kRoomAtOnce, std::memory_order_seq_cst);
-  if (SlotOf(ticket).word.load(std::memory_order_seq_cst) >> 2 == Low(ticket - kSlots)) {
+  // They are woken together, when half of the ring has retired: a wake-up for a few slots would be
+  // followed by the next sleep.
+  room_at_.store(ticket - slot_count_ / 2, std::memory_order_seq_cst);
+  if (SlotOf(ticket).word.load(std::memory_order_seq_cst) >> 2 == Low(ticket - slot_count_)) {
     FutexWait(room_rounds_, round);
   }
 }

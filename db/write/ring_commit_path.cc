@@ -27,8 +27,9 @@ RingCommitPath::RingCommitPath(const CommitOptions& options, CommitHost* host,
                                SequenceNumber last_sequence)
     : host_(host),
       insert_one_at_a_time_(options.insert_one_at_a_time),
-      ring_(this),
       newest_(last_sequence),
+      ring_(this, options.mode == CommitMode::kUnordered ? CommitRing::kSlotsWithoutOrder
+                                                         : CommitRing::kSlots),
       visible_(last_sequence) {}
 
 Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request,

@@ -62,12 +62,13 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   CommitHost* const host_;
   const bool insert_one_at_a_time_;
 
-  TinyLock lock_;
-  CommitRing ring_;                              // Take and HasRoom under lock_
+  // Away from what is only read.
+  alignas(64) TinyLock lock_;
   bool closed_ VARVE_GUARDED_BY(lock_) = false;  // nobody may take a slot for a write
   // Changed under lock_; read without it by those who want to know what was given out (acquire: a
   // write that has returned is in).
   std::atomic<SequenceNumber> newest_;
+  CommitRing ring_;  // Take and HasRoom under lock_
   // What was published; never above newest_. Changed by the one who retires slots.
   alignas(64) std::atomic<SequenceNumber> visible_;
 

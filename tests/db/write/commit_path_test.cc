@@ -14,6 +14,7 @@
 #include <optional>
 #include <thread>
 
+#include "db/write/commit_ring.h"
 #include "tests/db/write/watching_host.h"
 
 namespace varve {
@@ -181,11 +182,12 @@ TEST_P(CommitPathTest, InsertionsOverlapUnlessOnlyOneMay) {
 
 TEST_P(CommitPathTest, MoreWritesThanTheRingHasSlotsCanBeUnderWay) {
   if (ordered()) return;  // each writer waits for its own
+  constexpr uint64_t kWrites = 3 * CommitRing::kSlotsWithoutOrder;
   auto blocked = Later([&] { return Put("block"); });
   host_->AwaitBlocked(1);
   auto others = Later([&] {
     Status s;
-    for (int i = 0; i < 3000 && s.ok(); i++) s = Put("k", NoLog());
+    for (uint64_t i = 0; i < kWrites && s.ok(); i++) s = Put("k", NoLog());
     return s;
   });
   EXPECT_FALSE(IsOver(others)) << "the ring is full";
@@ -194,7 +196,7 @@ TEST_P(CommitPathTest, MoreWritesThanTheRingHasSlotsCanBeUnderWay) {
   EXPECT_TRUE(blocked.get().ok());
   EXPECT_TRUE(others.get().ok());
   path_->WaitUntilVisible();
-  EXPECT_EQ(host_->published(), 3001u);
+  EXPECT_EQ(host_->published(), kWrites + 1);
 }
 
 TEST_P(CommitPathTest, ARefusalKeepsTheBatchOut) {

@@ -24,6 +24,7 @@ constexpr uint8_t kNoRoomMark = 255;
 enum class Fault {
   kNone,
   kNoSecondLook,        // the role is given up, and nobody looks again
+  kReadsHeadEarly,      // looks where the head is, completes, then looks at the slot that it was
   kSkipsOpenSlots,      // publishes what is not a prefix
   kRetiresFirst,        // slots retire before they are visible
   kLooksThenRetires,    // a load and a store where an exchange belongs
@@ -42,15 +43,17 @@ enum Step : uint8_t {
   kInsertRest,
   kMarkDone,
   kLookForRole,
+  kReadHead,
+  kLookAtHead,
   kTakeRole,
   kScan,
   kPublish,
   kRetire,
   kRetireStore,  // with kLooksThenRetires only
+  kMoveHead,
   kLookForMark,
   kClearMark,
   kGiveUpRole,
-  kLookAgain,
   kWake,
   kCountRound,
   kLookRetired,
@@ -74,7 +77,8 @@ struct Thread {
   uint8_t writes_left;
   uint8_t is_reader;
   uint8_t ticket;
-  uint8_t end;  // of the scan
+  uint8_t end;  // of the scan; before, the head that was read
+  uint8_t at;   // the next to retire
   uint8_t was_parked;
   uint8_t wakes;  // bit per slot
   uint8_t asleep;
@@ -87,6 +91,7 @@ struct Thread {
 struct State {
   Slot slots[kSlots];
   Thread threads[kModelThreads];
+  uint8_t unused;     // where padding would be
   uint16_t inserted;  // bit per ticket: its insertion is over
   uint8_t tail;
   uint8_t head;
@@ -96,7 +101,7 @@ struct State {
   uint8_t room_rounds;
   bool operator==(const State& other) const { return std::memcmp(this, &other, sizeof *this) == 0; }
 };
-static_assert(sizeof(State) == 3 * kSlots + 11 * kModelThreads + 8);
+static_assert(sizeof(State) == 3 * kSlots + 12 * kModelThreads + 9);
 
 struct StateHash {
   size_t operator()(const State& s) const {
@@ -139,17 +144,29 @@ class Machine {
       case kInsertRest:
         s->inserted |= static_cast<uint16_t>(1u << me.ticket);
         me.step = kMarkDone;
+        if (fault_ == Fault::kReadsHeadEarly) me.end = s->head;
         return true;
       case kMarkDone:
         own.state = kDone;
         me.step = kLookForRole;
         return true;
       case kLookForRole:
-        me.step = s->role != 0 ? kWake : kTakeRole;
+        me.step = s->role != 0 ? kWake : kReadHead;
+        if (me.step == kReadHead && fault_ == Fault::kReadsHeadEarly) me.step = kLookAtHead;
         return true;
+      case kReadHead:
+        me.end = s->head;
+        me.step = kLookAtHead;
+        return true;
+      case kLookAtHead: {
+        const Slot& head = s->slots[me.end % kSlots];
+        me.step = head.ticket == me.end && head.state != kOpen ? kTakeRole : kWake;
+        me.end = 0;
+        return true;
+      }
       case kTakeRole:
         me.step = s->role != 0 ? kWake : kScan;
-        if (s->role == 0) me.end = s->head;
+        if (s->role == 0) me.at = me.end = s->head;
         s->role = 1;
         return true;
       case kScan:
@@ -162,8 +179,12 @@ class Machine {
       case kRetireStore:
         Retire(s, &me);
         return true;
+      case kMoveHead:
+        s->head = me.end;
+        me.step = kLookForMark;
+        return true;
       case kLookForMark:
-        me.step = s->head >= s->room_at ? kClearMark : kGiveUpRole;
+        me.step = me.end >= s->room_at ? kClearMark : kGiveUpRole;
         return true;
       case kClearMark:
         s->room_at = kNoRoomMark;
@@ -172,13 +193,9 @@ class Machine {
         return true;
       case kGiveUpRole:
         s->role = 0;
-        me.step = fault_ == Fault::kNoSecondLook ? kWake : kLookAgain;
+        me.at = me.end = 0;
+        me.step = fault_ == Fault::kNoSecondLook ? kWake : kLookForRole;
         return true;
-      case kLookAgain: {
-        const Slot& next = s->slots[me.end % kSlots];
-        me.step = next.ticket == me.end && next.state != kOpen ? kLookForRole : kWake;
-        return true;
-      }
       case kWake:
         Wake(s, &me);
         return true;
@@ -258,6 +275,8 @@ class Machine {
                       slot.ticket == me->end && slot.half != 0;
     if (complete || skip) {
       me->end++;
+    } else if (me->end == me->at) {
+      me->step = kGiveUpRole;
     } else {
       me->step = fault_ == Fault::kRetiresFirst ? kRetire : kPublish;
     }
@@ -269,16 +288,16 @@ class Machine {
       if ((s->inserted >> ticket & 1) == 0) *error = "visible, and not inserted";
     }
     s->visible = me->end;
-    me->step = fault_ == Fault::kRetiresFirst ? kLookForMark : kRetire;
+    me->step = fault_ == Fault::kRetiresFirst ? kMoveHead : kRetire;
   }
 
   // One slot a step.
   void Retire(State* s, Thread* me) const {
-    if (s->head == me->end) {
-      me->step = fault_ == Fault::kRetiresFirst ? kPublish : kLookForMark;
+    if (me->at == me->end) {
+      me->step = fault_ == Fault::kRetiresFirst ? kPublish : kMoveHead;
       return;
     }
-    const int index = s->head % kSlots;
+    const int index = me->at % kSlots;
     Slot& slot = s->slots[index];
     if (fault_ == Fault::kLooksThenRetires && me->step == kRetire) {
       me->was_parked = slot.state == kParked;
@@ -287,8 +306,8 @@ class Machine {
     }
     if (fault_ != Fault::kLooksThenRetires) me->was_parked = slot.state == kParked;
     if (me->was_parked != 0) me->wakes |= static_cast<uint8_t>(1u << index);
-    slot = Slot{static_cast<uint8_t>(s->head + kSlots), kOpen, 0};
-    s->head++;
+    slot = Slot{static_cast<uint8_t>(me->at + kSlots), kOpen, 0};
+    me->at++;
     me->step = kRetire;
   }
 
@@ -300,6 +319,7 @@ class Machine {
     me->wakes = 0;
     me->was_parked = 0;
     me->end = 0;
+    me->at = 0;
     if (me->wakes_room != 0) {
       me->step = kCountRound;
     } else {
@@ -392,6 +412,8 @@ TEST(CommitRingModelTest, PlantedFaultsAreFound) {
   size_t states = 0;
   EXPECT_NE(Explore(Fault::kNoSecondLook, true, 1, &states), "");
   EXPECT_NE(Explore(Fault::kNoSecondLook, false, 1, &states), "");
+  EXPECT_NE(Explore(Fault::kReadsHeadEarly, true, 1, &states), "");
+  EXPECT_NE(Explore(Fault::kReadsHeadEarly, false, 1, &states), "");
   EXPECT_NE(Explore(Fault::kSkipsOpenSlots, true, 1, &states), "");
   EXPECT_NE(Explore(Fault::kRetiresFirst, true, 1, &states), "");
   EXPECT_NE(Explore(Fault::kLooksThenRetires, true, 2, &states), "");

@@ -43,6 +43,7 @@ class VectorIterator final : public InternalIterator {
     if (at_ >= kAhead) Prefetch(at_ - kAhead);
     ToBefore(at_);
   }
+  size_t NextRun(RunEntry* out, size_t max) override;
   Status status() const override { return status_; }
   bool IsValuePinned() const override { return true; }
   bool IsKeyPinned() const override { return true; }
@@ -50,6 +51,8 @@ class VectorIterator final : public InternalIterator {
  private:
   // Entries are fetched this far ahead of the position.
   static constexpr size_t kAhead = 8;
+  // The processor itself fetches the lines of larger values.
+  static constexpr size_t kFetchedBytesMax = 256;
 
   bool Take() {
     valid_ = false;
@@ -79,6 +82,23 @@ class VectorIterator final : public InternalIterator {
   size_t at_ = 0;
   Status status_;
 };
+
+size_t VectorIterator::NextRun(RunEntry* out, size_t max) {
+  const size_t n = std::min(max, entries_->size() - 1 - at_);
+  for (size_t i = 0; i < n; i++) {
+    at_++;
+    Prefetch(at_ + kAhead);
+    Slice value;
+    const Slice key = (*entries_)[at_]->internal_key(&value);
+    // Who takes a run copies its values, which are as far apart as the keys.
+    if (value.size() <= kFetchedBytesMax) PrefetchLine(value.data() + value.size());
+    out[i].Set(key, value);
+    if (entries_->DifferInWord(at_ - 1, at_)) out[i].same_key = SameKey::kNo;
+  }
+  valid_ = n != 0;
+  if (valid_) PublishLast(out[n - 1]);
+  return n;
+}
 
 }  // namespace
 

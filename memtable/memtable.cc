@@ -370,6 +370,10 @@ Status MemTable::RaiseToNewestTimestamp(std::string* newest) const {
   return entries->status();
 }
 
+MemTableOrder MemTable::order() const {
+  return rep_->options.order;
+}
+
 void MemTable::Freeze() {
   if (rep_->frozen) return;
   rep_->frozen = true;

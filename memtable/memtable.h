@@ -101,6 +101,7 @@ class MemTable {
   // kArrival.
   Status RaiseToNewestTimestamp(std::string* newest) const;
 
+  [[nodiscard]] MemTableOrder order() const;
   // Called once, when the table stops taking writes (all Adds have returned).
   void Freeze();
 

@@ -5,10 +5,21 @@
 #include "memtable/sorted_entries.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace varve {
+
+namespace {
+
+// From so many slots on they are spread before they are sorted, this many to a place.
+constexpr size_t kSpreadMin = 256;
+constexpr size_t kSlotsAPlace = 8;
+
+}  // namespace
 
 std::string SortedEntries::CommonPrefix(const SortedEntries* before,
                                         std::span<const EntryRef> added,
@@ -38,7 +49,7 @@ std::shared_ptr<const SortedEntries> SortedEntries::Merge(const SortedEntries* b
   const auto is_before = [&](const Slot& a, const Slot& b) { return made->IsBefore(a, b); };
   std::vector<Slot> fresh(added.size());
   std::transform(added.begin(), added.end(), fresh.begin(), slot_of);
-  std::sort(fresh.begin(), fresh.end(), is_before);
+  made->Sort(&fresh);
   if (before == nullptr) {
     made->slots_ = std::move(fresh);
     return made;
@@ -57,6 +68,35 @@ std::shared_ptr<const SortedEntries> SortedEntries::Merge(const SortedEntries* b
   for (Slot& slot : old) slot = slot_of(slot.ref);
   merge(old);
   return made;
+}
+
+// Words that are spread over their range go each to about its place in one step, and a sort of the
+// few that meet there is left. Where they crowd, that sort does the work, as it would have anyway.
+void SortedEntries::Sort(std::vector<Slot>* slots) const {
+  const auto is_before = [this](const Slot& a, const Slot& b) { return IsBefore(a, b); };
+  const auto by_word = [](const Slot& a, const Slot& b) { return a.word < b.word; };
+  if (slots->size() < kSpreadMin) {
+    std::sort(slots->begin(), slots->end(), is_before);
+    return;
+  }
+  const auto [least, largest] = std::minmax_element(slots->begin(), slots->end(), by_word);
+  const uint64_t base = least->word;
+  const auto range_bits = static_cast<int>(std::bit_width(largest->word - base));
+  const auto place_bits = static_cast<int>(std::bit_width(slots->size() / kSlotsAPlace));
+  const int shift = std::max(0, range_bits - place_bits);
+  const auto place_of = [base, shift](const Slot& slot) { return (slot.word - base) >> shift; };
+  std::vector<uint32_t> ends(place_of(*largest) + 1);
+  for (const Slot& slot : *slots) ends[place_of(slot)]++;
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<Slot> spread(slots->size());
+  // From the back, each place fills from its end; its begin is what is left in `ends`.
+  for (size_t i = slots->size(); i-- > 0;) spread[--ends[place_of((*slots)[i])]] = (*slots)[i];
+  for (size_t place = 0; place < ends.size(); place++) {
+    const size_t end = place + 1 == ends.size() ? spread.size() : ends[place + 1];
+    std::sort(spread.begin() + ends[place], spread.begin() + static_cast<std::ptrdiff_t>(end),
+              is_before);
+  }
+  slots->swap(spread);
 }
 
 bool SortedEntries::IsBefore(const Slot& a, const Slot& b) const {

@@ -22,8 +22,8 @@ namespace varve {
 // Thread safety: immutable. Lifetime: the arena outlives it.
 class SortedEntries {
  public:
-  // `before`, which may be null, and the entries of `added`. Costs a sort of the added ones and one
-  // walk over the others. Throws std::bad_alloc.
+  // `before`, which may be null, and the entries of `added`. Costs a sort of the added ones, which
+  // takes as much memory again while it lasts, and one walk over the others. Throws std::bad_alloc.
   static std::shared_ptr<const SortedEntries> Merge(const SortedEntries* before,
                                                     std::span<const EntryRef> added,
                                                     const InternalKeyComparator& icmp,
@@ -31,6 +31,10 @@ class SortedEntries {
 
   [[nodiscard]] size_t size() const { return slots_.size(); }
   [[nodiscard]] const MemEntry* operator[](size_t i) const { return EntryAt(slots_[i].ref); }
+  // Whether the entries, which are neighbours, are known to be of different keys.
+  [[nodiscard]] bool DifferInWord(size_t a, size_t b) const {
+    return slots_[a].word != slots_[b].word;
+  }
   // How many lie before the internal key, or are not behind it.
   [[nodiscard]] size_t CountBefore(const Slice& user_key, uint64_t trailer) const;
   [[nodiscard]] size_t CountThrough(const Slice& user_key, uint64_t trailer) const;
@@ -56,6 +60,7 @@ class SortedEntries {
     return {words_.Of(EntryAt(ref)->user_key()), ref};
   }
   [[nodiscard]] bool IsBefore(const Slot& a, const Slot& b) const;
+  void Sort(std::vector<Slot>* slots) const;
   // <0 when the slot's key sorts before the other.
   [[nodiscard]] int Compare(const Slot& slot, uint64_t word, const Slice& user_key,
                             uint64_t trailer) const;

@@ -2,6 +2,7 @@
 #include "db/column_family/column_family.h"
 
 #include <algorithm>
+#include <cassert>
 #include <string_view>
 
 #include "varve/memtablerep.h"
@@ -89,9 +90,26 @@ std::shared_ptr<MemTable> ColumnFamily::NewMemTable(SequenceNumber earliest_seq)
   NoteKeyPrefix();
   MemTableOptions mem_options = MakeMemTableOptions(*options(), env_.write_buffer_manager);
   mem_options.expected_prefix = key_prefix_;
+  return MakeMemTable(mem_options, earliest_seq);
+}
+
+std::shared_ptr<MemTable> ColumnFamily::MakeMemTable(const MemTableOptions& mem_options,
+                                                     SequenceNumber earliest_seq) {
   auto mem = std::make_shared<MemTable>(icmp(), mem_options, next_memtable_id_++);
   mem->set_earliest_seq(earliest_seq);
   return mem;
+}
+
+void ColumnFamily::RenewMemTable(bool is_read) {
+  assert(mem_->Empty() && super_version_ == nullptr);
+  if (is_read) {
+    mem_ = NewMemTable(mem_->earliest_seq());
+    return;
+  }
+  MemTableOptions mem_options = MakeMemTableOptions(*options(), env_.write_buffer_manager);
+  mem_options.order = MemTableOrder::kArrival;
+  mem_options.prefix_bloom_size_ratio = 0;
+  mem_ = MakeMemTable(mem_options, mem_->earliest_seq());
 }
 
 // The prefix only becomes shorter from table to table, so that one that keeps changing settles.

@@ -102,6 +102,9 @@ class ColumnFamily final : public SuperVersionSource,
   // --- Memtables
   MemTable* mem() const { return mem_.get(); }  // commit path or DB mutex
   std::shared_ptr<MemTable> NewMemTable(SequenceNumber earliest_seq);
+  // Puts one in place of the active memtable, which is empty, as long as there are no readers. With
+  // `is_read` as NewMemTable; else one that takes entries faster, and is to be flushed unread.
+  void RenewMemTable(bool is_read);
   // Freezes the active memtable and puts `fresh` in its place, for readers too if there are any
   // yet. Commit path and DB mutex. `log_number`: the log that takes the fresh memtable's writes. If
   // it throws, nothing has changed.
@@ -183,6 +186,8 @@ class ColumnFamily final : public SuperVersionSource,
   std::shared_ptr<const ColumnFamilyOptions> options_ VARVE_GUARDED_BY(options_mu_);
 
   void NoteKeyPrefix();
+  std::shared_ptr<MemTable> MakeMemTable(const MemTableOptions& mem_options,
+                                         SequenceNumber earliest_seq);
   void LetGo(const std::shared_ptr<MemTable>& mem);
 
   std::shared_ptr<MemTable> mem_;

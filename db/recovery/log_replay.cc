@@ -24,6 +24,28 @@ std::string TooLarge(SequenceNumber sequence) {
   return "sequence number " + std::to_string(sequence) + " is out of range";
 }
 
+// Memtables that are flushed before anybody reads them are not kept in order while they fill.
+class ReplayResolver final : public MemTableResolver {
+ public:
+  ReplayResolver(ColumnFamilySet* families, bool are_read)
+      : families_(*families), are_read_(are_read) {}
+
+  MemTable* Find(uint32_t id) override {
+    MemTable* const mem = families_.Find(id);
+    if (are_read_ || mem == nullptr || !mem->Empty()) return mem;
+    ColumnFamily* const family = families_.FindById(id);
+    if (mem->order() != MemTableOrder::kArrival) family->RenewMemTable(/*is_read=*/false);
+    return family->mem();
+  }
+  const Comparator* ComparatorOf(uint32_t id) override { return families_.ComparatorOf(id); }
+  std::string NameOf(uint32_t id) override { return families_.NameOf(id); }
+  bool IsAlreadyInTables(uint32_t id) override { return families_.IsAlreadyInTables(id); }
+
+ private:
+  ColumnFamilySet& families_;
+  const bool are_read_;
+};
+
 Status Refusal(const std::string& path, uint64_t offset, const std::string& reason) {
   return Status::Corruption(path, reason + " at offset " + std::to_string(offset) +
                                       "; nothing was changed. wal_recovery_mode "
@@ -87,8 +109,9 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   TimestampAdapter adapter(TimestampsOf(e.families));
   RecordPipeline records(&reader, &adapter, e.options.wal_recovery_mode, file_bytes);
   RecordPipeline::Record record;
+  ReplayResolver resolver(&e.families, KeepsMemTables());
   // Collects entries over several records: most have one.
-  BatchInserter inserter(&e.families);
+  BatchInserter inserter(&resolver);
   bool first = true;
   bool marked = false;
   while (records.Next(&record)) {
@@ -130,6 +153,10 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   if (first) empty_logs_.insert(number);
   if (first && stopped_at_ != 0) return Status::OK();
   return JudgeDamage(number, path, reader);
+}
+
+bool LogReplay::KeepsMemTables() const {
+  return engine_->read_only || engine_->options.avoid_flush_during_recovery;
 }
 
 // Only the exact next sequence proves that the damaged log's lost tail held nothing.
@@ -379,9 +406,12 @@ Status LogReplay::FlushFull() {
 
 Status LogReplay::FlushRest() {
   for (const auto& [id, family] : engine_->families.all()) {
-    if (family->mem()->Empty()) continue;
-    Status s = FlushFamily(family.get());
-    if (!s.ok()) return s;
+    if (!family->mem()->Empty()) {
+      Status s = FlushFamily(family.get());
+      if (!s.ok()) return s;
+    } else if (!KeepsMemTables() && family->mem()->order() == MemTableOrder::kArrival) {
+      family->RenewMemTable(/*is_read=*/true);
+    }
   }
   return Status::OK();
 }

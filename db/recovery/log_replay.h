@@ -56,6 +56,8 @@ class LogReplay {
   // Point-in-time recovery has stopped: no family may have tables of a later moment.
   Status CheckOneMoment() const;
   Status ReplayOne(uint64_t number, const std::string& path);
+  // Whether memtables may still be there when the database is open.
+  [[nodiscard]] bool KeepsMemTables() const;
   // Whether a log behind that at which replay stopped begins with what comes next.
   bool GoesOn(const Slice& first_record) const;
   // Of the first record of a log, which says where the log before ends: whether that was all read.

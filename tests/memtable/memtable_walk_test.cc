@@ -61,6 +61,30 @@ TEST_P(MemTableWalk, GoesAsAMapDoes) {
   }
 }
 
+// More keys than one leaf, or one place of a sort, has room for: far apart, and crowded.
+TEST_P(MemTableWalk, GoesThroughManyKeysWhereverTheyLie) {
+  for (const Comparator* comparator : {BytewiseComparator(), ReverseBytewiseComparator()}) {
+    const InternalKeyComparator order(comparator);
+    for (uint32_t seed = 0; seed < 6; seed++) {
+      std::mt19937_64 random(seed);
+      test::Model model{test::InternalKeyLess{&order}};
+      const std::unique_ptr<MemTable> mem = NewTable(order);
+      for (SequenceNumber seq = 1; seq <= 3000; seq++) {
+        // Words with all bits, few bits, and of few keys.
+        const uint64_t word = random() >> (seq % 3 == 0 ? 0 : seq % 3 == 1 ? 8 * seed : 56);
+        std::string key;
+        for (int byte = 7; byte >= 0; byte--) key.push_back(static_cast<char>(word >> (8 * byte)));
+        if (seq % 5 == 0) key.append("behind");
+        ASSERT_TRUE(mem->Add(seq, kTypeValue, key, std::to_string(seq)).ok());
+        model[test::IKey(key, seq)] = std::to_string(seq);
+      }
+      const std::unique_ptr<InternalIterator> iter = mem->NewIterator();
+      test::WalkAtRandom(iter.get(), model, test::TargetsFor(model, seed), seed, 500);
+      if (HasFatalFailure()) FAIL() << "seed " << seed << ", " << comparator->Name();
+    }
+  }
+}
+
 // What the runs of a whole walk say of keys, but for the first entry.
 struct Said {
   size_t other = 0;

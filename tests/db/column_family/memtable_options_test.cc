@@ -101,6 +101,27 @@ TEST_F(MemTableOptionsTest, AVectorIsSortedByTheFirstReadOnly) {
   EXPECT_EQ(size(), sorted);
 }
 
+// What a log fills is put in order for its table; the memtable of the open database is a tree,
+// which a read does not make grow.
+TEST_F(MemTableOptionsTest, OnlyReplayFillsAVectorUnasked) {
+  Open();
+  for (int i = 0; i < 3000; i++) Put(std::to_string(i * 7919 % 3000), std::to_string(i));
+  for (int i = 0; i < 100; i++) Put(std::to_string(i * 7), "new");
+  Delete("28");
+  ASSERT_TRUE(db()->DeleteRange(WriteOptions(), db()->DefaultColumnFamily(), "21", "22").ok());
+  const std::string before = Scan();
+  Kill();
+  Open();
+  EXPECT_EQ(Levels(), "1");
+  EXPECT_EQ(Scan(), before);
+  const auto size = [&] { return Number("rocksdb.cur-size-active-mem-table"); };
+  for (int i = 0; i < 3000; i++) Put("more" + std::to_string(i * 7919 % 3000), "m");
+  const uint64_t unread = size();
+  EXPECT_EQ(Get("more7"), "m");
+  EXPECT_EQ(Get("14"), "new");
+  EXPECT_EQ(size(), unread);
+}
+
 TEST_F(MemTableOptionsTest, AVectorAnswersWhateverATreeDoes) {
   options_.memtable_factory = std::make_shared<VectorRepFactory>(100);
   Open();

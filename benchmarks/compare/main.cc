@@ -185,7 +185,7 @@ class Comparison {
   }
   void Take(const std::vector<std::vector<Sample>>& samples) {
     const RowResult result = Summarize(setting_.libraries, samples);
-    PrintLines(result.lines);
+    PrintLines(setting_, result.lines);
     for (const std::string& problem : result.problems) std::printf("WRONG %s\n", problem.c_str());
     lines_.insert(lines_.end(), result.lines.begin(), result.lines.end());
     problems_.insert(problems_.end(), result.problems.begin(), result.problems.end());

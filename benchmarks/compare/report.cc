@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmarks/compare/report.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -39,10 +38,16 @@ std::string ValueText(Unit unit, double value) {
   return Text("%.0f MB", value);
 }
 
-// Half the way from the lowest to the highest, in percent of the median.
-std::string SpreadText(const Spread& spread) {
-  if (spread.median == 0) return "";
-  return Text("%.0f%%", 50 * (spread.high - spread.low) / spread.median);
+// Half the way from the lowest to the highest, in percent of the median; of one round, nothing.
+std::string SpreadText(const Spread& spread, int rounds) {
+  if (spread.median == 0 || rounds == 1) return "";
+  return Text("±%.0f%%", 50 * (spread.high - spread.low) / spread.median);
+}
+
+// Empty if there is nothing to compare.
+std::string BetterText(const Cell& cell) {
+  if (cell.better.median == 0) return "";
+  return Text(cell.better.median < 0.1 ? "%.3f" : "%.2f", cell.better.median);
 }
 
 std::string NameOf(const Line& line) {
@@ -69,16 +74,23 @@ std::string SettingText(const Setting& setting) {
          (setting.rounds == 1 ? " round" : " rounds");
 }
 
-// Lines that ours does not win against some peer by the median.
-std::vector<const Line*> NotWon(const std::vector<Line>& lines) {
-  std::vector<const Line*> found;
+bool IsBehind(const Cell& cell) {
+  return cell.better.median > 0 && cell.better.median < 1;
+}
+
+// The lines in which ours is behind library `peer` by the median.
+std::string BehindText(const Setting& setting, const std::vector<Line>& lines, size_t peer) {
+  size_t behind = 0;
+  size_t compared = 0;
+  std::string names;
   for (const Line& line : lines) {
-    const bool behind = std::any_of(line.cells.begin() + 1, line.cells.end(), [](const Cell& cell) {
-      return cell.better.median > 0 && cell.better.median < 1;
-    });
-    if (behind) found.push_back(&line);
+    if (line.cells[peer].better.median > 0) compared++;
+    if (!IsBehind(line.cells[peer])) continue;
+    names += (behind == 0 ? ": `" : ", `") + NameOf(line) + "`";
+    behind++;
   }
-  return found;
+  return "- Behind " + setting.libraries[peer].name + " in " + std::to_string(behind) + " of " +
+         std::to_string(compared) + names + ".\n";
 }
 
 std::string MarkdownTable(const Setting& setting, const std::vector<Line>& lines) {
@@ -93,16 +105,16 @@ std::string MarkdownTable(const Setting& setting, const std::vector<Line>& lines
     text += "| `" + line.row + "`" + (line.figure.empty() ? "" : " " + line.figure) + " |";
     for (size_t i = 0; i < line.cells.size(); i++) {
       const Cell& cell = line.cells[i];
-      const std::string value =
-          cell.measured ? ValueText(line.unit, cell.value.median) + " ±" + SpreadText(cell.value)
-                        : "-";
-      text += " " + value + " |";
+      const std::string spread = SpreadText(cell.value, setting.rounds);
+      text += cell.measured ? " " + ValueText(line.unit, cell.value.median) +
+                                  (spread.empty() ? "" : " " + spread) + " |"
+                            : " - |";
       if (i == 0) continue;
-      const std::string times = Text("%.2f", cell.better.median);
-      if (cell.better.median == 0) {
+      const std::string better = BetterText(cell);
+      if (better.empty()) {
         text += " |";
       } else {
-        text += cell.better.median < 1 ? " **" + times + "** |" : " " + times + " |";
+        text += IsBehind(cell) ? " **" + better + "** |" : " " + better + " |";
       }
     }
     text += "\n";
@@ -111,17 +123,12 @@ std::string MarkdownTable(const Setting& setting, const std::vector<Line>& lines
 }
 
 std::string MarkdownOf(const Setting& setting, const std::vector<Line>& lines) {
-  std::string text = "Measured on " + setting.machine + ": " + SettingText(setting) +
-                     ".\n\n```sh\n" + setting.command + "\n```\n\n";
+  std::string text =
+      "Measured on " + CaptionOf(setting) + ".\n\n```sh\n" + setting.command + "\n```\n\n";
   text += MarkdownTable(setting, lines);
-  const std::vector<const Line*> behind = NotWon(lines);
-  text += "\nRows in which " + setting.libraries[0].name +
-          " is not ahead of every peer: " + std::to_string(behind.size()) + " of " +
-          std::to_string(lines.size());
-  for (size_t i = 0; i < behind.size(); i++) {
-    text += (i == 0 ? ": `" : ", `") + NameOf(*behind[i]) + "`";
-  }
-  return text + ".\n";
+  text += "\n";
+  for (size_t i = 1; i < setting.libraries.size(); i++) text += BehindText(setting, lines, i);
+  return text;
 }
 
 std::string TextIn(const std::string& path) {
@@ -152,7 +159,7 @@ void PrintHead(const Setting& setting) {
   std::fflush(stdout);
 }
 
-void PrintLines(const std::vector<Line>& lines) {
+void PrintLines(const Setting& setting, const std::vector<Line>& lines) {
   for (const Line& line : lines) {
     std::printf("%-34s", NameOf(line).c_str());
     for (size_t i = 0; i < line.cells.size(); i++) {
@@ -161,12 +168,14 @@ void PrintLines(const std::vector<Line>& lines) {
       if (!cell.measured) {
         std::printf("%21s", "-");
       } else {
-        std::printf("%9s %4s %4.0fMB", ValueText(line.unit, cell.value.median).c_str(),
-                    SpreadText(cell.value).c_str(), cell.own_mb);
+        const std::string spread = SpreadText(cell.value, setting.rounds);
+        // "±" takes two bytes and one place.
+        std::printf("%9s %*s %4.0fMB", ValueText(line.unit, cell.value.median).c_str(),
+                    spread.empty() ? 4 : 5, spread.c_str(), cell.own_mb);
       }
       if (i == 0) continue;
-      const std::string times = cell.better.median == 0 ? "-" : Text("%.2f", cell.better.median);
-      std::printf(" %5s", times.c_str());
+      const std::string better = BetterText(cell);
+      std::printf(" %5s", better.empty() ? "-" : better.c_str());
     }
     std::printf("\n");
   }

@@ -24,7 +24,7 @@ struct Setting {
 std::string CaptionOf(const Setting& setting);
 
 void PrintHead(const Setting& setting);
-void PrintLines(const std::vector<Line>& lines);
+void PrintLines(const Setting& setting, const std::vector<Line>& lines);
 
 // False if the file cannot be written.
 bool WriteCsv(const std::string& path, const Setting& setting, const std::vector<Line>& lines);

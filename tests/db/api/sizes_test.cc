@@ -384,6 +384,20 @@ TEST_F(LargeSizesTest, ValuesUpToTheSizeAskedFor) {
   }
 }
 
+TEST_F(LargeSizesTest, ABatchThatACompressedLogCannotHoldIsRefused) {
+  if (MostBytes() < size_t{1} << 30) GTEST_SKIP() << "VARVE_SIZES_MIB is not 1024";
+  options_.wal_compression = kZSTD;
+  Open();
+  WriteBatch batch;
+  const std::string value(size_t{1} << 30, 'v');
+  for (const char* key : {"a", "b", "c", "d"}) Ok(batch.Put(key, value));
+  const Status s = db_->Write(WriteOptions(), &batch);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  Put("k", "writes go on");
+  Open();
+  Read("k", "opened again");
+}
+
 // Keys so long that the index, or the block of range tombstones, is above 256 MiB.
 TEST_F(LargeSizesTest, IndexesAndTombstonesAbove256MiB) {
   if (MostBytes() == 0) GTEST_SKIP() << "VARVE_SIZES_MIB is not set";

@@ -11,6 +11,7 @@
 
 #include "table/format/block_handle.h"
 #include "util/base/caught_exception.h"
+#include "util/sync/give_way.h"
 
 namespace varve {
 namespace {
@@ -37,7 +38,12 @@ BlockPipeline::BlockPipeline(BlockWriter* writer, const Slice& dictionary, size_
       file_bytes_(writer->offset()) {
   threads_.reserve(threads);
   try {
-    for (size_t i = 0; i < threads; i++) threads_.emplace_back([this] { Work(); });
+    for (size_t i = 0; i < threads; i++) {
+      threads_.emplace_back([this, pace = GiveWay::CurrentPace()] {
+        const GiveWay at_pace(pace, GiveWay::Part::kHelper);
+        Work();
+      });
+    }
   } catch (...) {
     // The maker does what there is no thread for.
   }
@@ -134,6 +140,7 @@ void BlockPipeline::PackOne() {
     {
       const MutexUnlock unlocked(&mu_);
       s = Pack(&slot);
+      GiveWay::Step();
     }
     status_.UpdateIfOk(s);
   }

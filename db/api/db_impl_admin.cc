@@ -158,7 +158,7 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
     if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
     const uint64_t now = e.MonotonicMicros();
     if (now >= deadline) return Status::TimedOut("WaitForCompact");
-    e.background_changed.WaitFor(std::min<uint64_t>(deadline - now, 100 * 1000));
+    e.AwaitWorkFor(std::min<uint64_t>(deadline - now, 100 * 1000));
   }
   if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
   if (options.wait_for_purge) e.obsolete->Purge();
@@ -232,7 +232,7 @@ Status DbImpl::PauseBackgroundWork() try {
   s = CheckOpen();
   if (!s.ok()) return s;
   e.tree.Pause();
-  while (e.flush->running() > 0 || e.compaction->Working() > 0) e.background_changed.Wait();
+  while (e.flush->running() > 0 || e.compaction->Working() > 0) e.AwaitWork();
   return s;
 } catch (...) {
   return CaughtException();
@@ -284,7 +284,7 @@ void DbImpl::CancelAllBackgroundWork(bool wait) {
   e.WriteRefusal().PermitUncheckedError();
   e.background_changed.SignalAll();
   while (wait && (e.flush->scheduled() > 0 || e.compaction->Running() > 0)) {
-    e.background_changed.Wait();
+    e.AwaitWork();
   }
 }
 

@@ -11,6 +11,7 @@
 #include "db/background/events.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/table_context.h"
+#include "db/background/work_paces.h"
 #include "db/version/obsolete_file_queue.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
@@ -205,7 +206,11 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
   }
   if (plan->start_level == 0) plan->max_subcompactions = e.dynamic->max_subcompactions;
   CompactionResult result;
-  const Status s = RunPlan(&job, std::move(plan), RunControl(), &result);
+  CompactionPace pace(&e);
+  RunControl control;
+  if (e.options.background_gives_way) control.pace = &pace;
+  const Status s = RunPlan(&job, std::move(plan), control, &result);
+  NotePauses(&e, pace);
   if (s.IsColumnFamilyDropped()) return Status::OK();
   return s;
 } catch (...) {
@@ -256,6 +261,7 @@ Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
     events::CompactionBegin(e, MakeInfo(*family, plan, CompactionResult(), job_id));
   }
   if (plan.trivial_move || plan.deletion_only) return Status::OK();
+  const GiveWay at_pace(control.pace);
   return RunCompaction(plan, context, result);
 } catch (...) {
   return CaughtException();

@@ -76,6 +76,7 @@ class CompactionWork {
     const std::atomic<bool>* user_cancelled = nullptr;
     CompactionJobInfo* info = nullptr;  // filled in at the end, unless null
     std::string trim_ts;                // as in CompactionIteratorOptions
+    WorkPace* pace = nullptr;           // null: the run gives way to nobody
   };
   // One CompactRange call.
   struct ManualCall {

@@ -105,6 +105,40 @@ Status Engine::WriteRefusal() {
   return s;
 }
 
+void Engine::AwaitWork() {
+  waiting_calls.fetch_add(1, std::memory_order_relaxed);
+  background_changed.Wait();
+  waiting_calls.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Engine::AwaitWorkFor(uint64_t micros) {
+  waiting_calls.fetch_add(1, std::memory_order_relaxed);
+  background_changed.WaitFor(micros);
+  waiting_calls.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// How near the families are to a stall, which background work of all databases looks at.
+void Engine::UpdateHaste() {
+  Haste flushes = Haste::kCalm;
+  Haste compactions = Haste::kCalm;
+  for (const auto& [id, family] : families.all()) {
+    if (family->dropped()) continue;
+    StallInput input;
+    input.unflushed_memtables = family->unflushed_count();
+    input.l0_files = family->shape().l0_files;
+    input.pending_compaction_bytes = family->shape().pending_compaction_bytes;
+    const std::vector<double>& scores = family->shape().scores;
+    for (size_t level = 1; level < scores.size(); level++) {
+      input.worst_score = std::max(input.worst_score, scores[level]);
+    }
+    const auto cf_options = family->options();
+    flushes = std::max(flushes, FlushHaste(input, *cf_options));
+    compactions = std::max(compactions, CompactionHaste(input, *cf_options));
+  }
+  flush_haste.Set(flushes);
+  compaction_haste.Set(compactions);
+}
+
 void Engine::UpdateStalls() {
   mu.AssertHeld();
   const int stopped_before = stopped_families;
@@ -140,6 +174,7 @@ void Engine::UpdateStalls() {
     pacer->Release();
   }
   last_debt_bytes = debt;
+  UpdateHaste();
   const bool stalled = stopped_families + delayed_families > 0;
   if (stalled) attention.store(true, std::memory_order_release);
   if (stopped_before > 0 && stopped_families == 0) {

@@ -26,6 +26,7 @@
 #include "db/write/write_stall.h"
 #include "util/env/writable_file_writer.h"
 #include "util/metrics/cache_entry_stats.h"
+#include "util/sync/give_way.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -139,6 +140,8 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   std::vector<LevelCompactionStats> level_stats;
   uint64_t flush_count = 0;
   uint64_t flush_bytes = 0;
+  SharedHaste::Wish flush_haste{&SharedHaste::OfFlushes()};
+  SharedHaste::Wish compaction_haste{&SharedHaste::OfCompactions()};
   enum class Closing : uint8_t { kNo, kUnderWay, kOver } closing = Closing::kNo;
   Status close_status;  // what Close came to, once it is over
 
@@ -170,6 +173,14 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   // which takes mu before it tells the reason.
   std::atomic<bool> refuses_writes{false};
 
+  // Calls that wait for background work, which then gives way to nobody. Changed under mu, read
+  // relaxed.
+  std::atomic<int> waiting_calls{0};
+
+  // How often jobs gave way, and how long others had their processors. For people; relaxed.
+  std::atomic<uint64_t> total_pauses{0};
+  std::atomic<uint64_t> total_paused_nanos{0};
+
   std::atomic<int> next_job_id{1};  // only unique numbers matter
 
   // For durations: the wall clock may step.
@@ -196,6 +207,10 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   // Why no write may be made now, or OK; keeps refuses_writes in step, and lets stopped writers
   // know. Requires mu.
   Status WriteRefusal();
+  // What calls do that wait for background work: until background_changed is signalled, at most so
+  // long. Requires mu.
+  void AwaitWork();
+  void AwaitWorkFor(uint64_t micros);
   // Judges every family's stall rules anew. Requires mu; lets go of it to tell listeners. Does not
   // throw.
   void UpdateStalls();
@@ -216,6 +231,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   Status Resume();
 
  private:
+  void UpdateHaste();
   void DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,
                        const StallInput& input, std::vector<WriteStallInfo>* changes);
   void NoteVerdict(const ColumnFamily& family, const StallVerdict& verdict);

@@ -10,6 +10,7 @@
 #include "db/background/obsolete_files.h"
 #include "db/background/space_reserve.h"
 #include "db/background/table_context.h"
+#include "db/background/work_paces.h"
 #include "db/wal/commit_log.h"
 #include "db/write/log_mark.h"
 #include "util/base/canary.h"
@@ -48,7 +49,17 @@ struct FlushWork::FamilyFlush {
   VersionEdit edit;
   int job_id = 0;
   bool in_force = false;  // the table, if there is one, is in the MANIFEST
+  FillingMemTable filling;
 };
+
+namespace {
+
+// Whether the job was not asked for by somebody who waits for its end, for memory, say.
+bool NobodyWaits(FlushReason reason) {
+  return reason == FlushReason::kWriteBufferFull || reason == FlushReason::kWalFull;
+}
+
+}  // namespace
 
 Status FlushWork::StartNewLog(bool force) {
   Engine& e = *engine_;
@@ -313,6 +324,8 @@ Status FlushWork::PickAll(const Job& job, Extent extent, std::vector<FamilyFlush
         continue;
       }
       MakeInput(family.get(), &flush.input);
+      flush.filling = {family->shared_mem(), family->options()->write_buffer_size,
+                       family->options()->max_write_buffer_number - family->unflushed_count()};
       flush.job_id = engine_->NextJobId();
       if (WantsFlush(*family, job.reason)) Request({family.get()}, job.reason);
     }
@@ -324,16 +337,30 @@ Status FlushWork::PickAll(const Job& job, Extent extent, std::vector<FamilyFlush
   return Status::OK();
 }
 
+FlushPace FlushWork::PaceOf(std::vector<FamilyFlush>* flushes) const {
+  std::vector<FillingMemTable> filling;
+  uint64_t entries = 0;
+  for (FamilyFlush& flush : *flushes) {
+    filling.push_back(std::move(flush.filling));
+    for (const auto& mem : flush.input.memtables) entries += mem->entry_count();
+  }
+  return FlushPace(engine_, std::move(filling), entries);
+}
+
 Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order) {
   Engine& e = *engine_;
   {
     MutexUnlock unlock(&e.mu);
+    FlushPace pace = PaceOf(flushes);
+    const bool gives_way = e.options.background_gives_way && NobodyWaits(job.reason);
+    const GiveWay at_pace(gives_way ? &pace : nullptr);
     for (FamilyFlush& flush : *flushes) {
       NotifyBegin(flush, job.reason);
       StopWatch watch(e.clock, e.statistics, FLUSH_TIME);
       VARVE_RETURN_IF_ERROR(RunFlush(flush.input, &flush.result));
       RecordTick(e.statistics, FLUSH_WRITE_BYTES, flush.result.file.size);
     }
+    NotePauses(&e, pace);
   }
   // Once one family's share of a batch is in a table, the other families' shares must not be lost
   // with an unsynced log: after a power loss they would be at different moments. Recovery from
@@ -506,7 +533,7 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
               return !imm.picked && imm.mem->id() <= target;
             });
         if (unpicked) Request({family}, reason);
-        e.background_changed.Wait();
+        e.AwaitWork();
       }
     }
   }
@@ -534,7 +561,7 @@ void FlushWork::WaitForRoom(const std::vector<ColumnFamily*>& families) {
   while (!e.shutting_down.load(std::memory_order_acquire) &&
          e.errors.severity() == ErrorState::Severity::kNone &&
          std::ranges::any_of(families, waits)) {
-    e.background_changed.WaitFor(kRoomPollMicros);
+    e.AwaitWorkFor(kRoomPollMicros);
   }
 }
 
@@ -588,7 +615,7 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
     return std::any_of(families.begin(), families.end(),
                        [](const auto& family) { return family->flushes_running > 0; });
   };
-  while (running()) e.background_changed.Wait();
+  while (running()) e.AwaitWork();
   std::vector<Job> jobs;
   for (const auto& family : families) {
     const bool together = e.options.atomic_flush || reason == FlushReason::kErrorRecovery;

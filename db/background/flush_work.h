@@ -11,6 +11,7 @@
 #include "varve/listener.h"
 
 #include "db/background/engine.h"
+#include "db/background/work_paces.h"
 #include "db/flush/flush_job.h"
 
 namespace varve {
@@ -94,6 +95,7 @@ class FlushWork final : public WriteBufferUser {
   // A job may throw: it failed then, and all that it had picked can be picked again.
   void RunNextJob();
   Status RunJob(const Job& job, Extent extent);
+  FlushPace PaceOf(std::vector<FamilyFlush>* flushes) const;
   // What was picked becomes tables, and these come into force unless *in_order is false.
   Status RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order);
   void Report(const Status& s);  // of a job

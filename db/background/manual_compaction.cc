@@ -137,7 +137,7 @@ Status CompactionWork::FlushForRange(const ManualCall& call) {
     for (;;) {
       VARVE_RETURN_IF_ERROR(ManualObstacle(*call.family, ControlOf(call.options->canceled)));
       if (!e.flush->WouldStall(*call.family)) break;
-      e.background_changed.WaitFor(kPollMicros);
+      e.AwaitWorkFor(kPollMicros);
     }
   }
   return e.flush->FlushFamilies({call.family}, FlushOptions(), FlushReason::kManualCompaction);
@@ -233,7 +233,7 @@ Status CompactionWork::AwaitPlan(Party* party, const RunControl& control,
       if (!party->MayWait()) {
         return Status::Busy("compaction", "it was called from one that has to end before it");
       }
-      e.background_changed.WaitFor(kPollMicros);
+      e.AwaitWorkFor(kPollMicros);
     }
   };
   const Status s = await();

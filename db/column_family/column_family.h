@@ -100,7 +100,8 @@ class ColumnFamily final : public SuperVersionSource,
   void SetOptions(std::shared_ptr<const ColumnFamilyOptions> options);
 
   // --- Memtables
-  MemTable* mem() const { return mem_.get(); }  // commit path or DB mutex
+  MemTable* mem() const { return mem_.get(); }                          // commit path or DB mutex
+  const std::shared_ptr<MemTable>& shared_mem() const { return mem_; }  // likewise
   std::shared_ptr<MemTable> NewMemTable(SequenceNumber earliest_seq);
   // Puts one in place of the active memtable, which is empty, as long as there are no readers. With
   // `is_read` as NewMemTable; else one that takes entries faster, and is to be flushed unread.

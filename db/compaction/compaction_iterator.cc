@@ -9,6 +9,7 @@
 
 #include "util/base/canary.h"
 #include "util/env/info_log.h"
+#include "util/sync/give_way.h"
 
 namespace varve {
 
@@ -69,6 +70,7 @@ CompactionIterator::Step CompactionIterator::Fail(Status status) {
 void CompactionIterator::FindNext() {
   valid_ = false;
   while (input_.Valid()) {
+    GiveWay::Step();
     if (until_poll_-- == 0) [[unlikely]] {
       until_poll_ = kEntriesPerPoll;
       if (Cancelled()) return;

@@ -21,6 +21,7 @@
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/metrics/statistics.h"
+#include "util/sync/give_way.h"
 
 namespace varve {
 
@@ -261,7 +262,10 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
   size_t begun = 1;
   try {
     for (; begun < pieces->size(); begun++) {
-      threads.emplace_back([this, piece = &(*pieces)[begun]] { RunPieceGuarded(piece); });
+      threads.emplace_back([this, piece = &(*pieces)[begun], pace = GiveWay::CurrentPace()] {
+        const GiveWay at_pace(pace, GiveWay::Part::kHelper);
+        RunPieceGuarded(piece);
+      });
     }
   } catch (...) {
     // Where the system gives no more threads, or no memory for them, this one does the rest.

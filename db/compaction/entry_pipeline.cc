@@ -9,12 +9,16 @@
 #include "varve/system_clock.h"
 
 #include "util/base/caught_exception.h"
+#include "util/sync/give_way.h"
 
 namespace varve {
 
 EntryPipeline::EntryPipeline(Take take) : take_(std::move(take)) {
   try {
-    thread_ = std::thread([this] { Work(); });
+    thread_ = std::thread([this, pace = GiveWay::CurrentPace()] {
+      const GiveWay at_pace(pace, GiveWay::Part::kHelper);
+      Work();
+    });
   } catch (...) {
     // No thread to be had: chunks are taken as they are handed over.
   }

@@ -8,6 +8,7 @@
 
 #include "db/compaction/entry_pipeline.h"
 #include "util/base/status_macros.h"
+#include "util/sync/give_way.h"
 
 namespace varve {
 
@@ -17,6 +18,12 @@ namespace {
 constexpr uint32_t kEntriesPerCheck = 1024;
 // Fewer are written sooner than a thread is started.
 constexpr uint64_t kEntriesWorthAThread = 1024;
+
+// Then one thread will do: a second one is in the way of others, who wait for both.
+bool NobodyNeedsIt() {
+  const WorkPace* const pace = GiveWay::CurrentPace();
+  return pace != nullptr && pace->haste() != Haste::kHurry;
+}
 
 }  // namespace
 
@@ -31,7 +38,9 @@ Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const
                          const std::function<Status()>& check) {
   has_lower_ = begin != nullptr;
   if (has_lower_) lower_ = begin->ToString();
-  VARVE_RETURN_IF_ERROR(TakeEntries(iterator, own_thread_ ? kEntriesWorthAThread : UINT64_MAX));
+  do {
+    VARVE_RETURN_IF_ERROR(TakeEntries(iterator, own_thread_ ? kEntriesWorthAThread : UINT64_MAX));
+  } while (iterator->Valid() && NobodyNeedsIt());
   if (iterator->Valid()) VARVE_RETURN_IF_ERROR(TakeEntriesBeside(iterator));
   VARVE_RETURN_IF_ERROR(iterator->status());
   if (check != nullptr) VARVE_RETURN_IF_ERROR(check());
@@ -49,6 +58,7 @@ Status OutputWriter::TakeEntries(CompactionIterator* iterator, uint64_t most) {
 
 Status OutputWriter::TakeEntriesBeside(CompactionIterator* iterator) {
   const auto take = [this](const Slice& key, const Slice& value, bool starts_user_key) {
+    GiveWay::Step();
     return TakeEntry(key, value, starts_user_key);
   };
   EntryPipeline pipeline([&take](const EntryChunk& chunk) { return chunk.ForEach(take); });

@@ -25,7 +25,8 @@ class OutputWriter {
   using OpenOutput = std::function<Status(std::unique_ptr<TableOutput>*)>;
 
   // `splitter` may be null: everything goes into one file. With `own_thread`, and entries enough,
-  // tables are filled by a thread of the writer's own; the files are the same.
+  // tables are filled by a thread of the writer's own as soon as the work hurries; the files are
+  // the same.
   OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* tombstones, OpenOutput open,
                bool own_thread = false);
 

@@ -2,6 +2,7 @@
 #include "db/observe/properties.h"
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
@@ -289,6 +290,21 @@ std::string FamilyStallText(Engine& e, ColumnFamily& f) {
   return out + AsText(e.stall_counts[f.id()].ToMap());
 }
 
+const char* NameOf(Haste haste) {
+  static constexpr std::array<const char*, kHastes> kNames = {"calm", "soon", "pressing", "hurry"};
+  return kNames[static_cast<size_t>(haste)];
+}
+
+// How background work shares the processors with others. The hastes are those of the process.
+std::map<std::string, std::string> BackgroundMap(const Engine& e) {
+  return {{"gives-way", e.options.background_gives_way ? "1" : "0"},
+          {"pauses", std::to_string(e.total_pauses.load(std::memory_order_relaxed))},
+          {"paused-micros",
+           std::to_string(e.total_paused_nanos.load(std::memory_order_relaxed) / 1000)},
+          {"flushes", NameOf(SharedHaste::OfFlushes().nearest())},
+          {"compactions", NameOf(SharedHaste::OfCompactions().nearest())}};
+}
+
 std::string DatabaseStats(Engine& e) {
   std::string out = "\n** DB stats **\n";
   AppendF(&out, "Uptime(secs): %.1f\n",
@@ -308,6 +324,7 @@ std::string DatabaseStats(Engine& e) {
 }
 
 constexpr char kMemory[] = "varve.memory";
+constexpr char kBackground[] = "varve.background";
 constexpr char kGarbage[] = "varve.garbage";
 constexpr char kRecovery[] = "varve.recovery";
 
@@ -356,6 +373,7 @@ const std::vector<TextProperty>& Texts() {
        [](Engine& e, ColumnFamily&) { return AsText(DatabaseStallStats(e)); }},
       {P::kCFWriteStallStats, FamilyStallText},
       {kRecovery, [](Engine& e, ColumnFamily&) { return e.recovery.ToString(); }},
+      {kBackground, [](Engine& e, ColumnFamily&) { return AsText(BackgroundMap(e)); }},
       {"varve.scrub",
        [](Engine& e, ColumnFamily&) {
          return e.scrubber == nullptr ? std::string("off") : e.scrubber->progress().ToString();
@@ -443,6 +461,10 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
     for (const auto& [owner, bytes] : MemoryByOwner(engine)) {
       (*value)[owner] = std::to_string(bytes);
     }
+    return true;
+  }
+  if (name == Slice(kBackground)) {
+    *value = BackgroundMap(*engine);
     return true;
   }
   if (name == Slice(kRecovery)) {  // which does not change any more

@@ -21,6 +21,12 @@ constexpr double kAfterRelease = 1.4;
 // Files of L0 before a stop that count as near.
 constexpr int kFilesNearStop = 2;
 
+// Of the way to where writes are delayed.
+constexpr double kWayToSoon = 0.25;
+constexpr double kWayToPressing = 0.5;
+constexpr double kWayToHurry = 0.75;
+constexpr double kScoreForSoon = 2;
+
 bool NearStop(const StallInput& input, const ColumnFamilyOptions& options) {
   if (options.level0_stop_writes_trigger > 0 &&
       input.l0_files >= options.level0_stop_writes_trigger - kFilesNearStop) {
@@ -72,6 +78,33 @@ StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& opti
     return {Condition::kDelayed, Cause::kPendingCompactionBytes, NearStop(input, options)};
   }
   return {};
+}
+
+Haste FlushHaste(const StallInput& input, const ColumnFamilyOptions& options) {
+  // One memtable is flushed while another fills: that is how it should be.
+  const bool few = input.unflushed_memtables <= 1 && options.max_write_buffer_number > 1;
+  const bool full = input.unflushed_memtables >= options.max_write_buffer_number - 1;
+  return full && !few ? Haste::kHurry : Haste::kCalm;
+}
+
+Haste CompactionHaste(const StallInput& input, const ColumnFamilyOptions& options) {
+  if (options.disable_auto_compactions) return Haste::kCalm;
+  double way = 0;  // from where all is well to where writes are delayed
+  int delayed_at = options.level0_slowdown_writes_trigger;
+  if (delayed_at <= 0) delayed_at = options.level0_stop_writes_trigger;
+  const int trigger = std::max(options.level0_file_num_compaction_trigger, 1);
+  if (delayed_at > 0 && input.l0_files > trigger) {
+    way = delayed_at <= trigger ? 1
+                                : static_cast<double>(input.l0_files - trigger) /
+                                      static_cast<double>(delayed_at - trigger);
+  }
+  if (const uint64_t limit = options.soft_pending_compaction_bytes_limit; limit > 0) {
+    way = std::max(
+        way, static_cast<double>(input.pending_compaction_bytes) / static_cast<double>(limit));
+  }
+  if (way >= kWayToHurry) return Haste::kHurry;
+  if (way >= kWayToPressing) return Haste::kPressing;
+  return way >= kWayToSoon || input.worst_score >= kScoreForSoon ? Haste::kSoon : Haste::kCalm;
 }
 
 std::string StallVerdict::Reason(const StallInput& input,

@@ -12,6 +12,8 @@
 #include "varve/options.h"
 #include "varve/types.h"
 
+#include "util/sync/give_way.h"
+
 namespace varve {
 
 // What the rules look at.
@@ -19,6 +21,7 @@ struct StallInput {
   int unflushed_memtables = 0;  // immutable, not yet flushed
   int l0_files = 0;
   uint64_t pending_compaction_bytes = 0;
+  double worst_score = 0;  // of the levels below L0; of no rule, but of CompactionHaste
 };
 
 struct StallVerdict {
@@ -33,6 +36,13 @@ struct StallVerdict {
 
 // First matching rule decides: stop on memtables, L0 files, pending bytes; then delay on the same.
 StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options);
+
+// How urgent it is that flushes, or compactions, get on, as a stall that they would end is near.
+// Compactions are calm on the first quarter of the way from the trigger of L0, or from nothing
+// pending, to where writes are delayed, and hurry on the last. A level of twice its size or more
+// needs them soon, though no stall comes of that yet.
+Haste FlushHaste(const StallInput& input, const ColumnFamilyOptions& options);
+Haste CompactionHaste(const StallInput& input, const ColumnFamilyOptions& options);
 
 // How often a column family came into each condition since it was opened.
 struct StallCounts {

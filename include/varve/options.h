@@ -320,6 +320,12 @@ struct VARVE_EXPORT DBOptions {
   // Pieces that one compaction may be cut into to run at once. At least 1. Dynamic.
   uint32_t max_subcompactions = 1;
 
+  // Flushes and automatic compactions give way to whoever waits for a processor: they are done in
+  // pieces of a quarter of a millisecond, as long as nobody waits for them. The nearer a stall of
+  // writes is, in any database of the process, the less, and not at all for who asks for them.
+  // False: they share processors as any thread does. Never written to OPTIONS files.
+  bool background_gives_way = true;
+
   // Refused unless false: GetThreadList.
   bool enable_thread_tracking = false;
 

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <deque>
 
+#include "util/sync/give_way.h"
+
 namespace varve {
 
 // Every filter block ends with so many bytes that say what it is.
@@ -25,7 +27,13 @@ bool ForEachPrefetched(const FilterHashes& hashes, PlaceFn place, SetFn set) {
   const auto end = hashes.end();
   const auto first_ahead = hashes.begin() + std::min(kAhead, end - hashes.begin());
   for (; ahead != first_ahead; ++ahead) __builtin_prefetch(place(*ahead), 1);
+  constexpr size_t kPerStep = 64;
+  size_t until_step = kPerStep;
   for (auto now = hashes.begin(); now != end; ++now) {
+    if (--until_step == 0) [[unlikely]] {
+      until_step = kPerStep;
+      GiveWay::Step();
+    }
     if (ahead != end) __builtin_prefetch(place(*ahead++), 1);
     if (!set(*now)) return false;
   }

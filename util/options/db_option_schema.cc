@@ -101,6 +101,8 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(max_background_compactions, "compactions at once; -1: derived").Dynamic().AtLeast(-1),
     VARVE_ROW(max_background_flushes, "flushes at once; -1: derived").Dynamic().AtLeast(-1),
     VARVE_ROW(max_subcompactions, "pieces of one compaction").Dynamic().AtLeast(1),
+    VARVE_ROW(background_gives_way, "background work gives way to whoever waits for a processor")
+        .NotInFile(),
     VARVE_ROW(enable_thread_tracking, "list of threads").DefaultOnly(kNoFeature),
     VARVE_ROW(max_bgerror_resume_count, "attempts to recover from an I/O error")
         .Between(0, kMaxInt),

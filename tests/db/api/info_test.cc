@@ -110,6 +110,7 @@ TEST_F(DbInfoTest, TextsNameWhatTheyAreAbout) {
            Case{P::kCFWriteStallStats, ""},
            Case{"varve.recovery", "logs_read="},
            Case{"varve.memory", "memtables="},
+           Case{"varve.background", "gives-way"},
            Case{"varve.write-stall-reason", ""},
            Case{"varve.background-error", "OK"},
        }) {

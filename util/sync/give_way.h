@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Background work gives way: it is done in pieces shorter than a slice of the scheduler's, and
+// between two of them threads that wait for a processor get it. With nobody waiting that costs a
+// system call.
+//
+// A thread that computes without an end keeps its processor until the next tick, 4 ms or 10 ms, and
+// meanwhile whoever else was to run there stands. Giving it away of one's own accord, with no lock
+// held, is what a lower priority does not do: that decides who goes first, not for how long.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "varve/system_clock.h"
+
+#include "util/sync/fork_watch.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+// How much somebody needs the work to be done.
+enum class Haste : uint8_t {
+  kCalm,      // nobody will wait for it soon
+  kSoon,      // it should go on faster
+  kPressing,  // and faster still
+  kHurry,     // somebody waits, or is about to: it gives way to nobody
+};
+inline constexpr size_t kHastes = 4;
+
+// How one job, with all its threads, shares the processors.
+//
+// Thread safety: all methods from any thread.
+class WorkPace {
+ public:
+  // The clock outlives this.
+  explicit WorkPace(SystemClock* clock) : clock_(clock) {}
+  virtual ~WorkPace() = default;
+  WorkPace(const WorkPace&) = delete;
+  WorkPace& operator=(const WorkPace&) = delete;
+
+  SystemClock* clock() const { return clock_; }
+  // As judged last.
+  Haste haste() const { return haste_.load(std::memory_order_relaxed); }
+  void JudgeAgain(uint64_t steps) { haste_.store(Judge(steps), std::memory_order_relaxed); }
+
+  void NotePause(uint64_t nanos) {
+    pauses_.fetch_add(1, std::memory_order_relaxed);
+    paused_nanos_.fetch_add(nanos, std::memory_order_relaxed);
+  }
+  uint64_t pauses() const { return pauses_.load(std::memory_order_relaxed); }
+  uint64_t paused_nanos() const { return paused_nanos_.load(std::memory_order_relaxed); }
+
+ protected:
+  // Asked by the job's own thread after each piece, with no lock held. `steps`: so many it has
+  // made.
+  virtual Haste Judge(uint64_t steps) = 0;
+
+ private:
+  SystemClock* const clock_;
+  std::atomic<Haste> haste_{Haste::kCalm};
+  std::atomic<uint64_t> pauses_{0};
+  std::atomic<uint64_t> paused_nanos_{0};
+};
+
+// The calling thread works at a pace, for the life of this object.
+class GiveWay {
+ public:
+  // One of the threads asks for judgement, the others follow.
+  enum class Part : uint8_t { kLeader, kHelper };
+
+  // Null: gives way to nobody. One inside another holds until its end.
+  explicit GiveWay(WorkPace* pace, Part part = Part::kLeader);
+  ~GiveWay() { here_ = outer_; }
+  GiveWay(const GiveWay&) = delete;
+  GiveWay& operator=(const GiveWay&) = delete;
+
+  // Between two small pieces of work, an entry's say, with no lock held. A load and a decrement
+  // as a rule, and a load on threads without a pace.
+  static void Step() {
+    GiveWay* const here = here_;
+    if (here != nullptr && --here->until_look_ == 0) [[unlikely]]
+      here->Look();
+  }
+  // The calling thread's pace, to be handed to those that help it; may be null.
+  static WorkPace* CurrentPace() { return here_ == nullptr ? nullptr : here_->pace_; }
+
+ private:
+  void Look();
+  void AdaptStride(uint64_t took, uint64_t piece);
+  void BeginPiece(uint64_t now);
+
+  GiveWay* const outer_;
+  WorkPace* const pace_;
+  const Part part_;
+  uint32_t until_look_ = 1;
+  uint32_t stride_ = 1;  // steps from one look at the clock to the next
+  uint64_t steps_ = 0;
+  uint64_t looked_ = 0;
+  uint64_t piece_began_ = 0;      // as if no time had gone to others since
+  uint64_t piece_began_cpu_ = 0;  // the thread's processor time; 0 if the clock does not know it
+
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local GiveWay* here_;
+};
+
+// The most urgent wish of all databases of the process: they share its processors, and as a rule
+// its background threads, so whoever works for one may be in another's way.
+//
+// Thread safety: all methods from any thread. In a child of fork() there are no wishes.
+class SharedHaste final : private ForkWatch {
+ public:
+  // These live for ever.
+  static SharedHaste& OfFlushes();
+  static SharedHaste& OfCompactions();
+
+  SharedHaste();
+  ~SharedHaste() override;
+
+  // One database's; ends with this object.
+  class Wish {
+   public:
+    explicit Wish(SharedHaste* of) : of_(of) {}
+    ~Wish() { Set(Haste::kCalm); }
+    Wish(const Wish&) = delete;
+    Wish& operator=(const Wish&) = delete;
+    // Calls of one wish come one after another.
+    void Set(Haste haste);
+
+   private:
+    SharedHaste* const of_;
+    Haste haste_ = Haste::kCalm;
+    uint64_t generation_ = 0;
+  };
+
+  Haste nearest() const { return nearest_.load(std::memory_order_relaxed); }
+
+ private:
+  void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
+  void UpdateNearest() VARVE_REQUIRES(mu_);
+
+  Mutex mu_;  // leaf
+  // Wishes above kCalm, by haste.
+  std::array<int, kHastes> wishes_ VARVE_GUARDED_BY(mu_) = {};
+  uint64_t generation_ VARVE_GUARDED_BY(mu_) = 0;  // of processes
+  std::atomic<Haste> nearest_{Haste::kCalm};
+};
+
+}  // namespace varve

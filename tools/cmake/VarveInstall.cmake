@@ -11,13 +11,26 @@ install(TARGETS varve_static varve_shared EXPORT varveTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # librocksdb.so lives in a folder of its own, so that installing Varve never replaces a RocksDB. The loader looks a
-# library up by the name a program was linked with; the links answer to Debian 12's name and to RocksDB 11's.
-install(TARGETS varve_rocksdb LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/varve-compat)
+# library up by the name a program was linked with; a link answers to RocksDB 11's, and Debian 12's is a library of its
+# own. RocksDB's headers and package names stand in a folder of their own for the same reason.
+set(varve_compat_lib "${CMAKE_INSTALL_LIBDIR}/varve-compat")
+set(varve_compat_include "${CMAKE_INSTALL_INCLUDEDIR}/varve-compat")
+install(TARGETS varve_rocksdb varve_rocksdb_7_8 LIBRARY DESTINATION ${varve_compat_lib})
 install(CODE "
-  foreach(name librocksdb.so.7.8 librocksdb.so.11)
-    file(CREATE_LINK librocksdb.so
-      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/varve-compat/\${name}\" SYMBOLIC)
-  endforeach()")
+  file(CREATE_LINK librocksdb.so
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${varve_compat_lib}/librocksdb.so.11\" SYMBOLIC)")
+include(tools/cmake/VarveRocksDBHeaders.cmake)
+varve_write_rocksdb_headers("${PROJECT_BINARY_DIR}/varve-compat/include")
+install(DIRECTORY "${PROJECT_BINARY_DIR}/varve-compat/include/rocksdb" DESTINATION ${varve_compat_include})
+# find_package(RocksDB) with CMAKE_PREFIX_PATH, and rocksdb.pc with PKG_CONFIG_PATH, in that folder.
+file(RELATIVE_PATH varve_compat_to_prefix "/prefix/${varve_compat_lib}/cmake" "/prefix")
+configure_file(tools/cmake/RocksDBConfig.cmake.in "${PROJECT_BINARY_DIR}/varve-compat/RocksDBConfig.cmake" @ONLY)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/varve-compat/RocksDBConfigVersion.cmake" VERSION 11.8.1
+  COMPATIBILITY AnyNewerVersion)
+configure_file(tools/cmake/rocksdb.pc.in "${PROJECT_BINARY_DIR}/varve-compat/rocksdb.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/varve-compat/RocksDBConfig.cmake"
+  "${PROJECT_BINARY_DIR}/varve-compat/RocksDBConfigVersion.cmake" DESTINATION ${varve_compat_lib}/cmake)
+install(FILES "${PROJECT_BINARY_DIR}/varve-compat/rocksdb.pc" DESTINATION ${varve_compat_lib}/pkgconfig)
 
 install(EXPORT varveTargets NAMESPACE varve:: DESTINATION "${varve_package_dir}")
 configure_package_config_file(tools/cmake/varveConfig.cmake.in "${PROJECT_BINARY_DIR}/varveConfig.cmake"

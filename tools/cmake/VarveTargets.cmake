@@ -61,10 +61,31 @@ function(varve_codec name macro)
   endif()
 endfunction()
 
+# varve_again_as_rocksdb(<room>...): target varve_rocksdb from a second compilation of all rooms, in which the word varve
+# is rocksdb: the namespace is the only place where it stands alone.
+function(varve_again_as_rocksdb)
+  add_library(varve_rocksdb SHARED)
+  foreach(room IN LISTS ARGN)
+    get_target_property(sources varve_${room} SOURCES)
+    get_target_property(folder varve_${room} SOURCE_DIR)
+    foreach(source IN LISTS sources)
+      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${folder}")
+      target_sources(varve_rocksdb PRIVATE "${source}")
+    endforeach()
+    target_compile_definitions(varve_rocksdb PRIVATE $<TARGET_PROPERTY:varve_${room},COMPILE_DEFINITIONS>)
+    target_include_directories(varve_rocksdb PRIVATE $<TARGET_PROPERTY:varve_${room},INCLUDE_DIRECTORIES>)
+  endforeach()
+  target_include_directories(varve_rocksdb PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(varve_rocksdb PRIVATE varve=rocksdb)
+  set_target_properties(varve_rocksdb PROPERTIES CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
 # varve_libraries(<room>...): what is shipped, each holding the objects of all rooms and the C API.
 #   varve_static   libvarve.a
 #   varve_shared   libvarve.so
 #   varve_rocksdb  librocksdb.so: the C API alone, for programs linked against that name
+#   varve_rocksdb_7_8  librocksdb.so.7.8, which needs the last and has two functions as RocksDB 7.8 had them
 #   varve::varve   varve_shared if BUILD_SHARED_LIBS, else varve_static
 function(varve_libraries)
   foreach(room IN LISTS ARGN)
@@ -74,7 +95,13 @@ function(varve_libraries)
   list(TRANSFORM linked PREPEND varve_dep::)
   add_library(varve_static STATIC ${objects})
   add_library(varve_shared SHARED ${objects})
-  add_library(varve_rocksdb SHARED ${objects})
+  set(exports "${PROJECT_SOURCE_DIR}/tools/cmake/rocksdb_c.map")
+  if(VARVE_ROCKSDB_CXX)
+    set(exports "${PROJECT_SOURCE_DIR}/tools/cmake/rocksdb_cxx.map")
+    varve_again_as_rocksdb(${ARGN})
+  else()
+    add_library(varve_rocksdb SHARED ${objects})
+  endif()
   foreach(library varve_static varve_shared varve_rocksdb)
     target_compile_features(${library} PUBLIC cxx_std_20)
     target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -85,10 +112,15 @@ function(varve_libraries)
   endforeach()
   set(abi ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   set_target_properties(varve_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${abi})
-  set(exports "${PROJECT_SOURCE_DIR}/tools/cmake/rocksdb_c.map")
   set_target_properties(varve_rocksdb PROPERTIES OUTPUT_NAME rocksdb LINK_DEPENDS "${exports}"
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/varve-compat")
   target_link_options(varve_rocksdb PRIVATE "LINKER:--version-script=${exports}")
+  add_library(varve_rocksdb_7_8 SHARED "${PROJECT_SOURCE_DIR}/db/api/c/rocksdb_7_8.c")
+  target_link_libraries(varve_rocksdb_7_8 PRIVATE varve_rocksdb ${CMAKE_DL_LIBS})
+  target_link_options(varve_rocksdb_7_8 PRIVATE "LINKER:--no-as-needed")
+  set_target_properties(varve_rocksdb_7_8 PROPERTIES OUTPUT_NAME rocksdb SUFFIX .so.7.8 C_STANDARD 11
+    C_VISIBILITY_PRESET hidden BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN"
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/varve-compat")
   if(varve_lto)
     target_link_options(varve_shared PRIVATE -flto=auto -O2)
     target_link_options(varve_rocksdb PRIVATE -flto=auto -O2)

@@ -55,9 +55,10 @@ void Compact(rocksdb_t* db, const rocksdb_column_family_handle_t* family, bool i
   if (db == nullptr) return;
   TryVoid([&] {
     ColumnFamilyHandle* handle = is_default ? db->rep->DefaultColumnFamily() : Family(family);
+    const CompactRangeOptions defaults;
     db->rep
-        ->CompactRange(options == nullptr ? CompactRangeOptions() : options->rep, handle,
-                       start.get(), limit.get())
+        ->CompactRange(options == nullptr ? defaults : options->rep, handle, start.get(),
+                       limit.get())
         .PermitUncheckedError();
   });
 }
@@ -81,19 +82,37 @@ ColumnFamilyHandle* DefaultFamily(rocksdb_t* db) {
 
 }  // namespace
 
+namespace {
+
+using varve::c::FlushOptionsAndMore;
+
+Status CheckFlush(const FlushOptionsAndMore& options) {
+  if (!options.force_atomic_flush) return Status::OK();
+  return Status::NotSupported("C API: this engine does not have it", "force_atomic_flush");
+}
+
+}  // namespace
+
 void rocksdb_flush(rocksdb_t* db, const rocksdb_flushoptions_t* options, char** errptr) {
-  RunOnDb(db, options, errptr, [](DB* d, const FlushOptions& o) { return d->Flush(o); });
+  RunOnDb(db, options, errptr, [](DB* d, const FlushOptionsAndMore& o) {
+    const Status s = CheckFlush(o);
+    return s.ok() ? d->Flush(o) : s;
+  });
 }
 
 void rocksdb_flush_cf(rocksdb_t* db, const rocksdb_flushoptions_t* options,
                       rocksdb_column_family_handle_t* family, char** errptr) {
-  RunOnDb(db, options, errptr,
-          [&](DB* d, const FlushOptions& o) { return d->Flush(o, Family(family)); });
+  RunOnDb(db, options, errptr, [&](DB* d, const FlushOptionsAndMore& o) {
+    const Status s = CheckFlush(o);
+    return s.ok() ? d->Flush(o, Family(family)) : s;
+  });
 }
 
 void rocksdb_flush_cfs(rocksdb_t* db, const rocksdb_flushoptions_t* options,
                        rocksdb_column_family_handle_t** families, int num_families, char** errptr) {
-  RunOnDb(db, options, errptr, [&](DB* d, const FlushOptions& o) -> Status {
+  RunOnDb(db, options, errptr, [&](DB* d, const FlushOptionsAndMore& o) -> Status {
+    const Status s = CheckFlush(o);
+    if (!s.ok()) return s;
     if (num_families < 0 || families == nullptr) return NullArgument("families");
     std::vector<ColumnFamilyHandle*> handles;
     for (int i = 0; i < num_families; ++i) handles.push_back(Family(families[i]));

@@ -140,7 +140,9 @@ rocksdb_writebatch_t* rocksdb_writebatch_create_with_params(size_t reserved_byte
                                                             size_t default_cf_ts_sz) {
   return varve::c::Try([&] {
     return new rocksdb_writebatch_t{
-        WriteBatch(reserved_bytes, max_bytes, protection_bytes_per_key, default_cf_ts_sz), {}};
+        WriteBatch(reserved_bytes, max_bytes, varve::c::BatchProtection(protection_bytes_per_key),
+                   default_cf_ts_sz),
+        {}};
   });
 }
 

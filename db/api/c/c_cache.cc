@@ -119,7 +119,7 @@ void rocksdb_hyper_clock_cache_options_set_memory_allocator(
 }
 
 rocksdb_memory_allocator_t* rocksdb_jemalloc_nodump_allocator_create(char** errptr) {
-  varve::c::Run(errptr, [] { return Status::NotSupported("jemalloc_nodump_allocator"); });
+  varve::c::Run(errptr, [] { return Status::NotSupported("C API: no allocator of jemalloc's"); });
   return nullptr;
 }
 
@@ -173,4 +173,9 @@ size_t rocksdb_write_buffer_manager_buffer_size(rocksdb_write_buffer_manager_t* 
 void rocksdb_write_buffer_manager_set_buffer_size(rocksdb_write_buffer_manager_t* manager,
                                                   size_t new_size) {
   if (manager != nullptr) manager->rep->SetBufferSize(new_size);
+}
+
+void rocksdb_write_buffer_manager_set_allow_stall(rocksdb_write_buffer_manager_t* manager,
+                                                  bool new_allow_stall) {
+  if (manager != nullptr) manager->rep->SetAllowStall(new_allow_stall);
 }

@@ -9,10 +9,6 @@ using varve::c::Make;
 using varve::c::OwnedKey;
 using varve::c::SharedKey;
 
-#define VARVE_FIELD(object, name, c_type)                                            \
-  VARVE_C_SETTER(rocksdb_##object##_t, rocksdb_##object##_set_##name, c_type, name); \
-  VARVE_C_GETTER(rocksdb_##object##_t, rocksdb_##object##_get_##name, c_type, name)
-
 namespace {
 
 // Copies the key, or forgets it if it is null, and lets the C++ option follow.
@@ -86,27 +82,27 @@ uint64_t rocksdb_readoptions_get_io_timeout(rocksdb_readoptions_t* options) {
   return options == nullptr ? 0 : Micros(options->rep.io_timeout);
 }
 
-VARVE_FIELD(readoptions, read_tier, int);
-VARVE_FIELD(readoptions, rate_limiter_priority, int);
-VARVE_FIELD(readoptions, value_size_soft_limit, uint64_t);
-VARVE_FIELD(readoptions, verify_checksums, unsigned char);
-VARVE_FIELD(readoptions, fill_cache, unsigned char);
-VARVE_FIELD(readoptions, ignore_range_deletions, unsigned char);
-VARVE_FIELD(readoptions, async_io, unsigned char);
-VARVE_FIELD(readoptions, optimize_multiget_for_io, unsigned char);
-VARVE_FIELD(readoptions, readahead_size, size_t);
-VARVE_FIELD(readoptions, max_skippable_internal_keys, uint64_t);
-VARVE_FIELD(readoptions, tailing, unsigned char);
-VARVE_FIELD(readoptions, total_order_seek, unsigned char);
-VARVE_FIELD(readoptions, auto_prefix_mode, unsigned char);
-VARVE_FIELD(readoptions, prefix_same_as_start, unsigned char);
-VARVE_FIELD(readoptions, pin_data, unsigned char);
-VARVE_FIELD(readoptions, adaptive_readahead, unsigned char);
-VARVE_FIELD(readoptions, background_purge_on_iterator_cleanup, unsigned char);
-VARVE_FIELD(readoptions, auto_readahead_size, unsigned char);
-VARVE_FIELD(readoptions, allow_unprepared_value, unsigned char);
-VARVE_FIELD(readoptions, auto_refresh_iterator_with_snapshot, unsigned char);
-VARVE_FIELD(readoptions, io_activity, int);
+VARVE_C_FIELD(readoptions, read_tier, int);
+VARVE_C_FIELD(readoptions, rate_limiter_priority, int);
+VARVE_C_FIELD(readoptions, value_size_soft_limit, uint64_t);
+VARVE_C_FIELD(readoptions, verify_checksums, unsigned char);
+VARVE_C_FIELD(readoptions, fill_cache, unsigned char);
+VARVE_C_FIELD(readoptions, ignore_range_deletions, unsigned char);
+VARVE_C_FIELD(readoptions, async_io, unsigned char);
+VARVE_C_FIELD(readoptions, optimize_multiget_for_io, unsigned char);
+VARVE_C_FIELD(readoptions, readahead_size, size_t);
+VARVE_C_FIELD(readoptions, max_skippable_internal_keys, uint64_t);
+VARVE_C_FIELD(readoptions, tailing, unsigned char);
+VARVE_C_FIELD(readoptions, total_order_seek, unsigned char);
+VARVE_C_FIELD(readoptions, auto_prefix_mode, unsigned char);
+VARVE_C_FIELD(readoptions, prefix_same_as_start, unsigned char);
+VARVE_C_FIELD(readoptions, pin_data, unsigned char);
+VARVE_C_FIELD(readoptions, adaptive_readahead, unsigned char);
+VARVE_C_FIELD(readoptions, background_purge_on_iterator_cleanup, unsigned char);
+VARVE_C_FIELD(readoptions, auto_readahead_size, unsigned char);
+VARVE_C_FIELD(readoptions, allow_unprepared_value, unsigned char);
+VARVE_C_FIELD(readoptions, auto_refresh_iterator_with_snapshot, unsigned char);
+VARVE_C_FIELD(readoptions, io_activity, int);
 
 void rocksdb_readoptions_set_merge_operand_count_threshold(rocksdb_readoptions_t* options,
                                                            size_t threshold) {
@@ -134,17 +130,17 @@ void rocksdb_writeoptions_destroy(rocksdb_writeoptions_t* options) {
   delete options;
 }
 
-VARVE_FIELD(writeoptions, sync, unsigned char);
+VARVE_C_FIELD(writeoptions, sync, unsigned char);
 VARVE_C_SETTER(rocksdb_writeoptions_t, rocksdb_writeoptions_disable_WAL, int, disableWAL);
 VARVE_C_GETTER(rocksdb_writeoptions_t, rocksdb_writeoptions_get_disable_WAL, unsigned char,
                disableWAL);
-VARVE_FIELD(writeoptions, ignore_missing_column_families, unsigned char);
-VARVE_FIELD(writeoptions, no_slowdown, unsigned char);
-VARVE_FIELD(writeoptions, low_pri, unsigned char);
-VARVE_FIELD(writeoptions, memtable_insert_hint_per_batch, unsigned char);
-VARVE_FIELD(writeoptions, rate_limiter_priority, int);
-VARVE_FIELD(writeoptions, protection_bytes_per_key, size_t);
-VARVE_FIELD(writeoptions, io_activity, int);
+VARVE_C_FIELD(writeoptions, ignore_missing_column_families, unsigned char);
+VARVE_C_FIELD(writeoptions, no_slowdown, unsigned char);
+VARVE_C_FIELD(writeoptions, low_pri, unsigned char);
+VARVE_C_FIELD(writeoptions, memtable_insert_hint_per_batch, unsigned char);
+VARVE_C_FIELD(writeoptions, rate_limiter_priority, int);
+VARVE_C_FIELD(writeoptions, protection_bytes_per_key, size_t);
+VARVE_C_FIELD(writeoptions, io_activity, int);
 
 rocksdb_flushoptions_t* rocksdb_flushoptions_create() {
   return Make<rocksdb_flushoptions_t>();
@@ -154,8 +150,8 @@ void rocksdb_flushoptions_destroy(rocksdb_flushoptions_t* options) {
   delete options;
 }
 
-VARVE_FIELD(flushoptions, wait, unsigned char);
-VARVE_FIELD(flushoptions, allow_write_stall, unsigned char);
+VARVE_C_FIELD(flushoptions, wait, unsigned char);
+VARVE_C_FIELD(flushoptions, allow_write_stall, unsigned char);
 
 rocksdb_flushwaloptions_t* rocksdb_flushwaloptions_create() {
   return Make<rocksdb_flushwaloptions_t>();
@@ -165,8 +161,8 @@ void rocksdb_flushwaloptions_destroy(rocksdb_flushwaloptions_t* options) {
   delete options;
 }
 
-VARVE_FIELD(flushwaloptions, sync, unsigned char);
-VARVE_FIELD(flushwaloptions, rate_limiter_priority, int);
+VARVE_C_FIELD(flushwaloptions, sync, unsigned char);
+VARVE_C_FIELD(flushwaloptions, rate_limiter_priority, int);
 
 rocksdb_compactoptions_t* rocksdb_compactoptions_create() {
   return Make<rocksdb_compactoptions_t>();
@@ -176,13 +172,13 @@ void rocksdb_compactoptions_destroy(rocksdb_compactoptions_t* options) {
   delete options;
 }
 
-VARVE_FIELD(compactoptions, exclusive_manual_compaction, unsigned char);
-VARVE_FIELD(compactoptions, bottommost_level_compaction, unsigned char);
-VARVE_FIELD(compactoptions, change_level, unsigned char);
-VARVE_FIELD(compactoptions, target_level, int);
-VARVE_FIELD(compactoptions, target_path_id, int);
-VARVE_FIELD(compactoptions, allow_write_stall, unsigned char);
-VARVE_FIELD(compactoptions, max_subcompactions, int);
+VARVE_C_FIELD(compactoptions, exclusive_manual_compaction, unsigned char);
+VARVE_C_FIELD(compactoptions, bottommost_level_compaction, unsigned char);
+VARVE_C_FIELD(compactoptions, change_level, unsigned char);
+VARVE_C_FIELD(compactoptions, target_level, int);
+VARVE_C_FIELD(compactoptions, target_path_id, int);
+VARVE_C_FIELD(compactoptions, allow_write_stall, unsigned char);
+VARVE_C_FIELD(compactoptions, max_subcompactions, int);
 
 void rocksdb_compactoptions_set_full_history_ts_low(rocksdb_compactoptions_t* options, char* ts,
                                                     size_t tslen) {
@@ -198,10 +194,10 @@ void rocksdb_wait_for_compact_options_destroy(rocksdb_wait_for_compact_options_t
   delete options;
 }
 
-VARVE_FIELD(wait_for_compact_options, abort_on_pause, unsigned char);
-VARVE_FIELD(wait_for_compact_options, flush, unsigned char);
-VARVE_FIELD(wait_for_compact_options, wait_for_purge, unsigned char);
-VARVE_FIELD(wait_for_compact_options, close_db, unsigned char);
+VARVE_C_FIELD(wait_for_compact_options, abort_on_pause, unsigned char);
+VARVE_C_FIELD(wait_for_compact_options, flush, unsigned char);
+VARVE_C_FIELD(wait_for_compact_options, wait_for_purge, unsigned char);
+VARVE_C_FIELD(wait_for_compact_options, close_db, unsigned char);
 
 void rocksdb_wait_for_compact_options_set_timeout(rocksdb_wait_for_compact_options_t* options,
                                                   uint64_t microseconds) {
@@ -220,6 +216,57 @@ void rocksdb_size_approximation_options_destroy(rocksdb_size_approximation_optio
   delete options;
 }
 
-VARVE_FIELD(size_approximation_options, include_memtables, unsigned char);
-VARVE_FIELD(size_approximation_options, include_files, unsigned char);
-VARVE_FIELD(size_approximation_options, files_size_error_margin, double);
+VARVE_C_FIELD(size_approximation_options, include_memtables, unsigned char);
+VARVE_C_FIELD(size_approximation_options, include_files, unsigned char);
+VARVE_C_FIELD(size_approximation_options, files_size_error_margin, double);
+
+// ---- Fields that only RocksDB has ----
+
+VARVE_C_FIELD(flushoptions, force_atomic_flush, unsigned char);
+VARVE_C_FIELD(flushoptions, listener_wait, unsigned char);
+VARVE_C_FIELD(compactoptions, blob_garbage_collection_policy, int);
+VARVE_C_FIELD(compactoptions, blob_garbage_collection_age_cutoff, double);
+VARVE_C_FIELD(size_approximation_options, include_blob_files, unsigned char);
+
+void rocksdb_readoptions_set_managed(rocksdb_readoptions_t* /*options*/, unsigned char /*value*/) {}
+
+void rocksdb_readoptions_set_request_id(rocksdb_readoptions_t* options, const char* request_id,
+                                        size_t request_id_len) {
+  if (options == nullptr) return;
+  varve::c::TryVoid([&] {
+    options->request_id =
+        request_id == nullptr ? nullptr : std::make_unique<std::string>(request_id, request_id_len);
+  });
+}
+
+const char* rocksdb_readoptions_get_request_id(rocksdb_readoptions_t* options,
+                                               size_t* request_id_len) {
+  varve::c::StoreSize(request_id_len, 0);
+  if (options == nullptr || options->request_id == nullptr) return nullptr;
+  varve::c::StoreSize(request_id_len, options->request_id->size());
+  return options->request_id->c_str();
+}
+
+void rocksdb_readoptions_clear_request_id(rocksdb_readoptions_t* options) {
+  if (options != nullptr) options->request_id = nullptr;
+}
+
+// There are no indexes but Varve's.
+void rocksdb_readoptions_set_table_index_factory_from_string(rocksdb_readoptions_t* options,
+                                                             const char* value,
+                                                             size_t /*value_len*/, char** errptr) {
+  varve::c::Run(errptr, [&]() -> varve::Status {
+    if (options == nullptr) return varve::c::NullArgument("options");
+    if (value == nullptr) return varve::c::NullArgument("value");
+    return varve::Status::NotSupported("C API: this engine does not have it",
+                                       "table_index_factory");
+  });
+}
+
+const char* rocksdb_readoptions_get_table_index_factory_name(
+    const rocksdb_readoptions_t* /*options*/, size_t* name_len) {
+  varve::c::StoreSize(name_len, 0);
+  return nullptr;
+}
+
+void rocksdb_readoptions_clear_table_index_factory(rocksdb_readoptions_t* /*options*/) {}

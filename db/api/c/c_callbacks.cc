@@ -98,16 +98,21 @@ class CallbackCompactionFilter final : public CompactionFilter {
  public:
   CallbackCompactionFilter(void* state, Destructor destructor, FilterFunction filter,
                            NameFunction name)
-      : state_(state, destructor, name), filter_(filter) {}
+      : state_(std::make_shared<const State>(state, destructor, name)), filter_(filter) {}
 
-  const char* Name() const override { return state_.Name(); }
+  // Another of the same state.
+  std::unique_ptr<CallbackCompactionFilter> Copy() const {
+    return std::make_unique<CallbackCompactionFilter>(*this);
+  }
+
+  const char* Name() const override { return state_->Name(); }
   bool Filter(int level, const Slice& key, const Slice& existing_value, std::string* new_value,
               bool* value_changed) const override {
     char* bytes = nullptr;  // The callback's: it keeps them until its next call.
     size_t size = 0;
     unsigned char changed = 0;
     const unsigned char remove =
-        filter_(state_.get(), level, key.data(), key.size(), existing_value.data(),
+        filter_(state_->get(), level, key.data(), key.size(), existing_value.data(),
                 existing_value.size(), &bytes, &size, &changed);
     if (changed != 0 && bytes != nullptr) new_value->assign(bytes, size);
     if (changed != 0 && bytes == nullptr) new_value->clear();
@@ -119,7 +124,7 @@ class CallbackCompactionFilter final : public CompactionFilter {
   bool* ignore_snapshots() { return &ignore_snapshots_; }
 
  private:
-  const State state_;
+  const std::shared_ptr<const State> state_;
   const FilterFunction filter_;
   bool ignore_snapshots_ = true;
 };
@@ -138,7 +143,9 @@ class CallbackFilterFactory final : public CompactionFilterFactory {
       const CompactionFilter::Context& context) override {
     rocksdb_compactionfiltercontext_t view = {&context};
     const std::unique_ptr<rocksdb_compactionfilter_t> filter(create_(state_.get(), &view));
-    return filter == nullptr ? nullptr : std::move(filter->rep);
+    if (filter == nullptr) return nullptr;
+    // No other kind can be made through C.
+    return static_cast<const CallbackCompactionFilter&>(*filter->rep).Copy();
   }
 
  private:
@@ -263,6 +270,11 @@ class CallbackMergeOperator final : public MergeOperator {
   const DeleteValueFunction delete_value_;
 };
 
+template <typename Handle, typename Object>
+Handle* Wrap(std::unique_ptr<Object> object) {
+  return new Handle{varve::c::Given<Handle, Object>(std::move(object))};
+}
+
 }  // namespace
 
 rocksdb_comparator_t* rocksdb_comparator_create(void* state, void (*destructor)(void*),
@@ -272,7 +284,7 @@ rocksdb_comparator_t* rocksdb_comparator_create(void* state, void (*destructor)(
   if (compare == nullptr || name == nullptr) return nullptr;
   return Try([&] {
     return new rocksdb_comparator_t{
-        std::make_unique<CallbackComparator>(state, destructor, compare, name)};
+        std::make_shared<CallbackComparator>(state, destructor, compare, name)};
   });
 }
 
@@ -287,7 +299,7 @@ rocksdb_comparator_t* rocksdb_comparator_with_ts_create(
   const bool needs_more = compare_ts == nullptr || compare_without_ts == nullptr;
   if (timestamp_size != 0 && needs_more) return nullptr;
   return Try([&] {
-    return new rocksdb_comparator_t{std::make_unique<CallbackComparator>(
+    return new rocksdb_comparator_t{std::make_shared<CallbackComparator>(
         state, destructor, compare, compare_ts, compare_without_ts, name, timestamp_size)};
   });
 }
@@ -304,7 +316,7 @@ rocksdb_compactionfilter_t* rocksdb_compactionfilter_create(
     const char* (*name)(void*)) {
   if (filter == nullptr || name == nullptr) return nullptr;
   return Try([&] {
-    auto rep = std::make_unique<CallbackCompactionFilter>(state, destructor, filter, name);
+    auto rep = std::make_shared<CallbackCompactionFilter>(state, destructor, filter, name);
     bool* const ignore_snapshots = rep->ignore_snapshots();
     return new rocksdb_compactionfilter_t{std::move(rep), ignore_snapshots};
   });
@@ -321,12 +333,12 @@ void rocksdb_compactionfilter_destroy(rocksdb_compactionfilter_t* filter) {
 
 unsigned char rocksdb_compactionfiltercontext_is_full_compaction(
     rocksdb_compactionfiltercontext_t* context) {
-  return context->rep->is_full_compaction ? 1 : 0;
+  return context != nullptr && context->rep->is_full_compaction ? 1 : 0;
 }
 
 unsigned char rocksdb_compactionfiltercontext_is_manual_compaction(
     rocksdb_compactionfiltercontext_t* context) {
-  return context->rep->is_manual_compaction ? 1 : 0;
+  return context != nullptr && context->rep->is_manual_compaction ? 1 : 0;
 }
 
 rocksdb_compactionfilterfactory_t* rocksdb_compactionfilterfactory_create(
@@ -336,13 +348,13 @@ rocksdb_compactionfilterfactory_t* rocksdb_compactionfilterfactory_create(
     const char* (*name)(void*)) {
   if (create_compaction_filter == nullptr || name == nullptr) return nullptr;
   return Try([&] {
-    return new rocksdb_compactionfilterfactory_t{
-        std::make_unique<CallbackFilterFactory>(state, destructor, create_compaction_filter, name)};
+    return Wrap<rocksdb_compactionfilterfactory_t, CompactionFilterFactory>(
+        std::make_unique<CallbackFilterFactory>(state, destructor, create_compaction_filter, name));
   });
 }
 
 void rocksdb_compactionfilterfactory_destroy(rocksdb_compactionfilterfactory_t* factory) {
-  delete factory;
+  if (factory != nullptr) factory->rep.Destroy(factory);
 }
 
 rocksdb_slicetransform_t* rocksdb_slicetransform_create(
@@ -351,27 +363,27 @@ rocksdb_slicetransform_t* rocksdb_slicetransform_create(
     unsigned char (*in_domain)(void*, const char* key, size_t length), const char* (*name)(void*)) {
   if (transform == nullptr || in_domain == nullptr || name == nullptr) return nullptr;
   return Try([&] {
-    return new rocksdb_slicetransform_t{
-        std::make_unique<CallbackTransform>(state, destructor, transform, in_domain, name)};
+    return Wrap<rocksdb_slicetransform_t, const SliceTransform>(
+        std::make_unique<CallbackTransform>(state, destructor, transform, in_domain, name));
   });
 }
 
 rocksdb_slicetransform_t* rocksdb_slicetransform_create_fixed_prefix(size_t prefix_len) {
   return Try([&] {
-    return new rocksdb_slicetransform_t{
-        std::unique_ptr<const SliceTransform>(varve::NewFixedPrefixTransform(prefix_len))};
+    return Wrap<rocksdb_slicetransform_t, const SliceTransform>(
+        std::unique_ptr<const SliceTransform>(varve::NewFixedPrefixTransform(prefix_len)));
   });
 }
 
 rocksdb_slicetransform_t* rocksdb_slicetransform_create_noop() {
   return Try([] {
-    return new rocksdb_slicetransform_t{
-        std::unique_ptr<const SliceTransform>(varve::NewNoopTransform())};
+    return Wrap<rocksdb_slicetransform_t, const SliceTransform>(
+        std::unique_ptr<const SliceTransform>(varve::NewNoopTransform()));
   });
 }
 
 void rocksdb_slicetransform_destroy(rocksdb_slicetransform_t* transform) {
-  delete transform;
+  if (transform != nullptr) transform->rep.Destroy(transform);
 }
 
 rocksdb_mergeoperator_t* rocksdb_mergeoperator_create(
@@ -387,13 +399,13 @@ rocksdb_mergeoperator_t* rocksdb_mergeoperator_create(
     const char* (*name)(void*)) {
   if (full_merge == nullptr || name == nullptr) return nullptr;
   return Try([&] {
-    return new rocksdb_mergeoperator_t{std::make_unique<CallbackMergeOperator>(
-        state, destructor, full_merge, partial_merge, delete_value, name)};
+    return Wrap<rocksdb_mergeoperator_t, MergeOperator>(std::make_unique<CallbackMergeOperator>(
+        state, destructor, full_merge, partial_merge, delete_value, name));
   });
 }
 
 void rocksdb_mergeoperator_destroy(rocksdb_mergeoperator_t* merge_operator) {
-  delete merge_operator;
+  if (merge_operator != nullptr) merge_operator->rep.Destroy(merge_operator);
 }
 
 void rocksdb_options_set_uint64add_merge_operator(rocksdb_options_t* options) {

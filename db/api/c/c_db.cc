@@ -26,20 +26,23 @@ struct FamilyArguments {
 };
 
 template <typename Open>
-rocksdb_t* OpenDefault(const rocksdb_options_t* options, const char* name, char** errptr,
-                       Open open) {
+rocksdb_t* OpenDefault(const rocksdb_options_t* options, const char* name, char** errptr, Open open,
+                       const char* call = __builtin_FUNCTION()) {
   std::unique_ptr<rocksdb_t> db;
-  const bool opened = Run(errptr, [&]() -> Status {
+  const auto checked = [&]() -> Status {
     if (options == nullptr) return NullArgument("options");
     if (name == nullptr) return NullArgument("name");
+    Status s = options->lacking.Check();
+    if (!s.ok()) return s;
     db = std::make_unique<rocksdb_t>();
-    return open(options->rep, std::string(name), &db->rep);
-  });
-  return opened ? db.release() : nullptr;
+    options->KeepFor(&db->kept);
+    return open(options->rep, std::string(name), db.get());
+  };
+  return Run(errptr, checked, call) ? db.release() : nullptr;
 }
 
 Status ToDescriptors(const FamilyArguments& families,
-                     std::vector<ColumnFamilyDescriptor>* descriptors) {
+                     std::vector<ColumnFamilyDescriptor>* descriptors, varve::c::Kept* kept) {
   if (families.count < 0) return Status::InvalidArgument("C API: negative number of families");
   if (families.count == 0) return Status::OK();
   if (families.names == nullptr || families.options == nullptr || families.handles == nullptr) {
@@ -49,6 +52,9 @@ Status ToDescriptors(const FamilyArguments& families,
     if (families.names[i] == nullptr || families.options[i] == nullptr) {
       return NullArgument("column family name or options");
     }
+    Status s = families.options[i]->lacking.Check();
+    if (!s.ok()) return s;
+    families.options[i]->KeepFor(kept);
     descriptors->emplace_back(families.names[i], families.options[i]->rep);
   }
   return Status::OK();
@@ -57,22 +63,23 @@ Status ToDescriptors(const FamilyArguments& families,
 // Handles for what `open` yields are allocated before it runs, so that nothing can fail behind it.
 template <typename Open>
 rocksdb_t* OpenFamilies(const rocksdb_options_t* options, const char* name,
-                        const FamilyArguments& families, char** errptr, Open open) {
+                        const FamilyArguments& families, char** errptr, Open open,
+                        const char* call = __builtin_FUNCTION()) {
   std::vector<std::unique_ptr<rocksdb_column_family_handle_t>> handles;
   const auto open_all = [&](const varve::Options& db_options, const std::string& db_name,
-                            std::unique_ptr<DB>* db) -> Status {
+                            rocksdb_t* handle) -> Status {
     std::vector<ColumnFamilyDescriptor> descriptors;
-    Status s = ToDescriptors(families, &descriptors);
+    Status s = ToDescriptors(families, &descriptors, &handle->kept);
     if (!s.ok()) return s;
     for (size_t i = 0; i < descriptors.size(); ++i) {
       handles.push_back(std::make_unique<rocksdb_column_family_handle_t>());
     }
     std::vector<ColumnFamilyHandle*> opened;
-    s = open(db_options, db_name, descriptors, &opened, db);
+    s = open(db_options, db_name, descriptors, &opened, &handle->rep);
     for (size_t i = 0; s.ok() && i < opened.size(); ++i) *handles[i] = {opened[i], true};
     return s;
   };
-  rocksdb_t* db = OpenDefault(options, name, errptr, open_all);
+  rocksdb_t* db = OpenDefault(options, name, errptr, open_all, call);
   for (size_t i = 0; db != nullptr && i < handles.size(); ++i) {
     families.handles[i] = handles[i].release();
   }
@@ -82,17 +89,16 @@ rocksdb_t* OpenFamilies(const rocksdb_options_t* options, const char* name,
 }  // namespace
 
 rocksdb_t* rocksdb_open(const rocksdb_options_t* options, const char* name, char** errptr) {
-  return OpenDefault(options, name, errptr,
-                     [](const auto& o, const std::string& n, std::unique_ptr<DB>* db) {
-                       return DB::Open(o, n, db);
-                     });
+  return OpenDefault(options, name, errptr, [](const auto& o, const std::string& n, rocksdb_t* db) {
+    return DB::Open(o, n, &db->rep);
+  });
 }
 
 rocksdb_t* rocksdb_open_for_read_only(const rocksdb_options_t* options, const char* name,
                                       unsigned char error_if_wal_file_exists, char** errptr) {
   return OpenDefault(options, name, errptr,
-                     [&](const auto& o, const std::string& n, std::unique_ptr<DB>* db) {
-                       return DB::OpenForReadOnly(o, n, db, error_if_wal_file_exists != 0);
+                     [&](const auto& o, const std::string& n, rocksdb_t* db) {
+                       return DB::OpenForReadOnly(o, n, &db->rep, error_if_wal_file_exists != 0);
                      });
 }
 
@@ -121,11 +127,11 @@ rocksdb_t* rocksdb_open_for_read_only_column_families(
 rocksdb_t* rocksdb_open_as_secondary(const rocksdb_options_t* options, const char* name,
                                      const char* secondary_path, char** errptr) {
   return OpenDefault(options, name, errptr,
-                     [&](const auto& o, const std::string& n, std::unique_ptr<DB>* db) -> Status {
+                     [&](const auto& o, const std::string& n, rocksdb_t* db) -> Status {
                        if (secondary_path == nullptr) return NullArgument("secondary_path");
                        DB* raw = nullptr;
                        Status s = DB::OpenAsSecondary(o, n, secondary_path, &raw);
-                       db->reset(raw);
+                       db->rep.reset(raw);
                        return s;
                      });
 }
@@ -144,6 +150,23 @@ rocksdb_t* rocksdb_open_as_secondary_column_families(const rocksdb_options_t* op
                         DB* raw = nullptr;
                         Status s =
                             DB::OpenAsSecondary(o, n, secondary_path, families, opened, &raw);
+                        db->reset(raw);
+                        return s;
+                      });
+}
+
+rocksdb_t* rocksdb_open_and_trim_history(const rocksdb_options_t* options, const char* name,
+                                         int num_families, const char* const* family_names,
+                                         const rocksdb_options_t* const* family_options,
+                                         rocksdb_column_family_handle_t** handles, char* trim_ts,
+                                         size_t trim_tslen, char** errptr) {
+  return OpenFamilies(options, name, {num_families, family_names, family_options, handles}, errptr,
+                      [&](const auto& o, const std::string& n, const auto& families, auto* opened,
+                          std::unique_ptr<DB>* db) -> Status {
+                        if (trim_ts == nullptr) return NullArgument("trim_ts");
+                        DB* raw = nullptr;
+                        Status s = DB::OpenAndTrimHistory(o, n, families, opened, &raw,
+                                                          std::string(trim_ts, trim_tslen));
                         db->reset(raw);
                         return s;
                       });
@@ -169,7 +192,8 @@ void rocksdb_repair_db(const rocksdb_options_t* options, const char* name, char*
   Run(errptr, [&]() -> Status {
     if (options == nullptr) return NullArgument("options");
     if (name == nullptr) return NullArgument("name");
-    return varve::RepairDB(name, options->rep);
+    Status s = options->lacking.Check();
+    return s.ok() ? varve::RepairDB(name, options->rep) : s;
   });
 }
 
@@ -214,6 +238,9 @@ rocksdb_column_family_handle_t* rocksdb_create_column_family(rocksdb_t* db,
     if (name == nullptr) return NullArgument("name");
     handle = std::make_unique<rocksdb_column_family_handle_t>();
     handle->owned = true;
+    Status s = options->lacking.Check();
+    if (!s.ok()) return s;
+    options->KeepFor(&db->kept);
     return d->CreateColumnFamily(o, name, &handle->rep);
   });
   return made ? handle.release() : nullptr;

@@ -25,9 +25,14 @@ Status CaughtException() noexcept {
   }
 }
 
-void SetError(char** errptr, const Status& status) noexcept {
+void SetError(char** errptr, const Status& status, const char* call) noexcept {
   if (errptr == nullptr) return;
-  char* text = Try([&] { return CopyText(status.ToString()); });
+  char* text = Try([&] {
+    std::string message = status.ToString();
+    const size_t us = message.find("C API:");
+    if (us != std::string::npos) message.replace(us, std::strlen("C API"), call);
+    return CopyText(message);
+  });
   if (text == nullptr) text = CopyText("Out of memory");
   std::free(*errptr);
   *errptr = text;

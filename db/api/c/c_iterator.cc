@@ -41,6 +41,7 @@ rocksdb_iterator_t* NewHandle(rocksdb_t* db, const rocksdb_readoptions_t* option
 // Runs `move`. An exception turns the iterator into one that has a status and no entries.
 template <typename Move>
 void MoveWith(rocksdb_iterator_t* iter, Move move) noexcept {
+  if (iter == nullptr) return;
   try {
     move(iter->rep.get());
   } catch (...) {
@@ -49,12 +50,17 @@ void MoveWith(rocksdb_iterator_t* iter, Move move) noexcept {
   }
 }
 
-const char* Give(const Slice& bytes, size_t* size) {
-  *size = bytes.size();
+// Bytes of the entry, from `get`; null for a null handle.
+template <typename Get>
+const char* Give(const rocksdb_iterator_t* iter, size_t* size, Get get) {
+  const Slice bytes = iter == nullptr ? Slice(nullptr, 0) : get(*iter->rep);
+  varve::c::StoreSize(size, bytes.size());
   return bytes.data();
 }
 
-rocksdb_slice_t Give(const Slice& bytes) {
+template <typename Get>
+rocksdb_slice_t Give(const rocksdb_iterator_t* iter, Get get) {
+  const Slice bytes = iter == nullptr ? Slice(nullptr, 0) : get(*iter->rep);
   return {bytes.data(), bytes.size()};
 }
 
@@ -99,7 +105,7 @@ void rocksdb_iter_destroy(rocksdb_iterator_t* iter) {
 }
 
 unsigned char rocksdb_iter_valid(const rocksdb_iterator_t* iter) {
-  return iter->rep->Valid() ? 1 : 0;
+  return iter != nullptr && iter->rep->Valid() ? 1 : 0;
 }
 
 void rocksdb_iter_seek_to_first(rocksdb_iterator_t* iter) {
@@ -127,35 +133,37 @@ void rocksdb_iter_prev(rocksdb_iterator_t* iter) {
 }
 
 const char* rocksdb_iter_key(const rocksdb_iterator_t* iter, size_t* keylen) {
-  return Give(iter->rep->key(), keylen);
+  return Give(iter, keylen, [](const Iterator& i) { return i.key(); });
 }
 
 const char* rocksdb_iter_value(const rocksdb_iterator_t* iter, size_t* vallen) {
-  return Give(iter->rep->value(), vallen);
+  return Give(iter, vallen, [](const Iterator& i) { return i.value(); });
 }
 
 rocksdb_slice_t rocksdb_iter_key_slice(const rocksdb_iterator_t* iter) {
-  return Give(iter->rep->key());
+  return Give(iter, [](const Iterator& i) { return i.key(); });
 }
 
 rocksdb_slice_t rocksdb_iter_value_slice(const rocksdb_iterator_t* iter) {
-  return Give(iter->rep->value());
+  return Give(iter, [](const Iterator& i) { return i.value(); });
 }
 
 const char* rocksdb_iter_timestamp(const rocksdb_iterator_t* iter, size_t* tslen) {
-  return Give(iter->rep->timestamp(), tslen);
+  return Give(iter, tslen, [](const Iterator& i) { return i.timestamp(); });
 }
 
 rocksdb_slice_t rocksdb_iter_timestamp_slice(const rocksdb_iterator_t* iter) {
-  return Give(iter->rep->timestamp());
+  return Give(iter, [](const Iterator& i) { return i.timestamp(); });
 }
 
 void rocksdb_iter_get_error(const rocksdb_iterator_t* iter, char** errptr) {
-  varve::c::Run(errptr, [&] { return iter->rep->status(); });
+  varve::c::Run(errptr,
+                [&] { return iter == nullptr ? NullArgument("iter") : iter->rep->status(); });
 }
 
 void rocksdb_iter_refresh(const rocksdb_iterator_t* iter, char** errptr) {
-  varve::c::Run(errptr, [&] { return iter->rep->Refresh(); });
+  varve::c::Run(errptr,
+                [&] { return iter == nullptr ? NullArgument("iter") : iter->rep->Refresh(); });
 }
 
 const rocksdb_snapshot_t* rocksdb_create_snapshot(rocksdb_t* db) {
@@ -175,4 +183,12 @@ void rocksdb_release_snapshot(rocksdb_t* db, const rocksdb_snapshot_t* snapshot)
 
 uint64_t rocksdb_snapshot_get_sequence_number(const rocksdb_snapshot_t* snapshot) {
   return snapshot == nullptr ? 0 : snapshot->rep->GetSequenceNumber();
+}
+
+rocksdb_iterator_t* varve::c::FailedIterator(const char* call, const char* why) noexcept {
+  return Try([&] {
+    auto iterator = std::make_unique<rocksdb_iterator_t>();
+    iterator->rep.reset(varve::NewErrorIterator(Status::NotSupported(call, why)));
+    return iterator.release();
+  });
 }

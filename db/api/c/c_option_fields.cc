@@ -10,9 +10,6 @@
 #define VARVE_OPTION(name, c_type)         \
   VARVE_OPTION_SETTER(name, c_type, name); \
   VARVE_OPTION_GETTER(name, c_type, name)
-#define VARVE_FIELD(object, name, c_type)                                            \
-  VARVE_C_SETTER(rocksdb_##object##_t, rocksdb_##object##_set_##name, c_type, name); \
-  VARVE_C_GETTER(rocksdb_##object##_t, rocksdb_##object##_get_##name, c_type, name)
 
 VARVE_OPTION(create_if_missing, unsigned char);
 VARVE_OPTION(create_missing_column_families, unsigned char);
@@ -25,6 +22,8 @@ VARVE_OPTION(verify_sst_unique_id_in_manifest, unsigned char);
 VARVE_OPTION(skip_stats_update_on_db_open, unsigned char);
 VARVE_OPTION(wal_recovery_mode, int);
 VARVE_OPTION(best_efforts_recovery, unsigned char);
+VARVE_OPTION(skip_checking_sst_file_sizes_on_db_open, unsigned char);
+VARVE_OPTION(bottommost_file_compaction_delay, uint32_t);
 VARVE_OPTION(avoid_flush_during_recovery, unsigned char);
 VARVE_OPTION(avoid_flush_during_shutdown, unsigned char);
 VARVE_OPTION(allow_2pc, unsigned char);
@@ -156,13 +155,21 @@ VARVE_OPTION(blob_file_starting_level, int);
 
 void rocksdb_options_set_universal_compaction_options(
     rocksdb_options_t* options, rocksdb_universal_compaction_options_t* universal) {
-  if (options == nullptr || universal == nullptr) return;
-  options->rep.compaction_options_universal = universal->rep;
+  if (options == nullptr) return;
+  varve::c::TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_options_set_universal_compaction_options",
+                                universal == nullptr);
+  });
+  if (universal != nullptr) options->rep.compaction_options_universal = universal->rep;
 }
 
 void rocksdb_options_set_fifo_compaction_options(rocksdb_options_t* options,
                                                  rocksdb_fifo_compaction_options_t* fifo) {
-  if (options != nullptr && fifo != nullptr) options->rep.compaction_options_fifo = fifo->rep;
+  if (options == nullptr) return;
+  varve::c::TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_options_set_fifo_compaction_options", fifo == nullptr);
+  });
+  if (fifo != nullptr) options->rep.compaction_options_fifo = fifo->rep;
 }
 
 rocksdb_universal_compaction_options_t* rocksdb_universal_compaction_options_create() {
@@ -174,14 +181,14 @@ void rocksdb_universal_compaction_options_destroy(
   delete universal;
 }
 
-VARVE_FIELD(universal_compaction_options, size_ratio, int);
-VARVE_FIELD(universal_compaction_options, min_merge_width, int);
-VARVE_FIELD(universal_compaction_options, max_merge_width, int);
-VARVE_FIELD(universal_compaction_options, max_size_amplification_percent, int);
-VARVE_FIELD(universal_compaction_options, compression_size_percent, int);
-VARVE_FIELD(universal_compaction_options, stop_style, int);
-VARVE_FIELD(universal_compaction_options, allow_trivial_move, unsigned char);
-VARVE_FIELD(universal_compaction_options, incremental, unsigned char);
+VARVE_C_FIELD(universal_compaction_options, size_ratio, int);
+VARVE_C_FIELD(universal_compaction_options, min_merge_width, int);
+VARVE_C_FIELD(universal_compaction_options, max_merge_width, int);
+VARVE_C_FIELD(universal_compaction_options, max_size_amplification_percent, int);
+VARVE_C_FIELD(universal_compaction_options, compression_size_percent, int);
+VARVE_C_FIELD(universal_compaction_options, stop_style, int);
+VARVE_C_FIELD(universal_compaction_options, allow_trivial_move, unsigned char);
+VARVE_C_FIELD(universal_compaction_options, incremental, unsigned char);
 
 rocksdb_fifo_compaction_options_t* rocksdb_fifo_compaction_options_create() {
   return varve::c::Make<rocksdb_fifo_compaction_options_t>();
@@ -191,5 +198,15 @@ void rocksdb_fifo_compaction_options_destroy(rocksdb_fifo_compaction_options_t* 
   delete fifo;
 }
 
-VARVE_FIELD(fifo_compaction_options, allow_compaction, unsigned char);
-VARVE_FIELD(fifo_compaction_options, max_table_files_size, uint64_t);
+VARVE_C_FIELD(fifo_compaction_options, allow_compaction, unsigned char);
+VARVE_C_FIELD(fifo_compaction_options, max_table_files_size, uint64_t);
+
+// ---- Fields that only RocksDB has ----
+
+VARVE_C_FIELD(universal_compaction_options, max_read_amp, int);
+VARVE_C_FIELD(universal_compaction_options, reduce_file_locking, unsigned char);
+VARVE_C_FIELD(fifo_compaction_options, age_for_warm, uint64_t);
+VARVE_C_FIELD(fifo_compaction_options, allow_trivial_copy_when_change_temperature, unsigned char);
+VARVE_C_FIELD(fifo_compaction_options, trivial_copy_buffer_size, uint64_t);
+VARVE_C_FIELD(fifo_compaction_options, max_data_files_size, uint64_t);
+VARVE_C_FIELD(fifo_compaction_options, use_kv_ratio_compaction, unsigned char);

@@ -34,29 +34,35 @@ void SetPaths(std::vector<varve::DbPath>* option, const rocksdb_dbpath_t** paths
   });
 }
 
-// Moves the object that `handle` owns to a shared option and frees the handle; null empties it.
+// Lets an option hold what `handle` was given with. A null handle is one that could not be made:
+// opening will name `function`.
 template <typename Handle, typename Struct, typename Option>
-void TakeOver(rocksdb_options_t* options, Handle* handle, Option Struct::*option) {
-  const std::unique_ptr<Handle> taken(handle);
+void TakeOver(rocksdb_options_t* options, const char* function, Handle* handle,
+              Option Struct::*option) {
   if (options == nullptr) return;
   TryVoid([&] {
-    if (taken == nullptr) {
+    options->lacking.NoteHandle(function, handle == nullptr);
+    if (handle == nullptr) {
       options->rep.*option = nullptr;
     } else {
-      options->rep.*option = std::move(taken->rep);
+      options->rep.*option = handle->rep.Share(handle);
     }
   });
 }
 
-// Lets an option share what `handle` holds; null empties it.
+// Lets an option share what `handle` holds. Null as above.
 template <typename Handle, typename Struct, typename Option>
-void Share(rocksdb_options_t* options, const Handle* handle, Option Struct::*option) {
+void Share(rocksdb_options_t* options, const char* function, const Handle* handle,
+           Option Struct::*option) {
   if (options == nullptr) return;
-  if (handle == nullptr) {
-    options->rep.*option = nullptr;
-  } else {
-    options->rep.*option = handle->rep;
-  }
+  TryVoid([&] {
+    options->lacking.NoteHandle(function, handle == nullptr);
+    if (handle == nullptr) {
+      options->rep.*option = nullptr;
+    } else {
+      options->rep.*option = handle->rep;
+    }
+  });
 }
 
 struct LoadedOptions {
@@ -105,7 +111,7 @@ rocksdb_options_t* rocksdb_options_create() {
 
 rocksdb_options_t* rocksdb_options_create_copy(rocksdb_options_t* options) {
   if (options == nullptr) return nullptr;
-  return varve::c::Make<rocksdb_options_t>(options->rep);
+  return Try([&] { return new rocksdb_options_t(*options); });
 }
 
 void rocksdb_options_destroy(rocksdb_options_t* options) {
@@ -118,7 +124,9 @@ void rocksdb_get_options_from_string(const rocksdb_options_t* base_options, cons
     if (base_options == nullptr || opts_str == nullptr || new_options == nullptr) {
       return NullArgument("base_options, opts_str or new_options");
     }
-    return varve::GetOptionsFromString(base_options->rep, opts_str, &new_options->rep);
+    Status s = varve::GetOptionsFromString(base_options->rep, opts_str, &new_options->rep);
+    if (s.ok()) new_options->TakeCompanions(*base_options);
+    return s;
   });
 }
 
@@ -185,17 +193,17 @@ void rocksdb_options_prepare_for_bulk_load(rocksdb_options_t* options) {
 
 void rocksdb_options_set_compaction_filter_factory(rocksdb_options_t* options,
                                                    rocksdb_compactionfilterfactory_t* factory) {
-  TakeOver(options, factory, &varve::Options::compaction_filter_factory);
+  TakeOver(options, __func__, factory, &varve::Options::compaction_filter_factory);
 }
 
 void rocksdb_options_set_merge_operator(rocksdb_options_t* options,
                                         rocksdb_mergeoperator_t* merge_operator) {
-  TakeOver(options, merge_operator, &varve::Options::merge_operator);
+  TakeOver(options, __func__, merge_operator, &varve::Options::merge_operator);
 }
 
 void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options,
                                           rocksdb_slicetransform_t* transform) {
-  TakeOver(options, transform, &varve::Options::prefix_extractor);
+  TakeOver(options, __func__, transform, &varve::Options::prefix_extractor);
 }
 
 void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options) {
@@ -205,36 +213,47 @@ void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options) {
 
 void rocksdb_options_set_comparator(rocksdb_options_t* options, rocksdb_comparator_t* comparator) {
   if (options == nullptr) return;
-  options->rep.comparator =
-      comparator == nullptr ? varve::BytewiseComparator() : comparator->rep.get();
+  TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_options_set_comparator", comparator == nullptr);
+    options->comparator = comparator == nullptr ? nullptr : comparator->rep;
+    options->rep.comparator =
+        comparator == nullptr ? varve::BytewiseComparator() : comparator->rep.get();
+  });
 }
 
 void rocksdb_options_set_compaction_filter(rocksdb_options_t* options,
                                            rocksdb_compactionfilter_t* filter) {
   if (options == nullptr) return;
-  options->rep.compaction_filter = filter == nullptr ? nullptr : filter->rep.get();
+  TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_options_set_compaction_filter", filter == nullptr);
+    options->compaction_filter = filter == nullptr ? nullptr : filter->rep;
+    options->rep.compaction_filter = options->compaction_filter.get();
+  });
 }
 
 void rocksdb_options_set_env(rocksdb_options_t* options, rocksdb_env_t* env) {
   if (options == nullptr) return;
-  options->rep.env = env == nullptr ? varve::Env::Default() : env->rep;
+  TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_options_set_env", env == nullptr);
+    options->rep.env = env == nullptr ? varve::Env::Default() : env->rep;
+  });
 }
 
 void rocksdb_options_set_info_log(rocksdb_options_t* options, rocksdb_logger_t* logger) {
-  Share(options, logger, &varve::Options::info_log);
+  Share(options, __func__, logger, &varve::Options::info_log);
 }
 
 void rocksdb_options_set_ratelimiter(rocksdb_options_t* options, rocksdb_ratelimiter_t* limiter) {
-  Share(options, limiter, &varve::Options::rate_limiter);
+  Share(options, __func__, limiter, &varve::Options::rate_limiter);
 }
 
 void rocksdb_options_set_row_cache(rocksdb_options_t* options, rocksdb_cache_t* cache) {
-  Share(options, cache, &varve::Options::row_cache);
+  Share(options, __func__, cache, &varve::Options::row_cache);
 }
 
 void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* options,
                                               rocksdb_write_buffer_manager_t* manager) {
-  Share(options, manager, &varve::Options::write_buffer_manager);
+  Share(options, __func__, manager, &varve::Options::write_buffer_manager);
 }
 
 rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* options) {

@@ -37,9 +37,9 @@ Status Lookup(DB* db, const ReadOptions& options, const rocksdb_column_family_ha
 template <typename Use>
 bool WithValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
                const rocksdb_column_family_handle_t* family, const Slice& key, char** errptr,
-               Use use) {
+               const char* call, Use use) {
   bool found = false;
-  RunOnDb(db, options, errptr, [&](DB* d, const ReadOptions& o) -> Status {
+  const auto read = [&](DB* d, const ReadOptions& o) -> Status {
     PinnableSlice value;
     Status s = Lookup(d, o, family, key, &value);
     if (s.IsNotFound()) return Status::OK();
@@ -47,16 +47,17 @@ bool WithValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
     s = use(value);
     found = s.ok();
     return s;
-  });
+  };
+  RunOnDb(db, options, errptr, read, call);
   return found;
 }
 
 char* CopyValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
                 const rocksdb_column_family_handle_t* family, const Slice& key, size_t* vallen,
-                char** errptr) {
+                char** errptr, const char* call = __builtin_FUNCTION()) {
   StoreSize(vallen, 0);
   char* copy = nullptr;
-  WithValue(db, options, family, key, errptr, [&](const PinnableSlice& value) {
+  WithValue(db, options, family, key, errptr, call, [&](const PinnableSlice& value) {
     copy = CopyBytes(value);
     if (copy == nullptr) return Status::MemoryLimit();
     StoreSize(vallen, value.size());
@@ -67,11 +68,12 @@ char* CopyValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
 
 char* CopyValueAndTimestamp(rocksdb_t* db, const rocksdb_readoptions_t* options,
                             const rocksdb_column_family_handle_t* family, const Slice& key,
-                            size_t* vallen, char** ts, size_t* tslen, char** errptr) {
+                            size_t* vallen, char** ts, size_t* tslen, char** errptr,
+                            const char* call = __builtin_FUNCTION()) {
   StoreSize(vallen, 0);
   StoreSize(tslen, 0);
   char* copy = nullptr;
-  RunOnDb(db, options, errptr, [&](DB* d, const ReadOptions& o) -> Status {
+  const auto read = [&](DB* d, const ReadOptions& o) -> Status {
     if (ts == nullptr) return NullArgument("ts");
     *ts = nullptr;
     PinnableSlice value;
@@ -90,37 +92,41 @@ char* CopyValueAndTimestamp(rocksdb_t* db, const rocksdb_readoptions_t* options,
     StoreSize(vallen, value.size());
     StoreSize(tslen, timestamp.size());
     return s;
-  });
+  };
+  RunOnDb(db, options, errptr, read, call);
   return copy;
 }
 
 // A new handle made as a Pinned, which has the value as `rep`.
 template <typename Pinned>
 Pinned* PinValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
-                 const rocksdb_column_family_handle_t* family, const Slice& key, char** errptr) {
+                 const rocksdb_column_family_handle_t* family, const Slice& key, char** errptr,
+                 const char* call = __builtin_FUNCTION()) {
   Pinned* found = nullptr;
-  RunOnDb(db, options, errptr, [&](DB* d, const ReadOptions& o) -> Status {
+  const auto read = [&](DB* d, const ReadOptions& o) -> Status {
     auto pinned = SpareHandles<Pinned>::Take();
     Status s = Lookup(d, o, family, key, &pinned->rep);
     if (s.IsNotFound()) return Status::OK();
     if (s.ok()) found = pinned.release();
     return s;
-  });
+  };
+  RunOnDb(db, options, errptr, read, call);
   return found;
 }
 
 unsigned char CopyValueInto(rocksdb_t* db, const rocksdb_readoptions_t* options,
                             const rocksdb_column_family_handle_t* family, const Slice& key,
                             char* buffer, size_t buffer_size, size_t* vallen, unsigned char* found,
-                            char** errptr) {
+                            char** errptr, const char* call = __builtin_FUNCTION()) {
   StoreSize(vallen, 0);
   bool fits = false;
-  const bool present = WithValue(db, options, family, key, errptr, [&](const PinnableSlice& value) {
-    StoreSize(vallen, value.size());
-    fits = value.size() <= buffer_size && (buffer != nullptr || value.empty());
-    if (fits && !value.empty()) std::memcpy(buffer, value.data(), value.size());
-    return Status::OK();
-  });
+  const bool present =
+      WithValue(db, options, family, key, errptr, call, [&](const PinnableSlice& value) {
+        StoreSize(vallen, value.size());
+        fits = value.size() <= buffer_size && (buffer != nullptr || value.empty());
+        if (fits && !value.empty()) std::memcpy(buffer, value.data(), value.size());
+        return Status::OK();
+      });
   if (found != nullptr) *found = present ? 1 : 0;
   return fits ? 1 : 0;
 }
@@ -140,14 +146,16 @@ unsigned char MayExist(rocksdb_t* db, const rocksdb_readoptions_t* options,
         const bool may_exist =
             db->rep->KeyMayExist(options->rep, handle, key, &bytes, ts.empty() ? nullptr : &ts,
                                  value_found == nullptr ? nullptr : &found);
-        if (!may_exist || !found) return may_exist ? 1 : 0;
+        if (value_found == nullptr || (may_exist && !found)) return may_exist ? 1 : 0;
+        // What is known to be absent has an empty value, as in RocksDB: callers free it.
+        if (!may_exist) bytes.clear();
         *value_found = 1;
         if (value != nullptr) {
           *value = CopyBytes(bytes);
           if (*value == nullptr) *value_found = 0;
           StoreSize(val_len, bytes.size());
         }
-        return 1;
+        return may_exist ? 1 : 0;
       },
       static_cast<unsigned char>(1));
 }

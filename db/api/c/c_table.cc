@@ -24,27 +24,31 @@ void rocksdb_block_based_options_destroy(rocksdb_block_based_table_options_t* op
 
 void rocksdb_options_set_block_based_table_factory(
     rocksdb_options_t* options, rocksdb_block_based_table_options_t* table_options) {
-  if (options == nullptr || table_options == nullptr) return;
+  if (options == nullptr) return;
   varve::c::TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_options_set_block_based_table_factory",
+                                table_options == nullptr);
+    if (table_options == nullptr) return;
+    options->lacking.Add(table_options->lacking);
     options->rep.table_factory.reset(varve::NewBlockBasedTableFactory(table_options->rep));
   });
 }
 
 void rocksdb_block_based_options_set_block_cache(rocksdb_block_based_table_options_t* options,
                                                  rocksdb_cache_t* cache) {
-  if (options != nullptr && cache != nullptr) options->rep.block_cache = cache->rep;
+  if (options == nullptr) return;
+  varve::c::TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_block_based_options_set_block_cache", cache == nullptr);
+    if (cache != nullptr) options->rep.block_cache = cache->rep;
+  });
 }
 
 void rocksdb_block_based_options_set_filter_policy(rocksdb_block_based_table_options_t* options,
                                                    rocksdb_filterpolicy_t* policy) {
-  const std::unique_ptr<rocksdb_filterpolicy_t> taken(policy);
   if (options == nullptr) return;
   varve::c::TryVoid([&] {
-    if (taken == nullptr) {
-      options->rep.filter_policy = nullptr;
-    } else {
-      options->rep.filter_policy = std::move(taken->rep);
-    }
+    options->lacking.NoteHandle("rocksdb_block_based_options_set_filter_policy", policy == nullptr);
+    options->rep.filter_policy = policy == nullptr ? nullptr : policy->rep.Share(policy);
   });
 }
 
@@ -95,11 +99,18 @@ VARVE_TABLE_OPTION(prepopulate_block_cache, int);
 VARVE_TABLE_OPTION(initial_auto_readahead_size, size_t);
 VARVE_TABLE_OPTION(num_file_reads_for_auto_readahead, uint64_t);
 
+namespace {
+
+rocksdb_filterpolicy_t* Wrap(const varve::FilterPolicy* policy) {
+  std::unique_ptr<const varve::FilterPolicy> owner(policy);
+  return new rocksdb_filterpolicy_t{
+      varve::c::Given<rocksdb_filterpolicy_t, const varve::FilterPolicy>(std::move(owner))};
+}
+
+}  // namespace
+
 rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom(double bits_per_key) {
-  return Try([&] {
-    return new rocksdb_filterpolicy_t{
-        std::unique_ptr<const varve::FilterPolicy>(varve::NewBloomFilterPolicy(bits_per_key))};
-  });
+  return Try([&] { return Wrap(varve::NewBloomFilterPolicy(bits_per_key)); });
 }
 
 rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom_full(double bits_per_key) {
@@ -113,11 +124,10 @@ rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon(double bloom_equivale
 rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon_hybrid(
     double bloom_equivalent_bits_per_key, int bloom_before_level) {
   return Try([&] {
-    return new rocksdb_filterpolicy_t{std::unique_ptr<const varve::FilterPolicy>(
-        varve::NewRibbonFilterPolicy(bloom_equivalent_bits_per_key, bloom_before_level))};
+    return Wrap(varve::NewRibbonFilterPolicy(bloom_equivalent_bits_per_key, bloom_before_level));
   });
 }
 
 void rocksdb_filterpolicy_destroy(rocksdb_filterpolicy_t* policy) {
-  delete policy;
+  if (policy != nullptr) policy->rep.Destroy(policy);
 }

@@ -36,6 +36,9 @@
 #include "varve/write_batch.h"
 #include "varve/write_buffer_manager.h"
 
+#include "db/api/c/c_lacking.h"
+#include "util/sync/mutex.h"
+
 namespace varve::c {
 
 // Bytes of the caller's, copied, and the slice that options point at. Shared with the iterators
@@ -58,11 +61,102 @@ class ResultSlab;
 class SpareSlabs;
 std::shared_ptr<SpareSlabs> MakeSpareSlabs();
 
+// Objects that a database must find as long as it is there.
+//
+// Thread safety: any.
+class Kept {
+ public:
+  void Add(std::shared_ptr<const void> object) {
+    if (object == nullptr) return;
+    const MutexLock lock(&mu_);
+    objects_.push_back(std::move(object));
+  }
+
+ private:
+  Mutex mu_;  // leaf
+  std::vector<std::shared_ptr<const void>> objects_ VARVE_GUARDED_BY(mu_);
+};
+
+// The object of a handle that options take over: the handle lives until its giver has destroyed it
+// or given it away, and nothing holds the object any more. Who gives it twice, or destroys it after
+// having given it, does no harm as long as options or databases still hold it.
+//
+// Handle has a member `rep` of this type, and is made with new.
+template <typename Handle, typename Object>
+class Given {
+ public:
+  explicit Given(std::unique_ptr<Object> object) : object_(std::move(object)) {}
+
+  Object* get() const { return object_.get(); }
+
+  // What the options hold. Throws std::bad_alloc, and then the handle is still the giver's.
+  static std::shared_ptr<Object> Share(Handle* handle) {
+    std::shared_ptr<Object> shared = handle->rep.shared_.lock();
+    if (shared != nullptr) return shared;
+    auto keeper = std::make_shared<std::unique_ptr<Handle>>();
+    shared = std::shared_ptr<Object>(keeper, handle->rep.get());
+    keeper->reset(handle);  // From here on nothing can fail.
+    handle->rep.shared_ = shared;
+    return shared;
+  }
+
+  static void Destroy(Handle* handle) {
+    if (handle != nullptr && handle->rep.shared_.expired()) delete handle;
+  }
+
+ private:
+  std::unique_ptr<Object> object_;
+  std::weak_ptr<Object> shared_;
+};
+
+}  // namespace varve::c
+
+namespace varve::c {
+
+// Options that Varve has, and fields of RocksDB's that it has not.
+
+struct FlushOptionsAndMore : FlushOptions {
+  bool force_atomic_flush = false;
+  bool listener_wait = false;
+};
+
+struct CompactRangeOptionsAndMore : CompactRangeOptions {
+  int blob_garbage_collection_policy = 2;  // As the family has it.
+  double blob_garbage_collection_age_cutoff = -1;
+};
+
+struct SizeApproximationOptionsAndMore : SizeApproximationOptions {
+  bool include_blob_files = false;
+};
+
+struct CompactionOptionsAndMore : CompactionOptions {
+  int output_temperature_override = 0;
+};
+
+struct IngestExternalFileOptionsAndMore : IngestExternalFileOptions {
+  bool prefetch_lmax_index_and_filter_blocks = true;
+  int file_opening_threads = 1;
+};
+
+struct UniversalOptionsAndMore : CompactionOptionsUniversal {
+  int max_read_amp = -1;
+  bool reduce_file_locking = true;
+};
+
+struct FifoOptionsAndMore : CompactionOptionsFIFO {
+  uint64_t age_for_warm = 0;
+  bool allow_trivial_copy_when_change_temperature = false;
+  uint64_t trivial_copy_buffer_size = 4096;
+  uint64_t max_data_files_size = 0;
+  bool use_kv_ratio_compaction = false;
+};
+
 }  // namespace varve::c
 
 // Every struct has one member `rep`, the C++ object, unless it says more.
 
 struct rocksdb_t {
+  varve::c::Kept kept;  // What the DB points at and does not own: it goes after the DB.
   std::unique_ptr<varve::DB> rep;
   std::shared_ptr<varve::c::SpareSlabs> spare_slabs = varve::c::MakeSpareSlabs();
 };
@@ -98,6 +192,26 @@ struct rocksdb_writebatch_t {
 
 struct rocksdb_options_t {
   varve::Options rep;
+  // Owners of rep.comparator and rep.compaction_filter where they are not the library's.
+  std::shared_ptr<const varve::Comparator> comparator;
+  std::shared_ptr<const varve::CompactionFilter> compaction_filter;
+  varve::c::LackingOptions lacking;
+  std::string daily_offpeak_time_utc;
+  std::shared_ptr<rocksdb_compactionservice_t> compaction_service;  // Never called.
+
+  // What belongs to `rep`, where that was copied from `other`'s.
+  void TakeCompanions(const rocksdb_options_t& other) {
+    comparator = other.comparator;
+    compaction_filter = other.compaction_filter;
+    lacking = other.lacking;
+    daily_offpeak_time_utc = other.daily_offpeak_time_utc;
+    compaction_service = other.compaction_service;
+  }
+  // What a database that was opened with these needs as long as it is there.
+  void KeepFor(varve::c::Kept* kept) const {
+    kept->Add(comparator);
+    kept->Add(compaction_filter);
+  }
 };
 
 struct rocksdb_readoptions_t {
@@ -106,6 +220,7 @@ struct rocksdb_readoptions_t {
   varve::c::SharedKey upper_bound;
   varve::c::SharedKey timestamp;
   varve::c::SharedKey iter_start_ts;
+  std::unique_ptr<std::string> request_id;  // Read by nothing.
 };
 
 struct rocksdb_writeoptions_t {
@@ -113,7 +228,7 @@ struct rocksdb_writeoptions_t {
 };
 
 struct rocksdb_flushoptions_t {
-  varve::FlushOptions rep;
+  varve::c::FlushOptionsAndMore rep;
 };
 
 struct rocksdb_flushwaloptions_t {
@@ -121,8 +236,16 @@ struct rocksdb_flushwaloptions_t {
 };
 
 struct rocksdb_compactoptions_t {
-  varve::CompactRangeOptions rep;
+  varve::c::CompactRangeOptionsAndMore rep;
   varve::c::SharedKey full_history_ts_low;
+};
+
+struct rocksdb_compaction_options_t {
+  varve::c::CompactionOptionsAndMore rep;
+};
+
+struct rocksdb_ingestexternalfileoptions_t {
+  varve::c::IngestExternalFileOptionsAndMore rep;
 };
 
 struct rocksdb_wait_for_compact_options_t {
@@ -130,15 +253,16 @@ struct rocksdb_wait_for_compact_options_t {
 };
 
 struct rocksdb_size_approximation_options_t {
-  varve::SizeApproximationOptions rep;
+  varve::c::SizeApproximationOptionsAndMore rep;
 };
 
 struct rocksdb_block_based_table_options_t {
   varve::BlockBasedTableOptions rep;
+  varve::c::LackingOptions lacking;
 };
 
 struct rocksdb_filterpolicy_t {
-  std::unique_ptr<const varve::FilterPolicy> rep;
+  varve::c::Given<rocksdb_filterpolicy_t, const varve::FilterPolicy> rep;
 };
 
 struct rocksdb_cache_t {
@@ -179,11 +303,11 @@ struct rocksdb_dbpath_t {
 };
 
 struct rocksdb_comparator_t {
-  std::unique_ptr<const varve::Comparator> rep;
+  std::shared_ptr<const varve::Comparator> rep;
 };
 
 struct rocksdb_compactionfilter_t {
-  std::unique_ptr<varve::CompactionFilter> rep;
+  std::shared_ptr<varve::CompactionFilter> rep;
   bool* ignore_snapshots;  // Inside `rep`.
 };
 
@@ -192,11 +316,11 @@ struct rocksdb_compactionfiltercontext_t {
 };
 
 struct rocksdb_compactionfilterfactory_t {
-  std::unique_ptr<varve::CompactionFilterFactory> rep;
+  varve::c::Given<rocksdb_compactionfilterfactory_t, varve::CompactionFilterFactory> rep;
 };
 
 struct rocksdb_mergeoperator_t {
-  std::unique_ptr<varve::MergeOperator> rep;
+  varve::c::Given<rocksdb_mergeoperator_t, varve::MergeOperator> rep;
 };
 
 struct rocksdb_get_merge_operands_options_t {
@@ -210,15 +334,15 @@ struct rocksdb_merge_operands_t {
 };
 
 struct rocksdb_slicetransform_t {
-  std::unique_ptr<const varve::SliceTransform> rep;
+  varve::c::Given<rocksdb_slicetransform_t, const varve::SliceTransform> rep;
 };
 
 struct rocksdb_universal_compaction_options_t {
-  varve::CompactionOptionsUniversal rep;
+  varve::c::UniversalOptionsAndMore rep;
 };
 
 struct rocksdb_fifo_compaction_options_t {
-  varve::CompactionOptionsFIFO rep;
+  varve::c::FifoOptionsAndMore rep;
 };
 
 struct rocksdb_livefiles_t {
@@ -251,10 +375,20 @@ namespace varve::c {
 // Status of the exception being handled.
 Status CaughtException() noexcept;
 
-// Frees the text that *errptr holds and leaves that of `status` there. Null errptr: dropped.
-void SetError(char** errptr, const Status& status) noexcept;
+// Frees the text that *errptr holds and leaves that of `status` there. Null errptr: dropped. Where
+// the message says "C API", which is where this API itself said no, `call` takes its place.
+void SetError(char** errptr, const Status& status,
+              const char* call = __builtin_FUNCTION()) noexcept;
 
 Status NullArgument(const char* name);
+
+// An iterator that is nowhere and tells that `call` is not supported; null when out of memory.
+rocksdb_iterator_t* FailedIterator(const char* call, const char* why) noexcept;
+
+// What C may ask for where a batch keeps 0 or 8 bytes a key: any other number means 8.
+inline size_t BatchProtection(size_t bytes_per_key) {
+  return bytes_per_key == 0 ? 0 : 8;
+}
 
 // malloc'ed copies, null when out of memory: of bytes, and of text with its terminator.
 char* CopyBytes(const Slice& bytes) noexcept;
@@ -262,15 +396,15 @@ char* CopyText(const Slice& text) noexcept;
 
 // Runs `body`, which returns a Status, and reports a failure. True if it succeeded.
 template <typename Body>
-bool Run(char** errptr, Body body) noexcept {
+bool Run(char** errptr, Body body, const char* call = __builtin_FUNCTION()) noexcept {
   try {
     const Status s = body();
     if (s.ok()) [[likely]] {
       return true;
     }
-    SetError(errptr, s);
+    SetError(errptr, s, call);
   } catch (...) {
-    SetError(errptr, CaughtException());
+    SetError(errptr, CaughtException(), call);
   }
   return false;
 }
@@ -296,20 +430,24 @@ void TryVoid(Body body) noexcept {
 
 // Run with a DB and an options object, neither of which may be null.
 template <typename OptionsHandle, typename Body>
-bool RunOnDb(rocksdb_t* db, const OptionsHandle* options, char** errptr, Body body) noexcept {
-  return Run(errptr, [&]() -> Status {
+bool RunOnDb(rocksdb_t* db, const OptionsHandle* options, char** errptr, Body body,
+             const char* call = __builtin_FUNCTION()) noexcept {
+  const auto checked = [&]() -> Status {
     if (db == nullptr) return NullArgument("db");
     if (options == nullptr) return NullArgument("options");
     return body(db->rep.get(), options->rep);
-  });
+  };
+  return Run(errptr, checked, call);
 }
 
 template <typename Body>
-bool RunOnDb(rocksdb_t* db, char** errptr, Body body) noexcept {
-  return Run(errptr, [&]() -> Status {
+bool RunOnDb(rocksdb_t* db, char** errptr, Body body,
+             const char* call = __builtin_FUNCTION()) noexcept {
+  const auto checked = [&]() -> Status {
     if (db == nullptr) return NullArgument("db");
     return body(db->rep.get());
-  });
+  };
+  return Run(errptr, checked, call);
 }
 
 // A new `Handle` from its members, or null when out of memory.
@@ -374,4 +512,49 @@ void StoreField(Field* field, Value value) {
   c_type function(type* handle) {                                                                \
     return static_cast<c_type>(handle == nullptr ? 0 : static_cast<c_type>(handle->rep.member)); \
   }                                                                                              \
+  static_assert(true)
+
+// A field `name` of the struct behind rocksdb_`object`_t: its setter and its getter.
+#define VARVE_C_FIELD(object, name, c_type)                                          \
+  VARVE_C_SETTER(rocksdb_##object##_t, rocksdb_##object##_set_##name, c_type, name); \
+  VARVE_C_GETTER(rocksdb_##object##_t, rocksdb_##object##_get_##name, c_type, name)
+
+// How a handle without arguments is made and freed.
+#define VARVE_C_HANDLE(object)                                    \
+  rocksdb_##object##_t* rocksdb_##object##_create() {             \
+    return varve::c::Make<rocksdb_##object##_t>();                \
+  }                                                               \
+  void rocksdb_##object##_destroy(rocksdb_##object##_t* handle) { \
+    delete handle;                                                \
+  }                                                               \
+  static_assert(true)
+
+// A function of a feature that is not there, of which `parameters` name errptr alone: it reports
+// `status`, a function, and returns nothing, null or 0.
+#define VARVE_C_REFUSES(type, function, status, parameters) \
+  type function parameters {                                \
+    varve::c::Run(errptr, status);                          \
+    return static_cast<type>(0);                            \
+  }                                                         \
+  static_assert(true)
+// The same for one that gives a value, whose length `parameters` name size.
+#define VARVE_C_REFUSES_VALUE(type, function, status, parameters) \
+  type function parameters {                                      \
+    varve::c::StoreSize(size, 0);                                 \
+    varve::c::Run(errptr, status);                                \
+    return nullptr;                                               \
+  }                                                               \
+  static_assert(true)
+// The same for one that gives a value and cannot report.
+#define VARVE_C_GIVES_NOTHING(type, function, parameters) \
+  type function parameters {                              \
+    varve::c::StoreSize(size, 0);                         \
+    return static_cast<type>(0);                          \
+  }                                                       \
+  static_assert(true)
+// The same for one that cannot report. `parameters` name nothing.
+#define VARVE_C_DOES_NOTHING(type, function, parameters) \
+  type function parameters {                             \
+    return static_cast<type>(0);                         \
+  }                                                      \
   static_assert(true)

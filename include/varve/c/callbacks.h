@@ -13,8 +13,8 @@ extern "C" {
 // ---- Comparators ----
 
 // `destructor`, if given, gets `state` when the object goes; `name` returns a text that lives as
-// long. Callbacks run on several threads at once. A comparator is not owned by options: to be
-// destroyed after the databases that use it.
+// long. Callbacks run on several threads at once. A comparator is shared with options and
+// databases; its handle is the caller's to destroy, at any time.
 VARVE_C_API rocksdb_comparator_t* rocksdb_comparator_create(
     void* state, void (*destructor)(void*),
     int (*compare)(void*, const char* a, size_t alen, const char* b, size_t blen),
@@ -36,7 +36,7 @@ VARVE_C_API void rocksdb_comparator_destroy(rocksdb_comparator_t* comparator);
 // ---- Compaction filters ----
 
 // filter: 1 drops the entry. Otherwise it may set *value_changed to 1 and *new_value, bytes that
-// stay its own until it is called again. A filter is not owned by options.
+// stay its own until it is called again. Shared like a comparator.
 VARVE_C_API rocksdb_compactionfilter_t* rocksdb_compactionfilter_create(
     void* state, void (*destructor)(void*),
     unsigned char (*filter)(void*, int level, const char* key, size_t key_length,

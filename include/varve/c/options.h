@@ -48,7 +48,10 @@ VARVE_C_API void rocksdb_options_prepare_for_bulk_load(rocksdb_options_t* option
 
 // ---- Objects ----
 
-// Taken over: not to be used or destroyed afterwards.
+// A null handle is one that could not be made: opening then fails and names the setter.
+
+// Taken over: freed when the last options and databases that have it let go. It may be given to
+// others, and destroying it does nothing, as long as one of them has it.
 VARVE_C_API void rocksdb_options_set_compaction_filter_factory(
     rocksdb_options_t* options, rocksdb_compactionfilterfactory_t* factory);
 VARVE_C_API void rocksdb_options_set_merge_operator(rocksdb_options_t* options,
@@ -59,18 +62,20 @@ VARVE_C_API void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options
 // Memtables as arrays, for loads: VectorRepFactory of varve/memtablerep.h.
 VARVE_C_API void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options);
 
-// Not owned: to be destroyed after the databases that use it.
+// Shared, the first two: the handle may be destroyed at once. The environment is not owned: to be
+// destroyed after the databases that use it.
 VARVE_C_API void rocksdb_options_set_comparator(rocksdb_options_t* options,
                                                 rocksdb_comparator_t* comparator);
 VARVE_C_API void rocksdb_options_set_compaction_filter(rocksdb_options_t* options,
                                                        rocksdb_compactionfilter_t* filter);
 VARVE_C_API void rocksdb_options_set_env(rocksdb_options_t* options, rocksdb_env_t* env);
 
-// Shared: the handle may be destroyed at once. Null: none.
+// Shared: the handle may be destroyed at once.
 VARVE_C_API void rocksdb_options_set_info_log(rocksdb_options_t* options, rocksdb_logger_t* logger);
 VARVE_C_API void rocksdb_options_set_ratelimiter(rocksdb_options_t* options,
                                                  rocksdb_ratelimiter_t* limiter);
-VARVE_C_API void rocksdb_options_set_row_cache(rocksdb_options_t* options, rocksdb_cache_t* cache);
+VARVE_C_STORED void rocksdb_options_set_row_cache(rocksdb_options_t* options,
+                                                  rocksdb_cache_t* cache);
 VARVE_C_API void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* options,
                                                           rocksdb_write_buffer_manager_t* manager);
 
@@ -78,10 +83,10 @@ VARVE_C_API void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* opt
 VARVE_C_API rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* options);
 
 // Copied.
-VARVE_C_API void rocksdb_options_set_db_paths(rocksdb_options_t* options,
-                                              const rocksdb_dbpath_t** paths, size_t num_paths);
-VARVE_C_API void rocksdb_options_set_cf_paths(rocksdb_options_t* options,
-                                              const rocksdb_dbpath_t** paths, size_t num_paths);
+VARVE_C_STORED void rocksdb_options_set_db_paths(rocksdb_options_t* options,
+                                                 const rocksdb_dbpath_t** paths, size_t num_paths);
+VARVE_C_STORED void rocksdb_options_set_cf_paths(rocksdb_options_t* options,
+                                                 const rocksdb_dbpath_t** paths, size_t num_paths);
 
 // ---- Text ----
 

@@ -20,11 +20,11 @@ VARVE_C_API void rocksdb_block_based_options_destroy(rocksdb_block_based_table_o
 VARVE_C_API void rocksdb_options_set_block_based_table_factory(
     rocksdb_options_t* options, rocksdb_block_based_table_options_t* table_options);
 
-// Null: no block cache of its own is set.
+// Null handles, here and below, make opening fail.
 VARVE_C_API void rocksdb_block_based_options_set_block_cache(
     rocksdb_block_based_table_options_t* options, rocksdb_cache_t* cache);
 
-// The policy is taken over: it must not be used or destroyed afterwards. Null: no filter.
+// The policy is taken over, as merge operators are by options.
 VARVE_C_API void rocksdb_block_based_options_set_filter_policy(
     rocksdb_block_based_table_options_t* options, rocksdb_filterpolicy_t* policy);
 VARVE_C_API void rocksdb_block_based_options_set_cache_index_and_filter_blocks(
@@ -58,9 +58,9 @@ VARVE_C_API void rocksdb_block_based_options_set_index_type(
     rocksdb_block_based_table_options_t* options, int value);
 VARVE_C_API int rocksdb_block_based_options_get_index_type(
     rocksdb_block_based_table_options_t* options);
-VARVE_C_API void rocksdb_block_based_options_set_index_block_search_type(
+VARVE_C_STORED void rocksdb_block_based_options_set_index_block_search_type(
     rocksdb_block_based_table_options_t* options, int value);
-VARVE_C_API int rocksdb_block_based_options_get_index_block_search_type(
+VARVE_C_STORED int rocksdb_block_based_options_get_index_block_search_type(
     rocksdb_block_based_table_options_t* options);
 VARVE_C_API void rocksdb_block_based_options_set_data_block_index_type(
     rocksdb_block_based_table_options_t* options, int value);
@@ -110,25 +110,25 @@ VARVE_C_API void rocksdb_block_based_options_set_partition_filters(
     rocksdb_block_based_table_options_t* options, unsigned char value);
 VARVE_C_API unsigned char rocksdb_block_based_options_get_partition_filters(
     rocksdb_block_based_table_options_t* options);
-VARVE_C_API void rocksdb_block_based_options_set_decouple_partitioned_filters(
+VARVE_C_STORED void rocksdb_block_based_options_set_decouple_partitioned_filters(
     rocksdb_block_based_table_options_t* options, unsigned char value);
-VARVE_C_API unsigned char rocksdb_block_based_options_get_decouple_partitioned_filters(
+VARVE_C_STORED unsigned char rocksdb_block_based_options_get_decouple_partitioned_filters(
     rocksdb_block_based_table_options_t* options);
-VARVE_C_API void rocksdb_block_based_options_set_optimize_filters_for_memory(
+VARVE_C_STORED void rocksdb_block_based_options_set_optimize_filters_for_memory(
     rocksdb_block_based_table_options_t* options, unsigned char value);
-VARVE_C_API unsigned char rocksdb_block_based_options_get_optimize_filters_for_memory(
+VARVE_C_STORED unsigned char rocksdb_block_based_options_get_optimize_filters_for_memory(
     rocksdb_block_based_table_options_t* options);
 VARVE_C_API void rocksdb_block_based_options_set_use_delta_encoding(
     rocksdb_block_based_table_options_t* options, unsigned char value);
 VARVE_C_API unsigned char rocksdb_block_based_options_get_use_delta_encoding(
     rocksdb_block_based_table_options_t* options);
-VARVE_C_API void rocksdb_block_based_options_set_use_udi_as_primary_index(
+VARVE_C_STORED void rocksdb_block_based_options_set_use_udi_as_primary_index(
     rocksdb_block_based_table_options_t* options, unsigned char value);
-VARVE_C_API unsigned char rocksdb_block_based_options_get_use_udi_as_primary_index(
+VARVE_C_STORED unsigned char rocksdb_block_based_options_get_use_udi_as_primary_index(
     rocksdb_block_based_table_options_t* options);
-VARVE_C_API void rocksdb_block_based_options_set_fail_if_no_udi_on_open(
+VARVE_C_STORED void rocksdb_block_based_options_set_fail_if_no_udi_on_open(
     rocksdb_block_based_table_options_t* options, unsigned char value);
-VARVE_C_API unsigned char rocksdb_block_based_options_get_fail_if_no_udi_on_open(
+VARVE_C_STORED unsigned char rocksdb_block_based_options_get_fail_if_no_udi_on_open(
     rocksdb_block_based_table_options_t* options);
 VARVE_C_API void rocksdb_block_based_options_set_whole_key_filtering(
     rocksdb_block_based_table_options_t* options, unsigned char value);
@@ -142,21 +142,21 @@ VARVE_C_API void rocksdb_block_based_options_set_verify_compression(
     rocksdb_block_based_table_options_t* options, unsigned char value);
 VARVE_C_API unsigned char rocksdb_block_based_options_get_verify_compression(
     rocksdb_block_based_table_options_t* options);
-VARVE_C_API void rocksdb_block_based_options_set_read_amp_bytes_per_bit(
+VARVE_C_STORED void rocksdb_block_based_options_set_read_amp_bytes_per_bit(
     rocksdb_block_based_table_options_t* options, uint32_t value);
-VARVE_C_API uint32_t rocksdb_block_based_options_get_read_amp_bytes_per_bit(
+VARVE_C_STORED uint32_t rocksdb_block_based_options_get_read_amp_bytes_per_bit(
     rocksdb_block_based_table_options_t* options);
 VARVE_C_API void rocksdb_block_based_options_set_format_version(
     rocksdb_block_based_table_options_t* options, int value);
 VARVE_C_API uint32_t
 rocksdb_block_based_options_get_format_version(rocksdb_block_based_table_options_t* options);
-VARVE_C_API void rocksdb_block_based_options_set_separate_key_value_in_data_block(
+VARVE_C_STORED void rocksdb_block_based_options_set_separate_key_value_in_data_block(
     rocksdb_block_based_table_options_t* options, unsigned char value);
-VARVE_C_API unsigned char rocksdb_block_based_options_get_separate_key_value_in_data_block(
+VARVE_C_STORED unsigned char rocksdb_block_based_options_get_separate_key_value_in_data_block(
     rocksdb_block_based_table_options_t* options);
-VARVE_C_API void rocksdb_block_based_options_set_uniform_cv_threshold(
+VARVE_C_STORED void rocksdb_block_based_options_set_uniform_cv_threshold(
     rocksdb_block_based_table_options_t* options, double value);
-VARVE_C_API double rocksdb_block_based_options_get_uniform_cv_threshold(
+VARVE_C_STORED double rocksdb_block_based_options_get_uniform_cv_threshold(
     rocksdb_block_based_table_options_t* options);
 VARVE_C_API void rocksdb_block_based_options_set_enable_index_compression(
     rocksdb_block_based_table_options_t* options, unsigned char value);

@@ -7,8 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The mark of a function that leaves the library.
+// The mark of a function that leaves the library, and what can be expected of it (README.md lists
+// them all):
+//   VARVE_C_API      It does what it says.
+//   VARVE_C_STORED   What it sets is kept and given back, and nothing else: the mechanism is not
+//                    there. Where that would change a result, opening, or the call that gets the
+//                    handle, answers NotSupported and names it.
+//   VARVE_C_REFUSED  It belongs to a feature that is not there: it reports NotSupported where it
+//   can
+//                    report, and otherwise does nothing or returns null or 0.
 #define VARVE_C_API __attribute__((visibility("default")))
+#define VARVE_C_STORED VARVE_C_API
+#define VARVE_C_REFUSED VARVE_C_API
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,6 +70,70 @@ typedef struct rocksdb_memory_usage_t rocksdb_memory_usage_t;
 typedef struct rocksdb_perfcontext_t rocksdb_perfcontext_t;
 typedef struct rocksdb_statistics_histogram_data_t rocksdb_statistics_histogram_data_t;
 typedef struct rocksdb_backup_engine_t rocksdb_backup_engine_t;
+typedef struct rocksdb_backup_engine_info_t rocksdb_backup_engine_info_t;
+typedef struct rocksdb_backup_engine_options_t rocksdb_backup_engine_options_t;
+typedef struct rocksdb_blob_file_addition_info_t rocksdb_blob_file_addition_info_t;
+typedef struct rocksdb_blob_file_garbage_info_t rocksdb_blob_file_garbage_info_t;
+typedef struct rocksdb_block_cache_trace_options_t rocksdb_block_cache_trace_options_t;
+typedef struct rocksdb_block_cache_trace_writer_options_t
+    rocksdb_block_cache_trace_writer_options_t;
+typedef struct rocksdb_checkpoint_t rocksdb_checkpoint_t;
+typedef struct rocksdb_column_family_metadata_options_t rocksdb_column_family_metadata_options_t;
+typedef struct rocksdb_compaction_file_info_t rocksdb_compaction_file_info_t;
+typedef struct rocksdb_compaction_job_stats_t rocksdb_compaction_job_stats_t;
+typedef struct rocksdb_compaction_options_t rocksdb_compaction_options_t;
+typedef struct rocksdb_compaction_service_options_override_t
+    rocksdb_compaction_service_options_override_t;
+typedef struct rocksdb_compactionjobinfo_t rocksdb_compactionjobinfo_t;
+typedef struct rocksdb_compactionservice_jobinfo_t rocksdb_compactionservice_jobinfo_t;
+typedef struct rocksdb_compactionservice_scheduleresponse_t
+    rocksdb_compactionservice_scheduleresponse_t;
+typedef struct rocksdb_compactionservice_t rocksdb_compactionservice_t;
+typedef struct rocksdb_create_backup_options_t rocksdb_create_backup_options_t;
+typedef struct rocksdb_cuckoo_table_options_t rocksdb_cuckoo_table_options_t;
+typedef struct rocksdb_envoptions_t rocksdb_envoptions_t;
+typedef struct rocksdb_eventlistener_t rocksdb_eventlistener_t;
+typedef struct rocksdb_export_import_files_metadata_t rocksdb_export_import_files_metadata_t;
+typedef struct rocksdb_externalfileingestioninfo_t rocksdb_externalfileingestioninfo_t;
+typedef struct rocksdb_file_checksum_gen_factory_t rocksdb_file_checksum_gen_factory_t;
+typedef struct rocksdb_flushjobinfo_t rocksdb_flushjobinfo_t;
+typedef struct rocksdb_import_column_family_options_t rocksdb_import_column_family_options_t;
+typedef struct rocksdb_ingestexternalfileoptions_t rocksdb_ingestexternalfileoptions_t;
+typedef struct rocksdb_livefile_t rocksdb_livefile_t;
+typedef struct rocksdb_livefiles_storage_info_options_t rocksdb_livefiles_storage_info_options_t;
+typedef struct rocksdb_livefiles_storage_info_t rocksdb_livefiles_storage_info_t;
+typedef struct rocksdb_memtableinfo_t rocksdb_memtableinfo_t;
+typedef struct rocksdb_open_and_compact_options_t rocksdb_open_and_compact_options_t;
+typedef struct rocksdb_optimistictransaction_options_t rocksdb_optimistictransaction_options_t;
+typedef struct rocksdb_optimistictransactiondb_lock_buckets_t
+    rocksdb_optimistictransactiondb_lock_buckets_t;
+typedef struct rocksdb_optimistictransactiondb_options_t rocksdb_optimistictransactiondb_options_t;
+typedef struct rocksdb_optimistictransactiondb_t rocksdb_optimistictransactiondb_t;
+typedef struct rocksdb_replay_options_t rocksdb_replay_options_t;
+typedef struct rocksdb_replayer_t rocksdb_replayer_t;
+typedef struct rocksdb_restore_options_t rocksdb_restore_options_t;
+typedef struct rocksdb_sst_file_manager_t rocksdb_sst_file_manager_t;
+typedef struct rocksdb_sst_partitioner_factory_t rocksdb_sst_partitioner_factory_t;
+typedef struct rocksdb_sstfilewriter_t rocksdb_sstfilewriter_t;
+typedef struct rocksdb_status_ptr_t rocksdb_status_ptr_t;
+typedef struct rocksdb_subcompactionjobinfo_t rocksdb_subcompactionjobinfo_t;
+typedef struct rocksdb_table_properties_collector_factory_t
+    rocksdb_table_properties_collector_factory_t;
+typedef struct rocksdb_table_properties_t rocksdb_table_properties_t;
+typedef struct rocksdb_trace_options_t rocksdb_trace_options_t;
+typedef struct rocksdb_trace_reader_t rocksdb_trace_reader_t;
+typedef struct rocksdb_transaction_options_t rocksdb_transaction_options_t;
+typedef struct rocksdb_transaction_t rocksdb_transaction_t;
+typedef struct rocksdb_transactiondb_options_t rocksdb_transactiondb_options_t;
+typedef struct rocksdb_transactiondb_t rocksdb_transactiondb_t;
+typedef struct rocksdb_wal_file_t rocksdb_wal_file_t;
+typedef struct rocksdb_wal_files_t rocksdb_wal_files_t;
+typedef struct rocksdb_wal_iterator_t rocksdb_wal_iterator_t;
+typedef struct rocksdb_wal_readoptions_t rocksdb_wal_readoptions_t;
+typedef struct rocksdb_walfilter_t rocksdb_walfilter_t;
+typedef struct rocksdb_writebatch_wi_t rocksdb_writebatch_wi_t;
+typedef struct rocksdb_writestallcondition_t rocksdb_writestallcondition_t;
+typedef struct rocksdb_writestallinfo_t rocksdb_writestallinfo_t;
 
 // Bytes that belong to someone else, passed by value.
 typedef struct rocksdb_slice_t {

@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
       TestComparator,     TestCompactionFilters, TestPrefixes,
       TestEnvironments,   TestRefusals,          TestNulls,
       TestMergeOperators, TestMergeOperands,     TestTimestamps,
-      TestTimestampMarks,
+      TestTimestampMarks, TestListeners,         TestFiles,
+      TestGivenHandles,   TestLackingOptions,    TestIndexedBatches,
   };
   for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) tests[i]();
   if (g_failures == 0) printf("c_api_test: ok\n");

@@ -101,3 +101,8 @@ void TestRefusals(void);
 void TestTimestampMarks(void);
 void TestNulls(void);
 void TestTimestamps(void);
+void TestListeners(void);
+void TestFiles(void);
+void TestGivenHandles(void);
+void TestLackingOptions(void);
+void TestIndexedBatches(void);

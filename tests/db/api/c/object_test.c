@@ -124,7 +124,7 @@ void TestComparator(void) {
   rocksdb_options_set_comparator(f.options, NULL);
   f.db = rocksdb_open(f.options, f.path, &error);
   CHECK(f.db == NULL);
-  CHECK_ERROR(error, "test.LowerCase");
+  CHECK_ERROR(error, "rocksdb_options_set_comparator");
   UseComparator(f.options);
   Close(&f);
   rocksdb_comparator_destroy(g_comparator);

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files in the C API: descriptions that a program makes, metadata of a part of a family, compaction
+// of chosen files, and what is not there to be told or done about files.
+#include <atomic>
+#include <cstdlib>
+#include <optional>
+
+#include "db/api/c/c_types.h"
+#include "db/api/c/c_views.h"
+
+using varve::DB;
+using varve::Status;
+using varve::c::CompactionOptionsAndMore;
+using varve::c::CopyText;
+using varve::c::NullArgument;
+using varve::c::Run;
+using varve::c::RunOnDb;
+using varve::c::StoreSize;
+using varve::c::Try;
+using varve::c::TryVoid;
+
+// ---- Descriptions that a program makes ----
+
+struct rocksdb_livefile_t {
+  varve::LiveFileMetaData rep;
+};
+
+VARVE_C_HANDLE(livefile);
+
+namespace {
+
+void SetBytes(std::string* place, const char* bytes, size_t size) {
+  TryVoid([&] { place->assign(bytes == nullptr ? "" : bytes, bytes == nullptr ? 0 : size); });
+}
+
+void SetName(std::string* place, const char* text) {
+  SetBytes(place, text, text == nullptr ? 0 : std::strlen(text));
+}
+
+}  // namespace
+
+VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_level, int, level);
+VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_size, size_t, size);
+VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_smallest_seqno, uint64_t, smallest_seqno);
+VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_largest_seqno, uint64_t, largest_seqno);
+VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_num_entries, uint64_t, num_entries);
+VARVE_C_SETTER(rocksdb_livefile_t, rocksdb_livefile_set_num_deletions, uint64_t, num_deletions);
+
+void rocksdb_livefile_set_column_family_name(rocksdb_livefile_t* file, const char* text) {
+  if (file != nullptr) SetName(&file->rep.column_family_name, text);
+}
+
+void rocksdb_livefile_set_name(rocksdb_livefile_t* file, const char* text) {
+  if (file == nullptr) return;
+  SetName(&file->rep.name, text);
+  const bool slash = !file->rep.name.empty() && file->rep.name[0] == '/';
+  TryVoid([&] { file->rep.relative_filename = file->rep.name.substr(slash ? 1 : 0); });
+}
+
+void rocksdb_livefile_set_directory(rocksdb_livefile_t* file, const char* text) {
+  if (file == nullptr) return;
+  SetName(&file->rep.directory, text);
+  SetName(&file->rep.db_path, text);
+}
+
+void rocksdb_livefile_set_smallest_key(rocksdb_livefile_t* file, const char* key, size_t size) {
+  if (file != nullptr) SetBytes(&file->rep.smallestkey, key, size);
+}
+
+void rocksdb_livefile_set_largest_key(rocksdb_livefile_t* file, const char* key, size_t size) {
+  if (file != nullptr) SetBytes(&file->rep.largestkey, key, size);
+}
+
+rocksdb_livefiles_t* rocksdb_livefiles_create() {
+  return varve::c::Make<rocksdb_livefiles_t>();
+}
+
+void rocksdb_livefiles_add(rocksdb_livefiles_t* files, rocksdb_livefile_t* livefile) {
+  if (files == nullptr || livefile == nullptr) return;
+  TryVoid([&] { files->rep.push_back(livefile->rep); });
+}
+
+// ---- Metadata of a part ----
+
+struct rocksdb_column_family_metadata_options_t {
+  struct {
+    int level = -1;
+  } rep;
+  std::optional<std::string> start_key;
+  std::optional<std::string> end_key;
+};
+
+VARVE_C_HANDLE(column_family_metadata_options);
+VARVE_C_FIELD(column_family_metadata_options, level, int);
+
+namespace {
+
+void SetBound(std::optional<std::string>* place, const char* key, size_t size) {
+  TryVoid([&] {
+    place->reset();
+    if (key != nullptr) place->emplace(key, size);
+  });
+}
+
+const char* KeyOrNull(const std::optional<std::string>& key, size_t* size) {
+  return varve::c::TextOf(key.has_value() ? &*key : nullptr, size);
+}
+
+using MetaOptions = rocksdb_column_family_metadata_options_t;
+
+bool IsWanted(const varve::SstFileMetaData& file, const MetaOptions& options,
+              const varve::Comparator& order) {
+  if (options.start_key.has_value() && order.Compare(file.largestkey, *options.start_key) < 0) {
+    return false;
+  }
+  return !options.end_key.has_value() || order.Compare(file.smallestkey, *options.end_key) <= 0;
+}
+
+varve::ColumnFamilyMetaData PartOf(const varve::ColumnFamilyMetaData& all,
+                                   const MetaOptions& options, const varve::Comparator& order) {
+  uint64_t size = 0;
+  size_t count = 0;
+  std::vector<varve::LevelMetaData> levels;
+  for (const varve::LevelMetaData& level : all.levels) {
+    if (options.rep.level >= 0 && options.rep.level != level.level) continue;
+    uint64_t level_size = 0;
+    std::vector<varve::SstFileMetaData> files;
+    for (const varve::SstFileMetaData& file : level.files) {
+      if (!IsWanted(file, options, order)) continue;
+      level_size += file.size;
+      files.push_back(file);
+    }
+    size += level_size;
+    count += files.size();
+    levels.emplace_back(level.level, level_size, std::move(files));
+  }
+  varve::ColumnFamilyMetaData part(all.name, size, std::move(levels));
+  part.file_count = count;
+  return part;
+}
+
+rocksdb_column_family_metadata_t* MetadataOf(rocksdb_t* db, varve::ColumnFamilyHandle* family,
+                                             const MetaOptions* options) {
+  if (db == nullptr || family == nullptr || options == nullptr) return nullptr;
+  return Try([&] {
+    varve::ColumnFamilyMetaData all;
+    db->rep->GetColumnFamilyMetaData(family, &all);
+    return new rocksdb_column_family_metadata_t{PartOf(all, *options, *family->GetComparator())};
+  });
+}
+
+}  // namespace
+
+void rocksdb_column_family_metadata_options_set_start_key(MetaOptions* options, const char* key,
+                                                          size_t key_len) {
+  if (options != nullptr) SetBound(&options->start_key, key, key_len);
+}
+
+void rocksdb_column_family_metadata_options_set_end_key(MetaOptions* options, const char* key,
+                                                        size_t key_len) {
+  if (options != nullptr) SetBound(&options->end_key, key, key_len);
+}
+
+const char* rocksdb_column_family_metadata_options_get_start_key(const MetaOptions* options,
+                                                                 size_t* key_len) {
+  StoreSize(key_len, 0);
+  return options == nullptr ? nullptr : KeyOrNull(options->start_key, key_len);
+}
+
+const char* rocksdb_column_family_metadata_options_get_end_key(const MetaOptions* options,
+                                                               size_t* key_len) {
+  StoreSize(key_len, 0);
+  return options == nullptr ? nullptr : KeyOrNull(options->end_key, key_len);
+}
+
+rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata_with_options(
+    rocksdb_t* db, const MetaOptions* options) {
+  return MetadataOf(db, db == nullptr ? nullptr : db->rep->DefaultColumnFamily(), options);
+}
+
+rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata_cf_with_options(
+    rocksdb_t* db, rocksdb_column_family_handle_t* family, const MetaOptions* options) {
+  return MetadataOf(db, varve::c::Family(family), options);
+}
+
+// ---- Compaction of chosen files ----
+
+VARVE_C_HANDLE(compaction_options);
+VARVE_C_FIELD(compaction_options, compression, int);
+VARVE_C_FIELD(compaction_options, output_file_size_limit, uint64_t);
+VARVE_C_FIELD(compaction_options, max_subcompactions, uint32_t);
+VARVE_C_FIELD(compaction_options, allow_trivial_move, unsigned char);
+VARVE_C_FIELD(compaction_options, output_temperature_override, int);
+
+// C sees a flag that only these functions touch.
+unsigned char* rocksdb_compaction_options_canceled_create() {
+  return reinterpret_cast<unsigned char*>(varve::c::Make<std::atomic<bool>>(false));
+}
+
+void rocksdb_compaction_options_canceled_destroy(unsigned char* canceled) {
+  delete reinterpret_cast<std::atomic<bool>*>(canceled);
+}
+
+void rocksdb_compaction_options_canceled_set(unsigned char* canceled, unsigned char value) {
+  if (canceled != nullptr) reinterpret_cast<std::atomic<bool>*>(canceled)->store(value != 0);
+}
+
+void rocksdb_compaction_options_set_canceled(rocksdb_compaction_options_t* options,
+                                             unsigned char* canceled) {
+  if (options != nullptr) options->rep.canceled = reinterpret_cast<std::atomic<bool>*>(canceled);
+}
+
+namespace {
+
+Status GiveNames(const std::vector<std::string>& names, char*** list, size_t* count) {
+  StoreSize(count, names.size());
+  if (list == nullptr) return Status::OK();
+  *list = static_cast<char**>(std::calloc(names.size() + 1, sizeof(char*)));
+  bool complete = *list != nullptr;
+  for (size_t i = 0; complete && i < names.size(); ++i) {
+    (*list)[i] = CopyText(names[i]);
+    complete = (*list)[i] != nullptr;
+  }
+  if (complete) return Status::OK();
+  if (*list != nullptr) rocksdb_compact_files_output_file_names_destroy(*list, names.size());
+  *list = nullptr;
+  StoreSize(count, 0);
+  return Status::MemoryLimit();
+}
+
+struct FilesToCompact {
+  const char* const* names;
+  size_t count;
+  int output_level;
+  int output_path_id;
+};
+
+Status CompactTheFiles(DB* db, varve::ColumnFamilyHandle* family,
+                       const CompactionOptionsAndMore& options, const FilesToCompact& files,
+                       std::vector<std::string>* outputs, rocksdb_compactionjobinfo_t* info) {
+  if (options.output_temperature_override != 0) {
+    return Status::NotSupported("C API: this engine does not have it",
+                                "output_temperature_override");
+  }
+  if (files.names == nullptr && files.count != 0) return NullArgument("input_file_names");
+  std::vector<std::string> names;
+  for (size_t i = 0; i < files.count; ++i) {
+    if (files.names[i] == nullptr) return NullArgument("input file name");
+    names.emplace_back(files.names[i]);
+  }
+  return db->CompactFiles(options, family, names, files.output_level, files.output_path_id, outputs,
+                          info == nullptr ? nullptr : varve::c::Look(info));
+}
+
+}  // namespace
+
+void rocksdb_compact_files(rocksdb_t* db, const rocksdb_compaction_options_t* options,
+                           const char* const* input_file_names, size_t num_input_file_names,
+                           int output_level, int output_path_id, char*** output_file_names,
+                           size_t* num_output_file_names,
+                           rocksdb_compactionjobinfo_t* compaction_job_info, char** errptr) {
+  RunOnDb(db, options, errptr, [&](DB* d, const CompactionOptionsAndMore& o) {
+    std::vector<std::string> outputs;
+    Status s =
+        CompactTheFiles(d, d->DefaultColumnFamily(), o,
+                        {input_file_names, num_input_file_names, output_level, output_path_id},
+                        &outputs, compaction_job_info);
+    return s.ok() ? GiveNames(outputs, output_file_names, num_output_file_names) : s;
+  });
+}
+
+void rocksdb_compact_files_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family,
+                              const rocksdb_compaction_options_t* options,
+                              const char* const* input_file_names, size_t num_input_file_names,
+                              int output_level, int output_path_id, char*** output_file_names,
+                              size_t* num_output_file_names,
+                              rocksdb_compactionjobinfo_t* compaction_job_info, char** errptr) {
+  RunOnDb(db, options, errptr, [&](DB* d, const CompactionOptionsAndMore& o) {
+    if (family == nullptr) return NullArgument("family");
+    std::vector<std::string> outputs;
+    Status s = CompactTheFiles(
+        d, family->rep, o, {input_file_names, num_input_file_names, output_level, output_path_id},
+        &outputs, compaction_job_info);
+    return s.ok() ? GiveNames(outputs, output_file_names, num_output_file_names) : s;
+  });
+}
+
+void rocksdb_compact_files_output_file_names_destroy(char** output_file_names,
+                                                     size_t num_output_file_names) {
+  for (size_t i = 0; output_file_names != nullptr && i < num_output_file_names; ++i) {
+    std::free(output_file_names[i]);
+  }
+  std::free(output_file_names);
+}
+
+// ---- What is not there ----
+
+namespace {
+
+// Calls that cannot report say it in the info log.
+void SayNotSupported(rocksdb_t* db, const char* call) {
+  if (db == nullptr) return;
+  TryVoid([&] {
+    varve::Log(varve::InfoLogLevel::WARN_LEVEL, db->rep->GetDBOptions().info_log,
+               "%s: not supported, nothing was done", call);
+  });
+}
+
+}  // namespace
+
+void rocksdb_delete_file(rocksdb_t* db, const char* /*name*/) {
+  SayNotSupported(db, __func__);
+}
+
+void rocksdb_abort_all_compactions(rocksdb_t* db) {
+  SayNotSupported(db, __func__);
+}
+
+void rocksdb_resume_all_compactions(rocksdb_t* db) {
+  SayNotSupported(db, __func__);
+}
+
+struct rocksdb_livefiles_storage_info_options_t {
+  struct {
+    bool include_checksum_info = false;
+    uint64_t wal_size_for_flush = 0;
+    bool atomic_flush = false;
+  } rep;
+};
+
+VARVE_C_HANDLE(livefiles_storage_info_options);
+VARVE_C_FIELD(livefiles_storage_info_options, include_checksum_info, unsigned char);
+VARVE_C_FIELD(livefiles_storage_info_options, wal_size_for_flush, uint64_t);
+VARVE_C_FIELD(livefiles_storage_info_options, atomic_flush, unsigned char);
+
+// No list of these files can be had, so no function below ever gets one.
+rocksdb_livefiles_storage_info_t* rocksdb_get_livefiles_storage_info(
+    rocksdb_t* db, const rocksdb_livefiles_storage_info_options_t* options, char** errptr) {
+  RunOnDb(db, options, errptr,
+          [](DB*, const auto&) { return Status::NotSupported("C API: no such list"); });
+  return nullptr;
+}
+
+#define VARVE_C_NO_STORAGE_INFO(type, name)                         \
+  VARVE_C_DOES_NOTHING(type, rocksdb_livefiles_storage_info_##name, \
+                       (const rocksdb_livefiles_storage_info_t*, size_t))
+using Text = const char*;
+using Flag = unsigned char;
+
+VARVE_C_DOES_NOTHING(void, rocksdb_livefiles_storage_info_destroy,
+                     (rocksdb_livefiles_storage_info_t*));
+VARVE_C_DOES_NOTHING(size_t, rocksdb_livefiles_storage_info_count,
+                     (const rocksdb_livefiles_storage_info_t*));
+VARVE_C_NO_STORAGE_INFO(Text, directory);
+VARVE_C_NO_STORAGE_INFO(Text, file_checksum);
+VARVE_C_NO_STORAGE_INFO(Text, file_checksum_func_name);
+VARVE_C_NO_STORAGE_INFO(uint64_t, file_number);
+VARVE_C_NO_STORAGE_INFO(int, file_type);
+VARVE_C_NO_STORAGE_INFO(Text, relative_filename);
+VARVE_C_NO_STORAGE_INFO(uint64_t, size);
+VARVE_C_NO_STORAGE_INFO(int, temperature);
+VARVE_C_NO_STORAGE_INFO(Flag, trim_to_size);
+
+const char* rocksdb_livefiles_storage_info_replacement_contents(
+    const rocksdb_livefiles_storage_info_t* /*info*/, size_t /*index*/, size_t* size) {
+  StoreSize(size, 0);
+  return nullptr;
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compactions in other processes in the C API: opening with a service says that there are none.
+#include "db/api/c/c_types.h"
+
+using varve::Status;
+using varve::c::Run;
+using varve::c::TryVoid;
+
+namespace {
+
+using Bytes = char*;
+using Text = const char*;
+using Flag = unsigned char;
+
+Status NoRemoteCompaction() {
+  return Status::NotSupported("C API: this engine does not have compactions in other processes");
+}
+
+}  // namespace
+
+// ---- Services ----
+
+// Only the state is kept: nothing calls a service.
+struct rocksdb_compactionservice_t {
+  rocksdb_compactionservice_t(void* service_state, void (*service_destructor)(void*))
+      : state(service_state), destructor(service_destructor) {}
+  rocksdb_compactionservice_t(const rocksdb_compactionservice_t&) = delete;
+  rocksdb_compactionservice_t& operator=(const rocksdb_compactionservice_t&) = delete;
+  ~rocksdb_compactionservice_t() {
+    if (destructor != nullptr) destructor(state);
+  }
+
+  void* const state;
+  void (*const destructor)(void*);
+};
+
+rocksdb_compactionservice_t* rocksdb_compactionservice_create(
+    void* state, void (*destructor)(void*), rocksdb_compaction_service_schedule_cb /*schedule*/,
+    const char* /*name*/, rocksdb_compaction_service_wait_cb /*wait*/,
+    rocksdb_compaction_service_cancel_awaiting_jobs_cb /*cancel_awaiting_jobs*/,
+    rocksdb_compaction_service_on_installation_cb /*on_installation*/) {
+  return varve::c::Try([&] { return new rocksdb_compactionservice_t(state, destructor); });
+}
+
+void rocksdb_options_set_compaction_service(rocksdb_options_t* options,
+                                            rocksdb_compactionservice_t* service) {
+  if (options == nullptr) return;
+  TryVoid([&] {
+    if (service == nullptr) {
+      options->lacking.Allow("compaction_service");
+      options->compaction_service = nullptr;
+      return;
+    }
+    options->lacking.Refuse("compaction_service");
+    if (options->compaction_service.get() != service) options->compaction_service.reset(service);
+  });
+}
+
+struct rocksdb_compactionservice_scheduleresponse_t {
+  std::string scheduled_job_id;
+  int status;
+};
+
+rocksdb_compactionservice_scheduleresponse_t* rocksdb_compactionservice_scheduleresponse_create(
+    const char* scheduled_job_id, int status, char** errptr) {
+  std::unique_ptr<rocksdb_compactionservice_scheduleresponse_t> response;
+  const bool made = Run(errptr, [&]() -> Status {
+    if (scheduled_job_id == nullptr) return varve::c::NullArgument("scheduled_job_id");
+    if (status < rocksdb_compactionservice_jobstatus_success ||
+        status > rocksdb_compactionservice_jobstatus_use_local) {
+      return Status::InvalidArgument("C API: no such status", std::to_string(status));
+    }
+    response.reset(new rocksdb_compactionservice_scheduleresponse_t{scheduled_job_id, status});
+    return Status::OK();
+  });
+  return made ? response.release() : nullptr;
+}
+
+rocksdb_compactionservice_scheduleresponse_t*
+rocksdb_compactionservice_scheduleresponse_create_with_status(int status, char** errptr) {
+  return rocksdb_compactionservice_scheduleresponse_create("", status, errptr);
+}
+
+int rocksdb_compactionservice_scheduleresponse_getstatus(
+    const rocksdb_compactionservice_scheduleresponse_t* response) {
+  return response == nullptr ? rocksdb_compactionservice_jobstatus_failure : response->status;
+}
+
+const char* rocksdb_compactionservice_scheduleresponse_get_scheduled_job_id(
+    const rocksdb_compactionservice_scheduleresponse_t* response, size_t* len) {
+  varve::c::StoreSize(len, response == nullptr ? 0 : response->scheduled_job_id.size());
+  return response == nullptr ? nullptr : response->scheduled_job_id.c_str();
+}
+
+void rocksdb_compactionservice_scheduleresponse_t_destroy(
+    rocksdb_compactionservice_scheduleresponse_t* response) {
+  delete response;
+}
+
+// ---- The other side ----
+
+struct rocksdb_open_and_compact_options_t {
+  struct {
+    bool allow_resumption = false;
+  } rep;
+};
+
+VARVE_C_HANDLE(open_and_compact_options);
+VARVE_C_FIELD(open_and_compact_options, allow_resumption, unsigned char);
+
+// One kind of flag serves both.
+unsigned char* rocksdb_open_and_compact_canceled_create() {
+  return rocksdb_compaction_options_canceled_create();
+}
+
+void rocksdb_open_and_compact_canceled_set(unsigned char* canceled, unsigned char value) {
+  rocksdb_compaction_options_canceled_set(canceled, value);
+}
+
+void rocksdb_open_and_compact_canceled_destroy(unsigned char* canceled) {
+  rocksdb_compaction_options_canceled_destroy(canceled);
+}
+
+// Nothing would read it: it is not kept.
+void rocksdb_open_and_compact_options_set_canceled(rocksdb_open_and_compact_options_t* /*options*/,
+                                                   unsigned char* /*canceled*/) {}
+
+// Options with what the override sets.
+struct rocksdb_compaction_service_options_override_t {
+  rocksdb_options_t options;
+};
+
+VARVE_C_HANDLE(compaction_service_options_override);
+
+rocksdb_compaction_service_options_override_t*
+rocksdb_compaction_service_options_override_create_from_options(rocksdb_options_t* option) {
+  if (option == nullptr) return nullptr;
+  return varve::c::Try([&] { return new rocksdb_compaction_service_options_override_t{*option}; });
+}
+
+namespace {
+
+using Override = rocksdb_compaction_service_options_override_t;
+
+rocksdb_options_t* OptionsOf(Override* handle) {
+  return handle == nullptr ? nullptr : &handle->options;
+}
+
+}  // namespace
+
+void rocksdb_compaction_service_options_override_add_event_listener(
+    Override* override_options, rocksdb_eventlistener_t* event_listener) {
+  rocksdb_options_add_eventlistener(OptionsOf(override_options), event_listener);
+}
+
+void rocksdb_compaction_service_options_override_add_table_properties_collector_factory(
+    Override* override_options, rocksdb_table_properties_collector_factory_t* factory) {
+  rocksdb_options_add_table_properties_collector_factory(OptionsOf(override_options), factory);
+}
+
+void rocksdb_compaction_service_options_override_set_block_based_table_factory(
+    Override* override_options, rocksdb_block_based_table_options_t* table_options) {
+  rocksdb_options_set_block_based_table_factory(OptionsOf(override_options), table_options);
+}
+
+void rocksdb_compaction_service_options_override_set_compaction_filter(
+    Override* override_options, rocksdb_compactionfilter_t* compaction_filter) {
+  rocksdb_options_set_compaction_filter(OptionsOf(override_options), compaction_filter);
+}
+
+void rocksdb_compaction_service_options_override_set_compaction_filter_factory(
+    Override* override_options, rocksdb_compactionfilterfactory_t* compaction_filter_factory) {
+  rocksdb_options_set_compaction_filter_factory(OptionsOf(override_options),
+                                                compaction_filter_factory);
+}
+
+void rocksdb_compaction_service_options_override_set_comparator(Override* override_options,
+                                                                rocksdb_comparator_t* comparator) {
+  rocksdb_options_set_comparator(OptionsOf(override_options), comparator);
+}
+
+void rocksdb_compaction_service_options_override_set_cuckoo_table_factory(
+    Override* override_options, rocksdb_cuckoo_table_options_t* table_options) {
+  rocksdb_options_set_cuckoo_table_factory(OptionsOf(override_options), table_options);
+}
+
+void rocksdb_compaction_service_options_override_set_env(Override* override_options,
+                                                         rocksdb_env_t* env) {
+  rocksdb_options_set_env(OptionsOf(override_options), env);
+}
+
+void rocksdb_compaction_service_options_override_set_file_checksum_gen_factory(
+    Override* override_options, rocksdb_file_checksum_gen_factory_t* factory) {
+  rocksdb_options_set_file_checksum_gen_factory(OptionsOf(override_options), factory);
+}
+
+void rocksdb_compaction_service_options_override_set_info_log(Override* override_options,
+                                                              rocksdb_logger_t* logger) {
+  rocksdb_options_set_info_log(OptionsOf(override_options), logger);
+}
+
+void rocksdb_compaction_service_options_override_set_merge_operator(
+    Override* override_options, rocksdb_mergeoperator_t* merge_operator) {
+  rocksdb_options_set_merge_operator(OptionsOf(override_options), merge_operator);
+}
+
+void rocksdb_compaction_service_options_override_set_prefix_extractor(
+    Override* override_options, rocksdb_slicetransform_t* prefix_extractor) {
+  rocksdb_options_set_prefix_extractor(OptionsOf(override_options), prefix_extractor);
+}
+
+void rocksdb_compaction_service_options_override_set_sst_partitioner_factory(
+    Override* override_options, rocksdb_sst_partitioner_factory_t* factory) {
+  rocksdb_options_set_sst_partitioner_factory(OptionsOf(override_options), factory);
+}
+
+void rocksdb_compaction_service_options_override_set_statistics(Override* override_options,
+                                                                rocksdb_options_t* options) {
+  if (override_options == nullptr || options == nullptr) return;
+  override_options->options.rep.statistics = options->rep.statistics;
+}
+
+// Nothing would read it: it is not kept.
+void rocksdb_compaction_service_options_override_set_option(Override* /*override_options*/,
+                                                            const char* /*key*/,
+                                                            const char* /*value*/) {}
+
+// ---- What is not there ----
+
+VARVE_C_DOES_NOTHING(int, rocksdb_compactionservice_jobinfo_t_get_base_input_level,
+                     (const rocksdb_compactionservice_jobinfo_t*));
+VARVE_C_DOES_NOTHING(uint32_t, rocksdb_compactionservice_jobinfo_t_get_cf_id,
+                     (const rocksdb_compactionservice_jobinfo_t*));
+VARVE_C_GIVES_NOTHING(Text, rocksdb_compactionservice_jobinfo_t_get_cf_name,
+                      (const rocksdb_compactionservice_jobinfo_t*, size_t* size));
+VARVE_C_DOES_NOTHING(int, rocksdb_compactionservice_jobinfo_t_get_compaction_reason,
+                     (const rocksdb_compactionservice_jobinfo_t*));
+VARVE_C_GIVES_NOTHING(Text, rocksdb_compactionservice_jobinfo_t_get_db_id,
+                      (const rocksdb_compactionservice_jobinfo_t*, size_t* size));
+VARVE_C_GIVES_NOTHING(Text, rocksdb_compactionservice_jobinfo_t_get_db_name,
+                      (const rocksdb_compactionservice_jobinfo_t*, size_t* size));
+VARVE_C_GIVES_NOTHING(Text, rocksdb_compactionservice_jobinfo_t_get_db_session_id,
+                      (const rocksdb_compactionservice_jobinfo_t*, size_t* size));
+VARVE_C_DOES_NOTHING(uint64_t, rocksdb_compactionservice_jobinfo_t_get_job_id,
+                     (const rocksdb_compactionservice_jobinfo_t*));
+VARVE_C_DOES_NOTHING(int, rocksdb_compactionservice_jobinfo_t_get_output_level,
+                     (const rocksdb_compactionservice_jobinfo_t*));
+VARVE_C_DOES_NOTHING(int, rocksdb_compactionservice_jobinfo_t_get_priority,
+                     (const rocksdb_compactionservice_jobinfo_t*));
+VARVE_C_DOES_NOTHING(Flag, rocksdb_compactionservice_jobinfo_t_is_bottommost_level,
+                     (const rocksdb_compactionservice_jobinfo_t*));
+VARVE_C_DOES_NOTHING(Flag, rocksdb_compactionservice_jobinfo_t_is_full_compaction,
+                     (const rocksdb_compactionservice_jobinfo_t*));
+VARVE_C_DOES_NOTHING(Flag, rocksdb_compactionservice_jobinfo_t_is_manual_compaction,
+                     (const rocksdb_compactionservice_jobinfo_t*));
+VARVE_C_REFUSES_VALUE(Bytes, rocksdb_open_and_compact, NoRemoteCompaction,
+                      (const char*, const char*, const char*, size_t, size_t* size,
+                       const rocksdb_compaction_service_options_override_t*, char** errptr));
+VARVE_C_REFUSES_VALUE(Bytes, rocksdb_open_and_compact_with_options, NoRemoteCompaction,
+                      (const rocksdb_open_and_compact_options_t*, const char*, const char*,
+                       const char*, size_t, size_t* size,
+                       const rocksdb_compaction_service_options_override_t*, char** errptr));

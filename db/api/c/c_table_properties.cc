@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Properties of tables in the C API, what collects them, and what chooses tables by them.
+#include "varve/file_checksum.h"
+#include "varve/utilities/table_properties_collectors.h"
+
+#include "db/api/c/c_types.h"
+#include "db/api/c/c_views.h"
+
+using varve::c::Look;
+using varve::c::TextOf;
+using varve::c::TryVoid;
+
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, column_family_id);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, creation_time);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, data_block_restart_interval);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, data_size);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, external_sst_file_global_seqno_offset);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, fast_compression_estimated_data_size);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, file_creation_time);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, filter_size);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, fixed_key_len);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, format_version);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, index_block_restart_interval);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, index_key_is_user_key);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, index_partitions);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, index_size);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, index_value_is_delta_encoded);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, key_largest_seqno);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, key_smallest_seqno);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, newest_key_time);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_data_blocks);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_data_blocks_compression_bypassed);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_data_blocks_compression_rejected);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_deletions);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_entries);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_filter_entries);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_merge_operands);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_range_deletions);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, num_uniform_blocks);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, oldest_key_time);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, orig_file_number);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, raw_key_size);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, raw_value_size);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, separate_key_value_in_data_block);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, slow_compression_estimated_data_size);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, tail_start_offset);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, top_level_index_size);
+VARVE_C_VIEW_NUMBER(table_properties, uint64_t, user_defined_timestamps_persisted);
+
+VARVE_C_VIEW_TEXT(table_properties, column_family_name);
+VARVE_C_VIEW_TEXT(table_properties, comparator_name);
+VARVE_C_VIEW_TEXT(table_properties, compression_name);
+VARVE_C_VIEW_TEXT(table_properties, compression_options);
+VARVE_C_VIEW_TEXT(table_properties, db_host_id);
+VARVE_C_VIEW_TEXT(table_properties, db_id);
+VARVE_C_VIEW_TEXT(table_properties, db_session_id);
+VARVE_C_VIEW_TEXT(table_properties, filter_policy_name);
+VARVE_C_VIEW_TEXT(table_properties, merge_operator_name);
+VARVE_C_VIEW_TEXT(table_properties, prefix_extractor_name);
+VARVE_C_VIEW_TEXT(table_properties, property_collectors_names);
+VARVE_C_VIEW_TEXT(table_properties, seqno_to_time_mapping);
+
+// Sequence numbers that a table may not know.
+VARVE_C_VIEW_MEMBER(table_properties, unsigned char, has_key_largest_seqno,
+                    key_largest_seqno != UINT64_MAX);
+VARVE_C_VIEW_MEMBER(table_properties, unsigned char, has_key_smallest_seqno,
+                    key_smallest_seqno != UINT64_MAX);
+
+// Tables do not say these.
+uint64_t rocksdb_table_properties_udi_is_primary_index(
+    const rocksdb_table_properties_t* /*properties*/) {
+  return 0;
+}
+
+uint64_t rocksdb_table_properties_uncompressed_data_size(
+    const rocksdb_table_properties_t* /*properties*/) {
+  return 0;
+}
+
+// Entries of a map by their position in its order.
+#define VARVE_C_PROPERTY_MAP(map)                                                               \
+  size_t rocksdb_table_properties_##map##_count(const rocksdb_table_properties_t* properties) { \
+    return properties == nullptr ? 0 : Look(properties)->map.size();                            \
+  }                                                                                             \
+  const char* rocksdb_table_properties_##map##_key_at(                                          \
+      const rocksdb_table_properties_t* properties, size_t pos, size_t* key_len) {              \
+    const auto* entry = EntryAt(properties == nullptr ? nullptr : &Look(properties)->map, pos); \
+    return TextOf(entry == nullptr ? nullptr : &entry->first, key_len);                         \
+  }                                                                                             \
+  const char* rocksdb_table_properties_##map##_value_at(                                        \
+      const rocksdb_table_properties_t* properties, size_t pos, size_t* value_len) {            \
+    const auto* entry = EntryAt(properties == nullptr ? nullptr : &Look(properties)->map, pos); \
+    return TextOf(entry == nullptr ? nullptr : &entry->second, value_len);                      \
+  }                                                                                             \
+  static_assert(true)
+
+namespace {
+
+const varve::UserCollectedProperties::value_type* EntryAt(const varve::UserCollectedProperties* map,
+                                                          size_t pos) {
+  if (map == nullptr || pos >= map->size()) return nullptr;
+  return &*std::next(map->begin(), static_cast<std::ptrdiff_t>(pos));
+}
+
+}  // namespace
+
+VARVE_C_PROPERTY_MAP(user_collected_properties);
+VARVE_C_PROPERTY_MAP(readable_properties);
+
+// ---- Collectors ----
+
+struct rocksdb_table_properties_collector_factory_t {
+  std::shared_ptr<varve::TablePropertiesCollectorFactory> rep;
+};
+
+void rocksdb_table_properties_collector_factory_destroy(
+    rocksdb_table_properties_collector_factory_t* factory) {
+  delete factory;
+}
+
+namespace {
+
+void AddCollector(rocksdb_options_t* options,
+                  std::shared_ptr<varve::TablePropertiesCollectorFactory> factory) {
+  options->rep.table_properties_collector_factories.push_back(std::move(factory));
+}
+
+}  // namespace
+
+void rocksdb_options_add_table_properties_collector_factory(
+    rocksdb_options_t* options, rocksdb_table_properties_collector_factory_t* factory) {
+  if (options == nullptr) return;
+  TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_options_add_table_properties_collector_factory",
+                                factory == nullptr);
+    if (factory != nullptr) AddCollector(options, factory->rep);
+  });
+}
+
+void rocksdb_options_add_compact_on_deletion_collector_factory(rocksdb_options_t* options,
+                                                               size_t window_size,
+                                                               size_t num_dels_trigger) {
+  rocksdb_options_add_compact_on_deletion_collector_factory_min_file_size(options, window_size,
+                                                                          num_dels_trigger, 0, 0);
+}
+
+void rocksdb_options_add_compact_on_deletion_collector_factory_del_ratio(rocksdb_options_t* options,
+                                                                         size_t window_size,
+                                                                         size_t num_dels_trigger,
+                                                                         double deletion_ratio) {
+  rocksdb_options_add_compact_on_deletion_collector_factory_min_file_size(
+      options, window_size, num_dels_trigger, deletion_ratio, 0);
+}
+
+void rocksdb_options_add_compact_on_deletion_collector_factory_min_file_size(
+    rocksdb_options_t* options, size_t window_size, size_t num_dels_trigger, double deletion_ratio,
+    uint64_t min_file_size) {
+  if (options == nullptr) return;
+  TryVoid([&] {
+    AddCollector(options, varve::NewCompactOnDeletionCollectorFactory(
+                              window_size, num_dels_trigger, deletion_ratio, min_file_size));
+  });
+}
+
+// ---- Checksums of files ----
+
+struct rocksdb_file_checksum_gen_factory_t {
+  std::shared_ptr<varve::FileChecksumGenFactory> rep;
+};
+
+rocksdb_file_checksum_gen_factory_t* rocksdb_file_checksum_gen_crc32c_factory_create() {
+  return varve::c::Try([] {
+    return new rocksdb_file_checksum_gen_factory_t{varve::GetFileChecksumGenCrc32cFactory()};
+  });
+}
+
+void rocksdb_file_checksum_gen_factory_destroy(rocksdb_file_checksum_gen_factory_t* factory) {
+  delete factory;
+}
+
+void rocksdb_options_set_file_checksum_gen_factory(rocksdb_options_t* options,
+                                                   rocksdb_file_checksum_gen_factory_t* factory) {
+  if (options == nullptr) return;
+  TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_options_set_file_checksum_gen_factory",
+                                factory == nullptr);
+    options->rep.file_checksum_gen_factory = factory == nullptr ? nullptr : factory->rep;
+  });
+}
+
+// ---- Tables that a read passes over ----
+
+namespace {
+
+// A filter and its state, which the read options and the iterators made from them share.
+class TableFilter {
+ public:
+  TableFilter(void* state, void (*destructor)(void*), rocksdb_readoptions_table_filter_cb filter)
+      : state_(state), destructor_(destructor), filter_(filter) {}
+  TableFilter(const TableFilter&) = delete;
+  TableFilter& operator=(const TableFilter&) = delete;
+  ~TableFilter() {
+    if (destructor_ != nullptr) destructor_(state_);
+  }
+
+  bool Wants(const varve::TableProperties& table) const {
+    return filter_(state_, varve::c::Show<rocksdb_table_properties_t>(&table)) != 0;
+  }
+
+ private:
+  void* const state_;
+  void (*const destructor_)(void*);
+  const rocksdb_readoptions_table_filter_cb filter_;
+};
+
+}  // namespace
+
+void rocksdb_readoptions_set_table_filter(rocksdb_readoptions_t* options, void* state,
+                                          void (*destructor)(void*),
+                                          rocksdb_readoptions_table_filter_cb table_filter) {
+  if (options == nullptr || table_filter == nullptr) {
+    if (destructor != nullptr) destructor(state);
+    return;
+  }
+  TryVoid([&] {
+    auto filter = std::make_shared<const TableFilter>(state, destructor, table_filter);
+    options->rep.table_filter = [filter](const varve::TableProperties& table) {
+      return filter->Wants(table);
+    };
+  });
+}
+
+void rocksdb_readoptions_clear_table_filter(rocksdb_readoptions_t* options) {
+  if (options != nullptr) options->rep.table_filter = nullptr;
+}
+
+unsigned char rocksdb_readoptions_has_table_filter(const rocksdb_readoptions_t* options) {
+  return options != nullptr && options->rep.table_filter != nullptr ? 1 : 0;
+}
+
+// ---- Partitioners, of which there are none ----
+
+struct rocksdb_sst_partitioner_factory_t {
+  size_t prefix_len;
+};
+
+rocksdb_sst_partitioner_factory_t* rocksdb_sst_partitioner_fixed_prefix_factory_create(
+    size_t prefix_len) {
+  return varve::c::Make<rocksdb_sst_partitioner_factory_t>(prefix_len);
+}
+
+void rocksdb_sst_partitioner_factory_destroy(rocksdb_sst_partitioner_factory_t* factory) {
+  delete factory;
+}

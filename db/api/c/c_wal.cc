@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log files in the C API: their list, what they hold, and filters, of which there are none.
+#include "varve/transaction_log.h"
+
+#include "db/api/c/c_types.h"
+
+using varve::DB;
+using varve::Status;
+using varve::c::NullArgument;
+using varve::c::RunOnDb;
+
+struct rocksdb_wal_file_t {
+  std::unique_ptr<varve::LogFile> rep;
+  std::string path_name;
+};
+
+struct rocksdb_wal_files_t {
+  std::vector<rocksdb_wal_file_t> rep;
+};
+
+struct rocksdb_wal_iterator_t {
+  std::unique_ptr<varve::TransactionLogIterator> rep;
+};
+
+struct rocksdb_wal_readoptions_t {
+  varve::TransactionLogIterator::ReadOptions rep;
+};
+
+namespace {
+
+rocksdb_wal_file_t ToHandle(std::unique_ptr<varve::LogFile> file) {
+  std::string path_name = file->PathName();
+  return {std::move(file), std::move(path_name)};
+}
+
+}  // namespace
+
+rocksdb_wal_files_t* rocksdb_get_sorted_wal_files(rocksdb_t* db, char** errptr) {
+  std::unique_ptr<rocksdb_wal_files_t> list;
+  const bool listed = RunOnDb(db, errptr, [&](DB* d) {
+    list = std::make_unique<rocksdb_wal_files_t>();
+    varve::VectorLogPtr files;
+    Status s = d->GetSortedWalFiles(files);
+    if (!s.ok()) return s;
+    for (auto& file : files) list->rep.push_back(ToHandle(std::move(file)));
+    return s;
+  });
+  return listed ? list.release() : nullptr;
+}
+
+size_t rocksdb_wal_files_count(const rocksdb_wal_files_t* files) {
+  return files == nullptr ? 0 : files->rep.size();
+}
+
+const rocksdb_wal_file_t* rocksdb_wal_files_get_wal_file(const rocksdb_wal_files_t* files,
+                                                         size_t index) {
+  return files == nullptr || index >= files->rep.size() ? nullptr : &files->rep[index];
+}
+
+void rocksdb_wal_files_destroy(rocksdb_wal_files_t* files) {
+  delete files;
+}
+
+rocksdb_wal_file_t* rocksdb_get_current_wal_file(rocksdb_t* db, char** errptr) {
+  std::unique_ptr<rocksdb_wal_file_t> current;
+  const bool got = RunOnDb(db, errptr, [&](DB* d) {
+    std::unique_ptr<varve::LogFile> file;
+    Status s = d->GetCurrentWalFile(&file);
+    if (s.ok()) current = std::make_unique<rocksdb_wal_file_t>(ToHandle(std::move(file)));
+    return s;
+  });
+  return got ? current.release() : nullptr;
+}
+
+void rocksdb_wal_file_destroy(rocksdb_wal_file_t* file) {
+  delete file;
+}
+
+const char* rocksdb_wal_file_path_name(const rocksdb_wal_file_t* file) {
+  return file == nullptr ? nullptr : file->path_name.c_str();
+}
+
+uint64_t rocksdb_wal_file_log_number(const rocksdb_wal_file_t* file) {
+  return file == nullptr ? 0 : file->rep->LogNumber();
+}
+
+int rocksdb_wal_file_type(const rocksdb_wal_file_t* file) {
+  return file == nullptr ? 0 : static_cast<int>(file->rep->Type());
+}
+
+uint64_t rocksdb_wal_file_start_sequence(const rocksdb_wal_file_t* file) {
+  return file == nullptr ? 0 : file->rep->StartSequence();
+}
+
+uint64_t rocksdb_wal_file_size_file_bytes(const rocksdb_wal_file_t* file) {
+  return file == nullptr ? 0 : file->rep->SizeFileBytes();
+}
+
+// ---- Updates since a sequence number ----
+
+VARVE_C_HANDLE(wal_readoptions);
+
+void rocksdb_wal_readoptions_set_verify_checksums(rocksdb_wal_readoptions_t* options,
+                                                  unsigned char verify_checksums) {
+  if (options != nullptr) options->rep.verify_checksums_ = verify_checksums != 0;
+}
+
+unsigned char rocksdb_wal_readoptions_get_verify_checksums(rocksdb_wal_readoptions_t* options) {
+  return options != nullptr && options->rep.verify_checksums_ ? 1 : 0;
+}
+
+rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t* db, uint64_t seq_number,
+                                                  const rocksdb_wal_readoptions_t* options,
+                                                  char** errptr) {
+  std::unique_ptr<rocksdb_wal_iterator_t> iterator;
+  const bool made = RunOnDb(db, errptr, [&](DB* d) {
+    iterator = std::make_unique<rocksdb_wal_iterator_t>();
+    // Null means the defaults: so clients call it.
+    const varve::TransactionLogIterator::ReadOptions defaults;
+    return d->GetUpdatesSince(seq_number, &iterator->rep,
+                              options == nullptr ? defaults : options->rep);
+  });
+  return made ? iterator.release() : nullptr;
+}
+
+unsigned char rocksdb_wal_iter_valid(const rocksdb_wal_iterator_t* iterator) {
+  if (iterator == nullptr) return 0;
+  return varve::c::Try([&] { return iterator->rep->Valid(); }) ? 1 : 0;
+}
+
+void rocksdb_wal_iter_next(rocksdb_wal_iterator_t* iter) {
+  if (iter != nullptr) varve::c::TryVoid([&] { iter->rep->Next(); });
+}
+
+void rocksdb_wal_iter_status(const rocksdb_wal_iterator_t* iter, char** errptr) {
+  varve::c::Run(errptr,
+                [&] { return iter == nullptr ? NullArgument("iter") : iter->rep->status(); });
+}
+
+rocksdb_writebatch_t* rocksdb_wal_iter_get_batch(const rocksdb_wal_iterator_t* iter,
+                                                 uint64_t* seq) {
+  if (iter == nullptr) return nullptr;
+  return varve::c::Try([&]() -> rocksdb_writebatch_t* {
+    if (!iter->rep->Valid()) return nullptr;
+    varve::BatchResult result = iter->rep->GetBatch();
+    if (seq != nullptr) *seq = result.sequence;
+    if (result.writeBatchPtr == nullptr) return nullptr;
+    return new rocksdb_writebatch_t{std::move(*result.writeBatchPtr), Status()};
+  });
+}
+
+void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t* iter) {
+  delete iter;
+}
+
+// ---- Filters of recovery ----
+
+// Only the state is kept: nothing calls a filter.
+struct rocksdb_walfilter_t {
+  rocksdb_walfilter_t(void* filter_state, void (*filter_destructor)(void*))
+      : state(filter_state), destructor(filter_destructor) {}
+  rocksdb_walfilter_t(const rocksdb_walfilter_t&) = delete;
+  rocksdb_walfilter_t& operator=(const rocksdb_walfilter_t&) = delete;
+  ~rocksdb_walfilter_t() {
+    if (destructor != nullptr) destructor(state);
+  }
+
+  void* const state;
+  void (*const destructor)(void*);
+};
+
+rocksdb_walfilter_t* rocksdb_walfilter_create(
+    void* state, void (*destructor)(void*),
+    rocksdb_walfilter_column_family_log_number_map_cb /*column_family_log_number_map*/,
+    rocksdb_walfilter_log_record_found_cb /*log_record_found*/, const char* (*)(void*)) {
+  return varve::c::Try([&] { return new rocksdb_walfilter_t(state, destructor); });
+}
+
+void rocksdb_walfilter_destroy(rocksdb_walfilter_t* filter) {
+  delete filter;
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// Listeners, what they are told, and what files say about themselves.
+
+#include "check.h"
+
+typedef struct {
+  int flushes;
+  int compactions;
+  int sealed;
+  int destroyed;
+  uint64_t entries;      // of the flushed tables
+  uint64_t input_files;  // of the last compaction
+  bool consistent;
+} Heard;
+
+static Heard g_heard;
+
+static void Destroyed(void* state) {
+  ++((Heard*)state)->destroyed;
+}
+
+static void OnFlush(void* state, rocksdb_t* db, const rocksdb_flushjobinfo_t* info) {
+  Heard* heard = state;
+  size_t size = 0;
+  const rocksdb_table_properties_t* table = rocksdb_flushjobinfo_table_properties(info);
+  ++heard->flushes;
+  heard->entries += rocksdb_table_properties_num_entries(table);
+  heard->consistent =
+      heard->consistent && db != NULL &&
+      Equal(rocksdb_flushjobinfo_cf_name(info, &size), 7, "default") && size == 7 &&
+      rocksdb_flushjobinfo_file_number(info) != 0 &&
+      rocksdb_flushjobinfo_smallest_seqno(info) <= rocksdb_flushjobinfo_largest_seqno(info) &&
+      rocksdb_flushjobinfo_blob_file_addition_infos_count(info) == 0 &&
+      rocksdb_flushjobinfo_blob_file_addition_info_at(info, 0) == NULL;
+}
+
+static void OnCompaction(void* state, rocksdb_t* db, const rocksdb_compactionjobinfo_t* info) {
+  Heard* heard = state;
+  char* error = NULL;
+  size_t size = 0;
+  const rocksdb_compaction_job_stats_t* stats = rocksdb_compactionjobinfo_stats(info);
+  const size_t inputs = rocksdb_compactionjobinfo_input_files_count(info);
+  ++heard->compactions;
+  heard->input_files = inputs;
+  rocksdb_compactionjobinfo_status(info, &error);
+  CHECK_OK(error);
+  heard->consistent =
+      heard->consistent && db != NULL && inputs != 0 &&
+      rocksdb_compactionjobinfo_input_file_infos_count(info) == inputs &&
+      rocksdb_compactionjobinfo_input_file_at(info, 0, &size) != NULL && size != 0 &&
+      rocksdb_compactionjobinfo_input_file_at(info, inputs, &size) == NULL && size == 0 &&
+      rocksdb_compaction_file_info_file_number(
+          rocksdb_compactionjobinfo_input_file_info_at(info, 0)) != 0 &&
+      rocksdb_compactionjobinfo_input_file_info_at(info, inputs) == NULL &&
+      rocksdb_compaction_job_stats_num_input_records(stats) ==
+          rocksdb_compactionjobinfo_input_records(info);
+  for (size_t i = 0; i < rocksdb_compactionjobinfo_table_properties_count(info); ++i) {
+    const char* name = rocksdb_compactionjobinfo_table_properties_key_at(info, i, &size);
+    heard->consistent = heard->consistent &&
+                        rocksdb_compactionjobinfo_table_properties_for_file(info, name, size) ==
+                            rocksdb_compactionjobinfo_table_properties_value_at(info, i);
+  }
+}
+
+static void OnSealed(void* state, const rocksdb_memtableinfo_t* info) {
+  Heard* heard = state;
+  ++heard->sealed;
+  heard->consistent = heard->consistent && rocksdb_memtableinfo_num_entries(info) != 0;
+}
+
+static rocksdb_eventlistener_t* NewListener(void) {
+  return rocksdb_eventlistener_create(&g_heard, Destroyed, NULL, OnFlush, NULL, OnCompaction, NULL,
+                                      NULL, NULL, NULL, NULL, OnSealed);
+}
+
+static void Listen(rocksdb_options_t* options) {
+  rocksdb_eventlistener_t* listener = NewListener();
+  rocksdb_options_add_eventlistener(options, listener);
+  rocksdb_eventlistener_destroy(listener);  // Given away: this does nothing.
+  rocksdb_options_set_disable_auto_compactions(options, 1);
+}
+
+static void Flush(Fixture* f) {
+  char* error = NULL;
+  rocksdb_flushoptions_t* options = rocksdb_flushoptions_create();
+  rocksdb_flush(f->db, options, &error);
+  CHECK_OK(error);
+  rocksdb_flushoptions_set_force_atomic_flush(options, 1);
+  CHECK(rocksdb_flushoptions_get_force_atomic_flush(options) == 1);
+  rocksdb_flush(f->db, options, &error);
+  CHECK_ERROR(error, "rocksdb_flush: this engine does not have it: force_atomic_flush");
+  rocksdb_flushoptions_destroy(options);
+}
+
+void TestListeners(void) {
+  Fixture f;
+  memset(&g_heard, 0, sizeof(g_heard));
+  g_heard.consistent = true;
+  Open(&f, "listeners", Listen);
+  for (int round = 0; round < 2; ++round) {
+    PutText(&f, "a", "1");
+    PutText(&f, "b", "2");
+    Flush(&f);
+  }
+  rocksdb_compact_range(f.db, NULL, 0, NULL, 0);
+  CHECK(g_heard.flushes == 2 && g_heard.entries == 4 && g_heard.sealed == 2);
+  CHECK(g_heard.compactions == 1 && g_heard.input_files == 2);
+  CHECK(g_heard.consistent);
+  CHECK(g_heard.destroyed == 0);
+  Close(&f);
+  CHECK(g_heard.destroyed == 1);
+  rocksdb_eventlistener_destroy(NewListener());
+  CHECK(g_heard.destroyed == 2);
+}
+
+// ---- Files ----
+
+// Two tables in L0: a to b, and c to d.
+static void MakeTwoTables(Fixture* f) {
+  PutText(f, "a", "1");
+  PutText(f, "b", "2");
+  Flush(f);
+  PutText(f, "c", "3");
+  PutText(f, "d", "4");
+  Flush(f);
+}
+
+static void NoCompactions(rocksdb_options_t* options) {
+  rocksdb_options_set_disable_auto_compactions(options, 1);
+}
+
+static size_t CountFiles(Fixture* f, const rocksdb_column_family_metadata_options_t* options) {
+  rocksdb_column_family_metadata_t* part =
+      rocksdb_get_column_family_metadata_with_options(f->db, options);
+  const size_t count = rocksdb_column_family_metadata_get_file_count(part);
+  rocksdb_column_family_metadata_destroy(part);
+  return count;
+}
+
+static void CheckPartsOfMetadata(Fixture* f) {
+  size_t size = 99;
+  rocksdb_column_family_metadata_options_t* options =
+      rocksdb_column_family_metadata_options_create();
+  CHECK(rocksdb_column_family_metadata_options_get_level(options) == -1);
+  CHECK(rocksdb_column_family_metadata_options_get_start_key(options, &size) == NULL && size == 0);
+  CHECK(CountFiles(f, options) == 2);
+  rocksdb_column_family_metadata_options_set_start_key(options, "c", 1);
+  CHECK(CountFiles(f, options) == 1);
+  rocksdb_column_family_metadata_options_set_start_key(options, NULL, 0);
+  rocksdb_column_family_metadata_options_set_end_key(options, "b", 1);
+  CHECK(Equal(rocksdb_column_family_metadata_options_get_end_key(options, &size), 1, "b"));
+  CHECK(CountFiles(f, options) == 1);
+  rocksdb_column_family_metadata_options_set_level(options, 3);
+  CHECK(CountFiles(f, options) == 0);
+  rocksdb_column_family_metadata_options_destroy(options);
+}
+
+static void CheckLogFiles(Fixture* f) {
+  char* error = NULL;
+  rocksdb_wal_files_t* files = rocksdb_get_sorted_wal_files(f->db, &error);
+  CHECK_OK(error);
+  const size_t count = rocksdb_wal_files_count(files);
+  CHECK(count > 0 && rocksdb_wal_files_get_wal_file(files, count) == NULL);
+  const rocksdb_wal_file_t* last = rocksdb_wal_files_get_wal_file(files, count - 1);
+  rocksdb_wal_file_t* current = rocksdb_get_current_wal_file(f->db, &error);
+  CHECK_OK(error);
+  CHECK(rocksdb_wal_file_log_number(current) == rocksdb_wal_file_log_number(last));
+  CHECK(rocksdb_wal_file_type(current) == 1);
+  CHECK(strstr(rocksdb_wal_file_path_name(current), ".log") != NULL);
+  rocksdb_wal_file_destroy(current);
+  rocksdb_wal_files_destroy(files);
+  CHECK(rocksdb_get_updates_since(f->db, 0, NULL, &error) == NULL);
+  CHECK_ERROR(error, "Not implemented");
+}
+
+static void CheckChosenFiles(Fixture* f) {
+  char* error = NULL;
+  const rocksdb_livefiles_t* live = rocksdb_livefiles(f->db);
+  const char* names[] = {rocksdb_livefiles_name(live, 0), rocksdb_livefiles_name(live, 1)};
+  rocksdb_compaction_options_t* options = rocksdb_compaction_options_create();
+  rocksdb_compactionjobinfo_t* info = rocksdb_compactionjobinfo_create();
+  CHECK(rocksdb_compaction_options_get_compression(options) == -1 ||
+        rocksdb_compaction_options_get_compression(options) == 255);
+  char** outputs = NULL;
+  size_t num_outputs = 0;
+  rocksdb_compaction_options_set_output_temperature_override(options, 1);
+  rocksdb_compact_files(f->db, options, names, 2, 1, -1, &outputs, &num_outputs, info, &error);
+  CHECK_ERROR(error, "rocksdb_compact_files: this engine does not have it: output_temperature");
+  rocksdb_compaction_options_set_output_temperature_override(options, 0);
+  rocksdb_compact_files(f->db, options, names, 2, 1, -1, &outputs, &num_outputs, info, &error);
+  CHECK_OK(error);
+  CHECK(num_outputs >= 1 && outputs != NULL && outputs[0] != NULL);
+  CHECK(rocksdb_compactionjobinfo_input_files_count(info) == 2);
+  CHECK(rocksdb_compactionjobinfo_output_level(info) == 1);
+  rocksdb_compact_files_output_file_names_destroy(outputs, num_outputs);
+  unsigned char* canceled = rocksdb_compaction_options_canceled_create();
+  rocksdb_compaction_options_canceled_set(canceled, 1);
+  rocksdb_compaction_options_set_canceled(options, canceled);
+  rocksdb_compact_files(f->db, options, names, 2, 1, -1, NULL, NULL, NULL, &error);
+  CHECK(error != NULL);
+  rocksdb_free(error);
+  rocksdb_compaction_options_canceled_destroy(canceled);
+  rocksdb_compactionjobinfo_destroy(info);
+  rocksdb_compaction_options_destroy(options);
+  rocksdb_livefiles_destroy(live);
+}
+
+// Lets no table be read that has four entries or more.
+static unsigned char SmallTables(void* state, const rocksdb_table_properties_t* table) {
+  ++*(int*)state;
+  return rocksdb_table_properties_num_entries(table) < 4;
+}
+
+static void Forget(void* state) {
+  *(int*)state = -1;
+}
+
+static void CheckTableFilter(Fixture* f) {
+  int asked = 0;
+  rocksdb_readoptions_t* read = rocksdb_readoptions_create();
+  CHECK(rocksdb_readoptions_has_table_filter(read) == 0);
+  rocksdb_readoptions_set_table_filter(read, &asked, Forget, SmallTables);
+  CHECK(rocksdb_readoptions_has_table_filter(read) == 1);
+  rocksdb_iterator_t* iterator = rocksdb_create_iterator(f->db, read);
+  rocksdb_iter_seek_to_first(iterator);
+  CHECK(!rocksdb_iter_valid(iterator) && asked > 0);
+  rocksdb_iter_destroy(iterator);
+  rocksdb_readoptions_clear_table_filter(read);
+  CHECK(asked == -1);
+  rocksdb_readoptions_destroy(read);
+}
+
+void TestFiles(void) {
+  Fixture f;
+  Open(&f, "files", NoCompactions);
+  MakeTwoTables(&f);
+  CheckPartsOfMetadata(&f);
+  CheckLogFiles(&f);
+  CheckChosenFiles(&f);
+  CheckTableFilter(&f);
+  Close(&f);
+}
+
+// ---- Handles that are given ----
+
+static int g_operators;
+
+static void CountOperators(void* state) {
+  (void)state;
+  ++g_operators;
+}
+
+static char* Last(void* state, const char* key, size_t key_length, const char* existing_value,
+                  size_t existing_value_length, const char* const* operands,
+                  const size_t* operands_length, int num_operands, unsigned char* success,
+                  size_t* new_value_length) {
+  (void)state, (void)key, (void)key_length, (void)existing_value, (void)existing_value_length;
+  const size_t size = operands_length[num_operands - 1];
+  char* value = malloc(size + 1);
+  memcpy(value, operands[num_operands - 1], size);
+  *success = 1;
+  *new_value_length = size;
+  return value;
+}
+
+static const char* OperatorName(void* state) {
+  (void)state;
+  return "test.Last";
+}
+
+static int OrderBytes(void* state, const char* a, size_t alen, const char* b, size_t blen) {
+  (void)state;
+  const int order = memcmp(a, b, alen < blen ? alen : blen);
+  return order != 0 ? order : (alen > blen) - (alen < blen);
+}
+
+static void GiveAll(rocksdb_options_t* options) {
+  rocksdb_mergeoperator_t* merge =
+      rocksdb_mergeoperator_create(NULL, CountOperators, Last, NULL, NULL, OperatorName);
+  rocksdb_options_t* other = rocksdb_options_create();
+  rocksdb_options_set_merge_operator(options, merge);
+  rocksdb_options_set_merge_operator(other, merge);  // One operator, two families.
+  rocksdb_options_destroy(other);
+  rocksdb_mergeoperator_destroy(merge);
+  rocksdb_slicetransform_t* prefix = rocksdb_slicetransform_create_fixed_prefix(1);
+  rocksdb_options_set_prefix_extractor(options, prefix);
+  rocksdb_slicetransform_destroy(prefix);
+  rocksdb_block_based_table_options_t* table = rocksdb_block_based_options_create();
+  rocksdb_filterpolicy_t* filter = rocksdb_filterpolicy_create_bloom(10);
+  rocksdb_block_based_options_set_filter_policy(table, filter);
+  rocksdb_options_set_block_based_table_factory(options, table);
+  rocksdb_filterpolicy_destroy(filter);
+  rocksdb_block_based_options_destroy(table);
+  rocksdb_comparator_t* comparator =
+      rocksdb_comparator_create(NULL, CountOperators, OrderBytes, OperatorName);
+  rocksdb_options_set_comparator(options, comparator);
+  rocksdb_comparator_destroy(comparator);
+}
+
+void TestGivenHandles(void) {
+  Fixture f;
+  char* error = NULL;
+  g_operators = 0;
+  Open(&f, "given", GiveAll);
+  rocksdb_merge(f.db, f.write, "k", 1, "v", 1, &error);
+  CHECK_OK(error);
+  CHECK(Has(&f, "k", "v"));
+  Flush(&f);
+  CHECK(g_operators == 0);
+  Close(&f);
+  CHECK(g_operators == 2);
+}
+
+// ---- What opening says no to ----
+
+static void CheckNoOpen(rocksdb_options_t* options, const char* name) {
+  char* error = NULL;
+  CHECK(rocksdb_open(options, "/no/such/place", &error) == NULL);
+  CHECK(error != NULL && strstr(error, "rocksdb_open: ") != NULL);
+  CHECK_ERROR(error, name);
+}
+
+void TestLackingOptions(void) {
+  size_t size = 0;
+  rocksdb_options_t* options = rocksdb_options_create();
+  CHECK(rocksdb_options_get_max_manifest_space_amp_pct(options) == 500);
+  rocksdb_options_set_max_manifest_space_amp_pct(options, 7);  // Only tunes what is not there.
+  CHECK(rocksdb_options_get_max_manifest_space_amp_pct(options) == 7);
+  rocksdb_options_set_preclude_last_level_data_seconds(options, 60);
+  rocksdb_options_t* copy = rocksdb_options_create_copy(options);
+  CHECK(rocksdb_options_get_preclude_last_level_data_seconds(copy) == 60);
+  CheckNoOpen(copy, "preclude_last_level_data_seconds");
+  rocksdb_options_destroy(copy);
+  rocksdb_options_set_preclude_last_level_data_seconds(options, 0);
+  rocksdb_options_checksum_handoff_file_types_add(options, 2);
+  CHECK(rocksdb_options_checksum_handoff_file_types_contains(options, 2) == 1);
+  CHECK(rocksdb_options_checksum_handoff_file_types_count(options) == 1);
+  CheckNoOpen(options, "checksum_handoff_file_types");
+  rocksdb_options_checksum_handoff_file_types_remove(options, 2);
+  rocksdb_options_set_daily_offpeak_time_utc(options, "01:00-02:00");
+  CHECK(Equal(rocksdb_options_get_daily_offpeak_time_utc(options, &size), 11, "01:00-02:00"));
+  CheckNoOpen(options, "daily_offpeak_time_utc");
+  rocksdb_options_set_daily_offpeak_time_utc(options, "");
+  rocksdb_options_set_merge_operator(options, NULL);
+  CheckNoOpen(options, "rocksdb_options_set_merge_operator");
+  GiveAll(options);
+  rocksdb_walfilter_t* filter = rocksdb_walfilter_create(NULL, NULL, NULL, NULL, NULL);
+  rocksdb_options_set_wal_filter(options, filter);
+  CheckNoOpen(options, "wal_filter");
+  rocksdb_options_clear_wal_filter(options);
+  rocksdb_walfilter_destroy(filter);
+  rocksdb_options_set_hash_skip_list_rep(options, 1, 1, 1);
+  CheckNoOpen(options, "rocksdb_options_set_hash_skip_list_rep");
+  rocksdb_options_destroy(options);
+}
+
+// ---- Batches with an index, so far without it ----
+
+void TestIndexedBatches(void) {
+  Fixture f;
+  char* error = NULL;
+  size_t size = 99;
+  Open(&f, "indexed_batches", NULL);
+  rocksdb_writebatch_wi_t* batch = rocksdb_writebatch_wi_create(0, 1);
+  rocksdb_writebatch_wi_put(batch, "a", 1, "1", 1);
+  rocksdb_writebatch_wi_set_save_point(batch);
+  rocksdb_writebatch_wi_put(batch, "b", 1, "2", 1);
+  rocksdb_writebatch_wi_rollback_to_save_point(batch, &error);
+  CHECK_OK(error);
+  CHECK(rocksdb_writebatch_wi_count(batch) == 1);
+  CHECK(rocksdb_writebatch_wi_get_from_batch(batch, f.options, "a", 1, &size, &error) == NULL);
+  CHECK(size == 0);
+  CHECK_ERROR(error, "rocksdb_writebatch_wi_get_from_batch: this engine does not have");
+  rocksdb_iterator_t* iterator =
+      rocksdb_writebatch_wi_create_iterator_with_base(batch, rocksdb_create_iterator(f.db, f.read));
+  CHECK(!rocksdb_iter_valid(iterator));
+  rocksdb_iter_get_error(iterator, &error);
+  CHECK_ERROR(error, "rocksdb_writebatch_wi_create_iterator_with_base");
+  rocksdb_iter_destroy(iterator);
+  rocksdb_write_writebatch_wi(f.db, f.write, batch, &error);
+  CHECK_OK(error);
+  CHECK(Has(&f, "a", "1") && Has(&f, "b", NULL));
+  rocksdb_writebatch_wi_destroy(batch);
+  // Ten bytes of protection are as good as eight.
+  rocksdb_writebatch_t* protected_batch = rocksdb_writebatch_create_with_params(0, 0, 10, 0);
+  rocksdb_writebatch_put(protected_batch, "c", 1, "3", 1);
+  CHECK(rocksdb_writebatch_count(protected_batch) == 1);
+  rocksdb_write(f.db, f.write, protected_batch, &error);
+  CHECK_OK(error);
+  rocksdb_writebatch_destroy(protected_batch);
+  // An absent key is known to be so, and has an empty value for clients that look at it.
+  char* value = NULL;
+  unsigned char value_found = 0;
+  CHECK(!rocksdb_key_may_exist(f.db, f.read, "absent", 6, &value, &size, NULL, 0, &value_found));
+  CHECK(value_found == 1 && value != NULL && size == 0);
+  rocksdb_free(value);
+  Close(&f);
+}

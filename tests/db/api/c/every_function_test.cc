@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goal: no function of the C API crashes on handles that are null, fresh, or of a closed database,
+// and none keeps silent about a null handle or a feature that is not there if it can speak.
+// Method: the list of all functions is generated from the headers. Each is called with arguments
+// made from its type: handles that were just created, the key "k", the number 1; once so, once with
+// nulls and zeros, once with each of its handles null in turn, and, if it takes a database, with
+// one that was closed. An error must name the function. Sanitizers look for the rest. Usage:
+// every_function_test <directory for files> [part of a name]
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "varve/c.h"
+
+// What functions return is theirs to free in many ways, and is left alone here: leaks are looked
+// for in the other tests of the C API.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
+extern "C" const char* __asan_default_options() {
+  return "detect_leaks=0";
+}
+
+namespace {
+
+int g_failures = 0;
+
+void Fail(const char* function, const char* what, const char* detail) {
+  ++g_failures;
+  std::fprintf(stderr, "%s: %s: %s\n", function, what, detail == nullptr ? "(nothing)" : detail);
+}
+
+enum class Mode { kNulls, kRight, kOneNull, kClosed };
+
+// Callbacks that do nothing. Names and texts are not null, as no name is no argument.
+template <typename R, typename... A>
+R Nothing(A... /*unused*/) {
+  if constexpr (std::is_same_v<R, const char*>) {
+    return "test";
+  } else if constexpr (!std::is_void_v<R>) {
+    return R{};
+  }
+}
+
+template <typename T>
+struct NothingOf;
+template <typename R, typename... A>
+struct NothingOf<R (*)(A...)> {
+  static constexpr R (*kFunction)(A...) = &Nothing<R, A...>;
+};
+
+// Makes handles for one call and frees them afterwards, in the reverse order.
+class World {
+ public:
+  explicit World(bool closed) : closed_(closed) {}
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  ~World() {
+    for (size_t i = frees_.size(); i-- > 0;) frees_[i]();
+  }
+
+  rocksdb_t* db() {
+    if (db_ == nullptr) Open();
+    return db_;
+  }
+  rocksdb_column_family_handle_t* family() {
+    if (family_ == nullptr) MakeFamily();
+    return family_;
+  }
+  rocksdb_options_t* options() {
+    rocksdb_options_t* options = rocksdb_options_create();
+    Own(options, rocksdb_options_destroy);
+    rocksdb_options_set_create_if_missing(options, 1);
+    rocksdb_options_set_env(options, env());
+    return options;
+  }
+
+  // "k" with the value "v".
+  void PutKey() {
+    rocksdb_writeoptions_t* write = rocksdb_writeoptions_create();
+    rocksdb_put(db(), write, "k", 1, "v", 1, nullptr);
+    rocksdb_writeoptions_destroy(write);
+  }
+
+  // Files in memory, which all worlds share.
+  static rocksdb_env_t* env() {
+    static rocksdb_env_t* const env = rocksdb_create_mem_env();
+    return env;
+  }
+
+  // `free` runs unless the function that is called does it.
+  void Later(std::function<void()> free) { frees_.push_back(std::move(free)); }
+  template <typename Handle>
+  Handle* Own(Handle* handle, void (*destroy)(Handle*)) {
+    if (!consumed_) Later([=] { destroy(handle); });
+    return handle;
+  }
+  // Whether the function frees the handles that it gets, and whether it closes its database.
+  void set_consumed(bool handles, bool db) {
+    consumed_ = handles;
+    closed_by_call_ = db;
+  }
+
+ private:
+  void Open() {
+    char* error = nullptr;
+    rocksdb_options_t* options = this->options();
+    static int number = 0;
+    const std::string name = "db" + std::to_string(++number);
+    db_ = rocksdb_open(options, name.c_str(), &error);
+    if (error != nullptr) Fail("rocksdb_open", "fails", error);
+    if (!closed_by_call_) Later([db = db_] { rocksdb_close(db); });
+    if (closed_) Close();
+  }
+
+  void MakeFamily() {
+    char* error = nullptr;
+    // A closed database has no new families: its own one is as good.
+    family_ = closed_ ? rocksdb_get_default_column_family_handle(db())
+                      : rocksdb_create_column_family(db(), options(), "f", &error);
+    if (error != nullptr) Fail("rocksdb_create_column_family", "fails", error);
+    if (!consumed_) Later([family = family_] { rocksdb_column_family_handle_destroy(family); });
+  }
+
+  void Close() {
+    char* error = nullptr;
+    rocksdb_wait_for_compact_options_t* wait = rocksdb_wait_for_compact_options_create();
+    rocksdb_wait_for_compact_options_set_close_db(wait, 1);
+    rocksdb_wait_for_compact(db_, wait, &error);
+    if (error != nullptr) Fail("rocksdb_wait_for_compact", "does not close", error);
+    rocksdb_wait_for_compact_options_destroy(wait);
+  }
+
+  const bool closed_;
+  bool consumed_ = false;
+  bool closed_by_call_ = false;
+  rocksdb_t* db_ = nullptr;
+  rocksdb_column_family_handle_t* family_ = nullptr;
+  std::vector<std::function<void()>> frees_;
+};
+
+// A fresh handle, or null if there is no way to have one: those of features that are not there, and
+// those that only callbacks get.
+template <typename Handle>
+Handle* Fresh(World* /*world*/, const Handle* /*kind*/) {
+  return nullptr;
+}
+
+#define VARVE_TEST_HANDLE(type, make, destroy)                                  \
+  rocksdb_##type##_t* Fresh(World* world, const rocksdb_##type##_t* /*kind*/) { \
+    return world->Own<rocksdb_##type##_t>(make, rocksdb_##destroy);             \
+  }
+#define VARVE_TEST_PLAIN(type) VARVE_TEST_HANDLE(type, rocksdb_##type##_create(), type##_destroy)
+
+rocksdb_t* Fresh(World* world, const rocksdb_t* /*kind*/) {
+  return world->db();
+}
+rocksdb_column_family_handle_t* Fresh(World* world, const rocksdb_column_family_handle_t* /*k*/) {
+  return world->family();
+}
+rocksdb_options_t* Fresh(World* world, const rocksdb_options_t* /*kind*/) {
+  return world->options();
+}
+rocksdb_snapshot_t* Fresh(World* world, const rocksdb_snapshot_t* /*kind*/) {
+  rocksdb_t* const db = world->db();
+  const rocksdb_snapshot_t* const snapshot = rocksdb_create_snapshot(db);
+  return const_cast<rocksdb_snapshot_t*>(snapshot);
+}
+rocksdb_iterator_t* Fresh(World* world, const rocksdb_iterator_t* /*kind*/) {
+  rocksdb_readoptions_t* options = rocksdb_readoptions_create();
+  world->Later([options] { rocksdb_readoptions_destroy(options); });
+  world->PutKey();
+  rocksdb_iterator_t* iterator = rocksdb_create_iterator(world->db(), options);
+  rocksdb_iter_seek_to_first(iterator);
+  return world->Own(iterator, rocksdb_iter_destroy);
+}
+rocksdb_slicetransform_t* Fresh(World* world, const rocksdb_slicetransform_t* /*kind*/) {
+  return world->Own(rocksdb_slicetransform_create_fixed_prefix(1), rocksdb_slicetransform_destroy);
+}
+rocksdb_compactionservice_t* Fresh(World* /*world*/, const rocksdb_compactionservice_t* /*kind*/) {
+  return rocksdb_compactionservice_create(nullptr, nullptr, nullptr, "test", nullptr, nullptr,
+                                          nullptr);
+}
+rocksdb_wal_files_t* Fresh(World* world, const rocksdb_wal_files_t* /*kind*/) {
+  return world->Own(rocksdb_get_sorted_wal_files(world->db(), nullptr), rocksdb_wal_files_destroy);
+}
+rocksdb_wal_file_t* Fresh(World* world, const rocksdb_wal_file_t* /*kind*/) {
+  return world->Own(rocksdb_get_current_wal_file(world->db(), nullptr), rocksdb_wal_file_destroy);
+}
+rocksdb_livefiles_t* Fresh(World* world, const rocksdb_livefiles_t* /*kind*/) {
+  rocksdb_livefiles_t* const files = rocksdb_livefiles_create();
+  world->Own<const rocksdb_livefiles_t>(files, rocksdb_livefiles_destroy);
+  return files;
+}
+
+VARVE_TEST_HANDLE(env, rocksdb_create_mem_env(), env_destroy)
+VARVE_TEST_HANDLE(cache, rocksdb_cache_create_lru(1 << 20), cache_destroy)
+VARVE_TEST_HANDLE(block_based_table_options, rocksdb_block_based_options_create(),
+                  block_based_options_destroy)
+VARVE_TEST_HANDLE(cuckoo_table_options, rocksdb_cuckoo_options_create(), cuckoo_options_destroy)
+VARVE_TEST_HANDLE(filterpolicy, rocksdb_filterpolicy_create_bloom(10), filterpolicy_destroy)
+VARVE_TEST_HANDLE(write_buffer_manager, rocksdb_write_buffer_manager_create(1 << 20, false),
+                  write_buffer_manager_destroy)
+VARVE_TEST_HANDLE(ratelimiter, rocksdb_ratelimiter_create(1 << 20, 1000, 1), ratelimiter_destroy)
+VARVE_TEST_HANDLE(logger, rocksdb_logger_create_stderr_logger(5, "test"), logger_destroy)
+VARVE_TEST_HANDLE(dbpath, rocksdb_dbpath_create("path", 1), dbpath_destroy)
+VARVE_TEST_HANDLE(comparator,
+                  rocksdb_comparator_create(
+                      nullptr, nullptr,
+                      [](void*, const char*, size_t, const char*, size_t) { return 0; },
+                      [](void*) { return "test"; }),
+                  comparator_destroy)
+VARVE_TEST_HANDLE(compactionfilter,
+                  rocksdb_compactionfilter_create(
+                      nullptr, nullptr,
+                      [](void*, int, const char*, size_t, const char*, size_t, char**, size_t*,
+                         unsigned char*) -> unsigned char { return 0; },
+                      [](void*) { return "test"; }),
+                  compactionfilter_destroy)
+VARVE_TEST_HANDLE(compactionfilterfactory,
+                  rocksdb_compactionfilterfactory_create(
+                      nullptr, nullptr,
+                      [](void*, rocksdb_compactionfiltercontext_t*) {
+                        return static_cast<rocksdb_compactionfilter_t*>(nullptr);
+                      },
+                      [](void*) { return "test"; }),
+                  compactionfilterfactory_destroy)
+VARVE_TEST_HANDLE(mergeoperator,
+                  rocksdb_mergeoperator_create(
+                      nullptr, nullptr,
+                      [](void*, const char*, size_t, const char*, size_t, const char* const*,
+                         const size_t*, int, unsigned char*,
+                         size_t*) { return static_cast<char*>(nullptr); },
+                      nullptr, nullptr, [](void*) { return "test"; }),
+                  mergeoperator_destroy)
+VARVE_TEST_HANDLE(walfilter, rocksdb_walfilter_create(nullptr, nullptr, nullptr, nullptr, nullptr),
+                  walfilter_destroy)
+VARVE_TEST_HANDLE(eventlistener,
+                  rocksdb_eventlistener_create(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                               nullptr, nullptr, nullptr, nullptr, nullptr,
+                                               nullptr),
+                  eventlistener_destroy)
+VARVE_TEST_HANDLE(file_checksum_gen_factory, rocksdb_file_checksum_gen_crc32c_factory_create(),
+                  file_checksum_gen_factory_destroy)
+VARVE_TEST_HANDLE(sst_partitioner_factory, rocksdb_sst_partitioner_fixed_prefix_factory_create(1),
+                  sst_partitioner_factory_destroy)
+VARVE_TEST_HANDLE(sstfilewriter, rocksdb_sstfilewriter_create(nullptr, nullptr),
+                  sstfilewriter_destroy)
+VARVE_TEST_HANDLE(sst_file_manager, rocksdb_sst_file_manager_create(World::env()),
+                  sst_file_manager_destroy)
+VARVE_TEST_HANDLE(writebatch_wi, rocksdb_writebatch_wi_create(0, 1), writebatch_wi_destroy)
+VARVE_TEST_HANDLE(perfcontext, rocksdb_perfcontext_create(), perfcontext_destroy)
+VARVE_TEST_HANDLE(memory_consumers, rocksdb_memory_consumers_create(), memory_consumers_destroy)
+VARVE_TEST_HANDLE(memory_usage,
+                  rocksdb_approximate_memory_usage_create(rocksdb_memory_consumers_create(),
+                                                          nullptr),
+                  approximate_memory_usage_destroy)
+VARVE_TEST_HANDLE(column_family_metadata, rocksdb_get_column_family_metadata(world->db()),
+                  column_family_metadata_destroy)
+VARVE_TEST_HANDLE(backup_engine_options, rocksdb_backup_engine_options_create("backup"),
+                  backup_engine_options_destroy)
+VARVE_TEST_HANDLE(compactionservice_scheduleresponse,
+                  rocksdb_compactionservice_scheduleresponse_create("id", 0, nullptr),
+                  compactionservice_scheduleresponse_t_destroy)
+VARVE_TEST_HANDLE(optimistictransactiondb_lock_buckets,
+                  rocksdb_optimistictransactiondb_lock_buckets_create(1, 0),
+                  optimistictransactiondb_lock_buckets_destroy)
+VARVE_TEST_PLAIN(block_cache_trace_options)
+VARVE_TEST_PLAIN(block_cache_trace_writer_options)
+VARVE_TEST_PLAIN(column_family_metadata_options)
+VARVE_TEST_PLAIN(compaction_options)
+VARVE_TEST_PLAIN(compaction_service_options_override)
+VARVE_TEST_PLAIN(compactionjobinfo)
+VARVE_TEST_PLAIN(compactoptions)
+VARVE_TEST_PLAIN(create_backup_options)
+VARVE_TEST_PLAIN(envoptions)
+VARVE_TEST_PLAIN(export_import_files_metadata)
+VARVE_TEST_PLAIN(fifo_compaction_options)
+VARVE_TEST_PLAIN(flushoptions)
+VARVE_TEST_PLAIN(flushwaloptions)
+VARVE_TEST_PLAIN(get_merge_operands_options)
+VARVE_TEST_PLAIN(import_column_family_options)
+VARVE_TEST_PLAIN(ingestexternalfileoptions)
+VARVE_TEST_PLAIN(livefile)
+VARVE_TEST_PLAIN(livefiles_storage_info_options)
+VARVE_TEST_PLAIN(lru_cache_options)
+VARVE_TEST_PLAIN(merge_operands)
+VARVE_TEST_PLAIN(open_and_compact_options)
+VARVE_TEST_PLAIN(optimistictransaction_options)
+VARVE_TEST_PLAIN(optimistictransactiondb_options)
+VARVE_TEST_PLAIN(readoptions)
+VARVE_TEST_PLAIN(replay_options)
+VARVE_TEST_PLAIN(restore_options)
+VARVE_TEST_PLAIN(size_approximation_options)
+VARVE_TEST_PLAIN(statistics_histogram_data)
+VARVE_TEST_PLAIN(trace_options)
+VARVE_TEST_PLAIN(transaction_options)
+VARVE_TEST_PLAIN(transactiondb_options)
+VARVE_TEST_PLAIN(universal_compaction_options)
+VARVE_TEST_PLAIN(wait_for_compact_options)
+VARVE_TEST_PLAIN(wal_readoptions)
+VARVE_TEST_PLAIN(writebatch)
+VARVE_TEST_PLAIN(writeoptions)
+
+// Places for the results and the lists of one call: four of each, which is more than any asks for.
+struct Places {
+  char* texts[4] = {};
+  char** lists[4] = {};
+  const char* keys[4] = {"k", "k", "k", "k"};
+  char bytes[4][8] = {"k", "k", "k", "k"};
+  size_t sizes[4] = {1, 1, 1, 1};
+  uint64_t longs[4] = {1, 1, 1, 1};
+  uint32_t ints32[4] = {1, 1, 1, 1};
+  int ints[4] = {1, 1, 1, 1};
+  rocksdb_slice_t slices[4] = {{"k", 1}, {"k", 1}, {"k", 1}, {"k", 1}};
+};
+
+template <typename T>
+constexpr bool kIsHandle =
+    std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>> &&
+    !std::is_pointer_v<std::remove_pointer_t<T>> && std::is_class_v<std::remove_pointer_t<T>> &&
+    !std::is_same_v<std::remove_cv_t<std::remove_pointer_t<T>>, rocksdb_slice_t>;
+
+// Makes an argument of type T, with what it points at in `places` or, arrays of handles, leaked.
+template <typename T>
+T Argument([[maybe_unused]] World* world, [[maybe_unused]] Places* places) {
+  using Pointee = std::remove_pointer_t<T>;
+  using Plain = std::remove_cv_t<Pointee>;
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(1);
+  } else if constexpr (std::is_same_v<T, rocksdb_slice_t>) {
+    return {"k", 1};
+  } else if constexpr (std::is_function_v<Pointee>) {
+    return NothingOf<T>::kFunction;
+  } else if constexpr (std::is_void_v<Plain>) {
+    return nullptr;
+  } else if constexpr (std::is_same_v<T, const char*>) {
+    return "k";
+  } else if constexpr (std::is_same_v<T, char*>) {
+    return places->bytes[0];
+  } else if constexpr (std::is_same_v<T, unsigned char*>) {
+    return rocksdb_compaction_options_canceled_create();
+  } else if constexpr (std::is_same_v<T, char**>) {
+    return places->texts;
+  } else if constexpr (std::is_same_v<T, char***>) {
+    return places->lists;
+  } else if constexpr (std::is_same_v<Plain, const char*>) {
+    return places->keys;
+  } else if constexpr (std::is_same_v<Plain, size_t>) {
+    return places->sizes;
+  } else if constexpr (std::is_same_v<Plain, uint64_t>) {
+    return places->longs;
+  } else if constexpr (std::is_same_v<Plain, uint32_t>) {
+    return places->ints32;
+  } else if constexpr (std::is_same_v<Plain, int>) {
+    return places->ints;
+  } else if constexpr (std::is_same_v<Plain, rocksdb_slice_t>) {
+    return places->slices;
+  } else if constexpr (std::is_pointer_v<Pointee>) {
+    using Handle = std::remove_cv_t<std::remove_pointer_t<Plain>>;
+    if constexpr (std::is_pointer_v<Handle>) {
+      return static_cast<T>(std::calloc(4, sizeof(void*)));
+    } else {
+      auto** const list = static_cast<Handle**>(std::calloc(4, sizeof(Handle*)));
+      // Lists of these two are results.
+      if constexpr (!std::is_same_v<Handle, rocksdb_iterator_t> &&
+                    !std::is_same_v<Handle, rocksdb_pinnableslice_t>) {
+        list[0] = Fresh(world, static_cast<const Handle*>(nullptr));
+      }
+      return static_cast<T>(static_cast<void*>(list));
+    }
+  } else {
+    return Fresh(world, static_cast<const Plain*>(nullptr));
+  }
+}
+
+// What a result keeps of its database must go before that.
+template <typename R>
+void Discard(World* /*world*/, R /*result*/) {}
+void Discard(World* /*world*/, rocksdb_iterator_t* result) {
+  rocksdb_iter_destroy(result);
+}
+void Discard(World* /*world*/, rocksdb_column_family_handle_t* result) {
+  rocksdb_column_family_handle_destroy(result);
+}
+void Discard(World* /*world*/, rocksdb_pinnableslice_t* result) {
+  rocksdb_pinnableslice_destroy(result);
+}
+void Discard(World* /*world*/, rocksdb_pinnable_handle_t* result) {
+  rocksdb_pinnable_handle_destroy(result);
+}
+void Discard(World* world, const rocksdb_snapshot_t* result) {
+  if (result != nullptr) rocksdb_release_snapshot(world->db(), result);
+}
+void Discard(World* /*world*/, rocksdb_t* result) {
+  rocksdb_close(result);
+}
+
+bool Contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Functions that free their handles.
+bool Consumes(const std::string& name) {
+  return (Contains(name, "_destroy") && name != "rocksdb_destroy_db") ||
+         Contains(name, "create_iterator_with_base") || Contains(name, "transactiondb_close");
+}
+
+// Frees a list that only another function makes, or needs keys with timestamps: other tests call it
+// so.
+bool NeedsMore(const std::string& name) {
+  return Contains(name, "list_column_families_destroy") ||
+         Contains(name, "output_file_names_destroy") ||
+         Contains(name, "load_latest_options_destroy") ||
+         Contains(name, "create_column_families_destroy") || name == "rocksdb_release_snapshot" ||
+         Contains(name, "iter_timestamp");
+}
+
+// Nulls that are no error: nothing to do, or a default.
+bool MayBeNull(const std::string& name) {
+  return Contains(name, "multi_get") || name ==
+                                            "rocksdb_compactionservice_scheduleresponse_create_"
+                                            "with_status";
+}
+
+template <typename R, typename... A>
+class Caller {
+ public:
+  using Function = R (*)(A...);
+  static constexpr size_t kCount = sizeof...(A);
+
+  Caller(const char* state, const char* name, Function function)
+      : refused_(std::strcmp(state, "REFUSED") == 0), name_(name), function_(function) {}
+
+  void CallAll() {
+    Call(Mode::kNulls, 0);
+    if (NeedsMore(name_)) return;
+    Call(Mode::kRight, 0);
+    constexpr bool kHandles[] = {kIsHandle<A>..., false};
+    for (size_t i = 0; i < kCount; ++i) {
+      if (kHandles[i]) Call(Mode::kOneNull, i);
+    }
+    constexpr bool kDbs[] = {std::is_same_v<A, rocksdb_t*>..., false};
+    if (kCount > 0 && kDbs[0]) Call(Mode::kClosed, 0);
+  }
+
+ private:
+  void Call(Mode mode, size_t null) {
+    mode_ = mode;
+    null_ = null;
+    Places places;
+    World world(mode == Mode::kClosed);
+    world.set_consumed(Consumes(name_), std::strcmp(name_, "rocksdb_close") == 0);
+    Invoke(&world, &places, std::index_sequence_for<A...>());
+    Judge(&places);
+    for (char*& text : places.texts) {
+      std::free(text);
+      text = nullptr;
+    }
+  }
+
+  template <typename T>
+  T Make(World* world, Places* places, size_t i) const {
+    constexpr bool kIsErrors = std::is_same_v<T, char**>;
+    const bool is_error = kIsErrors && i + 1 == kCount;
+    if (mode_ == Mode::kNulls && !is_error) return T{};
+    if (mode_ == Mode::kOneNull && i == null_) return T{};
+    return Argument<T>(world, places);
+  }
+
+  template <size_t... kIndex>
+  void Invoke(World* world, [[maybe_unused]] Places* places,
+              std::index_sequence<kIndex...> /*indices*/) {
+    std::tuple<A...> arguments{Make<A>(world, places, kIndex)...};
+    if constexpr (std::is_void_v<R>) {
+      std::apply(function_, arguments);
+    } else {
+      Discard(world, std::apply(function_, arguments));
+    }
+    (DiscardList(std::get<kIndex>(arguments)), ...);
+  }
+
+  // What a call has put into a list goes before its database.
+  template <typename T>
+  static void DiscardList(const T& argument) {
+    if constexpr (std::is_same_v<T, rocksdb_iterator_t**>) {
+      if (argument != nullptr) rocksdb_iter_destroy(argument[0]);
+    } else if constexpr (std::is_same_v<T, rocksdb_pinnableslice_t**>) {
+      if (argument != nullptr) rocksdb_pinnableslice_destroy(argument[0]);
+    }
+  }
+
+  void Judge([[maybe_unused]] const Places* places) const {
+    if constexpr (kCount > 0) {
+      using Last = std::tuple_element_t<kCount - 1, std::tuple<A...>>;
+      if constexpr (std::is_same_v<Last, char**>) {
+        const char* const error = places->texts[0];
+        const bool must_fail =
+            (mode_ == Mode::kNulls && !MayBeNull(name_)) || (mode_ == Mode::kRight && refused_);
+        if (must_fail && error == nullptr) Fail(name_, "should report", ModeName());
+        // What the database itself refuses has the database's words.
+        const bool named = error != nullptr && (Contains(error, name_) ||
+                                                (refused_ && Contains(error, "Not implemented")));
+        if (must_fail && error != nullptr && !named) {
+          Fail(name_, "should be named in", error);
+        }
+      }
+    }
+  }
+
+  const char* ModeName() const { return mode_ == Mode::kNulls ? "a null" : "that it is not there"; }
+
+  const bool refused_;
+  const char* const name_;
+  const Function function_;
+  Mode mode_ = Mode::kNulls;
+  size_t null_ = 0;
+};
+
+template <typename R, typename... A>
+void CallAll(const char* state, const char* name, R (*function)(A...)) {
+  Caller<R, A...>(state, name, function).CallAll();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const std::string part = argc > 2 ? argv[2] : "";
+  std::filesystem::create_directories(argv[1]);
+  if (chdir(argv[1]) != 0) return 2;
+  int called = 0;
+#define VARVE_C_FUNCTION(state, name)                       \
+  if (std::string(#name).find(part) != std::string::npos) { \
+    ++called;                                               \
+    if (!part.empty()) std::fprintf(stderr, "%s\n", #name); \
+    CallAll(#state, #name, &name);                          \
+  }
+#include <every_c_function.inc>
+  std::printf("%d functions called, %d failures\n", called, g_failures);
+  return g_failures == 0 ? 0 : 1;
+}

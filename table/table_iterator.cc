@@ -65,6 +65,9 @@ bool TableIterator::LoadBlock() {
   }
   Status s = store_->Get(handle, index_.slot(), context_, &block_);
   if (iter_options_.readahead != nullptr) *iter_options_.readahead = prefetcher_.readahead();
+  if (iter_options_.bytes_visited != nullptr) {
+    *iter_options_.bytes_visited += handle.size + kBlockTrailerBytes;
+  }
   if (!s.ok()) [[unlikely]] {
     status_ = std::move(s);
     block_.Reset();

@@ -57,6 +57,9 @@ struct TableIterOptions {
   // With prefix_mode: whether the seek to come wants it, as of that seek. Null: each does. Not
   // owned, outlives the iterator.
   const bool* prefix_wanted = nullptr;
+  // Is raised by the bytes that data blocks take in the file as the iterator comes to them. May be
+  // null. Not owned, outlives the iterator.
+  uint64_t* bytes_visited = nullptr;
 
   [[nodiscard]] bool WantsPrefix() const { return prefix_wanted == nullptr || *prefix_wanted; }
 };

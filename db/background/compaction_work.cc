@@ -431,7 +431,7 @@ CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const Com
   stats.num_input_records = result.entries_in;
   stats.num_output_records = result.entries_out;
   stats.num_output_files = result.outputs.size();
-  stats.total_input_bytes = result.bytes_read;
+  stats.total_input_bytes = result.bytes_in;
   stats.total_output_bytes = result.bytes_written;
   stats.num_records_replaced = result.entries_dropped_obsolete;
   stats.is_manual_compaction = plan.is_manual;

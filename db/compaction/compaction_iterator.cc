@@ -31,6 +31,7 @@ void CompactionCounts::Add(const CompactionCounts& other) {
   failed_merges += other.failed_merges;
   single_delete_mismatches += other.single_delete_mismatches;
   skipped |= other.skipped;
+  jumped |= other.jumped;
 }
 
 CompactionIterator::CompactionIterator(InternalIterator* input, TombstoneSet* tombstones,
@@ -41,6 +42,7 @@ CompactionIterator::CompactionIterator(InternalIterator* input, TombstoneSet* to
       rules_({options_.snapshots, options_.bottommost, options_.earliest_write_conflict_snapshot}),
       has_tombstones_(tombstones != nullptr && !tombstones->empty()),
       timestamp_bytes_(options.icmp->timestamp_size()) {
+  jump_.Init(options_.icmp, tombstones_);
   LimitToPast();
   if (options_.merge.has_operator() || options_.filter != nullptr) {
     collected_ = std::make_unique<MergeCollector>(&options_.merge);
@@ -226,6 +228,9 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
   }
   if (has_tombstones_ && CoveringSeq(stripe) > sequence) {
     counts_.dropped_covered++;
+    if (stripe == 0 || VARVE_CANARY(kJumpOverSnapshot)) {
+      if (WantsJump()) return LeaveCovered(stripe);
+    }
     return Step::kDropped;
   }
   if (single_delete) [[unlikely]]
@@ -246,6 +251,47 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
   }
   SetLastTrailer(stripe, sequence, UnpackType(ExtractTrailer(key_)));
   return Step::kEmit;
+}
+
+bool CompactionIterator::WantsJump() {
+  if (options_.covered_before_jump == 0 || timestamp_bytes_ != 0) return false;
+  const char* const until = tombstones_->NextBoundary()->data();
+  if (until != covered_until_) {
+    covered_until_ = until;
+    if (counts_.entries_out != out_at_jump_) covered_here_ = 0;
+  }
+  return ++covered_here_ >= options_.covered_before_jump && input_.NextMoves();
+}
+
+// What is older than a tombstone of stripe 0, which all readers see, is of that stripe, too.
+CompactionIterator::Step CompactionIterator::LeaveCovered(size_t stripe) {
+  CoveredJump::Place place;
+  place.key = bare_key();
+  place.internal = input_.key();
+  place.bound = options_.end;
+  switch (jump_.Leave(input_.source(), place, rules_.StripeTop(stripe))) {
+    case CoveredJump::Result::kNone:
+      covered_here_ = 0;
+      out_at_jump_ = UINT64_MAX;
+      break;
+    case CoveredJump::Result::kBeyond:
+      counts_.entries_in++;
+      counts_.jumped = true;
+      out_at_jump_ = counts_.entries_out;
+      input_.TakePlace();
+      in_place_ = false;
+      break;
+    case CoveredJump::Result::kBeside:
+      counts_.jumped = true;
+      covered_here_ = 0;
+      out_at_jump_ = UINT64_MAX;
+      input_.TakePlace();
+      break;
+    case CoveredJump::Result::kOutOfOrder:
+      return Fail(Status::Corruption("compaction input is not in the order of comparator",
+                                     options_.icmp->user_comparator()->Name()));
+  }
+  return Step::kDropped;
 }
 
 DropRules::Follower CompactionIterator::PeekFollower() const {

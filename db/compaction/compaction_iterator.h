@@ -16,6 +16,7 @@
 #include "db/compaction/deeper_levels.h"
 #include "db/compaction/drop_rules.h"
 #include "db/compaction/merge_collector.h"
+#include "db/read/covered_jump.h"
 #include "util/iter/run_reader.h"
 #include "util/key/range_tombstone.h"
 
@@ -35,6 +36,10 @@ struct CompactionIteratorOptions {
   MergeCaller merge;           // without an operator, operands stay as they are
   Logger* info_log = nullptr;  // is told of merges that failed
   const Slice* end = nullptr;  // exclusive key, without timestamp
+  // After so many entries under one range tombstone the input is asked to leave out the others,
+  // which then are not counted; 0: never. It is not for families with timestamps: what is older in
+  // the sequence may be of a later time.
+  uint32_t covered_before_jump = 0;
   // Timestamps, empty where nothing is said. Of versions before the first nobody may ask for any
   // but the newest; those behind the other are as if they had never been written.
   std::string full_history_ts_low;
@@ -54,8 +59,10 @@ struct CompactionCounts {
   uint64_t merged = 0;  // operands that a newer one stands for, merged with them
   uint64_t failed_merges = 0;
   uint64_t single_delete_mismatches = 0;
-  // Entries were passed over uncounted (kRemoveAndSkipUntil).
+  // Entries were passed over uncounted: at the word of a filter (kRemoveAndSkipUntil), or because a
+  // range tombstone covers them.
   bool skipped = false;
+  bool jumped = false;
 
   void Add(const CompactionCounts& other);
   uint64_t dropped() const {
@@ -151,6 +158,9 @@ class CompactionIterator {
   void LimitToPast();
   Step JudgeEntry(SequenceNumber sequence, ValueType type);
   Step JudgeSingleDelete(SequenceNumber sequence, size_t stripe);
+  // Of an entry that a tombstone covers for everybody: whether to ask for a jump to its end.
+  bool WantsJump();
+  Step LeaveCovered(size_t stripe);
   DropRules::Follower PeekFollower() const;
   // Of an operand that nothing hides: with all that belong to it.
   Step JudgeMerge(SequenceNumber sequence, size_t stripe);
@@ -193,10 +203,16 @@ class CompactionIterator {
   bool input_is_ahead_ = false;  // the input stands behind the current entry already
   bool empty_next_ = false;      // the next entry stays, without its value
   bool in_place_ = true;         // this step left the input on the entry it dropped
-  uint32_t until_poll_ = 0;      // entries until the cancellation flags are looked at
-  uint64_t last_trailer_ = 0;    // of the input's last entry
-  std::string last_timestamp_;   // the same
-  std::string key_;              // the current user key with the trailer of the current entry
+  // How many entries the tombstone up to there has covered, since a jump in vain; where a jump led
+  // from tombstone to tombstone, of all of them.
+  CoveredJump jump_;
+  const char* covered_until_ = nullptr;
+  uint32_t covered_here_ = 0;
+  uint64_t out_at_jump_ = UINT64_MAX;  // entries_out then
+  uint32_t until_poll_ = 0;            // entries until the cancellation flags are looked at
+  uint64_t last_trailer_ = 0;          // of the input's last entry
+  std::string last_timestamp_;         // the same
+  std::string key_;                    // the current user key with the trailer of the current entry
   Slice value_;
   std::string filter_value_;
   std::string skip_until_;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "db/compaction/compaction_iterator.h"
+#include "db/compaction/counted_input.h"
 #include "db/compaction/output_writer.h"
 #include "db/compaction/subcompaction_bounds.h"
 #include "db/compaction/surviving_tombstones.h"
@@ -27,13 +28,22 @@ namespace varve {
 
 namespace {
 
+// A jump is a seek in each input: worth it where a tombstone covers more than a block or so.
+constexpr uint32_t kCoveredBeforeJump = 64;
+
+// What the tables of one walk of the merge, a table of L0 or a level, say they hold.
+struct SourceEntries {
+  uint64_t entries = 0;
+  bool known = true;  // false: some table says nothing, as LevelDB's do
+};
+
 // What the pieces of one compaction share; constant while they run.
 struct SharedInputs {
   std::vector<CompactionInputFile> files;
   std::vector<LevelFiles> levels;  // of the plan's inputs, by index; empty for L0
   std::vector<std::shared_ptr<const FragmentedTombstones>> tombstones;
-  uint64_t entries = 0;       // point entries that the tables say they hold
-  bool entries_known = true;  // false: some table says nothing, as LevelDB's do
+  std::vector<SourceEntries> sources;  // of point entries, by the order of the merge's children
+  SourceEntries all;
   TablePropertiesCollection properties;
 };
 
@@ -44,6 +54,8 @@ struct Piece {
   std::vector<NewFile> files;
   std::vector<TableProperties> properties;
   CompactionCounts counts;
+  std::vector<CountedInput::Count> sources;  // with range tombstones only
+  uint64_t bytes_visited = 0;                // of data blocks
   uint64_t cpu_micros = 0;
   FileWriteTimes file_times;
   Status status;
@@ -63,14 +75,17 @@ class Job {
 
  private:
   Status OpenInputs();
-  std::vector<std::unique_ptr<InternalIterator>> NewInputIterators() const;
+  void CountEntries();
+  std::unique_ptr<InternalIterator> NewInputIterator(Piece* piece) const;
   void RunPieces(std::vector<Piece>* pieces);
   void RunPieceGuarded(Piece* piece);
   Status RunPiece(Piece* piece);
   Status MakeFilter(std::unique_ptr<CompactionFilter>* filter) const;
   Status OpenOutput(std::unique_ptr<TableOutput>* output) const;
   bool WritesBeside(const CompactionFilter* filter) const;
-  Status CheckCount(const CompactionCounts& counts) const;
+  Status CheckCount(const CompactionCounts& counts, const std::vector<Piece>& pieces) const;
+  Status CheckSources(const std::vector<Piece>& pieces) const;
+  Status Miscounted(uint64_t held, uint64_t read) const;
   void Collect(std::vector<Piece>* pieces, CompactionResult* result) const;
   void RemoveOutputs(const std::vector<Piece>& pieces) const;
   uint64_t OldestAncestorTime() const;
@@ -101,30 +116,57 @@ Status Job::OpenInputs() {
       inputs_.tombstones.insert(inputs_.tombstones.end(), clipped.lists().begin(),
                                 clipped.lists().end());
       const auto& properties = input.table->properties();
-      inputs_.entries += properties->num_entries - properties->num_range_deletions;
-      // No table is empty, so 0 is the property missing.
-      if (properties->num_entries == 0) inputs_.entries_known = false;
       inputs_.properties[context_.table_cache->FileName(*file)] = properties;
       inputs_.files.push_back(std::move(input));
     }
   }
+  CountEntries();
   return Status::OK();
 }
 
-std::vector<std::unique_ptr<InternalIterator>> Job::NewInputIterators() const {
+void Job::CountEntries() {
+  const auto add = [](const CompactionInputFile& input, SourceEntries* source) {
+    const auto& properties = input.table->properties();
+    source->entries += properties->num_entries - properties->num_range_deletions;
+    // No table is empty, so 0 is the property missing.
+    if (properties->num_entries == 0) source->known = false;
+  };
+  for (const CompactionInputFile& input : inputs_.files) {
+    if (input.level == 0) add(input, &inputs_.sources.emplace_back());
+    add(input, &inputs_.all);
+  }
+  for (const CompactionInputLevel& level : plan_.inputs) {
+    if (level.level == 0 || level.files.empty()) continue;
+    SourceEntries& source = inputs_.sources.emplace_back();
+    for (const CompactionInputFile& input : inputs_.files) {
+      if (input.level == level.level) add(input, &source);
+    }
+  }
+}
+
+std::unique_ptr<InternalIterator> Job::NewInputIterator(Piece* piece) const {
+  TableIterOptions iter_options = iter_options_;
+  iter_options.bytes_visited = &piece->bytes_visited;
   std::vector<std::unique_ptr<InternalIterator>> children;
   for (const CompactionInputFile& input : inputs_.files) {
-    if (input.level == 0)
-      children.push_back(input.table->NewIterator(read_options_, iter_options_));
+    if (input.level != 0) continue;
+    children.push_back(input.table->NewIterator(read_options_, iter_options));
+    children.back()->SetNewest(input.file->largest_seq);
   }
   for (size_t i = 0; i < plan_.inputs.size(); i++) {
     const CompactionInputLevel& level = plan_.inputs[i];
     if (level.level == 0 || level.files.empty()) continue;
     children.push_back(NewLevelIterator(&inputs_.levels[i], level.level, context_.table_cache.get(),
-                                        context_.icmp, read_options_, iter_options_,
+                                        context_.icmp, read_options_, iter_options,
                                         /*tombstones=*/nullptr));
   }
-  return children;
+  // Without tombstones no walk jumps, and one count of all says the same.
+  if (!inputs_.tombstones.empty()) piece->sources.resize(children.size());
+  for (size_t i = 0; i < piece->sources.size(); i++) {
+    children[i] = std::make_unique<CountedInput>(std::move(children[i]), context_.icmp, piece->end,
+                                                 &piece->sources[i]);
+  }
+  return NewMergingIterator(context_.icmp, std::move(children));
 }
 
 Status Job::MakeFilter(std::unique_ptr<CompactionFilter>* filter) const {
@@ -230,7 +272,8 @@ Status Job::RunPiece(Piece* piece) {
   options.cancelled = context_.cancelled;
   options.manual_cancelled = context_.manual_cancelled;
   options.user_cancelled = context_.user_cancelled;
-  const auto merged = NewMergingIterator(context_.icmp, NewInputIterators());
+  options.covered_before_jump = kCoveredBeforeJump;
+  const auto merged = NewInputIterator(piece);
   CompactionIterator iterator(merged.get(), &covering, options);
   iterator.Start(piece->begin);
 
@@ -275,13 +318,35 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
   for (std::thread& thread : threads) thread.join();
 }
 
-Status Job::CheckCount(const CompactionCounts& counts) const {
+Status Job::Miscounted(uint64_t held, uint64_t read) const {
+  return Status::Corruption("compaction of column family " + context_.family_name,
+                            "the input tables hold " + std::to_string(held) + " entries, but " +
+                                std::to_string(read) + " were read");
+}
+
+// What a jump passed over in one walk nobody has counted; the others have to be whole.
+Status Job::CheckSources(const std::vector<Piece>& pieces) const {
+  for (size_t i = 0; i < inputs_.sources.size(); i++) {
+    CountedInput::Count sum;
+    for (const Piece& piece : pieces) {
+      sum.entries += piece.sources[i].entries;
+      sum.jumped |= piece.sources[i].jumped;
+    }
+    const SourceEntries& held = inputs_.sources[i];
+    if (held.known && !sum.jumped && sum.entries != held.entries) {
+      return Miscounted(held.entries, sum.entries);
+    }
+  }
+  return Status::OK();
+}
+
+Status Job::CheckCount(const CompactionCounts& counts, const std::vector<Piece>& pieces) const {
   if (!context_.verify_entry_count || counts.skipped) return Status::OK();
-  if (inputs_.entries_known && counts.entries_in != inputs_.entries) {
-    return Status::Corruption("compaction of column family " + context_.family_name,
-                              "the input tables hold " + std::to_string(inputs_.entries) +
-                                  " entries, but " + std::to_string(counts.entries_in) +
-                                  " were read");
+  if (counts.jumped) VARVE_RETURN_IF_ERROR(CheckSources(pieces));
+  const bool more_or_less = counts.jumped ? counts.entries_in > inputs_.all.entries
+                                          : counts.entries_in != inputs_.all.entries;
+  if (inputs_.all.known && more_or_less) {
+    return Miscounted(inputs_.all.entries, counts.entries_in);
   }
   if (counts.entries_out + counts.dropped() != counts.entries_in) {
     return Status::Corruption("compaction of column family " + context_.family_name,
@@ -303,8 +368,10 @@ bool Job::Settles(const NewFile& file) const {
 void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   const uint64_t epoch = OutputEpoch();
   CompactionCounts counts;
+  uint64_t bytes_visited = 0;
   for (Piece& piece : *pieces) {
     counts.Add(piece.counts);
+    bytes_visited += piece.bytes_visited;
     result->cpu_micros += piece.cpu_micros;
     result->file_times.Add(piece.file_times);
     for (NewFile& file : piece.files) {
@@ -317,7 +384,12 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
     std::move(piece.properties.begin(), piece.properties.end(),
               std::back_inserter(result->output_properties));
   }
-  result->bytes_read = plan_.InputBytes();
+  result->bytes_in = plan_.InputBytes();
+  result->bytes_read = counts.jumped ? bytes_visited : result->bytes_in;
+  if (counts.jumped && !counts.skipped && inputs_.all.known) {
+    counts.dropped_covered += inputs_.all.entries - counts.entries_in;
+    counts.entries_in = inputs_.all.entries;
+  }
   result->entries_in = counts.entries_in;
   result->entries_out = counts.entries_out;
   result->entries_dropped_obsolete = counts.dropped() - counts.dropped_by_filter;
@@ -365,7 +437,7 @@ Status Job::Run(CompactionResult* result) {
     s.UpdateIfOk(piece.status);
     counts.Add(piece.counts);
   }
-  if (s.ok()) s = CheckCount(counts);
+  if (s.ok()) s = CheckCount(counts, pieces);
   if (s.ok()) s = Guarded([&] { Collect(&pieces, result); });
   if (!s.ok()) {
     RemoveOutputs(pieces);

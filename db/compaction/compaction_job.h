@@ -45,6 +45,9 @@ struct CompactionContext {
 struct CompactionResult {
   std::vector<NewFile> outputs;  // level set to the plan's output level
   std::vector<TableProperties> output_properties;
+  // Bytes of the input tables, and what of them was read: where a range tombstone covers many
+  // entries, these are passed over. They count among the entries, of which they were dropped.
+  uint64_t bytes_in = 0;
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
   uint64_t entries_in = 0;

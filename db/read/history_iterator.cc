@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/read/covered_jump.h"
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/canary.h"
@@ -44,6 +45,7 @@ class HistoryIterator final : public Iterator {
         icmp_(*hold_.super_version().version().icmp()),
         sequence_(sequence),
         tombstones_(icmp_) {
+    jump_.Init(&icmp_, &tombstones_);
     tombstones_.SetTimestampLimit({*options_.timestamp, /*inclusive=*/true});
     tombstones_.SetReader(sequence);
     std::vector<std::unique_ptr<InternalIterator>> sources;
@@ -151,7 +153,7 @@ class HistoryIterator final : public Iterator {
   void Start(bool backward) {
     valid_ = false;
     backward_ = backward;
-    jumped_from_.clear();
+    jump_.Forget();
     status_ = Status::OK();
   }
   [[nodiscard]] bool IsSavedVersion() const {
@@ -189,37 +191,22 @@ class HistoryIterator final : public Iterator {
     }
   }
 
-  // If a tombstone covers the source's entry: moves the older runs to its end (start). False if
-  // none was moved. Keys that are out of order fail the walk.
+  // If a tombstone covers the source's entry: moves the older runs to its end (start). False if the
+  // entry is still at hand. Keys that are out of order fail the walk.
   bool LeaveCovered() {
     if (tombstones_.empty() || options_.read_tier == kBlockCacheTier) return false;
-    const std::string here = source_->key().ToString();
-    const SequenceNumber covering = tombstones_.MaxCoveringSeq(icmp_.KeyOf(here), sequence_);
-    if (covering == 0) return false;
-    // In a damaged table keys may be out of order, and lead back to where a jump was made.
-    if (!jumped_from_.empty()) {
-      const int order = icmp_.Compare(here, jumped_from_) * (backward_ ? -1 : 1);
-      if (order < 0) FailOutOfOrder(here);
-      if (order <= 0) return order < 0;
+    CoveredJump::Place place;
+    place.internal = source_->key();
+    place.key = icmp_.KeyOf(place.internal);
+    place.backward = backward_;
+    place.bound = backward_ ? options_.iterate_lower_bound : options_.iterate_upper_bound;
+    const size_t key_bytes = place.internal.size();
+    const CoveredJump::Result result = jump_.Leave(source_.get(), place, sequence_);
+    if (result == CoveredJump::Result::kOutOfOrder) {
+      status_ = Status::Corruption("iterator: keys are out of order around one of " +
+                                   std::to_string(key_bytes) + " bytes");
     }
-    jumped_from_ = here;
-    const Slice to = backward_ ? *tombstones_.PrevBoundary() : *tombstones_.NextBoundary();
-    const InternalKey target = icmp_.FirstInternalKey(to);
-    const bool moved = backward_ ? source_->SkipOlderForPrev(target.Encode(), covering)
-                                 : source_->SkipOlder(target.Encode(), covering);
-    if (!moved || !source_->Valid()) return moved;
-    const int order = icmp_.Compare(source_->key(), here);
-    // The run of the entry itself may be one that stays.
-    if (order == 0) return false;
-    if (backward_ ? order > 0 : order < 0) {
-      FailOutOfOrder(here);
-    }
-    return true;
-  }
-
-  void FailOutOfOrder(const Slice& here) {
-    status_ = Status::Corruption("iterator: keys are out of order around one of " +
-                                 std::to_string(here.size()) + " bytes");
+    return result == CoveredJump::Result::kBeyond || result == CoveredJump::Result::kOutOfOrder;
   }
 
   void FindForward() {
@@ -278,7 +265,7 @@ class HistoryIterator final : public Iterator {
   bool backward_ = false;
   std::string saved_key_;
   std::string saved_value_;
-  std::string jumped_from_;  // in this direction since the last seek; empty: nowhere
+  CoveredJump jump_;
   Status status_;
 };
 

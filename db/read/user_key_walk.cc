@@ -338,44 +338,27 @@ bool UserKeyWalk::LeaveDeadRange() {
   return true;
 }
 
-// In a damaged table keys may be out of order, and lead back to where a jump was made.
-bool UserKeyWalk::MayJump() {
-  const Slice here = backward_ ? passed_key_.slice() : run_.at->key();
-  std::string& last = detours().jumped_from;
-  if (!last.empty()) {
-    const int order = backward_ ? icmp_->CompareKey(last, here) : icmp_->Compare(here, last);
-    if (order < 0) FailOutOfOrder();
-    if (order <= 0) return false;
-  }
-  last.assign(here.data(), here.size());
-  return true;
-}
-
 bool UserKeyWalk::LeaveCovered() {
   // The source itself has to stand where the walk does.
   if (!jumps_ || run_.at + 1 != run_.end) return false;
-  const Slice key = passed_key_.slice();
-  const SequenceNumber covering = tombstones_->MaxCoveringSeq(key, sequence_);
-  if (covering == 0) return false;
-  const Slice* to = backward_ ? tombstones_->PrevBoundary() : tombstones_->NextBoundary();
-  const Slice* const bound = backward_ ? lower_ : upper_;
-  const int order = bound == nullptr ? 0 : icmp_->CompareKey(*bound, *to);
-  if (backward_ ? order > 0 : order < 0) to = bound;
-  SetTarget(*to, VARVE_CANARY(kJumpTooFar) && !backward_ ? Place::kLast : Place::kFirst);
-  if (!MayJump()) return !status_.ok();
-  const bool moved = backward_ ? source_->SkipOlderForPrev(target_, covering)
-                               : source_->SkipOlder(target_, covering);
-  if (!moved) return false;
-  if (PerfLevelAtLeast(kEnableCount)) ThreadPerfContext()->internal_range_del_reseek_count++;
-  TakePlace();
-  if (!AtEntry()) return true;
-  if (backward_) {
-    if (icmp_->CompareKey(icmp_->KeyOf(run_.at->key()), key) < 0) return true;
-  } else {
-    const int progress = icmp_->Compare(run_.at->key(), detours_->jumped_from);
-    // The run of the entry itself may be one that stays.
-    if (progress == 0) Step();
-    if (progress >= 0) return true;
+  CoveredJump::Place place;
+  place.key = passed_key_.slice();
+  place.backward = backward_;
+  place.bound = backward_ ? lower_ : upper_;
+  if (backward_) SetTarget(place.key, Place::kFirst);
+  place.internal = backward_ ? Slice(target_) : run_.at->key();
+  switch (detours().jump.Leave(source_.get(), place, sequence_)) {
+    case CoveredJump::Result::kNone:
+      return false;
+    case CoveredJump::Result::kBeyond:
+      TakePlace();
+      return true;
+    case CoveredJump::Result::kBeside:
+      TakePlace();
+      Step();
+      return true;
+    case CoveredJump::Result::kOutOfOrder:
+      break;
   }
   FailOutOfOrder();
   return true;

@@ -14,6 +14,7 @@
 #include "varve/slice_transform.h"
 #include "varve/system_clock.h"
 
+#include "db/read/covered_jump.h"
 #include "db/read/iterator_counters.h"
 #include "db/read/key_buffer.h"
 #include "db/version/dead_ranges.h"
@@ -150,9 +151,7 @@ class UserKeyWalk {
     // Of the last reseek in this direction, and of the last leap of tables behind it; empty: none.
     std::string reseek_target;
     std::string leap_target;
-    // The entry (backward: the key) at which it last jumped over what a tombstone covers; empty:
-    // none.
-    std::string jumped_from;
+    CoveredJump jump;
     // A stretch of entries passed over in this move, from behind a key on.
     std::string stretch_key;
     uint64_t stretch_start = 0;         // what counters said was passed over
@@ -251,10 +250,13 @@ class UserKeyWalk {
       return;
     detours_->reseek_target.clear();
     detours_->leap_target.clear();
-    detours_->jumped_from.clear();
+    detours_->jump.Forget();
   }
   Detours& detours() {
-    if (detours_ == nullptr) detours_ = std::make_unique<Detours>();
+    if (detours_ == nullptr) {
+      detours_ = std::make_unique<Detours>();
+      detours_->jump.Init(icmp_, tombstones_);
+    }
     return *detours_;
   }
   bool ReseekForward(Passing passing, uint64_t trailer);
@@ -304,9 +306,6 @@ class UserKeyWalk {
   // With one over passed_key_: moves the source's older runs to the tombstone's end (start). True
   // if any was moved; the walk may have failed. Requires AtEntry().
   bool LeaveCovered();
-  // Before such a jump: false unless it stands beyond the last one; where it stands before that,
-  // the walk has failed.
-  bool MayJump();
   // By a tombstone that is newer than the entry with that trailer.
   [[nodiscard]] bool IsCovered(const Slice& key, uint64_t trailer) const {
     return tombstones_->MaxCoveringSeq(key, sequence_) > UnpackSequence(trailer);

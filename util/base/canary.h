@@ -61,6 +61,7 @@ enum class Canary : int {
   kRefusePassedName,
   kCoverThroughSnapshot,
   kJumpTooFar,
+  kJumpOverSnapshot,
 };
 
 inline Canary PlantedCanary() {

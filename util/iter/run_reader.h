@@ -58,9 +58,9 @@ class EntryRun {
 
 // A forward walk.
 //
-// Thread safety: none. Lifetime: the source outlives it and is moved by nobody else; key() and
-// value() live until the source moves: until the next call, or while NextMoves() was false. Errors:
-// as the source's.
+// Thread safety: none. Lifetime: the source outlives it and is moved by nobody behind its back;
+// key() and value() live until the source moves: until the next call, or while NextMoves() was
+// false. Errors: as the source's.
 class RunReader {
  public:
   explicit RunReader(InternalIterator* source) : source_(source) {}
@@ -73,6 +73,10 @@ class RunReader {
     source_->Seek(target);
     run_.TakePlace(*source_);
   }
+  // The source stands where the walk does, and may be moved ahead, while NextMoves(). TakePlace
+  // follows.
+  [[nodiscard]] InternalIterator* source() const { return source_; }
+  void TakePlace() { run_.TakePlace(*source_); }
   [[nodiscard]] bool Valid() const { return run_.at != run_.end; }
   void Next() {  // requires Valid()
     if (++run_.at == run_.end) [[unlikely]]

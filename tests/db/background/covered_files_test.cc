@@ -122,6 +122,27 @@ TEST_F(CoveredFilesTest, WhatIsCoveredInPartStays) {
   EXPECT_EQ(LiveKeys(), 400);
 }
 
+TEST_F(CoveredFilesTest, ATableThatIsCoveredInPartIsCutWithoutAReadOfThatPart) {
+  options_.target_file_size_base = 8 << 20;
+  options_.disable_auto_compactions = true;
+  Open();
+  for (int i = 0; i < kKeys; i++) Put(KeyOf(i), std::string(150, 'v'));
+  Flush();
+  CompactRangeOptions forced;
+  forced.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db()->CompactRange(forced, nullptr, nullptr).ok());
+  const uint64_t bytes = Number("rocksdb.total-sst-files-size");
+  const Statistics& counts = *options_.statistics;
+  const uint64_t read = counts.getTickerCount(COMPACT_READ_BYTES);
+  DeleteFrom(100, kKeys - 100);
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_LT(counts.getTickerCount(COMPACT_READ_BYTES) - read, bytes / 4);
+  EXPECT_LT(Number("rocksdb.total-sst-files-size"), bytes / 5);
+  EXPECT_EQ(counts.getTickerCount(COMPACTION_KEY_DROP_RANGE_DEL),
+            static_cast<uint64_t>(kKeys) - 200);
+  EXPECT_EQ(LiveKeys(), 200);
+}
+
 TEST_F(CoveredFilesTest, TheyWaitForSnapshotsAndGoWhenThoseAreReleased) {
   Open();
   Fill();

@@ -45,8 +45,9 @@ class CompactionIteratorTest : public ::testing::Test {
     ListIterator input(entries);
     return Run(&input, begin);
   }
-  std::string Run(ListIterator* input, const Slice* begin = nullptr) {
-    CompactionIterator iterator(input, nullptr, options_);
+  std::string Run(ListIterator* input, const Slice* begin = nullptr,
+                  TombstoneSet* tombstones = nullptr) {
+    CompactionIterator iterator(input, tombstones, options_);
     std::string text;
     for (iterator.Start(begin); iterator.Valid(); iterator.Next()) {
       text += ExtractUserKey(iterator.key()).ToString() + "@" +
@@ -229,6 +230,143 @@ TEST_F(CompactionIteratorTest, BoundsCutUserKeys) {
                 &begin),
             "b@8=2 c@7=3 ");
   EXPECT_EQ(counts_.entries_in, 2u);
+}
+
+// ---- What range tombstones cover ----
+
+class CoveredCompactionTest : public CompactionIteratorTest {
+ protected:
+  CoveredCompactionTest() { options_.covered_before_jump = 1; }
+
+  std::string RunUnder(const std::vector<RangeTombstone>& tombstones,
+                       const std::vector<Entry>& entries) {
+    TombstoneSet set(*options_.icmp);
+    set.Add(FragmentedTombstones::Build(tombstones, *options_.icmp));
+    ListIterator input(entries);
+    input.KnowAges();
+    const std::string text = Run(&input, nullptr, &set);
+    left_out_ = input.left_out();
+    skips_asked_ = input.skips_asked();
+    EXPECT_TRUE(!status_.ok() || counts_.entries_out + counts_.dropped() == counts_.entries_in);
+    return text;
+  }
+
+  const std::vector<Entry> letters_ = {
+      {"a", 1, kTypeValue, "1"}, {"b", 2, kTypeValue, "2"}, {"c", 3, kTypeValue, "3"},
+      {"d", 9, kTypeValue, "9"}, {"d", 4, kTypeValue, "4"}, {"e", 5, kTypeValue, "5"},
+      {"f", 6, kTypeValue, "6"}, {"g", 7, kTypeValue, "7"}, {"h", 10, kTypeValue, "0"}};
+  size_t left_out_ = 0;
+  size_t skips_asked_ = 0;
+};
+
+TEST_F(CoveredCompactionTest, OlderEntriesAreLeftOutUpToItsEnd) {
+  EXPECT_EQ(RunUnder({{"b", "h", 8}}, letters_), "a@1=1 d@9=9 h@10=0 ");
+  EXPECT_EQ(left_out_, 3u) << "c, f and g; b and e were met";
+  EXPECT_TRUE(counts_.jumped);
+  EXPECT_EQ(counts_.entries_in + left_out_, letters_.size());
+  options_.covered_before_jump = 3;
+  EXPECT_EQ(RunUnder({{"b", "h", 8}}, letters_), "a@1=1 d@9=9 h@10=0 ");
+  EXPECT_EQ(left_out_, 2u) << "c was stepped over, too";
+  options_.covered_before_jump = 0;
+  EXPECT_EQ(RunUnder({{"b", "h", 8}}, letters_), "a@1=1 d@9=9 h@10=0 ");
+  EXPECT_EQ(skips_asked_, 0u);
+}
+
+TEST_F(CoveredCompactionTest, ASnapshotOlderThanTheTombstoneNeedsThem) {
+  options_.snapshots = {4};
+  EXPECT_EQ(RunUnder({{"a", "i", 8}}, letters_), "a@1=1 b@2=2 c@3=3 d@9=9 d@4=4 h@10=0 ");
+  EXPECT_EQ(counts_.dropped_covered, 3u);
+  EXPECT_EQ(skips_asked_, 0u);
+  options_.snapshots = {8};
+  EXPECT_EQ(RunUnder({{"a", "i", 8}}, letters_), "d@9=9 h@10=0 ");
+  EXPECT_EQ(left_out_, 5u);
+}
+
+TEST_F(CoveredCompactionTest, TombstonesThatTouchAreLeftTogether) {
+  std::vector<Entry> entries;
+  std::vector<RangeTombstone> tombstones;
+  for (char c = 'a'; c < 'z'; c++) {
+    for (const char* n : {"1", "2", "3"})
+      entries.push_back({c + std::string(n), 5, kTypeValue, ""});
+    tombstones.push_back({std::string(1, c), std::string(1, static_cast<char>(c + 1)),
+                          static_cast<SequenceNumber>(c)});
+  }
+  entries.push_back({"z", 6, kTypeValue, "z"});
+  options_.covered_before_jump = 2;
+  EXPECT_EQ(RunUnder(tombstones, entries), "z@6=z ");
+  EXPECT_LE(skips_asked_, 6u) << "each jump takes more of the 25 than the one before";
+  EXPECT_LE(counts_.entries_in, 9u);
+}
+
+// Jumps between tombstones of a few entries each, with something alive between them, cost more than
+// the steps.
+TEST_F(CoveredCompactionTest, SmallTombstonesAreSteppedOver) {
+  std::vector<Entry> entries;
+  std::vector<RangeTombstone> tombstones;
+  for (char c = 'a'; c < 'z'; c++) {
+    for (const char* n : {"1", "2", "3"})
+      entries.push_back({c + std::string(n), 5, kTypeValue, ""});
+    tombstones.push_back({std::string(1, c), c + std::string("3"), 7});
+  }
+  options_.covered_before_jump = 3;
+  RunUnder(tombstones, entries);
+  EXPECT_EQ(counts_.entries_out, 25u);
+  EXPECT_EQ(skips_asked_, 0u);
+  EXPECT_FALSE(counts_.jumped);
+}
+
+TEST_F(CoveredCompactionTest, FiltersAreNotAskedAboutWhatIsCovered) {
+  const FunctionFilter filter([](const Slice&, auto, auto*, auto*) { return Decision::kKeep; });
+  options_.filter = &filter;
+  for (const uint32_t before_jump : {0u, 1u}) {
+    options_.covered_before_jump = before_jump;
+    filter.asked.clear();
+    EXPECT_EQ(RunUnder({{"b", "h", 8}}, letters_), "a@1=1 d@9=9 h@10=0 ");
+    EXPECT_EQ(filter.asked, (std::vector<std::string>{"a", "d", "h"})) << before_jump;
+  }
+}
+
+TEST_F(CoveredCompactionTest, NoJumpLeadsBeyondTheEndOfThePiece) {
+  const Slice end("c");
+  options_.end = &end;
+  EXPECT_EQ(RunUnder({{"a", "i", 8}}, letters_), "");
+  EXPECT_EQ(left_out_, 1u) << "b";
+  EXPECT_EQ(counts_.entries_in, 1u);
+}
+
+// A tombstone's sequence number says nothing of the times before which it was written.
+TEST_F(CoveredCompactionTest, TimestampsAreMetOneByOne) {
+  const InternalKeyComparator timed(BytewiseComparatorWithU64Ts());
+  options_.icmp = &timed;
+  std::string low;
+  std::string five;
+  options_.full_history_ts_low = EncodeU64Ts(9, &low).ToString();
+  std::vector<Entry> entries;
+  for (const char* key : {"b", "c", "d"}) {
+    for (const uint64_t time : {12, 3}) {
+      std::string encoded;
+      const SequenceNumber sequence = time == 12 ? 30 : 3;
+      entries.push_back({key + EncodeU64Ts(time, &encoded).ToString(), sequence, kTypeValue, "v"});
+    }
+  }
+  ListIterator input(entries);
+  input.KnowAges();
+  TombstoneSet set(timed);
+  set.Add(FragmentedTombstones::Build(
+      std::vector<RangeTombstone>{{"a", "x", 20, EncodeU64Ts(5, &five).ToString()}}, timed));
+  Run(&input, nullptr, &set);
+  EXPECT_EQ(counts_.entries_out, 3u) << "those of time 12";
+  EXPECT_EQ(counts_.dropped_covered, 3u);
+  EXPECT_EQ(input.skips_asked(), 0u);
+}
+
+TEST_F(CoveredCompactionTest, AJumpBackIsCorruption) {
+  const std::vector<Entry> entries = {{"a", 1, kTypeValue, "1"},
+                                      {"f", 6, kTypeValue, "6"},
+                                      {"c", 9, kTypeValue, "9"},
+                                      {"h", 10, kTypeValue, "0"}};
+  RunUnder({{"f", "g", 8}}, entries);
+  EXPECT_TRUE(status_.IsCorruption()) << status_.ToString();
 }
 
 TEST_F(CompactionIteratorTest, CancellationEndsTheWalk) {

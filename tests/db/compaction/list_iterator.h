@@ -34,6 +34,10 @@ class ListIterator final : public InternalIterator {
   }
   // Entries that NextRun hands over at once; 1 at first.
   void ServeRunsOf(size_t n) { run_ = n; }
+  // It can tell how old each of its entries is.
+  void KnowAges() { knows_ages_ = true; }
+  [[nodiscard]] size_t left_out() const { return left_out_; }  // by SkipOlder
+  [[nodiscard]] size_t skips_asked() const { return skips_asked_; }
   // The walk fails behind the n-th entry.
   void FailAfter(size_t n, Status status) {
     fail_at_ = n;
@@ -51,6 +55,18 @@ class ListIterator final : public InternalIterator {
     size_t i = entries_.size();
     while (i > 0 && icmp_.Compare(entries_[i - 1].first, target) > 0) i--;
     MoveTo(i == 0 ? entries_.size() : i - 1);
+  }
+  bool SkipOlder(const Slice& target, SequenceNumber below) override {
+    skips_asked_++;
+    size_t i = at_;
+    while (i < entries_.size() && icmp_.Compare(entries_[i].first, target) < 0 &&
+           ExtractSequence(entries_[i].first) < below) {
+      i++;
+    }
+    if (!knows_ages_ || i == at_) return false;
+    left_out_ += i - at_ - 1;
+    MoveTo(i);
+    return true;
   }
   void Next() override { MoveTo(at_ + 1); }
   size_t NextRun(RunEntry* out, size_t max) override {
@@ -95,6 +111,9 @@ class ListIterator final : public InternalIterator {
   std::vector<std::pair<std::string, std::string>> entries_;
   size_t at_ = 0;
   size_t run_ = 1;
+  bool knows_ages_ = false;
+  size_t left_out_ = 0;
+  size_t skips_asked_ = 0;
   std::deque<std::pair<std::string, std::string>> lent_;
   std::deque<std::pair<std::string, std::string>> spoiled_;  // still there, for whoever looks
   size_t fail_at_ = SIZE_MAX;

@@ -106,6 +106,14 @@ class MergeCompactionTest : public ::testing::Test {
       EXPECT_TRUE(counts_.skipped || counts_.entries_in == entries.size());
       EXPECT_EQ(counts_.entries_in, counts_.entries_out + counts_.dropped());
     }
+    if (tombstones.empty()) return first;
+    const CompactionCounts stepping = counts_;
+    ListIterator jumping(entries);
+    jumping.KnowAges();
+    options_.covered_before_jump = 1;
+    EXPECT_EQ(RunOnce(&jumping, tombstones), first) << "with jumps";
+    options_.covered_before_jump = 0;
+    counts_ = stepping;
     return first;
   }
   std::string RunOnce(ListIterator* input, const std::vector<RangeTombstone>& tombstones) {
@@ -453,6 +461,7 @@ class Moody final : public MergeOperator {
 TEST_P(RandomMergeTest, NoReaderNoticesACompaction) {
   std::mt19937 random(static_cast<uint32_t>(GetParam()));
   const InternalKeyComparator icmp(BytewiseComparator());
+  size_t left_out = 0;
   for (int round = 0; round < 300; round++) {
     const int keys = 1 + static_cast<int>(random() % 4);
     const auto key = [&] {
@@ -503,6 +512,8 @@ TEST_P(RandomMergeTest, NoReaderNoticesACompaction) {
     options.snapshots = snapshots;
     options.bottommost = bottommost;
     options.merge = MergeCaller(&moody, nullptr, nullptr);
+    options.covered_before_jump = random() % 3;
+    input.KnowAges();
     CompactionIterator iterator(&input, &covering, options);
     std::vector<Written> after = lower;
     std::string last;
@@ -515,7 +526,9 @@ TEST_P(RandomMergeTest, NoReaderNoticesACompaction) {
     }
     ASSERT_TRUE(iterator.status().ok()) << iterator.status().ToString();
     const CompactionCounts& counts = iterator.counts();
-    ASSERT_EQ(counts.entries_in, upper.size());
+    ASSERT_EQ(counts.entries_in + input.left_out(), upper.size());
+    ASSERT_TRUE(counts.jumped || input.left_out() == 0);
+    left_out += input.left_out();
     ASSERT_EQ(counts.entries_in, counts.entries_out + counts.dropped());
     for (const auto& piece : survivors.Within(nullptr, nullptr)) {
       after.push_back(
@@ -530,6 +543,7 @@ TEST_P(RandomMergeTest, NoReaderNoticesACompaction) {
       }
     }
   }
+  EXPECT_GT(left_out, 0u) << "no jump was made";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomMergeTest, ::testing::Range(1, 13));

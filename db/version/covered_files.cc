@@ -26,37 +26,59 @@ bool LiesWithin(const FileMetaData& file, const FileMetaData& owner,
   return order < 0 || (order == 0 && (LargestIsExclusive(file) || !LargestIsExclusive(owner)));
 }
 
+const FragmentedTombstones* TombstonesOf(const FileMetaData& file) {
+  const TableReader* const reader = file.reader.load(std::memory_order_acquire);
+  if (reader == nullptr || reader->tombstones() == nullptr || reader->tombstones()->empty()) {
+    return nullptr;
+  }
+  return reader->tombstones().get();
+}
+
+// Tables do not change, so what tombstones of one mean for another is found out once: tombstones
+// that are new are held against all files beneath them, and files that are new against the
+// tombstones above them.
 class CoveredFinder {
  public:
   CoveredFinder(const Version& version, SequenceNumber oldest_snapshot)
       : version_(version), icmp_(*version.icmp()), oldest_snapshot_(oldest_snapshot) {}
 
   CoveredFiles Run() {
-    for (int level = 0; level < version_.non_empty_levels(); level++) {
-      for (size_t i = 0; i < version_.level(level).size(); i++) {
-        const FileMetaData& owner = *version_.level(level)[i];
-        if (owner.counts().known() && owner.counts().range_deletions == 0) continue;
-        const TableReader* const reader = owner.reader.load(std::memory_order_acquire);
-        if (reader == nullptr) {
-          if (owner.counts().range_deletions != 0) NoteUnopened(level, i);
-        } else if (reader->tombstones() != nullptr && !reader->tombstones()->empty()) {
-          LookBeneath(level, i, *reader->tombstones());
-        }
-      }
-    }
-    const auto before = [](const CoveredFile& a, const CoveredFile& b) {
-      return a.level != b.level ? a.level < b.level : a.index < b.index;
-    };
-    const auto same = [](const CoveredFile& a, const CoveredFile& b) {
-      return a.level == b.level && a.index == b.index;
-    };
-    std::sort(found_.files.begin(), found_.files.end(), before);
-    found_.files.erase(std::unique(found_.files.begin(), found_.files.end(), same),
-                       found_.files.end());
+    bool any_applied = false;
+    ForEachFile([&](int, size_t, const FileMetaData& file) { any_applied |= file.cover.applied; });
+    ForEachFile([&](int level, size_t index, FileMetaData& file) {
+      if (!file.cover.applied) ApplyTombstones(level, index, &file);
+    });
+    ForEachFile([&](int level, size_t index, FileMetaData& file) {
+      if (any_applied && !file.cover.judged) LookAbove(level, index, &file);
+      file.cover.judged = true;
+      Report(level, index, file);
+    });
     return std::move(found_);
   }
 
  private:
+  template <typename Visit>
+  void ForEachFile(Visit visit) {
+    for (int level = 0; level < version_.non_empty_levels(); level++) {
+      for (size_t i = 0; i < version_.level(level).size(); i++) {
+        visit(level, i, *version_.level(level)[i]);
+      }
+    }
+  }
+
+  void ApplyTombstones(int level, size_t index, FileMetaData* owner) {
+    const TableCounts& counts = owner->counts();
+    if (counts.known() && counts.range_deletions == 0) return;
+    if (owner->reader.load(std::memory_order_acquire) == nullptr) {
+      if (counts.range_deletions != 0) NoteUnopened(level, index);
+      return;
+    }
+    const FragmentedTombstones* const tombstones = TombstonesOf(*owner);
+    if (tombstones == nullptr) return;
+    LookBeneath(level, index, *owner, *tombstones);
+    owner->cover.applied = true;
+  }
+
   void NoteUnopened(int level, size_t index) {
     const FileMetaData& owner = *version_.level(level)[index];
     const bool older_in_level = level == 0 && index + 1 < version_.level(0).size();
@@ -67,39 +89,83 @@ class CoveredFinder {
   }
 
   // Older files of L0, and all that overlaps in deeper levels.
-  void LookBeneath(int level, size_t index, const FragmentedTombstones& tombstones) {
-    const FileMetaData& owner = *version_.level(level)[index];
+  void LookBeneath(int level, size_t index, const FileMetaData& owner,
+                   const FragmentedTombstones& tombstones) {
     if (level == 0) {
       for (size_t i = index + 1; i < version_.level(0).size(); i++) {
-        LookAt(owner, tombstones, 0, i);
+        Judge(owner, tombstones, version_.level(0)[i]);
       }
     }
-    // A file that is covered whole lies among the tombstones.
-    Slice first = icmp_.KeyOf(owner.smallest);
-    Slice last = icmp_.KeyOf(owner.largest);
-    const Slice begin = tombstones.bound(0);
-    const Slice end = tombstones.bound(tombstones.size());
-    if (icmp_.CompareKey(first, begin) < 0) first = begin;
-    if (icmp_.CompareKey(end, last) < 0) last = end;
     for (int below = std::max(1, level + 1); below < version_.non_empty_levels(); below++) {
-      const LevelFiles& files = version_.level(below);
-      size_t i = files.Find(icmp_.FirstInternalKey(first).Encode());
-      for (; i < files.size() && icmp_.CompareKey(icmp_.KeyOf(files[i]->smallest), last) <= 0;
-           i++) {
-        LookAt(owner, tombstones, below, i);
-      }
+      LookThrough(owner, tombstones, version_.level(below));
     }
   }
 
-  void LookAt(const FileMetaData& owner, const FragmentedTombstones& tombstones, int level,
-              size_t index) {
-    const FileMetaData& file = *version_.level(level)[index];
-    if (file.being_compacted) return;
-    const Cover cover = CoverOf(file, owner, tombstones, oldest_snapshot_);
-    if (cover.whole) {
+  // Files and tombstones both ascend. Only a file that begins under one can be covered, so what
+  // begins between two of them is passed over together, and so is what lies before the file.
+  void LookThrough(const FileMetaData& owner, const FragmentedTombstones& tombstones,
+                   const LevelFiles& files) {
+    const Slice first = icmp_.KeyOf(owner.smallest);
+    const Slice last = icmp_.KeyOf(owner.largest);
+    size_t i = FirstThatBeginsFrom(
+        files, icmp_.CompareKey(first, tombstones.bound(0)) < 0 ? tombstones.bound(0) : first);
+    while (i < files.size()) {
+      const Slice begin = icmp_.KeyOf(files[i]->smallest);
+      if (icmp_.CompareKey(begin, last) > 0) return;
+      size_t at = tombstones.LowerBound(begin);
+      if (at == tombstones.size()) return;
+      const bool covered = tombstones.fragment(at).covered;
+      if (covered && icmp_.CompareKey(tombstones.bound(at), begin) <= 0) {
+        Judge(owner, tombstones, files[i]);
+        i++;
+        continue;
+      }
+      while (at < tombstones.size() && !tombstones.fragment(at).covered) at++;
+      if (at == tombstones.size()) return;
+      i = FirstThatBeginsFrom(files, tombstones.bound(at));
+    }
+  }
+
+  [[nodiscard]] size_t FirstThatBeginsFrom(const LevelFiles& files, const Slice& key) const {
+    const size_t i = files.Find(icmp_.FirstInternalKey(key).Encode());
+    const bool begins_before =
+        i < files.size() && icmp_.CompareKey(icmp_.KeyOf(files[i]->smallest), key) < 0;
+    return begins_before ? i + 1 : i;
+  }
+
+  // For a file that came after tombstones were applied. It lies within the bounds of one file a
+  // level at most, or of none.
+  void LookAbove(int level, size_t index, FileMetaData* file) {
+    const LevelFiles& newest = version_.level(0);
+    for (size_t i = 0; i < (level == 0 ? index : newest.size()); i++) JudgeBy(*newest[i], file);
+    const InternalKey first = icmp_.FirstInternalKey(icmp_.KeyOf(file->smallest));
+    for (int above = 1; above < level; above++) {
+      const LevelFiles& files = version_.level(above);
+      // The first of two that share the key may end with it.
+      const size_t i = files.Find(first.Encode());
+      for (size_t j = i; j < std::min(files.size(), i + 2); j++) JudgeBy(*files[j], file);
+    }
+  }
+
+  void JudgeBy(const FileMetaData& owner, FileMetaData* file) {
+    if (!owner.cover.applied) return;
+    const FragmentedTombstones* const tombstones = TombstonesOf(owner);
+    if (tombstones != nullptr) Judge(owner, *tombstones, file);
+  }
+
+  void Judge(const FileMetaData& owner, const FragmentedTombstones& tombstones,
+             FileMetaData* file) {
+    const Cover cover = CoverOf(*file, owner, tombstones, oldest_snapshot_);
+    file->cover.covered_from = std::min(file->cover.covered_from, cover.whole_from);
+  }
+
+  void Report(int level, size_t index, const FileMetaData& file) {
+    const SequenceNumber from = file.cover.covered_from;
+    if (from == kMaxSequenceNumber || file.being_compacted) return;
+    if (from <= oldest_snapshot_ || VARVE_CANARY(kCoverThroughSnapshot)) {
       found_.files.push_back({level, index});
     } else {
-      found_.waits_for_snapshot = std::min(found_.waits_for_snapshot, cover.whole_from);
+      found_.waits_for_snapshot = std::min(found_.waits_for_snapshot, from);
     }
   }
 
@@ -117,16 +183,16 @@ Cover CoverOf(const FileMetaData& file, const FileMetaData& owner,
   if (tombstones.max_seq() <= file.largest_seq || !LiesWithin(file, owner, icmp)) return {};
   const Slice last = icmp.KeyOf(file.largest);
   const size_t first = tombstones.LowerBound(icmp.KeyOf(file.smallest));
-  Cover cover{true, 0};
+  Cover cover{false, 0};
   for (size_t i = first; i < tombstones.size() && i - first < kFragmentsMax; i++) {
     const FragmentedTombstones::Fragment fragment = tombstones.fragment(i);
     if (i == first && icmp.CompareKey(fragment.start, icmp.KeyOf(file.smallest)) > 0) return {};
     if (!fragment.covered || fragment.newest <= file.largest_seq) return {};
-    const SequenceNumber seen = tombstones.NewestVisible(i, oldest_snapshot, {});
-    if (seen <= file.largest_seq && !VARVE_CANARY(kCoverThroughSnapshot)) cover.whole = false;
-    cover.whole_from = std::max(cover.whole_from, fragment.newest);
+    cover.whole_from = std::max(cover.whole_from, tombstones.OldestAbove(i, file.largest_seq));
     const int order = icmp.CompareKey(fragment.end, last);
-    if (order > 0 || (order == 0 && LargestIsExclusive(file))) return cover;
+    if (order < 0 || (order == 0 && !LargestIsExclusive(file))) continue;
+    cover.whole = cover.whole_from <= oldest_snapshot;
+    return cover;
   }
   return {};
 }

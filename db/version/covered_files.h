@@ -30,7 +30,7 @@ struct CoveredFiles {
 // What a file's keys are under.
 struct Cover {
   bool whole = false;  // every entry is deleted
-  // If not: for readers at this sequence number and later each is. kMaxSequenceNumber: for none.
+  // For readers at this sequence number and later each is. kMaxSequenceNumber: for none.
   SequenceNumber whole_from = kMaxSequenceNumber;
 };
 // What tombstones of a newer table mean for a file, when no snapshot is older than
@@ -40,7 +40,10 @@ Cover CoverOf(const FileMetaData& file, const FileMetaData& owner,
 
 // Looks at tombstones of tables that are open: no file is read. Files that are being compacted are
 // left out, as are trees with timestamps, whose readers may look into any past. Requires the DB
-// mutex (being_compacted).
+// mutex (being_compacted, cover).
+// Cost: a look at each file's metadata, and comparisons only for what was not there at the last
+// look: for new tombstones with a logarithm for each of them, or for each file beneath them,
+// whichever are fewer; for a new file one for each level and each table of L0.
 CoveredFiles FindCoveredFiles(const Version& version, SequenceNumber oldest_snapshot);
 
 }  // namespace varve

@@ -19,12 +19,22 @@ namespace varve {
 
 constexpr uint64_t kUnknownEpochNumber = 0;
 
+// What range tombstones of newer tables mean for a file, as far as covered_files has looked.
+struct CoverFound {
+  // The file's own tombstones were held against all beneath it that was there then.
+  bool applied = false;
+  // All tombstones that were applied before it came were held against the file.
+  bool judged = false;
+  // Readers at this sequence number and later see nothing of it. kMaxSequenceNumber: not known.
+  SequenceNumber covered_from = kMaxSequenceNumber;
+};
+
 // Shared by every Version that holds the file; when the last share goes and the file was deleted by
 // a logged edit, it is handed to the obsolete-file queue (ObsoleteFileQueue).
 //
-// Thread safety: facts are constant once the file is in a Version. being_compacted and
-//   marked_for_compaction and last_job are guarded by the DB mutex. `reader` and the counts are
-//   published once.
+// Thread safety: facts are constant once the file is in a Version. being_compacted,
+//   marked_for_compaction, last_job and cover are guarded by the DB mutex. `reader` and the counts
+//   are published once.
 struct FileMetaData {
   FileMetaData() = default;
   ~FileMetaData() { delete reader.load(std::memory_order_acquire); }
@@ -71,6 +81,7 @@ struct FileMetaData {
 
   bool being_compacted = false;
   bool marked_for_compaction = false;
+  CoverFound cover;
   int last_job = 0;  // the compaction that took it as an input, for listeners; 0: none
 
   // What this takes, charged to the block cache if the options ask for it.

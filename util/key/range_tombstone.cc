@@ -269,6 +269,21 @@ SequenceNumber FragmentedTombstones::NewestVisible(size_t fragment, SequenceNumb
   return seqs_[rank];
 }
 
+SequenceNumber FragmentedTombstones::OldestAbove(size_t fragment, SequenceNumber floor) const {
+  Rank found = newest_[fragment];
+  if (found == kNone || seqs_[found] <= floor) return 0;
+  if (node_ranks_.empty()) return seqs_[found];
+  const auto above =
+      static_cast<Rank>(std::upper_bound(seqs_.begin(), seqs_.end(), floor) - seqs_.begin());
+  for (size_t node = fragment + size(); node > 0; node /= 2) {
+    const auto begin = node_ranks_.begin() + static_cast<ptrdiff_t>(node_begin_[node]);
+    const auto end = node_ranks_.begin() + static_cast<ptrdiff_t>(node_begin_[node + 1]);
+    const auto it = std::partition_point(begin, end, [above](Rank rank) { return rank >= above; });
+    if (it != begin) found = std::min(found, *(it - 1));
+  }
+  return seqs_[found];
+}
+
 SequenceNumber FragmentedTombstones::MaxCoveringSeq(const Slice& key, SequenceNumber snapshot,
                                                     const TimestampLimit& limit,
                                                     Slice* timestamp_of) const {

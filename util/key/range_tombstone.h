@@ -110,6 +110,8 @@ class FragmentedTombstones {
   [[nodiscard]] SequenceNumber NewestVisible(size_t fragment, SequenceNumber snapshot,
                                              const TimestampLimit& limit,
                                              Slice* timestamp = nullptr) const;
+  // The smallest sequence number above `floor` of a tombstone that covers the fragment; 0 if none.
+  [[nodiscard]] SequenceNumber OldestAbove(size_t fragment, SequenceNumber floor) const;
   // Whether a tombstone covers any key from `begin` to `end`, inclusive; null: no bound.
   [[nodiscard]] bool CoversAnyOf(const Slice* begin, const Slice* end) const;
 

@@ -337,4 +337,18 @@ Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range
   return Status::OK();
 }
 
+Status SumTableProperties(Engine* engine, ColumnFamily* family, int level, TableProperties* sum) {
+  const PinnedVersion pinned = Pin(engine, family);
+  for (int at = 0; at < pinned.version->num_levels(); at++) {
+    if (level >= 0 && at != level) continue;
+    for (const FileRef& file : pinned.version->level(at).files()) {
+      TableRef table;
+      Status s = family->table_cache()->Find(file.get(), at, ReadOptions(), &table);
+      if (!s.ok()) return s;
+      sum->Add(*table->properties());
+    }
+  }
+  return Status::OK();
+}
+
 }  // namespace varve

@@ -33,5 +33,7 @@ Status ApproximateSizes(ColumnFamily* family, const SizeApproximationOptions& op
                         const Range* ranges, int n, uint64_t* sizes);
 Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range* ranges, size_t n,
                                TablePropertiesCollection* properties);  // ranges null: all tables
+// Of the tables of a level, or, below 0, of all.
+Status SumTableProperties(Engine* engine, ColumnFamily* family, int level, TableProperties* sum);
 
 }  // namespace varve

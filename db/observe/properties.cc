@@ -19,6 +19,7 @@
 #include "db/background/table_context.h"
 #include "db/observe/garbage.h"
 #include "db/observe/memory_by_owner.h"
+#include "db/observe/metadata.h"
 #include "util/metrics/cache_entry_stats.h"
 
 namespace varve {
@@ -352,6 +353,20 @@ bool CollectEntryStats(Engine* e, ColumnFamily* f,
   return true;
 }
 
+// If the name is that of the sum over all tables, or over those of a level. Without the DB mutex:
+// tables may have to be opened. False, too, if one cannot be, or the database is closed.
+bool SumTables(Engine* e, ColumnFamily* f, const Slice& name, TableProperties* sum) {
+  if (!name.starts_with(P::kAggregatedTableProperties)) return false;
+  int level = -1;
+  if (name != Slice(P::kAggregatedTableProperties)) {
+    MutexLock lock(&e->mu);
+    const int levels = f->current()->num_levels();
+    if (!ConsumeLevel(name, P::kAggregatedTablePropertiesAtLevel, levels, &level)) return false;
+  }
+  const OpenCall call(&e->calls, e->closed);
+  return call.inside() && SumTableProperties(e, f, level, sum).ok();
+}
+
 struct TextProperty {
   const std::string name;
   std::string (*get)(Engine& e, ColumnFamily& f);
@@ -425,6 +440,10 @@ bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, st
     *value = MemoryText(*engine);
     return true;
   }
+  if (TableProperties sum; SumTables(engine, family, name, &sum)) {
+    *value = sum.ToString();
+    return true;
+  }
   if (name == Slice(kGarbage)) {
     *value = GarbageText(Garbage(engine, family));
     return true;
@@ -454,6 +473,13 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
   }
   if (name == Slice(kGarbage)) {
     *value = GarbageMap(Garbage(engine, family));
+    return true;
+  }
+  if (TableProperties sum; SumTables(engine, family, name, &sum)) {
+    value->clear();
+    for (const auto& [field, n] : sum.GetAggregatablePropertiesAsMap()) {
+      (*value)[field] = std::to_string(n);
+    }
     return true;
   }
   if (name == Slice(kMemory)) {

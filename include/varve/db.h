@@ -434,6 +434,9 @@ class VARVE_EXPORT DB {
     inline static const std::string kFastBlockCacheEntryStats =
         "rocksdb.fast-block-cache-entry-stats";
     inline static const std::string kOptionsStatistics = "rocksdb.options-statistics";
+    // Sums over the properties of all tables, and of those of a level, whose number is appended;
+    // also as maps (TableProperties::GetAggregatablePropertiesAsMap). Tables that are not open are
+    // opened. No answer if one cannot be, or after Close.
     inline static const std::string kAggregatedTableProperties =
         "rocksdb.aggregated-table-properties";
     inline static const std::string kAggregatedTablePropertiesAtLevel =

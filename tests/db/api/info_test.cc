@@ -122,6 +122,59 @@ TEST_F(DbInfoTest, TextsNameWhatTheyAreAbout) {
   EXPECT_FALSE(db()->GetMapProperty(P::kLevelStats, &map));
 }
 
+TEST_F(DbInfoTest, TablesPropertiesAreSummedOverAllOrALevel) {
+  Open({"default", "a"});
+  MakeTable({"a", "b"});
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  MakeTable({"c"});
+  Delete("b");
+  ASSERT_TRUE(db()->DeleteRange(WriteOptions(), db()->DefaultColumnFamily(), "x", "z").ok());
+  ASSERT_TRUE(db()->Flush(FlushOptions()).ok());
+  MakeTable({"other"}, "a");
+  for (const bool reopened : {false, true}) {
+    SCOPED_TRACE(reopened);
+    if (reopened) Reopen();
+    TablePropertiesCollection all;
+    ASSERT_TRUE(db()->GetPropertiesOfAllTables(&all).ok());
+    ASSERT_EQ(all.size(), 3u);
+    TableProperties sum;
+    for (const auto& [name, properties] : all) sum.Add(*properties);
+    EXPECT_EQ(sum.num_entries, 5u);
+    EXPECT_EQ(sum.num_deletions, 2u);
+    EXPECT_EQ(sum.num_range_deletions, 1u);
+    std::map<std::string, std::string> expected;
+    for (const auto& [field, n] : sum.GetAggregatablePropertiesAsMap()) {
+      expected[field] = std::to_string(n);
+    }
+    std::map<std::string, std::string> map = {{"untouched", "?"}};
+    ASSERT_TRUE(db()->GetMapProperty(P::kAggregatedTableProperties, &map));
+    EXPECT_EQ(map, expected);
+    EXPECT_EQ(Text(P::kAggregatedTableProperties), sum.ToString());
+    EXPECT_THAT(Text(P::kAggregatedTableProperties), HasSubstr("# entries=5"));
+    const auto at_level = [&](const char* level) {
+      std::map<std::string, std::string> of_level;
+      EXPECT_TRUE(db()->GetMapProperty(P::kAggregatedTablePropertiesAtLevel + level, &of_level));
+      return of_level["num_entries"] + " " + of_level["num_range_deletions"];
+    };
+    EXPECT_EQ(at_level("0"), "3 1");
+    EXPECT_EQ(at_level("3"), "0 0");
+    EXPECT_EQ(at_level("6"), "2 0");
+    EXPECT_THAT(Text(P::kAggregatedTablePropertiesAtLevel + "0"), HasSubstr("# deletions=2"));
+    EXPECT_THAT(Text(P::kAggregatedTableProperties, "a"), HasSubstr("# entries=1"));
+    std::string text;
+    uint64_t number = 0;
+    for (const char* level : {"", "7", "x", "-1"}) {
+      EXPECT_FALSE(db()->GetProperty(P::kAggregatedTablePropertiesAtLevel + level, &text)) << level;
+      EXPECT_FALSE(db()->GetMapProperty(P::kAggregatedTablePropertiesAtLevel + level, &map));
+    }
+    EXPECT_FALSE(db()->GetProperty(P::kAggregatedTableProperties + "1", &text));
+    EXPECT_FALSE(db()->GetIntProperty(P::kAggregatedTableProperties, &number)) << "no number";
+  }
+  ASSERT_TRUE(db()->Close().ok());
+  std::string text;
+  EXPECT_FALSE(db()->GetProperty(P::kAggregatedTableProperties, &text)) << "files are closed";
+}
+
 TEST_F(DbInfoTest, UnknownNamesHaveNoAnswer) {
   Open();
   std::string text = "untouched";

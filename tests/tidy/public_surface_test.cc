@@ -409,5 +409,77 @@ TEST(PublicSurfaceTest, MethodsAreWhatTheirLinesSay) {
   }
 }
 
+// ---- The C API ----
+
+std::string CHeaders() {
+  std::string text;
+  for (const auto& entry : fs::directory_iterator(kRoot / "include/varve/c")) {
+    if (entry.path().extension() != ".h") continue;
+    for (const std::string& line : ReadLines(entry.path())) text += line + "\n";
+  }
+  return text;
+}
+
+// Options that C names otherwise, and those that it cannot name: Varve's own, and objects of C++.
+const std::map<std::string, std::string>& NamesInC() {
+  static const std::map<std::string, std::string> names = {
+      {"allow_other_merge_operator", ""},
+      {"blob_garbage_collection_age_cutoff", "options_set_blob_gc_age_cutoff"},
+      {"blob_garbage_collection_force_threshold", "options_set_blob_gc_force_threshold"},
+      {"bottommost_compression_opts", "options_set_bottommost_compression_options"},
+      {"cache_usage_options", ""},
+      {"compaction_options_fifo", "options_set_fifo_compaction_options"},
+      {"compaction_options_universal", "options_set_universal_compaction_options"},
+      {"compaction_readahead_size", "options_compaction_readahead_size"},
+      {"compression_opts", "options_set_compression_options"},
+      {"enable_blob_garbage_collection", "options_set_enable_blob_gc"},
+      {"fail_if_options_file_error", ""},
+      {"flush_block_policy_factory", ""},
+      {"listeners", "options_add_eventlistener"},
+      {"memtable_factory", "options_set_memtable_vector_rep"},
+      {"metadata_cache_options", "block_based_options_set_top_level_index_pinning_tier"},
+      {"persistent_cache", ""},
+      {"rate_limiter", "options_set_ratelimiter"},
+      {"reserve_bytes", ""},
+      {"scrub_bytes_per_second", ""},
+      {"scrub_period_sec", ""},
+      {"statistics", "options_enable_statistics"},
+      {"table_factory", "options_set_block_based_table_factory"},
+      {"table_properties_collector_factories", "options_add_table_properties_collector_factory"},
+      {"user_defined_index_factory",
+       "block_based_options_set_user_defined_index_factory_from_string"},
+  };
+  return names;
+}
+
+TEST(PublicSurfaceTest, EveryOptionCanBeSetFromC) {
+  const std::string headers = CHeaders();
+  const auto declared = [&](const std::string& name) {
+    return headers.find(" rocksdb_" + name + "(") != std::string::npos ||
+           headers.find("\nrocksdb_" + name + "(") != std::string::npos;
+  };
+  const std::pair<const OptionTable*, std::string> tables[] = {
+      {&DbOptionTable(), "options_"},
+      {&CfOptionTable(), "options_"},
+      {&BlockBasedTableOptionTable(), "block_based_options_"}};
+  size_t plain = 0;
+  for (const auto& [table, prefix] : tables) {
+    for (const OptionRow& row : table->rows()) {
+      const std::string name(row.name);
+      const auto other = NamesInC().find(name);
+      if (other == NamesInC().end()) {
+        EXPECT_TRUE(declared(prefix + "set_" + name)) << name << " has no setter";
+        if (row.type().number != nullptr) {
+          EXPECT_TRUE(declared(prefix + "get_" + name)) << name << " has no getter";
+        }
+        ++plain;
+      } else if (!other->second.empty()) {
+        EXPECT_TRUE(declared(other->second)) << name << " has no setter " << other->second;
+      }
+    }
+  }
+  EXPECT_GT(plain, 150u);
+}
+
 }  // namespace
 }  // namespace varve::tidy

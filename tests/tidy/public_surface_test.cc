@@ -424,6 +424,7 @@ std::string CHeaders() {
 const std::map<std::string, std::string>& NamesInC() {
   static const std::map<std::string, std::string> names = {
       {"allow_other_merge_operator", ""},
+      {"background_gives_way", ""},
       {"blob_garbage_collection_age_cutoff", "options_set_blob_gc_age_cutoff"},
       {"blob_garbage_collection_force_threshold", "options_set_blob_gc_force_threshold"},
       {"bottommost_compression_opts", "options_set_bottommost_compression_options"},

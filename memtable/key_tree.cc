@@ -49,6 +49,12 @@ int KeyTree::CompareSlot(uint32_t level, const Slot& slot, const Target& target)
   return CompareKey(KeyOf(level, slot.ref), target);
 }
 
+int KeyTree::CompareLow(const Node* node, const Target& target) const {
+  if (node->low == nullptr) return -1;
+  if (node->low_word != target.word) return node->low_word < target.word ? -1 : 1;
+  return CompareKey(node->low, target);
+}
+
 int KeyTree::CompareTied(uint32_t level, const Slot& a, const Slot& b) const {
   const MemEntry* const x = KeyOf(level, a.ref);
   const MemEntry* const y = KeyOf(level, b.ref);
@@ -317,17 +323,89 @@ SequenceNumber KeyTree::NewestOf(const Node* leaf) const {
   return first_sequence_.load(std::memory_order_relaxed) + above;
 }
 
-const KeyTree::Node* KeyTree::PassOlder(const Node* leaf, uint64_t word,
+// Fetches the heads of leaves ahead of a walk to the right. The leaves themselves name only the
+// next one each, so that the walk would wait for each of them; the level above names many at once.
+// What it says is taken as a hint: it may be out of order, or lag behind splits.
+class KeyTree::LeavesAhead {
+ public:
+  explicit LeavesAhead(const KeyTree& tree) : tree_(tree) {}
+
+  // The walk goes to that leaf next.
+  void Pass(const Node* leaf) {
+    if (passed_++ < kWaits) {
+      leaf->PrefetchHead();
+    } else if (passed_ == kWaits + 1) {
+      Begin(leaf);
+    } else {
+      Fetch();
+    }
+  }
+
+ private:
+  // A short walk is over sooner than the level above is found.
+  static constexpr uint32_t kWaits = 4;
+  static constexpr uint32_t kAhead = 12;
+
+  void Begin(const Node* leaf) {
+    const Node* const root = tree_.root_.load(std::memory_order_acquire);
+    if (leaf->low == nullptr || node_state::Level(root->Stable()) == 0) return;
+    const Slice low = leaf->low->internal_key();
+    const Target target = tree_.MakeTarget(ExtractUserKey(low), ExtractTrailer(low));
+    uint64_t state = 0;
+    Take(tree_.Find(target, Side::kAt, 1, &state));
+    while (at_ < count_ && children_[at_] != leaf) at_++;
+    for (uint32_t i = 0; i < kAhead; i++) Fetch();
+  }
+  void Take(const Node* parent) {
+    count_ = node_state::Count(parent->state.load(std::memory_order_acquire));
+    for (uint32_t i = 0; i < count_; i++) children_[i] = tree_.NodeAt(parent->At(i).ref);
+    at_ = 0;
+    next_parent_ = parent->next.load(std::memory_order_acquire);
+    if (next_parent_ != nullptr) next_parent_->PrefetchAll();
+  }
+  void Fetch() {
+    if (at_ == count_ && next_parent_ != nullptr) Take(next_parent_);
+    if (at_ < count_) children_[at_++]->PrefetchHead();
+  }
+
+  const KeyTree& tree_;
+  uint32_t passed_ = 0;
+  uint32_t at_ = 0;  // of the children, the first one not fetched
+  uint32_t count_ = 0;
+  const Node* next_parent_ = nullptr;
+  const Node* children_[kSlots];
+};
+
+// Leaves never move against each other: with one search for the target's, no key is compared on the
+// way to it.
+const KeyTree::Node* KeyTree::PassOlder(const Node* leaf, const Target& target,
                                         SequenceNumber below) const {
+  if (CompareLow(leaf, target) > 0) return leaf;
+  uint64_t found_at = 0;
+  const Node* const end = Find(target, Side::kAt, 0, &found_at);
+  LeavesAhead ahead(*this);
   for (;;) {
     const uint64_t state = leaf->Stable();
     const Node* const next = leaf->next.load(std::memory_order_acquire);
-    const uint64_t high_word = leaf->high_word.load(std::memory_order_acquire);
     const SequenceNumber newest = NewestOf(leaf);
     if (!leaf->StillIs(state)) continue;
-    if (next == nullptr || high_word >= word || newest >= below) return leaf;
-    PrefetchLine(next);
+    if (leaf == end || next == nullptr || newest >= below) return leaf;
+    ahead.Pass(next);
     leaf = next;
+  }
+}
+
+// What a split moves to the right meanwhile is as old as the leaf that it leaves.
+const MemEntry* KeyTree::PassOlderForPrev(const MemEntry* low, const Target& target,
+                                          SequenceNumber below) const {
+  for (;;) {
+    const Slice key = low->internal_key();
+    uint64_t state = 0;
+    const Node* const leaf =
+        Find(MakeTarget(ExtractUserKey(key), ExtractTrailer(key)), Side::kBefore, 0, &state);
+    const SequenceNumber newest = NewestOf(leaf);
+    if (newest >= below || CompareLow(leaf, target) <= 0) return low;
+    low = leaf->low;
   }
 }
 

@@ -108,9 +108,14 @@ class KeyTree {
   // The entry in slot `i`. The first slot of a leaf that is out of order stands for all: a copy of
   // it compares them.
   void PrefetchSlot(const Node* leaf, uint32_t i) const;
-  // From `leaf` to the right: the first one that may have entries with that word or a larger one,
-  // or as new as `below`; or else the last one.
-  [[nodiscard]] const Node* PassOlder(const Node* leaf, uint64_t word, SequenceNumber below) const;
+  // From `leaf` to the right: the first one that may have entries at or behind the target, or as
+  // new as `below`; or else the last one.
+  [[nodiscard]] const Node* PassOlder(const Node* leaf, const Target& target,
+                                      SequenceNumber below) const;
+  // The same to the left, from the leaf that begins with `low`, and entries at or before the
+  // target: what the last leaf begins with that it passes, `low` itself if that is none.
+  [[nodiscard]] const MemEntry* PassOlderForPrev(const MemEntry* low, const Target& target,
+                                                 SequenceNumber below) const;
   // The first key that may ever be in the leaf; null for the leftmost one.
   [[nodiscard]] static const MemEntry* LowOf(const Node* leaf);
   // The number of slots of the copy that lie before the target, or are not behind it.
@@ -145,6 +150,8 @@ class KeyTree {
     std::atomic<uint64_t> bytes{0};
   };
 
+  class LeavesAhead;
+
   struct NewNodeResult {
     Node* node;
     EntryRef ref;
@@ -162,6 +169,7 @@ class KeyTree {
   [[nodiscard]] const MemEntry* KeyOf(uint32_t level, EntryRef ref) const;
   // <0 when the key sorts before the target. Null is before everything.
   int CompareKey(const MemEntry* key, const Target& target) const;
+  int CompareLow(const Node* node, const Target& target) const;
   int CompareSlot(uint32_t level, const Slot& slot, const Target& target) const;
   int CompareSlots(uint32_t level, const Slot& a, const Slot& b) const {
     if (a.word != b.word) [[likely]]

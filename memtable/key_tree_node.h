@@ -87,6 +87,12 @@ class alignas(64) KeyTree::Node {
     }
   }
 
+  // What a look at a leaf's head takes.
+  void PrefetchHead() const {
+    PrefetchLine(&state);
+    PrefetchLine(&newest);
+  }
+
   // Publishes slots (release), and is the writers' lock.
   std::atomic<uint64_t> state;
   // To the right on this level, and its lowest key's word; written by rewrites, like slots.

@@ -89,7 +89,7 @@ bool KeyTreeIterator::SkipOlder(const Slice& target, SequenceNumber below) {
     }
     valid_ = false;
     if (leaf_.next == nullptr) return true;
-    tree_.CopyLeaf(tree_.PassOlder(leaf_.next, to.word, below), &leaf_);
+    tree_.CopyLeaf(tree_.PassOlder(leaf_.next, to, below), &leaf_);
     if (leaf_.newest >= below) {
       Enter(0);
       return true;
@@ -105,7 +105,7 @@ bool KeyTreeIterator::SkipOlderForPrev(const Slice& target, SequenceNumber below
     end = std::min(end, tree_.CountThrough(leaf_, to));
     const MemEntry* const low = KeyTree::LowOf(leaf_.leaf);
     if (end != 0 || low == nullptr) break;
-    const KeyTree::Target first = TargetOf(low->internal_key());
+    const KeyTree::Target first = TargetOf(tree_.PassOlderForPrev(low, to, below)->internal_key());
     tree_.CopyLeafBefore(first, &leaf_);
     end = tree_.CountBefore(leaf_, first);
     if (leaf_.newest >= below) break;

@@ -14,6 +14,7 @@
 #include <cassert>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 #include "util/mem/huge_pages.h"
 #include "util/sync/mutex.h"
@@ -119,13 +120,44 @@ class FreeLists {
   std::array<uint64_t, (kLists + 63) / 64> any_{};
 };
 
+// Chunks that were given back last, by size. They stay in use as far as their neighbours know,
+// whose memory is looked at neither now nor when the chunk is taken again.
+class RecentChunks {
+ public:
+  static constexpr uint32_t kUnitsMax = 128;
+  static constexpr uint32_t kMost = 64;
+
+  // Null if there is none of that size.
+  Chunk* Take(uint32_t units) {
+    if (units > kUnitsMax || lists_[units] == nullptr) return nullptr;
+    count_--;
+    return std::exchange(lists_[units], lists_[units]->next);
+  }
+  // Requires room for one more, and a size up to kUnitsMax.
+  void Add(Chunk* chunk) {
+    count_++;
+    chunk->next = std::exchange(lists_[chunk->units], chunk);
+  }
+  [[nodiscard]] uint32_t count() const { return count_; }
+
+ private:
+  std::array<Chunk*, kUnitsMax + 1> lists_{};
+  uint32_t count_ = 0;
+};
+
 class alignas(64) Part {
  public:
   [[nodiscard]] Mutex& mutex() VARVE_RETURN_CAPABILITY(mu_) { return mu_; }
 
   // Null when there is no room.
   char* Allocate(uint32_t units) VARVE_REQUIRES(mu_) {
-    Chunk* const chunk = free_.Find(units);
+    turns_ = std::min(turns_ + 1, kTurnsMost);
+    if (Chunk* const recent = recent_.Take(units)) return Data(recent);
+    Chunk* chunk = free_.Find(units);
+    if (chunk == nullptr && recent_.count() != 0) {
+      JoinRecent();
+      chunk = free_.Find(units);
+    }
     if (chunk == nullptr) return nullptr;
     if (chunk->units == kWholeRegion) empty_--;
     free_.Remove(chunk);
@@ -139,26 +171,18 @@ class alignas(64) Part {
       free_.Add(rest);
     }
     chunk->in_use = 1;
-    return reinterpret_cast<char*>(chunk) + kHeaderBytes;
+    return Data(chunk);
   }
 
+  // Where pieces come and go in turns, the next one asked for is as large as one that went lately:
+  // blocks of a full cache are. Where they only go, nothing is kept.
   void Free(Chunk* chunk) VARVE_REQUIRES(mu_) {
     assert(chunk->in_use == 1);
-    chunk->in_use = 0;
-    Chunk* const after = chunk->Plus(chunk->units);
-    if (after->in_use == 0) {
-      free_.Remove(after);
-      chunk->units += after->units;
-    }
-    if (chunk->before != 0 && chunk->Minus(chunk->before)->in_use == 0) {
-      Chunk* const before = chunk->Minus(chunk->before);
-      free_.Remove(before);
-      before->units += chunk->units;
-      chunk = before;
-    }
-    chunk->Plus(chunk->units)->before = chunk->units;
-    free_.Add(chunk);
-    if (chunk->units == kWholeRegion) empty_++;
+    if (chunk->units > RecentChunks::kUnitsMax) return Join(chunk);
+    if (turns_ == 0 || recent_.count() == RecentChunks::kMost) JoinRecent();
+    if (turns_ == 0) return Join(chunk);
+    turns_--;
+    recent_.Add(chunk);
   }
 
   // An empty region that is to be given back, or null.
@@ -198,8 +222,40 @@ class alignas(64) Part {
   }
 
  private:
+  static constexpr uint32_t kTurnsMost = 256;
+
+  static char* Data(Chunk* chunk) { return reinterpret_cast<char*>(chunk) + kHeaderBytes; }
+
+  void JoinRecent() VARVE_REQUIRES(mu_) {
+    for (uint32_t units = 0; recent_.count() != 0; units++) {
+      while (Chunk* const chunk = recent_.Take(units)) Join(chunk);
+    }
+  }
+
+  // Makes it free, and one with free neighbours.
+  void Join(Chunk* chunk) VARVE_REQUIRES(mu_) {
+    chunk->in_use = 0;
+    Chunk* const after = chunk->Plus(chunk->units);
+    if (after->in_use == 0) {
+      free_.Remove(after);
+      chunk->units += after->units;
+    }
+    if (chunk->before != 0 && chunk->Minus(chunk->before)->in_use == 0) {
+      Chunk* const before = chunk->Minus(chunk->before);
+      free_.Remove(before);
+      before->units += chunk->units;
+      chunk = before;
+    }
+    chunk->Plus(chunk->units)->before = chunk->units;
+    free_.Add(chunk);
+    if (chunk->units == kWholeRegion) empty_++;
+  }
+
   Mutex mu_;
   FreeLists free_ VARVE_GUARDED_BY(mu_);
+  RecentChunks recent_ VARVE_GUARDED_BY(mu_);
+  // So many may be given back before another is asked for.
+  uint32_t turns_ VARVE_GUARDED_BY(mu_) = 0;
   size_t regions_ VARVE_GUARDED_BY(mu_) = 0;
   size_t empty_ VARVE_GUARDED_BY(mu_) = 0;  // of them
 };

@@ -102,6 +102,25 @@ TEST(HugeHeap, MemoryIsUsedAgainAndGivenBack) {
   EXPECT_LE(HugeHeap::MappedBytes(), before + kHugePageBytes);
 }
 
+// Where pieces come and go in turns, they are not joined and broken up in between.
+TEST(HugeHeap, ThePieceThatWentLastIsTheNextOfItsSize) {
+  std::vector<Piece> pieces;
+  for (int i = 0; i < 50; i++) pieces.push_back(Take(4000 + static_cast<size_t>(i) * 64, 'x'));
+  if (HugeHeap::MappedBytes() != 0) {
+    for (int round = 0; round < 3; round++) {
+      for (size_t i = 0; i < pieces.size(); i += 2) {
+        const char* const data = pieces[i].data;
+        HugeHeap::Free(pieces[i].data, pieces[i].bytes);
+        HugeHeap::Free(pieces[i + 1].data, pieces[i + 1].bytes);
+        pieces[i + 1] = Take(pieces[i + 1].bytes, 'y');
+        pieces[i] = Take(pieces[i].bytes, 'y');
+        EXPECT_EQ(pieces[i].data, data);
+      }
+    }
+  }
+  for (const Piece& piece : pieces) HugeHeap::Free(piece.data, piece.bytes);
+}
+
 TEST(HugeHeap, ThreadsFreeWhatOthersTook) {
   std::vector<std::thread> threads;
   std::vector<std::vector<Piece>> all(4);

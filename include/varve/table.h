@@ -237,8 +237,7 @@ struct BlockBasedTableOptions {
 
   /// Bytes. Where the doubling starts.
   size_t initial_auto_readahead_size = 8 * 1024;
-  /// Readahead starts with read number so many of a sequential series in one file; 0 and 1: with
-  /// the first.
+  /// Readahead starts after so many reads of a sequential series in one file; 0: with the first.
   uint64_t num_file_reads_for_auto_readahead = 2;
 };
 

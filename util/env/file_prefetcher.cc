@@ -25,7 +25,7 @@ IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offse
   const bool goes_on = std::exchange(goes_on_, false);
   const bool continues = goes_on || Continues(offset);
   in_a_row_ = continues ? in_a_row_ + 1 : 1;
-  if (goes_on) in_a_row_ = std::max(in_a_row_, reads_);
+  if (goes_on) in_a_row_ = std::max(in_a_row_, reads_ + 1);
   has_read_ = true;
   expected_ = offset + n;
   if (Holds(offset, n)) {
@@ -33,7 +33,7 @@ IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offse
     return IOStatus::OK();
   }
   if (!continues) next_ = first_;
-  if (next_ == 0 || in_a_row_ < reads_) {
+  if (next_ == 0 || in_a_row_ <= reads_) {
     return file.Read(offset, n, result, scratch, io_options);
   }
   IOStatus s = Refill(file, offset, n, limit, io_options);

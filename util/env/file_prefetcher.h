@@ -23,8 +23,8 @@ class FilePrefetcher {
   static constexpr size_t kCompactionReadahead = 2 * 1024 * 1024;
   static constexpr uint64_t kReadsBeforeReadahead = 2;
 
-  // Doubles from `first` to `largest` bytes. `largest` 0 never reads ahead. Read number `reads` of
-  // a sequence is the first that does; 0 and 1: any.
+  // Doubles from `first` to `largest` bytes. `largest` 0 never reads ahead. So many reads of a
+  // sequence, `reads`, do not either: most scans end within a block or two.
   static FilePrefetcher Adaptive(size_t first = kFirstReadahead, size_t largest = kLargestReadahead,
                                  uint64_t reads = kReadsBeforeReadahead);
   // Reads ahead `size` bytes from the first read on.

@@ -21,17 +21,15 @@ Status NoMemory(const BlockFile& file, const BlockHandle& handle) {
   return Status::MemoryLimit("no memory for a block", DescribeBlock(file, handle));
 }
 
-// Takes what a codec writes into memory of the block's allocator.
+// Takes what a codec writes to where it stays.
 struct UncompressedBuffer {
-  MemoryAllocator* allocator;
+  const BlockRoom& room;
   BlockBuffer buffer;
-  size_t bytes = 0;
 
   static char* Allocate(void* arg, size_t n) {
     auto* self = static_cast<UncompressedBuffer*>(arg);
     // Never zero bytes: a null result means that memory is out.
-    self->bytes = std::max<size_t>(n, 1);
-    self->buffer = AllocateBlockBuffer(self->bytes, self->allocator);
+    self->buffer = AllocateBlockBuffer(std::max<size_t>(n, 1), self->room);
     return self->buffer.get();
   }
 };
@@ -39,24 +37,23 @@ struct UncompressedBuffer {
 Status Uncompress(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                   CompressionType type, const Slice& input, BlockContents* contents) {
   const PerfTimer<&PerfContext::block_decompress_time> timer;
-  const std::string where = DescribeBlock(file, handle);
   // Newer LevelDB uses zlib's number for a bare zstd frame.
   constexpr char kZstdFrame[] = "\x28\xb5\x2f\xfd";
   if (file.footer.format_version == 0 && type == kZlibCompression &&
       input.starts_with(Slice(kZstdFrame, 4))) {
-    return Status::NotSupported("zstd block in LevelDB's form", where);
+    return Status::NotSupported("zstd block in LevelDB's form", DescribeBlock(file, handle));
   }
   const Codec* const codec = FindCodec(type);
-  if (codec == nullptr) return CodecNotSupported(type, where);
-  UncompressedBuffer output{fetch.allocator, nullptr, 0};
+  if (codec == nullptr) return CodecNotSupported(type, DescribeBlock(file, handle));
+  UncompressedBuffer output{fetch.room, nullptr};
   Slice result;
   const Status s = codec->Uncompress(fetch.use_dictionary ? Slice(file.dictionary) : Slice(), input,
                                      file.footer.format_version, kBlockBytesMax,
                                      BufferSink{&UncompressedBuffer::Allocate, &output}, &result);
-  if (!s.ok()) return Status::CopyAppendMessage(s, ": ", where);
+  if (!s.ok()) return Status::CopyAppendMessage(s, ": ", DescribeBlock(file, handle));
   contents->data = result;
   contents->buffer = std::move(output.buffer);
-  contents->buffer_bytes = output.bytes;
+  contents->was_compressed = true;
   return Status::OK();
 }
 
@@ -82,6 +79,9 @@ Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const 
   if (handle.offset >= fetch.preread_offset && fetch.preread.size() >= n &&
       handle.offset - fetch.preread_offset <= fetch.preread.size() - n) {
     *stored = Slice(fetch.preread.data() + (handle.offset - fetch.preread_offset), n);
+    if (fetch.preread_buffer != nullptr && fetch.preread_buffer->get() == stored->data()) {
+      *buffer = std::move(*fetch.preread_buffer);
+    }
     return Status::OK();
   }
   const IOOptions* io = &fetch.io;
@@ -97,7 +97,7 @@ Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const 
   const bool maps = file.mapped && fetch.prefetcher == nullptr;
   const bool here = fetch.prefetcher != nullptr && fetch.prefetcher->Holds(handle.offset, n);
   if (!maps && !here) {
-    *buffer = AllocateBlockBuffer(n, fetch.allocator);
+    *buffer = AllocateBlockBuffer(n, fetch.expect_compressed ? BlockRoom() : fetch.room);
     if (*buffer == nullptr) return NoMemory(file, handle);
   }
   if (fetch.prefetcher != nullptr) {
@@ -125,7 +125,6 @@ Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const Block
   if (buffer != nullptr && stored.data() == buffer.get()) {
     contents->data = Slice(stored.data(), size);
     contents->buffer = std::move(buffer);
-    contents->buffer_bytes = size + kBlockTrailerBytes;
     return Status::OK();
   }
   const bool in_preread = !fetch.preread.empty() && stored.data() >= fetch.preread.data() &&
@@ -136,13 +135,11 @@ Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const Block
   }
   // What was read belongs to somebody who will reuse it.
   const size_t bytes = std::max<size_t>(size, 1);
-  BlockBuffer copy =
-      buffer != nullptr ? std::move(buffer) : AllocateBlockBuffer(bytes, fetch.allocator);
+  BlockBuffer copy = buffer != nullptr ? std::move(buffer) : AllocateBlockBuffer(bytes, fetch.room);
   if (copy == nullptr) return NoMemory(file, handle);
   memcpy(copy.get(), stored.data(), size);
   contents->data = Slice(copy.get(), size);
   contents->buffer = std::move(copy);
-  contents->buffer_bytes = bytes;
   return Status::OK();
 }
 

@@ -35,7 +35,9 @@ struct BlockFile {
 struct BlockFetch {
   bool verify_checksum = true;
   bool use_dictionary = false;
-  MemoryAllocator* allocator = nullptr;  // of the result
+  BlockRoom room;  // of the result
+  // What is read will be uncompressed, as far as one knows: it is not read to where it stays.
+  bool expect_compressed = false;
   FilePrefetcher* prefetcher = nullptr;
   uint64_t prefetch_limit = 0;  // nothing from here on is read ahead
   IOOptions io;
@@ -44,6 +46,8 @@ struct BlockFetch {
   // Bytes of the file that are in memory already, and where they start.
   Slice preread;
   uint64_t preread_offset = 0;
+  // Nullable: owns `preread`, if that is one block; the result may take it over.
+  BlockBuffer* preread_buffer = nullptr;
 };
 
 // "name, block at offset N".

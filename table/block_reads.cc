@@ -2,7 +2,7 @@
 #include "table/block_reads.h"
 
 #include <algorithm>
-#include <new>
+#include <utility>
 
 #include "table/format/block_trailer.h"
 #include "util/metrics/perf_counters.h"
@@ -15,10 +15,11 @@ void BlockReads::Add(const BlockHandle& handle) {
     Request& last = requests_.back();
     if (handle.offset <= last.end + kGapBytesMax && end - last.offset <= kRequestBytesMax) {
       last.end = std::max(last.end, end);
+      last.blocks++;
       return;
     }
   }
-  requests_.push_back({handle.offset, end, nullptr, Slice()});
+  requests_.push_back({handle.offset, end, 1, nullptr, Slice()});
 }
 
 void BlockReads::ReadAhead(const RandomAccessFileReader& file, const IOOptions& options) const {
@@ -29,13 +30,14 @@ void BlockReads::ReadAhead(const RandomAccessFileReader& file, const IOOptions& 
   }
 }
 
-size_t BlockReads::Run(const RandomAccessFileReader& file, const IOOptions& options) {
+size_t BlockReads::Run(const RandomAccessFileReader& file, const IOOptions& options,
+                       const BlockRoom& room) {
   std::vector<FSReadRequest> reads(requests_.size());
   uint64_t bytes = 0;
   for (size_t i = 0; i < reads.size(); i++) {
     Request& request = requests_[i];
     const auto n = static_cast<size_t>(request.end - request.offset);
-    request.buffer.reset(new (std::nothrow) char[n]);
+    request.buffer = AllocateBlockBuffer(n, request.blocks == 1 ? room : BlockRoom());
     if (request.buffer == nullptr) return 0;
     reads[i].offset = request.offset;
     reads[i].len = n;
@@ -51,12 +53,14 @@ size_t BlockReads::Run(const RandomAccessFileReader& file, const IOOptions& opti
   return reads.size();
 }
 
-bool BlockReads::Find(const BlockHandle& handle, Slice* bytes, uint64_t* offset) const {
+bool BlockReads::Find(const BlockHandle& handle, Slice* bytes, uint64_t* offset,
+                      BlockBuffer* buffer) {
   const uint64_t end = handle.offset + handle.size + kBlockTrailerBytes;
-  for (const Request& request : requests_) {
+  for (Request& request : requests_) {
     if (handle.offset < request.offset || end > request.end) continue;
     *bytes = request.result;
     *offset = request.offset;
+    if (request.blocks == 1) *buffer = std::move(request.buffer);
     return !request.result.empty();
   }
   return false;

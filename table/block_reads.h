@@ -5,12 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "varve/file_system.h"
 #include "varve/slice.h"
 
+#include "table/block/block_contents.h"
 #include "table/format/block_handle.h"
 #include "util/env/random_access_file_reader.h"
 
@@ -31,16 +31,18 @@ class BlockReads {
   void Add(const BlockHandle& handle);
   // Asks the operating system to have all that was added ready, and does not wait for it.
   void ReadAhead(const RandomAccessFileReader& file, const IOOptions& options) const;
-  // Returns how many requests were made.
-  size_t Run(const RandomAccessFileReader& file, const IOOptions& options);
-  // What was read around the block with its trailer; false if that was not read whole.
-  bool Find(const BlockHandle& handle, Slice* bytes, uint64_t* offset) const;
+  // Returns how many requests were made. Those for one block are read to such a room.
+  size_t Run(const RandomAccessFileReader& file, const IOOptions& options, const BlockRoom& room);
+  // What was read around the block with its trailer; false if that was not read whole. If it is
+  // nothing else, *buffer takes it over.
+  bool Find(const BlockHandle& handle, Slice* bytes, uint64_t* offset, BlockBuffer* buffer);
 
  private:
   struct Request {
     uint64_t offset;
     uint64_t end;
-    std::unique_ptr<char[]> buffer;
+    size_t blocks;
+    BlockBuffer buffer;
     Slice result;
   };
   std::vector<Request> requests_;  // by offset

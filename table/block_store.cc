@@ -100,7 +100,7 @@ bool MayBeCached(const FilterBlock& filter) {
 BlockFetch BlockStore::MakeFetch(const BlockReadContext& context) const {
   BlockFetch fetch;
   fetch.verify_checksum = context.options->verify_checksums;
-  fetch.allocator = cache != nullptr ? cache->memory_allocator() : nullptr;
+  fetch.room.allocator = cache != nullptr ? cache->memory_allocator() : nullptr;
   fetch.prefetcher = context.prefetcher;
   fetch.prefetch_limit = context.prefetch_limit;
   fetch.io.timeout = context.options->io_timeout;
@@ -110,6 +110,7 @@ BlockFetch BlockStore::MakeFetch(const BlockReadContext& context) const {
   const bool by_caller = !context.preread.empty();
   fetch.preread = by_caller ? context.preread : preread;
   fetch.preread_offset = by_caller ? context.preread_offset : preread_offset;
+  if (by_caller) fetch.preread_buffer = context.preread_buffer;
   return fetch;
 }
 
@@ -140,17 +141,56 @@ size_t IndexedKeyTail(const InternalKeyComparator& icmp) {
 
 }  // namespace
 
+Block::Piece BlockStore::MakePiece() const {
+  Block::Piece piece;
+  piece.front = slot_cache != nullptr ? sizeof(CacheEntry) : 0;
+  piece.key_tail = IndexedKeyTail(*icmp);
+  piece.index_bytes = index_bytes_.load(std::memory_order_relaxed);
+  piece.allocator = cache->memory_allocator();
+  return piece;
+}
+
+BlockRoom BlockStore::RoomFor(const BlockReadContext& context) const {
+  if (!ForCache(context)) return MakeFetch(context).room;
+  return compressed_.load(std::memory_order_relaxed) ? BlockRoom() : MakePiece().Room();
+}
+
+// A block that needs more room than those before it is moved; nearly all of a table need about the
+// same.
+void BlockStore::LearnIndexBytes(size_t bytes) const {
+  constexpr size_t kLine = 64;  // blocks begin on one
+  const size_t known = index_bytes_.load(std::memory_order_relaxed);
+  if (bytes > known || bytes + kLine < known / 2) {
+    index_bytes_.store((bytes + bytes / 8 + kLine - 1) / kLine * kLine, std::memory_order_relaxed);
+  }
+}
+
 Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context, bool for_cache,
                         std::unique_ptr<Block>* block) const {
   BlockFetch fetch = MakeFetch(context);
   fetch.use_dictionary = true;
   BlockContents contents;
-  VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
-  const Status s = for_cache && contents.owns_bytes()
-                       ? Block::CreateInOnePiece(contents.data, IndexedKeyTail(*icmp),
-                                                 slot_cache != nullptr ? sizeof(CacheEntry) : 0,
-                                                 fetch.allocator, file.name, block)
-                       : Block::Create(std::move(contents), file.name, block);
+  Status s;
+  if (for_cache) {
+    const Block::Piece piece = MakePiece();
+    const bool compressed = compressed_.load(std::memory_order_relaxed);
+    fetch.room = piece.Room();
+    fetch.expect_compressed = compressed;
+    VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
+    if (contents.was_compressed != compressed) {
+      compressed_.store(contents.was_compressed, std::memory_order_relaxed);
+    }
+    if (contents.owns_bytes()) {
+      size_t index_bytes = 0;
+      s = Block::CreateInOnePiece(std::move(contents), piece, file.name, block, &index_bytes);
+      LearnIndexBytes(index_bytes);
+    } else {
+      s = Block::Create(std::move(contents), file.name, block);
+    }
+  } else {
+    VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
+    s = Block::Create(std::move(contents), file.name, block);
+  }
   if (!s.ok()) {
     return Status::CopyAppendMessage(s, ", block at offset ", std::to_string(handle.offset));
   }
@@ -245,10 +285,13 @@ bool BlockStore::GetBySlot(BlockSlot* slot, Held<Block>* block) const {
 
 bool BlockStore::GetIfCached(const BlockHandle& handle, BlockSlot* slot, Held<Block>* block) const {
   if (slot_cache == nullptr) slot = nullptr;
-  if (slot != nullptr && GetBySlot(slot, block)) [[likely]]
+  if (slot != nullptr && GetBySlot(slot, block)) [[likely]] {
+    (*block)->WantIndex();
     return true;
+  }
   const BlockCacheKey key = cache_keys.ForBlock(KindOf<Block>::kNumber, handle.offset);
   if (!FindCached(key, block)) return false;
+  (*block)->WantIndex();
   if (slot != nullptr) slot_cache->Attach(block->cache_handle(), slot);
   return true;
 }
@@ -261,18 +304,31 @@ Status BlockStore::Get(const BlockHandle& handle, BlockSlot* slot, const BlockRe
   return ReadBlock(handle, slot, context, block);
 }
 
+Status BlockStore::GetMissing(const BlockHandle& handle, BlockSlot* slot,
+                              const BlockReadContext& context, Held<Block>* block) const {
+  if (slot_cache == nullptr) slot = nullptr;
+  // Another thread may have read it meanwhile.
+  if (slot != nullptr && GetBySlot(slot, block)) return Status::OK();
+  VARVE_RETURN_IF_ERROR(Miss<Block>(context));
+  return ReadBlock(handle, slot, context, block);
+}
+
+Held<Block> BlockStore::OutOfCache(std::unique_ptr<Block> block) const {
+  const bool allocated = cache != nullptr && cache->memory_allocator() != nullptr;
+  return Held<Block>(std::move(block), allocated ? &cache : nullptr);
+}
+
 // From the file, and into the cache if it may. `slot` is null or of the cache.
 Status BlockStore::ReadBlock(const BlockHandle& handle, BlockSlot* slot,
                              const BlockReadContext& context, Held<Block>* held) const {
-  const bool for_cache = cache != nullptr && context.fill_cache;
+  const bool for_cache = ForCache(context);
+  const BlockCacheKey key = cache_keys.ForBlock(KindOf<Block>::kNumber, handle.offset);
   std::unique_ptr<Block> block;
   VARVE_RETURN_IF_ERROR(Read(handle, context, for_cache, &block));
   if (!for_cache || !block->owns_bytes()) {
-    const bool allocated = cache != nullptr && cache->memory_allocator() != nullptr;
-    *held = Held<Block>(std::move(block), allocated ? &cache : nullptr);
+    *held = OutOfCache(std::move(block));
     return Status::OK();
   }
-  const BlockCacheKey key = cache_keys.ForBlock(KindOf<Block>::kNumber, handle.offset);
   const size_t charge = block->MemoryUsage();
   Cache::Handle* inserted = nullptr;
   Status s;

@@ -3,6 +3,7 @@
 
 // The blocks of one open table: out of the block cache, or from the file and then into it.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -36,6 +37,7 @@ struct BlockReadContext {
   // Bytes of the file that the caller has read already, and where they start.
   Slice preread;
   uint64_t preread_offset = 0;
+  BlockBuffer* preread_buffer = nullptr;  // nullable: owns them, if they are one block
   // High priority in the cache, for indexes and filters.
   bool high_priority = false;
 };
@@ -68,6 +70,9 @@ class BlockStore {
   Status Get(const BlockHandle& handle, const BlockReadContext& context,
              Held<FilterBlock>* filter) const;
 
+  // The same for a block that GetIfCached has just not found.
+  Status GetMissing(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
+                    Held<Block>* block) const;
   // The block if it is in the cache; else false, and no miss is counted.
   bool GetIfCached(const BlockHandle& handle, BlockSlot* slot, Held<Block>* block) const;
 
@@ -84,6 +89,7 @@ class BlockStore {
     Block::Prefetch(block);
     (*entry)->Touch();
     CountSlotHit(**entry);
+    block->WantIndex();
     return block;
   }
   // Asks for the memory that a search behind the slot starts with.
@@ -106,6 +112,8 @@ class BlockStore {
   Status ReadContents(const BlockHandle& handle, const BlockReadContext& context,
                       BlockContents* contents) const;
   [[nodiscard]] BlockFetch MakeFetch(const BlockReadContext& context) const;
+  // Where a data block that is not in the cache is best read to.
+  [[nodiscard]] BlockRoom RoomFor(const BlockReadContext& context) const;
   // Reads a block and tests its checksum only.
   Status Verify(const BlockHandle& handle, const BlockReadContext& context) const;
 
@@ -113,8 +121,15 @@ class BlockStore {
   // With `for_cache` in the form that blocks have in the cache.
   Status Read(const BlockHandle& handle, const BlockReadContext& context, bool for_cache,
               std::unique_ptr<Block>* block) const;
+  [[nodiscard]] bool ForCache(const BlockReadContext& context) const {
+    return cache != nullptr && context.fill_cache;
+  }
+  [[nodiscard]] Block::Piece MakePiece() const;
+  void LearnIndexBytes(size_t bytes) const;
   Status ReadBlock(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
                    Held<Block>* held) const;
+  // What keeps the block may outlive the cache, unlike its allocator.
+  [[nodiscard]] Held<Block> OutOfCache(std::unique_ptr<Block> block) const;
   bool GetBySlot(BlockSlot* slot, Held<Block>* block) const;
   void CountSlotHit(const CacheEntry& entry) const {
     AddPerfCount<&PerfContext::block_cache_hit_count>();
@@ -135,6 +150,11 @@ class BlockStore {
   bool FindCached(const BlockCacheKey& key, Held<T>* held) const;
   template <typename T>
   Status GetCached(const BlockHandle& handle, const BlockReadContext& context, Held<T>* held) const;
+
+  // What data blocks that were read last were like: the next are read to where such blocks stay.
+  // Relaxed: hints.
+  mutable std::atomic<bool> compressed_{false};
+  mutable std::atomic<size_t> index_bytes_{0};
 };
 
 }  // namespace varve

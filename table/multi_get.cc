@@ -317,16 +317,18 @@ void ProbeBatch::ReadTogether(const BlockStore& store, std::span<Wanted*> blocks
     if (fetch.deadline.count() == 0 ||
         store.file.reader->LimitTime(fetch.deadline, &fetch.io).ok()) {
       for (const Wanted* wanted : blocks) reads.Add(wanted->handle());
-      const size_t requests = reads.Run(*store.file.reader, fetch.io);
+      const size_t requests = reads.Run(*store.file.reader, fetch.io, store.RoomFor(context_));
       AddPerfCount<&PerfContext::block_read_count>(blocks.size());
       RecordInHistogram(store.statistics, MULTIGET_IO_BATCH_SIZE, requests);
     }
   }
   for (Wanted* wanted : blocks) {
     BlockReadContext context = context_;
+    BlockBuffer buffer;
+    context.preread_buffer = &buffer;
     // What was not read now is read alone, and tells why it cannot be.
-    (void)reads.Find(wanted->handle(), &context.preread, &context.preread_offset);
-    wanted->status = store.Get(wanted->handle(), wanted->slot(), context, &wanted->held);
+    (void)reads.Find(wanted->handle(), &context.preread, &context.preread_offset, &buffer);
+    wanted->status = store.GetMissing(wanted->handle(), wanted->slot(), context, &wanted->held);
   }
   if (!MayRead()) return;
   reads_.tables++;

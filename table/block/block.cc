@@ -75,9 +75,10 @@ Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_p
   result->data_ = contents.data.data();
   VARVE_RETURN_IF_ERROR(result->ParseTrailer(contents.data.size(), where));
   if (contents.owns_bytes()) {
-    assert(contents.data.data() == contents.buffer.get());
+    const BlockRoom& room = contents.buffer.get_deleter().room;
+    assert(contents.data.data() == contents.buffer.get() && room == BlockRoom{room.allocator});
     result->home_ = Home::kBuffer;
-    result->allocator_ = contents.buffer.get_deleter().allocator;
+    result->allocator_ = room.allocator;
     result->owned_bytes_ = Limited(contents.MemoryUsage());
     (void)contents.buffer.release();
   }
@@ -85,52 +86,98 @@ Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_p
   return Status::OK();
 }
 
-Status Block::CreateInOnePiece(const Slice& data, size_t key_tail, size_t front,
-                               MemoryAllocator* allocator, const Slice& where,
-                               std::unique_ptr<Block>* block) {
-  // Where the bytes will be is known when the index is.
+// 0 if they are damaged: the walk that comes across the damage reports it.
+size_t Block::CountEntries(size_t begin, size_t end) const {
+  const char* const limit = data_ + end;
+  size_t n = 0;
+  for (const char* p = data_ + begin; p < limit; n++) {
+    BlockEntryHeader header;
+    p = DecodeBlockEntry(p, limit, &header);
+    if (p == nullptr) return 0;
+    p += size_t{header.unshared} + header.value_size;
+  }
+  return n;
+}
+
+size_t Block::IndexBytes() const {
+  constexpr size_t kUnit = 16;
+  constexpr size_t kSmallEntry = 128;  // of these, nearly all have lengths of a byte
+  if (entries_size_ > UINT16_MAX) return 0;
+  size_t n = CountEntries(0, restart_count_ > 1 ? RestartOffset(1) : entries_size_);
+  if (restart_count_ > 1) {
+    const size_t before = restart_count_ - 1;
+    n = n * before + CountEntries(RestartOffset(restart_count_ - 1), entries_size_);
+  }
+  if (n == 0 || n > EntryIndex::kEntriesMax || entries_size_ / n < EntryIndex::kEntryBytesMin) {
+    return 0;
+  }
+  return (n * (entries_size_ / n > kSmallEntry ? 4 : 3) + kUnit - 1) / kUnit * kUnit;
+}
+
+BlockRoom Block::Piece::Room() const {
+  return {allocator, front + sizeof(Block) + index_bytes, /*huge_pages=*/allocator == nullptr};
+}
+
+Status Block::CreateInOnePiece(BlockContents&& contents, const Piece& piece, const Slice& where,
+                               std::unique_ptr<Block>* block, size_t* index_bytes) {
+  // Where the bytes will be is known when the room for the index is.
   Block draft;
-  draft.data_ = data.data();
-  VARVE_RETURN_IF_ERROR(draft.ParseTrailer(data.size(), where));
-  EntryIndexBuilder builder;
-  const bool has_index =
-      key_tail != 0 && builder.Scan(Slice(data.data(), draft.entries_size_), key_tail);
-  const size_t head = sizeof(Block) + (has_index ? builder.bytes() : 0);
-  const size_t total = front + head + data.size();
-  if (head + data.size() > UINT32_MAX) return Malformed(where, "4 GiB or larger");
-  char* const memory = allocator != nullptr ? AllocateBlockBuffer(total, allocator).release()
-                                            : HugeHeap::Allocate(total);
-  if (memory == nullptr) return Status::MemoryLimit("no memory for a block", where);
-  auto* const result = new (memory + front) Block();
-  char* const bytes = memory + front + head;
-  memcpy(bytes, data.data(), data.size());
-  result->allocator_ = allocator;
-  result->owned_bytes_ = static_cast<uint32_t>(head + data.size());
-  result->front_units_ = static_cast<uint8_t>(front / kFrontUnit);
+  draft.data_ = contents.data.data();
+  const size_t size = contents.data.size();
+  VARVE_RETURN_IF_ERROR(draft.ParseTrailer(size, where));
+  Piece wanted = piece;
+  wanted.index_bytes = piece.key_tail != 0 ? draft.IndexBytes() : 0;
+  if (index_bytes != nullptr) *index_bytes = wanted.index_bytes;
+  const BlockRoom& room = contents.buffer.get_deleter().room;
+  const bool here = contents.data.data() == contents.buffer.get() &&
+                    room.allocator == piece.allocator &&
+                    room.huge_pages == piece.Room().huge_pages && room.front >= wanted.Room().front;
+  BlockBuffer bytes;
+  if (here) {
+    bytes = std::move(contents.buffer);
+  } else {
+    bytes = AllocateBlockBuffer(size, wanted.Room());
+    if (bytes == nullptr) return Status::MemoryLimit("no memory for a block", where);
+    memcpy(bytes.get(), contents.data.data(), size);
+  }
+  const size_t owned = bytes.get_deleter().room.front + bytes.get_deleter().bytes - piece.front;
+  if (owned > UINT32_MAX) return Malformed(where, "4 GiB or larger");
+  char* const memory = bytes.get() - bytes.get_deleter().room.front;
+  auto* const result = new (memory + piece.front) Block();
+  result->allocator_ = piece.allocator;
+  result->owned_bytes_ = static_cast<uint32_t>(owned);
+  result->front_units_ = static_cast<uint8_t>(piece.front / kFrontUnit);
   result->bucket_count_ = draft.bucket_count_;
   result->home_ = Home::kOnePiece;
-  result->data_ = bytes;
+  result->data_ = bytes.release();
   result->entries_size_ = draft.entries_size_;
   result->restart_count_ = draft.restart_count_;
   assert(reinterpret_cast<char*>(&result->index_ + 1) == reinterpret_cast<char*>(result + 1));
-  if (has_index) builder.Write(&result->index_);
+  if (wanted.index_bytes != 0) result->index_.Await(piece.key_tail);
   block->reset(result);
   return Status::OK();
 }
 
+void Block::MakeIndex() const {
+  if (!index_.Claim()) return;
+  EntryIndexBuilder builder;
+  if (!builder.Scan(Slice(data_, entries_size_), index_.tail_bytes())) return;
+  const auto room = static_cast<size_t>(data_ - reinterpret_cast<const char*>(this + 1));
+  if (builder.FitInto(room)) builder.Write(&index_);
+}
+
 void Block::Destroy(const Block* block) {
   auto* const own = const_cast<Block*>(block);
-  const BlockBufferDeleter deleter{own->allocator_};
   switch (own->home_) {
     case Home::kOnePiece:
       if (own->allocator_ != nullptr) {
-        deleter(own->front());
+        own->allocator_->Deallocate(own->front());
       } else {
         HugeHeap::Free(own->front(), own->front_units_ * kFrontUnit + own->owned_bytes_);
       }
       return;
     case Home::kBuffer:
-      deleter(const_cast<char*>(own->data_));
+      BlockBufferDeleter{BlockRoom{own->allocator_}}(const_cast<char*>(own->data_));
       break;
     case Home::kMapped:
       break;

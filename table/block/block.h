@@ -52,10 +52,10 @@ struct BlockEntryHeader {
   return static_cast<uint64_t>(limit - p) >= need ? p : nullptr;
 }
 
-// Thread safety: immutable.
+// Thread safety: immutable, but that its entry index appears.
 //
-// Either the bytes stay where they were read to, or, for a block that will be searched often, all
-// is one piece of memory: room for the cache's entry, the block, its entry index, its bytes.
+// Either the bytes are alone where they were read to, or, for a block that may be searched often,
+// all is one piece of memory: room for the cache's entry, the block, its entry index, its bytes.
 class Block {
  public:
   Block(const Block&) = delete;
@@ -65,12 +65,22 @@ class Block {
   // they are walked. Errors: Corruption, or NotSupported for separated keys and values; `where`
   // names the file and the block.
   static Status Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block);
-  // Copies `data` into one piece of memory from `allocator` (null: huge pages) that starts
-  // with `front` unused bytes, a multiple of 16 below 4096. `key_tail`: how many bytes of internal
-  // keys follow keys in bytewise order; 0: the keys are in another order.
-  static Status CreateInOnePiece(const Slice& data, size_t key_tail, size_t front,
-                                 MemoryAllocator* allocator, const Slice& where,
-                                 std::unique_ptr<Block>* block);
+  // What a block in one piece has before its bytes, and where its memory comes from.
+  struct Piece {
+    size_t front = 0;  // unused bytes that begin it, a multiple of 16 below 4096
+    // How many bytes of internal keys follow keys in bytewise order; 0: the keys are in another
+    // order, and no index can be made.
+    size_t key_tail = 0;
+    size_t index_bytes = 0;  // room for an index, as other blocks of its table need it
+    MemoryAllocator* allocator = nullptr;  // null: huge pages
+
+    // For the bytes of such a block: to read them where they will stay.
+    [[nodiscard]] BlockRoom Room() const;
+  };
+  // If the bytes lie in such a room that is large enough, the block is made there; else they are
+  // copied. *index_bytes, if not null, becomes how much room its index needs.
+  static Status CreateInOnePiece(BlockContents&& contents, const Piece& piece, const Slice& where,
+                                 std::unique_ptr<Block>* block, size_t* index_bytes = nullptr);
   // What unique_ptr does with a block of either kind.
   static void Destroy(const Block* block);
 
@@ -86,6 +96,12 @@ class Block {
   [[nodiscard]] uint32_t RestartBefore(uint32_t entry_offset) const;
   // Its size() is 0 where there is none.
   [[nodiscard]] const EntryIndex& index() const { return index_; }
+  // For a block that is read again: makes the index, unless that was done or another thread is at
+  // it. Most blocks that pass through a small cache are read once.
+  void WantIndex() const {
+    if (index_.awaited()) [[unlikely]]
+      MakeIndex();
+  }
 
   // Calls part(at, data, n) for pieces that make up the first `bytes` bytes of the key of index
   // entry `i`, the last piece first; entries share them with those before, and all with the first.
@@ -139,6 +155,12 @@ class Block {
   ~Block() = default;  // frees nothing: Destroy does
   // Of data_, `size` bytes.
   Status ParseTrailer(size_t size, const Slice& where);
+  // An upper bound of what an entry index takes, where no interval between restarts has more
+  // entries than the first; 0: no index pays.
+  [[nodiscard]] size_t IndexBytes() const;
+  [[nodiscard]] size_t CountEntries(size_t begin, size_t end) const;
+
+  [[gnu::noinline]] void MakeIndex() const;
 
   static constexpr size_t kFrontUnit = 16;
 
@@ -154,7 +176,7 @@ class Block {
   const char* data_ = nullptr;
   uint32_t entries_size_ = 0;
   uint32_t restart_count_ = 0;
-  EntryIndex index_;  // the last member: its words follow
+  mutable EntryIndex index_;  // the last member: its words follow
 };
 
 }  // namespace varve

@@ -13,32 +13,52 @@
 #include "varve/memory_allocator.h"
 #include "varve/slice.h"
 
+#include "util/mem/huge_heap.h"
+
 namespace varve {
+
+// Where the memory for a block's bytes comes from, and how much of it lies before them.
+struct BlockRoom {
+  MemoryAllocator* allocator = nullptr;  // null: the system's heap, or the one on huge pages
+  size_t front = 0;                      // bytes before the block's, which go with them
+  bool huge_pages = false;               // without an allocator
+
+  bool operator==(const BlockRoom&) const = default;
+};
 
 // Gives block memory back to where AllocateBlockBuffer took it from.
 struct BlockBufferDeleter {
-  MemoryAllocator* allocator = nullptr;  // null: malloc
+  BlockRoom room;
+  size_t bytes = 0;  // behind room.front; what HugeHeap must be told
+
   void operator()(char* buffer) const {
-    if (allocator != nullptr) {
-      allocator->Deallocate(buffer);
+    char* const memory = buffer - room.front;
+    if (room.allocator != nullptr) {
+      room.allocator->Deallocate(memory);
+    } else if (room.huge_pages) {
+      HugeHeap::Free(memory, room.front + bytes);
     } else {
-      std::free(buffer);
+      std::free(memory);
     }
   }
 };
 
 using BlockBuffer = std::unique_ptr<char, BlockBufferDeleter>;
 
-// Null when memory is out. `allocator` may be null and outlives the buffer.
-[[nodiscard]] inline BlockBuffer AllocateBlockBuffer(size_t bytes, MemoryAllocator* allocator) {
-  void* memory = allocator != nullptr ? allocator->Allocate(bytes) : std::malloc(bytes);
-  return BlockBuffer(static_cast<char*>(memory), BlockBufferDeleter{allocator});
+// Null when memory is out. The room's allocator outlives the buffer.
+[[nodiscard]] inline BlockBuffer AllocateBlockBuffer(size_t bytes, const BlockRoom& room) {
+  const size_t total = room.front + bytes;
+  void* const memory = room.allocator != nullptr ? room.allocator->Allocate(total)
+                       : room.huge_pages         ? HugeHeap::Allocate(total)
+                                                 : std::malloc(total);
+  if (memory == nullptr) return nullptr;
+  return BlockBuffer(static_cast<char*>(memory) + room.front, BlockBufferDeleter{room, bytes});
 }
 
-// What such a buffer of `bytes` bytes occupies: allocators round up.
-[[nodiscard]] inline size_t OccupiedBytes(char* buffer, size_t bytes, MemoryAllocator* allocator) {
+// What memory of `bytes` bytes at `memory` occupies: allocators round up.
+[[nodiscard]] inline size_t OccupiedBytes(char* memory, size_t bytes, MemoryAllocator* allocator) {
   const size_t usable =
-      allocator != nullptr ? allocator->UsableSize(buffer, bytes) : malloc_usable_size(buffer);
+      allocator != nullptr ? allocator->UsableSize(memory, bytes) : malloc_usable_size(memory);
   return std::max(usable, bytes);
 }
 
@@ -47,12 +67,16 @@ using BlockBuffer = std::unique_ptr<char, BlockBufferDeleter>;
 struct BlockContents {
   Slice data;
   BlockBuffer buffer;
-  size_t buffer_bytes = 0;  // as allocated; 0 without one
+  bool was_compressed = false;
 
   [[nodiscard]] bool owns_bytes() const { return buffer != nullptr; }
   [[nodiscard]] size_t MemoryUsage() const {
     if (buffer == nullptr) return 0;
-    return OccupiedBytes(buffer.get(), buffer_bytes, buffer.get_deleter().allocator);
+    const auto& [room, bytes] = buffer.get_deleter();
+    const size_t total = room.front + bytes;
+    return room.allocator == nullptr && room.huge_pages
+               ? HugeHeap::OccupiedBytes(total)
+               : OccupiedBytes(buffer.get() - room.front, total, room.allocator);
   }
 };
 

@@ -116,6 +116,11 @@ void EntryIndexBuilder::ChooseWidth() {
   }
 }
 
+bool EntryIndexBuilder::FitInto(size_t room) {
+  if (bytes() > room) wide_words_ = false;
+  return bytes() <= room;
+}
+
 void EntryIndexBuilder::Write(EntryIndex* index) const {
   const uint64_t base = words_[0];
   const int shift = ShiftFor(wide_words_ ? 16 : 8);
@@ -123,14 +128,12 @@ void EntryIndexBuilder::Write(EntryIndex* index) const {
   for (uint32_t i = 0; i < size_; i++) bits_in_use |= words_[i] - base;
   index->base_ = base;
   index->prefix_ = static_cast<uint16_t>(prefix_);
-  index->size_ = static_cast<uint16_t>(size_);
   index->shift_ = static_cast<uint8_t>(shift);
   index->exact_ = bits_in_use == 0 || std::countr_zero(bits_in_use) >= shift;
   index->wide_words_ = wide_words_;
   index->wide_places_ = wide_places_;
-  index->tail_bytes_ = static_cast<uint8_t>(tail_bytes_);
-  char* words = const_cast<char*>(index->words());
-  char* places = const_cast<char*>(index->places());
+  char* words = const_cast<char*>(index->words(size_));
+  char* places = const_cast<char*>(index->places(size_));
   for (uint32_t i = 0; i < size_; i++) {
     const uint64_t word = (words_[i] - base) >> shift;
     if (wide_words_) {
@@ -147,6 +150,7 @@ void EntryIndexBuilder::Write(EntryIndex* index) const {
       places[i] = 0;  // no place behind the last is asked for
     }
   }
+  index->size_.store(static_cast<uint16_t>(size_), std::memory_order_release);
 }
 
 }  // namespace varve

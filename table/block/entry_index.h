@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where the entries of a cached block are, with a word of each key that orders them: built once
-// when a block enters the cache, so that a search reads a line or two and then the entry it wants.
+// Where the entries of a cached block are, with a word of each key that orders them: built when a
+// block is read for the second time, so that from then on a search reads a line or two and then the
+// entry it wants.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -74,7 +76,7 @@ class Counts {
 //
 // Lies at the end of what precedes these arrays in memory: they follow it.
 //
-// Thread safety: immutable.
+// Thread safety: immutable once size() is not 0.
 class EntryIndex {
  public:
   // A larger block, or one with more or smaller entries, has none: what it costs would not pay.
@@ -84,8 +86,10 @@ class EntryIndex {
   // What may follow a key: the trailer, and before it a timestamp of 64 bits.
   static constexpr size_t kTailBytesMax = kInternalKeyTrailerBytes + 8;
 
-  // 0: the block has no index.
-  [[nodiscard]] uint32_t size() const { return size_; }
+  // 0: the block has no index, or none yet. Acquires the index.
+  [[nodiscard]] uint32_t size() const { return size_.load(std::memory_order_acquire); }
+  // Whether nobody has asked yet for an index that there may be.
+  [[nodiscard]] bool awaited() const { return awaited_.load(std::memory_order_relaxed); }
   // Of what the keys have in common; keys of other prefixes have no place here.
   [[nodiscard]] uint32_t shared_prefix() const { return prefix_; }
   // True if equal words say that the eight bytes are equal.
@@ -99,16 +103,27 @@ class EntryIndex {
   // How many bytes of an internal key follow the key.
   [[nodiscard]] size_t tail_bytes() const { return tail_bytes_; }
 
+  // There may be one, of keys that are followed by so many bytes. Before others see this.
+  void Await(size_t tail_bytes) {
+    tail_bytes_ = static_cast<uint8_t>(tail_bytes);
+    awaited_.store(true, std::memory_order_relaxed);
+  }
+  // True for one thread, which may make it.
+  [[nodiscard]] bool Claim() {
+    return awaited() && awaited_.exchange(false, std::memory_order_relaxed);
+  }
+
  private:
   friend class EntryIndexBuilder;
 
   // Of two arrays the one with the larger elements comes first.
   [[nodiscard]] bool words_first() const { return wide_words_ || !wide_places_; }
-  [[nodiscard]] const char* words() const {
-    return reinterpret_cast<const char*>(this + 1) + (words_first() ? 0 : size_t{size_} * 2);
+  // Of an index of `n` entries.
+  [[nodiscard]] const char* words(size_t n) const {
+    return reinterpret_cast<const char*>(this + 1) + (words_first() ? 0 : n * 2);
   }
-  [[nodiscard]] const char* places() const {
-    const size_t words_bytes = wide_words_ ? size_t{size_} * 2 : size_;
+  [[nodiscard]] const char* places(size_t n) const {
+    const size_t words_bytes = wide_words_ ? n * 2 : n;
     return reinterpret_cast<const char*>(this + 1) + (words_first() ? words_bytes : 0);
   }
   template <typename Word>
@@ -116,10 +131,12 @@ class EntryIndex {
 
   uint64_t base_ = 0;  // the first entry's eight bytes
   uint16_t prefix_ = 0;
-  uint16_t size_ = 0;
+  // Release, after all else.
+  std::atomic<uint16_t> size_{0};
   uint8_t shift_ = 0;
   uint8_t tail_bytes_ = kInternalKeyTrailerBytes;
-  bool exact_ = false;
+  std::atomic<bool> awaited_{false};
+  bool exact_ : 1 = false;
   bool wide_words_ : 1 = false;   // 16 bits, else 8
   bool wide_places_ : 1 = false;  // offsets of 16 bits, else lengths of 8
 };
@@ -137,7 +154,10 @@ class EntryIndexBuilder {
   [[nodiscard]] size_t bytes() const {
     return size_t{size_} * ((wide_words_ ? 2 : 1) + (wide_places_ ? 2 : 1));
   }
-  // Requires the same; `index` is followed by bytes().
+  // Requires the same. False if it shall have no index, as even the narrowest does not fit into
+  // `room`.
+  bool FitInto(size_t room);
+  // Requires the same; `index` is followed by bytes(). Readers may look at it meanwhile.
   void Write(EntryIndex* index) const;
   [[nodiscard]] uint32_t size() const { return size_; }
 
@@ -158,7 +178,7 @@ class EntryIndexBuilder {
 };
 
 inline uint32_t EntryIndex::offset(uint32_t i) const {
-  const char* p = places();
+  const char* p = places(size_.load(std::memory_order_relaxed));
   if (wide_places_) return DecodeFixed16(p + size_t{i} * 2);
   // The sum of the lengths before it, eight at a time.
   constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
@@ -175,14 +195,15 @@ inline uint32_t EntryIndex::offset(uint32_t i) const {
 
 template <typename Word>
 inline void EntryIndex::Count(uint64_t wanted, uint32_t* smaller, uint32_t* equal) const {
-  const char* const w = words();
+  const size_t size = size_.load(std::memory_order_relaxed);
+  const char* const w = words(size);
   const auto goal = static_cast<Word>(wanted);
   entry_index::Counts<Word> less;
   entry_index::Counts<Word> same;
   constexpr size_t kLanes = entry_index::kLanes<Word>;
-  if (size_ < kLanes) {
+  if (size < kLanes) {
     *smaller = *equal = 0;
-    for (size_t i = 0; i < size_; i++) {
+    for (size_t i = 0; i < size; i++) {
       const auto word = entry_index::Load<Word>(w + i * sizeof(Word));
       *smaller += word < goal ? 1 : 0;
       *equal += word == goal ? 1 : 0;
@@ -195,11 +216,11 @@ inline void EntryIndex::Count(uint64_t wanted, uint32_t* smaller, uint32_t* equa
     less.Add(some < goal);
     same.Add(some == goal);
   }
-  if (i < size_) {
+  if (i < size) {
     // The last ones, without those that were counted.
     const auto some =
-        entry_index::Load<entry_index::Lanes<Word>>(w + (size_ - kLanes) * sizeof(Word));
-    const auto rest = entry_index::LanesFrom<Word>(kLanes - (size_ - i));
+        entry_index::Load<entry_index::Lanes<Word>>(w + (size - kLanes) * sizeof(Word));
+    const auto rest = entry_index::LanesFrom<Word>(kLanes - (size - i));
     less.Add((some < goal) & rest);
     same.Add((some == goal) & rest);
   }
@@ -216,7 +237,7 @@ inline void EntryIndex::Find(const Slice& key, uint32_t* begin, uint32_t* end) c
   const uint64_t distance = word - base_;
   const uint64_t wanted = distance >> shift_;
   if (wanted > (wide_words_ ? UINT16_MAX : UINT8_MAX)) {
-    *begin = *end = size_;
+    *begin = *end = size_.load(std::memory_order_relaxed);
     return;
   }
   uint32_t smaller = 0;

@@ -56,9 +56,13 @@ std::shared_ptr<const Block> MakeBlock(const Slice& bytes, bool one_piece) {
   std::unique_ptr<Block> block;
   Status s;
   if (one_piece) {
-    s = Block::CreateInOnePiece(bytes, 8, 16, nullptr, "fuzz", &block);
+    Block::Piece piece;
+    piece.front = 16;
+    piece.key_tail = 8;
+    s = Block::CreateInOnePiece(BlockContents{bytes, nullptr}, piece, "fuzz", &block);
+    if (s.ok()) block->WantIndex();
   } else {
-    s = Block::Create(BlockContents{bytes, nullptr, 0}, "fuzz", &block);
+    s = Block::Create(BlockContents{bytes, nullptr}, "fuzz", &block);
   }
   Note(s);
   if (!s.ok()) return nullptr;

@@ -27,16 +27,17 @@ Status LoadBlock(const std::string& bytes, std::shared_ptr<Block>* block, Form f
                  bool indexed = true) {
   BlockContents contents;
   // An exact heap copy, so that the sanitizer sees every read beyond it.
-  contents.buffer = AllocateBlockBuffer(std::max<size_t>(bytes.size(), 1), nullptr);
+  contents.buffer = AllocateBlockBuffer(std::max<size_t>(bytes.size(), 1), BlockRoom());
   memcpy(contents.buffer.get(), bytes.data(), bytes.size());
-  contents.buffer_bytes = bytes.size();
   contents.data = Slice(contents.buffer.get(), bytes.size());
+  Block::Piece piece;
+  piece.front = 96;
+  if (indexed) piece.key_tail = kInternalKeyTrailerBytes;
   std::unique_ptr<Block> own;
-  const Status s =
-      form == Form::kAsRead
-          ? Block::Create(std::move(contents), "a test", &own)
-          : Block::CreateInOnePiece(contents.data, indexed ? kInternalKeyTrailerBytes : 0, 96,
-                                    nullptr, "a test", &own);
+  const Status s = form == Form::kAsRead
+                       ? Block::Create(std::move(contents), "a test", &own)
+                       : Block::CreateInOnePiece(std::move(contents), piece, "a test", &own);
+  if (s.ok()) own->WantIndex();
   if (s.ok()) *block = std::move(own);
   return s;
 }

@@ -8,10 +8,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "table/block/block.h"
@@ -102,6 +106,17 @@ std::string ValueOf(const std::string& key) {
   return "value of " + key + std::string(40, '.');
 }
 
+// As the cache has it once it was read again.
+std::unique_ptr<Block> InOnePiece(const Slice& bytes, size_t key_tail) {
+  Block::Piece piece;
+  piece.key_tail = key_tail;
+  std::unique_ptr<Block> block;
+  EXPECT_TRUE(Block::CreateInOnePiece(BlockContents{bytes, nullptr}, piece, "a test", &block).ok());
+  EXPECT_EQ(block->index().size(), 0u);
+  block->WantIndex();
+  return block;
+}
+
 std::unique_ptr<Block> Build(const std::vector<std::string>& keys, int interval, int versions) {
   BlockBuilder::Options options;
   options.restart_interval = interval;
@@ -111,11 +126,7 @@ std::unique_ptr<Block> Build(const std::vector<std::string>& keys, int interval,
       builder.Add(IKey(key, static_cast<SequenceNumber>(v) * 7), ValueOf(key + std::to_string(v)));
     }
   }
-  std::unique_ptr<Block> block;
-  EXPECT_TRUE(Block::CreateInOnePiece(builder.Finish(), kInternalKeyTrailerBytes, 0, nullptr,
-                                      "a test", &block)
-                  .ok());
-  return block;
+  return InOnePiece(builder.Finish(), kInternalKeyTrailerBytes);
 }
 
 class PinsNothing final : public ValuePin {
@@ -238,28 +249,103 @@ TEST(EntryIndex, CountsWholeHoweverManyEntriesThereAre) {
   }
 }
 
+std::string BytesOf(size_t entries) {
+  BlockBuilder builder{BlockBuilder::Options()};
+  for (size_t i = 0; i < entries; i++) {
+    builder.Add(IKey(Decimal("key", i), 7), ValueOf(std::to_string(i)));
+  }
+  return builder.Finish().ToString();
+}
+
+TEST(EntryIndex, ABlockIsMadeWhereItWasReadIfThereIsRoomForItsIndex) {
+  constexpr size_t kEntries = 40;
+  const std::string bytes = BytesOf(kEntries);
+  for (const size_t index_bytes : {size_t{0}, size_t{16}, kEntries * 3 + 8, size_t{1024}}) {
+    Block::Piece piece;
+    piece.front = 64;
+    piece.key_tail = kInternalKeyTrailerBytes;
+    piece.index_bytes = index_bytes;
+    BlockContents contents;
+    contents.buffer = AllocateBlockBuffer(bytes.size() + 5, piece.Room());
+    memcpy(contents.buffer.get(), bytes.data(), bytes.size());
+    contents.data = Slice(contents.buffer.get(), bytes.size());
+    const char* const read_to = contents.data.data();
+    std::unique_ptr<Block> block;
+    size_t needed = 0;
+    ASSERT_TRUE(
+        Block::CreateInOnePiece(std::move(contents), piece, "a test", &block, &needed).ok());
+    EXPECT_GE(needed, kEntries * 3);
+    EXPECT_LT(needed, kEntries * 5);
+    EXPECT_EQ(block->entries_begin() == read_to, index_bytes >= needed) << index_bytes;
+    EXPECT_GE(block->MemoryUsage(), sizeof(Block) + needed + bytes.size());
+    block->WantIndex();
+    EXPECT_EQ(block->index().size(), kEntries);
+    EXPECT_EQ(Find(*block, Decimal("key", 17), 100), ValueOf("17"));
+  }
+}
+
+// Lengths that vary: the first interval says little of the others, and an index that does not fit
+// is not made.
+TEST(EntryIndex, TheRoomOfABlockIsNeverLeft) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; round++) {
+    BlockBuilder::Options options;
+    options.restart_interval = 1 + static_cast<int>(random() % 16);
+    BlockBuilder builder(options);
+    const size_t n = 1 + random() % 150;
+    const size_t longest = 1 + random() % 400;
+    std::vector<std::string> values;
+    for (size_t i = 0; i < n; i++) {
+      values.emplace_back(random() % longest, 'v');
+      builder.Add(IKey(Decimal("", i * i), 7), values.back());
+    }
+    const auto block = InOnePiece(builder.Finish(), kInternalKeyTrailerBytes);
+    const uint32_t size = block->index().size();
+    ASSERT_TRUE(size == 0 || size == n);
+    for (size_t i = 0; i < n; i++) ASSERT_EQ(Find(*block, Decimal("", i * i), 100), values[i]);
+  }
+}
+
+TEST(EntryIndex, OneThreadMakesItAndTheOthersSearchOn) {
+  constexpr int kThreads = 4;
+  constexpr size_t kEntries = 60;
+  const std::string bytes = BytesOf(kEntries);
+  for (int round = 0; round < 50; round++) {
+    Block::Piece piece;
+    piece.key_tail = kInternalKeyTrailerBytes;
+    std::unique_ptr<Block> block;
+    ASSERT_TRUE(
+        Block::CreateInOnePiece(BlockContents{bytes, nullptr}, piece, "a test", &block).ok());
+    std::atomic<int> ready{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; t++) {
+      threads.emplace_back([&, t] {
+        ready++;
+        while (ready < kThreads) std::this_thread::yield();
+        for (size_t i = 0; i < kEntries; i++) {
+          if (i == static_cast<size_t>(t)) block->WantIndex();
+          const size_t n = (i * 7 + static_cast<size_t>(t)) % kEntries;
+          ASSERT_EQ(Find(*block, Decimal("key", n), 100), ValueOf(std::to_string(n)));
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(block->index().size(), kEntries);
+  }
+}
+
 TEST(EntryIndex, BlocksOfTinyOrOfVeryManyEntriesHaveNone) {
   BlockBuilder tiny{BlockBuilder::Options()};
   for (int i = 0; i < 50; i++) tiny.Add(IKey(Decimal("", 1000 + i), 1), "v");
-  std::unique_ptr<Block> block;
-  ASSERT_TRUE(
-      Block::CreateInOnePiece(tiny.Finish(), kInternalKeyTrailerBytes, 0, nullptr, "a test", &block)
-          .ok());
-  EXPECT_EQ(block->index().size(), 0u);
+  EXPECT_EQ(InOnePiece(tiny.Finish(), kInternalKeyTrailerBytes)->index().size(), 0u);
   BlockBuilder many{BlockBuilder::Options()};
   for (int i = 0; i < 1500; i++) many.Add(IKey(Decimal("", 10000 + i), 1), std::string(25, 'v'));
-  ASSERT_TRUE(
-      Block::CreateInOnePiece(many.Finish(), kInternalKeyTrailerBytes, 0, nullptr, "a test", &block)
-          .ok());
-  EXPECT_EQ(block->index().size(), 0u);
+  EXPECT_EQ(InOnePiece(many.Finish(), kInternalKeyTrailerBytes)->index().size(), 0u);
   BlockBuilder unwanted{BlockBuilder::Options()};
   unwanted.Add(IKey("key", 1), std::string(100, 'v'));
   const std::string bytes = unwanted.Finish().ToString();
-  ASSERT_TRUE(Block::CreateInOnePiece(bytes, 0, 0, nullptr, "a test", &block).ok());
-  EXPECT_EQ(block->index().size(), 0u);
-  ASSERT_TRUE(
-      Block::CreateInOnePiece(bytes, kInternalKeyTrailerBytes, 0, nullptr, "a test", &block).ok());
-  EXPECT_EQ(block->index().size(), 1u);
+  EXPECT_EQ(InOnePiece(bytes, 0)->index().size(), 0u);
+  EXPECT_EQ(InOnePiece(bytes, kInternalKeyTrailerBytes)->index().size(), 1u);
 }
 
 }  // namespace

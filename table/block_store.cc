@@ -323,6 +323,7 @@ Status BlockStore::ReadBlock(const BlockHandle& handle, BlockSlot* slot,
                              const BlockReadContext& context, Held<Block>* held) const {
   const bool for_cache = ForCache(context);
   const BlockCacheKey key = cache_keys.ForBlock(KindOf<Block>::kNumber, handle.offset);
+  if (for_cache && slot_cache != nullptr) slot_cache->PrefetchInsertion(key.AsSlice());
   std::unique_ptr<Block> block;
   VARVE_RETURN_IF_ERROR(Read(handle, context, for_cache, &block));
   if (!for_cache || !block->owns_bytes()) {
@@ -338,6 +339,12 @@ Status BlockStore::ReadBlock(const BlockHandle& handle, BlockSlot* slot,
     entry->charge = charge;
     entry->SetPriority(Cache::Priority::LOW);
     s = slot_cache->InsertEmbedded(entry, key.AsSlice(), slot, &inserted);
+    if (s.ok() && inserted == nullptr) {
+      // Rather than wait, it is read again when it is wanted again.
+      RecordTick(statistics, BLOCK_CACHE_ADD_FAILURES);
+      *held = OutOfCache(std::move(block));
+      return s;
+    }
   } else {
     s = cache->Insert(key.AsSlice(), block.get(), &kHelper<Block>, charge, &inserted,
                       Cache::Priority::LOW);

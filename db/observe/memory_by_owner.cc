@@ -12,6 +12,7 @@
 
 #include "db/background/engine.h"
 #include "db/background/table_context.h"
+#include "table/cache/clock_cache.h"
 
 namespace varve {
 
@@ -29,6 +30,7 @@ struct MemTableBytes {
 struct CacheBytes {
   uint64_t used = 0;
   uint64_t pinned = 0;
+  uint64_t waiting = 0;
   uint64_t reserved = 0;
 };
 
@@ -45,18 +47,22 @@ MemTableBytes SumMemTables(Engine* e) {
   return sum;
 }
 
-using Caches = std::map<const Cache*, std::shared_ptr<const Cache>>;
+using Caches = std::map<const Cache*, std::shared_ptr<Cache>>;
 
 CacheBytes SumBlockCaches(Engine* e, uint64_t memtables, Caches* caches) {
   CacheBytes sum;
   for (const auto& [id, family] : e->families.all()) {
-    const std::shared_ptr<const Cache> cache = TableOptionsOf(*family->options()).block_cache;
+    const std::shared_ptr<Cache> cache = TableOptionsOf(*family->options()).block_cache;
     if (cache != nullptr) (*caches)[cache.get()] = cache;
     sum.reserved += family->table_cache()->charged();
     const auto& files = family->versions()->file_charge;
     if (files != nullptr) sum.reserved += files->charged();
   }
-  for (const auto& [address, cache] : *caches) sum.used += cache->GetUsage();
+  for (const auto& [address, cache] : *caches) {
+    sum.used += cache->GetUsage();
+    const ClockCache* const own = ClockCache::From(cache.get());
+    if (own != nullptr) sum.waiting += own->GetWaitingUsage();
+  }
   // Other databases' memtables stand there as well, and are not in the sum.
   sum.reserved +=
       std::min<uint64_t>(e->write_buffer_manager->dummy_entries_in_cache_usage(), memtables);
@@ -109,6 +115,7 @@ std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(Engine* engine) {
       {"memtables.pinned", memtables.pinned},
       {"block_cache", cache.used},
       {"block_cache.pinned", cache.pinned},
+      {"block_cache.waiting", cache.waiting},
       {"block_cache.reserved", cache.reserved},
       {"table_readers", tables.readers},
       {"file_metadata", tables.metadata},

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "table/cache/cache_shards.h"
+#include "util/base/canary.h"
 #include "util/sync/epoch.h"
 
 namespace varve {
@@ -26,8 +27,6 @@ constexpr size_t kSomeEffort = 8192;
 // any cache, but no more than a sixteenth of the capacity.
 constexpr size_t kSlackShare = 50;
 constexpr size_t kSlackShareMin = 16;
-// With less of it, the capacity is kept to the byte whenever nobody reads.
-constexpr size_t kGraceBytesMin = 4096;
 
 // What the table takes for one entry, half full.
 constexpr size_t kBucketBytesPerEntry = 2 * sizeof(void*);
@@ -38,8 +37,11 @@ CacheEntry* NextDoomed(const CacheEntry* entry) {
 
 }  // namespace
 
-void CacheShard::Init(const CacheShardOptions& options, CacheShards* all) {
+void CacheShard::Init(const CacheShardOptions& options, CacheShards* all, CacheWaiting* waiting,
+                      size_t sharers) {
   all_ = all;
+  waiting_ = waiting;
+  sharers_ = sharers;
   capacity_.store(options.capacity, std::memory_order_relaxed);
   strict_.store(options.strict, std::memory_order_relaxed);
   high_ratio_ = options.high_ratio;
@@ -142,10 +144,13 @@ void CacheShard::LeaveTable(CacheEntry* entry) {
 
 void CacheShard::AddToLimbo(CacheEntry* entry) {
   Limbo& limbo = limbo_[1];
-  limbo.stamp = Epoch::Stamp();
+  const uint64_t stamp = Epoch::Stamp();
+  if (limbo.stamp != stamp && limbo_[0].first == nullptr) std::swap(limbo_[0], limbo);
+  limbo.stamp = stamp;
   const size_t charge = ChargeOf(*entry);
   limbo.usage += charge;
   limbo_usage_.fetch_add(charge, std::memory_order_relaxed);
+  waiting_->bytes.fetch_add(charge, std::memory_order_relaxed);
   entry->link = limbo.first;
   limbo.first = entry;
 }
@@ -154,12 +159,12 @@ void CacheShard::EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) {
   if (limbo->first == nullptr || limbo->stamp >= below) return;
   usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
   limbo_usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
+  waiting_->bytes.fetch_sub(limbo->usage, std::memory_order_relaxed);
   CacheEntry* last = limbo->first;
   while (last->link != nullptr) last = NextDoomed(last);
   last->link = *doomed;
   *doomed = limbo->first;
   *limbo = Limbo();
-  next_try_ = 0;
 }
 
 void CacheShard::EmptyLimbo(CacheEntry** doomed) {
@@ -171,29 +176,15 @@ void CacheShard::EmptyLimbo(uint64_t below, CacheEntry** doomed) {
   table_.FreeOld(below);
 }
 
-void CacheShard::AgeLimbo(CacheEntry** doomed) {
-  // After a reader was in the way for long, all shards are too full; they shall not all ask at
-  // once.
-  const size_t grace = Slack() >= kGraceBytesMin ? Slack() : 0;
-  const bool over = usage() > capacity() + grace;
-  const bool full = limbo_[1].usage >= Slack() / 4;
-  if (!(over || full) || limbo_usage() < next_try_) return;
-  next_try_ = 0;
-  if (!FreeOldest(doomed)) return;
-  if (limbo_[1].first == nullptr) return;
-  std::swap(limbo_[0], limbo_[1]);
-  if (over) FreeOldest(doomed);
+void CacheShard::TakeDropped(uint64_t below, CacheEntry** doomed) {
+  if (limbo_usage() == 0 || !mu_.TryLock()) return;
+  EmptyLimbo(below, doomed);
+  mu_.Unlock();
 }
 
-bool CacheShard::FreeOldest(CacheEntry** doomed) {
-  if (limbo_[0].first == nullptr) return true;
-  if (Epoch::IsFree(limbo_[0].stamp)) {
-    EmptyLimbo(Epoch::KnownFree(), doomed);
-    return true;
-  }
-  // A reader that has lost its core keeps it: it would be in vain to ask at once again.
-  next_try_ = limbo_usage() + Slack() / 4;
-  return false;
+void CacheShard::FreeWaitingIfMany() {
+  const size_t many = WaitingMost() / 4 * 3;
+  if (waiting_->bytes.load(std::memory_order_relaxed) > many) all_->FreeWaiting(*waiting_, many);
 }
 
 void CacheShard::MakeGone(CacheEntry* entry) {
@@ -242,21 +233,22 @@ bool CacheShard::SweepBucket(size_t bucket, Search search) {
 
 bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
   const size_t capacity = this->capacity();
-  const size_t limbo_room = Slack();
+  const size_t goal = capacity - Slack() - EvictedAtOnce();
   const size_t buckets = table_.bucket_count();
   size_t in_vain = 0;  // buckets since the last that gave something
   Search search;
-  while (LiveUsage() > capacity - limbo_room) {
+  while (LiveUsage() > goal) {
     search.rounds = in_vain < kPatience ? 0 : kRoundsOfLow;
     search.recency = in_vain < 2 * kPatience;
     search.priorities = in_vain < 2 * kPatience + buckets;
     if (in_vain >= 2 * (kPatience + buckets)) break;
     if (effort == Effort::kSome && in_vain >= kSomeEffort) break;
-    hand_ = (hand_ + 1) & (buckets - 1);
-    table_.PrefetchBucket(hand_ + 1);
-    in_vain = SweepBucket(hand_, search) ? 0 : in_vain + 1;
+    const size_t bucket = (hand_.load(std::memory_order_relaxed) + 1) & (buckets - 1);
+    hand_.store(bucket, std::memory_order_relaxed);
+    table_.PrefetchBucket(bucket + 1);
+    in_vain = SweepBucket(bucket, search) ? 0 : in_vain + 1;
   }
-  if (limbo_usage() != 0) AgeLimbo(doomed);
+  if (limbo_usage() != 0) EmptyLimbo(Epoch::KnownFree(), doomed);
   if (effort == Effort::kAll && limbo_usage() != 0 && usage() > capacity) EmptyLimbo(doomed);
   return usage() <= capacity;
 }
@@ -268,9 +260,13 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
       if (!must && !FarOverCapacity()) return true;
       mu_.Lock();
     }
-    const bool fits = Evict(effort, &doomed);
+    bool fits = Evict(effort, &doomed);
     mu_.Unlock();
     FreeAll(doomed);
+    // Where too much is referenced, the capacity is kept to the byte.
+    if (!fits && LiveUsage() > capacity() - Slack()) all_->FreeWaiting(*waiting_, 0);
+    FreeWaitingIfMany();
+    fits = fits || usage() <= capacity();
     // Others may have added entries and left the eviction to this thread.
     if (!fits || usage() <= capacity()) return fits;
   }
@@ -279,9 +275,11 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
 bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
   const size_t capacity = this->capacity();
   usage_.fetch_add(charge, std::memory_order_relaxed);
-  // What is evicted waits in room that is left free for it. Several go at once: the hand, which
-  // looks for so long only, must not pass what is used more often than others come.
-  if (usage() <= capacity && LiveUsage() <= capacity - Slack() / 4 * 3) return true;
+  // What is evicted waits in room that is left free for it.
+  if (LiveUsage() <= capacity - Slack() &&
+      (usage() <= capacity || !strict_.load(std::memory_order_relaxed))) {
+    return true;
+  }
   const Effort effort = strict ? Effort::kAll : Effort::kSome;
   bool fits = (!strict || charge <= capacity) && MakeRoom(effort, must);
   // A reader that does not leave must not let all that is evicted pile up.
@@ -298,6 +296,16 @@ bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
     if (usage_.compare_exchange_weak(now, now + charge, std::memory_order_relaxed)) return true;
   }
   return false;
+}
+
+bool CacheShard::Welcomes(size_t charge) {
+  if (strict_.load(std::memory_order_relaxed) || LiveUsage() + charge <= capacity() - Slack()) {
+    return true;
+  }
+  if (FarOverCapacity()) return false;
+  if (WaitingHasRoom(charge) || VARVE_CANARY(kLimboWithoutEnd)) return true;
+  all_->FreeWaiting(*waiting_, 0);
+  return WaitingHasRoom(charge);
 }
 
 Status CacheShard::Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle) {
@@ -343,9 +351,10 @@ void CacheShard::DropHidden(const CacheEntry* entry) {
   {
     MutexLock lock(&mu_);
     while (CacheEntry* const hidden = table_.HiddenBy(entry)) MakeGone(hidden);
-    EmptyLimbo(&doomed);
+    EmptyLimbo(Epoch::KnownFree(), &doomed);
   }
   FreeAll(doomed);
+  FreeWaitingIfMany();
 }
 
 void CacheShard::GrowTable() {

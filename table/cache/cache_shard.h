@@ -5,7 +5,8 @@
 //
 // Finding and adding take no lock. Eviction takes one, one thread at a time: a hand goes round the
 // table, passes over what is referenced or was used since it last came by, and takes the rest out.
-// What was taken out waits in limbo until no reader can be looking at it.
+// What was taken out waits in limbo until no reader can be looking at it. Readers are asked for all
+// shards at once, when together enough waits.
 
 #include <atomic>
 #include <cstddef>
@@ -15,12 +16,18 @@
 
 #include "table/cache/cache_entry.h"
 #include "table/cache/cache_table.h"
+#include "util/sync/epoch.h"
 #include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
 class CacheShards;
+
+// What waits for readers in some of the shards: few, so that many threads do not meet in one.
+struct alignas(64) CacheWaiting {
+  std::atomic<size_t> bytes{0};  // relaxed
+};
 
 struct CacheShardOptions {
   size_t capacity = 0;  // bytes
@@ -44,12 +51,22 @@ class alignas(64) CacheShard final : private ForkWatch {
   CacheShard& operator=(const CacheShard&) = delete;
   ~CacheShard() override;
 
-  // Once, before use. `all` has this shard; see there for how long that lives.
-  void Init(const CacheShardOptions& options, CacheShards* all);
+  // Once, before use. `all` has this shard; see there for how long that lives. `waiting` is that of
+  // `sharers` shards.
+  void Init(const CacheShardOptions& options, CacheShards* all, CacheWaiting* waiting,
+            size_t sharers);
 
   // As Cache::Insert; takes `entry`, whose hash is set, over unless it fails. `slot`, if not null
   // and empty, refers to it from then on.
   Status Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle);
+  // Whether so much can come in without waiting for readers or for another thread that evicts. For
+  // those who can do without.
+  bool Welcomes(size_t charge);
+  // Asks for the memory of what will probably have to go for what comes next.
+  void PrefetchVictim() const {
+    const Epoch::Guard guard;
+    table_.PrefetchBucket(hand_.load(std::memory_order_relaxed) + 1);
+  }
   // With a reference.
   CacheEntry* Lookup(const Slice& key, uint64_t hash);
   // Makes `slot` refer to `entry`, which the caller references; or leaves it, if the entry is gone
@@ -62,6 +79,10 @@ class alignas(64) CacheShard final : private ForkWatch {
   void Drop(CacheEntry* entry, BlockSlot* slot);
   // Frees of what was dropped what is stamped with less.
   void FreeDropped(uint64_t below);
+  // Moves it to *doomed, unless another thread has the lock.
+  void TakeDropped(uint64_t below, CacheEntry** doomed);
+  // Runs deleters of what a shard has given up.
+  void FreeAll(CacheEntry* doomed) VARVE_EXCLUDES(mu_);
   // From all entries. Before the first shard is cleared.
   void TakeSlotsBack();
   // Takes all entries out of the table. Nobody looks for them any more.
@@ -85,6 +106,8 @@ class alignas(64) CacheShard final : private ForkWatch {
   [[nodiscard]] size_t usage() const { return usage_.load(std::memory_order_relaxed); }
   // Of that, what is referenced. Goes over all entries.
   [[nodiscard]] size_t PinnedUsage();
+  // Of that, what was evicted and waits for readers.
+  [[nodiscard]] size_t limbo_usage() const { return limbo_usage_.load(std::memory_order_relaxed); }
   [[nodiscard]] size_t entry_count() const { return table_.size(); }
   [[nodiscard]] size_t bucket_count() const { return table_.bucket_count(); }
   // With `charge_metadata`, that of the entry itself too.
@@ -143,20 +166,24 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Moves to *doomed what no reader can have any more. Costs a system call.
   void EmptyLimbo(CacheEntry** doomed) VARVE_REQUIRES(mu_);
   void EmptyLimbo(uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
-  // The same when it is time for it: once for many entries, and most times by what another shard
-  // has found out.
-  void AgeLimbo(CacheEntry** doomed) VARVE_REQUIRES(mu_);
-  // Whether nothing is left in the first limbo.
-  bool FreeOldest(CacheEntry** doomed) VARVE_REQUIRES(mu_);
-  // Runs deleters.
-  void FreeAll(CacheEntry* doomed) VARVE_EXCLUDES(mu_);
-  // How much may wait in limbo, so that readers are asked once for many entries; by so much the
-  // capacity is exceeded for moments.
+  // How much of the capacity is left free for what waits in limbo, so that readers are asked once
+  // for many entries.
   [[nodiscard]] size_t Slack() const;
+  // Several go at once: the hand, which looks for so long only, must not pass what is used more
+  // often than others come.
+  [[nodiscard]] size_t EvictedAtOnce() const { return Slack() / 4; }
+  // How much may wait in the shards that share `waiting_`: what comes in and can do without is sent
+  // away instead.
+  [[nodiscard]] size_t WaitingMost() const { return Slack() * sharers_; }
+  [[nodiscard]] bool WaitingHasRoom(size_t charge) const {
+    const size_t bytes = waiting_->bytes.load(std::memory_order_relaxed);
+    return bytes == 0 || bytes + charge + EvictedAtOnce() <= WaitingMost();
+  }
+  // Has readers asked when it is time.
+  void FreeWaitingIfMany() VARVE_EXCLUDES(mu_);
   // By more than what other threads have counted and not yet made room for.
   [[nodiscard]] bool FarOverCapacity() const;
   [[nodiscard]] size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
-  [[nodiscard]] size_t limbo_usage() const { return limbo_usage_.load(std::memory_order_relaxed); }
   // Bytes that are not in limbo.
   [[nodiscard]] size_t LiveUsage() const {
     const size_t all = usage();
@@ -185,15 +212,16 @@ class alignas(64) CacheShard final : private ForkWatch {
   double low_ratio_ = 0;
   bool charge_metadata_ = false;
   size_t waiting_bytes_ = 0;
+  CacheWaiting* waiting_ = nullptr;
+  size_t sharers_ = 1;
   MemoryAllocator* allocator_ = nullptr;
 
   alignas(64) Mutex mu_;
-  size_t hand_ VARVE_GUARDED_BY(mu_) = 0;        // the bucket that is next
+  std::atomic<size_t> hand_{0};  // the bucket that was looked at last; moved under the lock
   size_t gone_usage_ VARVE_GUARDED_BY(mu_) = 0;  // of entries that are gone, but referenced
-  // New ones go to the second, and together to the first, when that is empty: until it is looked at
-  // again, readers of its time have left.
+  // New ones go to the second. When that has an older stamp, it becomes the first, if that is
+  // empty: an entry that comes while readers are asked does not make those before it wait longer.
   Limbo limbo_[2] VARVE_GUARDED_BY(mu_);
-  size_t next_try_ VARVE_GUARDED_BY(mu_) = 0;  // ask the readers when so much is in limbo
 };
 
 }  // namespace varve

@@ -11,6 +11,8 @@
 #include "varve/memory_allocator.h"
 
 #include "table/cache/cache_shard.h"
+#include "util/sync/fork_watch.h"
+#include "util/sync/mutex.h"
 
 namespace varve {
 
@@ -19,7 +21,7 @@ namespace varve {
 // entry.
 //
 // Thread safety: operator[], Ref and Unref from any thread; Close as the cache's destructor.
-class CacheShards {
+class CacheShards final : private ForkWatch {
  public:
   // With one share. `allocator`, which may be null, is that of `options`.
   CacheShards(size_t count, const CacheShardOptions& options,
@@ -36,17 +38,31 @@ class CacheShards {
     if (shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
+  // Frees what was evicted in any shard and what no reader can have any more, unless another thread
+  // is at it. If of `some` more than `most` bytes are left, asks the readers: a system call, but
+  // not while one is in the way. Requires a share.
+  void FreeWaiting(const CacheWaiting& some, size_t most);
+
   // Gives the share of the cache up: frees what nobody references. Afterwards references can only
   // be released.
   void Close();
 
  private:
-  ~CacheShards() = default;
+  ~CacheShards() override { Forget(); }
+
+  void Sweep(CacheEntry** doomed) VARVE_REQUIRES(sweep_mu_);
+
+  static constexpr size_t kWaitingCount = 4;
 
   const std::shared_ptr<MemoryAllocator> allocator_;  // of the entries that are left
   const size_t count_;
+  CacheWaiting waiting_[kWaitingCount];
   const std::unique_ptr<CacheShard[]> shards_;
   std::atomic<size_t> shares_{1};
+
+  Mutex sweep_mu_;                                  // under it others are tried only
+  uint64_t asked_ VARVE_GUARDED_BY(sweep_mu_) = 0;  // stamp of what readers were asked for last
+  uint64_t swept_ VARVE_GUARDED_BY(sweep_mu_) = 0;  // what has a smaller stamp was freed
 };
 
 // A share for the time of one call that gives up the reference which kept the shards.

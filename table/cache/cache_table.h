@@ -65,10 +65,14 @@ class CacheTable {
   void ForEach(F f) {
     for (size_t i = 0; i < bucket_count(); i++) ForBucket(i, f);
   }
-  // Asks for the first entry of a bucket.
+  // By the owner or within an epoch: asks for the first entry of a bucket.
   void PrefetchBucket(size_t bucket) const {
-    const Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
-    PrefetchLine(buckets->heads[bucket & buckets->mask].load(std::memory_order_relaxed));
+    const Buckets* const buckets = buckets_.load(std::memory_order_acquire);
+    const CacheEntry* const entry =
+        buckets->heads[bucket & buckets->mask].load(std::memory_order_relaxed);
+    if (entry == nullptr) return;
+    PrefetchLine(entry);
+    PrefetchLine(&entry->state);  // on the next line
   }
 
   [[nodiscard]] size_t size() const { return size_.load(std::memory_order_relaxed); }

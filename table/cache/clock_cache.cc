@@ -110,11 +110,17 @@ Status ClockCache::Insert(const Slice& key, ObjectPtr value, const CacheItemHelp
   entry->helper = helper;
   entry->charge = charge;
   entry->SetPriority(priority);
+  entry->hash = HashOf(key);
   return InsertEntry(entry, key, nullptr, handle);
 }
 
 Status ClockCache::InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot* slot,
                                   Handle** handle) {
+  entry->hash = HashOf(key);
+  if (!ShardOf(entry->hash).Welcomes(entry->charge)) {
+    *handle = nullptr;
+    return Status::OK();
+  }
   entry->embedded = 1;
   return InsertEntry(entry, key, slot, handle);
 }
@@ -122,7 +128,6 @@ Status ClockCache::InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot
 Status ClockCache::InsertEntry(CacheEntry* entry, const Slice& key, BlockSlot* slot,
                                Handle** handle) {
   entry->SetKey(key);
-  entry->hash = HashOf(key);
   const Status status = ShardOf(entry->hash).Insert(entry, slot, handle != nullptr);
   if (!status.ok()) CacheShard::FreeEntryOnly(entry);
   if (handle != nullptr) *handle = status.ok() ? HandleOf(entry) : nullptr;
@@ -232,6 +237,12 @@ size_t ClockCache::GetUsage(Handle* handle) const {
 size_t ClockCache::GetPinnedUsage() const {
   size_t sum = 0;
   for (size_t i = 0; i < shard_count_; i++) sum += first_shard_[i].PinnedUsage();
+  return sum;
+}
+
+size_t ClockCache::GetWaitingUsage() const {
+  size_t sum = 0;
+  for (size_t i = 0; i < shard_count_; i++) sum += first_shard_[i].limbo_usage();
   return sum;
 }
 

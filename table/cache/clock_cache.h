@@ -39,8 +39,11 @@ class ClockCache final : public Cache {
   // For tables, which keep references of their own to the blocks that are here (BlockSlot).
 
   // As Insert, of an object that lies behind `entry`: helper, charge and priority are set. `slot`,
-  // if not null and empty, refers to it from then on.
+  // if not null and empty, refers to it from then on. OK with a null handle: to take it in would
+  // mean to wait for readers or for another thread, and it is still the caller's.
   Status InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot* slot, Handle** handle);
+  // Before a block of that key is read and inserted.
+  void PrefetchInsertion(const Slice& key) const { ShardOf(HashOf(key)).PrefetchVictim(); }
   // A reference to an entry that was loaded from a slot within the current epoch; false if it has
   // been dropped since.
   static bool TryRef(CacheEntry* entry, Handle** handle);
@@ -53,6 +56,10 @@ class ClockCache final : public Cache {
   void Detach(BlockSlot* slot);
   // What the slots refer to is not wanted any more.
   void Drop(std::span<BlockSlot> slots);
+
+  // Of the usage, what has left the table and waits for readers to leave: about a fiftieth of the
+  // capacity, or 1 MiB, at most.
+  [[nodiscard]] size_t GetWaitingUsage() const;
 
   Status Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper, size_t charge,
                 Handle** handle, Priority priority) override;
@@ -81,6 +88,7 @@ class ClockCache final : public Cache {
   std::string GetPrintableOptions() const override;
 
  private:
+  // `entry` has its hash.
   Status InsertEntry(CacheEntry* entry, const Slice& key, BlockSlot* slot, Handle** handle);
   [[nodiscard]] uint64_t HashOf(const Slice& key) const;
   [[nodiscard]] CacheShard& ShardOf(uint64_t hash) const {

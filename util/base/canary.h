@@ -62,6 +62,9 @@ enum class Canary : int {
   kCoverThroughSnapshot,
   kJumpTooFar,
   kJumpOverSnapshot,
+  kFreeUnderReaders,
+  kForgetReaders,
+  kLimboWithoutEnd,
 };
 
 inline Canary PlantedCanary() {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "util/base/canary.h"
 #include "util/sync/spin.h"
 
 #if defined(__linux__)
@@ -67,6 +68,7 @@ void RaiseTo(std::atomic<uint64_t>* highest, uint64_t value) {
 std::atomic<uint64_t> Epoch::now_{1};
 std::atomic<uint64_t> Epoch::barrier_{0};
 std::atomic<uint64_t> Epoch::known_free_{0};
+std::atomic<const Epoch::Record*> Epoch::oldest_reader_{nullptr};
 std::atomic<bool> Epoch::fenced_{Epoch::Prepare()};
 std::atomic<Epoch::Record*> Epoch::records_{nullptr};
 constinit thread_local Epoch::Record* Epoch::record_ = nullptr;
@@ -131,9 +133,16 @@ uint64_t Epoch::FreeBelow() {
 
 uint64_t Epoch::Oldest(uint64_t barrier) {
   uint64_t oldest = barrier;
-  for (Record* r = records_.load(std::memory_order_seq_cst); r != nullptr; r = r->next) {
+  const Record* reader = nullptr;
+  for (const Record* r = records_.load(std::memory_order_seq_cst); r != nullptr; r = r->next) {
     const uint64_t epoch = r->epoch.load(std::memory_order_seq_cst);
-    if (epoch != kOutside) oldest = std::min(oldest, epoch);
+    if (epoch == kOutside || epoch >= oldest || VARVE_CANARY(kForgetReaders)) continue;
+    oldest = epoch;
+    reader = r;
+  }
+  // Readers load what lies beside it.
+  if (oldest_reader_.load(std::memory_order_relaxed) != reader) {
+    oldest_reader_.store(reader, std::memory_order_release);
   }
   RaiseTo(&known_free_, oldest);
   return oldest;
@@ -141,6 +150,13 @@ uint64_t Epoch::Oldest(uint64_t barrier) {
 
 bool Epoch::IsFree(uint64_t stamp) {
   if (stamp < KnownFree()) return true;
+  // With the epoch of now it may have come just now, and leave as soon.
+  if (const Record* const reader = oldest_reader_.load(std::memory_order_acquire)) {
+    const uint64_t epoch = reader->epoch.load(std::memory_order_relaxed);
+    if (epoch != kOutside && epoch <= stamp && epoch < now_.load(std::memory_order_relaxed)) {
+      return false;
+    }
+  }
   const uint64_t barrier = barrier_.load(std::memory_order_seq_cst);
   return stamp < (stamp < barrier ? Oldest(barrier) : FreeBelow());
 }

@@ -39,7 +39,8 @@ class Epoch {
   // was stamped before is free to go as soon as readers of that time have left.
   static uint64_t FreeBelow();
   // Whether no reader can have what carries this stamp. A system call only if nobody has made one
-  // since: who is told no looks again for a few loads.
+  // since, and not while the reader is still inside who was in the way before: who is told no looks
+  // again for a few loads.
   static bool IsFree(uint64_t stamp);
   // What was found out so far: everything with a smaller stamp. A load.
   static uint64_t KnownFree() { return known_free_.load(std::memory_order_acquire); }
@@ -97,6 +98,8 @@ class Epoch {
   static std::atomic<uint64_t> barrier_;
   // Release: who frees by it does so after the readers that its finder saw leave.
   static std::atomic<uint64_t> known_free_;
+  // Who was seen with the oldest epoch: a thread that has lost its core, perhaps. Null: nobody.
+  static std::atomic<const Record*> oldest_reader_;
   // Set where the system has no membarrier: then readers pay for a fence each.
   static std::atomic<bool> fenced_;
   static std::atomic<Record*> records_;

@@ -122,6 +122,25 @@ TEST_F(MemoryTest, OwnersAddUp) {
   }
 }
 
+TEST_F(MemoryTest, WhatWasEvictedAndNotYetFreedIsToldAndBounded) {
+  constexpr size_t kCapacity = 1 << 20;
+  const auto cache = NewLRUCache(kCapacity, 0);
+  UseCache(cache);
+  Open();
+  const auto key = [](int i) { return "key" + std::to_string(1000 + i); };
+  for (int i = 0; i < 600; i++) Put(key(i), std::string(5000, 'v'));
+  Flush();
+  uint64_t most = 0;
+  for (int i = 0; i < 600; i++) {
+    EXPECT_EQ(Get(key(i)).size(), 5000u);
+    const uint64_t waiting = Owner("block_cache.waiting");
+    most = std::max(most, waiting);
+    ASSERT_LE(waiting, kCapacity / 16);
+    ASSERT_LE(Owner("block_cache"), kCapacity);
+  }
+  EXPECT_GT(most, 5000u);
+}
+
 TEST_F(MemoryTest, AMemTableThatOnlyAReaderHasIsPinned) {
   Open();
   Put("a", std::string(5000, 'a'));

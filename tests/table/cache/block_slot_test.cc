@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -56,7 +57,7 @@ Status Insert(ClockCache* cache, const std::string& key, size_t charge, BlockSlo
   object->entry.SetPriority(Cache::Priority::LOW);
   objects_in_slots++;
   const Status s = cache->InsertEmbedded(&object->entry, key, slot, handle);
-  if (!s.ok()) {
+  if (*handle == nullptr) {
     objects_in_slots--;
     delete object;
   }
@@ -234,7 +235,68 @@ TEST(BlockSlotTest, AStrictLimitWaitsForReadersRatherThanRefuse) {
   EXPECT_EQ(objects_in_slots, 0);
 }
 
-// Readers through slots, fillers and an index that comes and goes, on a cache of a few entries.
+// A reader that has lost its core, say, within an epoch: what comes in is sent away rather than
+// that what was evicted piles up.
+TEST(BlockSlotTest, LittleWaitsForAReaderThatStays) {
+  constexpr size_t kBlock = 4096;
+  for (const size_t capacity : {size_t{4} << 20, size_t{64} << 20, size_t{256} << 20}) {
+    LRUCacheOptions options;
+    options.capacity = capacity;
+    options.metadata_charge_policy = kDontChargeCacheMetadata;
+    auto cache = std::make_unique<ClockCache>(options, 3);
+    std::vector<BlockSlot> slots(2 * capacity / kBlock);
+    std::atomic<int> step{0};
+    size_t in_the_way = 0;
+    std::thread reader([&] {
+      while (step == 0) std::this_thread::yield();
+      const Epoch::Guard guard;
+      step = 2;
+      while (step == 2) std::this_thread::yield();
+    });
+    size_t most_used = 0;
+    size_t most_waiting = 0;
+    const auto put = [&](size_t i) {
+      Cache::Handle* handle = nullptr;
+      EXPECT_TRUE(Insert(cache.get(), std::to_string(i), kBlock, &slots[i], &handle).ok());
+      if (handle == nullptr) in_the_way++;
+      cache->Release(handle, false);
+      most_used = std::max(most_used, cache->GetUsage());
+      most_waiting = std::max(most_waiting, cache->GetWaitingUsage());
+    };
+    for (size_t i = 0; i < slots.size(); i++) {
+      if (i == slots.size() / 4 * 3) {
+        EXPECT_EQ(in_the_way, 0u);
+        step = 1;
+        while (step == 1) std::this_thread::yield();
+      }
+      put(i);
+    }
+    EXPECT_GT(in_the_way, slots.size() / 8);
+    EXPECT_GT(cache->GetWaitingUsage(), 0u);
+    step = 3;
+    reader.join();
+    in_the_way = 0;
+    for (size_t i = 0; i < 1000; i++) put(i);
+    EXPECT_EQ(in_the_way, 0u);
+    EXPECT_LE(most_used, capacity);
+    EXPECT_LE(most_waiting, std::max(capacity / 50, size_t{1} << 20));
+    cache.reset();
+    EXPECT_EQ(objects_in_slots, 0);
+  }
+}
+
+// A file that is read by one thread only, and deleted.
+void FillAndDrop(ClockCache* cache, int file) {
+  BlockSlot slots[4] = {};
+  for (int i = 0; i < 4; i++) {
+    Fill(cache, "file " + std::to_string(file) + " block " + std::to_string(i), &slots[i]);
+  }
+  cache->Drop(slots);
+  for (const BlockSlot& slot : slots) EXPECT_EQ(slot.load(), nullptr);
+}
+
+// Readers through slots, fillers, an index that comes and goes, files that are deleted, and a
+// capacity that changes: on a cache of a few entries.
 TEST(BlockSlotTest, ReadersNeverMeetAFreedObject) {
   auto cache = MakeCache(8);
   constexpr int kSlots = 32;
@@ -269,6 +331,8 @@ TEST(BlockSlotTest, ReadersNeverMeetAFreedObject) {
         Fill(cache.get(), std::to_string(n), &slots[n]);
         if (i % 50 == 0) cache->Erase(std::to_string(i % kSlots));
         if (i % 70 == 0) cache->Detach(&slots[i % kSlots]);
+        if (i % 90 == 0) FillAndDrop(cache.get(), t);
+        if (i % 110 == 0) cache->SetCapacity(static_cast<size_t>(i) % 16);
       }
       stop = true;
     });

@@ -27,7 +27,7 @@ class CompareInterface {
 /// Must be thread-safe, must not throw, and must never change its order once data is stored under
 /// its name. With timestamp_size() > 0 every user key ends with a timestamp of that many bytes, and
 /// of two keys that differ only there the one with the larger timestamp sorts first.
-class Comparator : public CompareInterface {
+class VARVE_EXPORT Comparator : public CompareInterface {
  public:
   Comparator() = default;
   /// `ts_sz`: bytes of timestamp at the end of each key; 0 for none.
@@ -38,8 +38,8 @@ class Comparator : public CompareInterface {
 
   /// Finds a built-in comparator by name; it lives for ever. "" and "nullptr" give null.
   /// NotSupported for an unknown name.
-  VARVE_EXPORT static Status CreateFromString(const ConfigOptions& opts, const std::string& id,
-                                              const Comparator** comp);
+  static Status CreateFromString(const ConfigOptions& opts, const std::string& id,
+                                 const Comparator** comp);
   static const char* Type() { return "Comparator"; }
 
   /// Names starting with "leveldb." or "rocksdb." are reserved.

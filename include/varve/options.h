@@ -351,7 +351,7 @@ struct VARVE_EXPORT DBOptions {
   unsigned int stats_persist_period_sec = 600;     // Advisory: no history is kept. Dynamic.
   bool persist_stats_to_disk = false;              // Refused unless false.
   size_t stats_history_buffer_size = 1024 * 1024;  // Advisory. Dynamic.
-  bool dump_malloc_stats = false;                  // Refused unless false.
+  bool dump_malloc_stats = false;                  // Advisory: the log says nothing of them.
 
   // ---- Writing ----
 

@@ -287,7 +287,6 @@ const std::map<std::string, std::function<void(AllOptions&)>> kRefused = {
     {"DBOptions::allow_mmap_writes", [](AllOptions& o) { o.db.allow_mmap_writes = true; }},
     {"DBOptions::best_efforts_recovery", [](AllOptions& o) { o.db.best_efforts_recovery = true; }},
     {"DBOptions::db_paths", [](AllOptions& o) { o.db.db_paths.emplace_back("/p", 1); }},
-    {"DBOptions::dump_malloc_stats", [](AllOptions& o) { o.db.dump_malloc_stats = true; }},
     {"DBOptions::enable_thread_tracking",
      [](AllOptions& o) { o.db.enable_thread_tracking = true; }},
     {"DBOptions::is_fd_close_on_exec", [](AllOptions& o) { o.db.is_fd_close_on_exec = false; }},

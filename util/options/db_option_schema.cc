@@ -122,7 +122,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(stats_history_buffer_size, "bytes of history")
         .Dynamic()
         .Advisory("no history is kept"),
-    VARVE_ROW(dump_malloc_stats, "allocator's statistics in the log").DefaultOnly(kNoFeature),
+    VARVE_ROW(dump_malloc_stats, "allocator's statistics in the log").Advisory(kNoFeature),
 
     // Writing.
     VARVE_ROW(delayed_write_rate, "bytes a second for slowed writes; 0: derived").Dynamic(),

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stranger's program that asks for the type of every class of the public headers that programs
+// derive from: with RTTI, deriving needs it, and the shared library must have it or leave it to
+// them.
+
+#include <cstdio>
+#include <typeinfo>
+
+#include "varve/cache.h"
+#include "varve/compaction_filter.h"
+#include "varve/comparator.h"
+#include "varve/db.h"
+#include "varve/env.h"
+#include "varve/env_wrappers.h"
+#include "varve/file_checksum.h"
+#include "varve/file_system.h"
+#include "varve/file_system_wrappers.h"
+#include "varve/filter_policy.h"
+#include "varve/iterator.h"
+#include "varve/listener.h"
+#include "varve/memory_allocator.h"
+#include "varve/memtablerep.h"
+#include "varve/merge_operator.h"
+#include "varve/rate_limiter.h"
+#include "varve/slice_transform.h"
+#include "varve/snapshot.h"
+#include "varve/statistics.h"
+#include "varve/system_clock.h"
+#include "varve/table_properties.h"
+#include "varve/transaction_log.h"
+#include "varve/user_write_callback.h"
+#include "varve/write_batch.h"
+
+namespace {
+
+// A comparator of the program's own, as an example of them all.
+class Backwards : public varve::Comparator {
+ public:
+  const char* Name() const override { return "backwards"; }
+  int Compare(const varve::Slice& a, const varve::Slice& b) const override { return b.compare(a); }
+  void FindShortestSeparator(std::string*, const varve::Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+template <typename... Classes>
+size_t Names() {
+  size_t named = 0;
+  for (const char* name : {typeid(Classes).name()...}) named += name[0] != '\0' ? 1 : 0;
+  return named;
+}
+
+}  // namespace
+
+int main(int argc, char**) {
+  if (argc != 2) return 2;  // Called as all strangers are: with the name of a directory.
+  const Backwards backwards;
+  const varve::Comparator* comparator = &backwards;
+  if (dynamic_cast<const Backwards*>(comparator) == nullptr) return 3;
+  const size_t named =
+      Names<varve::AssociativeMergeOperator, varve::Cache, varve::ColumnFamilyHandle,
+            varve::CompactionFilter, varve::CompactionFilterFactory, varve::Comparator,
+            varve::CompareInterface, varve::DB, varve::Directory, varve::Env, varve::EnvWrapper,
+            varve::EventListener, varve::FSWritableFile, varve::FileChecksumGenFactory,
+            varve::FileChecksumGenerator, varve::FileSystem, varve::FileSystemWrapper,
+            varve::FilterPolicy, varve::Iterator, varve::LogFile, varve::Logger,
+            varve::MemTableRepFactory, varve::MemoryAllocator, varve::MergeOperator,
+            varve::RandomAccessFile, varve::RateLimiter, varve::SequentialFile,
+            varve::SliceTransform, varve::Snapshot, varve::Statistics, varve::SystemClock,
+            varve::TablePropertiesCollector, varve::TablePropertiesCollectorFactory,
+            varve::TransactionLogIterator, varve::UserWriteCallback, varve::WritableFile,
+            varve::WriteBatch, varve::WriteBatch::Handler>();
+  std::printf("%zu classes\n", named);
+  return 0;
+}

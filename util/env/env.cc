@@ -159,7 +159,7 @@ std::string Env::IOActivityToString(IOActivity activity) {
   if (activity == IOActivity::kUnknown) return "Unknown";
   if (number < 0x80) return "Invalid";
   static constexpr char kDigits[] = "0123456789ABCDEF";
-  return std::string("CustomIOActivity") + kDigits[number >> 4] + kDigits[number & 15];
+  return std::string("CustomIOActivity") + kDigits[(number >> 4) & 15] + kDigits[number & 15];
 }
 
 int Env::UnSchedule(void*, Priority) {

@@ -33,6 +33,16 @@ namespace {
 // one for each thread that writes, and each of these may have begun another before.
 constexpr size_t kMostVoided = 2 * CommitRing::kSlots;
 
+StallInput StallInputOf(const ColumnFamily& family) {
+  StallInput input;
+  input.unflushed_memtables = family.unflushed_count();
+  input.l0_files = family.shape().l0_files;
+  input.pending_compaction_bytes = family.shape().pending_compaction_bytes;
+  const std::vector<double>& scores = family.shape().scores;
+  if (scores.size() > 1) input.worst_score = *std::max_element(scores.begin() + 1, scores.end());
+  return input;
+}
+
 }  // namespace
 
 Engine::Engine() : voided(std::make_shared<VoidedSequences>(kMostVoided)) {}
@@ -117,28 +127,6 @@ void Engine::AwaitWorkFor(uint64_t micros) {
   waiting_calls.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// How near the families are to a stall, which background work of all databases looks at.
-void Engine::UpdateHaste() {
-  Haste flushes = Haste::kCalm;
-  Haste compactions = Haste::kCalm;
-  for (const auto& [id, family] : families.all()) {
-    if (family->dropped()) continue;
-    StallInput input;
-    input.unflushed_memtables = family->unflushed_count();
-    input.l0_files = family->shape().l0_files;
-    input.pending_compaction_bytes = family->shape().pending_compaction_bytes;
-    const std::vector<double>& scores = family->shape().scores;
-    for (size_t level = 1; level < scores.size(); level++) {
-      input.worst_score = std::max(input.worst_score, scores[level]);
-    }
-    const auto cf_options = family->options();
-    flushes = std::max(flushes, FlushHaste(input, *cf_options));
-    compactions = std::max(compactions, CompactionHaste(input, *cf_options));
-  }
-  flush_haste.Set(flushes);
-  compaction_haste.Set(compactions);
-}
-
 void Engine::UpdateStalls() {
   mu.AssertHeld();
   const int stopped_before = stopped_families;
@@ -148,14 +136,15 @@ void Engine::UpdateStalls() {
   stall_reason.clear();
   uint64_t debt = 0;
   bool near_stop = false;
+  Haste flushes = Haste::kCalm;
+  Haste compactions = Haste::kCalm;
   std::vector<WriteStallInfo> changes;
   for (const auto& [id, family] : families.all()) {
     if (family->dropped()) continue;
-    StallInput input;
-    input.unflushed_memtables = family->unflushed_count();
-    input.l0_files = family->shape().l0_files;
-    input.pending_compaction_bytes = family->shape().pending_compaction_bytes;
+    const StallInput input = StallInputOf(*family);
     const auto cf_options = family->options();
+    flushes = std::max(flushes, FlushHaste(input, *cf_options));
+    compactions = std::max(compactions, CompactionHaste(input, *cf_options));
     const StallVerdict verdict = JudgeStall(input, *cf_options);
     if (verdict.condition == WriteStallCondition::kStopped) stopped_families++;
     if (verdict.condition == WriteStallCondition::kDelayed) {
@@ -174,7 +163,8 @@ void Engine::UpdateStalls() {
     pacer->Release();
   }
   last_debt_bytes = debt;
-  UpdateHaste();
+  flush_haste.Set(flushes);
+  compaction_haste.Set(compactions);
   const bool stalled = stopped_families + delayed_families > 0;
   if (stalled) attention.store(true, std::memory_order_release);
   if (stopped_before > 0 && stopped_families == 0) {

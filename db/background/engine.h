@@ -211,8 +211,8 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   // long. Requires mu.
   void AwaitWork();
   void AwaitWorkFor(uint64_t micros);
-  // Judges every family's stall rules anew. Requires mu; lets go of it to tell listeners. Does not
-  // throw.
+  // Judges every family's stall rules anew, and how near to a stall the nearest is. Requires mu;
+  // lets go of it to tell listeners. Does not throw.
   void UpdateStalls();
   // Shows readers the family as it is now. The change is in force whatever this answers: what fails
   // for want of memory is a background error, and recovery from it does this again. Requires mu.
@@ -231,7 +231,6 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   Status Resume();
 
  private:
-  void UpdateHaste();
   void DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,
                        const StallInput& input, std::vector<WriteStallInfo>* changes);
   void NoteVerdict(const ColumnFamily& family, const StallVerdict& verdict);

@@ -158,61 +158,25 @@ void rocksdb_compaction_service_options_override_add_table_properties_collector_
   rocksdb_options_add_table_properties_collector_factory(OptionsOf(override_options), factory);
 }
 
-void rocksdb_compaction_service_options_override_set_block_based_table_factory(
-    Override* override_options, rocksdb_block_based_table_options_t* table_options) {
-  rocksdb_options_set_block_based_table_factory(OptionsOf(override_options), table_options);
-}
+// What it overrides is kept as options keep it.
+#define VARVE_OVERRIDE_SETTER(name, type)                                                 \
+  void rocksdb_compaction_service_options_override_set_##name(Override* override_options, \
+                                                              type* value) {              \
+    rocksdb_options_set_##name(OptionsOf(override_options), value);                       \
+  }                                                                                       \
+  static_assert(true)
 
-void rocksdb_compaction_service_options_override_set_compaction_filter(
-    Override* override_options, rocksdb_compactionfilter_t* compaction_filter) {
-  rocksdb_options_set_compaction_filter(OptionsOf(override_options), compaction_filter);
-}
-
-void rocksdb_compaction_service_options_override_set_compaction_filter_factory(
-    Override* override_options, rocksdb_compactionfilterfactory_t* compaction_filter_factory) {
-  rocksdb_options_set_compaction_filter_factory(OptionsOf(override_options),
-                                                compaction_filter_factory);
-}
-
-void rocksdb_compaction_service_options_override_set_comparator(Override* override_options,
-                                                                rocksdb_comparator_t* comparator) {
-  rocksdb_options_set_comparator(OptionsOf(override_options), comparator);
-}
-
-void rocksdb_compaction_service_options_override_set_cuckoo_table_factory(
-    Override* override_options, rocksdb_cuckoo_table_options_t* table_options) {
-  rocksdb_options_set_cuckoo_table_factory(OptionsOf(override_options), table_options);
-}
-
-void rocksdb_compaction_service_options_override_set_env(Override* override_options,
-                                                         rocksdb_env_t* env) {
-  rocksdb_options_set_env(OptionsOf(override_options), env);
-}
-
-void rocksdb_compaction_service_options_override_set_file_checksum_gen_factory(
-    Override* override_options, rocksdb_file_checksum_gen_factory_t* factory) {
-  rocksdb_options_set_file_checksum_gen_factory(OptionsOf(override_options), factory);
-}
-
-void rocksdb_compaction_service_options_override_set_info_log(Override* override_options,
-                                                              rocksdb_logger_t* logger) {
-  rocksdb_options_set_info_log(OptionsOf(override_options), logger);
-}
-
-void rocksdb_compaction_service_options_override_set_merge_operator(
-    Override* override_options, rocksdb_mergeoperator_t* merge_operator) {
-  rocksdb_options_set_merge_operator(OptionsOf(override_options), merge_operator);
-}
-
-void rocksdb_compaction_service_options_override_set_prefix_extractor(
-    Override* override_options, rocksdb_slicetransform_t* prefix_extractor) {
-  rocksdb_options_set_prefix_extractor(OptionsOf(override_options), prefix_extractor);
-}
-
-void rocksdb_compaction_service_options_override_set_sst_partitioner_factory(
-    Override* override_options, rocksdb_sst_partitioner_factory_t* factory) {
-  rocksdb_options_set_sst_partitioner_factory(OptionsOf(override_options), factory);
-}
+VARVE_OVERRIDE_SETTER(block_based_table_factory, rocksdb_block_based_table_options_t);
+VARVE_OVERRIDE_SETTER(compaction_filter, rocksdb_compactionfilter_t);
+VARVE_OVERRIDE_SETTER(compaction_filter_factory, rocksdb_compactionfilterfactory_t);
+VARVE_OVERRIDE_SETTER(comparator, rocksdb_comparator_t);
+VARVE_OVERRIDE_SETTER(cuckoo_table_factory, rocksdb_cuckoo_table_options_t);
+VARVE_OVERRIDE_SETTER(env, rocksdb_env_t);
+VARVE_OVERRIDE_SETTER(file_checksum_gen_factory, rocksdb_file_checksum_gen_factory_t);
+VARVE_OVERRIDE_SETTER(info_log, rocksdb_logger_t);
+VARVE_OVERRIDE_SETTER(merge_operator, rocksdb_mergeoperator_t);
+VARVE_OVERRIDE_SETTER(prefix_extractor, rocksdb_slicetransform_t);
+VARVE_OVERRIDE_SETTER(sst_partitioner_factory, rocksdb_sst_partitioner_factory_t);
 
 void rocksdb_compaction_service_options_override_set_statistics(Override* override_options,
                                                                 rocksdb_options_t* options) {

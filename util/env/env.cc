@@ -159,7 +159,11 @@ std::string Env::IOActivityToString(IOActivity activity) {
   if (activity == IOActivity::kUnknown) return "Unknown";
   if (number < 0x80) return "Invalid";
   static constexpr char kDigits[] = "0123456789ABCDEF";
-  return std::string("CustomIOActivity") + kDigits[(number >> 4) & 15] + kDigits[number & 15];
+  // Not by operator+: in unity builds GCC 12 warns there of bytes that it does not write.
+  std::string name = "CustomIOActivity";
+  name += kDigits[number >> 4];
+  name += kDigits[number & 15];
+  return name;
 }
 
 int Env::UnSchedule(void*, Priority) {

@@ -17,8 +17,6 @@
 // Prints milliseconds of the first and the median of the later rounds for a scan, a scan backward
 // and a seek into the middle.
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -26,8 +24,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
-#include <type_traits>
 #include <vector>
+
+#include "benchmarks/c_library.h"
 
 namespace {
 
@@ -68,19 +67,13 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
          (s == "stretch" || s == "scattered" || s == "bare" || s == "memtable");
 }
 
-[[noreturn]] void Die(const char* why) {
-  std::fprintf(stderr, "deleted_ranges: %s\n", why);
-  std::exit(1);
-}
-
-struct Opaque;
+using c_library::Die;
+using c_library::Opaque;
 
 // One open database through the C API of one library.
-class Database {
+class Database : private c_library::Library {
  public:
-  explicit Database(const Arguments& arguments)
-      : handle_(dlopen(arguments.library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ == nullptr) Die(dlerror());
+  explicit Database(const Arguments& arguments) : Library(arguments.library) {
     std::filesystem::remove_all(arguments.db);
     auto* const options = Call<Opaque*>("options_create");
     Call<void>("options_set_create_if_missing", options, static_cast<unsigned char>(1));
@@ -113,8 +106,8 @@ class Database {
   }
 
   uint64_t Scan(const char* seek, const char* step) {
-    auto* const valid = Find<unsigned char(Opaque*)>("iter_valid");
-    auto* const move = Find<void(Opaque*)>(step);
+    auto* const valid = Function<unsigned char(Opaque*)>("iter_valid");
+    auto* const move = Function<void(Opaque*)>(step);
     auto* const it = Call<Opaque*>("create_iterator", db_, reads_);
     uint64_t n = 0;
     for (Call<void>(seek, it); valid(it) != 0; move(it)) n++;
@@ -130,34 +123,6 @@ class Database {
   }
 
  private:
-  template <typename Function>
-  Function* Find(const std::string& name) const {
-    void* const symbol = dlsym(handle_, ("rocksdb_" + name).c_str());
-    if (symbol == nullptr) Die(dlerror());
-    return reinterpret_cast<Function*>(symbol);
-  }
-  template <typename Result, typename... Args>
-  Result Call(const char* name, Args... args) const {
-    return Find<Result(Args...)>(name)(args...);
-  }
-  // For functions whose last argument is the place of an error.
-  template <typename Result, typename... Args>
-  Result Checked(const char* name, Args... args) const {
-    char* error = nullptr;
-    const auto check = [&] {
-      if (error != nullptr) Die(error);
-    };
-    if constexpr (std::is_void_v<Result>) {
-      Call<void>(name, args..., &error);
-      check();
-    } else {
-      Result result = Call<Result>(name, args..., &error);
-      check();
-      return result;
-    }
-  }
-
-  void* const handle_;
   Opaque* db_ = nullptr;
   Opaque* writes_ = nullptr;
   Opaque* reads_ = nullptr;

@@ -10,7 +10,6 @@
 // Loads `num` keys of 16 bytes with values of 100 in random order, overwrites at random, waits for
 // compactions. Options are the library's defaults, unless a flag says otherwise.
 
-#include <dlfcn.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,6 +20,8 @@
 #include <cstring>
 #include <random>
 #include <string>
+
+#include "benchmarks/c_library.h"
 
 namespace {
 
@@ -65,37 +66,9 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
   return true;
 }
 
-// The functions of the C API that are used, from one library.
-class Api {
- public:
-  struct Opaque;
-
-  explicit Api(const std::string& library)
-      : handle_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ == nullptr) Die(dlerror());
-  }
-
-  template <typename Function>
-  Function* Find(const char* name) const {
-    void* const symbol = dlsym(handle_, name);
-    if (symbol == nullptr) Die(dlerror());
-    return reinterpret_cast<Function*>(symbol);
-  }
-  template <typename Result, typename... Args>
-  Result Call(const char* name, Args... args) const {
-    return Find<Result(Args...)>(name)(args...);
-  }
-
-  [[noreturn]] static void Die(const char* why) {
-    std::fprintf(stderr, "overwrite_amplification: %s\n", why);
-    std::exit(1);
-  }
-
- private:
-  void* const handle_;
-};
-
-using Opaque = Api::Opaque;
+using c_library::Die;
+using c_library::Library;
+using c_library::Opaque;
 
 struct Figures {
   uint64_t user_bytes = 0;
@@ -106,33 +79,30 @@ struct Figures {
 
 class Database {
  public:
-  Database(const Api& api, const Arguments& arguments)
+  Database(const Library& api, const Arguments& arguments)
       : api_(api),
-        options_(api.Call<Opaque*>("rocksdb_options_create")),
-        write_(api.Call<Opaque*>("rocksdb_writeoptions_create")),
-        batch_(api.Call<Opaque*>("rocksdb_writebatch_create")) {
-    api.Call<void>("rocksdb_options_set_create_if_missing", options_, static_cast<uint8_t>(1));
-    api.Call<void>("rocksdb_options_set_max_background_jobs", options_,
-                   static_cast<int>(arguments.jobs));
-    api.Call<void>("rocksdb_options_enable_statistics", options_);
+        options_(api.Call<Opaque*>("options_create")),
+        write_(api.Call<Opaque*>("writeoptions_create")),
+        batch_(api.Call<Opaque*>("writebatch_create")) {
+    api.Call<void>("options_set_create_if_missing", options_, static_cast<uint8_t>(1));
+    api.Call<void>("options_set_max_background_jobs", options_, static_cast<int>(arguments.jobs));
+    api.Call<void>("options_enable_statistics", options_);
     if (arguments.compression >= 0) {
-      api.Call<void>("rocksdb_options_set_compression", options_, arguments.compression);
+      api.Call<void>("options_set_compression", options_, arguments.compression);
     }
-    char* error = nullptr;
-    api.Call<void>("rocksdb_destroy_db", options_, arguments.db.c_str(), &error);
-    error = nullptr;
-    db_ = api.Call<Opaque*>("rocksdb_open", options_, arguments.db.c_str(), &error);
-    if (error != nullptr) Api::Die(error);
-    put_ =
-        api.Find<void(Opaque*, const char*, size_t, const char*, size_t)>("rocksdb_writebatch_put");
-    write_batch_ = api.Find<void(Opaque*, Opaque*, Opaque*, char**)>("rocksdb_write");
-    clear_ = api.Find<void(Opaque*)>("rocksdb_writebatch_clear");
+    // There may be none.
+    char* ignored = nullptr;
+    api.Call<void>("destroy_db", options_, arguments.db.c_str(), &ignored);
+    db_ = api.Checked<Opaque*>("open", options_, arguments.db.c_str());
+    put_ = api.Function<void(Opaque*, const char*, size_t, const char*, size_t)>("writebatch_put");
+    write_batch_ = api.Function<void(Opaque*, Opaque*, Opaque*, char**)>("write");
+    clear_ = api.Function<void(Opaque*)>("writebatch_clear");
   }
   ~Database() {
-    api_.Call<void>("rocksdb_close", db_);
-    api_.Call<void>("rocksdb_writebatch_destroy", batch_);
-    api_.Call<void>("rocksdb_writeoptions_destroy", write_);
-    api_.Call<void>("rocksdb_options_destroy", options_);
+    api_.Call<void>("close", db_);
+    api_.Call<void>("writebatch_destroy", batch_);
+    api_.Call<void>("writeoptions_destroy", write_);
+    api_.Call<void>("options_destroy", options_);
   }
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -141,7 +111,7 @@ class Database {
   void Commit() {
     char* error = nullptr;
     write_batch_(db_, write_, batch_, &error);
-    if (error != nullptr) Api::Die(error);
+    if (error != nullptr) Die(error);
     clear_(batch_);
   }
 
@@ -158,8 +128,8 @@ class Database {
   }
 
   Figures Read() {
-    char* const text = api_.Call<char*>("rocksdb_options_statistics_get_string", options_);
-    if (text == nullptr) Api::Die("no statistics");
+    char* const text = api_.Call<char*>("options_statistics_get_string", options_);
+    if (text == nullptr) Die("no statistics");
     const std::string all = text;
     std::free(text);
     return {Ticker(all, "rocksdb.bytes.written"), Ticker(all, "rocksdb.flush.write.bytes"),
@@ -167,7 +137,7 @@ class Database {
   }
 
   uint64_t Number(const char* property) {
-    char* const text = api_.Call<char*>("rocksdb_property_value", db_, property);
+    char* const text = api_.Call<char*>("property_value", db_, property);
     if (text == nullptr) return 0;
     const uint64_t number = std::strtoull(text, nullptr, 10);
     std::free(text);
@@ -178,11 +148,11 @@ class Database {
   // From a line "name COUNT : number".
   static uint64_t Ticker(const std::string& all, const std::string& name) {
     const size_t at = all.find(name + " COUNT : ");
-    if (at == std::string::npos) Api::Die(("the statistics have no " + name).c_str());
+    if (at == std::string::npos) Die(("the statistics have no " + name).c_str());
     return std::strtoull(all.c_str() + at + name.size() + 9, nullptr, 10);
   }
 
-  const Api& api_;
+  const Library& api_;
   Opaque* const options_;
   Opaque* const write_;
   Opaque* const batch_;
@@ -250,7 +220,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "see the head of overwrite_amplification.cc for its arguments\n");
     return 1;
   }
-  const Api api(arguments.library);
+  const Library api(arguments.library);
   Database database(api, arguments);
   Phase(&database, arguments, /*load=*/true);
   Phase(&database, arguments, /*load=*/false);

@@ -380,7 +380,8 @@ class KeyTree::LeavesAhead {
 // way to it.
 const KeyTree::Node* KeyTree::PassOlder(const Node* leaf, const Target& target,
                                         SequenceNumber below) const {
-  if (CompareLow(leaf, target) > 0) return leaf;
+  // The search pays if there is at least one leaf to pass.
+  if (NewestOf(leaf) >= below || CompareLow(leaf, target) > 0) return leaf;
   uint64_t found_at = 0;
   const Node* const end = Find(target, Side::kAt, 0, &found_at);
   LeavesAhead ahead(*this);

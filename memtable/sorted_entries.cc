@@ -75,11 +75,11 @@ std::shared_ptr<const SortedEntries> SortedEntries::Merge(const SortedEntries* b
 void SortedEntries::Sort(std::vector<Slot>* slots) const {
   const auto is_before = [this](const Slot& a, const Slot& b) { return IsBefore(a, b); };
   const auto by_word = [](const Slot& a, const Slot& b) { return a.word < b.word; };
-  if (slots->size() < kSpreadMin) {
+  const auto [least, largest] = std::minmax_element(slots->begin(), slots->end(), by_word);
+  if (slots->size() < kSpreadMin || least->word == largest->word) {
     std::sort(slots->begin(), slots->end(), is_before);
     return;
   }
-  const auto [least, largest] = std::minmax_element(slots->begin(), slots->end(), by_word);
   const uint64_t base = least->word;
   const auto range_bits = static_cast<int>(std::bit_width(largest->word - base));
   const auto place_bits = static_cast<int>(std::bit_width(slots->size() / kSlotsAPlace));

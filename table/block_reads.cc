@@ -58,10 +58,15 @@ bool BlockReads::Find(const BlockHandle& handle, Slice* bytes, uint64_t* offset,
   const uint64_t end = handle.offset + handle.size + kBlockTrailerBytes;
   for (Request& request : requests_) {
     if (handle.offset < request.offset || end > request.end) continue;
-    *bytes = request.result;
     *offset = request.offset;
-    if (request.blocks == 1) *buffer = std::move(request.buffer);
-    return !request.result.empty();
+    if (request.blocks == 1) {
+      // Once: in a damaged index another block may have the same place, and the bytes may be gone.
+      *bytes = std::exchange(request.result, Slice());
+      *buffer = std::move(request.buffer);
+    } else {
+      *bytes = request.result;
+    }
+    return !bytes->empty();
   }
   return false;
 }

@@ -34,7 +34,7 @@ class BlockReads {
   // Returns how many requests were made. Those for one block are read to such a room.
   size_t Run(const RandomAccessFileReader& file, const IOOptions& options, const BlockRoom& room);
   // What was read around the block with its trailer; false if that was not read whole. If it is
-  // nothing else, *buffer takes it over.
+  // nothing else, *buffer takes it over, and it is not found again.
   bool Find(const BlockHandle& handle, Slice* bytes, uint64_t* offset, BlockBuffer* buffer);
 
  private:

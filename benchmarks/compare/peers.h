@@ -17,7 +17,7 @@ enum class Kind { kUnknown, kRocksDb, kLevelDb, kLmdb };
 struct Contender {
   std::string path;
   Kind kind = Kind::kUnknown;
-  std::string name;  // with the version: what the library says, see identify.h
+  std::string name;  // with the version: what the library says, see Identify in child.h
   // Why its speed says nothing: it was built with assertions or for a sanitizer. Empty if it does.
   std::string unfit;
 };

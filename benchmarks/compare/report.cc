@@ -47,7 +47,7 @@ std::string SpreadText(const Spread& spread, int rounds) {
 // Empty if there is nothing to compare.
 std::string BetterText(const Cell& cell) {
   if (cell.better.median == 0) return "";
-  return Text(cell.better.median < 0.1 ? "%.3f" : "%.2f", cell.better.median);
+  return Text(cell.better.median < 0.1 ? "%.2g" : "%.2f", cell.better.median);
 }
 
 std::string NameOf(const Line& line) {

@@ -30,7 +30,8 @@ namespace varve {
 namespace {
 
 // Of one batch each. A writer whose insertion fails returns when writes are refused, so there is
-// one for each thread that writes, and each of these may have begun another before.
+// one for each thread that writes, and each of these may have begun another before. With more
+// threads, as unordered writes admit, what is too much counts as damage (OnInsertError).
 constexpr size_t kMostVoided = 2 * CommitRing::kSlots;
 
 StallInput StallInputOf(const ColumnFamily& family) {
@@ -163,8 +164,10 @@ void Engine::UpdateStalls() {
     pacer->Release();
   }
   last_debt_bytes = debt;
-  flush_haste.Set(flushes);
-  compaction_haste.Set(compactions);
+  // Work that does not run makes nobody else's hurry.
+  const bool stands = errors.writes_stopped();
+  flush_haste.Set(stands ? Haste::kCalm : flushes);
+  compaction_haste.Set(stands ? Haste::kCalm : compactions);
   const bool stalled = stopped_families + delayed_families > 0;
   if (stalled) attention.store(true, std::memory_order_release);
   if (stopped_before > 0 && stopped_families == 0) {
@@ -255,8 +258,8 @@ void Engine::ReportError(const Status& error, BackgroundErrorReason reason) {
     events::BackgroundError(*this, reason, &judged);
   }
   // While listeners took their time somebody may have made good what failed.
-  const bool fatal = ErrorState::Judge(error, reason) == ErrorState::Severity::kFatal;
-  if (errors.repairs() != repairs && !fatal) return;
+  const bool repairable = ErrorState::Judge(error, reason) == ErrorState::Severity::kHard;
+  if (errors.repairs() != repairs && repairable) return;
   // What is half in memory is not whole because somebody says so.
   if (!voided->empty() && ErrorState::Judge(judged, reason) < ErrorState::Judge(error, reason)) {
     judged = ErrorState::Judged(error, reason);

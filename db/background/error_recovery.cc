@@ -9,6 +9,7 @@
 #include "db/background/obsolete_files.h"
 #include "db/background/space_reserve.h"
 #include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
 #include "util/env/info_log.h"
 
 namespace varve {
@@ -105,8 +106,8 @@ Status ErrorRecovery::Resume() {
   {
     MutexLock lock(&e.mu);
     e.errors.recovery_running = false;
-    // What became worse meanwhile has not been repaired.
-    if (s.ok() && (e.errors.severity() > repaired || !e.errors.Lift())) s = e.errors.error();
+    // Lifted it was; another may have come since.
+    if (s.ok()) s = e.errors.error();
     if (s.ok()) {
       lifted_micros_ = e.MonotonicMicros();
       s = Guarded([&] { TakeUpWork(); });
@@ -142,15 +143,23 @@ void ErrorRecovery::TakeUpWork() {
 }
 
 void ErrorRecovery::ShowFamilies() {
-  MutexLock lock(&engine_->mu);
+  engine_->mu.AssertHeld();
   for (const auto& [id, family] : engine_->families.all()) family->InstallSuperVersion();
+}
+
+// In the hold in which the repair was over: an error that comes later is another one.
+Status ErrorRecovery::Lift(ErrorState::Severity repaired) {
+  ErrorState& errors = engine_->errors;
+  // What became worse meanwhile has not been repaired.
+  return errors.severity() <= repaired && errors.Lift() ? Status::OK() : errors.error();
 }
 
 Status ErrorRecovery::Repair(ErrorState::Severity severity) {
   Engine& e = *engine_;
   if (severity == ErrorState::Severity::kSoft) {
+    MutexLock lock(&e.mu);
     ShowFamilies();
-    return Status::OK();
+    return Lift(severity);
   }
   std::vector<std::shared_ptr<ColumnFamily>>
       pinned;  // while neither lock is held, they may be dropped
@@ -167,15 +176,12 @@ Status ErrorRecovery::Repair(ErrorState::Severity severity) {
     if (s.ok()) s = e.flush->SwitchMemTables(families);
     if (!s.ok()) return s;
   }
-  {
-    MutexLock lock(&e.mu);
-    Status s = e.flush->FlushNow(pinned, FlushReason::kErrorRecovery);
-    if (s.ok()) s = LeaveOldLogs();
-    if (!s.ok()) return s;
-    e.ForgetVoided();
-  }
+  MutexLock lock(&e.mu);
+  VARVE_RETURN_IF_ERROR(e.flush->FlushNow(pinned, FlushReason::kErrorRecovery));
   ShowFamilies();
-  return Status::OK();
+  VARVE_RETURN_IF_ERROR(LeaveOldLogs());
+  e.ForgetVoided();
+  return Lift(severity);
 }
 
 // Everything is in tables: no log but the current one is needed, and the failed ones must not be

@@ -27,10 +27,12 @@ class ErrorRecovery {
 
  private:
   void RetryLoop();
-  // Fresh log if the current one failed, all memtables into tables, MANIFEST proven writable.
+  // Fresh log if the current one failed, all memtables into tables, MANIFEST proven writable; and
+  // then the error is lifted.
   Status Repair(ErrorState::Severity severity);
   Status LeaveOldLogs();
-  // Readers may have been left with an older state.
+  Status Lift(ErrorState::Severity repaired);  // requires the DB mutex
+  // Readers may have been left with an older state. Requires the DB mutex.
   void ShowFamilies();
   void TakeUpWork();  // requires the DB mutex
   void Tell(const Status& old_error, const Status& result) const;

@@ -15,7 +15,7 @@ namespace varve {
 // lifted by recovery) -> fatal (reads only, lifted by reopening). A state only gets worse until it
 // is lifted.
 //
-// Locking: guarded by the DB mutex, but for writes_stopped().
+// Locking: guarded by the DB mutex, but for writes_stopped() and repairs().
 class ErrorState {
  public:
   enum class Severity : uint8_t { kNone, kSoft, kHard, kFatal };

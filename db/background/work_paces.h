@@ -43,7 +43,7 @@ class FlushPace final : public WorkPace {
   const uint64_t entries_;
 };
 
-// A compaction hurries as the tree that is nearest to a stall asks (StallDistance): that of any
+// A compaction hurries as the tree that is nearest to a stall asks (CompactionHaste): that of any
 // database, as threads are shared.
 class CompactionPace final : public WorkPace {
  public:

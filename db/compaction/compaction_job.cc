@@ -306,7 +306,8 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
   try {
     for (; begun < pieces->size(); begun++) {
       threads.emplace_back([this, piece = &(*pieces)[begun], pace = GiveWay::CurrentPace()] {
-        const GiveWay at_pace(pace, GiveWay::Part::kHelper);
+        // Each asks for judgement: the first may be over long before the others.
+        const GiveWay at_pace(pace);
         RunPieceGuarded(piece);
       });
     }
@@ -386,7 +387,9 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   }
   result->bytes_in = plan_.InputBytes();
   result->bytes_read = counts.jumped ? bytes_visited : result->bytes_in;
-  if (counts.jumped && !counts.skipped && inputs_.all.known) {
+  // Tables that hold more than they say are no proof of how much was passed over.
+  const bool covers = counts.entries_in <= inputs_.all.entries;
+  if (counts.jumped && !counts.skipped && inputs_.all.known && covers) {
     counts.dropped_covered += inputs_.all.entries - counts.entries_in;
     counts.entries_in = inputs_.all.entries;
   }

@@ -48,7 +48,7 @@ class LogReplay {
   // Whether any batch was found in a log that was replayed, beside its mark.
   bool HeldBatches(uint64_t number) const { return !empty_logs_.contains(number); }
   // Numbers of logs, [first, end) each, among which some was not there that the MANIFEST or another
-  // log tells of. None that was replayed is among them, and none from `end` on.
+  // log tells of. None that was replayed whole is among them, and none from `end` on.
   std::vector<std::pair<uint64_t, uint64_t>> UnreadLogs(uint64_t end) const;
 
  private:

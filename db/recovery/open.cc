@@ -746,6 +746,9 @@ Status CloseEngine(Engine* engine, WhenHeld when) noexcept {
   MutexLock lock(&e.mu);
   BestEffort([&] { e.close_status = s; });
   e.closing = Engine::Closing::kOver;
+  // Whoever keeps the closed database keeps nobody's work in a hurry.
+  e.flush_haste.Set(Haste::kCalm);
+  e.compaction_haste.Set(Haste::kCalm);
   e.background_changed.SignalAll();
   return s;
 }

@@ -15,9 +15,8 @@
 //             there is one, by the function's name, and otherwise make it do nothing or return null
 //             or 0. A setter of options that gets a null handle, which is what creating one gives
 //             when it is refused, makes opening with the options fail and name the setter.
-//   Owners    Handles of comparators, compaction filters, merge operators, prefixes, filter
-//   policies
-//             and listeners may be destroyed at any time after they were given to options.
+//   Owners    Handles of comparators, compaction filters, merge operators, prefixes, listeners and
+//             filter policies may be destroyed at any time after they were given to options.
 //   Booleans  are unsigned char, 0 or 1; other values count as 1. A few functions have bool.
 //   Bytes     are a pointer and a length; they need no terminator and may be anything.
 //   Threads   may use a database and options that no one changes at the same time as others;

@@ -211,7 +211,7 @@ inline void EntryIndex::Count(uint64_t wanted, uint32_t* smaller, uint32_t* equa
     return;
   }
   size_t i = 0;
-  for (; i + kLanes <= size_; i += kLanes) {
+  for (; i + kLanes <= size; i += kLanes) {
     const auto some = entry_index::Load<entry_index::Lanes<Word>>(w + i * sizeof(Word));
     less.Add(some < goal);
     same.Add(some == goal);

@@ -463,12 +463,20 @@ bool CacheShard::ReleaseSlow(CacheEntry* entry, bool erase_if_last_ref) {
 }
 
 void CacheShard::FreeGone(CacheEntry* entry) {
+  const bool only_memory = entry->embedded != 0;
+  CacheEntry* doomed = nullptr;
   {
     MutexLock lock(&mu_);
     gone_usage_ -= ChargeOf(*entry);
     AddToLimbo(entry);
+    if (only_memory) EmptyLimbo(Epoch::KnownFree(), &doomed);
   }
-  FreeNow();
+  FreeAll(doomed);
+  if (only_memory) {
+    FreeWaitingIfMany();
+  } else {
+    FreeNow();
+  }
   all_->Unref();
 }
 
@@ -498,9 +506,10 @@ bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
       LeaveTable(entry);
     }
     AddToLimbo(entry);
-    if (at_once || limbo_usage() > Slack()) EmptyLimbo(&doomed);
+    if (at_once) EmptyLimbo(&doomed);
   }
   FreeAll(doomed);
+  if (!at_once) FreeWaitingIfMany();
   return true;
 }
 

@@ -57,8 +57,9 @@ class ClockCache final : public Cache {
   // What the slots refer to is not wanted any more.
   void Drop(std::span<BlockSlot> slots);
 
-  // Of the usage, what has left the table and waits for readers to leave: about a fiftieth of the
-  // capacity, or 1 MiB, at most.
+  // Of the usage, what has left the table and waits for readers to leave: of blocks of tables about
+  // a fiftieth of the capacity, or 1 MiB, at most. Other entries, which have to come in, may add up
+  // to half of the capacity while a reader stays.
   [[nodiscard]] size_t GetWaitingUsage() const;
 
   Status Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper, size_t charge,

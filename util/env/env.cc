@@ -159,10 +159,9 @@ std::string Env::IOActivityToString(IOActivity activity) {
   if (activity == IOActivity::kUnknown) return "Unknown";
   if (number < 0x80) return "Invalid";
   static constexpr char kDigits[] = "0123456789ABCDEF";
-  // Not by operator+: in unity builds GCC 12 warns there of bytes that it does not write.
-  std::string name = "CustomIOActivity";
-  name += kDigits[number >> 4];
-  name += kDigits[number & 15];
+  char name[] = "CustomIOActivity00";
+  name[sizeof(name) - 3] = kDigits[number >> 4];
+  name[sizeof(name) - 2] = kDigits[number & 15];
   return name;
 }
 

@@ -6,7 +6,7 @@
 // Such memory is far larger than what the processor can translate with small pages, so that each
 // look would begin with a walk through the page tables. Up to a quarter of what is in use is kept
 // empty for what comes next: a page that the system takes back is cleared before it gives it again.
-// A piece that is asked for after another of its size was given back is that one.
+// A small piece that is asked for after another of its size was given back is that one, as a rule.
 
 #include <cstddef>
 

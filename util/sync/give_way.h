@@ -54,8 +54,8 @@ class WorkPace {
   uint64_t paused_nanos() const { return paused_nanos_.load(std::memory_order_relaxed); }
 
  protected:
-  // Asked by the job's own thread after each piece, with no lock held. `steps`: so many it has
-  // made.
+  // Asked by the leaders among the job's threads after each piece, with no lock held. `steps`: so
+  // many the asking one has made.
   virtual Haste Judge(uint64_t steps) = 0;
 
  private:
@@ -68,7 +68,7 @@ class WorkPace {
 // The calling thread works at a pace, for the life of this object.
 class GiveWay {
  public:
-  // One of the threads asks for judgement, the others follow.
+  // Leaders, one as a rule, ask for judgement, and the others follow.
   enum class Part : uint8_t { kLeader, kHelper };
 
   // Null: gives way to nobody. One inside another holds until its end.

@@ -29,13 +29,7 @@ std::chrono::microseconds ToMicros(uint64_t micros) {
 
 }  // namespace
 
-rocksdb_readoptions_t* rocksdb_readoptions_create() {
-  return Make<rocksdb_readoptions_t>();
-}
-
-void rocksdb_readoptions_destroy(rocksdb_readoptions_t* options) {
-  delete options;
-}
+VARVE_C_HANDLE(readoptions);
 
 void rocksdb_readoptions_set_snapshot(rocksdb_readoptions_t* options,
                                       const rocksdb_snapshot_t* snapshot) {
@@ -122,13 +116,7 @@ size_t rocksdb_readoptions_get_merge_operand_count_threshold(rocksdb_readoptions
   return options == nullptr ? 0 : options->rep.merge_operand_count_threshold.value_or(0);
 }
 
-rocksdb_writeoptions_t* rocksdb_writeoptions_create() {
-  return Make<rocksdb_writeoptions_t>();
-}
-
-void rocksdb_writeoptions_destroy(rocksdb_writeoptions_t* options) {
-  delete options;
-}
+VARVE_C_HANDLE(writeoptions);
 
 VARVE_C_FIELD(writeoptions, sync, unsigned char);
 VARVE_C_SETTER(rocksdb_writeoptions_t, rocksdb_writeoptions_disable_WAL, int, disableWAL);
@@ -142,35 +130,17 @@ VARVE_C_FIELD(writeoptions, rate_limiter_priority, int);
 VARVE_C_FIELD(writeoptions, protection_bytes_per_key, size_t);
 VARVE_C_FIELD(writeoptions, io_activity, int);
 
-rocksdb_flushoptions_t* rocksdb_flushoptions_create() {
-  return Make<rocksdb_flushoptions_t>();
-}
-
-void rocksdb_flushoptions_destroy(rocksdb_flushoptions_t* options) {
-  delete options;
-}
+VARVE_C_HANDLE(flushoptions);
 
 VARVE_C_FIELD(flushoptions, wait, unsigned char);
 VARVE_C_FIELD(flushoptions, allow_write_stall, unsigned char);
 
-rocksdb_flushwaloptions_t* rocksdb_flushwaloptions_create() {
-  return Make<rocksdb_flushwaloptions_t>();
-}
-
-void rocksdb_flushwaloptions_destroy(rocksdb_flushwaloptions_t* options) {
-  delete options;
-}
+VARVE_C_HANDLE(flushwaloptions);
 
 VARVE_C_FIELD(flushwaloptions, sync, unsigned char);
 VARVE_C_FIELD(flushwaloptions, rate_limiter_priority, int);
 
-rocksdb_compactoptions_t* rocksdb_compactoptions_create() {
-  return Make<rocksdb_compactoptions_t>();
-}
-
-void rocksdb_compactoptions_destroy(rocksdb_compactoptions_t* options) {
-  delete options;
-}
+VARVE_C_HANDLE(compactoptions);
 
 VARVE_C_FIELD(compactoptions, exclusive_manual_compaction, unsigned char);
 VARVE_C_FIELD(compactoptions, bottommost_level_compaction, unsigned char);
@@ -186,13 +156,7 @@ void rocksdb_compactoptions_set_full_history_ts_low(rocksdb_compactoptions_t* op
   SetKey(ts, tslen, &options->full_history_ts_low, &options->rep.full_history_ts_low);
 }
 
-rocksdb_wait_for_compact_options_t* rocksdb_wait_for_compact_options_create() {
-  return Make<rocksdb_wait_for_compact_options_t>();
-}
-
-void rocksdb_wait_for_compact_options_destroy(rocksdb_wait_for_compact_options_t* options) {
-  delete options;
-}
+VARVE_C_HANDLE(wait_for_compact_options);
 
 VARVE_C_FIELD(wait_for_compact_options, abort_on_pause, unsigned char);
 VARVE_C_FIELD(wait_for_compact_options, flush, unsigned char);
@@ -208,13 +172,7 @@ uint64_t rocksdb_wait_for_compact_options_get_timeout(rocksdb_wait_for_compact_o
   return options == nullptr ? 0 : Micros(options->rep.timeout);
 }
 
-rocksdb_size_approximation_options_t* rocksdb_size_approximation_options_create() {
-  return Make<rocksdb_size_approximation_options_t>();
-}
-
-void rocksdb_size_approximation_options_destroy(rocksdb_size_approximation_options_t* options) {
-  delete options;
-}
+VARVE_C_HANDLE(size_approximation_options);
 
 VARVE_C_FIELD(size_approximation_options, include_memtables, unsigned char);
 VARVE_C_FIELD(size_approximation_options, include_files, unsigned char);

@@ -32,7 +32,7 @@ rocksdb_t* OpenDefault(const rocksdb_options_t* options, const char* name, char*
   const auto checked = [&]() -> Status {
     if (options == nullptr) return NullArgument("options");
     if (name == nullptr) return NullArgument("name");
-    Status s = options->lacking.Check();
+    Status s = options->CheckLacking();
     if (!s.ok()) return s;
     db = std::make_unique<rocksdb_t>();
     options->KeepFor(&db->kept);
@@ -52,7 +52,7 @@ Status ToDescriptors(const FamilyArguments& families,
     if (families.names[i] == nullptr || families.options[i] == nullptr) {
       return NullArgument("column family name or options");
     }
-    Status s = families.options[i]->lacking.Check();
+    Status s = families.options[i]->CheckLacking();
     if (!s.ok()) return s;
     families.options[i]->KeepFor(kept);
     descriptors->emplace_back(families.names[i], families.options[i]->rep);
@@ -192,7 +192,7 @@ void rocksdb_repair_db(const rocksdb_options_t* options, const char* name, char*
   Run(errptr, [&]() -> Status {
     if (options == nullptr) return NullArgument("options");
     if (name == nullptr) return NullArgument("name");
-    Status s = options->lacking.Check();
+    Status s = options->CheckLacking();
     return s.ok() ? varve::RepairDB(name, options->rep) : s;
   });
 }
@@ -238,7 +238,7 @@ rocksdb_column_family_handle_t* rocksdb_create_column_family(rocksdb_t* db,
     if (name == nullptr) return NullArgument("name");
     handle = std::make_unique<rocksdb_column_family_handle_t>();
     handle->owned = true;
-    Status s = options->lacking.Check();
+    Status s = options->CheckLacking();
     if (!s.ok()) return s;
     options->KeepFor(&db->kept);
     return d->CreateColumnFamily(o, name, &handle->rep);

@@ -33,18 +33,19 @@ Status LackingOptions::Check() const {
 }  // namespace varve::c
 
 // A row and the functions that are made from it: rocksdb_options_set_ and _get_`name`.
-#define VARVE_C_LACKING(struct_name, name, c_type, default_value)                        \
-  namespace {                                                                            \
-  const LackingOption kLacking_##name{#struct_name, #name, default_value};               \
-  }                                                                                      \
-  void rocksdb_options_set_##name(rocksdb_options_t* options, c_type value) {            \
-    if (options == nullptr) return;                                                      \
-    TryVoid([&] { options->lacking.Set(kLacking_##name, static_cast<double>(value)); }); \
-  }                                                                                      \
-  c_type rocksdb_options_get_##name(rocksdb_options_t* options) {                        \
-    if (options == nullptr) return 0;                                                    \
-    return static_cast<c_type>(options->lacking.Get(kLacking_##name));                   \
-  }                                                                                      \
+#define VARVE_C_LACKING(struct_name, name, c_type, default_value)                                 \
+  namespace {                                                                                     \
+  const LackingOption kLacking_##name{#struct_name, #name, default_value};                        \
+  }                                                                                               \
+  void rocksdb_options_set_##name(rocksdb_options_t* options, c_type value) {                     \
+    if (options == nullptr) return;                                                               \
+    TryVoid(                                                                                      \
+        [&] { options->lacking.Set(kLacking_##name, static_cast<varve::c::AnyNumber>(value)); }); \
+  }                                                                                               \
+  c_type rocksdb_options_get_##name(rocksdb_options_t* options) {                                 \
+    if (options == nullptr) return 0;                                                             \
+    return static_cast<c_type>(options->lacking.Get(kLacking_##name));                            \
+  }                                                                                               \
   static_assert(true)
 #define VARVE_C_LACKING_DB(name, c_type, default_value) \
   VARVE_C_LACKING(DBOptions, name, c_type, default_value)
@@ -98,7 +99,7 @@ VARVE_C_LACKING_CF(verify_output_flags, int, 0);
 
 // ---- Sets of numbers ----
 
-// One bit for each number; larger ones are not numbers of anything, and are refused.
+// One bit for each number; larger ones are not numbers of anything, and are left out.
 #define VARVE_C_LACKING_SET(name, default_bits)                                                   \
   namespace {                                                                                     \
   const LackingOption kLacking_##name{"DBOptions", #name, default_bits};                          \
@@ -170,9 +171,21 @@ void rocksdb_options_set_blob_cache(rocksdb_options_t* options, rocksdb_cache_t*
   RefuseObject(options, "blob_cache", blob_cache != nullptr);
 }
 
+namespace {
+
+void RefuseTables(rocksdb_options_t* options, const char* call = __builtin_FUNCTION()) {
+  if (options == nullptr) return;
+  TryVoid([&] {
+    options->table_lacking = {};
+    options->table_lacking.Refuse(call);
+  });
+}
+
+}  // namespace
+
 void rocksdb_options_set_cuckoo_table_factory(rocksdb_options_t* options,
                                               rocksdb_cuckoo_table_options_t* /*table_options*/) {
-  RefuseObject(options, "rocksdb_options_set_cuckoo_table_factory", true);
+  RefuseTables(options);
 }
 
 void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options, uint32_t /*user_key_len*/,
@@ -182,7 +195,7 @@ void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options, uint32_
                                              size_t /*huge_page_tlb_size*/, char /*encoding_type*/,
                                              unsigned char /*full_scan_mode*/,
                                              unsigned char /*store_index_in_file*/) {
-  RefuseObject(options, "rocksdb_options_set_plain_table_factory", true);
+  RefuseTables(options);
 }
 
 void rocksdb_options_set_hash_link_list_rep(rocksdb_options_t* options, size_t /*bucket_count*/) {

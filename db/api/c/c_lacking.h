@@ -5,6 +5,7 @@
 // no field for, and setters that got a null handle. Opening says no to them, by name.
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,19 +14,23 @@
 
 namespace varve::c {
 
+// Has every value of every type of number that options are of.
+using AnyNumber = long double;
+static_assert(std::numeric_limits<AnyNumber>::digits >= 64);
+
 // An option of RocksDB's without a field here. `struct_name` as in the options' schema.
 struct LackingOption {
   const char* struct_name;
   const char* name;
-  double default_value = 0;
+  AnyNumber default_value = 0;
 };
 
 // Thread safety: as the options handle. Copied with it.
 class LackingOptions {
  public:
   // `option` must live for ever.
-  void Set(const LackingOption& option, double value) { values_[&option] = value; }
-  double Get(const LackingOption& option) const {
+  void Set(const LackingOption& option, AnyNumber value) { values_[&option] = value; }
+  AnyNumber Get(const LackingOption& option) const {
     const auto found = values_.find(&option);
     return found == values_.end() ? option.default_value : found->second;
   }
@@ -44,17 +49,11 @@ class LackingOptions {
     }
   }
 
-  // What was refused there is refused here, too.
-  void Add(const LackingOptions& other) {
-    for (const auto& [option, value] : other.values_) values_[option] = value;
-    for (const auto& [name, why] : other.refused_) refused_[name] = why;
-  }
-
   // NotSupported or InvalidArgument for the first thing that would change a result.
   Status Check() const;
 
  private:
-  std::map<const LackingOption*, double> values_;
+  std::map<const LackingOption*, AnyNumber> values_;
   std::map<std::string, std::string> refused_;  // Names, and what is wrong unless it is lacking.
 };
 

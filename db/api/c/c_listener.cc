@@ -140,8 +140,10 @@ void rocksdb_options_add_eventlistener(rocksdb_options_t* options,
                                        rocksdb_eventlistener_t* listener) {
   if (options == nullptr) return;
   varve::c::TryVoid([&] {
-    options->lacking.NoteHandle("rocksdb_options_add_eventlistener", listener == nullptr);
-    if (listener == nullptr) return;
+    if (listener == nullptr) {
+      options->lacking.NoteHandle("rocksdb_options_add_eventlistener", true);
+      return;
+    }
     options->rep.listeners.reserve(options->rep.listeners.size() + 1);
     options->rep.listeners.push_back(listener->rep.Share(listener));
   });

@@ -172,14 +172,7 @@ void rocksdb_options_set_fifo_compaction_options(rocksdb_options_t* options,
   if (fifo != nullptr) options->rep.compaction_options_fifo = fifo->rep;
 }
 
-rocksdb_universal_compaction_options_t* rocksdb_universal_compaction_options_create() {
-  return varve::c::Make<rocksdb_universal_compaction_options_t>();
-}
-
-void rocksdb_universal_compaction_options_destroy(
-    rocksdb_universal_compaction_options_t* universal) {
-  delete universal;
-}
+VARVE_C_HANDLE(universal_compaction_options);
 
 VARVE_C_FIELD(universal_compaction_options, size_ratio, int);
 VARVE_C_FIELD(universal_compaction_options, min_merge_width, int);
@@ -190,13 +183,7 @@ VARVE_C_FIELD(universal_compaction_options, stop_style, int);
 VARVE_C_FIELD(universal_compaction_options, allow_trivial_move, unsigned char);
 VARVE_C_FIELD(universal_compaction_options, incremental, unsigned char);
 
-rocksdb_fifo_compaction_options_t* rocksdb_fifo_compaction_options_create() {
-  return varve::c::Make<rocksdb_fifo_compaction_options_t>();
-}
-
-void rocksdb_fifo_compaction_options_destroy(rocksdb_fifo_compaction_options_t* fifo) {
-  delete fifo;
-}
+VARVE_C_HANDLE(fifo_compaction_options);
 
 VARVE_C_FIELD(fifo_compaction_options, allow_compaction, unsigned char);
 VARVE_C_FIELD(fifo_compaction_options, max_table_files_size, uint64_t);

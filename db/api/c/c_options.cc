@@ -207,8 +207,12 @@ void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options,
 }
 
 void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options) {
-  if (options != nullptr)
+  if (options == nullptr) return;
+  TryVoid([&] {
     options->rep.memtable_factory = std::make_shared<varve::VectorRepFactory>();
+    options->lacking.Allow("rocksdb_options_set_hash_link_list_rep");
+    options->lacking.Allow("rocksdb_options_set_hash_skip_list_rep");
+  });
 }
 
 void rocksdb_options_set_comparator(rocksdb_options_t* options, rocksdb_comparator_t* comparator) {

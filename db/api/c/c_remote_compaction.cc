@@ -21,7 +21,7 @@ Status NoRemoteCompaction() {
 // ---- Services ----
 
 // Only the state is kept: nothing calls a service.
-struct rocksdb_compactionservice_t {
+struct rocksdb_compactionservice_t : std::enable_shared_from_this<rocksdb_compactionservice_t> {
   rocksdb_compactionservice_t(void* service_state, void (*service_destructor)(void*))
       : state(service_state), destructor(service_destructor) {}
   rocksdb_compactionservice_t(const rocksdb_compactionservice_t&) = delete;
@@ -52,7 +52,10 @@ void rocksdb_options_set_compaction_service(rocksdb_options_t* options,
       return;
     }
     options->lacking.Refuse("compaction_service");
-    if (options->compaction_service.get() != service) options->compaction_service.reset(service);
+    // Options of several databases share it.
+    std::shared_ptr<rocksdb_compactionservice_t> shared = service->weak_from_this().lock();
+    if (shared == nullptr) shared.reset(service);
+    options->compaction_service = std::move(shared);
   });
 }
 

@@ -26,10 +26,10 @@ void rocksdb_options_set_block_based_table_factory(
     rocksdb_options_t* options, rocksdb_block_based_table_options_t* table_options) {
   if (options == nullptr) return;
   varve::c::TryVoid([&] {
-    options->lacking.NoteHandle("rocksdb_options_set_block_based_table_factory",
-                                table_options == nullptr);
+    options->table_lacking.NoteHandle("rocksdb_options_set_block_based_table_factory",
+                                      table_options == nullptr);
     if (table_options == nullptr) return;
-    options->lacking.Add(table_options->lacking);
+    options->table_lacking = table_options->lacking;
     options->rep.table_factory.reset(varve::NewBlockBasedTableFactory(table_options->rep));
   });
 }

@@ -131,9 +131,11 @@ void rocksdb_options_add_table_properties_collector_factory(
     rocksdb_options_t* options, rocksdb_table_properties_collector_factory_t* factory) {
   if (options == nullptr) return;
   TryVoid([&] {
-    options->lacking.NoteHandle("rocksdb_options_add_table_properties_collector_factory",
-                                factory == nullptr);
-    if (factory != nullptr) AddCollector(options, factory->rep);
+    if (factory != nullptr) {
+      AddCollector(options, factory->rep);
+    } else {
+      options->lacking.NoteHandle("rocksdb_options_add_table_properties_collector_factory", true);
+    }
   });
 }
 

@@ -196,6 +196,7 @@ struct rocksdb_options_t {
   std::shared_ptr<const varve::Comparator> comparator;
   std::shared_ptr<const varve::CompactionFilter> compaction_filter;
   varve::c::LackingOptions lacking;
+  varve::c::LackingOptions table_lacking;  // Of the table factory that was set last.
   std::string daily_offpeak_time_utc;
   std::shared_ptr<rocksdb_compactionservice_t> compaction_service;  // Never called.
 
@@ -204,8 +205,14 @@ struct rocksdb_options_t {
     comparator = other.comparator;
     compaction_filter = other.compaction_filter;
     lacking = other.lacking;
+    table_lacking = other.table_lacking;
     daily_offpeak_time_utc = other.daily_offpeak_time_utc;
     compaction_service = other.compaction_service;
+  }
+  // The first thing that was asked for and is not there.
+  varve::Status CheckLacking() const {
+    varve::Status s = lacking.Check();
+    return s.ok() ? table_lacking.Check() : s;
   }
   // What a database that was opened with these needs as long as it is there.
   void KeepFor(varve::c::Kept* kept) const {

@@ -13,9 +13,8 @@
 //   VARVE_C_STORED   What it sets is kept and given back, and nothing else: the mechanism is not
 //                    there. Where that would change a result, opening, or the call that gets the
 //                    handle, answers NotSupported and names it.
-//   VARVE_C_REFUSED  It belongs to a feature that is not there: it reports NotSupported where it
-//   can
-//                    report, and otherwise does nothing or returns null or 0.
+//   VARVE_C_REFUSED  It belongs to a feature that is not there: it reports NotSupported where there
+//                    is a place for that, and otherwise does nothing or returns null or 0.
 #define VARVE_C_API __attribute__((visibility("default")))
 #define VARVE_C_STORED VARVE_C_API
 #define VARVE_C_REFUSED VARVE_C_API

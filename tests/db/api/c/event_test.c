@@ -351,7 +351,36 @@ void TestLackingOptions(void) {
   rocksdb_walfilter_destroy(filter);
   rocksdb_options_set_hash_skip_list_rep(options, 1, 1, 1);
   CheckNoOpen(options, "rocksdb_options_set_hash_skip_list_rep");
+  rocksdb_options_set_memtable_vector_rep(options);  // The last one counts, here and with tables.
+  rocksdb_options_set_plain_table_factory(options, 0, 10, 0.75, 16, 0, 0, 0, 0);
+  CheckNoOpen(options, "rocksdb_options_set_plain_table_factory");
+  rocksdb_block_based_table_options_t* tables = rocksdb_block_based_options_create();
+  rocksdb_block_based_options_set_filter_policy(tables, NULL);
+  rocksdb_options_set_block_based_table_factory(options, tables);
+  CheckNoOpen(options, "rocksdb_block_based_options_set_filter_policy");
+  rocksdb_block_based_options_set_filter_policy(tables, rocksdb_filterpolicy_create_bloom(10));
+  rocksdb_options_set_block_based_table_factory(options, tables);
+  rocksdb_block_based_options_destroy(tables);
+  // Another good one does not mend what is missing.
+  rocksdb_options_add_eventlistener(options, NULL);
+  rocksdb_eventlistener_t* listener = rocksdb_eventlistener_create(
+      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+  rocksdb_options_add_eventlistener(options, listener);
+  rocksdb_eventlistener_destroy(listener);
+  CheckNoOpen(options, "rocksdb_options_add_eventlistener");
   rocksdb_options_destroy(options);
+  // All bits of a number are kept, and one service may be given to several.
+  options = rocksdb_options_create();
+  rocksdb_options_set_preclude_last_level_data_seconds(options, UINT64_MAX - 1);
+  CHECK(rocksdb_options_get_preclude_last_level_data_seconds(options) == UINT64_MAX - 1);
+  rocksdb_options_t* second = rocksdb_options_create();
+  rocksdb_compactionservice_t* service =
+      rocksdb_compactionservice_create(NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+  rocksdb_options_set_compaction_service(options, service);
+  rocksdb_options_set_compaction_service(second, service);
+  rocksdb_options_destroy(options);
+  CheckNoOpen(second, "compaction_service");
+  rocksdb_options_destroy(second);
 }
 
 // ---- Batches with an index, so far without it ----

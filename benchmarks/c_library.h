@@ -21,7 +21,7 @@ struct Opaque;
   std::exit(1);
 }
 
-// Functions by their names behind a prefix. Ends the program when the library, a function or a call
+// Functions by their names after a prefix. Ends the program when the library, a function or a call
 // fails; never closed. The types of arguments are those of the parameters.
 class Library {
  public:

@@ -60,7 +60,7 @@ void BM_Record(benchmark::State& state) {
   if (state.thread_index() == 0) shared_log = NewLog(mapped);
   const std::string record(kRecordBytes, 'r');
   for (auto _ : state) {
-    wal::LogPlace place;
+    wal::LogReservation place;
     std::shared_ptr<wal::CommitLog> log;
     {
       MutexLock lock(&reserving);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Memtable: inserts, gets and scans of 16-byte keys and 100-byte values.
+// Memtables of every representation side by side: inserts, gets and scans of 16-byte keys and
+// 100-byte values.
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -75,9 +77,9 @@ class Keys {
   std::string bytes_;
 };
 
-std::unique_ptr<MemTable> NewTable(MemTableOrder order = MemTableOrder::kKeys) {
+std::unique_ptr<MemTable> NewTable(const MemTableRepType* rep = &kBlockedSkipListRep) {
   MemTableOptions options;
-  options.order = order;
+  options.rep = rep;
   options.write_buffer_bytes = size_t{1} << 30;
   return std::make_unique<MemTable>(Order(), options, 1);
 }
@@ -89,18 +91,27 @@ void Fill(MemTable* mem, const Keys& keys, size_t begin, size_t end) {
   }
 }
 
-std::unique_ptr<MemTable> Filled(const Keys& keys, size_t n) {
-  auto mem = NewTable();
+// The first argument of a benchmark: its number in the registry.
+const MemTableRepType* RepOf(benchmark::State* state) {
+  const MemTableRepType* const rep = kMemTableReps[state->range(0)];
+  state->SetLabel(rep->name);
+  return rep;
+}
+const auto kReps = benchmark::CreateDenseRange(0, std::size(kMemTableReps) - 1, 1);
+
+std::unique_ptr<MemTable> Filled(const MemTableRepType* rep, const Keys& keys, size_t n) {
+  auto mem = NewTable(rep);
   Fill(mem.get(), keys, 0, n);
   return mem;
 }
 
 void BM_Insert(benchmark::State& state) {
-  const Keys keys(kEntries, static_cast<int>(state.range(0)));
-  const auto threads = static_cast<size_t>(state.range(1));
+  const MemTableRepType* const rep = RepOf(&state);
+  const Keys keys(kEntries, static_cast<int>(state.range(1)));
+  const auto threads = static_cast<size_t>(state.range(2));
   size_t bytes = 0;
   for (auto _ : state) {
-    auto mem = NewTable();
+    auto mem = NewTable(rep);
     std::vector<std::thread> others;
     const size_t share = kEntries / threads;
     for (size_t t = 1; t < threads; t++) {
@@ -117,8 +128,8 @@ void BM_Insert(benchmark::State& state) {
   CountEntries(&state);
 }
 BENCHMARK(BM_Insert)
-    ->ArgNames({"shape", "threads"})
-    ->ArgsProduct({{kRandom, kSequential, kClustered, kOverwrite, kOneKey}, {1, 2}})
+    ->ArgNames({"rep", "shape", "threads"})
+    ->ArgsProduct({kReps, {kRandom, kSequential, kClustered, kOverwrite, kOneKey}, {1, 2, 4}})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
@@ -148,14 +159,16 @@ void BM_InsertPrefixed(benchmark::State& state) {
 BENCHMARK(BM_InsertPrefixed)->ArgName("told")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 
 // One thread, in batches; and then the walk of the flush if `walked`.
-void InsertBatches(benchmark::State& state, MemTableOrder order, bool walked) {
-  const Keys keys(kEntries, static_cast<int>(state.range(0)));
-  const auto batch_size = static_cast<size_t>(state.range(1));
+void BM_InsertBatch(benchmark::State& state) {
+  const MemTableRepType* const rep = RepOf(&state);
+  const Keys keys(kEntries, static_cast<int>(state.range(1)));
+  const auto batch_size = static_cast<size_t>(state.range(2));
+  const bool walked = state.range(3) != 0;
   const std::string value(kValueBytes, 'v');
   std::vector<MemTableEntry> batch(batch_size);
   size_t bytes = 0;
   for (auto _ : state) {
-    auto mem = NewTable(order);
+    auto mem = NewTable(rep);
     for (size_t i = 0; i + batch_size <= kEntries; i += batch_size) {
       for (size_t j = 0; j < batch_size; j++) {
         batch[j] = {i + j + 1, kTypeValue, keys[i + j], value};
@@ -174,28 +187,17 @@ void InsertBatches(benchmark::State& state, MemTableOrder order, bool walked) {
   state.counters["bytes/entry"] = static_cast<double>(bytes) / static_cast<double>(kEntries);
   CountEntries(&state);
 }
-void BM_InsertBatch(benchmark::State& state) {
-  InsertBatches(state, MemTableOrder::kKeys, /*walked=*/false);
-}
 BENCHMARK(BM_InsertBatch)
-    ->ArgNames({"shape", "size"})
-    ->ArgsProduct({{kRandom, kSequential}, {8, 64}})
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-
-void BM_VectorInsert(benchmark::State& state) {
-  InsertBatches(state, MemTableOrder::kArrival, state.range(2) != 0);
-}
-BENCHMARK(BM_VectorInsert)
-    ->ArgNames({"shape", "size", "walked"})
-    ->ArgsProduct({{kRandom, kSequential}, {1, 8}, {0, 1}})
+    ->ArgNames({"rep", "shape", "size", "walked"})
+    ->ArgsProduct({kReps, {kRandom, kSequential}, {8, 64}, {0, 1}})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
 void BM_Get(benchmark::State& state) {
-  const bool hit = state.range(0) != 0;
+  const MemTableRepType* const rep = RepOf(&state);
+  const bool hit = state.range(1) != 0;
   const Keys keys(kEntries, kRandom);
-  const auto mem = Filled(keys, kEntries);
+  const auto mem = Filled(rep, keys, kEntries);
   std::mt19937_64 random(17);
   PinnableSlice value;
   std::string key;
@@ -207,7 +209,7 @@ void BM_Get(benchmark::State& state) {
     if (mem->Get(&lookup) != hit) std::abort();
     benchmark::DoNotOptimize(value.data());
   };
-  if (state.range(1) != 0) {
+  if (state.range(2) != 0) {
     for (size_t i = 0; i < kEntries; i++) get();
   }
   for (auto _ : state) get();
@@ -215,8 +217,11 @@ void BM_Get(benchmark::State& state) {
       static_cast<double>(mem->MemoryUsage()) / static_cast<double>(kEntries);
 }
 // The first reads of a table, and later ones. The first are few: the more there are, the later.
-BENCHMARK(BM_Get)->ArgNames({"hit", "warm"})->Args({1, 0})->Iterations(20000);
-BENCHMARK(BM_Get)->ArgNames({"hit", "warm"})->ArgsProduct({{1, 0}, {1}});
+BENCHMARK(BM_Get)
+    ->ArgNames({"rep", "hit", "warm"})
+    ->ArgsProduct({kReps, {1}, {0}})
+    ->Iterations(20000);
+BENCHMARK(BM_Get)->ArgNames({"rep", "hit", "warm"})->ArgsProduct({kReps, {1, 0}, {1}});
 
 // One of two operations is a read, from the first entry on.
 void BM_InsertAndGet(benchmark::State& state) {
@@ -243,10 +248,11 @@ void BM_InsertAndGet(benchmark::State& state) {
 BENCHMARK(BM_InsertAndGet)->Unit(benchmark::kMillisecond);
 
 void BM_Scan(benchmark::State& state) {
+  const MemTableRepType* const rep = RepOf(&state);
   const Keys keys(kEntries, kRandom);
-  const auto mem = Filled(keys, kEntries);
+  const auto mem = Filled(rep, keys, kEntries);
   const auto it = mem->NewIterator();
-  const bool forward = state.range(0) != 0;
+  const bool forward = state.range(1) != 0;
   uint64_t sum = 0;
   for (auto _ : state) {
     if (!it->Valid()) forward ? it->SeekToFirst() : it->SeekToLast();
@@ -255,7 +261,7 @@ void BM_Scan(benchmark::State& state) {
   }
   benchmark::DoNotOptimize(sum);
 }
-BENCHMARK(BM_Scan)->ArgName("forward")->Arg(1)->Arg(0);
+BENCHMARK(BM_Scan)->ArgNames({"rep", "forward"})->ArgsProduct({kReps, {1, 0}});
 
 }  // namespace
 }  // namespace varve

@@ -37,7 +37,7 @@ class RunIterator final : public InternalIterator {
   void SeekForPrev(const Slice&) override {}
   void Next() override { Place(at_ + 1); }
   void Prev() override {}
-  size_t NextRun(RunEntry* out, size_t max) override {
+  size_t NextBatch(BatchEntry* out, size_t max) override {
     size_t n = 0;
     while (n < max && at_ + 1 < run_.size()) {
       Place(at_ + 1);
@@ -84,20 +84,20 @@ uint64_t ComparisonsSoFar() {
 }
 
 // Per key, for a heap that remembers the smaller child of its root.
-double WordComparisons(const std::vector<Run>& runs) {
+double PrefixComparisons(const std::vector<Run>& runs) {
   struct Head {
-    uint64_t word;
+    uint64_t key_prefix;
     const Run* run;
     size_t at;
   };
   uint64_t comparisons = 0;
   const auto before = [&](const Head& a, const Head& b) {
     comparisons++;
-    return a.word < b.word;
+    return a.key_prefix < b.key_prefix;
   };
   ReplaceTopHeap<Head, decltype(before)> heap(before);
   for (const Run& run : runs) {
-    if (!run.empty()) heap.AddUnordered(Head{KeyWord(run[0], 0), &run, 0});
+    if (!run.empty()) heap.AddUnordered(Head{KeyPrefix(run[0], 0), &run, 0});
   }
   heap.BuildHeap();
   while (!heap.empty()) {
@@ -105,7 +105,7 @@ double WordComparisons(const std::vector<Run>& runs) {
     if (++top.at == top.run->size()) {
       heap.Pop();
     } else {
-      top.word = KeyWord((*top.run)[top.at], 0);
+      top.key_prefix = KeyPrefix((*top.run)[top.at], 0);
       heap.TopChanged();
     }
   }
@@ -117,13 +117,13 @@ void BM_MergingIterator(benchmark::State& state) {
   const std::vector<Run> runs =
       MakeRuns(static_cast<size_t>(state.range(0)), static_cast<size_t>(state.range(1)));
   const auto merged = NewMergingIterator(&icmp, ChildrenOf(runs));
-  RunEntry entries[32];
+  BatchEntry entries[32];
   const uint64_t before = ComparisonsSoFar();
   uint64_t keys = 0;
   uint64_t bytes = 0;
   for (auto _ : state) {
     merged->SeekToFirst();
-    for (size_t n = 1; n != 0; n = merged->NextRun(entries, 32)) {
+    for (size_t n = 1; n != 0; n = merged->NextBatch(entries, 32)) {
       keys += n;
       bytes += merged->key().size();
     }
@@ -132,7 +132,7 @@ void BM_MergingIterator(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<int64_t>(keys));
   state.counters["user_key_comparisons"] =
       static_cast<double>(ComparisonsSoFar() - before) / static_cast<double>(keys);
-  state.counters["word_comparisons"] = WordComparisons(runs);
+  state.counters["prefix_comparisons"] = PrefixComparisons(runs);
 }
 
 void BM_PriorityQueue(benchmark::State& state) {

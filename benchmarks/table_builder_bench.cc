@@ -9,8 +9,8 @@
 
 #include "varve/filter_policy.h"
 
+#include "table/builder/block_table_builder.h"
 #include "table/filter/filter_bits.h"
-#include "table/table_builder.h"
 #include "util/env/writable_file_writer.h"
 
 namespace varve {
@@ -64,7 +64,7 @@ void BuildTable(benchmark::State& state, CompressionType compression, bool filte
                 ChecksumType checksum) {
   const Input& input = SharedInput();
   const InternalKeyComparator icmp(BytewiseComparator());
-  TableBuildOptions options;
+  BlockTableBuildOptions options;
   options.icmp = &icmp;
   options.compression = compression;
   options.table.checksum = checksum;
@@ -73,7 +73,7 @@ void BuildTable(benchmark::State& state, CompressionType compression, bool filte
     WritableFileWriter writer(std::make_unique<NowhereFile>(), "nowhere",
                               WritableFileWriter::Options());
     std::unique_ptr<TableBuilder> builder;
-    if (!TableBuilder::Create(options, &writer, &builder).ok()) {
+    if (!BlockTableBuilder::Create(options, &writer, &builder).ok()) {
       state.SkipWithError("cannot make the builder");
       return;
     }
@@ -95,7 +95,7 @@ void BuildBloom(benchmark::State& state) {
   for (const std::string& key : SharedInput().keys) hashes.push_back(FilterHash(key));
   std::string block;
   for (auto _ : state) {
-    BuildFastLocalBloom(hashes, 10000, &block);
+    BuildFastLocalBloom(hashes, BloomDesign(10000), &block);
     benchmark::DoNotOptimize(block.data());
   }
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(hashes.size()));

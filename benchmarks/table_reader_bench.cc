@@ -13,9 +13,9 @@
 
 #include "varve/filter_policy.h"
 
+#include "table/builder/block_table_builder.h"
 #include "table/iterator/merging_iterator.h"
-#include "table/table_builder.h"
-#include "table/table_reader.h"
+#include "table/reader/block_table_reader.h"
 #include "util/env/random_access_file_reader.h"
 #include "util/env/writable_file_writer.h"
 
@@ -76,13 +76,13 @@ struct World {
     options.file_name = "bench.sst";
     options.table.filter_policy.reset(NewBloomFilterPolicy(10));
     options.table.block_cache = NewLRUCache(size_t{1} << 30);
-    TableBuildOptions build;
+    BlockTableBuildOptions build;
     build.icmp = &icmp;
     build.table = options.table;
     WritableFileWriter writer(std::make_unique<MemoryWriteFile>(&content), "bench.sst",
                               WritableFileWriter::Options());
     std::unique_ptr<TableBuilder> builder;
-    Check(TableBuilder::Create(build, &writer, &builder));
+    Check(BlockTableBuilder::Create(build, &writer, &builder));
     for (uint64_t i = 0; i < keys.size(); i++) {
       std::string key;
       AppendInternalKey(&key, keys[i], 100, kTypeValue);
@@ -94,7 +94,7 @@ struct World {
     Check(writer.Flush());
     auto file = std::make_unique<RandomAccessFileReader>(
         std::make_unique<MemoryReadFile>(&content), "bench.sst", RandomAccessFileReader::Options());
-    Check(TableReader::Open(options, std::move(file), content.size(), &reader));
+    Check(BlockTableReader::Open(options, std::move(file), content.size(), &reader));
     const auto it = reader->NewIterator(ReadOptions(), TableIterOptions());
     for (it->SeekToFirst(); it->Valid(); it->Next()) continue;
   }
@@ -106,7 +106,7 @@ struct World {
   }
 
   const InternalKeyComparator icmp{BytewiseComparator()};
-  TableOpenOptions options;
+  BlockTableOpenOptions options;
   std::string content;
   std::unique_ptr<TableReader> reader;
 };

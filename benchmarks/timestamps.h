@@ -52,7 +52,7 @@ inline bool Parse(int argc, char** argv, Arguments* arguments) {
 }
 
 // A key, and the 8 bytes that follow it in one of the two ways.
-struct StampedKey {
+struct KeyWithTimestamp {
   static constexpr size_t kKeyBytes = 16;
   static constexpr size_t kStampBytes = 8;
 
@@ -113,7 +113,7 @@ class TestDb {
     std::mt19937_64 random(301);
     std::string value(100, '\0');
     for (char& c : value) c = static_cast<char>(random());
-    StampedKey key;
+    KeyWithTimestamp key;
     const double start = Now();
     for (uint64_t stamp = 1; stamp <= newest_.size(); ++stamp) {
       const uint64_t number = random() % newest_.size();
@@ -131,7 +131,7 @@ class TestDb {
     std::mt19937_64 random(seed);
     kv::ReadOptions options;
     kv::Slice as_of;
-    StampedKey key;
+    KeyWithTimestamp key;
     kv::PinnableSlice value;
     kv::ColumnFamilyHandle* const family = db_->DefaultColumnFamily();
     const double start = Now();

@@ -11,6 +11,7 @@
 #include "varve/slice.h"
 #include "varve/types.h"
 
+#include "util/base/assert.h"
 #include "util/coding/fixed.h"
 #include "util/coding/varint.h"
 #include "util/key/internal_key.h"
@@ -55,6 +56,7 @@ class MemEntry {
   // Requires BytesFor() bytes at `to`.
   static const MemEntry* Write(char* to, const Slice& user_key, uint64_t trailer,
                                const Slice& value) {
+    VARVE_ASSERT(user_key.size() <= UINT32_MAX && value.size() <= UINT32_MAX);
     char* p = EncodeVarint32(to, static_cast<uint32_t>(user_key.size()));
     if (!user_key.empty()) memcpy(p, user_key.data(), user_key.size());
     p += user_key.size();

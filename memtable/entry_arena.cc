@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks, and the list that turns names into addresses.
+// Blocks, and the list that turns offsets into addresses.
 
 #include "memtable/entry_arena.h"
 
@@ -8,6 +8,7 @@
 #include <bit>
 #include <new>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 
 namespace varve {
@@ -41,8 +42,9 @@ EntryArena::Piece EntryArena::AllocateSlow(size_t n) {
     // Relaxed: current_ only changes under mu_, which this thread holds.
     Header* const block = current_.load(std::memory_order_relaxed);
     const size_t rounded = block->RoundUp(n);
-    const size_t offset = block->used.fetch_add(rounded, std::memory_order_relaxed);
-    if (offset <= block->bytes && rounded <= block->bytes - offset) return PieceOf(*block, offset);
+    const size_t distance = block->used.fetch_add(rounded, std::memory_order_relaxed);
+    if (distance <= block->bytes && rounded <= block->bytes - distance)
+      return PieceOf(*block, distance);
     StartBlock(n);
   }
 }
@@ -88,6 +90,9 @@ void EntryArena::ReserveNumber() {
 }
 
 uint32_t EntryArena::EnterBlock(char* data, unsigned unit_bits) {
+  VARVE_ASSERT(next_number_ < listed_);
+  VARVE_ASSERT((reinterpret_cast<Place>(data) & kUnitMask) == 0);
+  VARVE_ASSERT(size_t{1} << unit_bits <= kMaxUnit);
   place_lists_.back()[next_number_].store(reinterpret_cast<Place>(data) | unit_bits,
                                           std::memory_order_relaxed);
   return next_number_++;

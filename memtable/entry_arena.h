@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Memory of a memtable: pieces that live as long as it does, named by 32 bits instead of a pointer.
+// Memory of a memtable: pieces that live as long as it does, found by arena offsets of 32 bits.
 
 #include <atomic>
 #include <cstddef>
@@ -9,18 +9,20 @@
 #include <memory>
 #include <vector>
 
+#include "memtable/lock_ranks.h"
+#include "util/base/assert.h"
 #include "util/mem/arena_blocks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
-// Names a piece: the number of its block, then the distance from the block's start in units.
-using EntryRef = uint32_t;
+// Where a piece is: the number of its block, then the distance from the block's start in units.
+using ArenaOffset = uint32_t;
 
 // A bump allocator for many writers: one atomic add a piece, a mutex once a block.
 //
-// A name has 12 bits for the block, and 20 for the distance, which reach through 2 MiB in units of
-// two bytes. Larger blocks have larger units. Blocks are the larger the more the arena holds and
+// An offset has 12 bits for the block, and 20 for the distance, which reach through 2 MiB in units
+// of two bytes. Larger blocks have larger units. Blocks are the larger the more the arena holds and
 // the fewer numbers are left, so that numbers outlast the memory of any machine.
 //
 // Thread safety: all methods may be called from any thread.
@@ -29,7 +31,7 @@ class EntryArena {
  public:
   struct Piece {
     char* data;
-    EntryRef ref;
+    ArenaOffset offset;
   };
   // Pieces start at a multiple of their block's unit, which is a power of two from 2 to this.
   static constexpr size_t kMaxUnit = 512;
@@ -46,23 +48,24 @@ class EntryArena {
     if (rounded >= n && rounded <= block->bytes) [[likely]] {
       // Relaxed: the add alone makes the piece exclusive, and publishing what is written into it
       // is the business of the structure that links it.
-      const size_t offset = block->used.fetch_add(rounded, std::memory_order_relaxed);
-      if (offset <= block->bytes - rounded) [[likely]]
-        return PieceOf(*block, offset);
+      const size_t distance = block->used.fetch_add(rounded, std::memory_order_relaxed);
+      if (distance <= block->bytes - rounded) [[likely]]
+        return PieceOf(*block, distance);
     }
     return AllocateSlow(n);
   }
 
-  // The piece of that name. Requires: the name was reached through a store that released it.
-  [[nodiscard]] char* At(EntryRef ref) const {
-    const Place place = PlaceOf(ref);
+  // The piece at that offset. Requires: it was reached through a store that released it.
+  [[nodiscard]] char* At(ArenaOffset offset) const {
+    const Place place = PlaceOf(offset);
     return reinterpret_cast<char*>((place & ~kUnitMask) +
-                                   (size_t{ref & kDistanceMask} << (place & kUnitMask)));
+                                   (size_t{offset & kDistanceMask} << (place & kUnitMask)));
   }
-  // The name of the byte `distance` (a multiple of kMaxUnit, or up to the next address that is a
-  // multiple of 64) behind the start of `piece`.
-  [[nodiscard]] EntryRef RefBehind(EntryRef piece, size_t distance) const {
-    return piece + static_cast<EntryRef>(distance >> (PlaceOf(piece) & kUnitMask));
+  // The offset of the byte `distance` (a multiple of kMaxUnit, or up to the next address that is a
+  // multiple of 64) after the start of `piece`.
+  [[nodiscard]] ArenaOffset OffsetAfter(ArenaOffset piece, size_t distance) const {
+    VARVE_ASSERT(distance % (size_t{1} << (PlaceOf(piece) & kUnitMask)) == 0);
+    return piece + static_cast<ArenaOffset>(distance >> (PlaceOf(piece) & kUnitMask));
   }
 
   // Bytes taken from the system, bookkeeping included.
@@ -79,7 +82,7 @@ class EntryArena {
 
  private:
   static constexpr unsigned kDistanceBits = 20;
-  static constexpr EntryRef kDistanceMask = (EntryRef{1} << kDistanceBits) - 1;
+  static constexpr ArenaOffset kDistanceMask = (ArenaOffset{1} << kDistanceBits) - 1;
   static constexpr uint32_t kNumbers = uint32_t{1} << (32 - kDistanceBits);
   // A block's address, which is a multiple of 64, and the bits of its unit.
   using Place = uintptr_t;
@@ -93,21 +96,24 @@ class EntryArena {
     size_t bytes;
     size_t unit_mask;
     unsigned unit_bits;
-    EntryRef first_name;
+    ArenaOffset first_offset;
     // With the header, which takes whole units. May grow past `bytes` when threads race for the
     // end; such adds hand nothing out.
     std::atomic<size_t> used;
   };
 
-  [[nodiscard]] Place PlaceOf(EntryRef ref) const {
-    // Acquire: the list may be newer than the name. Relaxed: the block was entered before anything
-    // in it got a name.
-    return places_.load(std::memory_order_acquire)[ref >> kDistanceBits].load(
+  [[nodiscard]] Place PlaceOf(ArenaOffset offset) const {
+    // Acquire: the list may be newer than the offset. Relaxed: the block was entered before
+    // anything in it got an offset.
+    const Place place = places_.load(std::memory_order_acquire)[offset >> kDistanceBits].load(
         std::memory_order_relaxed);
+    VARVE_ASSERT(place != 0);
+    return place;
   }
-  static Piece PieceOf(const Header& block, size_t offset) {
-    return {const_cast<char*>(reinterpret_cast<const char*>(&block)) + offset,
-            block.first_name | static_cast<EntryRef>(offset >> block.unit_bits)};
+  static Piece PieceOf(const Header& block, size_t distance) {
+    VARVE_ASSERT((distance & block.unit_mask) == 0 && distance <= block.bytes);
+    return {const_cast<char*>(reinterpret_cast<const char*>(&block)) + distance,
+            block.first_offset | static_cast<ArenaOffset>(distance >> block.unit_bits)};
   }
 
   Piece AllocateSlow(size_t n) VARVE_EXCLUDES(mu_);
@@ -119,7 +125,7 @@ class EntryArena {
   void ReserveNumber() VARVE_REQUIRES(mu_);
   uint32_t EnterBlock(char* data, unsigned unit_bits) VARVE_REQUIRES(mu_);
 
-  mutable Mutex mu_;
+  mutable Mutex mu_{kEntryArenaRank};
   // Its bytes() may be read without mu_.
   ArenaBlocks blocks_;
   // By number: the last one is in use, the others are kept for those who read them just now.

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/mem/prefetch.h"
 
 namespace varve {
@@ -43,7 +44,7 @@ class VectorIterator final : public InternalIterator {
     if (at_ >= kAhead) Prefetch(at_ - kAhead);
     ToBefore(at_);
   }
-  size_t NextRun(RunEntry* out, size_t max) override;
+  size_t NextBatch(BatchEntry* out, size_t max) override;
   Status status() const override { return status_; }
   bool IsValuePinned() const override { return true; }
   bool IsKeyPinned() const override { return true; }
@@ -78,22 +79,22 @@ class VectorIterator final : public InternalIterator {
   }
 
   const EntryVector& vector_;
-  std::shared_ptr<const SortedEntries> entries_;
+  std::shared_ptr<const SortedEntryArray> entries_;
   size_t at_ = 0;
   Status status_;
 };
 
-size_t VectorIterator::NextRun(RunEntry* out, size_t max) {
+size_t VectorIterator::NextBatch(BatchEntry* out, size_t max) {
   const size_t n = std::min(max, entries_->size() - 1 - at_);
   for (size_t i = 0; i < n; i++) {
     at_++;
     Prefetch(at_ + kAhead);
     Slice value;
     const Slice key = (*entries_)[at_]->internal_key(&value);
-    // Who takes a run copies its values, which are as far apart as the keys.
+    // Who takes a batch copies its values, which are as far apart as the keys.
     if (value.size() <= kFetchedBytesMax) PrefetchLine(value.data() + value.size());
     out[i].Set(key, value);
-    if (entries_->DifferInWord(at_ - 1, at_)) out[i].same_key = SameKey::kNo;
+    if (entries_->DifferInPrefix(at_ - 1, at_)) out[i].same_key = SameKey::kNo;
   }
   valid_ = n != 0;
   if (valid_) PublishLast(out[n - 1]);
@@ -104,7 +105,7 @@ size_t VectorIterator::NextRun(RunEntry* out, size_t max) {
 
 struct EntryVector::Block {
   Block(uint64_t entries_before, uint64_t places)
-      : before(entries_before), size(places), refs(std::make_unique<Place[]>(places)) {}
+      : before(entries_before), size(places), offsets(std::make_unique<Place[]>(places)) {}
 
   [[nodiscard]] size_t bytes() const { return sizeof(Block) + size * sizeof(Place); }
   // Places that are given out.
@@ -114,7 +115,7 @@ struct EntryVector::Block {
 
   const uint64_t before;  // places of the blocks before
   const uint64_t size;
-  const std::unique_ptr<Place[]> refs;
+  const std::unique_ptr<Place[]> offsets;
   std::atomic<Block*> next{nullptr};
   // Grows past `size` when an Add finds too few places; 64 bits, so that it never comes around.
   alignas(64) std::atomic<uint64_t> used{0};
@@ -129,44 +130,47 @@ EntryVector::EntryVector(const InternalKeyComparator& icmp, EntryArena* arena)
 
 EntryVector::~EntryVector() = default;
 
-EntryRef EntryVector::Store(const MemTableEntry& entry, uint64_t trailer) {
+ArenaOffset EntryVector::Store(const MemTableEntry& entry, uint64_t trailer) {
   const EntryArena::Piece piece = arena_->Allocate(MemEntry::BytesFor(entry.key, entry.value));
   MemEntry::Write(piece.data, entry.key, trailer, entry.value);
-  return piece.ref;
+  return piece.offset;
 }
 
-Status EntryVector::AddTogether(std::span<const MemTableEntry> entries) {
-  EntryRef refs[kTogether] = {};
+Status EntryVector::Add(std::span<const MemTableEntry> entries) {
+  VARVE_ASSERT(!entries.empty() && entries.size() <= kAddedTogether);
+  ArenaOffset offsets[kAddedTogether] = {};
   EntryTotals totals;
   for (size_t i = 0; i < entries.size(); i++) {
     const MemTableEntry& entry = entries[i];
     const uint64_t trailer = PackSequenceAndType(entry.seq, entry.type);
-    refs[i] = Store(entry, trailer);
+    offsets[i] = Store(entry, trailer);
     totals.Add(entry.key, trailer, entry.value.size());
   }
-  Append(refs, entries.size());
+  Append(offsets, entries.size());
   Count(totals);
   return Status::OK();
 }
 
-void EntryVector::Append(const EntryRef* refs, size_t n) {
+void EntryVector::Append(const ArenaOffset* offsets, size_t n) {
   Block* block = current_.load(std::memory_order_acquire);
   for (;;) {
     // Relaxed: the add alone makes the places exclusive.
     const uint64_t at = block->used.fetch_add(n, std::memory_order_relaxed);
     const uint64_t here = at < block->size ? std::min<uint64_t>(n, block->size - at) : 0;
     for (uint64_t i = 0; i < here; i++) {
-      block->refs[at + i].store(refs[i], std::memory_order_release);
+      VARVE_ASSERT(offsets[i] != 0 && block->offsets[at + i].load(std::memory_order_relaxed) == 0);
+      block->offsets[at + i].store(offsets[i], std::memory_order_release);
     }
     if (here == n) [[likely]]
       return;
-    refs += here;
+    offsets += here;
     n -= here;
     block = BlockAfter(block);
   }
 }
 
 EntryVector::Block* EntryVector::BlockAfter(Block* block) {
+  VARVE_ASSERT(block == nullptr || block->Given() == block->size);
   MutexLock lock(&blocks_mu_);
   if (block != nullptr) {
     Block* const there = block->next.load(std::memory_order_relaxed);
@@ -200,42 +204,43 @@ bool EntryVector::AtEnd(const Cursor& cursor) {
           cursor.block->next.load(std::memory_order_acquire) == nullptr);
 }
 
-std::vector<EntryRef> EntryVector::ReadOn(Cursor* cursor) {
-  std::vector<EntryRef> names;
+std::vector<ArenaOffset> EntryVector::ReadOn(Cursor* cursor) {
+  std::vector<ArenaOffset> offsets;
   std::vector<const Place*> unfilled;
   const auto read = [&](const Place* place) {
-    const EntryRef ref = place->load(std::memory_order_acquire);
-    if (ref == 0) {
+    const ArenaOffset offset = place->load(std::memory_order_acquire);
+    if (offset == 0) {
       unfilled.push_back(place);
     } else {
-      names.push_back(ref);
+      offsets.push_back(offset);
     }
   };
   std::for_each(cursor->unfilled.begin(), cursor->unfilled.end(), read);
   for (;;) {
     const Block& block = *cursor->block;
     for (const uint64_t end = block.Given(); cursor->through < end; cursor->through++) {
-      read(&block.refs[cursor->through]);
+      read(&block.offsets[cursor->through]);
     }
     const Block* const next = block.next.load(std::memory_order_acquire);
-    // Short of its end when it was read: all that is behind was added since then.
+    // Short of its end when it was read: all that follows was added since then.
     if (next == nullptr || cursor->through < block.size) break;
+    VARVE_ASSERT(next->before == block.before + block.size);
     cursor->block = next;
     cursor->through = 0;
   }
   cursor->unfilled = std::move(unfilled);
-  return names;
+  return offsets;
 }
 
-std::shared_ptr<const SortedEntries> EntryVector::InOrder() const {
+std::shared_ptr<const SortedEntryArray> EntryVector::InOrder() const {
   MutexLock lock(&mu_);
   if (sorted_ != nullptr && AtEnd(cursor_)) return sorted_;
   try {
     // A copy, so that nothing is passed over when there is no memory for what follows.
     Cursor cursor = cursor_;
-    const std::vector<EntryRef> added = ReadOn(&cursor);
+    const std::vector<ArenaOffset> added = ReadOn(&cursor);
     if (sorted_ == nullptr || !added.empty()) {
-      sorted_ = SortedEntries::Merge(sorted_.get(), added, icmp_, *arena_);
+      sorted_ = SortedEntryArray::Merge(sorted_.get(), added, icmp_, *arena_);
       sorted_bytes_.store(sorted_->MemoryUsage(), std::memory_order_relaxed);
     }
     cursor_ = std::move(cursor);
@@ -247,22 +252,15 @@ std::shared_ptr<const SortedEntries> EntryVector::InOrder() const {
 
 bool EntryVector::Get(PointLookup* lookup) const {
   if (totals().entries == 0) return lookup->EndIfCovered();
-  const std::shared_ptr<const SortedEntries> entries = InOrder();
+  const std::shared_ptr<const SortedEntryArray> entries = InOrder();
   if (entries == nullptr) {
     lookup->Fail(Status::MemoryLimit("memtable: no memory to sort it in"));
     return true;
   }
   const Slice target = lookup->internal_key();
   size_t i = entries->CountBefore(ExtractUserKey(target), ExtractTrailer(target));
-  for (; i < entries->size(); i++) {
-    Slice value;
-    const Slice key = (*entries)[i]->internal_key(&value);
-    if (!icmp_.EqualKey(icmp_.KeyOf(key), lookup->key())) break;
-    if (!lookup->Sees(ExtractUserKey(key), ExtractTrailer(key))) continue;
-    if (lookup->Offer(ExtractTrailer(key), value, nullptr)) return true;
-  }
-  // Whatever is older than this table is older than its tombstones as well.
-  return lookup->EndIfCovered();
+  return OfferVersions(icmp_, lookup,
+                       [&] { return i < entries->size() ? (*entries)[i++] : nullptr; });
 }
 
 std::unique_ptr<InternalIterator> EntryVector::NewIterator() const {
@@ -270,8 +268,13 @@ std::unique_ptr<InternalIterator> EntryVector::NewIterator() const {
 }
 
 uint64_t EntryVector::EstimateRank(const Slice& user_key) const {
-  const std::shared_ptr<const SortedEntries> entries = InOrder();
+  const std::shared_ptr<const SortedEntryArray> entries = InOrder();
   return entries == nullptr ? 0 : entries->CountBefore(user_key, ~uint64_t{0});
 }
+
+constinit const MemTableRepType kVectorRep = {
+    "vector", [](const MemTableRepContext& context) -> std::unique_ptr<MemTableRep> {
+      return std::make_unique<EntryVector>(context.icmp, context.arena);
+    }};
 
 }  // namespace varve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The memtable: point entries in one of two orders, range tombstones beside them, an optional
-// filter, and the accounting that says when it is full.
+// The memtable: point entries in one of several representations, range tombstones beside them, an
+// optional filter, and the accounting that says when it is full.
 
 #include "memtable/memtable.h"
 
@@ -10,7 +10,6 @@
 #include <new>
 #include <optional>
 #include <utility>
-#include <variant>
 
 #include "varve/slice_transform.h"
 #include "varve/write_buffer_manager.h"
@@ -18,10 +17,10 @@
 #include "memtable/dynamic_bloom.h"
 #include "memtable/entry.h"
 #include "memtable/entry_arena.h"
-#include "memtable/entry_vector.h"
+#include "memtable/memtable_rep.h"
 #include "memtable/range_deletes.h"
-#include "memtable/tree_order.h"
 #include "memtable/voided_sequences.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
 #include "util/key/entry_limits.h"
@@ -41,11 +40,6 @@ size_t LargestBlock(const MemTableOptions& options) {
   return std::bit_floor(std::clamp(wanted, kMinBlockBytes, kHugePageBytes));
 }
 
-// Nodes of the tree are taken from the arena in runs, which must be small against a block.
-uint32_t NodesAtOnce(size_t largest_block) {
-  return static_cast<uint32_t>(std::clamp<size_t>(largest_block >> 16, 1, 16));
-}
-
 Status CheckSize(const Slice& key, const Slice& value) {
   if (FitsAWrite(key.size(), value.size())) [[likely]]
     return Status::OK();
@@ -62,19 +56,14 @@ Status UserCodeThrew() {
 
 }  // namespace
 
-static_assert(MemTable::kAddedTogether == KeyTree::kTogether);
-static_assert(MemTable::kAddedTogether == EntryVector::kTogether);
-
-struct MemTable::Rep {
-  // One type for the life of a table. A visit is a comparison and a direct call.
-  using Order = std::variant<TreeOrder, EntryVector>;
-
-  Rep(const InternalKeyComparator& comparator, const MemTableOptions& opts)
+struct MemTable::State {
+  State(const InternalKeyComparator& comparator, const MemTableOptions& opts)
       : icmp(comparator),
         options(opts),
         arena(std::min(kFirstBlockBytes, LargestBlock(opts)), LargestBlock(opts)),
         write_buffer_bytes(opts.write_buffer_bytes),
-        order(MakeOrder()),
+        rep(opts.rep->make(
+            {icmp, &arena, LargestBlock(opts), options.expected_prefix, &write_buffer_bytes})),
         range_deletes(comparator) {
     if (opts.prefix_bloom_size_ratio > 0) {
       // Equal keys with different bytes would hash apart.
@@ -88,22 +77,11 @@ struct MemTable::Rep {
     }
   }
 
-  Order MakeOrder() {
-    if (options.order == MemTableOrder::kArrival) {
-      return Order(std::in_place_type<EntryVector>, icmp, &arena);
-    }
-    return Order(std::in_place_type<TreeOrder>, icmp, &arena, NodesAtOnce(LargestBlock(options)),
-                 options.expected_prefix, &write_buffer_bytes);
-  }
-  EntryTotals totals() const {
-    return std::visit([](const auto& o) { return o.totals(); }, order);
-  }
   void AddToFilter(const Slice& user_key);
   bool FilterExcludes(const PointLookup& lookup) const;
   size_t MemoryUsage() const {
-    return arena.MemoryUsage() + std::visit([](const auto& o) { return o.MemoryUsage(); }, order) +
-           range_deletes.MemoryUsage() + (bloom.has_value() ? bloom->MemoryUsage() : 0) +
-           sizeof(*this);
+    return arena.MemoryUsage() + rep->MemoryUsage() + range_deletes.MemoryUsage() +
+           (bloom.has_value() ? bloom->MemoryUsage() : 0) + sizeof(*this);
   }
   void Charge();
   void NoteFirst(SequenceNumber seq);
@@ -122,7 +100,7 @@ struct MemTable::Rep {
   const MemTableOptions options;
   EntryArena arena;
   std::atomic<size_t> write_buffer_bytes;
-  Order order;
+  const std::unique_ptr<MemTableRep> rep;
   RangeDeletes range_deletes;
   // What makes a point read more than a look at the order: one load tells that there is nothing.
   static constexpr unsigned kHasTombstones = 1;
@@ -142,7 +120,7 @@ struct MemTable::Rep {
   std::atomic<SequenceNumber> earliest_seq{0};
 };
 
-void MemTable::Rep::AddToFilter(const Slice& user_key) {
+void MemTable::State::AddToFilter(const Slice& user_key) {
   const Slice key = icmp.WithoutTimestamp(user_key);
   if (filter_whole_keys) bloom->Add(KeyHash64(key));
   const SliceTransform* const extractor = options.prefix_extractor.get();
@@ -153,7 +131,7 @@ void MemTable::Rep::AddToFilter(const Slice& user_key) {
   if (answer == PrefixAnswer::kThrew) bloom_lacks_keys.store(true, std::memory_order_relaxed);
 }
 
-bool MemTable::Rep::FilterExcludes(const PointLookup& lookup) const {
+bool MemTable::State::FilterExcludes(const PointLookup& lookup) const {
   if (filter_whole_keys) return !bloom->MayContain(lookup.hash());
   if (bloom_lacks_keys.load(std::memory_order_relaxed)) return false;
   const Slice key = lookup.key();
@@ -162,7 +140,7 @@ bool MemTable::Rep::FilterExcludes(const PointLookup& lookup) const {
          !bloom->MayContain(KeyHash64(prefix));
 }
 
-void MemTable::Rep::Charge() {
+void MemTable::State::Charge() {
   WriteBufferManager* const wbm = options.write_buffer_manager.get();
   if (wbm == nullptr) return;
   const size_t held = MemoryUsage();
@@ -177,17 +155,19 @@ void MemTable::Rep::Charge() {
 }
 
 MemTable::MemTable(const InternalKeyComparator& icmp, const MemTableOptions& options, uint64_t id)
-    : rep_(std::make_unique<Rep>(icmp, options)), id_(id), timestamp_size_(icmp.timestamp_size()) {
-  rep_->Charge();
+    : state_(std::make_unique<State>(icmp, options)),
+      id_(id),
+      timestamp_size_(icmp.timestamp_size()) {
+  state_->Charge();
 }
 
 MemTable::~MemTable() {
   Freeze();
-  WriteBufferManager* const wbm = rep_->options.write_buffer_manager.get();
-  if (wbm != nullptr) wbm->FreeMem(rep_->charged.load(std::memory_order_relaxed));
+  WriteBufferManager* const wbm = state_->options.write_buffer_manager.get();
+  if (wbm != nullptr) wbm->FreeMem(state_->charged.load(std::memory_order_relaxed));
 }
 
-void MemTable::Rep::NoteFirst(SequenceNumber seq) {
+void MemTable::State::NoteFirst(SequenceNumber seq) {
   if (first_seq.load(std::memory_order_relaxed) != 0) [[likely]]
     return;
   SequenceNumber none = 0;
@@ -195,23 +175,22 @@ void MemTable::Rep::NoteFirst(SequenceNumber seq) {
 }
 
 Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value) {
-  Rep& rep = *rep_;
+  State& state = *state_;
   VARVE_RETURN_IF_ERROR(CheckSize(key, value));
-  rep.NoteFirst(seq);
+  state.NoteFirst(seq);
   try {
     if (type == kTypeRangeDeletion) [[unlikely]] {
-      rep.AddTombstone({seq, type, key, value});
+      state.AddTombstone({seq, type, key, value});
     } else {
-      if (rep.bloom.has_value()) rep.AddToFilter(key);
-      VARVE_RETURN_IF_ERROR(
-          std::visit([&](auto& o) { return o.Add(seq, type, key, value); }, rep.order));
+      const MemTableEntry entry{seq, type, key, value};
+      VARVE_RETURN_IF_ERROR(state.AddPoints({&entry, 1}));
     }
   } catch (const std::bad_alloc&) {
     return NoMemory();
   } catch (...) {
     return UserCodeThrew();
   }
-  if (rep.options.write_buffer_manager != nullptr) rep.Charge();
+  if (state.options.write_buffer_manager != nullptr) state.Charge();
   return Status::OK();
 }
 
@@ -221,23 +200,23 @@ Status MemTable::Add(std::span<const MemTableEntry> entries) {
     return Add(entry.seq, entry.type, entry.key, entry.value);
   }
   if (entries.empty()) return Status::OK();
-  Rep& rep = *rep_;
+  State& state = *state_;
   for (const MemTableEntry& entry : entries) {
     VARVE_RETURN_IF_ERROR(CheckSize(entry.key, entry.value));
   }
-  rep.NoteFirst(entries.front().seq);
+  state.NoteFirst(entries.front().seq);
   try {
-    VARVE_RETURN_IF_ERROR(rep.AddAll(entries));
+    VARVE_RETURN_IF_ERROR(state.AddAll(entries));
   } catch (const std::bad_alloc&) {
     return NoMemory();
   } catch (...) {
     return UserCodeThrew();
   }
-  if (rep.options.write_buffer_manager != nullptr) rep.Charge();
+  if (state.options.write_buffer_manager != nullptr) state.Charge();
   return Status::OK();
 }
 
-Status MemTable::Rep::AddAll(std::span<const MemTableEntry> entries) {
+Status MemTable::State::AddAll(std::span<const MemTableEntry> entries) {
   while (!entries.empty()) {
     size_t n = 0;
     while (n < std::min(kAddedTogether, entries.size()) && entries[n].type != kTypeRangeDeletion) {
@@ -253,51 +232,52 @@ Status MemTable::Rep::AddAll(std::span<const MemTableEntry> entries) {
   return Status::OK();
 }
 
-void MemTable::Rep::AddTombstone(const MemTableEntry& tombstone) {
+void MemTable::State::AddTombstone(const MemTableEntry& tombstone) {
   range_deletes.Add(tombstone.key, tombstone.value, tombstone.seq);
   if ((special.load(std::memory_order_relaxed) & kHasTombstones) == 0) {
     special.fetch_or(kHasTombstones, std::memory_order_release);
   }
 }
 
-Status MemTable::Rep::AddPoints(std::span<const MemTableEntry> entries) {
+Status MemTable::State::AddPoints(std::span<const MemTableEntry> entries) {
   if (bloom.has_value()) {
     for (const MemTableEntry& entry : entries) AddToFilter(entry.key);
   }
-  return std::visit([&](auto& o) { return o.AddTogether(entries); }, order);
+  return rep->Add(entries);
 }
 
 void MemTable::LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) {
-  Rep& rep = *rep_;
+  State& state = *state_;
+  VARVE_ASSERT(!state.LeavesOut() || state.left_out == voided);
   const bool empty = Empty();
-  rep.range_deletes.LeaveOut(voided);
+  state.range_deletes.LeaveOut(voided);
   // A table that is told is not empty, so it is switched before there can be another object.
-  if (rep.LeavesOut() || empty) return;
-  rep.left_out = voided;
-  rep.special.fetch_or(Rep::kLeavesOut, std::memory_order_release);
+  if (state.LeavesOut() || empty) return;
+  state.left_out = voided;
+  state.special.fetch_or(State::kLeavesOut, std::memory_order_release);
 }
 
 bool MemTable::Empty() const {
-  return entry_count() == 0 && !rep_->LeavesOut();
+  return entry_count() == 0 && !state_->LeavesOut();
 }
 
 Status MemTable::CountLeftOut(uint64_t* count) const {
   *count = 0;
-  if (!rep_->LeavesOut()) return Status::OK();
-  const auto it = std::visit([](const auto& o) { return o.NewIterator(); }, rep_->order);
+  if (!state_->LeavesOut()) return Status::OK();
+  const auto it = state_->rep->NewIterator();
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
-    if (rep_->left_out->Contains(UnpackSequence(ExtractTrailer(it->key())))) ++*count;
+    if (state_->left_out->Contains(UnpackSequence(ExtractTrailer(it->key())))) ++*count;
   }
   return it->status();
 }
 
-std::unique_ptr<InternalIterator> MemTable::Rep::NewIterator() const {
-  auto walk = std::visit([](const auto& o) { return o.NewIterator(); }, order);
+std::unique_ptr<InternalIterator> MemTable::State::NewIterator() const {
+  auto walk = rep->NewIterator();
   return LeavesOut() ? NewIteratorWithout(std::move(walk), left_out) : std::move(walk);
 }
 
 // Neither the index nor lists of operands know what is left out.
-bool MemTable::Rep::GetAround(PointLookup* lookup) const try {
+bool MemTable::State::GetAround(PointLookup* lookup) const try {
   const std::unique_ptr<InternalIterator> it = NewIterator();
   for (it->Seek(lookup->internal_key()); it->Valid(); it->Next()) {
     if (!icmp.EqualKey(icmp.KeyOf(it->key()), lookup->key())) break;
@@ -314,17 +294,17 @@ bool MemTable::Rep::GetAround(PointLookup* lookup) const try {
 }
 
 bool MemTable::Get(PointLookup* lookup) const {
-  const Rep& rep = *rep_;
-  if (rep.special.load(std::memory_order_acquire) != 0) [[unlikely]] {
-    rep.range_deletes.Cover(lookup);
-    if (rep.LeavesOut()) return rep.GetAround(lookup);
+  const State& state = *state_;
+  if (state.special.load(std::memory_order_acquire) != 0) [[unlikely]] {
+    state.range_deletes.Cover(lookup);
+    if (state.LeavesOut()) return state.GetAround(lookup);
   }
-  if (rep.bloom.has_value() && rep.FilterExcludes(*lookup)) return lookup->EndIfCovered();
-  return std::visit([&](const auto& o) { return o.Get(lookup); }, rep.order);
+  if (state.bloom.has_value() && state.FilterExcludes(*lookup)) return lookup->EndIfCovered();
+  return state_->rep->Get(lookup);
 }
 
 size_t MemTable::CountMerges(const Slice& user_key, SequenceNumber snapshot, size_t most) const {
-  const InternalKeyComparator& icmp = rep_->icmp;
+  const InternalKeyComparator& icmp = state_->icmp;
   std::string target;
   AppendInternalKey(&target, user_key, snapshot, kValueTypeForSeek);
   const std::unique_ptr<InternalIterator> it = NewIterator();
@@ -338,23 +318,23 @@ size_t MemTable::CountMerges(const Slice& user_key, SequenceNumber snapshot, siz
 }
 
 void MemTable::Prefetch(std::span<PointLookup* const> lookups) const {
-  std::visit([&](const auto& o) { o.Prefetch(lookups); }, rep_->order);
+  state_->rep->Prefetch(lookups);
 }
 
 std::unique_ptr<InternalIterator> MemTable::NewIterator() const {
-  return rep_->NewIterator();
+  return state_->NewIterator();
 }
 
 bool MemTable::IteratorsSeeAdditions() const {
-  return std::holds_alternative<TreeOrder>(rep_->order) && !rep_->LeavesOut();
+  return !IsSortedByReads() && !state_->LeavesOut();
 }
 
 std::vector<std::shared_ptr<const FragmentedTombstones>> MemTable::RangeTombstones() const {
-  return rep_->range_deletes.Lists();
+  return state_->range_deletes.Lists();
 }
 
 Status MemTable::RaiseToNewestTimestamp(std::string* newest) const {
-  const InternalKeyComparator& icmp = rep_->icmp;
+  const InternalKeyComparator& icmp = state_->icmp;
   const auto raise = [&icmp, newest](const Slice& timestamp) {
     if (newest->empty() || icmp.CompareTimestamp(timestamp, *newest) > 0) {
       newest->assign(timestamp.data(), timestamp.size());
@@ -370,81 +350,81 @@ Status MemTable::RaiseToNewestTimestamp(std::string* newest) const {
   return entries->status();
 }
 
-MemTableOrder MemTable::order() const {
-  return rep_->options.order;
+bool MemTable::IsSortedByReads() const {
+  return state_->rep->IsSortedByReads();
 }
 
 void MemTable::Freeze() {
-  if (rep_->frozen) return;
-  rep_->frozen = true;
-  WriteBufferManager* const wbm = rep_->options.write_buffer_manager.get();
-  if (wbm != nullptr) wbm->ScheduleFreeMem(rep_->charged.load(std::memory_order_relaxed));
+  if (state_->frozen) return;
+  state_->frozen = true;
+  WriteBufferManager* const wbm = state_->options.write_buffer_manager.get();
+  if (wbm != nullptr) wbm->ScheduleFreeMem(state_->charged.load(std::memory_order_relaxed));
 }
 
 bool MemTable::CommonPrefix(std::string* prefix) const {
-  return std::visit([&](const auto& o) { return o.CommonPrefix(prefix); }, rep_->order);
+  return state_->rep->CommonPrefix(prefix);
 }
 
 uint64_t MemTable::entry_count() const {
-  return rep_->totals().entries + rep_->range_deletes.count();
+  return state_->rep->totals().entries + state_->range_deletes.count();
 }
 
 uint64_t MemTable::deletion_count() const {
-  return rep_->totals().deletions;
+  return state_->rep->totals().deletions;
 }
 
 uint64_t MemTable::range_deletion_count() const {
-  return rep_->range_deletes.count();
+  return state_->range_deletes.count();
 }
 
 uint64_t MemTable::data_bytes() const {
-  return rep_->totals().bytes + rep_->range_deletes.MemoryUsage();
+  return state_->rep->totals().bytes + state_->range_deletes.MemoryUsage();
 }
 
 size_t MemTable::MemoryUsage() const {
-  return rep_->MemoryUsage();
+  return state_->MemoryUsage();
 }
 
 bool MemTable::ShouldSwitch() const {
-  const Rep& rep = *rep_;
+  const State& state = *state_;
   // The next table fills while this one is flushed: an eighth less here is more than that less in
   // both together.
-  const size_t limit = rep.write_buffer_bytes.load(std::memory_order_relaxed);
+  const size_t limit = state.write_buffer_bytes.load(std::memory_order_relaxed);
   const size_t budget = limit - limit / 8;
-  const size_t held = rep.MemoryUsage();
-  const size_t largest_block = rep.arena.LargestBlock();
+  const size_t held = state.MemoryUsage();
+  const size_t largest_block = state.arena.LargestBlock();
   // Room for another whole block, as while a table is far from full.
   if (held + largest_block <= budget) [[likely]]
     return false;
   if (Empty()) return false;
-  const size_t unused = rep.arena.MemoryUsage() - rep.arena.UsedBytes();
+  const size_t unused = state.arena.MemoryUsage() - state.arena.UsedBytes();
   // The block under way is the last one that fits, and it is used up to an eighth; or it is more
   // than fits, and may not be filled beyond the budget.
   return held - unused >= budget || unused <= largest_block / 8;
 }
 
 void MemTable::SetWriteBufferBytes(size_t bytes) {
-  rep_->write_buffer_bytes.store(bytes, std::memory_order_relaxed);
+  state_->write_buffer_bytes.store(bytes, std::memory_order_relaxed);
 }
 
 SequenceNumber MemTable::first_seq() const {
-  return rep_->first_seq.load(std::memory_order_relaxed);
+  return state_->first_seq.load(std::memory_order_relaxed);
 }
 
 SequenceNumber MemTable::earliest_seq() const {
-  return rep_->earliest_seq.load(std::memory_order_relaxed);
+  return state_->earliest_seq.load(std::memory_order_relaxed);
 }
 
 void MemTable::set_earliest_seq(SequenceNumber seq) {
-  rep_->earliest_seq.store(seq, std::memory_order_relaxed);
+  state_->earliest_seq.store(seq, std::memory_order_relaxed);
 }
 
 void MemTable::ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries,
                                 uint64_t* bytes) const {
-  const EntryTotals totals = rep_->totals();
+  const EntryTotals totals = state_->rep->totals();
   const auto rank = [this](const Slice& key) {
-    const std::string user_key = rep_->icmp.FirstUserKey(key);
-    return std::visit([&](const auto& o) { return o.EstimateRank(user_key); }, rep_->order);
+    const std::string user_key = state_->icmp.FirstUserKey(key);
+    return state_->rep->EstimateRank(user_key);
   };
   const uint64_t first = rank(begin);
   const uint64_t last = rank(end);

@@ -12,7 +12,7 @@
 
 #include "varve/status.h"
 
-#include "memtable/entry.h"
+#include "memtable/memtable_rep.h"
 #include "memtable/voided_sequences.h"
 #include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
@@ -24,14 +24,8 @@ namespace varve {
 class SliceTransform;
 class WriteBufferManager;
 
-// How point entries are kept.
-enum class MemTableOrder : uint8_t {
-  kKeys,     // in key order, always
-  kArrival,  // as they came, and sorted by the first read afterwards
-};
-
 struct MemTableOptions {
-  MemTableOrder order = MemTableOrder::kKeys;
+  const MemTableRepType* rep = &kBlockedSkipListRep;
   // Of the largest blocks, 2 MiB at most; 0: an eighth of write_buffer_bytes.
   size_t arena_block_bytes = 0;
   size_t write_buffer_bytes = 64 << 20;
@@ -56,7 +50,7 @@ class MemTable {
   // Adds one entry; keys end with a timestamp if the comparator has them. kTypeRangeDeletion: key
   // is the begin, value the exclusive end, each with the timestamp.
   // Waits for nothing. MemoryLimit when memory cannot be had, TryAgain for an entry of the same
-  // key, sequence and type (kArrival does not notice it, and keeps both), InvalidArgument if it
+  // key, sequence and type (a representation that reads sort keeps both), InvalidArgument if it
   // is too large for a table (util/key/entry_limits.h).
   Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value);
 
@@ -65,21 +59,21 @@ class MemTable {
   size_t CountMerges(const Slice& user_key, SequenceNumber snapshot, size_t most) const;
 
   // How many entries are worth collecting for one Add.
-  static constexpr size_t kAddedTogether = 16;
+  static constexpr size_t kAddedTogether = MemTableRep::kAddedTogether;
   // Adds a batch, in whatever order is fastest. On InvalidArgument nothing was added; on
   // MemoryLimit and TryAgain other entries than the one that failed may be in.
   Status Add(std::span<const MemTableEntry> entries);
 
-  // From now on whoever reads or walks the table finds nothing of these sequences, whatever was or
-  // will be added to them. No Add of theirs is under way. Once or more, always with the same
-  // object, by one thread at a time. Asks for no memory.
+  // From now on readers and walks find nothing of these sequences, whatever was or will be added to
+  // them. No Add of theirs is under way. Once or more, always with the same object, by one thread
+  // at a time. Asks for no memory.
   void LeaveOut(const std::shared_ptr<const VoidedSequences>& voided);
   // How many point entries are left out. Looks at each entry if there is anything to leave out.
-  // MemoryLimit as Get, under kArrival.
+  // MemoryLimit as Get.
   Status CountLeftOut(uint64_t* count) const;
 
   // Looks for the newest visible entry; reports covering tombstones first. Returns true when the
-  // search is over, which a tombstone alone may bring about. Under kArrival the first Get,
+  // search is over, which a tombstone alone may bring about. If IsSortedByReads(), the first Get,
   // positioned iterator or estimate after an addition takes time and memory in proportion to the
   // table; the search fails, and an iterator's status is, MemoryLimit if there is none.
   bool Get(PointLookup* lookup) const;
@@ -97,11 +91,10 @@ class MemTable {
   std::vector<std::shared_ptr<const FragmentedTombstones>> RangeTombstones() const;
 
   // Raises *newest, which may be empty, to the newest timestamp of entries and range tombstones, of
-  // which it looks at each. Requires a comparator with timestamps. MemoryLimit as Get, under
-  // kArrival.
+  // which it looks at each. Requires a comparator with timestamps. MemoryLimit as Get.
   Status RaiseToNewestTimestamp(std::string* newest) const;
 
-  [[nodiscard]] MemTableOrder order() const;
+  [[nodiscard]] bool IsSortedByReads() const;
   // Called once, when the table stops taking writes (all Adds have returned).
   void Freeze();
 
@@ -123,7 +116,7 @@ class MemTable {
   void ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries,
                         uint64_t* bytes) const;
   // What all keys begin with, shortened a little, so that keys of later tables are likely to begin
-  // with it, too. False while there are too few to tell, and under kArrival.
+  // with it, too. False while there are too few to tell, or the representation cannot.
   bool CommonPrefix(std::string* prefix) const;
   // One that leaves something out is not, whatever else it holds.
   bool Empty() const;
@@ -134,17 +127,13 @@ class MemTable {
   void set_next_log_number(uint64_t number) { next_log_number_ = number; }
   // Bytes of timestamp at the end of every key; 0: none.
   size_t timestamp_size() const { return timestamp_size_; }
-  // Seconds since the epoch of the first entry's write (for oldest_ancestor_time); 0 unknown.
-  uint64_t oldest_key_time() const { return oldest_key_time_; }
-  void set_oldest_key_time(uint64_t seconds) { oldest_key_time_ = seconds; }
 
  private:
-  struct Rep;
-  std::unique_ptr<Rep> rep_;
+  struct State;
+  std::unique_ptr<State> state_;
   const uint64_t id_;
   const size_t timestamp_size_;
   uint64_t next_log_number_ = 0;
-  uint64_t oldest_key_time_ = 0;
 };
 
 }  // namespace varve

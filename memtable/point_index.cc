@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Open addressing over words of 32 bits of hash and 32 bits of name; 0 is a free one.
+// Open addressing over cells of 32 bits of hash and 32 bits of arena offset; 0 is a free one.
 
 #include "memtable/point_index.h"
 
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "util/base/assert.h"
 #include "util/coding/hash.h"
 #include "util/mem/huge_pages.h"
 #include "util/mem/prefetch.h"
@@ -29,6 +30,7 @@ struct PointIndex::Table {
   using Cell = std::atomic<uint64_t>;
 
   explicit Table(size_t slots) : mask(slots - 1) {
+    VARVE_ASSERT(std::has_single_bit(slots));
     const size_t bytes = slots * sizeof(Cell);
     huge = bytes >= kHugePageBytes;
     cells = huge ? reinterpret_cast<Cell*>(AllocateHugePages(bytes)) : new Cell[slots]();
@@ -54,8 +56,8 @@ struct PointIndex::Table {
   std::atomic<bool> overflowed{false};
 };
 
-PointIndex::PointIndex(const KeyTree& tree, const InternalKeyComparator& icmp)
-    : tree_(tree), icmp_(icmp) {}
+PointIndex::PointIndex(const BlockedSkipList& list, const InternalKeyComparator& icmp)
+    : list_(list), icmp_(icmp) {}
 
 PointIndex::~PointIndex() = default;
 
@@ -72,7 +74,7 @@ PointIndex::Answer PointIndex::Find(const PointLookup& lookup, const MemEntry** 
     const uint64_t cell = table->cells[at].load(std::memory_order_acquire);
     if (cell == 0) return Answer::kAbsent;
     if (cell >> 32 != tag) continue;
-    *entry = tree_.EntryAt(static_cast<EntryRef>(cell));
+    *entry = list_.EntryAt(static_cast<ArenaOffset>(cell));
     if (icmp_.EqualKey(icmp_.KeyOf((*entry)->internal_key()), key)) return Answer::kFound;
     *entry = nullptr;
   }
@@ -87,10 +89,10 @@ void PointIndex::Prefetch(std::span<PointLookup* const> lookups) const {
   }
   for (const PointLookup* lookup : lookups) {
     const uint64_t hash = lookup->hash();
-    // Acquire: the name leads to memory that is there.
+    // Acquire: the offset leads to memory that is there.
     const uint64_t cell = table->cells[hash & table->mask].load(std::memory_order_acquire);
     if (cell != 0 && cell >> 32 == hash >> 32) {
-      PrefetchLine(tree_.EntryAt(static_cast<EntryRef>(cell)));
+      PrefetchLine(list_.EntryAt(static_cast<ArenaOffset>(cell)));
     }
   }
 }
@@ -102,15 +104,15 @@ void PointIndex::Missed(uint64_t entries) {
   if (reads >= kReadsAtLeast && reads * kEntriesPerRead >= entries) StartBuild(2 * entries);
 }
 
-void PointIndex::Added(const Slice& user_key, uint64_t trailer, EntryRef ref,
+void PointIndex::Added(const Slice& user_key, uint64_t trailer, ArenaOffset offset,
                        uint64_t entries_at_most) {
   const uint64_t hash = KeyHash64(icmp_.WithoutTimestamp(user_key));
   // In this order: a table that is complete already is not building any more, but never neither.
   Table* const building = building_.load(std::memory_order_acquire);
   Table* const complete = complete_.load(std::memory_order_acquire);
-  if (building != nullptr) Put(building, user_key, trailer, hash, ref);
+  if (building != nullptr) Put(building, user_key, trailer, hash, offset);
   if (complete != nullptr && complete != building) {
-    Put(complete, user_key, trailer, hash, ref);
+    Put(complete, user_key, trailer, hash, offset);
     const size_t used = complete->used.load(std::memory_order_relaxed);
     if (building == nullptr && used > complete->mask / 8 * 5) {
       StartBuild(std::max<uint64_t>(2 * used, std::min<uint64_t>(4 * used, entries_at_most)));
@@ -120,9 +122,10 @@ void PointIndex::Added(const Slice& user_key, uint64_t trailer, EntryRef ref,
 }
 
 bool PointIndex::Put(Table* table, const Slice& user_key, uint64_t trailer, uint64_t hash,
-                     EntryRef ref) const noexcept try {
+                     ArenaOffset offset) const noexcept try {
   const uint64_t tag = hash >> 32;
-  const uint64_t own = tag << 32 | ref;
+  const uint64_t own = tag << 32 | offset;
+  VARVE_ASSERT(own != 0);
   size_t at = hash & table->mask;
   for (size_t i = 0; i < kMaxProbes; i++, at = (at + 1) & table->mask) {
     std::atomic<uint64_t>& cell = table->cells[at];
@@ -130,7 +133,7 @@ bool PointIndex::Put(Table* table, const Slice& user_key, uint64_t trailer, uint
     for (;;) {
       if (seen != 0) {
         if (seen >> 32 != tag) break;
-        const Slice other = tree_.EntryAt(static_cast<EntryRef>(seen))->internal_key();
+        const Slice other = list_.EntryAt(static_cast<ArenaOffset>(seen))->internal_key();
         if (!icmp_.EqualKey(icmp_.KeyOf(other), icmp_.WithoutTimestamp(user_key))) break;
         if (IsNewer(other, user_key, trailer)) return true;
       }
@@ -167,7 +170,7 @@ void PointIndex::StartBuild(uint64_t entries) {
       tables_.reserve(tables_.size() + 1);
       tables_.push_back(std::make_unique<Table>(slots));
       bytes_.fetch_add(tables_.back()->bytes() + sizeof(Table), std::memory_order_relaxed);
-      cursor_ = tree_.FirstLeaf();
+      cursor_ = list_.FirstLeaf();
       // Release publishes the free cells.
       building_.store(tables_.back().get(), std::memory_order_release);
     } catch (const std::bad_alloc&) {
@@ -188,15 +191,16 @@ void PointIndex::BuildStep() noexcept {
 }
 
 void PointIndex::AddLeaf(Table* table) {
-  KeyTree::LeafCopy leaf;
-  cursor_ = tree_.CopyLocked(cursor_, &leaf);
-  for (uint32_t i = 0; i < leaf.count; i++) PrefetchLine(tree_.EntryAt(leaf.slots[i].ref));
+  VARVE_ASSERT(cursor_ != nullptr && building_.load(std::memory_order_relaxed) == table);
+  BlockedSkipList::LeafCopy leaf;
+  cursor_ = list_.CopyLocked(cursor_, &leaf);
+  for (uint32_t i = 0; i < leaf.count; i++) PrefetchLine(list_.EntryAt(leaf.slots[i].offset));
   // In order, which is newest first: the first one of a key is the one to keep.
   for (uint32_t i = 0; i < leaf.count; i++) {
-    const EntryRef ref = leaf.slots[i].ref;
-    const Slice key = tree_.EntryAt(ref)->internal_key();
+    const ArenaOffset offset = leaf.slots[i].offset;
+    const Slice key = list_.EntryAt(offset)->internal_key();
     const Slice user_key = ExtractUserKey(key);
-    Put(table, user_key, ExtractTrailer(key), KeyHash64(icmp_.WithoutTimestamp(user_key)), ref);
+    Put(table, user_key, ExtractTrailer(key), KeyHash64(icmp_.WithoutTimestamp(user_key)), offset);
   }
   if (cursor_ != nullptr) return;
   // Release publishes the cells; and this before that, so that nobody finds neither.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "util/base/assert.h"
 #include "util/key/point_lookup.h"
 #include "util/sync/epoch.h"
 
@@ -10,7 +11,7 @@ namespace varve {
 
 namespace {
 
-// A list that is at most this many times as large as what comes behind it is merged with that.
+// A list that is at most this many times as large as what comes after it is merged with that.
 constexpr size_t kShrinkFactor = 2;
 // Replaced lists wait for readers until there are so many: to ask for them is a system call.
 constexpr size_t kReplacedMost = 8;
@@ -46,7 +47,9 @@ void RangeDeletes::LeaveOut(const std::shared_ptr<const VoidedSequences>& voided
       }
     }
   }
+  VARVE_ASSERT(in_lists >= voided_in_lists_);
   gone += in_lists - voided_in_lists_;
+  VARVE_ASSERT(gone <= count_.load(std::memory_order_relaxed));
   voided_ = voided;
   voided_in_lists_ = in_lists;
   changes_.fetch_add(1, std::memory_order_release);
@@ -77,7 +80,7 @@ std::vector<RangeDeletes::List> RangeDeletes::Lists() const {
   return result;
 }
 
-// All of added_ and the lists behind the first *kept, which is how many stay as they are.
+// All of added_ and the lists after the first *kept, which is how many stay as they are.
 RangeDeletes::List RangeDeletes::Merge(size_t* kept) const {
   std::vector<FragmentedTombstones::Tombstone> tombstones;
   for (const RangeTombstone& t : added_) {
@@ -102,6 +105,7 @@ void RangeDeletes::TakeOver() const {
   const Readable* const before = readable_.load(std::memory_order_relaxed);
   const uint64_t changes = changes_.load(std::memory_order_relaxed);
   if (before != nullptr && before->changes == changes) return;
+  VARVE_ASSERT(before == nullptr || before->changes < changes);
   size_t kept = 0;
   List merged = Merge(&kept);
   auto next = std::make_unique<Readable>();

@@ -14,6 +14,7 @@
 #include "varve/slice.h"
 #include "varve/types.h"
 
+#include "memtable/lock_ranks.h"
 #include "memtable/voided_sequences.h"
 #include "util/key/internal_key.h"
 #include "util/key/range_tombstone.h"
@@ -72,10 +73,10 @@ class RangeDeletes {
   void Replace(std::unique_ptr<const Readable> next, bool large) const VARVE_REQUIRES(mu_);
 
   const InternalKeyComparator icmp_;
-  mutable Mutex mu_;
+  mutable Mutex mu_{kRangeDeletesRank};
   // Added since the last read.
   mutable std::vector<RangeTombstone> added_ VARVE_GUARDED_BY(mu_);
-  // Written under mu_; read by whoever is inside an epoch.
+  // Written under mu_; read inside an epoch.
   mutable std::atomic<const Readable*> readable_{nullptr};
   // What was replaced, with the epoch's stamp.
   mutable std::vector<std::pair<uint64_t, std::unique_ptr<const Readable>>> replaced_

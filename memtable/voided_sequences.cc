@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
@@ -76,6 +77,7 @@ VoidedSequences::VoidedSequences(size_t most_ranges)
     : most_(most_ranges), ranges_(std::make_unique_for_overwrite<Range[]>(most_ranges)) {}
 
 bool VoidedSequences::Add(SequenceNumber first, SequenceNumber last) {
+  VARVE_ASSERT(first <= last);
   const size_t count = count_.load(std::memory_order_relaxed);
   if (count == most_) return false;
   ranges_[count] = Range{first, last};

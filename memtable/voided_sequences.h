@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Batches of which the memtables have only a part: what they have of them is left out by whoever
-// reads or flushes.
+// Batches of which the memtables have only a part: reads and flushes leave out what they have of
+// them.
 
 #include <atomic>
 #include <cstddef>

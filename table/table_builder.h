@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Writes one immutable sorted run: entries in order in, a block-based table file out (FORMAT.md).
+// Writes one immutable sorted run: entries in order in, a table file out.
 
 #include <cstdint>
 #include <memory>
@@ -24,10 +24,10 @@ class WritableFileWriter;
 
 struct TableBuildOptions {
   const InternalKeyComparator* icmp = nullptr;
-  // No meaning without timestamps. False: whoever writes leaves them out of keys.
+  // No meaning without timestamps. False: the caller leaves them out of keys.
   bool persist_timestamps = true;
-  std::string comparator_name;  // recorded; empty: that of icmp
-  BlockBasedTableOptions table;
+  std::string comparator_name;                  // recorded; empty: that of icmp
+  std::shared_ptr<const TableFactory> factory;  // says which format the table gets, and its options
   CompressionType compression = kNoCompression;
   CompressionOptions compression_opts;
   const SliceTransform* prefix_extractor = nullptr;
@@ -56,9 +56,12 @@ class TableBuilder {
   // NotSupported or InvalidArgument, naming the option, for what no table can be written with. A
   // database asks when it is opened, so that flushes do not fail later.
   static Status CheckOptions(const TableBuildOptions& options);
-  // Checks the options as well.
+  // By the format of options.factory: NotSupported if there is none for it. Checks the options as
+  // well.
   static Status Create(const TableBuildOptions& options, WritableFileWriter* file,
                        std::unique_ptr<TableBuilder>* builder);
+  // Whether the options want such a table read once when it is finished, for the block cache.
+  static bool FillsCache(const TableBuildOptions& options);
   virtual ~TableBuilder() = default;
 
   // A point entry; internal keys strictly ascending. An order violation or any earlier error makes

@@ -25,9 +25,14 @@ class CacheCharge;
 class RandomAccessFileReader;
 class Statistics;
 
+class TableReader;
+class BlockTableReader;
+
 struct TableOpenOptions {
   const InternalKeyComparator* icmp = nullptr;  // outlives the reader
-  BlockBasedTableOptions table;
+  std::shared_ptr<const TableFactory> factory;  // says which format the table has, and its options
+  // Blocks are read from the file whatever is cached, and not cached.
+  bool past_cache = false;
   // The reader keeps a share; used for prefix filters when its name matches the table's.
   std::shared_ptr<const SliceTransform> prefix_extractor;
   Statistics* statistics = nullptr;
@@ -64,6 +69,12 @@ struct TableIterOptions {
   [[nodiscard]] bool WantsPrefix() const { return prefix_wanted == nullptr || *prefix_wanted; }
 };
 
+// What a table has found out about a key ahead of its turn, for its own Get.
+struct TableHint {
+  const TableReader* table = nullptr;  // null: nothing
+  size_t place = 0;                    // what it means the table knows
+};
+
 // What Salvage met.
 struct SalvageCount {
   uint64_t entries = 0;      // handed over
@@ -78,20 +89,27 @@ struct SalvageCount {
 // they need of the block cache but not the reader: it outlives them.
 class TableReader {
  public:
+  // By the format of options.factory. NotSupported if there is none for it.
   static Status Open(const TableOpenOptions& options, std::unique_ptr<RandomAccessFileReader> file,
                      uint64_t file_size, std::unique_ptr<TableReader>* reader);
   virtual ~TableReader() = default;
 
   // Reports covering tombstones, then offers entries of the key, newest first. OK unless the file
   // could not be read; then the lookup has failed too. With read_tier kBlockCacheTier returns
-  // Incomplete where a read would be needed.
-  virtual Status Get(const ReadOptions& options, PointLookup* lookup) const = 0;
+  // Incomplete where a read would be needed. `hint`, if it is of this table, is of this lookup.
+  virtual Status Get(const ReadOptions& options, PointLookup* lookup,
+                     const TableHint& hint) const = 0;
+  Status Get(const ReadOptions& options, PointLookup* lookup) const {
+    return Get(options, lookup, TableHint());
+  }
 
   // Asks for the memory that Get begins with, if the caller has something else to do before.
   virtual void Prefetch(const PointLookup& /*lookup*/) const {}
   // The same for the table that is asked last, which has the key more often than not: asks for its
-  // data too. Calls no comparator of the user.
-  virtual void Foresee(PointLookup* /*lookup*/) const {}
+  // data too. Calls no comparator of the user. *hint is then for Get.
+  virtual void PrefetchSpeculatively(const PointLookup& /*lookup*/, TableHint* /*hint*/) const {}
+  // This table if MultiGetFromTables takes its look-ups through stages; null: one after the other.
+  virtual const BlockTableReader* staged() const { return nullptr; }
   // False only when the filter proves that no entry of the key is here (no I/O but for the filter).
   virtual bool KeyMayMatch(const ReadOptions& options, const PointLookup& lookup) const = 0;
 

@@ -55,7 +55,7 @@ class Key {
     for (size_t i = 0; i < 8; i++) bytes_[i] = static_cast<char>(number >> (56 - 8 * i));
     for (size_t i = 8; i < kKeySize; i++) bytes_[i] = '0';
   }
-  // Behind the key of the same number, before that of the next.
+  // After the key of the same number, before that of the next.
   void MakeMissing() { bytes_[12] = 'x'; }
   std::string_view view() const { return {bytes_.data(), kKeySize}; }
 

@@ -54,7 +54,7 @@ class Client {
     } else if ((at -= mix_.inserts) < 0) {
       Write(session, first_insert_ + inserts_++);
     } else if ((at -= mix_.scans) < 0) {
-      // Others may insert behind the first entry.
+      // Others may insert after the first entry.
       Digest scan(Digest::Covers::kStamps);
       session->Scan(KeyOf(Choose()).view(), 1 + random_.Below(kLongestScan), true, &scan);
       digest->Add(scan.first_stamp());

@@ -8,14 +8,13 @@
 
 #include "varve/system_clock.h"
 
-#include "db/background/compaction_work.h"
-#include "db/background/error_recovery.h"
-#include "db/background/flush_work.h"
-#include "db/background/holders.h"
-#include "db/background/obsolete_files.h"
-#include "db/background/periodic_work.h"
+#include "db/background/jobs.h"
 #include "db/observe/properties.h"
+#include "db/recovery/close.h"
+#include "db/recovery/families.h"
 #include "db/recovery/open.h"
+#include "db/recovery/start_work.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
 
@@ -39,19 +38,21 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
   std::shared_ptr<Engine> engine;
   Status s = OpenEngine(request, &engine);
   if (!s.ok()) return s;
+  VARVE_ASSERT(engine != nullptr && engine->jobs != nullptr);
   std::unique_ptr<DbImpl> db;
   s = Guarded([&] { db = std::make_unique<DbImpl>(engine); });
   if (!s.ok()) {
     CloseEngine(engine.get()).PermitUncheckedError();
-    engine->ReleaseFamilies();
+    ReleaseFamilies(engine.get());
     return s;
   }
-  db->Start();
+  StartBackgroundWork(engine.get(), db.get(), [e = engine.get()] { return DescribeStatistics(e); });
   if (handles != nullptr) {
     Engine* e = db->engine();
-    MutexLock lock(&e->mu);
+    DbLock lock(&e->state.mu);
     for (const ColumnFamilyDescriptor& descriptor : request.families) {
-      ColumnFamily* family = e->families.FindByName(descriptor.name);
+      ColumnFamily* family = e->state.families.FindByName(descriptor.name);
+      VARVE_ASSERT(family != nullptr);
       handles->push_back(new ColumnFamilyHandleImpl(family->shared_from_this()));
     }
   }
@@ -181,41 +182,32 @@ Status DB::ListColumnFamilies(const DBOptions& db_options, const std::string& na
 }
 
 DbImpl::DbImpl(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {
-  engine_->db = this;
-}
-
-void DbImpl::Start() {
-  fork_guard_.Watch(engine_.get());
-  {
-    MutexLock lock(&engine_->mu);
-    default_handle_ =
-        std::make_unique<ColumnFamilyHandleImpl>(engine_->families.FindById(0)->shared_from_this(),
-                                                 /*counted=*/false);
-  }
-  StartBackgroundWork(engine_.get());
-  if (engine_->read_only) return;
-  engine_->periodic = std::make_unique<PeriodicWork>(
-      engine_.get(), [e = engine_.get()] { return DescribeStatistics(e); });
-  engine_->periodic->Start();
+  fork_guard_.Watch(&engine_->lifecycle);
+  DbLock lock(&engine_->state.mu);
+  ColumnFamily* const family = engine_->state.families.FindById(0);
+  VARVE_ASSERT(family != nullptr);
+  default_handle_ = std::make_unique<ColumnFamilyHandleImpl>(family->shared_from_this(),
+                                                             /*counted=*/false);
 }
 
 DbImpl::~DbImpl() {
   if (!CheckNotForked().ok()) {
-    // Files, threads and locks are the parent's: the child lets go of nothing.
-    engine_->kept_by_child = engine_;
+    // Files, threads and locks are the parent's: the child releases nothing.
+    engine_->lifecycle.KeepInChild(engine_);
     return;
   }
   while (UnlockWAL().ok()) {
   }
   BestEffort([this] {
-    const std::string held = DescribeHolders(*engine_);
+    const std::string held = engine_->lifecycle.OutstandingReferences(engine_->state.snapshots);
     if (held.empty()) return;
-    LogWarn(engine_->info_log.get(), "the database goes while users hold %s", held.c_str());
+    LogWarn(engine_->context.info_log(), "the database goes, unreleased: %s", held.c_str());
   });
   CloseEngine(engine_.get()).PermitUncheckedError();
+  VARVE_ASSERT(engine_->lifecycle.closed());
   default_handle_.reset();
-  engine_->ReleaseFamilies();
-  engine_->db = nullptr;
+  ReleaseFamilies(engine_.get());
+  engine_->context.set_db(nullptr);
 }
 
 Status DbImpl::Close() try {
@@ -223,22 +215,6 @@ Status DbImpl::Close() try {
   return CloseEngine(engine_.get(), WhenHeld::kRefuse);
 } catch (...) {
   return CaughtException();
-}
-
-Status DbImpl::CheckNotForked() const {
-  if (engine_->forked.load(std::memory_order_acquire)) [[unlikely]] {
-    return Status::InvalidArgument("the database was opened before fork(), by the parent process");
-  }
-  return Status::OK();
-}
-
-Status DbImpl::CheckOpen() const {
-  if (engine_->closed.load(std::memory_order_acquire)) {
-    Status s = CheckNotForked();
-    if (!s.ok()) return s;
-    return Status::ShutdownInProgress("the database is closed");
-  }
-  return Status::OK();
 }
 
 Status DbImpl::CheckOpen(const OpenCall& call) const {
@@ -254,7 +230,7 @@ Status DbImpl::CheckWritable(const OpenCall& call) const {
 
 Status DbImpl::CheckWritable() const {
   Status s = CheckOpen();
-  if (s.ok() && engine_->read_only) {
+  if (s.ok() && engine_->context.read_only()) {
     s = Status::NotSupported("the database was opened read-only");
   }
   return s;
@@ -263,16 +239,17 @@ Status DbImpl::CheckWritable() const {
 Status DbImpl::Resume() try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
-  return s.ok() ? engine_->Resume() : s;
+  return s.ok() ? engine_->jobs->recovery.Resume() : s;
 } catch (...) {
   return CaughtException();
 }
 
 Status DbImpl::ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                           std::vector<ColumnFamily*>* families) const {
+  VARVE_ASSERT(families->empty());
   Status s;
   for (ColumnFamilyHandle* handle : handles) {
-    ColumnFamily* family = engine_->Resolve(handle, &s);
+    ColumnFamily* family = engine_->state.Resolve(handle, &s);
     if (family == nullptr) return s;
     families->push_back(family);
   }
@@ -288,12 +265,13 @@ Status DbImpl::CreateColumnFamily(const ColumnFamilyOptions& options, const std:
   if (!s.ok()) return s;
   std::unique_ptr<ColumnFamilyHandle> made;
   {
-    const ExclusiveCommit exclusive(engine_->commit.get());
-    s = CreateFamilyInEngine(engine_.get(), name, options, &made);
+    const ExclusiveCommit exclusive(engine_->state.commit.get());
+    s = CreateFamily(engine_.get(), ColumnFamilyDescriptor(name, options), &made);
   }
   if (!s.ok()) return s;
+  VARVE_ASSERT(made != nullptr);
   *handle = made.release();
-  return OptionsChanged(engine_.get());
+  return engine_->jobs->options_keeper.Changed();
 } catch (...) {
   return CaughtException();
 }
@@ -328,30 +306,18 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
-  ColumnFamily* family = e.Resolve(handle, &s);
+  ColumnFamily* family = e.state.Resolve(handle, &s);
   if (family == nullptr) return s;
   if (family->id() == 0) {
     return Status::InvalidArgument("drop column family: the default family cannot be dropped");
   }
   {
-    const ExclusiveCommit exclusive(e.commit.get());
-    MutexLock lock(&e.mu);
-    if (family->dropped()) {
-      s = Status::InvalidArgument("drop column family: it was dropped already", family->name());
-    } else {
-      s = e.versions->DropFamily(family->versions(), e.directory.get());
-      if (s.ok()) {
-        family->MarkDropped();
-        e.families.Remove(family->id());
-        e.UpdateStalls();
-        e.background_changed.SignalAll();
-      } else {
-        s = e.ReportedError(s, BackgroundErrorReason::kManifestWrite);
-      }
-    }
+    const ExclusiveCommit exclusive(e.state.commit.get());
+    s = DropFamily(&e, family);
   }
   if (!s.ok()) return s;
-  return OptionsChanged(&e);
+  VARVE_ASSERT(family->dropped());
+  return e.jobs->options_keeper.Changed();
 } catch (...) {
   return CaughtException();
 }
@@ -378,9 +344,9 @@ Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
   }
   delete handle;
   const OpenCall call = EnterCall();
-  if (!call.inside() || engine_->read_only) return Status::OK();
-  MutexLock lock(&engine_->mu);
-  engine_->obsolete->Purge();
+  if (!call.inside() || engine_->context.read_only()) return Status::OK();
+  DbLock lock(&engine_->state.mu);
+  engine_->jobs->obsolete.Purge();
   return Status::OK();
 } catch (...) {
   return CaughtException();
@@ -389,13 +355,13 @@ Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
 const Snapshot* DbImpl::GetSnapshot() try {
   if (!CheckOpen().ok()) return nullptr;
   int64_t now = 0;
-  engine_->clock->GetCurrentTime(&now).PermitUncheckedError();
-  engine_->commit->WaitUntilVisible();
+  engine_->context.clock()->GetCurrentTime(&now).PermitUncheckedError();
+  engine_->state.commit->WaitUntilVisible();
   // Under the mutex, so that no compaction's list of snapshots misses one that is older than it
   // sees.
-  MutexLock lock(&engine_->mu);
-  if (engine_->closed.load(std::memory_order_acquire)) return nullptr;  // Close has counted them
-  return engine_->snapshots.Acquire(engine_->versions->last_sequence(), now);
+  DbLock lock(&engine_->state.mu);
+  if (engine_->lifecycle.closed()) return nullptr;  // Close has counted them
+  return engine_->state.snapshots.Acquire(engine_->state.versions->last_sequence(), now);
 } catch (...) {
   return nullptr;
 }
@@ -403,13 +369,13 @@ const Snapshot* DbImpl::GetSnapshot() try {
 void DbImpl::ReleaseSnapshot(const Snapshot* snapshot) {
   if (snapshot == nullptr || !CheckNotForked().ok()) return;
   bool awaited = false;
-  (void)engine_->snapshots.Release(snapshot, &awaited);
-  if (awaited) engine_->compaction->NoteSnapshotsGone();
+  (void)engine_->state.snapshots.Release(snapshot, &awaited);
+  if (awaited) engine_->jobs->compaction.NoteSnapshotsGone();
 }
 
 SequenceNumber DbImpl::GetLatestSequenceNumber() const {
-  return engine_->options.unordered_write ? engine_->commit->NewestSequence()
-                                          : engine_->versions->last_sequence();
+  return engine_->context.options().unordered_write ? engine_->state.commit->NewestSequence()
+                                                    : engine_->state.versions->last_sequence();
 }
 
 ManagedSnapshot::ManagedSnapshot(DB* db) : db_(db), snapshot_(db->GetSnapshot()) {}

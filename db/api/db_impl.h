@@ -10,8 +10,9 @@
 
 #include "varve/db.h"
 
-#include "db/background/engine.h"
-#include "db/background/fork_guard.h"
+#include "db/engine/engine.h"
+#include "db/engine/fork_guard.h"
+#include "db/transaction/transaction_host.h"
 
 namespace varve {
 
@@ -19,12 +20,10 @@ struct MultiGetCall;
 
 // Thread safety: as DB. Ownership: shares the engine with the families' holders, owns the handle of
 // the default family.
-class DbImpl final : public DB {
+class DbImpl final : public DB, public TransactionHost {
  public:
   explicit DbImpl(std::shared_ptr<Engine> engine);
   ~DbImpl() override;
-  // Begins background work. If it throws, the object can only be destroyed.
-  void Start();
 
   using DB::CompactRange;
   using DB::Flush;
@@ -124,9 +123,9 @@ class DbImpl final : public DB {
 
   int NumberLevels(ColumnFamilyHandle* handle) override;
   int Level0StopWriteTrigger(ColumnFamilyHandle* handle) override;
-  const std::string& GetName() const override { return engine_->given_name; }
-  Env* GetEnv() const override { return engine_->env; }
-  FileSystem* GetFileSystem() const override { return engine_->fs.get(); }
+  const std::string& GetName() const override { return engine_->context.given_name(); }
+  Env* GetEnv() const override { return engine_->context.env(); }
+  FileSystem* GetFileSystem() const override { return engine_->context.fs().get(); }
   Options GetOptions(ColumnFamilyHandle* handle) const override;
   DBOptions GetDBOptions() const override;
 
@@ -170,29 +169,53 @@ class DbImpl final : public DB {
   Status GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Range* range, size_t n,
                                       TablePropertiesCollection* props) override;
 
+  Status FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWrite* newest) override;
+  void WatchKeys() override;
+  Status WriteIf(const WriteOptions& options, WriteBatch* updates,
+                 WriteCondition* condition) override;
+  SequenceNumber WaitForAllWrites() override;
+  const Comparator* ComparatorOf(uint32_t family) override;
+  std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t family) override;
+  Status PrepareSection(const WriteOptions& options, const std::string& name,
+                        const WriteBatch& updates, PreparedSection** section) override;
+  Status CommitSection(const WriteOptions& options, PreparedSection* section,
+                       const WriteBatch& updates, SequenceNumber* first) override;
+  Status RollbackSection(const WriteOptions& options, PreparedSection* section) override;
+  std::vector<PreparedSection*> ClaimSections() override;
+  void AbandonSection(PreparedSection* section) override;
+  bool HasSection(const std::string& name) override;
+  uint64_t LogOfSection(const PreparedSection* section) override;
+
   Engine* engine() { return engine_.get(); }
 
  private:
   // Counts the caller in until the end of its scope, which Close waits for (open_calls.h).
-  OpenCall EnterCall() const { return {&engine_->calls, engine_->closed}; }
+  OpenCall EnterCall() const { return OpenCall(&engine_->lifecycle); }
   // OK, or why no call can be served. Writers: also when the database is read-only. The last one is
   // for calls that a closed database still answers.
-  Status CheckOpen() const;
+  Status CheckOpen() const { return engine_->lifecycle.CheckOpen(); }
   Status CheckOpen(const OpenCall& call) const;
   Status CheckWritable() const;
   Status CheckWritable(const OpenCall& call) const;
-  Status CheckNotForked() const;
+  Status CheckNotForked() const { return engine_->lifecycle.CheckNotForked(); }
   Status WaitForWork(const WaitForCompactOptions& options);
   Status CheckReadOptions(const ReadOptions& options) const;
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;
   Status CheckHandle(ColumnFamilyHandle* handle) const;
   // One update, whose value goes from the caller into the log and the memtable. `ts`, unless null,
-  // goes behind the key.
+  // goes after the key.
   Status WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
                   const Slice& key, const Slice& value, const Slice* ts = nullptr);
   // Every write: checks it, waits out what holds writes back, commits it.
   Status Submit(const WriteOptions& options, WriteRequest* request, UserWriteCallback* callback);
+  // Once it is checked. `bytes`: that go into memtables.
+  Status Enter(const WriteOptions& options, WriteRequest* request, size_t bytes,
+               UserWriteCallback* callback);
+  // The same of a step of two-phase commit.
+  Status SubmitStep(const WriteOptions& options, WriteRequest* request, size_t bytes);
+  Status CheckSection(const PreparedSection& section, const WriteBatch& updates,
+                      const WriteOptions& options) const;
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, SequenceNumber seq,
                 const Slice& key, PinnableSlice* value, std::string* timestamp) const;
   // What MultiGet takes and fills in, n of each; timestamps may be null.
@@ -211,7 +234,7 @@ class DbImpl final : public DB {
   SequenceNumber ReadSequence(const ReadOptions& options) const;
   // For what must stay as it is, and be whole. May wait for insertions under way.
   SequenceNumber StableReadSequence(const ReadOptions& options) const;
-  // Fills in a super-version of every family, each to be given back with Unref, and returns a
+  // Fills in a super-version of every family, each to be released with Unref, and returns a
   // sequence such that all of them show the same moment.
   SequenceNumber PinOneMoment(const ReadOptions& options,
                               std::map<ColumnFamily*, SuperVersion*>* pinned);

@@ -8,14 +8,11 @@
 #include "varve/cache.h"
 
 #include "db/api/db_impl.h"
-#include "db/background/compaction_work.h"
-#include "db/background/flush_work.h"
-#include "db/background/obsolete_files.h"
-#include "db/background/periodic_work.h"
+#include "db/background/jobs.h"
 #include "db/observe/garbage.h"
 #include "db/observe/metadata.h"
-#include "db/recovery/open.h"
 #include "db/recovery/sanitize.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
 #include "util/options/change_options.h"
@@ -33,21 +30,21 @@ bool AgesDiffer(const ColumnFamilyOptions& a, const ColumnFamilyOptions& b) {
 // To the LOG: what the property varve.garbage says in sum.
 void TellGarbage(Engine* engine, ColumnFamily* family, const char* when) {
   BestEffort([&] {
-    LogInfo(engine->info_log.get(), "[%s] dead %s, estimated: %s", family->name().c_str(), when,
-            GarbageSummary(GarbageOfFamily(engine, family)).c_str());
+    LogInfo(engine->context.info_log(), "[%s] dead %s, estimated: %s", family->name().c_str(), when,
+            GarbageSummary(GarbageOfFamily(&engine->state, family)).c_str());
   });
 }
 
 // max_open_files of an open database. Readers that hang off their files cannot be limited later.
-Status ChangeTableLimit(Engine* engine, int max_open_files) {
+Status ChangeTableLimit(Engine* engine, int max_open_files) VARVE_REQUIRES(kDbMutex) {
   Engine& e = *engine;
-  if (max_open_files == e.dynamic->max_open_files) return Status::OK();
-  if (e.limited_tables == nullptr) {
+  if (max_open_files == e.options.current()->max_open_files) return Status::OK();
+  if (e.context.limited_tables() == nullptr) {
     return Status::NotSupported(
         "SetDBOptions: max_open_files of a database that was opened without a limit");
   }
-  e.limited_tables->SetCapacity(max_open_files < 0 ? std::numeric_limits<size_t>::max() / 2
-                                                   : TablesFor(max_open_files));
+  e.context.limited_tables()->SetCapacity(
+      max_open_files < 0 ? std::numeric_limits<size_t>::max() / 2 : TablesFor(max_open_files));
   return Status::OK();
 }
 
@@ -66,8 +63,8 @@ Status DbImpl::Flush(const FlushOptions& options,
   std::vector<ColumnFamily*> families;
   if (s.ok()) s = ResolveAll(handles, &families);
   if (!s.ok()) return s;
-  if (!options.allow_write_stall) engine_->flush->WaitForRoom(families);
-  return engine_->flush->FlushFamilies(families, options, FlushReason::kManualFlush);
+  if (!options.allow_write_stall) engine_->jobs->flush.WaitForRoom(families);
+  return engine_->jobs->flush.FlushFamilies(families, options, FlushReason::kManualFlush);
 } catch (...) {
   return CaughtException();
 }
@@ -76,15 +73,15 @@ Status DbImpl::CompactRange(const CompactRangeOptions& options, ColumnFamilyHand
                             const Slice* begin, const Slice* end) try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   if (options.full_history_ts_low != nullptr) {
-    s = engine_->compaction->CheckRange(family, options, begin, end);
+    s = engine_->jobs->compaction.CheckRange(family, options, begin, end);
     if (s.ok()) s = IncreaseFullHistoryTsLow(handle, options.full_history_ts_low->ToString());
     if (!s.ok()) return s;
   }
   TellGarbage(engine_.get(), family, "before CompactRange");
-  s = engine_->compaction->CompactRange(family, options, begin, end);
+  s = engine_->jobs->compaction.CompactRange(family, options, begin, end);
   TellGarbage(engine_.get(), family, "after CompactRange");
   return s;
 } catch (...) {
@@ -97,11 +94,11 @@ Status DbImpl::CompactFiles(const CompactionOptions& options, ColumnFamilyHandle
                             CompactionJobInfo* info) try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   if (output_path_id > 0) return Status::NotSupported("CompactFiles: output_path_id");
-  return engine_->compaction->CompactFiles(family, options, input_file_names, output_level,
-                                           output_file_names, info);
+  return engine_->jobs->compaction.CompactFiles(family, options, input_file_names, output_level,
+                                                output_file_names, info);
 } catch (...) {
   return CaughtException();
 }
@@ -110,8 +107,8 @@ Status DbImpl::SuggestCompactRange(ColumnFamilyHandle* handle, const Slice* begi
                                    const Slice* end) try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
-  return family == nullptr ? s : engine_->compaction->SuggestRange(family, begin, end);
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
+  return family == nullptr ? s : engine_->jobs->compaction.SuggestRange(family, begin, end);
 } catch (...) {
   return CaughtException();
 }
@@ -120,9 +117,9 @@ Status DbImpl::DeleteFilesInRanges(ColumnFamilyHandle* handle, const RangePtr* r
                                    bool include_end) try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
-  return engine_->compaction->DeleteFilesInRanges(family, ranges, n, include_end);
+  return engine_->jobs->compaction.DeleteFilesInRanges(family, ranges, n, include_end);
 } catch (...) {
   return CaughtException();
 }
@@ -140,28 +137,28 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   if (options.flush) {
-    s = e.flush->FlushAll(FlushOptions(), FlushReason::kManualFlush);
+    s = e.jobs->flush.FlushAll(FlushOptions(), FlushReason::kManualFlush);
     if (!s.ok()) return s;
   }
-  MutexLock lock(&e.mu);
+  DbLock lock(&e.state.mu);
   const uint64_t deadline =
       options.timeout.count() == 0
           ? UINT64_MAX
-          : e.MonotonicMicros() + static_cast<uint64_t>(options.timeout.count());
-  while (e.flush->Busy() || e.compaction->Busy()) {
-    if (e.shutting_down.load(std::memory_order_acquire)) {
+          : e.context.MonotonicMicros() + static_cast<uint64_t>(options.timeout.count());
+  while (e.jobs->flush.Busy() || e.jobs->compaction.Busy()) {
+    if (e.lifecycle.shutting_down()) {
       return Status::ShutdownInProgress("WaitForCompact: the database is being closed");
     }
     if (options.abort_on_pause && e.tree.paused() > 0) {
       return Status::Aborted("WaitForCompact: background work is paused");
     }
-    if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
-    const uint64_t now = e.MonotonicMicros();
+    if (e.errors.state().severity() != ErrorState::Severity::kNone) return e.errors.state().error();
+    const uint64_t now = e.context.MonotonicMicros();
     if (now >= deadline) return Status::TimedOut("WaitForCompact");
-    e.AwaitWorkFor(std::min<uint64_t>(deadline - now, 100 * 1000));
+    e.state.work.AwaitWorkFor(std::min<uint64_t>(deadline - now, 100 * 1000));
   }
-  if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
-  if (options.wait_for_purge) e.obsolete->Purge();
+  if (e.errors.state().severity() != ErrorState::Severity::kNone) return e.errors.state().error();
+  if (options.wait_for_purge) e.jobs->obsolete.Purge();
   return Status::OK();
 }
 
@@ -169,26 +166,29 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
                           const std::unordered_map<std::string, std::string>& new_options) try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   if (new_options.empty()) return Status::InvalidArgument("SetOptions: no option given");
   bool ages_differ = false;
   {
-    MutexLock lock(&engine_->mu);
+    DbLock lock(&engine_->state.mu);
     auto changed = std::make_shared<ColumnFamilyOptions>();
-    s = ChangeColumnFamilyOptions(*engine_->dynamic, *family->options(), new_options,
+    s = ChangeColumnFamilyOptions(*engine_->options.current(), *family->options(), new_options,
                                   changed.get());
     if (!s.ok()) return s;
     *changed = DeriveColumnFamilyOptions(*changed);
+    // What no open database can change.
+    VARVE_ASSERT(changed->comparator == family->options()->comparator &&
+                 changed->num_levels == family->options()->num_levels);
     ages_differ = AgesDiffer(*changed, *family->options());
     family->mem()->SetWriteBufferBytes(changed->write_buffer_size);
     family->SetOptions(std::move(changed));
-    engine_->ShowChange(family).PermitUncheckedError();
-    engine_->UpdateStalls();
-    engine_->compaction->Schedule(family);
+    engine_->errors.InstallSuperVersion(family).PermitUncheckedError();
+    engine_->stalls.Update();
+    engine_->jobs->compaction.Schedule(family);
   }
-  if (ages_differ) engine_->periodic->Wake();  // what is too old now?
-  return OptionsChanged(engine_.get());
+  if (ages_differ) engine_->jobs->periodic.Wake();  // what is too old now?
+  return engine_->jobs->options_keeper.Changed();
 } catch (...) {
   return CaughtException();
 }
@@ -200,24 +200,25 @@ Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
   if (new_options.empty()) return Status::InvalidArgument("SetDBOptions: no option given");
   Engine& e = *engine_;
   {
-    MutexLock lock(&e.mu);
+    DbLock lock(&e.state.mu);
     auto changed = std::make_shared<DBOptions>();
-    s = ChangeDbOptions(*e.dynamic, new_options, changed.get());
+    s = ChangeDbOptions(*e.options.current(), new_options, changed.get());
     if (s.ok()) s = ChangeTableLimit(&e, changed->max_open_files);
     if (!s.ok()) return s;
-    const bool other_rate = changed->delayed_write_rate != e.dynamic->delayed_write_rate;
-    e.dynamic = std::move(changed);
+    VARVE_ASSERT(changed->env == e.options.current()->env);
+    const bool other_rate = changed->delayed_write_rate != e.options.current()->delayed_write_rate;
+    e.options.Set(std::move(changed));
     if (other_rate) {
-      e.pacer = std::make_unique<DelayPacer>(DeriveDbOptions(*e.dynamic).delayed_write_rate);
-      e.UpdateStalls();
+      e.stalls.SetRate(DeriveDbOptions(*e.options.current()).delayed_write_rate);
+      e.stalls.Update();
     }
-    e.env->IncBackgroundThreadsIfNeeded(e.MaxFlushes(), Env::Priority::HIGH);
-    e.env->IncBackgroundThreadsIfNeeded(e.MaxCompactions(), Env::Priority::LOW);
-    e.flush->Schedule();
-    e.compaction->ScheduleAll();
+    e.context.env()->IncBackgroundThreadsIfNeeded(e.options.MaxFlushes(), Env::Priority::HIGH);
+    e.context.env()->IncBackgroundThreadsIfNeeded(e.options.MaxCompactions(), Env::Priority::LOW);
+    e.jobs->flush.Schedule();
+    e.jobs->compaction.ScheduleAll();
   }
-  e.periodic->Wake();
-  return OptionsChanged(&e);
+  e.jobs->periodic.Wake();
+  return e.jobs->options_keeper.Changed();
 } catch (...) {
   return CaughtException();
 }
@@ -227,12 +228,12 @@ Status DbImpl::PauseBackgroundWork() try {
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
-  MutexLock lock(&e.mu);
+  DbLock lock(&e.state.mu);
   // A flush of Close must not be paused.
   s = CheckOpen();
   if (!s.ok()) return s;
   e.tree.Pause();
-  while (e.flush->running() > 0 || e.compaction->Working() > 0) e.AwaitWork();
+  while (e.jobs->flush.running() > 0 || e.jobs->compaction.Working() > 0) e.state.work.AwaitWork();
   return s;
 } catch (...) {
   return CaughtException();
@@ -242,14 +243,14 @@ Status DbImpl::ContinueBackgroundWork() try {
   const OpenCall call = EnterCall();
   if (Status s = CheckOpen(call); !s.ok()) return s;
   Engine& e = *engine_;
-  MutexLock lock(&e.mu);
+  DbLock lock(&e.state.mu);
   if (e.tree.paused() == 0) {
     return Status::InvalidArgument("ContinueBackgroundWork: background work is not paused");
   }
   e.tree.Continue();
   if (e.tree.paused() == 0) {
-    e.flush->Schedule();
-    e.compaction->ScheduleAll();
+    e.jobs->flush.Schedule();
+    e.jobs->compaction.ScheduleAll();
   }
   return Status::OK();
 } catch (...) {
@@ -268,57 +269,60 @@ Status DbImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& hand
 }
 
 void DbImpl::DisableManualCompaction() {
-  if (!engine_->read_only && CheckNotForked().ok()) engine_->compaction->DisableManual();
+  if (!engine_->context.read_only() && CheckNotForked().ok())
+    engine_->jobs->compaction.DisableManual();
 }
 
 void DbImpl::EnableManualCompaction() {
-  if (!engine_->read_only && CheckNotForked().ok()) engine_->compaction->EnableManual();
+  if (!engine_->context.read_only() && CheckNotForked().ok())
+    engine_->jobs->compaction.EnableManual();
 }
 
 void DbImpl::CancelAllBackgroundWork(bool wait) {
   Engine& e = *engine_;
-  if (e.read_only || !CheckNotForked().ok()) return;
-  e.shutting_down.store(true, std::memory_order_release);
-  MutexLock lock(&e.mu);
-  e.TakeBackJobs();
-  e.WriteRefusal().PermitUncheckedError();
-  e.background_changed.SignalAll();
-  while (wait && (e.flush->scheduled() > 0 || e.compaction->Running() > 0)) {
-    e.AwaitWork();
+  if (e.context.read_only() || !CheckNotForked().ok()) return;
+  e.lifecycle.ShutDown();
+  DbLock lock(&e.state.mu);
+  VARVE_ASSERT(e.lifecycle.shutting_down());
+  e.jobs->TakeBack();
+  e.errors.WriteRefusal().PermitUncheckedError();
+  e.state.work.SignalAll();
+  while (wait && e.jobs->AnyLeft()) {
+    e.state.work.AwaitWork();
   }
 }
 
 int DbImpl::NumberLevels(ColumnFamilyHandle* handle) {
   Status s = CheckNotForked();
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   return family == nullptr ? 0 : family->options()->num_levels;
 }
 
 int DbImpl::Level0StopWriteTrigger(ColumnFamilyHandle* handle) {
   Status s = CheckNotForked();
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   return family == nullptr ? 0 : family->options()->level0_stop_writes_trigger;
 }
 
 Options DbImpl::GetOptions(ColumnFamilyHandle* handle) const {
   Status s = CheckNotForked();
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return Options();
   return Options(GetDBOptions(), *family->options());
 }
 
 DBOptions DbImpl::GetDBOptions() const {
-  if (!CheckNotForked().ok()) return engine_->options;
-  MutexLock lock(&engine_->mu);
-  return *engine_->dynamic;
+  if (!CheckNotForked().ok()) return engine_->context.options();
+  DbLock lock(&engine_->state.mu);
+  return *engine_->options.current();
 }
 
 Status DbImpl::DisableFileDeletions() try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
-  MutexLock lock(&engine_->mu);
-  engine_->file_deletions_disabled++;
+  DbLock lock(&engine_->state.mu);
+  engine_->deletions.Disable();
   return s;
 } catch (...) {
   return CaughtException();
@@ -328,10 +332,8 @@ Status DbImpl::EnableFileDeletions() try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
-  MutexLock lock(&engine_->mu);
-  if (engine_->file_deletions_disabled > 0 && --engine_->file_deletions_disabled == 0) {
-    engine_->obsolete->Purge();
-  }
+  DbLock lock(&engine_->state.mu);
+  if (engine_->deletions.Enable()) engine_->jobs->obsolete.Purge();
   return s;
 } catch (...) {
   return CaughtException();

@@ -3,17 +3,18 @@
 // What a database tells about itself, and the features that have their own day.
 
 #include "db/api/db_impl.h"
-#include "db/background/flush_work.h"
+#include "db/background/jobs.h"
 #include "db/observe/metadata.h"
 #include "db/observe/properties.h"
 #include "db/observe/verification.h"
 #include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
 
 namespace varve {
 
 bool DbImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property, std::string* value) {
   Status s = CheckNotForked();
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   return family != nullptr && value != nullptr &&
          GetTextProperty(engine_.get(), family, property, value);
 }
@@ -21,14 +22,14 @@ bool DbImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property, std:
 bool DbImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
                             std::map<std::string, std::string>* value) {
   Status s = CheckNotForked();
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   return family != nullptr && value != nullptr &&
          GetMapPropertyOf(engine_.get(), family, property, value);
 }
 
 bool DbImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property, uint64_t* value) {
   Status s = CheckNotForked();
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   return family != nullptr && value != nullptr &&
          GetNumberProperty(engine_.get(), family, property, value);
 }
@@ -39,15 +40,11 @@ bool DbImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) {
 }
 
 Status DbImpl::ResetStats() try {
-  Status s = CheckNotForked();
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(CheckNotForked());
   Engine& e = *engine_;
-  MutexLock lock(&e.mu);
-  for (LevelCompactionStats& stats : e.level_stats) stats = LevelCompactionStats();
-  e.flush_count = 0;
-  e.flush_bytes = 0;
-  e.total_stall_micros = 0;
-  e.total_delayed_writes = 0;
+  DbLock lock(&e.state.mu);
+  e.statistics.Reset();
+  e.stalls.ResetTotals();
   return Status::OK();
 } catch (...) {
   return CaughtException();
@@ -58,7 +55,7 @@ Status DbImpl::GetApproximateSizes(const SizeApproximationOptions& options,
                                    uint64_t* sizes) try {
   const OpenCall call = EnterCall();
   Status s = CheckOpen(call);
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   return family == nullptr ? s : ApproximateSizes(family, options, ranges, n, sizes);
 } catch (...) {
   return CaughtException();
@@ -69,7 +66,7 @@ void DbImpl::GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range
   *count = 0;
   *size = 0;
   Status s = CheckOpen();
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return;
   ReadGuard super_version(family);
   uint64_t entries = 0;
@@ -86,8 +83,8 @@ Status DbImpl::GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_
                             bool flush_memtable) try {
   const OpenCall call = EnterCall();
   Status s = CheckOpen(call);
-  if (s.ok() && flush_memtable && !engine_->read_only) {
-    s = engine_->flush->FlushAll(FlushOptions(), FlushReason::kGetLiveFiles);
+  if (s.ok() && flush_memtable && !engine_->context.read_only()) {
+    s = engine_->jobs->flush.FlushAll(FlushOptions(), FlushReason::kGetLiveFiles);
   }
   return s.ok() ? ListFilesForCopy(engine_.get(), &files, manifest_file_size) : s;
 } catch (...) {
@@ -132,7 +129,7 @@ void DbImpl::GetLiveFilesMetaData(std::vector<LiveFileMetaData>* metadata) {
 void DbImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* handle, ColumnFamilyMetaData* metadata) {
   const OpenCall call = EnterCall();
   Status s = CheckOpen(call);
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family != nullptr) DescribeFamily(engine_.get(), family, metadata);
 }
 
@@ -154,7 +151,7 @@ Status DbImpl::IngestExternalFiles(const std::vector<IngestExternalFileArg>&) {
 Status DbImpl::VerifyChecksum(const ReadOptions& options) try {
   const OpenCall call = EnterCall();
   Status s = CheckOpen(call);
-  return s.ok() ? VerifyTables(engine_.get(), options) : s;
+  return s.ok() ? VerifyTables(&engine_->state, engine_->lifecycle, options) : s;
 } catch (...) {
   return CaughtException();
 }
@@ -162,20 +159,22 @@ Status DbImpl::VerifyChecksum(const ReadOptions& options) try {
 Status DbImpl::VerifyFileChecksums(const ReadOptions& options) try {
   const OpenCall call = EnterCall();
   Status s = CheckOpen(call);
-  return s.ok() ? VerifyTableFileChecksums(engine_.get(), options) : s;
+  return s.ok() ? VerifyTableFileChecksums(engine_->context, &engine_->state, engine_->lifecycle,
+                                           options)
+                : s;
 } catch (...) {
   return CaughtException();
 }
 
 Status DbImpl::GetDbIdentity(std::string& identity) const try {
-  identity = engine_->versions->db_id();
+  identity = engine_->state.versions->db_id();
   return Status::OK();
 } catch (...) {
   return CaughtException();
 }
 
 Status DbImpl::GetDbSessionId(std::string& session_id) const try {
-  session_id = engine_->session_id;
+  session_id = engine_->context.session_id();
   return Status::OK();
 } catch (...) {
   return CaughtException();
@@ -190,7 +189,7 @@ Status DbImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Ra
                                             size_t n, TablePropertiesCollection* props) try {
   const OpenCall call = EnterCall();
   Status s = CheckOpen(call);
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   return family == nullptr ? s : TablePropertiesInRanges(engine_.get(), family, range, n, props);
 } catch (...) {
   return CaughtException();

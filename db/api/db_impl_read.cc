@@ -17,6 +17,7 @@
 #include "db/read/merge_read.h"
 #include "db/read/multi_get.h"
 #include "db/read/read_timestamp.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
@@ -27,7 +28,7 @@ namespace varve {
 namespace {
 
 // Whether there are timestamps to check.
-bool IsTimed(const ReadOptions& options, const ColumnFamily& family) {
+bool HasTimestamps(const ReadOptions& options, const ColumnFamily& family) {
   return options.timestamp != nullptr || options.iter_start_ts != nullptr ||
          family.icmp().timestamp_size() != 0;
 }
@@ -51,7 +52,7 @@ struct Unpin {
 }  // namespace
 
 Status DbImpl::CheckReadOptions(const ReadOptions& options) const {
-  if (options.snapshot != nullptr && !engine_->snapshots.Owns(options.snapshot)) {
+  if (options.snapshot != nullptr && !engine_->state.snapshots.Owns(options.snapshot)) {
     return Status::InvalidArgument("read: the snapshot is not held by this database");
   }
   return Status::OK();
@@ -59,14 +60,14 @@ Status DbImpl::CheckReadOptions(const ReadOptions& options) const {
 
 SequenceNumber DbImpl::ReadSequence(const ReadOptions& options) const {
   if (options.snapshot != nullptr) return options.snapshot->GetSequenceNumber();
-  return engine_->options.unordered_write ? engine_->commit->NewestSequence()
-                                          : engine_->versions->last_sequence();
+  return engine_->context.options().unordered_write ? engine_->state.commit->NewestSequence()
+                                                    : engine_->state.versions->last_sequence();
 }
 
 SequenceNumber DbImpl::StableReadSequence(const ReadOptions& options) const {
   if (options.snapshot != nullptr) return options.snapshot->GetSequenceNumber();
-  engine_->commit->WaitUntilVisible();
-  return engine_->versions->last_sequence();
+  engine_->state.commit->WaitUntilVisible();
+  return engine_->state.versions->last_sequence();
 }
 
 SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
@@ -75,6 +76,8 @@ SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
   // covers, and other families' pins show the rest of their batches. Then all is pinned again, at
   // last below a snapshot: what it covers is in every super-version pinned while it is held.
   constexpr int kTries = 3;
+  // What a pin holds already would be lost.
+  VARVE_ASSERT(std::ranges::all_of(*pinned, [](const auto& pin) { return pin.second == nullptr; }));
   const Snapshot* held = nullptr;
   for (int tries = 1;; tries++) {
     if (tries > kTries && options.snapshot == nullptr) held = GetSnapshot();
@@ -93,26 +96,27 @@ SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
 }
 
 bool DbImpl::SkipsMemTables(const ReadOptions& options) const {
-  return options.read_tier == kPersistedTier &&
-         engine_->has_unlogged_data.load(std::memory_order_acquire);
+  return options.read_tier == kPersistedTier && engine_->log_gate.has_unlogged();
 }
 
 Status DbImpl::GetOne(const ReadOptions& options, const SuperVersion& super_version,
                       SequenceNumber seq, const Slice& key, PinnableSlice* value,
                       std::string* timestamp) const {
+  VARVE_ASSERT(value != nullptr);
   PointLookup lookup(key, seq, value, &super_version.merger(), AsOf(options, super_version));
   lookup.ReportTimestamp(timestamp);
-  VARVE_RETURN_IF_ERROR(GetFromSuperVersion(options, super_version, &lookup, engine_->statistics,
-                                            SkipsMemTables(options)));
-  RecordTick(engine_->statistics, NUMBER_KEYS_READ);
+  VARVE_RETURN_IF_ERROR(GetFromSuperVersion(
+      options, super_version, &lookup, engine_->context.statistics(), SkipsMemTables(options)));
+  RecordTick(engine_->context.statistics(), NUMBER_KEYS_READ);
   if (lookup.state() != PointLookup::State::kFound) {
     if (lookup.operands() == nullptr) return Status::NotFound();
     // OK may say more than that.
-    Status s = MergeForRead(options, super_version, &lookup, value, engine_->statistics);
-    if (s.ok()) CountBytesRead(engine_->statistics, value->size());
+    Status s = MergeForRead(options, super_version, &lookup, value, engine_->context.statistics());
+    if (s.ok()) CountBytesRead(engine_->context.statistics(), value->size());
     return s;
   }
-  CountBytesRead(engine_->statistics, value->size());
+  VARVE_ASSERT(lookup.found_seq() <= seq);
+  CountBytesRead(engine_->context.statistics(), value->size());
   return Status::OK();
 }
 
@@ -120,16 +124,16 @@ Status DbImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
                    PinnableSlice* value, std::string* timestamp) try {
   if (value == nullptr) return Status::InvalidArgument("get: the place for the value is null");
   value->Reset();
-  if (engine_->closed.load(std::memory_order_acquire)) [[unlikely]]
+  if (engine_->lifecycle.closed()) [[unlikely]]
     return CheckOpen();
   if (options.snapshot != nullptr) VARVE_RETURN_IF_ERROR(CheckReadOptions(options));
   Status s;
-  ColumnFamily* const family = engine_->Resolve(handle, &s);
+  ColumnFamily* const family = engine_->state.Resolve(handle, &s);
   if (family == nullptr) return s;
   if (timestamp != nullptr) timestamp->clear();
-  StopWatch watch(engine_->clock, engine_->statistics, DB_GET);
+  StopWatch watch(engine_->context.clock(), engine_->context.statistics(), DB_GET);
   ReadGuard super_version(family);
-  if (IsTimed(options, *family)) [[unlikely]] {
+  if (HasTimestamps(options, *family)) [[unlikely]] {
     VARVE_RETURN_IF_ERROR(CheckReadTimestamp(options, *super_version, family->name()));
   }
   // The sequence is read after the super-version: what is visible at it is in there.
@@ -154,12 +158,12 @@ Status DbImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   for (PinnableSlice& slice : slices) slice.Reset();
   Status s = CheckOpen();
   if (s.ok()) s = CheckReadOptions(options);
-  ColumnFamily* const family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* const family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   const ReadGuard super_version(family);
   s = CheckReadTimestamp(options, *super_version, family->name());
   if (!s.ok()) return s;
-  OperandRequest request{key, ReadSequence(options), engine_->versions->last_sequence()};
+  OperandRequest request{key, ReadSequence(options), engine_->state.versions->last_sequence()};
   if (operand_options->continue_cb) request.continue_callback = &operand_options->continue_cb;
   request.skip_memtables = SkipsMemTables(options);
   return GetOperandsFromSuperVersion(options, *super_version, request, slices, number_of_operands);
@@ -177,12 +181,13 @@ MultiGetCall DbImpl::StartMultiGet(const ReadOptions& options, const KeyBatch& b
           .values = batch.values,
           .statuses = batch.statuses,
           .timestamps = batch.timestamps,
-          .statistics = engine_->statistics,
-          .clock = engine_->clock,
+          .statistics = engine_->context.statistics(),
+          .clock = engine_->context.clock(),
           .skip_memtables = SkipsMemTables(options)};
 }
 
 void DbImpl::CountMultiGet(const MultiGetCall& call, size_t n) const {
+  VARVE_ASSERT(call.found <= n);
   AddPerfCount<&PerfContext::multiget_read_bytes>(call.value_bytes);
   if (call.statistics == nullptr) return;
   RecordTick(call.statistics, NUMBER_MULTIGET_CALLS);
@@ -206,15 +211,16 @@ void DbImpl::MultiGet(const ReadOptions& options, size_t n, ColumnFamilyHandle**
     std::fill_n(statuses, n, s);
     return;
   }
-  const StopWatch watch(engine_->clock, engine_->statistics, DB_MULTIGET);
+  const StopWatch watch(engine_->context.clock(), engine_->context.statistics(), DB_MULTIGET);
   std::map<ColumnFamily*, std::vector<uint32_t>> places;
   std::map<ColumnFamily*, SuperVersion*> pinned;
   for (size_t i = 0; i < n; i++) {
-    ColumnFamily* const family = engine_->Resolve(handles[i], &statuses[i]);
+    ColumnFamily* const family = engine_->state.Resolve(handles[i], &statuses[i]);
     if (family == nullptr) continue;
     places[family].push_back(static_cast<uint32_t>(i));
     pinned[family] = nullptr;
   }
+  VARVE_ASSERT(places.size() == pinned.size());
   const Unpin unpin{&pinned};
   const SequenceNumber seq = PinOneMoment(options, &pinned);
   // By id, for what the limit of bytes lets through.
@@ -240,12 +246,12 @@ void DbImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* handle, si
   MultiGetCall call = StartMultiGet(options, {n, keys, values, timestamps, statuses});
   Status s = CheckOpen();
   if (s.ok()) s = CheckReadOptions(options);
-  ColumnFamily* const family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* const family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) {
     std::fill_n(statuses, n, s);
     return;
   }
-  const StopWatch watch(engine_->clock, engine_->statistics, DB_MULTIGET);
+  const StopWatch watch(engine_->context.clock(), engine_->context.statistics(), DB_MULTIGET);
   constexpr size_t kInlinePlaces = 64;
   std::array<uint32_t, kInlinePlaces> inline_places;
   std::vector<uint32_t> many(n > kInlinePlaces ? n : 0);
@@ -253,7 +259,7 @@ void DbImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* handle, si
   std::iota(places.begin(), places.end(), uint32_t{0});
   {
     const ReadGuard super_version(family);
-    if (IsTimed(options, *family)) {
+    if (HasTimestamps(options, *family)) {
       s = CheckReadTimestamp(options, *super_version, family->name());
       if (!s.ok()) {
         std::fill_n(statuses, n, s);
@@ -273,7 +279,7 @@ bool DbImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   if (timestamp != nullptr) timestamp->clear();
   Status s = CheckOpen();
   if (s.ok()) s = CheckReadOptions(options);
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return true;
   ReadGuard super_version(family);
   // What is not known may exist.
@@ -286,6 +292,7 @@ bool DbImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   bool found = false;
   const bool may_exist =
       KeyMayExistInSuperVersion(options, *super_version, &lookup, wanted, &found);
+  VARVE_ASSERT(may_exist || !found);
   if (found && value != nullptr) {
     value->assign(found_value.data(), found_value.size());
     if (value_found != nullptr) *value_found = true;
@@ -298,7 +305,7 @@ bool DbImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
 Iterator* DbImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) try {
   Status s = CheckOpen();
   if (s.ok()) s = CheckReadOptions(options);
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return NewErrorIterator(s);
   SuperVersion* super_version = family->AcquireSuperVersion();
   s = Guarded([&] { return CheckReadTimestamp(options, *super_version, family->name()); });
@@ -307,7 +314,7 @@ Iterator* DbImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* ha
     return NewErrorIterator(s);
   }
   return NewDbIterator(options, family->shared_from_this(), super_version,
-                       StableReadSequence(options), engine_->statistics);
+                       StableReadSequence(options), engine_->context.statistics());
 } catch (...) {
   return NewErrorIterator(CaughtException());
 }
@@ -334,8 +341,9 @@ Status DbImpl::NewIterators(const ReadOptions& options,
   for (ColumnFamily* family : families) {
     pinned[family]->Ref();
     iterators->push_back(NewDbIterator(options, family->shared_from_this(), pinned[family], seq,
-                                       engine_->statistics));
+                                       engine_->context.statistics()));
   }
+  VARVE_ASSERT(iterators->size() == handles.size());
   return s;
 } catch (...) {
   const Status s = CaughtException();

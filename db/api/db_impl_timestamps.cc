@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The history of column families with timestamps: the mark below which it need not be kept, and its
-// newest moment.
+// The history of column families with timestamps: full_history_ts_low, below which it need not be
+// kept, and its newest moment.
 
 #include "varve/comparator.h"
 
 #include "db/api/db_impl.h"
-#include "db/background/compaction_work.h"
+#include "db/background/jobs.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 
 namespace varve {
@@ -23,10 +24,10 @@ Status CheckHasTimestamps(const char* call, const ColumnFamily& family) {
 }
 
 Status CannotGoBack(const ColumnFamily& family, const std::string& from, const std::string& to) {
-  return Status::InvalidArgument("IncreaseFullHistoryTsLow",
-                                 "the mark of " + Named(family) + " cannot go back from 0x" +
-                                     Slice(from).ToString(/*hex=*/true) + " to 0x" +
-                                     Slice(to).ToString(/*hex=*/true));
+  return Status::InvalidArgument(
+      "IncreaseFullHistoryTsLow",
+      "full_history_ts_low of " + Named(family) + " cannot decrease from 0x" +
+          Slice(from).ToString(/*hex=*/true) + " to 0x" + Slice(to).ToString(/*hex=*/true));
 }
 
 }  // namespace
@@ -35,31 +36,32 @@ Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string 
   Engine& e = *engine_;
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
-  ColumnFamily* family = s.ok() ? e.Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? e.state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   const size_t size = family->icmp().timestamp_size();
   if (size == 0 || ts_low.size() != size) {
     return Status::InvalidArgument("IncreaseFullHistoryTsLow",
                                    Named(*family) + " has timestamps of " + std::to_string(size) +
-                                       " bytes, the mark has " + std::to_string(ts_low.size()));
+                                       " bytes, full_history_ts_low has " +
+                                       std::to_string(ts_low.size()));
   }
   const Comparator& order = *family->user_comparator();
-  MutexLock lock(&e.mu);
+  DbLock lock(&e.state.mu);
   FamilyVersions* const versions = family->versions();
   const std::string before = versions->full_history_ts_low;
   const int change = before.empty() ? 1 : order.CompareTimestamp(ts_low, before);
   if (change < 0) return CannotGoBack(*family, before, ts_low);
   if (change == 0) return Status::OK();
   VersionEdit edit;
-  edit.full_history_ts_low = ts_low;
-  s = e.versions->LogAndApply({FamilyEdit{versions, {&edit}}}, e.directory.get());
+  edit.family.full_history_ts_low = ts_low;
+  s = e.state.versions->LogAndApply({FamilyEdit{versions, {&edit}}}, e.context.directory());
   if (s.IsColumnFamilyDropped()) return s;
-  if (!s.ok()) return e.ReportedError(s, BackgroundErrorReason::kManifestWrite);
-  e.ShowChange(family).PermitUncheckedError();
-  // Somebody else may have gone further while the mutex was free.
+  if (!s.ok()) return e.errors.Reported(s, BackgroundErrorReason::kManifestWrite);
+  e.errors.InstallSuperVersion(family).PermitUncheckedError();
+  // Another call may have raised it further while the mutex was free.
   if (order.CompareTimestamp(versions->full_history_ts_low, ts_low) > 0) {
-    return Status::TryAgain("IncreaseFullHistoryTsLow",
-                            "the mark of " + Named(*family) + " has been raised beyond that");
+    return Status::TryAgain("IncreaseFullHistoryTsLow", "full_history_ts_low of " + Named(*family) +
+                                                            " has been raised beyond that");
   }
   return s;
 } catch (...) {
@@ -69,8 +71,8 @@ Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string 
 Status DbImpl::TrimHistory(ColumnFamilyHandle* handle, const std::string& trim_ts) try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
-  ColumnFamily* const family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
-  return family == nullptr ? s : engine_->compaction->TrimHistory(family, trim_ts);
+  ColumnFamily* const family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
+  return family == nullptr ? s : engine_->jobs->compaction.TrimHistory(family, trim_ts);
 } catch (...) {
   return CaughtException();
 }
@@ -78,12 +80,13 @@ Status DbImpl::TrimHistory(ColumnFamilyHandle* handle, const std::string& trim_t
 Status DbImpl::GetFullHistoryTsLow(ColumnFamilyHandle* handle, std::string* ts_low) try {
   if (ts_low == nullptr) return Status::InvalidArgument("GetFullHistoryTsLow: ts_low is null");
   Status s = CheckOpen();
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   s = CheckHasTimestamps("GetFullHistoryTsLow", *family);
   if (!s.ok()) return s;
-  MutexLock lock(&engine_->mu);
+  DbLock lock(&engine_->state.mu);
   *ts_low = family->versions()->full_history_ts_low;
+  VARVE_ASSERT(ts_low->empty() || ts_low->size() == family->icmp().timestamp_size());
   return s;
 } catch (...) {
   return CaughtException();
@@ -94,7 +97,7 @@ Status DbImpl::GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
   constexpr char kCall[] = "GetNewestUserDefinedTimestamp";
   if (newest_timestamp == nullptr) return Status::InvalidArgument(kCall, "the result is null");
   Status s = CheckOpen();
-  ColumnFamily* family = s.ok() ? engine_->Resolve(handle, &s) : nullptr;
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
   s = CheckHasTimestamps(kCall, *family);
   if (!s.ok()) return s;
@@ -110,11 +113,11 @@ Status DbImpl::GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
     if (s.ok()) s = mem->RaiseToNewestTimestamp(&newest);
   }
   if (!s.ok()) return s;
-  // What is in tables has lost its timestamps, all of which were below the mark. Such timestamps
-  // are numbers of 64 bits.
-  uint64_t mark = 0;
-  if (newest.empty() && has_tables && DecodeU64Ts(low, &mark).ok() && mark > 0) {
-    EncodeU64Ts(mark - 1, &newest);
+  // What is in tables has lost its timestamps, all of which were below full_history_ts_low. Such
+  // timestamps are numbers of 64 bits.
+  uint64_t ts_low_number = 0;
+  if (newest.empty() && has_tables && DecodeU64Ts(low, &ts_low_number).ok() && ts_low_number > 0) {
+    EncodeU64Ts(ts_low_number - 1, &newest);
   }
   *newest_timestamp = newest;
   return s;

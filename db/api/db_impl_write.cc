@@ -3,12 +3,12 @@
 // Writing: each call becomes a checked request on the commit path.
 
 #include "db/api/db_impl.h"
-#include "db/background/write_admission.h"
 #include "db/wal/record_decompressor.h"
 #include "db/write/batch_inserter.h"
 #include "db/write/batch_timestamps.h"
 #include "db/write/record_encoder.h"
 #include "db/write/write_batch_internal.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/statistics.h"
@@ -64,39 +64,54 @@ Status DbImpl::WriteWithCallback(const WriteOptions& options, WriteBatch* update
   return CaughtException();
 }
 
+// Of every write: not a call of its own.
+[[gnu::always_inline]] inline Status DbImpl::Enter(const WriteOptions& options,
+                                                   WriteRequest* request, size_t bytes,
+                                                   UserWriteCallback* callback) {
+  Engine& e = *engine_;
+  if (options.low_pri) VARVE_RETURN_IF_ERROR(e.admission->YieldToCompaction(options, bytes));
+  VARVE_RETURN_IF_ERROR(e.admission->Admit(options, bytes));
+  e.admission->Charge(options.rate_limiter_priority, bytes);
+  // Waiting may have taken long: what is logged and inserted is what was added.
+  VARVE_RETURN_IF_ERROR(request->VerifyChecksum());
+  VARVE_ASSERT(!e.context.read_only());
+  RecordTick(e.context.statistics(), WRITE_DONE_BY_SELF);
+  if (!options.disableWAL) RecordTick(e.context.statistics(), WRITE_WITH_WAL);
+  return e.state.commit->Commit(options, request, callback);
+}
+
 Status DbImpl::Submit(const WriteOptions& options, WriteRequest* request,
                       UserWriteCallback* callback) {
   Engine& e = *engine_;
   VARVE_RETURN_IF_ERROR(CheckWritable());
-  VARVE_RETURN_IF_ERROR(CheckWriteOptions(options, e.options));
-  if (options.disableWAL && !e.has_unlogged_data.load(std::memory_order_relaxed)) {
-    e.has_unlogged_data.store(true, std::memory_order_release);
-  }
-  StopWatch watch(e.clock, e.statistics, DB_WRITE);
+  VARVE_RETURN_IF_ERROR(CheckWriteOptions(options, e.context.options()));
+  if (options.disableWAL) e.log_gate.NoteUnlogged();
+  StopWatch watch(e.context.clock(), e.context.statistics(), DB_WRITE);
   BatchCheckOptions check;
   check.ignore_missing_families = options.ignore_missing_column_families;
   if (options.protection_bytes_per_key != 0) VARVE_RETURN_IF_ERROR(request->Protect());
   VARVE_RETURN_IF_ERROR(request->VerifyChecksum());
-  VARVE_RETURN_IF_ERROR(CheckRequest(*request, &e.families, check));
+  VARVE_RETURN_IF_ERROR(CheckRequest(*request, &e.state.families, check));
   if (request->bytes() > wal::kCompressedRecordBytesMax) [[unlikely]] {
-    VARVE_RETURN_IF_ERROR(CheckCompressedBytes(options, e.options, request->bytes()));
+    VARVE_RETURN_IF_ERROR(CheckCompressedBytes(options, e.context.options(), request->bytes()));
   }
-  if (options.low_pri) {
-    VARVE_RETURN_IF_ERROR(e.admission->YieldToCompaction(options, request->bytes()));
+  return Enter(options, request, request->bytes(), callback);
+}
+
+Status DbImpl::SubmitStep(const WriteOptions& options, WriteRequest* request, size_t bytes) {
+  Engine& e = *engine_;
+  VARVE_RETURN_IF_ERROR(CheckWriteOptions(options, e.context.options()));
+  StopWatch watch(e.context.clock(), e.context.statistics(), DB_WRITE);
+  if (request->bytes() > wal::kCompressedRecordBytesMax) [[unlikely]] {
+    VARVE_RETURN_IF_ERROR(CheckCompressedBytes(options, e.context.options(), request->bytes()));
   }
-  VARVE_RETURN_IF_ERROR(e.admission->Admit(options, request->bytes()));
-  e.admission->Charge(options.rate_limiter_priority, request->bytes());
-  // Waiting may have taken long: what is logged and inserted is what was added.
-  VARVE_RETURN_IF_ERROR(request->VerifyChecksum());
-  RecordTick(e.statistics, WRITE_DONE_BY_SELF);
-  if (!options.disableWAL) RecordTick(e.statistics, WRITE_WITH_WAL);
-  return e.commit->Commit(options, request, callback);
+  return Enter(options, request, bytes, /*callback=*/nullptr);
 }
 
 // A batch knows ids only: another database's handle would reach the family of the same id here.
 Status DbImpl::CheckHandle(ColumnFamilyHandle* handle) const try {
   Status s;
-  if (handle != default_handle_.get()) engine_->Resolve(handle, &s);
+  if (handle != default_handle_.get()) engine_->state.Resolve(handle, &s);
   return s;
 } catch (...) {
   return CaughtException();
@@ -111,17 +126,18 @@ Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle,
   if (options.protection_bytes_per_key != 0 || stamps_value) [[unlikely]] {
     WriteBatch batch(0, 0, options.protection_bytes_per_key, 0);
     VARVE_RETURN_IF_ERROR(
-        ts != nullptr ? WriteBatchInternal::AddStamped(&batch, type, handle, key, *ts, value)
+        ts != nullptr ? WriteBatchInternal::AddWithTimestamp(&batch, type, handle, key, *ts, value)
                       : WriteBatchInternal::AddRecord(&batch, type, update.column_family,
                                                       SliceParts(&key, 1), SliceParts(&value, 1)));
     return Write(options, &batch);
   }
-  const Slice stamp = ts != nullptr ? *ts : Slice();
+  VARVE_ASSERT(!stamps_value);
+  const Slice timestamp = ts != nullptr ? *ts : Slice();
   if (ts != nullptr && ts->empty()) {
     return TimestampSizeError(handle->GetName(), 0, handle->GetComparator()->timestamp_size());
   }
-  VARVE_RETURN_IF_ERROR(CheckRecordSizes(key.size() + stamp.size(), value.size()));
-  WriteRequest request(update, stamp);
+  VARVE_RETURN_IF_ERROR(CheckRecordSizes(key.size() + timestamp.size(), value.size()));
+  WriteRequest request(update, timestamp);
   return Submit(options, &request, nullptr);
 } catch (...) {
   return CaughtException();
@@ -181,18 +197,19 @@ Status DbImpl::FlushWAL(bool sync) try {
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
-  const uint64_t repairs = e.errors.repairs();
-  s = e.logs->FlushBuffers();
+  const uint64_t recoveries = e.errors.state().recoveries();
+  s = e.state.logs->FlushBuffers();
   if (s.ok() && sync) {
-    RecordTick(e.statistics, WAL_FILE_SYNCED);
-    s = e.logs->Sync();
+    RecordTick(e.context.statistics(), WAL_FILE_SYNCED);
+    s = e.state.logs->Sync();
   }
   if (!s.ok()) {
-    MutexLock lock(&e.mu);
+    DbLock lock(&e.state.mu);
     // Of a log that has been left meanwhile nobody wants anything.
-    const bool repaired = e.errors.repairs() != repairs && !e.logs->current_failed();
-    s = repaired ? ErrorState::Judged(s, BackgroundErrorReason::kWriteCallback)
-                 : e.ReportedError(s, BackgroundErrorReason::kWriteCallback);
+    const bool left =
+        e.errors.state().recoveries() != recoveries && !e.state.logs->current_failed();
+    s = left ? ErrorState::Judged(s, BackgroundErrorReason::kWriteCallback)
+             : e.errors.Reported(s, BackgroundErrorReason::kWriteCallback);
   }
   return s;
 } catch (...) {
@@ -204,7 +221,7 @@ Status DbImpl::FlushWAL(const FlushWALOptions& options) try {
   if (options.rate_limiter_priority != Env::IO_TOTAL) {
     const OpenCall call = EnterCall();
     VARVE_RETURN_IF_ERROR(CheckWritable(call));
-    engine_->admission->Charge(options.rate_limiter_priority, engine_->logs->held_back());
+    engine_->admission->Charge(options.rate_limiter_priority, engine_->state.logs->held_back());
   }
   return FlushWAL(options.sync);
 } catch (...) {
@@ -218,44 +235,15 @@ Status DbImpl::SyncWAL() {
 Status DbImpl::LockWAL() try {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
-  if (!s.ok()) return s;
-  Engine& e = *engine_;
-  {
-    MutexLock lock(&e.mu);
-    while (e.wal_locking) e.background_changed.Wait();
-    // Close looks at this once, and does not come back to it.
-    s = CheckOpen();
-    if (!s.ok()) return s;
-    if (e.wal_locked > 0) {
-      e.wal_locked++;
-      return s;
-    }
-    e.wal_locking = true;
-    e.attention.store(true, std::memory_order_release);  // of writers with no_slowdown
-  }
-  e.commit->EnterExclusive();
-  s = Guarded([&] { return e.logs->FlushBuffers(); });
-  if (!s.ok()) e.commit->ExitExclusive();
-  MutexLock lock(&e.mu);
-  e.wal_locking = false;
-  e.wal_locked = s.ok() ? 1 : 0;
-  e.background_changed.SignalAll();
-  return s;
+  return s.ok() ? engine_->log_gate.Lock() : s;
 } catch (...) {
   return CaughtException();
 }
 
 Status DbImpl::UnlockWAL() try {
   const OpenCall call = EnterCall();
-  if (Status s = CheckOpen(call); !s.ok()) return s;
-  Engine& e = *engine_;
-  {
-    MutexLock lock(&e.mu);
-    if (e.wal_locked == 0) return Status::Aborted("UnlockWAL: the log is not locked");
-    if (--e.wal_locked > 0) return Status::OK();
-  }
-  e.commit->ExitExclusive();
-  return Status::OK();
+  Status s = CheckOpen(call);
+  return s.ok() ? engine_->log_gate.Unlock() : s;
 } catch (...) {
   return CaughtException();
 }

@@ -11,6 +11,7 @@
 #include "varve/file_system.h"
 
 #include "db/background/space_reserve.h"
+#include "util/base/assert.h"
 #include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
@@ -21,6 +22,7 @@ namespace {
 
 // Deletes what has a name of ours; anything else in the directory stays, and with it the directory.
 Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lock) {
+  VARVE_ASSERT(!directory.empty());  // files of the root are nobody's
   std::vector<std::string> entries;
   IOStatus s = fs->GetChildren(directory, IOOptions(), &entries, nullptr);
   if (IsMissing(s)) return Status::OK();

@@ -12,6 +12,7 @@
 #include "varve/table.h"
 
 #include "table/table_reader.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/env/random_access_file_reader.h"
 
@@ -42,12 +43,13 @@ Status VerifySstFileChecksum(const Options& options, const EnvOptions& env_optio
   const InternalKeyComparator icmp(options.comparator);
   TableOpenOptions open;
   open.icmp = &icmp;
-  open.table = *table;
+  open.factory = options.table_factory;
   open.prefix_extractor = options.prefix_extractor;
   open.file_name = file_path;
   if (largest_seqno != 0) open.largest_seq = largest_seqno;
   std::unique_ptr<TableReader> reader;
   VARVE_RETURN_IF_ERROR(TableReader::Open(open, std::move(file), size, &reader));
+  VARVE_ASSERT(reader != nullptr);
   return reader->VerifyChecksum(read_options);
 }
 

@@ -8,32 +8,38 @@
 #include <utility>
 
 #include "db/background/compaction_work.h"
-#include "db/background/tree_admission.h"
 #include "db/compaction/remainder.h"
+#include "db/engine/tree_admission.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 
 namespace varve {
 
-// A member of the admission for the time of its life. Both ends under mu, and all between.
+// A member of the admission for the time of its life.
 class CompactionWork::Party {
  public:
   Party(CompactionWork* work, TreeAdmission::Kind kind, ColumnFamily* family)
+      VARVE_REQUIRES(kDbMutex)
       : work_(work), family_(family), member_(kind, family) {
-    work_->engine_->tree.Enter(&member_);
+    work_->tree_.Enter(&member_);
   }
-  ~Party() {
-    work_->engine_->tree.Leave(&member_);
-    work_->Report(Guarded([this] { work_->Dispatch(); }));
+  ~Party() VARVE_REQUIRES(kDbMutex) {
+    work_->tree_.Leave(&member_);
+    work_->Report(Guarded([this] {
+      work_->state_.mu.AssertHeld();
+      work_->Dispatch();
+    }));
   }
   Party(const Party&) = delete;
   Party& operator=(const Party&) = delete;
 
   ColumnFamily* family() const { return family_; }
-  [[nodiscard]] bool Ask(TreeAdmission::Extent extent = TreeAdmission::Extent::kPlan) {
-    return work_->engine_->tree.Ask(&member_, extent);
+  [[nodiscard]] bool Ask(TreeAdmission::Extent extent = TreeAdmission::Extent::kPlan)
+      VARVE_REQUIRES(kDbMutex) {
+    return work_->tree_.Ask(&member_, extent);
   }
-  void Withdraw() { work_->engine_->tree.Withdraw(&member_); }
-  [[nodiscard]] bool MayWait() { return work_->engine_->tree.MayWait(&member_); }
+  void Withdraw() VARVE_REQUIRES(kDbMutex) { work_->tree_.Withdraw(&member_); }
+  [[nodiscard]] bool MayWait() VARVE_REQUIRES(kDbMutex) { return work_->tree_.MayWait(&member_); }
 
  private:
   friend class Step;
@@ -44,18 +50,19 @@ class CompactionWork::Party {
 };
 
 // A plan under way: for the time of its life nobody else takes its inputs. Begins in the hold in
-// which it was planned; both ends under mu.
+// which it was planned.
 class CompactionWork::Step {
  public:
-  Step(Party* party, CompactionPlan* plan) : party_(party), plan_(plan) {
+  Step(Party* party, CompactionPlan* plan) VARVE_REQUIRES(kDbMutex) : party_(party), plan_(plan) {
     party_->family_->running_compactions.push_back(plan);
-    party_->work_->engine_->tree.Begin(&party_->member_);
+    party_->work_->tree_.Begin(&party_->member_);
     Mark(true);
   }
-  ~Step() {
+  ~Step() VARVE_REQUIRES(kDbMutex) {
     Mark(false);
-    std::erase(party_->family_->running_compactions, plan_);
-    party_->work_->engine_->tree.End(&party_->member_);
+    const size_t erased = std::erase(party_->family_->running_compactions, plan_);
+    VARVE_ASSERT(erased == 1);
+    party_->work_->tree_.End(&party_->member_);
   }
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
@@ -63,7 +70,10 @@ class CompactionWork::Step {
  private:
   void Mark(bool marked) {
     for (CompactionInputLevel& level : plan_->inputs) {
-      for (FileRef& file : level.files) file->being_compacted = marked;
+      for (FileRef& file : level.files) {
+        VARVE_ASSERT(file->notes.being_compacted != marked);
+        file->notes.being_compacted = marked;
+      }
     }
   }
 
@@ -71,15 +81,15 @@ class CompactionWork::Step {
   CompactionPlan* const plan_;
 };
 
-// A call that is told of all that compactions of its family do, for the time of its life. Both ends
-// under mu.
+// A call that is told of all that compactions of its family do, for the time of its life.
 class CompactionWork::Followed {
  public:
   Followed(CompactionWork* work, const ColumnFamily* family, Remainder remainder)
+      VARVE_REQUIRES(kDbMutex)
       : work_(work), family_(family), remainder_(std::move(remainder)) {
     work_->followed_.push_back(this);
   }
-  ~Followed() { std::erase(work_->followed_, this); }
+  ~Followed() VARVE_REQUIRES(kDbMutex) { std::erase(work_->followed_, this); }
   Followed(const Followed&) = delete;
   Followed& operator=(const Followed&) = delete;
 

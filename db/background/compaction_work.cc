@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "db/background/compaction_party.h"
-#include "db/background/events.h"
-#include "db/background/obsolete_files.h"
-#include "db/background/table_context.h"
 #include "db/background/work_paces.h"
+#include "db/engine/events.h"
+#include "db/engine/output_options.h"
 #include "db/version/obsolete_file_queue.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
@@ -27,15 +27,26 @@ constexpr size_t kTablesOpenedAtOnce = 64;
 
 }  // namespace
 
+CompactionWork::CompactionWork(const Parts& parts)
+    : context_(parts.context),
+      dynamic_(parts.dynamic),
+      state_(parts.state),
+      lifecycle_(parts.lifecycle),
+      errors_(parts.errors),
+      stalls_(parts.stalls),
+      tree_(parts.tree),
+      statistics_(parts.statistics),
+      flusher_(parts.flusher),
+      purger_(parts.purger) {}
+
 void CompactionWork::Schedule(ColumnFamily* family) {
   Enqueue(family);
   Dispatch();
 }
 
 void CompactionWork::Enqueue(ColumnFamily* family) {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
-  if (!e.read_only && !family->dropped() && !family->compaction_queued) {
+  state_.mu.AssertHeld();
+  if (!context_.read_only() && !family->dropped() && !family->compaction_queued) {
     const auto options = family->options();
     if (!options->disable_auto_compactions &&
         NeedsCompaction(*family->current(), family->shape(), *options)) {
@@ -46,32 +57,34 @@ void CompactionWork::Enqueue(ColumnFamily* family) {
 }
 
 void CompactionWork::ScheduleAll() {
-  engine_->mu.AssertHeld();
-  for (const auto& [id, family] : engine_->families.all()) Enqueue(family.get());
+  state_.mu.AssertHeld();
+  for (const auto& [id, family] : state_.families.all()) Enqueue(family.get());
   Dispatch();
 }
 
 bool CompactionWork::Busy() const {
-  return Running() > 0 || !queue_.empty() || engine_->tree.AnyWaiting();
+  return Running() > 0 || !queue_.empty() || tree_.AnyWaiting();
 }
 
 void CompactionWork::NoteSnapshotsGone() {
-  MutexLock lock(&engine_->mu);
-  if (engine_->read_only || engine_->closed.load(std::memory_order_acquire)) return;
-  BestEffort([this] { ScheduleDue(); });
+  DbLock lock(&state_.mu);
+  if (context_.read_only() || lifecycle_.closed()) return;
+  BestEffort([this] {
+    state_.mu.AssertHeld();
+    ScheduleDue();
+  });
 }
 
 uint64_t CompactionWork::ScheduleDue() {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
+  state_.mu.AssertHeld();
   int64_t now = 0;
-  if (!e.clock->GetCurrentTime(&now).ok()) now = 0;
+  if (!context_.clock()->GetCurrentTime(&now).ok()) now = 0;
   uint64_t next_due = UINT64_MAX;
-  for (const auto& [id, family] : e.families.all()) {
+  for (const auto& [id, family] : state_.families.all()) {
     if (family->dropped()) continue;
     const DueFiles& due = family->shape().due;
     const bool aged = now > 0 && due.next_due <= static_cast<uint64_t>(now);
-    // Whoever still waits for a snapshot has to ask again.
+    // Those that still wait for a snapshot have to ask again.
     if (aged || due.waits_for_snapshot != kMaxSequenceNumber) {
       family->MeasureShape();
       Enqueue(family.get());
@@ -83,41 +96,43 @@ uint64_t CompactionWork::ScheduleDue() {
 }
 
 bool CompactionWork::MayRunAutomatic() const {
-  const Engine& e = *engine_;
-  return !e.shutting_down.load(std::memory_order_acquire) &&
-         e.errors.severity() == ErrorState::Severity::kNone;
+  return !lifecycle_.shutting_down() && errors_.state().severity() == ErrorState::Severity::kNone;
 }
 
 bool CompactionWork::MayPlanFor(const ColumnFamily& family) const {
-  return engine_->tree.MayPlan(TreeAdmission::Party(TreeAdmission::Kind::kJob, &family));
+  return tree_.MayPlan(TreeAdmission::Party(TreeAdmission::Kind::kJob, &family));
 }
 
 void CompactionWork::Dispatch() {
   if (!MayRunAutomatic()) return;
-  const int limit = MaxRunning();
+  const int limit = dynamic_.MaxCompactions();
   int waiting = scheduled_ - running_;
   for (const auto& family : queue_) {
     if (scheduled_ >= limit) return;
     if (!MayPlanFor(*family)) continue;
     if (waiting-- > 0) continue;
-    engine_->env->Schedule(&CompactionWork::RunOne, this, Env::Priority::LOW, this);
+    context_.env()->Schedule(&CompactionWork::RunOne, this, Env::Priority::LOW, this);
     scheduled_++;  // the job takes mu before it counts itself off
   }
 }
 
-void CompactionWork::TakeBackJobs() {
-  engine_->mu.AssertHeld();
-  scheduled_ -= engine_->env->UnSchedule(this, Env::Priority::LOW);
+void CompactionWork::CancelScheduledJobs() {
+  state_.mu.AssertHeld();
+  scheduled_ -= context_.env()->UnSchedule(this, Env::Priority::LOW);
+  VARVE_ASSERT(scheduled_ >= running_);
 }
 
 // The next family in the queue of which a compaction may be planned in this hold.
 std::shared_ptr<ColumnFamily> CompactionWork::TakeRunnable() {
   if (!MayRunAutomatic()) return nullptr;
-  const auto at = std::find_if(queue_.begin(), queue_.end(),
-                               [this](const auto& family) { return MayPlanFor(*family); });
+  const auto at = std::find_if(queue_.begin(), queue_.end(), [this](const auto& family) {
+    state_.mu.AssertHeld();
+    return MayPlanFor(*family);
+  });
   if (at == queue_.end()) return nullptr;
   std::shared_ptr<ColumnFamily> family = std::move(*at);
   queue_.erase(at);
+  VARVE_ASSERT(family->compaction_queued);
   family->compaction_queued = false;
   return family;
 }
@@ -127,24 +142,30 @@ void CompactionWork::RunOne(void* work) {
 }
 
 void CompactionWork::BackgroundCompaction() {
-  Engine& e = *engine_;
-  MutexLock lock(&e.mu);
+  DbLock lock(&state_.mu);
   running_++;
   if (std::shared_ptr<ColumnFamily> family = TakeRunnable()) {
     Report(RunAutomatic(family));
     // With the last share of a dropped family its tables become obsolete.
     family.reset();
-    Report(Guarded([&e] { e.obsolete->Purge(); }));
+    Report(Guarded([this] {
+      state_.mu.AssertHeld();
+      purger_.Purge();
+    }));
   }
+  VARVE_ASSERT(running_ > 0 && scheduled_ >= running_);
   running_--;
   scheduled_--;
-  Report(Guarded([this] { Dispatch(); }));
-  e.background_changed.SignalAll();
+  Report(Guarded([this] {
+    state_.mu.AssertHeld();
+    Dispatch();
+  }));
+  state_.work.SignalAll();
 }
 
 void CompactionWork::Report(const Status& s) {
-  if (s.ok() || engine_->shutting_down.load(std::memory_order_acquire)) return;
-  engine_->ReportError(s, BackgroundErrorReason::kCompaction);
+  if (s.ok() || lifecycle_.shutting_down()) return;
+  errors_.Report(s, BackgroundErrorReason::kCompaction);
 }
 
 CompactionWork::PlanGround CompactionWork::GroundOf(const ColumnFamily& family) {
@@ -155,9 +176,8 @@ CompactionWork::PlanGround CompactionWork::GroundOf(const ColumnFamily& family) 
   return {family.current(), std::move(shape), std::move(options), family.running_compactions};
 }
 
-// What cannot be opened now is not looked into; who needs it will say so.
+// What cannot be opened now is not looked into; the reader that needs it reports the error.
 bool CompactionWork::OpenTombstones(ColumnFamily* family) {
-  Engine& e = *engine_;
   const ObsoleteFileQueue::LeaveOpen leave_open;  // the last share may be this one
   const VersionRef version = family->current();
   std::vector<std::pair<int, FileRef>> files;
@@ -170,9 +190,9 @@ bool CompactionWork::OpenTombstones(ColumnFamily* family) {
   bool opened = false;
   {
     const std::shared_ptr<TableCache> tables = family->shared_table_cache();
-    MutexUnlock unlock(&e.mu);
+    DbUnlock unlock(&state_.mu);
     for (const auto& [level, file] : files) {
-      if (e.shutting_down.load(std::memory_order_acquire)) break;
+      if (lifecycle_.shutting_down()) break;
       TableRef table;
       opened |= tables->Find(file.get(), level, ReadOptions(), &table).ok();
     }
@@ -184,7 +204,6 @@ bool CompactionWork::OpenTombstones(ColumnFamily* family) {
 }
 
 Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family) try {
-  Engine& e = *engine_;
   const bool opened = OpenTombstones(family.get());
   if (family->dropped()) return Status::OK();
   Party job(this, TreeAdmission::Kind::kJob, family.get());
@@ -204,13 +223,13 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
     if (opened) Schedule(family.get());  // there may be more to open
     return Status::OK();
   }
-  if (plan->start_level == 0) plan->max_subcompactions = e.dynamic->max_subcompactions;
+  if (plan->start_level == 0) plan->max_subcompactions = dynamic_.current()->max_subcompactions;
   CompactionResult result;
-  CompactionPace pace(&e);
+  CompactionPace pace(context_.clock(), lifecycle_, state_.work);
   RunControl control;
-  if (e.options.background_gives_way) control.pace = &pace;
+  if (context_.options().background_gives_way) control.pace = &pace;
   const Status s = RunPlan(&job, std::move(plan), control, &result);
-  NotePauses(&e, pace);
+  statistics_.CountPauses(pace);
   if (s.IsColumnFamilyDropped()) return Status::OK();
   return s;
 } catch (...) {
@@ -219,30 +238,28 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
 
 CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                               const RunControl& control) const {
-  Engine& e = *engine_;
   CompactionContext context;
   context.icmp = &family->icmp();
   context.options = family->options();
   context.table_cache = family->shared_table_cache();
-  context.snapshots = e.snapshots.Pinned();
-  context.full_history_ts_low = family->versions()->full_history_ts_low;
-  context.trim_ts = control.trim_ts;
-  context.output = MakeTableOutputContext(e, *context.options, Env::IO_LOW);
-  context.build = MakeTableBuildOptions(e, *family, *context.options, plan.output_level);
-  context.new_file_number = [&e] {
-    if (VARVE_CANARY(kReuseFileNumber)) return e.versions->next_file_number() - 1;
-    return e.versions->NewFileNumber();
+  context.snapshots = state_.snapshots.Pinned();
+  context.history = {family->versions()->full_history_ts_low, control.trim_ts};
+  context.output = MakeTableOutputContext(context_, dynamic_, *context.options, Env::IO_LOW);
+  context.build = MakeTableBuildOptions(context_, state_.versions->db_id(), *family,
+                                        *context.options, plan.output_level);
+  context.new_file_number = [this] {
+    if (VARVE_CANARY(kReuseFileNumber)) return state_.versions->next_file_number() - 1;
+    return state_.versions->NewFileNumber();
   };
-  context.cancelled = &e.shutting_down;
-  context.manual_cancelled = control.manual_cancelled;
-  context.user_cancelled = control.user_cancelled;
-  context.statistics = e.statistics;
-  context.info_log = e.info_log.get();
-  context.env = e.env;
+  context.cancel = control.cancel;
+  context.cancel.closing = &lifecycle_.shutting_down_flag();
+  context.statistics = context_.statistics();
+  context.info_log = context_.info_log();
+  context.env = context_.env();
   context.family_name = family->name();
-  context.enforce_single_del_contracts = e.options.enforce_single_del_contracts;
-  context.verify_entry_count = e.options.compaction_verify_record_count;
-  context.allow_data_in_errors = e.options.allow_data_in_errors;
+  context.checks = {context_.options().enforce_single_del_contracts,
+                    context_.options().compaction_verify_record_count,
+                    context_.options().allow_data_in_errors};
   return context;
 }
 
@@ -250,15 +267,14 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
 Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
                                const RunControl& control, int job_id,
                                CompactionResult* result) try {
-  Engine& e = *engine_;
   const CompactionContext context = MakeContext(family, plan, control);
-  MutexUnlock unlock(&e.mu);
-  LogInfo(e.info_log.get(), "[%s] [JOB %d] compacting %s (%s, score %.2f, %llu bytes)",
+  DbUnlock unlock(&state_.mu);
+  LogInfo(context_.info_log(), "[%s] [JOB %d] compacting %s (%s, score %.2f, %llu bytes)",
           family->name().c_str(), job_id, plan.DebugString().c_str(),
           GetCompactionReasonString(plan.reason), plan.score,
           static_cast<unsigned long long>(plan.InputBytes()));
-  if (events::Wanted(e)) {
-    events::CompactionBegin(e, MakeInfo(*family, plan, CompactionResult(), job_id));
+  if (events::Wanted(context_)) {
+    events::CompactionBegin(context_, MakeInfo(*family, plan, CompactionResult(), job_id));
   }
   if (plan.trivial_move || plan.deletion_only) return Status::OK();
   const GiveWay at_pace(control.pace);
@@ -268,7 +284,7 @@ Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
 }
 
 // What calls have to do with the inputs they will have to do with the outputs. Before these are in
-// force: what fails for want of memory has changed nothing, and of tables that never come to be
+// force: what fails for lack of memory has changed nothing, and of tables that never come to be
 // nobody asks.
 void CompactionWork::NoteForCalls(const ColumnFamily& family, const CompactionPlan& plan,
                                   const CompactionResult& result, const RunControl& control,
@@ -288,35 +304,32 @@ void CompactionWork::NoteForCalls(const ColumnFamily& family, const CompactionPl
 
 Status CompactionWork::Install(ColumnFamily* family, const CompactionPlan& plan,
                                const CompactionResult& result) {
-  Engine& e = *engine_;
   if (family->dropped()) return Status::ColumnFamilyDropped("compaction", family->name());
   VersionEdit edit;
   edit.column_family = family->id();
   FillCompactionEdit(plan, result, &edit);
-  return e.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}}, e.directory.get());
+  return state_.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}},
+                                      context_.directory());
 }
 
 // Outputs that did not get into the MANIFEST. While it is not known whether they did, they stay.
 void CompactionWork::RemoveOutputs(const CompactionResult& result) {
-  Engine& e = *engine_;
   for (const NewFile& file : result.outputs) {
-    e.fs->DeleteFile(TableFileName(e.name, file.number), IOOptions(), nullptr)
+    context_.fs()
+        ->DeleteFile(TableFileName(context_.name(), file.number), IOOptions(), nullptr)
         .PermitUncheckedError();
   }
 }
 
-// Whoever deletes them tells listeners of that.
+// The purge that deletes them tells listeners.
 void CompactionWork::NoteJobOfInputs(const CompactionPlan& plan, int job_id) {
   for (const CompactionInputLevel& level : plan.inputs) {
-    for (const FileRef& file : level.files) file->last_job = job_id;
+    for (const FileRef& file : level.files) file->notes.last_job = job_id;
   }
 }
 
 void CompactionWork::CountRun(const CompactionPlan& plan, const CompactionResult& result) {
-  Engine& e = *engine_;
-  const auto level = static_cast<size_t>(plan.output_level);
-  if (e.level_stats.size() <= level) e.level_stats.resize(level + 1);
-  LevelCompactionStats& stats = e.level_stats[level];
+  LevelCompactionStats& stats = statistics_.level(plan.output_level);
   stats.count++;
   if (plan.trivial_move) stats.bytes_moved += plan.InputBytes();
   stats.bytes_read += result.bytes_read;
@@ -328,10 +341,10 @@ void CompactionWork::CountRun(const CompactionPlan& plan, const CompactionResult
 
 Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> plan,
                                const RunControl& control, CompactionResult* result) {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
+  state_.mu.AssertHeld();
   ColumnFamily* const family = party->family();
-  const int job_id = e.NextJobId();
+  VARVE_ASSERT(!plan->inputs.empty() && plan->output_level < family->current()->num_levels());
+  const int job_id = state_.NextJobId();
   Status s;
   {
     const Step step(party, plan.get());
@@ -340,11 +353,12 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     s = Execute(family, *plan, control, job_id, result);
     if (s.ok()) {
       s = Guarded([&] {
+        state_.mu.AssertHeld();
         NoteForCalls(*family, *plan, *result, control, job_id);
         return Install(family, *plan, *result);
       });
-      if (!s.ok() && !e.versions->manifest_in_doubt()) {
-        MutexUnlock unlock(&e.mu);
+      if (!s.ok() && !state_.versions->manifest_in_doubt()) {
+        DbUnlock unlock(&state_.mu);
         RemoveOutputs(*result);
       }
     }
@@ -354,12 +368,13 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     }
   }
   if (s.ok()) {
-    e.ShowChange(family).PermitUncheckedError();
-    e.UpdateStalls();
+    errors_.InstallSuperVersion(family).PermitUncheckedError();
+    stalls_.Update();
     Schedule(family);
   } else if (plan->is_manual && !family->dropped()) {
     // A call that was given up has kept jobs from its files, and nobody is told of an error.
     Guarded([&] {
+      state_.mu.AssertHeld();
       family->MeasureShape();
       Schedule(family);
     }).PermitUncheckedError();
@@ -367,10 +382,10 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
   {
     const int l0_files = family->shape().l0_files;
     // The plan may hold the last share in files: they are closed without the lock.
-    MutexUnlock unlock(&e.mu);
+    DbUnlock unlock(&state_.mu);
     CompactionJobInfo info = MakeInfo(*family, *plan, *result, job_id);
     info.num_l0_files = l0_files;
-    if (events::Wanted(e) || control.info != nullptr) {
+    if (events::Wanted(context_) || control.info != nullptr) {
       BestEffort([&] { AddInputProperties(*family, *plan, &info); });
     }
     info.status = s;
@@ -379,26 +394,25 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     if (control.info != nullptr) *control.info = std::move(info);
     plan.reset();
   }
-  e.background_changed.SignalAll();
+  state_.work.SignalAll();
   return s;
 }
 
 CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const CompactionPlan& plan,
                                            const CompactionResult& result, int job_id) const {
-  const Engine& e = *engine_;
   CompactionJobInfo info;
   info.cf_id = family.id();
   info.cf_name = family.name();
-  info.thread_id = e.env->GetThreadID();
+  info.thread_id = context_.env()->GetThreadID();
   info.job_id = job_id;
   info.base_input_level = plan.start_level;
   info.output_level = plan.output_level;
   info.compaction_reason = plan.reason;
-  info.compression = plan.compression;
+  info.compression = plan.output.compression;
   CompactionJobStats& stats = info.stats;
   for (const CompactionInputLevel& level : plan.inputs) {
     for (const FileRef& file : level.files) {
-      info.input_files.push_back(TableFileName(e.name, file->number));
+      info.input_files.push_back(TableFileName(context_.name(), file->number));
       info.input_file_infos.push_back({level.level, file->number, 0});
       stats.num_input_files++;
       if (level.level == plan.output_level) stats.num_input_files_at_output_level++;
@@ -419,9 +433,10 @@ CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const Com
     stats.total_output_bytes = plan.InputBytes();
     return info;
   }
+  VARVE_ASSERT(result.outputs.size() == result.output_properties.size());
   for (size_t i = 0; i < result.outputs.size(); i++) {
     const NewFile& file = result.outputs[i];
-    info.output_files.push_back(TableFileName(e.name, file.number));
+    info.output_files.push_back(TableFileName(context_.name(), file.number));
     info.output_file_infos.push_back({file.level, file.number, 0});
     info.table_properties[info.output_files.back()] =
         std::make_shared<TableProperties>(result.output_properties[i]);
@@ -460,10 +475,9 @@ void CompactionWork::AddInputProperties(const ColumnFamily& family, const Compac
 
 void CompactionWork::NotifyEnd(const ColumnFamily& family, const CompactionPlan& plan,
                                const CompactionResult& result, const CompactionJobInfo& info) {
-  Engine& e = *engine_;
   if (info.status.ok()) {
     const char* what = plan.trivial_move ? "moved" : plan.deletion_only ? "deleted" : "compacted";
-    LogInfo(e.info_log.get(),
+    LogInfo(context_.info_log(),
             "[%s] [JOB %d] %s %zu table(s) to L%d: %zu table(s), %llu bytes, %llu of %llu entries, "
             "%.3f s",
             family.name().c_str(), info.job_id, what, info.input_files.size(), plan.output_level,
@@ -473,25 +487,25 @@ void CompactionWork::NotifyEnd(const ColumnFamily& family, const CompactionPlan&
             static_cast<unsigned long long>(result.entries_in),
             static_cast<double>(result.micros) / 1e6);
   } else {
-    LogWarn(e.info_log.get(), "[%s] [JOB %d] compaction failed: %s", family.name().c_str(),
+    LogWarn(context_.info_log(), "[%s] [JOB %d] compaction failed: %s", family.name().c_str(),
             info.job_id, info.status.ToString().c_str());
   }
-  if (!events::Wanted(e)) return;
+  if (!events::Wanted(context_)) return;
   for (size_t i = 0; i < result.outputs.size(); i++) {
     TableFileCreationInfo created;
-    created.db_name = e.given_name;
+    created.db_name = context_.given_name();
     created.cf_name = family.name();
     created.file_path = info.output_files[i];
     created.job_id = info.job_id;
     created.reason = TableFileCreationReason::kCompaction;
     created.file_size = result.outputs[i].size;
-    created.file_checksum = result.outputs[i].file_checksum;
-    created.file_checksum_func_name = result.outputs[i].file_checksum_func_name;
+    created.file_checksum = result.outputs[i].checksum.value;
+    created.file_checksum_func_name = result.outputs[i].checksum.function;
     created.table_properties = result.output_properties[i];
     created.status = info.status;
-    events::TableFileCreated(e, created);
+    events::TableFileCreated(context_, created);
   }
-  events::CompactionCompleted(e, info);
+  events::CompactionCompleted(context_, info);
 }
 
 }  // namespace varve

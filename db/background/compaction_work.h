@@ -10,72 +10,99 @@
 #include <string>
 #include <vector>
 
-#include "db/background/engine.h"
-#include "db/background/tree_admission.h"
 #include "db/compaction/compaction_job.h"
-#include "db/compaction/leveled_picker.h"
+#include "db/compaction/compaction_picker.h"
+#include "db/compaction/manual_picker.h"
+#include "db/engine/db_state.h"
+#include "db/engine/dynamic_options.h"
+#include "db/engine/error_handler.h"
+#include "db/engine/job_interfaces.h"
+#include "db/engine/stall_control.h"
+#include "db/engine/tree_admission.h"
+#include "db/engine/work_statistics.h"
 
 namespace varve {
 
-// Locking: methods require the DB mutex unless they say otherwise.
-class CompactionWork {
+class CompactionWork final : public CompactionScheduler {
  public:
-  explicit CompactionWork(Engine* engine) : engine_(engine) {}
+  struct Parts {
+    const DbContext& context;
+    const DynamicOptions& dynamic;
+    DbState& state;
+    const Lifecycle& lifecycle;
+    ErrorHandler& errors;
+    StallControl& stalls;
+    TreeAdmission& tree;
+    WorkStatistics& statistics;
+    RangeFlusher& flusher;
+    FilePurger& purger;
+  };
+  explicit CompactionWork(const Parts& parts);
+  CompactionWork(const CompactionWork&) = delete;
+  CompactionWork& operator=(const CompactionWork&) = delete;
 
-  // Queues the family when its shape asks for work, and hands queued ones to background threads.
-  void Schedule(ColumnFamily* family);
-  void ScheduleAll();
+  void Schedule(ColumnFamily* family) override VARVE_REQUIRES(kDbMutex);
+  void ScheduleAll() override VARVE_REQUIRES(kDbMutex);
   // Measures the families anew whose files wait for snapshots to go, or for time to pass, and
-  // queues those that want work now. Takes mu itself. Does not throw.
-  void NoteSnapshotsGone();
-  // The same with mu held; the answer is the unix time at which the next files become due.
-  uint64_t ScheduleDue();
-  // Forgets which families are queued (shutdown).
-  void ClearQueue() { queue_.clear(); }
-  bool Busy() const;
-
+  // queues those that want work now. Does not throw.
+  void NoteSnapshotsGone() VARVE_EXCLUDES(kDbMutex);
+  // The same; returns the unix time at which the next files become due.
+  uint64_t ScheduleDue() VARVE_REQUIRES(kDbMutex);
+  // Forgets which families are queued (shutdown), one after the other, as a second deque would take
+  // memory.
+  void ClearQueue() VARVE_EXCLUDES(kDbMutex) {
+    for (bool more = true; more;) {
+      std::shared_ptr<ColumnFamily> gone;  // goes after the lock
+      DbLock lock(&state_.mu);
+      more = !queue_.empty();
+      if (!more) continue;
+      gone = std::move(queue_.front());
+      queue_.pop_front();
+    }
+  }
+  bool Busy() const override VARVE_REQUIRES(kDbMutex);
   // Jobs that have not begun will not (shutdown): the threads may be busy with other databases.
-  void TakeBackJobs();
-
-  // Something is compacted now, or will be with nobody asking. Calls that wait themselves, as
-  // before a flush, are not counted.
-  bool MayMakeRoom() const { return Working() > 0 || !queue_.empty(); }
-
+  void CancelScheduledJobs() VARVE_REQUIRES(kDbMutex);
+  bool MayMakeRoom() const override VARVE_REQUIRES(kDbMutex) {
+    return Working() > 0 || !queue_.empty();
+  }
   // Jobs in background threads or on their way there, and calls that compact in their own thread.
-  int Running() const { return scheduled_ + manual_calls_; }
+  int Running() const VARVE_REQUIRES(kDbMutex) { return scheduled_ + manual_calls_; }
   // Of them, those that work on files now, or tell listeners what they did. A call between two of
   // its plans is not among them: while work is paused, it waits.
-  int Working() const { return running_ + manual_working_; }
+  int Working() const VARVE_REQUIRES(kDbMutex) { return running_ + manual_working_; }
 
-  // API calls: take mu themselves. Compactions asked for run in the calling thread.
+  // API calls. Compactions asked for run in the calling thread.
   // Whether CompactRange would begin; changes nothing.
   Status CheckRange(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
-                    const Slice* end);
+                    const Slice* end) VARVE_EXCLUDES(kDbMutex);
   Status CompactRange(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
-                      const Slice* end);
+                      const Slice* end) VARVE_EXCLUDES(kDbMutex);
   // Rewrites the family without the versions that are newer than the timestamp. Nothing else may
   // write to it meanwhile.
-  Status TrimHistory(ColumnFamily* family, const std::string& trim_ts);
+  Status TrimHistory(ColumnFamily* family, const std::string& trim_ts) VARVE_EXCLUDES(kDbMutex);
   Status CompactFiles(ColumnFamily* family, const CompactionOptions& options,
                       const std::vector<std::string>& names, int output_level,
-                      std::vector<std::string>* output_names, CompactionJobInfo* info);
+                      std::vector<std::string>* output_names, CompactionJobInfo* info)
+      VARVE_EXCLUDES(kDbMutex);
   Status DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
-                             bool include_end);
-  Status SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end);
+                             bool include_end) VARVE_EXCLUDES(kDbMutex);
+  Status SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end)
+      VARVE_EXCLUDES(kDbMutex);
   // Ends manual compactions, returns when the last has ended, and refuses further ones until
   // EnableManual was called as often.
-  void DisableManual();
-  void EnableManual();
+  void DisableManual() VARVE_EXCLUDES(kDbMutex);
+  void EnableManual() VARVE_EXCLUDES(kDbMutex);
 
  private:
-  // Requires mu. Without handing it out.
-  void Enqueue(ColumnFamily* family);
-  // What stops one plan's run beside shutdown, and what it reports.
+  // Without handing it out.
+  void Enqueue(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
+
+  // What stops one plan's run, and what it reports.
   struct RunControl {
-    const std::atomic<bool>* manual_cancelled = nullptr;
-    const std::atomic<bool>* user_cancelled = nullptr;
+    CancelFlags cancel;
     CompactionJobInfo* info = nullptr;  // filled in at the end, unless null
-    std::string trim_ts;                // as in CompactionIteratorOptions
+    std::string trim_ts;                // as in HistoryBounds
     WorkPace* pace = nullptr;           // null: the run gives way to nobody
   };
   // One CompactRange call.
@@ -84,9 +111,9 @@ class CompactionWork {
     const CompactRangeOptions* options = nullptr;
     const Slice* begin = nullptr;
     const Slice* end = nullptr;
-    std::string trim_ts;  // as in CompactionIteratorOptions
+    std::string trim_ts;  // as in HistoryBounds
   };
-  // What a family is in one hold of mu: all that a plan may be made from.
+  // What a family is in one hold of the mutex: all that a plan may be made from.
   struct PlanGround {
     VersionRef version;
     LevelShape shape;
@@ -104,65 +131,83 @@ class CompactionWork {
   class Followed;
 
   static void RunOne(void* work);
-  void Dispatch();
-  Status RunCall(const ManualCall& call);
-  bool MayRunAutomatic() const;
-  bool MayPlanFor(const ColumnFamily& family) const;
-  std::shared_ptr<ColumnFamily> TakeRunnable();
-  void BackgroundCompaction();
-  void Report(const Status& s);  // of background work
-  Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family);
-  // Some of the tables whose tombstones may cover whole files. Releases mu while it reads. Whether
-  // any was opened; the shape is measured again then.
-  bool OpenTombstones(ColumnFamily* family);
-
-  static PlanGround GroundOf(const ColumnFamily& family);
+  void Dispatch() VARVE_REQUIRES(kDbMutex);
+  Status RunCall(const ManualCall& call) VARVE_EXCLUDES(kDbMutex);
+  bool MayRunAutomatic() const VARVE_REQUIRES(kDbMutex);
+  bool MayPlanFor(const ColumnFamily& family) const VARVE_REQUIRES(kDbMutex);
+  std::shared_ptr<ColumnFamily> TakeRunnable() VARVE_REQUIRES(kDbMutex);
+  void BackgroundCompaction() VARVE_EXCLUDES(kDbMutex);
+  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // of background work
+  Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family) VARVE_REQUIRES(kDbMutex);
+  // Some of the tables whose tombstones may cover whole files. Releases the mutex while it reads.
+  // Whether any was opened; the shape is measured again then.
+  bool OpenTombstones(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
+  static PlanGround GroundOf(const ColumnFamily& family) VARVE_REQUIRES(kDbMutex);
   // Carries out what was planned in this hold: marks the plan's inputs, runs it, installs its
-  // result. Releases mu while it works; gives the plan up.
+  // result. Releases the mutex while it works; gives the plan up.
   Status RunPlan(Party* party, std::unique_ptr<CompactionPlan> plan, const RunControl& control,
-                 CompactionResult* result);
+                 CompactionResult* result) VARVE_REQUIRES(kDbMutex);
   Status Execute(ColumnFamily* family, const CompactionPlan& plan, const RunControl& control,
-                 int job_id, CompactionResult* result);
-  Status Install(ColumnFamily* family, const CompactionPlan& plan, const CompactionResult& result);
+                 int job_id, CompactionResult* result) VARVE_REQUIRES(kDbMutex);
+  Status Install(ColumnFamily* family, const CompactionPlan& plan, const CompactionResult& result)
+      VARVE_REQUIRES(kDbMutex);
   void NoteForCalls(const ColumnFamily& family, const CompactionPlan& plan,
-                    const CompactionResult& result, const RunControl& control, int job_id);
+                    const CompactionResult& result, const RunControl& control, int job_id)
+      VARVE_REQUIRES(kDbMutex);
   CompactionContext MakeContext(ColumnFamily* family, const CompactionPlan& plan,
-                                const RunControl& control) const;
-  void RemoveOutputs(const CompactionResult& result);
+                                const RunControl& control) const VARVE_REQUIRES(kDbMutex);
+  void RemoveOutputs(const CompactionResult& result) VARVE_EXCLUDES(kDbMutex);
   static void AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                  CompactionJobInfo* info);
-  static void NoteJobOfInputs(const CompactionPlan& plan, int job_id);
-  void CountRun(const CompactionPlan& plan, const CompactionResult& result);
-  // These two are called without mu.
+  static void NoteJobOfInputs(const CompactionPlan& plan, int job_id) VARVE_REQUIRES(kDbMutex);
+  void CountRun(const CompactionPlan& plan, const CompactionResult& result)
+      VARVE_REQUIRES(kDbMutex);
   CompactionJobInfo MakeInfo(const ColumnFamily& family, const CompactionPlan& plan,
                              const CompactionResult& result, int job_id) const;
   void NotifyEnd(const ColumnFamily& family, const CompactionPlan& plan,
-                 const CompactionResult& result, const CompactionJobInfo& info);
-  int MaxRunning() const { return engine_->MaxCompactions(); }
+                 const CompactionResult& result, const CompactionJobInfo& info)
+      VARVE_EXCLUDES(kDbMutex);
 
   // Manual (manual_compaction.cc).
-  Status FlushForRange(const ManualCall& call);
-  Status WalkLevels(const ManualCall& call, const RangeCall& range, Party* party);
-  Status MoveLevel(const ManualCall& call, const RangeCall& range, Party* party);
+  Status FlushForRange(const ManualCall& call) VARVE_EXCLUDES(kDbMutex);
+  Status WalkLevels(const ManualCall& call, const RangeCall& range, Party* party)
+      VARVE_REQUIRES(kDbMutex);
+  Status MoveLevel(const ManualCall& call, const RangeCall& range, Party* party)
+      VARVE_REQUIRES(kDbMutex);
   // Waits until the party may plan and nobody is in its plan's way. Null: there is nothing to do.
   Status AwaitPlan(Party* party, const RunControl& control, TreeAdmission::Extent extent,
-                   const Planner& planner, std::unique_ptr<CompactionPlan>* plan);
+                   const Planner& planner, std::unique_ptr<CompactionPlan>* plan)
+      VARVE_REQUIRES(kDbMutex);
   // Then carries it out. *ran: there was one.
   Status RunStep(Party* party, const Planner& planner, const RunControl& control,
-                 CompactionResult* result, bool* ran);
+                 CompactionResult* result, bool* ran) VARVE_REQUIRES(kDbMutex);
   RunControl ControlOf(const std::atomic<bool>* cancelled) const;
   // DisableManual stops what has the control of such calls.
-  Status ManualObstacle(const ColumnFamily& family, const RunControl& control) const;
+  Status ManualObstacle(const ColumnFamily& family, const RunControl& control) const
+      VARVE_REQUIRES(kDbMutex);
 
-  Engine* const engine_;
-  std::deque<std::shared_ptr<ColumnFamily>> queue_;
-  int running_ = 0;
-  int scheduled_ = 0;                // handed to the environment, running ones included
-  int manual_calls_ = 0;             // API calls that may change levels, waiting ones included
-  int manual_working_ = 0;           // of them, those that run a plan
-  std::vector<Followed*> followed_;  // calls that want to know what becomes of their tables
-  int manual_disabled_ = 0;
-  std::atomic<bool> manual_cancel_{false};
+  const DbContext& context_;
+  const DynamicOptions& dynamic_;
+  DbState& state_;
+  const Lifecycle& lifecycle_;
+  ErrorHandler& errors_;
+  StallControl& stalls_;
+  TreeAdmission& tree_ VARVE_GUARDED_BY(kDbMutex);
+  WorkStatistics& statistics_;
+  RangeFlusher& flusher_;
+  FilePurger& purger_;
+
+  std::deque<std::shared_ptr<ColumnFamily>> queue_ VARVE_GUARDED_BY(kDbMutex);
+  int running_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  // Handed to the environment, running ones included.
+  int scheduled_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  // API calls that may change levels, waiting ones included; and of them, those that run a plan.
+  int manual_calls_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  int manual_working_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  // Calls that want to know what becomes of their tables.
+  std::vector<Followed*> followed_ VARVE_GUARDED_BY(kDbMutex);
+  int manual_disabled_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  std::atomic<bool> manual_cancel_{false};  // changed under the mutex
 };
 
 }  // namespace varve

@@ -4,45 +4,62 @@
 // Gets a database from a soft or hard error back to work: on demand, and by itself while trying
 // again can help.
 
-#include <memory>
 #include <thread>
 
-#include "db/background/engine.h"
+#include "db/background/flush_work.h"
+#include "db/background/space_reserve.h"
+#include "db/engine/db_state.h"
+#include "db/engine/error_handler.h"
+#include "db/engine/job_interfaces.h"
+#include "db/engine/new_logs.h"
+#include "db/engine/stall_control.h"
 
 namespace varve {
 
-class ErrorRecovery {
+class ErrorRecovery final : public RecoveryStarter {
  public:
-  explicit ErrorRecovery(Engine* engine) : engine_(engine) {}
-  ~ErrorRecovery();
+  struct Parts {
+    const DbContext& context;
+    DbState& state;
+    const Lifecycle& lifecycle;
+    ErrorHandler& errors;
+    StallControl& stalls;
+    NewLogs& new_logs;
+    FlushWork& flush;
+    CompactionScheduler& compaction;
+    FilePurger& purger;
+    SpaceReserve& reserve;
+  };
+  explicit ErrorRecovery(const Parts& parts) : with_(parts) {}
+  ~ErrorRecovery() override { Stop(); }
+  ErrorRecovery(const ErrorRecovery&) = delete;
+  ErrorRecovery& operator=(const ErrorRecovery&) = delete;
 
   // One attempt. OK: writes work again. Busy: another attempt is under way. Otherwise the error
-  // that stands in the way now. Takes the DB mutex and the commit path.
-  Status Resume();
-  // Starts the thread that tries until it helps, if it is not there. Requires the DB mutex, and may
-  // let go of it.
-  void StartRetrying();
-  // Ends the thread; engine->shutting_down is set. Must not hold the DB mutex.
-  void Stop();
+  // that stands in the way now. Takes the commit path, too.
+  Status Resume() VARVE_EXCLUDES(kDbMutex);
+  void StartRetrying() override VARVE_REQUIRES(kDbMutex);
+  // Ends the thread; the shutdown has begun.
+  void Stop() VARVE_EXCLUDES(kDbMutex);
 
  private:
-  void RetryLoop();
+  void RetryLoop() VARVE_EXCLUDES(kDbMutex);
   // Fresh log if the current one failed, all memtables into tables, MANIFEST proven writable; and
   // then the error is lifted.
-  Status Repair(ErrorState::Severity severity);
-  Status LeaveOldLogs();
-  Status Lift(ErrorState::Severity repaired);  // requires the DB mutex
-  // Readers may have been left with an older state. Requires the DB mutex.
-  void ShowFamilies();
-  void TakeUpWork();  // requires the DB mutex
+  Status Attempt(ErrorState::Severity severity) VARVE_EXCLUDES(kDbMutex);
+  Status MakeOldLogsObsolete() VARVE_REQUIRES(kDbMutex);
+  Status Lift(ErrorState::Severity attempted) VARVE_REQUIRES(kDbMutex);
+  // Readers may have been left with an older state.
+  void InstallSuperVersions() VARVE_REQUIRES(kDbMutex);
+  void ScheduleBacklog() VARVE_REQUIRES(kDbMutex);
   void Tell(const Status& old_error, const Status& result) const;
 
-  Engine* const engine_;
-  std::thread thread_;     // guarded by the DB mutex, joined by Stop
-  bool retrying_ = false;  // guarded by the DB mutex
-  // Also guarded by it: before the next attempt, and when an error was lifted last (0: never).
-  uint64_t pause_micros_ = 0;
-  uint64_t lifted_micros_ = 0;
+  const Parts with_;
+  std::thread thread_ VARVE_GUARDED_BY(kDbMutex);  // joined by Stop
+  bool retrying_ VARVE_GUARDED_BY(kDbMutex) = false;
+  // Before the next attempt, and when an error was lifted last (0: never).
+  uint64_t pause_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  uint64_t lifted_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;
 };
 
 }  // namespace varve

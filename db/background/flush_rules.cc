@@ -12,15 +12,14 @@ namespace varve {
 
 bool FlushWork::AnythingFull() {
   FlushReason reason;
-  return !FullFamilies(&reason).empty();
+  return !FullFamilies(&reason).empty() || OnlyLogIsFull();
 }
 
 std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
+  state_.mu.AssertHeld();
   *reason = FlushReason::kWriteBufferFull;
   std::vector<ColumnFamily*> full;
-  for (const auto& [id, family] : e.families.all()) {
+  for (const auto& [id, family] : state_.families.all()) {
     if (family->mem()->ShouldSwitch() || family->TooManyRangeDeletions()) {
       full.push_back(family.get());
     }
@@ -34,12 +33,11 @@ std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
 // times what memtables may take, lets many idle families with a little data keep logs of many GiB:
 // here it also is no more than four times what memtables do take, or one full family.
 uint64_t FlushWork::LogLimit() const {
-  const Engine& e = *engine_;
-  if (e.dynamic->max_total_wal_size != 0) return e.dynamic->max_total_wal_size;
+  if (dynamic_.current()->max_total_wal_size != 0) return dynamic_.current()->max_total_wal_size;
   uint64_t capacity = 0;
   uint64_t largest = 0;
   uint64_t held = 0;
-  for (const auto& [id, family] : e.families.all()) {
+  for (const auto& [id, family] : state_.families.all()) {
     const auto options = family->options();
     const uint64_t own =
         options->write_buffer_size * static_cast<uint64_t>(options->max_write_buffer_number);
@@ -54,20 +52,20 @@ uint64_t FlushWork::LogLimit() const {
 // unflushed data in it is not among them, and one whose data is on its way into a table is left
 // alone.
 std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) {
-  Engine& e = *engine_;
-  if (e.dynamic->max_total_wal_size == 0 && e.families.all().size() < 2) return {};
-  if (e.logs->total_bytes() <= LogLimit()) return {};
-  const uint64_t current = e.logs->current_number();
+  if (dynamic_.current()->max_total_wal_size == 0 && state_.families.all().size() < 2) return {};
+  if (state_.logs->total_bytes() <= LogLimit()) return {};
+  const uint64_t current = state_.logs->current_number();
   uint64_t oldest = current + 1;
-  for (const auto& [id, family] : e.families.all()) {
+  for (const auto& [id, family] : state_.families.all()) {
     oldest = std::min(oldest, family->OldestLogNeeded(current + 1));
   }
   // Logs that nobody needs any more are on their way out.
   uint64_t needed = 0;
-  for (const LogSet::LogInfo& log : e.logs->List()) needed += log.number < oldest ? 0 : log.bytes;
+  for (const LogSet::LogInfo& log : state_.logs->List())
+    needed += log.number < oldest ? 0 : log.bytes;
   if (needed <= LogLimit()) return {};
   std::vector<ColumnFamily*> result;
-  for (const auto& [id, family] : e.families.all()) {
+  for (const auto& [id, family] : state_.families.all()) {
     if (family->OldestLogNeeded(current + 1) > oldest) continue;
     if (family->flush_requested || family->flushes_running > 0) continue;
     if (!family->mem()->Empty() || !family->immutables().empty()) result.push_back(family.get());
@@ -76,9 +74,18 @@ std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) 
   return result;
 }
 
+// A log may grow while nothing is in memory: by prepared sections and their rollbacks, by log data.
+bool FlushWork::OnlyLogIsFull() const {
+  if (state_.logs->CurrentEnd().bytes <= LogLimit()) return false;
+  for (const auto& [id, family] : state_.families.all()) {
+    if (!family->mem()->Empty() || !family->immutables().empty()) return false;
+  }
+  return true;
+}
+
 ColumnFamily* FlushWork::LargestActive() const {
   ColumnFamily* largest = nullptr;
-  for (const auto& [id, family] : engine_->families.all()) {
+  for (const auto& [id, family] : state_.families.all()) {
     if (family->dropped() || family->mem()->Empty()) continue;
     if (largest == nullptr || family->mem()->MemoryUsage() > largest->mem()->MemoryUsage()) {
       largest = family.get();
@@ -89,8 +96,7 @@ ColumnFamily* FlushWork::LargestActive() const {
 
 // The family with the largest active memtable, when all memtables together are over their budget.
 std::vector<ColumnFamily*> FlushWork::FamiliesOverMemoryLimit(FlushReason* reason) {
-  Engine& e = *engine_;
-  if (!e.write_buffer_manager->ShouldFlush()) return {};
+  if (!context_.write_buffer_manager()->ShouldFlush()) return {};
   ColumnFamily* const largest = LargestActive();
   if (largest == nullptr) return {};
   *reason = FlushReason::kWriteBufferManager;
@@ -101,22 +107,21 @@ std::vector<ColumnFamily*> FlushWork::FamiliesOverMemoryLimit(FlushReason* reaso
 // hold most of the memory, of which no flush frees any. Worth a table is an eighth of the limit, or
 // what there is when half of the limit is in active memtables.
 bool FlushWork::IsWorthATable(const MemTable& mem) const {
-  const WriteBufferManager& memory = *engine_->write_buffer_manager;
+  const WriteBufferManager& memory = *context_.write_buffer_manager();
   const size_t limit = memory.buffer_size();
   return mem.data_bytes() >= limit / 8 || memory.mutable_memtable_memory_usage() >= limit / 2;
 }
 
 bool FlushWork::FreeMemory() {
-  Engine& e = *engine_;
-  MutexLock lock(&e.mu);
-  if (e.shutting_down.load(std::memory_order_acquire) || e.errors.writes_stopped()) return false;
-  // With the log locked a switch would wait for whoever locked it.
-  if (freeing_memory_ || Busy() || e.wal_locking || e.wal_locked > 0) return true;
-  const size_t before = e.write_buffer_manager->memory_usage();
-  for (const auto& [id, family] : e.families.all()) family->TrimHistory(/*all=*/true);
-  if (e.write_buffer_manager->memory_usage() < before) return true;
+  DbLock lock(&state_.mu);
+  if (lifecycle_.shutting_down() || errors_.state().writes_stopped()) return false;
+  // With the log locked a switch would wait for the thread that locked it.
+  if (freeing_memory_ || Busy() || log_gate_.locking() || log_gate_.locked()) return true;
+  const size_t before = context_.write_buffer_manager()->memory_usage();
+  for (const auto& [id, family] : state_.families.all()) family->TrimHistory(/*all=*/true);
+  if (context_.write_buffer_manager()->memory_usage() < before) return true;
   std::vector<ColumnFamily*> waiting;  // to be merged with more
-  for (const auto& [id, family] : e.families.all()) {
+  for (const auto& [id, family] : state_.families.all()) {
     if (!family->immutables().empty()) waiting.push_back(family.get());
   }
   if (!waiting.empty()) {
@@ -126,28 +131,31 @@ bool FlushWork::FreeMemory() {
   const ColumnFamily* const largest = LargestActive();
   if (largest == nullptr || !IsWorthATable(*largest->mem())) return false;
   // The switch waits for writers of this database: not the asking thread's affair.
-  e.env->Schedule(&FlushWork::RunFreeMemory, this, Env::Priority::HIGH, &freeing_memory_);
+  context_.env()->Schedule(&FlushWork::RunFreeMemory, this, Env::Priority::HIGH, &freeing_memory_);
   freeing_memory_ = true;
   return true;
 }
 
 void FlushWork::RunFreeMemory(void* work) {
-  auto* const self = static_cast<FlushWork*>(work);
-  Engine& e = *self->engine_;
+  static_cast<FlushWork*>(work)->SwitchLargest();
+}
+
+void FlushWork::SwitchLargest() {
   {
-    const ExclusiveCommit exclusive(e.commit.get());
-    MutexLock lock(&e.mu);
-    // A failure is reported by the switch itself; for want of memory it is asked for again.
+    const ExclusiveCommit exclusive(state_.commit.get());
+    DbLock lock(&state_.mu);
+    // A failure is reported by the switch itself; for lack of memory it is asked for again.
     const auto free = [&] {
-      ColumnFamily* const largest = self->LargestActive();
-      if (largest == nullptr || !e.WriteRefusal().ok()) return Status::OK();
-      return self->Switch({largest}, FlushReason::kWriteBufferManager);
+      state_.mu.AssertHeld();
+      ColumnFamily* const largest = LargestActive();
+      if (largest == nullptr || !errors_.WriteRefusal().ok()) return Status::OK();
+      return Switch({largest}, FlushReason::kWriteBufferManager);
     };
     Guarded(free).PermitUncheckedError();
   }
-  MutexLock lock(&e.mu);
-  self->freeing_memory_ = false;
-  e.background_changed.SignalAll();
+  DbLock lock(&state_.mu);
+  freeing_memory_ = false;
+  state_.work.SignalAll();
 }
 
 }  // namespace varve

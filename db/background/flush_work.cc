@@ -4,21 +4,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "db/background/compaction_work.h"
-#include "db/background/events.h"
-#include "db/background/log_files.h"
-#include "db/background/obsolete_files.h"
-#include "db/background/space_reserve.h"
-#include "db/background/table_context.h"
 #include "db/background/work_paces.h"
-#include "db/wal/commit_log.h"
-#include "db/write/log_mark.h"
+#include "db/engine/events.h"
+#include "db/engine/output_options.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
-#include "util/env/writable_file_writer.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
@@ -54,88 +48,69 @@ struct FlushWork::FamilyFlush {
 
 namespace {
 
-// Whether the job was not asked for by somebody who waits for its end, for memory, say.
+// Whether no caller waits for the end of the job, for memory, say.
 bool NobodyWaits(FlushReason reason) {
   return reason == FlushReason::kWriteBufferFull || reason == FlushReason::kWalFull;
 }
 
 }  // namespace
 
-Status FlushWork::StartNewLog(bool force) {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
-  if (!force && e.logs->current_empty()) return Status::OK();
-  {
-    // Of a log that has failed nothing more can be had.
-    MutexUnlock unlock(&e.mu);
-    if (!e.logs->current_failed()) VARVE_RETURN_IF_ERROR(e.logs->FlushCurrent());
-    VARVE_RETURN_IF_ERROR(e.logs->SyncNames());
-  }
-  NewLog wanted;
-  wanted.number = e.versions->NewFileNumber();
-  wanted.recycled = e.obsolete->TakeKeptLog();
-  const WritableFileWriter::Options writer_options = e.LogWriterOptions();
-  const LogSet::LogInfo before = e.logs->CurrentEnd();
-  if (before.number != 0) {
-    wanted.mark =
-        MakeLogMark(LogMark{before.number, before.bytes}, e.versions->last_sequence() + 1);
-  }
-  for (const auto& [id, family] : e.families.all()) {
-    const size_t size = family->icmp().timestamp_size();
-    if (size != 0) wanted.timestamp_sizes[id] = size;
-  }
-  MutexUnlock unlock(&e.mu);
-  std::unique_ptr<wal::CommitLog> log;
-  const IOStatus made = MakeLogFile(e, wanted, writer_options, &log);
-  if (!made.ok()) {
-    log.reset();
-    RemoveLogFile(e, wanted);
-    return made;
-  }
-  // Who reads the current log's number meanwhile gets either one's: a family without entries needs
-  // neither, and nobody writes.
-  e.logs->Switch(std::move(log), e.wal_directory.get());
-  return Status::OK();
+FlushWork::FlushWork(const Parts& parts)
+    : context_(parts.context),
+      dynamic_(parts.dynamic),
+      state_(parts.state),
+      lifecycle_(parts.lifecycle),
+      errors_(parts.errors),
+      stalls_(parts.stalls),
+      log_gate_(parts.log_gate),
+      new_logs_(parts.new_logs),
+      tree_(parts.tree),
+      statistics_(parts.statistics),
+      purger_(parts.purger),
+      reserve_(parts.reserve),
+      order_changed_(&parts.state.mu) {}
+
+FlushWork::~FlushWork() {
+  context_.write_buffer_manager()->Leave(this);
 }
 
 Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
+  state_.mu.AssertHeld();
   const bool any = std::any_of(families.begin(), families.end(),
                                [](ColumnFamily* f) { return !f->dropped() && !f->mem()->Empty(); });
   if (!any) return Status::OK();
-  Status s = StartNewLog(/*force=*/false);
-  if (!s.ok()) return e.ReportedError(s, BackgroundErrorReason::kMemTable);
-  const uint64_t log_number = e.logs->current_number();
-  const SequenceNumber next_seq = e.versions->last_sequence() + 1;
+  Status s = new_logs_.Start(/*force=*/false);
+  if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kMemTable);
+  const uint64_t log_number = state_.logs->current_number();
+  const SequenceNumber next_seq = state_.versions->last_sequence() + 1;
   std::vector<MemTableInfo> sealed;
   for (ColumnFamily* family : families) {
     if (family->dropped() || family->mem()->Empty()) continue;
-    if (events::Wanted(e)) sealed.push_back(DescribeMemTable(*family));
+    if (events::Wanted(context_)) sealed.push_back(DescribeMemTable(*family));
     family->SwitchMemTable(family->NewMemTable(next_seq), log_number);
+    VARVE_ASSERT(family->mem()->Empty());
   }
   // A family with nothing in memory needs no log before this one. Of a batch that failed, though, a
   // log may have the shares of all families: they leave it together, once others are in tables.
-  for (const auto& [id, family] : e.families.all()) {
-    if (e.errors.writes_stopped()) break;
+  for (const auto& [id, family] : state_.families.all()) {
+    if (errors_.state().writes_stopped()) break;
     if (family->mem()->Empty() && family->immutables().empty()) {
       family->versions()->log_number = std::max(family->versions()->log_number, log_number);
     }
   }
-  e.UpdateStalls();
+  stalls_.Update();
   if (!sealed.empty()) {
-    MutexUnlock unlock(&e.mu);
-    for (const MemTableInfo& info : sealed) events::MemTableSealed(e, info);
+    DbUnlock unlock(&state_.mu);
+    for (const MemTableInfo& info : sealed) events::MemTableSealed(context_, info);
   }
   return Status::OK();
 }
 
 void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason reason) {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
+  state_.mu.AssertHeld();
   // What was frozen in one switch must be installed in one step: whatever has not begun yet is one
   // job.
-  const bool together = e.options.atomic_flush;
+  const bool together = context_.options().atomic_flush;
   if (together && !queue_.empty()) queue_.front().reason = reason;
   for (ColumnFamily* family : families) {
     if (family->dropped() || family->unpicked_count() == 0) continue;
@@ -163,10 +138,9 @@ void FlushWork::NoteReason(const ColumnFamily& family, FlushReason reason) {
 }
 
 void FlushWork::RequestStopped() {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
+  state_.mu.AssertHeld();
   std::vector<ColumnFamily*> stopped;
-  for (const auto& [id, family] : e.families.all()) {
+  for (const auto& [id, family] : state_.families.all()) {
     if (family->stall_condition == WriteStallCondition::kStopped &&
         family->stall_cause == WriteStallCause::kMemtableLimit && !family->flush_requested &&
         family->flushes_running == 0) {
@@ -176,30 +150,35 @@ void FlushWork::RequestStopped() {
   if (!stopped.empty()) Request(stopped, FlushReason::kWriteBufferFull);
 }
 
+void FlushWork::FlushStopped() {
+  RequestStopped();
+  Schedule();
+}
+
 void FlushWork::Schedule() {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
-  if (e.shutting_down.load(std::memory_order_acquire)) return;
-  if (e.tree.paused() > 0) return;
-  if (e.errors.severity() >= ErrorState::Severity::kHard) return;
-  const int limit = e.MaxFlushes();
+  state_.mu.AssertHeld();
+  if (lifecycle_.shutting_down()) return;
+  if (tree_.paused() > 0) return;
+  if (errors_.state().severity() >= ErrorState::Severity::kHard) return;
+  const int limit = dynamic_.MaxFlushes();
   const int runnable = CanStart() ? static_cast<int>(queue_.size()) : 0;
   while (scheduled_ < limit && scheduled_ - running_ < runnable) {
-    e.env->Schedule(&FlushWork::RunOne, this, Env::Priority::HIGH, this);
+    context_.env()->Schedule(&FlushWork::RunOne, this, Env::Priority::HIGH, this);
     scheduled_++;  // the job takes mu before it counts itself off
   }
 }
 
-void FlushWork::TakeBackJobs() {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
-  scheduled_ -= e.env->UnSchedule(this, Env::Priority::HIGH);
-  if (e.env->UnSchedule(&freeing_memory_, Env::Priority::HIGH) > 0) freeing_memory_ = false;
+void FlushWork::CancelScheduledJobs() {
+  state_.mu.AssertHeld();
+  scheduled_ -= context_.env()->UnSchedule(this, Env::Priority::HIGH);
+  VARVE_ASSERT(scheduled_ >= running_);
+  if (context_.env()->UnSchedule(&freeing_memory_, Env::Priority::HIGH) > 0)
+    freeing_memory_ = false;
 }
 
 // What was frozen together goes into force together, and in order.
 bool FlushWork::CanStart() const {
-  return !engine_->options.atomic_flush || !job_running_;
+  return !context_.options().atomic_flush || !job_running_;
 }
 
 void FlushWork::RunOne(void* work) {
@@ -207,47 +186,52 @@ void FlushWork::RunOne(void* work) {
 }
 
 void FlushWork::BackgroundFlush() {
-  Engine& e = *engine_;
-  MutexLock lock(&e.mu);
+  DbLock lock(&state_.mu);
   running_++;
   // What an error left in memory is for its recovery to flush: of all families in one step.
-  const bool may_run = !e.shutting_down.load(std::memory_order_acquire) && e.tree.paused() == 0 &&
-                       e.errors.severity() < ErrorState::Severity::kHard;
+  const bool may_run = !lifecycle_.shutting_down() && tree_.paused() == 0 &&
+                       errors_.state().severity() < ErrorState::Severity::kHard;
   if (!queue_.empty() && CanStart() && may_run) {
-    Report(Guarded([this] { RunNextJob(); }));
+    Report(Guarded([this] {
+      state_.mu.AssertHeld();
+      RunNextJob();
+    }));
   }
+  VARVE_ASSERT(running_ > 0 && scheduled_ >= running_);
   running_--;
   scheduled_--;
   Report(Guarded([this] {
-    if (engine_->stopped_families > 0 && engine_->stalled_writers > 0) RequestStopped();
+    state_.mu.AssertHeld();
+    if (stalls_.stopped() && stalls_.AnyWaits()) RequestStopped();
     Schedule();  // refuses once an error is serious
   }));
-  e.background_changed.SignalAll();
+  state_.work.SignalAll();
 }
 
 void FlushWork::Report(const Status& s) {
-  Engine& e = *engine_;
-  if (!s.ok() && !e.shutting_down.load(std::memory_order_acquire)) {
-    e.ReportError(s, BackgroundErrorReason::kFlush);
+  if (!s.ok() && !lifecycle_.shutting_down()) {
+    errors_.Report(s, BackgroundErrorReason::kFlush);
   }
 }
 
 void FlushWork::RunNextJob() {
-  Engine& e = *engine_;
+  VARVE_ASSERT(!queue_.empty() && CanStart());
   Job job = std::move(queue_.front());
   queue_.pop_front();
   job_running_ = true;
-  const Status s =
-      Guarded([&] { return RunJob(job, e.options.atomic_flush ? Extent::kAll : Extent::kPiece); });
+  const Status s = Guarded([&] {
+    state_.mu.AssertHeld();
+    return RunJob(job, context_.options().atomic_flush ? Extent::kAll : Extent::kPiece);
+  });
   job_running_ = false;
   Report(s);
-  if (s.ok() && e.reserve != nullptr && !e.reserve->held()) {
-    MutexUnlock unlock(&e.mu);
-    e.reserve->TakeIfThereIsRoom();
+  if (s.ok() && reserve_.Lacks()) {
+    DbUnlock unlock(&state_.mu);
+    reserve_.TakeIfThereIsRoom();
   }
   // With the last share of a dropped family its tables become obsolete.
   job.families.clear();
-  e.obsolete->Purge();
+  purger_.Purge();
 }
 
 // A piece is what min_write_buffer_number_to_merge wants together, and more of small memtables up
@@ -281,32 +265,7 @@ bool FlushWork::WantsFlush(const ColumnFamily& family, FlushReason reason) const
   const auto wanted =
       static_cast<size_t>(std::max(1, family.options()->min_write_buffer_number_to_merge));
   return family.unpicked_count() >= wanted || reason != FlushReason::kWriteBufferFull ||
-         engine_->options.atomic_flush;
-}
-
-void FlushWork::MakeInput(ColumnFamily* family, FlushInput* result) {
-  Engine& e = *engine_;
-  FlushInput& input = *result;
-  input.snapshots = e.snapshots.Pinned();
-  input.full_history_ts_low = family->versions()->full_history_ts_low;
-  input.options = family->options();
-  input.info_log = e.info_log.get();
-  input.icmp = &family->icmp();
-  input.enforce_single_del_contracts = e.options.enforce_single_del_contracts;
-  input.verify_entry_count = e.options.flush_verify_memtable_count;
-  input.allow_data_in_errors = e.options.allow_data_in_errors;
-  input.output = MakeTableOutputContext(e, *input.options, Env::IO_HIGH);
-  input.build = MakeTableBuildOptions(e, *family, *input.options, /*level=*/0);
-  input.build.reason = TableFileCreationReason::kFlush;
-  input.build.file_number = e.versions->NewFileNumber();
-  input.build.compression = CompressionForLevel(*input.options, 0, family->shape().base_level,
-                                                /*bottommost=*/false);
-  uint64_t oldest = input.build.creation_time;
-  for (const auto& mem : input.memtables) {
-    if (mem->oldest_key_time() != 0) oldest = std::min(oldest, mem->oldest_key_time());
-  }
-  input.build.creation_time = oldest;
-  input.build.oldest_key_time = oldest;
+         context_.options().atomic_flush;
 }
 
 Status FlushWork::PickAll(const Job& job, Extent extent, std::vector<FamilyFlush>* flushes) {
@@ -323,10 +282,12 @@ Status FlushWork::PickAll(const Job& job, Extent extent, std::vector<FamilyFlush
         flushes->pop_back();
         continue;
       }
-      MakeInput(family.get(), &flush.input);
+      FillFlushInput(context_, dynamic_, &state_, *family, TableFileCreationReason::kFlush,
+                     family->shape().base_level, &flush.input);
+      VARVE_ASSERT(flush.input.build.file_number != 0);
       flush.filling = {family->shared_mem(), family->options()->write_buffer_size,
                        family->options()->max_write_buffer_number - family->unflushed_count()};
-      flush.job_id = engine_->NextJobId();
+      flush.job_id = state_.NextJobId();
       if (WantsFlush(*family, job.reason)) Request({family.get()}, job.reason);
     }
   } catch (...) {
@@ -344,55 +305,68 @@ FlushPace FlushWork::PaceOf(std::vector<FamilyFlush>* flushes) const {
     filling.push_back(std::move(flush.filling));
     for (const auto& mem : flush.input.memtables) entries += mem->entry_count();
   }
-  return FlushPace(engine_, std::move(filling), entries);
+  return FlushPace(context_, lifecycle_, state_.work, std::move(filling), entries);
 }
 
 Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order) {
-  Engine& e = *engine_;
   {
-    MutexUnlock unlock(&e.mu);
+    DbUnlock unlock(&state_.mu);
     FlushPace pace = PaceOf(flushes);
-    const bool gives_way = e.options.background_gives_way && NobodyWaits(job.reason);
+    const bool gives_way = context_.options().background_gives_way && NobodyWaits(job.reason);
     const GiveWay at_pace(gives_way ? &pace : nullptr);
     for (FamilyFlush& flush : *flushes) {
       NotifyBegin(flush, job.reason);
-      StopWatch watch(e.clock, e.statistics, FLUSH_TIME);
+      StopWatch watch(context_.clock(), context_.statistics(), FLUSH_TIME);
       VARVE_RETURN_IF_ERROR(RunFlush(flush.input, &flush.result));
-      RecordTick(e.statistics, FLUSH_WRITE_BYTES, flush.result.file.size);
+      RecordTick(context_.statistics(), FLUSH_WRITE_BYTES, flush.result.file.size);
     }
-    NotePauses(&e, pace);
+    statistics_.CountPauses(pace);
   }
   // Once one family's share of a batch is in a table, the other families' shares must not be lost
   // with an unsynced log: after a power loss they would be at different moments. Recovery from
   // errors, whose logs may be broken, puts all families into one job instead.
-  if (e.families.all().size() > 1 && job.reason != FlushReason::kErrorRecovery) {
-    MutexUnlock unlock(&e.mu);
-    VARVE_RETURN_IF_ERROR(e.logs->SyncClosed());
+  // The same of a decision about a prepared section, without which that would be prepared again.
+  const bool apart = state_.families.all().size() > 1 || state_.sections.InUse();
+  if (apart && job.reason != FlushReason::kErrorRecovery) {
+    DbUnlock unlock(&state_.mu);
+    const uint64_t current = state_.logs->current_number();
+    VARVE_RETURN_IF_ERROR(state_.logs->SyncClosed());
+    state_.sections.NoteDurable(current);
   }
   *in_order = WaitForOlder(*flushes);
   return *in_order ? Install(flushes, job.reason) : Status::OK();
 }
 
 Status FlushWork::RunJob(const Job& job, Extent extent) {
-  Engine& e = *engine_;
   std::vector<FamilyFlush> flushes;
   Status s = PickAll(job, extent, &flushes);
   if (flushes.empty()) return s;
   bool in_order = false;
-  if (s.ok()) s = Guarded([&] { return RunPicked(job, &flushes, &in_order); });
+  if (s.ok()) {
+    s = Guarded([&] {
+      state_.mu.AssertHeld();
+      return RunPicked(job, &flushes, &in_order);
+    });
+  }
   const bool in_force = s.ok() && in_order;
   // What failed is told before others may take it up: a recovery that waits for the job would
   // else make good an error of which the database hears only afterwards.
-  if (!in_force) BestEffort([&] { CleanUp(flushes, s); });
+  if (!in_force) {
+    BestEffort([&] {
+      state_.mu.AssertHeld();
+      CleanUp(flushes, s);
+    });
+  }
   for (FamilyFlush& flush : flushes) {
+    VARVE_ASSERT(flush.family->flushes_running > 0);
     flush.family->flushes_running--;
     Unpick(flush);
   }
   order_changed_.SignalAll();
   if (!in_force) return s;
-  for (FamilyFlush& flush : flushes) e.compaction->Schedule(flush.family.get());
+  for (FamilyFlush& flush : flushes) compaction_->Schedule(flush.family.get());
   RemoveOutputs(flushes);
-  MutexUnlock unlock(&e.mu);
+  DbUnlock unlock(&state_.mu);
   // As a rule the last shares: the memory goes back before listeners take their time, and without
   // the mutex.
   for (FamilyFlush& flush : flushes) flush.input.memtables.clear();
@@ -401,10 +375,9 @@ Status FlushWork::RunJob(const Job& job, Extent extent) {
 }
 
 void FlushWork::CleanUp(const std::vector<FamilyFlush>& flushes, const Status& s) {
-  Engine& e = *engine_;
-  if (s.ok() || !e.versions->manifest_in_doubt()) RemoveOutputs(flushes);
-  MutexUnlock unlock(&e.mu);
-  LogError(e.info_log.get(), "flush failed: %s",
+  if (s.ok() || !state_.versions->manifest_in_doubt()) RemoveOutputs(flushes);
+  DbUnlock unlock(&state_.mu);
+  LogError(context_.info_log(), "flush failed: %s",
            s.ok() ? "so did that of an older memtable" : s.ToString().c_str());
 }
 
@@ -414,6 +387,7 @@ bool FlushWork::WaitForOlder(const std::vector<FamilyFlush>& flushes) {
   for (const FamilyFlush& flush : flushes) {
     ColumnFamily& family = *flush.family;
     const std::shared_ptr<MemTable>& own = flush.input.memtables.front();
+    VARVE_ASSERT(family.dropped() || !family.immutables().empty());
     while (!family.dropped() && family.immutables().front().mem != own) {
       if (!family.immutables().front().picked) return false;
       order_changed_.Wait();
@@ -424,50 +398,49 @@ bool FlushWork::WaitForOlder(const std::vector<FamilyFlush>& flushes) {
 
 void FlushWork::AddEmptyFamilies(std::vector<VersionEdit>* edits,
                                  std::vector<FamilyEdit>* changes) const {
-  Engine& e = *engine_;
-  edits->resize(e.families.all().size());  // they stay where they are
+  edits->resize(state_.families.all().size());  // they stay where they are
   size_t i = 0;
-  for (const auto& [id, family] : e.families.all()) {
+  for (const auto& [id, family] : state_.families.all()) {
     if (family->dropped() || !family->mem()->Empty() || !family->immutables().empty()) continue;
     VersionEdit& edit = (*edits)[i++];
     edit.column_family = id;
-    edit.log_number = e.logs->current_number();
+    edit.log_number = state_.logs->current_number();
     changes->push_back(FamilyEdit{family->versions(), {&edit}});
   }
 }
 
 Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason) {
-  Engine& e = *engine_;
   std::vector<FamilyEdit> edits;
   std::vector<VersionEdit> of_empty;
   for (FamilyFlush& flush : *flushes) {
     flush.edit.column_family = flush.family->id();
     flush.edit.log_number = flush.input.memtables.back()->next_log_number();
-    flush.edit.prev_log_number = 0;
+    VARVE_ASSERT(flush.edit.log_number != 0);
+    flush.edit.numbers.prev_log = 0;
     if (flush.result.wrote_file) flush.edit.new_files.push_back(flush.result.file);
     if (!flush.result.full_history_ts_low.empty()) {
-      flush.edit.full_history_ts_low = flush.result.full_history_ts_low;
+      flush.edit.family.full_history_ts_low = flush.result.full_history_ts_low;
     }
     if (flush.family->dropped()) continue;
     edits.push_back(FamilyEdit{flush.family->versions(), {&flush.edit}});
   }
   if (reason == FlushReason::kErrorRecovery) AddEmptyFamilies(&of_empty, &edits);
   if (edits.empty()) return Status::OK();
-  Status s = e.versions->LogAndApply(std::move(edits), e.directory.get());
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(state_.versions->LogAndApply(std::move(edits), context_.directory()));
   for (FamilyFlush& flush : *flushes) {
     if (flush.family->dropped()) continue;
     flush.in_force = true;
+    VARVE_ASSERT(flush.family->immutables().front().mem == flush.input.memtables.front());
     flush.family->DropFlushed(flush.input.memtables.size());
-    e.flush_count++;
-    e.flush_bytes += flush.result.file.size;
+    statistics_.CountFlush(flush.result.file.size);
   }
-  // Once all are: what cannot be shown is reported, which may let go of the mutex.
+  // Once all are: what cannot be shown is reported, which may release the mutex.
   for (const FamilyFlush& flush : *flushes) {
-    if (flush.in_force) e.ShowChange(flush.family.get()).PermitUncheckedError();
+    if (flush.in_force) errors_.InstallSuperVersion(flush.family.get()).PermitUncheckedError();
   }
+  if (state_.sections.InUse()) state_.sections.Prune(state_.versions->FamilyLogs());
   order_changed_.SignalAll();
-  e.UpdateStalls();
+  stalls_.Update();
   return Status::OK();
 }
 
@@ -475,24 +448,23 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
 // when it is not known whether a failed edit is there: the next open explains the files or sets
 // them aside.
 void FlushWork::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
-  Engine& e = *engine_;
   std::vector<std::string> paths;
   for (const FamilyFlush& flush : flushes) {
     if (flush.result.wrote_file && !flush.in_force) {
-      paths.push_back(TableFileName(e.name, flush.result.file.number));
+      paths.push_back(TableFileName(context_.name(), flush.result.file.number));
     }
   }
   if (paths.empty()) return;
-  MutexUnlock unlock(&e.mu);
+  DbUnlock unlock(&state_.mu);
   for (const std::string& path : paths) {
-    e.fs->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+    context_.fs()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
   }
 }
 
 Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
                                 const FlushOptions& options, FlushReason reason) {
-  // Whoever asks for one family: a batch over two is whole in files only if both are flushed.
-  if (engine_->options.atomic_flush && !VARVE_CANARY(kTearAtomicFlush)) {
+  // Also when one family is asked for: a batch over two is whole in files only if both are flushed.
+  if (context_.options().atomic_flush && !VARVE_CANARY(kTearAtomicFlush)) {
     return FlushAll(options, reason);
   }
   return SwitchAndFlush(families, options, reason);
@@ -500,14 +472,13 @@ Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
 
 Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
                                  const FlushOptions& options, FlushReason reason) {
-  Engine& e = *engine_;
   std::vector<std::pair<ColumnFamily*, uint64_t>> targets;  // newest memtable id to be flushed
   Status s;
   {
-    const ExclusiveCommit exclusive(e.commit.get());
-    MutexLock lock(&e.mu);
-    const bool refused = e.errors.writes_stopped() && reason != FlushReason::kErrorRecovery;
-    s = refused ? e.errors.error() : SwitchMemTables(families);
+    const ExclusiveCommit exclusive(state_.commit.get());
+    DbLock lock(&state_.mu);
+    const bool refused = errors_.state().writes_stopped() && reason != FlushReason::kErrorRecovery;
+    s = refused ? errors_.state().error() : SwitchMemTables(families);
     if (s.ok()) {
       for (ColumnFamily* family : families) {
         if (!family->dropped() && !family->immutables().empty()) {
@@ -519,21 +490,21 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
   }
   if (!s.ok() || !options.wait) return s;
 
-  MutexLock lock(&e.mu);
+  DbLock lock(&state_.mu);
   for (auto& [family, id] : targets) {
     while (s.ok() && !family->dropped() && !family->immutables().empty() &&
            family->immutables().front().mem->id() <= id) {
-      if (e.shutting_down.load(std::memory_order_acquire)) {
+      if (lifecycle_.shutting_down()) {
         s = Status::ShutdownInProgress("flush: the database is being closed");
-      } else if (e.errors.severity() >= ErrorState::Severity::kHard) {
-        s = e.errors.error();
+      } else if (errors_.state().severity() >= ErrorState::Severity::kHard) {
+        s = errors_.state().error();
       } else {
         const bool unpicked =
             std::ranges::any_of(family->immutables(), [&target = id](const ImmutableMemTable& imm) {
               return !imm.picked && imm.mem->id() <= target;
             });
         if (unpicked) Request({family}, reason);
-        e.AwaitWork();
+        state_.work.AwaitWork();
       }
     }
   }
@@ -541,37 +512,34 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
 }
 
 bool FlushWork::WouldStall(const ColumnFamily& family) const {
-  const Engine& e = *engine_;
   StallInput after;
   after.unflushed_memtables = family.unflushed_count() + 1;
   after.l0_files = family.shape().l0_files + 1;
   after.pending_compaction_bytes = family.shape().pending_compaction_bytes;
   if (JudgeStall(after, *family.options()).condition == WriteStallCondition::kNormal) return false;
-  const bool under_way = Busy() || e.compaction->MayMakeRoom();
-  return under_way && e.tree.paused() == 0;
+  const bool under_way = Busy() || compaction_->MayMakeRoom();
+  return under_way && tree_.paused() == 0;
 }
 
 void FlushWork::WaitForRoom(const std::vector<ColumnFamily*>& families) {
-  Engine& e = *engine_;
-  MutexLock lock(&e.mu);
+  DbLock lock(&state_.mu);
   const auto waits = [&](ColumnFamily* family) {
+    state_.mu.AssertHeld();
     const bool empty = family->mem()->Empty() && family->immutables().empty();
     return !family->dropped() && !empty && WouldStall(*family);
   };
-  while (!e.shutting_down.load(std::memory_order_acquire) &&
-         e.errors.severity() == ErrorState::Severity::kNone &&
+  while (!lifecycle_.shutting_down() && errors_.state().severity() == ErrorState::Severity::kNone &&
          std::ranges::any_of(families, waits)) {
-    e.AwaitWorkFor(kRoomPollMicros);
+    state_.work.AwaitWorkFor(kRoomPollMicros);
   }
 }
 
 Status FlushWork::FlushAll(const FlushOptions& options, FlushReason reason) {
-  Engine& e = *engine_;
   std::vector<std::shared_ptr<ColumnFamily>> pinned;
   std::vector<ColumnFamily*> families;
   {
-    MutexLock lock(&e.mu);
-    for (const auto& [id, family] : e.families.all()) {
+    DbLock lock(&state_.mu);
+    for (const auto& [id, family] : state_.families.all()) {
       pinned.push_back(family);
       families.push_back(family.get());
     }
@@ -580,45 +548,46 @@ Status FlushWork::FlushAll(const FlushOptions& options, FlushReason reason) {
 }
 
 Status FlushWork::FlushAllHere(FlushReason reason) {
-  Engine& e = *engine_;
   std::vector<std::shared_ptr<ColumnFamily>> pinned;
   std::vector<ColumnFamily*> families;
   Status s;
   {
-    const ExclusiveCommit exclusive(e.commit.get());
-    MutexLock lock(&e.mu);
-    if (e.errors.writes_stopped()) return e.errors.error();
-    for (const auto& [id, family] : e.families.all()) {
+    const ExclusiveCommit exclusive(state_.commit.get());
+    DbLock lock(&state_.mu);
+    if (errors_.state().writes_stopped()) return errors_.state().error();
+    for (const auto& [id, family] : state_.families.all()) {
       pinned.push_back(family);
       families.push_back(family.get());
     }
     s = SwitchMemTables(families);
   }
-  MutexLock lock(&e.mu);
+  DbLock lock(&state_.mu);
   const auto in_memory = [](const auto& family) {
+    AssumeDbMutexHeld();
     return !family->dropped() && !family->immutables().empty();
   };
   while (s.ok() && std::ranges::any_of(pinned, in_memory)) {
     s = FlushNow(pinned, reason);
-    if (!s.ok()) return e.ReportedError(s, BackgroundErrorReason::kFlush);
+    if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kFlush);
     // One that has failed elsewhere.
-    if (e.errors.severity() >= ErrorState::Severity::kHard) s = e.errors.error();
+    if (errors_.state().severity() >= ErrorState::Severity::kHard) s = errors_.state().error();
   }
   return s;
 }
 
 Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families,
                            FlushReason reason) {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
+  state_.mu.AssertHeld();
   const auto running = [&] {
-    return std::any_of(families.begin(), families.end(),
-                       [](const auto& family) { return family->flushes_running > 0; });
+    return std::ranges::any_of(families, [](const auto& family) {
+      AssumeDbMutexHeld();
+      return family->flushes_running > 0;
+    });
   };
-  while (running()) e.AwaitWork();
+  while (running()) state_.work.AwaitWork();
   std::vector<Job> jobs;
   for (const auto& family : families) {
-    const bool together = e.options.atomic_flush || reason == FlushReason::kErrorRecovery;
+    const bool together = context_.options().atomic_flush || reason == FlushReason::kErrorRecovery;
     if (jobs.empty() || !together) jobs.push_back(Job{{}, reason});
     jobs.back().families.push_back(family);
   }
@@ -632,17 +601,37 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
 Status FlushWork::SwitchFullMemTables() {
   FlushReason reason;
   std::vector<ColumnFamily*> full = FullFamilies(&reason);
-  return full.empty() ? Status::OK() : Switch(std::move(full), reason);
+  if (!full.empty()) return Switch(std::move(full), reason);
+  return OnlyLogIsFull() ? LeaveFullLog() : Status::OK();
+}
+
+// Decisions about sections are durable before the logs that hold the sections may go.
+Status FlushWork::LeaveFullLog() {
+  Status s = new_logs_.Start(/*force=*/false);
+  if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kMemTable);
+  const uint64_t current = state_.logs->current_number();
+  {
+    DbUnlock unlock(&state_.mu);
+    s = state_.logs->SyncClosed();
+  }
+  if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kMemTable);
+  state_.sections.NoteDurable(current);
+  std::vector<VersionEdit> of_empty;
+  std::vector<FamilyEdit> edits;
+  AddEmptyFamilies(&of_empty, &edits);
+  s = state_.versions->LogAndApply(std::move(edits), context_.directory());
+  if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kManifestWriteNoWAL);
+  state_.sections.Prune(state_.versions->FamilyLogs());
+  purger_.Purge();
+  return Status::OK();
 }
 
 Status FlushWork::Switch(std::vector<ColumnFamily*> families, FlushReason reason) {
-  Engine& e = *engine_;
-  if (e.options.atomic_flush) {
+  if (context_.options().atomic_flush) {
     families.clear();
-    for (const auto& [id, family] : e.families.all()) families.push_back(family.get());
+    for (const auto& [id, family] : state_.families.all()) families.push_back(family.get());
   }
-  Status s = SwitchMemTables(families);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(SwitchMemTables(families));
   std::vector<ColumnFamily*> ready;
   for (ColumnFamily* family : families) {
     if (WantsFlush(*family, reason)) ready.push_back(family);
@@ -652,36 +641,34 @@ Status FlushWork::Switch(std::vector<ColumnFamily*> families, FlushReason reason
 }
 
 void FlushWork::NotifyBegin(const FamilyFlush& flush, FlushReason reason) {
-  Engine& e = *engine_;
-  LogInfo(e.info_log.get(), "[%s] [JOB %d] flushing %zu memtable(s), reason: %s",
+  LogInfo(context_.info_log(), "[%s] [JOB %d] flushing %zu memtable(s), reason: %s",
           flush.family->name().c_str(), flush.job_id, flush.input.memtables.size(),
           GetFlushReasonString(reason));
-  if (!events::Wanted(e)) return;
-  events::FlushBegin(e, MakeInfo(flush, reason));
+  if (!events::Wanted(context_)) return;
+  events::FlushBegin(context_, MakeInfo(flush, reason));
 }
 
 void FlushWork::NotifyEnd(const FamilyFlush& flush, FlushReason reason) {
-  Engine& e = *engine_;
   const NewFile& file = flush.result.file;
-  LogInfo(e.info_log.get(), "[%s] [JOB %d] flushed table #%llu: %llu bytes, %llu entries",
+  LogInfo(context_.info_log(), "[%s] [JOB %d] flushed table #%llu: %llu bytes, %llu entries",
           flush.family->name().c_str(), flush.job_id, static_cast<unsigned long long>(file.number),
           static_cast<unsigned long long>(file.size),
           static_cast<unsigned long long>(file.counts.entries));
-  if (!events::Wanted(e)) return;
+  if (!events::Wanted(context_)) return;
   if (flush.result.wrote_file) {
     TableFileCreationInfo created;
-    created.db_name = e.given_name;
+    created.db_name = context_.given_name();
     created.cf_name = flush.family->name();
-    created.file_path = TableFileName(e.name, file.number);
+    created.file_path = TableFileName(context_.name(), file.number);
     created.job_id = flush.job_id;
     created.reason = TableFileCreationReason::kFlush;
     created.file_size = file.size;
-    created.file_checksum = file.file_checksum;
-    created.file_checksum_func_name = file.file_checksum_func_name;
+    created.file_checksum = file.checksum.value;
+    created.file_checksum_func_name = file.checksum.function;
     created.table_properties = flush.result.properties;
-    events::TableFileCreated(e, created);
+    events::TableFileCreated(context_, created);
   }
-  events::FlushCompleted(e, MakeInfo(flush, reason));
+  events::FlushCompleted(context_, MakeInfo(flush, reason));
 }
 
 FlushJobInfo FlushWork::MakeInfo(const FamilyFlush& flush, FlushReason reason) const {
@@ -689,8 +676,8 @@ FlushJobInfo FlushWork::MakeInfo(const FamilyFlush& flush, FlushReason reason) c
   info.cf_id = flush.family->id();
   info.cf_name = flush.family->name();
   info.file_number = flush.input.build.file_number;
-  info.file_path = TableFileName(engine_->name, info.file_number);
-  info.thread_id = engine_->env->GetThreadID();
+  info.file_path = TableFileName(context_.name(), info.file_number);
+  info.thread_id = context_.env()->GetThreadID();
   info.job_id = flush.job_id;
   info.smallest_seqno = flush.result.file.smallest_seq;
   info.largest_seqno = flush.result.file.largest_seq;

@@ -5,129 +5,182 @@
 
 #include <deque>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "varve/listener.h"
+#include "varve/write_buffer_manager.h"
 
-#include "db/background/engine.h"
+#include "db/background/space_reserve.h"
 #include "db/background/work_paces.h"
+#include "db/engine/db_state.h"
+#include "db/engine/dynamic_options.h"
+#include "db/engine/error_handler.h"
+#include "db/engine/job_interfaces.h"
+#include "db/engine/log_gate.h"
+#include "db/engine/new_logs.h"
+#include "db/engine/stall_control.h"
+#include "db/engine/tree_admission.h"
+#include "db/engine/work_statistics.h"
 #include "db/flush/flush_job.h"
 
 namespace varve {
 
-// Locking: methods require the DB mutex unless they say otherwise.
-class FlushWork final : public WriteBufferUser {
+class FlushWork final : public WriteBufferUser, public MemTableFlusher, public RangeFlusher {
  public:
-  explicit FlushWork(Engine* engine) : engine_(engine) {}
-  ~FlushWork() override { engine_->write_buffer_manager->Leave(this); }
+  struct Parts {
+    const DbContext& context;
+    const DynamicOptions& dynamic;
+    DbState& state;
+    const Lifecycle& lifecycle;
+    ErrorHandler& errors;
+    StallControl& stalls;
+    const LogGate& log_gate;
+    NewLogs& new_logs;
+    const TreeAdmission& tree;
+    WorkStatistics& statistics;
+    FilePurger& purger;
+    SpaceReserve& reserve;
+  };
+  explicit FlushWork(const Parts& parts);
+  ~FlushWork() override;
+  FlushWork(const FlushWork&) = delete;
+  FlushWork& operator=(const FlushWork&) = delete;
+
+  // Before the first call: who is told of new tables in L0.
+  void set_compaction(CompactionScheduler* compaction) { compaction_ = compaction; }
 
   // Freezes the families' active memtables that hold something, after starting a new log. The
-  // commit path is held exclusively by the caller; mu is released while files are made.
-  Status SwitchMemTables(const std::vector<ColumnFamily*>& families);
-  // A fresh log as the current one (empty logs are replaced too when `force`).
-  Status StartNewLog(bool force);
-
+  // commit path is held exclusively by the caller; the mutex is released while files are made.
+  Status SwitchMemTables(const std::vector<ColumnFamily*>& families) VARVE_REQUIRES(kDbMutex);
   // Asks for the families' immutables to be flushed; with atomic_flush all families together.
-  void Request(const std::vector<ColumnFamily*>& families, FlushReason reason);
+  void Request(const std::vector<ColumnFamily*>& families, FlushReason reason)
+      VARVE_REQUIRES(kDbMutex);
   // Hands queued requests to the background threads as far as limits allow.
-  void Schedule();
-  bool Busy() const { return scheduled_ > 0 || !queue_.empty(); }
-  int running() const { return running_; }
-  int scheduled() const { return scheduled_ + (freeing_memory_ ? 1 : 0); }
+  void Schedule() VARVE_REQUIRES(kDbMutex);
+  bool Busy() const VARVE_REQUIRES(kDbMutex) { return scheduled_ > 0 || !queue_.empty(); }
+  int running() const VARVE_REQUIRES(kDbMutex) { return running_; }
+  int scheduled() const VARVE_REQUIRES(kDbMutex) { return scheduled_ + (freeing_memory_ ? 1 : 0); }
   // Jobs that have not begun will not (shutdown): the threads may be busy with other databases.
-  void TakeBackJobs();
-  // Families that stop writes with memtables that nobody has asked to flush yet (they wait to be
-  // merged with more, which will not come): asks.
-  void RequestStopped();
-  // For the write-buffer manager. Takes mu itself.
-  bool FreeMemory() override;
-  // Forgets what is queued (shutdown).
-  void ClearQueue() { queue_.clear(); }
+  void CancelScheduledJobs() VARVE_REQUIRES(kDbMutex);
+  // Forgets what is queued (shutdown). The last share of a family may go, and close its files: with
+  // no lock held. One after the other, as a second deque would take memory.
+  void ClearQueue() VARVE_EXCLUDES(kDbMutex) {
+    for (bool more = true; more;) {
+      Job gone;
+      DbLock lock(&state_.mu);
+      more = !queue_.empty();
+      if (!more) continue;
+      gone = std::move(queue_.front());
+      queue_.pop_front();
+    }
+  }
 
-  // Whether one more table of the family in L0 would make writes stall, and there is work under way
-  // that may change that.
-  bool WouldStall(const ColumnFamily& family) const;
-  // Waits while that is so for any of the families, which the caller keeps alive. Takes mu itself.
-  void WaitForRoom(const std::vector<ColumnFamily*>& families);
-  // Flush() of the API: switch, request, and (if asked) wait. Takes mu and the commit path itself.
-  // The caller keeps the families alive. With atomic_flush it is FlushAll.
+  // For the write-buffer manager.
+  bool FreeMemory() override VARVE_EXCLUDES(kDbMutex);
+
+  bool WouldStall(const ColumnFamily& family) const override VARVE_REQUIRES(kDbMutex);
+  // Waits while that is so for any of the families, which the caller keeps alive.
+  void WaitForRoom(const std::vector<ColumnFamily*>& families) VARVE_EXCLUDES(kDbMutex);
+
+  // Flush() of the API: switch, request, and (if asked) wait. Takes the commit path itself. The
+  // caller keeps the families alive. With atomic_flush it is FlushAll.
   Status FlushFamilies(const std::vector<ColumnFamily*>& families, const FlushOptions& options,
-                       FlushReason reason);
+                       FlushReason reason) override VARVE_EXCLUDES(kDbMutex);
   // The same for all families there are; others may be dropped, and go, meanwhile.
-  Status FlushAll(const FlushOptions& options, FlushReason reason);
+  Status FlushAll(const FlushOptions& options, FlushReason reason) VARVE_EXCLUDES(kDbMutex);
   // What Close does: all that is in memory, in this thread, as those of the environment may all be
-  // busy, or wait for this one. Takes mu and the commit path itself.
-  Status FlushAllHere(FlushReason reason);
+  // busy, or wait for this one. Takes the commit path itself.
+  Status FlushAllHere(FlushReason reason) VARVE_EXCLUDES(kDbMutex);
   // Flushes everything frozen of the families in this thread, after any flush of theirs under way.
-  Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason);
-  // Whether SwitchFullMemTables would find something to do.
-  bool AnythingFull();
-  // What writers do when a memtable is full, or logs or memory are too large. The commit path is
-  // held exclusively.
-  Status SwitchFullMemTables();
+  Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason)
+      VARVE_REQUIRES(kDbMutex);
+
+  bool AnythingFull() override VARVE_REQUIRES(kDbMutex);
+  Status SwitchFullMemTables() override VARVE_REQUIRES(kDbMutex);
+  void FlushStopped() override VARVE_REQUIRES(kDbMutex);
 
  private:
-  // FlushFamilies for exactly these.
-  Status SwitchAndFlush(const std::vector<ColumnFamily*>& families, const FlushOptions& options,
-                        FlushReason reason);
   struct Job {
     std::vector<std::shared_ptr<ColumnFamily>> families;
-    FlushReason reason;
+    FlushReason reason = FlushReason::kOthers;
   };
   struct FamilyFlush;
-
   // What one job takes of each of its families.
   enum class Extent : uint8_t {
     kPiece,  // the oldest that nobody has picked, as many as make one table
     kAll,
   };
 
-  bool CanStart() const;
+  // FlushFamilies for exactly these.
+  Status SwitchAndFlush(const std::vector<ColumnFamily*>& families, const FlushOptions& options,
+                        FlushReason reason) VARVE_EXCLUDES(kDbMutex);
+  void RequestStopped() VARVE_REQUIRES(kDbMutex);
+  bool CanStart() const VARVE_REQUIRES(kDbMutex);
   static void RunOne(void* work);
   static void RunFreeMemory(void* work);
-  void BackgroundFlush();
-  // So that the families of a recovery leave the logs before it in one step: edits of those that
-  // have nothing in memory.
-  void AddEmptyFamilies(std::vector<VersionEdit>* edits, std::vector<FamilyEdit>* changes) const;
-  // Whatever it answers, what was picked is in `flushes`.
-  Status PickAll(const Job& job, Extent extent, std::vector<FamilyFlush>* flushes);
+  void SwitchLargest() VARVE_EXCLUDES(kDbMutex);
+  void BackgroundFlush() VARVE_EXCLUDES(kDbMutex);
+  // Edits by which families that have nothing in memory leave the logs before the current one.
+  void AddEmptyFamilies(std::vector<VersionEdit>* edits, std::vector<FamilyEdit>* changes) const
+      VARVE_REQUIRES(kDbMutex);
+  // Whatever it returns, what was picked is in `flushes`.
+  Status PickAll(const Job& job, Extent extent, std::vector<FamilyFlush>* flushes)
+      VARVE_REQUIRES(kDbMutex);
   // A job may throw: it failed then, and all that it had picked can be picked again.
-  void RunNextJob();
-  Status RunJob(const Job& job, Extent extent);
+  void RunNextJob() VARVE_REQUIRES(kDbMutex);
+  Status RunJob(const Job& job, Extent extent) VARVE_REQUIRES(kDbMutex);
   FlushPace PaceOf(std::vector<FamilyFlush>* flushes) const;
   // What was picked becomes tables, and these come into force unless *in_order is false.
-  Status RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order);
-  void Report(const Status& s);  // of a job
-  void NoteReason(const ColumnFamily& family, FlushReason reason);
-  bool Pick(ColumnFamily* family, Extent extent, FlushInput* input);
-  void Unpick(const FamilyFlush& flush);
-  bool WantsFlush(const ColumnFamily& family, FlushReason reason) const;
-  void MakeInput(ColumnFamily* family, FlushInput* input);
-  bool WaitForOlder(const std::vector<FamilyFlush>& flushes);
-  Status Install(std::vector<FamilyFlush>* flushes, FlushReason reason);
-  void CleanUp(const std::vector<FamilyFlush>& flushes, const Status& s);  // of a job that failed
-  void RemoveOutputs(const std::vector<FamilyFlush>& flushes);
-  std::vector<ColumnFamily*> FullFamilies(FlushReason* reason);
-  std::vector<ColumnFamily*> FamiliesOverLogLimit(FlushReason* reason);
-  std::vector<ColumnFamily*> FamiliesOverMemoryLimit(FlushReason* reason);
-  uint64_t LogLimit() const;
-  ColumnFamily* LargestActive() const;
+  Status RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order)
+      VARVE_REQUIRES(kDbMutex);
+  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // of a job
+  void NoteReason(const ColumnFamily& family, FlushReason reason) VARVE_REQUIRES(kDbMutex);
+  bool Pick(ColumnFamily* family, Extent extent, FlushInput* input) VARVE_REQUIRES(kDbMutex);
+  void Unpick(const FamilyFlush& flush) VARVE_REQUIRES(kDbMutex);
+  bool WantsFlush(const ColumnFamily& family, FlushReason reason) const VARVE_REQUIRES(kDbMutex);
+  bool WaitForOlder(const std::vector<FamilyFlush>& flushes) VARVE_REQUIRES(kDbMutex);
+  Status Install(std::vector<FamilyFlush>* flushes, FlushReason reason) VARVE_REQUIRES(kDbMutex);
+  // Of a job that failed.
+  void CleanUp(const std::vector<FamilyFlush>& flushes, const Status& s) VARVE_REQUIRES(kDbMutex);
+  void RemoveOutputs(const std::vector<FamilyFlush>& flushes) VARVE_REQUIRES(kDbMutex);
+  std::vector<ColumnFamily*> FullFamilies(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
+  std::vector<ColumnFamily*> FamiliesOverLogLimit(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
+  bool OnlyLogIsFull() const VARVE_REQUIRES(kDbMutex);
+  // The commit path is held exclusively by the caller.
+  Status LeaveFullLog() VARVE_REQUIRES(kDbMutex);
+  std::vector<ColumnFamily*> FamiliesOverMemoryLimit(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
+  uint64_t LogLimit() const VARVE_REQUIRES(kDbMutex);
+  ColumnFamily* LargestActive() const VARVE_REQUIRES(kDbMutex);
   bool IsWorthATable(const MemTable& mem) const;
-  Status Switch(std::vector<ColumnFamily*> families, FlushReason reason);
-  // These three are called without mu.
-  void NotifyBegin(const FamilyFlush& flush, FlushReason reason);
-  void NotifyEnd(const FamilyFlush& flush, FlushReason reason);
+  Status Switch(std::vector<ColumnFamily*> families, FlushReason reason) VARVE_REQUIRES(kDbMutex);
+  void NotifyBegin(const FamilyFlush& flush, FlushReason reason) VARVE_EXCLUDES(kDbMutex);
+  void NotifyEnd(const FamilyFlush& flush, FlushReason reason) VARVE_EXCLUDES(kDbMutex);
   FlushJobInfo MakeInfo(const FamilyFlush& flush, FlushReason reason) const;
 
-  Engine* const engine_;
+  const DbContext& context_;
+  const DynamicOptions& dynamic_;
+  DbState& state_;
+  const Lifecycle& lifecycle_;
+  ErrorHandler& errors_;
+  StallControl& stalls_;
+  const LogGate& log_gate_;
+  NewLogs& new_logs_;
+  const TreeAdmission& tree_ VARVE_GUARDED_BY(kDbMutex);
+  WorkStatistics& statistics_;
+  CompactionScheduler* compaction_ = nullptr;
+  FilePurger& purger_;
+  SpaceReserve& reserve_;
+
   // For WaitForOlder. Others wait for the end of a job, when its listeners have been told.
-  CondVar order_changed_{&engine_->mu};
-  std::deque<Job> queue_;
-  int running_ = 0;
-  int scheduled_ = 0;            // handed to the environment, running ones included
-  bool job_running_ = false;     // at least one; exact with atomic_flush
-  bool freeing_memory_ = false;  // RunFreeMemory is handed to the environment
+  CondVar order_changed_;
+  std::deque<Job> queue_ VARVE_GUARDED_BY(kDbMutex);
+  int running_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  // Handed to the environment, running ones included.
+  int scheduled_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  // At least one; exact with atomic_flush.
+  bool job_running_ VARVE_GUARDED_BY(kDbMutex) = false;
+  // RunFreeMemory is handed to the environment.
+  bool freeing_memory_ VARVE_GUARDED_BY(kDbMutex) = false;
 };
 
 }  // namespace varve

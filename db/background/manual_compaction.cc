@@ -7,10 +7,9 @@
 
 #include "db/background/compaction_party.h"
 #include "db/background/compaction_work.h"
-#include "db/background/flush_work.h"
-#include "db/background/obsolete_files.h"
 #include "db/compaction/input_span.h"
 #include "db/version/obsolete_file_queue.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
@@ -44,11 +43,14 @@ bool MemTableOverlaps(const MemTable& mem, const InternalKeyComparator& icmp, co
          (end == nullptr || icmp.CompareKey(icmp.KeyOf(iterator->key()), *end) <= 0);
 }
 
-// Counts one more for the time of its life. Both ends under the DB mutex.
+// Counts one more for the time of its life.
 class Counted {
  public:
-  explicit Counted(int* count) : count_(count) { ++*count_; }
-  ~Counted() { --*count_; }
+  explicit Counted(int* count) VARVE_REQUIRES(kDbMutex) : count_(count) { ++*count_; }
+  ~Counted() VARVE_REQUIRES(kDbMutex) {
+    VARVE_ASSERT(*count_ > 0);
+    --*count_;
+  }
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
 
@@ -56,7 +58,8 @@ class Counted {
   int* const count_;
 };
 
-// How a call has to go about its range. A filter or a mark is only applied to what is rewritten.
+// How a call has to go about its range. A filter or full_history_ts_low is only applied to what is
+// rewritten.
 Remainder::Duty DutyOf(const CompactRangeOptions& call, const ColumnFamilyOptions& family,
                        bool trims) {
   using Bottommost = BottommostLevelCompaction;
@@ -73,22 +76,25 @@ Remainder::Duty DutyOf(const CompactRangeOptions& call, const ColumnFamilyOption
 }  // namespace
 
 // One of manual_calls_ for the time of its life, and what follows its end, unless an obstacle was
-// there already. Both ends without mu.
+// there already.
 class CompactionWork::ManualTurn {
  public:
   ManualTurn(CompactionWork* work, const ColumnFamily& family, const RunControl& control)
       : work_(work) {
-    MutexLock lock(&work_->engine_->mu);
+    DbLock lock(&work_->state_.mu);
     obstacle_ = work_->ManualObstacle(family, control);
     if (obstacle_.ok()) work_->manual_calls_++;
   }
   ~ManualTurn() {
     if (!obstacle_.ok()) return;
-    Engine& e = *work_->engine_;
-    MutexLock lock(&e.mu);
-    work_->Report(Guarded([&e] { e.obsolete->Purge(); }));
+    DbLock lock(&work_->state_.mu);
+    work_->Report(Guarded([this] {
+      work_->state_.mu.AssertHeld();
+      work_->purger_.Purge();
+    }));
+    VARVE_ASSERT(work_->manual_calls_ > 0);
     work_->manual_calls_--;
-    e.background_changed.SignalAll();
+    work_->state_.work.SignalAll();
   }
   ManualTurn(const ManualTurn&) = delete;
   ManualTurn& operator=(const ManualTurn&) = delete;
@@ -97,30 +103,28 @@ class CompactionWork::ManualTurn {
  private:
   CompactionWork* const work_;
   Status obstacle_;
-  const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans go under mu
+  const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans go under the mutex
 };
 
 Status CompactionWork::ManualObstacle(const ColumnFamily& family, const RunControl& control) const {
-  const Engine& e = *engine_;
-  if (e.shutting_down.load(std::memory_order_acquire)) {
+  if (lifecycle_.shutting_down()) {
     return Status::ShutdownInProgress("manual compaction: the database is being closed");
   }
   if (family.dropped()) return Status::ColumnFamilyDropped("manual compaction", family.name());
-  if (control.manual_cancelled != nullptr && manual_disabled_ > 0) {
+  if (control.cancel.manual != nullptr && manual_disabled_ > 0) {
     return Paused("manual compactions are disabled");
   }
-  const std::atomic<bool>* const cancelled = control.user_cancelled;
+  const std::atomic<bool>* const cancelled = control.cancel.user;
   if (cancelled != nullptr && cancelled->load(std::memory_order_acquire)) {
     return Paused("manual compaction was cancelled");
   }
-  if (e.errors.severity() != ErrorState::Severity::kNone) return e.errors.error();
+  if (errors_.state().severity() != ErrorState::Severity::kNone) return errors_.state().error();
   return Status::OK();
 }
 
 // The range's data in memtables goes to L0 first. Unless stalls are allowed, when that would make
 // writes stall it waits for compactions under way to make room.
 Status CompactionWork::FlushForRange(const ManualCall& call) {
-  Engine& e = *engine_;
   bool overlaps = false;
   {
     SuperVersion* const super_version = call.family->AcquireSuperVersion();
@@ -133,14 +137,14 @@ Status CompactionWork::FlushForRange(const ManualCall& call) {
   }
   if (!overlaps) return Status::OK();
   if (!call.options->allow_write_stall) {
-    MutexLock lock(&e.mu);
+    DbLock lock(&state_.mu);
     for (;;) {
       VARVE_RETURN_IF_ERROR(ManualObstacle(*call.family, ControlOf(call.options->canceled)));
-      if (!e.flush->WouldStall(*call.family)) break;
-      e.AwaitWorkFor(kPollMicros);
+      if (!flusher_.WouldStall(*call.family)) break;
+      state_.work.AwaitWorkFor(kPollMicros);
     }
   }
-  return e.flush->FlushFamilies({call.family}, FlushOptions(), FlushReason::kManualCompaction);
+  return flusher_.FlushFamilies({call.family}, FlushOptions(), FlushReason::kManualCompaction);
 }
 
 Status CompactionWork::CheckRange(ColumnFamily* family, const CompactRangeOptions& options,
@@ -154,7 +158,7 @@ Status CompactionWork::CheckRange(ColumnFamily* family, const CompactRangeOption
   if (begin != nullptr && end != nullptr && family->icmp().CompareKey(*begin, *end) > 0) {
     return Status::InvalidArgument("CompactRange", "the range ends before it begins");
   }
-  MutexLock lock(&engine_->mu);
+  DbLock lock(&state_.mu);
   return ManualObstacle(*family, ControlOf(options.canceled));
 }
 
@@ -172,12 +176,11 @@ Status CompactionWork::TrimHistory(ColumnFamily* family, const std::string& trim
 }
 
 Status CompactionWork::RunCall(const ManualCall& call) {
-  Engine& e = *engine_;
   const CompactRangeOptions& options = *call.options;
   const ManualTurn turn(this, *call.family, ControlOf(options.canceled));
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   VARVE_RETURN_IF_ERROR(FlushForRange(call));
-  MutexLock lock(&e.mu);
+  DbLock lock(&state_.mu);
   Party party(this,
               options.exclusive_manual_compaction ? TreeAdmission::Kind::kAlone
                                                   : TreeAdmission::Kind::kCall,
@@ -194,17 +197,17 @@ Status CompactionWork::RunCall(const ManualCall& call) {
 // Step by step, until all that was in the range when this began is where the call wants it, and as
 // it wants it.
 Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range, Party* party) {
-  Engine& e = *engine_;
   const Followed followed(
       this, call.family,
       Remainder(DutyOf(*call.options, *call.family->options(), !call.trim_ts.empty()), call.trim_ts,
-                e.versions->next_file_number(), e.NextJobId()));
+                state_.versions->next_file_number(), state_.NextJobId()));
   const Planner plan_step = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
                                 bool* conflict) {
+    state_.mu.AssertHeld();
     *plan = PickRangeStep(ground.version, ground.shape, *ground.options, range,
                           followed.remainder(), ground.running, conflict);
     if (*plan != nullptr && range.max_subcompactions == 0) {
-      (*plan)->max_subcompactions = e.dynamic->max_subcompactions;
+      (*plan)->max_subcompactions = dynamic_.current()->max_subcompactions;
     }
     return Status::OK();
   };
@@ -220,9 +223,10 @@ Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range
 Status CompactionWork::AwaitPlan(Party* party, const RunControl& control,
                                  TreeAdmission::Extent extent, const Planner& planner,
                                  std::unique_ptr<CompactionPlan>* plan) try {
-  Engine& e = *engine_;
   const ColumnFamily& family = *party->family();
+  VARVE_ASSERT(*plan == nullptr);
   const auto await = [&]() -> Status {
+    state_.mu.AssertHeld();
     for (;;) {
       VARVE_RETURN_IF_ERROR(ManualObstacle(family, control));
       if (party->Ask(extent)) {
@@ -233,7 +237,7 @@ Status CompactionWork::AwaitPlan(Party* party, const RunControl& control,
       if (!party->MayWait()) {
         return Status::Busy("compaction", "it was called from one that has to end before it");
       }
-      e.AwaitWorkFor(kPollMicros);
+      state_.work.AwaitWorkFor(kPollMicros);
     }
   };
   const Status s = await();
@@ -259,14 +263,13 @@ Status CompactionWork::RunStep(Party* party, const Planner& planner, const RunCo
 
 CompactionWork::RunControl CompactionWork::ControlOf(const std::atomic<bool>* cancelled) const {
   RunControl control;
-  control.manual_cancelled = &manual_cancel_;
-  control.user_cancelled = cancelled;
+  control.cancel.manual = &manual_cancel_;
+  control.cancel.user = cancelled;
   return control;
 }
 
 // Nobody else has a step in the family meanwhile: plans count on what lies between levels.
 Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range, Party* party) {
-  Engine& e = *engine_;
   ColumnFamily* const family = call.family;
   const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
                               bool*) {
@@ -279,13 +282,16 @@ Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range,
   const Counted working(&manual_working_);
   {
     const Step step(party, plan.get());
-    VARVE_RETURN_IF_ERROR(Guarded([&] { return Install(family, *plan, CompactionResult()); }));
+    VARVE_RETURN_IF_ERROR(Guarded([&] {
+      state_.mu.AssertHeld();
+      return Install(family, *plan, CompactionResult());
+    }));
   }
-  e.ShowChange(family).PermitUncheckedError();
-  e.UpdateStalls();
+  errors_.InstallSuperVersion(family).PermitUncheckedError();
+  stalls_.Update();
   Schedule(family);
-  MutexUnlock unlock(&e.mu);
-  LogInfo(e.info_log.get(), "[%s] moved L%d to L%d", family->name().c_str(), plan->start_level,
+  DbUnlock unlock(&state_.mu);
+  LogInfo(context_.info_log(), "[%s] moved L%d to L%d", family->name().c_str(), plan->start_level,
           plan->output_level);
   return Status::OK();
 }
@@ -294,7 +300,6 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
                                     const std::vector<std::string>& names, int output_level,
                                     std::vector<std::string>* output_names,
                                     CompactionJobInfo* info) {
-  Engine& e = *engine_;
   std::vector<uint64_t> numbers;
   for (const std::string& name : names) {
     const std::string base = name.substr(name.rfind('/') + 1);
@@ -307,20 +312,25 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
   }
   const ManualTurn turn(this, *family, ControlOf(options.canceled));
   VARVE_RETURN_IF_ERROR(turn.obstacle());
-  MutexLock lock(&e.mu);
+  DbLock lock(&state_.mu);
   Party party(this, TreeAdmission::Kind::kAtOnce, family);
   const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
                               bool*) -> Status {
+    state_.mu.AssertHeld();
     VARVE_RETURN_IF_ERROR(PickCompactFiles(ground.version, ground.shape, *ground.options, numbers,
                                            output_level, ground.running, plan));
     CompactionPlan& chosen = **plan;
     chosen.trivial_move = chosen.trivial_move && options.allow_trivial_move;
-    if (options.compression != kDisableCompressionOption) chosen.compression = options.compression;
-    chosen.target_file_bytes = options.output_file_size_limit;
-    chosen.max_subcompactions = options.max_subcompactions != 0 ? options.max_subcompactions
-                                                                : e.dynamic->max_subcompactions;
+    if (options.compression != kDisableCompressionOption) {
+      chosen.output.compression = options.compression;
+    }
+    chosen.output.target_file_bytes = options.output_file_size_limit;
+    chosen.max_subcompactions = options.max_subcompactions != 0
+                                    ? options.max_subcompactions
+                                    : dynamic_.current()->max_subcompactions;
     if (chosen.trivial_move && output_names != nullptr) {
-      for (const uint64_t number : numbers) output_names->push_back(TableFileName(e.name, number));
+      for (const uint64_t number : numbers)
+        output_names->push_back(TableFileName(context_.name(), number));
     }
     return Status::OK();
   };
@@ -331,7 +341,7 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
   const Status s = RunStep(&party, planner, control, &result, &ran);
   if (s.ok() && output_names != nullptr) {
     for (const NewFile& file : result.outputs) {
-      output_names->push_back(TableFileName(e.name, file.number));
+      output_names->push_back(TableFileName(context_.name(), file.number));
     }
   }
   return s;
@@ -339,10 +349,9 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
 
 Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
                                            bool include_end) {
-  Engine& e = *engine_;
   const ManualTurn turn(this, *family, RunControl());
   VARVE_RETURN_IF_ERROR(turn.obstacle());
-  MutexLock lock(&e.mu);
+  DbLock lock(&state_.mu);
   Party party(this, TreeAdmission::Kind::kAtOnce, family);
   const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
                               bool*) {
@@ -357,14 +366,13 @@ Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr*
 }
 
 Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end) {
-  Engine& e = *engine_;
-  MutexLock lock(&e.mu);
+  DbLock lock(&state_.mu);
   if (family->dropped()) return Status::ColumnFamilyDropped("SuggestCompactRange", family->name());
   const VersionRef& version = family->current();
   // In the last level nothing would be gained.
   for (int level = 0; level + 1 < version->non_empty_levels(); level++) {
     for (FileMetaData* file : version->level(level).Overlapping(begin, end)) {
-      file->marked_for_compaction = true;
+      file->notes.marked_for_compaction = true;
     }
   }
   Schedule(family);
@@ -372,16 +380,15 @@ Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, co
 }
 
 void CompactionWork::DisableManual() {
-  Engine& e = *engine_;
-  MutexLock lock(&e.mu);
+  DbLock lock(&state_.mu);
   manual_disabled_++;
   manual_cancel_.store(true, std::memory_order_release);
-  e.background_changed.SignalAll();
-  while (manual_working_ > 0 || e.tree.AnyWaiting()) e.background_changed.Wait();
+  state_.work.SignalAll();
+  while (manual_working_ > 0 || tree_.AnyWaiting()) state_.work.Wait();
 }
 
 void CompactionWork::EnableManual() {
-  MutexLock lock(&engine_->mu);
+  DbLock lock(&state_.mu);
   if (manual_disabled_ > 0) manual_disabled_--;
   if (manual_disabled_ == 0) manual_cancel_.store(false, std::memory_order_release);
 }

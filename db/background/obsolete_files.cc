@@ -5,8 +5,9 @@
 #include <set>
 #include <utility>
 
-#include "db/background/events.h"
+#include "db/engine/events.h"
 #include "db/version/table_cache.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/env/durable_write.h"
@@ -24,42 +25,27 @@ constexpr uint64_t kLostBytesKept = uint64_t{4} << 30;
 
 }  // namespace
 
-// As many logs as recycle_log_file_num says wait for a later log to take their files over.
 void ObsoleteFiles::RetireLogs(std::vector<LogSet::Retired> logs, std::vector<std::string>* paths) {
-  Engine& e = *engine_;
   LogSet::CloseRetired(&logs);
-  MutexLock lock(&e.mu);
+  DbLock lock(&with_.state.mu);
   for (const LogSet::Retired& log : logs) {
-    if (log.recyclable && kept_logs_.size() < e.options.recycle_log_file_num) {
-      kept_logs_.push_back(log.number);
-    } else {
-      paths->push_back(LogFileName(e.WalDirectory(), log.number));
-    }
+    if (log.recyclable && with_.new_logs.Keep(log.number)) continue;
+    paths->push_back(LogFileName(with_.context.WalDirectory(), log.number));
   }
 }
 
 void ObsoleteFiles::CloseObsoleteLogs() {
-  Engine& e = *engine_;
-  const uint64_t min_log = e.versions->min_log_number_to_keep();
-  MutexUnlock unlock(&e.mu);
-  e.logs->CloseKept(min_log);
-}
-
-uint64_t ObsoleteFiles::TakeKeptLog() {
-  engine_->mu.AssertHeld();
-  if (kept_logs_.empty()) return 0;
-  const uint64_t number = kept_logs_.front();
-  kept_logs_.pop_front();
-  return number;
+  const uint64_t min_log = with_.state.versions->min_log_number_to_keep();
+  DbUnlock unlock(&with_.state.mu);
+  with_.state.logs->CloseKept(min_log);
 }
 
 void ObsoleteFiles::DeleteKeptLogs() {
-  Engine& e = *engine_;
   std::vector<std::string> paths;
   {
-    MutexLock lock(&e.mu);
-    while (const uint64_t number = TakeKeptLog()) {
-      paths.push_back(LogFileName(e.WalDirectory(), number));
+    DbLock lock(&with_.state.mu);
+    while (const uint64_t number = with_.new_logs.TakeKept()) {
+      paths.push_back(LogFileName(with_.context.WalDirectory(), number));
     }
   }
   Delete(paths);
@@ -67,11 +53,10 @@ void ObsoleteFiles::DeleteKeptLogs() {
 
 // What cannot be deleted waits for the next opening, which knows that it is obsolete.
 void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
-  Engine& e = *engine_;
   for (const std::string& path : paths) {
-    const IOStatus s = e.fs->DeleteFile(path, IOOptions(), nullptr);
+    const IOStatus s = with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
     if (s.ok() || IsMissing(s)) continue;
-    LogWarn(e.info_log.get(), "could not delete obsolete %s: %s", path.c_str(),
+    LogWarn(with_.context.info_log(), "could not delete obsolete %s: %s", path.c_str(),
             s.ToString().c_str());
   }
 }
@@ -83,7 +68,7 @@ std::vector<uint64_t> ObsoleteFiles::DeleteTables(
   for (std::unique_ptr<FileMetaData>& table : tables) {
     const Status s = Guarded([&] { return DeleteTable(table.get()); });
     if (!s.ok()) {
-      engine_->versions->obsolete_files()->GiveBack(std::move(table));
+      with_.state.versions->obsolete_files()->Requeue(std::move(table));
     } else {
       BestEffort([&] { gone.push_back(table->number); });
     }
@@ -92,70 +77,72 @@ std::vector<uint64_t> ObsoleteFiles::DeleteTables(
 }
 
 Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
-  Engine& e = *engine_;
+  VARVE_ASSERT(table->number != 0);
   table->CloseTable();
-  if (e.limited_tables != nullptr) TableCache::Evict(e.limited_tables.get(), table->number);
-  std::string path = TableFileName(e.name, table->number);
-  IOStatus s = e.fs->DeleteFile(path, IOOptions(), nullptr);
+  if (with_.context.limited_tables() != nullptr)
+    TableCache::Evict(with_.context.limited_tables().get(), table->number);
+  std::string path = TableFileName(with_.context.name(), table->number);
+  IOStatus s = with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
   if (IsMissing(s)) {
-    path = LevelDbTableFileName(e.name, table->number);
-    s = e.fs->DeleteFile(path, IOOptions(), nullptr);
+    path = LevelDbTableFileName(with_.context.name(), table->number);
+    s = with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
   }
   if (IsMissing(s)) return Status::OK();
   if (!s.ok()) {
-    LogWarn(e.info_log.get(), "could not delete obsolete %s: %s", path.c_str(),
+    LogWarn(with_.context.info_log(), "could not delete obsolete %s: %s", path.c_str(),
             s.ToString().c_str());
   }
-  if (events::Wanted(e)) {
+  if (events::Wanted(with_.context)) {
     TableFileDeletionInfo info;
-    info.db_name = e.given_name;
+    info.db_name = with_.context.given_name();
     info.file_path = path;
-    info.job_id = table->last_job != 0 ? table->last_job : e.NextJobId();
+    info.job_id = table->notes.last_job != 0 ? table->notes.last_job : with_.state.NextJobId();
     info.status = s;
-    events::TableFileDeleted(e, info);
+    events::TableFileDeleted(with_.context, info);
   }
   return s;
 }
 
 void ObsoleteFiles::Purge() {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
-  if (e.file_deletions_disabled > 0 || e.files_kept > 0) return CloseObsoleteLogs();
+  with_.state.mu.AssertHeld();
+  if (!with_.deletions.allowed()) return CloseObsoleteLogs();
   const uint64_t early = VARVE_CANARY(kDeleteLogEarly) ? 1 : 0;
   std::vector<std::string> paths;
-  for (uint64_t number : e.versions->TakeObsoleteManifests()) {
-    paths.push_back(DescriptorFileName(e.name, number));
+  for (uint64_t number : with_.state.versions->TakeObsoleteManifests()) {
+    paths.push_back(DescriptorFileName(with_.context.name(), number));
   }
   // What the MANIFEST says: an opening that asks for a log which is gone takes it for lost.
   std::vector<LogSet::Retired> logs =
-      e.logs->TakeObsolete(e.versions->min_log_number_to_keep() + early);
-  // Last: what is taken must not be lost for want of memory.
-  std::vector<std::unique_ptr<FileMetaData>> tables = e.versions->obsolete_files()->TakeAll();
+      with_.state.logs->TakeObsolete(with_.state.versions->min_log_number_to_keep() + early);
+  // Last: what is taken must not be lost for lack of memory.
+  std::vector<std::unique_ptr<FileMetaData>> tables =
+      with_.state.versions->obsolete_files()->TakeAll();
   if (logs.empty() && paths.empty() && tables.empty()) return;
   std::vector<uint64_t> gone;
   {
-    MutexUnlock unlock(&e.mu);
+    DbUnlock unlock(&with_.state.mu);
     gone = DeleteTables(std::move(tables));
     RetireLogs(std::move(logs), &paths);
     Delete(paths);
   }
-  for (uint64_t number : gone) e.versions->ForgetGoneTable(number);
+  for (uint64_t number : gone) with_.state.versions->ForgetGoneTable(number);
 }
 
 void ObsoleteFiles::StartListening() {
+  VARVE_ASSERT(!listening_);
   listening_ = true;
-  engine_->versions->obsolete_files()->SetWaker([this] { PurgeSoon(); });
-  engine_->logs->SetWaker([this] { PurgeSoon(); });
+  with_.state.versions->obsolete_files()->SetWaker([this] { PurgeSoon(); });
+  with_.state.logs->SetWaker([this] { PurgeSoon(); });
 }
 
 void ObsoleteFiles::PurgeSoon() noexcept {
-  Engine& e = *engine_;
   // Close purges, and in a child of fork() nobody does.
-  if (e.shutting_down.load(std::memory_order_acquire)) return;
+  if (with_.lifecycle.shutting_down()) return;
   if (scheduled_.exchange(true, std::memory_order_acq_rel)) return;
   jobs_.fetch_add(1, std::memory_order_relaxed);
-  const Status s =
-      Guarded([&] { e.env->Schedule(&ObsoleteFiles::RunPurge, this, Env::Priority::HIGH, this); });
+  const Status s = Guarded([&] {
+    with_.context.env()->Schedule(&ObsoleteFiles::RunPurge, this, Env::Priority::HIGH, this);
+  });
   if (s.ok()) return;
   // The next job of any kind finds the file.
   jobs_.fetch_sub(1, std::memory_order_relaxed);
@@ -163,79 +150,95 @@ void ObsoleteFiles::PurgeSoon() noexcept {
 }
 
 void ObsoleteFiles::RunPurge(void* self) {
-  auto* const files = static_cast<ObsoleteFiles*>(self);
-  Engine& e = *files->engine_;
+  static_cast<ObsoleteFiles*>(self)->PurgeInJob();
+}
+
+void ObsoleteFiles::PurgeInJob() {
   // Whatever comes from here on needs another one.
-  files->scheduled_.store(false, std::memory_order_release);
-  const MutexLock lock(&e.mu);
-  if (!e.shutting_down.load(std::memory_order_acquire)) {
+  scheduled_.store(false, std::memory_order_release);
+  const DbLock lock(&with_.state.mu);
+  if (!with_.lifecycle.shutting_down()) {
     // Without memory for that files stay for the next purge.
-    BestEffort([files] { files->Purge(); });
+    BestEffort([this] {
+      with_.state.mu.AssertHeld();
+      Purge();
+    });
   }
-  files->jobs_.fetch_sub(1, std::memory_order_relaxed);
-  e.background_changed.SignalAll();
+  VARVE_ASSERT(jobs_.load(std::memory_order_relaxed) > 0);
+  jobs_.fetch_sub(1, std::memory_order_relaxed);
+  with_.state.work.SignalAll();
 }
 
 void ObsoleteFiles::Stop() {
   if (!listening_) return;
-  Engine& e = *engine_;
-  e.versions->obsolete_files()->SetWaker(nullptr);
-  e.logs->SetWaker(nullptr);
-  MutexLock lock(&e.mu);
+  with_.state.versions->obsolete_files()->SetWaker(nullptr);
+  with_.state.logs->SetWaker(nullptr);
+  DbLock lock(&with_.state.mu);
   // Others do no longer ask for one. The threads may be busy with other databases.
   BestEffort([&] {
-    jobs_.fetch_sub(e.env->UnSchedule(this, Env::Priority::HIGH), std::memory_order_relaxed);
+    jobs_.fetch_sub(with_.context.env()->UnSchedule(this, Env::Priority::HIGH),
+                    std::memory_order_relaxed);
   });
-  while (jobs_.load(std::memory_order_relaxed) > 0) e.background_changed.Wait();
-  BestEffort([this] { Purge(); });
+  while (jobs_.load(std::memory_order_relaxed) > 0) with_.state.work.Wait();
+  BestEffort([this] {
+    with_.state.mu.AssertHeld();
+    Purge();
+  });
 }
 
 Status ObsoleteFiles::SweepAtOpen(const std::vector<std::string>& directory_entries,
                                   const std::vector<uint64_t>& damaged_logs,
                                   const std::vector<std::string>& empty_logs,
                                   RecoveryReport* report) {
-  Engine& e = *engine_;
-  std::set<uint64_t> live_tables;
-  e.versions->AddLiveFiles(&live_tables);
+  VARVE_ASSERT(!listening_);
   std::vector<std::string> doomed = empty_logs;
   std::vector<std::string> unexplained;
+  SortOut(directory_entries, &doomed, &unexplained);
+  Status s = SweepLogs(damaged_logs, &doomed, report);
+  if (!s.ok()) return s;
+  LimitUnexplained(&unexplained, &doomed);
+  SetAside(with_.context.name(), unexplained, report);
+  Delete(doomed);
+  return s;
+}
+
+void ObsoleteFiles::SortOut(const std::vector<std::string>& directory_entries,
+                            std::vector<std::string>* doomed,
+                            std::vector<std::string>* unexplained) {
+  DbLock lock(&with_.state.mu);
+  const VersionSet& versions = *with_.state.versions;
+  std::set<uint64_t> live_tables;
+  versions.AddLiveFiles(&live_tables);
   for (const std::string& name : directory_entries) {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type)) continue;
-    const std::string path = e.name + "/" + name;
+    const std::string path = with_.context.name() + "/" + name;
     switch (type) {
       case kTableFile:
         if (live_tables.count(number) != 0) break;
-        if (e.versions->gone_tables().contains(number) || VARVE_CANARY(kDeleteUnexplained)) {
-          doomed.push_back(path);
+        if (versions.gone_tables().contains(number) || VARVE_CANARY(kDeleteUnexplained)) {
+          doomed->push_back(path);
         } else {
-          unexplained.push_back(name);
+          unexplained->push_back(name);
         }
         break;
       case kDescriptorFile:
-        if (number != e.versions->manifest_file_number()) doomed.push_back(path);
+        if (number != versions.manifest_file_number()) doomed->push_back(path);
         break;
       case kTempFile:
-        if (name != kSyncedMarksBaseName) doomed.push_back(path);
+        if (name != kSyncedMarksBaseName) doomed->push_back(path);
         break;
       default:
         break;
     }
   }
-  Status s = SweepLogs(damaged_logs, &doomed, report);
-  if (!s.ok()) return s;
-  LimitUnexplained(&unexplained, &doomed);
-  SetAside(e.name, unexplained, report);
-  Delete(doomed);
-  return s;
 }
 
 void ObsoleteFiles::LimitUnexplained(std::vector<std::string>* tables,
                                      std::vector<std::string>* doomed) {
-  Engine& e = *engine_;
   // A MANIFEST that lost its end may have named them.
-  if (!e.versions->recovered_whole()) return;
+  if (!with_.state.versions->recovered_whole()) return;
   std::vector<std::pair<uint64_t, std::string>> newest_first;
   for (const std::string& name : *tables) {
     uint64_t number = 0;
@@ -245,16 +248,16 @@ void ObsoleteFiles::LimitUnexplained(std::vector<std::string>* tables,
   }
   std::sort(newest_first.rbegin(), newest_first.rend());
   tables->clear();
-  const size_t kept = CountKept(e.name, newest_first);
+  const size_t kept = CountKept(with_.context.name(), newest_first);
   for (size_t i = 0; i < newest_first.size(); i++) {
     const std::string& name = newest_first[i].second;
     if (i < kept) {
       tables->push_back(name);
       continue;
     }
-    const std::string path = e.name + "/" + name;
-    LogWarn(e.info_log.get(), "%s: of many that nothing explains it is among the oldest, and goes",
-            path.c_str());
+    const std::string path = with_.context.name() + "/" + name;
+    LogWarn(with_.context.info_log(),
+            "%s: of many that nothing explains it is among the oldest, and goes", path.c_str());
     doomed->push_back(path);
   }
 }
@@ -266,7 +269,8 @@ size_t ObsoleteFiles::CountKept(const std::string& directory,
   size_t kept = 0;
   for (const auto& [number, name] : newest_first) {
     uint64_t size = 0;
-    engine_->fs->GetFileSize(directory + "/" + name, IOOptions(), &size, nullptr)
+    with_.context.fs()
+        ->GetFileSize(directory + "/" + name, IOOptions(), &size, nullptr)
         .PermitUncheckedError();
     bytes += size;
     if (kept == kLostFilesKept || (kept > 0 && bytes > kLostBytesKept)) break;
@@ -280,26 +284,28 @@ size_t ObsoleteFiles::CountKept(const std::string& directory,
 // to be replayed.
 Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
                                 std::vector<std::string>* doomed, RecoveryReport* report) {
-  Engine& e = *engine_;
   std::vector<std::string> names;
-  IOStatus s = e.fs->GetChildren(e.WalDirectory(), IOOptions(), &names, nullptr);
+  IOStatus s =
+      with_.context.fs()->GetChildren(with_.context.WalDirectory(), IOOptions(), &names, nullptr);
   if (!s.ok()) return s;
-  const uint64_t min_log = e.versions->MinLogNumber();
   std::vector<std::string> damaged;
-  for (const std::string& name : names) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(name, &number, &type) || type != kWalFile || number >= min_log) continue;
-    const bool is_damaged =
-        std::find(damaged_logs.begin(), damaged_logs.end(), number) != damaged_logs.end() ||
-        e.versions->WasUnread(number);
-    if (is_damaged) {
-      damaged.push_back(name);
-    } else {
-      doomed->push_back(e.WalDirectory() + "/" + name);
+  {
+    DbLock lock(&with_.state.mu);
+    const uint64_t min_log = with_.state.versions->MinLogNumber();
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (!ParseFileName(name, &number, &type) || type != kWalFile || number >= min_log) continue;
+      const bool is_damaged = std::ranges::find(damaged_logs, number) != damaged_logs.end() ||
+                              with_.state.versions->WasUnread(number);
+      if (is_damaged) {
+        damaged.push_back(name);
+      } else {
+        doomed->push_back(with_.context.WalDirectory() + "/" + name);
+      }
     }
   }
-  SetAside(e.WalDirectory(), damaged, report);
+  SetAside(with_.context.WalDirectory(), damaged, report);
   return Status::OK();
 }
 
@@ -307,35 +313,34 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
 void ObsoleteFiles::SetAside(const std::string& directory, const std::vector<std::string>& names,
                              RecoveryReport* report) {
   if (names.empty()) return;
-  Engine& e = *engine_;
   const std::string lost = directory + "/lost";
-  IOStatus s = e.fs->CreateDirIfMissing(lost, IOOptions(), nullptr);
+  IOStatus s = with_.context.fs()->CreateDirIfMissing(lost, IOOptions(), nullptr);
   for (const std::string& name : names) {
     const std::string path = directory + "/" + name;
     const std::string aside = lost + "/" + name;
-    const IOStatus moved = s.ok() ? e.fs->RenameFile(path, aside, IOOptions(), nullptr) : s;
+    const IOStatus moved =
+        s.ok() ? with_.context.fs()->RenameFile(path, aside, IOOptions(), nullptr) : s;
     if (moved.ok()) {
       report->files_set_aside.push_back(aside);
-      LogWarn(e.info_log.get(), "%s: nothing explains this file; it was moved to %s", name.c_str(),
-              lost.c_str());
+      LogWarn(with_.context.info_log(), "%s: nothing explains this file; it was moved to %s",
+              name.c_str(), lost.c_str());
     } else {
       report->files_not_moved.push_back(path);
-      LogError(e.info_log.get(), "%s: nothing explains this file, and it stays: %s", name.c_str(),
-               moved.ToString().c_str());
+      LogError(with_.context.info_log(), "%s: nothing explains this file, and it stays: %s",
+               name.c_str(), moved.ToString().c_str());
     }
   }
-  if (s.ok()) s = SyncDirectory(e.fs.get(), lost);
-  if (s.ok()) s = SyncDirectory(e.fs.get(), directory);
+  if (s.ok()) s = SyncDirectory(with_.context.fs().get(), lost);
+  if (s.ok()) s = SyncDirectory(with_.context.fs().get(), directory);
   if (s.ok()) TrimLost(lost, names);
 }
 
 // Every kill may leave unfinished tables, so lost/ would grow for ever. What goes are the oldest
 // files there (numbers are never used twice, and grow); what this opening brought always stays, so
-// whoever reads its report finds the files.
+// a reader of its report finds the files.
 void ObsoleteFiles::TrimLost(const std::string& lost, const std::vector<std::string>& brought) {
-  Engine& e = *engine_;
   std::vector<std::string> entries;
-  if (!e.fs->GetChildren(lost, IOOptions(), &entries, nullptr).ok()) return;
+  if (!with_.context.fs()->GetChildren(lost, IOOptions(), &entries, nullptr).ok()) return;
   std::vector<std::pair<uint64_t, std::string>> earlier;
   for (const std::string& name : entries) {
     uint64_t number = 0;
@@ -348,8 +353,8 @@ void ObsoleteFiles::TrimLost(const std::string& lost, const std::vector<std::str
   std::sort(earlier.rbegin(), earlier.rend());
   for (size_t i = CountKept(lost, earlier); i < earlier.size(); i++) {
     const std::string path = lost + "/" + earlier[i].second;
-    const IOStatus s = e.fs->DeleteFile(path, IOOptions(), nullptr);
-    LogWarn(e.info_log.get(), "%s: the oldest of what was set aside goes: %s", path.c_str(),
+    const IOStatus s = with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
+    LogWarn(with_.context.info_log(), "%s: the oldest of what was set aside goes: %s", path.c_str(),
             s.ToString().c_str());
   }
 }

@@ -5,37 +5,47 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "db/background/engine.h"
+#include "db/engine/context.h"
+#include "db/engine/db_state.h"
+#include "db/engine/file_deletions.h"
+#include "db/engine/job_interfaces.h"
+#include "db/engine/lifecycle.h"
+#include "db/engine/new_logs.h"
+#include "db/engine/recovery_report.h"
 
 namespace varve {
 
 // A file is obsolete when a logged edit removed it (tables), every family's log number has passed
 // it (logs), or a newer one is in force (MANIFEST, OPTIONS). Anything else is never deleted.
-class ObsoleteFiles {
+class ObsoleteFiles final : public FilePurger {
  public:
-  explicit ObsoleteFiles(Engine* engine) : engine_(engine) {}
+  struct Parts {
+    const DbContext& context;
+    DbState& state;
+    const Lifecycle& lifecycle;
+    const FileDeletions& deletions;
+    NewLogs& new_logs;
+  };
+  explicit ObsoleteFiles(const Parts& parts) : with_(parts) {}
+  ObsoleteFiles(const ObsoleteFiles&) = delete;
+  ObsoleteFiles& operator=(const ObsoleteFiles&) = delete;
 
-  // Closes and deletes what is obsolete by now, unless deletions are disabled. mu is held by the
-  // caller, and released while files go.
-  void Purge();
+  void Purge() override VARVE_REQUIRES(kDbMutex);
 
-  // What readers let go of last, and logs that a sync was at, are purged soon, by a job of their
-  // own; until Stop.
+  // What readers release last, and logs that a sync was at, are purged soon, by a job of their own;
+  // until Stop.
   void StartListening();
-  // Has such a job purge. From any thread, also under mu; not after Stop.
+  // Has such a job purge. From any thread, with the mutex or without it; not after Stop.
   void PurgeSoon() noexcept;
-  // Ends that, if it was started, and what is left goes now. After all other jobs; takes mu.
-  void Stop();
-
-  // An obsolete log whose file the next log may take over, or 0. The caller holds mu.
-  uint64_t TakeKeptLog();
-  // At close: nothing will reuse them any more. Takes mu.
-  void DeleteKeptLogs();
+  // Ends that, if it was started, and what is left goes now. After all other jobs.
+  void Stop() VARVE_EXCLUDES(kDbMutex);
+  // At close: no log will take over the files of old ones any more.
+  void DeleteKeptLogs() VARVE_EXCLUDES(kDbMutex);
 
   // At open, with the recovered state logged in a new MANIFEST and no job running. Logs below the
   // families' log numbers, older MANIFESTs, temporary files, and tables that the MANIFEST says are
@@ -45,21 +55,27 @@ class ObsoleteFiles {
   // the tables that this one finds no more than that is moved, and the oldest are deleted, if the
   // MANIFEST is known to be whole: then they are what jobs had not finished. `directory_entries`
   // was read before this open created any table; `empty_logs`
-  // are paths of logs that held nothing. Takes no lock.
+  // are paths of logs that held nothing.
   Status SweepAtOpen(const std::vector<std::string>& directory_entries,
                      const std::vector<uint64_t>& damaged_logs,
-                     const std::vector<std::string>& empty_logs, RecoveryReport* report);
+                     const std::vector<std::string>& empty_logs, RecoveryReport* report)
+      VARVE_EXCLUDES(kDbMutex);
 
  private:
-  // Takes mu. Closes the logs, and adds the paths of those whose files no later log will use.
-  void RetireLogs(std::vector<LogSet::Retired> logs, std::vector<std::string>* paths);
-  // The files that must stay need not stay open. mu is held by the caller, and released meanwhile.
-  void CloseObsoleteLogs();
-  // The DB mutex is not held: this may wait for readers.
-  void Delete(const std::vector<std::string>& paths);
-  // The answer: those that are gone.
-  std::vector<uint64_t> DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables);
+  // Closes the logs, and adds the paths of those whose files no later log will use.
+  void RetireLogs(std::vector<LogSet::Retired> logs, std::vector<std::string>* paths)
+      VARVE_EXCLUDES(kDbMutex);
+  // The files that must stay need not stay open. The mutex is released meanwhile.
+  void CloseObsoleteLogs() VARVE_REQUIRES(kDbMutex);
+  // May wait for readers.
+  void Delete(const std::vector<std::string>& paths) VARVE_EXCLUDES(kDbMutex);
+  // Returns those that are gone.
+  std::vector<uint64_t> DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables)
+      VARVE_EXCLUDES(kDbMutex);
   Status DeleteTable(FileMetaData* table);
+  // Of the database's directory: what is known to be obsolete, and what nothing explains.
+  void SortOut(const std::vector<std::string>& directory_entries, std::vector<std::string>* doomed,
+               std::vector<std::string>* unexplained) VARVE_EXCLUDES(kDbMutex);
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
                    RecoveryReport* report);
   // Moves of `tables` to `doomed` what goes beyond the limits of one opening.
@@ -72,10 +88,10 @@ class ObsoleteFiles {
   void TrimLost(const std::string& lost, const std::vector<std::string>& brought);
 
   static void RunPurge(void* self);
+  void PurgeInJob() VARVE_EXCLUDES(kDbMutex);
 
-  Engine* const engine_;
-  std::deque<uint64_t> kept_logs_;      // for reuse, oldest first; guarded by the DB mutex
-  bool listening_ = false;              // by whoever opens and closes
+  const Parts with_;
+  bool listening_ = false;              // of the threads that open and close
   std::atomic<bool> scheduled_{false};  // a job that has not begun yet
   std::atomic<int> jobs_{0};            // that have not ended; falls under the DB mutex
 };

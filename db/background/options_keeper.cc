@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "db/background/periodic_work.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -41,114 +41,132 @@ bool OptionsKeeper::ByText::operator()(const std::shared_ptr<const FamilyOptions
 }
 
 Status OptionsKeeper::Changed() {
-  Engine& e = *engine_;
-  MutexLock lock(&e.mu);
-  if (wanted_++ == told_) changed_micros_ = e.MonotonicMicros();
-  const bool at_once = last_bytes_ <= kBytesAtOnce || !failure_.ok() || e.periodic == nullptr ||
-                       !e.periodic->ticks();
+  const Status s = Guarded([this] {
+    DbLock lock(&with_.state.mu);
+    return NoteChange();
+  });
+  return with_.context.options().fail_if_options_file_error ? s : Status::OK();
+}
+
+Status OptionsKeeper::NoteChange() {
+  if (wanted_++ == told_) changed_micros_ = with_.context.MonotonicMicros();
+  const bool at_once = last_bytes_ <= kBytesAtOnce || !failure_.ok() || !with_.timer.ticks();
   if (at_once) return WriteUpTo(wanted_);
-  if (!handed_out_ && !writing_) e.periodic->Wake();
+  if (!handed_out_ && !writing_) with_.timer.Wake();
   promised_ = wanted_;
   return Status::OK();
 }
 
 Status OptionsKeeper::Settle() {
-  MutexLock lock(&engine_->mu);
+  DbLock lock(&with_.state.mu);
   return WriteUpTo(promised_);
 }
 
 Status OptionsKeeper::Stop() {
-  Engine& e = *engine_;
-  MutexLock lock(&e.mu);
-  BestEffort([&] { handed_out_ &= e.env->UnSchedule(this, Env::Priority::HIGH) == 0; });
-  while (handed_out_) e.background_changed.Wait();
+  DbLock lock(&with_.state.mu);
+  BestEffort([&] {
+    with_.state.mu.AssertHeld();
+    handed_out_ &= with_.context.env()->UnSchedule(this, Env::Priority::HIGH) == 0;
+  });
+  while (handed_out_) with_.state.work.Wait();
   return WriteUpTo(wanted_);
 }
 
 uint64_t OptionsKeeper::HandOut(uint64_t now) {
-  Engine& e = *engine_;
-  e.mu.AssertHeld();
+  with_.state.mu.AssertHeld();
   if (told_ == wanted_ || handed_out_ || writing_ || !failure_.ok()) return UINT64_MAX;
   const uint64_t due = std::max(changed_micros_ + kGatherMicros, pause_end_);
   if (due > now) return due - now;
   handed_out_ = true;
-  const Status s =
-      Guarded([&] { e.env->Schedule(&OptionsKeeper::RunJob, this, Env::Priority::HIGH, this); });
+  const Status s = Guarded([&] {
+    with_.context.env()->Schedule(&OptionsKeeper::RunJob, this, Env::Priority::HIGH, this);
+  });
   if (!s.ok()) handed_out_ = false;  // the next change asks again
   return UINT64_MAX;
 }
 
 void OptionsKeeper::RunJob(void* self) {
-  auto* const keeper = static_cast<OptionsKeeper*>(self);
-  Engine& e = *keeper->engine_;
-  MutexLock lock(&e.mu);
-  if (!keeper->writing_ && keeper->told_ != keeper->wanted_) {
-    keeper->failure_ = Guarded([keeper] { return keeper->WriteOne(); });
+  static_cast<OptionsKeeper*>(self)->WriteInJob();
+}
+
+void OptionsKeeper::WriteInJob() {
+  DbLock lock(&with_.state.mu);
+  if (!writing_ && told_ != wanted_) {
+    failure_ = Guarded([this] {
+      with_.state.mu.AssertHeld();
+      return WriteOne();
+    });
   }
   // Close waits for the flag under the same hold of the mutex.
-  keeper->handed_out_ = false;
-  if (keeper->told_ != keeper->wanted_ && keeper->failure_.ok() && e.periodic != nullptr) {
-    e.periodic->Wake();
-  }
-  e.background_changed.SignalAll();
+  handed_out_ = false;
+  if (told_ != wanted_ && failure_.ok()) with_.timer.Wake();
+  with_.state.work.SignalAll();
 }
 
 Status OptionsKeeper::WriteUpTo(uint64_t change) {
-  Engine& e = *engine_;
+  VARVE_ASSERT(change <= wanted_ && promised_ <= wanted_);
   while (told_ < change) {
     if (writing_) {
-      e.background_changed.Wait();
+      with_.state.work.Wait();
       continue;
     }
-    failure_ = Guarded([this] { return WriteOne(); });
+    failure_ = Guarded([this] {
+      with_.state.mu.AssertHeld();
+      return WriteOne();
+    });
     if (!failure_.ok()) return failure_;
   }
   return Status::OK();
 }
 
 Status OptionsKeeper::WriteOne() {
-  Engine& e = *engine_;
   const uint64_t wanted = wanted_;
-  const uint64_t began = e.MonotonicMicros();
+  const uint64_t began = with_.context.MonotonicMicros();
   const Content content = Collect();
-  const uint64_t number = e.versions->NewFileNumber();
+  const uint64_t number = with_.state.versions->NewFileNumber();
+  const size_t last_bytes = last_bytes_;
   files_.reserve(files_.size() + 1);
+  VARVE_ASSERT(!writing_ && told_ <= wanted);
   writing_ = true;
   size_t bytes = 0;
   Status s;
   {
-    MutexUnlock unlock(&e.mu);
+    DbUnlock unlock(&with_.state.mu);
     s = Guarded([&] {
-      const std::string text = Format(content);
+      const std::string text = Format(content, last_bytes);
       bytes = text.size();
-      return WriteOptionsFile(e.fs.get(), e.name, number, text);
+      return WriteOptionsFile(with_.context.fs().get(), with_.context.name(), number, text);
     });
     if (!s.ok()) {
-      LogWarn(e.info_log.get(), "could not write the OPTIONS file: %s", s.ToString().c_str());
+      LogWarn(with_.context.info_log(), "could not write the OPTIONS file: %s",
+              s.ToString().c_str());
     }
   }
   if (s.ok()) {
+    VARVE_ASSERT(files_.empty() || files_.back() < number);
     files_.push_back(number);
     told_ = wanted;
     last_bytes_ = bytes;
-    BestEffort([this] { DeleteOlder(); });
+    BestEffort([this] {
+      with_.state.mu.AssertHeld();
+      DeleteOlder();
+    });
   }
   writing_ = false;
-  const uint64_t now = std::max(e.MonotonicMicros(), began);
+  const uint64_t now = std::max(with_.context.MonotonicMicros(), began);
   changed_micros_ = now;
   pause_end_ = now + kPausePerWriting * (now - began);
-  e.background_changed.SignalAll();
-  // What came meanwhile was not handed out: somebody was writing.
-  if (s.ok() && told_ != wanted_ && e.periodic != nullptr) e.periodic->Wake();
+  with_.state.work.SignalAll();
+  // What came meanwhile was not handed out: another thread was writing.
+  if (s.ok() && told_ != wanted_) with_.timer.Wake();
   return s;
 }
 
 OptionsKeeper::Content OptionsKeeper::Collect() {
-  Engine& e = *engine_;
   Content content;
-  content.db_options = e.dynamic;
-  content.families.reserve(e.families.all().size());
-  for (const auto& [id, family] : e.families.all()) {
+  content.db_options = with_.dynamic.current();
+  content.families.reserve(with_.state.families.all().size());
+  for (const auto& [id, family] : with_.state.families.all()) {
     content.families.push_back({id, family->name(), family->options()});
   }
   return content;
@@ -159,10 +177,10 @@ std::shared_ptr<const FamilyOptionsText> OptionsKeeper::TextOf(
   return *texts_.insert(std::make_shared<const FamilyOptionsText>(*options)).first;
 }
 
-std::string OptionsKeeper::Format(const Content& content) {
-  std::string text =
-      OptionsFileBeginning(*content.db_options, engine_->name, engine_->options.wal_dir);
-  text.reserve(last_bytes_ + last_bytes_ / 16 + text.size());
+std::string OptionsKeeper::Format(const Content& content, size_t last_bytes) {
+  std::string text = OptionsFileBeginning(*content.db_options, with_.context.name(),
+                                          with_.context.options().wal_dir);
+  text.reserve(last_bytes + last_bytes / 16 + text.size());
   std::map<uint32_t, Known> known;
   for (const Content::Family& family : content.families) {
     const auto before = known_.find(family.id);
@@ -181,17 +199,18 @@ std::string OptionsKeeper::Format(const Content& content) {
 }
 
 void OptionsKeeper::DeleteOlder() {
-  Engine& e = *engine_;
-  if (e.file_deletions_disabled > 0) return;  // somebody may be copying them
+  if (with_.deletions.disabled()) return;  // a user may be copying them
   std::vector<uint64_t> older = files_;
   const bool list = !listed_;
   const uint64_t newest = number();
   {
-    MutexUnlock unlock(&e.mu);
-    if (list && !ListOptionsFiles(e.fs.get(), e.name, &older).ok()) return;
+    DbUnlock unlock(&with_.state.mu);
+    if (list && !ListOptionsFiles(with_.context.fs().get(), with_.context.name(), &older).ok())
+      return;
     std::sort(older.begin(), older.end());
     while (older.size() > kFilesKept && older.front() < newest) {
-      e.fs->DeleteFile(OptionsFileName(e.name, older.front()), IOOptions(), nullptr)
+      with_.context.fs()
+          ->DeleteFile(OptionsFileName(with_.context.name(), older.front()), IOOptions(), nullptr)
           .PermitUncheckedError();
       older.erase(older.begin());
     }

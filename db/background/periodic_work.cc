@@ -3,9 +3,7 @@
 
 #include <algorithm>
 
-#include "db/background/compaction_work.h"
-#include "db/background/obsolete_files.h"
-#include "db/background/options_keeper.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
 
@@ -18,21 +16,20 @@ constexpr uint64_t kLongestWaitMicros = 3600 * kSecond;
 
 }  // namespace
 
-PeriodicWork::PeriodicWork(Engine* engine, std::function<std::string()> statistics)
-    : engine_(engine), statistics_(std::move(statistics)) {}
-
-void PeriodicWork::Start() {
-  told_micros_ = engine_->MonotonicMicros();
+void PeriodicWork::Start(std::function<std::string()> statistics) {
+  VARVE_ASSERT(!ticks() && statistics != nullptr);
+  statistics_ = std::move(statistics);
+  told_micros_ = with_.context.MonotonicMicros();
   purged_micros_ = told_micros_;
-  ticks_ = SharedTimer::Default().Add(this);
+  ticks_.store(SharedTimer::Default().Add(this), std::memory_order_relaxed);
 }
 
 void PeriodicWork::Stop() {
-  SharedTimer::Default().Remove(this);
+  if (ticks()) SharedTimer::Default().Remove(this);
 }
 
 void PeriodicWork::Wake() {
-  SharedTimer::Default().Wake(this);
+  if (ticks()) SharedTimer::Default().Wake(this);
 }
 
 bool PeriodicWork::Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* wait) {
@@ -45,36 +42,37 @@ bool PeriodicWork::Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* 
 }
 
 uint64_t PeriodicWork::OnTime() noexcept {
-  Engine& e = *engine_;
   uint64_t wait = kLongestWaitMicros;
-  if (e.shutting_down.load(std::memory_order_acquire)) return wait;
-  const uint64_t now = e.MonotonicMicros();
+  if (with_.lifecycle.shutting_down()) return wait;
+  const uint64_t now = with_.context.MonotonicMicros();
   bool tell = false;
   {
-    MutexLock lock(&e.mu);
-    const DBOptions& options = *e.dynamic;
+    DbLock lock(&with_.state.mu);
+    const DBOptions& options = *with_.dynamic.current();
     tell = Due(now, uint64_t{options.stats_dump_period_sec} * 1000 * 1000, &told_micros_, &wait);
     if (Due(now, options.delete_obsolete_files_period_micros, &purged_micros_, &wait)) {
       // In a job: a listener may do whatever it likes there, and holds no other database up.
-      e.obsolete->PurgeSoon();
+      with_.obsolete.PurgeSoon();
     }
-    wait = std::min(wait, e.options_keeper->HandOut(now));
-    BestEffort([&] { wait = std::min(wait, ScheduleAged()); });
+    wait = std::min(wait, with_.options_keeper.HandOut(now));
+    BestEffort([&] {
+      with_.state.mu.AssertHeld();
+      wait = std::min(wait, ScheduleAged());
+    });
   }
   if (tell) BestEffort([this] { TellStatistics(); });
   return wait;
 }
 
-// Files become due as they age, with nobody writing. The answer is for how long none will, not even
-// of those that are made meanwhile.
+// Files become due as they age, with nobody writing. Returns for how long none will, not even of
+// those that are made meanwhile.
 uint64_t PeriodicWork::ScheduleAged() {
-  Engine& e = *engine_;
   int64_t time = 0;
-  if (!e.clock->GetCurrentTime(&time).ok() || time < 0) return kLongestWaitMicros;
+  if (!with_.context.clock()->GetCurrentTime(&time).ok() || time < 0) return kLongestWaitMicros;
   const auto now = static_cast<uint64_t>(time);
-  const uint64_t due = e.compaction->ScheduleDue();
+  const uint64_t due = with_.compaction.ScheduleDue();
   uint64_t seconds = due > now ? due - now : 1;
-  for (const auto& [id, family] : e.families.all()) {
+  for (const auto& [id, family] : with_.state.families.all()) {
     const auto options = family->options();
     for (const uint64_t age : {options->ttl, options->periodic_compaction_seconds,
                                uint64_t{options->bottommost_file_compaction_delay}}) {
@@ -86,7 +84,7 @@ uint64_t PeriodicWork::ScheduleAged() {
 
 // Line by line: a LOG has no room for more in one entry.
 void PeriodicWork::TellStatistics() {
-  Logger* const log = engine_->info_log.get();
+  Logger* const log = with_.context.info_log();
   const std::string text = statistics_();
   LogInfo(log, "------- statistics -------");
   for (size_t start = 0; start < text.size();) {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "db/background/events.h"
-#include "db/background/obsolete_files.h"
+#include "db/engine/events.h"
 #include "db/version/table_cache.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -32,13 +32,10 @@ std::string ScrubProgress::ToString() const {
   return text;
 }
 
-Scrubber::Scrubber(Engine* engine) : engine_(engine) {}
-
-Scrubber::~Scrubber() {
-  Stop();
-}
-
 void Scrubber::Start() {
+  if (with_.context.options().scrub_bytes_per_second == 0) return;
+  VARVE_ASSERT(!thread_.joinable());
+  started_.store(true, std::memory_order_relaxed);
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -58,8 +55,8 @@ ScrubProgress Scrubber::progress() const {
 
 bool Scrubber::SleepUntil(uint64_t micros) {
   MutexLock lock(&mu_);
-  while (!stopping_ && !engine_->shutting_down.load(std::memory_order_acquire)) {
-    const uint64_t now = engine_->MonotonicMicros();
+  while (!stopping_ && !with_.lifecycle.shutting_down()) {
+    const uint64_t now = with_.context.MonotonicMicros();
     if (now >= micros) return true;
     stop_.WaitFor(std::min<uint64_t>(micros - now, 1000 * 1000));
   }
@@ -67,12 +64,13 @@ bool Scrubber::SleepUntil(uint64_t micros) {
 }
 
 void Scrubber::Run() {
-  uint64_t next = engine_->MonotonicMicros();
+  uint64_t next = with_.context.MonotonicMicros();
   while (SleepUntil(next)) {
-    due_micros_ = engine_->MonotonicMicros();
+    due_micros_ = with_.context.MonotonicMicros();
     next = due_micros_ +
-           std::clamp<uint64_t>(engine_->options.scrub_period_sec, 1, kPeriodSecMost) * 1000 * 1000;
-    // For want of memory a pass may end early: the next one begins anew.
+           std::clamp<uint64_t>(with_.context.options().scrub_period_sec, 1, kPeriodSecMost) *
+               1000 * 1000;
+    // For lack of memory a pass may end early: the next one begins anew.
     BestEffort([this] { RunPass(); });
   }
 }
@@ -88,8 +86,8 @@ std::vector<Scrubber::Target> Scrubber::ListTargets() {
   std::vector<Target> targets;
   uint64_t wanted = 0;
   {
-    MutexLock lock(&engine_->mu);
-    for (const auto& [id, family] : engine_->families.all()) {
+    DbLock lock(&with_.state.mu);
+    for (const auto& [id, family] : with_.state.families.all()) {
       const VersionRef version = family->current();
       wanted += version->TotalBytes();
       for (int level = 0; level < version->num_levels(); level++) {
@@ -115,8 +113,8 @@ void Scrubber::RunPass() {
     file.reset();
     family.reset();
     if (was_last) {
-      MutexLock lock(&engine_->mu);
-      engine_->obsolete->Purge();
+      DbLock lock(&with_.state.mu);
+      with_.purger.Purge();
     }
     if (!SleepUntil(0)) return;
   }
@@ -129,15 +127,15 @@ void Scrubber::RunPass() {
 Status Scrubber::Pace(uint64_t bytes) {
   {
     MutexLock lock(&mu_);
-    if (stopping_ || engine_->shutting_down.load(std::memory_order_acquire)) {
+    if (stopping_ || with_.lifecycle.shutting_down()) {
       return Status::ShutdownInProgress();
     }
     progress_.bytes += bytes;
     progress_.pass_bytes += bytes;
   }
   const double micros = static_cast<double>(bytes) * 1e6 /
-                        static_cast<double>(engine_->options.scrub_bytes_per_second);
-  const uint64_t now = engine_->MonotonicMicros();
+                        static_cast<double>(with_.context.options().scrub_bytes_per_second);
+  const uint64_t now = with_.context.MonotonicMicros();
   // Time that was not used is not saved up.
   due_micros_ = std::max(due_micros_, now - std::min(now, kLeastPauseMicros)) +
                 static_cast<uint64_t>(std::min(micros, 1e12));
@@ -164,10 +162,10 @@ void Scrubber::VerifyTable(ColumnFamily* family, const FileRef& file, int level)
     if (s.IsCorruption()) progress_.last_corruption = s.ToString();
   }
   if (s.ok()) return;
-  LogError(engine_->info_log.get(), "scrub of column family %s: %s", family->name().c_str(),
+  LogError(with_.context.info_log(), "scrub of column family %s: %s", family->name().c_str(),
            s.ToString().c_str());
   if (s.IsCorruption()) {
-    events::DamageFound(*engine_, s, TableFileName(engine_->name, file->number));
+    events::DamageFound(with_.context, s, TableFileName(with_.context.name(), file->number));
   }
 }
 

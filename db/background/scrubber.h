@@ -7,7 +7,10 @@
 #include <thread>
 #include <vector>
 
-#include "db/background/engine.h"
+#include "db/engine/context.h"
+#include "db/engine/db_state.h"
+#include "db/engine/job_interfaces.h"
+#include "db/engine/lifecycle.h"
 
 namespace varve {
 
@@ -24,15 +27,26 @@ struct ScrubProgress {
   std::string ToString() const;
 };
 
-// Thread safety: Start and Stop by whoever opens and closes; progress from any thread.
+// Thread safety: Start and Stop by the threads that open and close; the rest from any thread.
 class Scrubber {
  public:
-  explicit Scrubber(Engine* engine);
-  ~Scrubber();
+  struct Parts {
+    const DbContext& context;
+    DbState& state;
+    const Lifecycle& lifecycle;
+    FilePurger& purger;
+  };
+  explicit Scrubber(const Parts& parts) : with_(parts) {}
+  ~Scrubber() { Stop(); }
+  Scrubber(const Scrubber&) = delete;
+  Scrubber& operator=(const Scrubber&) = delete;
 
+  // Nothing follows if the options do not ask for it.
   void Start();
-  // Ends the pass under way within a block. Idempotent. Must not hold the DB mutex.
-  void Stop();
+  // Ends the pass under way within a block. Idempotent.
+  void Stop() VARVE_EXCLUDES(kDbMutex);
+
+  bool started() const { return started_.load(std::memory_order_relaxed); }
   ScrubProgress progress() const;
 
  private:
@@ -47,9 +61,11 @@ class Scrubber {
   // False: stop.
   bool SleepUntil(uint64_t micros);
 
-  Engine* const engine_;
+  const Parts with_;
   std::thread thread_;
-  mutable Mutex mu_;  // leaf
+  std::atomic<bool> started_{false};  // publishes nothing
+
+  mutable Mutex mu_{lock_ranks::kScrubber};
   CondVar stop_{&mu_};
   bool stopping_ VARVE_GUARDED_BY(mu_) = false;
   ScrubProgress progress_ VARVE_GUARDED_BY(mu_);

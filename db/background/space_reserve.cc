@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "util/base/assert.h"
 #include "util/env/info_log.h"
 
 namespace varve {
@@ -15,34 +16,35 @@ constexpr size_t kPieceBytes = 1 << 20;
 
 }  // namespace
 
-SpaceReserve::SpaceReserve(Engine* engine) : engine_(engine) {
+void SpaceReserve::Start() {
+  if (context_.options().reserve_bytes == 0) return;
   uint64_t bytes = 0;
-  if (engine_->fs->GetFileSize(Path(), IOOptions(), &bytes, nullptr).ok()) {
-    held_.store(bytes == engine_->options.reserve_bytes, std::memory_order_relaxed);
+  if (context_.fs()->GetFileSize(Path(), IOOptions(), &bytes, nullptr).ok()) {
+    held_.store(bytes == context_.options().reserve_bytes, std::memory_order_relaxed);
   }
+  wanted_.store(true, std::memory_order_relaxed);
   TakeIfThereIsRoom();
 }
 
-void SpaceReserve::RemoveFile(Engine* engine) {
-  const std::string path = engine->name + "/" + kReserveFileName;
-  engine->fs->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+void SpaceReserve::RemoveFile() {
+  context_.fs()->DeleteFile(Path(), IOOptions(), nullptr).PermitUncheckedError();
 }
 
-void SpaceReserve::GiveUp() {
+void SpaceReserve::ReleaseSpace() {
   MutexLock lock(&mu_);
-  if (!held()) return;
+  if (!held_.load(std::memory_order_relaxed)) return;
   held_.store(false, std::memory_order_relaxed);
-  const IOStatus s = engine_->fs->DeleteFile(Path(), IOOptions(), nullptr);
-  LogWarn(engine_->info_log.get(), "the disk is full: %llu bytes held for that were given up: %s",
-          static_cast<unsigned long long>(engine_->options.reserve_bytes), s.ToString().c_str());
+  const IOStatus s = context_.fs()->DeleteFile(Path(), IOOptions(), nullptr);
+  LogWarn(context_.info_log(), "the disk is full: %llu bytes of its reserve were released: %s",
+          static_cast<unsigned long long>(context_.options().reserve_bytes), s.ToString().c_str());
 }
 
 void SpaceReserve::TakeIfThereIsRoom() {
   MutexLock lock(&mu_);
-  if (held()) return;
-  const uint64_t bytes = engine_->options.reserve_bytes;
+  if (!Lacks()) return;
+  const uint64_t bytes = context_.options().reserve_bytes;
   uint64_t free_bytes = 0;
-  IOStatus s = engine_->fs->GetFreeSpace(engine_->name, IOOptions(), &free_bytes, nullptr);
+  IOStatus s = context_.fs()->GetFreeSpace(context_.name(), IOOptions(), &free_bytes, nullptr);
   // A file system that cannot tell will say so when the file is made.
   if (s.ok() && free_bytes / 2 < bytes) return;
   s = MakeFile();
@@ -50,22 +52,22 @@ void SpaceReserve::TakeIfThereIsRoom() {
     held_.store(true, std::memory_order_relaxed);
     return;
   }
-  LogWarn(engine_->info_log.get(), "%s could not be made: %s", Path().c_str(),
-          s.ToString().c_str());
-  engine_->fs->DeleteFile(Path(), IOOptions(), nullptr).PermitUncheckedError();
+  LogWarn(context_.info_log(), "%s could not be made: %s", Path().c_str(), s.ToString().c_str());
+  context_.fs()->DeleteFile(Path(), IOOptions(), nullptr).PermitUncheckedError();
 }
 
 // Written, not just made long: a file of holes holds nothing, and not every file system allocates.
 IOStatus SpaceReserve::MakeFile() {
+  VARVE_ASSERT(context_.options().reserve_bytes > 0);
   std::unique_ptr<FSWritableFile> file;
-  IOStatus s = engine_->fs->NewWritableFile(Path(), FileOptions(), &file, nullptr);
+  IOStatus s = context_.fs()->NewWritableFile(Path(), FileOptions(), &file, nullptr);
   const std::string zeros(kPieceBytes, '\0');
-  uint64_t left = engine_->options.reserve_bytes;
+  uint64_t left = context_.options().reserve_bytes;
   while (s.ok() && left > 0) {
     const size_t piece = static_cast<size_t>(std::min<uint64_t>(left, zeros.size()));
     s = file->Append(Slice(zeros.data(), piece), IOOptions(), nullptr);
     left -= piece;
-    if (engine_->shutting_down.load(std::memory_order_acquire)) {
+    if (lifecycle_.shutting_down()) {
       s = IOStatus::Aborted("the database is being closed");
     }
   }

@@ -4,36 +4,49 @@
 // A file that holds space of the disk for the time when it is full.
 
 #include <atomic>
+#include <string>
 
-#include "db/background/engine.h"
+#include "db/db_mutex.h"
+#include "db/engine/context.h"
+#include "db/engine/lifecycle.h"
 
 namespace varve {
 
 // In the database's directory. No other engine's name, so others pass it over.
 inline constexpr char kReserveFileName[] = "RESERVE";
 
-// Thread safety: any thread; must not hold the DB mutex, as all but held() do I/O. That the file
-// cannot be made is logged, and no error: it is made where there is room later.
+// Thread safety: any thread. That the file cannot be made is logged, and no error: it is made where
+// there is room later. Without reserve_bytes, and before Start, nothing happens.
 class SpaceReserve {
  public:
-  // Makes the file of options.reserve_bytes, if the one that is there is not of that size.
-  explicit SpaceReserve(Engine* engine);
-  // For an opening without the option: a file of an earlier one goes.
-  static void RemoveFile(Engine* engine);
+  SpaceReserve(const DbContext& context, const Lifecycle& lifecycle)
+      : context_(context), lifecycle_(lifecycle) {}
+  SpaceReserve(const SpaceReserve&) = delete;
+  SpaceReserve& operator=(const SpaceReserve&) = delete;
 
-  bool held() const { return held_.load(std::memory_order_relaxed); }
+  // Makes the file of options.reserve_bytes, if the one that is there is not of that size.
+  void Start() VARVE_EXCLUDES(kDbMutex);
+  // For an opening without the option: a file of an earlier one goes.
+  void RemoveFile() VARVE_EXCLUDES(kDbMutex);
+
+  // The file is wanted, and not there.
+  bool Lacks() const {
+    return wanted_.load(std::memory_order_relaxed) && !held_.load(std::memory_order_relaxed);
+  }
   // Deletes the file.
-  void GiveUp();
+  void ReleaseSpace() VARVE_EXCLUDES(kDbMutex);
   // Makes the file if it is not there, and twice its size is free.
-  void TakeIfThereIsRoom();
+  void TakeIfThereIsRoom() VARVE_EXCLUDES(kDbMutex);
 
  private:
-  IOStatus MakeFile();
-  std::string Path() const { return engine_->name + "/" + kReserveFileName; }
+  IOStatus MakeFile() VARVE_REQUIRES(mu_);
+  std::string Path() const { return context_.name() + "/" + kReserveFileName; }
 
-  Engine* const engine_;
-  Mutex mu_;                       // one at a time makes or deletes the file
-  std::atomic<bool> held_{false};  // a hint for those who would take it
+  const DbContext& context_;
+  const Lifecycle& lifecycle_;
+  Mutex mu_{lock_ranks::kSpaceReserve};  // one at a time makes or deletes the file
+  std::atomic<bool> wanted_{false};      // since Start; publishes nothing
+  std::atomic<bool> held_{false};        // changed under mu_; a hint for others
 };
 
 }  // namespace varve

@@ -3,35 +3,38 @@
 
 #include <algorithm>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 namespace {
 
 // What the end of the room is to be ahead of the end of the work.
 constexpr double kEarly = 2;
-// So much behind, of the whole work, it hurries.
-constexpr double kFarBehind = 0.25;
+// So much ahead, of the whole work, it is calm. Where memtables fill as fast as they are flushed it
+// never is: there each rest would be one of the writers', too.
+constexpr double kFarAhead = 0.25;
 
-// Somebody waits for whatever is under way.
-bool IsWaitedFor(const Engine& engine) {
-  return engine.waiting_calls.load(std::memory_order_relaxed) > 0 ||
-         engine.shutting_down.load(std::memory_order_relaxed);
+// A call waits for whatever is under way.
+bool IsWaitedFor(const Lifecycle& lifecycle, const WorkSignal& work) {
+  return work.IsAwaited() || lifecycle.shutting_down();
 }
 
 }  // namespace
 
-Haste FlushPace::Judge(double taken, double done) {
-  const double behind = taken * kEarly - done;
-  if (behind <= 0) return Haste::kCalm;
-  return behind < kFarBehind ? Haste::kSoon : Haste::kHurry;
+Urgency FlushPace::Judge(double taken, double done) {
+  VARVE_ASSERT(taken >= 0 && taken <= 1 && done >= 0 && done <= 1);
+  const double ahead = done - taken * kEarly;
+  if (ahead < 0) return Urgency::kHurry;
+  return ahead < kFarAhead ? Urgency::kSoon : Urgency::kCalm;
 }
 
-Haste FlushPace::Judge(uint64_t steps) {
-  if (IsWaitedFor(*engine_) || SharedHaste::OfFlushes().nearest() == Haste::kHurry) {
-    return Haste::kHurry;
+Urgency FlushPace::Judge(uint64_t steps) {
+  if (IsWaitedFor(lifecycle_, work_) || SharedUrgency::OfFlushes().nearest() == Urgency::kHurry) {
+    return Urgency::kHurry;
   }
   // Another flush, of whatever database, needs the thread.
-  if (engine_->env->GetThreadPoolQueueLen(Env::Priority::HIGH) > 0) return Haste::kHurry;
+  if (env_->GetThreadPoolQueueLen(Env::Priority::HIGH) > 0) return Urgency::kHurry;
   double taken = 0;
   for (const FillingMemTable& filling : filling_) {
     const auto room = static_cast<double>(std::max(filling.room, 1)) *
@@ -43,13 +46,9 @@ Haste FlushPace::Judge(uint64_t steps) {
   return Judge(std::min(taken, 1.0), std::min(done, 1.0));
 }
 
-Haste CompactionPace::Judge(uint64_t) {
-  return IsWaitedFor(*engine_) ? Haste::kHurry : SharedHaste::OfCompactions().nearest();
-}
-
-void NotePauses(Engine* engine, const WorkPace& pace) {
-  engine->total_pauses.fetch_add(pace.pauses(), std::memory_order_relaxed);
-  engine->total_paused_nanos.fetch_add(pace.paused_nanos(), std::memory_order_relaxed);
+Urgency CompactionPace::Judge(uint64_t) {
+  return IsWaitedFor(lifecycle_, work_) ? Urgency::kHurry
+                                        : SharedUrgency::OfCompactions().nearest();
 }
 
 }  // namespace varve

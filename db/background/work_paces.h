@@ -8,7 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "db/background/engine.h"
+#include "db/engine/context.h"
+#include "db/engine/lifecycle.h"
+#include "db/engine/work_signal.h"
 #include "memtable/memtable.h"
 #include "util/sync/give_way.h"
 
@@ -28,35 +30,42 @@ struct FillingMemTable {
 class FlushPace final : public WorkPace {
  public:
   // `entries`: of all that is flushed.
-  FlushPace(const Engine* engine, std::vector<FillingMemTable> filling, uint64_t entries)
-      : WorkPace(engine->clock), engine_(engine), filling_(std::move(filling)), entries_(entries) {}
+  FlushPace(const DbContext& context, const Lifecycle& lifecycle, const WorkSignal& work,
+            std::vector<FillingMemTable> filling, uint64_t entries)
+      : WorkPace(context.clock()),
+        env_(context.env()),
+        lifecycle_(lifecycle),
+        work_(work),
+        filling_(std::move(filling)),
+        entries_(entries) {}
 
   // The part of the room that is taken and the part of the work that is done, from 0 to 1 each.
-  static Haste Judge(double taken, double done);
+  static Urgency Judge(double taken, double done);
 
  protected:
-  Haste Judge(uint64_t steps) override;
+  Urgency Judge(uint64_t steps) override;
 
  private:
-  const Engine* const engine_;
+  Env* const env_;
+  const Lifecycle& lifecycle_;
+  const WorkSignal& work_;
   const std::vector<FillingMemTable> filling_;
   const uint64_t entries_;
 };
 
-// A compaction hurries as the tree that is nearest to a stall asks (CompactionHaste): that of any
+// A compaction hurries as the tree that is nearest to a stall asks (CompactionUrgency): that of any
 // database, as threads are shared.
 class CompactionPace final : public WorkPace {
  public:
-  explicit CompactionPace(const Engine* engine) : WorkPace(engine->clock), engine_(engine) {}
+  CompactionPace(SystemClock* clock, const Lifecycle& lifecycle, const WorkSignal& work)
+      : WorkPace(clock), lifecycle_(lifecycle), work_(work) {}
 
  protected:
-  Haste Judge(uint64_t steps) override;
+  Urgency Judge(uint64_t steps) override;
 
  private:
-  const Engine* const engine_;
+  const Lifecycle& lifecycle_;
+  const WorkSignal& work_;
 };
-
-// Adds up what the property varve.background shows.
-void NotePauses(Engine* engine, const WorkPace& pace);
 
 }  // namespace varve

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <string_view>
 
 #include "varve/memtablerep.h"
 
 #include "db/version/obsolete_file_queue.h"
+#include "util/base/assert.h"
 
 namespace varve {
 
@@ -20,9 +20,7 @@ void* const kInUse = &in_use_marker;
 MemTableOptions MakeMemTableOptions(const ColumnFamilyOptions& options,
                                     std::shared_ptr<WriteBufferManager> wbm) {
   MemTableOptions result;
-  if (options.memtable_factory->Name() == std::string_view(VectorRepFactory::kClassName())) {
-    result.order = MemTableOrder::kArrival;
-  }
+  result.rep = FindMemTableRep(options.memtable_factory->NickName());
   result.arena_block_bytes = options.arena_block_size;
   result.write_buffer_bytes = options.write_buffer_size;
   result.prefix_bloom_size_ratio = options.memtable_prefix_bloom_size_ratio;
@@ -59,7 +57,9 @@ ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
   table_cache_ = std::make_shared<TableCache>(std::move(cache_options));
 }
 
-ColumnFamily::~ColumnFamily() {
+// Nobody else has it any more.
+ColumnFamily::~ColumnFamily() VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  VARVE_ASSERT(running_compactions.empty() && flushes_running == 0);
   if (super_version_ != nullptr) super_version_->Unref();
   // A dropped family's files go with its last holder.
   if (dropped()) versions_->current.reset();
@@ -100,14 +100,15 @@ std::shared_ptr<MemTable> ColumnFamily::MakeMemTable(const MemTableOptions& mem_
   return mem;
 }
 
-void ColumnFamily::RenewMemTable(bool is_read) {
-  assert(mem_->Empty() && super_version_ == nullptr);
+// While logs are replayed.
+void ColumnFamily::RenewMemTable(bool is_read) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  VARVE_ASSERT(mem_->Empty() && super_version_ == nullptr);
   if (is_read) {
     mem_ = NewMemTable(mem_->earliest_seq());
     return;
   }
   MemTableOptions mem_options = MakeMemTableOptions(*options(), env_.write_buffer_manager);
-  mem_options.order = MemTableOrder::kArrival;
+  mem_options.rep = &kVectorRep;
   mem_options.prefix_bloom_size_ratio = 0;
   mem_ = MakeMemTable(mem_options, mem_->earliest_seq());
 }
@@ -121,14 +122,17 @@ void ColumnFamily::NoteKeyPrefix() {
   key_prefix_known_ = true;
 }
 
-void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number) {
+// An opening, which has the family to itself, holds no mutex.
+void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
+                                  uint64_t log_number) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  VARVE_ASSERT(fresh != nullptr && fresh->Empty());
   if (mem_ == nullptr) {
     mem_ = std::move(fresh);
     return;
   }
   // From here to the end of its history it moves without asking for memory.
   history_.reserve(history_.size() + immutables_.size() + 1);
-  let_go_.reserve(let_go_.size() + history_.size() + immutables_.size() + 1);
+  released_.reserve(released_.size() + history_.size() + immutables_.size() + 1);
   immutables_.push_back(ImmutableMemTable{mem_});
   mem_.swap(fresh);
   try {
@@ -148,12 +152,13 @@ size_t ColumnFamily::unpicked_count() const {
 }
 
 void ColumnFamily::DropFlushed(size_t n) {
+  VARVE_ASSERT(n <= immutables_.size());
   const bool keep = options()->max_write_buffer_size_to_maintain > 0;
   for (size_t i = 0; i < n; i++) {
     if (keep) {
       history_.push_back(immutables_[i].mem);
     } else {
-      LetGo(immutables_[i].mem);
+      AddReleased(immutables_[i].mem);
     }
   }
   immutables_.erase(immutables_.begin(), immutables_.begin() + static_cast<ptrdiff_t>(n));
@@ -166,19 +171,19 @@ void ColumnFamily::TrimHistory(bool all) {
   uint64_t bytes = MemTableBytes() + HistoryBytes();
   while (!history_.empty() && (all || bytes > limit)) {
     bytes -= history_.front()->MemoryUsage();
-    LetGo(history_.front());
+    AddReleased(history_.front());
     history_.erase(history_.begin());
   }
 }
 
-void ColumnFamily::LetGo(const std::shared_ptr<MemTable>& mem) {
-  std::erase_if(let_go_, [](const auto& gone) { return gone.expired(); });
-  let_go_.push_back(mem);
+void ColumnFamily::AddReleased(const std::shared_ptr<MemTable>& mem) {
+  std::erase_if(released_, [](const auto& gone) { return gone.expired(); });
+  released_.push_back(mem);
 }
 
 size_t ColumnFamily::PinnedMemTableBytes() {
   size_t bytes = 0;
-  for (const auto& gone : let_go_) {
+  for (const auto& gone : released_) {
     const std::shared_ptr<const MemTable> mem = gone.lock();
     if (mem != nullptr) bytes += mem->MemoryUsage();
   }
@@ -225,6 +230,7 @@ void ColumnFamily::MeasureShape() {
 }
 
 void ColumnFamily::InstallSuperVersion() {
+  VARVE_ASSERT(mem_ != nullptr && versions_->current != nullptr);
   std::vector<std::shared_ptr<MemTable>> immutables;
   immutables.reserve(immutables_.size());
   for (auto it = immutables_.rbegin(); it != immutables_.rend(); ++it)
@@ -249,7 +255,8 @@ void ColumnFamily::InstallSuperVersion() {
 SuperVersion* ColumnFamily::Borrow() {
   void* p = slots_.Exchange(kInUse);
   if (p != nullptr && p != kInUse) return static_cast<SuperVersion*>(p);
-  MutexLock lock(env_.db_mutex.get());
+  DbLock lock(env_.db_mutex.get());
+  VARVE_ASSERT(super_version_ != nullptr);
   super_version_->Ref();
   return super_version_;
 }
@@ -274,12 +281,12 @@ SequenceNumber ColumnFamily::VisibleSequence() {
 ColumnFamilyHandleImpl::ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family, bool counted)
     : family_(std::move(family)),
       db_mutex_(family_->db_mutex()),
-      counted_(counted && family_->holders() != nullptr) {
-  if (counted_) family_->holders()->handles.fetch_add(1, std::memory_order_relaxed);
+      counted_(counted && family_->references() != nullptr) {
+  if (counted_) family_->references()->handles.fetch_add(1, std::memory_order_relaxed);
 }
 
 ColumnFamilyHandleImpl::~ColumnFamilyHandleImpl() {
-  if (counted_) family_->holders()->handles.fetch_sub(1, std::memory_order_relaxed);
+  if (counted_) family_->references()->handles.fetch_sub(1, std::memory_order_relaxed);
 }
 
 const std::string& ColumnFamilyHandleImpl::GetName() const {
@@ -301,12 +308,14 @@ const Comparator* ColumnFamilyHandleImpl::GetComparator() const {
 
 void ColumnFamilySet::Add(std::shared_ptr<ColumnFamily> family) {
   MutexLock lock(&mu_);
+  VARVE_ASSERT(!by_id_.contains(family->id()));
   if (family->id() == 0) default_ = family.get();
   by_id_[family->id()] = std::move(family);
 }
 
 void ColumnFamilySet::Remove(uint32_t id) {
   MutexLock lock(&mu_);
+  VARVE_ASSERT(id != 0);
   by_id_.erase(id);
 }
 
@@ -339,6 +348,7 @@ MemTable* ColumnFamilySet::Find(uint32_t column_family) {
 }
 
 const Comparator* ColumnFamilySet::ComparatorOf(uint32_t column_family) {
+  VARVE_ASSERT(default_ != nullptr);
   if (column_family == 0) return default_->user_comparator();
   MutexLock lock(&mu_);
   ColumnFamily* family = FindById(column_family);
@@ -358,7 +368,8 @@ bool ColumnFamilySet::HasMergeOperator(uint32_t column_family) {
   return family != nullptr && family->has_merge_operator();
 }
 
-bool ColumnFamilySet::IsAlreadyInTables(uint32_t column_family) {
+// The log number is read while logs are replayed: nobody changes it then.
+bool ColumnFamilySet::IsAlreadyInTables(uint32_t column_family) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   if (replayed_log_ == 0) return false;
   ColumnFamily* family = FindById(column_family);
   return family == nullptr || replayed_log_ < family->versions()->log_number;

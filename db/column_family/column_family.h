@@ -17,6 +17,8 @@
 
 #include "db/column_family/memtable_resolver.h"
 #include "db/column_family/super_version_source.h"
+#include "db/db_mutex.h"
+#include "db/lock_ranks.h"
 #include "db/version/level_shape.h"
 #include "db/version/version_set.h"
 #include "util/sync/thread_slots.h"
@@ -44,7 +46,7 @@ class ReadGuard {
 // Everything of the database that a family needs.
 struct FamilyEnvironment {
   // Shares the ownership of all the rest here: handles and iterators may be the last to go.
-  std::shared_ptr<Mutex> db_mutex;
+  std::shared_ptr<DbMutex> db_mutex;
   VersionSet* versions = nullptr;
   // The newest state that stays as it is; may wait for insertions under way.
   std::function<SequenceNumber()> stable_sequence;
@@ -57,7 +59,7 @@ struct FamilyEnvironment {
   TableCacheOptions table_cache;  // cf_options and icmp are filled in by the family
   SystemClock* clock = nullptr;
   Logger* info_log = nullptr;  // that merge operators are given
-  HolderCounts* holders = nullptr;
+  ReferenceCounts* references = nullptr;
 };
 
 // A memtable that takes no more writes, on its way to L0.
@@ -66,8 +68,9 @@ struct ImmutableMemTable {
   bool picked = false;  // by a flush under way
 };
 
-// Locking: "DB mutex" marks what the DB mutex guards. The active memtable is replaced only while
-//   the commit path is held exclusively *and* the DB mutex is held, so either is enough to read it.
+// Locking: the active memtable is replaced only while the commit path is held exclusively *and* the
+//   DB mutex is held, so either is enough to read it. An opening has its families to itself, and
+//   holds neither.
 // Ownership: shared by the family set, handles and iterators.
 class ColumnFamily final : public SuperVersionSource,
                            public std::enable_shared_from_this<ColumnFamily> {
@@ -83,7 +86,7 @@ class ColumnFamily final : public SuperVersionSource,
   const std::string& remembered_merge_operator() const { return remembered_merge_operator_; }
   const InternalKeyComparator& icmp() const { return *versions_->icmp; }
   const Comparator* user_comparator() const { return versions_->icmp->user_comparator(); }
-  FamilyVersions* versions() const { return versions_.get(); }  // DB mutex
+  FamilyVersions* versions() const { return versions_.get(); }
   // Tells whose family this is: one database, one mutex.
   const Mutex* db_mutex() const { return env_.db_mutex.get(); }
   // Options do not change in this.
@@ -93,7 +96,7 @@ class ColumnFamily final : public SuperVersionSource,
     return max_successive_merges_.load(std::memory_order_relaxed);
   }
   bool dropped() const { return dropped_.load(std::memory_order_acquire); }
-  void MarkDropped();  // DB mutex
+  void MarkDropped() VARVE_REQUIRES(kDbMutex);
 
   // --- Options: immutable snapshots, replaced as a whole. DB mutex to replace.
   std::shared_ptr<const ColumnFamilyOptions> options() const;  // any thread
@@ -110,44 +113,48 @@ class ColumnFamily final : public SuperVersionSource,
   // yet. Commit path and DB mutex. `log_number`: the log that takes the fresh memtable's writes. If
   // it throws, nothing has changed.
   void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
-  std::deque<ImmutableMemTable>& immutables() { return immutables_; }  // oldest first; DB mutex
-  int unflushed_count() const { return static_cast<int>(immutables_.size()); }
-  // Immutables that no flush under way has picked. DB mutex.
-  size_t unpicked_count() const;
+  // Oldest first.
+  std::deque<ImmutableMemTable>& immutables() VARVE_REQUIRES(kDbMutex) { return immutables_; }
+  int unflushed_count() const VARVE_REQUIRES(kDbMutex) {
+    return static_cast<int>(immutables_.size());
+  }
+  // Immutables that no flush under way has picked.
+  size_t unpicked_count() const VARVE_REQUIRES(kDbMutex);
   // Drops the oldest `n` immutables, which are in tables now; as many of them are kept as history
-  // as max_write_buffer_size_to_maintain asks. DB mutex. Does not throw: the tables are in force.
-  void DropFlushed(size_t n);
+  // as max_write_buffer_size_to_maintain asks. Does not throw: the tables are in force.
+  void DropFlushed(size_t n) VARVE_REQUIRES(kDbMutex);
   // Flushed memtables, oldest first, for conflict checks of transactions: readers find the same
-  // entries in tables. DB mutex.
-  const std::vector<std::shared_ptr<MemTable>>& history() const { return history_; }
-  // Lets go of the oldest of it, as far as all memtables together are beyond what is to be kept, or
-  // of all of it. DB mutex.
-  void TrimHistory(bool all = false);
-  size_t MemTableBytes() const;  // active and immutable; DB mutex
-  size_t HistoryBytes() const;   // DB mutex
-  // Of memtables that are in neither but live on, because readers have old super-versions. DB
-  // mutex.
-  size_t PinnedMemTableBytes();
+  // entries in tables.
+  const std::vector<std::shared_ptr<MemTable>>& history() const VARVE_REQUIRES(kDbMutex) {
+    return history_;
+  }
+  // Releases the oldest of it, as far as all memtables together are beyond what is to be kept, or
+  // of all of it.
+  void TrimHistory(bool all = false) VARVE_REQUIRES(kDbMutex);
+  size_t MemTableBytes() const VARVE_REQUIRES(kDbMutex);  // active and immutable
+  size_t HistoryBytes() const VARVE_REQUIRES(kDbMutex);
+  // Of memtables that are in neither but live on, because readers have old super-versions.
+  size_t PinnedMemTableBytes() VARVE_REQUIRES(kDbMutex);
   // Whether the active memtable holds as many as memtable_max_range_deletions. Commit path or DB
   // mutex.
   bool TooManyRangeDeletions() const {
     const uint32_t most = max_range_deletions_.load(std::memory_order_relaxed);
     return most != 0 && mem_->range_deletion_count() >= most;
   }
-  // The oldest log that holds updates of this family that are not in tables. DB mutex.
-  uint64_t OldestLogNeeded(uint64_t current_log) const;
+  // The oldest log that holds updates of this family that are not in tables.
+  uint64_t OldestLogNeeded(uint64_t current_log) const VARVE_REQUIRES(kDbMutex);
 
   // --- Versions
   // Makes the current memtables, version and options what new readers see, and measures the shape
-  // anew. DB mutex. If it throws, readers go on with what they had: the same data, as long as the
-  // active memtable is the same.
-  void InstallSuperVersion();
-  const VersionRef& current() const { return versions_->current; }  // DB mutex
-  const LevelShape& shape() const { return shape_; }                // DB mutex
-  // As it is now, marks and what is being compacted included. DB mutex.
-  LevelShape ComputeShape() const;
-  // Measures it anew, as time has passed or snapshots have gone. DB mutex.
-  void MeasureShape();
+  // anew. If it throws, readers go on with what they had: the same data, as long as the active
+  // memtable is the same.
+  void InstallSuperVersion() VARVE_REQUIRES(kDbMutex);
+  const VersionRef& current() const VARVE_REQUIRES(kDbMutex) { return versions_->current; }
+  const LevelShape& shape() const VARVE_REQUIRES(kDbMutex) { return shape_; }
+  // As it is now, files that are marked or being compacted included.
+  LevelShape ComputeShape() const VARVE_REQUIRES(kDbMutex);
+  // Measures it anew, as time has passed or snapshots have gone.
+  void MeasureShape() VARVE_REQUIRES(kDbMutex);
   TableCache* table_cache() const { return table_cache_.get(); }
   const std::shared_ptr<TableCache>& shared_table_cache() const { return table_cache_; }
 
@@ -157,18 +164,19 @@ class ColumnFamily final : public SuperVersionSource,
   void Return(SuperVersion* super_version);
   SuperVersion* AcquireSuperVersion() override;  // counted; Unref it
   SequenceNumber VisibleSequence() override;
-  HolderCounts* holders() override { return env_.holders; }
+  ReferenceCounts* references() override { return env_.references; }
   uint64_t SuperVersionNumber() const override {
     return super_version_number_.load(std::memory_order_acquire);
   }
 
-  // --- Scheduling state. DB mutex.
-  bool flush_requested = false;  // asked for, not picked yet
-  int flushes_running = 0;       // each of other immutables; they are installed in order
-  bool compaction_queued = false;
-  std::vector<const CompactionPlan*> running_compactions;
-  WriteStallCondition stall_condition = WriteStallCondition::kNormal;
-  WriteStallCause stall_cause = WriteStallCause::kNone;
+  // --- Scheduling state
+  bool flush_requested VARVE_GUARDED_BY(kDbMutex) = false;  // asked for, not picked yet
+  // Each of other immutables; they are installed in order.
+  int flushes_running VARVE_GUARDED_BY(kDbMutex) = 0;
+  bool compaction_queued VARVE_GUARDED_BY(kDbMutex) = false;
+  std::vector<const CompactionPlan*> running_compactions VARVE_GUARDED_BY(kDbMutex);
+  WriteStallCondition stall_condition VARVE_GUARDED_BY(kDbMutex) = WriteStallCondition::kNormal;
+  WriteStallCause stall_cause VARVE_GUARDED_BY(kDbMutex) = WriteStallCause::kNone;
 
  private:
   static void ReleaseSlot(void* super_version);
@@ -183,32 +191,34 @@ class ColumnFamily final : public SuperVersionSource,
   // Read by writers before they check the family; set once under the DB mutex.
   std::atomic<bool> dropped_{false};
 
-  mutable Mutex options_mu_;  // leaf
+  mutable Mutex options_mu_{lock_ranks::kFamilyOptions};
   std::shared_ptr<const ColumnFamilyOptions> options_ VARVE_GUARDED_BY(options_mu_);
 
   void NoteKeyPrefix();
   std::shared_ptr<MemTable> MakeMemTable(const MemTableOptions& mem_options,
                                          SequenceNumber earliest_seq);
-  void LetGo(const std::shared_ptr<MemTable>& mem);
+  void AddReleased(const std::shared_ptr<MemTable>& mem) VARVE_REQUIRES(kDbMutex);
 
+  // These four change under the commit path and the DB mutex.
   std::shared_ptr<MemTable> mem_;
-  std::deque<ImmutableMemTable> immutables_;
-  std::vector<std::shared_ptr<MemTable>> history_;
-  // Of the former two; some live on. Both have room for all that may come.
-  std::vector<std::weak_ptr<const MemTable>> let_go_;
   uint64_t next_memtable_id_ = 1;
   // What keys of all memtables so far began with.
   std::string key_prefix_;
   bool key_prefix_known_ = false;
+
+  std::deque<ImmutableMemTable> immutables_ VARVE_GUARDED_BY(kDbMutex);
+  std::vector<std::shared_ptr<MemTable>> history_ VARVE_GUARDED_BY(kDbMutex);
+  // Of the former two; some live on. Both have room for all that may come.
+  std::vector<std::weak_ptr<const MemTable>> released_ VARVE_GUARDED_BY(kDbMutex);
   // Of the options in force; here, as writers look at it without their lock. Only a number.
   std::atomic<uint32_t> max_range_deletions_;
   std::atomic<size_t> max_successive_merges_;
 
-  SuperVersion* super_version_ = nullptr;  // DB mutex; one reference held
+  SuperVersion* super_version_ VARVE_GUARDED_BY(kDbMutex) = nullptr;  // one reference held
   // Tells holders of an old super-version that a newer one exists; published with release.
   std::atomic<uint64_t> super_version_number_{0};
   ThreadSlots slots_;
-  LevelShape shape_;
+  LevelShape shape_ VARVE_GUARDED_BY(kDbMutex);
 };
 
 // The handle that users hold: keeps the family alive, also after it was dropped.
@@ -260,11 +270,12 @@ class ColumnFamilySet final : public MemTableResolver {
   void set_replayed_log(uint64_t number) { replayed_log_ = number; }
 
  private:
-  mutable Mutex mu_;  // leaf: guards changes of by_id_ against those of any thread
+  // Guards changes of by_id_ against those of any thread.
+  mutable Mutex mu_{lock_ranks::kFamilySet};
   std::map<uint32_t, std::shared_ptr<ColumnFamily>> by_id_;
   ColumnFamily* default_ = nullptr;
   uint64_t replayed_log_ = 0;
-  // Only a hint to look; whoever looks takes the DB mutex.
+  // Only a hint to look; the reader of the flag takes the DB mutex.
   std::atomic<bool> full_{false};
 };
 

@@ -15,6 +15,7 @@
 #include "db/version/table_cache.h"
 #include "db/version/version.h"
 #include "memtable/memtable.h"
+#include "util/base/assert.h"
 #include "util/key/merge_caller.h"
 
 namespace varve {
@@ -41,15 +42,19 @@ class SuperVersion {
   SuperVersion(const SuperVersion&) = delete;
   SuperVersion& operator=(const SuperVersion&) = delete;
 
-  void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void Ref() {
+    const uint32_t before = refs_.fetch_add(1, std::memory_order_relaxed);
+    VARVE_ASSERT(before > 0);
+  }
   void Unref() {
     // Release: this holder's reads happen before the destruction; acquire: all others' too.
-    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    const uint32_t before = refs_.fetch_sub(1, std::memory_order_acq_rel);
+    VARVE_ASSERT(before > 0);
+    if (before == 1) delete this;
   }
 
   uint64_t number() const { return number_; }  // grows with each change of the family
   MemTable* mem() const { return mem_.get(); }
-  const std::shared_ptr<MemTable>& shared_mem() const { return mem_; }
   // Newest first.
   const std::vector<std::shared_ptr<MemTable>>& immutables() const { return immutables_; }
   const Version& version() const { return *version_; }
@@ -65,7 +70,7 @@ class SuperVersion {
  private:
   ~SuperVersion() = default;
 
-  // Counts holders; the decrement to zero publishes every holder's reads to the deleter.
+  // Counts references; the decrement to zero publishes every holder's reads to the deleter.
   std::atomic<uint32_t> refs_{1};
   const uint64_t number_;
   const std::shared_ptr<MemTable> mem_;

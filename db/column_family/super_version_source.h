@@ -12,10 +12,10 @@
 
 namespace varve {
 
-// What users hold of a database, counted for whoever closes it. Relaxed: exact once nobody takes or
-// gives back any more. Alone in its cache line: every iterator writes here, and what lies beside it
-// is read by every look-up.
-struct alignas(64) HolderCounts {
+// What users hold of a database, counted for Close. Relaxed: exact once nobody takes or gives back
+// any more. Alone in its cache line: every iterator writes here, and what lies beside it is read by
+// every look-up.
+struct alignas(64) ReferenceCounts {
   std::atomic<int64_t> iterators{0};
   std::atomic<int64_t> handles{0};  // without the default family's that the DB itself has
 };
@@ -31,7 +31,7 @@ class SuperVersionSource {
   // Grows with each new super-version (cheap: one atomic load).
   virtual uint64_t SuperVersionNumber() const = 0;
   // Null: nobody counts. Lives as long as the source.
-  virtual HolderCounts* holders() { return nullptr; }
+  virtual ReferenceCounts* references() { return nullptr; }
 };
 
 }  // namespace varve

@@ -9,6 +9,7 @@
 
 #include "db/compaction/input_span.h"
 #include "db/version/file_weights.h"
+#include "util/base/assert.h"
 
 namespace varve {
 
@@ -39,7 +40,7 @@ std::vector<double> OverlapRatios(const Version& version, int level) {
   return ratios;
 }
 
-// Where the last compaction out of the level ended: behind the newest table of the next level.
+// Where the last compaction out of the level ended: after the newest table of the next level.
 size_t RoundRobinStart(const Version& version, int level) {
   const InternalKeyComparator& icmp = *version.icmp();
   const LevelFiles& files = version.level(level);
@@ -58,6 +59,7 @@ size_t RoundRobinStart(const Version& version, int level) {
 }  // namespace
 
 std::vector<size_t> OrderCandidates(const Version& version, int level, CompactionPri priority) {
+  VARVE_ASSERT(level >= 1 && level + 1 < version.num_levels());
   const LevelFiles& files = version.level(level);
   std::vector<size_t> order(files.size());
   std::iota(order.begin(), order.end(), size_t{0});

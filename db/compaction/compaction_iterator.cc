@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/env/info_log.h"
 #include "util/sync/give_way.h"
@@ -34,14 +35,34 @@ void CompactionCounts::Add(const CompactionCounts& other) {
   jumped |= other.jumped;
 }
 
+Status MakeCompactionFilter(CompactionFilterFactory* factory,
+                            const CompactionFilter::Context& context,
+                            std::unique_ptr<CompactionFilter>* filter) {
+  if (factory == nullptr) return Status::OK();
+  const auto threw = [factory](const char* what) {
+    return Status::Aborted(std::string("compaction filter factory ") + factory->Name() + " threw",
+                           what);
+  };
+  try {
+    if (!factory->ShouldFilterTableFileCreation(context.reason)) return Status::OK();
+    *filter = factory->CreateCompactionFilter(context);
+  } catch (const std::exception& e) {
+    return threw(e.what());
+  } catch (...) {
+    return threw("");
+  }
+  return Status::OK();
+}
+
 CompactionIterator::CompactionIterator(InternalIterator* input, TombstoneSet* tombstones,
                                        const CompactionIteratorOptions& options)
     : input_(input),
       tombstones_(tombstones),
       options_(options),
-      rules_({options_.snapshots, options_.bottommost, options_.earliest_write_conflict_snapshot}),
+      rules_({options_.snapshots, options_.bottommost}),
       has_tombstones_(tombstones != nullptr && !tombstones->empty()),
       timestamp_bytes_(options.icmp->timestamp_size()) {
+  VARVE_ASSERT(std::ranges::is_sorted(options_.snapshots));
   jump_.Init(options_.icmp, tombstones_);
   LimitToPast();
   if (options_.merge.has_operator() || options_.filter != nullptr) {
@@ -50,6 +71,7 @@ CompactionIterator::CompactionIterator(InternalIterator* input, TombstoneSet* to
 }
 
 void CompactionIterator::Start(const Slice* begin) {
+  VARVE_ASSERT(!has_key_ && !valid_);
   if (options_.filter != nullptr && !options_.filter->IgnoreSnapshots()) {
     Fail(Status::NotSupported("CompactionFilter::IgnoreSnapshots",
                               std::string("false is not supported: ") + options_.filter->Name()));
@@ -64,6 +86,7 @@ void CompactionIterator::Start(const Slice* begin) {
 }
 
 CompactionIterator::Step CompactionIterator::Fail(Status status) {
+  VARVE_ASSERT(!status.ok());
   status_ = std::move(status);
   valid_ = false;
   return Step::kStop;
@@ -117,8 +140,8 @@ bool CompactionIterator::TakeKey(const Slice& key) {
     Fail(DescribeBadInternalKey(key, "compaction input"));
     return false;
   }
-  const Slice bare = options_.icmp->KeyOf(key);
-  const int order = has_key_ ? options_.icmp->CompareKey(bare, bare_key()) : 1;
+  const Slice new_key = options_.icmp->KeyOf(key);
+  const int order = has_key_ ? options_.icmp->CompareKey(new_key, key_without_timestamp()) : 1;
   if (order > 0) [[likely]] {
     if (IsBeyondEnd(key)) return false;
     has_key_ = true;
@@ -136,7 +159,6 @@ bool CompactionIterator::TakeKey(const Slice& key) {
 void CompactionIterator::StartKey(const Slice& key) {
   key_.assign(key.data(), key.size());
   is_newest_ = true;
-  empty_next_ = false;
   rules_.StartKey();
   if (timestamp_bytes_ == 0) [[likely]]
     return;
@@ -156,26 +178,28 @@ bool CompactionIterator::TakeVersion(const Slice& key, uint64_t trailer) {
     return true;
   }
   last_timestamp_.assign(timestamp.data(), timestamp.size());
-  key_.replace(bare_key().size(), timestamp_bytes_, timestamp.data(), timestamp.size());
+  key_.replace(key_without_timestamp().size(), timestamp_bytes_, timestamp.data(),
+               timestamp.size());
   return true;
 }
 
 bool CompactionIterator::InPast(const Slice& timestamp) const {
-  return !options_.full_history_ts_low.empty() &&
-         options_.icmp->CompareTimestamp(timestamp, options_.full_history_ts_low) < 0;
+  return !options_.history.full_history_ts_low.empty() &&
+         options_.icmp->CompareTimestamp(timestamp, options_.history.full_history_ts_low) < 0;
 }
 
 bool CompactionIterator::Trims(const Slice& key) const {
   const size_t tail = kInternalKeyTrailerBytes + timestamp_bytes_;
-  if (options_.trim_ts.empty() || key.size() < tail || IsBeyondEnd(key)) {
+  if (options_.history.trim_ts.empty() || key.size() < tail || IsBeyondEnd(key)) {
     return false;
   }
   const Slice timestamp = options_.icmp->TimestampOf(ExtractUserKey(key));
-  return options_.icmp->CompareTimestamp(timestamp, options_.trim_ts) > 0;
+  return options_.icmp->CompareTimestamp(timestamp, options_.history.trim_ts) > 0;
 }
 
 bool CompactionIterator::IsOlder(const Slice& internal_key) const {
-  if (!options_.icmp->EqualKey(options_.icmp->KeyOf(internal_key), bare_key())) return false;
+  if (!options_.icmp->EqualKey(options_.icmp->KeyOf(internal_key), key_without_timestamp()))
+    return false;
   return !KeepsHistory() ||
          options_.icmp->TimestampOf(ExtractUserKey(internal_key)) == Slice(last_timestamp_);
 }
@@ -183,13 +207,14 @@ bool CompactionIterator::IsOlder(const Slice& internal_key) const {
 // Readers as of a time between an entry and its tombstone still see the entry.
 void CompactionIterator::LimitToPast() {
   if (timestamp_bytes_ == 0 || !has_tombstones_) return;
-  tombstones_->SetTimestampLimit({options_.full_history_ts_low, /*inclusive=*/false});
+  tombstones_->SetTimestampLimit({options_.history.full_history_ts_low, /*inclusive=*/false});
 }
 
-// Whoever asks as of the current timestamp or a later one sees these.
+// Readers as of the current timestamp or a later one see these.
 SequenceNumber CompactionIterator::CoveringSeqOfMoment(size_t stripe) {
   tombstones_->SetTimestampLimit({last_timestamp_, /*inclusive=*/true});
-  const SequenceNumber newest = tombstones_->MaxCoveringSeq(bare_key(), rules_.StripeTop(stripe));
+  const SequenceNumber newest =
+      tombstones_->MaxCoveringSeq(key_without_timestamp(), rules_.StripeTop(stripe));
   LimitToPast();
   return newest;
 }
@@ -198,19 +223,13 @@ SequenceNumber CompactionIterator::CoveringSeqOfMoment(size_t stripe) {
 SequenceNumber CompactionIterator::CoveringSeqOfAnyTime(SequenceNumber newest) {
   const Slice latest = options_.icmp->user_comparator()->GetMaxTimestamp();
   tombstones_->SetTimestampLimit({latest, /*inclusive=*/true});
-  const SequenceNumber covering = tombstones_->MaxCoveringSeq(bare_key(), newest);
+  const SequenceNumber covering = tombstones_->MaxCoveringSeq(key_without_timestamp(), newest);
   LimitToPast();
   return covering;
 }
 
 CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence, ValueType type) {
   const size_t stripe = rules_.StripeOf(sequence);
-  if (empty_next_) [[unlikely]] {
-    empty_next_ = false;
-    value_ = Slice();
-    SetTrailer(sequence, kTypeValue);
-    return Step::kEmit;
-  }
   // Where older timestamps are asked for, too, a SingleDelete hides them as a Delete does. But
   // under a newer value it is not hidden as a Delete is: its own value may lie deeper, at an older
   // timestamp, and come back once a later SingleDelete has gone together with the newer value.
@@ -265,8 +284,9 @@ bool CompactionIterator::WantsJump() {
 
 // What is older than a tombstone of stripe 0, which all readers see, is of that stripe, too.
 CompactionIterator::Step CompactionIterator::LeaveCovered(size_t stripe) {
+  VARVE_ASSERT(timestamp_bytes_ == 0 && has_tombstones_);
   CoveredJump::Place place;
-  place.key = bare_key();
+  place.key = key_without_timestamp();
   place.internal = input_.key();
   place.bound = options_.end;
   switch (jump_.Leave(input_.source(), place, rules_.StripeTop(stripe))) {
@@ -330,17 +350,14 @@ CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber se
       last_trailer_ = ExtractTrailer(input_.key());
       Advance();
       return Step::kDropped;
-    case DropRules::Verdict::kEmptyNext:
-      empty_next_ = true;
-      input_is_ahead_ = true;
-      return Step::kEmit;
     case DropRules::Verdict::kBroken:
       break;
   }
   counts_.single_delete_mismatches++;
-  if (options_.enforce_single_del_contracts) {
+  if (options_.checks.enforce_single_del_contracts) {
     std::string which;
-    if (options_.allow_data_in_errors) which = " (0x" + bare_key().ToString(/*hex=*/true) + ")";
+    if (options_.checks.allow_data_in_errors)
+      which = " (0x" + key_without_timestamp().ToString(/*hex=*/true) + ")";
     return Fail(Status::Corruption(
         "SingleDelete of a key" + which + " that was deleted by Delete before",
         "use one kind of deletion for a key, or turn enforce_single_del_contracts off"));
@@ -377,7 +394,7 @@ CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence,
 
   const MergeCollector::Base base = BaseOf(next, stripe, covered);
   const Slice base_value = base == MergeCollector::Base::kValue ? input_.value() : Slice();
-  const Status s = collected_->Merge(bare_key(), base, base_value);
+  const Status s = collected_->Merge(key_without_timestamp(), base, base_value);
   if (!s.ok()) NoteFailedMerge(s);
   counts_.merged += operands - collected_->size();
   if (collected_->type() == kTypeValue) rules_.BecameValue(stripe);
@@ -392,7 +409,7 @@ void CompactionIterator::NoteFailedMerge(const Status& s) {
 }
 
 bool CompactionIterator::StandsAlone() const {
-  const RunEntry* const next = input_.Ahead();
+  const BatchEntry* const next = input_.Ahead();
   return next != nullptr && next->key_size >= kInternalKeyTrailerBytes &&
          (next->same_key == SameKey::kNo || !IsOlder(next->key()));
 }
@@ -408,7 +425,7 @@ CompactionIterator::Step CompactionIterator::JudgeLoneOperand(SequenceNumber seq
       BaseOf(DropRules::Follower(), stripe, covered) == MergeCollector::Base::kNone;
   if (!mergeable) return Step::kEmit;
   Slice result;
-  const Status s = collected_->MergeAlone(bare_key(), value_, &result);
+  const Status s = collected_->MergeAlone(key_without_timestamp(), value_, &result);
   if (!s.ok()) {
     NoteFailedMerge(s);
     return Step::kEmit;
@@ -419,7 +436,7 @@ CompactionIterator::Step CompactionIterator::JudgeLoneOperand(SequenceNumber seq
   return Step::kEmit;
 }
 
-// From the operand at the input to the last one of the stripe. *next is the entry of the key behind
+// From the operand at the input to the last one of the stripe. *next is the entry of the key after
 // them; kDropped: there is nothing left to say of the key.
 CompactionIterator::Step CompactionIterator::CollectOperands(size_t stripe, SequenceNumber covered,
                                                              DropRules::Follower* next) {
@@ -427,6 +444,7 @@ CompactionIterator::Step CompactionIterator::CollectOperands(size_t stripe, Sequ
       options_.filter != nullptr && rules_.NoSnapshotSees(stripe) && !KeepsHistory();
   collected_->Start();
   for (;;) {
+    VARVE_ASSERT(UnpackType(last_trailer_) == kTypeMerge);
     value_ = input_.value();
     if (!filtered) {
       collected_->Add(UnpackSequence(last_trailer_), value_);
@@ -489,7 +507,7 @@ CompactionFilter::Decision CompactionIterator::CallFilter(CompactionFilter::Valu
   filter_value_.clear();
   skip_until_.clear();
   try {
-    return options_.filter->FilterV2(options_.filter_level, bare_key(), type, value_,
+    return options_.filter->FilterV2(options_.filter_level, key_without_timestamp(), type, value_,
                                      &filter_value_, &skip_until_);
   } catch (const std::exception& e) {
     Fail(Status::Aborted(std::string("compaction filter ") + options_.filter->Name() + " threw",
@@ -500,7 +518,7 @@ CompactionFilter::Decision CompactionIterator::CallFilter(CompactionFilter::Valu
   return CompactionFilter::Decision::kUndetermined;
 }
 
-// kUnseen: the operand goes. kDropped: so do all others of the key, and keys behind it.
+// kUnseen: the operand goes. kDropped: so do all others of the key, and keys after it.
 CompactionIterator::Step CompactionIterator::FilterOperand() {
   using Decision = CompactionFilter::Decision;
   const Decision decision = CallFilter(CompactionFilter::kMergeOperand);
@@ -576,10 +594,11 @@ CompactionIterator::Step CompactionIterator::RemoveByFilter(SequenceNumber seque
 }
 
 bool CompactionIterator::MaySkip() const {
-  return options_.icmp->CompareKey(skip_until_, bare_key()) > 0;
+  return options_.icmp->CompareKey(skip_until_, key_without_timestamp()) > 0;
 }
 
 void CompactionIterator::SkipUntil() {
+  VARVE_ASSERT(MaySkip());
   counts_.dropped_by_filter++;
   counts_.entries_in++;
   counts_.skipped = true;
@@ -591,27 +610,18 @@ bool CompactionIterator::MayExistDeeper() {
   // What is read as of an older timestamp exists.
   if (KeepsHistory()) return true;
   if (options_.bottommost || VARVE_CANARY(kDropTombstoneEarly)) return false;
-  return options_.deeper == nullptr || options_.deeper->MayHold(bare_key());
+  return options_.deeper == nullptr || options_.deeper->MayHold(key_without_timestamp());
 }
 
 bool CompactionIterator::Cancelled() {
-  // Relaxed: only when the flag is seen matters, nothing else is published by it.
-  const auto set = [](const std::atomic<bool>* flag) {
-    return flag != nullptr && flag->load(std::memory_order_relaxed);
-  };
-  if (set(options_.cancelled)) {
-    Fail(Status::ShutdownInProgress("compaction: the database is being closed"));
-    return true;
-  }
-  if (set(options_.manual_cancelled) || set(options_.user_cancelled)) {
-    Fail(Status(Status::kIncomplete, Status::kManualCompactionPaused, Status::kNoError,
-                "manual compaction was cancelled"));
-    return true;
-  }
-  return false;
+  Status why = options_.cancel.Check();
+  if (why.ok()) return false;
+  Fail(std::move(why));
+  return true;
 }
 
 void CompactionIterator::SetTrailer(SequenceNumber sequence, ValueType type) {
+  VARVE_ASSERT(key_.size() >= kInternalKeyTrailerBytes + timestamp_bytes_);
   EncodeFixed64(key_.data() + key_.size() - kInternalKeyTrailerBytes,
                 PackSequenceAndType(sequence, type));
 }
@@ -622,11 +632,12 @@ void CompactionIterator::SetLastTrailer(size_t stripe, SequenceNumber sequence, 
   const bool zero =
       rules_.MayZero(judged, type) && !KeepsHistory() &&
       (timestamp_bytes_ == 0 || !has_tombstones_ || CoveringSeqOfAnyTime(kMaxSequenceNumber) == 0);
+  VARVE_ASSERT(!zero || (options_.bottommost && judged == 0));
   SetTrailer(zero ? 0 : sequence, type);
   if (!zero || timestamp_bytes_ == 0) [[likely]]
     return;
   const Slice oldest = options_.icmp->user_comparator()->GetMinTimestamp();
-  key_.replace(bare_key().size(), timestamp_bytes_, oldest.data(), oldest.size());
+  key_.replace(key_without_timestamp().size(), timestamp_bytes_, oldest.data(), oldest.size());
 }
 
 }  // namespace varve

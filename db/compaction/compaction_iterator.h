@@ -4,7 +4,6 @@
 // The entries that a flush or a compaction writes: its merged input, without what nobody needs and
 // as the compaction filter wants it.
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,11 +12,15 @@
 #include "varve/compaction_filter.h"
 #include "varve/status.h"
 
+#include "db/compaction/cancel_flags.h"
 #include "db/compaction/deeper_levels.h"
 #include "db/compaction/drop_rules.h"
+#include "db/compaction/entry_checks.h"
+#include "db/compaction/history_bounds.h"
 #include "db/compaction/merge_collector.h"
 #include "db/read/covered_jump.h"
-#include "util/iter/run_reader.h"
+#include "util/base/assert.h"
+#include "util/iter/entry_batch.h"
 #include "util/key/range_tombstone.h"
 
 namespace varve {
@@ -27,10 +30,8 @@ struct CompactionIteratorOptions {
   const InternalKeyComparator* icmp = nullptr;  // never null
   std::vector<SequenceNumber> snapshots;        // ascending
   bool bottommost = false;                      // as in DropRules::Options
-  SequenceNumber earliest_write_conflict_snapshot = kMaxSequenceNumber;
-  bool enforce_single_del_contracts = true;
-  bool allow_data_in_errors = false;  // as DBOptions has it
-  DeeperLevels* deeper = nullptr;     // null: every key may exist deeper, unless bottommost
+  EntryChecks checks;
+  DeeperLevels* deeper = nullptr;  // null: every key may exist deeper, unless bottommost
   const CompactionFilter* filter = nullptr;
   int filter_level = 0;
   MergeCaller merge;           // without an operator, operands stay as they are
@@ -40,14 +41,15 @@ struct CompactionIteratorOptions {
   // which then are not counted; 0: never. It is not for families with timestamps: what is older in
   // the sequence may be of a later time.
   uint32_t covered_before_jump = 0;
-  // Timestamps, empty where nothing is said. Of versions before the first nobody may ask for any
-  // but the newest; those behind the other are as if they had never been written.
-  std::string full_history_ts_low;
-  std::string trim_ts;
-  const std::atomic<bool>* cancelled = nullptr;
-  const std::atomic<bool>* manual_cancelled = nullptr;
-  const std::atomic<bool>* user_cancelled = nullptr;
+  HistoryBounds history;
+  CancelFlags cancel;  // looked at often
 };
+
+// The filter that a user's factory, unless it is null, makes for files that come to be for
+// context.reason; null if it wants none. Aborted if it throws.
+Status MakeCompactionFilter(CompactionFilterFactory* factory,
+                            const CompactionFilter::Context& context,
+                            std::unique_ptr<CompactionFilter>* filter);
 
 struct CompactionCounts {
   uint64_t entries_in = 0;       // taken from the input
@@ -59,8 +61,8 @@ struct CompactionCounts {
   uint64_t merged = 0;  // operands that a newer one stands for, merged with them
   uint64_t failed_merges = 0;
   uint64_t single_delete_mismatches = 0;
-  // Entries were passed over uncounted: at the word of a filter (kRemoveAndSkipUntil), or because a
-  // range tombstone covers them.
+  // Entries were passed over uncounted: as a filter asked (kRemoveAndSkipUntil), or because a range
+  // tombstone covers them.
   bool skipped = false;
   bool jumped = false;
 
@@ -83,16 +85,20 @@ class CompactionIterator {
   CompactionIterator(const CompactionIterator&) = delete;
   CompactionIterator& operator=(const CompactionIterator&) = delete;
 
-  // To the first surviving entry at or behind `begin` (a key without timestamp; null: from the
+  // To the first surviving entry at or after `begin` (a key without timestamp; null: from the
   // start).
   void Start(const Slice* begin);
 
   bool Valid() const { return valid_; }
-  Slice key() const { return Slice(key_); }      // internal; requires Valid()
+  Slice key() const {  // internal
+    VARVE_ASSERT(valid_);
+    return Slice(key_);
+  }
   const Slice& value() const { return value_; }  // until Next
   // True when the entry's key, without timestamp, is not that of the entry before it.
   bool starts_user_key() const { return starts_user_key_; }
   void Next() {
+    VARVE_ASSERT(valid_);
     starts_user_key_ = false;
     if (input_is_ahead_) [[unlikely]] {
       if (EmitCollected()) return;
@@ -126,7 +132,7 @@ class CompactionIterator {
   // The entry is the first of those that DropRules takes for one key.
   void StartKey(const Slice& key);
   // The current key, without timestamp.
-  Slice bare_key() const {
+  Slice key_without_timestamp() const {
     return Slice(key_.data(), key_.size() - kInternalKeyTrailerBytes - timestamp_bytes_);
   }
   [[nodiscard]] bool IsBeyondEnd(const Slice& key) const {
@@ -144,8 +150,9 @@ class CompactionIterator {
   SequenceNumber CoveringSeq(size_t stripe) {
     if (!has_tombstones_) [[likely]]
       return 0;
-    return KeepsHistory() ? CoveringSeqOfMoment(stripe)
-                          : tombstones_->MaxCoveringSeq(bare_key(), rules_.StripeTop(stripe));
+    return KeepsHistory()
+               ? CoveringSeqOfMoment(stripe)
+               : tombstones_->MaxCoveringSeq(key_without_timestamp(), rules_.StripeTop(stripe));
   }
   SequenceNumber CoveringSeqOfMoment(size_t stripe);
   // What older operands and bases must not be older than to belong to an operand of this number.
@@ -187,7 +194,7 @@ class CompactionIterator {
   void SetLastTrailer(size_t stripe, SequenceNumber sequence, ValueType type);
   Step Fail(Status status);
 
-  RunReader input_;
+  EntryBatchReader input_;
   TombstoneSet* const tombstones_;
   const CompactionIteratorOptions options_;
   DropRules rules_;
@@ -200,8 +207,7 @@ class CompactionIterator {
   bool is_newest_ = false;  // the entry is the first of its user key
   bool in_past_ = false;    // its timestamp is below full_history_ts_low
   bool starts_user_key_ = false;
-  bool input_is_ahead_ = false;  // the input stands behind the current entry already
-  bool empty_next_ = false;      // the next entry stays, without its value
+  bool input_is_ahead_ = false;  // the input stands after the current entry already
   bool in_place_ = true;         // this step left the input on the entry it dropped
   // How many entries the tombstone up to there has covered, since a jump in vain; where a jump led
   // from tombstone to tombstone, of all of them.

@@ -5,7 +5,6 @@
 #include "db/compaction/compaction_job.h"
 
 #include <algorithm>
-#include <exception>
 #include <iterator>
 #include <thread>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "db/read/version_iterators.h"
 #include "db/version/version_builder.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
@@ -170,37 +170,26 @@ std::unique_ptr<InternalIterator> Job::NewInputIterator(Piece* piece) const {
 }
 
 Status Job::MakeFilter(std::unique_ptr<CompactionFilter>* filter) const {
-  CompactionFilterFactory* factory = context_.options->compaction_filter_factory.get();
-  if (context_.options->compaction_filter != nullptr || factory == nullptr) return Status::OK();
-  try {
-    if (!factory->ShouldFilterTableFileCreation(TableFileCreationReason::kCompaction)) {
-      return Status::OK();
-    }
-    CompactionFilter::Context filter_context{};
-    size_t files_in_version = 0;
-    for (int level = 0; plan_.version != nullptr && level < plan_.version->num_levels(); level++) {
-      files_in_version += plan_.version->level(level).size();
-    }
-    filter_context.is_full_compaction = files_in_version == inputs_.files.size();
-    filter_context.is_manual_compaction = plan_.is_manual;
-    filter_context.input_start_level = plan_.start_level;
-    filter_context.column_family_id = context_.build.column_family_id;
-    filter_context.reason = TableFileCreationReason::kCompaction;
-    filter_context.input_table_properties = inputs_.properties;
-    *filter = factory->CreateCompactionFilter(filter_context);
-  } catch (const std::exception& e) {
-    return Status::Aborted(std::string("compaction filter factory ") + factory->Name() + " threw",
-                           e.what());
-  } catch (...) {
-    return Status::Aborted(std::string("compaction filter factory ") + factory->Name() + " threw");
+  if (context_.options->compaction_filter != nullptr) return Status::OK();
+  size_t files_in_version = 0;
+  for (int level = 0; plan_.version != nullptr && level < plan_.version->num_levels(); level++) {
+    files_in_version += plan_.version->level(level).size();
   }
-  return Status::OK();
+  CompactionFilter::Context filter_context{};
+  filter_context.is_full_compaction = files_in_version == inputs_.files.size();
+  filter_context.is_manual_compaction = plan_.is_manual;
+  filter_context.input_start_level = plan_.start_level;
+  filter_context.column_family_id = context_.build.column_family_id;
+  filter_context.reason = TableFileCreationReason::kCompaction;
+  filter_context.input_table_properties = inputs_.properties;
+  return MakeCompactionFilter(context_.options->compaction_filter_factory.get(), filter_context,
+                              filter);
 }
 
 uint64_t Job::OldestAncestorTime() const {
   uint64_t oldest = 0;
   for (const CompactionInputFile& input : inputs_.files) {
-    const uint64_t time = input.file->oldest_ancestor_time;
+    const uint64_t time = input.file->times.oldest_ancestor;
     if (time != 0 && (oldest == 0 || time < oldest)) oldest = time;
   }
   return oldest == 0 ? context_.build.creation_time : oldest;
@@ -222,8 +211,8 @@ Status Job::OpenOutput(std::unique_ptr<TableOutput>* output) const {
   build.file_number = context_.new_file_number();
   build.level = plan_.output_level;
   build.reason = TableFileCreationReason::kCompaction;
-  build.compression = plan_.compression;
-  build.compression_opts = plan_.compression_opts;
+  build.compression = plan_.output.compression;
+  build.compression_opts = plan_.output.compression_opts;
   build.creation_time = OldestAncestorTime();
   if (context_.options->optimize_filters_for_hits && plan_.bottommost) build.skip_filters = true;
   return TableOutput::Create(context_.output, build, output);
@@ -236,7 +225,7 @@ bool Job::WritesBeside(const CompactionFilter* filter) const {
   if (filter != nullptr && !context_.options->table_properties_collector_factories.empty()) {
     return false;
   }
-  return plan_.compression_opts.parallel_threads > 0 &&
+  return plan_.output.compression_opts.parallel_threads > 0 &&
          std::thread::hardware_concurrency() >= 2 * piece_count_;
 }
 
@@ -248,9 +237,9 @@ Status Job::RunPiece(Piece* piece) {
   // What stays within L0 has older files beside it, which no level says: everything may be there.
   DeeperLevels deeper(plan_.output_level == 0 ? nullptr : plan_.version.get(),
                       plan_.output_level + 1);
-  const SurvivingTombstones tombstones(
-      inputs_.tombstones, *context_.icmp, snapshots_, plan_.bottommost, &deeper,
-      {context_.full_history_ts_low, context_.trim_ts, !context_.build.persist_timestamps});
+  const SurvivingTombstones tombstones(inputs_.tombstones, *context_.icmp, snapshots_,
+                                       plan_.bottommost, &deeper, context_.history,
+                                       !context_.build.persist_timestamps);
   TombstoneSet covering(*context_.icmp);
   covering.Add(tombstones.all());
 
@@ -258,8 +247,7 @@ Status Job::RunPiece(Piece* piece) {
   options.icmp = context_.icmp;
   options.snapshots = snapshots_;
   options.bottommost = plan_.bottommost;
-  options.enforce_single_del_contracts = context_.enforce_single_del_contracts;
-  options.allow_data_in_errors = context_.allow_data_in_errors;
+  options.checks = context_.checks;
   options.deeper = &deeper;
   options.filter = own_filter != nullptr ? own_filter.get() : context_.options->compaction_filter;
   options.filter_level = plan_.output_level;
@@ -267,18 +255,15 @@ Status Job::RunPiece(Piece* piece) {
       MergeCaller(context_.options->merge_operator.get(), context_.info_log, context_.statistics);
   options.info_log = context_.info_log;
   options.end = piece->end;
-  options.full_history_ts_low = context_.full_history_ts_low;
-  options.trim_ts = context_.trim_ts;
-  options.cancelled = context_.cancelled;
-  options.manual_cancelled = context_.manual_cancelled;
-  options.user_cancelled = context_.user_cancelled;
+  options.history = context_.history;
+  options.cancel = context_.cancel;
   options.covered_before_jump = kCoveredBeforeJump;
   const auto merged = NewInputIterator(piece);
   CompactionIterator iterator(merged.get(), &covering, options);
   iterator.Start(piece->begin);
 
-  OutputSplitter splitter(context_.icmp, &plan_.grandparents, plan_.target_file_bytes,
-                          plan_.max_grandparent_overlap_bytes);
+  OutputSplitter splitter(context_.icmp, &plan_.output.grandparents, plan_.output.target_file_bytes,
+                          plan_.output.max_grandparent_overlap_bytes);
   OutputWriter writer(
       plan_.output_level == 0 ? nullptr : &splitter, &tombstones,
       [this](std::unique_ptr<TableOutput>* output) { return OpenOutput(output); },
@@ -314,6 +299,7 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
   } catch (...) {
     // Where the system gives no more threads, or no memory for them, this one does the rest.
   }
+  VARVE_ASSERT(begun >= 1 && begun <= pieces->size());
   RunPieceGuarded(&pieces->front());
   for (; begun < pieces->size(); begun++) RunPieceGuarded(&(*pieces)[begun]);
   for (std::thread& thread : threads) thread.join();
@@ -327,6 +313,7 @@ Status Job::Miscounted(uint64_t held, uint64_t read) const {
 
 // What a jump passed over in one walk nobody has counted; the others have to be whole.
 Status Job::CheckSources(const std::vector<Piece>& pieces) const {
+  VARVE_ASSERT(pieces.front().sources.size() == inputs_.sources.size());
   for (size_t i = 0; i < inputs_.sources.size(); i++) {
     CountedInput::Count sum;
     for (const Piece& piece : pieces) {
@@ -342,7 +329,7 @@ Status Job::CheckSources(const std::vector<Piece>& pieces) const {
 }
 
 Status Job::CheckCount(const CompactionCounts& counts, const std::vector<Piece>& pieces) const {
-  if (!context_.verify_entry_count || counts.skipped) return Status::OK();
+  if (!context_.checks.count || counts.skipped) return Status::OK();
   if (counts.jumped) VARVE_RETURN_IF_ERROR(CheckSources(pieces));
   const bool more_or_less = counts.jumped ? counts.entries_in > inputs_.all.entries
                                           : counts.entries_in != inputs_.all.entries;
@@ -375,6 +362,7 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
     bytes_visited += piece.bytes_visited;
     result->cpu_micros += piece.cpu_micros;
     result->file_times.Add(piece.file_times);
+    VARVE_ASSERT(piece.files.size() == piece.properties.size());
     for (NewFile& file : piece.files) {
       file.level = plan_.output_level;
       file.epoch_number = epoch;
@@ -417,6 +405,7 @@ void Job::RemoveOutputs(const std::vector<Piece>& pieces) const {
 }
 
 Status Job::Run(CompactionResult* result) {
+  VARVE_ASSERT(!plan_.trivial_move && !plan_.deletion_only && !plan_.inputs.empty());
   *result = CompactionResult();
   SystemClock* const clock = context_.output.clock;
   const uint64_t start = clock == nullptr ? 0 : clock->NowMicros();

@@ -3,7 +3,6 @@
 
 // Carries out a plan: merges the inputs, drops what no reader can need, writes the outputs.
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +11,9 @@
 #include "varve/compaction_filter.h"
 #include "varve/metadata.h"
 
+#include "db/compaction/cancel_flags.h"
+#include "db/compaction/entry_checks.h"
+#include "db/compaction/history_bounds.h"
 #include "db/compaction/plan.h"
 #include "db/compaction/table_output.h"
 #include "db/version/table_cache.h"
@@ -24,22 +26,16 @@ struct CompactionContext {
   std::shared_ptr<const ColumnFamilyOptions> options;
   std::shared_ptr<TableCache> table_cache;
   std::vector<SequenceNumber> snapshots;  // ascending, at the job's start
-  // As in CompactionIteratorOptions.
-  std::string full_history_ts_low;
-  std::string trim_ts;
+  HistoryBounds history;
   TableOutputContext output;
-  TableBuildOptions build;                       // template: file number and times per output
-  std::function<uint64_t()> new_file_number;     // any thread
-  const std::atomic<bool>* cancelled = nullptr;  // checked often; ShutdownInProgress / Incomplete
-  const std::atomic<bool>* manual_cancelled = nullptr;
-  const std::atomic<bool>* user_cancelled = nullptr;  // CompactRangeOptions::canceled and its like
+  TableBuildOptions build;                    // template: file number and times per output
+  std::function<uint64_t()> new_file_number;  // any thread
+  CancelFlags cancel;
   Statistics* statistics = nullptr;
   Logger* info_log = nullptr;
   Env* env = nullptr;  // threads for sub-compactions
   std::string family_name;
-  bool enforce_single_del_contracts = true;  // of DBOptions, as the next one
-  bool verify_entry_count = true;
-  bool allow_data_in_errors = false;
+  EntryChecks checks;
 };
 
 struct CompactionResult {

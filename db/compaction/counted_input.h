@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
 
@@ -39,16 +40,18 @@ class CountedInput final : public InternalIterator {
     input_->PrefetchSeek(target, round);
   }
   bool SkipOlder(const Slice& target, SequenceNumber below) override {
+    VARVE_ASSERT(begun_);
     if (!input_->SkipOlder(target, below)) return false;
     Arrive();
     return true;
   }
   void Next() override {
-    RunEntry ignored;
-    NextRun(&ignored, 1);
+    BatchEntry ignored;
+    NextBatch(&ignored, 1);
   }
-  size_t NextRun(RunEntry* out, size_t max) override {
-    const size_t n = input_->NextRun(out, max);
+  size_t NextBatch(BatchEntry* out, size_t max) override {
+    const size_t n = input_->NextBatch(out, max);
+    VARVE_ASSERT(n <= max);
     Publish();
     size_t counted = n;
     while (counted > 0 && !Counts(out[counted - 1].key())) counted--;
@@ -58,7 +61,7 @@ class CountedInput final : public InternalIterator {
   Status status() const override { return input_->status(); }
 
   bool PinValue(Cleanable* pin) override { return input_->PinValue(pin); }
-  bool PinRun(Cleanable* pin) override { return input_->PinRun(pin); }
+  bool PinBatch(Cleanable* pin) override { return input_->PinBatch(pin); }
   bool IsValuePinned() const override { return input_->IsValuePinned(); }
   bool IsKeyPinned() const override { return input_->IsKeyPinned(); }
 

@@ -6,10 +6,13 @@
 
 #include <algorithm>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 DeeperLevels::DeeperLevels(const Version* version, int first_level)
     : version_(version), first_level_(first_level) {
+  VARVE_ASSERT(version == nullptr || first_level >= 1 || version->level(0).empty());
   if (version_ != nullptr) {
     positions_.resize(static_cast<size_t>(std::max(0, version_->non_empty_levels() - first_level)));
   }

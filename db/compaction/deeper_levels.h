@@ -26,7 +26,7 @@ class DeeperLevels {
  private:
   const Version* const version_;
   const int first_level_;
-  std::vector<size_t> positions_;  // per level: the first file that ends at the last key or behind
+  std::vector<size_t> positions_;  // per level: the first file that ends at the last key or after
 };
 
 }  // namespace varve

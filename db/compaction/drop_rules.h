@@ -10,13 +10,14 @@
 // the merge operands above it.
 //
 // With timestamps "a key" is a key with one timestamp, as a reader may ask for every one; versions
-// below the mark of full_history_ts_low count as one key.
+// below full_history_ts_low count as one key.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "util/base/assert.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
@@ -29,18 +30,14 @@ class DropRules {
     std::span<const SequenceNumber> snapshots;
     // No level beneath the output holds any key of the inputs.
     bool bottommost = false;
-    // Writes after this number may still be checked for conflicts: a SingleDelete that is newer
-    // stays, and its value stays as an empty one. kMaxSequenceNumber: no such checks.
-    SequenceNumber earliest_write_conflict_snapshot = kMaxSequenceNumber;
   };
 
   enum class Verdict : uint8_t {
     kKeep,
-    kHidden,     // a newer entry of the stripe makes it invisible
-    kExpired,    // a deletion with nothing left to delete
-    kDropPair,   // a SingleDelete and the value after it: both go
-    kEmptyNext,  // a SingleDelete stays; so does the value after it, emptied
-    kBroken,     // a SingleDelete above a Delete: the user broke the rules of SingleDelete
+    kHidden,    // a newer entry of the stripe makes it invisible
+    kExpired,   // a deletion with nothing left to delete
+    kDropPair,  // a SingleDelete and the value after it: both go
+    kBroken,    // a SingleDelete above a Delete: the user broke the rules of SingleDelete
   };
 
   // What follows a SingleDelete in the input: an older entry of the same key, or nothing.
@@ -75,8 +72,8 @@ class DropRules {
   }
 
   // Whether a newer entry of its stripe hides an entry, or, where entries come in the order of
-  // timestamps, of an older one: who sees the entry sees that, too. Not for SingleDelete, which may
-  // have to outlive the value above it: its own value may be in another file.
+  // timestamps, of an older one: a reader that sees the entry sees that, too. Not for SingleDelete,
+  // which may have to outlive the value above it: its own value may be in another file.
   [[nodiscard]] bool Hides(size_t stripe, ValueType type) const {
     return base_stripe_ <= stripe || HidesInStripe(stripe, type);
   }
@@ -87,7 +84,7 @@ class DropRules {
     return pair_stripe_ == stripe && type != kTypeDeletion;
   }
 
-  // Whether newer entries of its stripe, among them a value and no Delete behind that, decide what
+  // Whether newer entries of its stripe, among them a value and no Delete after that, decide what
   // is read where an entry of the stripe stands.
   [[nodiscard]] bool BuriedByValue(size_t stripe) const {
     return base_stripe_ == stripe && !base_deletes_;
@@ -97,6 +94,7 @@ class DropRules {
   // SingleDelete. `may_exist_deeper` is called for deletions only.
   template <typename MayExistDeeper>
   [[nodiscard]] Verdict Judge(size_t stripe, ValueType type, MayExistDeeper&& may_exist_deeper) {
+    VARVE_ASSERT(stripe <= options_.snapshots.size() && type != kTypeSingleDeletion);
     if (type == kTypeMerge) return Verdict::kKeep;
     base_stripe_ = stripe;
     base_deletes_ = type == kTypeDeletion;
@@ -108,6 +106,7 @@ class DropRules {
   template <typename MayExistDeeper>
   [[nodiscard]] Verdict JudgeSingleDelete(SequenceNumber sequence, size_t stripe,
                                           const Follower& next, MayExistDeeper&& may_exist_deeper) {
+    VARVE_ASSERT(stripe == StripeOf(sequence));
     const bool buried = base_stripe_ == stripe;  // newer entries of the stripe decide what is read
     if (buried && base_deletes_) return Verdict::kHidden;
     if (next.present && StripeOf(next.sequence) == stripe) {
@@ -125,7 +124,6 @@ class DropRules {
         default:
           break;
       }
-      if (sequence > options_.earliest_write_conflict_snapshot) return Verdict::kEmptyNext;
       if (!buried) pair_stripe_ = stripe;
       return Verdict::kDropPair;
     }
@@ -135,6 +133,7 @@ class DropRules {
 
   // An operand that was kept was merged into a value.
   void BecameValue(size_t stripe) {
+    VARVE_ASSERT(stripe <= options_.snapshots.size());
     base_stripe_ = stripe;
     base_deletes_ = false;
   }
@@ -157,7 +156,7 @@ class DropRules {
   static constexpr size_t kNoStripe = SIZE_MAX;
 
   // Of a SingleDelete under a value, with what it must not stand above. Where that value may have
-  // become sequence 0, nothing may come behind it.
+  // become sequence 0, nothing may come after it.
   template <typename MayExistDeeper>
   Verdict JudgeBuried(size_t stripe, MayExistDeeper&& may_exist_deeper) {
     return stripe == 0 && !may_exist_deeper() ? Verdict::kHidden : Verdict::kKeep;

@@ -10,13 +10,12 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <thread>
 
 #include "varve/slice.h"
 #include "varve/status.h"
 
 #include "util/base/status_macros.h"
-#include "util/sync/mutex.h"
+#include "util/sync/ordered_pipeline.h"
 
 namespace varve {
 
@@ -77,16 +76,12 @@ class EntryChunk {
 
 // Thread safety: one thread calls everything. Chunks are taken in order, by the pipeline's thread,
 // or by the caller's where the system gives no thread. Errors: the first one of `take`, or
-// Aborted for what it throws, stays; what comes behind it is dropped.
+// Aborted for what it throws, stays; what comes after it is dropped.
 class EntryPipeline {
  public:
   using Take = std::function<Status(const EntryChunk&)>;
 
   explicit EntryPipeline(Take take);
-  // Drops what is not taken.
-  ~EntryPipeline();
-  EntryPipeline(const EntryPipeline&) = delete;
-  EntryPipeline& operator=(const EntryPipeline&) = delete;
 
   // False when taking has failed: no more is wanted. The chunk can hold the entry.
   bool Add(const Slice& key, const Slice& value, bool starts_user_key) {
@@ -99,30 +94,18 @@ class EntryPipeline {
   // Waits until all is taken. Until the next Add nobody takes anything.
   Status Sync();
   // Ends the thread, after Sync. Returns its processor time in microseconds.
-  uint64_t Stop();
+  uint64_t Stop() { return pipeline_.Stop(); }
 
  private:
   // One is filled and one emptied; the others even out that chunks differ in work.
   static constexpr size_t kChunks = 4;
 
   bool HandOver();
-  void Work();
-  void TakeOne() VARVE_REQUIRES(mu_);
-  Status TakeGuarded(const EntryChunk& chunk);
 
   const Take take_;
-  std::array<EntryChunk, kChunks> chunks_;  // mu_ passes them from one thread to the other
+  std::array<EntryChunk, kChunks> chunks_;
   EntryChunk* filling_ = chunks_.data();
-  std::thread thread_;
-
-  Mutex mu_;
-  CondVar changed_{&mu_};
-  // Chunks so far: [taken_, handed_) wait for the thread.
-  uint64_t handed_ VARVE_GUARDED_BY(mu_) = 0;
-  uint64_t taken_ VARVE_GUARDED_BY(mu_) = 0;
-  bool stop_ VARVE_GUARDED_BY(mu_) = false;
-  uint64_t cpu_micros_ VARVE_GUARDED_BY(mu_) = 0;
-  Status status_ VARVE_GUARDED_BY(mu_);
+  OrderedPipeline pipeline_;  // the first to go: its thread takes chunks
 };
 
 }  // namespace varve

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 namespace {
@@ -63,6 +65,7 @@ FileSpan OverlappingSpan(const LevelFiles& files, const InternalKeyComparator& i
 }
 
 void GrowToCleanCut(const LevelFiles& files, const InternalKeyComparator& icmp, FileSpan* span) {
+  VARVE_ASSERT(span->first <= span->last && span->last <= files.size());
   if (span->empty()) return;
   while (span->first > 0 && ShareBorderKey(icmp, *files[span->first - 1], *files[span->first])) {
     span->first--;
@@ -74,6 +77,7 @@ void GrowToCleanCut(const LevelFiles& files, const InternalKeyComparator& icmp, 
 }
 
 KeyRange RangeOf(const LevelFiles& files, const InternalKeyComparator& icmp, const FileSpan& span) {
+  VARVE_ASSERT(span.first <= span.last && span.last <= files.size());
   KeyRange range;
   if (span.empty()) return range;
   range.Include(icmp, *files[span.first]);
@@ -83,7 +87,7 @@ KeyRange RangeOf(const LevelFiles& files, const InternalKeyComparator& icmp, con
 
 bool AnyBeingCompacted(const LevelFiles& files, const FileSpan& span) {
   for (size_t i = span.first; i < span.last; i++) {
-    if (files[i]->being_compacted) return true;
+    if (files[i]->notes.being_compacted) return true;
   }
   return false;
 }
@@ -95,12 +99,14 @@ uint64_t BytesOf(const LevelFiles& files, const FileSpan& span) {
 }
 
 std::vector<FileRef> FilesOf(const LevelFiles& files, const FileSpan& span) {
+  VARVE_ASSERT(span.first <= span.last && span.last <= files.size());
   return {files.files().begin() + static_cast<ptrdiff_t>(span.first),
           files.files().begin() + static_cast<ptrdiff_t>(span.last)};
 }
 
 KeyRange GrowL0Cluster(const LevelFiles& files, const InternalKeyComparator& icmp,
                        std::vector<bool>* chosen) {
+  VARVE_ASSERT(chosen->size() == files.size());
   KeyRange range;
   for (size_t i = 0; i < files.size(); i++) {
     if ((*chosen)[i]) range.Include(icmp, *files[i]);

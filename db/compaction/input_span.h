@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Sets of input files that may legally be compacted together: runs of a level between clean cuts,
+// Sets of input files that may legally be compacted together: spans of a level between clean cuts,
 // and clusters of L0 files.
 
 #include <cstddef>

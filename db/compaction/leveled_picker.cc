@@ -10,13 +10,17 @@
 #include "db/compaction/candidate_order.h"
 #include "db/compaction/input_span.h"
 #include "db/compaction/plan_builder.h"
+#include "util/base/assert.h"
 
 namespace varve {
 
 namespace {
 
-// L0 files that a compaction within L0 has to get rid of to be worth its writing.
-constexpr size_t kLeastFilesWithinL0 = 4;
+// Of n files that are merged within L0, each of the n - 1 that go costs the writing of n / (n - 1).
+// From four on, to wait for one more saves less than a tenth of that.
+constexpr size_t kFewestWithinL0 = 4;
+// Files of L0 above its trigger before that is done.
+constexpr size_t kSpareWithinL0 = 2;
 
 // What a compaction of tombstones frees, against what it rewrites.
 class SinkingGain {
@@ -85,14 +89,11 @@ class Picker {
 
   std::unique_ptr<CompactionPlan> Pick() {
     if (auto plan = PickCovered()) return plan;
-    for (const int level : shape_.levels_by_score) {
-      const double score = shape_.scores[static_cast<size_t>(level)];
-      if (score < 1) break;
+    for (const int level : shape_.full_levels) {
       std::unique_ptr<CompactionPlan> plan = level == 0 ? PickFromL0() : PickFromLevel(level);
-      if (plan != nullptr) {
-        plan->score = score;
-        return plan;
-      }
+      if (plan == nullptr) continue;
+      plan->score = shape_.scores[static_cast<size_t>(level)];
+      return plan;
     }
     if (auto plan = PickSinking()) return plan;
     if (auto plan = PickMarked()) return plan;
@@ -107,7 +108,7 @@ class Picker {
     for (const CoveredFile& covered : shape_.due.covered) {
       if (covered.index >= version_.level(covered.level).size()) continue;
       const FileRef& file = version_.level(covered.level).files()[covered.index];
-      if (file->being_compacted) continue;
+      if (file->notes.being_compacted) continue;
       if (plan == nullptr) {
         plan = std::make_unique<CompactionPlan>();
         plan->version = version_ref_;
@@ -177,27 +178,24 @@ class Picker {
     return nullptr;
   }
 
-  // The newest files among themselves, while L0 cannot go down: fewer files to read meanwhile.
+  // The newest files among themselves, while L0 cannot go down: fewer files to read meanwhile. So
+  // many as are together at least twice the largest of them, as in the logarithmic method (Bentley
+  // and Saxe, 1980): a byte is rewritten within L0 only when what it is in at least doubles. While
+  // there are hardly more files than make a compaction the way down may be free before this ends.
   std::unique_ptr<CompactionPlan> PickWithinL0() {
     const LevelFiles& files = version_.level(0);
-    const auto trigger =
-        static_cast<size_t>(std::max(1, options_.level0_file_num_compaction_trigger));
-    if (files.size() < trigger + 2) return nullptr;
-    const uint64_t limit = builder_.max_compaction_bytes();
+    const int trigger = std::max(options_.level0_file_num_compaction_trigger, 1);
+    if (files.size() < static_cast<size_t>(trigger) + kSpareWithinL0) return nullptr;
     uint64_t bytes = 0;
-    uint64_t best_cost = UINT64_MAX;  // bytes written for each file fewer
+    uint64_t largest = 0;
     size_t count = 0;
-    while (count < files.size() && !files[count]->being_compacted) {
-      const uint64_t with_next = bytes + files[count]->size;
-      if (count > 0) {
-        const uint64_t cost = with_next / count;
-        if (cost > best_cost || with_next > limit) break;
-        best_cost = cost;
-      }
-      bytes = with_next;
-      count++;
+    for (size_t i = 0; i < files.size() && !files[i]->notes.being_compacted; i++) {
+      bytes += files[i]->size;
+      largest = std::max(largest, files[i]->size);
+      if (i > 0 && bytes > builder_.max_compaction_bytes()) break;
+      if (bytes - largest >= largest) count = i + 1;
     }
-    if (count < kLeastFilesWithinL0) return nullptr;
+    if (count < kFewestWithinL0) return nullptr;
     PlanInputs inputs;
     inputs.levels.push_back({0, FilesOf(files, {0, count})});
     inputs.output_level = 0;
@@ -208,7 +206,7 @@ class Picker {
   std::unique_ptr<CompactionPlan> PickFromLevel(int level) {
     if (level + 1 >= version_.num_levels()) return nullptr;
     for (const size_t index : OrderCandidates(version_, level, options_.compaction_pri)) {
-      if (version_.level(level)[index]->being_compacted) continue;
+      if (version_.level(level)[index]->notes.being_compacted) continue;
       auto plan = builder_.FromLevel(level, {index, index + 1}, level + 1,
                                      CompactionReason::kLevelMaxLevelSize);
       if (plan == nullptr) continue;
@@ -219,7 +217,7 @@ class Picker {
     return nullptr;
   }
 
-  // Moves are nearly free: the files behind go along until the level has its size.
+  // Moves are nearly free: the files after it go along until the level has its size.
   void ExtendMove(int level, CompactionPlan* plan) {
     const LevelFiles& files = version_.level(level);
     const uint64_t target = shape_.target_bytes[static_cast<size_t>(level)];
@@ -232,7 +230,7 @@ class Picker {
       GrowToCleanCut(files, icmp_, &next);
       const bool clean = next.first == i && next.last == i + 1;
       bytes += files[i]->size;
-      if (!clean || files[i]->being_compacted || bytes > excess ||
+      if (!clean || files[i]->notes.being_compacted || bytes > excess ||
           bytes > builder_.max_compaction_bytes() ||
           !builder_.CanMoveInto(RangeOf(icmp_, *files[i]), level + 1)) {
         break;
@@ -246,16 +244,16 @@ class Picker {
   std::unique_ptr<CompactionPlan> PickMarked() {
     const LevelFiles& l0 = version_.level(0);
     for (size_t i = 0; i < l0.size(); i++) {
-      if (!l0[i]->marked_for_compaction) continue;
+      if (!l0[i]->notes.marked_for_compaction) continue;
       auto plan = FromL0ClusterOf(i, CompactionReason::kFilesMarkedForCompaction);
       if (plan == nullptr) continue;
-      plan->trivial_move = false;  // a move would leave in it what the mark is about
+      plan->trivial_move = false;  // a move would keep what the file was marked for
       return plan;
     }
     for (int level = 1; level + 1 < version_.non_empty_levels(); level++) {
       const LevelFiles& files = version_.level(level);
       for (size_t i = 0; i < files.size(); i++) {
-        if (!files[i]->marked_for_compaction || files[i]->being_compacted) continue;
+        if (!files[i]->notes.marked_for_compaction || files[i]->notes.being_compacted) continue;
         auto plan = builder_.FromLevel(level, {i, i + 1}, level + 1,
                                        CompactionReason::kFilesMarkedForCompaction);
         if (plan == nullptr) continue;
@@ -319,11 +317,17 @@ class Picker {
   PlanBuilder builder_;
 };
 
+bool AnyInputBeingCompacted(const CompactionPlan& plan) {
+  return std::ranges::any_of(plan.inputs, [](const CompactionInputLevel& level) {
+    return std::ranges::any_of(level.files,
+                               [](const FileRef& f) { return f->notes.being_compacted; });
+  });
+}
+
 }  // namespace
 
-bool NeedsCompaction(const Version& version, const LevelShape& shape, const ColumnFamilyOptions&) {
-  const auto wants = [](double score) { return score >= 1; };
-  if (std::any_of(shape.scores.begin(), shape.scores.end(), wants)) return true;
+bool LeveledPicker::NeedsCompaction(const Version& version, const LevelShape& shape) const {
+  if (!shape.full_levels.empty()) return true;
   const DueFiles& due = shape.due;
   if (!due.files.empty() || !due.sinking.empty() || !due.covered.empty() || !due.unopened.empty()) {
     return true;
@@ -331,16 +335,19 @@ bool NeedsCompaction(const Version& version, const LevelShape& shape, const Colu
   for (int level = 0; level == 0 || level + 1 < version.non_empty_levels(); level++) {
     if (level >= version.num_levels()) break;
     for (const FileRef& file : version.level(level).files()) {
-      if (file->marked_for_compaction && !file->being_compacted) return true;
+      if (file->notes.marked_for_compaction && !file->notes.being_compacted) return true;
     }
   }
   return false;
 }
 
-std::unique_ptr<CompactionPlan> PickCompaction(const VersionRef& version, const LevelShape& shape,
-                                               const ColumnFamilyOptions& options,
-                                               const std::vector<const CompactionPlan*>& running) {
-  return Picker(version, shape, options, running).Pick();
+std::unique_ptr<CompactionPlan> LeveledPicker::Pick(
+    const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
+    const std::vector<const CompactionPlan*>& running) const {
+  VARVE_ASSERT(shape.scores.size() == static_cast<size_t>(version->num_levels()));
+  auto plan = Picker(version, shape, options, running).Pick();
+  VARVE_ASSERT(plan == nullptr || !AnyInputBeingCompacted(*plan));
+  return plan;
 }
 
 }  // namespace varve

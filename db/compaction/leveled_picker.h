@@ -1,87 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Levelled compaction's choices, as pure functions of a version and its shape: the next plan.
+// Leveled compaction (O'Neil et al., "The log-structured merge-tree", 1996, in the form that
+// LevelDB gave it): levels past their size first, then what tombstones free, then files that are
+// marked, dead or old.
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "varve/db.h"
-#include "varve/options.h"
-
-#include "db/compaction/plan.h"
-#include "db/compaction/remainder.h"
-#include "db/version/level_shape.h"
-#include "db/version/version.h"
+#include "db/compaction/compaction_picker.h"
 
 namespace varve {
 
-// True when PickCompaction would likely find work.
-bool NeedsCompaction(const Version& version, const LevelShape& shape,
-                     const ColumnFamilyOptions& options);
-
-// The next automatic compaction, or null. Files with being_compacted set are left alone, and no
-// plan overlaps the output range of one under way (`running`). The DB mutex is held
-// (being_compacted). Does not mark anything: the caller marks the inputs.
-std::unique_ptr<CompactionPlan> PickCompaction(const VersionRef& version, const LevelShape& shape,
-                                               const ColumnFamilyOptions& options,
-                                               const std::vector<const CompactionPlan*>& running);
-
-struct ManualCompactionRequest {
-  int start_level = 0;
-  int output_level = 1;          // == start_level: rewrite in place (bottommost)
-  const Slice* begin = nullptr;  // user keys; null = open
-  const Slice* end = nullptr;    // inclusive
-  bool allow_trivial_move = true;
-  uint32_t max_subcompactions = 0;       // 0: the option's
-  const Remainder* remainder = nullptr;  // below L0: only what it has not seen rewritten; null: all
+class LeveledPicker final : public CompactionPicker {
+ public:
+  bool NeedsCompaction(const Version& version, const LevelShape& shape) const override;
+  std::unique_ptr<CompactionPlan> Pick(
+      const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
+      const std::vector<const CompactionPlan*>& running) const override;
 };
 
-// All files of start_level in the range plus what they overlap in output_level, or null when the
-// start level has nothing in the range. With a remainder, the first run of them with something left
-// to rewrite. *conflict: an input is being compacted; try again later.
-std::unique_ptr<CompactionPlan> PickManualCompaction(
-    const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
-    const ManualCompactionRequest& request, const std::vector<const CompactionPlan*>& running,
-    bool* conflict);
-
-// What CompactRange is about.
-struct RangeCall {
-  const Slice* begin = nullptr;  // user keys; null = open
-  const Slice* end = nullptr;    // inclusive
-  bool skip_last_level = false;  // nothing is rewritten in place
-  uint32_t max_subcompactions = 0;
-};
-
-// The next step of a CompactRange call: what is left to do lies deeper or is less after it. Null:
-// nothing is left, or *conflict.
-std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const LevelShape& shape,
-                                              const ColumnFamilyOptions& options,
-                                              const RangeCall& call, const Remainder& remainder,
-                                              const std::vector<const CompactionPlan*>& running,
-                                              bool* conflict);
-
-// CompactRangeOptions::change_level: the files of the deepest level that holds any of the range
-// become those of `target_level` (negative: of the smallest that has room). Nothing of the family
-// may be under way. Null: there is nothing to move.
-Status PickLevelMove(const VersionRef& version, const LevelShape& shape, const RangeCall& call,
-                     int target_level, std::unique_ptr<CompactionPlan>* plan);
-
-// CompactFiles: exactly these files (grown to a legal set) into output_level. InvalidArgument when
-// a file is unknown or being compacted.
-Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
-                        const ColumnFamilyOptions& options, const std::vector<uint64_t>& numbers,
-                        int output_level, const std::vector<const CompactionPlan*>& running,
-                        std::unique_ptr<CompactionPlan>* plan);
-
-// DeleteFilesInRanges: a plan that deletes the files of levels >= 1 that lie wholly in one of the
-// ranges and share no key with files that stay. No inputs: nothing to delete.
-void PickFilesInRanges(const VersionRef& version, const RangePtr* ranges, size_t n,
-                       bool include_end, CompactionPlan* plan);
-
-// Of the outputs at `level`. `bottommost`: nothing deeper overlaps them.
-CompressionType CompressionForLevel(const ColumnFamilyOptions& options, int level, int base_level,
-                                    bool bottommost);
+inline constexpr LeveledPicker kLeveledPicker;
 
 }  // namespace varve

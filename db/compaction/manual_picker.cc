@@ -2,18 +2,21 @@
 
 // Choices of compactions that a user asked for.
 
+#include "db/compaction/manual_picker.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "db/compaction/input_span.h"
-#include "db/compaction/leveled_picker.h"
 #include "db/compaction/plan_builder.h"
+#include "util/base/assert.h"
 
 namespace varve {
 
 namespace {
 
-// The first run of files with something left to rewrite. Only neighbours may be rewritten together:
+// The first span of files with something left to rewrite. Only neighbours may be rewritten
+// together:
 // an output must not reach over a file that stays.
 FileSpan FirstUnwrittenRun(const LevelFiles& files, const InternalKeyComparator& icmp,
                            FileSpan span, const Remainder& remainder) {
@@ -98,7 +101,7 @@ class SetGrower {
     if (first < last) std::fill(first, last, true);
   }
 
-  // One run of the level: from the first to the last file that is chosen or that overlaps what
+  // One span of the level: from the first to the last file that is chosen or that overlaps what
   // comes from above. The gaps are filled, as the outputs may reach over them.
   void GrowLevel(int level, std::vector<bool>* chosen, KeyRange* range) {
     const LevelFiles& files = version_.level(level);
@@ -127,6 +130,7 @@ std::unique_ptr<CompactionPlan> PickManualCompaction(
     const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
     const ManualCompactionRequest& request, const std::vector<const CompactionPlan*>& running,
     bool* conflict) {
+  VARVE_ASSERT(request.output_level >= request.start_level);
   *conflict = false;
   const InternalKeyComparator& icmp = *version->icmp();
   const LevelFiles& files = version->level(request.start_level);
@@ -174,6 +178,7 @@ void PickFilesInRanges(const VersionRef& version, const RangePtr* ranges, size_t
       return order < 0 || (order == 0 && include_end);
     });
   };
+  VARVE_ASSERT(plan->inputs.empty());
   plan->version = version;
   plan->is_manual = true;
   plan->deletion_only = true;
@@ -231,7 +236,7 @@ Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
   KeyRange range;
   for (const CompactionInputLevel& level : inputs.levels) {
     for (const FileRef& file : level.files) {
-      if (file->being_compacted) {
+      if (file->notes.being_compacted) {
         return Status::InvalidArgument("CompactFiles: table " + std::to_string(file->number),
                                        "which takes part, is being compacted already");
       }

@@ -4,6 +4,8 @@
 
 #include "db/compaction/merge_collector.h"
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 namespace {
@@ -33,6 +35,7 @@ void MergeCollector::AddCopy(SequenceNumber sequence, const Slice& operand) {
 }
 
 void MergeCollector::Own() {
+  VARVE_ASSERT(borrowed_from_ <= entries_.size());
   for (; borrowed_from_ < entries_.size(); borrowed_from_++) {
     Entry& entry = entries_[borrowed_from_];
     if (entry.owned_at != kBorrowed) continue;
@@ -50,6 +53,7 @@ void MergeCollector::Settle() {
 }
 
 Status MergeCollector::Merge(const Slice& user_key, Base base, const Slice& value) {
+  VARVE_ASSERT(!entries_.empty() && taken_ == 0 && type_ == kTypeMerge);
   Settle();
   if (!merge_->has_operator()) return Status::OK();
   if (base == Base::kUnknown) {
@@ -82,6 +86,7 @@ bool MergeCollector::MergePartly(const Slice& user_key) {
 }
 
 void MergeCollector::Become(ValueType type, const Slice& value) {
+  VARVE_ASSERT(type == kTypeValue || type == kTypeMerge);
   type_ = type;
   entries_.erase(entries_.begin() + 1, entries_.end());
   entries_.front().value = value;

@@ -4,6 +4,8 @@
 
 #include "db/compaction/output_splitter.h"
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 OutputSplitter::OutputSplitter(const InternalKeyComparator* icmp,
@@ -23,6 +25,7 @@ void OutputSplitter::SetBoundary() {
 }
 
 void OutputSplitter::PassBoundaries(const Slice& key) {
+  VARVE_ASSERT(has_boundary_ && next_ < grandparents_.size());
   do {
     passed_bytes_ += grandparents_[next_]->size;
     next_++;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "db/compaction/entry_pipeline.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/sync/give_way.h"
 
@@ -22,7 +23,7 @@ constexpr uint64_t kEntriesWorthAThread = 1024;
 // Then one thread will do: a second one is in the way of others, who wait for both.
 bool NobodyNeedsIt() {
   const WorkPace* const pace = GiveWay::CurrentPace();
-  return pace != nullptr && pace->haste() != Haste::kHurry;
+  return pace != nullptr && pace->urgency() != Urgency::kHurry;
 }
 
 }  // namespace
@@ -36,6 +37,7 @@ OutputWriter::OutputWriter(OutputSplitter* splitter, const SurvivingTombstones* 
 
 Status OutputWriter::Run(CompactionIterator* iterator, const Slice* begin, const Slice* end,
                          const std::function<Status()>& check) {
+  VARVE_ASSERT(output_ == nullptr && files_.empty());
   has_lower_ = begin != nullptr;
   if (has_lower_) lower_ = begin->ToString();
   do {
@@ -80,8 +82,8 @@ Status OutputWriter::TakeEntriesBeside(CompactionIterator* iterator) {
 Status OutputWriter::TakeEntry(const Slice& key, const Slice& value, bool starts_user_key) {
   if (starts_user_key && output_ != nullptr && splitter_ != nullptr) {
     const auto reaches = [this](uint64_t bytes) { return output_->builder()->Reaches(bytes); };
-    const Slice bare = splitter_->KeyOf(key);
-    if (splitter_->ShouldStopBefore(bare, reaches)) VARVE_RETURN_IF_ERROR(FinishFile(&bare));
+    const Slice next = splitter_->KeyOf(key);
+    if (splitter_->ShouldStopBefore(next, reaches)) VARVE_RETURN_IF_ERROR(FinishFile(&next));
   }
   if (output_ == nullptr) [[unlikely]] {
     VARVE_RETURN_IF_ERROR(open_(&output_));
@@ -110,6 +112,7 @@ Status OutputWriter::FinishFile(const Slice* upper) {
     VARVE_RETURN_IF_ERROR(output_->Finish(&file));
     files_.push_back(std::move(file));
     properties_.push_back(output_->builder()->properties());
+    VARVE_ASSERT(files_.size() == properties_.size());
     times_.Add(output_->times());
     helper_cpu_micros_ += output_->builder()->helper_cpu_micros();
     output_.reset();

@@ -20,9 +20,18 @@ struct CompactionInputLevel {
   std::vector<FileRef> files;  // L0: newest first; deeper: ascending
 };
 
+// What the files look like that a compaction writes.
+struct OutputShape {
+  CompressionType compression = kNoCompression;
+  CompressionOptions compression_opts;
+  uint64_t target_file_bytes = 64 << 20;
+  uint64_t max_grandparent_overlap_bytes = UINT64_MAX;
+  std::vector<FileRef> grandparents;  // the level after theirs, as far as it overlaps the inputs
+};
+
 struct CompactionPlan {
-  std::vector<CompactionInputLevel>
-      inputs;  // start level first; output level last if it takes part
+  // Start level first; output level last if it takes part.
+  std::vector<CompactionInputLevel> inputs;
   int start_level = 0;
   int output_level = 1;
   CompactionReason reason = CompactionReason::kUnknown;
@@ -34,11 +43,7 @@ struct CompactionPlan {
   bool bottommost = false;
   // Delete the input files without reading them (manual deletion of whole files).
   bool deletion_only = false;
-  CompressionType compression = kNoCompression;
-  CompressionOptions compression_opts;
-  uint64_t target_file_bytes = 64 << 20;
-  uint64_t max_grandparent_overlap_bytes = UINT64_MAX;
-  std::vector<FileRef> grandparents;  // output_level + 1, overlapping the inputs
+  OutputShape output;
   uint32_t max_subcompactions = 1;
   VersionRef version;  // of the pick: keeps the inputs, and answers "does anything deeper overlap"
 

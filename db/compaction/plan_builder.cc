@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "db/compaction/leveled_picker.h"
+#include "util/base/assert.h"
 
 namespace varve {
 
@@ -95,21 +95,23 @@ bool PlanBuilder::CanMoveInto(const KeyRange& range, int level) const {
 }
 
 void PlanBuilder::Complete(CompactionPlan* plan) const {
+  VARVE_ASSERT(!plan->inputs.empty() && !plan->inputs.front().files.empty());
+  VARVE_ASSERT(plan->output_level >= 0 && plan->output_level < version_->num_levels());
   const KeyRange range = RangeOf(icmp_, *plan);
   plan->version = version_;
   plan->start_level = plan->inputs.front().level;
   plan->bottommost = IsBottommost(range, plan->output_level);
-  plan->compression =
+  plan->output.compression =
       CompressionForLevel(options_, plan->output_level, shape_.base_level, plan->bottommost);
-  plan->compression_opts = plan->bottommost && options_.bottommost_compression_opts.enabled
-                               ? options_.bottommost_compression_opts
-                               : options_.compression_opts;
-  plan->target_file_bytes = TargetFileBytes(plan->output_level);
-  plan->max_grandparent_overlap_bytes = max_compaction_bytes();
-  plan->grandparents.clear();
+  plan->output.compression_opts = plan->bottommost && options_.bottommost_compression_opts.enabled
+                                      ? options_.bottommost_compression_opts
+                                      : options_.compression_opts;
+  plan->output.target_file_bytes = TargetFileBytes(plan->output_level);
+  plan->output.max_grandparent_overlap_bytes = max_compaction_bytes();
+  plan->output.grandparents.clear();
   if (plan->output_level > 0 && plan->output_level + 1 < version_->num_levels()) {
     const LevelFiles& beneath = version_->level(plan->output_level + 1);
-    plan->grandparents =
+    plan->output.grandparents =
         FilesOf(beneath, OverlappingSpan(beneath, icmp_, &range.smallest, &range.largest));
   }
 }
@@ -155,6 +157,7 @@ std::unique_ptr<CompactionPlan> PlanBuilder::WithOutputLevel(CompactionInputLeve
 
 std::unique_ptr<CompactionPlan> PlanBuilder::FromLevel(int level, FileSpan span, int output_level,
                                                        CompactionReason reason) const {
+  VARVE_ASSERT(level > 0 && output_level >= level);
   const LevelFiles& files = version_->level(level);
   GrowToCleanCut(files, icmp_, &span);
   if (span.empty() || AnyBeingCompacted(files, span)) return nullptr;
@@ -166,11 +169,12 @@ std::unique_ptr<CompactionPlan> PlanBuilder::FromL0(const std::vector<bool>& cho
                                                     int output_level,
                                                     CompactionReason reason) const {
   const LevelFiles& files = version_->level(0);
+  VARVE_ASSERT(chosen.size() == files.size() && output_level > 0);
   CompactionInputLevel start;
   KeyRange range;
   for (size_t i = 0; i < files.size(); i++) {
     if (!chosen[i]) continue;
-    if (files[i]->being_compacted) return nullptr;
+    if (files[i]->notes.being_compacted) return nullptr;
     start.files.push_back(files.files()[i]);
     range.Include(icmp_, *files[i]);
   }
@@ -194,6 +198,7 @@ void PlanBuilder::GrowStartLevel(CompactionPlan* plan) const {
   if (BytesOf(start, span) + BytesOf(output, output_span) > max_compaction_bytes()) return;
   grown.Include(icmp_, range);
   if (TakenByRunning(grown, plan->output_level)) return;
+  VARVE_ASSERT(span.last - span.first > plan->inputs[0].files.size());
   plan->inputs[0].files = FilesOf(start, span);
   Complete(plan);
 }

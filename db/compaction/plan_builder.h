@@ -15,6 +15,10 @@
 
 namespace varve {
 
+// Of the outputs at `level`. `bottommost`: nothing deeper overlaps them.
+CompressionType CompressionForLevel(const ColumnFamilyOptions& options, int level, int base_level,
+                                    bool bottommost);
+
 struct PlanInputs {
   std::vector<CompactionInputLevel> levels;  // as in CompactionPlan
   int output_level = 0;
@@ -33,8 +37,8 @@ class PlanBuilder {
   // The fields that follow from a plan's inputs and output level.
   void Complete(CompactionPlan* plan) const;
 
-  // A run of `level`, grown to clean cuts, with all that it overlaps in the output level. Null when
-  // one of these, or their range of the output level, is taken by another compaction.
+  // A span of `level`, grown to clean cuts, with all that it overlaps in the output level. Null
+  // when one of these, or their range of the output level, is taken by another compaction.
   std::unique_ptr<CompactionPlan> FromLevel(int level, FileSpan span, int output_level,
                                             CompactionReason reason) const;
   // The same for a cluster of L0 files, by index.

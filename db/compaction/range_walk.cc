@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "db/compaction/leveled_picker.h"
+#include "db/compaction/manual_picker.h"
 #include "db/compaction/plan_builder.h"
 
 namespace varve {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 
 namespace varve {
@@ -18,6 +19,7 @@ void Remainder::Note(const Work& work) {
   const bool unwritten =
       !Suffices(work) && any([this](uint64_t number) { return IsUnwritten(number); });
   if (VARVE_CANARY(kForgetOutputs)) return;
+  VARVE_ASSERT(!unwritten || old);
   for (const uint64_t number : work.outputs) {
     if (old) old_.insert(number);
     if (unwritten) unwritten_.insert(number);

@@ -2,9 +2,9 @@
 #pragma once
 
 // What a CompactRange call has still to do, told by the numbers of tables. Other compactions move
-// and rewrite tables while it waits and works, so it does not count levels down: whoever installs a
-// compaction says what became of which tables, and after each step the call looks where that is
-// now.
+// and rewrite tables while it waits and works, so it does not count levels down: each compaction
+// reports, when it is installed, what became of which tables, and after each step the call looks
+// where that is now.
 
 #include <cstdint>
 #include <set>
@@ -28,7 +28,7 @@ class Remainder {
     int job_id = 0;
     bool bottommost = false;
     bool in_place = false;  // in one level below L0
-    std::string trim_ts;    // as in CompactionIteratorOptions
+    std::string trim_ts;    // as in HistoryBounds
     std::vector<uint64_t> inputs;
     std::vector<uint64_t> outputs;  // that it wrote; what it only moved has kept its number
   };

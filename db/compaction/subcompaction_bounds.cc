@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 namespace {
@@ -61,7 +63,7 @@ std::vector<std::string> ChooseSubcompactionBounds(const CompactionPlan& plan,
                                                    uint32_t pieces) {
   uint64_t total = 0;
   for (const CompactionInputFile& input : inputs) total += input.file->size;
-  const uint64_t least = std::max<uint64_t>(1, plan.target_file_bytes);
+  const uint64_t least = std::max<uint64_t>(1, plan.output.target_file_bytes);
   pieces = static_cast<uint32_t>(std::min<uint64_t>(pieces, (total + least - 1) / least));
   std::vector<std::string> bounds;
   if (pieces < 2) return bounds;
@@ -89,6 +91,7 @@ std::vector<std::string> ChooseSubcompactionBounds(const CompactionPlan& plan,
       last = bytes;
     }
   }
+  VARVE_ASSERT(bounds.size() < pieces);
   return bounds;
 }
 

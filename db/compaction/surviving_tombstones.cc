@@ -8,17 +8,20 @@
 #include <queue>
 #include <utility>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 SurvivingTombstones::SurvivingTombstones(
     const std::vector<std::shared_ptr<const FragmentedTombstones>>& lists,
     const InternalKeyComparator& icmp, std::vector<SequenceNumber> snapshots, bool bottommost,
-    const DeeperLevels* deeper, const History& history)
+    const DeeperLevels* deeper, const HistoryBounds& history, bool leaves_out)
     : icmp_(icmp),
       snapshots_(std::move(snapshots)),
       bottommost_(bottommost),
       deeper_(deeper),
-      history_(history) {
+      history_(history),
+      leaves_out_(leaves_out) {
   if (lists.empty()) return;
   // A list of a table that leaves timestamps out has none.
   const bool as_they_are = lists.size() == 1 && history_.trim_ts.empty() &&
@@ -111,6 +114,7 @@ void SurvivingTombstones::CutStripe(const std::vector<uint32_t>& tombstones, boo
 
 // Joins parts that only the bound of another tombstone parts.
 void SurvivingTombstones::AddPart(const Part& part) {
+  VARVE_ASSERT(part.first < part.end);
   if (!parts_.empty()) {
     Part& last = parts_.back();
     const FragmentedTombstones::Tombstone a = all_->tombstone(last.tombstone);
@@ -125,14 +129,15 @@ void SurvivingTombstones::AddPart(const Part& part) {
 
 bool SurvivingTombstones::IsBefore(const Part& a, const Part& b) const {
   if (a.first != b.first) return a.first < b.first;
-  return history_.leaves_out ? a.tombstone > b.tombstone : all_->IsBefore(a.tombstone, b.tombstone);
+  return leaves_out_ ? a.tombstone > b.tombstone : all_->IsBefore(a.tombstone, b.tombstone);
 }
 
 std::vector<SurvivingTombstones::Piece> SurvivingTombstones::Within(const Slice* lower,
                                                                     const Slice* upper) const {
   std::vector<Piece> pieces;
   if (empty()) return pieces;
-  // Parts end at the end of a fragment: only those behind the ones that end before `lower` reach
+  VARVE_ASSERT(reach_.size() == parts_.size());
+  // Parts end at the end of a fragment: only those after the ones that end before `lower` reach
   // into the file.
   const size_t passed = lower == nullptr ? 0 : all_->LowerBound(*lower);
   std::vector<Part> parts;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "db/compaction/deeper_levels.h"
+#include "db/compaction/history_bounds.h"
 #include "util/key/range_tombstone.h"
 
 namespace varve {
@@ -28,18 +29,12 @@ class SurvivingTombstones {
     SequenceNumber sequence = 0;
     Slice timestamp;  // empty without timestamps
   };
-  // As in CompactionIteratorOptions.
-  struct History {
-    std::string full_history_ts_low;
-    std::string trim_ts;
-    bool leaves_out;  // the files will hold no timestamps
-  };
-
   // `lists`: of all inputs, clipped to their files. A null `deeper`: anything may exist deeper,
-  // unless bottommost.
+  // unless bottommost. leaves_out: the files will hold no timestamps.
   SurvivingTombstones(const std::vector<std::shared_ptr<const FragmentedTombstones>>& lists,
                       const InternalKeyComparator& icmp, std::vector<SequenceNumber> snapshots,
-                      bool bottommost, const DeeperLevels* deeper, const History& history = {});
+                      bool bottommost, const DeeperLevels* deeper,
+                      const HistoryBounds& history = {}, bool leaves_out = false);
 
   bool empty() const { return all_ == nullptr || all_->empty(); }
   // All inputs' tombstones as one list; null when there are none.
@@ -74,7 +69,8 @@ class SurvivingTombstones {
   const std::vector<SequenceNumber> snapshots_;
   const bool bottommost_;
   const DeeperLevels* const deeper_;
-  const History history_;
+  const HistoryBounds history_;
+  const bool leaves_out_;
   std::shared_ptr<const FragmentedTombstones> all_;
   std::vector<Part> parts_;      // in the order of internal keys
   std::vector<uint32_t> reach_;  // by part: the largest end up to there

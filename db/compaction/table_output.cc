@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "table/table_reader.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
@@ -27,9 +28,9 @@ TableOutput::TableOutput(const TableOutputContext& context, const TableBuildOpti
     : context_(context),
       build_(build),
       file_name_(TableFileName(context.db_path, build.file_number)) {
-  const Comparator* const bare = ComparatorOfBareKeys(build.icmp->user_comparator());
-  if (!build.persist_timestamps && bare != nullptr) {
-    bare_order_ = std::make_unique<InternalKeyComparator>(bare);
+  const Comparator* const user_order = ComparatorWithoutTimestamp(build.icmp->user_comparator());
+  if (!build.persist_timestamps && user_order != nullptr) {
+    order_without_timestamp_ = std::make_unique<InternalKeyComparator>(user_order);
   }
 }
 
@@ -57,8 +58,8 @@ Status TableOutput::Create(const TableOutputContext& context, const TableBuildOp
                                                    writer_options, &made->file_));
   made->file_->file()->SetIOPriority(context.io_priority);
   TableBuildOptions table = made->build_;
-  if (made->bare_order_ != nullptr) {
-    table.icmp = made->bare_order_.get();
+  if (made->order_without_timestamp_ != nullptr) {
+    table.icmp = made->order_without_timestamp_.get();
     table.comparator_name = build.icmp->user_comparator()->Name();
   }
   VARVE_RETURN_IF_ERROR(TableBuilder::Create(table, made->file_.get(), &made->builder_));
@@ -76,7 +77,7 @@ TableOutput::~TableOutput() {
   context_.fs->DeleteFile(file_name_, IOOptions(), nullptr).PermitUncheckedError();
 }
 
-void TableOutput::AddBare(const Slice& internal_key, const Slice& value) {
+void TableOutput::AddWithoutTimestamp(const Slice& internal_key, const Slice& value) {
   const InternalKeyComparator& icmp = *build_.icmp;
   const uint64_t trailer = ExtractTrailer(internal_key);
   const Slice key = icmp.KeyOf(internal_key);
@@ -86,21 +87,23 @@ void TableOutput::AddBare(const Slice& internal_key, const Slice& value) {
   if (first_point_.empty()) first_point_ = last_point_;
   NoteSequence(UnpackSequence(trailer));
   has_entry_ = true;
-  bare_key_.clear();
-  AppendInternalKey(&bare_key_, key, UnpackSequence(trailer), UnpackType(trailer));
+  key_without_timestamp_.clear();
+  AppendInternalKey(&key_without_timestamp_, key, UnpackSequence(trailer), UnpackType(trailer));
   if (context_.read_back) added_.Add(last_point_, value);
-  builder_->Add(bare_key_, value);
+  builder_->Add(key_without_timestamp_, value);
 }
 
 void TableOutput::AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq,
                                const Slice& timestamp) {
+  VARVE_ASSERT(!finished_ && seq <= kMaxSequenceNumber);
   const InternalKeyComparator& icmp = *build_.icmp;
-  const bool bare = bare_order_ != nullptr;
-  const Slice stored = bare ? Slice() : timestamp;
+  const bool omits_timestamps = order_without_timestamp_ != nullptr;
+  const Slice stored = omits_timestamps ? Slice() : timestamp;
   const InternalKey stored_begin(begin.ToString() + stored.ToString(), seq, kTypeRangeDeletion);
   builder_->AddTombstone(stored_begin.Encode(), end.ToString() + stored.ToString());
-  InternalKey begin_key =
-      bare ? InternalKey(icmp.LastUserKey(begin), seq, kTypeRangeDeletion) : stored_begin;
+  InternalKey begin_key = omits_timestamps
+                              ? InternalKey(icmp.LastUserKey(begin), seq, kTypeRangeDeletion)
+                              : stored_begin;
   if (first_tombstone_.empty()) first_tombstone_ = std::move(begin_key);
   // Exclusive: the sentinel sorts before every entry of the end key.
   if (last_tombstone_end_.empty() || icmp.CompareKey(icmp.KeyOf(last_tombstone_end_), end) < 0) {
@@ -145,15 +148,6 @@ void TableOutput::EntryDigest::Add(const Slice& internal_key, const Slice& value
   hash = XXH3Hash64(value.data(), value.size(), hash);
 }
 
-bool TableOutput::FillsCache() const {
-  using Prepopulate = BlockBasedTableOptions::PrepopulateBlockCache;
-  const Prepopulate wish = build_.table.prepopulate_block_cache;
-  if (wish == Prepopulate::kDisable || build_.table.block_cache == nullptr) return false;
-  return build_.reason == TableFileCreationReason::kFlush ||
-         (build_.reason == TableFileCreationReason::kCompaction &&
-          wish == Prepopulate::kFlushAndCompaction);
-}
-
 Status TableOutput::OpenAgain(const NewFile& file, bool cached,
                               std::unique_ptr<TableReader>* table) const {
   RandomAccessFileReader::Options reader_options;
@@ -164,12 +158,8 @@ Status TableOutput::OpenAgain(const NewFile& file, bool cached,
       context_.fs.get(), file_name_, context_.file_options, reader_options, &handle));
   TableOpenOptions open;
   open.icmp = build_.icmp;
-  open.table = build_.table;
-  if (!cached) {
-    open.table.no_block_cache = true;
-    open.table.block_cache = nullptr;
-    open.table.cache_index_and_filter_blocks = false;
-  }
+  open.factory = build_.factory;
+  open.past_cache = !cached;
   open.statistics = build_.statistics;
   open.file_name = file_name_;
   open.file_number = file.number;
@@ -210,6 +200,7 @@ void TableOutput::FillCache(const NewFile& file) const {
 
 Status TableOutput::Finish(NewFile* file) {
   NewFile meta;
+  VARVE_ASSERT(!finished_);
   if (!has_entry_) return Status::InvalidArgument(file_name_, "a table without entries");
   VARVE_RETURN_IF_ERROR(builder_->Finish());
   VARVE_RETURN_IF_ERROR(CloseFile());
@@ -219,11 +210,12 @@ Status TableOutput::Finish(NewFile* file) {
   meta.epoch_number = file->epoch_number;
   meta.number = build_.file_number;
   meta.size = builder_->FileSize();
+  VARVE_ASSERT(smallest_seq_ <= largest_seq_);
   meta.smallest_seq = smallest_seq_;
   meta.largest_seq = largest_seq_;
   meta.marked_for_compaction = builder_->NeedsCompaction();
-  meta.oldest_ancestor_time = build_.creation_time;
-  meta.file_creation_time = build_.file_creation_time;
+  meta.times.oldest_ancestor = build_.creation_time;
+  meta.times.created = build_.file_creation_time;
   meta.tail_size = builder_->tail_size();
   meta.unique_id = builder_->UniqueId();
   meta.timestamps_persisted = properties.user_defined_timestamps_persisted != 0;
@@ -232,11 +224,11 @@ Status TableOutput::Finish(NewFile* file) {
   if (build_.icmp->timestamp_size() == 0) meta.counts.hidden = hidden_;
   if (checksum_ != nullptr) {
     checksum_->Finalize();
-    meta.file_checksum = checksum_->GetChecksum();
-    meta.file_checksum_func_name = checksum_->Name();
+    meta.checksum.value = checksum_->GetChecksum();
+    meta.checksum.function = checksum_->Name();
   }
   if (context_.read_back) VARVE_RETURN_IF_ERROR(ReadBack(meta));
-  if (FillsCache()) FillCache(meta);
+  if (TableBuilder::FillsCache(build_)) FillCache(meta);
   *file = std::move(meta);
   finished_ = true;
   return Status::OK();

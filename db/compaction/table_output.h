@@ -12,6 +12,7 @@
 
 #include "db/version/version_edit.h"
 #include "table/table_builder.h"
+#include "util/base/assert.h"
 #include "util/env/writable_file_writer.h"
 
 namespace varve {
@@ -50,8 +51,9 @@ class TableOutput {
   // Adds a point entry to the table and keeps the file's bounds and sequence range. Errors show in
   // builder()->status() and fail Finish.
   void Add(const Slice& internal_key, const Slice& value) {
-    if (bare_order_ != nullptr) [[unlikely]]
-      return AddBare(internal_key, value);
+    VARVE_ASSERT(!finished_);
+    if (order_without_timestamp_ != nullptr) [[unlikely]]
+      return AddWithoutTimestamp(internal_key, value);
     if (!has_entry_ || first_point_.empty()) [[unlikely]] {
       first_point_.assign(internal_key.data(), internal_key.size());
     }
@@ -63,7 +65,10 @@ class TableOutput {
     builder_->Add(internal_key, value);
   }
   // The entry added next is older than one of the same key before it.
-  void NoteHidden() { hidden_++; }
+  void NoteHidden() {
+    VARVE_ASSERT(has_entry_);
+    hidden_++;
+  }
   // A fragment [begin, end) at seq, already clipped to where this file may reach. Ascending, and at
   // one begin the newest first.
   void AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq,
@@ -92,10 +97,8 @@ class TableOutput {
     largest_seq_ = seq > largest_seq_ ? seq : largest_seq_;
   }
   // Without the key's timestamp; the bounds have the oldest one, as readers will.
-  void AddBare(const Slice& internal_key, const Slice& value);
+  void AddWithoutTimestamp(const Slice& internal_key, const Slice& value);
   Status CloseFile();
-  // Whether the options want the new table's blocks in the block cache.
-  bool FillsCache() const;
   Status OpenAgain(const NewFile& file, bool cached, std::unique_ptr<TableReader>* table) const;
   Status ReadBack(const NewFile& file) const;
   void FillCache(const NewFile& file) const;
@@ -105,8 +108,8 @@ class TableOutput {
   const TableOutputContext context_;
   const TableBuildOptions build_;
   // The order of the table's keys, if their timestamps are left out; else null.
-  std::unique_ptr<const InternalKeyComparator> bare_order_;
-  std::string bare_key_;
+  std::unique_ptr<const InternalKeyComparator> order_without_timestamp_;
+  std::string key_without_timestamp_;
   std::string file_name_;
   std::unique_ptr<FileChecksumGenerator> checksum_;  // of the file, if wanted; outlives it
   FileWriteTimes times_;                             // likewise

@@ -11,8 +11,9 @@
 #include "db/compaction/compaction_iterator.h"
 #include "db/compaction/output_writer.h"
 #include "db/compaction/surviving_tombstones.h"
-#include "db/flush/order_of_writing.h"
+#include "db/flush/sequence_order_iterator.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -21,39 +22,24 @@ namespace {
 
 // Null unless the factory wants to filter flushes. A filter set directly is for compactions only.
 Status MakeFlushFilter(const FlushInput& input, std::unique_ptr<CompactionFilter>* filter) {
-  CompactionFilterFactory* factory = input.options->compaction_filter_factory.get();
-  if (factory == nullptr) return Status::OK();
-  try {
-    if (!factory->ShouldFilterTableFileCreation(TableFileCreationReason::kFlush)) {
-      return Status::OK();
-    }
-    CompactionFilter::Context context{};
-    context.is_full_compaction = false;
-    context.is_manual_compaction = false;
-    context.column_family_id = input.build.column_family_id;
-    context.reason = TableFileCreationReason::kFlush;
-    *filter = factory->CreateCompactionFilter(context);
-  } catch (const std::exception& e) {
-    return Status::Aborted(std::string("compaction filter factory ") + factory->Name() + " threw",
-                           e.what());
-  } catch (...) {
-    return Status::Aborted(std::string("compaction filter factory ") + factory->Name() + " threw");
-  }
-  return Status::OK();
+  CompactionFilter::Context context{};
+  context.column_family_id = input.build.column_family_id;
+  context.reason = TableFileCreationReason::kFlush;
+  return MakeCompactionFilter(input.options->compaction_filter_factory.get(), context, filter);
 }
 
-// The first timestamp above those of the memtables, and not below the mark that there is. They have
-// 64 bits where tables may leave them out.
-Status MarkAboveAll(const FlushInput& input, std::string* mark) {
+// The first timestamp above those of the memtables, and not below the present full_history_ts_low.
+// They have 64 bits where tables may leave them out.
+Status TsLowAboveAll(const FlushInput& input, std::string* ts_low) {
   std::string timestamp;
   for (const auto& mem : input.memtables) {
     VARVE_RETURN_IF_ERROR(mem->RaiseToNewestTimestamp(&timestamp));
   }
   uint64_t newest = 0;
   if (!timestamp.empty()) VARVE_RETURN_IF_ERROR(DecodeU64Ts(timestamp, &newest));
-  EncodeU64Ts(newest == UINT64_MAX ? newest : newest + 1, mark);
+  EncodeU64Ts(newest == UINT64_MAX ? newest : newest + 1, ts_low);
   const std::string& before = input.full_history_ts_low;
-  if (!before.empty() && input.icmp->CompareTimestamp(*mark, before) < 0) *mark = before;
+  if (!before.empty() && input.icmp->CompareTimestamp(*ts_low, before) < 0) *ts_low = before;
   return Status::OK();
 }
 
@@ -71,9 +57,10 @@ Status CheckCount(const FlushInput& input, const CompactionCounts& counts) {
 }
 
 Status RunGuarded(const FlushInput& input, FlushResult* result) {
-  std::string mark = input.full_history_ts_low;
+  VARVE_ASSERT(std::ranges::is_sorted(input.snapshots));
+  std::string ts_low = input.full_history_ts_low;
   const bool leaves_out = !input.build.persist_timestamps && input.icmp->timestamp_size() != 0;
-  if (leaves_out) VARVE_RETURN_IF_ERROR(MarkAboveAll(input, &mark));
+  if (leaves_out) VARVE_RETURN_IF_ERROR(TsLowAboveAll(input, &ts_low));
   TombstoneSet set(*input.icmp);
   std::vector<std::shared_ptr<const FragmentedTombstones>> lists;
   std::vector<std::unique_ptr<InternalIterator>> children;
@@ -82,9 +69,9 @@ Status RunGuarded(const FlushInput& input, FlushResult* result) {
     for (auto& list : (*it)->RangeTombstones()) lists.push_back(std::move(list));
   }
   std::unique_ptr<InternalIterator> merged = NewMergingIterator(input.icmp, std::move(children));
-  if (leaves_out) merged = InOrderOfWriting(std::move(merged), input.icmp);
+  if (leaves_out) merged = NewSequenceOrderIterator(std::move(merged), input.icmp);
   const SurvivingTombstones tombstones(lists, *input.icmp, input.snapshots, /*bottommost=*/false,
-                                       /*deeper=*/nullptr, {mark, "", leaves_out});
+                                       /*deeper=*/nullptr, {ts_low, ""}, leaves_out);
   set.Add(tombstones.all());
   std::unique_ptr<CompactionFilter> filter;
   VARVE_RETURN_IF_ERROR(MakeFlushFilter(input, &filter));
@@ -92,10 +79,8 @@ Status RunGuarded(const FlushInput& input, FlushResult* result) {
   CompactionIteratorOptions options;
   options.icmp = input.icmp;
   options.snapshots = input.snapshots;
-  options.full_history_ts_low = mark;
-  options.earliest_write_conflict_snapshot = input.earliest_write_conflict_snapshot;
-  options.enforce_single_del_contracts = input.enforce_single_del_contracts;
-  options.allow_data_in_errors = input.allow_data_in_errors;
+  options.history.full_history_ts_low = ts_low;
+  options.checks = input.checks;
   options.filter = filter.get();
   options.merge =
       MergeCaller(input.options->merge_operator.get(), input.info_log, input.build.statistics);
@@ -108,11 +93,12 @@ Status RunGuarded(const FlushInput& input, FlushResult* result) {
   });
   // Before the file is made durable: a wrong count must leave none behind.
   VARVE_RETURN_IF_ERROR(writer.Run(&iterator, nullptr, nullptr, [&] {
-    return input.verify_entry_count ? CheckCount(input, iterator.counts()) : Status::OK();
+    return input.checks.count ? CheckCount(input, iterator.counts()) : Status::OK();
   }));
-  if (leaves_out) result->full_history_ts_low = mark;
+  if (leaves_out) result->full_history_ts_low = ts_low;
   result->entries_in = iterator.counts().entries_in;
   result->entries_dropped = iterator.counts().dropped();
+  VARVE_ASSERT(writer.files().size() <= 1);
   if (!writer.files().empty()) {
     result->wrote_file = true;
     result->file = std::move(writer.files().front());

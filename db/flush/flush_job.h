@@ -8,6 +8,7 @@
 
 #include "varve/compaction_filter.h"
 
+#include "db/compaction/entry_checks.h"
 #include "db/compaction/table_output.h"
 #include "memtable/memtable.h"
 
@@ -16,16 +17,13 @@ namespace varve {
 struct FlushInput {
   std::vector<std::shared_ptr<MemTable>> memtables;  // oldest first, frozen
   std::vector<SequenceNumber> snapshots;             // ascending
-  std::string full_history_ts_low;                   // as in CompactionIteratorOptions
+  std::string full_history_ts_low;                   // as in HistoryBounds
   std::shared_ptr<const ColumnFamilyOptions> options;
   const InternalKeyComparator* icmp = nullptr;
   TableOutputContext output;
   TableBuildOptions build;  // file_number, identity and so on filled in by the caller
-  SequenceNumber earliest_write_conflict_snapshot = kMaxSequenceNumber;
   Logger* info_log = nullptr;
-  bool enforce_single_del_contracts = true;  // of DBOptions, as the next one
-  bool verify_entry_count = true;
-  bool allow_data_in_errors = false;
+  EntryChecks checks;
 };
 
 struct FlushResult {

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <utility>
 
-#include "db/background/compaction_work.h"
-#include "db/background/engine.h"
-#include "db/background/flush_work.h"
+#include "db/engine/context.h"
+#include "db/engine/db_state.h"
 #include "db/version/file_weights.h"
+#include "util/base/assert.h"
 #include "util/env/file_names.h"
 
 namespace varve {
@@ -22,25 +22,25 @@ struct Reason {
   std::string freed_by;
 };
 
-// One family at one moment. Requires the DB mutex.
+// One family at one moment.
 class FamilyGarbage {
  public:
-  FamilyGarbage(const Engine& engine, const ColumnFamily& family)
-      : engine_(engine),
-        family_(family),
+  FamilyGarbage(const LiveSnapshots& snapshots, const ColumnFamily& family) VARVE_REQUIRES(kDbMutex)
+      : snapshots_(snapshots),
         version_(*family.current()),
         shape_(family.ComputeShape()),
         options_(family.options()),
         weights_(version_),
-        oldest_snapshot_(engine.snapshots.oldest()) {
+        oldest_snapshot_(snapshots.oldest()) {
     for (const std::vector<DueFile>* list : {&shape_.due.files, &shape_.due.sinking}) {
       for (const DueFile& due : *list) {
+        VARVE_ASSERT(due.index < version_.level(due.level).size());
         due_.emplace(version_.level(due.level)[due.index]->number, due.reason);
       }
     }
   }
 
-  std::vector<GarbageItem> Run() {
+  std::vector<GarbageItem> Run() VARVE_REQUIRES(kDbMutex) {
     double beneath = 0;  // bytes that deletions above have not claimed yet
     for (int level = 1; level < version_.num_levels(); level++) {
       beneath += static_cast<double>(version_.level(level).bytes());
@@ -49,6 +49,7 @@ class FamilyGarbage {
       if (level > 0) beneath -= static_cast<double>(version_.level(level).bytes());
       for (const FileRef& file : version_.level(level).files()) Visit(level, *file, beneath);
     }
+    VARVE_ASSERT(beneath == 0);
     std::vector<GarbageItem> items;
     for (const auto& [key, bytes] : sums_) {
       const auto whole = static_cast<uint64_t>(bytes);
@@ -63,6 +64,7 @@ class FamilyGarbage {
 
  private:
   void Visit(int level, const FileMetaData& file, double beneath) {
+    VARVE_ASSERT(beneath >= 0);
     const TableCounts& counts = file.counts();
     if (!counts.known()) return;
     const InternalKeyComparator& icmp = *version_.icmp();
@@ -92,10 +94,10 @@ class FamilyGarbage {
   Reason ReasonOf(int level, const FileMetaData& file, bool settles) const {
     if (file.largest_seq > oldest_snapshot_) {
       return {"held by snapshot " + std::to_string(oldest_snapshot_) + " since " +
-                  std::to_string(engine_.snapshots.oldest_unix_seconds()),
+                  std::to_string(snapshots_.oldest_unix_seconds()),
               "its release"};
     }
-    if (file.being_compacted) return {"being compacted", "the end of that"};
+    if (file.notes.being_compacted) return {"being compacted", "the end of that"};
     if (options_->disable_auto_compactions) {
       return {"disable_auto_compactions is set", "CompactRange, or unsetting it"};
     }
@@ -103,6 +105,7 @@ class FamilyGarbage {
     if (due != due_.end() && due->second != CompactionReason::kFilesMarkedForCompaction) {
       return {"due for compaction", "background work, which has not come to it"};
     }
+    VARVE_ASSERT(static_cast<size_t>(level) < shape_.scores.size());
     const double score = shape_.scores[static_cast<size_t>(level)];
     if (score >= 1) return {OfLevel(level) + " is past its size", "background work"};
     if (settles && file.counts().settled) {
@@ -120,8 +123,8 @@ class FamilyGarbage {
   }
 
   std::string OrAge(const FileMetaData& file) const {
-    if (options_->ttl == 0 || file.oldest_ancestor_time == 0) return "";
-    return ", ttl at " + std::to_string(file.oldest_ancestor_time + options_->ttl);
+    if (options_->ttl == 0 || file.times.oldest_ancestor == 0) return "";
+    return ", ttl at " + std::to_string(file.times.oldest_ancestor + options_->ttl);
   }
 
   static std::string OfLevel(int level) { return "L" + std::to_string(level); }
@@ -132,8 +135,7 @@ class FamilyGarbage {
                                                     icmp.KeyOf(file.largest));
   }
 
-  const Engine& engine_;
-  const ColumnFamily& family_;
+  const LiveSnapshots& snapshots_;
   const Version& version_;
   const LevelShape shape_;
   const std::shared_ptr<const ColumnFamilyOptions> options_;
@@ -150,54 +152,54 @@ uint64_t SizeOf(FileSystem* fs, const std::string& path) {
 
 // Tables of the directory that no family has now. Those that are being written are left out as far
 // as their numbers tell.
-GarbageItem ReplacedTables(Engine* engine, const std::set<uint64_t>& live) {
+GarbageItem ReplacedTables(const DbContext& context, const std::set<uint64_t>& live) {
   GarbageItem item{"replaced", "held by iterators or other readers, or file deletions are disabled",
                    "giving them back", 0};
   std::vector<std::string> names;
-  if (!engine->fs->GetChildren(engine->name, IOOptions(), &names, nullptr).ok()) return item;
+  if (!context.fs()->GetChildren(context.name(), IOOptions(), &names, nullptr).ok()) return item;
   const uint64_t newest = live.empty() ? UINT64_MAX : *live.rbegin();
   for (const std::string& name : names) {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type) || type != kTableFile) continue;
     if (live.contains(number) || number > newest) continue;
-    item.bytes += SizeOf(engine->fs.get(), engine->name + "/" + name);
+    item.bytes += SizeOf(context.fs().get(), context.name() + "/" + name);
   }
   return item;
 }
 
-GarbageItem LostFiles(Engine* engine) {
+GarbageItem LostFiles(const DbContext& context) {
   GarbageItem item{"lost", "set aside at an opening, for people to look at",
                    "deleting the folder lost/", 0};
-  const std::string lost = engine->name + "/lost";
+  const std::string lost = context.name() + "/lost";
   std::vector<std::string> names;
-  if (!engine->fs->GetChildren(lost, IOOptions(), &names, nullptr).ok()) return item;
+  if (!context.fs()->GetChildren(lost, IOOptions(), &names, nullptr).ok()) return item;
   for (const std::string& name : names) {
-    if (name != "." && name != "..") item.bytes += SizeOf(engine->fs.get(), lost + "/" + name);
+    if (name != "." && name != "..") item.bytes += SizeOf(context.fs().get(), lost + "/" + name);
   }
   return item;
 }
 
 }  // namespace
 
-std::vector<GarbageItem> GarbageOfFamily(Engine* engine, ColumnFamily* family) {
-  MutexLock lock(&engine->mu);
-  return FamilyGarbage(*engine, *family).Run();
+std::vector<GarbageItem> GarbageOfFamily(DbState* state, ColumnFamily* family) {
+  DbLock lock(&state->mu);
+  return FamilyGarbage(state->snapshots, *family).Run();
 }
 
-std::vector<GarbageItem> Garbage(Engine* engine, ColumnFamily* family) {
-  std::vector<GarbageItem> items = GarbageOfFamily(engine, family);
+std::vector<GarbageItem> Garbage(const DbContext& context, DbState* state, ColumnFamily* family) {
+  std::vector<GarbageItem> items = GarbageOfFamily(state, family);
   std::set<uint64_t> live;
   {
-    MutexLock lock(&engine->mu);
-    for (const auto& [id, each] : engine->families.all()) {
+    DbLock lock(&state->mu);
+    for (const auto& [id, each] : state->families.all()) {
       for (int level = 0; level < each->current()->num_levels(); level++) {
         for (const FileRef& file : each->current()->level(level).files()) live.insert(file->number);
       }
     }
   }
   for (GarbageItem& item :
-       std::vector<GarbageItem>{ReplacedTables(engine, live), LostFiles(engine)}) {
+       std::vector<GarbageItem>{ReplacedTables(context, live), LostFiles(context)}) {
     if (item.bytes > 0) items.push_back(std::move(item));
   }
   return items;
@@ -217,6 +219,7 @@ std::map<std::string, std::string> GarbageMap(const std::vector<GarbageItem>& it
   std::map<std::string, int> numbers;
   std::map<std::string, std::string> map;
   for (const GarbageItem& item : items) {
+    VARVE_ASSERT(item.bytes > 0 && item.kind != "total");
     sums[item.kind] += item.bytes;
     sums["total"] += item.bytes;
     const std::string name = item.kind + "." + std::to_string(++numbers[item.kind]);

@@ -11,7 +11,8 @@
 
 namespace varve {
 
-struct Engine;
+class DbContext;
+struct DbState;
 class ColumnFamily;
 
 // Bytes of one kind that stay for one reason.
@@ -25,11 +26,10 @@ struct GarbageItem {
   uint64_t bytes = 0;
 };
 
-// Estimates from the counts of the family's tables. Takes the DB mutex.
-std::vector<GarbageItem> GarbageOfFamily(Engine* engine, ColumnFamily* family);
-// The same, and what the database's directories hold beside its tables. Reads them: not with the DB
-// mutex held.
-std::vector<GarbageItem> Garbage(Engine* engine, ColumnFamily* family);
+// Estimates from the counts of the family's tables.
+std::vector<GarbageItem> GarbageOfFamily(DbState* state, ColumnFamily* family);
+// The same, and what the database's directories hold beside its tables. Reads them.
+std::vector<GarbageItem> Garbage(const DbContext& context, DbState* state, ColumnFamily* family);
 
 // "deleted: 4100 bytes, held by snapshot 17 since 1700000000; freed by its release", one a line.
 std::string GarbageText(const std::vector<GarbageItem>& items);

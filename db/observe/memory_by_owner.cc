@@ -10,8 +10,9 @@
 
 #include "varve/cache.h"
 
-#include "db/background/engine.h"
-#include "db/background/table_context.h"
+#include "db/engine/context.h"
+#include "db/engine/db_state.h"
+#include "db/engine/output_options.h"
 #include "table/cache/clock_cache.h"
 
 namespace varve {
@@ -34,9 +35,9 @@ struct CacheBytes {
   uint64_t reserved = 0;
 };
 
-MemTableBytes SumMemTables(Engine* e) {
+MemTableBytes SumMemTables(const DbState& state) VARVE_REQUIRES(kDbMutex) {
   MemTableBytes sum;
-  for (const auto& [id, family] : e->families.all()) {
+  for (const auto& [id, family] : state.families.all()) {
     const uint64_t active = family->mem()->MemoryUsage();
     const uint64_t both = family->MemTableBytes();
     sum.active += active;
@@ -49,9 +50,10 @@ MemTableBytes SumMemTables(Engine* e) {
 
 using Caches = std::map<const Cache*, std::shared_ptr<Cache>>;
 
-CacheBytes SumBlockCaches(Engine* e, uint64_t memtables, Caches* caches) {
+CacheBytes SumBlockCaches(const DbContext& context, const DbState& state, uint64_t memtables,
+                          Caches* caches) VARVE_REQUIRES(kDbMutex) {
   CacheBytes sum;
-  for (const auto& [id, family] : e->families.all()) {
+  for (const auto& [id, family] : state.families.all()) {
     const std::shared_ptr<Cache> cache = TableOptionsOf(*family->options()).block_cache;
     if (cache != nullptr) (*caches)[cache.get()] = cache;
     sum.reserved += family->table_cache()->charged();
@@ -65,7 +67,7 @@ CacheBytes SumBlockCaches(Engine* e, uint64_t memtables, Caches* caches) {
   }
   // Other databases' memtables stand there as well, and are not in the sum.
   sum.reserved +=
-      std::min<uint64_t>(e->write_buffer_manager->dummy_entries_in_cache_usage(), memtables);
+      std::min<uint64_t>(context.write_buffer_manager()->dummy_entries_in_cache_usage(), memtables);
   return sum;
 }
 
@@ -74,9 +76,9 @@ struct TableBytes {
   uint64_t metadata = 0;
 };
 
-TableBytes SumTables(Engine* e) {
+TableBytes SumTables(const DbContext& context, const DbState& state) VARVE_REQUIRES(kDbMutex) {
   TableBytes sum;
-  for (const auto& [id, family] : e->families.all()) {
+  for (const auto& [id, family] : state.families.all()) {
     const Version& version = *family->current();
     for (int level = 0; level < version.num_levels(); level++) {
       for (const FileRef& file : version.level(level).files()) {
@@ -86,8 +88,8 @@ TableBytes SumTables(Engine* e) {
       }
     }
   }
-  if (e->limited_tables == nullptr) return sum;
-  e->limited_tables->ApplyToAllEntries(
+  if (context.limited_tables() == nullptr) return sum;
+  context.limited_tables()->ApplyToAllEntries(
       [&sum](const Slice&, Cache::ObjectPtr reader, size_t, const Cache::CacheItemHelper*) {
         sum.readers += static_cast<const TableReader*>(reader)->MemoryUsage();
       },
@@ -97,12 +99,13 @@ TableBytes SumTables(Engine* e) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(Engine* engine) {
-  MutexLock lock(&engine->mu);
-  const MemTableBytes memtables = SumMemTables(engine);
+std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& context,
+                                                            DbState* state) {
+  DbLock lock(&state->mu);
+  const MemTableBytes memtables = SumMemTables(*state);
   Caches caches;
-  CacheBytes cache = SumBlockCaches(engine, memtables.sum(), &caches);
-  const TableBytes tables = SumTables(engine);
+  CacheBytes cache = SumBlockCaches(context, *state, memtables.sum(), &caches);
+  const TableBytes tables = SumTables(context, *state);
   lock.Unlock();
   // Goes over all entries.
   for (const auto& [address, block_cache] : caches) cache.pinned += block_cache->GetPinnedUsage();

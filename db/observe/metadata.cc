@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "db/background/obsolete_files.h"
-#include "db/background/options_keeper.h"
+#include "db/background/jobs.h"
+#include "db/engine/engine.h"
 #include "db/wal/log_reader.h"
 #include "db/write/batch_reader.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/coding/fixed.h"
 #include "util/env/file_names.h"
@@ -24,38 +25,39 @@ struct PinnedVersion {
 };
 
 PinnedVersion Pin(Engine* engine, ColumnFamily* family) {
-  MutexLock lock(&engine->mu);
+  DbLock lock(&engine->state.mu);
   return PinnedVersion{family->current(), family->shared_from_this()};
 }
 
 std::vector<PinnedVersion> PinAll(Engine* engine) {
-  MutexLock lock(&engine->mu);
+  DbLock lock(&engine->state.mu);
   std::vector<PinnedVersion> result;
-  for (const auto& [id, family] : engine->families.all()) {
+  for (const auto& [id, family] : engine->state.families.all()) {
     result.push_back(PinnedVersion{family->current(), family});
   }
   return result;
 }
 
 void FillFile(const Engine& engine, const FileMetaData& file, SstFileMetaData* out) {
+  VARVE_ASSERT(file.number != 0);
   out->relative_filename = TableFileBaseName(file.number);
   out->name = "/" + out->relative_filename;
-  out->directory = engine.name;
-  out->db_path = engine.name;
+  out->directory = engine.context.name();
+  out->db_path = engine.context.name();
   out->file_number = file.number;
   out->size = file.size;
   out->temperature = file.temperature;
-  out->file_checksum = file.file_checksum;
-  out->file_checksum_func_name = file.file_checksum_func_name;
+  out->file_checksum = file.checksum.value;
+  out->file_checksum_func_name = file.checksum.function;
   out->smallest_seqno = file.smallest_seq;
   out->largest_seqno = file.largest_seq;
   out->smallestkey = file.smallest.user_key().ToString();
   out->largestkey = file.largest.user_key().ToString();
-  out->being_compacted = file.being_compacted;
+  out->being_compacted = file.notes.being_compacted;
   out->num_entries = file.counts().entries;
   out->num_deletions = file.counts().deletions;
-  out->oldest_ancester_time = file.oldest_ancestor_time;
-  out->file_creation_time = file.file_creation_time;
+  out->oldest_ancester_time = file.times.oldest_ancestor;
+  out->file_creation_time = file.times.created;
   out->epoch_number = file.epoch_number;
 }
 
@@ -85,9 +87,12 @@ class ListedLog final : public LogFile {
 };
 
 SequenceNumber FirstSequence(Engine* engine, uint64_t number) {
-  const std::string path = LogFileName(engine->WalDirectory(), number);
+  VARVE_ASSERT(number != 0);
+  const std::string path = LogFileName(engine->context.WalDirectory(), number);
   std::unique_ptr<SequentialFileReader> file;
-  if (!SequentialFileReader::Open(engine->fs.get(), path, engine->LogFileOptions(), &file).ok()) {
+  if (!SequentialFileReader::Open(engine->context.fs().get(), path,
+                                  engine->context.LogFileOptions(), &file)
+           .ok()) {
     return 0;
   }
   wal::LogReader reader(std::move(file), number, path, nullptr);
@@ -99,6 +104,7 @@ SequenceNumber FirstSequence(Engine* engine, uint64_t number) {
 
 uint64_t OffsetInFile(const PinnedVersion& pinned, FileMetaData* file, int level,
                       const Slice& key) {
+  VARVE_ASSERT(level >= 0 && level < pinned.version->num_levels());
   const InternalKeyComparator& icmp = *pinned.version->icmp();
   if (icmp.CompareKey(key, icmp.KeyOf(file->smallest)) <= 0) return 0;
   if (icmp.CompareKey(key, icmp.KeyOf(file->largest)) > 0) return file->size;
@@ -145,7 +151,7 @@ void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files) {
       for (const FileRef& file : pinned.version->level(level).files()) {
         LiveFileMetaData out;
         {
-          MutexLock lock(&engine->mu);
+          DbLock lock(&engine->state.mu);
           FillFile(*engine, *file, &out);
         }
         FillCounts(pinned.family->table_cache(), file.get(), level, &out);
@@ -168,7 +174,7 @@ void Describe(Engine* engine, const PinnedVersion& pinned, ColumnFamilyMetaData*
     for (const FileRef& file : pinned.version->level(level).files()) {
       files.emplace_back();
       {
-        MutexLock lock(&engine->mu);
+        DbLock lock(&engine->state.mu);
         FillFile(*engine, *file, &files.back());
       }
       FillCounts(pinned.family->table_cache(), file.get(), level, &files.back());
@@ -178,6 +184,7 @@ void Describe(Engine* engine, const PinnedVersion& pinned, ColumnFamilyMetaData*
     metadata->size += bytes;
     metadata->levels.emplace_back(level, bytes, std::move(files));
   }
+  VARVE_ASSERT(metadata->size == pinned.version->TotalBytes());
 }
 
 }  // namespace
@@ -194,10 +201,10 @@ void DescribeAllFamilies(Engine* engine, std::vector<ColumnFamilyMetaData>* meta
 
 Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes) {
   names->clear();
-  // What cannot be written is told to whoever changed options.
-  engine->options_keeper->Settle().PermitUncheckedError();
-  MutexLock lock(&engine->mu);
-  for (const auto& [id, family] : engine->families.all()) {
+  // A failure to write is reported to the caller that changed options.
+  engine->jobs->options_keeper.Settle().PermitUncheckedError();
+  DbLock lock(&engine->state.mu);
+  for (const auto& [id, family] : engine->state.families.all()) {
     const Version& version = *family->current();
     for (int level = 0; level < version.num_levels(); level++) {
       for (const FileRef& file : version.level(level).files()) {
@@ -205,12 +212,13 @@ Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_
       }
     }
   }
+  VARVE_ASSERT(engine->state.versions->manifest_file_number() != 0);
   names->push_back("/CURRENT");
-  names->push_back("/" + DescriptorFileBaseName(engine->versions->manifest_file_number()));
-  if (const uint64_t number = engine->options_keeper->number(); number != 0) {
+  names->push_back("/" + DescriptorFileBaseName(engine->state.versions->manifest_file_number()));
+  if (const uint64_t number = engine->jobs->options_keeper.number(); number != 0) {
     names->push_back("/" + OptionsFileBaseName(number));
   }
-  if (manifest_bytes != nullptr) *manifest_bytes = engine->versions->manifest_file_size();
+  if (manifest_bytes != nullptr) *manifest_bytes = engine->state.versions->manifest_file_size();
   return Status::OK();
 }
 
@@ -220,14 +228,17 @@ namespace {
 class KeepFiles {
  public:
   explicit KeepFiles(Engine* engine) : engine_(engine) {
-    MutexLock lock(&engine_->mu);
-    engine_->files_kept++;
+    DbLock lock(&engine_->state.mu);
+    engine_->deletions.Keep();
   }
   ~KeepFiles() {
-    MutexLock lock(&engine_->mu);
-    const bool kept = --engine_->files_kept > 0 || engine_->file_deletions_disabled > 0;
-    if (kept || engine_->read_only) return;
-    BestEffort([this] { engine_->obsolete->Purge(); });
+    DbLock lock(&engine_->state.mu);
+    engine_->deletions.EndKeep();
+    if (!engine_->deletions.allowed() || engine_->context.read_only()) return;
+    BestEffort([this] {
+      engine_->state.mu.AssertHeld();
+      engine_->jobs->obsolete.Purge();
+    });
   }
   KeepFiles(const KeepFiles&) = delete;
   KeepFiles& operator=(const KeepFiles&) = delete;
@@ -241,7 +252,8 @@ class KeepFiles {
 Status ListLogs(Engine* engine, VectorLogPtr* files) {
   files->clear();
   const KeepFiles keep(engine);
-  for (const LogSet::LogInfo& log : engine->logs->List()) {
+  for (const LogSet::LogInfo& log : engine->state.logs->List()) {
+    VARVE_ASSERT(files->empty() || files->back()->LogNumber() < log.number);
     files->push_back(
         std::make_unique<ListedLog>(log.number, log.bytes, FirstSequence(engine, log.number)));
   }
@@ -251,11 +263,11 @@ Status ListLogs(Engine* engine, VectorLogPtr* files) {
 Status DescribeCurrentLog(Engine* engine, std::unique_ptr<LogFile>* file) {
   if (file == nullptr) return Status::InvalidArgument("GetCurrentWalFile: the place is null");
   file->reset();
-  if (engine->read_only) {
+  if (engine->context.read_only()) {
     return Status::NotSupported("GetCurrentWalFile: a database that is read only writes no log");
   }
   const KeepFiles keep(engine);
-  const std::vector<LogSet::LogInfo> logs = engine->logs->List();
+  const std::vector<LogSet::LogInfo> logs = engine->state.logs->List();
   if (logs.empty()) return Status::ShutdownInProgress("GetCurrentWalFile: the database is closed");
   const LogSet::LogInfo& log = logs.back();
   *file = std::make_unique<ListedLog>(log.number, log.bytes, FirstSequence(engine, log.number));
@@ -270,7 +282,7 @@ Status OldestCreationTime(Engine* engine, uint64_t* seconds) {
   for (const PinnedVersion& pinned : PinAll(engine)) {
     for (int level = 0; level < pinned.version->num_levels(); level++) {
       for (const FileRef& file : pinned.version->level(level).files()) {
-        uint64_t time = file->file_creation_time;
+        uint64_t time = file->times.created;
         if (time == 0) {  // older MANIFESTs do not say
           TableRef table;
           Status s = pinned.family->table_cache()->Find(file.get(), level, ReadOptions(), &table);
@@ -318,7 +330,8 @@ Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range
   const auto add = [&](FileMetaData* file, int level) {
     TableRef table;
     Status s = family->table_cache()->Find(file, level, ReadOptions(), &table);
-    if (s.ok()) (*properties)[TableFileName(engine->name, file->number)] = table->properties();
+    if (s.ok())
+      (*properties)[TableFileName(engine->context.name(), file->number)] = table->properties();
     return s;
   };
   for (int level = 0; level < pinned.version->num_levels(); level++) {
@@ -339,6 +352,7 @@ Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range
 
 Status SumTableProperties(Engine* engine, ColumnFamily* family, int level, TableProperties* sum) {
   const PinnedVersion pinned = Pin(engine, family);
+  VARVE_ASSERT(level < pinned.version->num_levels());
   for (int at = 0; at < pinned.version->num_levels(); at++) {
     if (level >= 0 && at != level) continue;
     for (const FileRef& file : pinned.version->level(at).files()) {

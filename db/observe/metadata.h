@@ -13,11 +13,12 @@
 #include "varve/table_properties.h"
 #include "varve/transaction_log.h"
 
-#include "db/background/engine.h"
-
 namespace varve {
 
-// All take the DB mutex themselves where they need it. What each answers is of one moment.
+class ColumnFamily;
+struct Engine;
+
+// What each answers is of one moment.
 void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files);
 void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* metadata);
 void DescribeAllFamilies(Engine* engine, std::vector<ColumnFamilyMetaData>* metadata);

@@ -12,14 +12,13 @@
 #include "varve/statistics.h"
 #include "varve/system_clock.h"
 
-#include "db/background/compaction_work.h"
-#include "db/background/flush_work.h"
-#include "db/background/holders.h"
-#include "db/background/scrubber.h"
-#include "db/background/table_context.h"
+#include "db/background/jobs.h"
+#include "db/engine/engine.h"
+#include "db/engine/output_options.h"
 #include "db/observe/garbage.h"
 #include "db/observe/memory_by_owner.h"
 #include "db/observe/metadata.h"
+#include "util/base/assert.h"
 #include "util/metrics/cache_entry_stats.h"
 
 namespace varve {
@@ -64,7 +63,8 @@ struct NumberProperty {
   bool lock_free = false;                       // ... but for this: it takes long
 };
 
-uint64_t SumImmutables(ColumnFamily& f, uint64_t (MemTable::*get)() const) {
+uint64_t SumImmutables(ColumnFamily& f, uint64_t (MemTable::*get)() const)
+    VARVE_REQUIRES(kDbMutex) {
   uint64_t sum = 0;
   for (const ImmutableMemTable& imm : f.immutables()) sum += (imm.mem.get()->*get)();
   return sum;
@@ -88,13 +88,14 @@ uint64_t EstimateKeysInFiles(const Version& version) {
   if (entries <= 2 * deletions) return 0;
   const uint64_t keys = entries - 2 * deletions;
   const uint64_t bytes = version.TotalBytes();
+  VARVE_ASSERT(known_bytes > 0 && known_bytes <= bytes);
   if (known_bytes == bytes) return keys;
   return static_cast<uint64_t>(static_cast<double>(keys) * static_cast<double>(bytes) /
                                static_cast<double>(known_bytes));
 }
 
 // Deletions in memtables may delete what files hold, but not the reverse.
-uint64_t EstimateKeys(Engine&, ColumnFamily& f) {
+uint64_t EstimateKeys(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   const uint64_t entries = f.mem()->entry_count() + SumImmutables(f, &MemTable::entry_count) +
                            EstimateKeysInFiles(*f.current());
   const uint64_t deletions =
@@ -102,7 +103,7 @@ uint64_t EstimateKeys(Engine&, ColumnFamily& f) {
   return entries > 2 * deletions ? entries - 2 * deletions : 0;
 }
 
-uint64_t TableReaderBytes(Engine&, ColumnFamily& f) {
+uint64_t TableReaderBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   uint64_t sum = 0;
   for (int level = 0; level < f.current()->num_levels(); level++) {
     for (const FileRef& file : f.current()->level(level).files()) {
@@ -118,7 +119,7 @@ const Cache* BlockCacheOf(ColumnFamily& f) {
 }
 
 // The last level's files, which hold each live key once, stand for the live data.
-uint64_t LiveDataBytes(Engine&, ColumnFamily& f) {
+uint64_t LiveDataBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   const Version& version = *f.current();
   for (int level = version.num_levels() - 1; level > 0; level--) {
     if (!version.level(level).empty()) return version.level(level).bytes();
@@ -129,97 +130,136 @@ uint64_t LiveDataBytes(Engine&, ColumnFamily& f) {
 const std::vector<NumberProperty>& Numbers() {
   static const auto* table = new std::vector<NumberProperty>{
       {&P::kNumImmutableMemTable,
-       [](Engine&, ColumnFamily& f) -> uint64_t { return f.immutables().size(); }, true},
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.immutables().size(); },
+       true},
       {&P::kNumImmutableMemTableFlushed,
-       [](Engine&, ColumnFamily& f) -> uint64_t { return f.history().size(); }, true},
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.history().size(); },
+       true},
       {&P::kMemTableFlushPending,
-       [](Engine&, ColumnFamily& f) -> uint64_t { return f.flush_requested ? 1 : 0; }, true},
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.flush_requested ? 1 : 0; },
+       true},
       {&P::kCurSizeActiveMemTable,
-       [](Engine&, ColumnFamily& f) -> uint64_t { return f.mem()->MemoryUsage(); }, true},
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.mem()->MemoryUsage(); },
+       true},
       {&P::kCurSizeAllMemTables,
-       [](Engine&, ColumnFamily& f) -> uint64_t { return f.MemTableBytes(); }, true},
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.MemTableBytes(); },
+       true},
       {&P::kSizeAllMemTables,
-       [](Engine&, ColumnFamily& f) -> uint64_t { return f.MemTableBytes() + f.HistoryBytes(); },
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.MemTableBytes() + f.HistoryBytes(); },
        true},
       {&P::kNumEntriesActiveMemTable,
-       [](Engine&, ColumnFamily& f) { return f.mem()->entry_count(); }, true},
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.mem()->entry_count(); },
+       true},
       {&P::kNumEntriesImmMemTables,
-       [](Engine&, ColumnFamily& f) { return SumImmutables(f, &MemTable::entry_count); }, true},
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) { return SumImmutables(f, &MemTable::entry_count); },
+       true},
       {&P::kNumDeletesActiveMemTable,
-       [](Engine&, ColumnFamily& f) { return f.mem()->deletion_count(); }, true},
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.mem()->deletion_count(); },
+       true},
       {&P::kNumDeletesImmMemTables,
-       [](Engine&, ColumnFamily& f) { return SumImmutables(f, &MemTable::deletion_count); }, true},
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) { return SumImmutables(f, &MemTable::deletion_count); },
+       true},
       {&P::kNumRunningFlushes,
-       [](Engine& e, ColumnFamily&) { return static_cast<uint64_t>(e.flush->running()); }, false},
+       [](Engine& e, ColumnFamily&)
+           VARVE_REQUIRES(kDbMutex) { return static_cast<uint64_t>(e.jobs->flush.running()); },
+       false},
       {&P::kCompactionPending,
-       [](Engine&, ColumnFamily& f) -> uint64_t { return f.compaction_queued ? 1 : 0; }, true},
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.compaction_queued ? 1 : 0; },
+       true},
       {&P::kNumRunningCompactions,
-       [](Engine&, ColumnFamily& f) -> uint64_t { return f.running_compactions.size(); }, true},
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.running_compactions.size(); },
+       true},
       {&P::kBackgroundErrors,
-       [](Engine& e, ColumnFamily&) -> uint64_t {
-         return e.errors.severity() != ErrorState::Severity::kNone ? 1 + e.errors.attempts : 0;
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t {
+         return e.errors.state().severity() != ErrorState::Severity::kNone
+                    ? 1 + e.errors.state().retries()
+                    : 0;
        },
        false},
       {&kScrubCorruptions,
-       [](Engine& e, ColumnFamily&) -> uint64_t {
-         return e.scrubber == nullptr ? 0 : e.scrubber->progress().corruptions;
-       },
+       [](Engine& e, ColumnFamily&)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return e.jobs->scrubber.progress().corruptions; },
        false},
       {&P::kEstimatePendingCompactionBytes,
-       [](Engine&, ColumnFamily& f) { return f.shape().pending_compaction_bytes; }, true},
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) { return f.shape().pending_compaction_bytes; },
+       true},
       {&P::kActualDelayedWriteRate,
-       [](Engine& e, ColumnFamily&) {
-         return e.delayed_families > 0 ? e.pacer->bytes_per_second() : 0;
-       },
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return e.stalls.DelayedRate(); },
        false},
       {&P::kIsWriteStopped,
-       [](Engine& e, ColumnFamily&) -> uint64_t {
-         return e.stopped_families > 0 || e.errors.writes_stopped() ? 1 : 0;
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t {
+         return e.stalls.stopped() || e.errors.state().writes_stopped() ? 1 : 0;
        },
        false},
       {&P::kIsFileDeletionsEnabled,
-       [](Engine& e, ColumnFamily&) -> uint64_t { return e.file_deletions_disabled == 0 ? 1 : 0; },
+       [](Engine& e, ColumnFamily&)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return e.deletions.disabled() ? 0 : 1; },
        false},
       {&P::kEstimateNumKeys, EstimateKeys, true},
       {&P::kEstimateLiveDataSize, LiveDataBytes, true},
       {&P::kEstimateTableReadersMem, TableReaderBytes, true},
-      {&P::kTotalSstFilesSize, [](Engine&, ColumnFamily& f) { return f.current()->TotalBytes(); },
+      {&P::kTotalSstFilesSize,
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.current()->TotalBytes(); },
        true},
-      {&P::kLiveSstFilesSize, [](Engine&, ColumnFamily& f) { return f.current()->TotalBytes(); },
+      {&P::kLiveSstFilesSize,
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.current()->TotalBytes(); },
        true},
       {&P::kBaseLevel,
-       [](Engine&, ColumnFamily& f) { return static_cast<uint64_t>(f.shape().base_level); }, false},
-      {&P::kNumSnapshots, [](Engine& e, ColumnFamily&) { return e.snapshots.count(); }, false},
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) { return static_cast<uint64_t>(f.shape().base_level); },
+       false},
+      {&P::kNumSnapshots,
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return e.state.snapshots.count(); },
+       false},
       {&P::kOldestSnapshotTime,
-       [](Engine& e, ColumnFamily&) {
-         return static_cast<uint64_t>(e.snapshots.oldest_unix_seconds());
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) {
+         return static_cast<uint64_t>(e.state.snapshots.oldest_unix_seconds());
        },
        false},
       {&P::kOldestSnapshotSequence,
-       [](Engine& e, ColumnFamily&) { return e.snapshots.count() == 0 ? 0 : e.snapshots.oldest(); },
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) {
+         return e.state.snapshots.count() == 0 ? 0 : e.state.snapshots.oldest();
+       },
        false},
       {&P::kCurrentSuperVersionNumber,
-       [](Engine&, ColumnFamily& f) { return f.SuperVersionNumber(); }, false},
-      {&P::kMinLogNumberToKeep, [](Engine& e, ColumnFamily&) { return e.versions->MinLogNumber(); },
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.SuperVersionNumber(); },
+       false},
+      {&P::kMinLogNumberToKeep,
+       [](Engine& e, ColumnFamily&)
+           VARVE_REQUIRES(kDbMutex) { return e.state.versions->OldestLogNeeded(); },
        false},
       {&P::kBlockCacheCapacity,
-       [](Engine&, ColumnFamily& f) -> uint64_t {
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) -> uint64_t {
          return BlockCacheOf(f) == nullptr ? 0 : BlockCacheOf(f)->GetCapacity();
        },
        false},
       {&P::kBlockCacheUsage,
-       [](Engine&, ColumnFamily& f) -> uint64_t {
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) -> uint64_t {
          return BlockCacheOf(f) == nullptr ? 0 : BlockCacheOf(f)->GetUsage();
        },
        false},
       {&P::kBlockCachePinnedUsage,
-       [](Engine&, ColumnFamily& f) -> uint64_t {
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) -> uint64_t {
          return BlockCacheOf(f) == nullptr ? 0 : BlockCacheOf(f)->GetPinnedUsage();
        },
        false, /*lock_free=*/true},
-      {&P::kNumBlobFiles, [](Engine&, ColumnFamily&) -> uint64_t { return 0; }, true},
-      {&P::kTotalBlobFileSize, [](Engine&, ColumnFamily&) -> uint64_t { return 0; }, true},
-      {&P::kLiveBlobFileSize, [](Engine&, ColumnFamily&) -> uint64_t { return 0; }, true},
+      {&P::kNumBlobFiles,
+       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; }, true},
+      {&P::kTotalBlobFileSize,
+       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; }, true},
+      {&P::kLiveBlobFileSize,
+       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; }, true},
   };
   return *table;
 }
@@ -233,7 +273,7 @@ const NumberProperty* FindNumber(const Slice& name) {
 
 // --- Texts. Called with the DB mutex held.
 
-std::string LevelStats(ColumnFamily& f) {
+std::string LevelStats(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   std::string out = "Level Files Size(MB)\n--------------------\n";
   for (int level = 0; level < f.current()->num_levels(); level++) {
     const LevelFiles& files = f.current()->level(level);
@@ -248,14 +288,14 @@ std::string AsText(const std::map<std::string, std::string>& values) {
   return out;
 }
 
-std::string FamilyStats(Engine& e, ColumnFamily& f) {
+std::string FamilyStats(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   std::string out;
   AppendF(&out, "\n** Compaction stats [%s] **\n", f.name().c_str());
   AppendF(&out, "%-6s %7s %10s %7s %10s %10s %10s %9s %12s %12s\n", "Level", "Files", "Size(MB)",
           "Score", "Read(MB)", "Write(MB)", "Moved(MB)", "Comp(cnt)", "KeyIn", "KeyDrop");
   for (int level = 0; level < f.current()->num_levels(); level++) {
     const LevelFiles& files = f.current()->level(level);
-    const LevelCompactionStats& stats = e.level_stats[static_cast<size_t>(level)];
+    const LevelCompactionStats& stats = e.statistics.level(level);
     if (files.empty() && stats.count == 0 && level > 0) continue;
     const auto& scores = f.shape().scores;
     const double score =
@@ -267,60 +307,65 @@ std::string FamilyStats(Engine& e, ColumnFamily& f) {
             Megabytes(stats.bytes_written), Megabytes(stats.bytes_moved), stats.count,
             stats.entries_in, stats.entries_dropped);
   }
-  AppendF(&out, "Flushes: %" PRIu64 ", %.1f MB. Pending compaction: %.1f MB\n", e.flush_count,
-          Megabytes(e.flush_bytes), Megabytes(f.shape().pending_compaction_bytes));
-  const StallCounts& counts = e.stall_counts[f.id()];
+  AppendF(&out, "Flushes: %" PRIu64 ", %.1f MB. Pending compaction: %.1f MB\n",
+          e.statistics.flushes(), Megabytes(e.statistics.flush_bytes()),
+          Megabytes(f.shape().pending_compaction_bytes));
+  VARVE_ASSERT(f.shape().scores.size() <= static_cast<size_t>(f.current()->num_levels()));
+  const StallCounts& counts = e.stalls.CountsOf(f.id());
   AppendF(&out, "Write stalls (count): %" PRIu64 " stops, %" PRIu64 " delays\n",
           counts.total_stops(), counts.total_delays());
-  const std::string stall = e.DescribeStall();
+  const std::string stall = e.stalls.Describe();
   AppendF(&out, "Write stall: %s\n", stall.empty() ? "none" : stall.c_str());
   return out;
 }
 
-std::map<std::string, std::string> DatabaseStallStats(Engine& e) {
-  return {{"write-buffer-manager-limit-stops", std::to_string(e.memory_stalls)},
-          {"write-buffer-manager-limit-stop-micros", std::to_string(e.memory_stall_micros)},
-          {"stall-micros", std::to_string(e.StallMicros())},
-          {"delayed-writes", std::to_string(e.total_delayed_writes)},
-          {"stopped-writes", std::to_string(e.total_stopped_writes)}};
+std::map<std::string, std::string> DatabaseStallStats(Engine& e) VARVE_REQUIRES(kDbMutex) {
+  return {{"write-buffer-manager-limit-stops", std::to_string(e.stalls.totals().memory_stalls)},
+          {"write-buffer-manager-limit-stop-micros",
+           std::to_string(e.stalls.totals().memory_stall_micros)},
+          {"stall-micros", std::to_string(e.stalls.WaitedMicros())},
+          {"delayed-writes", std::to_string(e.stalls.totals().delayed_writes)},
+          {"stopped-writes", std::to_string(e.stalls.totals().stopped_writes)}};
 }
 
-std::string FamilyStallText(Engine& e, ColumnFamily& f) {
-  std::string out = e.DescribeStall();
+std::string FamilyStallText(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  std::string out = e.stalls.Describe();
   if (!out.empty()) out += "\n";
-  return out + AsText(e.stall_counts[f.id()].ToMap());
+  return out + AsText(e.stalls.CountsOf(f.id()).ToMap());
 }
 
-const char* NameOf(Haste haste) {
-  static constexpr std::array<const char*, kHastes> kNames = {"calm", "soon", "pressing", "hurry"};
-  return kNames[static_cast<size_t>(haste)];
+const char* NameOf(Urgency urgency) {
+  static constexpr std::array<const char*, kUrgencies> kNames = {"calm", "soon", "pressing",
+                                                                 "hurry"};
+  VARVE_ASSERT(static_cast<size_t>(urgency) < kNames.size());
+  return kNames[static_cast<size_t>(urgency)];
 }
 
-// How background work shares the processors with others. The hastes are those of the process.
+// How background work shares the processors with others. The urgencies are those of the process.
 std::map<std::string, std::string> BackgroundMap(const Engine& e) {
-  return {{"gives-way", e.options.background_gives_way ? "1" : "0"},
-          {"pauses", std::to_string(e.total_pauses.load(std::memory_order_relaxed))},
-          {"paused-micros",
-           std::to_string(e.total_paused_nanos.load(std::memory_order_relaxed) / 1000)},
-          {"flushes", NameOf(SharedHaste::OfFlushes().nearest())},
-          {"compactions", NameOf(SharedHaste::OfCompactions().nearest())}};
+  return {{"gives-way", e.context.options().background_gives_way ? "1" : "0"},
+          {"pauses", std::to_string(e.statistics.pauses())},
+          {"paused-micros", std::to_string(e.statistics.paused_nanos() / 1000)},
+          {"flushes", NameOf(SharedUrgency::OfFlushes().nearest())},
+          {"compactions", NameOf(SharedUrgency::OfCompactions().nearest())}};
 }
 
-std::string DatabaseStats(Engine& e) {
+std::string DatabaseStats(Engine& e) VARVE_REQUIRES(kDbMutex) {
   std::string out = "\n** DB stats **\n";
   AppendF(&out, "Uptime(secs): %.1f\n",
-          static_cast<double>(e.MonotonicMicros() - e.open_micros) / 1e6);
-  AppendF(&out, "Last sequence: %" PRIu64 "\n", e.versions->last_sequence());
-  if (e.logs != nullptr) {
-    AppendF(&out, "Logs: %zu files, %.1f MB, %.1f MB not synced\n", e.logs->List().size(),
-            Megabytes(e.logs->total_bytes()), Megabytes(e.logs->unsynced_bytes()));
+          static_cast<double>(e.context.MonotonicMicros() - e.context.open_micros()) / 1e6);
+  AppendF(&out, "Last sequence: %" PRIu64 "\n", e.state.versions->last_sequence());
+  if (e.state.logs != nullptr) {
+    AppendF(&out, "Logs: %zu files, %.1f MB, %.1f MB not synced\n", e.state.logs->List().size(),
+            Megabytes(e.state.logs->total_bytes()), Megabytes(e.state.logs->unsynced_bytes()));
   }
   AppendF(&out,
           "Write stalls: %.3f s in all, %" PRIu64 " delayed and %" PRIu64
           " stopped writes; %.3f s and %" PRIu64 " writes for the write-buffer manager\n",
-          static_cast<double>(e.StallMicros()) / 1e6, e.total_delayed_writes,
-          e.total_stopped_writes, static_cast<double>(e.memory_stall_micros) / 1e6,
-          e.memory_stalls);
+          static_cast<double>(e.stalls.WaitedMicros()) / 1e6, e.stalls.totals().delayed_writes,
+          e.stalls.totals().stopped_writes,
+          static_cast<double>(e.stalls.totals().memory_stall_micros) / 1e6,
+          e.stalls.totals().memory_stalls);
   return out;
 }
 
@@ -331,7 +376,7 @@ constexpr char kRecovery[] = "varve.recovery";
 
 std::string MemoryText(Engine& e) {
   std::string out;
-  for (const auto& [owner, bytes] : MemoryByOwner(&e)) {
+  for (const auto& [owner, bytes] : MemoryByOwner(e.context, &e.state)) {
     out += (out.empty() ? "" : " ") + owner + "=" + std::to_string(bytes);
   }
   return out;
@@ -349,7 +394,7 @@ bool CollectEntryStats(Engine* e, ColumnFamily* f,
                        const CacheEntryStatsCollector::Patience& patience, CacheEntryStats* stats) {
   const std::shared_ptr<Cache> cache = TableOptionsOf(*f->options()).block_cache;
   if (cache == nullptr) return false;
-  *stats = e->cache_stats.Collect(cache, e->clock, patience);
+  *stats = e->statistics.cache_entries().Collect(cache, e->context.clock(), patience);
   return true;
 }
 
@@ -359,12 +404,34 @@ bool SumTables(Engine* e, ColumnFamily* f, const Slice& name, TableProperties* s
   if (!name.starts_with(P::kAggregatedTableProperties)) return false;
   int level = -1;
   if (name != Slice(P::kAggregatedTableProperties)) {
-    MutexLock lock(&e->mu);
+    DbLock lock(&e->state.mu);
     const int levels = f->current()->num_levels();
     if (!ConsumeLevel(name, P::kAggregatedTablePropertiesAtLevel, levels, &level)) return false;
   }
-  const OpenCall call(&e->calls, e->closed);
+  const OpenCall call(&e->lifecycle);
   return call.inside() && SumTableProperties(e, f, level, sum).ok();
+}
+
+// The logs between those that families need and the oldest that stays are kept for sections alone.
+std::string PreparedText(Engine& e) VARVE_REQUIRES(kDbMutex) {
+  const std::vector<PreparedSections::Info> sections = e.state.sections.Undecided();
+  const uint64_t needed = e.state.versions->MinLogNumber();
+  const uint64_t kept = e.state.versions->OldestLogNeeded();
+  uint64_t bytes = 0;
+  if (e.state.logs != nullptr) {
+    for (const LogSet::LogInfo& log : e.state.logs->List()) {
+      if (log.number >= kept && log.number < needed) bytes += log.bytes;
+    }
+  }
+  std::string out;
+  AppendF(&out, "undecided=%zu log_bytes_kept=%" PRIu64 "\n", sections.size(), bytes);
+  for (const PreparedSections::Info& section : sections) {
+    out += "'" + ShownName(section.name) + "'";
+    AppendF(&out, " seconds=%" PRIu64 " bytes=%zu log=%" PRIu64 "%s\n",
+            (e.context.MonotonicMicros() - section.since_micros) / 1000000, section.bytes,
+            section.log, section.claimed ? "" : " without a transaction");
+  }
+  return out;
 }
 
 struct TextProperty {
@@ -374,29 +441,44 @@ struct TextProperty {
 
 const std::vector<TextProperty>& Texts() {
   static const auto* table = new std::vector<TextProperty>{
-      {P::kStats, [](Engine& e, ColumnFamily& f) { return FamilyStats(e, f) + DatabaseStats(e); }},
-      {P::kCFStats, [](Engine& e, ColumnFamily& f) { return FamilyStats(e, f); }},
-      {P::kCFStatsNoFileHistogram, [](Engine& e, ColumnFamily& f) { return FamilyStats(e, f); }},
-      {P::kDBStats, [](Engine& e, ColumnFamily&) { return DatabaseStats(e); }},
-      {P::kSSTables, [](Engine&, ColumnFamily& f) { return f.current()->DebugString(); }},
-      {P::kLevelStats, [](Engine&, ColumnFamily& f) { return LevelStats(f); }},
+      {P::kStats, [](Engine& e, ColumnFamily& f)
+                      VARVE_REQUIRES(kDbMutex) { return FamilyStats(e, f) + DatabaseStats(e); }},
+      {P::kCFStats,
+       [](Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return FamilyStats(e, f); }},
+      {P::kCFStatsNoFileHistogram,
+       [](Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return FamilyStats(e, f); }},
+      {P::kDBStats,
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return DatabaseStats(e); }},
+      {P::kSSTables, [](Engine&, ColumnFamily& f)
+                         VARVE_REQUIRES(kDbMutex) { return f.current()->DebugString(); }},
+      {P::kLevelStats,
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return LevelStats(f); }},
       {P::kOptionsStatistics,
-       [](Engine& e, ColumnFamily&) {
-         return e.statistics == nullptr ? std::string() : e.statistics->ToString();
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) {
+         return e.context.statistics() == nullptr ? std::string()
+                                                  : e.context.statistics()->ToString();
        }},
-      {P::kDBWriteStallStats,
-       [](Engine& e, ColumnFamily&) { return AsText(DatabaseStallStats(e)); }},
+      {P::kDBWriteStallStats, [](Engine& e, ColumnFamily&) VARVE_REQUIRES(
+                                  kDbMutex) { return AsText(DatabaseStallStats(e)); }},
       {P::kCFWriteStallStats, FamilyStallText},
-      {kRecovery, [](Engine& e, ColumnFamily&) { return e.recovery.ToString(); }},
-      {kBackground, [](Engine& e, ColumnFamily&) { return AsText(BackgroundMap(e)); }},
+      {kRecovery,
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return e.recovery.ToString(); }},
+      {kBackground,
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return AsText(BackgroundMap(e)); }},
       {"varve.scrub",
-       [](Engine& e, ColumnFamily&) {
-         return e.scrubber == nullptr ? std::string("off") : e.scrubber->progress().ToString();
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) {
+         return e.jobs->scrubber.started() ? e.jobs->scrubber.progress().ToString() : "off";
        }},
-      {"varve.holders", [](Engine& e, ColumnFamily&) { return DescribeHolders(e); }},
-      {"varve.write-stall-reason", [](Engine& e, ColumnFamily&) { return e.DescribeStall(); }},
-      {"varve.background-error",
-       [](Engine& e, ColumnFamily&) { return e.errors.error().ToString(); }},
+      {"varve.prepared-transactions",
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return PreparedText(e); }},
+      {"varve.holders",
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) {
+         return e.lifecycle.OutstandingReferences(e.state.snapshots);
+       }},
+      {"varve.write-stall-reason",
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return e.stalls.Describe(); }},
+      {"varve.background-error", [](Engine& e, ColumnFamily&) VARVE_REQUIRES(
+                                     kDbMutex) { return e.errors.state().error().ToString(); }},
   };
   return *table;
 }
@@ -410,7 +492,7 @@ bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, 
     *value = property->get(*engine, *family);
     return true;
   }
-  MutexLock lock(&engine->mu);
+  DbLock lock(&engine->state.mu);
   *value = property->get(*engine, *family);
   return true;
 }
@@ -418,9 +500,11 @@ bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, 
 bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* value) {
   const NumberProperty* property = FindNumber(name);
   if (property == nullptr || !property->summable) return false;
-  MutexLock lock(&engine->mu);
+  VARVE_ASSERT(!property->lock_free);  // it takes long, and the mutex is held for all
+  DbLock lock(&engine->state.mu);
   *value = 0;
-  for (const auto& [id, family] : engine->families.all()) *value += property->get(*engine, *family);
+  for (const auto& [id, family] : engine->state.families.all())
+    *value += property->get(*engine, *family);
   return true;
 }
 
@@ -433,7 +517,7 @@ bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, st
   if (const auto* const patience = PatienceOf(name)) {
     CacheEntryStats stats;
     if (!CollectEntryStats(engine, family, *patience, &stats)) return false;
-    *value = stats.ToString(engine->clock->NowMicros());
+    *value = stats.ToString(engine->context.clock()->NowMicros());
     return true;
   }
   if (name == Slice(kMemory)) {
@@ -445,10 +529,10 @@ bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, st
     return true;
   }
   if (name == Slice(kGarbage)) {
-    *value = GarbageText(Garbage(engine, family));
+    *value = GarbageText(Garbage(engine->context, &engine->state, family));
     return true;
   }
-  MutexLock lock(&engine->mu);
+  DbLock lock(&engine->state.mu);
   int level = 0;
   if (ConsumeLevel(name, P::kNumFilesAtLevelPrefix, family->current()->num_levels(), &level)) {
     *value = std::to_string(family->current()->level(level).size());
@@ -468,11 +552,11 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
   if (const auto* const patience = PatienceOf(name)) {
     CacheEntryStats stats;
     if (!CollectEntryStats(engine, family, *patience, &stats)) return false;
-    *value = stats.ToMap(engine->clock->NowMicros());
+    *value = stats.ToMap(engine->context.clock()->NowMicros());
     return true;
   }
   if (name == Slice(kGarbage)) {
-    *value = GarbageMap(Garbage(engine, family));
+    *value = GarbageMap(Garbage(engine->context, &engine->state, family));
     return true;
   }
   if (TableProperties sum; SumTables(engine, family, name, &sum)) {
@@ -484,7 +568,7 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
   }
   if (name == Slice(kMemory)) {
     value->clear();
-    for (const auto& [owner, bytes] : MemoryByOwner(engine)) {
+    for (const auto& [owner, bytes] : MemoryByOwner(engine->context, &engine->state)) {
       (*value)[owner] = std::to_string(bytes);
     }
     return true;
@@ -493,23 +577,24 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
     *value = BackgroundMap(*engine);
     return true;
   }
-  if (name == Slice(kRecovery)) {  // which does not change any more
+  if (name == Slice(kRecovery)) {
+    VARVE_ASSERT(engine->state.commit != nullptr);  // the opening is over: it changes no more
     value->clear();
     for (const auto& [field, text] : engine->recovery.Fields()) (*value)[field] = text;
     return true;
   }
-  MutexLock lock(&engine->mu);
+  DbLock lock(&engine->state.mu);
   if (name == Slice(P::kDBWriteStallStats)) {
     *value = DatabaseStallStats(*engine);
     return true;
   }
   const bool stalls_only = name == Slice(P::kCFWriteStallStats);
   if (!stalls_only && name != Slice(P::kCFStats)) return false;
-  *value = engine->stall_counts[family->id()].ToMap();
+  *value = engine->stalls.CountsOf(family->id()).ToMap();
   if (stalls_only) return true;
   const Version& version = *family->current();
   for (int level = 0; level < version.num_levels(); level++) {
-    const LevelCompactionStats& stats = engine->level_stats[static_cast<size_t>(level)];
+    const LevelCompactionStats& stats = engine->statistics.level(level);
     const std::string prefix = "compaction.L" + std::to_string(level) + ".";
     (*value)[prefix + "NumFiles"] = std::to_string(version.level(level).size());
     (*value)[prefix + "SizeBytes"] = std::to_string(version.level(level).bytes());
@@ -525,11 +610,12 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
 std::string DescribeStatistics(Engine* engine) {
   std::string text;
   {
-    MutexLock lock(&engine->mu);
-    for (const auto& [id, family] : engine->families.all()) text += FamilyStats(*engine, *family);
+    DbLock lock(&engine->state.mu);
+    for (const auto& [id, family] : engine->state.families.all())
+      text += FamilyStats(*engine, *family);
     text += DatabaseStats(*engine);
   }
-  if (engine->statistics != nullptr) text += engine->statistics->ToString();
+  if (engine->context.statistics() != nullptr) text += engine->context.statistics()->ToString();
   return text;
 }
 

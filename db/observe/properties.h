@@ -9,11 +9,12 @@
 
 #include "varve/slice.h"
 
-#include "db/background/engine.h"
-
 namespace varve {
 
-// False for an unknown name. All take the DB mutex themselves; text properties may allocate much.
+class ColumnFamily;
+struct Engine;
+
+// False for an unknown name. Text properties may allocate much.
 bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, std::string* value);
 bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, uint64_t* value);
 bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
@@ -22,7 +23,7 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
 bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* value);
 
 // For the LOG (DBOptions::stats_dump_period_sec): rocksdb.stats of every family, and what
-// DBOptions::statistics has counted. Takes the DB mutex itself.
+// DBOptions::statistics has counted.
 std::string DescribeStatistics(Engine* engine);
 
 }  // namespace varve

@@ -9,6 +9,7 @@
 #include "varve/file_checksum.h"
 
 #include "db/version/table_cache.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_checksums.h"
 #include "util/env/file_names.h"
@@ -26,15 +27,16 @@ struct Pinned {
   VersionRef version;
 };
 
-Status ForEachTable(Engine* engine, const Check& check) {
+Status ForEachTable(DbState* state, const Check& check) {
   std::vector<Pinned> all;
   {
-    MutexLock lock(&engine->mu);
-    for (const auto& [id, family] : engine->families.all()) {
+    DbLock lock(&state->mu);
+    for (const auto& [id, family] : state->families.all()) {
       all.push_back({family, family->current()});
     }
   }
   for (const Pinned& pinned : all) {
+    VARVE_ASSERT(pinned.version != nullptr);
     for (int level = 0; level < pinned.version->num_levels(); level++) {
       for (const FileRef& file : pinned.version->level(level).files()) {
         VARVE_RETURN_IF_ERROR(check(pinned.family.get(), file.get(), level));
@@ -45,57 +47,59 @@ Status ForEachTable(Engine* engine, const Check& check) {
 }
 
 // Close waits for the call, which may take long.
-Status CheckNotClosing(const Engine& engine) {
-  return engine.closed.load(std::memory_order_acquire)
+Status CheckNotClosing(const Lifecycle& lifecycle) {
+  return lifecycle.closed()
              ? Status::ShutdownInProgress("verification: the database is being closed")
              : Status::OK();
 }
 
-Status VerifyFile(Engine* engine, const FileMetaData& file) {
-  const std::string& function = file.file_checksum_func_name;
-  if (file.file_checksum == kUnknownFileChecksum || function.empty() ||
+Status VerifyFile(const DbContext& context, const FileMetaData& file) {
+  const std::string& function = file.checksum.function;
+  if (file.checksum.value == kUnknownFileChecksum || function.empty() ||
       function == kUnknownFileChecksumFuncName) {
     return Status::OK();
   }
-  FileSystem* const fs = engine->fs.get();
-  std::string path = TableFileName(engine->name, file.number);
+  FileSystem* const fs = context.fs().get();
+  std::string path = TableFileName(context.name(), file.number);
   if (IsMissing(fs->FileExists(path, IOOptions(), nullptr))) {
-    path = LevelDbTableFileName(engine->name, file.number);
+    path = LevelDbTableFileName(context.name(), file.number);
   }
   std::unique_ptr<FileChecksumGenerator> checksum;
-  VARVE_RETURN_IF_ERROR(
-      NewFileChecksum(engine->options.file_checksum_gen_factory.get(), path, function, &checksum));
-  VARVE_RETURN_IF_ERROR(ChecksumOfFile(fs, path, engine->file_options, checksum.get()));
+  VARVE_RETURN_IF_ERROR(NewFileChecksum(context.options().file_checksum_gen_factory.get(), path,
+                                        function, &checksum));
+  VARVE_ASSERT(checksum != nullptr);
+  VARVE_RETURN_IF_ERROR(ChecksumOfFile(fs, path, context.file_options(), checksum.get()));
   const std::string actual = checksum->GetChecksum();
-  if (actual == file.file_checksum) return Status::OK();
+  if (actual == file.checksum.value) return Status::OK();
   return Status::Corruption(path, "file checksum mismatch: expected " +
-                                      Slice(file.file_checksum).ToString(true) + ", actual " +
+                                      Slice(file.checksum.value).ToString(true) + ", actual " +
                                       Slice(actual).ToString(true) + " (" + function + ")");
 }
 
 }  // namespace
 
-Status VerifyTables(Engine* engine, const ReadOptions& options) {
-  const auto go_on = [engine](uint64_t /*bytes*/) { return CheckNotClosing(*engine); };
-  return ForEachTable(engine, [&](ColumnFamily* family, FileMetaData* file, int level) {
+Status VerifyTables(DbState* state, const Lifecycle& lifecycle, const ReadOptions& options) {
+  const auto go_on = [&lifecycle](uint64_t /*bytes*/) { return CheckNotClosing(lifecycle); };
+  return ForEachTable(state, [&](ColumnFamily* family, FileMetaData* file, int level) {
     TableRef table;
     Status s = family->table_cache()->Find(file, level, options, &table);
     return s.ok() ? table->VerifyChecksum(options, go_on) : s;
   });
 }
 
-Status VerifyTableFileChecksums(Engine* engine, const ReadOptions& options) {
-  if (engine->options.file_checksum_gen_factory == nullptr) {
+Status VerifyTableFileChecksums(const DbContext& context, DbState* state,
+                                const Lifecycle& lifecycle, const ReadOptions& options) {
+  if (context.options().file_checksum_gen_factory == nullptr) {
     return Status::InvalidArgument(
         "VerifyFileChecksums: DBOptions::file_checksum_gen_factory is not set");
   }
-  return ForEachTable(engine, [&](ColumnFamily*, FileMetaData* file, int) {
-    VARVE_RETURN_IF_ERROR(CheckNotClosing(*engine));
+  return ForEachTable(state, [&](ColumnFamily*, FileMetaData* file, int) {
+    VARVE_RETURN_IF_ERROR(CheckNotClosing(lifecycle));
     if (options.deadline.count() != 0 &&
-        engine->clock->NowMicros() >= static_cast<uint64_t>(options.deadline.count())) {
+        context.clock()->NowMicros() >= static_cast<uint64_t>(options.deadline.count())) {
       return Status::TimedOut("VerifyFileChecksums: the deadline has passed");
     }
-    return VerifyFile(engine, *file);
+    return VerifyFile(context, *file);
   });
 }
 

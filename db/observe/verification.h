@@ -5,18 +5,23 @@
 
 #include "varve/options.h"
 
-#include "db/background/engine.h"
+#include "db/engine/context.h"
+#include "db/engine/db_state.h"
+#include "db/engine/lifecycle.h"
 
 namespace varve {
 
-// Both read every live table, and take the DB mutex themselves where they need it.
+// Both read every live table; a close ends them.
 
 // Checks every block.
-Status VerifyTables(Engine* engine, const ReadOptions& options);
+Status VerifyTables(DbState* state, const Lifecycle& lifecycle, const ReadOptions& options)
+    VARVE_EXCLUDES(kDbMutex);
 
 // Compares checksums of whole files with the MANIFEST's. Tables without one are passed over.
 // Corruption names the file and both; InvalidArgument without a file_checksum_gen_factory,
 // NotSupported if it does not know the function of a file's.
-Status VerifyTableFileChecksums(Engine* engine, const ReadOptions& options);
+Status VerifyTableFileChecksums(const DbContext& context, DbState* state,
+                                const Lifecycle& lifecycle, const ReadOptions& options)
+    VARVE_EXCLUDES(kDbMutex);
 
 }  // namespace varve

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/metrics/perf_counters.h"
 
@@ -17,6 +18,7 @@ CoveredJump::Result CoveredJump::Onward(const Place& place) const {
 
 // As an internal key, before all entries of the key where the jump ends.
 void CoveredJump::FindEnd(const Place& place, SequenceNumber covering, SequenceNumber reader) {
+  VARVE_ASSERT(further_ <= kFurtherMax);
   // Slices of the tombstones' lists.
   Slice to = place.backward ? *tombstones_->PrevBoundary() : *tombstones_->NextBoundary();
   const auto is_beyond = [&] {
@@ -42,14 +44,16 @@ void CoveredJump::FindEnd(const Place& place, SequenceNumber covering, SequenceN
 
 CoveredJump::Result CoveredJump::Leave(InternalIterator* source, const Place& place,
                                        SequenceNumber reader) {
+  VARVE_ASSERT(source->Valid() && place.internal.size() >= kInternalKeyTrailerBytes);
   const SequenceNumber covering = tombstones_->MaxCoveringSeq(place.key, reader);
+  VARVE_ASSERT(covering <= reader);
   if (covering == 0) return Result::kNone;
   if (const Result onward = Onward(place); onward != Result::kBeyond) return onward;
   FindEnd(place, covering, reader);
   from_.assign(place.internal.data(), place.internal.size());
   const bool moved =
       place.backward ? source->SkipOlderForPrev(to_, covering) : source->SkipOlder(to_, covering);
-  // What the place says may be gone with the source's last run.
+  // What the place says may be gone with the source's last batch.
   if (!moved) {
     further_ = 0;
     return Result::kNone;

@@ -21,8 +21,8 @@ class CoveredJump {
  public:
   enum class Result : uint8_t {
     kNone,        // nothing was moved
-    kBeyond,      // the source stands behind the place (before it), or is not Valid
-    kBeside,      // runs were moved, but the entry at the place itself is of one that stays
+    kBeyond,      // the source stands after the place (before it), or is not Valid
+    kBeside,      // sorted runs were moved, but the entry at the place itself is of one that stays
     kOutOfOrder,  // keys are: the walk has to fail
   };
   // Where the walk stands, and how it may go on.
@@ -44,8 +44,8 @@ class CoveredJump {
   }
 
   // Leaves out what lies between the place and the end of the tombstone over its key, and is older
-  // than that, for a reader at the sequence number: as far as the source's runs have nothing there
-  // that is as new. The source has to stand where the walk does.
+  // than that, for a reader at the sequence number: as far as the source's sorted runs have nothing
+  // there that is as new. The source has to stand where the walk does.
   [[nodiscard]] Result Leave(InternalIterator* source, const Place& place, SequenceNumber reader);
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/read/db_iterator.h"
 
-#include <cassert>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "db/read/user_key_walk.h"
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/key/prefix_answer.h"
@@ -31,7 +31,7 @@ Status CheckIteratorOptions(const ReadOptions& options) {
 }
 
 // Whether, in bytewise order, keys below `bound` that are larger than `prefix` start with it: the
-// bound is at most the first key behind those.
+// bound is at most the first key after those.
 bool IsBeforeAllBehind(const Slice& bound, const Slice& prefix) {
   std::string behind = prefix.ToString();
   while (!behind.empty() && behind.back() == '\xff') behind.pop_back();
@@ -81,15 +81,15 @@ class DbIterator final : public Iterator {
 
   bool Valid() const override { return walk_.Valid(); }
   Slice key() const override {
-    assert(walk_.Valid());
+    VARVE_ASSERT(walk_.Valid());
     return walk_.key();
   }
   Slice value() const override {
-    assert(walk_.Valid());
+    VARVE_ASSERT(walk_.Valid());
     return walk_.value();
   }
   Slice timestamp() const override {
-    assert(walk_.Valid());
+    VARVE_ASSERT(walk_.Valid());
     return walk_.timestamp();
   }
   Status status() const override {
@@ -149,7 +149,7 @@ class DbIterator final : public Iterator {
   Status GetProperty(std::string prop_name, std::string* prop) override;
 
  private:
-  // What throws, for want of memory as a rule, is an error of the iterator.
+  // What throws, for lack of memory as a rule, is an error of the iterator.
   template <typename Move>
   void Guarded(Move move) {
     Status s = varve::Guarded(move);
@@ -159,6 +159,7 @@ class DbIterator final : public Iterator {
 
   // A move that ended at an entry. Returns its bytes.
   uint64_t CountFound(uint64_t IteratorCounters::*found) {
+    VARVE_ASSERT(walk_.Valid() && walk_.status().ok());
     const uint64_t bytes = walk_.key().size() + walk_.value().size();
     (walk_.counters.*found)++;
     walk_.counters.bytes += bytes;
@@ -176,7 +177,7 @@ class DbIterator final : public Iterator {
     PerfCpuTimer<&PerfContext::iter_next_cpu_nanos> cpu;
     StepByRules<&PerfContext::iter_next_count>(&IteratorCounters::next,
                                                &IteratorCounters::next_found, &UserKeyWalk::Next,
-                                               &UserKeyWalk::GoOnBehind);
+                                               &UserKeyWalk::GoOnAfter);
   }
 
   void PrevByRules() {
@@ -302,8 +303,8 @@ void DbIterator::Build(SequenceNumber sequence) {
                      ? super_version.options().prefix_extractor.get()
                      : nullptr;
   walk_.Init(settings, &tombstones_);
-  const bool timed = icmp->timestamp_size() != 0;
-  if (timed) tombstones_.SetTimestampLimit({*options_.timestamp, /*inclusive=*/true});
+  const bool has_timestamps = icmp->timestamp_size() != 0;
+  if (has_timestamps) tombstones_.SetTimestampLimit({*options_.timestamp, /*inclusive=*/true});
   memtable_tombstones_ = super_version.mem()->range_deletion_count();
   // What is added from now on is too new for `sequence`.
   memtable_left_out_ = super_version.mem()->Empty();
@@ -311,11 +312,13 @@ void DbIterator::Build(SequenceNumber sequence) {
   size_t memtables = 0;
   Status s = AddSuperVersionIterators(options_, super_version, &tombstones_, &sources,
                                       &prefix_wanted_, &memtables);
-  const bool sees_all = !timed && !options_.table_filter && !options_.ignore_range_deletions &&
-                        prefix_filters_ == nullptr && memtables < sources.size();
-  walk_.SkipDeadRanges(sees_all ? &super_version.version().dead_ranges() : nullptr,
-                       super_version.number());
-  const MergeAhead ahead = options_.pin_data ? MergeAhead::kNothing : MergeAhead::kRuns;
+  VARVE_ASSERT(!s.ok() || memtables <= sources.size());
+  const bool sees_all = !has_timestamps && !options_.table_filter &&
+                        !options_.ignore_range_deletions && prefix_filters_ == nullptr &&
+                        memtables < sources.size();
+  walk_.SkipTombstoneRuns(sees_all ? &super_version.version().tombstone_runs() : nullptr,
+                          super_version.number());
+  const MergeAhead ahead = options_.pin_data ? MergeAhead::kNothing : MergeAhead::kBatches;
   walk_.SetSource(s.ok() ? NewMergingIterator(icmp, std::move(sources), ahead, memtables)
                          : NewEmptyInternalIterator(s));
   walk_.SetSequence(sequence);

@@ -6,6 +6,7 @@
 #include "db/read/merge_read.h"
 #include "db/read/timestamp_order.h"
 #include "db/version/file_bounds.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -57,7 +58,7 @@ class TableSearch {
     return Status::OK();
   }
 
-  // After Run: where the search was over. If it was not, nothing is behind.
+  // After Run: where the search was over. If it was not, no source is left.
   [[nodiscard]] SearchPlace place() const {
     return over() ? place_ : SearchPlace{version_.non_empty_levels(), 0};
   }
@@ -78,7 +79,7 @@ class TableSearch {
       const TableReader* const reader = place < files.size() ? ReaderOf(*files[place]) : nullptr;
       if (reader == nullptr) continue;
       if (level == levels - 1) {
-        reader->Foresee(lookup_);
+        reader->PrefetchSpeculatively(*lookup_, &hint_);
       } else {
         reader->Prefetch(*lookup_);
       }
@@ -132,11 +133,12 @@ class TableSearch {
   }
 
   Status SearchFile(FileMetaData* file, int level) {
+    VARVE_ASSERT(!over());
     TableRef table;
     if (Status s = table_cache_->Find(file, level, options_, &table); !s.ok()) [[unlikely]] {
       return Failed(s);
     }
-    if (Status s = table->Get(options_, lookup_); !s.ok()) [[unlikely]] {
+    if (Status s = table->Get(options_, lookup_, hint_); !s.ok()) [[unlikely]] {
       return Failed(s);
     }
     if (lookup_->state() == PointLookup::State::kFound) CountHit(level);
@@ -164,6 +166,7 @@ class TableSearch {
   PointLookup* const lookup_;
   Statistics* const statistics_;
   SearchPlace place_;
+  TableHint hint_;               // of the table in the last level
   size_t places_[kLevelsAhead];  // where the key may be in each level; that of L0 is not used
 };
 
@@ -174,8 +177,9 @@ Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super
   if (options.read_tier == kMemtableTier) [[unlikely]] {
     return CheckGetOptions(options);
   }
+  VARVE_ASSERT(lookup->state() == PointLookup::State::kSearching);
   // A callback that is asked about operands is asked about each once: no second search for it.
-  if (lookup->timed() && lookup->operands() != nullptr &&
+  if (lookup->has_timestamp() && lookup->operands() != nullptr &&
       lookup->operands()->continue_callback != nullptr) [[unlikely]] {
     return GetInTimestampOrder(options, super_version, skip_memtables, lookup);
   }
@@ -187,11 +191,11 @@ Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super
     RecordTick(statistics, MEMTABLE_MISS);
     TableSearch search(options, super_version, lookup, statistics);
     VARVE_RETURN_IF_ERROR(search.Run());
-    if (!lookup->timed()) [[likely]]
+    if (!lookup->has_timestamp()) [[likely]]
       return Status::OK();
     place = search.place();
   }
-  if (!lookup->timed()) [[likely]]
+  if (!lookup->has_timestamp()) [[likely]]
     return Status::OK();
   NoteTimestampOrder(options, super_version, place, lookup);
   return lookup->out_of_order()

@@ -6,6 +6,7 @@
 
 #include "db/read/get.h"
 #include "db/read/read_timestamp.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/key/point_lookup.h"
 
@@ -33,6 +34,7 @@ class OperandBundle {
 
   static void Release(void* bundle, void* /*unused*/) {
     auto* const self = static_cast<OperandBundle*>(bundle);
+    VARVE_ASSERT(self->shares_.load(std::memory_order_relaxed) > 0);
     // Release: what the holder read is read before the end; acquire: and others' reads, too. The
     // last holder need not tell anybody.
     if (self->shares_.load(std::memory_order_acquire) == 1 ||
@@ -74,6 +76,7 @@ void HandOut(PointLookup* lookup, const SuperVersion& super_version,
   auto* const held = holds ? const_cast<SuperVersion*>(&super_version) : nullptr;
   OperandBundle* const bundle = shares == 0 ? nullptr : new OperandBundle(operands, held, shares);
   if (bundle != nullptr) (void)lookup->TakeOperands();  // only now: nothing throws any more
+  VARVE_ASSERT(shares <= slices.size());
   PinnableSlice* out = slices.data();
   operands->ForEachFromOldest([&out, bundle](const Slice& value) {
     if (IsCopiedAlone(value)) {
@@ -83,6 +86,7 @@ void HandOut(PointLookup* lookup, const SuperVersion& super_version,
     }
     out++;
   });
+  VARVE_ASSERT(out == slices.data() + slices.size());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct OperandRequest {
 };
 
 // The key's operands, oldest first, a base value before them, into the first *count of `slices`,
-// which are reset. They share one counted hold on what they lie in, which is let go with the last
+// which are reset. They share one counted hold on what they lie in, which is released with the last
 // of them, in whatever order they go. Small ones are copies.
 //
 // NotFound, with *count as it was: there are neither operands nor a base. Incomplete with subcode

@@ -10,6 +10,7 @@
 #include "db/read/covered_jump.h"
 #include "db/read/version_iterators.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/key/range_tombstone.h"
@@ -61,12 +62,12 @@ class HistoryIterator final : public Iterator {
 
   bool Valid() const override { return valid_; }
   Slice key() const override {
-    assert(valid_);
+    VARVE_ASSERT(valid_);
     return backward_ ? Slice(saved_key_) : source_->key();
   }
   Slice timestamp() const override { return icmp_.TimestampOf(ExtractUserKey(key())); }
   Slice value() const override {
-    assert(valid_);
+    VARVE_ASSERT(valid_);
     if (ExtractValueType(key()) != kTypeValue) return Slice();
     return backward_ ? Slice(saved_value_) : source_->value();
   }
@@ -92,7 +93,7 @@ class HistoryIterator final : public Iterator {
   }
 
  private:
-  // What throws, a comparator or for want of memory, is an error of the iterator.
+  // What throws, a comparator or for lack of memory, is an error of the iterator.
   template <typename Move>
   void Guarded(Move move) {
     Status s = varve::Guarded(move);
@@ -160,8 +161,9 @@ class HistoryIterator final : public Iterator {
     return source_->Valid() &&
            icmp_.CompareUserKey(ExtractUserKey(source_->key()), ExtractUserKey(saved_key_)) == 0;
   }
-  // Behind what else was written of the key and timestamp of saved_key_.
+  // After what else was written of the key and timestamp of saved_key_.
   void SkipVersion() {
+    VARVE_ASSERT(!backward_ && !saved_key_.empty());
     while (IsSavedVersion()) source_->Next();
   }
 
@@ -191,8 +193,8 @@ class HistoryIterator final : public Iterator {
     }
   }
 
-  // If a tombstone covers the source's entry: moves the older runs to its end (start). False if the
-  // entry is still at hand. Keys that are out of order fail the walk.
+  // If a tombstone covers the source's entry: moves the older sorted runs to its end (start). False
+  // if the entry is still at hand. Keys that are out of order fail the walk.
   bool LeaveCovered() {
     if (tombstones_.empty() || options_.read_tier == kBlockCacheTier) return false;
     CoveredJump::Place place;
@@ -243,6 +245,7 @@ class HistoryIterator final : public Iterator {
 
   // From an entry that is shown back to the newest one of its key and timestamp, and before that.
   bool SaveNewest() {
+    VARVE_ASSERT(backward_ && source_->Valid());
     do {
       saved_key_ = source_->key().ToString();
       saved_value_ = source_->value().ToString();
@@ -274,7 +277,7 @@ class HistoryIterator final : public Iterator {
 Iterator* NewHistoryIterator(const ReadOptions& options, IteratorHold hold,
                              SequenceNumber sequence) {
   if (const Status s = CheckOptions(options); !s.ok()) return NewErrorIterator(s);
-  if (VARVE_CANARY(kForgetHistoryIterator)) hold.source().holders()->iterators.fetch_sub(1);
+  if (VARVE_CANARY(kForgetHistoryIterator)) hold.source().references()->iterators.fetch_sub(1);
   return std::make_unique<HistoryIterator>(options, std::move(hold), sequence).release();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "db/column_family/super_version_source.h"
+#include "util/base/assert.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
@@ -39,7 +40,10 @@ class IteratorHold {
     RecordTick(statistics_, NO_ITERATOR_DELETED);
   }
 
-  [[nodiscard]] const SuperVersion& super_version() const { return *super_version_; }
+  [[nodiscard]] const SuperVersion& super_version() const {
+    VARVE_ASSERT(super_version_ != nullptr);
+    return *super_version_;
+  }
   [[nodiscard]] Statistics* statistics() const { return statistics_; }
   [[nodiscard]] SuperVersionSource& source() const { return *source_; }
   // Whether there is a newer super-version, and the newest, counted, if it is not the one at hand;
@@ -51,12 +55,15 @@ class IteratorHold {
     return IsOld() ? source_->AcquireSuperVersion() : nullptr;
   }
   // To another one, whose reference it takes over.
-  void MoveTo(SuperVersion* fresh) { std::exchange(super_version_, fresh)->Unref(); }
+  void MoveTo(SuperVersion* fresh) {
+    VARVE_ASSERT(fresh != nullptr);
+    std::exchange(super_version_, fresh)->Unref();
+  }
 
  private:
   void Count(int64_t change) {
-    if (HolderCounts* const holders = source_->holders()) {
-      holders->iterators.fetch_add(change, std::memory_order_relaxed);
+    if (ReferenceCounts* const references = source_->references()) {
+      references->iterators.fetch_add(change, std::memory_order_relaxed);
     }
   }
 

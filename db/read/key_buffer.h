@@ -9,6 +9,8 @@
 
 #include "varve/slice.h"
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 // Keys of usual size live in the object; larger ones allocate when they exceed all before.
@@ -23,6 +25,7 @@ class KeyBuffer {
     if (key.size() > capacity_) [[unlikely]] {
       Grow(key.size());
     }
+    VARVE_ASSERT(key.size() <= capacity_);
     size_ = key.size();
     if (size_ != 0 && key.data() != data_) memcpy(data_, key.data(), size_);
   }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 
 namespace varve {
@@ -36,6 +37,7 @@ SnapshotImpl* LiveSnapshots::TakeFree() {
 }
 
 void LiveSnapshots::PutFree(SnapshotImpl* snapshot) {
+  VARVE_ASSERT(snapshot->owner_.load(std::memory_order_relaxed) == this);
   snapshot->owner_.store(nullptr, std::memory_order_release);
   snapshot->next_free_ = std::exchange(free_, snapshot);
 }
@@ -51,6 +53,7 @@ const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds)
     by_sequence_.erase(place);
     throw;
   }
+  VARVE_ASSERT(snapshot->owner_.load(std::memory_order_relaxed) == nullptr);
   place->second = snapshot;
   snapshot->sequence_ = seq;
   snapshot->unix_seconds_ = unix_seconds;
@@ -64,6 +67,7 @@ bool LiveSnapshots::Release(const Snapshot* snapshot, bool* awaited) {
   MutexLock lock(&mu_);
   if (!Owns(snapshot)) return false;
   const auto place = static_cast<const SnapshotImpl*>(snapshot)->place_;
+  VARVE_ASSERT(place->second == snapshot && place->first == snapshot->GetSequenceNumber());
   PutFree(place->second);
   by_sequence_.erase(place);
   if (awaited != nullptr && awaited_ != kMaxSequenceNumber && Oldest() >= awaited_) {

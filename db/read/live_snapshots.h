@@ -12,6 +12,7 @@
 #include "varve/snapshot.h"
 #include "varve/types.h"
 
+#include "db/lock_ranks.h"
 #include "util/key/internal_key.h"
 #include "util/sync/mutex.h"
 
@@ -20,11 +21,11 @@ namespace varve {
 class LiveSnapshots;
 
 // What users get a pointer to. It says itself whose it is, so that a read need not ask in a table
-// that all threads share. Users may name one that they have given back, and are told so: therefore
+// that all threads share. Users may name one that they have released, and are told so: therefore
 // none is ever freed, but used again, for whatever database comes first. A process keeps as many as
 // it held at one time.
 //
-// Alone in its cache lines: reads look at one while others are taken and given back.
+// Alone in its cache lines: reads look at one while others are taken and released.
 class alignas(64) SnapshotImpl final : public Snapshot {
  public:
   SnapshotImpl() = default;
@@ -48,7 +49,7 @@ class alignas(64) SnapshotImpl final : public Snapshot {
 };
 
 // Thread safety: all methods from any thread; the mutex is a leaf.
-// Ownership: a Snapshot is given back by Release; those left at destruction are so then.
+// Ownership: a Snapshot is released by Release; those left at destruction are released then.
 class LiveSnapshots {
  public:
   LiveSnapshots() = default;
@@ -58,7 +59,7 @@ class LiveSnapshots {
 
   const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds) VARVE_EXCLUDES(mu_);
   // False: not one of ours (already released, or another database's). *awaited (may be null)
-  // becomes true if somebody asked to be told of that (AwaitOldest), once.
+  // becomes true if a caller asked to be told of that (AwaitOldest), once.
   bool Release(const Snapshot* snapshot, bool* awaited = nullptr) VARVE_EXCLUDES(mu_);
   // Asks to be told by a Release when no snapshot is older than `seq` any more. True: none is now;
   // nobody will be told.
@@ -84,7 +85,7 @@ class LiveSnapshots {
   SnapshotImpl* TakeFree() VARVE_REQUIRES(mu_);
   void PutFree(SnapshotImpl* snapshot) VARVE_REQUIRES(mu_);
 
-  mutable Mutex mu_;
+  mutable Mutex mu_{lock_ranks::kSnapshots};
   std::multimap<SequenceNumber, SnapshotImpl*> by_sequence_ VARVE_GUARDED_BY(mu_);
   SnapshotImpl* free_ VARVE_GUARDED_BY(mu_) = nullptr;
   // The smallest number that was asked for; kMaxSequenceNumber: none.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/read/merge_read.h"
 
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
@@ -54,6 +55,7 @@ void Pin(const Slice& result, const SuperVersion& super_version, MergeOperands* 
 Status MergeForRead(const ReadOptions& options, const SuperVersion& super_version,
                     PointLookup* lookup, PinnableSlice* value, Statistics* statistics) {
   MergeOperands* const operands = lookup->operands();
+  VARVE_ASSERT(operands != nullptr);
   const size_t n = operands->size();
   AddPerfCount<&PerfContext::internal_merge_point_lookup_count>(n);
   RecordInHistogram(statistics, READ_NUM_MERGE_OPERANDS, n);

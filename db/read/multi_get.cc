@@ -10,7 +10,8 @@
 #include "db/read/read_timestamp.h"
 #include "db/read/timestamp_order.h"
 #include "db/version/file_bounds.h"
-#include "table/multi_get.h"
+#include "table/reader/probe_batch.h"
+#include "util/base/assert.h"
 #include "util/coding/shared_prefix.h"
 #include "util/key/point_lookup.h"
 #include "util/mem/bounded_array.h"
@@ -30,7 +31,7 @@ bool IsOver(const PointLookup& lookup) {
 
 // A key's place in the call, and eight bytes that order it against most others.
 struct OrderedPlace {
-  uint64_t word;
+  uint64_t key_prefix;
   uint32_t place;
 };
 
@@ -41,6 +42,7 @@ class PlaceSorter {
 
   void Sort(std::span<uint32_t> places) {
     if (places.size() < 2) return;
+    VARVE_ASSERT(keys_ != nullptr);
     if (places.size() <= kGroupKeys) {
       OrderedPlace inline_places[kGroupKeys];
       SortIn({inline_places, places.size()}, places);
@@ -52,9 +54,10 @@ class PlaceSorter {
 
  private:
   void SortIn(std::span<OrderedPlace> ordered, std::span<uint32_t> places) const {
-    SetWords(ordered, places);
+    VARVE_ASSERT(ordered.size() == places.size());
+    SetKeyPrefixes(ordered, places);
     const auto before = [this](const OrderedPlace& a, const OrderedPlace& b) {
-      if (a.word != b.word) return a.word < b.word;
+      if (a.key_prefix != b.key_prefix) return a.key_prefix < b.key_prefix;
       return icmp_.CompareKey(keys_[a.place], keys_[b.place]) < 0;
     };
     if (std::is_sorted(ordered.begin(), ordered.end(), before)) return;
@@ -62,8 +65,8 @@ class PlaceSorter {
     for (size_t i = 0; i < places.size(); i++) places[i] = ordered[i].place;
   }
 
-  // The words are taken behind what all keys begin with.
-  void SetWords(std::span<OrderedPlace> ordered, std::span<const uint32_t> places) const {
+  // The key prefixes are taken after what all keys begin with.
+  void SetKeyPrefixes(std::span<OrderedPlace> ordered, std::span<const uint32_t> places) const {
     size_t shared = 0;
     if (BytesDecide(icmp_.order())) {
       const Slice& first = keys_[places[0]];
@@ -74,14 +77,14 @@ class PlaceSorter {
       }
     }
     for (size_t i = 0; i < places.size(); i++) {
-      ordered[i] = {WordOf(keys_[places[i]], shared), places[i]};
+      ordered[i] = {KeyPrefixOf(keys_[places[i]], shared), places[i]};
     }
   }
 
-  uint64_t WordOf(const Slice& key, size_t shared) const {
+  uint64_t KeyPrefixOf(const Slice& key, size_t shared) const {
     if (!BytesDecide(icmp_.order())) return 0;
-    const uint64_t word = KeyWord(key, shared);
-    return IsReverse(icmp_.order()) ? ~word : word;
+    const uint64_t key_prefix = KeyPrefix(key, shared);
+    return IsReverse(icmp_.order()) ? ~key_prefix : key_prefix;
   }
 
   const InternalKeyComparator& icmp_;
@@ -130,7 +133,7 @@ class GroupSearch {
   }
   // Of a search that is over, at `place`.
   bool Ended(PointLookup* lookup, const SearchPlace& place) const {
-    if (lookup->timed()) [[unlikely]]
+    if (lookup->has_timestamp()) [[unlikely]]
       NoteTimestampOrder(options_, super_version_, place, lookup);
     return true;
   }
@@ -213,6 +216,7 @@ void GroupSearch::SearchLevel(int level) {
 }
 
 void GroupSearch::FindFiles(const LevelFiles& files) {
+  VARVE_ASSERT(stops_.empty());
   size_t file = 0;
   for (PointLookup* lookup : searching_) {
     if (file == files.size()) return;
@@ -228,6 +232,7 @@ void GroupSearch::FindFiles(const LevelFiles& files) {
 void GroupSearch::MoveOn(const LevelFiles& files) {
   size_t left = 0;
   for (const Stop& stop : stops_) {
+    VARVE_ASSERT(stop.file < files.size());
     if (IsOver(*stop.lookup) || !stop.may_continue || stop.file + 1 == files.size()) continue;
     const Slice smallest = icmp_.KeyOf(files[stop.file + 1]->smallest);
     if (icmp_.CompareKey(stop.lookup->key(), smallest) < 0) continue;
@@ -237,6 +242,8 @@ void GroupSearch::MoveOn(const LevelFiles& files) {
 }
 
 void GroupSearch::Probe(FileMetaData* file, int level, PointLookup* lookup) {
+  VARVE_ASSERT(!IsOver(*lookup));
+  VARVE_ASSERT(last_probed_ == nullptr || !tables_.empty());
   if (file != last_probed_) {
     TableRef table;
     const Status s = super_version_.table_cache()->Find(file, level, options_, &table);
@@ -295,6 +302,7 @@ class FamilySearch {
 
  private:
   bool PastDeadline() const {
+    VARVE_ASSERT(call_.clock != nullptr);
     return call_.clock->NowMicros() > static_cast<uint64_t>(call_.options.deadline.count());
   }
   static Status BeyondLimit() {

@@ -37,7 +37,7 @@ struct MultiGetCall {
 // Answers the keys at `places`, all of one family, whose timestamp was checked, as Get at `seq`
 // does; `places` is put into the order of the keys. Each key's status tells about that key alone:
 // OK, NotFound, or why the answer is not known. Once a group of keys ends past the deadline, the
-// keys that are left get TimedOut; once the values exceed value_size_soft_limit, the keys behind
+// keys that are left get TimedOut; once the values exceed value_size_soft_limit, the keys left
 // get Aborted.
 //
 // Whether the caller says that the keys are sorted does not matter: finding out costs less than

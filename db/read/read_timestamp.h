@@ -9,6 +9,7 @@
 #include "varve/status.h"
 
 #include "db/column_family/super_version.h"
+#include "util/base/assert.h"
 #include "util/key/point_lookup.h"
 
 namespace varve {
@@ -32,6 +33,7 @@ inline ReadTimestamp AsOf(const ReadOptions& options, const SuperVersion& super_
   const InternalKeyComparator* const icmp = super_version.version().icmp();
   if (icmp->timestamp_size() == 0) [[likely]]
     return {};
+  VARVE_ASSERT(options.timestamp != nullptr);
   return {icmp, *options.timestamp};
 }
 

@@ -9,6 +9,7 @@
 #include "db/read/version_iterators.h"
 #include "db/version/file_bounds.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/status_macros.h"
 
@@ -126,8 +127,9 @@ Status OfferAll(InternalIterator* source, TombstoneSet* tombstones,
 
 void NoteTimestampOrder(const ReadOptions& options, const SuperVersion& super_version,
                         const SearchPlace& place, PointLookup* lookup) {
+  VARVE_ASSERT(lookup->has_timestamp());
   if (VARVE_CANARY(kStopAtFirstSource)) return;
-  // A tombstone of a newer source covers whatever is behind.
+  // A tombstone of a newer source covers whatever older sources hold.
   if (lookup->out_of_order() || lookup->last_timestamp().empty() || lookup->covering_seq() != 0) {
     return;
   }
@@ -136,6 +138,7 @@ void NoteTimestampOrder(const ReadOptions& options, const SuperVersion& super_ve
 
 Status GetInTimestampOrder(const ReadOptions& options, const SuperVersion& super_version,
                            bool skip_memtables, PointLookup* lookup) {
+  VARVE_ASSERT(lookup->has_timestamp());
   lookup->Restart();
   const InternalKeyComparator& icmp = *super_version.version().icmp();
   const ReadOptions all = ForAllSources(options);

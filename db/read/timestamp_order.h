@@ -24,7 +24,7 @@ struct SearchPlace {
 };
 
 // After a search with a timestamp that ended at `place`: marks the lookup as out of order if a
-// source behind may hold a version of the key that comes before what was found.
+// later source may hold a version of the key that comes before what was found.
 void NoteTimestampOrder(const ReadOptions& options, const SuperVersion& super_version,
                         const SearchPlace& place, PointLookup* lookup);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "db/read/user_key_walk.h"
+#include "util/base/assert.h"
 #include "util/metrics/perf_counters.h"
 #include "util/metrics/statistics.h"
 
@@ -19,16 +20,16 @@ const MergeCaller kNoMerger;
 }  // namespace
 
 void UserKeyWalk::MergeForward() {
-  const Slice key = icmp_->KeyOf(run_.at->key());
+  const Slice key = icmp_->KeyOf(batch_.at->key());
   passed_key_.Assign(key);
   key_kept_ = pins_ && source_->IsKeyPinned();
   if (key_kept_) key_ = key;
-  if (timed_) KeepTimestamp(*run_.at);
+  if (has_timestamps_) KeepTimestamp(*batch_.at);
   if (!CollectOperands()) return;
-  if (is_behind_) {
+  if (is_past_) {
     if (!key_kept_) key_ = passed_key_.slice();
   } else {
-    key_ = icmp_->KeyOf(run_.at->key());
+    key_ = icmp_->KeyOf(batch_.at->key());
   }
   valid_ = MergeOperandsNow();
 }
@@ -38,8 +39,8 @@ void UserKeyWalk::MergeBackward() {
   // Nothing covers the operand.
   if (!GoToVisible(PackSequenceAndType(kMaxSequenceNumber, kTypeMerge))) return;
   const bool collected = CollectOperands();
-  // Behind the operands all of them are pinned, and there may be nothing left to pin.
-  const bool behind = std::exchange(is_behind_, false);
+  // After the operands all of them are pinned, and there may be nothing left to pin.
+  const bool behind = std::exchange(is_past_, false);
   if (!collected) return;
   if (!behind) PinOperands();
   if (!ReseekBackward()) return;
@@ -47,24 +48,25 @@ void UserKeyWalk::MergeBackward() {
 }
 
 // From the operand where the source stands, of passed_key_, to the base or to the end of the key.
-// Leaves the source on the last entry that belongs to it or, with is_behind_, on the next one.
-// False when the walk has failed.
+// Leaves the source on the last entry that belongs to it or, with is_past_, on the next one. False
+// when the walk has failed.
 bool UserKeyWalk::CollectOperands() {
   if (merging_ == nullptr) merging_ = std::make_unique<Merging>();
   MergeOperands& operands = merging_->operands;
-  assert(operands.size() == 0);  // ForgetMerge
+  VARVE_ASSERT(AtEntry());
+  VARVE_ASSERT(operands.size() == 0);  // ForgetMerge
   merged_ = true;
-  is_behind_ = false;
+  is_past_ = false;
   merging_->pinned = 0;
   for (;;) {
-    const RunEntry* const first = run_.at;
-    run_.at = LastOfOperands(first);
-    operands.AddPinned({first, run_.at + 1});
+    const BatchEntry* const first = batch_.at;
+    batch_.at = LastOfOperands(first);
+    operands.AddPinned({first, batch_.at + 1});
     bool more = StepInKey();
     // A version that was written later may have an older timestamp.
-    while (timed_ && more && !Visible(*run_.at)) more = StepInKey();
+    while (has_timestamps_ && more && !Visible(*batch_.at)) more = StepInKey();
     if (!more) break;
-    const uint64_t trailer = ExtractTrailer(run_.at->key());
+    const uint64_t trailer = ExtractTrailer(batch_.at->key());
     if (tombstones_->MaxCoveringSeq(passed_key_.slice(), sequence_) > UnpackSequence(trailer)) {
       return true;
     }
@@ -72,7 +74,7 @@ bool UserKeyWalk::CollectOperands() {
       case kTypeMerge:
         break;
       case kTypeValue:
-        operands.AddPinnedBase(run_.at->value());
+        operands.AddPinnedBase(batch_.at->value());
         return true;
       case kTypeDeletion:
       case kTypeSingleDeletion:
@@ -88,45 +90,46 @@ bool UserKeyWalk::CollectOperands() {
 
 // To the next entry of passed_key_, from one. False if there is none.
 bool UserKeyWalk::StepInKey() {
-  if (run_.at + 1 == run_.end) [[unlikely]]
+  if (batch_.at + 1 == batch_.end) [[unlikely]]
     return MoveOverOperands();
-  if (!SameAsPassed(run_.at[1])) return false;
-  run_.at++;
+  if (!SameAsPassed(batch_.at[1])) return false;
+  batch_.at++;
   return true;
 }
 
-// The last of the operands in the run that are known to be of one key and under no tombstone, from
-// `at`, which is one, on. With timestamps, each has to be looked at.
-const RunEntry* UserKeyWalk::LastOfOperands(const RunEntry* at) const {
-  if (timed_ || !tombstones_->empty()) return at;
-  while (at + 1 != run_.end && at[1].same_key == SameKey::kYes &&
+// The last of the operands in the batch that are known to be of one key and under no tombstone,
+// from `at`, which is one, on. With timestamps, each has to be looked at.
+const BatchEntry* UserKeyWalk::LastOfOperands(const BatchEntry* at) const {
+  if (has_timestamps_ || !tombstones_->empty()) return at;
+  while (at + 1 != batch_.end && at[1].same_key == SameKey::kYes &&
          UnpackType(ExtractTrailer(at[1].key())) == kTypeMerge) {
     at++;
   }
   return at;
 }
 
-// To the entry behind the run, which may be an end. False if it is not one of passed_key_.
+// To the entry after the batch; there may be none. False if it is not one of passed_key_.
 bool UserKeyWalk::MoveOverOperands() {
   PinOperands();
-  const bool found = run_.Refill(source_.get(), /*forward=*/true, RunEntriesMax());
+  const bool found = batch_.Refill(source_.get(), /*forward=*/true, BatchEntriesMax());
   // The walk may stand on an entry that it has not shown: no plain steps.
   plain_end_ = nullptr;
   if (!found) {
     // What could not be read may have been an operand.
     Status s = source_->status();
     if (!s.ok()) Fail(std::move(s));
-    is_behind_ = true;
+    is_past_ = true;
     return false;
   }
-  is_behind_ = !SameAsPassed(*run_.at);
-  return !is_behind_;
+  is_past_ = !SameAsPassed(*batch_.at);
+  return !is_past_;
 }
 
 // Before the source moves.
 void UserKeyWalk::PinOperands() {
+  VARVE_ASSERT(merging_ != nullptr && merging_->pinned <= merging_->operands.size());
   MergeOperands& operands = merging_->operands;
-  if (kCopyMergeOperands || !source_->PinRun(operands.NewShare())) {
+  if (kCopyMergeOperands || !source_->PinBatch(operands.NewShare())) {
     operands.CopyFrom(merging_->pinned);
   }
   merging_->pinned = operands.slices().size();
@@ -136,6 +139,7 @@ bool UserKeyWalk::MergeOperandsNow() {
   MergeOperands& operands = merging_->operands;
   std::string& buffer = merging_->buffer;
   const size_t n = operands.size();
+  VARVE_ASSERT(n > 0 && status_.ok());
   AddPerfCount<&PerfContext::internal_merge_count>(n);
   RecordInHistogram(statistics_, READ_NUM_MERGE_OPERANDS, n);
   if constexpr (kCopyMergeOperands) operands.CopyFrom(merging_->pinned);

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/key/prefix_answer.h"
 
@@ -13,13 +14,13 @@ namespace {
 // Up to here a copy is cheaper than asking for a pin.
 constexpr size_t kCopyBytesMax = 1024;
 
-// Entries passed over in one move before the first look at the clock and at dead ranges, and
+// Entries passed over in one move before the first look at the clock and at tombstone runs, and
 // between two of them.
 constexpr uint64_t kSkipsBeforeLook = 64;
 constexpr uint64_t kSkipsPerLook = 1024;
 
-// A stretch of so many entries is worth remembering.
-constexpr uint64_t kStretchEntriesMin = 1024;
+// A tombstone run of so many entries is worth remembering.
+constexpr uint64_t kTombstoneRunEntriesMin = 1024;
 
 // Of no entry.
 constexpr uint64_t kNoTrailer = UINT64_MAX;
@@ -37,8 +38,8 @@ void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
   extractor_ = settings.prefix_extractor;
   pins_ = options.pin_data;
   reseek_after_ = settings.reseek_after;
-  timed_ = icmp_->timestamp_size() != 0;
-  as_of_ = timed_ ? *options.timestamp : Slice();
+  has_timestamps_ = icmp_->timestamp_size() != 0;
+  as_of_ = has_timestamps_ ? *options.timestamp : Slice();
   merger_ = settings.merger;
   statistics_ = settings.statistics;
   budget_ = options.max_skippable_internal_keys == 0
@@ -49,13 +50,14 @@ void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
   first_slice_ = deadline_micros_ != 0 ? kSkipsPerLook : UINT64_MAX;
 }
 
-void UserKeyWalk::SkipDeadRanges(DeadRanges* ranges, uint64_t super_version) {
-  dead_ranges_ = ranges;
+void UserKeyWalk::SkipTombstoneRuns(TombstoneRuns* ranges, uint64_t super_version) {
+  tombstone_runs_ = ranges;
   super_version_ = super_version;
   if (ranges != nullptr) first_slice_ = kSkipsBeforeLook;
 }
 
 void UserKeyWalk::SetSource(std::unique_ptr<InternalIterator> source) {
+  VARVE_ASSERT(source != nullptr);
   StartSeek();
   source_ = std::move(source);
 }
@@ -67,13 +69,14 @@ void UserKeyWalk::SetSequence(SequenceNumber sequence) {
 }
 
 void UserKeyWalk::Fail(Status status) {
+  VARVE_ASSERT(!status.ok());
   valid_ = false;
   plain_end_ = nullptr;
   status_ = std::move(status);
 }
 
 bool UserKeyWalk::IsKeyPinned() const {
-  return valid_ && pins_ && (backward_ || is_behind_ ? key_kept_ : source_->IsKeyPinned());
+  return valid_ && pins_ && (backward_ || is_past_ ? key_kept_ : source_->IsKeyPinned());
 }
 
 bool UserKeyWalk::IsValuePinned() const {
@@ -84,7 +87,7 @@ void UserKeyWalk::StartSeek() {
   valid_ = false;
   backward_ = false;
   has_prefix_ = false;
-  run_.Forget();
+  batch_.Forget();
   plain_end_ = nullptr;
   ForgetSeeks();
   if (!status_.ok()) [[unlikely]]
@@ -98,7 +101,7 @@ void UserKeyWalk::ForgetMerge() {
   if (!merged_) [[likely]]
     return;
   merged_ = false;
-  is_behind_ = false;
+  is_past_ = false;
   merging_->operands.Clear();
 }
 
@@ -110,6 +113,7 @@ bool UserKeyWalk::TooLateToSeek() {
 }
 
 bool UserKeyWalk::InTime() {
+  VARVE_ASSERT(clock_ != nullptr && deadline_micros_ != 0);
   if (clock_->NowMicros() < deadline_micros_) return true;
   Fail(Status::TimedOut("iterator: the deadline has passed"));
   return false;
@@ -121,7 +125,7 @@ void UserKeyWalk::SetTarget(const Slice& key, Place place) {
   SequenceNumber sequence = 0;
   switch (place) {
     case Place::kFirst:
-      if (timed_) timestamp = order.GetMaxTimestamp();
+      if (has_timestamps_) timestamp = order.GetMaxTimestamp();
       sequence = kMaxSequenceNumber;
       break;
     case Place::kVisible:
@@ -129,7 +133,7 @@ void UserKeyWalk::SetTarget(const Slice& key, Place place) {
       sequence = sequence_;
       break;
     case Place::kLast:
-      if (timed_) timestamp = order.GetMinTimestamp();
+      if (has_timestamps_) timestamp = order.GetMinTimestamp();
       break;
   }
   target_.assign(key.data(), key.size());
@@ -150,21 +154,23 @@ void UserKeyWalk::SeekSourceForPrev(const Slice& key, Place place) {
 }
 
 void UserKeyWalk::TakePlace() {
-  run_.TakePlace(*source_);
+  batch_.TakePlace(*source_);
   MeasurePlain();
 }
 
-void UserKeyWalk::TakeRun() {
-  run_.Refill(source_.get(), !backward_, RunEntriesMax());
+void UserKeyWalk::TakeBatch() {
+  batch_.Refill(source_.get(), !backward_, BatchEntriesMax());
   MeasurePlain();
 }
 
 void UserKeyWalk::MeasurePlain() {
   plain_end_ = nullptr;
-  // Behind the key that is shown, the entry at hand is to be shown next.
-  if (run_.at == run_.end || is_behind_ || has_prefix_ || timed_ || !tombstones_->empty()) return;
-  const Slice last = ExtractUserKey(run_.end[-1].key());
-  if (backward_ ? !BeyondStart(last) : !BeyondEnd(last)) plain_end_ = run_.end;
+  // After the key that is shown, the entry at hand is to be shown next.
+  if (batch_.at == batch_.end || is_past_ || has_prefix_ || has_timestamps_ ||
+      !tombstones_->empty())
+    return;
+  const Slice last = ExtractUserKey(batch_.end[-1].key());
+  if (backward_ ? !BeyondStart(last) : !BeyondEnd(last)) plain_end_ = batch_.end;
 }
 
 bool UserKeyWalk::InPrefix(const Slice& key) {
@@ -235,7 +241,7 @@ void UserKeyWalk::SeekForPrev(const Slice& target) {
   FindBackward();
 }
 
-void UserKeyWalk::GoOnBehind(const Slice& key, bool in_prefix) {
+void UserKeyWalk::GoOnAfter(const Slice& key, bool in_prefix) {
   StartSeek();
   has_prefix_ = in_prefix && extractor_ != nullptr;
   passed_key_.Assign(key);
@@ -257,6 +263,7 @@ void UserKeyWalk::EndOfSource() {
 }
 
 bool UserKeyWalk::SpendMore() {
+  VARVE_ASSERT(budget_left_ == 0);
   if (budget_rest_ == 0) {
     Fail(Status::Incomplete(
         "iterator: passed over more entries than max_skippable_internal_keys allows"));
@@ -265,11 +272,11 @@ bool UserKeyWalk::SpendMore() {
   if (deadline_micros_ != 0 && !InTime()) return false;
   budget_left_ = std::min(budget_rest_, kSkipsPerLook) - 1;
   budget_rest_ -= budget_left_ + 1;
-  slice_ended_ = dead_ranges_ != nullptr;
+  slice_ended_ = tombstone_runs_ != nullptr;
   return true;
 }
 
-bool UserKeyWalk::VisibleInTime(const RunEntry& entry, SequenceNumber sequence) const {
+bool UserKeyWalk::VisibleInTime(const BatchEntry& entry, SequenceNumber sequence) const {
   return !IsOfLaterTime(entry) &&
          tombstones_->MaxCoveringSeq(icmp_->KeyOf(entry.key()), sequence_) <= sequence;
 }
@@ -305,21 +312,23 @@ bool UserKeyWalk::LeapsFurther() {
   return true;
 }
 
-bool UserKeyWalk::LeaveDeadRange() {
+bool UserKeyWalk::LeaveTombstoneRun() {
+  VARVE_ASSERT(tombstone_runs_ != nullptr && slice_ended_);
   slice_ended_ = false;
   const Slice key = passed_key_.slice();
-  if (!in_stretch_) {
-    Detours& stretch = detours();
-    stretch.stretch_key.assign(key.data(), key.size());
-    stretch.stretch_start = counters.passed();
-    stretch.stretch_start_recent = counters.recent;
-    in_stretch_ = true;
+  if (!in_tombstone_run_) {
+    Detours& tombstone_run = detours();
+    tombstone_run.tombstone_run_key.assign(key.data(), key.size());
+    tombstone_run.tombstone_run_start = counters.passed();
+    tombstone_run.tombstone_run_start_recent = counters.recent;
+    in_tombstone_run_ = true;
   }
   std::string begin;
   std::string end;
-  const DeadRanges::Moment moment{sequence_, super_version_};
-  if (!jumps_ || !dead_ranges_->Find(key, moment, &begin, &end)) return false;
-  // Who found the range may have gone beyond the bounds of this walk, which must not read there.
+  const TombstoneRuns::Moment moment{sequence_, super_version_};
+  if (!jumps_ || !tombstone_runs_->Find(key, moment, &begin, &end)) return false;
+  // The walk that found the range may have gone beyond the bounds of this one, which must not read
+  // there.
   if (backward_) {
     if (lower_ != nullptr && icmp_->CompareKey(begin, *lower_) < 0) {
       SetTarget(*lower_, Place::kFirst);
@@ -340,13 +349,13 @@ bool UserKeyWalk::LeaveDeadRange() {
 
 bool UserKeyWalk::LeaveCovered() {
   // The source itself has to stand where the walk does.
-  if (!jumps_ || run_.at + 1 != run_.end) return false;
+  if (!jumps_ || batch_.at + 1 != batch_.end) return false;
   CoveredJump::Place place;
   place.key = passed_key_.slice();
   place.backward = backward_;
   place.bound = backward_ ? lower_ : upper_;
   if (backward_) SetTarget(place.key, Place::kFirst);
-  place.internal = backward_ ? Slice(target_) : run_.at->key();
+  place.internal = backward_ ? Slice(target_) : batch_.at->key();
   switch (detours().jump.Leave(source_.get(), place, sequence_)) {
     case CoveredJump::Result::kNone:
       return false;
@@ -370,16 +379,17 @@ void UserKeyWalk::FailOutOfOrder() {
                           std::to_string(passed_key_.slice().size()) + " bytes"));
 }
 
-void UserKeyWalk::CloseStretch() {
-  in_stretch_ = false;
-  const Detours& stretch = *detours_;
-  if (counters.passed() - stretch.stretch_start < kStretchEntriesMin ||
-      counters.recent != stretch.stretch_start_recent) {
+void UserKeyWalk::CloseTombstoneRun() {
+  VARVE_ASSERT(in_tombstone_run_ && detours_ != nullptr);
+  in_tombstone_run_ = false;
+  const Detours& tombstone_run = *detours_;
+  if (counters.passed() - tombstone_run.tombstone_run_start < kTombstoneRunEntriesMin ||
+      counters.recent != tombstone_run.tombstone_run_start_recent) {
     return;
   }
-  const Slice from(stretch.stretch_key);
+  const Slice from(tombstone_run.tombstone_run_key);
   const Slice to = valid_ ? key_ : passed_key_.slice();
-  dead_ranges_->Add(backward_ ? to : from, backward_ ? from : to, {sequence_, super_version_});
+  tombstone_runs_->Add(backward_ ? to : from, backward_ ? from : to, {sequence_, super_version_});
 }
 
 UserKeyWalk::Verdict UserKeyWalk::RefuseType(uint64_t trailer) {
@@ -426,7 +436,8 @@ inline UserKeyWalk::Verdict UserKeyWalk::Judge(const Slice& key, uint64_t traile
 bool UserKeyWalk::ReseekForward(Passing passing, uint64_t trailer) {
   const Place place = passing == Passing::kHidden ? Place::kLast : Place::kVisible;
   SetTarget(passed_key_.slice(), place);
-  if (timed_ ? icmp_->Compare(run_.at->key(), target_) >= 0 : trailer <= ExtractTrailer(target_)) {
+  if (has_timestamps_ ? icmp_->Compare(batch_.at->key(), target_) >= 0
+                      : trailer <= ExtractTrailer(target_)) {
     return false;
   }
   if (!MayReseek()) return true;
@@ -437,12 +448,13 @@ bool UserKeyWalk::ReseekForward(Passing passing, uint64_t trailer) {
 }
 
 void UserKeyWalk::Next() {
+  VARVE_ASSERT(valid_ && status_.ok());
   GetBudget();
   if (backward_) [[unlikely]] {
     TurnForward();
-  } else if (is_behind_) {
+  } else if (is_past_) {
     passed_key_.Assign(key_);
-    is_behind_ = false;
+    is_past_ = false;
     MeasurePlain();
   } else {
     passed_key_.Assign(key_);
@@ -453,6 +465,7 @@ void UserKeyWalk::Next() {
 }
 
 void UserKeyWalk::Prev() {
+  VARVE_ASSERT(valid_ && status_.ok());
   GetBudget();
   if (!backward_) [[unlikely]]
     TurnBackward();
@@ -465,9 +478,9 @@ void UserKeyWalk::PassForward(Passing passing) {
   uint64_t run = 0;  // entries of passed_key_ passed over by single steps
   bool covered = false;
   while (AtEntry()) {
-    const Slice key = icmp_->KeyOf(run_.at->key());
-    const uint64_t trailer = ExtractTrailer(run_.at->key());
-    const bool same = passing != Passing::kNothing && SameAsPassed(*run_.at);
+    const Slice key = icmp_->KeyOf(batch_.at->key());
+    const uint64_t trailer = ExtractTrailer(batch_.at->key());
+    const bool same = passing != Passing::kNothing && SameAsPassed(*batch_.at);
     if (same && passing == Passing::kHidden) {
       counters.hidden++;
     } else {
@@ -475,10 +488,10 @@ void UserKeyWalk::PassForward(Passing passing) {
         valid_ = false;
         return;
       }
-      if (Visible(*run_.at)) [[likely]] {
+      if (Visible(*batch_.at)) [[likely]] {
         const Verdict verdict = Judge(key, trailer);
         if (verdict == Verdict::kLive) [[likely]] {
-          ShowTimed(*run_.at);
+          ShowWithTimestamp(*batch_.at);
           valid_ = true;
           return;
         }
@@ -489,7 +502,7 @@ void UserKeyWalk::PassForward(Passing passing) {
         passing = Passing::kHidden;
       } else {
         counters.recent++;
-        covered = timed_ && !tombstones_->empty() && IsCovered(key, trailer);
+        covered = has_timestamps_ && !tombstones_->empty() && IsCovered(key, trailer);
         passing = Passing::kRecent;
       }
       if (!same) {
@@ -498,7 +511,7 @@ void UserKeyWalk::PassForward(Passing passing) {
       }
     }
     if (!(covered ? SpendNone() : Spend())) return;
-    if ((covered && LeaveCovered()) || (MayLeaveDeadRange() && LeaveDeadRange()) ||
+    if ((covered && LeaveCovered()) || (MayLeaveTombstoneRun() && LeaveTombstoneRun()) ||
         (++run > reseek_after_ && ReseekForward(passing, trailer))) {
       if (!status_.ok()) return;
       run = 0;
@@ -532,7 +545,7 @@ bool UserKeyWalk::ReseekBackward() {
   source_->SeekForPrev(target_);
   TakePlace();
   if (!AtEntry()) return true;
-  if (icmp_->CompareKey(icmp_->KeyOf(run_.at->key()), passed_key_.slice()) < 0) return true;
+  if (icmp_->CompareKey(icmp_->KeyOf(batch_.at->key()), passed_key_.slice()) < 0) return true;
   Fail(Status::Corruption("iterator: a seek to before a key found one that is not"));
   return false;
 }
@@ -541,6 +554,7 @@ bool UserKeyWalk::ReseekBackward() {
 // any): passes over it and what is left of the key, which is newer still. False when the budget is
 // spent.
 bool UserKeyWalk::PassTooNew() {
+  VARVE_ASSERT(backward_ && AtEntry());
   uint64_t run = 0;
   do {
     counters.recent++;
@@ -550,14 +564,15 @@ bool UserKeyWalk::PassTooNew() {
       return ReseekBackward();
     }
     Step();
-  } while (AtEntry() && SameAsPassed(*run_.at));
+  } while (AtEntry() && SameAsPassed(*batch_.at));
   return true;
 }
 
 void UserKeyWalk::SaveValue() {
-  const Slice value = run_.at->value();
+  VARVE_ASSERT(backward_ && AtEntry());
+  const Slice value = batch_.at->value();
   value_ = value;
-  const bool source_is_here = run_.at + 1 == run_.end;
+  const bool source_is_here = batch_.at + 1 == batch_.end;
   value_kept_ = pins_ && source_is_here && source_->IsValuePinned();
   if (value_kept_) return;
   if (value.size() > kCopyBytesMax && source_is_here) {
@@ -575,10 +590,10 @@ void UserKeyWalk::SaveValue() {
 bool UserKeyWalk::GoToVisible(uint64_t stepped_on) {
   SeekSource(passed_key_.slice(), Place::kVisible);
   // A version that was written later may have an older timestamp.
-  while (timed_ && AtEntry() && PassedKeyIs(*run_.at) && !Visible(*run_.at)) {
-    (void)run_.TakeOne(source_.get(), /*forward=*/true);
+  while (has_timestamps_ && AtEntry() && PassedKeyIs(*batch_.at) && !Visible(*batch_.at)) {
+    (void)batch_.TakeOne(source_.get(), /*forward=*/true);
   }
-  if (AtEntry() && PassedKeyIs(*run_.at)) return true;
+  if (AtEntry() && PassedKeyIs(*batch_.at)) return true;
   // A step may find what a seek leaves out: the tombstone over it has become known since.
   const bool may_miss = stepped_on == kNoTrailer || IsCovered(passed_key_.slice(), stepped_on);
   if (may_miss && source_->status().ok()) return false;
@@ -592,10 +607,10 @@ bool UserKeyWalk::GoToVisible(uint64_t stepped_on) {
 bool UserKeyWalk::SeekNewestVisible(uint64_t* trailer) {
   counters.reseeks++;
   // Passes over newer entries without seeing whether there are any.
-  if (in_stretch_) detours_->stretch_start_recent = kNotAllSeen;
+  if (in_tombstone_run_) detours_->tombstone_run_start_recent = kNotAllSeen;
   if (GoToVisible(*trailer)) {
-    *trailer = ExtractTrailer(run_.at->key());
-    if (timed_) KeepTimestamp(*run_.at);
+    *trailer = ExtractTrailer(batch_.at->key());
+    if (has_timestamps_) KeepTimestamp(*batch_.at);
     if (UnpackType(*trailer) == kTypeValue) SaveValue();
   } else if (!status_.ok()) {
     return false;
@@ -607,12 +622,13 @@ bool UserKeyWalk::SeekNewestVisible(uint64_t* trailer) {
 // newest visible one's trailer and value kept. The trailer is left alone when none is visible.
 // False when the walk has failed.
 bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
+  VARVE_ASSERT(backward_ && AtEntry());
   uint64_t run = 0;
   do {
-    const uint64_t present = ExtractTrailer(run_.at->key());
-    const bool visible = Visible(*run_.at);
-    // With timestamps, what was written later may stand behind what was written earlier.
-    if (!visible && (!timed_ || IsOfLaterTime(*run_.at))) return PassTooNew();
+    const uint64_t present = ExtractTrailer(batch_.at->key());
+    const bool visible = Visible(*batch_.at);
+    // With timestamps, what was written later may stand after what was written earlier.
+    if (!visible && (!has_timestamps_ || IsOfLaterTime(*batch_.at))) return PassTooNew();
     if (++run > reseek_after_) return SeekNewestVisible(trailer);
     if (run > 1 || !visible) {
       (visible ? counters.hidden : counters.recent)++;
@@ -620,11 +636,11 @@ bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
     }
     if (visible) {
       *trailer = present;
-      if (timed_) KeepTimestamp(*run_.at);
+      if (has_timestamps_) KeepTimestamp(*batch_.at);
       if (UnpackType(present) == kTypeValue) SaveValue();
     }
     Step();
-  } while (AtEntry() && SameAsPassed(*run_.at));
+  } while (AtEntry() && SameAsPassed(*batch_.at));
   if (AtEntry() || source_->status().ok()) return true;
   // What could not be read may have been newer.
   EndOfSource();
@@ -635,7 +651,7 @@ bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
 void UserKeyWalk::PassBackward() {
   valid_ = false;
   while (status_.ok() && AtEntry()) {
-    const Slice key = icmp_->KeyOf(run_.at->key());
+    const Slice key = icmp_->KeyOf(batch_.at->key());
     if (BeyondStart(key)) return;
     passed_key_.Assign(key);
     reseeks_here_ = false;
@@ -644,7 +660,7 @@ void UserKeyWalk::PassBackward() {
     uint64_t trailer = kNoTrailer;
     if (!FindNewestVisible(&trailer)) return;
     if (trailer == kNoTrailer) {
-      if (timed_ && AtEntry() && IsCovered(passed_key_.slice(), 0)) (void)LeaveCovered();
+      if (has_timestamps_ && AtEntry() && IsCovered(passed_key_.slice(), 0)) (void)LeaveCovered();
       continue;
     }
     const Verdict verdict = Judge(passed_key_.slice(), trailer);
@@ -659,7 +675,7 @@ void UserKeyWalk::PassBackward() {
     if (!(covered ? SpendNone() : Spend())) return;
     // That the next entry is reached by a seek or a step is all the same.
     if (covered && AtEntry() && LeaveCovered()) continue;
-    if (MayLeaveDeadRange()) (void)LeaveDeadRange();
+    if (MayLeaveTombstoneRun()) (void)LeaveTombstoneRun();
   }
   if (status_.ok()) EndOfSource();
 }

@@ -17,8 +17,9 @@
 #include "db/read/covered_jump.h"
 #include "db/read/iterator_counters.h"
 #include "db/read/key_buffer.h"
-#include "db/version/dead_ranges.h"
-#include "util/iter/run_reader.h"
+#include "db/version/tombstone_runs.h"
+#include "util/base/assert.h"
+#include "util/iter/entry_batch.h"
 #include "util/key/internal_key.h"
 #include "util/key/merge_caller.h"
 #include "util/key/merge_operands.h"
@@ -36,11 +37,12 @@ namespace varve {
 //
 // A key whose newest version is a merge operand is shown with what the operator makes of all its
 // operands; these are pinned where they lie until the walk moves on. Forward, the source then
-// stands on the last entry that was merged, or on the one behind it.
+// stands on the last entry that was merged, or on the one after it.
 //
-// The source is asked for runs of entries, and the walk keeps the place in the run that the rules
-// speak of as the source's. Most steps go from an entry to the next of the run, which is plain: a
-// visible value of a key that differs from its neighbour's, under no tombstone, within all bounds.
+// The source is read in batches of entries, and the walk keeps the place in the batch that the
+// rules speak of as the source's. Most steps go from an entry to the next of the batch, which is
+// plain: a visible value of a key that differs from its neighbour's, under no tombstone, within all
+// bounds.
 //
 // Thread safety: none. Lifetime: options, comparator, tombstones and the extractor outlive it; the
 // source's iterators add to `tombstones` what they open.
@@ -67,10 +69,10 @@ class UserKeyWalk {
   void SetSequence(SequenceNumber sequence);
   // What is known of the version that the source walks, as a reader of a super-version; null: not
   // used. Requires that the source has all of the version's entries, and at least one table.
-  void SkipDeadRanges(DeadRanges* ranges, uint64_t super_version);
+  void SkipTombstoneRuns(TombstoneRuns* ranges, uint64_t super_version);
   // Whether the deadline has passed before a seek: the walk has failed then.
   bool TooLateToSeek();
-  // Lets go of the source and of what is pinned from it.
+  // Releases the source and of what is pinned from it.
   void DropSource() {
     StartSeek();
     source_.reset();
@@ -97,28 +99,28 @@ class UserKeyWalk {
   // These require Valid(). A plain step has nothing to count but itself; false: it takes the whole
   // of Next() or Prev().
   bool NextPlain() {
-    assert(plain_end_ == nullptr || plain_end_ == run_.end);
+    VARVE_ASSERT(plain_end_ == nullptr || plain_end_ == batch_.end);
     if (backward_ || PlainStepsEnd()) return false;
-    const RunEntry& next = run_.at[1];
+    const BatchEntry& next = batch_.at[1];
     if (next.same_key != SameKey::kNo || !ShowsAtOnce(next)) return false;
-    run_.at++;
+    batch_.at++;
     Show(next);
     return true;
   }
   bool PrevPlain() {
-    // The entry behind must be another key's: then this one is the newest of its own.
+    // The entry after must be another key's: then this one is the newest of its own.
     if (!backward_ || PlainStepsEnd()) return false;
-    const RunEntry& entry = *run_.at;
-    if (run_.at[1].same_key != SameKey::kNo || !ShowsAtOnce(entry)) return false;
-    run_.at++;
+    const BatchEntry& entry = *batch_.at;
+    if (batch_.at[1].same_key != SameKey::kNo || !ShowsAtOnce(entry)) return false;
+    batch_.at++;
     Show(entry);
     return true;
   }
   void Next();
   void Prev();
-  // Over a new source: to the next live key behind (before) `key`, which need not be there.
+  // Over a new source: to the next live key after (before) `key`, which need not be there.
   // `in_prefix` as in_prefix() was when the walk stood on it.
-  void GoOnBehind(const Slice& key, bool in_prefix);
+  void GoOnAfter(const Slice& key, bool in_prefix);
   void GoOnBefore(const Slice& key, bool in_prefix);
   // True if the walk ends with the prefix it began in.
   [[nodiscard]] bool in_prefix() const { return has_prefix_; }
@@ -128,7 +130,7 @@ class UserKeyWalk {
  private:
   // As numbers: either may be null.
   [[nodiscard]] bool PlainStepsEnd() const {
-    return reinterpret_cast<uintptr_t>(run_.at) + sizeof(RunEntry) >=
+    return reinterpret_cast<uintptr_t>(batch_.at) + sizeof(BatchEntry) >=
            reinterpret_cast<uintptr_t>(plain_end_);
   }
   // Why entries of passed_key_ are being passed over.
@@ -143,94 +145,96 @@ class UserKeyWalk {
   enum class Place : uint8_t {
     kFirst,    // before all
     kVisible,  // to the newest that may be visible
-    kLast,     // behind all
+    kLast,     // after all
   };
 
   // Where the source was moved to so as to pass over much, and from where.
   struct Detours {
-    // Of the last reseek in this direction, and of the last leap of tables behind it; empty: none.
+    // Of the last reseek in this direction, and of the last leap of tables after it; empty: none.
     std::string reseek_target;
     std::string leap_target;
     CoveredJump jump;
-    // A stretch of entries passed over in this move, from behind a key on.
-    std::string stretch_key;
-    uint64_t stretch_start = 0;         // what counters said was passed over
-    uint64_t stretch_start_recent = 0;  // and of that, as too new; or kNotAllSeen
+    // A tombstone run passed over in this move, from after a key on.
+    std::string tombstone_run_key;
+    uint64_t tombstone_run_start = 0;         // what counters said was passed over
+    uint64_t tombstone_run_start_recent = 0;  // and of that, as too new; or kNotAllSeen
   };
   // Of the key that is shown, or was last, with operands.
   struct Merging {
     MergeOperands operands;
-    size_t pinned = 0;  // or copied; the others are in the run at hand
+    size_t pinned = 0;  // or copied; the others are in the current batch
     std::string buffer;
   };
 
-  static constexpr size_t kRunEntries = 32;
+  static constexpr size_t kBatchEntries = 32;
   static constexpr uint64_t kBudgetMax = UINT64_MAX / 2;
   static constexpr uint64_t kNotAllSeen = UINT64_MAX;
 
   // --- The source's place.
-  [[nodiscard]] bool AtEntry() const { return run_.at != run_.end; }
+  [[nodiscard]] bool AtEntry() const { return batch_.at != batch_.end; }
   // Steps to the next entry in the walk's direction.
   void Step() {
-    if (++run_.at == run_.end) TakeRun();
+    VARVE_ASSERT(AtEntry());
+    if (++batch_.at == batch_.end) TakeBatch();
   }
-  void TakeRun();
+  void TakeBatch();
   // What is pinned is known of the entry that the source stands on only.
-  [[nodiscard]] size_t RunEntriesMax() const { return pins_ ? 1 : kRunEntries; }
+  [[nodiscard]] size_t BatchEntriesMax() const { return pins_ ? 1 : kBatchEntries; }
   // After the source was moved by a seek.
   void TakePlace();
-  // How far into the run there are no tombstones, bounds and prefixes to look at.
+  // How far into the batch there are no tombstones, bounds and prefixes to look at.
   void MeasurePlain();
-  [[nodiscard]] bool ShowsAtOnce(const RunEntry& entry) const {
+  [[nodiscard]] bool ShowsAtOnce(const BatchEntry& entry) const {
     const uint64_t trailer = ExtractTrailer(entry.key());
     return UnpackType(trailer) == kTypeValue && UnpackSequence(trailer) <= sequence_;
   }
   // Without timestamps.
-  void Show(const RunEntry& entry) {
+  void Show(const BatchEntry& entry) {
     key_ = ExtractUserKey(entry.key());
     value_ = entry.value();
   }
-  void ShowTimed(const RunEntry& entry) {
+  void ShowWithTimestamp(const BatchEntry& entry) {
     key_ = icmp_->KeyOf(entry.key());
     timestamp_ = icmp_->TimestampOf(ExtractUserKey(entry.key()));
     value_ = entry.value();
   }
-  // With timestamps, what a tombstone covers is as if it were not there: a version behind it may
+  // With timestamps, what a tombstone covers is as if it were not there: a version after it may
   // have been written later.
-  [[nodiscard]] bool Visible(const RunEntry& entry) const {
+  [[nodiscard]] bool Visible(const BatchEntry& entry) const {
     const SequenceNumber sequence = ExtractSequence(entry.key());
-    return sequence <= sequence_ && (!timed_ || VisibleInTime(entry, sequence));
+    return sequence <= sequence_ && (!has_timestamps_ || VisibleInTime(entry, sequence));
   }
-  [[nodiscard]] bool VisibleInTime(const RunEntry& entry, SequenceNumber sequence) const;
+  [[nodiscard]] bool VisibleInTime(const BatchEntry& entry, SequenceNumber sequence) const;
   // Requires timestamps.
-  [[nodiscard]] bool IsOfLaterTime(const RunEntry& entry) const {
+  [[nodiscard]] bool IsOfLaterTime(const BatchEntry& entry) const {
     return icmp_->CompareTimestamp(icmp_->TimestampOf(ExtractUserKey(entry.key())), as_of_) > 0;
   }
   // For when the source moves on while the entry is shown.
-  void KeepTimestamp(const RunEntry& entry) {
+  void KeepTimestamp(const BatchEntry& entry) {
+    VARVE_ASSERT(has_timestamps_);
     const Slice timestamp = icmp_->TimestampOf(ExtractUserKey(entry.key()));
     if (kept_timestamp_ == nullptr) kept_timestamp_ = std::make_unique<std::string>();
     kept_timestamp_->assign(timestamp.data(), timestamp.size());
     timestamp_ = *kept_timestamp_;
   }
   // True if the entry's user key is passed_key_. Requires that the entry before it has that.
-  [[nodiscard]] bool SameAsPassed(const RunEntry& entry) const {
+  [[nodiscard]] bool SameAsPassed(const BatchEntry& entry) const {
     return entry.same_key == SameKey::kUnknown ? PassedKeyIs(entry)
                                                : entry.same_key == SameKey::kYes;
   }
-  [[nodiscard]] bool PassedKeyIs(const RunEntry& entry) const {
+  [[nodiscard]] bool PassedKeyIs(const BatchEntry& entry) const {
     return icmp_->EqualKey(icmp_->KeyOf(entry.key()), passed_key_.slice());
   }
 
   void FindForward(Passing passing) {
     PassForward(passing);
-    if (in_stretch_) [[unlikely]]
-      CloseStretch();
+    if (in_tombstone_run_) [[unlikely]]
+      CloseTombstoneRun();
   }
   void FindBackward() {
     PassBackward();
-    if (in_stretch_) [[unlikely]]
-      CloseStretch();
+    if (in_tombstone_run_) [[unlikely]]
+      CloseTombstoneRun();
   }
   void PassForward(Passing passing);
   void PassBackward();
@@ -273,11 +277,11 @@ class UserKeyWalk {
   void MergeBackward();
   bool CollectOperands();
   bool StepInKey();
-  [[nodiscard]] const RunEntry* LastOfOperands(const RunEntry* at) const;
+  [[nodiscard]] const BatchEntry* LastOfOperands(const BatchEntry* at) const;
   bool MoveOverOperands();
   void PinOperands();
   bool MergeOperandsNow();
-  // Lets go of the operands of the key that was shown.
+  // Releases the operands of the key that was shown.
   void ForgetMerge();
   // True while another entry may be passed over; fails the walk otherwise.
   bool Spend() {
@@ -299,12 +303,12 @@ class UserKeyWalk {
     budget_left_ = std::min(budget_, first_slice_);
     budget_rest_ = budget_ - budget_left_;
     slice_ended_ = false;
-    in_stretch_ = false;
+    in_tombstone_run_ = false;
   }
 
   // --- Range tombstones.
-  // With one over passed_key_: moves the source's older runs to the tombstone's end (start). True
-  // if any was moved; the walk may have failed. Requires AtEntry().
+  // With one over passed_key_: moves the source's older sorted runs to the tombstone's end (start).
+  // True if any was moved; the walk may have failed. Requires AtEntry().
   bool LeaveCovered();
   // By a tombstone that is newer than the entry with that trailer.
   [[nodiscard]] bool IsCovered(const Slice& key, uint64_t trailer) const {
@@ -313,13 +317,15 @@ class UserKeyWalk {
 
   // --- Deletions without end.
   // In a move that has passed over a slice of entries, of which passed_key_ is the last: begins to
-  // measure the stretch; true if the source was moved beyond a range that is known to be dead, or
-  // the walk has failed.
-  bool LeaveDeadRange();
+  // measure the tombstone run; true if the source was moved beyond a known tombstone run, or the
+  // walk has failed.
+  bool LeaveTombstoneRun();
   // The source itself has to stand where the walk does, so that nothing it has handed over is lost.
-  [[nodiscard]] bool MayLeaveDeadRange() const { return slice_ended_ && run_.at + 1 == run_.end; }
+  [[nodiscard]] bool MayLeaveTombstoneRun() const {
+    return slice_ended_ && batch_.at + 1 == batch_.end;
+  }
   // At the end of such a move.
-  void CloseStretch();
+  void CloseTombstoneRun();
   // False, failing the walk, once the deadline has passed.
   bool InTime();
 
@@ -353,35 +359,35 @@ class UserKeyWalk {
   bool valid_ = false;
   bool backward_ = false;
   bool has_prefix_ = false;
-  bool pins_ = false;        // pin_data
-  bool key_kept_ = false;    // backward: key_ is the source's, pinned
-  bool value_kept_ = false;  // backward: value_ is the source's, pinned for its life
-  bool merged_ = false;      // value_ is what an operator made
-  bool timed_ = false;       // there are timestamps
-  // Forward: the source stands behind the entries of the key that is shown.
-  bool is_behind_ = false;
-  bool jumps_ = true;  // over dead ranges
+  bool pins_ = false;            // pin_data
+  bool key_kept_ = false;        // backward: key_ is the source's, pinned
+  bool value_kept_ = false;      // backward: value_ is the source's, pinned for its life
+  bool merged_ = false;          // value_ is what an operator made
+  bool has_timestamps_ = false;  // there are timestamps
+  // Forward: the source stands after the entries of the key that is shown.
+  bool is_past_ = false;
+  bool jumps_ = true;  // over tombstone runs
   bool slice_ended_ = false;
-  bool in_stretch_ = false;    // the one of detours_
+  bool in_tombstone_run_ = false;  // the one of detours_
   bool reseeks_here_ = false;  // backward: it began at passed_key_, from where there may be another
   Slice key_;
   Slice value_;
   Slice timestamp_;
-  Slice as_of_;                          // what is newer is not visible
-  EntryRun run_;                         // at end: nothing is left
-  const RunEntry* plain_end_ = nullptr;  // its end, or null when entries must be looked at
+  Slice as_of_;                            // what is newer is not visible
+  EntryBatch batch_;                       // at end: nothing is left
+  const BatchEntry* plain_end_ = nullptr;  // its end, or null when entries must be looked at
   uint64_t reseek_after_ = 0;
   uint64_t budget_ = kBudgetMax;  // max_skippable_internal_keys
   // The budget is given out in slices. Between them there is a look at the clock and at what is
   // known of ranges; without need for either, the slice is the budget.
   uint64_t first_slice_ = UINT64_MAX;
   uint64_t budget_left_ = 0;  // of the slice
-  uint64_t budget_rest_ = 0;  // behind it
+  uint64_t budget_rest_ = 0;  // after it
   SystemClock* clock_ = nullptr;
   uint64_t deadline_micros_ = 0;  // 0: none
   KeyBuffer passed_key_;
   Status status_;
-  DeadRanges* dead_ranges_ = nullptr;  // null: not looked at
+  TombstoneRuns* tombstone_runs_ = nullptr;  // null: not looked at
   uint64_t super_version_ = 0;
   const SliceTransform* extractor_ = nullptr;
   std::string prefix_;

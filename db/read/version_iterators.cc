@@ -8,6 +8,7 @@
 
 #include "db/version/file_bounds.h"
 #include "table/iterator/merging_iterator.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/key/prefix_answer.h"
 
@@ -63,13 +64,13 @@ class OpenTableIterator final : public InternalIterator {
     iter_->Prev();
     Publish();
   }
-  size_t NextRun(RunEntry* out, size_t max) override {
-    const size_t n = iter_->NextRun(out, max);
+  size_t NextBatch(BatchEntry* out, size_t max) override {
+    const size_t n = iter_->NextBatch(out, max);
     Publish();
     return n;
   }
-  size_t PrevRun(RunEntry* out, size_t max) override {
-    const size_t n = iter_->PrevRun(out, max);
+  size_t PrevBatch(BatchEntry* out, size_t max) override {
+    const size_t n = iter_->PrevBatch(out, max);
     Publish();
     return n;
   }
@@ -152,9 +153,10 @@ class LevelIterator final : public InternalIterator {
   }
 
   bool SkipOlder(const Slice& target, SequenceNumber below) override {
+    VARVE_ASSERT(valid_ && index_ < files_.size());
     if (files_[index_]->largest_seq >= below) return false;
     valid_ = false;
-    const size_t end = FindBehind(target);
+    const size_t end = FindAfter(target);
     size_t i = index_;
     while (i < end && files_[i]->largest_seq < below) i++;
     if (!WithinUpper(i)) return true;
@@ -168,9 +170,10 @@ class LevelIterator final : public InternalIterator {
   }
 
   bool SkipOlderForPrev(const Slice& target, SequenceNumber below) override {
+    VARVE_ASSERT(valid_ && index_ < files_.size());
     if (files_[index_]->largest_seq >= below) return false;
     valid_ = false;
-    // All files behind that one, and none before it, begin with the target or later.
+    // All files after that one, and none before it, begin with the target or later.
     const size_t start = files_.Find(target);
     size_t i = index_;
     while (i > start && files_[i]->largest_seq < below) i--;
@@ -188,25 +191,27 @@ class LevelIterator final : public InternalIterator {
   }
 
   void Next() override {
+    VARVE_ASSERT(valid_ && index_ < files_.size());
     iter_->Next();
     if (!Publish()) Ahead(index_ + 1);
   }
 
   void Prev() override {
+    VARVE_ASSERT(valid_ && index_ < files_.size());
     iter_->Prev();
     if (!Publish()) Behind(index_);
   }
 
-  // A run never leaves its file.
-  size_t NextRun(RunEntry* out, size_t max) override {
-    const size_t n = iter_->NextRun(out, max);
+  // A batch never leaves its file.
+  size_t NextBatch(BatchEntry* out, size_t max) override {
+    const size_t n = iter_->NextBatch(out, max);
     if (Publish()) [[likely]]
       return n;
     Ahead(index_ + 1);
     return WriteCurrent(out);
   }
-  size_t PrevRun(RunEntry* out, size_t max) override {
-    const size_t n = iter_->PrevRun(out, max);
+  size_t PrevBatch(BatchEntry* out, size_t max) override {
+    const size_t n = iter_->PrevBatch(out, max);
     if (Publish()) [[likely]]
       return n;
     Behind(index_);
@@ -257,7 +262,7 @@ class LevelIterator final : public InternalIterator {
     return false;
   }
 
-  // To the first entry of file `i` or of those behind it.
+  // To the first entry of file `i` or of those after it.
   void Ahead(size_t i) {
     for (; status_.ok() && WithinUpper(i) && WithinPrefix(i); i++) {
       if (IsHidden(i)) [[unlikely]]
@@ -300,9 +305,8 @@ class LevelIterator final : public InternalIterator {
                                  LargestIsExclusive(file), file.largest_seq);
   }
 
-  // The first file that may have entries at or behind the target, which comes before all of its
-  // key.
-  size_t FindBehind(const Slice& target) const {
+  // The first file that may have entries at or after the target, which comes before all of its key.
+  size_t FindAfter(const Slice& target) const {
     size_t i = files_.Find(target);
     while (i < files_.size() && LargestIsExclusive(*files_[i]) &&
            icmp_.CompareKey(icmp_.KeyOf(files_[i]->largest), icmp_.KeyOf(target)) <= 0) {
@@ -330,6 +334,7 @@ class LevelIterator final : public InternalIterator {
   }
 
   bool Open(size_t i) {
+    VARVE_ASSERT(i < files_.size());
     if (i == index_) return true;
     Leave();
     FileMetaData* const file = files_[i];

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <random>
 
+#include "util/base/assert.h"
+#include "util/base/status_macros.h"
 #include "util/coding/hash.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
@@ -39,6 +41,7 @@ std::string NewDbId(Env* env) {
     if (i == 8 || i == 12 || i == 16 || i == 20) id.push_back('-');
     id.push_back(kHex[digit]);
   }
+  VARVE_ASSERT(id.size() == 36);
   return id;
 }
 
@@ -50,20 +53,21 @@ std::string NewSessionId(Env* env) {
   std::string id(20, '0');
   for (size_t i = 20; i > 8; i--, low /= 36) id[i - 1] = kDigits[low % 36];
   for (size_t i = 8; i > 0; i--, high /= 36) id[i - 1] = kDigits[high % 36];
+  VARVE_ASSERT(low == 0 && high == 0);
   return id;
 }
 
 Status ReadIdentity(FileSystem* fs, const std::string& db_name, std::string* id) {
   const std::string path = IdentityFileName(db_name);
   if (fs->FileExists(path, IOOptions(), nullptr).IsNotFound()) return Status::NotFound(path);
-  Status s = ReadFileToString(fs, path, kIdentityBytesMax, id);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(ReadFileToString(fs, path, kIdentityBytesMax, id));
   while (!id->empty() && id->back() == '\n') id->pop_back();
   if (id->empty()) return Status::Corruption(path, "is empty");
   return Status::OK();
 }
 
 Status WriteIdentity(FileSystem* fs, const std::string& db_name, const std::string& id) {
+  VARVE_ASSERT(!id.empty());
   return WriteFileDurably(fs, db_name, "000000.dbtmp", "IDENTITY", id);
 }
 

@@ -23,7 +23,7 @@ constexpr uint64_t kBytesToCompare = 32;
 
 // Numbers of the logs in a directory that are not below `min_log`, ascending; none if it cannot be
 // read.
-std::vector<uint64_t> LogsIn(const LogPlace& place, const std::string& directory,
+std::vector<uint64_t> LogsIn(const LogLocation& place, const std::string& directory,
                              uint64_t min_log) {
   std::vector<std::string> names;
   std::vector<uint64_t> numbers;
@@ -40,7 +40,7 @@ std::vector<uint64_t> LogsIn(const LogPlace& place, const std::string& directory
 }
 
 // What cannot be read begins with nothing.
-std::string BeginningOf(const LogPlace& place, const std::string& path) {
+std::string BeginningOf(const LogLocation& place, const std::string& path) {
   std::unique_ptr<FSSequentialFile> file;
   char scratch[kBytesToCompare];
   Slice read;
@@ -52,7 +52,7 @@ std::string BeginningOf(const LogPlace& place, const std::string& path) {
 }
 
 // The directory of another database: the logs in it are that database's.
-bool IsOfAnother(const LogPlace& place, const std::string& directory) {
+bool IsOfAnother(const LogLocation& place, const std::string& directory) {
   if (directory == place.db_name) return false;
   return place.fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok();
 }
@@ -63,7 +63,7 @@ bool IsSamePath(const std::string& a, const std::string& b) {
 }
 
 // Where the newest OPTIONS file has the logs; empty if nobody can tell.
-std::string LastLogDirectory(const LogPlace& place) {
+std::string LastLogDirectory(const LogLocation& place) {
   std::vector<uint64_t> numbers;
   std::string directory;
   std::string was_in;
@@ -81,7 +81,7 @@ std::string LastLogDirectory(const LogPlace& place) {
 }
 
 // The number of a log in `other` with batches that the directory of the options lacks; 0: none.
-uint64_t FindStrayLog(const LogPlace& place, const std::string& other,
+uint64_t FindStrayLog(const LogLocation& place, const std::string& other,
                       const std::vector<uint64_t>& numbers, uint64_t min_log) {
   if (other.empty() || other == place.directory || IsOfAnother(place, other)) return 0;
   for (uint64_t number : LogsIn(place, other, min_log)) {
@@ -99,7 +99,7 @@ uint64_t FindStrayLog(const LogPlace& place, const std::string& other,
 
 }  // namespace
 
-Status CheckLogDirectory(const LogPlace& place, const std::vector<uint64_t>& numbers,
+Status CheckLogDirectory(const LogLocation& place, const std::vector<uint64_t>& numbers,
                          uint64_t min_log) {
   const std::string last = place.was_locked ? LastLogDirectory(place) : "";
   for (const std::string& other : {place.db_name, last}) {
@@ -115,7 +115,7 @@ Status CheckLogDirectory(const LogPlace& place, const std::vector<uint64_t>& num
   return Status::OK();
 }
 
-Status CheckNoLogs(const LogPlace& place) {
+Status CheckNoLogs(const LogLocation& place) {
   if (place.directory == place.db_name) return Status::OK();  // looked at already
   const std::vector<uint64_t> numbers = LogsIn(place, place.directory, 0);
   if (numbers.empty()) return Status::OK();

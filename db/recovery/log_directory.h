@@ -14,13 +14,13 @@
 namespace varve {
 
 // Of a database, where logs are going to be looked for. Paths are absolute.
-struct LogPlace {
+struct LogLocation {
   FileSystem* fs = nullptr;
   FileOptions file_options;  // to read logs with
   std::string db_name;
   std::string directory;
-  // Somebody has locked the database where it is now. If not, it is a copy, as of a checkpoint: its
-  // OPTIONS file speaks of the original's logs.
+  // A process has locked the database where it is now. If not, it is a copy, as of a checkpoint:
+  // its OPTIONS file speaks of the original's logs.
   bool was_locked = false;
 };
 
@@ -29,11 +29,11 @@ struct LogPlace {
 // with, or in its own. A log that was moved or copied together with its database is where it should
 // be, whatever the OPTIONS file says. `numbers`: the logs found, not below `min_log`, ascending.
 // Writes nothing.
-Status CheckLogDirectory(const LogPlace& place, const std::vector<uint64_t>& numbers,
+Status CheckLogDirectory(const LogLocation& place, const std::vector<uint64_t>& numbers,
                          uint64_t min_log);
 
 // Of a database that is about to be made. Corruption: the directory, if it is not the database's
 // own, holds logs, which would be replayed into it.
-Status CheckNoLogs(const LogPlace& place);
+Status CheckNoLogs(const LogLocation& place);
 
 }  // namespace varve

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <memory>
 
-#include "db/background/table_context.h"
+#include "db/engine/output_options.h"
 #include "db/flush/flush_job.h"
 #include "db/recovery/lost_sequences.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
+#include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/env/sequential_file_reader.h"
@@ -34,7 +36,7 @@ class ReplayResolver final : public MemTableResolver {
     MemTable* const mem = families_.Find(id);
     if (are_read_ || mem == nullptr || !mem->Empty()) return mem;
     ColumnFamily* const family = families_.FindById(id);
-    if (mem->order() != MemTableOrder::kArrival) family->RenewMemTable(/*is_read=*/false);
+    if (!mem->IsSortedByReads()) family->RenewMemTable(/*is_read=*/false);
     return family->mem();
   }
   const Comparator* ComparatorOf(uint32_t id) override { return families_.ComparatorOf(id); }
@@ -55,42 +57,45 @@ Status Refusal(const std::string& path, uint64_t offset, const std::string& reas
 }  // namespace
 
 Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log) {
-  Engine& e = *engine_;
+  VARVE_ASSERT(std::is_sorted(log_numbers.begin(), log_numbers.end()));
   min_log_ = min_log;
+  {
+    DbLock lock(&state_.mu);
+    min_family_log_ = state_.versions->MinLogNumber();
+  }
   oldest_log_gone_ = !log_numbers.empty() && log_numbers.front() != min_log;
-  max_sequence_ = e.versions->last_sequence();
+  max_sequence_ = state_.versions->last_sequence();
   if (max_sequence_ > kLargestSequence) {
-    return Status::Corruption("MANIFEST of " + e.name, TooLarge(max_sequence_));
+    return Status::Corruption("MANIFEST of " + context_.name(), TooLarge(max_sequence_));
   }
   Status s = JudgeMissing(log_numbers);
   if (s.ok()) s = ReplayAll(log_numbers);
   if (stopped_at_ != 0 || s.IsCorruption()) FindLostSequences(log_numbers);
   if (s.ok() && stopped_at_ != 0 && !repairs_) s = CheckOneMoment();
-  e.recovery.last_sequence = max_sequence_;
+  report_.last_sequence = max_sequence_;
   return s;
 }
 
 Status LogReplay::ReplayAll(const std::vector<uint64_t>& log_numbers) {
-  Engine& e = *engine_;
   Status s;
   for (uint64_t number : log_numbers) {
-    e.families.set_replayed_log(number);
-    s = ReplayOne(number, LogFileName(e.WalDirectory(), number));
+    state_.families.set_replayed_log(number);
+    s = ReplayOne(number, LogFileName(context_.WalDirectory(), number));
     if (!s.ok()) break;
   }
-  e.families.set_replayed_log(0);
+  state_.families.set_replayed_log(0);
   return s;
 }
 
 Status LogReplay::CheckOneMoment() const {
-  const Engine& e = *engine_;
-  for (const auto& [id, family] : e.families.all()) {
+  DbLock lock(&state_.mu);
+  for (const auto& [id, family] : state_.families.all()) {
     const FamilyVersions& versions = *family->versions();
     if (versions.log_number <= stopped_at_ || versions.current->TotalBytes() == 0) continue;
     return Status::Corruption(
-        LogFileName(e.WalDirectory(), stopped_at_),
-        "is damaged (" + e.recovery.first_bad_reason + " at offset " +
-            std::to_string(e.recovery.first_bad_offset) + "), and column family " + family->name() +
+        LogFileName(context_.WalDirectory(), stopped_at_),
+        "is damaged (" + report_.first_bad_reason + " at offset " +
+            std::to_string(report_.first_bad_offset) + "), and column family " + family->name() +
             " has tables that are newer than the damage: replaying up to it would mix two "
             "moments; nothing was changed");
   }
@@ -98,57 +103,64 @@ Status LogReplay::CheckOneMoment() const {
 }
 
 Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
-  Engine& e = *engine_;
   std::unique_ptr<SequentialFileReader> file;
-  Status s = SequentialFileReader::Open(e.fs.get(), path, e.LogFileOptions(), &file);
+  Status s =
+      SequentialFileReader::Open(context_.fs().get(), path, context_.LogFileOptions(), &file);
   if (!s.ok()) return s;
-  e.recovery.logs_read++;
+  report_.logs_read++;
   wal::LogReader reader(std::move(file), number, path, nullptr);
   uint64_t file_bytes = 0;
-  e.fs->GetFileSize(path, IOOptions(), &file_bytes, nullptr).PermitUncheckedError();
-  TimestampAdapter adapter(TimestampsOf(e.families));
-  RecordPipeline records(&reader, &adapter, e.options.wal_recovery_mode, file_bytes);
+  context_.fs()->GetFileSize(path, IOOptions(), &file_bytes, nullptr).PermitUncheckedError();
+  TimestampAdapter adapter(TimestampsOf(state_.families));
+  RecordPipeline records(&reader, &adapter, context_.options().wal_recovery_mode, file_bytes);
   RecordPipeline::Record record;
-  ReplayResolver resolver(&e.families, KeepsMemTables());
+  ReplayResolver resolver(&state_.families, KeepsMemTables());
   // Collects entries over several records: most have one.
   BatchInserter inserter(&resolver);
   bool first = true;
   bool marked = false;
   while (records.Next(&record)) {
     if (record.after_hole &&
-        e.options.wal_recovery_mode != WALRecoveryMode::kSkipAnyCorruptedRecords) {
+        context_.options().wal_recovery_mode != WALRecoveryMode::kSkipAnyCorruptedRecords) {
       s = inserter.Flush();
       const uint64_t offset = record.offset;
       while (s.ok() && records.Next(&record)) {
       }
       return s.ok() ? JudgeHole(number, path, offset, reader.LastRecordEnd()) : s;
     }
-    LogMark mark;
-    if (first && !marked && ParseLogMark(record.bytes, &mark)) {
+    PredecessorLog predecessor;
+    if (first && !marked && ParsePredecessorRecord(record.bytes, &predecessor)) {
       marked = true;
-      s = JudgeMark(mark, DecodeFixed64(record.bytes.data()));
+      s = JudgePredecessor(predecessor, DecodeFixed64(record.bytes.data()));
       if (!s.ok()) return s;
       continue;
     }
-    const bool stays_out = first && stopped_at_ != 0 && !GoesOn(record.bytes);
+    const bool stays_out = first && stopped_at_ != 0 && (end_missing_ || !GoesOn(record.bytes));
     if (stays_out && !VARVE_CANARY(kReplayAfterDamage)) {
       damaged_logs_.push_back(number);  // sound perhaps, but nothing of it was taken over
-      e.recovery.synced_bytes_lost += SyncedBehind(number, 0);
+      report_.synced_bytes_lost += SyncedAfter(number, 0);
       return Status::OK();
     }
     if (first) stopped_at_ = 0;
     first = false;
     if (repairs_ && record.structure.IsCorruption()) {
       s = inserter.Flush();
-      return s.ok() ? StopAtRecord(number, path, record, &records) : s;
+      return s.ok() ? StopAtRecord(number, path, record.structure.ToString(), record, &records) : s;
     }
+    std::string unknown_commit;
     s = CheckContinues(record.bytes, path);
-    if (s.ok()) s = ApplyRecord(record, path, &inserter);
+    if (s.ok()) s = ApplyRecord(record, number, path, &resolver, &inserter, &unknown_commit);
     if (!s.ok()) return s;
-    e.recovery.records_replayed++;
-    e.recovery.bytes_replayed += record.bytes.size();
+    if (!unknown_commit.empty()) {
+      const std::string reason =
+          "the commit of " + ShownName(unknown_commit) + ", which the damage has taken";
+      return StopAtRecord(number, path, reason, record, &records);
+    }
+    report_.records_replayed++;
+    report_.bytes_replayed += record.bytes.size();
   }
   if (!records.status().ok()) return records.status();
+  VARVE_ASSERT(!log_ends_.contains(number));
   log_ends_[number] = reader.LastRecordEnd();
   if (first) empty_logs_.insert(number);
   if (first && stopped_at_ != 0) return Status::OK();
@@ -156,88 +168,108 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
 }
 
 bool LogReplay::KeepsMemTables() const {
-  return engine_->read_only || engine_->options.avoid_flush_during_recovery;
+  return context_.read_only() || context_.options().avoid_flush_during_recovery;
 }
 
-// Only the exact next sequence proves that the damaged log's lost tail held nothing.
+// Where no mark tells, the exact next sequence is the proof that the damaged log's lost tail held
+// nothing.
 bool LogReplay::GoesOn(const Slice& first_record) const {
   return first_record.size() >= kBatchHeaderBytes &&
          DecodeFixed64(first_record.data()) == expected_next_;
 }
 
-Status LogReplay::JudgeMark(const LogMark& mark, SequenceNumber next) {
-  const auto before = log_ends_.find(mark.number);
+Status LogReplay::JudgePredecessor(const PredecessorLog& predecessor, SequenceNumber next) {
+  const auto before = log_ends_.find(predecessor.number);
   const bool read = before != log_ends_.end();
   // Below the smallest that is needed it was obsolete; a repair does not know that number.
-  if (!read && (stopped_at_ != 0 || mark.number < min_log_ || repairs_)) return Status::OK();
-  if (!read) missed_logs_.insert(mark.number);
+  if (!read && (stopped_at_ != 0 || predecessor.number < min_log_ || repairs_)) return Status::OK();
+  if (!read) missed_logs_.insert(predecessor.number);
   const uint64_t end = read ? before->second : 0;
-  if (end >= mark.bytes) {
-    stopped_at_ = 0;  // whatever was met behind its last record: nothing of it is missing
+  if (end >= predecessor.bytes) {
+    stopped_at_ = 0;  // whatever was met after its last record: nothing of it is missing
+    end_missing_ = false;
     return Status::OK();
   }
+  end_missing_ = true;
   if (next > 0) lost_last_ = std::max(lost_last_, next - 1);
   if (stopped_at_ != 0) return Status::OK();
-  const std::string path = LogFileName(engine_->WalDirectory(), mark.number);
+  const std::string path = LogFileName(context_.WalDirectory(), predecessor.number);
   const std::string reason = read ? "the end of the log is missing" : "the log is missing";
-  const uint64_t lost = mark.bytes - end;
-  NoteDamage(mark.number, path, end, reason, lost);
-  const uint64_t synced = mark.number < synced_.log ? lost : SyncedBehind(mark.number, end);
-  return StopOrRefuse(mark.number, path, end, reason, synced);
+  const uint64_t lost = predecessor.bytes - end;
+  NoteDamage(predecessor.number, path, end, reason, lost);
+  const uint64_t synced =
+      predecessor.number < synced_.log ? lost : SyncedAfter(predecessor.number, end);
+  return StopOrRefuse(predecessor.number, path, end, reason, synced);
 }
 
 Status LogReplay::CheckContinues(const Slice& record, const std::string& path) const {
-  const Engine& e = *engine_;
-  if (repairs_ || !oldest_log_gone_ || e.recovery.records_replayed > 0 ||
+  if (repairs_ || !oldest_log_gone_ || report_.records_replayed > 0 ||
       record.size() < kBatchHeaderBytes ||
-      e.options.wal_recovery_mode == WALRecoveryMode::kSkipAnyCorruptedRecords) {
+      context_.options().wal_recovery_mode == WALRecoveryMode::kSkipAnyCorruptedRecords) {
     return Status::OK();
   }
   const SequenceNumber sequence = DecodeFixed64(record.data());
-  if (sequence <= e.versions->last_sequence() + 1) return Status::OK();
+  if (sequence <= state_.versions->last_sequence() + 1) return Status::OK();
   return Status::Corruption(
       path, "begins at sequence number " + std::to_string(sequence) +
-                ", but the MANIFEST ends at " + std::to_string(e.versions->last_sequence()) +
+                ", but the MANIFEST ends at " + std::to_string(state_.versions->last_sequence()) +
                 " and the log that it asks for next is gone: its end is missing, or a log was "
                 "deleted; nothing was changed");
 }
 
-Status LogReplay::ApplyRecord(const RecordPipeline::Record& record, const std::string& path,
-                              BatchInserter* inserter) {
-  Engine& e = *engine_;
+// Batches with marks are rare: they come between the others, not together with them.
+Status LogReplay::Insert(const RecordPipeline::Record& record, uint64_t number,
+                         MemTableResolver* resolver, BatchInserter* inserter,
+                         SequenceNumber* next_sequence, std::string* unknown_commit) {
+  if (!record.has_marks) [[likely]]
+    return inserter->Insert(record.bytes, *next_sequence, next_sequence);
+  Status s = inserter->Flush();
+  if (!s.ok()) return s;
+  // In logs of others a prepared section, which takes no sequence number, may be missing where all
+  // numbers are there. Logs from before a crash that was recovered from end as it left them.
+  const bool stops = !report_.first_bad_file.empty() && report_.first_bad_log >= min_family_log_ &&
+                     context_.options().wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery;
+  return sections_.Apply(record.bytes, number, resolver, next_sequence,
+                         stops ? unknown_commit : nullptr);
+}
+
+Status LogReplay::ApplyRecord(const RecordPipeline::Record& record, uint64_t number,
+                              const std::string& path, MemTableResolver* resolver,
+                              BatchInserter* inserter, std::string* unknown_commit) {
   Status s = record.structure;
   const SequenceNumber sequence = s.ok() ? DecodeFixed64(record.bytes.data()) : 0;
   if (sequence > kLargestSequence) s = Status::Corruption("a batch's", TooLarge(sequence));
   if (s.ok()) {
     first_sequence_ = std::min(first_sequence_, sequence);
     SequenceNumber next_sequence = sequence;
-    s = inserter->Insert(record.bytes, sequence, &next_sequence);
+    s = Insert(record, number, resolver, inserter, &next_sequence, unknown_commit);
+    VARVE_ASSERT(!s.ok() || next_sequence >= sequence);
     expected_next_ = std::max(expected_next_, next_sequence);
     if (next_sequence > 0) max_sequence_ = std::max(max_sequence_, next_sequence - 1);
   }
-  const bool full = e.families.TakeFullFlag();
+  const bool full = state_.families.TakeFullFlag();
   if (s.ok() && (full || record.last_to_stay)) s = inserter->Flush();
   if (!s.ok()) {
     return Status::CopyAppendMessage(s, " in ",
                                      path + " at offset " + std::to_string(record.offset));
   }
-  if (full && !e.read_only) return FlushFull();
+  if (full && !context_.read_only()) return FlushFull();
   return Status::OK();
 }
 
 Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
                               const wal::LogReader& reader) {
-  Engine& e = *engine_;
   if (!reader.io_status().ok()) return reader.io_status();
   const wal::LogDamage& damage = reader.damage();
   if (damage.first_bad_offset == UINT64_MAX) return JudgeEnd(number, path, reader);
   NoteDamage(number, path, damage.first_bad_offset, damage.reason, damage.dropped_bytes);
-  // An older log may end inside a record that nobody was told of; the next log's mark knows.
+  // An older log may end inside a record that nobody was told of; the next log's predecessor record
+  // knows.
   const bool unknown = damage.torn_tail && number < synced_.log;
-  const uint64_t synced = unknown ? 0 : SyncedBehind(number, damage.first_bad_offset);
+  const uint64_t synced = unknown ? 0 : SyncedAfter(number, damage.first_bad_offset);
   if (!damage.torn_tail || synced > 0) damaged_logs_.push_back(number);
-  e.recovery.synced_bytes_lost += synced;
-  const WALRecoveryMode mode = e.options.wal_recovery_mode;
+  report_.synced_bytes_lost += synced;
+  const WALRecoveryMode mode = context_.options().wal_recovery_mode;
   const bool refuse =
       mode == WALRecoveryMode::kAbsoluteConsistency ||
       (mode == WALRecoveryMode::kTolerateCorruptedTailRecords && (!damage.torn_tail || synced > 0));
@@ -246,10 +278,10 @@ Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
   return Status::OK();
 }
 
-// What ends with a whole record, or with zeros behind one, may have held more.
+// What ends with a whole record, or with zeros after one, may have held more.
 Status LogReplay::JudgeEnd(uint64_t number, const std::string& path, const wal::LogReader& reader) {
   const uint64_t end = reader.LastRecordEnd();
-  const uint64_t synced = SyncedBehind(number, end);
+  const uint64_t synced = SyncedAfter(number, end);
   if (synced > 0 && number == synced_.log) {
     const std::string reason = "the end of the log is missing";
     NoteDamage(number, path, end, reason, synced);
@@ -258,21 +290,21 @@ Status LogReplay::JudgeEnd(uint64_t number, const std::string& path, const wal::
   }
   // Only the next log's first record can tell whether this one lost its end.
   if (reader.EndedAtOtherLog() &&
-      engine_->options.wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery) {
+      context_.options().wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery) {
     stopped_at_ = number;
   }
   return Status::OK();
 }
 
-// Zeros up to the end of a block, and records behind them: a power loss took pages that were never
-// synced and left later ones. What is behind the hole may lack what came before it.
+// Zeros up to the end of a block, and records after them: a power loss took pages that were never
+// synced and left later ones. What is after the hole may lack what came before it.
 Status LogReplay::JudgeHole(uint64_t number, const std::string& path, uint64_t offset,
                             uint64_t end) {
-  const WALRecoveryMode mode = engine_->options.wal_recovery_mode;
+  const WALRecoveryMode mode = context_.options().wal_recovery_mode;
   const std::string reason = "zeros before the record";
   NoteDamage(number, path, offset, reason, end - offset);
   damaged_logs_.push_back(number);
-  engine_->recovery.synced_bytes_lost += SyncedBehind(number, offset);
+  report_.synced_bytes_lost += SyncedAfter(number, offset);
   if (mode != WALRecoveryMode::kPointInTimeRecovery) return Refusal(path, offset, reason);
   stopped_at_ = number;
   return Status::OK();
@@ -285,8 +317,8 @@ Status LogReplay::JudgeMissing(const std::vector<uint64_t>& log_numbers) {
     return number != 0 && number >= min_log_ &&
            std::find(log_numbers.begin(), log_numbers.end(), number) == log_numbers.end();
   };
-  const std::string& directory = engine_->WalDirectory();
-  std::vector<std::string>& missing = engine_->recovery.files_missing;
+  const std::string& directory = context_.WalDirectory();
+  std::vector<std::string>& missing = report_.files_missing;
   for (const uint64_t number : {min_log_, synced_.log}) {
     if (is_missing(number)) missed_logs_.insert(number);
   }
@@ -294,7 +326,7 @@ Status LogReplay::JudgeMissing(const std::vector<uint64_t>& log_numbers) {
   if (!is_missing(synced_.log)) return Status::OK();
   const std::string path = LogFileName(directory, synced_.log);
   if (synced_.log != min_log_) missing.push_back(path);
-  // A later log begins with a mark, which tells in its turn.
+  // A later log begins with a predecessor record, which tells in its turn.
   const bool newest = log_numbers.empty() || log_numbers.back() < synced_.log;
   if (synced_.log_bytes == 0 || !newest) return Status::OK();
   const std::string reason = "the log is missing";
@@ -304,19 +336,19 @@ Status LogReplay::JudgeMissing(const std::vector<uint64_t>& log_numbers) {
   return s;
 }
 
-uint64_t LogReplay::SyncedBehind(uint64_t number, uint64_t end) const {
+uint64_t LogReplay::SyncedAfter(uint64_t number, uint64_t end) const {
   if (number == synced_.log) return synced_.log_bytes - std::min(synced_.log_bytes, end);
   if (number > synced_.log) return 0;
   uint64_t bytes = 0;  // of an older log, all that there was
-  const std::string path = LogFileName(engine_->WalDirectory(), number);
-  engine_->fs->GetFileSize(path, IOOptions(), &bytes, nullptr).PermitUncheckedError();
+  const std::string path = LogFileName(context_.WalDirectory(), number);
+  context_.fs()->GetFileSize(path, IOOptions(), &bytes, nullptr).PermitUncheckedError();
   return bytes - std::min(bytes, end);
 }
 
 Status LogReplay::StopOrRefuse(uint64_t number, const std::string& path, uint64_t end,
                                const std::string& reason, uint64_t synced) {
-  engine_->recovery.synced_bytes_lost += synced;
-  switch (engine_->options.wal_recovery_mode) {
+  report_.synced_bytes_lost += synced;
+  switch (context_.options().wal_recovery_mode) {
     case WALRecoveryMode::kAbsoluteConsistency:
       return Refusal(path, end, reason);
     case WALRecoveryMode::kTolerateCorruptedTailRecords:
@@ -332,25 +364,26 @@ Status LogReplay::StopOrRefuse(uint64_t number, const std::string& path, uint64_
 }
 
 SequenceNumber LogReplay::NextExpected() const {
-  return expected_next_ != 0 ? expected_next_ : engine_->versions->last_sequence() + 1;
+  return expected_next_ != 0 ? expected_next_ : state_.versions->last_sequence() + 1;
 }
 
 void LogReplay::FindLostSequences(const std::vector<uint64_t>& log_numbers) {
-  const Engine& e = *engine_;
   SequenceNumber last = lost_last_;
   for (uint64_t number : log_numbers) {
     if (number < stopped_at_) continue;
-    const std::string path = LogFileName(e.WalDirectory(), number);
-    last = std::max(last, LastSequenceIn(e.fs.get(), e.LogFileOptions(), path, number));
+    const std::string path = LogFileName(context_.WalDirectory(), number);
+    last = std::max(last,
+                    LastSequenceIn(context_.fs().get(), context_.LogFileOptions(), path, number));
   }
   if (last < NextExpected()) return;  // a torn tail, of which nothing can be read
-  engine_->recovery.first_lost_sequence = NextExpected();
-  engine_->recovery.last_lost_sequence = last;
+  VARVE_ASSERT(NextExpected() <= last);
+  report_.first_lost_sequence = NextExpected();
+  report_.last_lost_sequence = last;
 }
 
-Status LogReplay::StopAtRecord(uint64_t number, const std::string& path,
+Status LogReplay::StopAtRecord(uint64_t number, const std::string& path, const std::string& reason,
                                const RecordPipeline::Record& record, RecordPipeline* records) {
-  NoteDamage(number, path, record.offset, record.structure.ToString(), record.bytes.size());
+  NoteDamage(number, path, record.offset, reason, record.bytes.size());
   damaged_logs_.push_back(number);
   stopped_at_ = number;
   RecordPipeline::Record rest;
@@ -382,7 +415,7 @@ std::vector<std::pair<uint64_t, uint64_t>> LogReplay::UnreadLogs(uint64_t end) c
 
 void LogReplay::NoteDamage(uint64_t number, const std::string& path, uint64_t offset,
                            const std::string& reason, uint64_t dropped_bytes) {
-  RecoveryReport& report = engine_->recovery;
+  RecoveryReport& report = report_;
   if (report.first_bad_file.empty()) {
     report.first_bad_log = number;
     report.first_bad_file = path;
@@ -390,13 +423,13 @@ void LogReplay::NoteDamage(uint64_t number, const std::string& path, uint64_t of
     report.first_bad_reason = reason;
   }
   report.dropped_bytes += dropped_bytes;
-  LogWarn(engine_->info_log.get(), "%s: %s at offset %llu; %llu bytes dropped", path.c_str(),
+  LogWarn(context_.info_log(), "%s: %s at offset %llu; %llu bytes dropped", path.c_str(),
           reason.c_str(), static_cast<unsigned long long>(offset),
           static_cast<unsigned long long>(dropped_bytes));
 }
 
 Status LogReplay::FlushFull() {
-  for (const auto& [id, family] : engine_->families.all()) {
+  for (const auto& [id, family] : state_.families.all()) {
     if (!family->mem()->ShouldSwitch()) continue;
     Status s = FlushFamily(family.get());
     if (!s.ok()) return s;
@@ -405,46 +438,44 @@ Status LogReplay::FlushFull() {
 }
 
 Status LogReplay::FlushRest() {
-  for (const auto& [id, family] : engine_->families.all()) {
+  for (const auto& [id, family] : state_.families.all()) {
     if (!family->mem()->Empty()) {
       Status s = FlushFamily(family.get());
       if (!s.ok()) return s;
-    } else if (!KeepsMemTables() && family->mem()->order() == MemTableOrder::kArrival) {
+    } else if (!KeepsMemTables() && family->mem()->IsSortedByReads()) {
       family->RenewMemTable(/*is_read=*/true);
     }
   }
   return Status::OK();
 }
 
+FlushInput LogReplay::FreezeForFlush(ColumnFamily* family) {
+  FlushInput input;
+  family->SwitchMemTable(family->NewMemTable(max_sequence_ + 1), 0);
+  VARVE_ASSERT(family->immutables().size() == 1 && family->mem()->Empty());
+  input.memtables.push_back(family->immutables().front().mem);
+  family->DropFlushed(1);
+  FillFlushInput(context_, dynamic_, &state_, *family, TableFileCreationReason::kRecovery,
+                 /*base_level=*/1, &input);
+  return input;
+}
+
 Status LogReplay::FlushFamily(ColumnFamily* family) {
-  Engine& e = *engine_;
   FlushInput input;
   {
-    MutexLock lock(&e.mu);
-    family->SwitchMemTable(family->NewMemTable(max_sequence_ + 1), 0);
-    input.memtables.push_back(family->immutables().front().mem);
-    family->DropFlushed(1);
+    DbLock lock(&state_.mu);
+    input = FreezeForFlush(family);
   }
-  input.options = family->options();
-  input.info_log = e.info_log.get();
-  input.icmp = &family->icmp();
-  input.enforce_single_del_contracts = e.options.enforce_single_del_contracts;
-  input.verify_entry_count = e.options.flush_verify_memtable_count;
-  input.output = MakeTableOutputContext(e, *input.options, Env::IO_HIGH);
-  input.build = MakeTableBuildOptions(e, *family, *input.options, /*level=*/0);
-  input.build.reason = TableFileCreationReason::kRecovery;
-  input.build.file_number = e.versions->NewFileNumber();
-  input.build.compression = CompressionForLevel(*input.options, 0, 1, /*bottommost=*/false);
   VersionEdit& edit = edits_[family->id()];
   edit.column_family = family->id();
-  input.full_history_ts_low =
-      edit.full_history_ts_low.value_or(family->versions()->full_history_ts_low);
+  if (edit.family.full_history_ts_low.has_value())
+    input.full_history_ts_low = *edit.family.full_history_ts_low;
   FlushResult result;
-  Status s = RunFlush(input, &result);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(RunFlush(input, &result));
   if (result.wrote_file) edit.new_files.push_back(result.file);
   // Never below that of a flush before: it began from there.
-  if (!result.full_history_ts_low.empty()) edit.full_history_ts_low = result.full_history_ts_low;
+  if (!result.full_history_ts_low.empty())
+    edit.family.full_history_ts_low = result.full_history_ts_low;
   wrote_tables_ = true;
   return Status::OK();
 }

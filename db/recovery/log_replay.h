@@ -9,33 +9,50 @@
 #include <utility>
 #include <vector>
 
-#include "db/background/engine.h"
+#include "db/engine/context.h"
+#include "db/engine/db_state.h"
+#include "db/engine/dynamic_options.h"
+#include "db/engine/recovery_report.h"
+#include "db/flush/flush_job.h"
 #include "db/recovery/record_pipeline.h"
+#include "db/recovery/section_replay.h"
 #include "db/version/version_edit.h"
 #include "db/wal/log_reader.h"
 #include "db/write/batch_inserter.h"
-#include "db/write/log_mark.h"
+#include "db/write/predecessor_log.h"
 
 namespace varve {
 
-// Used once, by Open, while nothing else touches the engine.
+// Used once, by Open, while nothing else touches the database.
 class LogReplay {
  public:
+  struct Parts {
+    const DbContext& context;
+    const DynamicOptions& dynamic;
+    DbState& state;
+    RecoveryReport& report;
+  };
   // `synced`: what was known to be durable before the logs were looked at. With `repairs`, what
   // would be refused ends the replay as damage does, or is put up with.
-  LogReplay(Engine* engine, const wal::SyncedMark& synced, bool repairs = false)
-      : engine_(engine), synced_(synced), repairs_(repairs) {}
+  LogReplay(const Parts& parts, const wal::SyncedMark& synced, bool repairs = false)
+      : context_(parts.context),
+        dynamic_(parts.dynamic),
+        state_(parts.state),
+        report_(parts.report),
+        synced_(synced),
+        repairs_(repairs),
+        sections_(&parts.report) {}
 
   // Replays the logs with these numbers (ascending). Memtables that fill up are written to L0 on
-  // the way (not when the engine is read-only); their edits are collected. Fills in
-  // engine->recovery. `min_log` is the oldest log that the MANIFEST asks for. If it is gone, and
+  // the way (not when the database is read-only); their edits are collected. Fills in
+  // the report. `min_log` is the oldest log that the MANIFEST asks for. If it is gone, and
   // the first record there is leaves sequence numbers out, then the MANIFEST is older than what was
   // deleted after it: Corruption, as what lies between cannot be had.
   Status Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log);
   // Writes what is left in the memtables to L0.
   Status FlushRest();
 
-  std::map<uint32_t, VersionEdit>& edits() { return edits_; }
+  const std::map<uint32_t, VersionEdit>& edits() const { return edits_; }
   SequenceNumber max_sequence() const { return max_sequence_; }
   // Of the first record replayed; kMaxSequenceNumber if none was.
   SequenceNumber first_sequence() const { return first_sequence_; }
@@ -45,7 +62,12 @@ class LogReplay {
   // Logs in which something was found that is not a plain torn tail, or that were left out.
   const std::vector<uint64_t>& damaged_logs() const { return damaged_logs_; }
   bool stopped_early() const { return stopped_at_ != 0; }
-  // Whether any batch was found in a log that was replayed, beside its mark.
+  // What two-phase commit has left, once all logs are replayed.
+  SectionReplay& sections() { return sections_; }
+  bool met_sections() const { return sections_.met_any(); }
+  // For the report.
+  void NotePrepared(const std::string& name) { report_.prepared_transactions.push_back(name); }
+  // Whether any batch was found in a log that was replayed, beside its predecessor record.
   bool HeldBatches(uint64_t number) const { return !empty_logs_.contains(number); }
   // Numbers of logs, [first, end) each, among which some was not there that the MANIFEST or another
   // log tells of. None that was replayed whole is among them, and none from `end` on.
@@ -58,45 +80,58 @@ class LogReplay {
   Status ReplayOne(uint64_t number, const std::string& path);
   // Whether memtables may still be there when the database is open.
   [[nodiscard]] bool KeepsMemTables() const;
-  // Whether a log behind that at which replay stopped begins with what comes next.
+  // Whether a log after that at which replay stopped begins with what comes next.
   bool GoesOn(const Slice& first_record) const;
   // Of the first record of a log, which says where the log before ends: whether that was all read.
   // If not, its end was lost, and what this log holds may lack what came before it. `next` is the
   // sequence number that this log begins with.
-  Status JudgeMark(const LogMark& mark, SequenceNumber next);
+  Status JudgePredecessor(const PredecessorLog& predecessor, SequenceNumber next);
   // Of the first record of all, when the oldest log is gone.
   Status CheckContinues(const Slice& record, const std::string& path) const;
-  Status ApplyRecord(const RecordPipeline::Record& record, const std::string& path,
-                     BatchInserter* inserter);
+  // *unknown_commit: as of SectionReplay, where damage was met before.
+  Status ApplyRecord(const RecordPipeline::Record& record, uint64_t number, const std::string& path,
+                     MemTableResolver* resolver, BatchInserter* inserter,
+                     std::string* unknown_commit);
+  Status Insert(const RecordPipeline::Record& record, uint64_t number, MemTableResolver* resolver,
+                BatchInserter* inserter, SequenceNumber* next_sequence,
+                std::string* unknown_commit);
   // What the damage that a reader met means under the recovery mode: go on, stop here, or refuse.
   Status JudgeDamage(uint64_t number, const std::string& path, const wal::LogReader& reader);
-  // `offset`: of the first record behind the hole; `end`: of the last.
+  // `offset`: of the first record after the hole; `end`: of the last.
   Status JudgeHole(uint64_t number, const std::string& path, uint64_t offset, uint64_t end);
   // Of a log in which no damage was met.
   Status JudgeEnd(uint64_t number, const std::string& path, const wal::LogReader& reader);
   // Logs that should be there and are not.
   Status JudgeMissing(const std::vector<uint64_t>& log_numbers);
   // Of a log of which nothing from `end` on is there: how much of that was durable.
-  uint64_t SyncedBehind(uint64_t number, uint64_t end) const;
+  uint64_t SyncedAfter(uint64_t number, uint64_t end) const;
   // What is lost, of which `synced` bytes were durable: stop here, or refuse.
   Status StopOrRefuse(uint64_t number, const std::string& path, uint64_t end,
                       const std::string& reason, uint64_t synced);
   // The sequence numbers that were not replayed, into the report.
   void FindLostSequences(const std::vector<uint64_t>& log_numbers);
   SequenceNumber NextExpected() const;
-  // A whole record that is no batch, met by a repair.
-  Status StopAtRecord(uint64_t number, const std::string& path,
+  // Nothing from a whole record on is replayed: it is no batch, and a repair meets it, or it is
+  // the commit of what damage has taken.
+  Status StopAtRecord(uint64_t number, const std::string& path, const std::string& reason,
                       const RecordPipeline::Record& record, RecordPipeline* records);
   // Adds to the report, and to the LOG.
   void NoteDamage(uint64_t number, const std::string& path, uint64_t offset,
                   const std::string& reason, uint64_t dropped_bytes);
   Status FlushFull();
   Status FlushFamily(ColumnFamily* family);
+  // Takes the memtable out of the family.
+  FlushInput FreezeForFlush(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
 
-  Engine* const engine_;
+  const DbContext& context_;
+  const DynamicOptions& dynamic_;
+  DbState& state_;
+  RecoveryReport& report_;
   const wal::SyncedMark synced_;
   const bool repairs_;
+  SectionReplay sections_;
   uint64_t min_log_ = 0;
+  uint64_t min_family_log_ = 0;  // those below are there for sections alone
   std::map<uint32_t, VersionEdit> edits_;
   std::map<uint64_t, uint64_t> log_ends_;  // by log number
   std::vector<uint64_t> damaged_logs_;
@@ -106,8 +141,11 @@ class LogReplay {
   bool wrote_tables_ = false;
   bool oldest_log_gone_ = false;
   std::set<uint64_t> missed_logs_;
-  SequenceNumber lost_last_ = 0;  // the last that a mark has told of
+  SequenceNumber lost_last_ = 0;  // the last that a predecessor record has told of
   uint64_t stopped_at_ = 0;       // log after which point-in-time recovery stopped; 0: it did not
+  // A predecessor record has told that the last log read, or one before it, lacks its end. What is
+  // lost may have taken no sequence number: a decision, a prepared section.
+  bool end_missing_ = false;
   SequenceNumber expected_next_ = 0;  // the sequence that would prove that nothing is missing
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which writes a log still holds behind a damage: for the report of what was lost.
+// Which writes a log still holds after a damage: for the report of what was lost.
 
 #include <cstdint>
 #include <string>

@@ -61,23 +61,23 @@ bool Surveyor::Apply(const VersionEdit& edit) {
   ManifestSurvey& s = *survey_;
   has_blob_files_ |= edit.has_blob_files;
   has_log_number_ |= edit.log_number.has_value();
-  has_next_file_ |= edit.next_file_number.has_value();
-  has_last_sequence_ |= edit.last_sequence.has_value();
+  has_next_file_ |= edit.numbers.next_file.has_value();
+  has_last_sequence_ |= edit.numbers.last_sequence.has_value();
   if (edit.db_id.has_value()) s.db_id = *edit.db_id;
-  s.next_file_number = std::max(s.next_file_number, edit.next_file_number.value_or(0));
-  s.last_sequence = std::max(s.last_sequence, edit.last_sequence.value_or(0));
+  s.next_file_number = std::max(s.next_file_number, edit.numbers.next_file.value_or(0));
+  s.last_sequence = std::max(s.last_sequence, edit.numbers.last_sequence.value_or(0));
   s.min_log_number_to_keep =
-      std::max(s.min_log_number_to_keep, edit.min_log_number_to_keep.value_or(0));
-  s.max_family_id = std::max(s.max_family_id, edit.max_column_family.value_or(0));
+      std::max(s.min_log_number_to_keep, edit.numbers.min_log_to_keep.value_or(0));
+  s.max_family_id = std::max(s.max_family_id, edit.numbers.max_column_family.value_or(0));
   const uint32_t id = edit.column_family;
-  if (edit.column_family_add.has_value()) {
+  if (edit.family.added.has_value()) {
     if (s.families.count(id) > 0 || id == UINT32_MAX) return false;
-    s.families[id].name = *edit.column_family_add;
+    s.families[id].name = *edit.family.added;
     s.max_family_id = std::max(s.max_family_id, id);
   }
   const auto it = s.families.find(id);
   if (it == s.families.end()) return false;
-  if (edit.column_family_drop) {
+  if (edit.family.dropped) {
     if (id == 0) return false;
     for (const auto& [number, file] : it->second.files) s.deleted_files.insert(number);
     s.families.erase(it);
@@ -88,18 +88,19 @@ bool Surveyor::Apply(const VersionEdit& edit) {
 }
 
 void Surveyor::ApplyToFamily(const VersionEdit& edit, SurveyedFamily* family) {
-  if (edit.comparator.has_value()) {
-    family->comparator = *edit.comparator;
-    family->persist_timestamps = edit.persist_timestamps;
+  if (edit.family.comparator.has_value()) {
+    family->comparator = *edit.family.comparator;
+    family->persist_timestamps = edit.family.persist_timestamps;
   }
-  if (edit.merge_operator.has_value()) family->merge_operator = *edit.merge_operator;
-  if (edit.full_history_ts_low.has_value()) family->full_history_ts_low = *edit.full_history_ts_low;
+  if (edit.family.merge_operator.has_value()) family->merge_operator = *edit.family.merge_operator;
+  if (edit.family.full_history_ts_low.has_value())
+    family->full_history_ts_low = *edit.family.full_history_ts_low;
   family->log_number = std::max(family->log_number, edit.log_number.value_or(0));
   for (const auto& [level, number] : edit.deleted_files) {
     family->files.erase(number);
     survey_->deleted_files.insert(number);
   }
-  if (edit.column_family_add.has_value()) return;  // by a rule as old as families
+  if (edit.family.added.has_value()) return;  // by a rule as old as families
   for (const NewFile& file : edit.new_files) {
     family->files[file.number] = file;
     survey_->deleted_files.erase(file.number);

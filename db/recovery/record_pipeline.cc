@@ -5,6 +5,7 @@
 
 #include "db/write/batch_inserter.h"
 #include "db/write/batch_reader.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 
 namespace varve {
@@ -12,117 +13,87 @@ namespace varve {
 namespace {
 
 constexpr size_t kChunkBytes = 128 << 10;
-// Chunks that circulate: one is applied, one waits, one is filled.
+// One is applied, one waits, one is filled.
 constexpr size_t kChunks = 3;
 // Reading this much takes about as long as starting a thread and waking it now and then.
 constexpr uint64_t kBytesWorthAThread = 1 << 20;
 
+bool IsWorthAThread(uint64_t log_bytes) {
+  return log_bytes >= kBytesWorthAThread;
+}
+
 }  // namespace
 
+// What goes around asks for no memory but for records: nobody could tell where a thread of its own
+// has none.
 RecordPipeline::RecordPipeline(wal::LogReader* reader, TimestampAdapter* adapter,
                                WALRecoveryMode mode, uint64_t log_bytes)
-    : reader_(reader), adapter_(adapter), mode_(mode) {
-  if (log_bytes < kBytesWorthAThread) return;
-  // What goes around later asks for no memory: nobody could tell where a thread of its own has
-  // none.
-  filled_.reserve(kChunks);
-  empty_.reserve(kChunks);
-  for (size_t i = 1; i < kChunks; i++) empty_.push_back(std::make_unique<Chunk>());
-  try {
-    thread_ = std::thread([this] { ReadAll(); });
-  } catch (...) {
-    // No thread to be had: what it would have read is read between the records then.
-  }
+    : reader_(reader),
+      adapter_(adapter),
+      mode_(mode),
+      chunks_(IsWorthAThread(log_bytes) ? kChunks : 1),
+      pipeline_({.threads = IsWorthAThread(log_bytes) ? size_t{1} : 0, .places = chunks_.size()},
+                {.prepare = nullptr, .finish = [this](size_t place, uint64_t* /*weight*/) {
+                   FillChunk(&chunks_[place]);
+                   return Status::OK();
+                 }}) {
+  for (size_t i = 0; i < chunks_.size(); i++) pipeline_.Push(0);
 }
 
-RecordPipeline::~RecordPipeline() {
-  if (!thread_.joinable()) return;
-  {
-    MutexLock lock(&mu_);
-    abandoned_ = true;
-    changed_.SignalAll();
-  }
-  thread_.join();
-}
-
-bool RecordPipeline::FillChunk(Chunk* chunk) {
-  bool more = false;
-  const Status s = Guarded([&] { more = ReadInto(chunk); });
-  if (s.ok()) return more;
+void RecordPipeline::FillChunk(Chunk* chunk) {
+  chunk->bytes.clear();
   chunk->entries.clear();
-  status_ =
-      s.IsMemoryLimit() ? Status::MemoryLimit("replay of a log: no memory for its records") : s;
-  return false;
+  const Status s = Guarded([&] { at_end_ = at_end_ || !ReadInto(chunk); });
+  if (!s.ok()) {
+    chunk->entries.clear();
+    status_ =
+        s.IsMemoryLimit() ? Status::MemoryLimit("replay of a log: no memory for its records") : s;
+    at_end_ = true;
+  }
+  chunk->last = at_end_;
 }
 
 bool RecordPipeline::ReadInto(Chunk* chunk) {
-  chunk->bytes.clear();
-  chunk->entries.clear();
+  VARVE_ASSERT(!at_end_ && chunk->entries.empty());
   Slice record;
   while (chunk->bytes.size() < kChunkBytes) {
     if (!reader_->ReadRecord(&record, &scratch_, mode_)) return false;
-    Status s = CheckBatchStructure(record);
+    bool has_marks = false;
+    Status s = CheckBatchStructure(record, &has_marks);
     if (s.ok()) s = adapter_->Adapt(record, reader_->timestamp_sizes(), &adapted_, &record);
     const size_t end = chunk->bytes.size() + record.size();
-    chunk->entries.push_back(
-        Chunk::Entry{end, reader_->LastRecordOffset(), reader_->damage().hole, std::move(s)});
+    chunk->entries.push_back(Chunk::Entry{end, reader_->LastRecordOffset(), reader_->damage().hole,
+                                          has_marks, std::move(s)});
     chunk->bytes.append(record.data(), record.size());
   }
   return true;
 }
 
-void RecordPipeline::ReadAll() {
-  MutexLock lock(&mu_);
-  bool more = true;
-  while (more && !abandoned_) {
-    if (empty_.empty()) {
-      changed_.Wait();
-      continue;
-    }
-    std::unique_ptr<Chunk> chunk = std::move(empty_.back());
-    empty_.pop_back();
-    {
-      MutexUnlock unlock(&mu_);
-      more = FillChunk(chunk.get());
-    }
-    filled_.push_back(std::move(chunk));
-    changed_.SignalAll();
-  }
-  finished_ = true;
-  changed_.SignalAll();
-}
-
 bool RecordPipeline::TakeChunk() {
-  next_entry_ = 0;
-  if (!thread_.joinable()) {
-    if (at_end_) return false;
-    at_end_ = !FillChunk(current_.get());
-    return true;
+  if (current_ != nullptr) {
+    if (current_->last) return false;
+    pipeline_.Push(0);  // to be filled again
   }
-  MutexLock lock(&mu_);
-  while (filled_.empty() && !finished_) changed_.Wait();
-  if (filled_.empty()) return false;
-  empty_.push_back(std::move(current_));
-  current_ = std::move(filled_.front());
-  filled_.erase(filled_.begin());
-  changed_.SignalAll();
+  size_t place = 0;
+  (void)pipeline_.Wait(0, &place);  // filling does not fail
+  current_ = &chunks_[place];
+  next_entry_ = 0;
   return true;
 }
 
 bool RecordPipeline::Next(Record* record) {
-  while (next_entry_ == current_->entries.size()) {
-    if (!TakeChunk()) {
-      current_->entries.clear();
-      return false;
-    }
+  while (current_ == nullptr || next_entry_ == current_->entries.size()) {
+    if (!TakeChunk()) return false;
   }
   const Chunk::Entry& entry = current_->entries[next_entry_];
   const size_t begin = next_entry_ == 0 ? 0 : current_->entries[next_entry_ - 1].end;
+  VARVE_ASSERT(begin <= entry.end && entry.end <= current_->bytes.size());
   next_entry_++;
   record->bytes = Slice(current_->bytes.data() + begin, entry.end - begin);
   record->last_to_stay = next_entry_ == current_->entries.size();
   record->offset = entry.offset;
   record->after_hole = entry.after_hole;
+  record->has_marks = entry.has_marks;
   record->structure = entry.structure;
   return true;
 }

@@ -3,9 +3,7 @@
 
 // A log's records, read and checked by one thread while another applies those before.
 
-#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "varve/options.h"
@@ -14,7 +12,7 @@
 
 #include "db/recovery/timestamp_adapter.h"
 #include "db/wal/log_reader.h"
-#include "util/sync/mutex.h"
+#include "util/sync/ordered_pipeline.h"
 
 namespace varve {
 
@@ -28,6 +26,7 @@ class RecordPipeline {
     bool last_to_stay = false;
     uint64_t offset = 0;
     bool after_hole = false;  // the reader has met a hole at or before this record
+    bool has_marks = false;   // of two-phase commit
     // Of the batch that the record is; or it cannot be made what the families want.
     Status structure;
   };
@@ -36,10 +35,6 @@ class RecordPipeline {
   // false or the pipeline has gone. A thread is started only if log_bytes are worth one.
   RecordPipeline(wal::LogReader* reader, TimestampAdapter* adapter, WALRecoveryMode mode,
                  uint64_t log_bytes);
-  // Stops reading.
-  ~RecordPipeline();
-  RecordPipeline(const RecordPipeline&) = delete;
-  RecordPipeline& operator=(const RecordPipeline&) = delete;
 
   // False at the end of what can be read: status() and the reader tell why.
   bool Next(Record* record);
@@ -53,38 +48,35 @@ class RecordPipeline {
       size_t end = 0;  // in bytes
       uint64_t offset = 0;
       bool after_hole = false;
+      bool has_marks = false;
       Status structure;
     };
     std::string bytes;
     std::vector<Entry> entries;
+    bool last = false;  // the reader is at its end
   };
 
-  // Reads until the chunk is full. False: the reader is at its end (the chunk may hold records).
-  bool FillChunk(Chunk* chunk);
+  // Reads until the chunk is full, or to the end of what can be read.
+  void FillChunk(Chunk* chunk);
+  // False: the reader is at its end (the chunk may hold records).
   bool ReadInto(Chunk* chunk);
-  void ReadAll();
   // The next filled chunk into current_. False when there is none and will be none.
   bool TakeChunk();
 
   wal::LogReader* const reader_;
   TimestampAdapter* const adapter_;
   const WALRecoveryMode mode_;
-  // Of whoever reads; the other side looks at status_ after it has seen finished_.
+  // Of the thread that reads; the other side looks at status_ after it has seen the last chunk.
   std::string scratch_;
   std::string adapted_;
+  bool at_end_ = false;
   Status status_;
 
-  std::unique_ptr<Chunk> current_ = std::make_unique<Chunk>();
+  std::vector<Chunk> chunks_;
+  Chunk* current_ = nullptr;  // what Next is in
   size_t next_entry_ = 0;
-  bool at_end_ = false;  // without a thread: nothing is left to read
-
-  Mutex mu_;
-  CondVar changed_{&mu_};
-  std::vector<std::unique_ptr<Chunk>> filled_ VARVE_GUARDED_BY(mu_);  // oldest first
-  std::vector<std::unique_ptr<Chunk>> empty_ VARVE_GUARDED_BY(mu_);
-  bool finished_ VARVE_GUARDED_BY(mu_) = false;   // the thread has read all
-  bool abandoned_ VARVE_GUARDED_BY(mu_) = false;  // nobody wants more
-  std::thread thread_;                            // not started for a small log
+  // Its thread fills chunks, Next empties them; it is the first to go.
+  OrderedPipeline pipeline_;
 };
 
 }  // namespace varve

@@ -17,29 +17,29 @@ namespace varve {
 
 namespace {
 
-// As far as it can be read: who cannot be asked forbids nothing.
-std::map<std::string, std::string> NamesInOptionsFile(const Engine& engine) {
+// As far as it can be read: a file that cannot be read forbids nothing.
+std::map<std::string, std::string> NamesInOptionsFile(const DbContext& context) {
   std::map<std::string, std::string> names;
   std::vector<uint64_t> numbers;
-  Status s = ListOptionsFiles(engine.fs.get(), engine.name, &numbers);
+  Status s = ListOptionsFiles(context.fs().get(), context.name(), &numbers);
   if (s.ok() && !numbers.empty()) {
-    s = ReadMergeOperatorNames(engine.fs.get(), OptionsFileName(engine.name, numbers.front()),
+    s = ReadMergeOperatorNames(context.fs().get(), OptionsFileName(context.name(), numbers.front()),
                                &names);
   }
   if (!s.ok()) {
-    LogWarn(engine.info_log.get(), "merge operators are not known: %s", s.ToString().c_str());
+    LogWarn(context.info_log(), "merge operators are not known: %s", s.ToString().c_str());
   }
   return names;
 }
 
-void Remember(const Engine& engine) {
+void Remember(const DbContext& context, const DbState& state) VARVE_REQUIRES(kDbMutex) {
   bool all = true;
-  for (const auto& [id, family] : engine.versions->families()) {
+  for (const auto& [id, family] : state.versions->families()) {
     all = all && !family->merge_operator.empty();
   }
   if (all) return;
-  const std::map<std::string, std::string> names = NamesInOptionsFile(engine);
-  for (const auto& [id, family] : engine.versions->families()) {
+  const std::map<std::string, std::string> names = NamesInOptionsFile(context);
+  for (const auto& [id, family] : state.versions->families()) {
     const auto named = names.find(family->name);
     if (family->merge_operator.empty() && named != names.end()) {
       family->merge_operator = named->second;
@@ -53,11 +53,12 @@ std::string MergeOperatorName(const ColumnFamilyOptions& options) {
   return options.merge_operator == nullptr ? "" : options.merge_operator->Name();
 }
 
-Status CheckMergeOperators(const OpenRequest& request, Engine* engine) {
-  engine->mu.AssertHeld();
-  Remember(*engine);
-  for (const ColumnFamilyDescriptor& descriptor : request.families) {
-    const auto family = engine->versions->FindFamily(descriptor.name);
+Status CheckMergeOperators(const std::vector<ColumnFamilyDescriptor>& families,
+                           const DbContext& context, const DbState& state) {
+  state.mu.AssertHeld();
+  Remember(context, state);
+  for (const ColumnFamilyDescriptor& descriptor : families) {
+    const auto family = state.versions->FindFamily(descriptor.name);
     const std::string name = MergeOperatorName(descriptor.options);
     if (family == nullptr || name.empty() || family->merge_operator.empty() ||
         name == family->merge_operator || descriptor.options.allow_other_merge_operator) {

@@ -6,15 +6,17 @@
 
 #include "varve/status.h"
 
-#include "db/recovery/open.h"
+#include "db/engine/context.h"
+#include "db/engine/db_state.h"
 
 namespace varve {
 
 // After the version set was recovered, before any family is made. What the MANIFEST does not
 // remember, as when RocksDB has written it, is taken from the newest OPTIONS file.
 // InvalidArgument: a family is to be opened with an operator of another name, which its options do
-// not allow. Writes nothing. Requires mu.
-Status CheckMergeOperators(const OpenRequest& request, Engine* engine);
+// not allow. Writes nothing.
+Status CheckMergeOperators(const std::vector<ColumnFamilyDescriptor>& families,
+                           const DbContext& context, const DbState& state) VARVE_REQUIRES(kDbMutex);
 
 // The operator that the options name, if there is one; empty: none.
 std::string MergeOperatorName(const ColumnFamilyOptions& options);

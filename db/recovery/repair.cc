@@ -5,14 +5,20 @@
 #include <memory>
 #include <utility>
 
-#include "db/background/compaction_work.h"
-#include "db/background/table_context.h"
+#include "db/background/jobs.h"
+#include "db/engine/engine.h"
+#include "db/engine/output_options.h"
+#include "db/recovery/close.h"
+#include "db/recovery/families.h"
 #include "db/recovery/identity.h"
 #include "db/recovery/open.h"
 #include "db/recovery/repair_manifest.h"
 #include "db/recovery/repair_plan.h"
 #include "db/recovery/sanitize.h"
+#include "db/recovery/start_work.h"
 #include "db/version/manifest_replay.h"
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/absolute_path.h"
 #include "util/env/durable_write.h"
@@ -52,7 +58,7 @@ class Repairer {
   Status HideCurrent();
   Status Reopen();
   Status MergeDisordered();
-  bool IsDisordered(const ColumnFamily& family) const;
+  bool IsDisordered(const ColumnFamily& family) const VARVE_REQUIRES(kDbMutex);
   Status Publish();
   Status SetAsideLeftovers();
   Status SetAside(const std::string& directory, const std::string& file);
@@ -92,8 +98,7 @@ Status Repairer::Prepare() {
   }
   fs_ = options_.env->GetFileSystem();
   std::vector<std::string> entries;
-  IOStatus s = fs_->GetChildren(name_, IOOptions(), &entries, nullptr);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(fs_->GetChildren(name_, IOOptions(), &entries, nullptr));
   for (const std::string& entry : entries) {
     uint64_t number = 0;
     FileType type;
@@ -109,10 +114,10 @@ Status Repairer::Run() {
   was_locked_ = fs_->FileExists(LockFileName(name_), IOOptions(), nullptr).ok();
   FileLock* lock = nullptr;
   VARVE_RETURN_IF_ERROR(fs_->LockFile(LockFileName(name_), IOOptions(), &lock, nullptr));
-  Status s = RunLocked();
+  Status s = Guarded([this] { return RunLocked(); });
   if (engine_ != nullptr) {
     CloseEngine(engine_.get()).PermitUncheckedError();
-    engine_->ReleaseFamilies();
+    ReleaseFamilies(engine_.get());
     engine_.reset();
   }
   IOStatus unlocked = fs_->UnlockFile(lock, IOOptions(), nullptr);
@@ -199,11 +204,12 @@ Status Repairer::CheckHealthy() {
   VARVE_RETURN_IF_ERROR(s);
   report_->healthy = true;
   VARVE_RETURN_IF_ERROR(CloseEngine(engine.get()));
-  engine->ReleaseFamilies();
+  ReleaseFamilies(engine.get());
   return Status::OK();
 }
 
 Status Repairer::Begin() {
+  VARVE_ASSERT(first_number_ == 0 && plan_.next_file_number > 0);
   first_number_ = plan_.next_file_number++;
   const std::string trace = std::to_string(first_number_) + ".dbtmp";
   const std::string temporary = std::to_string(plan_.next_file_number++) + ".dbtmp";
@@ -236,7 +242,7 @@ Status Repairer::CopyOne(uint32_t id, PlannedFamily* family, const PlannedFamily
   output.checksum_factory = options_.file_checksum_gen_factory.get();
   TableBuildOptions build;
   build.icmp = family->icmp.get();
-  build.table = TableOptionsOf(family->options);
+  build.factory = family->options.table_factory;
   build.compression = family->options.compression;
   build.compression_opts = family->options.compression_opts;
   build.prefix_extractor = family->options.prefix_extractor.get();
@@ -275,9 +281,10 @@ Status Repairer::HideCurrent() {
 Status Repairer::Reopen() {
   OpenRequest opening = MakeOpening();
   opening.repair = RepairOpening{live_manifest_};
+  VARVE_ASSERT(engine_ == nullptr && live_manifest_ >= first_number_);
   replay_number_ = plan_.next_file_number;
   VARVE_RETURN_IF_ERROR(OpenEngine(opening, &engine_));
-  StartBackgroundWork(engine_.get());
+  StartBackgroundWork(engine_.get(), nullptr, nullptr);
   return Status::OK();
 }
 
@@ -312,38 +319,39 @@ bool Repairer::IsDisordered(const ColumnFamily& family) const {
 Status Repairer::MergeDisordered() {
   std::vector<ColumnFamily*> disordered;
   {
-    MutexLock lock(&engine_->mu);
-    for (const auto& [id, family] : engine_->families.all()) {
+    DbLock lock(&engine_->state.mu);
+    for (const auto& [id, family] : engine_->state.families.all()) {
       if (!plan_.manifest.whole && IsDisordered(*family)) disordered.push_back(family.get());
     }
   }
   for (ColumnFamily* family : disordered) {
     CompactRangeOptions all;
     all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
-    VARVE_RETURN_IF_ERROR(engine_->compaction->CompactRange(family, all, nullptr, nullptr));
+    VARVE_RETURN_IF_ERROR(engine_->jobs->compaction.CompactRange(family, all, nullptr, nullptr));
     report_->reordered.push_back(family->name());
   }
   return Status::OK();
 }
 
 Status Repairer::Publish() {
+  VARVE_ASSERT(engine_ != nullptr);
   Engine& e = *engine_;
   for (const std::string& line : {report_->ToString()}) {
-    LogWarn(e.info_log.get(), "repair: %s", line.c_str());
+    LogWarn(e.context.info_log(), "repair: %s", line.c_str());
   }
   VARVE_RETURN_IF_ERROR(CloseEngine(&e));
   {
-    MutexLock lock(&e.mu);
-    for (const auto& [id, family] : e.families.all()) {
+    DbLock lock(&e.state.mu);
+    for (const auto& [id, family] : e.state.families.all()) {
       const Version& version = *family->versions()->current;
       for (int level = 0; level < version.num_levels(); level++) {
         for (const FileRef& file : version.level(level).files()) live_tables_.insert(file->number);
       }
     }
-    live_manifest_ = e.versions->manifest_file_number();
-    live_log_ = e.versions->MinLogNumber();
+    live_manifest_ = e.state.versions->manifest_file_number();
+    live_log_ = e.state.versions->MinLogNumber();
   }
-  e.ReleaseFamilies();
+  ReleaseFamilies(&e);
   engine_.reset();
   VARVE_RETURN_IF_ERROR(SetCurrentFile(fs_.get(), name_, live_manifest_));
   VARVE_RETURN_IF_ERROR(SetAsideLeftovers());
@@ -352,6 +360,7 @@ Status Repairer::Publish() {
 }
 
 Status Repairer::SetAside(const std::string& directory, const std::string& file) {
+  VARVE_ASSERT(!directory.empty() && !file.empty());
   const std::string lost = directory + "/lost";
   const std::string to = lost + "/" + file;
   VARVE_RETURN_IF_ERROR(fs_->CreateDirIfMissing(lost, IOOptions(), nullptr));

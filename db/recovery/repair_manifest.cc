@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "db/wal/log_writer.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
@@ -24,12 +25,12 @@ VersionEdit HeaderOf(uint32_t id, const PlannedFamily& family) {
   const SurveyedFamily& state = family.state;
   VersionEdit edit;
   edit.column_family = id;
-  edit.comparator = state.comparator;
+  edit.family.comparator = state.comparator;
   if (family.icmp->timestamp_size() != 0) {
-    edit.persist_timestamps = family.options.persist_user_defined_timestamps;
+    edit.family.persist_timestamps = family.options.persist_user_defined_timestamps;
   }
-  if (id != 0) edit.column_family_add = state.name;
-  if (!state.merge_operator.empty()) edit.merge_operator = state.merge_operator;
+  if (id != 0) edit.family.added = state.name;
+  if (!state.merge_operator.empty()) edit.family.merge_operator = state.merge_operator;
   return edit;
 }
 
@@ -38,10 +39,10 @@ VersionEdit StateOf(uint32_t id, const PlannedFamily& family, const RepairPlan& 
   edit.column_family = id;
   edit.log_number = family.state.log_number;
   if (!family.state.full_history_ts_low.empty()) {
-    edit.full_history_ts_low = family.state.full_history_ts_low;
+    edit.family.full_history_ts_low = family.state.full_history_ts_low;
   }
   if (id == 0 && plan.manifest.min_log_number_to_keep != 0) {
-    edit.min_log_number_to_keep = plan.manifest.min_log_number_to_keep;
+    edit.numbers.min_log_to_keep = plan.manifest.min_log_number_to_keep;
   }
   for (const auto& [number, file] : family.state.files) {
     NewFile stored = file;
@@ -67,6 +68,7 @@ Status AddRecord(const VersionEdit& edit, wal::LogWriter* writer) {
 
 Status WriteRepairManifest(FileSystem* fs, const std::string& db_name, const RepairPlan& plan,
                            uint64_t number) {
+  VARVE_ASSERT(number < plan.next_file_number && !plan.families.empty());
   const std::string path = DescriptorFileName(db_name, number);
   std::unique_ptr<WritableFileWriter> file;
   VARVE_RETURN_IF_ERROR(
@@ -84,10 +86,10 @@ Status WriteRepairManifest(FileSystem* fs, const std::string& db_name, const Rep
     VARVE_RETURN_IF_ERROR(AddRecord(StateOf(id, family, plan), &writer));
   }
   VersionEdit totals;
-  totals.prev_log_number = 0;
-  totals.next_file_number = plan.next_file_number;
-  totals.last_sequence = plan.last_sequence;
-  if (max_id > 0) totals.max_column_family = max_id;
+  totals.numbers.prev_log = 0;
+  totals.numbers.next_file = plan.next_file_number;
+  totals.numbers.last_sequence = plan.last_sequence;
+  if (max_id > 0) totals.numbers.max_column_family = max_id;
   VARVE_RETURN_IF_ERROR(AddRecord(totals, &writer));
   VARVE_RETURN_IF_ERROR(writer.Sync(/*use_fsync=*/false));
   VARVE_RETURN_IF_ERROR(writer.Close());

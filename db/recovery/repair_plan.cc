@@ -10,6 +10,7 @@
 #include "db/recovery/log_directory.h"
 #include "db/recovery/sanitize.h"
 #include "db/wal/log_reader.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
@@ -109,6 +110,7 @@ Status RepairPlanner::AddFamily(uint32_t id, SurveyedFamily state) {
                                    state.comparator + ", the options have " + name);
   }
   family.state = std::move(state);
+  VARVE_ASSERT(!plan_->families.contains(id));
   plan_->families.emplace(id, std::move(family));
   return Status::OK();
 }
@@ -123,6 +125,7 @@ void RepairPlanner::NoteNumbers(const std::vector<std::string>& entries) {
 }
 
 Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
+  VARVE_ASSERT(plan_ == nullptr && plan->families.empty());
   plan_ = plan;
   report_ = report;
   std::vector<std::string> entries;
@@ -209,6 +212,7 @@ Status RepairPlanner::ExamineKnown() {
 // after the tables with their data are in the MANIFEST: if the oldest log it asks for is gone, a
 // table with newer entries than it knows says the same.
 bool RepairPlanner::ProvesLostEnd(const TableFinding& finding, uint32_t family_id) const {
+  VARVE_ASSERT(finding.state == TableFinding::State::kSound);
   if (table_missing_ && finding.number >= plan_->manifest.next_file_number) return true;
   if (logs_.count(OldestLogWanted(plan_->manifest)) > 0) return false;
   const auto family = plan_->families.find(family_id);
@@ -249,6 +253,7 @@ Status RepairPlanner::LookAtUnknown() {
     Found found;
     found.finding.path = path;
     std::shared_ptr<const TableProperties> properties;
+    VARVE_ASSERT(!plan_->families.empty());
     const PlannedFamily& any = plan_->families.begin()->second;
     found.finding.why = ReadTableProperties(ContextOf(any), path, &properties);
     if (!found.finding.why.ok()) {

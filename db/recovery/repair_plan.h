@@ -41,7 +41,7 @@ struct RepairPlan {
   bool needs_repair = false;  // something is missing or damaged
 };
 
-// Fills in a plan for the database `name`, which nobody has open. `was_locked`: see LogPlace.
+// Fills in a plan for the database `name`, which nobody has open. `was_locked`: see LogLocation.
 class RepairPlanner {
  public:
   RepairPlanner(FileSystem* fs, std::string name, const DBOptions& db_options,

@@ -11,7 +11,6 @@
 
 #include "util/env/absolute_path.h"
 #include "util/env/info_log.h"
-#include "util/options/block_based_table_factory.h"
 #include "util/options/validate_options.h"
 
 namespace varve {
@@ -28,9 +27,9 @@ constexpr size_t kDefaultBlockCacheBytes = 32 << 20;
 }  // namespace
 
 void GiveBlockCache(ColumnFamilyOptions* options) {
-  auto* factory = dynamic_cast<BlockBasedTableFactory*>(options->table_factory.get());
-  if (factory == nullptr) return;
-  BlockBasedTableOptions table = factory->table_options();
+  const auto* const given = options->table_factory->GetOptions<BlockBasedTableOptions>();
+  if (given == nullptr) return;
+  BlockBasedTableOptions table = *given;
   if (table.block_cache != nullptr || table.no_block_cache) return;
   table.block_cache = NewLRUCache(kDefaultBlockCacheBytes);
   options->table_factory.reset(NewBlockBasedTableFactory(table));
@@ -48,7 +47,7 @@ DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) 
   if (result.max_open_files > 0) {
     result.max_open_files = std::max(result.max_open_files, kLeastOpenFiles);
   }
-  // What is behind the end of a recycled log looks like the damage that these two modes refuse; and
+  // What is after the end of a recycled log looks like the damage that these two modes refuse; and
   // RocksDB's readers fail on records that are both numbered and compressed in several blocks.
   if (result.wal_recovery_mode == WALRecoveryMode::kTolerateCorruptedTailRecords ||
       result.wal_recovery_mode == WALRecoveryMode::kAbsoluteConsistency ||

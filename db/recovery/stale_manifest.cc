@@ -41,8 +41,8 @@ bool HoldsNewer(const TableReader& table, SequenceNumber known, const ReplayedRa
   return newer && it->status().ok();
 }
 
-bool IsNewerThanFamily(const Engine& engine, const ColumnFamily& family, uint64_t number,
-                       uint64_t size, const ReplayedRange& replayed) {
+bool IsNewerThanFamily(DbState* state, const ColumnFamily& family, uint64_t number, uint64_t size,
+                       const ReplayedRange& replayed) {
   FileMetaData file;
   file.number = number;
   file.size = size;
@@ -52,14 +52,19 @@ bool IsNewerThanFamily(const Engine& engine, const ColumnFamily& family, uint64_
     TableRef table;
     if (!family.table_cache()->Find(&file, /*level=*/-1, ReadOptions(), &table).ok()) return false;
     const std::string& name = table.get()->properties()->column_family_name;
-    // Of another database: whoever put it there, it says nothing of this one.
+    // Of another database: it says nothing of this one.
     const std::string& db_id = table.get()->properties()->db_id;
-    const bool foreign = !db_id.empty() && db_id != engine.versions->db_id();
+    const bool foreign = !db_id.empty() && db_id != state->versions->db_id();
     // LevelDB's tables do not say whose they are.
     const bool of_family =
-        name == family.name() || (name.empty() && engine.families.all().size() == 1);
+        name == family.name() || (name.empty() && state->families.all().size() == 1);
     if (of_family && !foreign) {
-      newer = HoldsNewer(*table.get(), NewestKnown(*family.versions()->current), replayed);
+      VersionRef version;
+      {
+        DbLock lock(&state->mu);
+        version = family.versions()->current;
+      }
+      newer = HoldsNewer(*table.get(), NewestKnown(*version), replayed);
     }
   }
   family.table_cache()->Evict(number);
@@ -68,24 +73,27 @@ bool IsNewerThanFamily(const Engine& engine, const ColumnFamily& family, uint64_
 
 }  // namespace
 
-Status CheckManifestIsNotStale(const Engine& engine,
+Status CheckManifestIsNotStale(const DbContext& context, DbState* state,
                                const std::vector<std::string>& directory_entries,
                                const ReplayedRange& replayed) {
   std::set<uint64_t> known;
-  engine.versions->AddLiveFiles(&known);
-  // What the MANIFEST has deleted stays for a while, and may hold the only sequence numbers: a
-  // compaction may have set those of its output to 0.
-  const std::set<uint64_t>& gone = engine.versions->gone_tables();
+  {
+    DbLock lock(&state->mu);
+    // What the MANIFEST has deleted stays for a while, and may hold the only sequence numbers: a
+    // compaction may have set those of its output to 0.
+    known = state->versions->gone_tables();
+    state->versions->AddLiveFiles(&known);
+  }
   for (const std::string& name : directory_entries) {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type) || type != kTableFile) continue;
-    if (known.contains(number) || gone.contains(number)) continue;
-    const std::string path = engine.name + "/" + name;
+    if (known.contains(number)) continue;
+    const std::string path = context.name() + "/" + name;
     uint64_t size = 0;
-    if (!engine.fs->GetFileSize(path, IOOptions(), &size, nullptr).ok()) continue;
-    for (const auto& [id, family] : engine.families.all()) {
-      if (!IsNewerThanFamily(engine, *family, number, size, replayed)) continue;
+    if (!context.fs()->GetFileSize(path, IOOptions(), &size, nullptr).ok()) continue;
+    for (const auto& [id, family] : state->families.all()) {
+      if (!IsNewerThanFamily(state, *family, number, size, replayed)) continue;
       return Status::Corruption(
           path, "holds entries of column family " + family->name() +
                     " that are newer than the MANIFEST and the logs, and the log they came from "

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "db/background/table_context.h"
 #include "table/format/unique_id.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/random_access_file_reader.h"
@@ -23,10 +23,9 @@ Status OpenTable(const TableSurveyContext& context, const std::string& path, con
                                                      RandomAccessFileReader::Options(), &file));
   TableOpenOptions open;
   open.icmp = context.icmp;
-  open.table = TableOptionsOf(*context.options);
+  open.factory = context.options->table_factory;
   // Past every cache: blocks of a table under suspicion are nobody else's business.
-  open.table.no_block_cache = true;
-  open.table.block_cache = nullptr;
+  open.past_cache = true;
   open.file_name = path;
   uint64_t size = *file_bytes;
   if (known != nullptr) {
@@ -71,6 +70,7 @@ class EntryRange {
   }
 
   bool Fill(NewFile* file) const {
+    VARVE_ASSERT(first_.empty() || smallest_seq_ <= largest_seq_);
     file->smallest_seq = smallest_seq_;
     file->largest_seq = largest_seq_;
     return !first_.empty() && file->smallest.DecodeFrom(first_) && file->largest.DecodeFrom(last_);
@@ -96,8 +96,8 @@ void DescribeByProperties(const TableProperties& properties, TableFinding* findi
   NewFile& file = finding->file;
   file.number = finding->number;
   file.size = finding->file_bytes;
-  file.oldest_ancestor_time = properties.creation_time;
-  file.file_creation_time = properties.file_creation_time;
+  file.times.oldest_ancestor = properties.creation_time;
+  file.times.created = properties.file_creation_time;
   file.timestamps_persisted = properties.user_defined_timestamps_persisted != 0;
   file.counts = CountsOf(properties);
   if (properties.tail_start_offset != 0 && properties.tail_start_offset < file.size) {
@@ -182,14 +182,15 @@ void ExamineTable(const TableSurveyContext& context, const std::string& path, ui
 Status CopyReadableEntries(const TableSurveyContext& context, const TableFinding& damaged,
                            const NewFile* known, const TableOutputContext& output,
                            const TableBuildOptions& build, NewFile* copy) {
+  VARVE_ASSERT(damaged.state == TableFinding::State::kDamaged);
   uint64_t bytes = 0;
   std::unique_ptr<TableReader> reader;
   VARVE_RETURN_IF_ERROR(OpenTable(context, damaged.path, known, &bytes, &reader));
   TableBuildOptions options = build;
   options.icmp = context.icmp;
   options.persist_timestamps = damaged.file.timestamps_persisted;
-  options.creation_time = damaged.file.oldest_ancestor_time;
-  options.file_creation_time = damaged.file.file_creation_time;
+  options.creation_time = damaged.file.times.oldest_ancestor;
+  options.file_creation_time = damaged.file.times.created;
   std::unique_ptr<TableOutput> out;
   VARVE_RETURN_IF_ERROR(TableOutput::Create(output, options, &out));
   SalvageCount count;

@@ -4,6 +4,7 @@
 #include "db/column_family/column_family.h"
 #include "db/write/batch_reader.h"
 #include "db/write/record_encoder.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -59,6 +60,7 @@ Status TimestampAdapter::Adapt(const Slice& batch, const wal::TimestampSizes& re
 }
 
 Status TimestampAdapter::Rewrite(const Slice& batch, std::string* out) const {
+  VARVE_ASSERT(out->empty() && batch.size() >= kBatchHeaderBytes);
   out->append(batch.data(), kBatchHeaderBytes);
   BatchReader reader(batch);
   BatchRecord record;
@@ -96,8 +98,8 @@ Status TimestampAdapter::Rewrite(const Slice& batch, std::string* out) const {
   return reader.status();
 }
 
-// One of the two sizes is 0.
 void TimestampAdapter::AppendChanged(const Slice& key, const Change& change, std::string* out) {
+  VARVE_ASSERT((change.from == 0) != (change.to == 0) && key.size() >= change.from);
   out->append(key.data(), key.size() - change.from).append(change.to, '\0');
 }
 

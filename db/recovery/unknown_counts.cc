@@ -13,12 +13,12 @@ constexpr size_t kMostTablesRead = 1000;
 
 }  // namespace
 
-void ReadUnknownCounts(Engine* engine) {
-  if (engine->options.skip_stats_update_on_db_open) return;
+void ReadUnknownCounts(const DbContext& context, DbState* state) {
+  if (context.options().skip_stats_update_on_db_open) return;
   std::vector<std::pair<std::shared_ptr<TableCache>, VersionRef>> trees;
   {
-    MutexLock lock(&engine->mu);
-    for (const auto& [id, family] : engine->families.all()) {
+    DbLock lock(&state->mu);
+    for (const auto& [id, family] : state->families.all()) {
       trees.emplace_back(family->shared_table_cache(), family->current());
     }
   }

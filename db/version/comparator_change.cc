@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 namespace {
@@ -13,6 +15,7 @@ constexpr char kSuffix[] = ".u64ts";
 // A bound of a table without timestamps. The end of a range is exclusive: it stays before all
 // versions of its key, of which the one with the largest timestamp comes first.
 InternalKey Padded(const InternalKey& key, size_t bytes) {
+  VARVE_ASSERT(bytes > 0);
   const bool exclusive_end = key.sequence() == kMaxSequenceNumber;
   std::string user_key = key.user_key().ToString();
   user_key.append(bytes, exclusive_end ? '\xff' : '\0');
@@ -55,8 +58,8 @@ Status CheckComparatorChange(const std::string& context, const FamilyOrder& befo
 }
 
 void NameComparator(const Comparator& comparator, bool persist_timestamps, VersionEdit* edit) {
-  edit->comparator = comparator.Name();
-  if (comparator.timestamp_size() != 0) edit->persist_timestamps = persist_timestamps;
+  edit->family.comparator = comparator.Name();
+  if (comparator.timestamp_size() != 0) edit->family.persist_timestamps = persist_timestamps;
 }
 
 Status AdaptFiles(TimestampSwitch change, const InternalKeyComparator& icmp, VersionEdit* edit) {

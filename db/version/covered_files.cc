@@ -9,6 +9,7 @@
 
 #include "db/version/file_bounds.h"
 #include "table/table_reader.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/key/range_tombstone.h"
 
@@ -44,13 +45,14 @@ class CoveredFinder {
 
   CoveredFiles Run() {
     bool any_applied = false;
-    ForEachFile([&](int, size_t, const FileMetaData& file) { any_applied |= file.cover.applied; });
+    ForEachFile(
+        [&](int, size_t, const FileMetaData& file) { any_applied |= file.notes.cover.applied; });
     ForEachFile([&](int level, size_t index, FileMetaData& file) {
-      if (!file.cover.applied) ApplyTombstones(level, index, &file);
+      if (!file.notes.cover.applied) ApplyTombstones(level, index, &file);
     });
     ForEachFile([&](int level, size_t index, FileMetaData& file) {
-      if (any_applied && !file.cover.judged) LookAbove(level, index, &file);
-      file.cover.judged = true;
+      if (any_applied && !file.notes.cover.judged) LookAbove(level, index, &file);
+      file.notes.cover.judged = true;
       Report(level, index, file);
     });
     return std::move(found_);
@@ -76,7 +78,7 @@ class CoveredFinder {
     const FragmentedTombstones* const tombstones = TombstonesOf(*owner);
     if (tombstones == nullptr) return;
     LookBeneath(level, index, *owner, *tombstones);
-    owner->cover.applied = true;
+    owner->notes.cover.applied = true;
   }
 
   void NoteUnopened(int level, size_t index) {
@@ -148,20 +150,22 @@ class CoveredFinder {
   }
 
   void JudgeBy(const FileMetaData& owner, FileMetaData* file) {
-    if (!owner.cover.applied) return;
+    if (!owner.notes.cover.applied) return;
     const FragmentedTombstones* const tombstones = TombstonesOf(owner);
     if (tombstones != nullptr) Judge(owner, *tombstones, file);
   }
 
   void Judge(const FileMetaData& owner, const FragmentedTombstones& tombstones,
              FileMetaData* file) {
+    VARVE_ASSERT(&owner != file);
     const Cover cover = CoverOf(*file, owner, tombstones, oldest_snapshot_);
-    file->cover.covered_from = std::min(file->cover.covered_from, cover.whole_from);
+    file->notes.cover.covered_from = std::min(file->notes.cover.covered_from, cover.whole_from);
   }
 
   void Report(int level, size_t index, const FileMetaData& file) {
-    const SequenceNumber from = file.cover.covered_from;
-    if (from == kMaxSequenceNumber || file.being_compacted) return;
+    const SequenceNumber from = file.notes.cover.covered_from;
+    if (from == kMaxSequenceNumber || file.notes.being_compacted) return;
+    VARVE_ASSERT(from > file.largest_seq);
     if (from <= oldest_snapshot_ || VARVE_CANARY(kCoverThroughSnapshot)) {
       found_.files.push_back({level, index});
     } else {

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 namespace {
@@ -21,7 +23,7 @@ class DueFinder {
   DueFiles Run() {
     for (int level = 0; level < version_.non_empty_levels(); level++) {
       for (size_t i = 0; i < version_.level(level).size(); i++) {
-        if (!version_.level(level)[i]->being_compacted) Visit(level, i);
+        if (!version_.level(level)[i]->notes.being_compacted) Visit(level, i);
       }
     }
     const auto frees = [this](const DueFile& due) {
@@ -42,11 +44,11 @@ class DueFinder {
     const bool dead = counts.deletions > 0 || counts.hidden > 0;
     if (dead) VisitDead(level, index);
     if (moment_.now == 0) return;
-    if (level + 1 < version_.num_levels() && Passed(file.oldest_ancestor_time, options_.ttl)) {
+    if (level + 1 < version_.num_levels() && Passed(file.times.oldest_ancestor, options_.ttl)) {
       expired_.push_back({level, index, CompactionReason::kTtl});
     }
     const uint64_t written =
-        file.file_creation_time != 0 ? file.file_creation_time : file.oldest_ancestor_time;
+        file.times.created != 0 ? file.times.created : file.times.oldest_ancestor;
     if (Passed(written, options_.periodic_compaction_seconds)) {
       periodic_.push_back({level, index, CompactionReason::kPeriodicCompaction});
     }
@@ -54,6 +56,7 @@ class DueFinder {
 
   void VisitDead(int level, size_t index) {
     const FileMetaData& file = *version_.level(level)[index];
+    VARVE_ASSERT(!file.notes.being_compacted);
     const InternalKeyComparator& icmp = *version_.icmp();
     const bool bottommost =
         level > 0 &&
@@ -72,8 +75,8 @@ class DueFinder {
       return;
     }
     const uint64_t delay = options_.bottommost_file_compaction_delay;
-    if (delay > 0 && moment_.now != 0 && file.file_creation_time != 0 &&
-        !Passed(file.file_creation_time, delay)) {
+    if (delay > 0 && moment_.now != 0 && file.times.created != 0 &&
+        !Passed(file.times.created, delay)) {
       return;
     }
     settling_.push_back({level, index, CompactionReason::kBottommostFiles});
@@ -84,6 +87,7 @@ class DueFinder {
   bool Passed(uint64_t time, uint64_t age) {
     if (time == 0 || age == 0 || age > UINT64_MAX - time) return false;
     if (time + age < moment_.now) return true;
+    VARVE_ASSERT(moment_.now != 0);
     due_.next_due = std::min(due_.next_due, time + age + 1);
     return false;
   }

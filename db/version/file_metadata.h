@@ -6,18 +6,15 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "varve/types.h"
 
 #include "db/version/table_counts.h"
+#include "db/version/table_facts.h"
 #include "table/table_reader.h"
-#include "util/key/internal_key.h"
 #include "util/mem/cache_charge.h"
 
 namespace varve {
-
-constexpr uint64_t kUnknownEpochNumber = 0;
 
 // What range tombstones of newer tables mean for a file, as far as covered_files has looked.
 struct CoverFound {
@@ -29,13 +26,20 @@ struct CoverFound {
   SequenceNumber covered_from = kMaxSequenceNumber;
 };
 
+// What the planning of compactions has noted of a file.
+struct PlanningNotes {
+  bool being_compacted = false;
+  bool marked_for_compaction = false;
+  int last_job = 0;  // the compaction that took it as an input, for listeners; 0: none
+  CoverFound cover;
+};
+
 // Shared by every Version that holds the file; when the last share goes and the file was deleted by
 // a logged edit, it is handed to the obsolete-file queue (ObsoleteFileQueue).
 //
-// Thread safety: facts are constant once the file is in a Version. being_compacted,
-//   marked_for_compaction, last_job and cover are guarded by the DB mutex. `reader` and the counts
-//   are published once.
-struct FileMetaData {
+// Thread safety: facts are constant once the file is in a Version. `notes` are guarded by the DB
+//   mutex. `reader` and the counts are published once.
+struct FileMetaData : TableFacts {
   FileMetaData() = default;
   ~FileMetaData() { delete reader.load(std::memory_order_acquire); }
   FileMetaData(const FileMetaData&) = delete;
@@ -46,25 +50,6 @@ struct FileMetaData {
     const std::unique_ptr<TableReader> table(reader.exchange(nullptr, std::memory_order_acq_rel));
     if (table != nullptr && obsolete.load(std::memory_order_relaxed)) table->ForgetBlocks();
   }
-
-  uint64_t number = 0;
-  uint32_t path_id = 0;
-  uint64_t size = 0;     // bytes
-  InternalKey smallest;  // bounds of every point entry and tombstone
-  InternalKey largest;
-  SequenceNumber smallest_seq = 0;
-  SequenceNumber largest_seq = 0;
-  uint64_t epoch_number = kUnknownEpochNumber;  // orders L0: larger is newer
-  uint64_t oldest_ancestor_time = 0;            // seconds; 0 unknown
-  uint64_t file_creation_time = 0;              // seconds; 0 unknown
-  uint64_t tail_size = 0;                       // bytes after the data blocks; 0 unknown
-  std::string unique_id;                        // 16 bytes or empty
-  std::string file_checksum;
-  std::string file_checksum_func_name;
-  Temperature temperature = Temperature::kUnknown;
-  // False: the table's keys have no timestamps, though the family's have or had. The bounds here
-  // have them all the same while the family has: the smallest one, where none was stored.
-  bool timestamps_persisted = true;
 
   // Of the table: the MANIFEST's, where it has them, else those of the properties, from the first
   // opening on. All 0 until then.
@@ -79,10 +64,7 @@ struct FileMetaData {
     counts_known_.store(true, std::memory_order_release);
   }
 
-  bool being_compacted = false;
-  bool marked_for_compaction = false;
-  CoverFound cover;
-  int last_job = 0;  // the compaction that took it as an input, for listeners; 0: none
+  PlanningNotes notes;
 
   // What this takes, charged to the block cache if the options ask for it.
   ChargedBytes charged;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "db/version/version.h"
+#include "util/base/assert.h"
 
 namespace varve {
 
@@ -24,8 +25,10 @@ class FileWeights {
   uint64_t Weigh(int level, const FileMetaData& file) const;
   // Bytes of an average entry that a deletion in `level` may delete; 0: there is none, or not
   // known.
-  double EntryBytesBeneath(int level) const { return beneath_[static_cast<size_t>(level)]; }
-  bool any_deletions() const { return any_deletions_; }
+  double EntryBytesBeneath(int level) const {
+    VARVE_ASSERT(level >= 0 && static_cast<size_t>(level) < beneath_.size());
+    return beneath_[static_cast<size_t>(level)];
+  }
 
  private:
   std::vector<double> beneath_;  // by level

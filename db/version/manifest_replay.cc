@@ -8,6 +8,7 @@
 #include "varve/comparator.h"
 
 #include "db/wal/log_reader.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"
@@ -39,8 +40,7 @@ std::string ManifestsIn(FileSystem* fs, const std::string& db_name) {
 Status ReadCurrent(FileSystem* fs, const std::string& db_name, uint64_t* manifest_number) {
   const std::string path = CurrentFileName(db_name);
   std::string text;
-  IOStatus s = ReadFileToString(fs, path, kMaxCurrentBytes, &text);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(ReadFileToString(fs, path, kMaxCurrentBytes, &text));
   FileType type = kTempFile;
   const bool has_newline = !text.empty() && text.back() == '\n';
   if (has_newline) text.pop_back();
@@ -67,6 +67,7 @@ Status ManifestReplay::Bad(const std::string& what) const {
 }
 
 Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
+  VARVE_ASSERT(families_.empty());
   VARVE_RETURN_IF_ERROR(AddFamily(0, kDefaultColumnFamilyName));
   std::unique_ptr<SequentialFileReader> file;
   VARVE_RETURN_IF_ERROR(
@@ -119,6 +120,7 @@ Status ManifestReplay::TakeRecord(VersionEdit edit) {
   }
   group_.push_back(std::move(edit));
   if (remaining > 0) return Status::OK();
+  VARVE_ASSERT(!group_.empty());
   for (const VersionEdit& member : group_) VARVE_RETURN_IF_ERROR(Apply(member));
   group_.clear();
   return Status::OK();
@@ -135,20 +137,20 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
   has_blob_files_ |= edit.has_blob_files;
   if (edit.db_id.has_value()) db_id_ = edit.db_id;
   if (edit.log_number.has_value()) log_number_ = edit.log_number;
-  if (edit.next_file_number.has_value()) {
+  if (edit.numbers.next_file.has_value()) {
     // Nobody has it yet, but its predecessors may be in use.
-    if (*edit.next_file_number > 0) {
-      VARVE_RETURN_IF_ERROR(NoteNumber(*edit.next_file_number - 1));
+    if (*edit.numbers.next_file > 0) {
+      VARVE_RETURN_IF_ERROR(NoteNumber(*edit.numbers.next_file - 1));
     }
-    next_file_number_ = std::max(next_file_number(), *edit.next_file_number);
+    next_file_number_ = std::max(next_file_number(), *edit.numbers.next_file);
   }
-  if (edit.last_sequence.has_value()) {
-    last_sequence_ = std::max(last_sequence(), *edit.last_sequence);
+  if (edit.numbers.last_sequence.has_value()) {
+    last_sequence_ = std::max(last_sequence(), *edit.numbers.last_sequence);
   }
   min_log_number_to_keep_ =
-      std::max(min_log_number_to_keep_, edit.min_log_number_to_keep.value_or(0));
-  max_family_id_ = std::max(max_family_id_, edit.max_column_family.value_or(0));
-  for (uint64_t log : {edit.log_number.value_or(0), edit.min_log_number_to_keep.value_or(0)}) {
+      std::max(min_log_number_to_keep_, edit.numbers.min_log_to_keep.value_or(0));
+  max_family_id_ = std::max(max_family_id_, edit.numbers.max_column_family.value_or(0));
+  for (uint64_t log : {edit.log_number.value_or(0), edit.numbers.min_log_to_keep.value_or(0)}) {
     VARVE_RETURN_IF_ERROR(NoteNumber(log));
   }
   for (const NewFile& file : edit.new_files) VARVE_RETURN_IF_ERROR(NoteNumber(file.number));
@@ -203,20 +205,21 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
   }
   family.versions = std::move(versions);
   max_family_id_ = std::max(max_family_id_, id);
+  VARVE_ASSERT(names_.size() == families_.size());
   return Status::OK();
 }
 
 Status ManifestReplay::Apply(const VersionEdit& edit) {
   VARVE_RETURN_IF_ERROR(ApplyGlobals(edit));
-  if (edit.column_family_add.has_value()) {
+  if (edit.family.added.has_value()) {
     if (edit.column_family == UINT32_MAX) return Bad("column family id is too large");
-    VARVE_RETURN_IF_ERROR(AddFamily(edit.column_family, *edit.column_family_add));
+    VARVE_RETURN_IF_ERROR(AddFamily(edit.column_family, *edit.family.added));
   }
   const auto it = families_.find(edit.column_family);
   if (it == families_.end()) {
     return Bad("column family " + std::to_string(edit.column_family) + " does not exist");
   }
-  if (edit.column_family_drop) {
+  if (edit.family.dropped) {
     if (edit.column_family == 0) return Bad("the default column family is dropped");
     names_.erase(it->second.versions->name);
     gone_tables_.merge(it->second.tables);
@@ -224,7 +227,7 @@ Status ManifestReplay::Apply(const VersionEdit& edit) {
     return Status::OK();
   }
   Family& family = it->second;
-  if (!edit.column_family_add.has_value()) NoteTables(edit, &family);
+  if (!edit.family.added.has_value()) NoteTables(edit, &family);
   if (!family.refusal.ok()) return Status::OK();
   Status s = ApplyToFamily(edit, &family);
   if (VARVE_CANARY(kRefusePassedName)) return s;
@@ -233,34 +236,39 @@ Status ManifestReplay::Apply(const VersionEdit& edit) {
   return Status::OK();
 }
 
-// A mark of a family whose timestamps were switched off means nothing any more.
-Status ManifestReplay::TakeFullHistoryTsLow(const std::string& low, const Family& family) const {
+// That of a family whose timestamps were switched off means nothing any more. Nobody else has the
+// family yet.
+Status ManifestReplay::TakeFullHistoryTsLow(const std::string& low, const Family& family) const
+    VARVE_NO_THREAD_SAFETY_ANALYSIS {
   const size_t size = family.versions->icmp->timestamp_size();
   if (size == 0) return Status::OK();
   if (low.size() != size) {
-    return Status::InvalidArgument(
-        family.context, "has timestamps of " + std::to_string(size) + " bytes, but a mark of " +
-                            std::to_string(low.size()) + " for the oldest with full history");
+    return Status::InvalidArgument(family.context, "has timestamps of " + std::to_string(size) +
+                                                       " bytes, but a full_history_ts_low of " +
+                                                       std::to_string(low.size()));
   }
   family.versions->RaiseFullHistoryTsLow(low);
   return Status::OK();
 }
 
-Status ManifestReplay::ApplyToFamily(const VersionEdit& edit, Family* family) {
+// Nobody else has the family yet.
+Status ManifestReplay::ApplyToFamily(const VersionEdit& edit,
+                                     Family* family) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   FamilyVersions& versions = *family->versions;
-  if (edit.comparator.has_value() && !versions.opened) versions.comparator_name = *edit.comparator;
-  if (edit.comparator.has_value() && versions.opened) {
+  if (edit.family.comparator.has_value() && !versions.opened)
+    versions.comparator_name = *edit.family.comparator;
+  if (edit.family.comparator.has_value() && versions.opened) {
     VARVE_RETURN_IF_ERROR(CheckComparatorChange(
-        family->context, {*edit.comparator, edit.persist_timestamps.value_or(true)},
+        family->context, {*edit.family.comparator, edit.family.persist_timestamps.value_or(true)},
         *versions.icmp->user_comparator(), versions.persist_timestamps, &family->timestamps));
   }
   versions.log_number = std::max(versions.log_number, edit.log_number.value_or(0));
-  if (edit.full_history_ts_low.has_value() && versions.opened) {
-    VARVE_RETURN_IF_ERROR(TakeFullHistoryTsLow(*edit.full_history_ts_low, *family));
+  if (edit.family.full_history_ts_low.has_value() && versions.opened) {
+    VARVE_RETURN_IF_ERROR(TakeFullHistoryTsLow(*edit.family.full_history_ts_low, *family));
   }
-  if (edit.merge_operator.has_value()) versions.merge_operator = *edit.merge_operator;
+  if (edit.family.merge_operator.has_value()) versions.merge_operator = *edit.family.merge_operator;
   // Files in a record that adds a family are not part of it, by a rule as old as families.
-  if (family->builder == nullptr || edit.column_family_add.has_value()) return Status::OK();
+  if (family->builder == nullptr || edit.family.added.has_value()) return Status::OK();
   for (const NewFile& file : edit.new_files) {
     if (file.path_id == 0) continue;
     return Status::NotSupported(family->context,

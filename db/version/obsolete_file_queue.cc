@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 thread_local int ObsoleteFileQueue::LeaveOpen::alive_ = 0;
@@ -17,7 +19,7 @@ ObsoleteFileQueue::~ObsoleteFileQueue() {
 }
 
 void ObsoleteFileQueue::InChild() {
-  std::construct_at(&mu_);
+  std::construct_at(&mu_, lock_ranks::kObsoleteFiles);
   newest_ = nullptr;
   size_ = 0;
   std::construct_at(&waker_);
@@ -25,9 +27,11 @@ void ObsoleteFileQueue::InChild() {
 
 FileRef ObsoleteFileQueue::Track(std::shared_ptr<ObsoleteFileQueue> queue,
                                  std::unique_ptr<FileMetaData> file) {
+  VARVE_ASSERT(queue != nullptr && file != nullptr);
   return FileRef(file.release(), [queue = std::move(queue)](FileMetaData* last) {
     std::unique_ptr<FileMetaData> owned(last);
-    // Acquire: pairs with the version set's release, so that whoever lets go last sees the mark.
+    // Acquire: pairs with the version set's release, so that the thread that releases the last
+    // reference sees the flag.
     if (!owned->obsolete.load(std::memory_order_acquire)) return;
     const bool somebody_looks = LeaveOpen::InForce();
     if (!somebody_looks) owned->CloseTable();
@@ -42,12 +46,13 @@ void ObsoleteFileQueue::SetWaker(std::function<void()> waker) {
   waker_ = std::move(waker);
 }
 
-void ObsoleteFileQueue::GiveBack(std::unique_ptr<FileMetaData> file) noexcept {
+void ObsoleteFileQueue::Requeue(std::unique_ptr<FileMetaData> file) noexcept {
   const MutexLock lock(&mu_);
   Link(std::move(file));
 }
 
 void ObsoleteFileQueue::Link(std::unique_ptr<FileMetaData> file) noexcept {
+  VARVE_ASSERT(file->obsolete.load(std::memory_order_relaxed) && file->next_obsolete == nullptr);
   file->next_obsolete = newest_;
   newest_ = file.release();
   size_++;
@@ -61,6 +66,7 @@ std::vector<std::unique_ptr<FileMetaData>> ObsoleteFileQueue::TakeAll() {
     taken.emplace_back(newest_);
     newest_ = std::exchange(taken.back()->next_obsolete, nullptr);
   }
+  VARVE_ASSERT(taken.size() == size_);
   size_ = 0;
   return taken;
 }

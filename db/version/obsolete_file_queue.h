@@ -7,14 +7,16 @@
 #include <memory>
 #include <vector>
 
+#include "db/lock_ranks.h"
 #include "db/version/file_metadata.h"
+#include "util/base/assert.h"
 #include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
 // Thread safety: all methods from any thread; its mutex is a leaf, but for what the waker takes. In
-// a child of fork(), which may let go of what it has of its parent's database, files end here.
+// a child of fork(), which may release what it has of its parent's database, files end here.
 class ObsoleteFileQueue final : private ForkWatch {
  public:
   ObsoleteFileQueue() { Watch(nullptr); }
@@ -22,14 +24,17 @@ class ObsoleteFileQueue final : private ForkWatch {
   ObsoleteFileQueue& operator=(const ObsoleteFileQueue&) = delete;
   ~ObsoleteFileQueue() VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
-  // While one lives, tables of obsolete files that this thread releases stay open until somebody
+  // While one lives, tables of obsolete files that this thread releases stay open until a thread
   // takes them from here: closing one takes milliseconds, too much under the DB mutex.
   class LeaveOpen {
    public:
     LeaveOpen() { alive_++; }
     LeaveOpen(const LeaveOpen&) = delete;
     LeaveOpen& operator=(const LeaveOpen&) = delete;
-    ~LeaveOpen() { alive_--; }
+    ~LeaveOpen() {
+      VARVE_ASSERT(alive_ > 0);
+      alive_--;
+    }
     static bool InForce() { return alive_ != 0; }
 
    private:
@@ -50,15 +55,15 @@ class ObsoleteFileQueue final : private ForkWatch {
   // The newest first. Without memory for that it throws, and all stay here.
   std::vector<std::unique_ptr<FileMetaData>> TakeAll();
   // One of what was taken whose file is still there.
-  void GiveBack(std::unique_ptr<FileMetaData> file) noexcept;
+  void Requeue(std::unique_ptr<FileMetaData> file) noexcept;
   bool Empty() const;
 
  private:
   void Link(std::unique_ptr<FileMetaData> file) noexcept VARVE_REQUIRES(mu_);
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
-  mutable Mutex mu_;
-  FileMetaData* newest_ VARVE_GUARDED_BY(mu_) = nullptr;  // owned, as all behind it
+  mutable Mutex mu_{lock_ranks::kObsoleteFiles};
+  FileMetaData* newest_ VARVE_GUARDED_BY(mu_) = nullptr;  // owned, as all after it
   size_t size_ VARVE_GUARDED_BY(mu_) = 0;
   std::function<void()> waker_ VARVE_GUARDED_BY(mu_);
 };

@@ -8,6 +8,7 @@
 #include "varve/system_clock.h"
 #include "varve/table.h"
 
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/coding/fixed.h"
 #include "util/env/file_names.h"
@@ -96,6 +97,7 @@ Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& op
     table->cache_ = cache;
     table->handle_ = handle;
     table->reader_ = static_cast<const TableReader*>(cache->Value(handle));
+    VARVE_ASSERT(table->reader_ != nullptr);
   };
   if (cache != nullptr) {
     if (Cache::Handle* const handle = cache->Lookup(key.slice())) {
@@ -109,7 +111,7 @@ Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& op
   VARVE_RETURN_IF_ERROR(CheckTime(options, *file));
   MutexLock lock(&StripeOf(file->number));
   if (cache == nullptr) {
-    // Somebody may have opened it while this thread waited.
+    // Another thread may have opened it while this one waited.
     if (TableReader* const reader = file->reader.load(std::memory_order_acquire)) {
       table->reader_ = reader;
       return Status::OK();
@@ -126,6 +128,7 @@ Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& op
   }
   file->SetCounts(CountsOf(*reader->properties()));
   if (cache == nullptr) {
+    VARVE_ASSERT(file->reader.load(std::memory_order_relaxed) == nullptr);
     table->reader_ = reader.get();
     file->reader.store(reader.release(), std::memory_order_release);
     return s;
@@ -159,13 +162,9 @@ Status TableCache::OpenReader(const FileMetaData& file, int level,
   RecordTick(options_.statistics, NO_FILE_OPENS);
   if (!io.ok()) return io;
   const ColumnFamilyOptions& cf = *options_.cf_options;
-  const auto* const table = cf.table_factory->GetOptions<BlockBasedTableOptions>();
-  if (table == nullptr) {
-    return Status::NotSupported("table_factory", "is none that makes block-based tables");
-  }
   TableOpenOptions open;
   open.icmp = options_.icmp;
-  open.table = *table;
+  open.factory = cf.table_factory;
   open.prefix_extractor = cf.prefix_extractor;
   open.statistics = options_.statistics;
   open.file_name = path;

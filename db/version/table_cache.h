@@ -13,6 +13,7 @@
 #include "varve/options.h"
 
 #include "db/version/file_metadata.h"
+#include "util/base/assert.h"
 #include "util/mem/cache_charge.h"
 #include "util/sync/mutex.h"
 
@@ -30,6 +31,7 @@ class TableRef {
   const TableReader* operator->() const { return reader_; }
   explicit operator bool() const { return reader_ != nullptr; }
   void Reset() {
+    VARVE_ASSERT(handle_ == nullptr || cache_ != nullptr);
     reader_ = nullptr;
     if (handle_ != nullptr) [[unlikely]]
       cache_->Release(std::exchange(handle_, nullptr));
@@ -92,12 +94,16 @@ class TableCache {
 
   // Opens of one file wait for each other, so that it is opened once; those of others rarely do.
   static constexpr size_t kStripes = 16;
-  Mutex& StripeOf(uint64_t file_number) { return opening_[file_number % kStripes]; }
+  struct Stripe {
+    // Of no rank: held over I/O, in which a file system of the user may call the database.
+    Mutex mu;
+  };
+  Mutex& StripeOf(uint64_t file_number) { return opening_[file_number % kStripes].mu; }
 
   const TableCacheOptions options_;
   // What open readers are charged to; null: nothing.
   const std::shared_ptr<CacheCharge> charge_;
-  Mutex opening_[kStripes];
+  Stripe opening_[kStripes];
 };
 
 }  // namespace varve

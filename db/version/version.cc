@@ -4,24 +4,25 @@
 #include <algorithm>
 #include <tuple>
 
+#include "util/base/assert.h"
 #include "util/coding/shared_prefix.h"
 
 namespace varve {
 
 namespace {
 
-// Number of words below `word`. The loop's length depends on n alone, and its only decision is a
-// conditional move.
-size_t LowerBound(const uint64_t* words, size_t n, uint64_t word) {
+// Number of prefixes below `prefix`. The loop's length depends on n alone, and its only decision is
+// a conditional move.
+size_t LowerBound(const uint64_t* prefixes, size_t n, uint64_t prefix) {
   if (n == 0) return 0;
-  const uint64_t* base = words;
+  const uint64_t* base = prefixes;
   size_t left = n;
   while (left > 1) {
     const size_t half = left / 2;
-    base += base[half - 1] < word ? half : 0;
+    base += base[half - 1] < prefix ? half : 0;
     left -= half;
   }
-  return static_cast<size_t>(base - words) + (*base < word ? 1 : 0);
+  return static_cast<size_t>(base - prefixes) + (*base < prefix ? 1 : 0);
 }
 
 bool NewerInL0(const FileRef& a, const FileRef& b) {
@@ -33,7 +34,10 @@ bool NewerInL0(const FileRef& a, const FileRef& b) {
 
 LevelFiles::LevelFiles(const InternalKeyComparator* icmp, int level, std::vector<FileRef> files)
     : icmp_(icmp), level_(level), files_(std::move(files)) {
-  for (const FileRef& file : files_) bytes_ += file->size;
+  for (const FileRef& file : files_) {
+    VARVE_ASSERT(file != nullptr);
+    bytes_ += file->size;
+  }
   if (level == 0) {
     std::sort(files_.begin(), files_.end(), NewerInL0);
     return;
@@ -47,28 +51,31 @@ LevelFiles::LevelFiles(const InternalKeyComparator* icmp, int level, std::vector
   const Slice last = icmp->KeyOf(files_.back()->largest);
   shared_prefix_ = std::string(
       first.data(), SharedPrefix(first.data(), last.data(), std::min(first.size(), last.size())));
-  largest_words_.reserve(files_.size());
+  largest_prefixes_.reserve(files_.size());
   for (const FileRef& file : files_) {
-    largest_words_.push_back(KeyWord(icmp->KeyOf(file->largest), shared_prefix_.size()));
+    largest_prefixes_.push_back(KeyPrefix(icmp->KeyOf(file->largest), shared_prefix_.size()));
   }
 }
 
 size_t LevelFiles::Find(const Slice& internal_key) const {
+  VARVE_ASSERT(level_ > 0 || files_.empty());
+  VARVE_ASSERT(largest_prefixes_.empty() || largest_prefixes_.size() == files_.size());
   size_t low = 0;
   size_t high = files_.size();
-  if (!largest_words_.empty()) {
+  if (!largest_prefixes_.empty()) {
     const Slice key = icmp_->KeyOf(internal_key);
     const size_t shared = shared_prefix_.size();
     const Slice head(key.data(), std::min(key.size(), shared));
     const int order = CompareBytes(head, shared_prefix_);
     if (order != 0) return order < 0 ? 0 : files_.size();
-    const uint64_t word = KeyWord(key, shared);
-    low = LowerBound(largest_words_.data(), largest_words_.size(), word);
-    if (low == files_.size() || largest_words_[low] != word) return low;
+    const uint64_t prefix = KeyPrefix(key, shared);
+    low = LowerBound(largest_prefixes_.data(), largest_prefixes_.size(), prefix);
+    if (low == files_.size() || largest_prefixes_[low] != prefix) return low;
     if (icmp_->Compare(files_[low]->largest.Encode(), internal_key) >= 0) return low;
     low++;
-    high = word == UINT64_MAX ? files_.size()
-                              : LowerBound(largest_words_.data(), largest_words_.size(), word + 1);
+    high = prefix == UINT64_MAX
+               ? files_.size()
+               : LowerBound(largest_prefixes_.data(), largest_prefixes_.size(), prefix + 1);
   }
   while (low < high) {
     const size_t mid = low + (high - low) / 2;
@@ -105,7 +112,8 @@ std::vector<FileMetaData*> LevelFiles::Overlapping(const Slice* begin, const Sli
 
 Version::Version(const InternalKeyComparator* icmp, uint64_t version_number,
                  std::vector<std::vector<FileRef>> files_by_level)
-    : icmp_(icmp), version_number_(version_number), dead_ranges_(icmp) {
+    : icmp_(icmp), version_number_(version_number), tombstone_runs_(icmp) {
+  VARVE_ASSERT(icmp != nullptr);
   levels_.reserve(files_by_level.size());
   for (size_t level = 0; level < files_by_level.size(); level++) {
     levels_.emplace_back(icmp, static_cast<int>(level), std::move(files_by_level[level]));

@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "db/version/dead_ranges.h"
 #include "db/version/file_metadata.h"
+#include "db/version/tombstone_runs.h"
+#include "util/base/assert.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
@@ -17,8 +18,8 @@ namespace varve {
 // The files of one level. L0: newest first (descending epoch, then largest sequence, then number).
 // Deeper levels: ascending, disjoint.
 //
-// Searching compares 8-byte words of the keys after the prefix that all bounds share, and a whole
-// key only to decide ties.
+// Searching compares 8-byte key prefixes, taken after what all bounds begin with, and a whole key
+// only to decide ties.
 class LevelFiles {
  public:
   LevelFiles() = default;
@@ -26,7 +27,10 @@ class LevelFiles {
 
   size_t size() const { return files_.size(); }
   bool empty() const { return files_.empty(); }
-  FileMetaData* operator[](size_t i) const { return files_[i].get(); }
+  FileMetaData* operator[](size_t i) const {
+    VARVE_ASSERT(i < files_.size());
+    return files_[i].get();
+  }
   const std::vector<FileRef>& files() const { return files_; }
   uint64_t bytes() const { return bytes_; }
 
@@ -42,7 +46,7 @@ class LevelFiles {
   const InternalKeyComparator* icmp_ = nullptr;
   int level_ = 0;
   std::vector<FileRef> files_;
-  std::vector<uint64_t> largest_words_;
+  std::vector<uint64_t> largest_prefixes_;
   std::string shared_prefix_;
   uint64_t bytes_ = 0;
 };
@@ -54,12 +58,15 @@ class Version {
           std::vector<std::vector<FileRef>> files_by_level);
 
   int num_levels() const { return static_cast<int>(levels_.size()); }
-  const LevelFiles& level(int l) const { return levels_[static_cast<size_t>(l)]; }
+  const LevelFiles& level(int l) const {
+    VARVE_ASSERT(l >= 0 && l < num_levels());
+    return levels_[static_cast<size_t>(l)];
+  }
   // Levels 0..non_empty_levels()-1 are all that hold files.
   int non_empty_levels() const { return non_empty_levels_; }
   const InternalKeyComparator* icmp() const { return icmp_; }
   uint64_t version_number() const { return version_number_; }
-  DeadRanges& dead_ranges() const { return dead_ranges_; }
+  TombstoneRuns& tombstone_runs() const { return tombstone_runs_; }
 
   // True when a file at `level` or deeper may hold the user-key range [begin, end].
   bool RangeMayExistFrom(int level, const Slice& begin, const Slice& end) const;
@@ -72,7 +79,7 @@ class Version {
   uint64_t version_number_;
   std::vector<LevelFiles> levels_;
   int non_empty_levels_ = 0;
-  mutable DeadRanges dead_ranges_;
+  mutable TombstoneRuns tombstone_runs_;
 };
 
 using VersionRef = std::shared_ptr<const Version>;

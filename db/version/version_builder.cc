@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -25,53 +26,23 @@ size_t HeapBytes(const std::string& text) {
 
 size_t MemoryUsage(const FileMetaData& file) {
   return sizeof(file) + file.smallest.Encode().size() + file.largest.Encode().size() +
-         HeapBytes(file.unique_id) + HeapBytes(file.file_checksum) +
-         HeapBytes(file.file_checksum_func_name);
+         HeapBytes(file.unique_id) + HeapBytes(file.checksum.value) +
+         HeapBytes(file.checksum.function);
 }
 
 std::unique_ptr<FileMetaData> MakeFileMetaData(const NewFile& file) {
   auto meta = std::make_unique<FileMetaData>();
-  meta->number = file.number;
-  meta->path_id = file.path_id;
-  meta->size = file.size;
-  meta->smallest = file.smallest;
-  meta->largest = file.largest;
-  meta->smallest_seq = file.smallest_seq;
-  meta->largest_seq = file.largest_seq;
-  meta->epoch_number = file.epoch_number;
-  meta->oldest_ancestor_time = file.oldest_ancestor_time;
-  meta->file_creation_time = file.file_creation_time;
-  meta->tail_size = file.tail_size;
-  meta->unique_id = file.unique_id;
-  meta->file_checksum = file.file_checksum;
-  meta->file_checksum_func_name = file.file_checksum_func_name;
-  meta->temperature = file.temperature;
-  meta->timestamps_persisted = file.timestamps_persisted;
+  static_cast<TableFacts&>(*meta) = file;
   meta->SetCounts(file.counts);
-  meta->marked_for_compaction = file.marked_for_compaction;
+  meta->notes.marked_for_compaction = file.marked_for_compaction;
   return meta;
 }
 
 NewFile DescribeFile(const FileMetaData& file, int level) {
   NewFile out;
+  static_cast<TableFacts&>(out) = file;
   out.level = level;
-  out.number = file.number;
-  out.path_id = file.path_id;
-  out.size = file.size;
-  out.smallest = file.smallest;
-  out.largest = file.largest;
-  out.smallest_seq = file.smallest_seq;
-  out.largest_seq = file.largest_seq;
-  out.marked_for_compaction = file.marked_for_compaction;
-  out.epoch_number = file.epoch_number;
-  out.oldest_ancestor_time = file.oldest_ancestor_time;
-  out.file_creation_time = file.file_creation_time;
-  out.tail_size = file.tail_size;
-  out.unique_id = file.unique_id;
-  out.file_checksum = file.file_checksum;
-  out.file_checksum_func_name = file.file_checksum_func_name;
-  out.temperature = file.temperature;
-  out.timestamps_persisted = file.timestamps_persisted;
+  out.marked_for_compaction = file.notes.marked_for_compaction;
   out.counts = file.counts();
   return out;
 }
@@ -122,7 +93,7 @@ Status VersionBuilder::ApplyAddition(const NewFile& file) {
     return Bad(name + " has a smallest sequence above its largest");
   }
   if (icmp_->Compare(file.smallest.Encode(), file.largest.Encode()) > 0) {
-    return Bad(name + " has a smallest key behind its largest");
+    return Bad(name + " has a smallest key after its largest");
   }
   Added added{file.level, file.seqs_known, nullptr};
   added.file = ObsoleteFileQueue::Track(queue_, MakeFileMetaData(file));
@@ -135,6 +106,7 @@ Status VersionBuilder::ApplyAddition(const NewFile& file) {
 }
 
 void VersionBuilder::FinishRecovery(SequenceNumber last_sequence, uint64_t* next_epoch) {
+  VARVE_ASSERT(base_ == nullptr && deleted_from_base_.empty());
   bool epochs_known = true;
   uint64_t largest_epoch = 0;
   std::vector<Added*> files;
@@ -163,6 +135,7 @@ void VersionBuilder::FinishRecovery(SequenceNumber last_sequence, uint64_t* next
     level = added->level;
     added->file->epoch_number = epoch;
   }
+  VARVE_ASSERT(files.empty() || epoch > 0);
   *next_epoch = epoch + 1;
 }
 
@@ -195,6 +168,7 @@ Status VersionBuilder::TakeBase(std::vector<std::vector<FileRef>>* levels,
           !(again.largest == file->largest)) {
         return Bad(Describe(*file, level) + " is moved, but with another size or other bounds");
       }
+      VARVE_ASSERT(added->second.file->number == file->number);
       added->second.file = file;
     }
   }
@@ -249,6 +223,7 @@ Status VersionBuilder::Build(uint64_t version_number, VersionRef* version,
   for (int level = 0; level < num_levels_; level++) {
     VARVE_RETURN_IF_ERROR(CheckLevel(level, &levels[static_cast<size_t>(level)]));
   }
+  VARVE_ASSERT(levels.size() == static_cast<size_t>(num_levels_));
   *version = std::make_shared<const Version>(icmp_, version_number, std::move(levels));
   return Status::OK();
 }

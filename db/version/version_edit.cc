@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/version/version_edit.h"
 
-// The field tags of the MANIFEST and the decoder of what may stand behind them.
+// The field tags of the MANIFEST and the decoder of what may stand after them.
 
 #include <algorithm>
 
 #include "db/version/edit_tags.h"
+#include "util/base/assert.h"
 #include "util/coding/reader.h"
 #include "util/coding/varint.h"
 
@@ -24,6 +25,7 @@ void PutKey(std::string* dst, const InternalKey& key) {
 void PutShortenedKey(std::string* dst, const InternalKey& key, size_t bytes) {
   if (bytes == 0) return PutKey(dst, key);
   const Slice user_key = key.user_key();
+  VARVE_ASSERT(user_key.size() >= bytes);
   PutKey(dst,
          InternalKey(Slice(user_key.data(), user_key.size() - bytes), key.sequence(), key.type()));
 }
@@ -51,11 +53,11 @@ void PutCounts(std::string* dst, const TableCounts& counts) {
 
 void EncodeCustomFields(const NewFile& file, std::string* dst) {
   if (file.marked_for_compaction) PutCustom(dst, kNeedsCompaction, Slice("\x01", 1));
-  PutCustomNumber(dst, kOldestAncestorTime, file.oldest_ancestor_time);
-  PutCustomNumber(dst, kFileCreationTime, file.file_creation_time);
-  if (!file.file_checksum_func_name.empty()) {
-    PutCustom(dst, kFileChecksum, file.file_checksum);
-    PutCustom(dst, kFileChecksumName, file.file_checksum_func_name);
+  PutCustomNumber(dst, kOldestAncestorTime, file.times.oldest_ancestor);
+  PutCustomNumber(dst, kFileCreationTime, file.times.created);
+  if (!file.checksum.function.empty()) {
+    PutCustom(dst, kFileChecksum, file.checksum.value);
+    PutCustom(dst, kFileChecksumName, file.checksum.function);
   }
   if (file.temperature != Temperature::kUnknown) {
     const char value = static_cast<char>(file.temperature);
@@ -171,22 +173,23 @@ class EditDecoder {
 const char* EditDecoder::Field(uint32_t tag) {
   switch (tag) {
     case kTagComparator:
-      edit_->comparator = in_.LengthPrefixed().ToString();
+      edit_->family.comparator = in_.LengthPrefixed().ToString();
       return nullptr;
     case kTagLogNumber:
       edit_->log_number = in_.Varint64();
       return nullptr;
     case kTagNextFileNumber:
-      edit_->next_file_number = in_.Varint64();
+      edit_->numbers.next_file = in_.Varint64();
       return nullptr;
     case kTagLastSequence:
-      edit_->last_sequence = in_.Varint64();
-      return *edit_->last_sequence <= kMaxSequenceNumber ? nullptr : "last sequence out of range";
+      edit_->numbers.last_sequence = in_.Varint64();
+      return *edit_->numbers.last_sequence <= kMaxSequenceNumber ? nullptr
+                                                                 : "last sequence out of range";
     case kTagPrevLogNumber:
-      edit_->prev_log_number = in_.Varint64();
+      edit_->numbers.prev_log = in_.Varint64();
       return nullptr;
     case kTagMinLogNumberToKeep:
-      edit_->min_log_number_to_keep = in_.Varint64();
+      edit_->numbers.min_log_to_keep = in_.Varint64();
       return nullptr;
     case kTagInAtomicGroup:
       edit_->atomic_group_remaining = in_.Varint32();
@@ -244,27 +247,27 @@ const char* EditDecoder::FamilyField(uint32_t tag) {
       edit_->column_family = in_.Varint32();
       return nullptr;
     case kTagColumnFamilyAdd:
-      edit_->column_family_add = in_.LengthPrefixed().ToString();
+      edit_->family.added = in_.LengthPrefixed().ToString();
       return nullptr;
     case kTagColumnFamilyDrop:
-      edit_->column_family_drop = true;
+      edit_->family.dropped = true;
       return nullptr;
     case kTagMaxColumnFamily:
-      edit_->max_column_family = in_.Varint32();
+      edit_->numbers.max_column_family = in_.Varint32();
       return nullptr;
     case kTagMergeOperator:
-      edit_->merge_operator = in_.LengthPrefixed().ToString();
+      edit_->family.merge_operator = in_.LengthPrefixed().ToString();
       return nullptr;
     case kTagPersistTimestamps: {
       const Slice persist = in_.LengthPrefixed();
       if (in_.ok() && persist.size() != 1) return "persist of timestamps (not one byte)";
-      edit_->persist_timestamps = persist == Slice("\1", 1);
+      edit_->family.persist_timestamps = persist == Slice("\1", 1);
       return nullptr;
     }
     default: {
       const Slice low = in_.LengthPrefixed();
       if (in_.ok() && low.empty()) return "full-history timestamp (empty)";
-      edit_->full_history_ts_low = low.ToString();
+      edit_->family.full_history_ts_low = low.ToString();
       return nullptr;
     }
   }
@@ -358,29 +361,31 @@ const char* EditDecoder::CustomField(uint32_t tag, const Slice& value, NewFile* 
   BoundedReader field(value);
   switch (tag) {
     case kMinLogNumberToKeepFixed:
-      edit_->min_log_number_to_keep = field.Fixed64();
+      edit_->numbers.min_log_to_keep = field.Fixed64();
       return field.ok() ? nullptr : "new file (minimum log number)";
     case kOldestBlobFile:
       file->oldest_blob_file_number = field.Varint64();
       if (file->oldest_blob_file_number != 0) edit_->has_blob_files = true;
       return field.ok() ? nullptr : "new file (oldest blob file)";
     case kOldestAncestorTime:
-      file->oldest_ancestor_time = field.Varint64();
+      file->times.oldest_ancestor = field.Varint64();
       return field.ok() ? nullptr : "new file (oldest ancestor time)";
     case kFileCreationTime:
-      file->file_creation_time = field.Varint64();
+      file->times.created = field.Varint64();
       return field.ok() ? nullptr : "new file (creation time)";
     case kEpochNumber:
       file->epoch_number = field.Varint64();
-      return field.ok() ? nullptr : "new file (epoch number)";
+      // The next ones are counted up from the largest.
+      return field.ok() && file->epoch_number <= UINT64_MAX / 2 ? nullptr
+                                                                : "new file (epoch number)";
     case kTailSize:
       file->tail_size = field.Varint64();
       return field.ok() ? nullptr : "new file (tail size)";
     case kFileChecksum:
-      file->file_checksum = value.ToString();
+      file->checksum.value = value.ToString();
       return nullptr;
     case kFileChecksumName:
-      file->file_checksum_func_name = value.ToString();
+      file->checksum.function = value.ToString();
       return nullptr;
     case kUniqueId:
       if (value.size() != kUniqueIdBytes) return "new file (unique id)";
@@ -398,7 +403,7 @@ const char* EditDecoder::CustomField(uint32_t tag, const Slice& value, NewFile* 
   }
 }
 
-// What a later version may add stands behind.
+// What a later version may add follows.
 const char* EditDecoder::CountsField(const Slice& value, TableCounts* counts) {
   BoundedReader field(value);
   counts->entries = field.Varint64();
@@ -447,13 +452,13 @@ void AppendNumberText(const char* name, const std::optional<T>& value, std::stri
 
 bool VersionEdit::EncodeTo(std::string* dst, size_t timestamp_size) const {
   PutTagged(dst, kTagDbId, db_id);
-  PutTagged(dst, kTagComparator, comparator);
+  PutTagged(dst, kTagComparator, family.comparator);
   PutTagged(dst, kTagLogNumber, log_number);
-  PutTagged(dst, kTagPrevLogNumber, prev_log_number);
-  PutTagged(dst, kTagNextFileNumber, next_file_number);
-  PutTagged(dst, kTagMinLogNumberToKeep, min_log_number_to_keep);
-  PutTagged(dst, kTagMaxColumnFamily, std::optional<uint64_t>(max_column_family));
-  PutTagged(dst, kTagLastSequence, last_sequence);
+  PutTagged(dst, kTagPrevLogNumber, numbers.prev_log);
+  PutTagged(dst, kTagNextFileNumber, numbers.next_file);
+  PutTagged(dst, kTagMinLogNumberToKeep, numbers.min_log_to_keep);
+  PutTagged(dst, kTagMaxColumnFamily, std::optional<uint64_t>(numbers.max_column_family));
+  PutTagged(dst, kTagLastSequence, numbers.last_sequence);
   for (const auto& [level, key] : compact_cursors) {
     if (key.empty() || level < 0) return false;
     PutVarint32(dst, kTagCompactCursor);
@@ -470,14 +475,14 @@ bool VersionEdit::EncodeTo(std::string* dst, size_t timestamp_size) const {
     if (!EncodeFile(file, timestamp_size, dst)) return false;
   }
   if (column_family != 0) PutTagged(dst, kTagColumnFamily, std::optional<uint64_t>(column_family));
-  PutTagged(dst, kTagColumnFamilyAdd, column_family_add);
-  if (column_family_drop) PutVarint32(dst, kTagColumnFamilyDrop);
+  PutTagged(dst, kTagColumnFamilyAdd, family.added);
+  if (family.dropped) PutVarint32(dst, kTagColumnFamilyDrop);
   PutTagged(dst, kTagInAtomicGroup, std::optional<uint64_t>(atomic_group_remaining));
-  PutTagged(dst, kTagFullHistoryTsLow, full_history_ts_low);
-  if (persist_timestamps.has_value()) {
-    PutTagged(dst, kTagPersistTimestamps, std::string(1, *persist_timestamps ? '\1' : '\0'));
+  PutTagged(dst, kTagFullHistoryTsLow, family.full_history_ts_low);
+  if (family.persist_timestamps.has_value()) {
+    PutTagged(dst, kTagPersistTimestamps, std::string(1, *family.persist_timestamps ? '\1' : '\0'));
   }
-  PutTagged(dst, kTagMergeOperator, merge_operator);
+  PutTagged(dst, kTagMergeOperator, family.merge_operator);
   PutNumbers(dst, kTagGoneTables, gone_tables);
   std::vector<uint64_t> logs;
   for (const auto& [first, end] : unread_logs) logs.insert(logs.end(), {first, end});
@@ -493,21 +498,23 @@ Status VersionEdit::DecodeFrom(const Slice& record) {
 std::string VersionEdit::DebugString(bool hex_keys) const {
   std::string out = "edit cf=" + std::to_string(column_family);
   if (db_id.has_value()) out.append(" db_id=").append(*db_id);
-  if (comparator.has_value()) out.append(" comparator=").append(*comparator);
+  if (family.comparator.has_value()) out.append(" comparator=").append(*family.comparator);
   AppendNumberText("log", log_number, &out);
-  AppendNumberText("prev_log", prev_log_number, &out);
-  AppendNumberText("next_file", next_file_number, &out);
-  AppendNumberText("last_seq", last_sequence, &out);
-  AppendNumberText("min_log", min_log_number_to_keep, &out);
-  AppendNumberText("max_cf", max_column_family, &out);
+  AppendNumberText("prev_log", numbers.prev_log, &out);
+  AppendNumberText("next_file", numbers.next_file, &out);
+  AppendNumberText("last_seq", numbers.last_sequence, &out);
+  AppendNumberText("min_log", numbers.min_log_to_keep, &out);
+  AppendNumberText("max_cf", numbers.max_column_family, &out);
   AppendNumberText("group_remaining", atomic_group_remaining, &out);
-  if (column_family_add.has_value()) out.append(" add=").append(*column_family_add);
-  if (column_family_drop) out.append(" drop");
-  if (merge_operator.has_value()) out.append(" merge_operator=").append(*merge_operator);
-  if (full_history_ts_low.has_value()) {
-    out.append(" full_history_ts_low=").append(Slice(*full_history_ts_low).ToString(/*hex=*/true));
+  if (family.added.has_value()) out.append(" add=").append(*family.added);
+  if (family.dropped) out.append(" drop");
+  if (family.merge_operator.has_value())
+    out.append(" merge_operator=").append(*family.merge_operator);
+  if (family.full_history_ts_low.has_value()) {
+    out.append(" full_history_ts_low=")
+        .append(Slice(*family.full_history_ts_low).ToString(/*hex=*/true));
   }
-  AppendNumberText("persist_timestamps", persist_timestamps, &out);
+  AppendNumberText("persist_timestamps", family.persist_timestamps, &out);
   if (has_blob_files) out.append(" blob_files");
   for (const auto& [level, number] : deleted_files) {
     out.append("\n  - L" + std::to_string(level) + " " + std::to_string(number));

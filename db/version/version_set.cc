@@ -10,6 +10,7 @@
 #include "db/version/comparator_change.h"
 #include "db/version/manifest_replay.h"
 #include "db/version/version_set_rep.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
@@ -53,12 +54,13 @@ void LookUpTable(const std::set<std::string>& present, const FileMetaData& file,
 
 void FamilyVersions::RaiseFullHistoryTsLow(const std::string& low) {
   const Comparator* const order = icmp->user_comparator();
+  VARVE_ASSERT(!low.empty() && low.size() == order->timestamp_size());
   if (full_history_ts_low.empty() || order->CompareTimestamp(low, full_history_ts_low) > 0) {
     full_history_ts_low = low;
   }
 }
 
-VersionSet::VersionSet(VersionSetOptions options, Mutex* db_mutex)
+VersionSet::VersionSet(VersionSetOptions options, DbMutex* db_mutex)
     : options_(std::move(options)),
       mu_(db_mutex),
       obsolete_files_(std::make_shared<ObsoleteFileQueue>()),
@@ -71,23 +73,24 @@ Status VersionSet::CreateNew(const FamilyToOpen& default_family, const std::stri
   VersionEdit edit;
   if (options_.write_dbid && !db_id.empty()) edit.db_id = db_id;
   NameComparator(*default_family.comparator, default_family.persist_timestamps, &edit);
-  if (!default_family.merge_operator.empty()) edit.merge_operator = default_family.merge_operator;
+  if (!default_family.merge_operator.empty())
+    edit.family.merge_operator = default_family.merge_operator;
   edit.log_number = 0;
-  edit.next_file_number = kFirstManifest + 1;
-  edit.last_sequence = 0;
+  edit.numbers.next_file = kFirstManifest + 1;
+  edit.numbers.last_sequence = 0;
   ManifestWrite write;
   write.number = kFirstManifest;
   write.fresh = true;
   write.records.emplace_back();
   if (!edit.EncodeTo(&write.records.back())) return Status::Corruption("first edit");
-  IOStatus s = WriteManifest(&write);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(WriteManifest(&write));
   VARVE_RETURN_IF_ERROR(write.writer->Close());
   return Recover({default_family});
 }
 
+// Nobody else has the set, nor what the replay has made.
 Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal::SyncedMark& known,
-                           const std::set<uint64_t>& present) {
+                           const std::set<uint64_t>& present) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   uint64_t manifest_number = options_.detached_manifest;
   if (manifest_number == 0) {
     VARVE_RETURN_IF_ERROR(ReadCurrent(options_.fs.get(), options_.db_name, &manifest_number));
@@ -224,12 +227,25 @@ void VersionSet::MarkFileNumberUsed(uint64_t number) {
   }
 }
 
+LogHolder::FamilyLogs VersionSet::FamilyLogs() const {
+  LogHolder::FamilyLogs logs;
+  for (const auto& [id, family] : families_) {
+    if (family->opened && !family->dropped) logs[id] = family->log_number;
+  }
+  return logs;
+}
+
 uint64_t VersionSet::MinLogNumber() const {
   uint64_t min = UINT64_MAX;
   for (const auto& [id, family] : families_) {
     if (family->opened && !family->dropped) min = std::min(min, family->log_number);
   }
   return min == UINT64_MAX ? 0 : min;
+}
+
+uint64_t VersionSet::OldestLogNeeded() const {
+  if (options_.log_holder == nullptr) return MinLogNumber();
+  return std::min(MinLogNumber(), options_.log_holder->OldestLogHeld(FamilyLogs()));
 }
 
 bool VersionSet::manifest_in_doubt() const {
@@ -240,6 +256,7 @@ std::vector<uint64_t> VersionSet::TakeObsoleteManifests() {
   // The room stays: an edit under way counts on it.
   std::vector<uint64_t> taken = rep_->obsolete_manifests;
   rep_->obsolete_manifests.clear();
+  VARVE_ASSERT(std::ranges::find(taken, manifest_file_number_) == taken.end());
   return taken;
 }
 
@@ -249,7 +266,7 @@ Status VersionSet::CloseManifest() {
   rep_->closed = true;
   const std::unique_ptr<wal::LogWriter> manifest = std::move(rep_->manifest);
   if (manifest == nullptr) return Status::OK();
-  MutexUnlock unlock(mu_);
+  DbUnlock unlock(mu_);
   IOStatus s = manifest->Sync(options_.use_fsync);
   IOStatus closed = manifest->Close();
   return s.ok() ? closed : s;
@@ -258,6 +275,7 @@ Status VersionSet::CloseManifest() {
 // Ranges become coarser rather than many.
 void VersionSet::NoteUnreadLogs(uint64_t first, uint64_t end) {
   constexpr size_t kRangesMax = 16;
+  VARVE_ASSERT(first <= end);
   if (unread_logs_.size() == kRangesMax) {
     unread_logs_[1].first = unread_logs_[0].first;
     unread_logs_.erase(unread_logs_.begin());
@@ -281,6 +299,7 @@ void VersionSet::AddLiveFiles(std::set<uint64_t>* numbers) const {
 }
 
 void VersionSet::SetCurrent(FamilyVersions* family, VersionRef version) {
+  VARVE_ASSERT(version != nullptr && version->icmp() == family->icmp.get());
   auto& watched = rep_->versions;
   watched.erase(std::remove_if(watched.begin(), watched.end(),
                                [](const auto& weak) { return weak.expired(); }),

@@ -11,40 +11,42 @@
 
 #include "db/version/version_set.h"
 #include "db/wal/log_writer.h"
+#include "util/base/assert.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
-// Guarded by the DB mutex, but for `manifest`, which whoever has the turn uses without it.
 struct VersionSet::Rep {
-  explicit Rep(Mutex* mu) : turn_given(mu) {}
+  explicit Rep(DbMutex* mu) : turn_given(mu) {}
 
   CondVar turn_given;
-  std::deque<const Turn*> queue;  // the front has the turn
+  std::deque<const Turn*> queue VARVE_GUARDED_BY(kDbMutex);  // the front has the turn
 
-  std::unique_ptr<wal::LogWriter> manifest;  // null until the first edit, and in doubt
-  bool in_doubt = false;
-  bool closed = false;  // no edit follows
+  // Null until the first edit, and in doubt. Changed under the DB mutex by the thread that has the
+  // turn, which writes to it without.
+  std::unique_ptr<wal::LogWriter> manifest;
+  bool in_doubt VARVE_GUARDED_BY(kDbMutex) = false;
+  bool closed VARVE_GUARDED_BY(kDbMutex) = false;  // no edit follows
   // MANIFESTs of which CURRENT may name any while it is in doubt; they go when a new one is in
   // force.
-  std::vector<uint64_t> doubtful_manifests;
-  std::vector<uint64_t> obsolete_manifests;
+  std::vector<uint64_t> doubtful_manifests VARVE_GUARDED_BY(kDbMutex);
+  std::vector<uint64_t> obsolete_manifests VARVE_GUARDED_BY(kDbMutex);
   // A sync of the directory failed when tables with smaller numbers may have been new: the system
   // may have dropped their names, and no later sync would say so.
-  uint64_t doubtful_tables_end = 0;
+  uint64_t doubtful_tables_end VARVE_GUARDED_BY(kDbMutex) = 0;
 
-  std::vector<std::weak_ptr<const Version>> versions;
-  uint64_t next_version_number = 1;
+  std::vector<std::weak_ptr<const Version>> versions VARVE_GUARDED_BY(kDbMutex);
+  uint64_t next_version_number VARVE_GUARDED_BY(kDbMutex) = 1;
 };
 
-// The right to change the set: given in the order of asking, kept until the end of the scope. The
-// DB mutex is held at both ends.
+// The right to change the set: given in the order of asking, kept until the end of the scope.
 struct VersionSet::Turn {
-  explicit Turn(Rep* r) : rep(r) {
+  explicit Turn(Rep* r) VARVE_REQUIRES(kDbMutex) : rep(r) {
     rep->queue.push_back(this);
     while (rep->queue.front() != this) rep->turn_given.Wait();
   }
-  ~Turn() {
+  ~Turn() VARVE_REQUIRES(kDbMutex) {
+    VARVE_ASSERT(rep->queue.front() == this);
     rep->queue.pop_front();
     rep->turn_given.SignalAll();
   }
@@ -66,7 +68,7 @@ struct VersionSet::FamilyChange {
 // What is written without the mutex.
 struct VersionSet::ManifestWrite {
   bool fresh = false;       // a new file, which CURRENT is switched to
-  uint64_t number = 0;      // of that file
+  uint64_t number = 0;      // of the file that is written
   bool adds_files = false;  // their names are to be made durable first
   std::vector<std::string> records;
   FSDirectory* dir = nullptr;

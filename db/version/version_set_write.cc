@@ -15,6 +15,7 @@
 #include "db/version/version_builder.h"
 #include "db/version/version_set.h"
 #include "db/version/version_set_rep.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -111,9 +112,9 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   versions->merge_operator = family.merge_operator;
   VersionEdit edit;
   edit.column_family = versions->id;
-  edit.column_family_add = versions->name;
+  edit.family.added = versions->name;
   NameComparator(*family.comparator, family.persist_timestamps, &edit);
-  if (!family.merge_operator.empty()) edit.merge_operator = family.merge_operator;
+  if (!family.merge_operator.empty()) edit.family.merge_operator = family.merge_operator;
   edit.log_number = log_number;
   // All that takes memory comes before the record: once that is written, the family is there.
   VersionRef empty = std::make_shared<const Version>(
@@ -122,6 +123,7 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   std::map<uint32_t, std::shared_ptr<FamilyVersions>> added = {{versions->id, versions}};
   rep_->versions.reserve(rep_->versions.size() + 1);
   VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, dir, /*new_manifest=*/false));
+  VARVE_ASSERT(FindFamily(versions->id) == nullptr);
   SetCurrent(versions.get(), std::move(empty));
   families_.merge(added);
   *result = std::move(versions);
@@ -142,13 +144,16 @@ Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) try {
   }
   VersionEdit edit;
   edit.column_family = family->id;
-  edit.column_family_drop = true;
-  edit.max_column_family = max_family_id_;
+  edit.family.dropped = true;
+  edit.numbers.max_column_family = max_family_id_;
   VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, dir, /*new_manifest=*/false));
   family->dropped = true;
   for (int level = 0; level < family->current->num_levels(); level++) {
     for (const FileRef& file : family->current->level(level).files()) {
-      BestEffort([&] { gone_tables_.insert(file->number); });
+      BestEffort([&] {
+        mu_->AssertHeld();
+        gone_tables_.insert(file->number);
+      });
       file->obsolete.store(true, std::memory_order_release);
     }
   }
@@ -183,49 +188,55 @@ void VersionSet::FillInEpochs(FamilyChange* change) {
         file.epoch_number = inherited != UINT64_MAX ? inherited : next;
       }
       next = std::max(next, file.epoch_number + 1);
+      VARVE_ASSERT(file.epoch_number != kUnknownEpochNumber && file.epoch_number < next);
     }
   }
 }
 
-// Once no family needs a log any more, the next open shall not even look at it. The bound stands in
+// Once nobody needs a log any more, the next open shall not even look at it. The bound stands in
 // a record of the default family; *extra becomes one if there is none.
 void VersionSet::PlanMinLog(const std::vector<FamilyChange>& changes,
                             std::vector<VersionEdit*>* edits, VersionEdit* extra) const {
   bool any_log_number = false;
   uint64_t min = UINT64_MAX;
+  LogHolder::FamilyLogs logs;
   for (const auto& [id, family] : families_) {
     uint64_t log_number = family->log_number;
     bool dropped = family->dropped;
     for (const FamilyChange& change : changes) {
       if (change.family != family.get()) continue;
       for (const VersionEdit* edit : change.edits) {
-        any_log_number |= edit->log_number.has_value() || edit->column_family_drop;
+        any_log_number |= edit->log_number.has_value() || edit->family.dropped;
         log_number = std::max(log_number, edit->log_number.value_or(0));
-        dropped |= edit->column_family_drop;
+        dropped |= edit->family.dropped;
       }
     }
-    if (family->opened && !dropped) min = std::min(min, log_number);
+    if (!family->opened || dropped) continue;
+    min = std::min(min, log_number);
+    logs[id] = log_number;
   }
-  if (!any_log_number || min == UINT64_MAX || min <= min_log_number_to_keep_) return;
+  if (!any_log_number || min == UINT64_MAX) return;
+  if (options_.log_holder != nullptr) min = std::min(min, options_.log_holder->OldestLogHeld(logs));
+  if (min <= min_log_number_to_keep_) return;
   for (VersionEdit* edit : *edits) {
     if (edit->column_family != 0) continue;
-    edit->min_log_number_to_keep = std::max(min, edit->min_log_number_to_keep.value_or(0));
+    edit->numbers.min_log_to_keep = std::max(min, edit->numbers.min_log_to_keep.value_or(0));
     return;
   }
-  extra->min_log_number_to_keep = min;
+  extra->numbers.min_log_to_keep = min;
   edits->push_back(extra);
 }
 
 Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes) {
   std::vector<uint64_t> numbers;
   for (size_t i = 0; i < changes->size(); i++) numbers.push_back(rep_->next_version_number++);
-  MutexUnlock unlock(mu_);
+  DbUnlock unlock(mu_);
   for (size_t i = 0; i < changes->size(); i++) {
     FamilyChange& change = (*changes)[i];
     const bool any =
         std::any_of(change.edits.begin(), change.edits.end(), [](const VersionEdit* edit) {
           // A flush that wrote nothing drops a memtable: what was found out about the version held
-          // beside it only (db/version/dead_ranges.h).
+          // beside it only (db/version/tombstone_runs.h).
           return !edit->new_files.empty() || !edit->deleted_files.empty() ||
                  edit->log_number.has_value();
         });
@@ -242,28 +253,31 @@ Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes) {
 
 // The numbers of the whole database go into every record: a MANIFEST cut off after any of them must
 // not hand out a number that is in use, nor hide an entry.
-void VersionSet::StampEdits(const std::vector<VersionEdit*>& edits) {
+void VersionSet::FillInNumbers(const std::vector<VersionEdit*>& edits) {
   SequenceNumber sequence = std::max(logged_sequence_, last_sequence());
   for (const VersionEdit* edit : edits) {
-    sequence = std::max(sequence, edit->last_sequence.value_or(0));
+    sequence = std::max(sequence, edit->numbers.last_sequence.value_or(0));
     MarkFileNumberUsed(edit->log_number.value_or(0));
     for (const NewFile& file : edit->new_files) {
       sequence = std::max(sequence, file.largest_seq);
       MarkFileNumberUsed(file.number);
     }
   }
+  VARVE_ASSERT(sequence >= logged_sequence_ && sequence <= kMaxSequenceNumber);
   logged_sequence_ = sequence;
   for (VersionEdit* edit : edits) {
-    edit->next_file_number = next_file_number();
-    edit->last_sequence = sequence;
-    if (!edit->column_family_add.has_value() && !edit->column_family_drop) {
-      edit->prev_log_number = 0;
+    edit->numbers.next_file = next_file_number();
+    edit->numbers.last_sequence = sequence;
+    VARVE_ASSERT(edit->log_number.value_or(0) < next_file_number());
+    if (!edit->family.added.has_value() && !edit->family.dropped) {
+      edit->numbers.prev_log = 0;
     }
   }
 }
 
 Status VersionSet::EncodeSnapshot(std::vector<std::string>* records) const {
   const auto add = [this, records](const VersionEdit& edit) {
+    mu_->AssertHeld();
     records->emplace_back();
     const size_t timestamp_size = TimestampSizeOf(edit.column_family);
     return edit.EncodeTo(&records->back(), timestamp_size) ? Status::OK() : CannotEncode();
@@ -276,22 +290,23 @@ Status VersionSet::EncodeSnapshot(std::vector<std::string>* records) const {
   for (const auto& [id, family] : families_) {
     VersionEdit header;
     header.column_family = id;
-    header.comparator = family->comparator_name;
+    header.family.comparator = family->comparator_name;
     // Of a family that was not opened nothing is written: such a set is for reading.
-    if (family->icmp->timestamp_size() != 0) header.persist_timestamps = family->persist_timestamps;
-    if (id != 0) header.column_family_add = family->name;
-    if (!family->merge_operator.empty()) header.merge_operator = family->merge_operator;
+    if (family->icmp->timestamp_size() != 0)
+      header.family.persist_timestamps = family->persist_timestamps;
+    if (id != 0) header.family.added = family->name;
+    if (!family->merge_operator.empty()) header.family.merge_operator = family->merge_operator;
     VARVE_RETURN_IF_ERROR(add(header));
     VersionEdit state;
     state.column_family = id;
     state.log_number = family->log_number;
     if (id == 0 && min_log_number_to_keep_ != 0) {
-      state.min_log_number_to_keep = min_log_number_to_keep_;
+      state.numbers.min_log_to_keep = min_log_number_to_keep_;
     }
     if (!family->full_history_ts_low.empty()) {
-      state.full_history_ts_low = family->full_history_ts_low;
+      state.family.full_history_ts_low = family->full_history_ts_low;
     }
-    state.last_sequence = logged_sequence_;
+    state.numbers.last_sequence = logged_sequence_;
     for (int level = 0; level < family->current->num_levels(); level++) {
       for (const FileRef& file : family->current->level(level).files()) {
         state.new_files.push_back(DescribeFile(*file, level));
@@ -303,10 +318,10 @@ Status VersionSet::EncodeSnapshot(std::vector<std::string>* records) const {
     VARVE_RETURN_IF_ERROR(add(state));
   }
   VersionEdit totals;
-  totals.prev_log_number = 0;
-  totals.next_file_number = next_file_number();
-  if (max_family_id_ > 0) totals.max_column_family = max_family_id_;
-  totals.last_sequence = logged_sequence_;
+  totals.numbers.prev_log = 0;
+  totals.numbers.next_file = next_file_number();
+  if (max_family_id_ > 0) totals.numbers.max_column_family = max_family_id_;
+  totals.numbers.last_sequence = logged_sequence_;
   totals.gone_tables.assign(gone_tables_.begin(), gone_tables_.end());
   totals.unread_logs = unread_logs_;
   return add(totals);
@@ -325,6 +340,8 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
     s = SyncDir(fs, options_.db_name, write->dir);
   write->names_in_doubt = !s.ok();
   if (!s.ok()) return s;
+  VARVE_ASSERT(write->fresh || rep_->manifest != nullptr);
+  VARVE_ASSERT(!write->records.empty());
   wal::LogWriter* writer = rep_->manifest.get();
   const std::string path = DescriptorFileName(options_.db_name, write->number);
   if (write->fresh) {
@@ -349,7 +366,7 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
     if (s.ok() && (last || !write->fresh)) s = writer->Sync(options_.use_fsync);
   }
   if (write->fresh) {
-    // CURRENT may not name a file whose own name a crash could take back.
+    // CURRENT may not name a file whose own name a crash could undo.
     if (s.ok()) s = SyncDir(fs, options_.db_name, write->dir);
     if (!s.ok()) {
       write->writer.reset();
@@ -362,10 +379,7 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   }
   if (!s.ok()) return s;
   write->in_doubt = false;
-  if (options_.marks != nullptr) {
-    const uint64_t number = write->fresh ? write->number : manifest_file_number_;
-    options_.marks->NoteManifest(number, writer->file_size());
-  }
+  if (options_.marks != nullptr) options_.marks->NoteManifest(write->number, writer->file_size());
   return s;
 } catch (...) {
   return status_to_io_status(CaughtException());
@@ -385,14 +399,15 @@ Status VersionSet::CheckNames(const VersionEdit& edit) const {
 
 Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirectory* dir,
                               bool new_manifest) {
+  VARVE_ASSERT(!rep_->queue.empty());
   if (options_.read_only) return Status::NotSupported(options_.db_name, "is open for reading only");
   if (rep_->closed) return Status::ShutdownInProgress(options_.db_name, "the MANIFEST is closed");
   ManifestWrite write;
   write.dir = dir;
   write.fresh = new_manifest || rep_->manifest == nullptr ||
                 rep_->manifest->file_size() > options_.max_manifest_file_size;
-  if (write.fresh) write.number = NewFileNumber();
-  StampEdits(edits);
+  write.number = write.fresh ? NewFileNumber() : manifest_file_number_;
+  FillInNumbers(edits);
   if (write.fresh) VARVE_RETURN_IF_ERROR(EncodeSnapshot(&write.records));
   uint64_t min_log = min_log_number_to_keep_;
   for (const VersionEdit* edit : edits) {
@@ -402,26 +417,27 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
     }
     write.adds_files |= !edit->new_files.empty();
     VARVE_RETURN_IF_ERROR(CheckNames(*edit));
-    min_log = std::max(min_log, edit->min_log_number_to_keep.value_or(0));
+    min_log = std::max(min_log, edit->numbers.min_log_to_keep.value_or(0));
   }
   auto& obsolete = rep_->obsolete_manifests;
   rep_->doubtful_manifests.reserve(rep_->doubtful_manifests.size() + 1);
   obsolete.reserve(obsolete.size() + rep_->doubtful_manifests.size() + 1);
   IOStatus s;
   {
-    MutexUnlock unlock(mu_);
+    DbUnlock unlock(mu_);
     s = WriteManifest(&write);
     if (s.ok() && write.fresh && rep_->manifest != nullptr) {
       BestEffort([&] { rep_->manifest->Close().PermitUncheckedError(); });  // it is replaced
     }
     if (VARVE_CANARY(kLengthBeforeTables) && !write.fresh) {
       {
-        MutexLock lock(mu_);
+        DbLock lock(mu_);
         manifest_file_size_ = rep_->manifest->file_size();
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
+  VARVE_ASSERT(!s.ok() || !write.in_doubt);
   if (!s.ok()) {
     if (write.names_in_doubt) rep_->doubtful_tables_end = next_file_number();
     std::unique_ptr<wal::LogWriter> left;
@@ -430,10 +446,9 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
       left = std::move(rep_->manifest);
       if (write.fresh) rep_->doubtful_manifests.push_back(write.number);
     }
-    MutexUnlock unlock(mu_);
+    DbUnlock unlock(mu_);
     left.reset();
-    LogError(options_.info_log, "MANIFEST %llu: %s",
-             static_cast<unsigned long long>(write.fresh ? write.number : manifest_file_number_),
+    LogError(options_.info_log, "MANIFEST %llu: %s", static_cast<unsigned long long>(write.number),
              s.ToString().c_str());
     return s;
   }
@@ -446,9 +461,10 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
     rep_->doubtful_manifests.clear();
     manifest_file_number_ = write.number;
   }
+  VARVE_ASSERT(!rep_->in_doubt && rep_->manifest != nullptr);
+  VARVE_ASSERT(write.fresh || rep_->manifest->file_size() > manifest_file_size_ || edits.empty());
   manifest_file_size_ = rep_->manifest->file_size();
   min_log_number_to_keep_ = min_log;
-  if (options_.clock != nullptr) last_edit_micros_ = options_.clock->NowNanos() / 1000;
   return Status::OK();
 }
 
@@ -460,8 +476,8 @@ void VersionSet::MakeRoomToInstall(const std::vector<FamilyChange>& changes) {
       const auto make_room = [](const std::optional<std::string>& text, std::string* place) {
         if (text.has_value()) place->reserve(text->size());
       };
-      make_room(edit->full_history_ts_low, &change.family->full_history_ts_low);
-      make_room(edit->merge_operator, &change.family->merge_operator);
+      make_room(edit->family.full_history_ts_low, &change.family->full_history_ts_low);
+      make_room(edit->family.merge_operator, &change.family->merge_operator);
     }
   }
 }
@@ -469,20 +485,28 @@ void VersionSet::MakeRoomToInstall(const std::vector<FamilyChange>& changes) {
 void VersionSet::Install(std::vector<FamilyChange>* changes) {
   for (FamilyChange& change : *changes) {
     FamilyVersions* const family = change.family;
+    VARVE_ASSERT(family->current == change.base);
     for (const VersionEdit* edit : change.edits) {
+      VARVE_ASSERT(edit->column_family == family->id);
       family->log_number = std::max(family->log_number, edit->log_number.value_or(0));
-      if (edit->full_history_ts_low.has_value()) {
-        family->RaiseFullHistoryTsLow(*edit->full_history_ts_low);
+      if (edit->family.full_history_ts_low.has_value()) {
+        family->RaiseFullHistoryTsLow(*edit->family.full_history_ts_low);
       }
-      if (edit->merge_operator.has_value()) family->merge_operator = *edit->merge_operator;
+      if (edit->family.merge_operator.has_value())
+        family->merge_operator = *edit->family.merge_operator;
     }
     if (change.version == nullptr) continue;
-    // Release: pairs with the acquire of whoever lets go of the file last.
+    // Release: pairs with the acquire of the thread that releases the file last.
     for (const FileRef& file : change.removed) {
       // Without memory for it, a later opening sets the file aside.
-      BestEffort([&] { gone_tables_.insert(file->number); });
+      VARVE_ASSERT(!file->obsolete.load(std::memory_order_relaxed));
+      BestEffort([&] {
+        mu_->AssertHeld();
+        gone_tables_.insert(file->number);
+      });
       file->obsolete.store(true, std::memory_order_release);
     }
+    VARVE_ASSERT(rep_->versions.size() < rep_->versions.capacity());
     SetCurrent(family, std::move(change.version));
   }
 }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -14,7 +15,7 @@ BufferedLog::BufferedLog(std::unique_ptr<LogWriter> writer)
 
 BufferedLog::~BufferedLog() = default;
 
-IOStatus BufferedLog::Reserve(size_t bytes, LogPlace* place) {
+IOStatus BufferedLog::Reserve(size_t bytes, LogReservation* place) {
   MutexLock lock(&mu_);
   if (!error_.ok()) return error_;
   place->log = this;
@@ -24,12 +25,16 @@ IOStatus BufferedLog::Reserve(size_t bytes, LogPlace* place) {
   return IOStatus::OK();
 }
 
-void BufferedLog::Fill(const LogPlace& place, const Slice& head, const Slice& tail) try {
+void BufferedLog::Fill(const LogReservation& place, const Slice& head, const Slice& tail) try {
   std::string bytes;
   bytes.reserve(head.size() + tail.size());
   bytes.append(head.data(), head.size()).append(tail.data(), tail.size());
   MutexLock lock(&mu_);
+  VARVE_ASSERT(place.log == this);
+  VARVE_ASSERT(place.ticket >= first_ticket_ && place.ticket <= LastTicket());
+  VARVE_ASSERT(bytes.size() == place.bytes);
   Pending& pending = queue_[place.ticket - first_ticket_];
+  VARVE_ASSERT(!pending.filled);
   pending.bytes = std::move(bytes);
   pending.filled = true;
   if (place.ticket == first_ticket_) changed_.SignalAll();
@@ -44,8 +49,9 @@ void BufferedLog::FailWith(IOStatus error) {
   changed_.SignalAll();
 }
 
-IOStatus BufferedLog::WaitWhole(const LogPlace& place) {
+IOStatus BufferedLog::WaitWhole(const LogReservation& place) {
   MutexLock lock(&mu_);
+  VARVE_ASSERT(place.ticket <= LastTicket());
   return WaitWritten(place.ticket);
 }
 
@@ -67,21 +73,24 @@ IOStatus BufferedLog::WaitWritten(uint64_t ticket) {
 }
 
 // Appends the records from the front on that are complete. After a failure they stay in the queue:
-// none of them, and nobody behind them, is told that it is written.
+// none of them, and no writer after them, is told that it is written.
 void BufferedLog::WriteFilled() {
+  VARVE_ASSERT(!writing_);
   size_t count = 0;
   writing_ = true;
   IOStatus s = AddFilled(&count);
   writing_ = false;
   if (!s.ok()) return FailWith(std::move(s));
+  VARVE_ASSERT(count > 0 && count <= queue_.size());
   queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count));
   Passed(count);
   changed_.SignalAll();
 }
 
-// So many more are written, and nobody appends at this moment.
+// So many more are written, and no thread appends at this moment.
 void BufferedLog::Passed(size_t count) {
   first_ticket_ += count;
+  VARVE_ASSERT(writer_->file_size() >= written_bytes_);
   written_bytes_ = writer_->file_size();
 }
 
@@ -116,6 +125,7 @@ IOStatus BufferedLog::AddTimestampSizes(const Slice& payload) {
   {
     MutexLock lock(&mu_);
     VARVE_RETURN_IF_ERROR(WaitAllWritten());
+    VARVE_ASSERT(queue_.empty());
   }
   VARVE_RETURN_IF_ERROR(Latched([&] { return writer_->AddTimestampSizes(payload); }));
   MutexLock lock(&mu_);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "db/lock_ranks.h"
 #include "db/wal/commit_log.h"
 #include "db/wal/log_writer.h"
 #include "util/sync/mutex.h"
@@ -21,11 +22,11 @@ class BufferedLog final : public CommitLog {
   explicit BufferedLog(std::unique_ptr<LogWriter> writer);
   ~BufferedLog() override;
 
-  IOStatus Reserve(size_t bytes, LogPlace* place) override;
+  IOStatus Reserve(size_t bytes, LogReservation* place) override;
   using CommitLog::Fill;
   using CommitLog::Sync;
-  void Fill(const LogPlace& place, const Slice& head, const Slice& tail) override;
-  IOStatus WaitWhole(const LogPlace& place) override;
+  void Fill(const LogReservation& place, const Slice& head, const Slice& tail) override;
+  IOStatus WaitWhole(const LogReservation& place) override;
   IOStatus AddTimestampSizes(const Slice& payload) override;
   IOStatus Flush() override;
   uint64_t held_back() const override;
@@ -53,18 +54,18 @@ class BufferedLog final : public CommitLog {
   IOStatus AddFilled(size_t* count) VARVE_REQUIRES(mu_);
   void Passed(size_t count) VARVE_REQUIRES(mu_);
   void FailWith(IOStatus error) VARVE_REQUIRES(mu_);
-  // What `step`, which runs without mu_, answers or throws; a failure is the log's.
+  // What `step`, which runs without mu_, returns or throws; a failure is the log's.
   template <typename Step>
   IOStatus Latched(Step step);
 
   const std::unique_ptr<LogWriter> writer_;
-  mutable Mutex mu_;
+  mutable Mutex mu_{lock_ranks::kBufferedLog};
   CondVar changed_{&mu_};
   std::deque<Pending> queue_ VARVE_GUARDED_BY(mu_);  // reserved, not yet appended; oldest first
   uint64_t first_ticket_ VARVE_GUARDED_BY(mu_) = 1;  // of queue_.front(); those before are written
   uint64_t written_bytes_
       VARVE_GUARDED_BY(mu_);                    // where the last of these ends, as the file has it
-  bool writing_ VARVE_GUARDED_BY(mu_) = false;  // somebody appends, without mu_
+  bool writing_ VARVE_GUARDED_BY(mu_) = false;  // a thread appends, without mu_
   IOStatus error_ VARVE_GUARDED_BY(mu_);
 };
 

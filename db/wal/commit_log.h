@@ -15,7 +15,7 @@ namespace varve::wal {
 class CommitLog;
 
 // Where one record goes. What `ticket` means is the log's affair; later places have larger ones.
-struct LogPlace {
+struct LogReservation {
   CommitLog* log = nullptr;
   uint64_t ticket = 0;
   size_t bytes = 0;  // of the record
@@ -40,18 +40,18 @@ class CommitLog {
   CommitLog& operator=(const CommitLog&) = delete;
 
   // A place for a record of `bytes` bytes. Every place reserved must be filled: others wait for it.
-  virtual IOStatus Reserve(size_t bytes, LogPlace* place) = 0;
-  // Writes a record, of just the size reserved, into its place: `head`, and `tail` right behind it.
+  virtual IOStatus Reserve(size_t bytes, LogReservation* place) = 0;
+  // Writes a record, of just the size reserved, into its place: `head`, and `tail` right after it.
   // The bytes are the caller's again afterwards. Waits for no other writer.
-  virtual void Fill(const LogPlace& place, const Slice& head, const Slice& tail) = 0;
-  void Fill(const LogPlace& place, const Slice& record) { Fill(place, record, Slice()); }
+  virtual void Fill(const LogReservation& place, const Slice& head, const Slice& tail) = 0;
+  void Fill(const LogReservation& place, const Slice& record) { Fill(place, record, Slice()); }
   // Returns when the record and all before it are with the operating system, and so outlive the
   // process (with manual_wal_flush: when they are in the buffer, in order).
-  virtual IOStatus WaitWhole(const LogPlace& place) = 0;
-  // Adds a record of timestamp sizes (timestamp_sizes.h), of at most 6 KiB. Nobody else reserves or
-  // fills meanwhile, and all places are filled.
+  virtual IOStatus WaitWhole(const LogReservation& place) = 0;
+  // Adds a record of timestamp sizes (timestamp_sizes.h), of at most 6 KiB. No other thread
+  // reserves or fills meanwhile, and all places are filled.
   virtual IOStatus AddTimestampSizes(const Slice& payload) = 0;
-  // Hands what manual_wal_flush holds back to the operating system; nothing is left of it behind
+  // Hands what manual_wal_flush holds back to the operating system; nothing of it is left after
   // Close.
   virtual IOStatus Flush() = 0;
   // Bytes that Flush would hand over now.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 
 namespace varve::wal {
@@ -26,6 +27,7 @@ IOStatus LogSegments::Map(uint64_t offset, std::unique_ptr<LogSegment>* segment)
 IOStatus LogSegments::Take(std::unique_ptr<LogSegment>* segment) {
   MutexLock lock(&mu_);
   while (asked_) changed_.Wait();
+  VARVE_ASSERT(!stop_);
   if (ready_ != nullptr) {
     *segment = std::move(ready_);
   } else {
@@ -33,6 +35,8 @@ IOStatus LogSegments::Take(std::unique_ptr<LogSegment>* segment) {
     IOStatus s = Map(next_offset_, segment);
     if (!s.ok()) return s;
   }
+  VARVE_ASSERT((*segment)->begin == next_offset_);
+  VARVE_ASSERT((*segment)->bytes % MappedFile::kUnit == 0);
   next_offset_ = (*segment)->end();
   if (BytesAt(next_offset_) >= kAheadBytes) AskAhead();
   return IOStatus::OK();
@@ -60,7 +64,7 @@ void LogSegments::WorkAhead() {
     left_.clear();
     lock.Unlock();
     std::unique_ptr<LogSegment> made;
-    // A failure is met again, and told, by whoever needs the piece.
+    // The thread that needs the piece meets the failure again, and reports it.
     Map(offset, &made).PermitUncheckedError();
     lock.Lock();
     ready_ = std::move(made);
@@ -74,7 +78,7 @@ void LogSegments::WorkAhead() {
   asked_ = false;
 }
 
-void LogSegments::GiveBack(std::unique_ptr<LogSegment> segment) {
+void LogSegments::Return(std::unique_ptr<LogSegment> segment) {
   if (!thread_.joinable()) return Unmap(*segment);
   MutexLock lock(&mu_);
   try {

@@ -11,6 +11,7 @@
 
 #include "varve/io_status.h"
 
+#include "db/lock_ranks.h"
 #include "util/env/mapped_file.h"
 #include "util/sync/mutex.h"
 
@@ -27,7 +28,7 @@ struct LogSegment {
   uint64_t end() const { return begin + bytes; }
 };
 
-// Thread safety: Take, GiveBack and Stop one at a time. Work ahead runs in a thread of its own.
+// Thread safety: Take, Return and Stop one at a time. Work ahead runs in a thread of its own.
 class LogSegments {
  public:
   // The first piece; a file doubles with each, up to the largest. A small database occupies little.
@@ -44,7 +45,7 @@ class LogSegments {
   IOStatus Take(std::unique_ptr<LogSegment>* segment);
   // Unmaps it, or leaves that to the thread that works ahead: it takes as long as the system's lock
   // on the address space is held by others.
-  void GiveBack(std::unique_ptr<LogSegment> segment);
+  void Return(std::unique_ptr<LogSegment> segment);
   // Nothing is mapped any more but what was taken and not given back, and nothing will be.
   void Stop();
 
@@ -56,7 +57,7 @@ class LogSegments {
   void Unmap(const LogSegment& segment) { file_->Unmap(segment.base, segment.bytes); }
 
   MappedFile* const file_;
-  Mutex mu_;
+  Mutex mu_{lock_ranks::kLogSegments};
   CondVar changed_{&mu_};
   std::thread thread_;                              // touched by the caller's thread alone
   uint64_t next_offset_ VARVE_GUARDED_BY(mu_) = 0;  // of the piece that Take gives next

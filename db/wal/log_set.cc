@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/sync/futex.h"
@@ -21,6 +22,7 @@ void LogSet::Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory)
   std::shared_ptr<wal::CommitLog> before;
   {
     MutexLock lock(&mu_);
+    VARVE_ASSERT(logs_.empty() || logs_.back().number < next->number());
     if (!logs_.empty()) before = logs_.back().writer;
     Log& added = logs_.emplace_back();
     added.number = next->number();
@@ -31,7 +33,7 @@ void LogSet::Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory)
     directory_ = directory;
   }
   if (before == nullptr) return;
-  // A failure marks the log, whose owner is told when it is to be synced.
+  // The log remembers a failure, which its owner learns when the log is to be synced.
   before->Seal().PermitUncheckedError();
   MutexLock lock(&mu_);
   if (Log* const left = Find(before.get()); left != nullptr) left->sealed = true;
@@ -52,7 +54,7 @@ IOStatus LogSet::FlushBuffers() {
   {
     MutexLock lock(&mu_);
     for (const Log& log : logs_) {
-      if (log.writer != nullptr && !log.excused) open.push_back(log.writer);
+      if (log.writer != nullptr && !log.flushed) open.push_back(log.writer);
     }
   }
   for (const auto& log : open) {
@@ -73,12 +75,12 @@ LogSet::Log* LogSet::Find(const wal::CommitLog* log) {
   return it == logs_.end() ? nullptr : &*it;
 }
 
-// A sync that begins after this call, whoever does it, covers all that is asked for.
+// A sync by any thread that begins after this call covers all that is asked for.
 IOStatus LogSet::SyncLogs(bool current) {
   MutexLock lock(&mu_);
   const uint64_t round = rounds_begun_ + 1;
-  while (syncing_ && !WasGood(round)) sync_done_.Wait();
-  return WasGood(round) ? IOStatus::OK() : SyncDirty(current);
+  while (syncing_ && !HasSucceeded(round)) sync_done_.Wait();
+  return HasSucceeded(round) ? IOStatus::OK() : SyncDirty(current);
 }
 
 IOStatus LogSet::SyncClosed() {
@@ -87,7 +89,7 @@ IOStatus LogSet::SyncClosed() {
   return s;
 }
 
-IOStatus LogSet::SyncTo(const wal::LogPlace& place) {
+IOStatus LogSet::SyncTo(const wal::LogReservation& place) {
   MutexLock lock(&mu_);
   callers_.fetch_add(1, std::memory_order_relaxed);
   uint64_t round = rounds_begun_ + 1;  // the sync that covers the place
@@ -97,54 +99,56 @@ IOStatus LogSet::SyncTo(const wal::LogPlace& place) {
     // A log that is gone was obsolete: what it held is in tables.
     if (log == nullptr || log->synced.ticket >= place.ticket) break;
     if (!syncing_) {
-      LetOthersCome();
+      AwaitOtherWriters();
       s = SyncDirty(/*current=*/true);
       break;
     }
     if (round <= rounds_done_) round = rounds_begun_ + 1;  // it failed, or was of closed logs only
-    const uint32_t seen = WordOf(round).load(std::memory_order_relaxed);
+    VARVE_ASSERT(round == rounds_begun_ || round == rounds_begun_ + 1);
+    const uint32_t seen = FutexOf(round).load(std::memory_order_relaxed);
     sleepers_.fetch_add(1, std::memory_order_relaxed);
     lock.Unlock();
-    FutexWait(WordOf(round), seen);
+    FutexWait(FutexOf(round), seen);
     sleepers_.fetch_sub(1, std::memory_order_relaxed);
-    if (WasGood(round)) {
+    if (HasSucceeded(round)) {
       callers_.fetch_sub(1, std::memory_order_relaxed);
       return IOStatus::OK();
     }
     lock.Lock();
   }
   callers_.fetch_sub(1, std::memory_order_relaxed);
-  // Who was woken to sync for the next round, and need not, wakes another.
+  // A thread that was woken to sync for the next round, and need not, wakes another.
   if (!syncing_) CallNextLeader();
   return s;
 }
 
 // Without the mutex: "no" may mean that it has to be looked at with it.
-bool LogSet::WasGood(uint64_t round) const {
+bool LogSet::HasSucceeded(uint64_t round) const {
   return last_good_round_.load(std::memory_order_acquire) >= round &&
          last_bad_round_.load(std::memory_order_relaxed) < round;
 }
 
 void LogSet::EndRound(uint64_t round, bool good) {
+  VARVE_ASSERT(round == rounds_begun_ && round > rounds_done_);
   rounds_done_ = round;
   (good ? last_good_round_ : last_bad_round_).store(round, std::memory_order_release);
   sync_done_.SignalAll();
   if (sleepers_.load(std::memory_order_relaxed) == 0) return;
-  WordOf(round).fetch_add(1, std::memory_order_relaxed);
-  FutexWakeAll(WordOf(round));
+  FutexOf(round).fetch_add(1, std::memory_order_relaxed);
+  FutexWakeAll(FutexOf(round));
 }
 
 // Of those who came too late for the last round.
 void LogSet::CallNextLeader() {
   if (sleepers_.load(std::memory_order_relaxed) == 0) return;
-  std::atomic<uint32_t>& word = WordOf(rounds_begun_ + 1);
+  std::atomic<uint32_t>& word = FutexOf(rounds_begun_ + 1);
   word.fetch_add(1, std::memory_order_relaxed);
   FutexWakeOne(word);
 }
 
-// Those whom the last sync let go are about to write again: their records are worth a moment, as
-// else they wait for this sync to end, and for another. Nobody else begins one meanwhile.
-void LogSet::LetOthersCome() {
+// Writers that the last sync released are about to write again: their records are worth a moment,
+// as else they wait for this sync to end, and for another. No other thread begins one meanwhile.
+void LogSet::AwaitOtherWriters() {
   const uint64_t expected = released_;
   if (callers_.load(std::memory_order_relaxed) >= expected) return;
   syncing_ = true;
@@ -185,7 +189,7 @@ IOStatus LogSet::CollectDirty(bool current, std::vector<Dirty>* dirty) {
     const bool last = &log == &logs_.back();
     if (last && !current) break;
     if (log.durable()) continue;
-    // A mark matters to records behind it, and to the mark in the next log.
+    // A predecessor record matters to records after it, and to that of the next log.
     if (last && log.empty()) break;
     if (log.failed()) {
       if (!sync_error_.ok()) return sync_error_;
@@ -196,8 +200,9 @@ IOStatus LogSet::CollectDirty(bool current, std::vector<Dirty>* dirty) {
   return s;
 }
 
-// Nobody else is syncing. Does not throw: others wait for what comes of it.
+// No other thread is syncing. Does not throw: others wait for what comes of it.
 IOStatus LogSet::SyncDirty(bool current) try {
+  VARVE_ASSERT(!syncing_);
   std::vector<Dirty> dirty;
   IOStatus s = CollectDirty(current, &dirty);
   if (!s.ok() || (dirty.empty() && DirtyDirectory() == nullptr)) return s;
@@ -244,9 +249,11 @@ void LogSet::RememberError(const IOStatus& error) noexcept {
 void LogSet::NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result) {
   for (const Dirty& synced : dirty) {
     Log* const log = Find(synced.log.get());
+    VARVE_ASSERT(log != nullptr && log->busy);
+    VARVE_ASSERT(!result.ok() || synced.covered.ticket >= log->synced.ticket);
     log->busy = false;
     if (result.ok()) log->synced = synced.covered;
-    log->in_doubt |= !result.ok() && !log->excused;
+    log->in_doubt |= !result.ok() && !log->flushed;
   }
   if (!result.ok()) RememberError(result);
   CallWaker();
@@ -268,29 +275,30 @@ IOStatus LogSet::SyncDirectory() {
     s = status_to_io_status(Guarded([&] { return directory->Fsync(IOOptions(), nullptr); }));
   }
   syncing_directory_ = false;
+  VARVE_ASSERT(synced_names_ < names && names <= names_);
   directory_done_.SignalAll();
   if (s.ok()) {
     synced_names_ = names;
   } else {
     for (Log& log : logs_) {
-      log.in_doubt |= log.name > synced_names_ && log.name <= names && !log.excused;
+      log.in_doubt |= log.name > synced_names_ && log.name <= names && !log.flushed;
     }
     RememberError(s);
   }
   return s;
 }
 
-// Beside a sync of the logs: whoever is about to leave a log keeps writers out.
+// Beside a sync of the logs: the thread that is about to leave a log keeps writers out.
 IOStatus LogSet::SyncNames() {
   MutexLock lock(&mu_);
   return SyncDirectory();
 }
 
-void LogSet::ExcuseClosed() {
+void LogSet::MarkClosedFlushed() {
   MutexLock lock(&mu_);
   for (Log& log : logs_) {
     if (&log == &logs_.back()) break;
-    log.excused = true;
+    log.flushed = true;
     log.in_doubt = false;
   }
   if (logs_.empty() || !logs_.back().in_doubt) sync_error_ = IOStatus::OK();
@@ -303,6 +311,7 @@ bool LogSet::AllSynced() const {
 
 void LogSet::AddRecovered(uint64_t number, uint64_t bytes) {
   MutexLock lock(&mu_);
+  VARVE_ASSERT(current_ == nullptr);
   Log log;
   log.number = number;
   log.closed_bytes = bytes;
@@ -313,7 +322,7 @@ void LogSet::AddRecovered(uint64_t number, uint64_t bytes) {
 std::vector<LogSet::Retired> LogSet::TakeObsolete(uint64_t min_number) {
   std::vector<Retired> taken;
   MutexLock lock(&mu_);
-  taken.reserve(logs_.size());  // what is taken must not be lost for want of memory
+  taken.reserve(logs_.size());  // what is taken must not be lost for lack of memory
   while (logs_.size() > 1 && logs_.front().number < min_number) {
     const Log& log = logs_.front();
     left_obsolete_ = !log.sealed || log.busy;
@@ -369,6 +378,7 @@ void LogSet::CloseKept(uint64_t min_number) {
   MutexLock lock(&mu_);
   for (const Retired& closed : kept) {
     const auto it = std::ranges::find(logs_, closed.number, &Log::number);
+    VARVE_ASSERT(it != logs_.end() && it->busy && it->writer == nullptr);
     it->busy = false;
     it->recyclable = closed.recyclable;
   }
@@ -380,18 +390,31 @@ IOStatus LogSet::CloseAll(bool sync) {
   if (sync) s = Sync();
   MutexLock lock(&mu_);
   while (syncing_) sync_done_.Wait();
+  VARVE_ASSERT(std::ranges::none_of(logs_, &Log::busy));
+  syncing_ = true;  // keeps the list as it is while the lock is not held over I/O
   if (sync && s.ok() && marks_ != nullptr && !logs_.empty()) {
-    marks_->NoteLog(logs_.back().number, logs_.back().synced.bytes, /*last=*/true);
+    const uint64_t number = logs_.back().number;
+    const uint64_t bytes = logs_.back().synced.bytes;
+    MutexUnlock unlock(&mu_);
+    marks_->NoteLog(number, bytes, /*last=*/true);
   }
   for (Log& log : logs_) {
     if (log.writer == nullptr) continue;
     const bool failed = log.failed();
-    IOStatus closed = log.writer->Close();
+    log.busy = true;  // nobody takes it for obsolete
+    IOStatus closed;
+    {
+      MutexUnlock unlock(&mu_);
+      closed = log.writer->Close();
+    }
+    log.busy = false;
     if (s.ok() && !failed) s = closed;
     log.closed_bytes = log.bytes();
     log.writer.reset();
   }
   current_ = nullptr;
+  syncing_ = false;
+  sync_done_.SignalAll();
   return s;
 }
 

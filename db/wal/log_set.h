@@ -14,26 +14,29 @@
 
 #include "varve/file_system.h"
 
+#include "db/lock_ranks.h"
 #include "db/wal/commit_log.h"
 #include "db/wal/synced_marks.h"
+#include "util/base/assert.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
-// Locking: its own mutex, a leaf below the DB mutex. Switch is for whoever holds the commit path
-//   exclusively, Reserve for whoever gives out sequence numbers; the rest is for any thread.
+// Locking: its own mutex, a leaf below the DB mutex. Switch is for the exclusive holder of the
+//   commit path, Reserve for the thread that gives out sequence numbers; the rest is for any
+//   thread.
 // Errors: a log that failed an append or a sync is never written again; Switch leaves it behind.
 //   What a failed sync was to make durable, files or names, stays in doubt: no later sync is
-//   believed to have done that, until the logs are excused.
+//   believed to have done that, until the logs are flushed.
 class LogSet {
  public:
   // `marks`, borrowed, is told what is durable; may be null.
   explicit LogSet(bool use_fsync, wal::SyncedMarks* marks = nullptr);
   ~LogSet();
 
-  // Makes `log`, which may hold a mark, the current one. The one before, in which every place has
-  // been filled, and nothing is held back (FlushCurrent), is closed once it is durable or obsolete;
-  // what is not log of its file is cut off at once. I/O.
+  // Makes `log`, which may hold a predecessor record, the current one. The one before, in which
+  // every place has been filled, and nothing is held back (FlushCurrent), is closed once it is
+  // durable or obsolete; what is not log of its file is cut off at once. I/O.
   void Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory);
   // Makes the names of all logs durable. Asked for before the next log is made: a crash must not
   // leave a log whose predecessor has vanished with its name.
@@ -42,13 +45,16 @@ class LogSet {
   // the next log is made: a record must not follow on one that has been lost.
   IOStatus FlushCurrent();
   // A place in the current log, to be filled and waited for through place->log.
-  IOStatus Reserve(size_t bytes, wal::LogPlace* place) { return current_->Reserve(bytes, place); }
-  // Adds a record of timestamp sizes to the current log, behind what a power loss cannot take any
+  IOStatus Reserve(size_t bytes, wal::LogReservation* place) {
+    VARVE_ASSERT(current_ != nullptr);
+    return current_->Reserve(bytes, place);
+  }
+  // Adds a record of timestamp sizes to the current log, after what a power loss cannot take any
   // more: zeros before such a record would not be known for a loss. No place is reserved or filled
   // meanwhile.
   IOStatus AddTimestampSizes(const Slice& payload);
   // Hands all that manual_wal_flush holds back to the file system. Fails also for a log before the
-  // current one that has lost something, until the logs are excused.
+  // current one that has lost something, until the logs are flushed.
   IOStatus FlushBuffers();
   // How much that would be now, of the current log.
   uint64_t held_back() const;
@@ -56,12 +62,12 @@ class LogSet {
   IOStatus Sync() { return SyncLogs(/*current=*/true); }
   // Makes a record, which is whole, durable, and all before it. Returns at once when a sync that
   // began after it was reserved has covered it; of many callers one syncs for all.
-  IOStatus SyncTo(const wal::LogPlace& place);
+  IOStatus SyncTo(const wal::LogReservation& place);
   // The same for all logs but the current one. Logs that are durable then are closed.
   IOStatus SyncClosed();
   // What the logs before the current one hold is in tables now: none of it needs syncing, not even
   // of logs that failed.
-  void ExcuseClosed();
+  void MarkClosedFlushed();
   // True when everything appended is durable.
   bool AllSynced() const;
 
@@ -74,20 +80,20 @@ class LogSet {
     bool recyclable = false;                 // once it is closed: a later log may take its file
   };
   // Forgets the logs below `min_number`, and hands them over: for CloseRetired, and then for
-  // deletion. No I/O; waits for nothing: what a sync is at, or somebody closes, stays, and the
+  // deletion. No I/O; waits for nothing: what a sync is at, or a thread closes, stays, and the
   // waker is called when that is over.
   std::vector<Retired> TakeObsolete(uint64_t min_number);
   // Whom to tell that TakeObsolete may find more; null: nobody any more. Is called under locks.
   void SetWaker(std::function<void()> waker);
   // Closes their files. I/O.
   static void CloseRetired(std::vector<Retired>* logs);
-  // Closes the files of logs that stay, and that nobody will write or sync: those that are durable,
-  // and those below `min_number`, whose records are in tables. I/O.
+  // Closes the files of logs that stay, and that no thread will write or sync: those that are
+  // durable, and those below `min_number`, whose records are in tables. I/O.
   void CloseKept(uint64_t min_number);
   IOStatus CloseAll(bool sync);
 
-  // What a mark in the next log says of the current one, which nobody appends to meanwhile. Number
-  // 0: nothing can be said, as it holds no record or has failed.
+  // What the next log's predecessor record says of the current one, which no thread appends to
+  // meanwhile. Number 0: nothing can be said, as it holds no record or has failed.
   struct LogInfo {
     uint64_t number;
     uint64_t bytes;
@@ -106,20 +112,20 @@ class LogSet {
   struct Log {
     uint64_t number = 0;
     uint64_t closed_bytes = 0;  // what there is without a writer
-    uint64_t first_ticket = 0;  // the last when it became current: of a mark, or none
+    uint64_t first_ticket = 0;  // the last when it became current: of a predecessor record, or none
     wal::LogExtent synced;
     uint64_t name = 0;                       // the how-manieth log since the opening; 0: recovered
     std::shared_ptr<wal::CommitLog> writer;  // null when recovered, or closed
     bool sealed = false;                     // it is cut off, and will not be written
-    bool busy = false;                       // synced or closed by somebody, without mu_
+    bool busy = false;                       // synced or closed by a thread, without mu_
     bool recyclable = false;                 // closed, and a later log may take its file
-    bool excused = false;
+    bool flushed = false;
     bool in_doubt = false;  // a sync that was to make it, or its name, durable has failed
 
     uint64_t bytes() const { return writer != nullptr ? writer->size() : closed_bytes; }
     bool empty() const { return writer == nullptr || writer->last_ticket() <= first_ticket; }
     bool durable() const {
-      return excused || writer == nullptr || writer->last_ticket() <= synced.ticket;
+      return flushed || writer == nullptr || writer->last_ticket() <= synced.ticket;
     }
     bool failed() const { return in_doubt || (writer != nullptr && writer->failed()); }
   };
@@ -141,14 +147,14 @@ class LogSet {
   void NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result) VARVE_REQUIRES(mu_);
   // Null when all names are durable.
   FSDirectory* DirtyDirectory() const VARVE_REQUIRES(mu_);
-  // Makes the names of all logs durable; lets go of mu_ meanwhile.
+  // Makes the names of all logs durable; releases mu_ meanwhile.
   IOStatus SyncDirectory() VARVE_REQUIRES(mu_);
-  void LetOthersCome() VARVE_REQUIRES(mu_);
+  void AwaitOtherWriters() VARVE_REQUIRES(mu_);
   // What the callers of SyncTo sleep on that sync number `round` covers: it changes when that sync
   // is over, and when one of them is to begin it. Only two rounds are ever waited for: the one that
   // runs, and the next.
-  std::atomic<uint32_t>& WordOf(uint64_t round) { return round_words_[round % 2]; }
-  bool WasGood(uint64_t round) const;
+  std::atomic<uint32_t>& FutexOf(uint64_t round) { return round_futexes_[round % 2]; }
+  bool HasSucceeded(uint64_t round) const;
   void EndRound(uint64_t round, bool good) VARVE_REQUIRES(mu_);
   void CallNextLeader() VARVE_REQUIRES(mu_);
   Log* Find(const wal::CommitLog* log) VARVE_REQUIRES(mu_);
@@ -157,7 +163,7 @@ class LogSet {
 
   const bool use_fsync_;
   wal::SyncedMarks* const marks_;
-  mutable Mutex mu_;
+  mutable Mutex mu_{lock_ranks::kLogSet};
   CondVar sync_done_;  // for those that want no sync, but that none is under way
   CondVar directory_done_;
   std::deque<Log> logs_ VARVE_GUARDED_BY(mu_);  // oldest first; the last is current
@@ -176,7 +182,7 @@ class LogSet {
   // mu_; those whom a good one covers leave without the mutex, or all would queue for it at once.
   std::atomic<uint64_t> last_good_round_{0};
   std::atomic<uint64_t> last_bad_round_{0};
-  std::array<std::atomic<uint32_t>, 2> round_words_{};  // changed under mu_
+  std::array<std::atomic<uint32_t>, 2> round_futexes_{};  // changed under mu_
   // On either word, or about to be. Raised under mu_, so that under mu_ 0 means that nobody is to
   // be woken; publishes nothing.
   std::atomic<uint64_t> sleepers_{0};

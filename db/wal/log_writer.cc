@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/coding/crc32c.h"
 #include "util/coding/fixed.h"
@@ -82,6 +83,7 @@ IOStatus LogWriter::AppendTimestampSizes(const Slice& payload) {
   VARVE_RETURN_IF_ERROR(BeginCompressed());
   const size_t room = kBlockBytes - block_offset_;
   const size_t header = options_.recyclable ? kRecyclableHeaderBytes : kHeaderBytes;
+  VARVE_ASSERT(header + payload.size() <= kBlockBytes);
   if (room < header + payload.size()) {
     VARVE_RETURN_IF_ERROR(file_->Pad(room));
     block_offset_ = 0;
@@ -104,6 +106,7 @@ IOStatus LogWriter::Append(const Slice& record) {
       block_offset_ = 0;
       room = kBlockBytes;
     }
+    VARVE_ASSERT(room >= header && room <= kBlockBytes);
     const size_t n = std::min(left, room - header);
     RecordType type = FragmentType(first, n == left);
     if (options_.recyclable) {
@@ -129,6 +132,7 @@ IOStatus LogWriter::EmitPhysicalRecord(RecordType type, const Slice& payload) {
   EncodeFixed16(header + 4, static_cast<uint16_t>(payload.size()));
   header[6] = static_cast<char>(type);
   block_offset_ += header_bytes + payload.size();
+  VARVE_ASSERT(block_offset_ <= kBlockBytes);
   const Slice parts[] = {Slice(header, header_bytes), payload};
   return file_->Append(parts, 2);
 }

@@ -23,7 +23,7 @@ namespace varve::wal {
 
 struct LogWriterOptions {
   bool manual_flush = false;  // the owner hands buffers to the file system itself
-  // Records bear the low half of the log's number, so that what an older log left behind them in a
+  // Records bear the low half of the log's number, so that what an older log left after them in a
   // reused file is not taken for theirs.
   bool recyclable = false;
   // kNoCompression or kZSTD: each record becomes one frame. Another one, or a codec that is not
@@ -54,7 +54,7 @@ class LogWriter {
   IOStatus WriteBuffer();
   // Makes every record added before the call durable.
   IOStatus Sync(bool use_fsync);
-  // Nothing will be added any more: a recyclable log loses what an older one left behind its end.
+  // Nothing will be added any more: a recyclable log loses what an older one left after its end.
   IOStatus CutOff();
   IOStatus Close();
 
@@ -80,6 +80,8 @@ class LogWriter {
   // back, or a file that cannot sync while it is written.
   const bool syncs_beside_appends_;
   const bool appends_lock_;
+  // Of no rank: held over I/O, in which a file system of the user may call the database, and taken
+  // under the DB mutex by logs whose appends do not take it.
   Mutex mu_;
   bool closed_ VARVE_GUARDED_BY(mu_) = false;
   size_t block_offset_ = 0;

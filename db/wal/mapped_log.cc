@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/coding/crc32c.h"
@@ -67,7 +68,7 @@ uint64_t HeaderBits(uint32_t crc, size_t payload, RecordType type) {
 }
 
 // A header comes into being with one store, so that it is all zeros or whole: seven bytes, and the
-// payload's first again. Behind an empty fragment somebody else's bytes begin; there the type comes
+// payload's first again. After an empty fragment somebody else's bytes begin; there the type comes
 // last, without which the rest is no record either.
 void StoreHeader(const Header& header) {
   KeepStoreOrder();
@@ -111,14 +112,16 @@ IOStatus MappedLog::Open(std::unique_ptr<MappedFile> file, uint64_t number,
 
 MappedLog::~MappedLog() {
   source_.Stop();
-  for (auto& segment : segments_) source_.GiveBack(std::move(segment));
+  for (auto& segment : segments_) source_.Return(std::move(segment));
 }
 
 // Of every write: not worth a call.
 [[gnu::always_inline]] inline IOStatus MappedLog::ReserveAt(uint64_t start, size_t bytes,
-                                                            LogPlace* place) {
+                                                            LogReservation* place) {
   if (failed()) [[unlikely]]
     return Error();
+  VARVE_ASSERT(!sealed_);
+  VARVE_ASSERT(start >= size() && kBlockBytes - start % kBlockBytes >= kHeaderBytes);
   const uint64_t ticket = last_ticket_.load(std::memory_order_relaxed) + 1;
   const uint64_t end = EndOf(start, bytes);
   if (end > mapped_end_) [[unlikely]] {
@@ -132,6 +135,9 @@ MappedLog::~MappedLog() {
     SleepUntil(ticket - kPlacesMax);
   }
   Slot& slot = SlotOf(ticket);
+  VARVE_ASSERT(slot.filled.load(std::memory_order_relaxed) % kPlacesMax == ticket % kPlacesMax ||
+               ticket <= kPlacesMax);
+  VARVE_ASSERT(start >= tail_->begin && start < tail_->end());
   slot.segment = tail_;
   slot.offset = start;
   place->log = this;
@@ -142,7 +148,7 @@ MappedLog::~MappedLog() {
   return IOStatus::OK();
 }
 
-IOStatus MappedLog::Reserve(size_t bytes, LogPlace* place) {
+IOStatus MappedLog::Reserve(size_t bytes, LogReservation* place) {
   return ReserveAt(StartAt(end_.load(std::memory_order_relaxed)), bytes, place);
 }
 
@@ -150,7 +156,7 @@ IOStatus MappedLog::AddTimestampSizes(const Slice& payload) {
   uint64_t start = StartAt(end_.load(std::memory_order_relaxed));
   const uint64_t room = kBlockBytes - start % kBlockBytes;
   if (room < kHeaderBytes + payload.size()) start += room;  // it is never cut
-  LogPlace place;
+  LogReservation place;
   VARVE_RETURN_IF_ERROR(ReserveAt(start, payload.size(), &place));
   Slot& slot = SlotOf(place.ticket);
   if (state_.load(std::memory_order_acquire) != kBroken) {
@@ -178,30 +184,35 @@ IOStatus MappedLog::GrowTo(uint64_t end) {
       segments_.push_back(std::move(segment));
     } catch (...) {
       // The file would have a hole there: it is as full as it gets.
-      source_.GiveBack(std::move(segment));
+      source_.Return(std::move(segment));
       return status_to_io_status(CaughtException());
     }
+    VARVE_ASSERT(taken->begin == mapped_end_);
     if (before != nullptr) before->next = taken;
     mapped_end_ = taken->end();
   }
   return IOStatus::OK();
 }
 
-// The record with this ticket starts behind the tail. What all records have left is unmapped.
+// The record with this ticket starts after the tail. What all records have left is unmapped.
 void MappedLog::LeaveSegments(uint64_t start, uint64_t ticket) {
   while (start >= tail_->end()) {
+    VARVE_ASSERT(tail_->next != nullptr);
     tail_->last_ticket = ticket - 1;
     tail_ = tail_->next;
   }
   const uint64_t whole = whole_.load(std::memory_order_acquire);
   while (segments_.front().get() != tail_ && segments_.front()->last_ticket <= whole) {
-    source_.GiveBack(std::move(segments_.front()));
+    source_.Return(std::move(segments_.front()));
     segments_.pop_front();
   }
 }
 
-void MappedLog::Fill(const LogPlace& place, const Slice& head, const Slice& tail) {
+void MappedLog::Fill(const LogReservation& place, const Slice& head, const Slice& tail) {
   Slot& slot = SlotOf(place.ticket);
+  VARVE_ASSERT(place.log == this);
+  VARVE_ASSERT(head.size() + tail.size() == place.bytes);
+  VARVE_ASSERT(slot.filled.load(std::memory_order_relaxed) < place.ticket);
   // A log that lost something is not written to any more; the frontier moves, so that all who wait
   // learn of it.
   if (state_.load(std::memory_order_acquire) != kBroken) [[likely]]
@@ -219,6 +230,7 @@ void MappedLog::Store(const Slot& slot, Slice head, Slice tail) const {
   Header first;
   do {
     if (offset >= segment->end()) segment = segment->next;
+    VARVE_ASSERT(segment != nullptr && offset >= segment->begin && offset < segment->end());
     Header header;
     header.at = segment->base + (offset - segment->begin);
     header.payload = std::min<size_t>(left, kBlockBytes - offset % kBlockBytes - kHeaderBytes);
@@ -238,16 +250,18 @@ void MappedLog::Store(const Slot& slot, Slice head, Slice tail) const {
     left -= header.payload;
     offset += kHeaderBytes + header.payload;
   } while (left > 0);
+  VARVE_ASSERT(head.empty() && tail.empty());
   StoreHeader(first);
 }
 
-// Whoever fills the place at the frontier moves it over all that are filled behind it.
+// The thread that fills the place at the frontier moves it over all that are filled after it.
 void MappedLog::AdvanceFrontier() {
   for (;;) {
     uint64_t from = whole_.load(std::memory_order_seq_cst);
     uint64_t to = from;
     while (SlotOf(to + 1).filled.load(std::memory_order_seq_cst) == to + 1) to++;
     if (to == from) return;
+    VARVE_ASSERT(to <= last_ticket());
     if (!whole_.compare_exchange_strong(from, to, std::memory_order_seq_cst)) continue;
     if (sleepers_.load(std::memory_order_seq_cst) > 0) [[unlikely]]
       WakeThrough(from, to);
@@ -274,9 +288,11 @@ void MappedLog::SleepUntil(uint64_t ticket) {
   sleepers_.fetch_sub(1, std::memory_order_release);
 }
 
-IOStatus MappedLog::WaitWhole(const LogPlace& place) {
+IOStatus MappedLog::WaitWhole(const LogReservation& place) {
+  VARVE_ASSERT(place.ticket <= last_ticket());
   if (whole_.load(std::memory_order_acquire) < place.ticket) SleepUntil(place.ticket);
-  // Looked at after the frontier: who passed a place without storing has seen the failure.
+  // Looked at after the frontier: a thread that passed a place without storing has seen the
+  // failure.
   if (state_.load(std::memory_order_acquire) == kBroken) [[unlikely]]
     return Error();
   return IOStatus::OK();
@@ -299,11 +315,12 @@ IOStatus MappedLog::Seal() {
   if (sealed_) return CheckUsable();
   sealed_ = true;
   source_.Stop();
-  for (auto& segment : segments_) source_.GiveBack(std::move(segment));
+  for (auto& segment : segments_) source_.Return(std::move(segment));
   segments_.clear();
-  // Where the first place that was never filled starts: nothing behind it counts.
+  // Where the first place that was never filled starts: nothing after it counts.
   const uint64_t whole = whole_.load(std::memory_order_acquire);
   const uint64_t end = whole < last_ticket() ? SlotOf(whole + 1).offset : size();
+  VARVE_ASSERT(end <= size());
   IOStatus s = file_->Truncate(end);
   return s.ok() ? CheckUsable() : Fail(kBroken, std::move(s));
 }

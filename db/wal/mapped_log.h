@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "db/lock_ranks.h"
 #include "db/wal/commit_log.h"
 #include "db/wal/log_format.h"
 #include "db/wal/log_segments.h"
@@ -31,11 +32,11 @@ class MappedLog final : public CommitLog {
                        std::unique_ptr<MappedLog>* log);
   ~MappedLog() override;
 
-  IOStatus Reserve(size_t bytes, LogPlace* place) override;
+  IOStatus Reserve(size_t bytes, LogReservation* place) override;
   using CommitLog::Fill;
   using CommitLog::Sync;
-  void Fill(const LogPlace& place, const Slice& head, const Slice& tail) override;
-  IOStatus WaitWhole(const LogPlace& place) override;
+  void Fill(const LogReservation& place, const Slice& head, const Slice& tail) override;
+  IOStatus WaitWhole(const LogReservation& place) override;
   IOStatus AddTimestampSizes(const Slice& payload) override;
   IOStatus Flush() override { return CheckUsable(); }
   IOStatus Sync(bool use_fsync, LogExtent* covered) override;
@@ -66,7 +67,7 @@ class MappedLog final : public CommitLog {
 
   Slot& SlotOf(uint64_t ticket) { return slots_[ticket % kPlacesMax]; }
   // A place that begins there: not before the end of the last, and where a header fits.
-  IOStatus ReserveAt(uint64_t start, size_t bytes, LogPlace* place);
+  IOStatus ReserveAt(uint64_t start, size_t bytes, LogReservation* place);
   IOStatus GrowTo(uint64_t end);
   void LeaveSegments(uint64_t start, uint64_t ticket);
   void Store(const Slot& slot, Slice head, Slice tail) const;
@@ -81,15 +82,15 @@ class MappedLog final : public CommitLog {
   const uint64_t number_;
   std::array<uint32_t, kLastType + 1> type_crc_;  // of the type byte alone
 
-  // --- Of whoever reserves
+  // --- Of the thread that reserves
   LogSegments source_;
   std::deque<std::unique_ptr<LogSegment>> segments_;  // mapped, oldest first
   LogSegment* tail_ = nullptr;                        // where the last record starts
   uint64_t mapped_end_ = 0;
   bool sealed_ = false;
   // Bytes and records given places; published to those who ask what a sync would cover. The ticket
-  // is stored first (release): who has read an end (acquire) then reads its record's ticket, or a
-  // later one.
+  // is stored first (release): a thread that has read an end (acquire) then reads its record's
+  // ticket, or a later one.
   std::atomic<uint64_t> end_{0};
   std::atomic<uint64_t> last_ticket_{0};
 
@@ -100,7 +101,7 @@ class MappedLog final : public CommitLog {
   alignas(64) std::atomic<uint64_t> whole_{0};
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> state_{kUsable};  // publishes error_
-  mutable Mutex mu_;
+  mutable Mutex mu_{lock_ranks::kMappedLog};
   IOStatus error_ VARVE_GUARDED_BY(mu_);  // the first failure
   const std::unique_ptr<Slot[]> slots_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/coding/crc32c.h"
 #include "util/coding/fixed.h"
@@ -83,6 +84,7 @@ void SyncedMarks::Begin() {
 
 void SyncedMarks::NoteLog(uint64_t log, uint64_t bytes, bool last) {
   MutexLock lock(&mu_);
+  VARVE_ASSERT(log > mark_.log || (log == mark_.log && bytes >= mark_.log_bytes));
   mark_.log = log;
   mark_.log_bytes = bytes;
   const uint64_t now = last ? 0 : clock_->NowNanos();
@@ -94,6 +96,8 @@ void SyncedMarks::NoteLog(uint64_t log, uint64_t bytes, bool last) {
 
 void SyncedMarks::NoteManifest(uint64_t manifest, uint64_t bytes) {
   MutexLock lock(&mu_);
+  VARVE_ASSERT(manifest > mark_.manifest ||
+               (manifest == mark_.manifest && bytes >= mark_.manifest_bytes));
   mark_.manifest = manifest;
   mark_.manifest_bytes = bytes;
   Write();

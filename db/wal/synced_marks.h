@@ -56,6 +56,7 @@ class SyncedMarks {
   const std::shared_ptr<FileSystem> fs_;
   const std::string db_name_;
   SystemClock* const clock_;
+  // Of no rank: held over I/O, in which a file system of the user may call the database.
   Mutex mu_;
   SyncedMark mark_ VARVE_GUARDED_BY(mu_);
   uint64_t written_ VARVE_GUARDED_BY(mu_) = 0;        // marks so far

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/coding/fixed.h"
 #include "util/key/entry_limits.h"
 
@@ -24,7 +25,7 @@ std::vector<std::string> EncodeTimestampSizes(const TimestampSizes& sizes) {
       payloads.emplace_back();
     }
     PutFixed32(&payloads.back(), family);
-    assert(size <= kTimestampBytesMax);
+    VARVE_ASSERT(size > 0 && size <= kTimestampBytesMax);
     PutFixed16(&payloads.back(), static_cast<uint16_t>(size));
   }
   return payloads;

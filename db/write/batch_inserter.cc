@@ -10,6 +10,7 @@
 #include "db/write/batch_timestamps.h"
 #include "db/write/record_encoder.h"
 #include "db/write/write_batch_internal.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -43,7 +44,7 @@ Status CheckType(ValueType type) {
     case kTypeBeginUnprepareXID:
     case kTypeCommitXIDAndTimestamp:
       return Status::NotSupported(
-          "write batch: a mark of two-phase commit, and allow_2pc is not supported");
+          "write batch: a mark of two-phase commit; Transaction::Prepare and Commit write these");
     default:
       return Status::Corruption("write batch: a record of type " + std::to_string(type));
   }
@@ -96,7 +97,7 @@ Status CheckTimestampSize(uint32_t family, const Comparator* comparator, const W
 }
 
 // Bytes that were adopted may hold anything.
-Status CheckStampedKeys(const BatchRecord& record, size_t ts_size, MemTableResolver* resolver) {
+Status CheckTimestampedKeys(const BatchRecord& record, size_t ts_size, MemTableResolver* resolver) {
   const size_t shortest = ShortestKey(record);
   if (shortest >= ts_size) return Status::OK();
   return TimestampSizeError(resolver->NameOf(record.column_family), shortest, ts_size);
@@ -106,7 +107,7 @@ Status CheckStampedKeys(const BatchRecord& record, size_t ts_size, MemTableResol
 // knew of none. Those are calls without a handle on a batch that was not told.
 Status CheckNoneWithout(uint32_t count, const WriteBatch* batch, MemTableResolver* resolver) {
   if (batch == nullptr || WriteBatchInternal::IsAdopted(*batch) ||
-      WriteBatchInternal::StampedCount(*batch) == count) {
+      WriteBatchInternal::TimestampedCount(*batch) == count) {
     return Status::OK();
   }
   const Comparator* const of_default = resolver->ComparatorOf(0);
@@ -152,7 +153,7 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
   uint32_t family = 0;
   const Comparator* comparator = nullptr;
   size_t ts_size = 0;
-  uint32_t stamped = 0;
+  uint32_t timestamped = 0;
   const bool batch_has = batch != nullptr && WriteBatchInternal::HasTimestamps(*batch);
   // Of bytes that were adopted; what was added to a batch has been looked at.
   const bool may_be_too_large = rep.size() > kWriteBytesMax;
@@ -179,8 +180,8 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
       }
     }
     if (ts_size != 0) [[unlikely]] {
-      stamped++;
-      VARVE_RETURN_IF_ERROR(CheckStampedKeys(record, ts_size, resolver));
+      timestamped++;
+      VARVE_RETURN_IF_ERROR(CheckTimestampedKeys(record, ts_size, resolver));
     }
     if (record.type == kTypeRangeDeletion && comparator != nullptr) {
       VARVE_RETURN_IF_ERROR(CheckRange(record, comparator));
@@ -190,14 +191,15 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
       may_merge = true;
     }
   }
-  if (stamped == 0) [[likely]]
+  if (timestamped == 0) [[likely]]
     return reader.status();
   VARVE_RETURN_IF_ERROR(reader.status());
-  return CheckNoneWithout(stamped, batch, resolver);
+  return CheckNoneWithout(timestamped, batch, resolver);
 }
 
 Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
                    const BatchCheckOptions& options) {
+  VARVE_ASSERT(request.update() != nullptr);
   const BatchRecord& update = *request.update();
   const Comparator* const comparator = resolver->ComparatorOf(update.column_family);
   if (comparator == nullptr) return CheckMissing(update.column_family, options);
@@ -242,6 +244,7 @@ Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
       VARVE_RETURN_IF_ERROR(InsertMerge(record, own_sequence));
       continue;
     }
+    VARVE_ASSERT(size_ < MemTable::kAddedTogether);
     const ValueType type = TypeInMemTable(record.type, ts_size_);
     std::construct_at(run_ + size_++, MemTableEntry{own_sequence, type, record.key, record.value});
     bytes_ += record.key.size() + record.value.size();
@@ -250,6 +253,7 @@ Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
 }
 
 Status BatchInserter::InsertMerge(const BatchRecord& record, SequenceNumber sequence) {
+  VARVE_ASSERT(record.type == kTypeMerge && mem_ != nullptr);
   MemTable* const mem = mem_;
   VARVE_RETURN_IF_ERROR(Flush());
   VARVE_RETURN_IF_ERROR(AddMerge(record, sequence, resolver_, mem));
@@ -260,6 +264,7 @@ Status BatchInserter::InsertMerge(const BatchRecord& record, SequenceNumber sequ
 Status BatchInserter::Flush() {
   known_ = false;
   if (size_ == 0) return Status::OK();
+  VARVE_ASSERT(mem_ != nullptr);
   const std::span<const MemTableEntry> entries(run_, size_);
   size_ = 0;
   bytes_ = 0;
@@ -273,7 +278,7 @@ Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* 
   BatchInserter inserter(resolver);
   result->next_sequence = sequence;
   Status s = inserter.Insert(rep, sequence, &result->next_sequence);
-  // What comes before damage is inserted, as it is when a batch is larger than a run.
+  // What comes before damage is inserted, as it is when a batch has more entries than wait at once.
   Status flushed = inserter.Flush();
   result->inserted = inserter.inserted();
   return s.ok() ? flushed : s;
@@ -281,6 +286,7 @@ Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* 
 
 Status InsertUpdate(const BatchRecord& update, SequenceNumber sequence, MemTableResolver* resolver,
                     BatchInsertResult* result) {
+  VARVE_ASSERT(update.counted);
   result->next_sequence = sequence + 1;
   result->inserted = 0;
   MemTable* const mem = resolver->Find(update.column_family);

@@ -135,11 +135,16 @@ bool BatchReader::Next(BatchRecord* record) {
   return true;
 }
 
-Status CheckBatchStructure(const Slice& rep) {
+Status CheckBatchStructure(const Slice& rep, bool* has_marks) {
   BatchReader reader(rep);
   BatchRecord record;
+  bool marks = false;
+  bool ends_with_nothing = false;
   while (reader.Next(&record)) {
+    if (!record.counted) marks |= IsSectionMark(record.type);
+    ends_with_nothing = record.type == kTypeNoop;
   }
+  if (has_marks != nullptr) *has_marks = marks || (ends_with_nothing && reader.count() != 0);
   return reader.status();
 }
 

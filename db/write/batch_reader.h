@@ -26,6 +26,9 @@ struct BatchRecord {
 class BatchReader {
  public:
   explicit BatchReader(const Slice& rep);
+  // From the record at `offset` on; the count is not that of the header then.
+  BatchReader(const Slice& rep, size_t offset)
+      : input_(rep.data() + offset, rep.size() - offset), begin_(rep.data()) {}
   // False at the end or at damage; status() tells which.
   bool Next(BatchRecord* record);
   const Status& status() const { return status_; }
@@ -44,7 +47,25 @@ class BatchReader {
   uint32_t seen_ = 0;
 };
 
-// Structure of a whole batch: every record, and the count of the header.
-Status CheckBatchStructure(const Slice& rep);
+// Whether it marks a step of two-phase commit: such a batch is not applied record by record
+// (section_records.h).
+inline bool IsSectionMark(ValueType type) {
+  switch (type) {
+    case kTypeBeginPrepareXID:
+    case kTypeEndPrepareXID:
+    case kTypeCommitXID:
+    case kTypeRollbackXID:
+    case kTypeBeginPersistedPrepareXID:
+    case kTypeBeginUnprepareXID:
+    case kTypeCommitXIDAndTimestamp:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Structure of a whole batch: every record, and the count of the header. *has_marks, unless null:
+// whether there are marks of two-phase commit in it, as far as it is well-formed.
+Status CheckBatchStructure(const Slice& rep, bool* has_marks = nullptr);
 
 }  // namespace varve

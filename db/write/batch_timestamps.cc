@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "db/write/write_batch_internal.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -30,11 +31,11 @@ struct Keys {
 };
 
 // Calls visit(family) for all that are in a batch's list.
-template <typename Stamped, typename Visit>
-void ForEachFamily(Stamped& stamped, const Visit& visit) {
-  if (stamped.count == 0) return;
-  visit(stamped.family);
-  for (auto& family : stamped.more) visit(family);
+template <typename TimestampedKeys, typename Visit>
+void ForEachFamily(TimestampedKeys& timestamped, const Visit& visit) {
+  if (timestamped.count == 0) return;
+  visit(timestamped.family);
+  for (auto& family : timestamped.more) visit(family);
 }
 
 Status EmptyTimestamp() {
@@ -49,57 +50,62 @@ Status TimestampSizeError(const std::string& family, size_t given, size_t expect
                                  " has timestamps of " + std::to_string(expected));
 }
 
-WriteBatch::StampedFamily* WriteBatchInternal::FindStamped(WriteBatch* batch,
-                                                           uint32_t column_family, size_t ts_size) {
-  WriteBatch::StampedFamily* found = nullptr;
-  ForEachFamily(batch->stamped_, [&](WriteBatch::StampedFamily& family) {
+WriteBatch::TimestampedFamily* WriteBatchInternal::FindTimestamped(WriteBatch* batch,
+                                                                   uint32_t column_family,
+                                                                   size_t ts_size) {
+  WriteBatch::TimestampedFamily* found = nullptr;
+  ForEachFamily(batch->timestamped_, [&](WriteBatch::TimestampedFamily& family) {
     if (family.id == column_family && family.ts_size == ts_size) found = &family;
   });
   return found;
 }
 
-WriteBatch::StampedFamily* WriteBatchInternal::AddStampedFamily(
-    WriteBatch* batch, const WriteBatch::StampedFamily& family) {
-  WriteBatch::Stamped& stamped = batch->stamped_;
-  if (stamped.count != 0) return &stamped.more.emplace_back(family);
-  stamped.family = family;
-  return &stamped.family;
+WriteBatch::TimestampedFamily* WriteBatchInternal::AddTimestampedFamily(
+    WriteBatch* batch, const WriteBatch::TimestampedFamily& family) {
+  WriteBatch::TimestampedKeys& timestamped = batch->timestamped_;
+  if (timestamped.count != 0) return &timestamped.more.emplace_back(family);
+  timestamped.family = family;
+  return &timestamped.family;
 }
 
-void WriteBatchInternal::NoteStamp(WriteBatch* batch, uint32_t column_family,
-                                   const KeyStamp& stamp) {
+void WriteBatchInternal::NoteTimestamp(WriteBatch* batch, uint32_t column_family,
+                                       const KeyTimestamp& timestamp) {
+  VARVE_ASSERT(timestamp.size > 0);
   const size_t offset = batch->rep_.size();
-  WriteBatch::StampedFamily* family = FindStamped(batch, column_family, stamp.size);
-  if (family == nullptr) family = AddStampedFamily(batch, {column_family, stamp.size, offset});
-  if (stamp.data == nullptr) family->first_unset = std::min(family->first_unset, offset);
-  batch->stamped_.count++;
+  WriteBatch::TimestampedFamily* family = FindTimestamped(batch, column_family, timestamp.size);
+  if (family == nullptr)
+    family = AddTimestampedFamily(batch, {column_family, timestamp.size, offset});
+  if (timestamp.data == nullptr) family->first_unset = std::min(family->first_unset, offset);
+  batch->timestamped_.count++;
 }
 
-void WriteBatchInternal::NoteStampsOf(WriteBatch* batch, const WriteBatch& src) {
+void WriteBatchInternal::NoteTimestampsOf(WriteBatch* batch, const WriteBatch& src) {
   const size_t shift = batch->rep_.size() - kBatchHeaderBytes;
   // Copied: it may be the batch's own.
-  const WriteBatch::Stamped added = src.stamped_;
-  const uint32_t count = batch->stamped_.count + added.count;
-  ForEachFamily(added, [&](WriteBatch::StampedFamily family) {
+  const WriteBatch::TimestampedKeys added = src.timestamped_;
+  const uint32_t count = batch->timestamped_.count + added.count;
+  ForEachFamily(added, [&](WriteBatch::TimestampedFamily family) {
     family.first += shift;
     if (family.first_unset != kNone) family.first_unset += shift;
-    WriteBatch::StampedFamily* known = FindStamped(batch, family.id, family.ts_size);
-    if (known == nullptr) known = AddStampedFamily(batch, family);
+    WriteBatch::TimestampedFamily* known = FindTimestamped(batch, family.id, family.ts_size);
+    if (known == nullptr) known = AddTimestampedFamily(batch, family);
     known->first_unset = std::min(known->first_unset, family.first_unset);
-    batch->stamped_.count = count;
+    batch->timestamped_.count = count;
   });
 }
 
-void WriteBatchInternal::ForgetStamps(WriteBatch* batch, uint32_t count) {
-  WriteBatch::Stamped& stamped = batch->stamped_;
+void WriteBatchInternal::ForgetTimestamps(WriteBatch* batch, uint32_t count) {
+  WriteBatch::TimestampedKeys& timestamped = batch->timestamped_;
+  VARVE_ASSERT(count <= timestamped.count);
   if (count == 0) {
-    if (stamped.count != 0) stamped = {};
+    if (timestamped.count != 0) timestamped = {};
     return;
   }
-  stamped.count = count;
+  timestamped.count = count;
   const size_t end = batch->rep_.size();
-  while (!stamped.more.empty() && stamped.more.back().first >= end) stamped.more.pop_back();
-  ForEachFamily(stamped, [end](WriteBatch::StampedFamily& family) {
+  while (!timestamped.more.empty() && timestamped.more.back().first >= end)
+    timestamped.more.pop_back();
+  ForEachFamily(timestamped, [end](WriteBatch::TimestampedFamily& family) {
     if (family.first_unset >= end) family.first_unset = kNone;
   });
 }
@@ -107,7 +113,7 @@ void WriteBatchInternal::ForgetStamps(WriteBatch* batch, uint32_t count) {
 bool WriteBatchInternal::HasUnsetTimestamps(const WriteBatch& batch, uint32_t* column_family,
                                             size_t* ts_size) {
   bool found = false;
-  ForEachFamily(batch.stamped_, [&](const WriteBatch::StampedFamily& family) {
+  ForEachFamily(batch.timestamped_, [&](const WriteBatch::TimestampedFamily& family) {
     if (family.first_unset == kNone) return;
     found = true;
     *column_family = family.id;
@@ -119,7 +125,7 @@ bool WriteBatchInternal::HasUnsetTimestamps(const WriteBatch& batch, uint32_t* c
 size_t WriteBatchInternal::TimestampSizeUnless(const WriteBatch& batch, uint32_t column_family,
                                                size_t expected) {
   size_t size = IsAdopted(batch) ? expected : 0;
-  ForEachFamily(batch.stamped_, [&](const WriteBatch::StampedFamily& family) {
+  ForEachFamily(batch.timestamped_, [&](const WriteBatch::TimestampedFamily& family) {
     if (family.id == column_family && (size == 0 || size == expected)) size = family.ts_size;
   });
   return size;
@@ -150,8 +156,8 @@ Status WriteBatchInternal::SetTimestamps(WriteBatch* batch, const Pick& pick) {
   // What is damaged must not get a new checksum.
   VARVE_RETURN_IF_ERROR(batch->VerifyChecksum());
   VARVE_RETURN_IF_ERROR(CheckTimestamps(*batch, pick));
-  WriteBatch::Stamped& stamped = batch->stamped_;
-  ForEachFamily(stamped, [](WriteBatch::StampedFamily& family) { family.skipped = false; });
+  WriteBatch::TimestampedKeys& timestamped = batch->timestamped_;
+  ForEachFamily(timestamped, [](WriteBatch::TimestampedFamily& family) { family.skipped = false; });
   char* const rep = batch->rep_.data();
   BatchReader reader(batch->rep_);
   BatchRecord record;
@@ -159,7 +165,7 @@ Status WriteBatchInternal::SetTimestamps(WriteBatch* batch, const Pick& pick) {
   while (reader.Next(&record)) {
     if (!record.counted) continue;
     if (!pick(record, reader.counted_so_far() - 1, &ts).ok() || ts.empty()) {
-      ForEachFamily(stamped, [&](WriteBatch::StampedFamily& family) {
+      ForEachFamily(timestamped, [&](WriteBatch::TimestampedFamily& family) {
         if (family.id == record.column_family) family.skipped = true;
       });
       continue;
@@ -170,7 +176,7 @@ Status WriteBatchInternal::SetTimestamps(WriteBatch* batch, const Pick& pick) {
       std::memcpy(rep + (end - ts.size()), ts.data(), ts.size());
     }
   }
-  ForEachFamily(stamped, [](WriteBatch::StampedFamily& family) {
+  ForEachFamily(timestamped, [](WriteBatch::TimestampedFamily& family) {
     if (!family.skipped) family.first_unset = kNone;
   });
   return RenewChecksums(batch);

@@ -17,12 +17,12 @@
 
 namespace varve {
 
-// What a write with no_slowdown waits for whoever keeps writes out (a memtable switch, LockWAL)
-// before it gives up.
+// How long a write with no_slowdown waits for a thread that keeps writes out (a memtable switch,
+// LockWAL) before it gives up.
 constexpr uint64_t kNoSlowdownMicros = 1000;
 
 // What a commit path asks of the database. None of it waits for stalls or full memtables: that is
-// over before a write enters the path (db/background/write_admission.h).
+// over before a write enters the path (db/engine/write_admission.h).
 class CommitHost {
  public:
   virtual ~CommitHost() = default;
@@ -32,19 +32,19 @@ class CommitHost {
   virtual Status Refusal() = 0;
   // The place of the next record in the log. Calls must not overlap, and their order is the order
   // of sequence numbers. The place is filled and waited for through its log.
-  virtual Status ReserveLog(size_t bytes, wal::LogPlace* place) = 0;
+  virtual Status ReserveLog(size_t bytes, wal::LogReservation* place) = 0;
   // Makes durable what is in the log up to this place. Any thread.
-  virtual Status SyncLog(const wal::LogPlace& place) = 0;
+  virtual Status SyncLog(const wal::LogReservation& place) = 0;
   // Applies the updates to the memtables with the sequences from `sequence` on. Any thread.
   virtual Status Insert(const WriteRequest& request, SequenceNumber sequence) = 0;
   // Makes everything up to `sequence` visible to readers. Never called with a smaller one.
   virtual void Publish(SequenceNumber sequence) = 0;
   // A log append or sync failed: the database decides what still works, and refuses writes when
   // this returns. Each write that failed says so, several at once, and gives its caller what this
-  // answers.
+  // returns.
   virtual Status OnLogError(const Status& status) = 0;
   // The same of an insertion. Whatever of these sequences has got into the memtables is never seen
-  // any more when this returns. Whoever calls has not been seen by visibility yet.
+  // any more when this returns. Visibility has not passed the caller yet.
   virtual Status OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) = 0;
 };
 
@@ -68,7 +68,7 @@ class CommitPath {
   // The request has been checked (CheckRequest). On OK it is in the log (unless disableWAL),
   // inserted and, in ordered mode, visible. After a failure it is absent; if the database is opened
   // again before it has recovered from the failure, it is whole or absent, as its log may have it.
-  // The callback may be null.
+  // Busy, and nothing has happened, if the request's condition refuses. The callback may be null.
   virtual Status Commit(const WriteOptions& options, WriteRequest* request,
                         UserWriteCallback* callback) = 0;
 
@@ -78,15 +78,22 @@ class CommitPath {
   // Returns when everything given out before the call is visible (or has failed).
   virtual void WaitUntilVisible() = 0;
 
+  // From now on the order of writes is watched by key (key_stamps.h), and requests may have
+  // conditions. Cannot be undone.
+  virtual void WatchKeys() = 0;
+  // Returns when everything given out before the call has been inserted, and is visible.
+  virtual void WaitForAll() = 0;
+
   // Keeps every writer out between the two calls: no insertion is under way, the log is whole, and
   // the calling thread may change the log and the memtables. ExitExclusive may come from another
-  // thread. Writes with no_slowdown that find somebody in fail as Incomplete after a moment.
+  // thread. Writes with no_slowdown that find an exclusive holder fail as Incomplete after a
+  // moment.
   virtual void EnterExclusive() = 0;
-  // False when somebody else is in and has not left after so long; for writes with no_slowdown.
+  // False when another exclusive holder has not left after so long; for writes with no_slowdown.
   virtual bool EnterExclusiveWithin(uint64_t micros) = 0;
   virtual void ExitExclusive() = 0;
-  // Refuses all writes from now on, and returns when none is under way. Does not wait for whoever
-  // is in between EnterExclusive and ExitExclusive; both may still be called.
+  // Refuses all writes from now on, and returns when none is under way. Does not wait for a thread
+  // that is between EnterExclusive and ExitExclusive; both may still be called.
   virtual void Shutdown() = 0;
 };
 
@@ -94,7 +101,7 @@ class CommitPath {
 class ExclusiveCommit {
  public:
   explicit ExclusiveCommit(CommitPath* path) : path_(path) { path_->EnterExclusive(); }
-  // Of somebody who has entered already.
+  // Of a caller that has entered already.
   struct Entered {};
   ExclusiveCommit(CommitPath* path, Entered) : path_(path) {}
   ~ExclusiveCommit() { Leave(); }

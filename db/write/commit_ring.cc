@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/write/commit_ring.h"
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/sync/futex.h"
 #include "util/sync/spin.h"
@@ -17,20 +18,24 @@ constexpr int kLooksBeforeSleep = 100;
 
 CommitRing::CommitRing(Listener* listener, uint64_t slots)
     : listener_(listener), slot_count_(slots), slots_(std::make_unique<Slot[]>(slots)) {
+  VARVE_ASSERT(slots >= 2 && (slots & (slots - 1)) == 0);
   for (Ticket ticket = 0; ticket < slots; ticket++) {
     SlotOf(ticket).word.store(Open(ticket), std::memory_order_relaxed);
   }
 }
 
 CommitRing::Ticket CommitRing::Take(SequenceNumber last) {
+  VARVE_ASSERT(HasRoom());
+  VARVE_ASSERT(tail_ == 0 || SlotOf(tail_ - 1).last <= last);
   SlotOf(tail_).last = last;
   return tail_++;
 }
 
 void CommitRing::Complete(Ticket ticket) {
+  VARVE_ASSERT(SlotOf(ticket).word.load(std::memory_order_relaxed) == Open(ticket));
   SlotOf(ticket).word.store(Word(ticket, kDone), std::memory_order_seq_cst);
-  // Whoever has the role sees the slot, or gives the role up before this looks for it. Where the
-  // head waits for its writer, many others only look.
+  // The thread that has the role sees the slot, or gives the role up before this looks for it.
+  // Where the head waits for its writer, many others only look.
   Wakes wakes;
   while (!retiring_.load(std::memory_order_seq_cst) &&
          IsComplete(head_.load(std::memory_order_relaxed)) &&
@@ -56,11 +61,13 @@ void CommitRing::Wake(const Wakes& wakes) {
 }
 
 void CommitRing::RetireCompleted(Wakes* wakes) {
+  VARVE_ASSERT(retiring_.load(std::memory_order_relaxed));
   // Visibility first: a writer whose slot has retired may say that its write is visible.
   const Ticket begin = head_.load(std::memory_order_relaxed);
   Ticket end = begin;
   while (IsComplete(end)) end++;
   if (end == begin) return;
+  VARVE_ASSERT(end - begin <= slot_count_);
   listener_->Publish(SlotOf(end - 1).last);
   for (Ticket ticket = begin; ticket != end; ticket++) {
     Slot& slot = SlotOf(ticket);
@@ -79,10 +86,11 @@ void CommitRing::RetireCompleted(Wakes* wakes) {
   }
 }
 
-// A thread that is late here may lower or raise the mark of another. Either mark is reached, as all
-// tickets before it are taken; and whoever clears a mark counts a round afterwards, which ends the
-// sleep of those whose mark it was.
+// A thread that is late here may lower or raise the head that another has noted. Either is reached,
+// as all tickets before it are taken; and a thread that clears the note counts a round afterwards,
+// which ends the sleep of those whose note it was.
 void CommitRing::AwaitRoom(Ticket ticket) {
+  VARVE_ASSERT(ticket >= slot_count_);
   const uint32_t round = room_rounds_.load(std::memory_order_acquire);
   // They are woken together, when half of the ring has retired: a wake-up for a few slots would be
   // followed by the next sleep.
@@ -96,6 +104,7 @@ void CommitRing::WaitRetired(Ticket ticket) {
   std::atomic<uint32_t>& word = SlotOf(ticket).word;
   const uint32_t parked = Word(ticket, kParked);
   uint32_t seen = word.load(std::memory_order_acquire);
+  VARVE_ASSERT(seen != Open(ticket));
   for (int i = 0; i < kLooksBeforeSleep && seen >> 2 == Low(ticket); i++) {
     CpuPause();
     seen = word.load(std::memory_order_acquire);

@@ -41,8 +41,8 @@ class CommitRing {
   bool HasRoom() const { return SlotOf(tail_).word.load(std::memory_order_acquire) == Open(tail_); }
   // For AwaitRoom: what Take would return.
   Ticket next() const { return tail_; }
-  // Sleeps until slots are free again, for whoever had no room when next() was `ticket`; without
-  // the caller's lock. Slots may be taken by others in between.
+  // Sleeps until slots are free again, for a writer that had no room when next() was `ticket`;
+  // without the caller's lock. Slots may be taken by others in between.
   void AwaitRoom(Ticket ticket);
   // The next slot; `last` is the newest sequence in use, with those of this write.
   Ticket Take(SequenceNumber last);
@@ -81,8 +81,8 @@ class CommitRing {
   const uint64_t slot_count_;
   const std::unique_ptr<Slot[]> slots_;
   alignas(64) Ticket tail_ = 0;  // the next to take; under the caller's lock
-  // Whoever has set it retires slots. Sequentially consistent, as are the words' completions: of a
-  // writer that completes and one that gives up the role, one sees the other.
+  // The thread that has set it retires slots. Sequentially consistent, as are the words'
+  // completions: of a writer that completes and one that gives up the role, one sees the other.
   alignas(64) std::atomic<bool> retiring_{false};
   // The next to retire. Stored by the holder of retiring_, which publishes it; others look whether
   // there is anything to retire before they ask for that, and may find an old one.

@@ -10,6 +10,7 @@
 
 #include "varve/status.h"
 
+#include "util/base/assert.h"
 #include "util/coding/varint.h"
 #include "util/key/entry_limits.h"
 #include "util/key/internal_key.h"
@@ -69,6 +70,7 @@ inline char* EncodeRecordStart(char* dst, ValueType type, uint32_t column_family
   if (column_family == 0) {
     *dst++ = static_cast<char>(type);
   } else {
+    VARVE_ASSERT(FamilyTag(type) != kTypeMax);
     *dst++ = static_cast<char>(FamilyTag(type));
     dst = EncodeVarint32(dst, column_family);
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/write/ring_commit_path.h"
 
+#include <optional>
+
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -10,7 +13,7 @@ namespace varve {
 namespace {
 
 // Up to here a record is copied into the log while its place is given out: that takes less time
-// than somebody who found the log with a hole would lose by waiting.
+// than a thread that found the log with a hole would lose by waiting.
 constexpr size_t kBytesCopiedUnderLock = 2 << 10;
 
 // The write is on its way already, and cannot fail any more for what its callback throws.
@@ -35,6 +38,11 @@ RingCommitPath::RingCommitPath(const CommitOptions& options, CommitHost* host,
 Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request,
                               UserWriteCallback* callback) {
   Reservation reservation;
+  std::optional<KeyHashes> keys;
+  // What a prepared section updates does not stand in the record: it may be any key.
+  if (watches_keys_.load(std::memory_order_relaxed) && request->step() == nullptr) [[unlikely]] {
+    reservation.keys = &keys.emplace(*request);
+  }
   VARVE_RETURN_IF_ERROR(Reserve(options, request, &reservation));
   Status s = LogAndInsert(options, *request, reservation, callback);
   ring_.Complete(reservation.ticket);
@@ -49,6 +57,11 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
     const bool closed = closed_;
     const bool refused = !closed && host_->Refuses();
     if (!closed && !refused && ring_.HasRoom()) [[likely]] {
+      if (request->condition() != nullptr && !stamps_->Allow(*request->condition())) {
+        lock_.Unlock();
+        request->condition()->refused = true;
+        return Status::Busy();
+      }
       Status s = ReserveLocked(options, request, reservation);
       lock_.Unlock();
       return s.ok() ? s : host_->OnLogError(s);
@@ -72,9 +85,18 @@ Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* 
   if (!options.disableWAL) VARVE_RETURN_IF_ERROR(host_->ReserveLog(bytes, &reservation->place));
   const SequenceNumber before = newest_.load(std::memory_order_relaxed);
   const SequenceNumber last = before + request->count();
+  VARVE_ASSERT(last >= before && last <= kMaxSequenceNumber);
+  VARVE_ASSERT(options.disableWAL || reservation->place.log != nullptr);
   reservation->sequence = before + 1;
   reservation->ticket = ring_.Take(last);
   newest_.store(last, std::memory_order_release);
+  if (stamps_ != nullptr) [[unlikely]] {
+    if (reservation->keys != nullptr) {
+      stamps_->Raise(*reservation->keys, last);
+    } else {
+      stamps_->RaiseAll(last);
+    }
+  }
   request->SetSequence(before + 1);
   if (!options.disableWAL && bytes <= kBytesCopiedUnderLock) {
     reservation->place.log->Fill(reservation->place, request->head(), request->tail());
@@ -85,7 +107,7 @@ Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* 
   return CaughtException();
 }
 
-Status RingCommitPath::WaitForLog(const wal::LogPlace& place, bool sync) try {
+Status RingCommitPath::WaitForLog(const wal::LogReservation& place, bool sync) try {
   Status s = place.log->WaitWhole(place);
   return s.ok() && sync ? host_->SyncLog(place) : s;
 } catch (...) {
@@ -96,7 +118,8 @@ Status RingCommitPath::WaitForLog(const wal::LogPlace& place, bool sync) try {
 // is thrown here: the write has its place among others.
 Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequest& request,
                                     const Reservation& reservation, UserWriteCallback* callback) {
-  const wal::LogPlace& place = reservation.place;
+  const wal::LogReservation& place = reservation.place;
+  VARVE_ASSERT(options.disableWAL == (place.log == nullptr));
   if (!options.disableWAL && !reservation.filled) {
     place.log->Fill(place, request.head(), request.tail());
   }
@@ -125,6 +148,7 @@ Status RingCommitPath::Insert(const WriteRequest& request, SequenceNumber sequen
 }
 
 void RingCommitPath::Publish(SequenceNumber sequence) {
+  VARVE_ASSERT(sequence >= visible() && sequence <= newest());
   host_->Publish(sequence);
   visible_.store(sequence, std::memory_order_release);
 }
@@ -144,6 +168,17 @@ void RingCommitPath::Drain() {
     }
     ring_.AwaitRoom(ticket);
   }
+}
+
+void RingCommitPath::WatchKeys() {
+  auto stamps = std::make_unique<KeyStamps>(0);
+  lock_.Lock();
+  if (stamps_ == nullptr) {
+    stamps->RaiseAll(newest_.load(std::memory_order_relaxed));
+    stamps_ = std::move(stamps);
+  }
+  lock_.Unlock();
+  watches_keys_.store(true, std::memory_order_relaxed);
 }
 
 Status RingCommitPath::WaitAtGate(const WriteOptions& options) {
@@ -190,6 +225,7 @@ bool RingCommitPath::EnterExclusiveWithin(uint64_t micros) {
 
 void RingCommitPath::ExitExclusive() {
   MutexLock lock(&gate_mu_);
+  VARVE_ASSERT(exclusive_);
   exclusive_ = false;
   if (!shut_down_) {
     lock_.Lock();

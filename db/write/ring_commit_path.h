@@ -7,8 +7,10 @@
 #include <atomic>
 #include <memory>
 
+#include "db/lock_ranks.h"
 #include "db/write/commit_path.h"
 #include "db/write/commit_ring.h"
+#include "db/write/key_stamps.h"
 #include "db/write/tiny_lock.h"
 #include "util/key/internal_key.h"
 #include "util/sync/mutex.h"
@@ -22,6 +24,8 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
 
   Status Commit(const WriteOptions& options, WriteRequest* request,
                 UserWriteCallback* callback) final;
+  void WatchKeys() final;
+  void WaitForAll() final { Drain(); }
   void EnterExclusive() final;
   bool EnterExclusiveWithin(uint64_t micros) final;
   void ExitExclusive() final;
@@ -43,8 +47,9 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   struct Reservation {
     CommitRing::Ticket ticket = 0;
     SequenceNumber sequence = 0;
-    wal::LogPlace place;
+    wal::LogReservation place;
     bool filled = false;
+    const KeyHashes* keys = nullptr;  // null: they are not watched, or were not when it came
   };
 
   void Publish(SequenceNumber sequence) override;
@@ -54,17 +59,19 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
       VARVE_REQUIRES(lock_);
   Status LogAndInsert(const WriteOptions& options, const WriteRequest& request,
                       const Reservation& reservation, UserWriteCallback* callback);
-  Status WaitForLog(const wal::LogPlace& place, bool sync);
+  Status WaitForLog(const wal::LogReservation& place, bool sync);
   Status Insert(const WriteRequest& request, SequenceNumber sequence);
   Status WaitAtGate(const WriteOptions& options);
   void CloseGate() VARVE_REQUIRES(gate_mu_);
 
   CommitHost* const host_;
   const bool insert_one_at_a_time_;
+  std::atomic<bool> watches_keys_{false};  // a hint for those who do not hold lock_
 
   // Away from what is only read.
   alignas(64) TinyLock lock_;
-  bool closed_ VARVE_GUARDED_BY(lock_) = false;  // nobody may take a slot for a write
+  bool closed_ VARVE_GUARDED_BY(lock_) = false;                // nobody may take a slot for a write
+  std::unique_ptr<KeyStamps> stamps_ VARVE_GUARDED_BY(lock_);  // null: keys are not watched
   // Changed under lock_; read without it by those who want to know what was given out (acquire: a
   // write that has returned is in).
   std::atomic<SequenceNumber> newest_;
@@ -72,12 +79,13 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   // What was published; never above newest_. Changed by the one who retires slots.
   alignas(64) std::atomic<SequenceNumber> visible_;
 
-  Mutex gate_mu_;
+  Mutex gate_mu_{lock_ranks::kCommitGate};
   CondVar gate_opened_{&gate_mu_};
-  bool exclusive_ VARVE_GUARDED_BY(gate_mu_) = false;  // somebody is in, or about to be
+  bool exclusive_ VARVE_GUARDED_BY(gate_mu_) =
+      false;  // there is an exclusive holder, or about to be
   bool shut_down_ VARVE_GUARDED_BY(gate_mu_) = false;
 
-  Mutex insert_mu_;  // with insert_one_at_a_time_
+  Mutex insert_mu_{lock_ranks::kInsertOne};  // with insert_one_at_a_time_
 };
 
 std::unique_ptr<CommitPath> NewOrderedCommitPath(const CommitOptions& options, CommitHost* host,

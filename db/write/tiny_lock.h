@@ -6,14 +6,15 @@
 #include <atomic>
 #include <cstdint>
 
+#include "util/base/assert.h"
 #include "util/sync/futex.h"
 #include "util/sync/spin.h"
 #include "util/sync/thread_annotations.h"
 
 namespace varve {
 
-// Taking it free costs one compare-and-swap, giving it back one exchange. Whoever finds it taken
-// spins as long as the section should last, and sleeps if its holder seems to have lost the
+// Taking it free costs one compare-and-swap, giving it back one exchange. A thread that finds it
+// taken spins as long as the section should last, and sleeps if its holder seems to have lost the
 // processor: with more threads than cores that is where the holder needs it.
 class VARVE_CAPABILITY("mutex") TinyLock {
  public:
@@ -29,13 +30,15 @@ class VARVE_CAPABILITY("mutex") TinyLock {
     }
   }
   void Unlock() VARVE_RELEASE() {
-    if (word_.exchange(kFree, std::memory_order_release) == kWanted) FutexWakeOne(word_);
+    const uint32_t before = word_.exchange(kFree, std::memory_order_release);
+    VARVE_ASSERT(before != kFree);
+    if (before == kWanted) FutexWakeOne(word_);
   }
 
  private:
   static constexpr uint32_t kFree = 0;
   static constexpr uint32_t kHeld = 1;
-  static constexpr uint32_t kWanted = 2;  // held, and somebody may sleep
+  static constexpr uint32_t kWanted = 2;  // held, and a thread may sleep
 
   void LockSlowly() {
     constexpr int kSpins = 200;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The mode of unordered_write: a write returns when it is inserted. Reads of single keys are at the
-// newest sequence given out; whoever wants a state that stays waits until that one is visible.
+// newest sequence given out; readers that want a state that stays wait until that one is visible.
 
 #include "db/write/ring_commit_path.h"
 

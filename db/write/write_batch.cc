@@ -17,6 +17,7 @@
 #include "db/write/batch_timestamps.h"
 #include "db/write/record_encoder.h"
 #include "db/write/write_batch_internal.h"
+#include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
@@ -92,19 +93,19 @@ size_t TotalSize(const SliceParts& parts) {
 }
 
 // Puts them at `dst`, joined, and returns the end.
-char* PutJoined(char* dst, const SliceParts& parts, const KeyStamp& stamp) {
+char* PutJoined(char* dst, const SliceParts& parts, const KeyTimestamp& timestamp) {
   for (int i = 0; i < parts.num_parts; i++) {
     if (parts.parts[i].size() != 0) memcpy(dst, parts.parts[i].data(), parts.parts[i].size());
     dst += parts.parts[i].size();
   }
-  if (stamp.size == 0) [[likely]]
+  if (timestamp.size == 0) [[likely]]
     return dst;
-  if (stamp.data != nullptr) {
-    memcpy(dst, stamp.data, stamp.size);
+  if (timestamp.data != nullptr) {
+    memcpy(dst, timestamp.data, timestamp.size);
   } else {
-    memset(dst, 0, stamp.size);
+    memset(dst, 0, timestamp.size);
   }
-  return dst + stamp.size;
+  return dst + timestamp.size;
 }
 
 uint32_t IdOf(ColumnFamilyHandle* column_family) {
@@ -142,7 +143,7 @@ struct SavePoints {
     size_t size;
     uint32_t count;
     uint32_t flags;
-    uint32_t stamped_count;
+    uint32_t timestamped_count;
   };
   std::vector<Point> stack;
 };
@@ -173,7 +174,7 @@ WriteBatch::WriteBatch(const WriteBatch& src)
       content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
       max_bytes_(src.max_bytes_),
       default_cf_ts_sz_(src.default_cf_ts_sz_),
-      stamped_(src.stamped_),
+      timestamped_(src.timestamped_),
       rep_(src.rep_) {}
 
 WriteBatch::WriteBatch(WriteBatch&& src) noexcept
@@ -182,7 +183,7 @@ WriteBatch::WriteBatch(WriteBatch&& src) noexcept
       content_flags_(src.content_flags_.load(std::memory_order_relaxed)),
       max_bytes_(src.max_bytes_),
       default_cf_ts_sz_(src.default_cf_ts_sz_),
-      stamped_(std::move(src.stamped_)),
+      timestamped_(std::move(src.timestamped_)),
       rep_(std::move(src.rep_)) {
   src.Clear();
 }
@@ -200,7 +201,7 @@ WriteBatch& WriteBatch::operator=(WriteBatch&& src) {
                          std::memory_order_relaxed);
     max_bytes_ = src.max_bytes_;
     default_cf_ts_sz_ = src.default_cf_ts_sz_;
-    stamped_ = std::move(src.stamped_);
+    timestamped_ = std::move(src.timestamped_);
     rep_ = std::move(src.rep_);
     src.Clear();
   }
@@ -215,7 +216,7 @@ void WriteBatch::Clear() {
   content_flags_.store(0, std::memory_order_relaxed);
   save_points_.reset();
   if (protection_ != nullptr) protection_->entries.clear();
-  if (stamped_.count != 0) stamped_ = {};
+  if (timestamped_.count != 0) timestamped_ = {};
 }
 
 uint32_t WriteBatch::Count() const {
@@ -242,38 +243,38 @@ Status WriteBatchInternal::CheckRoom(const WriteBatch& batch, bool counted, size
 // Where there is no memory for the record, the batch stays as it was.
 Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
                                      const SliceParts& key, const SliceParts& value,
-                                     const KeyStamp& stamp) try {
+                                     const KeyTimestamp& timestamp) try {
   std::string& rep = batch->rep_;
   const bool has_value = RecordHasValue(type);
   // Both ends of a range are keys.
-  const KeyStamp value_stamp = type == kTypeRangeDeletion ? stamp : KeyStamp();
-  const size_t key_bytes = TotalSize(key) + stamp.size;
-  const size_t value_bytes = has_value ? TotalSize(value) + value_stamp.size : 0;
+  const KeyTimestamp value_timestamp = type == kTypeRangeDeletion ? timestamp : KeyTimestamp();
+  const size_t key_bytes = TotalSize(key) + timestamp.size;
+  const size_t value_bytes = has_value ? TotalSize(value) + value_timestamp.size : 0;
   VARVE_RETURN_IF_ERROR(CheckRecordSizes(key_bytes, value_bytes));
   const bool counted = type != kTypeLogData;
   const size_t record_bytes = RecordStartBytes(column_family, key_bytes) + key_bytes +
                               (has_value ? VarintLength(value_bytes) + value_bytes : 0);
   VARVE_RETURN_IF_ERROR(CheckRoom(*batch, counted, record_bytes));
   const size_t offset = rep.size();
-  if (stamp.size != 0) [[unlikely]] {
+  if (timestamp.size != 0) [[unlikely]] {
     const size_t end = offset + record_bytes;
     if (end > rep.capacity()) rep.reserve(std::max(end, 2 * rep.capacity()));
-    NoteStamp(batch, column_family, stamp);
+    NoteTimestamp(batch, column_family, timestamp);
   }
   rep.resize(offset + record_bytes);
   char* dst =
       EncodeRecordStart(rep.data() + offset, type, column_family, static_cast<uint32_t>(key_bytes));
-  dst = PutJoined(dst, key, stamp);
+  dst = PutJoined(dst, key, timestamp);
   if (has_value) {
     dst = EncodeVarint32(dst, static_cast<uint32_t>(value_bytes));
-    dst = PutJoined(dst, value, value_stamp);
+    dst = PutJoined(dst, value, value_timestamp);
   }
-  assert(dst == rep.data() + rep.size());
+  VARVE_ASSERT(dst == rep.data() + rep.size());
   if (batch->protection_ != nullptr && counted) [[unlikely]] {
     Status s = AddChecksum(batch, offset);
     if (!s.ok()) {
       rep.resize(offset);
-      if (stamp.size != 0) ForgetStamps(batch, batch->stamped_.count - 1);
+      if (timestamp.size != 0) ForgetTimestamps(batch, batch->timestamped_.count - 1);
       return s;
     }
   }
@@ -287,7 +288,7 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t
 }
 
 Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) try {
-  // The record alone, behind a header that counts one.
+  // The record alone, after a header that counts one.
   std::string one(kBatchHeaderBytes, '\0');
   EncodeFixed32(one.data() + 8, 1);
   one.append(batch->rep_, record_offset, std::string::npos);
@@ -313,13 +314,6 @@ Status WriteBatchInternal::Protect(WriteBatch* batch) {
   return Status::OK();
 }
 
-void WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& rep) {
-  batch->Clear();
-  batch->rep_.assign(rep.data(), rep.size());
-  batch->protection_.reset();
-  batch->content_flags_.store(kNotKnown | kAdopted, std::memory_order_relaxed);
-}
-
 Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) try {
   const uint64_t count = uint64_t{Count(*dst)} + Count(src);
   if (src.rep_.size() < kBatchHeaderBytes || dst->rep_.size() < kBatchHeaderBytes) {
@@ -334,7 +328,7 @@ Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) try {
   }
   if (HasTimestamps(src)) {
     dst->rep_.reserve(dst->rep_.size() + added);
-    NoteStampsOf(dst, src);
+    NoteTimestampsOf(dst, src);
   }
   // Bounded explicitly: src may be dst.
   dst->rep_.append(src.rep_, kBatchHeaderBytes, added);
@@ -361,9 +355,9 @@ Status WriteBatchInternal::AddParts(WriteBatch* batch, ValueType type,
                    {TimestampSize(*batch, column_family), nullptr});
 }
 
-Status WriteBatchInternal::AddStamped(WriteBatch* batch, ValueType type,
-                                      ColumnFamilyHandle* column_family, const Slice& key,
-                                      const Slice& ts, const Slice& value) try {
+Status WriteBatchInternal::AddWithTimestamp(WriteBatch* batch, ValueType type,
+                                            ColumnFamilyHandle* column_family, const Slice& key,
+                                            const Slice& ts, const Slice& value) try {
   const size_t timestamp_size = TimestampSize(*batch, column_family);
   if (timestamp_size == 0 || ts.size() != timestamp_size) {
     return TimestampSizeError(
@@ -382,7 +376,7 @@ Status WriteBatch::Put(ColumnFamilyHandle* column_family, const Slice& key, cons
 
 Status WriteBatch::Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts,
                        const Slice& value) {
-  return WriteBatchInternal::AddStamped(this, kTypeValue, column_family, key, ts, value);
+  return WriteBatchInternal::AddWithTimestamp(this, kTypeValue, column_family, key, ts, value);
 }
 
 Status WriteBatch::Put(ColumnFamilyHandle* column_family, const SliceParts& key,
@@ -395,7 +389,7 @@ Status WriteBatch::Delete(ColumnFamilyHandle* column_family, const Slice& key) {
 }
 
 Status WriteBatch::Delete(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts) {
-  return WriteBatchInternal::AddStamped(this, kTypeDeletion, column_family, key, ts, Slice());
+  return WriteBatchInternal::AddWithTimestamp(this, kTypeDeletion, column_family, key, ts, Slice());
 }
 
 Status WriteBatch::Delete(ColumnFamilyHandle* column_family, const SliceParts& key) {
@@ -408,7 +402,8 @@ Status WriteBatch::SingleDelete(ColumnFamilyHandle* column_family, const Slice& 
 
 Status WriteBatch::SingleDelete(ColumnFamilyHandle* column_family, const Slice& key,
                                 const Slice& ts) {
-  return WriteBatchInternal::AddStamped(this, kTypeSingleDeletion, column_family, key, ts, Slice());
+  return WriteBatchInternal::AddWithTimestamp(this, kTypeSingleDeletion, column_family, key, ts,
+                                              Slice());
 }
 
 Status WriteBatch::SingleDelete(ColumnFamilyHandle* column_family, const SliceParts& key) {
@@ -422,8 +417,8 @@ Status WriteBatch::DeleteRange(ColumnFamilyHandle* column_family, const Slice& b
 
 Status WriteBatch::DeleteRange(ColumnFamilyHandle* column_family, const Slice& begin_key,
                                const Slice& end_key, const Slice& ts) {
-  return WriteBatchInternal::AddStamped(this, kTypeRangeDeletion, column_family, begin_key, ts,
-                                        end_key);
+  return WriteBatchInternal::AddWithTimestamp(this, kTypeRangeDeletion, column_family, begin_key,
+                                              ts, end_key);
 }
 
 Status WriteBatch::DeleteRange(ColumnFamilyHandle* column_family, const SliceParts& begin_key,
@@ -437,7 +432,7 @@ Status WriteBatch::Merge(ColumnFamilyHandle* column_family, const Slice& key, co
 
 Status WriteBatch::Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& ts,
                          const Slice& value) {
-  return WriteBatchInternal::AddStamped(this, kTypeMerge, column_family, key, ts, value);
+  return WriteBatchInternal::AddWithTimestamp(this, kTypeMerge, column_family, key, ts, value);
 }
 
 Status WriteBatch::Merge(ColumnFamilyHandle* column_family, const SliceParts& key,
@@ -452,7 +447,7 @@ Status WriteBatch::PutLogData(const Slice& blob) {
 void WriteBatch::SetSavePoint() {
   if (save_points_ == nullptr) save_points_ = std::make_unique<SavePoints>();
   save_points_->stack.push_back(
-      {rep_.size(), Count(), content_flags_.load(std::memory_order_relaxed), stamped_.count});
+      {rep_.size(), Count(), content_flags_.load(std::memory_order_relaxed), timestamped_.count});
 }
 
 Status WriteBatch::RollbackToSavePoint() {
@@ -461,10 +456,12 @@ Status WriteBatch::RollbackToSavePoint() {
   }
   const SavePoints::Point point = save_points_->stack.back();
   save_points_->stack.pop_back();
+  VARVE_ASSERT(point.size >= kBatchHeaderBytes && point.size <= rep_.size());
   rep_.resize(point.size);
   WriteBatchInternal::SetCount(this, point.count);
   content_flags_.store(point.flags, std::memory_order_relaxed);
-  WriteBatchInternal::ForgetStamps(this, point.stamped_count);
+  WriteBatchInternal::ForgetTimestamps(this, point.timestamped_count);
+  VARVE_ASSERT(protection_ == nullptr || protection_->entries.size() >= point.count);
   if (protection_ != nullptr) protection_->entries.resize(point.count);
   return Status::OK();
 }

@@ -116,7 +116,7 @@ Status HandleTimedPut(const BatchRecord& record, WriteBatch::Handler* handler) {
                              DecodeFixed64(value.data() + value.size()));
 }
 
-// `empty` says that no update stood before this record since the last mark.
+// `empty` says that no update stood before this record since the last end of a transaction.
 Status Handle(const BatchRecord& record, bool empty, WriteBatch::Handler* handler) {
   const uint32_t family = record.column_family;
   switch (record.type) {

@@ -16,8 +16,8 @@
 
 namespace varve {
 
-// What goes behind a key: a timestamp, or room for one, or nothing.
-struct KeyStamp {
+// What goes after a key: a timestamp, or room for one, or nothing.
+struct KeyTimestamp {
   size_t size = 0;
   const char* data = nullptr;  // null: zeros
 };
@@ -40,14 +40,12 @@ class WriteBatchInternal {
   static const std::string& Contents(const WriteBatch& batch) { return batch.rep_; }
   // After a change through this pointer the Has...() calls may be wrong.
   static std::string* Rep(WriteBatch* batch) { return &batch->rep_; }
-  // Takes over `rep`; it is checked when it is used.
-  static void SetContents(WriteBatch* batch, const Slice& rep);
 
   static bool HasChecksums(const WriteBatch& batch) { return batch.protection_ != nullptr; }
   // Notes checksums of all records, unless the batch has them already.
   static Status Protect(WriteBatch* batch);
 
-  // The records of `src` behind those of `dst`, whose sequence stays. MemoryLimit beyond dst's
+  // The records of `src` after those of `dst`, whose sequence stays. MemoryLimit beyond dst's
   // limit, InvalidArgument for counts of more than 32 bits; `dst` is then as it was.
   static Status Append(WriteBatch* dst, const WriteBatch& src);
 
@@ -55,16 +53,17 @@ class WriteBatchInternal {
   // without value ignores it. Both ends of a range are keys.
   static Status AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
                           const SliceParts& key, const SliceParts& value,
-                          const KeyStamp& stamp = {});
+                          const KeyTimestamp& timestamp = {});
   // With a timestamp that is checked against the handle.
-  static Status AddStamped(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
-                           const Slice& key, const Slice& ts, const Slice& value);
+  static Status AddWithTimestamp(WriteBatch* batch, ValueType type,
+                                 ColumnFamilyHandle* column_family, const Slice& key,
+                                 const Slice& ts, const Slice& value);
 
   // --- What is known of timestamps (batch_timestamps.cc). Exact, but for bytes that were adopted:
   // what they hold is not known.
-  static bool HasTimestamps(const WriteBatch& batch) { return batch.stamped_.count != 0; }
+  static bool HasTimestamps(const WriteBatch& batch) { return batch.timestamped_.count != 0; }
   // Records with room for a timestamp.
-  static uint32_t StampedCount(const WriteBatch& batch) { return batch.stamped_.count; }
+  static uint32_t TimestampedCount(const WriteBatch& batch) { return batch.timestamped_.count; }
   // True if bytes of unknown origin are in the batch.
   static bool IsAdopted(const WriteBatch& batch) {
     return (batch.content_flags_.load(std::memory_order_relaxed) & kAdopted) != 0;
@@ -99,16 +98,17 @@ class WriteBatchInternal {
   static bool Has(const WriteBatch& batch, uint32_t flag);
 
   // Notes a record that is about to be added at the end.
-  static void NoteStamp(WriteBatch* batch, uint32_t column_family, const KeyStamp& stamp);
+  static void NoteTimestamp(WriteBatch* batch, uint32_t column_family,
+                            const KeyTimestamp& timestamp);
   // Notes those of `src`, whose records are about to be added at the end.
-  static void NoteStampsOf(WriteBatch* batch, const WriteBatch& src);
+  static void NoteTimestampsOf(WriteBatch* batch, const WriteBatch& src);
   // Notes that the batch was cut back to where it had `count` of them.
-  static void ForgetStamps(WriteBatch* batch, uint32_t count);
+  static void ForgetTimestamps(WriteBatch* batch, uint32_t count);
   // The family of these keys, or null.
-  static WriteBatch::StampedFamily* FindStamped(WriteBatch* batch, uint32_t column_family,
-                                                size_t ts_size);
-  static WriteBatch::StampedFamily* AddStampedFamily(WriteBatch* batch,
-                                                     const WriteBatch::StampedFamily& family);
+  static WriteBatch::TimestampedFamily* FindTimestamped(WriteBatch* batch, uint32_t column_family,
+                                                        size_t ts_size);
+  static WriteBatch::TimestampedFamily* AddTimestampedFamily(
+      WriteBatch* batch, const WriteBatch::TimestampedFamily& family);
   // Puts in what pick(record, index, &ts) gives for each update, nothing for an empty one. It is
   // asked twice: nothing is changed before all of the batch has been seen.
   template <typename Pick>

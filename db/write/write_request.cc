@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "db/write/record_encoder.h"
+#include "util/base/assert.h"
 
 namespace varve {
 
@@ -13,8 +14,8 @@ WriteRequest::WriteRequest(const BatchRecord& update, const Slice& ts)
       update_(update),
       header_(inline_head_),
       ts_bytes_(static_cast<uint32_t>(ts.size())) {
-  assert(RecordHasValue(update.type) || update.value.empty());
-  assert(update.type != kTypeRangeDeletion || ts.empty());
+  VARVE_ASSERT(update.counted && (RecordHasValue(update.type) || update.value.empty()));
+  VARVE_ASSERT(update.type != kTypeRangeDeletion || ts.empty());
   const Slice& key = update.key;
   const size_t key_bytes = key.size() + ts.size();
   const size_t most = kBatchHeaderBytes + kRecordStartMax + key_bytes + kMaxVarint32Length;
@@ -31,7 +32,7 @@ WriteRequest::WriteRequest(const BatchRecord& update, const Slice& ts)
     std::memcpy(end + key.size(), ts.data(), ts.size());
     update_.type = TypeInMemTable(update.type, ts.size());
   }
-  // Callers may have a null pointer where there are no bytes; nobody behind this does.
+  // Callers may have a null pointer where there are no bytes; nobody after this does.
   update_.key = Slice(end, key_bytes);
   if (update.value.empty()) update_.value = Slice();
   end += key_bytes;
@@ -39,10 +40,11 @@ WriteRequest::WriteRequest(const BatchRecord& update, const Slice& ts)
     end = EncodeVarint32(end, static_cast<uint32_t>(update.value.size()));
   }
   head_ = Slice(header_, static_cast<size_t>(end - header_));
+  VARVE_ASSERT(head_.size() <= most);
 }
 
 Status WriteRequest::Protect() {
-  assert(batch_ != nullptr);
+  VARVE_ASSERT(batch_ != nullptr);
   return WriteBatchInternal::Protect(batch_);
 }
 

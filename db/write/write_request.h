@@ -18,11 +18,14 @@
 
 namespace varve {
 
+struct SectionStep;     // db/engine/prepared_sections.h
+struct WriteCondition;  // key_stamps.h
+
 // The record is that of a batch; or it is that of one update, of which nobody makes a batch: its
 // head, all up to the value, is put together here, and its tail is the value where the caller has
 // it. So a value is copied twice, into the log and into the memtable, however long it is.
 //
-// Thread safety: none. Errors: none; who checks a request is batch_inserter.h.
+// Thread safety: none. Errors: none; batch_inserter.h checks a request.
 class WriteRequest {
  public:
   // The batch outlives the request, and no update is added to it meanwhile.
@@ -31,22 +34,36 @@ class WriteRequest {
         header_(WriteBatchInternal::Rep(batch)->data()),
         head_(header_, batch->GetDataSize()),
         count_(WriteBatchInternal::Count(*batch)) {}
-  // One counted update, `ts` behind its key; not a range deletion if there is a timestamp. Its
-  // value outlives the request, and CheckRecordSizes allows it.
+  // A step of two-phase commit. The record has a header, and is no batch to be applied: what is
+  // done where others are inserted, and how many sequences that takes, the step says.
+  WriteRequest(WriteBatch* record, uint32_t sequences, const SectionStep* step)
+      : batch_(record),
+        header_(WriteBatchInternal::Rep(record)->data()),
+        head_(header_, record->GetDataSize()),
+        count_(sequences),
+        step_(step) {}
+  // One counted update, `ts` after its key; not a range deletion if there is a timestamp. Its value
+  // outlives the request, and CheckRecordSizes allows it.
   explicit WriteRequest(const BatchRecord& update, const Slice& ts = Slice());
   WriteRequest(const WriteRequest&) = delete;
   WriteRequest& operator=(const WriteRequest&) = delete;
 
-  // The record's bytes are these two behind each other.
+  // The record's bytes are these two one after the other.
   const Slice& head() const { return head_; }
   const Slice& tail() const { return update_.value; }
   size_t bytes() const { return head_.size() + update_.value.size(); }
-  uint32_t count() const { return count_; }  // of updates
+  // Sequences that it takes: one an update that is inserted.
+  uint32_t count() const { return count_; }
+  const SectionStep* step() const { return step_; }  // null: an ordinary write
   // The only update, as a memtable takes it, or null: then head() is the whole record, and that of
   // a batch.
   const BatchRecord* update() const { return batch_ == nullptr ? &update_ : nullptr; }
   const WriteBatch* batch() const { return batch_; }
   size_t ts_bytes() const { return ts_bytes_; }  // at the end of the only update's key
+
+  // Where its place in the order is refused by a condition; null: by none.
+  WriteCondition* condition() const { return condition_; }
+  void SetCondition(WriteCondition* condition) { condition_ = condition; }
 
   bool has_merges() const {
     return batch_ == nullptr ? update_.type == kTypeMerge : batch_->HasMerge();
@@ -71,11 +88,13 @@ class WriteRequest {
   static constexpr size_t kInlineBytes = 512;
 
   WriteBatch* const batch_;  // null: one update
-  BatchRecord update_;       // without a value if there is a batch
-  char* header_;             // where the head begins
+  WriteCondition* condition_ = nullptr;
+  BatchRecord update_;  // without a value if there is a batch
+  char* header_;        // where the head begins
   Slice head_;
   uint32_t count_ = 1;
   uint32_t ts_bytes_ = 0;
+  const SectionStep* const step_ = nullptr;
   std::unique_ptr<char[]> long_head_;
   char inline_head_[kInlineBytes];  // not set where it is not used
 };

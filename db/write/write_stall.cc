@@ -5,9 +5,14 @@
 #include <iterator>
 #include <numeric>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 namespace {
+
+using Condition = WriteStallCondition;
+using Cause = WriteStallCause;
 
 constexpr uint64_t kDefaultRate = uint64_t{16} << 20;
 constexpr uint64_t kMinRate = 16 << 10;
@@ -18,125 +23,148 @@ constexpr double kSlowDown = 0.8;
 constexpr double kSlowDownNearStop = 0.6;
 constexpr double kAfterRelease = 1.4;
 
-// Files of L0 before a stop that count as near.
-constexpr int kFilesNearStop = 2;
-
-// Of the way to where writes are delayed.
+// Quarters of a way: from where all is well to a delay, or from a delay to a stop.
 constexpr double kWayToSoon = 0.25;
 constexpr double kWayToPressing = 0.5;
 constexpr double kWayToHurry = 0.75;
-constexpr double kScoreForSoon = 2;
+constexpr double kWayNearStop = 0.75;
+constexpr uint64_t kFilesNearStop = 2;  // before a stop: a step more is a large part of the way
+constexpr double kFull = 1;             // score of a level
+
+// An option that is negative sets no limit.
+uint64_t Limit(int option) {
+  return static_cast<uint64_t>(std::max(option, 0));
+}
+
+// Where writes are delayed with memtables: when the one that is filled is the last but one, of more
+// than three, and a flush would take what waits.
+uint64_t MemtablesThatDelay(const ColumnFamilyOptions& o) {
+  const int at = std::max(o.max_write_buffer_number - 1, o.min_write_buffer_number_to_merge + 1);
+  return o.max_write_buffer_number > 3 ? Limit(at) : 0;
+}
+
+// What can be too much.
+struct Measure {
+  Cause cause;
+  bool needs_compaction;  // of no matter with disable_auto_compactions
+  uint64_t (*value)(const StallInput& input);
+  const char* what;
+  const char* ends;
+};
+
+constexpr Measure kMemtables{
+    Cause::kMemtableLimit, false,
+    [](const StallInput& in) { return static_cast<uint64_t>(in.unflushed_memtables); },
+    "memtables wait to be flushed", "ends with a flush"};
+constexpr Measure kL0Files{Cause::kL0FileCountLimit, true,
+                           [](const StallInput& in) { return static_cast<uint64_t>(in.l0_files); },
+                           "files in level 0",
+                           "ends when compactions have taken files out of level 0"};
+constexpr Measure kPendingBytes{Cause::kPendingCompactionBytes, true,
+                                [](const StallInput& in) { return in.pending_compaction_bytes; },
+                                "bytes wait to be compacted",
+                                "ends when compactions have caught up"};
+
+// From where on it is; 0: never.
+struct StallRule {
+  Condition condition;
+  const Measure& measure;
+  uint64_t (*limit)(const ColumnFamilyOptions& options);
+  const char* option;
+};
+
+// The rules of RocksDB's page "Write Stalls", in its order; the first that holds decides.
+constexpr StallRule kRules[] = {
+    {Condition::kStopped, kMemtables,
+     [](const ColumnFamilyOptions& o) { return Limit(o.max_write_buffer_number); },
+     "max_write_buffer_number"},
+    {Condition::kStopped, kL0Files,
+     [](const ColumnFamilyOptions& o) { return Limit(o.level0_stop_writes_trigger); },
+     "level0_stop_writes_trigger"},
+    {Condition::kStopped, kPendingBytes,
+     [](const ColumnFamilyOptions& o) { return o.hard_pending_compaction_bytes_limit; },
+     "hard_pending_compaction_bytes_limit"},
+    {Condition::kDelayed, kMemtables, &MemtablesThatDelay, "max_write_buffer_number"},
+    {Condition::kDelayed, kL0Files,
+     [](const ColumnFamilyOptions& o) { return Limit(o.level0_slowdown_writes_trigger); },
+     "level0_slowdown_writes_trigger"},
+    {Condition::kDelayed, kPendingBytes,
+     [](const ColumnFamilyOptions& o) { return o.soft_pending_compaction_bytes_limit; },
+     "soft_pending_compaction_bytes_limit"},
+};
+
+const StallRule* RuleOf(Condition condition, Cause cause) {
+  const auto* const rule = std::ranges::find_if(kRules, [&](const StallRule& r) {
+    return r.condition == condition && r.measure.cause == cause;
+  });
+  return rule == std::end(kRules) ? nullptr : rule;
+}
+
+uint64_t LimitOf(Condition condition, const Measure& measure, const ColumnFamilyOptions& options) {
+  return RuleOf(condition, measure.cause)->limit(options);
+}
+
+// How much of the way from one number to another has been gone: 1 at the end, and where there is
+// none; 0 before the start, and without an end.
+double Way(uint64_t value, uint64_t from, uint64_t to) {
+  if (to == 0 || value <= from) return 0;
+  if (value >= to) return 1;
+  return static_cast<double>(value - from) / static_cast<double>(to - from);
+}
 
 bool NearStop(const StallInput& input, const ColumnFamilyOptions& options) {
-  if (options.level0_stop_writes_trigger > 0 &&
-      input.l0_files >= options.level0_stop_writes_trigger - kFilesNearStop) {
-    return true;
-  }
-  const uint64_t soft = options.soft_pending_compaction_bytes_limit;
-  const uint64_t hard = options.hard_pending_compaction_bytes_limit;
-  return hard > soft && input.pending_compaction_bytes >= hard - (hard - soft) / 4;
-}
-
-std::string Exceeds(const char* what, uint64_t value, const char* option, uint64_t limit) {
-  return std::to_string(value) + " " + what + ", " + option + " is " + std::to_string(limit);
-}
-
-// Limits of counts: one that is not positive never matches.
-bool Reached(int value, int limit) {
-  return limit > 0 && value >= limit;
-}
-bool Reached(uint64_t value, uint64_t limit) {
-  return limit > 0 && value >= limit;
+  const uint64_t files = LimitOf(Condition::kStopped, kL0Files, options);
+  if (files != 0 && kL0Files.value(input) + kFilesNearStop >= files) return true;
+  const uint64_t delay = LimitOf(Condition::kDelayed, kPendingBytes, options);
+  const uint64_t stop = LimitOf(Condition::kStopped, kPendingBytes, options);
+  return delay != 0 && Way(kPendingBytes.value(input), delay, stop) >= kWayNearStop;
 }
 
 }  // namespace
 
 StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options) {
-  using Condition = WriteStallCondition;
-  using Cause = WriteStallCause;
-  const bool compacts = !options.disable_auto_compactions;
-  if (input.unflushed_memtables >= options.max_write_buffer_number) {
-    return {Condition::kStopped, Cause::kMemtableLimit};
-  }
-  if (compacts && Reached(input.l0_files, options.level0_stop_writes_trigger)) {
-    return {Condition::kStopped, Cause::kL0FileCountLimit};
-  }
-  if (compacts &&
-      Reached(input.pending_compaction_bytes, options.hard_pending_compaction_bytes_limit)) {
-    return {Condition::kStopped, Cause::kPendingCompactionBytes};
-  }
-  if (options.max_write_buffer_number > 3 &&
-      input.unflushed_memtables >= options.max_write_buffer_number - 1 &&
-      input.unflushed_memtables - 1 >= options.min_write_buffer_number_to_merge) {
-    return {Condition::kDelayed, Cause::kMemtableLimit};
-  }
-  if (compacts && Reached(input.l0_files, options.level0_slowdown_writes_trigger)) {
-    return {Condition::kDelayed, Cause::kL0FileCountLimit, NearStop(input, options)};
-  }
-  if (compacts &&
-      Reached(input.pending_compaction_bytes, options.soft_pending_compaction_bytes_limit)) {
-    return {Condition::kDelayed, Cause::kPendingCompactionBytes, NearStop(input, options)};
+  VARVE_ASSERT(input.unflushed_memtables >= 0 && input.l0_files >= 0);
+  for (const StallRule& rule : kRules) {
+    if (rule.measure.needs_compaction && options.disable_auto_compactions) continue;
+    const uint64_t limit = rule.limit(options);
+    if (limit == 0 || rule.measure.value(input) < limit) continue;
+    const bool near_stop = rule.condition == Condition::kDelayed && rule.measure.needs_compaction &&
+                           NearStop(input, options);
+    return {rule.condition, rule.measure.cause, near_stop};
   }
   return {};
 }
 
-Haste FlushHaste(const StallInput& input, const ColumnFamilyOptions& options) {
+Urgency FlushUrgency(const StallInput& input, const ColumnFamilyOptions& options) {
   // One memtable is flushed while another fills: that is how it should be.
   const bool few = input.unflushed_memtables <= 1 && options.max_write_buffer_number > 1;
   const bool full = input.unflushed_memtables >= options.max_write_buffer_number - 1;
-  return full && !few ? Haste::kHurry : Haste::kCalm;
+  return full && !few ? Urgency::kHurry : Urgency::kCalm;
 }
 
-Haste CompactionHaste(const StallInput& input, const ColumnFamilyOptions& options) {
-  if (options.disable_auto_compactions) return Haste::kCalm;
-  double way = 0;  // from where all is well to where writes are delayed
-  int delayed_at = options.level0_slowdown_writes_trigger;
-  if (delayed_at <= 0) delayed_at = options.level0_stop_writes_trigger;
+Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& options) {
+  if (options.disable_auto_compactions) return Urgency::kCalm;
+  uint64_t files_end = LimitOf(Condition::kDelayed, kL0Files, options);
+  if (files_end == 0) files_end = LimitOf(Condition::kStopped, kL0Files, options);
   const int trigger = std::max(options.level0_file_num_compaction_trigger, 1);
-  if (delayed_at > 0 && input.l0_files > trigger) {
-    way = delayed_at <= trigger ? 1
-                                : static_cast<double>(input.l0_files - trigger) /
-                                      static_cast<double>(delayed_at - trigger);
-  }
-  if (const uint64_t limit = options.soft_pending_compaction_bytes_limit; limit > 0) {
-    way = std::max(
-        way, static_cast<double>(input.pending_compaction_bytes) / static_cast<double>(limit));
-  }
-  if (way >= kWayToHurry) return Haste::kHurry;
-  if (way >= kWayToPressing) return Haste::kPressing;
-  return way >= kWayToSoon || input.worst_score >= kScoreForSoon ? Haste::kSoon : Haste::kCalm;
+  const double way = std::max(
+      Way(kL0Files.value(input), Limit(trigger), files_end),
+      Way(input.pending_compaction_bytes, 0, LimitOf(Condition::kDelayed, kPendingBytes, options)));
+  if (way >= kWayToHurry) return Urgency::kHurry;
+  if (way >= kWayToPressing) return Urgency::kPressing;
+  return way >= kWayToSoon || input.worst_score >= kFull ? Urgency::kSoon : Urgency::kCalm;
 }
 
 std::string StallVerdict::Reason(const StallInput& input,
                                  const ColumnFamilyOptions& options) const {
-  if (condition == WriteStallCondition::kNormal) return "no stall";
-  const bool stopped = condition == WriteStallCondition::kStopped;
-  const std::string verb = stopped ? "stopped: " : "delayed: ";
-  switch (cause) {
-    case WriteStallCause::kMemtableLimit:
-      return verb +
-             Exceeds("memtables wait to be flushed",
-                     static_cast<uint64_t>(input.unflushed_memtables), "max_write_buffer_number",
-                     static_cast<uint64_t>(options.max_write_buffer_number)) +
-             "; ends with a flush";
-    case WriteStallCause::kL0FileCountLimit:
-      return verb +
-             Exceeds("files in level 0", static_cast<uint64_t>(input.l0_files),
-                     stopped ? "level0_stop_writes_trigger" : "level0_slowdown_writes_trigger",
-                     static_cast<uint64_t>(stopped ? options.level0_stop_writes_trigger
-                                                   : options.level0_slowdown_writes_trigger)) +
-             "; ends when compactions have taken files out of level 0";
-    case WriteStallCause::kPendingCompactionBytes:
-      return verb +
-             Exceeds("bytes wait to be compacted", input.pending_compaction_bytes,
-                     stopped ? "hard_pending_compaction_bytes_limit"
-                             : "soft_pending_compaction_bytes_limit",
-                     stopped ? options.hard_pending_compaction_bytes_limit
-                             : options.soft_pending_compaction_bytes_limit) +
-             "; ends when compactions have caught up";
-    default:
-      return verb + "for a reason outside the column family";
-  }
+  if (condition == Condition::kNormal) return "no stall";
+  const std::string verb = condition == Condition::kStopped ? "stopped: " : "delayed: ";
+  const StallRule* const rule = RuleOf(condition, cause);
+  if (rule == nullptr) return verb + "for a reason outside the column family";
+  const uint64_t limit = cause == Cause::kMemtableLimit ? Limit(options.max_write_buffer_number)
+                                                        : rule->limit(options);
+  return verb + std::to_string(rule->measure.value(input)) + " " + rule->measure.what + ", " +
+         rule->option + " is " + std::to_string(limit) + "; " + rule->measure.ends;
 }
 
 void StallCounts::Count(const StallVerdict& verdict, bool compacting_l0) {
@@ -183,6 +211,7 @@ void DelayPacer::Scale(double factor) {
   rate_ = scaled >= static_cast<double>(max_rate_)
               ? max_rate_
               : std::max(kMinRate, static_cast<uint64_t>(scaled));
+  VARVE_ASSERT(rate_ >= kMinRate && rate_ <= max_rate_);
 }
 
 void DelayPacer::Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_now, bool near_stop,
@@ -212,6 +241,7 @@ uint64_t DelayPacer::DelayMicros(uint64_t n, uint64_t now_micros) {
     debt_bytes_ = std::max(0.0, debt_bytes_ - elapsed * bytes_per_micro);
   }
   settled_micros_ = now_micros;
+  VARVE_ASSERT(debt_bytes_ >= 0);
   const double wait = debt_bytes_ / bytes_per_micro;
   debt_bytes_ += static_cast<double>(n);
   return wait < kSliceMicros ? 0 : static_cast<uint64_t>(wait);

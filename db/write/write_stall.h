@@ -21,15 +21,15 @@ struct StallInput {
   int unflushed_memtables = 0;  // immutable, not yet flushed
   int l0_files = 0;
   uint64_t pending_compaction_bytes = 0;
-  double worst_score = 0;  // of the levels below L0; of no rule, but of CompactionHaste
+  double worst_score = 0;  // of the levels below L0; of no rule, but of CompactionUrgency
 };
 
 struct StallVerdict {
   WriteStallCondition condition = WriteStallCondition::kNormal;
   WriteStallCause cause = WriteStallCause::kNone;
-  // Delayed, and little is missing to a stop: two files of L0, or a quarter of the way from the
-  // soft to the hard limit of pending bytes.
+  // Delayed, and two files of L0, or a quarter of the way in bytes, from a stop.
   bool near_stop = false;
+
   // One line for people: the rule, the current value, the limit, and what would end it.
   std::string Reason(const StallInput& input, const ColumnFamilyOptions& options) const;
 };
@@ -39,10 +39,10 @@ StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& opti
 
 // How urgent it is that flushes, or compactions, get on, as a stall that they would end is near.
 // Compactions are calm on the first quarter of the way from the trigger of L0, or from nothing
-// pending, to where writes are delayed, and hurry on the last. A level of twice its size or more
-// needs them soon, though no stall comes of that yet.
-Haste FlushHaste(const StallInput& input, const ColumnFamilyOptions& options);
-Haste CompactionHaste(const StallInput& input, const ColumnFamilyOptions& options);
+// pending, to where writes are delayed, and hurry on the last. A full level needs them soon, though
+// no stall comes of that yet.
+Urgency FlushUrgency(const StallInput& input, const ColumnFamilyOptions& options);
+Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& options);
 
 // How often a column family came into each condition since it was opened.
 struct StallCounts {

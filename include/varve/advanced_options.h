@@ -196,11 +196,12 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   uint64_t sample_for_compression = 0;
 
   // Whether tables keep the timestamps of keys. False: they are in memtables and logs only, and a
-  // flush raises the mark (DB::IncreaseFullHistoryTsLow) above what it writes, below which it is
-  // not defined what is left of versions that are written out of the order of timestamps; needs a
-  // built-in comparator with timestamps, neither atomic_flush nor allow_concurrent_memtable_write.
-  // It cannot change while there are timestamps; with false they can be switched on and off, by
-  // opening with BytewiseComparatorWithU64Ts() instead of BytewiseComparator() and the reverse.
+  // flush raises full_history_ts_low (DB::IncreaseFullHistoryTsLow) above what it writes, below
+  // which it is not defined what is left of versions that are written out of the order of
+  // timestamps; needs a built-in comparator with timestamps, neither atomic_flush nor
+  // allow_concurrent_memtable_write. It cannot change while there are timestamps; with false they
+  // can be switched on and off, by opening with BytewiseComparatorWithU64Ts() instead of
+  // BytewiseComparator() and the reverse.
   bool persist_user_defined_timestamps = true;
 
   // ---- Values in separate files ----

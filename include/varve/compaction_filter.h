@@ -14,10 +14,10 @@
 namespace varve {
 
 /// Sees each key's newest version, and each merge operand, of what is being compacted, unless a
-/// snapshot needs it or a range deletion covers it. With timestamps: of versions below the mark of
-/// DB::IncreaseFullHistoryTsLow only, and keys are shown without timestamps. One made by a factory
-/// serves one compaction in one thread. One set directly in ColumnFamilyOptions must be
-/// thread-safe. Must not throw, and must not call the DB.
+/// snapshot needs it or a range deletion covers it. With timestamps: of versions below the
+/// timestamp of DB::IncreaseFullHistoryTsLow only, and keys are shown without timestamps. One made
+/// by a factory serves one compaction in one thread. One set directly in ColumnFamilyOptions must
+/// be thread-safe. Must not throw, and must not call the DB.
 class CompactionFilter {
  public:
   /// Append only.

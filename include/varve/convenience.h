@@ -147,7 +147,8 @@ VARVE_EXPORT Status GetOptionsFromString(const Options& base_options, const std:
 VARVE_EXPORT Status StringToMap(const std::string& opts_str,
                                 std::unordered_map<std::string, std::string>* opts_map);
 
-// "skip_list" or "vector", or the name of the class, each alone or followed by ":N".
+// "skip_list", "plain_skip_list" or "vector", or the name of the class, each alone or followed by
+// ":N"; of a skip list, ";blocked=false" may follow.
 // InvalidArgument for what is no such N, NotSupported for other names.
 VARVE_EXPORT Status GetMemTableRepFactoryFromString(
     const std::string& opts_str, std::unique_ptr<MemTableRepFactory>* new_mem_factory);

@@ -111,7 +111,7 @@ class VARVE_EXPORT DB {
   }
 
   // All existing column families must be listed, the default one too. Handles come in that order
-  // and must be given back before the DB is deleted.
+  // and must be released before the DB is deleted.
   static Status Open(const DBOptions& db_options, const std::string& name,
                      const std::vector<ColumnFamilyDescriptor>& column_families,
                      std::vector<ColumnFamilyHandle*>* handles, DB** dbptr);
@@ -333,7 +333,7 @@ class VARVE_EXPORT DB {
   // that do not are answered as well.
   //
   // ReadOptions: past `deadline` the keys that are left get TimedOut, and so do those whose blocks
-  // would have to be read. Once the values exceed `value_size_soft_limit` the keys behind, in
+  // would have to be read. Once the values exceed `value_size_soft_limit` the keys after it, in
   // order, get Aborted.
   virtual void MultiGet(const ReadOptions& options, size_t num_keys,
                         ColumnFamilyHandle** column_families, const Slice* keys,
@@ -411,7 +411,7 @@ class VARVE_EXPORT DB {
 
   // ---- Properties ----
 
-  // Names for GetProperty and its kin. Those that end in "level" take a level number behind.
+  // Names for GetProperty and its kin. Those that end in "level" take a level number appended.
   struct Properties {
     inline static const std::string kNumFilesAtLevelPrefix = "rocksdb.num-files-at-level";
     inline static const std::string kCompressionRatioAtLevelPrefix =
@@ -656,23 +656,24 @@ class VARVE_EXPORT DB {
 
   virtual SequenceNumber GetLatestSequenceNumber() const = 0;
 
-  // From now on versions of keys with timestamps below the mark need not be kept, but for the
-  // newest of them, and reads as of such a time are refused. The mark is durable when this returns.
-  // InvalidArgument: the column family has no timestamps, or of another size, or the mark is below
+  // From now on versions of keys with timestamps below `ts_low` need not be kept, but for the
+  // newest of them, and reads as of such a time are refused. `ts_low` is durable when this returns.
+  // InvalidArgument: the column family has no timestamps, or of another size, or `ts_low` is below
   // the one in force. TryAgain: another call has raised it beyond `ts_low` meanwhile.
   virtual Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* /*column_family*/,
                                           std::string /*ts_low*/) {
     return Status::NotSupported("IncreaseFullHistoryTsLow");
   }
-  // The mark in force; empty if there is none yet. InvalidArgument: there are no timestamps.
+  // The full_history_ts_low in force; empty if there is none yet. InvalidArgument: there are no
+  // timestamps.
   virtual Status GetFullHistoryTsLow(ColumnFamilyHandle* /*column_family*/,
                                      std::string* /*ts_low*/) {
     return Status::NotSupported("GetFullHistoryTsLow");
   }
   // The newest timestamp that was written to a column family, or empty if none was. Of what is in
-  // tables all that is known is that it was below the mark, so the answer then is the mark less 1.
-  // Reads every key in memory. NotSupported unless persist_user_defined_timestamps is false;
-  // InvalidArgument: there are no timestamps.
+  // tables all that is known is that it was below full_history_ts_low, so the answer then is
+  // full_history_ts_low - 1. Reads every key in memory. NotSupported unless
+  // persist_user_defined_timestamps is false; InvalidArgument: there are no timestamps.
   virtual Status GetNewestUserDefinedTimestamp(ColumnFamilyHandle* /*column_family*/,
                                                std::string* /*newest_timestamp*/) {
     return Status::NotSupported("GetNewestUserDefinedTimestamp");

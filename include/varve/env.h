@@ -637,7 +637,7 @@ class VARVE_EXPORT Logger {
   InfoLogLevel log_level_;
 };
 
-// A held lock; given back through Env::UnlockFile or FileSystem::UnlockFile.
+// A held lock; released through Env::UnlockFile or FileSystem::UnlockFile.
 class VARVE_EXPORT FileLock {
  public:
   FileLock() = default;

@@ -20,183 +20,204 @@ class VARVE_EXPORT EnvWrapper : public Env {
     Env* env;
     std::shared_ptr<Env> guard;  // owns env, or is empty
 
-    explicit Target(Env* t) : env(t) {}
-    explicit Target(std::unique_ptr<Env>&& t) : guard(std::move(t)) { env = guard.get(); }
-    explicit Target(const std::shared_ptr<Env>& t) : guard(t) { env = guard.get(); }
+    explicit Target(Env* borrowed) : env(borrowed) {}
+    explicit Target(std::unique_ptr<Env>&& owned) : guard(std::move(owned)) { env = guard.get(); }
+    explicit Target(const std::shared_ptr<Env>& shared) : guard(shared) { env = guard.get(); }
   };
 
   // Not owned; must outlive the wrapper.
-  explicit EnvWrapper(Env* t);
-  explicit EnvWrapper(std::unique_ptr<Env>&& t);
-  explicit EnvWrapper(const std::shared_ptr<Env>& t);
+  explicit EnvWrapper(Env* target);
+  explicit EnvWrapper(std::unique_ptr<Env>&& target);
+  explicit EnvWrapper(const std::shared_ptr<Env>& target);
   ~EnvWrapper() override;
 
   Env* target() const { return target_.env; }
 
   const char* Name() const override { return target_.env->Name(); }
+
+  // Files.
+  Status NewSequentialFile(const std::string& path, std::unique_ptr<SequentialFile>* result,
+                           const EnvOptions& options) override {
+    return target_.env->NewSequentialFile(path, result, options);
+  }
+  Status NewRandomAccessFile(const std::string& path, std::unique_ptr<RandomAccessFile>* result,
+                             const EnvOptions& options) override {
+    return target_.env->NewRandomAccessFile(path, result, options);
+  }
+  Status NewRandomRWFile(const std::string& path, std::unique_ptr<RandomRWFile>* result,
+                         const EnvOptions& options) override {
+    return target_.env->NewRandomRWFile(path, result, options);
+  }
+  Status NewMemoryMappedFileBuffer(const std::string& path,
+                                   std::unique_ptr<MemoryMappedFileBuffer>* result) override {
+    return target_.env->NewMemoryMappedFileBuffer(path, result);
+  }
+  Status NewWritableFile(const std::string& path, std::unique_ptr<WritableFile>* result,
+                         const EnvOptions& options) override {
+    return target_.env->NewWritableFile(path, result, options);
+  }
+  Status ReopenWritableFile(const std::string& path, std::unique_ptr<WritableFile>* result,
+                            const EnvOptions& options) override {
+    return target_.env->ReopenWritableFile(path, result, options);
+  }
+  Status ReuseWritableFile(const std::string& path, const std::string& old_path,
+                           std::unique_ptr<WritableFile>* result,
+                           const EnvOptions& options) override {
+    return target_.env->ReuseWritableFile(path, old_path, result, options);
+  }
+  Status NewLogger(const std::string& path, std::shared_ptr<Logger>* result) override {
+    return target_.env->NewLogger(path, result);
+  }
+
+  // Names.
+  Status FileExists(const std::string& path) override { return target_.env->FileExists(path); }
+  Status IsDirectory(const std::string& path, bool* is_dir) override {
+    return target_.env->IsDirectory(path, is_dir);
+  }
+  Status GetAbsolutePath(const std::string& path, std::string* output_path) override {
+    return target_.env->GetAbsolutePath(path, output_path);
+  }
+  Status GetTestDirectory(std::string* path) override {
+    return target_.env->GetTestDirectory(path);
+  }
+  Status RenameFile(const std::string& from, const std::string& to) override {
+    return target_.env->RenameFile(from, to);
+  }
+  Status LinkFile(const std::string& from, const std::string& to) override {
+    return target_.env->LinkFile(from, to);
+  }
+  Status NumFileLinks(const std::string& path, uint64_t* count) override {
+    return target_.env->NumFileLinks(path, count);
+  }
+  Status AreFilesSame(const std::string& first, const std::string& second, bool* same) override {
+    return target_.env->AreFilesSame(first, second, same);
+  }
+  Status DeleteFile(const std::string& path) override { return target_.env->DeleteFile(path); }
+
+  // Contents and attributes.
+  Status GetFileSize(const std::string& path, uint64_t* size) override {
+    return target_.env->GetFileSize(path, size);
+  }
+  Status GetFileModificationTime(const std::string& path, uint64_t* seconds) override {
+    return target_.env->GetFileModificationTime(path, seconds);
+  }
+  Status Truncate(const std::string& path, size_t size) override {
+    return target_.env->Truncate(path, size);
+  }
+
+  // Directories.
+  Status NewDirectory(const std::string& path, std::unique_ptr<Directory>* result) override {
+    return target_.env->NewDirectory(path, result);
+  }
+  Status CreateDir(const std::string& path) override { return target_.env->CreateDir(path); }
+  Status CreateDirIfMissing(const std::string& path) override {
+    return target_.env->CreateDirIfMissing(path);
+  }
+  Status DeleteDir(const std::string& path) override { return target_.env->DeleteDir(path); }
+  Status GetChildren(const std::string& path, std::vector<std::string>* result) override {
+    return target_.env->GetChildren(path, result);
+  }
+  Status GetChildrenFileAttributes(const std::string& path,
+                                   std::vector<FileAttributes>* result) override {
+    return target_.env->GetChildrenFileAttributes(path, result);
+  }
   Status RegisterDbPaths(const std::vector<std::string>& paths) override {
     return target_.env->RegisterDbPaths(paths);
   }
   Status UnregisterDbPaths(const std::vector<std::string>& paths) override {
     return target_.env->UnregisterDbPaths(paths);
   }
-  Status NewSequentialFile(const std::string& f, std::unique_ptr<SequentialFile>* r,
-                           const EnvOptions& options) override {
-    return target_.env->NewSequentialFile(f, r, options);
+  Status GetFreeSpace(const std::string& path, uint64_t* bytes) override {
+    return target_.env->GetFreeSpace(path, bytes);
   }
-  Status NewRandomAccessFile(const std::string& f, std::unique_ptr<RandomAccessFile>* r,
-                             const EnvOptions& options) override {
-    return target_.env->NewRandomAccessFile(f, r, options);
+
+  // Locks.
+  Status LockFile(const std::string& path, FileLock** lock) override {
+    return target_.env->LockFile(path, lock);
   }
-  Status NewWritableFile(const std::string& f, std::unique_ptr<WritableFile>* r,
-                         const EnvOptions& options) override {
-    return target_.env->NewWritableFile(f, r, options);
+  Status UnlockFile(FileLock* lock) override { return target_.env->UnlockFile(lock); }
+
+  // Options of files.
+  void SanitizeEnvOptions(EnvOptions* o) const override { target_.env->SanitizeEnvOptions(o); }
+  EnvOptions OptimizeForLogRead(const EnvOptions& o) const override {
+    return target_.env->OptimizeForLogRead(o);
   }
-  Status ReopenWritableFile(const std::string& f, std::unique_ptr<WritableFile>* r,
-                            const EnvOptions& options) override {
-    return target_.env->ReopenWritableFile(f, r, options);
+  EnvOptions OptimizeForLogWrite(const EnvOptions& o, const DBOptions& db) const override {
+    return target_.env->OptimizeForLogWrite(o, db);
   }
-  Status ReuseWritableFile(const std::string& f, const std::string& old_f,
-                           std::unique_ptr<WritableFile>* r, const EnvOptions& options) override {
-    return target_.env->ReuseWritableFile(f, old_f, r, options);
+  EnvOptions OptimizeForManifestRead(const EnvOptions& o) const override {
+    return target_.env->OptimizeForManifestRead(o);
   }
-  Status NewRandomRWFile(const std::string& f, std::unique_ptr<RandomRWFile>* r,
-                         const EnvOptions& options) override {
-    return target_.env->NewRandomRWFile(f, r, options);
+  EnvOptions OptimizeForManifestWrite(const EnvOptions& o) const override {
+    return target_.env->OptimizeForManifestWrite(o);
   }
-  Status NewMemoryMappedFileBuffer(const std::string& f,
-                                   std::unique_ptr<MemoryMappedFileBuffer>* r) override {
-    return target_.env->NewMemoryMappedFileBuffer(f, r);
+  EnvOptions OptimizeForCompactionTableRead(const EnvOptions& o,
+                                            const ImmutableDBOptions& db) const override {
+    return target_.env->OptimizeForCompactionTableRead(o, db);
   }
-  Status NewDirectory(const std::string& name, std::unique_ptr<Directory>* r) override {
-    return target_.env->NewDirectory(name, r);
+  EnvOptions OptimizeForCompactionTableWrite(const EnvOptions& o,
+                                             const ImmutableDBOptions& db) const override {
+    return target_.env->OptimizeForCompactionTableWrite(o, db);
   }
-  Status FileExists(const std::string& f) override { return target_.env->FileExists(f); }
-  Status GetChildren(const std::string& dir, std::vector<std::string>* r) override {
-    return target_.env->GetChildren(dir, r);
+  EnvOptions OptimizeForBlobFileRead(const EnvOptions& o,
+                                     const ImmutableDBOptions& db) const override {
+    return target_.env->OptimizeForBlobFileRead(o, db);
   }
-  Status GetChildrenFileAttributes(const std::string& dir,
-                                   std::vector<FileAttributes>* r) override {
-    return target_.env->GetChildrenFileAttributes(dir, r);
-  }
-  Status DeleteFile(const std::string& f) override { return target_.env->DeleteFile(f); }
-  Status Truncate(const std::string& f, size_t size) override {
-    return target_.env->Truncate(f, size);
-  }
-  Status CreateDir(const std::string& d) override { return target_.env->CreateDir(d); }
-  Status CreateDirIfMissing(const std::string& d) override {
-    return target_.env->CreateDirIfMissing(d);
-  }
-  Status DeleteDir(const std::string& d) override { return target_.env->DeleteDir(d); }
-  Status GetFileSize(const std::string& f, uint64_t* s) override {
-    return target_.env->GetFileSize(f, s);
-  }
-  Status GetFileModificationTime(const std::string& f, uint64_t* file_mtime) override {
-    return target_.env->GetFileModificationTime(f, file_mtime);
-  }
-  Status RenameFile(const std::string& s, const std::string& t) override {
-    return target_.env->RenameFile(s, t);
-  }
-  Status LinkFile(const std::string& s, const std::string& t) override {
-    return target_.env->LinkFile(s, t);
-  }
-  Status NumFileLinks(const std::string& f, uint64_t* count) override {
-    return target_.env->NumFileLinks(f, count);
-  }
-  Status AreFilesSame(const std::string& first, const std::string& second, bool* res) override {
-    return target_.env->AreFilesSame(first, second, res);
-  }
-  Status LockFile(const std::string& f, FileLock** l) override {
-    return target_.env->LockFile(f, l);
-  }
-  Status UnlockFile(FileLock* l) override { return target_.env->UnlockFile(l); }
-  Status IsDirectory(const std::string& path, bool* is_dir) override {
-    return target_.env->IsDirectory(path, is_dir);
-  }
-  void Schedule(void (*f)(void* arg), void* a, Priority pri, void* tag = nullptr,
-                void (*u)(void* arg) = nullptr) override {
-    target_.env->Schedule(f, a, pri, tag, u);
-  }
-  int UnSchedule(void* tag, Priority pri) override { return target_.env->UnSchedule(tag, pri); }
-  void StartThread(void (*f)(void*), void* a) override { target_.env->StartThread(f, a); }
-  void WaitForJoin() override { target_.env->WaitForJoin(); }
-  int ReserveThreads(int n, Priority pri) override { return target_.env->ReserveThreads(n, pri); }
-  int ReleaseThreads(int n, Priority pri) override { return target_.env->ReleaseThreads(n, pri); }
-  unsigned int GetThreadPoolQueueLen(Priority pri = LOW) const override {
-    return target_.env->GetThreadPoolQueueLen(pri);
-  }
-  Status GetTestDirectory(std::string* path) override {
-    return target_.env->GetTestDirectory(path);
-  }
-  Status NewLogger(const std::string& f, std::shared_ptr<Logger>* r) override {
-    return target_.env->NewLogger(f, r);
-  }
+
+  // Time.
   uint64_t NowMicros() override { return target_.env->NowMicros(); }
   uint64_t NowNanos() override { return target_.env->NowNanos(); }
   uint64_t NowCPUNanos() override { return target_.env->NowCPUNanos(); }
-  void SleepForMicroseconds(int micros) override { target_.env->SleepForMicroseconds(micros); }
-  Status GetHostName(char* name, uint64_t len) override {
-    return target_.env->GetHostName(name, len);
-  }
   Status GetCurrentTime(int64_t* unix_time) override {
     return target_.env->GetCurrentTime(unix_time);
   }
-  Status GetAbsolutePath(const std::string& db_path, std::string* output_path) override {
-    return target_.env->GetAbsolutePath(db_path, output_path);
+  std::string TimeToString(uint64_t time) override { return target_.env->TimeToString(time); }
+  void SleepForMicroseconds(int micros) override { target_.env->SleepForMicroseconds(micros); }
+
+  // Threads.
+  void Schedule(void (*work)(void*), void* arg, Priority pool, void* tag = nullptr,
+                void (*withdrawn)(void*) = nullptr) override {
+    target_.env->Schedule(work, arg, pool, tag, withdrawn);
   }
-  void SetBackgroundThreads(int num, Priority pri) override {
-    target_.env->SetBackgroundThreads(num, pri);
+  int UnSchedule(void* tag, Priority pool) override { return target_.env->UnSchedule(tag, pool); }
+  unsigned int GetThreadPoolQueueLen(Priority pool = LOW) const override {
+    return target_.env->GetThreadPoolQueueLen(pool);
   }
-  int GetBackgroundThreads(Priority pri) override { return target_.env->GetBackgroundThreads(pri); }
-  Status SetAllowNonOwnerAccess(bool allow) override {
-    return target_.env->SetAllowNonOwnerAccess(allow);
+  void StartThread(void (*work)(void*), void* arg) override { target_.env->StartThread(work, arg); }
+  void WaitForJoin() override { target_.env->WaitForJoin(); }
+  void SetBackgroundThreads(int num, Priority pool) override {
+    target_.env->SetBackgroundThreads(num, pool);
   }
-  void IncBackgroundThreadsIfNeeded(int num, Priority pri) override {
-    target_.env->IncBackgroundThreadsIfNeeded(num, pri);
+  int GetBackgroundThreads(Priority pool) override {
+    return target_.env->GetBackgroundThreads(pool);
   }
+  void IncBackgroundThreadsIfNeeded(int num, Priority pool) override {
+    target_.env->IncBackgroundThreadsIfNeeded(num, pool);
+  }
+  int ReserveThreads(int n, Priority pool) override { return target_.env->ReserveThreads(n, pool); }
+  int ReleaseThreads(int n, Priority pool) override { return target_.env->ReleaseThreads(n, pool); }
   void LowerThreadPoolIOPriority(Priority pool) override {
     target_.env->LowerThreadPoolIOPriority(pool);
   }
   void LowerThreadPoolCPUPriority(Priority pool) override {
     target_.env->LowerThreadPoolCPUPriority(pool);
   }
-  Status LowerThreadPoolCPUPriority(Priority pool, CpuPriority pri) override {
-    return target_.env->LowerThreadPoolCPUPriority(pool, pri);
+  Status LowerThreadPoolCPUPriority(Priority pool, CpuPriority cpu) override {
+    return target_.env->LowerThreadPoolCPUPriority(pool, cpu);
   }
-  std::string TimeToString(uint64_t time) override { return target_.env->TimeToString(time); }
   Status GetThreadList(std::vector<ThreadStatus>* list) override {
     return target_.env->GetThreadList(list);
   }
   uint64_t GetThreadID() const override { return target_.env->GetThreadID(); }
+
+  // The host.
+  Status GetHostName(char* name, uint64_t len) override {
+    return target_.env->GetHostName(name, len);
+  }
   std::string GenerateUniqueId() override { return target_.env->GenerateUniqueId(); }
-  EnvOptions OptimizeForLogRead(const EnvOptions& o) const override {
-    return target_.env->OptimizeForLogRead(o);
+  Status SetAllowNonOwnerAccess(bool allow) override {
+    return target_.env->SetAllowNonOwnerAccess(allow);
   }
-  EnvOptions OptimizeForManifestRead(const EnvOptions& o) const override {
-    return target_.env->OptimizeForManifestRead(o);
-  }
-  EnvOptions OptimizeForLogWrite(const EnvOptions& o, const DBOptions& db) const override {
-    return target_.env->OptimizeForLogWrite(o, db);
-  }
-  EnvOptions OptimizeForManifestWrite(const EnvOptions& o) const override {
-    return target_.env->OptimizeForManifestWrite(o);
-  }
-  EnvOptions OptimizeForCompactionTableWrite(const EnvOptions& o,
-                                             const ImmutableDBOptions& db) const override {
-    return target_.env->OptimizeForCompactionTableWrite(o, db);
-  }
-  EnvOptions OptimizeForCompactionTableRead(const EnvOptions& o,
-                                            const ImmutableDBOptions& db) const override {
-    return target_.env->OptimizeForCompactionTableRead(o, db);
-  }
-  EnvOptions OptimizeForBlobFileRead(const EnvOptions& o,
-                                     const ImmutableDBOptions& db) const override {
-    return target_.env->OptimizeForBlobFileRead(o, db);
-  }
-  Status GetFreeSpace(const std::string& path, uint64_t* diskfree) override {
-    return target_.env->GetFreeSpace(path, diskfree);
-  }
-  void SanitizeEnvOptions(EnvOptions* o) const override { target_.env->SanitizeEnvOptions(o); }
 
  private:
   Target target_;

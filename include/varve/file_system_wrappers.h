@@ -18,169 +18,187 @@ namespace varve {
 // Passes every call except Name() on to `target`. Override what should differ.
 class VARVE_EXPORT FileSystemWrapper : public FileSystem {
  public:
-  explicit FileSystemWrapper(std::shared_ptr<FileSystem> t) : target_(std::move(t)) {}
+  explicit FileSystemWrapper(std::shared_ptr<FileSystem> target) : target_(std::move(target)) {}
 
   FileSystem* target() const { return target_.get(); }
   const FileSystem* Inner() const override { return target_.get(); }
 
+  // Files.
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& file_opts,
+                             std::unique_ptr<FSSequentialFile>* result,
+                             IODebugContext* dbg) override {
+    return target_->NewSequentialFile(path, file_opts, result, dbg);
+  }
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& file_opts,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext* dbg) override {
+    return target_->NewRandomAccessFile(path, file_opts, result, dbg);
+  }
+  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& file_opts,
+                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override {
+    return target_->NewRandomRWFile(path, file_opts, result, dbg);
+  }
+  IOStatus NewMemoryMappedFileBuffer(const std::string& path,
+                                     std::unique_ptr<MemoryMappedFileBuffer>* result) override {
+    return target_->NewMemoryMappedFileBuffer(path, result);
+  }
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& file_opts,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
+    return target_->NewWritableFile(path, file_opts, result, dbg);
+  }
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& file_opts,
+                              std::unique_ptr<FSWritableFile>* result,
+                              IODebugContext* dbg) override {
+    return target_->ReopenWritableFile(path, file_opts, result, dbg);
+  }
+  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
+                             const FileOptions& file_opts, std::unique_ptr<FSWritableFile>* result,
+                             IODebugContext* dbg) override {
+    return target_->ReuseWritableFile(path, old_path, file_opts, result, dbg);
+  }
+  IOStatus NewLogger(const std::string& path, const IOOptions& options,
+                     std::shared_ptr<Logger>* result, IODebugContext* dbg) override {
+    return target_->NewLogger(path, options, result, dbg);
+  }
+
+  // Names.
+  IOStatus FileExists(const std::string& path, const IOOptions& options,
+                      IODebugContext* dbg) override {
+    return target_->FileExists(path, options, dbg);
+  }
+  IOStatus IsDirectory(const std::string& path, const IOOptions& options, bool* is_dir,
+                       IODebugContext* dbg) override {
+    return target_->IsDirectory(path, options, is_dir, dbg);
+  }
+  IOStatus GetAbsolutePath(const std::string& path, const IOOptions& options,
+                           std::string* output_path, IODebugContext* dbg) override {
+    return target_->GetAbsolutePath(path, options, output_path, dbg);
+  }
+  IOStatus GetTestDirectory(const IOOptions& options, std::string* path,
+                            IODebugContext* dbg) override {
+    return target_->GetTestDirectory(options, path, dbg);
+  }
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* dbg) override {
+    return target_->RenameFile(from, to, options, dbg);
+  }
+  IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
+                    IODebugContext* dbg) override {
+    return target_->LinkFile(from, to, options, dbg);
+  }
+  IOStatus NumFileLinks(const std::string& path, const IOOptions& options, uint64_t* count,
+                        IODebugContext* dbg) override {
+    return target_->NumFileLinks(path, options, count, dbg);
+  }
+  IOStatus AreFilesSame(const std::string& first, const std::string& second,
+                        const IOOptions& options, bool* same, IODebugContext* dbg) override {
+    return target_->AreFilesSame(first, second, options, same, dbg);
+  }
+  IOStatus DeleteFile(const std::string& path, const IOOptions& options,
+                      IODebugContext* dbg) override {
+    return target_->DeleteFile(path, options, dbg);
+  }
+
+  // Contents and attributes.
+  IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
+                       IODebugContext* dbg) override {
+    return target_->GetFileSize(path, options, size, dbg);
+  }
+  IOStatus GetFileModificationTime(const std::string& path, const IOOptions& options,
+                                   uint64_t* seconds, IODebugContext* dbg) override {
+    return target_->GetFileModificationTime(path, options, seconds, dbg);
+  }
+  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
+                    IODebugContext* dbg) override {
+    return target_->Truncate(path, size, options, dbg);
+  }
+  IOStatus SyncFile(const std::string& path, const FileOptions& file_options,
+                    const IOOptions& io_options, bool use_fsync, IODebugContext* dbg) override {
+    return target_->SyncFile(path, file_options, io_options, use_fsync, dbg);
+  }
+
+  // Directories.
+  IOStatus NewDirectory(const std::string& path, const IOOptions& options,
+                        std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) override {
+    return target_->NewDirectory(path, options, result, dbg);
+  }
+  IOStatus CreateDir(const std::string& path, const IOOptions& options,
+                     IODebugContext* dbg) override {
+    return target_->CreateDir(path, options, dbg);
+  }
+  IOStatus CreateDirIfMissing(const std::string& path, const IOOptions& options,
+                              IODebugContext* dbg) override {
+    return target_->CreateDirIfMissing(path, options, dbg);
+  }
+  IOStatus DeleteDir(const std::string& path, const IOOptions& options,
+                     IODebugContext* dbg) override {
+    return target_->DeleteDir(path, options, dbg);
+  }
+  IOStatus GetChildren(const std::string& path, const IOOptions& options,
+                       std::vector<std::string>* result, IODebugContext* dbg) override {
+    return target_->GetChildren(path, options, result, dbg);
+  }
+  IOStatus GetChildrenFileAttributes(const std::string& path, const IOOptions& options,
+                                     std::vector<FileAttributes>* result,
+                                     IODebugContext* dbg) override {
+    return target_->GetChildrenFileAttributes(path, options, result, dbg);
+  }
   Status RegisterDbPaths(const std::vector<std::string>& paths) override {
     return target_->RegisterDbPaths(paths);
   }
   Status UnregisterDbPaths(const std::vector<std::string>& paths) override {
     return target_->UnregisterDbPaths(paths);
   }
-  IOStatus NewSequentialFile(const std::string& f, const FileOptions& file_opts,
-                             std::unique_ptr<FSSequentialFile>* r, IODebugContext* dbg) override {
-    return target_->NewSequentialFile(f, file_opts, r, dbg);
+  void DiscardCacheForDirectory(const std::string& path) override {
+    target_->DiscardCacheForDirectory(path);
   }
-  IOStatus NewRandomAccessFile(const std::string& f, const FileOptions& file_opts,
-                               std::unique_ptr<FSRandomAccessFile>* r,
-                               IODebugContext* dbg) override {
-    return target_->NewRandomAccessFile(f, file_opts, r, dbg);
-  }
-  IOStatus NewWritableFile(const std::string& f, const FileOptions& file_opts,
-                           std::unique_ptr<FSWritableFile>* r, IODebugContext* dbg) override {
-    return target_->NewWritableFile(f, file_opts, r, dbg);
-  }
-  IOStatus ReopenWritableFile(const std::string& f, const FileOptions& file_opts,
-                              std::unique_ptr<FSWritableFile>* r, IODebugContext* dbg) override {
-    return target_->ReopenWritableFile(f, file_opts, r, dbg);
-  }
-  IOStatus ReuseWritableFile(const std::string& f, const std::string& old_f,
-                             const FileOptions& file_opts, std::unique_ptr<FSWritableFile>* r,
-                             IODebugContext* dbg) override {
-    return target_->ReuseWritableFile(f, old_f, file_opts, r, dbg);
-  }
-  IOStatus NewRandomRWFile(const std::string& f, const FileOptions& file_opts,
-                           std::unique_ptr<FSRandomRWFile>* r, IODebugContext* dbg) override {
-    return target_->NewRandomRWFile(f, file_opts, r, dbg);
-  }
-  IOStatus NewMemoryMappedFileBuffer(const std::string& f,
-                                     std::unique_ptr<MemoryMappedFileBuffer>* r) override {
-    return target_->NewMemoryMappedFileBuffer(f, r);
-  }
-  IOStatus NewDirectory(const std::string& name, const IOOptions& options,
-                        std::unique_ptr<FSDirectory>* r, IODebugContext* dbg) override {
-    return target_->NewDirectory(name, options, r, dbg);
-  }
-  IOStatus FileExists(const std::string& f, const IOOptions& options,
-                      IODebugContext* dbg) override {
-    return target_->FileExists(f, options, dbg);
-  }
-  IOStatus GetChildren(const std::string& dir, const IOOptions& options,
-                       std::vector<std::string>* r, IODebugContext* dbg) override {
-    return target_->GetChildren(dir, options, r, dbg);
-  }
-  IOStatus GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
-                                     std::vector<FileAttributes>* r, IODebugContext* dbg) override {
-    return target_->GetChildrenFileAttributes(dir, options, r, dbg);
-  }
-  IOStatus DeleteFile(const std::string& f, const IOOptions& options,
-                      IODebugContext* dbg) override {
-    return target_->DeleteFile(f, options, dbg);
-  }
-  IOStatus Truncate(const std::string& f, size_t size, const IOOptions& options,
-                    IODebugContext* dbg) override {
-    return target_->Truncate(f, size, options, dbg);
-  }
-  IOStatus CreateDir(const std::string& d, const IOOptions& options, IODebugContext* dbg) override {
-    return target_->CreateDir(d, options, dbg);
-  }
-  IOStatus CreateDirIfMissing(const std::string& d, const IOOptions& options,
-                              IODebugContext* dbg) override {
-    return target_->CreateDirIfMissing(d, options, dbg);
-  }
-  IOStatus DeleteDir(const std::string& d, const IOOptions& options, IODebugContext* dbg) override {
-    return target_->DeleteDir(d, options, dbg);
-  }
-  IOStatus GetFileSize(const std::string& f, const IOOptions& options, uint64_t* s,
-                       IODebugContext* dbg) override {
-    return target_->GetFileSize(f, options, s, dbg);
-  }
-  IOStatus GetFileModificationTime(const std::string& f, const IOOptions& options,
-                                   uint64_t* file_mtime, IODebugContext* dbg) override {
-    return target_->GetFileModificationTime(f, options, file_mtime, dbg);
-  }
-  IOStatus RenameFile(const std::string& s, const std::string& t, const IOOptions& options,
-                      IODebugContext* dbg) override {
-    return target_->RenameFile(s, t, options, dbg);
-  }
-  IOStatus LinkFile(const std::string& s, const std::string& t, const IOOptions& options,
-                    IODebugContext* dbg) override {
-    return target_->LinkFile(s, t, options, dbg);
-  }
-  IOStatus SyncFile(const std::string& f, const FileOptions& file_options,
-                    const IOOptions& io_options, bool use_fsync, IODebugContext* dbg) override {
-    return target_->SyncFile(f, file_options, io_options, use_fsync, dbg);
-  }
-  IOStatus NumFileLinks(const std::string& f, const IOOptions& options, uint64_t* count,
+  IOStatus GetFreeSpace(const std::string& path, const IOOptions& options, uint64_t* bytes,
                         IODebugContext* dbg) override {
-    return target_->NumFileLinks(f, options, count, dbg);
+    return target_->GetFreeSpace(path, options, bytes, dbg);
   }
-  IOStatus AreFilesSame(const std::string& first, const std::string& second,
-                        const IOOptions& options, bool* res, IODebugContext* dbg) override {
-    return target_->AreFilesSame(first, second, options, res, dbg);
-  }
-  IOStatus LockFile(const std::string& f, const IOOptions& options, FileLock** l,
+
+  // Locks.
+  IOStatus LockFile(const std::string& path, const IOOptions& options, FileLock** lock,
                     IODebugContext* dbg) override {
-    return target_->LockFile(f, options, l, dbg);
+    return target_->LockFile(path, options, lock, dbg);
   }
-  IOStatus UnlockFile(FileLock* l, const IOOptions& options, IODebugContext* dbg) override {
-    return target_->UnlockFile(l, options, dbg);
+  IOStatus UnlockFile(FileLock* lock, const IOOptions& options, IODebugContext* dbg) override {
+    return target_->UnlockFile(lock, options, dbg);
   }
-  IOStatus GetTestDirectory(const IOOptions& options, std::string* path,
-                            IODebugContext* dbg) override {
-    return target_->GetTestDirectory(options, path, dbg);
+
+  // Asynchronous reads.
+  IOStatus Poll(std::vector<void*>& io_handles, size_t min_completions) override {
+    return target_->Poll(io_handles, min_completions);
   }
-  IOStatus NewLogger(const std::string& f, const IOOptions& options, std::shared_ptr<Logger>* r,
-                     IODebugContext* dbg) override {
-    return target_->NewLogger(f, options, r, dbg);
-  }
-  IOStatus GetAbsolutePath(const std::string& db_path, const IOOptions& options,
-                           std::string* output_path, IODebugContext* dbg) override {
-    return target_->GetAbsolutePath(db_path, options, output_path, dbg);
-  }
+  IOStatus AbortIO(std::vector<void*>& io_handles) override { return target_->AbortIO(io_handles); }
+  void SupportedOps(int64_t& supported_ops) override { target_->SupportedOps(supported_ops); }
+
+  // Options of files.
   void SanitizeFileOptions(FileOptions* opts) const override { target_->SanitizeFileOptions(opts); }
   FileOptions OptimizeForLogRead(const FileOptions& o) const override {
     return target_->OptimizeForLogRead(o);
   }
-  FileOptions OptimizeForManifestRead(const FileOptions& o) const override {
-    return target_->OptimizeForManifestRead(o);
-  }
   FileOptions OptimizeForLogWrite(const FileOptions& o, const DBOptions& db) const override {
     return target_->OptimizeForLogWrite(o, db);
   }
+  FileOptions OptimizeForManifestRead(const FileOptions& o) const override {
+    return target_->OptimizeForManifestRead(o);
+  }
   FileOptions OptimizeForManifestWrite(const FileOptions& o) const override {
     return target_->OptimizeForManifestWrite(o);
-  }
-  FileOptions OptimizeForCompactionTableWrite(const FileOptions& o,
-                                              const ImmutableDBOptions& db) const override {
-    return target_->OptimizeForCompactionTableWrite(o, db);
   }
   FileOptions OptimizeForCompactionTableRead(const FileOptions& o,
                                              const ImmutableDBOptions& db) const override {
     return target_->OptimizeForCompactionTableRead(o, db);
   }
+  FileOptions OptimizeForCompactionTableWrite(const FileOptions& o,
+                                              const ImmutableDBOptions& db) const override {
+    return target_->OptimizeForCompactionTableWrite(o, db);
+  }
   FileOptions OptimizeForBlobFileRead(const FileOptions& o,
                                       const ImmutableDBOptions& db) const override {
     return target_->OptimizeForBlobFileRead(o, db);
   }
-  IOStatus GetFreeSpace(const std::string& path, const IOOptions& options, uint64_t* diskfree,
-                        IODebugContext* dbg) override {
-    return target_->GetFreeSpace(path, options, diskfree, dbg);
-  }
-  IOStatus IsDirectory(const std::string& path, const IOOptions& options, bool* is_dir,
-                       IODebugContext* dbg) override {
-    return target_->IsDirectory(path, options, is_dir, dbg);
-  }
-  IOStatus Poll(std::vector<void*>& io_handles, size_t min_completions) override {
-    return target_->Poll(io_handles, min_completions);
-  }
-  IOStatus AbortIO(std::vector<void*>& io_handles) override { return target_->AbortIO(io_handles); }
-  void DiscardCacheForDirectory(const std::string& path) override {
-    target_->DiscardCacheForDirectory(path);
-  }
-  void SupportedOps(int64_t& supported_ops) override { target_->SupportedOps(supported_ops); }
 
  protected:
   std::shared_ptr<FileSystem> target_;
@@ -191,7 +209,7 @@ class VARVE_EXPORT FileSystemWrapper : public FileSystem {
 
 class VARVE_EXPORT FSSequentialFileWrapper : public FSSequentialFile {
  public:
-  explicit FSSequentialFileWrapper(FSSequentialFile* t) : target_(t) {}
+  explicit FSSequentialFileWrapper(FSSequentialFile* target) : target_(target) {}
 
   FSSequentialFile* target() const { return target_; }
 
@@ -219,8 +237,8 @@ class VARVE_EXPORT FSSequentialFileWrapper : public FSSequentialFile {
 
 class VARVE_EXPORT FSSequentialFileOwnerWrapper : public FSSequentialFileWrapper {
  public:
-  explicit FSSequentialFileOwnerWrapper(std::unique_ptr<FSSequentialFile>&& t)
-      : FSSequentialFileWrapper(t.get()), guard_(std::move(t)) {}
+  explicit FSSequentialFileOwnerWrapper(std::unique_ptr<FSSequentialFile>&& target)
+      : FSSequentialFileWrapper(target.get()), guard_(std::move(target)) {}
 
  private:
   std::unique_ptr<FSSequentialFile> guard_;
@@ -228,7 +246,7 @@ class VARVE_EXPORT FSSequentialFileOwnerWrapper : public FSSequentialFileWrapper
 
 class VARVE_EXPORT FSRandomAccessFileWrapper : public FSRandomAccessFile {
  public:
-  explicit FSRandomAccessFileWrapper(FSRandomAccessFile* t) : target_(t) {}
+  explicit FSRandomAccessFileWrapper(FSRandomAccessFile* target) : target_(target) {}
 
   FSRandomAccessFile* target() const { return target_; }
 
@@ -269,8 +287,8 @@ class VARVE_EXPORT FSRandomAccessFileWrapper : public FSRandomAccessFile {
 
 class VARVE_EXPORT FSRandomAccessFileOwnerWrapper : public FSRandomAccessFileWrapper {
  public:
-  explicit FSRandomAccessFileOwnerWrapper(std::unique_ptr<FSRandomAccessFile>&& t)
-      : FSRandomAccessFileWrapper(t.get()), guard_(std::move(t)) {}
+  explicit FSRandomAccessFileOwnerWrapper(std::unique_ptr<FSRandomAccessFile>&& target)
+      : FSRandomAccessFileWrapper(target.get()), guard_(std::move(target)) {}
 
  private:
   std::unique_ptr<FSRandomAccessFile> guard_;
@@ -278,7 +296,7 @@ class VARVE_EXPORT FSRandomAccessFileOwnerWrapper : public FSRandomAccessFileWra
 
 class VARVE_EXPORT FSWritableFileWrapper : public FSWritableFile {
  public:
-  explicit FSWritableFileWrapper(FSWritableFile* t) : target_(t) {}
+  explicit FSWritableFileWrapper(FSWritableFile* target) : target_(target) {}
 
   FSWritableFile* target() const { return target_; }
 
@@ -355,8 +373,8 @@ class VARVE_EXPORT FSWritableFileWrapper : public FSWritableFile {
 
 class VARVE_EXPORT FSWritableFileOwnerWrapper : public FSWritableFileWrapper {
  public:
-  explicit FSWritableFileOwnerWrapper(std::unique_ptr<FSWritableFile>&& t)
-      : FSWritableFileWrapper(t.get()), guard_(std::move(t)) {}
+  explicit FSWritableFileOwnerWrapper(std::unique_ptr<FSWritableFile>&& target)
+      : FSWritableFileWrapper(target.get()), guard_(std::move(target)) {}
 
  private:
   std::unique_ptr<FSWritableFile> guard_;
@@ -364,7 +382,7 @@ class VARVE_EXPORT FSWritableFileOwnerWrapper : public FSWritableFileWrapper {
 
 class VARVE_EXPORT FSRandomRWFileWrapper : public FSRandomRWFile {
  public:
-  explicit FSRandomRWFileWrapper(FSRandomRWFile* t) : target_(t) {}
+  explicit FSRandomRWFileWrapper(FSRandomRWFile* target) : target_(target) {}
 
   FSRandomRWFile* target() const { return target_; }
 
@@ -400,8 +418,8 @@ class VARVE_EXPORT FSRandomRWFileWrapper : public FSRandomRWFile {
 
 class VARVE_EXPORT FSRandomRWFileOwnerWrapper : public FSRandomRWFileWrapper {
  public:
-  explicit FSRandomRWFileOwnerWrapper(std::unique_ptr<FSRandomRWFile>&& t)
-      : FSRandomRWFileWrapper(t.get()), guard_(std::move(t)) {}
+  explicit FSRandomRWFileOwnerWrapper(std::unique_ptr<FSRandomRWFile>&& target)
+      : FSRandomRWFileWrapper(target.get()), guard_(std::move(target)) {}
 
  private:
   std::unique_ptr<FSRandomRWFile> guard_;
@@ -409,7 +427,7 @@ class VARVE_EXPORT FSRandomRWFileOwnerWrapper : public FSRandomRWFileWrapper {
 
 class VARVE_EXPORT FSDirectoryWrapper : public FSDirectory {
  public:
-  explicit FSDirectoryWrapper(FSDirectory* t) : target_(t) {}
+  explicit FSDirectoryWrapper(FSDirectory* target) : target_(target) {}
 
   FSDirectory* target() const { return target_; }
 
@@ -433,8 +451,8 @@ class VARVE_EXPORT FSDirectoryWrapper : public FSDirectory {
 
 class VARVE_EXPORT FSDirectoryOwnerWrapper : public FSDirectoryWrapper {
  public:
-  explicit FSDirectoryOwnerWrapper(std::unique_ptr<FSDirectory>&& t)
-      : FSDirectoryWrapper(t.get()), guard_(std::move(t)) {}
+  explicit FSDirectoryOwnerWrapper(std::unique_ptr<FSDirectory>&& target)
+      : FSDirectoryWrapper(target.get()), guard_(std::move(target)) {}
 
  private:
   std::unique_ptr<FSDirectory> guard_;

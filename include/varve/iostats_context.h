@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// IOStatsContext: file traffic caused by one thread. Times are nanoseconds and move only when the
-// thread's PerfLevel is kEnableTimeExceptForMutex or above; byte counts move from kEnableCount on.
+// IOStatsContext: names for the file traffic that one thread causes. Advisory: the engine counts
+// nothing here, so that everything is 0 but what the program sets itself.
 
 #include <cstdint>
 #include <string>
@@ -54,7 +54,7 @@ struct VARVE_EXPORT IOStatsContext {
 
   FileIOByTemperature file_io_stats_by_temperature;
 
-  // Set around I/O that should not be counted, such as writing the info log.
+  // For I/O that should not be counted.
   bool disable_iostats = false;
 };
 

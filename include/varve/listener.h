@@ -305,6 +305,11 @@ struct RecoveryInfo {
   std::vector<std::string> files_set_aside;
   std::vector<std::string> files_not_moved;
 
+  // Transactions that are prepared and undecided; and names of decisions about ones that were not
+  // in the logs, as they are in tables already (up to 100).
+  std::vector<std::string> prepared_transactions;
+  std::vector<std::string> unknown_decisions;
+
   // Microseconds: reading the MANIFEST; reading logs; writing tables, a log and a MANIFEST; all.
   uint64_t manifest_micros = 0;
   uint64_t logs_micros = 0;

@@ -25,19 +25,24 @@ class MemTableRepFactory {
   virtual bool CanHandleDuplicatedKey() const { return false; }
 };
 
-/// The default: a sorted list, searched from above, with concurrent insertion.
+/// The default: a skip list, with concurrent insertion. Its nodes are blocks, unless it is to be a
+/// plain one, whose nodes are single entries: the reference, slower in most uses, whose reads by
+/// key have no index.
 class SkipListFactory : public MemTableRepFactory {
  public:
-  /// `lookahead` is accepted and kept for GetId(); Varve's list needs no such hint.
-  explicit SkipListFactory(size_t lookahead = 0) : lookahead_(lookahead) {}
+  /// `lookahead` is accepted and kept for GetId(); Varve's lists need no such hint.
+  explicit SkipListFactory(size_t lookahead = 0, bool blocked = true)
+      : lookahead_(lookahead), blocked_(blocked) {}
 
   static const char* kClassName() { return "SkipListFactory"; }
   static const char* kNickName() { return "skip_list"; }
+  static const char* kPlainNickName() { return "plain_skip_list"; }
   const char* Name() const override { return kClassName(); }
-  const char* NickName() const override { return kNickName(); }
+  const char* NickName() const override { return blocked_ ? kNickName() : kPlainNickName(); }
+  /// RocksDB, which does not know "plain_skip_list", opens such an OPTIONS file with its own list.
   std::string GetId() const override {
-    if (lookahead_ == 0) return kClassName();
-    return std::string(kNickName()) + ":" + std::to_string(lookahead_);
+    if (lookahead_ == 0) return blocked_ ? kClassName() : kPlainNickName();
+    return std::string(NickName()) + ":" + std::to_string(lookahead_);
   }
 
   bool IsInsertConcurrentlySupported() const override { return true; }
@@ -45,6 +50,7 @@ class SkipListFactory : public MemTableRepFactory {
 
  private:
   const size_t lookahead_;
+  const bool blocked_;
 };
 
 /// For loads of data that is not read before it is flushed: entries are appended to an array, by

@@ -320,10 +320,11 @@ struct VARVE_EXPORT DBOptions {
   // Pieces that one compaction may be cut into to run at once. At least 1. Dynamic.
   uint32_t max_subcompactions = 1;
 
-  // Flushes and automatic compactions give way to whoever waits for a processor: they are done in
-  // pieces of a quarter of a millisecond, as long as nobody waits for them. The nearer a stall of
-  // writes is, in any database of the process, the less, and not at all for who asks for them.
-  // False: they share processors as any thread does. Never written to OPTIONS files.
+  // Flushes and automatic compactions give way while threads of the machine wait for a processor:
+  // they are done in pieces of a quarter of a millisecond and rest between them, as long as nobody
+  // waits for them. The nearer a stall of writes is, in any database of the process, the less, and
+  // not at all for calls that ask for them. False: they share processors as any thread does. Never
+  // written to OPTIONS files.
   bool background_gives_way = true;
 
   // Refused unless false: GetThreadList.
@@ -384,7 +385,7 @@ struct VARVE_EXPORT DBOptions {
   // The last two hold for writes without disableWAL; with manual_wal_flush, for what FlushWAL has
   // flushed or synced. A write whose log append or sync failed is not seen before the database is
   // opened again, which may find it in the log; it is whole or absent then. After an insertion that
-  // failed (memory), neither a part of that batch nor anything behind it in the log is visible, and
+  // failed (memory), neither a part of that batch nor anything after it in the log is visible, and
   // writes are refused.
   //
   // Refused as in RocksDB: unordered_write without allow_concurrent_memtable_write or with
@@ -401,8 +402,12 @@ struct VARVE_EXPORT DBOptions {
   // written without a log is all there or not at all. Not with enable_pipelined_write.
   bool atomic_flush = false;
 
-  // Refused unless false.
+  // Two-phase commit: transactions that are prepared and undecided stay so when the database is
+  // opened. Set by TransactionDB::Open. Otherwise DB::Open refuses where there are such, and
+  // Prepare is refused; what was decided is read in any case.
   bool allow_2pc = false;
+
+  // Refused unless false.
   bool allow_ingest_behind = false;
 
   // Advisory: how writers wait for each other.
@@ -471,7 +476,7 @@ struct ReadOptions {
 
   // User timestamps, both of the size of the comparator's; not owned, and to outlive an iterator.
   // `timestamp` is required where the comparator has them, and InvalidArgument where not: what is
-  // newer is not seen. InvalidArgument, too, below the mark of DB::IncreaseFullHistoryTsLow.
+  // newer is not seen. InvalidArgument, too, below the timestamp of DB::IncreaseFullHistoryTsLow.
   // `iter_start_ts`: the iterator shows all versions from it to `timestamp`, the newest of a key
   // first, deletions of a key among them; key() is then the internal key, which is the key, the
   // timestamp, and 8 bytes of sequence number and kind. NotSupported where it meets merge operands,
@@ -537,12 +542,14 @@ struct ReadOptions {
   // Each seek of the iterator reads the newest state; `snapshot` is ignored.
   bool tailing = false;
 
-  // With a prefix_extractor: full order without prefix filters (first); full order, and a Seek asks
-  // the filters if iterate_upper_bound lets no key of another prefix through (second; for the two
-  // bytewise comparators, and extractors that know SameResultWhenAppended); or only the seek key's
-  // prefix (third). Without any of them the order is full, too.
+  // With a prefix_extractor: the order of all keys, without prefix filters. The order is that of
+  // all keys, too, if none of these three is set.
   bool total_order_seek = false;
+  // The order of all keys; a Seek asks the prefix filters if iterate_upper_bound lets no key of
+  // another prefix through. For the two bytewise comparators, and extractors that know
+  // SameResultWhenAppended.
   bool auto_prefix_mode = false;
+  // Only keys with the prefix of the key that was sought.
   bool prefix_same_as_start = false;
 
   // Keep blocks so that keys and values stay valid for the iterator's life.
@@ -552,8 +559,8 @@ struct ReadOptions {
   bool background_purge_on_iterator_cleanup = false;
   bool allow_unprepared_value = false;  // Advisory: values are always ready.
 
-  // With a snapshot: an iterator that meets newer memtables and tables moves to them, and so lets
-  // go of old ones; it goes on showing what the snapshot sees.
+  // With a snapshot: an iterator that meets newer memtables and tables moves to them, and so
+  // releases old ones; it goes on showing what the snapshot sees.
   bool auto_refresh_iterator_with_snapshot = false;
 
   // Skip tables for which this returns false.
@@ -665,8 +672,8 @@ struct CompactRangeOptions {
   // 0: DBOptions::max_subcompactions.
   uint32_t max_subcompactions = 0;
 
-  // Unless nullptr, the mark is raised to this before (DB::IncreaseFullHistoryTsLow), and all of
-  // the range is rewritten, so that what is below the mark goes. Not owned.
+  // Unless nullptr, DB::IncreaseFullHistoryTsLow is called with this first, and all of the range is
+  // rewritten, so that what is below it goes. Not owned.
   const Slice* full_history_ts_low = nullptr;
 
   // Stops the compaction when it becomes true. Not owned.

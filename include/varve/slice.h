@@ -18,7 +18,7 @@ namespace varve {
 
 struct SliceParts;
 
-/// Pointer and length; owns nothing. Whoever makes a Slice keeps the bytes alive while it is used.
+/// Pointer and length; owns nothing. The maker of a Slice keeps the bytes alive while it is used.
 /// Any byte value may occur. Const methods may be called by many threads at once.
 class VARVE_EXPORT Slice {
  public:

@@ -12,7 +12,7 @@ namespace varve {
 
 class DB;
 
-/// From DB::GetSnapshot(); given back by DB::ReleaseSnapshot(), never deleted. Immutable, so any
+/// From DB::GetSnapshot(); released by DB::ReleaseSnapshot(), never deleted. Immutable, so any
 /// number of threads may use it.
 class Snapshot {
  public:

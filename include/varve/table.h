@@ -122,7 +122,8 @@ struct BlockBasedTableOptions {
 
   enum DataBlockIndexType : char {
     kDataBlockBinarySearch = 0,
-    /// Adds a hash table to each data block for point reads. Bytewise-equal keys only.
+    /// Adds a hash table to each data block, for point reads of RocksDB: Varve does not read it.
+    /// Bytewise-equal keys only.
     kDataBlockBinaryAndHash = 1,
   };
   DataBlockIndexType data_block_index_type = kDataBlockBinarySearch;

@@ -118,7 +118,7 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
     // A wide-column entity, still serialized. NotSupported unless overridden.
     virtual Status PutEntityCF(uint32_t column_family_id, const Slice& key, const Slice& entity);
 
-    // `value` carries the write time packed behind it. NotSupported unless overridden.
+    // `value` carries the write time packed after it. NotSupported unless overridden.
     virtual Status TimedPutCF(uint32_t column_family_id, const Slice& key, const Slice& value,
                               uint64_t write_time);
 
@@ -226,7 +226,7 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
   size_t default_cf_ts_sz_ = 0;
 
   // A column family to which keys were added with room for timestamps of that many bytes.
-  struct StampedFamily {
+  struct TimestampedFamily {
     uint32_t id = 0;
     size_t ts_size = 0;
     size_t first = 0;               // offset of the first such record
@@ -235,12 +235,12 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
   };
   // There seldom is more than one family: it takes no allocation. The rest is in the order of
   // `first`; a family is in it twice if its handles disagree.
-  struct Stamped {
+  struct TimestampedKeys {
     uint32_t count = 0;  // of records; 0: `family` is none
-    StampedFamily family;
-    std::vector<StampedFamily> more;
+    TimestampedFamily family;
+    std::vector<TimestampedFamily> more;
   };
-  Stamped stamped_;
+  TimestampedKeys timestamped_;
 
  protected:
   std::string rep_;

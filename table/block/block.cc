@@ -2,14 +2,13 @@
 #include "table/block/block.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <new>
 #include <utility>
 
 #include "table/block/block_hash_index.h"
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
-#include "util/coding/hash.h"
 #include "util/mem/huge_heap.h"
 
 namespace varve {
@@ -48,9 +47,9 @@ Status Block::ParseTrailer(size_t size, const Slice& where) {
     }
     if (end < sizeof(uint16_t)) return Malformed(where, "truncated hash index");
     end -= sizeof(uint16_t);
-    bucket_count_ = DecodeFixed16(data_ + end);
-    if (bucket_count_ == 0 || bucket_count_ > end) return Malformed(where, "bad hash index size");
-    end -= bucket_count_;
+    const uint16_t buckets = DecodeFixed16(data_ + end);
+    if (buckets == 0 || buckets > end) return Malformed(where, "bad hash index size");
+    end -= buckets;
   }
   const uint32_t restarts = packed & kRestartCountMask;
   if (restarts == 0 || restarts > end / sizeof(uint32_t)) {
@@ -76,7 +75,8 @@ Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_p
   VARVE_RETURN_IF_ERROR(result->ParseTrailer(contents.data.size(), where));
   if (contents.owns_bytes()) {
     const BlockRoom& room = contents.buffer.get_deleter().room;
-    assert(contents.data.data() == contents.buffer.get() && room == BlockRoom{room.allocator});
+    VARVE_ASSERT(contents.data.data() == contents.buffer.get());
+    VARVE_ASSERT(room == BlockRoom{room.allocator});
     result->home_ = Home::kBuffer;
     result->allocator_ = room.allocator;
     result->owned_bytes_ = Limited(contents.MemoryUsage());
@@ -120,6 +120,7 @@ BlockRoom Block::Piece::Room() const {
 
 Status Block::CreateInOnePiece(BlockContents&& contents, const Piece& piece, const Slice& where,
                                std::unique_ptr<Block>* block, size_t* index_bytes) {
+  VARVE_ASSERT(piece.front % kFrontUnit == 0 && piece.front / kFrontUnit <= UINT8_MAX);
   // Where the bytes will be is known when the room for the index is.
   Block draft;
   draft.data_ = contents.data.data();
@@ -147,12 +148,13 @@ Status Block::CreateInOnePiece(BlockContents&& contents, const Piece& piece, con
   result->allocator_ = piece.allocator;
   result->owned_bytes_ = static_cast<uint32_t>(owned);
   result->front_units_ = static_cast<uint8_t>(piece.front / kFrontUnit);
-  result->bucket_count_ = draft.bucket_count_;
   result->home_ = Home::kOnePiece;
   result->data_ = bytes.release();
   result->entries_size_ = draft.entries_size_;
   result->restart_count_ = draft.restart_count_;
-  assert(reinterpret_cast<char*>(&result->index_ + 1) == reinterpret_cast<char*>(result + 1));
+  // The index's words follow it, and do not reach the bytes.
+  VARVE_ASSERT(reinterpret_cast<char*>(&result->index_ + 1) == reinterpret_cast<char*>(result + 1));
+  VARVE_ASSERT(reinterpret_cast<char*>(result + 1) + wanted.index_bytes <= result->data_);
   if (wanted.index_bytes != 0) result->index_.Await(piece.key_tail);
   block->reset(result);
   return Status::OK();
@@ -194,16 +196,6 @@ uint32_t Block::RestartBefore(uint32_t entry_offset) const {
     n -= half;
   }
   return low;
-}
-
-Block::HashAnswer Block::LookupHash(const Slice& user_key, uint32_t* restart) const {
-  if (bucket_count_ == 0) return HashAnswer::kUnknown;
-  const uint32_t hash = Hash(user_key.data(), user_key.size(), block_hash::kSeed);
-  const auto bucket = static_cast<unsigned char>(buckets()[hash % bucket_count_]);
-  if (bucket == block_hash::kEmptyBucket) return HashAnswer::kAbsent;
-  if (bucket == block_hash::kCollision || bucket >= restart_count_) return HashAnswer::kUnknown;
-  *restart = bucket;
-  return HashAnswer::kRestart;
 }
 
 size_t Block::MemoryUsage() const {

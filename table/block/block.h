@@ -14,6 +14,7 @@
 
 #include "table/block/block_contents.h"
 #include "table/block/entry_index.h"
+#include "util/base/assert.h"
 #include "util/coding/fixed.h"
 #include "util/coding/varint.h"
 #include "util/key/internal_key.h"
@@ -61,9 +62,11 @@ class Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  // Checks the trailer: restart offsets ascend from 0 and lie before it. Entries are checked as
-  // they are walked. Errors: Corruption, or NotSupported for separated keys and values; `where`
-  // names the file and the block.
+  // Checks the trailer: restart offsets ascend from 0 and lie before it. A stored hash index is
+  // passed over: the entry index of a cached block is faster, and blocks that are searched without
+  // one (mapped, not cached, large) by their restarts. Entries are checked as they are walked.
+  // Errors: Corruption, or NotSupported for separated keys and values; `where` names the file and
+  // the block.
   static Status Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block);
   // What a block in one piece has before its bytes, and where its memory comes from.
   struct Piece {
@@ -90,6 +93,7 @@ class Block {
   [[nodiscard]] uint32_t restart_count() const { return restart_count_; }
   // Requires i < restart_count().
   [[nodiscard]] uint32_t RestartOffset(uint32_t i) const {
+    VARVE_ASSERT(i < restart_count_);
     return DecodeFixed32(entries_end() + size_t{i} * 4);
   }
   // The last restart point at or before an offset.
@@ -122,14 +126,9 @@ class Block {
   }
   // Of entry `i` of the index: its header and where its unshared key bytes start.
   [[nodiscard]] const char* IndexedEntry(uint32_t i, BlockEntryHeader* header) const {
+    VARVE_ASSERT(i < index_.size());
     return DecodeBlockEntry(entries_begin() + index_.offset(i), entries_end(), header);
   }
-
-  // What the stored hash index says about a user key.
-  enum class HashAnswer : uint8_t { kUnknown, kAbsent, kRestart };
-  // With kRestart, *restart is the only restart interval that may hold the key.
-  [[nodiscard]] HashAnswer LookupHash(const Slice& user_key, uint32_t* restart) const;
-  [[nodiscard]] bool has_hash_index() const { return bucket_count_ != 0; }
 
   // Asks for the cache lines that a search starts with. The address is not read; it may be null.
   template <CacheLevel level = CacheLevel::kFirst>
@@ -164,12 +163,8 @@ class Block {
 
   static constexpr size_t kFrontUnit = 16;
 
-  // [begin, end) of the stored hash index: behind the restart array.
-  [[nodiscard]] const char* buckets() const { return entries_end() + size_t{restart_count_} * 4; }
-
   MemoryAllocator* allocator_ = nullptr;  // of kBuffer's bytes, or of kOnePiece's all
-  uint32_t owned_bytes_ = 0;              // behind front; of kBuffer, what they occupy
-  uint16_t bucket_count_ = 0;
+  uint32_t owned_bytes_ = 0;              // after front; of kBuffer, what they occupy
   uint8_t front_units_ = 0;
   Home home_ = Home::kMapped;
   // What a search reads from here on.

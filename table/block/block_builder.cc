@@ -5,6 +5,7 @@
 #include "table/block/block_builder.h"
 
 #include "table/block/block_hash_index.h"
+#include "util/base/assert.h"
 #include "util/coding/hash.h"
 #include "util/key/internal_key.h"
 
@@ -37,6 +38,7 @@ Slice BlockBuilder::Finish() {
     EncodeFixed32(data_.get() + size_, restart);
     size_ += sizeof(restart);
   }
+  VARVE_ASSERT(restarts_.front() == 0);
   auto packed = static_cast<uint32_t>(restarts_.size());
   if (AppendHashIndex()) packed |= block_hash::kFlag;
   Reserve(sizeof(packed) + kBlockTrailerBytes);
@@ -85,6 +87,7 @@ bool BlockBuilder::AppendHashIndex() {
   char* const table = data_.get() + size_;
   std::memset(table, block_hash::kEmptyBucket, buckets);
   for (const HashEntry& entry : hash_entries_) {
+    VARVE_ASSERT(entry.restart < restarts_.size());
     char& bucket = table[entry.hash % buckets];
     const auto now = static_cast<uint8_t>(bucket);
     if (now == block_hash::kEmptyBucket) {

@@ -14,6 +14,7 @@
 #include "varve/slice.h"
 
 #include "table/format/block_handle.h"
+#include "util/base/assert.h"
 #include "util/coding/fixed.h"
 #include "util/coding/shared_prefix.h"
 #include "util/coding/varint.h"
@@ -44,6 +45,7 @@ class BlockBuilder {
 
   // Appends an entry. `shared` is SharedWithLast(key).
   void Add(const Slice& key, const Slice& value, size_t shared) {
+    VARVE_ASSERT(shared == SharedWithLast(key));
     shared = BeginEntry(shared);
     Reserve(key.size() + value.size() + 3 * kMaxVarint32Length);
     const auto unshared = static_cast<uint32_t>(key.size() - shared);
@@ -79,7 +81,7 @@ class BlockBuilder {
   }
 
   // Completes the block. The result lives until the next non-const call, and kBlockTrailerBytes
-  // behind it belong to the caller as well.
+  // after it belong to the caller as well.
   Slice Finish();
   [[nodiscard]] char* trailer() { return data_.get() + size_; }
 
@@ -105,6 +107,7 @@ class BlockBuilder {
 
   void EndEntry(const Slice& key, char* end) {
     size_ = static_cast<size_t>(end - data_.get());
+    VARVE_ASSERT(size_ <= capacity_);
     if (key.size() > last_key_capacity_) [[unlikely]]
       GrowLastKey(key.size());
     std::memcpy(last_key_.get(), key.data(), key.size());

@@ -13,6 +13,7 @@
 #include "varve/memory_allocator.h"
 #include "varve/slice.h"
 
+#include "util/base/assert.h"
 #include "util/mem/huge_heap.h"
 
 namespace varve {
@@ -29,9 +30,10 @@ struct BlockRoom {
 // Gives block memory back to where AllocateBlockBuffer took it from.
 struct BlockBufferDeleter {
   BlockRoom room;
-  size_t bytes = 0;  // behind room.front; what HugeHeap must be told
+  size_t bytes = 0;  // after room.front; what HugeHeap must be told
 
   void operator()(char* buffer) const {
+    VARVE_ASSERT(room.allocator == nullptr || !room.huge_pages);
     char* const memory = buffer - room.front;
     if (room.allocator != nullptr) {
       room.allocator->Deallocate(memory);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The constants of the optional hash index behind a data block's restart array: buckets of one byte
-// that name a restart point, then their number. Its builder and its reader agree on nothing else.
+// The constants of the optional hash index after a data block's restart array: buckets of one byte
+// that name a restart point, then their number. It is written for other engines' readers.
 
 #include <cstddef>
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/mem/prefetch.h"
 #include "util/metrics/perf_counters.h"
@@ -26,7 +27,7 @@ void PrefetchAhead(const char* p) {
 
 // True if the first eight bytes tell the keys of two internal keys apart, which `tail` bytes
 // follow.
-bool WordsDiffer(const Slice& a, const char* b, size_t b_size, size_t tail) {
+bool PrefixesDiffer(const Slice& a, const char* b, size_t b_size, size_t tail) {
   const size_t needed = tail + 8;
   return a.size() >= needed && b_size >= needed && DecodeFixed64(a.data()) != DecodeFixed64(b);
 }
@@ -57,6 +58,7 @@ SameKey WithoutDifference(SameKey same) {
 
 void DataBlockCursor::Init(const Block* block, const InternalKeyComparator* icmp,
                            SequenceNumber override_seq) {
+  VARVE_ASSERT(block != nullptr && icmp != nullptr);
   block_ = block;
   icmp_ = icmp;
   bytes_decide_ = BytesDecide(icmp->order());
@@ -87,6 +89,7 @@ bool DataBlockCursor::Damaged() {
 }
 
 void DataBlockCursor::GrowBuffer(size_t need, size_t keep) {
+  VARVE_ASSERT(need > capacity_ && keep <= capacity_);
   const size_t capacity = std::max(need, capacity_ * 2);
   char* grown = new char[capacity];
   const bool was_raw = raw_.data() == buffer_;
@@ -113,18 +116,12 @@ void DataBlockCursor::StartAt(const char* entry) {
 }
 
 void DataBlockCursor::SeekToRestart(uint32_t restart) {
+  VARVE_ASSERT(restart < block_->restart_count());
   if (VARVE_CANARY(kRestartOffByOne) && restart + 1 < block_->restart_count()) restart++;
   StartAt(block_->entries_begin() + block_->RestartOffset(restart));
 }
 
-void DataBlockCursor::SeekToOffset(uint32_t offset) {
-  const char* const goal = block_->entries_begin() + offset;
-  SeekToRestart(block_->RestartBefore(offset));
-  while (valid_ && current_ < goal) ParseNext();
-  if (corrupt_ || !valid_ || current_ != goal) Damaged();
-}
-
-// Without a look at the restart points, which lie behind all entries: the first is 0.
+// Without a look at the restart points, which lie after all entries: the first is 0.
 void DataBlockCursor::SeekToFirst() {
   StartAt(block_->entries_begin());
 }
@@ -193,7 +190,7 @@ void DataBlockCursor::SeekByIndex(const Slice& target) {
   }
   PrefetchEntries(block_->entries_begin() + index.offset(at));
   GoToEntry(at);
-  // Keys of the target's word come before or after it; behind them all are after it.
+  // Keys of the target's word come before or after it; after them all are after it.
   while (valid_ && at < end && icmp_->Compare(key_, target) < 0) {
     at++;
     ParseNext();
@@ -202,6 +199,7 @@ void DataBlockCursor::SeekByIndex(const Slice& target) {
 
 // To an entry of the index.
 void DataBlockCursor::GoToEntry(uint32_t at) {
+  VARVE_ASSERT(at < block_->index().size());
   current_ = block_->entries_begin() + block_->index().offset(at);
   BlockEntryHeader header;
   const char* const unshared = DecodeBlockEntry(current_, limit_, &header);
@@ -263,6 +261,7 @@ void DataBlockCursor::SeekForPrev(const Slice& target) {
 }
 
 void DataBlockCursor::ShowCached(size_t index) {
+  VARVE_ASSERT(index < cached_entries_.size());
   const CachedEntry& cached = cached_entries_[index];
   cached_ = index;
   current_ = cached.start;
@@ -274,7 +273,7 @@ void DataBlockCursor::ShowCached(size_t index) {
   if (override_seq_ != kMaxSequenceNumber) OverrideSequence();
 }
 
-KeyRoom* DataBlockCursor::FreshRoom() {
+KeyScratch* DataBlockCursor::FreshScratch() {
   if (room_bytes_ == nullptr) [[unlikely]] {
     room_bytes_ = std::make_unique_for_overwrite<char[]>(2 * kRoomBytes);
     rooms_[0].Init(room_bytes_.get(), kRoomBytes);
@@ -285,8 +284,8 @@ KeyRoom* DataBlockCursor::FreshRoom() {
   return &rooms_[room_];
 }
 
-inline const char* DataBlockCursor::DecodeForRun(const char* p, const Slice& previous,
-                                                 KeyRoom* room, RunEntry* out) const {
+inline const char* DataBlockCursor::DecodeForBatch(const char* p, const Slice& previous,
+                                                   KeyScratch* room, BatchEntry* out) const {
   BlockEntryHeader header;
   const char* const unshared = DecodeBlockEntry(p, limit_, &header);
   if (unshared == nullptr) [[unlikely]] {
@@ -302,7 +301,7 @@ inline const char* DataBlockCursor::DecodeForRun(const char* p, const Slice& pre
       shared + key_tail_ < std::min(key_size, previous.size()) && previous[shared] != unshared[0];
   if (shared == 0) {
     out->key_data = unshared;
-    out->same_key = NoIf(differs || WordsDiffer(previous, unshared, key_size, key_tail_));
+    out->same_key = NoIf(differs || PrefixesDiffer(previous, unshared, key_size, key_tail_));
   } else {
     char* const key = room->Take(key_size);
     CopyShort(key, previous.data(), shared);
@@ -317,18 +316,20 @@ inline const char* DataBlockCursor::DecodeForRun(const char* p, const Slice& pre
   return out->value_data + header.value_size;
 }
 
-size_t DataBlockCursor::NextRun(RunEntry* out, size_t max) {
+size_t DataBlockCursor::NextBatch(BatchEntry* out, size_t max) {
+  VARVE_ASSERT(valid_ && max > 0);
   if (override_seq_ != kMaxSequenceNumber) [[unlikely]] {
     return NextOverridden(out);
   }
-  KeyRoom* const room = FreshRoom();
+  KeyScratch* const room = FreshScratch();
+  // The key before the first entry is not in the scratch that the entries get.
   Slice previous = raw_;
   const char* p = next_;
   const char* last = nullptr;
   size_t n = 0;
   while (n < max && p != limit_) {
     PrefetchAhead(p);
-    const char* const after = DecodeForRun(p, previous, room, &out[n]);
+    const char* const after = DecodeForBatch(p, previous, room, &out[n]);
     if (after == nullptr) [[unlikely]] {
       break;
     }
@@ -351,10 +352,10 @@ size_t DataBlockCursor::NextRun(RunEntry* out, size_t max) {
 }
 
 // Both overridden forms go one by one: there is one buffer for a changed key.
-size_t DataBlockCursor::NextOverridden(RunEntry* out) {
+size_t DataBlockCursor::NextOverridden(BatchEntry* out) {
   if (next_ == limit_) return 0;
-  RunEntry probe;
-  if (DecodeForRun(next_, raw_, FreshRoom(), &probe) == nullptr) return 0;
+  BatchEntry probe;
+  if (DecodeForBatch(next_, raw_, FreshScratch(), &probe) == nullptr) return 0;
   Next();
   out->Set(key_, value_);
   return 1;
@@ -362,12 +363,13 @@ size_t DataBlockCursor::NextOverridden(RunEntry* out) {
 
 bool DataBlockCursor::CacheInterval() {
   const char* const goal = current_;
+  VARVE_ASSERT(valid_);
   const uint32_t offset = entry_offset();
   cached_entries_.clear();
   cached_ = kNotCached;
   if (offset == 0) return Ended();
   const Slice behind = raw_;
-  KeyRoom* const room = FreshRoom();
+  KeyScratch* const room = FreshScratch();
   Slice previous;
   const char* p =
       block_->entries_begin() + block_->RestartOffset(block_->RestartBefore(offset - 1));
@@ -377,7 +379,7 @@ bool DataBlockCursor::CacheInterval() {
     PrefetchAhead(p);
     CachedEntry cached;
     cached.start = p;
-    p = DecodeForRun(p, previous, room, &cached.entry);
+    p = DecodeForBatch(p, previous, room, &cached.entry);
     if (p == nullptr) break;
     previous = cached.entry.key();
     // What was found out about an entry and the one before it is told of the latter.
@@ -389,12 +391,12 @@ bool DataBlockCursor::CacheInterval() {
   }
   if (p != goal || cached_entries_.empty()) return Damaged();
   cached_entries_.back().entry.same_key =
-      NoIf(bytes_decide_ && WordsDiffer(previous, behind.data(), behind.size(), key_tail_));
+      NoIf(bytes_decide_ && PrefixesDiffer(previous, behind.data(), behind.size(), key_tail_));
   cached_ = cached_entries_.size();
   return true;
 }
 
-size_t DataBlockCursor::PrevRun(RunEntry* out, size_t max) {
+size_t DataBlockCursor::PrevBatch(BatchEntry* out, size_t max) {
   if (cached_ == kNotCached || cached_ == 0) {
     // Entries only point forward: the interval before is decoded once, then handed out backward.
     if (!CacheInterval()) return 0;
@@ -407,8 +409,8 @@ size_t DataBlockCursor::PrevRun(RunEntry* out, size_t max) {
 }
 
 void DataBlockCursor::Prev() {
-  RunEntry ignored;
-  PrevRun(&ignored, 1);
+  BatchEntry ignored;
+  PrevBatch(&ignored, 1);
 }
 
 }  // namespace varve

@@ -13,7 +13,8 @@
 #include "varve/slice.h"
 
 #include "table/block/block.h"
-#include "table/block/key_room.h"
+#include "table/block/key_scratch.h"
+#include "util/base/assert.h"
 #include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
 
@@ -47,6 +48,7 @@ class DataBlockCursor {
   [[nodiscard]] const Block* block() const { return block_; }
   // Of the current entry within the block. Requires Valid().
   [[nodiscard]] uint32_t entry_offset() const {
+    VARVE_ASSERT(current_ >= block_->entries_begin() && current_ < limit_);
     return static_cast<uint32_t>(current_ - block_->entries_begin());
   }
   // True if key() stays as long as the block does.
@@ -64,10 +66,9 @@ class DataBlockCursor {
   void SeekForPrev(const Slice& target);
   // To a restart point's entry. Requires restart < block()->restart_count().
   void SeekToRestart(uint32_t restart);
-  // To the entry that starts at `offset` of the block; corrupt() if none does.
-  void SeekToOffset(uint32_t offset);
   // False if there is no next entry: the end or damage. Requires Valid().
   bool Next() {
+    VARVE_ASSERT(valid_);
     cached_ = kNotCached;
     return ParseNext();
   }
@@ -76,19 +77,19 @@ class DataBlockCursor {
   // Moves over up to `max` entries at once, and writes them to `out`; stands on the last. Their
   // keys live until the next move. 0 when none follows, at the end or before damage; it then stays
   // where it is, and Next() tells which. Requires Valid() and max > 0.
-  size_t NextRun(RunEntry* out, size_t max);
+  size_t NextBatch(BatchEntry* out, size_t max);
   // The same backward. 0 leaves it not Valid(), with corrupt() telling why.
-  size_t PrevRun(RunEntry* out, size_t max);
+  size_t PrevBatch(BatchEntry* out, size_t max);
 
  private:
   static constexpr size_t kInlineBytes = 96;
   static constexpr size_t kNotCached = SIZE_MAX;
   static constexpr size_t kRoomBytes = 480;
 
-  // An entry of the restart interval that PrevRun decoded last. same_key compares it with the entry
-  // behind it.
+  // An entry of the restart interval that PrevBatch decoded last. same_key compares it with the
+  // entry after it.
   struct CachedEntry {
-    RunEntry entry;
+    BatchEntry entry;
     const char* start;
   };
 
@@ -97,14 +98,14 @@ class DataBlockCursor {
   bool ParseNext();
   // Decodes the entry at `p`, which follows one with the stored key `previous`; its key is put
   // together in `room`. The start of the next entry, or null for damage.
-  const char* DecodeForRun(const char* p, const Slice& previous, KeyRoom* room,
-                           RunEntry* out) const;
+  const char* DecodeForBatch(const char* p, const Slice& previous, KeyScratch* room,
+                             BatchEntry* out) const;
   // Takes the room that the current key is not in.
-  KeyRoom* FreshRoom();
+  KeyScratch* FreshScratch();
   // Decodes the restart interval before the current entry. False at the block's start or for
   // damage.
   bool CacheInterval();
-  size_t NextOverridden(RunEntry* out);
+  size_t NextOverridden(BatchEntry* out);
   bool Damaged();
   bool Ended() {
     valid_ = false;
@@ -137,15 +138,16 @@ class DataBlockCursor {
   std::string overridden_;
   std::vector<CachedEntry> cached_entries_;
   size_t cached_ = kNotCached;  // the current entry's index in cached_entries_
-  // Keys of the last run and of the one before, to whose last key the next entry may refer.
-  std::unique_ptr<char[]> room_bytes_;  // of both; null before the first run
-  KeyRoom rooms_[2];
+  // Keys of the last batch and of the one before, to whose last key the next entry may refer.
+  std::unique_ptr<char[]> room_bytes_;  // of both; null before the first batch
+  KeyScratch rooms_[2];
   uint32_t room_ = 0;
   char inline_[kInlineBytes];
 };
 
 inline bool DataBlockCursor::ParseNext() {
   const char* p = next_;
+  VARVE_ASSERT(p >= block_->entries_begin() && p <= limit_);
   if (p == limit_) return Ended();
   BlockEntryHeader header;
   const char* unshared = DecodeBlockEntry(p, limit_, &header);

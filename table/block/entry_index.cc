@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "table/block/block.h"
+#include "util/base/assert.h"
 
 namespace varve {
 
@@ -31,14 +32,15 @@ bool ParseKey(const char* p, const char* limit, size_t tail_bytes, ParsedKey* ke
   return true;
 }
 
-// The eight bytes behind `prefix` of a key, from those of the key before it.
-uint64_t WordAfter(uint64_t previous, const ParsedKey& key, size_t prefix) {
+// The eight bytes after `prefix` of a key, from those of the key before it.
+uint64_t PrefixAfter(uint64_t previous, const ParsedKey& key, size_t prefix) {
   if (key.shared >= prefix + 8 || key.shared >= key.key_bytes) return previous;
   const Slice suffix(key.unshared, key.key_bytes - key.shared);
-  if (key.shared <= prefix) return KeyWord(suffix, prefix - key.shared);
+  if (key.shared <= prefix) return KeyPrefix(suffix, prefix - key.shared);
   const size_t kept = key.shared - prefix;  // 1..7 bytes
+  VARVE_ASSERT(kept >= 1 && kept <= 7);
   const uint64_t mask = ~uint64_t{0} << (64 - 8 * kept);
-  return (previous & mask) | KeyWord(suffix, 0) >> (8 * kept);
+  return (previous & mask) | KeyPrefix(suffix, 0) >> (8 * kept);
 }
 
 }  // namespace
@@ -47,7 +49,7 @@ bool EntryIndexBuilder::Scan(const Slice& entries, size_t tail_bytes) {
   tail_bytes_ = tail_bytes;
   size_ = 0;
   wide_places_ = false;
-  if (entries.size() > UINT16_MAX || !ScanOffsets(entries) || !ScanWords(entries)) return false;
+  if (entries.size() > UINT16_MAX || !ScanOffsets(entries) || !ScanPrefixes(entries)) return false;
   ChooseWidth();
   return true;
 }
@@ -84,7 +86,7 @@ bool EntryIndexBuilder::ScanOffsets(const Slice& entries) {
          entries.size() / size_ >= EntryIndex::kEntryBytesMin;
 }
 
-bool EntryIndexBuilder::ScanWords(const Slice& entries) {
+bool EntryIndexBuilder::ScanPrefixes(const Slice& entries) {
   const char* const limit = entries.data() + entries.size();
   uint64_t word = 0;
   for (uint32_t i = 0; i < size_; i++) {
@@ -92,7 +94,7 @@ bool EntryIndexBuilder::ScanWords(const Slice& entries) {
     const char* next;
     if (!ParseKey(entries.data() + offsets_[i], limit, tail_bytes_, &key, &next)) return false;
     const uint64_t previous = word;
-    word = WordAfter(previous, key, prefix_);
+    word = PrefixAfter(previous, key, prefix_);
     if (i != 0 && word < previous) return false;
     words_[i] = word;
   }
@@ -108,35 +110,37 @@ void EntryIndexBuilder::ChooseWidth() {
   constexpr uint32_t kAlikeMax = 3;
   const int shift = ShiftFor(8);
   uint32_t alike = 0;
-  wide_words_ = false;
+  wide_prefixes_ = false;
   for (uint32_t i = 1; i < size_; i++) {
     const bool same = (words_[i] - words_[0]) >> shift == (words_[i - 1] - words_[0]) >> shift;
     alike = same ? alike + 1 : 0;
-    if (alike >= kAlikeMax) wide_words_ = true;
+    if (alike >= kAlikeMax) wide_prefixes_ = true;
   }
 }
 
 bool EntryIndexBuilder::FitInto(size_t room) {
-  if (bytes() > room) wide_words_ = false;
+  if (bytes() > room) wide_prefixes_ = false;
   return bytes() <= room;
 }
 
 void EntryIndexBuilder::Write(EntryIndex* index) const {
+  // Scan has found entries, and nobody has written the index before.
+  VARVE_ASSERT(size_ > 0 && index->size() == 0);
   const uint64_t base = words_[0];
-  const int shift = ShiftFor(wide_words_ ? 16 : 8);
+  const int shift = ShiftFor(wide_prefixes_ ? 16 : 8);
   uint64_t bits_in_use = 0;
   for (uint32_t i = 0; i < size_; i++) bits_in_use |= words_[i] - base;
   index->base_ = base;
   index->prefix_ = static_cast<uint16_t>(prefix_);
   index->shift_ = static_cast<uint8_t>(shift);
   index->exact_ = bits_in_use == 0 || std::countr_zero(bits_in_use) >= shift;
-  index->wide_words_ = wide_words_;
+  index->wide_prefixes_ = wide_prefixes_;
   index->wide_places_ = wide_places_;
   char* words = const_cast<char*>(index->words(size_));
   char* places = const_cast<char*>(index->places(size_));
   for (uint32_t i = 0; i < size_; i++) {
     const uint64_t word = (words_[i] - base) >> shift;
-    if (wide_words_) {
+    if (wide_prefixes_) {
       const auto wide = static_cast<uint16_t>(word);
       memcpy(words + size_t{i} * 2, &wide, sizeof(wide));
     } else {
@@ -147,7 +151,7 @@ void EntryIndexBuilder::Write(EntryIndex* index) const {
     } else if (i + 1 < size_) {
       places[i] = static_cast<char>(offsets_[i + 1] - offsets_[i]);
     } else {
-      places[i] = 0;  // no place behind the last is asked for
+      places[i] = 0;  // no place after the last is asked for
     }
   }
   index->size_.store(static_cast<uint16_t>(size_), std::memory_order_release);

@@ -12,6 +12,7 @@
 
 #include "varve/slice.h"
 
+#include "util/base/assert.h"
 #include "util/coding/fixed.h"
 #include "util/key/internal_key.h"
 
@@ -68,7 +69,7 @@ class Counts {
 
 }  // namespace entry_index
 
-// The word of an entry is taken from the eight user-key bytes behind the prefix that all keys of
+// The word of an entry is taken from the eight user-key bytes after the prefix that all keys of
 // the block share, as the distance from the first entry's, cut to the 8 or 16 bits that tell most.
 // So words ascend with the keys; different words are different keys, equal words may be.
 //
@@ -105,6 +106,7 @@ class EntryIndex {
 
   // There may be one, of keys that are followed by so many bytes. Before others see this.
   void Await(size_t tail_bytes) {
+    VARVE_ASSERT(size() == 0 && tail_bytes <= kTailBytesMax);
     tail_bytes_ = static_cast<uint8_t>(tail_bytes);
     awaited_.store(true, std::memory_order_relaxed);
   }
@@ -117,14 +119,14 @@ class EntryIndex {
   friend class EntryIndexBuilder;
 
   // Of two arrays the one with the larger elements comes first.
-  [[nodiscard]] bool words_first() const { return wide_words_ || !wide_places_; }
+  [[nodiscard]] bool prefixes_first() const { return wide_prefixes_ || !wide_places_; }
   // Of an index of `n` entries.
   [[nodiscard]] const char* words(size_t n) const {
-    return reinterpret_cast<const char*>(this + 1) + (words_first() ? 0 : n * 2);
+    return reinterpret_cast<const char*>(this + 1) + (prefixes_first() ? 0 : n * 2);
   }
   [[nodiscard]] const char* places(size_t n) const {
-    const size_t words_bytes = wide_words_ ? n * 2 : n;
-    return reinterpret_cast<const char*>(this + 1) + (words_first() ? words_bytes : 0);
+    const size_t prefixes_bytes = wide_prefixes_ ? n * 2 : n;
+    return reinterpret_cast<const char*>(this + 1) + (prefixes_first() ? prefixes_bytes : 0);
   }
   template <typename Word>
   void Count(uint64_t wanted, uint32_t* smaller, uint32_t* equal) const;
@@ -137,8 +139,8 @@ class EntryIndex {
   uint8_t tail_bytes_ = kInternalKeyTrailerBytes;
   std::atomic<bool> awaited_{false};
   bool exact_ : 1 = false;
-  bool wide_words_ : 1 = false;   // 16 bits, else 8
-  bool wide_places_ : 1 = false;  // offsets of 16 bits, else lengths of 8
+  bool wide_prefixes_ : 1 = false;  // 16 bits, else 8
+  bool wide_places_ : 1 = false;    // offsets of 16 bits, else lengths of 8
 };
 
 // Scans a block and then writes its index.
@@ -152,7 +154,7 @@ class EntryIndexBuilder {
   bool Scan(const Slice& entries, size_t tail_bytes);
   // What follows the index. Requires that Scan returned true.
   [[nodiscard]] size_t bytes() const {
-    return size_t{size_} * ((wide_words_ ? 2 : 1) + (wide_places_ ? 2 : 1));
+    return size_t{size_} * ((wide_prefixes_ ? 2 : 1) + (wide_places_ ? 2 : 1));
   }
   // Requires the same. False if it shall have no index, as even the narrowest does not fit into
   // `room`.
@@ -163,7 +165,7 @@ class EntryIndexBuilder {
 
  private:
   bool ScanOffsets(const Slice& entries);
-  bool ScanWords(const Slice& entries);
+  bool ScanPrefixes(const Slice& entries);
   void ChooseWidth();
   // How far a distance from the first word is shifted to leave so many bits.
   [[nodiscard]] int ShiftFor(int bits) const;
@@ -171,13 +173,14 @@ class EntryIndexBuilder {
   size_t tail_bytes_ = kInternalKeyTrailerBytes;
   uint32_t size_ = 0;
   size_t prefix_ = 0;
-  bool wide_words_ = false;
+  bool wide_prefixes_ = false;
   bool wide_places_ = false;
   uint16_t offsets_[EntryIndex::kEntriesMax];
   uint64_t words_[EntryIndex::kEntriesMax];
 };
 
 inline uint32_t EntryIndex::offset(uint32_t i) const {
+  VARVE_ASSERT(i < size());
   const char* p = places(size_.load(std::memory_order_relaxed));
   if (wide_places_) return DecodeFixed16(p + size_t{i} * 2);
   // The sum of the lengths before it, eight at a time.
@@ -229,20 +232,21 @@ inline void EntryIndex::Count(uint64_t wanted, uint32_t* smaller, uint32_t* equa
 }
 
 inline void EntryIndex::Find(const Slice& key, uint32_t* begin, uint32_t* end) const {
-  const uint64_t word = KeyWord(key, prefix_);
+  VARVE_ASSERT(size() != 0);
+  const uint64_t word = KeyPrefix(key, prefix_);
   if (word < base_) {
     *begin = *end = 0;
     return;
   }
   const uint64_t distance = word - base_;
   const uint64_t wanted = distance >> shift_;
-  if (wanted > (wide_words_ ? UINT16_MAX : UINT8_MAX)) {
+  if (wanted > (wide_prefixes_ ? UINT16_MAX : UINT8_MAX)) {
     *begin = *end = size_.load(std::memory_order_relaxed);
     return;
   }
   uint32_t smaller = 0;
   uint32_t equal = 0;
-  if (wide_words_) {
+  if (wide_prefixes_) {
     Count<uint16_t>(wanted, &smaller, &equal);
   } else {
     Count<uint8_t>(wanted, &smaller, &equal);

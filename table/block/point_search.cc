@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "table/block/data_block_cursor.h"
+#include "util/base/assert.h"
 #include "util/coding/fixed.h"
 #include "util/mem/prefetch.h"
 #include "util/metrics/perf_counters.h"
@@ -116,6 +117,7 @@ PrefixWalk::Found PrefixWalk::Run() {
 
 // Compares the rest of a user key with the rest of the goal, both from matched_ on.
 PrefixWalk::Found PrefixWalk::Compare(const char* unshared, size_t user_bytes, bool* less) {
+  VARVE_ASSERT(matched_ <= goal_.size());
   const char* const rest = goal_.data() + matched_;
   const size_t rest_bytes = goal_.size() - matched_;
   const size_t n = std::min(user_bytes, rest_bytes);
@@ -171,7 +173,7 @@ class IndexedEntries {
         goal_(key),
         timestamp_bytes_(block.index().tail_bytes() - kInternalKeyTrailerBytes) {}
 
-  // Of the entries with the word of the goal, one after the other. After kEqual, what is behind the
+  // Of the entries with the word of the goal, one after the other. After kEqual, what is after the
   // key, and the value, are the entry's. kUnclear: the block is damaged.
   Answer Compare(uint32_t i);
   uint64_t trailer() const { return trailer_; }
@@ -192,6 +194,7 @@ class IndexedEntries {
 };
 
 IndexedEntries::Answer IndexedEntries::Compare(uint32_t i) {
+  VARVE_ASSERT(timestamp_bytes_ + kInternalKeyTrailerBytes <= sizeof(tail_));
   const bool before_was_equal = std::exchange(before_was_equal_, false);
   BlockEntryHeader header;
   const char* const unshared = block_.IndexedEntry(i, &header);
@@ -201,8 +204,9 @@ IndexedEntries::Answer IndexedEntries::Compare(uint32_t i) {
     return Answer::kDifferent;
   }
   if (header.unshared < tail_bytes) [[unlikely]] {
-    // Another version of the key before, with the first bytes of what is behind that.
+    // Another version of the key before, with the first bytes of what is after that.
     if (!before_was_equal) return Answer::kDifferent;
+    VARVE_ASSERT(timestamp_.size() == timestamp_bytes_);
     memmove(tail_, timestamp_.data(), timestamp_bytes_);
     EncodeFixed64(tail_ + timestamp_bytes_, trailer_);
     memcpy(tail_ + tail_bytes - header.unshared, unshared, header.unshared);
@@ -227,7 +231,7 @@ IndexedEntries::Answer IndexedEntries::Compare(uint32_t i) {
 bool IndexedEntries::StartsAlike(uint32_t i, size_t bytes) const {
   const EntryIndex& index = block_.index();
   const size_t prefix = index.shared_prefix();
-  // The word has told the eight bytes behind the prefix.
+  // The word has told the eight bytes after the prefix.
   if (index.exact() && bytes <= prefix + 8) bytes = std::min(bytes, prefix);
   return block_.VisitKeyStart(i, bytes, [this](size_t at, const char* data, size_t n) {
     return memcmp(data, goal_.data() + at, n) == 0;
@@ -235,7 +239,7 @@ bool IndexedEntries::StartsAlike(uint32_t i, size_t bytes) const {
 }
 
 // A longer run of entries of one word is better searched by whole keys.
-constexpr uint32_t kSameWordMax = 8;
+constexpr uint32_t kSamePrefixMax = 8;
 
 // False if the block must be searched in another way.
 bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup* lookup,
@@ -244,7 +248,7 @@ bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup*
   uint32_t begin = 0;
   uint32_t end = 0;
   block.index().Find(key, &begin, &end);
-  if (end - begin > kSameWordMax) return false;
+  if (end - begin > kSamePrefixMax) return false;
   // Unless the key is found the block's separator tells whether more may follow.
   *result = BlockSearchResult::kEndOfBlock;
   if (begin == end) return true;
@@ -287,30 +291,12 @@ BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& i
       SearchByIndex(block, override_seq, lookup, pin, matched, &indexed)) [[likely]] {
     return indexed;
   }
-  if (icmp.order() == KeyOrder::kBytewise && override_seq == kMaxSequenceNumber &&
-      !block.has_hash_index()) {
+  if (icmp.order() == KeyOrder::kBytewise && override_seq == kMaxSequenceNumber) {
     BlockSearchResult found;
     if (SearchByPrefix(block, lookup, pin, matched, &found)) return found;
   }
   DataBlockCursor cursor;
   cursor.Init(&block, &icmp, override_seq);
-  uint32_t restart = 0;
-  // The stored hash speaks of byte-equal user keys only, and is of their timestamps, too.
-  const bool hashed = BytesDecide(icmp.order()) && icmp.timestamp_size() == 0;
-  const Block::HashAnswer answer =
-      hashed ? block.LookupHash(lookup->key(), &restart) : Block::HashAnswer::kUnknown;
-  if (answer == Block::HashAnswer::kAbsent) return BlockSearchResult::kEndOfBlock;
-  if (answer == Block::HashAnswer::kRestart) {
-    const Slice goal = lookup->internal_key();
-    for (cursor.SeekToRestart(restart); cursor.Valid(); cursor.Next()) {
-      if (icmp.Compare(cursor.key(), goal) >= 0) break;
-    }
-    if (cursor.corrupt()) return BlockSearchResult::kCorrupt;
-    const BlockSearchResult result = SearchByWalk(&cursor, icmp, lookup, pin, matched);
-    // The bucket may be another key's: a larger key here proves nothing about the next block.
-    return result == BlockSearchResult::kPassed && !*matched ? BlockSearchResult::kEndOfBlock
-                                                             : result;
-  }
   cursor.Seek(lookup->internal_key());
   if (cursor.corrupt()) return BlockSearchResult::kCorrupt;
   return SearchByWalk(&cursor, icmp, lookup, pin, matched);

@@ -9,6 +9,8 @@
 #include "varve/slice.h"
 #include "varve/table_properties.h"
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 // Key of one block; 16 bytes.
@@ -36,6 +38,7 @@ class BlockCacheKeyBase {
   // Distinct for distinct pairs of an object's kind (below 128) and its offset in the file (below
   // 2^56).
   [[nodiscard]] BlockCacheKey ForBlock(uint64_t kind, uint64_t offset) const {
+    VARVE_ASSERT(kind < 128);
     return BlockCacheKey(high_, low_ ^ kind << 56 ^ offset);
   }
 

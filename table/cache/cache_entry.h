@@ -11,6 +11,8 @@
 
 #include "varve/cache.h"
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 struct CacheEntry;
@@ -22,7 +24,7 @@ using BlockSlot = std::atomic<CacheEntry*>;
 
 // In front of the object it stands for, or in memory of its own (StandaloneEntry).
 //
-// It is in the table; or gone, but referenced; or retired: somebody is about to free it, once no
+// It is in the table; or gone, but referenced; or retired: a thread is about to free it, once no
 // reader can be looking at it. There is no way back.
 //
 // What has no other remark is constant once readers can find the entry.
@@ -48,7 +50,7 @@ struct CacheEntry {
   void* link = nullptr;
   const Cache::CacheItemHelper* helper = nullptr;
   size_t charge = 0;  // as the caller gave it
-  // What a hit reads and writes lies last, beside an object behind the entry.
+  // What a hit reads and writes lies last, beside an object that follows the entry.
   std::atomic<uint32_t> state{0};
   // Looked up since the hand passed. Relaxed: a hint for eviction.
   std::atomic<bool> used{false};
@@ -60,6 +62,7 @@ struct CacheEntry {
 
   // Once.
   void SetKey(const Slice& key) {
+    VARVE_ASSERT(key_size == 0);
     if (key.size() > kInlineKeyBytes) {
       long_key = new std::string(key.data(), key.size());
       key_size = kLongKey;
@@ -84,14 +87,16 @@ struct CacheEntry {
   [[nodiscard]] bool TryRef() {
     uint32_t now = state.load(std::memory_order_relaxed);
     do {
+      VARVE_ASSERT((now & kRetired) == 0 || (now & kGone) != 0);
       if ((now & kGone) != 0) return false;
+      VARVE_ASSERT((now & kRefs) != kRefs);
     } while (!state.compare_exchange_weak(now, now + 1, std::memory_order_acquire,
                                           std::memory_order_relaxed));
     Touch();
     return true;
   }
 };
-static_assert(sizeof(CacheEntry) == 64, "blocks lie behind entries, and begin on a line with them");
+static_assert(sizeof(CacheEntry) == 64, "blocks lie after entries, and begin on a line with them");
 
 struct StandaloneEntry : CacheEntry {
   Cache::ObjectPtr object = nullptr;

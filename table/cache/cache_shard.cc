@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "table/cache/cache_shards.h"
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/sync/epoch.h"
 
@@ -39,6 +40,7 @@ CacheEntry* NextDoomed(const CacheEntry* entry) {
 
 void CacheShard::Init(const CacheShardOptions& options, CacheShards* all, CacheWaiting* waiting,
                       size_t sharers) {
+  VARVE_ASSERT(all_ == nullptr && all != nullptr && waiting != nullptr && sharers > 0);
   all_ = all;
   waiting_ = waiting;
   sharers_ = sharers;
@@ -49,7 +51,7 @@ void CacheShard::Init(const CacheShardOptions& options, CacheShards* all, CacheW
   charge_metadata_ = options.charge_metadata;
   waiting_bytes_ = options.waiting_bytes;
   allocator_ = options.allocator;
-  table_.Init(options.expected_entries);
+  table_.Init(options.expected_entries, &mu_);
   Watch(&mu_);
 }
 
@@ -61,6 +63,8 @@ CacheShard::~CacheShard() {
     // Readers had left when the cache went, and found nothing since.
     for (Limbo& limbo : limbo_) EmptyLimbo(&limbo, UINT64_MAX, &doomed);
   }
+  // All that was charged was given back.
+  VARVE_ASSERT(table_.size() == 0 && usage() == 0 && limbo_usage() == 0);
   FreeAll(doomed);
 }
 
@@ -79,6 +83,7 @@ void CacheShard::FreeEntryOnly(CacheEntry* entry) {
 void CacheShard::FreeAll(CacheEntry* doomed) {
   while (doomed != nullptr) {
     CacheEntry* const entry = std::exchange(doomed, NextDoomed(doomed));
+    VARVE_ASSERT((entry->state.load(std::memory_order_relaxed) & CacheEntry::kRefs) == 0);
     const Cache::CacheItemHelper* const helper = entry->helper;
     const Cache::ObjectPtr value = entry->value();
     FreeEntryOnly(entry);
@@ -107,6 +112,7 @@ void CacheShard::CountShare(const CacheEntry& entry, bool comes) {
     return;
   }
   const size_t charge = ChargeOf(entry);
+  VARVE_ASSERT(comes || usage->load(std::memory_order_relaxed) >= charge);
   usage->fetch_add(comes ? charge : 0 - charge, std::memory_order_relaxed);
 }
 
@@ -120,7 +126,10 @@ bool CacheShard::IsProtected(const CacheEntry& entry) const {
 
 void CacheShard::TakeSlotBack(CacheEntry* entry) {
   auto* const slot = static_cast<BlockSlot*>(std::exchange(entry->link, nullptr));
-  if (slot != nullptr) slot->store(nullptr, std::memory_order_seq_cst);
+  if (slot == nullptr) return;
+  // An entry has one slot at most, and that refers to it.
+  VARVE_ASSERT(slot->load(std::memory_order_relaxed) == entry);
+  slot->store(nullptr, std::memory_order_seq_cst);
 }
 
 void CacheShard::TakeSlotsBack() {
@@ -143,8 +152,12 @@ void CacheShard::LeaveTable(CacheEntry* entry) {
 }
 
 void CacheShard::AddToLimbo(CacheEntry* entry) {
+  VARVE_ASSERT(entry->state.load(std::memory_order_relaxed) ==
+               (CacheEntry::kGone | CacheEntry::kRetired));
+  VARVE_ASSERT(entry->link == nullptr);
   Limbo& limbo = limbo_[1];
   const uint64_t stamp = Epoch::Stamp();
+  VARVE_ASSERT(limbo.stamp <= stamp);
   if (limbo.stamp != stamp && limbo_[0].first == nullptr) std::swap(limbo_[0], limbo);
   limbo.stamp = stamp;
   const size_t charge = ChargeOf(*entry);
@@ -157,6 +170,7 @@ void CacheShard::AddToLimbo(CacheEntry* entry) {
 
 void CacheShard::EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) {
   if (limbo->first == nullptr || limbo->stamp >= below) return;
+  VARVE_ASSERT(usage() >= limbo->usage && limbo_usage() >= limbo->usage);
   usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
   limbo_usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
   waiting_->bytes.fetch_sub(limbo->usage, std::memory_order_relaxed);
@@ -188,6 +202,7 @@ void CacheShard::FreeWaitingIfMany() {
 }
 
 void CacheShard::MakeGone(CacheEntry* entry) {
+  VARVE_ASSERT(!entry->gone());
   LeaveTable(entry);
   // Only now: the last Release may follow at once, and what it retires must be out of reach.
   uint32_t now = entry->state.load(std::memory_order_relaxed);
@@ -233,6 +248,7 @@ bool CacheShard::SweepBucket(size_t bucket, Search search) {
 
 bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
   const size_t capacity = this->capacity();
+  VARVE_ASSERT(Slack() + EvictedAtOnce() <= capacity);
   const size_t goal = capacity - Slack() - EvictedAtOnce();
   const size_t buckets = table_.bucket_count();
   size_t in_vain = 0;  // buckets since the last that gave something
@@ -309,6 +325,8 @@ bool CacheShard::Welcomes(size_t charge) {
 }
 
 Status CacheShard::Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle) {
+  VARVE_ASSERT(entry->state.load(std::memory_order_relaxed) == 0);
+  VARVE_ASSERT(slot == nullptr || entry->embedded != 0);
   const bool strict = want_handle && strict_.load(std::memory_order_relaxed);
   if (!Reserve(ChargeOf(*entry), strict, strict || !want_handle)) {
     if (strict) return Status::MemoryLimit("block cache is full and its limit is strict");
@@ -358,7 +376,7 @@ void CacheShard::DropHidden(const CacheEntry* entry) {
 }
 
 void CacheShard::GrowTable() {
-  // Who holds the lock may be growing it; and the next that comes will try again.
+  // The holder of the lock may be growing it; and the next caller tries again.
   if (!mu_.TryLock()) return;
   CacheEntry* doomed = nullptr;
   if (table_.crowded()) {
@@ -388,7 +406,8 @@ CacheEntry* CacheShard::Lookup(const Slice& key, uint64_t hash) {
 
 void CacheShard::Attach(CacheEntry* entry, BlockSlot* slot) {
   MutexLock lock(&mu_);
-  // What lies behind an entry that is not embedded is no block.
+  VARVE_ASSERT((entry->state.load(std::memory_order_relaxed) & CacheEntry::kRefs) != 0);
+  // What lies after an entry that is not embedded is no block.
   if (entry->gone() || entry->embedded == 0 || entry->link != nullptr) return;
   CacheEntry* none = nullptr;
   if (!slot->compare_exchange_strong(none, entry, std::memory_order_acq_rel)) return;
@@ -429,10 +448,11 @@ bool CacheShard::FreeLimbo() {
   return all;
 }
 
-bool CacheShard::GiveUp(CacheEntry* entry, bool* last) {
+bool CacheShard::DropReference(CacheEntry* entry, bool* last) {
   uint32_t now = entry->state.load(std::memory_order_relaxed);
   uint32_t then = 0;
   do {
+    VARVE_ASSERT((now & CacheEntry::kRefs) != 0);
     then = now == (CacheEntry::kGone | 1) ? CacheEntry::kGone | CacheEntry::kRetired : now - 1;
   } while (!entry->state.compare_exchange_weak(now, then, std::memory_order_acq_rel,
                                                std::memory_order_relaxed));
@@ -445,7 +465,7 @@ bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
     return ReleaseSlow(entry, erase_if_last_ref);
   }
   bool last = false;
-  if (!GiveUp(entry, &last)) return false;
+  if (!DropReference(entry, &last)) return false;
   FreeGone(entry);
   return true;
 }
@@ -454,7 +474,7 @@ bool CacheShard::ReleaseSlow(CacheEntry* entry, bool erase_if_last_ref) {
   const CacheShardsShare share(all_);
   if (erase_if_last_ref || FarOverCapacity()) return ReleaseUnwanted(entry, erase_if_last_ref);
   bool last = false;
-  if (GiveUp(entry, &last)) {
+  if (DropReference(entry, &last)) {
     FreeGone(entry);
     return true;
   }
@@ -467,6 +487,7 @@ void CacheShard::FreeGone(CacheEntry* entry) {
   CacheEntry* doomed = nullptr;
   {
     MutexLock lock(&mu_);
+    VARVE_ASSERT(gone_usage_ >= ChargeOf(*entry));
     gone_usage_ -= ChargeOf(*entry);
     AddToLimbo(entry);
     if (only_memory) EmptyLimbo(Epoch::KnownFree(), &doomed);
@@ -494,6 +515,7 @@ bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
     uint32_t now = entry->state.load(std::memory_order_relaxed);
     bool last = false;
     do {
+      VARVE_ASSERT((now & CacheEntry::kRefs) != 0);
       last = (now & CacheEntry::kRefs) == 1;
     } while (!entry->state.compare_exchange_weak(
         now, last ? CacheEntry::kGone | CacheEntry::kRetired : now - 1, std::memory_order_acq_rel,

@@ -16,6 +16,7 @@
 
 #include "table/cache/cache_entry.h"
 #include "table/cache/cache_table.h"
+#include "table/lock_ranks.h"
 #include "util/sync/epoch.h"
 #include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
@@ -71,41 +72,41 @@ class alignas(64) CacheShard final : private ForkWatch {
   CacheEntry* Lookup(const Slice& key, uint64_t hash);
   // Makes `slot` refer to `entry`, which the caller references; or leaves it, if the entry is gone
   // or another slot has it.
-  void Attach(CacheEntry* entry, BlockSlot* slot);
+  void Attach(CacheEntry* entry, BlockSlot* slot) VARVE_EXCLUDES(mu_);
   // Undoes that, for an entry that was loaded from the slot within the current epoch. Afterwards
   // nothing here knows the slot.
-  void Detach(CacheEntry* entry, BlockSlot* slot);
+  void Detach(CacheEntry* entry, BlockSlot* slot) VARVE_EXCLUDES(mu_);
   // The same, and nobody finds the entry any more.
-  void Drop(CacheEntry* entry, BlockSlot* slot);
+  void Drop(CacheEntry* entry, BlockSlot* slot) VARVE_EXCLUDES(mu_);
   // Frees of what was dropped what is stamped with less.
-  void FreeDropped(uint64_t below);
+  void FreeDropped(uint64_t below) VARVE_EXCLUDES(mu_);
   // Moves it to *doomed, unless another thread has the lock.
-  void TakeDropped(uint64_t below, CacheEntry** doomed);
+  void TakeDropped(uint64_t below, CacheEntry** doomed) VARVE_EXCLUDES(mu_);
   // Runs deleters of what a shard has given up.
   void FreeAll(CacheEntry* doomed) VARVE_EXCLUDES(mu_);
   // From all entries. Before the first shard is cleared.
-  void TakeSlotsBack();
+  void TakeSlotsBack() VARVE_EXCLUDES(mu_);
   // Takes all entries out of the table. Nobody looks for them any more.
-  void Clear();
+  void Clear() VARVE_EXCLUDES(mu_);
   // The cache may be gone already, and all shards may go with this reference.
   bool Release(CacheEntry* entry, bool erase_if_last_ref);
-  void Erase(const Slice& key, uint64_t hash);
+  void Erase(const Slice& key, uint64_t hash) VARVE_EXCLUDES(mu_);
 
   void SetCapacity(size_t capacity);
   void SetStrict(bool strict) { strict_.store(strict, std::memory_order_relaxed); }
-  void EraseUnreferenced();
+  void EraseUnreferenced() VARVE_EXCLUDES(mu_);
 
   // Calls f(entry) for what is in the table, with the lock held: nothing leaves meanwhile.
   template <typename F>
-  void ForEach(F f) {
-    MutexLock lock(&mu_);
+  void ForEach(F f) VARVE_EXCLUDES(mu_) {
+    const MutexLock lock(&mu_);
     table_.ForEach(f);
   }
 
   // Bytes of everything not yet freed.
   [[nodiscard]] size_t usage() const { return usage_.load(std::memory_order_relaxed); }
   // Of that, what is referenced. Goes over all entries.
-  [[nodiscard]] size_t PinnedUsage();
+  [[nodiscard]] size_t PinnedUsage() VARVE_EXCLUDES(mu_);
   // Of that, what was evicted and waits for readers.
   [[nodiscard]] size_t limbo_usage() const { return limbo_usage_.load(std::memory_order_relaxed); }
   [[nodiscard]] size_t entry_count() const { return table_.size(); }
@@ -127,7 +128,7 @@ class alignas(64) CacheShard final : private ForkWatch {
 
   // Evicts until the usage is within the capacity; false if that cannot be. Unless it must, it does
   // not wait for another thread that evicts.
-  bool MakeRoom(Effort effort, bool must);
+  bool MakeRoom(Effort effort, bool must) VARVE_EXCLUDES(mu_);
   bool Evict(Effort effort, CacheEntry** doomed) VARVE_REQUIRES(mu_);
   // Whether something went.
   bool SweepBucket(size_t bucket, Search search) VARVE_REQUIRES(mu_);
@@ -138,27 +139,27 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Counts bytes that come as used, and evicts for them. False, with nothing counted, if they must
   // fit and do not. With `strict` it tries hard.
   bool Reserve(size_t charge, bool strict, bool must);
-  void AddToTable(CacheEntry* entry);
+  void AddToTable(CacheEntry* entry) VARVE_EXCLUDES(mu_);
   // Ends the life in the table of one that hides behind `entry`.
-  void DropHidden(const CacheEntry* entry);
-  void GrowTable();
+  void DropHidden(const CacheEntry* entry) VARVE_EXCLUDES(mu_);
+  void GrowTable() VARVE_EXCLUDES(mu_);
   // Release, where more is to do than to count.
   bool ReleaseSlow(CacheEntry* entry, bool erase_if_last_ref);
   // Of a reference to an entry that should go with the last. Requires a share in all shards.
-  bool ReleaseUnwanted(CacheEntry* entry, bool at_once);
+  bool ReleaseUnwanted(CacheEntry* entry, bool at_once) VARVE_EXCLUDES(mu_);
   // Gives a reference up; true if that was the last to an entry that is gone, which is the caller's
   // then. Otherwise *last says whether the entry has none left, and this may be gone.
-  static bool GiveUp(CacheEntry* entry, bool* last);
+  static bool DropReference(CacheEntry* entry, bool* last);
   // False if readers are in the way.
   bool FreeLimbo() VARVE_EXCLUDES(mu_);
   // The same, and waits for readers for that if this thread may: an object may stand for more
   // than memory, such as an open file.
   void FreeNow() VARVE_EXCLUDES(mu_);
   // For one that is marked retired and was gone before: its share in all shards is given up.
-  void FreeGone(CacheEntry* entry);
+  void FreeGone(CacheEntry* entry) VARVE_EXCLUDES(mu_);
   // Takes an entry out of the table; it goes with its last reference.
   void MakeGone(CacheEntry* entry) VARVE_REQUIRES(mu_);
-  // Out of the table, and its slot taken back.
+  // Out of the table, and its slot cleared.
   void LeaveTable(CacheEntry* entry) VARVE_REQUIRES(mu_);
   static void TakeSlotBack(CacheEntry* entry);
   // For one that is marked retired and out of the table.
@@ -216,7 +217,7 @@ class alignas(64) CacheShard final : private ForkWatch {
   size_t sharers_ = 1;
   MemoryAllocator* allocator_ = nullptr;
 
-  alignas(64) Mutex mu_;
+  alignas(64) Mutex mu_{kCacheShardRank};
   std::atomic<size_t> hand_{0};  // the bucket that was looked at last; moved under the lock
   size_t gone_usage_ VARVE_GUARDED_BY(mu_) = 0;  // of entries that are gone, but referenced
   // New ones go to the second. When that has an older stamp, it becomes the first, if that is

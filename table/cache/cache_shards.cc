@@ -2,8 +2,10 @@
 #include "table/cache/cache_shards.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/sync/epoch.h"
 
@@ -12,6 +14,7 @@ namespace varve {
 CacheShards::CacheShards(size_t count, const CacheShardOptions& options,
                          std::shared_ptr<MemoryAllocator> allocator)
     : allocator_(std::move(allocator)), count_(count), shards_(new CacheShard[count]) {
+  VARVE_ASSERT(std::has_single_bit(count));
   const size_t groups = std::min(count, kWaitingCount);  // both powers of two
   for (size_t i = 0; i < count; i++) {
     shards_[i].Init(options, this, &waiting_[i % groups], count / groups);
@@ -39,6 +42,7 @@ void CacheShards::FreeWaiting(const CacheWaiting& some, size_t most) {
 void CacheShards::Sweep(CacheEntry** doomed) {
   const uint64_t below = VARVE_CANARY(kFreeUnderReaders) ? Epoch::Stamp() + 1 : Epoch::KnownFree();
   if (below == swept_) return;
+  VARVE_ASSERT(below > swept_);
   swept_ = below;
   for (size_t i = 0; i < count_; i++) shards_[i].TakeDropped(below, doomed);
 }

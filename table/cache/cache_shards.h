@@ -11,6 +11,8 @@
 #include "varve/memory_allocator.h"
 
 #include "table/cache/cache_shard.h"
+#include "table/lock_ranks.h"
+#include "util/base/assert.h"
 #include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
@@ -29,10 +31,16 @@ class CacheShards final : private ForkWatch {
   CacheShards(const CacheShards&) = delete;
   CacheShards& operator=(const CacheShards&) = delete;
 
-  CacheShard& operator[](size_t i) { return shards_[i]; }
+  CacheShard& operator[](size_t i) {
+    VARVE_ASSERT(i < count_);
+    return shards_[i];
+  }
 
-  // Requires a share, of the caller or of somebody who cannot give it up meanwhile.
-  void Ref() { shares_.fetch_add(1, std::memory_order_relaxed); }
+  // Requires a share, of the caller or of an owner that cannot release it meanwhile.
+  void Ref() {
+    [[maybe_unused]] const size_t before = shares_.fetch_add(1, std::memory_order_relaxed);
+    VARVE_ASSERT(before != 0);
+  }
   void Unref() {
     // Release: what was done under this share is done; acquire: under all others, too.
     if (shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
@@ -41,7 +49,7 @@ class CacheShards final : private ForkWatch {
   // Frees what was evicted in any shard and what no reader can have any more, unless another thread
   // is at it. If of `some` more than `most` bytes are left, asks the readers: a system call, but
   // not while one is in the way. Requires a share.
-  void FreeWaiting(const CacheWaiting& some, size_t most);
+  void FreeWaiting(const CacheWaiting& some, size_t most) VARVE_EXCLUDES(sweep_mu_);
 
   // Gives the share of the cache up: frees what nobody references. Afterwards references can only
   // be released.
@@ -60,7 +68,7 @@ class CacheShards final : private ForkWatch {
   const std::unique_ptr<CacheShard[]> shards_;
   std::atomic<size_t> shares_{1};
 
-  Mutex sweep_mu_;                                  // under it others are tried only
+  Mutex sweep_mu_{kCacheSweepRank};
   uint64_t asked_ VARVE_GUARDED_BY(sweep_mu_) = 0;  // stamp of what readers were asked for last
   uint64_t swept_ VARVE_GUARDED_BY(sweep_mu_) = 0;  // what has a smaller stamp was freed
 };

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
+#include "util/base/assert.h"
 #include "util/sync/epoch.h"
 
 namespace varve {
@@ -17,7 +19,9 @@ constexpr size_t kFirstBucketsMax = size_t{1} << 20;
 
 constinit CacheEntry CacheTable::closed_;
 
-void CacheTable::Init(size_t entries) {
+void CacheTable::Init(size_t entries, const Mutex* owner) {
+  VARVE_ASSERT(owner_ == nullptr && owner != nullptr);
+  owner_ = owner;
   const size_t wanted = std::clamp(entries * 2, kBucketsMin, kFirstBucketsMax);
   auto* const buckets = new Buckets(std::bit_ceil(wanted));
   if (buckets->heads == nullptr) {
@@ -29,7 +33,7 @@ void CacheTable::Init(size_t entries) {
 }
 
 CacheTable::~CacheTable() {
-  FreeOld(UINT64_MAX);
+  while (old_ != nullptr) delete std::exchange(old_, old_->older);
   delete buckets_.load(std::memory_order_relaxed);
 }
 
@@ -48,6 +52,7 @@ CacheTable::Outcome CacheTable::Find(const Slice& key, uint64_t hash, CacheEntry
 }
 
 CacheTable::Outcome CacheTable::Push(CacheEntry* entry, bool* hides) {
+  VARVE_ASSERT(Epoch::Inside());
   Buckets* const buckets = buckets_.load(std::memory_order_acquire);
   std::atomic<CacheEntry*>& head = buckets->heads[entry->hash & buckets->mask];
   CacheEntry* first = head.load(std::memory_order_acquire);
@@ -71,6 +76,7 @@ CacheTable::Outcome CacheTable::Push(CacheEntry* entry, bool* hides) {
 }
 
 void CacheTable::Unlink(CacheEntry* entry) {
+  owner_->AssertHeld();
   const Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
   std::atomic<CacheEntry*>& head = buckets->heads[entry->hash & buckets->mask];
   CacheEntry* const next = entry->next.load(std::memory_order_relaxed);
@@ -79,13 +85,18 @@ void CacheTable::Unlink(CacheEntry* entry) {
                                     std::memory_order_acquire)) {
     // Others push at the head only: what is before the entry stays there.
     CacheEntry* before = first;
-    for (CacheEntry* e = first; e != entry; e = e->next.load(std::memory_order_acquire)) before = e;
+    for (CacheEntry* e = first; e != entry; e = e->next.load(std::memory_order_acquire)) {
+      VARVE_ASSERT(e != nullptr && e != &closed_);
+      before = e;
+    }
     before->next.store(next, std::memory_order_seq_cst);
   }
+  VARVE_ASSERT(size() != 0);
   size_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 CacheEntry* CacheTable::HiddenBy(const CacheEntry* entry) const {
+  owner_->AssertHeld();
   const Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
   bool passed = false;
   CacheEntry* e = buckets->heads[entry->hash & buckets->mask].load(std::memory_order_acquire);
@@ -112,6 +123,7 @@ void CacheTable::Split(CacheEntry* chain, size_t bit, std::atomic<CacheEntry*>* 
 }
 
 void CacheTable::Grow() {
+  owner_->AssertHeld();
   Buckets* const from = buckets_.load(std::memory_order_relaxed);
   const size_t count = from->mask + 1;
   auto* const to = new (std::nothrow) Buckets(count * 2);
@@ -132,6 +144,7 @@ void CacheTable::Grow() {
 }
 
 void CacheTable::FreeOld(uint64_t below) {
+  owner_->AssertHeld();
   Buckets** link = &old_;
   while (Buckets* const buckets = *link) {
     if (buckets->retired >= below) {

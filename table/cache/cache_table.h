@@ -5,8 +5,8 @@
 //
 // Buckets are chains, newest entry first. Adding exchanges the head of one; taking out and growing
 // are for one thread at a time, beside any number that find and add. Growing closes the buckets one
-// by one: who meets a closed one, or a chain that is just being taken apart, is told so and tries
-// again when the larger table stands.
+// by one: a caller that meets a closed one, or a chain that is just being taken apart, is told so
+// and tries again when the larger table stands.
 
 #include <atomic>
 #include <cstddef>
@@ -18,10 +18,12 @@
 
 #include "table/cache/cache_entry.h"
 #include "util/mem/prefetch.h"
+#include "util/sync/mutex.h"
 
 namespace varve {
 
-// Owns its buckets, not the entries. "By the owner": with the lock of the shard held.
+// Owns its buckets, not the entries. "By the owner": with the lock of the shard held, which debug
+// builds verify.
 class CacheTable {
  public:
   CacheTable() = default;
@@ -29,8 +31,8 @@ class CacheTable {
   CacheTable& operator=(const CacheTable&) = delete;
   ~CacheTable();
 
-  // Once, before use. For so many entries to begin with.
-  void Init(size_t entries);
+  // Once, before use. For so many entries to begin with; `owner` is the lock of the shard.
+  void Init(size_t entries, const Mutex* owner);
 
   // What Find and Push may find instead of an answer.
   enum class Outcome { kDone, kTableGrows };
@@ -38,7 +40,7 @@ class CacheTable {
   // Within an epoch: the newest entry of that key, or null.
   Outcome Find(const Slice& key, uint64_t hash, CacheEntry** found) const;
   // Within an epoch. `entry` has key and hash. *hides: an older entry of the same key is, or may
-  // be, behind it.
+  // be, after it.
   Outcome Push(CacheEntry* entry, bool* hides);
 
   // By the owner: takes out what is in the table.
@@ -53,6 +55,7 @@ class CacheTable {
   // By the owner, for f(entry), which may take its entry out.
   template <typename F>
   void ForBucket(size_t bucket, F f) {
+    owner_->AssertHeld();
     CacheEntry* entry =
         buckets_.load(std::memory_order_relaxed)->heads[bucket].load(std::memory_order_acquire);
     while (entry != nullptr) {
@@ -63,6 +66,7 @@ class CacheTable {
   }
   template <typename F>
   void ForEach(F f) {
+    owner_->AssertHeld();
     for (size_t i = 0; i < bucket_count(); i++) ForBucket(i, f);
   }
   // By the owner or within an epoch: asks for the first entry of a bucket.
@@ -90,7 +94,7 @@ class CacheTable {
 
     const size_t mask;
     const std::unique_ptr<std::atomic<CacheEntry*>[]> heads;
-    // Release before the first chain is taken apart: who was led astray sees it.
+    // Release before the first chain is taken apart: a reader that was led astray sees it.
     std::atomic<bool> closing{false};
     Buckets* older = nullptr;  // of those to free
     uint64_t retired = 0;      // Epoch::Stamp of when larger ones took over
@@ -102,6 +106,7 @@ class CacheTable {
   static void Split(CacheEntry* chain, size_t bit, std::atomic<CacheEntry*>* low,
                     std::atomic<CacheEntry*>* high);
 
+  const Mutex* owner_ = nullptr;
   // Published with release.
   std::atomic<Buckets*> buckets_{nullptr};
   Buckets* old_ = nullptr;

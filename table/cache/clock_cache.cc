@@ -6,6 +6,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/coding/hash.h"
 #include "util/options/cache_text.h"
 #include "util/sync/epoch.h"
@@ -116,6 +117,7 @@ Status ClockCache::Insert(const Slice& key, ObjectPtr value, const CacheItemHelp
 
 Status ClockCache::InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot* slot,
                                   Handle** handle) {
+  VARVE_ASSERT(reinterpret_cast<uintptr_t>(entry) % alignof(CacheEntry) == 0);
   entry->hash = HashOf(key);
   if (!ShardOf(entry->hash).Welcomes(entry->charge)) {
     *handle = nullptr;
@@ -135,6 +137,7 @@ Status ClockCache::InsertEntry(CacheEntry* entry, const Slice& key, BlockSlot* s
 }
 
 bool ClockCache::TryRef(CacheEntry* entry, Handle** handle) {
+  VARVE_ASSERT(Epoch::Inside());
   if (!entry->TryRef()) return false;
   *handle = HandleOf(entry);
   return true;
@@ -178,7 +181,9 @@ Cache::Handle* ClockCache::Lookup(const Slice& key) {
 }
 
 bool ClockCache::Ref(Handle* handle) {
-  EntryOf(handle)->state.fetch_add(1, std::memory_order_relaxed);
+  [[maybe_unused]] const uint32_t before =
+      EntryOf(handle)->state.fetch_add(1, std::memory_order_relaxed);
+  VARVE_ASSERT((before & CacheEntry::kRefs) != 0);
   return true;
 }
 

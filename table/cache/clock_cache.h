@@ -38,7 +38,7 @@ class ClockCache final : public Cache {
 
   // For tables, which keep references of their own to the blocks that are here (BlockSlot).
 
-  // As Insert, of an object that lies behind `entry`: helper, charge and priority are set. `slot`,
+  // As Insert, of an object that lies after `entry`: helper, charge and priority are set. `slot`,
   // if not null and empty, refers to it from then on. OK with a null handle: to take it in would
   // mean to wait for readers or for another thread, and it is still the caller's.
   Status InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot* slot, Handle** handle);

@@ -5,9 +5,9 @@
 #include "table/filter/filter_bits.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
+#include "util/base/assert.h"
 #include "util/coding/fixed.h"
 
 namespace varve {
@@ -15,7 +15,6 @@ namespace {
 
 constexpr unsigned char kNewFamilyMarker = 0xff;
 constexpr int kMaxProbes = 30;
-constexpr uint64_t kMaxBloomBytes = 0xffffffff / kFilterLineBytes * kFilterLineBytes;
 
 constexpr uint32_t RotateRight(uint32_t value, int bits) {
   return std::rotr(value, bits);
@@ -47,7 +46,7 @@ FilterBits FilterBits::Parse(const Slice& block) {
     const bool known = byte(1) == 0 && byte(3) == 0 && byte(4) == 0 && filter.probes_ >= 1 &&
                        filter.probes_ <= kMaxProbes;
     filter.lines_ = filter.bytes_ / kFilterLineBytes;
-    if (known && filter.lines_ > 0 && filter.bytes_ <= kMaxBloomBytes) {
+    if (known && filter.lines_ > 0 && filter.bytes_ <= kBloomBytesMax) {
       filter.kind_ = FilterKind::kFastLocalBloom;
       filter.by_vector_ = filter.probes_ <= kVectorProbes && HasVectorProbe();
     }
@@ -110,10 +109,11 @@ bool FilterBits::LegacyMatches(uint32_t hash) const {
 bool FilterBits::RibbonMatches(uint64_t key_hash) const {
   const RibbonEquation equation = ribbon_hasher_.EquationOf(key_hash);
   const uint64_t block = equation.start / kRibbonWidth;
+  VARVE_ASSERT(block < ribbon_layout_.blocks());
   const auto bit = static_cast<int>(equation.start % kRibbonWidth);
   const uint64_t used = ribbon_layout_.ColumnsOf(block);
   const char* const first = data_ + ribbon_layout_.FirstSegment(block) * kRibbonSegmentBytes;
-  // Bit 0 is the only one that an equation of the last block starts at: nothing is read behind it.
+  // Bit 0 is the only one that an equation of the last block starts at: nothing is read after it.
   for (uint64_t i = 0; i < std::min(used, kRibbonColumnsMax); i++) {
     const char* const segment = first + i * kRibbonSegmentBytes;
     RibbonWord sum = LoadSegment(segment) & (equation.coefficients << bit);
@@ -126,28 +126,13 @@ bool FilterBits::RibbonMatches(uint64_t key_hash) const {
   return true;
 }
 
-int BloomProbes(int millibits_per_key) {
-  // Upper ends of the ranges in which 1, 2, ... probes give the fewest false positives.
-  constexpr std::array<int, 12> kUpTo = {2080,  3580,  5100,  6640,  8300,  10070,
-                                         11720, 14001, 16050, 18300, 22001, 25501};
-  for (size_t i = 0; i < kUpTo.size(); i++) {
-    if (millibits_per_key <= kUpTo[i]) return static_cast<int>(i) + 1;
-  }
-  return millibits_per_key > 50000 ? 24 : (millibits_per_key - 1) / 2000 - 1;
-}
-
-size_t FastLocalBloomBytes(size_t keys, int millibits_per_key) {
-  const uint64_t millibits = uint64_t{keys} * static_cast<uint64_t>(std::max(millibits_per_key, 1));
-  const uint64_t bytes = (millibits + 7999) / 8000;
-  const uint64_t lines = (bytes + kFilterLineBytes - 1) / kFilterLineBytes;
-  return static_cast<size_t>(std::min(lines * kFilterLineBytes, kMaxBloomBytes)) +
-         kFilterMetadataBytes;
-}
-
-void BuildFastLocalBloom(const FilterHashes& hashes, int millibits_per_key, std::string* block) {
-  block->assign(FastLocalBloomBytes(hashes.size(), millibits_per_key), '\0');
+void BuildFastLocalBloom(const FilterHashes& hashes, const BloomDesign& design,
+                         std::string* block) {
+  block->assign(design.Bytes(hashes.size()), '\0');
   const size_t bytes = block->size() - kFilterMetadataBytes;
-  const int probes = BloomProbes(millibits_per_key);
+  VARVE_ASSERT(bytes % kFilterLineBytes == 0);
+  const int probes = design.probes();
+  VARVE_ASSERT(probes >= 1 && probes <= kMaxProbes);
   char* const data = block->data();
   const uint64_t lines = bytes / kFilterLineBytes;
   ForEachPrefetched(

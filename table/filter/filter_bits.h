@@ -9,9 +9,11 @@
 
 #include "varve/slice.h"
 
+#include "table/filter/bloom_design.h"
+#include "table/filter/cache_line_bloom.h"
 #include "table/filter/filter_hashes.h"
-#include "table/filter/line_probe.h"
 #include "table/filter/ribbon.h"
+#include "util/base/assert.h"
 #include "util/coding/hash.h"
 #include "util/mem/prefetch.h"
 
@@ -78,7 +80,9 @@ class FilterBits {
 
  private:
   [[nodiscard]] size_t FastLocalLine(uint64_t hash) const {
-    return static_cast<size_t>((hash & 0xffffffff) * lines_ >> 32) * kFilterLineBytes;
+    const size_t at = static_cast<size_t>((hash & 0xffffffff) * lines_ >> 32) * kFilterLineBytes;
+    VARVE_ASSERT(at + kFilterLineBytes <= bytes_);
+    return at;
   }
   [[nodiscard]] const char* LineOfOther(uint64_t hash) const;
   [[nodiscard]] bool MayMatchOther(uint64_t hash) const;
@@ -96,15 +100,9 @@ class FilterBits {
   RibbonLayout ribbon_layout_;
 };
 
-// Bits set per key at so many thousandths of a bit of space per key (1..24).
-[[nodiscard]] int BloomProbes(int millibits_per_key);
-
-// Size of the block, metadata included, that BuildFastLocalBloom makes.
-[[nodiscard]] size_t FastLocalBloomBytes(size_t keys, int millibits_per_key);
-
 // Replaces *block by the FastLocalBloom block of these hashes, metadata included. No hash gives a
 // block that never matches. Duplicates are wasted space but not wrong.
-void BuildFastLocalBloom(const FilterHashes& hashes, int millibits_per_key, std::string* block);
+void BuildFastLocalBloom(const FilterHashes& hashes, const BloomDesign& design, std::string* block);
 
 // The same for the Bloom filters of format versions below 5, from LegacyFilterHash values.
 void BuildLegacyBloom(const FilterHashes& hashes, int bits_per_key, std::string* block);

@@ -6,23 +6,25 @@
 
 #include <algorithm>
 
+#include "util/base/assert.h"
+
 namespace varve {
 namespace {
 
-size_t BlockBytes(FilterBuilder::Kind kind, size_t entries, int millibits_per_key) {
+size_t BlockBytes(FilterBuilder::Kind kind, size_t entries, const BloomDesign& design) {
   if (kind == FilterBuilder::Kind::kRibbon) {
-    const RibbonLayout layout = RibbonLayoutFor(entries, millibits_per_key);
+    const RibbonLayout layout = RibbonLayoutFor(entries, design);
     if (layout.blocks() != 0) return layout.bytes() + kFilterMetadataBytes;
   }
   // Near enough for the old form as well.
-  return FastLocalBloomBytes(entries, millibits_per_key);
+  return design.Bytes(entries);
 }
 
 // As many entries as a block of partition_bytes holds, at the rate of a large block.
-size_t PartitionEntries(const FilterBuilder::Options& options) {
+size_t PartitionEntries(const FilterBuilder::Options& options, const BloomDesign& design) {
   if (options.partition_bytes == 0) return SIZE_MAX;
   constexpr size_t kMany = 100'000;
-  const size_t bytes = BlockBytes(options.kind, kMany, options.millibits_per_key);
+  const size_t bytes = BlockBytes(options.kind, kMany, design);
   const uint64_t wanted = std::min<uint64_t>(options.partition_bytes, UINT32_MAX);
   return std::max<size_t>(static_cast<size_t>(wanted * kMany / bytes), 1);
 }
@@ -30,7 +32,10 @@ size_t PartitionEntries(const FilterBuilder::Options& options) {
 }  // namespace
 
 FilterBuilder::FilterBuilder(const Options& options)
-    : options_(options), partition_entries_(PartitionEntries(options)), charged_(options.charge) {}
+    : options_(options),
+      design_(options.millibits_per_key),
+      partition_entries_(PartitionEntries(options, design_)),
+      charged_(options.charge) {}
 
 void FilterBuilder::AddPrefix(const Slice& user_key) {
   if (!options_.prefix_extractor->InDomain(user_key)) return;
@@ -51,14 +56,14 @@ Status FilterBuilder::Finish(const Slice& last_user_key) {
 }
 
 size_t FilterBuilder::BytesFor(size_t entries) const {
-  return BlockBytes(options_.kind, entries, options_.millibits_per_key);
+  return BlockBytes(options_.kind, entries, design_);
 }
 
 bool FilterBuilder::MakeRibbon(std::string* block) {
-  const RibbonLayout layout = RibbonLayoutFor(hashes_.size(), options_.millibits_per_key);
+  const RibbonLayout layout = RibbonLayoutFor(hashes_.size(), design_);
   if (layout.blocks() == 0) return false;
   const size_t bytes = MemoryUsage() + layout.bytes() + RibbonBuildBytes(layout);
-  return charged_.TrySet(bytes).ok() && BuildRibbon(hashes_, options_.millibits_per_key, block);
+  return charged_.TrySet(bytes).ok() && BuildRibbon(hashes_, design_, block);
 }
 
 void FilterBuilder::MakeBlock(std::string* block) {
@@ -67,10 +72,11 @@ void FilterBuilder::MakeBlock(std::string* block) {
     return;
   }
   if (options_.kind == Kind::kRibbon && MakeRibbon(block)) return;
-  BuildFastLocalBloom(hashes_, options_.millibits_per_key, block);
+  BuildFastLocalBloom(hashes_, design_, block);
 }
 
 Status FilterBuilder::FinishPartition(const Slice& last_user_key) {
+  VARVE_ASSERT(is_partitioned() || partitions_.empty());
   Partition& partition = partitions_.emplace_back();
   partition.last_user_key = last_user_key.ToString();
   charged_.Set(MemoryUsage() + BytesFor(hashes_.size()));

@@ -104,6 +104,8 @@ class FilterBuilder {
   Status FinishPartition(const Slice& last_user_key);
 
   const Options options_;
+  const BloomDesign
+      design_;  // of the filter, or of the one that a Ribbon filter is to be as good as
   const size_t partition_entries_;
   // Of the present partition.
   FilterHashes hashes_;

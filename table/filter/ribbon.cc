@@ -4,41 +4,42 @@
 
 #include "table/filter/ribbon.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <vector>
 
-#include "table/filter/filter_bits.h"
+#include "util/base/assert.h"
 #include "util/coding/fixed.h"
+#include "util/key/entry_limits.h"
 
 namespace varve {
 namespace {
 
-// Beyond this the block would outgrow 32-bit lengths at a hundred bits for each key.
-constexpr size_t kMostKeys = 950'000'000;
 // Seed numbers have one byte.
 constexpr int kSeeds = 256;
 
-// False positives of a Bloom filter whose keys share lines of 512 bits. Lines are not equally full:
-// the mean of one that is a standard deviation fuller than the average and one that is emptier.
-double BloomRate(int millibits_per_key) {
-  const double bits_per_key = millibits_per_key / 1000.0;
-  const double probes = BloomProbes(millibits_per_key);
-  constexpr double kLineBits = kFilterLineBytes * 8;
-  const double keys = kLineBits / bits_per_key;
-  const auto rate = [probes](double keys_in_line) {
-    return std::pow(1 - std::exp(-probes * keys_in_line / kLineBits), probes);
-  };
-  return (rate(keys + std::sqrt(keys)) + rate(std::max(keys - std::sqrt(keys), 0.0))) / 2;
-}
+// Slots for each key. Equations that start at random contradict each other where they crowd, and
+// the more keys there are, the likelier is a crowd somewhere: spare slots grow with the logarithm
+// of their number (Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor",
+// 2021). Measured from 250 to a million keys, by the share of seeds that give equations that can be
+// solved: kMostSeeds for nineteen in twenty, kEnoughSeeds for three in five. Up to 2^13.5 keys:
+constexpr double kMostSeeds = 1.025;
+constexpr double kEnoughSeeds = 1.0125;
+// For each doubling after that:
+constexpr double kSlotsPerDoubling = 0.0033;
 
-// Slots for each key at which about nineteen in twenty seeds give equations that can be solved. The
-// more keys, the likelier is a crowded stretch. Measured from 320 to a million keys: 1.024 up to
-// eight thousand, then 1.026 at 2^14, 1.032 at 2^16, 1.038 at 2^18, 1.046 at 2^20.
-double SlotsPerKey(size_t keys) {
-  const double doublings = std::log2(static_cast<double>(keys)) - 13.5;
-  return 1.025 + 0.0033 * std::max(doublings, 0.0);
+// As many as most seeds need, or the whole blocks below that if enough seeds can do with them.
+uint64_t BlocksFor(size_t keys) {
+  const auto n = static_cast<double>(keys);
+  const double doublings = std::max(std::log2(n) - 13.5, 0.0);
+  const auto blocks = [&](double slots_per_key) {
+    return n * (slots_per_key + kSlotsPerDoubling * doublings) / static_cast<double>(kRibbonWidth);
+  };
+  const double most = std::floor(blocks(kMostSeeds));
+  const double chosen = most >= blocks(kEnoughSeeds) ? most : most + 1;
+  return std::max(static_cast<uint64_t>(chosen), kRibbonBlocksMin);
 }
 
 // Gaussian elimination as the equations come in. Row i holds an equation that starts at slot i, or
@@ -57,6 +58,7 @@ class Rows {
   // False if the equation contradicts those that are there.
   bool Add(RibbonEquation e) {
     for (;;) {
+      VARVE_ASSERT((e.coefficients & 1) != 0 && e.start < coefficients_.size());
       RibbonWord& row = coefficients_[e.start];
       if (row == 0) {
         row = e.coefficients;
@@ -109,13 +111,10 @@ void Solve(const Rows& rows, const RibbonLayout& layout, char* data) {
 
 }  // namespace
 
-RibbonLayout RibbonLayoutFor(size_t keys, int millibits_per_key) {
-  if (keys == 0 || keys > kMostKeys) return RibbonLayout();
-  const double slots = static_cast<double>(keys) * SlotsPerKey(keys);
-  // Readers do not take a single block.
-  const uint64_t blocks = std::max<uint64_t>(
-      2, static_cast<uint64_t>(std::ceil(slots / static_cast<double>(kRibbonWidth))));
-  const double rate = BloomRate(millibits_per_key);
+RibbonLayout RibbonLayoutFor(size_t keys, const BloomDesign& bloom) {
+  if (keys == 0) return RibbonLayout();
+  const uint64_t blocks = BlocksFor(keys);
+  const double rate = bloom.false_positives();
   const auto columns = static_cast<uint64_t>(
       std::clamp(std::ceil(-std::log2(rate)), 1.0, static_cast<double>(kRibbonColumnsMax)));
   // A block with a column less doubles the rate of its keys.
@@ -124,15 +123,14 @@ RibbonLayout RibbonLayoutFor(size_t keys, int millibits_per_key) {
   if (columns > 1 && spare > 0) {
     segments -= static_cast<uint64_t>(static_cast<double>(blocks) * std::min(spare, 1.0));
   }
-  if (segments * kRibbonSegmentBytes + kFilterMetadataBytes >=
-      FastLocalBloomBytes(keys, millibits_per_key)) {
-    return RibbonLayout();
-  }
-  return RibbonLayout(blocks, segments);
+  const RibbonLayout layout(blocks, segments);
+  const uint64_t bytes = segments * kRibbonSegmentBytes + kFilterMetadataBytes;
+  const bool can_be_read = blocks <= kRibbonBlocksMax && bytes <= kBlockBytesMax;
+  return can_be_read && bytes < bloom.Bytes(keys) ? layout : RibbonLayout();
 }
 
-bool BuildRibbon(const FilterHashes& hashes, int millibits_per_key, std::string* block) {
-  const RibbonLayout layout = RibbonLayoutFor(hashes.size(), millibits_per_key);
+bool BuildRibbon(const FilterHashes& hashes, const BloomDesign& bloom, std::string* block) {
+  const RibbonLayout layout = RibbonLayoutFor(hashes.size(), bloom);
   if (layout.blocks() == 0) return false;
   Rows rows(layout.blocks() * kRibbonWidth);
   for (int seed = 0; seed < kSeeds; seed++) {

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <string>
 
+#include "table/filter/bloom_design.h"
 #include "table/filter/filter_hashes.h"
+#include "util/base/assert.h"
 
 namespace varve {
 
@@ -18,6 +20,8 @@ inline constexpr unsigned char kRibbonMarker = 0xfe;
 inline constexpr uint64_t kRibbonWidth = 128;
 // One column of one block.
 inline constexpr size_t kRibbonSegmentBytes = kRibbonWidth / 8;
+// Readers take no filter of a single block, and the number has three bytes.
+inline constexpr uint64_t kRibbonBlocksMin = 2;
 inline constexpr uint64_t kRibbonBlocksMax = 0xffffff;
 // Columns are numbered by the bits of RibbonEquation::result.
 inline constexpr uint64_t kRibbonColumnsMax = 32;
@@ -74,11 +78,14 @@ class RibbonLayout {
       : blocks_(blocks),
         segments_(segments),
         columns_((segments + blocks - 1) / blocks),
-        short_blocks_(columns_ * blocks - segments) {}
+        short_blocks_(columns_ * blocks - segments) {
+    VARVE_ASSERT(blocks > 0 && segments >= blocks);
+  }
 
   [[nodiscard]] uint64_t blocks() const { return blocks_; }
   [[nodiscard]] uint64_t columns() const { return columns_; }
   [[nodiscard]] uint64_t ColumnsOf(uint64_t block) const {
+    VARVE_ASSERT(block < blocks_);
     return block < short_blocks_ ? columns_ - 1 : columns_;
   }
   // Number of the block's first segment; its columns follow each other.
@@ -101,9 +108,9 @@ class RibbonLayout {
       __builtin_parityll(static_cast<uint64_t>(word) ^ static_cast<uint64_t>(word >> 64)));
 }
 
-// The layout of a filter of so many keys that errs as seldom as a Bloom filter with that many bits
-// for each key. No blocks if a Bloom filter is not larger, or if there are too many keys.
-[[nodiscard]] RibbonLayout RibbonLayoutFor(size_t keys, int millibits_per_key);
+// The layout of a filter of so many keys that errs as seldom as that Bloom filter. No blocks if the
+// Bloom filter is not larger, or if no reader could take this one.
+[[nodiscard]] RibbonLayout RibbonLayoutFor(size_t keys, const BloomDesign& bloom);
 
 // What BuildRibbon takes beside the block: the equations, one a slot.
 [[nodiscard]] inline size_t RibbonBuildBytes(const RibbonLayout& layout) {
@@ -117,7 +124,7 @@ class RibbonLayout {
 //
 // Cost: RibbonBuildBytes of memory meanwhile, about 21 for each key, and several times the time of
 // a Bloom filter.
-[[nodiscard]] bool BuildRibbon(const FilterHashes& hashes, int millibits_per_key,
+[[nodiscard]] bool BuildRibbon(const FilterHashes& hashes, const BloomDesign& bloom,
                                std::string* block);
 
 }  // namespace varve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The five bytes behind every block: compression type and checksum.
+// The five bytes after every block: compression type and checksum.
 
 #include <cstddef>
 #include <cstdint>

@@ -2,9 +2,10 @@
 #include "table/index/decoded_index.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <utility>
+
+#include "util/base/assert.h"
 
 namespace varve {
 
@@ -42,8 +43,8 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
   result->sizes_.shrink_to_fit();
 
   if (BytesDecide(icmp.order())) {
-    result->words_.Build(result->size(), IsReverse(icmp.order()),
-                         [&](size_t i) { return result->separator_key(i, icmp); });
+    result->prefixes_.Build(result->size(), IsReverse(icmp.order()),
+                            [&](size_t i) { return result->separator_key(i, icmp); });
   }
   *index = std::move(result);
   return Status::OK();
@@ -55,6 +56,7 @@ DecodedIndex::~DecodedIndex() {
 }
 
 void DecodedIndex::MakeSlots(ClockCache* cache) {
+  VARVE_ASSERT(slots_ == nullptr && cache != nullptr);
   slot_cache_ = cache;
   slots_.reset(new BlockSlot[size()]());
 }
@@ -66,28 +68,29 @@ bool DecodedIndex::Before(const InternalKeyComparator& icmp, size_t i, const Sli
 }
 
 size_t DecodedIndex::Seek(const InternalKeyComparator& icmp, const Slice& target) const {
-  if (!words_.built()) [[unlikely]]
+  if (!prefixes_.built()) [[unlikely]]
     return SeekBetween(icmp, target, {0, size()});
-  return SeekBetween(icmp, target, words_.Find(icmp.KeyOf(target)));
+  return SeekBetween(icmp, target, prefixes_.Find(icmp.KeyOf(target)));
 }
 
 void DecodedIndex::Seek(const InternalKeyComparator& icmp, std::span<const Slice> targets,
                         size_t* places) const {
-  assert(targets.size() <= kSoughtMax);
-  if (!words_.built()) {
+  VARVE_ASSERT(targets.size() <= kSoughtMax);
+  if (!prefixes_.built()) {
     for (size_t i = 0; i < targets.size(); i++) places[i] = Seek(icmp, targets[i]);
     return;
   }
   Slice keys[kSoughtMax];
-  SeparatorWords::Range ranges[kSoughtMax];
+  SeparatorPrefixes::Range ranges[kSoughtMax];
   for (size_t i = 0; i < targets.size(); i++) keys[i] = icmp.KeyOf(targets[i]);
-  words_.Find({keys, targets.size()}, ranges);
+  prefixes_.Find({keys, targets.size()}, ranges);
   for (size_t i = 0; i < targets.size(); i++) places[i] = SeekBetween(icmp, targets[i], ranges[i]);
 }
 
 size_t DecodedIndex::SeekBetween(const InternalKeyComparator& icmp, const Slice& target,
-                                 SeparatorWords::Range range) const {
+                                 SeparatorPrefixes::Range range) const {
   const Slice user_key = ExtractUserKey(target);
+  VARVE_ASSERT(range.begin <= range.end && range.end <= size());
   size_t low = range.begin;
   size_t high = range.end;
   while (low < high) {
@@ -102,7 +105,7 @@ size_t DecodedIndex::SeekBetween(const InternalKeyComparator& icmp, const Slice&
 }
 
 size_t DecodedIndex::MemoryUsage() const {
-  return sizeof(*this) + words_.MemoryUsage() + separators_.capacity() +
+  return sizeof(*this) + prefixes_.MemoryUsage() + separators_.capacity() +
          offsets_.capacity() * sizeof(uint64_t) + sizes_.capacity() * sizeof(uint32_t) +
          separator_ends_.capacity() * sizeof(uint32_t) +
          (slots_ != nullptr ? size() * sizeof(BlockSlot) : 0);

@@ -16,7 +16,8 @@
 #include "table/cache/clock_cache.h"
 #include "table/format/block_handle.h"
 #include "table/index/index_iterator.h"
-#include "table/index/separator_words.h"
+#include "table/index/separator_prefixes.h"
+#include "util/base/assert.h"
 #include "util/key/internal_key.h"
 #include "util/mem/prefetch.h"
 
@@ -36,9 +37,13 @@ class DecodedIndex {
 
   [[nodiscard]] size_t size() const { return offsets_.size(); }
   // These require i < size().
-  [[nodiscard]] BlockHandle handle(size_t i) const { return BlockHandle{offsets_[i], sizes_[i]}; }
+  [[nodiscard]] BlockHandle handle(size_t i) const {
+    VARVE_ASSERT(i < size());
+    return BlockHandle{offsets_[i], sizes_[i]};
+  }
   // A user key or an internal key, as form().user_keys says.
   [[nodiscard]] Slice separator(size_t i) const {
+    VARVE_ASSERT(i < size());
     const size_t begin = i == 0 ? 0 : separator_ends_[i - 1];
     return Slice(separators_.data() + begin, separator_ends_[i] - begin);
   }
@@ -53,7 +58,7 @@ class DecodedIndex {
   // differ.
   [[nodiscard]] bool SeparatorIsOf(size_t i, const Slice& key,
                                    const InternalKeyComparator& icmp) const {
-    if (words_.built() && !words_.MayBe(i, key)) return false;
+    if (prefixes_.built() && !prefixes_.MayBe(i, key)) return false;
     return icmp.EqualKey(separator_key(i, icmp), key);
   }
   [[nodiscard]] const IndexForm& form() const { return form_; }
@@ -61,7 +66,10 @@ class DecodedIndex {
   // From now on each entry has a slot for its block in `cache`, which outlives the index.
   void MakeSlots(ClockCache* cache);
   // Null without slots. Requires i < size().
-  [[nodiscard]] BlockSlot* slot(size_t i) const { return slots_ != nullptr ? &slots_[i] : nullptr; }
+  [[nodiscard]] BlockSlot* slot(size_t i) const {
+    VARVE_ASSERT(i < size());
+    return slots_ != nullptr ? &slots_[i] : nullptr;
+  }
 
   // The cache need not keep the blocks: the table is going.
   void DropBlocks() const {
@@ -85,7 +93,7 @@ class DecodedIndex {
   // may hold it. size() if there is none.
   [[nodiscard]] size_t Seek(const InternalKeyComparator& icmp, const Slice& target) const;
   // The same for each of at most kSoughtMax targets, so that the waits for memory overlap.
-  static constexpr size_t kSoughtMax = SeparatorWords::kSoughtMax;
+  static constexpr size_t kSoughtMax = SeparatorPrefixes::kSoughtMax;
   void Seek(const InternalKeyComparator& icmp, std::span<const Slice> targets,
             size_t* places) const;
 
@@ -94,14 +102,14 @@ class DecodedIndex {
  private:
   DecodedIndex() = default;
   [[nodiscard]] size_t SeekBetween(const InternalKeyComparator& icmp, const Slice& target,
-                                   SeparatorWords::Range range) const;
+                                   SeparatorPrefixes::Range range) const;
   [[nodiscard]] bool Before(const InternalKeyComparator& icmp, size_t i, const Slice& target,
                             const Slice& target_user_key) const;
 
   IndexForm form_;
   // Of the separators' keys, without timestamps; not built if the comparator does not order by
   // bytes, or the block is out of order.
-  SeparatorWords words_;
+  SeparatorPrefixes prefixes_;
   std::vector<uint64_t> offsets_;
   std::vector<uint32_t> sizes_;
   std::string separators_;

@@ -20,7 +20,7 @@ class IndexBlockBuilder {
   IndexBlockBuilder(int restart_interval, bool delta_values)
       : delta_values_(delta_values), block_(OptionsFor(restart_interval)) {}
 
-  // `first_key` goes behind the handle; null: none. Keys ascending.
+  // `first_key` goes after the handle; null: none. Keys ascending.
   void Add(const Slice& key, const BlockHandle& handle, const Slice* first_key = nullptr);
 
   [[nodiscard]] bool empty() const { return block_.empty(); }

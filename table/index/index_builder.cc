@@ -4,6 +4,7 @@
 
 #include "table/index/index_builder.h"
 
+#include "util/base/assert.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -56,6 +57,7 @@ void IndexBuilder::AddSeparator(const Slice& last_internal_key, const Slice* nex
 }
 
 Slice IndexBuilder::InternalSeparator(size_t i) const {
+  VARVE_ASSERT(i < separator_ends_.size());
   const size_t begin = i == 0 ? 0 : separator_ends_[i - 1];
   return Slice(separators_.data() + begin, separator_ends_[i] - begin);
 }
@@ -65,6 +67,7 @@ Slice IndexBuilder::Separator(size_t i) const {
 }
 
 Slice IndexBuilder::FirstKey(size_t i) const {
+  VARVE_ASSERT(i < first_key_ends_.size());
   const size_t begin = i == 0 ? 0 : first_key_ends_[i - 1];
   return Slice(first_keys_.data() + begin, first_key_ends_[i] - begin);
 }

@@ -3,9 +3,9 @@
 
 // Builds a table's index: for each data block a separator key and where the block lies.
 //
-// Whether separators may be bare user keys is known only when the last block is: one user key on
-// both sides of any border means internal keys everywhere. So separators are gathered while the
-// table is written, and the blocks are made at the end.
+// Whether separators may be user keys without a trailer is known only when the last block is: one
+// user key on both sides of any border means internal keys everywhere. So separators are gathered
+// while the table is written, and the blocks are made at the end.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +19,7 @@
 
 #include "table/format/block_handle.h"
 #include "table/index/index_block_builder.h"
+#include "util/base/assert.h"
 #include "util/key/internal_key.h"
 
 namespace varve {
@@ -27,7 +28,7 @@ namespace varve {
 class IndexBlockSink {
  public:
   virtual ~IndexBlockSink() = default;
-  // Writes the finished block of `builder`, whose content is `raw`, behind all that was written.
+  // Writes the finished block of `builder`, whose content is `raw`, after all that was written.
   virtual Status WriteIndexBlock(IndexBlockBuilder* builder, const Slice& raw,
                                  BlockHandle* handle) = 0;
 };
@@ -51,7 +52,10 @@ class IndexBuilder {
   // For each data block, in order: its first key when it is started, its handle when it is written,
   // and its separator when the next block's first key, or the end (null), is known.
   void AddFirstKey(const Slice& first_internal_key);
-  void AddHandle(const BlockHandle& handle) { handles_.push_back(handle); }
+  void AddHandle(const BlockHandle& handle) {
+    VARVE_ASSERT(handles_.empty() || handle.offset >= handles_.back().end());
+    handles_.push_back(handle);
+  }
   void AddSeparator(const Slice& last_internal_key, const Slice* next_internal_key);
 
   // Data blocks that have ended.

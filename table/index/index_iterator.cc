@@ -35,7 +35,7 @@ bool IndexIterator::ParseHandle(Slice* in, bool whole) {
   if (whole) return BlockHandle::DecodeFrom(in, &handle_);
   int64_t delta = 0;
   if (!GetVarsignedint64(in, &delta)) return false;
-  // Wrapping arithmetic: whoever uses the handle checks it against the file's size.
+  // Wrapping arithmetic: users of the handle check it against the file's size.
   handle_.offset += handle_.size + kBlockTrailerBytes;
   handle_.size += static_cast<uint64_t>(delta);
   return true;

@@ -4,6 +4,7 @@
 
 #include "table/index/prefix_blocks.h"
 
+#include "util/base/assert.h"
 #include "util/coding/varint.h"
 
 namespace varve {
@@ -16,6 +17,7 @@ void PrefixBlocks::Add(const Slice& user_key, uint32_t block) {
     prefix_.assign(prefix.data(), prefix.size());
     first_block_ = block;
   }
+  VARVE_ASSERT(block + 1 >= first_block_ + block_count_);
   block_count_ = block - first_block_ + 1;
 }
 

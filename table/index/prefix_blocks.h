@@ -20,7 +20,7 @@ class PrefixBlocks {
   // Keys ascending, each with the number of its data block. Keys outside the extractor's domain
   // are left out.
   void Add(const Slice& user_key, uint32_t block);
-  // Call once, behind the last key.
+  // Call once, after the last key.
   void Finish() { EndPrefix(); }
 
   // After Finish: the prefixes back to back; and for each its length, first block, and number of

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 // `Before(a, b)`: a comes out before b. A strict weak order.
@@ -20,8 +22,14 @@ class ReplaceTopHeap {
 
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] size_t size() const { return items_.size(); }
-  [[nodiscard]] T& top() { return items_.front(); }
-  [[nodiscard]] const T& top() const { return items_.front(); }
+  [[nodiscard]] T& top() {
+    VARVE_ASSERT(!items_.empty());
+    return items_.front();
+  }
+  [[nodiscard]] const T& top() const {
+    VARVE_ASSERT(!items_.empty());
+    return items_.front();
+  }
   [[nodiscard]] const std::vector<T>& items() const { return items_; }
 
   void Clear() {
@@ -51,6 +59,7 @@ class ReplaceTopHeap {
   [[nodiscard]] const T* Second() { return items_.size() < 2 ? nullptr : &items_[RunnerUp()]; }
 
   void Pop() {
+    VARVE_ASSERT(!items_.empty());
     items_.front() = std::move(items_.back());
     items_.pop_back();
     runner_up_ = 0;
@@ -60,6 +69,7 @@ class ReplaceTopHeap {
  private:
   // Requires size() >= 2.
   size_t RunnerUp() {
+    VARVE_ASSERT(items_.size() >= 2);
     if (runner_up_ == 0) runner_up_ = items_.size() > 2 && before_(items_[2], items_[1]) ? 2 : 1;
     return runner_up_;
   }

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "table/iterator/heap.h"
-#include "util/iter/run_reader.h"
+#include "util/base/assert.h"
+#include "util/iter/entry_batch.h"
 #include "util/key/internal_key.h"
 #include "util/metrics/perf_counters.h"
 
@@ -14,25 +15,26 @@ namespace varve {
 
 namespace {
 
-// A child and the run that it decoded last, of which the heap knows the first entry.
+// A child and the batch that it decoded last, of which the heap knows the first entry.
 struct Child {
-  static constexpr size_t kRunEntries = 16;
+  static constexpr size_t kBatchEntries = 16;
 
   std::unique_ptr<InternalIterator> iter;
   uint32_t index = 0;  // decides between equal keys
-  EntryRun run;
+  EntryBatch batch;
 
-  // False when the run is used up.
+  // False when the batch is used up.
   bool Advance() {
-    if (run.at + 1 == run.end) return false;
-    run.at++;
+    VARVE_ASSERT(batch.at != batch.end);
+    if (batch.at + 1 == batch.end) return false;
+    batch.at++;
     return true;
   }
 };
 
 // A child as the heaps see it.
 struct Source {
-  uint64_t word;  // of the current key: smaller means earlier, equal decides nothing
+  uint64_t key_prefix;  // of the current key: smaller means earlier, equal decides nothing
   Child* child;
 };
 
@@ -41,12 +43,12 @@ template <KeyOrder kOrder>
 struct SourceOrder {
   const InternalKeyComparator* icmp;
 
-  static uint64_t WordOf(const Slice& internal_key) {
+  static uint64_t KeyPrefixOf(const Slice& internal_key) {
     if constexpr (kOrder == KeyOrder::kCustom) {
       return 0;
     } else {
-      const uint64_t word = KeyWord(ExtractUserKey(internal_key), 0);
-      return kOrder == KeyOrder::kBytewise ? word : ~word;
+      const uint64_t key_prefix = KeyPrefix(ExtractUserKey(internal_key), 0);
+      return kOrder == KeyOrder::kBytewise ? key_prefix : ~key_prefix;
     }
   }
 
@@ -70,8 +72,8 @@ struct ComesFirst {
   SourceOrder<kOrder> order;
 
   bool operator()(const Source& a, const Source& b) const {
-    if (a.word != b.word) return a.word < b.word;
-    const int c = order.CompareFull(a.child->run.at->key(), b.child->run.at->key());
+    if (a.key_prefix != b.key_prefix) return a.key_prefix < b.key_prefix;
+    const int c = order.CompareFull(a.child->batch.at->key(), b.child->batch.at->key());
     return c != 0 ? c < 0 : a.child->index < b.child->index;
   }
 };
@@ -82,9 +84,9 @@ struct ComesLast {
   bool operator()(const Source& a, const Source& b) const { return first(b, a); }
 };
 
-// Children are ahead of the walk: each has handed over a run of entries, and the heap orders what
-// is left of the runs. A run is used up before its child moves on, as that ends the life of its
-// keys.
+// Children are ahead of the walk: each has handed over a batch of entries, and the heap orders what
+// is left of the batches. A batch is used up before its child moves on, as that ends the life of
+// its keys.
 template <KeyOrder kOrder>
 class MergingIterator final : public InternalIterator {
  public:
@@ -92,7 +94,7 @@ class MergingIterator final : public InternalIterator {
                   std::vector<std::unique_ptr<InternalIterator>> children, MergeAhead ahead,
                   size_t memtables)
       : order_{icmp},
-        run_entries_(ahead == MergeAhead::kRuns ? Child::kRunEntries : 1),
+        batch_entries_(ahead == MergeAhead::kBatches ? Child::kBatchEntries : 1),
         memtables_(memtables),
         child_count_(children.size()),
         children_(std::make_unique_for_overwrite<Child[]>(children.size())),
@@ -144,21 +146,21 @@ class MergingIterator final : public InternalIterator {
   }
 
   void Next() override {
-    RunEntry ignored;
-    NextRun(&ignored, 1);
+    BatchEntry ignored;
+    NextBatch(&ignored, 1);
   }
   void Prev() override {
-    RunEntry ignored;
-    PrevRun(&ignored, 1);
+    BatchEntry ignored;
+    PrevBatch(&ignored, 1);
   }
 
-  size_t NextRun(RunEntry* out, size_t max) override {
+  size_t NextBatch(BatchEntry* out, size_t max) override {
     if (forward_) [[likely]]
       return Merge(&ahead_, out, max);
     TurnForward();
     return WriteCurrent(out);
   }
-  size_t PrevRun(RunEntry* out, size_t max) override {
+  size_t PrevBatch(BatchEntry* out, size_t max) override {
     if (!forward_) [[likely]]
       return Merge(&behind_, out, max);
     TurnBackward();
@@ -167,13 +169,16 @@ class MergingIterator final : public InternalIterator {
 
   Status status() const override { return status_; }
 
-  // All of a child's run can be pinned through the place where the child stands.
-  bool PinValue(Cleanable* pin) override { return current_->iter->PinValue(pin); }
-  // Any child may have had a part in the run; none has moved beyond its own run since.
-  bool PinRun(Cleanable* pin) override {
+  // All of a child's batch can be pinned through the place where the child stands.
+  bool PinValue(Cleanable* pin) override {
+    VARVE_ASSERT(valid_);
+    return current_->iter->PinValue(pin);
+  }
+  // Any child may have had a part in the batch; none has moved beyond its own batch since.
+  bool PinBatch(Cleanable* pin) override {
     for (size_t i = 0; i < child_count_; i++) {
       const Child& child = children_[i];
-      if (child.run.at != child.run.end && !child.iter->PinRun(pin)) return false;
+      if (child.batch.at != child.batch.end && !child.iter->PinBatch(pin)) return false;
     }
     return true;
   }
@@ -183,23 +188,23 @@ class MergingIterator final : public InternalIterator {
  private:
   // The heap's top is the current entry: moves on over up to `max` entries and writes them.
   template <typename Heap>
-  size_t Merge(Heap* heap, RunEntry* out, size_t max) {
+  size_t Merge(Heap* heap, BatchEntry* out, size_t max) {
     size_t n = 0;
     while (n < max) {
       Source& top = heap->top();
       Child* const left = top.child;
-      const uint64_t left_word = top.word;
+      const uint64_t left_prefix = top.key_prefix;
       if (left->Advance()) [[likely]] {
-        top.word = SourceOrder<kOrder>::WordOf(left->run.at->key());
+        top.key_prefix = SourceOrder<kOrder>::KeyPrefixOf(left->batch.at->key());
         heap->TopChanged();
       } else if (n != 0 || !Replenish(heap)) {
         break;
       }
       const Source& next = heap->top();
-      out[n] = *next.child->run.at;
+      out[n] = *next.child->batch.at;
       // Words tell keys of different children apart; within a child the child knows.
       if (next.child != left) {
-        out[n].same_key = next.word != left_word ? SameKey::kNo : SameKey::kUnknown;
+        out[n].same_key = next.key_prefix != left_prefix ? SameKey::kNo : SameKey::kUnknown;
       }
       n++;
     }
@@ -210,15 +215,15 @@ class MergingIterator final : public InternalIterator {
     return n;
   }
 
-  // Gets the top's next run and puts the heap in order. False when the walk is at its end or has
+  // Gets the top's next batch and puts the heap in order. False when the walk is at its end or has
   // failed.
   template <typename Heap>
   bool Replenish(Heap* heap) {
     Source& top = heap->top();
-    // Not before every entry of the last run is done with.
+    // Not before every entry of the last batch is done with.
     Child* const child = top.child;
-    if (child->run.Refill(child->iter.get(), forward_, run_entries_)) [[likely]] {
-      top.word = SourceOrder<kOrder>::WordOf(child->run.at->key());
+    if (child->batch.Refill(child->iter.get(), forward_, batch_entries_)) [[likely]] {
+      top.key_prefix = SourceOrder<kOrder>::KeyPrefixOf(child->batch.at->key());
       heap->TopChanged();
       return true;
     }
@@ -264,7 +269,7 @@ class MergingIterator final : public InternalIterator {
     valid_ = false;
     for (size_t i = memtables_; i < child_count_; i++) {
       Child& child = children_[i];
-      if (child.run.at == child.run.end || !behind(child.run.at->key())) continue;
+      if (child.batch.at == child.batch.end || !behind(child.batch.at->key())) continue;
       if (!TakePlace(&child, [&](const Child& moving) { move(moving.iter.get()); })) return;
     }
     Rebuild(heap);
@@ -276,7 +281,7 @@ class MergingIterator final : public InternalIterator {
     bool moved = false;
     for (size_t i = 0; i < child_count_; i++) {
       Child& child = children_[i];
-      if (child.run.at == child.run.end || !behind(child.run.at->key())) continue;
+      if (child.batch.at == child.batch.end || !behind(child.batch.at->key())) continue;
       if (!skip(child.iter.get())) continue;
       moved = true;
       if (!TakePlace(&child, [](const Child&) {})) return true;
@@ -291,7 +296,7 @@ class MergingIterator final : public InternalIterator {
   template <typename Move>
   bool TakePlace(Child* child, Move move) {
     move(*child);
-    child->run.TakePlace(*child->iter);
+    child->batch.TakePlace(*child->iter);
     return child->iter->Valid() || NoteStatus(*child->iter);
   }
 
@@ -301,18 +306,19 @@ class MergingIterator final : public InternalIterator {
     heap->Clear();
     for (size_t i = 0; i < child_count_; i++) {
       Child& child = children_[i];
-      if (child.run.at == child.run.end) continue;
-      heap->AddUnordered(Source{SourceOrder<kOrder>::WordOf(child.run.at->key()), &child});
+      if (child.batch.at == child.batch.end) continue;
+      heap->AddUnordered(Source{SourceOrder<kOrder>::KeyPrefixOf(child.batch.at->key()), &child});
     }
     if (heap->empty()) return;
     heap->BuildHeap();
     current_ = heap->top().child;
-    PublishLast(*current_->run.at);
+    PublishLast(*current_->batch.at);
   }
 
   // Both turns bring all children to the far side of the current key. Among equal keys, children of
   // lower index come first.
   void TurnForward() {
+    VARVE_ASSERT(valid_ && !forward_);
     const uint32_t pivot = current_->index;
     const std::string key = key_.ToString();
     forward_ = true;
@@ -323,6 +329,7 @@ class MergingIterator final : public InternalIterator {
   }
 
   void TurnBackward() {
+    VARVE_ASSERT(valid_ && forward_);
     const uint32_t pivot = current_->index;
     const std::string key = key_.ToString();
     forward_ = false;
@@ -339,8 +346,8 @@ class MergingIterator final : public InternalIterator {
   }
 
   const SourceOrder<kOrder> order_;
-  const size_t run_entries_;  // at most
-  const size_t memtables_;    // the children before the tables
+  const size_t batch_entries_;  // at most
+  const size_t memtables_;      // the children before the tables
   const size_t child_count_;
   const std::unique_ptr<Child[]> children_;
   ReplaceTopHeap<Source, ComesFirst<kOrder>> ahead_;  // while moving forward

@@ -15,7 +15,7 @@ namespace varve {
 
 // How far children may be ahead of the walk.
 enum class MergeAhead : uint8_t {
-  kRuns,     // some entries each, decoded at once
+  kBatches,  // some entries each, decoded at once
   kNothing,  // IsKeyPinned() then speaks of exactly the current entry
 };
 
@@ -24,7 +24,7 @@ enum class MergeAhead : uint8_t {
 // The first `memtables` of them are not tables.
 std::unique_ptr<InternalIterator> NewMergingIterator(
     const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
-    MergeAhead ahead = MergeAhead::kRuns, size_t memtables = 0);
+    MergeAhead ahead = MergeAhead::kBatches, size_t memtables = 0);
 
 std::unique_ptr<InternalIterator> NewEmptyInternalIterator(Status status = Status::OK());
 

@@ -2,8 +2,8 @@
 
 // Each family holds inner accounts, whose total never changes, and outer ones, whose total over all
 // families never changes. A transfer moves money between two of each in one batch, now and then
-// with deletions and range deletions on the way. Whoever reads one moment must see both totals;
-// whoever holds an account's lock must read the very balance.
+// with deletions and range deletions on the way. A reader of one moment must see both totals; a
+// holder of an account's lock must read the very balance.
 
 #include <algorithm>
 #include <array>

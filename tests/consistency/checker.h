@@ -66,6 +66,6 @@ std::unique_ptr<Checker> NewRegisterChecker(Store* store, size_t writer_threads)
 // families must add numbers.
 std::unique_ptr<Checker> NewLedgerChecker(Store* store);
 // Reads as of a timestamp find what was written at it, for ever.
-std::unique_ptr<Checker> NewTimedChecker(Store* store);
+std::unique_ptr<Checker> NewTimestampsChecker(Store* store);
 
 }  // namespace varve::testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: in every write mode, snapshots hold still and show whole batches, readings of one moment
-// agree with one order of all transactions, and a finished write is seen by whoever reads
+// agree with one order of all transactions, and a finished write is seen by every read that begins
 // afterwards. Method: four checkers share a database under constant flushes and compactions; each
 // writes from several threads and judges every reading (see their files). The checkers are held to
 // planted bugs. VARVE_CONSISTENCY=n: transactions to check in all; VARVE_CONSISTENCY_MODE=name
@@ -125,7 +125,7 @@ class Session {
     const auto named = [&](const char* name) { return names.find(name) != std::string::npos; };
     if (named("bank")) Add(NewBankChecker(store), 2 * share, share, wanted * 3 / 10);
     if (named("ledger")) Add(NewLedgerChecker(store), share, share, wanted / 10);
-    if (named("timed")) Add(NewTimedChecker(store), share, share, wanted / 10);
+    if (named("timed")) Add(NewTimestampsChecker(store), share, share, wanted / 10);
     if (named("list")) {
       Add(NewListChecker(store, share, &torn_gets_), share, share, wanted * 3 / 10);
     }

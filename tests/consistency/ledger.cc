@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Accounts that are only merged into: a transfer adds to one and takes from another, in two
-// families and one batch, and no writer knows a balance. Whoever reads one moment must see a total
-// of nothing; each writer counts its transfers by a merge of its own, which it must see at once; in
+// families and one batch, and no writer knows a balance. A reader of one moment must see a total of
+// nothing; each writer counts its transfers by a merge of its own, which it must see at once; in
 // the end every operand has counted once.
 
 #include <array>

@@ -125,8 +125,8 @@ class LateMoments final : public Store {
  public:
   using Store::Store;
 
-  std::optional<std::vector<std::string>> ReadTimed(uint64_t moment, bool forward) override {
-    return Store::ReadTimed(dice_.Hit() ? moment + 1 : moment, forward);
+  std::optional<std::vector<std::string>> ReadAsOf(uint64_t moment, bool forward) override {
+    return Store::ReadAsOf(dice_.Hit() ? moment + 1 : moment, forward);
   }
 
  private:

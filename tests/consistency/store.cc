@@ -85,8 +85,8 @@ void Store::Scan(const ScanRange& range, const Snapshot* snapshot, Direction dir
   }
 }
 
-void Store::AddTimed(WriteBatch* batch, const std::string& key, uint64_t moment,
-                     const std::string& value) {
+void Store::AddWithTimestamp(WriteBatch* batch, const std::string& key, uint64_t moment,
+                             const std::string& value) {
   std::string stamp;
   const Slice ts = EncodeU64Ts(moment, &stamp);
   findings_->Expect(batch->Put(handles_[kFamilies], key, ts, value), "filling a batch");
@@ -98,7 +98,7 @@ void Store::RaiseMark(uint64_t moment) {
   findings_->Expect(db_->IncreaseFullHistoryTsLow(handles_[kFamilies], stamp), "raising a mark");
 }
 
-std::optional<std::vector<std::string>> Store::ReadTimed(uint64_t moment, bool forward) {
+std::optional<std::vector<std::string>> Store::ReadAsOf(uint64_t moment, bool forward) {
   std::string stamp;
   const Slice ts = EncodeU64Ts(moment, &stamp);
   ReadOptions options;

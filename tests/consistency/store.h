@@ -43,7 +43,7 @@ class Store {
  public:
   static constexpr size_t kFamilies = 3;
 
-  // Takes the open database over. Behind the plain families comes one with timestamps.
+  // Takes the open database over. After the plain families comes one with timestamps.
   Store(const WriteMode& mode, std::unique_ptr<DB> db, std::vector<ColumnFamilyHandle*> handles,
         Findings* findings);
   virtual ~Store();
@@ -62,11 +62,11 @@ class Store {
                     const RowVisitor& visit);
 
   // Of the family with timestamps.
-  void AddTimed(WriteBatch* batch, const std::string& key, uint64_t moment,
-                const std::string& value);
+  void AddWithTimestamp(WriteBatch* batch, const std::string& key, uint64_t moment,
+                        const std::string& value);
   void RaiseMark(uint64_t moment);
   // All values as of then, by a scan in either direction; nothing where that is below the mark.
-  virtual std::optional<std::vector<std::string>> ReadTimed(uint64_t moment, bool forward);
+  virtual std::optional<std::vector<std::string>> ReadAsOf(uint64_t moment, bool forward);
 
   const Snapshot* Take();
   void Release(const Snapshot* snapshot);

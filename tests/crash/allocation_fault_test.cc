@@ -136,7 +136,7 @@ constexpr int kEscaped = 3;
 constexpr int kMissed = 4;
 constexpr int kStuck = 5;
 const std::vector<std::string> kFaultFamilies = {"default", "texts"};
-// Beside them one whose memtable is made of mapped blocks: some batches put a value into it, behind
+// Beside them one whose memtable is made of mapped blocks: some batches put a value into it, after
 // all else, which alone is larger than a block of theirs.
 const char* const kLargeFamily = "large";
 constexpr size_t kLargeBytes = 150 << 10;

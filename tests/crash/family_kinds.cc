@@ -44,20 +44,20 @@ std::string Stamp(uint64_t number) {
   return bytes;
 }
 
-uint64_t NumberOfStamp(const std::string& bytes) {
+uint64_t NumberOfTimestamp(const std::string& bytes) {
   return bytes.size() == sizeof(uint64_t) ? DecodeFixed64(bytes.data()) : 0;
 }
 
 std::string Merged(const std::string& family, const std::string* value,
                    const std::string& operand) {
   if (!HasSums(family)) return value == nullptr ? operand : *value + "," + operand;
-  return Stamp((value == nullptr ? 0 : NumberOfStamp(*value)) + NumberOfStamp(operand));
+  return Stamp((value == nullptr ? 0 : NumberOfTimestamp(*value)) + NumberOfTimestamp(operand));
 }
 
 Status MarkOf(DB* db, ColumnFamilyHandle* handle, uint64_t* mark) {
   std::string bytes;
   const Status s = db->GetFullHistoryTsLow(handle, &bytes);
-  *mark = NumberOfStamp(bytes);
+  *mark = NumberOfTimestamp(bytes);
   return s;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // Owns what the names of column families say in this folder: how a family merges, and whether it
-// keeps versions. So whoever lists families has chosen what is proved:
+// keeps versions. So the list of families decides what is proved:
 //   texts     operands are appended, with a comma between
 //   sums      operands are numbers, which are added
 //   versions  has timestamps, and merges as texts does
@@ -30,7 +30,7 @@ bool Allows(const DBOptions& options, const std::vector<std::string>& families);
 
 // The number in 8 bytes: a timestamp, or a number to be added.
 std::string Stamp(uint64_t number);
-uint64_t NumberOfStamp(const std::string& bytes);  // 0 unless 8 bytes
+uint64_t NumberOfTimestamp(const std::string& bytes);  // 0 unless 8 bytes
 
 // What one operand makes of a value; null: of nothing.
 std::string Merged(const std::string& family, const std::string* value, const std::string& operand);

@@ -27,8 +27,8 @@
 #include "tests/crash/tolerant_reading.h"
 #include "tests/harness/database.h"
 #include "tests/harness/environment.h"
+#include "tests/harness/fault_file_system.h"
 #include "tests/harness/write_modes.h"
-#include "util/env/fault_file_system.h"
 #include "util/env/mem_file_system.h"
 
 namespace varve::testing {

@@ -180,7 +180,7 @@ TEST_F(RarePowerLoss, TrimmingHistoryIsDoneAgain) {
   EXPECT_LT(before, states);
 }
 
-// Whoever destroys a database wants nothing of it, but may not be fooled by what is left.
+// A caller that destroys a database wants nothing of it, but may not be fooled by what is left.
 TEST_F(RarePowerLoss, DestroyingIsDoneAgain) {
   Build();
   CrashRecorder recorder(fs_.get(), 1);

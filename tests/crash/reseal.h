@@ -15,7 +15,7 @@ namespace varve::testing {
 // Where the checksums of a sound file are and what they cover.
 class Seals {
  public:
-  // Blocks of a table. They lie one behind the other, so each is found by the checksum behind it.
+  // Blocks of a table. They lie one after the other, so each is found by the checksum after it.
   static Seals OfTable(const std::string& bytes);
   // Records of a log or MANIFEST whose first bytes are sound.
   static Seals OfLog(const std::string& bytes);

@@ -252,7 +252,7 @@ class RottingShape {
     }
   }
 
-  // Garbage behind a file, no file, and two of a kind that have changed places.
+  // Garbage after a file, no file, and two of a kind that have changed places.
   void ListCasesOfFiles() {
     for (const auto& [path, contents] : files_) {
       for (uint64_t n = 1; n <= kGarbageMost; n++) {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "table/block/block_builder.h"
-#include "table/block/data_block_iterator.h"
 #include "table/block/point_search.h"
 #include "tests/fuzz/target.h"
+#include "tests/table/block/data_block_iterator.h"
 #include "util/key/internal_key.h"
 #include "util/key/point_lookup.h"
 
@@ -82,8 +82,6 @@ void Search(const std::shared_ptr<const Block>& block, const Entries& entries) {
     PrefetchEntry(*block, lookup.key());
     Note(static_cast<uint64_t>(
         SearchBlock(*block, Order(), kMaxSequenceNumber, &lookup, nullptr, &matched)));
-    uint32_t restart = 0;
-    (void)block->LookupHash(lookup.key(), &restart);
   }
 }
 

@@ -18,7 +18,7 @@ namespace varve::fuzz {
 namespace {
 
 // First byte: bit 0: checksums stay as they are; bits 1 and 2: recovery mode; bit 3: read-only.
-// Then files: a name behind one byte of length, contents behind two.
+// Then files: a name after one byte of length, contents after two.
 std::string Pack(const std::map<std::string, std::string>& files) {
   std::string packed(1, '\4');
   for (const auto& [name, bytes] : files) {

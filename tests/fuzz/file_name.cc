@@ -14,7 +14,7 @@ void MakeSeeds(Seeds* seeds) {
     for (const std::string& path :
          {LogFileName("", number), TableFileName("", number), LevelDbTableFileName("", number),
           DescriptorFileName("", number), TempFileName("", number), OptionsFileName("", number),
-          TempOptionsFileName("", number), BlobFileName("", number)}) {
+          OptionsFileName("", number) + ".dbtmp", "/" + std::to_string(number) + ".blob"}) {
       seeds->push_back(path.substr(1));
     }
   }

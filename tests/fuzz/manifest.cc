@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kPath[] = "/db/MANIFEST-000001";
 
-// First byte 0: the rest is a whole file, to be sealed. Else: records, each behind its length.
+// First byte 0: the rest is a whole file, to be sealed. Else: records, each after its length.
 void MakeSeeds(Seeds* seeds) {
   Seeds records;
   std::string list(1, '\1');

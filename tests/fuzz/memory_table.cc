@@ -48,9 +48,10 @@ void Look(const test::OpenTable& table, const Slice& internal_key) {
   PinnableSlice value;
   const ReadTimestamp as_of = ts_size == 0 ? ReadTimestamp() : ReadTimestamp{&table.icmp, newest};
   PointLookup lookup(user_key, kMaxSequenceNumber, &value, nullptr, as_of);
-  table.reader->Foresee(&lookup);
+  TableHint hint;
+  table.reader->PrefetchSpeculatively(lookup, &hint);
   (void)table.reader->KeyMayMatch(ReadOptions(), lookup);
-  Note(table.reader->Get(ReadOptions(), &lookup));
+  Note(table.reader->Get(ReadOptions(), &lookup, hint));
   (void)table.reader->ApproximateOffsetOf(ReadOptions(), internal_key);
 }
 

@@ -3,7 +3,7 @@
 // The properties block: any bytes are refused or understood; what was understood, written again
 // and read again, is the same.
 
-#include "table/format/properties_block.h"
+#include "table/meta/properties_block.h"
 #include "tests/fuzz/target.h"
 
 namespace varve::fuzz {

@@ -7,8 +7,8 @@
 #include "table/block/block_walker.h"
 #include "table/format/block_trailer.h"
 #include "table/format/footer.h"
-#include "table/format/properties_block.h"
 #include "table/index/index_iterator.h"
+#include "table/meta/properties_block.h"
 #include "util/coding/crc32c.h"
 #include "util/coding/fixed.h"
 

@@ -17,9 +17,9 @@ namespace {
 
 using IndexType = BlockBasedTableOptions::IndexType;
 
-TableBuildOptions BaseOptions(uint32_t version, ChecksumType checksum) {
+BlockTableBuildOptions BaseOptions(uint32_t version, ChecksumType checksum) {
   static const InternalKeyComparator order(BytewiseComparator());
-  TableBuildOptions options;
+  BlockTableBuildOptions options;
   options.icmp = &order;
   options.table.format_version = version;
   options.table.checksum = checksum;
@@ -32,7 +32,7 @@ TableBuildOptions BaseOptions(uint32_t version, ChecksumType checksum) {
   return options;
 }
 
-std::string Build(const TableBuildOptions& options, int entries) {
+std::string Build(const BlockTableBuildOptions& options, int entries) {
   test::BuiltTable table(options);
   if (!table.create_status.ok()) return "";
   for (int i = 0; i < entries; i++) {
@@ -46,7 +46,7 @@ std::string Build(const TableBuildOptions& options, int entries) {
   return table.Finish().ok() ? table.file : "";
 }
 
-void AddSeed(const TableBuildOptions& options, Seeds* seeds) {
+void AddSeed(const BlockTableBuildOptions& options, Seeds* seeds) {
   const std::string file = Build(options, 40);
   if (!file.empty()) seeds->push_back(std::string(1, '\x10') + file);
 }
@@ -58,7 +58,7 @@ void MakeSeeds(Seeds* seeds) {
   for (const IndexType type :
        {IndexType::kTwoLevelIndexSearch, IndexType::kBinarySearchWithFirstKey}) {
     for (const bool ribbon : {false, true}) {
-      TableBuildOptions options = BaseOptions(5, kxxHash64);
+      BlockTableBuildOptions options = BaseOptions(5, kxxHash64);
       options.table.index_type = type;
       options.table.partition_filters = type == IndexType::kTwoLevelIndexSearch;
       options.table.filter_policy.reset(ribbon ? NewRibbonFilterPolicy(10)
@@ -67,18 +67,18 @@ void MakeSeeds(Seeds* seeds) {
     }
   }
   static const std::unique_ptr<const SliceTransform> prefix(NewFixedPrefixTransform(3));
-  TableBuildOptions hash = BaseOptions(5, kCRC32c);
+  BlockTableBuildOptions hash = BaseOptions(5, kCRC32c);
   hash.table.index_type = IndexType::kHashSearch;
   hash.table.data_block_index_type = BlockBasedTableOptions::kDataBlockBinaryAndHash;
   hash.prefix_extractor = prefix.get();
   AddSeed(hash, seeds);
   for (const CompressionType type : {kSnappyCompression, kLZ4Compression, kZSTD}) {
-    TableBuildOptions packed = BaseOptions(5, kxxHash);
+    BlockTableBuildOptions packed = BaseOptions(5, kxxHash);
     packed.compression = type;
     if (type == kZSTD) packed.compression_opts.max_dict_bytes = 200;
     AddSeed(packed, seeds);
   }
-  TableBuildOptions legacy = BaseOptions(4, kNoChecksum);
+  BlockTableBuildOptions legacy = BaseOptions(4, kNoChecksum);
   legacy.table.filter_policy.reset(NewBloomFilterPolicy(10));
   AddSeed(legacy, seeds);
 }

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "table/block/block_builder.h"
-#include "table/format/metaindex_builder.h"
+#include "table/meta/metaindex_builder.h"
 #include "tests/fuzz/memory_table.h"
 #include "tests/fuzz/target.h"
 #include "tests/table/table_file.h"

@@ -70,7 +70,7 @@ class Input {
     pos_ += n;
     return taken;
   }
-  // Behind one byte, or two, that give its length.
+  // After one byte, or two, that give its length.
   Slice Short() { return Take(Byte()); }
   Slice Long() { return Take(Two()); }
   Slice Rest() { return Take(SIZE_MAX); }

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "db/write/batch_inserter.h"
+#include "db/write/section_records.h"
 #include "db/write/write_batch_internal.h"
 #include "tests/fuzz/batch_seeds.h"
 #include "tests/fuzz/target.h"
@@ -102,8 +103,27 @@ void Insert(const WriteBatch& batch, uint64_t points) {
   Promise(families.Count() == points, "every point is in its memtable");
 }
 
+// Marks of two-phase commit: the parts are well-formed by themselves, and none is lost.
+void Split(const WriteBatch& batch) {
+  std::vector<SectionPart> parts;
+  const Status s = SplitSections(batch.Data(), &parts);
+  Note(s);
+  uint64_t count = 0;
+  for (const SectionPart& part : parts) {
+    count += part.count;
+    Promise(CheckBatchStructure(MakeBatchOf(part.updates, part.count)).ok(), "a part is a batch");
+  }
+  if (s.ok()) Promise(count == batch.Count(), "every update is in a part");
+}
+
 void MakeSeeds(Seeds* seeds) {
   AddBatches("", seeds);
+  WriteBatch updates;
+  (void)updates.Put("k", "v");
+  seeds->push_back(MakePrepareRecord(updates, "x").Data());
+  seeds->push_back(MakePrepareRecord(updates, "x", /*again=*/true).Data());
+  seeds->push_back(MakeCommitRecord(updates, "x").Data());
+  seeds->push_back(MakeRollbackRecord("x").Data());
 }
 
 }  // namespace
@@ -124,6 +144,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   (void)batch.HasPut();
   (void)batch.HasDeleteRange();
+  fuzz::Split(batch);
   if (walked.ok()) {
     fuzz::Promise(copier.copy.Count() == batch.Count(), "a walk shows every update");
     fuzz::Promise(varve::CheckBatchStructure(copier.copy.Data()).ok(), "a copy is well-formed");

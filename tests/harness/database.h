@@ -16,7 +16,7 @@
 #include "varve/db.h"
 #include "varve/env.h"
 
-#include "util/env/fault_file_system.h"
+#include "tests/harness/fault_file_system.h"
 #include "util/env/mem_file_system.h"
 
 namespace varve::testing {

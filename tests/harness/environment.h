@@ -19,6 +19,15 @@ inline uint64_t Rotation() {
   return NumberFromEnvironment("VARVE_ROTATION", 0);
 }
 
+// Unit tests with thousands of like cases take every so many-th of them, from this one on.
+inline uint64_t SampleStep() {
+  const uint64_t step = NumberFromEnvironment("VARVE_SAMPLE_STEP", 3);
+  return step == 0 ? 1 : step;
+}
+inline uint64_t FirstSample() {
+  return Rotation() % SampleStep();
+}
+
 // The i-th of `count` numbers spread over [1, all], among which a rotation comes to every one.
 inline uint64_t SpreadCase(uint64_t i, uint64_t count, uint64_t all) {
   return 1 + i * all / count + Rotation() % (all / count);

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
+#include "varve/convenience.h"
 #include "varve/env.h"
 #include "varve/file_system.h"
 #include "varve/memtablerep.h"
@@ -139,13 +141,19 @@ constexpr WriteMode kModes[] = {
     {.name = "two_queues", .tune = TwoQueues},
     {.name = "two_queues_mixed", .tune = TwoQueues, .sync_one_in = 16, .no_log_one_in = 3},
     {.name = "unordered_queues", .tune = UnorderedQueues, .torn_gets = true},
-    {.name = "vector", .tune = Plain, .vector_memtables = true},
-    {.name = "serial_vector", .tune = SerialInserts, .vector_memtables = true},
+    {.name = "vector", .tune = Plain, .memtable = "vector"},
+    {.name = "serial_vector", .tune = SerialInserts, .memtable = "vector"},
     {.name = "unordered_vector",
      .tune = Unordered,
      .no_log_one_in = 3,
      .torn_gets = true,
-     .vector_memtables = true},
+     .memtable = "vector"},
+    {.name = "plain_list", .tune = Plain, .memtable = "plain_skip_list"},
+    {.name = "unordered_plain_list",
+     .tune = Unordered,
+     .no_log_one_in = 3,
+     .torn_gets = true,
+     .memtable = "plain_skip_list"},
 };
 
 bool Chance(uint32_t one_in, Random* random) {
@@ -156,7 +164,10 @@ bool Chance(uint32_t one_in, Random* random) {
 
 void WriteMode::Apply(DBOptions* db, ColumnFamilyOptions* family) const {
   tune(db);
-  if (vector_memtables) family->memtable_factory = std::make_shared<VectorRepFactory>();
+  if (memtable == nullptr) return;
+  std::unique_ptr<MemTableRepFactory> factory;
+  if (!GetMemTableRepFactoryFromString(memtable, &factory).ok()) abort();
+  family->memtable_factory = std::move(factory);
 }
 
 WriteOptions WriteMode::DrawWriteOptions(Random* random) const {

@@ -2,8 +2,8 @@
 #pragma once
 
 // Owns the table of write modes that the suites of proof run through, and the one list of modes
-// that Open refuses today. Whoever builds a refused mode removes its line from that list: the
-// suites then hold the mode to its promises, and fail while the line is still there.
+// that Open refuses today. The change that builds a refused mode removes its line from that list:
+// the suites then hold the mode to its promises, and fail while the line is still there.
 
 #include <cstdint>
 #include <span>
@@ -34,8 +34,8 @@ struct WriteMode {
   bool limited = false;
   // The log is written in another way than that of the options' defaults.
   bool backs_log = false;
-  // Memtables are arrays (VectorRepFactory).
-  bool vector_memtables = false;
+  // The kind of memtables, as GetMemTableRepFactoryFromString takes it; null: the default.
+  const char* memtable = nullptr;
 
   // Sets the mode into options that are otherwise whatever they are.
   void Apply(DBOptions* db, ColumnFamilyOptions* family) const;

@@ -111,7 +111,8 @@ std::vector<Combo> OurCombos() {
     const char* const aligned = i % 12 < 3 && i % 2 == 0 ? ";block_align=true" : "";
     const std::string more = Pick(i, kFilters) + Pick(i / 2, kIndexes) + aligned;
     combo.reading_options = TableText(i, more) + PrefixText(more);
-    combo.family_options = FamilyText(i, combo.reading_options) + DictionaryText(i);
+    combo.family_options = FamilyText(i, combo.reading_options) + DictionaryText(i) +
+                           (i % 4 == 1 ? ";memtable=plain_skip_list" : "");
     combo.ping_pongs = i % 12 == 5 ? 5 : 0;
     combo.name = Named("ours", i, combo);
     combos.push_back(combo);

@@ -34,11 +34,11 @@ namespace fs = std::filesystem;
 
 constexpr int kRounds = 3;
 constexpr int kChangesARound = 120;
-constexpr uint64_t kTimedKeys = 40;
+constexpr uint64_t kTimestampKeys = 40;
 constexpr int kRandomTimes = 2;  // at which a step reads, beside the first, the last and the future
 
-const char* const kOurTimedDriver = VARVE_TIMESTAMP_DRIVER;
-const char* const kTheirTimedDriver = ROCKSDB_TIMESTAMP_DRIVER;
+const char* const kOurTimestampDriver = VARVE_TIMESTAMP_DRIVER;
+const char* const kTheirTimestampDriver = ROCKSDB_TIMESTAMP_DRIVER;
 
 // Where what is written ends up, before the other engine comes.
 enum class Stage : uint8_t { kLogged, kFlushed, kCompacted, kCollapsed };
@@ -54,9 +54,9 @@ const char* const kFormats[] = {
 };
 
 // One directory on its way between the engines. Each step gives "" or what went wrong.
-class TimedRun {
+class TimestampedRun {
  public:
-  TimedRun(std::string work, Stage stage, const char* format, bool merges, uint64_t seed)
+  TimestampedRun(std::string work, Stage stage, const char* format, bool merges, uint64_t seed)
       : work_(std::move(work)),
         stage_(stage),
         format_(format),
@@ -110,7 +110,7 @@ class TimedRun {
   }
 
   std::string RandomKey() {
-    const uint64_t k = random_.Below(kTimedKeys);
+    const uint64_t k = random_.Below(kTimestampKeys);
     std::string key = "k" + std::to_string(k % 7) + std::to_string(k);
     // Keys that go on as the timestamp of another one does.
     if (k % 9 == 0) key = "k1" + std::string(k % 8, '\0') + static_cast<char>(k);
@@ -173,10 +173,10 @@ class TimedRun {
     if (mark_ > 0) {
       Line("mark " + std::to_string(mark_));
       // Newer ones of RocksDB go on until something else happens to the family.
-      if (mark_ == opened_mark_ || driver_ == kOurTimedDriver) {
+      if (mark_ == opened_mark_ || driver_ == kOurTimestampDriver) {
         Line("refused " + std::to_string(mark_ - 1));
       }
-    } else if (driver_ == kOurTimedDriver) {
+    } else if (driver_ == kOurTimestampDriver) {
       Line("mark -");  // RocksDB 7.8.3 aborts
     }
     std::vector<uint64_t> times = {mark_, now_, now_ + 1000};
@@ -231,7 +231,7 @@ class TimedRun {
 };
 
 // Both ways, with files of both engines in the end; "" or what went wrong.
-std::string Exchange(TimedRun* run, const char* writer, const char* reader) {
+std::string Exchange(TimestampedRun* run, const char* writer, const char* reader) {
   std::string problem = run->Write(writer);
   if (problem.empty()) problem = run->Read(reader, "reader", /*compact=*/false);
   if (problem.empty()) problem = run->Read(reader, "open", /*compact=*/false);
@@ -251,7 +251,7 @@ TEST(TimestampInterop, HistoryMovesBothWays) {
   const fs::path root = fs::path(base != nullptr ? base : fs::temp_directory_path().string()) /
                         ("varve_timestamp_interop_" + std::to_string(getpid()));
   fs::create_directories(root);
-  const bool they_know_all = RunScript(kTheirTimedDriver, root.string(), "knows-all\n").empty();
+  const bool they_know_all = RunScript(kTheirTimestampDriver, root.string(), "knows-all\n").empty();
   uint64_t job = 0;
   for (const Stage stage :
        {Stage::kLogged, Stage::kFlushed, Stage::kCompacted, Stage::kCollapsed}) {
@@ -262,9 +262,9 @@ TEST(TimestampInterop, HistoryMovesBothWays) {
                      (ours_first ? ", ours first" : ", theirs first"));
         ++job;
         const bool merges = they_know_all && stage != Stage::kCollapsed && job / 2 % 2 == 0;
-        TimedRun run((root / std::to_string(job)).string(), stage, format, merges, job);
-        EXPECT_EQ(Exchange(&run, ours_first ? kOurTimedDriver : kTheirTimedDriver,
-                           ours_first ? kTheirTimedDriver : kOurTimedDriver),
+        TimestampedRun run((root / std::to_string(job)).string(), stage, format, merges, job);
+        EXPECT_EQ(Exchange(&run, ours_first ? kOurTimestampDriver : kTheirTimestampDriver,
+                           ours_first ? kTheirTimestampDriver : kOurTimestampDriver),
                   "");
       }
     }

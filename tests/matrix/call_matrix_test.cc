@@ -3,7 +3,7 @@
 // Goal: any two public calls may be made at the same time, beside Close and beside the end of a
 // column family too: a call happens before Close or is refused, after Close no file changes, what
 // was acknowledged is there when the directory is opened again, what was refused is not, and
-// whatever users hold can be used and given back afterwards. Method: a table of all calls, held to
+// whatever users hold can be used and released afterwards. Method: a table of all calls, held to
 // the interface's header; each pair is played by two threads, beside calls that end something by
 // three, on a small database with slow files, in several ways to keep a log. VARVE_MATRIX_ROUNDS=n:
 // every pair n times, instead of those with a call that ends something and a slice of the others,
@@ -199,7 +199,7 @@ class Case {
     }
   }
 
-  // Everything that is held is used, and given back, at one step of the end or another.
+  // Everything that is held is used, and released, at one step of the end or another.
   void End() {
     held_ = !stage_.unmade.empty();
     for (const Part& part : parts_) held_ = held_ || part.player->HoldsAnything();

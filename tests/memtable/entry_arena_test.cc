@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The memtable's arena: pieces do not overlap, names lead back to them.
+// The memtable's arena: pieces do not overlap, offsets lead back to them.
 
 #include "memtable/entry_arena.h"
 
@@ -26,12 +26,12 @@ struct FilledPiece {
 
 void CheckUntouched(const EntryArena& arena, const std::vector<FilledPiece>& pieces) {
   for (const FilledPiece& piece : pieces) {
-    ASSERT_EQ(arena.At(piece.at.ref), piece.at.data);
+    ASSERT_EQ(arena.At(piece.at.offset), piece.at.data);
     for (size_t i = 0; i < piece.bytes; i++) ASSERT_EQ(piece.at.data[i], piece.fill);
   }
 }
 
-TEST(EntryArenaTest, ThreadsGetSeparatePiecesAndNames) {
+TEST(EntryArenaTest, ThreadsGetSeparatePiecesAndOffsets) {
   EntryArena arena(4096, 1 << 16);
   constexpr size_t kThreads = 4;
   std::vector<std::vector<FilledPiece>> pieces(kThreads);
@@ -68,15 +68,15 @@ void AllocateAlike(EntryArena* arena, size_t bytes, size_t total) {
   for (size_t i = 0; i < total / bytes; i++) pieces.push_back(arena->Allocate(bytes));
   std::vector<uintptr_t> begins;
   for (const EntryArena::Piece& piece : pieces) {
-    ASSERT_EQ(arena->At(piece.ref), piece.data);
+    ASSERT_EQ(arena->At(piece.offset), piece.data);
     begins.push_back(reinterpret_cast<uintptr_t>(piece.data));
   }
   std::sort(begins.begin(), begins.end());
   for (size_t i = 1; i < begins.size(); i++) ASSERT_GE(begins[i] - begins[i - 1], bytes);
 }
 
-// Whatever its blocks are, and its pieces: more than there are names for blocks of that size.
-TEST(EntryArenaTest, NamesOutlastMemory) {
+// Whatever its blocks are, and its pieces: more than there are numbers for blocks of that size.
+TEST(EntryArenaTest, OffsetsOutlastMemory) {
   constexpr size_t kMiB = size_t{1} << 20;
   for (const size_t max_block : {size_t{4} << 10, size_t{128} << 10, kMiB, 2 * kMiB}) {
     for (const size_t bytes : {size_t{900}, size_t{5000}, size_t{40} << 10}) {

@@ -24,6 +24,7 @@
 #include "varve/write_buffer_manager.h"
 
 #include "tests/harness/no_mappings.h"
+#include "tests/memtable/representations.h"
 
 namespace varve {
 namespace {
@@ -35,20 +36,10 @@ const InternalKeyComparator& Order() {
   return order;
 }
 
-// Whatever holds of both orders.
-class InBothOrders : public testing::TestWithParam<MemTableOrder> {
- protected:
-  static MemTableOptions Options() {
-    MemTableOptions options;
-    options.order = GetParam();
-    return options;
-  }
-};
-
-class MemTableTest : public InBothOrders {
+class MemTableTest : public EachRepresentation {
  protected:
   void Make(MemTableOptions options = {}) {
-    options.order = GetParam();
+    options.rep = GetParam();
     mem_ = std::make_unique<MemTable>(Order(), options, 9);
   }
   void SetUp() override { Make(); }
@@ -193,10 +184,10 @@ TEST_P(MemTableTest, CountsWhatWasAdded) {
   EXPECT_EQ(mem_->id(), 9u);
 }
 
-TEST_P(MemTableTest, TheSameKeyAndSequenceIsRefusedByTheTree) {
+TEST_P(MemTableTest, TheSameKeyAndSequenceIsRefusedByLists) {
   Put(3, "k", "v");
   const Status s = mem_->Add(3, kTypeValue, "k", "w");
-  if (GetParam() == MemTableOrder::kKeys) {
+  if (!IsVector()) {
     EXPECT_TRUE(s.IsTryAgain());
     EXPECT_EQ(Get("k"), "v");
     EXPECT_EQ(mem_->entry_count(), 1u);
@@ -275,7 +266,9 @@ TEST_P(MemTableTest, ReadsByKeyStayRightWhileTheIndexIsBuiltAndGrows) {
     Make();
     std::map<std::string, std::map<SequenceNumber, std::string>> model;
     std::mt19937 random(keys);
-    for (SequenceNumber seq = 1; seq <= 20000; seq++) {
+    // A vector is put in order anew for the reads after each addition.
+    const SequenceNumber last = IsVector() ? 2000 : 20000;
+    for (SequenceNumber seq = 1; seq <= last; seq++) {
       const std::string key = std::to_string(random() % keys);
       if (random() % 10 == 0) {
         ASSERT_TRUE(mem_->Add(seq, kTypeDeletion, key, "").ok());
@@ -285,7 +278,7 @@ TEST_P(MemTableTest, ReadsByKeyStayRightWhileTheIndexIsBuiltAndGrows) {
         model[key][seq] = std::to_string(seq);
       }
       // None, few, then many reads; old snapshots, and keys that nobody wrote.
-      if (random() % 20000 > seq * 4) continue;
+      if (random() % last > seq * 4) continue;
       const std::string probe = std::to_string(random() % (2 * keys));
       const SequenceNumber snapshot = random() % 2 == 0 ? seq : random() % seq;
       const auto& versions = model[probe];
@@ -315,7 +308,7 @@ TEST_P(MemTableTest, ABatchIsTheSameAsItsEntriesOneByOne) {
   SequenceNumber seq = 1;
   for (const size_t size : {0, 1, 2, 15, 16, 17, 100, 5001, 5000, 14, 15, 16}) {
     std::vector<std::string> keys;
-    // Some batches of keys that differ only behind their first eight bytes.
+    // Some batches of keys that differ only after their first eight bytes.
     const std::string head = size % 2 == 0 ? "the same to all of them " : "";
     for (size_t i = 0; i < size; i++) keys.push_back(head + std::to_string(random() % 3000));
     std::vector<MemTableEntry> batch;
@@ -342,8 +335,8 @@ TEST_P(MemTableTest, ABatchIsTheSameAsItsEntriesOneByOne) {
   EXPECT_FALSE(b->Valid());
 }
 
-TEST_P(MemTableTest, ABatchThatRepeatsAnEntryIsRefusedByTheTree) {
-  if (GetParam() != MemTableOrder::kKeys) return;
+TEST_P(MemTableTest, ABatchThatRepeatsAnEntryIsRefusedByLists) {
+  if (IsVector()) return;
   const std::vector<MemTableEntry> same = {
       {7, kTypeValue, "k", "1"}, {8, kTypeValue, "l", "2"}, {7, kTypeValue, "k", "3"}};
   EXPECT_TRUE(mem_->Add(same).IsTryAgain());
@@ -405,7 +398,7 @@ TEST(MemTablePrefixTest, TheCommonPrefixIsThatOfAllKeysButTheLastBytes) {
   EXPECT_EQ(prefix, "");
 }
 
-class MemTableMemoryTest : public InBothOrders {};
+class MemTableMemoryTest : public EachRepresentation {};
 
 TEST_P(MemTableMemoryTest, WithoutMemoryNothingIsHalfDone) {
   MemTable mem(Order(), Options(), 1);
@@ -448,7 +441,7 @@ TEST_P(MemTableMemoryTest, AnyBatchFits) {
   }
 }
 
-class MemTableOrderTest : public InBothOrders {};
+class MemTableOrderTest : public EachRepresentation {};
 
 // Orders and compares without regard to case.
 class NoCase : public Comparator {
@@ -523,7 +516,7 @@ TEST_P(MemTableOrderTest, AVersionThatArrivesLateMayBeOld) {
   }
 }
 
-class MemTableSizeTest : public InBothOrders {};
+class MemTableSizeTest : public EachRepresentation {};
 
 TEST_P(MemTableSizeTest, IsFullJustBelowItsBudget) {
   for (const size_t budget :
@@ -637,7 +630,7 @@ TEST_P(MemTableSizeTest, TheWriteBufferManagerKnowsWhatIsHeld) {
   EXPECT_EQ(wbm.memory_usage(), 0u);
 }
 
-class MemTableStatsTest : public InBothOrders {};
+class MemTableStatsTest : public EachRepresentation {};
 
 TEST_P(MemTableStatsTest, EstimatesTheContentOfARange) {
   MemTable mem(Order(), Options(), 1);
@@ -674,7 +667,7 @@ class VectorTest : public testing::Test {
 
   static MemTableOptions Options() {
     MemTableOptions options;
-    options.order = MemTableOrder::kArrival;
+    options.rep = &kVectorRep;
     return options;
   }
 
@@ -703,7 +696,7 @@ TEST_F(VectorTest, AnIteratorStaysWithWhatItFoundAndANewOneFindsTheRest) {
 }
 
 TEST_F(VectorTest, KeysThatShareLessThanThoseBeforeAreMergedRight) {
-  // Words are taken behind what all have in common, and that shrinks with every read here.
+  // Key prefixes are taken after what all have in common, and that shrinks with every read here.
   std::map<std::string, SequenceNumber> model;
   for (const char* const head :
        {"shared:prefix:", "shared:pre", "shared", "sh", "", "zz", "\xff"}) {
@@ -741,16 +734,11 @@ TEST_F(VectorTest, WhatSortingHoldsIsCountedAndNothingBefore) {
   EXPECT_GE(mem_.MemoryUsage(), unsorted + 50000 * 12);
 }
 
-const auto kOrders = testing::Values(MemTableOrder::kKeys, MemTableOrder::kArrival);
-std::string NameOf(const testing::TestParamInfo<MemTableOrder>& order) {
-  return order.param == MemTableOrder::kKeys ? "Tree" : "Vector";
-}
-
-INSTANTIATE_TEST_SUITE_P(Orders, MemTableTest, kOrders, NameOf);
-INSTANTIATE_TEST_SUITE_P(Orders, MemTableMemoryTest, kOrders, NameOf);
-INSTANTIATE_TEST_SUITE_P(Orders, MemTableOrderTest, kOrders, NameOf);
-INSTANTIATE_TEST_SUITE_P(Orders, MemTableSizeTest, kOrders, NameOf);
-INSTANTIATE_TEST_SUITE_P(Orders, MemTableStatsTest, kOrders, NameOf);
+VARVE_EACH_REPRESENTATION(MemTableTest);
+VARVE_EACH_REPRESENTATION(MemTableMemoryTest);
+VARVE_EACH_REPRESENTATION(MemTableOrderTest);
+VARVE_EACH_REPRESENTATION(MemTableSizeTest);
+VARVE_EACH_REPRESENTATION(MemTableStatsTest);
 
 }  // namespace
 }  // namespace varve

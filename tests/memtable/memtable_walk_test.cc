@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Iterators of memtables, by steps and by runs, beside a model; and what their runs say of keys.
+// Iterators of memtables, by steps and by batches, beside a model; and what their batches say of
+// keys.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@
 #include "varve/comparator.h"
 #include "varve/perf_context.h"
 
-#include "memtable/memtable.h"
+#include "tests/memtable/representations.h"
 #include "tests/table/iterator_walk.h"
 
 namespace varve {
@@ -27,16 +28,14 @@ class BackwardsOrder final : public Comparator {
   void FindShortSuccessor(std::string*) const override {}
 };
 
-class MemTableWalk : public testing::TestWithParam<MemTableOrder> {
+class MemTableWalk : public EachRepresentation {
  protected:
   static std::unique_ptr<MemTable> NewTable(const InternalKeyComparator& order) {
-    MemTableOptions options;
-    options.order = GetParam();
-    return std::make_unique<MemTable>(order, options, 1);
+    return std::make_unique<MemTable>(order, Options(), 1);
   }
 };
 
-// Keys begin alike, so that many share their words, and have several versions.
+// Keys begin alike, so that many share their key prefixes, and have several versions.
 TEST_P(MemTableWalk, GoesAsAMapDoes) {
   static const BackwardsOrder backwards;
   for (const Comparator* comparator : {BytewiseComparator(), ReverseBytewiseComparator(),
@@ -70,7 +69,7 @@ TEST_P(MemTableWalk, GoesThroughManyKeysWhereverTheyLie) {
       test::Model model{test::InternalKeyLess{&order}};
       const std::unique_ptr<MemTable> mem = NewTable(order);
       for (SequenceNumber seq = 1; seq <= 3000; seq++) {
-        // Words with all bits, few bits, and of few keys.
+        // Key prefixes with all bits, few bits, and of few keys.
         const uint64_t word = random() >> (seq % 3 == 0 ? 0 : seq % 3 == 1 ? 8 * seed : 56);
         std::string key;
         for (int byte = 7; byte >= 0; byte--) key.push_back(static_cast<char>(word >> (8 * byte)));
@@ -85,7 +84,7 @@ TEST_P(MemTableWalk, GoesThroughManyKeysWhereverTheyLie) {
   }
 }
 
-// What the runs of a whole walk say of keys, but for the first entry.
+// What the batches of a whole walk say of keys, but for the first entry.
 struct Said {
   size_t other = 0;
   size_t same = 0;
@@ -93,18 +92,18 @@ struct Said {
   uint64_t comparisons = 0;
 };
 
-Said WalkByRuns(const MemTable& mem, bool forward) {
+Said WalkByBatches(const MemTable& mem, bool forward) {
   Said said;
   const std::unique_ptr<InternalIterator> iter = mem.NewIterator();
   get_perf_context()->Reset();
   forward ? iter->SeekToFirst() : iter->SeekToLast();
-  RunEntry run[32];
+  BatchEntry batch[32];
   for (;;) {
-    const size_t n = forward ? iter->NextRun(run, 32) : iter->PrevRun(run, 32);
+    const size_t n = forward ? iter->NextBatch(batch, 32) : iter->PrevBatch(batch, 32);
     for (size_t i = 0; i < n; i++) {
-      said.other += run[i].same_key == SameKey::kNo ? 1 : 0;
-      said.same += run[i].same_key == SameKey::kYes ? 1 : 0;
-      said.nothing += run[i].same_key == SameKey::kUnknown ? 1 : 0;
+      said.other += batch[i].same_key == SameKey::kNo ? 1 : 0;
+      said.same += batch[i].same_key == SameKey::kYes ? 1 : 0;
+      said.nothing += batch[i].same_key == SameKey::kUnknown ? 1 : 0;
     }
     if (n == 0) break;
   }
@@ -113,7 +112,7 @@ Said WalkByRuns(const MemTable& mem, bool forward) {
 }
 
 // A leaf that was not in order when it was copied: sorting it has told versions from other keys.
-TEST(MemTableRuns, SortedLeavesKnowTheirVersions) {
+TEST(MemTableBatches, SortedLeavesKnowTheirVersions) {
   const InternalKeyComparator order(BytewiseComparator());
   MemTable mem(order, MemTableOptions(), 1);
   std::mt19937 random(301);
@@ -123,16 +122,16 @@ TEST(MemTableRuns, SortedLeavesKnowTheirVersions) {
     ASSERT_TRUE(mem.Add(seq, kTypeMerge, key, "v").ok());
     keys[key]++;
   }
-  const Said said = WalkByRuns(mem, /*forward=*/true);
+  const Said said = WalkByBatches(mem, /*forward=*/true);
   EXPECT_EQ(said.other, keys.size() - 1);
   EXPECT_EQ(said.same, 35 - keys.size());
   EXPECT_EQ(said.nothing, 0u);
   EXPECT_EQ(said.comparisons, 0u);
 }
 
-// Leaves in order know words only, and compare keys that share theirs; the first entry of each leaf
-// is not compared with the leaf before.
-TEST(MemTableRuns, SayWhatWordsAndKeysSay) {
+// Leaves in order know key prefixes only, and compare keys that share theirs; the first entry of
+// each leaf is not compared with the leaf before.
+TEST(MemTableBatches, SayWhatPrefixesAndKeysSay) {
   const InternalKeyComparator order(BytewiseComparator());
   MemTable mem(order, MemTableOptions(), 1);
   SequenceNumber seq = 0;
@@ -143,7 +142,7 @@ TEST(MemTableRuns, SayWhatWordsAndKeysSay) {
     }
   }
   for (const bool forward : {true, false}) {
-    const Said said = WalkByRuns(mem, forward);
+    const Said said = WalkByBatches(mem, forward);
     EXPECT_EQ(said.other + said.same + said.nothing, 1999u);
     EXPECT_LT(said.nothing, 120u);
     EXPECT_GT(said.same, 900u);
@@ -151,11 +150,7 @@ TEST(MemTableRuns, SayWhatWordsAndKeysSay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Orders, MemTableWalk,
-                         testing::Values(MemTableOrder::kKeys, MemTableOrder::kArrival),
-                         [](const testing::TestParamInfo<MemTableOrder>& order) {
-                           return order.param == MemTableOrder::kKeys ? "Tree" : "Vector";
-                         });
+VARVE_EACH_REPRESENTATION(MemTableWalk);
 
 }  // namespace
 }  // namespace varve

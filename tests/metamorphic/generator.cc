@@ -29,7 +29,7 @@ class Generator {
     singles_ = random_.Below(12);
     merges_ = random_.OneIn(3) ? 0 : random_.Below(40);
     filters_ = random_.Below(30);
-    timed_ = random_.OneIn(2);
+    has_timestamps_ = random_.OneIn(2);
     second_ = random_.OneIn(2);
     for (uint64_t& weight : weights_) weight = 1 + random_.Skewed(4);
   }
@@ -39,7 +39,8 @@ class Generator {
     Emit("family a/f1");
     Emit("family a/f2 filtered");
     if (random_.OneIn(2)) Emit("family a/f3 reverse");
-    if (timed_) Emit(std::string("family a/timed1") + (random_.OneIn(3) ? " reverse" : ""));
+    if (has_timestamps_)
+      Emit(std::string("family a/timed1") + (random_.OneIn(3) ? " reverse" : ""));
     if (second_) {
       Emit("open b 1");
       Emit("family b/f1 reverse");
@@ -86,7 +87,7 @@ class Generator {
   std::string Place(const std::string& db, const std::string& family) {
     const FamilyModel* const model = model_.Find(db, family);
     std::string place = db + "/" + family;
-    if (model == nullptr || !model->timed()) return place;
+    if (model == nullptr || !model->has_timestamps()) return place;
     const uint64_t last = model_.databases().at(db).last_timestamp;
     return place + "@" + std::to_string(model->mark() + random_.Below(last - model->mark() + 2));
   }
@@ -238,7 +239,8 @@ class Generator {
     const uint64_t last = model_.databases().at(db).last_timestamp;
     std::string text = "write " + db;
     // Timestamps never go back, and often stay.
-    if (timed_) text += "@" + std::to_string(last + (random_.OneIn(3) ? random_.Below(3) : 0));
+    if (has_timestamps_)
+      text += "@" + std::to_string(last + (random_.OneIn(3) ? random_.Below(3) : 0));
     const uint64_t parts = random_.OneIn(4) ? 1 + random_.Below(24) : 1;
     for (uint64_t i = 0; i < parts; i++) {
       text += (i == 0 ? " " : " ; ") + Part(db, Family(db));
@@ -386,7 +388,7 @@ class Generator {
     const std::string db = Db();
     if (random_.OneIn(2)) {
       const char* const kinds[] = {"", " reverse", " filtered", " reverse filtered"};
-      const bool timed = timed_ && random_.OneIn(3);
+      const bool timed = has_timestamps_ && random_.OneIn(3);
       Emit("family " + db + "/" + (timed ? "timed" : "f") + std::to_string(random_.Below(6)) +
            kinds[random_.Below(timed ? 2 : 4)]);
     } else {
@@ -397,7 +399,7 @@ class Generator {
   void Reopen(const std::string& db) {
     if (random_.OneIn(12)) Emit("repair " + db);
     std::string text = "open " + db + " " + std::to_string(random_.Below(4));
-    if (timed_ && random_.OneIn(2)) {
+    if (has_timestamps_ && random_.OneIn(2)) {
       const uint64_t last = model_.databases().at(db).last_timestamp;
       const uint64_t back = random_.Below(random_.OneIn(2) ? 5 : 60);
       if (Emit(text + " trim=" + std::to_string(last - std::min(last, back)))) return;
@@ -468,7 +470,7 @@ class Generator {
       for (const char* when : {"before", "after"}) {
         for (const auto& [family, model] : db.families) {
           const std::string stamp =
-              model.timed() ? "@" + std::to_string(db.last_timestamp + 1) : "";
+              model.has_timestamps() ? "@" + std::to_string(db.last_timestamp + 1) : "";
           lines.push_back("scan " + name + "/" + family + stamp);
           lines.push_back("scan " + name + "/" + family + stamp + " back");
         }
@@ -489,7 +491,7 @@ class Generator {
   uint64_t singles_ = 0;
   uint64_t merges_ = 0;
   uint64_t filters_ = 0;
-  bool timed_ = false;
+  bool has_timestamps_ = false;
   bool second_ = false;
   uint64_t weights_[21] = {};
   Model model_;

@@ -73,7 +73,7 @@ std::string Line::Family() const {
   return Word(1).substr(slash + 1, Word(1).find('@') - slash - 1);
 }
 
-bool Line::HasStamp() const {
+bool Line::HasTimestamp() const {
   return Word(1).find('@') != std::string::npos;
 }
 

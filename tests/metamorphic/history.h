@@ -36,7 +36,7 @@ struct Line {
   // Of "a/f1@7", the second word: a, f1, and 7.
   std::string Db() const;
   std::string Family() const;
-  bool HasStamp() const;
+  bool HasTimestamp() const;
   uint64_t Stamp() const;  // 0 where there is none
   // Whether a word says so.
   bool Has(std::string_view flag) const;

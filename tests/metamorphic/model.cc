@@ -106,8 +106,8 @@ bool Model::MeansOpen(const Line& line) const {
   // Trimming history is for families with timestamps, all of whose marks are below.
   bool any = false;
   for (const auto& [name, family] : found->second.families) {
-    any |= family.timed();
-    if (family.timed() && family.mark() > trim) return false;
+    any |= family.has_timestamps();
+    if (family.has_timestamps() && family.mark() > trim) return false;
   }
   return any;
 }
@@ -155,7 +155,8 @@ bool Model::MeansWrite(const Line& line) const {
     const auto found = db->families.find(change.family);
     if (found == db->families.end()) return false;
     const FamilyModel& family = found->second;
-    if (family.timed() && line.Stamp() < std::max(db->last_timestamp, family.mark())) return false;
+    if (family.has_timestamps() && line.Stamp() < std::max(db->last_timestamp, family.mark()))
+      return false;
     if (changes.size() == 1) {
       return family.contract().Keeps(change, family.order(), family.filtered());
     }
@@ -187,8 +188,8 @@ bool Model::ReadsLegally(const Line& line, const FamilyModel& family) const {
     if (snap == snaps.end()) return false;
     if (snap->second.moments.count(line.Family()) == 0) return false;
   }
-  if (!family.timed()) return !line.HasStamp();
-  return line.HasStamp() && line.Stamp() >= family.mark();
+  if (!family.has_timestamps()) return !line.HasTimestamp();
+  return line.HasTimestamp() && line.Stamp() >= family.mark();
 }
 
 bool Model::MeansRead(const Line& line) const {
@@ -206,7 +207,7 @@ bool Model::MeansMulti(const Line& line) const {
     const size_t slash = word.find('/');
     if (slash == std::string::npos) continue;
     const FamilyModel* const family = Find(line.Db(), word.substr(0, slash));
-    if (family == nullptr || family->timed()) return false;
+    if (family == nullptr || family->has_timestamps()) return false;
     if (!line.HasOption("snap")) continue;
     const auto snap = db->snaps.find(line.Option("snap"));
     if (snap == db->snaps.end() || snap->second.moments.count(word.substr(0, slash)) == 0) {
@@ -219,7 +220,7 @@ bool Model::MeansMulti(const Line& line) const {
 bool Model::MeansIterator(const Line& line) const {
   if (line.HasOption("snap") && line.Has("tailing")) return false;
   const FamilyModel* const family = FamilyOf(line);
-  if (family != nullptr && family->timed() && line.Has("tailing")) return false;
+  if (family != nullptr && family->has_timestamps() && line.Has("tailing")) return false;
   return MeansRead(line) && iterators_.count(line.Word(2)) == 0;
 }
 
@@ -236,7 +237,7 @@ bool Model::MeansRefresh(const Line& line) const {
   const IteratorModel& it = iterators_.at(line.Word(1));
   const FamilyModel* const family = Find(it.db, it.family);
   if (it.tailing || family == nullptr) return false;
-  if (family->timed() && it.timestamp < family->mark()) return false;
+  if (family->has_timestamps() && it.timestamp < family->mark()) return false;
   if (!line.HasOption("snap")) return true;
   const auto& snaps = databases_.at(it.db).snaps;
   const auto snap = snaps.find(line.Option("snap"));
@@ -246,7 +247,8 @@ bool Model::MeansRefresh(const Line& line) const {
 // Of whole files only the latest state can be told, once the rest of the range is deleted, too.
 bool Model::MeansDeleteFiles(const Line& line) const {
   const FamilyModel* const family = FamilyOf(line);
-  if (family == nullptr || family->timed() || !databases_.at(line.Db()).snaps.empty()) return false;
+  if (family == nullptr || family->has_timestamps() || !databases_.at(line.Db()).snaps.empty())
+    return false;
   for (const auto& [name, it] : iterators_) {
     if (it.db == line.Db() && it.family == line.Family()) return false;
   }
@@ -255,7 +257,7 @@ bool Model::MeansDeleteFiles(const Line& line) const {
 
 bool Model::MeansRaise(const Line& line) const {
   const FamilyModel* const family = FamilyOf(line);
-  if (family == nullptr || !family->timed()) return false;
+  if (family == nullptr || !family->has_timestamps()) return false;
   const uint64_t mark = NumberOf(line.Word(2));
   if (mark < family->mark() || mark > databases_.at(line.Db()).last_timestamp) return false;
   // Nobody reads below the mark from then on.
@@ -286,7 +288,7 @@ std::string Model::DoOpen(const Line& line) {
   if (line.HasOption("trim")) {
     const uint64_t trim = NumberOf(line.Option("trim"));
     for (auto& [name, family] : db.families) {
-      if (family.timed()) family.Trim(trim);
+      if (family.has_timestamps()) family.Trim(trim);
     }
   }
   return kDone;
@@ -361,7 +363,8 @@ View Model::ViewOf(const Line& line, const std::string& family) const {
   const FamilyModel& model = db.families.at(family);
   if (!line.HasOption("snap")) return model.See(line.Stamp(), model.moment());
   const Snap& snap = db.snaps.at(line.Option("snap"));
-  return model.timed() ? model.See(line.Stamp(), snap.moments.at(family)) : snap.views.at(family);
+  return model.has_timestamps() ? model.See(line.Stamp(), snap.moments.at(family))
+                                : snap.views.at(family);
 }
 
 std::string Model::DoGet(const Line& line) {
@@ -454,8 +457,8 @@ std::string Model::DoRefresh(const Line& line) {
     return kDone;
   }
   const Snap& snap = db.snaps.at(line.Option("snap"));
-  it.view = family.timed() ? family.See(it.timestamp, snap.moments.at(it.family))
-                           : snap.views.at(it.family);
+  it.view = family.has_timestamps() ? family.See(it.timestamp, snap.moments.at(it.family))
+                                    : snap.views.at(it.family);
   return kDone;
 }
 

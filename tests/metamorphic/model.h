@@ -41,7 +41,7 @@ class FamilyModel {
   const Comparator* order() const { return order_; }
   bool reverse() const { return order_ != BytewiseComparator(); }
   bool filtered() const { return filtered_; }
-  bool timed() const { return timed_; }
+  bool has_timestamps() const { return has_timestamps_; }
   uint64_t mark() const { return mark_; }
   void Raise(uint64_t mark) { mark_ = mark; }
   void Trim(uint64_t timestamp);
@@ -58,7 +58,7 @@ class FamilyModel {
 
   const Comparator* order_;
   const bool filtered_;
-  const bool timed_;
+  const bool has_timestamps_;
   uint64_t mark_ = 0;
   View now_;                     // shared with snapshots and iterators until it changes
   TimestampReference versions_;  // of a family with timestamps

@@ -17,7 +17,7 @@ bool IsForFilters(const Slice& value) {
 FamilyModel::FamilyModel(const std::string& name, const Line& line)
     : order_(line.Has("reverse") ? ReverseBytewiseComparator() : BytewiseComparator()),
       filtered_(line.Has("filtered")),
-      timed_(Slice(name).starts_with("timed")),
+      has_timestamps_(Slice(name).starts_with("timed")),
       now_(std::make_shared<FamilyState>(ComparatorLess{order_})),
       versions_(order_) {}
 
@@ -83,7 +83,7 @@ FamilyState& FamilyModel::Writable() {
 
 void FamilyModel::Apply(const Change& change, uint64_t timestamp) {
   contract_.Count(change, order_);
-  if (timed_) {
+  if (has_timestamps_) {
     versions_.Apply(change, timestamp);
     return;
   }
@@ -91,7 +91,7 @@ void FamilyModel::Apply(const Change& change, uint64_t timestamp) {
 }
 
 View FamilyModel::See(uint64_t timestamp, uint64_t moment) const {
-  if (!timed_) return now_;
+  if (!has_timestamps_) return now_;
   auto view = std::make_shared<FamilyState>(ComparatorLess{order_});
   for (auto& [key, answer] : versions_.Scan(timestamp, moment)) {
     view->emplace(key, std::move(answer.value));

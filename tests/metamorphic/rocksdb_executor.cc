@@ -31,7 +31,7 @@ struct RocksDbExecutor::Held {
 
 namespace {
 
-bool IsTimed(const std::string& family) {
+bool HasTimestamps(const std::string& family) {
   return Slice(family).starts_with("timed");
 }
 
@@ -112,7 +112,7 @@ bool RocksDbExecutor::Knows(const Line& line) const {
   // Its tailing iterators refuse range deletions.
   if (line.verb() == "iter" && line.Has("tailing")) return false;
   if (moves.count(line.verb()) != 0) return iterators_.count(line.Word(1)) != 0;
-  if (places.count(line.verb()) != 0) return !IsTimed(line.Family());
+  if (places.count(line.verb()) != 0) return !HasTimestamps(line.Family());
   return others.count(line.verb()) != 0;
 }
 
@@ -147,7 +147,7 @@ std::string RocksDbExecutor::Open(const Line& line, const Model& model) {
     options = {Options(false)};
   } else {
     for (const auto& [name, family] : known->second.families) {
-      if (family.timed()) continue;
+      if (family.has_timestamps()) continue;
       names.push_back(name);
       options.push_back(Options(family.reverse()));
     }
@@ -255,7 +255,7 @@ std::string RocksDbExecutor::Write(const Line& line) {
   Database& database = *databases_.at(line.Db());
   auto* const batch = library_->Call<Opaque*>("writebatch_create");
   for (const Change& change : ChangesOf(line)) {
-    if (!IsTimed(change.family)) Add(&database, batch, change);
+    if (!HasTimestamps(change.family)) Add(&database, batch, change);
   }
   std::string error;
   library_->Checked<void>(&error, "write", database.db, database.writes, batch);

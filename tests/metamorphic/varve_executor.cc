@@ -34,7 +34,7 @@ Status AddTo(WriteBatch* batch, ColumnFamilyHandle* handle, const Change& change
   return Status::OK();
 }
 
-bool IsTimed(const std::string& family) {
+bool HasTimestamps(const std::string& family) {
   return Slice(family).starts_with("timed");
 }
 
@@ -131,7 +131,7 @@ std::string VarveExecutor::Family(const Line& line, const Model& /*model*/) {
       line.Family(), &handle);
   if (!s.ok()) return Failure("CreateColumnFamily", s);
   database.handles[line.Family()] = handle;
-  if (!family.timed()) database.survivors.NoteFamily(line.Family(), family.order());
+  if (!family.has_timestamps()) database.survivors.NoteFamily(line.Family(), family.order());
   return kDone;
 }
 
@@ -177,14 +177,14 @@ Status VarveExecutor::Alone(OpenDatabase* database, const WriteOptions& options,
 Status VarveExecutor::Submit(OpenDatabase* database, const WriteOptions& options, const Line& line,
                              bool as_batch) {
   const std::vector<Change> changes = ChangesOf(line);
-  const std::string stamp = StampBytes(line.Stamp());
+  const std::string stamp = TimestampBytes(line.Stamp());
   if (changes.size() == 1 && !as_batch) {
-    return Alone(database, options, changes[0], IsTimed(changes[0].family) ? stamp : "");
+    return Alone(database, options, changes[0], HasTimestamps(changes[0].family) ? stamp : "");
   }
   WriteBatch batch;
   for (const Change& change : changes) {
     const Status s = AddTo(&batch, database->handles.at(change.family), change,
-                           IsTimed(change.family) ? stamp : "");
+                           HasTimestamps(change.family) ? stamp : "");
     if (!s.ok()) return s;
   }
   if (changes.empty()) batch.PutLogData("note").PermitUncheckedError();

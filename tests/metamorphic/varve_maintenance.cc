@@ -154,8 +154,9 @@ std::string VarveExecutor::DeleteFiles(const Line& line, const Model& model) {
 }
 
 std::string VarveExecutor::Raise(const Line& line, const Model& /*model*/) {
-  return Outcome("IncreaseFullHistoryTsLow", At(line).db->IncreaseFullHistoryTsLow(
-                                                 Handle(line), StampBytes(NumberOf(line.Word(2)))));
+  return Outcome(
+      "IncreaseFullHistoryTsLow",
+      At(line).db->IncreaseFullHistoryTsLow(Handle(line), TimestampBytes(NumberOf(line.Word(2)))));
 }
 
 std::string VarveExecutor::Pause(const Line& line, const Model& /*model*/) {
@@ -280,7 +281,7 @@ std::string VarveExecutor::JudgeEntries(OpenDatabase* database, const std::strin
       deletions += file.num_deletions;
     }
   }
-  if (model.timed() || (deletions == 0 && entries <= model.now()->size())) return "";
+  if (model.has_timestamps() || (deletions == 0 && entries <= model.now()->size())) return "";
   return "FAILS " + family + " has " + std::to_string(entries) + " entries and " +
          std::to_string(deletions) + " deletions, for " + std::to_string(model.now()->size()) +
          " keys";
@@ -307,7 +308,7 @@ std::string VarveExecutor::Settle(const Line& line, const Model& model) {
     const FamilyModel& one = model.databases().at(line.Db()).families.at(family);
     live += kFamilyBytes;
     // All versions of a family with timestamps live on.
-    if (one.timed()) live += kFixedBytes;
+    if (one.has_timestamps()) live += kFixedBytes;
     for (const auto& [key, value] : *one.now()) live += 2 * (key.size() + value.size() + 64);
   }
   WaitForCompactOptions wait;

@@ -34,7 +34,7 @@ std::string Failure(const char* what, const Status& status) {
   return std::string("FAILS ") + what + ": " + status.ToString();
 }
 
-std::string StampBytes(uint64_t timestamp) {
+std::string TimestampBytes(uint64_t timestamp) {
   std::string bytes;
   EncodeU64Ts(timestamp, &bytes);
   return bytes;
@@ -140,7 +140,7 @@ std::string VarveWorld::OpenWith(const std::string& name, OptionSet set, const M
   const auto known = model.databases().find(name);
   if (known != model.databases().end()) {
     for (const auto& [family, one] : known->second.families) {
-      if (!one.timed()) states[family] = one.now();
+      if (!one.has_timestamps()) states[family] = one.now();
     }
   }
   std::vector<ColumnFamilyHandle*> handles;
@@ -163,7 +163,7 @@ std::string VarveWorld::Open(const Line& line, const Model& model) {
   OptionSet set = setup_.Draw(variation, env_.get());
   std::string trim;
   if (line.HasOption("trim")) {
-    trim = StampBytes(std::strtoull(line.Option("trim").c_str(), nullptr, 10));
+    trim = TimestampBytes(std::strtoull(line.Option("trim").c_str(), nullptr, 10));
     set.db.avoid_flush_during_recovery = false;
   }
   described_ += "\n  " + line.Text() + ":" + set.description;
@@ -210,7 +210,7 @@ std::string VarveWorld::Peek(const std::string& name, const Model& model) {
   const std::unique_ptr<DB> copy(db);
   for (size_t i = 0; i < families.size(); i++) {
     const FamilyModel& one = model.databases().at(name).families.at(families[i].name);
-    if (failure.empty() && !one.timed() &&
+    if (failure.empty() && !one.has_timestamps() &&
         ReadState(db, handles[i], one.order(), &failure) != ShownState(*one.now())) {
       failure += "FAILS a copy opened for reading differs in " + families[i].name;
     }
@@ -239,7 +239,8 @@ std::string VarveWorld::PrepareKill(const std::string& name, OpenDatabase* datab
   std::string failure = database->Join();
   if (SurvivalOf(*database) == Survival::kAll) return failure;
   bool timed = false;
-  for (const auto& [family, one] : model.databases().at(name).families) timed |= one.timed();
+  for (const auto& [family, one] : model.databases().at(name).families)
+    timed |= one.has_timestamps();
   if (!timed) return failure;
   database->Continue();
   FlushOptions options;
@@ -281,7 +282,7 @@ std::string VarveWorld::JudgeAndRestore(const std::string& name, Survival surviv
   OpenDatabase& database = At(name);
   SurvivingWrites::States left;
   for (const auto& [family, one] : model.databases().at(name).families) {
-    if (one.timed()) continue;
+    if (one.has_timestamps()) continue;
     left[family] = std::make_shared<FamilyState>(
         ReadState(database.db.get(), database.handles.at(family), one.order(), &failure));
     if (!failure.empty()) return failure;

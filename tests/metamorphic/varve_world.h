@@ -113,6 +113,6 @@ class VarveWorld {
 
 // An answer that no model gives.
 std::string Failure(const char* what, const Status& status);
-std::string StampBytes(uint64_t timestamp);
+std::string TimestampBytes(uint64_t timestamp);
 
 }  // namespace varve::testing

@@ -46,7 +46,7 @@ void SetFilter(Chooser* choose, BlockBasedTableOptions* table) {
   table->detect_filter_construct_corruption = choose->Flag("check_filter", 4);
 }
 
-// A strict limit is one that is never met: errors for want of memory are for tests of their own.
+// A strict limit is one that is never met: errors for lack of memory are for tests of their own.
 void SetCharges(Chooser* choose, BlockBasedTableOptions* table) {
   CacheUsageOptions& usage = table->cache_usage_options;
   if (choose->Flag("charge", 3)) usage.options.charged = CacheEntryRoleOptions::Decision::kEnabled;

@@ -27,8 +27,8 @@ namespace varve::testing {
 
 namespace {
 
-constexpr int kTimedOperations = 1500;
-constexpr uint64_t kTimedKeys = 60;
+constexpr int kTimestampOperations = 1500;
+constexpr uint64_t kTimestampKeys = 60;
 const char* const kTimedName = "/timed";
 
 std::string Stamp(uint64_t timestamp) {
@@ -58,7 +58,7 @@ class TimestampRun {
 
   void Run() {
     OpenDb();
-    for (int i = 0; i < kTimedOperations && !::testing::Test::HasFatalFailure(); i++) {
+    for (int i = 0; i < kTimestampOperations && !::testing::Test::HasFatalFailure(); i++) {
       SCOPED_TRACE("operation " + std::to_string(i) + ", mark " + std::to_string(low_) +
                    (bare_ ? ", without timestamps in tables" : "") +
                    ", options:" + set_.description);
@@ -120,7 +120,7 @@ class TimestampRun {
   }
 
   std::string RandomKey() {
-    const uint64_t k = random_.Below(kTimedKeys);
+    const uint64_t k = random_.Below(kTimestampKeys);
     std::string key = "k" + std::to_string(k % 7) + std::to_string(k);
     // A key whose bytes go on as another's timestamp does.
     if (k % 11 == 0) key = "k1" + Stamp(k).substr(0, k % 9);
@@ -263,14 +263,14 @@ class TimestampRun {
   }
 
   // As of some time, of what had been written at some moment.
-  struct TimedRead {
-    explicit TimedRead(TimestampRun* run)
+  struct TimestampRead {
+    explicit TimestampRead(TimestampRun* run)
         : moment(run->RandomMoment()), time(run->RandomTime()), stamp(Stamp(time)), as_of(stamp) {
       options.snapshot = moment.snapshot;
       options.timestamp = &as_of;
     }
-    TimedRead(const TimedRead&) = delete;
-    TimedRead& operator=(const TimedRead&) = delete;
+    TimestampRead(const TimestampRead&) = delete;
+    TimestampRead& operator=(const TimestampRead&) = delete;
 
     const Moment moment;
     const uint64_t time;
@@ -286,12 +286,12 @@ class TimestampRun {
     ASSERT_EQ(timestamp, expected);
   }
 
-  [[nodiscard]] bool IsUnsettled(const std::string& key, const TimedRead& read) const {
+  [[nodiscard]] bool IsUnsettled(const std::string& key, const TimestampRead& read) const {
     return reference_.IsUnsettled(key, read.time, read.moment.order, low_);
   }
 
   void CheckGet() {
-    TimedRead read(this);
+    TimestampRead read(this);
     const std::string key = RandomKey();
     const auto expected = reference_.Get(key, read.time, read.moment.order);
     std::string value;
@@ -313,13 +313,13 @@ class TimestampRun {
 
   // However operands are grouped, they come to the same.
   void CheckOperands() {
-    TimedRead read(this);
+    TimestampRead read(this);
     const std::string key = RandomKey();
     if (IsUnsettled(key, read)) return;
     const auto expected = reference_.Get(key, read.time, read.moment.order);
-    std::vector<PinnableSlice> slices(kTimedOperations);
+    std::vector<PinnableSlice> slices(kTimestampOperations);
     GetMergeOperandsOptions options;
-    options.expected_max_number_of_operands = kTimedOperations;
+    options.expected_max_number_of_operands = kTimestampOperations;
     int n = 0;
     const Status s = db_->GetMergeOperands(read.options, timed_, key, slices.data(), &options, &n);
     ASSERT_EQ(s.ok(), expected.has_value()) << s.ToString() << " as of " << read.time;
@@ -336,7 +336,7 @@ class TimestampRun {
   }
 
   void CheckMultiGet() {
-    TimedRead read(this);
+    TimestampRead read(this);
     std::vector<std::string> keys(1 + random_.Below(40));
     for (std::string& key : keys) key = RandomKey();
     const std::vector<Slice> slices(keys.begin(), keys.end());
@@ -383,7 +383,7 @@ class TimestampRun {
   }
 
   void CheckScan() {
-    TimedRead read(this);
+    TimestampRead read(this);
     read.options.total_order_seek = true;
     auto expected = reference_.Scan(read.time, read.moment.order);
     const std::unique_ptr<Iterator> it(db_->NewIterator(read.options, timed_));
@@ -402,7 +402,7 @@ class TimestampRun {
   using Entries = std::vector<std::pair<std::string, TimestampReference::Answer>>;
 
   // Both walks, without the keys that nobody can be sure of.
-  void CheckSettledPart(const TimedRead& read, Iterator* it, Entries* expected) {
+  void CheckSettledPart(const TimestampRead& read, Iterator* it, Entries* expected) {
     std::erase_if(*expected, [&](const auto& one) { return IsUnsettled(one.first, read); });
     for (const bool forward : {true, false}) {
       size_t at = 0;

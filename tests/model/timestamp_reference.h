@@ -5,11 +5,11 @@
 // rules by which a reader as of a timestamp chooses among them. Of the versions that it sees, those
 // under a tombstone that was written later and is seen, too, are as if they were not there. Of the
 // others the one with the newest timestamp stands, and of one timestamp the one written last;
-// operands apply to what stands behind them in that order.
+// operands apply to what stands after them in that order.
 //
-// Timestamps come in any order. Only where versions below the mark of full_history_ts_low were not
-// written in order nobody can say which of them is left: a compaction may have met some without the
-// others, and keeps one.
+// Timestamps come in any order. Only where versions below full_history_ts_low were not written in
+// order nobody can say which of them is left: a compaction may have met some without the others,
+// and keeps one.
 
 #include <algorithm>
 #include <cstdint>

@@ -15,24 +15,25 @@
 
 namespace varve::test {
 
-// Makes a run of up to `max` moves, compares each entry only when all are there, and brings `*at`
-// to the last of them, or to the model's end when there is none. What is said of user keys
+// Takes a batch of up to `max` entries, compares each entry only when all are there, and brings
+// `*at` to the last of them, or to the model's end when there is none. What is said of user keys
 // must be so; keys have no timestamps.
 inline void RunAndCompare(InternalIterator* iter, const Model& model, Model::const_iterator* at,
                           bool forward, size_t max) {
-  std::vector<RunEntry> run(max);
-  const size_t n = forward ? iter->NextRun(run.data(), max) : iter->PrevRun(run.data(), max);
+  std::vector<BatchEntry> batch(max);
+  const size_t n =
+      forward ? iter->NextBatch(batch.data(), max) : iter->PrevBatch(batch.data(), max);
   ASSERT_LE(n, max);
   for (size_t i = 0; i < n; i++) {
     const std::string left = (*at)->first;
     ASSERT_TRUE(forward || *at != model.begin()) << "a run beyond the start";
     *at = forward ? std::next(*at) : std::prev(*at);
     ASSERT_NE(*at, model.end()) << "a run beyond the end";
-    ASSERT_EQ(run[i].key(), Slice((*at)->first)) << "entry " << i << " of " << n;
-    ASSERT_EQ(run[i].value(), Slice((*at)->second));
-    if (run[i].same_key == SameKey::kUnknown) continue;
-    ASSERT_EQ(run[i].same_key == SameKey::kYes,
-              ExtractUserKey(left) == ExtractUserKey(run[i].key()));
+    ASSERT_EQ(batch[i].key(), Slice((*at)->first)) << "entry " << i << " of " << n;
+    ASSERT_EQ(batch[i].value(), Slice((*at)->second));
+    if (batch[i].same_key == SameKey::kUnknown) continue;
+    ASSERT_EQ(batch[i].same_key == SameKey::kYes,
+              ExtractUserKey(left) == ExtractUserKey(batch[i].key()));
   }
   if (n != 0) return;
   const bool at_end = forward ? std::next(*at) == model.end() : *at == model.begin();

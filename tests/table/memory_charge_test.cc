@@ -84,7 +84,7 @@ class MemoryCharge : public ::testing::Test {
   }
 
   const InternalKeyComparator icmp_;
-  TableBuildOptions options_;
+  BlockTableBuildOptions options_;
   uint64_t early_bytes_ = 0;  // of the last file, while entries were still added
 };
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "table/multi_get.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
@@ -11,6 +9,7 @@
 #include "varve/filter_policy.h"
 #include "varve/statistics.h"
 
+#include "table/reader/probe_batch.h"
 #include "tests/table/table_harness.h"
 #include "util/mem/bounded_array.h"
 
@@ -29,7 +28,7 @@ class TableMultiGetTest : public ::testing::Test {
   static std::string Value(size_t i) { return Key(i) + std::string(1000, 'v'); }
 
   void SetUp() override {
-    TableBuildOptions build;
+    BlockTableBuildOptions build;
     build.icmp = &table_.icmp;
     build.table.block_size = 1000;
     build.table.filter_policy.reset(NewBloomFilterPolicy(10));
@@ -130,7 +129,7 @@ TEST_F(TableMultiGetTest, ADamagedBlockFailsItsOwnKeysOnly) {
 }
 
 TEST_F(TableMultiGetTest, AStrictCacheOfAFewBlocksAnswersEveryKey) {
-  TableBuildOptions build;
+  BlockTableBuildOptions build;
   build.icmp = &table_.icmp;
   build.table.block_size = 150;
   BuiltTable built(build);

@@ -13,7 +13,7 @@
 
 #include "varve/cache.h"
 
-#include "table/multi_get.h"
+#include "table/reader/probe_batch.h"
 #include "tests/table/table_harness.h"
 #include "util/mem/bounded_array.h"
 
@@ -30,7 +30,7 @@ class SpanningTable {
  public:
   SpanningTable(const Comparator* order, IndexType index, ValueType type)
       : table_(order), merges_(type == kTypeMerge) {
-    TableBuildOptions build;
+    BlockTableBuildOptions build;
     build.icmp = &table_.icmp;
     build.table.block_size = 256;
     build.table.metadata_block_size = 128;
@@ -57,13 +57,14 @@ class SpanningTable {
   [[nodiscard]] bool merges() const { return merges_; }
 
   // What Get says of `key`: the value, how many operands there are, or "".
-  std::string Get(const std::string& key, SequenceNumber snapshot, uint64_t time, bool foresee) {
+  std::string Get(const std::string& key, SequenceNumber snapshot, uint64_t time, bool speculate) {
     PinnableSlice value;
     const std::string stamp = Stamp(time);
     PointLookup lookup(key, snapshot, &value, nullptr, AsOf(stamp));
     if (merges_) lookup.CollectInto(AllOperands(), snapshot);
-    if (foresee) table_.reader->Foresee(&lookup);
-    EXPECT_TRUE(table_.reader->Get(ReadOptions(), &lookup).ok());
+    TableHint hint;
+    if (speculate) table_.reader->PrefetchSpeculatively(lookup, &hint);
+    EXPECT_TRUE(table_.reader->Get(ReadOptions(), &lookup, hint).ok());
     return Answer(lookup, value);
   }
 
@@ -118,8 +119,8 @@ void ExpectVersion(SpanningTable* table, uint64_t n, SequenceNumber snapshot, ui
                            : SpanningTable::ValueOf(key, newest);
   };
   const std::string expected = of(kSpanning, n);
-  ASSERT_EQ(table->Get(kSpanning, snapshot, time, /*foresee=*/false), expected);
-  ASSERT_EQ(table->Get(kSpanning, snapshot, time, /*foresee=*/true), expected);
+  ASSERT_EQ(table->Get(kSpanning, snapshot, time, /*speculate=*/false), expected);
+  ASSERT_EQ(table->Get(kSpanning, snapshot, time, /*speculate=*/true), expected);
   const std::vector<std::string> three = {of("before", 1), expected, of("then", 1)};
   ASSERT_EQ(table->MultiGet({"before", kSpanning, "then"}, snapshot, time), three);
 }

@@ -2,8 +2,6 @@
 
 // Tables built under many options, taken apart by the format's grammar alone.
 
-#include "table/table_builder.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +10,8 @@
 #include "varve/filter_policy.h"
 #include "varve/slice_transform.h"
 
-#include "table/block_writer.h"
+#include "table/builder/block_table_builder.h"
+#include "table/builder/block_writer.h"
 #include "table/filter/filter_bits.h"
 #include "tests/table/table_file.h"
 #include "util/key/entry_limits.h"
@@ -27,8 +26,8 @@ using test::IKey;
 using test::StringFile;
 using test::TableParts;
 
-TableBuildOptions DefaultOptions() {
-  TableBuildOptions options;
+BlockTableBuildOptions DefaultOptions() {
+  BlockTableBuildOptions options;
   options.icmp = &Bytewise();
   options.file_number = 9;
   options.db_id = "db";
@@ -76,7 +75,7 @@ void CheckSeparators(const TableParts& parts, uint64_t alignment) {
   EXPECT_EQ(index.size(), parts.properties.num_data_blocks);
 }
 
-void Build(const TableBuildOptions& options, const Entries& entries, TableParts* parts,
+void Build(const BlockTableBuildOptions& options, const Entries& entries, TableParts* parts,
            std::string* file = nullptr) {
   BuiltTable table(options);
   ASSERT_TRUE(table.create_status.ok()) << table.create_status.ToString();
@@ -102,50 +101,52 @@ void Build(const TableBuildOptions& options, const Entries& entries, TableParts*
 TEST(TableBuilder, HoldsItsEntriesUnderEveryLayout) {
   const Entries entries = SomeEntries(2000);
   using Table = BlockBasedTableOptions;
-  const std::vector<std::function<void(TableBuildOptions*)>> variations = {
-      [](TableBuildOptions*) {},
-      [](TableBuildOptions* o) { o->table.block_size = 200; },
-      [](TableBuildOptions* o) { o->table.block_restart_interval = 1; },
-      [](TableBuildOptions* o) { o->table.use_delta_encoding = false; },
-      [](TableBuildOptions* o) { o->table.index_block_restart_interval = 7; },
-      [](TableBuildOptions* o) { o->table.index_type = Table::kBinarySearchWithFirstKey; },
-      [](TableBuildOptions* o) {
+  const std::vector<std::function<void(BlockTableBuildOptions*)>> variations = {
+      [](BlockTableBuildOptions*) {},
+      [](BlockTableBuildOptions* o) { o->table.block_size = 200; },
+      [](BlockTableBuildOptions* o) { o->table.block_restart_interval = 1; },
+      [](BlockTableBuildOptions* o) { o->table.use_delta_encoding = false; },
+      [](BlockTableBuildOptions* o) { o->table.index_block_restart_interval = 7; },
+      [](BlockTableBuildOptions* o) { o->table.index_type = Table::kBinarySearchWithFirstKey; },
+      [](BlockTableBuildOptions* o) {
         o->table.index_type = Table::kTwoLevelIndexSearch;
         o->table.metadata_block_size = 100;
         o->table.index_block_restart_interval = 3;
       },
-      [](TableBuildOptions* o) {
+      [](BlockTableBuildOptions* o) {
         o->table.index_shortening = Table::IndexShorteningMode::kNoShortening;
       },
-      [](TableBuildOptions* o) {
+      [](BlockTableBuildOptions* o) {
         o->table.index_shortening = Table::IndexShorteningMode::kShortenSeparatorsAndSuccessor;
       },
-      [](TableBuildOptions* o) { o->table.data_block_index_type = Table::kDataBlockBinaryAndHash; },
-      [](TableBuildOptions* o) { o->table.checksum = kCRC32c; },
-      [](TableBuildOptions* o) { o->table.checksum = kxxHash64; },
-      [](TableBuildOptions* o) { o->compression = kZSTD; },
-      [](TableBuildOptions* o) {
+      [](BlockTableBuildOptions* o) {
+        o->table.data_block_index_type = Table::kDataBlockBinaryAndHash;
+      },
+      [](BlockTableBuildOptions* o) { o->table.checksum = kCRC32c; },
+      [](BlockTableBuildOptions* o) { o->table.checksum = kxxHash64; },
+      [](BlockTableBuildOptions* o) { o->compression = kZSTD; },
+      [](BlockTableBuildOptions* o) {
         o->compression = kZSTD;
         o->compression_opts.max_dict_bytes = 4096;
         o->table.verify_compression = true;
       },
-      [](TableBuildOptions* o) {
+      [](BlockTableBuildOptions* o) {
         o->compression = kLZ4Compression;
         o->compression_opts.max_dict_bytes = 1024;
         o->compression_opts.max_dict_buffer_bytes = 20000;
       },
-      [](TableBuildOptions* o) {
+      [](BlockTableBuildOptions* o) {
         o->compression = kZSTD;
         o->compression_opts.max_dict_bytes = 2048;
         o->compression_opts.zstd_max_train_bytes = 65536;
         o->table.enable_index_compression = false;
       },
-      [](TableBuildOptions* o) { o->compression = kSnappyCompression; },
+      [](BlockTableBuildOptions* o) { o->compression = kSnappyCompression; },
   };
   for (size_t v = 0; v < variations.size(); v++) {
     for (uint32_t version = 2; version <= 7; version++) {
       SCOPED_TRACE("variation " + std::to_string(v) + " version " + std::to_string(version));
-      TableBuildOptions options = DefaultOptions();
+      BlockTableBuildOptions options = DefaultOptions();
       options.table.format_version = version;
       options.table.filter_policy.reset(NewBloomFilterPolicy(10));
       variations[v](&options);
@@ -169,7 +170,7 @@ TEST(TableBuilder, HoldsItsEntriesUnderEveryLayout) {
 
 TEST(TableBuilder, AlignedBlocksStartAtTheirMultiple) {
   for (const uint32_t version : {3u, 5u, 7u}) {
-    TableBuildOptions options = DefaultOptions();
+    BlockTableBuildOptions options = DefaultOptions();
     options.table.block_align = true;
     options.table.block_size = 1024;
     options.table.format_version = version;
@@ -206,7 +207,7 @@ TEST(TableBuilder, FilterPartitionsHoldTheKeysUpToTheirSeparator) {
                            std::string(50, 'v'));
     }
     for (const uint32_t format_version : {2u, 3u, 5u, 7u}) {
-      TableBuildOptions options = DefaultOptions();
+      BlockTableBuildOptions options = DefaultOptions();
       options.table.format_version = format_version;
       options.table.filter_policy.reset(NewBloomFilterPolicy(10));
       options.table.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
@@ -239,7 +240,7 @@ TEST(TableBuilder, FilterPartitionsHoldTheKeysUpToTheirSeparator) {
 }
 
 TEST(TableBuilder, AFilterIsWholeUnlessTheIndexIsPartitioned) {
-  TableBuildOptions options = DefaultOptions();
+  BlockTableBuildOptions options = DefaultOptions();
   options.table.filter_policy.reset(NewBloomFilterPolicy(10));
   options.table.partition_filters = true;
   TableParts parts;
@@ -263,7 +264,7 @@ TEST(TableBuilder, WhereATableIsMadeDecidesBetweenBloomAndRibbon) {
                 {2, Reason::kCompaction, 2, FilterKind::kRibbon},
                 {2, Reason::kMisc, -1, FilterKind::kRibbon}};
   for (const auto& c : kCases) {
-    TableBuildOptions options = DefaultOptions();
+    BlockTableBuildOptions options = DefaultOptions();
     options.table.filter_policy.reset(NewRibbonFilterPolicy(10, c.bloom_before_level));
     options.table.detect_filter_construct_corruption = true;
     options.reason = c.reason;
@@ -280,7 +281,7 @@ TEST(TableBuilder, WhereATableIsMadeDecidesBetweenBloomAndRibbon) {
 
 TEST(TableBuilder, TheHashIndexNamesTheBlocksOfPrefixes) {
   const std::unique_ptr<const SliceTransform> extractor(NewFixedPrefixTransform(8));
-  TableBuildOptions options = DefaultOptions();
+  BlockTableBuildOptions options = DefaultOptions();
   options.table.index_type = BlockBasedTableOptions::kHashSearch;
   options.table.index_block_restart_interval = 4;  // has to be 1
   options.table.block_size = 200;
@@ -328,7 +329,7 @@ TEST(TableBuilder, TheHashIndexNamesTheBlocksOfPrefixes) {
 }
 
 TEST(TableBuilder, DictionariesAreWrittenAndUsed) {
-  TableBuildOptions options = DefaultOptions();
+  BlockTableBuildOptions options = DefaultOptions();
   options.compression = kZSTD;
   options.compression_opts.max_dict_bytes = 4096;
   TableParts parts;
@@ -350,7 +351,7 @@ TEST(TableBuilder, CompressionThatDoesNotPayIsNotStored) {
     }
     entries.emplace_back(IKey("k" + std::to_string(100000 + i), 1), value);
   }
-  TableBuildOptions options = DefaultOptions();
+  BlockTableBuildOptions options = DefaultOptions();
   options.compression = kZSTD;
   TableParts parts;
   Build(options, entries, &parts);
@@ -360,7 +361,7 @@ TEST(TableBuilder, CompressionThatDoesNotPayIsNotStored) {
 }
 
 TEST(TableBuilder, Version7NamesTheCodecsThatOccur) {
-  TableBuildOptions options = DefaultOptions();
+  BlockTableBuildOptions options = DefaultOptions();
   options.table.format_version = 7;
   TableParts plain;
   Build(options, SomeEntries(100), &plain);
@@ -381,7 +382,7 @@ TEST(TableBuilder, AUserKeyOnBothSidesOfABorderMakesTheIndexInternal) {
   for (const auto type :
        {BlockBasedTableOptions::kBinarySearch, BlockBasedTableOptions::kTwoLevelIndexSearch,
         BlockBasedTableOptions::kBinarySearchWithFirstKey}) {
-    TableBuildOptions options = DefaultOptions();
+    BlockTableBuildOptions options = DefaultOptions();
     options.table.index_type = type;
     TableParts parts;
     Build(options, entries, &parts);
@@ -392,7 +393,7 @@ TEST(TableBuilder, AUserKeyOnBothSidesOfABorderMakesTheIndexInternal) {
 }
 
 TEST(TableBuilder, FirstKeysStandInTheIndex) {
-  TableBuildOptions options = DefaultOptions();
+  BlockTableBuildOptions options = DefaultOptions();
   options.table.index_type = BlockBasedTableOptions::kBinarySearchWithFirstKey;
   const Entries entries = SomeEntries(500);
   TableParts parts;
@@ -406,7 +407,7 @@ TEST(TableBuilder, FirstKeysStandInTheIndex) {
 }
 
 TEST(TableBuilder, PropertiesCount) {
-  TableBuildOptions options = DefaultOptions();
+  BlockTableBuildOptions options = DefaultOptions();
   BuiltTable table(options);
   table.builder->Add(IKey("a", 5), "1");
   table.builder->Add(IKey("a", 4, kTypeMerge), "22");
@@ -442,7 +443,7 @@ TEST(TableBuilder, PropertiesCount) {
 
 TEST(TableBuilder, ATableMayHoldTombstonesOnlyOrNothing) {
   for (const bool with_tombstone : {true, false}) {
-    TableBuildOptions options = DefaultOptions();
+    BlockTableBuildOptions options = DefaultOptions();
     options.table.filter_policy.reset(NewBloomFilterPolicy(10));
     BuiltTable table(options);
     if (with_tombstone) table.builder->AddTombstone(IKey("d", 7, kTypeRangeDeletion), "f");
@@ -489,7 +490,7 @@ TEST(TableBuilder, RefusesEntriesOutOfOrder) {
   }
 }
 
-// What claims more bytes than there are crashes whoever reads them.
+// What claims more bytes than there are crashes a reader of them.
 TEST(TableBuilder, WhatReadersRefuseIsRefusedUnread) {
   const std::string key = IKey("k", 1);
   const std::string begin = IKey("k", 1, kTypeRangeDeletion);
@@ -530,7 +531,7 @@ TEST(TableBuilder, NoBlockIsWrittenThatReadersRefuse) {
 
 TEST(TableBuilder, OrderOfOtherComparators) {
   const InternalKeyComparator reverse(ReverseBytewiseComparator());
-  TableBuildOptions options = DefaultOptions();
+  BlockTableBuildOptions options = DefaultOptions();
   options.icmp = &reverse;
   BuiltTable table(options);
   for (int i = 999; i >= 100; i--) {
@@ -545,16 +546,16 @@ TEST(TableBuilder, RefusesByNameWhatItCannotWrite) {
   using Table = BlockBasedTableOptions;
   const struct {
     const char* name;
-    std::function<void(TableBuildOptions*)> set;
+    std::function<void(BlockTableBuildOptions*)> set;
   } kCases[] = {
-      {"format_version", [](TableBuildOptions* o) { o->table.format_version = 1; }},
-      {"format_version", [](TableBuildOptions* o) { o->table.format_version = 8; }},
+      {"format_version", [](BlockTableBuildOptions* o) { o->table.format_version = 1; }},
+      {"format_version", [](BlockTableBuildOptions* o) { o->table.format_version = 8; }},
       {"index_type",
-       [](TableBuildOptions* o) { o->table.index_type = static_cast<Table::IndexType>(4); }},
-      {"BZip2", [](TableBuildOptions* o) { o->compression = kBZip2Compression; }},
+       [](BlockTableBuildOptions* o) { o->table.index_type = static_cast<Table::IndexType>(4); }},
+      {"BZip2", [](BlockTableBuildOptions* o) { o->compression = kBZip2Compression; }},
   };
   for (const auto& c : kCases) {
-    TableBuildOptions options = DefaultOptions();
+    BlockTableBuildOptions options = DefaultOptions();
     c.set(&options);
     const BuiltTable table(options);
     EXPECT_TRUE(table.create_status.IsNotSupported()) << c.name;
@@ -564,16 +565,16 @@ TEST(TableBuilder, RefusesByNameWhatItCannotWrite) {
 }
 
 TEST(TableBuilder, RefusesWhatCannotBeMeant) {
-  TableBuildOptions hash = DefaultOptions();
+  BlockTableBuildOptions hash = DefaultOptions();
   hash.table.index_type = BlockBasedTableOptions::kHashSearch;
-  EXPECT_TRUE(TableBuilder::CheckOptions(hash).IsInvalidArgument());
-  TableBuildOptions aligned = DefaultOptions();
+  EXPECT_TRUE(BlockTableBuilder::CheckOptions(hash).IsInvalidArgument());
+  BlockTableBuildOptions aligned = DefaultOptions();
   aligned.table.block_align = true;
   aligned.table.block_size = 4000;
-  EXPECT_TRUE(TableBuilder::CheckOptions(aligned).IsInvalidArgument());
-  TableBuildOptions super_block = DefaultOptions();
+  EXPECT_TRUE(BlockTableBuilder::CheckOptions(aligned).IsInvalidArgument());
+  BlockTableBuildOptions super_block = DefaultOptions();
   super_block.table.super_block_alignment_size = 5000;
-  EXPECT_TRUE(TableBuilder::CheckOptions(super_block).IsInvalidArgument());
+  EXPECT_TRUE(BlockTableBuilder::CheckOptions(super_block).IsInvalidArgument());
 }
 
 // How many data blocks lie in two super blocks, and how many bytes lie between blocks.
@@ -598,7 +599,7 @@ TEST(TableBuilder, BlocksDoNotStraddleSuperBlocksWherePaddingIsCheap) {
   for (const CompressionType codec : {kNoCompression, kLZ4Compression}) {
     for (const Table::IndexType index : {Table::kBinarySearch, Table::kTwoLevelIndexSearch}) {
       for (const size_t ratio : {1, 4, 64, 0}) {
-        TableBuildOptions options = DefaultOptions();
+        BlockTableBuildOptions options = DefaultOptions();
         options.compression = codec;
         options.table.block_size = 1000;
         options.table.index_type = index;
@@ -624,7 +625,7 @@ TEST(TableBuilder, BlocksDoNotStraddleSuperBlocksWherePaddingIsCheap) {
 }
 
 TEST(TableBuilder, ABlockLargerThanASuperBlockIsNotPaddedInVain) {
-  TableBuildOptions options = DefaultOptions();
+  BlockTableBuildOptions options = DefaultOptions();
   options.table.super_block_alignment_size = 2048;
   options.table.super_block_alignment_space_overhead_ratio = 1;
   BuiltTable table(options);
@@ -667,7 +668,7 @@ class CountingFactory final : public TablePropertiesCollectorFactory {
 };
 
 TEST(TableBuilder, CollectorsAddTheirProperties) {
-  TableBuildOptions options = DefaultOptions();
+  BlockTableBuildOptions options = DefaultOptions();
   options.collector_factories.push_back(std::make_shared<CountingFactory>());
   BuiltTable table(options);
   table.builder->Add(IKey("a", 3, kTypeDeletion), "");
@@ -682,7 +683,7 @@ TEST(TableBuilder, CollectorsAddTheirProperties) {
 }
 
 TEST(TableBuilder, BlocksStayNearTheirSize) {
-  TableBuildOptions options = DefaultOptions();
+  BlockTableBuildOptions options = DefaultOptions();
   TableParts parts;
   Build(options, SomeEntries(5000), &parts);
   std::vector<std::pair<std::string, BlockHandle>> index;

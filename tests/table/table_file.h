@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "table/block/block_walker.h"
+#include "table/builder/block_table_builder.h"
 #include "table/format/block_trailer.h"
 #include "table/format/footer.h"
-#include "table/format/properties_block.h"
-#include "table/table_builder.h"
+#include "table/meta/properties_block.h"
 #include "util/compress/codec.h"
 #include "util/env/writable_file_writer.h"
 #include "util/key/internal_key.h"
@@ -75,10 +75,10 @@ struct BuiltTable {
   std::unique_ptr<WritableFileWriter> writer;
   std::unique_ptr<TableBuilder> builder;
 
-  explicit BuiltTable(const TableBuildOptions& options) {
+  explicit BuiltTable(const BlockTableBuildOptions& options) {
     writer = std::make_unique<WritableFileWriter>(std::make_unique<StringFile>(&file), "test.sst",
                                                   WritableFileWriter::Options());
-    create_status = TableBuilder::Create(options, writer.get(), &builder);
+    create_status = BlockTableBuilder::Create(options, writer.get(), &builder);
   }
   Status Finish() {
     Status s = builder->Finish();

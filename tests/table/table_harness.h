@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "table/table_reader.h"
+#include "table/reader/block_table_reader.h"
 #include "tests/table/table_file.h"
 #include "util/env/random_access_file_reader.h"
 #include "util/key/internal_key.h"
@@ -57,16 +57,17 @@ struct OpenTable {
     auto file_reader = std::make_unique<RandomAccessFileReader>(std::move(file), "000007.sst",
                                                                 RandomAccessFileReader::Options());
     reader.reset();
-    return TableReader::Open(options, std::move(file_reader), content.size(), &reader);
+    return BlockTableReader::Open(options, std::move(file_reader), content.size(), &reader);
   }
 
   // The state after a Get at `snapshot`, with the value if found.
   PointLookup::State Get(const Slice& user_key, SequenceNumber snapshot, std::string* value,
-                         const ReadOptions& read = ReadOptions(), bool foresee = false) {
+                         const ReadOptions& read = ReadOptions(), bool speculate = false) {
     PinnableSlice result;
     PointLookup lookup(user_key, snapshot, &result);
-    if (foresee) reader->Foresee(&lookup);
-    status = reader->Get(read, &lookup);
+    TableHint hint;
+    if (speculate) reader->PrefetchSpeculatively(lookup, &hint);
+    status = reader->Get(read, &lookup, hint);
     if (lookup.state() == PointLookup::State::kFound) value->assign(result.data(), result.size());
     return lookup.state();
   }
@@ -81,7 +82,7 @@ struct OpenTable {
   }
 
   const InternalKeyComparator icmp;
-  TableOpenOptions options;
+  BlockTableOpenOptions options;
   bool mapped = false;
   std::shared_ptr<std::atomic<size_t>> reads = std::make_shared<std::atomic<size_t>>(0);
   Status status;

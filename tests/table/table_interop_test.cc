@@ -60,41 +60,43 @@ class TableInterop : public ::testing::Test {
 
 TEST_F(TableInterop, SstDumpVerifiesAndScansEveryLayout) {
   using Table = BlockBasedTableOptions;
-  const std::vector<std::function<void(TableBuildOptions*)>> variations = {
-      [](TableBuildOptions*) {},
-      [](TableBuildOptions* o) { o->table.format_version = 2; },
-      [](TableBuildOptions* o) { o->table.format_version = 3; },
-      [](TableBuildOptions* o) {
+  const std::vector<std::function<void(BlockTableBuildOptions*)>> variations = {
+      [](BlockTableBuildOptions*) {},
+      [](BlockTableBuildOptions* o) { o->table.format_version = 2; },
+      [](BlockTableBuildOptions* o) { o->table.format_version = 3; },
+      [](BlockTableBuildOptions* o) {
         o->table.format_version = 4;
         o->table.checksum = kCRC32c;
       },
-      [](TableBuildOptions* o) { o->table.checksum = kxxHash; },
-      [](TableBuildOptions* o) { o->table.checksum = kxxHash64; },
-      [](TableBuildOptions* o) {
+      [](BlockTableBuildOptions* o) { o->table.checksum = kxxHash; },
+      [](BlockTableBuildOptions* o) { o->table.checksum = kxxHash64; },
+      [](BlockTableBuildOptions* o) {
         o->table.index_type = Table::kTwoLevelIndexSearch;
         o->table.metadata_block_size = 256;
         o->table.index_block_restart_interval = 4;
       },
-      [](TableBuildOptions* o) {
+      [](BlockTableBuildOptions* o) {
         o->table.index_type = Table::kTwoLevelIndexSearch;
         o->table.partition_filters = true;
         o->table.metadata_block_size = 256;
       },
-      [](TableBuildOptions* o) {
+      [](BlockTableBuildOptions* o) {
         static const std::unique_ptr<const SliceTransform> extractor(NewFixedPrefixTransform(6));
         o->table.index_type = Table::kHashSearch;
         o->prefix_extractor = extractor.get();
       },
-      [](TableBuildOptions* o) { o->table.block_align = true; },
-      [](TableBuildOptions* o) { o->table.index_type = Table::kBinarySearchWithFirstKey; },
-      [](TableBuildOptions* o) { o->table.data_block_index_type = Table::kDataBlockBinaryAndHash; },
-      [](TableBuildOptions* o) {
+      [](BlockTableBuildOptions* o) { o->table.block_align = true; },
+      [](BlockTableBuildOptions* o) { o->table.index_type = Table::kBinarySearchWithFirstKey; },
+      [](BlockTableBuildOptions* o) {
+        o->table.data_block_index_type = Table::kDataBlockBinaryAndHash;
+      },
+      [](BlockTableBuildOptions* o) {
         o->table.block_size = 1000;
         o->table.index_block_restart_interval = 8;
         o->table.super_block_alignment_size = 4096;
         o->table.super_block_alignment_space_overhead_ratio = 2;
       },
-      [](TableBuildOptions* o) {
+      [](BlockTableBuildOptions* o) {
         o->compression = kLZ4Compression;
         o->compression_opts.parallel_threads = 2;
         o->table.index_type = Table::kTwoLevelIndexSearch;
@@ -103,9 +105,9 @@ TEST_F(TableInterop, SstDumpVerifiesAndScansEveryLayout) {
         o->table.super_block_alignment_size = 4096;
         o->table.super_block_alignment_space_overhead_ratio = 2;
       },
-      [](TableBuildOptions* o) { o->compression = kSnappyCompression; },
-      [](TableBuildOptions* o) { o->compression = kLZ4Compression; },
-      [](TableBuildOptions* o) {
+      [](BlockTableBuildOptions* o) { o->compression = kSnappyCompression; },
+      [](BlockTableBuildOptions* o) { o->compression = kLZ4Compression; },
+      [](BlockTableBuildOptions* o) {
         o->compression = kZSTD;
         o->compression_opts.max_dict_bytes = 4096;
         o->compression_opts.zstd_max_train_bytes = 100000;
@@ -116,7 +118,7 @@ TEST_F(TableInterop, SstDumpVerifiesAndScansEveryLayout) {
     // One version per key, then several, so that both forms of index keys occur.
     for (const int versions : {1, 40}) {
       SCOPED_TRACE("variation " + std::to_string(v) + " versions " + std::to_string(versions));
-      TableBuildOptions options;
+      BlockTableBuildOptions options;
       options.icmp = &icmp;
       options.table.filter_policy.reset(NewBloomFilterPolicy(10));
       options.column_family_name = "default";

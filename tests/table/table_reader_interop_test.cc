@@ -227,7 +227,7 @@ TEST_F(ForeignTables, OfEveryLayoutAreReadAsTheyWereWritten) {
         ASSERT_TRUE(db->Put(rocksdb::WriteOptions(), key, value).ok());
         model[IKey(key, seq)] = value;
       }
-      // With a snapshot behind each write, no version is dropped.
+      // With a snapshot after each write, no version is dropped.
       snapshots.push_back(db->GetSnapshot());
     }
     ASSERT_TRUE(db->Flush(rocksdb::FlushOptions()).ok());

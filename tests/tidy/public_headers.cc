@@ -97,7 +97,7 @@ class Scope {
   bool after_code_ = false;
 };
 
-// The name behind "struct" or "class" in a line that begins a body; empty: it does not.
+// The name after "struct" or "class" in a line that begins a body; empty: it does not.
 std::string BodyName(const std::string& line) {
   std::string code = SplitLine(line).code;
   if (!code.ends_with("{")) return "";

@@ -16,7 +16,7 @@ using Lines = std::vector<std::string>;
 struct PublicField {
   std::string owner;    // of a struct within a class: "Class::Struct"
   std::string name;     // of the field
-  std::string comment;  // above it, with no blank line between, and behind it
+  std::string comment;  // above it, with no blank line between, and after it
   std::string Full() const { return owner + "::" + name; }
 };
 std::vector<PublicField> OptionFields(const Lines& header);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,9 @@ using Lines = std::vector<std::string>;
 const fs::path kRoot = VARVE_SOURCE_DIR;
 
 // Layers of db/, lowest first. Rooms of one row are siblings and may not include each other.
+// First what lies in db/ itself: the DB mutex and the ranks of locks.
 const std::vector<std::vector<std::string_view>> kDbLayers = {
+    {""},
     {"wal"},
     {"version"},
     {"column_family"},
@@ -32,6 +35,7 @@ const std::vector<std::vector<std::string_view>> kDbLayers = {
     {"write"},
     {"compaction"},
     {"flush"},
+    {"engine"},
     {"background"},
     {"recovery"},
     {"transaction"},
@@ -50,7 +54,7 @@ std::string_view SecondPart(std::string_view path) {
   return rest.find('/') == std::string_view::npos ? "" : FirstPart(rest);
 }
 
-// Position in kDbLayers; -1 for files directly in db/, which hold nothing but documents.
+// Position in kDbLayers; -1 for unknown rooms.
 int DbLayer(std::string_view room) {
   for (size_t i = 0; i < kDbLayers.size(); ++i) {
     if (std::ranges::find(kDbLayers[i], room) != kDbLayers[i].end()) return static_cast<int>(i);
@@ -78,6 +82,28 @@ bool MayInclude(std::string_view from, std::string_view to) {
   if (source == "db") return target == "util" || target == "memtable" || target == "table";
   return above_db && (target == "util" || target == "memtable" || target == "table" ||
                       target == "db" || (source != "tools" && target == "tools"));
+}
+
+std::string_view FolderOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? "" : path.substr(0, slash);
+}
+
+// What the files of each folder include of other folders.
+using FolderIncludes = std::map<std::string, std::set<std::string>>;
+
+// "a <-> b" for every two folders that include each other.
+std::vector<std::string> MutualIncludes(const FolderIncludes& includes) {
+  std::vector<std::string> found;
+  for (const auto& [from, targets] : includes) {
+    for (const std::string& to : targets) {
+      const auto back = includes.find(to);
+      if (from < to && back != includes.end() && back->second.count(from) != 0) {
+        found.push_back(from + " <-> " + to);
+      }
+    }
+  }
+  return found;
 }
 
 // Back-quoted or linked words of a Markdown line that claim to be files of this tree.
@@ -135,6 +161,27 @@ bool HasTest(const Lines& lines, const std::string& name) {
     if (both.find(" " + test) != std::string::npos) return true;
   }
   return false;
+}
+
+// "namespace::Type" of each type that a header's lines define outside other types.
+std::vector<std::string> DefinedTypes(const Lines& lines) {
+  std::vector<std::string> found;
+  std::string space;
+  for (const std::string& line : lines) {
+    const std::string_view text = line;
+    if (text.starts_with("namespace ")) space = text.substr(10, text.find(' ', 10) - 10);
+    const bool type = text.starts_with("struct ") || text.starts_with("class ") ||
+                      text.starts_with("enum class ");
+    if (!type || text.find('{') == std::string_view::npos) continue;
+    // The last word before a base, or the brace.
+    std::string_view head = text.substr(0, text.find('{'));
+    head = head.substr(0, head.find(" :"));
+    if (head.ends_with(' ')) head.remove_suffix(1);
+    if (head.ends_with(" final")) head.remove_suffix(6);
+    const std::string_view name = head.substr(head.find_last_of(" )") + 1);
+    if (name.find('<') == std::string_view::npos) found.push_back(space + "::" + std::string(name));
+  }
+  return found;
 }
 
 bool IsSource(std::string_view path) {
@@ -234,6 +281,48 @@ TEST(TidyTest, IncludesPointDown) {
       EXPECT_TRUE(exists) << path << " includes " << to << ", which is not there";
     }
   }
+}
+
+TEST(TidyTest, MutualIncludesAreFound) {
+  EXPECT_EQ(FolderOf("table/cache/entry.h"), "table/cache");
+  const FolderIncludes includes = {{"a", {"b", "b/c"}}, {"b", {"b/c"}}, {"b/c", {"a"}}};
+  EXPECT_EQ(MutualIncludes(includes), std::vector<std::string>({"a <-> b/c"}));
+}
+
+// Of two folders one can be read, and tested, without the other.
+TEST(TidyTest, NoTwoFoldersIncludeEachOther) {
+  const std::array<std::string_view, 4> rooms = {"db", "memtable", "table", "util"};
+  FolderIncludes includes;
+  for (const auto& [path, lines] : Tree()) {
+    if (!IsSource(path) || std::ranges::find(rooms, FirstPart(path)) == rooms.end()) continue;
+    for (const std::string& line : lines) {
+      if (!line.starts_with("#include \"")) continue;
+      const std::string_view to = FolderOf(std::string_view(line).substr(10));
+      if (to != FolderOf(path)) includes[std::string(FolderOf(path))].emplace(to);
+    }
+  }
+  EXPECT_EQ(MutualIncludes(includes), std::vector<std::string>());
+}
+
+TEST(TidyTest, TypesOfHeadersAreFound) {
+  EXPECT_EQ(DefinedTypes({"namespace a {", "class B;", "class C : public D {", "  struct E {",
+                          "enum class F : int {", "class alignas(64) G final {", "struct H<int> {",
+                          "namespace b::c {", "struct I {}"}),
+            std::vector<std::string>({"a::C", "a::F", "a::G", "b::c::I"}));
+}
+
+// Two that share a name end a program in ways that no compiler sees.
+TEST(TidyTest, ATypeIsDefinedOnce) {
+  const std::array<std::string_view, 5> rooms = {"db", "include", "memtable", "table", "util"};
+  std::map<std::string, std::string> defined;
+  for (const auto& [path, lines] : Tree()) {
+    if (!path.ends_with(".h") || std::ranges::find(rooms, FirstPart(path)) == rooms.end()) continue;
+    for (const std::string& type : DefinedTypes(lines)) {
+      const auto [other, is_new] = defined.emplace(type, path);
+      EXPECT_TRUE(is_new) << type << " is in " << other->second << " and " << path;
+    }
+  }
+  EXPECT_GT(defined.size(), 500u);
 }
 
 TEST(TidyTest, FilesAreShort) {

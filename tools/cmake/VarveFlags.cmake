@@ -12,7 +12,7 @@ target_compile_options(varve_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
   $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wsuggest-override;-Wno-restrict>
-  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wsuggest-override;-Wthread-safety;-Wno-string-concatenation>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wsuggest-override;-Wthread-safety;-Werror=thread-safety;-Wno-string-concatenation>
   $<$<BOOL:${VARVE_WERROR}>:-Werror>
   $<$<CONFIG:Release>:-O2>)
 target_compile_definitions(varve_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)

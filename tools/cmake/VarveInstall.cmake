@@ -21,6 +21,19 @@ install(CODE "
     \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${varve_compat_lib}/librocksdb.so.11\" SYMBOLIC)")
 include(tools/cmake/VarveRocksDBHeaders.cmake)
 varve_write_rocksdb_headers("${PROJECT_BINARY_DIR}/varve-compat/include")
+if(TARGET header_check)
+  # All that are there, in one source.
+  list(TRANSFORM varve_rocksdb_headers PREPEND "#include \"rocksdb/" OUTPUT_VARIABLE varve_rocksdb_includes)
+  list(TRANSFORM varve_rocksdb_includes APPEND "\"\n")
+  list(JOIN varve_rocksdb_includes "" varve_rocksdb_includes)
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/varve-compat/header_check.cc" @ONLY CONTENT "${varve_rocksdb_includes}")
+  add_library(rocksdb_header_check OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/varve-compat/header_check.cc")
+  target_include_directories(rocksdb_header_check PRIVATE "${PROJECT_BINARY_DIR}/varve-compat/include"
+    "${PROJECT_SOURCE_DIR}/include")
+  target_compile_features(rocksdb_header_check PRIVATE cxx_std_20)
+  target_compile_options(rocksdb_header_check PRIVATE $<TARGET_PROPERTY:header_check,COMPILE_OPTIONS>)
+  add_dependencies(header_check rocksdb_header_check)
+endif()
 install(DIRECTORY "${PROJECT_BINARY_DIR}/varve-compat/include/rocksdb" DESTINATION ${varve_compat_include})
 # find_package(RocksDB) with CMAKE_PREFIX_PATH, and rocksdb.pc with PKG_CONFIG_PATH, in that folder.
 file(RELATIVE_PATH varve_compat_to_prefix "/prefix/${varve_compat_lib}/cmake" "/prefix")

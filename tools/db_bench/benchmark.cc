@@ -13,7 +13,7 @@ namespace varve::bench {
 
 namespace {
 
-constexpr std::array<std::string_view, 31> kElsewhere = {
+constexpr std::array<std::string_view, 30> kElsewhere = {
     "acquireload",
     "approximatememtablestats",
     "approximatesizerandom",
@@ -32,7 +32,6 @@ constexpr std::array<std::string_view, 31> kElsewhere = {
     "multiscan",
     "openandcompact",
     "randomreplacekeys",
-    "randomtransaction",
     "randomwithverify",
     "readrandomfast",
     "readtorowcache",
@@ -83,8 +82,9 @@ bool Budget::Take(int64_t n) {
 }
 
 const Benchmark* FindBenchmark(std::string_view name) {
-  for (const auto family : {FillBenchmarks(), ReadBenchmarks(), SeekBenchmarks(), MixedBenchmarks(),
-                            MergeBenchmarks(), AdminBenchmarks(), MicroBenchmarks()}) {
+  for (const auto family :
+       {FillBenchmarks(), ReadBenchmarks(), SeekBenchmarks(), MixedBenchmarks(), MergeBenchmarks(),
+        AdminBenchmarks(), MicroBenchmarks(), TransactionBenchmarks()}) {
     for (const Benchmark& benchmark : family) {
       if (benchmark.name == name) return &benchmark;
     }

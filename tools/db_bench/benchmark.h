@@ -104,6 +104,8 @@ struct Benchmark {
   int background_threads = 0;
   // Done once in the main thread, without a report line.
   Step step = nullptr;
+  // Done after each run of the body: ends the program if what it left is wrong.
+  Step verify = nullptr;
   // Whether it runs with --user_timestamp_size.
   bool takes_timestamps = true;
 };
@@ -116,6 +118,10 @@ std::span<const Benchmark> MixedBenchmarks();
 std::span<const Benchmark> MergeBenchmarks();
 std::span<const Benchmark> AdminBenchmarks();
 std::span<const Benchmark> MicroBenchmarks();
+std::span<const Benchmark> TransactionBenchmarks();
+
+// False, with a line on stderr, for flags of transactions that do not go together.
+[[nodiscard]] bool CheckTransactionFlags();
 
 // Null if there is none of that name.
 const Benchmark* FindBenchmark(std::string_view name);

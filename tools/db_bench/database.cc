@@ -4,6 +4,9 @@
 #include <array>
 #include <cstdio>
 
+#include "varve/utilities/optimistic_transaction_db.h"
+#include "varve/utilities/transaction_db.h"
+
 #include "tools/db_bench/fail.h"
 #include "tools/db_bench/flags.h"
 #include "tools/db_bench/stats.h"
@@ -30,42 +33,67 @@ Database::~Database() {
 
 void Database::Open() {
   const uint64_t start = NowMicros();
-  if (FLAGS_num_column_families > 1) {
-    OpenFamilies();
-  } else {
-    const Status s = FLAGS_readonly ? DB::OpenForReadOnly(options_, path_, &db_)
-                                    : DB::Open(options_, path_, &db_);
-    if (!s.ok()) Fail("open error", s);
-    families_ = {db_->DefaultColumnFamily()};
+  std::vector<ColumnFamilyDescriptor> descriptors;
+  for (int i = 0; i < FLAGS_num_column_families; ++i) {
+    descriptors.emplace_back(FamilyName(i), ColumnFamilyOptions(options_));
   }
+  const bool in_transactions = FLAGS_transaction_db || FLAGS_optimistic_transaction_db;
+  const Status s = in_transactions ? OpenTransactions(descriptors) : OpenFamilies(descriptors);
+  if (!s.ok()) Fail("open error", s);
   if (FLAGS_report_open_timing) {
     std::printf("OpenDb:     %.3f milliseconds\n", static_cast<double>(NowMicros() - start) / 1e3);
   }
 }
 
-void Database::OpenFamilies() {
-  std::vector<ColumnFamilyDescriptor> descriptors;
-  for (int i = 0; i < FLAGS_num_column_families; ++i) {
-    descriptors.emplace_back(FamilyName(i), ColumnFamilyOptions(options_));
+Status Database::OpenFamilies(const std::vector<ColumnFamilyDescriptor>& descriptors) {
+  return FLAGS_readonly ? DB::OpenForReadOnly(options_, path_, descriptors, &families_, &db_)
+                        : DB::Open(options_, path_, descriptors, &families_, &db_);
+}
+
+Status Database::OpenTransactions(const std::vector<ColumnFamilyDescriptor>& descriptors) {
+  Status s;
+  if (FLAGS_transaction_db) {
+    TransactionDBOptions of_transactions;
+    // Without order there is one policy.
+    const bool prepared = FLAGS_txn_write_policy == 1 || options_.unordered_write;
+    if (prepared) of_transactions.write_policy = WRITE_PREPARED;
+    s = TransactionDB::Open(options_, of_transactions, path_, descriptors, &families_,
+                            &transactions_);
+    db_.reset(transactions_);
+  } else {
+    s = OptimisticTransactionDB::Open(options_, path_, descriptors, &families_, &optimistic_);
+    db_.reset(optimistic_);
   }
-  const Status s = FLAGS_readonly
-                       ? DB::OpenForReadOnly(options_, path_, descriptors, &families_, &db_)
-                       : DB::Open(options_, path_, descriptors, &families_, &db_);
-  if (!s.ok()) Fail("open error", s);
+  return s;
+}
+
+std::unique_ptr<Transaction> Database::Begin(const WriteOptions& options,
+                                             std::unique_ptr<Transaction> old) const {
+  if (transactions_ != nullptr) {
+    TransactionOptions of_transaction;
+    of_transaction.lock_timeout = static_cast<int64_t>(FLAGS_transaction_lock_timeout);
+    of_transaction.set_snapshot = FLAGS_transaction_set_snapshot;
+    return std::unique_ptr<Transaction>(
+        transactions_->BeginTransaction(options, of_transaction, old.release()));
+  }
+  OptimisticTransactionOptions of_transaction;
+  of_transaction.set_snapshot = FLAGS_transaction_set_snapshot;
+  return std::unique_ptr<Transaction>(
+      optimistic_->BeginTransaction(options, of_transaction, old.release()));
 }
 
 void Database::Close() {
   if (db_ == nullptr) return;
-  if (families_.size() > 1) {
-    for (ColumnFamilyHandle* handle : families_) {
-      const Status s = db_->DestroyColumnFamilyHandle(handle);
-      if (!s.ok()) Fail("giving a column family back", s);
-    }
+  for (ColumnFamilyHandle* handle : families_) {
+    const Status s = db_->DestroyColumnFamilyHandle(handle);
+    if (!s.ok()) Fail("giving a column family back", s);
   }
   families_.clear();
   const Status s = db_->Close();
   if (!s.ok()) Fail("close error", s);
   db_.reset();
+  transactions_ = nullptr;
+  optimistic_ = nullptr;
 }
 
 void Database::Destroy() {

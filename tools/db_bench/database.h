@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The database under test: opened, thrown away and opened anew between benchmarks.
+// The database under test: opened, for transactions if the flags say so, thrown away and opened
+// anew between benchmarks.
 
 #include <cstdint>
 #include <memory>
@@ -11,9 +12,15 @@
 #include "varve/db.h"
 #include "varve/options.h"
 
+namespace varve {
+class OptimisticTransactionDB;
+class Transaction;
+class TransactionDB;
+}  // namespace varve
+
 namespace varve::bench {
 
-// Thread safety: db() and family() from any thread while no other method runs.
+// Thread safety: the const methods from any thread while no other method runs.
 // Every failure ends the program.
 class Database {
  public:
@@ -36,13 +43,23 @@ class Database {
   }
   const std::vector<ColumnFamilyHandle*>& families() const { return families_; }
 
+  // With --transaction_db or --optimistic_transaction_db; db() is then that database.
+  bool has_transactions() const { return transactions_ != nullptr || optimistic_ != nullptr; }
+  // Requires it. `old`, unless null, is used again.
+  std::unique_ptr<Transaction> Begin(const WriteOptions& options,
+                                     std::unique_ptr<Transaction> old) const;
+
  private:
-  void OpenFamilies();
+  // All of them, in families_.
+  Status OpenFamilies(const std::vector<ColumnFamilyDescriptor>& descriptors);
+  Status OpenTransactions(const std::vector<ColumnFamilyDescriptor>& descriptors);
 
   const std::string path_;
   const Options options_;
   std::unique_ptr<DB> db_;
-  // Owned through db_, the default one by it.
+  TransactionDB* transactions_ = nullptr;  // db_, or null, as the next
+  OptimisticTransactionDB* optimistic_ = nullptr;
+  // To be given back to db_.
   std::vector<ColumnFamilyHandle*> families_;
 };
 

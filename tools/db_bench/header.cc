@@ -17,7 +17,7 @@ namespace varve::bench {
 
 namespace {
 
-// The text behind the colon of a line of /proc/cpuinfo.
+// The text after the colon of a line of /proc/cpuinfo.
 std::string AfterColon(const std::string& line) {
   const size_t colon = line.find(':');
   const size_t start =
@@ -60,9 +60,9 @@ void PrintHeader(const Options& options) {
   std::printf("Read rate: %llu ops/second\n",
               static_cast<unsigned long long>(FLAGS_benchmark_read_rate_limit));
   std::printf("Compression: %s\n", CompressionText(options.compression).c_str());
-  std::printf("Compression sampling rate: %lld\n",
-              static_cast<long long>(FLAGS_sample_for_compression));
-  std::printf("Memtablerep: %s\n", options.memtable_factory->Name());
+  std::printf("Compression sampling rate: %llu\n",
+              static_cast<unsigned long long>(options.sample_for_compression));
+  std::printf("Memtablerep: %s\n", options.memtable_factory->GetId().c_str());
   std::printf("Perf Level: %d\n", FLAGS_perf_level);
 #ifndef NDEBUG
   std::printf("WARNING: Assertions are enabled; benchmarks unnecessarily slow\n");

@@ -29,7 +29,7 @@ struct Bound {
 };
 
 bool CheckFlags() {
-  const std::array<Bound, 9> bounds = {{
+  const std::array<Bound, 8> bounds = {{
       {"num", FLAGS_num, 1},
       {"batch_size", FLAGS_batch_size, 1},
       {"duration", FLAGS_duration, 0},
@@ -38,7 +38,6 @@ bool CheckFlags() {
       {"keys_per_prefix", FLAGS_keys_per_prefix, 0},
       {"multiread_stride", FLAGS_multiread_stride, 0},
       {"block_size", FLAGS_block_size, 1},
-      {"write_buffer_size", FLAGS_write_buffer_size, 1},
   }};
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.least) continue;
@@ -59,7 +58,7 @@ bool CheckFlags() {
     std::fprintf(stderr, "--keys_per_prefix needs --prefix_size\n");
     return false;
   }
-  return CheckValueFlags() && CheckRefusedFlags();
+  return CheckValueFlags() && CheckTransactionFlags() && CheckRefusedFlags();
 }
 
 std::string DirectoryFromFlags() {
@@ -79,18 +78,22 @@ uint64_t SeedFromFlags() {
 }
 
 int Main(int argc, char** argv) {
-  gflags::SetUsageMessage("\nUSAGE:\n" + std::string(argv[0]) + " [OPTIONS]...");
+  gflags::SetUsageMessage("\nUSAGE:\n" + std::string(argv[0]) +
+                          " [OPTIONS]...\nof the list below, and --<name>=<value> for every "
+                          "option of the engine that has a text");
   gflags::SetVersionString(GetVarveVersionAsString());
+  OptionFlags option_flags;
+  if (!option_flags.TakeFrom(&argc, argv)) return 1;
   gflags::ParseCommandLineFlags(&argc, &argv, true);
   if (argc > 1) {
-    std::fprintf(stderr, "'%s' is no flag; a boolean flag takes its value behind '='\n", argv[1]);
+    std::fprintf(stderr, "'%s' is no flag; a boolean flag takes its value after '='\n", argv[1]);
     return 1;
   }
   if (FLAGS_readonly) FLAGS_use_existing_db = true;
   std::vector<ListEntry> entries;
   Options options;
   if (!ParseBenchmarkList(FLAGS_benchmarks, &entries) || !CheckFlags() ||
-      !OptionsFromFlags(&options)) {
+      !OptionsFromFlags(option_flags, &options)) {
     return 1;
   }
   const uint64_t seed = SeedFromFlags();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function for each part of the options; each copies flags, and judges only what the library
-// cannot judge itself.
+// Flags that are named unlike the options that they set, or set several: one function for each part
+// of the options, which judges only what the library cannot judge itself.
 
 #include "tools/db_bench/options_from_flags.h"
 
@@ -8,7 +8,7 @@
 
 #include <array>
 #include <cstdio>
-#include <sstream>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -50,57 +50,14 @@ void SetKeys(Options* o) {
 }
 
 void SetMemtables(Options* o) {
-  o->write_buffer_size = static_cast<size_t>(FLAGS_write_buffer_size);
-  o->db_write_buffer_size = static_cast<size_t>(FLAGS_db_write_buffer_size);
-  o->max_write_buffer_number = FLAGS_max_write_buffer_number;
-  o->min_write_buffer_number_to_merge = FLAGS_min_write_buffer_number_to_merge;
-  o->max_write_buffer_size_to_maintain = FLAGS_max_write_buffer_size_to_maintain;
-  o->arena_block_size = static_cast<size_t>(FLAGS_arena_block_size);
   o->memtable_huge_page_size = FLAGS_memtable_use_huge_page ? size_t{2} << 20 : 0;
   o->memtable_prefix_bloom_size_ratio = FLAGS_memtable_bloom_size_ratio;
-  o->memtable_whole_key_filtering = FLAGS_memtable_whole_key_filtering;
-  o->memtable_protection_bytes_per_key = FLAGS_memtable_protection_bytes_per_key;
-  o->memtable_max_range_deletions = FLAGS_memtable_max_range_deletions;
-  o->inplace_update_support = FLAGS_inplace_update_support;
-  o->max_successive_merges = static_cast<size_t>(FLAGS_max_successive_merges);
 }
 
-bool SetLog(Options* o) {
+void SetLog(Options* o) {
   o->wal_dir = FLAGS_wal_dir;
-  o->max_total_wal_size = FLAGS_max_total_wal_size;
-  o->manual_wal_flush = FLAGS_manual_wal_flush;
   o->WAL_ttl_seconds = FLAGS_wal_ttl_seconds;
   o->WAL_size_limit_MB = FLAGS_wal_size_limit_MB;
-  o->wal_bytes_per_sync = FLAGS_wal_bytes_per_sync;
-  o->enable_pipelined_write = FLAGS_enable_pipelined_write;
-  o->unordered_write = FLAGS_unordered_write;
-  o->two_write_queues = FLAGS_two_write_queues;
-  o->atomic_flush = FLAGS_atomic_flush;
-  o->recycle_log_file_num = static_cast<size_t>(FLAGS_recycle_log_file_num);
-  o->allow_concurrent_memtable_write = FLAGS_allow_concurrent_memtable_write;
-  o->enable_write_thread_adaptive_yield = FLAGS_enable_write_thread_adaptive_yield;
-  o->write_thread_max_yield_usec = FLAGS_write_thread_max_yield_usec;
-  o->write_thread_slow_yield_usec = FLAGS_write_thread_slow_yield_usec;
-  o->avoid_flush_during_recovery = FLAGS_avoid_flush_during_recovery;
-  o->track_and_verify_wals_in_manifest = FLAGS_track_and_verify_wals_in_manifest;
-  return ParseCompression(FLAGS_wal_compression, &o->wal_compression);
-}
-
-bool SetLevelFactors(Options* o) {
-  o->max_bytes_for_level_multiplier = FLAGS_max_bytes_for_level_multiplier;
-  const std::string& list = FLAGS_max_bytes_for_level_multiplier_additional;
-  if (list.empty()) return true;
-  o->max_bytes_for_level_multiplier_additional.clear();
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ',');) {
-    int factor = 0;
-    char rest = '\0';
-    if (std::sscanf(item.c_str(), "%d%c", &factor, &rest) != 1) {
-      return Refuse("max_bytes_for_level_multiplier_additional", list, "whole numbers and commas");
-    }
-    o->max_bytes_for_level_multiplier_additional.push_back(factor);
-  }
-  return true;
 }
 
 bool SetTree(Options* o) {
@@ -110,27 +67,13 @@ bool SetTree(Options* o) {
   if (FLAGS_compaction_pri < 0 || FLAGS_compaction_pri > 4) {
     return Refuse("compaction_pri", std::to_string(FLAGS_compaction_pri), "0 to 4");
   }
-  o->num_levels = FLAGS_num_levels;
   o->compaction_style = static_cast<CompactionStyle>(FLAGS_compaction_style);
   o->compaction_pri = static_cast<CompactionPri>(FLAGS_compaction_pri);
-  o->target_file_size_base = static_cast<uint64_t>(FLAGS_target_file_size_base);
-  o->target_file_size_multiplier = FLAGS_target_file_size_multiplier;
-  o->max_bytes_for_level_base = FLAGS_max_bytes_for_level_base;
-  o->level_compaction_dynamic_level_bytes = FLAGS_level_compaction_dynamic_level_bytes;
-  o->level0_file_num_compaction_trigger = FLAGS_level0_file_num_compaction_trigger;
-  o->level0_slowdown_writes_trigger = FLAGS_level0_slowdown_writes_trigger;
-  o->level0_stop_writes_trigger = FLAGS_level0_stop_writes_trigger;
-  o->soft_pending_compaction_bytes_limit = FLAGS_soft_pending_compaction_bytes_limit;
-  o->hard_pending_compaction_bytes_limit = FLAGS_hard_pending_compaction_bytes_limit;
-  o->delayed_write_rate = FLAGS_delayed_write_rate;
-  o->max_compaction_bytes = FLAGS_max_compaction_bytes;
-  o->disable_auto_compactions = FLAGS_disable_auto_compactions;
   o->ttl = FLAGS_ttl_seconds;
-  o->periodic_compaction_seconds = FLAGS_periodic_compaction_seconds;
   if (FLAGS_prefix_size > 0) {
     o->prefix_extractor.reset(NewFixedPrefixTransform(static_cast<size_t>(FLAGS_prefix_size)));
   }
-  return SetLevelFactors(o);
+  return true;
 }
 
 void SetUniversal(CompactionOptionsUniversal* u) {
@@ -147,17 +90,7 @@ void SetUniversal(CompactionOptionsUniversal* u) {
 }
 
 void SetBackground(Options* o) {
-  o->max_background_jobs = FLAGS_max_background_jobs;
-  o->max_background_compactions = FLAGS_max_background_compactions;
-  o->max_background_flushes = FLAGS_max_background_flushes;
   o->max_subcompactions = static_cast<uint32_t>(FLAGS_subcompactions);
-  o->delete_obsolete_files_period_micros = FLAGS_delete_obsolete_files_period_micros;
-  o->stats_dump_period_sec = static_cast<unsigned int>(FLAGS_stats_dump_period_sec);
-  o->stats_persist_period_sec = static_cast<unsigned int>(FLAGS_stats_persist_period_sec);
-  o->persist_stats_to_disk = FLAGS_persist_stats_to_disk;
-  o->stats_history_buffer_size = FLAGS_stats_history_buffer_size;
-  o->dump_malloc_stats = FLAGS_dump_malloc_stats;
-  o->report_bg_io_stats = FLAGS_report_bg_io_stats;
   if (FLAGS_rate_limiter_bytes_per_sec > 0) {
     const auto mode =
         FLAGS_rate_limit_bg_reads ? RateLimiter::Mode::kAllIo : RateLimiter::Mode::kWritesOnly;
@@ -176,21 +109,8 @@ void SetBackground(Options* o) {
 void SetFiles(Options* o) {
   o->max_open_files = FLAGS_open_files;
   o->max_file_opening_threads = FLAGS_file_opening_threads;
-  o->use_fsync = FLAGS_use_fsync;
-  o->use_direct_reads = FLAGS_use_direct_reads;
-  o->use_direct_io_for_flush_and_compaction = FLAGS_use_direct_io_for_flush_and_compaction;
   o->allow_mmap_reads = FLAGS_mmap_read;
   o->allow_mmap_writes = FLAGS_mmap_write;
-  o->advise_random_on_open = FLAGS_advise_random_on_open;
-  o->bytes_per_sync = FLAGS_bytes_per_sync;
-  o->compaction_readahead_size = static_cast<size_t>(FLAGS_compaction_readahead_size);
-  o->log_readahead_size = static_cast<size_t>(FLAGS_log_readahead_size);
-  o->writable_file_max_buffer_size = static_cast<size_t>(FLAGS_writable_file_max_buffer_size);
-  o->table_cache_numshardbits = FLAGS_table_cache_numshardbits;
-  o->paranoid_checks = FLAGS_paranoid_checks;
-  o->force_consistency_checks = FLAGS_force_consistency_checks;
-  o->use_adaptive_mutex = FLAGS_use_adaptive_mutex;
-  o->allow_data_in_errors = FLAGS_allow_data_in_errors;
 }
 
 bool SetCompression(Options* o) {
@@ -202,25 +122,12 @@ bool SetCompression(Options* o) {
   c.use_zstd_dict_trainer = FLAGS_compression_use_zstd_dict_trainer;
   c.max_dict_buffer_bytes = FLAGS_compression_max_dict_buffer_bytes;
   c.parallel_threads = static_cast<uint32_t>(FLAGS_compression_parallel_threads);
-  o->sample_for_compression = static_cast<uint64_t>(FLAGS_sample_for_compression);
   if (FLAGS_min_level_to_compress < 0) return true;
-  for (int level = 0; level < FLAGS_num_levels; ++level) {
+  for (int level = 0; level < o->num_levels; ++level) {
     o->compression_per_level.push_back(level < FLAGS_min_level_to_compress ? kNoCompression
                                                                            : o->compression);
   }
   return true;
-}
-
-bool SetBlobs(Options* o) {
-  o->enable_blob_files = FLAGS_enable_blob_files;
-  o->min_blob_size = FLAGS_min_blob_size;
-  o->blob_file_size = FLAGS_blob_file_size;
-  o->enable_blob_garbage_collection = FLAGS_enable_blob_garbage_collection;
-  o->blob_garbage_collection_age_cutoff = FLAGS_blob_garbage_collection_age_cutoff;
-  o->blob_garbage_collection_force_threshold = FLAGS_blob_garbage_collection_force_threshold;
-  o->blob_compaction_readahead_size = FLAGS_blob_compaction_readahead_size;
-  o->blob_file_starting_level = FLAGS_blob_file_starting_level;
-  return ParseCompression(FLAGS_blob_compression_type, &o->blob_compression_type);
 }
 
 bool MakeCache(std::shared_ptr<Cache>* cache) {
@@ -257,12 +164,6 @@ bool SetIndex(BlockBasedTableOptions* t) {
     t->index_type = BlockBasedTableOptions::kBinarySearchWithFirstKey;
   }
   t->partition_filters = FLAGS_partition_index_and_filters;
-  t->metadata_block_size = static_cast<uint64_t>(FLAGS_metadata_block_size);
-  t->index_block_restart_interval = FLAGS_index_block_restart_interval;
-  t->enable_index_compression = FLAGS_enable_index_compression;
-  t->cache_index_and_filter_blocks = FLAGS_cache_index_and_filter_blocks;
-  t->pin_l0_filter_and_index_blocks_in_cache = FLAGS_pin_l0_filter_and_index_blocks_in_cache;
-  t->pin_top_level_index_and_filter = FLAGS_pin_top_level_index_and_filter;
   return true;
 }
 
@@ -271,8 +172,6 @@ void SetFilter(BlockBasedTableOptions* t) {
     t->filter_policy.reset(FLAGS_use_ribbon_filter ? NewRibbonFilterPolicy(FLAGS_bloom_bits)
                                                    : NewBloomFilterPolicy(FLAGS_bloom_bits));
   }
-  t->whole_key_filtering = FLAGS_whole_key_filtering;
-  t->optimize_filters_for_memory = FLAGS_optimize_filters_for_memory;
 }
 
 void SetCharges(BlockBasedTableOptions* t) {
@@ -288,42 +187,35 @@ void SetCharges(BlockBasedTableOptions* t) {
   set(CacheEntryRole::kBlockBasedTableReader, FLAGS_charge_table_reader);
 }
 
-bool SetTable(Options* o) {
+bool SetTable(const OptionFlags& flags, Options* o, BlockBasedTableOptions* t) {
   if (FLAGS_checksum_type < kNoChecksum || FLAGS_checksum_type > kXXH3) {
     return Refuse("checksum_type", std::to_string(FLAGS_checksum_type), "0 to 4");
   }
-  BlockBasedTableOptions t;
-  if (!MakeCache(&t.block_cache) || !SetIndex(&t)) return false;
-  SetFilter(&t);
-  SetCharges(&t);
+  if (!MakeCache(&t->block_cache) || !SetIndex(t)) return false;
+  SetFilter(t);
+  SetCharges(t);
   using Prepopulate = BlockBasedTableOptions::PrepopulateBlockCache;
-  t.prepopulate_block_cache = static_cast<Prepopulate>(FLAGS_prepopulate_block_cache);
-  t.no_block_cache = t.block_cache == nullptr;
-  t.block_size = static_cast<uint64_t>(FLAGS_block_size);
-  t.block_restart_interval = FLAGS_block_restart_interval;
-  t.format_version = static_cast<uint32_t>(FLAGS_format_version);
-  t.checksum = static_cast<ChecksumType>(FLAGS_checksum_type);
-  t.block_align = FLAGS_block_align;
-  t.read_amp_bytes_per_bit = static_cast<uint32_t>(FLAGS_read_amp_bytes_per_bit);
-  t.initial_auto_readahead_size = FLAGS_initial_auto_readahead_size;
-  t.max_auto_readahead_size = FLAGS_max_auto_readahead_size;
-  t.num_file_reads_for_auto_readahead = FLAGS_num_file_reads_for_auto_readahead;
+  t->prepopulate_block_cache = static_cast<Prepopulate>(FLAGS_prepopulate_block_cache);
+  t->no_block_cache = t->block_cache == nullptr;
+  t->block_size = static_cast<uint64_t>(FLAGS_block_size);
+  t->format_version = static_cast<uint32_t>(FLAGS_format_version);
+  t->checksum = static_cast<ChecksumType>(FLAGS_checksum_type);
   if (FLAGS_use_data_block_hash_index) {
-    t.data_block_index_type = BlockBasedTableOptions::kDataBlockBinaryAndHash;
+    t->data_block_index_type = BlockBasedTableOptions::kDataBlockBinaryAndHash;
   }
-  t.data_block_hash_table_util_ratio = FLAGS_data_block_hash_table_util_ratio;
-  o->optimize_filters_for_hits = FLAGS_optimize_filters_for_hits;
   if (FLAGS_cost_write_buffer_to_cache) {
-    o->write_buffer_manager = std::make_shared<WriteBufferManager>(
-        static_cast<size_t>(FLAGS_db_write_buffer_size), t.block_cache);
+    o->write_buffer_manager =
+        std::make_shared<WriteBufferManager>(o->db_write_buffer_size, t->block_cache);
   }
-  o->table_factory.reset(NewBlockBasedTableFactory(t));
+  // Again: an option that the command line names stands, whatever other flags say.
+  if (!flags.Apply(o, t)) return false;
+  o->table_factory.reset(NewBlockBasedTableFactory(*t));
   return true;
 }
 
 bool SetMemtableKind(Options* o) {
   std::string name = FLAGS_memtablerep;
-  if (name == "skip_list" && FLAGS_skip_list_lookahead > 0) {
+  if (FLAGS_skip_list_lookahead > 0 && name.ends_with("skip_list")) {
     name += ":" + std::to_string(FLAGS_skip_list_lookahead);
   }
   std::unique_ptr<MemTableRepFactory> factory;
@@ -342,19 +234,22 @@ bool FromFile(Options* options) {
   return true;
 }
 
-bool FromFlags(Options* options) {
+bool FromFlags(const OptionFlags& flags, Options* options) {
   if (FLAGS_max_write_buffer_number_to_maintain != 0) {
     return Refuse("max_write_buffer_number_to_maintain",
                   std::to_string(FLAGS_max_write_buffer_number_to_maintain),
                   "use --max_write_buffer_size_to_maintain");
   }
+  BlockBasedTableOptions table;
+  if (!flags.Apply(options, &table)) return false;
   SetKeys(options);
   SetMemtables(options);
   SetUniversal(&options->compaction_options_universal);
   SetBackground(options);
   SetFiles(options);
-  return SetLog(options) && SetTree(options) && SetCompression(options) && SetBlobs(options) &&
-         SetTable(options) && SetMemtableKind(options);
+  SetLog(options);
+  return SetTree(options) && SetCompression(options) && SetMemtableKind(options) &&
+         SetTable(flags, options, &table);
 }
 
 bool SetMergeOperator(Options* o) {
@@ -367,8 +262,8 @@ bool SetMergeOperator(Options* o) {
 
 }  // namespace
 
-bool OptionsFromFlags(Options* options) {
-  const bool made = FLAGS_options_file.empty() ? FromFlags(options) : FromFile(options);
+bool OptionsFromFlags(const OptionFlags& flags, Options* options) {
+  const bool made = FLAGS_options_file.empty() ? FromFlags(flags, options) : FromFile(options);
   if (!made || !SetMergeOperator(options)) return false;
   options->create_if_missing = !FLAGS_use_existing_db;
   options->create_missing_column_families = FLAGS_num_column_families > 1;
@@ -408,15 +303,21 @@ WriteOptions WriteOptionsFromFlags() {
   return options;
 }
 
-bool ParseCompression(const std::string& name, CompressionType* type) {
-  for (const auto& [known, number] : kCompressionNames) {
-    if (strcasecmp(name.c_str(), known) == 0) {
-      *type = number;
-      return true;
-    }
+std::optional<CompressionType> CompressionNamed(const std::string& name) {
+  for (const auto& [known, type] : kCompressionNames) {
+    if (strcasecmp(name.c_str(), known) == 0) return type;
   }
-  std::fprintf(stderr, "Cannot parse compression type '%s'\n", name.c_str());
-  return false;
+  return std::nullopt;
+}
+
+bool ParseCompression(const std::string& name, CompressionType* type) {
+  const std::optional<CompressionType> named = CompressionNamed(name);
+  if (named.has_value()) {
+    *type = *named;
+  } else {
+    std::fprintf(stderr, "Cannot parse compression type '%s'\n", name.c_str());
+  }
+  return named.has_value();
 }
 
 std::string CompressionText(CompressionType type) {

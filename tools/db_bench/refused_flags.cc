@@ -108,7 +108,6 @@ DEFINE_int64(writes_per_range_tombstone, 0, kAbsent);
 DEFINE_bool(enable_cpu_prio, false, kAbsent);
 DEFINE_bool(enable_io_prio, false, kAbsent);
 DEFINE_bool(auto_refresh_iterator_with_snapshot, false, kAbsent);
-DEFINE_int32(bloom_locality, 0, kAbsent);
 DEFINE_bool(check_flush_compaction_key_order, true, kAbsent);
 DEFINE_string(compaction_fadvice, "NORMAL", kAbsent);
 DEFINE_double(cuckoo_hash_ratio, 0.9, kAbsent);
@@ -121,7 +120,6 @@ DEFINE_bool(file_checksum, false, kAbsent);
 DEFINE_string(fs_uri, "", kAbsent);
 DEFINE_int64(hash_bucket_count, 1048576, kAbsent);
 DEFINE_bool(identity_as_first_hash, false, kAbsent);
-DEFINE_uint64(inplace_update_num_locks, 10000, kAbsent);
 DEFINE_bool(io_uring_enabled, true, kAbsent);
 DEFINE_int32(memtable_insert_with_hint_prefix_size, 0, kAbsent);
 DEFINE_int32(random_access_max_buffer_size, 1048576, kAbsent);
@@ -187,11 +185,3 @@ DEFINE_string(trace_file, "", kAbsent);
 DEFINE_double(trace_replay_fast_forward, 1.0, kAbsent);
 DEFINE_int32(trace_replay_threads, 1, kAbsent);
 DEFINE_string(truth_db, "/dev/shm/truth_db/dbbench", kAbsent);
-
-// Transactions.
-DEFINE_bool(optimistic_transaction_db, false, kAbsent);
-DEFINE_bool(transaction_db, false, kAbsent);
-DEFINE_uint64(transaction_lock_timeout, 100, kAbsent);
-DEFINE_bool(transaction_set_snapshot, false, kAbsent);
-DEFINE_uint64(transaction_sets, 2, kAbsent);
-DEFINE_int32(transaction_sleep, 0, kAbsent);

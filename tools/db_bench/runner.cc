@@ -163,19 +163,26 @@ void Runner::RunThreads(const ListEntry& entry, const Plan& plan) {
   if (entry.warm_ups > 0) {
     std::printf("Warming up benchmark by running %d times\n", entry.warm_ups);
   }
-  for (int i = 0; i < entry.warm_ups; ++i) RunOnce(*entry.benchmark, plan).Report(entry.name);
+  const auto verify = [&] {
+    if (entry.benchmark->verify != nullptr) entry.benchmark->verify(*database_);
+  };
+  for (int i = 0; i < entry.warm_ups; ++i) {
+    RunOnce(*entry.benchmark, plan).Report(entry.name);
+    verify();
+  }
   if (entry.runs > 1) std::printf("Running benchmark for %d times\n", entry.runs);
   RepeatedRuns repeated;
   for (int i = 0; i < entry.runs; ++i) {
-    const ThreadStats stats = RunOnce(*entry.benchmark, plan);
+    const RunStats stats = RunOnce(*entry.benchmark, plan);
     stats.Report(entry.name);
+    verify();
     repeated.Add(stats);
     repeated.ReportSoFar(entry.name);
   }
   repeated.ReportFinal(entry.name);
 }
 
-ThreadStats Runner::RunOnce(const Benchmark& benchmark, const Plan& plan) {
+RunStats Runner::RunOnce(const Benchmark& benchmark, const Plan& plan) {
   SharedRun run;
   run.write_limiter = NewLimiter(FLAGS_benchmark_write_rate_limit, RateLimiter::Mode::kWritesOnly);
   run.read_limiter = NewLimiter(FLAGS_benchmark_read_rate_limit, RateLimiter::Mode::kReadsOnly);
@@ -202,8 +209,8 @@ ThreadStats Runner::RunOnce(const Benchmark& benchmark, const Plan& plan) {
   }
   for (std::thread& thread : threads) thread.join();
 
-  ThreadStats total(0, database_->db(), nullptr);
-  for (const auto& worker : workers) total.Merge(worker->stats);
+  RunStats total;
+  for (const auto& worker : workers) total.Add(worker->stats.figures());
   return total;
 }
 

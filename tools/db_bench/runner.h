@@ -41,7 +41,7 @@ class Runner {
   Plan NewPlan() const;
   void RunThreads(const ListEntry& entry, const Plan& plan);
   // One run by all threads, merged.
-  ThreadStats RunOnce(const Benchmark& benchmark, const Plan& plan);
+  RunStats RunOnce(const Benchmark& benchmark, const Plan& plan);
 
   Database* const database_;
   const uint64_t seed_;

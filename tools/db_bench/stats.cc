@@ -21,15 +21,17 @@ constexpr std::array<const char*, kOpKinds> kOpNames = {"read",   "write", "dele
                                                         "update", "merge", "compress", "uncompress",
                                                         "crc",    "hash",  "op"};
 constexpr double kMebibyte = 1048576.0;
+// With --stats_interval_seconds: reading the clock costs as much as a fast operation.
+constexpr int64_t kOpsBetweenClocks = 1000;
 
-// The next count to tell: steps of 100 up to 1000, then 1.5, 2, ... 5, 6, ... 10 times powers of
-// ten, and steps of 100000 in the end.
+// The count at which progress is told next: an eighth more, in whole hundreds.
 int64_t NextProgress(int64_t done) {
-  int64_t unit = 100;
-  while (unit < 100000 && done >= unit * 10) unit *= 10;
-  const bool halves = unit > 100 && done < unit * 5;
-  const int64_t step = halves ? unit / 2 : unit;
-  return (done / step + 1) * step;
+  const int64_t step = std::clamp<int64_t>(done / 8, 100, 100000);
+  return (done + step) / 100 * 100;
+}
+
+std::unique_ptr<Latencies> NewLatencies() {
+  return FLAGS_histogram ? std::make_unique<Latencies>() : nullptr;
 }
 
 std::string WallTime() {
@@ -54,69 +56,66 @@ uint64_t NowMicros() {
 
 ThreadStats::ThreadStats(int thread, DB* db, std::atomic<uint64_t>* finished_ops)
     : thread_(thread), db_(db), finished_ops_(finished_ops) {
-  if (FLAGS_histogram) histograms_ = std::make_unique<Latencies>();
+  figures_.latencies = NewLatencies();
 }
 
 void ThreadStats::Start() {
+  figures_.start_micros = last_op_ = last_report_ = NowMicros();
   if (FLAGS_stats_interval_seconds > 0) {
-    next_report_ = 1000;  // How often the clock is read.
+    next_look_ = kOpsBetweenClocks;
   } else if (FLAGS_stats_interval > 0) {
-    next_report_ = FLAGS_stats_interval;
+    next_look_ = FLAGS_stats_interval;
   } else {
-    next_report_ = FLAGS_progress_reports ? NextProgress(0) : INT64_MAX;
+    next_look_ = FLAGS_progress_reports ? NextProgress(0) : INT64_MAX;
   }
-  start_ = NowMicros();
-  finish_ = last_op_ = last_report_ = start_;
 }
 
 void ThreadStats::Stop() {
-  finish_ = NowMicros();
-  seconds_ = static_cast<double>(finish_ - start_) * 1e-6;
+  figures_.end_micros = NowMicros();
 }
 
 void ThreadStats::AddMessage(const std::string& message) {
-  if (message.empty()) return;
-  if (!message_.empty()) message_.push_back(' ');
-  message_ += message;
+  if (!figures_.message.empty() && !message.empty()) figures_.message.push_back(' ');
+  figures_.message += message;
 }
 
 void ThreadStats::RecordLatency(Op op) {
   const uint64_t now = NowMicros();
   const uint64_t micros = now - last_op_;
   last_op_ = now;
-  histograms_->by_op[static_cast<size_t>(op)].Add(micros);
+  (*figures_.latencies)[static_cast<size_t>(op)].Add(micros);
   if (micros >= FLAGS_slow_usecs && FLAGS_stats_interval <= 0) {
     std::fprintf(stderr, "long op: %llu micros%30s\r", static_cast<unsigned long long>(micros), "");
     std::fflush(stderr);
   }
 }
 
-void ThreadStats::ReportProgress() {
-  if (FLAGS_stats_interval_seconds <= 0 && FLAGS_stats_interval <= 0) {
-    next_report_ = NextProgress(done_);
-    std::fprintf(stderr, "... finished %lld ops%30s\r", static_cast<long long>(done_), "");
-    return;
-  }
-  const uint64_t now = NowMicros();
+void ThreadStats::Look() {
+  const int64_t done = figures_.ops;
   if (FLAGS_stats_interval_seconds > 0) {
-    next_report_ = done_ + 1000;
+    next_look_ = done + kOpsBetweenClocks;
+    const uint64_t now = NowMicros();
     const auto period = static_cast<uint64_t>(FLAGS_stats_interval_seconds) * 1000000;
-    if (now - last_report_ < period) return;
+    if (now - last_report_ >= period) ReportInterval(now);
+  } else if (FLAGS_stats_interval > 0) {
+    next_look_ = done + FLAGS_stats_interval;
+    ReportInterval(NowMicros());
   } else {
-    next_report_ = done_ + FLAGS_stats_interval;
+    next_look_ = NextProgress(done);
+    std::fprintf(stderr, "... finished %lld ops%30s\r", static_cast<long long>(done), "");
   }
-  ReportInterval(now);
 }
 
 void ThreadStats::ReportInterval(uint64_t now) {
-  const int64_t interval_ops = done_ - last_report_done_;
+  const int64_t done = figures_.ops;
+  const int64_t ops = done - reported_ops_;
   const uint64_t interval = now - last_report_;
-  const uint64_t total = now - start_;
+  const uint64_t total = now - figures_.start_micros;
   std::fprintf(stderr,
                "%s  ... thread %d: (%lld,%lld) ops and (%.1f,%.1f) ops/second in (%.6f,%.6f) "
                "seconds\n",
-               WallTime().c_str(), thread_, static_cast<long long>(interval_ops),
-               static_cast<long long>(done_), Rate(interval_ops, interval), Rate(done_, total),
+               WallTime().c_str(), thread_, static_cast<long long>(ops),
+               static_cast<long long>(done), Rate(ops, interval), Rate(done, total),
                static_cast<double>(interval) * 1e-6, static_cast<double>(total) * 1e-6);
   std::string text;
   if (FLAGS_stats_per_interval > 0 && thread_ == 0 && db_ != nullptr &&
@@ -125,61 +124,63 @@ void ThreadStats::ReportInterval(uint64_t now) {
   }
   std::fflush(stderr);
   last_report_ = now;
-  last_report_done_ = done_;
+  reported_ops_ = done;
 }
 
-void ThreadStats::Merge(const ThreadStats& other) {
-  if (other.excluded_) return;
-  if (histograms_ != nullptr && other.histograms_ != nullptr) {
-    for (size_t i = 0; i < kOpKinds; ++i) {
-      histograms_->by_op[i].Merge(other.histograms_->by_op[i]);
-    }
+RunStats::RunStats() {
+  sum_.start_micros = UINT64_MAX;
+  sum_.latencies = NewLatencies();
+}
+
+void RunStats::Add(const ThreadFigures& thread) {
+  if (thread.is_surroundings) return;
+  thread_seconds_ += static_cast<double>(thread.end_micros - thread.start_micros) * 1e-6;
+  sum_.start_micros = std::min(sum_.start_micros, thread.start_micros);
+  sum_.end_micros = std::max(sum_.end_micros, thread.end_micros);
+  sum_.ops += thread.ops;
+  sum_.bytes += thread.bytes;
+  if (sum_.message.empty()) sum_.message = thread.message;
+  for (size_t op = 0; sum_.latencies != nullptr && op < kOpKinds; ++op) {
+    (*sum_.latencies)[op].Merge((*thread.latencies)[op]);
   }
-  start_ = start_ == 0 ? other.start_ : std::min(start_, other.start_);
-  finish_ = std::max(finish_, other.finish_);
-  seconds_ += other.seconds_;
-  done_ += other.done_;
-  bytes_ += other.bytes_;
-  if (message_.empty()) message_ = other.message_;
 }
 
-double ThreadStats::Elapsed() const {
+double RunStats::Elapsed() const {
+  if (sum_.end_micros <= sum_.start_micros) return 0;
+  return static_cast<double>(sum_.end_micros - sum_.start_micros) * 1e-6;
+}
+
+double RunStats::OpsPerSecond() const {
   // Half a microsecond keeps rates of runs below the clock's resolution finite.
-  return std::max(static_cast<double>(finish_ - start_) * 1e-6, 0.5e-6);
+  return static_cast<double>(std::max<int64_t>(sum_.ops, 1)) / std::max(Elapsed(), 0.5e-6);
 }
 
-double ThreadStats::OpsPerSecond() const {
-  return static_cast<double>(std::max<int64_t>(done_, 1)) / Elapsed();
+double RunStats::MegabytesPerSecond() const {
+  return static_cast<double>(sum_.bytes) / kMebibyte / std::max(Elapsed(), 0.5e-6);
 }
 
-double ThreadStats::MegabytesPerSecond() const {
-  return static_cast<double>(bytes_) / kMebibyte / Elapsed();
-}
-
-void ThreadStats::Report(const std::string& name) const {
-  const int64_t ops = std::max<int64_t>(done_, 1);
+void RunStats::Report(const std::string& name) const {
+  const int64_t ops = std::max<int64_t>(sum_.ops, 1);
   std::string extra;
-  if (bytes_ > 0) {
+  if (has_bytes()) {
     std::array<char, 64> rate{};
     std::snprintf(rate.data(), rate.size(), " %6.1f MB/s", MegabytesPerSecond());
     extra = rate.data();
   }
-  if (!message_.empty()) extra += " " + message_;
+  if (!sum_.message.empty()) extra += " " + sum_.message;
   std::fprintf(stdout, "%-12s : %11.3f micros/op %lld ops/sec %.3f seconds %lld operations;%s\n",
-               name.c_str(), seconds_ * 1e6 / static_cast<double>(ops),
-               static_cast<long long>(OpsPerSecond()), static_cast<double>(finish_ - start_) * 1e-6,
-               static_cast<long long>(ops), extra.c_str());
-  if (histograms_ != nullptr) {
-    for (size_t i = 0; i < kOpKinds; ++i) {
-      const Histogram& latencies = histograms_->by_op[i];
-      if (latencies.count() == 0) continue;
-      std::fprintf(stdout, "Microseconds per %s:\n%s\n", kOpNames[i], latencies.ToString().c_str());
-    }
+               name.c_str(), thread_seconds_ * 1e6 / static_cast<double>(ops),
+               static_cast<long long>(OpsPerSecond()), Elapsed(), static_cast<long long>(ops),
+               extra.c_str());
+  for (size_t op = 0; sum_.latencies != nullptr && op < kOpKinds; ++op) {
+    const Histogram& latencies = (*sum_.latencies)[op];
+    if (latencies.count() == 0) continue;
+    std::fprintf(stdout, "Microseconds per %s:\n%s\n", kOpNames[op], latencies.ToString().c_str());
   }
   std::fflush(stdout);
 }
 
-void RepeatedRuns::Add(const ThreadStats& run) {
+void RepeatedRuns::Add(const RunStats& run) {
   ops_.push_back(run.OpsPerSecond());
   if (run.has_bytes()) megabytes_.push_back(run.MegabytesPerSecond());
 }

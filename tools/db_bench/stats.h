@@ -38,7 +38,21 @@ inline constexpr size_t kOpKinds = static_cast<size_t>(Op::kOther) + 1;
 // Microseconds of a clock that never goes back.
 uint64_t NowMicros();
 
-// The figures of one thread, and merged ones of several.
+// Microseconds per operation, by kind.
+using Latencies = std::array<Histogram, kOpKinds>;
+
+// What one thread did between its start and its end.
+struct ThreadFigures {
+  uint64_t start_micros = 0;
+  uint64_t end_micros = 0;
+  int64_t ops = 0;
+  int64_t bytes = 0;
+  std::string message;
+  std::unique_ptr<Latencies> latencies;  // With --histogram.
+  bool is_surroundings = false;          // It is not part of what is measured.
+};
+
+// Takes the figures of a thread down, and tells on stderr how it gets on.
 //
 // Thread safety: none; one thread at a time.
 class ThreadStats {
@@ -52,65 +66,67 @@ class ThreadStats {
 
   // `n` operations have ended; with --histogram they took, together, the time since the last call.
   void FinishedOps(int64_t n, Op op) {
-    if (histograms_ != nullptr) RecordLatency(op);
-    done_ += n;
+    if (figures_.latencies != nullptr) RecordLatency(op);
+    figures_.ops += n;
     if (finished_ops_ != nullptr) {
       finished_ops_->fetch_add(static_cast<uint64_t>(n), std::memory_order_relaxed);
     }
-    if (done_ >= next_report_) ReportProgress();
+    if (figures_.ops >= next_look_) Look();
   }
   // The wait before this call does not count as latency.
   void SkipWait() {
-    if (histograms_ != nullptr) last_op_ = NowMicros();
+    if (figures_.latencies != nullptr) last_op_ = NowMicros();
   }
-  void AddBytes(int64_t n) { bytes_ += n; }
+  void AddBytes(int64_t n) { figures_.bytes += n; }
   // Joined by spaces.
   void AddMessage(const std::string& message);
-  // Leaves this thread out of what is printed: it is part of the surroundings.
-  void Exclude() { excluded_ = true; }
+  void Exclude() { figures_.is_surroundings = true; }
 
-  // Adds what another thread did. Only the first message is kept.
-  void Merge(const ThreadStats& other);
-
-  // The line of a benchmark, and its histograms, on stdout.
-  void Report(const std::string& name) const;
-
-  // Of all threads together; in seconds of wall time.
-  double OpsPerSecond() const;
-  double MegabytesPerSecond() const;
-  bool has_bytes() const { return bytes_ > 0; }
+  const ThreadFigures& figures() const { return figures_; }
 
  private:
-  struct Latencies {
-    std::array<Histogram, kOpKinds> by_op;
-  };
-
-  double Elapsed() const;
   void RecordLatency(Op op);
-  void ReportProgress();
+  // Decides whether it is time for an interim line, and when to look again.
+  void Look();
   void ReportInterval(uint64_t now);
 
   const int thread_;
   DB* const db_;
   std::atomic<uint64_t>* const finished_ops_;
-  uint64_t start_ = 0;
-  uint64_t finish_ = 0;
-  double seconds_ = 0;  // Summed over threads.
-  int64_t done_ = 0;
-  int64_t bytes_ = 0;
-  int64_t next_report_ = 0;
-  int64_t last_report_done_ = 0;
+  ThreadFigures figures_;
+  int64_t next_look_ = 0;  // So many operations later.
+  int64_t reported_ops_ = 0;
   uint64_t last_report_ = 0;
   uint64_t last_op_ = 0;
-  bool excluded_ = false;
-  std::string message_;
-  std::unique_ptr<Latencies> histograms_;  // With --histogram.
+};
+
+// A run of a benchmark: the figures of its threads together.
+class RunStats {
+ public:
+  RunStats();
+
+  // Those of the surroundings are left out. Of messages the first one stays.
+  void Add(const ThreadFigures& thread);
+
+  // The line of a benchmark, and its histograms, on stdout.
+  void Report(const std::string& name) const;
+
+  // From the first start to the last end.
+  double OpsPerSecond() const;
+  double MegabytesPerSecond() const;
+  bool has_bytes() const { return sum_.bytes > 0; }
+
+ private:
+  double Elapsed() const;
+
+  ThreadFigures sum_;
+  double thread_seconds_ = 0;
 };
 
 // Collects the rates of repeated runs.
 class RepeatedRuns {
  public:
-  void Add(const ThreadStats& run);
+  void Add(const RunStats& run);
   // The averages so far, after each run but the first.
   void ReportSoFar(const std::string& name) const;
   void ReportFinal(const std::string& name) const;

@@ -12,7 +12,7 @@
 
 namespace varve::bench {
 
-// The bytes behind all values. Immutable, so that threads share it.
+// The bytes after all values. Immutable, so that threads share it.
 class ValuePool {
  public:
   // Holds any value of up to `largest` bytes.

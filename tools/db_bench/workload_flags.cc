@@ -58,7 +58,7 @@ DEFINE_int32(num_column_families, 1, "Column families the keys are spread over")
 
 DEFINE_int32(key_size, 16, "Bytes of a key");
 DEFINE_int32(user_timestamp_size, 0,
-             "Bytes of a timestamp behind each key, 0 or 8; it rises with every operation");
+             "Bytes of a timestamp after each key, 0 or 8; it rises with every operation");
 DEFINE_bool(read_with_latest_user_timestamp, true,
             "Read as of the newest timestamp; false: as of a random one since the start");
 DEFINE_int32(prefix_size, 0, "Bytes of the key prefix; above 0 also sets a prefix extractor");
@@ -126,6 +126,17 @@ DEFINE_bool(report_open_timing, false, "Print how long opening took");
 DEFINE_uint64(slow_usecs, 1000000,
               "With --histogram: operations of so many microseconds are named");
 DEFINE_bool(confidence_interval_only, false, "Repeated runs: print the 95% interval only");
+
+// --- Transactions.
+DEFINE_bool(transaction_db, false, "Open for pessimistic transactions: each write is one");
+DEFINE_bool(optimistic_transaction_db, false, "Open for optimistic transactions");
+DEFINE_int32(txn_write_policy, 0,
+             "0: WRITE_COMMITTED; 1: WRITE_PREPARED, as always with --unordered_write");
+DEFINE_uint64(transaction_sets, 2, "randomtransaction: keys that a transaction changes");
+DEFINE_bool(transaction_set_snapshot, false, "randomtransaction: check against a snapshot");
+DEFINE_int32(transaction_sleep, 0, "randomtransaction: at most so many microseconds in between");
+DEFINE_uint64(transaction_lock_timeout, 100,
+              "randomtransaction: milliseconds that a lock is waited for");
 
 DEFINE_validator(readwritepercent, &IsPercentage);
 DEFINE_validator(mergereadpercent, &IsPercentage);

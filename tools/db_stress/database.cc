@@ -90,16 +90,45 @@ bool Database::ListFamilies(std::vector<ColumnFamilyDescriptor>* families) {
   return true;
 }
 
+Status Database::OpenFamilies(const std::vector<ColumnFamilyDescriptor>& families) {
+  DB* db = nullptr;
+  Status s;
+  if (FLAGS_use_txn) {
+    TransactionDBOptions of_transactions;
+    const bool prepared = FLAGS_txn_write_policy == 1 || options_.db.unordered_write;
+    if (prepared) of_transactions.write_policy = WRITE_PREPARED;
+    s = TransactionDB::Open(options_.db, of_transactions, directory_, families, &handles_,
+                            &transactions_);
+    db = transactions_;
+  } else if (FLAGS_use_optimistic_txn) {
+    s = OptimisticTransactionDB::Open(options_.db, directory_, families, &handles_, &optimistic_);
+    db = optimistic_;
+  } else {
+    s = DB::Open(options_.db, directory_, families, &handles_, &db);
+  }
+  db_.reset(db);
+  return s;
+}
+
+std::unique_ptr<Transaction> Database::Begin(const WriteOptions& options, bool set_snapshot) {
+  if (transactions_ != nullptr) {
+    TransactionOptions of_transaction;
+    of_transaction.set_snapshot = set_snapshot;
+    return std::unique_ptr<Transaction>(transactions_->BeginTransaction(options, of_transaction));
+  }
+  OptimisticTransactionOptions of_transaction;
+  of_transaction.set_snapshot = set_snapshot;
+  return std::unique_ptr<Transaction>(optimistic_->BeginTransaction(options, of_transaction));
+}
+
 bool Database::TryOpen() {
   std::vector<ColumnFamilyDescriptor> families;
   if (!ListFamilies(&families)) return false;
-  DB* db = nullptr;
-  const Status s = DB::Open(options_.db, directory_, families, &handles_, &db);
+  const Status s = OpenFamilies(families);
   if (!s.ok()) {
     Lost("the database does not open: " + s.ToString());
     return false;
   }
-  db_.reset(db);
   while (handles_.size() > expected_->families()) {
     const Status dropped = db_->DropColumnFamily(handles_.back());
     if (!dropped.ok()) Wrong("DropColumnFamily: " + dropped.ToString());
@@ -127,6 +156,8 @@ bool Database::Close() {
   const Status s = db_->Close();
   if (!s.ok()) Wrong("Close: " + s.ToString());
   db_.reset();
+  transactions_ = nullptr;
+  optimistic_ = nullptr;
   // What was closed has nothing to lose.
   expected_->SetLossy(false);
   return s.ok();

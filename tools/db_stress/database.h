@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "varve/db.h"
+#include "varve/utilities/optimistic_transaction_db.h"
+#include "varve/utilities/transaction_db.h"
 
 #include "tools/db_stress/expected.h"
 #include "tools/db_stress/locks.h"
@@ -41,6 +43,12 @@ class Database {
   void SyncLog(bool sync);
 
   DB* db() { return db_.get(); }
+  // With --use_txn or --use_optimistic_txn: db() is then such a database.
+  [[nodiscard]] bool has_transactions() const {
+    return transactions_ != nullptr || optimistic_ != nullptr;
+  }
+  // Requires it.
+  std::unique_ptr<Transaction> Begin(const WriteOptions& options, bool set_snapshot);
   ColumnFamilyHandle* handle(uint32_t family) { return handles_[family]; }
   // Another one after the family was made again: its old snapshots show nothing.
   [[nodiscard]] uint64_t generation(uint32_t family) const { return generations_[family]; }
@@ -60,6 +68,7 @@ class Database {
  private:
   bool ListFamilies(std::vector<ColumnFamilyDescriptor>* families);
   bool TryOpen();
+  Status OpenFamilies(const std::vector<ColumnFamilyDescriptor>& families);
   // Judges one key after an opening, and takes what is there for what is expected.
   void Adopt(const KeyId& key, const Status& status, const Slice& value, bool lossy);
   void AdoptAll(bool after_kill);
@@ -72,6 +81,8 @@ class Database {
   KeyLocks locks_;
   StressOptions options_;
   std::unique_ptr<DB> db_;
+  TransactionDB* transactions_ = nullptr;  // db_, or null, as the next
+  OptimisticTransactionDB* optimistic_ = nullptr;
   std::vector<ColumnFamilyHandle*> handles_;
   std::vector<uint64_t> generations_;
 };

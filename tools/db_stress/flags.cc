@@ -48,6 +48,15 @@ DEFINE_bool(disable_wal, false, "Write without a log, unless options are drawn")
 DEFINE_string(write_mode, "",
               "ordered, pipelined, unordered, two_queues, no_log, mixed_log, manual_wal_flush, "
               "serial, sync; empty: drawn");
+DEFINE_bool(use_txn, false, "Pessimistic transactions: all writes are in one");
+DEFINE_bool(use_optimistic_txn, false,
+            "Optimistic transactions: all writes of single keys are in one");
+DEFINE_int32(txn_write_policy, 0,
+             "0: WRITE_COMMITTED; 1: WRITE_PREPARED, as always with unordered writes");
+DEFINE_string(
+    memtablerep, "",
+    "Kind of memtable: skip_list, plain_skip_list or vector; empty: one of the first two is "
+    "drawn, the first unless options are");
 DEFINE_uint64(write_buffer_size, 256 << 10, "Bytes of a memtable, unless drawn");
 DEFINE_uint64(target_file_size_base, 128 << 10, "Bytes of a table, unless drawn");
 DEFINE_string(compression_type, "snappy", "Codec of tables, unless drawn");

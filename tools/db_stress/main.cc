@@ -44,6 +44,19 @@ bool CheckFlags() {
   if (FLAGS_kill_after_ms < 1 || FLAGS_snapshot_hold_ops < 1) {
     wrong = "--kill_after_ms, --snapshot_hold_ops: at least 1";
   }
+  if (FLAGS_use_txn && FLAGS_use_optimistic_txn) {
+    wrong = "--use_txn and --use_optimistic_txn exclude each other";
+  }
+  const bool in_transactions = FLAGS_use_txn || FLAGS_use_optimistic_txn;
+  if (in_transactions && FLAGS_user_timestamp_size != 0) {
+    wrong = "transactions are not supported with --user_timestamp_size";
+  }
+  if (FLAGS_use_optimistic_txn && FLAGS_write_mode == "unordered") {
+    wrong = "--use_optimistic_txn is not supported with --write_mode=unordered";
+  }
+  if (FLAGS_txn_write_policy != 0 && FLAGS_txn_write_policy != 1) {
+    wrong = "--txn_write_policy: 0 (WRITE_COMMITTED) and 1 (WRITE_PREPARED) are supported";
+  }
   if (wrong != nullptr) std::fprintf(stderr, "db_stress: %s\n", wrong);
   return wrong == nullptr;
 }
@@ -65,7 +78,7 @@ int Main(int argc, char** argv) {
   gflags::SetVersionString(GetVarveVersionAsString());
   gflags::ParseCommandLineFlags(&argc, &argv, true);
   if (argc > 1) {
-    std::fprintf(stderr, "'%s' is no flag; a boolean flag takes its value behind '='\n", argv[1]);
+    std::fprintf(stderr, "'%s' is no flag; a boolean flag takes its value after '='\n", argv[1]);
     return 1;
   }
   if (!CheckFlags()) return 1;

@@ -32,9 +32,8 @@ void Worker::Judge(const char* how, const KeyId& key, const KeyState& before, co
                    ", then " + Describe(key, after));
 }
 
-void Worker::ExpectExactly(const char* how, const KeyId& key, const Status& status,
-                           const Slice& value) {
-  const KeyState state = expected().Get(key);
+void Worker::ExpectState(const char* how, const KeyId& key, const KeyState& state,
+                         const Status& status, const Slice& value) {
   expected().counts().checks++;
   if (!state.exists() && status.IsNotFound()) return;
   if (state.exists() && status.ok() && value == Slice(WholeValue(key, state))) return;

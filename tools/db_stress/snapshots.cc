@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Snapshots that are held for some time: what a few keys were when one was taken, they are when it
-// is given back, by Get and by a scan.
+// is released, by Get and by a scan.
 
 #include <algorithm>
 

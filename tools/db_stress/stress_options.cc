@@ -3,9 +3,12 @@
 
 #include <cstdio>
 #include <iterator>
+#include <memory>
+#include <utility>
 
 #include "varve/cache.h"
 #include "varve/comparator.h"
+#include "varve/convenience.h"
 #include "varve/filter_policy.h"
 #include "varve/slice_transform.h"
 #include "varve/table.h"
@@ -87,6 +90,11 @@ void DrawFamily(Dice* dice, ColumnFamilyOptions* family) {
     family->memtable_prefix_bloom_size_ratio = 0.1;
     family->memtable_whole_key_filtering = true;
   }
+  if (FLAGS_memtablerep.empty() && dice->OneIn(4)) {
+    std::unique_ptr<MemTableRepFactory> plain;
+    GetMemTableRepFactoryFromString("plain_skip_list", &plain).PermitUncheckedError();
+    if (plain != nullptr) family->memtable_factory = std::move(plain);
+  }
   BlockBasedTableOptions table;
   DrawTable(dice, &table);
   family->table_factory.reset(NewBlockBasedTableFactory(table));
@@ -110,6 +118,14 @@ void DrawDatabase(Dice* dice, StressOptions* options) {
 
 bool SetFromFlags(StressOptions* options) {
   ColumnFamilyOptions& family = options->family;
+  std::unique_ptr<MemTableRepFactory> memtables;
+  const std::string kind = FLAGS_memtablerep.empty() ? "skip_list" : FLAGS_memtablerep;
+  const Status s = GetMemTableRepFactoryFromString(kind, &memtables);
+  if (!s.ok()) {
+    std::fprintf(stderr, "--memtablerep: %s\n", s.ToString().c_str());
+    return false;
+  }
+  family.memtable_factory = std::move(memtables);
   family.write_buffer_size = FLAGS_write_buffer_size;
   family.target_file_size_base = FLAGS_target_file_size_base;
   family.max_bytes_for_level_base = 4 * FLAGS_target_file_size_base;
@@ -153,6 +169,8 @@ bool DrawOptions(Dice* dice, StressOptions* options) {
   options->db.create_missing_column_families = true;
   std::string mode = FLAGS_write_mode;
   if (mode.empty()) mode = FLAGS_random_options ? One(dice, kModes) : "ordered";
+  // Transactions ask for an order.
+  if (mode == "unordered" && FLAGS_use_optimistic_txn) mode = "pipelined";
   if (!SetMode(mode, options)) return false;
   if (!SetFromFlags(options)) return false;
   if (FLAGS_random_options) {
@@ -173,6 +191,8 @@ bool DrawOptions(Dice* dice, StressOptions* options) {
   // Closing does not flush then, and what has no log is lost.
   if (options->no_log_one_in != 0) options->db.avoid_flush_during_shutdown = false;
   options->description = "mode " + mode;
+  if (FLAGS_use_txn) options->description += ", transactions";
+  if (FLAGS_use_optimistic_txn) options->description += ", optimistic transactions";
   return true;
 }
 

@@ -4,6 +4,7 @@
 // One thread of operations, each compared with what is expected.
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ namespace varve::stress {
 // A snapshot, and what a few keys were when it was taken.
 struct HeldSnapshot {
   const Snapshot* snapshot = nullptr;
-  uint64_t until = 0;  // the operation at which it is looked at and given back
+  uint64_t until = 0;  // the operation at which it is looked at and released
   uint32_t family = 0;
   uint64_t generation = 0;                               // of the family
   std::vector<std::pair<uint64_t, std::string>> values;  // empty: not there
@@ -37,12 +38,23 @@ class Worker {
   void Merge();
   void Delete();
   void DeleteRange();
-  // Marks the change, writes, and settles it. `write` does the writing.
-  template <typename Write>
-  void Apply(const KeyId& key, Change change, const Write& write);
+  // Marks the change, writes, and settles it. `write` does the writing, or, in transactions,
+  // `add`.
+  using PlainWrite = std::function<Status(const KeyState& after)>;
+  using AddToTransaction = std::function<Status(Transaction* txn, const KeyState& after)>;
+  void Apply(const KeyId& key, Change change, const WriteOptions& options, const PlainWrite& write,
+             const AddToTransaction& add);
   bool IsNeverOverwritten(uint64_t number) const;
   std::string NextTimestamp();
   void TemporaryFamily();
+
+  // --- transactions.cc
+  // From `before` to `after` in a transaction, which is told to go back now and then: then
+  // *changed is false.
+  Status Transact(const KeyId& key, const KeyState& before, const KeyState& after,
+                  const WriteOptions& options, const AddToTransaction& add, bool* changed);
+  void ReadInTransaction(const char* how, Transaction* txn, const KeyId& key,
+                         const KeyState& state);
 
   // --- reads.cc
   void Get();
@@ -53,7 +65,11 @@ class Worker {
   // What one read returned, between two readings of the expected state.
   void Judge(const char* how, const KeyId& key, const KeyState& before, const Status& status,
              const Slice& value);
-  void ExpectExactly(const char* how, const KeyId& key, const Status& status, const Slice& value);
+  void ExpectExactly(const char* how, const KeyId& key, const Status& status, const Slice& value) {
+    ExpectState(how, key, expected().Get(key), status, value);
+  }
+  void ExpectState(const char* how, const KeyId& key, const KeyState& state, const Status& status,
+                   const Slice& value);
   void CheckLockedScan(Iterator* it, uint32_t family, uint64_t first, uint64_t last, bool forward);
 
   // --- snapshots.cc

@@ -31,13 +31,17 @@ bool Worker::IsNeverOverwritten(uint64_t number) const {
   return number >= keys - keys * static_cast<uint64_t>(FLAGS_nooverwritepercent) / 100;
 }
 
-template <typename Write>
-void Worker::Apply(const KeyId& key, Change change, const Write& write) {
+void Worker::Apply(const KeyId& key, Change change, const WriteOptions& options,
+                   const PlainWrite& write, const AddToTransaction& add) {
   const KeyState before = expected().Get(key);
+  const KeyState after = before.With(change).After();
   expected().Set(key, before.With(change));
-  const Status s = write(before.With(change).After());
+  bool changed = true;
+  const Status s = database_->has_transactions()
+                       ? Transact(key, before, after, options, add, &changed)
+                       : write(after);
   if (!s.ok()) return database_->Wrong("a write: " + s.ToString() + ": " + Describe(key, before));
-  expected().Set(key, before.With(change).After());
+  expected().Set(key, changed ? after : before);
 }
 
 void Worker::Put() {
@@ -45,13 +49,18 @@ void Worker::Put() {
   const KeyLocks::Held held = database_->locks().Lock(key);
   if (IsNeverOverwritten(key.number) && expected().Get(key).exists()) return;
   const WriteOptions write = database_->options().DrawWriteOptions(key.number, &dice_);
-  Apply(key, Change::kPut, [&](const KeyState& after) {
-    const std::string value = BaseValue(key, after.base);
-    if (!Database::stamped()) {
-      return db()->Put(write, handle(key.family), KeyBytes(key.number), value);
-    }
-    return db()->Put(write, handle(key.family), KeyBytes(key.number), NextTimestamp(), value);
-  });
+  ColumnFamilyHandle* const family = handle(key.family);
+  const std::string bytes = KeyBytes(key.number);
+  Apply(
+      key, Change::kPut, write,
+      [&](const KeyState& after) {
+        const std::string value = BaseValue(key, after.base);
+        if (!Database::stamped()) return db()->Put(write, family, bytes, value);
+        return db()->Put(write, family, bytes, NextTimestamp(), value);
+      },
+      [&](Transaction* txn, const KeyState& after) {
+        return txn->Put(family, bytes, BaseValue(key, after.base));
+      });
 }
 
 void Worker::Merge() {
@@ -59,14 +68,20 @@ void Worker::Merge() {
   const KeyLocks::Held held = database_->locks().Lock(key);
   if (IsNeverOverwritten(key.number) || expected().Get(key).merges >= kMergesMost) return;
   const WriteOptions write = database_->options().DrawWriteOptions(key.number, &dice_);
-  Apply(key, Change::kMerge, [&](const KeyState& after) {
-    const std::string operand =
-        OperandValue(key, after.base, static_cast<uint8_t>(after.merges - 1));
-    if (!Database::stamped()) {
-      return db()->Merge(write, handle(key.family), KeyBytes(key.number), operand);
-    }
-    return db()->Merge(write, handle(key.family), KeyBytes(key.number), NextTimestamp(), operand);
-  });
+  ColumnFamilyHandle* const family = handle(key.family);
+  const std::string bytes = KeyBytes(key.number);
+  const auto operand = [&](const KeyState& after) {
+    return OperandValue(key, after.base, static_cast<uint8_t>(after.merges - 1));
+  };
+  Apply(
+      key, Change::kMerge, write,
+      [&](const KeyState& after) {
+        if (!Database::stamped()) return db()->Merge(write, family, bytes, operand(after));
+        return db()->Merge(write, family, bytes, NextTimestamp(), operand(after));
+      },
+      [&](Transaction* txn, const KeyState& after) {
+        return txn->Merge(family, bytes, operand(after));
+      });
 }
 
 void Worker::Delete() {
@@ -75,15 +90,21 @@ void Worker::Delete() {
   const bool single = IsNeverOverwritten(key.number);
   if (single && !expected().Get(key).exists()) return;
   const WriteOptions write = database_->options().DrawWriteOptions(key.number, &dice_);
-  Apply(key, Change::kDelete, [&](const KeyState&) {
-    ColumnFamilyHandle* const family = handle(key.family);
-    const std::string bytes = KeyBytes(key.number);
-    if (!Database::stamped()) {
-      return single ? db()->SingleDelete(write, family, bytes) : db()->Delete(write, family, bytes);
-    }
-    return single ? db()->SingleDelete(write, family, bytes, NextTimestamp())
-                  : db()->Delete(write, family, bytes, NextTimestamp());
-  });
+  ColumnFamilyHandle* const family = handle(key.family);
+  const std::string bytes = KeyBytes(key.number);
+  Apply(
+      key, Change::kDelete, write,
+      [&](const KeyState&) {
+        if (!Database::stamped()) {
+          return single ? db()->SingleDelete(write, family, bytes)
+                        : db()->Delete(write, family, bytes);
+        }
+        return single ? db()->SingleDelete(write, family, bytes, NextTimestamp())
+                      : db()->Delete(write, family, bytes, NextTimestamp());
+      },
+      [&](Transaction* txn, const KeyState&) {
+        return single ? txn->SingleDelete(family, bytes) : txn->Delete(family, bytes);
+      });
 }
 
 void Worker::DeleteRange() {
@@ -127,7 +148,7 @@ void Worker::TemporaryFamily() {
   if (!s.ok() || value != name) database_->Wrong("a new family: " + s.ToString());
   s = db()->DropColumnFamily(family);
   if (!s.ok()) database_->Wrong("DropColumnFamily: " + s.ToString());
-  // A handle serves until it is given back.
+  // A handle serves until it is released.
   s = db()->Get(ReadOptions(), family, "key8", &value);
   if (!s.ok() || value != name) database_->Wrong("a dropped family: " + s.ToString());
   s = db()->DestroyColumnFamilyHandle(family);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a call of the API answers when something threw on the way: for want of memory as a rule, or
-// a callback that nobody nearer has caught. Locks and files have been given back by then.
+// What a call of the API returns when something threw on the way: for lack of memory as a rule, or
+// a callback that nobody nearer has caught. Locks and files have been released by then.
 
 #include <type_traits>
 
@@ -13,7 +13,7 @@ namespace varve {
 // Within a handler: MemoryLimit for std::bad_alloc, Aborted with the text for anything else.
 Status CaughtException() noexcept;
 
-// What `step` answers, OK if it answers nothing, or what it threw. For steps behind which something
+// What `step` returns, OK if it returns nothing, or what it threw. For steps after which something
 // has to be put right: a count, a flag, a lock that is no object.
 template <typename Step>
 Status Guarded(Step step) noexcept {

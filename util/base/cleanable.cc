@@ -5,9 +5,10 @@
 #include "varve/cleanable.h"
 
 #include <atomic>
-#include <cassert>
 #include <memory>
 #include <utility>
+
+#include "util/base/assert.h"
 
 namespace varve {
 
@@ -21,9 +22,9 @@ Cleanable& Cleanable::operator=(Cleanable&& other) noexcept {
   return *this;
 }
 
-// Behind the first one.
+// After the first one.
 void Cleanable::Append(CleanupFunction function, void* arg1, void* arg2) {
-  assert(function != nullptr);
+  VARVE_ASSERT(function != nullptr);
   auto node = std::make_unique<Node>(Node{function, arg1, arg2, first_.next});
   first_.next = node.release();
 }
@@ -35,7 +36,7 @@ void Cleanable::Adopt(Node* node) {
 }
 
 void Cleanable::DelegateCleanupsTo(Cleanable* other) {
-  assert(other != nullptr && other != this);
+  VARVE_ASSERT(other != nullptr && other != this);
   if (first_.function == nullptr) return;
   other->RegisterCleanup(first_.function, first_.arg1, first_.arg2);
   Node* rest = first_.next;

@@ -6,19 +6,20 @@
 
 #include <array>
 #include <atomic>
-#include <cassert>
 #include <cstddef>
 #include <memory>
 #include <new>
 #include <string>
 #include <utility>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 namespace {
 
-// Whoever is told that there is no memory for an iterator needs one that says so: so many of these
-// can be about at once without any.
+// A caller who is told that there is no memory for an iterator needs one that says so: so many of
+// these can be about at once without any.
 constexpr size_t kSpares = 64;
 constexpr size_t kSpareBytes = 64;
 
@@ -51,14 +52,14 @@ class NothingIterator final : public Iterator {
   void SeekToLast() override {}
   void Seek(const Slice& /*target*/) override {}
   void SeekForPrev(const Slice& /*target*/) override {}
-  void Next() override { assert(false); }
-  void Prev() override { assert(false); }
+  void Next() override { VARVE_ASSERT(false); }
+  void Prev() override { VARVE_ASSERT(false); }
   Slice key() const override {
-    assert(false);
+    VARVE_ASSERT(false);
     return Slice();
   }
   Slice value() const override {
-    assert(false);
+    VARVE_ASSERT(false);
     return Slice();
   }
   Status status() const override { return status_; }

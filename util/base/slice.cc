@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "util/base/assert.h"
+
 namespace varve {
 
 namespace {
@@ -102,7 +104,7 @@ void PinnableSlice::TakeFrom(PinnableSlice* other) noexcept {
 }
 
 void PinnableSlice::remove_suffix(size_t n) {
-  assert(n <= size_);
+  VARVE_ASSERT(n <= size_);
   if (pinned_) {
     size_ -= n;
     return;
@@ -112,7 +114,7 @@ void PinnableSlice::remove_suffix(size_t n) {
 }
 
 void PinnableSlice::remove_prefix(size_t n) {
-  assert(n <= size_);
+  VARVE_ASSERT(n <= size_);
   if (pinned_) {
     data_ += n;
     size_ -= n;

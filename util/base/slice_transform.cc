@@ -5,7 +5,6 @@
 #include "varve/slice_transform.h"
 
 #include <algorithm>
-#include <cassert>
 #include <charconv>
 #include <cstddef>
 #include <memory>
@@ -13,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "util/base/assert.h"
 
 namespace varve {
 
@@ -36,7 +37,7 @@ class FixedPrefix final : public SliceTransform {
 
   const char* Name() const override { return name_.c_str(); }
   Slice Transform(const Slice& key) const override {
-    assert(InDomain(key));
+    VARVE_ASSERT(InDomain(key));
     return Slice(key.data(), length_);
   }
   bool InDomain(const Slice& key) const override { return key.size() >= length_; }
@@ -81,7 +82,7 @@ class Noop final : public SliceTransform {
   bool InRange(const Slice& /*dst*/) const override { return true; }
 };
 
-// The number that makes up the rest of `id` behind `name`.
+// The number that makes up the rest of `id` after `name`.
 std::optional<size_t> LengthAfter(std::string_view id, std::string_view name) {
   if (!id.starts_with(name)) return std::nullopt;
   id.remove_prefix(name.size());

@@ -61,8 +61,6 @@ class BoundedReader {
     return Advance(GetVarint64Ptr(pos_, pos_ + remaining(), &value)) ? value : 0;
   }
 
-  int64_t VarSigned64() { return ZigZagDecode(Varint64()); }
-
   // The next `n` bytes. `n` may come from the input: it is checked against what is left.
   Slice Bytes(uint64_t n) {
     if (n > remaining()) {

@@ -4,8 +4,7 @@
 
 #include "util/coding/varint.h"
 
-#include <cassert>
-
+#include "util/base/assert.h"
 #include "util/coding/fixed.h"
 
 namespace varve {
@@ -71,7 +70,7 @@ void PutVarsignedint64(std::string* dst, int64_t value) {
 }
 
 void PutLengthPrefixedSlice(std::string* dst, const Slice& value) {
-  assert(value.size() <= UINT32_MAX);
+  VARVE_ASSERT(value.size() <= UINT32_MAX);
   PutVarint32(dst, static_cast<uint32_t>(value.size()));
   dst->append(value.data(), value.size());
 }
@@ -107,12 +106,6 @@ bool GetVarsignedint64(Slice* input, int64_t* value) {
   return true;
 }
 
-bool GetFixed16(Slice* input, uint16_t* value) {
-  return TakeFixed(input, value);
-}
-bool GetFixed32(Slice* input, uint32_t* value) {
-  return TakeFixed(input, value);
-}
 bool GetFixed64(Slice* input, uint64_t* value) {
   return TakeFixed(input, value);
 }

@@ -86,8 +86,6 @@ const char* GetVarint64PtrSlow(const char* p, const char* limit, uint64_t* value
 [[nodiscard]] bool GetVarint32(Slice* input, uint32_t* value);
 [[nodiscard]] bool GetVarint64(Slice* input, uint64_t* value);
 [[nodiscard]] bool GetVarsignedint64(Slice* input, int64_t* value);
-[[nodiscard]] bool GetFixed16(Slice* input, uint16_t* value);
-[[nodiscard]] bool GetFixed32(Slice* input, uint32_t* value);
 [[nodiscard]] bool GetFixed64(Slice* input, uint64_t* value);
 // *result points into the input.
 [[nodiscard]] bool GetLengthPrefixedSlice(Slice* input, Slice* result);

@@ -2,7 +2,7 @@
 #pragma once
 
 // What the codecs share: the size in front of a compressed block, and the checks that come before
-// memory is taken on the word of that size.
+// memory is taken for that size.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where a relative path leads now, for whoever goes on using it after the working directory has
+// Where a relative path leads now, for callers that go on using it after the working directory has
 // changed.
 
 #include <string>

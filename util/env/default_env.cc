@@ -17,6 +17,7 @@
 #include "util/env/mem_file_system.h"
 #include "util/env/thread_pool.h"
 #include "util/sync/fork_watch.h"
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -93,7 +94,7 @@ class DefaultEnv final : public FileSystemEnv, private ForkWatch {
   // By priority. Without BOTTOM threads of its own, work of that class is done by LOW.
   std::array<ThreadPool, TOTAL> pools_ = {ThreadPool("bottom", 0), ThreadPool("low", 1),
                                           ThreadPool("high", 1), ThreadPool("user", 1)};
-  Mutex mutex_;
+  Mutex mutex_{lock_ranks::kStartedThreads};
   std::vector<std::thread> started_ VARVE_GUARDED_BY(mutex_);
 };
 

@@ -46,12 +46,10 @@ std::array<uint64_t, 2> RandomBits() {
 
 }  // namespace
 
-Env::Env()
-    : file_system_(std::make_shared<EnvFileSystem>(this)),
-      system_clock_(std::make_shared<EnvClock>(this)) {}
+Env::Env() : file_system_(NewEnvFileSystem(this)), system_clock_(NewEnvClock(this)) {}
 
 Env::Env(const std::shared_ptr<FileSystem>& fs)
-    : file_system_(fs), system_clock_(std::make_shared<EnvClock>(this)) {}
+    : file_system_(fs), system_clock_(NewEnvClock(this)) {}
 
 Env::Env(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock)
     : file_system_(fs), system_clock_(clock) {}
@@ -267,9 +265,9 @@ Status Env::IsDirectory(const std::string&, bool*) {
 
 void Env::SanitizeEnvOptions(EnvOptions*) const {}
 
-EnvWrapper::EnvWrapper(Env* t) : target_(t) {}
-EnvWrapper::EnvWrapper(std::unique_ptr<Env>&& t) : target_(std::move(t)) {}
-EnvWrapper::EnvWrapper(const std::shared_ptr<Env>& t) : target_(t) {}
+EnvWrapper::EnvWrapper(Env* target) : target_(target) {}
+EnvWrapper::EnvWrapper(std::unique_ptr<Env>&& target) : target_(std::move(target)) {}
+EnvWrapper::EnvWrapper(const std::shared_ptr<Env>& target) : target_(target) {}
 EnvWrapper::~EnvWrapper() = default;
 
 Status SequentialFile::InvalidateCache(size_t, size_t) {

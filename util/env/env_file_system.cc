@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// EnvFileSystem: a FileSystem on top of an Env.
+
+// A FileSystem and a clock on top of an Env's virtual functions.
 
 #include <utility>
 
@@ -10,39 +10,45 @@ namespace varve {
 
 namespace {
 
+IOStatus ToIo(Status s) {
+  return status_to_io_status(std::move(s));
+}
+
 class EnvSequentialFile final : public FSSequentialFile {
  public:
-  explicit EnvSequentialFile(std::unique_ptr<SequentialFile> file) : file_(std::move(file)) {}
+  using Target = std::unique_ptr<SequentialFile>;
+  explicit EnvSequentialFile(Target file) : file_(std::move(file)) {}
 
   IOStatus Read(size_t n, const IOOptions&, Slice* result, char* scratch,
                 IODebugContext*) override {
-    return status_to_io_status(file_->Read(n, result, scratch));
+    return ToIo(file_->Read(n, result, scratch));
   }
-  IOStatus Skip(uint64_t n) override { return status_to_io_status(file_->Skip(n)); }
+  IOStatus Skip(uint64_t n) override { return ToIo(file_->Skip(n)); }
   bool use_direct_io() const override { return file_->use_direct_io(); }
   size_t GetRequiredBufferAlignment() const override { return file_->GetRequiredBufferAlignment(); }
   IOStatus InvalidateCache(size_t offset, size_t length) override {
-    return status_to_io_status(file_->InvalidateCache(offset, length));
+    return ToIo(file_->InvalidateCache(offset, length));
   }
   IOStatus PositionedRead(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
                           IODebugContext*) override {
-    return status_to_io_status(file_->PositionedRead(offset, n, result, scratch));
+    return ToIo(file_->PositionedRead(offset, n, result, scratch));
   }
 
  private:
-  const std::unique_ptr<SequentialFile> file_;
+  const Target file_;
 };
 
 class EnvRandomAccessFile final : public FSRandomAccessFile {
  public:
-  explicit EnvRandomAccessFile(std::unique_ptr<RandomAccessFile> file) : file_(std::move(file)) {}
+  using Target = std::unique_ptr<RandomAccessFile>;
+  explicit EnvRandomAccessFile(Target file) : file_(std::move(file)) {}
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
                 IODebugContext*) const override {
-    return status_to_io_status(file_->Read(offset, n, result, scratch));
+    return ToIo(file_->Read(offset, n, result, scratch));
   }
   IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Prefetch(offset, n));
+    return ToIo(file_->Prefetch(offset, n));
   }
   IOStatus MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions& options,
                      IODebugContext* dbg) override;
@@ -55,50 +61,41 @@ class EnvRandomAccessFile final : public FSRandomAccessFile {
   bool use_direct_io() const override { return file_->use_direct_io(); }
   size_t GetRequiredBufferAlignment() const override { return file_->GetRequiredBufferAlignment(); }
   IOStatus InvalidateCache(size_t offset, size_t length) override {
-    return status_to_io_status(file_->InvalidateCache(offset, length));
+    return ToIo(file_->InvalidateCache(offset, length));
   }
-  IOStatus GetFileSize(uint64_t* result) override {
-    return status_to_io_status(file_->GetFileSize(result));
-  }
+  IOStatus GetFileSize(uint64_t* result) override { return ToIo(file_->GetFileSize(result)); }
 
  private:
-  const std::unique_ptr<RandomAccessFile> file_;
+  const Target file_;
 };
 
 class EnvWritableFile final : public FSWritableFile {
  public:
-  explicit EnvWritableFile(std::unique_ptr<WritableFile> file) : file_(std::move(file)) {}
+  using Target = std::unique_ptr<WritableFile>;
+  explicit EnvWritableFile(Target file) : file_(std::move(file)) {}
 
   IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Append(data));
+    return ToIo(file_->Append(data));
   }
   IOStatus Append(const Slice& data, const IOOptions&, const DataVerificationInfo& info,
                   IODebugContext*) override {
-    return status_to_io_status(file_->Append(data, info));
+    return ToIo(file_->Append(data, info));
   }
   IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions&,
                             IODebugContext*) override {
-    return status_to_io_status(file_->PositionedAppend(data, offset));
+    return ToIo(file_->PositionedAppend(data, offset));
   }
   IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions&,
                             const DataVerificationInfo& info, IODebugContext*) override {
-    return status_to_io_status(file_->PositionedAppend(data, offset, info));
+    return ToIo(file_->PositionedAppend(data, offset, info));
   }
   IOStatus Truncate(uint64_t size, const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Truncate(size));
+    return ToIo(file_->Truncate(size));
   }
-  IOStatus Close(const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Close());
-  }
-  IOStatus Flush(const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Flush());
-  }
-  IOStatus Sync(const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Sync());
-  }
-  IOStatus Fsync(const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Fsync());
-  }
+  IOStatus Close(const IOOptions&, IODebugContext*) override { return ToIo(file_->Close()); }
+  IOStatus Flush(const IOOptions&, IODebugContext*) override { return ToIo(file_->Flush()); }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override { return ToIo(file_->Sync()); }
+  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return ToIo(file_->Fsync()); }
   bool IsSyncThreadSafe() const override { return file_->IsSyncThreadSafe(); }
   bool use_direct_io() const override { return file_->use_direct_io(); }
   size_t GetRequiredBufferAlignment() const override { return file_->GetRequiredBufferAlignment(); }
@@ -117,68 +114,58 @@ class EnvWritableFile final : public FSWritableFile {
     return file_->GetUniqueId(id, max_size);
   }
   IOStatus InvalidateCache(size_t offset, size_t length) override {
-    return status_to_io_status(file_->InvalidateCache(offset, length));
+    return ToIo(file_->InvalidateCache(offset, length));
   }
   IOStatus RangeSync(uint64_t offset, uint64_t nbytes, const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->RangeSync(offset, nbytes));
+    return ToIo(file_->RangeSync(offset, nbytes));
   }
   void PrepareWrite(size_t offset, size_t len, const IOOptions&, IODebugContext*) override {
     file_->PrepareWrite(offset, len);
   }
   IOStatus Allocate(uint64_t offset, uint64_t len, const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Allocate(offset, len));
+    return ToIo(file_->Allocate(offset, len));
   }
 
  private:
-  const std::unique_ptr<WritableFile> file_;
+  const Target file_;
 };
 
 class EnvRandomRWFile final : public FSRandomRWFile {
  public:
-  explicit EnvRandomRWFile(std::unique_ptr<RandomRWFile> file) : file_(std::move(file)) {}
+  using Target = std::unique_ptr<RandomRWFile>;
+  explicit EnvRandomRWFile(Target file) : file_(std::move(file)) {}
 
   bool use_direct_io() const override { return file_->use_direct_io(); }
   size_t GetRequiredBufferAlignment() const override { return file_->GetRequiredBufferAlignment(); }
   IOStatus Write(uint64_t offset, const Slice& data, const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Write(offset, data));
+    return ToIo(file_->Write(offset, data));
   }
   IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
                 IODebugContext*) const override {
-    return status_to_io_status(file_->Read(offset, n, result, scratch));
+    return ToIo(file_->Read(offset, n, result, scratch));
   }
-  IOStatus Flush(const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Flush());
-  }
-  IOStatus Sync(const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Sync());
-  }
-  IOStatus Fsync(const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Fsync());
-  }
-  IOStatus Close(const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Close());
-  }
+  IOStatus Flush(const IOOptions&, IODebugContext*) override { return ToIo(file_->Flush()); }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override { return ToIo(file_->Sync()); }
+  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return ToIo(file_->Fsync()); }
+  IOStatus Close(const IOOptions&, IODebugContext*) override { return ToIo(file_->Close()); }
 
  private:
-  const std::unique_ptr<RandomRWFile> file_;
+  const Target file_;
 };
 
 class EnvDirectory final : public FSDirectory {
  public:
-  explicit EnvDirectory(std::unique_ptr<Directory> file) : file_(std::move(file)) {}
+  using Target = std::unique_ptr<Directory>;
+  explicit EnvDirectory(Target file) : file_(std::move(file)) {}
 
-  IOStatus Fsync(const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Fsync());
-  }
-  IOStatus Close(const IOOptions&, IODebugContext*) override {
-    return status_to_io_status(file_->Close());
-  }
+  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return ToIo(file_->Fsync()); }
+  IOStatus Close(const IOOptions&, IODebugContext*) override { return ToIo(file_->Close()); }
   size_t GetUniqueId(char* id, size_t max_size) const override {
     return file_->GetUniqueId(id, max_size);
   }
 
  private:
-  const std::unique_ptr<Directory> file_;
+  const Target file_;
 };
 
 IOStatus EnvRandomAccessFile::MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions&,
@@ -189,10 +176,10 @@ IOStatus EnvRandomAccessFile::MultiRead(FSReadRequest* reqs, size_t num_reqs, co
     requests[i].len = reqs[i].len;
     requests[i].scratch = reqs[i].scratch;
   }
-  IOStatus s = status_to_io_status(file_->MultiRead(requests.data(), num_reqs));
+  IOStatus s = ToIo(file_->MultiRead(requests.data(), num_reqs));
   for (size_t i = 0; i < num_reqs; ++i) {
     reqs[i].result = requests[i].result;
-    reqs[i].status = status_to_io_status(std::move(requests[i].status));
+    reqs[i].status = ToIo(std::move(requests[i].status));
   }
   return s;
 }
@@ -203,225 +190,201 @@ FileOptions WithEnvOptions(const FileOptions& base, const EnvOptions& changed) {
   return out;
 }
 
+// Gives what `open` made to *result, after a Wrapper.
+template <typename Wrapper, typename Result, typename Open>
+IOStatus Opened(std::unique_ptr<Result>* result, Open open) {
+  result->reset();
+  typename Wrapper::Target target;
+  IOStatus s = ToIo(open(&target));
+  if (s.ok()) *result = std::make_unique<Wrapper>(std::move(target));
+  return s;
+}
+
+class EnvFileSystem final : public FileSystem {
+ public:
+  explicit EnvFileSystem(Env* env) : env_(env) {}
+
+  const char* Name() const override { return "LegacyFileSystem"; }
+
+  Status RegisterDbPaths(const std::vector<std::string>& paths) override {
+    return env_->RegisterDbPaths(paths);
+  }
+  Status UnregisterDbPaths(const std::vector<std::string>& paths) override {
+    return env_->UnregisterDbPaths(paths);
+  }
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& o,
+                             std::unique_ptr<FSSequentialFile>* result, IODebugContext*) override {
+    return Opened<EnvSequentialFile>(
+        result, [&](auto* file) { return env_->NewSequentialFile(path, file, o); });
+  }
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& o,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext*) override {
+    return Opened<EnvRandomAccessFile>(
+        result, [&](auto* file) { return env_->NewRandomAccessFile(path, file, o); });
+  }
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& o,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext*) override {
+    return Opened<EnvWritableFile>(
+        result, [&](auto* file) { return env_->NewWritableFile(path, file, o); });
+  }
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& o,
+                              std::unique_ptr<FSWritableFile>* result, IODebugContext*) override {
+    return Opened<EnvWritableFile>(
+        result, [&](auto* file) { return env_->ReopenWritableFile(path, file, o); });
+  }
+  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
+                             const FileOptions& o, std::unique_ptr<FSWritableFile>* result,
+                             IODebugContext*) override {
+    return Opened<EnvWritableFile>(
+        result, [&](auto* file) { return env_->ReuseWritableFile(path, old_path, file, o); });
+  }
+  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& o,
+                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext*) override {
+    return Opened<EnvRandomRWFile>(
+        result, [&](auto* file) { return env_->NewRandomRWFile(path, file, o); });
+  }
+  IOStatus NewMemoryMappedFileBuffer(const std::string& path,
+                                     std::unique_ptr<MemoryMappedFileBuffer>* result) override {
+    return ToIo(env_->NewMemoryMappedFileBuffer(path, result));
+  }
+  IOStatus NewDirectory(const std::string& path, const IOOptions&,
+                        std::unique_ptr<FSDirectory>* result, IODebugContext*) override {
+    return Opened<EnvDirectory>(result, [&](auto* file) { return env_->NewDirectory(path, file); });
+  }
+  IOStatus FileExists(const std::string& path, const IOOptions&, IODebugContext*) override {
+    return ToIo(env_->FileExists(path));
+  }
+  IOStatus GetChildren(const std::string& path, const IOOptions&, std::vector<std::string>* result,
+                       IODebugContext*) override {
+    return ToIo(env_->GetChildren(path, result));
+  }
+  IOStatus GetChildrenFileAttributes(const std::string& path, const IOOptions&,
+                                     std::vector<FileAttributes>* result,
+                                     IODebugContext*) override {
+    return ToIo(env_->GetChildrenFileAttributes(path, result));
+  }
+  IOStatus DeleteFile(const std::string& path, const IOOptions&, IODebugContext*) override {
+    return ToIo(env_->DeleteFile(path));
+  }
+  IOStatus Truncate(const std::string& path, size_t size, const IOOptions&,
+                    IODebugContext*) override {
+    return ToIo(env_->Truncate(path, size));
+  }
+  IOStatus CreateDir(const std::string& path, const IOOptions&, IODebugContext*) override {
+    return ToIo(env_->CreateDir(path));
+  }
+  IOStatus CreateDirIfMissing(const std::string& path, const IOOptions&, IODebugContext*) override {
+    return ToIo(env_->CreateDirIfMissing(path));
+  }
+  IOStatus DeleteDir(const std::string& path, const IOOptions&, IODebugContext*) override {
+    return ToIo(env_->DeleteDir(path));
+  }
+  IOStatus GetFileSize(const std::string& path, const IOOptions&, uint64_t* file_size,
+                       IODebugContext*) override {
+    return ToIo(env_->GetFileSize(path, file_size));
+  }
+  IOStatus GetFileModificationTime(const std::string& path, const IOOptions&, uint64_t* file_mtime,
+                                   IODebugContext*) override {
+    return ToIo(env_->GetFileModificationTime(path, file_mtime));
+  }
+  IOStatus RenameFile(const std::string& src, const std::string& target, const IOOptions&,
+                      IODebugContext*) override {
+    return ToIo(env_->RenameFile(src, target));
+  }
+  IOStatus LinkFile(const std::string& src, const std::string& target, const IOOptions&,
+                    IODebugContext*) override {
+    return ToIo(env_->LinkFile(src, target));
+  }
+  IOStatus NumFileLinks(const std::string& path, const IOOptions&, uint64_t* count,
+                        IODebugContext*) override {
+    return ToIo(env_->NumFileLinks(path, count));
+  }
+  IOStatus AreFilesSame(const std::string& first, const std::string& second, const IOOptions&,
+                        bool* res, IODebugContext*) override {
+    return ToIo(env_->AreFilesSame(first, second, res));
+  }
+  IOStatus LockFile(const std::string& path, const IOOptions&, FileLock** lock,
+                    IODebugContext*) override {
+    return ToIo(env_->LockFile(path, lock));
+  }
+  IOStatus UnlockFile(FileLock* lock, const IOOptions&, IODebugContext*) override {
+    return ToIo(env_->UnlockFile(lock));
+  }
+  IOStatus GetTestDirectory(const IOOptions&, std::string* path, IODebugContext*) override {
+    return ToIo(env_->GetTestDirectory(path));
+  }
+  IOStatus NewLogger(const std::string& path, const IOOptions&, std::shared_ptr<Logger>* result,
+                     IODebugContext*) override {
+    return ToIo(env_->NewLogger(path, result));
+  }
+  IOStatus GetAbsolutePath(const std::string& path, const IOOptions&, std::string* output_path,
+                           IODebugContext*) override {
+    return ToIo(env_->GetAbsolutePath(path, output_path));
+  }
+  IOStatus GetFreeSpace(const std::string& path, const IOOptions&, uint64_t* diskfree,
+                        IODebugContext*) override {
+    return ToIo(env_->GetFreeSpace(path, diskfree));
+  }
+  IOStatus IsDirectory(const std::string& path, const IOOptions&, bool* is_dir,
+                       IODebugContext*) override {
+    return ToIo(env_->IsDirectory(path, is_dir));
+  }
+  void SanitizeFileOptions(FileOptions* opts) const override { env_->SanitizeEnvOptions(opts); }
+  FileOptions OptimizeForLogRead(const FileOptions& o) const override {
+    return WithEnvOptions(o, env_->OptimizeForLogRead(o));
+  }
+  FileOptions OptimizeForManifestRead(const FileOptions& o) const override {
+    return WithEnvOptions(o, env_->OptimizeForManifestRead(o));
+  }
+  FileOptions OptimizeForLogWrite(const FileOptions& o, const DBOptions& db) const override {
+    return WithEnvOptions(o, env_->OptimizeForLogWrite(o, db));
+  }
+  FileOptions OptimizeForManifestWrite(const FileOptions& o) const override {
+    return WithEnvOptions(o, env_->OptimizeForManifestWrite(o));
+  }
+  FileOptions OptimizeForCompactionTableWrite(const FileOptions& o,
+                                              const ImmutableDBOptions& db) const override {
+    return WithEnvOptions(o, env_->OptimizeForCompactionTableWrite(o, db));
+  }
+  FileOptions OptimizeForCompactionTableRead(const FileOptions& o,
+                                             const ImmutableDBOptions& db) const override {
+    return WithEnvOptions(o, env_->OptimizeForCompactionTableRead(o, db));
+  }
+  FileOptions OptimizeForBlobFileRead(const FileOptions& o,
+                                      const ImmutableDBOptions& db) const override {
+    return WithEnvOptions(o, env_->OptimizeForBlobFileRead(o, db));
+  }
+
+ private:
+  Env* const env_;
+};
+
+class EnvClock final : public SystemClock {
+ public:
+  explicit EnvClock(Env* env) : env_(env) {}
+
+  const char* Name() const override { return "LegacySystemClock"; }
+  uint64_t NowMicros() override { return env_->NowMicros(); }
+  uint64_t NowNanos() override { return env_->NowNanos(); }
+  uint64_t CPUMicros() override { return env_->NowCPUNanos() / 1000; }
+  uint64_t CPUNanos() override { return env_->NowCPUNanos(); }
+  void SleepForMicroseconds(int micros) override { env_->SleepForMicroseconds(micros); }
+  Status GetCurrentTime(int64_t* unix_time) override { return env_->GetCurrentTime(unix_time); }
+  std::string TimeToString(uint64_t time) override { return env_->TimeToString(time); }
+
+ private:
+  Env* const env_;
+};
+
 }  // namespace
 
-Status EnvFileSystem::RegisterDbPaths(const std::vector<std::string>& paths) {
-  return env_->RegisterDbPaths(paths);
+std::shared_ptr<FileSystem> NewEnvFileSystem(Env* env) {
+  return std::make_shared<EnvFileSystem>(env);
 }
 
-Status EnvFileSystem::UnregisterDbPaths(const std::vector<std::string>& paths) {
-  return env_->UnregisterDbPaths(paths);
-}
-
-IOStatus EnvFileSystem::NewSequentialFile(const std::string& fname, const FileOptions& file_opts,
-                                          std::unique_ptr<FSSequentialFile>* result,
-                                          IODebugContext*) {
-  result->reset();
-  std::unique_ptr<SequentialFile> file;
-  IOStatus s = status_to_io_status(env_->NewSequentialFile(fname, &file, file_opts));
-  if (s.ok()) *result = std::make_unique<EnvSequentialFile>(std::move(file));
-  return s;
-}
-
-IOStatus EnvFileSystem::NewRandomAccessFile(const std::string& fname, const FileOptions& file_opts,
-                                            std::unique_ptr<FSRandomAccessFile>* result,
-                                            IODebugContext*) {
-  result->reset();
-  std::unique_ptr<RandomAccessFile> file;
-  IOStatus s = status_to_io_status(env_->NewRandomAccessFile(fname, &file, file_opts));
-  if (s.ok()) *result = std::make_unique<EnvRandomAccessFile>(std::move(file));
-  return s;
-}
-
-IOStatus EnvFileSystem::NewWritableFile(const std::string& fname, const FileOptions& file_opts,
-                                        std::unique_ptr<FSWritableFile>* result, IODebugContext*) {
-  result->reset();
-  std::unique_ptr<WritableFile> file;
-  IOStatus s = status_to_io_status(env_->NewWritableFile(fname, &file, file_opts));
-  if (s.ok()) *result = std::make_unique<EnvWritableFile>(std::move(file));
-  return s;
-}
-
-IOStatus EnvFileSystem::ReopenWritableFile(const std::string& fname, const FileOptions& file_opts,
-                                           std::unique_ptr<FSWritableFile>* result,
-                                           IODebugContext*) {
-  result->reset();
-  std::unique_ptr<WritableFile> file;
-  IOStatus s = status_to_io_status(env_->ReopenWritableFile(fname, &file, file_opts));
-  if (s.ok()) *result = std::make_unique<EnvWritableFile>(std::move(file));
-  return s;
-}
-
-IOStatus EnvFileSystem::ReuseWritableFile(const std::string& fname, const std::string& old_fname,
-                                          const FileOptions& file_opts,
-                                          std::unique_ptr<FSWritableFile>* result,
-                                          IODebugContext*) {
-  result->reset();
-  std::unique_ptr<WritableFile> file;
-  IOStatus s = status_to_io_status(env_->ReuseWritableFile(fname, old_fname, &file, file_opts));
-  if (s.ok()) *result = std::make_unique<EnvWritableFile>(std::move(file));
-  return s;
-}
-
-IOStatus EnvFileSystem::NewRandomRWFile(const std::string& fname, const FileOptions& file_opts,
-                                        std::unique_ptr<FSRandomRWFile>* result, IODebugContext*) {
-  result->reset();
-  std::unique_ptr<RandomRWFile> file;
-  IOStatus s = status_to_io_status(env_->NewRandomRWFile(fname, &file, file_opts));
-  if (s.ok()) *result = std::make_unique<EnvRandomRWFile>(std::move(file));
-  return s;
-}
-
-IOStatus EnvFileSystem::NewMemoryMappedFileBuffer(const std::string& fname,
-                                                  std::unique_ptr<MemoryMappedFileBuffer>* result) {
-  return status_to_io_status(env_->NewMemoryMappedFileBuffer(fname, result));
-}
-
-IOStatus EnvFileSystem::NewDirectory(const std::string& fname, const IOOptions&,
-                                     std::unique_ptr<FSDirectory>* result, IODebugContext*) {
-  result->reset();
-  std::unique_ptr<Directory> file;
-  IOStatus s = status_to_io_status(env_->NewDirectory(fname, &file));
-  if (s.ok()) *result = std::make_unique<EnvDirectory>(std::move(file));
-  return s;
-}
-
-IOStatus EnvFileSystem::FileExists(const std::string& fname, const IOOptions&, IODebugContext*) {
-  return status_to_io_status(env_->FileExists(fname));
-}
-
-IOStatus EnvFileSystem::GetChildren(const std::string& fname, const IOOptions&,
-                                    std::vector<std::string>* result, IODebugContext*) {
-  return status_to_io_status(env_->GetChildren(fname, result));
-}
-
-IOStatus EnvFileSystem::GetChildrenFileAttributes(const std::string& fname, const IOOptions&,
-                                                  std::vector<FileAttributes>* result,
-                                                  IODebugContext*) {
-  return status_to_io_status(env_->GetChildrenFileAttributes(fname, result));
-}
-
-IOStatus EnvFileSystem::DeleteFile(const std::string& fname, const IOOptions&, IODebugContext*) {
-  return status_to_io_status(env_->DeleteFile(fname));
-}
-
-IOStatus EnvFileSystem::Truncate(const std::string& fname, size_t size, const IOOptions&,
-                                 IODebugContext*) {
-  return status_to_io_status(env_->Truncate(fname, size));
-}
-
-IOStatus EnvFileSystem::CreateDir(const std::string& fname, const IOOptions&, IODebugContext*) {
-  return status_to_io_status(env_->CreateDir(fname));
-}
-
-IOStatus EnvFileSystem::CreateDirIfMissing(const std::string& fname, const IOOptions&,
-                                           IODebugContext*) {
-  return status_to_io_status(env_->CreateDirIfMissing(fname));
-}
-
-IOStatus EnvFileSystem::DeleteDir(const std::string& fname, const IOOptions&, IODebugContext*) {
-  return status_to_io_status(env_->DeleteDir(fname));
-}
-
-IOStatus EnvFileSystem::GetFileSize(const std::string& fname, const IOOptions&, uint64_t* file_size,
-                                    IODebugContext*) {
-  return status_to_io_status(env_->GetFileSize(fname, file_size));
-}
-
-IOStatus EnvFileSystem::GetFileModificationTime(const std::string& fname, const IOOptions&,
-                                                uint64_t* file_mtime, IODebugContext*) {
-  return status_to_io_status(env_->GetFileModificationTime(fname, file_mtime));
-}
-
-IOStatus EnvFileSystem::RenameFile(const std::string& src, const std::string& target,
-                                   const IOOptions&, IODebugContext*) {
-  return status_to_io_status(env_->RenameFile(src, target));
-}
-
-IOStatus EnvFileSystem::LinkFile(const std::string& src, const std::string& target,
-                                 const IOOptions&, IODebugContext*) {
-  return status_to_io_status(env_->LinkFile(src, target));
-}
-
-IOStatus EnvFileSystem::NumFileLinks(const std::string& fname, const IOOptions&, uint64_t* count,
-                                     IODebugContext*) {
-  return status_to_io_status(env_->NumFileLinks(fname, count));
-}
-
-IOStatus EnvFileSystem::AreFilesSame(const std::string& first, const std::string& second,
-                                     const IOOptions&, bool* res, IODebugContext*) {
-  return status_to_io_status(env_->AreFilesSame(first, second, res));
-}
-
-IOStatus EnvFileSystem::LockFile(const std::string& fname, const IOOptions&, FileLock** lock,
-                                 IODebugContext*) {
-  return status_to_io_status(env_->LockFile(fname, lock));
-}
-
-IOStatus EnvFileSystem::UnlockFile(FileLock* lock, const IOOptions&, IODebugContext*) {
-  return status_to_io_status(env_->UnlockFile(lock));
-}
-
-IOStatus EnvFileSystem::GetTestDirectory(const IOOptions&, std::string* path, IODebugContext*) {
-  return status_to_io_status(env_->GetTestDirectory(path));
-}
-
-IOStatus EnvFileSystem::NewLogger(const std::string& fname, const IOOptions&,
-                                  std::shared_ptr<Logger>* result, IODebugContext*) {
-  return status_to_io_status(env_->NewLogger(fname, result));
-}
-
-IOStatus EnvFileSystem::GetAbsolutePath(const std::string& fname, const IOOptions&,
-                                        std::string* output_path, IODebugContext*) {
-  return status_to_io_status(env_->GetAbsolutePath(fname, output_path));
-}
-
-IOStatus EnvFileSystem::GetFreeSpace(const std::string& fname, const IOOptions&, uint64_t* diskfree,
-                                     IODebugContext*) {
-  return status_to_io_status(env_->GetFreeSpace(fname, diskfree));
-}
-
-IOStatus EnvFileSystem::IsDirectory(const std::string& fname, const IOOptions&, bool* is_dir,
-                                    IODebugContext*) {
-  return status_to_io_status(env_->IsDirectory(fname, is_dir));
-}
-
-void EnvFileSystem::SanitizeFileOptions(FileOptions* opts) const {
-  env_->SanitizeEnvOptions(opts);
-}
-
-FileOptions EnvFileSystem::OptimizeForLogRead(const FileOptions& file_options) const {
-  return WithEnvOptions(file_options, env_->OptimizeForLogRead(file_options));
-}
-
-FileOptions EnvFileSystem::OptimizeForManifestRead(const FileOptions& file_options) const {
-  return WithEnvOptions(file_options, env_->OptimizeForManifestRead(file_options));
-}
-
-FileOptions EnvFileSystem::OptimizeForLogWrite(const FileOptions& file_options,
-                                               const DBOptions& db_options) const {
-  return WithEnvOptions(file_options, env_->OptimizeForLogWrite(file_options, db_options));
-}
-
-FileOptions EnvFileSystem::OptimizeForManifestWrite(const FileOptions& file_options) const {
-  return WithEnvOptions(file_options, env_->OptimizeForManifestWrite(file_options));
-}
-
-FileOptions EnvFileSystem::OptimizeForCompactionTableWrite(
-    const FileOptions& file_options, const ImmutableDBOptions& db_options) const {
-  return WithEnvOptions(file_options,
-                        env_->OptimizeForCompactionTableWrite(file_options, db_options));
-}
-
-FileOptions EnvFileSystem::OptimizeForCompactionTableRead(
-    const FileOptions& file_options, const ImmutableDBOptions& db_options) const {
-  return WithEnvOptions(file_options,
-                        env_->OptimizeForCompactionTableRead(file_options, db_options));
-}
-
-FileOptions EnvFileSystem::OptimizeForBlobFileRead(const FileOptions& file_options,
-                                                   const ImmutableDBOptions& db_options) const {
-  return WithEnvOptions(file_options, env_->OptimizeForBlobFileRead(file_options, db_options));
+std::shared_ptr<SystemClock> NewEnvClock(Env* env) {
+  return std::make_shared<EnvClock>(env);
 }
 
 }  // namespace varve

@@ -109,10 +109,6 @@ std::string LevelDbTableFileName(const std::string& dbname, uint64_t number) {
   return Join(dbname, Padded(number) + ".ldb");
 }
 
-std::string BlobFileName(const std::string& dbname, uint64_t number) {
-  return Join(dbname, Padded(number) + ".blob");
-}
-
 std::string DescriptorFileName(const std::string& dbname, uint64_t number) {
   return Join(dbname, DescriptorFileBaseName(number));
 }
@@ -141,16 +137,8 @@ std::string OptionsFileName(const std::string& dbname, uint64_t number) {
   return Join(dbname, OptionsFileBaseName(number));
 }
 
-std::string TempOptionsFileName(const std::string& dbname, uint64_t number) {
-  return OptionsFileName(dbname, number) + std::string(kTempSuffix);
-}
-
 std::string ArchivalDirectory(const std::string& dbname) {
-  return Join(dbname, kArchivalDirName);
-}
-
-std::string ArchivedLogFileName(const std::string& dbname, uint64_t number) {
-  return Join(ArchivalDirectory(dbname), LogFileBaseName(number));
+  return Join(dbname, "archive");
 }
 
 std::string InfoLogPrefix(bool has_log_dir, const std::string& db_absolute_path) {

@@ -11,14 +11,11 @@
 
 namespace varve {
 
-inline constexpr char kArchivalDirName[] = "archive";
-
 // Paths. Numbers are decimal, padded with zeros to six digits. Tables end in ".sst"; LevelDB's end
 // in ".ldb" and are only read.
 std::string LogFileName(const std::string& dbname, uint64_t number);
 std::string TableFileName(const std::string& dbname, uint64_t number);
 std::string LevelDbTableFileName(const std::string& dbname, uint64_t number);
-std::string BlobFileName(const std::string& dbname, uint64_t number);
 std::string DescriptorFileName(const std::string& dbname, uint64_t number);
 std::string CurrentFileName(const std::string& dbname);
 std::string LockFileName(const std::string& dbname);
@@ -30,9 +27,7 @@ std::string TempFileName(const std::string& dbname, uint64_t number);
 std::string SyncedMarksFileName(const std::string& dbname);
 inline constexpr char kSyncedMarksBaseName[] = "1.dbtmp";
 std::string OptionsFileName(const std::string& dbname, uint64_t number);
-std::string TempOptionsFileName(const std::string& dbname, uint64_t number);
 std::string ArchivalDirectory(const std::string& dbname);
-std::string ArchivedLogFileName(const std::string& dbname, uint64_t number);
 
 // The same without a directory.
 std::string LogFileBaseName(uint64_t number);
@@ -51,9 +46,10 @@ std::string OldInfoLogFileName(const std::string& dbname, uint64_t micros,
                                const std::string& log_dir = "");
 
 // Takes the name of a directory entry (no '/') apart. False for everything that the functions above
-// do not produce, apart from the width of numbers; such files are none of ours. *number is 0 for
-// kinds without one, and the microseconds for LOG.old.*. The table types share kTableFile, and
-// options being written are kTempFile.
+// do not produce, apart from the width of numbers and from what RocksDB alone writes (.blob,
+// options under a temporary name); such files are none of ours. *number is 0 for kinds without one,
+// and the microseconds for LOG.old.*. The table types share kTableFile, and options being written
+// are kTempFile.
 bool ParseFileName(const Slice& name, uint64_t* number, FileType* type);
 // The same where logs begin with info_log_prefix instead of "LOG".
 bool ParseFileName(const Slice& name, const Slice& info_log_prefix, uint64_t* number,

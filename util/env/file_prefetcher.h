@@ -14,7 +14,7 @@ namespace varve {
 
 // Serves reads that move forward through a file out of larger reads. In the adaptive form nothing
 // is read ahead until so many reads in a row have each started where the one before ended (or
-// shortly behind, where a cache served what lies between); then the distance doubles with each
+// shortly after, where a cache served what lies between); then the distance doubles with each
 // refill, and a jump sets it back. One thread at a time.
 class FilePrefetcher {
  public:

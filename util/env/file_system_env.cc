@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// FileSystemEnv: the file functions of an Env on top of a FileSystem.
+
+// Files of an Env on top of files of a FileSystem.
 
 #include <utility>
 
@@ -166,209 +166,24 @@ Status RandomAccessFileOfFs::MultiRead(ReadRequest* reqs, size_t num_reqs) {
 
 }  // namespace
 
-Status FileSystemEnv::RegisterDbPaths(const std::vector<std::string>& paths) {
-  return file_system_->RegisterDbPaths(paths);
+std::unique_ptr<SequentialFile> EnvFileOf(std::unique_ptr<FSSequentialFile> file) {
+  return std::make_unique<SequentialFileOfFs>(std::move(file));
 }
 
-Status FileSystemEnv::UnregisterDbPaths(const std::vector<std::string>& paths) {
-  return file_system_->UnregisterDbPaths(paths);
+std::unique_ptr<RandomAccessFile> EnvFileOf(std::unique_ptr<FSRandomAccessFile> file) {
+  return std::make_unique<RandomAccessFileOfFs>(std::move(file));
 }
 
-Status FileSystemEnv::NewSequentialFile(const std::string& fname,
-                                        std::unique_ptr<SequentialFile>* result,
-                                        const EnvOptions& options) {
-  result->reset();
-  std::unique_ptr<FSSequentialFile> file;
-  Status s = file_system_->NewSequentialFile(fname, FileOptions(options), &file, nullptr);
-  if (s.ok()) *result = std::make_unique<SequentialFileOfFs>(std::move(file));
-  return s;
+std::unique_ptr<WritableFile> EnvFileOf(std::unique_ptr<FSWritableFile> file) {
+  return std::make_unique<WritableFileOfFs>(std::move(file));
 }
 
-Status FileSystemEnv::NewRandomAccessFile(const std::string& fname,
-                                          std::unique_ptr<RandomAccessFile>* result,
-                                          const EnvOptions& options) {
-  result->reset();
-  std::unique_ptr<FSRandomAccessFile> file;
-  Status s = file_system_->NewRandomAccessFile(fname, FileOptions(options), &file, nullptr);
-  if (s.ok()) *result = std::make_unique<RandomAccessFileOfFs>(std::move(file));
-  return s;
+std::unique_ptr<RandomRWFile> EnvFileOf(std::unique_ptr<FSRandomRWFile> file) {
+  return std::make_unique<RandomRWFileOfFs>(std::move(file));
 }
 
-Status FileSystemEnv::NewWritableFile(const std::string& fname,
-                                      std::unique_ptr<WritableFile>* result,
-                                      const EnvOptions& options) {
-  result->reset();
-  std::unique_ptr<FSWritableFile> file;
-  Status s = file_system_->NewWritableFile(fname, FileOptions(options), &file, nullptr);
-  if (s.ok()) *result = std::make_unique<WritableFileOfFs>(std::move(file));
-  return s;
-}
-
-Status FileSystemEnv::ReopenWritableFile(const std::string& fname,
-                                         std::unique_ptr<WritableFile>* result,
-                                         const EnvOptions& options) {
-  result->reset();
-  std::unique_ptr<FSWritableFile> file;
-  Status s = file_system_->ReopenWritableFile(fname, FileOptions(options), &file, nullptr);
-  if (s.ok()) *result = std::make_unique<WritableFileOfFs>(std::move(file));
-  return s;
-}
-
-Status FileSystemEnv::ReuseWritableFile(const std::string& fname, const std::string& old_fname,
-                                        std::unique_ptr<WritableFile>* result,
-                                        const EnvOptions& options) {
-  result->reset();
-  std::unique_ptr<FSWritableFile> file;
-  Status s =
-      file_system_->ReuseWritableFile(fname, old_fname, FileOptions(options), &file, nullptr);
-  if (s.ok()) *result = std::make_unique<WritableFileOfFs>(std::move(file));
-  return s;
-}
-
-Status FileSystemEnv::NewRandomRWFile(const std::string& fname,
-                                      std::unique_ptr<RandomRWFile>* result,
-                                      const EnvOptions& options) {
-  result->reset();
-  std::unique_ptr<FSRandomRWFile> file;
-  Status s = file_system_->NewRandomRWFile(fname, FileOptions(options), &file, nullptr);
-  if (s.ok()) *result = std::make_unique<RandomRWFileOfFs>(std::move(file));
-  return s;
-}
-
-Status FileSystemEnv::NewMemoryMappedFileBuffer(const std::string& fname,
-                                                std::unique_ptr<MemoryMappedFileBuffer>* result) {
-  return file_system_->NewMemoryMappedFileBuffer(fname, result);
-}
-
-Status FileSystemEnv::NewDirectory(const std::string& fname, std::unique_ptr<Directory>* result) {
-  result->reset();
-  std::unique_ptr<FSDirectory> file;
-  Status s = file_system_->NewDirectory(fname, IOOptions(), &file, nullptr);
-  if (s.ok()) *result = std::make_unique<DirectoryOfFs>(std::move(file));
-  return s;
-}
-
-Status FileSystemEnv::FileExists(const std::string& fname) {
-  return file_system_->FileExists(fname, IOOptions(), nullptr);
-}
-
-Status FileSystemEnv::GetChildren(const std::string& fname, std::vector<std::string>* result) {
-  return file_system_->GetChildren(fname, IOOptions(), result, nullptr);
-}
-
-Status FileSystemEnv::GetChildrenFileAttributes(const std::string& fname,
-                                                std::vector<FileAttributes>* result) {
-  return file_system_->GetChildrenFileAttributes(fname, IOOptions(), result, nullptr);
-}
-
-Status FileSystemEnv::DeleteFile(const std::string& fname) {
-  return file_system_->DeleteFile(fname, IOOptions(), nullptr);
-}
-
-Status FileSystemEnv::Truncate(const std::string& fname, size_t size) {
-  return file_system_->Truncate(fname, size, IOOptions(), nullptr);
-}
-
-Status FileSystemEnv::CreateDir(const std::string& fname) {
-  return file_system_->CreateDir(fname, IOOptions(), nullptr);
-}
-
-Status FileSystemEnv::CreateDirIfMissing(const std::string& fname) {
-  return file_system_->CreateDirIfMissing(fname, IOOptions(), nullptr);
-}
-
-Status FileSystemEnv::DeleteDir(const std::string& fname) {
-  return file_system_->DeleteDir(fname, IOOptions(), nullptr);
-}
-
-Status FileSystemEnv::GetFileSize(const std::string& fname, uint64_t* file_size) {
-  return file_system_->GetFileSize(fname, IOOptions(), file_size, nullptr);
-}
-
-Status FileSystemEnv::GetFileModificationTime(const std::string& fname, uint64_t* file_mtime) {
-  return file_system_->GetFileModificationTime(fname, IOOptions(), file_mtime, nullptr);
-}
-
-Status FileSystemEnv::RenameFile(const std::string& src, const std::string& target) {
-  return file_system_->RenameFile(src, target, IOOptions(), nullptr);
-}
-
-Status FileSystemEnv::LinkFile(const std::string& src, const std::string& target) {
-  return file_system_->LinkFile(src, target, IOOptions(), nullptr);
-}
-
-Status FileSystemEnv::NumFileLinks(const std::string& fname, uint64_t* count) {
-  return file_system_->NumFileLinks(fname, IOOptions(), count, nullptr);
-}
-
-Status FileSystemEnv::AreFilesSame(const std::string& first, const std::string& second, bool* res) {
-  return file_system_->AreFilesSame(first, second, IOOptions(), res, nullptr);
-}
-
-Status FileSystemEnv::LockFile(const std::string& fname, FileLock** lock) {
-  return file_system_->LockFile(fname, IOOptions(), lock, nullptr);
-}
-
-Status FileSystemEnv::UnlockFile(FileLock* lock) {
-  return file_system_->UnlockFile(lock, IOOptions(), nullptr);
-}
-
-Status FileSystemEnv::GetTestDirectory(std::string* path) {
-  return file_system_->GetTestDirectory(IOOptions(), path, nullptr);
-}
-
-Status FileSystemEnv::NewLogger(const std::string& fname, std::shared_ptr<Logger>* result) {
-  return file_system_->NewLogger(fname, IOOptions(), result, nullptr);
-}
-
-Status FileSystemEnv::GetAbsolutePath(const std::string& fname, std::string* output_path) {
-  return file_system_->GetAbsolutePath(fname, IOOptions(), output_path, nullptr);
-}
-
-Status FileSystemEnv::GetFreeSpace(const std::string& fname, uint64_t* diskfree) {
-  return file_system_->GetFreeSpace(fname, IOOptions(), diskfree, nullptr);
-}
-
-Status FileSystemEnv::IsDirectory(const std::string& fname, bool* is_dir) {
-  return file_system_->IsDirectory(fname, IOOptions(), is_dir, nullptr);
-}
-
-EnvOptions FileSystemEnv::OptimizeForLogRead(const EnvOptions& o) const {
-  return file_system_->OptimizeForLogRead(FileOptions(o));
-}
-
-EnvOptions FileSystemEnv::OptimizeForManifestRead(const EnvOptions& o) const {
-  return file_system_->OptimizeForManifestRead(FileOptions(o));
-}
-
-EnvOptions FileSystemEnv::OptimizeForLogWrite(const EnvOptions& o,
-                                              const DBOptions& db_options) const {
-  return file_system_->OptimizeForLogWrite(FileOptions(o), db_options);
-}
-
-EnvOptions FileSystemEnv::OptimizeForManifestWrite(const EnvOptions& o) const {
-  return file_system_->OptimizeForManifestWrite(FileOptions(o));
-}
-
-EnvOptions FileSystemEnv::OptimizeForCompactionTableWrite(
-    const EnvOptions& o, const ImmutableDBOptions& db_options) const {
-  return file_system_->OptimizeForCompactionTableWrite(FileOptions(o), db_options);
-}
-
-EnvOptions FileSystemEnv::OptimizeForCompactionTableRead(
-    const EnvOptions& o, const ImmutableDBOptions& db_options) const {
-  return file_system_->OptimizeForCompactionTableRead(FileOptions(o), db_options);
-}
-
-EnvOptions FileSystemEnv::OptimizeForBlobFileRead(const EnvOptions& o,
-                                                  const ImmutableDBOptions& db_options) const {
-  return file_system_->OptimizeForBlobFileRead(FileOptions(o), db_options);
-}
-
-void FileSystemEnv::SanitizeEnvOptions(EnvOptions* o) const {
-  FileOptions adjusted(*o);
-  file_system_->SanitizeFileOptions(&adjusted);
-  *o = adjusted;
+std::unique_ptr<Directory> EnvFileOf(std::unique_ptr<FSDirectory> file) {
+  return std::make_unique<DirectoryOfFs>(std::move(file));
 }
 
 }  // namespace varve

@@ -192,6 +192,7 @@ class FileLogger final : public Logger, private ForkWatch {
   std::atomic<size_t> size_{0};
   std::atomic<InfoLogLevel> level_{rotation_.options.level};
 
+  // Of no rank: held over I/O, in which a file system of the user may log or call a database.
   Mutex mutex_;
   uint64_t opened_micros_ VARVE_GUARDED_BY(mutex_);
   uint64_t failed_micros_ VARVE_GUARDED_BY(mutex_) = 0;  // the last rotation that failed; 0: none

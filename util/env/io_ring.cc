@@ -177,7 +177,7 @@ void IoRing::TakeResults(std::span<RingRead> reads) {
   const uint32_t tail = std::atomic_ref<uint32_t>(*complete_tail_).load(std::memory_order_acquire);
   for (; head != tail; head++) {
     const io_uring_cqe& result = results[head & complete_mask_];
-    // Whoever shares these queues with another process gets that one's results.
+    // A process that shares these queues with another one gets that one's results.
     const uint64_t i = result.user_data - first_name_;
     if (i >= reads.size() || (pending_ >> i & 1) == 0) {
       sound_ = false;

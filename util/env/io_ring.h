@@ -13,6 +13,7 @@
 
 #include "util/env/posix_fd.h"
 #include "util/sync/fork_watch.h"
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -97,7 +98,7 @@ class IoRingPool final : private ForkWatch {
   void Drop(const IoRing* ring);
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
-  Mutex mu_;  // leaf
+  Mutex mu_{lock_ranks::kIoRings};
   std::vector<std::unique_ptr<IoRing>> all_ VARVE_GUARDED_BY(mu_);
   std::vector<IoRing*> idle_ VARVE_GUARDED_BY(mu_);  // never without room for all
   bool unavailable_ VARVE_GUARDED_BY(mu_) = false;   // for good

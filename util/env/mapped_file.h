@@ -32,7 +32,7 @@ class MappedFile {
   virtual void Unmap(char* base, size_t bytes) = 0;
   // Makes durable what was stored before the call, mapped still or not. `metadata`: as fsync.
   virtual IOStatus Sync(bool metadata) = 0;
-  // Sets the size; no piece behind it is mapped.
+  // Sets the size; no piece after it is mapped.
   virtual IOStatus Truncate(uint64_t size) = 0;
   // No piece is mapped.
   virtual IOStatus Close() = 0;

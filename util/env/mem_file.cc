@@ -7,6 +7,8 @@
 #include <random>
 #include <utility>
 
+#include "util/sync/lock_ranks.h"
+
 namespace varve {
 
 namespace {
@@ -128,7 +130,7 @@ void MemFile::MendInChild() {
     mutex_.Unlock();
     return;
   }
-  std::construct_at(&mutex_);
+  std::construct_at(&mutex_, lock_ranks::kMemFile);
   std::construct_at(&data_);
   std::construct_at(&pieces_);
   std::construct_at(&saved_pages_);

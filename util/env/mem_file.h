@@ -13,6 +13,7 @@
 
 #include "varve/slice.h"
 
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -73,8 +74,8 @@ class MemFile {
   void SaveDurable(uint64_t begin, uint64_t end) const VARVE_REQUIRES(mutex_);
   std::string DurableContents() const VARVE_REQUIRES(mutex_);
 
-  mutable Mutex mutex_;
-  // Mutable, as whoever reads takes over first what was stored.
+  mutable Mutex mutex_{lock_ranks::kMemFile};
+  // Mutable, as readers first take over what was stored.
   mutable std::string data_ VARVE_GUARDED_BY(mutex_);
   std::vector<Piece> pieces_ VARVE_GUARDED_BY(mutex_);
   uint64_t durable_size_ VARVE_GUARDED_BY(mutex_) = 0;

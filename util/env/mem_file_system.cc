@@ -226,10 +226,10 @@ std::shared_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashPolicy policy, uin
     }
     return true;
   };
+  Tree left;
   std::map<const MemFile*, std::shared_ptr<MemFile>> copies;
-  MutexLock clone_lock(&clone->mutex_);
   for (const std::string& dir : tree.dirs) {
-    if (reachable(dir)) clone->current_.dirs.insert(dir);
+    if (reachable(dir)) left.dirs.insert(dir);
   }
   for (const auto& [path, file] : tree.files) {
     if (!reachable(path)) continue;
@@ -239,9 +239,12 @@ std::shared_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashPolicy policy, uin
       copy =
           std::make_shared<MemFile>(file->AfterCrash(BytesUnder(policy), random()), file->mtime());
     }
-    clone->current_.files[path] = copy;
+    left.files[path] = copy;
   }
-  clone->durable_ = clone->current_;
+  lock.Unlock();
+  MutexLock clone_lock(&clone->mutex_);
+  clone->current_ = left;
+  clone->durable_ = std::move(left);
   return clone;
 }
 

@@ -5,7 +5,7 @@
 //
 // Two things are remembered apart from the state that programs see:
 //   - for each file, the bytes that the last sync made durable;
-//   - for each directory, the entries that the last sync of the directory made durable, and behind
+//   - for each directory, the entries that the last sync of the directory made durable, and after
 //     them, in order, the creations, links, renames and deletions still pending.
 // Syncing a file makes its bytes durable and not its name: a file whose directory was not synced
 // may be gone after a crash. Syncing a directory makes no bytes durable.
@@ -24,6 +24,7 @@
 #include "util/env/mapped_file.h"
 #include "util/env/mem_file.h"
 #include "util/sync/fork_watch.h"
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -83,8 +84,8 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
 
   // Null removes it. The hook must live until then, and until no call is under way.
   void SetCallHook(CallHook* hook);
-  // Whether files can be mapped; at first they cannot. Stores into mappings are no calls, so
-  // whoever wants to see every change through the hook leaves it so. Before any file is made.
+  // Whether files can be mapped; at first they cannot. Stores into mappings are no calls, so a test
+  // that wants to see every change through the hook leaves it so. Before any file is made.
   void OfferMappedFiles() { offers_mapped_files_ = true; }
   // Changing calls so far.
   uint64_t call_count() const { return calls_.load(std::memory_order_relaxed); }
@@ -185,7 +186,7 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
   std::atomic<uint64_t> calls_{0};
   std::atomic<CallHook*> hook_{nullptr};
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{lock_ranks::kMemFileSystem};
   Tree current_ VARVE_GUARDED_BY(mutex_);
   Tree durable_ VARVE_GUARDED_BY(mutex_);
   std::vector<PendingOp> pending_ VARVE_GUARDED_BY(mutex_);

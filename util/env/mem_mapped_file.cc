@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Owns the mapped files of a MemFileSystem, and what a MemFile does for them: stored bytes are
-// taken over into the contents whenever somebody asks for these.
+// taken over into the contents whenever these are asked for.
 
 #include <algorithm>
 #include <cstring>
 
 #include "util/env/mem_file_system.h"
 
-// As the kernel reads a page that somebody is storing into: each byte as it is at that moment. Who
+// As the kernel reads a page that a thread is storing into: each byte as it is at that moment. Who
 // must see a store (a sync that came after it, a reader) is told of it in an order of its own.
 #if defined(__SANITIZE_THREAD__) || defined(__clang__)
 #define VARVE_READS_LIKE_A_KERNEL __attribute__((no_sanitize("thread"), noinline))

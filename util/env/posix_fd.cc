@@ -39,7 +39,7 @@ PosixFd::~PosixFd() {
 
 int PosixFd::Close() {
   const int fd = std::exchange(fd_, -1);
-  // After EINTR Linux has released the descriptor: closing again could hit somebody else's.
+  // After EINTR Linux has released the descriptor: closing again could hit another owner's.
   if (fd >= 0 && ::close(fd) != 0 && errno != EINTR) return errno;
   return 0;
 }

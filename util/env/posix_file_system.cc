@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "util/env/posix_file_system.h"
+
+// The operating system's file system as a FileSystem.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,8 +15,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "varve/file_system.h"
+
+#include "util/base/status_macros.h"
 #include "util/env/io_error.h"
+#include "util/env/io_ring.h"
+#include "util/env/mapped_file.h"
 #include "util/env/posix_fd.h"
 #include "util/env/posix_files.h"
 #include "util/env/posix_lock.h"
@@ -51,8 +60,8 @@ IOStatus RefuseBothDirectAndMapped(bool direct, bool mapped, const std::string& 
 // Opens for writing: `extra` says how an existing file is treated.
 IOStatus OpenForWriting(const std::string& fname, int extra, const FileOptions& options,
                         PosixFd* fd) {
-  IOStatus s = RefuseBothDirectAndMapped(options.use_direct_writes, options.use_mmap_writes, fname);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(
+      RefuseBothDirectAndMapped(options.use_direct_writes, options.use_mmap_writes, fname));
   // Mapping for writing needs read permission as well.
   int flags = O_CREAT | O_NOFOLLOW | CloexecFlag(options) | extra;
   flags |= options.use_mmap_writes ? O_RDWR : O_WRONLY;
@@ -77,305 +86,284 @@ IOStatus MakeDirectory(const std::string& dirname) {
   return IoErrorFromErrno("mkdir", dirname, errno);
 }
 
-}  // namespace
+// Thread-safe, with no state but the rings that its files read through. New files get mode 0644 and
+// new directories 0755, less the umask; modes of existing files are never changed. Files are not
+// created or written through symbolic links; reads follow them.
+class PosixFileSystem final : public FileSystem, public MappedFileSource {
+ public:
+  const char* Name() const override { return kDefaultName(); }
+  const char* NickName() const override { return "posix"; }
 
-IOStatus PosixFileSystem::NewSequentialFile(const std::string& fname, const FileOptions& file_opts,
-                                            std::unique_ptr<FSSequentialFile>* result,
-                                            IODebugContext*) {
-  result->reset();
-  const bool direct = file_opts.use_direct_reads && !file_opts.use_mmap_reads;
-  PosixFd fd;
-  IOStatus s = OpenFile(fname, O_RDONLY | CloexecFlag(file_opts) | (direct ? O_DIRECT : 0),
-                        "open for reading", &fd);
-  if (!s.ok()) return s;
-  *result = std::make_unique<PosixSequentialFile>(fname, std::move(fd), direct);
-  return s;
-}
-
-IOStatus PosixFileSystem::NewRandomAccessFile(const std::string& fname,
-                                              const FileOptions& file_opts,
-                                              std::unique_ptr<FSRandomAccessFile>* result,
-                                              IODebugContext*) {
-  result->reset();
-  IOStatus s =
-      RefuseBothDirectAndMapped(file_opts.use_direct_reads, file_opts.use_mmap_reads, fname);
-  if (!s.ok()) return s;
-  const bool direct = file_opts.use_direct_reads;
-  PosixFd fd;
-  s = OpenFile(fname, O_RDONLY | CloexecFlag(file_opts) | (direct ? O_DIRECT : 0),
-               "open for reading", &fd);
-  if (!s.ok()) return s;
-  if (!file_opts.use_mmap_reads) {
-    *result = std::make_unique<PosixRandomAccessFile>(fname, std::move(fd), direct, rings_);
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<FSSequentialFile>* result, IODebugContext*) override {
+    result->reset();
+    const bool direct = options.use_direct_reads && !options.use_mmap_reads;
+    PosixFd fd;
+    IOStatus s = OpenFile(path, O_RDONLY | CloexecFlag(options) | (direct ? O_DIRECT : 0),
+                          "open for reading", &fd);
+    if (!s.ok()) return s;
+    *result = std::make_unique<PosixSequentialFile>(path, std::move(fd), direct);
     return s;
   }
-  struct stat st = {};
-  if (::fstat(fd.get(), &st) != 0) return IoErrorFromErrno("fstat", fname, errno);
-  const uint64_t size = static_cast<uint64_t>(st.st_size);
-  void* base = nullptr;
-  if (size > 0) {
-    base = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
-    if (base == MAP_FAILED) return IoErrorFromErrno("mmap", fname, errno);
-  }
-  *result = std::make_unique<PosixMappedReadFile>(fname, std::move(fd), base, size);
-  return s;
-}
-
-IOStatus PosixFileSystem::NewWritableFile(const std::string& fname, const FileOptions& file_opts,
-                                          std::unique_ptr<FSWritableFile>* result,
-                                          IODebugContext*) {
-  result->reset();
-  PosixFd fd;
-  IOStatus s = OpenForWriting(fname, O_TRUNC, file_opts, &fd);
-  if (s.ok()) *result = MakeWritable(fname, std::move(fd), 0, file_opts);
-  return s;
-}
-
-IOStatus PosixFileSystem::ReopenWritableFile(const std::string& fname, const FileOptions& file_opts,
-                                             std::unique_ptr<FSWritableFile>* result,
-                                             IODebugContext*) {
-  result->reset();
-  PosixFd fd;
-  IOStatus s = OpenForWriting(fname, 0, file_opts, &fd);
-  if (!s.ok()) return s;
-  struct stat st = {};
-  if (::fstat(fd.get(), &st) != 0) return IoErrorFromErrno("fstat", fname, errno);
-  *result = MakeWritable(fname, std::move(fd), static_cast<uint64_t>(st.st_size), file_opts);
-  return s;
-}
-
-IOStatus PosixFileSystem::ReuseWritableFile(const std::string& fname, const std::string& old_fname,
-                                            const FileOptions& file_opts,
-                                            std::unique_ptr<FSWritableFile>* result,
-                                            IODebugContext* dbg) {
-  result->reset();
-  IOStatus s = RenameFile(old_fname, fname, IOOptions(), dbg);
-  if (!s.ok()) return s;
-  PosixFd fd;
-  s = OpenForWriting(fname, 0, file_opts, &fd);
-  if (s.ok()) *result = MakeWritable(fname, std::move(fd), 0, file_opts);
-  return s;
-}
-
-IOStatus PosixFileSystem::NewRandomRWFile(const std::string& fname, const FileOptions& file_opts,
-                                          std::unique_ptr<FSRandomRWFile>* result,
-                                          IODebugContext*) {
-  result->reset();
-  PosixFd fd;
-  IOStatus s = OpenFile(fname, O_RDWR | O_NOFOLLOW | CloexecFlag(file_opts),
-                        "open for reading and writing", &fd);
-  if (s.ok()) *result = std::make_unique<PosixRandomRWFile>(fname, std::move(fd));
-  return s;
-}
-
-IOStatus PosixFileSystem::NewMemoryMappedFileBuffer(
-    const std::string& fname, std::unique_ptr<MemoryMappedFileBuffer>* result) {
-  result->reset();
-  PosixFd fd;
-  IOStatus s = OpenFile(fname, O_RDWR | O_NOFOLLOW | O_CLOEXEC, "open for mapping", &fd);
-  if (!s.ok()) return s;
-  struct stat st = {};
-  if (::fstat(fd.get(), &st) != 0) return IoErrorFromErrno("fstat", fname, errno);
-  const auto size = static_cast<size_t>(st.st_size);
-  if (size == 0) return IOStatus::InvalidArgument(fname, "an empty file cannot be mapped");
-  void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (base == MAP_FAILED) return IoErrorFromErrno("mmap", fname, errno);
-  *result = std::make_unique<PosixMappedBuffer>(base, size);
-  return s;
-}
-
-IOStatus PosixFileSystem::NewMappedFile(const std::string& fname, const FileOptions& options,
-                                        std::unique_ptr<MappedFile>* result) {
-  result->reset();
-  if (!MayMapBeside(fname)) return IOStatus::NotSupported(fname, "is not on a disk to be mapped");
-  PosixFd fd;
-  IOStatus s = OpenFile(fname, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | CloexecFlag(options),
-                        "open for mapping", &fd);
-  if (s.ok()) *result = std::make_unique<PosixMappedFile>(fname, std::move(fd));
-  return s;
-}
-
-IOStatus PosixFileSystem::NewDirectory(const std::string& name, const IOOptions&,
-                                       std::unique_ptr<FSDirectory>* result, IODebugContext*) {
-  result->reset();
-  PosixFd fd;
-  IOStatus s = OpenFile(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, "open directory", &fd);
-  if (s.ok()) *result = std::make_unique<PosixDirectory>(name, std::move(fd));
-  return s;
-}
-
-IOStatus PosixFileSystem::FileExists(const std::string& fname, const IOOptions&, IODebugContext*) {
-  if (::access(fname.c_str(), F_OK) == 0) return IOStatus::OK();
-  const int err = errno;
-  switch (err) {
-    case EACCES:
-    case ELOOP:
-    case ENAMETOOLONG:
-    case ENOENT:
-    case ENOTDIR:
-      return IOStatus::NotFound(fname, "no such file can be reached");
-    default:
-      return IoErrorFromErrno("access", fname, err);
-  }
-}
-
-IOStatus PosixFileSystem::GetChildren(const std::string& dir, const IOOptions&,
-                                      std::vector<std::string>* result, IODebugContext*) {
-  result->clear();
-  const std::unique_ptr<DIR, DirectoryCloser> stream(::opendir(dir.c_str()));
-  if (stream == nullptr) {
-    const int err = errno;
-    if (err == ENOENT || err == ENOTDIR || err == EACCES) {
-      return IOStatus::NotFound("open directory " + dir, IoErrorFromErrno("", "", err).ToString());
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext*) override {
+    result->reset();
+    IOStatus s = RefuseBothDirectAndMapped(options.use_direct_reads, options.use_mmap_reads, path);
+    if (!s.ok()) return s;
+    const bool direct = options.use_direct_reads;
+    PosixFd fd;
+    s = OpenFile(path, O_RDONLY | CloexecFlag(options) | (direct ? O_DIRECT : 0),
+                 "open for reading", &fd);
+    if (!s.ok()) return s;
+    if (!options.use_mmap_reads) {
+      *result = std::make_unique<PosixRandomAccessFile>(path, std::move(fd), direct, rings_);
+      return s;
     }
-    return IoErrorFromErrno("open directory", dir, err);
+    struct stat st = {};
+    if (::fstat(fd.get(), &st) != 0) return IoErrorFromErrno("fstat", path, errno);
+    const uint64_t size = static_cast<uint64_t>(st.st_size);
+    void* base = nullptr;
+    if (size > 0) {
+      base = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
+      if (base == MAP_FAILED) return IoErrorFromErrno("mmap", path, errno);
+    }
+    *result = std::make_unique<PosixMappedReadFile>(path, std::move(fd), base, size);
+    return s;
   }
-  for (;;) {
-    errno = 0;
-    const struct dirent* const entry = ::readdir(stream.get());
-    if (entry == nullptr) break;
-    const std::string_view name(entry->d_name);
-    if (name != "." && name != "..") result->emplace_back(name);
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext*) override {
+    result->reset();
+    PosixFd fd;
+    IOStatus s = OpenForWriting(path, O_TRUNC, options, &fd);
+    if (s.ok()) *result = MakeWritable(path, std::move(fd), 0, options);
+    return s;
   }
-  if (errno != 0) return IoErrorFromErrno("read directory", dir, errno);
-  return IOStatus::OK();
-}
-
-IOStatus PosixFileSystem::DeleteFile(const std::string& fname, const IOOptions&, IODebugContext*) {
-  return ::unlink(fname.c_str()) == 0 ? IOStatus::OK() : IoErrorFromErrno("unlink", fname, errno);
-}
-
-IOStatus PosixFileSystem::Truncate(const std::string& fname, size_t size, const IOOptions&,
-                                   IODebugContext*) {
-  PosixFd fd;
-  IOStatus s = OpenFile(fname, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, "open to truncate", &fd);
-  return s.ok() ? TruncateFd(fd.get(), fname, size) : s;
-}
-
-IOStatus PosixFileSystem::CreateDir(const std::string& dirname, const IOOptions&, IODebugContext*) {
-  return MakeDirectory(dirname);
-}
-
-IOStatus PosixFileSystem::CreateDirIfMissing(const std::string& dirname, const IOOptions&,
-                                             IODebugContext*) {
-  IOStatus s = MakeDirectory(dirname);
-  struct stat st = {};
-  if (!s.ok() && ::stat(dirname.c_str(), &st) == 0) {
-    return S_ISDIR(st.st_mode) ? IOStatus::OK()
-                               : IOStatus::IOError(dirname, "exists and is not a directory");
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
+                              std::unique_ptr<FSWritableFile>* result, IODebugContext*) override {
+    result->reset();
+    PosixFd fd;
+    IOStatus s = OpenForWriting(path, 0, options, &fd);
+    if (!s.ok()) return s;
+    struct stat st = {};
+    if (::fstat(fd.get(), &st) != 0) return IoErrorFromErrno("fstat", path, errno);
+    *result = MakeWritable(path, std::move(fd), static_cast<uint64_t>(st.st_size), options);
+    return s;
   }
-  return s;
-}
-
-IOStatus PosixFileSystem::DeleteDir(const std::string& dirname, const IOOptions&, IODebugContext*) {
-  return ::rmdir(dirname.c_str()) == 0 ? IOStatus::OK() : IoErrorFromErrno("rmdir", dirname, errno);
-}
-
-IOStatus PosixFileSystem::GetFileSize(const std::string& fname, const IOOptions&,
-                                      uint64_t* file_size, IODebugContext*) {
-  struct stat st = {};
-  IOStatus s = StatPath(fname, &st);
-  *file_size = s.ok() ? static_cast<uint64_t>(st.st_size) : 0;
-  return s;
-}
-
-IOStatus PosixFileSystem::GetFileModificationTime(const std::string& fname, const IOOptions&,
-                                                  uint64_t* file_mtime, IODebugContext*) {
-  struct stat st = {};
-  IOStatus s = StatPath(fname, &st);
-  if (s.ok()) *file_mtime = static_cast<uint64_t>(st.st_mtime);
-  return s;
-}
-
-IOStatus PosixFileSystem::RenameFile(const std::string& src, const std::string& target,
-                                     const IOOptions&, IODebugContext*) {
-  if (std::rename(src.c_str(), target.c_str()) == 0) return IOStatus::OK();
-  return IoErrorFromErrno("rename to " + target, src, errno);
-}
-
-IOStatus PosixFileSystem::LinkFile(const std::string& src, const std::string& target,
-                                   const IOOptions&, IODebugContext*) {
-  if (::link(src.c_str(), target.c_str()) == 0) return IOStatus::OK();
-  const int err = errno;
-  // Callers copy instead when they hear NotSupported.
-  if (err == EXDEV || err == EOPNOTSUPP || err == ENOSYS) {
-    return IOStatus::NotSupported("no hard link between " + src, target);
+  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
+                             const FileOptions& options, std::unique_ptr<FSWritableFile>* result,
+                             IODebugContext* dbg) override {
+    result->reset();
+    IOStatus s = RenameFile(old_path, path, IOOptions(), dbg);
+    if (!s.ok()) return s;
+    PosixFd fd;
+    s = OpenForWriting(path, 0, options, &fd);
+    if (s.ok()) *result = MakeWritable(path, std::move(fd), 0, options);
+    return s;
   }
-  return IoErrorFromErrno("link to " + target, src, err);
-}
+  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext*) override {
+    result->reset();
+    PosixFd fd;
+    IOStatus s = OpenFile(path, O_RDWR | O_NOFOLLOW | CloexecFlag(options),
+                          "open for reading and writing", &fd);
+    if (s.ok()) *result = std::make_unique<PosixRandomRWFile>(path, std::move(fd));
+    return s;
+  }
+  IOStatus NewMemoryMappedFileBuffer(const std::string& path,
+                                     std::unique_ptr<MemoryMappedFileBuffer>* result) override {
+    result->reset();
+    PosixFd fd;
+    IOStatus s = OpenFile(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, "open for mapping", &fd);
+    if (!s.ok()) return s;
+    struct stat st = {};
+    if (::fstat(fd.get(), &st) != 0) return IoErrorFromErrno("fstat", path, errno);
+    const auto size = static_cast<size_t>(st.st_size);
+    if (size == 0) return IOStatus::InvalidArgument(path, "an empty file cannot be mapped");
+    void* base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    if (base == MAP_FAILED) return IoErrorFromErrno("mmap", path, errno);
+    *result = std::make_unique<PosixMappedBuffer>(base, size);
+    return s;
+  }
+  IOStatus NewMappedFile(const std::string& path, const FileOptions& options,
+                         std::unique_ptr<MappedFile>* result) override {
+    result->reset();
+    if (!MayMapBeside(path)) return IOStatus::NotSupported(path, "is not on a disk to be mapped");
+    PosixFd fd;
+    IOStatus s = OpenFile(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | CloexecFlag(options),
+                          "open for mapping", &fd);
+    if (s.ok()) *result = std::make_unique<PosixMappedFile>(path, std::move(fd));
+    return s;
+  }
+  IOStatus NewDirectory(const std::string& name, const IOOptions&,
+                        std::unique_ptr<FSDirectory>* result, IODebugContext*) override {
+    result->reset();
+    PosixFd fd;
+    IOStatus s = OpenFile(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, "open directory", &fd);
+    if (s.ok()) *result = std::make_unique<PosixDirectory>(name, std::move(fd));
+    return s;
+  }
 
-IOStatus PosixFileSystem::SyncFile(const std::string& fname, const FileOptions&, const IOOptions&,
-                                   bool use_fsync, IODebugContext*) {
-  PosixFd fd;
-  IOStatus s = OpenFile(fname, O_RDONLY | O_CLOEXEC, "open to sync", &fd);
-  return s.ok() ? SyncFd(fd.get(), fname, use_fsync) : s;
-}
-
-IOStatus PosixFileSystem::NumFileLinks(const std::string& fname, const IOOptions&, uint64_t* count,
-                                       IODebugContext*) {
-  struct stat st = {};
-  IOStatus s = StatPath(fname, &st);
-  if (s.ok()) *count = static_cast<uint64_t>(st.st_nlink);
-  return s;
-}
-
-IOStatus PosixFileSystem::AreFilesSame(const std::string& first, const std::string& second,
-                                       const IOOptions&, bool* res, IODebugContext*) {
-  struct stat a = {};
-  struct stat b = {};
-  IOStatus s = StatPath(first, &a);
-  if (s.ok()) s = StatPath(second, &b);
-  if (s.ok()) *res = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-  return s;
-}
-
-IOStatus PosixFileSystem::LockFile(const std::string& fname, const IOOptions&, FileLock** lock,
-                                   IODebugContext*) {
-  return LockPosixFile(fname, lock);
-}
-
-IOStatus PosixFileSystem::UnlockFile(FileLock* lock, const IOOptions&, IODebugContext*) {
-  return UnlockPosixFile(lock);
-}
-
-IOStatus PosixFileSystem::GetTestDirectory(const IOOptions& options, std::string* path,
-                                           IODebugContext* dbg) {
-  const char* const chosen = std::getenv("TEST_TMPDIR");
-  *path = chosen != nullptr && *chosen != '\0' ? std::string(chosen)
-                                               : "/tmp/varve_test-" + std::to_string(::geteuid());
-  return CreateDirIfMissing(*path, options, dbg);
-}
-
-IOStatus PosixFileSystem::GetAbsolutePath(const std::string& db_path, const IOOptions&,
-                                          std::string* output_path, IODebugContext*) {
-  if (!db_path.empty() && db_path.front() == '/') {
-    *output_path = db_path;
+  IOStatus FileExists(const std::string& path, const IOOptions&, IODebugContext*) override {
+    if (::access(path.c_str(), F_OK) == 0) return IOStatus::OK();
+    const int err = errno;
+    switch (err) {
+      case EACCES:
+      case ELOOP:
+      case ENAMETOOLONG:
+      case ENOENT:
+      case ENOTDIR:
+        return IOStatus::NotFound(path, "no such file can be reached");
+      default:
+        return IoErrorFromErrno("access", path, err);
+    }
+  }
+  IOStatus GetChildren(const std::string& dir, const IOOptions&, std::vector<std::string>* result,
+                       IODebugContext*) override {
+    result->clear();
+    const std::unique_ptr<DIR, DirectoryCloser> stream(::opendir(dir.c_str()));
+    if (stream == nullptr) {
+      const int err = errno;
+      if (err == ENOENT || err == ENOTDIR || err == EACCES) {
+        return IOStatus::NotFound("open directory " + dir,
+                                  IoErrorFromErrno("", "", err).ToString());
+      }
+      return IoErrorFromErrno("open directory", dir, err);
+    }
+    for (;;) {
+      errno = 0;
+      const struct dirent* const entry = ::readdir(stream.get());
+      if (entry == nullptr) break;
+      const std::string_view name(entry->d_name);
+      if (name != "." && name != "..") result->emplace_back(name);
+    }
+    if (errno != 0) return IoErrorFromErrno("read directory", dir, errno);
     return IOStatus::OK();
   }
-  std::array<char, PATH_MAX> cwd = {};
-  if (::getcwd(cwd.data(), cwd.size()) == nullptr) {
-    return IoErrorFromErrno("working directory", db_path, errno);
+  IOStatus DeleteFile(const std::string& path, const IOOptions&, IODebugContext*) override {
+    return ::unlink(path.c_str()) == 0 ? IOStatus::OK() : IoErrorFromErrno("unlink", path, errno);
   }
-  *output_path = std::string(cwd.data()) + "/" + db_path;
-  return IOStatus::OK();
-}
+  IOStatus Truncate(const std::string& path, size_t size, const IOOptions&,
+                    IODebugContext*) override {
+    PosixFd fd;
+    IOStatus s = OpenFile(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, "open to truncate", &fd);
+    return s.ok() ? TruncateFd(fd.get(), path, size) : s;
+  }
+  IOStatus CreateDir(const std::string& path, const IOOptions&, IODebugContext*) override {
+    return MakeDirectory(path);
+  }
+  IOStatus CreateDirIfMissing(const std::string& path, const IOOptions&, IODebugContext*) override {
+    IOStatus s = MakeDirectory(path);
+    struct stat st = {};
+    if (!s.ok() && ::stat(path.c_str(), &st) == 0) {
+      return S_ISDIR(st.st_mode) ? IOStatus::OK()
+                                 : IOStatus::IOError(path, "exists and is not a directory");
+    }
+    return s;
+  }
+  IOStatus DeleteDir(const std::string& path, const IOOptions&, IODebugContext*) override {
+    return ::rmdir(path.c_str()) == 0 ? IOStatus::OK() : IoErrorFromErrno("rmdir", path, errno);
+  }
+  IOStatus GetFileSize(const std::string& path, const IOOptions&, uint64_t* file_size,
+                       IODebugContext*) override {
+    struct stat st = {};
+    IOStatus s = StatPath(path, &st);
+    *file_size = s.ok() ? static_cast<uint64_t>(st.st_size) : 0;
+    return s;
+  }
+  IOStatus GetFileModificationTime(const std::string& path, const IOOptions&, uint64_t* file_mtime,
+                                   IODebugContext*) override {
+    struct stat st = {};
+    IOStatus s = StatPath(path, &st);
+    if (s.ok()) *file_mtime = static_cast<uint64_t>(st.st_mtime);
+    return s;
+  }
+  IOStatus RenameFile(const std::string& src, const std::string& target, const IOOptions&,
+                      IODebugContext*) override {
+    if (std::rename(src.c_str(), target.c_str()) == 0) return IOStatus::OK();
+    return IoErrorFromErrno("rename to " + target, src, errno);
+  }
+  IOStatus LinkFile(const std::string& src, const std::string& target, const IOOptions&,
+                    IODebugContext*) override {
+    if (::link(src.c_str(), target.c_str()) == 0) return IOStatus::OK();
+    const int err = errno;
+    // Callers copy instead when they hear NotSupported.
+    if (err == EXDEV || err == EOPNOTSUPP || err == ENOSYS) {
+      return IOStatus::NotSupported("no hard link between " + src, target);
+    }
+    return IoErrorFromErrno("link to " + target, src, err);
+  }
+  IOStatus SyncFile(const std::string& path, const FileOptions&, const IOOptions&, bool use_fsync,
+                    IODebugContext*) override {
+    PosixFd fd;
+    IOStatus s = OpenFile(path, O_RDONLY | O_CLOEXEC, "open to sync", &fd);
+    return s.ok() ? SyncFd(fd.get(), path, use_fsync) : s;
+  }
+  IOStatus NumFileLinks(const std::string& path, const IOOptions&, uint64_t* count,
+                        IODebugContext*) override {
+    struct stat st = {};
+    IOStatus s = StatPath(path, &st);
+    if (s.ok()) *count = static_cast<uint64_t>(st.st_nlink);
+    return s;
+  }
+  IOStatus AreFilesSame(const std::string& first, const std::string& second, const IOOptions&,
+                        bool* res, IODebugContext*) override {
+    struct stat a = {};
+    struct stat b = {};
+    IOStatus s = StatPath(first, &a);
+    if (s.ok()) s = StatPath(second, &b);
+    if (s.ok()) *res = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return s;
+  }
+  IOStatus LockFile(const std::string& path, const IOOptions&, FileLock** lock,
+                    IODebugContext*) override {
+    return LockPosixFile(path, lock);
+  }
+  IOStatus UnlockFile(FileLock* lock, const IOOptions&, IODebugContext*) override {
+    return UnlockPosixFile(lock);
+  }
+  IOStatus GetTestDirectory(const IOOptions& options, std::string* path,
+                            IODebugContext* dbg) override {
+    const char* const chosen = std::getenv("TEST_TMPDIR");
+    *path = chosen != nullptr && *chosen != '\0' ? std::string(chosen)
+                                                 : "/tmp/varve_test-" + std::to_string(::geteuid());
+    return CreateDirIfMissing(*path, options, dbg);
+  }
+  IOStatus GetAbsolutePath(const std::string& path, const IOOptions&, std::string* output_path,
+                           IODebugContext*) override {
+    if (!path.empty() && path.front() == '/') {
+      *output_path = path;
+      return IOStatus::OK();
+    }
+    std::array<char, PATH_MAX> cwd = {};
+    if (::getcwd(cwd.data(), cwd.size()) == nullptr) {
+      return IoErrorFromErrno("working directory", path, errno);
+    }
+    *output_path = std::string(cwd.data()) + "/" + path;
+    return IOStatus::OK();
+  }
+  IOStatus GetFreeSpace(const std::string& path, const IOOptions&, uint64_t* diskfree,
+                        IODebugContext*) override {
+    struct statvfs st = {};
+    if (::statvfs(path.c_str(), &st) != 0) return IoErrorFromErrno("statvfs", path, errno);
+    const uint64_t blocks = ::geteuid() == 0 ? st.f_bfree : st.f_bavail;
+    *diskfree = blocks * static_cast<uint64_t>(st.f_frsize);
+    return IOStatus::OK();
+  }
+  IOStatus IsDirectory(const std::string& path, const IOOptions&, bool* is_dir,
+                       IODebugContext*) override {
+    struct stat st = {};
+    IOStatus s = StatPath(path, &st);
+    if (s.ok()) *is_dir = S_ISDIR(st.st_mode);
+    return s;
+  }
 
-IOStatus PosixFileSystem::GetFreeSpace(const std::string& path, const IOOptions&,
-                                       uint64_t* diskfree, IODebugContext*) {
-  struct statvfs st = {};
-  if (::statvfs(path.c_str(), &st) != 0) return IoErrorFromErrno("statvfs", path, errno);
-  const uint64_t blocks = ::geteuid() == 0 ? st.f_bfree : st.f_bavail;
-  *diskfree = blocks * static_cast<uint64_t>(st.f_frsize);
-  return IOStatus::OK();
-}
+ private:
+  // Files may outlive the file system.
+  const std::shared_ptr<IoRingPool> rings_ = std::make_shared<IoRingPool>();
+};
 
-IOStatus PosixFileSystem::IsDirectory(const std::string& path, const IOOptions&, bool* is_dir,
-                                      IODebugContext*) {
-  struct stat st = {};
-  IOStatus s = StatPath(path, &st);
-  if (s.ok()) *is_dir = S_ISDIR(st.st_mode);
-  return s;
-}
+}  // namespace
 
 std::shared_ptr<FileSystem> FileSystem::Default() {
   // One reference is never given up, so that the object outlives every static destructor.

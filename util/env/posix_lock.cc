@@ -13,6 +13,7 @@
 
 #include "util/env/io_error.h"
 #include "util/sync/fork_watch.h"
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -28,11 +29,11 @@ struct Holder {
 struct LockTable final : private ForkWatch {
   LockTable() { Watch(&mutex); }
 
-  Mutex mutex;
+  Mutex mutex{lock_ranks::kPosixLocks};
   std::map<FileIdentity, Holder> held VARVE_GUARDED_BY(mutex);
 };
 
-// Never destroyed: locks may be given back while the process ends.
+// Never destroyed: locks may be released while the process ends.
 LockTable& Table() {
   static LockTable* const table = std::make_unique<LockTable>().release();
   return *table;
@@ -55,8 +56,8 @@ IOStatus HeldHere(const std::string& path) {
                                                "); close the other instance first");
 }
 
-// For people, and for the message of whoever comes later. The lock is what counts: that this cannot
-// be written is no error.
+// For people, and for the message that a later opener gets. The lock is what counts: that this
+// cannot be written is no error.
 void NoteHolder(int fd) {
   char host[256] = {};
   if (::gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "util/base/status_macros.h"
 #include "util/env/io_error.h"
 #include "util/env/posix_files.h"
 
@@ -108,7 +109,7 @@ IOStatus PosixRandomAccessFile::MultiRead(FSReadRequest* reqs, size_t num_reqs, 
     // What the ring has left, the end of the file perhaps, or an error to be seen again.
     const size_t here = reads[i].result > 0 ? static_cast<size_t>(reads[i].result) : 0;
     size_t more = 0;
-    // A direct read that was not whole has met the end: behind it nothing is aligned.
+    // A direct read that was not whole has met the end: after it nothing is aligned.
     if (here == 0 || !direct_) {
       request.status = PreadFully(fd_.get(), path_, request.offset + here, request.len - here,
                                   request.scratch + here, &more);
@@ -159,8 +160,7 @@ IOStatus PosixMappedReadFile::Read(uint64_t offset, size_t n, const IOOptions&, 
   // Touching pages past the end of a file that has shrunk raises SIGBUS; the check narrows the
   // window in which that can happen.
   uint64_t now = 0;
-  IOStatus s = SizeOfFd(fd_.get(), path_, &now);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(SizeOfFd(fd_.get(), path_, &now));
   if (now < size_) {
     *result = Slice();
     return IOStatus::Corruption(path_, "shrank from " + std::to_string(size_) + " to " +

@@ -197,7 +197,7 @@ IOStatus PosixMappedWritableFile::Flush(const IOOptions&, IODebugContext*) {
 }
 
 // The kernel knows which mapped pages are dirty, so a sync of the descriptor covers them. The size
-// is cut back at Close; until then readers after a crash may see zeros behind the data.
+// is cut back at Close; until then readers after a crash may see zeros after the data.
 IOStatus PosixMappedWritableFile::Sync(const IOOptions&, IODebugContext*) {
   return SyncFd(fd_.get(), path_, false);
 }

@@ -71,7 +71,7 @@ static_assert(kMaxRate > int64_t{16} << 30, "the cap must lie above any device")
 constexpr int64_t kMaxBurst = int64_t{1} << 40;
 
 // Auto-tuning: the rate is looked at every so many periods. Demand shows in the share of periods
-// that began with somebody waiting; between the marks the rate stays.
+// that began with somebody waiting; between the two limits the rate stays.
 constexpr int64_t kTunePeriods = 100;
 constexpr int64_t kLowMarkPercent = 50;
 constexpr int64_t kHighMarkPercent = 90;
@@ -167,8 +167,8 @@ uint64_t GenericRateLimiter::RequestBurst(int64_t bytes, size_t pri) {
       ++refills;
     }
   }
-  // Whoever leaves while nobody leads passes the lead on: the leader that was served, and also a
-  // waiter that was woken to lead but was served before it ran.
+  // A waiter that leaves while nobody leads passes the lead on: the leader that was served, and
+  // also a waiter that was woken to lead but was served before it ran.
   if (!has_leader_) {
     Waiter* const next = AnyWaiter();
     if (next != nullptr) next->cv.Signal();

@@ -9,8 +9,8 @@
 // refill and hands the new tokens out; when it is served itself it passes the lead on.
 //
 // Invariants, under mutex_:
-//   1. Tokens are left over only while nobody waits.
-//   2. While somebody waits there is a leader, or one waiter has been woken to become it.
+//   1. Tokens are left over only while no request waits.
+//   2. While a request waits there is a leader, or one waiter has been woken to become it.
 //   3. A request leaves its queue when it is granted, before its thread is woken.
 
 #include <array>
@@ -24,6 +24,7 @@
 #include "varve/system_clock.h"
 
 #include "util/sync/fork_watch.h"
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -91,7 +92,7 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
   std::atomic<int64_t> refill_bytes_{1};
   std::atomic<int64_t> single_burst_bytes_;  // 0 = one refill
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{lock_ranks::kRateLimiter};
   int64_t max_rate_ VARVE_GUARDED_BY(mutex_);  // auto-tuning stays at or below
   int64_t available_ VARVE_GUARDED_BY(mutex_) = 0;
   // Millionths of a byte that the last refill left over.
@@ -102,7 +103,7 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
   std::array<int64_t, kPriorities> total_bytes_ VARVE_GUARDED_BY(mutex_){};
   std::array<int64_t, kPriorities> total_requests_ VARVE_GUARDED_BY(mutex_){};
   uint32_t random_ VARVE_GUARDED_BY(mutex_) = 0x9e3779b9;
-  // Refills that found somebody waiting, since last_tune_us_.
+  // Refills that found a request waiting, since last_tune_us_.
   int64_t drains_ VARVE_GUARDED_BY(mutex_) = 0;
   uint64_t last_tune_us_ VARVE_GUARDED_BY(mutex_);
 };

@@ -13,6 +13,7 @@
 #include "varve/env.h"
 
 #include "util/sync/fork_watch.h"
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -74,13 +75,13 @@ class ThreadPool final : private ForkWatch {
   static void Lower(Priorities* own, const Priorities& wanted);
   bool MayTakeJob() const VARVE_REQUIRES(mutex_);
   bool IsSurplus() const VARVE_REQUIRES(mutex_);
-  // Joins threads that have ended; gives up the lock meanwhile.
+  // Joins threads that have ended; releases the lock meanwhile.
   void JoinEnded() VARVE_EXCLUDES(mutex_);
 
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
   const std::string name_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{lock_ranks::kThreadPool};
   CondVar work_{&mutex_};
   std::deque<Job> queue_ VARVE_GUARDED_BY(mutex_);
   Threads threads_ VARVE_GUARDED_BY(mutex_);

@@ -93,7 +93,7 @@ class WritableFileWriter {
   // Makes durable what was flushed, without touching the buffer. NotSupported unless the file can
   // sync while it is appended to.
   IOStatus SyncWithoutFlush(bool use_fsync);
-  // Flush, then cuts off what a reused file had behind this.
+  // Flush, then cuts off what a reused file had after this.
   IOStatus CutToSize();
   // Flushes, drops padding and closes. A second call does nothing.
   IOStatus Close();

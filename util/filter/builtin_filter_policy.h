@@ -33,7 +33,6 @@ class BuiltinFilterPolicy final : public FilterPolicy {
   // Bits a key, in thousandths: 0, or 1000 to 100000. 0 means that no filter is built.
   int millibits_per_key() const { return millibits_per_key_; }
   bool is_ribbon() const { return kind_ == Kind::kRibbon; }
-  bool is_read_only() const { return kind_ == Kind::kReadOnly; }
   // Only with is_ribbon(): levels below this one get a Bloom filter, a flush being level -1.
   int bloom_before_level() const { return bloom_before_level_; }
 

@@ -20,9 +20,9 @@ enum class SameKey : uint8_t {
   kYes,
 };
 
-// One entry of a run: several entries that a walk decoded at once. Left uninitialised when made, as
-// arrays of them are.
-struct RunEntry {
+// One entry of a batch: several entries that a walk decoded at once. Left uninitialised when made,
+// as arrays of them are.
+struct BatchEntry {
   const char* key_data;
   const char* value_data;
   uint32_t key_size;
@@ -75,10 +75,10 @@ class InternalIterator {
   // be memtables stays where it is. Requires that the walk reads tables.
   virtual void SeekTables(const Slice& target) { Seek(target); }
   virtual void SeekTablesForPrev(const Slice& target) { SeekForPrev(target); }
-  // Leaves entries before (behind) `target` out that are older than `below`, as far as it can tell
+  // Leaves entries before (after) `target` out that are older than `below`, as far as it can tell
   // without looking at each, on from where a walk in that direction stands. False: it could not
   // tell, and stays. True: it stands on the next entry that is not left out, which it may have
-  // handed over in its last run, or is not Valid. They require Valid().
+  // handed over in its last batch, or is not Valid. They require Valid().
   virtual bool SkipOlder(const Slice& target, SequenceNumber below) {
     if (newest_ >= below) return false;
     Seek(target);
@@ -89,7 +89,7 @@ class InternalIterator {
     SeekForPrev(target);
     return true;
   }
-  // No entry is newer than that, which whoever made the iterator may know.
+  // No entry is newer than that: an upper bound that the maker of the iterator may know.
   void SetNewest(SequenceNumber newest) { newest_ = newest; }
   virtual void Next() = 0;  // requires Valid()
   virtual void Prev() = 0;  // requires Valid()
@@ -97,12 +97,12 @@ class InternalIterator {
 
   // Moves like one to `max` calls of Next() (Prev()): writes the entries passed to `out` in order
   // and stands on the last of them. 0 when there is none; then it is not Valid. Keys and values of
-  // the whole run live until the next move. They require Valid() and max > 0.
-  virtual size_t NextRun(RunEntry* out, size_t /*max*/) {
+  // the whole batch live until the next move. They require Valid() and max > 0.
+  virtual size_t NextBatch(BatchEntry* out, size_t /*max*/) {
     Next();
     return WriteCurrent(out);
   }
-  virtual size_t PrevRun(RunEntry* out, size_t /*max*/) {
+  virtual size_t PrevBatch(BatchEntry* out, size_t /*max*/) {
     Prev();
     return WriteCurrent(out);
   }
@@ -111,22 +111,22 @@ class InternalIterator {
   // False: the bytes cannot be pinned and the caller must copy them.
   virtual bool PinValue(Cleanable* /*pin*/) { return false; }
 
-  // The same for the values of the whole last run (of the current entry, after other moves). `pin`
-  // may get a share, and may not, if they stay anyway. False: all of them must be copied.
-  virtual bool PinRun(Cleanable* pin) { return IsValuePinned() || PinValue(pin); }
+  // The same for the values of the whole last batch (of the current entry, after other moves).
+  // `pin` may get a share, and may not, if they stay anyway. False: all of them must be copied.
+  virtual bool PinBatch(Cleanable* pin) { return IsValuePinned() || PinValue(pin); }
 
   // True when value() stays at its address until the iterator is destroyed, whatever it moves to.
   virtual bool IsValuePinned() const { return false; }
   virtual bool IsKeyPinned() const { return false; }
 
  protected:
-  // The current entry as a run; 0 when not Valid.
-  size_t WriteCurrent(RunEntry* out) const {
+  // The current entry as a batch; 0 when not Valid.
+  size_t WriteCurrent(BatchEntry* out) const {
     if (valid_) out->Set(key_, value_);
     return valid_ ? 1 : 0;
   }
-  // Stands on the last entry of a run that is not empty.
-  void PublishLast(const RunEntry& last) {
+  // Stands on the last entry of a batch that is not empty.
+  void PublishLast(const BatchEntry& last) {
     key_ = last.key();
     value_ = last.value();
     valid_ = true;

@@ -4,6 +4,7 @@
 
 #include "util/key/internal_key.h"
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 
 namespace varve {
@@ -19,7 +20,7 @@ KeyOrder OrderOf(const Comparator* comparator) {
 
 }  // namespace
 
-const Comparator* ComparatorOfBareKeys(const Comparator* comparator) {
+const Comparator* ComparatorWithoutTimestamp(const Comparator* comparator) {
   switch (OrderOf(comparator)) {
     case KeyOrder::kBytewiseU64Ts:
       return BytewiseComparator();
@@ -53,7 +54,7 @@ void AppendInternalKey(std::string* dst, const ParsedInternalKey& key) {
 
 void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber sequence,
                        ValueType type) {
-  assert(sequence <= kMaxSequenceNumber);
+  VARVE_ASSERT(sequence <= kMaxSequenceNumber);
   dst->reserve(dst->size() + user_key.size() + kInternalKeyTrailerBytes);
   dst->append(user_key.data(), user_key.size());
   PutFixed64(dst, PackSequenceAndType(sequence, type));

@@ -10,7 +10,6 @@
 // largest timestamp comes first. "Key" alone means the user key without it.
 
 #include <algorithm>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,6 +20,7 @@
 #include "varve/status.h"
 #include "varve/types.h"
 
+#include "util/base/assert.h"
 #include "util/coding/fixed.h"
 #include "util/metrics/perf_counters.h"
 
@@ -87,11 +87,6 @@ inline constexpr size_t kInternalKeyTrailerBytes = 8;
   return static_cast<ValueType>(trailer & 0xff);
 }
 
-constexpr void UnPackSequenceAndType(uint64_t trailer, SequenceNumber* sequence, ValueType* type) {
-  *sequence = UnpackSequence(trailer);
-  *type = UnpackType(trailer);
-}
-
 // An internal key taken apart. user_key points into what was parsed.
 struct ParsedInternalKey {
   Slice user_key;
@@ -108,12 +103,12 @@ struct ParsedInternalKey {
 
 // Requires: internal_key.size() >= 8, as for every key that ParseInternalKey accepted.
 [[nodiscard]] inline Slice ExtractUserKey(const Slice& internal_key) {
-  assert(internal_key.size() >= kInternalKeyTrailerBytes);
+  VARVE_ASSERT(internal_key.size() >= kInternalKeyTrailerBytes);
   return Slice(internal_key.data(), internal_key.size() - kInternalKeyTrailerBytes);
 }
 
 [[nodiscard]] inline uint64_t ExtractTrailer(const Slice& internal_key) {
-  assert(internal_key.size() >= kInternalKeyTrailerBytes);
+  VARVE_ASSERT(internal_key.size() >= kInternalKeyTrailerBytes);
   return DecodeFixed64(internal_key.data() + internal_key.size() - kInternalKeyTrailerBytes);
 }
 
@@ -151,23 +146,23 @@ void AppendInternalKey(std::string* dst, const ParsedInternalKey& key);
 void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber sequence,
                        ValueType type);
 
-// The eight bytes of `user_key` from `prefix_len` on as a big-endian number, zero where the key
-// has ended. Over keys that share their first `prefix_len` bytes this never orders two keys
-// against their byte order; equal words decide nothing.
-[[nodiscard]] inline uint64_t KeyWord(const Slice& user_key, size_t prefix_len) {
+// The eight bytes of `user_key` from offset `skip` on, its key prefix, as a big-endian number, zero
+// where the key has ended. Among keys that share their first `skip` bytes this never orders two
+// keys against their byte order; equal prefixes decide nothing.
+[[nodiscard]] inline uint64_t KeyPrefix(const Slice& user_key, size_t skip) {
   const size_t size = user_key.size();
-  if (size >= prefix_len + 8) [[likely]]
-    return DecodeBigEndian64(user_key.data() + prefix_len);
-  if (size <= prefix_len) return 0;
-  const size_t n = size - prefix_len;
+  if (size >= skip + 8) [[likely]]
+    return DecodeBigEndian64(user_key.data() + skip);
+  if (size <= skip) return 0;
+  const size_t n = size - skip;
   if (size >= 8) {
     return DecodeBigEndian64(user_key.data() + size - 8) << (8 * (8 - n));
   }
-  uint64_t word = 0;
+  uint64_t prefix = 0;
   for (size_t i = 0; i < n; i++) {
-    word |= uint64_t{static_cast<unsigned char>(user_key.data()[prefix_len + i])} << (56 - 8 * i);
+    prefix |= uint64_t{static_cast<unsigned char>(user_key.data()[skip + i])} << (56 - 8 * i);
   }
-  return word;
+  return prefix;
 }
 
 // Unsigned byte order, the shorter first when one is a prefix of the other; <0, 0 or >0.
@@ -231,8 +226,9 @@ enum class KeyOrder : uint8_t {
 
 class InternalKey;
 
-// The order of keys alone that a built-in comparator with timestamps has; null for others.
-[[nodiscard]] const Comparator* ComparatorOfBareKeys(const Comparator* comparator);
+// Of a built-in comparator with timestamps: the one that orders its keys without them. Null for
+// others.
+[[nodiscard]] const Comparator* ComparatorWithoutTimestamp(const Comparator* comparator);
 
 // Orders internal keys by a user's comparator.
 //

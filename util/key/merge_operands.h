@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The merge operands of one key on their way to whoever merges them or hands them out: slices of
-// bytes that stay where they lie, and what keeps those alive.
+// The merge operands of one key on their way to the caller that merges them or returns them: slices
+// of bytes that stay where they lie, and what keeps those alive.
 
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +25,7 @@ inline constexpr bool kCopyMergeOperands = true;
 inline constexpr bool kCopyMergeOperands = false;
 #endif
 
-// Keeps the memory alive that a source's values lie in, for whoever takes a share.
+// Keeps the memory alive that a source's values lie in, for each holder of a share.
 class ValuePin {
  public:
   ValuePin() = default;
@@ -78,8 +78,8 @@ class MergeOperands {
     base_ = Keep(value, pin);
     has_base_ = true;
   }
-  // For walks, whose bytes the caller pins: values of a run, as they are.
-  void AddPinned(std::span<const RunEntry> entries) {
+  // For walks, whose bytes the caller pins: values of a batch, as they are.
+  void AddPinned(std::span<const BatchEntry> entries) {
     const size_t first = slices_.size();
     slices_.resize(first + entries.size());
     for (size_t i = 0; i < entries.size(); i++) slices_[first + i] = entries[i].value();
@@ -113,7 +113,7 @@ class MergeOperands {
   // base. Null: there is none.
   Cleanable* ShareOf(size_t i);
 
-  // Lets go of everything.
+  // Releases everything.
   void Clear();
   // The same, but for what is wanted of them.
   void DropAll();

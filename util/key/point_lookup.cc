@@ -28,16 +28,16 @@ void PointLookup::ComputeHash() const {
   hashed_ = true;
 }
 
-void PointLookup::EnterBareKeys() {
-  if (icmp_ == nullptr || in_bare_keys_) return;
-  in_bare_keys_ = true;
+void PointLookup::EnterKeysWithoutTimestamp() {
+  if (icmp_ == nullptr || in_keys_without_timestamp_) return;
+  in_keys_without_timestamp_ = true;
   size_ = key_bytes_ + kInternalKeyTrailerBytes;
   EncodeFixed64(buffer_ + key_bytes_, PackSequenceAndType(snapshot_, kValueTypeForSeek));
 }
 
-void PointLookup::LeaveBareKeys() {
-  if (!in_bare_keys_) return;
-  in_bare_keys_ = false;
+void PointLookup::LeaveKeysWithoutTimestamp() {
+  if (!in_keys_without_timestamp_) return;
+  in_keys_without_timestamp_ = false;
   size_ = key_bytes_ + as_of_.size() + kInternalKeyTrailerBytes;
   memcpy(buffer_ + key_bytes_, as_of_.data(), as_of_.size());
   EncodeFixed64(buffer_ + size_ - kInternalKeyTrailerBytes,
@@ -52,8 +52,8 @@ void PointLookup::Report(const Slice& timestamp) {
 }
 
 bool PointLookup::SeesTimestampOf(const Slice& user_key, uint64_t trailer) {
-  const Slice timestamp =
-      in_bare_keys_ ? icmp_->user_comparator()->GetMinTimestamp() : icmp_->TimestampOf(user_key);
+  const Slice timestamp = in_keys_without_timestamp_ ? icmp_->user_comparator()->GetMinTimestamp()
+                                                     : icmp_->TimestampOf(user_key);
   if (icmp_->CompareTimestamp(timestamp, as_of_) > 0) return false;
   // What a tombstone covers does not decide.
   if (UnpackSequence(trailer) >= covering_seq_) {
@@ -70,11 +70,10 @@ void PointLookup::NoteLast(const Slice& timestamp) {
 }
 
 void PointLookup::Restart() {
-  LeaveBareKeys();
+  LeaveKeysWithoutTimestamp();
   state_ = State::kSearching;
   status_ = Status::OK();
   covering_seq_ = found_seq_ = 0;
-  foreseen_by_ = nullptr;
   deferred_ = has_last_ = out_of_order_ = false;
   if (timestamp_ != nullptr) timestamp_->clear();
   if (operands_ != nullptr && operands_->wants_value) {

@@ -66,7 +66,7 @@ class PointLookup {
         icmp_(as_of.icmp),
         as_of_(as_of.timestamp),
         merger_(merger) {
-    // Behind the trailer there is room for another timestamp.
+    // After the trailer there is room for another timestamp.
     const size_t bytes = size_ + as_of.timestamp.size();
     buffer_ = bytes <= kInlineBytes ? inline_ : new char[bytes];
     memcpy(buffer_, key.data(), key.size());
@@ -98,11 +98,11 @@ class PointLookup {
   }
   // For as long as the lookup is in a table whose keys have no timestamps, which makes all of them
   // the oldest: internal_key() has none, either. Nothing to do for a read without timestamps.
-  void EnterBareKeys();
-  void LeaveBareKeys();
+  void EnterKeysWithoutTimestamp();
+  void LeaveKeysWithoutTimestamp();
   // Empty without timestamps.
   [[nodiscard]] const Slice& as_of() const { return as_of_; }
-  [[nodiscard]] bool timed() const { return icmp_ != nullptr; }
+  [[nodiscard]] bool has_timestamp() const { return icmp_ != nullptr; }
   // Of the last entry that was not covered; empty: there was none.
   [[nodiscard]] Slice last_timestamp() const {
     return has_last_ ? Slice(LastTimestamp(), as_of_.size()) : Slice();
@@ -121,17 +121,6 @@ class PointLookup {
   uint64_t hash() const {
     if (!hashed_) ComputeHash();
     return hash_;
-  }
-
-  // What a source found out before it was its turn, for itself.
-  void SetForeseen(const void* source, size_t place) {
-    foreseen_by_ = source;
-    foreseen_place_ = place;
-  }
-  bool ForeseenBy(const void* source, size_t* place) const {
-    if (foreseen_by_ != source) return false;
-    *place = foreseen_place_;
-    return true;
   }
 
   // Reports a visible range tombstone over the key, of the current or an older source.
@@ -162,7 +151,7 @@ class PointLookup {
     operands_->AddFromMemTable(values);
     return true;
   }
-  // Whether whoever made the lookup wants every operand there is, whatever it is.
+  // Whether the caller wants every operand there is, whatever it is.
   bool TakesAllOperands() const { return operands_ != nullptr && operands_->WantsAll(); }
 
   // Null unless there are operands. With kDeleted and kSearching, too, there may be some: then
@@ -224,8 +213,6 @@ class PointLookup {
   SequenceNumber covering_seq_ = 0;
   SequenceNumber found_seq_ = 0;
   SequenceNumber whole_through_ = 0;
-  const void* foreseen_by_ = nullptr;
-  size_t foreseen_place_ = 0;
   PinnableSlice* value_;  // null also while there are operands
   PinnableSlice* const result_;
   Status status_;
@@ -234,7 +221,7 @@ class PointLookup {
   size_t key_bytes_;
   const InternalKeyComparator* const icmp_;  // null without timestamps
   Slice as_of_;
-  bool in_bare_keys_ = false;
+  bool in_keys_without_timestamp_ = false;
   std::string* timestamp_ = nullptr;
   MergeOperands* operands_ = nullptr;  // owned
   const MergeCaller* const merger_;

@@ -5,10 +5,10 @@
 #include "util/key/range_tombstone.h"
 
 #include <algorithm>
-#include <cassert>
 #include <numeric>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 
 namespace varve {
@@ -46,15 +46,15 @@ std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Build(
 }
 
 void FragmentedTombstones::TakeTombstones(const std::vector<Tombstone>& input) {
-  const bool timed = comparator_.timestamp_size() != 0;
+  const bool has_timestamps = comparator_.timestamp_size() != 0;
   seqs_.reserve(input.size());
   extents_.resize(input.size());
   timestamps_.reserve(input.size() * comparator_.timestamp_size());
   for (const Tombstone& t : input) {
     seqs_.push_back(t.seq);
-    if (!timed) [[likely]]
+    if (!has_timestamps) [[likely]]
       continue;
-    assert(t.timestamp.size() == comparator_.timestamp_size());
+    VARVE_ASSERT(t.timestamp.size() == comparator_.timestamp_size());
     const size_t before = seqs_.size() - 1;
     if (before > 0 &&
         comparator_.CompareTimestamp(timestamp(static_cast<Rank>(before - 1)), t.timestamp) > 0) {
@@ -240,15 +240,15 @@ bool FragmentedTombstones::IsWithin(Rank rank, const TimestampLimit& limit) cons
 FragmentedTombstones::Rank FragmentedTombstones::FindVisible(size_t fragment,
                                                              SequenceNumber snapshot,
                                                              const TimestampLimit& limit) const {
-  const bool timed = comparator_.timestamp_size() != 0;
-  if (timed && limit.timestamp.empty()) return kNone;
+  const bool has_timestamps = comparator_.timestamp_size() != 0;
+  if (has_timestamps && limit.timestamp.empty()) return kNone;
   const Rank newest = newest_[fragment];
   if (newest == kNone) return kNone;
-  if (seqs_[newest] <= snapshot && (!timed || IsWithin(newest, limit))) [[likely]]
+  if (seqs_[newest] <= snapshot && (!has_timestamps || IsWithin(newest, limit))) [[likely]]
     return newest;
   if (node_ranks_.empty()) return kNone;
   const Rank visible = VisibleRanks(snapshot, limit);
-  const bool any_time = !timed || timestamps_ascend_;
+  const bool any_time = !has_timestamps || timestamps_ascend_;
   Rank found = kNone;
   for (size_t node = fragment + size(); node > 0; node /= 2) {
     const auto end = node_ranks_.begin() + static_cast<ptrdiff_t>(node_begin_[node + 1]);
@@ -390,7 +390,7 @@ SequenceNumber TombstoneSet::Lookup(const Slice& key, SequenceNumber snapshot) {
 bool TombstoneSet::HideTogether(const Slice& first, const Slice& last, bool last_is_exclusive,
                                 SequenceNumber newest) {
   Slice at = first;
-  for (int i = 0; i < kStretchesTogether; i++) {
+  for (int i = 0; i < kFragmentsTogether; i++) {
     if (Lookup(at, reader_) <= newest) return false;
     // Where something covers keys, the answer changes at its end, or before.
     const int order = comparator_.CompareKey(known_->high, last);

@@ -210,11 +210,6 @@ class TombstoneSet {
     return Lookup(key, snapshot);
   }
 
-  // True if an entry is deleted for a reader at `snapshot`.
-  [[nodiscard]] bool ShouldDelete(const ParsedInternalKey& key, SequenceNumber snapshot) {
-    return MaxCoveringSeq(comparator_.WithoutTimestamp(key.user_key), snapshot) > key.sequence;
-  }
-
   // The first key after the one asked about last at which the answer may change; null if
   // there is none. Requires: a call of MaxCoveringSeq since the last Add or Clear, while not
   // empty(). Valid until the next call of a non-const method.
@@ -234,8 +229,8 @@ class TombstoneSet {
  private:
   // More lists than this are merged.
   static constexpr size_t kMaxLists = 8;
-  // So many stretches with different answers are looked at by HidesAll.
-  static constexpr int kStretchesTogether = 8;
+  // HidesAll looks at so many neighbouring fragments with different answers.
+  static constexpr int kFragmentsTogether = 8;
 
   // What covers a key, of one list.
   struct Covering {

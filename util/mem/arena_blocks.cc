@@ -18,7 +18,7 @@ constexpr std::align_val_t kSmallBlockAlignment{64};
 // Smaller blocks come from the heap.
 constexpr size_t kMappedBlockBytes = 128 << 10;
 // Of blocks of the largest size, mapped in one call: it needs the lock on the address space, which
-// whoever adds or removes pages holds. Pages come as they are used.
+// every thread that adds or removes pages holds. Pages come as they are used.
 constexpr size_t kBlocksInRun = 8;
 constexpr std::align_val_t kDedicatedAlignment{4096};
 // Dedicated pieces below this come from the heap: rounding them up to huge pages would waste a

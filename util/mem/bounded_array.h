@@ -3,11 +3,12 @@
 
 // A list of at most N elements without an allocation: only those that are there were constructed.
 
-#include <cassert>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <utility>
+
+#include "util/base/assert.h"
 
 namespace varve {
 
@@ -25,7 +26,7 @@ class BoundedArray {
   // Requires size() < N.
   template <typename... Args>
   T& emplace_back(Args&&... args) {
-    assert(size_ < N);
+    VARVE_ASSERT(size_ < N);
     T* const place = std::construct_at(data() + size_, std::forward<Args>(args)...);
     size_++;
     return *place;
@@ -38,7 +39,7 @@ class BoundedArray {
   [[nodiscard]] T* begin() { return data(); }
   [[nodiscard]] T* end() { return data() + size_; }
   [[nodiscard]] T& operator[](size_t i) {
-    assert(i < size_);
+    VARVE_ASSERT(i < size_);
     return data()[i];
   }
   [[nodiscard]] T& back() { return (*this)[size_ - 1]; }
@@ -46,7 +47,7 @@ class BoundedArray {
 
   // Requires n <= size(): the elements from n on are destroyed.
   void truncate(size_t n) {
-    assert(n <= size_);
+    VARVE_ASSERT(n <= size_);
     std::destroy(data() + n, data() + size_);
     size_ = n;
   }

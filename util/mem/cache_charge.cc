@@ -13,6 +13,7 @@
 #include "varve/status.h"
 
 #include "util/coding/fixed.h"
+#include "util/sync/lock_ranks.h"
 
 namespace varve {
 
@@ -73,7 +74,7 @@ void CacheCharge::StartAnewInChild() {
     return;
   }
   // A thread that is not here was at work: what it had taken from the cache is taken for good.
-  std::construct_at(&mutex_);
+  std::construct_at(&mutex_, lock_ranks::kCacheCharge);
   bytes_ = 0;
   std::construct_at(&handles_);
   charged_.store(0, std::memory_order_relaxed);

@@ -18,6 +18,7 @@
 #include "varve/status.h"
 #include "varve/table.h"
 
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -60,7 +61,7 @@ class CacheCharge {
 
   // Relaxed: a figure. Read without the lock, which is held while the cache evicts.
   std::atomic<size_t> charged_{0};
-  Mutex mutex_;
+  Mutex mutex_{lock_ranks::kCacheCharge};
   size_t bytes_ VARVE_GUARDED_BY(mutex_) = 0;
   uint64_t next_key_ VARVE_GUARDED_BY(mutex_) = 0;
   std::vector<Cache::Handle*> handles_ VARVE_GUARDED_BY(mutex_);

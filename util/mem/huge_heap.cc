@@ -11,12 +11,13 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <cassert>
 #include <cstdint>
 #include <new>
 #include <utility>
 
+#include "util/base/assert.h"
 #include "util/mem/huge_pages.h"
+#include "util/mem/spare_pages.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -70,6 +71,12 @@ static_assert(sizeof(Region) == kUnit);
 constexpr uint32_t kWholeRegion = kRegionUnits - 2;
 
 std::atomic<size_t> mapped_bytes{0};
+
+// So many that they are little beside what is in use.
+size_t SparesWanted() {
+  return std::min(mapped_bytes.load(std::memory_order_relaxed) / (8 * kHugePageBytes),
+                  SparePages::kMost);
+}
 
 // Free chunks by size.
 class FreeLists {
@@ -177,7 +184,7 @@ class alignas(64) Part {
   // Where pieces come and go in turns, the next one asked for is as large as one that went lately:
   // blocks of a full cache are. Where they only go, nothing is kept.
   void Free(Chunk* chunk) VARVE_REQUIRES(mu_) {
-    assert(chunk->in_use == 1);
+    VARVE_ASSERT(chunk->in_use == 1);
     if (chunk->units > RecentChunks::kUnitsMax) return Join(chunk);
     if (turns_ == 0 || recent_.count() == RecentChunks::kMost) JoinRecent();
     if (turns_ == 0) return Join(chunk);
@@ -200,9 +207,9 @@ class alignas(64) Part {
   }
 
   bool AddRegion() VARVE_REQUIRES(mu_) {
-    char* memory = nullptr;
+    char* memory = SparePages::Default().Take();
     try {
-      memory = AllocateHugePages(kHugePageBytes);
+      if (memory == nullptr) memory = AllocateHugePages(kHugePageBytes);
     } catch (const std::bad_alloc&) {
       return false;
     }
@@ -251,7 +258,7 @@ class alignas(64) Part {
     if (chunk->units == kWholeRegion) empty_++;
   }
 
-  Mutex mu_;
+  Mutex mu_;  // without a rank: all parts are locked over a fork()
   FreeLists free_ VARVE_GUARDED_BY(mu_);
   RecentChunks recent_ VARVE_GUARDED_BY(mu_);
   // So many may be given back before another is asked for.
@@ -266,8 +273,10 @@ PartArray& Parts();
 // A child of fork has no threads that could unlock what they held.
 void LockAll() VARVE_NO_THREAD_SAFETY_ANALYSIS {
   for (Part& part : Parts()) part.mutex().Lock();
+  SparePages::Default().mutex().Lock();
 }
 void UnlockAll() VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  SparePages::Default().mutex().Unlock();
   for (Part& part : Parts()) part.mutex().Unlock();
 }
 
@@ -284,6 +293,29 @@ PartArray& Parts() {
 
 thread_local uint32_t my_part = 0;
 
+// In a part that nobody is busy with; null: there is none, or no room.
+char* AllocateInIdlePart(uint32_t units, bool grows) {
+  for (uint32_t i = 0; i < kParts; i++) {
+    const uint32_t p = (my_part + i) % kParts;
+    Part& part = Parts()[p];
+    if (!part.mutex().TryLock()) continue;
+    char* const data = !grows || part.AddRegion() ? part.Allocate(units) : nullptr;
+    part.mutex().Unlock();
+    if (data == nullptr && grows) return nullptr;
+    if (data == nullptr) continue;
+    my_part = p;
+    return data;
+  }
+  return nullptr;
+}
+
+char* AllocateInOwnPart(uint32_t units) {
+  Part& part = Parts()[my_part];
+  const MutexLock lock(&part.mutex());
+  char* const data = part.Allocate(units);
+  return data != nullptr || !part.AddRegion() ? data : part.Allocate(units);
+}
+
 }  // namespace
 
 char* HugeHeap::Allocate(size_t bytes) {
@@ -295,23 +327,11 @@ char* HugeHeap::Allocate(size_t bytes) {
   }
   const auto units = static_cast<uint32_t>((bytes + kHeaderBytes + kUnit - 1) / kUnit);
   // Room that there is, in whatever part, comes before more memory from the system.
-  for (const bool grows : {false, true}) {
-    for (uint32_t i = 0; i < kParts; i++) {
-      const uint32_t p = (my_part + i) % kParts;
-      Part& part = Parts()[p];
-      if (!part.mutex().TryLock()) continue;
-      char* const data = !grows || part.AddRegion() ? part.Allocate(units) : nullptr;
-      part.mutex().Unlock();
-      if (data == nullptr && grows) return nullptr;
-      if (data == nullptr) continue;
-      my_part = p;
-      return data;
-    }
-  }
-  Part& part = Parts()[my_part];
-  const MutexLock lock(&part.mutex());
-  char* const data = part.Allocate(units);
-  return data != nullptr || !part.AddRegion() ? data : part.Allocate(units);
+  if (char* const data = AllocateInIdlePart(units, /*grows=*/false)) return data;
+  char* data = AllocateInIdlePart(units, /*grows=*/true);
+  if (data == nullptr) data = AllocateInOwnPart(units);
+  SparePages::Default().Refill(SparesWanted());
+  return data;
 }
 
 void HugeHeap::Free(char* data, size_t bytes) {
@@ -327,7 +347,8 @@ void HugeHeap::Free(char* data, size_t bytes) {
     excess = part.TakeExcess();
   }
   if (excess == nullptr) return;
-  FreePages(reinterpret_cast<char*>(excess), kHugePageBytes);
+  auto* const page = reinterpret_cast<char*>(excess);
+  if (!SparePages::Default().Give(page)) FreePages(page, kHugePageBytes);
   mapped_bytes.fetch_sub(kHugePageBytes, std::memory_order_relaxed);
 }
 

@@ -29,7 +29,7 @@ class HugeHeap {
   // What a piece of `bytes` takes here, its header included.
   [[nodiscard]] static size_t OccupiedBytes(size_t bytes);
 
-  // Bytes taken from the system and not given back, by all; for tests.
+  // Bytes taken from the system and not given back, by all, without spare pages; for tests.
   [[nodiscard]] static size_t MappedBytes();
 };
 

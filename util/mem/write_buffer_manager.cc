@@ -10,21 +10,22 @@
 
 #include "util/mem/cache_charge.h"
 #include "util/sync/fork_watch.h"
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
-// Locking: users_mu is held while users are called, who take their database's mutex; memory is
-// freed under such mutexes, so what FreeMem takes (waiting_mu) is another one, and a leaf.
+// Two mutexes: users_mu is held while users are called, who take their database's mutex, and memory
+// is freed under such mutexes.
 struct WriteBufferManagerRep final : private ForkWatch {
   explicit WriteBufferManagerRep(WriteBufferManager* of) : manager(of) { Watch(nullptr); }
   ~WriteBufferManagerRep() override { Forget(); }
 
   // The databases were the parent's, and so is what their memtables take: the child counts anew.
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS {
-    std::construct_at(&users_mu);
+    std::construct_at(&users_mu, lock_ranks::kMemoryUsers);
     std::construct_at(&users);
-    std::construct_at(&waiting_mu);
+    std::construct_at(&waiting_mu, lock_ranks::kMemoryWaiters);
     std::construct_at(&changed, &waiting_mu);
     waiting.store(0, std::memory_order_relaxed);
     manager->memory_used_.store(0, std::memory_order_relaxed);
@@ -33,11 +34,11 @@ struct WriteBufferManagerRep final : private ForkWatch {
   }
 
   WriteBufferManager* const manager;
-  Mutex users_mu;
+  Mutex users_mu{lock_ranks::kMemoryUsers};
   std::vector<WriteBufferUser*> users VARVE_GUARDED_BY(users_mu);
-  Mutex waiting_mu;
+  Mutex waiting_mu{lock_ranks::kMemoryWaiters};
   CondVar changed{&waiting_mu};
-  // How many wait. A waiter adds itself before it looks at the limit again, and whoever frees
+  // How many wait. A waiter adds itself before it looks at the limit again, and a thread that frees
   // memory adds zero after that. Both read and write, so one comes first: a waiter that comes
   // second acquires what was freed, and who frees second sees the waiter.
   std::atomic<int> waiting{0};
@@ -45,7 +46,7 @@ struct WriteBufferManagerRep final : private ForkWatch {
 
 namespace {
 
-// A child of fork() may let go of memtables of its parent, which it has not counted.
+// A child of fork() may release memtables of its parent, which it has not counted.
 void SubtractWhatThereIs(std::atomic<size_t>* sum, size_t bytes) {
   size_t now = sum->load(std::memory_order_relaxed);
   while (!sum->compare_exchange_weak(now, now - std::min(now, bytes), std::memory_order_relaxed)) {

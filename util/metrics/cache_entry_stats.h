@@ -16,6 +16,7 @@
 #include "varve/cache.h"
 #include "varve/system_clock.h"
 
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -62,7 +63,7 @@ class CacheEntryStatsCollector {
     CacheEntryStats stats;
   };
 
-  Mutex mu_;
+  Mutex mu_{lock_ranks::kCacheEntryStats};
   std::map<const Cache*, Known> known_ VARVE_GUARDED_BY(mu_);
 };
 

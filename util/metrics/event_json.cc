@@ -41,46 +41,13 @@ JsonEvent& JsonEvent::Add(std::string_view key, double value) {
   return *this;
 }
 
-JsonEvent& JsonEvent::BeginArray(std::string_view key) {
-  AppendKey(key);
-  text_.push_back('[');
-  return *this;
-}
-
-JsonEvent& JsonEvent::Element(std::string_view value) {
-  AppendSeparator();
-  AppendString(value);
-  return *this;
-}
-
-JsonEvent& JsonEvent::EndArray() {
-  text_.push_back(']');
-  return *this;
-}
-
-JsonEvent& JsonEvent::BeginObject(std::string_view key) {
-  AppendKey(key);
-  text_.push_back('{');
-  return *this;
-}
-
-JsonEvent& JsonEvent::EndObject() {
-  text_.push_back('}');
-  return *this;
-}
-
 std::string JsonEvent::Finish() {
   text_.push_back('}');
   return std::move(text_);
 }
 
-// Strings are quoted, so the last byte tells whether something precedes in this array or object.
-void JsonEvent::AppendSeparator() {
-  if (text_.back() != '{' && text_.back() != '[') text_.append(", ");
-}
-
 void JsonEvent::AppendKey(std::string_view key) {
-  AppendSeparator();
+  if (text_.back() != '{') text_.append(", ");
   AppendString(key);
   text_.append(": ");
 }

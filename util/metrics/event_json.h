@@ -34,27 +34,10 @@ class JsonEvent {
     return *this;
   }
 
-  // A nested array; its elements follow with Element() until EndArray().
-  JsonEvent& BeginArray(std::string_view key);
-  JsonEvent& Element(std::string_view value);
-  template <std::integral Number>
-  JsonEvent& Element(Number value) {
-    AppendSeparator();
-    text_.append(std::to_string(value));
-    return *this;
-  }
-  JsonEvent& EndArray();
-
-  // A nested object; Add() goes to it until EndObject().
-  JsonEvent& BeginObject(std::string_view key);
-  JsonEvent& EndObject();
-
-  // Closes the event and returns the line, without a newline. Every array and object has been
-  // ended.
+  // Closes the event and returns the line, without a newline.
   std::string Finish();
 
  private:
-  void AppendSeparator();
   void AppendKey(std::string_view key);
   void AppendString(std::string_view value);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calling thread's IOStatsContext, and how it prints and resets itself.
 
-#include "util/metrics/iostats.h"
-
+#include <cstdint>
 #include <string>
+
+#include "varve/iostats_context.h"
 
 namespace varve {
 

@@ -12,6 +12,7 @@
 
 #include "util/metrics/histogram.h"
 #include "util/sync/fork_watch.h"
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -156,7 +157,8 @@ class StripedStatistics final : public Statistics, private ForkWatch {
 
  private:
   Stripe* MyStripe() {
-    // Pairs with the release in MakeStripe: whoever sees the pointer sees the zeroed counters.
+    // Pairs with the release in MakeStripe: a thread that sees the pointer sees the zeroed
+    // counters.
     const size_t index = ThreadOrdinal() & (stripes_.size() - 1);
     Stripe* const stripe = stripes_[index].load(std::memory_order_acquire);
     return stripe != nullptr ? stripe : MakeStripe(index);
@@ -197,7 +199,7 @@ class StripedStatistics final : public Statistics, private ForkWatch {
   // Size is a power of two. Entry i points into owned_[i] and never changes once set.
   std::vector<std::atomic<Stripe*>> stripes_;
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{lock_ranks::kStatistics};
   std::vector<std::unique_ptr<Stripe>> owned_ VARVE_GUARDED_BY(mutex_);
 };
 

@@ -15,10 +15,6 @@ inline void RecordTick(Statistics* statistics, uint32_t ticker, uint64_t n = 1) 
   if (statistics != nullptr) statistics->recordTick(ticker, n);
 }
 
-inline void SetTickerCount(Statistics* statistics, uint32_t ticker, uint64_t n) {
-  if (statistics != nullptr) statistics->setTickerCount(ticker, n);
-}
-
 inline void RecordInHistogram(Statistics* statistics, uint32_t histogram, uint64_t value) {
   if (statistics != nullptr) statistics->recordInHistogram(histogram, value);
 }

@@ -12,6 +12,7 @@
 #include "varve/cache.h"
 #include "varve/convenience.h"
 
+#include "util/base/status_macros.h"
 #include "util/options/option_schema.h"
 #include "util/options/option_text.h"
 #include "util/options/option_types.h"
@@ -56,18 +57,13 @@ constexpr OptionRow kHyperClockRows[] = {
 #undef VARVE_SHARED_ROWS
 
 const OptionTable& LruOptionTable() {
-  static const OptionTable table(
-      "LRUCacheOptions", kLruRows, sizeof(LRUCacheOptions),
-      []() -> std::shared_ptr<const void> { return std::make_shared<const LRUCacheOptions>(); });
+  static const auto table = OptionTable::Of<LRUCacheOptions>("LRUCacheOptions", kLruRows);
   return table;
 }
 
 const OptionTable& HyperClockOptionTable() {
-  static const OptionTable table("HyperClockCacheOptions", kHyperClockRows,
-                                 sizeof(HyperClockCacheOptions),
-                                 []() -> std::shared_ptr<const void> {
-                                   return std::make_shared<const HyperClockCacheOptions>(0, 0);
-                                 });
+  static const auto table =
+      OptionTable::Of<HyperClockCacheOptions, 0, 0>("HyperClockCacheOptions", kHyperClockRows);
   return table;
 }
 
@@ -123,8 +119,7 @@ Status Cache::CreateFromString(const ConfigOptions& config_options, const std::s
     return Make(&MakeLruCache, options, result);
   }
   OptionPairs pairs;
-  Status s = SplitOptionText(text, &pairs);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(SplitOptionText(text, &pairs));
   std::string kind = kLru;
   OptionPairs settings;
   for (auto& [name, setting] : pairs) {

@@ -2,15 +2,39 @@
 
 // Schema rows of ColumnFamilyOptions, those of its base included.
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "varve/options.h"
 
+#include "util/compress/codec.h"
 #include "util/options/option_schema.h"
 
 namespace varve {
 
 namespace {
+
+Status CheckCodec(const std::string& name, const void* field) {
+  const auto type = *static_cast<const CompressionType*>(field);
+  if (type == kDisableCompressionOption || CodecSupported(type)) return Status::OK();
+  return CodecNotSupported(type, name);
+}
+
+Status CheckCodecs(const std::string& name, const void* field) {
+  for (const CompressionType type : *static_cast<const std::vector<CompressionType>*>(field)) {
+    Status s = CheckCodec(name, &type);
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status CheckFactors(const std::string& name, const void* field) {
+  const auto& factors = *static_cast<const std::vector<int>*>(field);
+  const bool valid = std::ranges::all_of(factors, [](int factor) { return factor >= 1; });
+  return valid ? Status::OK() : Status::InvalidArgument(name + ": below 1");
+}
 
 constexpr char kNoBlobs[] = "has a meaning only with enable_blob_files, which is refused";
 
@@ -19,14 +43,16 @@ constexpr char kNoBlobs[] = "has a meaning only with enable_blob_files, which is
 
 constexpr OptionRow kColumnFamilyRows[] = {
     // Objects.
-    VARVE_ROW(comparator, "order of keys"),
+    VARVE_ROW(comparator, "order of keys").Check(&NotNull<const Comparator*>),
     VARVE_ROW(merge_operator, "combines values"),
     VARVE_ROW(allow_other_merge_operator, "open although the name changed").NotInFile(),
     VARVE_ROW(compaction_filter, "drops or changes entries"),
     VARVE_ROW(compaction_filter_factory, "makes a filter for each compaction"),
     VARVE_ROW(prefix_extractor, "cuts prefixes of keys").Dynamic(),
-    VARVE_ROW(table_factory, "kind and options of tables"),
-    VARVE_ROW(memtable_factory, "kind of memtables"),
+    VARVE_ROW(table_factory, "kind and options of tables")
+        .Check(&NotNull<std::shared_ptr<TableFactory>>),
+    VARVE_ROW(memtable_factory, "kind of memtables")
+        .Check(&NotNull<std::shared_ptr<MemTableRepFactory>>),
     VARVE_ROW(table_properties_collector_factories, "adds properties to tables").NotInFile(),
     VARVE_ROW(cf_paths, "several directories").DefaultOnly(kNoFeature).NotInFile(),
 
@@ -53,11 +79,11 @@ constexpr OptionRow kColumnFamilyRows[] = {
         .Extended(),
 
     // Compression.
-    VARVE_ROW(compression, "codec").Dynamic(),
-    VARVE_ROW(bottommost_compression, "codec of the last level").Dynamic(),
+    VARVE_ROW(compression, "codec").Dynamic().Check(&CheckCodec),
+    VARVE_ROW(bottommost_compression, "codec of the last level").Dynamic().Check(&CheckCodec),
     VARVE_ROW(compression_opts, "the codec's settings").Dynamic(),
     VARVE_ROW(bottommost_compression_opts, "settings in the last level").Dynamic(),
-    VARVE_ROW(compression_per_level, "codec of each level").Dynamic(),
+    VARVE_ROW(compression_per_level, "codec of each level").Dynamic().Check(&CheckCodecs),
 
     // Shape of the tree.
     VARVE_ROW(num_levels, "levels").Between(1, 64),
@@ -66,7 +92,9 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(level_compaction_dynamic_level_bytes, "sizes follow the last level"),
     VARVE_ROW(max_bytes_for_level_base, "bytes of level 1").Dynamic().AtLeast(1),
     VARVE_ROW(max_bytes_for_level_multiplier, "factor between levels").Dynamic().AtLeast(1),
-    VARVE_ROW(max_bytes_for_level_multiplier_additional, "more factors").Dynamic(),
+    VARVE_ROW(max_bytes_for_level_multiplier_additional, "more factors")
+        .Dynamic()
+        .Check(&CheckFactors),
     VARVE_ROW(max_compaction_bytes, "input bytes of a compaction; 0: derived").Dynamic(),
     VARVE_ROW(disable_auto_compactions, "compact when asked only").Dynamic(),
     VARVE_ROW(level0_file_num_compaction_trigger, "L0 files that start a compaction")
@@ -128,10 +156,8 @@ constexpr OptionRow kColumnFamilyRows[] = {
 }  // namespace
 
 const OptionTable& CfOptionTable() {
-  static const OptionTable table("ColumnFamilyOptions", kColumnFamilyRows,
-                                 sizeof(ColumnFamilyOptions), []() -> std::shared_ptr<const void> {
-                                   return std::make_shared<const ColumnFamilyOptions>();
-                                 });
+  static const auto table =
+      OptionTable::Of<ColumnFamilyOptions>("ColumnFamilyOptions", kColumnFamilyRows);
   return table;
 }
 

@@ -4,10 +4,9 @@
 
 #include "varve/convenience.h"
 
-#include "varve/memtablerep.h"
-
 #include "util/base/status_macros.h"
 #include "util/compress/codec.h"
+#include "util/options/memtable_factories.h"
 #include "util/options/option_schema.h"
 
 namespace varve {
@@ -239,25 +238,7 @@ Status StringToMap(const std::string& opts_str, OptionMap* opts_map) {
 
 Status GetMemTableRepFactoryFromString(const std::string& opts_str,
                                        std::unique_ptr<MemTableRepFactory>* new_mem_factory) {
-  const std::vector<std::string_view> parts = SplitOptionList(opts_str);
-  const auto is = [&parts](const char* nick_name, const char* class_name) {
-    return !parts.empty() && parts.size() <= 2 && (parts[0] == nick_name || parts[0] == class_name);
-  };
-  const bool is_skip_list = is(SkipListFactory::kNickName(), SkipListFactory::kClassName());
-  if (!is_skip_list && !is(VectorRepFactory::kNickName(), VectorRepFactory::kClassName())) {
-    return Status::NotSupported("memtable factory; only skip_list and vector are supported",
-                                opts_str.substr(0, 60));
-  }
-  uint64_t n = 0;
-  if (parts.size() == 2 && !ParseUnsigned(parts[1], UINT32_MAX, &n)) {
-    return Status::InvalidArgument(std::string(parts[0]) + ":N expected", opts_str.substr(0, 60));
-  }
-  if (is_skip_list) {
-    *new_mem_factory = std::make_unique<SkipListFactory>(static_cast<size_t>(n));
-  } else {
-    *new_mem_factory = std::make_unique<VectorRepFactory>(static_cast<size_t>(n));
-  }
-  return Status::OK();
+  return ParseMemTableFactory(opts_str, /*ignore_unknown_fields=*/false, new_mem_factory);
 }
 
 Status GetStringFromCompressionType(std::string* compression_str,

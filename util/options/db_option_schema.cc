@@ -4,9 +4,12 @@
 
 #include <limits>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "varve/options.h"
 
+#include "util/compress/codec.h"
 #include "util/options/option_schema.h"
 
 namespace varve {
@@ -15,6 +18,21 @@ namespace {
 
 constexpr double kMaxInt = std::numeric_limits<int>::max();
 constexpr double kMaxReserveBytes = 1099511627776.0;  // 1 TiB
+
+// Logs know one codec.
+Status CheckLogCodec(const std::string& name, const void* field) {
+  const auto type = *static_cast<const CompressionType*>(field);
+  if (type == kNoCompression) return Status::OK();
+  if (!CodecSupported(kZSTD)) return CodecNotSupported(kZSTD, name);
+  return type == kZSTD ? Status::OK() : Status::NotSupported(name + ": logs know kZSTD only");
+}
+
+Status CheckListeners(const std::string& name, const void* field) {
+  for (const auto& one : *static_cast<const std::vector<std::shared_ptr<EventListener>>*>(field)) {
+    if (one == nullptr) return Status::InvalidArgument(name + ": a nullptr");
+  }
+  return Status::OK();
+}
 
 #define VARVE_ROW(field, help) MakeOptionRow<DBOptions, &DBOptions::field>(#field, help)
 
@@ -40,10 +58,10 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(avoid_flush_during_shutdown, "close without flushing").Dynamic(),
 
     // Surroundings.
-    VARVE_ROW(env, "operating system").NotInFile(),
+    VARVE_ROW(env, "operating system").NotInFile().Check(&NotNull<Env*>),
     VARVE_ROW(rate_limiter, "limits background I/O").NotInFile(),
     VARVE_ROW(statistics, "where to count").NotInFile(),
-    VARVE_ROW(listeners, "callbacks").NotInFile(),
+    VARVE_ROW(listeners, "callbacks").NotInFile().Check(&CheckListeners),
     VARVE_ROW(info_log, "where to log").NotInFile(),
     VARVE_ROW(info_log_level, "least severity that is logged"),
     VARVE_ROW(db_log_dir, "directory of LOG files; empty: the database's"),
@@ -101,7 +119,8 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(max_background_compactions, "compactions at once; -1: derived").Dynamic().AtLeast(-1),
     VARVE_ROW(max_background_flushes, "flushes at once; -1: derived").Dynamic().AtLeast(-1),
     VARVE_ROW(max_subcompactions, "pieces of one compaction").Dynamic().AtLeast(1),
-    VARVE_ROW(background_gives_way, "background work gives way to whoever waits for a processor")
+    VARVE_ROW(background_gives_way,
+              "background work gives way to threads that wait for a processor")
         .NotInFile(),
     VARVE_ROW(enable_thread_tracking, "list of threads").DefaultOnly(kNoFeature),
     VARVE_ROW(max_bgerror_resume_count, "attempts to recover from an I/O error")
@@ -131,7 +150,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(unordered_write, "a write returns before those ahead of it are visible"),
     VARVE_ROW(two_write_queues, "a queue for log-only writes")
         .Advisory("one commit path serves both settings"),
-    VARVE_ROW(allow_2pc, "two-phase commit").DefaultOnly(kNoFeature),
+    VARVE_ROW(allow_2pc, "two-phase commit: keep what is prepared"),
     VARVE_ROW(allow_ingest_behind, "room below all data").DefaultOnly(kNoFeature),
     VARVE_ROW(atomic_flush, "flush column families together"),
     VARVE_ROW(allow_concurrent_memtable_write, "several writers in one memtable"),
@@ -141,7 +160,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(write_thread_slow_yield_usec, "microseconds of a slow yield").Advisory(kNoKnob),
     VARVE_ROW(use_adaptive_mutex, "mutex that spins").Advisory(kNoKnob),
     VARVE_ROW(manual_wal_flush, "the log is written by FlushWAL only"),
-    VARVE_ROW(wal_compression, "codec of the log: none or zstd"),
+    VARVE_ROW(wal_compression, "codec of the log: none or zstd").Check(&CheckLogCodec),
 
     // Contents.
     VARVE_ROW(allow_data_in_errors, "keys in error messages"),
@@ -156,9 +175,7 @@ constexpr OptionRow kDbRows[] = {
 }  // namespace
 
 const OptionTable& DbOptionTable() {
-  static const OptionTable table(
-      "DBOptions", kDbRows, sizeof(DBOptions),
-      []() -> std::shared_ptr<const void> { return std::make_shared<const DBOptions>(); });
+  static const auto table = OptionTable::Of<DBOptions>("DBOptions", kDbRows);
   return table;
 }
 

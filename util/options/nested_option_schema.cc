@@ -64,11 +64,6 @@ constexpr OptionRow kMetadataCacheRows[] = {
 
 #undef VARVE_ROW
 
-template <typename T>
-std::shared_ptr<const void> MakeDefault() {
-  return std::make_shared<const T>();
-}
-
 // A struct that is a field is dynamic or not as a whole.
 ConfigOptions ForNested(const ConfigOptions& config) {
   ConfigOptions nested = config;
@@ -132,55 +127,34 @@ Status ParseCompressionOptions(const ConfigOptions& config, std::string_view tex
 }  // namespace
 
 const OptionTable& CompressionOptionTable() {
-  static const OptionTable table("CompressionOptions", kCompressionRows, sizeof(CompressionOptions),
-                                 &MakeDefault<CompressionOptions>);
+  static const auto table =
+      OptionTable::Of<CompressionOptions>("CompressionOptions", kCompressionRows);
   return table;
 }
 
 const OptionTable& UniversalCompactionOptionTable() {
-  static const OptionTable table("CompactionOptionsUniversal", kUniversalRows, sizeof(Universal),
-                                 &MakeDefault<Universal>);
+  static const auto table =
+      OptionTable::Of<Universal>("CompactionOptionsUniversal", kUniversalRows);
   return table;
 }
 
 const OptionTable& FifoCompactionOptionTable() {
-  static const OptionTable table("CompactionOptionsFIFO", kFifoRows, sizeof(Fifo),
-                                 &MakeDefault<Fifo>);
+  static const auto table = OptionTable::Of<Fifo>("CompactionOptionsFIFO", kFifoRows);
   return table;
 }
 
 const OptionTable& MetadataCacheOptionTable() {
-  static const OptionTable table("MetadataCacheOptions", kMetadataCacheRows, sizeof(Pinning),
-                                 &MakeDefault<Pinning>);
+  static const auto table = OptionTable::Of<Pinning>("MetadataCacheOptions", kMetadataCacheRows);
   return table;
 }
 
-template <>
-const OptionType& OptionTypeOf<CompressionOptions>() {
-  static const OptionType type = [] {
-    OptionType made = Nested<CompressionOptions>::Type<&CompressionOptionTable>();
-    made.parse = &ParseCompressionOptions;
-    return made;
-  }();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<Universal>() {
-  static const OptionType type = Nested<Universal>::Type<&UniversalCompactionOptionTable>();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<Fifo>() {
-  static const OptionType type = Nested<Fifo>::Type<&FifoCompactionOptionTable>();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<Pinning>() {
-  static const OptionType type = Nested<Pinning>::Type<&MetadataCacheOptionTable>();
-  return type;
-}
+VARVE_OPTION_TYPE(CompressionOptions, [] {
+  OptionType made = Nested<CompressionOptions>::Type<&CompressionOptionTable>();
+  made.parse = &ParseCompressionOptions;
+  return made;
+}())
+VARVE_OPTION_TYPE(Universal, Nested<Universal>::Type<&UniversalCompactionOptionTable>())
+VARVE_OPTION_TYPE(Fifo, Nested<Fifo>::Type<&FifoCompactionOptionTable>())
+VARVE_OPTION_TYPE(Pinning, Nested<Pinning>::Type<&MetadataCacheOptionTable>())
 
 }  // namespace varve

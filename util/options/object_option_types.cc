@@ -17,6 +17,8 @@
 #include "varve/slice_transform.h"
 #include "varve/table.h"
 
+#include "util/base/status_macros.h"
+#include "util/options/memtable_factories.h"
 #include "util/options/option_schema.h"
 #include "util/options/option_text.h"
 #include "util/options/option_types.h"
@@ -39,8 +41,7 @@ bool SameObject(const void* a, const void* b) {
 template <typename T>
 Status ParseOpaque(const ConfigOptions&, std::string_view text, void* field) {
   std::string id;
-  Status s = ObjectId(text, &id);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(ObjectId(text, &id));
   if (!id.empty()) return CannotBeMade(id);
   if constexpr (!std::is_same_v<T, Env*>) *static_cast<T*>(field) = T();
   return Status::OK();
@@ -79,8 +80,7 @@ Status ParseComparator(const ConfigOptions& config, std::string_view text, void*
 // {id=FixedPrefix;length=8} and the like.
 Status PrefixIdWithLength(std::string_view text, std::string* id) {
   OptionPairs pairs;
-  Status s = SplitOptionText(text, &pairs);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(SplitOptionText(text, &pairs));
   for (const auto& [name, value] : pairs) {
     if (name == "length" && id->find('.') == std::string::npos) *id += "." + value;
   }
@@ -103,8 +103,7 @@ Status ParseCache(const ConfigOptions& config, std::string_view text, void* fiel
 
 Status ParseFilterPolicy(const ConfigOptions& config, std::string_view text, void* field) {
   std::string id;
-  Status s = ObjectId(text, &id);
-  if (!s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(ObjectId(text, &id));
   return FilterPolicy::CreateFromString(config, id,
                                         static_cast<std::shared_ptr<const FilterPolicy>*>(field));
 }
@@ -134,29 +133,11 @@ Status ParseFlushBlockPolicy(const ConfigOptions& config, std::string_view text,
   return ParseOpaque<std::shared_ptr<FlushBlockPolicyFactory>>(config, text, field);
 }
 
-// The one number of a factory, "{id=...;count=N}", is that behind its name as well.
-Status ParseMemTableFactory(const ConfigOptions& config, std::string_view text, void* field) {
-  std::string id;
-  Status s = ObjectId(text, &id);
-  if (!s.ok()) return s;
-  OptionPairs pairs;
-  text = TrimOptionText(text);
-  if (!IsBraced(text) || !SplitOptionText(text, &pairs).ok()) pairs.clear();
-  const bool is_vector =
-      id == VectorRepFactory::kClassName() || id == VectorRepFactory::kNickName();
-  const char* const number = is_vector ? "count" : "lookahead";
-  for (const auto& [name, value] : pairs) {
-    if (name == number) {
-      id += ":" + value;
-    } else if (name != "id" && !config.ignore_unknown_options) {
-      return Status::InvalidArgument("memtable factory: unknown option", name);
-    }
-  }
+Status ParseMemTableRep(const ConfigOptions& config, std::string_view text, void* field) {
   std::unique_ptr<MemTableRepFactory> made;
-  s = GetMemTableRepFactoryFromString(id, &made);
-  if (!s.ok()) return s;
-  *static_cast<std::shared_ptr<MemTableRepFactory>*>(field) = std::move(made);
-  return Status::OK();
+  Status s = ParseMemTableFactory(text, config.ignore_unknown_options, &made);
+  if (s.ok()) *static_cast<std::shared_ptr<MemTableRepFactory>*>(field) = std::move(made);
+  return s;
 }
 
 // "BlockBasedTable" keeps the options of a block-based factory; braces change them.
@@ -234,14 +215,6 @@ Status ParseNoText(const ConfigOptions&, std::string_view text, void*) {
 
 }  // namespace
 
-// A macro, because each line is a specialization of its own.
-#define VARVE_OPTION_TYPE(T, ...)               \
-  template <>                                   \
-  const OptionType& OptionTypeOf<T>() {         \
-    static const OptionType type = __VA_ARGS__; \
-    return type;                                \
-  }
-
 VARVE_OPTION_TYPE(Env*, OpaqueType<Env*>())
 VARVE_OPTION_TYPE(std::shared_ptr<RateLimiter>, OpaqueType<std::shared_ptr<RateLimiter>>())
 VARVE_OPTION_TYPE(std::shared_ptr<FileChecksumGenFactory>,
@@ -280,7 +253,7 @@ VARVE_OPTION_TYPE(std::shared_ptr<FlushBlockPolicyFactory>,
                   {"object", &ParseFlushBlockPolicy, nullptr,
                    &SameObject<std::shared_ptr<FlushBlockPolicyFactory>>, nullptr, nullptr})
 VARVE_OPTION_TYPE(std::shared_ptr<MemTableRepFactory>,
-                  {"memtable factory", &ParseMemTableFactory, &PrintId<MemTableRepFactory>,
+                  {"memtable factory", &ParseMemTableRep, &PrintId<MemTableRepFactory>,
                    &SameId<MemTableRepFactory>, nullptr, nullptr})
 VARVE_OPTION_TYPE(std::shared_ptr<TableFactory>,
                   {"table factory", &ParseTableFactory, &PrintTableFactory, &EqualTableFactories,
@@ -289,7 +262,5 @@ VARVE_OPTION_TYPE(std::vector<DbPath>,
                   {"paths", &ParseNoText, nullptr, &EqualPaths, nullptr, nullptr})
 VARVE_OPTION_TYPE(CacheUsageOptions,
                   {"struct", &ParseNoText, nullptr, &EqualCacheUsage, nullptr, nullptr})
-
-#undef VARVE_OPTION_TYPE
 
 }  // namespace varve

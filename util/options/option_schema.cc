@@ -42,7 +42,7 @@ Status CheckField(const OptionRow& row, const std::string& name, const void* fie
                                      PrintNumber(row.min) + ", " + PrintNumber(row.max) + "]");
     }
   }
-  return Status::OK();
+  return row.check != nullptr ? row.check(name, field) : Status::OK();
 }
 
 }  // namespace

@@ -53,6 +53,8 @@ struct OptionRow {
   std::string_view reason = {};  // Why it is advisory or refused.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
+  // More to ask of the value, or null. `name` begins the message.
+  Status (*check)(const std::string& name, const void* field) = nullptr;
 
   constexpr OptionRow Dynamic() const {
     OptionRow row = *this;
@@ -82,6 +84,11 @@ struct OptionRow {
     row.min = low;
     return row;
   }
+  constexpr OptionRow Check(Status (*more)(const std::string& name, const void* field)) const {
+    OptionRow row = *this;
+    row.check = more;
+    return row;
+  }
   constexpr OptionRow Extended() const {
     OptionRow row = *this;
     row.file = OptionFileForm::kExtended;
@@ -100,6 +107,13 @@ struct OptionRow {
 // Why rows have no effect, for DefaultOnly and Advisory.
 inline constexpr char kNoFeature[] = "this engine does not have it";
 inline constexpr char kNoKnob[] = "this engine needs no such setting";
+
+// For Check: a pointer that must not be null.
+template <typename T>
+Status NotNull(const std::string& name, const void* field) {
+  if (*static_cast<const T*>(field) != nullptr) return Status::OK();
+  return Status::InvalidArgument(name + ": nullptr");
+}
 
 template <auto Member>
 struct MemberType;
@@ -125,8 +139,13 @@ constexpr OptionRow MakeOptionRow(std::string_view name, std::string_view help) 
 // The rows of one struct. Lives for ever; immutable.
 class OptionTable {
  public:
-  OptionTable(const char* struct_name, std::span<const OptionRow> rows, size_t struct_size,
-              std::shared_ptr<const void> (*make_default)());
+  // `kDefaults` make a Struct with all defaults.
+  template <typename Struct, auto... kDefaults>
+  static OptionTable Of(const char* struct_name, std::span<const OptionRow> rows) {
+    return {struct_name, rows, sizeof(Struct), []() -> std::shared_ptr<const void> {
+              return std::make_shared<const Struct>(kDefaults...);
+            }};
+  }
 
   const char* struct_name() const { return struct_name_; }
   std::span<const OptionRow> rows() const { return rows_; }
@@ -139,6 +158,9 @@ class OptionTable {
   std::shared_ptr<const void> MakeDefault() const { return make_default_(); }
 
  private:
+  OptionTable(const char* struct_name, std::span<const OptionRow> rows, size_t struct_size,
+              std::shared_ptr<const void> (*make_default)());
+
   const char* const struct_name_;
   const std::span<const OptionRow> rows_;
   const size_t struct_size_;

@@ -16,7 +16,7 @@ bool IsSpace(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// Index just behind the brace that closes the one at `open`; npos if none does, or if nesting goes
+// Index just after the brace that closes the one at `open`; npos if none does, or if nesting goes
 // too deep.
 size_t EndOfBraces(std::string_view text, size_t open) {
   int depth = 0;
@@ -34,7 +34,7 @@ std::string Excerpt(std::string_view text) {
   return std::string(text.substr(0, 60));
 }
 
-// Reads the value that starts at *pos; leaves *pos behind the ';' that ends it.
+// Reads the value that starts at *pos; leaves *pos after the ';' that ends it.
 Status TakeValue(std::string_view text, size_t* pos, std::string* value) {
   size_t begin = *pos;
   while (begin < text.size() && IsSpace(text[begin])) ++begin;
@@ -48,7 +48,7 @@ Status TakeValue(std::string_view text, size_t* pos, std::string* value) {
     size_t next = end;
     while (next < text.size() && IsSpace(text[next])) ++next;
     if (next < text.size() && text[next] != ';') {
-      return Status::InvalidArgument("option text: ';' expected behind '}'",
+      return Status::InvalidArgument("option text: ';' expected after '}'",
                                      Excerpt(text.substr(next)));
     }
     *pos = next < text.size() ? next + 1 : next;

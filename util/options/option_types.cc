@@ -257,168 +257,60 @@ OptionType ListType() {
 
 }  // namespace
 
-template <>
-const OptionType& OptionTypeOf<bool>() {
-  static const OptionType type = {
-      "bool",
-      &ParseBool,
-      [](const OptionPrintStyle&, const void* field) {
-        return std::string(*static_cast<const bool*>(field) ? "true" : "false");
-      },
-      &EqualValues<bool>,
-      nullptr,
-      nullptr};
-  return type;
-}
+VARVE_OPTION_TYPE(bool, {"bool", &ParseBool,
+                         [](const OptionPrintStyle&, const void* field) {
+                           return std::string(*static_cast<const bool*>(field) ? "true" : "false");
+                         },
+                         &EqualValues<bool>, nullptr, nullptr})
 
-template <>
-const OptionType& OptionTypeOf<int32_t>() {
-  static const OptionType type = IntegerType<int32_t>("int32");
-  return type;
-}
+VARVE_OPTION_TYPE(int32_t, IntegerType<int32_t>("int32"))
+VARVE_OPTION_TYPE(uint32_t, IntegerType<uint32_t>("uint32"))
+VARVE_OPTION_TYPE(int64_t, IntegerType<int64_t>("int64"))
+VARVE_OPTION_TYPE(uint64_t, IntegerType<uint64_t>("uint64"))
 
-template <>
-const OptionType& OptionTypeOf<uint32_t>() {
-  static const OptionType type = IntegerType<uint32_t>("uint32");
-  return type;
-}
+VARVE_OPTION_TYPE(double, {"double",
+                           [](const ConfigOptions&, std::string_view text, void* field) {
+                             if (ParseDouble(text, static_cast<double*>(field))) {
+                               return Status::OK();
+                             }
+                             return Unreadable("double", text);
+                           },
+                           [](const OptionPrintStyle&, const void* field) {
+                             return PrintDouble(*static_cast<const double*>(field));
+                           },
+                           &EqualValues<double>, nullptr, &AsNumber<double>})
 
-template <>
-const OptionType& OptionTypeOf<int64_t>() {
-  static const OptionType type = IntegerType<int64_t>("int64");
-  return type;
-}
+VARVE_OPTION_TYPE(std::string,
+                  {"string",
+                   [](const ConfigOptions& config, std::string_view text, void* field) {
+                     *static_cast<std::string*>(field) = config.input_strings_escaped
+                                                             ? UnescapeOptionText(text)
+                                                             : std::string(text);
+                     return Status::OK();
+                   },
+                   [](const OptionPrintStyle&, const void* field) {
+                     return EscapeOptionText(*static_cast<const std::string*>(field));
+                   },
+                   &EqualValues<std::string>, nullptr, nullptr})
 
-template <>
-const OptionType& OptionTypeOf<uint64_t>() {
-  static const OptionType type = IntegerType<uint64_t>("uint64");
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<double>() {
-  static const OptionType type = {"double",
-                                  [](const ConfigOptions&, std::string_view text, void* field) {
-                                    if (ParseDouble(text, static_cast<double*>(field))) {
-                                      return Status::OK();
-                                    }
-                                    return Unreadable("double", text);
-                                  },
-                                  [](const OptionPrintStyle&, const void* field) {
-                                    return PrintDouble(*static_cast<const double*>(field));
-                                  },
-                                  &EqualValues<double>,
-                                  nullptr,
-                                  &AsNumber<double>};
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<std::string>() {
-  static const OptionType type = {
-      "string",
-      [](const ConfigOptions& config, std::string_view text, void* field) {
-        *static_cast<std::string*>(field) =
-            config.input_strings_escaped ? UnescapeOptionText(text) : std::string(text);
-        return Status::OK();
-      },
-      [](const OptionPrintStyle&, const void* field) {
-        return EscapeOptionText(*static_cast<const std::string*>(field));
-      },
-      &EqualValues<std::string>,
-      nullptr,
-      nullptr};
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<CompressionType>() {
-  static const OptionType type = EnumCodec<CompressionType, kCompressionNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<CompactionStyle>() {
-  static const OptionType type = EnumCodec<CompactionStyle, kCompactionStyleNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<CompactionPri>() {
-  static const OptionType type = EnumCodec<CompactionPri, kCompactionPriNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<CompactionStopStyle>() {
-  static const OptionType type = EnumCodec<CompactionStopStyle, kStopStyleNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<WALRecoveryMode>() {
-  static const OptionType type = EnumCodec<WALRecoveryMode, kRecoveryModeNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<InfoLogLevel>() {
-  static const OptionType type = EnumCodec<InfoLogLevel, kLogLevelNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<ChecksumType>() {
-  static const OptionType type = EnumCodec<ChecksumType, kChecksumNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<PinningTier>() {
-  static const OptionType type = EnumCodec<PinningTier, kPinningNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<Table::IndexType>() {
-  static const OptionType type = EnumCodec<Table::IndexType, kIndexTypeNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<Table::DataBlockIndexType>() {
-  static const OptionType type = EnumCodec<Table::DataBlockIndexType, kDataBlockIndexNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<Table::BlockSearchType>() {
-  static const OptionType type = EnumCodec<Table::BlockSearchType, kBlockSearchNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<Table::IndexShorteningMode>() {
-  static const OptionType type = EnumCodec<Table::IndexShorteningMode, kShorteningNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<Table::PrepopulateBlockCache>() {
-  static const OptionType type = EnumCodec<Table::PrepopulateBlockCache, kPrepopulateNames>::Type();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<std::vector<int>>() {
-  static const OptionType type = ListType<int>();
-  return type;
-}
-
-template <>
-const OptionType& OptionTypeOf<std::vector<CompressionType>>() {
-  static const OptionType type = ListType<CompressionType>();
-  return type;
-}
+VARVE_OPTION_TYPE(CompressionType, EnumCodec<CompressionType, kCompressionNames>::Type())
+VARVE_OPTION_TYPE(CompactionStyle, EnumCodec<CompactionStyle, kCompactionStyleNames>::Type())
+VARVE_OPTION_TYPE(CompactionPri, EnumCodec<CompactionPri, kCompactionPriNames>::Type())
+VARVE_OPTION_TYPE(CompactionStopStyle, EnumCodec<CompactionStopStyle, kStopStyleNames>::Type())
+VARVE_OPTION_TYPE(WALRecoveryMode, EnumCodec<WALRecoveryMode, kRecoveryModeNames>::Type())
+VARVE_OPTION_TYPE(InfoLogLevel, EnumCodec<InfoLogLevel, kLogLevelNames>::Type())
+VARVE_OPTION_TYPE(ChecksumType, EnumCodec<ChecksumType, kChecksumNames>::Type())
+VARVE_OPTION_TYPE(PinningTier, EnumCodec<PinningTier, kPinningNames>::Type())
+VARVE_OPTION_TYPE(Table::IndexType, EnumCodec<Table::IndexType, kIndexTypeNames>::Type())
+VARVE_OPTION_TYPE(Table::DataBlockIndexType,
+                  EnumCodec<Table::DataBlockIndexType, kDataBlockIndexNames>::Type())
+VARVE_OPTION_TYPE(Table::BlockSearchType,
+                  EnumCodec<Table::BlockSearchType, kBlockSearchNames>::Type())
+VARVE_OPTION_TYPE(Table::IndexShorteningMode,
+                  EnumCodec<Table::IndexShorteningMode, kShorteningNames>::Type())
+VARVE_OPTION_TYPE(Table::PrepopulateBlockCache,
+                  EnumCodec<Table::PrepopulateBlockCache, kPrepopulateNames>::Type())
+VARVE_OPTION_TYPE(std::vector<int>, ListType<int>())
+VARVE_OPTION_TYPE(std::vector<CompressionType>, ListType<CompressionType>())
 
 }  // namespace varve

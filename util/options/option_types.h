@@ -50,60 +50,44 @@ struct OptionType {
 template <typename T>
 const OptionType& OptionTypeOf();
 
-// Values.
-template <>
-const OptionType& OptionTypeOf<bool>();
-template <>
-const OptionType& OptionTypeOf<int32_t>();
-template <>
-const OptionType& OptionTypeOf<uint32_t>();
-template <>
-const OptionType& OptionTypeOf<int64_t>();
-template <>
-const OptionType& OptionTypeOf<uint64_t>();
-template <>
-const OptionType& OptionTypeOf<double>();
-template <>
-const OptionType& OptionTypeOf<std::string>();
-template <>
-const OptionType& OptionTypeOf<CompressionType>();
-template <>
-const OptionType& OptionTypeOf<CompactionStyle>();
-template <>
-const OptionType& OptionTypeOf<CompactionPri>();
-template <>
-const OptionType& OptionTypeOf<CompactionStopStyle>();
-template <>
-const OptionType& OptionTypeOf<WALRecoveryMode>();
-template <>
-const OptionType& OptionTypeOf<InfoLogLevel>();
-template <>
-const OptionType& OptionTypeOf<ChecksumType>();
-template <>
-const OptionType& OptionTypeOf<PinningTier>();
-template <>
-const OptionType& OptionTypeOf<BlockBasedTableOptions::IndexType>();
-template <>
-const OptionType& OptionTypeOf<BlockBasedTableOptions::DataBlockIndexType>();
-template <>
-const OptionType& OptionTypeOf<BlockBasedTableOptions::BlockSearchType>();
-template <>
-const OptionType& OptionTypeOf<BlockBasedTableOptions::IndexShorteningMode>();
-template <>
-const OptionType& OptionTypeOf<BlockBasedTableOptions::PrepopulateBlockCache>();
-template <>
-const OptionType& OptionTypeOf<std::vector<int>>();
-template <>
-const OptionType& OptionTypeOf<std::vector<CompressionType>>();
+// Of those the ones that need no other header: types of values, and structs of fields.
+#define VARVE_DECLARE_OPTION_TYPE(T) \
+  template <>                        \
+  const OptionType& OptionTypeOf<T>()
+VARVE_DECLARE_OPTION_TYPE(bool);
+VARVE_DECLARE_OPTION_TYPE(int32_t);
+VARVE_DECLARE_OPTION_TYPE(uint32_t);
+VARVE_DECLARE_OPTION_TYPE(int64_t);
+VARVE_DECLARE_OPTION_TYPE(uint64_t);
+VARVE_DECLARE_OPTION_TYPE(double);
+VARVE_DECLARE_OPTION_TYPE(std::string);
+VARVE_DECLARE_OPTION_TYPE(CompressionType);
+VARVE_DECLARE_OPTION_TYPE(CompactionStyle);
+VARVE_DECLARE_OPTION_TYPE(CompactionPri);
+VARVE_DECLARE_OPTION_TYPE(CompactionStopStyle);
+VARVE_DECLARE_OPTION_TYPE(WALRecoveryMode);
+VARVE_DECLARE_OPTION_TYPE(InfoLogLevel);
+VARVE_DECLARE_OPTION_TYPE(ChecksumType);
+VARVE_DECLARE_OPTION_TYPE(PinningTier);
+VARVE_DECLARE_OPTION_TYPE(BlockBasedTableOptions::IndexType);
+VARVE_DECLARE_OPTION_TYPE(BlockBasedTableOptions::DataBlockIndexType);
+VARVE_DECLARE_OPTION_TYPE(BlockBasedTableOptions::BlockSearchType);
+VARVE_DECLARE_OPTION_TYPE(BlockBasedTableOptions::IndexShorteningMode);
+VARVE_DECLARE_OPTION_TYPE(BlockBasedTableOptions::PrepopulateBlockCache);
+VARVE_DECLARE_OPTION_TYPE(std::vector<int>);
+VARVE_DECLARE_OPTION_TYPE(std::vector<CompressionType>);
+VARVE_DECLARE_OPTION_TYPE(CompressionOptions);
+VARVE_DECLARE_OPTION_TYPE(CompactionOptionsUniversal);
+VARVE_DECLARE_OPTION_TYPE(CompactionOptionsFIFO);
+VARVE_DECLARE_OPTION_TYPE(MetadataCacheOptions);
+#undef VARVE_DECLARE_OPTION_TYPE
 
-// Fields that are structs themselves.
-template <>
-const OptionType& OptionTypeOf<CompressionOptions>();
-template <>
-const OptionType& OptionTypeOf<CompactionOptionsUniversal>();
-template <>
-const OptionType& OptionTypeOf<CompactionOptionsFIFO>();
-template <>
-const OptionType& OptionTypeOf<MetadataCacheOptions>();
+// A macro, because each use is a specialization of its own: OptionTypeOf<T>, made of the rest.
+#define VARVE_OPTION_TYPE(T, ...)               \
+  template <>                                   \
+  const OptionType& OptionTypeOf<T>() {         \
+    static const OptionType type = __VA_ARGS__; \
+    return type;                                \
+  }
 
 }  // namespace varve

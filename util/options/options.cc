@@ -6,10 +6,12 @@
 #include "varve/options.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "varve/table.h"
 
+#include "util/base/assert.h"
 #include "util/options/option_schema.h"
 
 namespace varve {
@@ -68,23 +70,73 @@ void Options::DumpCFOptions(Logger* log) const {
 
 // ---- Presets ----
 
+namespace {
+
+struct Setting {
+  const char* option;
+  const char* value;
+};
+
+// The values are those of RocksDB's presets, which its users know: what follows from them is said
+// beside.
+
+// One CompactRange at the end does all the work: no compaction before, and nothing that waits for
+// one. It takes all of level 0 into the only other level.
+constexpr Setting kBulkLoad[] = {
+    {"disable_auto_compactions", "true"},
+    {"level0_file_num_compaction_trigger", "1G"},
+    {"level0_slowdown_writes_trigger", "1G"},
+    {"level0_stop_writes_trigger", "1G"},
+    {"soft_pending_compaction_bytes_limit", "0"},
+    {"hard_pending_compaction_bytes_limit", "0"},
+    {"max_compaction_bytes", "1048576T"},
+    {"num_levels", "2"},
+    {"target_file_size_base", "256M"},
+    // Writing goes on while several memtables are flushed, each for itself.
+    {"max_write_buffer_number", "6"},
+    {"min_write_buffer_number_to_merge", "1"},
+    {"max_background_flushes", "4"},
+    {"max_background_compactions", "2"},
+};
+
+// With memtables of a quarter of the budget: two go into one file of level 0, and two of those into
+// level 1, which is as large. While writes come fast six take half as much memory again.
+constexpr Setting kLevelStyle[] = {
+    {"compaction_style", "kCompactionStyleLevel"},
+    {"min_write_buffer_number_to_merge", "2"},
+    {"max_write_buffer_number", "6"},
+    {"level0_file_num_compaction_trigger", "2"},
+};
+
+constexpr Setting kNoExtraChecks[] = {
+    {"force_consistency_checks", "false"},
+    {"flush_verify_memtable_count", "false"},
+    {"compaction_verify_record_count", "false"},
+};
+
+void Apply(std::span<const Setting> settings, ColumnFamilyOptions* cf, DBOptions* db) {
+  for (const auto& [option, value] : settings) {
+    const bool of_family = CfOptionTable().Find(option) != nullptr;
+    const Status s = of_family ? ApplyOptions(CfOptionTable(), ConfigOptions(), {{option, value}},
+                                              OptionScope::kAll, cf)
+                               : ApplyOptions(DbOptionTable(), ConfigOptions(), {{option, value}},
+                                              OptionScope::kAll, db);
+    VARVE_ASSERT(s.ok());
+  }
+}
+
+}  // namespace
+
 ColumnFamilyOptions* ColumnFamilyOptions::OptimizeLevelStyleCompaction(
     uint64_t memtable_memory_budget) {
+  Apply(kLevelStyle, this, nullptr);
   write_buffer_size = static_cast<size_t>(memtable_memory_budget / 4);
-  // Two memtables merge into one L0 file; up to six use half as much memory again for a while.
-  min_write_buffer_number_to_merge = 2;
-  max_write_buffer_number = 6;
-  // L0 is compacted as soon as it has two files, which together are as large as L1.
-  level0_file_num_compaction_trigger = 2;
-  target_file_size_base = memtable_memory_budget / 8;
   max_bytes_for_level_base = memtable_memory_budget;
-  compaction_style = kCompactionStyleLevel;
-  // The first two levels are small and rewritten often: not worth a codec's time.
-  compression_per_level.resize(static_cast<size_t>(num_levels));
-  for (int level = 0; level < num_levels; ++level) {
-    compression_per_level[static_cast<size_t>(level)] =
-        level < 2 ? kNoCompression : kLZ4Compression;
-  }
+  target_file_size_base = max_bytes_for_level_base / 8;
+  // Levels 0 and 1 are small and rewritten often: not worth a codec's time.
+  compression_per_level.assign(static_cast<size_t>(num_levels), kLZ4Compression);
+  const size_t small = std::min<size_t>(2, compression_per_level.size());
+  std::fill_n(compression_per_level.begin(), small, kNoCompression);
   return this;
 }
 
@@ -97,29 +149,12 @@ DBOptions* DBOptions::IncreaseParallelism(int total_threads) {
 }
 
 Options* Options::PrepareForBulkLoad() {
-  // L0 may grow without limit: one CompactRange at the end does all the work at once.
-  level0_file_num_compaction_trigger = 1 << 30;
-  level0_slowdown_writes_trigger = 1 << 30;
-  level0_stop_writes_trigger = 1 << 30;
-  soft_pending_compaction_bytes_limit = 0;
-  hard_pending_compaction_bytes_limit = 0;
-  disable_auto_compactions = true;
-  // A compaction takes all of L0 into one level below.
-  max_compaction_bytes = uint64_t{1} << 60;
-  num_levels = 2;
-  target_file_size_base = 256 << 20;
-  // Writing goes on while several memtables are flushed.
-  max_write_buffer_number = 6;
-  min_write_buffer_number_to_merge = 1;
-  max_background_flushes = 4;
-  max_background_compactions = 2;
+  Apply(kBulkLoad, this, this);
   return this;
 }
 
 Options* Options::DisableExtraChecks() {
-  force_consistency_checks = false;
-  flush_verify_memtable_count = false;
-  compaction_verify_record_count = false;
+  Apply(kNoExtraChecks, this, this);
   return this;
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kExtendedMark = "#+";
 constexpr char kTooLong[] = "OPTIONS file longer than 1 GiB";
-// A comment, for whoever reads the file from another working directory.
+// A comment, for people who read the file from another working directory.
 constexpr std::string_view kPlaceMark = "# It is in ";
 constexpr std::string_view kLogDirectoryMark = "# Its logs are in ";
 // The sections before those of column families are shorter.
@@ -255,7 +255,7 @@ Status Parser::SetVersion(std::string_view name, std::string_view value) {
   return Status::OK();
 }
 
-// Empty if there is none. Settings behind a name may have signs in them, as other engines write
+// Empty if there is none. Settings after a name may have signs in them, as other engines write
 // them, that keep the text from being taken apart.
 std::string ObjectName(std::string_view value) {
   constexpr std::string_view kId = "{id=";

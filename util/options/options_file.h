@@ -36,8 +36,8 @@ struct OptionsFileContents {
   std::vector<std::string> comparator_names;
 };
 
-// What a file says of one column family, but for its name: who writes the files of a database again
-// and again keeps these.
+// What a file says of one column family, but for its name: a program that writes the files of a
+// database again and again keeps these.
 struct FamilyOptionsText {
   explicit FamilyOptionsText(const ColumnFamilyOptions& options);
   bool operator==(const FamilyOptionsText&) const = default;

@@ -16,8 +16,8 @@ namespace varve {
 
 namespace {
 
-// For the forms without ConfigOptions. Objects that text cannot make are dropped: whoever opens a
-// database sets its comparators and operators anyway.
+// For the forms without ConfigOptions. Objects that text cannot make are dropped: a program that
+// opens a database sets its comparators and operators anyway.
 ConfigOptions LenientConfig(Env* env, bool ignore_unknown_options) {
   ConfigOptions config;
   config.env = env;

@@ -2,6 +2,7 @@
 
 // Schema rows of BlockBasedTableOptions.
 
+#include <limits>
 #include <memory>
 
 #include "varve/table.h"
@@ -11,6 +12,8 @@
 namespace varve {
 
 namespace {
+
+constexpr double kMaxUint32 = std::numeric_limits<uint32_t>::max();
 
 #define VARVE_ROW(field, help) \
   MakeOptionRow<BlockBasedTableOptions, &BlockBasedTableOptions::field>(#field, help)
@@ -35,7 +38,7 @@ constexpr OptionRow kTableRows[] = {
     VARVE_ROW(no_block_cache, "read blocks from the file each time"),
     VARVE_ROW(block_cache, "cache of blocks").NotInFile(),
     VARVE_ROW(persistent_cache, "cache on a local device").DefaultOnly(kNoFeature).NotInFile(),
-    VARVE_ROW(block_size, "bytes of a data block").AtLeast(1),
+    VARVE_ROW(block_size, "bytes of a data block").Between(1, kMaxUint32),
     VARVE_ROW(block_size_deviation, "percent free at which a block may end"),
     VARVE_ROW(block_restart_interval, "entries between full keys").AtLeast(1),
     VARVE_ROW(index_block_restart_interval, "the same in index blocks").AtLeast(1),
@@ -75,11 +78,8 @@ constexpr OptionRow kTableRows[] = {
 }  // namespace
 
 const OptionTable& BlockBasedTableOptionTable() {
-  static const OptionTable table("BlockBasedTableOptions", kTableRows,
-                                 sizeof(BlockBasedTableOptions),
-                                 []() -> std::shared_ptr<const void> {
-                                   return std::make_shared<const BlockBasedTableOptions>();
-                                 });
+  static const auto table =
+      OptionTable::Of<BlockBasedTableOptions>("BlockBasedTableOptions", kTableRows);
   return table;
 }
 

@@ -14,11 +14,12 @@
 #include "varve/rate_limiter.h"
 #include "varve/table.h"
 
-#include "util/compress/codec.h"
+#include "util/base/status_macros.h"
 #include "util/key/entry_limits.h"
 #include "util/key/internal_key.h"
 #include "util/mem/cache_charge.h"
 #include "util/options/exclusive_options.h"
+#include "util/options/memtable_factories.h"
 #include "util/options/option_schema.h"
 
 namespace varve {
@@ -33,36 +34,15 @@ constexpr size_t kMinWriteBufferSize = 64 << 10;
 constexpr size_t kMaxArenaBlockSize = 1 << 20;
 constexpr uint64_t kDefaultDelayedRate = 16 << 20;
 
-Status CheckCodec(CompressionType type, const char* option) {
-  if (type == kDisableCompressionOption || CodecSupported(type)) return Status::OK();
-  return CodecNotSupported(type, std::string("ColumnFamilyOptions::") + option);
-}
-
-Status CheckCodecs(const ColumnFamilyOptions& cf) {
-  Status s = CheckCodec(cf.compression, "compression");
-  if (s.ok()) s = CheckCodec(cf.bottommost_compression, "bottommost_compression");
-  for (const CompressionType type : cf.compression_per_level) {
-    if (s.ok()) s = CheckCodec(type, "compression_per_level");
-  }
-  return s;
-}
-
 Status CheckTableOptions(const BlockBasedTableOptions& table) {
   Status s = CheckOptions(BlockBasedTableOptionTable(), "", &table);
-  if (!s.ok()) return s;
-  const std::string name = "BlockBasedTableOptions::";
-  s = CheckCacheUsage(table);
-  if (!s.ok()) return s;
-  if (table.block_size > std::numeric_limits<uint32_t>::max()) {
-    return Status::InvalidArgument(name + "block_size: 4 GiB or more");
-  }
-  return Status::OK();
+  return s.ok() ? CheckCacheUsage(table) : s;
 }
 
 // Timestamps that no table keeps are compared as numbers when memtables are flushed.
 Status CheckTimestampsNotPersisted(const ColumnFamilyOptions& cf) {
   const std::string name = "ColumnFamilyOptions::persist_user_defined_timestamps: false ";
-  if (ComparatorOfBareKeys(cf.comparator) == nullptr) {
+  if (ComparatorWithoutTimestamp(cf.comparator) == nullptr) {
     return Status::InvalidArgument(name + "needs a built-in comparator with timestamps, like " +
                                    BytewiseComparatorWithU64Ts()->Name() + ", not " +
                                    cf.comparator->Name());
@@ -72,7 +52,6 @@ Status CheckTimestampsNotPersisted(const ColumnFamilyOptions& cf) {
 
 Status CheckObjects(const ColumnFamilyOptions& cf) {
   const std::string name = "ColumnFamilyOptions::";
-  if (cf.comparator == nullptr) return Status::InvalidArgument(name + "comparator: nullptr");
   const Comparator& order = *cf.comparator;
   if (order.GetMaxTimestamp().size() != order.timestamp_size() ||
       order.GetMinTimestamp().size() != order.timestamp_size()) {
@@ -85,15 +64,10 @@ Status CheckObjects(const ColumnFamilyOptions& cf) {
                                    std::to_string(order.timestamp_size()) + " bytes, and " +
                                    std::to_string(kTimestampBytesMax) + " are allowed");
   }
-  if (cf.memtable_factory == nullptr) {
-    return Status::InvalidArgument(name + "memtable_factory: nullptr");
+  if (!IsKnownMemTableFactory(*cf.memtable_factory)) {
+    return Status::NotSupported(name + "memtable_factory: " + cf.memtable_factory->Name() +
+                                "; only those of varve/memtablerep.h are supported");
   }
-  const std::string memtable = cf.memtable_factory->Name();
-  if (memtable != SkipListFactory::kClassName() && memtable != VectorRepFactory::kClassName()) {
-    return Status::NotSupported(name + "memtable_factory: " + memtable +
-                                "; only the skip list and the vector are supported");
-  }
-  if (cf.table_factory == nullptr) return Status::InvalidArgument(name + "table_factory: nullptr");
   const auto* const table = cf.table_factory->GetOptions<BlockBasedTableOptions>();
   if (table == nullptr) {
     return Status::NotSupported(name + "table_factory: " + cf.table_factory->Name() +
@@ -105,32 +79,14 @@ Status CheckObjects(const ColumnFamilyOptions& cf) {
 }  // namespace
 
 Status ValidateDbOptions(const DBOptions& db) {
-  Status s = CheckOptions(DbOptionTable(), "", &db);
-  if (!s.ok()) return s;
-  if (db.env == nullptr) return Status::InvalidArgument("DBOptions::env: nullptr");
-  if (db.wal_compression != kNoCompression && !CodecSupported(kZSTD)) {
-    return CodecNotSupported(kZSTD, "DBOptions::wal_compression");
-  }
-  if (db.wal_compression != kNoCompression && db.wal_compression != kZSTD) {
-    return Status::NotSupported("DBOptions::wal_compression: logs know kZSTD only");
-  }
-  for (const auto& listener : db.listeners) {
-    if (listener == nullptr) return Status::InvalidArgument("DBOptions::listeners: a nullptr");
-  }
+  VARVE_RETURN_IF_ERROR(CheckOptions(DbOptionTable(), "", &db));
   return CheckExclusiveOptions(ExclusiveOptions::Of::kDatabase, &db, nullptr);
 }
 
 Status ValidateColumnFamilyOptions(const ColumnFamilyOptions& cf) {
   Status s = CheckOptions(CfOptionTable(), "", &cf);
   if (s.ok()) s = CheckObjects(cf);
-  if (s.ok()) s = CheckCodecs(cf);
   if (!s.ok()) return s;
-  for (const int factor : cf.max_bytes_for_level_multiplier_additional) {
-    if (factor < 1) {
-      return Status::InvalidArgument(
-          "ColumnFamilyOptions::max_bytes_for_level_multiplier_additional: below 1");
-    }
-  }
   return CheckExclusiveOptions(ExclusiveOptions::Of::kFamily, nullptr, &cf);
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/sync/spin.h"
 
@@ -162,7 +163,7 @@ bool Epoch::IsFree(uint64_t stamp) {
 }
 
 void Epoch::WaitForReaders() {
-  assert(!Inside());
+  VARVE_ASSERT(!Inside());
   const uint64_t stamp = Stamp();
   SpinWait spin;
   while (FreeBelow() <= stamp) spin.Once();

@@ -4,9 +4,9 @@
 // Readers without reference counts: what was unlinked is freed once every reader that may have seen
 // it has left.
 //
-// A reader announces the epoch it entered in, in a word of its own thread; who frees asks which
-// epochs are still announced. Readers are frequent and pay for no fence: who frees makes every
-// running thread pass one (membarrier).
+// A reader announces the epoch it entered in, in a word of its own thread; a thread that frees asks
+// which epochs are still announced. Readers are frequent and pay for no fence: a thread that frees
+// makes every running thread pass one (membarrier).
 
 #include <atomic>
 #include <cassert>
@@ -39,8 +39,8 @@ class Epoch {
   // was stamped before is free to go as soon as readers of that time have left.
   static uint64_t FreeBelow();
   // Whether no reader can have what carries this stamp. A system call only if nobody has made one
-  // since, and not while the reader is still inside who was in the way before: who is told no looks
-  // again for a few loads.
+  // since, and not while the reader is still inside who was in the way before: a caller that is
+  // told no looks again for a few loads.
   static bool IsFree(uint64_t stamp);
   // What was found out so far: everything with a smaller stamp. A load.
   static uint64_t KnownFree() { return known_free_.load(std::memory_order_acquire); }
@@ -91,14 +91,15 @@ class Epoch {
   // In a child of fork: the readers that were other threads of the parent are not there.
   static void ForgetOtherThreads();
 
-  // Grows by one whenever somebody asks what may be freed.
+  // Grows by one whenever a thread asks what may be freed.
   static std::atomic<uint64_t> now_;
   // What now_ was at the last barrier. A reader that announces an older epoch after it cannot reach
   // what was stamped before, as its loads come after the barrier, too.
   static std::atomic<uint64_t> barrier_;
-  // Release: who frees by it does so after the readers that its finder saw leave.
+  // Release: a thread that frees by it does so after the readers that its finder saw leave.
   static std::atomic<uint64_t> known_free_;
-  // Who was seen with the oldest epoch: a thread that has lost its core, perhaps. Null: nobody.
+  // The reader that was seen with the oldest epoch: a thread that has lost its core, perhaps. Null:
+  // nobody.
   static std::atomic<const Record*> oldest_reader_;
   // Set where the system has no membarrier: then readers pay for a fence each.
   static std::atomic<bool> fenced_;

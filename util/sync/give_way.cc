@@ -2,23 +2,38 @@
 #include "util/sync/give_way.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <thread>
+
+#include "util/sync/cpu_demand.h"
 
 namespace varve {
 
 namespace {
 
-// Of processor time, by haste. Somebody who computes all the time gives up one piece per tick, of
-// 4 ms say, which leaves 6 %, 20 % or 33 % of that processor to the work. Who hurries gives up
-// nothing, but asks as often whether it still has to.
-constexpr std::array<uint64_t, kHastes> kPieceNanos = {250'000, 1'000'000, 2'000'000, 1'000'000};
+// By urgency, in processor time of the work, and of rest while others wait. Beside threads that
+// compute all the time that leaves 25 %, 50 % and 66 % of a processor to the work, and others wait
+// no longer than a piece. Urgent work rests at no time, but asks whether it still is urgent.
+constexpr std::array<uint64_t, kUrgencies> kPieceNanos = {250'000, 250'000, 500'000, 1'000'000};
+constexpr std::array<std::chrono::nanoseconds, kUrgencies> kRests = {
+    std::chrono::microseconds(750), std::chrono::microseconds(250), std::chrono::microseconds(250),
+    std::chrono::microseconds(0)};
 
 // So many steps may turn out to be long ones before that is noticed.
 constexpr uint32_t kMaxStride = 64;
 
-constexpr uint64_t PieceOf(Haste haste) {
-  return kPieceNanos[static_cast<size_t>(haste)];
+constexpr uint64_t PieceOf(Urgency urgency) {
+  return kPieceNanos[static_cast<size_t>(urgency)];
+}
+
+// A yield is not enough: who computes on may be given the processor again at once.
+void Rest(Urgency urgency) {
+  if (ProcessorsAreShort()) {
+    std::this_thread::sleep_for(kRests[static_cast<size_t>(urgency)]);
+  } else {
+    std::this_thread::yield();
+  }
 }
 
 }  // namespace
@@ -54,7 +69,7 @@ void GiveWay::Look() {
   SystemClock* const clock = pace_->clock();
   steps_ += stride_;
   const uint64_t now = clock->NowNanos();
-  const uint64_t piece = PieceOf(pace_->haste());
+  const uint64_t piece = PieceOf(pace_->urgency());
   AdaptStride(now - looked_, piece);
   looked_ = now;
   until_look_ = stride_;
@@ -67,57 +82,57 @@ void GiveWay::Look() {
     return;
   }
   if (part_ == Part::kLeader) pace_->JudgeAgain(steps_);
-  if (pace_->haste() != Haste::kHurry) {
-    std::this_thread::yield();
+  if (pace_->urgency() != Urgency::kHurry) {
+    Rest(pace_->urgency());
     looked_ = clock->NowNanos();
     pace_->NotePause(looked_ - now);
   }
   BeginPiece(looked_);
 }
 
-SharedHaste& SharedHaste::OfFlushes() {
-  static SharedHaste* const instance = std::make_unique<SharedHaste>().release();
+SharedUrgency& SharedUrgency::OfFlushes() {
+  static SharedUrgency* const instance = std::make_unique<SharedUrgency>().release();
   return *instance;
 }
 
-SharedHaste& SharedHaste::OfCompactions() {
-  static SharedHaste* const instance = std::make_unique<SharedHaste>().release();
+SharedUrgency& SharedUrgency::OfCompactions() {
+  static SharedUrgency* const instance = std::make_unique<SharedUrgency>().release();
   return *instance;
 }
 
-SharedHaste::SharedHaste() {
+SharedUrgency::SharedUrgency() {
   Watch(&mu_);
 }
 
-SharedHaste::~SharedHaste() {
+SharedUrgency::~SharedUrgency() {
   Forget();
 }
 
-void SharedHaste::UpdateNearest() {
-  Haste nearest = Haste::kCalm;
-  for (const Haste haste : {Haste::kSoon, Haste::kPressing, Haste::kHurry}) {
-    if (wishes_[static_cast<size_t>(haste)] > 0) nearest = haste;
+void SharedUrgency::UpdateNearest() {
+  Urgency nearest = Urgency::kCalm;
+  for (const Urgency urgency : {Urgency::kSoon, Urgency::kPressing, Urgency::kHurry}) {
+    if (wishes_[static_cast<size_t>(urgency)] > 0) nearest = urgency;
   }
   nearest_.store(nearest, std::memory_order_relaxed);
 }
 
-void SharedHaste::Wish::Set(Haste haste) {
-  if (haste == haste_) return;
+void SharedUrgency::Wish::Set(Urgency urgency) {
+  if (urgency == urgency_) return;
   const MutexLock lock(&of_->mu_);
   // A wish that the parent of this process counted is not among the child's.
-  if (haste_ != Haste::kCalm && generation_ == of_->generation_) {
-    of_->wishes_[static_cast<size_t>(haste_)]--;
+  if (urgency_ != Urgency::kCalm && generation_ == of_->generation_) {
+    of_->wishes_[static_cast<size_t>(urgency_)]--;
   }
-  if (haste != Haste::kCalm) of_->wishes_[static_cast<size_t>(haste)]++;
-  haste_ = haste;
+  if (urgency != Urgency::kCalm) of_->wishes_[static_cast<size_t>(urgency)]++;
+  urgency_ = urgency;
   generation_ = of_->generation_;
   of_->UpdateNearest();
 }
 
-void SharedHaste::InChild() {
+void SharedUrgency::InChild() {
   wishes_ = {};
   generation_++;
-  nearest_.store(Haste::kCalm, std::memory_order_relaxed);
+  nearest_.store(Urgency::kCalm, std::memory_order_relaxed);
 }
 
 }  // namespace varve

@@ -2,12 +2,13 @@
 #pragma once
 
 // Background work gives way: it is done in pieces shorter than a slice of the scheduler's, and
-// between two of them threads that wait for a processor get it. With nobody waiting that costs a
-// system call.
+// while threads wait for a processor it sleeps between two of them. With nobody waiting that costs
+// two system calls.
 //
 // A thread that computes without an end keeps its processor until the next tick, 4 ms or 10 ms, and
-// meanwhile whoever else was to run there stands. Giving it away of one's own accord, with no lock
-// held, is what a lower priority does not do: that decides who goes first, not for how long.
+// meanwhile every other thread that was to run there waits. Giving it away of one's own accord,
+// with no lock held, is what a lower priority does not do: that decides who goes first, not for how
+// long. Who wakes from a sleep, in turn, is let in at once, since it has had less than its share.
 
 #include <array>
 #include <atomic>
@@ -17,18 +18,19 @@
 #include "varve/system_clock.h"
 
 #include "util/sync/fork_watch.h"
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
 
-// How much somebody needs the work to be done.
-enum class Haste : uint8_t {
-  kCalm,      // nobody will wait for it soon
+// How urgent the work is.
+enum class Urgency : uint8_t {
+  kCalm,      // no caller will wait for it soon
   kSoon,      // it should go on faster
   kPressing,  // and faster still
-  kHurry,     // somebody waits, or is about to: it gives way to nobody
+  kHurry,     // a caller waits, or is about to: it never yields
 };
-inline constexpr size_t kHastes = 4;
+inline constexpr size_t kUrgencies = 4;
 
 // How one job, with all its threads, shares the processors.
 //
@@ -43,8 +45,8 @@ class WorkPace {
 
   SystemClock* clock() const { return clock_; }
   // As judged last.
-  Haste haste() const { return haste_.load(std::memory_order_relaxed); }
-  void JudgeAgain(uint64_t steps) { haste_.store(Judge(steps), std::memory_order_relaxed); }
+  Urgency urgency() const { return urgency_.load(std::memory_order_relaxed); }
+  void JudgeAgain(uint64_t steps) { urgency_.store(Judge(steps), std::memory_order_relaxed); }
 
   void NotePause(uint64_t nanos) {
     pauses_.fetch_add(1, std::memory_order_relaxed);
@@ -56,11 +58,11 @@ class WorkPace {
  protected:
   // Asked by the leaders among the job's threads after each piece, with no lock held. `steps`: so
   // many the asking one has made.
-  virtual Haste Judge(uint64_t steps) = 0;
+  virtual Urgency Judge(uint64_t steps) = 0;
 
  private:
   SystemClock* const clock_;
-  std::atomic<Haste> haste_{Haste::kCalm};
+  std::atomic<Urgency> urgency_{Urgency::kCalm};
   std::atomic<uint64_t> pauses_{0};
   std::atomic<uint64_t> paused_nanos_{0};
 };
@@ -106,45 +108,45 @@ class GiveWay {
 };
 
 // The most urgent wish of all databases of the process: they share its processors, and as a rule
-// its background threads, so whoever works for one may be in another's way.
+// its background threads, so the work of one may be in another's way.
 //
 // Thread safety: all methods from any thread. In a child of fork() there are no wishes.
-class SharedHaste final : private ForkWatch {
+class SharedUrgency final : private ForkWatch {
  public:
   // These live for ever.
-  static SharedHaste& OfFlushes();
-  static SharedHaste& OfCompactions();
+  static SharedUrgency& OfFlushes();
+  static SharedUrgency& OfCompactions();
 
-  SharedHaste();
-  ~SharedHaste() override;
+  SharedUrgency();
+  ~SharedUrgency() override;
 
   // One database's; ends with this object.
   class Wish {
    public:
-    explicit Wish(SharedHaste* of) : of_(of) {}
-    ~Wish() { Set(Haste::kCalm); }
+    explicit Wish(SharedUrgency* of) : of_(of) {}
+    ~Wish() { Set(Urgency::kCalm); }
     Wish(const Wish&) = delete;
     Wish& operator=(const Wish&) = delete;
     // Calls of one wish come one after another.
-    void Set(Haste haste);
+    void Set(Urgency urgency);
 
    private:
-    SharedHaste* const of_;
-    Haste haste_ = Haste::kCalm;
+    SharedUrgency* const of_;
+    Urgency urgency_ = Urgency::kCalm;
     uint64_t generation_ = 0;
   };
 
-  Haste nearest() const { return nearest_.load(std::memory_order_relaxed); }
+  Urgency nearest() const { return nearest_.load(std::memory_order_relaxed); }
 
  private:
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
   void UpdateNearest() VARVE_REQUIRES(mu_);
 
-  Mutex mu_;  // leaf
-  // Wishes above kCalm, by haste.
-  std::array<int, kHastes> wishes_ VARVE_GUARDED_BY(mu_) = {};
+  Mutex mu_{lock_ranks::kGiveWay};
+  // Wishes above kCalm, by urgency.
+  std::array<int, kUrgencies> wishes_ VARVE_GUARDED_BY(mu_) = {};
   uint64_t generation_ VARVE_GUARDED_BY(mu_) = 0;  // of processes
-  std::atomic<Haste> nearest_{Haste::kCalm};
+  std::atomic<Urgency> nearest_{Urgency::kCalm};
 };
 
 }  // namespace varve

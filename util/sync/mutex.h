@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Locks: an exclusive and a shared mutex that clang's analysis understands, their scoped guards,
-// and a condition variable.
+// A mutex that clang's analysis understands, its scoped guards, and a condition variable.
 
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <shared_mutex>
 
 #include "util/sync/thread_annotations.h"
 
@@ -17,6 +15,13 @@ namespace varve {
 // locks of rank kUnranked stand outside the order.
 using MutexRank = uint16_t;
 inline constexpr MutexRank kUnranked = 0;
+
+// Where the ranks of a room begin: a caller of a lower room takes locks of a lower room while it
+// holds its own. Each room's lock_ranks.h orders its own locks.
+inline constexpr MutexRank kDbRanks = 1000;
+inline constexpr MutexRank kTableRanks = 3000;
+inline constexpr MutexRank kMemtableRanks = 4000;
+inline constexpr MutexRank kUtilRanks = 5000;
 
 namespace lock_checks {
 
@@ -100,7 +105,7 @@ class VARVE_SCOPED_CAPABILITY MutexLock {
   bool held_ = true;
 };
 
-// Gives up a Mutex that the caller holds while it lives, for I/O or callbacks in the middle of a
+// Releases a Mutex that the caller holds while it lives, for I/O or callbacks in the middle of a
 // locked function.
 class MutexUnlock {
  public:
@@ -111,59 +116,6 @@ class MutexUnlock {
 
  private:
   Mutex* const mu_;
-};
-
-// Many readers or one writer. Not recursive, not upgradable; ranked like Mutex.
-class VARVE_CAPABILITY("shared_mutex") SharedMutex {
- public:
-  explicit SharedMutex(MutexRank rank = kUnranked) : rank_(rank) {}
-  SharedMutex(const SharedMutex&) = delete;
-  SharedMutex& operator=(const SharedMutex&) = delete;
-
-  void Lock() VARVE_ACQUIRE() {
-    if constexpr (lock_checks::kEnabled) lock_checks::BeforeLock(this, rank_);
-    mu_.lock();
-    if constexpr (lock_checks::kEnabled) lock_checks::AfterLock(this, rank_);
-  }
-  void Unlock() VARVE_RELEASE() {
-    if constexpr (lock_checks::kEnabled) lock_checks::AfterUnlock(this);
-    mu_.unlock();
-  }
-  void LockShared() VARVE_ACQUIRE_SHARED() {
-    if constexpr (lock_checks::kEnabled) lock_checks::BeforeLock(this, rank_);
-    mu_.lock_shared();
-    if constexpr (lock_checks::kEnabled) lock_checks::AfterLock(this, rank_);
-  }
-  void UnlockShared() VARVE_RELEASE_SHARED() {
-    if constexpr (lock_checks::kEnabled) lock_checks::AfterUnlock(this);
-    mu_.unlock_shared();
-  }
-
- private:
-  std::shared_mutex mu_;
-  const MutexRank rank_;
-};
-
-class VARVE_SCOPED_CAPABILITY ReaderLock {
- public:
-  explicit ReaderLock(SharedMutex* mu) VARVE_ACQUIRE_SHARED(mu) : mu_(mu) { mu_->LockShared(); }
-  ~ReaderLock() VARVE_RELEASE_GENERIC() { mu_->UnlockShared(); }
-  ReaderLock(const ReaderLock&) = delete;
-  ReaderLock& operator=(const ReaderLock&) = delete;
-
- private:
-  SharedMutex* const mu_;
-};
-
-class VARVE_SCOPED_CAPABILITY WriterLock {
- public:
-  explicit WriterLock(SharedMutex* mu) VARVE_ACQUIRE(mu) : mu_(mu) { mu_->Lock(); }
-  ~WriterLock() VARVE_RELEASE() { mu_->Unlock(); }
-  WriterLock(const WriterLock&) = delete;
-  WriterLock& operator=(const WriterLock&) = delete;
-
- private:
-  SharedMutex* const mu_;
 };
 
 // A condition variable bound to one Mutex. Wakeups may be spurious: wait in a loop.

@@ -27,7 +27,7 @@ SharedTimer::SharedTimer() : changed_(std::make_unique<CondVar>(&mu_)) {
   Watch(&mu_);
 }
 
-// The thread, and whoever waited, are the parent's; so are the clients.
+// The thread, and all waiters, are the parent's; so are the clients.
 void SharedTimer::InChild() {
   (void)thread_.release();
   (void)changed_.release();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "util/sync/fork_watch.h"
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -51,7 +52,7 @@ class SharedTimer final : private ForkWatch {
   void Run(uint64_t generation);
   Entry* Find(const Client* client) VARVE_REQUIRES(mu_);
 
-  Mutex mu_;  // leaf
+  Mutex mu_{lock_ranks::kSharedTimer};
   // Replaced in a child: those that waited on it are not there.
   std::unique_ptr<CondVar> changed_ VARVE_GUARDED_BY(mu_);
   std::vector<Entry> entries_ VARVE_GUARDED_BY(mu_);

@@ -16,20 +16,14 @@
 // On members: the lock that must be held to touch the member, or what it points at.
 #define VARVE_GUARDED_BY(x) VARVE_THREAD_ANNOTATION(guarded_by(x))
 #define VARVE_PT_GUARDED_BY(x) VARVE_THREAD_ANNOTATION(pt_guarded_by(x))
-#define VARVE_ACQUIRED_BEFORE(...) VARVE_THREAD_ANNOTATION(acquired_before(__VA_ARGS__))
-#define VARVE_ACQUIRED_AFTER(...) VARVE_THREAD_ANNOTATION(acquired_after(__VA_ARGS__))
 
 // On functions: what the caller must hold, or must not hold.
 #define VARVE_REQUIRES(...) VARVE_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
-#define VARVE_REQUIRES_SHARED(...) VARVE_THREAD_ANNOTATION(requires_shared_capability(__VA_ARGS__))
 #define VARVE_EXCLUDES(...) VARVE_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
 
-// On functions: what they take and give back.
+// On functions: what they acquire and release.
 #define VARVE_ACQUIRE(...) VARVE_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
-#define VARVE_ACQUIRE_SHARED(...) VARVE_THREAD_ANNOTATION(acquire_shared_capability(__VA_ARGS__))
 #define VARVE_RELEASE(...) VARVE_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
-#define VARVE_RELEASE_SHARED(...) VARVE_THREAD_ANNOTATION(release_shared_capability(__VA_ARGS__))
-#define VARVE_RELEASE_GENERIC(...) VARVE_THREAD_ANNOTATION(release_generic_capability(__VA_ARGS__))
 #define VARVE_TRY_ACQUIRE(...) VARVE_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
 #define VARVE_ASSERT_CAPABILITY(x) VARVE_THREAD_ANNOTATION(assert_capability(x))
 #define VARVE_RETURN_CAPABILITY(x) VARVE_THREAD_ANNOTATION(lock_returned(x))

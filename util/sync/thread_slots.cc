@@ -9,6 +9,7 @@
 
 #include "util/sync/fork_watch.h"
 #include "util/sync/futex.h"
+#include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -58,7 +59,7 @@ struct Registry final : private ForkWatch {
     awaiting = 0;
   }
 
-  Mutex mu;
+  Mutex mu{lock_ranks::kThreadSlots};
   ThreadTable* head VARVE_GUARDED_BY(mu) = nullptr;  // the youngest
   uint64_t last_number VARVE_GUARDED_BY(mu) = 0;
   std::vector<Instance> instances VARVE_GUARDED_BY(mu);
@@ -83,7 +84,7 @@ void* TakeCell(ThreadTable* table, uint32_t id, void* in_use) {
 }
 
 // What was taken out of cells, to be released without the registry's mutex: some at a time, as
-// those who do it must not fail for want of memory.
+// those who do it must not fail for lack of memory.
 class Taken {
  public:
   bool full() const { return count_ == entries_.size(); }
@@ -106,8 +107,8 @@ class Taken {
   size_t count_ = 0;
 };
 
-// What an exiting thread took. Until it is released its instances stay: whoever destroys one may
-// let go of what the release needs.
+// What an exiting thread took. Until it is released its instances stay: the thread that destroys
+// one may release what the release needs.
 void ReleaseLeftovers(Registry* registry, Taken* leftovers) VARVE_REQUIRES(registry->mu) {
   if (leftovers->empty()) return;
   const Taken counted = *leftovers;

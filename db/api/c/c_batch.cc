@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Write batches of the C API.
+#include "db/api/c/c_batch.h"
+
 #include <climits>
 
 #include "db/api/c/c_types.h"
@@ -9,56 +11,17 @@ using varve::Slice;
 using varve::SliceParts;
 using varve::Status;
 using varve::WriteBatch;
-using varve::c::Family;
+using varve::c::Add;
+using varve::c::AddIn;
+using varve::c::DeleteFunction;
+using varve::c::DeletePiecewise;
 using varve::c::NullArgument;
+using varve::c::Pieces;
+using varve::c::PutFunction;
 using varve::c::Run;
 
 namespace {
 
-// Adds an update; the first failure is kept and makes rocksdb_write fail.
-template <typename AddUpdate>
-void Add(rocksdb_writebatch_t* batch, AddUpdate add) noexcept {
-  if (batch == nullptr) return;
-  Status s;
-  try {
-    s = add(&batch->rep);
-  } catch (...) {
-    s = varve::c::CaughtException();
-  }
-  if (!s.ok() && batch->failure.ok()) batch->failure = std::move(s);
-}
-
-// The same in a column family, which must be given.
-template <typename AddUpdate>
-void AddIn(rocksdb_writebatch_t* batch, rocksdb_column_family_handle_t* family,
-           AddUpdate add) noexcept {
-  Add(batch, [&](WriteBatch* b) {
-    return family == nullptr ? NullArgument("family") : add(b, Family(family));
-  });
-}
-
-// `count` pieces that make up one key or value.
-class Pieces {
- public:
-  Pieces(int count, const char* const* pieces, const size_t* sizes) {
-    for (int i = 0; i < count; ++i) slices_.emplace_back(pieces[i], sizes[i]);
-  }
-  SliceParts parts() const { return SliceParts(slices_.data(), static_cast<int>(slices_.size())); }
-
- private:
-  std::vector<Slice> slices_;
-};
-
-// One range, whose start and end consist of `count` pieces each.
-Status DeletePiecewise(WriteBatch* batch, ColumnFamilyHandle* family, int count,
-                       const char* const* starts, const size_t* start_sizes,
-                       const char* const* ends, const size_t* end_sizes) {
-  return batch->DeleteRange(family, Pieces(count, starts, start_sizes).parts(),
-                            Pieces(count, ends, end_sizes).parts());
-}
-
-using PutFunction = void (*)(void*, const char*, size_t, const char*, size_t);
-using DeleteFunction = void (*)(void*, const char*, size_t);
 using PutFamilyFunction = void (*)(void*, uint32_t, const char*, size_t, const char*, size_t);
 using DeleteFamilyFunction = void (*)(void*, uint32_t, const char*, size_t);
 
@@ -125,6 +88,18 @@ void Iterate(rocksdb_writebatch_t* batch, WriteBatch::Handler* handler) {
 
 }  // namespace
 
+void varve::c::IteratePlain(const WriteBatch& batch, void* state, PutFunction put,
+                            DeleteFunction deleted) {
+  PlainHandler handler(state, put, deleted, nullptr);
+  TryVoid([&] { batch.Iterate(&handler).PermitUncheckedError(); });
+}
+
+Status varve::c::UpdateTimestamps(WriteBatch* batch, const Slice& ts, void* state,
+                                  size_t (*get_ts_size)(void*, uint32_t)) {
+  if (batch == nullptr || get_ts_size == nullptr) return NullArgument("batch or get_ts_size");
+  return batch->UpdateTimestamps(ts, [=](uint32_t family) { return get_ts_size(state, family); });
+}
+
 rocksdb_writebatch_t* rocksdb_writebatch_create() {
   return rocksdb_writebatch_create_with_params(0, 0, 0, 0);
 }
@@ -146,14 +121,8 @@ rocksdb_writebatch_t* rocksdb_writebatch_create_with_params(size_t reserved_byte
   });
 }
 
-void rocksdb_writebatch_destroy(rocksdb_writebatch_t* batch) {
-  delete batch;
-}
-
 void rocksdb_writebatch_clear(rocksdb_writebatch_t* batch) {
-  if (batch == nullptr) return;
-  varve::c::TryVoid([&] { batch->rep.Clear(); });
-  batch->failure = Status::OK();
+  varve::c::Clear(batch);
 }
 
 int rocksdb_writebatch_count(rocksdb_writebatch_t* batch) {
@@ -325,27 +294,22 @@ void rocksdb_writebatch_put_log_data(rocksdb_writebatch_t* batch, const char* bl
 }
 
 void rocksdb_writebatch_set_save_point(rocksdb_writebatch_t* batch) {
-  Add(batch, [](WriteBatch* b) {
-    b->SetSavePoint();
-    return Status::OK();
-  });
+  varve::c::SetSavePoint(batch);
 }
 
 void rocksdb_writebatch_rollback_to_save_point(rocksdb_writebatch_t* batch, char** errptr) {
-  Run(errptr,
-      [&] { return batch == nullptr ? NullArgument("batch") : batch->rep.RollbackToSavePoint(); });
+  Run(errptr, [&] { return varve::c::RollbackToSavePoint(batch); });
 }
 
 void rocksdb_writebatch_pop_save_point(rocksdb_writebatch_t* batch, char** errptr) {
-  Run(errptr, [&] { return batch == nullptr ? NullArgument("batch") : batch->rep.PopSavePoint(); });
+  Run(errptr, [&] { return varve::c::PopSavePoint(batch); });
 }
 
 void rocksdb_writebatch_iterate(rocksdb_writebatch_t* batch, void* state,
                                 void (*put)(void*, const char* k, size_t klen, const char* v,
                                             size_t vlen),
                                 void (*deleted)(void*, const char* k, size_t klen)) {
-  PlainHandler handler(state, put, deleted, nullptr);
-  Iterate(batch, &handler);
+  if (batch != nullptr) varve::c::IteratePlain(batch->rep, state, put, deleted);
 }
 
 void rocksdb_writebatch_iterate_ld(rocksdb_writebatch_t* batch, void* state,
@@ -391,9 +355,8 @@ void rocksdb_writebatch_verify_checksum(rocksdb_writebatch_t* batch, char** errp
 void rocksdb_writebatch_update_timestamps(rocksdb_writebatch_t* batch, const char* ts, size_t tslen,
                                           void* state, size_t (*get_ts_size)(void*, uint32_t),
                                           char** errptr) {
-  Run(errptr, [&]() -> Status {
-    if (batch == nullptr || get_ts_size == nullptr) return NullArgument("batch or get_ts_size");
-    return batch->rep.UpdateTimestamps(Slice(ts, tslen),
-                                       [=](uint32_t family) { return get_ts_size(state, family); });
+  Run(errptr, [&] {
+    return varve::c::UpdateTimestamps(batch == nullptr ? nullptr : &batch->rep, Slice(ts, tslen),
+                                      state, get_ts_size);
   });
 }

@@ -41,10 +41,6 @@ rocksdb_cache_t* rocksdb_cache_create_hyper_clock_opts(
   return Try([&] { return Share(options->rep.MakeSharedCache()); });
 }
 
-void rocksdb_cache_destroy(rocksdb_cache_t* cache) {
-  delete cache;
-}
-
 void rocksdb_cache_disown_data(rocksdb_cache_t* cache) {
   if (cache != nullptr) cache->rep->DisownData();
 }
@@ -73,19 +69,6 @@ size_t rocksdb_cache_get_occupancy_count(const rocksdb_cache_t* cache) {
   return cache == nullptr ? 0 : cache->rep->GetOccupancyCount();
 }
 
-rocksdb_lru_cache_options_t* rocksdb_lru_cache_options_create() {
-  return Make<rocksdb_lru_cache_options_t>();
-}
-
-void rocksdb_lru_cache_options_destroy(rocksdb_lru_cache_options_t* options) {
-  delete options;
-}
-
-VARVE_C_SETTER(rocksdb_lru_cache_options_t, rocksdb_lru_cache_options_set_capacity, size_t,
-               capacity);
-VARVE_C_SETTER(rocksdb_lru_cache_options_t, rocksdb_lru_cache_options_set_num_shard_bits, int,
-               num_shard_bits);
-
 void rocksdb_lru_cache_options_set_memory_allocator(rocksdb_lru_cache_options_t* options,
                                                     rocksdb_memory_allocator_t* allocator) {
   if (options == nullptr) return;
@@ -100,18 +83,6 @@ rocksdb_hyper_clock_cache_options_t* rocksdb_hyper_clock_cache_options_create(
   });
 }
 
-void rocksdb_hyper_clock_cache_options_destroy(rocksdb_hyper_clock_cache_options_t* options) {
-  delete options;
-}
-
-VARVE_C_SETTER(rocksdb_hyper_clock_cache_options_t, rocksdb_hyper_clock_cache_options_set_capacity,
-               size_t, capacity);
-VARVE_C_SETTER(rocksdb_hyper_clock_cache_options_t,
-               rocksdb_hyper_clock_cache_options_set_estimated_entry_charge, size_t,
-               estimated_entry_charge);
-VARVE_C_SETTER(rocksdb_hyper_clock_cache_options_t,
-               rocksdb_hyper_clock_cache_options_set_num_shard_bits, int, num_shard_bits);
-
 void rocksdb_hyper_clock_cache_options_set_memory_allocator(
     rocksdb_hyper_clock_cache_options_t* options, rocksdb_memory_allocator_t* allocator) {
   if (options == nullptr) return;
@@ -121,10 +92,6 @@ void rocksdb_hyper_clock_cache_options_set_memory_allocator(
 rocksdb_memory_allocator_t* rocksdb_jemalloc_nodump_allocator_create(char** errptr) {
   varve::c::Run(errptr, [] { return Status::NotSupported("C API: no allocator of jemalloc's"); });
   return nullptr;
-}
-
-void rocksdb_memory_allocator_destroy(rocksdb_memory_allocator_t* allocator) {
-  delete allocator;
 }
 
 rocksdb_write_buffer_manager_t* rocksdb_write_buffer_manager_create(size_t buffer_size,
@@ -138,10 +105,6 @@ rocksdb_write_buffer_manager_t* rocksdb_write_buffer_manager_create_with_cache(
     return new rocksdb_write_buffer_manager_t{std::make_shared<varve::WriteBufferManager>(
         buffer_size, cache == nullptr ? nullptr : cache->rep, allow_stall)};
   });
-}
-
-void rocksdb_write_buffer_manager_destroy(rocksdb_write_buffer_manager_t* manager) {
-  delete manager;
 }
 
 bool rocksdb_write_buffer_manager_enabled(rocksdb_write_buffer_manager_t* manager) {

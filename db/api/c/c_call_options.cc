@@ -29,8 +29,6 @@ std::chrono::microseconds ToMicros(uint64_t micros) {
 
 }  // namespace
 
-VARVE_C_HANDLE(readoptions);
-
 void rocksdb_readoptions_set_snapshot(rocksdb_readoptions_t* options,
                                       const rocksdb_snapshot_t* snapshot) {
   if (options != nullptr) options->rep.snapshot = snapshot == nullptr ? nullptr : snapshot->rep;
@@ -76,28 +74,6 @@ uint64_t rocksdb_readoptions_get_io_timeout(rocksdb_readoptions_t* options) {
   return options == nullptr ? 0 : Micros(options->rep.io_timeout);
 }
 
-VARVE_C_FIELD(readoptions, read_tier, int);
-VARVE_C_FIELD(readoptions, rate_limiter_priority, int);
-VARVE_C_FIELD(readoptions, value_size_soft_limit, uint64_t);
-VARVE_C_FIELD(readoptions, verify_checksums, unsigned char);
-VARVE_C_FIELD(readoptions, fill_cache, unsigned char);
-VARVE_C_FIELD(readoptions, ignore_range_deletions, unsigned char);
-VARVE_C_FIELD(readoptions, async_io, unsigned char);
-VARVE_C_FIELD(readoptions, optimize_multiget_for_io, unsigned char);
-VARVE_C_FIELD(readoptions, readahead_size, size_t);
-VARVE_C_FIELD(readoptions, max_skippable_internal_keys, uint64_t);
-VARVE_C_FIELD(readoptions, tailing, unsigned char);
-VARVE_C_FIELD(readoptions, total_order_seek, unsigned char);
-VARVE_C_FIELD(readoptions, auto_prefix_mode, unsigned char);
-VARVE_C_FIELD(readoptions, prefix_same_as_start, unsigned char);
-VARVE_C_FIELD(readoptions, pin_data, unsigned char);
-VARVE_C_FIELD(readoptions, adaptive_readahead, unsigned char);
-VARVE_C_FIELD(readoptions, background_purge_on_iterator_cleanup, unsigned char);
-VARVE_C_FIELD(readoptions, auto_readahead_size, unsigned char);
-VARVE_C_FIELD(readoptions, allow_unprepared_value, unsigned char);
-VARVE_C_FIELD(readoptions, auto_refresh_iterator_with_snapshot, unsigned char);
-VARVE_C_FIELD(readoptions, io_activity, int);
-
 void rocksdb_readoptions_set_merge_operand_count_threshold(rocksdb_readoptions_t* options,
                                                            size_t threshold) {
   if (options != nullptr) options->rep.merge_operand_count_threshold = threshold;
@@ -116,52 +92,15 @@ size_t rocksdb_readoptions_get_merge_operand_count_threshold(rocksdb_readoptions
   return options == nullptr ? 0 : options->rep.merge_operand_count_threshold.value_or(0);
 }
 
-VARVE_C_HANDLE(writeoptions);
-
-VARVE_C_FIELD(writeoptions, sync, unsigned char);
 VARVE_C_SETTER(rocksdb_writeoptions_t, rocksdb_writeoptions_disable_WAL, int, disableWAL);
 VARVE_C_GETTER(rocksdb_writeoptions_t, rocksdb_writeoptions_get_disable_WAL, unsigned char,
                disableWAL);
-VARVE_C_FIELD(writeoptions, ignore_missing_column_families, unsigned char);
-VARVE_C_FIELD(writeoptions, no_slowdown, unsigned char);
-VARVE_C_FIELD(writeoptions, low_pri, unsigned char);
-VARVE_C_FIELD(writeoptions, memtable_insert_hint_per_batch, unsigned char);
-VARVE_C_FIELD(writeoptions, rate_limiter_priority, int);
-VARVE_C_FIELD(writeoptions, protection_bytes_per_key, size_t);
-VARVE_C_FIELD(writeoptions, io_activity, int);
-
-VARVE_C_HANDLE(flushoptions);
-
-VARVE_C_FIELD(flushoptions, wait, unsigned char);
-VARVE_C_FIELD(flushoptions, allow_write_stall, unsigned char);
-
-VARVE_C_HANDLE(flushwaloptions);
-
-VARVE_C_FIELD(flushwaloptions, sync, unsigned char);
-VARVE_C_FIELD(flushwaloptions, rate_limiter_priority, int);
-
-VARVE_C_HANDLE(compactoptions);
-
-VARVE_C_FIELD(compactoptions, exclusive_manual_compaction, unsigned char);
-VARVE_C_FIELD(compactoptions, bottommost_level_compaction, unsigned char);
-VARVE_C_FIELD(compactoptions, change_level, unsigned char);
-VARVE_C_FIELD(compactoptions, target_level, int);
-VARVE_C_FIELD(compactoptions, target_path_id, int);
-VARVE_C_FIELD(compactoptions, allow_write_stall, unsigned char);
-VARVE_C_FIELD(compactoptions, max_subcompactions, int);
 
 void rocksdb_compactoptions_set_full_history_ts_low(rocksdb_compactoptions_t* options, char* ts,
                                                     size_t tslen) {
   if (options == nullptr) return;
   SetKey(ts, tslen, &options->full_history_ts_low, &options->rep.full_history_ts_low);
 }
-
-VARVE_C_HANDLE(wait_for_compact_options);
-
-VARVE_C_FIELD(wait_for_compact_options, abort_on_pause, unsigned char);
-VARVE_C_FIELD(wait_for_compact_options, flush, unsigned char);
-VARVE_C_FIELD(wait_for_compact_options, wait_for_purge, unsigned char);
-VARVE_C_FIELD(wait_for_compact_options, close_db, unsigned char);
 
 void rocksdb_wait_for_compact_options_set_timeout(rocksdb_wait_for_compact_options_t* options,
                                                   uint64_t microseconds) {
@@ -172,19 +111,7 @@ uint64_t rocksdb_wait_for_compact_options_get_timeout(rocksdb_wait_for_compact_o
   return options == nullptr ? 0 : Micros(options->rep.timeout);
 }
 
-VARVE_C_HANDLE(size_approximation_options);
-
-VARVE_C_FIELD(size_approximation_options, include_memtables, unsigned char);
-VARVE_C_FIELD(size_approximation_options, include_files, unsigned char);
-VARVE_C_FIELD(size_approximation_options, files_size_error_margin, double);
-
 // ---- Fields that only RocksDB has ----
-
-VARVE_C_FIELD(flushoptions, force_atomic_flush, unsigned char);
-VARVE_C_FIELD(flushoptions, listener_wait, unsigned char);
-VARVE_C_FIELD(compactoptions, blob_garbage_collection_policy, int);
-VARVE_C_FIELD(compactoptions, blob_garbage_collection_age_cutoff, double);
-VARVE_C_FIELD(size_approximation_options, include_blob_files, unsigned char);
 
 void rocksdb_readoptions_set_managed(rocksdb_readoptions_t* /*options*/, unsigned char /*value*/) {}
 

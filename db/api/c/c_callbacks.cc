@@ -304,10 +304,6 @@ rocksdb_comparator_t* rocksdb_comparator_with_ts_create(
   });
 }
 
-void rocksdb_comparator_destroy(rocksdb_comparator_t* comparator) {
-  delete comparator;
-}
-
 rocksdb_compactionfilter_t* rocksdb_compactionfilter_create(
     void* state, void (*destructor)(void*),
     unsigned char (*filter)(void*, int level, const char* key, size_t key_length,
@@ -325,10 +321,6 @@ rocksdb_compactionfilter_t* rocksdb_compactionfilter_create(
 void rocksdb_compactionfilter_set_ignore_snapshots(rocksdb_compactionfilter_t* filter,
                                                    unsigned char ignore) {
   if (filter != nullptr) *filter->ignore_snapshots = ignore != 0;
-}
-
-void rocksdb_compactionfilter_destroy(rocksdb_compactionfilter_t* filter) {
-  delete filter;
 }
 
 unsigned char rocksdb_compactionfiltercontext_is_full_compaction(

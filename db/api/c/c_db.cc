@@ -2,9 +2,9 @@
 // Opening and closing through the C API, and its column families.
 #include <cstdlib>
 
+#include "db/api/c/c_open.h"
 #include "db/api/c/c_types.h"
 
-using varve::ColumnFamilyDescriptor;
 using varve::ColumnFamilyHandle;
 using varve::DB;
 using varve::Status;
@@ -12,81 +12,10 @@ using varve::c::CopyBytes;
 using varve::c::CopyText;
 using varve::c::Make;
 using varve::c::NullArgument;
+using varve::c::OpenDefault;
+using varve::c::OpenFamilies;
 using varve::c::Run;
 using varve::c::RunOnDb;
-
-namespace {
-
-// The arguments of an open with column families, as C has them.
-struct FamilyArguments {
-  int count;
-  const char* const* names;
-  const rocksdb_options_t* const* options;
-  rocksdb_column_family_handle_t** handles;
-};
-
-template <typename Open>
-rocksdb_t* OpenDefault(const rocksdb_options_t* options, const char* name, char** errptr, Open open,
-                       const char* call = __builtin_FUNCTION()) {
-  std::unique_ptr<rocksdb_t> db;
-  const auto checked = [&]() -> Status {
-    if (options == nullptr) return NullArgument("options");
-    if (name == nullptr) return NullArgument("name");
-    Status s = options->CheckLacking();
-    if (!s.ok()) return s;
-    db = std::make_unique<rocksdb_t>();
-    options->KeepFor(&db->kept);
-    return open(options->rep, std::string(name), db.get());
-  };
-  return Run(errptr, checked, call) ? db.release() : nullptr;
-}
-
-Status ToDescriptors(const FamilyArguments& families,
-                     std::vector<ColumnFamilyDescriptor>* descriptors, varve::c::Kept* kept) {
-  if (families.count < 0) return Status::InvalidArgument("C API: negative number of families");
-  if (families.count == 0) return Status::OK();
-  if (families.names == nullptr || families.options == nullptr || families.handles == nullptr) {
-    return NullArgument("column family arrays");
-  }
-  for (int i = 0; i < families.count; ++i) {
-    if (families.names[i] == nullptr || families.options[i] == nullptr) {
-      return NullArgument("column family name or options");
-    }
-    Status s = families.options[i]->CheckLacking();
-    if (!s.ok()) return s;
-    families.options[i]->KeepFor(kept);
-    descriptors->emplace_back(families.names[i], families.options[i]->rep);
-  }
-  return Status::OK();
-}
-
-// Handles for what `open` yields are allocated before it runs, so that nothing can fail behind it.
-template <typename Open>
-rocksdb_t* OpenFamilies(const rocksdb_options_t* options, const char* name,
-                        const FamilyArguments& families, char** errptr, Open open,
-                        const char* call = __builtin_FUNCTION()) {
-  std::vector<std::unique_ptr<rocksdb_column_family_handle_t>> handles;
-  const auto open_all = [&](const varve::Options& db_options, const std::string& db_name,
-                            rocksdb_t* handle) -> Status {
-    std::vector<ColumnFamilyDescriptor> descriptors;
-    Status s = ToDescriptors(families, &descriptors, &handle->kept);
-    if (!s.ok()) return s;
-    for (size_t i = 0; i < descriptors.size(); ++i) {
-      handles.push_back(std::make_unique<rocksdb_column_family_handle_t>());
-    }
-    std::vector<ColumnFamilyHandle*> opened;
-    s = open(db_options, db_name, descriptors, &opened, &handle->rep);
-    for (size_t i = 0; s.ok() && i < opened.size(); ++i) *handles[i] = {opened[i], true};
-    return s;
-  };
-  rocksdb_t* db = OpenDefault(options, name, errptr, open_all, call);
-  for (size_t i = 0; db != nullptr && i < handles.size(); ++i) {
-    families.handles[i] = handles[i].release();
-  }
-  return db;
-}
-
-}  // namespace
 
 rocksdb_t* rocksdb_open(const rocksdb_options_t* options, const char* name, char** errptr) {
   return OpenDefault(options, name, errptr, [](const auto& o, const std::string& n, rocksdb_t* db) {

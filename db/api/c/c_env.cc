@@ -34,7 +34,7 @@ std::string Format(const char* format, va_list ap) {
   return text;
 }
 
-// Writes each entry, behind `prefix`, as a line to the standard error.
+// Writes each entry, after `prefix`, as a line to the standard error.
 class StderrLogger final : public Logger {
  public:
   StderrLogger(InfoLogLevel level, std::string prefix)
@@ -174,10 +174,6 @@ rocksdb_logger_t* rocksdb_logger_create_callback_logger(
   });
 }
 
-void rocksdb_logger_destroy(rocksdb_logger_t* logger) {
-  delete logger;
-}
-
 rocksdb_ratelimiter_t* rocksdb_ratelimiter_create(int64_t rate_bytes_per_sec,
                                                   int64_t refill_period_us, int32_t fairness) {
   return rocksdb_ratelimiter_create_with_mode(
@@ -207,15 +203,7 @@ rocksdb_ratelimiter_t* rocksdb_ratelimiter_create_with_mode(int64_t rate_bytes_p
   });
 }
 
-void rocksdb_ratelimiter_destroy(rocksdb_ratelimiter_t* limiter) {
-  delete limiter;
-}
-
 rocksdb_dbpath_t* rocksdb_dbpath_create(const char* path, uint64_t target_size) {
   if (path == nullptr) return nullptr;
   return Try([&] { return new rocksdb_dbpath_t{varve::DbPath(path, target_size)}; });
-}
-
-void rocksdb_dbpath_destroy(rocksdb_dbpath_t* path) {
-  delete path;
 }

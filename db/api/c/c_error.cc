@@ -5,6 +5,7 @@
 #include <new>
 
 #include "db/api/c/c_types.h"
+#include "util/base/assert.h"
 
 void rocksdb_free(void* ptr) {
   std::free(ptr);
@@ -26,6 +27,7 @@ Status CaughtException() noexcept {
 }
 
 void SetError(char** errptr, const Status& status, const char* call) noexcept {
+  VARVE_ASSERT(!status.ok());
   if (errptr == nullptr) return;
   char* text = Try([&] {
     std::string message = status.ToString();
@@ -39,6 +41,7 @@ void SetError(char** errptr, const Status& status, const char* call) noexcept {
 }
 
 Status NullArgument(const char* name) {
+  VARVE_ASSERT(name != nullptr);
   return Status::InvalidArgument("C API: null argument", name);
 }
 

@@ -71,10 +71,6 @@ void rocksdb_livefile_set_largest_key(rocksdb_livefile_t* file, const char* key,
   if (file != nullptr) SetBytes(&file->rep.largestkey, key, size);
 }
 
-rocksdb_livefiles_t* rocksdb_livefiles_create() {
-  return varve::c::Make<rocksdb_livefiles_t>();
-}
-
 void rocksdb_livefiles_add(rocksdb_livefiles_t* files, rocksdb_livefile_t* livefile) {
   if (files == nullptr || livefile == nullptr) return;
   TryVoid([&] { files->rep.push_back(livefile->rep); });
@@ -184,13 +180,6 @@ rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata_cf_with_opt
 }
 
 // ---- Compaction of chosen files ----
-
-VARVE_C_HANDLE(compaction_options);
-VARVE_C_FIELD(compaction_options, compression, int);
-VARVE_C_FIELD(compaction_options, output_file_size_limit, uint64_t);
-VARVE_C_FIELD(compaction_options, max_subcompactions, uint32_t);
-VARVE_C_FIELD(compaction_options, allow_trivial_move, unsigned char);
-VARVE_C_FIELD(compaction_options, output_temperature_override, int);
 
 // C sees a flag that only these functions touch.
 unsigned char* rocksdb_compaction_options_canceled_create() {

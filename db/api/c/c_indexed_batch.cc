@@ -1,26 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
-// Write batches with an index in the C API, without the index: they are filled and written as plain
-// ones; what would read them says that it cannot.
+// Write batches with an index in the C API.
+#include <array>
+#include <climits>
+
+#include "varve/utilities/write_batch_with_index.h"
+
+#include "db/api/c/c_batch.h"
+#include "db/api/c/c_results.h"
 #include "db/api/c/c_types.h"
+#include "db/api/c/value_handle_pool.h"
 
+using varve::ColumnFamilyHandle;
+using varve::DB;
+using varve::Iterator;
+using varve::PinnableSlice;
+using varve::ReadOptions;
+using varve::Slice;
 using varve::Status;
+using varve::WriteOptions;
+using varve::c::Add;
+using varve::c::AddIn;
+using varve::c::DeletePiecewise;
+using varve::c::Family;
+using varve::c::NullArgument;
+using varve::c::Pieces;
+using varve::c::Run;
+using varve::c::RunOnDb;
+using varve::c::SingleResult;
+using varve::c::StoreSize;
+using varve::c::ValueHandlePool;
 
-struct rocksdb_writebatch_wi_t : rocksdb_writebatch_t {};
+struct rocksdb_writebatch_wi_t {
+  varve::WriteBatchWithIndex rep;
+  varve::c::BatchFailure failure;
+  std::shared_ptr<const varve::Comparator> comparator;  // What `rep` points at.
+};
 
 namespace {
 
-using Bytes = char*;
+// The default family stands for this: a null handle is an error in the ..._cf functions.
+constexpr rocksdb_column_family_handle_t kDefaultFamily = {nullptr, false};
 
-constexpr char kNoIndex[] = "this engine does not have reads of write batches";
-
-bool HasBatch(const rocksdb_writebatch_wi_t* batch, char** errptr,
-              const char* call = __builtin_FUNCTION()) {
-  if (batch == nullptr) varve::c::SetError(errptr, varve::c::NullArgument("batch"), call);
-  return batch != nullptr;
+Status CheckHandles(const rocksdb_writebatch_wi_t* batch,
+                    const rocksdb_column_family_handle_t* family) {
+  if (batch == nullptr) return NullArgument("batch");
+  return family == nullptr ? NullArgument("family") : Status::OK();
 }
 
-Status NoIndex() {
-  return Status::NotSupported("C API", kNoIndex);
+// A copy of what `read`, a function of the value's place, finds; null if that is nothing.
+template <typename Read>
+char* CopyFound(size_t* vallen, char** errptr, const char* call, Read read) {
+  StoreSize(vallen, 0);
+  char* copy = nullptr;
+  const auto run = [&]() -> Status {
+    std::string value;
+    Status s = read(&value);
+    if (s.IsNotFound()) return Status::OK();
+    if (!s.ok()) return s;
+    copy = varve::c::CopyBytes(value);
+    if (copy == nullptr) return Status::MemoryLimit();
+    StoreSize(vallen, value.size());
+    return Status::OK();
+  };
+  Run(errptr, run, call);
+  return copy;
+}
+
+char* GetFromBatch(rocksdb_writebatch_wi_t* batch, const rocksdb_options_t* options,
+                   const rocksdb_column_family_handle_t* family, const Slice& key, size_t* vallen,
+                   char** errptr, const char* call = __builtin_FUNCTION()) {
+  return CopyFound(vallen, errptr, call, [&](std::string* value) -> Status {
+    Status s = CheckHandles(batch, family);
+    if (!s.ok()) return s;
+    if (options == nullptr) return NullArgument("options");
+    return batch->rep.GetFromBatch(Family(family), options->rep, key, value);
+  });
+}
+
+Status Read(rocksdb_writebatch_wi_t* batch, rocksdb_t* db, const rocksdb_readoptions_t* options,
+            const rocksdb_column_family_handle_t* family, const Slice& key, PinnableSlice* value) {
+  Status s = CheckHandles(batch, family);
+  if (!s.ok()) return s;
+  if (db == nullptr) return NullArgument("db");
+  if (options == nullptr) return NullArgument("options");
+  return batch->rep.GetFromBatchAndDB(db->rep.get(), options->rep, Family(family), key, value);
+}
+
+char* GetFromBatchAndDB(rocksdb_writebatch_wi_t* batch, rocksdb_t* db,
+                        const rocksdb_readoptions_t* options,
+                        const rocksdb_column_family_handle_t* family, const Slice& key,
+                        size_t* vallen, char** errptr, const char* call = __builtin_FUNCTION()) {
+  return CopyFound(vallen, errptr, call, [&](std::string* value) {
+    PinnableSlice pinned(value);
+    Status s = Read(batch, db, options, family, key, &pinned);
+    if (s.ok() && pinned.IsPinned()) value->assign(pinned.data(), pinned.size());
+    return s;
+  });
+}
+
+rocksdb_pinnableslice_t* GetPinned(rocksdb_writebatch_wi_t* batch, rocksdb_t* db,
+                                   const rocksdb_readoptions_t* options,
+                                   const rocksdb_column_family_handle_t* family, const Slice& key,
+                                   char** errptr, const char* call = __builtin_FUNCTION()) {
+  SingleResult* found = nullptr;
+  const auto read = [&]() -> Status {
+    auto pinned = ValueHandlePool<SingleResult>::Take();
+    Status s = Read(batch, db, options, family, key, &pinned->rep);
+    if (s.IsNotFound()) return Status::OK();
+    if (s.ok()) found = pinned.release();
+    return s;
+  };
+  Run(errptr, read, call);
+  return found;
+}
+
+// The base's handle goes; what its options pointed at goes with the base itself.
+std::unique_ptr<Iterator> TakeOver(std::unique_ptr<rocksdb_iterator_t> handle) {
+  using Keys = std::array<varve::c::SharedKey, std::extent_v<decltype(handle->keys)>>;
+  auto keys = std::make_unique<Keys>();
+  std::move(std::begin(handle->keys), std::end(handle->keys), keys->begin());
+  std::unique_ptr<Iterator> base = std::move(handle->rep);
+  base->RegisterCleanup([](void* held, void* /*unused*/) { delete static_cast<Keys*>(held); },
+                        keys.get(), nullptr);
+  keys.release();
+  return base;
+}
+
+// `options` is null where the function has none.
+rocksdb_iterator_t* IteratorWithBase(rocksdb_writebatch_wi_t* batch,
+                                     rocksdb_iterator_t* base_iterator,
+                                     const rocksdb_column_family_handle_t* family,
+                                     const rocksdb_readoptions_t* options) {
+  std::unique_ptr<rocksdb_iterator_t> base(base_iterator);
+  return varve::c::Try([&] {
+    auto iter = std::make_unique<rocksdb_iterator_t>();
+    const Status s = CheckHandles(batch, family);
+    if (!s.ok()) {
+      iter->rep.reset(varve::NewErrorIterator(s));
+      return iter.release();
+    }
+    if (options != nullptr) varve::c::HoldKeys(iter.get(), options);
+    iter->rep.reset(batch->rep.NewIteratorWithBase(
+        Family(family), base == nullptr ? nullptr : TakeOver(std::move(base)).release(),
+        options == nullptr ? nullptr : &options->rep));
+    return iter.release();
+  });
+}
+
+rocksdb_iterator_t* WithoutOptions(rocksdb_iterator_t* base_iterator) {
+  const std::unique_ptr<rocksdb_iterator_t> base(base_iterator);
+  return varve::c::Try([&] {
+    auto iter = std::make_unique<rocksdb_iterator_t>();
+    iter->rep.reset(varve::NewErrorIterator(NullArgument("options")));
+    return iter.release();
+  });
 }
 
 }  // namespace
@@ -31,13 +164,15 @@ rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create(size_t reserved_bytes,
 }
 
 rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create_with_params(
-    rocksdb_comparator_t* /*backup_index_comparator*/, size_t reserved_bytes,
-    unsigned char /*overwrite_key*/, size_t max_bytes, size_t protection_bytes_per_key) {
+    rocksdb_comparator_t* backup_index_comparator, size_t reserved_bytes,
+    unsigned char overwrite_key, size_t max_bytes, size_t protection_bytes_per_key) {
   return varve::c::Try([&] {
-    return new rocksdb_writebatch_wi_t{
-        {varve::WriteBatch(reserved_bytes, max_bytes,
-                           varve::c::BatchProtection(protection_bytes_per_key), 0),
-         Status()}};
+    std::shared_ptr<const varve::Comparator> comparator;
+    if (backup_index_comparator != nullptr) comparator = backup_index_comparator->rep;
+    varve::WriteBatchWithIndex batch(comparator.get(), reserved_bytes, overwrite_key != 0,
+                                     max_bytes,
+                                     varve::c::BatchProtection(protection_bytes_per_key));
+    return new rocksdb_writebatch_wi_t{std::move(batch), {}, std::move(comparator)};
   });
 }
 
@@ -47,44 +182,159 @@ void rocksdb_writebatch_wi_destroy(rocksdb_writebatch_wi_t* batch) {
 
 void rocksdb_write_writebatch_wi(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                                  rocksdb_writebatch_wi_t* wbwi, char** errptr) {
-  if (HasBatch(wbwi, errptr)) rocksdb_write(db, options, wbwi, errptr);
+  RunOnDb(db, options, errptr, [&](DB* d, const WriteOptions& o) -> Status {
+    if (wbwi == nullptr) return NullArgument("batch");
+    if (!wbwi->failure.status().ok()) return wbwi->failure.status();
+    return d->Write(o, wbwi->rep.GetWriteBatch());
+  });
 }
 
-// ---- As of plain batches ----
+// ---- Filling ----
 
 void rocksdb_writebatch_wi_clear(rocksdb_writebatch_wi_t* batch) {
-  rocksdb_writebatch_clear(batch);
+  varve::c::Clear(batch);
 }
 
 int rocksdb_writebatch_wi_count(rocksdb_writebatch_wi_t* batch) {
-  return rocksdb_writebatch_count(batch);
+  if (batch == nullptr) return 0;
+  const uint32_t count = batch->rep.GetWriteBatch()->Count();
+  return count > INT_MAX ? INT_MAX : static_cast<int>(count);
 }
 
 const char* rocksdb_writebatch_wi_data(rocksdb_writebatch_wi_t* batch, size_t* size) {
-  return rocksdb_writebatch_data(batch, size);
+  StoreSize(size, batch == nullptr ? 0 : batch->rep.GetDataSize());
+  return batch == nullptr ? nullptr : batch->rep.GetWriteBatch()->Data().data();
+}
+
+void rocksdb_writebatch_wi_iterate(rocksdb_writebatch_wi_t* batch, void* state,
+                                   void (*put)(void*, const char* k, size_t klen, const char* v,
+                                               size_t vlen),
+                                   void (*deleted)(void*, const char* k, size_t klen)) {
+  if (batch != nullptr) {
+    varve::c::IteratePlain(*batch->rep.GetWriteBatch(), state, put, deleted);
+  }
+}
+
+void rocksdb_writebatch_wi_put(rocksdb_writebatch_wi_t* batch, const char* key, size_t klen,
+                               const char* value, size_t vlen) {
+  Add(batch, [&](auto* b) { return b->Put(Slice(key, klen), Slice(value, vlen)); });
+}
+
+void rocksdb_writebatch_wi_put_cf(rocksdb_writebatch_wi_t* batch,
+                                  rocksdb_column_family_handle_t* family, const char* key,
+                                  size_t klen, const char* value, size_t vlen) {
+  AddIn(batch, family, [&](auto* b, ColumnFamilyHandle* f) {
+    return b->Put(f, Slice(key, klen), Slice(value, vlen));
+  });
+}
+
+void rocksdb_writebatch_wi_putv(rocksdb_writebatch_wi_t* batch, int num_keys,
+                                const char* const* keys_list, const size_t* keys_list_sizes,
+                                int num_values, const char* const* values_list,
+                                const size_t* values_list_sizes) {
+  Add(batch, [&](auto* b) {
+    return b->Put(Pieces(num_keys, keys_list, keys_list_sizes).parts(),
+                  Pieces(num_values, values_list, values_list_sizes).parts());
+  });
+}
+
+void rocksdb_writebatch_wi_putv_cf(rocksdb_writebatch_wi_t* batch,
+                                   rocksdb_column_family_handle_t* family, int num_keys,
+                                   const char* const* keys_list, const size_t* keys_list_sizes,
+                                   int num_values, const char* const* values_list,
+                                   const size_t* values_list_sizes) {
+  AddIn(batch, family, [&](auto* b, ColumnFamilyHandle* f) {
+    return b->Put(f, Pieces(num_keys, keys_list, keys_list_sizes).parts(),
+                  Pieces(num_values, values_list, values_list_sizes).parts());
+  });
+}
+
+void rocksdb_writebatch_wi_merge(rocksdb_writebatch_wi_t* batch, const char* key, size_t klen,
+                                 const char* value, size_t vlen) {
+  Add(batch, [&](auto* b) { return b->Merge(Slice(key, klen), Slice(value, vlen)); });
+}
+
+void rocksdb_writebatch_wi_merge_cf(rocksdb_writebatch_wi_t* batch,
+                                    rocksdb_column_family_handle_t* family, const char* key,
+                                    size_t klen, const char* value, size_t vlen) {
+  AddIn(batch, family, [&](auto* b, ColumnFamilyHandle* f) {
+    return b->Merge(f, Slice(key, klen), Slice(value, vlen));
+  });
+}
+
+void rocksdb_writebatch_wi_mergev(rocksdb_writebatch_wi_t* batch, int num_keys,
+                                  const char* const* keys_list, const size_t* keys_list_sizes,
+                                  int num_values, const char* const* values_list,
+                                  const size_t* values_list_sizes) {
+  Add(batch, [&](auto* b) {
+    return b->Merge(Pieces(num_keys, keys_list, keys_list_sizes).parts(),
+                    Pieces(num_values, values_list, values_list_sizes).parts());
+  });
+}
+
+void rocksdb_writebatch_wi_mergev_cf(rocksdb_writebatch_wi_t* batch,
+                                     rocksdb_column_family_handle_t* family, int num_keys,
+                                     const char* const* keys_list, const size_t* keys_list_sizes,
+                                     int num_values, const char* const* values_list,
+                                     const size_t* values_list_sizes) {
+  AddIn(batch, family, [&](auto* b, ColumnFamilyHandle* f) {
+    return b->Merge(f, Pieces(num_keys, keys_list, keys_list_sizes).parts(),
+                    Pieces(num_values, values_list, values_list_sizes).parts());
+  });
 }
 
 void rocksdb_writebatch_wi_delete(rocksdb_writebatch_wi_t* batch, const char* key, size_t klen) {
-  rocksdb_writebatch_delete(batch, key, klen);
+  Add(batch, [&](auto* b) { return b->Delete(Slice(key, klen)); });
 }
 
 void rocksdb_writebatch_wi_delete_cf(rocksdb_writebatch_wi_t* batch,
                                      rocksdb_column_family_handle_t* family, const char* key,
                                      size_t klen) {
-  rocksdb_writebatch_delete_cf(batch, family, key, klen);
+  AddIn(batch, family,
+        [&](auto* b, ColumnFamilyHandle* f) { return b->Delete(f, Slice(key, klen)); });
+}
+
+void rocksdb_writebatch_wi_deletev(rocksdb_writebatch_wi_t* batch, int num_keys,
+                                   const char* const* keys_list, const size_t* keys_list_sizes) {
+  Add(batch,
+      [&](auto* b) { return b->Delete(Pieces(num_keys, keys_list, keys_list_sizes).parts()); });
+}
+
+void rocksdb_writebatch_wi_deletev_cf(rocksdb_writebatch_wi_t* batch,
+                                      rocksdb_column_family_handle_t* family, int num_keys,
+                                      const char* const* keys_list, const size_t* keys_list_sizes) {
+  AddIn(batch, family, [&](auto* b, ColumnFamilyHandle* f) {
+    return b->Delete(f, Pieces(num_keys, keys_list, keys_list_sizes).parts());
+  });
+}
+
+void rocksdb_writebatch_wi_singledelete(rocksdb_writebatch_wi_t* batch, const char* key,
+                                        size_t klen) {
+  Add(batch, [&](auto* b) { return b->SingleDelete(Slice(key, klen)); });
+}
+
+void rocksdb_writebatch_wi_singledelete_cf(rocksdb_writebatch_wi_t* batch,
+                                           rocksdb_column_family_handle_t* family, const char* key,
+                                           size_t klen) {
+  AddIn(batch, family,
+        [&](auto* b, ColumnFamilyHandle* f) { return b->SingleDelete(f, Slice(key, klen)); });
 }
 
 void rocksdb_writebatch_wi_delete_range(rocksdb_writebatch_wi_t* batch, const char* start_key,
                                         size_t start_key_len, const char* end_key,
                                         size_t end_key_len) {
-  rocksdb_writebatch_delete_range(batch, start_key, start_key_len, end_key, end_key_len);
+  Add(batch, [&](auto* b) {
+    return b->DeleteRange(Slice(start_key, start_key_len), Slice(end_key, end_key_len));
+  });
 }
 
 void rocksdb_writebatch_wi_delete_range_cf(rocksdb_writebatch_wi_t* batch,
                                            rocksdb_column_family_handle_t* family,
                                            const char* start_key, size_t start_key_len,
                                            const char* end_key, size_t end_key_len) {
-  rocksdb_writebatch_delete_range_cf(batch, family, start_key, start_key_len, end_key, end_key_len);
+  AddIn(batch, family, [&](auto* b, ColumnFamilyHandle* f) {
+    return b->DeleteRange(f, Slice(start_key, start_key_len), Slice(end_key, end_key_len));
+  });
 }
 
 void rocksdb_writebatch_wi_delete_rangev(rocksdb_writebatch_wi_t* batch, int num_keys,
@@ -92,8 +342,10 @@ void rocksdb_writebatch_wi_delete_rangev(rocksdb_writebatch_wi_t* batch, int num
                                          const size_t* start_keys_list_sizes,
                                          const char* const* end_keys_list,
                                          const size_t* end_keys_list_sizes) {
-  rocksdb_writebatch_delete_rangev(batch, num_keys, start_keys_list, start_keys_list_sizes,
-                                   end_keys_list, end_keys_list_sizes);
+  Add(batch, [&](auto* b) {
+    return DeletePiecewise(b, nullptr, num_keys, start_keys_list, start_keys_list_sizes,
+                           end_keys_list, end_keys_list_sizes);
+  });
 }
 
 void rocksdb_writebatch_wi_delete_rangev_cf(rocksdb_writebatch_wi_t* batch,
@@ -102,165 +354,99 @@ void rocksdb_writebatch_wi_delete_rangev_cf(rocksdb_writebatch_wi_t* batch,
                                             const size_t* start_keys_list_sizes,
                                             const char* const* end_keys_list,
                                             const size_t* end_keys_list_sizes) {
-  rocksdb_writebatch_delete_rangev_cf(batch, family, num_keys, start_keys_list,
-                                      start_keys_list_sizes, end_keys_list, end_keys_list_sizes);
-}
-
-void rocksdb_writebatch_wi_deletev(rocksdb_writebatch_wi_t* batch, int num_keys,
-                                   const char* const* keys_list, const size_t* keys_list_sizes) {
-  rocksdb_writebatch_deletev(batch, num_keys, keys_list, keys_list_sizes);
-}
-
-void rocksdb_writebatch_wi_deletev_cf(rocksdb_writebatch_wi_t* batch,
-                                      rocksdb_column_family_handle_t* family, int num_keys,
-                                      const char* const* keys_list, const size_t* keys_list_sizes) {
-  rocksdb_writebatch_deletev_cf(batch, family, num_keys, keys_list, keys_list_sizes);
-}
-
-void rocksdb_writebatch_wi_iterate(rocksdb_writebatch_wi_t* batch, void* state,
-                                   void (*put)(void*, const char* k, size_t klen, const char* v,
-                                               size_t vlen),
-                                   void (*deleted)(void*, const char* k, size_t klen)) {
-  rocksdb_writebatch_iterate(batch, state, put, deleted);
-}
-
-void rocksdb_writebatch_wi_merge(rocksdb_writebatch_wi_t* batch, const char* key, size_t klen,
-                                 const char* value, size_t vlen) {
-  rocksdb_writebatch_merge(batch, key, klen, value, vlen);
-}
-
-void rocksdb_writebatch_wi_merge_cf(rocksdb_writebatch_wi_t* batch,
-                                    rocksdb_column_family_handle_t* family, const char* key,
-                                    size_t klen, const char* value, size_t vlen) {
-  rocksdb_writebatch_merge_cf(batch, family, key, klen, value, vlen);
-}
-
-void rocksdb_writebatch_wi_mergev(rocksdb_writebatch_wi_t* batch, int num_keys,
-                                  const char* const* keys_list, const size_t* keys_list_sizes,
-                                  int num_values, const char* const* values_list,
-                                  const size_t* values_list_sizes) {
-  rocksdb_writebatch_mergev(batch, num_keys, keys_list, keys_list_sizes, num_values, values_list,
-                            values_list_sizes);
-}
-
-void rocksdb_writebatch_wi_mergev_cf(rocksdb_writebatch_wi_t* batch,
-                                     rocksdb_column_family_handle_t* family, int num_keys,
-                                     const char* const* keys_list, const size_t* keys_list_sizes,
-                                     int num_values, const char* const* values_list,
-                                     const size_t* values_list_sizes) {
-  rocksdb_writebatch_mergev_cf(batch, family, num_keys, keys_list, keys_list_sizes, num_values,
-                               values_list, values_list_sizes);
-}
-
-void rocksdb_writebatch_wi_put(rocksdb_writebatch_wi_t* batch, const char* key, size_t klen,
-                               const char* value, size_t vlen) {
-  rocksdb_writebatch_put(batch, key, klen, value, vlen);
-}
-
-void rocksdb_writebatch_wi_put_cf(rocksdb_writebatch_wi_t* batch,
-                                  rocksdb_column_family_handle_t* family, const char* key,
-                                  size_t klen, const char* value, size_t vlen) {
-  rocksdb_writebatch_put_cf(batch, family, key, klen, value, vlen);
+  AddIn(batch, family, [&](auto* b, ColumnFamilyHandle* f) {
+    return DeletePiecewise(b, f, num_keys, start_keys_list, start_keys_list_sizes, end_keys_list,
+                           end_keys_list_sizes);
+  });
 }
 
 void rocksdb_writebatch_wi_put_log_data(rocksdb_writebatch_wi_t* batch, const char* blob,
                                         size_t len) {
-  rocksdb_writebatch_put_log_data(batch, blob, len);
-}
-
-void rocksdb_writebatch_wi_putv(rocksdb_writebatch_wi_t* batch, int num_keys,
-                                const char* const* keys_list, const size_t* keys_list_sizes,
-                                int num_values, const char* const* values_list,
-                                const size_t* values_list_sizes) {
-  rocksdb_writebatch_putv(batch, num_keys, keys_list, keys_list_sizes, num_values, values_list,
-                          values_list_sizes);
-}
-
-void rocksdb_writebatch_wi_putv_cf(rocksdb_writebatch_wi_t* batch,
-                                   rocksdb_column_family_handle_t* family, int num_keys,
-                                   const char* const* keys_list, const size_t* keys_list_sizes,
-                                   int num_values, const char* const* values_list,
-                                   const size_t* values_list_sizes) {
-  rocksdb_writebatch_putv_cf(batch, family, num_keys, keys_list, keys_list_sizes, num_values,
-                             values_list, values_list_sizes);
-}
-
-void rocksdb_writebatch_wi_rollback_to_save_point(rocksdb_writebatch_wi_t* batch, char** errptr) {
-  if (HasBatch(batch, errptr)) rocksdb_writebatch_rollback_to_save_point(batch, errptr);
+  Add(batch, [&](auto* b) { return b->PutLogData(Slice(blob, len)); });
 }
 
 void rocksdb_writebatch_wi_set_save_point(rocksdb_writebatch_wi_t* batch) {
-  rocksdb_writebatch_set_save_point(batch);
+  varve::c::SetSavePoint(batch);
 }
 
-void rocksdb_writebatch_wi_singledelete(rocksdb_writebatch_wi_t* batch, const char* key,
-                                        size_t klen) {
-  rocksdb_writebatch_singledelete(batch, key, klen);
-}
-
-void rocksdb_writebatch_wi_singledelete_cf(rocksdb_writebatch_wi_t* batch,
-                                           rocksdb_column_family_handle_t* family, const char* key,
-                                           size_t klen) {
-  rocksdb_writebatch_singledelete_cf(batch, family, key, klen);
+void rocksdb_writebatch_wi_rollback_to_save_point(rocksdb_writebatch_wi_t* batch, char** errptr) {
+  Run(errptr, [&] { return varve::c::RollbackToSavePoint(batch); });
 }
 
 void rocksdb_writebatch_wi_update_timestamps(rocksdb_writebatch_wi_t* batch, const char* ts,
                                              size_t tslen, void* state,
                                              size_t (*get_ts_size)(void*, uint32_t),
                                              char** errptr) {
-  if (!HasBatch(batch, errptr)) return;
-  rocksdb_writebatch_update_timestamps(batch, ts, tslen, state, get_ts_size, errptr);
+  Run(errptr, [&] {
+    return varve::c::UpdateTimestamps(batch == nullptr ? nullptr : batch->rep.GetWriteBatch(),
+                                      Slice(ts, tslen), state, get_ts_size);
+  });
 }
 
-// ---- What needs the index ----
+// ---- Reading ----
 
-VARVE_C_REFUSES_VALUE(Bytes, rocksdb_writebatch_wi_get_from_batch, NoIndex,
-                      (rocksdb_writebatch_wi_t*, const rocksdb_options_t*, const char*, size_t,
-                       size_t* size, char** errptr));
-VARVE_C_REFUSES_VALUE(Bytes, rocksdb_writebatch_wi_get_from_batch_and_db, NoIndex,
-                      (rocksdb_writebatch_wi_t*, rocksdb_t*, const rocksdb_readoptions_t*,
-                       const char*, size_t, size_t* size, char** errptr));
-VARVE_C_REFUSES_VALUE(Bytes, rocksdb_writebatch_wi_get_from_batch_and_db_cf, NoIndex,
-                      (rocksdb_writebatch_wi_t*, rocksdb_t*, const rocksdb_readoptions_t*,
-                       rocksdb_column_family_handle_t*, const char*, size_t, size_t* size,
-                       char** errptr));
-VARVE_C_REFUSES_VALUE(Bytes, rocksdb_writebatch_wi_get_from_batch_cf, NoIndex,
-                      (rocksdb_writebatch_wi_t*, const rocksdb_options_t*,
-                       rocksdb_column_family_handle_t*, const char*, size_t, size_t* size,
-                       char** errptr));
-VARVE_C_REFUSES(rocksdb_pinnableslice_t*, rocksdb_writebatch_wi_get_pinned_from_batch_and_db,
-                NoIndex,
-                (rocksdb_writebatch_wi_t*, rocksdb_t*, const rocksdb_readoptions_t*, const char*,
-                 size_t, char** errptr));
-VARVE_C_REFUSES(rocksdb_pinnableslice_t*, rocksdb_writebatch_wi_get_pinned_from_batch_and_db_cf,
-                NoIndex,
-                (rocksdb_writebatch_wi_t*, rocksdb_t*, const rocksdb_readoptions_t*,
-                 rocksdb_column_family_handle_t*, const char*, size_t, char** errptr));
+char* rocksdb_writebatch_wi_get_from_batch(rocksdb_writebatch_wi_t* batch,
+                                           const rocksdb_options_t* options, const char* key,
+                                           size_t keylen, size_t* vallen, char** errptr) {
+  return GetFromBatch(batch, options, &kDefaultFamily, Slice(key, keylen), vallen, errptr);
+}
 
-// As in RocksDB, the base iterator is taken over.
+char* rocksdb_writebatch_wi_get_from_batch_cf(rocksdb_writebatch_wi_t* batch,
+                                              const rocksdb_options_t* options,
+                                              rocksdb_column_family_handle_t* family,
+                                              const char* key, size_t keylen, size_t* vallen,
+                                              char** errptr) {
+  return GetFromBatch(batch, options, family, Slice(key, keylen), vallen, errptr);
+}
+
+char* rocksdb_writebatch_wi_get_from_batch_and_db(rocksdb_writebatch_wi_t* batch, rocksdb_t* db,
+                                                  const rocksdb_readoptions_t* options,
+                                                  const char* key, size_t keylen, size_t* vallen,
+                                                  char** errptr) {
+  return GetFromBatchAndDB(batch, db, options, &kDefaultFamily, Slice(key, keylen), vallen, errptr);
+}
+
+char* rocksdb_writebatch_wi_get_from_batch_and_db_cf(rocksdb_writebatch_wi_t* batch, rocksdb_t* db,
+                                                     const rocksdb_readoptions_t* options,
+                                                     rocksdb_column_family_handle_t* family,
+                                                     const char* key, size_t keylen, size_t* vallen,
+                                                     char** errptr) {
+  return GetFromBatchAndDB(batch, db, options, family, Slice(key, keylen), vallen, errptr);
+}
+
+rocksdb_pinnableslice_t* rocksdb_writebatch_wi_get_pinned_from_batch_and_db(
+    rocksdb_writebatch_wi_t* batch, rocksdb_t* db, const rocksdb_readoptions_t* options,
+    const char* key, size_t keylen, char** errptr) {
+  return GetPinned(batch, db, options, &kDefaultFamily, Slice(key, keylen), errptr);
+}
+
+rocksdb_pinnableslice_t* rocksdb_writebatch_wi_get_pinned_from_batch_and_db_cf(
+    rocksdb_writebatch_wi_t* batch, rocksdb_t* db, const rocksdb_readoptions_t* options,
+    rocksdb_column_family_handle_t* family, const char* key, size_t keylen, char** errptr) {
+  return GetPinned(batch, db, options, family, Slice(key, keylen), errptr);
+}
+
 rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base(
-    rocksdb_writebatch_wi_t* /*batch*/, rocksdb_iterator_t* base_iterator) {
-  rocksdb_iter_destroy(base_iterator);
-  return varve::c::FailedIterator(__func__, kNoIndex);
+    rocksdb_writebatch_wi_t* batch, rocksdb_iterator_t* base_iterator) {
+  return IteratorWithBase(batch, base_iterator, &kDefaultFamily, nullptr);
 }
 
 rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf(
-    rocksdb_writebatch_wi_t* /*batch*/, rocksdb_iterator_t* base_iterator,
-    rocksdb_column_family_handle_t* /*family*/) {
-  rocksdb_iter_destroy(base_iterator);
-  return varve::c::FailedIterator(__func__, kNoIndex);
-}
-
-rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf_readopts(
-    rocksdb_writebatch_wi_t* /*batch*/, rocksdb_iterator_t* base_iterator,
-    rocksdb_column_family_handle_t* /*family*/, const rocksdb_readoptions_t* /*options*/) {
-  rocksdb_iter_destroy(base_iterator);
-  return varve::c::FailedIterator(__func__, kNoIndex);
+    rocksdb_writebatch_wi_t* batch, rocksdb_iterator_t* base_iterator,
+    rocksdb_column_family_handle_t* family) {
+  return IteratorWithBase(batch, base_iterator, family, nullptr);
 }
 
 rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_readopts(
-    rocksdb_writebatch_wi_t* /*batch*/, rocksdb_iterator_t* base_iterator,
-    const rocksdb_readoptions_t* /*options*/) {
-  rocksdb_iter_destroy(base_iterator);
-  return varve::c::FailedIterator(__func__, kNoIndex);
+    rocksdb_writebatch_wi_t* batch, rocksdb_iterator_t* base_iterator,
+    const rocksdb_readoptions_t* options) {
+  return options == nullptr ? WithoutOptions(base_iterator)
+                            : IteratorWithBase(batch, base_iterator, &kDefaultFamily, options);
+}
+
+rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf_readopts(
+    rocksdb_writebatch_wi_t* batch, rocksdb_iterator_t* base_iterator,
+    rocksdb_column_family_handle_t* family, const rocksdb_readoptions_t* options) {
+  return options == nullptr ? WithoutOptions(base_iterator)
+                            : IteratorWithBase(batch, base_iterator, family, options);
 }

@@ -145,10 +145,6 @@ rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata_cf(
   return Metadata(db, varve::c::Family(family));
 }
 
-void rocksdb_column_family_metadata_destroy(rocksdb_column_family_metadata_t* metadata) {
-  delete metadata;
-}
-
 uint64_t rocksdb_column_family_metadata_get_size(rocksdb_column_family_metadata_t* metadata) {
   return metadata == nullptr ? 0 : metadata->rep.size;
 }
@@ -171,10 +167,6 @@ rocksdb_level_metadata_t* rocksdb_column_family_metadata_get_level_metadata(
   return Make<rocksdb_level_metadata_t>(&metadata->rep.levels[i]);
 }
 
-void rocksdb_level_metadata_destroy(rocksdb_level_metadata_t* level) {
-  delete level;
-}
-
 int rocksdb_level_metadata_get_level(rocksdb_level_metadata_t* level) {
   return level == nullptr ? 0 : level->rep->level;
 }
@@ -191,10 +183,6 @@ rocksdb_sst_file_metadata_t* rocksdb_level_metadata_get_sst_file_metadata(
     rocksdb_level_metadata_t* level, size_t i) {
   if (level == nullptr || i >= level->rep->files.size()) return nullptr;
   return Make<rocksdb_sst_file_metadata_t>(&level->rep->files[i]);
-}
-
-void rocksdb_sst_file_metadata_destroy(rocksdb_sst_file_metadata_t* file) {
-  delete file;
 }
 
 char* rocksdb_sst_file_metadata_get_relative_filename(rocksdb_sst_file_metadata_t* file) {

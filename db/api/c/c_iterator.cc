@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Iterators and snapshots of the C API.
 #include "db/api/c/c_types.h"
+#include "util/base/assert.h"
 
 using varve::ColumnFamilyHandle;
 using varve::DB;
@@ -9,18 +10,11 @@ using varve::ReadOptions;
 using varve::Slice;
 using varve::Status;
 using varve::c::Family;
+using varve::c::HoldKeys;
 using varve::c::NullArgument;
 using varve::c::TryVoid;
 
 namespace {
-
-// Keeps what `options` points at for as long as the iterator.
-void HoldKeys(rocksdb_iterator_t* iter, const rocksdb_readoptions_t* options) {
-  iter->keys[0] = options->lower_bound;
-  iter->keys[1] = options->upper_bound;
-  iter->keys[2] = options->timestamp;
-  iter->keys[3] = options->iter_start_ts;
-}
 
 // An iterator from `make`, or one that only has a status. Null when out of memory.
 template <typename MakeIterator>
@@ -34,6 +28,7 @@ rocksdb_iterator_t* NewHandle(rocksdb_t* db, const rocksdb_readoptions_t* option
     }
     HoldKeys(iter.get(), options);
     iter->rep.reset(make(db->rep.get(), options->rep));
+    VARVE_ASSERT(iter->rep != nullptr);
     return iter.release();
   });
 }
@@ -66,6 +61,13 @@ rocksdb_slice_t Give(const rocksdb_iterator_t* iter, Get get) {
 
 }  // namespace
 
+void varve::c::HoldKeys(rocksdb_iterator_t* iter, const rocksdb_readoptions_t* options) {
+  iter->keys[0] = options->lower_bound;
+  iter->keys[1] = options->upper_bound;
+  iter->keys[2] = options->timestamp;
+  iter->keys[3] = options->iter_start_ts;
+}
+
 rocksdb_iterator_t* rocksdb_create_iterator(rocksdb_t* db, const rocksdb_readoptions_t* options) {
   return NewHandle(db, options, [](DB* d, const ReadOptions& o) { return d->NewIterator(o); });
 }
@@ -94,14 +96,11 @@ void rocksdb_create_iterators(rocksdb_t* db, rocksdb_readoptions_t* options,
         }
         std::vector<Iterator*> reps;
         Status s = d->NewIterators(o, all, &reps);
+        VARVE_ASSERT(!s.ok() || reps.size() == handles.size());
         for (size_t i = 0; s.ok() && i < reps.size(); ++i) handles[i]->rep.reset(reps[i]);
         return s;
       });
   for (size_t i = 0; made && i < num_families; ++i) iterators[i] = handles[i].release();
-}
-
-void rocksdb_iter_destroy(rocksdb_iterator_t* iter) {
-  delete iter;
 }
 
 unsigned char rocksdb_iter_valid(const rocksdb_iterator_t* iter) {
@@ -183,12 +182,4 @@ void rocksdb_release_snapshot(rocksdb_t* db, const rocksdb_snapshot_t* snapshot)
 
 uint64_t rocksdb_snapshot_get_sequence_number(const rocksdb_snapshot_t* snapshot) {
   return snapshot == nullptr ? 0 : snapshot->rep->GetSequenceNumber();
-}
-
-rocksdb_iterator_t* varve::c::FailedIterator(const char* call, const char* why) noexcept {
-  return Try([&] {
-    auto iterator = std::make_unique<rocksdb_iterator_t>();
-    iterator->rep.reset(varve::NewErrorIterator(Status::NotSupported(call, why)));
-    return iterator.release();
-  });
 }

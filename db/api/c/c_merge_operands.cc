@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "db/api/c/c_types.h"
+#include "util/base/assert.h"
 
 using varve::ColumnFamilyHandle;
 using varve::DB;
@@ -23,6 +24,7 @@ namespace {
 constexpr size_t kFirstPlaces = 16;
 
 void Clear(rocksdb_merge_operands_t* operands) {
+  VARVE_ASSERT(operands->count <= operands->values.size());
   for (size_t i = 0; i < operands->count; ++i) operands->values[i].Reset();
   operands->count = 0;
 }
@@ -100,14 +102,6 @@ unsigned char rocksdb_get_merge_operands_cf(rocksdb_t* db,
   return found ? 1 : 0;
 }
 
-rocksdb_merge_operands_t* rocksdb_merge_operands_create() {
-  return Make<rocksdb_merge_operands_t>();
-}
-
-void rocksdb_merge_operands_destroy(rocksdb_merge_operands_t* operands) {
-  delete operands;
-}
-
 void rocksdb_merge_operands_clear(rocksdb_merge_operands_t* operands) {
   if (operands != nullptr) Clear(operands);
 }
@@ -122,14 +116,6 @@ const char* rocksdb_merge_operands_value(const rocksdb_merge_operands_t* operand
   if (operands == nullptr || index >= operands->count) return nullptr;
   StoreSize(size, operands->values[index].size());
   return operands->values[index].data();
-}
-
-rocksdb_get_merge_operands_options_t* rocksdb_get_merge_operands_options_create() {
-  return Make<rocksdb_get_merge_operands_options_t>();
-}
-
-void rocksdb_get_merge_operands_options_destroy(rocksdb_get_merge_operands_options_t* options) {
-  delete options;
 }
 
 void rocksdb_get_merge_operands_options_set_expected_max_number_of_operands(

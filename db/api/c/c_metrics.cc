@@ -149,27 +149,12 @@ void rocksdb_options_statistics_get_histogram_data(
   varve::c::TryVoid([&] { statistics->histogramData(histogram_type, &data->rep); });
 }
 
-rocksdb_statistics_histogram_data_t* rocksdb_statistics_histogram_data_create() {
-  return Make<rocksdb_statistics_histogram_data_t>();
-}
-
-void rocksdb_statistics_histogram_data_destroy(rocksdb_statistics_histogram_data_t* data) {
-  delete data;
-}
-
-#define VARVE_HISTOGRAM_FIELD(name, c_type, member)   \
-  VARVE_C_GETTER(rocksdb_statistics_histogram_data_t, \
-                 rocksdb_statistics_histogram_data_get_##name, c_type, member)
-
-VARVE_HISTOGRAM_FIELD(median, double, median);
-VARVE_HISTOGRAM_FIELD(p95, double, percentile95);
-VARVE_HISTOGRAM_FIELD(p99, double, percentile99);
-VARVE_HISTOGRAM_FIELD(average, double, average);
-VARVE_HISTOGRAM_FIELD(std_dev, double, standard_deviation);
-VARVE_HISTOGRAM_FIELD(max, double, max);
-VARVE_HISTOGRAM_FIELD(count, uint64_t, count);
-VARVE_HISTOGRAM_FIELD(sum, uint64_t, sum);
-VARVE_HISTOGRAM_FIELD(min, double, min);
+VARVE_C_GETTER(rocksdb_statistics_histogram_data_t, rocksdb_statistics_histogram_data_get_p95,
+               double, percentile95);
+VARVE_C_GETTER(rocksdb_statistics_histogram_data_t, rocksdb_statistics_histogram_data_get_p99,
+               double, percentile99);
+VARVE_C_GETTER(rocksdb_statistics_histogram_data_t, rocksdb_statistics_histogram_data_get_std_dev,
+               double, standard_deviation);
 
 void rocksdb_set_perf_level(int level) {
   if (level < varve::kUninitialized || level >= varve::kOutOfBounds) return;
@@ -194,8 +179,4 @@ uint64_t rocksdb_perfcontext_metric(rocksdb_perfcontext_t* context, int metric) 
   if (context == nullptr || metric < 0 || metric >= rocksdb_total_metric_count) return 0;
   const Counter counter = kCounters[static_cast<size_t>(metric)];
   return counter == nullptr ? 0 : context->rep->*counter;
-}
-
-void rocksdb_perfcontext_destroy(rocksdb_perfcontext_t* context) {
-  delete context;
 }

@@ -63,24 +63,6 @@ void rocksdb_envoptions_set_rate_limiter(rocksdb_envoptions_t* options,
 
 // ---- Ingestion ----
 
-VARVE_C_HANDLE(ingestexternalfileoptions);
-VARVE_C_FIELD(ingestexternalfileoptions, allow_blocking_flush, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, allow_db_generated_files, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, allow_global_seqno, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, fail_if_not_bottommost_level, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, failed_move_fall_back_to_copy, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, file_opening_threads, int);
-VARVE_C_FIELD(ingestexternalfileoptions, fill_cache, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, ingest_behind, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, link_files, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, move_files, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, prefetch_lmax_index_and_filter_blocks, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, snapshot_consistency, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, verify_checksums_before_ingest, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, verify_checksums_readahead_size, size_t);
-VARVE_C_FIELD(ingestexternalfileoptions, verify_file_checksum, unsigned char);
-VARVE_C_FIELD(ingestexternalfileoptions, write_global_seqno, unsigned char);
-
 namespace {
 
 Status Ingest(DB* db, varve::ColumnFamilyHandle* family, const char* const* file_list,

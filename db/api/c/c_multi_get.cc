@@ -4,6 +4,7 @@
 
 #include "db/api/c/c_results.h"
 #include "db/api/c/c_types.h"
+#include "util/base/assert.h"
 #include "util/mem/bounded_array.h"
 
 using varve::BoundedArray;
@@ -71,6 +72,7 @@ void RunOnKeys(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t n, Va
 }
 
 void CopyResults(const Batch& batch, char** values, size_t* sizes, char** errs) {
+  VARVE_ASSERT(batch.keys.size() == batch.values.size());
   for (size_t i = 0; i < batch.values.size(); ++i) {
     Status s = batch.statuses[i];
     values[i] = nullptr;
@@ -105,6 +107,7 @@ void PinOneByOne(Batch* batch, rocksdb_pinnableslice_t** values, char** errs) {
 // The same with their timestamps, of which a key that is missing has none.
 void CopyResultsAndTimestamps(const Batch& batch, char** values, size_t* sizes, char** timestamps,
                               size_t* timestamp_sizes, char** errs) {
+  VARVE_ASSERT(batch.timestamps.size() == batch.values.size());
   CopyResults(batch, values, sizes, errs);
   for (size_t i = 0; i < batch.values.size(); ++i) {
     timestamps[i] = nullptr;
@@ -167,6 +170,7 @@ struct PinnedRead {
 // Reads n <= ResultSlab::kResults keys into a slab.
 template <typename KeyAt>
 void PinInSlab(rocksdb_t* db, const ReadOptions& options, const PinnedRead& read, KeyAt key_at) {
+  VARVE_ASSERT(read.n <= ResultSlab::kResults);
   BoundedArray<Slice, ResultSlab::kResults> keys;
   BoundedArray<Status, ResultSlab::kResults> statuses;
   for (size_t i = 0; i < read.n; ++i) {

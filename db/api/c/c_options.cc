@@ -105,17 +105,9 @@ Status GiveLoaded(LoadedOptions* loaded, const std::vector<varve::ColumnFamilyDe
 
 }  // namespace
 
-rocksdb_options_t* rocksdb_options_create() {
-  return varve::c::Make<rocksdb_options_t>();
-}
-
 rocksdb_options_t* rocksdb_options_create_copy(rocksdb_options_t* options) {
   if (options == nullptr) return nullptr;
   return Try([&] { return new rocksdb_options_t(*options); });
-}
-
-void rocksdb_options_destroy(rocksdb_options_t* options) {
-  delete options;
 }
 
 void rocksdb_get_options_from_string(const rocksdb_options_t* base_options, const char* opts_str,

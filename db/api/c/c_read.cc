@@ -4,7 +4,7 @@
 
 #include "db/api/c/c_results.h"
 #include "db/api/c/c_types.h"
-#include "db/api/c/spare_handles.h"
+#include "db/api/c/value_handle_pool.h"
 
 using varve::ColumnFamilyHandle;
 using varve::DB;
@@ -17,9 +17,9 @@ using varve::c::Family;
 using varve::c::NullArgument;
 using varve::c::RunOnDb;
 using varve::c::SingleResult;
-using varve::c::SpareHandles;
 using varve::c::StoreSize;
 using varve::c::Try;
+using varve::c::ValueHandlePool;
 
 namespace {
 
@@ -104,7 +104,7 @@ Pinned* PinValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
                  const char* call = __builtin_FUNCTION()) {
   Pinned* found = nullptr;
   const auto read = [&](DB* d, const ReadOptions& o) -> Status {
-    auto pinned = SpareHandles<Pinned>::Take();
+    auto pinned = ValueHandlePool<Pinned>::Take();
     Status s = Lookup(d, o, family, key, &pinned->rep);
     if (s.IsNotFound()) return Status::OK();
     if (s.ok()) found = pinned.release();
@@ -199,9 +199,9 @@ rocksdb_pinnableslice_t* rocksdb_get_pinned_cf(rocksdb_t* db, const rocksdb_read
 void rocksdb_pinnableslice_destroy(rocksdb_pinnableslice_t* value) {
   if (value == nullptr) return;
   if (value->slab != nullptr) {
-    value->slab->GiveBack(value->value);
+    value->slab->PutBack(value->value);
   } else {
-    SpareHandles<SingleResult>::GiveBack(static_cast<SingleResult*>(value));
+    ValueHandlePool<SingleResult>::PutBack(static_cast<SingleResult*>(value));
   }
 }
 
@@ -231,7 +231,7 @@ const char* rocksdb_pinnable_handle_get_value(const rocksdb_pinnable_handle_t* h
 }
 
 void rocksdb_pinnable_handle_destroy(rocksdb_pinnable_handle_t* handle) {
-  SpareHandles<rocksdb_pinnable_handle_t>::GiveBack(handle);
+  ValueHandlePool<rocksdb_pinnable_handle_t>::PutBack(handle);
 }
 
 unsigned char rocksdb_get_into_buffer(rocksdb_t* db, const rocksdb_readoptions_t* options,

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "util/base/assert.h"
+
 namespace varve::c {
 
 namespace {
@@ -14,16 +16,19 @@ constexpr size_t kKeptBufferBytes = 1024;
 
 void ResultSlab::HandOut(std::unique_ptr<ResultSlab> slab, uint32_t handed_out,
                          std::shared_ptr<SpareSlabs> home) {
+  VARVE_ASSERT(home != nullptr && handed_out <= kResults);
+  VARVE_ASSERT(slab->out_.load(std::memory_order_relaxed) == 0);
   if (handed_out == 0) {
     home->Keep(std::move(slab));
     return;
   }
   slab->home_ = std::move(home);
   slab->out_.store(handed_out, std::memory_order_relaxed);
-  (void)slab.release();  // the last GiveBack takes it
+  (void)slab.release();  // the last PutBack takes it
 }
 
-void ResultSlab::GiveBack(PinnableSlice* value) noexcept {
+void ResultSlab::PutBack(PinnableSlice* value) noexcept {
+  VARVE_ASSERT(value >= values_.data() && value < values_.data() + kResults);
   value->Reset();
   // Release: this value's end happens before the next use; acquire: all others' too.
   if (out_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -50,6 +55,7 @@ void ResultSlab::DropLargeBuffers() noexcept {
 }
 
 void SpareSlabs::Keep(std::unique_ptr<ResultSlab> slab) noexcept {
+  VARVE_ASSERT(slab != nullptr && slab->home_ == nullptr);  // it would keep itself alive
   // Of results that were not handed out, too.
   slab->DropLargeBuffers();
   MutexLock lock(&mu_);

@@ -22,7 +22,7 @@ class SpareSlabs;
 // The results of one batched read. Each that was handed out is given back by itself; the last one
 // takes the slab along.
 //
-// Thread safety: GiveBack from any thread; the rest is for the thread that reads.
+// Thread safety: PutBack from any thread; the rest is for the thread that reads.
 class ResultSlab {
  public:
   static constexpr size_t kResults = 64;
@@ -40,7 +40,7 @@ class ResultSlab {
   // `handed_out` results will be given back, each once. The slab is not to be touched any more.
   static void HandOut(std::unique_ptr<ResultSlab> slab, uint32_t handed_out,
                       std::shared_ptr<SpareSlabs> home);
-  void GiveBack(PinnableSlice* value) noexcept;
+  void PutBack(PinnableSlice* value) noexcept;
 
  private:
   friend class SpareSlabs;

@@ -5,6 +5,8 @@
 // leaves them, no status is dropped where the caller gave a place for it, and a null handle is an
 // error rather than a crash.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -37,6 +39,7 @@
 #include "varve/write_buffer_manager.h"
 
 #include "db/api/c/c_lacking.h"
+#include "util/base/assert.h"
 #include "util/sync/mutex.h"
 
 namespace varve::c {
@@ -78,20 +81,23 @@ class Kept {
 };
 
 // The object of a handle that options take over: the handle lives until its giver has destroyed it
-// or given it away, and nothing holds the object any more. Who gives it twice, or destroys it after
-// having given it, does no harm as long as options or databases still hold it.
+// or given it away, and nothing holds the object any more. A caller that gives it twice, or
+// destroys it after having given it, does no harm as long as options or databases still hold it.
 //
 // Handle has a member `rep` of this type, and is made with new.
 template <typename Handle, typename Object>
 class Given {
  public:
-  explicit Given(std::unique_ptr<Object> object) : object_(std::move(object)) {}
+  explicit Given(std::unique_ptr<Object> object) : object_(std::move(object)) {
+    VARVE_ASSERT(object_ != nullptr);
+  }
 
   Object* get() const { return object_.get(); }
 
   // What the options hold. Throws std::bad_alloc, and then the handle is still the giver's.
   static std::shared_ptr<Object> Share(Handle* handle) {
     std::shared_ptr<Object> shared = handle->rep.shared_.lock();
+    VARVE_ASSERT(shared == nullptr || shared.get() == handle->rep.get());
     if (shared != nullptr) return shared;
     auto keeper = std::make_shared<std::unique_ptr<Handle>>();
     shared = std::shared_ptr<Object>(keeper, handle->rep.get());
@@ -153,6 +159,37 @@ struct FifoOptionsAndMore : CompactionOptionsFIFO {
 
 }  // namespace varve::c
 
+namespace varve::c {
+
+// The first update of a batch that could not be added: writing then fails, unless it was rolled
+// back.
+class BatchFailure {
+ public:
+  const Status& status() const { return status_; }
+  void Note(Status s) {
+    if (s.ok() || !status_.ok()) return;
+    status_ = std::move(s);
+    since_ = save_points_;
+  }
+  void SavePointSet() { save_points_++; }
+  void SavePointPopped() {
+    if (save_points_ != 0) save_points_--;
+    since_ = std::min(since_, save_points_);
+  }
+  void RolledBack() {
+    // At the newest save point, and after it.
+    if (since_ == save_points_) status_ = Status::OK();
+    SavePointPopped();
+  }
+
+ private:
+  Status status_;
+  size_t save_points_ = 0;
+  size_t since_ = 0;  // how many there were when it failed
+};
+
+}  // namespace varve::c
+
 // Every struct has one member `rep`, the C++ object, unless it says more.
 
 struct rocksdb_t {
@@ -187,7 +224,7 @@ struct rocksdb_iterator_t {
 
 struct rocksdb_writebatch_t {
   varve::WriteBatch rep;
-  varve::Status failure;  // The first update that could not be added: writing then fails.
+  varve::c::BatchFailure failure;
 };
 
 struct rocksdb_options_t {
@@ -389,8 +426,8 @@ void SetError(char** errptr, const Status& status,
 
 Status NullArgument(const char* name);
 
-// An iterator that is nowhere and tells that `call` is not supported; null when out of memory.
-rocksdb_iterator_t* FailedIterator(const char* call, const char* why) noexcept;
+// Keeps what `options` points at for as long as the iterator.
+void HoldKeys(rocksdb_iterator_t* iter, const rocksdb_readoptions_t* options);
 
 // What C may ask for where a batch keeps 0 or 8 bytes a key: any other number means 8.
 inline size_t BatchProtection(size_t bytes_per_key) {
@@ -509,7 +546,8 @@ void StoreField(Field* field, Value value) {
 }  // namespace varve::c
 
 // Defines a setter, a getter, or both, `function` being the C name: for the field rep.`member` of
-// the struct behind `type`.
+// the struct behind `type`. Where the declaration says it all, tools/cmake/VarveCFields.cmake
+// writes the line.
 #define VARVE_C_SETTER(type, function, c_type, member)                       \
   void function(type* handle, c_type value) {                                \
     if (handle != nullptr) varve::c::StoreField(&handle->rep.member, value); \
@@ -527,14 +565,19 @@ void StoreField(Field* field, Value value) {
   VARVE_C_GETTER(rocksdb_##object##_t, rocksdb_##object##_get_##name, c_type, name)
 
 // How a handle without arguments is made and freed.
-#define VARVE_C_HANDLE(object)                                    \
-  rocksdb_##object##_t* rocksdb_##object##_create() {             \
-    return varve::c::Make<rocksdb_##object##_t>();                \
-  }                                                               \
-  void rocksdb_##object##_destroy(rocksdb_##object##_t* handle) { \
-    delete handle;                                                \
-  }                                                               \
+#define VARVE_C_CREATE(type, function) \
+  type* function() {                   \
+    return varve::c::Make<type>();     \
+  }                                    \
   static_assert(true)
+#define VARVE_C_DESTROY(type, function) \
+  void function(type* handle) {         \
+    delete handle;                      \
+  }                                     \
+  static_assert(true)
+#define VARVE_C_HANDLE(object)                                     \
+  VARVE_C_CREATE(rocksdb_##object##_t, rocksdb_##object##_create); \
+  VARVE_C_DESTROY(rocksdb_##object##_t, rocksdb_##object##_destroy)
 
 // A function of a feature that is not there, of which `parameters` name errptr alone: it reports
 // `status`, a function, and returns nothing, null or 0.

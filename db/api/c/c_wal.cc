@@ -145,7 +145,7 @@ rocksdb_writebatch_t* rocksdb_wal_iter_get_batch(const rocksdb_wal_iterator_t* i
     varve::BatchResult result = iter->rep->GetBatch();
     if (seq != nullptr) *seq = result.sequence;
     if (result.writeBatchPtr == nullptr) return nullptr;
-    return new rocksdb_writebatch_t{std::move(*result.writeBatchPtr), Status()};
+    return new rocksdb_writebatch_t{std::move(*result.writeBatchPtr), {}};
   });
 }
 

@@ -129,7 +129,7 @@ void rocksdb_write(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                    rocksdb_writebatch_t* batch, char** errptr) {
   RunOnDb(db, options, errptr, [&](DB* d, const WriteOptions& o) -> Status {
     if (batch == nullptr) return varve::c::NullArgument("batch");
-    if (!batch->failure.ok()) return batch->failure;
+    if (!batch->failure.status().ok()) return batch->failure.status();
     return d->Write(o, &batch->rep);
   });
 }

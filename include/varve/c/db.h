@@ -45,7 +45,7 @@ VARVE_C_REFUSED rocksdb_t* rocksdb_open_as_secondary_column_families(
     char** errptr);
 VARVE_C_REFUSED void rocksdb_try_catch_up_with_primary(rocksdb_t* db, char** errptr);
 
-// Column family handles, iterators, snapshots and pinned values must be given back before.
+// Column family handles, iterators, snapshots and pinned values must be released before.
 VARVE_C_API void rocksdb_close(rocksdb_t* db);
 
 // Deletes a database that is not open, with all its files. No error if there is none.
@@ -371,8 +371,8 @@ VARVE_C_API void rocksdb_verify_file_checksums_with_options(rocksdb_t* db,
 VARVE_C_API char* rocksdb_get_db_identity(rocksdb_t* db, size_t* id_len);
 VARVE_C_API uint64_t rocksdb_get_latest_sequence_number(rocksdb_t* db);
 
-// The mark below which the history of a column family with timestamps need not be kept
-// (varve/db.h). The mark, which is empty if there is none, is to be freed.
+// full_history_ts_low, below which the history of a column family with timestamps need not be kept
+// (varve/db.h). It is empty if there is none, and to be freed.
 VARVE_C_API void rocksdb_increase_full_history_ts_low(rocksdb_t* db,
                                                       rocksdb_column_family_handle_t* family,
                                                       const char* ts_low, size_t ts_lowlen,

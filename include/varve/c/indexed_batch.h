@@ -4,8 +4,7 @@
 // Write batches that can be read before they are written. Part of varve/c.h, which says what holds
 // everywhere.
 //
-// There is no index yet: such a batch can be filled, iterated over, rolled back and written;
-// reading it by key answers NotSupported.
+// The functions without a family are for the default one. A batch holds up to 4 GiB.
 
 #include "varve/c/types.h"
 
@@ -103,42 +102,52 @@ VARVE_C_API void rocksdb_writebatch_wi_update_timestamps(rocksdb_writebatch_wi_t
                                                          size_t (*get_ts_size)(void*, uint32_t),
                                                          char** errptr);
 
-// backup_index_comparator is for the index, and not used.
+// backup_index_comparator, null for bytewise: the order of keys of families that no call has given
+// a handle of. It may be destroyed before the batch.
 VARVE_C_API rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create_with_params(
     rocksdb_comparator_t* backup_index_comparator, size_t reserved_bytes,
     unsigned char overwrite_key, size_t max_bytes, size_t protection_bytes_per_key);
 
-// NotSupported and null.
-VARVE_C_REFUSED rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf_readopts(
+// What the family is once the batch is written over what the base shows. They take the base over,
+// whatever the result; the iterator goes before the batch, and follows its changes. Of the options
+// the bounds count. Merges need the forms with a family. A bad argument is the iterator's error.
+VARVE_C_API rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf_readopts(
     rocksdb_writebatch_wi_t* batch, rocksdb_iterator_t* base_iterator,
     rocksdb_column_family_handle_t* family, const rocksdb_readoptions_t* options);
-VARVE_C_REFUSED rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf(
+VARVE_C_API rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf(
     rocksdb_writebatch_wi_t* batch, rocksdb_iterator_t* base_iterator,
     rocksdb_column_family_handle_t* family);
-VARVE_C_REFUSED rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_readopts(
+VARVE_C_API rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_readopts(
     rocksdb_writebatch_wi_t* batch, rocksdb_iterator_t* base_iterator,
     const rocksdb_readoptions_t* options);
-VARVE_C_REFUSED rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base(
+VARVE_C_API rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base(
     rocksdb_writebatch_wi_t* batch, rocksdb_iterator_t* base_iterator);
-VARVE_C_REFUSED char* rocksdb_writebatch_wi_get_from_batch_and_db_cf(
+
+// The value, to be freed with rocksdb_free or rocksdb_pinnableslice_destroy; null if there is none,
+// which is no error. Of the batch alone, merges without a base in it are MergeInProgress, and those
+// without a family InvalidArgument.
+VARVE_C_API char* rocksdb_writebatch_wi_get_from_batch_and_db_cf(
     rocksdb_writebatch_wi_t* batch, rocksdb_t* db, const rocksdb_readoptions_t* options,
     rocksdb_column_family_handle_t* family, const char* key, size_t keylen, size_t* vallen,
     char** errptr);
-VARVE_C_REFUSED char* rocksdb_writebatch_wi_get_from_batch_and_db(
-    rocksdb_writebatch_wi_t* batch, rocksdb_t* db, const rocksdb_readoptions_t* options,
-    const char* key, size_t keylen, size_t* vallen, char** errptr);
-VARVE_C_REFUSED char* rocksdb_writebatch_wi_get_from_batch_cf(
-    rocksdb_writebatch_wi_t* batch, const rocksdb_options_t* options,
-    rocksdb_column_family_handle_t* family, const char* key, size_t keylen, size_t* vallen,
-    char** errptr);
-VARVE_C_REFUSED char* rocksdb_writebatch_wi_get_from_batch(rocksdb_writebatch_wi_t* batch,
-                                                           const rocksdb_options_t* options,
-                                                           const char* key, size_t keylen,
-                                                           size_t* vallen, char** errptr);
-VARVE_C_REFUSED rocksdb_pinnableslice_t* rocksdb_writebatch_wi_get_pinned_from_batch_and_db_cf(
+VARVE_C_API char* rocksdb_writebatch_wi_get_from_batch_and_db(rocksdb_writebatch_wi_t* batch,
+                                                              rocksdb_t* db,
+                                                              const rocksdb_readoptions_t* options,
+                                                              const char* key, size_t keylen,
+                                                              size_t* vallen, char** errptr);
+VARVE_C_API char* rocksdb_writebatch_wi_get_from_batch_cf(rocksdb_writebatch_wi_t* batch,
+                                                          const rocksdb_options_t* options,
+                                                          rocksdb_column_family_handle_t* family,
+                                                          const char* key, size_t keylen,
+                                                          size_t* vallen, char** errptr);
+VARVE_C_API char* rocksdb_writebatch_wi_get_from_batch(rocksdb_writebatch_wi_t* batch,
+                                                       const rocksdb_options_t* options,
+                                                       const char* key, size_t keylen,
+                                                       size_t* vallen, char** errptr);
+VARVE_C_API rocksdb_pinnableslice_t* rocksdb_writebatch_wi_get_pinned_from_batch_and_db_cf(
     rocksdb_writebatch_wi_t* batch, rocksdb_t* db, const rocksdb_readoptions_t* options,
     rocksdb_column_family_handle_t* family, const char* key, size_t keylen, char** errptr);
-VARVE_C_REFUSED rocksdb_pinnableslice_t* rocksdb_writebatch_wi_get_pinned_from_batch_and_db(
+VARVE_C_API rocksdb_pinnableslice_t* rocksdb_writebatch_wi_get_pinned_from_batch_and_db(
     rocksdb_writebatch_wi_t* batch, rocksdb_t* db, const rocksdb_readoptions_t* options,
     const char* key, size_t keylen, char** errptr);
 

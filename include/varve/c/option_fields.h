@@ -62,8 +62,8 @@ VARVE_C_API void rocksdb_options_set_avoid_flush_during_shutdown(rocksdb_options
                                                                  unsigned char value);
 VARVE_C_API unsigned char rocksdb_options_get_avoid_flush_during_shutdown(
     rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_allow_2pc(rocksdb_options_t* options, unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_allow_2pc(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_allow_2pc(rocksdb_options_t* options, unsigned char value);
+VARVE_C_API unsigned char rocksdb_options_get_allow_2pc(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_write_dbid_to_manifest(rocksdb_options_t* options,
                                                             unsigned char value);
 VARVE_C_API unsigned char rocksdb_options_get_write_dbid_to_manifest(rocksdb_options_t* options);

@@ -50,7 +50,7 @@ VARVE_C_API void rocksdb_options_prepare_for_bulk_load(rocksdb_options_t* option
 
 // A null handle is one that could not be made: opening then fails and names the setter.
 
-// Taken over: freed when the last options and databases that have it let go. It may be given to
+// Taken over: freed when the last options and databases that have it are gone. It may be given to
 // others, and destroying it does nothing, as long as one of them has it.
 VARVE_C_API void rocksdb_options_set_compaction_filter_factory(
     rocksdb_options_t* options, rocksdb_compactionfilterfactory_t* factory);

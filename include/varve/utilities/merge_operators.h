@@ -21,7 +21,8 @@ class VARVE_EXPORT MergeOperators {
   static std::shared_ptr<MergeOperator> CreateDeprecatedPutOperator();
 
   // "UInt64AddOperator", "uint64add": sums of 8-byte little-endian numbers, modulo 2^64. What is
-  // not 8 bytes long counts as 0, with an entry in the info log: data written so is out there.
+  // not 8 bytes long counts as 0, with an entry in the info log: existing databases contain such
+  // values.
   static std::shared_ptr<MergeOperator> CreateUInt64AddOperator();
 
   // "Int64AddOperator", "int64add", which RocksDB lacks: sums of 8-byte little-endian numbers in

@@ -33,7 +33,7 @@ struct VARVE_EXPORT RepairReport {
   struct Log {
     std::string name;
     uint64_t records = 0;        // before the first damage
-    uint64_t dropped_bytes = 0;  // behind it
+    uint64_t dropped_bytes = 0;  // after it
     std::string reason;          // of the first damage; empty: there is none
   };
 

@@ -415,7 +415,7 @@ TEST_F(DbListenerTest, ErrorsAndRecoveriesAreTold) {
   EXPECT_TRUE(db()->Put(WriteOptions(), "k", "v").ok());
 }
 
-// What each kind of error is called, by whoever tells of it.
+// What each kind of error is called by the code that reports it.
 TEST_F(DbListenerTest, ErrorsHaveTheirSeverity) {
   const auto fail = [&](const char* path, FaultCall call, FaultEffect effect) {
     FaultRule rule;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: after Close every call returns a status and nothing crashes, and what users still hold,
-// iterators, handles, snapshots, can be used and given back in any order. Method: a table of calls
-// on a closed database; holders that outlive Close, and the DB itself (sanitizers judge); calls
-// that are stopped in the middle of a change to a file while another thread closes.
+// iterators, handles, snapshots, can be used and released in any order. Method: a table of calls on
+// a closed database; holders that outlive Close, and the DB itself (sanitizers judge); calls that
+// are stopped in the middle of a change to a file while another thread closes.
 
 #include <gmock/gmock.h>
 
@@ -400,7 +400,7 @@ TEST_F(DbCloseTest, BackgroundWorkIsStoppedInTheMiddle) {
   }
 }
 
-// Stops the first change that one thread makes to a file, until it is let go.
+// Stops the first change that one thread makes to a file, until it is released.
 class StopsOneThread final : public MemFileSystem::CallHook {
  public:
   void Choose() {  // the calling thread

@@ -296,7 +296,7 @@ TEST_F(DbDataTest, MalformedBatchesAreRefused) {
   EXPECT_EQ(Scan(), "works=still");
 }
 
-// The slices claim more bytes than there are: whoever reads or reserves them crashes.
+// The slices claim more bytes than there are: a reader that reads or reserves them crashes.
 TEST_F(DbDataTest, SizesBeyondTheFormatAreRefusedUnread) {
   const Slice huge("k", size_t{1} << 32);
   const Slice endless("k", SIZE_MAX / 2);

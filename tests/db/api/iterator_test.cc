@@ -268,7 +268,7 @@ TEST_F(DbIteratorStory, SnapshotsAreReadAndReleasedBesideTheMutexOfTheDatabase) 
     db()->ReleaseSnapshot(then.snapshot);
   });
   warm.get_future().wait();
-  MutexLock lock(&static_cast<DbImpl*>(db())->engine()->mu);
+  DbLock lock(&static_cast<DbImpl*>(db())->engine()->state.mu);
   locked.set_value();
   EXPECT_EQ(done.wait_for(std::chrono::seconds(20)), std::future_status::ready);
   lock.Unlock();

@@ -71,7 +71,7 @@ class LimitsTest : public Database {
   }
 };
 
-// Whoever counts on from there would write numbers that no MANIFEST may have.
+// An opening that counts on from there would write numbers that no MANIFEST may have.
 TEST_F(LimitsTest, FilesWithLargeNumbersUseNoneUp) {
   Open();
   MakeTable({"a"});

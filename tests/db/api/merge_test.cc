@@ -86,7 +86,7 @@ class MergeTest : public Database {
     if (statuses[1].IsNotFound()) return "NOT_FOUND";
     return statuses[1].ok() ? values[1].ToString() : statuses[1].ToString();
   }
-  // By an iterator that comes from before, and by one that comes from behind.
+  // By an iterator that comes from before the key, and by one that comes from after it.
   std::string Walk(const std::string& key, bool forward, const Snapshot* snapshot = nullptr) {
     ReadOptions options;
     options.snapshot = snapshot;

@@ -97,7 +97,7 @@ TEST_F(DbOpenTest, OptionsThatDoNotExistAreRefusedByName) {
     void (*set)(Options*);
   };
   const Case kCases[] = {
-      {"allow_2pc", [](Options* o) { o->allow_2pc = true; }},
+      {"allow_ingest_behind", [](Options* o) { o->allow_ingest_behind = true; }},
       {"best_efforts_recovery", [](Options* o) { o->best_efforts_recovery = true; }},
       {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
       {"allow_mmap_writes", [](Options* o) { o->allow_mmap_writes = true; }},

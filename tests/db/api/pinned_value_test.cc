@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: a value that was handed out stays whole, and can be given back, whatever has gone
-// meanwhile: its column family, the database, and the caches they brought with them. Method: each
-// way to read a pinned value, from tables and memtables, with caches of each kind and owner; the
-// family is dropped or the database deleted, memory is filled anew, and only then the values are
-// compared and reset. An allocator counts what comes back. Sanitizers and valgrind judge the rest.
+// Goal: a value that was handed out stays whole, and can be released, whatever has gone meanwhile:
+// its column family, the database, and the caches they brought with them. Method: each way to read
+// a pinned value, from tables and memtables, with caches of each kind and owner; the family is
+// dropped or the database deleted, memory is filled anew, and only then the values are compared and
+// reset. An allocator counts what comes back. Sanitizers and valgrind judge the rest.
 
 #include <gtest/gtest.h>
 

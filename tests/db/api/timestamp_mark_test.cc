@@ -60,7 +60,7 @@ TEST_F(TimestampMarkTest, DoesNotGoBack) {
   ASSERT_TRUE(Raise(Stamp(300)).ok());
   const Status s = Raise(Stamp(299));
   EXPECT_TRUE(s.IsInvalidArgument());
-  EXPECT_THAT(s.ToString(), HasSubstr("column family default cannot go back from "
+  EXPECT_THAT(s.ToString(), HasSubstr("column family default cannot decrease from "
                                       "0x2C01000000000000 to 0x2B01000000000000"));
   EXPECT_EQ(Mark(), Stamp(300));
 }
@@ -70,9 +70,10 @@ TEST_F(TimestampMarkTest, HasTheSizeOfTimestamps) {
        {std::string(), std::string("1234567"), std::string("123456789")}) {
     const Status s = Raise(mark);
     EXPECT_TRUE(s.IsInvalidArgument());
-    EXPECT_THAT(s.ToString(), HasSubstr("column family default has timestamps of 8 bytes, the mark "
-                                        "has " +
-                                        std::to_string(mark.size())));
+    EXPECT_THAT(s.ToString(),
+                HasSubstr("column family default has timestamps of 8 bytes, full_history_ts_low "
+                          "has " +
+                          std::to_string(mark.size())));
   }
   EXPECT_TRUE(db()->GetFullHistoryTsLow(Handle("default"), nullptr).IsInvalidArgument());
   EXPECT_EQ(Mark(), "");
@@ -202,7 +203,8 @@ TEST_F(NoTimestampsTest, EveryCallSaysSo) {
     EXPECT_TRUE(s.IsInvalidArgument());
     EXPECT_THAT(s.ToString(), HasSubstr("column family default has "));
   }
-  EXPECT_THAT(statuses[0].ToString(), HasSubstr("timestamps of 0 bytes, the mark has 8"));
+  EXPECT_THAT(statuses[0].ToString(),
+              HasSubstr("timestamps of 0 bytes, full_history_ts_low has 8"));
   EXPECT_EQ(result, "as before");
   EXPECT_TRUE(db()->IncreaseFullHistoryTsLow(nullptr, Stamp(5)).IsInvalidArgument());
   EXPECT_TRUE(db()->GetFullHistoryTsLow(nullptr, &result).IsInvalidArgument());

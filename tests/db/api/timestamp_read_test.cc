@@ -532,7 +532,7 @@ TEST_F(AnyOrderTest, AllReadsAgreeBesideCompactions) {
   Run(3, /*sources=*/3, /*compacts=*/true);
 }
 
-// Who sees the tombstone does not see what stands first of the key, and so what stands behind it.
+// Who sees the tombstone does not see what stands first of the key, and so what stands after it.
 TEST_F(AnyOrderTest, WhatStandsFirstHidesNothingFromThoseWhoSeeItCovered) {
   for (const bool put : {true, false}) {
     SCOPED_TRACE(put);

@@ -163,7 +163,7 @@ TEST_F(AdmissionTest, StoppedWritersSleepUntilTheStopEnds) {
   }
   EXPECT_TRUE(
       Eventually([&] { return Stall("rocksdb.db-write-stall-stats", "stopped-writes") == "4"; }));
-  // Each tells whoever waits for something else.
+  // Each signals threads that wait for something else.
   for (int i = 0; i < kChanges; i++) {
     EXPECT_TRUE(db()->LockWAL().ok());
     EXPECT_TRUE(db()->UnlockWAL().ok());

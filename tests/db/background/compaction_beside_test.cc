@@ -19,7 +19,7 @@
 namespace varve::testing {
 namespace {
 
-// Holds up whoever compacts the key "gate".
+// Holds up every compaction of the key "gate".
 class GateFilter final : public CompactionFilter {
  public:
   const char* Name() const override { return "test.gate"; }

@@ -37,7 +37,7 @@ class GateToTables final : public FileSystemWrapper {
   std::atomic<bool> arrived{false};
 };
 
-// Holds up whoever compacts the key "gate".
+// Holds up every compaction of the key "gate".
 class GateToKey final : public CompactionFilter {
  public:
   const char* Name() const override { return "test.gate"; }

@@ -77,21 +77,22 @@ TEST_F(BackgroundGiveWayTest, TheNearestStallOfTheProcessDecides) {
   Open();
   ASSERT_TRUE(db()->PauseBackgroundWork().ok());
   EXPECT_EQ(Field("compactions"), "calm");
-  SharedHaste::Wish of_another(&SharedHaste::OfCompactions());
-  of_another.Set(Haste::kHurry);
+  SharedUrgency::Wish of_another(&SharedUrgency::OfCompactions());
+  of_another.Set(Urgency::kHurry);
   EXPECT_EQ(Field("compactions"), "hurry");
-  of_another.Set(Haste::kCalm);
+  of_another.Set(Urgency::kCalm);
   EXPECT_EQ(Field("compactions"), "calm");
   ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
 }
 
 TEST(FlushPaceTest, TheWorkIsToBeDoneWhenHalfOfTheRoomIsTaken) {
-  EXPECT_EQ(FlushPace::Judge(0, 0), Haste::kCalm);
-  EXPECT_EQ(FlushPace::Judge(0.2, 0.4), Haste::kCalm);
-  EXPECT_EQ(FlushPace::Judge(0.2, 0.3), Haste::kSoon);
-  EXPECT_EQ(FlushPace::Judge(0.2, 0.1), Haste::kHurry);
-  EXPECT_EQ(FlushPace::Judge(0.5, 1), Haste::kCalm);
-  EXPECT_EQ(FlushPace::Judge(1, 0.9), Haste::kHurry);
+  EXPECT_EQ(FlushPace::Judge(0, 0), Urgency::kSoon);
+  EXPECT_EQ(FlushPace::Judge(0, 0.3), Urgency::kCalm);
+  EXPECT_EQ(FlushPace::Judge(0.2, 0.7), Urgency::kCalm);
+  EXPECT_EQ(FlushPace::Judge(0.2, 0.45), Urgency::kSoon);
+  EXPECT_EQ(FlushPace::Judge(0.2, 0.35), Urgency::kHurry);
+  EXPECT_EQ(FlushPace::Judge(0.5, 1), Urgency::kSoon);
+  EXPECT_EQ(FlushPace::Judge(1, 0.9), Urgency::kHurry);
 }
 
 }  // namespace

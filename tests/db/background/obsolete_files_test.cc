@@ -123,8 +123,7 @@ TEST_F(ObsoleteFilesTest, ManyReadersLetGoAtOnce) {
   }
 }
 
-// The block cache keeps nothing of tables that went: whether a job lets go of them last or a
-// reader.
+// The block cache keeps nothing of tables that went: whether a job releases them last or a reader.
 TEST_F(ObsoleteFilesTest, BlocksGoWithTheirTable) {
   const std::shared_ptr<Cache> cache = NewLRUCache(64 << 20);
   BlockBasedTableOptions table_options;

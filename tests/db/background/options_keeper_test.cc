@@ -156,7 +156,7 @@ TEST_F(OptionsKeeperTest, WithManyFamiliesAChangeWaitsForOneSyncAtMost) {
   ASSERT_TRUE(Close().ok());
 }
 
-// Whoever copies files writes it as well, and a change may come in the meantime.
+// A copy of the files writes it as well, and a change may come in the meantime.
 TEST_F(OptionsKeeperTest, WhatChangesWhileACopyIsMadeIsToldToo) {
   const auto files = std::make_shared<HeldFiles>(file_system());
   const std::unique_ptr<Env> env = NewCompositeEnv(files);

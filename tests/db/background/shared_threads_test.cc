@@ -72,7 +72,7 @@ class SharedThreadsTest : public ::testing::Test {
       ASSERT_TRUE(db->Flush(FlushOptions()).ok());
     }
   }
-  // For a listener of A: says that it is there, and waits until it is let go.
+  // For a listener of A: says that it is there, and waits until it is released.
   std::function<void()> Hold() {
     return [this] {
       held_ = true;

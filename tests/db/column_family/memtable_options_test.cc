@@ -101,7 +101,7 @@ TEST_F(MemTableOptionsTest, AVectorIsSortedByTheFirstReadOnly) {
   EXPECT_EQ(size(), sorted);
 }
 
-// What a log fills is put in order for its table; the memtable of the open database is a tree,
+// What a log fills is put in order for its table; the memtable of the open database is a skip list,
 // which a read does not make grow.
 TEST_F(MemTableOptionsTest, OnlyReplayFillsAVectorUnasked) {
   Open();
@@ -122,7 +122,7 @@ TEST_F(MemTableOptionsTest, OnlyReplayFillsAVectorUnasked) {
   EXPECT_EQ(size(), unread);
 }
 
-TEST_F(MemTableOptionsTest, AVectorAnswersWhateverATreeDoes) {
+TEST_F(MemTableOptionsTest, AVectorAnswersWhateverASkipListDoes) {
   options_.memtable_factory = std::make_shared<VectorRepFactory>(100);
   Open();
   Put("m", "1");
@@ -154,7 +154,7 @@ TEST_F(MemTableOptionsTest, AVectorAnswersWhateverATreeDoes) {
   EXPECT_EQ(Scan(), "b=6 m=4 z=5") << "from the log";
 }
 
-TEST_F(MemTableOptionsTest, AVectorIsInTheOptionsFileAndMayBecomeATreeAgain) {
+TEST_F(MemTableOptionsTest, AVectorIsInTheOptionsFileAndMayBecomeASkipListAgain) {
   options_.memtable_factory = std::make_shared<VectorRepFactory>();
   Open();
   Put("b", "1");

@@ -159,7 +159,7 @@ TEST_F(CompactionIteratorTest, SingleDeleteOverDeleteIsReportedWhenAskedTo) {
                                       {"a", 8, kTypeDeletion, ""}};
   Run(entries);
   EXPECT_TRUE(status_.IsCorruption());
-  options_.enforce_single_del_contracts = false;
+  options_.checks.enforce_single_del_contracts = false;
   EXPECT_EQ(Run(entries), "a@8- ");
   EXPECT_TRUE(status_.ok());
   EXPECT_EQ(counts_.single_delete_mismatches, 1u);
@@ -212,7 +212,7 @@ TEST_F(CompactionIteratorTest, ASingleDeleteUnderAValueOfItsTimestampStays) {
   options_.snapshots = {7};
   EXPECT_EQ(numbers({{at(2), 8, kTypeValue, "new"}, {at(2), 7, kTypeSingleDeletion, ""}}), "8 7 ");
   options_.snapshots.clear();
-  options_.full_history_ts_low = at(3).substr(1);
+  options_.history.full_history_ts_low = at(3).substr(1);
   EXPECT_EQ(numbers({{at(2), 9, kTypeSingleDeletion, ""},
                      {at(2), 8, kTypeValue, "new"},
                      {at(2), 7, kTypeSingleDeletion, ""}}),
@@ -340,7 +340,7 @@ TEST_F(CoveredCompactionTest, TimestampsAreMetOneByOne) {
   options_.icmp = &timed;
   std::string low;
   std::string five;
-  options_.full_history_ts_low = EncodeU64Ts(9, &low).ToString();
+  options_.history.full_history_ts_low = EncodeU64Ts(9, &low).ToString();
   std::vector<Entry> entries;
   for (const char* key : {"b", "c", "d"}) {
     for (const uint64_t time : {12, 3}) {
@@ -371,10 +371,10 @@ TEST_F(CoveredCompactionTest, AJumpBackIsCorruption) {
 
 TEST_F(CompactionIteratorTest, CancellationEndsTheWalk) {
   const std::atomic<bool> yes{true};
-  options_.user_cancelled = &yes;
+  options_.cancel.user = &yes;
   Run({{"a", 9, kTypeValue, "1"}});
   EXPECT_TRUE(status_.IsManualCompactionPaused());
-  options_.cancelled = &yes;
+  options_.cancel.closing = &yes;
   Run({{"a", 9, kTypeValue, "1"}});
   EXPECT_TRUE(status_.IsShutdownInProgress());
 }

@@ -18,12 +18,14 @@
 #include "varve/statistics.h"
 #include "varve/table.h"
 
-#include "db/compaction/leveled_picker.h"
+#include "db/compaction/compaction_picker.h"
+#include "db/compaction/manual_picker.h"
+#include "db/compaction/plan_builder.h"
 #include "db/flush/flush_job.h"
 #include "db/read/version_iterators.h"
 #include "db/version/version_builder.h"
+#include "tests/harness/fault_file_system.h"
 #include "util/env/durable_write.h"
-#include "util/env/fault_file_system.h"
 #include "util/env/file_names.h"
 #include "util/env/mem_file_system.h"
 
@@ -66,6 +68,7 @@ class CompactionJobTest : public ::testing::Test {
   TableBuildOptions Build() const {
     TableBuildOptions build;
     build.icmp = &icmp_;
+    build.factory.reset(NewBlockBasedTableFactory());
     build.db_id = "db";
     build.db_session_id = "SESSIONSESSIONSESSIO";
     build.column_family_name = "default";
@@ -275,7 +278,7 @@ TEST_F(CompactionJobTest, AFlushWritesWhatTheMemtableHolds) {
   EXPECT_EQ(result.file.largest.type(), kTypeRangeDeletion);
   EXPECT_EQ(result.file.smallest_seq, 2u);
   EXPECT_EQ(result.file.largest_seq, 4u);
-  EXPECT_EQ(result.file.oldest_ancestor_time, 1000u);
+  EXPECT_EQ(result.file.times.oldest_ancestor, 1000u);
   EXPECT_EQ(result.file.unique_id.size(), 16u);
   ExpectModel();
 }
@@ -309,7 +312,7 @@ TEST_F(CompactionJobTest, CompactionKeepsEveryReadersView) {
       ExpectModel();
       const auto plan = PickAll(0);
       ASSERT_NE(plan, nullptr);
-      plan->target_file_bytes = c.target;
+      plan->output.target_file_bytes = c.target;
       plan->max_subcompactions = c.pieces;
       const Status s = Compact(*plan);
       ASSERT_TRUE(s.ok()) << s.ToString();
@@ -342,9 +345,9 @@ TEST_F(CompactionJobTest, OutputsAreTheSameWithAnyNumberOfCompressors) {
     files_ = inputs;
     next_file_ = 100;
     const auto plan = PickAll(0);
-    plan->target_file_bytes = 100 << 10;
-    plan->compression = kLZ4Compression;
-    plan->compression_opts.parallel_threads = threads;
+    plan->output.target_file_bytes = 100 << 10;
+    plan->output.compression = kLZ4Compression;
+    plan->output.compression_opts.parallel_threads = threads;
     ASSERT_TRUE(Compact(*plan).ok());
     ExpectModel();
     std::vector<std::string> files;
@@ -388,7 +391,7 @@ TEST_F(CompactionJobTest, WithinL0DeletionsStayForOlderFiles) {
   plan.version = version_;
   plan.inputs.push_back({0, {version_->level(0).files()[0], version_->level(0).files()[1]}});
   plan.output_level = 0;
-  plan.target_file_bytes = UINT64_MAX;
+  plan.output.target_file_bytes = UINT64_MAX;
   Check(Compact(plan));
   EXPECT_EQ(files_[0].size(), 2u);
   EXPECT_EQ(ReadAll(last_), model_);
@@ -428,7 +431,7 @@ TEST_F(CompactionJobTest, AFailureLeavesNoOutputBehind) {
   CompactionContext context = Context();
   context.options = options;
   const auto plan = PickAll(0);
-  plan->target_file_bytes = 4000;
+  plan->output.target_file_bytes = 4000;
   const Status s = Compact(*plan, context);
   EXPECT_TRUE(s.IsAborted()) << s.ToString();
   EXPECT_EQ(TablesOnDisk(), before);
@@ -461,9 +464,9 @@ TEST_F(CompactionJobTest, AFailedCallOfTheFileSystemLeavesNoOutputBehind) {
       context.output.fs = faulty;
       context.output.file_buffer_bytes = 4096;
       const auto plan = PickAll(0);
-      plan->target_file_bytes = 50 << 10;
-      plan->compression = kLZ4Compression;
-      plan->compression_opts.parallel_threads = threads;
+      plan->output.target_file_bytes = 50 << 10;
+      plan->output.compression = kLZ4Compression;
+      plan->output.compression_opts.parallel_threads = threads;
       const Status s = Compact(*plan, context);
       EXPECT_TRUE(s.IsIOError()) << static_cast<int>(c.call) << " " << s.ToString();
       EXPECT_EQ(TablesOnDisk(), before);
@@ -478,8 +481,10 @@ TEST_F(CompactionJobTest, AFailedCallOfTheFileSystemLeavesNoOutputBehind) {
 class LosingTable final : public TableReader {
  public:
   LosingTable(TableReader* whole, size_t served) : whole_(whole), served_(served) {}
-  Status Get(const ReadOptions& options, PointLookup* lookup) const override {
-    return whole_->Get(options, lookup);
+  using TableReader::Get;
+  Status Get(const ReadOptions& options, PointLookup* lookup,
+             const TableHint& hint) const override {
+    return whole_->Get(options, lookup, hint);
   }
   bool KeyMayMatch(const ReadOptions& options, const PointLookup& lookup) const override {
     return whole_->KeyMayMatch(options, lookup);
@@ -572,7 +577,7 @@ class CoveredJobTest : public CompactionJobTest {
     for (uint64_t i = 0; i < kKeys; i++) Put(Key(i), std::string(100, 'v'));
     Flush();
     const auto plan = PickAll(0);
-    plan->target_file_bytes = 300 << 10;
+    plan->output.target_file_bytes = 300 << 10;
     Check(Compact(*plan));
     ASSERT_GT(files_[1].size(), 5u);
   }
@@ -580,7 +585,7 @@ class CoveredJobTest : public CompactionJobTest {
   void CompactAll(uint32_t pieces = 1) {
     const auto plan = PickAll(0);
     ASSERT_NE(plan, nullptr);
-    plan->target_file_bytes = 300 << 10;
+    plan->output.target_file_bytes = 300 << 10;
     plan->max_subcompactions = pieces;
     CompactionContext context = Context();
     context.statistics = statistics_.get();
@@ -703,7 +708,7 @@ TEST_F(CompactionJobTest, CancellationLeavesNoOutputBehind) {
   const auto before = TablesOnDisk();
   const std::atomic<bool> yes{true};
   CompactionContext context = Context();
-  context.manual_cancelled = &yes;
+  context.cancel.manual = &yes;
   EXPECT_TRUE(Compact(*PickAll(0), context).IsManualCompactionPaused());
   EXPECT_EQ(TablesOnDisk(), before);
 }

@@ -94,7 +94,6 @@ std::string Read(const History& history, SequenceNumber at) {
 struct Setting {
   std::vector<SequenceNumber> snapshots;
   bool bottommost = false;
-  SequenceNumber write_conflict = kMaxSequenceNumber;
   const MergeOperator* merge = nullptr;
 };
 
@@ -119,7 +118,6 @@ History Compact(const History& history, const Setting& setting) {
   options.icmp = &icmp;
   options.snapshots = setting.snapshots;
   options.bottommost = setting.bottommost;
-  options.earliest_write_conflict_snapshot = setting.write_conflict;
   options.merge = MergeCaller(setting.merge, nullptr, nullptr);
   CompactionIterator iterator(&input, &covering, options);
   History result;
@@ -236,8 +234,7 @@ TEST(DropRules, NoReaderSeesADifferenceInAnySmallHistory) {
         for (const bool bottommost : {false, true}) {
           if (bottommost && deep > 0) continue;
           for (const MergeOperator* merge : kOperators) {
-            const History output =
-                Compact(upper, {snapshots, bottommost, kMaxSequenceNumber, merge});
+            const History output = Compact(upper, {snapshots, bottommost, merge});
             const History after = Join(output, lower);
             ExpectSameReads(history, after, snapshots,
                             Show(upper) + "above " + Show(lower) + "became " + Show(output));
@@ -260,7 +257,7 @@ TEST(DropRules, WhatComesLaterFindsWhatItNeeds) {
         const int deep = code / 2;
         const MergeOperator* const merge = code % 2 == 0 ? nullptr : &kWilling;
         const auto at_bottom = [merge](std::vector<SequenceNumber> held, bool bottom) {
-          return Setting{std::move(held), bottom, kMaxSequenceNumber, merge};
+          return Setting{std::move(held), bottom, merge};
         };
         const History upper(history.begin() + 1, history.end() - deep);
         const History lower(history.end() - deep, history.end());
@@ -296,13 +293,13 @@ TEST(DropRules, WithoutSnapshotsTheLastLevelKeepsOneEntryAndNoMarker) {
 
 TEST(DropRules, OperandsBecomeAValueInTheLastLevelAndFewElsewhere) {
   ForEachHistory(4, [](const History& history) {
-    const History bottom = Compact(history, {{}, true, kMaxSequenceNumber, &kWilling});
+    const History bottom = Compact(history, {{}, true, &kWilling});
     EXPECT_LE(bottom.size(), 1u) << Show(history);
     for (const Op& op : bottom) {
       EXPECT_EQ(op.type, kTypeValue) << Show(history);
       EXPECT_EQ(op.sequence, 0u) << Show(history);
     }
-    const History above = Compact(history, {{}, false, kMaxSequenceNumber, &kWilling});
+    const History above = Compact(history, {{}, false, &kWilling});
     const bool merges = !above.empty() && above.front().type == kTypeMerge;
     EXPECT_EQ(std::count_if(above.begin(), above.end(),
                             [](const Op& op) { return op.type == kTypeMerge; }),
@@ -358,14 +355,6 @@ TEST(DropRules, ABuriedSingleDeleteOfAnOperandOrADeletionGoesWhereNothingIsDeepe
                 deeper ? DropRules::Verdict::kKeep : DropRules::Verdict::kHidden);
     }
   }
-}
-
-TEST(DropRules, AWriteThatMayBeCheckedForConflictsKeepsItsSingleDelete) {
-  const History history = {{20, kTypeSingleDeletion, ""}, {10, kTypeValue, "a"}};
-  const History output = Compact(history, {{}, false, /*write_conflict=*/15});
-  EXPECT_EQ(Show(output), "Single@20 Put@10 ");
-  EXPECT_EQ(output[1].value, "");
-  EXPECT_EQ(Show(Compact(history, {{}, false, /*write_conflict=*/20})), "");
 }
 
 TEST(DropRules, MergeOperandsAndTheirBaseStayTogether) {

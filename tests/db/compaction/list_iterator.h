@@ -32,13 +32,13 @@ class ListIterator final : public InternalIterator {
       entries_.emplace_back(std::move(key), entry.value);
     }
   }
-  // Entries that NextRun hands over at once; 1 at first.
-  void ServeRunsOf(size_t n) { run_ = n; }
+  // Entries that NextBatch hands over at once; 1 at first.
+  void ServeBatchesOf(size_t n) { batch_size_ = n; }
   // It can tell how old each of its entries is.
   void KnowAges() { knows_ages_ = true; }
   [[nodiscard]] size_t left_out() const { return left_out_; }  // by SkipOlder
   [[nodiscard]] size_t skips_asked() const { return skips_asked_; }
-  // The walk fails behind the n-th entry.
+  // The walk fails after the n-th entry.
   void FailAfter(size_t n, Status status) {
     fail_at_ = n;
     failure_ = std::move(status);
@@ -69,11 +69,11 @@ class ListIterator final : public InternalIterator {
     return true;
   }
   void Next() override { MoveTo(at_ + 1); }
-  size_t NextRun(RunEntry* out, size_t max) override {
+  size_t NextBatch(BatchEntry* out, size_t max) override {
     const size_t end = std::min(entries_.size(), fail_at_);
     size_t n = 0;
     Spoil();
-    while (n < std::min(max, run_) && at_ + 1 < end) Lend(++at_, &out[n++]);
+    while (n < std::min(max, batch_size_) && at_ + 1 < end) Lend(++at_, &out[n++]);
     if (n == 0) {
       MoveTo(at_ + 1);
     } else {
@@ -90,11 +90,11 @@ class ListIterator final : public InternalIterator {
     valid_ = i < entries_.size() && i < fail_at_;
     Spoil();
     if (!valid_) return;
-    RunEntry entry;
+    BatchEntry entry;
     Lend(i, &entry);
     PublishLast(entry);
   }
-  void Lend(size_t i, RunEntry* out) {
+  void Lend(size_t i, BatchEntry* out) {
     lent_.push_back(entries_[i]);
     out->Set(lent_.back().first, lent_.back().second);
   }
@@ -110,12 +110,12 @@ class ListIterator final : public InternalIterator {
   InternalKeyComparator icmp_;
   std::vector<std::pair<std::string, std::string>> entries_;
   size_t at_ = 0;
-  size_t run_ = 1;
+  size_t batch_size_ = 1;
   bool knows_ages_ = false;
   size_t left_out_ = 0;
   size_t skips_asked_ = 0;
   std::deque<std::pair<std::string, std::string>> lent_;
-  std::deque<std::pair<std::string, std::string>> spoiled_;  // still there, for whoever looks
+  std::deque<std::pair<std::string, std::string>> spoiled_;  // still there, for readers that look
   size_t fail_at_ = SIZE_MAX;
   Status failure_;
 };

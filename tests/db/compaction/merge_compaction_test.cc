@@ -99,7 +99,7 @@ class MergeCompactionTest : public ::testing::Test {
     std::string first;
     for (const size_t run : {1, 2, 32}) {
       ListIterator input(entries);
-      input.ServeRunsOf(run);
+      input.ServeBatchesOf(run);
       const std::string text = RunOnce(&input, tombstones);
       if (run == 1) first = text;
       EXPECT_EQ(text, first) << "in runs of " << run;
@@ -320,7 +320,7 @@ TEST_F(MergeCompactionTest, CancellationIsNoticedAmongOperandsOfOneKey) {
     return Decision::kKeep;
   });
   options_.filter = &filter;
-  options_.user_cancelled = &cancelled;
+  options_.cancel.user = &cancelled;
   ListIterator input(entries);
   RunOnce(&input, {});
   EXPECT_TRUE(status_.IsManualCompactionPaused()) << status_.ToString();
@@ -377,7 +377,7 @@ TEST_F(MergeCompactionTest, FilterMaySkipFromAnOperandOn) {
                                       {"a", 7, kTypeValue, "1"}, {"b", 6, kTypeMerge, "x"},
                                       {"c", 5, kTypeMerge, "y"}, {"c", 4, kTypeValue, "z"}};
   EXPECT_EQ(Run(entries), "c@5=z,y ");
-  // Nothing of what was collected comes out behind an entry of another kind.
+  // Nothing of what was collected comes out after an entry of another kind.
   options_.bottommost = false;
   const std::vector<Entry> deleted = {{"a", 9, kTypeMerge, "3"},
                                       {"a", 8, kTypeMerge, "2"},
@@ -385,7 +385,7 @@ TEST_F(MergeCompactionTest, FilterMaySkipFromAnOperandOn) {
                                       {"d", 6, kTypeValue, "z"}};
   EXPECT_EQ(Run(deleted), "c@7- d@6=z ");
   EXPECT_TRUE(counts_.skipped);
-  until = "a";  // not behind the key: the operand stays
+  until = "a";  // not after the key: the operand stays
   EXPECT_EQ(Run(entries), "a@9=1,2,3 b@6+x c@5=z,y ");
 }
 
@@ -506,7 +506,7 @@ TEST_P(RandomMergeTest, NoReaderNoticesACompaction) {
     covering.Add(survivors.all());
     const Moody moody(random());
     ListIterator input(upper);
-    input.ServeRunsOf(1 + random() % 8);
+    input.ServeBatchesOf(1 + random() % 8);
     CompactionIteratorOptions options;
     options.icmp = &icmp;
     options.snapshots = snapshots;

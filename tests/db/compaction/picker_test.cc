@@ -13,7 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "db/compaction/leveled_picker.h"
+#include "db/compaction/compaction_picker.h"
+#include "db/compaction/manual_picker.h"
+#include "db/compaction/plan_builder.h"
+#include "util/options/validate_options.h"
 
 namespace varve {
 namespace {
@@ -76,8 +79,8 @@ class PickerTest : public ::testing::Test {
     file->size = 10;
     file->smallest_seq = file->largest_seq = file->number;
     for (size_t i = close + 1; i < word.size(); i++) {
-      if (word[i] == '!') file->being_compacted = true;
-      if (word[i] == '?') file->marked_for_compaction = true;
+      if (word[i] == '!') file->notes.being_compacted = true;
+      if (word[i] == '?') file->notes.marked_for_compaction = true;
       if (word[i] == '<') file->largest.Set(largest, kMaxSequenceNumber, kTypeRangeDeletion);
       if (word[i] == '*') file->size = std::stoull(word.substr(i + 1));
     }
@@ -118,7 +121,7 @@ TEST_F(PickerTest, AMoveNeedsTheSameCompression) {
   options_.compression_per_level = {kNoCompression, kZSTD};
   Draw("L0: 4[m-p] 3[i-l] 2[e-h] 1[a-d]");
   EXPECT_EQ(Pick(), "L0: 1; to L1, bottommost");
-  EXPECT_EQ(plan_->compression, kZSTD);
+  EXPECT_EQ(plan_->output.compression, kZSTD);
 }
 
 TEST_F(PickerTest, AnL0ClusterLeavesStrangersAlone) {
@@ -129,9 +132,44 @@ TEST_F(PickerTest, AnL0ClusterLeavesStrangersAlone) {
 TEST_F(PickerTest, WhileL0IsBusyTheNewestAreMergedAmongThemselves) {
   Draw("L0: 7[a-z] 6[a-z] 5[a-z] 4[a-z] 3[a-z]! 2[a-z]! 1[a-z]!\nL1: 9[a-z]!");
   EXPECT_EQ(Pick(), "L0: 7 6 5 4; to L0");
-  EXPECT_EQ(plan_->target_file_bytes, UINT64_MAX);
+  EXPECT_EQ(plan_->output.target_file_bytes, UINT64_MAX);
   Draw("L0: 6[a-z] 5[a-z] 4[a-z] 3[a-z]! 2[a-z]! 1[a-z]!\nL1: 9[a-z]!");
   EXPECT_EQ(Pick(), "none");
+}
+
+TEST_F(PickerTest, WithinL0WhatIsRewrittenAtLeastDoubles) {
+  const std::string busy = " 2[a-z]! 1[a-z]!\nL1: 9[a-z]!";
+  Draw("L0: 8[a-z]*2 7[a-z]*2 6[a-z]*4 5[a-z]*8 4[a-z]*18 3[a-z]*1" + busy);
+  EXPECT_EQ(Pick(), "L0: 8 7 6 5; to L0");
+  Draw("L0: 8[a-z]*2 7[a-z]*2 6[a-z]*4 5[a-z]*8 4[a-z]*17 3[a-z]*1" + busy);
+  EXPECT_EQ(Pick(), "L0: 8 7 6 5 4 3; to L0");
+  options_.max_compaction_bytes = 30;
+  EXPECT_EQ(Pick(), "L0: 8 7 6 5; to L0");
+  Draw("L0: 8[a-z]*60 7[a-z]*3 6[a-z]*2 5[a-z]*2" + busy);
+  EXPECT_EQ(Pick(), "none");
+}
+
+TEST_F(PickerTest, WithinL0ASmallNewestFileIsInNobodysWay) {
+  options_.max_compaction_bytes = 1000;
+  const std::string busy = " 2[a-z]! 1[a-z]!\nL1: 9[a-z]!";
+  Draw("L0: 8[a-z]*1 7[a-z]*64 6[a-z]*64 5[a-z]*64 4[a-z]*64" + busy);
+  EXPECT_EQ(Pick(), "L0: 8 7 6 5 4; to L0");
+  Draw("L0: 8[a-z]*60 7[a-z]*61 6[a-z]*62 5[a-z]*63" + busy);
+  EXPECT_EQ(Pick(), "L0: 8 7 6 5; to L0");
+}
+
+TEST_F(PickerTest, WithinL0NothingIsMergedWhileThereAreHardlyMoreFilesThanGoDown) {
+  Draw("L0: 5[a-z] 4[a-z] 3[a-z] 2[a-z] 1[a-z]!\nL1: 9[a-z]!");
+  EXPECT_EQ(Pick(), "none");
+}
+
+TEST(CompactionPickerTest, OfEveryStyleThatOptionsMayNameThereIsAPicker) {
+  for (const CompactionStyle style : {kCompactionStyleLevel, kCompactionStyleUniversal,
+                                      kCompactionStyleFIFO, kCompactionStyleNone}) {
+    ColumnFamilyOptions options;
+    options.compaction_style = style;
+    EXPECT_EQ(ValidateColumnFamilyOptions(options).ok(), FindCompactionPicker(style) != nullptr);
+  }
 }
 
 TEST_F(PickerTest, TheCheapestFileOfALevelGoesFirst) {
@@ -205,7 +243,7 @@ TEST_F(PickerTest, SeveralFilesMoveUntilTheLevelHasItsSize) {
 TEST_F(PickerTest, AMoveMustNotOverlapMuchTwoLevelsBelow) {
   Draw("L1: 1[a-f]*50\nL3: 5[a-c]*60 6[d-f]*60");
   EXPECT_EQ(Pick(), "L1: 1; to L2");
-  EXPECT_EQ(plan_->grandparents.size(), 2u);
+  EXPECT_EQ(plan_->output.grandparents.size(), 2u);
 }
 
 TEST_F(PickerTest, MarkedFilesAreRewrittenButNotInTheLastLevel) {

@@ -15,7 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "db/compaction/leveled_picker.h"
+#include "db/compaction/compaction_picker.h"
+#include "db/compaction/manual_picker.h"
+#include "db/compaction/plan_builder.h"
 #include "tests/harness/random.h"
 
 namespace varve {
@@ -180,7 +182,7 @@ void WalkOnce(uint64_t seed) {
   };
   const auto set_busy = [&](const CompactionPlan& plan, bool busy) {
     for (const CompactionInputLevel& level : plan.inputs) {
-      for (const FileRef& file : level.files) file->being_compacted = busy;
+      for (const FileRef& file : level.files) file->notes.being_compacted = busy;
     }
   };
   if (random.OneIn(2)) early = pick({});
@@ -200,7 +202,8 @@ void WalkOnce(uint64_t seed) {
     if (early != nullptr) running.push_back(early.get());
     if (random.OneIn(2) && round < 20) {
       if (const auto plan = pick(running)) {
-        // Filters are applied by whoever begins after the call; its mark only by its own steps.
+        // Filters are applied by every compaction that begins after the call; its
+        // full_history_ts_low only by its own steps.
         Remainder::Work work = tree.Run(*plan, /*marked=*/mark.empty());
         work.job_id = kFirstJob + round;
         if (!plan->trivial_move) remainder.Note(work);

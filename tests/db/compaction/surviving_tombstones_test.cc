@@ -117,7 +117,7 @@ TEST_F(SurvivingTombstonesTest, AtOneBeginTheirOrderIsThatOfTheKeysInTheFile) {
   EncodeU64Ts(100, &above_all);
   const auto order = [&](bool leaves_out) {
     const SurvivingTombstones survivors({FragmentedTombstones::Build(input, timed)}, timed, {3, 6},
-                                        false, nullptr, {above_all, "", leaves_out});
+                                        false, nullptr, {above_all, ""}, leaves_out);
     std::vector<SequenceNumber> seqs;
     for (const auto& piece : survivors.Within(nullptr, nullptr)) {
       if (piece.begin == Slice("a")) seqs.push_back(piece.sequence);

@@ -11,7 +11,8 @@
 
 #include "tests/db/read/iterator_beside_model.h"
 #include "tests/db/read/mini_lsm.h"
-#include "util/env/fault_file_system.h"
+#include "tests/harness/environment.h"
+#include "tests/harness/fault_file_system.h"
 #include "util/metrics/perf_counters.h"
 
 namespace varve::test {
@@ -199,7 +200,7 @@ TEST(DbIteratorCostTest, ReadsThatTimeOutEndTheWalkUntilTheNextSeek) {
   }
 }
 
-// A history over so many numbered keys that most of them are deleted in long stretches.
+// A history over so many numbered keys that most of them are deleted in long runs.
 std::vector<Write> DyingHistory(int keys, std::mt19937* random) {
   std::vector<Write> history = Numbered(keys);
   SequenceNumber seq = history.back().seq;
@@ -252,8 +253,8 @@ void CompareAllOf(Iterator* iter, const UserModel& model, std::mt19937* random) 
 }
 
 TEST(DbIteratorCostTest, WhatIsKnownOfDeadRangesHidesNothing) {
-  for (uint32_t seed = 0; seed < 40; seed++) {
-    std::mt19937 random(seed);
+  for (uint64_t seed = testing::FirstSample(); seed < 40; seed += testing::SampleStep()) {
+    std::mt19937 random(static_cast<uint32_t>(seed));
     const Comparator* const order =
         seed % 4 == 3 ? ReverseBytewiseComparator() : BytewiseComparator();
     std::vector<Write> history = DyingHistory(8192, &random);

@@ -343,7 +343,7 @@ class MiniLsm final : public SuperVersionSource {
                                                        WritableFileWriter::Options());
     TableBuildOptions options;
     options.icmp = &icmp_;
-    options.table = table_options_;
+    options.factory.reset(NewBlockBasedTableFactory(table_options_));
     options.prefix_extractor = cf_options_->prefix_extractor.get();
     std::unique_ptr<TableBuilder> builder;
     ASSERT_TRUE(TableBuilder::Create(options, writer.get(), &builder).ok());

@@ -186,7 +186,7 @@ TEST_F(UserKeyWalkTest, AnOlderTombstoneIsNoReasonForASeekToMissAnEntry) {
 }
 
 // Keys with more versions than are stepped over, written in no order of their timestamps.
-class TimedKeyWalkTest : public ::testing::Test {
+class TimestampedKeyWalkTest : public ::testing::Test {
  protected:
   static constexpr uint64_t kTimes = 30;
 
@@ -276,7 +276,7 @@ class TimedKeyWalkTest : public ::testing::Test {
   Status status_;
 };
 
-TEST_F(TimedKeyWalkTest, VersionsInAnyOrderAreLeaptOverBothWays) {
+TEST_F(TimestampedKeyWalkTest, VersionsInAnyOrderAreLeaptOverBothWays) {
   testing::Random random(24);
   SequenceNumber sequence = 0;
   for (int i = 0; i < 120; i++) {
@@ -303,7 +303,7 @@ TEST_F(TimedKeyWalkTest, VersionsInAnyOrderAreLeaptOverBothWays) {
   }
 }
 
-TEST_F(TimedKeyWalkTest, AKeyOutOfOrderEndsTheWalk) {
+TEST_F(TimestampedKeyWalkTest, AKeyOutOfOrderEndsTheWalk) {
   const auto add_many = [this](const char* key) {
     for (uint64_t i = 0; i < kVersions; i++) Add(key, kTimes - i, 100 - i, kTypeValue);
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: a log that the MANIFEST has not let go is missed: the report says so, and what comes after
+// Goal: a log that the MANIFEST still refers to is missed: the report says so, and what comes after
 // the hole is not taken for what came before it. Method: logs of killed databases are deleted.
 
 #include "tests/harness/database.h"

@@ -11,7 +11,7 @@ namespace varve::testing {
 
 namespace {
 
-constexpr size_t kSequenceOffset = 7;  // in the first record, behind checksum, length and type
+constexpr size_t kSequenceOffset = 7;  // in the first record, after checksum, length and type
 constexpr size_t kSequenceBytes = 8;
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST_F(SyncedMarksTest, ACutBelowTheMarkIsEvidenceAndOneAboveIsACrash) {
         const std::string report = Text("varve.recovery");
         const size_t lost = evidence ? ends_[kSynced - 1] - (size - more) : 0;
         EXPECT_THAT(report, HasSubstr("synced_bytes_lost=" + std::to_string(lost) + " "));
-        EXPECT_EQ(evidence, !Files(kWalFile, "/db/lost").empty()) << "for whoever has to look";
+        EXPECT_EQ(evidence, !Files(kWalFile, "/db/lost").empty()) << "for the user to look at";
       }
     }
   }

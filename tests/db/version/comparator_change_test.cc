@@ -28,21 +28,22 @@ std::string Stamp(uint64_t time) {
 
 class TimestampedSetTest : public VersionSetTest {
  protected:
-  void CreateStamped(bool persist) {
+  void CreateWithTimestamps(bool persist) {
     set_ = NewSet(fs_);
-    ASSERT_TRUE(set_->CreateNew(Stamped("default", persist), "the-db-id").ok());
+    ASSERT_TRUE(set()->CreateNew(Stamped("default", persist), "the-db-id").ok());
   }
 
   // Recovers into set_, and begins a new MANIFEST, as every opening does.
   Status Reopen(const FamilyToOpen& family) {
     set_ = NewSet(fs_);
-    Status s = set_->Recover({family});
+    Status s = set()->Recover({family});
     VersionEdit edit;
     edit.log_number = 0;
     return s.ok() ? Apply(&edit, "default", /*fresh=*/true) : s;
   }
 
-  NewFile MakeStamped(const std::string& smallest, const std::string& largest, bool persisted) {
+  NewFile MakeWithTimestamps(const std::string& smallest, const std::string& largest,
+                             bool persisted) {
     NewFile file = MakeTable(1, smallest + Stamp(7), largest + Stamp(9), 3, 4);
     file.timestamps_persisted = persisted;
     return file;
@@ -55,9 +56,9 @@ class TimestampedSetTest : public VersionSetTest {
 };
 
 TEST_F(TimestampedSetTest, TheMarkSurvives) {
-  CreateStamped(true);
+  CreateWithTimestamps(true);
   VersionEdit edit;
-  edit.full_history_ts_low = Stamp(5);
+  edit.family.full_history_ts_low = Stamp(5);
   ASSERT_TRUE(Apply(&edit).ok());
   EXPECT_EQ(Family()->full_history_ts_low, Stamp(5));
   for (int i = 0; i < 3; i++) {  // the edit, then two snapshots
@@ -67,10 +68,10 @@ TEST_F(TimestampedSetTest, TheMarkSurvives) {
 }
 
 TEST_F(TimestampedSetTest, TheMarkNeverGoesBack) {
-  CreateStamped(true);
+  CreateWithTimestamps(true);
   for (const uint64_t time : {5, 9, 300, 8}) {  // 300 has the smaller first byte
     VersionEdit edit;
-    edit.full_history_ts_low = Stamp(time);
+    edit.family.full_history_ts_low = Stamp(time);
     ASSERT_TRUE(Apply(&edit).ok());
   }
   EXPECT_EQ(Family()->full_history_ts_low, Stamp(300));
@@ -79,29 +80,28 @@ TEST_F(TimestampedSetTest, TheMarkNeverGoesBack) {
 }
 
 TEST_F(TimestampedSetTest, AMarkOfAnotherSizeIsRefused) {
-  CreateStamped(true);
+  CreateWithTimestamps(true);
   VersionEdit comparator;
   NameComparator(*BytewiseComparatorWithU64Ts(), true, &comparator);
   VersionEdit edit;
-  edit.full_history_ts_low = "short";
+  edit.family.full_history_ts_low = "short";
   edit.log_number = 0;
-  edit.next_file_number = 3;
-  edit.last_sequence = 0;
+  edit.numbers.next_file = 3;
+  edit.numbers.last_sequence = 0;
   std::vector<std::string> records(2);
   ASSERT_TRUE(comparator.EncodeTo(&records[0]) && edit.EncodeTo(&records[1]));
   WriteManifest(records);
   again_ = NewSet(mem_);
-  const Status s = again_->Recover({Stamped("default", true)});
+  const Status s = again()->Recover({Stamped("default", true)});
   EXPECT_TRUE(s.IsInvalidArgument());
-  EXPECT_THAT(s.ToString(),
-              HasSubstr("column family default: has timestamps of 8 bytes, but a mark "
-                        "of 5"));
+  EXPECT_THAT(s.ToString(), HasSubstr("column family default: has timestamps of 8 bytes, but a "
+                                      "full_history_ts_low of 5"));
 }
 
 TEST_F(TimestampedSetTest, PersistIsWrittenBesideTheComparator) {
   for (const bool persist : {true, false}) {
     mem_->CreateDirIfMissing(kDir, IOOptions(), nullptr).PermitUncheckedError();
-    CreateStamped(persist);
+    CreateWithTimestamps(persist);
     const std::string name = "leveldb.BytewiseComparator.u64ts";
     const std::string field = std::string("\x01\x20") + name;
     const std::string flag = std::string("\x89\x40\x01") + (persist ? '\1' : '\0');
@@ -111,9 +111,9 @@ TEST_F(TimestampedSetTest, PersistIsWrittenBesideTheComparator) {
     EXPECT_THAT(Manifest(), HasSubstr(field));
     EXPECT_THAT(Manifest(), HasSubstr(flag));
     {
-      MutexLock lock(&mu_);
+      DbLock lock(&mu_);
       std::shared_ptr<FamilyVersions> other;
-      ASSERT_TRUE(set_->CreateFamily(Stamped("o", !persist), 0, nullptr, &other).ok());
+      ASSERT_TRUE(set()->CreateFamily(Stamped("o", !persist), 0, nullptr, &other).ok());
     }
     EXPECT_THAT(Manifest(), HasSubstr(std::string("\x89\x40\x01") + (persist ? '\0' : '\1')));
     // It is not to change.
@@ -126,11 +126,11 @@ TEST_F(TimestampedSetTest, PersistIsWrittenBesideTheComparator) {
 }
 
 TEST_F(TimestampedSetTest, BoundsOfFilesWithoutTimestampsAreStoredWithoutThem) {
-  CreateStamped(false);
-  ASSERT_TRUE(Apply(Adding({MakeStamped("a", "b", false)})).ok());
+  CreateWithTimestamps(false);
+  ASSERT_TRUE(Apply(Adding({MakeWithTimestamps("a", "b", false)})).ok());
   VersionEdit stored;
   std::string bytes;
-  ASSERT_TRUE(Adding({MakeStamped("a", "b", false)}).EncodeTo(&bytes, 8));
+  ASSERT_TRUE(Adding({MakeWithTimestamps("a", "b", false)}).EncodeTo(&bytes, 8));
   ASSERT_TRUE(stored.DecodeFrom(bytes).ok());
   ASSERT_EQ(stored.new_files.size(), 1u);
   EXPECT_FALSE(stored.new_files[0].timestamps_persisted);
@@ -145,12 +145,12 @@ TEST_F(TimestampedSetTest, BoundsOfFilesWithoutTimestampsAreStoredWithoutThem) {
 }
 
 TEST_F(TimestampedSetTest, BoundsOfFilesWithTimestampsStay) {
-  CreateStamped(true);
-  ASSERT_TRUE(Apply(Adding({MakeStamped("a", "b", true)})).ok());
+  CreateWithTimestamps(true);
+  ASSERT_TRUE(Apply(Adding({MakeWithTimestamps("a", "b", true)})).ok());
   ASSERT_TRUE(Reopen(Stamped("default", true)).ok());
   EXPECT_TRUE(OnlyFile().timestamps_persisted);
   EXPECT_EQ(OnlyFile().smallest, InternalKey("a" + Stamp(7), 3, kTypeValue));
-  NewFile bad = MakeStamped("", "", true);
+  NewFile bad = MakeWithTimestamps("", "", true);
   bad.largest = InternalKey("1234567", 3, kTypeValue);
   VersionEdit edit = Adding({bad});
   EXPECT_TRUE(AdaptFiles(TimestampSwitch::kSame, *Family()->icmp, &edit).IsCorruption());
@@ -175,7 +175,7 @@ TEST_F(TimestampedSetTest, TimestampsAreSwitchedOnAndOff) {
               InternalKey("c" + std::string(8, '\xff'), kMaxSequenceNumber, kTypeRangeDeletion));
   }
   VersionEdit mark;
-  mark.full_history_ts_low = Stamp(5);
+  mark.family.full_history_ts_low = Stamp(5);
   ASSERT_TRUE(Apply(&mark).ok());
   for (int i = 0; i < 2; i++) {
     ASSERT_TRUE(Reopen(Named("default")).ok());
@@ -187,12 +187,12 @@ TEST_F(TimestampedSetTest, TimestampsAreSwitchedOnAndOff) {
 }
 
 TEST_F(TimestampedSetTest, TimestampsInTablesAreNotSwitchedOff) {
-  CreateStamped(true);
+  CreateWithTimestamps(true);
   Status s = Reopen(Named("default"));
   EXPECT_TRUE(s.IsInvalidArgument());
   EXPECT_THAT(s.ToString(), HasSubstr("tables hold timestamps"));
-  CreateStamped(false);
-  ASSERT_TRUE(Apply(Adding({MakeStamped("a", "b", true)})).ok());
+  CreateWithTimestamps(false);
+  ASSERT_TRUE(Apply(Adding({MakeWithTimestamps("a", "b", true)})).ok());
   s = Reopen(Named("default"));
   EXPECT_TRUE(s.IsInvalidArgument());
   EXPECT_THAT(s.ToString(),
@@ -205,14 +205,14 @@ TEST_F(TimestampedSetTest, OtherComparatorsStayRefused) {
   reverse.persist_timestamps = false;
   EXPECT_TRUE(Reopen(reverse).IsInvalidArgument());
   EXPECT_TRUE(Reopen(Named("default", ReverseBytewiseComparator())).IsInvalidArgument());
-  CreateStamped(false);
+  CreateWithTimestamps(false);
   EXPECT_TRUE(Reopen(Named("default", ReverseBytewiseComparator())).IsInvalidArgument());
   EXPECT_TRUE(Reopen(reverse).IsInvalidArgument());
 }
 
 TEST(TimestampEdits, GoldenBytes) {
   VersionEdit edit;
-  edit.full_history_ts_low = Stamp(5);
+  edit.family.full_history_ts_low = Stamp(5);
   std::string bytes;
   ASSERT_TRUE(edit.EncodeTo(&bytes));
   EXPECT_EQ(bytes, FromHex("8640 08 0500000000000000"));

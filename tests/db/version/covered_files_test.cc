@@ -75,7 +75,10 @@ class TombstonesOnly final : public TableReader {
   const std::shared_ptr<const FragmentedTombstones>& tombstones() const override {
     return tombstones_;
   }
-  Status Get(const ReadOptions&, PointLookup*) const override { return Unasked(); }
+  using TableReader::Get;
+  Status Get(const ReadOptions&, PointLookup*, const TableHint&) const override {
+    return Unasked();
+  }
   bool KeyMayMatch(const ReadOptions&, const PointLookup&) const override { return true; }
   std::unique_ptr<InternalIterator> NewIterator(const ReadOptions&,
                                                 const TableIterOptions&) const override {
@@ -178,9 +181,9 @@ TEST_F(FindCoveredFilesTest, WhatWasBusyIsFoundAfterwards) {
   levels_[0] = {File(9, 0, 100)};
   levels_[2] = {File(1, 10, 20), File(2, 30, 40)};
   Open(levels_[0][0], {Range(0, 50, 9)});
-  levels_[2][0]->being_compacted = true;
+  levels_[2][0]->notes.being_compacted = true;
   EXPECT_EQ(Find(), (std::set<uint64_t>{2}));
-  levels_[2][0]->being_compacted = false;
+  levels_[2][0]->notes.being_compacted = false;
   EXPECT_EQ(Find(), (std::set<uint64_t>{1, 2}));
 }
 

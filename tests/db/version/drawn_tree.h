@@ -20,8 +20,8 @@ inline const InternalKeyComparator& BytewiseOrder() {
   return order;
 }
 
-// One line a level, "L1: 4[a-c]100 5[d-f]200": number, bounds, bytes. An asterisk behind a file
-// says that it is being compacted. In L0 the epoch is the number. Sequences are the numbers.
+// One line a level, "L1: 4[a-c]100 5[d-f]200": number, bounds, bytes. An asterisk after a file says
+// that it is being compacted. In L0 the epoch is the number. Sequences are the numbers.
 inline VersionRef DrawTree(const std::string& drawing, int num_levels = 7,
                            const InternalKeyComparator* icmp = &BytewiseOrder()) {
   std::vector<std::vector<FileRef>> levels(static_cast<size_t>(num_levels));
@@ -42,8 +42,8 @@ inline VersionRef DrawTree(const std::string& drawing, int num_levels = 7,
     file->smallest_seq = file->largest_seq = file->number;
     file->smallest = InternalKey(word.substr(open + 1, dash - open - 1), file->number, kTypeValue);
     file->largest = InternalKey(word.substr(dash + 1, close - dash - 1), file->number, kTypeValue);
-    file->being_compacted = word.back() == '*';
-    if (file->being_compacted) word.pop_back();
+    file->notes.being_compacted = word.back() == '*';
+    if (file->notes.being_compacted) word.pop_back();
     file->size = std::stoull(word.substr(close + 1));
     levels.at(level).push_back(std::move(file));
   }

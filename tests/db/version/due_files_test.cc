@@ -105,7 +105,7 @@ TEST_F(DueFilesTest, ASnapshotIsWaitedForThatIsOlderThanTheFile) {
 TEST_F(DueFilesTest, TheDelayCountsFromTheFilesCreation) {
   Draw("L2: 30[a-b]10");
   Holds(30, {.hidden = 2});
-  File(30)->file_creation_time = 1000;
+  File(30)->times.created = 1000;
   options_.bottommost_file_compaction_delay = 60;
   moment_.now = 1060;
   EXPECT_EQ(Due(), "|");
@@ -137,8 +137,8 @@ TEST_F(DueFilesTest, SettledTombstonesSinkAsOthersDo) {
 TEST_F(DueFilesTest, OldDataGoesDownAndOldFilesAreRewritten) {
   Draw("L0: 9[a-c]10 L1: 5[a-c]10 L4: 3[a-f]10");
   for (const uint64_t number : {9, 5, 3}) {
-    File(number)->oldest_ancestor_time = 1000;
-    File(number)->file_creation_time = 2000;
+    File(number)->times.oldest_ancestor = 1000;
+    File(number)->times.created = 2000;
   }
   moment_.now = 1100;
   EXPECT_EQ(Due(), "|") << "0: never";

@@ -58,7 +58,7 @@ TEST(LevelShapeStatic, ScoresAreSharesOfTheTargets) {
   EXPECT_THAT(shape.scores[0], DoubleNear(0.5, 1e-9));
   EXPECT_THAT(shape.scores[1], DoubleNear(1.5, 1e-9));
   EXPECT_THAT(shape.scores[2], DoubleNear(0.5, 1e-9));  // not what is being compacted
-  EXPECT_THAT(shape.levels_by_score, ElementsAre(1, 0, 2, 3));
+  EXPECT_THAT(shape.full_levels, ElementsAre(1));
   EXPECT_EQ(shape.l0_files, 2);
 }
 
@@ -71,7 +71,7 @@ TEST(LevelShapeStatic, L0IsScoredByBytesToo) {
 TEST(LevelShapeStatic, TheLastLevelIsNeverAnInput) {
   const LevelShape shape = ShapeOf("L4: 1[a-b]99999999999", false);
   EXPECT_EQ(shape.scores[4], 0);
-  EXPECT_THAT(shape.levels_by_score, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(shape.full_levels, ElementsAre());
 }
 
 TEST(LevelShapeDynamic, AnEmptyTreeGoesToTheLastLevel) {
@@ -113,43 +113,45 @@ std::string L0Of(int files) {
   return drawing;
 }
 
-TEST(LevelShapeDynamic, L0OverTheTriggerComesBeforeLevelsWithinTheirTargets) {
+TEST(LevelShapeDynamic, L0OverTheTriggerIsFullAsItsFilesSay) {
   const LevelShape shape = ShapeOf(L0Of(5) + " L3: 6[a-b]700 L4: 7[a-b]5000", true);
   EXPECT_THAT(shape.scores[0], DoubleNear(1.25, 1e-9));
-  EXPECT_EQ(shape.levels_by_score[0], 0);
+  EXPECT_THAT(shape.full_levels, ElementsAre(0));
 }
 
-TEST(LevelShapeDynamic, L0LetsAFullBaseLevelGoFirstHalfwayToSlowingWritersDown) {
-  const std::string full_base = " L3: 6[a-b]1500 L4: 7[a-b]5000";
-  EXPECT_EQ(ShapeOf(L0Of(11) + full_base, true).levels_by_score[0], 3);
-  const LevelShape urgent = ShapeOf(L0Of(12) + full_base, true);
-  EXPECT_THAT(urgent.scores[0], DoubleNear(30, 1e-9));
-  EXPECT_EQ(urgent.levels_by_score[0], 0);
+TEST(LevelShape, L0LetsAFullBaseLevelGoFirstHalfwayToSlowingWritersDown) {
+  for (const bool dynamic : {false, true}) {
+    const std::string full_base = dynamic ? " L3: 6[a-b]1500 L4: 7[a-b]5000" : " L1: 6[a-b]1500";
+    const int base = dynamic ? 3 : 1;
+    EXPECT_THAT(ShapeOf(L0Of(11) + full_base, dynamic).full_levels, ElementsAre(base, 0));
+    const LevelShape urgent = ShapeOf(L0Of(12) + full_base, dynamic);
+    EXPECT_THAT(urgent.scores[0], DoubleNear(3, 1e-9));
+    EXPECT_THAT(urgent.full_levels, ElementsAre(0, base));
 
-  ColumnFamilyOptions never_slow = Options(true);
-  never_slow.level0_slowdown_writes_trigger = -1;
-  const LevelShape shape = ComputeLevelShape(*DrawTree(L0Of(6) + full_base, 5), never_slow);
-  EXPECT_EQ(shape.levels_by_score[0], 0);
+    ColumnFamilyOptions never_slow = Options(dynamic);
+    never_slow.level0_slowdown_writes_trigger = -1;
+    EXPECT_THAT(ComputeLevelShape(*DrawTree(L0Of(6) + full_base, 5), never_slow).full_levels,
+                ElementsAre(0, base));
+  }
 }
 
 TEST(LevelShapeDynamic, AnL0AsLargeAsTheBaseLevelDoesNotWait) {
   const std::string below = " L3: 6[a-b]1500 L4: 7[a-b]5000";
-  EXPECT_EQ(ShapeOf("L0: 1[a-b]999" + below, true).levels_by_score[0], 3);
-  EXPECT_THAT(ShapeOf("L0: 1[a-b]1000" + below, true).scores[0], DoubleNear(10.1, 1e-6));
+  EXPECT_THAT(ShapeOf("L0: 1[a-b]999" + below, true).full_levels, ElementsAre(3));
+  const LevelShape shape = ShapeOf("L0: 1[a-b]1000" + below, true);
+  EXPECT_THAT(shape.scores[0], DoubleNear(1, 1e-9));
+  EXPECT_THAT(shape.full_levels, ElementsAre(0, 3));
+  // But a base that is larger than it may be with all of L0 is drained first.
+  EXPECT_THAT(ShapeOf("L0: 1[a-b]1000 L3: 6[a-b]2500 L4: 7[a-b]5000", true).full_levels,
+              ElementsAre(3, 0));
 }
 
-TEST(LevelShapeDynamic, L0IsComparedWithTheBaseLevel) {
-  const LevelShape even = ShapeOf("L0: 1[a-b]1000 L4: 2[a-b]900", true);
-  EXPECT_THAT(even.scores[0], DoubleNear(10.1, 1e-6));
-  const LevelShape heavy = ShapeOf("L0: 1[a-b]4000 L4: 2[a-b]900", true);
-  EXPECT_THAT(heavy.scores[0], DoubleNear(40, 1e-9));
-}
-
-TEST(LevelShapeDynamic, WhatWillArriveLowersTheScore) {
-  const LevelShape alone = ShapeOf("L3: 1[a-b]2000 L4: 2[a-b]5000", true);
-  EXPECT_THAT(alone.scores[3], DoubleNear(20, 1e-9));
-  const LevelShape under_l0 = ShapeOf("L0: 9[a-b]1000 L3: 1[a-b]2000 L4: 2[a-b]5000", true);
-  EXPECT_THAT(under_l0.scores[3], DoubleNear(10, 1e-9));
+TEST(LevelShapeDynamic, WhatWillArriveMakesALevelLessUrgent) {
+  const std::string upper = "L2: 3[a-b]1500 ";
+  EXPECT_THAT(ShapeOf(upper + "L3: 1[a-b]12000 L4: 2[a-b]50000", true).full_levels,
+              ElementsAre(3, 2));
+  EXPECT_THAT(ShapeOf(upper + "L3: 1[a-b]8000 L4: 2[a-b]50000", true).full_levels,
+              ElementsAre(2, 3));
 }
 
 TEST(LevelShape, DebtFollowsTheExcessDown) {
@@ -202,8 +204,9 @@ TEST(LevelShape, InL0OlderFilesLieBeneath) {
 
 TEST(LevelShape, OneLevelOnly) {
   const LevelShape shape = ShapeOf("L0: 1[a-b]10", true, 1);
-  EXPECT_THAT(shape.levels_by_score, ElementsAre(0));
+  EXPECT_THAT(shape.full_levels, ElementsAre());
   EXPECT_THAT(shape.scores[0], DoubleNear(0.25, 1e-9));
+  EXPECT_THAT(ShapeOf(L0Of(4), true, 1).full_levels, ElementsAre(0));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include "db/version/version_set.h"
 #include "tests/db/version/drawn_tree.h"
 #include "tests/db/wal/log_test_file.h"
+#include "tests/harness/fault_file_system.h"
 #include "util/env/durable_write.h"
-#include "util/env/fault_file_system.h"
 #include "util/env/file_names.h"
 #include "util/env/mem_file_system.h"
 
@@ -40,8 +40,12 @@ inline std::string BytesOf(FileSystem* fs, const std::string& path) {
   return ReadFileToString(fs, path, UINT64_MAX, &bytes).ok() ? bytes : "(unreadable)";
 }
 
+// To the analysis alone: a test that has the set to itself reads it without the mutex.
+inline void NobodyElseIsThere() VARVE_ASSERT_CAPABILITY(kDbMutex) {}
+
 // "default: L0 9,5; L1 3" for every family with its name.
 inline std::string Describe(const VersionSet& set) {
+  NobodyElseIsThere();
   std::string out;
   for (const auto& [id, family] : set.families()) {
     out += family->name + ":";
@@ -114,12 +118,16 @@ class VersionSetTest : public ::testing::Test {
     return edit;
   }
 
-  FamilyVersions* Family(const std::string& name = "default") {
+  VersionSet* set() VARVE_ASSERT_CAPABILITY(kDbMutex) { return set_.get(); }
+  VersionSet* again() VARVE_ASSERT_CAPABILITY(kDbMutex) { return again_.get(); }
+
+  FamilyVersions* Family(const std::string& name = "default") VARVE_ASSERT_CAPABILITY(kDbMutex) {
+    NobodyElseIsThere();
     return set_->FindFamily(name).get();
   }
 
   Status Apply(VersionEdit* edit, const std::string& family = "default", bool fresh = false) {
-    MutexLock lock(&mu_);
+    DbLock lock(&mu_);
     return set_->LogAndApply({FamilyEdit{Family(family), {edit}}}, nullptr, fresh);
   }
   Status Apply(VersionEdit&& edit, const std::string& family = "default", bool fresh = false) {
@@ -127,14 +135,12 @@ class VersionSetTest : public ::testing::Test {
   }
 
   Status AddFamily(const std::string& name, uint64_t log_number = 0) {
-    MutexLock lock(&mu_);
+    DbLock lock(&mu_);
     std::shared_ptr<FamilyVersions> family;
     return set_->CreateFamily(Named(name), log_number, nullptr, &family);
   }
 
-  std::string ManifestPath() const {
-    return DescriptorFileName(kDir, set_->manifest_file_number());
-  }
+  std::string ManifestPath() { return DescriptorFileName(kDir, set()->manifest_file_number()); }
 
   void WriteManifest(const std::vector<std::string>& records) {
     ASSERT_TRUE(
@@ -142,7 +148,7 @@ class VersionSetTest : public ::testing::Test {
     ASSERT_TRUE(WriteBytes(mem_.get(), std::string(kDir) + "/CURRENT", "MANIFEST-000001\n").ok());
   }
 
-  Mutex mu_;
+  DbMutex mu_;
   uint64_t max_manifest_file_size_ = 1 << 30;
   std::shared_ptr<MemFileSystem> mem_;
   std::shared_ptr<FaultFileSystem> fs_;

@@ -13,8 +13,8 @@
 
 #include "table/table_builder.h"
 #include "tests/db/version/drawn_tree.h"
+#include "tests/harness/fault_file_system.h"
 #include "util/env/durable_write.h"
-#include "util/env/fault_file_system.h"
 #include "util/env/file_names.h"
 #include "util/env/mem_file_system.h"
 #include "util/env/writable_file_writer.h"
@@ -43,6 +43,7 @@ class TableCacheTest : public ::testing::Test {
     EXPECT_TRUE(WritableFileWriter::Create(fs_.get(), path, FileOptions(), {}, &file).ok());
     TableBuildOptions build;
     build.icmp = &BytewiseOrder();
+    build.factory.reset(NewBlockBasedTableFactory());
     build.file_number = number;
     std::unique_ptr<TableBuilder> builder;
     EXPECT_TRUE(TableBuilder::Create(build, file.get(), &builder).ok());

@@ -99,7 +99,7 @@ TEST(VersionBuilder, RefusesWhatCannotBe) {
       {"table 8 is added to L3 but is in L2 already",
        {Edit({}, {File(2, 8, "a", "c"), File(3, 8, "a", "c")})}},
       {"table 3 (L1) and table 5 (L1) overlap", {Edit({}, {File(1, 5, "j", "l")})}},
-      {"smallest key behind its largest", {Edit({}, {File(2, 5, "z", "a")})}},
+      {"smallest key after its largest", {Edit({}, {File(2, 5, "z", "a")})}},
       {"smallest sequence above its largest", {Edit({}, {File(2, 5, "a", "z", 5, 4)})}},
       {"moved, but with another size", {Edit({{0, 1}}, {File(2, 1, "a", "d")})}},
   };

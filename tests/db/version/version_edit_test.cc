@@ -64,8 +64,8 @@ TEST(VersionEditGolden, TheFlushRecordsFields) {
   VersionEdit edit;
   ASSERT_TRUE(edit.DecodeFrom(FromHex(GoldenRecords()[3].hex)).ok());
   EXPECT_EQ(edit.log_number, 8u);
-  EXPECT_EQ(edit.next_file_number, 10u);
-  EXPECT_EQ(edit.last_sequence, 2u);
+  EXPECT_EQ(edit.numbers.next_file, 10u);
+  EXPECT_EQ(edit.numbers.last_sequence, 2u);
   ASSERT_EQ(edit.new_files.size(), 1u);
   const NewFile& file = edit.new_files[0];
   EXPECT_EQ(file.level, 0);
@@ -75,8 +75,8 @@ TEST(VersionEditGolden, TheFlushRecordsFields) {
   EXPECT_EQ(file.largest, InternalKey("k2", 2, kTypeValue));
   EXPECT_EQ(file.smallest_seq, 1u);
   EXPECT_EQ(file.largest_seq, 2u);
-  EXPECT_EQ(file.oldest_ancestor_time, file.file_creation_time);
-  EXPECT_EQ(file.file_checksum_func_name, "Unknown");
+  EXPECT_EQ(file.times.oldest_ancestor, file.times.created);
+  EXPECT_EQ(file.checksum.function, "Unknown");
   EXPECT_EQ(Slice(file.unique_id).ToString(true), "7AD8955E31560A45FA06CD7CFCFB8990");
   EXPECT_EQ(file.epoch_number, kUnknownEpochNumber);
 }
@@ -87,7 +87,7 @@ TEST(VersionEditGolden, TheMinimalDirectorysRecord) {
                                       "0205 0306 0402 67 0003 fd02 0a6b310101000000000000"
                                       "0a6b320102000000000000 0102 01"))
                   .ok());
-  EXPECT_EQ(edit.comparator, "leveldb.BytewiseComparator");
+  EXPECT_EQ(edit.family.comparator, "leveldb.BytewiseComparator");
   ASSERT_EQ(edit.new_files.size(), 1u);
   EXPECT_EQ(edit.new_files[0].size, 381u);
 }
@@ -104,7 +104,7 @@ TEST(VersionEdit, SkipsWhatMayBeIgnored) {
                           "8540 07"           // log deletion, without a length
                           "0402";
   ASSERT_TRUE(edit.DecodeFrom(FromHex(hex)).ok());
-  EXPECT_EQ(edit.last_sequence, 2u);
+  EXPECT_EQ(edit.numbers.last_sequence, 2u);
 }
 
 TEST(VersionEdit, AnEmptyRecordIsLegal) {
@@ -140,7 +140,7 @@ TEST(VersionEdit, NotesBlobFiles) {
   VersionEdit edit;
   ASSERT_TRUE(edit.DecodeFrom(FromHex("9003 05 01 02 00 00 00 0402")).ok());
   EXPECT_TRUE(edit.has_blob_files);
-  EXPECT_EQ(edit.last_sequence, 2u);
+  EXPECT_EQ(edit.numbers.last_sequence, 2u);
   ASSERT_TRUE(edit.DecodeFrom(FromHex("9103 05 01 02 00")).ok());
   EXPECT_TRUE(edit.has_blob_files);
   ASSERT_TRUE(edit.DecodeFrom(FromHex(std::string(kFileHead) + "04 01 07 01")).ok());
@@ -166,15 +166,15 @@ VersionEdit Everything() {
   VersionEdit edit;
   edit.column_family = 7;
   edit.db_id = "an id";
-  edit.comparator = "c";
+  edit.family.comparator = "c";
   edit.log_number = 1;
-  edit.prev_log_number = 0;
-  edit.next_file_number = uint64_t{1} << 40;
-  edit.last_sequence = kMaxSequenceNumber;
-  edit.min_log_number_to_keep = 3;
-  edit.max_column_family = 9;
-  edit.full_history_ts_low = "ts";
-  edit.merge_operator = "Append";
+  edit.numbers.prev_log = 0;
+  edit.numbers.next_file = uint64_t{1} << 40;
+  edit.numbers.last_sequence = kMaxSequenceNumber;
+  edit.numbers.min_log_to_keep = 3;
+  edit.numbers.max_column_family = 9;
+  edit.family.full_history_ts_low = "ts";
+  edit.family.merge_operator = "Append";
   edit.gone_tables = {1, uint64_t{1} << 50};
   edit.unread_logs = {{3, 9}, {9, uint64_t{1} << 40}};
   edit.atomic_group_remaining = 4;
@@ -190,12 +190,12 @@ VersionEdit Everything() {
   file.largest_seq = 10;
   file.marked_for_compaction = true;
   file.epoch_number = 12;
-  file.oldest_ancestor_time = 1;
-  file.file_creation_time = 2;
+  file.times.oldest_ancestor = 1;
+  file.times.created = 2;
   file.tail_size = 300;
   file.unique_id = "0123456789abcdef";
-  file.file_checksum = std::string("\0\1", 2);
-  file.file_checksum_func_name = "sum";
+  file.checksum.value = std::string("\0\1", 2);
+  file.checksum.function = "sum";
   file.temperature = Temperature::kWarm;
   file.path_id = 2;
   file.counts = {1000, 200, 3, 40000, uint64_t{1} << 40, 70, true};
@@ -209,8 +209,8 @@ TEST(VersionEdit, EveryFieldSurvivesARoundTrip) {
   ASSERT_TRUE(edit.DecodeFrom(bytes).ok());
   EXPECT_EQ(Encoded(edit), bytes);
   EXPECT_THAT(edit.deleted_files, ElementsAre(Pair(0, 5), Pair(6, uint64_t{1} << 50)));
-  EXPECT_EQ(edit.full_history_ts_low, "ts");
-  EXPECT_EQ(edit.merge_operator, "Append");
+  EXPECT_EQ(edit.family.full_history_ts_low, "ts");
+  EXPECT_EQ(edit.family.merge_operator, "Append");
   EXPECT_THAT(edit.gone_tables, ElementsAre(1, uint64_t{1} << 50));
   EXPECT_THAT(edit.unread_logs, ElementsAre(Pair(3, 9), Pair(9, uint64_t{1} << 40)));
   EXPECT_EQ(edit.atomic_group_remaining, 4u);
@@ -229,13 +229,13 @@ TEST(VersionEdit, EveryFieldSurvivesARoundTrip) {
 
 TEST(VersionEdit, UnknownChecksumsAreLeftOut) {
   NewFile file = Everything().new_files[0];
-  file.file_checksum_func_name.clear();
-  file.file_checksum.clear();
+  file.checksum.function.clear();
+  file.checksum.value.clear();
   VersionEdit edit;
   edit.new_files = {file};
   VersionEdit again;
   ASSERT_TRUE(again.DecodeFrom(Encoded(edit)).ok());
-  EXPECT_EQ(again.new_files[0].file_checksum_func_name, "");
+  EXPECT_EQ(again.new_files[0].checksum.function, "");
 }
 
 TEST(VersionEdit, AFileWithoutBoundsIsNotEncoded) {
@@ -248,7 +248,7 @@ TEST(VersionEdit, AFileWithoutBoundsIsNotEncoded) {
 TEST(VersionEdit, EveryCutAndEveryFlippedByteIsHandled) {
   const std::string bytes = Encoded(Everything());
   for (size_t cut = 0; cut < bytes.size(); cut++) {
-    // In memory of exactly this size, so that a sanitizer sees a read behind its end.
+    // In memory of exactly this size, so that a sanitizer sees a read after its end.
     const std::vector<char> exact(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(cut));
     VersionEdit edit;
     edit.DecodeFrom(Slice(exact.data(), exact.size())).PermitUncheckedError();

@@ -28,19 +28,19 @@ TEST_F(VersionSetTest, AFailedAppendOrSyncLeavesTheManifestInDoubt) {
     Create();
     ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)})).ok());
     const std::string before = Describe(*set_);
-    const uint64_t abandoned = set_->manifest_file_number();
-    (void)set_->TakeObsoleteManifests();
+    const uint64_t abandoned = set()->manifest_file_number();
+    (void)set()->TakeObsoleteManifests();
     fs_->Inject(Fail(call, "MANIFEST"));
     VersionEdit edit = Adding({MakeTable(0, "a", "b", 3, 4)});
     EXPECT_TRUE(Apply(&edit).IsIOError());
-    EXPECT_TRUE(set_->manifest_in_doubt());
+    EXPECT_TRUE(set()->manifest_in_doubt());
     EXPECT_EQ(Describe(*set_), before);
     fs_->ClearFaults();
     // Again the same edit: into a fresh MANIFEST.
     ASSERT_TRUE(Apply(&edit).ok());
-    EXPECT_FALSE(set_->manifest_in_doubt());
-    EXPECT_NE(set_->manifest_file_number(), abandoned);
-    EXPECT_THAT(set_->TakeObsoleteManifests(), ElementsAre(abandoned));
+    EXPECT_FALSE(set()->manifest_in_doubt());
+    EXPECT_NE(set()->manifest_file_number(), abandoned);
+    EXPECT_THAT(set()->TakeObsoleteManifests(), ElementsAre(abandoned));
     EXPECT_EQ(Recovered(mem_), Describe(*set_));
   }
 }
@@ -48,17 +48,17 @@ TEST_F(VersionSetTest, AFailedAppendOrSyncLeavesTheManifestInDoubt) {
 TEST_F(VersionSetTest, AFreshManifestThatFailsLeavesTheOldOneInForce) {
   Create();
   ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)})).ok());
-  const uint64_t old_number = set_->manifest_file_number();
+  const uint64_t old_number = set()->manifest_file_number();
   for (FaultCall call : {FaultCall::kCreate, FaultCall::kWrite, FaultCall::kSync}) {
     const std::string before = Describe(*set_);
     fs_->Inject(Fail(call, "MANIFEST"));
     EXPECT_FALSE(Apply(Adding({MakeTable(0, "a", "b", 3, 4)}), "default", /*fresh=*/true).ok());
     fs_->ClearFaults();
-    EXPECT_FALSE(set_->manifest_in_doubt());
-    EXPECT_EQ(set_->manifest_file_number(), old_number);
+    EXPECT_FALSE(set()->manifest_in_doubt());
+    EXPECT_EQ(set()->manifest_file_number(), old_number);
     EXPECT_EQ(Recovered(mem_), before);
     EXPECT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 3, 4)})).ok());
-    EXPECT_EQ(set_->manifest_file_number(), old_number);
+    EXPECT_EQ(set()->manifest_file_number(), old_number);
     EXPECT_EQ(Recovered(mem_), Describe(*set_));
   }
 }
@@ -66,18 +66,18 @@ TEST_F(VersionSetTest, AFreshManifestThatFailsLeavesTheOldOneInForce) {
 TEST_F(VersionSetTest, AFailedSwitchOfCurrentKeepsBothManifests) {
   Create();
   ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)})).ok());
-  (void)set_->TakeObsoleteManifests();
-  const uint64_t old_number = set_->manifest_file_number();
+  (void)set()->TakeObsoleteManifests();
+  const uint64_t old_number = set()->manifest_file_number();
   // The directory's first sync is for the MANIFEST's name, the second for CURRENT.
   fs_->Inject(Fail(FaultCall::kSyncDir, "", 2));
   VersionEdit edit;
   EXPECT_FALSE(Apply(&edit, "default", /*fresh=*/true).ok());
   fs_->ClearFaults();
-  EXPECT_TRUE(set_->manifest_in_doubt());
-  EXPECT_THAT(set_->TakeObsoleteManifests(), ElementsAre());
+  EXPECT_TRUE(set()->manifest_in_doubt());
+  EXPECT_THAT(set()->TakeObsoleteManifests(), ElementsAre());
   EXPECT_EQ(Recovered(mem_), Describe(*set_)) << "whichever CURRENT names must be there";
   ASSERT_TRUE(Apply(&edit).ok());
-  EXPECT_THAT(set_->TakeObsoleteManifests(), UnorderedElementsAre(old_number, old_number + 1));
+  EXPECT_THAT(set()->TakeObsoleteManifests(), UnorderedElementsAre(old_number, old_number + 1));
 }
 
 // The MANIFEST is not in doubt then. Of the tables that were new nobody knows whether they keep
@@ -91,10 +91,10 @@ TEST_F(VersionSetTest, AFailedDirectorySyncBeforeAnEditDoubtsTheTablesOfThatTime
   fs_->Inject(Fail(FaultCall::kSyncDir, ""));
   EXPECT_FALSE(Apply(Adding({file})).ok());
   fs_->ClearFaults();
-  EXPECT_FALSE(set_->manifest_in_doubt());
+  EXPECT_FALSE(set()->manifest_in_doubt());
   EXPECT_TRUE(Apply(Adding({file})).IsIOError());
   EXPECT_TRUE(Apply(Adding({of_another_job})).IsIOError());
-  EXPECT_FALSE(set_->manifest_in_doubt());
+  EXPECT_FALSE(set()->manifest_in_doubt());
   EXPECT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 7, 8)})).ok());
   // What was durable before may be moved.
   VersionEdit move = Adding({old});
@@ -209,8 +209,8 @@ TEST_F(VersionSetTest, ACrashInsideAGroupLeavesAllOfItOrNothing) {
       group.push_back(FamilyEdit{Family(names[f]), {&edits[f]}});
     }
     {
-      MutexLock lock(&mu_);
-      ASSERT_TRUE(set_->LogAndApply(std::move(group), nullptr, false).ok());
+      DbLock lock(&mu_);
+      ASSERT_TRUE(set()->LogAndApply(std::move(group), nullptr, false).ok());
     }
     states.push_back(Describe(*set_));
     hook.acknowledged = states.size() - 1;

@@ -26,9 +26,9 @@ TEST_F(VersionSetTest, ANewDatabaseHasOneEmptyFamily) {
   Create();
   EXPECT_EQ(Describe(*set_), "default:;");
   EXPECT_EQ(BytesOf(mem_.get(), "/db/CURRENT"), "MANIFEST-000001\n");
-  EXPECT_EQ(set_->last_sequence(), 0u);
-  EXPECT_EQ(set_->next_file_number(), 2u);
-  EXPECT_EQ(set_->db_id(), "the-db-id");
+  EXPECT_EQ(set()->last_sequence(), 0u);
+  EXPECT_EQ(set()->next_file_number(), 2u);
+  EXPECT_EQ(set()->db_id(), "the-db-id");
   EXPECT_EQ(Recovered(mem_), "default:;");
 }
 
@@ -36,16 +36,16 @@ TEST_F(VersionSetTest, EditsSurviveRecovery) {
   Create();
   const NewFile a = MakeTable(0, "a", "m", 1, 10);
   const NewFile b = MakeTable(0, "b", "z", 11, 20);
-  set_->set_last_sequence(20);
+  set()->set_last_sequence(20);
   ASSERT_TRUE(Apply(Adding({a})).ok());
   ASSERT_TRUE(Apply(Adding({b})).ok());
   const std::string both =
       "default: L0," + std::to_string(b.number) + "," + std::to_string(a.number) + ";";
   EXPECT_EQ(Describe(*set_), both);
   EXPECT_EQ(Recovered(mem_), both);
-  EXPECT_EQ(again_->last_sequence(), 20u);
-  EXPECT_GT(again_->next_file_number(), set_->manifest_file_number());
-  EXPECT_EQ(again_->FindFamily(0)->next_epoch_number, 3u);
+  EXPECT_EQ(again()->last_sequence(), 20u);
+  EXPECT_GT(again()->next_file_number(), set()->manifest_file_number());
+  EXPECT_EQ(again()->FindFamily(0)->next_epoch_number, 3u);
 
   VersionEdit compaction = Adding({MakeTable(1, "a", "z", 1, 20)});
   compaction.deleted_files = {{0, a.number}, {0, b.number}};
@@ -56,28 +56,28 @@ TEST_F(VersionSetTest, EditsSurviveRecovery) {
 
 TEST_F(VersionSetTest, EveryRecordCarriesTheCounters) {
   Create();
-  set_->set_last_sequence(5);
+  set()->set_last_sequence(5);
   VersionEdit edit = Adding({MakeTable(0, "a", "m", 1, 10)});
   ASSERT_TRUE(Apply(&edit).ok());
-  EXPECT_EQ(edit.prev_log_number, 0u);
-  EXPECT_EQ(edit.next_file_number, set_->next_file_number());
-  EXPECT_EQ(edit.last_sequence, 10u) << "above the visible one: a table holds it";
+  EXPECT_EQ(edit.numbers.prev_log, 0u);
+  EXPECT_EQ(edit.numbers.next_file, set()->next_file_number());
+  EXPECT_EQ(edit.numbers.last_sequence, 10u) << "above the visible one: a table holds it";
   VersionEdit later;
   ASSERT_TRUE(Apply(&later).ok());
-  EXPECT_EQ(later.last_sequence, 10u) << "never decreases";
+  EXPECT_EQ(later.numbers.last_sequence, 10u) << "never decreases";
 }
 
 TEST_F(VersionSetTest, TheFirstEditAfterRecoveryStartsANewManifest) {
   Create();
   ASSERT_TRUE(Apply(VersionEdit()).ok());
-  EXPECT_NE(set_->manifest_file_number(), 1u);
-  EXPECT_THAT(set_->TakeObsoleteManifests(), ElementsAre(1));
-  EXPECT_THAT(set_->TakeObsoleteManifests(), IsEmpty());
-  const uint64_t number = set_->manifest_file_number();
+  EXPECT_NE(set()->manifest_file_number(), 1u);
+  EXPECT_THAT(set()->TakeObsoleteManifests(), ElementsAre(1));
+  EXPECT_THAT(set()->TakeObsoleteManifests(), IsEmpty());
+  const uint64_t number = set()->manifest_file_number();
   ASSERT_TRUE(Apply(VersionEdit()).ok());
-  EXPECT_EQ(set_->manifest_file_number(), number);
+  EXPECT_EQ(set()->manifest_file_number(), number);
   ASSERT_TRUE(Apply(VersionEdit(), "default", /*fresh=*/true).ok());
-  EXPECT_THAT(set_->TakeObsoleteManifests(), ElementsAre(number));
+  EXPECT_THAT(set()->TakeObsoleteManifests(), ElementsAre(number));
 }
 
 TEST_F(VersionSetTest, ALargeManifestIsReplacedByItsState) {
@@ -90,11 +90,11 @@ TEST_F(VersionSetTest, ALargeManifestIsReplacedByItsState) {
     const FileRef old = i == 0 ? nullptr : Family("other")->current->level(0).files().back();
     if (old != nullptr) edit.deleted_files = {{0, old->number}};
     ASSERT_TRUE(Apply(&edit, "other").ok());
-    ASSERT_LT(set_->manifest_file_size(), 2500u);
+    ASSERT_LT(set()->manifest_file_size(), 2500u);
   }
-  EXPECT_GT(set_->TakeObsoleteManifests().size(), 2u);
+  EXPECT_GT(set()->TakeObsoleteManifests().size(), 2u);
   EXPECT_EQ(Recovered(mem_, {"default", "other"}), Describe(*set_));
-  EXPECT_EQ(again_->db_id(), "the-db-id");
+  EXPECT_EQ(again()->db_id(), "the-db-id");
 }
 
 // A record of the state holds 50,000 files.
@@ -105,7 +105,7 @@ TEST_F(VersionSetTest, TheStateOfManyFilesIsWrittenInRecordsAndReadAgain) {
   for (size_t i = 0; i < kFiles; i++) {
     NewFile& file = files[i];
     file.level = 1;
-    file.number = set_->NewFileNumber();
+    file.number = set()->NewFileNumber();
     file.size = 1;
     const std::string key = std::to_string(100000 + i);
     file.smallest = file.largest = InternalKey(key, 1, kTypeValue);
@@ -118,7 +118,7 @@ TEST_F(VersionSetTest, TheStateOfManyFilesIsWrittenInRecordsAndReadAgain) {
     if (left < kFiles) edit.deleted_files = {{1, files[left].number}};
     ASSERT_TRUE(Apply(&edit, "default", /*fresh=*/true).ok());
     set_ = NewSet(mem_);
-    ASSERT_TRUE(set_->Recover({Named("default")}).ok());
+    ASSERT_TRUE(set()->Recover({Named("default")}).ok());
     EXPECT_EQ(Family()->current->level(1).size(), left);
   }
 }
@@ -129,30 +129,30 @@ TEST_F(VersionSetTest, AsManyFamiliesAsMayBeMadeAreReadAgain) {
   std::vector<FamilyToOpen> families = {Named("default")};
   std::vector<std::string> records(1);
   VersionEdit beginning;
-  beginning.comparator = BytewiseComparator()->Name();
+  beginning.family.comparator = BytewiseComparator()->Name();
   beginning.log_number = 5;
-  beginning.next_file_number = 6;
-  beginning.last_sequence = 2;
+  beginning.numbers.next_file = 6;
+  beginning.numbers.last_sequence = 2;
   ASSERT_TRUE(beginning.EncodeTo(&records.front(), 0));
   while (families.size() + 1 < kFamiliesMax) {
     VersionEdit edit;
     edit.column_family = static_cast<uint32_t>(families.size());
-    edit.column_family_add = std::to_string(families.size());
-    edit.comparator = BytewiseComparator()->Name();
+    edit.family.added = std::to_string(families.size());
+    edit.family.comparator = BytewiseComparator()->Name();
     edit.log_number = 5;
     ASSERT_TRUE(edit.EncodeTo(&records.emplace_back(), 0));
-    families.push_back(Named(*edit.column_family_add));
+    families.push_back(Named(*edit.family.added));
   }
   WriteManifest(records);
   set_ = NewSet(fs_);
-  ASSERT_TRUE(set_->Recover(families).ok());
+  ASSERT_TRUE(set()->Recover(families).ok());
   ASSERT_TRUE(AddFamily("last").ok());
   families.push_back(Named("last"));
   const Status s = AddFamily("one more");
   EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
   set_ = NewSet(mem_);
-  ASSERT_TRUE(set_->Recover(families).ok());
-  EXPECT_EQ(set_->families().size(), kFamiliesMax);
+  ASSERT_TRUE(set()->Recover(families).ok());
+  EXPECT_EQ(set()->families().size(), kFamiliesMax);
 }
 
 TEST_F(VersionSetTest, FamiliesComeAndGo) {
@@ -163,14 +163,14 @@ TEST_F(VersionSetTest, FamiliesComeAndGo) {
   EXPECT_EQ(Family("one")->id, 1u);
   ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)}), "two").ok());
   EXPECT_EQ(Recovered(mem_, {"default", "one", "two"}), Describe(*set_));
-  EXPECT_EQ(again_->FindFamily("one")->log_number, 12u);
+  EXPECT_EQ(again()->FindFamily("one")->log_number, 12u);
   {
     MutexLock lock(&mu_);
-    EXPECT_TRUE(set_->DropFamily(Family("default"), nullptr).IsInvalidArgument());
-    ASSERT_TRUE(set_->DropFamily(Family("two"), nullptr).ok());
+    EXPECT_TRUE(set()->DropFamily(Family("default"), nullptr).IsInvalidArgument());
+    ASSERT_TRUE(set()->DropFamily(Family("two"), nullptr).ok());
   }
   EXPECT_EQ(Family("two"), nullptr);
-  EXPECT_THAT(set_->obsolete_files()->TakeAll(), ::testing::SizeIs(1));
+  EXPECT_THAT(set()->obsolete_files()->TakeAll(), ::testing::SizeIs(1));
   EXPECT_EQ(Recovered(mem_, {"default", "one"}), "default:;one:;");
   // Also across a new MANIFEST, the id is not used again.
   ASSERT_TRUE(Apply(VersionEdit(), "default", true).ok());
@@ -184,25 +184,25 @@ TEST_F(VersionSetTest, MergeOperatorsAreRememberedAcrossManifests) {
   set_ = NewSet(fs_);
   FamilyToOpen family = Named("default");
   family.merge_operator = "First";
-  ASSERT_TRUE(set_->CreateNew(family, "the-db-id").ok());
+  ASSERT_TRUE(set()->CreateNew(family, "the-db-id").ok());
   EXPECT_EQ(Family("default")->merge_operator, "First");
   ASSERT_TRUE(AddFamily("one").ok());
   VersionEdit edit;
-  edit.merge_operator = "Second";
+  edit.family.merge_operator = "Second";
   ASSERT_TRUE(Apply(&edit, "one").ok());
   FamilyToOpen made = Named("two");
   made.merge_operator = "Third";
   {
     MutexLock lock(&mu_);
     std::shared_ptr<FamilyVersions> versions;
-    ASSERT_TRUE(set_->CreateFamily(made, 0, nullptr, &versions).ok());
+    ASSERT_TRUE(set()->CreateFamily(made, 0, nullptr, &versions).ok());
   }
   for (const bool fresh : {false, true}) {
     ASSERT_TRUE(Apply(VersionEdit(), "default", fresh).ok());
     Recovered(mem_, {"default", "one", "two"});
-    EXPECT_EQ(again_->FindFamily("default")->merge_operator, "First");
-    EXPECT_EQ(again_->FindFamily("one")->merge_operator, "Second");
-    EXPECT_EQ(again_->FindFamily("two")->merge_operator, "Third");
+    EXPECT_EQ(again()->FindFamily("default")->merge_operator, "First");
+    EXPECT_EQ(again()->FindFamily("one")->merge_operator, "Second");
+    EXPECT_EQ(again()->FindFamily("two")->merge_operator, "Third");
   }
 }
 
@@ -210,17 +210,17 @@ TEST_F(VersionSetTest, ADroppedFamilysFilesStayWhileItsVersionIsHeld) {
   Create();
   ASSERT_TRUE(AddFamily("one").ok());
   ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)}), "one").ok());
-  std::shared_ptr<FamilyVersions> handle = set_->FindFamily("one");
+  std::shared_ptr<FamilyVersions> handle = set()->FindFamily("one");
   MutexLock lock(&mu_);
-  ASSERT_TRUE(set_->DropFamily(handle.get(), nullptr).ok());
+  ASSERT_TRUE(set()->DropFamily(handle.get(), nullptr).ok());
   EXPECT_TRUE(handle->dropped);
-  EXPECT_TRUE(set_->obsolete_files()->Empty());
+  EXPECT_TRUE(set()->obsolete_files()->Empty());
   VersionEdit edit;
   EXPECT_TRUE(
-      set_->LogAndApply({FamilyEdit{handle.get(), {&edit}}}, nullptr).IsColumnFamilyDropped());
-  EXPECT_TRUE(set_->DropFamily(handle.get(), nullptr).IsColumnFamilyDropped());
+      set()->LogAndApply({FamilyEdit{handle.get(), {&edit}}}, nullptr).IsColumnFamilyDropped());
+  EXPECT_TRUE(set()->DropFamily(handle.get(), nullptr).IsColumnFamilyDropped());
   handle.reset();
-  EXPECT_FALSE(set_->obsolete_files()->Empty());
+  EXPECT_FALSE(set()->obsolete_files()->Empty());
 }
 
 TEST_F(VersionSetTest, AllFamiliesMustBeNamedToWrite) {
@@ -231,8 +231,8 @@ TEST_F(VersionSetTest, AllFamiliesMustBeNamedToWrite) {
   EXPECT_THAT(refused, HasSubstr("Invalid argument"));
   EXPECT_THAT(refused, HasSubstr("one two"));
   EXPECT_EQ(Recovered(mem_, {"default", "two"}, /*read_only=*/true), "default:;one:;two:;");
-  EXPECT_FALSE(again_->FindFamily("one")->opened);
-  EXPECT_TRUE(again_->FindFamily("two")->opened);
+  EXPECT_FALSE(again()->FindFamily("one")->opened);
+  EXPECT_TRUE(again()->FindFamily("two")->opened);
   std::vector<std::string> names;
   ASSERT_TRUE(VersionSet::ListFamilies("/db", mem_.get(), &names).ok());
   EXPECT_THAT(names, ElementsAre("default", "one", "two"));
@@ -246,16 +246,16 @@ TEST_F(VersionSetTest, RemovedFilesAreObsoleteOnceNobodyHoldsThem) {
   VersionEdit edit;
   edit.deleted_files = {{0, file.number}};
   ASSERT_TRUE(Apply(&edit).ok());
-  EXPECT_TRUE(set_->obsolete_files()->Empty());
+  EXPECT_TRUE(set()->obsolete_files()->Empty());
   std::set<uint64_t> live;
-  set_->AddLiveFiles(&live);
+  set()->AddLiveFiles(&live);
   EXPECT_THAT(live, UnorderedElementsAre(file.number));
   const_cast<VersionRef&>(reader).reset();
-  const auto obsolete = set_->obsolete_files()->TakeAll();
+  const auto obsolete = set()->obsolete_files()->TakeAll();
   ASSERT_EQ(obsolete.size(), 1u);
   EXPECT_EQ(obsolete[0]->number, file.number);
   live.clear();
-  set_->AddLiveFiles(&live);
+  set()->AddLiveFiles(&live);
   EXPECT_THAT(live, IsEmpty());
 }
 
@@ -276,20 +276,20 @@ TEST_F(VersionSetTest, OfRemovedTablesThoseAreRememberedThatAreThere) {
   ASSERT_TRUE(Apply(&edit).ok());
   {
     MutexLock lock(&mu_);
-    ASSERT_TRUE(set_->DropFamily(Family("dropped"), nullptr).ok());
+    ASSERT_TRUE(set()->DropFamily(Family("dropped"), nullptr).ok());
   }
   const std::set<uint64_t> present = {left.number, moved.number, of_dropped.number};
   const std::set<uint64_t> expected = {left.number, of_dropped.number};
   for (int opening = 0; opening < 2; opening++) {
     set_ = NewSet(fs_);
-    ASSERT_TRUE(set_->Recover({Named("default")}, {}, present).ok());
-    EXPECT_EQ(set_->gone_tables(), expected) << opening;
+    ASSERT_TRUE(set()->Recover({Named("default")}, {}, present).ok());
+    EXPECT_EQ(set()->gone_tables(), expected) << opening;
     // Begins a MANIFEST.
     ASSERT_TRUE(Apply(Adding({MakeTable(0, "x", "y", 9, 10)})).ok());
   }
   set_ = NewSet(fs_);
-  ASSERT_TRUE(set_->Recover({Named("default")}).ok());
-  EXPECT_TRUE(set_->gone_tables().empty());
+  ASSERT_TRUE(set()->Recover({Named("default")}).ok());
+  EXPECT_TRUE(set()->gone_tables().empty());
 }
 
 TEST_F(VersionSetTest, AMovedFileIsNotObsolete) {
@@ -303,7 +303,7 @@ TEST_F(VersionSetTest, AMovedFileIsNotObsolete) {
   edit.deleted_files = {{0, file.number}};
   ASSERT_TRUE(Apply(&edit).ok());
   EXPECT_EQ(Family()->current->level(3)[0], before);
-  EXPECT_TRUE(set_->obsolete_files()->Empty());
+  EXPECT_TRUE(set()->obsolete_files()->Empty());
   EXPECT_EQ(Recovered(mem_), Describe(*set_));
 }
 
@@ -315,7 +315,8 @@ TEST_F(VersionSetTest, SeveralFamiliesChangeAsOne) {
   {
     MutexLock lock(&mu_);
     ASSERT_TRUE(
-        set_->LogAndApply({FamilyEdit{Family("default"), {&a}}, FamilyEdit{Family("one"), {&b}}},
+        set()
+            ->LogAndApply({FamilyEdit{Family("default"), {&a}}, FamilyEdit{Family("one"), {&b}}},
                           nullptr)
             .ok());
   }
@@ -331,23 +332,23 @@ TEST_F(VersionSetTest, SeveralFamiliesChangeAsOne) {
 TEST_F(VersionSetTest, LogsBelowEveryFamilysNumberAreNoLongerNeeded) {
   Create();
   ASSERT_TRUE(AddFamily("one", 5).ok());
-  EXPECT_EQ(set_->MinLogNumber(), 0u);
+  EXPECT_EQ(set()->MinLogNumber(), 0u);
   VersionEdit edit;
   edit.log_number = 9;
   ASSERT_TRUE(Apply(&edit).ok());
-  EXPECT_EQ(set_->MinLogNumber(), 5u);
-  EXPECT_EQ(set_->min_log_number_to_keep(), 5u);
+  EXPECT_EQ(set()->MinLogNumber(), 5u);
+  EXPECT_EQ(set()->min_log_number_to_keep(), 5u);
   VersionEdit other;
   other.log_number = 8;
   ASSERT_TRUE(Apply(&other, "one").ok());
-  EXPECT_EQ(set_->min_log_number_to_keep(), 8u);
+  EXPECT_EQ(set()->min_log_number_to_keep(), 8u);
   VersionEdit lower;
   lower.log_number = 3;
   ASSERT_TRUE(Apply(&lower, "one").ok());
-  EXPECT_EQ(set_->MinLogNumber(), 8u);
+  EXPECT_EQ(set()->MinLogNumber(), 8u);
   EXPECT_EQ(Recovered(mem_, {"default", "one"}), "default:;one:;");
-  EXPECT_EQ(again_->min_log_number_to_keep(), 8u);
-  EXPECT_EQ(again_->FindFamily("one")->log_number, 8u);
+  EXPECT_EQ(again()->min_log_number_to_keep(), 8u);
+  EXPECT_EQ(again()->FindFamily("one")->log_number, 8u);
 }
 
 TEST_F(VersionSetTest, ConcurrentEditsAllArrive) {
@@ -370,11 +371,11 @@ TEST_F(VersionSetTest, ConcurrentEditsAllArrive) {
 TEST_F(VersionSetTest, WhatCannotBeIsNotLogged) {
   Create();
   ASSERT_TRUE(Apply(Adding({MakeTable(1, "a", "m", 1, 2)})).ok());
-  const uint64_t size = set_->manifest_file_size();
+  const uint64_t size = set()->manifest_file_size();
   EXPECT_TRUE(Apply(Adding({MakeTable(1, "k", "z", 3, 4)})).IsCorruption());
   EXPECT_TRUE(Apply(Adding({MakeTable(7, "k", "z", 3, 4)})).IsInvalidArgument());
-  EXPECT_EQ(set_->manifest_file_size(), size);
-  EXPECT_FALSE(set_->manifest_in_doubt());
+  EXPECT_EQ(set()->manifest_file_size(), size);
+  EXPECT_FALSE(set()->manifest_in_doubt());
   EXPECT_TRUE(Apply(Adding({MakeTable(1, "n", "z", 3, 4)})).ok());
 }
 
@@ -388,15 +389,15 @@ TEST_F(VersionSetTest, RecoversTheMinimalDirectory) {
                   .ok());
   ASSERT_TRUE(WriteBytes(mem_.get(), "/db/000003.sst", std::string(381, 't')).ok());
   EXPECT_EQ(Recovered(mem_), "default: L0,3;");
-  EXPECT_EQ(again_->last_sequence(), 2u);
-  EXPECT_EQ(again_->next_file_number(), 6u);
-  EXPECT_EQ(again_->FindFamily(0)->log_number, 5u);
-  EXPECT_EQ(again_->MinLogNumber(), 5u);
+  EXPECT_EQ(again()->last_sequence(), 2u);
+  EXPECT_EQ(again()->next_file_number(), 6u);
+  EXPECT_EQ(again()->FindFamily(0)->log_number, 5u);
+  EXPECT_EQ(again()->MinLogNumber(), 5u);
 }
 
 TEST_F(VersionSetTest, RecoversALevelDbDirectory) {
   VersionEdit first;
-  first.comparator = "leveldb.BytewiseComparator";
+  first.family.comparator = "leveldb.BytewiseComparator";
   std::string record;
   ASSERT_TRUE(first.EncodeTo(&record));
   WriteManifest({record, FromHex("0205 0900 0309 0463"
@@ -405,7 +406,7 @@ TEST_F(VersionSetTest, RecoversALevelDbDirectory) {
   ASSERT_TRUE(WriteBytes(mem_.get(), "/db/000007.ldb", std::string(12, 't')).ok());
   ASSERT_TRUE(WriteBytes(mem_.get(), "/db/000008.sst", std::string(12, 't')).ok());
   EXPECT_EQ(Recovered(mem_), "default: L0,8,7;");
-  EXPECT_EQ(again_->FindFamily(0)->current->level(0)[0]->largest_seq, 99u);
+  EXPECT_EQ(again()->FindFamily(0)->current->level(0)[0]->largest_seq, 99u);
 }
 
 TEST_F(VersionSetTest, ListsEveryTableThatIsNotAsItShouldBe) {
@@ -452,8 +453,8 @@ std::string Record(const VersionEdit& edit) {
 TEST_F(VersionSetTest, RefusesManifestsThatCannotBe) {
   VersionEdit base;
   base.log_number = 0;
-  base.next_file_number = 5;
-  base.last_sequence = 0;
+  base.numbers.next_file = 5;
+  base.numbers.last_sequence = 0;
   const auto with = [](const auto& change) {
     VersionEdit edit;
     change(&edit);
@@ -462,7 +463,7 @@ TEST_F(VersionSetTest, RefusesManifestsThatCannotBe) {
   const std::string good = Record(base);
   const std::string add_one = with([](VersionEdit* e) {
     e->column_family = 1;
-    e->column_family_add = "one";
+    e->family.added = "one";
   });
   const std::string blob = FromHex("9003 05 01 02 00 00 00");
   const std::string group_of_3 = with([](VersionEdit* e) { e->atomic_group_remaining = 2; });
@@ -472,17 +473,17 @@ TEST_F(VersionSetTest, RefusesManifestsThatCannotBe) {
       {"log_file_number", {FromHex("0305 0400")}},
       {"last_sequence", {FromHex("0200 0305")}},
       {"added twice", {good, add_one, add_one}},
-      {"added twice", {good, with([](VersionEdit* e) { e->column_family_add = "default2"; })}},
+      {"added twice", {good, with([](VersionEdit* e) { e->family.added = "default2"; })}},
       {"does not exist", {good, with([](VersionEdit* e) { e->column_family = 4; })}},
       {"default column family is dropped",
-       {good, with([](VersionEdit* e) { e->column_family_drop = true; })}},
+       {good, with([](VersionEdit* e) { e->family.dropped = true; })}},
       {"not there", {good, with([](VersionEdit* e) {
                        e->deleted_files = {{0, 7}};
                      })}},
       {"blob files", {good, blob}},
       {"interrupts an atomic group", {good, group_of_3, good}},
       {"counted wrongly", {good, group_of_3, group_end}},
-      {"too large", {good, with([](VersionEdit* e) { e->next_file_number = UINT64_MAX; })}},
+      {"too large", {good, with([](VersionEdit* e) { e->numbers.next_file = UINT64_MAX; })}},
       {"unknown tag", {good, FromHex("0b00")}},
   };
   for (const auto& [message, records] : cases) {
@@ -498,11 +499,11 @@ TEST_F(VersionSetTest, NamesOfFamiliesAreAsLongAsOthersMakeThem) {
   const std::string name(2 * kFamilyNameBytesMax, 'n');
   VersionEdit base;
   base.log_number = 0;
-  base.next_file_number = 9;
-  base.last_sequence = 0;
+  base.numbers.next_file = 9;
+  base.numbers.last_sequence = 0;
   VersionEdit add;
   add.column_family = 1;
-  add.column_family_add = name;
+  add.family.added = name;
   WriteManifest({Record(base), Record(add)});
   EXPECT_EQ(Recovered(mem_, {"default", name}), "default:;" + name + ":;");
 }
@@ -511,11 +512,11 @@ TEST_F(VersionSetTest, FilesInARecordThatAddsAFamilyDoNotCount) {
   Create();
   VersionEdit base;
   base.log_number = 0;
-  base.next_file_number = 9;
-  base.last_sequence = 0;
+  base.numbers.next_file = 9;
+  base.numbers.last_sequence = 0;
   VersionEdit add = Adding({MakeTable(0, "a", "b", 1, 2)});
   add.column_family = 1;
-  add.column_family_add = "one";
+  add.family.added = "one";
   WriteManifest({Record(base), Record(add)});
   EXPECT_EQ(Recovered(mem_, {"default", "one"}), "default:;one:;");
 }

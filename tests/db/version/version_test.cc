@@ -93,8 +93,8 @@ class OpaqueComparator : public Comparator {
   void FindShortSuccessor(std::string*) const override {}
 };
 
-// Random levels whose keys share prefixes, differ behind their first words, or are prefixes of each
-// other; searched by words and by whole keys.
+// Random levels whose keys share prefixes, differ after their first eight bytes, or are prefixes of
+// each other; searched by words and by whole keys.
 TEST(Version, FindAgreesWithALinearSearch) {
   std::mt19937 random(11);
   const OpaqueComparator opaque;

@@ -36,14 +36,14 @@ class BufferedLogTest : public ::testing::Test, public MemFileSystem::CallHook {
   }
   ~BufferedLogTest() override { fs_->SetCallHook(nullptr); }
 
-  wal::LogPlace Reserve(const std::string& record) {
-    wal::LogPlace place;
+  wal::LogReservation Reserve(const std::string& record) {
+    wal::LogReservation place;
     MutexLock lock(&reserve_mu_);
     EXPECT_TRUE(log_->Reserve(record.size(), &place).ok());
     return place;
   }
   void Add(const std::string& record) {
-    const wal::LogPlace place = Reserve(record);
+    const wal::LogReservation place = Reserve(record);
     log_->Fill(place, record);
     EXPECT_TRUE(log_->WaitWhole(place).ok());
   }
@@ -146,7 +146,7 @@ TEST_F(BufferedLogTest, WhateverIsCoveredIsWhole) {
   }
 }
 
-// Whoever flushes logs need not know that one of them was closed meanwhile.
+// A caller that flushes logs need not know that one of them was closed meanwhile.
 TEST_F(BufferedLogTest, NothingIsLeftToFlushBehindClose) {
   for (const wal::LogWriterOptions& kind : kKinds) {
     Make(kind);

@@ -209,7 +209,7 @@ TEST(LogDamage, AnySectorsOfTheLastManifestRecordMayBeLost) {
   EXPECT_GT(losses, 3000u);
 }
 
-// With a whole record behind them, which was synced later, the same losses are damage.
+// With a whole record after them, which was synced later, the same losses are damage.
 TEST(LogDamage, SectorsOfAManifestBeforeItsLastRecordMayNotBeLost) {
   constexpr size_t kSector = 512;
   for (size_t from = 0; from < 3 * kSector; from += kSector) {

@@ -4,7 +4,7 @@
 // the record was there has ended well; many writers share syncs all the same; and a kill is never
 // taken for a loss of what was synced. Method: several threads write over every kind of log and in
 // every write mode, a file system keeps a ledger of syncs, and afterwards each acknowledgement is
-// looked up there; what kills leave behind marks of what is durable is opened.
+// looked up there; databases that a kill left with such marks are opened.
 
 #include <gtest/gtest.h>
 
@@ -162,7 +162,7 @@ class LogDurabilityTest : public ::testing::Test {
     EXPECT_EQ(report["set_aside"].find(".log"), std::string::npos) << report["set_aside"];
   }
 
-  // Whether it ends before syncs are let go, which they are then.
+  // Whether it ends before syncs are released, which they are then.
   bool EndsWhileSyncsAreHeld(const std::function<void()>& call) {
     const std::future<void> ended = std::async(std::launch::async, call);
     const bool soon = ended.wait_for(std::chrono::seconds(5)) == std::future_status::ready;

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/db/wal/log_test_file.h"
+#include "tests/harness/fault_file_system.h"
 #include "util/compress/codec.h"
-#include "util/env/fault_file_system.h"
 
 namespace varve {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tests/db/wal/mapped_log_harness.h"
-#include "util/env/fault_file_system.h"
+#include "tests/harness/fault_file_system.h"
 
 namespace varve {
 namespace {
@@ -34,15 +34,15 @@ class LogSetTest : public ::testing::Test {
     std::unique_ptr<wal::MappedLog> log;
     ASSERT_TRUE(wal::MappedLog::Open(std::move(file), number, &log).ok());
     if (!mark.empty()) {
-      wal::LogPlace place;
+      wal::LogReservation place;
       ASSERT_TRUE(log->Reserve(mark.size(), &place).ok());
       log->Fill(place, mark);
     }
     logs_.Switch(std::move(log), directory_.get());
   }
 
-  wal::LogPlace Add(const std::string& record) {
-    wal::LogPlace place;
+  wal::LogReservation Add(const std::string& record) {
+    wal::LogReservation place;
     EXPECT_TRUE(logs_.Reserve(record.size(), &place).ok());
     place.log->Fill(place, record);
     EXPECT_TRUE(place.log->WaitWhole(place).ok());
@@ -51,7 +51,7 @@ class LogSetTest : public ::testing::Test {
 
   // What a write of one of several threads does.
   IOStatus AddAndSync() {
-    wal::LogPlace place;
+    wal::LogReservation place;
     IOStatus s;
     {
       MutexLock lock(&reserve_mu_);
@@ -101,8 +101,8 @@ class During final : public MemFileSystem::CallHook {
 };
 
 TEST_F(LogSetTest, ASyncCoversAllBeforeIt) {
-  const wal::LogPlace first = Add("first");
-  const wal::LogPlace second = Add("second");
+  const wal::LogReservation first = Add("first");
+  const wal::LogReservation second = Add("second");
   ASSERT_TRUE(logs_.SyncTo(second).ok());
   EXPECT_EQ(Syncs(), 1u);
   EXPECT_TRUE(logs_.AllSynced());
@@ -114,12 +114,12 @@ TEST_F(LogSetTest, ASyncCoversAllBeforeIt) {
 }
 
 TEST_F(LogSetTest, EarlierLogsAreSyncedToo) {
-  const wal::LogPlace first = Add("first");
+  const wal::LogReservation first = Add("first");
   Start(2);
   uint64_t size = 0;
   ASSERT_TRUE(fs_->GetFileSize("/1", IOOptions(), &size, nullptr).ok());
   EXPECT_EQ(size, wal::kHeaderBytes + 5) << "cut when it was left";
-  const wal::LogPlace second = Add("second");
+  const wal::LogReservation second = Add("second");
   ASSERT_TRUE(logs_.SyncTo(second).ok());
   EXPECT_EQ(Syncs(), 2u);
   ASSERT_TRUE(logs_.SyncTo(first).ok());
@@ -136,7 +136,7 @@ TEST_F(LogSetTest, SizesAreLogical) {
 }
 
 TEST_F(LogSetTest, AFailedSyncIsNotForgotten) {
-  const wal::LogPlace place = Add("record");
+  const wal::LogReservation place = Add("record");
   FaultRule rule;
   rule.calls = Only(FaultCall::kSync);
   fs_->Inject(rule);
@@ -145,7 +145,7 @@ TEST_F(LogSetTest, AFailedSyncIsNotForgotten) {
   EXPECT_TRUE(logs_.current_failed());
   Start(2);
   EXPECT_FALSE(logs_.SyncTo(Add("after")).ok()) << "it depends on what was lost";
-  logs_.ExcuseClosed();
+  logs_.MarkClosedFlushed();
   EXPECT_TRUE(logs_.SyncTo(Add("more")).ok());
 }
 
@@ -153,7 +153,7 @@ TEST_F(LogSetTest, AFailedSyncIsNotForgotten) {
 // that has nothing to do.
 TEST_F(LogSetTest, AFailedSyncOfTheDirectoryIsNotForgotten) {
   for (const bool names_only : {false, true}) {
-    const wal::LogPlace place = Add("record");
+    const wal::LogReservation place = Add("record");
     FaultRule rule;
     rule.calls = Only(FaultCall::kSyncDir);
     fs_->Inject(rule);
@@ -166,7 +166,7 @@ TEST_F(LogSetTest, AFailedSyncOfTheDirectoryIsNotForgotten) {
     EXPECT_TRUE(logs_.SyncNames().ok());
     EXPECT_FALSE(logs_.current_failed());
     EXPECT_FALSE(logs_.SyncTo(Add("after")).ok()) << "it depends on what may be lost";
-    logs_.ExcuseClosed();
+    logs_.MarkClosedFlushed();
     EXPECT_TRUE(logs_.SyncTo(Add("more")).ok());
     fs_->ClearFaults();
     Start(logs_.current_number() + 1);
@@ -184,7 +184,7 @@ TEST_F(LogSetTest, ANameMadeDuringASyncOfTheDirectoryIsNotCoveredByIt) {
   EXPECT_EQ(fs_->calls(FaultCall::kSyncDir), before + 1);
 }
 
-// Whoever purges holds the DB mutex.
+// The purge holds the DB mutex.
 TEST_F(LogSetTest, TakingObsoleteLogsWaitsForNoSync) {
   int wakes = 0;
   logs_.SetWaker([&] { wakes++; });
@@ -236,12 +236,12 @@ TEST_F(LogSetTest, ObsoleteLogsThatStayAreClosedWithoutASync) {
 // The log may fail elsewhere than in a sync: what was whole before cannot be synced any more, and
 // says why.
 TEST_F(LogSetTest, ALogThatFailedSaysWhyItCannotBeSynced) {
-  const wal::LogPlace place = Add("record");
+  const wal::LogReservation place = Add("record");
   FaultRule rule;
   rule.path_contains = "/1";
   rule.sticky = true;
   fs_->Inject(rule);
-  wal::LogPlace next;
+  wal::LogReservation next;
   IOStatus failure;
   for (int i = 0; i < 1000 && failure.ok(); i++) {
     failure = logs_.Reserve(1 << 20, &next);
@@ -271,7 +271,7 @@ TEST_F(LogSetTest, ALogWithNothingButItsMarkIsEmpty) {
   EXPECT_EQ(Syncs(), syncs + 2);
 }
 
-// Nobody is left asleep, whoever else syncs, fails or leaves logs meanwhile.
+// No thread is left asleep, whatever other threads sync, fail or leave meanwhile.
 TEST_F(LogSetTest, EveryCallerIsWoken) {
   constexpr int kThreads = 6;
   constexpr int kEach = 200;

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "tests/db/wal/mapped_log_harness.h"
-#include "util/env/fault_file_system.h"
+#include "tests/harness/fault_file_system.h"
 
 namespace varve {
 namespace {
@@ -25,7 +25,7 @@ struct FaultyLog {
   IOStatus FillUp(uint32_t* count) {
     for (*count = 0;; ++*count) {
       const std::string record = NumberedRecord(*count + 1);
-      wal::LogPlace place;
+      wal::LogReservation place;
       IOStatus s = log->Reserve(record.size(), &place);
       if (!s.ok()) return s;
       log->Fill(place, record);
@@ -47,7 +47,7 @@ TEST(MappedLogFault, AFullDiskIsAnErrorOfTheWriterAndNotACrash) {
   EXPECT_GT(count, 50u);
   EXPECT_TRUE(faulty.log->failed());
   faulty.fs.ReleaseQuota();
-  wal::LogPlace place;
+  wal::LogReservation place;
   EXPECT_TRUE(faulty.log->Reserve(1, &place).IsNoSpace()) << "not appended to any more";
   EXPECT_TRUE(faulty.log->Sync(false).IsNoSpace());
   EXPECT_FALSE(faulty.log->Close().ok());
@@ -59,10 +59,10 @@ TEST(MappedLogFault, AFullDiskIsAnErrorOfTheWriterAndNotACrash) {
 
 TEST(MappedLogFault, WhatWasReservedBeforeTheDiskWasFullIsStillWritten) {
   FaultyLog faulty;
-  wal::LogPlace small;
+  wal::LogReservation small;
   ASSERT_TRUE(faulty.log->Reserve(5, &small).ok());
   faulty.fs.SetByteQuota(0);
-  wal::LogPlace large;
+  wal::LogReservation large;
   EXPECT_TRUE(faulty.log->Reserve(1 << 20, &large).IsNoSpace());
   faulty.log->Fill(small, "small");
   EXPECT_TRUE(faulty.log->WaitWhole(small).ok());
@@ -70,8 +70,8 @@ TEST(MappedLogFault, WhatWasReservedBeforeTheDiskWasFullIsStillWritten) {
 
 TEST(MappedLogFault, AFailedSyncIsFinal) {
   FaultyLog faulty;
-  wal::LogPlace first;
-  wal::LogPlace second;
+  wal::LogReservation first;
+  wal::LogReservation second;
   ASSERT_TRUE(faulty.log->Reserve(5, &first).ok());
   faulty.log->Fill(first, "first");
   ASSERT_TRUE(faulty.log->Reserve(6, &second).ok());
@@ -111,7 +111,7 @@ TEST(MappedLogFault, AFailedAllocationAheadIsNoFailure) {
   rule.nth = 5;  // 64, 128, 256, 512 KiB are mapped, and then what follows 1 MiB
   faulty.fs.Inject(rule);
   for (uint32_t i = 1; i <= 2000; i++) {
-    wal::LogPlace place;
+    wal::LogReservation place;
     const std::string record = NumberedRecord(i) + std::string(1000, 'x');
     ASSERT_TRUE(faulty.log->Reserve(record.size(), &place).ok());
     faulty.log->Fill(place, record);
@@ -173,8 +173,8 @@ TEST(MappedLogFault, PiecesBehindAnUnfilledPlaceAreATornTailAndRecordsAHole) {
   for (bool whole_record_behind : {false, true}) {
     MappedLogOnDisk disk;
     ASSERT_TRUE(disk.Add("first").ok());
-    wal::LogPlace place;
-    wal::LogPlace next;
+    wal::LogReservation place;
+    wal::LogReservation next;
     ASSERT_TRUE(disk.log->Reserve(spans.size(), &place).ok());
     ASSERT_TRUE(disk.log->Reserve(5, &next).ok());
     if (whole_record_behind) disk.log->Fill(next, "later");

@@ -27,7 +27,7 @@ struct MappedLogOnDisk {
   }
 
   IOStatus Add(const std::string& record) {
-    wal::LogPlace place;
+    wal::LogReservation place;
     IOStatus s = log->Reserve(record.size(), &place);
     if (!s.ok()) return s;
     log->Fill(place, record);
@@ -58,7 +58,7 @@ inline std::string NumberedRecord(uint32_t number) {
 inline void CheckNumberedPrefix(const LogContents& log, uint64_t least) {
   ASSERT_TRUE(log.io_status.ok()) << log.io_status.ToString();
   for (size_t i = 0; i < log.records.size(); i++) {
-    // A reader goes on behind a hole in whole blocks, and says so: replay stops there.
+    // A reader goes on after a hole in whole blocks, and says so: replay stops there.
     if (log.damage.hole && log.ends[i] > (i == 0 ? 0 : log.ends[i - 1]) &&
         DecodeFixed32(log.records[i].data()) != i + 1) {
       ASSERT_GE(i, least);

@@ -34,7 +34,7 @@ struct Told {
   uint32_t next = 0;
   const auto write = [&](int thread) {
     for (;;) {
-      wal::LogPlace place;
+      wal::LogReservation place;
       std::string record;
       uint32_t number = 0;
       {

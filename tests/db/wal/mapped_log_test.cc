@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The bytes of a mapped log: those that the log writer makes, whoever fills which place when.
+// The bytes of a mapped log: those that the log writer makes, in whatever order places are filled.
 
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST(MappedLog, EveryDistanceFromTheEndOfABlock) {
   }
 }
 
-// The border between the two parts lies before, on and behind that between two fragments.
+// The border between the two parts lies before, on and after that between two fragments.
 TEST(MappedLog, ARecordInTwoPartsIsThatOfOnePart) {
   constexpr size_t kFirst = 100;  // bytes in front of the record under test, header and all
   constexpr size_t kRoom = wal::kBlockBytes - kFirst - wal::kHeaderBytes;
@@ -86,7 +86,7 @@ TEST(MappedLog, ARecordInTwoPartsIsThatOfOnePart) {
                                               record.substr(0, head + tail), "end"};
     MappedLogOnDisk disk;
     ASSERT_TRUE(disk.Add(records[0]).ok());
-    wal::LogPlace place;
+    wal::LogReservation place;
     ASSERT_TRUE(disk.log->Reserve(head + tail, &place).ok());
     // From places of their own, so that bytes beyond an end would not be the right ones.
     const std::string own_head = record.substr(0, head);
@@ -102,7 +102,7 @@ TEST(MappedLog, PlacesMayBeFilledInAnyOrder) {
   std::mt19937 random(7);
   MappedLogOnDisk disk;
   std::vector<std::string> records;
-  std::vector<wal::LogPlace> places;
+  std::vector<wal::LogReservation> places;
   for (int i = 0; i < 500; i++) {
     records.push_back(RandomRecord(&random, RandomSize(&random, disk.log->size())));
     places.emplace_back();
@@ -112,7 +112,7 @@ TEST(MappedLog, PlacesMayBeFilledInAnyOrder) {
   for (size_t i = 0; i < order.size(); i++) order[i] = i;
   std::shuffle(order.begin(), order.end(), random);
   for (size_t i : order) disk.log->Fill(places[i], records[i]);
-  for (const wal::LogPlace& place : places) ASSERT_TRUE(disk.log->WaitWhole(place).ok());
+  for (const wal::LogReservation& place : places) ASSERT_TRUE(disk.log->WaitWhole(place).ok());
   ASSERT_TRUE(disk.log->Close().ok());
   EXPECT_TRUE(disk.Bytes() == LogBytes(records));
 }
@@ -129,7 +129,7 @@ TEST(MappedLog, AReaderSeesAPrefixWhileManyFill) {
   for (int t = 0; t < kThreads; t++) {
     threads.emplace_back([&, t] {
       for (;;) {
-        wal::LogPlace place;
+        wal::LogReservation place;
         std::string record;
         uint32_t number = 0;
         {
@@ -165,10 +165,10 @@ TEST(MappedLog, AReaderSeesAPrefixWhileManyFill) {
 TEST(MappedLog, MoreWritersThanPlaces) {
   constexpr size_t kExtra = 5;
   MappedLogOnDisk disk;
-  std::vector<wal::LogPlace> places(wal::MappedLog::kPlacesMax + kExtra);
+  std::vector<wal::LogReservation> places(wal::MappedLog::kPlacesMax + kExtra);
   std::atomic<size_t> reserved{0};
   std::thread reserver([&] {
-    for (wal::LogPlace& place : places) {
+    for (wal::LogReservation& place : places) {
       ASSERT_TRUE(disk.log->Reserve(1, &place).ok());
       reserved.fetch_add(1);
     }
@@ -199,7 +199,7 @@ TEST(MappedLog, GrowsInStepsAndGivesBackWhatIsBehind) {
   ASSERT_TRUE(fs->GetFileSize(path, IOOptions(), &occupied, nullptr).ok());
   EXPECT_EQ(occupied, wal::LogSegments::kFirstBytes);
   for (uint32_t i = 1; i <= 3000; i++) {
-    wal::LogPlace place;
+    wal::LogReservation place;
     const std::string record = NumberedRecord(i) + std::string(i % 17 == 0 ? 50000 : 5000, 'x');
     ASSERT_TRUE(log->Reserve(record.size(), &place).ok());
     log->Fill(place, record);
@@ -221,9 +221,9 @@ TEST(MappedLog, GrowsInStepsAndGivesBackWhatIsBehind) {
 TEST(MappedLog, ClosingCutsAtTheFirstPlaceThatIsNotFilled) {
   MappedLogOnDisk disk;
   ASSERT_TRUE(disk.Add("first").ok());
-  wal::LogPlace never;
+  wal::LogReservation never;
   ASSERT_TRUE(disk.log->Reserve(1000, &never).ok());
-  wal::LogPlace later;
+  wal::LogReservation later;
   ASSERT_TRUE(disk.log->Reserve(5, &later).ok());
   disk.log->Fill(later, "later");
   ASSERT_TRUE(disk.log->Close().ok());

@@ -41,7 +41,7 @@ class SyncLedger final : public FileSystemWrapper, public MappedFileSource {
   // Files of logs that are open for writing.
   int open_logs() const { return open_logs_.load(); }
 
-  // From now on syncs of logs wait, until they are let go.
+  // From now on syncs of logs wait, until they are released.
   void HoldSyncs() {
     MutexLock lock(&mu_);
     held_ = true;
@@ -253,7 +253,7 @@ class SyncLedger final : public FileSystemWrapper, public MappedFileSource {
   const std::shared_ptr<MemFileSystem> mem_;
   const std::chrono::microseconds sync_takes_;
   std::shared_mutex world_;
-  // Changed by whoever has the world for himself.
+  // Changed by the one thread that runs then.
   uint64_t kill_one_in_ = 1;
   size_t kills_most_ = 0;
   uint64_t marks_ = 0;

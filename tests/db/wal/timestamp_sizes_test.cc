@@ -146,7 +146,7 @@ TEST(TimestampSizes, ABufferedLogPutsThemInOrder) {
   wal::BufferedLog log(
       std::make_unique<wal::LogWriter>(std::move(file), 1, wal::LogWriterOptions()));
   ASSERT_TRUE(log.AddTimestampSizes(Sizes({{9, 8}}).substr(1)).ok());
-  wal::LogPlace place;
+  wal::LogReservation place;
   ASSERT_TRUE(log.Reserve(1, &place).ok());
   log.Fill(place, "a");
   ASSERT_TRUE(log.WaitWhole(place).ok());

@@ -118,8 +118,8 @@ TEST_F(BatchInserterTest, ChecksRefuseForeignRecordsByName) {
       {std::string("\x16\x01k\x01v", 5), 1, "PutEntity"},
       {std::string("\x11\x01k\x01v", 5), 1, "blob"},
       {std::string("\x18\x01k\x01v", 5), 1, "TimedPut"},
-      {std::string("\x09", 1), 0, "allow_2pc"},
-      {std::string("\x0b\x01x", 3), 0, "allow_2pc"},
+      {std::string("\x09", 1), 0, "two-phase commit"},
+      {std::string("\x0b\x01x", 3), 0, "two-phase commit"},
   };
   for (const auto& c : cases) {
     const WriteBatch batch(header + c.count + std::string(3, '\0') + c.records);
@@ -205,7 +205,7 @@ TEST_F(BatchInserterTest, RangesAreComparedWithoutTimestamps) {
       EXPECT_EQ(Check(batch).ok(), c.good) << c.begin << c.end;
     }
   }
-  // The older timestamp sorts behind the newer one: in order all the same.
+  // The older timestamp sorts after the newer one: in order all the same.
   WriteBatch source;
   ASSERT_TRUE(Add(&source, kTypeRangeDeletion, 5, "a11111111", "a22222222").ok());
   EXPECT_TRUE(Check(WriteBatch(source.Data())).ok());

@@ -275,12 +275,12 @@ TEST_F(BatchTimestampsTest, CopiesAndMovesKnowWhatTheyWaitFor) {
   WriteBatch moved(std::move(batch));
   EXPECT_TRUE(WaitsIn(moved, 1));
   EXPECT_FALSE(Waits(batch));  // NOLINT(bugprone-use-after-move): empty, as documented
-  EXPECT_EQ(WriteBatchInternal::StampedCount(batch), 0u);
+  EXPECT_EQ(WriteBatchInternal::TimestampedCount(batch), 0u);
   ASSERT_TRUE(batch.Put(&long_, "again", "v").ok());
   EXPECT_TRUE(WaitsIn(batch, 1));
   batch = std::move(copy);
   EXPECT_FALSE(Waits(batch));
-  EXPECT_EQ(WriteBatchInternal::StampedCount(batch), 2u);
+  EXPECT_EQ(WriteBatchInternal::TimestampedCount(batch), 2u);
   batch = moved;
   EXPECT_TRUE(WaitsIn(batch, 1));
   batch.Clear();
@@ -296,10 +296,10 @@ TEST_F(BatchTimestampsTest, AppendingTakesThemAlong) {
   ASSERT_TRUE(b.Put(&short_, "s", "v").ok());
   ASSERT_TRUE(WriteBatchInternal::Append(&a, b).ok());
   EXPECT_TRUE(WaitsIn(a, 2));
-  EXPECT_EQ(WriteBatchInternal::StampedCount(a), 2u);
+  EXPECT_EQ(WriteBatchInternal::TimestampedCount(a), 2u);
   a.SetSavePoint();
   ASSERT_TRUE(WriteBatchInternal::Append(&a, a).ok());
-  EXPECT_EQ(WriteBatchInternal::StampedCount(a), 4u);
+  EXPECT_EQ(WriteBatchInternal::TimestampedCount(a), 4u);
   ASSERT_TRUE(Set(&a, 2, "ab").ok());
   EXPECT_FALSE(Waits(a));
   ASSERT_TRUE(WriteBatchInternal::Append(&a, b).ok());
@@ -307,7 +307,7 @@ TEST_F(BatchTimestampsTest, AppendingTakesThemAlong) {
   ASSERT_TRUE(a.RollbackToSavePoint().ok());
   EXPECT_FALSE(Waits(a));
   EXPECT_EQ(KeysOf(a), (Keys{"0:p", "1:l" + U64(1), "2:sab"}));
-  EXPECT_EQ(WriteBatchInternal::StampedCount(a), 2u);
+  EXPECT_EQ(WriteBatchInternal::TimestampedCount(a), 2u);
 }
 
 TEST_F(BatchTimestampsTest, RollingBackForgetsWhatIsGoneAndNothingElse) {
@@ -431,7 +431,7 @@ TEST_F(BatchTimestampsTest, RandomCallsKeepTheBatchAndAModelAlike) {
       ASSERT_TRUE(batch.VerifyChecksum().ok());
       size_t stamped = 0;
       for (const ModelUpdate& u : model.updates) stamped += u.ts.empty() ? 0 : 1;
-      ASSERT_EQ(WriteBatchInternal::StampedCount(batch), stamped);
+      ASSERT_EQ(WriteBatchInternal::TimestampedCount(batch), stamped);
     }
   }
 }

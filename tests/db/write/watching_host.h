@@ -27,19 +27,19 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
 
   bool Refuses() const override { return refuses.load(std::memory_order_relaxed); }
   Status Refusal() override { return refuses ? Status::Aborted("refused") : Status::OK(); }
-  Status ReserveLog(size_t bytes, wal::LogPlace* place) override {
+  Status ReserveLog(size_t bytes, wal::LogReservation* place) override {
     if (fail_reserve) return Status::IOError("reserve");
     EXPECT_FALSE(reserving_.exchange(true)) << "reservations overlap";
     Status s = Reserve(bytes, place);
     reserving_ = false;
     return s;
   }
-  Status SyncLog(const wal::LogPlace& place) override {
+  Status SyncLog(const wal::LogReservation& place) override {
     EXPECT_EQ(place.log, this);
     syncs++;
     return fail_sync ? Status::IOError("sync") : Status::OK();
   }
-  IOStatus Reserve(size_t bytes, wal::LogPlace* place) override {
+  IOStatus Reserve(size_t bytes, wal::LogReservation* place) override {
     std::lock_guard<std::mutex> lock(mu_);
     place->log = this;
     place->bytes = bytes;
@@ -48,7 +48,7 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
     return IOStatus::OK();
   }
   using wal::CommitLog::Fill;
-  void Fill(const wal::LogPlace& place, const Slice& head, const Slice& tail) override {
+  void Fill(const wal::LogReservation& place, const Slice& head, const Slice& tail) override {
     const std::string record = head.ToString() + tail.ToString();
     EXPECT_EQ(place.bytes, record.size());
     EXPECT_TRUE(CheckBatchStructure(record).ok());
@@ -57,7 +57,7 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
     records_[place.ticket] = record;
     changed_.notify_all();
   }
-  IOStatus WaitWhole(const wal::LogPlace& place) override {
+  IOStatus WaitWhole(const wal::LogReservation& place) override {
     std::unique_lock<std::mutex> lock(mu_);
     changed_.wait(lock, [&] {
       return std::none_of(records_.begin(),

@@ -24,7 +24,7 @@
 namespace varve::testing {
 namespace {
 
-// Holds its write behind the log until told to go on.
+// Holds its write after the log until told to go on.
 class HeldWrite : public UserWriteCallback {
  public:
   HeldWrite(DB* db, WriteBatch* batch) {

@@ -120,7 +120,7 @@ TEST(WriteRequest, ChecksumsAreThoseOfABatch) {
   EXPECT_TRUE(update.VerifyChecksum().ok());
 }
 
-// A value whose last byte is the last of a page, behind which nothing may be read.
+// A value whose last byte is the last of a page, after which nothing may be read.
 class ValueAtTheEndOfMemory {
  public:
   explicit ValueAtTheEndOfMemory(size_t n) : n_(n) {
@@ -183,7 +183,7 @@ TEST(WriteRequest, NothingIsReadBehindAValue) {
     records.push_back(RecordOf(request));
     for (wal::CommitLog* log : {static_cast<wal::CommitLog*>(mapped.log.get()),
                                 static_cast<wal::CommitLog*>(&buffered)}) {
-      wal::LogPlace place;
+      wal::LogReservation place;
       ASSERT_TRUE(log->Reserve(request.bytes(), &place).ok());
       log->Fill(place, request.head(), request.tail());
       ASSERT_TRUE(log->WaitWhole(place).ok());

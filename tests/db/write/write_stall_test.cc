@@ -30,41 +30,41 @@ TEST(HasteTest, CompactionsHurryAsAStallComesNear) {
   const struct {
     const char* name;
     StallInput input;  // memtables, L0 files, bytes, worst score
-    Haste haste;
+    Urgency urgency;
   } cases[] = {
-      {"nothing", {0, 0, 0, 0}, Haste::kCalm},
-      {"memtables are not theirs", {9, 4, 0, 1}, Haste::kCalm},
-      {"a quarter of the way less one", {0, 7, 249, 1.9}, Haste::kCalm},
-      {"a quarter of the files", {0, 8, 0, 0}, Haste::kSoon},
-      {"a quarter of the bytes", {0, 0, 250, 0}, Haste::kSoon},
-      {"a level twice as large", {0, 0, 0, 2}, Haste::kSoon},
-      {"half of the way less one", {0, 11, 499, 99}, Haste::kSoon},
-      {"half of the files", {0, 12, 0, 0}, Haste::kPressing},
-      {"half of the bytes", {0, 0, 500, 0}, Haste::kPressing},
-      {"three quarters of the files", {0, 16, 0, 0}, Haste::kHurry},
-      {"three quarters of the bytes", {0, 0, 750, 0}, Haste::kHurry},
-      {"stopped", {0, 40, 9999, 9}, Haste::kHurry},
+      {"nothing", {0, 0, 0, 0}, Urgency::kCalm},
+      {"memtables are not theirs", {9, 4, 0, 0.9}, Urgency::kCalm},
+      {"a quarter of the way less one", {0, 7, 249, 0.9}, Urgency::kCalm},
+      {"a quarter of the files", {0, 8, 0, 0}, Urgency::kSoon},
+      {"a quarter of the bytes", {0, 0, 250, 0}, Urgency::kSoon},
+      {"a full level", {0, 0, 0, 1}, Urgency::kSoon},
+      {"half of the way less one", {0, 11, 499, 99}, Urgency::kSoon},
+      {"half of the files", {0, 12, 0, 0}, Urgency::kPressing},
+      {"half of the bytes", {0, 0, 500, 0}, Urgency::kPressing},
+      {"three quarters of the files", {0, 16, 0, 0}, Urgency::kHurry},
+      {"three quarters of the bytes", {0, 0, 750, 0}, Urgency::kHurry},
+      {"stopped", {0, 40, 9999, 9}, Urgency::kHurry},
   };
   for (const auto& c : cases) {
-    EXPECT_EQ(CompactionHaste(c.input, Options(4)), c.haste) << c.name;
+    EXPECT_EQ(CompactionUrgency(c.input, Options(4)), c.urgency) << c.name;
   }
   ColumnFamilyOptions options = Options(4);
   options.level0_slowdown_writes_trigger = 0;  // never delayed, but stopped
-  EXPECT_EQ(CompactionHaste({0, 12, 0, 0}, options), Haste::kSoon);
-  EXPECT_EQ(CompactionHaste({0, 28, 0, 0}, options), Haste::kHurry);
+  EXPECT_EQ(CompactionUrgency({0, 12, 0, 0}, options), Urgency::kSoon);
+  EXPECT_EQ(CompactionUrgency({0, 28, 0, 0}, options), Urgency::kHurry);
   options.level0_slowdown_writes_trigger = 2;  // below what starts a compaction
-  EXPECT_EQ(CompactionHaste({0, 4, 0, 0}, options), Haste::kCalm);
-  EXPECT_EQ(CompactionHaste({0, 5, 0, 0}, options), Haste::kHurry);
+  EXPECT_EQ(CompactionUrgency({0, 4, 0, 0}, options), Urgency::kCalm);
+  EXPECT_EQ(CompactionUrgency({0, 5, 0, 0}, options), Urgency::kHurry);
   options.disable_auto_compactions = true;  // then nothing is delayed either
-  EXPECT_EQ(CompactionHaste({0, 40, 9999, 9}, options), Haste::kCalm);
+  EXPECT_EQ(CompactionUrgency({0, 40, 9999, 9}, options), Urgency::kCalm);
 }
 
 TEST(HasteTest, FlushesHurryWhenTheNextMemtableIsTheLast) {
-  EXPECT_EQ(FlushHaste({1, 40, 9999, 9}, Options(2)), Haste::kCalm);
-  EXPECT_EQ(FlushHaste({2, 0, 0, 0}, Options(2)), Haste::kHurry);
-  EXPECT_EQ(FlushHaste({2, 0, 0, 0}, Options(4)), Haste::kCalm);
-  EXPECT_EQ(FlushHaste({3, 0, 0, 0}, Options(4)), Haste::kHurry);
-  EXPECT_EQ(FlushHaste({1, 0, 0, 0}, Options(1)), Haste::kHurry);
+  EXPECT_EQ(FlushUrgency({1, 40, 9999, 9}, Options(2)), Urgency::kCalm);
+  EXPECT_EQ(FlushUrgency({2, 0, 0, 0}, Options(2)), Urgency::kHurry);
+  EXPECT_EQ(FlushUrgency({2, 0, 0, 0}, Options(4)), Urgency::kCalm);
+  EXPECT_EQ(FlushUrgency({3, 0, 0, 0}, Options(4)), Urgency::kHurry);
+  EXPECT_EQ(FlushUrgency({1, 0, 0, 0}, Options(1)), Urgency::kHurry);
 }
 
 TEST(JudgeStallTest, TheFirstMatchingRuleDecides) {

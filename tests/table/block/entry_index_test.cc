@@ -95,7 +95,7 @@ const Shape kShapes[] = {
      }},
     {"a key that goes on with another's trailer",
      [](std::mt19937*) {
-       // The bytes behind "k" in the stored key before are those of its trailer.
+       // The bytes after "k" in the stored key before are those of its trailer.
        const std::string trailer = IKey("", 7).substr(0, 4);
        return std::vector<std::string>{"k", "k" + trailer + "x"};
      },
@@ -211,7 +211,7 @@ TEST(EntryIndex, FindsTheVersionOfEachSnapshot) {
   }
 }
 
-TEST(EntryIndex, WordsOfNumbersThatEndAlikeAreExact) {
+TEST(EntryIndex, PrefixesOfNumbersThatEndAlikeAreExact) {
   std::vector<std::string> keys;
   for (uint64_t n = 250; n < 283; n++) keys.push_back(BigEndian(n) + "00000000");
   const auto block = Build(keys, 16, 1);

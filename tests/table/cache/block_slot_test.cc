@@ -22,7 +22,7 @@ namespace {
 constexpr uint64_t kAlive = 0x600dca11;
 std::atomic<int> objects_in_slots{0};
 
-// An object behind its entry, as a block is.
+// An object after its entry, as a block is.
 struct Object {
   CacheEntry entry;
   std::atomic<uint64_t> word{kAlive};

@@ -38,8 +38,10 @@ void Push(CacheTable* table, CacheEntry* entry) {
 
 TEST(CacheTable, WhatIsTakenOutFromAnywhereInAChainLeavesTheRest) {
   const auto entries = MakeEntries();
+  Mutex owner;
   CacheTable table;
-  table.Init(0);
+  table.Init(0, &owner);
+  const MutexLock lock(&owner);
   for (size_t i = 0; i < 100; i++) Push(&table, entries[i].get());
   const std::vector<size_t> taken = {99, 0, 50, 51, 98};
   for (const size_t i : taken) table.Unlink(entries[i].get());
@@ -54,14 +56,19 @@ TEST(CacheTable, WhatIsTakenOutFromAnywhereInAChainLeavesTheRest) {
 
 TEST(CacheTable, TheNewestOfAKeyIsFoundBeforeAndAfterAGrowth) {
   const auto entries = MakeEntries();
+  Mutex owner;
   CacheTable table;
-  table.Init(0);
+  table.Init(0, &owner);
+  const MutexLock lock(&owner);
   for (size_t i = 0; i < 10; i++) Push(&table, entries[i].get());
   StandaloneEntry newer;
   newer.SetKey(entries[5]->key());
   newer.hash = entries[5]->hash;
   bool hides = false;
-  ASSERT_EQ(table.Push(&newer, &hides), CacheTable::Outcome::kDone);
+  {
+    const Epoch::Guard guard;
+    ASSERT_EQ(table.Push(&newer, &hides), CacheTable::Outcome::kDone);
+  }
   EXPECT_TRUE(hides);
   EXPECT_EQ(table.HiddenBy(&newer), entries[5].get());
   for (int growths = 0; growths < 3; growths++) {
@@ -77,8 +84,10 @@ TEST(CacheTable, WhoIsLedAstrayByAGrowthIsTold) {
   const auto entries = MakeEntries();
   std::atomic<int> missed{0};
   for (int round = 0; round < 20; round++) {
+    Mutex owner;
     CacheTable table;
-    table.Init(0);
+    table.Init(0, &owner);
+    const MutexLock lock(&owner);
     for (const auto& entry : entries) Push(&table, entry.get());
     std::atomic<bool> stop{false};
     std::atomic<int> reading{0};

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "table/cache/block_cache_key.h"
-#include "table/cache/held_block.h"
-#include "table/index/word_tree.h"
+#include "table/cache/handle_guard.h"
+#include "table/index/static_btree.h"
 #include "util/sync/epoch.h"
 
 namespace varve {
@@ -106,7 +106,7 @@ TEST_F(ClockCacheTest, ReadersAreAskedOnceForManyEvictions) {
   EXPECT_LE(Epoch::Stamp() - before, uint64_t{kPuts} / 64);
 }
 
-// A thread that stays where readers are until it is let go.
+// A thread that stays where readers are until it is released.
 class Reader {
  public:
   Reader() {
@@ -459,17 +459,17 @@ TEST_F(ClockCacheTest, AHeldObjectCanBeSharedAndHandedOn) {
   ASSERT_TRUE(cache_->Insert("a", new Counted(1), &kCountedHelper, 1, &handle).ok());
   Cleanable pin;
   {
-    Held<Counted> held(&cache_, handle);
+    HandleGuard<Counted> held(&cache_, handle);
     ASSERT_TRUE(held.shareable());
     held.Share(&pin);
-    Held<Counted> moved(std::move(held));
+    HandleGuard<Counted> moved(std::move(held));
     EXPECT_FALSE(held);
     EXPECT_EQ(moved->number, 1);
   }
   EXPECT_EQ(cache_->GetPinnedUsage(), 1u);
   pin.Reset();
   EXPECT_EQ(cache_->GetPinnedUsage(), 0u);
-  Held<Counted> own(std::make_unique<const Counted>(2));
+  HandleGuard<Counted> own(std::make_unique<const Counted>(2));
   own.MoveTo(&pin);
   EXPECT_FALSE(own);
   EXPECT_EQ(live_objects, 2);
@@ -500,12 +500,12 @@ TEST(BlockCacheKey, IsStableForAKnownTableAndFreshForOthers) {
   EXPECT_NE(key(TableProperties(), 100, 0, 5), key(TableProperties(), 100, 0, 5));
 }
 
-TEST(WordTree, FindsLowerBoundsAtEverySize) {
+TEST(StaticBTree, FindsLowerBoundsAtEverySize) {
   for (size_t n = 0; n < 700; n += n < 40 ? 1 : 37) {
     std::vector<uint64_t> words;
     for (size_t i = 0; i < n; i++) words.push_back(10 * (i - i % 3));
     if (n > 5) words.back() = UINT64_MAX;
-    WordTree tree;
+    StaticBTree tree;
     tree.Build(words);
     ASSERT_EQ(tree.size(), n);
     std::vector<uint64_t> probes = {0, 1, UINT64_MAX - 1, UINT64_MAX};

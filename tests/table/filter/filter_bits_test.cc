@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -29,15 +31,17 @@ std::string Build(FilterForm form, int keys, int millibits) {
   std::string block;
   if (form == FilterForm::kLegacyBloom) {
     BuildLegacyBloom(hashes, millibits / 1000, &block);
-  } else if (form == FilterForm::kFastLocalBloom || !BuildRibbon(hashes, millibits, &block)) {
-    BuildFastLocalBloom(hashes, millibits, &block);
+  } else if (form == FilterForm::kFastLocalBloom ||
+             !BuildRibbon(hashes, BloomDesign(millibits), &block)) {
+    BuildFastLocalBloom(hashes, BloomDesign(millibits), &block);
   }
   return block;
 }
 
 TEST(FilterBits, FastLocalBloomOfThreeKeysAsRocksDbWroteIt) {
   std::string block;
-  BuildFastLocalBloom({FilterHash("k1"), FilterHash("k2"), FilterHash("k3")}, 10000, &block);
+  BuildFastLocalBloom({FilterHash("k1"), FilterHash("k2"), FilterHash("k3")}, BloomDesign(10000),
+                      &block);
   EXPECT_EQ(FilterHash("k1"), 0xe53194a2b84899c0u);
   EXPECT_EQ(test::ToHex(block),
             "0000400000000004000000000004000000000000000000a00000000002000000"
@@ -95,20 +99,50 @@ TEST(LineProbe, ByVectorOrOneByOneIsTheSame) {
   EXPECT_LT(matches, 19999u);
 }
 
-TEST(FilterBits, ProbesFollowTheBitsPerKey) {
-  const struct {
-    int millibits;
-    int probes;
-  } kCases[] = {{1000, 1},  {2080, 1},   {2081, 2},   {10000, 6},  {10070, 6},  {10071, 7},
-                {16050, 9}, {25501, 12}, {25502, 11}, {50000, 23}, {50001, 24}, {100000, 24}};
-  for (const auto& c : kCases) EXPECT_EQ(BloomProbes(c.millibits), c.probes) << c.millibits;
+TEST(BloomDesign, TheFewestProbesThatErrHardlyMoreThanTheBest) {
+  int last = 1;
+  for (int millibits = 1000; millibits <= 100000; millibits += 10) {
+    const int probes = BloomDesign(millibits).probes();
+    if (probes == last && millibits % 1000 != 0) continue;  // the model takes its time
+    EXPECT_LE(probes - last, 1);
+    last = probes;
+    const auto fewest = [](int m) {
+      double best = 1;
+      for (int p = 1; p <= 30; p++) best = std::min(best, BloomFalsePositives(m, p));
+      for (int p = 1;; p++) {
+        if (BloomFalsePositives(m, p) <= best * 1.002) return p;
+      }
+    };
+    EXPECT_EQ(probes, fewest(millibits)) << millibits;
+    if (millibits % 1000 == 0) continue;
+    EXPECT_EQ(probes - 1, fewest(millibits - 10)) << millibits;
+  }
+  EXPECT_EQ(last, 24);
+  EXPECT_EQ(BloomDesign(10000).probes(), 6);
+  EXPECT_EQ(BloomDesign(1).probes(), 1);
 }
 
-TEST(FilterBits, SizeIsRoundedUpToLines) {
-  EXPECT_EQ(FastLocalBloomBytes(1, 10000), 64u + 5);
-  EXPECT_EQ(FastLocalBloomBytes(51, 10000), 64u + 5);
-  EXPECT_EQ(FastLocalBloomBytes(52, 10000), 128u + 5);
-  EXPECT_EQ(FastLocalBloomBytes(0, 10000), 5u);
+TEST(BloomDesign, FiltersErrAsOftenAsTheModelSays) {
+  constexpr int kKeys = 40000;
+  for (const int millibits : {3000, 10000, 14500}) {
+    const std::string bytes = Build(FilterForm::kFastLocalBloom, kKeys, millibits);
+    const FilterBits filter = FilterBits::Parse(bytes);
+    constexpr int kProbes = 400000;
+    int wrong = 0;
+    for (int i = 0; i < kProbes; i++) {
+      wrong += filter.MayMatch(FilterHash(NumberedKey(1000000 + i))) ? 1 : 0;
+    }
+    const double wanted = BloomDesign(millibits).false_positives() * kProbes;
+    EXPECT_NEAR(wrong, wanted, 5 * std::sqrt(wanted)) << millibits;
+  }
+}
+
+TEST(BloomDesign, SizeIsRoundedUpToLines) {
+  const BloomDesign design(10000);
+  EXPECT_EQ(design.Bytes(1), 64u + 5);
+  EXPECT_EQ(design.Bytes(51), 64u + 5);
+  EXPECT_EQ(design.Bytes(52), 128u + 5);
+  EXPECT_EQ(design.Bytes(0), 5u);
 }
 
 TEST(FilterBits, SpecialBlocks) {
@@ -135,28 +169,44 @@ TEST(Ribbon, IsSmallerByAThirdOrGivesWayToBloom) {
   for (const auto& c : kCases) {
     const std::string block = Build(FilterForm::kRibbon, c.keys, c.millibits);
     EXPECT_EQ(FilterBits::Parse(block).kind(), c.kind) << c.keys << " keys";
-    const size_t bloom = FastLocalBloomBytes(static_cast<size_t>(c.keys), c.millibits);
+    const size_t bloom = BloomDesign(c.millibits).Bytes(static_cast<size_t>(c.keys));
     EXPECT_LE(block.size(), bloom);
     if (c.keys >= 50000) {
       EXPECT_LT(static_cast<double>(block.size()), 0.71 * static_cast<double>(bloom));
     }
   }
-  EXPECT_EQ(RibbonLayoutFor(950'000'001, 10000).blocks(), 0u);
+  const BloomDesign design(10000);
+  EXPECT_NE(RibbonLayoutFor(1'900'000'000, design).blocks(), 0u);
+  // One number more than the block has bytes for, and more bytes than a block may have.
+  EXPECT_EQ(RibbonLayoutFor(2'100'000'000, design).blocks(), 0u);
+  EXPECT_EQ(RibbonLayoutFor(1'300'000'000, BloomDesign(60000)).blocks(), 0u);
 }
 
 TEST(Ribbon, MetadataNameSeedAndBlocks) {
   const std::string block = Build(FilterForm::kRibbon, 5000, 10000);
   const std::string meta = test::ToHex(Slice(block.data() + block.size() - 5, 5));
   EXPECT_EQ(meta.substr(0, 2), "fe");
-  EXPECT_EQ(meta.substr(4), "290000");  // 5000 keys and 2.5% of spare slots: 41 blocks
+  EXPECT_EQ(meta.substr(4), "280000");  // 5000 keys and 2.4% of spare slots: 40 blocks
   EXPECT_EQ((block.size() - 5) % kRibbonSegmentBytes, 0u);
+}
+
+// Against RocksDB's 1,077 bytes and 226 of 10,000.
+TEST(Ribbon, ASmallFilterTakesTheWholeBlocksThatItCanDoWith) {
+  const std::string block = Build(FilterForm::kRibbon, 1502, 8000);
+  EXPECT_EQ(block.size(), 1077u);
+  const FilterBits filter = FilterBits::Parse(block);
+  int wrong = 0;
+  for (int i = 0; i < 100000; i++) {
+    wrong += filter.MayMatch(FilterHash(NumberedKey(1000000 + i))) ? 1 : 0;
+  }
+  EXPECT_LT(wrong, 2350);
 }
 
 TEST(Ribbon, TheSameKeyAgainContradictsNothing) {
   FilterHashes hashes;
   for (int i = 0; i < 4000; i++) hashes.push_back(FilterHash(NumberedKey(i % 1000)));
   std::string block;
-  ASSERT_TRUE(BuildRibbon(hashes, 10000, &block));
+  ASSERT_TRUE(BuildRibbon(hashes, BloomDesign(10000), &block));
   const FilterBits filter = FilterBits::Parse(block);
   for (int i = 0; i < 1000; i++) EXPECT_TRUE(filter.MayMatch(FilterHash(NumberedKey(i))));
 }
@@ -168,7 +218,7 @@ TEST(Ribbon, AnotherSeedWhereOneFails) {
     FilterHashes hashes;
     for (int i = 0; i < 2620; i++) hashes.push_back(FilterHash(NumberedKey(set * 10000 + i)));
     std::string block;
-    ASSERT_TRUE(BuildRibbon(hashes, 10000, &block));
+    ASSERT_TRUE(BuildRibbon(hashes, BloomDesign(10000), &block));
     other_seed = block[block.size() - 4] != 0;
     const FilterBits filter = FilterBits::Parse(block);
     for (const uint64_t hash : hashes) ASSERT_TRUE(filter.MayMatch(hash));

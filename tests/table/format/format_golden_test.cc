@@ -6,8 +6,8 @@
 
 #include "table/block/block_builder.h"
 #include "table/format/footer.h"
-#include "table/format/metaindex_builder.h"
 #include "table/format/unique_id.h"
+#include "table/meta/metaindex_builder.h"
 #include "tests/table/table_file.h"
 
 namespace varve {

@@ -11,13 +11,13 @@
 #include "table/block/block_walker.h"
 #include "table/filter/filter_bits.h"
 #include "table/format/footer.h"
-#include "table/format/properties_block.h"
+#include "table/meta/properties_block.h"
 #include "tests/table/table_file.h"
 
 namespace varve {
 namespace {
 
-// A copy without slack behind it, so that a read beyond the end is found.
+// A copy without slack after it, so that a read beyond the end is found.
 class Exact {
  public:
   explicit Exact(const std::string& bytes) : data_(new char[bytes.size()]), size_(bytes.size()) {

@@ -38,11 +38,11 @@ class ModelIterator final : public InternalIterator {
   }
   void Prev() override { Place(at_ == model_.begin() ? model_.end() : std::prev(at_)); }
   // Runs of up to three, which know their keys.
-  size_t NextRun(RunEntry* out, size_t max) override {
+  size_t NextBatch(BatchEntry* out, size_t max) override {
     return Run(
         out, max, [this] { return std::next(at_) == model_.end(); }, [this] { Next(); });
   }
-  size_t PrevRun(RunEntry* out, size_t max) override {
+  size_t PrevBatch(BatchEntry* out, size_t max) override {
     return Run(
         out, max, [this] { return at_ == model_.begin(); }, [this] { Prev(); });
   }
@@ -52,10 +52,10 @@ class ModelIterator final : public InternalIterator {
 
  private:
   template <typename IsLast, typename Step>
-  size_t Run(RunEntry* out, size_t max, IsLast is_last, Step step) {
+  size_t Run(BatchEntry* out, size_t max, IsLast is_last, Step step) {
     size_t n = 0;
     while (n < std::min<size_t>(max, 3)) {
-      // A run ends before what cannot be read, and stands on its last entry.
+      // A batch ends before what cannot be read, and stands on its last entry.
       if (n > 0 && (is_last() || fail_after == 1)) break;
       const std::string before = ExtractUserKey(key_).ToString();
       step();
@@ -144,7 +144,7 @@ TEST(MergingIterator, EqualKeysComeOutInTheOrderOfTheChildren) {
   EXPECT_EQ(order, "0121210123032");
 }
 
-TEST(MergingIterator, ComparesNoUserKeysWhereTheirWordsDiffer) {
+TEST(MergingIterator, ComparesNoUserKeysWhereTheirPrefixesDiffer) {
   const InternalKeyComparator icmp(BytewiseComparator());
   for (const bool interleaved : {false, true}) {
     std::vector<Model> models(15, Model{InternalKeyLess{&icmp}});

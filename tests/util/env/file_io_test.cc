@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/harness/fault_file_system.h"
 #include "util/env/durable_write.h"
-#include "util/env/fault_file_system.h"
 #include "util/env/file_prefetcher.h"
 #include "util/env/mem_file_system.h"
 #include "util/env/random_access_file_reader.h"

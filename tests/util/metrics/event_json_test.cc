@@ -28,16 +28,6 @@ TEST(JsonEvent, WritesEveryKindOfValue) {
             R"("yes": true, "pi": 3.25, "nan": null, "inf": null, "text": "t", "view": "v"})");
 }
 
-TEST(JsonEvent, NestsArraysAndObjects) {
-  JsonEvent event(0, "e");
-  event.BeginArray("files").Element(1).Element(2).EndArray();
-  event.BeginArray("none").EndArray();
-  event.BeginArray("names").Element("[").Element("{").EndArray();
-  event.BeginObject("level").Add("n", 0).Add("m", 1).EndObject().Add("after", 2);
-  EXPECT_EQ(event.Finish(), R"({"time_micros": 0, "event": "e", "files": [1, 2], "none": [], )"
-                            R"("names": ["[", "{"], "level": {"n": 0, "m": 1}, "after": 2})");
-}
-
 TEST(JsonEvent, EscapesWhatWouldBreakTheLine) {
   JsonEvent event(0, "e");
   event.Add("a\"b", std::string_view("\\\n\x01\xff\0z", 6));

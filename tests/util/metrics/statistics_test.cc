@@ -150,7 +150,6 @@ TEST(Statistics, HelpersAcceptNoStatistics) {
   RecordTick(nullptr, BYTES_READ);
   RecordInHistogram(nullptr, DB_GET, 1);
   RecordTimeToHistogram(nullptr, DB_GET, 1);
-  SetTickerCount(nullptr, BYTES_READ, 1);
   { StopWatch watch(&clock, nullptr, DB_GET); }
   EXPECT_EQ(clock.reads, 0);
 }

@@ -113,6 +113,21 @@ TEST(ConvenienceTest, MapsAndSingleValues) {
   EXPECT_EQ(factory->GetId(), "vector:1024");
   EXPECT_TRUE(factory->IsInsertConcurrentlySupported());
   EXPECT_FALSE(factory->CanHandleDuplicatedKey());
+  for (const char* const text :
+       {"plain_skip_list:16", "skip_list:16;blocked=false",
+        "{id=SkipListFactory;lookahead=16;blocked=0}", "{plain_skip_list;lookahead=16}",
+        "skip_list;blocked=false;lookahead=16"}) {
+    EXPECT_TRUE(GetMemTableRepFactoryFromString(text, &factory).ok()) << text;
+    EXPECT_STREQ(factory->Name(), "SkipListFactory") << text;
+    EXPECT_STREQ(factory->NickName(), "plain_skip_list") << text;
+    EXPECT_EQ(factory->GetId(), "plain_skip_list:16") << text;
+  }
+  EXPECT_TRUE(GetMemTableRepFactoryFromString("plain_skip_list;blocked=true", &factory).ok());
+  EXPECT_EQ(factory->GetId(), "SkipListFactory");
+  EXPECT_TRUE(GetMemTableRepFactoryFromString("skip_list;blocked=x", &factory).IsInvalidArgument());
+  EXPECT_TRUE(GetMemTableRepFactoryFromString("vector;blocked=0", &factory).IsInvalidArgument());
+  EXPECT_TRUE(GetMemTableRepFactoryFromString("{lookahead=1}", &factory).IsInvalidArgument());
+  EXPECT_TRUE(GetMemTableRepFactoryFromString("vector:1024", &factory).ok());
   EXPECT_TRUE(GetMemTableRepFactoryFromString("vector:x", &factory).IsInvalidArgument());
   EXPECT_TRUE(GetMemTableRepFactoryFromString("vector:1:2", &factory).IsNotSupported());
   EXPECT_TRUE(GetMemTableRepFactoryFromString("prefix_hash", &factory).IsNotSupported());

@@ -209,7 +209,7 @@ TEST(OptionsFileTest, PermissionToChangeTheMergeOperatorIsNotStored) {
             std::string::npos);
 }
 
-TEST(OptionsFileTest, VectorMemtablesGoBothWays) {
+TEST(OptionsFileTest, KindsOfMemtablesGoBothWays) {
   const auto loaded = [](const std::string& text) {
     OptionsFileContents contents;
     const Status s = ParseOptionsFile(ConfigOptions(), "OPTIONS-000007", text, &contents);
@@ -225,10 +225,17 @@ TEST(OptionsFileTest, VectorMemtablesGoBothWays) {
   EXPECT_EQ(with("{id=VectorRepFactory;count=100;}"), "vector:100");
   EXPECT_EQ(with("{count=100;id=vector}"), "vector:100");
   EXPECT_EQ(with("{id=SkipListFactory;lookahead=4;}"), "skip_list:4");
+  EXPECT_EQ(with("plain_skip_list:4"), "plain_skip_list:4");
+  EXPECT_EQ(with("{skip_list;blocked=false}"), "plain_skip_list");
   ColumnFamilyOptions cf;
   EXPECT_TRUE(GetColumnFamilyOptionsFromString(ConfigOptions(), cf,
                                                "memtable_factory={id=vector;lookahead=4}", &cf)
                   .IsInvalidArgument());
+  std::vector<ColumnFamilyDescriptor> plain = SomeFamilies();
+  for (ColumnFamilyDescriptor& family : plain) {
+    family.options.memtable_factory = std::make_shared<SkipListFactory>(0, /*blocked=*/false);
+  }
+  EXPECT_EQ(loaded(FormatOptionsFile(SomeDbOptions(), plain)), "plain_skip_list");
   for (const size_t count : {0, 100}) {
     std::vector<ColumnFamilyDescriptor> families = SomeFamilies();
     for (ColumnFamilyDescriptor& family : families) {

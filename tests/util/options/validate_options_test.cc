@@ -79,7 +79,7 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleUniversal; }},
       {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleFIFO; }},
       {"enable_blob_files", [](Options* o) { o->enable_blob_files = true; }},
-      {"allow_2pc", [](Options* o) { o->allow_2pc = true; }},
+      {"allow_ingest_behind", [](Options* o) { o->allow_ingest_behind = true; }},
       {"inplace_update_support", [](Options* o) { o->inplace_update_support = true; }},
       {"memtable_factory",
        [](Options* o) { o->memtable_factory = std::make_shared<OtherMemTable>(); }},

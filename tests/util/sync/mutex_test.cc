@@ -57,36 +57,6 @@ TEST(MutexTest, GuardsCanGiveTheLockUpForAWhile) {
   mu.AssertHeld();
 }
 
-TEST(SharedMutexTest, ReadersShareWritersDoNot) {
-  SharedMutex mu;
-  int64_t value = 0;
-  std::vector<std::thread> threads;
-  std::atomic<int64_t> odd_reads{0};
-  {
-    ReaderLock mine(&mu);
-    // A second reader gets in while this one is there.
-    std::thread([&] { ReaderLock lock(&mu); }).join();
-  }
-  for (int t = 0; t < 2; t++) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 5000; i++) {
-        WriterLock lock(&mu);
-        value++;
-        value++;
-      }
-    });
-    threads.emplace_back([&] {
-      for (int i = 0; i < 5000; i++) {
-        ReaderLock lock(&mu);
-        if (value % 2 != 0) odd_reads++;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(value, 20000);
-  EXPECT_EQ(odd_reads.load(), 0);
-}
-
 TEST(CondVarTest, SignalWakesAWaiterAndTimeRunsOut) {
   Mutex mu;
   CondVar cv(&mu);

@@ -67,7 +67,7 @@ TEST(ThreadSlotsTest, EachCellIsEmptiedOnceHoweverFastItIsFull) {
   EXPECT_EQ(releases.load(), kThreads);
 }
 
-// Whoever destroys an instance may take away what releases need: the database under a
+// The thread that destroys an instance may take away what releases need: the database under a
 // super-version.
 TEST(ThreadSlotsTest, AnExitingThreadsReleaseEndsBeforeTheInstanceDoes) {
   struct Leftover {

@@ -106,3 +106,5 @@ void TestFiles(void);
 void TestGivenHandles(void);
 void TestLackingOptions(void);
 void TestIndexedBatches(void);
+void TestTransactions(void);
+void TestLeniency(void);

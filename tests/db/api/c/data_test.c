@@ -533,6 +533,40 @@ static void CheckPieces(Fixture* f, rocksdb_column_family_handle_t* one) {
   rocksdb_writebatch_destroy(batch);
 }
 
+// A failure goes with what was rolled back.
+static void CheckRolledBackFailures(Fixture* f) {
+  char* error = NULL;
+  char large[200];
+  memset(large, 'v', sizeof(large));
+  rocksdb_writebatch_t* const batch = rocksdb_writebatch_create_with_params(0, 64, 0, 0);
+  rocksdb_writebatch_set_save_point(batch);
+  rocksdb_writebatch_put(batch, "small", 5, "1", 1);
+  rocksdb_writebatch_set_save_point(batch);
+  rocksdb_writebatch_put(batch, "large", 5, large, sizeof(large));
+  rocksdb_write(f->db, f->write, batch, &error);
+  CHECK_ERROR(error, "Memory limit");
+  rocksdb_writebatch_rollback_to_save_point(batch, &error);
+  CHECK_OK(error);
+  rocksdb_write(f->db, f->write, batch, &error);
+  CHECK_OK(error);
+  CHECK(Has(f, "small", "1"));
+  // A save point that is popped leaves it to the one before.
+  rocksdb_writebatch_set_save_point(batch);
+  rocksdb_writebatch_put(batch, "large", 5, large, sizeof(large));
+  rocksdb_writebatch_pop_save_point(batch, &error);
+  CHECK_OK(error);
+  rocksdb_writebatch_set_save_point(batch);
+  rocksdb_writebatch_rollback_to_save_point(batch, &error);
+  CHECK_OK(error);
+  rocksdb_write(f->db, f->write, batch, &error);
+  CHECK_ERROR(error, "Memory limit");
+  rocksdb_writebatch_rollback_to_save_point(batch, &error);
+  CHECK_OK(error);
+  rocksdb_write(f->db, f->write, batch, &error);
+  CHECK_OK(error);
+  rocksdb_writebatch_destroy(batch);
+}
+
 static void CheckSavePoints(Fixture* f) {
   char* error = NULL;
   rocksdb_writebatch_t* batch = rocksdb_writebatch_create_with_params(64, 0, 8, 0);
@@ -565,6 +599,7 @@ void TestBatches(void) {
   CHECK_OK(error);
   CheckIteration(one);
   CheckPieces(&f, one);
+  CheckRolledBackFailures(&f);
   CheckSavePoints(&f);
 
   PutText(&f, "s", "1");

@@ -383,33 +383,13 @@ void TestLackingOptions(void) {
   rocksdb_options_destroy(second);
 }
 
-// ---- Batches with an index, so far without it ----
+// ---- Where RocksDB is lenient ----
 
-void TestIndexedBatches(void) {
+void TestLeniency(void) {
   Fixture f;
   char* error = NULL;
   size_t size = 99;
-  Open(&f, "indexed_batches", NULL);
-  rocksdb_writebatch_wi_t* batch = rocksdb_writebatch_wi_create(0, 1);
-  rocksdb_writebatch_wi_put(batch, "a", 1, "1", 1);
-  rocksdb_writebatch_wi_set_save_point(batch);
-  rocksdb_writebatch_wi_put(batch, "b", 1, "2", 1);
-  rocksdb_writebatch_wi_rollback_to_save_point(batch, &error);
-  CHECK_OK(error);
-  CHECK(rocksdb_writebatch_wi_count(batch) == 1);
-  CHECK(rocksdb_writebatch_wi_get_from_batch(batch, f.options, "a", 1, &size, &error) == NULL);
-  CHECK(size == 0);
-  CHECK_ERROR(error, "rocksdb_writebatch_wi_get_from_batch: this engine does not have");
-  rocksdb_iterator_t* iterator =
-      rocksdb_writebatch_wi_create_iterator_with_base(batch, rocksdb_create_iterator(f.db, f.read));
-  CHECK(!rocksdb_iter_valid(iterator));
-  rocksdb_iter_get_error(iterator, &error);
-  CHECK_ERROR(error, "rocksdb_writebatch_wi_create_iterator_with_base");
-  rocksdb_iter_destroy(iterator);
-  rocksdb_write_writebatch_wi(f.db, f.write, batch, &error);
-  CHECK_OK(error);
-  CHECK(Has(&f, "a", "1") && Has(&f, "b", NULL));
-  rocksdb_writebatch_wi_destroy(batch);
+  Open(&f, "leniency", NULL);
   // Ten bytes of protection are as good as eight.
   rocksdb_writebatch_t* protected_batch = rocksdb_writebatch_create_with_params(0, 0, 10, 0);
   rocksdb_writebatch_put(protected_batch, "c", 1, "3", 1);

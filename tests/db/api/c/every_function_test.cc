@@ -104,11 +104,14 @@ class World {
     if (!consumed_) Later([=] { destroy(handle); });
     return handle;
   }
-  // Whether the function frees the handles that it gets, and whether it closes its database.
-  void set_consumed(bool handles, bool db) {
+  // Whether the function frees the handles that it gets, or only iterators, and whether it closes
+  // its database.
+  void set_consumed(bool handles, bool iterator, bool db) {
     consumed_ = handles;
+    takes_iterator_ = iterator;
     closed_by_call_ = db;
   }
+  bool takes_iterator() const { return takes_iterator_; }
 
  private:
   void Open() {
@@ -142,6 +145,7 @@ class World {
 
   const bool closed_;
   bool consumed_ = false;
+  bool takes_iterator_ = false;
   bool closed_by_call_ = false;
   rocksdb_t* db_ = nullptr;
   rocksdb_column_family_handle_t* family_ = nullptr;
@@ -181,7 +185,7 @@ rocksdb_iterator_t* Fresh(World* world, const rocksdb_iterator_t* /*kind*/) {
   world->PutKey();
   rocksdb_iterator_t* iterator = rocksdb_create_iterator(world->db(), options);
   rocksdb_iter_seek_to_first(iterator);
-  return world->Own(iterator, rocksdb_iter_destroy);
+  return world->takes_iterator() ? iterator : world->Own(iterator, rocksdb_iter_destroy);
 }
 rocksdb_slicetransform_t* Fresh(World* world, const rocksdb_slicetransform_t* /*kind*/) {
   return world->Own(rocksdb_slicetransform_create_fixed_prefix(1), rocksdb_slicetransform_destroy);
@@ -200,6 +204,43 @@ rocksdb_livefiles_t* Fresh(World* world, const rocksdb_livefiles_t* /*kind*/) {
   rocksdb_livefiles_t* const files = rocksdb_livefiles_create();
   world->Own<const rocksdb_livefiles_t>(files, rocksdb_livefiles_destroy);
   return files;
+}
+
+// A database of its own, whichever kind it is.
+std::string NextName() {
+  static int number = 0;
+  return "transactions" + std::to_string(++number);
+}
+template <typename Open>
+auto OpenAnother(World* world, Open open) {
+  const std::string name = NextName();
+  char* error = nullptr;
+  auto* const db = open(world->options(), name.c_str(), &error);
+  if (error != nullptr) Fail("opening for transactions", "fails", error);
+  return db;
+}
+rocksdb_transactiondb_t* Fresh(World* world, const rocksdb_transactiondb_t* /*kind*/) {
+  rocksdb_transactiondb_options_t* const options = rocksdb_transactiondb_options_create();
+  rocksdb_transactiondb_t* const db =
+      OpenAnother(world, [&](rocksdb_options_t* o, const char* name, char** error) {
+        return rocksdb_transactiondb_open(o, options, name, error);
+      });
+  rocksdb_transactiondb_options_destroy(options);
+  return world->Own(db, rocksdb_transactiondb_close);
+}
+rocksdb_optimistictransactiondb_t* Fresh(World* world,
+                                         const rocksdb_optimistictransactiondb_t* /*kind*/) {
+  return world->Own(OpenAnother(world, rocksdb_optimistictransactiondb_open),
+                    rocksdb_optimistictransactiondb_close);
+}
+rocksdb_transaction_t* Fresh(World* world, const rocksdb_transaction_t* /*kind*/) {
+  rocksdb_transaction_options_t* const options = rocksdb_transaction_options_create();
+  rocksdb_writeoptions_t* const write = rocksdb_writeoptions_create();
+  rocksdb_transactiondb_t* const db = Fresh(world, static_cast<rocksdb_transactiondb_t*>(nullptr));
+  rocksdb_transaction_t* const txn = rocksdb_transaction_begin(db, write, options, nullptr);
+  rocksdb_writeoptions_destroy(write);
+  rocksdb_transaction_options_destroy(options);
+  return world->Own(txn, rocksdb_transaction_destroy);
 }
 
 VARVE_TEST_HANDLE(env, rocksdb_create_mem_env(), env_destroy)
@@ -405,6 +446,16 @@ void Discard(World* /*world*/, rocksdb_t* result) {
   rocksdb_close(result);
 }
 
+void Discard(World* /*world*/, rocksdb_transaction_t* result) {
+  rocksdb_transaction_destroy(result);
+}
+void Discard(World* /*world*/, rocksdb_transactiondb_t* result) {
+  rocksdb_transactiondb_close(result);
+}
+void Discard(World* /*world*/, rocksdb_optimistictransactiondb_t* result) {
+  rocksdb_optimistictransactiondb_close(result);
+}
+
 bool Contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
@@ -412,16 +463,17 @@ bool Contains(const std::string& text, const char* part) {
 // Functions that free their handles.
 bool Consumes(const std::string& name) {
   return (Contains(name, "_destroy") && name != "rocksdb_destroy_db") ||
-         Contains(name, "create_iterator_with_base") || Contains(name, "transactiondb_close");
+         Contains(name, "transactiondb_close");
 }
 
-// Frees a list that only another function makes, or needs keys with timestamps: other tests call it
-// so.
+// Frees what only another function makes, makes what only another frees, or needs keys with
+// timestamps: other tests call it so.
 bool NeedsMore(const std::string& name) {
   return Contains(name, "list_column_families_destroy") ||
          Contains(name, "output_file_names_destroy") ||
          Contains(name, "load_latest_options_destroy") ||
          Contains(name, "create_column_families_destroy") || name == "rocksdb_release_snapshot" ||
+         Contains(name, "base_db") || name == "rocksdb_transaction_get_snapshot" ||
          Contains(name, "iter_timestamp");
 }
 
@@ -459,7 +511,8 @@ class Caller {
     null_ = null;
     Places places;
     World world(mode == Mode::kClosed);
-    world.set_consumed(Consumes(name_), std::strcmp(name_, "rocksdb_close") == 0);
+    world.set_consumed(Consumes(name_), Contains(name_, "create_iterator_with_base"),
+                       std::strcmp(name_, "rocksdb_close") == 0);
     Invoke(&world, &places, std::index_sequence_for<A...>());
     Judge(&places);
     for (char*& text : places.texts) {

@@ -72,7 +72,7 @@ void TestRefusals(void) {
   CHECK_ERROR(error, "file_checksum_gen_factory");
   rocksdb_column_family_handle_t* family = rocksdb_get_default_column_family_handle(f.db);
   rocksdb_increase_full_history_ts_low(f.db, family, "t", 1, &error);
-  CHECK_ERROR(error, "timestamps of 0 bytes, the mark has 1");
+  CHECK_ERROR(error, "timestamps of 0 bytes, full_history_ts_low has 1");
   size_t size = 0;
   CHECK(rocksdb_get_full_history_ts_low(f.db, family, &size, &error) == NULL);
   CHECK_ERROR(error, "has no timestamps");

@@ -45,9 +45,9 @@ static void CheckMark(Fixture* f) {
   rocksdb_increase_full_history_ts_low(f->db, family, "0005", 4, &error);
   CHECK_OK(error);
   rocksdb_increase_full_history_ts_low(f->db, family, "0004", 4, &error);
-  CHECK_ERROR(error, "cannot go back");
+  CHECK_ERROR(error, "cannot decrease");
   rocksdb_increase_full_history_ts_low(f->db, family, "6", 1, &error);
-  CHECK_ERROR(error, "timestamps of 4 bytes, the mark has 1");
+  CHECK_ERROR(error, "timestamps of 4 bytes, full_history_ts_low has 1");
   rocksdb_increase_full_history_ts_low(f->db, NULL, "0006", 4, &error);
   CHECK_ERROR(error, "null");
   mark = rocksdb_get_full_history_ts_low(f->db, family, &size, &error);

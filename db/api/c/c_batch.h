@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the two kinds of write batches of the C API have in common.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "db/api/c/c_types.h"
+
+namespace varve::c {
+
+// Adds an update; a failure is kept and makes rocksdb_write fail.
+template <typename Batch, typename AddUpdate>
+void Add(Batch* batch, AddUpdate add) noexcept {
+  if (batch == nullptr) return;
+  Status s;
+  try {
+    s = add(&batch->rep);
+  } catch (...) {
+    s = CaughtException();
+  }
+  batch->failure.Note(std::move(s));
+}
+
+template <typename Batch>
+void SetSavePoint(Batch* batch) noexcept {
+  Add(batch, [&](auto* b) {
+    b->SetSavePoint();
+    batch->failure.SavePointSet();
+    return Status::OK();
+  });
+}
+
+template <typename Batch>
+Status RollbackToSavePoint(Batch* batch) {
+  if (batch == nullptr) return NullArgument("batch");
+  Status s = batch->rep.RollbackToSavePoint();
+  if (s.ok()) batch->failure.RolledBack();
+  return s;
+}
+
+template <typename Batch>
+Status PopSavePoint(Batch* batch) {
+  if (batch == nullptr) return NullArgument("batch");
+  Status s = batch->rep.PopSavePoint();
+  if (s.ok()) batch->failure.SavePointPopped();
+  return s;
+}
+
+template <typename Batch>
+void Clear(Batch* batch) noexcept {
+  if (batch == nullptr) return;
+  TryVoid([&] { batch->rep.Clear(); });
+  batch->failure = BatchFailure();
+}
+
+// The same in a column family, which must be given.
+template <typename Batch, typename AddUpdate>
+void AddIn(Batch* batch, rocksdb_column_family_handle_t* family, AddUpdate add) noexcept {
+  Add(batch,
+      [&](auto* b) { return family == nullptr ? NullArgument("family") : add(b, Family(family)); });
+}
+
+// `count` pieces that make up one key or value.
+class Pieces {
+ public:
+  Pieces(int count, const char* const* pieces, const size_t* sizes) {
+    for (int i = 0; i < count; ++i) slices_.emplace_back(pieces[i], sizes[i]);
+  }
+  SliceParts parts() const { return SliceParts(slices_.data(), static_cast<int>(slices_.size())); }
+
+ private:
+  std::vector<Slice> slices_;
+};
+
+// One range, whose start and end consist of `count` pieces each.
+inline Status DeletePiecewise(WriteBatchBase* batch, ColumnFamilyHandle* family, int count,
+                              const char* const* starts, const size_t* start_sizes,
+                              const char* const* ends, const size_t* end_sizes) {
+  return batch->DeleteRange(family, Pieces(count, starts, start_sizes).parts(),
+                            Pieces(count, ends, end_sizes).parts());
+}
+
+using PutFunction = void (*)(void*, const char*, size_t, const char*, size_t);
+using DeleteFunction = void (*)(void*, const char*, size_t);
+
+// Hands updates of the default family to callbacks. An update of another kind or family ends it.
+void IteratePlain(const WriteBatch& batch, void* state, PutFunction put, DeleteFunction deleted);
+
+Status UpdateTimestamps(WriteBatch* batch, const Slice& ts, void* state,
+                        size_t (*get_ts_size)(void*, uint32_t));
+
+}  // namespace varve::c

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What stands after the handles of transactions.
+
+#include <memory>
+
+#include "varve/utilities/optimistic_transaction_db.h"
+#include "varve/utilities/transaction_db.h"
+
+#include "db/api/c/c_types.h"
+#include "util/base/assert.h"
+
+// `db` owns the database that `rep` points at.
+struct rocksdb_transactiondb_t {
+  std::unique_ptr<rocksdb_t> db;
+  varve::TransactionDB* rep = nullptr;
+};
+
+struct rocksdb_optimistictransactiondb_t {
+  std::unique_ptr<rocksdb_t> db;
+  varve::OptimisticTransactionDB* rep = nullptr;
+};
+
+struct rocksdb_transaction_t {
+  std::unique_ptr<varve::Transaction> rep;
+};
+
+struct rocksdb_transactiondb_options_t {
+  varve::TransactionDBOptions rep;  // but for the policy, which may be any number
+  int write_policy = varve::WRITE_COMMITTED;
+};
+
+struct rocksdb_transaction_options_t {
+  varve::TransactionOptions rep;
+};
+
+struct rocksdb_optimistictransaction_options_t {
+  varve::OptimisticTransactionOptions rep;
+};
+
+struct rocksdb_optimistictransactiondb_options_t {
+  varve::OptimisticTransactionDBOptions rep;
+};
+
+struct rocksdb_optimistictransactiondb_lock_buckets_t {
+  std::shared_ptr<varve::OccLockBuckets> rep;
+};
+
+namespace varve::c {
+
+// The plain handle within; null for null, which its functions refuse.
+template <typename TransactionalDb>
+rocksdb_t* PlainDb(TransactionalDb* db) {
+  VARVE_ASSERT(db == nullptr || db->db != nullptr);
+  return db == nullptr ? nullptr : db->db.get();
+}
+
+}  // namespace varve::c

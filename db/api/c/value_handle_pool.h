@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Value handles that were given back, kept by their thread for the next read: neither the handle
+// nor the copy of a small value then costs an allocation.
+
+#include <cstddef>
+#include <memory>
+
+#include "util/base/assert.h"
+
+namespace varve::c {
+
+// Handle has a PinnableSlice `rep`.
+//
+// Thread safety: any; a handle goes to the thread that gives it back.
+template <typename Handle>
+class ValueHandlePool {
+ public:
+  ValueHandlePool(const ValueHandlePool&) = delete;
+  ValueHandlePool& operator=(const ValueHandlePool&) = delete;
+
+  struct Return {
+    void operator()(Handle* handle) const { PutBack(handle); }
+  };
+  using Owner = std::unique_ptr<Handle, Return>;
+
+  static Owner Take() {
+    if (gone_) return Owner(new Handle());
+    ValueHandlePool& mine = OfThread();
+    VARVE_ASSERT(mine.count_ <= kKeptMax);
+    if (mine.count_ == 0) return Owner(new Handle());
+    VARVE_ASSERT(mine.kept_[mine.count_ - 1] != nullptr);
+    return Owner(mine.kept_[--mine.count_].release());
+  }
+
+  static void PutBack(Handle* handle) {
+    if (handle == nullptr) return;
+    if (gone_) {
+      delete handle;
+      return;
+    }
+    ValueHandlePool& mine = OfThread();
+    if (mine.count_ == kKeptMax || handle->rep.GetSelf()->capacity() > kBytesMax) {
+      delete handle;
+      return;
+    }
+    handle->rep.Reset();
+    mine.kept_[mine.count_++].reset(handle);
+  }
+
+ private:
+  static constexpr size_t kKeptMax = 32;
+  static constexpr size_t kBytesMax = 1024;  // of a copied value whose memory is kept
+
+  static ValueHandlePool& OfThread() {
+    static thread_local ValueHandlePool handles;
+    return handles;
+  }
+
+  ValueHandlePool() = default;
+  ~ValueHandlePool() { gone_ = true; }
+
+  // Destructors of the thread's and the program's other objects may still read values.
+  static constinit thread_local bool gone_;
+
+  size_t count_ = 0;
+  std::unique_ptr<Handle> kept_[kKeptMax];
+};
+
+template <typename Handle>
+constinit thread_local bool ValueHandlePool<Handle>::gone_ = false;
+
+}  // namespace varve::c

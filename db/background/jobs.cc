@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/background/jobs.h"
+
+#include "db/engine/engine.h"
+#include "util/base/caught_exception.h"
+
+namespace varve {
+
+// The admission of trees is only handed on here.
+Jobs::Jobs(Engine* e) VARVE_NO_THREAD_SAFETY_ANALYSIS
+    : reserve(e->context, e->lifecycle),
+      obsolete({e->context, e->state, e->lifecycle, e->deletions, e->new_logs}),
+      flush({e->context, e->options, e->state, e->lifecycle, e->errors, e->stalls, e->log_gate,
+             e->new_logs, e->tree, e->statistics, obsolete, reserve}),
+      compaction({e->context, e->options, e->state, e->lifecycle, e->errors, e->stalls, e->tree,
+                  e->statistics, flush, obsolete}),
+      periodic({e->context, e->options, e->state, e->lifecycle, obsolete, options_keeper,
+                compaction}),
+      options_keeper({e->context, e->options, e->state, e->deletions, periodic}),
+      recovery({e->context, e->state, e->lifecycle, e->errors, e->stalls, e->new_logs, flush,
+                compaction, obsolete, reserve}),
+      scrubber({e->context, e->state, e->lifecycle, obsolete}) {
+  flush.set_compaction(&compaction);
+  e->errors.set_recovery(&recovery);
+}
+
+void Jobs::TakeBack() {
+  // Those for which there is no memory run, and find nothing to do.
+  BestEffort([this] {
+    AssumeDbMutexHeld();
+    flush.CancelScheduledJobs();
+  });
+  BestEffort([this] {
+    AssumeDbMutexHeld();
+    compaction.CancelScheduledJobs();
+  });
+}
+
+}  // namespace varve

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// All background jobs of one open database, wired to the engine and to each other.
+
+#include "db/background/compaction_work.h"
+#include "db/background/error_recovery.h"
+#include "db/background/flush_work.h"
+#include "db/background/obsolete_files.h"
+#include "db/background/options_keeper.h"
+#include "db/background/periodic_work.h"
+#include "db/background/scrubber.h"
+#include "db/background/space_reserve.h"
+
+namespace varve {
+
+struct Engine;
+
+struct Jobs {
+  explicit Jobs(Engine* engine);
+  Jobs(const Jobs&) = delete;
+  Jobs& operator=(const Jobs&) = delete;
+
+  // With the shutdown begun: jobs that wait for a thread of the environment's will not come to it.
+  // Does not throw.
+  void TakeBack() VARVE_REQUIRES(kDbMutex);
+  // Jobs that are handed out, or work in a caller's thread.
+  bool AnyLeft() const VARVE_REQUIRES(kDbMutex) {
+    return flush.scheduled() > 0 || compaction.Running() > 0;
+  }
+
+  SpaceReserve reserve;
+  ObsoleteFiles obsolete;
+  FlushWork flush;
+  CompactionWork compaction;
+  PeriodicWork periodic;
+  OptionsKeeper options_keeper;
+  ErrorRecovery recovery;
+  Scrubber scrubber;
+};
+
+}  // namespace varve

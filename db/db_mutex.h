@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The DB mutex: one for each open database, and shared by the many classes whose state it guards.
+//
+// Each of them reaches the mutex by a pointer of its own, and clang's analysis cannot know that
+// these pointers are equal. So for the analysis there is one capability, kDbMutex, that stands for
+// the mutex of whichever database; that it is the right one is checked in debug builds, by
+// AssertHeld.
+
+#include "db/lock_ranks.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+struct VARVE_CAPABILITY("DB mutex") DbMutexCapability {};
+inline constexpr DbMutexCapability kDbMutex;
+
+class DbMutex final : public Mutex {
+ public:
+  DbMutex() : Mutex(lock_ranks::kDbMutex) {}
+
+  // To the analysis as well as at run time. What a lambda needs, it asserts: it is analysed as a
+  // function of its own.
+  void AssertHeld() const VARVE_ASSERT_CAPABILITY(kDbMutex) { Mutex::AssertHeld(); }
+};
+
+// For a lambda that runs in its maker's hold, and does not reach the mutex. It is not checked.
+inline void AssumeDbMutexHeld() VARVE_ASSERT_CAPABILITY(kDbMutex) {}
+
+// Holds the DB mutex while it lives; Unlock() gives it back early.
+class VARVE_SCOPED_CAPABILITY DbLock {
+ public:
+  explicit DbLock(DbMutex* mu) VARVE_ACQUIRE(kDbMutex) : lock_(mu) {}
+  ~DbLock() VARVE_RELEASE() {}
+  DbLock(const DbLock&) = delete;
+  DbLock& operator=(const DbLock&) = delete;
+
+  void Unlock() VARVE_RELEASE() VARVE_NO_THREAD_SAFETY_ANALYSIS { lock_.Unlock(); }
+
+ private:
+  MutexLock lock_;
+};
+
+// Gives the DB mutex up, which the caller holds, while it lives: for I/O or callbacks in the middle
+// of a locked function.
+class VARVE_SCOPED_CAPABILITY DbUnlock {
+ public:
+  explicit DbUnlock(DbMutex* mu) VARVE_RELEASE(kDbMutex) : unlock_(mu) {}
+  ~DbUnlock() VARVE_RELEASE() {}
+  DbUnlock(const DbUnlock&) = delete;
+  DbUnlock& operator=(const DbUnlock&) = delete;
+
+ private:
+  MutexUnlock unlock_;
+};
+
+}  // namespace varve

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/context.h"
+
+#include "varve/env.h"
+#include "varve/system_clock.h"
+
+#include "util/base/assert.h"
+#include "util/env/file_names.h"
+
+namespace varve {
+
+DbContext::DbContext(Identity identity, const DBOptions& options)
+    : identity_(std::move(identity)),
+      options_(options),
+      file_options_(options_),
+      fs_(options_.env->GetFileSystem()),
+      clock_(options_.env->GetSystemClock().get()),
+      statistics_(options_.statistics.get()),
+      open_micros_(MonotonicMicros()) {}
+
+FileOptions DbContext::LogFileOptions() const {
+  FileOptions result = file_options_;
+  result.use_direct_writes = false;
+  result.use_mmap_writes = false;
+  return result;
+}
+
+IOStatus DbContext::Lock() {
+  VARVE_ASSERT(lock_ == nullptr);
+  return fs_->LockFile(LockFileName(name()), IOOptions(), &lock_, nullptr);
+}
+
+IOStatus DbContext::Unlock() {
+  FileLock* const lock = std::exchange(lock_, nullptr);
+  return lock == nullptr ? IOStatus::OK() : fs_->UnlockFile(lock, IOOptions(), nullptr);
+}
+
+IOStatus DbContext::OpenDirectories() {
+  IOStatus s = fs_->NewDirectory(name(), IOOptions(), &directory_, nullptr);
+  return s.ok() ? fs_->NewDirectory(WalDirectory(), IOOptions(), &wal_directory_, nullptr) : s;
+}
+
+}  // namespace varve

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a database is: its names, its options as opened, and what it reaches the world by. The same
+// for all parts, and constant once it is open.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "varve/cache.h"
+#include "varve/db.h"
+#include "varve/file_system.h"
+#include "varve/options.h"
+#include "varve/system_clock.h"
+#include "varve/write_buffer_manager.h"
+
+namespace varve {
+
+// Thread safety: the setters are for the opening, before anything else uses the object.
+class DbContext {
+ public:
+  struct Identity {
+    std::string name;        // directory; absolute where the file system knows of such paths
+    std::string given_name;  // as the user wrote it
+    std::string session_id;  // 20 characters
+    std::string host_name;
+    bool read_only = false;
+  };
+
+  // `options` are sanitised, with paths as in the name. What users may change later is in
+  // DynamicOptions.
+  DbContext(Identity identity, const DBOptions& options);
+  DbContext(const DbContext&) = delete;
+  DbContext& operator=(const DbContext&) = delete;
+
+  const std::string& name() const { return identity_.name; }
+  const std::string& given_name() const { return identity_.given_name; }
+  const std::string& session_id() const { return identity_.session_id; }
+  const std::string& host_name() const { return identity_.host_name; }
+  bool read_only() const { return identity_.read_only; }
+  const std::string& WalDirectory() const {
+    return options_.wal_dir.empty() ? identity_.name : options_.wal_dir;
+  }
+
+  const DBOptions& options() const { return options_; }
+  const FileOptions& file_options() const { return file_options_; }
+  FileOptions LogFileOptions() const;
+
+  Env* env() const { return options_.env; }
+  const std::shared_ptr<FileSystem>& fs() const { return fs_; }
+  SystemClock* clock() const { return clock_; }
+  Statistics* statistics() const { return statistics_; }
+  WriteBufferManager* write_buffer_manager() const { return options_.write_buffer_manager.get(); }
+  // For durations: the wall clock may step.
+  uint64_t MonotonicMicros() const { return clock_->NowNanos() / 1000; }
+  uint64_t open_micros() const { return open_micros_; }
+
+  Logger* info_log() const { return info_log_.get(); }
+  void set_info_log(std::shared_ptr<Logger> log) { info_log_ = std::move(log); }
+  // What listeners are given; null before background work starts.
+  DB* db() const { return db_; }
+  void set_db(DB* db) { db_ = db; }
+  // Of open tables; null: their number is not limited.
+  const std::shared_ptr<Cache>& limited_tables() const { return limited_tables_; }
+  void set_limited_tables(std::shared_ptr<Cache> tables) { limited_tables_ = std::move(tables); }
+
+  // Of the directory: for the one process that has the database open, and not to read only.
+  IOStatus Lock();
+  // Idempotent.
+  IOStatus Unlock();
+
+  // Null when read-only.
+  FSDirectory* directory() const { return directory_.get(); }
+  FSDirectory* wal_directory() const { return wal_directory_.get(); }
+  IOStatus OpenDirectories();
+
+ private:
+  const Identity identity_;
+  const DBOptions options_;
+  const FileOptions file_options_;
+  const std::shared_ptr<FileSystem> fs_;
+  SystemClock* const clock_;
+  Statistics* const statistics_;
+  const uint64_t open_micros_;
+  std::shared_ptr<Logger> info_log_;
+  DB* db_ = nullptr;
+  std::shared_ptr<Cache> limited_tables_;
+  FileLock* lock_ = nullptr;
+  std::unique_ptr<FSDirectory> directory_;
+  std::unique_ptr<FSDirectory> wal_directory_;
+};
+
+}  // namespace varve

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The log-structured merge tree of an open database: its families, versions and logs, and the DB
+// mutex over them.
+
+#include <atomic>
+#include <memory>
+
+#include "db/column_family/column_family.h"
+#include "db/db_mutex.h"
+#include "db/engine/prepared_sections.h"
+#include "db/engine/work_signal.h"
+#include "db/read/live_snapshots.h"
+#include "db/version/version_set.h"
+#include "db/wal/log_set.h"
+#include "db/write/commit_path.h"
+
+namespace varve {
+
+// Locking order: commit path (held exclusively, or by a write that is in it) -> mu -> leaf mutexes.
+// No I/O and no user callback runs under mu. What mu guards of a member, its class says. The
+// pointers are set by the opening, each once.
+struct DbState {
+  std::unique_ptr<CommitPath> commit;
+  std::unique_ptr<wal::SyncedMarks> marks;  // outlives the logs and the version set
+
+  DbMutex mu;
+  WorkSignal work{&mu};
+  std::unique_ptr<VersionSet> versions;
+  ColumnFamilySet families;
+  LiveSnapshots snapshots;
+  PreparedSections sections;
+  std::unique_ptr<LogSet> logs;
+  std::atomic<int> next_job_id{1};  // only unique numbers matter
+
+  int NextJobId() { return next_job_id.fetch_add(1, std::memory_order_relaxed); }
+  // A family by handle. Null and *status set when the handle is null or another database's. A
+  // dropped family is still there as long as it has a handle.
+  ColumnFamily* Resolve(ColumnFamilyHandle* handle, Status* status) const;
+};
+
+}  // namespace varve

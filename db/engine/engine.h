@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One open database: joins its parts, each of which knows only those that it works with. For
+// openings, for the API, and for properties that tell of all of it.
+
+#include <memory>
+
+#include "db/engine/context.h"
+#include "db/engine/db_state.h"
+#include "db/engine/dynamic_options.h"
+#include "db/engine/error_handler.h"
+#include "db/engine/file_deletions.h"
+#include "db/engine/lifecycle.h"
+#include "db/engine/log_gate.h"
+#include "db/engine/new_logs.h"
+#include "db/engine/recovery_report.h"
+#include "db/engine/stall_control.h"
+#include "db/engine/tree_admission.h"
+#include "db/engine/work_statistics.h"
+#include "db/engine/write_admission.h"
+
+namespace varve {
+
+struct Jobs;  // db/background/jobs.h
+
+// Ownership: shared by the DB and by its families, so that iterators and handles that outlive the
+// DB still find what they point to. The families are released when the DB is.
+struct Engine : public std::enable_shared_from_this<Engine> {
+  Engine(DbContext::Identity identity, const DBOptions& options,
+         std::shared_ptr<const DBOptions> given_options);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  DbContext context;
+  std::unique_ptr<CommitHost> host;  // of state.commit; made at the end of the opening
+  DbState state;
+  Lifecycle lifecycle;
+  RecoveryReport recovery;
+  DynamicOptions options;
+  ErrorHandler errors{&state.mu, context, lifecycle, &state.work, [this] { stalls.WakeStopped(); }};
+  StallControl stalls{&state.mu, context, state.families, errors.state(), &state.work};
+  LogGate log_gate{&state, lifecycle, &stalls.slow_path()};
+  NewLogs new_logs{context, options, &state};
+  FileDeletions deletions;
+  WorkStatistics statistics;
+  TreeAdmission tree VARVE_GUARDED_BY(kDbMutex){[this] { state.work.SignalAll(); }};
+  std::unique_ptr<WriteAdmission> admission;  // made with `host`
+  std::shared_ptr<Jobs> jobs;
+};
+
+}  // namespace varve

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/error_handler.h"
+
+#include <utility>
+
+#include "db/column_family/column_family.h"
+#include "db/engine/events.h"
+#include "db/write/commit_ring.h"
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/env/info_log.h"
+
+namespace varve {
+
+namespace {
+
+// Of one batch each. A writer whose insertion fails returns when writes are refused, so there is
+// one for each thread that writes, and each of these may have begun another before. With more
+// threads, as unordered writes admit, what is too much counts as damage (OnInsertError).
+constexpr size_t kMostVoided = 2 * CommitRing::kSlots;
+
+}  // namespace
+
+ErrorHandler::ErrorHandler(DbMutex* mu, const DbContext& context, const Lifecycle& lifecycle,
+                           WorkSignal* work, std::function<void()> refused)
+    : mu_(mu),
+      context_(context),
+      lifecycle_(lifecycle),
+      work_(*work),
+      refused_(std::move(refused)),
+      voided_(std::make_shared<VoidedSequences>(kMostVoided)) {}
+
+void ErrorHandler::ForgetVoided() {
+  if (!voided_->empty()) voided_ = std::make_shared<VoidedSequences>(kMostVoided);
+}
+
+Status ErrorHandler::WriteRefusal() {
+  mu_->AssertHeld();
+  Status s;
+  if (lifecycle_.shutting_down()) {
+    s = Status::ShutdownInProgress("write: the database is being closed");
+  } else if (state_.writes_stopped()) {
+    s = state_.error();
+  }
+  VARVE_ASSERT(!state_.writes_stopped() || !s.ok());
+  refuses_writes_.store(!s.ok(), std::memory_order_release);
+  if (!s.ok()) refused_();
+  return s;
+}
+
+Status ErrorHandler::InstallSuperVersion(ColumnFamily* family) {
+  const Status s = Guarded([&] {
+    mu_->AssertHeld();
+    family->InstallSuperVersion();
+  });
+  // As after a compaction that failed: all is there, and work goes on.
+  if (!s.ok()) Report(s, BackgroundErrorReason::kCompaction);
+  return s;
+}
+
+void ErrorHandler::Report(const Status& error, BackgroundErrorReason reason) {
+  mu_->AssertHeld();
+  Status judged = ErrorState::Judged(error, reason);
+  const uint64_t recoveries = state_.recoveries();
+  if (events::Wanted(context_)) {
+    DbUnlock unlock(mu_);
+    events::BackgroundError(context_, reason, &judged);
+  }
+  // While listeners ran, another thread may have recovered from what failed.
+  const bool recoverable = ErrorState::Judge(error, reason) == ErrorState::Severity::kHard;
+  if (state_.recoveries() != recoveries && recoverable) return;
+  // A batch that is half in memory does not become whole because a listener cleared the error.
+  if (!voided_->empty() && ErrorState::Judge(judged, reason) < ErrorState::Judge(error, reason)) {
+    judged = ErrorState::Judged(error, reason);
+  }
+  if (judged.ok()) return;
+  const ErrorState::Severity before = state_.severity();
+  const Status now = state_.Report(judged, reason);
+  if (now.ok()) return;
+  WriteRefusal().PermitUncheckedError();
+  work_.SignalAll();
+  if (before == ErrorState::Severity::kNone) {
+    DbUnlock unlock(mu_);
+    BestEffort(
+        [&] { LogError(context_.info_log(), "background error: %s", now.ToString().c_str()); });
+  }
+  StartRecovery(before, reason, now);
+}
+
+void ErrorHandler::StartRecovery(ErrorState::Severity before, BackgroundErrorReason reason,
+                                 const Status& error) {
+  if (!state_.recoverable() || context_.read_only()) return;
+  bool automatic = true;
+  if (events::Wanted(context_) && state_.severity() > before) {
+    DbUnlock unlock(mu_);
+    events::ErrorRecoveryBegin(context_, reason, error, &automatic);
+  }
+  VARVE_ASSERT(recovery_ != nullptr);
+  if (automatic && state_.recoverable()) recovery_->StartRetrying();
+}
+
+Status ErrorHandler::Reported(const Status& error, BackgroundErrorReason reason) {
+  Report(error, reason);
+  return ErrorState::Judged(error, reason);
+}
+
+}  // namespace varve

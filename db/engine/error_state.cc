@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/error_state.h"
+
+#include "util/base/assert.h"
+
+namespace varve {
+
+ErrorState::Severity ErrorState::Judge(const Status& error, BackgroundErrorReason reason) {
+  if (error.ok() || error.IsShutdownInProgress() || error.IsColumnFamilyDropped()) {
+    return Severity::kNone;
+  }
+  if (error.IsCorruption()) return Severity::kFatal;
+  // Compaction's inputs are still there: writing can go on while it is tried again.
+  if (reason == BackgroundErrorReason::kCompaction) return Severity::kSoft;
+  return Severity::kHard;
+}
+
+Status ErrorState::Judged(const Status& error, BackgroundErrorReason reason) {
+  switch (Judge(error, reason)) {
+    case Severity::kNone:
+      break;
+    case Severity::kSoft:
+      return Status(error, Status::kSoftError);
+    case Severity::kHard:
+      return Status(error, Status::kHardError);
+    case Severity::kFatal:
+      return Status(error, Status::kUnrecoverableError);
+  }
+  return error;
+}
+
+Status ErrorState::Report(const Status& error, BackgroundErrorReason reason) {
+  const Severity severity = Judge(error, reason);
+  if (severity > severity_) {
+    severity_ = severity;
+    error_ = Judged(error, reason);
+    recoverable_ = severity != Severity::kFatal;
+    retries_ = 0;
+    writes_stopped_.store(severity >= Severity::kHard, std::memory_order_release);
+  }
+  VARVE_ASSERT(error_.ok() == (severity_ == Severity::kNone));
+  return severity_ == Severity::kNone ? Status::OK() : error_;
+}
+
+bool ErrorState::Lift() {
+  if (severity_ == Severity::kFatal) return false;
+  if (severity_ == Severity::kHard) recoveries_.fetch_add(1, std::memory_order_relaxed);
+  severity_ = Severity::kNone;
+  error_ = Status::OK();
+  recoverable_ = false;
+  writes_stopped_.store(false, std::memory_order_release);
+  return true;
+}
+
+}  // namespace varve

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/events.h"
+
+#include "util/base/caught_exception.h"
+#include "util/env/info_log.h"
+
+namespace varve::events {
+
+namespace {
+
+// Runs `call` on every listener. User code that throws must not unwind through the engine.
+template <typename Call>
+void ForEach(const DbContext& context, const char* event, Call call) {
+  for (const auto& listener : context.options().listeners) {
+    try {
+      call(listener.get());
+    } catch (...) {
+      // So may the logger.
+      const Status s = CaughtException();
+      BestEffort([&] {
+        LogError(context.info_log(), "a listener threw in %s: %s", event, s.ToString().c_str());
+      });
+    }
+  }
+}
+
+}  // namespace
+
+void FlushBegin(const DbContext& context, const FlushJobInfo& info) {
+  ForEach(context, "OnFlushBegin", [&](EventListener* l) { l->OnFlushBegin(context.db(), info); });
+}
+
+void FlushCompleted(const DbContext& context, const FlushJobInfo& info) {
+  ForEach(context, "OnFlushCompleted",
+          [&](EventListener* l) { l->OnFlushCompleted(context.db(), info); });
+}
+
+void CompactionBegin(const DbContext& context, const CompactionJobInfo& info) {
+  ForEach(context, "OnCompactionBegin",
+          [&](EventListener* l) { l->OnCompactionBegin(context.db(), info); });
+}
+
+void CompactionCompleted(const DbContext& context, const CompactionJobInfo& info) {
+  ForEach(context, "OnCompactionCompleted",
+          [&](EventListener* l) { l->OnCompactionCompleted(context.db(), info); });
+}
+
+void TableFileCreated(const DbContext& context, const TableFileCreationInfo& info) {
+  ForEach(context, "OnTableFileCreated", [&](EventListener* l) { l->OnTableFileCreated(info); });
+}
+
+void TableFileDeleted(const DbContext& context, const TableFileDeletionInfo& info) {
+  ForEach(context, "OnTableFileDeleted", [&](EventListener* l) { l->OnTableFileDeleted(info); });
+}
+
+void MemTableSealed(const DbContext& context, const MemTableInfo& info) {
+  ForEach(context, "OnMemTableSealed", [&](EventListener* l) { l->OnMemTableSealed(info); });
+}
+
+void StallConditionsChanged(const DbContext& context, const WriteStallInfo& info) {
+  ForEach(context, "OnStallConditionsChanged",
+          [&](EventListener* l) { l->OnStallConditionsChanged(info); });
+}
+
+void BackgroundError(const DbContext& context, BackgroundErrorReason reason, Status* error) {
+  ForEach(context, "OnBackgroundError",
+          [&](EventListener* l) { l->OnBackgroundError(reason, error); });
+}
+
+void ErrorRecoveryBegin(const DbContext& context, BackgroundErrorReason reason, const Status& error,
+                        bool* auto_recovery) {
+  ForEach(context, "OnErrorRecoveryBegin",
+          [&](EventListener* l) { l->OnErrorRecoveryBegin(reason, error, auto_recovery); });
+}
+
+void ErrorRecoveryEnd(const DbContext& context, const Status& old_error, const Status& new_error) {
+  BackgroundErrorRecoveryInfo info;
+  info.old_bg_error = old_error;
+  info.new_bg_error = new_error;
+  ForEach(context, "OnErrorRecoveryEnd", [&](EventListener* l) {
+    if (new_error.ok()) l->OnErrorRecoveryCompleted(old_error);
+    l->OnErrorRecoveryEnd(info);
+  });
+}
+
+void DatabaseRecovered(const DbContext& context, const RecoveryInfo& info) {
+  ForEach(context, "OnDatabaseRecovered", [&](EventListener* l) { l->OnDatabaseRecovered(info); });
+}
+
+void DamageFound(const DbContext& context, const Status& damage, const std::string& path) {
+  const char* const state = damage.getState();
+  const IOErrorInfo info(IOStatus::Corruption(state == nullptr ? path : state),
+                         FileOperationType::kVerify, path, 0, 0);
+  ForEach(context, "OnIOError", [&](EventListener* l) { l->OnIOError(info); });
+}
+
+}  // namespace varve::events

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Tells listeners what happened. A listener that throws is caught and logged.
+
+#include "varve/listener.h"
+
+#include "db/engine/context.h"
+
+namespace varve::events {
+
+// None may be called while the DB mutex is held.
+void FlushBegin(const DbContext& context, const FlushJobInfo& info);
+void FlushCompleted(const DbContext& context, const FlushJobInfo& info);
+void CompactionBegin(const DbContext& context, const CompactionJobInfo& info);
+void CompactionCompleted(const DbContext& context, const CompactionJobInfo& info);
+void TableFileCreated(const DbContext& context, const TableFileCreationInfo& info);
+void TableFileDeleted(const DbContext& context, const TableFileDeletionInfo& info);
+void MemTableSealed(const DbContext& context, const MemTableInfo& info);
+void StallConditionsChanged(const DbContext& context, const WriteStallInfo& info);
+// A listener may set *error to OK to have the error ignored.
+void BackgroundError(const DbContext& context, BackgroundErrorReason reason, Status* error);
+void ErrorRecoveryBegin(const DbContext& context, BackgroundErrorReason reason, const Status& error,
+                        bool* auto_recovery);
+void ErrorRecoveryEnd(const DbContext& context, const Status& old_error, const Status& new_error);
+
+void DatabaseRecovered(const DbContext& context, const RecoveryInfo& info);
+// Damage that a pass over all tables met.
+void DamageFound(const DbContext& context, const Status& damage, const std::string& path);
+
+inline bool Wanted(const DbContext& context) {
+  return !context.options().listeners.empty();
+}
+
+}  // namespace varve::events

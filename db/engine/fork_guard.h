@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Makes an open database dead in a child that fork() makes: the child has no background threads,
+// does not hold the lock, and shares file offsets and mappings with its parent.
+
+#include "db/engine/lifecycle.h"
+#include "util/base/assert.h"
+#include "util/sync/fork_watch.h"
+
+namespace varve {
+
+// Marks the database as forked in the child; calls look at that flag anyway, so that being watched
+// costs nothing.
+//
+// Thread safety: Watch once, by the owner.
+class ForkGuard final : private ForkWatch {
+ public:
+  ForkGuard() = default;
+  ~ForkGuard() {
+    if (lifecycle_ != nullptr) Forget();
+  }
+
+  // `lifecycle` outlives this.
+  void Watch(Lifecycle* lifecycle) {
+    VARVE_ASSERT(lifecycle_ == nullptr);
+    lifecycle_ = lifecycle;
+    ForkWatch::Watch(nullptr);
+  }
+
+ private:
+  void InChild() override { lifecycle_->MarkForked(); }
+
+  Lifecycle* lifecycle_ = nullptr;
+};
+
+}  // namespace varve

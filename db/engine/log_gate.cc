@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/log_gate.h"
+
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+Status LogGate::Lock() {
+  {
+    DbLock lock(&state_.mu);
+    while (locking_) state_.work.Wait();
+    // Close looks at this once, and does not come back to it.
+    VARVE_RETURN_IF_ERROR(lifecycle_.CheckOpen());
+    if (locks_ > 0) {
+      locks_++;
+      return Status::OK();
+    }
+    locking_ = true;
+    slow_path_.Set();  // of writers with no_slowdown
+  }
+  state_.commit->EnterExclusive();
+  const Status s = Guarded([&] { return state_.logs->FlushBuffers(); });
+  if (!s.ok()) state_.commit->ExitExclusive();
+  DbLock lock(&state_.mu);
+  VARVE_ASSERT(locking_ && locks_ == 0);
+  locking_ = false;
+  locks_ = s.ok() ? 1 : 0;
+  state_.work.SignalAll();
+  return s;
+}
+
+Status LogGate::Unlock() {
+  {
+    DbLock lock(&state_.mu);
+    if (locks_ == 0) return Status::Aborted("UnlockWAL: the log is not locked");
+    if (--locks_ > 0) return Status::OK();
+  }
+  state_.commit->ExitExclusive();
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// LockWAL: a user keeps writers out of the log for as long as it likes. And whether there are
+// writes that no log has.
+
+#include <atomic>
+
+#include "varve/status.h"
+
+#include "db/engine/db_state.h"
+#include "db/engine/lifecycle.h"
+#include "db/engine/slow_path_flag.h"
+
+namespace varve {
+
+class LogGate {
+ public:
+  // Of the state it uses the commit path and the logs.
+  LogGate(DbState* state, const Lifecycle& lifecycle, SlowPathFlag* slow_path)
+      : state_(*state), lifecycle_(lifecycle), slow_path_(*slow_path) {}
+  LogGate(const LogGate&) = delete;
+  LogGate& operator=(const LogGate&) = delete;
+
+  // Keeps writers out, as often as it is called; the first call waits for those that are inside,
+  // and hands the log to the file system.
+  Status Lock() VARVE_EXCLUDES(kDbMutex);
+  // Aborted: it is not locked. From any thread.
+  Status Unlock() VARVE_EXCLUDES(kDbMutex);
+
+  bool locked() const VARVE_REQUIRES(kDbMutex) { return locks_ > 0; }
+  // Somebody waits for the commit path; other calls wait for that one.
+  bool locking() const VARVE_REQUIRES(kDbMutex) { return locking_; }
+
+  // A write without a log was made: Close flushes. Never taken back.
+  void NoteUnlogged() {
+    if (!unlogged_.load(std::memory_order_relaxed))
+      unlogged_.store(true, std::memory_order_release);
+  }
+  bool has_unlogged() const { return unlogged_.load(std::memory_order_acquire); }
+
+ private:
+  DbState& state_;
+  const Lifecycle& lifecycle_;
+  SlowPathFlag& slow_path_;
+  int locks_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  bool locking_ VARVE_GUARDED_BY(kDbMutex) = false;
+  std::atomic<bool> unlogged_{false};
+};
+
+}  // namespace varve

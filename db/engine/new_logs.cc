@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/new_logs.h"
+
+#include <utility>
+
+#include "db/wal/buffered_log.h"
+#include "db/wal/log_writer.h"
+#include "db/wal/mapped_log.h"
+#include "db/write/predecessor_log.h"
+#include "util/base/assert.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+#include "util/env/mapped_file.h"
+
+namespace varve {
+
+namespace {
+
+// A mapped log cannot hold records back, and keeps no pace of write-back. A process that is killed
+// while it stores several records at once may leave one out and write those after it: only recovery
+// to a point in time calls that an end.
+bool WantsMapping(const DBOptions& options) {
+  return !options.manual_wal_flush && options.allow_fallocate && options.wal_bytes_per_sync == 0 &&
+         options.wal_compression == kNoCompression && options.recycle_log_file_num == 0 &&
+         options.wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery;
+}
+
+IOStatus Append(const std::string& record, wal::CommitLog* log) {
+  wal::LogReservation place;
+  VARVE_RETURN_IF_ERROR(log->Reserve(record.size(), &place));
+  log->Fill(place, record);
+  return log->WaitWhole(place);
+}
+
+}  // namespace
+
+Status NewLogs::Start(bool force) {
+  state_.mu.AssertHeld();
+  if (!force && state_.logs->current_empty()) return Status::OK();
+  {
+    // Of a log that has failed nothing more can be had.
+    DbUnlock unlock(&state_.mu);
+    if (!state_.logs->current_failed()) VARVE_RETURN_IF_ERROR(state_.logs->FlushCurrent());
+    VARVE_RETURN_IF_ERROR(state_.logs->SyncNames());
+  }
+  const Wanted wanted = Describe(/*with_sections=*/force);
+  VARVE_ASSERT(wanted.number > state_.logs->CurrentEnd().number);
+  DbUnlock unlock(&state_.mu);
+  std::unique_ptr<wal::CommitLog> log;
+  const IOStatus made = Make(wanted, &log);
+  if (!made.ok()) {
+    log.reset();
+    Remove(wanted);
+    return made;
+  }
+  // A reader of the current log's number meanwhile gets either one's: a family without entries
+  // needs neither, and nobody writes.
+  state_.logs->Switch(std::move(log), context_.wal_directory());
+  if (force) state_.sections.MovedTo(wanted.number);
+  return Status::OK();
+}
+
+NewLogs::Wanted NewLogs::Describe(bool with_sections) {
+  Wanted wanted;
+  wanted.number = state_.versions->NewFileNumber();
+  wanted.recycled = TakeKept();
+  wanted.writer = options_.LogWriterOptions();
+  const LogSet::LogInfo before = state_.logs->CurrentEnd();
+  if (before.number != 0) {
+    wanted.first_record = MakePredecessorRecord(PredecessorLog{before.number, before.bytes},
+                                                state_.versions->last_sequence() + 1);
+  }
+  if (with_sections) {
+    wanted.sections = state_.sections.MakeRecordsAgain(state_.versions->last_sequence() + 1);
+  }
+  for (const auto& [id, family] : state_.families.all()) {
+    const size_t size = family->icmp().timestamp_size();
+    if (size != 0) wanted.timestamp_sizes[id] = size;
+  }
+  return wanted;
+}
+
+bool NewLogs::Keep(uint64_t number) {
+  if (kept_.size() >= context_.options().recycle_log_file_num) return false;
+  kept_.push_back(number);
+  return true;
+}
+
+uint64_t NewLogs::TakeKept() {
+  if (kept_.empty()) return 0;
+  const uint64_t number = kept_.front();
+  kept_.pop_front();
+  return number;
+}
+
+IOStatus NewLogs::MakeMapped(uint64_t number, const std::string& path,
+                             std::unique_ptr<wal::CommitLog>* log) {
+  std::unique_ptr<MappedFile> file;
+  IOStatus s = NewMappedFile(context_.fs().get(), path, context_.LogFileOptions(), &file);
+  if (!s.ok()) return s;
+  std::unique_ptr<wal::MappedLog> mapped;
+  s = wal::MappedLog::Open(std::move(file), number, &mapped);
+  if (s.ok()) *log = std::move(mapped);
+  return s;
+}
+
+// The file of an obsolete log has its blocks already. If it cannot be had, a new one does.
+IOStatus NewLogs::MakeWritable(const std::string& path, uint64_t recycled,
+                               std::unique_ptr<FSWritableFile>* file) {
+  if (recycled != 0) {
+    const std::string old_path = LogFileName(context_.WalDirectory(), recycled);
+    IOStatus s =
+        context_.fs()->ReuseWritableFile(path, old_path, context_.LogFileOptions(), file, nullptr);
+    if (s.ok()) return s;
+    LogWarn(context_.info_log(), "could not reuse %s: %s", old_path.c_str(), s.ToString().c_str());
+    // There it would stay until the next opening.
+    context_.fs()->DeleteFile(old_path, IOOptions(), nullptr).PermitUncheckedError();
+  }
+  return context_.fs()->NewWritableFile(path, context_.LogFileOptions(), file, nullptr);
+}
+
+IOStatus NewLogs::MakeBuffered(const Wanted& wanted, const std::string& path,
+                               std::unique_ptr<wal::CommitLog>* log) {
+  std::unique_ptr<FSWritableFile> file;
+  IOStatus s = MakeWritable(path, wanted.recycled, &file);
+  if (!s.ok()) return s;
+  auto writer = std::make_unique<WritableFileWriter>(std::move(file), path, wanted.writer);
+  const wal::LogWriterOptions log_options{
+      context_.options().manual_wal_flush,
+      /*recyclable=*/context_.options().recycle_log_file_num > 0,
+      context_.options().wal_compression};
+  *log = std::make_unique<wal::BufferedLog>(
+      std::make_unique<wal::LogWriter>(std::move(writer), wanted.number, log_options));
+  return s;
+}
+
+IOStatus NewLogs::Make(const Wanted& wanted, std::unique_ptr<wal::CommitLog>* log) {
+  const std::string path = LogFileName(context_.WalDirectory(), wanted.number);
+  // Whatever stands against a mapped log, a plain file may do still.
+  const bool mapped = WantsMapping(context_.options()) && MakeMapped(wanted.number, path, log).ok();
+  IOStatus s = mapped ? IOStatus::OK() : MakeBuffered(wanted, path, log);
+  if (s.ok() && !wanted.first_record.empty()) s = Append(wanted.first_record, log->get());
+  for (const std::string& payload : wal::EncodeTimestampSizes(wanted.timestamp_sizes)) {
+    if (s.ok()) s = (*log)->AddTimestampSizes(payload);
+  }
+  return s.ok() ? AddSections(wanted.sections, log->get()) : s;
+}
+
+// Whatever is in doubt about the logs before, of these it is certain that they will be found.
+IOStatus NewLogs::AddSections(const std::vector<std::string>& sections, wal::CommitLog* log) {
+  if (sections.empty()) return IOStatus::OK();
+  IOStatus s;
+  for (const std::string& section : sections) {
+    if (s.ok()) s = Append(section, log);
+  }
+  if (s.ok()) s = log->Sync(context_.options().use_fsync);
+  if (s.ok()) s = context_.wal_directory()->Fsync(IOOptions(), nullptr);
+  return s;
+}
+
+void NewLogs::Remove(const Wanted& wanted) {
+  for (uint64_t number : {wanted.number, wanted.recycled}) {
+    if (number == 0) continue;
+    context_.fs()
+        ->DeleteFile(LogFileName(context_.WalDirectory(), number), IOOptions(), nullptr)
+        .PermitUncheckedError();
+  }
+}
+
+}  // namespace varve

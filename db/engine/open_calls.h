@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Which calls are inside an open database, so that Close comes after them.
+//
+// A call that may change files, or reads them by name, is inside from its check that the database
+// is open to its end: it happens before Close, which waits for it, or is refused. Three kinds of
+// calls need not be: writes, which the commit path counts (CommitPath::Shutdown), reads of what a
+// super-version holds, which stays as it is after Close, and what is done under the DB mutex alone.
+
+#include "db/lock_ranks.h"
+#include "util/base/assert.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+// Thread safety: all methods from any thread.
+class OpenCalls {
+ public:
+  OpenCalls() = default;
+  OpenCalls(const OpenCalls&) = delete;
+  OpenCalls& operator=(const OpenCalls&) = delete;
+
+  // False once the gate is shut; else Leave must follow.
+  [[nodiscard]] bool Enter() {
+    MutexLock lock(&mu_);
+    if (!shut_) inside_++;
+    return !shut_;
+  }
+  void Leave() {
+    MutexLock lock(&mu_);
+    VARVE_ASSERT(inside_ > 0);
+    if (--inside_ == 0 && shut_) all_left_.SignalAll();
+  }
+
+  // Nobody enters any more.
+  void Shut() {
+    MutexLock lock(&mu_);
+    shut_ = true;
+  }
+  void WaitUntilAllLeft() {
+    MutexLock lock(&mu_);
+    VARVE_ASSERT(shut_);
+    while (inside_ > 0) all_left_.Wait();
+  }
+
+ private:
+  Mutex mu_{lock_ranks::kOpenCalls};
+  CondVar all_left_{&mu_};
+  int inside_ VARVE_GUARDED_BY(mu_) = 0;
+  bool shut_ VARVE_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace varve

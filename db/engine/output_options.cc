@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/output_options.h"
+
+#include "varve/merge_operator.h"
+#include "varve/system_clock.h"
+#include "varve/table.h"
+
+namespace varve {
+
+TableOutputContext MakeTableOutputContext(const DbContext& context, const DynamicOptions& dynamic,
+                                          const ColumnFamilyOptions& options,
+                                          Env::IOPriority priority) {
+  const DBOptions& db_options = context.options();
+  TableOutputContext output;
+  output.db_path = context.name();
+  output.fs = context.fs();
+  output.file_options = context.file_options();
+  output.clock = context.clock();
+  output.rate_limiter = db_options.rate_limiter.get();
+  output.io_priority = priority;
+  output.bytes_per_sync = dynamic.current()->bytes_per_sync;
+  output.file_buffer_bytes = dynamic.current()->writable_file_max_buffer_size;
+  output.use_fsync = db_options.use_fsync;
+  output.use_direct_io = db_options.use_direct_io_for_flush_and_compaction;
+  output.checksum_factory = db_options.file_checksum_gen_factory.get();
+  output.read_back = options.paranoid_file_checks;
+  output.time_files = options.report_bg_io_stats;
+  return output;
+}
+
+TableBuildOptions MakeTableBuildOptions(const DbContext& context, const std::string& db_id,
+                                        const ColumnFamily& family,
+                                        const ColumnFamilyOptions& options, int level) {
+  TableBuildOptions build;
+  build.icmp = &family.icmp();
+  build.factory = options.table_factory;
+  build.compression_opts = options.compression_opts;
+  build.prefix_extractor = options.prefix_extractor.get();
+  build.collector_factories = options.table_properties_collector_factories;
+  if (options.merge_operator != nullptr) build.merge_operator_name = options.merge_operator->Name();
+  build.statistics = context.statistics();
+  build.column_family_id = family.id();
+  build.column_family_name = family.name();
+  build.persist_timestamps =
+      options.persist_user_defined_timestamps || family.icmp().timestamp_size() == 0;
+  build.level = level;
+  build.db_id = db_id;
+  build.db_session_id = context.session_id();
+  build.allow_data_in_errors = context.options().allow_data_in_errors;
+  build.db_host_id = context.host_name();
+  int64_t now = 0;
+  if (context.clock()->GetCurrentTime(&now).ok() && now > 0) {
+    build.creation_time = static_cast<uint64_t>(now);
+    build.file_creation_time = build.creation_time;
+    build.oldest_key_time = build.creation_time;
+  }
+  return build;
+}
+
+void FillFlushInput(const DbContext& context, const DynamicOptions& dynamic, DbState* state,
+                    ColumnFamily& family, TableFileCreationReason reason, int base_level,
+                    FlushInput* input) {
+  input->snapshots = state->snapshots.Pinned();
+  input->full_history_ts_low = family.versions()->full_history_ts_low;
+  input->options = family.options();
+  input->info_log = context.info_log();
+  input->icmp = &family.icmp();
+  input->checks = {context.options().enforce_single_del_contracts,
+                   context.options().flush_verify_memtable_count,
+                   context.options().allow_data_in_errors};
+  input->output = MakeTableOutputContext(context, dynamic, *input->options, Env::IO_HIGH);
+  input->build = MakeTableBuildOptions(context, state->versions->db_id(), family, *input->options,
+                                       /*level=*/0);
+  input->build.reason = reason;
+  input->build.file_number = state->versions->NewFileNumber();
+  input->build.compression = CompressionForLevel(*input->options, 0, base_level,
+                                                 /*bottommost=*/false);
+}
+
+const BlockBasedTableOptions& TableOptionsOf(const ColumnFamilyOptions& options) {
+  static const BlockBasedTableOptions none;
+  const TableFactory& factory = *options.table_factory;
+  const auto* const table = factory.GetOptions<BlockBasedTableOptions>();
+  return table != nullptr ? *table : none;
+}
+
+}  // namespace varve

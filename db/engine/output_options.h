@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What flush, compaction and recovery need to write tables of a family.
+
+#include "varve/env.h"
+#include "varve/options.h"
+
+#include "db/column_family/column_family.h"
+#include "db/compaction/plan_builder.h"
+#include "db/compaction/table_output.h"
+#include "db/engine/context.h"
+#include "db/engine/db_state.h"
+#include "db/engine/dynamic_options.h"
+#include "db/flush/flush_job.h"
+
+namespace varve {
+
+TableOutputContext MakeTableOutputContext(const DbContext& context, const DynamicOptions& dynamic,
+                                          const ColumnFamilyOptions& options,
+                                          Env::IOPriority priority) VARVE_REQUIRES(kDbMutex);
+// Everything but the file number and the compression; times are those of the call.
+TableBuildOptions MakeTableBuildOptions(const DbContext& context, const std::string& db_id,
+                                        const ColumnFamily& family,
+                                        const ColumnFamilyOptions& options, int level);
+
+// Everything that a flush of the family takes but its memtables.
+void FillFlushInput(const DbContext& context, const DynamicOptions& dynamic, DbState* state,
+                    ColumnFamily& family, TableFileCreationReason reason, int base_level,
+                    FlushInput* input) VARVE_REQUIRES(kDbMutex);
+
+// The block-based table options of a family (its factory was checked at open).
+const BlockBasedTableOptions& TableOptionsOf(const ColumnFamilyOptions& options);
+
+}  // namespace varve

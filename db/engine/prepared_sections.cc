@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/prepared_sections.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "db/write/batch_reader.h"
+#include "db/write/section_records.h"
+#include "db/write/write_batch_internal.h"
+#include "util/base/assert.h"
+
+namespace varve {
+
+namespace {
+
+using SectionState = PreparedSection::State;
+
+// Among so many of the last decided ones a like is looked for; a stream of small transactions has
+// few kinds of them at a time.
+constexpr int kSectionsCompared = 8;
+
+bool IsOpenSection(const PreparedSection& section) {
+  return section.state == SectionState::kPlanned || section.state == SectionState::kUndecided;
+}
+
+std::vector<uint32_t> FamiliesOfSection(const WriteBatch& updates) {
+  std::set<uint32_t> families;
+  BatchReader reader(WriteBatchInternal::Contents(updates));
+  BatchRecord record;
+  while (reader.Next(&record)) {
+    if (record.counted) families.insert(record.column_family);
+  }
+  return {families.begin(), families.end()};
+}
+
+PreparedSection MakeSection(const std::string& name, WriteBatch updates, uint64_t now_micros) {
+  PreparedSection section;
+  section.name = name;
+  section.families = FamiliesOfSection(updates);
+  section.updates = std::move(updates);
+  section.since_micros = now_micros;
+  return section;
+}
+
+}  // namespace
+
+std::string ShownName(const std::string& name) {
+  const bool printable = std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~'; });
+  return printable ? name : "0x" + Slice(name).ToString(/*hex=*/true);
+}
+
+Status PreparedSections::Plan(const std::string& name, const WriteBatch& updates,
+                              uint64_t now_micros, PreparedSection** section) {
+  // The bytes alone: save points and the like are the transaction's.
+  std::list<PreparedSection> made;
+  made.push_back(MakeSection(name, WriteBatch(updates.Data()), now_micros));
+  MutexLock lock(&mu_);
+  for (const PreparedSection& other : sections_) {
+    if (!IsOpenSection(other)) break;
+    if (other.name == name) {
+      return Status::InvalidArgument(
+          "Prepare: a prepared transaction of this name is not decided yet", ShownName(name));
+    }
+  }
+  sections_.splice(sections_.begin(), made);
+  *section = &sections_.front();
+  (*section)->self = sections_.begin();
+  return Status::OK();
+}
+
+void PreparedSections::Forget(PreparedSection* section) noexcept {
+  std::list<PreparedSection> gone;  // without the mutex
+  MutexLock lock(&mu_);
+  VARVE_ASSERT(section->state == SectionState::kPlanned);
+  gone.splice(gone.end(), sections_, section->self);
+}
+
+void PreparedSections::NotePrepared(PreparedSection* section, uint64_t log) noexcept {
+  MutexLock lock(&mu_);
+  VARVE_ASSERT(section->state == SectionState::kPlanned && log != 0);
+  section->state = SectionState::kUndecided;
+  section->log = log;
+}
+
+void PreparedSections::NoteDecided(const SectionStep& step, uint64_t log) noexcept {
+  PreparedSection* const section = step.section;
+  WriteBatch gone;  // without the mutex
+  MutexLock lock(&mu_);
+  VARVE_ASSERT(section->state == SectionState::kUndecided && section->log <= log);
+  gone = std::move(section->updates);
+  section->state = step.kind == SectionStep::Kind::kCommit ? SectionState::kCommitted
+                                                           : SectionState::kRolledBack;
+  section->decision_log = log;
+  section->durable = step.synced;
+  sections_.splice(sections_.end(), sections_, section->self);
+  DropIfAlike(section);
+}
+
+void PreparedSections::DropIfAlike(PreparedSection* section) noexcept {
+  auto other = section->self;
+  for (int i = 0; i < kSectionsCompared && other != sections_.begin(); i++) {
+    --other;
+    if (IsOpenSection(*other)) return;
+    if (other->state == section->state && other->log == section->log &&
+        other->decision_log == section->decision_log && other->families == section->families) {
+      other->durable &= section->durable;
+      sections_.erase(section->self);
+      return;
+    }
+  }
+}
+
+void PreparedSections::AddRecovered(const std::string& name, WriteBatch updates, uint64_t log,
+                                    uint64_t now_micros) {
+  std::list<PreparedSection> made;
+  made.push_back(MakeSection(name, std::move(updates), now_micros));
+  PreparedSection& section = made.front();
+  section.state = SectionState::kUndecided;
+  section.claimed = false;
+  section.log = log;
+  MutexLock lock(&mu_);
+  sections_.splice(sections_.begin(), made);
+  section.self = sections_.begin();
+}
+
+std::vector<PreparedSection*> PreparedSections::Claim() {
+  std::vector<PreparedSection*> claimed;
+  MutexLock lock(&mu_);
+  claimed.reserve(sections_.size());
+  for (PreparedSection& section : sections_) {
+    if (section.state != SectionState::kUndecided || section.claimed) continue;
+    section.claimed = true;
+    claimed.push_back(&section);
+  }
+  return claimed;
+}
+
+void PreparedSections::Abandon(PreparedSection* section) noexcept {
+  MutexLock lock(&mu_);
+  VARVE_ASSERT(section->state == SectionState::kUndecided);
+  section->claimed = false;
+}
+
+bool PreparedSections::Has(const std::string& name) const {
+  MutexLock lock(&mu_);
+  return std::ranges::any_of(sections_, [&](const PreparedSection& section) {
+    return IsOpenSection(section) && section.name == name;
+  });
+}
+
+uint64_t PreparedSections::LogOf(const PreparedSection* section) const {
+  MutexLock lock(&mu_);
+  return section->log;
+}
+
+bool PreparedSections::InUse() const {
+  MutexLock lock(&mu_);
+  return !sections_.empty();
+}
+
+void PreparedSections::NoteDurable(uint64_t log) noexcept {
+  MutexLock lock(&mu_);
+  for (PreparedSection& section : sections_) {
+    if (!IsOpenSection(section) && section.decision_log < log) section.durable = true;
+  }
+}
+
+// A family that is gone wants nothing from any log.
+bool PreparedSections::HoldsLog(const PreparedSection& section, const FamilyLogs& families) {
+  if (section.state == SectionState::kPlanned) return false;
+  if (section.state == SectionState::kUndecided || !section.durable) return true;
+  if (section.state == SectionState::kRolledBack) return false;
+  return std::ranges::any_of(section.families, [&](uint32_t id) {
+    const auto family = families.find(id);
+    return family != families.end() && family->second <= section.decision_log;
+  });
+}
+
+void PreparedSections::Prune(const FamilyLogs& families) noexcept {
+  MutexLock lock(&mu_);
+  for (auto it = sections_.begin(); it != sections_.end();) {
+    const bool over = !IsOpenSection(*it) && !HoldsLog(*it, families);
+    it = over ? sections_.erase(it) : std::next(it);
+  }
+}
+
+uint64_t PreparedSections::OldestLogHeld(const FamilyLogs& families) const {
+  MutexLock lock(&mu_);
+  uint64_t oldest = UINT64_MAX;
+  for (const PreparedSection& section : sections_) {
+    if (HoldsLog(section, families)) oldest = std::min(oldest, section.log);
+  }
+  return oldest;
+}
+
+std::vector<std::string> PreparedSections::MakeRecordsAgain(SequenceNumber next) const {
+  std::vector<std::string> records;
+  MutexLock lock(&mu_);
+  for (const PreparedSection& section : sections_) {
+    if (section.state != SectionState::kUndecided) continue;
+    WriteBatch record = MakePrepareRecord(section.updates, section.name, /*again=*/true);
+    WriteBatchInternal::SetSequence(&record, next);
+    records.push_back(record.Data());
+  }
+  return records;
+}
+
+void PreparedSections::MovedTo(uint64_t log) noexcept {
+  MutexLock lock(&mu_);
+  for (PreparedSection& section : sections_) {
+    if (section.state == SectionState::kUndecided) section.log = log;
+    if (!IsOpenSection(section) && section.decision_log < log) section.durable = true;
+  }
+}
+
+std::vector<PreparedSections::Info> PreparedSections::Undecided() const {
+  std::vector<Info> result;
+  MutexLock lock(&mu_);
+  for (const PreparedSection& section : sections_) {
+    if (section.state != SectionState::kUndecided) continue;
+    result.push_back({section.name, section.since_micros, section.log,
+                      section.updates.GetDataSize(), section.claimed});
+  }
+  return result;
+}
+
+}  // namespace varve

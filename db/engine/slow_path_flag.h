@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+
+namespace varve {
+
+// Set when the next writer has to look at stalls, full memtables or an exclusive holder, by the
+// thread that changes one of these. Writers read it without order: they take the DB mutex before
+// they act.
+class SlowPathFlag {
+ public:
+  bool is_set() const { return set_.load(std::memory_order_relaxed); }
+  void Set(bool set = true) { set_.store(set, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> set_{false};
+};
+
+}  // namespace varve

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/stall_control.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "varve/statistics.h"
+
+#include "db/compaction/plan.h"
+#include "db/engine/events.h"
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/env/info_log.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+StallInput StallInputOf(const ColumnFamily& family) VARVE_REQUIRES(kDbMutex) {
+  StallInput input;
+  input.unflushed_memtables = family.unflushed_count();
+  input.l0_files = family.shape().l0_files;
+  input.pending_compaction_bytes = family.shape().pending_compaction_bytes;
+  const std::vector<double>& scores = family.shape().scores;
+  if (scores.size() > 1) input.worst_score = *std::max_element(scores.begin() + 1, scores.end());
+  return input;
+}
+
+}  // namespace
+
+// What one walk over the families found.
+struct StallControl::Judged {
+  uint64_t debt = 0;  // the largest of the delayed ones
+  bool near_stop = false;
+  Urgency flushes = Urgency::kCalm;
+  Urgency compactions = Urgency::kCalm;
+  std::vector<WriteStallInfo> changes;
+};
+
+StallControl::StallControl(DbMutex* mu, const DbContext& context, const ColumnFamilySet& families,
+                           const ErrorState& errors, WorkSignal* work)
+    : mu_(mu),
+      context_(context),
+      families_(families),
+      errors_(errors),
+      work_(*work),
+      pacer_(std::make_unique<DelayPacer>(context.options().delayed_write_rate)),
+      stop_ended_(mu) {}
+
+void StallControl::SetRate(uint64_t bytes_per_second) {
+  pacer_ = std::make_unique<DelayPacer>(bytes_per_second);
+}
+
+void StallControl::Update() {
+  mu_->AssertHeld();
+  const bool stopped_before = stopped();
+  const bool stalled_before = stopped() || delayed();
+  delayed_families_ = 0;
+  stopped_families_ = 0;
+  reason_.clear();
+  Judged all;
+  for (const auto& [id, family] : families_.all()) {
+    if (!family->dropped()) JudgeFamily(family.get(), &all);
+  }
+  AdjustPace(all, stopped_before);
+  VARVE_ASSERT(reason_.empty() || stopped() || delayed());
+  // Work that does not run makes nobody else's hurry.
+  const bool stands = errors_.writes_stopped();
+  flush_haste_.Set(stands ? Urgency::kCalm : all.flushes);
+  compaction_haste_.Set(stands ? Urgency::kCalm : all.compactions);
+  const bool stalled = stopped() || delayed();
+  if (stalled) slow_path_.Set();
+  if (stopped_before && !stopped()) {
+    work_.SignalAll();
+    WakeStopped();
+  }
+  const uint64_t now = context_.MonotonicMicros();
+  if (stalled && !stalled_before) since_ = now;
+  const uint64_t lasted = stalled_before && now > since_ ? now - since_ : 0;
+  if (!stalled) since_ = 0;
+  if (all.changes.empty()) return;
+  BestEffort([&] {
+    mu_->AssertHeld();
+    TellChanges(stalled, lasted, all.changes);
+  });
+}
+
+void StallControl::JudgeFamily(ColumnFamily* family, Judged* all) {
+  const StallInput input = StallInputOf(*family);
+  const auto options = family->options();
+  all->flushes = std::max(all->flushes, FlushUrgency(input, *options));
+  all->compactions = std::max(all->compactions, CompactionUrgency(input, *options));
+  const StallVerdict verdict = JudgeStall(input, *options);
+  if (verdict.condition == WriteStallCondition::kStopped) stopped_families_++;
+  if (verdict.condition == WriteStallCondition::kDelayed) {
+    delayed_families_++;
+    all->debt = std::max(all->debt, input.pending_compaction_bytes);
+    all->near_stop |= verdict.near_stop;
+  }
+  BestEffort([&] {
+    mu_->AssertHeld();
+    DescribeVerdict(*family, verdict, input, &all->changes);
+  });
+  family->stall_condition = verdict.condition;
+  family->stall_cause = verdict.cause;
+}
+
+void StallControl::AdjustPace(const Judged& all, bool stopped_before) {
+  if (delayed()) {
+    pacer_->Adjust(last_debt_bytes_, all.debt, all.near_stop || stopped(),
+                   stopped_before && !stopped());
+  } else {
+    pacer_->Release();
+  }
+  last_debt_bytes_ = all.debt;
+}
+
+// What people are told of a stall: it is in force without that, if there is no memory for it.
+void StallControl::DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,
+                                   const StallInput& input, std::vector<WriteStallInfo>* changes) {
+  const bool stops = verdict.condition == WriteStallCondition::kStopped;
+  if (verdict.condition != WriteStallCondition::kNormal &&
+      (reason_.empty() || (stops && stopped_families_ == 1))) {
+    reason_ = "[" + family.name() + "] " + verdict.Reason(input, *family.options());
+  }
+  if (verdict.condition != family.stall_condition) {
+    WriteStallInfo change;
+    change.cf_name = family.name();
+    change.condition.cur = verdict.condition;
+    change.condition.prev = family.stall_condition;
+    changes->push_back(change);
+  }
+  CountVerdict(family, verdict);
+}
+
+// One family's condition is now this; counts it when it is another one than before.
+void StallControl::CountVerdict(const ColumnFamily& family, const StallVerdict& verdict) {
+  if (verdict.condition == family.stall_condition && verdict.cause == family.stall_cause) return;
+  const bool compacting_l0 =
+      std::any_of(family.running_compactions.begin(), family.running_compactions.end(),
+                  [](const CompactionPlan* plan) { return plan->start_level == 0; });
+  counts_[family.id()].Count(verdict, compacting_l0);
+}
+
+void StallControl::TellChanges(bool stalled, uint64_t lasted,
+                               const std::vector<WriteStallInfo>& changes) {
+  const std::string reason = reason_;
+  const uint64_t rate = DelayedRate();
+  DbUnlock unlock(mu_);
+  if (stalled) {
+    LogWarn(context_.info_log(), "writes: %s (delayed ones get %llu bytes/s)", reason.c_str(),
+            static_cast<unsigned long long>(rate));
+  } else {
+    LogWarn(context_.info_log(), "writes: no stall any more, after %.3f s",
+            static_cast<double>(lasted) / 1e6);
+  }
+  if (!events::Wanted(context_)) return;
+  for (const WriteStallInfo& change : changes) events::StallConditionsChanged(context_, change);
+}
+
+std::string StallControl::Describe() const {
+  if (reason_.empty()) return "";
+  const uint64_t now = context_.MonotonicMicros();
+  char length[48];
+  snprintf(length, sizeof(length), "; for %.3f s so far",
+           static_cast<double>(now > since_ ? now - since_ : 0) / 1e6);
+  return reason_ + length;
+}
+
+uint64_t StallControl::BeginWait() {
+  const uint64_t now = context_.MonotonicMicros();
+  if (waiting_writers_++ == 0) waiting_since_ = now;
+  return now;
+}
+
+void StallControl::EndWait(uint64_t started) {
+  VARVE_ASSERT(waiting_writers_ > 0);
+  const uint64_t now = std::max(context_.MonotonicMicros(), started);
+  RecordInHistogram(context_.statistics(), WRITE_STALL, now - started);
+  if (--waiting_writers_ > 0) return;
+  const uint64_t waited = now - std::min(now, waiting_since_);
+  waited_micros_ += waited;
+  RecordTick(context_.statistics(), STALL_MICROS, waited);
+}
+
+uint64_t StallControl::WaitedMicros() const {
+  if (waiting_writers_ == 0) return waited_micros_;
+  const uint64_t now = context_.MonotonicMicros();
+  return waited_micros_ + (now > waiting_since_ ? now - waiting_since_ : 0);
+}
+
+void StallControl::ResetTotals() {
+  waited_micros_ = 0;
+  totals_.delayed_writes = 0;
+}
+
+void StallControl::Calm() {
+  flush_haste_.Set(Urgency::kCalm);
+  compaction_haste_.Set(Urgency::kCalm);
+}
+
+}  // namespace varve

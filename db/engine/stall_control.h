@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Holds writers back while trees are out of shape: one family's condition, as write_stall.h judges
+// it, is that of all writers. Delayed ones share a pace; stopped ones sleep until that ends, and
+// wake each other one by one. Also how near a stall is, for whom background work hurries, and what
+// all that waiting came to.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/listener.h"
+
+#include "db/column_family/column_family.h"
+#include "db/engine/context.h"
+#include "db/engine/error_state.h"
+#include "db/engine/slow_path_flag.h"
+#include "db/engine/work_signal.h"
+#include "db/write/write_stall.h"
+#include "util/sync/give_way.h"
+
+namespace varve {
+
+// Of all writers since opening.
+struct StallTotals {
+  uint64_t delayed_writes = 0;
+  uint64_t stopped_writes = 0;
+  uint64_t memory_stalls = 0;  // writes that waited for the write-buffer manager, and how long
+  uint64_t memory_stall_micros = 0;
+};
+
+class StallControl {
+ public:
+  StallControl(DbMutex* mu, const DbContext& context, const ColumnFamilySet& families,
+               const ErrorState& errors, WorkSignal* work);
+  StallControl(const StallControl&) = delete;
+  StallControl& operator=(const StallControl&) = delete;
+
+  // Judges every family's stall rules anew, and how near to a stall the nearest is. Releases the
+  // mutex to tell listeners. Does not throw.
+  void Update() VARVE_REQUIRES(kDbMutex);
+
+  bool stopped() const VARVE_REQUIRES(kDbMutex) { return stopped_families_ > 0; }
+  bool delayed() const VARVE_REQUIRES(kDbMutex) { return delayed_families_ > 0; }
+  // Of the worst condition now; empty when there is none.
+  const std::string& reason() const VARVE_REQUIRES(kDbMutex) { return reason_; }
+  // The same for people, with the length so far.
+  std::string Describe() const VARVE_REQUIRES(kDbMutex);
+
+  // Of delayed writes; 0 while none are.
+  uint64_t DelayedRate() const VARVE_REQUIRES(kDbMutex) {
+    return delayed() ? pacer_->bytes_per_second() : 0;
+  }
+  DelayPacer& pacer() VARVE_REQUIRES(kDbMutex) { return *pacer_; }
+  void SetRate(uint64_t bytes_per_second) VARVE_REQUIRES(kDbMutex);
+
+  // --- Writers' waits
+  // Around one. Waits of several threads at once count once, as wall time.
+  uint64_t BeginWait() VARVE_REQUIRES(kDbMutex);
+  void EndWait(uint64_t started) VARVE_REQUIRES(kDbMutex);
+  bool AnyWaits() const VARVE_REQUIRES(kDbMutex) { return waiting_writers_ > 0; }
+  // Sleeps until somebody wakes this writer, which wakes the next one in its turn.
+  void SleepWhileStopped() VARVE_REQUIRES(kDbMutex) { stop_ended_.Wait(); }
+  void SleepWhileStopped(uint64_t micros) VARVE_REQUIRES(kDbMutex) { stop_ended_.WaitFor(micros); }
+  // A stop may have ended, or writes are refused.
+  void WakeStopped() { stop_ended_.Signal(); }
+
+  // Wall time that writers have waited, the wait under way included.
+  uint64_t WaitedMicros() const VARVE_REQUIRES(kDbMutex);
+  StallTotals& totals() VARVE_REQUIRES(kDbMutex) { return totals_; }
+  StallCounts& CountsOf(uint32_t family) VARVE_REQUIRES(kDbMutex) { return counts_[family]; }
+  void ResetTotals() VARVE_REQUIRES(kDbMutex);
+
+  SlowPathFlag& slow_path() { return slow_path_; }
+  const SlowPathFlag& slow_path() const { return slow_path_; }
+
+  // Nobody's work hurries for this database any more.
+  void Calm() VARVE_REQUIRES(kDbMutex);
+
+ private:
+  struct Judged;
+
+  void JudgeFamily(ColumnFamily* family, Judged* all) VARVE_REQUIRES(kDbMutex);
+  void AdjustPace(const Judged& all, bool stopped_before) VARVE_REQUIRES(kDbMutex);
+  void DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,
+                       const StallInput& input, std::vector<WriteStallInfo>* changes)
+      VARVE_REQUIRES(kDbMutex);
+  void CountVerdict(const ColumnFamily& family, const StallVerdict& verdict)
+      VARVE_REQUIRES(kDbMutex);
+  void TellChanges(bool stalled, uint64_t lasted, const std::vector<WriteStallInfo>& changes)
+      VARVE_REQUIRES(kDbMutex);
+
+  DbMutex* const mu_;
+  const DbContext& context_;
+  const ColumnFamilySet& families_;
+  const ErrorState& errors_;
+  WorkSignal& work_;
+
+  std::unique_ptr<DelayPacer> pacer_ VARVE_GUARDED_BY(kDbMutex);
+  int delayed_families_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  int stopped_families_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  std::string reason_ VARVE_GUARDED_BY(kDbMutex);
+  uint64_t since_ VARVE_GUARDED_BY(kDbMutex) = 0;  // when this stall began; 0: there is none
+  // Pending compaction bytes of the most indebted delayed family.
+  uint64_t last_debt_bytes_ VARVE_GUARDED_BY(kDbMutex) = 0;
+
+  CondVar stop_ended_;
+  int waiting_writers_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  uint64_t waiting_since_ VARVE_GUARDED_BY(kDbMutex) = 0;  // of the first of them
+  uint64_t waited_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;  // without the wait under way
+  StallTotals totals_ VARVE_GUARDED_BY(kDbMutex);
+  std::map<uint32_t, StallCounts> counts_ VARVE_GUARDED_BY(kDbMutex);  // by family
+
+  SharedUrgency::Wish flush_haste_ VARVE_GUARDED_BY(kDbMutex){&SharedUrgency::OfFlushes()};
+  SharedUrgency::Wish compaction_haste_ VARVE_GUARDED_BY(kDbMutex){&SharedUrgency::OfCompactions()};
+  SlowPathFlag slow_path_;
+};
+
+}  // namespace varve

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What calls and jobs wait on under the DB mutex: that a job has ended, an error was set or lifted,
+// a stall may have ended.
+
+#include <atomic>
+#include <cstdint>
+
+#include "db/db_mutex.h"
+
+namespace varve {
+
+class WorkSignal {
+ public:
+  explicit WorkSignal(DbMutex* mu) : changed_(mu) {}
+  WorkSignal(const WorkSignal&) = delete;
+  WorkSignal& operator=(const WorkSignal&) = delete;
+
+  void SignalAll() { changed_.SignalAll(); }
+
+  void Wait() VARVE_REQUIRES(kDbMutex) { changed_.Wait(); }
+  void WaitFor(uint64_t micros) VARVE_REQUIRES(kDbMutex) { changed_.WaitFor(micros); }
+
+  // The same for calls that wait for background work, which then gives way to nobody.
+  void AwaitWork() VARVE_REQUIRES(kDbMutex) {
+    waiting_calls_.fetch_add(1, std::memory_order_relaxed);
+    changed_.Wait();
+    waiting_calls_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  void AwaitWorkFor(uint64_t micros) VARVE_REQUIRES(kDbMutex) {
+    waiting_calls_.fetch_add(1, std::memory_order_relaxed);
+    changed_.WaitFor(micros);
+    waiting_calls_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  // Any thread.
+  bool IsAwaited() const { return waiting_calls_.load(std::memory_order_relaxed) > 0; }
+
+ private:
+  CondVar changed_;
+  std::atomic<int> waiting_calls_{0};  // publishes nothing
+};
+
+}  // namespace varve

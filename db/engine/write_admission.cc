@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/write_admission.h"
+
+#include <algorithm>
+
+#include "varve/rate_limiter.h"
+
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+constexpr uint64_t kLowPriorityBytesPerSecond = 2 << 20;
+// A delayed writer looks this often whether it may go on.
+constexpr uint64_t kDelaySliceMicros = 1000;
+// Stopped writers are woken when that ends; this bounds the harm of a missed reason.
+constexpr uint64_t kStopSliceMicros = 100 * 1000;
+// One that waits for memory is woken when some is freed, but not when its database closes.
+constexpr uint64_t kMemorySliceMicros = 10 * 1000;
+
+}  // namespace
+
+WriteAdmission::WriteAdmission(const Parts& parts)
+    : mu_(parts.mu),
+      commit_(parts.commit),
+      context_(parts.context),
+      lifecycle_(parts.lifecycle),
+      stalls_(parts.stalls),
+      errors_(parts.errors),
+      log_gate_(parts.log_gate),
+      flush_(parts.flush),
+      compaction_(parts.compaction),
+      slow_path_(parts.stalls.slow_path()),
+      low_priority_pacer_(kLowPriorityBytesPerSecond) {}
+
+Status WriteAdmission::YieldToCompaction(const WriteOptions& options, size_t bytes) {
+  DbLock lock(mu_);
+  if (!compaction_.Busy()) return Status::OK();
+  if (options.no_slowdown) return Status::Incomplete("write of low priority: compactions are due");
+  low_priority_pacer_.DelayMicros(bytes, context_.MonotonicMicros());
+  const uint64_t delay = std::max(kDelaySliceMicros, low_priority_pacer_.DebtMicros());
+  return SleepInSlices(delay, [&] {
+    mu_->AssertHeld();
+    return compaction_.Busy();
+  });
+}
+
+void WriteAdmission::Charge(Env::IOPriority priority, uint64_t bytes) {
+  RateLimiter* const limiter = context_.options().rate_limiter.get();
+  if (priority == Env::IO_TOTAL || limiter == nullptr) return;
+  auto left = static_cast<int64_t>(bytes);
+  while (left > 0) {
+    const int64_t part = std::clamp<int64_t>(limiter->GetSingleBurstBytes(), 1, left);
+    limiter->Request(part, priority, context_.statistics(), RateLimiter::OpType::kWrite);
+    left -= part;
+  }
+}
+
+// Whether the next writer has to look as well.
+bool WriteAdmission::AnythingLasting() const {
+  return stalls_.stopped() || stalls_.delayed() || switching_memtables_ || log_gate_.locking() ||
+         log_gate_.locked() || context_.write_buffer_manager()->ShouldStall();
+}
+
+Status WriteAdmission::AdmitSlowly(const WriteOptions& options, size_t bytes) {
+  DbLock lock(mu_);
+  // Before any wait: others must not pass by meanwhile.
+  slow_path_.Set(AnythingLasting());
+  Status s = errors_.WriteRefusal();
+  const bool others_inside = switching_memtables_ || log_gate_.locking() || log_gate_.locked();
+  if (s.ok() && options.no_slowdown && others_inside) {
+    s = Status::Incomplete("write stall", switching_memtables_ ? "memtables are being switched"
+                                                               : "the log is locked (LockWAL)");
+  }
+  // A full memtable stays as it is while writes are stopped: switching it would add to the reason.
+  if (s.ok()) s = WaitWhileStopped(options);
+  if (s.ok() && !switching_memtables_ && flush_.AnythingFull()) {
+    switching_memtables_ = true;
+    slow_path_.Set();  // of writers with no_slowdown
+    {
+      DbUnlock unlock(mu_);
+      s = Guarded([&] { return SwitchFullMemTables(options); });
+    }
+    VARVE_ASSERT(switching_memtables_);
+    switching_memtables_ = false;
+    // Still full: for the next writer to look at.
+    if (s.IsIncomplete()) slow_path_.Set();
+    if (s.ok()) s = WaitWhileStopped(options);
+  }
+  if (s.ok()) s = WaitWhileDelayed(options, bytes);
+  if (s.ok()) s = WaitForMemory(options);
+  if (AnythingLasting()) slow_path_.Set();
+  return s;
+}
+
+Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
+  const OpenCall call(&lifecycle_);
+  if (!call.inside()) return Status::ShutdownInProgress("write: the database is being closed");
+  if (!options.no_slowdown) {
+    commit_->EnterExclusive();
+  } else if (!commit_->EnterExclusiveWithin(kNoSlowdownMicros)) {
+    return Status::Incomplete("write stall", "a memtable is full, and somebody holds the log");
+  }
+  const ExclusiveCommit exclusive(commit_, ExclusiveCommit::Entered());
+  DbLock lock(mu_);
+  Status s = errors_.WriteRefusal();
+  return s.ok() ? flush_.SwitchFullMemTables() : s;
+}
+
+Status WriteAdmission::WaitWhileStopped(const WriteOptions& options) {
+  if (!stalls_.stopped()) return Status::OK();
+  if (options.no_slowdown) return Status::Incomplete("write stall", stalls_.reason());
+  const uint64_t started = stalls_.BeginWait();
+  stalls_.totals().stopped_writes++;
+  Status s = Guarded([&] {
+    mu_->AssertHeld();
+    flush_.FlushStopped();
+  });
+  while (s.ok() && stalls_.stopped()) {
+    if (stop_watched_) {
+      stalls_.SleepWhileStopped();
+    } else {
+      stop_watched_ = true;
+      s = Guarded([&] {
+        mu_->AssertHeld();
+        AskForWork();
+      });
+      if (s.ok() && stalls_.stopped()) stalls_.SleepWhileStopped(kStopSliceMicros);
+      VARVE_ASSERT(stop_watched_);
+      stop_watched_ = false;
+    }
+    if (s.ok()) s = errors_.WriteRefusal();
+  }
+  stalls_.WakeStopped();
+  stalls_.EndWait(started);
+  return s;
+}
+
+// What will end the stop, in case nobody has asked for it. The end of a job asks for what comes
+// next.
+void WriteAdmission::AskForWork() {
+  flush_.FlushStopped();
+  compaction_.ScheduleAll();
+}
+
+template <typename Wanted>
+Status WriteAdmission::SleepInSlices(uint64_t micros, Wanted wanted) {
+  const uint64_t start = context_.MonotonicMicros();
+  Status s;
+  while (s.ok() && wanted()) {
+    const uint64_t waited = context_.MonotonicMicros() - start;
+    if (waited >= micros) break;
+    {
+      DbUnlock unlock(mu_);
+      context_.clock()->SleepForMicroseconds(
+          static_cast<int>(std::min<uint64_t>(micros - waited, kDelaySliceMicros)));
+    }
+    s = errors_.WriteRefusal();
+  }
+  return s;
+}
+
+Status WriteAdmission::WaitWhileDelayed(const WriteOptions& options, size_t bytes) {
+  if (!stalls_.delayed()) return Status::OK();
+  const uint64_t now = context_.MonotonicMicros();
+  if (options.no_slowdown) {
+    // A write that is refused owes nothing.
+    const uint64_t wait = stalls_.pacer().DelayMicros(0, now);
+    if (wait > 0) return Status::Incomplete("write stall", stalls_.reason());
+  }
+  const uint64_t delay = stalls_.pacer().DelayMicros(bytes, now);
+  if (delay == 0) return Status::OK();
+  const uint64_t started = stalls_.BeginWait();
+  stalls_.totals().delayed_writes++;
+  Status s = SleepInSlices(delay, [&] {
+    mu_->AssertHeld();
+    return stalls_.delayed();
+  });
+  stalls_.EndWait(started);
+  return s;
+}
+
+// Not one of the stalls above: memory may be freed by another database, and none of it is in the
+// statistics of stalls.
+Status WriteAdmission::WaitForMemory(const WriteOptions& options) {
+  WriteBufferManager& memory = *context_.write_buffer_manager();
+  if (!memory.ShouldStall()) return Status::OK();
+  const uint64_t start = context_.MonotonicMicros();
+  bool waited = false;
+  Status s;
+  while (s.ok() && memory.ShouldStall()) {
+    DbUnlock unlock(mu_);  // users are asked, and freed memory is told of, without it
+    // When no flush of any database can free anything, waiting would never end.
+    if (!memory.AskForMemory()) break;
+    if (options.no_slowdown) {
+      s = Status::Incomplete("write stall",
+                             "memtables take " + std::to_string(memory.memory_usage()) +
+                                 " bytes, the write-buffer manager's limit is " +
+                                 std::to_string(memory.buffer_size()) + "; ends with a flush");
+      break;
+    }
+    waited = true;
+    memory.WaitForChange(kMemorySliceMicros);
+    DbLock lock(mu_);
+    s = errors_.WriteRefusal();
+  }
+  if (waited) {
+    stalls_.totals().memory_stalls++;
+    stalls_.totals().memory_stall_micros += context_.MonotonicMicros() - start;
+  }
+  return s;
+}
+
+}  // namespace varve

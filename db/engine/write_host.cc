@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/write_host.h"
+
+#include <string_view>
+
+#include "db/engine/merge_folding.h"
+#include "db/write/batch_inserter.h"
+#include "db/write/write_batch_internal.h"
+#include "util/base/assert.h"
+#include "util/base/canary.h"
+#include "util/base/status_macros.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+// Whether all logs together are too large is looked at when they have grown by this much.
+constexpr uint64_t kLogBytesBetweenChecks = 64 << 10;
+
+bool SameError(const Status& a, const Status& b) {
+  const auto text = [](const Status& s) {
+    return s.getState() == nullptr ? std::string_view() : std::string_view(s.getState());
+  };
+  return a == b && a.subcode() == b.subcode() && text(a) == text(b);
+}
+
+}  // namespace
+
+Status WriteHost::Refusal() {
+  DbLock lock(&state_.mu);
+  return errors_.WriteRefusal();
+}
+
+Status WriteHost::ReserveLog(size_t bytes, wal::LogReservation* place) {
+  VARVE_ASSERT(bytes > 0);
+  RecordTick(context_.statistics(), WAL_FILE_BYTES, bytes);
+  logged_since_check_ += bytes;
+  if (logged_since_check_ >= kLogBytesBetweenChecks) {
+    logged_since_check_ = 0;
+    slow_path_.Set();
+  }
+  return state_.logs->Reserve(bytes, place);
+}
+
+Status WriteHost::SyncLog(const wal::LogReservation& place) {
+  StopWatch watch(context_.clock(), context_.statistics(), WAL_FILE_SYNC_MICROS);
+  RecordTick(context_.statistics(), WAL_FILE_SYNCED);
+  return state_.logs->SyncTo(place);
+}
+
+Status WriteHost::Insert(const WriteRequest& request, SequenceNumber sequence) {
+  if (request.step() != nullptr) [[unlikely]]
+    return TakeStep(request, sequence);
+  BatchInsertResult result;
+  Status s;
+  if (request.has_merges()) [[unlikely]] {
+    FoldingResolver folding(&state_, sequence);
+    s = InsertRequest(request, sequence, &folding, &result);
+  } else {
+    s = InsertRequest(request, sequence, &state_.families, &result);
+  }
+  LookForFull();
+  CountWrite(result.inserted, request.bytes());
+  return s;
+}
+
+void WriteHost::LookForFull() {
+  if (state_.families.TakeFullFlag() || context_.write_buffer_manager()->ShouldFlush() ||
+      context_.write_buffer_manager()->ShouldStall()) {
+    slow_path_.Set();
+  }
+}
+
+void WriteHost::CountWrite(uint64_t keys, uint64_t bytes) const {
+  RecordTick(context_.statistics(), NUMBER_KEYS_WRITTEN, keys);
+  RecordTick(context_.statistics(), BYTES_WRITTEN, bytes);
+  RecordInHistogram(context_.statistics(), BYTES_PER_WRITE, bytes);
+}
+
+// The write's slot is not complete, so the log that has its record still is the current one; and
+// nobody who asks which logs stay finds a section neither undecided nor in a memtable.
+Status WriteHost::TakeStep(const WriteRequest& request, SequenceNumber sequence) {
+  const SectionStep& step = *request.step();
+  const uint64_t log = state_.logs->current_number();
+  if (step.kind == SectionStep::Kind::kPrepare) {
+    state_.sections.NotePrepared(step.section, log);
+    return Status::OK();
+  }
+  uint64_t inserted = 0;
+  if (step.kind == SectionStep::Kind::kCommit) {
+    VARVE_RETURN_IF_ERROR(InsertCommitted(step, sequence, &inserted));
+  }
+  state_.sections.NoteDecided(step, log);
+  CountWrite(inserted, request.bytes());
+  return Status::OK();
+}
+
+Status WriteHost::InsertCommitted(const SectionStep& step, SequenceNumber sequence,
+                                  uint64_t* inserted) {
+  FoldingResolver folding(&state_, sequence);
+  const WriteBatch* const parts[] = {step.commit_time, &step.section->updates};
+  for (const WriteBatch* updates : parts) {
+    BatchInsertResult result;
+    Status s = InsertBatch(WriteBatchInternal::Contents(*updates), sequence, &folding, &result);
+    *inserted += result.inserted;
+    LookForFull();
+    if (!s.ok()) return s;
+    sequence = result.next_sequence;
+  }
+  return Status::OK();
+}
+
+// All writes that depend on one append fail with its error, which is reported once.
+Status WriteHost::OnLogError(const Status& status) {
+  DbLock lock(&state_.mu);
+  if (errors_.state().writes_stopped() && SameError(errors_.state().error(), status)) {
+    return ErrorState::Judged(status, BackgroundErrorReason::kWriteCallback);
+  }
+  return errors_.Reported(status, BackgroundErrorReason::kWriteCallback);
+}
+
+// What is in memory of the batch is out of sight from here on, and will not get into tables; its
+// log has it whole. Recovery moves all families beyond that log in one step, after which the batch
+// is nowhere.
+Status WriteHost::OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) {
+  VARVE_ASSERT(!status.ok() && first <= last);
+  DbLock lock(&state_.mu);
+  const bool noted = errors_.voided()->Add(first, last);
+  for (const auto& [id, family] : state_.families.all()) {
+    if (!VARVE_CANARY(kKeepHalfInsertion)) family->mem()->LeaveOut(errors_.voided());
+  }
+  return errors_.Reported(
+      noted ? status : Status::Corruption("write: more failed than can be told apart"),
+      BackgroundErrorReason::kMemTable);
+}
+
+}  // namespace varve

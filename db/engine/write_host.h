@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The database as the commit path sees it: the log, the memtables, visibility.
+
+#include "db/engine/context.h"
+#include "db/engine/db_state.h"
+#include "db/engine/error_handler.h"
+#include "db/engine/slow_path_flag.h"
+#include "db/write/commit_path.h"
+#include "util/base/assert.h"
+
+namespace varve {
+
+class WriteHost final : public CommitHost {
+ public:
+  // Of the state it uses the families, the logs, and what is visible.
+  WriteHost(const DbContext& context, DbState* state, ErrorHandler* errors, SlowPathFlag* slow_path)
+      : context_(context), state_(*state), errors_(*errors), slow_path_(*slow_path) {}
+
+  bool Refuses() const override { return errors_.refuses_writes(); }
+  Status Refusal() override;
+  Status ReserveLog(size_t bytes, wal::LogReservation* place) override;
+  Status SyncLog(const wal::LogReservation& place) override;
+  Status Insert(const WriteRequest& request, SequenceNumber sequence) override;
+  void Publish(SequenceNumber sequence) override {
+    VARVE_ASSERT(sequence >= state_.versions->last_sequence());
+    state_.versions->set_last_sequence(sequence);
+  }
+  Status OnLogError(const Status& status) override;
+  Status OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) override;
+
+ private:
+  // Of two-phase commit.
+  Status TakeStep(const WriteRequest& request, SequenceNumber sequence);
+  Status InsertCommitted(const SectionStep& step, SequenceNumber sequence, uint64_t* inserted);
+  void LookForFull();
+  void CountWrite(uint64_t keys, uint64_t bytes) const;
+
+  const DbContext& context_;
+  DbState& state_;
+  ErrorHandler& errors_;
+  SlowPathFlag& slow_path_;
+  uint64_t logged_since_check_ = 0;  // bytes; of ReserveLog alone, whose calls do not overlap
+};
+
+}  // namespace varve

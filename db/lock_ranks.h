@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The order of the mutexes of db/: a thread that holds one takes only such as stand below it here.
+// Those of table/, memtable/ and util/ come after all of them. Without a rank are those held over
+// I/O, beneath which a user's file system may call the database; transactions have lock_ranks.h of
+// their own.
+
+#include "util/sync/mutex.h"
+
+namespace varve::lock_ranks {
+
+// Taken before the DB mutex.
+inline constexpr MutexRank kSpaceReserve = kDbRanks + 10;  // over I/O
+inline constexpr MutexRank kCommitGate = kDbRanks + 20;
+inline constexpr MutexRank kInsertOne = kDbRanks + 30;  // over a whole insertion
+
+inline constexpr MutexRank kDbMutex = kDbRanks + 100;
+
+// Leaves: taken under the DB mutex or without it.
+inline constexpr MutexRank kOpenCalls = kDbRanks + 200;
+inline constexpr MutexRank kScrubber = kDbRanks + 210;
+// Of wal, version, column_family and read.
+inline constexpr MutexRank kFamilySet = kDbRanks + 300;
+inline constexpr MutexRank kFamilyOptions = kDbRanks + 310;
+inline constexpr MutexRank kSnapshots = kDbRanks + 320;
+inline constexpr MutexRank kTombstoneRuns = kDbRanks + 330;  // over comparators of users
+inline constexpr MutexRank kPreparedSections = kDbRanks + 340;
+inline constexpr MutexRank kLogSet = kDbRanks + 350;
+inline constexpr MutexRank kBufferedLog = kDbRanks + 360;
+inline constexpr MutexRank kMappedLog = kDbRanks + 370;
+inline constexpr MutexRank kLogSegments = kDbRanks + 380;  // over the mapping of a piece
+// The last share in a file goes under a lock of any room, but for util's.
+inline constexpr MutexRank kObsoleteFiles = kUtilRanks - 1;
+
+}  // namespace varve::lock_ranks

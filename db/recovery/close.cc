@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/close.h"
+
+#include "db/background/jobs.h"
+#include "db/engine/engine.h"
+#include "util/base/assert.h"
+#include "util/base/canary.h"
+#include "util/base/caught_exception.h"
+#include "util/env/info_log.h"
+
+namespace varve {
+
+namespace {
+
+// What no log holds goes into tables, also when background work was paused or cancelled before.
+Status FlushForClose(Engine* engine) {
+  {
+    DbLock lock(&engine->state.mu);
+    if (engine->options.current()->avoid_flush_during_shutdown) return Status::OK();
+  }
+  return engine->jobs->flush.FlushAllHere(FlushReason::kShutDown);
+}
+
+// What stands against it.
+Status CheckNothingHeld(Engine* engine) VARVE_REQUIRES(kDbMutex) {
+  const LiveSnapshots& snapshots = engine->state.snapshots;
+  if (snapshots.count() > 0) {
+    return Status::Aborted("close: unreleased", engine->lifecycle.OutstandingReferences(snapshots));
+  }
+  if (engine->log_gate.locked()) return Status::Aborted("close: LockWAL is in force");
+  return Status::OK();
+}
+
+// True for the one who closes, when nobody enters any more. All others wait until that is done, or
+// are told what stands against it.
+bool BeginClose(Engine* engine, WhenHeld when, Status* status) try {
+  using Closing = Lifecycle::Closing;
+  Lifecycle& lifecycle = engine->lifecycle;
+  DbLock lock(&engine->state.mu);
+  while (lifecycle.closing() == Closing::kUnderWay ||
+         (lifecycle.closing() == Closing::kNo && when == WhenHeld::kRefuse &&
+          engine->log_gate.locking())) {
+    engine->state.work.Wait();
+  }
+  if (lifecycle.closing() == Closing::kOver) {
+    *status = lifecycle.close_status();
+    return false;
+  }
+  if (when == WhenHeld::kRefuse) *status = CheckNothingHeld(engine);
+  if (!status->ok()) return false;
+  lifecycle.BeginClosing();
+  return true;
+} catch (...) {
+  *status = CaughtException();
+  return false;
+}
+
+// What was inside when Close began has ended when this returns, writes and all other calls.
+Status EndCalls(Engine* engine) {
+  Engine& e = *engine;
+  // What writes have left is flushed.
+  VARVE_ASSERT(e.lifecycle.closed());
+  e.state.commit->Shutdown();
+  Status s;
+  if (!e.context.read_only() && e.log_gate.has_unlogged()) {
+    s = Guarded([engine] { return FlushForClose(engine); });
+  }
+  {
+    DbLock lock(&e.state.mu);
+    e.lifecycle.ShutDown();
+    e.jobs->TakeBack();
+    e.errors.WriteRefusal().PermitUncheckedError();
+    e.state.work.SignalAll();
+  }
+  if (!VARVE_CANARY(kCallsBesideClose)) e.lifecycle.calls().WaitUntilAllLeft();
+  return s;
+}
+
+Status EndJobs(Engine* engine) {
+  VARVE_ASSERT(engine->lifecycle.shutting_down());
+  Jobs& jobs = *engine->jobs;
+  jobs.scrubber.Stop();
+  jobs.periodic.Stop();
+  const Status s = jobs.options_keeper.Stop();
+  jobs.recovery.Stop();
+  engine->context.write_buffer_manager()->Leave(&jobs.flush);
+  {
+    DbLock lock(&engine->state.mu);
+    while (jobs.AnyLeft()) engine->state.work.Wait();
+  }
+  // What only a queue kept goes while its files still can.
+  BestEffort([&jobs] { jobs.flush.ClearQueue(); });
+  BestEffort([&jobs] { jobs.compaction.ClearQueue(); });
+  return engine->context.options().fail_if_options_file_error ? s : Status::OK();
+}
+
+Status CloseFiles(Engine* engine) {
+  Engine& e = *engine;
+  VARVE_ASSERT(!e.context.read_only());
+  e.jobs->obsolete.Stop();
+  Status s = Guarded([&e] { return e.state.logs->CloseAll(/*sync=*/true); });
+  s.UpdateIfOk(Guarded([&e] { e.jobs->obsolete.DeleteKeptLogs(); }));
+  s.UpdateIfOk(Guarded([&e] {
+    DbLock lock(&e.state.mu);
+    return e.state.versions->CloseManifest();
+  }));
+  return s;
+}
+
+}  // namespace
+
+Status CloseEngine(Engine* engine, WhenHeld when) noexcept {
+  Engine& e = *engine;
+  Status s;
+  if (!BeginClose(engine, when, &s)) return s;
+  s = EndCalls(engine);
+  s.UpdateIfOk(EndJobs(engine));
+  if (!e.context.read_only()) s.UpdateIfOk(CloseFiles(engine));
+  s.UpdateIfOk(Guarded([&e] { return e.context.Unlock(); }));
+  BestEffort([&] { LogInfo(e.context.info_log(), "closed: %s", s.ToString().c_str()); });
+  DbLock lock(&e.state.mu);
+  e.lifecycle.EndClosing(s);
+  // A closed database that is kept makes no work urgent.
+  e.stalls.Calm();
+  e.state.work.SignalAll();
+  return s;
+}
+
+}  // namespace varve

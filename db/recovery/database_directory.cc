@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/database_directory.h"
+
+#include "db/recovery/sanitize.h"
+#include "util/base/assert.h"
+#include "util/base/status_macros.h"
+#include "util/env/durable_write.h"
+#include "util/env/file_names.h"
+
+namespace varve {
+
+namespace {
+
+// A missing directory is made, and its name synced into its parent: without that a power loss could
+// take the whole database, however well its files were synced.
+IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path) {
+  if (fs->FileExists(path, IOOptions(), nullptr).ok()) return IOStatus::OK();
+  VARVE_RETURN_IF_ERROR(fs->CreateDirIfMissing(path, IOOptions(), nullptr));
+  const size_t end = path.find_last_not_of('/');
+  const size_t slash = path.rfind('/', end);
+  if (slash == std::string::npos) return SyncDirectory(fs, ".");
+  return SyncDirectory(fs, slash == 0 ? "/" : path.substr(0, slash));
+}
+
+Status MakeOrFindDirectory(const DbContext& context) {
+  FileSystem* const fs = context.fs().get();
+  if (context.options().create_if_missing) {
+    VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs, context.name()));
+    return MakeDirectoryDurably(fs, context.WalDirectory());
+  }
+  const IOStatus s = fs->FileExists(CurrentFileName(context.name()), IOOptions(), nullptr);
+  if (!s.IsNotFound()) return Status::OK();
+  return Status::InvalidArgument(context.name(), "does not exist (create_if_missing is false)");
+}
+
+}  // namespace
+
+Status TakeDirectory(DbContext* context, bool repairs) {
+  VARVE_ASSERT(context->info_log() == nullptr);
+  std::shared_ptr<Logger> info_log = context->options().info_log;
+  if (context->read_only()) {
+    context->set_info_log(std::move(info_log));
+    return Status::OK();
+  }
+  if (!repairs) {
+    VARVE_RETURN_IF_ERROR(MakeOrFindDirectory(*context));
+    VARVE_RETURN_IF_ERROR(context->Lock());
+  }
+  if (info_log == nullptr) {
+    VARVE_RETURN_IF_ERROR(CreateInfoLog(context->options(), context->name(), &info_log));
+  }
+  context->set_info_log(std::move(info_log));
+  return context->OpenDirectories();
+}
+
+Status FindDatabase(const DbContext& context, bool* found) {
+  const DBOptions& options = context.options();
+  const IOStatus s =
+      context.fs()->FileExists(CurrentFileName(context.name()), IOOptions(), nullptr);
+  *found = s.ok();
+  if (s.ok() && options.error_if_exists && !context.read_only()) {
+    return Status::InvalidArgument(context.name(), "exists (error_if_exists is true)");
+  }
+  if (s.ok() || !s.IsNotFound()) return s;
+  if (context.read_only() || !options.create_if_missing) {
+    return Status::InvalidArgument(context.name(), "does not exist: there is no CURRENT");
+  }
+  return Status::OK();
+}
+
+Status CheckHoldsNoData(const LogLocation& logs, const std::vector<std::string>& entries) {
+  std::string manifests;
+  std::string data;
+  for (const std::string& entry : entries) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(entry, &number, &type)) continue;
+    if (type == kDescriptorFile) manifests += " " + entry;
+    if (type == kTableFile || type == kWalFile || type == kBlobFile) data = entry;
+  }
+  if (data.empty()) return CheckNoLogs(logs);
+  return Status::Corruption(logs.db_name, "CURRENT is missing, but there is data (" + data +
+                                              "); MANIFESTs found:" + manifests +
+                                              ". Nothing was changed");
+}
+
+}  // namespace varve

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The directory of a database at its opening: it is made and locked, and holds a database, or
+// nothing that an opening could do harm to.
+
+#include <string>
+#include <vector>
+
+#include "varve/status.h"
+
+#include "db/engine/context.h"
+#include "db/recovery/log_directory.h"
+
+namespace varve {
+
+// Makes the directories if the options say so, locks the database, and opens the LOG. A reader
+// (DbContext::read_only) leaves the directory alone, and a repair has locked it already.
+Status TakeDirectory(DbContext* context, bool repairs);
+
+// *found: there is a CURRENT. InvalidArgument if the options want it otherwise.
+Status FindDatabase(const DbContext& context, bool* found);
+
+// Of a directory without CURRENT, in which a database is about to be made. It is a new one only if
+// it holds no data: what is left of an interrupted creation is a MANIFEST and temporary files.
+Status CheckHoldsNoData(const LogLocation& logs, const std::vector<std::string>& entries);
+
+}  // namespace varve

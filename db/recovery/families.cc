@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/families.h"
+
+#include <utility>
+
+#include "db/background/jobs.h"
+#include "db/engine/engine.h"
+#include "db/engine/output_options.h"
+#include "db/recovery/remembered_operators.h"
+#include "db/recovery/sanitize.h"
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+#include "util/options/validate_options.h"
+
+namespace varve {
+
+// What the schema accepts may still be more than tables can be written with.
+Status CheckFamily(const DBOptions& db_options, const ColumnFamilyDescriptor& family) {
+  if (family.name.empty()) return Status::InvalidArgument("column family", "the name is empty");
+  VARVE_RETURN_IF_ERROR(ValidateOptions(db_options, family.options));
+  const ColumnFamilyOptions options = SanitizeFamilyOptions(db_options, family.options);
+  TableBuildOptions build;
+  build.factory = options.table_factory;
+  build.prefix_extractor = options.prefix_extractor.get();
+  build.compression = options.compression;
+  build.compression_opts = options.compression_opts;
+  const InternalKeyComparator icmp(options.comparator);
+  build.icmp = &icmp;
+  build.level = options.num_levels - 1;
+  return TableBuilder::CheckOptions(build);
+}
+
+FamilyToOpen ToOpen(const ColumnFamilyDescriptor& family) {
+  const ColumnFamilyOptions& options = family.options;
+  FamilyToOpen result;
+  result.name = family.name;
+  result.comparator = options.comparator;
+  result.num_levels = DeriveColumnFamilyOptions(options).num_levels;
+  result.persist_timestamps = options.persist_user_defined_timestamps;
+  result.merge_operator = MergeOperatorName(options);
+  result.file_charge = NewCacheCharge(TableOptionsOf(options), CacheEntryRole::kFileMetadata);
+  return result;
+}
+
+Status AddToManifest(Engine* engine, const FamilyToOpen& family,
+                     std::shared_ptr<FamilyVersions>* versions) {
+  DbState& state = engine->state;
+  VARVE_ASSERT(family.comparator != nullptr && state.logs != nullptr);
+  const size_t timestamp_size = family.comparator->timestamp_size();
+  if (timestamp_size != 0) {
+    const wal::TimestampSizes sizes = {{state.versions->next_family_id(), timestamp_size}};
+    DbUnlock unlock(&state.mu);
+    IOStatus s = state.logs->AddTimestampSizes(wal::EncodeTimestampSizes(sizes).front());
+    if (!s.ok()) return s;
+  }
+  return state.versions->CreateFamily(family, state.logs->current_number(),
+                                      engine->context.directory(), versions);
+}
+
+std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyVersions> versions,
+                                         const ColumnFamilyOptions& options) {
+  const DbContext& context = engine->context;
+  DbState& state = engine->state;
+  VARVE_ASSERT(versions != nullptr && state.versions != nullptr);
+  FamilyEnvironment env;
+  env.db_mutex = std::shared_ptr<DbMutex>(engine->shared_from_this(), &state.mu);
+  env.versions = state.versions.get();
+  env.stable_sequence = [&state] {
+    state.commit->WaitUntilVisible();
+    return state.versions->last_sequence();
+  };
+  env.oldest_snapshot = [&state] { return state.snapshots.oldest(); };
+  env.await_snapshots = [&state](SequenceNumber seq) { return state.snapshots.AwaitOldest(seq); };
+  env.write_buffer_manager = context.options().write_buffer_manager;
+  env.clock = context.clock();
+  env.info_log = context.info_log();
+  env.references = &engine->lifecycle.references();
+  env.table_cache.db_path = context.name();
+  env.table_cache.fs = context.fs();
+  env.table_cache.file_options = context.file_options();
+  env.table_cache.statistics = context.statistics();
+  env.table_cache.clock = context.clock();
+  env.table_cache.limited = context.limited_tables();
+  env.table_cache.verify_unique_id = context.options().verify_sst_unique_id_in_manifest;
+  auto family =
+      std::make_shared<ColumnFamily>(std::move(versions),
+                                     std::make_shared<const ColumnFamilyOptions>(
+                                         SanitizeFamilyOptions(context.options(), options)),
+                                     env);
+  family->SwitchMemTable(family->NewMemTable(state.versions->last_sequence() + 1), 0);
+  return family;
+}
+
+Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& given,
+                    std::unique_ptr<ColumnFamilyHandle>* handle) {
+  Engine& e = *engine;
+  Status s = CheckFamily(e.context.options(), given);
+  if (!s.ok()) return s;
+  VARVE_ASSERT(*handle == nullptr);
+  ColumnFamilyDescriptor wanted = given;
+  GiveBlockCache(&wanted.options);
+  DbLock lock(&e.state.mu);
+  if (e.state.families.FindByName(wanted.name) != nullptr) {
+    return Status::InvalidArgument("create column family: it exists already", wanted.name);
+  }
+  std::shared_ptr<FamilyVersions> versions;
+  s = AddToManifest(engine, ToOpen(wanted), &versions);
+  if (s.IsInvalidArgument()) return s;  // nothing was written
+  if (!s.ok()) return e.errors.Reported(s, BackgroundErrorReason::kManifestWrite);
+  s = Guarded([&] {
+    e.state.mu.AssertHeld();
+    std::shared_ptr<ColumnFamily> family = MakeFamily(engine, versions, wanted.options);
+    family->InstallSuperVersion();
+    *handle = std::make_unique<ColumnFamilyHandleImpl>(family);
+    e.state.families.Add(std::move(family));
+  });
+  if (s.ok()) return s;
+  // The MANIFEST has a family that nobody could reach.
+  handle->reset();
+  Status dropped = e.state.versions->DropFamily(versions.get(), e.context.directory());
+  if (!dropped.ok()) e.errors.Report(dropped, BackgroundErrorReason::kManifestWrite);
+  return s;
+}
+
+Status DropFamily(Engine* engine, ColumnFamily* family) {
+  Engine& e = *engine;
+  DbLock lock(&e.state.mu);
+  if (family->dropped()) {
+    return Status::InvalidArgument("drop column family: it was dropped already", family->name());
+  }
+  const Status s = e.state.versions->DropFamily(family->versions(), e.context.directory());
+  if (!s.ok()) return e.errors.Reported(s, BackgroundErrorReason::kManifestWrite);
+  family->MarkDropped();
+  VARVE_ASSERT(family->id() != 0 && e.state.families.FindById(family->id()) == family);
+  e.state.families.Remove(family->id());
+  e.stalls.Update();
+  e.state.work.SignalAll();
+  return s;
+}
+
+void ReleaseFamilies(Engine* engine) {
+  if (engine->jobs != nullptr) {
+    engine->jobs->flush.ClearQueue();
+    engine->jobs->compaction.ClearQueue();
+  }
+  engine->state.families.Clear();
+}
+
+}  // namespace varve

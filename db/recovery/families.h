@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Column families of an engine: whether they can be made as their options ask, and their making and
+// dropping.
+
+#include <memory>
+#include <string>
+
+#include "varve/db.h"
+
+#include "db/column_family/column_family.h"
+#include "db/db_mutex.h"
+#include "db/version/version_set.h"
+
+namespace varve {
+
+struct Engine;
+
+// Whether a family can be opened or made so. How long its name may be is asked when it is made.
+Status CheckFamily(const DBOptions& db_options, const ColumnFamilyDescriptor& family);
+
+// What the version set has to know of a family that has passed, or will pass, CheckFamily.
+FamilyToOpen ToOpen(const ColumnFamilyDescriptor& family);
+
+// Adds a family to the MANIFEST. If it has timestamps, the log is told first: a record of the
+// family must not stand in a log that does not say so. (That the log names a family which then was
+// not made does no harm, as ids are not used twice.) Releases the mutex meanwhile.
+Status AddToManifest(Engine* engine, const FamilyToOpen& family,
+                     std::shared_ptr<FamilyVersions>* versions) VARVE_REQUIRES(kDbMutex);
+
+// The run-time family of one that the version set knows; its memtable is fresh.
+std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyVersions> versions,
+                                         const ColumnFamilyOptions& options)
+    VARVE_REQUIRES(kDbMutex);
+
+// Adds a family to an open engine; *handle is a user's. The commit path is held exclusively.
+Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& family,
+                    std::unique_ptr<ColumnFamilyHandle>* handle) VARVE_EXCLUDES(kDbMutex);
+
+// Drops it; readers that have it go on. The commit path is held exclusively.
+Status DropFamily(Engine* engine, ColumnFamily* family) VARVE_EXCLUDES(kDbMutex);
+
+// When the work of the engine has ended: nothing of it refers to a family any more.
+void ReleaseFamilies(Engine* engine) VARVE_EXCLUDES(kDbMutex);
+
+}  // namespace varve

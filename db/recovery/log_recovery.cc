@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/log_recovery.h"
+
+#include <algorithm>
+
+#include "db/recovery/section_replay.h"
+#include "db/recovery/stale_manifest.h"
+#include "db/version/manifest_replay.h"
+#include "util/base/assert.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+
+namespace varve {
+
+LogRecovery::LogRecovery(const LogReplay::Parts& parts, const Wanted& wanted)
+    : context_(parts.context),
+      state_(parts.state),
+      wanted_(wanted),
+      replay_(parts, wanted.synced, wanted.repairs) {}
+
+Status LogRecovery::Replay() {
+  uint64_t min_log = 0;
+  VARVE_ASSERT(log_numbers_.empty());
+  VARVE_RETURN_IF_ERROR(FindLogs(&min_log));
+  VARVE_RETURN_IF_ERROR(CheckLogDirectory(wanted_.place, log_numbers_, min_log));
+  if (wanted_.error_if_any && !log_numbers_.empty()) {
+    return Status::Corruption(context_.WalDirectory(),
+                              "holds logs, and error_if_wal_file_exists is set");
+  }
+  VARVE_RETURN_IF_ERROR(replay_.Run(log_numbers_, min_log));
+  if (!wanted_.repairs && (log_numbers_.empty() || log_numbers_.front() != min_log)) {
+    const ReplayedRange replayed{replay_.first_sequence(), replay_.max_sequence()};
+    VARVE_RETURN_IF_ERROR(CheckManifestIsNotStale(context_, &state_, wanted_.entries, replayed));
+  }
+  TakeSections();
+  DbLock lock(&state_.mu);
+  state_.versions->set_last_sequence(
+      std::max(state_.versions->last_sequence(), replay_.max_sequence()));
+  return CheckSections();
+}
+
+void LogRecovery::TakeSections() {
+  const uint64_t now = context_.MonotonicMicros();
+  for (auto& [name, section] : replay_.sections().undecided()) {
+    replay_.NotePrepared(name);
+    state_.sections.AddRecovered(name, std::move(section.updates), section.log, now);
+  }
+}
+
+Status LogRecovery::CheckSections() const {
+  if (context_.options().allow_2pc || context_.read_only() || wanted_.repairs) return Status::OK();
+  std::string names;
+  for (const PreparedSections::Info& section : state_.sections.Undecided()) {
+    names += (names.empty() ? "'" : ", '") + ShownName(section.name) + "'";
+  }
+  if (names.empty()) return Status::OK();
+  return Status::InvalidArgument(
+      context_.name(),
+      "transactions are prepared and undecided: " + names +
+          "; nothing was changed. Open it with TransactionDB::Open and commit them or roll them "
+          "back, or with DBOptions::allow_2pc, which keeps them as they are");
+}
+
+Status LogRecovery::FindLogs(uint64_t* min_log) {
+  std::vector<std::string> names;
+  VARVE_RETURN_IF_ERROR(
+      context_.fs()->GetChildren(context_.WalDirectory(), IOOptions(), &names, nullptr));
+  std::vector<uint64_t> all;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || type != kWalFile) continue;
+    if (number > kMaxFoundFileNumber) continue;  // nobody has made that
+    all.push_back(number);
+  }
+  std::sort(all.begin(), all.end());
+  VARVE_RETURN_IF_ERROR(FindOldestWanted(all, min_log));
+  {
+    DbLock lock(&state_.mu);
+    state_.versions->set_min_log_number_to_keep(*min_log);
+  }
+  log_numbers_.assign(std::ranges::lower_bound(all, *min_log), all.end());
+  if (!context_.read_only()) MarkNumbersUsed(names);
+  return Status::OK();
+}
+
+// Where sections may be in logs that no family needs, the bound that the MANIFEST has for itself is
+// the truth. RocksDB writes none when it recovers, though it has moved the families on: then the
+// logs that are still there say which of them are wanted. Databases without sections may be behind
+// with the bound, and have deleted those logs.
+Status LogRecovery::FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t* oldest) const {
+  uint64_t kept = 0;
+  {
+    DbLock lock(&state_.mu);
+    *oldest = state_.versions->MinLogNumber();
+    kept = state_.versions->min_log_number_to_keep();
+  }
+  if (kept >= *oldest) {
+    *oldest = kept;
+    return Status::OK();
+  }
+  const auto first = std::ranges::lower_bound(logs, kept);
+  if (first == logs.end() || *first >= *oldest) return Status::OK();
+  if (kept != 0 || context_.options().allow_2pc) {
+    *oldest = kept != 0 ? kept : *first;
+    return Status::OK();
+  }
+  for (auto log = first; log != logs.end() && *log < *oldest; ++log) {
+    bool wanted = false;
+    VARVE_RETURN_IF_ERROR(HasSections(context_.fs().get(), context_.LogFileOptions(),
+                                      LogFileName(context_.WalDirectory(), *log), *log, &wanted));
+    if (wanted) *oldest = *log;
+  }
+  return Status::OK();
+}
+
+void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
+  DbLock lock(&state_.mu);
+  const auto mark = [this](const std::vector<std::string>& names, auto is_one) {
+    state_.mu.AssertHeld();
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (!ParseFileName(name, &number, &type) || number > kMaxFoundFileNumber) continue;
+      if (is_one(type)) state_.versions->MarkFileNumberUsed(number);
+    }
+  };
+  mark(logs, [](FileType type) { return type == kWalFile; });
+  // It may come back.
+  if (wanted_.synced.log <= kMaxFoundFileNumber) {
+    state_.versions->MarkFileNumberUsed(wanted_.synced.log);
+  }
+  // A table that no MANIFEST names keeps its number: it is set aside, not written over. And the
+  // newest OPTIONS file has the largest.
+  mark(wanted_.entries, [](FileType type) { return type == kTableFile || type == kOptionsFile; });
+}
+
+bool LogRecovery::CanKeepLogs() const {
+  // A log of a commit needs that of what it commits, of which no memtable knows here.
+  if (replay_.met_sections()) return false;
+  return context_.options().avoid_flush_during_recovery && !replay_.wrote_tables() &&
+         replay_.damaged_logs().empty() && !replay_.stopped_early();
+}
+
+Status LogRecovery::KeepLogs() {
+  VARVE_ASSERT(CanKeepLogs());
+  // Between logs that stay, one without batches may be what the next one's predecessor record asks
+  // for.
+  uint64_t last_held = 0;
+  for (uint64_t number : log_numbers_) {
+    if (replay_.HeldBatches(number)) last_held = number;
+  }
+  FileSystem* const fs = context_.fs().get();
+  for (uint64_t number : log_numbers_) {
+    const std::string path = LogFileName(context_.WalDirectory(), number);
+    if (number > last_held) {
+      empty_logs_.push_back(path);
+      continue;
+    }
+    const uint64_t end = replay_.LogEnd(number);
+    uint64_t bytes = 0;
+    IOStatus s = fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
+    if (s.ok() && bytes > end) s = fs->Truncate(path, end, IOOptions(), nullptr);
+    if (s.IsNotSupported()) s = IOStatus::OK();  // nothing was ever mapped on such a file system
+    // Later syncs cover new logs only: what this one holds must be durable before they promise
+    // more.
+    if (s.ok()) {
+      s = fs->SyncFile(path, context_.LogFileOptions(), IOOptions(), context_.options().use_fsync,
+                       nullptr);
+    }
+    if (!s.ok()) return s;
+    state_.logs->AddRecovered(number, end);
+  }
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/section_replay.h"
+
+#include <memory>
+#include <utility>
+
+#include "db/recovery/sub_batches.h"
+#include "db/wal/log_reader.h"
+#include "db/write/batch_inserter.h"
+#include "db/write/batch_reader.h"
+#include "db/write/write_batch_internal.h"
+#include "util/base/status_macros.h"
+#include "util/coding/fixed.h"
+#include "util/env/sequential_file_reader.h"
+
+namespace varve {
+
+namespace {
+
+// Names in a report.
+constexpr size_t kUnknownDecisionsKept = 100;
+
+}  // namespace
+
+Status HasSections(FileSystem* fs, const FileOptions& options, const std::string& path,
+                   uint64_t number, bool* has_sections) {
+  *has_sections = false;
+  std::unique_ptr<SequentialFileReader> file;
+  VARVE_RETURN_IF_ERROR(SequentialFileReader::Open(fs, path, options, &file));
+  wal::LogReader reader(std::move(file), number, path, nullptr);
+  Slice record;
+  std::string scratch;
+  while (!*has_sections &&
+         reader.ReadRecord(&record, &scratch, WALRecoveryMode::kSkipAnyCorruptedRecords)) {
+    CheckBatchStructure(record, has_sections).PermitUncheckedError();
+  }
+  return reader.io_status();
+}
+
+Status SectionReplay::Insert(const WriteBatch& updates, MemTableResolver* resolver,
+                             SequenceNumber* next_sequence) {
+  BatchInsertResult result;
+  Status s = InsertBatch(WriteBatchInternal::Contents(updates), *next_sequence, resolver, &result);
+  *next_sequence = result.next_sequence;
+  return s;
+}
+
+std::string SectionReplay::FindUnknownCommit(const std::vector<SectionPart>& parts) const {
+  std::set<std::string> here;
+  for (const SectionPart& part : parts) {
+    const std::string name = part.name.ToString();
+    if (part.kind == SectionPart::Kind::kSection) here.insert(name);
+    if (part.kind == SectionPart::Kind::kCommit && !here.contains(name) &&
+        !undecided_.contains(name)) {
+      return name;
+    }
+  }
+  return "";
+}
+
+Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver* resolver,
+                            SequenceNumber* next_sequence, std::string* unknown_commit) {
+  using Kind = SectionPart::Kind;
+  std::vector<SectionPart> parts;
+  VARVE_RETURN_IF_ERROR(SplitSections(record, &parts));
+  *next_sequence = DecodeFixed64(record.data());
+  if (unknown_commit != nullptr) {
+    *unknown_commit = FindUnknownCommit(parts);
+    if (!unknown_commit->empty()) return Status::OK();
+  }
+  for (const SectionPart& part : parts) {
+    if (part.kind == Kind::kUpdates && part.by_sub_batch) {
+      VARVE_RETURN_IF_ERROR(InsertSubBatches(part.updates, part.count, resolver, next_sequence));
+      continue;
+    }
+    if (part.kind == Kind::kUpdates) {
+      const WriteBatch updates(MakeBatchOf(part.updates, part.count));
+      VARVE_RETURN_IF_ERROR(Insert(updates, resolver, next_sequence));
+      continue;
+    }
+    met_any_ = true;
+    const std::string name = part.name.ToString();
+    if (part.kind == Kind::kSection) {
+      if (part.again && (decided_.contains(name) || undecided_.contains(name))) continue;
+      decided_.erase(name);
+      undecided_[name] = {log, WriteBatch(MakeBatchOf(part.updates, part.count))};
+      continue;
+    }
+    auto section = undecided_.extract(name);
+    if (section.empty()) {
+      if (report_.unknown_decisions.size() < kUnknownDecisionsKept) {
+        report_.unknown_decisions.push_back(name);
+      }
+      continue;
+    }
+    decided_.insert(name);
+    if (part.kind == Kind::kCommit) {
+      VARVE_RETURN_IF_ERROR(Insert(section.mapped().updates, resolver, next_sequence));
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Two-phase commit in logs: prepared sections, put into memtables where they were committed.
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "varve/file_system.h"
+#include "varve/slice.h"
+#include "varve/status.h"
+#include "varve/types.h"
+#include "varve/write_batch.h"
+
+#include "db/column_family/memtable_resolver.h"
+#include "db/engine/recovery_report.h"
+#include "db/write/section_records.h"
+
+namespace varve {
+
+// Sets *has_sections to whether the log has marks of two-phase commit. What is damaged in it is
+// passed over.
+Status HasSections(FileSystem* fs, const FileOptions& options, const std::string& path,
+                   uint64_t number, bool* has_sections);
+
+// A section's updates belong where its commit stands, so the commit's log decides which families
+// have them in tables already. A decision about a name of which no section was met concerns one
+// whose log has gone: it was released when all of that was in tables.
+//
+// Thread safety: none.
+class SectionReplay {
+ public:
+  explicit SectionReplay(RecoveryReport* report) : report_(*report) {}
+
+  // Applies a record with marks, whose structure was checked, of the log `log`. The resolver knows
+  // which log that is. Sets *next_sequence to one past the last that was given. With a place for an
+  // unknown commit: if the record has one, its name goes there, and nothing is applied.
+  Status Apply(const Slice& record, uint64_t log, MemTableResolver* resolver,
+               SequenceNumber* next_sequence, std::string* unknown_commit);
+
+  // What is undecided after all logs.
+  struct Section {
+    uint64_t log = 0;
+    WriteBatch updates;
+  };
+  std::map<std::string, Section>& undecided() { return undecided_; }
+  bool met_any() const { return met_any_; }
+
+ private:
+  // Empty if there is none.
+  std::string FindUnknownCommit(const std::vector<SectionPart>& parts) const;
+  static Status Insert(const WriteBatch& updates, MemTableResolver* resolver,
+                       SequenceNumber* next_sequence);
+
+  RecoveryReport& report_;
+  std::map<std::string, Section> undecided_;
+  // Of sections that were met: those that are logged again after that stay decided.
+  std::set<std::string> decided_;
+  bool met_any_ = false;
+};
+
+}  // namespace varve

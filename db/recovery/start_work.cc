@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/start_work.h"
+
+#include <utility>
+
+#include "db/background/jobs.h"
+#include "db/engine/engine.h"
+#include "util/base/assert.h"
+
+namespace varve {
+
+void StartBackgroundWork(Engine* engine, DB* db, std::function<std::string()> statistics) {
+  Engine& e = *engine;
+  Jobs& jobs = *e.jobs;
+  VARVE_ASSERT(e.state.commit != nullptr && e.admission != nullptr);
+  e.context.set_db(db);
+  if (e.context.read_only()) return;
+  // Other databases may ask for memory from here on: this one can no longer fail to open.
+  e.context.write_buffer_manager()->Join(&jobs.flush);
+  jobs.reserve.Start();
+  {
+    DbLock lock(&e.state.mu);
+    e.context.env()->IncBackgroundThreadsIfNeeded(e.options.MaxFlushes(), Env::Priority::HIGH);
+    e.context.env()->IncBackgroundThreadsIfNeeded(e.options.MaxCompactions(), Env::Priority::LOW);
+    jobs.obsolete.StartListening();
+    jobs.obsolete.Purge();
+    jobs.compaction.ScheduleAll();
+  }
+  jobs.scrubber.Start();
+  if (statistics != nullptr) jobs.periodic.Start(std::move(statistics));
+}
+
+}  // namespace varve

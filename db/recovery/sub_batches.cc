@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/sub_batches.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "varve/comparator.h"
+
+#include "db/write/batch_inserter.h"
+#include "db/write/batch_reader.h"
+#include "db/write/section_records.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+struct KeyLess {
+  const Comparator* comparator;
+  bool operator()(const Slice& a, const Slice& b) const { return comparator->Compare(a, b) < 0; }
+};
+
+// Keys of all families since the sub-batch began.
+class SubBatchKeys {
+ public:
+  explicit SubBatchKeys(MemTableResolver* resolver) : resolver_(*resolver) {}
+
+  // False: the key is there already. A family that is not there has no order, and takes nothing.
+  bool Add(uint32_t family, const Slice& key) {
+    auto keys = keys_.find(family);
+    if (keys == keys_.end()) {
+      const Comparator* const comparator = resolver_.ComparatorOf(family);
+      if (comparator == nullptr) return true;
+      keys = keys_.emplace(family, std::set<Slice, KeyLess>(KeyLess{comparator})).first;
+    }
+    return keys->second.insert(key).second;
+  }
+  void Clear() { keys_.clear(); }
+
+ private:
+  MemTableResolver& resolver_;
+  std::map<uint32_t, std::set<Slice, KeyLess>> keys_;
+};
+
+}  // namespace
+
+Status InsertSubBatches(const Slice& updates, uint32_t count, MemTableResolver* resolver,
+                        SequenceNumber* next_sequence) {
+  const std::string batch = MakeBatchOf(updates, count);
+  BatchReader reader(batch);
+  BatchRecord record;
+  SubBatchKeys keys(resolver);
+  bool any = false;
+  SequenceNumber sequence = *next_sequence;
+  for (size_t at = reader.offset(); reader.Next(&record); at = reader.offset()) {
+    if (!record.counted) continue;
+    if (!keys.Add(record.column_family, record.key)) {
+      sequence++;
+      keys.Clear();
+      keys.Add(record.column_family, record.key);
+    }
+    any = true;
+    const Slice one(batch.data() + at, reader.offset() - at);
+    BatchInsertResult result;
+    VARVE_RETURN_IF_ERROR(InsertBatch(MakeBatchOf(one, 1), sequence, resolver, &result));
+  }
+  if (any) *next_sequence = sequence + 1;
+  return reader.status();
+}
+
+}  // namespace varve

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction/batch_iterator.h"
+
+#include <utility>
+
+#include "db/write/batch_reader.h"
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+
+namespace varve {
+
+namespace {
+
+BatchRecord RecordAt(const KeyIndex& keys, uint32_t offset) {
+  BatchReader reader(keys.batch(), offset);
+  BatchRecord record;
+  if (!reader.Next(&record)) record.type = kTypeMax;
+  return record;
+}
+
+WriteType WriteTypeOf(ValueType type) {
+  switch (type) {
+    case kTypeValue:
+      return kPutRecord;
+    case kTypeMerge:
+      return kMergeRecord;
+    case kTypeDeletion:
+      return kDeleteRecord;
+    case kTypeSingleDeletion:
+      return kSingleDeleteRecord;
+    default:
+      return kUnknownRecord;
+  }
+}
+
+}  // namespace
+
+template <typename Move>
+void BatchIterator::Guarded(Move move) {
+  status_ = varve::Guarded(move);
+}
+
+void BatchIterator::SeekToFirst() {
+  Guarded([&] { cursor_.SeekToFirst(); });
+}
+
+void BatchIterator::Seek(const Slice& key) {
+  Guarded([&] { cursor_.Seek(key); });
+}
+
+void BatchIterator::SeekToLast() {
+  Guarded([&] {
+    cursor_.SeekToLast();
+    PassOverwritten();
+  });
+}
+
+void BatchIterator::SeekForPrev(const Slice& key) {
+  Guarded([&] {
+    cursor_.SeekForPrev(key);
+    PassOverwritten();
+  });
+}
+
+void BatchIterator::Next() {
+  VARVE_ASSERT(Valid());
+  Guarded([&] {
+    const KeyIndex& keys = cursor_.family()->keys;
+    if (overwrites_ && RecordAt(keys, cursor_.offset()).type != kTypeMerge) {
+      cursor_.NextKey();
+    } else {
+      cursor_.Next();
+    }
+  });
+}
+
+void BatchIterator::Prev() {
+  VARVE_ASSERT(Valid());
+  Guarded([&] {
+    const Slice left = cursor_.key();
+    cursor_.Prev();
+    if (cursor_.Valid() && !cursor_.family()->icmp().EqualKey(cursor_.key(), left)) {
+      PassOverwritten();
+    }
+  });
+}
+
+void BatchIterator::PassOverwritten() {
+  if (!overwrites_ || !cursor_.Valid()) return;
+  const uint32_t oldest = cursor_.offset();
+  cursor_.Seek(cursor_.key());
+  const KeyIndex& keys = cursor_.family()->keys;
+  while (cursor_.offset() != oldest && RecordAt(keys, cursor_.offset()).type == kTypeMerge) {
+    cursor_.Next();
+  }
+}
+
+WriteEntry BatchIterator::Entry() const {
+  VARVE_ASSERT(Valid());
+  const KeyIndex& keys = cursor_.family()->keys;
+  const BatchRecord record = RecordAt(keys, cursor_.offset());
+  return {WriteTypeOf(record.type), keys.icmp().WithoutTimestamp(record.key), record.value};
+}
+
+template <typename Visit>
+void BatchIterator::VisitOlder(const Visit& visit) const {
+  BestEffort([&] {
+    const KeyIndex& keys = cursor_.family()->keys;
+    KeyIndex::Place at = cursor_.place();
+    const Slice key = keys.KeyAt(at);
+    for (; !keys.AtEnd(at) && keys.icmp().EqualKey(keys.KeyAt(at), key); keys.Next(&at)) {
+      visit(RecordAt(keys, keys.OffsetAt(at)));
+    }
+  });
+}
+
+uint32_t BatchIterator::GetUpdateCount() const {
+  uint32_t count = 0;
+  VisitOlder([&](const BatchRecord& /*record*/) { count++; });
+  return count;
+}
+
+uint32_t BatchIterator::CountOverwrittenSingleDeletes() const {
+  if (!overwrites_) return 0;
+  uint32_t count = 0;
+  bool hidden = false;
+  VisitOlder([&](const BatchRecord& record) {
+    if (hidden && record.type == kTypeSingleDeletion) count++;
+    hidden = hidden || record.type != kTypeMerge;
+  });
+  return count;
+}
+
+}  // namespace varve

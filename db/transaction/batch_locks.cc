@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction/batch_locks.h"
+
+#include <algorithm>
+
+#include "varve/comparator.h"
+
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+// Keys without timestamp; their families have none, or the write itself is refused.
+class BatchLocks::Collector final : public WriteBatch::Handler {
+ public:
+  Status PutCF(uint32_t family, const Slice& key, const Slice& /*value*/) override {
+    return Add(family, key);
+  }
+  Status MergeCF(uint32_t family, const Slice& key, const Slice& /*value*/) override {
+    return Add(family, key);
+  }
+  Status DeleteCF(uint32_t family, const Slice& key) override { return Add(family, key); }
+  Status SingleDeleteCF(uint32_t family, const Slice& key) override { return Add(family, key); }
+  Status DeleteRangeCF(uint32_t family, const Slice& begin, const Slice& end) override {
+    wanted_.push_back({family, begin, end, true});
+    return Status::OK();
+  }
+
+  Status MarkNoop(bool /*empty_batch*/) override { return Status::OK(); }
+
+  std::vector<Wanted> TakeSorted() {
+    std::ranges::sort(wanted_, [](const Wanted& a, const Wanted& b) {
+      if (a.family != b.family) return a.family < b.family;
+      const int order = a.key.compare(b.key);
+      return order != 0 ? order < 0 : a.is_range < b.is_range;
+    });
+    return std::move(wanted_);
+  }
+
+ private:
+  Status Add(uint32_t family, const Slice& key) {
+    wanted_.push_back({family, key, Slice(), false});
+    return Status::OK();
+  }
+
+  std::vector<Wanted> wanted_;
+};
+
+BatchLocks::~BatchLocks() {
+  for (HeldLock* key : keys_) table_->Unlock(key);
+  for (HeldRange& range : ranges_) table_->UnlockRange(&range);
+}
+
+Status BatchLocks::Lock(WriteBatch* batch, TransactionID id, const LockPatience& patience) {
+  owner_.Begin(id, /*expires_at=*/0);
+  Collector collector;
+  VARVE_RETURN_IF_ERROR(batch->Iterate(&collector));
+  const std::vector<Wanted> wanted = collector.TakeSorted();
+  keys_.reserve(wanted.size());
+  for (const Wanted& one : wanted) VARVE_RETURN_IF_ERROR(LockOne(one, patience));
+  return Status::OK();
+}
+
+Status BatchLocks::LockOne(const Wanted& wanted, const LockPatience& patience) {
+  const Comparator* const comparator = host_->ComparatorOf(wanted.family);
+  // The write says what is wrong.
+  if (comparator == nullptr) return Status::OK();
+  if (!wanted.is_range) {
+    LockTable::Had had;
+    VARVE_RETURN_IF_ERROR(table_->Lock(&owner_, LockTable::KeyOf(wanted.family, wanted.key),
+                                       comparator, /*exclusive=*/true, patience, &had));
+    if (had.added) keys_.push_back(had.held);
+    return Status::OK();
+  }
+  if (comparator->Compare(wanted.key, wanted.end) >= 0) return Status::OK();
+  HeldRange& range = ranges_.emplace_back();
+  range.owner = &owner_;
+  range.range = {wanted.family,
+                 comparator,
+                 {wanted.key.ToString(), RangeEnd::Place::kAt},
+                 {wanted.end.ToString(), RangeEnd::Place::kBefore}};
+  return table_->LockRange(&range, patience);
+}
+
+}  // namespace varve

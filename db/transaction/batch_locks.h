@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// BatchLocks: the locks of a batch that is written without a transaction.
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "varve/write_batch.h"
+
+#include "db/transaction/lock_table.h"
+#include "db/transaction/transaction_host.h"
+
+namespace varve {
+
+// All are taken in one order, the same for everybody: such writes do not wait in cycles. What was
+// locked is given back at the end.
+//
+// Thread safety: none. Lifetime: the batch outlives this, and is not changed meanwhile.
+class BatchLocks {
+ public:
+  BatchLocks(LockTable* table, TransactionHost* host) : table_(table), host_(host) {}
+  ~BatchLocks();
+  BatchLocks(const BatchLocks&) = delete;
+  BatchLocks& operator=(const BatchLocks&) = delete;
+
+  Status Lock(WriteBatch* batch, TransactionID id, const LockPatience& patience);
+
+ private:
+  struct Wanted {
+    uint32_t family;
+    Slice key;
+    Slice end;  // of a range
+    bool is_range;
+  };
+  class Collector;
+
+  Status LockOne(const Wanted& wanted, const LockPatience& patience);
+
+  LockTable* const table_;
+  TransactionHost* const host_;
+  LockOwner owner_;
+  std::vector<HeldLock*> keys_;
+  std::deque<HeldRange> ranges_;
+};
+
+}  // namespace varve

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// BatchReplay: makes the updates of a batch once more, through a transaction.
+
+#include <map>
+#include <memory>
+
+#include "varve/utilities/transaction.h"
+#include "varve/write_batch.h"
+
+#include "db/transaction/transaction_host.h"
+
+namespace varve {
+
+// Column families of which a batch has said no more than the id, as handles.
+class FamiliesById {
+ public:
+  explicit FamiliesById(TransactionHost* host) : host_(host) {}
+
+  // nullptr: there is none. Lives as long as this.
+  ColumnFamilyHandle* Find(uint32_t id) {
+    std::unique_ptr<ColumnFamilyHandle>& handle = handles_[id];
+    if (handle == nullptr) handle = host_->OpenFamily(id);
+    return handle.get();
+  }
+
+ private:
+  TransactionHost* const host_;
+  std::map<uint32_t, std::unique_ptr<ColumnFamilyHandle>> handles_;
+};
+
+class BatchReplay final : public WriteBatch::Handler {
+ public:
+  // What becomes of updates of families that are not there.
+  enum class Missing : uint8_t { kRefuse, kSkip };
+
+  BatchReplay(Transaction* to, FamiliesById* families, Missing missing = Missing::kRefuse)
+      : to_(to), families_(families), missing_(missing) {}
+
+  Status PutCF(uint32_t family, const Slice& key, const Slice& value) override {
+    return In(family, [&](ColumnFamilyHandle* handle) { return to_->Put(handle, key, value); });
+  }
+  Status MergeCF(uint32_t family, const Slice& key, const Slice& value) override {
+    return In(family, [&](ColumnFamilyHandle* handle) { return to_->Merge(handle, key, value); });
+  }
+  Status DeleteCF(uint32_t family, const Slice& key) override {
+    return In(family, [&](ColumnFamilyHandle* handle) { return to_->Delete(handle, key); });
+  }
+  Status SingleDeleteCF(uint32_t family, const Slice& key) override {
+    return In(family, [&](ColumnFamilyHandle* handle) { return to_->SingleDelete(handle, key); });
+  }
+  Status DeleteRangeCF(uint32_t family, const Slice& begin, const Slice& end) override {
+    return In(family,
+              [&](ColumnFamilyHandle* handle) { return to_->DeleteRange(handle, begin, end); });
+  }
+  void LogData(const Slice& blob) override { to_->PutLogData(blob); }
+  Status MarkNoop(bool /*empty_batch*/) override { return Status::OK(); }
+
+ private:
+  template <typename Update>
+  Status In(uint32_t family, Update update) {
+    ColumnFamilyHandle* const handle = families_->Find(family);
+    if (handle == nullptr && missing_ == Missing::kSkip) return Status::OK();
+    if (handle == nullptr) {
+      return Status::InvalidArgument("write batch: there is no such column family");
+    }
+    return update(handle);
+  }
+
+  Transaction* const to_;
+  FamiliesById* const families_;
+  const Missing missing_;
+};
+
+}  // namespace varve

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction/deadlock_search.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "util/base/assert.h"
+
+namespace varve {
+
+namespace {
+
+// One who was reached, over the node whose index is `parent`.
+struct Node {
+  TransactionID id;
+  size_t parent;
+  WaitEdges edges;
+};
+
+// From whom the root waits for, to the root itself.
+std::vector<const Node*> CycleOf(const std::vector<Node>& nodes, size_t last) {
+  std::vector<const Node*> cycle;
+  for (size_t i = last; i != 0; i = nodes[i].parent) cycle.push_back(&nodes[i]);
+  std::reverse(cycle.begin(), cycle.end());
+  cycle.push_back(&nodes[0]);
+  return cycle;
+}
+
+bool StillThere(WaitGraph* graph, const std::vector<const Node*>& cycle) {
+  for (size_t i = 0; i < cycle.size(); i++) {
+    const TransactionID next = cycle[(i + 1) % cycle.size()]->id;
+    WaitEdges now;
+    if (!graph->EdgesOf(cycle[i]->id, &now) || now.number != cycle[i]->edges.number) return false;
+    if (std::ranges::find(now.blockers, next) == now.blockers.end()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+DeadlockAnswer SearchDeadlock(WaitGraph* graph, TransactionID root, int64_t visits_max,
+                              std::vector<DeadlockInfo>* cycle) {
+  std::vector<Node> nodes;
+  nodes.push_back(Node{root, 0, {}});
+  if (!graph->EdgesOf(root, &nodes[0].edges)) return DeadlockAnswer::kNone;
+  std::unordered_set<TransactionID> seen = {root};
+  int64_t visits = 0;
+  for (size_t at = 0; at < nodes.size(); at++) {
+    for (const TransactionID id : std::vector<TransactionID>(nodes[at].edges.blockers)) {
+      if (id == root) {
+        const std::vector<const Node*> found = CycleOf(nodes, at);
+        VARVE_ASSERT(found.back()->id == root);
+        if (!StillThere(graph, found)) return DeadlockAnswer::kNone;
+        for (const Node* node : found) cycle->push_back(node->edges.wait);
+        return DeadlockAnswer::kCycle;
+      }
+      if (!seen.insert(id).second) continue;
+      if (++visits > visits_max) return DeadlockAnswer::kTooDeep;
+      Node next{id, at, {}};
+      if (graph->EdgesOf(id, &next.edges)) nodes.push_back(std::move(next));
+    }
+  }
+  return DeadlockAnswer::kNone;
+}
+
+void DeadlockHistory::Add(DeadlockPath path) {
+  MutexLock lock(&mu_);
+  paths_.push_front(std::move(path));
+  if (paths_.size() > size_) paths_.pop_back();
+}
+
+void DeadlockHistory::Resize(uint32_t size) {
+  MutexLock lock(&mu_);
+  size_ = size;
+  if (paths_.size() > size_) paths_.resize(size_);
+}
+
+std::vector<DeadlockPath> DeadlockHistory::NewestFirst() const {
+  MutexLock lock(&mu_);
+  return {paths_.begin(), paths_.end()};
+}
+
+}  // namespace varve

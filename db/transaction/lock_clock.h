@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// How long one waits for a lock, and when it looks for a deadlock meanwhile.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "db/transaction/lock_owner.h"
+#include "util/base/assert.h"
+
+namespace varve {
+
+// What somebody who wants a lock is ready to bear.
+struct LockPatience {
+  int64_t timeout_micros = 0;  // 0: it does not wait; negative: for ever
+  bool detect_deadlocks = false;
+  int64_t detect_after_micros = 0;
+  int64_t detect_depth = 50;
+};
+
+inline int64_t WallClockSeconds() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// Of one request, over all of its waits. No clock is read before the first of them.
+class LockClock {
+ public:
+  explicit LockClock(const LockPatience& patience) : patience_(patience) {}
+
+  void BeginWait() {
+    VARVE_ASSERT(patience_.timeout_micros != 0);
+    const uint64_t now = LockClockMicros();
+    if (deadline_ == 0) {
+      const bool ever = patience_.timeout_micros < 0;
+      deadline_ = ever ? kNever : Later(now, static_cast<uint64_t>(patience_.timeout_micros));
+    }
+    if (!patience_.detect_deadlocks) return;
+    search_step_ = static_cast<uint64_t>(std::max<int64_t>(patience_.detect_after_micros, 0));
+    next_search_ = Later(now, search_step_);
+  }
+  bool OverAt(uint64_t now) const { return now >= deadline_; }
+  // What a first search finds nothing about is looked at again, ever less often: what is waited for
+  // may go to another, who may come to wait in turn.
+  bool SearchIsDue(uint64_t now) {
+    if (now < next_search_) return false;
+    search_step_ = std::clamp(search_step_ * 2, kSearchAgainMicrosMin, kSearchAgainMicrosMax);
+    next_search_ = Later(now, search_step_);
+    return true;
+  }
+  // Until there is something to do; negative: never.
+  int64_t MicrosToSleep(uint64_t next_expiry) const {
+    const uint64_t at = std::min({deadline_, next_search_, next_expiry});
+    if (at == kNever) return -1;
+    const uint64_t now = LockClockMicros();
+    return at <= now ? 0 : static_cast<int64_t>(std::min(at - now, kSleepMicrosMax));
+  }
+
+ private:
+  static constexpr uint64_t kNever = UINT64_MAX;
+  static constexpr uint64_t kSearchAgainMicrosMin = 100;
+  static constexpr uint64_t kSearchAgainMicrosMax = 100 * 1000;
+  static constexpr uint64_t kSleepMicrosMax = uint64_t{3600} * 1000 * 1000;
+
+  static uint64_t Later(uint64_t now, uint64_t micros) {
+    return micros > kNever - now ? kNever : now + micros;
+  }
+
+  const LockPatience& patience_;
+  uint64_t deadline_ = 0;
+  uint64_t next_search_ = kNever;
+  uint64_t search_step_ = 0;
+};
+
+}  // namespace varve

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction/lock_part.h"
+
+#include <utility>
+
+#include "util/base/assert.h"
+
+namespace varve {
+
+void LockPart::Grow() {
+  std::vector<LockQueue*> old(chains_.empty() ? kFirstChains : chains_.size() * 2);
+  old.swap(chains_);
+  VARVE_ASSERT((chains_.size() & (chains_.size() - 1)) == 0);
+  for (LockQueue* queue : old) {
+    while (queue != nullptr) {
+      LockQueue* const next = std::exchange(queue->next_in_chain, nullptr);
+      LockQueue** const chain = ChainOf(queue->key().hash);
+      queue->next_in_chain = *chain;
+      *chain = queue;
+      queue = next;
+    }
+  }
+}
+
+void LockPart::AddBlock() {
+  auto block = std::make_unique<LockQueue[]>(kBlock);
+  blocks_.push_back(std::move(block));
+  for (size_t i = 0; i < kBlock; i++) {
+    LockQueue* const queue = &blocks_.back()[i];
+    queue->next_in_chain = free_;
+    free_ = queue;
+  }
+}
+
+LockQueue* LockPart::Add(const LockKey& key) {
+  VARVE_ASSERT(Find(key) == nullptr);
+  if (used_ >= chains_.size()) Grow();
+  if (free_ == nullptr) AddBlock();
+  LockQueue* const queue = free_;
+  free_ = queue->next_in_chain;
+  queue->Begin(key);
+  LockQueue** const chain = ChainOf(key.hash);
+  queue->next_in_chain = *chain;
+  *chain = queue;
+  used_++;
+  return queue;
+}
+
+void LockPart::Remove(LockQueue* queue) {
+  VARVE_ASSERT(queue->unused());
+  VARVE_ASSERT(used_ > 0);
+  LockQueue** place = ChainOf(queue->key().hash);
+  while (*place != queue) place = &(*place)->next_in_chain;
+  *place = queue->next_in_chain;
+  queue->next_in_chain = free_;
+  free_ = queue;
+  used_--;
+}
+
+}  // namespace varve

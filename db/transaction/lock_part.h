@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// LockPart: a share of the lock table, with a latch of its own.
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "db/transaction/lock_queue.h"
+#include "db/write/tiny_lock.h"
+
+namespace varve {
+
+// A latch for as long as a scope lasts, or less.
+class VARVE_SCOPED_CAPABILITY LatchGuard {
+ public:
+  explicit LatchGuard(TinyLock* latch) VARVE_ACQUIRE(latch) : latch_(latch) { latch_->Lock(); }
+  ~LatchGuard() VARVE_RELEASE() {
+    if (held_) latch_->Unlock();
+  }
+  LatchGuard(const LatchGuard&) = delete;
+  LatchGuard& operator=(const LatchGuard&) = delete;
+
+  void Unlock() VARVE_RELEASE() {
+    held_ = false;
+    latch_->Unlock();
+  }
+  void Lock() VARVE_ACQUIRE() {
+    latch_->Lock();
+    held_ = true;
+  }
+
+ private:
+  TinyLock* const latch_;
+  bool held_ = true;
+};
+
+// A hash table of queues, chained, that grows by doubling. Queues are made by blocks and used
+// again.
+class alignas(64) LockPart {
+ public:
+  TinyLock latch;
+
+  // The low bits of the hash choose the part, so the high ones the chain. nullptr: not there.
+  LockQueue* Find(const LockKey& key) VARVE_REQUIRES(latch) {
+    if (used_ == 0) return nullptr;
+    LockQueue* queue = *ChainOf(key.hash);
+    while (queue != nullptr && !queue->Is(key)) queue = queue->next_in_chain;
+    return queue;
+  }
+  // Of a key that is not there. Throws std::bad_alloc, and has done nothing then.
+  LockQueue* Add(const LockKey& key) VARVE_REQUIRES(latch);
+  // Of an unused queue.
+  void Remove(LockQueue* queue) VARVE_REQUIRES(latch);
+
+  template <typename Visit>  // void(LockQueue&)
+  void VisitAll(Visit visit) VARVE_REQUIRES(latch) {
+    for (LockQueue* queue : chains_) {
+      for (; queue != nullptr; queue = queue->next_in_chain) visit(*queue);
+    }
+  }
+  size_t used() const VARVE_REQUIRES(latch) { return used_; }
+
+ private:
+  static constexpr size_t kFirstChains = 64;
+  static constexpr size_t kBlock = 32;
+
+  LockQueue** ChainOf(uint64_t hash) VARVE_REQUIRES(latch) {
+    return &chains_[(hash >> 32) & (chains_.size() - 1)];
+  }
+  void Grow() VARVE_REQUIRES(latch);
+  void AddBlock() VARVE_REQUIRES(latch);
+
+  std::vector<LockQueue*> chains_ VARVE_GUARDED_BY(latch);
+  size_t used_ VARVE_GUARDED_BY(latch) = 0;
+  LockQueue* free_ VARVE_GUARDED_BY(latch) = nullptr;
+  std::vector<std::unique_ptr<LockQueue[]>> blocks_ VARVE_GUARDED_BY(latch);
+};
+
+}  // namespace varve

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction/lock_queue.h"
+
+#include <algorithm>
+
+#include "util/base/assert.h"
+
+namespace varve {
+
+HeldLock* LockQueue::HolderOf(const LockOwner* owner) const {
+  HeldLock* holder = holders_;
+  while (holder != nullptr && holder->owner != owner) holder = holder->next_holder;
+  return holder;
+}
+
+// Takes the lock from those whose time is over.
+bool LockQueue::FreeFor(const LockOwner* owner, bool exclusive) {
+  for (HeldLock* holder = holders_; holder != nullptr;) {
+    HeldLock* const next = holder->next_holder;
+    const bool conflicts = holder->owner != owner && (exclusive || holder->exclusive);
+    if (conflicts) {
+      const bool may_expire = holder->owner->expires_at() != 0;
+      if (!may_expire || !holder->owner->LosesLocksAt(LockClockMicros())) return false;
+      Unlink(holder);
+    }
+    holder = next;
+  }
+  return true;
+}
+
+void LockQueue::Link(HeldLock* record, bool exclusive) {
+  record->exclusive = exclusive;
+  if (!record->held) {
+    record->held = true;
+    record->queue = this;
+    record->next_holder = holders_;
+    holders_ = record;
+    key_.key = record->key.key;
+  }
+  VARVE_ASSERT(holders_->next_holder == nullptr || (!exclusive && !holders_->exclusive));
+}
+
+void LockQueue::Unlink(HeldLock* record) {
+  VARVE_ASSERT(record->held && record->queue == this);
+  HeldLock** place = &holders_;
+  while (*place != record) place = &(*place)->next_holder;
+  *place = record->next_holder;
+  record->held = false;
+  MoveKeyFrom(record);
+}
+
+void LockQueue::MoveKeyFrom(const HeldLock* record) {
+  if (key_.key.data() != record->key.key.data()) return;
+  if (holders_ != nullptr) {
+    key_.key = holders_->key.key;
+  } else if (first_ != nullptr) {
+    key_.key = first_->record->key.key;
+  }
+}
+
+bool LockQueue::TryTake(HeldLock* record, bool exclusive) {
+  VARVE_ASSERT(!record->held || exclusive);
+  // The only holder is not held up by those who wait for it.
+  const bool passes = first_ != nullptr && !record->held;
+  if (passes && passes_ >= kPassesMax) return false;
+  if (!FreeFor(record->owner, exclusive)) return false;
+  if (passes) passes_++;
+  Link(record, exclusive);
+  return true;
+}
+
+bool LockQueue::TryTake(LockWaiter* waiter, WakeList* wakes) {
+  VARVE_ASSERT(waiter->state != WaitState::kGranted);
+  if (first_ != waiter || !FreeFor(waiter->record->owner, waiter->exclusive)) {
+    waiter->state.store(WaitState::kWaiting, std::memory_order_relaxed);
+    return false;
+  }
+  Dequeue(waiter);
+  Link(waiter->record, waiter->exclusive);
+  passes_ = 0;
+  Promote(wakes);
+  return true;
+}
+
+void LockQueue::Release(HeldLock* record, WakeList* wakes) {
+  Unlink(record);
+  Promote(wakes);
+}
+
+void LockQueue::Downgrade(HeldLock* record, WakeList* wakes) {
+  VARVE_ASSERT(record->held && record->exclusive);
+  record->exclusive = false;
+  Promote(wakes);
+}
+
+void LockQueue::Enqueue(LockWaiter* waiter) {
+  VARVE_ASSERT(waiter->sleeper != nullptr);
+  VARVE_ASSERT(waiter->state == WaitState::kWaiting);
+  VARVE_ASSERT(waiter->upgrade == waiter->record->held);
+  LockWaiter* after = last_;
+  if (waiter->upgrade) {
+    // Before the first that has nothing.
+    after = nullptr;
+    for (LockWaiter* w = first_; w != nullptr && w->upgrade; w = w->next) after = w;
+  }
+  waiter->previous = after;
+  waiter->next = after == nullptr ? first_ : after->next;
+  (after == nullptr ? first_ : after->next) = waiter;
+  (waiter->next == nullptr ? last_ : waiter->next->previous) = waiter;
+}
+
+void LockQueue::Dequeue(LockWaiter* waiter) {
+  VARVE_ASSERT(first_ != nullptr && (waiter->previous != nullptr || waiter == first_));
+  (waiter->previous == nullptr ? first_ : waiter->previous->next) = waiter->next;
+  (waiter->next == nullptr ? last_ : waiter->next->previous) = waiter->previous;
+}
+
+void LockQueue::Leave(LockWaiter* waiter, WakeList* wakes) {
+  VARVE_ASSERT(waiter->state != WaitState::kGranted);
+  Dequeue(waiter);
+  if (!waiter->upgrade) MoveKeyFrom(waiter->record);
+  Promote(wakes);
+}
+
+void LockQueue::Promote(WakeList* wakes) {
+  while (first_ != nullptr) {
+    LockWaiter* const waiter = first_;
+    if (!FreeFor(waiter->record->owner, waiter->exclusive)) return;
+    if (passes_ < kPassesMax) {
+      if (waiter->state.load(std::memory_order_relaxed) == WaitState::kWaiting) {
+        waiter->state.store(WaitState::kWoken, std::memory_order_release);
+        wakes->Add(waiter->sleeper);
+      }
+      return;
+    }
+    Dequeue(waiter);
+    Link(waiter->record, waiter->exclusive);
+    waiter->state.store(WaitState::kGranted, std::memory_order_release);
+    wakes->Add(waiter->sleeper);
+    // Shared waiters after a shared one come along.
+    if (waiter->exclusive || first_ == nullptr || first_->exclusive) passes_ = 0;
+  }
+}
+
+void LockQueue::BlockersOf(const LockWaiter& waiter, std::vector<TransactionID>* ids) const {
+  for (const HeldLock* holder = holders_; holder != nullptr; holder = holder->next_holder) {
+    if (holder->owner != waiter.record->owner && (waiter.exclusive || holder->exclusive)) {
+      ids->push_back(holder->owner->id());
+    }
+  }
+  for (const LockWaiter* w = first_; w != nullptr && w != &waiter; w = w->next) {
+    if (waiter.exclusive || w->exclusive) ids->push_back(w->record->owner->id());
+  }
+}
+
+const LockWaiter* LockQueue::WaiterOf(TransactionID id) const {
+  const LockWaiter* waiter = first_;
+  while (waiter != nullptr && waiter->record->owner->id() != id) waiter = waiter->next;
+  return waiter;
+}
+
+uint64_t LockQueue::NextExpiry(const LockWaiter& waiter) const {
+  uint64_t soonest = UINT64_MAX;
+  for (const HeldLock* holder = holders_; holder != nullptr; holder = holder->next_holder) {
+    if (holder->owner != waiter.record->owner) {
+      soonest = std::min(soonest, holder->owner->NextRobbery());
+    }
+  }
+  return soonest;
+}
+
+}  // namespace varve

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The order of this room's mutexes. None is held while the database below is called.
+
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+inline constexpr MutexRank kTransactionNamesRank = kDbRanks + 900;
+inline constexpr MutexRank kDeadlockSearchRank = kDbRanks + 901;
+inline constexpr MutexRank kLockRangesRank = kDbRanks + 902;
+inline constexpr MutexRank kLockWaitsRank = kDbRanks + 903;
+inline constexpr MutexRank kLockLimitRank = kDbRanks + 904;
+inline constexpr MutexRank kLastWaitRank = kDbRanks + 905;
+inline constexpr MutexRank kDeadlockHistoryRank = kDbRanks + 906;
+inline constexpr MutexRank kLockSleepersRank = kDbRanks + 907;
+
+}  // namespace varve

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction/lock_sleeper.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "util/base/assert.h"
+
+namespace varve {
+
+namespace {
+
+// std::mutex and not Mutex: the interface locks in one call and unlocks in another, and waits for a
+// mutex that comes as an argument. Nobody holds one for longer than a look at a word takes, so
+// there is no time limit.
+class LibraryMutex final : public TransactionDBMutex {
+ public:
+  Status Lock() override {
+    mu_.lock();
+    return Status::OK();
+  }
+  Status TryLockFor(int64_t /*timeout_time*/) override { return Lock(); }
+  void UnLock() override { mu_.unlock(); }
+
+ private:
+  friend class LibraryCondVar;
+  std::mutex mu_;
+};
+
+class LibraryCondVar final : public TransactionDBCondVar {
+ public:
+  Status Wait(std::shared_ptr<TransactionDBMutex> mutex) override {
+    return WaitFor(std::move(mutex), -1);
+  }
+  Status WaitFor(std::shared_ptr<TransactionDBMutex> mutex, int64_t timeout_time) override {
+    std::unique_lock<std::mutex> lock(static_cast<LibraryMutex*>(mutex.get())->mu_,
+                                      std::adopt_lock);
+    bool timed_out = false;
+    if (timeout_time < 0) {
+      changed_.wait(lock);
+    } else {
+      timed_out = changed_.wait_for(lock, std::chrono::microseconds(timeout_time)) ==
+                  std::cv_status::timeout;
+    }
+    lock.release();  // the caller goes on holding it
+    return timed_out ? Status::TimedOut(Status::kMutexTimeout) : Status::OK();
+  }
+  void Notify() override { changed_.notify_one(); }
+  void NotifyAll() override { changed_.notify_all(); }
+
+ private:
+  std::condition_variable changed_;
+};
+
+class LibraryMutexFactory final : public TransactionDBMutexFactory {
+ public:
+  std::shared_ptr<TransactionDBMutex> AllocateMutex() override {
+    return std::make_shared<LibraryMutex>();
+  }
+  std::shared_ptr<TransactionDBCondVar> AllocateCondVar() override {
+    return std::make_shared<LibraryCondVar>();
+  }
+};
+
+}  // namespace
+
+// The state is looked at under the mutex, and changed before Wake takes it: either the sleeper sees
+// the change, or it waits already when it is notified.
+Status LockSleeper::Sleep(const std::atomic<WaitState>& state, int64_t micros) {
+  Status s = mutex_->TryLockFor(micros);
+  // The caller looks whether its own time is over.
+  if (s.IsTimedOut() && micros >= 0) return Status::OK();
+  if (!s.ok()) return s;
+  if (state.load(std::memory_order_acquire) == WaitState::kWaiting) {
+    s = micros < 0 ? changed_->Wait(mutex_) : changed_->WaitFor(mutex_, micros);
+    if (!s.ok() && !s.IsTimedOut()) return s;
+  }
+  mutex_->UnLock();
+  return Status::OK();
+}
+
+void LockSleeper::Wake() {
+  if (mutex_->Lock().ok()) mutex_->UnLock();
+  changed_->NotifyAll();
+}
+
+LockSleepers::LockSleepers(std::shared_ptr<TransactionDBMutexFactory> factory)
+    : factory_(factory != nullptr ? std::move(factory) : std::make_shared<LibraryMutexFactory>()) {}
+
+LockSleeper* LockSleepers::Borrow() {
+  MutexLock lock(&mu_);
+  if (free_.empty()) {
+    auto sleeper = std::make_unique<LockSleeper>(factory_.get());
+    free_.reserve(all_.size() + 1);  // Return does not allocate
+    all_.push_back(std::move(sleeper));
+    return all_.back().get();
+  }
+  LockSleeper* const sleeper = free_.back();
+  free_.pop_back();
+  return sleeper;
+}
+
+void LockSleepers::Return(LockSleeper* sleeper) {
+  MutexLock lock(&mu_);
+  VARVE_ASSERT(free_.size() < all_.size());
+  free_.push_back(sleeper);
+}
+
+}  // namespace varve

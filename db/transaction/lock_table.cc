@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction/lock_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "db/transaction/lock_clock.h"
+#include "util/base/assert.h"
+#include "util/base/status_macros.h"
+#include "util/coding/hash.h"
+
+namespace varve {
+
+namespace {
+
+constexpr size_t kPartsMin = 64;
+constexpr size_t kPartsMax = 64 << 10;
+
+}  // namespace
+
+LockTable::LockTable(const Limits& limits)
+    : part_count_(std::bit_ceil(std::clamp(limits.parts, kPartsMin, kPartsMax))),
+      parts_(std::make_unique<LockPart[]>(part_count_)),
+      keys_per_family_max_(limits.keys_per_family_max),
+      sleepers_(limits.mutexes),
+      deadlocks_(limits.deadlocks_remembered) {}
+
+LockTable::~LockTable() = default;
+
+LockKey LockTable::KeyOf(uint32_t family, const Slice& key) {
+  return {family, key, XXH3Hash64(key.data(), key.size(), family)};
+}
+
+// ---- Keys ----
+
+Status LockTable::Lock(LockOwner* owner, const LockKey& key, const Comparator* comparator,
+                       bool exclusive, const LockPatience& patience, Had* had) {
+  LockClock clock(patience);
+  for (;;) {
+    *had = Had();
+    VARVE_RETURN_IF_ERROR(LockKeyAlone(owner, key, comparator, exclusive, patience, &clock, had));
+    if (!had->added || ranges_.empty() || !ranges_.Bars(owner, key.family, key.key)) [[likely]] {
+      return Status::OK();
+    }
+    // Of a key and a range that meet the key gives way.
+    Unlock(had->held);
+    Wait wanted;
+    wanted.exclusive = exclusive;
+    wanted.on_ranges = true;
+    wanted.range = FamilyRange::OfKey(key.family, comparator, key.key);
+    VARVE_RETURN_IF_ERROR(WaitForRanges(owner, std::move(wanted), nullptr, patience, &clock));
+  }
+}
+
+Status LockTable::LockKeyAlone(LockOwner* owner, const LockKey& key, const Comparator* comparator,
+                               bool exclusive, const LockPatience& patience, LockClock* clock,
+                               Had* had) {
+  LockPart& part = PartOf(key);
+  {
+    LatchGuard latch(&part.latch);
+    LockQueue* queue = part.Find(key);
+    HeldLock* const mine = queue == nullptr ? nullptr : queue->HolderOf(owner);
+    if (mine != nullptr && (mine->exclusive || !exclusive)) {
+      had->held = mine;
+      return Status::OK();
+    }
+    had->held = mine != nullptr ? mine : owner->NewLock(key);
+    had->added = mine == nullptr;
+    had->upgraded = mine != nullptr;
+    if (queue == nullptr) VARVE_RETURN_IF_ERROR(FindOrAdd(&part, had->held->key, &queue));
+    if (queue->TryTake(had->held, exclusive)) return Status::OK();
+  }
+  if (patience.timeout_micros == 0) return Status::TimedOut(Status::kLockTimeout);
+  return WaitForKey(had->held, exclusive, comparator, patience, clock);
+}
+
+Status LockTable::FindOrAdd(LockPart* part, const LockKey& key, LockQueue** queue) {
+  *queue = part->Find(key);
+  if (*queue != nullptr) return Status::OK();
+  VARVE_RETURN_IF_ERROR(CountKey(key.family));
+  try {
+    *queue = part->Add(key);
+  } catch (...) {
+    UncountKey(key.family);
+    throw;
+  }
+  return Status::OK();
+}
+
+void LockTable::RemoveIfUnused(LockPart* part, LockQueue* queue) {
+  if (!queue->unused()) return;
+  UncountKey(queue->key().family);
+  part->Remove(queue);
+}
+
+Status LockTable::CountKey(uint32_t family) {
+  if (keys_per_family_max_ <= 0) [[likely]]
+    return Status::OK();
+  MutexLock lock(&limit_mu_);
+  int64_t& locked = keys_locked_[family];
+  if (locked >= keys_per_family_max_) {
+    return Status::LockLimit("max_num_locks keys of a column family are locked");
+  }
+  locked++;
+  return Status::OK();
+}
+
+void LockTable::UncountKey(uint32_t family) {
+  if (keys_per_family_max_ <= 0) [[likely]]
+    return;
+  MutexLock lock(&limit_mu_);
+  keys_locked_[family]--;
+  VARVE_ASSERT(keys_locked_[family] >= 0);
+}
+
+HeldLock* LockTable::Find(const LockOwner* owner, const LockKey& key, bool* exclusive) {
+  LockPart& part = PartOf(key);
+  LatchGuard latch(&part.latch);
+  LockQueue* const queue = part.Find(key);
+  HeldLock* const held = queue == nullptr ? nullptr : queue->HolderOf(owner);
+  if (held != nullptr && exclusive != nullptr) *exclusive = held->exclusive;
+  return held;
+}
+
+void LockTable::Unlock(HeldLock* held) {
+  LockPart& part = PartOf(held->key);
+  WakeList wakes;
+  LatchGuard latch(&part.latch);
+  if (!held->held) return;
+  LockQueue* const queue = held->queue;
+  VARVE_ASSERT(queue == part.Find(held->key));
+  queue->Release(held, &wakes);
+  RemoveIfUnused(&part, queue);
+}
+
+void LockTable::Downgrade(HeldLock* held) {
+  LockPart& part = PartOf(held->key);
+  WakeList wakes;
+  LatchGuard latch(&part.latch);
+  if (!held->held) return;
+  held->queue->Downgrade(held, &wakes);
+}
+
+// ---- Waiting ----
+
+// A wait that others see while it lives.
+class LockTable::WaitScope {
+ public:
+  WaitScope(LockTable* table, TransactionID id, Wait wait) : table_(table), id_(id) {
+    VARVE_ASSERT(id != 0);
+    MutexLock lock(&table_->waits_mu_);
+    wait.number = ++table_->wait_numbers_;
+    table_->waits_.insert_or_assign(id, std::move(wait));
+  }
+  ~WaitScope() {
+    MutexLock lock(&table_->waits_mu_);
+    table_->waits_.erase(id_);
+  }
+  WaitScope(const WaitScope&) = delete;
+  WaitScope& operator=(const WaitScope&) = delete;
+
+ private:
+  LockTable* const table_;
+  const TransactionID id_;
+};
+
+Status LockTable::WaitForKey(HeldLock* record, bool exclusive, const Comparator* comparator,
+                             const LockPatience& patience, LockClock* clock) {
+  const LockKey& key = record->key;
+  LockOwner* const owner = record->owner;
+  // All that may throw comes before the waiter is in the queue.
+  const BorrowedSleeper sleeper(&sleepers_);
+  Wait wait;
+  wait.exclusive = exclusive;
+  wait.range = FamilyRange::OfKey(key.family, comparator, key.key);
+  wait.hash = key.hash;
+  const WaitScope seen(this, owner->id(), std::move(wait));
+  LockWaiter waiter;
+  waiter.record = record;
+  waiter.exclusive = exclusive;
+  waiter.sleeper = sleeper.get();
+  LockPart& part = PartOf(key);
+  {
+    LatchGuard latch(&part.latch);
+    LockQueue* queue = nullptr;
+    VARVE_RETURN_IF_ERROR(FindOrAdd(&part, key, &queue));
+    if (queue->TryTake(record, exclusive)) return Status::OK();
+    waiter.upgrade = record->held;
+    queue->Enqueue(&waiter);
+  }
+  clock->BeginWait();
+  Status s;
+  for (uint64_t next_expiry = 0;;) {
+    if (TryInQueue(&part, &waiter, !s.ok(), &next_expiry)) return Status::OK();
+    if (!s.ok()) return s;
+    s = sleeper.get()->Sleep(waiter.state, clock->MicrosToSleep(next_expiry));
+    if (s.ok()) s = ReasonToGiveUp(owner, patience, clock);
+  }
+}
+
+bool LockTable::TryInQueue(LockPart* part, LockWaiter* waiter, bool give_up,
+                           uint64_t* next_expiry) {
+  WakeList wakes;
+  LatchGuard latch(&part->latch);
+  if (waiter->state.load(std::memory_order_relaxed) == WaitState::kGranted) return true;
+  LockQueue* const queue = part->Find(waiter->record->key);
+  VARVE_ASSERT(queue != nullptr);
+  if (queue->TryTake(waiter, &wakes)) return true;
+  if (give_up) {
+    queue->Leave(waiter, &wakes);
+    RemoveIfUnused(part, queue);
+  } else {
+    *next_expiry = queue->NextExpiry(*waiter);
+  }
+  return false;
+}
+
+Status LockTable::ReasonToGiveUp(LockOwner* owner, const LockPatience& patience,
+                                 LockClock* clock) try {
+  const uint64_t now = LockClockMicros();
+  if (clock->OverAt(now)) {
+    LockOwner::LastWait wait;
+    if (WaitingFor(owner->id(), &wait)) owner->SetLastWait(std::move(wait));
+    return Status::TimedOut(Status::kLockTimeout);
+  }
+  return clock->SearchIsDue(now) ? LookForDeadlock(owner, patience) : Status::OK();
+} catch (...) {
+  return Status::MemoryLimit("waiting for a lock: no memory to look for a deadlock");
+}
+
+// ---- Ranges ----
+
+Status LockTable::WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* range,
+                                const LockPatience& patience, LockClock* clock) {
+  const auto barred = [&] {
+    return range != nullptr ? ranges_.Bars(*range)
+                            : ranges_.Bars(owner, wanted.range.family, wanted.range.begin.key);
+  };
+  if (!barred()) return Status::OK();
+  if (patience.timeout_micros == 0) return Status::TimedOut(Status::kLockTimeout);
+  const BorrowedSleeper sleeper(&sleepers_);
+  const WaitScope seen(this, owner->id(), wanted);
+  clock->BeginWait();
+  Status s;
+  while (s.ok()) {
+    LockRanges::Waiting waiting(&ranges_, sleeper.get());
+    if (!barred()) return Status::OK();
+    s = sleeper.get()->Sleep(waiting.state(),
+                             clock->MicrosToSleep(ranges_.NextExpiry(owner, wanted.range)));
+    if (s.ok()) s = ReasonToGiveUp(owner, patience, clock);
+  }
+  return barred() ? s : Status::OK();
+}
+
+Status LockTable::LockRange(HeldRange* range, const LockPatience& patience) {
+  VARVE_ASSERT(range->range.comparator != nullptr);
+  if (!range->range.IsOrdered()) {
+    return Status::InvalidArgument("range lock: the end is before the beginning");
+  }
+  LockClock clock(patience);
+  ranges_.Add(range);
+  Wait wanted;
+  wanted.exclusive = wanted.on_ranges = true;
+  wanted.for_key = false;
+  wanted.ticket = range->ticket;
+  wanted.range = range->range;
+  Status s;
+  do {
+    s = WaitForRanges(range->owner, wanted, range, patience, &clock);
+    if (s.ok()) s = LockKeysWithin(range, patience, &clock);
+  } while (s.ok() && !ranges_.TryHold(range));
+  if (!s.ok()) ranges_.Remove(range);
+  return s;
+}
+
+// Nobody locks a new key in there any more, but those whom this waits for.
+Status LockTable::LockKeysWithin(HeldRange* range, const LockPatience& patience, LockClock* clock) {
+  std::string key;
+  std::vector<TransactionID> holders;
+  while (FindKeyWithin(*range, &key, &holders)) {
+    ranges_.SetYieldsTo(range, holders);
+    Had had;
+    VARVE_RETURN_IF_ERROR(LockKeyAlone(range->owner, KeyOf(range->range.family, key),
+                                       range->range.comparator, /*exclusive=*/true, patience, clock,
+                                       &had));
+    // The range keeps others out from here on.
+    if (had.added) Unlock(had.held);
+    if (had.upgraded) Downgrade(had.held);
+    ranges_.SetYieldsTo(range, {});
+  }
+  return Status::OK();
+}
+
+bool LockTable::FindKeyWithin(const HeldRange& range, std::string* key,
+                              std::vector<TransactionID>* holders) {
+  holders->clear();
+  for (size_t i = 0; i < part_count_; i++) {
+    LockPart& part = parts_[i];
+    LatchGuard latch(&part.latch);
+    if (part.used() == 0) continue;
+    part.VisitAll([&](const LockQueue& queue) {
+      if (!range.range.Covers(queue.key().family, queue.key().key)) return;
+      for (const HeldLock* h = queue.holders(); h != nullptr; h = h->next_holder) {
+        if (h->owner == range.owner) continue;
+        if (holders->empty()) key->assign(queue.key().key.data(), queue.key().key.size());
+        holders->push_back(h->owner->id());
+      }
+    });
+  }
+  std::sort(holders->begin(), holders->end());
+  holders->erase(std::unique(holders->begin(), holders->end()), holders->end());
+  return !holders->empty();
+}
+
+// ---- Who waits for whom ----
+
+void LockTable::BlockersOf(TransactionID id, const Wait& wait, std::vector<TransactionID>* ids) {
+  if (wait.on_ranges) {
+    ranges_.BlockersOf(id, wait.range, wait.ticket, wait.for_key, ids);
+    return;
+  }
+  const LockKey key = {wait.range.family, wait.range.begin.key, wait.hash};
+  LockPart& part = PartOf(key);
+  LatchGuard latch(&part.latch);
+  const LockQueue* const queue = part.Find(key);
+  const LockWaiter* const waiter = queue == nullptr ? nullptr : queue->WaiterOf(id);
+  if (waiter != nullptr) queue->BlockersOf(*waiter, ids);
+}
+
+bool LockTable::EdgesOf(TransactionID waiter, WaitEdges* edges) {
+  Wait wait;
+  {
+    MutexLock lock(&waits_mu_);
+    const auto found = waits_.find(waiter);
+    if (found == waits_.end()) return false;
+    wait = found->second;
+  }
+  edges->number = wait.number;
+  edges->wait = {waiter, wait.range.family, wait.exclusive, wait.range.begin.key};
+  BlockersOf(waiter, wait, &edges->blockers);
+  return true;
+}
+
+bool LockTable::WaitingFor(TransactionID id, LockOwner::LastWait* wait) {
+  WaitEdges edges;
+  if (!EdgesOf(id, &edges) || edges.blockers.empty()) return false;
+  *wait = {edges.wait.m_cf_id, std::move(edges.wait.m_waiting_key), std::move(edges.blockers)};
+  return true;
+}
+
+Status LockTable::LookForDeadlock(LockOwner* owner, const LockPatience& patience) {
+  MutexLock lock(&search_mu_);
+  std::vector<DeadlockInfo> cycle;
+  const DeadlockAnswer answer = SearchDeadlock(this, owner->id(), patience.detect_depth, &cycle);
+  if (answer == DeadlockAnswer::kNone) return Status::OK();
+  const int64_t now = WallClockSeconds();
+  deadlocks_.Add(answer == DeadlockAnswer::kCycle ? DeadlockPath(std::move(cycle), now)
+                                                  : DeadlockPath(now, /*limit=*/true));
+  // The next search finds the cycle broken.
+  MutexLock waits_lock(&waits_mu_);
+  waits_.erase(owner->id());
+  return Status::Busy(Status::kDeadlock);
+}
+
+std::unordered_multimap<uint32_t, KeyLockInfo> LockTable::KeysLocked() {
+  std::unordered_multimap<uint32_t, KeyLockInfo> all;
+  for (size_t i = 0; i < part_count_; i++) {
+    LockPart& part = parts_[i];
+    LatchGuard latch(&part.latch);
+    part.VisitAll([&](const LockQueue& queue) {
+      if (queue.holders() == nullptr) return;
+      KeyLockInfo info;
+      info.key = queue.key().key.ToString();
+      info.exclusive = queue.holders()->exclusive;
+      for (const HeldLock* h = queue.holders(); h != nullptr; h = h->next_holder) {
+        info.ids.push_back(h->owner->id());
+      }
+      all.emplace(queue.key().family, std::move(info));
+    });
+  }
+  return all;
+}
+
+}  // namespace varve

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction/optimistic_transaction.h"
+
+#include <algorithm>
+
+#include "db/transaction/lock_owner.h"
+#include "db/write/write_batch_internal.h"
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+#include "util/coding/fixed.h"
+
+namespace varve {
+
+namespace {
+
+// A commit that others of its buckets keep overtaking gives up.
+constexpr int kTriesMax = 1000;
+
+}  // namespace
+
+void OptimisticTransaction::Begin(const WriteOptions& write_options,
+                                  const OptimisticTransactionOptions& options) {
+  BeginBase(write_options, LockClockMicros(), /*max_batch_bytes=*/0);
+  tracked_.clear();
+  uses_.clear();
+  marks_.clear();
+  evidence_.clear();
+  committed_at_ = 0;
+  state_ = STARTED;
+  if (options.set_snapshot) SetSnapshot();
+}
+
+Status OptimisticTransaction::CheckActive() {
+  return state_ == STARTED ? Status::OK() : Status::InvalidArgument("transaction: it has ended");
+}
+
+// ---- Keys ----
+
+std::string OptimisticTransaction::NameOf(ColumnFamilyHandle* family, const Slice& key) {
+  std::string name;
+  name.reserve(sizeof(uint32_t) + key.size());
+  PutFixed32(&name, family->GetID());
+  name.append(key.data(), key.size());
+  return name;
+}
+
+Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) {
+  VARVE_RETURN_IF_ERROR(CheckActive());
+  TakeAnnouncedSnapshot();
+  if (!use.validate) return Status::OK();
+  const std::string name = NameOf(family, key);
+  if (use.assume_tracked && !tracked_.contains(name)) {
+    return Status::InvalidArgument("transaction: assume_tracked, and the key is not tracked");
+  }
+  HoldEvidence();
+  const SequenceNumber now = has_snapshot() ? snapshot_sequence() : db_->GetLatestSequenceNumber();
+  const auto [found, added] = tracked_.try_emplace(name);
+  TrackedKey& tracked = found->second;
+  if (added) {
+    tracked.family = family->GetID();
+    tracked.key = key.ToString();
+    tracked.hash = KeyStamps::HashOf(tracked.family, key);
+    tracked.unchanged_since = now;
+  }
+  tracked.unchanged_since = std::min(tracked.unchanged_since, now);
+  if (!marks_.empty()) uses_.push_back({&tracked, use.write});
+  (use.write ? tracked.writes : tracked.reads)++;
+  return Status::OK();
+}
+
+void OptimisticTransaction::HoldEvidence() {
+  if (!has_snapshot()) {
+    if (evidence_.empty()) evidence_.push_back(NewSnapshot());
+  } else if (evidence_.empty() || snapshot_sequence() < evidence_.back()->GetSequenceNumber()) {
+    evidence_.push_back(GetTimestampedSnapshot());
+  }
+}
+
+void OptimisticTransaction::NoteFound(ColumnFamilyHandle* family, const Slice& key) {
+  const auto found = tracked_.find(NameOf(family, key));
+  if (found != tracked_.end() && found->second.writes == 0) found->second.was_read = true;
+}
+
+void OptimisticTransaction::Forget(const TrackedKey& key) {
+  std::string name;
+  PutFixed32(&name, key.family);
+  tracked_.erase(name + key.key);
+}
+
+void OptimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) {
+  const auto found = tracked_.find(NameOf(FamilyOr(family), key));
+  if (found == tracked_.end() || found->second.reads == 0) return;
+  TrackedKey* const tracked = &found->second;
+  if (!marks_.empty()) {
+    // Only a read since the newest save point can be taken back.
+    size_t i = uses_.size();
+    while (i > marks_.back() && (uses_[i - 1].key != tracked || uses_[i - 1].write)) i--;
+    if (i == marks_.back()) return;
+    uses_[i - 1].key = nullptr;
+  }
+  tracked->reads--;
+  if (tracked->reads == 0 && tracked->writes == 0) tracked_.erase(found);
+}
+
+void OptimisticTransaction::RollbackUses() {
+  VARVE_ASSERT(!marks_.empty());
+  const size_t mark = marks_.back();
+  marks_.pop_back();
+  while (uses_.size() > mark) {
+    const TrackedUse use = uses_.back();
+    uses_.pop_back();
+    if (use.key == nullptr) continue;
+    VARVE_ASSERT((use.write ? use.key->writes : use.key->reads) > 0);
+    (use.write ? use.key->writes : use.key->reads)--;
+    if (use.key->reads == 0 && use.key->writes == 0) Forget(*use.key);
+  }
+}
+
+void OptimisticTransaction::PopUses() {
+  marks_.pop_back();
+  if (marks_.empty()) uses_.clear();
+}
+
+// ---- The end ----
+
+Status OptimisticTransaction::Commit() try {
+  VARVE_RETURN_IF_ERROR(CheckActive());
+  if (GetCommitTimeWriteBatch()->Count() != 0) {
+    return Status::InvalidArgument(
+        "Commit: a commit-time batch, and the transaction is not prepared");
+  }
+  WriteBatch* const updates = batch_.GetWriteBatch();
+  if (updates->GetDataSize() <= kBatchHeaderBytes) {
+    std::vector<StampLimit> limits;
+    VARVE_RETURN_IF_ERROR(LookUp(&limits));
+  } else {
+    VARVE_RETURN_IF_ERROR(WriteIfUnchanged(updates));
+    committed_at_ = WriteBatchInternal::Sequence(*updates);
+  }
+  End(COMMITTED);
+  return Status::OK();
+} catch (...) {
+  return CaughtException();
+}
+
+Status OptimisticTransaction::WriteIfUnchanged(WriteBatch* updates) {
+  std::vector<StampLimit> limits;
+  limits.reserve(tracked_.size());
+  for (const auto& [name, key] : tracked_) limits.push_back({key.hash, key.unchanged_since});
+  for (int tries = 0; tries < kTriesMax; tries++) {
+    WriteCondition condition{limits};
+    Status s = host_->WriteIf(write_options_, updates, &condition);
+    if (!condition.refused) return s;
+    VARVE_RETURN_IF_ERROR(LookUp(&limits));
+  }
+  return Status::Busy("Commit: others keep changing keys beside those of the transaction");
+}
+
+Status OptimisticTransaction::LookUp(std::vector<StampLimit>* limits) {
+  limits->clear();
+  if (tracked_.empty()) return Status::OK();
+  const SequenceNumber known = host_->WaitForAllWrites();
+  for (const auto& [name, key] : tracked_) {
+    ColumnFamilyHandle* const family = families_.Find(key.family);
+    TransactionHost::NewestWrite newest{.found = true};
+    // Of a family that was dropped there is nothing to be known, and the write says so.
+    if (family != nullptr) VARVE_RETURN_IF_ERROR(host_->FindNewest(family, key.key, &newest));
+    if (newest.sequence > key.unchanged_since || (key.was_read && !newest.found)) {
+      return Status::Busy("Commit: a key was changed after the transaction read or wrote it");
+    }
+    limits->push_back({key.hash, std::max(known, key.unchanged_since)});
+  }
+  return Status::OK();
+}
+
+Status OptimisticTransaction::Rollback() {
+  VARVE_RETURN_IF_ERROR(CheckActive());
+  End(ROLLEDBACK);
+  return Status::OK();
+}
+
+void OptimisticTransaction::End(TransactionState state) {
+  ClearUpdates();
+  ClearSnapshot();
+  tracked_.clear();
+  uses_.clear();
+  marks_.clear();
+  evidence_.clear();
+  state_ = state;
+}
+
+// ---- What there is not ----
+
+Status OptimisticTransaction::Prepare() {
+  return Status::InvalidArgument("Prepare: optimistic transactions have no two phases");
+}
+
+Status OptimisticTransaction::SetName(const TransactionName& /*name*/) {
+  return Status::InvalidArgument("SetName: optimistic transactions have no names");
+}
+
+Status OptimisticTransaction::GetRangeLock(ColumnFamilyHandle* /*family*/,
+                                           const Endpoint& /*begin*/, const Endpoint& /*end*/) {
+  return Status::NotSupported("GetRangeLock: optimistic transactions have no locks");
+}
+
+Status OptimisticTransaction::DeleteRange(ColumnFamilyHandle* /*family*/, const Slice& /*begin*/,
+                                          const Slice& /*end*/) {
+  return Status::NotSupported("DeleteRange in an optimistic transaction");
+}
+
+std::vector<TransactionID> OptimisticTransaction::GetWaitingTxns(uint32_t* family,
+                                                                 std::string* key) const {
+  if (family != nullptr) *family = 0;
+  if (key != nullptr) key->clear();
+  return {};
+}
+
+}  // namespace varve

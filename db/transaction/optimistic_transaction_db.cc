@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Opening a database for optimistic transactions, and beginning them.
+
+#include <memory>
+#include <utility>
+
+#include "db/transaction/optimistic_transaction.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+// Reads and writes go to the database itself, whose order of writes sees them all.
+class OptimisticDb final : public OptimisticTransactionDB {
+ public:
+  OptimisticDb(DB* db, TransactionHost* host) : OptimisticTransactionDB(db), host_(host) {}
+
+  Transaction* BeginTransaction(const WriteOptions& write_options,
+                                const OptimisticTransactionOptions& txn_options,
+                                Transaction* old_txn) override try {
+    auto* txn = dynamic_cast<OptimisticTransaction*>(old_txn);
+    if (old_txn != nullptr && (txn == nullptr || !txn->BelongsTo(host_))) return nullptr;
+    std::unique_ptr<OptimisticTransaction> made;
+    if (txn == nullptr) {
+      made = std::make_unique<OptimisticTransaction>(db_, host_);
+      txn = made.get();
+    }
+    txn->Begin(write_options, txn_options);
+    (void)made.release();
+    return txn;
+  } catch (...) {
+    return nullptr;
+  }
+
+ private:
+  TransactionHost* const host_;
+};
+
+class NoBuckets final : public OccLockBuckets {
+ public:
+  size_t ApproximateMemoryUsage() const override { return sizeof(*this); }
+};
+
+}  // namespace
+
+std::shared_ptr<OccLockBuckets> MakeSharedOccLockBuckets(size_t /*bucket_count*/,
+                                                         bool /*cache_aligned*/) {
+  return std::make_shared<NoBuckets>();
+}
+
+Status OptimisticTransactionDB::Open(const Options& options, const std::string& dbname,
+                                     OptimisticTransactionDB** dbptr) {
+  return Open(options, OptimisticTransactionDBOptions(), dbname, dbptr);
+}
+
+Status OptimisticTransactionDB::Open(const Options& options,
+                                     const OptimisticTransactionDBOptions& occ_options,
+                                     const std::string& dbname, OptimisticTransactionDB** dbptr) {
+  std::vector<ColumnFamilyHandle*> handles;
+  Status s = Open(DBOptions(options), occ_options, dbname,
+                  {ColumnFamilyDescriptor(kDefaultColumnFamilyName, ColumnFamilyOptions(options))},
+                  &handles, dbptr);
+  for (ColumnFamilyHandle* handle : handles) delete handle;  // the database has one of its own
+  return s;
+}
+
+Status OptimisticTransactionDB::Open(const DBOptions& db_options, const std::string& dbname,
+                                     const std::vector<ColumnFamilyDescriptor>& column_families,
+                                     std::vector<ColumnFamilyHandle*>* handles,
+                                     OptimisticTransactionDB** dbptr) {
+  return Open(db_options, OptimisticTransactionDBOptions(), dbname, column_families, handles,
+              dbptr);
+}
+
+Status OptimisticTransactionDB::Open(const DBOptions& db_options,
+                                     const OptimisticTransactionDBOptions& /*occ_options*/,
+                                     const std::string& dbname,
+                                     const std::vector<ColumnFamilyDescriptor>& column_families,
+                                     std::vector<ColumnFamilyHandle*>* handles,
+                                     OptimisticTransactionDB** dbptr) try {
+  if (handles == nullptr || dbptr == nullptr) {
+    return Status::InvalidArgument("OptimisticTransactionDB::Open: a pointer is null");
+  }
+  *dbptr = nullptr;
+  if (db_options.unordered_write) {
+    return Status::NotSupported("OptimisticTransactionDB with DBOptions::unordered_write");
+  }
+  std::unique_ptr<DB> db;
+  VARVE_RETURN_IF_ERROR(DB::Open(db_options, dbname, column_families, handles, &db));
+  auto* const host = dynamic_cast<TransactionHost*>(db->GetRootDB());
+  Status s = host == nullptr ? Status::InvalidArgument("OptimisticTransactionDB: no database")
+                             : Guarded([&] {
+                                 host->WatchKeys();
+                                 *dbptr = new OptimisticDb(db.get(), host);
+                               });
+  if (s.ok()) {
+    (void)db.release();
+    return s;
+  }
+  for (ColumnFamilyHandle* handle : *handles) delete handle;
+  handles->clear();
+  return s;
+} catch (...) {
+  return CaughtException();
+}
+
+}  // namespace varve

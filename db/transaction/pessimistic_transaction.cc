@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction/pessimistic_transaction.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "db/engine/prepared_sections.h"
+#include "db/write/write_batch_internal.h"
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+constexpr size_t kNameBytesMax = 512;
+
+// Nobody has changed it since ... it is not known when.
+constexpr SequenceNumber kNotChecked = kMaxSequenceNumber;
+
+// Milliseconds of the API; negative stays negative.
+int64_t MicrosOf(int64_t milliseconds) {
+  return milliseconds < 0 ? -1 : std::min(milliseconds, INT64_MAX / 1000) * 1000;
+}
+
+RangeEnd EndOf(const Endpoint& endpoint) {
+  return {endpoint.slice.ToString(),
+          endpoint.inf_suffix ? RangeEnd::Place::kAboveAllWithPrefix : RangeEnd::Place::kAt};
+}
+
+}  // namespace
+
+TransactionID NextTransactionId() {
+  static std::atomic<TransactionID> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+PessimisticTransaction::~PessimisticTransaction() {
+  LeaveSection();
+  if (recovered_) [[unlikely]] {
+    MutexLock lock(&registry_->names_mu);
+    registry_->recovered.erase(this);
+  }
+  ForgetName();
+  ReleaseLocks();
+}
+
+void PessimisticTransaction::Begin(const WriteOptions& write_options,
+                                   const TransactionOptions& options, int64_t default_timeout_ms) {
+  LeaveSection();
+  ForgetName();
+  ReleaseLocks();
+  const uint64_t now = LockClockMicros();
+  BeginBase(write_options, now, options.max_write_batch_size);
+  owner_.Begin(NextTransactionId(), options.expiration > 0
+                                        ? now + static_cast<uint64_t>(MicrosOf(options.expiration))
+                                        : 0);
+  patience_.timeout_micros =
+      MicrosOf(options.lock_timeout < 0 ? default_timeout_ms : options.lock_timeout);
+  patience_.detect_deadlocks = options.deadlock_detect;
+  patience_.detect_after_micros = options.deadlock_timeout_us;
+  patience_.detect_depth = options.deadlock_detect_depth;
+  skip_concurrency_control_ = options.skip_concurrency_control;
+  skip_prepare_ = options.skip_prepare;
+  committed_at_ = 0;
+  if (options.set_snapshot) SetSnapshot();
+}
+
+// ---- The end ----
+
+Status PessimisticTransaction::CheckActive() {
+  const TransactionState state = owner_.state();
+  if (state == STARTED) [[likely]] {
+    return owner_.expires_at() == 0 || !owner_.ExpiredAt(LockClockMicros()) ? Status::OK()
+                                                                            : Status::Expired();
+  }
+  if (state == LOCKS_STOLEN) return Status::Expired();
+  if (state == PREPARED) {
+    return Status::InvalidArgument(
+        "transaction: it is prepared, so only Commit or Rollback can follow");
+  }
+  return Status::InvalidArgument("transaction: it has ended");
+}
+
+// From the first state change on nobody takes the locks any more, whenever it would expire.
+Status PessimisticTransaction::Prepare() try {
+  VARVE_RETURN_IF_ERROR(CheckActive());
+  if (name_.empty()) return Status::InvalidArgument("Prepare: the transaction has no name");
+  if (!owner_.MoveState(STARTED, AWAITING_PREPARE)) return Status::Expired();
+  Status s = Guarded([&] {
+    return host_->PrepareSection(write_options_, name_, *batch_.GetWriteBatch(), &section_);
+  });
+  owner_.SetState(s.ok() ? PREPARED : STARTED);
+  return s;
+} catch (...) {
+  return CaughtException();
+}
+
+Status PessimisticTransaction::Commit() {
+  return section_ != nullptr ? CommitPrepared() : CommitUnprepared();
+}
+
+Status PessimisticTransaction::CommitPrepared() {
+  VARVE_ASSERT(owner_.state() == PREPARED);
+  owner_.SetState(AWAITING_COMMIT);
+  SequenceNumber first = 0;
+  const Status s = Guarded([&] {
+    TakeAnnouncedSnapshot();
+    return host_->CommitSection(write_options_, section_, *GetCommitTimeWriteBatch(), &first);
+  });
+  if (!s.ok()) {
+    owner_.SetState(PREPARED);
+    return s;
+  }
+  section_ = nullptr;
+  committed_at_ = first;
+  End(COMMITTED);
+  return s;
+}
+
+Status PessimisticTransaction::CommitUnprepared() try {
+  VARVE_RETURN_IF_ERROR(CheckActive());
+  if (!skip_prepare_) return Status::TxnNotPrepared();
+  if (GetCommitTimeWriteBatch()->Count() != 0) {
+    return Status::InvalidArgument(
+        "Commit: a commit-time batch, and the transaction is not prepared");
+  }
+  if (!owner_.MoveState(STARTED, AWAITING_COMMIT)) return Status::Expired();
+  TakeAnnouncedSnapshot();
+  WriteBatch* const updates = batch_.GetWriteBatch();
+  if (updates->GetDataSize() > kBatchHeaderBytes) {
+    Status s = db_->Write(write_options_, updates);
+    if (!s.ok()) {
+      owner_.SetState(STARTED);
+      return s;
+    }
+    committed_at_ = WriteBatchInternal::Sequence(*updates);
+  }
+  End(COMMITTED);
+  return Status::OK();
+} catch (...) {
+  if (owner_.state() == AWAITING_COMMIT) owner_.SetState(STARTED);
+  return CaughtException();
+}
+
+Status PessimisticTransaction::Rollback() {
+  const TransactionState state = owner_.state();
+  if (state == COMMITTED || state == ROLLEDBACK) {
+    return Status::InvalidArgument("Rollback: the transaction has ended");
+  }
+  if (section_ != nullptr) {
+    owner_.SetState(AWAITING_ROLLBACK);
+    Status s = Guarded([&] { return host_->RollbackSection(write_options_, section_); });
+    if (!s.ok()) {
+      owner_.SetState(PREPARED);
+      return s;
+    }
+    section_ = nullptr;
+  }
+  End(ROLLEDBACK);
+  return Status::OK();
+}
+
+Status PessimisticTransaction::Adopt(PreparedSection* section) {
+  section_ = section;
+  adopting_ = true;
+  Status s = Guarded([&] {
+    VARVE_RETURN_IF_ERROR(TakeName(section->name));
+    BatchReplay replay(this, &families_, BatchReplay::Missing::kSkip);
+    return section->updates.Iterate(&replay);
+  });
+  adopting_ = false;
+  owner_.SetState(PREPARED);
+  return s;
+}
+
+void PessimisticTransaction::ListRecovered() {
+  MutexLock lock(&registry_->names_mu);
+  registry_->recovered.insert(this);
+  recovered_ = true;
+}
+
+void PessimisticTransaction::LeaveSection() {
+  if (section_ == nullptr) [[likely]]
+    return;
+  host_->AbandonSection(section_);
+  section_ = nullptr;
+}
+
+uint64_t PessimisticTransaction::GetLogNumber() const {
+  return section_ != nullptr ? host_->LogOfSection(section_) : 0;
+}
+
+void PessimisticTransaction::End(TransactionState state) {
+  VARVE_ASSERT(state == COMMITTED || state == ROLLEDBACK);
+  ForgetName();
+  ReleaseLocks();
+  ClearUpdates();
+  ClearSnapshot();
+  owner_.SetState(state);
+}
+
+void PessimisticTransaction::ReleaseLocks() {
+  for (HeldLock* lock = first_; lock != nullptr; lock = lock->next) locks_->Unlock(lock);
+  for (HeldRange& range : ranges_) locks_->UnlockRange(&range);
+  first_ = last_ = nullptr;
+  keys_ = 0;
+  ranges_.clear();
+  uses_.clear();
+  marks_.clear();
+  owner_.ForgetLocks();
+}
+
+// ---- Keys ----
+
+Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key,
+                                   const KeyUse& use) {
+  VARVE_RETURN_IF_ERROR(CheckActive());
+  if (skip_concurrency_control_) {
+    TakeAnnouncedSnapshot();
+    return Status::OK();
+  }
+  const LockKey lock_key = LockTable::KeyOf(family->GetID(), key);
+  if (use.assume_tracked) return UseTracked(lock_key, use);
+  LockTable::Had had;
+  Status locked =
+      locks_->Lock(&owner_, lock_key, family->GetComparator(), use.exclusive, patience_, &had);
+  if (!locked.ok()) return adopting_ ? Status::OK() : locked;
+  if (had.added) {
+    had.held->unchanged_since = kNotChecked;
+    AddLock(had.held);
+  }
+  Status s = Guarded([&] {
+    TakeAnnouncedSnapshot();
+    Status valid = use.validate && has_snapshot() ? Validate(family, had.held) : Status::OK();
+    if (valid.ok()) NoteUse(had.held, use.write);
+    return valid;
+  });
+  if (!s.ok()) {
+    if (had.added) GiveBack(had.held);
+    if (had.upgraded) locks_->Downgrade(had.held);
+  }
+  return s;
+}
+
+Status PessimisticTransaction::UseTracked(const LockKey& key, const KeyUse& use) {
+  bool exclusive = false;
+  HeldLock* const held = locks_->Find(&owner_, key, &exclusive);
+  if (held == nullptr || (use.exclusive && !exclusive)) {
+    return Status::InvalidArgument("transaction: assume_tracked, and the key is not locked so");
+  }
+  TakeAnnouncedSnapshot();
+  NoteUse(held, use.write);
+  return Status::OK();
+}
+
+// While the key is locked nobody changes it: what was right for an older snapshot stays so.
+Status PessimisticTransaction::Validate(ColumnFamilyHandle* family, HeldLock* lock) {
+  const SequenceNumber since = snapshot_sequence();
+  if (lock->unchanged_since <= since) return Status::OK();
+  if (db_->GetLatestSequenceNumber() != since) {
+    TransactionHost::NewestWrite newest;
+    VARVE_RETURN_IF_ERROR(host_->FindNewest(family, lock->key.key, &newest));
+    if (newest.sequence > since)
+      return Status::Busy("the key was changed after the transaction's snapshot");
+  }
+  lock->unchanged_since = since;
+  return Status::OK();
+}
+
+void PessimisticTransaction::AddLock(HeldLock* lock) {
+  VARVE_ASSERT(lock->owner == &owner_);
+  lock->previous = last_;
+  lock->next = nullptr;
+  (last_ == nullptr ? first_ : last_->next) = lock;
+  last_ = lock;
+  keys_++;
+}
+
+void PessimisticTransaction::GiveBack(HeldLock* lock) {
+  VARVE_ASSERT(lock->reads == 0 && lock->writes == 0);
+  (lock->previous == nullptr ? first_ : lock->previous->next) = lock->next;
+  (lock->next == nullptr ? last_ : lock->next->previous) = lock->previous;
+  keys_--;
+  locks_->Unlock(lock);
+}
+
+void PessimisticTransaction::NoteUse(HeldLock* lock, bool write) {
+  if (!marks_.empty()) uses_.push_back({lock, write});
+  (write ? lock->writes : lock->reads)++;
+}
+
+void PessimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) {
+  if (section_ != nullptr) return;  // what is prepared keeps what it was prepared with
+  HeldLock* const lock =
+      locks_->Find(&owner_, LockTable::KeyOf(FamilyOr(family)->GetID(), key), nullptr);
+  if (lock == nullptr || lock->reads == 0) return;
+  if (!marks_.empty()) {
+    // Only a read since the newest save point can be taken back.
+    size_t i = uses_.size();
+    while (i > marks_.back().uses && (uses_[i - 1].lock != lock || uses_[i - 1].write)) i--;
+    if (i == marks_.back().uses) return;
+    uses_[i - 1].lock = nullptr;
+  }
+  lock->reads--;
+  if (lock->reads == 0 && lock->writes == 0) GiveBack(lock);
+}
+
+// ---- Save points ----
+
+void PessimisticTransaction::PushUses() {
+  marks_.push_back({uses_.size(), ranges_.size()});
+}
+
+void PessimisticTransaction::RollbackUses() {
+  VARVE_ASSERT(!marks_.empty());
+  const UsesMark mark = marks_.back();
+  marks_.pop_back();
+  while (uses_.size() > mark.uses) {
+    const LockUse use = uses_.back();
+    uses_.pop_back();
+    if (use.lock == nullptr) continue;
+    VARVE_ASSERT((use.write ? use.lock->writes : use.lock->reads) > 0);
+    (use.write ? use.lock->writes : use.lock->reads)--;
+    if (use.lock->reads == 0 && use.lock->writes == 0) GiveBack(use.lock);
+  }
+  while (ranges_.size() > mark.ranges) {
+    locks_->UnlockRange(&ranges_.back());
+    ranges_.pop_back();
+  }
+}
+
+void PessimisticTransaction::PopUses() {
+  marks_.pop_back();
+  if (marks_.empty()) uses_.clear();
+}
+
+// ---- Ranges ----
+
+Status PessimisticTransaction::LockRange(ColumnFamilyHandle* family, RangeEnd begin, RangeEnd end) {
+  VARVE_RETURN_IF_ERROR(CheckActive());
+  if (!skip_concurrency_control_) {
+    HeldRange& range = ranges_.emplace_back();
+    range.range = {family->GetID(), family->GetComparator(), std::move(begin), std::move(end)};
+    range.owner = &owner_;
+    Status s = Guarded([&] { return locks_->LockRange(&range, patience_); });
+    if (!s.ok()) {
+      locks_->UnlockRange(&range);
+      ranges_.pop_back();
+      if (!adopting_) return s;
+    }
+  }
+  TakeAnnouncedSnapshot();
+  return Status::OK();
+}
+
+Status PessimisticTransaction::GetRangeLock(ColumnFamilyHandle* family, const Endpoint& begin,
+                                            const Endpoint& end) try {
+  ColumnFamilyHandle* const of = FamilyOr(family);
+  VARVE_RETURN_IF_ERROR(CheckFamily(of));
+  return LockRange(of, EndOf(begin), EndOf(end));
+} catch (...) {
+  return CaughtException();
+}
+
+Status PessimisticTransaction::DeleteRange(ColumnFamilyHandle* family, const Slice& begin,
+                                           const Slice& end) try {
+  ColumnFamilyHandle* const of = FamilyOr(family);
+  VARVE_RETURN_IF_ERROR(CheckFamily(of));
+  const int order = of->GetComparator()->Compare(begin, end);
+  if (order > 0) return Status::InvalidArgument("DeleteRange: the end is before the beginning");
+  if (order == 0) return CheckActive();
+  VARVE_RETURN_IF_ERROR(LockRange(of, {begin.ToString(), RangeEnd::Place::kAt},
+                                  {end.ToString(), RangeEnd::Place::kBefore}));
+  return AddToBatch(kDeleteRangeRecord, of, begin, end);
+} catch (...) {
+  return CaughtException();
+}
+
+// ---- Settings ----
+
+void PessimisticTransaction::SetLockTimeout(int64_t timeout_ms) {
+  patience_.timeout_micros = MicrosOf(timeout_ms);
+}
+
+void PessimisticTransaction::SetDeadlockTimeout(int64_t timeout_ms) {
+  patience_.detect_after_micros = std::max<int64_t>(MicrosOf(timeout_ms), 0);
+}
+
+Status PessimisticTransaction::SetName(const TransactionName& name) try {
+  VARVE_RETURN_IF_ERROR(CheckActive());
+  if (name.empty() || name.size() > kNameBytesMax) {
+    return Status::InvalidArgument("SetName: names have 1 to 512 bytes");
+  }
+  if (host_->HasSection(name)) {
+    return Status::InvalidArgument("SetName: a prepared transaction of this name is not decided");
+  }
+  return TakeName(name);
+} catch (...) {
+  return CaughtException();
+}
+
+Status PessimisticTransaction::TakeName(const TransactionName& name) {
+  VARVE_ASSERT(!name.empty());
+  MutexLock lock(&registry_->names_mu);
+  if (!name_.empty()) return Status::InvalidArgument("SetName: the transaction has a name");
+  std::string own = name;
+  if (!registry_->names.emplace(name, this).second) {
+    return Status::InvalidArgument("SetName: another transaction has the name");
+  }
+  name_ = std::move(own);
+  return Status::OK();
+}
+
+TransactionName PessimisticTransaction::GetName() const {
+  MutexLock lock(&registry_->names_mu);
+  return name_;
+}
+
+void PessimisticTransaction::ForgetName() {
+  if (name_.empty()) [[likely]]
+    return;
+  MutexLock lock(&registry_->names_mu);
+  registry_->names.erase(name_);
+  name_.clear();
+}
+
+std::vector<TransactionID> PessimisticTransaction::GetWaitingTxns(uint32_t* family,
+                                                                  std::string* key) const {
+  LockOwner::LastWait wait;
+  if (!locks_->WaitingFor(owner_.id(), &wait)) wait = owner_.last_wait();
+  if (family != nullptr) *family = wait.family;
+  if (key != nullptr) *key = std::move(wait.key);
+  return std::move(wait.ids);
+}
+
+}  // namespace varve

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// PessimisticTransaction: locks what it writes and what it reads for update, and keeps that to its
+// end; its updates are written by Commit.
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "db/transaction/lock_table.h"
+#include "db/transaction/transaction_base.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+struct PreparedSection;
+
+// What all transactions of a database share.
+struct TransactionRegistry {
+  explicit TransactionRegistry(const LockTable::Limits& limits) : locks(limits) {}
+
+  LockTable locks;
+  Mutex names_mu{kTransactionNamesRank};
+  std::unordered_map<std::string, Transaction*> names VARVE_GUARDED_BY(names_mu);
+  // Those of an opening, which nobody may have asked for.
+  std::set<Transaction*> recovered VARVE_GUARDED_BY(names_mu);
+};
+
+// Ids are unique in the process.
+TransactionID NextTransactionId();
+
+// Prepare makes a section of the updates, which is the database's until it is decided: the
+// transaction may go before that.
+//
+// Locks that are held form a list in the order in which they were had. While there are save points,
+// uses of locks are written down one after the other, so that a save point is a position there.
+//
+// Thread safety: as Transaction.
+class PessimisticTransaction final : public TransactionBase {
+ public:
+  PessimisticTransaction(DB* db, TransactionHost* host, TransactionRegistry* registry)
+      : TransactionBase(db, host), registry_(registry), locks_(&registry->locks) {}
+  ~PessimisticTransaction() override;
+
+  // As a new transaction. `default_timeout_ms` is the database's.
+  void Begin(const WriteOptions& write_options, const TransactionOptions& options,
+             int64_t default_timeout_ms);
+  bool BelongsTo(const TransactionRegistry* registry) const { return registry_ == registry; }
+  // As one that has prepared this section, which it claimed: with its locks, but for those that
+  // another has, as none were taken when it was prepared.
+  Status Adopt(PreparedSection* section);
+  // Into the registry's list, where it is until it goes.
+  void ListRecovered();
+
+  Status Prepare() override;
+  Status Commit() override;
+  Status Rollback() override;
+
+  using TransactionBase::UndoGetForUpdate;
+  void UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) override;
+  Status GetRangeLock(ColumnFamilyHandle* family, const Endpoint& begin,
+                      const Endpoint& end) override;
+  Status DeleteRange(ColumnFamilyHandle* family, const Slice& begin, const Slice& end) override;
+
+  uint64_t GetNumKeys() const override { return keys_; }
+  void SetLockTimeout(int64_t timeout_ms) override;
+  void SetDeadlockTimeout(int64_t timeout_ms) override;
+  Status SetName(const TransactionName& name) override;
+  TransactionName GetName() const override;
+  TransactionID GetID() const override { return owner_.id(); }
+  bool IsDeadlockDetect() const override { return patience_.detect_deadlocks; }
+  std::vector<TransactionID> GetWaitingTxns(uint32_t* family, std::string* key) const override;
+  TransactionState GetState() const override { return owner_.state(); }
+  uint64_t GetId() const override { return committed_at_; }
+  uint64_t GetLogNumber() const override;
+
+ private:
+  struct LockUse {
+    HeldLock* lock;  // null: taken back
+    bool write;
+  };
+  struct UsesMark {
+    size_t uses;
+    size_t ranges;
+  };
+
+  Status CheckActive() override;
+  Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) override;
+  void PushUses() override;
+  void RollbackUses() override;
+  void PopUses() override;
+
+  Status UseTracked(const LockKey& key, const KeyUse& use);
+  Status Validate(ColumnFamilyHandle* family, HeldLock* lock);
+  void NoteUse(HeldLock* lock, bool write);
+  void AddLock(HeldLock* lock);
+  void GiveBack(HeldLock* lock);
+  Status LockRange(ColumnFamilyHandle* family, RangeEnd begin, RangeEnd end);
+  Status CommitUnprepared();
+  Status CommitPrepared();
+  // All locks, the name, the updates.
+  void End(TransactionState state);
+  // The section stays as it is, for the next one who claims it.
+  void LeaveSection();
+  void ReleaseLocks();
+  Status TakeName(const TransactionName& name);
+  void ForgetName();
+
+  TransactionRegistry* const registry_;
+  LockTable* const locks_;
+  LockOwner owner_;
+  LockPatience patience_;
+  bool skip_concurrency_control_ = false;
+  bool skip_prepare_ = true;
+  bool adopting_ = false;
+  bool recovered_ = false;              // in the registry's list
+  PreparedSection* section_ = nullptr;  // while it is prepared
+  uint64_t committed_at_ = 0;
+  std::string name_;  // under the registry's mutex; changed by this transaction's thread
+
+  HeldLock* first_ = nullptr;
+  HeldLock* last_ = nullptr;
+  uint64_t keys_ = 0;
+  std::deque<HeldRange> ranges_;
+  std::vector<LockUse> uses_;
+  std::vector<UsesMark> marks_;
+};
+
+}  // namespace varve

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction/pessimistic_transaction_db.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "db/transaction/batch_locks.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+LockTable::Limits LimitsOf(const TransactionDBOptions& options) {
+  LockTable::Limits limits;
+  limits.parts = options.num_stripes;
+  limits.keys_per_family_max = options.max_num_locks;
+  limits.deadlocks_remembered = options.max_num_deadlocks;
+  limits.mutexes = options.custom_mutex_factory;
+  return limits;
+}
+
+// Those that the program has not taken, and deleted.
+void DeleteRecovered(TransactionRegistry* registry) {
+  for (;;) {
+    Transaction* txn = nullptr;
+    {
+      MutexLock lock(&registry->names_mu);
+      if (registry->recovered.empty()) return;
+      txn = *registry->recovered.begin();
+    }
+    delete txn;  // which takes it out
+  }
+}
+
+// Gives one key back at the end of a scope.
+class KeyGuard {
+ public:
+  KeyGuard(LockTable* table, HeldLock* lock) : table_(table), lock_(lock) {}
+  ~KeyGuard() { table_->Unlock(lock_); }
+  KeyGuard(const KeyGuard&) = delete;
+  KeyGuard& operator=(const KeyGuard&) = delete;
+
+ private:
+  LockTable* const table_;
+  HeldLock* const lock_;
+};
+
+}  // namespace
+
+Status CheckTransactionDBOptions(const TransactionDBOptions& options, const DBOptions& db_options) {
+  if (options.write_policy != WRITE_COMMITTED && options.write_policy != WRITE_PREPARED) {
+    return Status::NotSupported(
+        "TransactionDBOptions::write_policy: only WRITE_COMMITTED and WRITE_PREPARED");
+  }
+  if (options.lock_mgr_handle != nullptr) {
+    return Status::NotSupported("TransactionDBOptions::lock_mgr_handle");
+  }
+  if (!options.secondary_indices.empty()) {
+    return Status::NotSupported("TransactionDBOptions::secondary_indices");
+  }
+  if (db_options.unordered_write && options.write_policy == WRITE_COMMITTED) {
+    return Status::NotSupported(
+        "TransactionDB: WRITE_COMMITTED with DBOptions::unordered_write; WRITE_PREPARED goes with "
+        "it");
+  }
+  return Status::OK();
+}
+
+std::unique_ptr<TransactionRegistry> PessimisticTransactionDB::NewRegistry(
+    const TransactionDBOptions& options) {
+  return std::make_unique<TransactionRegistry>(LimitsOf(options));
+}
+
+PessimisticTransactionDB::PessimisticTransactionDB(
+    DB* db, TransactionHost* host, const TransactionDBOptions& options,
+    std::unique_ptr<TransactionRegistry> registry) noexcept
+    : TransactionDB(db),
+      host_(host),
+      transaction_lock_timeout_(options.transaction_lock_timeout),
+      default_lock_timeout_(options.default_lock_timeout),
+      skip_concurrency_control_(options.skip_concurrency_control),
+      registry_(std::move(registry)) {}
+
+PessimisticTransactionDB::~PessimisticTransactionDB() {
+  DeleteRecovered(registry_.get());
+}
+
+Status PessimisticTransactionDB::AdoptSections(DB* db, TransactionHost* host,
+                                               const TransactionDBOptions& options,
+                                               TransactionRegistry* registry) {
+  std::vector<PreparedSection*> sections = host->ClaimSections();
+  Status s;
+  while (s.ok() && !sections.empty()) {
+    s = Guarded([&] {
+      auto txn = std::make_unique<PessimisticTransaction>(db, host, registry);
+      TransactionOptions of_txn;
+      of_txn.lock_timeout = 0;
+      txn->Begin(WriteOptions(), of_txn, options.transaction_lock_timeout);
+      PreparedSection* const section = sections.back();
+      sections.pop_back();
+      VARVE_RETURN_IF_ERROR(txn->Adopt(section));
+      txn->SetLockTimeout(options.transaction_lock_timeout);
+      txn->ListRecovered();
+      (void)txn.release();
+      return Status::OK();
+    });
+  }
+  for (PreparedSection* section : sections) host->AbandonSection(section);
+  if (!s.ok()) DeleteRecovered(registry);
+  return s;
+}
+
+Transaction* PessimisticTransactionDB::BeginTransaction(const WriteOptions& write_options,
+                                                        const TransactionOptions& txn_options,
+                                                        Transaction* old_txn) try {
+  auto* txn = dynamic_cast<PessimisticTransaction*>(old_txn);
+  if (old_txn != nullptr && (txn == nullptr || !txn->BelongsTo(registry_.get()))) return nullptr;
+  std::unique_ptr<PessimisticTransaction> made;
+  if (txn == nullptr) {
+    made = std::make_unique<PessimisticTransaction>(db_, host_, registry_.get());
+    txn = made.get();
+  }
+  txn->Begin(write_options, txn_options, transaction_lock_timeout_);
+  (void)made.release();
+  return txn;
+} catch (...) {
+  return nullptr;
+}
+
+Transaction* PessimisticTransactionDB::GetTransactionByName(const TransactionName& name) {
+  MutexLock lock(&registry_->names_mu);
+  const auto found = registry_->names.find(name);
+  return found == registry_->names.end() ? nullptr : found->second;
+}
+
+void PessimisticTransactionDB::GetAllPreparedTransactions(std::vector<Transaction*>* trans) {
+  trans->clear();
+  MutexLock lock(&registry_->names_mu);
+  for (const auto& [name, txn] : registry_->names) {
+    if (txn->GetState() == Transaction::PREPARED) trans->push_back(txn);
+  }
+}
+
+// ---- Writes without a transaction ----
+
+LockPatience PessimisticTransactionDB::PlainPatience() const {
+  const int64_t milliseconds = default_lock_timeout_;
+  LockPatience patience;
+  patience.timeout_micros = milliseconds < 0 ? -1 : std::min(milliseconds, INT64_MAX / 1000) * 1000;
+  return patience;
+}
+
+template <typename WriteIt>
+Status PessimisticTransactionDB::WithKey(ColumnFamilyHandle* family, const Slice& key,
+                                         WriteIt write) try {
+  if (family == nullptr) return Status::InvalidArgument("column family handle is null");
+  if (skip_concurrency_control_) return write();
+  if (family->GetComparator()->timestamp_size() != 0) [[unlikely]] {
+    return Status::NotSupported("TransactionDB: column families with timestamps");
+  }
+  LockOwner owner;
+  owner.Begin(NextTransactionId(), /*expires_at=*/0);
+  const LockPatience patience = PlainPatience();
+  LockTable::Had had;
+  VARVE_RETURN_IF_ERROR(registry_->locks.Lock(&owner, LockTable::KeyOf(family->GetID(), key),
+                                              family->GetComparator(), /*exclusive=*/true, patience,
+                                              &had));
+  const KeyGuard guard(&registry_->locks, had.held);
+  return write();
+} catch (...) {
+  return CaughtException();
+}
+
+Status PessimisticTransactionDB::Put(const WriteOptions& options, ColumnFamilyHandle* family,
+                                     const Slice& key, const Slice& value) {
+  return WithKey(family, key, [&] { return db_->Put(options, family, key, value); });
+}
+
+Status PessimisticTransactionDB::Delete(const WriteOptions& options, ColumnFamilyHandle* family,
+                                        const Slice& key) {
+  return WithKey(family, key, [&] { return db_->Delete(options, family, key); });
+}
+
+Status PessimisticTransactionDB::SingleDelete(const WriteOptions& options,
+                                              ColumnFamilyHandle* family, const Slice& key) {
+  return WithKey(family, key, [&] { return db_->SingleDelete(options, family, key); });
+}
+
+Status PessimisticTransactionDB::Merge(const WriteOptions& options, ColumnFamilyHandle* family,
+                                       const Slice& key, const Slice& value) {
+  return WithKey(family, key, [&] { return db_->Merge(options, family, key, value); });
+}
+
+Status PessimisticTransactionDB::DeleteRange(const WriteOptions& options,
+                                             ColumnFamilyHandle* family, const Slice& begin,
+                                             const Slice& end) try {
+  WriteBatch batch;
+  VARVE_RETURN_IF_ERROR(batch.DeleteRange(family, begin, end));
+  return WithBatch(&batch, [&] { return db_->DeleteRange(options, family, begin, end); });
+} catch (...) {
+  return CaughtException();
+}
+
+Status PessimisticTransactionDB::WithBatch(WriteBatch* updates, const WriteLocked& write) try {
+  if (updates == nullptr) return Status::InvalidArgument("write: the batch is null");
+  BatchLocks locks(&registry_->locks, host_);
+  VARVE_RETURN_IF_ERROR(locks.Lock(updates, NextTransactionId(), PlainPatience()));
+  return write();
+} catch (...) {
+  return CaughtException();
+}
+
+Status PessimisticTransactionDB::Write(const WriteOptions& options,
+                                       const TransactionDBWriteOptimizations& optimizations,
+                                       WriteBatch* updates) {
+  if (optimizations.skip_concurrency_control || skip_concurrency_control_) {
+    return db_->Write(options, updates);
+  }
+  return WithBatch(updates, [&] { return db_->Write(options, updates); });
+}
+
+Status PessimisticTransactionDB::WriteWithCallback(const WriteOptions& options, WriteBatch* updates,
+                                                   UserWriteCallback* callback) {
+  const auto write = [&] { return db_->WriteWithCallback(options, updates, callback); };
+  return skip_concurrency_control_ ? write() : WithBatch(updates, write);
+}
+
+}  // namespace varve

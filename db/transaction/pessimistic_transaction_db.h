@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// PessimisticTransactionDB: a database whose writes, with a transaction or without, lock their
+// keys.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "varve/utilities/transaction_db.h"
+
+#include "db/transaction/lock_table.h"
+#include "db/transaction/pessimistic_transaction.h"
+#include "db/transaction/transaction_host.h"
+
+namespace varve {
+
+// OK, or which option is not to be had.
+Status CheckTransactionDBOptions(const TransactionDBOptions& options, const DBOptions& db_options);
+
+class PessimisticTransactionDB final : public TransactionDB {
+ public:
+  // Made before the database, which an object that cannot be made must not take over.
+  static std::unique_ptr<TransactionRegistry> NewRegistry(const TransactionDBOptions& options);
+  // Also before: transactions of all sections that nobody has. They belong to the registry's
+  // database.
+  static Status AdoptSections(DB* db, TransactionHost* host, const TransactionDBOptions& options,
+                              TransactionRegistry* registry);
+  // Takes `db` over. The host is the database at its root.
+  PessimisticTransactionDB(DB* db, TransactionHost* host, const TransactionDBOptions& options,
+                           std::unique_ptr<TransactionRegistry> registry) noexcept;
+  ~PessimisticTransactionDB() override;
+
+  Transaction* BeginTransaction(const WriteOptions& write_options,
+                                const TransactionOptions& txn_options,
+                                Transaction* old_txn) override;
+  Transaction* GetTransactionByName(const TransactionName& name) override;
+  void GetAllPreparedTransactions(std::vector<Transaction*>* trans) override;
+  std::unordered_multimap<uint32_t, KeyLockInfo> GetLockStatusData() override {
+    return registry_->locks.KeysLocked();
+  }
+  std::vector<DeadlockPath> GetDeadlockInfoBuffer() override {
+    return registry_->locks.deadlocks().NewestFirst();
+  }
+  void SetDeadlockInfoBufferSize(uint32_t target_size) override {
+    registry_->locks.deadlocks().Resize(target_size);
+  }
+
+  using TransactionDB::Delete;
+  using TransactionDB::DeleteRange;
+  using TransactionDB::Merge;
+  using TransactionDB::Put;
+  using TransactionDB::SingleDelete;
+  Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+             const Slice& value) override;
+  Status Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) override;
+  Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
+                      const Slice& key) override;
+  Status Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+               const Slice& value) override;
+  Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
+                     const Slice& end) override;
+  Status Write(const WriteOptions& options, WriteBatch* updates) override {
+    return Write(options, TransactionDBWriteOptimizations(), updates);
+  }
+  Status Write(const WriteOptions& options, const TransactionDBWriteOptimizations& optimizations,
+               WriteBatch* updates) override;
+  // Locks the keys as Write does. The callback is called with them locked.
+  Status WriteWithCallback(const WriteOptions& options, WriteBatch* updates,
+                           UserWriteCallback* callback) override;
+
+ private:
+  using WriteLocked = std::function<Status()>;
+
+  // Runs `write` with the key, or with all of the batch, locked.
+  template <typename WriteIt>
+  Status WithKey(ColumnFamilyHandle* family, const Slice& key, WriteIt write);
+  Status WithBatch(WriteBatch* updates, const WriteLocked& write);
+  LockPatience PlainPatience() const;
+
+  TransactionHost* const host_;
+  const int64_t transaction_lock_timeout_;
+  const int64_t default_lock_timeout_;
+  const bool skip_concurrency_control_;
+  const std::unique_ptr<TransactionRegistry> registry_;
+};
+
+}  // namespace varve

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/transaction/transaction_base.h"
+
+#include <utility>
+
+#include "varve/iterator.h"
+
+#include "db/transaction/lock_owner.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+std::string Joined(const SliceParts& parts) {
+  std::string joined;
+  for (int i = 0; i < parts.num_parts; i++) {
+    joined.append(parts.parts[i].data(), parts.parts[i].size());
+  }
+  return joined;
+}
+
+}  // namespace
+
+TransactionBase::TransactionBase(DB* db, TransactionHost* host)
+    : db_(db),
+      host_(host),
+      families_(host),
+      batch_(BytewiseComparator(), /*reserved_bytes=*/0, /*overwrite_key=*/true) {}
+
+void TransactionBase::BeginBase(const WriteOptions& options, uint64_t now_micros,
+                                size_t max_batch_bytes) {
+  ClearUpdates();
+  ClearSnapshot();
+  write_options_ = options;
+  batch_.SetMaxBytes(max_batch_bytes);
+  began_at_ = now_micros;
+}
+
+void TransactionBase::ClearUpdates() {
+  batch_.Clear();
+  commit_time_batch_.Clear();
+  indexing_ = true;
+  counts_ = Counts();
+  save_points_.clear();
+}
+
+uint64_t TransactionBase::GetElapsedTime() const {
+  return (LockClockMicros() - began_at_) / 1000;
+}
+
+// ---- Snapshots ----
+
+void TransactionBase::SetSnapshot() {
+  announced_ = false;
+  notifier_.reset();
+  snapshot_ = NewSnapshot();
+}
+
+std::shared_ptr<const Snapshot> TransactionBase::NewSnapshot() const {
+  DB* const db = db_;
+  return {db->GetSnapshot(), [db](const Snapshot* snapshot) { db->ReleaseSnapshot(snapshot); }};
+}
+
+void TransactionBase::SetSnapshotOnNextOperation(std::shared_ptr<TransactionNotifier> notifier) {
+  announced_ = true;
+  notifier_ = std::move(notifier);
+}
+
+void TransactionBase::ClearSnapshot() {
+  snapshot_.reset();
+  announced_ = false;
+  notifier_.reset();
+}
+
+void TransactionBase::TakeAnnouncedSnapshot() {
+  if (!announced_) [[likely]]
+    return;
+  const std::shared_ptr<TransactionNotifier> notifier = std::move(notifier_);
+  SetSnapshot();
+  if (notifier != nullptr) notifier->SnapshotCreated(snapshot_.get());
+}
+
+// ---- Save points ----
+
+void TransactionBase::SetSavePoint() {
+  save_points_.push_back({{snapshot_, announced_, notifier_}, counts_});
+  try {
+    PushUses();
+    try {
+      batch_.SetSavePoint();
+    } catch (...) {
+      PopUses();
+      throw;
+    }
+  } catch (...) {
+    save_points_.pop_back();
+    throw;
+  }
+}
+
+Status TransactionBase::RollbackToSavePoint() {
+  VARVE_RETURN_IF_ERROR(CheckActive());
+  if (save_points_.empty()) return Status::NotFound("transaction: there is no save point");
+  VARVE_RETURN_IF_ERROR(batch_.RollbackToSavePoint());
+  RollbackUses();
+  SavePoint& last = save_points_.back();
+  snapshot_ = std::move(last.snapshot.snapshot);
+  announced_ = last.snapshot.announced;
+  notifier_ = std::move(last.snapshot.notifier);
+  counts_ = last.counts;
+  save_points_.pop_back();
+  return Status::OK();
+}
+
+Status TransactionBase::PopSavePoint() {
+  VARVE_RETURN_IF_ERROR(CheckActive());
+  if (save_points_.empty()) return Status::NotFound("transaction: there is no save point");
+  VARVE_RETURN_IF_ERROR(batch_.PopSavePoint());
+  PopUses();
+  save_points_.pop_back();
+  return Status::OK();
+}
+
+// ---- Reads ----
+
+Status TransactionBase::Get(const ReadOptions& options, ColumnFamilyHandle* family,
+                            const Slice& key, std::string* value) {
+  if (value == nullptr) return Status::InvalidArgument("get: the place for the value is null");
+  PinnableSlice pinned(value);
+  Status s = Get(options, family, key, &pinned);
+  if (s.ok() && pinned.IsPinned()) value->assign(pinned.data(), pinned.size());
+  return s;
+}
+
+Status TransactionBase::Get(const ReadOptions& options, ColumnFamilyHandle* family,
+                            const Slice& key, PinnableSlice* value) {
+  return batch_.GetFromBatchAndDB(db_, options, FamilyOr(family), key, value);
+}
+
+void TransactionBase::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t n,
+                               const Slice* keys, PinnableSlice* values, Status* statuses,
+                               bool sorted_input) const {
+  batch_.MultiGetFromBatchAndDB(db_, options, FamilyOr(family), n, keys, values, statuses,
+                                sorted_input);
+}
+
+std::vector<Status> TransactionBase::MultiGet(const ReadOptions& options,
+                                              const std::vector<ColumnFamilyHandle*>& families,
+                                              const std::vector<Slice>& keys,
+                                              std::vector<std::string>* values) {
+  const size_t n = keys.size();
+  values->assign(n, std::string());
+  if (families.size() != n) {
+    return std::vector<Status>(
+        n, Status::InvalidArgument("MultiGet: one column family per key needed"));
+  }
+  // One state for all keys, over all families.
+  ReadOptions at_one_state = options;
+  std::unique_ptr<ManagedSnapshot> held;
+  if (options.snapshot == nullptr && n > 1) {
+    held = std::make_unique<ManagedSnapshot>(db_);
+    at_one_state.snapshot = held->snapshot();
+  }
+  std::vector<Status> statuses;
+  statuses.reserve(n);
+  for (size_t i = 0; i < n; i++) {
+    statuses.push_back(Get(at_one_state, families[i], keys[i], &(*values)[i]));
+  }
+  return statuses;
+}
+
+Iterator* TransactionBase::GetIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
+  ColumnFamilyHandle* const of = FamilyOr(family);
+  return batch_.NewIteratorWithBase(of, db_->NewIterator(options, of), &options);
+}
+
+template <typename Value>
+Status TransactionBase::ReadForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
+                                      const Slice& key, Value* value, bool exclusive,
+                                      bool do_validate) try {
+  if (!do_validate && options.snapshot != nullptr) {
+    return Status::InvalidArgument("GetForUpdate: a snapshot to read, and do_validate is false");
+  }
+  ColumnFamilyHandle* const of = FamilyOr(family);
+  VARVE_RETURN_IF_ERROR(CheckFamily(of));
+  VARVE_RETURN_IF_ERROR(
+      Use(of, key, {.write = false, .exclusive = exclusive, .validate = do_validate}));
+  if (value == nullptr) return Status::OK();
+  Status s = Get(options, of, key, value);
+  if (s.ok()) NoteFound(of, key);
+  return s;
+} catch (...) {
+  return CaughtException();
+}
+
+Status TransactionBase::GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
+                                     const Slice& key, std::string* value, bool exclusive,
+                                     bool do_validate) {
+  return ReadForUpdate(options, family, key, value, exclusive, do_validate);
+}
+
+Status TransactionBase::GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
+                                     const Slice& key, PinnableSlice* value, bool exclusive,
+                                     bool do_validate) {
+  return ReadForUpdate(options, family, key, value, exclusive, do_validate);
+}
+
+std::vector<Status> TransactionBase::MultiGetForUpdate(
+    const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+    const std::vector<Slice>& keys, std::vector<std::string>* values) {
+  Status s;
+  if (families.size() != keys.size()) {
+    s = Status::InvalidArgument("MultiGetForUpdate: one column family per key needed");
+  }
+  for (size_t i = 0; s.ok() && i < keys.size(); i++) {
+    s = GetForUpdate(options, families[i], keys[i], static_cast<std::string*>(nullptr), true, true);
+  }
+  if (!s.ok()) {
+    values->assign(keys.size(), std::string());
+    return std::vector<Status>(keys.size(), s);
+  }
+  const std::vector<Status> statuses = MultiGet(options, families, keys, values);
+  for (size_t i = 0; i < keys.size(); i++) {
+    if (statuses[i].ok()) NoteFound(FamilyOr(families[i]), keys[i]);
+  }
+  return statuses;
+}
+
+// ---- Writes ----
+
+Status TransactionBase::CheckFamily(ColumnFamilyHandle* family) const {
+  if (family->GetComparator()->timestamp_size() == 0) [[likely]]
+    return Status::OK();
+  return Status::NotSupported("transaction: column families with timestamps are not supported");
+}
+
+Status TransactionBase::AddToBatch(WriteType type, ColumnFamilyHandle* family, const Slice& key,
+                                   const Slice& value) {
+  if (!indexing_) return batch_.AddUnindexed(type, family, key, value);
+  switch (type) {
+    case kPutRecord:
+      return batch_.Put(family, key, value);
+    case kMergeRecord:
+      return batch_.Merge(family, key, value);
+    case kDeleteRecord:
+      return batch_.Delete(family, key);
+    case kDeleteRangeRecord:
+      return batch_.DeleteRange(family, key, value);
+    default:
+      return batch_.SingleDelete(family, key);
+  }
+}
+
+Status TransactionBase::Update(WriteType type, ColumnFamilyHandle* family, const Slice& key,
+                               const Slice& value, const KeyUse& use) try {
+  ColumnFamilyHandle* const of = FamilyOr(family);
+  VARVE_RETURN_IF_ERROR(CheckFamily(of));
+  VARVE_RETURN_IF_ERROR(Use(of, key, use));
+  VARVE_RETURN_IF_ERROR(AddToBatch(type, of, key, value));
+  uint64_t& count = type == kPutRecord     ? counts_.puts
+                    : type == kMergeRecord ? counts_.merges
+                                           : counts_.deletes;
+  count++;
+  return Status::OK();
+} catch (...) {
+  return CaughtException();
+}
+
+Status TransactionBase::UpdateParts(WriteType type, ColumnFamilyHandle* family,
+                                    const SliceParts& key, const SliceParts& value,
+                                    const KeyUse& use) try {
+  return Update(type, family, Joined(key), Joined(value), use);
+} catch (...) {
+  return CaughtException();
+}
+
+Status TransactionBase::RebuildFromWriteBatch(WriteBatch* src_batch) try {
+  if (src_batch == nullptr) return Status::InvalidArgument("transaction: the batch is null");
+  BatchReplay replay(this, &families_);
+  return src_batch->Iterate(&replay);
+} catch (...) {
+  return CaughtException();
+}
+
+}  // namespace varve

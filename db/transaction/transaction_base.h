@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// TransactionBase: what all transactions have in common: a batch that their reads see through, its
+// save points, and a snapshot to be checked against.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/utilities/transaction.h"
+#include "varve/utilities/write_batch_with_index.h"
+
+#include "db/transaction/batch_replay.h"
+#include "db/transaction/transaction_host.h"
+
+namespace varve {
+
+// What is done with a key that is to be locked, or tracked.
+struct KeyUse {
+  bool write = true;
+  bool exclusive = true;
+  bool validate = true;         // against the snapshot
+  bool assume_tracked = false;  // by an earlier use
+};
+
+// Thread safety: as Transaction.
+class TransactionBase : public Transaction {
+ public:
+  TransactionBase(DB* db, TransactionHost* host);
+
+  void SetSnapshot() override;
+  void SetSnapshotOnNextOperation(std::shared_ptr<TransactionNotifier> notifier) override;
+  const Snapshot* GetSnapshot() const override { return snapshot_.get(); }
+  std::shared_ptr<const Snapshot> GetTimestampedSnapshot() const override { return snapshot_; }
+  void ClearSnapshot() override;
+
+  void SetSavePoint() override;
+  Status RollbackToSavePoint() override;
+  Status PopSavePoint() override;
+
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+             std::string* value) override;
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+             PinnableSlice* value) override;
+  Status Get(const ReadOptions& options, const Slice& key, std::string* value) override {
+    return Get(options, nullptr, key, value);
+  }
+  Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override {
+    return Get(options, nullptr, key, value);
+  }
+  std::vector<Status> MultiGet(const ReadOptions& options,
+                               const std::vector<ColumnFamilyHandle*>& families,
+                               const std::vector<Slice>& keys,
+                               std::vector<std::string>* values) override;
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<std::string>* values) override {
+    return MultiGet(options, Defaults(keys), keys, values);
+  }
+  void MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t n, const Slice* keys,
+                PinnableSlice* values, Status* statuses, bool sorted_input) const override;
+
+  Status GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                      std::string* value, bool exclusive, bool do_validate) override;
+  Status GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                      PinnableSlice* value, bool exclusive, bool do_validate) override;
+  Status GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value,
+                      bool exclusive, bool do_validate) override {
+    return GetForUpdate(options, nullptr, key, value, exclusive, do_validate);
+  }
+  Status GetForUpdate(const ReadOptions& options, const Slice& key, PinnableSlice* value,
+                      bool exclusive, bool do_validate) override {
+    return GetForUpdate(options, nullptr, key, value, exclusive, do_validate);
+  }
+  std::vector<Status> MultiGetForUpdate(const ReadOptions& options,
+                                        const std::vector<ColumnFamilyHandle*>& families,
+                                        const std::vector<Slice>& keys,
+                                        std::vector<std::string>* values) override;
+  std::vector<Status> MultiGetForUpdate(const ReadOptions& options, const std::vector<Slice>& keys,
+                                        std::vector<std::string>* values) override {
+    return MultiGetForUpdate(options, Defaults(keys), keys, values);
+  }
+  void UndoGetForUpdate(const Slice& key) override { UndoGetForUpdate(nullptr, key); }
+  using Transaction::UndoGetForUpdate;
+  Iterator* GetIterator(const ReadOptions& options) override {
+    return GetIterator(options, nullptr);
+  }
+  Iterator* GetIterator(const ReadOptions& options, ColumnFamilyHandle* family) override;
+
+  Status Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value,
+             bool assume_tracked) override {
+    return Update(kPutRecord, family, key, value, Tracked(assume_tracked));
+  }
+  Status Put(const Slice& key, const Slice& value) override {
+    return Put(nullptr, key, value, false);
+  }
+  Status Put(ColumnFamilyHandle* family, const SliceParts& key, const SliceParts& value,
+             bool assume_tracked) override {
+    return UpdateParts(kPutRecord, family, key, value, Tracked(assume_tracked));
+  }
+  Status Put(const SliceParts& key, const SliceParts& value) override {
+    return Put(nullptr, key, value, false);
+  }
+  Status Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& value,
+               bool assume_tracked) override {
+    return Update(kMergeRecord, family, key, value, Tracked(assume_tracked));
+  }
+  Status Merge(const Slice& key, const Slice& value) override {
+    return Merge(nullptr, key, value, false);
+  }
+  Status Delete(ColumnFamilyHandle* family, const Slice& key, bool assume_tracked) override {
+    return Update(kDeleteRecord, family, key, Slice(), Tracked(assume_tracked));
+  }
+  Status Delete(const Slice& key) override { return Delete(nullptr, key, false); }
+  Status Delete(ColumnFamilyHandle* family, const SliceParts& key, bool assume_tracked) override {
+    return UpdateParts(kDeleteRecord, family, key, SliceParts(), Tracked(assume_tracked));
+  }
+  Status Delete(const SliceParts& key) override { return Delete(nullptr, key, false); }
+  Status SingleDelete(ColumnFamilyHandle* family, const Slice& key, bool assume_tracked) override {
+    return Update(kSingleDeleteRecord, family, key, Slice(), Tracked(assume_tracked));
+  }
+  Status SingleDelete(const Slice& key) override { return SingleDelete(nullptr, key, false); }
+  Status SingleDelete(ColumnFamilyHandle* family, const SliceParts& key,
+                      bool assume_tracked) override {
+    return UpdateParts(kSingleDeleteRecord, family, key, SliceParts(), Tracked(assume_tracked));
+  }
+  Status SingleDelete(const SliceParts& key) override { return SingleDelete(nullptr, key, false); }
+
+  Status PutUntracked(ColumnFamilyHandle* family, const Slice& key, const Slice& value) override {
+    return Update(kPutRecord, family, key, value, Untracked());
+  }
+  Status PutUntracked(const Slice& key, const Slice& value) override {
+    return PutUntracked(nullptr, key, value);
+  }
+  Status PutUntracked(ColumnFamilyHandle* family, const SliceParts& key,
+                      const SliceParts& value) override {
+    return UpdateParts(kPutRecord, family, key, value, Untracked());
+  }
+  Status PutUntracked(const SliceParts& key, const SliceParts& value) override {
+    return PutUntracked(nullptr, key, value);
+  }
+  Status MergeUntracked(ColumnFamilyHandle* family, const Slice& key, const Slice& value) override {
+    return Update(kMergeRecord, family, key, value, Untracked());
+  }
+  Status MergeUntracked(const Slice& key, const Slice& value) override {
+    return MergeUntracked(nullptr, key, value);
+  }
+  Status DeleteUntracked(ColumnFamilyHandle* family, const Slice& key) override {
+    return Update(kDeleteRecord, family, key, Slice(), Untracked());
+  }
+  Status DeleteUntracked(const Slice& key) override { return DeleteUntracked(nullptr, key); }
+  Status DeleteUntracked(ColumnFamilyHandle* family, const SliceParts& key) override {
+    return UpdateParts(kDeleteRecord, family, key, SliceParts(), Untracked());
+  }
+  Status DeleteUntracked(const SliceParts& key) override { return DeleteUntracked(nullptr, key); }
+  Status SingleDeleteUntracked(ColumnFamilyHandle* family, const Slice& key) override {
+    return Update(kSingleDeleteRecord, family, key, Slice(), Untracked());
+  }
+  Status SingleDeleteUntracked(const Slice& key) override {
+    return SingleDeleteUntracked(nullptr, key);
+  }
+
+  void PutLogData(const Slice& blob) override { (void)batch_.PutLogData(blob); }
+  void DisableIndexing() override { indexing_ = false; }
+  void EnableIndexing() override { indexing_ = true; }
+
+  uint64_t GetNumPuts() const override { return counts_.puts; }
+  uint64_t GetNumDeletes() const override { return counts_.deletes; }
+  uint64_t GetNumMerges() const override { return counts_.merges; }
+  uint64_t GetElapsedTime() const override;
+  WriteBatchWithIndex* GetWriteBatch() override { return &batch_; }
+  WriteBatch* GetCommitTimeWriteBatch() override { return &commit_time_batch_; }
+  Status RebuildFromWriteBatch(WriteBatch* src_batch) override;
+  WriteOptions* GetWriteOptions() override { return &write_options_; }
+  void SetWriteOptions(const WriteOptions& options) override { write_options_ = options; }
+
+ protected:
+  // Whether it may go on writing and locking; otherwise why not.
+  virtual Status CheckActive() = 0;
+  // Locks or tracks a key, after which a snapshot that was announced is taken and the key is
+  // checked against the snapshot there is. The family has no timestamps.
+  virtual Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) = 0;
+  // A read for update of a key that was used has found a value.
+  virtual void NoteFound(ColumnFamilyHandle* /*family*/, const Slice& /*key*/) {}
+  // Of the keys that were used, since SetSavePoint.
+  virtual void PushUses() = 0;
+  virtual void RollbackUses() = 0;
+  virtual void PopUses() = 0;
+
+  // As if it were new. What was locked or tracked has been forgotten.
+  void BeginBase(const WriteOptions& options, uint64_t now_micros, size_t max_batch_bytes);
+  // The updates, and all that concerns them.
+  void ClearUpdates();
+  // With or without the index, as the transaction has it now. Of a range `value` is the end.
+  Status AddToBatch(WriteType type, ColumnFamilyHandle* family, const Slice& key,
+                    const Slice& value);
+  std::shared_ptr<const Snapshot> NewSnapshot() const;
+  void TakeAnnouncedSnapshot();
+  SequenceNumber snapshot_sequence() const { return snapshot_->GetSequenceNumber(); }
+  ColumnFamilyHandle* FamilyOr(ColumnFamilyHandle* family) const {
+    return family != nullptr ? family : db_->DefaultColumnFamily();
+  }
+  Status CheckFamily(ColumnFamilyHandle* family) const;
+  bool has_snapshot() const { return snapshot_ != nullptr; }
+
+  DB* const db_;  // below the transactions
+  TransactionHost* const host_;
+  FamiliesById families_;  // that batches named
+  WriteOptions write_options_;
+  // Mutable: reads bring its index up to date.
+  mutable WriteBatchWithIndex batch_;
+
+ private:
+  struct Counts {
+    uint64_t puts = 0;
+    uint64_t deletes = 0;
+    uint64_t merges = 0;
+  };
+  struct SnapshotState {
+    std::shared_ptr<const Snapshot> snapshot;
+    bool announced = false;
+    std::shared_ptr<TransactionNotifier> notifier;
+  };
+  struct SavePoint {
+    SnapshotState snapshot;
+    Counts counts;
+  };
+
+  static KeyUse Tracked(bool assume_tracked) {
+    return {.write = true, .exclusive = true, .validate = true, .assume_tracked = assume_tracked};
+  }
+  static KeyUse Untracked() {
+    return {.write = true, .exclusive = true, .validate = false, .assume_tracked = false};
+  }
+  std::vector<ColumnFamilyHandle*> Defaults(const std::vector<Slice>& keys) const {
+    return std::vector<ColumnFamilyHandle*>(keys.size(), db_->DefaultColumnFamily());
+  }
+  Status Update(WriteType type, ColumnFamilyHandle* family, const Slice& key, const Slice& value,
+                const KeyUse& use);
+  Status UpdateParts(WriteType type, ColumnFamilyHandle* family, const SliceParts& key,
+                     const SliceParts& value, const KeyUse& use);
+  template <typename Value>
+  Status ReadForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                       Value* value, bool exclusive, bool do_validate);
+
+  WriteBatch commit_time_batch_;
+  bool indexing_ = true;
+  Counts counts_;
+  uint64_t began_at_ = 0;
+  std::shared_ptr<const Snapshot> snapshot_;
+  bool announced_ = false;
+  std::shared_ptr<TransactionNotifier> notifier_;
+  std::vector<SavePoint> save_points_;
+};
+
+}  // namespace varve

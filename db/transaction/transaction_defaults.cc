@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the public classes of transactions answer where an implementation has nothing to add.
+
+#include "varve/utilities/transaction.h"
+#include "varve/utilities/transaction_db.h"
+
+namespace varve {
+
+namespace {
+
+Status NoTimestamps(const char* what) {
+  return Status::NotSupported(what, "transactions have no timestamps");
+}
+
+}  // namespace
+
+Status StackableDB::GetStatsHistory(uint64_t start_time, uint64_t end_time,
+                                    std::unique_ptr<StatsHistoryIterator>* stats_iterator) {
+  return db_->GetStatsHistory(start_time, end_time, stats_iterator);
+}
+
+Status Transaction::CommitAndTryCreateSnapshot(std::shared_ptr<TransactionNotifier> notifier,
+                                               TxnTimestamp ts,
+                                               std::shared_ptr<const Snapshot>* snapshot) {
+  if (ts != kMaxTxnTimestamp || snapshot != nullptr) {
+    return NoTimestamps("CommitAndTryCreateSnapshot");
+  }
+  if (notifier != nullptr) SetSnapshotOnNextOperation(std::move(notifier));
+  return Commit();
+}
+
+Status Transaction::SetReadTimestampForValidation(TxnTimestamp /*ts*/) {
+  return NoTimestamps("SetReadTimestampForValidation");
+}
+
+Status Transaction::SetCommitTimestamp(TxnTimestamp /*ts*/) {
+  return NoTimestamps("SetCommitTimestamp");
+}
+
+std::pair<Status, std::shared_ptr<const Snapshot>> TransactionDB::CreateTimestampedSnapshot(
+    TxnTimestamp /*ts*/) {
+  return {NoTimestamps("CreateTimestampedSnapshot"), nullptr};
+}
+
+std::shared_ptr<const Snapshot> TransactionDB::GetTimestampedSnapshot(TxnTimestamp /*ts*/) const {
+  return nullptr;
+}
+
+Status TransactionDB::GetAllTimestampedSnapshots(
+    std::vector<std::shared_ptr<const Snapshot>>& snapshots) const {
+  snapshots.clear();
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// TransactionHost: what transactions ask of the database beyond its public calls.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+#include "varve/types.h"
+
+namespace varve {
+
+class ColumnFamilyHandle;
+class Comparator;
+class WriteBatch;
+struct PreparedSection;
+struct WriteCondition;
+struct WriteOptions;
+
+// Thread safety: any thread.
+class TransactionHost {
+ public:
+  virtual ~TransactionHost() = default;
+
+  // The newest visible write to the key, or to a range it lies in. Every write that has returned is
+  // visible. What compactions have dropped is not found, and may have been before it: they keep
+  // what tells a held snapshot's state from the present one.
+  struct NewestWrite {
+    bool found = false;
+    SequenceNumber sequence = 0;  // 0 also of a write so old that its number was dropped
+  };
+  virtual Status FindNewest(ColumnFamilyHandle* family, const Slice& key, NewestWrite* newest) = 0;
+  // From now on writes may be conditional. Cannot be undone.
+  virtual void WatchKeys() = 0;
+  // DB::Write; Busy, and nothing is written, if the condition refuses.
+  virtual Status WriteIf(const WriteOptions& options, WriteBatch* updates,
+                         WriteCondition* condition) = 0;
+  // The newest visible sequence, once all that was given out before the call is visible.
+  virtual SequenceNumber WaitForAllWrites() = 0;
+  // nullptr: there is no such column family.
+  virtual const Comparator* ComparatorOf(uint32_t family) = 0;
+  // A handle that goes before the database; nullptr: there is no such column family.
+  virtual std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t family) = 0;
+
+  // Two-phase commit. The updates are logged, whatever disableWAL says, and found again by name
+  // until they are decided. InvalidArgument: the name is that of an undecided section, or the
+  // database was opened without DBOptions::allow_2pc.
+  virtual Status PrepareSection(const WriteOptions& options, const std::string& name,
+                                const WriteBatch& updates, PreparedSection** section) = 0;
+  // After OK the section is gone; after a failure it is undecided as before, and either decision
+  // may be tried. Of a commit, `updates` come before the section's, and *first is their sequence.
+  virtual Status CommitSection(const WriteOptions& options, PreparedSection* section,
+                               const WriteBatch& updates, SequenceNumber* first) = 0;
+  virtual Status RollbackSection(const WriteOptions& options, PreparedSection* section) = 0;
+  // Those that no transaction has; from now on they have one.
+  virtual std::vector<PreparedSection*> ClaimSections() = 0;
+  // The transaction goes, undecided.
+  virtual void AbandonSection(PreparedSection* section) = 0;
+  virtual bool HasSection(const std::string& name) = 0;
+  virtual uint64_t LogOfSection(const PreparedSection* section) = 0;
+};
+
+}  // namespace varve

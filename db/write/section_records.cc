@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/write/section_records.h"
+
+#include <string_view>
+#include <utility>
+
+#include "db/write/batch_reader.h"
+#include "db/write/write_batch_internal.h"
+#include "util/base/status_macros.h"
+#include "util/coding/fixed.h"
+#include "util/coding/varint.h"
+
+namespace varve {
+
+namespace {
+
+// Log data before the section; other readers pass over it.
+constexpr std::string_view kPreparedAgain = "varve:prepared before";
+
+void AppendMark(ValueType mark, const Slice& name, std::string* out) {
+  out->push_back(static_cast<char>(mark));
+  PutVarint32(out, static_cast<uint32_t>(name.size()));
+  out->append(name.data(), name.size());
+}
+
+Slice RecordsOfBatch(const WriteBatch& batch) {
+  const std::string& rep = WriteBatchInternal::Contents(batch);
+  return rep.size() <= kBatchHeaderBytes
+             ? Slice()
+             : Slice(rep.data() + kBatchHeaderBytes, rep.size() - kBatchHeaderBytes);
+}
+
+std::string MakeBatchHeader(uint32_t count) {
+  std::string header;
+  PutFixed64(&header, 0);
+  PutFixed32(&header, count);
+  return header;
+}
+
+Status OtherWritePolicy(const char* policy) {
+  return Status::NotSupported(
+      std::string("two-phase commit: a section that was prepared under ") + policy +
+      ", which is not supported. Decide what is prepared, and close the database flushed, with the "
+      "policy that it was written with");
+}
+
+// Takes a record's parts apart.
+class SectionSplitter {
+ public:
+  SectionSplitter(const Slice& record, std::vector<SectionPart>* parts)
+      : record_(record), parts_(*parts) {}
+
+  Status Run() {
+    BatchReader reader(record_);
+    BatchRecord entry;
+    begin_ = reader.offset();
+    for (size_t at = begin_; reader.Next(&entry); at = reader.offset()) {
+      last_ = entry.type;
+      if (entry.counted) {
+        count_++;
+        continue;
+      }
+      if (entry.type == kTypeLogData && !inside_ &&
+          entry.key == Slice(kPreparedAgain.data(), kPreparedAgain.size())) {
+        again_ = true;
+      }
+      if (IsSectionMark(entry.type)) VARVE_RETURN_IF_ERROR(Take(entry, at, reader.offset()));
+    }
+    VARVE_RETURN_IF_ERROR(reader.status());
+    if (inside_) return Status::Corruption("two-phase commit: a section without an end");
+    EndUpdates(record_.size());
+    // Its batches end with a record of nothing, unless they are steps of two-phase commit.
+    if (last_ == kTypeNoop && !parts_.empty() &&
+        parts_.back().kind == SectionPart::Kind::kUpdates) {
+      parts_.back().by_sub_batch = true;
+    }
+    return Status::OK();
+  }
+
+ private:
+  Status Take(const BatchRecord& mark, size_t at, size_t end) {
+    switch (mark.type) {
+      case kTypeBeginPersistedPrepareXID:
+        return OtherWritePolicy("WRITE_PREPARED");
+      case kTypeBeginUnprepareXID:
+        return OtherWritePolicy("WRITE_UNPREPARED");
+      case kTypeCommitXIDAndTimestamp:
+        return Status::NotSupported(
+            "two-phase commit: a commit with a timestamp, and transactions have no timestamps");
+      default:
+        break;
+    }
+    if (mark.type != kTypeBeginPrepareXID && mark.key.empty()) {
+      return Status::Corruption("two-phase commit: a mark of type " + std::to_string(mark.type) +
+                                " without a name");
+    }
+    if (inside_ != (mark.type == kTypeEndPrepareXID)) {
+      return Status::Corruption("two-phase commit: a mark of type " + std::to_string(mark.type) +
+                                (inside_ ? " inside a section" : " outside of any section"));
+    }
+    if (inside_) {
+      SectionPart part = PartUntil(at, SectionPart::Kind::kSection);
+      part.name = mark.key;
+      part.again = again_;
+      parts_.push_back(part);
+      again_ = false;
+    } else {
+      EndUpdates(at);
+    }
+    inside_ = mark.type == kTypeBeginPrepareXID;
+    if (mark.type == kTypeCommitXID) AddDecision(SectionPart::Kind::kCommit, mark.key);
+    if (mark.type == kTypeRollbackXID) AddDecision(SectionPart::Kind::kRollback, mark.key);
+    begin_ = end;
+    count_ = 0;
+    return Status::OK();
+  }
+
+  SectionPart PartUntil(size_t at, SectionPart::Kind kind) const {
+    SectionPart part;
+    part.kind = kind;
+    part.updates = Slice(record_.data() + begin_, at - begin_);
+    part.count = count_;
+    return part;
+  }
+  void EndUpdates(size_t at) {
+    if (count_ > 0) parts_.push_back(PartUntil(at, SectionPart::Kind::kUpdates));
+  }
+  void AddDecision(SectionPart::Kind kind, const Slice& name) {
+    SectionPart part;
+    part.kind = kind;
+    part.name = name;
+    parts_.push_back(part);
+  }
+
+  const Slice record_;
+  std::vector<SectionPart>& parts_;
+  size_t begin_ = 0;    // of the records since the last mark
+  uint32_t count_ = 0;  // of them
+  bool inside_ = false;
+  bool again_ = false;
+  ValueType last_ = kTypeValue;
+};
+
+}  // namespace
+
+WriteBatch MakePrepareRecord(const WriteBatch& updates, const Slice& name, bool again) {
+  const Slice records = RecordsOfBatch(updates);
+  std::string record = MakeBatchHeader(WriteBatchInternal::Count(updates));
+  record.reserve(record.size() + records.size() + name.size() + 2 * kMaxVarint32Length +
+                 kPreparedAgain.size());
+  if (again) AppendMark(kTypeLogData, Slice(kPreparedAgain.data(), kPreparedAgain.size()), &record);
+  record.push_back(static_cast<char>(kTypeBeginPrepareXID));
+  record.append(records.data(), records.size());
+  AppendMark(kTypeEndPrepareXID, name, &record);
+  return WriteBatch(std::move(record));
+}
+
+WriteBatch MakeCommitRecord(const WriteBatch& updates, const Slice& name) {
+  const Slice records = RecordsOfBatch(updates);
+  std::string record = MakeBatchHeader(WriteBatchInternal::Count(updates));
+  record.append(records.data(), records.size());
+  AppendMark(kTypeCommitXID, name, &record);
+  return WriteBatch(std::move(record));
+}
+
+WriteBatch MakeRollbackRecord(const Slice& name) {
+  std::string record = MakeBatchHeader(0);
+  AppendMark(kTypeRollbackXID, name, &record);
+  return WriteBatch(std::move(record));
+}
+
+Status SplitSections(const Slice& record, std::vector<SectionPart>* parts) {
+  parts->clear();
+  return SectionSplitter(record, parts).Run();
+}
+
+std::string MakeBatchOf(const Slice& updates, uint32_t count) {
+  std::string batch = MakeBatchHeader(count);
+  batch.append(updates.data(), updates.size());
+  return batch;
+}
+
+}  // namespace varve

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Walks a blocked skip list with a copy of one leaf in hand.
+
+#include "memtable/blocked_skip_list.h"
+#include "util/base/assert.h"
+#include "util/iter/internal_iterator.h"
+#include "util/mem/prefetch.h"
+
+namespace varve {
+
+// What is added after a leaf was copied may be missing; all that was there is found.
+// Thread safety: none. Lifetime: the list outlives it.
+class BlockedSkipListIterator final : public InternalIterator {
+ public:
+  explicit BlockedSkipListIterator(const BlockedSkipList& list) : list_(list) {}
+
+  void SeekToFirst() override;
+  void SeekToLast() override;
+  void Seek(const Slice& target) override;
+  void SeekForPrev(const Slice& target) override;
+  bool SkipOlder(const Slice& target, SequenceNumber below) override;
+  bool SkipOlderForPrev(const Slice& target, SequenceNumber below) override;
+  void Next() override {
+    VARVE_ASSERT(valid_);
+    if (++at_ < leaf_.count) [[likely]] {
+      PrefetchOnTheWay(at_);
+      Set();
+    } else {
+      NextLeaf();
+    }
+  }
+  void Prev() override;
+  size_t NextBatch(BatchEntry* out, size_t max) override;
+  size_t PrevBatch(BatchEntry* out, size_t max) override;
+  Status status() const override { return Status::OK(); }
+  bool IsValuePinned() const override { return true; }
+  bool IsKeyPinned() const override { return true; }
+
+ private:
+  // Entries are fetched this far ahead of the position.
+  static constexpr uint32_t kAhead = 8;
+
+  // Of slot `i` and the one before it, whose internal keys are given.
+  [[nodiscard]] SameKey SameKeyAt(uint32_t i, const Slice& key, const Slice& key_before) const {
+    if (leaf_.slots[i - 1].prefix != leaf_.slots[i].prefix) return SameKey::kNo;
+    if ((leaf_.versions >> i & 1) != 0) return SameKey::kYes;
+    return list_.SameKeyDespitePrefixes(key_before, key);
+  }
+  [[nodiscard]] BlockedSkipList::Target TargetOf(const Slice& internal_key) const {
+    return list_.MakeTarget(ExtractUserKey(internal_key), ExtractTrailer(internal_key));
+  }
+  [[nodiscard]] const MemEntry* EntryAt(uint32_t i) const {
+    return list_.EntryAt(leaf_.slots[i].offset);
+  }
+  void Set() {
+    key_ = EntryAt(at_)->internal_key(&value_);
+    valid_ = true;
+  }
+  // After a step forward to `at`. A few entries of the next leaf with each of the last steps: all
+  // of them at once would wait for each other.
+  void PrefetchOnTheWay(uint32_t at) const {
+    if (at + kAhead < leaf_.count) [[likely]] {
+      EntryAt(at + kAhead)->Prefetch();
+    } else if (leaf_.next != nullptr) {
+      list_.PrefetchSlot(leaf_.next, at + kAhead - leaf_.count);
+    }
+  }
+  // To position `at` of a leaf just copied, which may be its end.
+  void Enter(uint32_t at);
+  // To the last of the first `end` entries of a leaf just copied; there may be none.
+  void EnterBackwards(uint32_t end);
+  void NextLeaf();
+  // To the last entry before the target.
+  void Before(const BlockedSkipList::Target& target);
+
+  const BlockedSkipList& list_;
+  uint32_t at_ = 0;
+  BlockedSkipList::LeafCopy leaf_;
+};
+
+}  // namespace varve

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A node of the blocked skip list: 512 bytes of slots, and the one key_prefix of state that
+// publishes them.
+
+#include <atomic>
+#include <cstdint>
+
+#include "memtable/blocked_skip_list.h"
+#include "util/base/assert.h"
+#include "util/mem/prefetch.h"
+
+namespace varve {
+
+// The state of a node: flags, how many slots are in use, how many of them, from the first on, are
+// in order, the node's level, and how often its slots have been rewritten. One of the flags says
+// that slots in order whose key prefixes are equal are entries of one user key, timestamp included.
+namespace node_state {
+
+inline constexpr uint64_t kLocked = 1;
+inline constexpr uint64_t kRewriting = 2;
+inline constexpr unsigned kSortedShift = 2;
+inline constexpr unsigned kCountShift = 8;
+inline constexpr unsigned kLevelShift = 14;
+inline constexpr uint64_t kTiesAreVersions = uint64_t{1} << 18;
+inline constexpr unsigned kVersionShift = 19;
+
+constexpr uint32_t Sorted(uint64_t s) {
+  return static_cast<uint32_t>(s >> kSortedShift & 63);
+}
+constexpr uint32_t Count(uint64_t s) {
+  return static_cast<uint32_t>(s >> kCountShift & 63);
+}
+constexpr uint32_t Level(uint64_t s) {
+  return static_cast<uint32_t>(s >> kLevelShift & 15);
+}
+constexpr bool TiesAreVersions(uint64_t s) {
+  return (s & kTiesAreVersions) != 0;
+}
+constexpr uint64_t Version(uint64_t s) {
+  return s >> kVersionShift;
+}
+constexpr uint64_t Make(uint32_t level, uint32_t sorted, uint32_t count, bool ties_are_versions,
+                        uint64_t version) {
+  VARVE_ASSERT(sorted <= count && count <= BlockedSkipList::kSlots && level < 16);
+  return version << kVersionShift | (ties_are_versions ? kTiesAreVersions : 0) |
+         uint64_t{level} << kLevelShift | uint64_t{count} << kCountShift |
+         uint64_t{sorted} << kSortedShift;
+}
+
+}  // namespace node_state
+
+class alignas(64) BlockedSkipList::Node {
+ public:
+  Node(uint32_t level, const MemEntry* low_key, uint64_t low_key_prefix)
+      : state(node_state::Make(level, 0, 0, /*ties_are_versions=*/true, 0)),
+        low(low_key),
+        low_prefix(low_key_prefix) {}
+
+  // Waits for the end of a rewrite.
+  [[nodiscard]] uint64_t Stable() const;
+  // Whether what was read after `seen` was in place all the time: slots are only added, unless
+  // they are rewritten.
+  [[nodiscard]] bool StillIs(uint64_t seen) const {
+    // Relaxed: the acquire loads of what was read keep this one after them.
+    const uint64_t now = state.load(std::memory_order_relaxed);
+    return now >> node_state::kVersionShift == seen >> node_state::kVersionShift &&
+           (now & node_state::kRewriting) == 0;
+  }
+  // Acquire and release: a slot that shows a later rewrite shows the state that announced it.
+  [[nodiscard]] Slot At(uint32_t i) const {
+    return {prefixes[i].load(std::memory_order_acquire),
+            offsets[i].load(std::memory_order_acquire)};
+  }
+  void Set(uint32_t i, const Slot& slot) {
+    VARVE_ASSERT(i < kSlots);
+    prefixes[i].store(slot.prefix, std::memory_order_release);
+    offsets[i].store(slot.offset, std::memory_order_release);
+  }
+  // For the holder of the lock, before it sets slots that are in use: a reader that sees one of its
+  // stores, all of them releases, sees this one.
+  void AnnounceRewrite(uint64_t seen) {
+    VARVE_ASSERT((state.load(std::memory_order_relaxed) & node_state::kLocked) != 0);
+    state.store(node_state::Make(node_state::Level(seen), 0, 0, /*ties_are_versions=*/true,
+                                 node_state::Version(seen) + 1) |
+                    node_state::kLocked | node_state::kRewriting,
+                std::memory_order_relaxed);
+  }
+  void PrefetchAll() const {
+    for (size_t i = 0; i < sizeof(Node); i += 64) {
+      PrefetchLine(reinterpret_cast<const char*>(this) + i);
+    }
+  }
+
+  // What a look at a leaf's head takes.
+  void PrefetchHead() const {
+    PrefetchLine(&state);
+    PrefetchLine(&newest);
+  }
+
+  // Publishes slots (release), and is the writers' lock.
+  std::atomic<uint64_t> state;
+  // To the right on this level, and its lowest key's prefix; written by rewrites, like slots.
+  std::atomic<Node*> next{nullptr};
+  std::atomic<uint64_t> high_prefix{0};
+  // No key below this one is ever here. Null, and 0, in the leftmost node.
+  const MemEntry* const low;
+  const uint64_t low_prefix;
+  std::atomic<uint64_t> prefixes[kSlots];
+  std::atomic<ArenaOffset> offsets[kSlots];
+  // Of leaves: at least how far the newest sequence number here, or left of here before a split, is
+  // above the list's first; UINT32_MAX: too far. Written before a slot is, which publishes it.
+  std::atomic<uint32_t> newest{0};
+};
+
+// A node's lock, which the calling thread has taken at `state`: released as it was, also when a
+// comparator throws, unless a new state says otherwise.
+class BlockedSkipList::NodeLock {
+ public:
+  NodeLock(Node* node, uint64_t state) : node_(node), state_(state) {
+    VARVE_ASSERT((node->state.load(std::memory_order_relaxed) & node_state::kLocked) != 0);
+    VARVE_ASSERT((state & (node_state::kLocked | node_state::kRewriting)) == 0);
+  }
+  NodeLock(const NodeLock&) = delete;
+  NodeLock& operator=(const NodeLock&) = delete;
+  ~NodeLock() {
+    if (node_ != nullptr) node_->state.store(state_, std::memory_order_release);
+  }
+
+  // The end of a change: publishes it (release).
+  void Publish(uint64_t state) {
+    VARVE_ASSERT(node_ != nullptr && node_state::Version(state) >= node_state::Version(state_));
+    node_->state.store(state, std::memory_order_release);
+    node_ = nullptr;
+  }
+  // It stays locked.
+  void Keep() { node_ = nullptr; }
+
+ private:
+  Node* node_;
+  const uint64_t state_;
+};
+
+}  // namespace varve

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The usual memtable: the blocked skip list, the index over its keys, and the operand cache.
+
+#include <algorithm>
+#include <exception>
+
+#include "memtable/blocked_skip_list.h"
+#include "memtable/blocked_skip_list_iterator.h"
+#include "memtable/memtable_rep.h"
+#include "memtable/older_version_walk.h"
+#include "memtable/operand_cache.h"
+#include "memtable/point_index.h"
+#include "util/base/assert.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+// So many keys show what keys begin with; the last bytes that all share are not counted on, as keys
+// that count upwards change them in the next table.
+constexpr uint64_t kEntriesWithPrefix = 1000;
+constexpr size_t kPrefixBytesLeft = 2;
+
+// The operand cache takes no more than this part of a full table's bytes.
+constexpr size_t kOperandShare = 16;
+
+// Nodes are taken from the arena several at once, which must be small against a block.
+uint32_t NodesAtOnce(size_t largest_block) {
+  return static_cast<uint32_t>(std::clamp<size_t>(largest_block >> 16, 1, 16));
+}
+
+class BlockedSkipListRep final : public MemTableRep {
+ public:
+  explicit BlockedSkipListRep(const MemTableRepContext& context)
+      : icmp_(context.icmp),
+        arena_(context.arena),
+        write_buffer_bytes_(context.write_buffer_bytes),
+        list_(icmp_, arena_, NodesAtOnce(context.largest_block), context.expected_prefix),
+        index_(list_, icmp_),
+        // By hash only the same bytes can be found again.
+        indexed_(BytesDecide(icmp_.order()) ||
+                 (icmp_.timestamp_size() == 0 &&
+                  !icmp_.user_comparator()->CanKeysWithDifferentByteContentsBeEqual())) {}
+
+  Status Add(std::span<const MemTableEntry> entries) override {
+    return entries.size() == 1 ? Link(Make(entries.front())) : AddTogether(entries);
+  }
+  bool Get(PointLookup* lookup) const override;
+  void Prefetch(std::span<PointLookup* const> lookups) const override {
+    if (indexed_) index_.Prefetch(lookups);
+  }
+  [[nodiscard]] std::unique_ptr<InternalIterator> NewIterator() const override {
+    return std::make_unique<BlockedSkipListIterator>(list_);
+  }
+  [[nodiscard]] uint64_t EstimateRank(const Slice& user_key) const override {
+    return list_.EstimateRank(user_key);
+  }
+  bool CommonPrefix(std::string* prefix) const override;
+  [[nodiscard]] EntryTotals totals() const override { return list_.totals(); }
+  [[nodiscard]] size_t MemoryUsage() const override {
+    return sizeof(*this) + index_.MemoryUsage() + operand_cache_.MemoryUsage();
+  }
+
+ private:
+  // In the arena, and nowhere else so far.
+  BlockedSkipList::Addition Make(const MemTableEntry& entry) {
+    const EntryArena::Piece piece = arena_->Allocate(MemEntry::BytesFor(entry.key, entry.value));
+    const uint64_t trailer = PackSequenceAndType(entry.seq, entry.type);
+    MemEntry::Write(piece.data, entry.key, trailer, entry.value);
+    return {list_.MakeTarget(entry.key, trailer), piece.offset, entry.value.size()};
+  }
+  Status Link(const BlockedSkipList::Addition& entry) {
+    if (!list_.Insert(entry.target, entry.offset, entry.value_bytes)) [[unlikely]] {
+      return IsThere();
+    }
+    if (indexed_ && index_.InUse()) Index({&entry, 1});
+    return Status::OK();
+  }
+  Status AddTogether(std::span<const MemTableEntry> entries);
+  void Index(std::span<const BlockedSkipList::Addition> entries);
+  // How many entries there will be when the table is full, as far as one can tell.
+  [[nodiscard]] uint64_t EntriesWhenFull() const;
+  bool GetOlder(const Slice& internal_key, PointLookup* lookup) const;
+
+  const InternalKeyComparator icmp_;
+  EntryArena* const arena_;
+  const std::atomic<size_t>* const write_buffer_bytes_;
+  BlockedSkipList list_;
+  mutable PointIndex index_;
+  mutable OperandCache operand_cache_;
+  const bool indexed_;
+};
+
+uint64_t BlockedSkipListRep::EntriesWhenFull() const {
+  const uint64_t held = arena_->UsedBytes();
+  const uint64_t budget = write_buffer_bytes_->load(std::memory_order_relaxed);
+  return static_cast<uint64_t>(static_cast<double>(list_.totals().entries) *
+                               static_cast<double>(budget) / static_cast<double>(held));
+}
+
+void BlockedSkipListRep::Index(std::span<const BlockedSkipList::Addition> entries) {
+  const uint64_t entries_at_most = EntriesWhenFull();
+  for (const BlockedSkipList::Addition& entry : entries) {
+    index_.Added(entry.target.user_key, entry.target.trailer, entry.offset, entries_at_most);
+  }
+}
+
+Status BlockedSkipListRep::AddTogether(std::span<const MemTableEntry> entries) {
+  const size_t n = entries.size();
+  VARVE_ASSERT(n >= 1 && n <= BlockedSkipList::kTogether);
+  BlockedSkipList::Addition additions[BlockedSkipList::kTogether];
+  bool ascending = true;  // so that no two are the same
+  for (size_t i = 0; i < n; i++) {
+    additions[i] = Make(entries[i]);
+    ascending =
+        ascending && (i == 0 || additions[i].target.trailer > additions[i - 1].target.trailer);
+  }
+  if (!ascending) [[unlikely]] {
+    for (size_t i = 0; i < n; i++) VARVE_RETURN_IF_ERROR(Link(additions[i]));
+    return Status::OK();
+  }
+  // Neighbours find each other's leaves in the cache.
+  std::sort(additions, additions + n,
+            [](const auto& a, const auto& b) { return a.target.prefix < b.target.prefix; });
+  size_t linked = 0;
+  std::exception_ptr thrown;
+  const BlockedSkipList::InsertResult result = list_.Insert({additions, n}, &linked, &thrown);
+  if (indexed_ && index_.InUse()) Index({additions, linked});
+  switch (result) {
+    case BlockedSkipList::InsertResult::kAll:
+      break;
+    case BlockedSkipList::InsertResult::kIsThere:
+      return IsThere();
+    case BlockedSkipList::InsertResult::kThrew:
+      std::rethrow_exception(thrown);
+  }
+  return Status::OK();
+}
+
+bool BlockedSkipListRep::Get(PointLookup* lookup) const {
+  if (list_.Empty()) return lookup->EndIfCovered();
+  const Slice target = lookup->internal_key();
+  const MemEntry* entry = nullptr;
+  Slice key;
+  Slice value;
+  if (indexed_) {
+    switch (index_.Find(*lookup, &entry)) {
+      case PointIndex::Answer::kAbsent:
+        return lookup->EndIfCovered();
+      case PointIndex::Answer::kFound:
+        // If it is newer than what the read sees, an older one is where the list says.
+        key = entry->internal_key(&value);
+        if (lookup->Sees(ExtractUserKey(key), ExtractTrailer(key))) {
+          return lookup->Offer(ExtractTrailer(key), value, nullptr) || GetOlder(key, lookup);
+        }
+        break;
+      case PointIndex::Answer::kUnknown:
+        index_.Missed(list_.totals().entries);
+        break;
+    }
+  }
+  entry = list_.LowerBound(list_.MakeTarget(ExtractUserKey(target), ExtractTrailer(target)));
+  if (entry == nullptr) return lookup->EndIfCovered();
+  key = entry->internal_key(&value);
+  if (!icmp_.EqualKey(icmp_.KeyOf(key), lookup->key())) return lookup->EndIfCovered();
+  if (lookup->Sees(ExtractUserKey(key), ExtractTrailer(key)) &&
+      lookup->Offer(ExtractTrailer(key), value, nullptr)) {
+    return true;
+  }
+  return GetOlder(key, lookup);
+}
+
+bool BlockedSkipListRep::GetOlder(const Slice& internal_key, PointLookup* lookup) const {
+  const size_t bytes_max = write_buffer_bytes_->load(std::memory_order_relaxed) / kOperandShare;
+  return OlderVersionWalk(list_, icmp_, &operand_cache_, bytes_max, lookup)
+      .OfferAfter(internal_key);
+}
+
+bool BlockedSkipListRep::CommonPrefix(std::string* prefix) const {
+  if (!BytesDecide(icmp_.order())) return false;
+  if (list_.totals().entries < kEntriesWithPrefix) return false;
+  BlockedSkipList::LeafCopy first;
+  BlockedSkipList::LeafCopy last;
+  list_.CopyFirstLeaf(&first);
+  list_.CopyLastLeaf(&last);
+  VARVE_ASSERT(first.count > 0 && last.count > 0);
+  const Slice a = icmp_.KeyOf(list_.EntryAt(first.slots[0].offset)->internal_key());
+  const Slice b = icmp_.KeyOf(list_.EntryAt(last.slots[last.count - 1].offset)->internal_key());
+  const size_t common = a.difference_offset(b);
+  prefix->assign(a.data(), common - std::min(common, kPrefixBytesLeft));
+  return true;
+}
+
+}  // namespace
+
+static_assert(MemTableRep::kAddedTogether == BlockedSkipList::kTogether);
+
+constinit const MemTableRepType kBlockedSkipListRep = {
+    "skip_list", [](const MemTableRepContext& context) -> std::unique_ptr<MemTableRep> {
+      return std::make_unique<BlockedSkipListRep>(context);
+    }};
+
+}  // namespace varve

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What inserting threads share about where the last one of them was, and how they count.
+
+#include <atomic>
+#include <cstdint>
+
+#include "memtable/entry.h"
+#include "util/base/assert.h"
+
+namespace varve {
+
+// Whose turn it is to use an insert hint: tried, never waited for. Whoever goes without searches
+// from the top.
+class InsertHintFlag {
+ public:
+  class Hold;
+
+ private:
+  std::atomic<bool> taken_{false};
+};
+
+// Takes the flag if it is free, and gives it back. Acquire and release hand over what the holders
+// wrote.
+class InsertHintFlag::Hold {
+ public:
+  explicit Hold(InsertHintFlag* flag) : flag_(Take(flag) ? flag : nullptr) {}
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  ~Hold() {
+    if (flag_ == nullptr) return;
+    VARVE_ASSERT(flag_->taken_.load(std::memory_order_relaxed));
+    flag_->taken_.store(false, std::memory_order_release);
+  }
+  [[nodiscard]] bool taken() const { return flag_ != nullptr; }
+
+ private:
+  static bool Take(InsertHintFlag* flag) {
+    return !flag->taken_.load(std::memory_order_relaxed) &&
+           !flag->taken_.exchange(true, std::memory_order_acquire);
+  }
+
+  InsertHintFlag* const flag_;
+};
+
+// Totals of what has been added. Statistics; they publish nothing.
+class EntryCounters {
+ public:
+  // By one thread at a time: plain additions.
+  void AddAlone(const EntryTotals& added) {
+    const auto add = [](std::atomic<uint64_t>* counter, uint64_t n) {
+      counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    };
+    add(&entries_, added.entries);
+    add(&deletions_, added.deletions);
+    add(&bytes_, added.bytes);
+  }
+  // By any number of threads.
+  void AddShared(const EntryTotals& added) {
+    const auto add = [](std::atomic<uint64_t>* counter, uint64_t n) {
+      if (n > 0) counter->fetch_add(n, std::memory_order_relaxed);
+    };
+    add(&entries_, added.entries);
+    add(&deletions_, added.deletions);
+    add(&bytes_, added.bytes);
+  }
+  // These and the others'.
+  [[nodiscard]] EntryTotals Plus(const EntryCounters& other) const {
+    const auto sum = [](const std::atomic<uint64_t>& a, const std::atomic<uint64_t>& b) {
+      return a.load(std::memory_order_relaxed) + b.load(std::memory_order_relaxed);
+    };
+    return {sum(entries_, other.entries_), sum(deletions_, other.deletions_),
+            sum(bytes_, other.bytes_)};
+  }
+
+ private:
+  std::atomic<uint64_t> entries_{0};
+  std::atomic<uint64_t> deletions_{0};
+  std::atomic<uint64_t> bytes_{0};
+};
+
+}  // namespace varve

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What readers have found of keys with very many merge operands: lists of the values, so that the
+// next reader of such a key copies lists instead of visiting every entry again.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "varve/slice.h"
+
+#include "memtable/lock_ranks.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+// Operands of one key that follow each other in the memtable, newest first. Entries never change,
+// and none can come to lie between others up to a sequence number below which no insertion is under
+// way. Lists are made of such only, so that they are right for ever.
+struct OperandList {
+  static constexpr size_t kValues = 256;
+
+  uint64_t newest = 0;  // trailer of the first
+  uint64_t oldest = 0;  // and of the last
+  // The next one of the key; null: there is none. `adjoins`: it goes on where this one ends.
+  const OperandList* older = nullptr;
+  bool adjoins = false;
+  std::array<Slice, kValues> values;
+};
+
+// The lists of a memtable's keys.
+//
+// Thread safety: all methods from any thread; Find takes no lock. Lifetime: lists live as long as
+// the object, values as the memtable's entries.
+class OperandCache {
+ public:
+  OperandCache() = default;
+  OperandCache(const OperandCache&) = delete;
+  OperandCache& operator=(const OperandCache&) = delete;
+
+  // The newest list of the key whose KeyHash64 is `hash`; null if there is none.
+  [[nodiscard]] const OperandList* Find(const Slice& key, uint64_t hash) const;
+  // Puts `fresh`, in order from the newest on, before the key's lists, of which `head` was the
+  // newest one. They are dropped if that has changed, if all lists would take more than `bytes_max`
+  // bytes, or if there is no memory or no place for the key.
+  void Extend(const Slice& key, uint64_t hash, const OperandList* head,
+              std::vector<std::unique_ptr<OperandList>> fresh, size_t bytes_max) noexcept;
+  [[nodiscard]] size_t MemoryUsage() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kPlaces = 64;
+  static constexpr size_t kProbes = 4;
+
+  struct Key {
+    std::string key;
+    std::atomic<const OperandList*> head{nullptr};  // release publishes the list
+  };
+
+  // Where the key is, or the first empty place where it may be; null: there is none.
+  const std::atomic<Key*>* PlaceOf(const Slice& key, uint64_t hash) const;
+  bool Link(const Slice& key, uint64_t hash, const OperandList* head,
+            std::vector<std::unique_ptr<OperandList>>* fresh) VARVE_REQUIRES(mu_);
+
+  // Each is set once, with release, under mu_.
+  std::array<std::atomic<Key*>, kPlaces> places_{};
+  std::atomic<size_t> bytes_{0};  // of lists; statistics
+  Mutex mu_{kOperandCacheRank};
+  std::vector<std::unique_ptr<Key>> keys_ VARVE_GUARDED_BY(mu_);
+  std::vector<std::unique_ptr<OperandList>> lists_ VARVE_GUARDED_BY(mu_);
+};
+
+// Makes lists of the operands that a reader passes, one after the other.
+class OperandListBuilder {
+ public:
+  // The operand that was added last to `values` has this trailer. False, and nothing is made of it:
+  // there is no memory.
+  bool Passed(uint64_t trailer, std::span<const Slice> values);
+  // What is ready. `reached`: the list that the next operand begins, if any.
+  std::vector<std::unique_ptr<OperandList>> Finish(const OperandList* reached);
+
+ private:
+  std::vector<std::unique_ptr<OperandList>> ready_;
+  uint64_t newest_ = 0;
+  size_t passed_ = 0;  // since the last list was made
+};
+
+}  // namespace varve

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Sorting, merging and searching slots of (key prefix, arena offset).
+
+#include "memtable/sorted_entry_array.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "util/base/assert.h"
+
+namespace varve {
+
+namespace {
+
+// From so many slots on they are spread before they are sorted, this many to a place.
+constexpr size_t kSpreadMin = 256;
+constexpr size_t kSlotsAPlace = 8;
+
+}  // namespace
+
+std::string SortedEntryArray::CommonPrefix(const SortedEntryArray* before,
+                                           std::span<const ArenaOffset> added,
+                                           const InternalKeyComparator& icmp,
+                                           const EntryArena& arena) {
+  if (!BytesDecide(icmp.order()) || added.empty()) return "";
+  const auto key_of = [&](ArenaOffset offset) {
+    return icmp.KeyOf(MemEntry::At(arena.At(offset))->internal_key());
+  };
+  const Slice first =
+      before != nullptr ? Slice(before->prefixes_.common_prefix()) : key_of(added[0]);
+  size_t n = first.size();
+  for (const ArenaOffset offset : added) {
+    const Slice key = key_of(offset);
+    if (!key.starts_with(Slice(first.data(), n))) n = first.difference_offset(key);
+  }
+  return std::string(first.data(), n);
+}
+
+std::shared_ptr<const SortedEntryArray> SortedEntryArray::Merge(const SortedEntryArray* before,
+                                                                std::span<const ArenaOffset> added,
+                                                                const InternalKeyComparator& icmp,
+                                                                const EntryArena& arena) {
+  if (before != nullptr && before->size() == 0) before = nullptr;
+  const std::string common_prefix = CommonPrefix(before, added, icmp, arena);
+  const std::shared_ptr<SortedEntryArray> made(new SortedEntryArray(icmp, arena, common_prefix));
+  const auto slot_of = [&](ArenaOffset offset) { return made->SlotOf(offset); };
+  const auto is_before = [&](const Slot& a, const Slot& b) { return made->IsBefore(a, b); };
+  std::vector<Slot> fresh(added.size());
+  std::transform(added.begin(), added.end(), fresh.begin(), slot_of);
+  made->Sort(&fresh);
+  if (before == nullptr) {
+    made->slots_ = std::move(fresh);
+    return made;
+  }
+  made->slots_.reserve(before->size() + fresh.size());
+  const auto merge = [&](const std::vector<Slot>& old) {
+    std::merge(old.begin(), old.end(), fresh.begin(), fresh.end(), std::back_inserter(made->slots_),
+               is_before);
+  };
+  if (common_prefix == before->prefixes_.common_prefix()) {
+    merge(before->slots_);
+    return made;
+  }
+  // After a shorter common prefix the key prefixes are others, and the order is the same.
+  std::vector<Slot> old = before->slots_;
+  for (Slot& slot : old) slot = slot_of(slot.offset);
+  merge(old);
+  VARVE_ASSERT(made->size() == before->size() + added.size());
+  return made;
+}
+
+// Key prefixes that are spread over their range go each to about its place in one step, and a sort
+// of the few that meet there is left. Where they crowd, that sort does the work, as it would have
+// anyway.
+void SortedEntryArray::Sort(std::vector<Slot>* slots) const {
+  const auto is_before = [this](const Slot& a, const Slot& b) { return IsBefore(a, b); };
+  const auto by_prefix = [](const Slot& a, const Slot& b) { return a.prefix < b.prefix; };
+  const auto [least, largest] = std::minmax_element(slots->begin(), slots->end(), by_prefix);
+  if (slots->size() < kSpreadMin || least->prefix == largest->prefix) {
+    std::sort(slots->begin(), slots->end(), is_before);
+    return;
+  }
+  const uint64_t base = least->prefix;
+  const auto range_bits = static_cast<int>(std::bit_width(largest->prefix - base));
+  const auto place_bits = static_cast<int>(std::bit_width(slots->size() / kSlotsAPlace));
+  const int shift = std::max(0, range_bits - place_bits);
+  const auto place_of = [base, shift](const Slot& slot) { return (slot.prefix - base) >> shift; };
+  std::vector<uint32_t> ends(place_of(*largest) + 1);
+  for (const Slot& slot : *slots) ends[place_of(slot)]++;
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<Slot> spread(slots->size());
+  // From the back, each place fills from its end; its begin is what is left in `ends`.
+  for (size_t i = slots->size(); i-- > 0;) spread[--ends[place_of((*slots)[i])]] = (*slots)[i];
+  for (size_t place = 0; place < ends.size(); place++) {
+    const size_t end = place + 1 == ends.size() ? spread.size() : ends[place + 1];
+    std::sort(spread.begin() + ends[place], spread.begin() + static_cast<std::ptrdiff_t>(end),
+              is_before);
+  }
+  slots->swap(spread);
+}
+
+bool SortedEntryArray::IsBefore(const Slot& a, const Slot& b) const {
+  if (a.prefix != b.prefix) return a.prefix < b.prefix;
+  return icmp_.Compare(EntryAt(a.offset)->internal_key(), EntryAt(b.offset)->internal_key()) < 0;
+}
+
+int SortedEntryArray::Compare(const Slot& slot, uint64_t prefix, const Slice& user_key,
+                              uint64_t trailer) const {
+  if (slot.prefix != prefix) return slot.prefix < prefix ? -1 : 1;
+  const Slice key = EntryAt(slot.offset)->internal_key();
+  const int order = icmp_.CompareUserKey(ExtractUserKey(key), user_key);
+  if (order != 0) return order;
+  return InternalKeyComparator::CompareTrailers(ExtractTrailer(key), trailer);
+}
+
+size_t SortedEntryArray::CountBefore(const Slice& user_key, uint64_t trailer) const {
+  const uint64_t prefix = prefixes_.Of(user_key);
+  const auto end = std::partition_point(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+    return Compare(slot, prefix, user_key, trailer) < 0;
+  });
+  return static_cast<size_t>(end - slots_.begin());
+}
+
+size_t SortedEntryArray::CountThrough(const Slice& user_key, uint64_t trailer) const {
+  const uint64_t prefix = prefixes_.Of(user_key);
+  const auto end = std::partition_point(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+    return Compare(slot, prefix, user_key, trailer) <= 0;
+  });
+  return static_cast<size_t>(end - slots_.begin());
+}
+
+}  // namespace varve

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The block-based table's builder. Add is the inner loop of flush and compaction: everything that
+// need not happen for each entry happens for each block or at the end.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "table/block/block_builder.h"
+#include "table/builder/block_pipeline.h"
+#include "table/builder/block_writer.h"
+#include "table/builder/timestamp_range.h"
+#include "table/filter/filter_builder.h"
+#include "table/index/index_builder.h"
+#include "table/index/prefix_blocks.h"
+#include "table/meta/metaindex_builder.h"
+#include "table/table_builder.h"
+#include "util/mem/cache_charge.h"
+
+namespace varve {
+
+struct BlockTableBuildOptions : TableBuildOptions {
+  BlockBasedTableOptions table;  // those of the factory
+};
+
+// Data blocks are written as they fill, unless a compression dictionary is to be made: then they
+// are held back until there are samples enough. Where there is a codec, blocks of all but small
+// tables go through a pipeline; no byte of the file depends on that.
+//
+// Thread safety: none.
+class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
+ public:
+  // As those of TableBuilder.
+  static Status CheckOptions(const BlockTableBuildOptions& options);
+  static Status Create(const BlockTableBuildOptions& options, WritableFileWriter* file,
+                       std::unique_ptr<TableBuilder>* builder);
+  ~BlockTableBuilder() override;
+
+  void Add(const Slice& internal_key, const Slice& value) override;
+  void AddTombstone(const Slice& begin_internal_key, const Slice& end_user_key) override;
+  Status Finish() override;
+  void Abandon() override;
+
+  Status status() const override { return status_; }
+  uint64_t entry_count() const override { return points_ + tombstones_; }
+  uint64_t FileSize() const override {
+    return pipeline_ == nullptr ? writer_.offset() : pipeline_->bytes_bound();
+  }
+  uint64_t EstimatedFileSize() const override {
+    return FileSize() + held_bytes_ + data_block_.CurrentSize() + tail_estimate_;
+  }
+  bool Reaches(uint64_t bytes) override {
+    return EstimatedFileSize() >= bytes && ReachesExactly(bytes);
+  }
+  uint64_t helper_cpu_micros() const override { return helper_cpu_micros_; }
+  uint64_t tail_size() const override { return tail_size_; }
+  const TableProperties& properties() const override { return properties_; }
+  std::string UniqueId() const override;
+  bool NeedsCompaction() const override { return needs_compaction_; }
+
+ private:
+  struct Collector {
+    std::unique_ptr<TablePropertiesCollector> collector;
+    bool failed = false;  // it then contributes nothing
+  };
+
+  // The options have passed CheckOptions.
+  BlockTableBuilder(const BlockTableBuildOptions& options, WritableFileWriter* file);
+
+  // Whether a point entry, whose first `shared` bytes are those of the last one, sorts after it.
+  bool SortsAfterLast(const Slice& key, size_t shared) const;
+  bool BlockIsFull(const Slice& key, const Slice& value, size_t shared) const;
+  // Tells filter and prefix blocks of an entry, before the data block is told.
+  void AddToHelpers(const Slice& internal_key);
+  // Ends a partition of the filter between the last key and `next`, unless they are one user key.
+  void CutFilterPartition(const Slice& next);
+  // Ends the data block, if there is one. `next` is the key that follows; null at the end.
+  Status CloseDataBlock(const Slice* next);
+  // `size` bytes at `data`, with room for a trailer.
+  Status WriteDataBlock(char* data, size_t size);
+  void CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome outcome);
+  bool ReachesExactly(uint64_t bytes);
+  // Waits for the pipeline and takes over what it has written.
+  Status DrainPipeline();
+  Status ClosePipeline();
+  void UpdateTailEstimate();
+  void RefuseEntry(const Slice& key, const Slice& value);
+  void Fail(const Status& status);
+
+  // Dictionary.
+  bool MayHoldMore();
+  Status ReleaseHeldBlocks();
+  std::string MakeDictionary() const;
+
+  // The parts after the data, in the file's order.
+  Status WriteTail();
+  Status WriteFilter();
+  Status WriteFilterPartitions();
+  Status WritePrefixBlocks();
+  Status WriteIndex();
+  Status WriteDictionary();
+  Status WriteTombstones();
+  Status WriteProperties();
+  Status WriteMetaindexAndFooter();
+  Status WriteIndexBlock(IndexBlockBuilder* builder, const Slice& raw,
+                         BlockHandle* handle) override;
+  void FillProperties();
+  std::string CompressionProperty() const;
+
+  void StartCollectors();
+  void TellCollectors(const Slice& internal_key, const Slice& value);
+  void FinishCollectors();
+
+  const BlockTableBuildOptions options_;
+  const KeyOrder key_order_;
+  const size_t timestamp_size_;
+  const uint32_t base_context_checksum_;
+  BlockWriter writer_;
+  BlockBuilder data_block_;
+  BlockBuilder tombstone_block_;
+  IndexBuilder index_;
+  std::optional<FilterBuilder> filter_;
+  std::optional<PrefixBlocks> prefix_blocks_;
+  std::vector<Collector> collectors_;
+  TimestampRange timestamps_;
+
+  // Thresholds of BlockIsFull, in bytes.
+  const uint64_t block_size_;
+  const uint64_t nearly_full_;
+  const uint64_t alignment_;  // of data blocks, a power of two; 1: none
+
+  Status status_;
+  bool closed_ = false;
+  bool finished_ = false;
+  bool needs_compaction_ = false;
+
+  uint64_t points_ = 0;
+  uint64_t tombstones_ = 0;
+  uint64_t raw_key_bytes_ = 0;
+  uint64_t raw_value_bytes_ = 0;
+  uint64_t entries_of_type_[32] = {};
+  uint64_t max_trailer_ = 0;
+  uint64_t min_trailer_ = UINT64_MAX;
+
+  // With a dictionary to be made: raw blocks, each with room for a trailer, that wait for it.
+  bool holds_blocks_;
+  std::vector<std::string> held_blocks_;
+  uint64_t held_bytes_ = 0;
+  ChargedBytes held_charge_;
+  std::string dictionary_;
+
+  const size_t pipeline_threads_;  // 0: no pipeline
+  uint64_t helper_cpu_micros_ = 0;
+
+  uint64_t tail_estimate_ = 0;
+  uint64_t data_bytes_ = 0;
+  uint64_t tail_size_ = 0;
+  BlockHandle index_handle_;
+  MetaindexBuilder metaindex_;
+  TableProperties properties_;
+  // The first to go, as its threads use the writer and the dictionary.
+  std::unique_ptr<BlockPipeline> pipeline_;
+};
+
+}  // namespace varve

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Everything after the data: filter, index, dictionary, range deletions, properties, metaindex and
+// footer; and the collectors whose findings go into the properties.
+
+#include <cstdio>
+
+#include "varve/comparator.h"
+#include "varve/filter_policy.h"
+#include "varve/slice_transform.h"
+
+#include "table/builder/block_table_builder.h"
+#include "table/format/footer.h"
+#include "table/format/unique_id.h"
+#include "table/meta/properties_block.h"
+#include "util/base/assert.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+namespace {
+
+EntryType EntryTypeOf(ValueType type) {
+  switch (type) {
+    case kTypeValue:
+      return kEntryPut;
+    case kTypeDeletion:
+      return kEntryDelete;
+    case kTypeSingleDeletion:
+      return kEntrySingleDelete;
+    case kTypeMerge:
+      return kEntryMerge;
+    case kTypeRangeDeletion:
+      return kEntryRangeDeletion;
+    case kTypeBlobIndex:
+      return kEntryBlobIndex;
+    case kTypeDeletionWithTimestamp:
+      return kEntryDeleteWithTimestamp;
+    case kTypeWideColumnEntity:
+      return kEntryWideColumnEntity;
+    case kTypeValuePreferredSeqno:
+      return kEntryTimedPut;
+    default:
+      return kEntryOther;
+  }
+}
+
+// Informative only.
+std::string CompressionOptionsText(const CompressionOptions& opts) {
+  const auto field = [](const char* name, uint64_t value) {
+    return std::string(name) + "=" + std::to_string(value) + "; ";
+  };
+  return "window_bits=" + std::to_string(opts.window_bits) +
+         "; level=" + std::to_string(opts.level) + "; strategy=" + std::to_string(opts.strategy) +
+         "; " + field("max_dict_bytes", opts.max_dict_bytes) +
+         field("zstd_max_train_bytes", opts.zstd_max_train_bytes) +
+         field("enabled", opts.enabled ? 1 : 0) +
+         field("max_dict_buffer_bytes", opts.max_dict_buffer_bytes) +
+         field("use_zstd_dict_trainer", opts.use_zstd_dict_trainer ? 1 : 0);
+}
+
+}  // namespace
+
+Status BlockTableBuilder::Finish() {
+  if (!status_.ok()) return status_;
+  if (closed_) {
+    return Status::InvalidArgument(writer_.file_name(), "Finish after Finish or Abandon");
+  }
+  Status s = CloseDataBlock(nullptr);
+  if (s.ok() && holds_blocks_) s = ReleaseHeldBlocks();
+  if (s.ok()) s = ClosePipeline();
+  if (s.ok()) s = WriteTail();
+  if (!s.ok()) {
+    Fail(s);
+    return status_;
+  }
+  closed_ = true;
+  finished_ = true;
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteTail() {
+  // Every data block is in the file, and nobody but this thread writes to it.
+  VARVE_ASSERT(pipeline_ == nullptr && !holds_blocks_ && held_bytes_ == 0);
+  VARVE_ASSERT(data_bytes_ == writer_.offset());
+  properties_.tail_start_offset = data_bytes_;
+  VARVE_RETURN_IF_ERROR(WriteFilter());
+  VARVE_RETURN_IF_ERROR(WritePrefixBlocks());
+  VARVE_RETURN_IF_ERROR(WriteIndex());
+  VARVE_RETURN_IF_ERROR(WriteDictionary());
+  VARVE_RETURN_IF_ERROR(WriteTombstones());
+  VARVE_RETURN_IF_ERROR(WriteProperties());
+  VARVE_RETURN_IF_ERROR(WriteMetaindexAndFooter());
+  tail_size_ = writer_.offset() - data_bytes_;
+  tail_estimate_ = 0;
+  data_block_.Reset();
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteFilter() {
+  if (!filter_.has_value() || filter_->entry_count() == 0) return Status::OK();
+  VARVE_RETURN_IF_ERROR(filter_->Finish(options_.icmp->KeyOf(data_block_.last_key())));
+  properties_.num_filter_entries = filter_->entry_count();
+  properties_.filter_size = filter_->EstimatedSize();
+  if (filter_->is_partitioned()) return WriteFilterPartitions();
+  BlockHandle handle;
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(&filter_->partitions().front().block, &handle));
+  metaindex_.Add(meta_block::kFullFilter, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteFilterPartitions() {
+  IndexBlockBuilder top(index_.restart_interval(), index_.uses_delta_values());
+  std::string separator;
+  BlockHandle handle;
+  for (FilterBuilder::Partition& partition : filter_->partitions()) {
+    VARVE_RETURN_IF_ERROR(writer_.WritePlain(&partition.block, &handle));
+    // After every version of the partition's last key.
+    const std::string last = options_.icmp->LastUserKey(partition.last_user_key);
+    separator.clear();
+    AppendInternalKey(&separator, last, 0, kTypeDeletion);
+    top.Add(index_.uses_user_keys() ? Slice(last) : Slice(separator), handle);
+  }
+  const Slice raw = top.Finish();
+  properties_.filter_size += raw.size();
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(top.trailer() - raw.size(), raw.size(), &handle));
+  metaindex_.Add(meta_block::kPartitionedFilter, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WritePrefixBlocks() {
+  if (!prefix_blocks_.has_value()) return Status::OK();
+  prefix_blocks_->Finish();
+  BlockHandle handle;
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(prefix_blocks_->prefixes(), &handle));
+  metaindex_.Add(meta_block::kHashIndexPrefixes, handle);
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(prefix_blocks_->metadata(), &handle));
+  metaindex_.Add(meta_block::kHashIndexMetadata, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteIndex() {
+  VARVE_RETURN_IF_ERROR(index_.Finish(this, &index_handle_));
+  if (Footer::UsesContext(options_.table.format_version)) {
+    metaindex_.Add(meta_block::kIndex, index_handle_);
+  }
+  properties_.index_size = index_.total_bytes() + kBlockTrailerBytes;
+  properties_.index_partitions = index_.partitions();
+  if (index_.partitions() > 0) properties_.top_level_index_size = index_.root_bytes();
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteIndexBlock(IndexBlockBuilder* builder, const Slice& raw,
+                                          BlockHandle* handle) {
+  char* const data = builder->trailer() - raw.size();
+  if (!options_.table.enable_index_compression) {
+    return writer_.WritePlain(data, raw.size(), handle);
+  }
+  return writer_.WriteCompressible(data, raw.size(), handle);
+}
+
+Status BlockTableBuilder::WriteDictionary() {
+  if (dictionary_.empty()) return Status::OK();
+  BlockHandle handle;
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(&dictionary_, &handle));
+  metaindex_.Add(meta_block::kCompressionDictionary, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteTombstones() {
+  if (tombstones_ == 0) return Status::OK();
+  const Slice raw = tombstone_block_.Finish();
+  BlockHandle handle;
+  VARVE_RETURN_IF_ERROR(
+      writer_.WritePlain(tombstone_block_.trailer() - raw.size(), raw.size(), &handle));
+  metaindex_.Add(meta_block::kRangeDeletions, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteProperties() {
+  FinishCollectors();
+  FillProperties();
+  TableTraits traits;
+  traits.index_type = options_.table.index_type;
+  traits.whole_key_filtering = options_.table.whole_key_filtering;
+  traits.prefix_filtering = options_.prefix_extractor != nullptr;
+  traits.decoupled_partitioned_filters = filter_.has_value() && filter_->is_partitioned();
+  std::string block;
+  EncodeProperties(properties_, traits, &block);
+  BlockHandle handle;
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(&block, &handle));
+  metaindex_.Add(meta_block::kProperties, handle);
+  return Status::OK();
+}
+
+Status BlockTableBuilder::WriteMetaindexAndFooter() {
+  Footer footer;
+  footer.format_version = options_.table.format_version;
+  footer.checksum = options_.table.checksum;
+  footer.base_context_checksum = base_context_checksum_;
+  footer.index = index_handle_;
+  std::string block = metaindex_.Finish();
+  VARVE_RETURN_IF_ERROR(writer_.WritePlain(&block, &footer.metaindex));
+  std::string encoded;
+  footer.EncodeTo(writer_.offset(), &encoded);
+  return writer_.AppendRaw(Slice(encoded));
+}
+
+void BlockTableBuilder::FillProperties() {
+  TableProperties& p = properties_;
+  p.data_size = data_bytes_;
+  p.num_entries = points_ + tombstones_;
+  p.num_range_deletions = tombstones_;
+  p.num_deletions = entries_of_type_[kTypeDeletion] + entries_of_type_[kTypeSingleDeletion] +
+                    entries_of_type_[kTypeDeletionWithTimestamp] + tombstones_;
+  p.num_merge_operands = entries_of_type_[kTypeMerge];
+  p.raw_key_size = raw_key_bytes_;
+  p.raw_value_size = raw_value_bytes_;
+  if (p.num_entries > 0) {
+    p.key_largest_seqno = UnpackSequence(max_trailer_);
+    p.key_smallest_seqno = UnpackSequence(min_trailer_);
+  }
+  p.index_key_is_user_key = index_.uses_user_keys() ? 1 : 0;
+  p.index_value_is_delta_encoded = index_.uses_delta_values() ? 1 : 0;
+  p.format_version = options_.table.format_version;
+  p.data_block_restart_interval =
+      static_cast<uint64_t>(std::max(options_.table.block_restart_interval, 1));
+  p.index_block_restart_interval = static_cast<uint64_t>(index_.restart_interval());
+  p.column_family_id = options_.column_family_id;
+  p.column_family_name = options_.column_family_name;
+  p.comparator_name = options_.comparator_name.empty() ? options_.icmp->user_comparator()->Name()
+                                                       : options_.comparator_name;
+  p.merge_operator_name = options_.merge_operator_name;
+  p.prefix_extractor_name =
+      options_.prefix_extractor == nullptr ? "nullptr" : options_.prefix_extractor->AsString();
+  if (options_.table.filter_policy != nullptr && !options_.skip_filters) {
+    p.filter_policy_name = options_.table.filter_policy->Name();
+  }
+  p.compression_name = CompressionProperty();
+  p.compression_options = CompressionOptionsText(options_.compression_opts);
+  timestamps_.Describe(&p.user_collected_properties);
+  p.user_defined_timestamps_persisted = options_.persist_timestamps ? 1 : 0;
+  p.creation_time = options_.creation_time;
+  p.oldest_key_time = options_.oldest_key_time;
+  p.file_creation_time = options_.file_creation_time;
+  p.orig_file_number = options_.file_number;
+  p.db_id = options_.db_id;
+  p.db_session_id = options_.db_session_id;
+  p.db_host_id = options_.db_host_id;
+}
+
+std::string BlockTableBuilder::CompressionProperty() const {
+  // Readers before format version 7 take this for the codec of every compressed block.
+  if (options_.table.format_version < 7) return CompressionTypeName(options_.compression);
+  // From version 7 on: the compressor's name, and the types that occur.
+  std::string types;
+  for (unsigned type = kNoCompression + 1; type < 32; type++) {
+    if ((writer_.types_used() >> type & 1) == 0) continue;
+    char hex[3];
+    std::snprintf(hex, sizeof(hex), "%02X", type);
+    types += hex;
+  }
+  return types.empty() ? ";;" : "BuiltinV2;" + types + ";";
+}
+
+std::string BlockTableBuilder::UniqueId() const {
+  if (!finished_) return std::string();
+  return TableUniqueId(options_.db_id, options_.db_session_id, options_.file_number);
+}
+
+void BlockTableBuilder::StartCollectors() {
+  TablePropertiesCollectorFactory::Context context;
+  context.column_family_id = options_.column_family_id;
+  context.level_at_creation = options_.level;
+  std::string names;
+  for (const auto& factory : options_.collector_factories) {
+    if (factory == nullptr) continue;
+    std::unique_ptr<TablePropertiesCollector> collector(
+        factory->CreateTablePropertiesCollector(context));
+    if (collector == nullptr) continue;
+    names += (names.empty() ? "" : ",") + std::string(factory->Name());
+    collectors_.push_back({std::move(collector)});
+  }
+  properties_.property_collectors_names = "[" + names + "]";
+}
+
+void BlockTableBuilder::TellCollectors(const Slice& internal_key, const Slice& value) {
+  const uint64_t trailer = ExtractTrailer(internal_key);
+  const Slice user_key = ExtractUserKey(internal_key);
+  for (Collector& c : collectors_) {
+    const Status s = c.collector->AddUserKey(user_key, value, EntryTypeOf(UnpackType(trailer)),
+                                             UnpackSequence(trailer), writer_.offset());
+    if (!s.ok()) c.failed = true;
+  }
+}
+
+void BlockTableBuilder::FinishCollectors() {
+  for (Collector& c : collectors_) {
+    UserCollectedProperties collected;
+    if (!c.collector->Finish(&collected).ok()) c.failed = true;
+    if (c.failed) continue;
+    properties_.user_collected_properties.merge(collected);
+    UserCollectedProperties readable = c.collector->GetReadableProperties();
+    properties_.readable_properties.merge(readable);
+    needs_compaction_ = needs_compaction_ || c.collector->NeedCompact();
+  }
+}
+
+}  // namespace varve

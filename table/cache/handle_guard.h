@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A block object in use: a reference into the block cache, an object of one's own, or an object
+// that another owner keeps.
+
+#include <memory>
+#include <utility>
+
+#include "varve/cache.h"
+#include "varve/cleanable.h"
+
+#include "table/cache/clock_cache.h"
+#include "util/base/assert.h"
+
+namespace varve {
+
+// Gives a reference into a cache to a pin, which may outlive the present owner of the cache. With a
+// cache of our own that costs nothing; of any other the pin takes a share.
+inline void MoveHandleTo(const std::shared_ptr<Cache>& cache, Cache::Handle* handle,
+                         Cleanable* pin) {
+  if (ClockCache* const ours = ClockCache::From(cache.get())) return ours->MoveTo(handle, pin);
+  const auto release = [](void* owner, void* held) {
+    const std::unique_ptr<std::shared_ptr<Cache>> share(
+        static_cast<std::shared_ptr<Cache>*>(owner));
+    (*share)->Release(static_cast<Cache::Handle*>(held));
+  };
+  pin->RegisterCleanup(release, new std::shared_ptr<Cache>(cache), handle);
+}
+
+// Thread safety: none; the object referred to is immutable. Movable. The owner of the cache, which
+// is named by its address, outlives it, but not what it was moved or shared to.
+template <typename T>
+class HandleGuard {
+ public:
+  HandleGuard() = default;
+  HandleGuard(const std::shared_ptr<Cache>* cache, Cache::Handle* handle)
+      : object_(static_cast<const T*>((*cache)->Value(handle))), cache_(cache), handle_(handle) {}
+  // `cache`: whose allocator the object's memory came from; null if from none.
+  explicit HandleGuard(std::unique_ptr<const T> own, const std::shared_ptr<Cache>* cache = nullptr)
+      : object_(own.release()), cache_(cache), owned_(true) {}
+  // Borrowed: `object` outlives this.
+  explicit HandleGuard(const T* object) : object_(object) {}
+  HandleGuard(HandleGuard&& other) noexcept { Take(&other); }
+  HandleGuard& operator=(HandleGuard&& other) noexcept {
+    if (this != &other) {
+      Reset();
+      Take(&other);
+    }
+    return *this;
+  }
+  ~HandleGuard() { Reset(); }
+
+  [[nodiscard]] const T* get() const { return object_; }
+  const T* operator->() const {
+    VARVE_ASSERT(object_ != nullptr);
+    return object_;
+  }
+  const T& operator*() const {
+    VARVE_ASSERT(object_ != nullptr);
+    return *object_;
+  }
+  explicit operator bool() const { return object_ != nullptr; }
+
+  void Reset() {
+    if (handle_ != nullptr) {
+      (*cache_)->Release(handle_);
+    } else if (owned_) {
+      std::default_delete<const T>()(object_);
+    }
+    Forget();
+  }
+
+  // Null unless it is in the cache.
+  [[nodiscard]] Cache::Handle* cache_handle() const { return handle_; }
+  // True if Share works: the object is in the cache.
+  [[nodiscard]] bool shareable() const { return handle_ != nullptr; }
+  // Registers one more reference with `pin`. Requires shareable().
+  void Share(Cleanable* pin) const {
+    VARVE_ASSERT(shareable());
+    (*cache_)->Ref(handle_);
+    HandleGuard(cache_, handle_).MoveTo(pin);
+  }
+  // Gives what is held to `pin` and forgets it; get() of before stays valid while the pin lives.
+  void MoveTo(Cleanable* pin) {
+    if (handle_ != nullptr) {
+      MoveHandleTo(*cache_, handle_, pin);
+    } else if (owned_) {
+      auto* const allocator = cache_ != nullptr ? new std::shared_ptr<Cache>(*cache_) : nullptr;
+      pin->RegisterCleanup(&DeleteObject, const_cast<T*>(object_), allocator);
+    }
+    Forget();
+  }
+
+ private:
+  static void DeleteObject(void* object, void* allocator) {
+    const std::unique_ptr<std::shared_ptr<Cache>> goes_last(
+        static_cast<std::shared_ptr<Cache>*>(allocator));
+    std::default_delete<const T>()(static_cast<const T*>(object));
+  }
+
+  void Forget() {
+    object_ = nullptr;
+    cache_ = nullptr;
+    handle_ = nullptr;
+    owned_ = false;
+  }
+  void Take(HandleGuard* other) {
+    object_ = other->object_;
+    cache_ = other->cache_;
+    handle_ = other->handle_;
+    owned_ = other->owned_;
+    other->Forget();
+  }
+
+  const T* object_ = nullptr;
+  const std::shared_ptr<Cache>* cache_ = nullptr;
+  Cache::Handle* handle_ = nullptr;
+  bool owned_ = false;
+};
+
+}  // namespace varve

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The keys of an index block as eight-byte words, which narrow a search down without a look at the
+// keys themselves.
+//
+// Words are taken after what all keys begin with. Where many keys in a row have one word, as those
+// of one of several groups with long prefixes of their own do, that run is searched by words in
+// turn, taken after what the run's keys begin with; and so on. So a search takes time in the
+// logarithm of the number of keys, and in the length of the key, whatever the keys look like.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "varve/slice.h"
+
+#include "table/index/static_btree.h"
+#include "util/base/assert.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// Thread safety: immutable after Build.
+class SeparatorPrefixes {
+ public:
+  // Keys before `begin` are smaller than what was sought, keys from `end` on are not; those between
+  // must be compared.
+  struct Range {
+    size_t begin;
+    size_t end;
+  };
+
+  // Keys 0 <= i < n, in ascending order of bytes; with `reverse`, in descending order. `key_at(i)`
+  // gives a slice. Where they are in no order nothing is built: in all, or in a run.
+  template <typename KeyAt>
+  void Build(size_t n, bool reverse, const KeyAt& key_at);
+
+  // Otherwise nothing below may be called.
+  [[nodiscard]] bool built() const { return built_; }
+
+  [[nodiscard]] Range Find(const Slice& key) const {
+    VARVE_ASSERT(built_);
+    uint64_t word = 0;
+    size_t place = 0;
+    if (!WordOf(root_, key, &word, &place)) return {place, place};
+    return FindFrom(key, word, root_.words.LowerBound(word));
+  }
+  // The same for each of at most kSoughtMax keys, so that the waits for memory overlap.
+  static constexpr size_t kSoughtMax = 32;
+  void Find(std::span<const Slice> keys, Range* ranges) const;
+
+  // False: key `i` is another. Reads what a search has just read.
+  [[nodiscard]] bool MayBe(size_t i, const Slice& key) const {
+    VARVE_ASSERT(built_);
+    return root_.words.word(i) == PrefixAfter(root_, key);
+  }
+
+  [[nodiscard]] size_t MemoryUsage() const;
+
+ private:
+  // Shorter runs are compared key by key.
+  static constexpr size_t kRunMin = 8;
+
+  // Consecutive keys and their words.
+  struct Node {
+    size_t first = 0;    // number of the first key
+    size_t skipped = 0;  // so many bytes are those of the node above
+    std::string prefix;  // after them; what all keys here have
+    StaticBTree words;
+    // Nodes of runs in this one, ascending.
+    size_t runs_begin = 0;
+    size_t runs_end = 0;
+
+    [[nodiscard]] size_t prefix_end() const { return skipped + prefix.size(); }
+  };
+
+  // The word of a key, and true; or its place among all keys and false. Requires that the key has
+  // the first `skipped` bytes.
+  bool WordOf(const Node& node, const Slice& key, uint64_t* word, size_t* place) const {
+    VARVE_ASSERT(key.size() >= node.skipped);
+    const size_t n = std::min(key.size() - node.skipped, node.prefix.size());
+    int side = n == 0 ? 0 : memcmp(key.data() + node.skipped, node.prefix.data(), n);
+    if (side == 0 && n < node.prefix.size()) side = -1;
+    if (side != 0) {
+      *place = node.first + ((side < 0) != reverse_ ? 0 : node.words.size());
+      return false;
+    }
+    *word = PrefixAfter(node, key);
+    return true;
+  }
+  // Of a key with the prefix; for others it means nothing, but equal keys have equal words.
+  [[nodiscard]] uint64_t PrefixAfter(const Node& node, const Slice& key) const {
+    const uint64_t plain = KeyPrefix(key, node.prefix_end());
+    return reverse_ ? ~plain : plain;
+  }
+  // Where the search ends that has come to the first word of the root that is not smaller.
+  [[nodiscard]] Range FindFrom(const Slice& key, uint64_t word, size_t low) const {
+    const StaticBTree& words = root_.words;
+    if (low == words.size() || words.word(low) != word) return {low, low};
+    // Nearly always.
+    if (low + 1 == words.size() || words.word(low + 1) != word) return {low, low + 1};
+    return FindInRun(key, word, low);
+  }
+  [[nodiscard]] Range FindInRun(const Slice& key, uint64_t word, size_t low) const;
+  // After the run that begins at `low`.
+  static size_t EndOfRun(const StaticBTree& words, size_t low);
+  // Null: there is none.
+  [[nodiscard]] const Node* RunAt(const Node& node, size_t low) const;
+
+  // False if that is of no use. `node` has first and skipped.
+  template <typename KeyAt>
+  bool Fill(size_t n, const KeyAt& key_at, Node* node) const;
+  template <typename KeyAt>
+  void AddRunsOf(size_t parent, const KeyAt& key_at);
+  [[nodiscard]] Node& node(size_t i) { return i == 0 ? root_ : runs_[i - 1]; }
+
+  bool built_ = false;
+  bool reverse_ = false;
+  Node root_;
+  std::vector<Node> runs_;
+  std::vector<size_t> run_firsts_;  // of each of them
+};
+
+template <typename KeyAt>
+bool SeparatorPrefixes::Fill(size_t n, const KeyAt& key_at, Node* node) const {
+  const auto rest = [&](size_t i) {
+    Slice key = key_at(node->first + i);
+    key.remove_prefix(node->skipped);
+    return key;
+  };
+  const Slice first = rest(0);
+  node->prefix.assign(first.data(), first.difference_offset(rest(n - 1)));
+  std::vector<uint64_t> words(n);
+  for (size_t i = 0; i < n; i++) {
+    const Slice key = rest(i);
+    if (!key.starts_with(node->prefix)) return false;
+    const uint64_t plain = KeyPrefix(key, node->prefix.size());
+    words[i] = reverse_ ? ~plain : plain;
+    if (i != 0 && words[i - 1] > words[i]) return false;
+  }
+  // A run that is not divided would be found in itself again.
+  if (node != &root_ && words.front() == words.back()) return false;
+  node->words.Build(std::move(words));
+  return true;
+}
+
+// The nodes of one parent are neighbours, so that they can be searched.
+template <typename KeyAt>
+void SeparatorPrefixes::AddRunsOf(size_t parent, const KeyAt& key_at) {
+  const size_t runs_begin = runs_.size();
+  const size_t n = node(parent).words.size();
+  for (size_t low = 0; low + kRunMin < n;) {
+    const StaticBTree& words = node(parent).words;
+    if (words.word(low + kRunMin) != words.word(low)) {
+      low++;
+      continue;
+    }
+    const size_t end = EndOfRun(words, low);
+    Node run;
+    run.first = node(parent).first + low;
+    run.skipped = node(parent).prefix_end();
+    if (Fill(end - low, key_at, &run)) {
+      run_firsts_.push_back(run.first);
+      runs_.push_back(std::move(run));
+    }
+    low = end;
+  }
+  node(parent).runs_begin = runs_begin;
+  node(parent).runs_end = runs_.size();
+}
+
+template <typename KeyAt>
+void SeparatorPrefixes::Build(size_t n, bool reverse, const KeyAt& key_at) {
+  reverse_ = reverse;
+  if (n == 0 || !Fill(n, key_at, &root_)) return;
+  for (size_t i = 0; i <= runs_.size(); i++) AddRunsOf(i, key_at);
+  runs_.shrink_to_fit();
+  run_firsts_.shrink_to_fit();
+  built_ = true;
+}
+
+}  // namespace varve

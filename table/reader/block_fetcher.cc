@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/reader/block_fetcher.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "table/format/block_trailer.h"
+#include "util/base/assert.h"
+#include "util/base/canary.h"
+#include "util/base/status_macros.h"
+#include "util/compress/codec.h"
+#include "util/env/file_prefetcher.h"
+#include "util/key/entry_limits.h"
+#include "util/metrics/perf_counters.h"
+
+namespace varve {
+
+namespace {
+
+Status NoMemory(const BlockFile& file, const BlockHandle& handle) {
+  return Status::MemoryLimit("no memory for a block", DescribeBlock(file, handle));
+}
+
+// Takes what a codec writes to where it stays.
+struct UncompressedBuffer {
+  const BlockRoom& room;
+  BlockBuffer buffer;
+
+  static char* Allocate(void* arg, size_t n) {
+    auto* self = static_cast<UncompressedBuffer*>(arg);
+    // Never zero bytes: a null result means that memory is out.
+    self->buffer = AllocateBlockBuffer(std::max<size_t>(n, 1), self->room);
+    return self->buffer.get();
+  }
+};
+
+Status Uncompress(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
+                  CompressionType type, const Slice& input, BlockContents* contents) {
+  const PerfTimer<&PerfContext::block_decompress_time> timer;
+  // Newer LevelDB uses zlib's number for a bare zstd frame.
+  constexpr char kZstdFrame[] = "\x28\xb5\x2f\xfd";
+  if (file.footer.format_version == 0 && type == kZlibCompression &&
+      input.starts_with(Slice(kZstdFrame, 4))) {
+    return Status::NotSupported("zstd block in LevelDB's form", DescribeBlock(file, handle));
+  }
+  const Codec* const codec = FindCodec(type);
+  if (codec == nullptr) return CodecNotSupported(type, DescribeBlock(file, handle));
+  UncompressedBuffer output{fetch.room, nullptr};
+  Slice result;
+  const Status s = codec->Uncompress(fetch.use_dictionary ? Slice(file.dictionary) : Slice(), input,
+                                     file.footer.format_version, kBlockBytesMax,
+                                     BufferSink{&UncompressedBuffer::Allocate, &output}, &result);
+  if (!s.ok()) return Status::CopyAppendMessage(s, ": ", DescribeBlock(file, handle));
+  contents->data = result;
+  contents->buffer = std::move(output.buffer);
+  contents->was_compressed = true;
+  return Status::OK();
+}
+
+}  // namespace
+
+std::string DescribeBlock(const BlockFile& file, const BlockHandle& handle) {
+  return file.name + ", block at offset " + std::to_string(handle.offset);
+}
+
+Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
+                        BlockBuffer* buffer, Slice* stored) {
+  if (!handle.FitsIn(file.limit)) {
+    return Status::Corruption("block handle outside the file: size " + std::to_string(handle.size) +
+                                  ", limit " + std::to_string(file.limit),
+                              DescribeBlock(file, handle));
+  }
+  const uint64_t most = VARVE_CANARY(kRefuseLargeBlocks) ? kBlockBytesMax / 16 : kBlockBytesMax;
+  if (handle.size > most) {
+    return Status::Corruption("block of " + std::to_string(handle.size) + " bytes is too large",
+                              DescribeBlock(file, handle));
+  }
+  const size_t n = static_cast<size_t>(handle.size) + kBlockTrailerBytes;
+  VARVE_ASSERT(handle.offset + n <= file.limit);
+  if (handle.offset >= fetch.preread_offset && fetch.preread.size() >= n &&
+      handle.offset - fetch.preread_offset <= fetch.preread.size() - n) {
+    *stored = Slice(fetch.preread.data() + (handle.offset - fetch.preread_offset), n);
+    if (fetch.preread_buffer != nullptr && fetch.preread_buffer->get() == stored->data()) {
+      *buffer = std::move(*fetch.preread_buffer);
+    }
+    return Status::OK();
+  }
+  const IOOptions* io = &fetch.io;
+  IOOptions limited;
+  if (fetch.deadline.count() != 0) [[unlikely]] {
+    limited = fetch.io;
+    VARVE_RETURN_IF_ERROR(file.reader->LimitTime(fetch.deadline, &limited));
+    io = &limited;
+  }
+  AddPerfCount<&PerfContext::block_read_count>();
+  AddPerfCount<&PerfContext::block_read_byte>(n);
+  const PerfTimer<&PerfContext::block_read_time> timer;
+  const bool maps = file.mapped && fetch.prefetcher == nullptr;
+  const bool here = fetch.prefetcher != nullptr && fetch.prefetcher->Holds(handle.offset, n);
+  if (!maps && !here) {
+    *buffer = AllocateBlockBuffer(n, fetch.expect_compressed ? BlockRoom() : fetch.room);
+    if (*buffer == nullptr) return NoMemory(file, handle);
+  }
+  if (fetch.prefetcher != nullptr) {
+    return fetch.prefetcher->Read(*file.reader, handle.offset, n, fetch.prefetch_limit, stored,
+                                  buffer->get(), *io);
+  }
+  return file.reader->Read(handle.offset, n, stored, buffer->get(), *io);
+}
+
+Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
+                   BlockBuffer buffer, const Slice& stored, BlockContents* contents) {
+  const size_t size = static_cast<size_t>(handle.size);
+  if (fetch.verify_checksum && !VARVE_CANARY(kSkipBlockChecksum)) {
+    const PerfTimer<&PerfContext::block_checksum_time> timer;
+    if (!BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum, handle.offset,
+                             stored.data(), size)) {
+      return BlockChecksumMismatch(file.footer.checksum, file.footer.base_context_checksum,
+                                   stored.data(), handle, file.name);
+    }
+  }
+  const CompressionType type = BlockCompression(stored.data(), size);
+  if (type != kNoCompression) {
+    return Uncompress(file, handle, fetch, type, Slice(stored.data(), size), contents);
+  }
+  if (buffer != nullptr && stored.data() == buffer.get()) {
+    contents->data = Slice(stored.data(), size);
+    contents->buffer = std::move(buffer);
+    return Status::OK();
+  }
+  const bool in_preread = !fetch.preread.empty() && stored.data() >= fetch.preread.data() &&
+                          stored.data() < fetch.preread.data() + fetch.preread.size();
+  if (file.mapped && fetch.prefetcher == nullptr && !in_preread) {
+    contents->data = Slice(stored.data(), size);
+    return Status::OK();
+  }
+  // What was read belongs to a caller that will reuse it.
+  const size_t bytes = std::max<size_t>(size, 1);
+  BlockBuffer copy = buffer != nullptr ? std::move(buffer) : AllocateBlockBuffer(bytes, fetch.room);
+  if (copy == nullptr) return NoMemory(file, handle);
+  memcpy(copy.get(), stored.data(), size);
+  contents->data = Slice(copy.get(), size);
+  contents->buffer = std::move(copy);
+  return Status::OK();
+}
+
+Status FetchBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
+                  BlockContents* contents) {
+  BlockBuffer buffer;
+  Slice stored;
+  VARVE_RETURN_IF_ERROR(FetchStoredBlock(file, handle, fetch, &buffer, &stored));
+  return UnpackBlock(file, handle, fetch, std::move(buffer), stored, contents);
+}
+
+}  // namespace varve

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/reader/block_store.h"
+
+#include <type_traits>
+#include <utility>
+
+#include "table/format/block_trailer.h"
+#include "util/base/assert.h"
+#include "util/base/canary.h"
+#include "util/base/status_macros.h"
+#include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
+#include "util/sync/epoch.h"
+
+namespace varve {
+
+namespace {
+
+// What differs between the kinds of objects in the cache.
+struct Kind {
+  CacheEntryRole role;
+  uint32_t hit, miss, add, bytes_insert;  // tickers
+};
+constexpr Kind kKinds[] = {
+    {CacheEntryRole::kDataBlock, BLOCK_CACHE_DATA_HIT, BLOCK_CACHE_DATA_MISS, BLOCK_CACHE_DATA_ADD,
+     BLOCK_CACHE_DATA_BYTES_INSERT},
+    {CacheEntryRole::kIndexBlock, BLOCK_CACHE_INDEX_HIT, BLOCK_CACHE_INDEX_MISS,
+     BLOCK_CACHE_INDEX_ADD, BLOCK_CACHE_INDEX_BYTES_INSERT},
+    {CacheEntryRole::kFilterBlock, BLOCK_CACHE_FILTER_HIT, BLOCK_CACHE_FILTER_MISS,
+     BLOCK_CACHE_FILTER_ADD, BLOCK_CACHE_FILTER_BYTES_INSERT},
+};
+
+// Part of the key: a damaged file may use one block as two kinds.
+template <typename T>
+constexpr size_t kNumberOf = std::is_same_v<T, Block>          ? 0
+                             : std::is_same_v<T, DecodedIndex> ? 1
+                                                               : 2;
+template <typename T>
+constexpr Kind kKindOf = kKinds[kNumberOf<T>];
+
+template <typename T>
+void DeleteObject(Cache::ObjectPtr object, MemoryAllocator* /*allocator*/) {
+  // The object knows its allocator.
+  std::default_delete<T>()(static_cast<T*>(object));
+}
+
+template <typename T>
+constexpr Cache::CacheItemHelper kHelper(kKindOf<T>.role, &DeleteObject<T>);
+
+template <typename T>
+void CountHit(Statistics* statistics, size_t charge) {
+  AddPerfCount<&PerfContext::block_cache_hit_count>();
+  if constexpr (std::is_same_v<T, DecodedIndex>) {
+    AddPerfCount<&PerfContext::block_cache_index_hit_count>();
+  } else if constexpr (std::is_same_v<T, FilterBlock>) {
+    AddPerfCount<&PerfContext::block_cache_filter_hit_count>();
+  }
+  if (statistics == nullptr) [[likely]]
+    return;
+  statistics->recordTick(BLOCK_CACHE_HIT, 1);
+  statistics->recordTick(BLOCK_CACHE_BYTES_READ, charge);
+  statistics->recordTick(kKindOf<T>.hit, 1);
+}
+
+template <typename T>
+void CountMiss(Statistics* statistics) {
+  RecordTick(statistics, BLOCK_CACHE_MISS);
+  RecordTick(statistics, kKindOf<T>.miss);
+}
+
+template <typename T>
+void CountAdd(Statistics* statistics, size_t charge) {
+  if (statistics == nullptr) return;
+  statistics->recordTick(BLOCK_CACHE_ADD, 1);
+  statistics->recordTick(BLOCK_CACHE_BYTES_WRITE, charge);
+  statistics->recordTick(kKindOf<T>.add, 1);
+  statistics->recordTick(kKindOf<T>.bytes_insert, charge);
+}
+
+// False for an object that would dangle in the cache when the file is closed.
+bool MayBeCached(const DecodedIndex&) {
+  return true;
+}
+bool MayBeCached(const FilterBlock& filter) {
+  return filter.owns_bytes();
+}
+
+}  // namespace
+
+BlockFetch BlockStore::MakeFetch(const BlockReadContext& context) const {
+  BlockFetch fetch;
+  fetch.verify_checksum = context.options->verify_checksums;
+  fetch.room.allocator = cache != nullptr ? cache->memory_allocator() : nullptr;
+  fetch.prefetcher = context.prefetcher;
+  fetch.prefetch_limit = context.prefetch_limit;
+  fetch.io.timeout = context.options->io_timeout;
+  fetch.deadline = context.options->deadline;
+  fetch.io.rate_limiter_priority = context.options->rate_limiter_priority;
+  fetch.io.io_activity = context.options->io_activity;
+  const bool by_caller = !context.preread.empty();
+  fetch.preread = by_caller ? context.preread : preread;
+  fetch.preread_offset = by_caller ? context.preread_offset : preread_offset;
+  if (by_caller) fetch.preread_buffer = context.preread_buffer;
+  return fetch;
+}
+
+Status BlockStore::ReadContents(const BlockHandle& handle, const BlockReadContext& context,
+                                BlockContents* contents) const {
+  return FetchBlock(file, handle, MakeFetch(context), contents);
+}
+
+Status BlockStore::Verify(const BlockHandle& handle, const BlockReadContext& context) const {
+  const BlockFetch fetch = MakeFetch(context);
+  BlockBuffer buffer;
+  Slice stored;
+  VARVE_RETURN_IF_ERROR(FetchStoredBlock(file, handle, fetch, &buffer, &stored));
+  if (BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum, handle.offset,
+                          stored.data(), static_cast<size_t>(handle.size))) {
+    return Status::OK();
+  }
+  return BlockChecksumMismatch(file.footer.checksum, file.footer.base_context_checksum,
+                               stored.data(), handle, file.name);
+}
+
+namespace {
+
+// How many bytes follow a key in blocks whose entries can be indexed; 0: there are none.
+size_t IndexedKeyTail(const InternalKeyComparator& icmp) {
+  return IsForward(icmp.order()) ? kInternalKeyTrailerBytes + icmp.timestamp_size() : 0;
+}
+
+}  // namespace
+
+Block::Piece BlockStore::MakePiece() const {
+  VARVE_ASSERT(cache != nullptr);
+  Block::Piece piece;
+  piece.front = slot_cache != nullptr ? sizeof(CacheEntry) : 0;
+  piece.key_tail = IndexedKeyTail(*icmp);
+  piece.index_bytes = index_bytes_.load(std::memory_order_relaxed);
+  piece.allocator = cache->memory_allocator();
+  return piece;
+}
+
+BlockRoom BlockStore::RoomFor(const BlockReadContext& context) const {
+  if (!ForCache(context)) return MakeFetch(context).room;
+  return compressed_.load(std::memory_order_relaxed) ? BlockRoom() : MakePiece().Room();
+}
+
+// A block that needs more room than those before it is moved; nearly all of a table need about the
+// same.
+void BlockStore::LearnIndexBytes(size_t bytes) const {
+  constexpr size_t kLine = 64;  // blocks begin on one
+  const size_t known = index_bytes_.load(std::memory_order_relaxed);
+  if (bytes > known || bytes + kLine < known / 2) {
+    index_bytes_.store((bytes + bytes / 8 + kLine - 1) / kLine * kLine, std::memory_order_relaxed);
+  }
+}
+
+Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context, bool for_cache,
+                        std::unique_ptr<Block>* block) const {
+  BlockFetch fetch = MakeFetch(context);
+  fetch.use_dictionary = true;
+  BlockContents contents;
+  Status s;
+  if (for_cache) {
+    const Block::Piece piece = MakePiece();
+    const bool compressed = compressed_.load(std::memory_order_relaxed);
+    fetch.room = piece.Room();
+    fetch.expect_compressed = compressed;
+    VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
+    if (contents.was_compressed != compressed) {
+      compressed_.store(contents.was_compressed, std::memory_order_relaxed);
+    }
+    if (contents.owns_bytes()) {
+      size_t index_bytes = 0;
+      s = Block::CreateInOnePiece(std::move(contents), piece, file.name, block, &index_bytes);
+      LearnIndexBytes(index_bytes);
+    } else {
+      s = Block::Create(std::move(contents), file.name, block);
+    }
+  } else {
+    VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
+    s = Block::Create(std::move(contents), file.name, block);
+  }
+  if (!s.ok()) {
+    return Status::CopyAppendMessage(s, ", block at offset ", std::to_string(handle.offset));
+  }
+  return s;
+}
+
+Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context,
+                        std::unique_ptr<DecodedIndex>* index) const {
+  AddPerfCount<&PerfContext::index_block_read_count>();
+  BlockContents contents;
+  VARVE_RETURN_IF_ERROR(ReadContents(handle, context, &contents));
+  VARVE_RETURN_IF_ERROR(DecodedIndex::Decode(contents.data, index_form, *icmp, file.limit,
+                                             DescribeBlock(file, handle), index));
+  if (slot_cache != nullptr) (*index)->MakeSlots(slot_cache);
+  return Status::OK();
+}
+
+Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context,
+                        std::unique_ptr<FilterBlock>* filter) const {
+  AddPerfCount<&PerfContext::filter_block_read_count>();
+  BlockContents contents;
+  BlockFetch fetch = MakeFetch(context);
+  if (VARVE_CANARY(kSkipFilterChecksum)) fetch.verify_checksum = false;
+  VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
+  *filter = std::make_unique<FilterBlock>(std::move(contents));
+  return Status::OK();
+}
+
+template <typename T>
+bool BlockStore::FindCached(const BlockCacheKey& key, HandleGuard<T>* held) const {
+  if (cache == nullptr) return false;
+  Cache::Handle* const hit = cache->Lookup(key.AsSlice());
+  if (hit == nullptr) return false;
+  *held = HandleGuard<T>(&cache, hit);
+  CountHit<T>(statistics, statistics != nullptr ? cache->GetCharge(hit) : 0);
+  return true;
+}
+
+// What a block that is not in the cache counts; OK if it may be read.
+template <typename T>
+Status BlockStore::Miss(const BlockReadContext& context) const {
+  if (cache != nullptr) CountMiss<T>(statistics);
+  if (context.options->read_tier != kBlockCacheTier) return Status::OK();
+  return Status::Incomplete("block is not in the cache, and read_tier forbids reading");
+}
+
+// After an insertion: on success the cache owns `object`.
+template <typename T>
+Status BlockStore::Inserted(const Status& s, std::unique_ptr<T> object, size_t charge,
+                            Cache::Handle* handle, HandleGuard<T>* held) const {
+  if (!s.ok()) {
+    RecordTick(statistics, BLOCK_CACHE_ADD_FAILURES);
+    return s;
+  }
+  (void)object.release();
+  CountAdd<T>(statistics, charge);
+  *held = HandleGuard<T>(&cache, handle);
+  return Status::OK();
+}
+
+template <typename T>
+Status BlockStore::GetCached(const BlockHandle& handle, const BlockReadContext& context,
+                             HandleGuard<T>* held) const {
+  const BlockCacheKey key = cache_keys.ForBlock(kNumberOf<T>, handle.offset);
+  if (FindCached(key, held)) [[likely]]
+    return Status::OK();
+  VARVE_RETURN_IF_ERROR(Miss<T>(context));
+  std::unique_ptr<T> object;
+  VARVE_RETURN_IF_ERROR(Read(handle, context, &object));
+  if (cache == nullptr || !context.fill_cache || !MayBeCached(*object)) {
+    *held = HandleGuard<T>(std::unique_ptr<const T>(std::move(object)));
+    return Status::OK();
+  }
+  const size_t charge = object->MemoryUsage();
+  Cache::Handle* inserted = nullptr;
+  const Status s =
+      cache->Insert(key.AsSlice(), object.get(), &kHelper<T>, charge, &inserted,
+                    context.high_priority ? Cache::Priority::HIGH : Cache::Priority::LOW);
+  return Inserted(s, std::move(object), charge, inserted, held);
+}
+
+bool BlockStore::GetBySlot(BlockSlot* slot, HandleGuard<Block>* block) const {
+  const Epoch::Guard guard;
+  Prefetch(*slot);
+  CacheEntry* const entry = slot->load(std::memory_order_acquire);
+  Cache::Handle* cached = nullptr;
+  VARVE_ASSERT(entry == nullptr || entry->embedded != 0);
+  if (entry == nullptr || !slot_cache->TryRef(entry, &cached)) return false;
+  CountSlotHit(*entry);
+  *block = HandleGuard<Block>(&cache, cached);
+  return true;
+}
+
+bool BlockStore::GetIfCached(const BlockHandle& handle, BlockSlot* slot,
+                             HandleGuard<Block>* block) const {
+  if (slot_cache == nullptr) slot = nullptr;
+  if (slot != nullptr && GetBySlot(slot, block)) [[likely]] {
+    (*block)->WantIndex();
+    return true;
+  }
+  const BlockCacheKey key = cache_keys.ForBlock(kNumberOf<Block>, handle.offset);
+  if (!FindCached(key, block)) return false;
+  (*block)->WantIndex();
+  if (slot != nullptr) slot_cache->Attach(block->cache_handle(), slot);
+  return true;
+}
+
+Status BlockStore::Get(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
+                       HandleGuard<Block>* block) const {
+  if (GetIfCached(handle, slot, block)) [[likely]]
+    return Status::OK();
+  VARVE_RETURN_IF_ERROR(Miss<Block>(context));
+  return ReadBlock(handle, slot, context, block);
+}
+
+Status BlockStore::GetMissing(const BlockHandle& handle, BlockSlot* slot,
+                              const BlockReadContext& context, HandleGuard<Block>* block) const {
+  if (slot_cache == nullptr) slot = nullptr;
+  // Another thread may have read it meanwhile.
+  if (slot != nullptr && GetBySlot(slot, block)) return Status::OK();
+  VARVE_RETURN_IF_ERROR(Miss<Block>(context));
+  return ReadBlock(handle, slot, context, block);
+}
+
+HandleGuard<Block> BlockStore::OutOfCache(std::unique_ptr<Block> block) const {
+  const bool allocated = cache != nullptr && cache->memory_allocator() != nullptr;
+  return HandleGuard<Block>(std::move(block), allocated ? &cache : nullptr);
+}
+
+// From the file, and into the cache if it may. `slot` is null or of the cache.
+Status BlockStore::ReadBlock(const BlockHandle& handle, BlockSlot* slot,
+                             const BlockReadContext& context, HandleGuard<Block>* held) const {
+  const bool for_cache = ForCache(context);
+  const BlockCacheKey key = cache_keys.ForBlock(kNumberOf<Block>, handle.offset);
+  if (for_cache && slot_cache != nullptr) slot_cache->PrefetchInsertion(key.AsSlice());
+  std::unique_ptr<Block> block;
+  VARVE_RETURN_IF_ERROR(Read(handle, context, for_cache, &block));
+  if (!for_cache || !block->owns_bytes()) {
+    *held = OutOfCache(std::move(block));
+    return Status::OK();
+  }
+  const size_t charge = block->MemoryUsage();
+  Cache::Handle* inserted = nullptr;
+  Status s;
+  if (slot_cache != nullptr) {
+    auto* const entry = new (block->front()) CacheEntry;
+    entry->helper = &kHelper<Block>;
+    entry->charge = charge;
+    entry->SetPriority(Cache::Priority::LOW);
+    s = slot_cache->InsertEmbedded(entry, key.AsSlice(), slot, &inserted);
+    if (s.ok() && inserted == nullptr) {
+      // Rather than wait, it is read again when it is wanted again.
+      RecordTick(statistics, BLOCK_CACHE_ADD_FAILURES);
+      *held = OutOfCache(std::move(block));
+      return s;
+    }
+  } else {
+    s = cache->Insert(key.AsSlice(), block.get(), &kHelper<Block>, charge, &inserted,
+                      Cache::Priority::LOW);
+  }
+  return Inserted(s, std::move(block), charge, inserted, held);
+}
+
+void BlockStore::TickSlotHit(const CacheEntry& entry) const {
+  statistics->recordTick(BLOCK_CACHE_HIT, 1);
+  statistics->recordTick(BLOCK_CACHE_BYTES_READ, entry.charge);
+  statistics->recordTick(BLOCK_CACHE_DATA_HIT, 1);
+}
+
+Status BlockStore::Get(const BlockHandle& handle, const BlockReadContext& context,
+                       HandleGuard<DecodedIndex>* index) const {
+  return GetCached<DecodedIndex>(handle, context, index);
+}
+
+Status BlockStore::Get(const BlockHandle& handle, const BlockReadContext& context,
+                       HandleGuard<FilterBlock>* filter) const {
+  return GetCached<FilterBlock>(handle, context, filter);
+}
+
+}  // namespace varve

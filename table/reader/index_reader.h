@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A table's index: which data block may hold a key, through one level or two.
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+
+#include "table/cache/handle_guard.h"
+#include "table/format/block_handle.h"
+#include "table/index/decoded_index.h"
+#include "table/reader/block_store.h"
+#include "util/base/assert.h"
+#include "util/mem/prefetch.h"
+
+namespace varve {
+
+// Where a table's index or filter lives while the table is open.
+enum class MetaResidency : uint8_t {
+  kOwned,   // outside the cache, for good
+  kPinned,  // in the cache, referenced for good
+  kCached,  // in the cache as long as it is used
+};
+
+// Thread safety: const methods from any thread. Lifetime: the store outlives it.
+class IndexReader {
+ public:
+  struct Options {
+    BlockHandle root;
+    bool two_level = false;
+    MetaResidency residency = MetaResidency::kOwned;
+    bool pin_partitions = false;
+    bool high_priority = false;
+  };
+
+  // Reads and checks the root, also when it will only be cached.
+  static Status Open(const BlockStore* store, const Options& options,
+                     const BlockReadContext& context, std::unique_ptr<IndexReader>* reader);
+
+  // The root, without a copy where it is resident.
+  Status GetRoot(const BlockReadContext& context, HandleGuard<DecodedIndex>* root) const;
+  [[nodiscard]] bool two_level() const { return options_.two_level; }
+  // The whole index, where it has one level and stays in memory; else null.
+  [[nodiscard]] const DecodedIndex* resident() const {
+    return options_.two_level ? nullptr : root_.get();
+  }
+  // Partition `i` of `root`.
+  Status GetPartition(const BlockReadContext& context, const DecodedIndex& root, size_t i,
+                      HandleGuard<DecodedIndex>* partition) const;
+
+  [[nodiscard]] const BlockStore& store() const { return *store_; }
+  // Bytes outside the cache.
+  [[nodiscard]] size_t MemoryUsage() const;
+  // For VerifyChecksum.
+  [[nodiscard]] const BlockHandle& root_handle() const { return options_.root; }
+
+ private:
+  IndexReader(const BlockStore* store, const Options& options) : store_(store), options_(options) {}
+
+  const BlockStore* const store_;
+  const Options options_;
+  HandleGuard<DecodedIndex> root_;                     // empty if only cached
+  std::vector<HandleGuard<DecodedIndex>> partitions_;  // if pinned
+};
+
+// A position in an index. A one-level index costs no call to move in.
+//
+// Thread safety: none. Errors leave it not Valid(), with status() until the next seek.
+class IndexCursor {
+ public:
+  IndexCursor() = default;
+  // `context` is copied; what it points to outlives the cursor.
+  void Init(const IndexReader* reader, const BlockReadContext& context) {
+    reader_ = reader;
+    context_ = context;
+  }
+
+  [[nodiscard]] bool Valid() const { return leaf_ != nullptr && pos_ < leaf_->size(); }
+  [[nodiscard]] const Status& status() const { return status_; }
+
+  // To the first entry whose separator is >= `target` (an internal key).
+  void Seek(const Slice& target);
+  void SeekToFirst();
+  void SeekToLast();
+  void Next();  // requires Valid()
+  void Prev();  // requires Valid()
+
+  // These require Valid(); slices live until the next move.
+  [[nodiscard]] BlockHandle handle() const {
+    VARVE_ASSERT(Valid());
+    return leaf_->handle(pos_);
+  }
+  [[nodiscard]] Slice separator_user_key() const { return leaf_->separator_user_key(pos_); }
+  // Where the position is: an index block, and an entry of it.
+  [[nodiscard]] const DecodedIndex& leaf() const { return *leaf_; }
+  [[nodiscard]] size_t pos() const { return pos_; }
+  // For BlockStore::Get.
+  [[nodiscard]] BlockSlot* slot() const {
+    VARVE_ASSERT(Valid());
+    return leaf_->slot(pos_);
+  }
+  // Asks for the index's own knowledge of the entry.
+  void PrefetchEntry() const { leaf_->PrefetchEntry(pos_); }
+  // Asks for the memory that a search of the entry's data block starts with.
+  void PrefetchBlock() const {
+    if (const BlockSlot* slot = leaf_->slot(pos_); slot != nullptr) {
+      BlockStore::Prefetch<CacheLevel::kSecond>(*slot);
+    }
+  }
+  // The same for a walk into a neighbour from this side.
+  void PrefetchNextBlock() const {
+    if (pos_ + 1 < leaf_->size()) PrefetchLines(pos_ + 1, 0);
+  }
+  void PrefetchPreviousBlock() const {
+    // A walk back begins with the restart points and the last interval.
+    if (pos_ == 0) return;
+    const size_t size = leaf_->handle(pos_ - 1).size;
+    PrefetchLines(pos_ - 1, size - std::min(size, kNeighbourBytes));
+  }
+
+ private:
+  // What a walk wants of a neighbour before it can ask itself.
+  static constexpr size_t kNeighbourBytes = 1024;
+
+  // What is known of block `pos`, and lines of its entries from about `from` on.
+  void PrefetchLines(size_t pos, size_t from) const {
+    constexpr size_t kLine = 64;
+    constexpr size_t kIndexBytes = 4 * kLine;  // where BlockStore::Prefetch ends
+    const BlockSlot* const slot = leaf_->slot(pos);
+    if (slot == nullptr) return;
+    BlockStore::Prefetch(*slot);
+    const CacheEntry* const entry = slot->load(std::memory_order_relaxed);
+    if (entry == nullptr) return;
+    const char* const lines = reinterpret_cast<const char*>(entry) + kIndexBytes + from;
+    for (size_t at = 0; at < kNeighbourBytes; at += kLine) PrefetchLine(lines + at);
+  }
+  bool LoadRoot();
+  // Loads partition `top_pos_` of a two-level index, if there is one.
+  bool LoadLeaf();
+  void Invalidate() { leaf_ = nullptr; }
+
+  const IndexReader* reader_ = nullptr;
+  BlockReadContext context_;
+  Status status_;
+  HandleGuard<DecodedIndex> root_;
+  HandleGuard<DecodedIndex> partition_;
+  size_t top_pos_ = 0;
+  size_t loaded_partition_ = SIZE_MAX;  // which one partition_ is
+  const DecodedIndex* leaf_ = nullptr;  // root_ or partition_
+  size_t pos_ = 0;
+};
+
+}  // namespace varve

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/reader/probe_batch.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "table/block/point_search.h"
+#include "table/reader/block_pins.h"
+#include "table/reader/block_reads.h"
+#include "table/reader/block_table_reader.h"
+#include "util/base/assert.h"
+#include "util/mem/bounded_array.h"
+#include "util/mem/prefetch.h"
+#include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
+#include "util/sync/epoch.h"
+
+namespace varve {
+
+namespace {
+
+static_assert(kProbesMax <= DecodedIndex::kSoughtMax);
+
+class ProbeBatch {
+ public:
+  ProbeBatch(const ReadOptions& options, std::span<const TableProbe> probes) : probes_(probes) {
+    VARVE_ASSERT(probes.size() <= kProbesMax);
+    context_.options = &options;
+    context_.fill_cache = options.fill_cache;
+  }
+
+  ProbeReads Run() {
+    MakeGroups();
+    AskFilters();
+    SearchIndexes();
+    SearchInPlace();
+    if (!keys_.empty()) [[unlikely]] {
+      SearchHeld();
+    }
+    for (const Group& group : groups_) {
+      if (group.table->lacks_timestamps()) [[unlikely]] {
+        ForEachLookup(group, &PointLookup::LeaveKeysWithoutTimestamp);
+      }
+    }
+    return reads_;
+  }
+
+ private:
+  // The probes of one table.
+  struct Group {
+    const BlockTableReader* table;
+    size_t begin;
+    size_t end;
+    HandleGuard<FilterBlock> filter;
+    HandleGuard<DecodedIndex> index;
+
+    [[nodiscard]] const BlockTableParts& parts() const { return table->parts(); }
+    [[nodiscard]] const BlockStore& store() const { return *table->parts().store; }
+  };
+  // A data block that one key or several need.
+  struct Wanted {
+    const Group* group;
+    size_t pos;  // in the index
+    HandleGuard<Block> held;
+    Status status;
+
+    [[nodiscard]] BlockHandle handle() const { return group->index->handle(pos); }
+    [[nodiscard]] BlockSlot* slot() const { return group->index->slot(pos); }
+  };
+  // A probe that has passed its filter.
+  struct Key {
+    PointLookup* lookup;
+    Group* group;
+    size_t pos = 0;  // of the block in the index
+    // Within the epoch only.
+    const Block* block = nullptr;
+    CacheEntry* entry = nullptr;
+    size_t wanted = 0;     // which of wanted_
+    bool matched = false;  // an entry of the key was met
+    bool over = false;     // in this table
+
+    [[nodiscard]] BlockSlot* slot() const { return group->index->slot(pos); }
+  };
+
+  void ForEachLookup(const Group& group, void (PointLookup::*act)()) const {
+    for (size_t i = group.begin; i < group.end; i++) (probes_[i].lookup->*act)();
+  }
+  void MakeGroups();
+  void AskFilters();
+  void AskFilter(Group* group);
+  void SearchIndexes();
+  bool SearchIndex(Group* group, std::span<Key> keys);
+  void SearchInPlace();
+  void FindInPlace();
+  void SearchHeld();
+  void HoldBlocks();
+  void ReadMissing();
+  void ReadTogether(const BlockStore& store, std::span<Wanted*> blocks);
+  // Runs `use` on the missing blocks of each table.
+  template <typename Use>
+  static void ForEachTable(std::span<Wanted*> missing, Use use);
+  [[nodiscard]] bool MayRead() const { return context_.options->read_tier != kBlockCacheTier; }
+  void Search(Key* key, const Block& block, ValuePin* pin) const;
+  void GoOn(Key* key, size_t pos) const;
+  static void Conclude(Key* key, const Status& s);
+
+  const std::span<const TableProbe> probes_;
+  BlockReadContext context_;
+  BoundedArray<Group, kProbesMax> groups_;
+  BoundedArray<Key, kProbesMax> keys_;
+  BoundedArray<Wanted, kProbesMax> wanted_;
+  ProbeReads reads_;
+};
+
+void ProbeBatch::MakeGroups() {
+  for (size_t begin = 0, end = 0; begin < probes_.size(); begin = end) {
+    const TableReader* const any = probes_[begin].table;
+    while (end < probes_.size() && probes_[end].table == any) end++;
+    const BlockTableReader* const table = any->staged();
+    if (table == nullptr) [[unlikely]] {
+      // What fails is told by the lookup.
+      for (size_t i = begin; i < end; i++) (void)any->Get(*context_.options, probes_[i].lookup);
+      continue;
+    }
+    Group& group = groups_.emplace_back(Group{table, begin, end, {}, {}});
+    if (table->lacks_timestamps()) [[unlikely]] {
+      ForEachLookup(group, &PointLookup::EnterKeysWithoutTimestamp);
+    }
+    const FragmentedTombstones* const tombstones = group.parts().tombstones.get();
+    if (tombstones != nullptr && !context_.options->ignore_range_deletions) {
+      for (size_t i = begin; i < end; i++) probes_[i].lookup->CoverWith(*tombstones);
+    }
+    if (group.parts().filter == nullptr) continue;
+    group.filter = group.parts().filter->ForHashes(context_);
+    if (!group.filter) continue;
+    for (size_t i = begin; i < end; i++) {
+      group.filter->bits().Prefetch<CacheLevel::kSecond>(probes_[i].lookup->hash());
+    }
+  }
+}
+
+void ProbeBatch::AskFilters() {
+  for (Group& group : groups_) {
+    if (group.parts().filter != nullptr) {
+      AskFilter(&group);
+      continue;
+    }
+    for (size_t i = group.begin; i < group.end; i++) keys_.push_back({probes_[i].lookup, &group});
+  }
+}
+
+void ProbeBatch::AskFilter(Group* group) {
+  const size_t before = keys_.size();
+  for (size_t i = group->begin; i < group->end; i++) {
+    PointLookup* const lookup = probes_[i].lookup;
+    const bool may_match = group->filter ? group->filter->bits().MayMatch(lookup->hash())
+                                         : group->parts().filter->KeyMayMatch(context_, *lookup);
+    if (may_match) keys_.push_back({lookup, group});
+  }
+  const size_t passed = keys_.size() - before;
+  const size_t stopped = group->end - group->begin - passed;
+  AddPerfCount<&PerfContext::bloom_sst_miss_count>(stopped);
+  AddPerfCount<&PerfContext::bloom_sst_hit_count>(passed);
+  if (Statistics* const statistics = group->store().statistics; statistics != nullptr) {
+    statistics->recordTick(BLOOM_FILTER_USEFUL, stopped);
+    statistics->recordTick(BLOOM_FILTER_FULL_POSITIVE, passed);
+  }
+}
+
+void ProbeBatch::SearchIndexes() {
+  size_t left = 0;
+  for (size_t begin = 0, end = 0; begin < keys_.size(); begin = end) {
+    Group* const group = keys_[begin].group;
+    while (end < keys_.size() && keys_[end].group == group) end++;
+    const std::span<Key> keys = keys_.span().subspan(begin, end - begin);
+    if (!SearchIndex(group, keys)) continue;
+    for (const Key& key : keys) {
+      if (key.pos < group->index->size()) keys_[left++] = key;
+    }
+  }
+  keys_.truncate(left);
+}
+
+// False if nothing is left to do for these keys.
+bool ProbeBatch::SearchIndex(Group* group, std::span<Key> keys) {
+  const IndexReader& reader = *group->parts().index;
+  if (reader.two_level()) {
+    for (Key& key : keys) {
+      Conclude(&key, group->table->SearchBlocks(context_, key.lookup, &key.matched));
+    }
+    return false;
+  }
+  if (const Status s = reader.GetRoot(context_, &group->index); !s.ok()) {
+    for (Key& key : keys) Conclude(&key, s);
+    return false;
+  }
+  BoundedArray<Slice, kProbesMax> targets;
+  size_t places[kProbesMax];
+  for (const Key& key : keys) targets.push_back(key.lookup->internal_key());
+  group->index->Seek(*group->store().icmp, targets.span(), places);
+  for (size_t i = 0; i < keys.size(); i++) {
+    keys[i].pos = places[i];
+    if (places[i] < group->index->size()) PrefetchLine<CacheLevel::kSecond>(keys[i].slot());
+  }
+  return true;
+}
+
+// The blocks that slots lead to, without taking references: what is found is copied, or pinned,
+// before the epoch is left.
+void ProbeBatch::SearchInPlace() {
+  for (const Key& key : keys_) {
+    if (const BlockSlot* slot = key.slot(); slot != nullptr)
+      BlockStore::Prefetch<CacheLevel::kSecond>(*slot);
+  }
+  {
+    const Epoch::Guard guard;
+    FindInPlace();
+    for (Key& key : keys_) {
+      if (key.block == nullptr) continue;
+      SlotPin pin(key.group->store().slot_cache, key.entry);
+      Search(&key, *key.block, &pin);
+    }
+  }
+  size_t left = 0;
+  for (Key& key : keys_) {
+    if (key.block == nullptr) {
+      keys_[left++] = key;
+    } else if (!key.over) {
+      GoOn(&key, key.pos + 1);
+    }
+  }
+  keys_.truncate(left);
+}
+
+void ProbeBatch::FindInPlace() {
+  const BlockSlot* last_slot = nullptr;
+  const Key* last = nullptr;
+  for (Key& key : keys_) {
+    VARVE_ASSERT(Epoch::Inside());
+    const BlockSlot* const slot = key.slot();
+    if (slot == nullptr || !key.group->store().searches_in_place()) continue;
+    if (slot == last_slot) {
+      key.block = last->block;
+      key.entry = last->entry;
+    } else {
+      key.block = key.group->store().Peek(*slot, &key.entry);
+      last_slot = slot;
+      last = &key;
+    }
+    if (key.block != nullptr) PrefetchEntry(*key.block, key.lookup->key());
+  }
+}
+
+// Blocks that must be held, be it that they have to be read first.
+void ProbeBatch::SearchHeld() {
+  HoldBlocks();
+  BoundedArray<Key*, kProbesMax> without_room;
+  for (Key& key : keys_) {
+    VARVE_ASSERT(key.block == nullptr && !key.over);
+    const Wanted& wanted = wanted_[key.wanted];
+    if (wanted.status.IsMemoryLimit()) {
+      without_room.push_back(&key);
+      continue;
+    }
+    if (!wanted.held) {
+      Conclude(&key, wanted.status);
+      continue;
+    }
+    SharedBlockPin pin(&wanted.held);
+    Search(&key, *wanted.held, &pin);
+    if (!key.over) GoOn(&key, key.pos + 1);
+  }
+  if (without_room.empty()) return;
+  // A cache of a strict limit may have room for one block where it has none for all.
+  for (Wanted& wanted : wanted_) wanted.held.Reset();
+  for (Key* key : without_room) GoOn(key, key->pos);
+}
+
+void ProbeBatch::HoldBlocks() {
+  for (Key& key : keys_) {
+    if (wanted_.empty() || wanted_.back().group != key.group || wanted_.back().pos != key.pos) {
+      wanted_.emplace_back(Wanted{key.group, key.pos, {}, Status::OK()});
+    }
+    key.wanted = wanted_.size() - 1;
+  }
+  size_t missing = 0;
+  for (Wanted& wanted : wanted_) {
+    const BlockStore& store = wanted.group->store();
+    missing += store.GetIfCached(wanted.handle(), wanted.slot(), &wanted.held) ? 0 : 1;
+  }
+  if (missing != 0) ReadMissing();
+}
+
+template <typename Use>
+void ProbeBatch::ForEachTable(std::span<Wanted*> missing, Use use) {
+  for (size_t begin = 0, end = 0; begin < missing.size(); begin = end) {
+    while (end < missing.size() && missing[end]->group == missing[begin]->group) end++;
+    use(missing[begin]->group->store(), missing.subspan(begin, end - begin));
+  }
+}
+
+void ProbeBatch::ReadMissing() {
+  BoundedArray<Wanted*, kProbesMax> missing;
+  for (Wanted& wanted : wanted_) {
+    if (!wanted.held) missing.push_back(&wanted);
+  }
+  if (context_.options->async_io && MayRead()) {
+    // The first file is read while the others' transfers are under way.
+    ForEachTable(missing.span(), [&](const BlockStore& store, std::span<Wanted*> blocks) {
+      if (store.file.mapped) return;
+      BlockReads reads;
+      for (const Wanted* wanted : blocks) reads.Add(wanted->handle());
+      reads.ReadAhead(*store.file.reader, store.MakeFetch(context_).io);
+    });
+  }
+  ForEachTable(missing.span(), [&](const BlockStore& store, std::span<Wanted*> blocks) {
+    ReadTogether(store, blocks);
+  });
+}
+
+void ProbeBatch::ReadTogether(const BlockStore& store, std::span<Wanted*> blocks) {
+  BlockReads reads;
+  // Of a mapped file nothing is read.
+  if (blocks.size() > 1 && MayRead() && !store.file.mapped) {
+    BlockFetch fetch = store.MakeFetch(context_);
+    if (fetch.deadline.count() == 0 ||
+        store.file.reader->LimitTime(fetch.deadline, &fetch.io).ok()) {
+      for (const Wanted* wanted : blocks) reads.Add(wanted->handle());
+      const size_t requests = reads.Run(*store.file.reader, fetch.io, store.RoomFor(context_));
+      AddPerfCount<&PerfContext::block_read_count>(blocks.size());
+      RecordInHistogram(store.statistics, MULTIGET_IO_BATCH_SIZE, requests);
+    }
+  }
+  for (Wanted* wanted : blocks) {
+    BlockReadContext context = context_;
+    BlockBuffer buffer;
+    context.preread_buffer = &buffer;
+    // What was not read now is read alone, and tells why it cannot be.
+    (void)reads.Find(wanted->handle(), &context.preread, &context.preread_offset, &buffer);
+    wanted->status = store.GetMissing(wanted->handle(), wanted->slot(), context, &wanted->held);
+  }
+  if (!MayRead()) return;
+  reads_.tables++;
+  reads_.blocks += blocks.size();
+}
+
+void ProbeBatch::Search(Key* key, const Block& block, ValuePin* pin) const {
+  const BlockStore& store = key->group->store();
+  const DecodedIndex& index = *key->group->index;
+  PointLookup* const lookup = key->lookup;
+  const BlockSearchResult result =
+      SearchBlock(block, *store.icmp, key->group->parts().override_seq, lookup, pin, &key->matched);
+  if (lookup->TakeDeferred()) [[unlikely]] {
+    key->block = nullptr;  // as if it were not in the cache
+    key->matched = false;
+    return;
+  }
+  // A separator beyond the key says that later blocks hold only larger keys.
+  if (result == BlockSearchResult::kEndOfBlock && key->pos + 1 < index.size() &&
+      index.SeparatorIsOf(key->pos, lookup->key(), *store.icmp)) {
+    return;
+  }
+  Conclude(key, result == BlockSearchResult::kCorrupt
+                    ? MalformedEntry(store, index.handle(key->pos))
+                    : Status::OK());
+}
+
+// From block `pos` on: the versions of a key may fill several.
+void ProbeBatch::GoOn(Key* key, size_t pos) const {
+  const DecodedIndex& index = *key->group->index;
+  Status s;
+  for (; s.ok() && !key->over && pos < index.size(); pos++) {
+    s = key->group->table->SearchBlockAt(index, pos, context_, key->lookup, &key->matched,
+                                         &key->over);
+  }
+  Conclude(key, s);
+}
+
+void ProbeBatch::Conclude(Key* key, const Status& s) {
+  key->over = true;
+  if (!s.ok()) [[unlikely]] {
+    key->lookup->Fail(s);
+  } else if (key->matched && key->group->parts().filter != nullptr) {
+    RecordTick(key->group->store().statistics, BLOOM_FILTER_FULL_TRUE_POSITIVE);
+  }
+}
+
+}  // namespace
+
+ProbeReads MultiGetFromTables(const ReadOptions& options, std::span<const TableProbe> probes) {
+  if (probes.empty()) return {};
+  return ProbeBatch(options, probes).Run();
+}
+
+}  // namespace varve

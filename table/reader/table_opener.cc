@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Opening a block-based table: from the footer to everything that a reader keeps in memory.
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "varve/comparator.h"
+
+#include "table/block/block_walker.h"
+#include "table/format/block_trailer.h"
+#include "table/format/footer.h"
+#include "table/format/unique_id.h"
+#include "table/meta/properties_block.h"
+#include "table/reader/block_table_reader.h"
+#include "table/table_reader.h"
+#include "util/base/status_macros.h"
+#include "util/env/random_access_file_reader.h"
+
+namespace varve {
+
+namespace {
+
+// How much of the file's end is read at once: index and filter are about a fiftieth of a table.
+constexpr uint64_t kTailBytesMin = 16 * 1024;
+constexpr uint64_t kTailBytesMax = 512 * 1024;
+constexpr uint64_t kTailShare = 40;
+
+constexpr char kEmbeddedBlobs[] = "rocksdb.embedded.blob.stats";
+constexpr char kUserIndexIsPrimary[] = "rocksdb.udi.is.primary.index";
+
+class TableOpener {
+ public:
+  TableOpener(const BlockTableOpenOptions& options, std::unique_ptr<RandomAccessFileReader> file,
+              uint64_t file_size)
+      : options_(options), file_size_(file_size) {
+    parts_.file = std::move(file);
+    parts_.options = options.table;
+    parts_.store = std::make_unique<BlockStore>();
+    context_.options = &read_options_;
+  }
+
+  Status Open(std::unique_ptr<TableReader>* reader);
+
+ private:
+  Status CheckOptions() const;
+  Status ReadTail();
+  Status ReadMetaindex();
+  Status ReadProperties();
+  Status ParsePropertiesBlock(const BlockHandle& handle);
+  Status CheckTraits();
+  Status SetOrder();
+  Status SetOverrideSequence();
+  Status ReadDictionary();
+  Status ReadTombstones();
+  Status OpenIndex();
+  Status OpenFilter();
+
+  [[nodiscard]] BlockStore& store() const { return *parts_.store; }
+  [[nodiscard]] const std::string& name() const { return parts_.store->file.name; }
+  // The handle of a meta block; null if there is none.
+  [[nodiscard]] BlockHandle MetaBlock(const char* block_name) const {
+    const auto it = metaindex_.find(block_name);
+    return it == metaindex_.end() ? BlockHandle() : it->second;
+  }
+  [[nodiscard]] MetaResidency Residency(bool partitioned) const;
+  [[nodiscard]] bool PinsPartitions() const;
+  [[nodiscard]] bool IsPinned(PinningTier tier, bool fallback) const;
+  [[nodiscard]] bool high_priority() const {
+    return options_.table.cache_index_and_filter_blocks_with_high_priority;
+  }
+
+  const BlockTableOpenOptions& options_;
+  const uint64_t file_size_;
+  const ReadOptions read_options_;
+  BlockReadContext context_;
+  BlockTableParts parts_;
+  std::string tail_;
+  std::map<std::string, BlockHandle> metaindex_;
+  TableTraits traits_;
+};
+
+Status TableOpener::CheckOptions() const {
+  if (options_.table.persistent_cache != nullptr) {
+    return Status::NotSupported("BlockBasedTableOptions::persistent_cache");
+  }
+  if (options_.table.user_defined_index_factory != nullptr) {
+    return Status::NotSupported("BlockBasedTableOptions::user_defined_index_factory");
+  }
+  if (options_.table.no_block_cache && options_.table.block_cache != nullptr) {
+    return Status::InvalidArgument("no_block_cache is set beside a block_cache");
+  }
+  return Status::OK();
+}
+
+Status TableOpener::ReadTail() {
+  BlockFile& file = store().file;
+  file.reader = parts_.file.get();
+  file.name = options_.file_name.empty() ? parts_.file->file_name() : options_.file_name;
+  if (file_size_ < Footer::kLegacyBytes) {
+    return Status::Corruption(
+        "file of " + std::to_string(file_size_) + " bytes is too short to be a table", name());
+  }
+  uint64_t want = Footer::kMaxBytes;
+  if (options_.prefetch_index_and_filter) {
+    want = std::clamp(file_size_ / kTailShare, kTailBytesMin, kTailBytesMax);
+  }
+  const size_t n = static_cast<size_t>(std::min(want, file_size_));
+  const uint64_t offset = file_size_ - n;
+  tail_.resize(n);
+  Slice tail;
+  VARVE_RETURN_IF_ERROR(parts_.file->Read(offset, n, &tail, tail_.data()));
+  file.mapped = tail.data() != tail_.data();
+  if (!file.mapped) {
+    store().preread = tail;
+    store().preread_offset = offset;
+  }
+  const Status s = file.footer.DecodeFrom(tail, offset);
+  if (!s.ok()) return Status::CopyAppendMessage(s, ": ", name());
+  file.limit = file_size_ - file.footer.length();
+  return Status::OK();
+}
+
+Status TableOpener::ReadMetaindex() {
+  const BlockHandle handle = store().file.footer.metaindex;
+  BlockContents contents;
+  VARVE_RETURN_IF_ERROR(store().ReadContents(handle, context_, &contents));
+  parts_.meta_blocks.push_back(handle);
+  BlockWalker walk(contents.data);
+  while (walk.Next()) {
+    BlockHandle block;
+    Slice value = walk.value();
+    if (!BlockHandle::DecodeFrom(&value, &block)) {
+      return Status::Corruption("bad handle in the metaindex of", name());
+    }
+    metaindex_[walk.key().ToString()] = block;
+  }
+  if (!walk.status().ok()) {
+    return Status::CopyAppendMessage(walk.status(), ": metaindex of ", name());
+  }
+  return Status::OK();
+}
+
+// A table that was ingested may have had its sequence number written into the properties in place,
+// without mending the checksum: the block then verifies with those bytes zero.
+Status TableOpener::ParsePropertiesBlock(const BlockHandle& handle) {
+  const BlockFile& file = store().file;
+  BlockFetch fetch = store().MakeFetch(context_);
+  BlockBuffer buffer;
+  Slice stored;
+  VARVE_RETURN_IF_ERROR(FetchStoredBlock(file, handle, fetch, &buffer, &stored));
+  const size_t size = static_cast<size_t>(handle.size);
+  const bool intact = BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum,
+                                          handle.offset, stored.data(), size);
+  auto properties = std::make_shared<TableProperties>();
+  if (!intact) {
+    std::string mended(stored.data(), stored.size());
+    const Status damage = BlockChecksumMismatch(
+        file.footer.checksum, file.footer.base_context_checksum, stored.data(), handle, file.name);
+    if (BlockCompression(stored.data(), size) != kNoCompression ||
+        !ParseProperties(Slice(mended.data(), size), properties.get(), &traits_).ok()) {
+      return damage;
+    }
+    const uint64_t at = traits_.external_global_seqno_offset;
+    if (at == 0 || at > size || size - at < sizeof(uint64_t)) return damage;
+    std::fill_n(mended.begin() + static_cast<std::ptrdiff_t>(at), sizeof(uint64_t), '\0');
+    if (!BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum, handle.offset,
+                             mended.data(), size)) {
+      return damage;
+    }
+  } else {
+    parts_.meta_blocks.push_back(handle);
+  }
+  fetch.verify_checksum = false;
+  BlockContents contents;
+  VARVE_RETURN_IF_ERROR(UnpackBlock(file, handle, fetch, std::move(buffer), stored, &contents));
+  const Status s = ParseProperties(contents.data, properties.get(), &traits_);
+  if (!s.ok()) return Status::CopyAppendMessage(s, ": properties of ", name());
+  if (properties->external_sst_file_global_seqno_offset != 0) {
+    properties->external_sst_file_global_seqno_offset += handle.offset;
+  }
+  parts_.properties = std::move(properties);
+  return Status::OK();
+}
+
+Status TableOpener::ReadProperties() {
+  BlockHandle handle = MetaBlock(meta_block::kProperties);
+  if (handle.IsNull()) handle = MetaBlock(meta_block::kPropertiesOld);
+  if (handle.IsNull()) {
+    // LevelDB's tables, and very old ones, have none.
+    parts_.properties = std::make_shared<const TableProperties>();
+    return Status::OK();
+  }
+  return ParsePropertiesBlock(handle);
+}
+
+Status TableOpener::CheckTraits() {
+  const TableProperties& properties = *parts_.properties;
+  const auto& others = properties.user_collected_properties;
+  if (others.count(kEmbeddedBlobs) != 0) {
+    return Status::NotSupported("table with embedded blobs", name());
+  }
+  if (const auto it = others.find(kUserIndexIsPrimary); it != others.end() && it->second != "0") {
+    return Status::NotSupported("table with a user-defined index", name());
+  }
+  if (properties.separate_key_value_in_data_block != 0) {
+    return Status::NotSupported("table with separated keys and values", name());
+  }
+  if (!options_.expected_unique_id.empty()) {
+    const std::string id =
+        TableUniqueId(properties.db_id, properties.db_session_id, properties.orig_file_number);
+    if (!id.empty() && id != options_.expected_unique_id) {
+      return Status::Corruption("table is not the one in the MANIFEST: unique id " +
+                                    Slice(id).ToString(true) + ", expected " +
+                                    Slice(options_.expected_unique_id).ToString(true),
+                                name());
+    }
+  }
+  VARVE_RETURN_IF_ERROR(SetOrder());
+  store().index_form.user_keys = traits_.index_key_is_user_key;
+  store().index_form.delta_values = traits_.index_value_is_delta_encoded;
+  store().index_form.first_keys =
+      traits_.index_type == BlockBasedTableOptions::kBinarySearchWithFirstKey;
+  return SetOverrideSequence();
+}
+
+// Keys without the timestamps that the column family's keys have are in an order of their own.
+Status TableOpener::SetOrder() {
+  const bool persisted =
+      options_.timestamps_persisted && parts_.properties->user_defined_timestamps_persisted != 0;
+  if (options_.icmp->timestamp_size() == 0) return Status::OK();
+  if (persisted) {
+    const UserCollectedProperties& properties = parts_.properties->user_collected_properties;
+    const auto newest = properties.find("rocksdb.timestamp_max");
+    if (newest != properties.end() && newest->second.size() == options_.icmp->timestamp_size()) {
+      parts_.newest_timestamp = newest->second;
+    }
+    return Status::OK();
+  }
+  parts_.newest_timestamp = options_.icmp->user_comparator()->GetMinTimestamp().ToString();
+  const Comparator* const bare = ComparatorWithoutTimestamp(options_.icmp->user_comparator());
+  if (bare == nullptr) {
+    return Status::NotSupported("table without timestamps under comparator " +
+                                    std::string(options_.icmp->user_comparator()->Name()),
+                                name());
+  }
+  parts_.family_order = options_.icmp;
+  parts_.own_order = std::make_unique<InternalKeyComparator>(bare);
+  store().icmp = parts_.own_order.get();
+  return Status::OK();
+}
+
+Status TableOpener::SetOverrideSequence() {
+  if (traits_.external_version != 2) return Status::OK();
+  const SequenceNumber stored = traits_.external_global_seqno;
+  const SequenceNumber from_manifest = options_.largest_seq;
+  if (stored != 0 && from_manifest != kMaxSequenceNumber && stored != from_manifest) {
+    return Status::Corruption("table has global sequence number " + std::to_string(stored) +
+                                  ", the MANIFEST " + std::to_string(from_manifest),
+                              name());
+  }
+  SequenceNumber seq = stored;
+  if (seq == 0 && from_manifest != kMaxSequenceNumber) seq = from_manifest;
+  if (seq > kMaxSequenceNumber) {
+    return Status::Corruption("global sequence number out of range", name());
+  }
+  // Zero is what the keys have already.
+  if (seq != 0) parts_.override_seq = seq;
+  return Status::OK();
+}
+
+Status TableOpener::ReadDictionary() {
+  const BlockHandle handle = MetaBlock(meta_block::kCompressionDictionary);
+  if (handle.IsNull()) return Status::OK();
+  BlockContents contents;
+  VARVE_RETURN_IF_ERROR(store().ReadContents(handle, context_, &contents));
+  parts_.meta_blocks.push_back(handle);
+  store().file.dictionary = contents.data.ToString();
+  return Status::OK();
+}
+
+Status TableOpener::ReadTombstones() {
+  const BlockHandle handle = MetaBlock(meta_block::kRangeDeletions);
+  if (handle.IsNull()) return Status::OK();
+  BlockContents contents;
+  VARVE_RETURN_IF_ERROR(store().ReadContents(handle, context_, &contents));
+  parts_.meta_blocks.push_back(handle);
+  const InternalKeyComparator& icmp = *store().icmp;
+  std::deque<std::string> keys;  // the walk's own are gone with its next step
+  std::vector<FragmentedTombstones::Tombstone> tombstones;
+  BlockWalker walk(contents.data);
+  while (walk.Next()) {
+    ParsedInternalKey begin;
+    if (!ParseInternalKey(walk.key(), &begin) || begin.type != kTypeRangeDeletion) {
+      return DescribeBadInternalKey(walk.key(), "range deletions of " + name());
+    }
+    if (std::min(begin.user_key.size(), walk.value().size()) < icmp.timestamp_size()) {
+      return Status::Corruption("a range deletion is shorter than its timestamp", name());
+    }
+    const SequenceNumber seq =
+        parts_.override_seq == kMaxSequenceNumber ? begin.sequence : parts_.override_seq;
+    keys.push_back(begin.user_key.ToString());
+    tombstones.push_back({icmp.WithoutTimestamp(keys.back()), icmp.WithoutTimestamp(walk.value()),
+                          seq, icmp.TimestampOf(keys.back())});
+  }
+  if (!walk.status().ok()) {
+    return Status::CopyAppendMessage(walk.status(), ": range deletions of ", name());
+  }
+  if (!tombstones.empty()) {
+    parts_.tombstones = FragmentedTombstones::Build(std::move(tombstones), icmp);
+  }
+  return Status::OK();
+}
+
+bool TableOpener::IsPinned(PinningTier tier, bool fallback) const {
+  switch (tier) {
+    case PinningTier::kFallback:
+      return fallback;
+    case PinningTier::kNone:
+      return false;
+    case PinningTier::kFlushedAndSimilar:
+      return options_.level == 0;
+    case PinningTier::kAll:
+      return true;
+  }
+  return fallback;
+}
+
+MetaResidency TableOpener::Residency(bool partitioned) const {
+  if (store().cache == nullptr || !options_.table.cache_index_and_filter_blocks) {
+    return MetaResidency::kOwned;
+  }
+  const MetadataCacheOptions& tiers = options_.table.metadata_cache_options;
+  const bool pins_level_0 =
+      options_.level == 0 && options_.table.pin_l0_filter_and_index_blocks_in_cache;
+  const bool pinned = partitioned
+                          ? IsPinned(tiers.top_level_index_pinning,
+                                     options_.table.pin_top_level_index_and_filter || pins_level_0)
+                          : IsPinned(tiers.unpartitioned_pinning, pins_level_0);
+  return pinned ? MetaResidency::kPinned : MetaResidency::kCached;
+}
+
+bool TableOpener::PinsPartitions() const {
+  // Without a cache every access would read them from the file.
+  if (parts_.store->cache == nullptr) return true;
+  return options_.table.cache_index_and_filter_blocks &&
+         IsPinned(options_.table.metadata_cache_options.partition_pinning,
+                  options_.level == 0 && options_.table.pin_l0_filter_and_index_blocks_in_cache);
+}
+
+Status TableOpener::OpenIndex() {
+  IndexReader::Options index;
+  index.root = store().file.footer.index;
+  if (Footer::UsesContext(store().file.footer.format_version)) {
+    index.root = MetaBlock(meta_block::kIndex);
+  }
+  if (index.root.IsNull()) return Status::Corruption("table without an index", name());
+  index.two_level = traits_.index_type == BlockBasedTableOptions::kTwoLevelIndexSearch;
+  index.residency = Residency(index.two_level);
+  index.pin_partitions = PinsPartitions();
+  index.high_priority = high_priority();
+  // The helper blocks of kHashSearch are not needed: the search by words is as fast.
+  for (const char* helper : {meta_block::kHashIndexPrefixes, meta_block::kHashIndexMetadata}) {
+    const BlockHandle handle = MetaBlock(helper);
+    if (!handle.IsNull()) parts_.meta_blocks.push_back(handle);
+  }
+  return IndexReader::Open(parts_.store.get(), index, context_, &parts_.index);
+}
+
+Status TableOpener::OpenFilter() {
+  FilterReader::Options filter;
+  filter.root = MetaBlock(meta_block::kFullFilter);
+  if (filter.root.IsNull()) {
+    filter.root = MetaBlock(meta_block::kPartitionedFilter);
+    filter.partitioned = true;
+  }
+  if (filter.root.IsNull()) return Status::OK();
+  const SliceTransform* const extractor = options_.prefix_extractor.get();
+  const std::string& stored_name = parts_.properties->prefix_extractor_name;
+  if (extractor != nullptr && traits_.prefix_filtering &&
+      (stored_name == extractor->Name() || stored_name == extractor->GetId())) {
+    filter.prefix_extractor = options_.prefix_extractor;
+  }
+  filter.whole_keys = traits_.whole_key_filtering;
+  const bool wanted = !options_.skip_filters && options_.table.filter_policy != nullptr;
+  if (!wanted || (!filter.whole_keys && filter.prefix_extractor == nullptr)) {
+    parts_.unused_filter = std::move(filter);
+    return Status::OK();
+  }
+  parts_.prefixes_in_filter = filter.prefix_extractor != nullptr;
+  filter.residency = Residency(filter.partitioned);
+  filter.pin_partitions = PinsPartitions();
+  filter.high_priority = high_priority();
+  return FilterReader::Open(parts_.store.get(), filter, context_, &parts_.filter);
+}
+
+Status TableOpener::Open(std::unique_ptr<TableReader>* reader) {
+  VARVE_RETURN_IF_ERROR(CheckOptions());
+  store().icmp = options_.icmp;
+  store().statistics = options_.statistics;
+  VARVE_RETURN_IF_ERROR(ReadTail());
+  VARVE_RETURN_IF_ERROR(ReadMetaindex());
+  VARVE_RETURN_IF_ERROR(ReadProperties());
+  VARVE_RETURN_IF_ERROR(CheckTraits());
+  if (!options_.past_cache && !options_.table.no_block_cache &&
+      options_.table.block_cache != nullptr) {
+    store().cache = options_.table.block_cache;
+    store().slot_cache = ClockCache::From(store().cache.get());
+    store().cache_keys =
+        BlockCacheKeyBase::ForTable(*parts_.properties, file_size_, store().cache.get());
+  }
+  VARVE_RETURN_IF_ERROR(ReadDictionary());
+  VARVE_RETURN_IF_ERROR(ReadTombstones());
+  VARVE_RETURN_IF_ERROR(OpenIndex());
+  VARVE_RETURN_IF_ERROR(OpenFilter());
+  const uint64_t tail_start = parts_.properties->tail_start_offset;
+  const uint64_t data_size = parts_.properties->data_size;
+  const uint64_t limit = store().file.limit;
+  parts_.data_end = tail_start != 0 ? tail_start : data_size;
+  if (parts_.data_end == 0 || parts_.data_end > limit) parts_.data_end = limit;
+  store().preread = Slice();
+  auto result = std::make_unique<BlockTableReader>(std::move(parts_));
+  VARVE_RETURN_IF_ERROR(result->ChargeTo(options_.charge));
+  *reader = std::move(result);
+  return Status::OK();
+}
+
+}  // namespace
+
+Status BlockTableReader::Open(const BlockTableOpenOptions& options,
+                              std::unique_ptr<RandomAccessFileReader> file, uint64_t file_size,
+                              std::unique_ptr<TableReader>* reader) {
+  TableOpener opener(options, std::move(file), file_size);
+  return opener.Open(reader);
+}
+
+}  // namespace varve

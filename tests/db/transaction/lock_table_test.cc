@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: the lock table gives locks to those who may have them, in turn, and says why the others
+// cannot. Method: stories of a few owners; one who waits is a thread, and the test goes on once the
+// table says that it waits.
+
+#include "db/transaction/lock_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace varve {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+constexpr int64_t kForEver = -1;
+
+LockPatience Patience(int64_t timeout_micros, bool detect = false) {
+  return {timeout_micros, detect, 100, 50};
+}
+
+class LockTableTest : public ::testing::Test {
+ protected:
+  LockOwner* Owner(TransactionID id, uint64_t expires_at = 0) {
+    auto& owner = owners_[id];
+    if (owner == nullptr) owner = std::make_unique<LockOwner>();
+    owner->Begin(id, expires_at);
+    return owner.get();
+  }
+
+  // The status of a request; the lock is remembered for Unlock.
+  Status Lock(LockOwner* owner, const std::string& key, bool exclusive,
+              const LockPatience& patience = Patience(0), uint32_t family = 0) {
+    LockTable::Had had;
+    Status s = table_->Lock(owner, LockTable::KeyOf(family, key), BytewiseComparator(), exclusive,
+                            patience, &had);
+    EXPECT_EQ(s.ok() && had.held == nullptr, false);
+    return s;
+  }
+  std::future<Status> LockLater(LockOwner* owner, const std::string& key, bool exclusive,
+                                const LockPatience& patience = Patience(kForEver)) {
+    auto answer =
+        std::async(std::launch::async, [=, this] { return Lock(owner, key, exclusive, patience); });
+    AwaitWaiting(owner->id());
+    return answer;
+  }
+  void AwaitWaiting(TransactionID id) {
+    LockOwner::LastWait wait;
+    while (!table_->WaitingFor(id, &wait)) std::this_thread::yield();
+  }
+  void Unlock(LockOwner* owner, const std::string& key, uint32_t family = 0) {
+    HeldLock* const held = table_->Find(owner, LockTable::KeyOf(family, key), nullptr);
+    ASSERT_NE(held, nullptr);
+    table_->Unlock(held);
+  }
+  bool Holds(LockOwner* owner, const std::string& key) {
+    return table_->Find(owner, LockTable::KeyOf(0, key), nullptr) != nullptr;
+  }
+  void Restart(const LockTable::Limits& limits) { table_ = std::make_unique<LockTable>(limits); }
+
+  // Before the owners: their records are unlinked from it, or it is empty.
+  std::map<TransactionID, std::unique_ptr<LockOwner>> owners_;
+  std::unique_ptr<LockTable> table_ = std::make_unique<LockTable>(LockTable::Limits());
+};
+
+TEST_F(LockTableTest, SharedBesideSharedAndExclusiveAlone) {
+  LockOwner* const a = Owner(1);
+  LockOwner* const b = Owner(2);
+  EXPECT_TRUE(Lock(a, "k", false).ok());
+  EXPECT_TRUE(Lock(b, "k", false).ok());
+  const Status refused = Lock(Owner(3), "k", true);
+  EXPECT_TRUE(refused.IsTimedOut());
+  EXPECT_EQ(refused.subcode(), Status::kLockTimeout);
+  EXPECT_TRUE(Lock(Owner(3), "k", true, Patience(0), /*family=*/1).ok());
+  Unlock(a, "k");
+  EXPECT_FALSE(Lock(Owner(4), "k", true).ok());
+  Unlock(b, "k");
+  EXPECT_TRUE(Lock(Owner(4), "k", true).ok());
+  EXPECT_FALSE(Lock(a, "k", false).ok());
+  EXPECT_TRUE(Lock(Owner(4), "k", true).ok()) << "its own lock";
+}
+
+TEST_F(LockTableTest, UpgradesAndDowngrades) {
+  LockOwner* const a = Owner(1);
+  LockOwner* const b = Owner(2);
+  ASSERT_TRUE(Lock(a, "k", false).ok());
+  ASSERT_TRUE(Lock(a, "k", true).ok());
+  EXPECT_FALSE(Lock(b, "k", false).ok());
+  bool exclusive = false;
+  HeldLock* const held = table_->Find(a, LockTable::KeyOf(0, "k"), &exclusive);
+  EXPECT_TRUE(exclusive);
+  table_->Downgrade(held);
+  EXPECT_TRUE(Lock(b, "k", false).ok());
+  EXPECT_FALSE(Lock(a, "k", true).ok()) << "somebody reads it";
+  EXPECT_TRUE(Holds(a, "k"));
+}
+
+TEST_F(LockTableTest, AnUpgradeGoesBeforeThoseWhoHaveNothing) {
+  LockOwner* const a = Owner(1);
+  LockOwner* const b = Owner(2);
+  ASSERT_TRUE(Lock(a, "k", false).ok());
+  ASSERT_TRUE(Lock(b, "k", false).ok());
+  auto third = LockLater(Owner(3), "k", true);
+  auto upgrade = LockLater(a, "k", true);
+  Unlock(b, "k");
+  EXPECT_TRUE(upgrade.get().ok());
+  EXPECT_EQ(third.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  Unlock(a, "k");
+  EXPECT_TRUE(third.get().ok());
+}
+
+TEST_F(LockTableTest, SleepersAreNotPassedForEver) {
+  LockOwner* const a = Owner(1);
+  ASSERT_TRUE(Lock(a, "k", true).ok());
+  auto sleeper = LockLater(Owner(2), "k", true);
+  // Whoever runs may take the lock several times, but not for ever.
+  std::atomic<bool> refused = false;
+  for (uint32_t i = 0; i < 4 * LockQueue::kPassesMax && !refused; i++) {
+    Unlock(a, "k");
+    refused = !Lock(a, "k", true).ok();
+  }
+  EXPECT_TRUE(sleeper.get().ok());
+}
+
+TEST_F(LockTableTest, ReadersWhoWaitComeInTogether) {
+  LockOwner* const a = Owner(1);
+  ASSERT_TRUE(Lock(a, "k", true).ok());
+  std::vector<std::future<Status>> readers;
+  for (TransactionID id = 2; id < 8; id++) readers.push_back(LockLater(Owner(id), "k", false));
+  auto writer = LockLater(Owner(9), "k", true);
+  Unlock(a, "k");
+  for (auto& reader : readers) EXPECT_TRUE(reader.get().ok());
+  for (TransactionID id = 2; id < 8; id++) Unlock(owners_[id].get(), "k");
+  EXPECT_TRUE(writer.get().ok());
+}
+
+TEST_F(LockTableTest, ATimeoutLeavesNothingBehind) {
+  LockOwner* const a = Owner(1);
+  LockOwner* const b = Owner(2);
+  ASSERT_TRUE(Lock(a, "k", true).ok());
+  EXPECT_TRUE(Lock(b, "k", true, Patience(2000)).IsTimedOut());
+  EXPECT_EQ(b->last_wait().key, "k");
+  EXPECT_THAT(b->last_wait().ids, ElementsAre(1));
+  Unlock(a, "k");
+  EXPECT_TRUE(table_->KeysLocked().empty());
+  EXPECT_TRUE(Lock(a, "k", true).ok());
+}
+
+TEST_F(LockTableTest, ReadersGoOnWhenTheWriterBeforeThemGivesUp) {
+  LockOwner* const a = Owner(1);
+  ASSERT_TRUE(Lock(a, "k", false).ok());
+  auto writer = LockLater(Owner(2), "k", true, Patience(50 * 1000));
+  // No more may pass.
+  TransactionID id = 10;
+  while (Lock(Owner(id), "k", false).ok()) id++;
+  auto reader = LockLater(Owner(3), "k", false);
+  EXPECT_TRUE(writer.get().IsTimedOut());
+  EXPECT_TRUE(reader.get().ok());
+}
+
+TEST_F(LockTableTest, WhoClosesACycleIsTold) {
+  for (TransactionID id = 1; id <= 3; id++) {
+    ASSERT_TRUE(Lock(Owner(id), "k" + std::to_string(id), true).ok());
+  }
+  auto first = LockLater(owners_[1].get(), "k2", true);
+  auto second = LockLater(owners_[2].get(), "k3", true);
+  const Status s = Lock(owners_[3].get(), "k1", true, Patience(kForEver, /*detect=*/true));
+  EXPECT_TRUE(s.IsDeadlock()) << s.ToString();
+  const std::vector<DeadlockPath> found = table_->deadlocks().NewestFirst();
+  ASSERT_EQ(found.size(), 1u);
+  std::vector<std::pair<TransactionID, std::string>> path;
+  for (const DeadlockInfo& info : found[0].path) {
+    path.emplace_back(info.m_txn_id, info.m_waiting_key);
+    EXPECT_TRUE(info.m_exclusive);
+  }
+  using Step = std::pair<TransactionID, std::string>;
+  EXPECT_THAT(path, ElementsAre(Step(1, "k2"), Step(2, "k3"), Step(3, "k1")));
+  EXPECT_FALSE(found[0].limit_exceeded);
+  EXPECT_GT(found[0].deadlock_time, 0);
+  Unlock(owners_[3].get(), "k3");
+  EXPECT_TRUE(second.get().ok());
+  Unlock(owners_[2].get(), "k2");
+  EXPECT_TRUE(first.get().ok());
+}
+
+TEST_F(LockTableTest, TwoUpgradesAreADeadlock) {
+  ASSERT_TRUE(Lock(Owner(1), "k", false).ok());
+  ASSERT_TRUE(Lock(Owner(2), "k", false).ok());
+  auto first = LockLater(owners_[1].get(), "k", true);
+  EXPECT_TRUE(Lock(owners_[2].get(), "k", true, Patience(kForEver, true)).IsDeadlock());
+  EXPECT_TRUE(Holds(owners_[2].get(), "k")) << "the shared lock stays";
+  Unlock(owners_[2].get(), "k");
+  EXPECT_TRUE(first.get().ok());
+}
+
+TEST_F(LockTableTest, ASearchThatGoesTooFarAssumesADeadlock) {
+  std::vector<std::future<Status>> chain;
+  constexpr TransactionID kLast = 8;
+  for (TransactionID id = 1; id <= kLast; id++) {
+    ASSERT_TRUE(Lock(Owner(id), "k" + std::to_string(id), true).ok());
+  }
+  for (TransactionID id = 1; id < kLast; id++) {
+    chain.push_back(LockLater(owners_[id].get(), "k" + std::to_string(id + 1), true));
+  }
+  LockPatience shallow = Patience(kForEver, true);
+  shallow.detect_depth = 3;
+  EXPECT_TRUE(Lock(Owner(20), "k1", true, shallow).IsDeadlock());
+  const auto found = table_->deadlocks().NewestFirst();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].limit_exceeded);
+  EXPECT_TRUE(found[0].path.empty());
+  for (TransactionID id = kLast; id > 1; id--) {
+    Unlock(owners_[id].get(), "k" + std::to_string(id));
+    EXPECT_TRUE(chain[id - 2].get().ok());
+  }
+}
+
+TEST_F(LockTableTest, LocksOfTheExpiredAreTaken) {
+  LockOwner* const a = Owner(1, LockClockMicros() + 5000);
+  ASSERT_TRUE(Lock(a, "k", true).ok());
+  ASSERT_TRUE(Lock(a, "other", true).ok());
+  EXPECT_FALSE(Lock(Owner(2), "k", true).ok()) << "it has time left";
+  EXPECT_TRUE(Lock(owners_[2].get(), "k", true, Patience(kForEver)).ok());
+  EXPECT_EQ(a->state(), LockOwner::State::LOCKS_STOLEN);
+  EXPECT_FALSE(Holds(a, "k"));
+  EXPECT_TRUE(Holds(a, "other"));
+  EXPECT_TRUE(Lock(Owner(3), "other", true).ok());
+}
+
+TEST_F(LockTableTest, WhoCommitsKeepsItsLocks) {
+  LockOwner* const a = Owner(1, LockClockMicros() + 1000);
+  ASSERT_TRUE(Lock(a, "k", true).ok());
+  ASSERT_TRUE(a->MoveState(LockOwner::State::STARTED, LockOwner::State::AWAITING_COMMIT));
+  EXPECT_TRUE(Lock(Owner(2), "k", true, Patience(20 * 1000)).IsTimedOut());
+  EXPECT_TRUE(Holds(a, "k"));
+}
+
+// Whose time is over while it commits is not robbed, and who waits for it goes on when it is done.
+TEST_F(LockTableTest, WhoWaitsForACommitOutlivesItsExpiry) {
+  LockOwner* const a = Owner(1, LockClockMicros() + 10'000);
+  ASSERT_TRUE(Lock(a, "k", true).ok());
+  ASSERT_TRUE(a->MoveState(LockOwner::State::STARTED, LockOwner::State::AWAITING_COMMIT));
+  auto waits = LockLater(Owner(2), "k", true);
+  EXPECT_EQ(waits.wait_for(std::chrono::milliseconds(30)), std::future_status::timeout);
+  EXPECT_TRUE(Holds(a, "k"));
+  Unlock(a, "k");
+  EXPECT_TRUE(waits.get().ok());
+  EXPECT_TRUE(Holds(owners_[2].get(), "k"));
+}
+
+TEST_F(LockTableTest, OnlySoManyKeysOfAFamily) {
+  LockTable::Limits limits;
+  limits.keys_per_family_max = 3;
+  Restart(limits);
+  LockOwner* const a = Owner(1);
+  for (const char* key : {"a", "b", "c"}) ASSERT_TRUE(Lock(a, key, true).ok());
+  EXPECT_TRUE(Lock(a, "d", true).IsLockLimit());
+  EXPECT_TRUE(Lock(a, "d", true, Patience(0), 1).ok()) << "another family";
+  EXPECT_TRUE(Lock(a, "c", true).ok()) << "held already";
+  Unlock(a, "b");
+  EXPECT_TRUE(Lock(a, "d", false).ok());
+  EXPECT_TRUE(Lock(Owner(2), "d", false).ok()) << "the key counts once";
+}
+
+TEST_F(LockTableTest, KeysLockedNamesKeysAndOwners) {
+  ASSERT_TRUE(Lock(Owner(1), "r", false).ok());
+  ASSERT_TRUE(Lock(Owner(2), "r", false).ok());
+  ASSERT_TRUE(Lock(Owner(3), "w", true, Patience(0), 7).ok());
+  const auto all = table_->KeysLocked();
+  ASSERT_EQ(all.size(), 2u);
+  const KeyLockInfo& read = all.find(0)->second;
+  EXPECT_EQ(read.key, "r");
+  EXPECT_FALSE(read.exclusive);
+  EXPECT_THAT(read.ids, UnorderedElementsAre(1, 2));
+  const KeyLockInfo& written = all.find(7)->second;
+  EXPECT_EQ(written.key, "w");
+  EXPECT_TRUE(written.exclusive);
+  EXPECT_THAT(written.ids, ElementsAre(3));
+}
+
+TEST_F(LockTableTest, ManyKeysAndTheirEnds) {
+  LockOwner* const a = Owner(1);
+  for (int i = 0; i < 20000; i++) ASSERT_TRUE(Lock(a, std::to_string(i), true).ok());
+  EXPECT_EQ(table_->KeysLocked().size(), 20000u);
+  for (int i = 0; i < 20000; i++) Unlock(a, std::to_string(i));
+  EXPECT_TRUE(table_->KeysLocked().empty());
+}
+
+// ---- Ranges
+
+class LockRangeTest : public LockTableTest {
+ protected:
+  Status LockRange(HeldRange* range, LockOwner* owner, const std::string& begin,
+                   const std::string& end, const LockPatience& patience = Patience(0),
+                   RangeEnd::Place place = RangeEnd::Place::kBefore) {
+    range->range = {0, BytewiseComparator(), {begin, RangeEnd::Place::kAt}, {end, place}};
+    range->owner = owner;
+    return table_->LockRange(range, patience);
+  }
+};
+
+TEST_F(LockRangeTest, KeysAndRangesExcludeEachOther) {
+  LockOwner* const a = Owner(1);
+  LockOwner* const b = Owner(2);
+  HeldRange mine;
+  ASSERT_TRUE(LockRange(&mine, a, "b", "d").ok());
+  EXPECT_TRUE(Lock(b, "a", true).ok());
+  EXPECT_TRUE(Lock(b, "b", false).IsTimedOut());
+  EXPECT_TRUE(Lock(b, "c", true).IsTimedOut());
+  EXPECT_TRUE(Lock(b, "d", true).ok()) << "the end is not in it";
+  EXPECT_TRUE(Lock(b, "c", true, Patience(0), 1).ok()) << "another family";
+  EXPECT_TRUE(Lock(a, "c", true).ok()) << "its own range";
+  table_->UnlockRange(&mine);
+  EXPECT_TRUE(Lock(b, "b", true).ok());
+  EXPECT_TRUE(LockRange(&mine, a, "a", "b").IsTimedOut());
+  EXPECT_TRUE(LockRange(&mine, a, "b", "c").IsTimedOut());
+  EXPECT_TRUE(LockRange(&mine, a, "bb", "d").ok()) << "b's keys lie beside it, its own within";
+  table_->UnlockRange(&mine);
+  EXPECT_TRUE(LockRange(&mine, a, "c", "b").IsInvalidArgument());
+}
+
+TEST_F(LockRangeTest, RangesExcludeEachOther) {
+  HeldRange first;
+  HeldRange second;
+  ASSERT_TRUE(LockRange(&first, Owner(1), "b", "d").ok());
+  EXPECT_TRUE(LockRange(&second, Owner(2), "a", "bb").IsTimedOut());
+  EXPECT_TRUE(
+      LockRange(&second, Owner(2), "a", "b", Patience(0), RangeEnd::Place::kAt).IsTimedOut());
+  EXPECT_TRUE(LockRange(&second, Owner(2), "d", "e").ok()) << "they touch";
+  HeldRange third;
+  EXPECT_TRUE(LockRange(&third, owners_[1].get(), "b", "c").ok()) << "its own";
+  table_->UnlockRange(&third);
+  table_->UnlockRange(&first);
+  EXPECT_TRUE(LockRange(&first, Owner(3), "a", "d").ok());
+  table_->UnlockRange(&first);
+  table_->UnlockRange(&second);
+}
+
+TEST_F(LockRangeTest, WhatOneHoldsTwiceIsHeldUntilBothGo) {
+  LockOwner* const a = Owner(1);
+  LockOwner* const b = Owner(2);
+  HeldRange left;
+  HeldRange right;
+  HeldRange again;
+  ASSERT_TRUE(LockRange(&left, a, "b", "f").ok());
+  ASSERT_TRUE(LockRange(&right, a, "d", "h").ok());
+  ASSERT_TRUE(LockRange(&again, a, "b", "f").ok());
+  table_->UnlockRange(&left);
+  for (const char* key : {"c", "e", "g"}) EXPECT_TRUE(Lock(b, key, true).IsTimedOut()) << key;
+  table_->UnlockRange(&again);
+  EXPECT_TRUE(Lock(b, "c", true).ok());
+  for (const char* key : {"e", "g"}) EXPECT_TRUE(Lock(b, key, true).IsTimedOut()) << key;
+  table_->UnlockRange(&right);
+  for (const char* key : {"e", "g"}) EXPECT_TRUE(Lock(b, key, true).ok()) << key;
+}
+
+TEST_F(LockRangeTest, AnEndAboveAPrefix) {
+  HeldRange range;
+  ASSERT_TRUE(
+      LockRange(&range, Owner(1), "p", "p", Patience(0), RangeEnd::Place::kAboveAllWithPrefix)
+          .ok());
+  EXPECT_FALSE(Lock(Owner(2), "p", true).ok());
+  EXPECT_FALSE(Lock(owners_[2].get(), "p\xff\xff", true).ok());
+  EXPECT_TRUE(Lock(owners_[2].get(), "q", true).ok());
+  EXPECT_TRUE(Lock(owners_[2].get(), "o\xff", true).ok());
+  table_->UnlockRange(&range);
+}
+
+TEST_F(LockRangeTest, ARangeWaitsForKeysAndKeepsNewOnesOut) {
+  LockOwner* const a = Owner(1);
+  LockOwner* const b = Owner(2);
+  ASSERT_TRUE(Lock(a, "b", true).ok());
+  HeldRange range;
+  auto waits = std::async(std::launch::async,
+                          [&] { return LockRange(&range, b, "a", "z", Patience(kForEver)); });
+  AwaitWaiting(2);
+  EXPECT_TRUE(Lock(Owner(3), "c", true).IsTimedOut()) << "the range is not overtaken";
+  EXPECT_TRUE(Lock(a, "c", true).ok()) << "but whom it waits for must be able to go on";
+  auto behind = LockLater(owners_[3].get(), "d", true);
+  Unlock(a, "b");
+  EXPECT_EQ(waits.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  Unlock(a, "c");
+  EXPECT_TRUE(waits.get().ok());
+  table_->UnlockRange(&range);
+  EXPECT_TRUE(behind.get().ok());
+}
+
+// A key that several read: each of them must be able to go on, or the range waited for ever.
+TEST_F(LockRangeTest, ARangeYieldsToAllHoldersOfAKey) {
+  for (const TransactionID id : {1, 2, 3}) ASSERT_TRUE(Lock(Owner(id), "b", false).ok());
+  HeldRange range;
+  auto waits = std::async(std::launch::async, [&] {
+    return LockRange(&range, Owner(9), "a", "z", Patience(kForEver));
+  });
+  AwaitWaiting(9);
+  for (const TransactionID id : {1, 2, 3}) {
+    EXPECT_TRUE(Lock(owners_[id].get(), "c" + std::to_string(id), true).ok()) << id;
+    EXPECT_TRUE(Lock(owners_[id].get(), "shared", false).ok()) << id;
+  }
+  EXPECT_TRUE(Lock(Owner(4), "d", true).IsTimedOut());
+  for (const TransactionID id : {1, 2, 3}) {
+    for (const std::string& key :
+         {std::string("b"), "c" + std::to_string(id), std::string("shared")}) {
+      EXPECT_EQ(waits.wait_for(std::chrono::milliseconds(2)), std::future_status::timeout);
+      Unlock(owners_[id].get(), key);
+    }
+  }
+  EXPECT_TRUE(waits.get().ok());
+  EXPECT_TRUE(Lock(owners_[1].get(), "e", true).IsTimedOut()) << "it is held now";
+  table_->UnlockRange(&range);
+}
+
+TEST_F(LockRangeTest, ARangeAndAKeyInACycle) {
+  LockOwner* const a = Owner(1);
+  LockOwner* const b = Owner(2);
+  HeldRange range;
+  ASSERT_TRUE(LockRange(&range, a, "a", "c").ok());
+  ASSERT_TRUE(Lock(b, "x", true).ok());
+  auto waits = LockLater(b, "b", true);
+  EXPECT_TRUE(Lock(a, "x", true, Patience(kForEver, true)).IsDeadlock());
+  table_->UnlockRange(&range);
+  EXPECT_TRUE(waits.get().ok());
+}
+
+TEST_F(LockRangeTest, RangesOfTheExpiredAreTaken) {
+  HeldRange range;
+  ASSERT_TRUE(LockRange(&range, Owner(1, LockClockMicros() + 2000), "a", "c").ok());
+  EXPECT_TRUE(Lock(Owner(2), "b", true, Patience(kForEver)).ok());
+  EXPECT_EQ(owners_[1]->state(), LockOwner::State::LOCKS_STOLEN);
+  table_->UnlockRange(&range);
+}
+
+// ---- Mutexes of the program
+
+class CountingFactory final : public TransactionDBMutexFactory {
+ public:
+  class Counted final : public TransactionDBMutex {
+   public:
+    explicit Counted(CountingFactory* factory) : factory_(factory) {}
+    Status Lock() override { return TryLockFor(-1); }
+    Status TryLockFor(int64_t /*timeout_time*/) override {
+      if (factory_->broken) return Status::TimedOut(Status::kMutexTimeout);
+      mu_.lock();
+      factory_->locked++;
+      return Status::OK();
+    }
+    void UnLock() override { mu_.unlock(); }
+
+   private:
+    CountingFactory* const factory_;
+    std::mutex mu_;
+  };
+  class Polling final : public TransactionDBCondVar {
+   public:
+    Status Wait(std::shared_ptr<TransactionDBMutex> mutex) override {
+      mutex->UnLock();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return mutex->Lock();
+    }
+    Status WaitFor(std::shared_ptr<TransactionDBMutex> mutex, int64_t /*timeout_time*/) override {
+      return Wait(std::move(mutex));
+    }
+    void Notify() override {}
+    void NotifyAll() override {}
+  };
+  std::shared_ptr<TransactionDBMutex> AllocateMutex() override {
+    return std::make_shared<Counted>(this);
+  }
+  std::shared_ptr<TransactionDBCondVar> AllocateCondVar() override {
+    return std::make_shared<Polling>();
+  }
+
+  std::atomic<int> locked = 0;
+  std::atomic<bool> broken = false;
+};
+
+TEST_F(LockTableTest, WaitsWithTheProgramsMutexes) {
+  const auto factory = std::make_shared<CountingFactory>();
+  LockTable::Limits limits;
+  limits.mutexes = factory;
+  Restart(limits);
+  LockOwner* const a = Owner(1);
+  ASSERT_TRUE(Lock(a, "k", true).ok());
+  auto waits = LockLater(Owner(2), "k", true);
+  Unlock(a, "k");
+  EXPECT_TRUE(waits.get().ok());
+  EXPECT_GT(factory->locked, 0);
+  factory->broken = true;
+  const Status s = Lock(Owner(3), "k", true, Patience(kForEver));
+  EXPECT_TRUE(s.IsTimedOut());
+  EXPECT_EQ(s.subcode(), Status::kMutexTimeout);
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: optimistic transactions commit where nothing they know has changed, and are Busy where it
+// has, whoever changed it and how. Method: stories of a transaction and of writes beside it.
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/utilities/merge_operators.h"
+#include "varve/utilities/optimistic_transaction_db.h"
+
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+class OptimisticTest : public Database {
+ protected:
+  ~OptimisticTest() override { CloseTransactions(); }
+  void SetUp() override {
+    options_.merge_operator = MergeOperators::CreateStringAppendOperator();
+    OptimisticTransactionDB* opened = nullptr;
+    const Status s = OptimisticTransactionDB::Open(
+        options_, OptimisticTransactionDBOptions(), kName,
+        {{"default", options_}, {"other", options_}}, &handles_, &opened);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    txn_db_.reset(opened);
+  }
+  void CloseTransactions() {
+    for (ColumnFamilyHandle* handle : handles_) delete handle;
+    handles_.clear();
+    txn_db_.reset();
+  }
+  std::unique_ptr<Transaction> Begin(bool set_snapshot = false) {
+    OptimisticTransactionOptions options;
+    options.set_snapshot = set_snapshot;
+    return std::unique_ptr<Transaction>(txn_db_->BeginTransaction(WriteOptions(), options));
+  }
+  void PutPlain(const std::string& key, const std::string& value) {
+    ASSERT_TRUE(txn_db_->Put(WriteOptions(), key, value).ok());
+  }
+  std::string Committed(const std::string& key) {
+    std::string value;
+    const Status s = txn_db_->Get(ReadOptions(), key, &value);
+    return s.ok() ? value : s.IsNotFound() ? "NOT_FOUND" : s.ToString();
+  }
+  static std::string ReadForUpdate(Transaction* txn, const std::string& key) {
+    std::string value;
+    const Status s = txn->GetForUpdate(ReadOptions(), key, &value);
+    return s.ok() ? value : s.IsNotFound() ? "NOT_FOUND" : s.ToString();
+  }
+
+  std::vector<ColumnFamilyHandle*> handles_;
+  std::unique_ptr<OptimisticTransactionDB> txn_db_;
+};
+
+TEST_F(OptimisticTest, UpdatesAreSeenByTheTransactionThenByAll) {
+  PutPlain("a", "1");
+  const auto txn = Begin();
+  ASSERT_TRUE(txn->Put("a", "2").ok());
+  ASSERT_TRUE(txn->Merge("m", "1").ok());
+  ASSERT_TRUE(txn->Put(handles_[1], "a", "other's").ok());
+  std::string value;
+  EXPECT_TRUE(txn->Get(ReadOptions(), "a", &value).ok());
+  EXPECT_EQ(value, "2");
+  EXPECT_EQ(Committed("a"), "1");
+  EXPECT_EQ(txn->GetNumKeys(), 3u);
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(txn->GetState(), Transaction::COMMITTED);
+  EXPECT_EQ(Committed("a"), "2");
+  EXPECT_EQ(Committed("m"), "1");
+  EXPECT_TRUE(txn->Commit().IsInvalidArgument());
+  EXPECT_TRUE(txn->Put("a", "3").IsInvalidArgument());
+}
+
+TEST_F(OptimisticTest, EveryKindOfChangeIsAConflict) {
+  using Change = std::function<Status(DB*)>;
+  const WriteOptions write;
+  const std::vector<Change> changes = {[&](DB* db) { return db->Put(write, "k", "x"); },
+                                       [&](DB* db) { return db->Delete(write, "k"); },
+                                       [&](DB* db) { return db->SingleDelete(write, "k"); },
+                                       [&](DB* db) { return db->Merge(write, "k", "x"); },
+                                       [&](DB* db) { return db->DeleteRange(write, "j", "l"); },
+                                       [&](DB* db) {
+                                         WriteBatch batch;
+                                         for (int i = 0; i < 100; i++) {
+                                           Status s = batch.Put("many" + std::to_string(i), "x");
+                                           if (!s.ok()) return s;
+                                         }
+                                         Status s = batch.Put("k", "x");
+                                         return s.ok() ? db->Write(write, &batch) : s;
+                                       }};
+  for (size_t i = 0; i < changes.size(); i++) {
+    for (const bool past : {false, true}) {
+      for (const bool flushed : {false, true}) {
+        SCOPED_TRACE(i);
+        PutPlain("k", "1");
+        const auto reader = Begin();
+        const auto writer = Begin();
+        const auto beside = Begin();
+        EXPECT_EQ(ReadForUpdate(reader.get(), "k"), "1");
+        ASSERT_TRUE(reader->Put("r", "1").ok());
+        ASSERT_TRUE(writer->Put("k", "2").ok());
+        ASSERT_TRUE(beside->Put("l", "2").ok());
+        ASSERT_TRUE(changes[i](past ? txn_db_->GetBaseDB() : txn_db_.get()).ok());
+        if (flushed) {
+          ASSERT_TRUE(txn_db_->Flush(FlushOptions()).ok());
+        }
+        EXPECT_TRUE(reader->Commit().IsBusy());
+        EXPECT_TRUE(writer->Commit().IsBusy());
+        EXPECT_TRUE(beside->Commit().ok());
+        EXPECT_EQ(writer->GetState(), Transaction::STARTED);
+        EXPECT_TRUE(writer->Rollback().ok());
+      }
+    }
+  }
+}
+
+// A key that came and went leaves no trace once everything is compacted.
+TEST_F(OptimisticTest, ConflictsAreSeenAfterCompactions) {
+  for (const bool exists : {true, false}) {
+    SCOPED_TRACE(exists);
+    if (exists) PutPlain("k", "1");
+    PutPlain("beside", "1");
+    const auto early = Begin();
+    EXPECT_EQ(ReadForUpdate(early.get(), "beside"), "1");
+    ASSERT_TRUE(early->Put("r", "1").ok());
+    PutPlain("k", "2");
+    EXPECT_EQ(ReadForUpdate(early.get(), "k"), "2");
+    ASSERT_TRUE(txn_db_->Delete(WriteOptions(), "k").ok());
+    ASSERT_TRUE(txn_db_->Flush(FlushOptions()).ok());
+    ASSERT_TRUE(txn_db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+    EXPECT_TRUE(early->Commit().IsBusy());
+  }
+  // And what did not change is not taken for changed.
+  const auto txn = Begin();
+  EXPECT_EQ(ReadForUpdate(txn.get(), "beside"), "1");
+  ASSERT_TRUE(txn->Put("new", "1").ok());
+  WriteBatch batch;
+  for (int i = 0; i < 100; i++) ASSERT_TRUE(batch.Put("many" + std::to_string(i), "x").ok());
+  ASSERT_TRUE(txn_db_->Write(WriteOptions(), &batch).ok());
+  ASSERT_TRUE(txn_db_->Flush(FlushOptions()).ok());
+  ASSERT_TRUE(txn_db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_TRUE(txn->Commit().ok());
+}
+
+// A rollback brings an older snapshot back: what is checked against it needs what was there then,
+// though the transaction already holds a younger state, and gives the snapshot up meanwhile.
+TEST_F(OptimisticTest, EvidenceIsAsOldAsTheSnapshot) {
+  PutPlain("k", "1");
+  PutPlain("beside", "1");
+  const auto txn = Begin(/*set_snapshot=*/true);
+  txn->SetSavePoint();
+  txn->ClearSnapshot();
+  PutPlain("k", "2");
+  EXPECT_EQ(ReadForUpdate(txn.get(), "beside"), "1");
+  ASSERT_TRUE(txn->RollbackToSavePoint().ok());
+  ASSERT_TRUE(txn->Put("k", "3").ok());
+  txn->ClearSnapshot();
+  ASSERT_TRUE(txn_db_->Delete(WriteOptions(), "k").ok());
+  ASSERT_TRUE(txn_db_->Flush(FlushOptions()).ok());
+  ASSERT_TRUE(txn_db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_TRUE(txn->Commit().IsBusy());
+  EXPECT_EQ(Committed("k"), "NOT_FOUND");
+}
+
+TEST_F(OptimisticTest, WhoCommitsFirstWins) {
+  const auto a = Begin();
+  const auto b = Begin();
+  ASSERT_TRUE(a->Put("k", "a").ok());
+  ASSERT_TRUE(b->Put("k", "b").ok());
+  ASSERT_TRUE(b->Commit().ok());
+  EXPECT_TRUE(a->Commit().IsBusy());
+  EXPECT_EQ(Committed("k"), "b");
+}
+
+TEST_F(OptimisticTest, ASnapshotIsWhereItCounts) {
+  PutPlain("k", "1");
+  const auto early = Begin(/*set_snapshot=*/true);
+  const auto late = Begin();
+  PutPlain("k", "2");
+  ASSERT_TRUE(early->Put("k", "3").ok());
+  ASSERT_TRUE(late->Put("k", "3").ok());
+  EXPECT_TRUE(early->Commit().IsBusy());
+  EXPECT_TRUE(late->Commit().ok());
+}
+
+TEST_F(OptimisticTest, WhatIsNotTrackedIsNotChecked) {
+  const auto txn = Begin();
+  ASSERT_TRUE(txn->PutUntracked("k", "2").ok());
+  std::string value;
+  EXPECT_TRUE(
+      txn->GetForUpdate(ReadOptions(), "j", &value, true, /*do_validate=*/false).IsNotFound());
+  EXPECT_EQ(ReadForUpdate(txn.get(), "undone"), "NOT_FOUND");
+  txn->UndoGetForUpdate("undone");
+  EXPECT_EQ(txn->GetNumKeys(), 0u);
+  for (const char* key : {"j", "k", "undone"}) PutPlain(key, "1");
+  EXPECT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed("k"), "2");
+}
+
+TEST_F(OptimisticTest, ReadsAloneAreChecked) {
+  PutPlain("k", "1");
+  const auto txn = Begin();
+  EXPECT_EQ(ReadForUpdate(txn.get(), "k"), "1");
+  PutPlain("k", "2");
+  EXPECT_TRUE(txn->Commit().IsBusy());
+  const auto other = Begin();
+  EXPECT_EQ(ReadForUpdate(other.get(), "k"), "2");
+  PutPlain("j", "2");
+  EXPECT_TRUE(other->Commit().ok());
+}
+
+TEST_F(OptimisticTest, SavePointsForgetWhatCameAfter) {
+  const auto txn = Begin();
+  ASSERT_TRUE(txn->Put("a", "1").ok());
+  txn->SetSavePoint();
+  ASSERT_TRUE(txn->Put("a", "2").ok());
+  ASSERT_TRUE(txn->Put("b", "2").ok());
+  ASSERT_TRUE(txn->RollbackToSavePoint().ok());
+  EXPECT_EQ(txn->GetNumKeys(), 1u);
+  PutPlain("b", "x");
+  EXPECT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed("a"), "1");
+  EXPECT_EQ(Committed("b"), "x");
+}
+
+TEST_F(OptimisticTest, ATransactionIsUsedAgain) {
+  Transaction* txn = txn_db_->BeginTransaction(WriteOptions());
+  ASSERT_TRUE(txn->Put("a", "1").ok());
+  EXPECT_EQ(txn_db_->BeginTransaction(WriteOptions(), OptimisticTransactionOptions(), txn), txn);
+  EXPECT_EQ(txn->GetNumKeys(), 0u);
+  ASSERT_TRUE(txn->Put("b", "1").ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed("a"), "NOT_FOUND");
+  delete txn;
+}
+
+TEST_F(OptimisticTest, WhatThereIsNotIsRefused) {
+  const auto txn = Begin();
+  EXPECT_TRUE(txn->Prepare().IsInvalidArgument());
+  EXPECT_TRUE(txn->SetName("n").IsInvalidArgument());
+  EXPECT_TRUE(txn->DeleteRange(nullptr, "a", "b").IsNotSupported());
+  EXPECT_TRUE(txn->GetRangeLock(nullptr, Endpoint("a"), Endpoint("b")).IsNotSupported());
+  EXPECT_EQ(txn->GetID(), 0u);
+  options_.unordered_write = true;
+  OptimisticTransactionDB* opened = nullptr;
+  EXPECT_TRUE(OptimisticTransactionDB::Open(options_, "/second", &opened).IsNotSupported());
+  EXPECT_EQ(opened, nullptr);
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: the rules of db/transaction stand in the code, and whoever breaks one is stopped. Method: a
+// table of ways to break one, each in a process of its own.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "varve/comparator.h"
+
+#include "db/transaction/lock_part.h"
+#include "db/transaction/lock_ranges.h"
+#include "db/transaction/lock_table.h"
+#include "db/write/key_stamps.h"
+#include "util/base/assert.h"
+
+namespace varve {
+namespace {
+
+// One key, an owner of it, and another who waits.
+struct Scene {
+  Scene() {
+    holder.Begin(1, 0);
+    other.Begin(2, 0);
+    held = holder.NewLock(key);
+    wanted = other.NewLock(key);
+    queue.Begin(held->key);
+    waiter.record = wanted;
+    waiter.exclusive = true;
+    waiter.sleeper = sleepers.Borrow();
+    range.owner = &holder;
+    range.range = FamilyRange::OfKey(0, BytewiseComparator(), "k");
+  }
+
+  const LockKey key = LockTable::KeyOf(0, "k");
+  LockOwner holder;
+  LockOwner other;
+  LockSleepers sleepers{nullptr};
+  WakeList wakes;
+  LockQueue queue;
+  HeldLock* held;
+  HeldLock* wanted;
+  LockWaiter waiter;
+  LockPart part;
+  LockRanges ranges;
+  HeldRange range;
+};
+
+struct BrokenRule {
+  const char* message;
+  std::function<void(Scene*)> breaks;
+};
+
+TEST(TransactionRulesDeathTest, BrokenRulesStop) {
+  if (!kAssertions) GTEST_SKIP() << "a release build checks nothing";
+  const std::vector<BrokenRule> rules = {
+      {"record->held", [](Scene* s) { s->queue.Release(s->held, &s->wakes); }},
+      {"record->held && record->exclusive",
+       [](Scene* s) {
+         (void)s->queue.TryTake(s->held, /*exclusive=*/false);
+         s->queue.Downgrade(s->held, &s->wakes);
+       }},
+      {"!record->held \\|\\| exclusive",
+       [](Scene* s) {
+         (void)s->queue.TryTake(s->held, false);
+         (void)s->queue.TryTake(s->held, false);
+       }},
+      {"sleeper != nullptr",
+       [](Scene* s) {
+         s->waiter.sleeper = nullptr;
+         s->queue.Enqueue(&s->waiter);
+       }},
+      {"state == WaitState::kWaiting",
+       [](Scene* s) {
+         s->waiter.state = WaitState::kWoken;
+         s->queue.Enqueue(&s->waiter);
+       }},
+      {"waiter->upgrade == waiter->record->held",
+       [](Scene* s) {
+         s->waiter.upgrade = true;
+         s->queue.Enqueue(&s->waiter);
+       }},
+      {"state != WaitState::kGranted",
+       [](Scene* s) {
+         s->queue.Enqueue(&s->waiter);
+         s->waiter.state = WaitState::kGranted;
+         (void)s->queue.TryTake(&s->waiter, &s->wakes);
+       }},
+      {"state != WaitState::kGranted",
+       [](Scene* s) {
+         s->queue.Enqueue(&s->waiter);
+         s->waiter.state = WaitState::kGranted;
+         s->queue.Leave(&s->waiter, &s->wakes);
+       }},
+      {"first_ != nullptr", [](Scene* s) { s->queue.Leave(&s->waiter, &s->wakes); }},
+      {"Find\\(key\\) == nullptr",
+       [](Scene* s) {
+         const LatchGuard latch(&s->part.latch);
+         s->part.Add(s->key);
+         s->part.Add(s->key);
+       }},
+      {"queue->unused",
+       [](Scene* s) {
+         const LatchGuard latch(&s->part.latch);
+         LockQueue* const queue = s->part.Add(s->key);
+         (void)queue->TryTake(s->held, true);
+         s->part.Remove(queue);
+       }},
+      {"used_ > 0",
+       [](Scene* s) {
+         const LatchGuard latch(&s->part.latch);
+         s->part.Remove(&s->queue);
+       }},
+      {"!range->linked",
+       [](Scene* s) {
+         s->ranges.Add(&s->range);
+         s->ranges.Add(&s->range);
+       }},
+      {"range->owner != nullptr",
+       [](Scene* s) {
+         s->range.owner = nullptr;
+         s->ranges.Add(&s->range);
+       }},
+      {"free_.size\\(\\) < all_.size",
+       [](Scene* s) {
+         s->sleepers.Return(s->waiter.sleeper);
+         s->sleepers.Return(s->waiter.sleeper);
+       }},
+      {"timeout_micros != 0",
+       [](Scene* /*s*/) {
+         const LockPatience none;
+         LockClock(none).BeginWait();
+       }},
+      {"comparator != nullptr",
+       [](Scene* s) {
+         s->range.range.comparator = nullptr;
+         (void)LockTable(LockTable::Limits()).LockRange(&s->range, LockPatience());
+       }},
+      {"sequence >= floor_", [](Scene* /*s*/) { KeyStamps(7).RaiseAll(6); }},
+  };
+  for (size_t i = 0; i < rules.size(); i++) {
+    SCOPED_TRACE(i);
+    EXPECT_DEATH(
+        {
+          Scene scene;
+          rules[i].breaks(&scene);
+        },
+        std::string("broken: .*") + rules[i].message);
+  }
+}
+
+}  // namespace
+}  // namespace varve

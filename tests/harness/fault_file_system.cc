@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/harness/fault_file_system.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace varve {
+
+namespace {
+
+using Verdict = FaultFileSystem::Verdict;
+
+// Applies a verdict to bytes that were read into or after scratch. They are moved there first, so
+// that a flipped bit cannot reach the file.
+IOStatus SpoilRead(const Verdict& verdict, IOStatus s, Slice* result, char* scratch) {
+  if (!verdict.struck || !s.ok() || result->empty()) return s;
+  if (verdict.effect == FaultEffect::kShortRead) {
+    *result = Slice(result->data(), (result->size() + 1) / 2);
+  } else if (verdict.effect == FaultEffect::kCorruptRead) {
+    if (result->data() != scratch) std::memmove(scratch, result->data(), result->size());
+    scratch[result->size() / 2] = static_cast<char>(scratch[result->size() / 2] ^ 0x10);
+    *result = Slice(scratch, result->size());
+  }
+  return s;
+}
+
+bool FailsRead(const Verdict& verdict) {
+  return verdict.struck && verdict.effect != FaultEffect::kShortRead &&
+         verdict.effect != FaultEffect::kCorruptRead && verdict.effect != FaultEffect::kDropSync;
+}
+
+// A dropped sync pretends; effects meant for reads leave other calls alone.
+bool FailsPlain(const Verdict& verdict) {
+  return FailsRead(verdict);
+}
+
+bool DropsSync(const Verdict& verdict) {
+  return verdict.struck && verdict.effect == FaultEffect::kDropSync;
+}
+
+// Makes the call `go`, which has no bytes to spoil, unless a rule fails it or drops it as a sync.
+template <typename Call>
+IOStatus Guarded(FaultFileSystem* rules, FaultCall call, const std::string& path, Call go) {
+  constexpr FaultCalls kSyncs =
+      Only(FaultCall::kSync) | Only(FaultCall::kRangeSync) | Only(FaultCall::kSyncDir);
+  const Verdict verdict = rules->Judge(call, path);
+  if (FailsPlain(verdict)) return verdict.error;
+  return DropsSync(verdict) && (Only(call) & kSyncs) != 0 ? IOStatus::OK() : go();
+}
+
+// What all kinds of files have: the rules, and the path that these are asked about.
+template <typename File, typename OwnerWrapper>
+class Faulty : public OwnerWrapper {
+ public:
+  Faulty(FaultFileSystem* fs, std::string path, std::unique_ptr<File> file)
+      : OwnerWrapper(std::move(file)), fs_(fs), path_(std::move(path)) {}
+
+ protected:
+  FaultFileSystem* const fs_;
+  const std::string path_;
+};
+
+class FaultSequentialFile final : public Faulty<FSSequentialFile, FSSequentialFileOwnerWrapper> {
+ public:
+  using Faulty::Faulty;
+
+  IOStatus Read(size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) override {
+    const Verdict verdict = fs_->Judge(FaultCall::kRead, path_);
+    if (FailsRead(verdict)) return FailRead(verdict, result);
+    // A short answer leaves the rest for the next call.
+    if (verdict.struck && verdict.effect == FaultEffect::kShortRead) n = (n + 1) / 2;
+    IOStatus s = target()->Read(n, options, result, scratch, dbg);
+    if (verdict.effect == FaultEffect::kShortRead) return s;
+    return SpoilRead(verdict, std::move(s), result, scratch);
+  }
+
+  IOStatus PositionedRead(uint64_t offset, size_t n, const IOOptions& options, Slice* result,
+                          char* scratch, IODebugContext* dbg) override {
+    const Verdict verdict = fs_->Judge(FaultCall::kRead, path_);
+    if (FailsRead(verdict)) return FailRead(verdict, result);
+    IOStatus s = target()->PositionedRead(offset, n, options, result, scratch, dbg);
+    return SpoilRead(verdict, std::move(s), result, scratch);
+  }
+
+ private:
+  static IOStatus FailRead(const Verdict& verdict, Slice* result) {
+    *result = Slice();
+    return verdict.error;
+  }
+};
+
+class FaultRandomAccessFile final
+    : public Faulty<FSRandomAccessFile, FSRandomAccessFileOwnerWrapper> {
+ public:
+  using Faulty::Faulty;
+
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) const override {
+    const Verdict verdict = fs_->Judge(FaultCall::kRead, path_);
+    if (FailsRead(verdict)) {
+      *result = Slice();
+      return verdict.error;
+    }
+    IOStatus s = target()->Read(offset, n, options, result, scratch, dbg);
+    return SpoilRead(verdict, std::move(s), result, scratch);
+  }
+
+  IOStatus MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions& options,
+                     IODebugContext* dbg) override {
+    for (size_t i = 0; i < num_reqs; ++i) {
+      FSReadRequest& r = reqs[i];
+      r.status = Read(r.offset, r.len, options, &r.result, r.scratch, dbg);
+    }
+    return IOStatus::OK();
+  }
+
+  IOStatus ReadAsync(FSReadRequest& req, const IOOptions& opts,
+                     std::function<void(FSReadRequest&, void*)> cb, void* cb_arg, void** io_handle,
+                     IOHandleDeleter* del_fn, IODebugContext* dbg) override {
+    return FSRandomAccessFile::ReadAsync(req, opts, std::move(cb), cb_arg, io_handle, del_fn, dbg);
+  }
+};
+
+class FaultWritableFile final : public Faulty<FSWritableFile, FSWritableFileOwnerWrapper> {
+ public:
+  using Faulty::Faulty;
+
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    return Write(data, [&](const Slice& part) { return target()->Append(part, options, dbg); });
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options, const DataVerificationInfo&,
+                  IODebugContext* dbg) override {
+    return Append(data, options, dbg);
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* dbg) override {
+    return Write(data, [&](const Slice& part) {
+      return target()->PositionedAppend(part, offset, options, dbg);
+    });
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            const DataVerificationInfo&, IODebugContext* dbg) override {
+    return PositionedAppend(data, offset, options, dbg);
+  }
+  IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override {
+    return Guarded(fs_, FaultCall::kTruncate, path_,
+                   [&] { return target()->Truncate(size, options, dbg); });
+  }
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) override {
+    const Verdict verdict = fs_->Judge(FaultCall::kClose, path_);
+    // The descriptor is gone even when closing reports an error.
+    IOStatus s = target()->Close(options, dbg);
+    return FailsPlain(verdict) ? verdict.error : s;
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+    return Guarded(fs_, FaultCall::kSync, path_, [&] { return target()->Sync(options, dbg); });
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+    return Guarded(fs_, FaultCall::kSync, path_, [&] { return target()->Fsync(options, dbg); });
+  }
+  IOStatus RangeSync(uint64_t offset, uint64_t nbytes, const IOOptions& options,
+                     IODebugContext* dbg) override {
+    return Guarded(fs_, FaultCall::kRangeSync, path_,
+                   [&] { return target()->RangeSync(offset, nbytes, options, dbg); });
+  }
+  IOStatus Allocate(uint64_t offset, uint64_t len, const IOOptions& options,
+                    IODebugContext* dbg) override {
+    return Guarded(fs_, FaultCall::kAllocate, path_,
+                   [&] { return target()->Allocate(offset, len, options, dbg); });
+  }
+
+ private:
+  template <typename WriteTo>
+  IOStatus Write(const Slice& data, WriteTo write_to) {
+    const Verdict verdict = fs_->Judge(FaultCall::kWrite, path_);
+    if (FailsPlain(verdict)) {
+      if (verdict.effect == FaultEffect::kShortWrite && data.size() > 1) {
+        // The error that is about to be reported covers this write's as well.
+        (void)write_to(Slice(data.data(), data.size() / 2)).ok();
+      }
+      return verdict.error;
+    }
+    const size_t fits = fs_->TakeFromQuota(data.size());
+    if (fits == data.size()) return write_to(data);
+    if (fits > 0) {
+      IOStatus s = write_to(Slice(data.data(), fits));
+      if (!s.ok()) return s;
+    }
+    IOStatus full = IOStatus::NoSpace("write: " + path_, "the byte quota is used up");
+    full.SetRetryable(true);
+    return full;
+  }
+};
+
+class FaultRandomRWFile final : public Faulty<FSRandomRWFile, FSRandomRWFileOwnerWrapper> {
+ public:
+  using Faulty::Faulty;
+
+  IOStatus Write(uint64_t offset, const Slice& data, const IOOptions& options,
+                 IODebugContext* dbg) override {
+    return Guarded(fs_, FaultCall::kWrite, path_,
+                   [&] { return target()->Write(offset, data, options, dbg); });
+  }
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) const override {
+    const Verdict verdict = fs_->Judge(FaultCall::kRead, path_);
+    if (FailsRead(verdict)) {
+      *result = Slice();
+      return verdict.error;
+    }
+    IOStatus s = target()->Read(offset, n, options, result, scratch, dbg);
+    return SpoilRead(verdict, std::move(s), result, scratch);
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+    return Guarded(fs_, FaultCall::kSync, path_, [&] { return target()->Sync(options, dbg); });
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+    return Sync(options, dbg);
+  }
+};
+
+class FaultDirectory final : public Faulty<FSDirectory, FSDirectoryOwnerWrapper> {
+ public:
+  using Faulty::Faulty;
+
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+    return FsyncWithDirOptions(options, dbg, DirFsyncOptions());
+  }
+  IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* dbg,
+                               const DirFsyncOptions& reason) override {
+    return Guarded(fs_, FaultCall::kSyncDir, path_,
+                   [&] { return target()->FsyncWithDirOptions(options, dbg, reason); });
+  }
+};
+
+IOStatus InjectedError(const FaultRule& rule, const std::string& path) {
+  IOStatus s = rule.effect == FaultEffect::kNoSpace
+                   ? IOStatus::NoSpace(path, "injected: no space left")
+                   : IOStatus::IOError(path, "injected: input/output error");
+  s.SetRetryable(rule.retryable);
+  return s;
+}
+
+// Asks `rules` before every call.
+class FaultFiles final : public FileSystemWrapper {
+ public:
+  FaultFiles(FaultFileSystem* rules, std::shared_ptr<FileSystem> target)
+      : FileSystemWrapper(std::move(target)), rules_(rules) {}
+
+  const char* Name() const override { return rules_->Name(); }
+
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
+                             std::unique_ptr<FSSequentialFile>* result,
+                             IODebugContext* dbg) override {
+    return Open<FaultSequentialFile>(
+        rules_->JudgePlain(FaultCall::kOpenRead, path), path, result,
+        [&] { return target()->NewSequentialFile(path, options, result, dbg); });
+  }
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext* dbg) override {
+    return Open<FaultRandomAccessFile>(
+        rules_->JudgePlain(FaultCall::kOpenRead, path), path, result,
+        [&] { return target()->NewRandomAccessFile(path, options, result, dbg); });
+  }
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
+    return Open<FaultWritableFile>(
+        rules_->JudgeCreation(FaultCall::kCreate, path), path, result,
+        [&] { return target()->NewWritableFile(path, options, result, dbg); });
+  }
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
+                              std::unique_ptr<FSWritableFile>* result,
+                              IODebugContext* dbg) override {
+    return Open<FaultWritableFile>(
+        rules_->JudgeCreation(FaultCall::kCreate, path), path, result,
+        [&] { return target()->ReopenWritableFile(path, options, result, dbg); });
+  }
+  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
+                             const FileOptions& options, std::unique_ptr<FSWritableFile>* result,
+                             IODebugContext* dbg) override {
+    IOStatus s = rules_->JudgePlain(FaultCall::kRename, old_path);
+    if (s.ok()) s = rules_->JudgeCreation(FaultCall::kCreate, path);
+    return Open<FaultWritableFile>(s, path, result, [&] {
+      return target()->ReuseWritableFile(path, old_path, options, result, dbg);
+    });
+  }
+  IOStatus NewRandomRWFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) override {
+    return Open<FaultRandomRWFile>(rules_->JudgePlain(FaultCall::kCreate, path), path, result, [&] {
+      return target()->NewRandomRWFile(path, options, result, dbg);
+    });
+  }
+  // Writes through a mapping could not be failed.
+  IOStatus NewMemoryMappedFileBuffer(const std::string& path,
+                                     std::unique_ptr<MemoryMappedFileBuffer>* result) override {
+    result->reset();
+    return IOStatus::NotSupported("NewMemoryMappedFileBuffer: " + path, Name());
+  }
+  IOStatus NewDirectory(const std::string& path, const IOOptions& options,
+                        std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) override {
+    return Open<FaultDirectory>(rules_->JudgePlain(FaultCall::kOpenDir, path), path, result,
+                                [&] { return target()->NewDirectory(path, options, result, dbg); });
+  }
+
+  IOStatus FileExists(const std::string& path, const IOOptions& o, IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kStat, path,
+                   [&] { return target()->FileExists(path, o, dbg); });
+  }
+  IOStatus GetChildren(const std::string& path, const IOOptions& o,
+                       std::vector<std::string>* result, IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kList, path,
+                   [&] { return target()->GetChildren(path, o, result, dbg); });
+  }
+  IOStatus GetChildrenFileAttributes(const std::string& path, const IOOptions& o,
+                                     std::vector<FileAttributes>* result,
+                                     IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kList, path,
+                   [&] { return target()->GetChildrenFileAttributes(path, o, result, dbg); });
+  }
+  IOStatus DeleteFile(const std::string& path, const IOOptions& o, IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kDelete, path,
+                   [&] { return target()->DeleteFile(path, o, dbg); });
+  }
+  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& o,
+                    IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kTruncate, path,
+                   [&] { return target()->Truncate(path, size, o, dbg); });
+  }
+  IOStatus CreateDir(const std::string& path, const IOOptions& o, IODebugContext* dbg) override {
+    const IOStatus s = rules_->JudgeCreation(FaultCall::kMakeDir, path);
+    return s.ok() ? target()->CreateDir(path, o, dbg) : s;
+  }
+  IOStatus CreateDirIfMissing(const std::string& path, const IOOptions& o,
+                              IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kMakeDir, path,
+                   [&] { return target()->CreateDirIfMissing(path, o, dbg); });
+  }
+  IOStatus DeleteDir(const std::string& path, const IOOptions& o, IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kRemoveDir, path,
+                   [&] { return target()->DeleteDir(path, o, dbg); });
+  }
+  IOStatus GetFileSize(const std::string& path, const IOOptions& o, uint64_t* size,
+                       IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kStat, path,
+                   [&] { return target()->GetFileSize(path, o, size, dbg); });
+  }
+  IOStatus GetFileModificationTime(const std::string& path, const IOOptions& o, uint64_t* time,
+                                   IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kStat, path,
+                   [&] { return target()->GetFileModificationTime(path, o, time, dbg); });
+  }
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& o,
+                      IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kRename, from,
+                   [&] { return target()->RenameFile(from, to, o, dbg); });
+  }
+  IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& o,
+                    IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kLink, from,
+                   [&] { return target()->LinkFile(from, to, o, dbg); });
+  }
+  IOStatus SyncFile(const std::string& path, const FileOptions& options, const IOOptions& o,
+                    bool use_fsync, IODebugContext* dbg) override {
+    return Guarded(rules_, FaultCall::kSync, path,
+                   [&] { return target()->SyncFile(path, options, o, use_fsync, dbg); });
+  }
+  IOStatus LockFile(const std::string& path, const IOOptions& o, FileLock** lock,
+                    IODebugContext* dbg) override {
+    *lock = nullptr;
+    return Guarded(rules_, FaultCall::kCreate, path,
+                   [&] { return target()->LockFile(path, o, lock, dbg); });
+  }
+  // Through this object's own files, so that its entries can fail too.
+  IOStatus NewLogger(const std::string& path, const IOOptions& o, std::shared_ptr<Logger>* result,
+                     IODebugContext* dbg) override {
+    return FileSystem::NewLogger(path, o, result, dbg);
+  }
+
+ private:
+  // Wraps what `open` gives, unless the verdict is against it or it fails.
+  template <typename Wrapper, typename File, typename OpenFile>
+  IOStatus Open(IOStatus verdict, const std::string& path, std::unique_ptr<File>* result,
+                OpenFile open) {
+    result->reset();
+    if (!verdict.ok()) return verdict;
+    IOStatus s = open();
+    if (s.ok()) *result = std::make_unique<Wrapper>(rules_, path, std::move(*result));
+    return s;
+  }
+
+  FaultFileSystem* const rules_;
+};
+
+}  // namespace
+
+FaultFileSystem::FaultFileSystem(std::shared_ptr<FileSystem> target)
+    : FileSystemWrapper(std::move(target)), faultless_(FileSystemWrapper::target()) {
+  target_ = std::make_shared<FaultFiles>(this, std::move(target_));
+}
+
+FaultFileSystem::~FaultFileSystem() = default;
+
+void FaultFileSystem::Inject(const FaultRule& rule) {
+  MutexLock lock(&mutex_);
+  rules_.push_back(ActiveRule{rule, 0});
+}
+
+void FaultFileSystem::ClearFaults() {
+  MutexLock lock(&mutex_);
+  rules_.clear();
+  strikes_ = 0;
+}
+
+uint64_t FaultFileSystem::strikes() const {
+  MutexLock lock(&mutex_);
+  return strikes_;
+}
+
+uint64_t FaultFileSystem::calls(FaultCall call) const {
+  return counts_[static_cast<size_t>(call)].load(std::memory_order_relaxed);
+}
+
+uint64_t FaultFileSystem::total_calls() const {
+  return calls_in(kAllFaultCalls);
+}
+
+uint64_t FaultFileSystem::calls_in(FaultCalls calls) const {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < kFaultCallKinds; ++i) {
+    if ((calls >> i & 1) != 0) sum += counts_[i].load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+void FaultFileSystem::ResetCounters() {
+  for (auto& count : counts_) count.store(0, std::memory_order_relaxed);
+}
+
+void FaultFileSystem::SetByteQuota(uint64_t bytes) {
+  MutexLock lock(&mutex_);
+  has_quota_ = true;
+  quota_ = bytes;
+}
+
+void FaultFileSystem::ReleaseQuota() {
+  MutexLock lock(&mutex_);
+  has_quota_ = false;
+}
+
+size_t FaultFileSystem::TakeFromQuota(size_t n) {
+  MutexLock lock(&mutex_);
+  if (!has_quota_) return n;
+  const size_t fits = static_cast<size_t>(std::min<uint64_t>(n, quota_));
+  quota_ -= fits;
+  return fits;
+}
+
+FaultFileSystem::Verdict FaultFileSystem::Judge(FaultCall call, const std::string& path) {
+  counts_[static_cast<size_t>(call)].fetch_add(1, std::memory_order_relaxed);
+  Verdict verdict;
+  MutexLock lock(&mutex_);
+  if (call == FaultCall::kCreate || call == FaultCall::kDelete) forgotten_.erase(path);
+  if (call == FaultCall::kSync && forgotten_.count(path) != 0) {
+    return Verdict{true, FaultEffect::kDropSync, IOStatus::OK()};
+  }
+  for (ActiveRule& active : rules_) {
+    const FaultRule& rule = active.rule;
+    if ((rule.calls & Only(call)) == 0) continue;
+    if (!rule.path_contains.empty() && path.find(rule.path_contains) == std::string::npos) continue;
+    ++active.seen;
+    const bool hit = rule.sticky ? active.seen >= rule.nth : active.seen == rule.nth;
+    if (!hit || verdict.struck) continue;
+    ++strikes_;
+    verdict = Verdict{true, rule.effect, InjectedError(rule, path)};
+    if (rule.effect == FaultEffect::kFailAndForget && call == FaultCall::kSync) {
+      forgotten_.insert(path);
+    }
+  }
+  return verdict;
+}
+
+IOStatus FaultFileSystem::JudgePlain(FaultCall call, const std::string& path) {
+  const Verdict verdict = Judge(call, path);
+  return FailsPlain(verdict) ? verdict.error : IOStatus::OK();
+}
+
+IOStatus FaultFileSystem::JudgeCreation(FaultCall call, const std::string& path) {
+  IOStatus s = JudgePlain(call, path);
+  if (!s.ok()) return s;
+  MutexLock lock(&mutex_);
+  if (!has_quota_ || quota_ > 0) return s;
+  s = IOStatus::NoSpace("create: " + path, "the byte quota is used up");
+  s.SetRetryable(true);
+  return s;
+}
+
+}  // namespace varve

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: a directory with transactions that are prepared and undecided moves between Varve and
+// RocksDB: each finds what the other prepared, by name, and decides it. Method: each writes, is
+// closed or killed with everything in logs or flushed, and the other one goes on; then back again.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "tests/interop/programs.h"
+
+namespace varve::testing {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const kOurTwoPhases = VARVE_TWO_PHASE_DRIVER;
+const char* const kTheirTwoPhases = ROCKSDB_TWO_PHASE_DRIVER;
+
+// With old values below, one of each kind: committed, rolled back, undecided; in two families.
+const char kWritten[] =
+    "plain default a old\n"
+    "plain default d old\n"
+    "plain default m old\n"
+    "plain default s old\n"
+    "plain other o old\n"
+    "begin done\n"
+    "put default a done\n"
+    "put other o done\n"
+    "prepare\n"
+    "begin undone\n"
+    "put default u undone\n"
+    "prepare\n"
+    "begin first\n"
+    "put default f 1\n"
+    "merge default m 1\n"
+    "put other o2 1\n"
+    "prepare\n"
+    "commit done\n"
+    "rollback undone\n"
+    "begin second\n"
+    "del default d\n"
+    "sdel default s\n"
+    "prepare\n";
+
+// "" or what went wrong.
+std::string Exchange(const std::string& work, const char* writer, const char* reader, bool flushed,
+                     bool killed) {
+  fs::create_directories(work);
+  const std::string open = "open " + work + "/db\n";
+  const std::string end = killed ? "quit\n" : "close\n";
+  const std::string flush = flushed ? "flush\nplain default later 1\n" : "plain default later 1\n";
+  std::string problem = RunScript(writer, work, open + kWritten + flush + end);
+  if (!problem.empty()) return "writing: " + problem;
+  const std::string found =
+      "prepared first,second\n"
+      "scan default a=done,d=old,later=1,m=old,s=old\n"
+      "scan other o=done\n";
+  // Found by both, and still there when they have looked, or somebody who cannot decide has.
+  const std::string refused = "refused " + work + "/db first\n";
+  problem = RunScript(kOurTwoPhases, work, refused);
+  if (problem.empty()) problem = RunScript(writer, work, open + found + end);
+  if (problem.empty()) problem = RunScript(kOurTwoPhases, work, refused);
+  if (problem.empty()) problem = RunScript(reader, work, open + found + end);
+  if (problem.empty()) problem = RunScript(reader, work, open + found + flush + end);
+  if (!problem.empty()) return "finding: " + problem;
+  // One is decided here, the other back there.
+  problem = RunScript(reader, work,
+                      open + found +
+                          "commit first\n"
+                          "begin third\n"
+                          "put default t 3\n"
+                          "prepare\n" +
+                          end);
+  if (!problem.empty()) return "deciding: " + problem;
+  problem = RunScript(writer, work,
+                      open +
+                          "prepared second,third\n"
+                          "scan default a=done,d=old,f=1,later=1,m=old:1,s=old\n"
+                          "scan other o=done,o2=1\n"
+                          "commit second\n"
+                          "rollback third\n"
+                          "prepared -\n" +
+                          flush + end);
+  if (!problem.empty()) return "back: " + problem;
+  const std::string decided = open +
+                              "prepared -\n"
+                              "scan default a=done,f=1,later=1,m=old:1\n"
+                              "scan other o=done,o2=1\n" +
+                              end;
+  problem = RunScript(reader, work, decided);
+  if (problem.empty()) problem = RunScript(writer, work, decided);
+  return problem.empty() ? "" : "at the end: " + problem;
+}
+
+TEST(TwoPhaseInteropTest, EachDecidesWhatTheOtherHasPrepared) {
+  const fs::path base = fs::temp_directory_path() / ("varve_two_phase_" + std::to_string(getpid()));
+  for (const bool ours_first : {true, false}) {
+    for (const bool flushed : {false, true}) {
+      for (const bool killed : {false, true}) {
+        const std::string name = std::string(ours_first ? "ours" : "theirs") +
+                                 (flushed ? "_flushed" : "") + (killed ? "_killed" : "");
+        const char* const writer = ours_first ? kOurTwoPhases : kTheirTwoPhases;
+        const char* const reader = ours_first ? kTheirTwoPhases : kOurTwoPhases;
+        EXPECT_EQ(Exchange((base / name).string(), writer, reader, flushed, killed), "") << name;
+      }
+    }
+  }
+  fs::remove_all(base);
+}
+
+// RocksDB gives the updates of such a transaction one sequence number, and the next one of the log
+// belongs to the next record.
+TEST(TwoPhaseInteropTest, UpdatesOfOneNumberStayInOrder) {
+  const fs::path base =
+      fs::temp_directory_path() / ("varve_one_number_" + std::to_string(getpid()));
+  const std::string open = "open " + (base / "db").string();
+  for (const bool ours_first : {true, false}) {
+    fs::remove_all(base);
+    fs::create_directories(base);
+    const char* const writer = ours_first ? kOurTwoPhases : kTheirTwoPhases;
+    const char* const reader = ours_first ? kTheirTwoPhases : kOurTwoPhases;
+    const std::string work = base.string();
+    EXPECT_EQ(RunScript(writer, work,
+                        open + " prepared\n"
+                               "begin one\n"
+                               "put default a 1\n"
+                               "put default b 1\n"
+                               "put other b 1\n"
+                               "put default c 1\n"
+                               "put default d 1\n"
+                               "put default b 2\n"
+                               "merge default m 1\n"
+                               "write\n"
+                               "begin two\n"
+                               "put default d 2\n"
+                               "merge default m 2\n"
+                               "del default c\n"
+                               "put default b 3\n"
+                               "write\n"
+                               "plain other b 4\n"
+                               "quit\n"),
+              "");
+    const std::string wanted =
+        "scan default a=1,b=3,d=2,m=1:2\n"
+        "scan other b=4\n";
+    EXPECT_EQ(RunScript(reader, work, open + " prepared\n" + wanted + "close\n"), "") << reader;
+    EXPECT_EQ(
+        RunScript(writer, work, open + " prepared\n" + wanted + "flush\n" + wanted + "close\n"),
+        "");
+    EXPECT_EQ(RunScript(kOurTwoPhases, work, open + "\n" + wanted + "close\n"), "");
+  }
+  fs::remove_all(base);
+}
+
+}  // namespace
+}  // namespace varve::testing

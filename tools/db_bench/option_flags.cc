@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/db_bench/option_flags.h"
+
+#include <gflags/gflags.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
+#include "tools/db_bench/options_from_flags.h"
+#include "util/options/option_schema.h"
+
+namespace varve::bench {
+
+namespace {
+
+// What published commands of db_bench rely on: the defaults of RocksDB's program of that name,
+// where they are not those of its library.
+constexpr std::pair<const char*, const char*> kDefaults[] = {
+    {"delayed_write_rate", "8388608"},
+    {"delete_obsolete_files_period_micros", "0"},
+    {"enable_pipelined_write", "true"},
+    {"hard_pending_compaction_bytes_limit", "137438953472"},
+    {"level_compaction_dynamic_level_bytes", "false"},
+    {"pin_top_level_index_and_filter", "false"},
+    {"table_cache_numshardbits", "4"},
+};
+
+// The table with a row of this name that has a text form, or null.
+const OptionTable* TableOf(const std::string& name) {
+  for (const OptionTable* table :
+       {&DbOptionTable(), &CfOptionTable(), &BlockBasedTableOptionTable()}) {
+    const OptionRow* const row = table->Find(name);
+    if (row != nullptr && row->HasText()) return table;
+  }
+  return nullptr;
+}
+
+bool IsFlag(const std::string& name) {
+  const OptionTable* const table = TableOf(name);
+  return table != nullptr && std::string_view(table->Find(name)->type().name) == "bool";
+}
+
+// What command-line flags may say of a boolean; else the value as it is, for the schema to refuse.
+std::string BooleanInSchemaForm(const std::string& value) {
+  std::string lower = value;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* yes : {"1", "t", "true", "y", "yes"}) {
+    if (lower == yes) return "true";
+  }
+  for (const char* no : {"0", "f", "false", "n", "no"}) {
+    if (lower == no) return "false";
+  }
+  return value;
+}
+
+// A value in the schema's form: published commands separate the elements of lists by commas, and
+// have short names for codecs.
+std::string InSchemaForm(const OptionType& type, std::string value) {
+  const OptionType& codec_type = OptionTypeOf<CompressionType>();
+  const std::optional<CompressionType> codec = CompressionNamed(value);
+  if (&type == &codec_type && codec.has_value()) {
+    return codec_type.print(OptionPrintStyle(), &*codec);
+  }
+  const std::string_view kind = type.name;
+  if (kind == "list") std::replace(value.begin(), value.end(), ',', ':');
+  if (kind == "bool") return BooleanInSchemaForm(value);
+  return value;
+}
+
+bool Set(const std::string& name, const std::string& value, Options* options,
+         BlockBasedTableOptions* table_options) {
+  const OptionTable* const table = TableOf(name);
+  const std::string text = InSchemaForm(table->Find(name)->type(), value);
+  void* object = table_options;
+  if (table == &DbOptionTable()) object = static_cast<DBOptions*>(options);
+  if (table == &CfOptionTable()) object = static_cast<ColumnFamilyOptions*>(options);
+  ConfigOptions config;
+  config.ignore_unsupported_options = false;
+  const Status s = ApplyOptions(*table, config, {{name, text}}, OptionScope::kAll, object);
+  if (!s.ok()) std::fprintf(stderr, "--%s: %s\n", name.c_str(), s.ToString().c_str());
+  return s.ok();
+}
+
+// The name of the flag that an argument is; empty: it is none.
+std::string NameOf(const std::string& argument) {
+  const size_t dashes = argument.find_first_not_of('-');
+  if (dashes == 0 || dashes > 2) return "";
+  return argument.substr(dashes, argument.find('=') - dashes);
+}
+
+}  // namespace
+
+bool OptionFlags::TakeFrom(int* argc, char** argv) {
+  int kept = 1;
+  for (int i = 1; i < *argc; ++i) {
+    const std::string argument = argv[i];
+    std::string name = NameOf(argument);
+    const size_t equals = argument.find('=');
+    const bool negated = name.starts_with("no") && IsFlag(name.substr(2));
+    if (negated) name.erase(0, 2);
+    gflags::CommandLineFlagInfo own;
+    if (TableOf(name) == nullptr || gflags::GetCommandLineFlagInfo(name.c_str(), &own)) {
+      argv[kept++] = argv[i];
+    } else if (equals != std::string::npos) {
+      given_.emplace_back(name, argument.substr(equals + 1));
+    } else if (IsFlag(name)) {
+      given_.emplace_back(name, negated ? "false" : "true");
+    } else if (i + 1 < *argc) {
+      given_.emplace_back(name, argv[++i]);
+    } else {
+      std::fprintf(stderr, "--%s: its value is missing\n", name.c_str());
+      return false;
+    }
+  }
+  *argc = kept;
+  return true;
+}
+
+bool OptionFlags::Apply(Options* options, BlockBasedTableOptions* table) const {
+  for (const auto& [name, value] : kDefaults) {
+    if (!Set(name, value, options, table)) return false;
+  }
+  return std::all_of(given_.begin(), given_.end(), [&](const auto& flag) {
+    return Set(flag.first, flag.second, options, table);
+  });
+}
+
+}  // namespace varve::bench

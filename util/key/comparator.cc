@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The built-in orders: bytes ascending and descending, each also with a 64-bit timestamp after the
+// key.
+
+#include "varve/comparator.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+
+#include "util/base/assert.h"
+#include "util/coding/fixed.h"
+
+namespace varve {
+
+namespace {
+
+constexpr unsigned char kMaxByte = 0xff;
+constexpr size_t kU64TsSize = sizeof(uint64_t);
+constexpr size_t kDefaultTimestampBytesMax = 64;
+
+unsigned char ByteAt(const Slice& s, size_t i) {
+  return static_cast<unsigned char>(s[i]);
+}
+
+// Cuts *key after position `i`, whose byte becomes one larger. Requires that it is not 0xff.
+void CutAndRaise(std::string* key, size_t i) {
+  (*key)[i] = static_cast<char>(static_cast<unsigned char>((*key)[i]) + 1);
+  key->resize(i + 1);
+}
+
+// First position from `from` on whose byte can be raised, or the size.
+size_t FirstRaisable(const Slice& key, size_t from) {
+  while (from < key.size() && ByteAt(key, from) == kMaxByte) ++from;
+  return from;
+}
+
+class BytewiseOrder final : public Comparator {
+ public:
+  static const char* kClassName() { return "leveldb.BytewiseComparator"; }
+  const char* Name() const override { return kClassName(); }
+
+  int Compare(const Slice& a, const Slice& b) const override { return a.compare(b); }
+  bool Equal(const Slice& a, const Slice& b) const override { return a == b; }
+  bool CanKeysWithDifferentByteContentsBeEqual() const override { return false; }
+  using Comparator::CompareWithoutTimestamp;
+  int CompareWithoutTimestamp(const Slice& a, bool /*a_has_ts*/, const Slice& b,
+                              bool /*b_has_ts*/) const override {
+    return a.compare(b);
+  }
+
+  void FindShortestSeparator(std::string* start, const Slice& limit) const override {
+    const size_t split = Slice(*start).difference_offset(limit);
+    if (split == start->size() || split == limit.size()) return;  // one is a prefix of the other
+    const unsigned char low = ByteAt(*start, split);
+    const unsigned char high = ByteAt(limit, split);
+    if (low > high) return;  // not in order: left as it is
+    // Raising the first different byte stays below `limit` if there is a value in between, or if
+    // `limit` goes on after that byte.
+    if (low + 1 < high || split + 1 < limit.size()) {
+      CutAndRaise(start, split);
+      return;
+    }
+    // The raised byte would be all of `limit`. Any raise further right is below it.
+    const size_t raise = FirstRaisable(*start, split + 1);
+    if (raise < start->size()) CutAndRaise(start, raise);
+  }
+
+  void FindShortSuccessor(std::string* key) const override {
+    const size_t raise = FirstRaisable(*key, 0);
+    if (raise < key->size()) CutAndRaise(key, raise);
+  }
+
+  bool IsSameLengthImmediateSuccessor(const Slice& s, const Slice& t) const override {
+    if (s.size() != t.size()) return false;
+    size_t i = s.difference_offset(t);
+    if (i == s.size() || ByteAt(s, i) + 1 != ByteAt(t, i)) return false;
+    // As numbers, t == s + 1: after the carry s is all ones, and t all zeros.
+    for (++i; i < s.size(); ++i) {
+      if (ByteAt(s, i) != kMaxByte || ByteAt(t, i) != 0) return false;
+    }
+    return true;
+  }
+};
+
+class ReverseBytewiseOrder final : public Comparator {
+ public:
+  static const char* kClassName() { return "rocksdb.ReverseBytewiseComparator"; }
+  const char* Name() const override { return kClassName(); }
+
+  int Compare(const Slice& a, const Slice& b) const override { return b.compare(a); }
+  bool Equal(const Slice& a, const Slice& b) const override { return a == b; }
+  bool CanKeysWithDifferentByteContentsBeEqual() const override { return false; }
+  using Comparator::CompareWithoutTimestamp;
+  int CompareWithoutTimestamp(const Slice& a, bool /*a_has_ts*/, const Slice& b,
+                              bool /*b_has_ts*/) const override {
+    return b.compare(a);
+  }
+
+  // A prefix sorts after its extensions here, so cutting moves a key towards `limit`: it must keep
+  // just enough bytes to stay bytewise above it.
+  void FindShortestSeparator(std::string* start, const Slice& limit) const override {
+    const size_t split = Slice(*start).difference_offset(limit);
+    if (split == start->size()) return;  // a prefix of `limit`, or equal: not in order
+    if (split < limit.size() && ByteAt(*start, split) < ByteAt(limit, split)) return;
+    start->resize(split + 1);
+  }
+
+  // Every prefix of the key sorts after it. Left alone nevertheless: the gain is a few bytes a
+  // file, and the first bytes may be a prefix that other keys are told apart by.
+  void FindShortSuccessor(std::string* /*key*/) const override {}
+};
+
+// A timestamp of another length is a caller's mistake, and counts as the oldest.
+uint64_t TimestampOf(const Slice& ts) {
+  VARVE_ASSERT(ts.size() == kU64TsSize);
+  return ts.size() == kU64TsSize ? DecodeFixed64(ts.data()) : 0;
+}
+
+// A bytewise order with timestamps: `Order` on the keys, then the newest first.
+template <typename Order>
+class WithU64Ts final : public Comparator {
+ public:
+  explicit WithU64Ts(const char* name) : Comparator(kU64TsSize), name_(name) {}
+
+  const char* Name() const override { return name_; }
+
+  int Compare(const Slice& a, const Slice& b) const override {
+    const int order = order_.Compare(Key(a, true), Key(b, true));
+    return order != 0 ? order : CompareTimestamp(Timestamp(b), Timestamp(a));
+  }
+  bool Equal(const Slice& a, const Slice& b) const override { return a == b; }
+  bool CanKeysWithDifferentByteContentsBeEqual() const override { return false; }
+
+  // A key between the two keys, with any timestamp.
+  void FindShortestSeparator(std::string* start, const Slice& limit) const override {
+    std::string key = Key(*start, true).ToString();
+    order_.FindShortestSeparator(&key, Key(limit, true));
+    if (key.size() + kU64TsSize >= start->size()) return;
+    *start = key.append(MaxU64Ts().data(), kU64TsSize);
+  }
+  void FindShortSuccessor(std::string* /*key*/) const override {}
+
+  using Comparator::CompareWithoutTimestamp;
+  int CompareWithoutTimestamp(const Slice& a, bool a_has_ts, const Slice& b,
+                              bool b_has_ts) const override {
+    return order_.Compare(Key(a, a_has_ts), Key(b, b_has_ts));
+  }
+  int CompareTimestamp(const Slice& ts1, const Slice& ts2) const override {
+    const uint64_t t1 = TimestampOf(ts1);
+    const uint64_t t2 = TimestampOf(ts2);
+    return (t1 > t2 ? 1 : 0) - (t1 < t2 ? 1 : 0);
+  }
+
+  Slice GetMaxTimestamp() const override { return MaxU64Ts(); }
+  Slice GetMinTimestamp() const override { return MinU64Ts(); }
+  std::string TimestampToString(const Slice& timestamp) const override {
+    return std::to_string(TimestampOf(timestamp));
+  }
+
+ private:
+  // Keys come from files, too: one that is too short must not be read beyond its end.
+  static Slice Key(const Slice& s, bool has_ts) {
+    if (!has_ts) return s;
+    return Slice(s.data(), s.size() < kU64TsSize ? 0 : s.size() - kU64TsSize);
+  }
+  static Slice Timestamp(const Slice& s) {
+    if (s.size() < kU64TsSize) return MinU64Ts();
+    return Slice(s.data() + (s.size() - kU64TsSize), kU64TsSize);
+  }
+
+  const Order order_;
+  const char* const name_;
+};
+
+// Programs keep these pointers in statics of their own, so the objects are never destroyed.
+template <typename T>
+union NeverDestroyed {
+  template <typename... Args>
+  explicit NeverDestroyed(Args... args) : value(args...) {}
+  ~NeverDestroyed() {}  // NOLINT(modernize-use-equals-default): must not destroy the member
+  T value;
+};
+
+}  // namespace
+
+Slice Comparator::GetMaxTimestamp() const {
+  static constexpr auto kBytes = [] {
+    std::array<char, kDefaultTimestampBytesMax> bytes{};
+    bytes.fill('\xff');
+    return bytes;
+  }();
+  return Slice(kBytes.data(), std::min(timestamp_size_, kBytes.size()));
+}
+
+Slice Comparator::GetMinTimestamp() const {
+  static constexpr char kBytes[kDefaultTimestampBytesMax] = {};
+  return Slice(kBytes, std::min(timestamp_size_, sizeof(kBytes)));
+}
+
+const Comparator* BytewiseComparator() {
+  static const NeverDestroyed<BytewiseOrder> order;
+  return &order.value;
+}
+
+const Comparator* ReverseBytewiseComparator() {
+  static const NeverDestroyed<ReverseBytewiseOrder> order;
+  return &order.value;
+}
+
+const Comparator* BytewiseComparatorWithU64Ts() {
+  static const NeverDestroyed<WithU64Ts<BytewiseOrder>> order("leveldb.BytewiseComparator.u64ts");
+  return &order.value;
+}
+
+const Comparator* ReverseBytewiseComparatorWithU64Ts() {
+  static const NeverDestroyed<WithU64Ts<ReverseBytewiseOrder>> order(
+      "rocksdb.ReverseBytewiseComparator.u64ts");
+  return &order.value;
+}
+
+Status Comparator::CreateFromString(const ConfigOptions& /*opts*/, const std::string& id,
+                                    const Comparator** comp) {
+  if (id.empty() || id == "nullptr") {
+    *comp = nullptr;
+    return Status::OK();
+  }
+  for (const Comparator* candidate :
+       {BytewiseComparator(), ReverseBytewiseComparator(), BytewiseComparatorWithU64Ts(),
+        ReverseBytewiseComparatorWithU64Ts()}) {
+    if (id == candidate->Name()) {
+      *comp = candidate;
+      return Status::OK();
+    }
+  }
+  return Status::NotSupported("No built-in comparator of this name", id);
+}
+
+Status DecodeU64Ts(const Slice& ts, uint64_t* int_ts) {
+  if (ts.size() != kU64TsSize) {
+    return Status::InvalidArgument("U64Ts timestamp must have 8 bytes",
+                                   "got " + std::to_string(ts.size()));
+  }
+  *int_ts = DecodeFixed64(ts.data());
+  return Status::OK();
+}
+
+Slice EncodeU64Ts(uint64_t ts, std::string* ts_buf) {
+  ts_buf->clear();
+  PutFixed64(ts_buf, ts);
+  return *ts_buf;
+}
+
+Slice MaxU64Ts() {
+  static constexpr char kBytes[] = "\xff\xff\xff\xff\xff\xff\xff\xff";
+  return Slice(kBytes, kU64TsSize);
+}
+
+Slice MinU64Ts() {
+  static constexpr char kBytes[kU64TsSize] = {};
+  return Slice(kBytes, kU64TsSize);
+}
+
+}  // namespace varve

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/options/memtable_factories.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "util/base/status_macros.h"
+#include "util/options/option_text.h"
+
+namespace varve {
+
+namespace {
+
+// `number`: what the N of "name:N" is called as a field. `plain`, `blocked`: the nick names that
+// "blocked=false" and "blocked=true" make of it; null: it has no such field.
+struct FactoryRow {
+  const char* class_name;
+  const char* nick_name;
+  const char* number;
+  const char* plain;
+  const char* blocked;
+  std::unique_ptr<MemTableRepFactory> (*make)(size_t n);
+};
+
+const std::vector<FactoryRow>& Rows() {
+  static const std::vector<FactoryRow> rows = {
+      {SkipListFactory::kClassName(), SkipListFactory::kNickName(), "lookahead",
+       SkipListFactory::kPlainNickName(), SkipListFactory::kNickName(),
+       [](size_t n) -> std::unique_ptr<MemTableRepFactory> {
+         return std::make_unique<SkipListFactory>(n);
+       }},
+      {SkipListFactory::kClassName(), SkipListFactory::kPlainNickName(), "lookahead",
+       SkipListFactory::kPlainNickName(), SkipListFactory::kNickName(),
+       [](size_t n) -> std::unique_ptr<MemTableRepFactory> {
+         return std::make_unique<SkipListFactory>(n, /*blocked=*/false);
+       }},
+      {VectorRepFactory::kClassName(), VectorRepFactory::kNickName(), "count", nullptr, nullptr,
+       [](size_t n) -> std::unique_ptr<MemTableRepFactory> {
+         return std::make_unique<VectorRepFactory>(n);
+       }},
+  };
+  return rows;
+}
+
+const FactoryRow* FindRow(std::string_view name) {
+  const auto row = std::ranges::find_if(
+      Rows(), [name](const FactoryRow& r) { return name == r.nick_name || name == r.class_name; });
+  return row == Rows().end() ? nullptr : &*row;
+}
+
+Status NotKnown(std::string_view text) {
+  std::string names;
+  for (const FactoryRow& row : Rows()) names += std::string(" ") + row.nick_name;
+  return Status::NotSupported("memtable factory; supported are" + names, text.substr(0, 60));
+}
+
+// The name alone, or before other fields, is that of the field "id".
+Status SplitFields(std::string_view text, OptionPairs* fields) {
+  const std::string_view inner = WithoutBraces(text);
+  const bool begins_with_name =
+      inner.substr(0, inner.find(';')).find('=') == std::string_view::npos;
+  return SplitOptionText((begins_with_name ? "id=" : "") + std::string(inner), fields);
+}
+
+Status ReadField(const std::string& name, const std::string& value, bool ignore_unknown,
+                 const FactoryRow** row, std::string_view* number) {
+  const bool is_true = value == "true" || value == "1";
+  if (name == (*row)->number) {
+    *number = value;
+  } else if (name == "blocked" && (*row)->plain != nullptr) {
+    if (!is_true && value != "false" && value != "0") {
+      return Status::InvalidArgument("memtable factory: blocked is true or false", value);
+    }
+    *row = FindRow(is_true ? (*row)->blocked : (*row)->plain);
+  } else if (name != "id" && !ignore_unknown) {
+    return Status::InvalidArgument("memtable factory: unknown option", name);
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Status ParseMemTableFactory(std::string_view text, bool ignore_unknown_fields,
+                            std::unique_ptr<MemTableRepFactory>* made) {
+  OptionPairs fields;
+  VARVE_RETURN_IF_ERROR(SplitFields(text, &fields));
+  const auto id = std::ranges::find(fields, "id", &OptionPairs::value_type::first);
+  if (id == fields.end()) return Status::InvalidArgument("memtable factory without id");
+  const std::vector<std::string_view> parts = SplitOptionList(id->second);
+  const FactoryRow* row = parts.empty() || parts.size() > 2 ? nullptr : FindRow(parts[0]);
+  if (row == nullptr) return NotKnown(text);
+  std::string_view number = parts.size() == 2 ? parts[1] : "0";
+  for (const auto& [name, value] : fields) {
+    VARVE_RETURN_IF_ERROR(ReadField(name, value, ignore_unknown_fields, &row, &number));
+  }
+  uint64_t n = 0;
+  if (!ParseUnsigned(number, UINT32_MAX, &n)) {
+    return Status::InvalidArgument(std::string(parts[0]) + ":N expected", text.substr(0, 60));
+  }
+  *made = row->make(static_cast<size_t>(n));
+  return Status::OK();
+}
+
+bool IsKnownMemTableFactory(const MemTableRepFactory& factory) {
+  const FactoryRow* const row = FindRow(factory.NickName());
+  return row != nullptr && std::string_view(factory.Name()) == row->class_name;
+}
+
+}  // namespace varve

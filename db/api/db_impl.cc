@@ -352,7 +352,11 @@ Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
   return CaughtException();
 }
 
-const Snapshot* DbImpl::GetSnapshot() try {
+const Snapshot* DbImpl::GetSnapshot() {
+  return TimestampedSnapshot(UINT64_MAX);
+}
+
+const Snapshot* DbImpl::TimestampedSnapshot(uint64_t timestamp) try {
   if (!CheckOpen().ok()) return nullptr;
   int64_t now = 0;
   engine_->context.clock()->GetCurrentTime(&now).PermitUncheckedError();
@@ -361,7 +365,7 @@ const Snapshot* DbImpl::GetSnapshot() try {
   // sees.
   DbLock lock(&engine_->state.mu);
   if (engine_->lifecycle.closed()) return nullptr;  // Close has counted them
-  return engine_->state.snapshots.Acquire(engine_->state.versions->last_sequence(), now);
+  return engine_->state.snapshots.Acquire(engine_->state.versions->last_sequence(), now, timestamp);
 } catch (...) {
   return nullptr;
 }

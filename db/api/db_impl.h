@@ -170,6 +170,9 @@ class DbImpl final : public DB, public TransactionHost {
                                       TablePropertiesCollection* props) override;
 
   Status FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWrite* newest) override;
+  Status HasNewerTimestamp(ColumnFamilyHandle* handle, const Slice& key, const Slice& timestamp,
+                           bool* newer) override;
+  const Snapshot* TimestampedSnapshot(uint64_t timestamp) override;
   void WatchKeys() override;
   Status WriteIf(const WriteOptions& options, WriteBatch* updates,
                  WriteCondition* condition) override;
@@ -179,7 +182,8 @@ class DbImpl final : public DB, public TransactionHost {
   Status PrepareSection(const WriteOptions& options, const std::string& name,
                         const WriteBatch& updates, PreparedSection** section) override;
   Status CommitSection(const WriteOptions& options, PreparedSection* section,
-                       const WriteBatch& updates, SequenceNumber* first) override;
+                       const WriteBatch& updates, const Slice& timestamp,
+                       SequenceNumber* first) override;
   Status RollbackSection(const WriteOptions& options, PreparedSection* section) override;
   std::vector<PreparedSection*> ClaimSections() override;
   void AbandonSection(PreparedSection* section) override;
@@ -216,6 +220,9 @@ class DbImpl final : public DB, public TransactionHost {
   Status SubmitStep(const WriteOptions& options, WriteRequest* request, size_t bytes);
   Status CheckSection(const PreparedSection& section, const WriteBatch& updates,
                       const WriteOptions& options) const;
+  // Sets *any to whether the section's keys need a timestamp, and *stamped to its updates with it.
+  Status StampSection(const PreparedSection& section, const Slice& timestamp, WriteBatch* stamped,
+                      bool* any) const;
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, SequenceNumber seq,
                 const Slice& key, PinnableSlice* value, std::string* timestamp) const;
   // What MultiGet takes and fills in, n of each; timestamps may be null.

@@ -6,11 +6,34 @@
 
 #include "db/api/db_impl.h"
 #include "db/read/get.h"
+#include "db/read/read_timestamp.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
+
+namespace {
+
+// As of a timestamp, where keys have some; *found_timestamp is that of the entry found, if any.
+Status FindNewestAsOf(const SuperVersion& super_version, SequenceNumber sequence, const Slice& key,
+                      const Slice& timestamp, TransactionHost::NewestWrite* newest,
+                      std::string* found_timestamp) {
+  ReadOptions options;
+  options.timestamp = timestamp.empty() ? nullptr : &timestamp;
+  PointLookup lookup(key, sequence, /*value=*/nullptr, /*merger=*/nullptr,
+                     AsOf(options, super_version));
+  Status s = GetFromSuperVersion(options, super_version, &lookup, /*statistics=*/nullptr);
+  // Without an operator the search ends at the newest operand, as at any entry, and complains.
+  const bool is_operand = s.IsInvalidArgument();
+  if (!s.ok() && !is_operand && lookup.found_seq() == 0) return s;
+  newest->found = is_operand || lookup.state() != PointLookup::State::kSearching;
+  newest->sequence = std::max(lookup.found_seq(), lookup.covering_seq());
+  if (found_timestamp != nullptr) *found_timestamp = lookup.last_timestamp().ToString();
+  return Status::OK();
+}
+
+}  // namespace
 
 Status DbImpl::FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWrite* newest) try {
   VARVE_ASSERT(newest != nullptr);
@@ -18,15 +41,35 @@ Status DbImpl::FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWr
   Status s;
   ColumnFamily* const family = engine_->state.Resolve(handle, &s);
   if (family == nullptr) return s;
-  const ReadOptions options;
   ReadGuard super_version(family);
-  PointLookup lookup(key, ReadSequence(options), /*value=*/nullptr);
-  s = GetFromSuperVersion(options, *super_version, &lookup, /*statistics=*/nullptr);
-  // Without an operator the search ends at the newest operand, as at any entry, and complains.
-  const bool is_operand = s.IsInvalidArgument();
-  if (!s.ok() && !is_operand && lookup.found_seq() == 0) return s;
-  newest->found = is_operand || lookup.state() != PointLookup::State::kSearching;
-  newest->sequence = std::max(lookup.found_seq(), lookup.covering_seq());
+  return FindNewestAsOf(*super_version, ReadSequence(ReadOptions()), key,
+                        family->user_comparator()->GetMaxTimestamp(), newest, nullptr);
+} catch (...) {
+  return CaughtException();
+}
+
+// A range deletion does not tell its timestamp; but what decides as of all time decides as of that
+// moment, too, unless it is newer.
+Status DbImpl::HasNewerTimestamp(ColumnFamilyHandle* handle, const Slice& key,
+                                 const Slice& timestamp, bool* newer) try {
+  VARVE_RETURN_IF_ERROR(CheckOpen());
+  Status s;
+  ColumnFamily* const family = engine_->state.Resolve(handle, &s);
+  if (family == nullptr) return s;
+  VARVE_ASSERT(timestamp.size() == family->icmp().timestamp_size());
+  ReadGuard super_version(family);
+  const SequenceNumber sequence = ReadSequence(ReadOptions());
+  NewestWrite of_all;
+  NewestWrite as_of;
+  std::string timestamp_of_all;
+  std::string timestamp_as_of;
+  VARVE_RETURN_IF_ERROR(FindNewestAsOf(*super_version, sequence, key,
+                                       family->user_comparator()->GetMaxTimestamp(), &of_all,
+                                       &timestamp_of_all));
+  VARVE_RETURN_IF_ERROR(
+      FindNewestAsOf(*super_version, sequence, key, timestamp, &as_of, &timestamp_as_of));
+  *newer = of_all.found != as_of.found || of_all.sequence != as_of.sequence ||
+           timestamp_of_all != timestamp_as_of;
   return Status::OK();
 } catch (...) {
   return CaughtException();

@@ -3,6 +3,7 @@
 // Two-phase commit as transactions ask for it: each step becomes a checked request on the commit
 // path.
 
+#include <algorithm>
 #include <limits>
 
 #include "db/api/db_impl.h"
@@ -26,6 +27,7 @@ Status DbImpl::PrepareSection(const WriteOptions& options, const std::string& na
   }
   BatchCheckOptions check;
   check.ignore_missing_families = options.ignore_missing_column_families;
+  check.unset_timestamps = true;
   VARVE_RETURN_IF_ERROR(
       CheckBatch(WriteBatchInternal::Contents(updates), &e.state.families, check, &updates));
   WriteOptions logged = options;
@@ -34,7 +36,8 @@ Status DbImpl::PrepareSection(const WriteOptions& options, const std::string& na
   PreparedSection* planned = nullptr;
   VARVE_RETURN_IF_ERROR(
       e.state.sections.Plan(name, updates, e.context.MonotonicMicros(), &planned));
-  const SectionStep step{SectionStep::Kind::kPrepare, planned, nullptr, logged.sync};
+  const SectionStep step{
+      .kind = SectionStep::Kind::kPrepare, .section = planned, .synced = logged.sync};
   const Status s = Guarded([&] {
     WriteRequest request(&record, /*sequences=*/0, &step);
     return SubmitStep(logged, &request, request.bytes());
@@ -66,8 +69,28 @@ Status DbImpl::CheckSection(const PreparedSection& section, const WriteBatch& up
   return Status::OK();
 }
 
+// Others may read the section's updates meanwhile, so the timestamp goes into a copy.
+Status DbImpl::StampSection(const PreparedSection& section, const Slice& timestamp,
+                            WriteBatch* stamped, bool* any) const {
+  const auto timestamp_size = [&](uint32_t id) {
+    const Comparator* const comparator = engine_->state.families.ComparatorOf(id);
+    return comparator == nullptr ? 0 : comparator->timestamp_size();
+  };
+  *any =
+      std::ranges::any_of(section.families, [&](uint32_t id) { return timestamp_size(id) != 0; });
+  if (!*any) return Status::OK();
+  if (timestamp.empty()) {
+    return Status::InvalidArgument(
+        "Commit: the transaction has updated a column family with timestamps, and "
+        "SetCommitTimestamp was not called");
+  }
+  *stamped = section.updates;
+  return stamped->UpdateTimestamps(timestamp, timestamp_size);
+}
+
 Status DbImpl::CommitSection(const WriteOptions& options, PreparedSection* section,
-                             const WriteBatch& updates, SequenceNumber* first) try {
+                             const WriteBatch& updates, const Slice& timestamp,
+                             SequenceNumber* first) try {
   VARVE_RETURN_IF_ERROR(CheckWritable());
   if (options.disableWAL) {
     return Status::InvalidArgument(
@@ -75,8 +98,16 @@ Status DbImpl::CommitSection(const WriteOptions& options, PreparedSection* secti
         "crash");
   }
   VARVE_RETURN_IF_ERROR(CheckSection(*section, updates, options));
-  WriteBatch record = MakeCommitRecord(updates, section->name);
-  const SectionStep step{SectionStep::Kind::kCommit, section, &updates, options.sync};
+  WriteBatch stamped;
+  bool has_timestamps = false;
+  VARVE_RETURN_IF_ERROR(StampSection(*section, timestamp, &stamped, &has_timestamps));
+  WriteBatch record =
+      MakeCommitRecord(updates, section->name, has_timestamps ? timestamp : Slice());
+  const SectionStep step{.kind = SectionStep::Kind::kCommit,
+                         .section = section,
+                         .commit_time = &updates,
+                         .updates = has_timestamps ? &stamped : &section->updates,
+                         .synced = options.sync};
   WriteRequest request(&record, section->updates.Count() + updates.Count(), &step);
   VARVE_RETURN_IF_ERROR(
       SubmitStep(options, &request, request.bytes() + section->updates.GetDataSize()));
@@ -91,7 +122,8 @@ Status DbImpl::RollbackSection(const WriteOptions& options, PreparedSection* sec
   WriteOptions logged = options;
   logged.disableWAL = false;
   WriteBatch record = MakeRollbackRecord(section->name);
-  const SectionStep step{SectionStep::Kind::kRollback, section, nullptr, logged.sync};
+  const SectionStep step{
+      .kind = SectionStep::Kind::kRollback, .section = section, .synced = logged.sync};
   WriteRequest request(&record, /*sequences=*/0, &step);
   return SubmitStep(logged, &request, request.bytes());
 } catch (...) {

@@ -46,6 +46,7 @@ struct SectionStep {
   Kind kind = Kind::kPrepare;
   PreparedSection* section = nullptr;
   const WriteBatch* commit_time = nullptr;  // of kCommit: updates before the section's
+  const WriteBatch* updates = nullptr;      // of kCommit: the section's, with timestamps
   bool synced = false;                      // the record is durable when it is applied
 };
 

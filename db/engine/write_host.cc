@@ -99,7 +99,7 @@ Status WriteHost::TakeStep(const WriteRequest& request, SequenceNumber sequence)
 Status WriteHost::InsertCommitted(const SectionStep& step, SequenceNumber sequence,
                                   uint64_t* inserted) {
   FoldingResolver folding(&state_, sequence);
-  const WriteBatch* const parts[] = {step.commit_time, &step.section->updates};
+  const WriteBatch* const parts[] = {step.commit_time, step.updates};
   for (const WriteBatch* updates : parts) {
     BatchInsertResult result;
     Status s = InsertBatch(WriteBatchInternal::Contents(*updates), sequence, &folding, &result);

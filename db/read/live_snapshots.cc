@@ -42,7 +42,8 @@ void LiveSnapshots::PutFree(SnapshotImpl* snapshot) {
   snapshot->next_free_ = std::exchange(free_, snapshot);
 }
 
-const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds) {
+const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds,
+                                       uint64_t timestamp) {
   MutexLock lock(&mu_);
   // Its place first: if there is no memory for that, nothing was taken.
   const auto place = by_sequence_.emplace_hint(by_sequence_.end(), seq, nullptr);
@@ -57,6 +58,7 @@ const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds)
   place->second = snapshot;
   snapshot->sequence_ = seq;
   snapshot->unix_seconds_ = unix_seconds;
+  snapshot->timestamp_ = timestamp;
   snapshot->place_ = place;
   snapshot->owner_.store(this, std::memory_order_release);
   return snapshot;

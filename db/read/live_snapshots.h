@@ -35,7 +35,7 @@ class alignas(64) SnapshotImpl final : public Snapshot {
 
   SequenceNumber GetSequenceNumber() const override { return sequence_; }
   int64_t GetUnixTime() const override { return unix_seconds_; }
-  uint64_t GetTimestamp() const override { return UINT64_MAX; }
+  uint64_t GetTimestamp() const override { return timestamp_; }
 
  private:
   friend class LiveSnapshots;
@@ -44,6 +44,7 @@ class alignas(64) SnapshotImpl final : public Snapshot {
   std::atomic<const LiveSnapshots*> owner_{nullptr};
   SequenceNumber sequence_ = 0;
   int64_t unix_seconds_ = 0;
+  uint64_t timestamp_ = UINT64_MAX;
   std::multimap<SequenceNumber, SnapshotImpl*>::iterator place_;  // of the owner
   SnapshotImpl* next_free_ = nullptr;
 };
@@ -57,7 +58,8 @@ class LiveSnapshots {
   LiveSnapshots(const LiveSnapshots&) = delete;
   LiveSnapshots& operator=(const LiveSnapshots&) = delete;
 
-  const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds) VARVE_EXCLUDES(mu_);
+  const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds, uint64_t timestamp = UINT64_MAX)
+      VARVE_EXCLUDES(mu_);
   // False: not one of ours (already released, or another database's). *awaited (may be null)
   // becomes true if a caller asked to be told of that (AwaitOldest), once.
   bool Release(const Snapshot* snapshot, bool* awaited = nullptr) VARVE_EXCLUDES(mu_);

@@ -48,6 +48,7 @@ void LogRecovery::TakeSections() {
 }
 
 Status LogRecovery::CheckSections() const {
+  VARVE_RETURN_IF_ERROR(replay_.sections().CheckWritten());
   if (context_.options().allow_2pc || context_.read_only() || wanted_.repairs) return Status::OK();
   std::string names;
   for (const PreparedSections::Info& section : state_.sections.Undecided()) {

@@ -64,6 +64,7 @@ class LogReplay {
   bool stopped_early() const { return stopped_at_ != 0; }
   // What two-phase commit has left, once all logs are replayed.
   SectionReplay& sections() { return sections_; }
+  [[nodiscard]] const SectionReplay& sections() const { return sections_; }
   bool met_sections() const { return sections_.met_any(); }
   // For the report.
   void NotePrepared(const std::string& name) { report_.prepared_transactions.push_back(name); }

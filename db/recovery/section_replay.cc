@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/recovery/section_replay.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "varve/comparator.h"
+
+#include "db/engine/prepared_sections.h"
 #include "db/recovery/sub_batches.h"
 #include "db/wal/log_reader.h"
 #include "db/write/batch_inserter.h"
@@ -45,17 +49,47 @@ Status SectionReplay::Insert(const WriteBatch& updates, MemTableResolver* resolv
   return s;
 }
 
+Status SectionReplay::Stamp(const Slice& timestamp, MemTableResolver* resolver,
+                            WriteBatch* updates) {
+  if (timestamp.empty()) return Status::OK();
+  return updates->UpdateTimestamps(timestamp, [&](uint32_t family) -> size_t {
+    const Comparator* const comparator = resolver->ComparatorOf(family);
+    const bool has = comparator != nullptr && comparator->timestamp_size() == timestamp.size();
+    return has ? timestamp.size() : 0;
+  });
+}
+
 std::string SectionReplay::FindUnknownCommit(const std::vector<SectionPart>& parts) const {
   std::set<std::string> here;
   for (const SectionPart& part : parts) {
     const std::string name = part.name.ToString();
     if (part.kind == SectionPart::Kind::kSection) here.insert(name);
     if (part.kind == SectionPart::Kind::kCommit && !here.contains(name) &&
-        !undecided_.contains(name)) {
+        !undecided_.contains(name) && !written_.contains(name)) {
       return name;
     }
   }
   return "";
+}
+
+bool SectionReplay::DecidesWritten(const std::vector<SectionPart>& parts) const {
+  return std::ranges::any_of(parts, [this](const SectionPart& part) {
+    const bool decides =
+        part.kind == SectionPart::Kind::kCommit || part.kind == SectionPart::Kind::kRollback;
+    return decides && written_.contains(part.name.ToString());
+  });
+}
+
+Status SectionReplay::CheckWritten() const {
+  if (written_.empty()) return Status::OK();
+  std::string names;
+  for (const std::string& name : written_) {
+    names += (names.empty() ? "'" : ", '") + ShownName(name) + "'";
+  }
+  return Status::NotSupported(
+      "two-phase commit: RocksDB has prepared transactions under WRITE_PREPARED that are "
+      "undecided: " +
+      names + "; nothing was changed. Commit them or roll them back with RocksDB");
 }
 
 Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver* resolver,
@@ -68,8 +102,9 @@ Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver*
     *unknown_commit = FindUnknownCommit(parts);
     if (!unknown_commit->empty()) return Status::OK();
   }
+  const bool decides_written = DecidesWritten(parts);
   for (const SectionPart& part : parts) {
-    if (part.kind == Kind::kUpdates && part.by_sub_batch) {
+    if (part.kind == Kind::kUpdates && (part.by_sub_batch || decides_written)) {
       VARVE_RETURN_IF_ERROR(InsertSubBatches(part.updates, part.count, resolver, next_sequence));
       continue;
     }
@@ -80,6 +115,16 @@ Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver*
     }
     met_any_ = true;
     const std::string name = part.name.ToString();
+    if (part.kind == Kind::kSection && part.by_sub_batch) {
+      written_.insert(name);
+      VARVE_RETURN_IF_ERROR(InsertSubBatches(part.updates, part.count, resolver, next_sequence));
+      continue;
+    }
+    if (part.kind != Kind::kSection && written_.erase(name) != 0) {
+      // A commit has a number of its own; one without updates, too.
+      *next_sequence = std::max(*next_sequence, DecodeFixed64(record.data()) + 1);
+      continue;
+    }
     if (part.kind == Kind::kSection) {
       if (part.again && (decided_.contains(name) || undecided_.contains(name))) continue;
       decided_.erase(name);
@@ -95,6 +140,7 @@ Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver*
     }
     decided_.insert(name);
     if (part.kind == Kind::kCommit) {
+      VARVE_RETURN_IF_ERROR(Stamp(part.timestamp, resolver, &section.mapped().updates));
       VARVE_RETURN_IF_ERROR(Insert(section.mapped().updates, resolver, next_sequence));
     }
   }

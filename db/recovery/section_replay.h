@@ -30,6 +30,11 @@ Status HasSections(FileSystem* fs, const FileOptions& options, const std::string
 // have them in tables already. A decision about a name of which no section was met concerns one
 // whose log has gone: it was released when all of that was in tables.
 //
+// Sections of RocksDB's WRITE_PREPARED are another thing: it has put them into memtables, and by
+// now perhaps into tables, where they were prepared. There they belong, too, once they are
+// committed; with a rollback come updates that undo them. While one is undecided nothing can be
+// done with it.
+//
 // Thread safety: none.
 class SectionReplay {
  public:
@@ -47,16 +52,23 @@ class SectionReplay {
     WriteBatch updates;
   };
   std::map<std::string, Section>& undecided() { return undecided_; }
+  // NotSupported, naming those that RocksDB has put into memtables undecided, if there are any.
+  Status CheckWritten() const;
   bool met_any() const { return met_any_; }
 
  private:
+  // Whether a part of the record ends a section that is in memtables: its updates share a number.
+  bool DecidesWritten(const std::vector<SectionPart>& parts) const;
   // Empty if there is none.
   std::string FindUnknownCommit(const std::vector<SectionPart>& parts) const;
+  // Of a commit with a timestamp; those families get it whose timestamps are of its size.
+  static Status Stamp(const Slice& timestamp, MemTableResolver* resolver, WriteBatch* updates);
   static Status Insert(const WriteBatch& updates, MemTableResolver* resolver,
                        SequenceNumber* next_sequence);
 
   RecoveryReport& report_;
   std::map<std::string, Section> undecided_;
+  std::set<std::string> written_;  // undecided ones that are in memtables
   // Of sections that were met: those that are logged again after that stay decided.
   std::set<std::string> decided_;
   bool met_any_ = false;

@@ -5,13 +5,16 @@
 
 #include "varve/comparator.h"
 
+#include "db/transaction/batch_replay.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
 
-// Keys without timestamp; their families have none, or the write itself is refused.
+// Keys without timestamp. What is too short for one is left to the write, which refuses it.
 class BatchLocks::Collector final : public WriteBatch::Handler {
  public:
+  explicit Collector(TransactionHost* host) : host_(host) {}
+
   Status PutCF(uint32_t family, const Slice& key, const Slice& /*value*/) override {
     return Add(family, key);
   }
@@ -21,7 +24,7 @@ class BatchLocks::Collector final : public WriteBatch::Handler {
   Status DeleteCF(uint32_t family, const Slice& key) override { return Add(family, key); }
   Status SingleDeleteCF(uint32_t family, const Slice& key) override { return Add(family, key); }
   Status DeleteRangeCF(uint32_t family, const Slice& begin, const Slice& end) override {
-    wanted_.push_back({family, begin, end, true});
+    wanted_.push_back({family, Bare(family, begin), Bare(family, end), true});
     return Status::OK();
   }
 
@@ -38,10 +41,15 @@ class BatchLocks::Collector final : public WriteBatch::Handler {
 
  private:
   Status Add(uint32_t family, const Slice& key) {
-    wanted_.push_back({family, key, Slice(), false});
+    wanted_.push_back({family, Bare(family, key), Slice(), false});
     return Status::OK();
   }
+  Slice Bare(uint32_t family, const Slice& key) const {
+    const Comparator* const comparator = host_->ComparatorOf(family);
+    return comparator == nullptr ? key : WithoutTimestamp(key, *comparator);
+  }
 
+  TransactionHost* const host_;
   std::vector<Wanted> wanted_;
 };
 
@@ -52,7 +60,7 @@ BatchLocks::~BatchLocks() {
 
 Status BatchLocks::Lock(WriteBatch* batch, TransactionID id, const LockPatience& patience) {
   owner_.Begin(id, /*expires_at=*/0);
-  Collector collector;
+  Collector collector(host_);
   VARVE_RETURN_IF_ERROR(batch->Iterate(&collector));
   const std::vector<Wanted> wanted = collector.TakeSorted();
   keys_.reserve(wanted.size());
@@ -71,7 +79,9 @@ Status BatchLocks::LockOne(const Wanted& wanted, const LockPatience& patience) {
     if (had.added) keys_.push_back(had.held);
     return Status::OK();
   }
-  if (comparator->Compare(wanted.key, wanted.end) >= 0) return Status::OK();
+  if (comparator->CompareWithoutTimestamp(wanted.key, false, wanted.end, false) >= 0) {
+    return Status::OK();
+  }
   HeldRange& range = ranges_.emplace_back();
   range.owner = &owner_;
   range.range = {wanted.family,

@@ -6,12 +6,19 @@
 #include <map>
 #include <memory>
 
+#include "varve/comparator.h"
 #include "varve/utilities/transaction.h"
 #include "varve/write_batch.h"
 
 #include "db/transaction/transaction_host.h"
 
 namespace varve {
+
+// A key of a batch; one that is too short for a timestamp stays as it is.
+inline Slice WithoutTimestamp(const Slice& key, const Comparator& comparator) {
+  const size_t size = comparator.timestamp_size();
+  return key.size() < size ? key : Slice(key.data(), key.size() - size);
+}
 
 // Column families of which a batch has said no more than the id, as handles.
 class FamiliesById {
@@ -30,6 +37,7 @@ class FamiliesById {
   std::map<uint32_t, std::unique_ptr<ColumnFamilyHandle>> handles_;
 };
 
+// Keys lose their timestamps, which the transaction gets when it commits.
 class BatchReplay final : public WriteBatch::Handler {
  public:
   // What becomes of updates of families that are not there.
@@ -39,25 +47,36 @@ class BatchReplay final : public WriteBatch::Handler {
       : to_(to), families_(families), missing_(missing) {}
 
   Status PutCF(uint32_t family, const Slice& key, const Slice& value) override {
-    return In(family, [&](ColumnFamilyHandle* handle) { return to_->Put(handle, key, value); });
+    return In(family, [&](ColumnFamilyHandle* handle) {
+      return to_->Put(handle, Bare(handle, key), value);
+    });
   }
   Status MergeCF(uint32_t family, const Slice& key, const Slice& value) override {
-    return In(family, [&](ColumnFamilyHandle* handle) { return to_->Merge(handle, key, value); });
+    return In(family, [&](ColumnFamilyHandle* handle) {
+      return to_->Merge(handle, Bare(handle, key), value);
+    });
   }
   Status DeleteCF(uint32_t family, const Slice& key) override {
-    return In(family, [&](ColumnFamilyHandle* handle) { return to_->Delete(handle, key); });
+    return In(family,
+              [&](ColumnFamilyHandle* handle) { return to_->Delete(handle, Bare(handle, key)); });
   }
   Status SingleDeleteCF(uint32_t family, const Slice& key) override {
-    return In(family, [&](ColumnFamilyHandle* handle) { return to_->SingleDelete(handle, key); });
+    return In(family, [&](ColumnFamilyHandle* handle) {
+      return to_->SingleDelete(handle, Bare(handle, key));
+    });
   }
   Status DeleteRangeCF(uint32_t family, const Slice& begin, const Slice& end) override {
-    return In(family,
-              [&](ColumnFamilyHandle* handle) { return to_->DeleteRange(handle, begin, end); });
+    return In(family, [&](ColumnFamilyHandle* handle) {
+      return to_->DeleteRange(handle, Bare(handle, begin), Bare(handle, end));
+    });
   }
   void LogData(const Slice& blob) override { to_->PutLogData(blob); }
   Status MarkNoop(bool /*empty_batch*/) override { return Status::OK(); }
 
  private:
+  static Slice Bare(ColumnFamilyHandle* handle, const Slice& key) {
+    return WithoutTimestamp(key, *handle->GetComparator());
+  }
   template <typename Update>
   Status In(uint32_t family, Update update) {
     ColumnFamilyHandle* const handle = families_->Find(family);

@@ -12,7 +12,7 @@ namespace {
 // Where an end lies against a place exactly at `key`: negative before it, positive after it.
 int CompareEndToKey(const Comparator& comparator, const RangeEnd& end, const Slice& key) {
   if (end.place == RangeEnd::Place::kAboveAllWithPrefix && key.starts_with(end.key)) return 1;
-  const int order = comparator.Compare(end.key, key);
+  const int order = comparator.CompareWithoutTimestamp(end.key, false, key, false);
   return order != 0 || end.place == RangeEnd::Place::kAt
              ? order
              : (end.place == RangeEnd::Place::kBefore ? -1 : 1);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The order of this room's mutexes. None is held while the database below is called.
+// The order of this room's mutexes. None but the first is held while the database below is called.
 
 #include "util/sync/mutex.h"
 
 namespace varve {
+
+inline constexpr MutexRank kTimestampedSnapshotsRank = kDbRanks + 1;
 
 inline constexpr MutexRank kTransactionNamesRank = kDbRanks + 900;
 inline constexpr MutexRank kDeadlockSearchRank = kDbRanks + 901;

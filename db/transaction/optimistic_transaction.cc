@@ -205,9 +205,17 @@ Status OptimisticTransaction::GetRangeLock(ColumnFamilyHandle* /*family*/,
   return Status::NotSupported("GetRangeLock: optimistic transactions have no locks");
 }
 
-Status OptimisticTransaction::DeleteRange(ColumnFamilyHandle* /*family*/, const Slice& /*begin*/,
-                                          const Slice& /*end*/) {
-  return Status::NotSupported("DeleteRange in an optimistic transaction");
+// Not checked by Commit: nothing that the transaction has read says what lies in there.
+Status OptimisticTransaction::DeleteRange(ColumnFamilyHandle* family, const Slice& begin,
+                                          const Slice& end) try {
+  VARVE_RETURN_IF_ERROR(CheckActive());
+  ColumnFamilyHandle* const of = FamilyOr(family);
+  VARVE_RETURN_IF_ERROR(CheckFamily(of));
+  const int order = of->GetComparator()->Compare(begin, end);
+  if (order > 0) return Status::InvalidArgument("DeleteRange: the end is before the beginning");
+  return order == 0 ? Status::OK() : AddToBatch(kDeleteRangeRecord, of, begin, end);
+} catch (...) {
+  return CaughtException();
 }
 
 std::vector<TransactionID> OptimisticTransaction::GetWaitingTxns(uint32_t* family,

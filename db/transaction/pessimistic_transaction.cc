@@ -10,6 +10,7 @@
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
+#include "util/coding/fixed.h"
 
 namespace varve {
 
@@ -23,6 +24,13 @@ constexpr SequenceNumber kNotChecked = kMaxSequenceNumber;
 // Milliseconds of the API; negative stays negative.
 int64_t MicrosOf(int64_t milliseconds) {
   return milliseconds < 0 ? -1 : std::min(milliseconds, INT64_MAX / 1000) * 1000;
+}
+
+// As BytewiseComparatorWithU64Ts reads it.
+std::string BytesOf(TxnTimestamp timestamp) {
+  std::string bytes;
+  PutFixed64(&bytes, timestamp);
+  return bytes;
 }
 
 RangeEnd EndOf(const Endpoint& endpoint) {
@@ -65,6 +73,7 @@ void PessimisticTransaction::Begin(const WriteOptions& write_options,
   skip_concurrency_control_ = options.skip_concurrency_control;
   skip_prepare_ = options.skip_prepare;
   committed_at_ = 0;
+  read_timestamp_ = commit_timestamp_ = kMaxTxnTimestamp;
   if (options.set_snapshot) SetSnapshot();
 }
 
@@ -108,7 +117,10 @@ Status PessimisticTransaction::CommitPrepared() {
   SequenceNumber first = 0;
   const Status s = Guarded([&] {
     TakeAnnouncedSnapshot();
-    return host_->CommitSection(write_options_, section_, *GetCommitTimeWriteBatch(), &first);
+    const std::string timestamp =
+        commit_timestamp_ == kMaxTxnTimestamp ? "" : BytesOf(commit_timestamp_);
+    return host_->CommitSection(write_options_, section_, *GetCommitTimeWriteBatch(), timestamp,
+                                &first);
   });
   if (!s.ok()) {
     owner_.SetState(PREPARED);
@@ -127,9 +139,10 @@ Status PessimisticTransaction::CommitUnprepared() try {
     return Status::InvalidArgument(
         "Commit: a commit-time batch, and the transaction is not prepared");
   }
+  WriteBatch* const updates = batch_.GetWriteBatch();
+  VARVE_RETURN_IF_ERROR(StampUpdates(updates));
   if (!owner_.MoveState(STARTED, AWAITING_COMMIT)) return Status::Expired();
   TakeAnnouncedSnapshot();
-  WriteBatch* const updates = batch_.GetWriteBatch();
   if (updates->GetDataSize() > kBatchHeaderBytes) {
     Status s = db_->Write(write_options_, updates);
     if (!s.ok()) {
@@ -142,6 +155,50 @@ Status PessimisticTransaction::CommitUnprepared() try {
   return Status::OK();
 } catch (...) {
   if (owner_.state() == AWAITING_COMMIT) owner_.SetState(STARTED);
+  return CaughtException();
+}
+
+Status PessimisticTransaction::StampUpdates(WriteBatch* updates) {
+  if (!WriteBatchInternal::HasTimestamps(*updates)) [[likely]]
+    return Status::OK();
+  if (commit_timestamp_ != kMaxTxnTimestamp) {
+    return updates->UpdateTimestamps(BytesOf(commit_timestamp_), [this](uint32_t family) {
+      const Comparator* const comparator = host_->ComparatorOf(family);
+      return comparator == nullptr ? 0 : comparator->timestamp_size();
+    });
+  }
+  uint32_t family = 0;
+  size_t timestamp_size = 0;
+  if (!WriteBatchInternal::HasUnsetTimestamps(*updates, &family, &timestamp_size)) {
+    return Status::OK();  // somebody has set them in the batch
+  }
+  return Status::InvalidArgument(
+      "Commit: the transaction has updated a column family with timestamps, and "
+      "SetCommitTimestamp was not called");
+}
+
+Status PessimisticTransaction::CommitAndTryCreateSnapshot(
+    std::shared_ptr<TransactionNotifier> notifier, TxnTimestamp ts,
+    std::shared_ptr<const Snapshot>* snapshot) try {
+  if (snapshot != nullptr) snapshot->reset();
+  if (ts != kMaxTxnTimestamp && commit_timestamp_ != kMaxTxnTimestamp && ts != commit_timestamp_) {
+    return Status::InvalidArgument(
+        "CommitAndTryCreateSnapshot: SetCommitTimestamp was given another timestamp");
+  }
+  if (ts == kMaxTxnTimestamp && commit_timestamp_ == kMaxTxnTimestamp && snapshot != nullptr) {
+    return Status::InvalidArgument("CommitAndTryCreateSnapshot: there is no timestamp");
+  }
+  if (ts != kMaxTxnTimestamp) VARVE_RETURN_IF_ERROR(SetCommitTimestamp(ts));
+  if (notifier != nullptr) SetSnapshotOnNextOperation(std::move(notifier));
+  const TxnTimestamp timestamp = commit_timestamp_;
+  VARVE_RETURN_IF_ERROR(Commit());
+  if (timestamp == kMaxTxnTimestamp) return Status::OK();
+  std::shared_ptr<const Snapshot> taken;
+  const Status s =
+      Guarded([&] { return registry_->snapshots.Create(host_, db_, timestamp, &taken); });
+  if (s.ok() && snapshot != nullptr) *snapshot = std::move(taken);
+  return Status::OK();
+} catch (...) {
   return CaughtException();
 }
 
@@ -234,7 +291,7 @@ Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key,
   }
   Status s = Guarded([&] {
     TakeAnnouncedSnapshot();
-    Status valid = use.validate && has_snapshot() ? Validate(family, had.held) : Status::OK();
+    Status valid = use.validate ? Validate(family, had.held) : Status::OK();
     if (valid.ok()) NoteUse(had.held, use.write);
     return valid;
   });
@@ -256,8 +313,23 @@ Status PessimisticTransaction::UseTracked(const LockKey& key, const KeyUse& use)
   return Status::OK();
 }
 
-// While the key is locked nobody changes it: what was right for an older snapshot stays so.
 Status PessimisticTransaction::Validate(ColumnFamilyHandle* family, HeldLock* lock) {
+  if (has_snapshot()) VARVE_RETURN_IF_ERROR(ValidateSequence(family, lock));
+  const bool by_timestamp = read_timestamp_ != kMaxTxnTimestamp && registry_->validates_timestamps;
+  return by_timestamp ? ValidateTimestamp(family, lock) : Status::OK();
+}
+
+Status PessimisticTransaction::ValidateTimestamp(ColumnFamilyHandle* family, const HeldLock* lock) {
+  if (family->GetComparator()->timestamp_size() == 0) return Status::OK();
+  bool newer = false;
+  VARVE_RETURN_IF_ERROR(
+      host_->HasNewerTimestamp(family, lock->key.key, BytesOf(read_timestamp_), &newer));
+  return newer ? Status::Busy("the key was changed after the transaction's read timestamp")
+               : Status::OK();
+}
+
+// While the key is locked nobody changes it: what was right for an older snapshot stays so.
+Status PessimisticTransaction::ValidateSequence(ColumnFamilyHandle* family, HeldLock* lock) {
   const SequenceNumber since = snapshot_sequence();
   if (lock->unchanged_since <= since) return Status::OK();
   if (db_->GetLatestSequenceNumber() != since) {
@@ -369,7 +441,7 @@ Status PessimisticTransaction::DeleteRange(ColumnFamilyHandle* family, const Sli
                                            const Slice& end) try {
   ColumnFamilyHandle* const of = FamilyOr(family);
   VARVE_RETURN_IF_ERROR(CheckFamily(of));
-  const int order = of->GetComparator()->Compare(begin, end);
+  const int order = of->GetComparator()->CompareWithoutTimestamp(begin, false, end, false);
   if (order > 0) return Status::InvalidArgument("DeleteRange: the end is before the beginning");
   if (order == 0) return CheckActive();
   VARVE_RETURN_IF_ERROR(LockRange(of, {begin.ToString(), RangeEnd::Place::kAt},
@@ -377,6 +449,54 @@ Status PessimisticTransaction::DeleteRange(ColumnFamilyHandle* family, const Sli
   return AddToBatch(kDeleteRangeRecord, of, begin, end);
 } catch (...) {
   return CaughtException();
+}
+
+// ---- Timestamps ----
+
+Status PessimisticTransaction::CheckTimestampSize(size_t timestamp_size) const {
+  if (timestamp_size == sizeof(TxnTimestamp)) return Status::OK();
+  return Status::NotSupported("transaction: a column family with timestamps of " +
+                              std::to_string(timestamp_size) + " bytes; only 8 can be");
+}
+
+Status PessimisticTransaction::TimestampForUpdate(const ReadOptions& options, bool do_validate,
+                                                  std::string* timestamp) const {
+  const bool has = read_timestamp_ != kMaxTxnTimestamp;
+  if (registry_->validates_timestamps && has != do_validate) {
+    return Status::InvalidArgument(
+        has ? "GetForUpdate: a read timestamp is set, and do_validate is false"
+            : "GetForUpdate: do_validate, and SetReadTimestampForValidation was not called");
+  }
+  const std::string own = BytesOf(read_timestamp_);
+  if (options.timestamp != nullptr && registry_->validates_timestamps && has &&
+      *options.timestamp != Slice(own)) {
+    return Status::InvalidArgument(
+        "GetForUpdate: ReadOptions::timestamp is not the one that is validated");
+  }
+  *timestamp = options.timestamp != nullptr ? options.timestamp->ToString() : own;
+  return Status::OK();
+}
+
+Status PessimisticTransaction::SetReadTimestampForValidation(TxnTimestamp ts) {
+  if (read_timestamp_ != kMaxTxnTimestamp && ts < read_timestamp_) {
+    return Status::InvalidArgument(
+        "SetReadTimestampForValidation: the timestamp is below the one before");
+  }
+  if (commit_timestamp_ != kMaxTxnTimestamp && ts != kMaxTxnTimestamp && ts >= commit_timestamp_) {
+    return Status::InvalidArgument(
+        "SetReadTimestampForValidation: the timestamp is not below that of the commit");
+  }
+  read_timestamp_ = ts;
+  return Status::OK();
+}
+
+Status PessimisticTransaction::SetCommitTimestamp(TxnTimestamp ts) {
+  if (read_timestamp_ != kMaxTxnTimestamp && ts <= read_timestamp_) {
+    return Status::InvalidArgument(
+        "SetCommitTimestamp: the timestamp is not above that of the reads");
+  }
+  commit_timestamp_ = ts;
+  return Status::OK();
 }
 
 // ---- Settings ----

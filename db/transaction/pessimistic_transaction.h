@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "db/transaction/lock_table.h"
+#include "db/transaction/timestamped_snapshots.h"
 #include "db/transaction/transaction_base.h"
 #include "util/sync/mutex.h"
 
@@ -22,9 +23,12 @@ struct PreparedSection;
 
 // What all transactions of a database share.
 struct TransactionRegistry {
-  explicit TransactionRegistry(const LockTable::Limits& limits) : locks(limits) {}
+  TransactionRegistry(const LockTable::Limits& limits, bool checks_timestamps)
+      : locks(limits), validates_timestamps(checks_timestamps) {}
 
   LockTable locks;
+  const bool validates_timestamps;
+  TimestampedSnapshots snapshots;
   Mutex names_mu{kTransactionNamesRank};
   std::unordered_map<std::string, Transaction*> names VARVE_GUARDED_BY(names_mu);
   // Those of an opening, which nobody may have asked for.
@@ -43,6 +47,7 @@ TransactionID NextTransactionId();
 // Thread safety: as Transaction.
 class PessimisticTransaction final : public TransactionBase {
  public:
+  // The registry and the host outlive it.
   PessimisticTransaction(DB* db, TransactionHost* host, TransactionRegistry* registry)
       : TransactionBase(db, host), registry_(registry), locks_(&registry->locks) {}
   ~PessimisticTransaction() override;
@@ -56,6 +61,12 @@ class PessimisticTransaction final : public TransactionBase {
   Status Adopt(PreparedSection* section);
   // Into the registry's list, where it is until it goes.
   void ListRecovered();
+
+  Status SetReadTimestampForValidation(TxnTimestamp ts) override;
+  Status SetCommitTimestamp(TxnTimestamp ts) override;
+  TxnTimestamp GetCommitTimestamp() const override { return commit_timestamp_; }
+  Status CommitAndTryCreateSnapshot(std::shared_ptr<TransactionNotifier> notifier, TxnTimestamp ts,
+                                    std::shared_ptr<const Snapshot>* snapshot) override;
 
   Status Prepare() override;
   Status Commit() override;
@@ -91,17 +102,24 @@ class PessimisticTransaction final : public TransactionBase {
 
   Status CheckActive() override;
   Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) override;
+  Status CheckTimestampSize(size_t timestamp_size) const override;
+  Status TimestampForUpdate(const ReadOptions& options, bool do_validate,
+                            std::string* timestamp) const override;
   void PushUses() override;
   void RollbackUses() override;
   void PopUses() override;
 
   Status UseTracked(const LockKey& key, const KeyUse& use);
   Status Validate(ColumnFamilyHandle* family, HeldLock* lock);
+  Status ValidateSequence(ColumnFamilyHandle* family, HeldLock* lock);
+  Status ValidateTimestamp(ColumnFamilyHandle* family, const HeldLock* lock);
   void NoteUse(HeldLock* lock, bool write);
   void AddLock(HeldLock* lock);
   void GiveBack(HeldLock* lock);
   Status LockRange(ColumnFamilyHandle* family, RangeEnd begin, RangeEnd end);
   Status CommitUnprepared();
+  // The commit timestamp into the updates that need one.
+  Status StampUpdates(WriteBatch* updates);
   Status CommitPrepared();
   // All locks, the name, the updates.
   void End(TransactionState state);
@@ -121,6 +139,8 @@ class PessimisticTransaction final : public TransactionBase {
   bool recovered_ = false;              // in the registry's list
   PreparedSection* section_ = nullptr;  // while it is prepared
   uint64_t committed_at_ = 0;
+  TxnTimestamp read_timestamp_ = kMaxTxnTimestamp;    // none
+  TxnTimestamp commit_timestamp_ = kMaxTxnTimestamp;  // none
   std::string name_;  // under the registry's mutex; changed by this transaction's thread
 
   HeldLock* first_ = nullptr;

@@ -70,7 +70,7 @@ Status CheckTransactionDBOptions(const TransactionDBOptions& options, const DBOp
 
 std::unique_ptr<TransactionRegistry> PessimisticTransactionDB::NewRegistry(
     const TransactionDBOptions& options) {
-  return std::make_unique<TransactionRegistry>(LimitsOf(options));
+  return std::make_unique<TransactionRegistry>(LimitsOf(options), options.enable_udt_validation);
 }
 
 PessimisticTransactionDB::PessimisticTransactionDB(
@@ -143,6 +143,27 @@ void PessimisticTransactionDB::GetAllPreparedTransactions(std::vector<Transactio
   }
 }
 
+// ---- Snapshots with timestamps ----
+
+std::pair<Status, std::shared_ptr<const Snapshot>>
+PessimisticTransactionDB::CreateTimestampedSnapshot(TxnTimestamp ts) {
+  std::shared_ptr<const Snapshot> snapshot;
+  Status s = Guarded([&] { return registry_->snapshots.Create(host_, db_, ts, &snapshot); });
+  return {std::move(s), std::move(snapshot)};
+}
+
+Status PessimisticTransactionDB::GetTimestampedSnapshots(
+    TxnTimestamp ts_lb, TxnTimestamp ts_ub,
+    std::vector<std::shared_ptr<const Snapshot>>& snapshots) const {
+  if (ts_lb >= ts_ub) {
+    return Status::InvalidArgument("GetTimestampedSnapshots: the bounds have nothing between them");
+  }
+  return Guarded([&] {
+    snapshots = registry_->snapshots.Between(ts_lb, ts_ub);
+    return Status::OK();
+  });
+}
+
 // ---- Writes without a transaction ----
 
 LockPatience PessimisticTransactionDB::PlainPatience() const {
@@ -157,9 +178,6 @@ Status PessimisticTransactionDB::WithKey(ColumnFamilyHandle* family, const Slice
                                          WriteIt write) try {
   if (family == nullptr) return Status::InvalidArgument("column family handle is null");
   if (skip_concurrency_control_) return write();
-  if (family->GetComparator()->timestamp_size() != 0) [[unlikely]] {
-    return Status::NotSupported("TransactionDB: column families with timestamps");
-  }
   LockOwner owner;
   owner.Begin(NextTransactionId(), /*expires_at=*/0);
   const LockPatience patience = PlainPatience();
@@ -176,6 +194,27 @@ Status PessimisticTransactionDB::WithKey(ColumnFamilyHandle* family, const Slice
 Status PessimisticTransactionDB::Put(const WriteOptions& options, ColumnFamilyHandle* family,
                                      const Slice& key, const Slice& value) {
   return WithKey(family, key, [&] { return db_->Put(options, family, key, value); });
+}
+
+Status PessimisticTransactionDB::Put(const WriteOptions& options, ColumnFamilyHandle* family,
+                                     const Slice& key, const Slice& ts, const Slice& value) {
+  return WithKey(family, key, [&] { return db_->Put(options, family, key, ts, value); });
+}
+
+Status PessimisticTransactionDB::Delete(const WriteOptions& options, ColumnFamilyHandle* family,
+                                        const Slice& key, const Slice& ts) {
+  return WithKey(family, key, [&] { return db_->Delete(options, family, key, ts); });
+}
+
+Status PessimisticTransactionDB::SingleDelete(const WriteOptions& options,
+                                              ColumnFamilyHandle* family, const Slice& key,
+                                              const Slice& ts) {
+  return WithKey(family, key, [&] { return db_->SingleDelete(options, family, key, ts); });
+}
+
+Status PessimisticTransactionDB::Merge(const WriteOptions& options, ColumnFamilyHandle* family,
+                                       const Slice& key, const Slice& ts, const Slice& value) {
+  return WithKey(family, key, [&] { return db_->Merge(options, family, key, ts, value); });
 }
 
 Status PessimisticTransactionDB::Delete(const WriteOptions& options, ColumnFamilyHandle* family,
@@ -199,6 +238,16 @@ Status PessimisticTransactionDB::DeleteRange(const WriteOptions& options,
   WriteBatch batch;
   VARVE_RETURN_IF_ERROR(batch.DeleteRange(family, begin, end));
   return WithBatch(&batch, [&] { return db_->DeleteRange(options, family, begin, end); });
+} catch (...) {
+  return CaughtException();
+}
+
+Status PessimisticTransactionDB::DeleteRange(const WriteOptions& options,
+                                             ColumnFamilyHandle* family, const Slice& begin,
+                                             const Slice& end, const Slice& ts) try {
+  WriteBatch batch;
+  VARVE_RETURN_IF_ERROR(batch.DeleteRange(family, begin, end, ts));
+  return WithBatch(&batch, [&] { return db_->DeleteRange(options, family, begin, end, ts); });
 } catch (...) {
   return CaughtException();
 }

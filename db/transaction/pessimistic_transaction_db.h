@@ -50,6 +50,22 @@ class PessimisticTransactionDB final : public TransactionDB {
     registry_->locks.deadlocks().Resize(target_size);
   }
 
+  std::pair<Status, std::shared_ptr<const Snapshot>> CreateTimestampedSnapshot(
+      TxnTimestamp ts) override;
+  std::shared_ptr<const Snapshot> GetTimestampedSnapshot(TxnTimestamp ts) const override {
+    return registry_->snapshots.Find(ts);
+  }
+  Status GetAllTimestampedSnapshots(
+      std::vector<std::shared_ptr<const Snapshot>>& snapshots) const override {
+    return GetTimestampedSnapshots(0, kMaxTxnTimestamp, snapshots);
+  }
+  Status GetTimestampedSnapshots(
+      TxnTimestamp ts_lb, TxnTimestamp ts_ub,
+      std::vector<std::shared_ptr<const Snapshot>>& snapshots) const override;
+  void ReleaseTimestampedSnapshotsOlderThan(TxnTimestamp ts) override {
+    registry_->snapshots.DropOlderThan(ts);
+  }
+
   using TransactionDB::Delete;
   using TransactionDB::DeleteRange;
   using TransactionDB::Merge;
@@ -57,13 +73,23 @@ class PessimisticTransactionDB final : public TransactionDB {
   using TransactionDB::SingleDelete;
   Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
              const Slice& value) override;
+  Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+             const Slice& ts, const Slice& value) override;
   Status Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) override;
+  Status Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                const Slice& ts) override;
   Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
                       const Slice& key) override;
+  Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                      const Slice& ts) override;
   Status Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                const Slice& value) override;
+  Status Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+               const Slice& ts, const Slice& value) override;
   Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
                      const Slice& end) override;
+  Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
+                     const Slice& end, const Slice& ts) override;
   Status Write(const WriteOptions& options, WriteBatch* updates) override {
     return Write(options, TransactionDBWriteOptimizations(), updates);
   }

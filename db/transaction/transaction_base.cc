@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/transaction/transaction_base.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "varve/iterator.h"
@@ -176,6 +177,34 @@ Iterator* TransactionBase::GetIterator(const ReadOptions& options, ColumnFamilyH
   return batch_.NewIteratorWithBase(of, db_->NewIterator(options, of), &options);
 }
 
+Status TransactionBase::CheckForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
+                                       bool do_validate) const {
+  const size_t timestamp_size = family->GetComparator()->timestamp_size();
+  if (timestamp_size == 0) [[likely]]
+    return Status::OK();
+  VARVE_RETURN_IF_ERROR(CheckTimestampSize(timestamp_size));
+  std::string timestamp;
+  return TimestampForUpdate(options, do_validate, &timestamp);
+}
+
+template <typename Value>
+Status TransactionBase::ReadUsed(const ReadOptions& options, ColumnFamilyHandle* family,
+                                 const Slice& key, Value* value, bool do_validate) {
+  Status s;
+  if (family->GetComparator()->timestamp_size() == 0) [[likely]] {
+    s = Get(options, family, key, value);
+  } else {
+    std::string bytes;
+    VARVE_RETURN_IF_ERROR(TimestampForUpdate(options, do_validate, &bytes));
+    const Slice timestamp = bytes;
+    ReadOptions as_of = options;
+    as_of.timestamp = &timestamp;
+    s = Get(as_of, family, key, value);
+  }
+  if (s.ok()) NoteFound(family, key);
+  return s;
+}
+
 template <typename Value>
 Status TransactionBase::ReadForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
                                       const Slice& key, Value* value, bool exclusive,
@@ -184,13 +213,10 @@ Status TransactionBase::ReadForUpdate(const ReadOptions& options, ColumnFamilyHa
     return Status::InvalidArgument("GetForUpdate: a snapshot to read, and do_validate is false");
   }
   ColumnFamilyHandle* const of = FamilyOr(family);
-  VARVE_RETURN_IF_ERROR(CheckFamily(of));
+  VARVE_RETURN_IF_ERROR(CheckForUpdate(options, of, do_validate));
   VARVE_RETURN_IF_ERROR(
       Use(of, key, {.write = false, .exclusive = exclusive, .validate = do_validate}));
-  if (value == nullptr) return Status::OK();
-  Status s = Get(options, of, key, value);
-  if (s.ok()) NoteFound(of, key);
-  return s;
+  return value == nullptr ? Status::OK() : ReadUsed(options, of, key, value, do_validate);
 } catch (...) {
   return CaughtException();
 }
@@ -221,19 +247,34 @@ std::vector<Status> TransactionBase::MultiGetForUpdate(
     values->assign(keys.size(), std::string());
     return std::vector<Status>(keys.size(), s);
   }
-  const std::vector<Status> statuses = MultiGet(options, families, keys, values);
+  const bool any_timestamps = std::ranges::any_of(families, [this](ColumnFamilyHandle* family) {
+    return FamilyOr(family)->GetComparator()->timestamp_size() != 0;
+  });
+  if (!any_timestamps) {
+    const std::vector<Status> statuses = MultiGet(options, families, keys, values);
+    for (size_t i = 0; i < keys.size(); i++) {
+      if (statuses[i].ok()) NoteFound(FamilyOr(families[i]), keys[i]);
+    }
+    return statuses;
+  }
+  std::vector<Status> statuses(keys.size());
+  values->assign(keys.size(), std::string());
   for (size_t i = 0; i < keys.size(); i++) {
-    if (statuses[i].ok()) NoteFound(FamilyOr(families[i]), keys[i]);
+    statuses[i] = ReadUsed(options, FamilyOr(families[i]), keys[i], &(*values)[i], true);
   }
   return statuses;
 }
 
 // ---- Writes ----
 
-Status TransactionBase::CheckFamily(ColumnFamilyHandle* family) const {
-  if (family->GetComparator()->timestamp_size() == 0) [[likely]]
-    return Status::OK();
-  return Status::NotSupported("transaction: column families with timestamps are not supported");
+Status TransactionBase::CheckTimestampSize(size_t /*timestamp_size*/) const {
+  return Status::NotSupported(
+      "transaction: only TransactionDB's go with column families that have timestamps");
+}
+
+Status TransactionBase::TimestampForUpdate(const ReadOptions& /*options*/, bool /*do_validate*/,
+                                           std::string* /*timestamp*/) const {
+  return CheckTimestampSize(0);
 }
 
 Status TransactionBase::AddToBatch(WriteType type, ColumnFamilyHandle* family, const Slice& key,

@@ -179,8 +179,13 @@ class TransactionBase : public Transaction {
   // Whether it may go on writing and locking; otherwise why not.
   virtual Status CheckActive() = 0;
   // Locks or tracks a key, after which a snapshot that was announced is taken and the key is
-  // checked against the snapshot there is. The family has no timestamps.
+  // checked against the snapshot there is. Keys are without timestamp.
   virtual Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) = 0;
+  // Whether it goes with families that have timestamps, of so many bytes. NotSupported here.
+  virtual Status CheckTimestampSize(size_t timestamp_size) const;
+  // Of such a family: sets *timestamp to the one of a read for update.
+  virtual Status TimestampForUpdate(const ReadOptions& options, bool do_validate,
+                                    std::string* timestamp) const;
   // A read for update of a key that was used has found a value.
   virtual void NoteFound(ColumnFamilyHandle* /*family*/, const Slice& /*key*/) {}
   // Of the keys that were used, since SetSavePoint.
@@ -201,7 +206,10 @@ class TransactionBase : public Transaction {
   ColumnFamilyHandle* FamilyOr(ColumnFamilyHandle* family) const {
     return family != nullptr ? family : db_->DefaultColumnFamily();
   }
-  Status CheckFamily(ColumnFamilyHandle* family) const;
+  Status CheckFamily(ColumnFamilyHandle* family) const {
+    const size_t timestamp_size = family->GetComparator()->timestamp_size();
+    return timestamp_size == 0 ? Status::OK() : CheckTimestampSize(timestamp_size);
+  }
   bool has_snapshot() const { return snapshot_ != nullptr; }
 
   DB* const db_;  // below the transactions
@@ -240,6 +248,12 @@ class TransactionBase : public Transaction {
                 const KeyUse& use);
   Status UpdateParts(WriteType type, ColumnFamilyHandle* family, const SliceParts& key,
                      const SliceParts& value, const KeyUse& use);
+  Status CheckForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
+                        bool do_validate) const;
+  // A read of a key that was used.
+  template <typename Value>
+  Status ReadUsed(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                  Value* value, bool do_validate);
   template <typename Value>
   Status ReadForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                        Value* value, bool exclusive, bool do_validate);

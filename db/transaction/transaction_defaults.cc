@@ -10,7 +10,7 @@ namespace varve {
 namespace {
 
 Status NoTimestamps(const char* what) {
-  return Status::NotSupported(what, "transactions have no timestamps");
+  return Status::NotSupported(what, "only TransactionDB's transactions have timestamps");
 }
 
 }  // namespace
@@ -36,21 +36,6 @@ Status Transaction::SetReadTimestampForValidation(TxnTimestamp /*ts*/) {
 
 Status Transaction::SetCommitTimestamp(TxnTimestamp /*ts*/) {
   return NoTimestamps("SetCommitTimestamp");
-}
-
-std::pair<Status, std::shared_ptr<const Snapshot>> TransactionDB::CreateTimestampedSnapshot(
-    TxnTimestamp /*ts*/) {
-  return {NoTimestamps("CreateTimestampedSnapshot"), nullptr};
-}
-
-std::shared_ptr<const Snapshot> TransactionDB::GetTimestampedSnapshot(TxnTimestamp /*ts*/) const {
-  return nullptr;
-}
-
-Status TransactionDB::GetAllTimestampedSnapshots(
-    std::vector<std::shared_ptr<const Snapshot>>& snapshots) const {
-  snapshots.clear();
-  return Status::OK();
 }
 
 }  // namespace varve

@@ -16,6 +16,7 @@ namespace varve {
 
 class ColumnFamilyHandle;
 class Comparator;
+class Snapshot;
 class WriteBatch;
 struct PreparedSection;
 struct WriteCondition;
@@ -34,6 +35,10 @@ class TransactionHost {
     SequenceNumber sequence = 0;  // 0 also of a write so old that its number was dropped
   };
   virtual Status FindNewest(ColumnFamilyHandle* family, const Slice& key, NewestWrite* newest) = 0;
+  // Whether, by the same means, there is a write with a timestamp above this one, which is of the
+  // size that the family's have.
+  virtual Status HasNewerTimestamp(ColumnFamilyHandle* family, const Slice& key,
+                                   const Slice& timestamp, bool* newer) = 0;
   // From now on writes may be conditional. Cannot be undone.
   virtual void WatchKeys() = 0;
   // DB::Write; Busy, and nothing is written, if the condition refuses.
@@ -41,6 +46,8 @@ class TransactionHost {
                          WriteCondition* condition) = 0;
   // The newest visible sequence, once all that was given out before the call is visible.
   virtual SequenceNumber WaitForAllWrites() = 0;
+  // A snapshot that tells this timestamp; nullptr as GetSnapshot.
+  virtual const Snapshot* TimestampedSnapshot(uint64_t timestamp) = 0;
   // nullptr: there is no such column family.
   virtual const Comparator* ComparatorOf(uint32_t family) = 0;
   // A handle that goes before the database; nullptr: there is no such column family.
@@ -53,8 +60,10 @@ class TransactionHost {
                                 const WriteBatch& updates, PreparedSection** section) = 0;
   // After OK the section is gone; after a failure it is undecided as before, and either decision
   // may be tried. Of a commit, `updates` come before the section's, and *first is their sequence.
+  // The timestamp is for the section's keys; InvalidArgument if it is empty and any needs one.
   virtual Status CommitSection(const WriteOptions& options, PreparedSection* section,
-                               const WriteBatch& updates, SequenceNumber* first) = 0;
+                               const WriteBatch& updates, const Slice& timestamp,
+                               SequenceNumber* first) = 0;
   virtual Status RollbackSection(const WriteOptions& options, PreparedSection* section) = 0;
   // Those that no transaction has; from now on they have one.
   virtual std::vector<PreparedSection*> ClaimSections() = 0;

@@ -157,7 +157,7 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
   const bool batch_has = batch != nullptr && WriteBatchInternal::HasTimestamps(*batch);
   // Of bytes that were adopted; what was added to a batch has been looked at.
   const bool may_be_too_large = rep.size() > kWriteBytesMax;
-  if (batch_has) [[unlikely]]
+  if (batch_has && !options.unset_timestamps) [[unlikely]]
     VARVE_RETURN_IF_ERROR(CheckAllSet(*batch, resolver));
   while (reader.Next(&record)) {
     if (record.type != kTypeValue && record.type != kTypeDeletion) {

@@ -15,6 +15,7 @@ namespace varve {
 
 struct BatchCheckOptions {
   bool ignore_missing_families = false;
+  bool unset_timestamps = false;  // are right: they are set later
 };
 
 // Everything that could make the insertion fail, found before anything is logged: structure, count,

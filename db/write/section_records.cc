@@ -17,10 +17,14 @@ namespace {
 // Log data before the section; other readers pass over it.
 constexpr std::string_view kPreparedAgain = "varve:prepared before";
 
-void AppendMark(ValueType mark, const Slice& name, std::string* out) {
-  out->push_back(static_cast<char>(mark));
+void AppendName(const Slice& name, std::string* out) {
   PutVarint32(out, static_cast<uint32_t>(name.size()));
   out->append(name.data(), name.size());
+}
+
+void AppendMark(ValueType mark, const Slice& name, std::string* out) {
+  out->push_back(static_cast<char>(mark));
+  AppendName(name, out);
 }
 
 Slice RecordsOfBatch(const WriteBatch& batch) {
@@ -37,11 +41,11 @@ std::string MakeBatchHeader(uint32_t count) {
   return header;
 }
 
-Status OtherWritePolicy(const char* policy) {
+Status OfWriteUnprepared() {
   return Status::NotSupported(
-      std::string("two-phase commit: a section that was prepared under ") + policy +
-      ", which is not supported. Decide what is prepared, and close the database flushed, with the "
-      "policy that it was written with");
+      "two-phase commit: a section that was prepared under WRITE_UNPREPARED, which is not "
+      "supported. Decide what is prepared, and close the database flushed, with the policy that it "
+      "was written with");
 }
 
 // Takes a record's parts apart.
@@ -79,18 +83,11 @@ class SectionSplitter {
 
  private:
   Status Take(const BatchRecord& mark, size_t at, size_t end) {
-    switch (mark.type) {
-      case kTypeBeginPersistedPrepareXID:
-        return OtherWritePolicy("WRITE_PREPARED");
-      case kTypeBeginUnprepareXID:
-        return OtherWritePolicy("WRITE_UNPREPARED");
-      case kTypeCommitXIDAndTimestamp:
-        return Status::NotSupported(
-            "two-phase commit: a commit with a timestamp, and transactions have no timestamps");
-      default:
-        break;
-    }
-    if (mark.type != kTypeBeginPrepareXID && mark.key.empty()) {
+    if (mark.type == kTypeBeginUnprepareXID) return OfWriteUnprepared();
+    const bool begins =
+        mark.type == kTypeBeginPrepareXID || mark.type == kTypeBeginPersistedPrepareXID;
+    const Slice& name = mark.type == kTypeCommitXIDAndTimestamp ? mark.value : mark.key;
+    if (!begins && name.empty()) {
       return Status::Corruption("two-phase commit: a mark of type " + std::to_string(mark.type) +
                                 " without a name");
     }
@@ -100,16 +97,22 @@ class SectionSplitter {
     }
     if (inside_) {
       SectionPart part = PartUntil(at, SectionPart::Kind::kSection);
-      part.name = mark.key;
+      part.name = name;
       part.again = again_;
+      part.by_sub_batch = written_;
       parts_.push_back(part);
       again_ = false;
     } else {
       EndUpdates(at);
     }
-    inside_ = mark.type == kTypeBeginPrepareXID;
-    if (mark.type == kTypeCommitXID) AddDecision(SectionPart::Kind::kCommit, mark.key);
-    if (mark.type == kTypeRollbackXID) AddDecision(SectionPart::Kind::kRollback, mark.key);
+    inside_ = begins;
+    written_ = mark.type == kTypeBeginPersistedPrepareXID;
+    if (mark.type == kTypeCommitXID) AddDecision(SectionPart::Kind::kCommit, name);
+    if (mark.type == kTypeRollbackXID) AddDecision(SectionPart::Kind::kRollback, name);
+    if (mark.type == kTypeCommitXIDAndTimestamp) {
+      AddDecision(SectionPart::Kind::kCommit, name);
+      parts_.back().timestamp = mark.key;
+    }
     begin_ = end;
     count_ = 0;
     return Status::OK();
@@ -138,6 +141,7 @@ class SectionSplitter {
   uint32_t count_ = 0;  // of them
   bool inside_ = false;
   bool again_ = false;
+  bool written_ = false;  // the section is in memtables already
   ValueType last_ = kTypeValue;
 };
 
@@ -155,11 +159,16 @@ WriteBatch MakePrepareRecord(const WriteBatch& updates, const Slice& name, bool 
   return WriteBatch(std::move(record));
 }
 
-WriteBatch MakeCommitRecord(const WriteBatch& updates, const Slice& name) {
+WriteBatch MakeCommitRecord(const WriteBatch& updates, const Slice& name, const Slice& timestamp) {
   const Slice records = RecordsOfBatch(updates);
   std::string record = MakeBatchHeader(WriteBatchInternal::Count(updates));
   record.append(records.data(), records.size());
-  AppendMark(kTypeCommitXID, name, &record);
+  if (timestamp.empty()) {
+    AppendMark(kTypeCommitXID, name, &record);
+  } else {
+    AppendMark(kTypeCommitXIDAndTimestamp, timestamp, &record);
+    AppendName(name, &record);
+  }
   return WriteBatch(std::move(record));
 }
 

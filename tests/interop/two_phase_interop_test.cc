@@ -158,5 +158,58 @@ TEST(TwoPhaseInteropTest, UpdatesOfOneNumberStayInOrder) {
   fs::remove_all(base);
 }
 
+// What RocksDB has put into memtables undecided is taken over once it is decided.
+TEST(TwoPhaseInteropTest, SectionsInMemtablesAreTakenOverDecided) {
+  const fs::path base = fs::temp_directory_path() / ("varve_written_" + std::to_string(getpid()));
+  const std::string directory = (base / "db").string();
+  const std::string open = "open " + directory;
+  const std::string work = base.string();
+  for (const bool flushed : {false, true}) {
+    fs::remove_all(base);
+    fs::create_directories(base);
+    EXPECT_EQ(RunScript(kTheirTwoPhases, work,
+                        open +
+                            " prepared\n"
+                            "plain default a 0\n"
+                            "plain default b 0\n"
+                            "plain other c 0\n"
+                            "begin x1\n"
+                            "put default a 1\n"
+                            "put other c 1\n"
+                            "put default a 2\n"
+                            "del default d\n"
+                            "prepare\n"
+                            "begin x2\n"
+                            "put default b 1\n"
+                            "put default e 1\n"
+                            "put default f 1\n"
+                            "prepare\n"
+                            "begin x3\n"
+                            "put default g 1\n"
+                            "prepare\n"
+                            "plain default h 1\n" +
+                            (flushed ? "flush\n" : "") +
+                            "commit x1\n"
+                            "plain default a 3\n"
+                            "rollback x2\n"
+                            "plain default f 2\n"
+                            "plain default e 2\n"
+                            "quit\n"),
+              "");
+    EXPECT_EQ(RunScript(kOurTwoPhases, work, "refused " + directory + " 'x3'\n"), "");
+    EXPECT_EQ(RunScript(kTheirTwoPhases, work,
+                        open + " prepared\nprepared x3\ncommit x3\nplain default g 2\nquit\n"),
+              "");
+    const std::string wanted =
+        "scan default a=3,b=0,e=2,f=2,g=2,h=1\n"
+        "scan other c=1\n";
+    EXPECT_EQ(RunScript(kOurTwoPhases, work, open + " prepared\nprepared -\n" + wanted + "close\n"),
+              "")
+        << flushed;
+    EXPECT_EQ(RunScript(kTheirTwoPhases, work, open + " prepared\n" + wanted + "close\n"), "");
+  }
+  fs::remove_all(base);
+}
+
 }  // namespace
 }  // namespace varve::testing

@@ -5,12 +5,33 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "varve/utilities/write_batch_with_index.h"
+
 #include "db/api/c/c_types.h"
 
+// What a handle of an indexed batch belongs with, unless it is a transaction's.
+struct OwnedIndexedBatch {
+  varve::WriteBatchWithIndex rep;
+  varve::c::BatchFailure failure;
+  std::shared_ptr<const varve::Comparator> comparator;  // What `rep` points at.
+};
+
+// From malloc, as programs free that of a transaction, which owns the rest.
+struct rocksdb_writebatch_wi_t {
+  varve::WriteBatchWithIndex& rep;
+  varve::c::BatchFailure& failure;
+  OwnedIndexedBatch* owned;
+};
+
 namespace varve::c {
+
+// Null: there is no memory.
+rocksdb_writebatch_wi_t* NewIndexedBatchHandle(WriteBatchWithIndex* batch, BatchFailure* failure,
+                                               OwnedIndexedBatch* owned) noexcept;
 
 // Adds an update; a failure is kept and makes rocksdb_write fail.
 template <typename Batch, typename AddUpdate>

@@ -2,6 +2,9 @@
 // Write batches with an index in the C API.
 #include <array>
 #include <climits>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
 
 #include "varve/utilities/write_batch_with_index.h"
 
@@ -29,12 +32,6 @@ using varve::c::RunOnDb;
 using varve::c::SingleResult;
 using varve::c::StoreSize;
 using varve::c::ValueHandlePool;
-
-struct rocksdb_writebatch_wi_t {
-  varve::WriteBatchWithIndex rep;
-  varve::c::BatchFailure failure;
-  std::shared_ptr<const varve::Comparator> comparator;  // What `rep` points at.
-};
 
 namespace {
 
@@ -158,6 +155,17 @@ rocksdb_iterator_t* WithoutOptions(rocksdb_iterator_t* base_iterator) {
 
 }  // namespace
 
+namespace varve::c {
+
+rocksdb_writebatch_wi_t* NewIndexedBatchHandle(WriteBatchWithIndex* batch, BatchFailure* failure,
+                                               OwnedIndexedBatch* owned) noexcept {
+  static_assert(std::is_trivially_destructible_v<rocksdb_writebatch_wi_t>);
+  void* const place = std::malloc(sizeof(rocksdb_writebatch_wi_t));
+  return place == nullptr ? nullptr : new (place) rocksdb_writebatch_wi_t{*batch, *failure, owned};
+}
+
+}  // namespace varve::c
+
 rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create(size_t reserved_bytes,
                                                       unsigned char overwrite_keys) {
   return rocksdb_writebatch_wi_create_with_params(nullptr, reserved_bytes, overwrite_keys, 0, 0);
@@ -172,12 +180,19 @@ rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create_with_params(
     varve::WriteBatchWithIndex batch(comparator.get(), reserved_bytes, overwrite_key != 0,
                                      max_bytes,
                                      varve::c::BatchProtection(protection_bytes_per_key));
-    return new rocksdb_writebatch_wi_t{std::move(batch), {}, std::move(comparator)};
+    auto owned = std::make_unique<OwnedIndexedBatch>(std::move(batch), varve::c::BatchFailure(),
+                                                     std::move(comparator));
+    rocksdb_writebatch_wi_t* const handle =
+        varve::c::NewIndexedBatchHandle(&owned->rep, &owned->failure, owned.get());
+    if (handle != nullptr) (void)owned.release();
+    return handle;
   });
 }
 
 void rocksdb_writebatch_wi_destroy(rocksdb_writebatch_wi_t* batch) {
-  delete batch;
+  if (batch == nullptr) return;
+  delete batch->owned;
+  std::free(batch);
 }
 
 void rocksdb_write_writebatch_wi(rocksdb_t* db, const rocksdb_writeoptions_t* options,

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "db/api/c/c_batch.h"
 #include "db/api/c/c_results.h"
 #include "util/base/assert.h"
 
@@ -13,8 +14,10 @@ using varve::ReadOptions;
 using varve::Slice;
 using varve::Status;
 using varve::Transaction;
+using varve::c::BatchFailure;
 using varve::c::CopyBytes;
 using varve::c::Family;
+using varve::c::NewIndexedBatchHandle;
 using varve::c::NullArgument;
 using varve::c::Run;
 using varve::c::SetError;
@@ -27,10 +30,6 @@ namespace {
 
 // Stands for a family that the function does not take: a null handle is an error in those that do.
 constexpr rocksdb_column_family_handle_t kDefaultFamily = {nullptr, false};
-
-Status NoIndexedBatches() {
-  return Status::NotSupported("C API", "a transaction does not share its batch with C");
-}
 
 // Runs `body` on the transaction, and on the family that it is called with; null: the default one.
 template <typename Body>
@@ -178,6 +177,17 @@ rocksdb_iterator_t* NewIterator(rocksdb_transaction_t* txn, const rocksdb_readop
   });
 }
 
+Status FailureOf(const rocksdb_transaction_t& transaction) {
+  return transaction.failure.ok() ? transaction.batch_failure.status() : transaction.failure;
+}
+
+// Sets a timestamp; the last call counts.
+template <typename Set>
+void NoteTimestamp(rocksdb_transaction_t* transaction, Set set) noexcept {
+  if (transaction == nullptr) return;
+  TryVoid([&] { transaction->failure = set(transaction->rep.get()); });
+}
+
 // A handle of what `begin` makes of the transaction of `old`; `old` itself if it is not null.
 template <typename Begin>
 rocksdb_transaction_t* BeginWith(rocksdb_transaction_t* old, Begin begin) {
@@ -185,7 +195,10 @@ rocksdb_transaction_t* BeginWith(rocksdb_transaction_t* old, Begin begin) {
     if (old != nullptr) {
       const Transaction* const again = begin(old->rep.get());
       VARVE_ASSERT(again == nullptr || again == old->rep.get());
-      return again == nullptr ? nullptr : old;
+      if (again == nullptr) return nullptr;
+      old->batch_failure = BatchFailure();
+      old->failure = Status::OK();
+      return old;
     }
     auto handle = std::make_unique<rocksdb_transaction_t>();
     handle->rep.reset(begin(nullptr));
@@ -221,11 +234,17 @@ void rocksdb_transaction_destroy(rocksdb_transaction_t* transaction) {
 }
 
 void rocksdb_transaction_prepare(rocksdb_transaction_t* transaction, char** errptr) {
-  RunOn(transaction, errptr, [](Transaction* t) { return t->Prepare(); });
+  RunOn(transaction, errptr, [&](Transaction* t) {
+    Status s = FailureOf(*transaction);
+    return s.ok() ? t->Prepare() : s;
+  });
 }
 
 void rocksdb_transaction_commit(rocksdb_transaction_t* transaction, char** errptr) {
-  RunOn(transaction, errptr, [](Transaction* t) { return t->Commit(); });
+  RunOn(transaction, errptr, [&](Transaction* t) {
+    Status s = FailureOf(*transaction);
+    return s.ok() ? t->Commit() : s;
+  });
 }
 
 void rocksdb_transaction_rollback(rocksdb_transaction_t* transaction, char** errptr) {
@@ -282,14 +301,34 @@ void rocksdb_transaction_rebuild_from_writebatch(rocksdb_transaction_t* transact
   });
 }
 
-VARVE_C_REFUSES(void, rocksdb_transaction_rebuild_from_writebatch_wi, NoIndexedBatches,
-                (rocksdb_transaction_t*, rocksdb_writebatch_wi_t*, char** errptr));
-VARVE_C_DOES_NOTHING(rocksdb_writebatch_wi_t*, rocksdb_transaction_get_writebatch_wi,
-                     (rocksdb_transaction_t*));
-VARVE_C_DOES_NOTHING(void, rocksdb_transaction_set_commit_timestamp,
-                     (rocksdb_transaction_t*, uint64_t));
-VARVE_C_DOES_NOTHING(void, rocksdb_transaction_set_read_timestamp_for_validation,
-                     (rocksdb_transaction_t*, uint64_t));
+void rocksdb_transaction_rebuild_from_writebatch_wi(rocksdb_transaction_t* transaction,
+                                                    rocksdb_writebatch_wi_t* wi, char** errptr) {
+  RunOn(transaction, errptr, [&](Transaction* t) -> Status {
+    if (wi == nullptr) return NullArgument("wi");
+    if (!wi->failure.status().ok()) return wi->failure.status();
+    return &wi->rep == t->GetWriteBatch()
+               ? Status::InvalidArgument("the batch is the transaction's own")
+               : t->RebuildFromWriteBatch(wi->rep.GetWriteBatch());
+  });
+}
+
+rocksdb_writebatch_wi_t* rocksdb_transaction_get_writebatch_wi(rocksdb_transaction_t* transaction) {
+  if (transaction == nullptr) return nullptr;
+  return NewIndexedBatchHandle(transaction->rep->GetWriteBatch(), &transaction->batch_failure,
+                               /*owned=*/nullptr);
+}
+
+void rocksdb_transaction_set_commit_timestamp(rocksdb_transaction_t* transaction,
+                                              uint64_t commit_timestamp) {
+  NoteTimestamp(transaction,
+                [&](Transaction* t) { return t->SetCommitTimestamp(commit_timestamp); });
+}
+
+void rocksdb_transaction_set_read_timestamp_for_validation(rocksdb_transaction_t* transaction,
+                                                           uint64_t read_timestamp) {
+  NoteTimestamp(transaction,
+                [&](Transaction* t) { return t->SetReadTimestampForValidation(read_timestamp); });
+}
 
 // ---- Writes ----
 

@@ -24,6 +24,9 @@ struct rocksdb_optimistictransactiondb_t {
 
 struct rocksdb_transaction_t {
   std::unique_ptr<varve::Transaction> rep;
+  // Of functions that cannot say so: Commit and Prepare do. Of handles of its batch, and the rest.
+  varve::c::BatchFailure batch_failure;
+  varve::Status failure;
 };
 
 struct rocksdb_transactiondb_options_t {

@@ -247,8 +247,10 @@ VARVE_C_API char* rocksdb_transaction_get_cf(rocksdb_transaction_t* transaction,
                                              rocksdb_column_family_handle_t* family,
                                              const char* key, size_t klen, size_t* vlen,
                                              char** errptr);
-VARVE_C_REFUSED void rocksdb_transaction_set_commit_timestamp(rocksdb_transaction_t* transaction,
-                                                              uint64_t commit_timestamp);
+// What these two are refused for makes rocksdb_transaction_prepare and _commit fail, until either
+// is called again and is not.
+VARVE_C_API void rocksdb_transaction_set_commit_timestamp(rocksdb_transaction_t* transaction,
+                                                          uint64_t commit_timestamp);
 VARVE_C_API void rocksdb_transaction_commit(rocksdb_transaction_t* transaction, char** errptr);
 VARVE_C_API rocksdb_iterator_t* rocksdb_transaction_create_iterator_cf(
     rocksdb_transaction_t* transaction, const rocksdb_readoptions_t* options,
@@ -326,10 +328,11 @@ VARVE_C_API void rocksdb_transaction_put_log_data(rocksdb_transaction_t* transac
 VARVE_C_API void rocksdb_transaction_put(rocksdb_transaction_t* transaction, const char* key,
                                          size_t klen, const char* value, size_t vlen,
                                          char** errptr);
-VARVE_C_REFUSED void rocksdb_transaction_set_read_timestamp_for_validation(
+VARVE_C_API void rocksdb_transaction_set_read_timestamp_for_validation(
     rocksdb_transaction_t* transaction, uint64_t read_timestamp);
-VARVE_C_REFUSED void rocksdb_transaction_rebuild_from_writebatch_wi(
-    rocksdb_transaction_t* transaction, rocksdb_writebatch_wi_t* wi, char** errptr);
+VARVE_C_API void rocksdb_transaction_rebuild_from_writebatch_wi(rocksdb_transaction_t* transaction,
+                                                                rocksdb_writebatch_wi_t* wi,
+                                                                char** errptr);
 VARVE_C_API void rocksdb_transaction_rebuild_from_writebatch(rocksdb_transaction_t* transaction,
                                                              rocksdb_writebatch_t* writebatch,
                                                              char** errptr);
@@ -339,7 +342,8 @@ VARVE_C_API void rocksdb_transaction_rollback(rocksdb_transaction_t* transaction
 VARVE_C_API void rocksdb_transaction_set_savepoint(rocksdb_transaction_t* transaction);
 VARVE_C_API const rocksdb_snapshot_t* rocksdb_transaction_get_snapshot(
     rocksdb_transaction_t* transaction);
-VARVE_C_REFUSED rocksdb_writebatch_wi_t* rocksdb_transaction_get_writebatch_wi(
+// The transaction's own batch, until that ends; to be freed by rocksdb_free.
+VARVE_C_API rocksdb_writebatch_wi_t* rocksdb_transaction_get_writebatch_wi(
     rocksdb_transaction_t* transaction);
 
 // Timeouts are milliseconds, -1: the database's default; deadlock_timeout_us is microseconds.

@@ -73,7 +73,10 @@ class VARVE_EXPORT TransactionNotifier {
 // be rolled back; to let others in after a deadlock, roll it back. After Commit or Rollback, calls
 // that write or lock are InvalidArgument.
 //
-// Column families whose comparator has timestamps: NotSupported so far.
+// Column families whose comparator has timestamps, of 8 bytes (as BytewiseComparatorWithU64Ts;
+// other sizes, and OptimisticTransactionDB: NotSupported): keys are given without, and all get that
+// of SetCommitTimestamp when the transaction commits. Locks are those of keys without timestamp.
+// Reads need ReadOptions::timestamp, and see the transaction's own writes whatever it is.
 //
 // Thread safety: one thread at a time, but for GetID, GetState, GetName and GetWaitingTxns.
 class VARVE_EXPORT Transaction {
@@ -116,11 +119,15 @@ class VARVE_EXPORT Transaction {
   // Commit fails, and may be committed later; with disableWAL that is InvalidArgument.
   virtual Status Commit() = 0;
 
-  // Commit, then a snapshot of that moment with a timestamp: NotSupported so far if that is asked
-  // for, by `ts` or `snapshot`.
-  Status CommitAndTryCreateSnapshot(std::shared_ptr<TransactionNotifier> notifier = nullptr,
-                                    TxnTimestamp ts = kMaxTxnTimestamp,
-                                    std::shared_ptr<const Snapshot>* snapshot = nullptr);
+  // SetCommitTimestamp(ts), unless `ts` is kMaxTxnTimestamp, then Commit, then the database's
+  // snapshot with the commit's timestamp (TransactionDB::CreateTimestampedSnapshot), which shows
+  // the commit and whatever else was committed by then. *snapshot (which may be null) is nullptr if
+  // there can be no such snapshot; the status is the commit's. InvalidArgument: a snapshot is asked
+  // for, and there is no commit timestamp, or it is another one than `ts`. OptimisticTransactionDB:
+  // NotSupported if that is asked for, by `ts` or `snapshot`.
+  virtual Status CommitAndTryCreateSnapshot(std::shared_ptr<TransactionNotifier> notifier = nullptr,
+                                            TxnTimestamp ts = kMaxTxnTimestamp,
+                                            std::shared_ptr<const Snapshot>* snapshot = nullptr);
 
   // Forgets the writes, and gives all locks up. Of a prepared transaction it is logged; if that
   // fails, it stays prepared.
@@ -232,8 +239,8 @@ class VARVE_EXPORT Transaction {
                               bool assume_tracked = false) = 0;
   virtual Status SingleDelete(const SliceParts& key) = 0;
 
-  // Deletes [begin_key, end_key), after it has locked the range. RocksDB has no such call.
-  // NotSupported: OptimisticTransactionDB.
+  // Deletes [begin_key, end_key), after it has locked the range. RocksDB has no such call. Commit
+  // of OptimisticTransactionDB deletes whatever is there by then: the range is not checked.
   virtual Status DeleteRange(ColumnFamilyHandle* column_family, const Slice& begin_key,
                              const Slice& end_key) = 0;
 
@@ -317,9 +324,16 @@ class VARVE_EXPORT Transaction {
   // The log that holds what is prepared; 0: nothing is.
   virtual uint64_t GetLogNumber() const { return 0; }
 
-  // Timestamps of the keys that Commit writes, and of what is read: NotSupported so far.
+  // What the transaction has read is as of this timestamp: from now on writes and GetForUpdate are
+  // Busy for keys, of column families with timestamps, that have a newer one. GetForUpdate reads as
+  // of it, and is InvalidArgument with another ReadOptions::timestamp, with do_validate = false,
+  // or, with do_validate, before this call. TransactionDBOptions::enable_udt_validation turns all
+  // that off. InvalidArgument: below an earlier one, or not below the commit's.
   virtual Status SetReadTimestampForValidation(TxnTimestamp ts);
+  // Before Commit, if any column family that it writes to has timestamps; may be called again.
+  // InvalidArgument: not above that of the reads.
   virtual Status SetCommitTimestamp(TxnTimestamp ts);
+  // kMaxTxnTimestamp: none was set.
   virtual TxnTimestamp GetCommitTimestamp() const { return kMaxTxnTimestamp; }
 
  protected:

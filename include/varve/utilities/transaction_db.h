@@ -83,7 +83,9 @@ struct TransactionDBOptions {
   std::function<bool(TransactionDB*, ColumnFamilyHandle*, const Slice&)>
       rollback_deletion_type_callback;
 
-  // Advisory: column families with timestamps take no transactions yet.
+  // Whether keys of column families with timestamps are checked against the read timestamp of a
+  // transaction that has one (Transaction::SetReadTimestampForValidation), and GetForUpdate is held
+  // to it.
   bool enable_udt_validation = true;
 
   // Refused unless empty: indexes on values.
@@ -244,16 +246,27 @@ class VARVE_EXPORT TransactionDB : public StackableDB {
   virtual std::vector<DeadlockPath> GetDeadlockInfoBuffer() = 0;
   virtual void SetDeadlockInfoBufferSize(uint32_t target_size) = 0;
 
-  // Snapshots with timestamps: NotSupported so far, or none.
+  // Snapshots that the database holds by timestamps which the caller gives them, in the order of
+  // the states that they show. They are released by ReleaseTimestampedSnapshotsOlderThan, or with
+  // the database, which must outlive what is handed out. DB::Close counts them as held.
+
+  // Of the present state; the one there is if nothing was written since it was made.
+  // InvalidArgument: one with a later timestamp, or with this one and an earlier state, is there;
+  // kMaxTxnTimestamp.
   virtual std::pair<Status, std::shared_ptr<const Snapshot>> CreateTimestampedSnapshot(
-      TxnTimestamp ts);
-  virtual std::shared_ptr<const Snapshot> GetTimestampedSnapshot(TxnTimestamp ts) const;
+      TxnTimestamp ts) = 0;
+  // nullptr: there is none.
+  virtual std::shared_ptr<const Snapshot> GetTimestampedSnapshot(TxnTimestamp ts) const = 0;
   std::shared_ptr<const Snapshot> GetLatestTimestampedSnapshot() const {
     return GetTimestampedSnapshot(kMaxTxnTimestamp);
   }
   virtual Status GetAllTimestampedSnapshots(
-      std::vector<std::shared_ptr<const Snapshot>>& snapshots) const;
-  virtual void ReleaseTimestampedSnapshotsOlderThan(TxnTimestamp /*ts*/) {}
+      std::vector<std::shared_ptr<const Snapshot>>& snapshots) const = 0;
+  // From `ts_lb` to below `ts_ub`, in ascending order. InvalidArgument: that is nothing.
+  virtual Status GetTimestampedSnapshots(
+      TxnTimestamp ts_lb, TxnTimestamp ts_ub,
+      std::vector<std::shared_ptr<const Snapshot>>& snapshots) const = 0;
+  virtual void ReleaseTimestampedSnapshotsOlderThan(TxnTimestamp ts) = 0;
 
  protected:
   explicit TransactionDB(DB* db) : StackableDB(db) {}

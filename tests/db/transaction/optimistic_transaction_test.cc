@@ -240,11 +240,32 @@ TEST_F(OptimisticTest, ATransactionIsUsedAgain) {
   delete txn;
 }
 
+// It is no read, so what others have written there meanwhile is deleted with the rest.
+TEST_F(OptimisticTest, RangesAreDeletedUnchecked) {
+  for (const char* key : {"a", "b", "c"}) {
+    ASSERT_TRUE(txn_db_->Put(WriteOptions(), key, "old").ok());
+  }
+  const auto txn = Begin();
+  EXPECT_TRUE(txn->DeleteRange(nullptr, "c", "a").IsInvalidArgument());
+  ASSERT_TRUE(txn->DeleteRange(nullptr, "a", "a").ok());
+  ASSERT_TRUE(txn->DeleteRange(nullptr, "a", "c").ok());
+  ASSERT_TRUE(txn->Put("aa", "own").ok());
+  std::string value;
+  EXPECT_TRUE(txn->Get(ReadOptions(), "a", &value).IsNotFound());
+  ASSERT_TRUE(txn_db_->Put(WriteOptions(), "b", "new").ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed("a") + Committed("b"), "NOT_FOUNDNOT_FOUND");
+  EXPECT_EQ(Committed("aa") + Committed("c"), "ownold");
+  EXPECT_TRUE(txn->DeleteRange(nullptr, "a", "c").IsInvalidArgument()) << "it has ended";
+}
+
 TEST_F(OptimisticTest, WhatThereIsNotIsRefused) {
   const auto txn = Begin();
   EXPECT_TRUE(txn->Prepare().IsInvalidArgument());
   EXPECT_TRUE(txn->SetName("n").IsInvalidArgument());
-  EXPECT_TRUE(txn->DeleteRange(nullptr, "a", "b").IsNotSupported());
+  EXPECT_TRUE(txn->SetCommitTimestamp(1).IsNotSupported());
+  EXPECT_TRUE(txn->SetReadTimestampForValidation(1).IsNotSupported());
+  EXPECT_TRUE(txn->CommitAndTryCreateSnapshot(nullptr, 1).IsNotSupported());
   EXPECT_TRUE(txn->GetRangeLock(nullptr, Endpoint("a"), Endpoint("b")).IsNotSupported());
   EXPECT_EQ(txn->GetID(), 0u);
   options_.unordered_write = true;

@@ -4,6 +4,7 @@
 // A database in memory that is opened for transactions.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ class TransactionTest : public Database {
 
   Status TryOpenTransactions() { return TryOpenTransactions(transaction_options_); }
   Status TryOpenTransactions(const TransactionDBOptions& options) {
-    std::vector<ColumnFamilyDescriptor> families = {{"default", options_}, {"other", options_}};
+    const ColumnFamilyOptions other = other_options_.value_or(options_);
+    std::vector<ColumnFamilyDescriptor> families = {{"default", options_}, {"other", other}};
     TransactionDB* opened = nullptr;
     Status s = TransactionDB::Open(options_, options, kName, families, &handles_, &opened);
     txn_db_.reset(opened);
@@ -89,6 +91,7 @@ class TransactionTest : public Database {
   ColumnFamilyHandle* Other() { return handles_[1]; }
 
   TransactionDBOptions transaction_options_;
+  std::optional<ColumnFamilyOptions> other_options_;  // if not as the default family
   std::vector<ColumnFamilyHandle*> handles_;
   std::unique_ptr<TransactionDB> txn_db_;
 };

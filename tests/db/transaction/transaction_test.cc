@@ -547,10 +547,6 @@ TEST_F(StoryTest, WithoutConcurrencyControlThereAreNoLocks) {
 
 TEST_F(StoryTest, WhatIsMissingIsRefusedByName) {
   auto txn = Begin();
-  EXPECT_TRUE(txn->SetCommitTimestamp(1).IsNotSupported());
-  EXPECT_TRUE(txn->SetReadTimestampForValidation(1).IsNotSupported());
-  EXPECT_TRUE(txn->CommitAndTryCreateSnapshot(nullptr, 1).IsNotSupported());
-  EXPECT_TRUE(txn_db_->CreateTimestampedSnapshot(1).first.IsNotSupported());
   ASSERT_TRUE(txn->GetCommitTimeWriteBatch()->Put("a", "1").ok());
   EXPECT_TRUE(txn->Commit().IsInvalidArgument());
   TransactionOptions with_prepare;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "db/write/batch_reader.h"
+#include "db/write/write_batch_internal.h"
 
 namespace varve {
 namespace {
@@ -101,10 +102,37 @@ TEST(SectionRecordsTest, OneSequenceOfWritePreparedIsToldByTheEnd) {
   EXPECT_FALSE(by_sub_batch(Batch(1, "00016b")));
 }
 
-TEST(SectionRecordsTest, OtherPoliciesAndTimestampsAreNotSupported) {
-  EXPECT_EQ(Parts(Batch(1, "12 00016b 0a0178")), "not supported");
+TEST(SectionRecordsTest, WriteUnpreparedIsNotSupported) {
   EXPECT_EQ(Parts(Batch(1, "13 00016b 0a0178")), "not supported");
-  EXPECT_EQ(Parts(Batch(0, "15 080000000000000000 0178")), "not supported");
+}
+
+TEST(SectionRecordsTest, SectionsOfWritePreparedAreNumberedBySubBatches) {
+  std::vector<SectionPart> parts;
+  for (const bool written : {false, true}) {
+    const std::string record = Batch(1, std::string(written ? "12" : "09") + " 00016b 0a0178");
+    ASSERT_TRUE(SplitSections(record, &parts).ok());
+    ASSERT_EQ(parts.size(), 1u);
+    EXPECT_EQ(parts[0].kind, SectionPart::Kind::kSection);
+    EXPECT_EQ(parts[0].name, Slice("x"));
+    EXPECT_EQ(parts[0].by_sub_batch, written);
+  }
+}
+
+TEST(SectionRecordsTest, ACommitMayHaveATimestamp) {
+  std::vector<SectionPart> parts;
+  const std::string record = Batch(1, "01016b0161 15 080700000000000000 0178");
+  ASSERT_TRUE(SplitSections(record, &parts).ok());
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[1].kind, SectionPart::Kind::kCommit);
+  EXPECT_EQ(parts[1].name, Slice("x"));
+  const std::string timestamp("\7\0\0\0\0\0\0\0", 8);
+  EXPECT_EQ(parts[1].timestamp, Slice(timestamp));
+  const WriteBatch written = MakeCommitRecord(WriteBatch(), "x", timestamp);
+  ASSERT_TRUE(SplitSections(WriteBatchInternal::Contents(written), &parts).ok());
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].name, Slice("x"));
+  EXPECT_EQ(parts[0].timestamp, Slice(timestamp));
+  EXPECT_TRUE(SplitSections(Batch(0, "15 0107 00"), &parts).IsCorruption()) << "it has no name";
 }
 
 TEST(SectionRecordsTest, MarksThatCannotBeAreCorruption) {

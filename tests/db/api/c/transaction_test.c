@@ -220,10 +220,144 @@ static void TestOptimistic(const Settings* s) {
   rocksdb_optimistictransactiondb_close(db);
 }
 
+// ---- The batch of a transaction ----
+
+static void TestOwnBatch(const Settings* s) {
+  char* error = NULL;
+  rocksdb_transactiondb_options_t* const options = rocksdb_transactiondb_options_create();
+  rocksdb_transaction_options_t* const of_txn = rocksdb_transaction_options_create();
+  rocksdb_destroy_db(s->options, "own_batch", &error);
+  CHECK_OK(error);
+  rocksdb_transactiondb_t* const db =
+      rocksdb_transactiondb_open(s->options, options, "own_batch", &error);
+  CHECK_OK(error);
+  rocksdb_transaction_t* const txn = rocksdb_transaction_begin(db, s->write, of_txn, NULL);
+  Put(txn, "a", "1");
+  rocksdb_writebatch_wi_t* const own = rocksdb_transaction_get_writebatch_wi(txn);
+  CHECK(rocksdb_writebatch_wi_count(own) == 1);
+  rocksdb_writebatch_wi_put(own, "b", 1, "2", 1);
+  CHECK(Sees(txn, s, "b", "2"));
+  rocksdb_transaction_rebuild_from_writebatch_wi(txn, own, &error);
+  CHECK_ERROR(error, "own");
+  rocksdb_writebatch_wi_t* const other = rocksdb_writebatch_wi_create(0, 1);
+  rocksdb_writebatch_wi_put(other, "c", 1, "3", 1);
+  rocksdb_transaction_rebuild_from_writebatch_wi(txn, other, &error);
+  CHECK_OK(error);
+  rocksdb_writebatch_wi_destroy(other);
+  CHECK(rocksdb_writebatch_wi_count(own) == 3);
+  rocksdb_writebatch_wi_put_cf(own, NULL, "d", 1, "4", 1);
+  rocksdb_free(own);
+  rocksdb_transaction_commit(txn, &error);
+  CHECK_ERROR(error, "family");
+  CHECK(rocksdb_transaction_begin(db, s->write, of_txn, txn) == txn);
+  Put(txn, "a", "5");
+  rocksdb_transaction_commit(txn, &error);
+  CHECK_OK(error);
+  CHECK(Holds(db, s, "a", "5"));
+  CHECK(Holds(db, s, "c", NULL));
+  rocksdb_transaction_destroy(txn);
+  rocksdb_transactiondb_close(db);
+  rocksdb_destroy_db(s->options, "own_batch", &error);
+  CHECK_OK(error);
+  rocksdb_transaction_options_destroy(of_txn);
+  rocksdb_transactiondb_options_destroy(options);
+}
+
+// ---- Timestamps: eight bytes, the lowest first, after keys of one ----
+
+static uint64_t NumberOf(const char* bytes) {
+  uint64_t number = 0;
+  for (int i = 7; i >= 0; --i) number = number << 8 | (unsigned char)bytes[i];
+  return number;
+}
+
+static void StampOf(uint64_t number, char* bytes) {
+  for (int i = 0; i < 8; ++i) bytes[i] = (char)(number >> (8 * i) & 0xff);
+}
+
+static int CompareStamps(void* state, const char* a, size_t alen, const char* b, size_t blen) {
+  (void)state, (void)alen, (void)blen;
+  const uint64_t first = NumberOf(a);
+  const uint64_t second = NumberOf(b);
+  return first == second ? 0 : first < second ? -1 : 1;
+}
+
+static int CompareBare(void* state, const char* a, size_t alen, unsigned char a_has_ts,
+                       const char* b, size_t blen, unsigned char b_has_ts) {
+  (void)state;
+  const size_t first = alen - (a_has_ts ? 8 : 0);
+  const size_t second = blen - (b_has_ts ? 8 : 0);
+  const int order = memcmp(a, b, first < second ? first : second);
+  return order != 0 ? order : first == second ? 0 : first < second ? -1 : 1;
+}
+
+static int CompareStamped(void* state, const char* a, size_t alen, const char* b, size_t blen) {
+  const int order = CompareBare(state, a, alen, 1, b, blen, 1);
+  return order != 0 ? order : -CompareStamps(state, a + alen - 8, 8, b + blen - 8, 8);
+}
+
+static const char* StampedName(void* state) {
+  (void)state;
+  return "transaction_test.stamped";
+}
+
+static void KeepState(void* state) {
+  (void)state;
+}
+
+static void TestTransactionTimestamps(const Settings* s) {
+  char* error = NULL;
+  rocksdb_comparator_t* const order = rocksdb_comparator_with_ts_create(
+      NULL, KeepState, CompareStamped, CompareStamps, CompareBare, StampedName, 8);
+  rocksdb_options_t* const stamped = rocksdb_options_create_copy(s->options);
+  rocksdb_options_set_comparator(stamped, order);
+  rocksdb_transactiondb_options_t* const options = rocksdb_transactiondb_options_create();
+  rocksdb_transaction_options_t* const of_txn = rocksdb_transaction_options_create();
+  rocksdb_destroy_db(stamped, "stamped", &error);
+  CHECK_OK(error);
+  rocksdb_transactiondb_t* const db =
+      rocksdb_transactiondb_open(stamped, options, "stamped", &error);
+  CHECK_OK(error);
+  rocksdb_transaction_t* const txn = rocksdb_transaction_begin(db, s->write, of_txn, NULL);
+  Put(txn, "a", "1");
+  rocksdb_transaction_commit(txn, &error);
+  CHECK_ERROR(error, "SetCommitTimestamp");
+  rocksdb_transaction_set_read_timestamp_for_validation(txn, 5);
+  rocksdb_transaction_set_commit_timestamp(txn, 5);
+  rocksdb_transaction_commit(txn, &error);
+  CHECK_ERROR(error, "SetCommitTimestamp");
+  rocksdb_transaction_set_commit_timestamp(txn, 7);
+  rocksdb_transaction_commit(txn, &error);
+  CHECK_OK(error);
+  for (uint64_t at = 6; at < 8; ++at) {
+    char bytes[8];
+    StampOf(at, bytes);
+    rocksdb_readoptions_set_timestamp(s->read, bytes, sizeof bytes);
+    CHECK(Holds(db, s, "a", at < 7 ? NULL : "1"));
+  }
+  rocksdb_readoptions_set_timestamp(s->read, NULL, 0);
+  rocksdb_transaction_destroy(txn);
+  rocksdb_transactiondb_close(db);
+  rocksdb_destroy_db(stamped, "stamped", &error);
+  CHECK_OK(error);
+  rocksdb_transaction_options_destroy(of_txn);
+  rocksdb_transactiondb_options_destroy(options);
+  rocksdb_options_destroy(stamped);
+  rocksdb_comparator_destroy(order);
+}
+
 void TestTransactions(void) {
   const Settings s = MakeSettings();
   TestPessimistic(&s);
   TestTwoPhases(&s);
   TestOptimistic(&s);
+  TestOwnBatch(&s);
+  TestTransactionTimestamps(&s);
+  const char* const left[] = {"pessimistic", "two_phases", "optimistic"};
+  for (int i = 0; i < 3; ++i) {
+    char* error = NULL;
+    rocksdb_destroy_db(s.options, left[i], &error);
+    CHECK_OK(error);
+  }
   FreeSettings(&s);
 }

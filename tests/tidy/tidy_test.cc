@@ -393,6 +393,7 @@ TEST(TidyTest, NamesSayWhatTheyHold) {
 TEST(TidyTest, TheRootIsAFixedList) {
   const std::vector<std::string> fixed = {"CMakeLists.txt", "CMakePresets.json",
                                           "LICENSE",        "README.md",
+                                          "CHANGELOG.md",   "SECURITY.md",
                                           "include",        "db",
                                           "memtable",       "table",
                                           "util",           "tests",

@@ -176,6 +176,10 @@ class DbImpl final : public DB, public TransactionHost {
   void WatchKeys() override;
   Status WriteIf(const WriteOptions& options, WriteBatch* updates,
                  WriteCondition* condition) override;
+  void ChargeTransactions(int64_t bytes) override {
+    engine_->state.transaction_bytes.fetch_add(static_cast<uint64_t>(bytes),
+                                               std::memory_order_relaxed);
+  }
   SequenceNumber WaitForAllWrites() override;
   const Comparator* ComparatorOf(uint32_t family) override;
   std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t family) override;

@@ -9,6 +9,7 @@
 #include "db/write/section_records.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 
 namespace varve {
 
@@ -171,6 +172,7 @@ bool PreparedSections::HoldsLog(const PreparedSection& section, const FamilyLogs
   if (section.state == SectionState::kPlanned) return false;
   if (section.state == SectionState::kUndecided || !section.durable) return true;
   if (section.state == SectionState::kRolledBack) return false;
+  if (VARVE_CANARY(kLeaveCommitLog)) return false;
   return std::ranges::any_of(section.families, [&](uint32_t id) {
     const auto family = families.find(id);
     return family != families.end() && family->second <= section.decision_log;

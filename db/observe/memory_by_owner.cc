@@ -97,6 +97,12 @@ TableBytes SumTables(const DbContext& context, const DbState& state) VARVE_REQUI
   return sum;
 }
 
+uint64_t SumTransactions(const DbState& state) {
+  uint64_t sum = state.transaction_bytes.load(std::memory_order_relaxed);
+  for (const PreparedSections::Info& section : state.sections.Undecided()) sum += section.bytes;
+  return sum;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& context,
@@ -109,7 +115,9 @@ std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& con
   lock.Unlock();
   // Goes over all entries.
   for (const auto& [address, block_cache] : caches) cache.pinned += block_cache->GetPinnedUsage();
-  const uint64_t sum = memtables.sum() + cache.used + tables.readers + tables.metadata;
+  const uint64_t transactions = SumTransactions(*state);
+  const uint64_t sum =
+      memtables.sum() + cache.used + tables.readers + tables.metadata + transactions;
   return {
       {"memtables", memtables.sum()},
       {"memtables.active", memtables.active},
@@ -122,6 +130,7 @@ std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& con
       {"block_cache.reserved", cache.reserved},
       {"table_readers", tables.readers},
       {"file_metadata", tables.metadata},
+      {"transactions", transactions},
       {"total", sum - std::min(sum, cache.reserved)},
   };
 }

@@ -106,13 +106,19 @@ class LockOwner {
   // A record with a copy of the key. Throws std::bad_alloc.
   HeldLock* NewLock(const LockKey& key) {
     void* const place = memory_.allocate(sizeof(HeldLock) + key.key.size(), alignof(HeldLock));
+    lock_bytes_ += sizeof(HeldLock) + key.key.size();
     char* const bytes = static_cast<char*>(place) + sizeof(HeldLock);
     if (!key.key.empty()) memcpy(bytes, key.key.data(), key.key.size());
     return new (place)
         HeldLock{.key = {key.family, Slice(bytes, key.key.size()), key.hash}, .owner = this};
   }
   // None of its records is held or awaited any more.
-  void ForgetLocks() { memory_.release(); }
+  void ForgetLocks() {
+    memory_.release();
+    lock_bytes_ = 0;
+  }
+  // What records take.
+  size_t lock_bytes() const { return lock_bytes_; }
 
   // Whom it waited for when it last ran into a timeout. Any thread.
   struct LastWait {
@@ -136,6 +142,7 @@ class LockOwner {
 
   std::atomic<TransactionID> id_{0};
   uint64_t expires_at_ = 0;
+  size_t lock_bytes_ = 0;
   std::atomic<State> state_{State::STARTED};
   std::atomic<bool> has_last_wait_{false};
   mutable Mutex last_wait_mu_{kLastWaitRank};

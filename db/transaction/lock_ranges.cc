@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 
 namespace varve {
 
@@ -15,7 +16,7 @@ int CompareEndToKey(const Comparator& comparator, const RangeEnd& end, const Sli
   const int order = comparator.CompareWithoutTimestamp(end.key, false, key, false);
   return order != 0 || end.place == RangeEnd::Place::kAt
              ? order
-             : (end.place == RangeEnd::Place::kBefore ? -1 : 1);
+             : (end.place == RangeEnd::Place::kBefore && !VARVE_CANARY(kLockRangeEnd) ? -1 : 1);
 }
 
 int CompareEnds(const Comparator& comparator, const RangeEnd& a, const RangeEnd& b) {

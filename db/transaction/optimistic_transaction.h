@@ -76,6 +76,8 @@ class OptimisticTransaction final : public TransactionBase {
   Status CheckActive() override;
   Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) override;
   void NoteFound(ColumnFamilyHandle* family, const Slice& key) override;
+  // About: what hash tables and strings take besides is theirs to know.
+  size_t UsesBytes() const override { return tracked_.size() * (2 * sizeof(TrackedKey)); }
   void PushUses() override { marks_.push_back(uses_.size()); }
   void RollbackUses() override;
   void PopUses() override;

@@ -8,6 +8,7 @@
 #include "db/engine/prepared_sections.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/coding/fixed.h"
@@ -143,6 +144,7 @@ Status PessimisticTransaction::CommitUnprepared() try {
   VARVE_RETURN_IF_ERROR(StampUpdates(updates));
   if (!owner_.MoveState(STARTED, AWAITING_COMMIT)) return Status::Expired();
   TakeAnnouncedSnapshot();
+  if (VARVE_CANARY(kUnlockBeforeCommit)) ReleaseLocks();
   if (updates->GetDataSize() > kBatchHeaderBytes) {
     Status s = db_->Write(write_options_, updates);
     if (!s.ok()) {
@@ -296,6 +298,7 @@ Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key,
     return valid;
   });
   if (!s.ok()) {
+    if (VARVE_CANARY(kLoseBusyUpgrade) && had.upgraded) return Status::OK();
     if (had.added) GiveBack(had.held);
     if (had.upgraded) locks_->Downgrade(had.held);
   }
@@ -396,7 +399,8 @@ void PessimisticTransaction::RollbackUses() {
     if (use.lock == nullptr) continue;
     VARVE_ASSERT((use.write ? use.lock->writes : use.lock->reads) > 0);
     (use.write ? use.lock->writes : use.lock->reads)--;
-    if (use.lock->reads == 0 && use.lock->writes == 0) GiveBack(use.lock);
+    const bool unused = use.lock->reads == 0 && use.lock->writes == 0;
+    if (unused && !VARVE_CANARY(kKeepLockAtRollback)) GiveBack(use.lock);
   }
   while (ranges_.size() > mark.ranges) {
     locks_->UnlockRange(&ranges_.back());

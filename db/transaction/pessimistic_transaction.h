@@ -105,6 +105,7 @@ class PessimisticTransaction final : public TransactionBase {
   Status CheckTimestampSize(size_t timestamp_size) const override;
   Status TimestampForUpdate(const ReadOptions& options, bool do_validate,
                             std::string* timestamp) const override;
+  size_t UsesBytes() const override { return owner_.lock_bytes(); }
   void PushUses() override;
   void RollbackUses() override;
   void PopUses() override;

@@ -45,6 +45,7 @@ void TransactionBase::ClearUpdates() {
   indexing_ = true;
   counts_ = Counts();
   save_points_.clear();
+  Charge(0);
 }
 
 uint64_t TransactionBase::GetElapsedTime() const {
@@ -216,6 +217,7 @@ Status TransactionBase::ReadForUpdate(const ReadOptions& options, ColumnFamilyHa
   VARVE_RETURN_IF_ERROR(CheckForUpdate(options, of, do_validate));
   VARVE_RETURN_IF_ERROR(
       Use(of, key, {.write = false, .exclusive = exclusive, .validate = do_validate}));
+  ChargeMemory();
   return value == nullptr ? Status::OK() : ReadUsed(options, of, key, value, do_validate);
 } catch (...) {
   return CaughtException();
@@ -304,6 +306,7 @@ Status TransactionBase::Update(WriteType type, ColumnFamilyHandle* family, const
                     : type == kMergeRecord ? counts_.merges
                                            : counts_.deletes;
   count++;
+  ChargeMemory();
   return Status::OK();
 } catch (...) {
   return CaughtException();

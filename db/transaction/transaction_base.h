@@ -29,6 +29,7 @@ struct KeyUse {
 class TransactionBase : public Transaction {
  public:
   TransactionBase(DB* db, TransactionHost* host);
+  ~TransactionBase() override { Charge(0); }
 
   void SetSnapshot() override;
   void SetSnapshotOnNextOperation(std::shared_ptr<TransactionNotifier> notifier) override;
@@ -188,6 +189,8 @@ class TransactionBase : public Transaction {
                                     std::string* timestamp) const;
   // A read for update of a key that was used has found a value.
   virtual void NoteFound(ColumnFamilyHandle* /*family*/, const Slice& /*key*/) {}
+  // What is held of them.
+  virtual size_t UsesBytes() const = 0;
   // Of the keys that were used, since SetSavePoint.
   virtual void PushUses() = 0;
   virtual void RollbackUses() = 0;
@@ -197,6 +200,12 @@ class TransactionBase : public Transaction {
   void BeginBase(const WriteOptions& options, uint64_t now_micros, size_t max_batch_bytes);
   // The updates, and all that concerns them.
   void ClearUpdates();
+  // After an update or a use: what the transaction holds is told to the host, in steps.
+  void ChargeMemory() {
+    const size_t held = batch_.GetDataSize() + UsesBytes();
+    if (held >= charged_ + kChargeStep) [[unlikely]]
+      Charge(held - held % kChargeStep);
+  }
   // With or without the index, as the transaction has it now. Of a range `value` is the end.
   Status AddToBatch(WriteType type, ColumnFamilyHandle* family, const Slice& key,
                     const Slice& value);
@@ -220,6 +229,8 @@ class TransactionBase : public Transaction {
   mutable WriteBatchWithIndex batch_;
 
  private:
+  static constexpr size_t kChargeStep = 16 << 10;
+
   struct Counts {
     uint64_t puts = 0;
     uint64_t deletes = 0;
@@ -240,6 +251,11 @@ class TransactionBase : public Transaction {
   }
   static KeyUse Untracked() {
     return {.write = true, .exclusive = true, .validate = false, .assume_tracked = false};
+  }
+  void Charge(size_t bytes) {
+    if (bytes == charged_) return;
+    host_->ChargeTransactions(static_cast<int64_t>(bytes) - static_cast<int64_t>(charged_));
+    charged_ = bytes;
   }
   std::vector<ColumnFamilyHandle*> Defaults(const std::vector<Slice>& keys) const {
     return std::vector<ColumnFamilyHandle*>(keys.size(), db_->DefaultColumnFamily());
@@ -262,6 +278,7 @@ class TransactionBase : public Transaction {
   bool indexing_ = true;
   Counts counts_;
   uint64_t began_at_ = 0;
+  size_t charged_ = 0;
   std::shared_ptr<const Snapshot> snapshot_;
   bool announced_ = false;
   std::shared_ptr<TransactionNotifier> notifier_;

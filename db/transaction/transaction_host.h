@@ -44,6 +44,8 @@ class TransactionHost {
   // DB::Write; Busy, and nothing is written, if the condition refuses.
   virtual Status WriteIf(const WriteOptions& options, WriteBatch* updates,
                          WriteCondition* condition) = 0;
+  // Open transactions hold so many bytes more, or less: for the property varve.memory.
+  virtual void ChargeTransactions(int64_t bytes) = 0;
   // The newest visible sequence, once all that was given out before the call is visible.
   virtual SequenceNumber WaitForAllWrites() = 0;
   // A snapshot that tells this timestamp; nullptr as GetSnapshot.

@@ -65,6 +65,12 @@ enum class Canary : int {
   kFreeUnderReaders,
   kForgetReaders,
   kLimboWithoutEnd,
+  kLoseBusyUpgrade,
+  kKeepLockAtRollback,
+  kLockRangeEnd,
+  kUnlockBeforeCommit,
+  kForgetStamps,
+  kLeaveCommitLog,
 };
 
 inline Canary PlantedCanary() {

@@ -113,7 +113,8 @@ TEST_F(MemoryTest, OwnersAddUp) {
     EXPECT_EQ(Owner("block_cache.pinned"), cache->GetPinnedUsage());
     EXPECT_EQ(Owner("block_cache.reserved"), 2 * kStep + writes);
     EXPECT_EQ(Owner("total"), Owner("memtables") + Owner("block_cache") + Owner("table_readers") +
-                                  Owner("file_metadata") - Owner("block_cache.reserved"));
+                                  Owner("file_metadata") + Owner("transactions") -
+                                  Owner("block_cache.reserved"));
     EXPECT_EQ(Text("varve.memory").substr(0, 10), "memtables=");
     ASSERT_TRUE(Close().ok());
     EXPECT_EQ(InCache(cache.get(), CacheEntryRole::kBlockBasedTableReader).second, 0u);

@@ -545,6 +545,37 @@ TEST_F(StoryTest, WithoutConcurrencyControlThereAreNoLocks) {
   EXPECT_EQ(Committed("a"), "2");
 }
 
+// The property has it in steps of 16 KiB.
+TEST_F(StoryTest, WhatTransactionsHoldIsToldAndEnds) {
+  const auto held = [&] {
+    std::map<std::string, std::string> owners;
+    EXPECT_TRUE(txn_db_->GetMapProperty("varve.memory", &owners));
+    return std::stoull(owners["transactions"]);
+  };
+  EXPECT_EQ(held(), 0u);
+  auto txn = Begin();
+  const std::string value(1000, 'v');
+  for (int i = 0; i < 100; i++) ASSERT_TRUE(txn->Put("w" + std::to_string(i), value).ok());
+  EXPECT_GE(held(), 90'000u);
+  EXPECT_LE(held(), 150'000u);
+  const auto reader = Begin();
+  for (int i = 0; i < 1000; i++) {
+    ASSERT_TRUE(reader
+                    ->GetForUpdate(ReadOptions(), "r" + std::to_string(i),
+                                   static_cast<std::string*>(nullptr))
+                    .ok());
+  }
+  const uint64_t both = held();
+  EXPECT_GE(both, 180'000u) << "locks are held, too";
+  ASSERT_TRUE(txn->SetName("n").ok());
+  ASSERT_TRUE(txn->Prepare().ok());
+  EXPECT_GE(held(), both + 100'000) << "what is prepared is a copy";
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_LE(held(), both - 90'000);
+  ASSERT_TRUE(reader->Rollback().ok());
+  EXPECT_EQ(held(), 0u);
+}
+
 TEST_F(StoryTest, WhatIsMissingIsRefusedByName) {
   auto txn = Begin();
   ASSERT_TRUE(txn->GetCommitTimeWriteBatch()->Put("a", "1").ok());

@@ -206,6 +206,7 @@ class CompactionWork final : public CompactionScheduler {
   int manual_working_ VARVE_GUARDED_BY(kDbMutex) = 0;
   // Calls that want to know what becomes of their tables.
   std::vector<Followed*> followed_ VARVE_GUARDED_BY(kDbMutex);
+  // Calls of DisableManual less those of EnableManual: a call that comes first counts as well.
   int manual_disabled_ VARVE_GUARDED_BY(kDbMutex) = 0;
   std::atomic<bool> manual_cancel_{false};  // changed under the mutex
 };

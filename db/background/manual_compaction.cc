@@ -381,7 +381,7 @@ Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, co
 
 void CompactionWork::DisableManual() {
   DbLock lock(&state_.mu);
-  manual_disabled_++;
+  if (++manual_disabled_ <= 0) return;
   manual_cancel_.store(true, std::memory_order_release);
   state_.work.SignalAll();
   while (manual_working_ > 0 || tree_.AnyWaiting()) state_.work.Wait();
@@ -389,8 +389,7 @@ void CompactionWork::DisableManual() {
 
 void CompactionWork::EnableManual() {
   DbLock lock(&state_.mu);
-  if (manual_disabled_ > 0) manual_disabled_--;
-  if (manual_disabled_ == 0) manual_cancel_.store(false, std::memory_order_release);
+  if (--manual_disabled_ <= 0) manual_cancel_.store(false, std::memory_order_release);
 }
 
 }  // namespace varve

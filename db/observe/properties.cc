@@ -290,7 +290,7 @@ std::string AsText(const std::map<std::string, std::string>& values) {
 
 std::string FamilyStats(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   std::string out;
-  AppendF(&out, "\n** Compaction stats [%s] **\n", f.name().c_str());
+  AppendF(&out, "\n** Compaction Stats [%s] **\n", f.name().c_str());
   AppendF(&out, "%-6s %7s %10s %7s %10s %10s %10s %9s %12s %12s\n", "Level", "Files", "Size(MB)",
           "Score", "Read(MB)", "Write(MB)", "Moved(MB)", "Comp(cnt)", "KeyIn", "KeyDrop");
   for (int level = 0; level < f.current()->num_levels(); level++) {
@@ -351,7 +351,7 @@ std::map<std::string, std::string> BackgroundMap(const Engine& e) {
 }
 
 std::string DatabaseStats(Engine& e) VARVE_REQUIRES(kDbMutex) {
-  std::string out = "\n** DB stats **\n";
+  std::string out = "\n** DB Stats **\n";
   AppendF(&out, "Uptime(secs): %.1f\n",
           static_cast<double>(e.context.MonotonicMicros() - e.context.open_micros()) / 1e6);
   AppendF(&out, "Last sequence: %" PRIu64 "\n", e.state.versions->last_sequence());

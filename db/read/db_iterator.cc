@@ -43,7 +43,7 @@ bool IsBeforeAllBehind(const Slice& bound, const Slice& prefix) {
 // When an iterator leaves the super-version it was made over, unasked.
 enum class Follow : uint8_t {
   kNever,
-  kNewest,  // tailing: each seek reads the newest state
+  kNewest,  // tailing: each move reads the newest state
   kFiles,   // auto_refresh_iterator_with_snapshot: the same state in newer memtables and files
 };
 
@@ -198,10 +198,10 @@ class DbIterator final : public Iterator {
     PerfTimer<&PerfContext::find_next_user_entry_time> timer;
     const PassedInCall passed(walk_.counters);
     (walk_.counters.*steps)++;
-    if (follow_ == Follow::kFiles && hold_.IsOld()) [[unlikely]] {
+    if (follow_ != Follow::kNever && HasToFollow()) [[unlikely]] {
       const std::string key = walk_.key().ToString();
       const bool in_prefix = walk_.in_prefix();
-      FollowFiles();
+      FollowBeforeSeek();
       (walk_.*go_on)(key, in_prefix);
     } else {
       (walk_.*step)();
@@ -230,6 +230,11 @@ class DbIterator final : public Iterator {
     }
   }
 
+  // Between two entries: whether the state, or the files, to be read are others by now.
+  [[nodiscard]] bool HasToFollow() const {
+    return follow_ == Follow::kNewest ? hold_.source().VisibleSequence() != walk_.sequence()
+                                      : hold_.IsOld();
+  }
   void FollowBeforeSeek() {
     if (follow_ == Follow::kNever) [[likely]]
       return;

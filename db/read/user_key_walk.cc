@@ -38,6 +38,7 @@ void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
   extractor_ = settings.prefix_extractor;
   pins_ = options.pin_data;
   reseek_after_ = settings.reseek_after;
+  tailing_ = options.tailing;
   has_timestamps_ = icmp_->timestamp_size() != 0;
   as_of_ = has_timestamps_ ? *options.timestamp : Slice();
   merger_ = settings.merger;
@@ -166,7 +167,7 @@ void UserKeyWalk::TakeBatch() {
 void UserKeyWalk::MeasurePlain() {
   plain_end_ = nullptr;
   // After the key that is shown, the entry at hand is to be shown next.
-  if (batch_.at == batch_.end || is_past_ || has_prefix_ || has_timestamps_ ||
+  if (batch_.at == batch_.end || is_past_ || has_prefix_ || has_timestamps_ || tailing_ ||
       !tombstones_->empty())
     return;
   const Slice last = ExtractUserKey(batch_.end[-1].key());

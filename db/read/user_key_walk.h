@@ -364,6 +364,7 @@ class UserKeyWalk {
   bool value_kept_ = false;      // backward: value_ is the source's, pinned for its life
   bool merged_ = false;          // value_ is what an operator made
   bool has_timestamps_ = false;  // there are timestamps
+  bool tailing_ = false;         // between two steps others may write
   // Forward: the source stands after the entries of the key that is shown.
   bool is_past_ = false;
   bool jumps_ = true;  // over tombstone runs

@@ -22,6 +22,24 @@ IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path) {
   return SyncDirectory(fs, slash == 0 ? "/" : path.substr(0, slash));
 }
 
+// There is no database, and none is to be made: what there is instead.
+Status WithoutCurrent(FileSystem* fs, const std::string& path) {
+  constexpr char kMissing[] = "does not exist (create_if_missing is false)";
+  std::vector<std::string> entries;
+  if (!fs->GetChildren(path, IOOptions(), &entries, nullptr).ok()) {
+    const bool is_file = fs->FileExists(path, IOOptions(), nullptr).ok();
+    return Status::InvalidArgument(path, is_file ? "is not a directory" : kMissing);
+  }
+  for (const std::string& entry : entries) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(entry, &number, &type)) continue;
+    if (type != kDescriptorFile && type != kTableFile) continue;
+    return Status::Corruption(path, "CURRENT is missing, but there is data (" + entry + ")");
+  }
+  return Status::InvalidArgument(path + ": a directory without a database", kMissing);
+}
+
 Status MakeOrFindDirectory(const DbContext& context) {
   FileSystem* const fs = context.fs().get();
   if (context.options().create_if_missing) {
@@ -29,8 +47,7 @@ Status MakeOrFindDirectory(const DbContext& context) {
     return MakeDirectoryDurably(fs, context.WalDirectory());
   }
   const IOStatus s = fs->FileExists(CurrentFileName(context.name()), IOOptions(), nullptr);
-  if (!s.IsNotFound()) return Status::OK();
-  return Status::InvalidArgument(context.name(), "does not exist (create_if_missing is false)");
+  return s.IsNotFound() ? WithoutCurrent(fs, context.name()) : Status::OK();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "db/recovery/database_directory.h"
 #include "db/recovery/families.h"
 #include "db/recovery/identity.h"
+#include "db/recovery/log_options.h"
 #include "db/recovery/log_recovery.h"
 #include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
@@ -67,8 +68,11 @@ class Opener {
 
   Status Run(std::shared_ptr<Engine>* engine) {
     // What throws must leave no lock behind, either.
-    const Status s = Guarded([this] { return RunSteps(); });
+    Status s = Guarded([this] { return RunSteps(); });
     if (!s.ok()) {
+      if (s.IsCorruption() && !repairs_) {
+        s = Status::CopyAppendMessage(s, "; ", "RepairDB makes a database of what can be read");
+      }
       Guarded([this] { return e_->context.Unlock(); }).PermitUncheckedError();
       ReleaseFamilies(e_.get());
       LogError(e_->context.info_log(), "open failed: %s", s.ToString().c_str());
@@ -182,6 +186,7 @@ Status Opener::MakeVersionSet() {
   VARVE_ASSERT(e_->state.versions == nullptr);
   e_->state.versions = std::make_unique<VersionSet>(options, &e_->state.mu);
   VARVE_RETURN_IF_ERROR(context.fs()->GetChildren(context.name(), IOOptions(), &entries_, nullptr));
+  LogOptions(context, request_.families, entries_);
   if (repairs_) return Status::OK();
   bool found = false;
   VARVE_RETURN_IF_ERROR(FindDatabase(context, &found));

@@ -119,9 +119,9 @@ Status CheckNoneWithout(uint32_t count, const WriteBatch* batch, MemTableResolve
 // What nobody could merge is not written.
 Status CheckMerge(uint32_t family, MemTableResolver* resolver) {
   if (resolver->HasMergeOperator(family)) return Status::OK();
-  return Status::InvalidArgument(
+  return Status::NotSupported(
       "write: a merge, and ColumnFamilyOptions::merge_operator of column family " +
-      std::to_string(family) + " is not set");
+      std::to_string(family) + " is not set: provide one when the database is opened");
 }
 
 // As it is, or as the value that it makes.

@@ -98,7 +98,7 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // SkipListFactory or VectorRepFactory; others are refused.
   std::shared_ptr<MemTableRepFactory> memtable_factory = std::make_shared<SkipListFactory>();
 
-  // Refused unless 0: per-entry checksums in the memtable, bytes.
+  // Refused unless 0: per-entry checksums in the memtable, bytes. Dynamic.
   uint32_t memtable_protection_bytes_per_key = 0;
 
   // Range deletions in a memtable that cause its flush; 0: no limit. Dynamic.
@@ -192,7 +192,7 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // CompactionJobStats::file_write_nanos and those beside it, which are 0 otherwise. Dynamic.
   bool report_bg_io_stats = false;
 
-  // Refused unless 0: sampling of blocks to estimate other codecs' gain.
+  // Refused unless 0: sampling of blocks to estimate other codecs' gain. Dynamic.
   uint64_t sample_for_compression = 0;
 
   // Whether tables keep the timestamps of keys. False: they are in memtables and logs only, and a

@@ -617,7 +617,8 @@ class VARVE_EXPORT DB {
   virtual Status EnableAutoCompaction(
       const std::vector<ColumnFamilyHandle*>& column_family_handles) = 0;
 
-  // Running CompactRange calls end with Incomplete; further ones too until enabled again.
+  // Running CompactRange calls end with Incomplete; further ones too until enabled again, as often
+  // as they were disabled: an EnableManualCompaction that comes first counts as well.
   virtual void DisableManualCompaction() = 0;
   virtual void EnableManualCompaction() = 0;
 

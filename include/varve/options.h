@@ -88,7 +88,7 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
   const CompactionFilter* compaction_filter = nullptr;
   std::shared_ptr<CompactionFilterFactory> compaction_filter_factory = nullptr;
 
-  // Bytes in a memtable before it is flushed. At least 64 KiB. Dynamic.
+  // Bytes in a memtable before it is flushed; less than 64 KiB becomes that. Dynamic.
   size_t write_buffer_size = 64 << 20;
 
   // Codec of all levels that have no other choice. Dynamic.
@@ -539,7 +539,8 @@ struct ReadOptions {
   const Slice* iterate_lower_bound = nullptr;
   const Slice* iterate_upper_bound = nullptr;
 
-  // Each seek of the iterator reads the newest state; `snapshot` is ignored.
+  // Each move of the iterator reads the newest state, and costs a seek if anything was written
+  // since the one before; `snapshot` is ignored.
   bool tailing = false;
 
   // With a prefix_extractor: the order of all keys, without prefix filters. The order is that of

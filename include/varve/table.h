@@ -123,7 +123,7 @@ struct BlockBasedTableOptions {
   enum DataBlockIndexType : char {
     kDataBlockBinarySearch = 0,
     /// Adds a hash table to each data block, for point reads of RocksDB: Varve does not read it.
-    /// Bytewise-equal keys only.
+    /// Without effect where keys of different bytes may be equal, or have timestamps.
     kDataBlockBinaryAndHash = 1,
   };
   DataBlockIndexType data_block_index_type = kDataBlockBinarySearch;

@@ -43,9 +43,11 @@ BlockBuilder::Options DataBlockOptions(const BlockTableBuildOptions& options) {
   BlockBuilder::Options result;
   result.restart_interval = table.block_restart_interval;
   result.delta_keys = table.use_delta_encoding;
-  // The hash is of the whole user key, which no reader knows where it ends with a timestamp.
+  // The hash is of the whole user key, which no reader knows where it ends with a timestamp, and
+  // of its bytes, which equal keys may not have in common.
   if (table.data_block_index_type == BlockBasedTableOptions::kDataBlockBinaryAndHash &&
-      options.icmp->timestamp_size() == 0) {
+      options.icmp->timestamp_size() == 0 &&
+      !options.icmp->user_comparator()->CanKeysWithDifferentByteContentsBeEqual()) {
     result.hash_index_ratio = table.data_block_hash_table_util_ratio;
   }
   return result;

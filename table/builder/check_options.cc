@@ -69,11 +69,6 @@ Status CheckIndex(const BlockTableBuildOptions& options) {
       return Status::InvalidArgument("BlockBasedTableOptions::data_block_hash_table_util_ratio",
                                      "must lie in (0, 1]");
     }
-    if (options.icmp->user_comparator()->CanKeysWithDifferentByteContentsBeEqual()) {
-      return Unsupported("data_block_index_type",
-                         "kDataBlockBinaryAndHash needs a comparator by which only equal bytes "
-                         "are equal keys");
-    }
   }
   return Status::OK();
 }

@@ -430,15 +430,14 @@ std::string Model::DoEnd(const Line& line) {
 std::string Model::DoMove(const Line& line) {
   IteratorModel& it = iterators_.at(line.Word(1));
   const std::string& verb = line.verb();
-  if (it.tailing && (verb == "first" || verb == "seek")) it.view = Find(it.db, it.family)->now();
+  if (it.tailing) it.view = Find(it.db, it.family)->now();
   if (verb == "first") it.First();
   if (verb == "last") it.Last();
   if (verb == "seek") it.Seek(BytesOf(line.Word(2)));
   if (verb == "seekback") it.SeekForPrev(BytesOf(line.Word(2)));
+  if (verb != "next" && verb != "prev") return it.Answer();
   const uint64_t steps = line.words.size() > 2 ? NumberOf(line.Word(2)) : 1;
-  std::string answer = it.Answer();
-  if (verb != "next" && verb != "prev") return answer;
-  answer.clear();
+  std::string answer;
   for (uint64_t i = 0; i < steps; i++) {
     if (it.at.has_value()) verb == "next" ? it.Next() : it.Prev();
     answer += it.Answer() + " ";

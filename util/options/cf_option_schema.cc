@@ -57,7 +57,7 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(cf_paths, "several directories").DefaultOnly(kNoFeature).NotInFile(),
 
     // Memtables.
-    VARVE_ROW(write_buffer_size, "bytes of a memtable").Dynamic().AtLeast(1),
+    VARVE_ROW(write_buffer_size, "bytes of a memtable").Dynamic(),
     VARVE_ROW(max_write_buffer_number, "memtables before writes stop").Dynamic().AtLeast(1),
     VARVE_ROW(min_write_buffer_number_to_merge, "memtables merged by a flush").AtLeast(1),
     VARVE_ROW(max_write_buffer_size_to_maintain, "bytes of flushed memtables kept; -1: derived")
@@ -73,7 +73,9 @@ constexpr OptionRow kColumnFamilyRows[] = {
         .Advisory(kNoKnob),
     VARVE_ROW(bloom_locality, "cache lines of that filter").Advisory(kNoKnob),
     VARVE_ROW(arena_block_size, "bytes of an arena block; 0: derived").Dynamic(),
-    VARVE_ROW(memtable_protection_bytes_per_key, "checksums in memtables").DefaultOnly(kNoFeature),
+    VARVE_ROW(memtable_protection_bytes_per_key, "checksums in memtables")
+        .Dynamic()
+        .DefaultOnly(kNoFeature),
     VARVE_ROW(memtable_max_range_deletions, "range deletions before a flush; 0: no limit")
         .Dynamic()
         .Extended(),
@@ -130,7 +132,7 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(paranoid_file_checks, "read new tables back").Dynamic(),
     VARVE_ROW(force_consistency_checks, "verify each new version").Advisory("always on"),
     VARVE_ROW(report_bg_io_stats, "time background I/O").Dynamic(),
-    VARVE_ROW(sample_for_compression, "estimate other codecs").DefaultOnly(kNoFeature),
+    VARVE_ROW(sample_for_compression, "estimate other codecs").Dynamic().DefaultOnly(kNoFeature),
     VARVE_ROW(persist_user_defined_timestamps, "user timestamps in tables").Extended(),
 
     // Values in separate files.

@@ -98,7 +98,7 @@ TEST_F(DbInfoTest, TextsNameWhatTheyAreAbout) {
     const char* part;
   };
   for (const Case& c : {
-           Case{P::kStats, "Compaction stats [a]"},
+           Case{P::kStats, "Compaction Stats [a]"},
            Case{P::kStats, "Last sequence"},
            Case{P::kCFStats, "[a]"},
            Case{P::kCFStatsNoFileHistogram, "Flushes: 1"},

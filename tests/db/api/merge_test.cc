@@ -221,13 +221,13 @@ TEST_F(MergeTest, FamiliesHaveTheirOwnOperators) {
   ASSERT_TRUE(TryOpenWith({{"default", options_}, {"other", none}}).ok());
   Merge("k", "1");
   const Status s = db()->Merge(WriteOptions(), Handle("other"), "k", "1");
-  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
   EXPECT_NE(std::string::npos, s.ToString().find("merge_operator"));
   WriteBatch batch;
   ASSERT_TRUE(batch.Put("p", "1").ok());
   ASSERT_TRUE(batch.Merge(Handle("default"), "k", "2").ok());
   ASSERT_TRUE(batch.Merge(Handle("other"), "k", "1").ok());
-  EXPECT_TRUE(db()->Write(WriteOptions(), &batch).IsInvalidArgument());
+  EXPECT_TRUE(db()->Write(WriteOptions(), &batch).IsNotSupported());
   EXPECT_EQ("NOT_FOUND", Get("p"));
   EXPECT_EQ("1", Get("k"));
 }

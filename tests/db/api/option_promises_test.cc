@@ -428,14 +428,14 @@ TEST_F(PeriodicWorkTest, StatisticsAreToldToTheLog) {
   Put("k", "v");
   Jump(1000);
   Set("max_background_jobs", "3");
-  EXPECT_THAT(log_->text(), Not(HasSubstr("Compaction stats"))) << "0: never";
+  EXPECT_THAT(log_->text(), Not(HasSubstr("Compaction Stats"))) << "0: never";
   Set("stats_dump_period_sec", "600");
   Jump(601);
   Set("max_background_jobs", "2");
   ASSERT_TRUE(Eventually(
       [&] { return log_->text().find("rocksdb.number.keys.written") != std::string::npos; }));
-  EXPECT_THAT(log_->text(), AllOf(HasSubstr("Compaction stats [default]"),
-                                  HasSubstr("Compaction stats [side]"), HasSubstr("Uptime")));
+  EXPECT_THAT(log_->text(), AllOf(HasSubstr("Compaction Stats [default]"),
+                                  HasSubstr("Compaction Stats [side]"), HasSubstr("Uptime")));
 }
 
 TEST_F(PeriodicWorkTest, WhatCouldNotBeDeletedIsTriedAgain) {

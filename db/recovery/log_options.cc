@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/log_options.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "varve/version.h"
+
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+#include "util/options/option_schema.h"
+
+namespace varve {
+
+namespace {
+
+void LogTable(Logger* log, const OptionTable& table, const void* object) {
+  OptionPrintStyle style;
+  style.delimiter = "\n";
+  style.detailed = true;
+  const std::string text = PrintOptions(table, style, object);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line(text.data() + at, end - at);
+    const size_t equals = std::min(line.find('='), line.size());
+    const std::string_view value = line.substr(std::min(equals + 1, line.size()));
+    LogHeader(log, "  Options.%.*s: %.*s", static_cast<int>(equals), line.data(),
+              static_cast<int>(value.size()), value.data());
+    at = end + 1;
+  }
+}
+
+void LogSummary(const DbContext& context, const std::vector<std::string>& entries) {
+  size_t tables = 0;
+  std::string others;
+  for (const std::string& entry : entries) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(entry, &number, &type)) continue;
+    if (type == kTableFile) tables++;
+    if (type == kDescriptorFile || type == kWalFile) others += " " + entry;
+  }
+  LogHeader(context.info_log(), "DB SUMMARY: %s, session %s: %zu tables,%s", context.name().c_str(),
+            context.session_id().c_str(), tables, others.c_str());
+}
+
+}  // namespace
+
+void LogOptions(const DbContext& context, const std::vector<ColumnFamilyDescriptor>& families,
+                const std::vector<std::string>& entries) {
+  Logger* const log = context.info_log();
+  if (log == nullptr) return;
+  LogHeader(log, "Varve version: %s", GetVarveVersionAsString().c_str());
+  LogSummary(context, entries);
+  LogTable(log, DbOptionTable(), &context.options());
+  for (const ColumnFamilyDescriptor& family : families) {
+    LogHeader(log, "--------------- Options for column family [%s]:", family.name.c_str());
+    LogTable(log, CfOptionTable(), &family.options);
+  }
+}
+
+}  // namespace varve

@@ -15,6 +15,10 @@
 //   update         a read for update and a put, of random keys of `num`
 //   update-hot     the same, of a hundred keys
 //   checked        a put in an optimistic transaction; checked10: ten of them
+//   batch          batches of eight puts without a transaction, nothing compacted beside;
+//   batch-loose:
+//                  with unordered_write; batch-prepared: in a transaction database under
+//                  WRITE_PREPARED, unordered, without locks
 //
 // `--only` takes the rows whose names begin with that. What an indexed batch costs: indexed_batch.
 
@@ -71,7 +75,14 @@ std::string KeyOf(uint64_t i) {
   return key;
 }
 
-enum class Kind { kPlain, kLocked, kChecked };
+enum class Kind { kPlain, kLocked, kChecked, kBatch, kLooseBatch, kPreparedBatch };
+
+bool IsPlain(Kind kind) {
+  return kind == Kind::kPlain || kind == Kind::kBatch || kind == Kind::kLooseBatch;
+}
+bool WritesBatches(Kind kind) {
+  return kind == Kind::kBatch || kind == Kind::kLooseBatch || kind == Kind::kPreparedBatch;
+}
 
 // A database of one kind, filled, and what is done with it. Thread-safe.
 class Subject : private c_library::Library {
@@ -84,13 +95,16 @@ class Subject : private c_library::Library {
         read_(Call<Opaque*>("readoptions_create")) {
     Call<void>("options_set_create_if_missing", options_, static_cast<unsigned char>(1));
     Call<void>("options_set_compression", options_, 0);
+    if (WritesBatches(kind_)) UseBatches();
     Checked<void>("destroy_db", options_, settings.directory.c_str());
     Open(settings.directory.c_str());
     Fill(settings.num);
   }
   ~Subject() {
-    if (kind_ == Kind::kPlain) Call<void>("close", base_);
-    if (kind_ == Kind::kLocked) Call<void>("transactiondb_close", db_);
+    if (IsPlain(kind_)) Call<void>("close", base_);
+    if (kind_ == Kind::kLocked || kind_ == Kind::kPreparedBatch) {
+      Call<void>("transactiondb_close", db_);
+    }
     if (kind_ == Kind::kChecked) {
       Call<void>("optimistictransactiondb_close_base_db", base_);
       Call<void>("optimistictransactiondb_close", db_);
@@ -106,6 +120,23 @@ class Subject : private c_library::Library {
     char* error = nullptr;
     put_(base_, write_, key.data(), key.size(), value_.data(), value_.size(), &error);
     if (error != nullptr) Die(error);
+  }
+
+  // A batch is used again.
+  void WriteBatch(Opaque** batch, const std::vector<uint64_t>& keys) {
+    if (*batch == nullptr) *batch = new_batch_();
+    clear_batch_(*batch);
+    for (const uint64_t number : keys) {
+      const std::string key = KeyOf(number);
+      batch_put_(*batch, key.data(), key.size(), value_.data(), value_.size());
+    }
+    char* error = nullptr;
+    const bool prepared = kind_ == Kind::kPreparedBatch;
+    (prepared ? write_locked_ : write_batch_)(prepared ? db_ : base_, write_, *batch, &error);
+    if (error != nullptr) Die(error);
+  }
+  void ForgetBatch(Opaque* batch) const {
+    if (batch != nullptr) forget_batch_(batch);
   }
 
   // Begins one; `old` is used again.
@@ -142,11 +173,28 @@ class Subject : private c_library::Library {
   }
 
  private:
+  // As the published measure of unordered writes has it.
+  void UseBatches() {
+    const auto on = static_cast<unsigned char>(kind_ != Kind::kBatch);
+    Call<void>("options_set_unordered_write", options_, on);
+    if (kind_ == Kind::kPreparedBatch) Call<void>("options_set_two_write_queues", options_, on);
+    Call<void>("options_set_disable_auto_compactions", options_, 1);
+    Call<void>("options_set_level0_slowdown_writes_trigger", options_, 99999);
+    Call<void>("options_set_level0_stop_writes_trigger", options_, 99999);
+    Call<void>("options_set_max_write_buffer_number", options_, 16);
+    Call<void>("options_set_max_background_jobs", options_, 64);
+  }
+
   void Open(const char* directory) {
-    if (kind_ == Kind::kPlain) {
+    if (IsPlain(kind_)) {
       base_ = Checked<Opaque*>("open", options_, directory);
-    } else if (kind_ == Kind::kLocked) {
+    } else if (kind_ == Kind::kLocked || kind_ == Kind::kPreparedBatch) {
       Opaque* const of_db = Call<Opaque*>("transactiondb_options_create");
+      if (kind_ == Kind::kPreparedBatch) {
+        Call<void>("transactiondb_options_set_write_policy", of_db, 1);
+        Call<void>("transactiondb_options_set_skip_concurrency_control", of_db,
+                   static_cast<unsigned char>(1));
+      }
       db_ = Checked<Opaque*>("transactiondb_open", options_, of_db, directory);
       txn_options_ = Call<Opaque*>("transaction_options_create");
       Call<void>("transaction_options_set_lock_timeout", txn_options_, kLockTimeoutMillis);
@@ -158,6 +206,7 @@ class Subject : private c_library::Library {
   }
 
   void Fill(uint64_t num) {
+    if (WritesBatches(kind_)) return;
     const auto put_locked = Function<PutFunction>("transactiondb_put");
     for (uint64_t i = 0; i < num; i++) {
       const std::string key = KeyOf(i);
@@ -183,6 +232,7 @@ class Subject : private c_library::Library {
   using PutFunction = void(Opaque*, Opaque*, const char*, size_t, const char*, size_t, char**);
   using BeginFunction = Opaque*(Opaque*, Opaque*, Opaque*, Opaque*);
   using TxnPutFunction = void(Opaque*, const char*, size_t, const char*, size_t, char**);
+  using WriteFunction = void(Opaque*, Opaque*, Opaque*, char**);
   using ReadFunction = char*(Opaque*, Opaque*, const char*, size_t, size_t*, unsigned char, char**);
   using EndFunction = void(Opaque*, char**);
 
@@ -195,6 +245,13 @@ class Subject : private c_library::Library {
   Opaque* base_ = nullptr;         // for plain puts
   const std::string value_ = std::string(kValueBytes, 'v');
   PutFunction* const put_ = Function<PutFunction>("put");
+  WriteFunction* const write_batch_ = Function<WriteFunction>("write");
+  WriteFunction* const write_locked_ = Function<WriteFunction>("transactiondb_write");
+  Opaque* (*const new_batch_)() = Function<Opaque*()>("writebatch_create");
+  void (*const clear_batch_)(Opaque*) = Function<void(Opaque*)>("writebatch_clear");
+  void (*const forget_batch_)(Opaque*) = Function<void(Opaque*)>("writebatch_destroy");
+  void (*const batch_put_)(Opaque*, const char*, size_t, const char*, size_t) =
+      Function<void(Opaque*, const char*, size_t, const char*, size_t)>("writebatch_put");
   BeginFunction* const begin_locked_ = Function<BeginFunction>("transaction_begin");
   BeginFunction* const begin_checked_ = Function<BeginFunction>("optimistictransaction_begin");
   TxnPutFunction* const txn_put_ = Function<TxnPutFunction>("transaction_put");
@@ -223,19 +280,27 @@ const std::vector<Row>& Rows() {
       {"update-hot", Kind::kLocked, {8, 32}, 1, true, true},
       {"checked", Kind::kChecked, {1, 8}, 1, false, false},
       {"checked10", Kind::kChecked, {1, 8}, 10, false, false},
+      {"batch", Kind::kBatch, {2, 32}, 8, false, false},
+      {"batch-loose", Kind::kLooseBatch, {2, 32}, 8, false, false},
+      {"batch-prepared", Kind::kPreparedBatch, {2, 32}, 8, false, false},
   };
   return rows;
 }
 
-// One transaction, or plain put. False if it was refused.
+// One transaction, batch or plain put. False if it was refused. *txn is a transaction or a batch
+// that is used again.
 bool RunOnce(const Row& row, uint64_t keys, Subject* subject, Draw* draw, Opaque** txn) {
   if (row.kind == Kind::kPlain) {
     subject->PutPlain(KeyOf(draw->Below(keys)));
     return true;
   }
-  *txn = subject->Begin(*txn);
   std::vector<uint64_t> chosen(static_cast<size_t>(row.puts));
   for (uint64_t& number : chosen) number = draw->Below(keys);
+  if (WritesBatches(row.kind)) {
+    subject->WriteBatch(txn, chosen);
+    return true;
+  }
+  *txn = subject->Begin(*txn);
   std::sort(chosen.begin(), chosen.end());
   bool ok = true;
   for (size_t i = 0; ok && i < chosen.size(); i++) {
@@ -264,7 +329,7 @@ void Measure(const Settings& settings, const Row& row, int threads, Subject* sub
       while (!over.load(std::memory_order_relaxed)) {
         RunOnce(row, keys, subject, &draw, &txn) ? mine++ : mine_refused++;
       }
-      subject->Forget(txn);
+      WritesBatches(row.kind) ? subject->ForgetBatch(txn) : subject->Forget(txn);
       done += mine;
       refused += mine_refused;
     });
@@ -274,7 +339,7 @@ void Measure(const Settings& settings, const Row& row, int threads, Subject* sub
   for (std::thread& thread : running) thread.join();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   const double tried = static_cast<double>(done + refused);
-  std::printf("%-12s %2d threads %12.0f /s %8.1f refused of 1000\n", row.name, threads,
+  std::printf("%-14s %2d threads %12.0f /s %8.1f refused of 1000\n", row.name, threads,
               static_cast<double>(done) / elapsed.count(),
               tried == 0 ? 0.0 : 1000 * static_cast<double>(refused) / tried);
   std::fflush(stdout);

@@ -2,7 +2,7 @@
 #include "db/recovery/log_options.h"
 
 #include <algorithm>
-#include <string_view>
+#include <string>
 
 #include "varve/version.h"
 
@@ -14,20 +14,21 @@ namespace varve {
 
 namespace {
 
-void LogTable(Logger* log, const OptionTable& table, const void* object) {
+// One entry, so that an opening costs a write, not hundreds.
+void LogTable(Logger* log, std::string title, const OptionTable& table, const void* object) {
   OptionPrintStyle style;
   style.delimiter = "\n";
   style.detailed = true;
   const std::string text = PrintOptions(table, style, object);
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line(text.data() + at, end - at);
+    const std::string line = text.substr(at, end - at);
     const size_t equals = std::min(line.find('='), line.size());
-    const std::string_view value = line.substr(std::min(equals + 1, line.size()));
-    LogHeader(log, "  Options.%.*s: %.*s", static_cast<int>(equals), line.data(),
-              static_cast<int>(value.size()), value.data());
+    title += "\n  Options." + line.substr(0, equals) + ": ";
+    if (equals < line.size()) title.append(line, equals + 1);
     at = end + 1;
   }
+  LogHeader(log, "%s", title.c_str());
 }
 
 void LogSummary(const DbContext& context, const std::vector<std::string>& entries) {
@@ -50,12 +51,12 @@ void LogOptions(const DbContext& context, const std::vector<ColumnFamilyDescript
                 const std::vector<std::string>& entries) {
   Logger* const log = context.info_log();
   if (log == nullptr) return;
-  LogHeader(log, "Varve version: %s", GetVarveVersionAsString().c_str());
   LogSummary(context, entries);
-  LogTable(log, DbOptionTable(), &context.options());
+  LogTable(log, "Varve version: " + GetVarveVersionAsString(), DbOptionTable(), &context.options());
   for (const ColumnFamilyDescriptor& family : families) {
-    LogHeader(log, "--------------- Options for column family [%s]:", family.name.c_str());
-    LogTable(log, CfOptionTable(), &family.options);
+    LogTable(log,
+             "--------------- Options for column family [" + family.name + "]:", CfOptionTable(),
+             &family.options);
   }
 }
 

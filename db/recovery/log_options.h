@@ -12,8 +12,9 @@
 
 namespace varve {
 
-// The version, what is in the directory, and all options: "Options.name: value" a line, those of
-// each family after "Options for column family [name]". `entries` are names in the directory.
+// The version, what is in the directory, and all options: "Options.name: value" a line, in one
+// entry each for the database and every family, after "Options for column family [name]". `entries`
+// are names in the directory.
 void LogOptions(const DbContext& context, const std::vector<ColumnFamilyDescriptor>& families,
                 const std::vector<std::string>& entries);
 

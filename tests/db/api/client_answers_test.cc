@@ -27,9 +27,9 @@ class KeepingLogger final : public Logger {
  public:
   using Logger::Logv;
   void Logv(const char* format, va_list ap) override {
-    char line[1024];
-    (void)std::vsnprintf(line, sizeof line, format, ap);
-    text += std::string(line) + "\n";
+    std::string line(size_t{64} << 10, 0);
+    (void)std::vsnprintf(line.data(), line.size(), format, ap);
+    text += std::string(line.c_str()) + "\n";
   }
   std::string text;
 };

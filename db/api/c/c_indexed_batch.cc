@@ -180,8 +180,8 @@ rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create_with_params(
     varve::WriteBatchWithIndex batch(comparator.get(), reserved_bytes, overwrite_key != 0,
                                      max_bytes,
                                      varve::c::BatchProtection(protection_bytes_per_key));
-    auto owned = std::make_unique<OwnedIndexedBatch>(std::move(batch), varve::c::BatchFailure(),
-                                                     std::move(comparator));
+    std::unique_ptr<OwnedIndexedBatch> owned(
+        new OwnedIndexedBatch{std::move(batch), {}, std::move(comparator)});
     rocksdb_writebatch_wi_t* const handle =
         varve::c::NewIndexedBatchHandle(&owned->rep, &owned->failure, owned.get());
     if (handle != nullptr) (void)owned.release();

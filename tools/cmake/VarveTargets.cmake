@@ -168,12 +168,13 @@ function(varve_tests_need)
   endforeach()
 endfunction()
 
-# varve_test(<name> ROOM <room> LABEL <label>... SOURCES ... [SHARDS <n>] [SANITIZED <VARIABLE=value>...]): one
+# varve_test(<name> ROOM <room> LABEL <label>... SOURCES ... [SHARDS <n>] [COST <n>] [SANITIZED <VARIABLE=value>...]): one
 # GoogleTest executable per room, registered as <n> ctest tests that each run every n-th case. SANITIZED is the
 # environment of builds with a sanitizer, which are several times slower: it makes long tests take samples. Units and the
-# rules of the tree are labelled quick, too: what is worth its minute after every build.
+# rules of the tree are labelled quick, too: what is worth its minute after every build. COST, about the seconds that it
+# takes: long tests begin first, so that none is left to run alone at the end.
 function(varve_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ROOM;SHARDS" "LABEL;SOURCES;SANITIZED")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ROOM;SHARDS;COST" "LABEL;SOURCES;SANITIZED")
   set(timeout 1500)
   if(NOT VARVE_SANITIZE)
     set(arg_SANITIZED "")
@@ -184,6 +185,9 @@ function(varve_test name)
   endif()
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
+  endif()
+  if(NOT arg_COST)
+    set(arg_COST 0)
   endif()
   if("unit" IN_LIST arg_LABEL OR "tidy" IN_LIST arg_LABEL)
     list(APPEND arg_LABEL quick)
@@ -211,7 +215,7 @@ function(varve_test name)
       set(test ${name}.${shard})
     endif()
     add_test(NAME ${test} COMMAND ${name})
-    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${timeout}
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${timeout} COST ${arg_COST}
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard};GTEST_BRIEF=1;${arg_SANITIZED}")
   endforeach()
 endfunction()

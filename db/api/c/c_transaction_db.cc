@@ -45,7 +45,7 @@ template <typename Handle, typename Database>
 Handle* Wrapped(rocksdb_t* db, Database* opened) {
   std::unique_ptr<rocksdb_t> owned(db);
   if (db == nullptr) return nullptr;
-  return Try([&] { return new Handle{std::move(owned), opened}; });
+  return Try([&] { return new Handle{opened, std::move(owned)}; });
 }
 
 // Another handle of a database that somebody else owns.

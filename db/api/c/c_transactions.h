@@ -13,13 +13,13 @@
 
 // `db` owns the database that `rep` points at.
 struct rocksdb_transactiondb_t {
-  std::unique_ptr<rocksdb_t> db;
   varve::TransactionDB* rep = nullptr;
+  std::unique_ptr<rocksdb_t> db;
 };
 
 struct rocksdb_optimistictransactiondb_t {
-  std::unique_ptr<rocksdb_t> db;
   varve::OptimisticTransactionDB* rep = nullptr;
+  std::unique_ptr<rocksdb_t> db;
 };
 
 struct rocksdb_transaction_t {

@@ -193,9 +193,13 @@ class BatchFailure {
 // Every struct has one member `rep`, the C++ object, unless it says more.
 
 struct rocksdb_t {
-  varve::c::Kept kept;  // What the DB points at and does not own: it goes after the DB.
+  // First, as in the handles of databases with transactions: the crate `rocksdb` drops their
+  // families by functions of this one.
   std::unique_ptr<varve::DB> rep;
+  varve::c::Kept kept;  // What the DB points at and does not own: it goes after the DB.
   std::shared_ptr<varve::c::SpareSlabs> spare_slabs = varve::c::MakeSpareSlabs();
+
+  ~rocksdb_t() { rep.reset(); }
 };
 
 struct rocksdb_column_family_handle_t {

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -29,6 +28,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "tests/interop/script_file.h"
 
 namespace interop {
 
@@ -296,16 +297,7 @@ class Driver {
 };
 
 inline int RunDriver(int argc, char** argv) {
-  if (argc != 2) {
-    fprintf(stderr, "usage: %s SCRIPT\n", argv[0]);
-    return 2;
-  }
-  std::ifstream script(argv[1]);
-  if (!script) {
-    fprintf(stderr, "%s: cannot be read\n", argv[1]);
-    return 2;
-  }
-  return Driver().Run(script);
+  return RunScriptFile<Driver>(argc, argv);
 }
 
 }  // namespace interop

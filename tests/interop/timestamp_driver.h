@@ -27,12 +27,13 @@
 
 #include <unistd.h>
 
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "tests/interop/script_file.h"
 
 namespace interop {
 
@@ -362,16 +363,7 @@ class TimestampDriver {
 };
 
 inline int RunTimestampDriver(int argc, char** argv) {
-  if (argc != 2) {
-    fprintf(stderr, "usage: %s SCRIPT\n", argv[0]);
-    return 2;
-  }
-  std::ifstream script(argv[1]);
-  if (!script) {
-    fprintf(stderr, "%s: cannot be read\n", argv[1]);
-    return 2;
-  }
-  return TimestampDriver().Run(script);
+  return RunScriptFile<TimestampDriver>(argc, argv);
 }
 
 }  // namespace interop

@@ -20,13 +20,14 @@
 
 #include <unistd.h>
 
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "tests/interop/script_file.h"
 
 namespace interop {
 
@@ -178,16 +179,7 @@ class TwoPhaseDriver {
 };
 
 inline int RunTwoPhaseDriver(int argc, char** argv) {
-  if (argc != 2) {
-    fprintf(stderr, "usage: %s SCRIPT\n", argv[0]);
-    return 2;
-  }
-  std::ifstream script(argv[1]);
-  if (!script) {
-    fprintf(stderr, "%s: cannot be read\n", argv[1]);
-    return 2;
-  }
-  return TwoPhaseDriver().Run(script);
+  return RunScriptFile<TwoPhaseDriver>(argc, argv);
 }
 
 }  // namespace interop

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the main of every driver does: it runs the script that its argument names.
+
+#include <cstdio>
+#include <fstream>
+
+namespace interop {
+
+// 2: there is no such script. Otherwise what Driver::Run returns.
+template <typename Driver>
+int RunScriptFile(int argc, char** argv) {
+  if (argc != 2) {
+    fprintf(stderr, "usage: %s SCRIPT\n", argv[0]);
+    return 2;
+  }
+  std::ifstream script(argv[1]);
+  if (!script) {
+    fprintf(stderr, "%s: cannot be read\n", argv[1]);
+    return 2;
+  }
+  return Driver().Run(script);
+}
+
+}  // namespace interop

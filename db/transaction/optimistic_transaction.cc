@@ -174,9 +174,10 @@ Status OptimisticTransaction::LookUp(std::vector<StampLimit>* limits) {
   return Status::OK();
 }
 
+// As it was begun, but for the snapshot: it may go on.
 Status OptimisticTransaction::Rollback() {
   VARVE_RETURN_IF_ERROR(CheckActive());
-  End(ROLLEDBACK);
+  End(STARTED);
   return Status::OK();
 }
 

@@ -71,7 +71,8 @@ class VARVE_EXPORT TransactionNotifier {
 // snapshot), Busy with IsDeadlock, TimedOut (the lock was not had in time), Aborted with
 // IsLockLimit, Expired. After each the transaction is as it was before the call, and may go on or
 // be rolled back; to let others in after a deadlock, roll it back. After Commit or Rollback, calls
-// that write or lock are InvalidArgument.
+// that write or lock are InvalidArgument; but a transaction of OptimisticTransactionDB that was
+// rolled back is as when it was begun, without a snapshot.
 //
 // Column families whose comparator has timestamps, of 8 bytes (as BytewiseComparatorWithU64Ts;
 // other sizes, and OptimisticTransactionDB: NotSupported): keys are given without, and all get that

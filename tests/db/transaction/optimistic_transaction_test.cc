@@ -259,6 +259,21 @@ TEST_F(OptimisticTest, RangesAreDeletedUnchecked) {
   EXPECT_TRUE(txn->DeleteRange(nullptr, "a", "c").IsInvalidArgument()) << "it has ended";
 }
 
+TEST_F(OptimisticTest, WhatWasRolledBackMayGoOn) {
+  const auto txn = Begin();
+  ASSERT_TRUE(txn->Put("a", "1").ok());
+  ASSERT_TRUE(txn->Rollback().ok());
+  EXPECT_EQ(txn->GetState(), Transaction::STARTED);
+  EXPECT_EQ(txn->GetNumKeys(), 0u);
+  std::string value;
+  EXPECT_TRUE(txn->Get(ReadOptions(), "a", &value).IsNotFound());
+  ASSERT_TRUE(txn->Put("b", "2").ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_TRUE(txn_db_->Get(ReadOptions(), "a", &value).IsNotFound());
+  ASSERT_TRUE(txn_db_->Get(ReadOptions(), "b", &value).ok());
+  EXPECT_TRUE(txn->Rollback().IsInvalidArgument()) << "it has been committed";
+}
+
 TEST_F(OptimisticTest, WhatThereIsNotIsRefused) {
   const auto txn = Begin();
   EXPECT_TRUE(txn->Prepare().IsInvalidArgument());

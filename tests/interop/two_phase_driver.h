@@ -5,16 +5,16 @@
 // changes. The file that includes this one names the engine before: `namespace kv = varve;`.
 //
 // A script has one command a line; F is a column family, "default" or "other":
-//   open DIR [prepared]            under WRITE_PREPARED
+//   open DIR [prepared|stamped]    under WRITE_PREPARED; "other" has timestamps
 //   refused DIR TEXT               opening it without two phases fails, and says TEXT
 //   begin NAME                     what follows is that transaction's
 //   put F K V | merge F K V | del F K | sdel F K
 //   prepare                        and the transaction is left
 //   write                          what was begun, in one phase
 //   plain F K V                    without a transaction
-//   commit NAME | rollback NAME    of one that is prepared
+//   commit NAME [TS] | rollback NAME   of one that is prepared
 //   prepared NAMES                 those that are, "a,b", or "-"
-//   scan F KEYS                    all there is, "k=v,l=w", or "-"
+//   scan F KEYS                    all there is, "k=v,l=w", with timestamps "k@7=v", or "-"
 //   flush | close | quit           quit: the process ends without closing
 // The first thing that goes wrong is printed, and ends the process with 1.
 
@@ -55,7 +55,7 @@ class TwoPhaseDriver {
 
  private:
   void Step(const std::vector<std::string>& w) {
-    if (w[0] == "open") return Open(w[1], w[2] == "prepared");
+    if (w[0] == "open") return Open(w[1], w[2]);
     if (w[0] == "refused") return OpenPlain(w[1], w[2]);
     if (w[0] == "close") return Close();
     if (w[0] == "quit") {
@@ -70,7 +70,7 @@ class TwoPhaseDriver {
     }
     if (w[0] == "plain") return Note(db_->Put({}, Family(w[1]), w[2], w[3]), w[0]);
     if (w[0] == "prepared" || w[0] == "scan") return Compare(w);
-    if (w[0] == "commit" || w[0] == "rollback") return Decide(w[0], w[1]);
+    if (w[0] == "commit" || w[0] == "rollback") return Decide(w[0], w[1], w[2]);
     return Change(w);
   }
 
@@ -97,7 +97,7 @@ class TwoPhaseDriver {
     }
   }
 
-  void Open(const std::string& directory, bool prepared) {
+  void Open(const std::string& directory, const std::string& how) {
     kv::DBOptions options;
     options.create_if_missing = true;
     options.create_missing_column_families = true;
@@ -109,9 +109,16 @@ class TwoPhaseDriver {
     if (!problem_.empty()) return;
     kv::TransactionDB* db = nullptr;
     kv::TransactionDBOptions of_transactions;
-    if (prepared) of_transactions.write_policy = kv::WRITE_PREPARED;
+    if (how == "prepared") of_transactions.write_policy = kv::WRITE_PREPARED;
+    kv::ColumnFamilyOptions of_other = of_family;
+    stamped_ = how == "stamped";
+    const std::string with_timestamps = "comparator=leveldb.BytewiseComparator.u64ts";
+    if (stamped_)
+      Note(kv::GetColumnFamilyOptionsFromString(kv::ConfigOptions(), of_family, with_timestamps,
+                                                &of_other),
+           "options");
     Note(kv::TransactionDB::Open(options, of_transactions, directory,
-                                 {{"default", of_family}, {"other", of_family}}, &families_, &db),
+                                 {{"default", of_family}, {"other", of_other}}, &families_, &db),
          "open");
     db_.reset(db);
   }
@@ -135,23 +142,20 @@ class TwoPhaseDriver {
     db_.reset();
   }
 
-  void Decide(const std::string& what, const std::string& name) {
+  void Decide(const std::string& what, const std::string& name, const std::string& timestamp) {
     kv::Transaction* const txn = db_->GetTransactionByName(name);
     if (txn == nullptr) {
       problem_ = name + " is not there";
       return;
     }
+    if (!timestamp.empty()) Note(txn->SetCommitTimestamp(std::stoull(timestamp)), "timestamp");
     Note(what == "commit" ? txn->Commit() : txn->Rollback(), what + " " + name);
   }
 
   void Compare(const std::vector<std::string>& w) {
     std::string text;
     if (w[0] == "scan") {
-      const std::unique_ptr<kv::Iterator> it(db_->NewIterator(kv::ReadOptions(), Family(w[1])));
-      for (it->SeekToFirst(); it->Valid(); it->Next()) {
-        text += (text.empty() ? "" : ",") + it->key().ToString() + "=" + it->value().ToString();
-      }
-      Note(it->status(), "scan");
+      text = Scan(w[1]);
     } else {
       std::vector<kv::Transaction*> all;
       db_->GetAllPreparedTransactions(&all);
@@ -162,6 +166,24 @@ class TwoPhaseDriver {
     if (text.empty()) text = "-";
     const std::string& wanted = w[0] == "scan" ? w[2] : w[1];
     if (problem_.empty() && text != wanted) problem_ = w[0] + ": " + text + ", not " + wanted;
+  }
+
+  std::string Scan(const std::string& family) {
+    const bool stamped = stamped_ && family == "other";
+    const std::string newest(8, '\xff');
+    const kv::Slice as_of(newest);
+    kv::ReadOptions read;
+    if (stamped) read.timestamp = &as_of;
+    std::string text;
+    const std::unique_ptr<kv::Iterator> it(db_->NewIterator(read, Family(family)));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      text += (text.empty() ? "" : ",") + it->key().ToString();
+      // Small ones: the lowest byte of eight.
+      if (stamped) text += "@" + std::to_string(int{it->timestamp().ToString().at(0)});
+      text += "=" + it->value().ToString();
+    }
+    Note(it->status(), "scan");
+    return text;
   }
 
   kv::ColumnFamilyHandle* Family(const std::string& name) {
@@ -175,6 +197,7 @@ class TwoPhaseDriver {
   std::vector<kv::ColumnFamilyHandle*> families_;
   std::unique_ptr<kv::Transaction> txn_;
   std::vector<std::unique_ptr<kv::Transaction>> left_;
+  bool stamped_ = false;
   std::string problem_;
 };
 

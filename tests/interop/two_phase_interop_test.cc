@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 const char* const kOurTwoPhases = VARVE_TWO_PHASE_DRIVER;
 const char* const kTheirTwoPhases = ROCKSDB_TWO_PHASE_DRIVER;
+const char* const kTwoPhasesInC = C_TWO_PHASE_DRIVER;
 
 // With old values below, one of each kind: committed, rolled back, undecided; in two families.
 const char kWritten[] =
@@ -207,6 +208,79 @@ TEST(TwoPhaseInteropTest, SectionsInMemtablesAreTakenOverDecided) {
               "")
         << flushed;
     EXPECT_EQ(RunScript(kTheirTwoPhases, work, open + " prepared\n" + wanted + "close\n"), "");
+  }
+  fs::remove_all(base);
+}
+
+// On demand: tools/peers brings the library, and VARVE_ROCKSDB_11 says where it is.
+bool HasVersion11() {
+  const char* const library = getenv("VARVE_ROCKSDB_11");
+  return library != nullptr && setenv("VARVE_TWO_PHASE_LIBRARY", library, 1) == 0;
+}
+
+// The timestamp comes with the decision, wherever that is taken. Logs of 7.8.3 do not say how long
+// timestamps are, and it stops reading where another's do: they go to it flushed only.
+TEST(TwoPhaseInteropTest, Version11TakesCommitTimestampsOver) {
+  if (!HasVersion11()) GTEST_SKIP() << "VARVE_ROCKSDB_11 names no library";
+  const fs::path base = fs::temp_directory_path() / ("varve_stamped_" + std::to_string(getpid()));
+  const std::string open = "open " + (base / "db").string() + " stamped\n";
+  const std::string work = base.string();
+  for (const bool ours_first : {true, false}) {
+    for (const bool flushed : {false, true}) {
+      fs::remove_all(base);
+      fs::create_directories(base);
+      const char* const writer = ours_first ? kOurTwoPhases : kTwoPhasesInC;
+      const char* const reader = ours_first ? kTwoPhasesInC : kOurTwoPhases;
+      SCOPED_TRACE(std::string(writer) + (flushed ? ", flushed" : ""));
+      EXPECT_EQ(RunScript(writer, work,
+                          open +
+                              "begin one\n"
+                              "put default a 1\n"
+                              "put other b 1\n"
+                              "prepare\n"
+                              "commit one 5\n"
+                              "begin two\n"
+                              "put other b 2\n"
+                              "put other c 2\n"
+                              "prepare\n"
+                              "begin three\n"
+                              "put other d 3\n"
+                              "prepare\n" +
+                              (flushed ? "flush\n" : "") + "quit\n"),
+                "");
+      EXPECT_EQ(RunScript(reader, work,
+                          open + "prepared three,two\n"
+                                 "scan default a=1\n"
+                                 "scan other b@5=1\n"
+                                 "commit two 7\n"
+                                 "scan other b@7=2,c@7=2\n"
+                                 "quit\n"),
+                "");
+      EXPECT_EQ(RunScript(writer, work,
+                          open + "prepared three\n"
+                                 "scan other b@7=2,c@7=2\n"
+                                 "rollback three\n"
+                                 "close\n"),
+                "");
+      EXPECT_EQ(RunScript(reader, work, open + "prepared -\nscan other b@7=2,c@7=2\nclose\n"), "");
+    }
+  }
+  fs::remove_all(base);
+}
+
+TEST(TwoPhaseInteropTest, Version11AndOursDecideForEachOther) {
+  if (!HasVersion11()) GTEST_SKIP() << "VARVE_ROCKSDB_11 names no library";
+  const fs::path base = fs::temp_directory_path() / ("varve_eleven_" + std::to_string(getpid()));
+  for (const bool ours_first : {true, false}) {
+    for (const bool flushed : {false, true}) {
+      for (const bool killed : {false, true}) {
+        const std::string name = std::string(ours_first ? "ours" : "theirs") +
+                                 (flushed ? "_flushed" : "") + (killed ? "_killed" : "");
+        const char* const writer = ours_first ? kOurTwoPhases : kTwoPhasesInC;
+        const char* const reader = ours_first ? kTwoPhasesInC : kOurTwoPhases;
+        EXPECT_EQ(Exchange((base / name).string(), writer, reader, flushed, killed), "") << name;
+      }
+    }
   }
   fs::remove_all(base);
 }

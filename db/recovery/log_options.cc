@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <string>
 
+#include "varve/convenience.h"
+#include "varve/table.h"
 #include "varve/version.h"
 
+#include "util/coding/crc32c.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/options/option_schema.h"
@@ -14,21 +17,59 @@ namespace varve {
 
 namespace {
 
-// One entry, so that an opening costs a write, not hundreds.
-void LogTable(Logger* log, std::string title, const OptionTable& table, const void* object) {
+// What parsing takes, but for words that RocksDB's LOG has as numbers: people search for its lines.
+OptionPrintStyle LogStyle(OptionPrintStyle::Words words) {
   OptionPrintStyle style;
   style.delimiter = "\n";
-  style.detailed = true;
-  const std::string text = PrintOptions(table, style, object);
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
+  style.words = words;
+  return style;
+}
+
+// A line for each option, with `before` at its beginning.
+void AppendLines(const OptionTable& table, OptionPrintStyle::Words words, const char* before,
+                 const void* object, std::string* text) {
+  const std::string options = PrintOptions(table, LogStyle(words), object);
+  for (size_t at = 0; at < options.size();) {
+    const size_t end = std::min(options.find('\n', at), options.size());
+    const std::string line = options.substr(at, end - at);
     const size_t equals = std::min(line.find('='), line.size());
-    title += "\n  Options." + line.substr(0, equals) + ": ";
-    if (equals < line.size()) title.append(line, equals + 1);
+    *text += before + line.substr(0, equals) + ": ";
+    if (equals < line.size()) text->append(line, equals + 1);
     at = end + 1;
   }
-  LogHeader(log, "%s", title.c_str());
+}
+
+// Each table is one entry, so that an opening costs a write, not hundreds.
+void LogDbOptions(const DbContext& context) {
+  std::string text = "Varve version: " + GetVarveVersionAsString();
+  AppendLines(DbOptionTable(), OptionPrintStyle::Words::kNames, "\n  Options.", &context.options(),
+              &text);
+  text += "\n  Compression algorithms supported:";
+  for (const CompressionType type : GetSupportedCompressions()) {
+    std::string name;
+    if (type == kNoCompression || !GetStringFromCompressionType(&name, type).ok()) continue;
+    text += "\n  \t" + name + " supported: 1";
+  }
+  const bool fast_crc = crc32c::FindX86Extend() != nullptr || crc32c::FindArm64Extend() != nullptr;
+  text += std::string("\n  Fast CRC32 supported: ") + (fast_crc ? "Supported" : "Not supported");
+  text += "\n  Jemalloc supported: 0";
+  LogHeader(context.info_log(), "%s", text.c_str());
+}
+
+void LogFamilyOptions(Logger* log, const ColumnFamilyDescriptor& family) {
+  const ColumnFamilyOptions& options = family.options;
+  std::string text = "--------------- Options for column family [" + family.name + "]:";
+  AppendLines(CfOptionTable(), OptionPrintStyle::Words::kNames, "\n  Options.", &options, &text);
+  text += "\n  Options.table_properties_collectors: ";
+  for (const auto& collector : options.table_properties_collector_factories) {
+    text += collector->ToString() + "; ";
+  }
+  const auto* const table = options.table_factory->GetOptions<BlockBasedTableOptions>();
+  if (table != nullptr) {
+    text += "\n  table_factory options:";
+    AppendLines(BlockBasedTableOptionTable(), OptionPrintStyle::Words::kNone, "\n  ", table, &text);
+  }
+  LogHeader(log, "%s", text.c_str());
 }
 
 void LogSummary(const DbContext& context, const std::vector<std::string>& entries) {
@@ -52,12 +93,8 @@ void LogOptions(const DbContext& context, const std::vector<ColumnFamilyDescript
   Logger* const log = context.info_log();
   if (log == nullptr) return;
   LogSummary(context, entries);
-  LogTable(log, "Varve version: " + GetVarveVersionAsString(), DbOptionTable(), &context.options());
-  for (const ColumnFamilyDescriptor& family : families) {
-    LogTable(log,
-             "--------------- Options for column family [" + family.name + "]:", CfOptionTable(),
-             &family.options);
-  }
+  LogDbOptions(context);
+  for (const ColumnFamilyDescriptor& family : families) LogFamilyOptions(log, family);
 }
 
 }  // namespace varve

@@ -204,9 +204,10 @@ struct EnumCodec {
                                    ", known are" + known);
   }
 
-  static std::string Print(const OptionPrintStyle&, const void* field) {
+  static std::string Print(const OptionPrintStyle& style, const void* field) {
     const E value = *static_cast<const E*>(field);
-    const char* const name = NameOf(value);
+    const char* const name =
+        style.words == OptionPrintStyle::Words::kNone ? nullptr : NameOf(value);
     return name != nullptr ? name : std::to_string(static_cast<int>(value));
   }
 
@@ -258,8 +259,12 @@ OptionType ListType() {
 }  // namespace
 
 VARVE_OPTION_TYPE(bool, {"bool", &ParseBool,
-                         [](const OptionPrintStyle&, const void* field) {
-                           return std::string(*static_cast<const bool*>(field) ? "true" : "false");
+                         [](const OptionPrintStyle& style, const void* field) {
+                           const bool flag = *static_cast<const bool*>(field);
+                           if (style.words != OptionPrintStyle::Words::kAll) {
+                             return std::string(flag ? "1" : "0");
+                           }
+                           return std::string(flag ? "true" : "false");
                          },
                          &EqualValues<bool>, nullptr, nullptr})
 

@@ -19,10 +19,17 @@ struct ConfigOptions;
 
 // How to print options.
 struct OptionPrintStyle {
+  enum class Words : uint8_t {
+    kAll,    // "true", "kXXH3": what parsing takes.
+    kNames,  // Flags as 0 and 1.
+    kNone,   // Names as numbers, too.
+  };
+
   std::string_view delimiter = ";";
   bool detailed = false;          // Objects with their own options.
   bool dynamic_only = false;      // Only what may be changed on an open database.
   bool plain_names_only = false;  // Only names that RocksDB 7.8.3 knows.
+  Words words = Words::kAll;
 };
 
 // Functions over a field of one type; `field` points to an object of that type.

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <memory>
@@ -153,6 +154,32 @@ TEST_F(ClientAnswersTest, AMergeWithoutAnOperatorIsNotSupported) {
   EXPECT_THAT(s.ToString(), HasSubstr("merge_operator"));
 }
 
+// Clients count the calls of theirs.
+TEST_F(ClientAnswersTest, TablesOfOneKeyAskNoComparator) {
+  class Counting final : public Comparator {
+   public:
+    const char* Name() const override { return "Counting"; }
+    int Compare(const Slice& a, const Slice& b) const override {
+      calls++;
+      return BytewiseComparator()->Compare(a, b);
+    }
+    void FindShortestSeparator(std::string* /*start*/, const Slice& /*limit*/) const override {}
+    void FindShortSuccessor(std::string* /*key*/) const override {}
+    mutable std::atomic<int> calls{0};
+  };
+  const Counting counting;
+  options_.comparator = &counting;
+  Open();
+  ASSERT_TRUE(db()->Put(WriteOptions(), "k", "v").ok());
+  ASSERT_TRUE(db()->Flush(FlushOptions()).ok());
+  EXPECT_EQ(counting.calls, 0);
+  ASSERT_TRUE(Close().ok());
+  Open();
+  EXPECT_EQ(counting.calls, 0);
+  ASSERT_TRUE(Close().ok());
+  options_.comparator = BytewiseComparator();
+}
+
 TEST_F(ClientAnswersTest, TheLogHasAllOptions) {
   const auto log = std::make_shared<KeepingLogger>();
   options_.info_log = log;
@@ -161,7 +188,10 @@ TEST_F(ClientAnswersTest, TheLogHasAllOptions) {
   for (const char* line :
        {"Varve version: ", "DB SUMMARY", "Options.max_background_jobs: 3",
         "Options for column family [default]:", "Options for column family [side]:",
-        "Options.write_buffer_size: ", "Options.table_factory: "}) {
+        "Options.write_buffer_size: ", "Options.table_factory: ", "Options.atomic_flush: 0",
+        "\n  cache_index_and_filter_blocks: 0", "\n  data_block_index_type: 0",
+        "Fast CRC32 supported: ", "kLZ4Compression supported: 1",
+        "Options.table_properties_collectors: "}) {
     EXPECT_THAT(log->text, HasSubstr(line));
   }
   ASSERT_TRUE(Close().ok());

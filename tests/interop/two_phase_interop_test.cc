@@ -99,20 +99,25 @@ std::string Exchange(const std::string& work, const char* writer, const char* re
   return problem.empty() ? "" : "at the end: " + problem;
 }
 
-TEST(TwoPhaseInteropTest, EachDecidesWhatTheOtherHasPrepared) {
+// Each of the two writes first, flushed or not, closed or killed.
+void ExchangeWith(const char* theirs) {
   const fs::path base = fs::temp_directory_path() / ("varve_two_phase_" + std::to_string(getpid()));
   for (const bool ours_first : {true, false}) {
     for (const bool flushed : {false, true}) {
       for (const bool killed : {false, true}) {
         const std::string name = std::string(ours_first ? "ours" : "theirs") +
                                  (flushed ? "_flushed" : "") + (killed ? "_killed" : "");
-        const char* const writer = ours_first ? kOurTwoPhases : kTheirTwoPhases;
-        const char* const reader = ours_first ? kTheirTwoPhases : kOurTwoPhases;
+        const char* const writer = ours_first ? kOurTwoPhases : theirs;
+        const char* const reader = ours_first ? theirs : kOurTwoPhases;
         EXPECT_EQ(Exchange((base / name).string(), writer, reader, flushed, killed), "") << name;
       }
     }
   }
   fs::remove_all(base);
+}
+
+TEST(TwoPhaseInteropTest, EachDecidesWhatTheOtherHasPrepared) {
+  ExchangeWith(kTheirTwoPhases);
 }
 
 // RocksDB gives the updates of such a transaction one sequence number, and the next one of the log
@@ -270,19 +275,7 @@ TEST(TwoPhaseInteropTest, Version11TakesCommitTimestampsOver) {
 
 TEST(TwoPhaseInteropTest, Version11AndOursDecideForEachOther) {
   if (!HasVersion11()) GTEST_SKIP() << "VARVE_ROCKSDB_11 names no library";
-  const fs::path base = fs::temp_directory_path() / ("varve_eleven_" + std::to_string(getpid()));
-  for (const bool ours_first : {true, false}) {
-    for (const bool flushed : {false, true}) {
-      for (const bool killed : {false, true}) {
-        const std::string name = std::string(ours_first ? "ours" : "theirs") +
-                                 (flushed ? "_flushed" : "") + (killed ? "_killed" : "");
-        const char* const writer = ours_first ? kOurTwoPhases : kTwoPhasesInC;
-        const char* const reader = ours_first ? kTwoPhasesInC : kOurTwoPhases;
-        EXPECT_EQ(Exchange((base / name).string(), writer, reader, flushed, killed), "") << name;
-      }
-    }
-  }
-  fs::remove_all(base);
+  ExchangeWith(kTwoPhasesInC);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 // decision taken, and the last answer is what a kill, a loss of power and a reopening find. Method:
 // the calls run on a file system that fails at the k-th call, for each k until none fails, once or
 // from then on; with and without a new log, from which the call begins; nobody, Resume or waiting
-// heals. VARVE_TWO_PHASE_PAIRS=n: every n-th pair of a mode and a kind of
-// fault; 5 gives each mode another kind.
+// heals. VARVE_TWO_PHASE_PAIRS=n: every n-th pair of a mode and a kind of fault; 5 gives each mode
+// another kind.
 
 #include <gtest/gtest.h>
 
@@ -236,8 +236,7 @@ class FaultedPhases {
     uint64_t used = 0;
     for (int i = 0; used < kFaultedBuffer && i < 200; i++) {
       Put("fill" + std::to_string(i), std::string(1000, 'f'));
-      ASSERT_TRUE(db_->GetIntProperty("varve.active-memtable-bytes", &used) ||
-                  db_->GetIntProperty("rocksdb.cur-size-active-mem-table", &used));
+      ASSERT_TRUE(db_->GetIntProperty(DB::Properties::kCurSizeActiveMemTable, &used));
     }
   }
   Phases Read() const {
@@ -329,11 +328,11 @@ bool RunPhaseCase(const PhaseCase& one) {
   }
   EXPECT_EQ(Shown(phases.Live()), Shown(phases.model()));
   // All was synced, and what was prepared before is undecided still.
-  Phases left = phases.model();
+  const std::string left = Shown(phases.model());
   for (const CrashPolicy policy : {CrashPolicy::kKill, CrashPolicy::kSyncedOnly}) {
-    EXPECT_EQ(Shown(phases.AfterCrash(policy, one.k)), Shown(left)) << "a crash afterwards";
+    EXPECT_EQ(Shown(phases.AfterCrash(policy, one.k)), left) << "a crash afterwards";
   }
-  EXPECT_EQ(Shown(phases.AfterReopening()), Shown(left)) << "reopened";
+  EXPECT_EQ(Shown(phases.AfterReopening()), left) << "reopened";
   return struck;
 }
 

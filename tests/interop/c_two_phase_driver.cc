@@ -1,34 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A library with RocksDB's C API, named by VARVE_TWO_PHASE_LIBRARY, obeying a script of
+// A library with RocksDB's C API, named by VARVE_ROCKSDB_LIBRARY, obeying a script of
 // transactions in two phases. Namespace kv has of the C++ API what the driver uses, made of C
 // functions; of "refused" there is nothing.
 
-#include <dlfcn.h>
-
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "varve/c.h"
+#include "tests/harness/rocksdb_library.h"
 
 namespace kv {
-
-template <typename Function>
-Function* InLibrary(const char* name) {
-  static void* const library = dlopen(getenv("VARVE_TWO_PHASE_LIBRARY"), RTLD_NOW | RTLD_LOCAL);
-  void* const function = library == nullptr ? nullptr : dlsym(library, name);
-  if (function == nullptr) {
-    printf("PROBLEM %s: %s\n", name, dlerror());
-    exit(1);
-  }
-  return reinterpret_cast<Function*>(function);
-}
-// A macro, as it needs the function's name and type.
-#define C_FUNCTION(name) InLibrary<decltype(name)>(#name)
 
 class Status {
  public:
@@ -42,20 +26,29 @@ class Status {
   std::string error_;
 };
 
-// Takes the error of a call.
-class Error {
- public:
-  char** out() { return &text_; }
-  Status status() {
-    Status s(text_ == nullptr ? "" : text_);
-    if (text_ != nullptr) C_FUNCTION(rocksdb_free)(text_);
-    text_ = nullptr;
-    return s;
+// Ends the process when there is none.
+const varve::testing::RocksDbLibrary& Library() {
+  const auto* const library = varve::testing::RocksDbLibrary::Get();
+  if (library == nullptr) {
+    printf("PROBLEM VARVE_ROCKSDB_LIBRARY cannot be loaded\n");
+    exit(1);
   }
-
- private:
-  char* text_ = nullptr;
-};
+  return *library;
+}
+// A function by its name after "rocksdb_"; the types of arguments are those of its parameters.
+template <typename Result, typename... Args>
+Result Call(const char* name, Args... args) {
+  return Library().Call<Result>(name, args...);
+}
+// One whose last argument is the place of an error.
+template <typename... Args>
+Status Checked(const char* name, Args... args) {
+  std::string error;
+  Library().Checked<void>(&error, name, args...);
+  return Status(error);
+}
+// Of the C API.
+using Handle = void*;
 
 struct Slice {
   explicit Slice(const std::string& of) : text(of) {}
@@ -92,172 +85,140 @@ Status GetColumnFamilyOptionsFromString(const ConfigOptions& /*config*/,
 }
 
 struct ColumnFamilyHandle {
-  explicit ColumnFamilyHandle(rocksdb_column_family_handle_t* of) : handle(of) {}
-  ~ColumnFamilyHandle() { C_FUNCTION(rocksdb_column_family_handle_destroy)(handle); }
-  rocksdb_column_family_handle_t* const handle;
+  explicit ColumnFamilyHandle(Handle of) : handle(of) {}
+  ~ColumnFamilyHandle() { Call<void>("column_family_handle_destroy", handle); }
+  const Handle handle;
 };
 
 class Transaction {
  public:
-  explicit Transaction(rocksdb_transaction_t* txn) : txn_(txn) {}
-  ~Transaction() { C_FUNCTION(rocksdb_transaction_destroy)(txn_); }
+  explicit Transaction(Handle txn) : txn_(txn) {}
+  ~Transaction() { Call<void>("transaction_destroy", txn_); }
 
   Status SetName(const std::string& name) {
-    C_FUNCTION(rocksdb_transaction_set_name)(txn_, name.data(), name.size(), error_.out());
-    return error_.status();
+    return Checked("transaction_set_name", txn_, name.data(), name.size());
   }
   std::string GetName() const {
     size_t size = 0;
-    char* const name = C_FUNCTION(rocksdb_transaction_get_name)(txn_, &size);
+    char* const name = Call<char*>("transaction_get_name", txn_, &size);
     std::string text(name, size);
-    C_FUNCTION(rocksdb_free)(name);
+    Call<void>("free", static_cast<void*>(name));
     return text;
   }
   Status Put(ColumnFamilyHandle* family, const std::string& key, const std::string& value) {
-    C_FUNCTION(rocksdb_transaction_put_cf)
-    (txn_, family->handle, key.data(), key.size(), value.data(), value.size(), error_.out());
-    return error_.status();
+    return Checked("transaction_put_cf", txn_, family->handle, key.data(), key.size(), value.data(),
+                   value.size());
   }
   Status Merge(ColumnFamilyHandle* family, const std::string& key, const std::string& value) {
-    C_FUNCTION(rocksdb_transaction_merge_cf)
-    (txn_, family->handle, key.data(), key.size(), value.data(), value.size(), error_.out());
-    return error_.status();
+    return Checked("transaction_merge_cf", txn_, family->handle, key.data(), key.size(),
+                   value.data(), value.size());
   }
   Status Delete(ColumnFamilyHandle* family, const std::string& key) {
-    C_FUNCTION(rocksdb_transaction_delete_cf)
-    (txn_, family->handle, key.data(), key.size(), error_.out());
-    return error_.status();
+    return Checked("transaction_delete_cf", txn_, family->handle, key.data(), key.size());
   }
   // The C API has none.
   Status SingleDelete(ColumnFamilyHandle* family, const std::string& key) {
     return Delete(family, key);
   }
-  Status Prepare() {
-    C_FUNCTION(rocksdb_transaction_prepare)(txn_, error_.out());
-    return error_.status();
-  }
+  Status Prepare() { return Checked("transaction_prepare", txn_); }
   // What is refused is told by Commit.
   Status SetCommitTimestamp(uint64_t timestamp) {
-    C_FUNCTION(rocksdb_transaction_set_commit_timestamp)(txn_, timestamp);
+    Call<void>("transaction_set_commit_timestamp", txn_, timestamp);
     return {};
   }
-  Status Commit() {
-    C_FUNCTION(rocksdb_transaction_commit)(txn_, error_.out());
-    return error_.status();
-  }
-  Status Rollback() {
-    C_FUNCTION(rocksdb_transaction_rollback)(txn_, error_.out());
-    return error_.status();
-  }
+  Status Commit() { return Checked("transaction_commit", txn_); }
+  Status Rollback() { return Checked("transaction_rollback", txn_); }
 
  private:
-  rocksdb_transaction_t* const txn_;
-  Error error_;
+  const Handle txn_;
 };
 
 class Iterator {
  public:
-  explicit Iterator(rocksdb_iterator_t* it) : it_(it) {}
-  ~Iterator() { C_FUNCTION(rocksdb_iter_destroy)(it_); }
+  explicit Iterator(Handle it) : it_(it) {}
+  ~Iterator() { Call<void>("iter_destroy", it_); }
 
-  void SeekToFirst() { C_FUNCTION(rocksdb_iter_seek_to_first)(it_); }
-  bool Valid() const { return C_FUNCTION(rocksdb_iter_valid)(it_) != 0; }
-  void Next() { C_FUNCTION(rocksdb_iter_next)(it_); }
-  Slice key() const {
-    size_t size = 0;
-    const char* const bytes = C_FUNCTION(rocksdb_iter_key)(it_, &size);
-    return Slice(std::string(bytes, size));
-  }
-  Slice value() const {
-    size_t size = 0;
-    const char* const bytes = C_FUNCTION(rocksdb_iter_value)(it_, &size);
-    return Slice(std::string(bytes, size));
-  }
-  Slice timestamp() const {
-    size_t size = 0;
-    const char* const bytes = C_FUNCTION(rocksdb_iter_timestamp)(it_, &size);
-    return Slice(std::string(bytes, size));
-  }
-  Status status() const {
-    Error error;
-    C_FUNCTION(rocksdb_iter_get_error)(it_, error.out());
-    return error.status();
-  }
+  void SeekToFirst() { Call<void>("iter_seek_to_first", it_); }
+  bool Valid() const { return Call<unsigned char>("iter_valid", it_) != 0; }
+  void Next() { Call<void>("iter_next", it_); }
+  Slice key() const { return Part("iter_key"); }
+  Slice value() const { return Part("iter_value"); }
+  Slice timestamp() const { return Part("iter_timestamp"); }
+  Status status() const { return Checked("iter_get_error", it_); }
 
  private:
-  rocksdb_iterator_t* const it_;
+  Slice Part(const char* function) const {
+    size_t size = 0;
+    const char* const bytes = Call<const char*>(function, it_, &size);
+    return Slice(std::string(bytes, size));
+  }
+
+  const Handle it_;
 };
 
+// Handles of options stay with the process.
 class TransactionDB {
  public:
   static Status Open(const DBOptions& options, const TransactionDBOptions& of_transactions,
                      const std::string& directory,
                      const std::vector<ColumnFamilyDescriptor>& families,
                      std::vector<ColumnFamilyHandle*>* handles, TransactionDB** db) {
-    Error error;
+    const auto base = Call<Handle>("options_create");
+    Call<void>("options_set_create_if_missing", base, Flag(options.create_if_missing));
+    Call<void>("options_set_create_missing_column_families", base,
+               Flag(options.create_missing_column_families));
     std::vector<const char*> names;
-    std::vector<const rocksdb_options_t*> of_families;
-    rocksdb_options_t* const base = C_FUNCTION(rocksdb_options_create)();
-    C_FUNCTION(rocksdb_options_set_create_if_missing)(base, options.create_if_missing);
-    C_FUNCTION(rocksdb_options_set_create_missing_column_families)
-    (base, options.create_missing_column_families);
+    std::vector<Handle> of_families;
     for (const ColumnFamilyDescriptor& family : families) {
-      rocksdb_options_t* const made = C_FUNCTION(rocksdb_options_create)();
-      C_FUNCTION(rocksdb_get_options_from_string)
-      (base, family.options.text.c_str(), made, error.out());
-      if (Status s = error.status(); !s.ok()) return s;
       names.push_back(family.name.c_str());
-      of_families.push_back(made);
+      of_families.push_back(Call<Handle>("options_create"));
+      Status s =
+          Checked("get_options_from_string", base, family.options.text.c_str(), of_families.back());
+      if (!s.ok()) return s;
     }
-    rocksdb_transactiondb_options_t* const policy =
-        C_FUNCTION(rocksdb_transactiondb_options_create)();
-    C_FUNCTION(rocksdb_transactiondb_options_set_write_policy)
-    (policy, of_transactions.write_policy);
-    std::vector<rocksdb_column_family_handle_t*> opened(families.size());
-    rocksdb_transactiondb_t* const made = C_FUNCTION(rocksdb_transactiondb_open_column_families)(
-        base, policy, directory.c_str(), static_cast<int>(families.size()), names.data(),
-        of_families.data(), opened.data(), error.out());
-    if (Status s = error.status(); !s.ok()) return s;
-    for (rocksdb_column_family_handle_t* handle : opened) {
-      handles->push_back(new ColumnFamilyHandle(handle));
-    }
+    const auto policy = Call<Handle>("transactiondb_options_create");
+    Call<void>("transactiondb_options_set_write_policy", policy,
+               static_cast<int>(of_transactions.write_policy));
+    std::vector<Handle> opened(families.size());
+    std::string error;
+    const auto made = Library().Checked<Handle>(
+        &error, "transactiondb_open_column_families", base, policy, directory.c_str(),
+        static_cast<int>(families.size()), names.data(), of_families.data(), opened.data());
+    if (!error.empty()) return Status(error);
+    for (const Handle handle : opened) handles->push_back(new ColumnFamilyHandle(handle));
     *db = new TransactionDB(made);
     return {};
   }
-  ~TransactionDB() { C_FUNCTION(rocksdb_transactiondb_close)(db_); }
+  ~TransactionDB() { Call<void>("transactiondb_close", db_); }
 
   Transaction* BeginTransaction(const WriteOptions& /*options*/) {
-    return new Transaction(C_FUNCTION(rocksdb_transaction_begin)(
-        db_, C_FUNCTION(rocksdb_writeoptions_create)(),
-        C_FUNCTION(rocksdb_transaction_options_create)(), nullptr));
+    const Handle reused = nullptr;
+    return new Transaction(Call<Handle>("transaction_begin", db_,
+                                        Call<Handle>("writeoptions_create"),
+                                        Call<Handle>("transaction_options_create"), reused));
   }
   Status Put(const WriteOptions& /*options*/, ColumnFamilyHandle* family, const std::string& key,
              const std::string& value) {
-    C_FUNCTION(rocksdb_transactiondb_put_cf)
-    (db_, C_FUNCTION(rocksdb_writeoptions_create)(), family->handle, key.data(), key.size(),
-     value.data(), value.size(), error_.out());
-    return error_.status();
+    return Checked("transactiondb_put_cf", db_, Call<Handle>("writeoptions_create"), family->handle,
+                   key.data(), key.size(), value.data(), value.size());
   }
   Status Flush(const FlushOptions& /*options*/, ColumnFamilyHandle* family) {
-    C_FUNCTION(rocksdb_transactiondb_flush_cf)
-    (db_, C_FUNCTION(rocksdb_flushoptions_create)(), family->handle, error_.out());
-    return error_.status();
+    return Checked("transactiondb_flush_cf", db_, Call<Handle>("flushoptions_create"),
+                   family->handle);
   }
-  // What timestamps need stays with the process.
   Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
-    rocksdb_readoptions_t* const read = C_FUNCTION(rocksdb_readoptions_create)();
+    const auto read = Call<Handle>("readoptions_create");
     if (options.timestamp != nullptr) {
-      C_FUNCTION(rocksdb_readoptions_set_timestamp)
-      (read, options.timestamp->text.data(), options.timestamp->text.size());
+      const std::string& text = options.timestamp->text;
+      Call<void>("readoptions_set_timestamp", read, text.data(), text.size());
     }
     return new Iterator(
-        C_FUNCTION(rocksdb_transactiondb_create_iterator_cf)(db_, read, family->handle));
+        Call<Handle>("transactiondb_create_iterator_cf", db_, read, family->handle));
   }
   void GetAllPreparedTransactions(std::vector<Transaction*>* all) {
     size_t n = 0;
-    rocksdb_transaction_t** const found =
-        C_FUNCTION(rocksdb_transactiondb_get_prepared_transactions)(db_, &n);
-    // Handles of transactions that left_ has others of: they go with the process.
+    auto* const found = Call<Handle*>("transactiondb_get_prepared_transactions", db_, &n);
+    // Second handles of transactions that the driver may have: they stay with the process.
     for (size_t i = 0; i < n; i++) all->push_back(new Transaction(found[i]));
   }
   Transaction* GetTransactionByName(const std::string& name) {
@@ -270,10 +231,10 @@ class TransactionDB {
   }
 
  private:
-  explicit TransactionDB(rocksdb_transactiondb_t* db) : db_(db) {}
+  explicit TransactionDB(Handle db) : db_(db) {}
+  static unsigned char Flag(bool flag) { return flag ? 1 : 0; }
 
-  rocksdb_transactiondb_t* const db_;
-  Error error_;
+  const Handle db_;
 };
 
 struct DB {

@@ -12,7 +12,8 @@
 //   prepare                        and the transaction is left
 //   write                          what was begun, in one phase
 //   plain F K V                    without a transaction
-//   commit NAME [TS] | rollback NAME   of one that is prepared
+//   commit NAME [TS]               of one that is prepared
+//   rollback NAME
 //   prepared NAMES                 those that are, "a,b", or "-"
 //   scan F KEYS                    all there is, "k=v,l=w", with timestamps "k@7=v", or "-"
 //   flush | close | quit           quit: the process ends without closing
@@ -113,10 +114,11 @@ class TwoPhaseDriver {
     kv::ColumnFamilyOptions of_other = of_family;
     stamped_ = how == "stamped";
     const std::string with_timestamps = "comparator=leveldb.BytewiseComparator.u64ts";
-    if (stamped_)
+    if (stamped_) {
       Note(kv::GetColumnFamilyOptionsFromString(kv::ConfigOptions(), of_family, with_timestamps,
                                                 &of_other),
            "options");
+    }
     Note(kv::TransactionDB::Open(options, of_transactions, directory,
                                  {{"default", of_family}, {"other", of_other}}, &families_, &db),
          "open");

@@ -122,15 +122,15 @@ TEST(TwoPhaseInteropTest, EachDecidesWhatTheOtherHasPrepared) {
 
 // RocksDB gives the updates of such a transaction one sequence number, and the next one of the log
 // belongs to the next record.
-TEST(TwoPhaseInteropTest, UpdatesOfOneNumberStayInOrder) {
+void ExchangeUpdatesOfOneNumber(const char* theirs) {
   const fs::path base =
       fs::temp_directory_path() / ("varve_one_number_" + std::to_string(getpid()));
   const std::string open = "open " + (base / "db").string();
   for (const bool ours_first : {true, false}) {
     fs::remove_all(base);
     fs::create_directories(base);
-    const char* const writer = ours_first ? kOurTwoPhases : kTheirTwoPhases;
-    const char* const reader = ours_first ? kTheirTwoPhases : kOurTwoPhases;
+    const char* const writer = ours_first ? kOurTwoPhases : theirs;
+    const char* const reader = ours_first ? theirs : kOurTwoPhases;
     const std::string work = base.string();
     EXPECT_EQ(RunScript(writer, work,
                         open + " prepared\n"
@@ -164,8 +164,12 @@ TEST(TwoPhaseInteropTest, UpdatesOfOneNumberStayInOrder) {
   fs::remove_all(base);
 }
 
+TEST(TwoPhaseInteropTest, UpdatesOfOneNumberStayInOrder) {
+  ExchangeUpdatesOfOneNumber(kTheirTwoPhases);
+}
+
 // What RocksDB has put into memtables undecided is taken over once it is decided.
-TEST(TwoPhaseInteropTest, SectionsInMemtablesAreTakenOverDecided) {
+void TakeOverSectionsInMemtables(const char* theirs) {
   const fs::path base = fs::temp_directory_path() / ("varve_written_" + std::to_string(getpid()));
   const std::string directory = (base / "db").string();
   const std::string open = "open " + directory;
@@ -173,7 +177,7 @@ TEST(TwoPhaseInteropTest, SectionsInMemtablesAreTakenOverDecided) {
   for (const bool flushed : {false, true}) {
     fs::remove_all(base);
     fs::create_directories(base);
-    EXPECT_EQ(RunScript(kTheirTwoPhases, work,
+    EXPECT_EQ(RunScript(theirs, work,
                         open +
                             " prepared\n"
                             "plain default a 0\n"
@@ -203,7 +207,7 @@ TEST(TwoPhaseInteropTest, SectionsInMemtablesAreTakenOverDecided) {
                             "quit\n"),
               "");
     EXPECT_EQ(RunScript(kOurTwoPhases, work, "refused " + directory + " 'x3'\n"), "");
-    EXPECT_EQ(RunScript(kTheirTwoPhases, work,
+    EXPECT_EQ(RunScript(theirs, work,
                         open + " prepared\nprepared x3\ncommit x3\nplain default g 2\nquit\n"),
               "");
     const std::string wanted =
@@ -212,21 +216,24 @@ TEST(TwoPhaseInteropTest, SectionsInMemtablesAreTakenOverDecided) {
     EXPECT_EQ(RunScript(kOurTwoPhases, work, open + " prepared\nprepared -\n" + wanted + "close\n"),
               "")
         << flushed;
-    EXPECT_EQ(RunScript(kTheirTwoPhases, work, open + " prepared\n" + wanted + "close\n"), "");
+    EXPECT_EQ(RunScript(theirs, work, open + " prepared\n" + wanted + "close\n"), "");
   }
   fs::remove_all(base);
 }
 
-// On demand: tools/peers brings the library, and VARVE_ROCKSDB_11 says where it is.
+TEST(TwoPhaseInteropTest, SectionsInMemtablesAreTakenOverDecided) {
+  TakeOverSectionsInMemtables(kTheirTwoPhases);
+}
+
+// On demand: tools/peers brings the library of RocksDB 11, whose C API has two phases.
 bool HasVersion11() {
-  const char* const library = getenv("VARVE_ROCKSDB_11");
-  return library != nullptr && setenv("VARVE_TWO_PHASE_LIBRARY", library, 1) == 0;
+  return getenv("VARVE_ROCKSDB_LIBRARY") != nullptr;
 }
 
 // The timestamp comes with the decision, wherever that is taken. Logs of 7.8.3 do not say how long
 // timestamps are, and it stops reading where another's do: they go to it flushed only.
 TEST(TwoPhaseInteropTest, Version11TakesCommitTimestampsOver) {
-  if (!HasVersion11()) GTEST_SKIP() << "VARVE_ROCKSDB_11 names no library";
+  if (!HasVersion11()) GTEST_SKIP() << "VARVE_ROCKSDB_LIBRARY names none";
   const fs::path base = fs::temp_directory_path() / ("varve_stamped_" + std::to_string(getpid()));
   const std::string open = "open " + (base / "db").string() + " stamped\n";
   const std::string work = base.string();
@@ -274,8 +281,14 @@ TEST(TwoPhaseInteropTest, Version11TakesCommitTimestampsOver) {
 }
 
 TEST(TwoPhaseInteropTest, Version11AndOursDecideForEachOther) {
-  if (!HasVersion11()) GTEST_SKIP() << "VARVE_ROCKSDB_11 names no library";
+  if (!HasVersion11()) GTEST_SKIP() << "VARVE_ROCKSDB_LIBRARY names none";
   ExchangeWith(kTwoPhasesInC);
+}
+
+TEST(TwoPhaseInteropTest, WritePreparedOfVersion11IsTakenOver) {
+  if (!HasVersion11()) GTEST_SKIP() << "VARVE_ROCKSDB_LIBRARY names none";
+  ExchangeUpdatesOfOneNumber(kTwoPhasesInC);
+  TakeOverSectionsInMemtables(kTwoPhasesInC);
 }
 
 }  // namespace

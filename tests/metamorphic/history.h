@@ -27,6 +27,10 @@
 
 namespace varve::testing {
 
+inline bool HasTimestamps(const Slice& family) {
+  return family.starts_with("timed");
+}
+
 struct Line {
   std::vector<std::string> words;  // at least the verb
 

@@ -17,7 +17,7 @@ bool IsForFilters(const Slice& value) {
 FamilyModel::FamilyModel(const std::string& name, const Line& line)
     : order_(line.Has("reverse") ? ReverseBytewiseComparator() : BytewiseComparator()),
       filtered_(line.Has("filtered")),
-      has_timestamps_(Slice(name).starts_with("timed")),
+      has_timestamps_(HasTimestamps(name)),
       now_(std::make_shared<FamilyState>(ComparatorLess{order_})),
       versions_(order_) {}
 

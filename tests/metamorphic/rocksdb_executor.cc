@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/metamorphic/rocksdb_library.h"
+#include "tests/harness/rocksdb_library.h"
 
 namespace varve::testing {
 
@@ -30,10 +30,6 @@ struct RocksDbExecutor::Held {
 };
 
 namespace {
-
-bool HasTimestamps(const std::string& family) {
-  return Slice(family).starts_with("timed");
-}
 
 // It does not open a database that had two families of one name with other orders of keys.
 std::string StoredName(const std::string& family, bool reverse) {

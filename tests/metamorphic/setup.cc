@@ -138,7 +138,7 @@ ColumnFamilyOptions Setup::FamilyOptions(const OptionSet& set, const Comparator*
                                          const std::string& name, bool filtered) {
   ColumnFamilyOptions options = set.family;
   const bool reverse = order != BytewiseComparator();
-  const bool timed = Slice(name).starts_with("timed");
+  const bool timed = HasTimestamps(name);
   options.comparator = order;
   if (timed) {
     options.comparator =

@@ -34,10 +34,6 @@ Status AddTo(WriteBatch* batch, ColumnFamilyHandle* handle, const Change& change
   return Status::OK();
 }
 
-bool HasTimestamps(const std::string& family) {
-  return Slice(family).starts_with("timed");
-}
-
 }  // namespace
 
 const std::map<std::string, VarveExecutor::Act>& VarveExecutor::Acts() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/metamorphic/rocksdb_library.h"
+#include "tests/harness/rocksdb_library.h"
 
 #include <dlfcn.h>
 

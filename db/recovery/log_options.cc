@@ -17,18 +17,12 @@ namespace varve {
 
 namespace {
 
-// What parsing takes, but for words that RocksDB's LOG has as numbers: people search for its lines.
-OptionPrintStyle LogStyle(OptionPrintStyle::Words words) {
-  OptionPrintStyle style;
-  style.delimiter = "\n";
-  style.words = words;
-  return style;
-}
-
-// A line for each option, with `before` at its beginning.
+// A line for each option, with `before` at its beginning. Where RocksDB's LOG has numbers for
+// words, people search for those.
 void AppendLines(const OptionTable& table, OptionPrintStyle::Words words, const char* before,
                  const void* object, std::string* text) {
-  const std::string options = PrintOptions(table, LogStyle(words), object);
+  const OptionPrintStyle style = {.delimiter = "\n", .words = words};
+  const std::string options = PrintOptions(table, style, object);
   for (size_t at = 0; at < options.size();) {
     const size_t end = std::min(options.find('\n', at), options.size());
     const std::string line = options.substr(at, end - at);

@@ -20,7 +20,7 @@ namespace {
 
 // So many keys show what keys begin with; the last bytes that all share are not counted on, as keys
 // that count upwards change them in the next table.
-constexpr uint64_t kEntriesWithPrefix = 1000;
+constexpr uint64_t kEntriesWithPrefix = 256;
 constexpr size_t kPrefixBytesLeft = 2;
 
 // The operand cache takes no more than this part of a full table's bytes.
@@ -198,8 +198,10 @@ bool BlockedSkipListRep::CommonPrefix(std::string* prefix) const {
 static_assert(MemTableRep::kAddedTogether == BlockedSkipList::kTogether);
 
 constinit const MemTableRepType kBlockedSkipListRep = {
-    "skip_list", [](const MemTableRepContext& context) -> std::unique_ptr<MemTableRep> {
+    "skip_list",
+    [](const MemTableRepContext& context) -> std::unique_ptr<MemTableRep> {
       return std::make_unique<BlockedSkipListRep>(context);
-    }};
+    },
+    /*tells_prefix=*/true};
 
 }  // namespace varve

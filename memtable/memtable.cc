@@ -31,6 +31,10 @@ namespace varve {
 namespace {
 
 constexpr size_t kFirstBlockBytes = 16 << 10;
+// With so much more than at first a table that learns is asked what its keys begin with, or with an
+// eighth of its budget.
+constexpr size_t kLearnBytes = 128 << 10;
+constexpr size_t kNeverLearns = SIZE_MAX;
 constexpr size_t kMinBlockBytes = 4 << 10;
 
 // Blocks of an eighth of the budget at most, so that the last one wastes little of it.
@@ -92,6 +96,7 @@ struct MemTable::State {
   }
   // Looks for what is not left out.
   bool GetAround(PointLookup* lookup) const;
+  [[nodiscard]] bool IsFull(size_t held) const;
   // None of them is a range tombstone; at most kAddedTogether.
   Status AddPoints(std::span<const MemTableEntry> entries);
   Status AddAll(std::span<const MemTableEntry> entries);
@@ -100,6 +105,7 @@ struct MemTable::State {
   const MemTableOptions options;
   EntryArena arena;
   std::atomic<size_t> write_buffer_bytes;
+  std::atomic<size_t> learn_at{kNeverLearns};  // bytes held; publishes nothing
   const std::unique_ptr<MemTableRep> rep;
   RangeDeletes range_deletes;
   // What makes a point read more than a look at the order: one load tells that there is nothing.
@@ -158,6 +164,10 @@ MemTable::MemTable(const InternalKeyComparator& icmp, const MemTableOptions& opt
     : state_(std::make_unique<State>(icmp, options)),
       id_(id),
       timestamp_size_(icmp.timestamp_size()) {
+  if (options.learns_prefix) {
+    state_->learn_at =
+        state_->MemoryUsage() + std::min(kLearnBytes, options.write_buffer_bytes / 8);
+  }
   state_->Charge();
 }
 
@@ -361,6 +371,22 @@ void MemTable::Freeze() {
   if (wbm != nullptr) wbm->ScheduleFreeMem(state_->charged.load(std::memory_order_relaxed));
 }
 
+Status MemTable::CopyTo(MemTable* other, bool* copied) const {
+  *copied = false;
+  if (state_->special.load(std::memory_order_acquire) != 0) return Status::OK();
+  // Entries come by keys, not in the order in which they were added.
+  other->state_->NoteFirst(first_seq());
+  const std::unique_ptr<InternalIterator> it = NewIterator();
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    const Slice key = it->key();
+    const uint64_t trailer = ExtractTrailer(key);
+    VARVE_RETURN_IF_ERROR(
+        other->Add(UnpackSequence(trailer), UnpackType(trailer), ExtractUserKey(key), it->value()));
+  }
+  *copied = it->status().ok();
+  return it->status();
+}
+
 bool MemTable::CommonPrefix(std::string* prefix) const {
   return state_->rep->CommonPrefix(prefix);
 }
@@ -386,18 +412,38 @@ size_t MemTable::MemoryUsage() const {
 }
 
 bool MemTable::ShouldSwitch() const {
-  const State& state = *state_;
+  return state_->IsFull(state_->MemoryUsage()) && !Empty();
+}
+
+bool MemTable::ShouldTellPrefix() const {
+  return state_->MemoryUsage() >= state_->learn_at.load(std::memory_order_relaxed);
+}
+
+void MemTable::TellPrefixLater() {
+  State& state = *state_;
+  const size_t later = 2 * state.MemoryUsage();
+  const bool full = later > state.write_buffer_bytes.load(std::memory_order_relaxed) / 2;
+  std::string prefix;
+  state.learn_at.store(full || CommonPrefix(&prefix) ? kNeverLearns : later,
+                       std::memory_order_relaxed);
+}
+
+bool MemTable::NeedsAttention() const {
+  const size_t held = state_->MemoryUsage();
+  return held >= state_->learn_at.load(std::memory_order_relaxed) ||
+         (state_->IsFull(held) && !Empty());
+}
+
+bool MemTable::State::IsFull(size_t held) const {
   // The next table fills while this one is flushed: an eighth less here is more than that less in
   // both together.
-  const size_t limit = state.write_buffer_bytes.load(std::memory_order_relaxed);
+  const size_t limit = write_buffer_bytes.load(std::memory_order_relaxed);
   const size_t budget = limit - limit / 8;
-  const size_t held = state.MemoryUsage();
-  const size_t largest_block = state.arena.LargestBlock();
+  const size_t largest_block = arena.LargestBlock();
   // Room for another whole block, as while a table is far from full.
   if (held + largest_block <= budget) [[likely]]
     return false;
-  if (Empty()) return false;
-  const size_t unused = state.arena.MemoryUsage() - state.arena.UsedBytes();
+  const size_t unused = arena.MemoryUsage() - arena.UsedBytes();
   // The block under way is the last one that fits, and it is used up to an eighth; or it is more
   // than fits, and may not be filled beyond the budget.
   return held - unused >= budget || unused <= largest_block / 8;

@@ -33,6 +33,7 @@ struct MemTableOptions {
   bool whole_key_filtering = false;
   // What most keys are expected to begin with: CommonPrefix() of tables before. Others are slower.
   std::string expected_prefix;
+  bool learns_prefix = false;  // nobody knows what to expect: see ShouldTellPrefix
   std::shared_ptr<const SliceTransform> prefix_extractor;    // may be null
   std::shared_ptr<WriteBufferManager> write_buffer_manager;  // may be null
 };
@@ -95,6 +96,9 @@ class MemTable {
   Status RaiseToNewestTimestamp(std::string* newest) const;
 
   [[nodiscard]] bool IsSortedByReads() const;
+  // Adds what is here to `other`, which is empty. False: nothing was added, as there are range
+  // tombstones here, or sequences that are left out. Nothing is added here meanwhile.
+  Status CopyTo(MemTable* other, bool* copied) const;
   // Called once, when the table stops taking writes (all Adds have returned).
   void Freeze();
 
@@ -107,6 +111,13 @@ class MemTable {
   size_t MemoryUsage() const;
   // True once the table is as full as write_buffer_bytes asks; cheap (one relaxed load or two).
   bool ShouldSwitch() const;
+  // Whether a table that learns has so many entries that CommonPrefix() should be asked: what it
+  // holds then is a small part of what it can hold, and soon copied to one that expects the prefix.
+  bool ShouldTellPrefix() const;
+  // Not before it has twice as much; never, when it is half full then or has entries enough.
+  void TellPrefixLater();
+  // Either of the two, as cheap as one.
+  bool NeedsAttention() const;
   // Changes the budget after creation (dynamic write_buffer_size).
   void SetWriteBufferBytes(size_t bytes);
   SequenceNumber first_seq() const;     // of the first Add, 0 if empty

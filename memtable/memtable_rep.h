@@ -94,6 +94,7 @@ struct MemTableRepContext {
 struct MemTableRepType {
   const char* name;
   std::unique_ptr<MemTableRep> (*make)(const MemTableRepContext& context);  // may throw bad_alloc
+  bool tells_prefix = false;  // CommonPrefix is known once there are entries enough
 };
 
 // The registry: each kind is defined in a file of its own.

@@ -5,23 +5,14 @@
 #include "memtable/sorted_entry_array.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 #include "util/base/assert.h"
+#include "util/key/prefix_sort.h"
 
 namespace varve {
-
-namespace {
-
-// From so many slots on they are spread before they are sorted, this many to a place.
-constexpr size_t kSpreadMin = 256;
-constexpr size_t kSlotsAPlace = 8;
-
-}  // namespace
 
 std::string SortedEntryArray::CommonPrefix(const SortedEntryArray* before,
                                            std::span<const ArenaOffset> added,
@@ -52,7 +43,7 @@ std::shared_ptr<const SortedEntryArray> SortedEntryArray::Merge(const SortedEntr
   const auto is_before = [&](const Slot& a, const Slot& b) { return made->IsBefore(a, b); };
   std::vector<Slot> fresh(added.size());
   std::transform(added.begin(), added.end(), fresh.begin(), slot_of);
-  made->Sort(&fresh);
+  SortByPrefix(&fresh, is_before);
   if (before == nullptr) {
     made->slots_ = std::move(fresh);
     return made;
@@ -72,36 +63,6 @@ std::shared_ptr<const SortedEntryArray> SortedEntryArray::Merge(const SortedEntr
   merge(old);
   VARVE_ASSERT(made->size() == before->size() + added.size());
   return made;
-}
-
-// Key prefixes that are spread over their range go each to about its place in one step, and a sort
-// of the few that meet there is left. Where they crowd, that sort does the work, as it would have
-// anyway.
-void SortedEntryArray::Sort(std::vector<Slot>* slots) const {
-  const auto is_before = [this](const Slot& a, const Slot& b) { return IsBefore(a, b); };
-  const auto by_prefix = [](const Slot& a, const Slot& b) { return a.prefix < b.prefix; };
-  const auto [least, largest] = std::minmax_element(slots->begin(), slots->end(), by_prefix);
-  if (slots->size() < kSpreadMin || least->prefix == largest->prefix) {
-    std::sort(slots->begin(), slots->end(), is_before);
-    return;
-  }
-  const uint64_t base = least->prefix;
-  const auto range_bits = static_cast<int>(std::bit_width(largest->prefix - base));
-  const auto place_bits = static_cast<int>(std::bit_width(slots->size() / kSlotsAPlace));
-  const int shift = std::max(0, range_bits - place_bits);
-  const auto place_of = [base, shift](const Slot& slot) { return (slot.prefix - base) >> shift; };
-  std::vector<uint32_t> ends(place_of(*largest) + 1);
-  for (const Slot& slot : *slots) ends[place_of(slot)]++;
-  std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  std::vector<Slot> spread(slots->size());
-  // From the back, each place fills from its end; its begin is what is left in `ends`.
-  for (size_t i = slots->size(); i-- > 0;) spread[--ends[place_of((*slots)[i])]] = (*slots)[i];
-  for (size_t place = 0; place < ends.size(); place++) {
-    const size_t end = place + 1 == ends.size() ? spread.size() : ends[place + 1];
-    std::sort(spread.begin() + ends[place], spread.begin() + static_cast<std::ptrdiff_t>(end),
-              is_before);
-  }
-  slots->swap(spread);
 }
 
 bool SortedEntryArray::IsBefore(const Slot& a, const Slot& b) const {

@@ -67,7 +67,6 @@ class SortedEntryArray {
     return {prefixes_.Of(EntryAt(offset)->user_key()), offset};
   }
   [[nodiscard]] bool IsBefore(const Slot& a, const Slot& b) const;
-  void Sort(std::vector<Slot>* slots) const;
   // <0 when the slot's key sorts before the other.
   [[nodiscard]] int Compare(const Slot& slot, uint64_t prefix, const Slice& user_key,
                             uint64_t trailer) const;

@@ -55,6 +55,14 @@ class Key {
     for (size_t i = 0; i < 8; i++) bytes_[i] = static_cast<char>(number >> (56 - 8 * i));
     for (size_t i = 8; i < kKeySize; i++) bytes_[i] = '0';
   }
+  // The number in decimal digits, as programs write keys that people read: the first are alike.
+  static Key Text(uint64_t number) {
+    Key key;
+    for (size_t i = kKeySize; i > 0; i--, number /= 10) {
+      key.bytes_[i - 1] = static_cast<char>('0' + number % 10);
+    }
+    return key;
+  }
   // After the key of the same number, before that of the next.
   void MakeMissing() { bytes_[12] = 'x'; }
   std::string_view view() const { return {bytes_.data(), kKeySize}; }

@@ -14,8 +14,10 @@ namespace {
 
 constexpr int kThreadBatch = 8;
 
-// n single writes by one thread, of keys in order or drawn; the values are new ones.
-void Fill(Run* run, bool in_order, Durability durability) {
+enum class Keys { kInOrder, kDrawn, kDrawnText };
+
+// n single writes by one thread; the values are new ones.
+void Fill(Run* run, Keys keys, Durability durability) {
   run->engine().Open(run->path(), run->settings());
   const uint64_t n = run->scale().n;
   const uint64_t writes = durability == Durability::kSynced
@@ -27,8 +29,9 @@ void Fill(Run* run, bool in_order, Durability durability) {
     const std::unique_ptr<Session> session = run->engine().NewSession();
     const double seconds = SecondsOf([&] {
       for (uint64_t i = 0; i < writes; i++) {
-        const uint64_t number = in_order ? i : random.Below(n);
-        session->Put(Key(number).view(), values.Of(number, i + 1), durability);
+        const uint64_t number = keys == Keys::kInOrder ? i : random.Below(n);
+        const Key key = keys == Keys::kDrawnText ? Key::Text(number) : Key(number);
+        session->Put(key.view(), values.Of(number, i + 1), durability);
       }
     });
     run->ReportRate(static_cast<double>(writes), seconds);
@@ -86,15 +89,16 @@ void Recover(Run* run) {
 std::vector<Row> WriteRows() {
   std::vector<Row> rows;
   const auto without_log = &Abilities::writes_without_log;
-  const auto fill = [&](const char* name, bool in_order, Durability durability) {
-    Row row{name, "", {}, [=](Run* run) { Fill(run, in_order, durability); }};
+  const auto fill = [&](const char* name, Keys keys, Durability durability) {
+    Row row{name, "", {}, [=](Run* run) { Fill(run, keys, durability); }};
     if (durability == Durability::kNoLog) row.needs.push_back(without_log);
     rows.push_back(std::move(row));
   };
-  fill("fillseq", true, Durability::kLogged);
-  fill("fillrandom", false, Durability::kLogged);
-  fill("fillrandom-nolog", false, Durability::kNoLog);
-  fill("fillsync", false, Durability::kSynced);
+  fill("fillseq", Keys::kInOrder, Durability::kLogged);
+  fill("fillrandom", Keys::kDrawn, Durability::kLogged);
+  fill("fillrandom-text", Keys::kDrawnText, Durability::kLogged);
+  fill("fillrandom-nolog", Keys::kDrawn, Durability::kNoLog);
+  fill("fillsync", Keys::kDrawn, Durability::kSynced);
   for (const bool unordered : {false, true}) {
     for (const Durability durability : {Durability::kLogged, Durability::kNoLog}) {
       for (const int threads : {2, 8, 32}) {
@@ -112,7 +116,7 @@ std::vector<Row> WriteRows() {
   rows.push_back({"compact", kRuns, {&Abilities::compacts, &Abilities::holds_compaction}, Compact});
   rows.push_back({"recover", kLog, {&Abilities::replays_log}, Recover});
   rows.push_back(
-      {"overwrite", kLevel, {}, [](Run* run) { Fill(run, false, Durability::kLogged); }});
+      {"overwrite", kLevel, {}, [](Run* run) { Fill(run, Keys::kDrawn, Durability::kLogged); }});
   return rows;
 }
 

@@ -181,6 +181,8 @@ class DbImpl final : public DB, public TransactionHost {
                                                std::memory_order_relaxed);
   }
   SequenceNumber WaitForAllWrites() override;
+  TraceHolds::Slot* HoldTraces(const void* holder) override;
+  void ReleaseTraces(TraceHolds::Slot* slot) override;
   const Comparator* ComparatorOf(uint32_t family) override;
   std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t family) override;
   Status PrepareSection(const WriteOptions& options, const std::string& name,

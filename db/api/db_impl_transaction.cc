@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "db/api/db_impl.h"
+#include "db/background/jobs.h"
 #include "db/read/get.h"
 #include "db/read/read_timestamp.h"
 #include "util/base/assert.h"
@@ -81,6 +82,7 @@ void DbImpl::WatchKeys() {
 
 Status DbImpl::WriteIf(const WriteOptions& options, WriteBatch* updates,
                        WriteCondition* condition) try {
+  engine_->state.commit->ExpectCondition(*condition);
   WriteRequest request(updates);
   request.SetCondition(condition);
   return Submit(options, &request, nullptr);
@@ -91,6 +93,18 @@ Status DbImpl::WriteIf(const WriteOptions& options, WriteBatch* updates,
 SequenceNumber DbImpl::WaitForAllWrites() {
   engine_->state.commit->WaitForAll();
   return engine_->state.versions->last_sequence();
+}
+
+TraceHolds::Slot* DbImpl::HoldTraces(const void* holder) {
+  engine_->state.commit->WaitUntilVisible();
+  const SequenceNumber visible = engine_->state.versions->last_sequence();
+  return engine_->state.snapshots.HoldTraces(visible, holder);
+}
+
+void DbImpl::ReleaseTraces(TraceHolds::Slot* slot) {
+  bool awaited = false;
+  engine_->state.snapshots.ReleaseTraces(slot, &awaited);
+  if (awaited) engine_->jobs->compaction.NoteSnapshotsGone();
 }
 
 const Comparator* DbImpl::ComparatorOf(uint32_t family) {

@@ -15,6 +15,12 @@ bool FlushWork::AnythingFull() {
   return !FullFamilies(&reason).empty() || OnlyLogIsFull();
 }
 
+bool FlushWork::AnythingDue() {
+  return AnythingFull() || std::ranges::any_of(state_.families.all(), [](const auto& each) {
+           return each.second->ShouldLearnKeyPrefix();
+         });
+}
+
 std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
   state_.mu.AssertHeld();
   *reason = FlushReason::kWriteBufferFull;

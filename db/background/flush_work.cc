@@ -599,6 +599,9 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
 }
 
 Status FlushWork::SwitchFullMemTables() {
+  for (const auto& [id, family] : state_.families.all()) {
+    if (!family->dropped()) family->LearnKeyPrefix();
+  }
   FlushReason reason;
   std::vector<ColumnFamily*> full = FullFamilies(&reason);
   if (!full.empty()) return Switch(std::move(full), reason);

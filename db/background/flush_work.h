@@ -96,6 +96,7 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
       VARVE_REQUIRES(kDbMutex);
 
   bool AnythingFull() override VARVE_REQUIRES(kDbMutex);
+  bool AnythingDue() override VARVE_REQUIRES(kDbMutex);
   Status SwitchFullMemTables() override VARVE_REQUIRES(kDbMutex);
   void FlushStopped() override VARVE_REQUIRES(kDbMutex);
 

@@ -8,6 +8,8 @@
 
 #include "db/version/obsolete_file_queue.h"
 #include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/env/info_log.h"
 
 namespace varve {
 
@@ -90,6 +92,8 @@ std::shared_ptr<MemTable> ColumnFamily::NewMemTable(SequenceNumber earliest_seq)
   NoteKeyPrefix();
   MemTableOptions mem_options = MakeMemTableOptions(*options(), env_.write_buffer_manager);
   mem_options.expected_prefix = key_prefix_;
+  mem_options.learns_prefix =
+      !key_prefix_known_ && mem_options.rep->tells_prefix && BytesDecide(icmp().order());
   return MakeMemTable(mem_options, earliest_seq);
 }
 
@@ -120,6 +124,40 @@ void ColumnFamily::NoteKeyPrefix() {
   if (key_prefix_known_) seen.resize(Slice(seen).difference_offset(key_prefix_));
   key_prefix_ = std::move(seen);
   key_prefix_known_ = true;
+}
+
+void ColumnFamily::LearnKeyPrefix() {
+  if (!ShouldLearnKeyPrefix()) return;
+  const std::shared_ptr<MemTable> mem = mem_;
+  const Status s = Guarded([&] {
+    env_.db_mutex.get()->AssertHeld();
+    NoteKeyPrefix();
+    if (key_prefix_known_) {
+      // The first keys of many: those to come may have less in common.
+      if (!key_prefix_.empty()) key_prefix_.pop_back();
+      if (!key_prefix_.empty()) MoveToLearned();
+    }
+  });
+  if (!s.ok()) LogWarn(env_.info_log, "[%s] %s", name_.c_str(), s.ToString().c_str());
+  mem->TellPrefixLater();
+}
+
+void ColumnFamily::MoveToLearned() {
+  std::shared_ptr<MemTable> fresh = NewMemTable(mem_->earliest_seq());
+  bool copied = false;
+  const Status s = mem_->CopyTo(fresh.get(), &copied);
+  s.PermitUncheckedError();  // of a copy that is not used
+  if (!copied) return;
+  released_.reserve(released_.size() + history_.size() + immutables_.size() + 2);
+  mem_.swap(fresh);
+  try {
+    if (super_version_ != nullptr) InstallSuperVersion();
+  } catch (...) {
+    mem_.swap(fresh);
+    throw;
+  }
+  fresh->Freeze();
+  AddReleased(fresh);
 }
 
 // An opening, which has the family to itself, holds no mutex.
@@ -341,7 +379,7 @@ ColumnFamily* ColumnFamilySet::FindByName(const std::string& name) const {
 MemTable* ColumnFamilySet::Find(uint32_t column_family) {
   ColumnFamily* family = FindById(column_family);
   if (family == nullptr || family->dropped()) return nullptr;
-  if (family->mem()->ShouldSwitch() || family->TooManyRangeDeletions()) {
+  if (family->mem()->NeedsAttention() || family->TooManyRangeDeletions()) {
     full_.store(true, std::memory_order_relaxed);
   }
   return family->mem();

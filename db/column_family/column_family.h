@@ -113,6 +113,12 @@ class ColumnFamily final : public SuperVersionSource,
   // yet. Commit path and DB mutex. `log_number`: the log that takes the fresh memtable's writes. If
   // it throws, nothing has changed.
   void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
+  // Whether the active memtable can tell what keys begin with, which nobody knew when it was made.
+  bool ShouldLearnKeyPrefix() const { return mem_->ShouldTellPrefix(); }
+  // Then puts one in its place, for readers too, that holds the same and compares keys behind what
+  // they have in common. Commit path and DB mutex. Where there is no memory for that, or nothing to
+  // be gained, the old one stays.
+  void LearnKeyPrefix() VARVE_REQUIRES(kDbMutex);
   // Oldest first.
   std::deque<ImmutableMemTable>& immutables() VARVE_REQUIRES(kDbMutex) { return immutables_; }
   int unflushed_count() const VARVE_REQUIRES(kDbMutex) {
@@ -195,6 +201,7 @@ class ColumnFamily final : public SuperVersionSource,
   std::shared_ptr<const ColumnFamilyOptions> options_ VARVE_GUARDED_BY(options_mu_);
 
   void NoteKeyPrefix();
+  void MoveToLearned() VARVE_REQUIRES(kDbMutex);
   std::shared_ptr<MemTable> MakeMemTable(const MemTableOptions& mem_options,
                                          SequenceNumber earliest_seq);
   void AddReleased(const std::shared_ptr<MemTable>& mem) VARVE_REQUIRES(kDbMutex);
@@ -261,7 +268,7 @@ class ColumnFamilySet final : public MemTableResolver {
   std::string NameOf(uint32_t column_family) override;
   bool HasMergeOperator(uint32_t column_family) override;
   bool IsAlreadyInTables(uint32_t column_family) override;
-  // True once after a Find that met a memtable as full as its options ask.
+  // True once after a Find that met a memtable that needs attention: a full one, as a rule.
   bool TakeFullFlag() {
     return full_.load(std::memory_order_relaxed) &&
            full_.exchange(false, std::memory_order_relaxed);

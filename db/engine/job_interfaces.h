@@ -21,9 +21,12 @@ class MemTableFlusher {
  public:
   virtual ~MemTableFlusher() = default;
 
-  // Whether SwitchFullMemTables would find something to do.
+  // Whether SwitchFullMemTables would find something to do that writes must wait for: a memtable is
+  // full, or logs or memory are too large.
   virtual bool AnythingFull() VARVE_REQUIRES(kDbMutex) = 0;
-  // When a memtable is full, or logs or memory are too large. The commit path is held exclusively.
+  // Or something that makes later writes faster.
+  virtual bool AnythingDue() VARVE_REQUIRES(kDbMutex) = 0;
+  // When any of that is so. The commit path is held exclusively.
   virtual Status SwitchFullMemTables() VARVE_REQUIRES(kDbMutex) = 0;
   // Families that stop writes with memtables that nobody has asked to flush yet (they wait to be
   // merged with more, which will not come): asks, and hands requests to threads.

@@ -77,7 +77,7 @@ Status WriteAdmission::AdmitSlowly(const WriteOptions& options, size_t bytes) {
   }
   // A full memtable stays as it is while writes are stopped: switching it would add to the reason.
   if (s.ok()) s = WaitWhileStopped(options);
-  if (s.ok() && !switching_memtables_ && flush_.AnythingFull()) {
+  if (s.ok() && !switching_memtables_ && flush_.AnythingDue()) {
     switching_memtables_ = true;
     slow_path_.Set();  // of writers with no_slowdown
     {
@@ -102,6 +102,8 @@ Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
   if (!options.no_slowdown) {
     commit_->EnterExclusive();
   } else if (!commit_->EnterExclusiveWithin(kNoSlowdownMicros)) {
+    DbLock lock(mu_);
+    if (!flush_.AnythingFull()) return Status::OK();
     return Status::Incomplete("write stall", "a memtable is full, and somebody holds the log");
   }
   const ExclusiveCommit exclusive(commit_, ExclusiveCommit::Entered());

@@ -72,18 +72,29 @@ bool LiveSnapshots::Release(const Snapshot* snapshot, bool* awaited) {
   VARVE_ASSERT(place->second == snapshot && place->first == snapshot->GetSequenceNumber());
   PutFree(place->second);
   by_sequence_.erase(place);
-  if (awaited != nullptr && awaited_ != kMaxSequenceNumber && Oldest() >= awaited_) {
-    awaited_ = kMaxSequenceNumber;
-    *awaited = true;
-  }
+  if (awaited != nullptr && TakeAwaitedLocked()) *awaited = true;
+  return true;
+}
+
+bool LiveSnapshots::TakeAwaited() {
+  MutexLock lock(&mu_);
+  return TakeAwaitedLocked();
+}
+
+bool LiveSnapshots::TakeAwaitedLocked() {
+  const SequenceNumber awaited = awaited_.load(std::memory_order_relaxed);
+  if (awaited == kMaxSequenceNumber || std::min(Oldest(), traces_.Oldest()) < awaited) return false;
+  awaited_.store(kMaxSequenceNumber, std::memory_order_relaxed);
   return true;
 }
 
 bool LiveSnapshots::AwaitOldest(SequenceNumber seq) {
   MutexLock lock(&mu_);
-  if (Oldest() >= seq) return true;
-  awaited_ = std::min(awaited_, seq);
-  return false;
+  const SequenceNumber before = awaited_.load(std::memory_order_relaxed);
+  awaited_.store(std::min(before, seq), std::memory_order_seq_cst);
+  if (std::min(Oldest(), traces_.Oldest()) < seq) return false;
+  awaited_.store(before, std::memory_order_relaxed);
+  return true;
 }
 
 std::vector<SequenceNumber> LiveSnapshots::Pinned() const {
@@ -93,6 +104,10 @@ std::vector<SequenceNumber> LiveSnapshots::Pinned() const {
     if (pinned.empty() || pinned.back() != sequence) pinned.push_back(sequence);
   }
   if (VARVE_CANARY(kForgetSnapshot) && !pinned.empty()) pinned.pop_back();
+  const SequenceNumber traces = traces_.Oldest();
+  if (traces == kMaxSequenceNumber) return pinned;
+  const auto at = std::ranges::lower_bound(pinned, traces);
+  if (at == pinned.end() || *at != traces) pinned.insert(at, traces);
   return pinned;
 }
 
@@ -104,6 +119,11 @@ uint64_t LiveSnapshots::count() const {
 SequenceNumber LiveSnapshots::oldest() const {
   MutexLock lock(&mu_);
   return Oldest();
+}
+
+SequenceNumber LiveSnapshots::OldestHeld() const {
+  MutexLock lock(&mu_);
+  return std::min(Oldest(), traces_.Oldest());
 }
 
 int64_t LiveSnapshots::oldest_unix_seconds() const {

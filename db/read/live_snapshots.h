@@ -13,6 +13,7 @@
 #include "varve/types.h"
 
 #include "db/lock_ranks.h"
+#include "db/read/trace_holds.h"
 #include "util/key/internal_key.h"
 #include "util/sync/mutex.h"
 
@@ -63,8 +64,8 @@ class LiveSnapshots {
   // False: not one of ours (already released, or another database's). *awaited (may be null)
   // becomes true if a caller asked to be told of that (AwaitOldest), once.
   bool Release(const Snapshot* snapshot, bool* awaited = nullptr) VARVE_EXCLUDES(mu_);
-  // Asks to be told by a Release when no snapshot is older than `seq` any more. True: none is now;
-  // nobody will be told.
+  // Asks to be told by a release when nothing that is held is older than `seq` any more. True:
+  // nothing is now; nobody will be told.
   bool AwaitOldest(SequenceNumber seq) VARVE_EXCLUDES(mu_);
   // Takes no lock: two loads from the snapshot.
   bool Owns(const Snapshot* snapshot) const {
@@ -72,11 +73,24 @@ class LiveSnapshots {
            static_cast<const SnapshotImpl*>(snapshot)->owner_.load(std::memory_order_acquire) ==
                this;
   }
-  // Distinct pinned numbers, ascending.
+  // Distinct pinned numbers, ascending; the oldest hold of traces is one of them.
   std::vector<SequenceNumber> Pinned() const VARVE_EXCLUDES(mu_);
+  // Holds of traces, without a lock. Null as Take.
+  TraceHolds::Slot* HoldTraces(SequenceNumber since, const void* holder) {
+    return traces_.Take(since, holder);
+  }
+  // *awaited as Release.
+  void ReleaseTraces(TraceHolds::Slot* slot, bool* awaited) {
+    TraceHolds::Release(slot);
+    // Either who awaits sees the slot free, or this sees that somebody awaits.
+    if (awaited_.load(std::memory_order_seq_cst) != kMaxSequenceNumber) [[unlikely]]
+      *awaited = TakeAwaited();
+  }
   uint64_t count() const VARVE_EXCLUDES(mu_);
-  // kMaxSequenceNumber when there are none.
+  // Of the snapshots; kMaxSequenceNumber when there are none.
   SequenceNumber oldest() const VARVE_EXCLUDES(mu_);
+  // Of them and the holds of traces.
+  SequenceNumber OldestHeld() const VARVE_EXCLUDES(mu_);
   // 0 when there are none.
   int64_t oldest_unix_seconds() const VARVE_EXCLUDES(mu_);
 
@@ -84,14 +98,18 @@ class LiveSnapshots {
   SequenceNumber Oldest() const VARVE_REQUIRES(mu_) {
     return by_sequence_.empty() ? kMaxSequenceNumber : by_sequence_.begin()->first;
   }
+  // True, once, when what somebody waits for has come.
+  bool TakeAwaited() VARVE_EXCLUDES(mu_);
+  bool TakeAwaitedLocked() VARVE_REQUIRES(mu_);
   SnapshotImpl* TakeFree() VARVE_REQUIRES(mu_);
   void PutFree(SnapshotImpl* snapshot) VARVE_REQUIRES(mu_);
 
+  TraceHolds traces_;
   mutable Mutex mu_{lock_ranks::kSnapshots};
   std::multimap<SequenceNumber, SnapshotImpl*> by_sequence_ VARVE_GUARDED_BY(mu_);
   SnapshotImpl* free_ VARVE_GUARDED_BY(mu_) = nullptr;
   // The smallest number that was asked for; kMaxSequenceNumber: none.
-  SequenceNumber awaited_ VARVE_GUARDED_BY(mu_) = kMaxSequenceNumber;
+  std::atomic<SequenceNumber> awaited_{kMaxSequenceNumber};  // written under mu_
 };
 
 }  // namespace varve

@@ -70,7 +70,7 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
     state.commit->WaitUntilVisible();
     return state.versions->last_sequence();
   };
-  env.oldest_snapshot = [&state] { return state.snapshots.oldest(); };
+  env.oldest_snapshot = [&state] { return state.snapshots.OldestHeld(); };
   env.await_snapshots = [&state](SequenceNumber seq) { return state.snapshots.AwaitOldest(seq); };
   env.write_buffer_manager = context.options().write_buffer_manager;
   env.clock = context.clock();

@@ -164,6 +164,8 @@ void BatchIndex::TrimNotes(size_t bytes) noexcept {
 
 void BatchIndex::RollBack(size_t bytes) noexcept {
   VARVE_ASSERT(done_ <= noted_);
+  bytes = std::max(bytes, kBatchHeaderBytes);
+  if (noted_ <= bytes && notes_.empty()) return;
   if (done_ > bytes) {
     // What is left is less than what goes, or there is no memory to tell what goes.
     const bool is_most = done_ - bytes > bytes;

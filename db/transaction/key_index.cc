@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "util/base/assert.h"
+#include "util/key/prefix_sort.h"
 
 namespace varve {
 
@@ -179,19 +181,22 @@ void KeyIndex::Clear() noexcept {
 void KeyIndex::Rebuild(const std::vector<uint32_t>& added) {
   std::vector<Entry> entries;
   entries.reserve(size_ + added.size());
+  for (const uint32_t offset : added) entries.push_back({0, offset});
   for (const auto& leaf : leaves_) {
     for (size_t i = 0; i < leaf->count; i++) entries.push_back({0, leaf->offsets[i]});
   }
-  for (const uint32_t offset : added) entries.push_back({0, offset});
   FindCommonPrefix(entries);
   for (Entry& entry : entries) entry.prefix = PrefixOf(KeyOf(entry.offset));
   const auto is_before = [this](const Entry& a, const Entry& b) { return IsBefore(a, b); };
-  const auto first_added = entries.begin() + static_cast<ptrdiff_t>(size_);
-  if (!std::is_sorted(first_added, entries.end(), is_before)) {
-    std::sort(first_added, entries.end(), is_before);
-  }
-  if (first_added != entries.begin()) {
-    std::inplace_merge(entries.begin(), first_added, entries.end(), is_before);
+  const std::vector<Entry> old(entries.begin() + static_cast<ptrdiff_t>(added.size()),
+                               entries.end());
+  entries.resize(added.size());
+  if (!std::ranges::is_sorted(entries, is_before)) SortByPrefix(&entries, is_before);
+  if (!old.empty()) {
+    const std::vector<Entry> fresh = std::move(entries);
+    entries.clear();
+    entries.reserve(old.size() + fresh.size());
+    std::ranges::merge(old, fresh, std::back_inserter(entries), is_before);
   }
   SetEntries(entries);
 }

@@ -114,6 +114,7 @@ class LockOwner {
   }
   // None of its records is held or awaited any more.
   void ForgetLocks() {
+    if (lock_bytes_ == 0) return;
     memory_.release();
     lock_bytes_ = 0;
   }

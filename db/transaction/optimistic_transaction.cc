@@ -2,13 +2,12 @@
 #include "db/transaction/optimistic_transaction.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "db/transaction/lock_owner.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
-#include "util/coding/fixed.h"
 
 namespace varve {
 
@@ -21,11 +20,8 @@ constexpr int kTriesMax = 1000;
 
 void OptimisticTransaction::Begin(const WriteOptions& write_options,
                                   const OptimisticTransactionOptions& options) {
-  BeginBase(write_options, LockClockMicros(), /*max_batch_bytes=*/0);
-  tracked_.clear();
-  uses_.clear();
-  marks_.clear();
-  evidence_.clear();
+  BeginBase(write_options, /*max_batch_bytes=*/0);
+  ForgetUses();
   committed_at_ = 0;
   state_ = STARTED;
   if (options.set_snapshot) SetSnapshot();
@@ -37,61 +33,59 @@ Status OptimisticTransaction::CheckActive() {
 
 // ---- Keys ----
 
-std::string OptimisticTransaction::NameOf(ColumnFamilyHandle* family, const Slice& key) {
-  std::string name;
-  name.reserve(sizeof(uint32_t) + key.size());
-  PutFixed32(&name, family->GetID());
-  name.append(key.data(), key.size());
-  return name;
-}
-
 Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) {
   VARVE_RETURN_IF_ERROR(CheckActive());
   TakeAnnouncedSnapshot();
   if (!use.validate) return Status::OK();
-  const std::string name = NameOf(family, key);
-  if (use.assume_tracked && !tracked_.contains(name)) {
+  const uint32_t id = family->GetID();
+  const uint64_t hash = KeyStamps::HashOf(id, key);
+  if (use.assume_tracked && tracked_.Find(id, key, hash) == nullptr) {
     return Status::InvalidArgument("transaction: assume_tracked, and the key is not tracked");
   }
   HoldEvidence();
   const SequenceNumber now = has_snapshot() ? snapshot_sequence() : db_->GetLatestSequenceNumber();
-  const auto [found, added] = tracked_.try_emplace(name);
-  TrackedKey& tracked = found->second;
+  if (!marks_.empty() && uses_.size() == uses_.capacity()) uses_.reserve(2 * uses_.size() + 1);
+  bool added = false;
+  TrackedKey* const tracked = tracked_.FindOrAdd(id, key, hash, &added);
   if (added) {
-    tracked.family = family->GetID();
-    tracked.key = key.ToString();
-    tracked.hash = KeyStamps::HashOf(tracked.family, key);
-    tracked.unchanged_since = now;
+    tracked->unchanged_since = now;
+    tracked->was_read = false;
   }
-  tracked.unchanged_since = std::min(tracked.unchanged_since, now);
-  if (!marks_.empty()) uses_.push_back({&tracked, use.write});
-  (use.write ? tracked.writes : tracked.reads)++;
+  tracked->unchanged_since = std::min(tracked->unchanged_since, now);
+  if (!marks_.empty()) uses_.push_back({tracked, use.write});
+  (use.write ? tracked->writes : tracked->reads)++;
   return Status::OK();
 }
 
 void OptimisticTransaction::HoldEvidence() {
-  if (!has_snapshot()) {
-    if (evidence_.empty()) evidence_.push_back(NewSnapshot());
-  } else if (evidence_.empty() || snapshot_sequence() < evidence_.back()->GetSequenceNumber()) {
+  if (has_snapshot()) {
+    if (snapshot_sequence() >= evidence_since_) return;
     evidence_.push_back(GetTimestampedSnapshot());
+    evidence_since_ = snapshot_sequence();
+  } else if (evidence_since_ == kMaxSequenceNumber) {
+    traces_ = host_->HoldTraces(this);
+    if (traces_ != nullptr) {
+      evidence_since_ = traces_->since.load(std::memory_order_relaxed);
+      return;
+    }
+    evidence_.push_back(NewSnapshot());
+    const Snapshot* const held = evidence_.back().get();
+    evidence_since_ = held != nullptr ? held->GetSequenceNumber() : 0;
   }
 }
 
-void OptimisticTransaction::NoteFound(ColumnFamilyHandle* family, const Slice& key) {
-  const auto found = tracked_.find(NameOf(family, key));
-  if (found != tracked_.end() && found->second.writes == 0) found->second.was_read = true;
+TrackedKey* OptimisticTransaction::Find(ColumnFamilyHandle* family, const Slice& key) const {
+  return tracked_.Find(family->GetID(), key, KeyStamps::HashOf(family->GetID(), key));
 }
 
-void OptimisticTransaction::Forget(const TrackedKey& key) {
-  std::string name;
-  PutFixed32(&name, key.family);
-  tracked_.erase(name + key.key);
+void OptimisticTransaction::NoteFound(ColumnFamilyHandle* family, const Slice& key) {
+  TrackedKey* const found = Find(family, key);
+  if (found != nullptr && found->writes == 0) found->was_read = true;
 }
 
 void OptimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) {
-  const auto found = tracked_.find(NameOf(FamilyOr(family), key));
-  if (found == tracked_.end() || found->second.reads == 0) return;
-  TrackedKey* const tracked = &found->second;
+  TrackedKey* const tracked = Find(FamilyOr(family), key);
+  if (tracked == nullptr || tracked->reads == 0) return;
   if (!marks_.empty()) {
     // Only a read since the newest save point can be taken back.
     size_t i = uses_.size();
@@ -100,7 +94,6 @@ void OptimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const S
     uses_[i - 1].key = nullptr;
   }
   tracked->reads--;
-  if (tracked->reads == 0 && tracked->writes == 0) tracked_.erase(found);
 }
 
 void OptimisticTransaction::RollbackUses() {
@@ -113,7 +106,6 @@ void OptimisticTransaction::RollbackUses() {
     if (use.key == nullptr) continue;
     VARVE_ASSERT((use.write ? use.key->writes : use.key->reads) > 0);
     (use.write ? use.key->writes : use.key->reads)--;
-    if (use.key->reads == 0 && use.key->writes == 0) Forget(*use.key);
   }
 }
 
@@ -132,8 +124,7 @@ Status OptimisticTransaction::Commit() try {
   }
   WriteBatch* const updates = batch_.GetWriteBatch();
   if (updates->GetDataSize() <= kBatchHeaderBytes) {
-    std::vector<StampLimit> limits;
-    VARVE_RETURN_IF_ERROR(LookUp(&limits));
+    VARVE_RETURN_IF_ERROR(LookUp());
   } else {
     VARVE_RETURN_IF_ERROR(WriteIfUnchanged(updates));
     committed_at_ = WriteBatchInternal::Sequence(*updates);
@@ -145,31 +136,33 @@ Status OptimisticTransaction::Commit() try {
 }
 
 Status OptimisticTransaction::WriteIfUnchanged(WriteBatch* updates) {
-  std::vector<StampLimit> limits;
-  limits.reserve(tracked_.size());
-  for (const auto& [name, key] : tracked_) limits.push_back({key.hash, key.unchanged_since});
+  limits_.clear();
+  for (const TrackedKey* key = tracked_.first(); key != nullptr; key = key->next) {
+    if (key->in_use()) limits_.push_back({key->hash, key->unchanged_since});
+  }
   for (int tries = 0; tries < kTriesMax; tries++) {
-    WriteCondition condition{limits};
+    WriteCondition condition{limits_};
     Status s = host_->WriteIf(write_options_, updates, &condition);
     if (!condition.refused) return s;
-    VARVE_RETURN_IF_ERROR(LookUp(&limits));
+    VARVE_RETURN_IF_ERROR(LookUp());
   }
   return Status::Busy("Commit: others keep changing keys beside those of the transaction");
 }
 
-Status OptimisticTransaction::LookUp(std::vector<StampLimit>* limits) {
-  limits->clear();
-  if (tracked_.empty()) return Status::OK();
+Status OptimisticTransaction::LookUp() {
+  limits_.clear();
+  if (tracked_.first() == nullptr) return Status::OK();
   const SequenceNumber known = host_->WaitForAllWrites();
-  for (const auto& [name, key] : tracked_) {
-    ColumnFamilyHandle* const family = families_.Find(key.family);
+  for (const TrackedKey* key = tracked_.first(); key != nullptr; key = key->next) {
+    if (!key->in_use()) continue;
+    ColumnFamilyHandle* const family = families_.Find(key->family);
     TransactionHost::NewestWrite newest{.found = true};
     // Of a family that was dropped there is nothing to be known, and the write says so.
-    if (family != nullptr) VARVE_RETURN_IF_ERROR(host_->FindNewest(family, key.key, &newest));
-    if (newest.sequence > key.unchanged_since || (key.was_read && !newest.found)) {
+    if (family != nullptr) VARVE_RETURN_IF_ERROR(host_->FindNewest(family, key->key, &newest));
+    if (newest.sequence > key->unchanged_since || (key->was_read && !newest.found)) {
       return Status::Busy("Commit: a key was changed after the transaction read or wrote it");
     }
-    limits->push_back({key.hash, std::max(known, key.unchanged_since)});
+    limits_.push_back({key->hash, std::max(known, key->unchanged_since)});
   }
   return Status::OK();
 }
@@ -184,11 +177,17 @@ Status OptimisticTransaction::Rollback() {
 void OptimisticTransaction::End(TransactionState state) {
   ClearUpdates();
   ClearSnapshot();
-  tracked_.clear();
+  ForgetUses();
+  state_ = state;
+}
+
+void OptimisticTransaction::ForgetUses() {
+  tracked_.Clear();
   uses_.clear();
   marks_.clear();
   evidence_.clear();
-  state_ = state;
+  if (traces_ != nullptr) host_->ReleaseTraces(std::exchange(traces_, nullptr));
+  evidence_since_ = kMaxSequenceNumber;
 }
 
 // ---- What there is not ----

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "varve/utilities/optimistic_transaction_db.h"
 
+#include "db/transaction/tracked_keys.h"
 #include "db/transaction/transaction_base.h"
 #include "db/write/key_stamps.h"
 
@@ -22,15 +22,16 @@ namespace varve {
 // all that was before it is visible, looks the keys up, and tries again, knowing more. So a write
 // that changed a key either came before, and its stamp shows it, or comes after.
 //
-// From the first key on it holds a snapshot no younger than what keys are compared with, so that
-// compactions keep the traces of such changes: what they may drop without a trace is a key that
-// came after the snapshot and has gone again. If GetForUpdate found it, that is a conflict;
+// From the first key on it holds the traces of changes since then, or a snapshot no younger than
+// what keys are compared with: what compactions may drop without a trace is a key that came after
+// that and has gone again. If GetForUpdate found it, that is a conflict;
 // otherwise the key is as it was, absent.
 //
 // Thread safety: as Transaction.
 class OptimisticTransaction final : public TransactionBase {
  public:
   OptimisticTransaction(DB* db, TransactionHost* host) : TransactionBase(db, host) {}
+  ~OptimisticTransaction() override { ForgetUses(); }
 
   void Begin(const WriteOptions& write_options, const OptimisticTransactionOptions& options);
   bool BelongsTo(const TransactionHost* host) const { return host_ == host; }
@@ -45,7 +46,7 @@ class OptimisticTransaction final : public TransactionBase {
                       const Endpoint& end) override;
   Status DeleteRange(ColumnFamilyHandle* family, const Slice& begin, const Slice& end) override;
 
-  uint64_t GetNumKeys() const override { return tracked_.size(); }
+  uint64_t GetNumKeys() const override { return tracked_.CountInUse(); }
   void SetLockTimeout(int64_t /*timeout*/) override {}
   void SetDeadlockTimeout(int64_t /*timeout_ms*/) override {}
   Status SetName(const TransactionName& name) override;
@@ -57,17 +58,6 @@ class OptimisticTransaction final : public TransactionBase {
   uint64_t GetId() const override { return committed_at_; }
 
  private:
-  struct TrackedKey {
-    uint32_t family = 0;
-    std::string key;
-    uint64_t hash = 0;
-    SequenceNumber unchanged_since = 0;  // a write that changes it after this is in conflict
-    uint32_t reads = 0;
-    uint32_t writes = 0;
-    bool was_read = false;  // and found, in the database
-  };
-  // By the family's id and the key.
-  using TrackedKeys = std::unordered_map<std::string, TrackedKey>;
   struct TrackedUse {
     TrackedKey* key;  // null: taken back
     bool write;
@@ -76,26 +66,30 @@ class OptimisticTransaction final : public TransactionBase {
   Status CheckActive() override;
   Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) override;
   void NoteFound(ColumnFamilyHandle* family, const Slice& key) override;
-  // About: what hash tables and strings take besides is theirs to know.
-  size_t UsesBytes() const override { return tracked_.size() * (2 * sizeof(TrackedKey)); }
+  size_t UsesBytes() const override { return tracked_.bytes(); }
   void PushUses() override { marks_.push_back(uses_.size()); }
   void RollbackUses() override;
   void PopUses() override;
 
-  static std::string NameOf(ColumnFamilyHandle* family, const Slice& key);
+  TrackedKey* Find(ColumnFamilyHandle* family, const Slice& key) const;
   Status WriteIfUnchanged(WriteBatch* updates);
-  // Looks all keys up. Busy if one has changed; else the limits say until when that is known.
-  Status LookUp(std::vector<StampLimit>* limits);
+  // Looks all keys up. Busy if one has changed; else `limits_` says until when that is known.
+  Status LookUp();
   void HoldEvidence();
-  void Forget(const TrackedKey& key);
+  void ForgetUses();
   void End(TransactionState state);
 
   TransactionState state_ = STARTED;
   uint64_t committed_at_ = 0;
   TrackedKeys tracked_;
-  std::vector<std::shared_ptr<const Snapshot>> evidence_;  // the last is the oldest
-  std::vector<TrackedUse> uses_;                           // while there are save points
-  std::vector<size_t> marks_;                              // where each begins
+  // No change after this leaves no trace. By a slot, and by snapshots, the last of which is the
+  // oldest.
+  SequenceNumber evidence_since_ = kMaxSequenceNumber;
+  TraceHolds::Slot* traces_ = nullptr;
+  std::vector<std::shared_ptr<const Snapshot>> evidence_;
+  std::vector<StampLimit> limits_;  // of a commit under way
+  std::vector<TrackedUse> uses_;    // while there are save points
+  std::vector<size_t> marks_;       // where each begins
 };
 
 }  // namespace varve

@@ -3,6 +3,7 @@
 // Opening a database for optimistic transactions, and beginning them.
 
 #include <memory>
+#include <typeinfo>
 #include <utility>
 
 #include "db/transaction/optimistic_transaction.h"
@@ -21,8 +22,12 @@ class OptimisticDb final : public OptimisticTransactionDB {
   Transaction* BeginTransaction(const WriteOptions& write_options,
                                 const OptimisticTransactionOptions& txn_options,
                                 Transaction* old_txn) override try {
-    auto* txn = dynamic_cast<OptimisticTransaction*>(old_txn);
-    if (old_txn != nullptr && (txn == nullptr || !txn->BelongsTo(host_))) return nullptr;
+    OptimisticTransaction* txn = nullptr;
+    if (old_txn != nullptr) {
+      if (typeid(*old_txn) != typeid(OptimisticTransaction)) return nullptr;
+      txn = static_cast<OptimisticTransaction*>(old_txn);
+      if (!txn->BelongsTo(host_)) return nullptr;
+    }
     std::unique_ptr<OptimisticTransaction> made;
     if (txn == nullptr) {
       made = std::make_unique<OptimisticTransaction>(db_, host_);

@@ -61,11 +61,9 @@ void PessimisticTransaction::Begin(const WriteOptions& write_options,
   LeaveSection();
   ForgetName();
   ReleaseLocks();
-  const uint64_t now = LockClockMicros();
-  BeginBase(write_options, now, options.max_write_batch_size);
-  owner_.Begin(NextTransactionId(), options.expiration > 0
-                                        ? now + static_cast<uint64_t>(MicrosOf(options.expiration))
-                                        : 0);
+  BeginBase(write_options, options.max_write_batch_size);
+  const auto life_micros = static_cast<uint64_t>(MicrosOf(options.expiration));
+  owner_.Begin(NextTransactionId(), options.expiration > 0 ? LockClockMicros() + life_micros : 0);
   patience_.timeout_micros =
       MicrosOf(options.lock_timeout < 0 ? default_timeout_ms : options.lock_timeout);
   patience_.detect_deadlocks = options.deadlock_detect;
@@ -266,7 +264,7 @@ void PessimisticTransaction::ReleaseLocks() {
   for (HeldRange& range : ranges_) locks_->UnlockRange(&range);
   first_ = last_ = nullptr;
   keys_ = 0;
-  ranges_.clear();
+  if (!ranges_.empty()) ranges_.clear();  // which of a deque is not nothing
   uses_.clear();
   marks_.clear();
   owner_.ForgetLocks();

@@ -2,6 +2,7 @@
 #include "db/transaction/pessimistic_transaction_db.h"
 
 #include <algorithm>
+#include <typeinfo>
 #include <utility>
 
 #include "db/transaction/batch_locks.h"
@@ -115,8 +116,12 @@ Status PessimisticTransactionDB::AdoptSections(DB* db, TransactionHost* host,
 Transaction* PessimisticTransactionDB::BeginTransaction(const WriteOptions& write_options,
                                                         const TransactionOptions& txn_options,
                                                         Transaction* old_txn) try {
-  auto* txn = dynamic_cast<PessimisticTransaction*>(old_txn);
-  if (old_txn != nullptr && (txn == nullptr || !txn->BelongsTo(registry_.get()))) return nullptr;
+  PessimisticTransaction* txn = nullptr;
+  if (old_txn != nullptr) {
+    if (typeid(*old_txn) != typeid(PessimisticTransaction)) return nullptr;
+    txn = static_cast<PessimisticTransaction*>(old_txn);
+    if (!txn->BelongsTo(registry_.get())) return nullptr;
+  }
   std::unique_ptr<PessimisticTransaction> made;
   if (txn == nullptr) {
     made = std::make_unique<PessimisticTransaction>(db_, host_, registry_.get());

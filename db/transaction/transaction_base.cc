@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/transaction/transaction_base.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "varve/iterator.h"
 
-#include "db/transaction/lock_owner.h"
+#include "db/write/batch_reader.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
 
 namespace {
+
+uint64_t CoarseMillis() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
+}
 
 std::string Joined(const SliceParts& parts) {
   std::string joined;
@@ -30,18 +38,17 @@ TransactionBase::TransactionBase(DB* db, TransactionHost* host)
       families_(host),
       batch_(BytewiseComparator(), /*reserved_bytes=*/0, /*overwrite_key=*/true) {}
 
-void TransactionBase::BeginBase(const WriteOptions& options, uint64_t now_micros,
-                                size_t max_batch_bytes) {
+void TransactionBase::BeginBase(const WriteOptions& options, size_t max_batch_bytes) {
   ClearUpdates();
   ClearSnapshot();
   write_options_ = options;
   batch_.SetMaxBytes(max_batch_bytes);
-  began_at_ = now_micros;
+  began_at_ = CoarseMillis();
 }
 
 void TransactionBase::ClearUpdates() {
   batch_.Clear();
-  commit_time_batch_.Clear();
+  if (commit_time_batch_.GetDataSize() != kBatchHeaderBytes) commit_time_batch_.Clear();
   indexing_ = true;
   counts_ = Counts();
   save_points_.clear();
@@ -49,7 +56,7 @@ void TransactionBase::ClearUpdates() {
 }
 
 uint64_t TransactionBase::GetElapsedTime() const {
-  return (LockClockMicros() - began_at_) / 1000;
+  return CoarseMillis() - began_at_;
 }
 
 // ---- Snapshots ----

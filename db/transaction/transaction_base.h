@@ -197,7 +197,7 @@ class TransactionBase : public Transaction {
   virtual void PopUses() = 0;
 
   // As if it were new. What was locked or tracked has been forgotten.
-  void BeginBase(const WriteOptions& options, uint64_t now_micros, size_t max_batch_bytes);
+  void BeginBase(const WriteOptions& options, size_t max_batch_bytes);
   // The updates, and all that concerns them.
   void ClearUpdates();
   // After an update or a use: what the transaction holds is told to the host, in steps.
@@ -277,7 +277,7 @@ class TransactionBase : public Transaction {
   WriteBatch commit_time_batch_;
   bool indexing_ = true;
   Counts counts_;
-  uint64_t began_at_ = 0;
+  uint64_t began_at_ = 0;  // of a clock that costs nothing and ticks each few milliseconds
   size_t charged_ = 0;
   std::shared_ptr<const Snapshot> snapshot_;
   bool announced_ = false;

@@ -12,6 +12,8 @@
 #include "varve/status.h"
 #include "varve/types.h"
 
+#include "db/read/trace_holds.h"
+
 namespace varve {
 
 class ColumnFamilyHandle;
@@ -50,6 +52,10 @@ class TransactionHost {
   virtual SequenceNumber WaitForAllWrites() = 0;
   // A snapshot that tells this timestamp; nullptr as GetSnapshot.
   virtual const Snapshot* TimestampedSnapshot(uint64_t timestamp) = 0;
+  // From now on compactions leave a trace of each change after the slot's sequence, which is the
+  // newest that was visible, until ReleaseTraces. Null: ask for a snapshot.
+  virtual TraceHolds::Slot* HoldTraces(const void* holder) = 0;
+  virtual void ReleaseTraces(TraceHolds::Slot* slot) = 0;
   // nullptr: there is no such column family.
   virtual const Comparator* ComparatorOf(uint32_t family) = 0;
   // A handle that goes before the database; nullptr: there is no such column family.

@@ -197,6 +197,22 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
   return CheckNoneWithout(timestamped, batch, resolver);
 }
 
+void FindOnlyUpdate(WriteRequest* request, MemTableResolver* resolver) {
+  const WriteBatch* const batch = request->batch();
+  if (batch == nullptr || request->count() != 1 || request->bytes() > kWriteBytesMax) return;
+  if (WriteBatchInternal::HasTimestamps(*batch)) return;
+  BatchReader reader(request->head());
+  BatchRecord record;
+  if (!reader.Next(&record) || reader.offset() != request->bytes()) return;
+  if (record.type != kTypeValue && record.type != kTypeDeletion &&
+      record.type != kTypeSingleDeletion && record.type != kTypeMerge) {
+    return;
+  }
+  const Comparator* const comparator = resolver->ComparatorOf(record.column_family);
+  if (comparator == nullptr || comparator->timestamp_size() != 0) return;
+  request->SetUpdate(record);
+}
+
 Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
                    const BatchCheckOptions& options) {
   VARVE_ASSERT(request.update() != nullptr);

@@ -27,7 +27,10 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
 // The same for one update.
 Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
                    const BatchCheckOptions& options);
-// The same for a request. The record of one update is not taken apart.
+// A batch that is one update of an open family without timestamps becomes a request for that: it is
+// read once, not by each who has to do with it. Others stay batches, whatever is wrong with them.
+void FindOnlyUpdate(WriteRequest* request, MemTableResolver* resolver);
+// The same as CheckBatch for a request. The record of one update is not taken apart.
 inline Status CheckRequest(const WriteRequest& request, MemTableResolver* resolver,
                            const BatchCheckOptions& options) {
   const BatchRecord* const update = request.update();

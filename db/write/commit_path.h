@@ -17,6 +17,8 @@
 
 namespace varve {
 
+struct WriteCondition;  // key_stamps.h
+
 // How long a write with no_slowdown waits for a thread that keeps writes out (a memtable switch,
 // LockWAL) before it gives up.
 constexpr uint64_t kNoSlowdownMicros = 1000;
@@ -81,6 +83,8 @@ class CommitPath {
   // From now on the order of writes is watched by key (key_stamps.h), and requests may have
   // conditions. Cannot be undone.
   virtual void WatchKeys() = 0;
+  // A request with this condition is on its way: asks for the memory that it will need.
+  virtual void ExpectCondition(const WriteCondition& condition) = 0;
   // Returns when everything given out before the call has been inserted, and is visible.
   virtual void WaitForAll() = 0;
 

@@ -13,8 +13,8 @@ uint64_t KeyStamps::HashOf(uint32_t column_family, const Slice& key) {
 
 KeyHashes::KeyHashes(const WriteRequest& request) {
   const auto add = [this](const BatchRecord& record) {
-    all_ = all_ || record.type == kTypeRangeDeletion || hashes_.size() == kKeysMax;
-    if (!all_) hashes_.push_back(KeyStamps::HashOf(record.column_family, record.key));
+    all_ = all_ || record.type == kTypeRangeDeletion || count_ == kKeysMax;
+    if (!all_) hashes_[count_++] = KeyStamps::HashOf(record.column_family, record.key);
   };
   if (request.update() != nullptr) {
     add(*request.update());

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "varve/slice.h"
 #include "varve/types.h"
@@ -37,16 +36,17 @@ class KeyHashes {
   explicit KeyHashes(const WriteRequest& request);
 
   bool all() const { return all_; }
-  std::span<const uint64_t> hashes() const { return hashes_; }
+  std::span<const uint64_t> hashes() const { return {hashes_, count_}; }
 
  private:
   static constexpr size_t kKeysMax = 64;
 
   bool all_ = false;
-  std::vector<uint64_t> hashes_;
+  size_t count_ = 0;
+  uint64_t hashes_[kKeysMax];  // the first count_
 };
 
-// Thread safety: none; under the lock that gives places in the order.
+// Thread safety: none but where said; under the lock that gives places in the order.
 class KeyStamps {
  public:
   // `newest`: what was given out so far, of which no more is known.
@@ -61,6 +61,8 @@ class KeyStamps {
     }
     return true;
   }
+  // Asks for the memory of a bucket. Any thread, without the lock.
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&stamps_[hash % kBuckets], 1); }
   void RaiseAll(SequenceNumber sequence) {
     VARVE_ASSERT(sequence >= floor_);
     floor_ = sequence;

@@ -40,8 +40,10 @@ Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request
   Reservation reservation;
   std::optional<KeyHashes> keys;
   // What a prepared section updates does not stand in the record: it may be any key.
-  if (watches_keys_.load(std::memory_order_relaxed) && request->step() == nullptr) [[unlikely]] {
+  const KeyStamps* const watched = watched_.load(std::memory_order_acquire);
+  if (watched != nullptr && request->step() == nullptr) [[unlikely]] {
     reservation.keys = &keys.emplace(*request);
+    for (const uint64_t hash : keys->hashes()) watched->Prefetch(hash);
   }
   VARVE_RETURN_IF_ERROR(Reserve(options, request, &reservation));
   Status s = LogAndInsert(options, *request, reservation, callback);
@@ -177,8 +179,15 @@ void RingCommitPath::WatchKeys() {
     stamps->RaiseAll(newest_.load(std::memory_order_relaxed));
     stamps_ = std::move(stamps);
   }
+  const KeyStamps* const watched = stamps_.get();
   lock_.Unlock();
-  watches_keys_.store(true, std::memory_order_relaxed);
+  watched_.store(watched, std::memory_order_release);
+}
+
+void RingCommitPath::ExpectCondition(const WriteCondition& condition) {
+  const KeyStamps* const watched = watched_.load(std::memory_order_acquire);
+  if (watched == nullptr) return;
+  for (const StampLimit& limit : condition.limits) watched->Prefetch(limit.hash);
 }
 
 Status RingCommitPath::WaitAtGate(const WriteOptions& options) {

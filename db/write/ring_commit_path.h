@@ -25,6 +25,7 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   Status Commit(const WriteOptions& options, WriteRequest* request,
                 UserWriteCallback* callback) final;
   void WatchKeys() final;
+  void ExpectCondition(const WriteCondition& condition) final;
   void WaitForAll() final { Drain(); }
   void EnterExclusive() final;
   bool EnterExclusiveWithin(uint64_t micros) final;
@@ -66,7 +67,8 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
 
   CommitHost* const host_;
   const bool insert_one_at_a_time_;
-  std::atomic<bool> watches_keys_{false};  // a hint for those who do not hold lock_
+  // What is in stamps_, for those who do not hold lock_; it stays until the end.
+  std::atomic<const KeyStamps*> watched_{nullptr};
 
   // Away from what is only read.
   alignas(64) TinyLock lock_;

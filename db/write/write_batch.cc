@@ -300,6 +300,43 @@ Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) 
   return CaughtException();
 }
 
+// The usual record: one key and one value, without timestamp and checksum.
+Status WriteBatchInternal::AddPlain(WriteBatch* batch, ValueType type, uint32_t column_family,
+                                    const Slice& key, const Slice& value) try {
+  std::string& rep = batch->rep_;
+  VARVE_RETURN_IF_ERROR(CheckRecordSizes(key.size(), value.size()));
+  char start[kRecordStartMax];
+  const Slice begin(
+      start, static_cast<size_t>(
+                 EncodeRecordStart(start, type, column_family, static_cast<uint32_t>(key.size())) -
+                 start));
+  char length[kMaxVarint32Length];
+  const char* const length_end =
+      RecordHasValue(type) ? EncodeVarint32(length, static_cast<uint32_t>(value.size())) : length;
+  const Slice middle(length, static_cast<size_t>(length_end - length));
+  const size_t record_bytes = begin.size() + key.size() + middle.size() + value.size();
+  VARVE_RETURN_IF_ERROR(CheckRoom(*batch, /*counted=*/true, record_bytes));
+  if (rep.capacity() - rep.size() < record_bytes) {
+    rep.reserve(std::max(rep.size() + record_bytes, 2 * rep.capacity()));
+  }
+  for (const Slice& part : {begin, key, middle, value}) rep.append(part.data(), part.size());
+  SetCount(batch, Count(*batch) + 1);
+  batch->content_flags_.store(batch->content_flags_.load(std::memory_order_relaxed) | FlagOf(type),
+                              std::memory_order_relaxed);
+  return Status::OK();
+} catch (...) {
+  return CaughtException();
+}
+
+Status WriteBatchInternal::AddKey(WriteBatch* batch, ValueType type,
+                                  ColumnFamilyHandle* column_family, const Slice& key,
+                                  const Slice& value) {
+  if (batch->protection_ != nullptr || TimestampSize(*batch, column_family) != 0) {
+    return AddParts(batch, type, column_family, SliceParts(&key, 1), SliceParts(&value, 1));
+  }
+  return AddPlain(batch, type, IdOf(column_family), key, value);
+}
+
 Status WriteBatchInternal::RenewChecksums(WriteBatch* batch) {
   if (batch->protection_ == nullptr) return Status::OK();
   batch->protection_->entries.clear();

@@ -86,9 +86,10 @@ class WriteBatchInternal {
   static Status AddParts(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
                          const SliceParts& key, const SliceParts& value);
   static Status AddKey(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
-                       const Slice& key, const Slice& value) {
-    return AddParts(batch, type, column_family, SliceParts(&key, 1), SliceParts(&value, 1));
-  }
+                       const Slice& key, const Slice& value);
+  // `value` is empty if records of the type have none.
+  static Status AddPlain(WriteBatch* batch, ValueType type, uint32_t column_family,
+                         const Slice& key, const Slice& value);
   // Whether a record of these sizes may be added.
   static Status CheckRoom(const WriteBatch& batch, bool counted, size_t record_bytes);
   // Notes the checksum of the last record, which starts there.

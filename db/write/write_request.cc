@@ -11,6 +11,7 @@ namespace varve {
 
 WriteRequest::WriteRequest(const BatchRecord& update, const Slice& ts)
     : batch_(nullptr),
+      has_update_(true),
       update_(update),
       header_(inline_head_),
       ts_bytes_(static_cast<uint32_t>(ts.size())) {
@@ -35,6 +36,7 @@ WriteRequest::WriteRequest(const BatchRecord& update, const Slice& ts)
   // Callers may have a null pointer where there are no bytes; nobody after this does.
   update_.key = Slice(end, key_bytes);
   if (update.value.empty()) update_.value = Slice();
+  tail_ = update_.value;
   end += key_bytes;
   if (RecordHasValue(update.type)) {
     end = EncodeVarint32(end, static_cast<uint32_t>(update.value.size()));

@@ -50,24 +50,27 @@ class WriteRequest {
 
   // The record's bytes are these two one after the other.
   const Slice& head() const { return head_; }
-  const Slice& tail() const { return update_.value; }
-  size_t bytes() const { return head_.size() + update_.value.size(); }
+  const Slice& tail() const { return tail_; }
+  size_t bytes() const { return head_.size() + tail_.size(); }
   // Sequences that it takes: one an update that is inserted.
   uint32_t count() const { return count_; }
   const SectionStep* step() const { return step_; }  // null: an ordinary write
-  // The only update, as a memtable takes it, or null: then head() is the whole record, and that of
-  // a batch.
-  const BatchRecord* update() const { return batch_ == nullptr ? &update_ : nullptr; }
+  // The only update, as a memtable takes it, or null: then the batch has to be read.
+  const BatchRecord* update() const { return has_update_ ? &update_ : nullptr; }
+  // Null: it is one update, and nobody made a batch of it. Else head() is the batch, all of it.
   const WriteBatch* batch() const { return batch_; }
+  // All that the batch has is this update, whose bytes lie in it; without a timestamp.
+  void SetUpdate(const BatchRecord& update) {
+    update_ = update;
+    has_update_ = true;
+  }
   size_t ts_bytes() const { return ts_bytes_; }  // at the end of the only update's key
 
   // Where its place in the order is refused by a condition; null: by none.
   WriteCondition* condition() const { return condition_; }
   void SetCondition(WriteCondition* condition) { condition_ = condition; }
 
-  bool has_merges() const {
-    return batch_ == nullptr ? update_.type == kTypeMerge : batch_->HasMerge();
-  }
+  bool has_merges() const { return has_update_ ? update_.type == kTypeMerge : batch_->HasMerge(); }
 
   // Of the first update. A batch without a header has none, and stays as it is.
   void SetSequence(SequenceNumber sequence) {
@@ -89,9 +92,11 @@ class WriteRequest {
 
   WriteBatch* const batch_;  // null: one update
   WriteCondition* condition_ = nullptr;
-  BatchRecord update_;  // without a value if there is a batch
+  bool has_update_ = false;
+  BatchRecord update_;  // if it has one
   char* header_;        // where the head begins
   Slice head_;
+  Slice tail_;
   uint32_t count_ = 1;
   uint32_t ts_bytes_ = 0;
   const SectionStep* const step_ = nullptr;

@@ -383,7 +383,7 @@ TEST(MemTablePrefixTest, TheCommonPrefixIsThatOfAllKeysButTheLastBytes) {
   MemTable mem(Order(), {}, 1);
   std::string prefix;
   SequenceNumber seq = 1;
-  for (; seq <= 999; seq++) {
+  for (; seq <= 255; seq++) {
     ASSERT_TRUE(mem.Add(seq, kTypeValue, "user:" + std::to_string(100000 + seq), "").ok());
   }
   EXPECT_FALSE(mem.CommonPrefix(&prefix));  // too few
@@ -396,6 +396,85 @@ TEST(MemTablePrefixTest, TheCommonPrefixIsThatOfAllKeysButTheLastBytes) {
   ASSERT_TRUE(mem.Add(seq++, kTypeValue, "z", "").ok());
   ASSERT_TRUE(mem.CommonPrefix(&prefix));
   EXPECT_EQ(prefix, "");
+}
+
+MemTableOptions Learning() {
+  MemTableOptions options;
+  options.write_buffer_bytes = 1 << 20;
+  options.learns_prefix = true;
+  return options;
+}
+
+// Adds entries until the table should tell its prefix; 0: it never says so before it is full.
+SequenceNumber FillUntilItShouldTell(MemTable* mem, SequenceNumber seq, size_t value_bytes) {
+  const std::string value(value_bytes, 'v');
+  for (;; seq++) {
+    if (mem->ShouldTellPrefix()) return seq;
+    if (mem->ShouldSwitch()) return 0;
+    EXPECT_TRUE(mem->Add(seq, kTypeValue, "user:" + std::to_string(seq), value).ok());
+  }
+}
+
+TEST(MemTablePrefixTest, OnlyATableThatLearnsAsksToBeAskedForItsPrefix) {
+  MemTable mem(Order(), Learning(), 1);
+  const SequenceNumber seq = FillUntilItShouldTell(&mem, 1, 10);
+  EXPECT_GT(seq, 256u);
+  EXPECT_TRUE(mem.NeedsAttention());
+  EXPECT_FALSE(mem.ShouldSwitch());
+  mem.TellPrefixLater();  // it could, so it was asked
+  EXPECT_FALSE(mem.NeedsAttention());
+  EXPECT_EQ(FillUntilItShouldTell(&mem, seq, 10), 0u);
+
+  MemTableOptions knows = Learning();
+  knows.learns_prefix = false;
+  MemTable other(Order(), knows, 2);
+  EXPECT_EQ(FillUntilItShouldTell(&other, 1, 10), 0u);
+  EXPECT_TRUE(other.NeedsAttention());
+}
+
+TEST(MemTablePrefixTest, ATableOfFewEntriesIsAskedAgainUntilItIsHalfFull) {
+  MemTable mem(Order(), Learning(), 1);
+  const SequenceNumber first = FillUntilItShouldTell(&mem, 1, 10'000);
+  EXPECT_GT(first, 1u);
+  mem.TellPrefixLater();
+  const SequenceNumber second = FillUntilItShouldTell(&mem, first, 10'000);
+  EXPECT_GT(second, first);
+  mem.TellPrefixLater();
+  EXPECT_EQ(FillUntilItShouldTell(&mem, second, 10'000), 0u);
+}
+
+TEST(MemTablePrefixTest, ACopyHoldsTheSameUnderAnotherPrefix) {
+  MemTable mem(Order(), Learning(), 1);
+  for (SequenceNumber seq = 100; seq <= 2000; seq++) {
+    const ValueType type = seq % 5 == 0 ? kTypeDeletion : seq % 7 == 0 ? kTypeMerge : kTypeValue;
+    const std::string key = "user:" + std::to_string(seq * 7919 % 500);
+    ASSERT_TRUE(mem.Add(seq, type, key, type == kTypeDeletion ? "" : "v").ok());
+  }
+  MemTableOptions options;
+  options.expected_prefix = "user:";
+  MemTable copy(Order(), options, 2);
+  bool copied = false;
+  ASSERT_TRUE(mem.CopyTo(&copy, &copied).ok());
+  ASSERT_TRUE(copied);
+  EXPECT_EQ(copy.first_seq(), 100u);
+  EXPECT_EQ(copy.entry_count(), mem.entry_count());
+  EXPECT_EQ(copy.deletion_count(), mem.deletion_count());
+  EXPECT_EQ(copy.data_bytes(), mem.data_bytes());
+  const auto a = mem.NewIterator();
+  const auto b = copy.NewIterator();
+  b->SeekToFirst();
+  for (a->SeekToFirst(); a->Valid(); a->Next(), b->Next()) {
+    ASSERT_TRUE(b->Valid());
+    ASSERT_EQ(a->key(), b->key());
+    ASSERT_EQ(a->value(), b->value());
+  }
+  EXPECT_FALSE(b->Valid());
+
+  ASSERT_TRUE(mem.Add(3000, kTypeRangeDeletion, "a", "b").ok());
+  MemTable another(Order(), options, 3);
+  ASSERT_TRUE(mem.CopyTo(&another, &copied).ok());
+  EXPECT_FALSE(copied);
+  EXPECT_TRUE(another.Empty());
 }
 
 class MemTableMemoryTest : public EachRepresentation {};

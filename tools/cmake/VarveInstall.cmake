@@ -19,6 +19,18 @@ install(TARGETS varve_rocksdb varve_rocksdb_7_8 LIBRARY DESTINATION ${varve_comp
 install(CODE "
   file(CREATE_LINK librocksdb.so
     \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${varve_compat_lib}/librocksdb.so.11\" SYMBOLIC)")
+# What is built for RocksDB 7 finds its c.h and, by the linker's name, its library in folders of their own.
+install(FILES tools/cmake/rocksdb_7_c.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve-compat-7/rocksdb" RENAME c.h)
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/varve-compat/7/librocksdb.so" CONTENT
+  "/* For the linker: a library has what only the library that it needs defines, too. */
+INPUT ( librocksdb.so.7.8 librocksdb.so.11 )
+")
+install(FILES "${PROJECT_BINARY_DIR}/varve-compat/7/librocksdb.so" DESTINATION "${varve_compat_lib}-7")
+foreach(name 7.8 11)
+  install(CODE "
+    file(CREATE_LINK ../varve-compat/librocksdb.so.${name}
+      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${varve_compat_lib}-7/librocksdb.so.${name}\" SYMBOLIC)")
+endforeach()
 include(tools/cmake/VarveRocksDBHeaders.cmake)
 varve_write_rocksdb_headers("${PROJECT_BINARY_DIR}/varve-compat/include")
 if(TARGET header_check)

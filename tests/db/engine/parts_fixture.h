@@ -28,6 +28,7 @@ class IdleCommitPath final : public CommitPath {
   SequenceNumber NewestSequence() const override { return 0; }
   void WaitUntilVisible() override {}
   void WatchKeys() override {}
+  void ExpectCondition(const WriteCondition& /*condition*/) override {}
   void WaitForAll() override {}
   void EnterExclusive() override {
     EXPECT_FALSE(held);

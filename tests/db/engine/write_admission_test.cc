@@ -14,6 +14,7 @@ namespace {
 class StandInFlusher final : public MemTableFlusher {
  public:
   bool AnythingFull() override { return full; }
+  bool AnythingDue() override { return full; }
   Status SwitchFullMemTables() override {
     switches++;
     full = false;

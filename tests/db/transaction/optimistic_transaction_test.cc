@@ -148,6 +148,25 @@ TEST_F(OptimisticTest, ConflictsAreSeenAfterCompactions) {
   EXPECT_TRUE(txn->Commit().ok());
 }
 
+// So many that the cheap holds of evidence are all taken: the rest hold snapshots.
+TEST_F(OptimisticTest, ManyTransactionsHoldEvidenceAtOnce) {
+  PutPlain("beside", "1");
+  std::vector<std::unique_ptr<Transaction>> txns;
+  for (int i = 0; i < 200; i++) {
+    txns.push_back(Begin());
+    ASSERT_TRUE(txns.back()->Put("k", std::to_string(i)).ok());
+  }
+  PutPlain("k", "x");
+  ASSERT_TRUE(txn_db_->Delete(WriteOptions(), "k").ok());
+  ASSERT_TRUE(txn_db_->Flush(FlushOptions()).ok());
+  ASSERT_TRUE(txn_db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  for (const auto& txn : txns) EXPECT_TRUE(txn->Commit().IsBusy());
+  for (const auto& txn : txns) ASSERT_TRUE(txn->Rollback().ok());
+  EXPECT_EQ(Committed("k"), "NOT_FOUND");
+  EXPECT_TRUE(txns.back()->Put("k", "last").ok());
+  EXPECT_TRUE(txns.back()->Commit().ok());
+}
+
 // A rollback brings an older snapshot back: what is checked against it needs what was there then,
 // though the transaction already holds a younger state, and gives the snapshot up meanwhile.
 TEST_F(OptimisticTest, EvidenceIsAsOldAsTheSnapshot) {

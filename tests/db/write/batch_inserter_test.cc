@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -288,6 +289,61 @@ TEST_F(BatchInserterTest, EntriesOfSeveralBatchesWaitForFlush) {
   EXPECT_EQ(inserter.inserted(), 2u);
   EXPECT_EQ(Get(0, "a"), "1@10");
   EXPECT_EQ(Get(0, "b"), "2@11");
+}
+
+// A batch of one update is inserted as that update is; any other stays a batch.
+TEST_F(BatchInserterTest, ABatchOfOneUpdateIsTakenForIt) {
+  const auto found = [this](WriteBatch* batch) {
+    WriteRequest request(batch);
+    FindOnlyUpdate(&request, &families_);
+    const bool is_one = request.update() != nullptr;
+    EXPECT_EQ(request.bytes(), batch->GetDataSize());
+    EXPECT_EQ(request.head(), Slice(batch->Data()));
+    EXPECT_TRUE(request.tail().empty());
+    EXPECT_EQ(request.batch(), batch);
+    if (is_one) {
+      EXPECT_EQ(request.has_merges(), batch->HasMerge());
+    }
+    return is_one;
+  };
+  const auto one = [&found](const std::function<Status(WriteBatch*)>& add) {
+    WriteBatch batch;
+    EXPECT_TRUE(add(&batch).ok());
+    return found(&batch);
+  };
+  EXPECT_TRUE(one([](WriteBatch* b) { return b->Put("k", "v"); }));
+  EXPECT_TRUE(one([](WriteBatch* b) { return b->Put("", ""); }));
+  EXPECT_TRUE(one([](WriteBatch* b) { return b->Merge("k", "v"); }));
+  EXPECT_TRUE(one([](WriteBatch* b) { return b->Delete("k"); }));
+  EXPECT_TRUE(one([](WriteBatch* b) { return b->SingleDelete("k"); }));
+  EXPECT_FALSE(one([](WriteBatch* b) { return b->DeleteRange("a", "b"); }));
+  EXPECT_FALSE(one([](WriteBatch* b) { return b->PutLogData("x"); }));
+  EXPECT_FALSE(one([](WriteBatch*) { return Status::OK(); }));
+  EXPECT_FALSE(
+      one([](WriteBatch* b) { return b->Put("k", "v").ok() ? b->Put("l", "w") : Status(); }));
+  EXPECT_FALSE(
+      one([](WriteBatch* b) { return b->Put("k", "v").ok() ? b->PutLogData("x") : Status(); }));
+  const auto of_family = [&found](uint32_t id, const std::string& key) {
+    WriteBatch batch;
+    EXPECT_TRUE(Add(&batch, kTypeValue, id, key, "v").ok());
+    WriteBatch adopted(batch.Data());
+    const bool is_one = found(&batch);
+    EXPECT_EQ(found(&adopted), is_one);
+    return is_one;
+  };
+  EXPECT_TRUE(of_family(0, "k") && of_family(3, "k"));
+  EXPECT_FALSE(of_family(4, "k"));                        // there is none
+  EXPECT_FALSE(of_family(5, "k" + std::string(8, 't')));  // with timestamps
+
+  WriteBatch good;
+  ASSERT_TRUE(good.Put("k", "v").ok());
+  const std::string rep = good.Data();
+  for (size_t i = kBatchHeaderBytes; i < rep.size(); i++) {
+    WriteBatch cut(rep.substr(0, i));
+    EXPECT_FALSE(found(&cut)) << i;
+  }
+  WriteBatch longer(rep + "x");
+  EXPECT_FALSE(found(&longer));
 }
 
 TEST_F(BatchInserterTest, UpdatesThatAreInTablesAreSkippedButCounted) {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// TraceHolds: who asks that compactions leave a trace of each change after a sequence. A snapshot
+// does so too; this takes no lock and no memory, and holds no version of anything for reading.
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "varve/types.h"
+
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// A hold that Oldest did not see was taken after it. So a job that asks Oldest once its inputs are
+// visible, and a holder that reads the visible sequence once it holds, agree: either the job knows
+// of the hold, or nothing in its inputs is younger than what the holder read.
+//
+// Thread safety: any thread; a slot is released once, by whoever took it.
+class TraceHolds {
+ public:
+  struct alignas(64) Slot {
+    std::atomic<SequenceNumber> since{kMaxSequenceNumber};  // that: free
+  };
+
+  // Of changes after `since`. Null: all slots are taken, and a snapshot will do. Holders at
+  // different addresses hardly ever meet.
+  Slot* Take(SequenceNumber since, const void* holder) {
+    const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(holder));
+    const size_t first = (address * 0x9e3779b97f4a7c15ull) >> (64 - kSlotBits);
+    for (size_t i = 0; i < kTries; i++) {
+      Slot& slot = slots_[(first + i) % kSlots];
+      SequenceNumber none = kMaxSequenceNumber;
+      if (!slot.since.compare_exchange_strong(none, since, std::memory_order_seq_cst)) continue;
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      return &slot;
+    }
+    return nullptr;
+  }
+  static void Release(Slot* slot) {
+    slot->since.store(kMaxSequenceNumber, std::memory_order_seq_cst);
+  }
+  // kMaxSequenceNumber when there are none.
+  SequenceNumber Oldest() const {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    SequenceNumber oldest = kMaxSequenceNumber;
+    for (const Slot& slot : slots_) {
+      oldest = std::min(oldest, slot.since.load(std::memory_order_seq_cst));
+    }
+    return oldest;
+  }
+
+ private:
+  static constexpr int kSlotBits = 6;
+  static constexpr size_t kSlots = size_t{1} << kSlotBits;
+  static constexpr size_t kTries = 8;
+
+  Slot slots_[kSlots];
+};
+
+}  // namespace varve

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// RocksDB's c.h for programs that are written for RocksDB 7: varve/c.h, but for the two functions
+// whose arguments were others then. Link with the librocksdb.so of varve-compat-7, that is with
+// librocksdb.so.7.8, which has these.
+
+#define rocksdb_slicetransform_create varve_slicetransform_create_of_rocksdb_11
+#define rocksdb_enable_file_deletions varve_enable_file_deletions_of_rocksdb_11
+#include "varve/c.h"
+#undef rocksdb_slicetransform_create
+#undef rocksdb_enable_file_deletions
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// in_range is not asked for anything and may be null.
+VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(
+    void* state, void (*destructor)(void*),
+    char* (*transform)(void*, const char* key, size_t length, size_t* dst_length),
+    unsigned char (*in_domain)(void*, const char* key, size_t length),
+    unsigned char (*in_range)(void*, const char* key, size_t length), const char* (*name)(void*));
+// force: however often they were disabled.
+VARVE_C_API void rocksdb_enable_file_deletions(rocksdb_t* db, unsigned char force, char** errptr);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// SortByPrefix: a sort of what has a key prefix, a number that ascends with keys.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace varve {
+
+// `is_before` is the order, which `prefix` of a slot decides where two differ. May throw what
+// is_before throws, and std::bad_alloc.
+//
+// A radix sort by as many of the leading bytes as tell most slots apart, which for text are more
+// than for numbers, and a comparison sort of each run that agrees in these.
+template <typename Slot, typename IsBefore>
+void SortByPrefix(std::vector<Slot>* slots, const IsBefore& is_before) {
+  constexpr size_t kRadixMin = 64;
+  constexpr size_t kBytes = 8;
+  const size_t n = slots->size();
+  if (n < kRadixMin) {
+    std::sort(slots->begin(), slots->end(), is_before);
+    return;
+  }
+  const auto byte_of = [](const Slot& slot, size_t byte) {
+    return slot.prefix >> (8 * byte) & 0xff;
+  };
+  std::array<std::array<uint32_t, 256>, kBytes> counts{};  // the last byte leads
+  for (const Slot& slot : *slots) {
+    for (size_t byte = 0; byte < kBytes; byte++) counts[byte][byte_of(slot, byte)]++;
+  }
+  const auto distinct = [&](size_t byte) {
+    return counts[byte].size() - static_cast<size_t>(std::ranges::count(counts[byte], 0u));
+  };
+  size_t last = kBytes;
+  for (size_t places = 1; last > 0 && places < 2 * n;) {
+    places *= distinct(--last);
+  }
+  std::vector<Slot> other(n);
+  for (size_t byte = last; byte < kBytes; byte++) {
+    if (distinct(byte) == 1) continue;
+    uint32_t begin = 0;
+    for (uint32_t& count : counts[byte]) {
+      const uint32_t of_value = count;
+      count = begin;
+      begin += of_value;
+    }
+    for (const Slot& slot : *slots) other[counts[byte][byte_of(slot, byte)]++] = slot;
+    slots->swap(other);
+  }
+  const auto lead_of = [last](const Slot& slot) { return slot.prefix >> (8 * last); };
+  for (auto run = slots->begin(); run != slots->end();) {
+    auto end = run + 1;
+    while (end != slots->end() && lead_of(*end) == lead_of(*run)) ++end;
+    if (end - run > 1) std::sort(run, end, is_before);
+    run = end;
+  }
+}
+
+}  // namespace varve

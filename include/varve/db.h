@@ -602,6 +602,9 @@ class VARVE_EXPORT DB {
   virtual Status WaitForCompact(const WaitForCompactOptions& options) = 0;
 
   // Changes dynamic options: all of them, or none when an error is returned.
+  // "block_based_table_factory" = "{block_size=8192;filter_policy=bloomfilter:10:false}" changes
+  // how tables are built from now on; what concerns how they are read and cached (block_cache,
+  // no_block_cache, pinning, reading ahead) is InvalidArgument.
   virtual Status SetOptions(ColumnFamilyHandle* column_family,
                             const std::unordered_map<std::string, std::string>& new_options) = 0;
   Status SetOptions(const std::unordered_map<std::string, std::string>& new_options) {

@@ -261,8 +261,9 @@ struct VARVE_EXPORT DBOptions {
   bool use_direct_reads = false;                        // Tables, past the system's cache.
   bool use_direct_io_for_flush_and_compaction = false;  // Likewise.
 
-  bool allow_fallocate = true;        // Reserve space ahead of appends.
-  bool is_fd_close_on_exec = true;    // Refused unless true.
+  bool allow_fallocate = true;  // Reserve space ahead of appends.
+  // Programs that the process turns into (exec) do not keep tables, logs and MANIFESTs open.
+  bool is_fd_close_on_exec = true;
   bool advise_random_on_open = true;  // Advisory: the system gets no advice on how tables are read.
 
   // Bytes read ahead by compactions. Advisory: inputs are read ahead in pieces of a fixed size.

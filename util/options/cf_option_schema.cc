@@ -54,7 +54,10 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(memtable_factory, "kind of memtables")
         .Check(&NotNull<std::shared_ptr<MemTableRepFactory>>),
     VARVE_ROW(table_properties_collector_factories, "adds properties to tables").NotInFile(),
-    VARVE_ROW(cf_paths, "several directories").DefaultOnly(kNoFeature).NotInFile(),
+    VARVE_ROW(cf_paths, "several directories")
+        .DefaultOnly(
+            "all tables are in the database's directory; join devices below the file system")
+        .NotInFile(),
 
     // Memtables.
     VARVE_ROW(write_buffer_size, "bytes of a memtable").Dynamic(),
@@ -62,7 +65,8 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(min_write_buffer_number_to_merge, "memtables merged by a flush").AtLeast(1),
     VARVE_ROW(max_write_buffer_size_to_maintain, "bytes of flushed memtables kept; -1: derived")
         .AtLeast(-1),
-    VARVE_ROW(inplace_update_support, "overwrite in memtables").DefaultOnly(kNoFeature),
+    VARVE_ROW(inplace_update_support, "overwrite in memtables")
+        .DefaultOnly("it would change what snapshots and iterators have seen; leave it false"),
     VARVE_ROW(inplace_update_num_locks, "locks for overwriting").Dynamic().Advisory(kNoKnob),
     VARVE_ROW(memtable_prefix_bloom_size_ratio, "share of a memtable for a Bloom filter")
         .Dynamic()

@@ -6,6 +6,9 @@
 
 #include <utility>
 
+#include "varve/convenience.h"
+#include "varve/table.h"
+
 #include "util/base/status_macros.h"
 #include "util/options/option_schema.h"
 #include "util/options/validate_options.h"
@@ -14,6 +17,8 @@ namespace varve {
 
 namespace {
 
+constexpr char kTableFactory[] = "block_based_table_factory";
+
 Status ApplyChanges(const OptionTable& table, const OptionChanges& changes, void* object) {
   if (changes.empty()) return Status::InvalidArgument("no option is named");
   ConfigOptions config;
@@ -21,6 +26,22 @@ Status ApplyChanges(const OptionTable& table, const OptionChanges& changes, void
   config.input_strings_escaped = false;
   return ApplyOptions(table, config, OptionPairs(changes.begin(), changes.end()),
                       OptionScope::kDynamicOnly, object);
+}
+
+// Options of tables to come: another factory, which shares with the old one what they point to.
+Status ChangeTableOptions(const std::string& text, ColumnFamilyOptions* options) {
+  const auto* const current = options->table_factory->GetOptions<BlockBasedTableOptions>();
+  if (current == nullptr) {
+    return Status::InvalidArgument(kTableFactory, "the tables of this column family are others");
+  }
+  const bool braced = text.size() >= 2 && text.front() == '{' && text.back() == '}';
+  OptionChanges changes;
+  VARVE_RETURN_IF_ERROR(StringToMap(braced ? text.substr(1, text.size() - 2) : text, &changes));
+  BlockBasedTableOptions copy = *current;
+  const Status s = ApplyChanges(BlockBasedTableOptionTable(), changes, &copy);
+  if (!s.ok()) return Status::CopyAppendMessage(s, "; in ", kTableFactory);
+  options->table_factory.reset(NewBlockBasedTableFactory(copy));
+  return Status::OK();
 }
 
 }  // namespace
@@ -36,7 +57,13 @@ Status ChangeDbOptions(const DBOptions& current, const OptionChanges& changes, D
 Status ChangeColumnFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions& current,
                                  const OptionChanges& changes, ColumnFamilyOptions* changed) {
   ColumnFamilyOptions copy = current;
-  VARVE_RETURN_IF_ERROR(ApplyChanges(CfOptionTable(), changes, &copy));
+  OptionChanges others = changes;
+  if (const auto tables = others.extract(kTableFactory); !tables.empty()) {
+    VARVE_RETURN_IF_ERROR(ChangeTableOptions(tables.mapped(), &copy));
+  }
+  if (!others.empty() || changes.empty()) {
+    VARVE_RETURN_IF_ERROR(ApplyChanges(CfOptionTable(), others, &copy));
+  }
   VARVE_RETURN_IF_ERROR(ValidateOptions(db_options, copy));
   *changed = std::move(copy);
   return Status::OK();

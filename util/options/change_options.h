@@ -14,8 +14,9 @@ namespace varve {
 using OptionChanges = std::unordered_map<std::string, std::string>;
 
 // `current`, which is valid, with the named dynamic options changed; the result is checked as at
-// open. *changed is untouched after an error.
-// Errors: InvalidArgument: none named, unknown name, not dynamic, unreadable, or without sense.
+// open. block_based_table_factory is one: "{name=value;...}" of table options that are dynamic.
+// *changed is untouched after an error. Errors: InvalidArgument: none named, unknown name, not
+// dynamic, unreadable, or without sense.
 //   NotSupported: a value that the engine lacks.
 Status ChangeDbOptions(const DBOptions& current, const OptionChanges& changes, DBOptions* changed);
 Status ChangeColumnFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions& current,

@@ -74,7 +74,10 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(max_file_opening_threads, "threads that open tables").Advisory(kNoKnob),
     VARVE_ROW(max_total_wal_size, "bytes of logs before a flush; 0: 4 x write buffers").Dynamic(),
     VARVE_ROW(use_fsync, "fsync instead of fdatasync"),
-    VARVE_ROW(db_paths, "several directories").DefaultOnly(kNoFeature).NotInFile(),
+    VARVE_ROW(db_paths, "several directories")
+        .DefaultOnly(
+            "all tables are in the database's directory; join devices below the file system")
+        .NotInFile(),
     VARVE_ROW(wal_dir, "directory of logs; empty: the database's"),
     VARVE_ROW(delete_obsolete_files_period_micros, "microseconds between attempts to delete files")
         .Dynamic(),
@@ -87,11 +90,12 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(WAL_ttl_seconds, "seconds to keep archived logs").DefaultOnly(kNoFeature),
     VARVE_ROW(WAL_size_limit_MB, "MiB of archived logs to keep").DefaultOnly(kNoFeature),
     VARVE_ROW(allow_mmap_reads, "map tables"),
-    VARVE_ROW(allow_mmap_writes, "map files that are written").DefaultOnly(kNoFeature),
+    VARVE_ROW(allow_mmap_writes, "map files that are written")
+        .DefaultOnly("an error of a device reaches a mapping as a signal, not as a Status"),
     VARVE_ROW(use_direct_reads, "read tables past the system's cache"),
     VARVE_ROW(use_direct_io_for_flush_and_compaction, "write past the system's cache"),
     VARVE_ROW(allow_fallocate, "reserve space ahead of appends"),
-    VARVE_ROW(is_fd_close_on_exec, "child programs get no files").DefaultOnly(kNoFeature),
+    VARVE_ROW(is_fd_close_on_exec, "programs that are started get no files"),
     VARVE_ROW(advise_random_on_open, "tell the system that tables are read at random")
         .Advisory(kNoKnob),
     VARVE_ROW(compaction_readahead_size, "bytes read ahead by compactions")
@@ -130,7 +134,10 @@ constexpr OptionRow kDbRows[] = {
     // Memory.
     VARVE_ROW(db_write_buffer_size, "bytes of all memtables; 0: no limit"),
     VARVE_ROW(write_buffer_manager, "the limit, shared by databases").NotInFile(),
-    VARVE_ROW(row_cache, "cache of whole values").DefaultOnly(kNoFeature).NotInFile(),
+    VARVE_ROW(row_cache, "cache of whole values")
+        .DefaultOnly("values are read from cached blocks in about the time that a cache of values "
+                     "takes: give the memory to BlockBasedTableOptions::block_cache")
+        .NotInFile(),
 
     // Statistics.
     VARVE_ROW(stats_dump_period_sec, "seconds between dumps to the log; 0: never").Dynamic(),

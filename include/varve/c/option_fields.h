@@ -140,9 +140,9 @@ VARVE_C_API unsigned char rocksdb_options_get_use_direct_io_for_flush_and_compac
 VARVE_C_API void rocksdb_options_set_allow_fallocate(rocksdb_options_t* options,
                                                      unsigned char value);
 VARVE_C_API unsigned char rocksdb_options_get_allow_fallocate(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_is_fd_close_on_exec(rocksdb_options_t* options,
-                                                            unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_is_fd_close_on_exec(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_is_fd_close_on_exec(rocksdb_options_t* options,
+                                                         unsigned char value);
+VARVE_C_API unsigned char rocksdb_options_get_is_fd_close_on_exec(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_advise_random_on_open(rocksdb_options_t* options,
                                                               unsigned char value);
 VARVE_C_STORED unsigned char rocksdb_options_get_advise_random_on_open(rocksdb_options_t* options);

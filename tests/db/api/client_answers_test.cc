@@ -3,13 +3,16 @@
 // Goal: where programs that were written for RocksDB lean on an answer, they get it. One test an
 // answer.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "varve/comparator.h"
@@ -196,6 +199,112 @@ TEST_F(ClientAnswersTest, TheLogHasAllOptions) {
   }
   ASSERT_TRUE(Close().ok());
   options_.info_log = SilentLogger();
+}
+
+// Tables that are there stay as they are; those to come are built as was said, after an opening,
+// too.
+TEST_F(ClientAnswersTest, OptionsOfTablesAreChangedWhileTheDatabaseIsOpen) {
+  BlockBasedTableOptions tables;
+  tables.block_size = 4096;
+  options_.table_factory.reset(NewBlockBasedTableFactory(tables));
+  options_.disable_auto_compactions = true;
+  options_.write_buffer_size = 4 << 20;
+  Open();
+  const auto blocks_of_newest = [this] {
+    for (int i = 0; i < 2000; i++) Put("k" + std::to_string(i), std::string(20, 'v'));
+    Flush();
+    std::vector<LiveFileMetaData> files;
+    db()->GetLiveFilesMetaData(&files);
+    TablePropertiesCollection all;
+    EXPECT_TRUE(db()->GetPropertiesOfAllTables(&all).ok());
+    uint64_t newest = 0;
+    std::string name;
+    for (const LiveFileMetaData& file : files) {
+      if (file.smallest_seqno < newest) continue;
+      newest = file.smallest_seqno;
+      name = file.name;
+    }
+    for (const auto& [path, properties] : all) {
+      if (path.ends_with(name))
+        return std::pair(properties->num_data_blocks, properties->filter_size);
+    }
+    return std::pair(uint64_t{0}, uint64_t{0});
+  };
+  const auto before = blocks_of_newest();
+  EXPECT_EQ(before.second, 0u);
+  ASSERT_TRUE(db()->SetOptions({{"block_based_table_factory",
+                                 "{block_size=512;filter_policy=bloomfilter:10:false}"},
+                                {"write_buffer_size", "2M"}})
+                  .ok());
+  const auto after = blocks_of_newest();
+  EXPECT_GT(after.first, 4 * before.first);
+  EXPECT_GT(after.second, 0u);
+  for (int i = 0; i < 2000; i += 7) ASSERT_EQ(Get("k" + std::to_string(i)), std::string(20, 'v'));
+
+  for (const char* const refused :
+       {"{no_block_cache=true}", "{block_cache=1M}", "{unknown=1}", "{block_size=0}",
+        "{block_size=x}", "{}", "block_size", "{format_version=99}"}) {
+    const Status s = db()->SetOptions({{"block_based_table_factory", refused}});
+    EXPECT_TRUE(s.IsInvalidArgument() || s.IsNotSupported()) << refused << ": " << s.ToString();
+  }
+  EXPECT_EQ(blocks_of_newest(), after);
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  for (int i = 0; i < 2000; i += 7) ASSERT_EQ(Get("k" + std::to_string(i)), std::string(20, 'v'));
+  const auto* const now = db()->GetOptions().table_factory->GetOptions<BlockBasedTableOptions>();
+  ASSERT_NE(now, nullptr);
+  EXPECT_EQ(now->block_size, 512u);
+}
+
+// How many files in `directory` this process has open, and would still have after an exec.
+void CountOpenFiles(const std::string& directory, int* open, int* kept) {
+  *open = *kept = 0;
+  for (int fd = 0; fd < 1024; fd++) {
+    char path[4096];
+    const ssize_t n = readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), path, sizeof(path));
+    if (n <= 0 || !Slice(path, static_cast<size_t>(n)).starts_with(directory + "/")) continue;
+    const std::string name(path, static_cast<size_t>(n));
+    const bool is_data = name.ends_with(".sst") || name.ends_with(".log") ||
+                         name.find("/MANIFEST-") != std::string::npos;
+    const bool stays = (fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0;
+    if (!is_data) {
+      EXPECT_FALSE(stays) << name;  // never another program's
+      continue;
+    }
+    (*open)++;
+    if (stays) (*kept)++;
+  }
+}
+
+TEST(ClientAnswersOnDiskTest, FilesAreClosedByExecUnlessAskedFor) {
+  const std::string name = ::testing::TempDir() + "client_answers_exec";
+  for (const bool closed : {true, false}) {
+    Options options;
+    options.create_if_missing = true;
+    options.is_fd_close_on_exec = closed;
+    ASSERT_TRUE(DestroyDB(name, options).ok());
+    std::unique_ptr<DB> db;
+    ASSERT_TRUE(DB::Open(options, name, &db).ok());
+    ASSERT_TRUE(db->Put(WriteOptions(), "k", "v").ok());
+    ASSERT_TRUE(db->Flush(FlushOptions()).ok());
+    std::string value;
+    ASSERT_TRUE(db->Get(ReadOptions(), "k", &value).ok());
+    int open = 0;
+    int kept = 0;
+    CountOpenFiles(name, &open, &kept);
+    EXPECT_GE(open, 2);  // a table and the MANIFEST at least
+    EXPECT_EQ(kept, closed ? 0 : open);
+    db.reset();
+    ASSERT_TRUE(DestroyDB(name, options).ok());
+  }
+}
+
+// A family with next to nothing in memory says so: programs have thousands of them.
+TEST_F(ClientAnswersTest, AMemTableOfTwoEntriesIsSmall) {
+  Open();
+  Put("a", "1");
+  Put("b", "2");
+  EXPECT_LT(Number("rocksdb.cur-size-active-mem-table"), 6u << 10);
+  EXPECT_EQ(Number("rocksdb.cur-size-active-mem-table"), Number("rocksdb.cur-size-all-mem-tables"));
 }
 
 }  // namespace

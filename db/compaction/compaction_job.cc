@@ -12,6 +12,7 @@
 #include "db/compaction/compaction_iterator.h"
 #include "db/compaction/counted_input.h"
 #include "db/compaction/output_writer.h"
+#include "db/compaction/partition.h"
 #include "db/compaction/subcompaction_bounds.h"
 #include "db/compaction/surviving_tombstones.h"
 #include "db/read/version_iterators.h"
@@ -262,8 +263,9 @@ Status Job::RunPiece(Piece* piece) {
   CompactionIterator iterator(merged.get(), &covering, options);
   iterator.Start(piece->begin);
 
+  const auto partitioner = MakePartitioner(plan_, *context_.icmp, *context_.options);
   OutputSplitter splitter(context_.icmp, &plan_.output.grandparents, plan_.output.target_file_bytes,
-                          plan_.output.max_grandparent_overlap_bytes);
+                          plan_.output.max_grandparent_overlap_bytes, partitioner.get());
   OutputWriter writer(
       plan_.output_level == 0 ? nullptr : &splitter, &tombstones,
       [this](std::unique_ptr<TableOutput>* output) { return OpenOutput(output); },

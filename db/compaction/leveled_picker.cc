@@ -159,7 +159,7 @@ class Picker {
     inputs.output_level = shape_.base_level;
     inputs.reason = CompactionReason::kLevelL0FilesNum;
     auto plan = builder_.Build(std::move(inputs));
-    plan->trivial_move = true;
+    plan->trivial_move = builder_.LetsMove(*plan);
     return plan;
   }
 
@@ -211,7 +211,9 @@ class Picker {
                                      CompactionReason::kLevelMaxLevelSize);
       if (plan == nullptr) continue;
       if (!plan->trivial_move) builder_.GrowStartLevel(plan.get());
-      if (plan->trivial_move) ExtendMove(level, plan.get());
+      // Of each file that goes along the partitioner would have to be asked.
+      const bool extends = plan->trivial_move && options_.sst_partitioner_factory == nullptr;
+      if (extends) ExtendMove(level, plan.get());
       return plan;
     }
     return nullptr;

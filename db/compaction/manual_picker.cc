@@ -259,7 +259,8 @@ Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
       std::all_of(from[0].files.begin(), from[0].files.end(), [&](const FileRef& file) {
         return builder.CanMoveInto(RangeOf(icmp, *file), output_level);
       });
-  (*plan)->trivial_move = movable && builder.SameCompression(from[0].level, output_level);
+  (*plan)->trivial_move =
+      movable && builder.SameCompression(from[0].level, output_level) && builder.LetsMove(**plan);
   return Status::OK();
 }
 

@@ -10,12 +10,13 @@ namespace varve {
 
 OutputSplitter::OutputSplitter(const InternalKeyComparator* icmp,
                                const std::vector<FileRef>* grandparents, uint64_t target_file_bytes,
-                               uint64_t max_overlap_bytes)
+                               uint64_t max_overlap_bytes, SstPartitioner* partitioner)
     : icmp_(icmp),
       grandparents_(*grandparents),
       target_file_bytes_(target_file_bytes),
       max_overlap_bytes_(max_overlap_bytes),
-      nearly_full_(target_file_bytes - target_file_bytes / 4) {
+      nearly_full_(target_file_bytes - target_file_bytes / 4),
+      partitioner_(partitioner) {
   SetBoundary();
 }
 
@@ -36,6 +37,15 @@ void OutputSplitter::PassBoundaries(const Slice& key) {
 void OutputSplitter::StartFile(const Slice& key) {
   if (has_boundary_ && icmp_->CompareKey(key, boundary_) > 0) PassBoundaries(key);
   passed_bytes_ = 0;
+  if (partitioner_ != nullptr) last_key_.assign(key.data(), key.size());
+}
+
+bool OutputSplitter::EndsPartition(const Slice& key, uint64_t open_bytes) {
+  const Slice last(last_key_);
+  const PartitionerRequest request(last, key, open_bytes);
+  const bool ends = partitioner_->ShouldPartition(request) == kRequired;
+  last_key_.assign(key.data(), key.size());
+  return ends;
 }
 
 }  // namespace varve

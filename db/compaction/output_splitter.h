@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where an output file ends: at its target size, and before it overlaps too much of the level that
-// it will be compacted into next.
+// Where an output file ends: at its target size, before it overlaps too much of the level that it
+// will be compacted into next, and where the user's partitioner says so.
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
+
+#include "varve/sst_partitioner.h"
 
 #include "db/version/file_metadata.h"
 #include "util/key/internal_key.h"
@@ -20,14 +23,17 @@ namespace varve {
 class OutputSplitter {
  public:
   // `grandparents`: files of the level after the output's, ascending. A target of UINT64_MAX and
-  // no grandparents: one file.
+  // no grandparents: one file. `partitioner` may be null.
   OutputSplitter(const InternalKeyComparator* icmp, const std::vector<FileRef>* grandparents,
-                 uint64_t target_file_bytes, uint64_t max_overlap_bytes);
+                 uint64_t target_file_bytes, uint64_t max_overlap_bytes,
+                 SstPartitioner* partitioner = nullptr);
 
   // Whether a new file should begin with the key. `reaches(bytes)` says whether the open one has as
-  // many bytes.
+  // many bytes; `open_bytes` is how many, needed only if HasPartitioner().
   template <typename Reaches>
-  bool ShouldStopBefore(const Slice& key, Reaches&& reaches) {
+  bool ShouldStopBefore(const Slice& key, Reaches&& reaches, uint64_t open_bytes = 0) {
+    if (partitioner_ != nullptr && EndsPartition(key, open_bytes)) [[unlikely]]
+      return true;
     bool crossed = false;
     if (has_boundary_ && icmp_->CompareKey(key, boundary_) > 0) [[unlikely]] {
       PassBoundaries(key);
@@ -36,12 +42,14 @@ class OutputSplitter {
     if (reaches(target_file_bytes_)) return true;
     return crossed && (WouldOverlapTooMuch() || reaches(nearly_full_));
   }
+  [[nodiscard]] bool HasPartitioner() const { return partitioner_ != nullptr; }
   // What it is asked for: an internal key's key.
   [[nodiscard]] Slice KeyOf(const Slice& internal_key) const { return icmp_->KeyOf(internal_key); }
   // A file begins with this key.
   void StartFile(const Slice& key);
 
  private:
+  bool EndsPartition(const Slice& key, uint64_t open_bytes);
   void PassBoundaries(const Slice& key);
   void SetBoundary();
   // Of a file that goes on into the next grandparent.
@@ -61,6 +69,8 @@ class OutputSplitter {
   uint64_t passed_bytes_ = 0;  // of grandparents that ended within the open file
   bool has_boundary_ = false;
   Slice boundary_;  // largest key of grandparents_[next_]
+  SstPartitioner* const partitioner_;
+  std::string last_key_;  // that it was asked for, if there is a partitioner
 };
 
 }  // namespace varve

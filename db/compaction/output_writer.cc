@@ -83,7 +83,11 @@ Status OutputWriter::TakeEntry(const Slice& key, const Slice& value, bool starts
   if (starts_user_key && output_ != nullptr && splitter_ != nullptr) {
     const auto reaches = [this](uint64_t bytes) { return output_->builder()->Reaches(bytes); };
     const Slice next = splitter_->KeyOf(key);
-    if (splitter_->ShouldStopBefore(next, reaches)) VARVE_RETURN_IF_ERROR(FinishFile(&next));
+    const uint64_t open_bytes =
+        splitter_->HasPartitioner() ? output_->builder()->EstimatedFileSize() : 0;
+    if (splitter_->ShouldStopBefore(next, reaches, open_bytes)) {
+      VARVE_RETURN_IF_ERROR(FinishFile(&next));
+    }
   }
   if (output_ == nullptr) [[unlikely]] {
     VARVE_RETURN_IF_ERROR(open_(&output_));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "db/compaction/partition.h"
 #include "util/base/assert.h"
 
 namespace varve {
@@ -149,10 +150,16 @@ std::unique_ptr<CompactionPlan> PlanBuilder::WithOutputLevel(CompactionInputLeve
   plan->trivial_move = alone && output_level != start_level &&
                        (start_level > 0 || MutuallyDisjoint(icmp_, start_files)) &&
                        SameCompression(start_level, output_level) &&
-                       std::all_of(start_files.begin(), start_files.end(), [&](const FileRef& f) {
-                         return CanMoveInto(RangeOf(icmp_, *f), output_level);
-                       });
+                       std::all_of(start_files.begin(), start_files.end(),
+                                   [&](const FileRef& f) {
+                                     return CanMoveInto(RangeOf(icmp_, *f), output_level);
+                                   }) &&
+                       LetsMove(*plan);
   return plan;
+}
+
+bool PlanBuilder::LetsMove(const CompactionPlan& plan) const {
+  return PartitionerLetsMove(plan, icmp_, options_);
 }
 
 std::unique_ptr<CompactionPlan> PlanBuilder::FromLevel(int level, FileSpan span, int output_level,

@@ -53,6 +53,8 @@ class PlanBuilder {
   // Whether a file with the range can be put into the level by an edit: it overlaps nothing there,
   // and not too much beneath. (The levels it passes are the caller's business.)
   bool CanMoveInto(const KeyRange& range, int level) const;
+  // Whether a user's partitioner lets the inputs go into the output level as they are.
+  bool LetsMove(const CompactionPlan& plan) const;
   // Whether what was written for one level could have been written for the other.
   bool SameCompression(int from_level, int to_level) const;
   uint64_t max_compaction_bytes() const;

@@ -42,6 +42,7 @@ class RateLimiter;
 class Slice;
 class SliceTransform;
 class Snapshot;
+class SstPartitionerFactory;
 class Statistics;
 class TableFactory;
 struct DbPath;
@@ -87,6 +88,9 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
   // not be set together with the filter. The filter is not owned and is called by several threads.
   const CompactionFilter* compaction_filter = nullptr;
   std::shared_ptr<CompactionFilterFactory> compaction_filter_factory = nullptr;
+
+  // Where compactions end tables, beyond what sizes ask for (sst_partitioner.h). nullptr: nowhere.
+  std::shared_ptr<SstPartitionerFactory> sst_partitioner_factory = nullptr;
 
   // Bytes in a memtable before it is flushed; less than 64 KiB becomes that. Dynamic.
   size_t write_buffer_size = 64 << 20;

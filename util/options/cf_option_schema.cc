@@ -48,6 +48,7 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(allow_other_merge_operator, "open although the name changed").NotInFile(),
     VARVE_ROW(compaction_filter, "drops or changes entries"),
     VARVE_ROW(compaction_filter_factory, "makes a filter for each compaction"),
+    VARVE_ROW(sst_partitioner_factory, "where compactions end tables"),
     VARVE_ROW(prefix_extractor, "cuts prefixes of keys").Dynamic(),
     VARVE_ROW(table_factory, "kind and options of tables")
         .Check(&NotNull<std::shared_ptr<TableFactory>>),

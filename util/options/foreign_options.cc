@@ -101,7 +101,6 @@ constexpr ForeignOption kForeignOptions[] = {
     {"ColumnFamilyOptions", "snap_refresh_nanos", "*"},
     {"ColumnFamilyOptions", "soft_rate_limit", "*"},
     {"ColumnFamilyOptions", "source_compaction_factor", "*"},
-    {"ColumnFamilyOptions", "sst_partitioner_factory", "nullptr"},
     {"ColumnFamilyOptions", "target_file_size_is_upper_bound", "*"},
     {"ColumnFamilyOptions", "uncache_aggressiveness", "*"},
     {"ColumnFamilyOptions", "verify_checksums_in_compaction", "*"},

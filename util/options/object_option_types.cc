@@ -15,6 +15,7 @@
 #include "varve/merge_operator.h"
 #include "varve/options.h"
 #include "varve/slice_transform.h"
+#include "varve/sst_partitioner.h"
 #include "varve/table.h"
 
 #include "util/base/status_macros.h"
@@ -236,6 +237,8 @@ VARVE_OPTION_TYPE(std::vector<std::shared_ptr<TablePropertiesCollectorFactory>>,
 VARVE_OPTION_TYPE(const CompactionFilter*, NamedType<const CompactionFilter*>())
 VARVE_OPTION_TYPE(std::shared_ptr<CompactionFilterFactory>,
                   NamedType<std::shared_ptr<CompactionFilterFactory>>())
+VARVE_OPTION_TYPE(std::shared_ptr<SstPartitionerFactory>,
+                  NamedType<std::shared_ptr<SstPartitionerFactory>>())
 
 VARVE_OPTION_TYPE(const Comparator*,
                   {"comparator name", &ParseComparator, &PrintName<const Comparator*>,

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the C API tells about files, levels and memory.
-#include <set>
+#include <map>
+#include <unordered_set>
+
+#include "varve/utilities/memory_util.h"
 
 #include "db/api/c/c_types.h"
 
@@ -15,14 +18,16 @@ using varve::c::Try;
 
 struct rocksdb_memory_consumers_t {
   std::vector<DB*> dbs;
-  std::set<const varve::Cache*> caches;  // Each counts once.
+  std::unordered_set<const varve::Cache*> caches;  // Each counts once.
 };
 
 struct rocksdb_memory_usage_t {
-  uint64_t memtables = 0;
-  uint64_t unflushed_memtables = 0;
-  uint64_t table_readers = 0;
-  uint64_t caches = 0;
+  std::map<varve::MemoryUtil::UsageType, uint64_t> by_type;
+
+  uint64_t Of(varve::MemoryUtil::UsageType type) const {
+    const auto found = by_type.find(type);
+    return found == by_type.end() ? 0 : found->second;
+  }
 };
 
 namespace {
@@ -49,15 +54,6 @@ rocksdb_column_family_metadata_t* Metadata(rocksdb_t* db, varve::ColumnFamilyHan
     db->rep->GetColumnFamilyMetaData(family, &metadata->rep);
     return metadata.release();
   });
-}
-
-uint64_t SumOfProperty(const std::vector<DB*>& dbs, const std::string& name) {
-  uint64_t sum = 0;
-  for (DB* db : dbs) {
-    uint64_t value = 0;
-    if (db->GetAggregatedIntProperty(name, &value)) sum += value;
-  }
-  return sum;
 }
 
 }  // namespace
@@ -232,12 +228,8 @@ rocksdb_memory_usage_t* rocksdb_approximate_memory_usage_create(
   varve::c::Run(errptr, [&]() -> Status {
     if (consumers == nullptr) return NullArgument("consumers");
     usage = std::make_unique<rocksdb_memory_usage_t>();
-    usage->memtables = SumOfProperty(consumers->dbs, DB::Properties::kSizeAllMemTables);
-    usage->unflushed_memtables =
-        SumOfProperty(consumers->dbs, DB::Properties::kCurSizeAllMemTables);
-    usage->table_readers = SumOfProperty(consumers->dbs, DB::Properties::kEstimateTableReadersMem);
-    for (const varve::Cache* cache : consumers->caches) usage->caches += cache->GetUsage();
-    return Status::OK();
+    return varve::MemoryUtil::GetApproximateMemoryUsageByType(consumers->dbs, consumers->caches,
+                                                              &usage->by_type);
   });
   return usage.release();
 }
@@ -247,18 +239,18 @@ void rocksdb_approximate_memory_usage_destroy(rocksdb_memory_usage_t* usage) {
 }
 
 uint64_t rocksdb_approximate_memory_usage_get_mem_table_total(rocksdb_memory_usage_t* usage) {
-  return usage == nullptr ? 0 : usage->memtables;
+  return usage == nullptr ? 0 : usage->Of(varve::MemoryUtil::kMemTableTotal);
 }
 
 uint64_t rocksdb_approximate_memory_usage_get_mem_table_unflushed(rocksdb_memory_usage_t* usage) {
-  return usage == nullptr ? 0 : usage->unflushed_memtables;
+  return usage == nullptr ? 0 : usage->Of(varve::MemoryUtil::kMemTableUnFlushed);
 }
 
 uint64_t rocksdb_approximate_memory_usage_get_mem_table_readers_total(
     rocksdb_memory_usage_t* usage) {
-  return usage == nullptr ? 0 : usage->table_readers;
+  return usage == nullptr ? 0 : usage->Of(varve::MemoryUtil::kTableReadersTotal);
 }
 
 uint64_t rocksdb_approximate_memory_usage_get_cache_total(rocksdb_memory_usage_t* usage) {
-  return usage == nullptr ? 0 : usage->caches;
+  return usage == nullptr ? 0 : usage->Of(varve::MemoryUtil::kCacheTotal);
 }

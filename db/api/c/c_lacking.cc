@@ -212,11 +212,6 @@ void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options,
   RefuseObject(options, "sst_file_manager", manager != nullptr);
 }
 
-void rocksdb_options_set_sst_partitioner_factory(rocksdb_options_t* options,
-                                                 rocksdb_sst_partitioner_factory_t* factory) {
-  RefuseObject(options, "sst_partitioner_factory", factory != nullptr);
-}
-
 void rocksdb_options_set_wal_filter(rocksdb_options_t* options, rocksdb_walfilter_t* filter) {
   RefuseObject(options, "wal_filter", filter != nullptr);
 }

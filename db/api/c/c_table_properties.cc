@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Properties of tables in the C API, what collects them, and what chooses tables by them.
 #include "varve/file_checksum.h"
+#include "varve/sst_partitioner.h"
 #include "varve/utilities/table_properties_collectors.h"
 
 #include "db/api/c/c_types.h"
@@ -240,15 +241,26 @@ unsigned char rocksdb_readoptions_has_table_filter(const rocksdb_readoptions_t* 
   return options != nullptr && options->rep.table_filter != nullptr ? 1 : 0;
 }
 
-// ---- Partitioners, of which there are none ----
+// ---- Partitioners ----
 
 struct rocksdb_sst_partitioner_factory_t {
-  size_t prefix_len;
+  std::shared_ptr<varve::SstPartitionerFactory> rep;
 };
 
 rocksdb_sst_partitioner_factory_t* rocksdb_sst_partitioner_fixed_prefix_factory_create(
     size_t prefix_len) {
-  return varve::c::Make<rocksdb_sst_partitioner_factory_t>(prefix_len);
+  try {
+    return varve::c::Make<rocksdb_sst_partitioner_factory_t>(
+        varve::NewSstPartitionerFixedPrefixFactory(prefix_len));
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void rocksdb_options_set_sst_partitioner_factory(rocksdb_options_t* options,
+                                                 rocksdb_sst_partitioner_factory_t* factory) {
+  if (options == nullptr) return;
+  options->rep.sst_partitioner_factory = factory == nullptr ? nullptr : factory->rep;
 }
 
 void rocksdb_sst_partitioner_factory_destroy(rocksdb_sst_partitioner_factory_t* factory) {

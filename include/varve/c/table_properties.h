@@ -178,13 +178,14 @@ VARVE_C_API void rocksdb_readoptions_set_table_filter(
 
 // ---- Where tables end ----
 
-// There are no partitioners: opening with one answers NotSupported.
-VARVE_C_STORED void rocksdb_options_set_sst_partitioner_factory(
+// Compactions end tables where the first prefix_len bytes of keys change. Null: nowhere. The
+// factory may be destroyed once it was given.
+VARVE_C_API void rocksdb_options_set_sst_partitioner_factory(
     rocksdb_options_t* options, rocksdb_sst_partitioner_factory_t* factory);
-VARVE_C_STORED void rocksdb_sst_partitioner_factory_destroy(
+VARVE_C_API void rocksdb_sst_partitioner_factory_destroy(
     rocksdb_sst_partitioner_factory_t* factory);
-VARVE_C_STORED rocksdb_sst_partitioner_factory_t*
-rocksdb_sst_partitioner_fixed_prefix_factory_create(size_t prefix_len);
+VARVE_C_API rocksdb_sst_partitioner_factory_t* rocksdb_sst_partitioner_fixed_prefix_factory_create(
+    size_t prefix_len);
 
 #ifdef __cplusplus
 }  // extern "C"

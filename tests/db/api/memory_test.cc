@@ -10,6 +10,7 @@
 
 #include "varve/cache.h"
 #include "varve/table.h"
+#include "varve/utilities/memory_util.h"
 #include "varve/write_buffer_manager.h"
 
 #include "tests/harness/database.h"
@@ -212,6 +213,29 @@ TEST_F(MemoryTest, WhatCannotBeChargedIsRefusedByName) {
   const Status s = TryOpen();
   EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
   EXPECT_NE(s.ToString().find("blob-cache"), std::string::npos) << s.ToString();
+}
+
+TEST_F(MemoryTest, DatabasesAndCachesAreAddedUpByType) {
+  const auto cache = NewLRUCache(1 << 20);
+  UseCache(cache);
+  Open({"default", "other"});
+  MakeTable({"a", "b"});
+  EXPECT_EQ(Get("a"), "of a");
+  const std::unique_ptr<Iterator> pins(db()->NewIterator(ReadOptions()));
+  Put("c", std::string(100'000, 'c'), "other");
+  std::map<MemoryUtil::UsageType, uint64_t> usage = {{MemoryUtil::kNumUsageTypes, 7}};
+  ASSERT_TRUE(
+      MemoryUtil::GetApproximateMemoryUsageByType({db(), nullptr}, {cache.get(), nullptr}, &usage)
+          .ok());
+  EXPECT_EQ(usage.size(), 4u);
+  EXPECT_GT(usage[MemoryUtil::kMemTableUnFlushed], 100'000u);
+  EXPECT_GE(usage[MemoryUtil::kMemTableTotal], usage[MemoryUtil::kMemTableUnFlushed]);
+  EXPECT_EQ(usage[MemoryUtil::kCacheTotal], cache->GetUsage());
+  std::map<MemoryUtil::UsageType, uint64_t> twice;
+  ASSERT_TRUE(MemoryUtil::GetApproximateMemoryUsageByType({db(), db()}, {}, &twice).ok());
+  EXPECT_EQ(twice[MemoryUtil::kMemTableUnFlushed], 2 * usage[MemoryUtil::kMemTableUnFlushed]);
+  EXPECT_EQ(twice[MemoryUtil::kCacheTotal], 0u);
+  EXPECT_TRUE(MemoryUtil::GetApproximateMemoryUsageByType({db()}, {}, nullptr).IsInvalidArgument());
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ std::string Joined(const SliceParts& parts) {
 
 TransactionBase::TransactionBase(DB* db, TransactionHost* host)
     : db_(db),
+      default_family_(db->DefaultColumnFamily()),
       host_(host),
       families_(host),
       batch_(BytewiseComparator(), /*reserved_bytes=*/0, /*overwrite_key=*/true) {}
@@ -47,7 +48,10 @@ void TransactionBase::BeginBase(const WriteOptions& options, size_t max_batch_by
 }
 
 void TransactionBase::ClearUpdates() {
-  batch_.Clear();
+  // A transaction that is begun again was cleared when it ended.
+  if (batch_.GetWriteBatch()->GetDataSize() != kBatchHeaderBytes || !save_points_.empty()) {
+    batch_.Clear();
+  }
   if (commit_time_batch_.GetDataSize() != kBatchHeaderBytes) commit_time_batch_.Clear();
   indexing_ = true;
   counts_ = Counts();

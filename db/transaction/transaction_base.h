@@ -213,7 +213,7 @@ class TransactionBase : public Transaction {
   void TakeAnnouncedSnapshot();
   SequenceNumber snapshot_sequence() const { return snapshot_->GetSequenceNumber(); }
   ColumnFamilyHandle* FamilyOr(ColumnFamilyHandle* family) const {
-    return family != nullptr ? family : db_->DefaultColumnFamily();
+    return family != nullptr ? family : default_family_;
   }
   Status CheckFamily(ColumnFamilyHandle* family) const {
     const size_t timestamp_size = family->GetComparator()->timestamp_size();
@@ -222,6 +222,7 @@ class TransactionBase : public Transaction {
   bool has_snapshot() const { return snapshot_ != nullptr; }
 
   DB* const db_;  // below the transactions
+  ColumnFamilyHandle* const default_family_;
   TransactionHost* const host_;
   FamiliesById families_;  // that batches named
   WriteOptions write_options_;

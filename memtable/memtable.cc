@@ -419,13 +419,14 @@ bool MemTable::ShouldTellPrefix() const {
   return state_->MemoryUsage() >= state_->learn_at.load(std::memory_order_relaxed);
 }
 
-void MemTable::TellPrefixLater() {
-  State& state = *state_;
-  const size_t later = 2 * state.MemoryUsage();
-  const bool full = later > state.write_buffer_bytes.load(std::memory_order_relaxed) / 2;
-  std::string prefix;
-  state.learn_at.store(full || CommonPrefix(&prefix) ? kNeverLearns : later,
-                       std::memory_order_relaxed);
+void MemTable::StopLearning() {
+  state_->learn_at.store(kNeverLearns, std::memory_order_relaxed);
+}
+
+void MemTable::LearnLater() {
+  const size_t later = 2 * state_->MemoryUsage();
+  const bool full = later > state_->write_buffer_bytes.load(std::memory_order_relaxed) / 2;
+  state_->learn_at.store(full ? kNeverLearns : later, std::memory_order_relaxed);
 }
 
 bool MemTable::NeedsAttention() const {

@@ -114,8 +114,10 @@ class MemTable {
   // Whether a table that learns has so many entries that CommonPrefix() should be asked: what it
   // holds then is a small part of what it can hold, and soon copied to one that expects the prefix.
   bool ShouldTellPrefix() const;
-  // Not before it has twice as much; never, when it is half full then or has entries enough.
-  void TellPrefixLater();
+  // It has told, or nobody asks any more.
+  void StopLearning();
+  // It had too few entries: not before it holds twice as much, or never if it is half full then.
+  void LearnLater();
   // Either of the two, as cheap as one.
   bool NeedsAttention() const;
   // Changes the budget after creation (dynamic write_buffer_size).

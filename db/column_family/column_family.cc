@@ -139,7 +139,7 @@ void ColumnFamily::LearnKeyPrefix() {
     }
   });
   if (!s.ok()) LogWarn(env_.info_log, "[%s] %s", name_.c_str(), s.ToString().c_str());
-  mem->TellPrefixLater();
+  key_prefix_known_ ? mem->StopLearning() : mem->LearnLater();
 }
 
 void ColumnFamily::MoveToLearned() {

@@ -421,7 +421,9 @@ TEST(MemTablePrefixTest, OnlyATableThatLearnsAsksToBeAskedForItsPrefix) {
   EXPECT_GT(seq, 256u);
   EXPECT_TRUE(mem.NeedsAttention());
   EXPECT_FALSE(mem.ShouldSwitch());
-  mem.TellPrefixLater();  // it could, so it was asked
+  std::string prefix;
+  EXPECT_TRUE(mem.CommonPrefix(&prefix));
+  mem.StopLearning();
   EXPECT_FALSE(mem.NeedsAttention());
   EXPECT_EQ(FillUntilItShouldTell(&mem, seq, 10), 0u);
 
@@ -436,10 +438,10 @@ TEST(MemTablePrefixTest, ATableOfFewEntriesIsAskedAgainUntilItIsHalfFull) {
   MemTable mem(Order(), Learning(), 1);
   const SequenceNumber first = FillUntilItShouldTell(&mem, 1, 10'000);
   EXPECT_GT(first, 1u);
-  mem.TellPrefixLater();
+  mem.LearnLater();
   const SequenceNumber second = FillUntilItShouldTell(&mem, first, 10'000);
   EXPECT_GT(second, first);
-  mem.TellPrefixLater();
+  mem.LearnLater();
   EXPECT_EQ(FillUntilItShouldTell(&mem, second, 10'000), 0u);
 }
 

@@ -63,9 +63,8 @@ class BlockedSkipList {
     uint64_t versions = 0;
     Slot slots[kSlots];
   };
-  // `nodes_at_once`: how many nodes are taken from the arena together, at most. `common_prefix`:
-  // what most keys are expected to begin with; key prefixes are taken after it. Throws
-  // std::bad_alloc.
+  // `nodes_at_once`: how many nodes are taken from the arena together. `common_prefix`: what most
+  // keys are expected to begin with; key prefixes are taken after it. Throws std::bad_alloc.
   BlockedSkipList(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
                   const Slice& common_prefix = Slice());
   BlockedSkipList(const BlockedSkipList&) = delete;
@@ -245,12 +244,10 @@ class BlockedSkipList {
   std::atomic<uint64_t> shared_newest_{0};
   Mutex root_mu_{kListRootRank};
   ArenaOffset root_offset_ VARVE_GUARDED_BY(root_mu_) = 0;
-  // Nodes come from slabs of nodes_at_once_ or less: the offset of the slab's first node above,
-  // then how many it has and how many were asked for, 16 bits each. Adding one takes a node;
-  // release publishes a new slab, under slab_mu_.
-  alignas(64) std::atomic<uint64_t> slab_{0};
+  // Nodes come from slabs of nodes_at_once_: the offset of the slab's first node above, below it
+  // how many were asked for. Adding one takes a node; release publishes a new slab, under slab_mu_.
+  alignas(64) std::atomic<uint64_t> slab_;
   Mutex slab_mu_{kNodeSlabRank};
-  uint32_t slab_nodes_ VARVE_GUARDED_BY(slab_mu_) = 0;  // of all slabs
 };
 
 }  // namespace varve

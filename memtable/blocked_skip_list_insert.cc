@@ -25,7 +25,11 @@ constexpr unsigned kLockPauseRounds = 4;
 
 BlockedSkipList::BlockedSkipList(const InternalKeyComparator& icmp, EntryArena* arena,
                                  uint32_t nodes_at_once, const Slice& common_prefix)
-    : icmp_(icmp), prefixes_(icmp, common_prefix), arena_(arena), nodes_at_once_(nodes_at_once) {
+    : icmp_(icmp),
+      prefixes_(icmp, common_prefix),
+      arena_(arena),
+      nodes_at_once_(nodes_at_once),
+      slab_(nodes_at_once) {
   static_assert(sizeof(Node) == EntryArena::kMaxUnit);
   static_assert(std::is_trivially_destructible_v<Node>);
   const NewNodeResult first = NewNode(0, nullptr, 0);
@@ -43,27 +47,25 @@ BlockedSkipList::NewNodeResult BlockedSkipList::NewNode(uint32_t level, const Me
 }
 
 // No lock but for one node in nodes_at_once_: the thread that splits a leaf has it locked, and must
-// not wait for a thread that lost the processor here. The first slabs are smaller: many a table
-// stays small.
+// not wait for a thread that lost the processor here.
 ArenaOffset BlockedSkipList::TakeNode() {
   const auto taken = [this](ArenaOffset* offset) {
     // Acquire: what the arena's At reads. An index past the slab's end is no node.
     const uint64_t slab = slab_.fetch_add(1, std::memory_order_acquire);
-    const auto index = static_cast<uint16_t>(slab);
+    const auto index = static_cast<uint32_t>(slab);
     *offset = arena_->OffsetAfter(static_cast<ArenaOffset>(slab >> 32), index * sizeof(Node));
-    return index < static_cast<uint16_t>(slab >> 16);
+    return index < nodes_at_once_;
   };
   ArenaOffset offset;
   if (taken(&offset)) [[likely]]
     return offset;
   MutexLock lock(&slab_mu_);
   if (taken(&offset)) return offset;
-  const uint32_t nodes = std::min(nodes_at_once_, slab_nodes_ + 1);
-  const EntryArena::Piece piece = arena_->Allocate(size_t{nodes} * sizeof(Node) + alignof(Node));
-  slab_nodes_ += nodes;
+  const EntryArena::Piece piece =
+      arena_->Allocate(size_t{nodes_at_once_} * sizeof(Node) + alignof(Node));
   const size_t gap = (~reinterpret_cast<uintptr_t>(piece.data) + 1) & (alignof(Node) - 1);
   offset = arena_->OffsetAfter(piece.offset, gap);
-  slab_.store(uint64_t{offset} << 32 | uint64_t{nodes} << 16 | 1, std::memory_order_release);
+  slab_.store(uint64_t{offset} << 32 | 1, std::memory_order_release);
   return offset;
 }
 

@@ -30,7 +30,7 @@ namespace varve {
 
 namespace {
 
-constexpr size_t kFirstBlockBytes = 2 << 10;
+constexpr size_t kFirstBlockBytes = 16 << 10;
 // With so much more than at first a table that learns is asked what its keys begin with, or with an
 // eighth of its budget.
 constexpr size_t kLearnBytes = 128 << 10;

@@ -298,14 +298,5 @@ TEST(ClientAnswersOnDiskTest, FilesAreClosedByExecUnlessAskedFor) {
   }
 }
 
-// A family with next to nothing in memory says so: programs have thousands of them.
-TEST_F(ClientAnswersTest, AMemTableOfTwoEntriesIsSmall) {
-  Open();
-  Put("a", "1");
-  Put("b", "2");
-  EXPECT_LT(Number("rocksdb.cur-size-active-mem-table"), 6u << 10);
-  EXPECT_EQ(Number("rocksdb.cur-size-active-mem-table"), Number("rocksdb.cur-size-all-mem-tables"));
-}
-
 }  // namespace
 }  // namespace varve::testing

@@ -131,10 +131,10 @@ TEST_F(PartitionerTest, AMoveIsACompactionWhereItMustBe) {
     EXPECT_TRUE(asked->was_full && asked->was_manual);
     const std::vector<std::string> at_one = Files(kTableFile);
     EXPECT_EQ(Bounds(), "aa bb cc");  // from L0 it is no move
-    CompactRangeOptions forced;
-    ASSERT_TRUE(db()->CompactRange(forced, nullptr, nullptr).ok());
+    ASSERT_TRUE(db()->CompactFiles(CompactionOptions(), at_one, 3).ok());
+    EXPECT_EQ(Levels(), "0,0,0,3");
+    EXPECT_EQ(Files(kTableFile) == at_one, lets_move);
     EXPECT_EQ(Bounds(), "aa bb cc");
-    EXPECT_GT(asked->made, 1);
     EXPECT_EQ(Get("b1").empty(), false);
     ASSERT_TRUE(Close().ok());
     ASSERT_TRUE(DestroyDB(kName, options_).ok());

@@ -21,6 +21,7 @@
 #include "memtable/range_deletes.h"
 #include "memtable/voided_sequences.h"
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
 #include "util/key/entry_limits.h"
@@ -178,10 +179,10 @@ MemTable::~MemTable() {
 }
 
 void MemTable::State::NoteFirst(SequenceNumber seq) {
-  if (first_seq.load(std::memory_order_relaxed) != 0) [[likely]]
-    return;
-  SequenceNumber none = 0;
-  first_seq.compare_exchange_strong(none, seq, std::memory_order_relaxed);
+  SequenceNumber seen = first_seq.load(std::memory_order_relaxed);
+  while (seen == 0 || seq < seen) [[unlikely]] {
+      if (first_seq.compare_exchange_weak(seen, seq, std::memory_order_relaxed)) return;
+    }
 }
 
 Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value) {
@@ -377,7 +378,9 @@ Status MemTable::CopyTo(MemTable* other, bool* copied) const {
   // Entries come by keys, not in the order in which they were added.
   other->state_->NoteFirst(first_seq());
   const std::unique_ptr<InternalIterator> it = NewIterator();
-  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+  it->SeekToFirst();
+  if (VARVE_CANARY(kLoseWhileLearning) && it->Valid()) it->Next();
+  for (; it->Valid(); it->Next()) {
     const Slice key = it->key();
     const uint64_t trailer = ExtractTrailer(key);
     VARVE_RETURN_IF_ERROR(

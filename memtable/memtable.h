@@ -122,7 +122,7 @@ class MemTable {
   bool NeedsAttention() const;
   // Changes the budget after creation (dynamic write_buffer_size).
   void SetWriteBufferBytes(size_t bytes);
-  SequenceNumber first_seq() const;     // of the first Add, 0 if empty
+  SequenceNumber first_seq() const;     // the oldest that was added, 0 if empty
   SequenceNumber earliest_seq() const;  // no entry older than this can be here
   void set_earliest_seq(SequenceNumber seq);
   // Estimated number of entries and bytes within [begin, end) of keys, without timestamps.

@@ -9,6 +9,7 @@
 #include "varve/system_clock.h"
 
 #include "db/background/jobs.h"
+#include "db/engine/events.h"
 #include "db/observe/properties.h"
 #include "db/recovery/close.h"
 #include "db/recovery/families.h"
@@ -342,6 +343,7 @@ Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
   if (handle == default_handle_.get()) {
     return Status::InvalidArgument("the default column family's handle belongs to the DB");
   }
+  events::ColumnFamilyHandleDeletionStarted(engine_->context, handle);
   delete handle;
   const OpenCall call = EnterCall();
   if (!call.inside() || engine_->context.read_only()) return Status::OK();

@@ -125,7 +125,7 @@ class DbImpl final : public DB, public TransactionHost {
   int Level0StopWriteTrigger(ColumnFamilyHandle* handle) override;
   const std::string& GetName() const override { return engine_->context.given_name(); }
   Env* GetEnv() const override { return engine_->context.env(); }
-  FileSystem* GetFileSystem() const override { return engine_->context.fs().get(); }
+  FileSystem* GetFileSystem() const override { return GetEnv()->GetFileSystem().get(); }
   Options GetOptions(ColumnFamilyHandle* handle) const override;
   DBOptions GetDBOptions() const override;
 
@@ -180,6 +180,7 @@ class DbImpl final : public DB, public TransactionHost {
     engine_->state.transaction_bytes.fetch_add(static_cast<uint64_t>(bytes),
                                                std::memory_order_relaxed);
   }
+  void CountTransaction(uint64_t updates) override;
   SequenceNumber WaitForAllWrites() override;
   TraceHolds::Slot* HoldTraces(const void* holder) override;
   void ReleaseTraces(TraceHolds::Slot* slot) override;

@@ -9,6 +9,7 @@
 #include "db/observe/verification.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -117,6 +118,7 @@ Status DbImpl::GetCreationTimeOfOldestFile(uint64_t* creation_time) try {
 
 Status DbImpl::GetUpdatesSince(SequenceNumber, std::unique_ptr<TransactionLogIterator>*,
                                const TransactionLogIterator::ReadOptions&) {
+  RecordTick(engine_->context.statistics(), GET_UPDATES_SINCE_CALLS);
   return Status::NotSupported("GetUpdatesSince");
 }
 
@@ -151,7 +153,7 @@ Status DbImpl::IngestExternalFiles(const std::vector<IngestExternalFileArg>&) {
 Status DbImpl::VerifyChecksum(const ReadOptions& options) try {
   const OpenCall call = EnterCall();
   Status s = CheckOpen(call);
-  return s.ok() ? VerifyTables(&engine_->state, engine_->lifecycle, options) : s;
+  return s.ok() ? VerifyTables(engine_->context, &engine_->state, engine_->lifecycle, options) : s;
 } catch (...) {
   return CaughtException();
 }

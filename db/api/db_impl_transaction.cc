@@ -11,6 +11,7 @@
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -95,13 +96,19 @@ SequenceNumber DbImpl::WaitForAllWrites() {
   return engine_->state.versions->last_sequence();
 }
 
+void DbImpl::CountTransaction(uint64_t updates) {
+  RecordInHistogram(engine_->context.statistics(), NUM_OP_PER_TRANSACTION, updates);
+}
+
 TraceHolds::Slot* DbImpl::HoldTraces(const void* holder) {
+  if (!CheckOpen().ok()) return nullptr;
   engine_->state.commit->WaitUntilVisible();
   const SequenceNumber visible = engine_->state.versions->last_sequence();
   return engine_->state.snapshots.HoldTraces(visible, holder);
 }
 
 void DbImpl::ReleaseTraces(TraceHolds::Slot* slot) {
+  if (!CheckNotForked().ok()) return;
   bool awaited = false;
   engine_->state.snapshots.ReleaseTraces(slot, &awaited);
   if (awaited) engine_->jobs->compaction.NoteSnapshotsGone();

@@ -17,6 +17,7 @@
 #include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
+#include "util/env/thread_registry.h"
 
 namespace varve {
 
@@ -267,7 +268,14 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
 Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
                                const RunControl& control, int job_id,
                                CompactionResult* result) try {
-  const CompactionContext context = MakeContext(family, plan, control);
+  CompactionContext context = MakeContext(family, plan, control);
+  context.output.on_create = events::TableFileCreationStarted(context_, family->name(), job_id,
+                                                              TableFileCreationReason::kCompaction);
+  if (events::Wanted(context_)) {
+    context.on_subcompaction = [&, job_id](const Subcompaction& sub) {
+      NotifyOfSubcompaction(*family, plan, job_id, sub);
+    };
+  }
   DbUnlock unlock(&state_.mu);
   LogInfo(context_.info_log(), "[%s] [JOB %d] compacting %s (%s, score %.2f, %llu bytes)",
           family->name().c_str(), job_id, plan.DebugString().c_str(),
@@ -345,12 +353,19 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
   ColumnFamily* const family = party->family();
   VARVE_ASSERT(!plan->inputs.empty() && plan->output_level < family->current()->num_levels());
   const int job_id = state_.NextJobId();
+  ListedOperation listed(context_.options().enable_thread_tracking, ThreadStatus::OP_COMPACTION,
+                         context_.given_name(), family->name());
+  List(*plan, job_id, &listed);
   Status s;
   {
     const Step step(party, plan.get());
     // Another thread may compact other files of the family meanwhile.
     Schedule(family);
+    listed.Enter(ThreadStatus::STAGE_COMPACTION_RUN);
     s = Execute(family, *plan, control, job_id, result);
+    listed.Enter(ThreadStatus::STAGE_COMPACTION_INSTALL);
+    listed.Set(ThreadStatus::COMPACTION_BYTES_READ, result->bytes_read);
+    listed.Set(ThreadStatus::COMPACTION_BYTES_WRITTEN, result->bytes_written);
     if (s.ok()) {
       s = Guarded([&] {
         state_.mu.AssertHeld();
@@ -396,6 +411,18 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
   }
   state_.work.SignalAll();
   return s;
+}
+
+void CompactionWork::List(const CompactionPlan& plan, int job_id, ListedOperation* listed) {
+  listed->Enter(ThreadStatus::STAGE_COMPACTION_PREPARE);
+  listed->Set(ThreadStatus::COMPACTION_JOB_ID, static_cast<uint64_t>(job_id));
+  listed->Set(
+      ThreadStatus::COMPACTION_INPUT_OUTPUT_LEVEL,
+      static_cast<uint64_t>(plan.start_level) << 32 | static_cast<uint64_t>(plan.output_level));
+  const uint64_t flags =
+      (plan.is_manual ? 1u : 0u) | (plan.deletion_only ? 2u : 0u) | (plan.trivial_move ? 4u : 0u);
+  listed->Set(ThreadStatus::COMPACTION_PROP_FLAGS, flags);
+  listed->Set(ThreadStatus::COMPACTION_TOTAL_INPUT_BYTES, plan.InputBytes());
 }
 
 CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const CompactionPlan& plan,
@@ -457,6 +484,26 @@ CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const Com
   return info;
 }
 
+void CompactionWork::NotifyOfSubcompaction(const ColumnFamily& family, const CompactionPlan& plan,
+                                           int job_id, const Subcompaction& sub) const {
+  BestEffort([&] {
+    SubcompactionJobInfo info;
+    info.cf_id = family.id();
+    info.cf_name = family.name();
+    info.status = sub.status;
+    info.thread_id = context_.env()->GetThreadID();
+    info.job_id = job_id;
+    info.subcompaction_job_id = static_cast<int>(sub.index);
+    info.base_input_level = plan.start_level;
+    info.output_level = plan.output_level;
+    info.compaction_reason = plan.reason;
+    info.compression = plan.output.compression;
+    info.stats = sub.stats;
+    sub.over ? events::SubcompactionCompleted(context_, info)
+             : events::SubcompactionBegin(context_, info);
+  });
+}
+
 // Those of a table that cannot be opened are left out.
 void CompactionWork::AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                         CompactionJobInfo* info) {
@@ -492,16 +539,9 @@ void CompactionWork::NotifyEnd(const ColumnFamily& family, const CompactionPlan&
   }
   if (!events::Wanted(context_)) return;
   for (size_t i = 0; i < result.outputs.size(); i++) {
-    TableFileCreationInfo created;
-    created.db_name = context_.given_name();
-    created.cf_name = family.name();
-    created.file_path = info.output_files[i];
-    created.job_id = info.job_id;
-    created.reason = TableFileCreationReason::kCompaction;
-    created.file_size = result.outputs[i].size;
-    created.file_checksum = result.outputs[i].checksum.value;
-    created.file_checksum_func_name = result.outputs[i].checksum.function;
-    created.table_properties = result.output_properties[i];
+    TableFileCreationInfo created = events::DescribeNewTable(
+        context_, family.name(), info.job_id, TableFileCreationReason::kCompaction,
+        result.outputs[i], result.output_properties[i]);
     created.status = info.status;
     events::TableFileCreated(context_, created);
   }

@@ -23,6 +23,8 @@
 
 namespace varve {
 
+class ListedOperation;
+
 class CompactionWork final : public CompactionScheduler {
  public:
   struct Parts {
@@ -164,6 +166,9 @@ class CompactionWork final : public CompactionScheduler {
       VARVE_REQUIRES(kDbMutex);
   CompactionJobInfo MakeInfo(const ColumnFamily& family, const CompactionPlan& plan,
                              const CompactionResult& result, int job_id) const;
+  static void List(const CompactionPlan& plan, int job_id, ListedOperation* listed);
+  void NotifyOfSubcompaction(const ColumnFamily& family, const CompactionPlan& plan, int job_id,
+                             const Subcompaction& sub) const VARVE_EXCLUDES(kDbMutex);
   void NotifyEnd(const ColumnFamily& family, const CompactionPlan& plan,
                  const CompactionResult& result, const CompactionJobInfo& info)
       VARVE_EXCLUDES(kDbMutex);

@@ -8,6 +8,7 @@
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/info_log.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -57,6 +58,7 @@ void ErrorRecovery::RetryLoop() {
   const bool again =
       lifted_micros_ != 0 && with_.context.MonotonicMicros() - lifted_micros_ < 2 * longest_pause;
   if (!again) pause_micros_ = kFirstPauseMicros;
+  uint64_t tries = 0;
   while (!with_.lifecycle.shutting_down() && with_.errors.state().recoverable() &&
          with_.errors.state().retries() < attempts_max) {
     const uint64_t until = with_.context.MonotonicMicros() + pause_micros_;
@@ -65,9 +67,15 @@ void ErrorRecovery::RetryLoop() {
     }
     if (with_.lifecycle.shutting_down() || !with_.errors.state().recoverable()) break;
     with_.errors.state().CountRetry();
+    Statistics* const statistics = with_.context.statistics();
+    RecordTick(statistics, ERROR_HANDLER_AUTORESUME_RETRY_TOTAL_COUNT);
+    tries++;
     {
       DbUnlock unlock(&with_.state.mu);
-      Guarded([this] { return Resume(); }).PermitUncheckedError();
+      if (Guarded([this] { return Resume(); }).ok()) {
+        RecordTick(statistics, ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT);
+        RecordInHistogram(statistics, ERROR_HANDLER_AUTORESUME_RETRY_COUNT, tries);
+      }
     }
     pause_micros_ = std::min(2 * pause_micros_, longest_pause);
   }

@@ -13,6 +13,7 @@
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
+#include "util/env/thread_registry.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
@@ -288,6 +289,8 @@ Status FlushWork::PickAll(const Job& job, Extent extent, std::vector<FamilyFlush
       flush.filling = {family->shared_mem(), family->options()->write_buffer_size,
                        family->options()->max_write_buffer_number - family->unflushed_count()};
       flush.job_id = state_.NextJobId();
+      flush.input.output.on_create = events::TableFileCreationStarted(
+          context_, family->name(), flush.job_id, TableFileCreationReason::kFlush);
       if (WantsFlush(*family, job.reason)) Request({family.get()}, job.reason);
     }
   } catch (...) {
@@ -315,10 +318,16 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
     const bool gives_way = context_.options().background_gives_way && NobodyWaits(job.reason);
     const GiveWay at_pace(gives_way ? &pace : nullptr);
     for (FamilyFlush& flush : *flushes) {
+      ListedOperation listed(context_.options().enable_thread_tracking, ThreadStatus::OP_FLUSH,
+                             context_.given_name(), flush.family->name());
+      listed.Enter(ThreadStatus::STAGE_FLUSH_WRITE_L0);
+      listed.Set(ThreadStatus::FLUSH_JOB_ID, static_cast<uint64_t>(flush.job_id));
+      listed.Set(ThreadStatus::FLUSH_BYTES_MEMTABLES, BytesOf(flush.input));
       NotifyBegin(flush, job.reason);
       StopWatch watch(context_.clock(), context_.statistics(), FLUSH_TIME);
       VARVE_RETURN_IF_ERROR(RunFlush(flush.input, &flush.result));
-      RecordTick(context_.statistics(), FLUSH_WRITE_BYTES, flush.result.file.size);
+      listed.Set(ThreadStatus::FLUSH_BYTES_WRITTEN, flush.result.file.size);
+      Count(flush);
     }
     statistics_.CountPauses(pace);
   }
@@ -488,6 +497,7 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
       Request(families, reason);
     }
   }
+  if (s.ok() && reason == FlushReason::kManualFlush) NotifyManual(families, reason);
   if (!s.ok() || !options.wait) return s;
 
   DbLock lock(&state_.mu);
@@ -599,9 +609,7 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
 }
 
 Status FlushWork::SwitchFullMemTables() {
-  for (const auto& [id, family] : state_.families.all()) {
-    if (!family->dropped()) family->LearnKeyPrefix();
-  }
+  for (const auto& [id, family] : state_.families.all()) family->LearnKeyPrefix();
   FlushReason reason;
   std::vector<ColumnFamily*> full = FullFamilies(&reason);
   if (!full.empty()) return Switch(std::move(full), reason);
@@ -643,6 +651,23 @@ Status FlushWork::Switch(std::vector<ColumnFamily*> families, FlushReason reason
   return Status::OK();
 }
 
+uint64_t FlushWork::BytesOf(const FlushInput& input) {
+  uint64_t bytes = 0;
+  for (const auto& mem : input.memtables) bytes += mem->data_bytes();
+  return bytes;
+}
+
+void FlushWork::Count(const FamilyFlush& flush) const {
+  Statistics* const statistics = context_.statistics();
+  if (statistics == nullptr) return;
+  RecordTick(statistics, FLUSH_WRITE_BYTES, flush.result.file.size);
+  const uint64_t payload = BytesOf(flush.input);
+  const TableProperties& written = flush.result.properties;
+  const uint64_t useful = written.raw_key_size + written.raw_value_size;
+  RecordTick(statistics, MEMTABLE_PAYLOAD_BYTES_AT_FLUSH, payload);
+  RecordTick(statistics, MEMTABLE_GARBAGE_BYTES_AT_FLUSH, payload - std::min(payload, useful));
+}
+
 void FlushWork::NotifyBegin(const FamilyFlush& flush, FlushReason reason) {
   LogInfo(context_.info_log(), "[%s] [JOB %d] flushing %zu memtable(s), reason: %s",
           flush.family->name().c_str(), flush.job_id, flush.input.memtables.size(),
@@ -659,19 +684,20 @@ void FlushWork::NotifyEnd(const FamilyFlush& flush, FlushReason reason) {
           static_cast<unsigned long long>(file.counts.entries));
   if (!events::Wanted(context_)) return;
   if (flush.result.wrote_file) {
-    TableFileCreationInfo created;
-    created.db_name = context_.given_name();
-    created.cf_name = flush.family->name();
-    created.file_path = TableFileName(context_.name(), file.number);
-    created.job_id = flush.job_id;
-    created.reason = TableFileCreationReason::kFlush;
-    created.file_size = file.size;
-    created.file_checksum = file.checksum.value;
-    created.file_checksum_func_name = file.checksum.function;
-    created.table_properties = flush.result.properties;
-    events::TableFileCreated(context_, created);
+    events::TableFileCreated(
+        context_,
+        events::DescribeNewTable(context_, flush.family->name(), flush.job_id,
+                                 TableFileCreationReason::kFlush, file, flush.result.properties));
   }
   events::FlushCompleted(context_, MakeInfo(flush, reason));
+}
+
+void FlushWork::NotifyManual(const std::vector<ColumnFamily*>& families, FlushReason reason) const {
+  if (!events::Wanted(context_)) return;
+  std::vector<ManualFlushInfo> infos;
+  for (const ColumnFamily* family : families)
+    infos.push_back({family->id(), family->name(), reason});
+  events::ManualFlushScheduled(context_, infos);
 }
 
 FlushJobInfo FlushWork::MakeInfo(const FamilyFlush& flush, FlushReason reason) const {

@@ -154,6 +154,11 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   ColumnFamily* LargestActive() const VARVE_REQUIRES(kDbMutex);
   bool IsWorthATable(const MemTable& mem) const;
   Status Switch(std::vector<ColumnFamily*> families, FlushReason reason) VARVE_REQUIRES(kDbMutex);
+  // Of keys and values in the memtables.
+  static uint64_t BytesOf(const FlushInput& input);
+  void Count(const FamilyFlush& flush) const;
+  void NotifyManual(const std::vector<ColumnFamily*>& families, FlushReason reason) const
+      VARVE_EXCLUDES(kDbMutex);
   void NotifyBegin(const FamilyFlush& flush, FlushReason reason) VARVE_EXCLUDES(kDbMutex);
   void NotifyEnd(const FamilyFlush& flush, FlushReason reason) VARVE_EXCLUDES(kDbMutex);
   FlushJobInfo MakeInfo(const FamilyFlush& flush, FlushReason reason) const;

@@ -14,6 +14,7 @@
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/env/io_error.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -88,6 +89,7 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
     s = with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
   }
   if (IsMissing(s)) return Status::OK();
+  if (s.ok()) RecordTick(with_.context.statistics(), FILES_DELETED_IMMEDIATELY);
   if (!s.ok()) {
     LogWarn(with_.context.info_log(), "could not delete obsolete %s: %s", path.c_str(),
             s.ToString().c_str());

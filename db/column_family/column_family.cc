@@ -149,15 +149,20 @@ void ColumnFamily::MoveToLearned() {
   s.PermitUncheckedError();  // of a copy that is not used
   if (!copied) return;
   released_.reserve(released_.size() + history_.size() + immutables_.size() + 2);
-  mem_.swap(fresh);
+  Activate(&fresh);
+  AddReleased(fresh);
+}
+
+// For the callers' reasons.
+void ColumnFamily::Activate(std::shared_ptr<MemTable>* mem) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  mem_.swap(*mem);
   try {
     if (super_version_ != nullptr) InstallSuperVersion();
   } catch (...) {
-    mem_.swap(fresh);
+    mem_.swap(*mem);
     throw;
   }
-  fresh->Freeze();
-  AddReleased(fresh);
+  (*mem)->Freeze();
 }
 
 // An opening, which has the family to itself, holds no mutex.
@@ -172,15 +177,12 @@ void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
   history_.reserve(history_.size() + immutables_.size() + 1);
   released_.reserve(released_.size() + history_.size() + immutables_.size() + 1);
   immutables_.push_back(ImmutableMemTable{mem_});
-  mem_.swap(fresh);
   try {
-    if (super_version_ != nullptr) InstallSuperVersion();
+    Activate(&fresh);
   } catch (...) {
-    mem_.swap(fresh);
     immutables_.pop_back();
     throw;
   }
-  fresh->Freeze();
   fresh->set_next_log_number(log_number);
   TrimHistory();
 }

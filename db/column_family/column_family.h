@@ -114,7 +114,7 @@ class ColumnFamily final : public SuperVersionSource,
   // it throws, nothing has changed.
   void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
   // Whether the active memtable can tell what keys begin with, which nobody knew when it was made.
-  bool ShouldLearnKeyPrefix() const { return mem_->ShouldTellPrefix(); }
+  bool ShouldLearnKeyPrefix() const { return mem_->ShouldTellPrefix() && !dropped(); }
   // Then puts one in its place, for readers too, that holds the same and compares keys behind what
   // they have in common. Commit path and DB mutex. Where there is no memory for that, or nothing to
   // be gained, the old one stays.
@@ -202,6 +202,9 @@ class ColumnFamily final : public SuperVersionSource,
 
   void NoteKeyPrefix();
   void MoveToLearned() VARVE_REQUIRES(kDbMutex);
+  // Puts *mem in place of the active memtable, for readers too, and freezes that, which is in *mem
+  // then. If it throws, nothing has changed.
+  void Activate(std::shared_ptr<MemTable>* mem);
   std::shared_ptr<MemTable> MakeMemTable(const MemTableOptions& mem_options,
                                          SequenceNumber earliest_seq);
   void AddReleased(const std::shared_ptr<MemTable>& mem) VARVE_REQUIRES(kDbMutex);

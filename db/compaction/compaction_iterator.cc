@@ -10,6 +10,7 @@
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/env/info_log.h"
+#include "util/metrics/statistics.h"
 #include "util/sync/give_way.h"
 
 namespace varve {
@@ -506,6 +507,7 @@ bool CompactionIterator::EmitCollected() {
 CompactionFilter::Decision CompactionIterator::CallFilter(CompactionFilter::ValueType type) {
   filter_value_.clear();
   skip_until_.clear();
+  const TickerTimer timer(options_.statistics, FILTER_OPERATION_TOTAL_TIME);
   try {
     return options_.filter->FilterV2(options_.filter_level, key_without_timestamp(), type, value_,
                                      &filter_value_, &skip_until_);

@@ -36,6 +36,7 @@ struct CompactionIteratorOptions {
   int filter_level = 0;
   MergeCaller merge;           // without an operator, operands stay as they are
   Logger* info_log = nullptr;  // is told of merges that failed
+  Statistics* statistics = nullptr;
   const Slice* end = nullptr;  // exclusive key, without timestamp
   // After so many entries under one range tombstone the input is asked to leave out the others,
   // which then are not counted; 0: never. It is not for families with timestamps: what is older in

@@ -50,6 +50,7 @@ struct SharedInputs {
 
 // One piece: a key range with its own iterators and output files.
 struct Piece {
+  size_t index = 0;
   const Slice* begin = nullptr;
   const Slice* end = nullptr;
   std::vector<NewFile> files;
@@ -61,6 +62,27 @@ struct Piece {
   FileWriteTimes file_times;
   Status status;
 };
+
+// What is counted once more, for those who ask why there are so many compactions.
+void CountByReason(CompactionReason reason, uint64_t read, uint64_t written,
+                   Statistics* statistics) {
+  switch (reason) {
+    case CompactionReason::kFilesMarkedForCompaction:
+      RecordTick(statistics, COMPACT_READ_BYTES_MARKED, read);
+      RecordTick(statistics, COMPACT_WRITE_BYTES_MARKED, written);
+      break;
+    case CompactionReason::kPeriodicCompaction:
+      RecordTick(statistics, COMPACT_READ_BYTES_PERIODIC, read);
+      RecordTick(statistics, COMPACT_WRITE_BYTES_PERIODIC, written);
+      break;
+    case CompactionReason::kTtl:
+      RecordTick(statistics, COMPACT_READ_BYTES_TTL, read);
+      RecordTick(statistics, COMPACT_WRITE_BYTES_TTL, written);
+      break;
+    default:
+      break;
+  }
+}
 
 class Job {
  public:
@@ -80,6 +102,7 @@ class Job {
   std::unique_ptr<InternalIterator> NewInputIterator(Piece* piece) const;
   void RunPieces(std::vector<Piece>* pieces);
   void RunPieceGuarded(Piece* piece);
+  Subcompaction Describe(const Piece& piece, bool over) const;
   Status RunPiece(Piece* piece);
   Status MakeFilter(std::unique_ptr<CompactionFilter>* filter) const;
   Status OpenOutput(std::unique_ptr<TableOutput>* output) const;
@@ -172,12 +195,8 @@ std::unique_ptr<InternalIterator> Job::NewInputIterator(Piece* piece) const {
 
 Status Job::MakeFilter(std::unique_ptr<CompactionFilter>* filter) const {
   if (context_.options->compaction_filter != nullptr) return Status::OK();
-  size_t files_in_version = 0;
-  for (int level = 0; plan_.version != nullptr && level < plan_.version->num_levels(); level++) {
-    files_in_version += plan_.version->level(level).size();
-  }
   CompactionFilter::Context filter_context{};
-  filter_context.is_full_compaction = files_in_version == inputs_.files.size();
+  filter_context.is_full_compaction = plan_.TakesAll();
   filter_context.is_manual_compaction = plan_.is_manual;
   filter_context.input_start_level = plan_.start_level;
   filter_context.column_family_id = context_.build.column_family_id;
@@ -255,6 +274,7 @@ Status Job::RunPiece(Piece* piece) {
   options.merge =
       MergeCaller(context_.options->merge_operator.get(), context_.info_log, context_.statistics);
   options.info_log = context_.info_log;
+  options.statistics = context_.statistics;
   options.end = piece->end;
   options.history = context_.history;
   options.cancel = context_.cancel;
@@ -283,7 +303,24 @@ Status Job::RunPiece(Piece* piece) {
 
 // A user's comparator or factory may throw: in a thread of its own that would end the process.
 void Job::RunPieceGuarded(Piece* piece) {
+  if (context_.on_subcompaction) context_.on_subcompaction(Describe(*piece, false));
   piece->status = Guarded([&] { return RunPiece(piece); });
+  if (context_.on_subcompaction) context_.on_subcompaction(Describe(*piece, true));
+}
+
+Subcompaction Job::Describe(const Piece& piece, bool over) const {
+  Subcompaction sub;
+  sub.index = piece.index;
+  sub.over = over;
+  sub.status = piece.status;
+  sub.stats.is_manual_compaction = plan_.is_manual;
+  sub.stats.cpu_micros = piece.cpu_micros;
+  sub.stats.num_input_records = piece.counts.entries_in;
+  sub.stats.num_output_records = piece.counts.entries_out;
+  sub.stats.num_records_replaced = piece.counts.dropped_hidden;
+  sub.stats.num_output_files = piece.files.size();
+  for (const NewFile& file : piece.files) sub.stats.total_output_bytes += file.size;
+  return sub;
 }
 
 void Job::RunPieces(std::vector<Piece>* pieces) {
@@ -391,6 +428,7 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   Statistics* const statistics = context_.statistics;
   RecordTick(statistics, COMPACT_READ_BYTES, result->bytes_read);
   RecordTick(statistics, COMPACT_WRITE_BYTES, result->bytes_written);
+  CountByReason(plan_.reason, result->bytes_read, result->bytes_written, statistics);
   RecordTick(statistics, COMPACTION_KEY_DROP_NEWER_ENTRY, counts.dropped_hidden);
   RecordTick(statistics, COMPACTION_KEY_DROP_OBSOLETE, counts.dropped_expired);
   RecordTick(statistics, COMPACTION_KEY_DROP_RANGE_DEL, counts.dropped_covered);
@@ -420,10 +458,13 @@ Status Job::Run(CompactionResult* result) {
   const std::vector<Slice> bounds(cuts.begin(), cuts.end());
   std::vector<Piece> pieces(bounds.size() + 1);
   for (size_t i = 0; i < bounds.size(); i++) {
+    pieces[i + 1].index = i + 1;
     pieces[i].end = &bounds[i];
     pieces[i + 1].begin = &bounds[i];
   }
   piece_count_ = pieces.size();
+  RecordInHistogram(context_.statistics, NUM_FILES_IN_SINGLE_COMPACTION, inputs_.files.size());
+  RecordInHistogram(context_.statistics, NUM_SUBCOMPACTIONS_SCHEDULED, pieces.size());
   RunPieces(&pieces);
   Status s;
   CompactionCounts counts;
@@ -434,6 +475,9 @@ Status Job::Run(CompactionResult* result) {
   if (s.ok()) s = CheckCount(counts, pieces);
   if (s.ok()) s = Guarded([&] { Collect(&pieces, result); });
   if (!s.ok()) {
+    if (s.IsIncomplete() || s.IsShutdownInProgress()) {
+      RecordTick(context_.statistics, COMPACTION_CANCELLED);
+    }
     RemoveOutputs(pieces);
     *result = CompactionResult();
     return s;
@@ -441,6 +485,7 @@ Status Job::Run(CompactionResult* result) {
   if (clock != nullptr) result->micros = clock->NowMicros() - start;
   RecordTimeToHistogram(context_.statistics, COMPACTION_TIME, result->micros);
   RecordTimeToHistogram(context_.statistics, COMPACTION_CPU_TIME, result->cpu_micros);
+  RecordTick(context_.statistics, COMPACTION_CPU_TOTAL_TIME, result->cpu_micros);
   return s;
 }
 

@@ -21,6 +21,15 @@
 
 namespace varve {
 
+// A range of keys that one thread compacts.
+struct Subcompaction {
+  size_t index = 0;  // within the job
+  bool over = false;
+  // Once it is over.
+  Status status;
+  CompactionJobStats stats;
+};
+
 struct CompactionContext {
   const InternalKeyComparator* icmp = nullptr;
   std::shared_ptr<const ColumnFamilyOptions> options;
@@ -36,6 +45,8 @@ struct CompactionContext {
   Env* env = nullptr;  // threads for sub-compactions
   std::string family_name;
   EntryChecks checks;
+  // Told when each begins and when it is over; may be null. On its thread; does not throw.
+  std::function<void(const Subcompaction&)> on_subcompaction;
 };
 
 struct CompactionResult {

@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/compaction/partition.h"
 
-#include <cstddef>
-
 #include "db/compaction/input_span.h"
 
 namespace varve {
-
-namespace {
-
-bool TakesAll(const CompactionPlan& plan) {
-  if (plan.version == nullptr) return false;
-  size_t of_plan = 0;
-  for (const CompactionInputLevel& level : plan.inputs) of_plan += level.files.size();
-  size_t of_version = 0;
-  for (int level = 0; level < plan.version->num_levels(); level++) {
-    of_version += plan.version->level(level).size();
-  }
-  return of_plan == of_version;
-}
-
-}  // namespace
 
 std::unique_ptr<SstPartitioner> MakePartitioner(const CompactionPlan& plan,
                                                 const InternalKeyComparator& icmp,
@@ -29,7 +12,7 @@ std::unique_ptr<SstPartitioner> MakePartitioner(const CompactionPlan& plan,
   if (factory == nullptr || plan.inputs.empty()) return nullptr;
   const KeyRange range = RangeOf(icmp, plan);
   SstPartitioner::Context context;
-  context.is_full_compaction = TakesAll(plan);
+  context.is_full_compaction = plan.TakesAll();
   context.is_manual_compaction = plan.is_manual;
   context.output_level = plan.output_level;
   context.smallest_user_key = range.smallest;

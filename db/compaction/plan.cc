@@ -14,6 +14,17 @@ uint64_t CompactionPlan::InputBytes() const {
   return bytes;
 }
 
+bool CompactionPlan::TakesAll() const {
+  if (version == nullptr) return false;
+  size_t of_plan = 0;
+  for (const CompactionInputLevel& level : inputs) of_plan += level.files.size();
+  size_t of_version = 0;
+  for (int level = 0; level < version->num_levels(); level++) {
+    of_version += version->level(level).size();
+  }
+  return of_plan == of_version;
+}
+
 std::string CompactionPlan::DebugString() const {
   std::string text;
   for (const CompactionInputLevel& level : inputs) {

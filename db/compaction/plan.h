@@ -48,6 +48,8 @@ struct CompactionPlan {
   VersionRef version;  // of the pick: keeps the inputs, and answers "does anything deeper overlap"
 
   uint64_t InputBytes() const;
+  // Whether every table of the version takes part. False if there is no version.
+  bool TakesAll() const;
   std::string DebugString() const;
 };
 

@@ -14,6 +14,7 @@
 #include "util/env/file_checksums.h"
 #include "util/env/file_names.h"
 #include "util/env/random_access_file_reader.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -21,6 +22,26 @@ namespace {
 
 // Bytes of one read when a new table is read back.
 constexpr size_t kReadBackBytes = 1 << 20;
+
+void SetHistogramsFor(TableFileCreationReason reason, WritableFileWriter::Options* options) {
+  options->write_histogram = SST_WRITE_MICROS;
+  switch (reason) {
+    case TableFileCreationReason::kFlush:
+      options->write_histogram_of_purpose = FILE_WRITE_FLUSH_MICROS;
+      options->sync_histogram = TABLE_SYNC_MICROS;
+      break;
+    case TableFileCreationReason::kCompaction:
+      options->write_histogram_of_purpose = FILE_WRITE_COMPACTION_MICROS;
+      options->sync_histogram = COMPACTION_OUTFILE_SYNC_MICROS;
+      break;
+    case TableFileCreationReason::kRecovery:
+      options->write_histogram_of_purpose = FILE_WRITE_DB_OPEN_MICROS;
+      options->sync_histogram = TABLE_SYNC_MICROS;
+      break;
+    case TableFileCreationReason::kMisc:
+      break;
+  }
+}
 
 }  // namespace
 
@@ -50,10 +71,12 @@ Status TableOutput::Create(const TableOutputContext& context, const TableBuildOp
   writer_options.rate_limiter = context.rate_limiter;
   writer_options.stats = build.statistics;
   writer_options.clock = context.clock;
+  SetHistogramsFor(build.reason, &writer_options);
   if (context.time_files) writer_options.times = &made->times_;
   VARVE_RETURN_IF_ERROR(
       NewFileChecksum(context.checksum_factory, made->file_name_, "", &made->checksum_));
   writer_options.checksum = made->checksum_.get();
+  if (context.on_create) context.on_create(made->file_name_);
   VARVE_RETURN_IF_ERROR(WritableFileWriter::Create(context.fs.get(), made->file_name_, file_options,
                                                    writer_options, &made->file_));
   made->file_->file()->SetIOPriority(context.io_priority);

@@ -35,6 +35,8 @@ struct TableOutputContext {
   FileChecksumGenFactory* checksum_factory = nullptr;  // null: no checksums of whole files
   bool read_back = false;   // each new table, and compare it to what was added
   bool time_files = false;  // for TableOutput::times; needs the clock
+  // Told the path of each file before it is made; may be null. Any thread; does not throw.
+  std::function<void(const std::string& path)> on_create;
 };
 
 // Thread safety: none. The file is deleted by the destructor unless Finish returned OK. The

@@ -4,6 +4,7 @@
 #include "varve/env.h"
 #include "varve/system_clock.h"
 
+#include "db/engine/file_events.h"
 #include "util/base/assert.h"
 #include "util/env/file_names.h"
 
@@ -13,7 +14,7 @@ DbContext::DbContext(Identity identity, const DBOptions& options)
     : identity_(std::move(identity)),
       options_(options),
       file_options_(options_),
-      fs_(options_.env->GetFileSystem()),
+      fs_(WithFileEvents(options_.env->GetFileSystem(), options_.listeners)),
       clock_(options_.env->GetSystemClock().get()),
       statistics_(options_.statistics.get()),
       open_micros_(MonotonicMicros()) {}

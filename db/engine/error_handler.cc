@@ -9,6 +9,7 @@
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -74,6 +75,11 @@ void ErrorHandler::Report(const Status& error, BackgroundErrorReason reason) {
     judged = ErrorState::Judged(error, reason);
   }
   if (judged.ok()) return;
+  RecordTick(context_.statistics(), ERROR_HANDLER_BG_ERROR_COUNT);
+  if (judged.IsIOError()) {
+    RecordTick(context_.statistics(), ERROR_HANDLER_BG_IO_ERROR_COUNT);
+    if (recoverable) RecordTick(context_.statistics(), ERROR_HANDLER_BG_RETRYABLE_IO_ERROR_COUNT);
+  }
   const ErrorState::Severity before = state_.severity();
   const Status now = state_.Report(judged, reason);
   if (now.ok()) return;
@@ -96,7 +102,9 @@ void ErrorHandler::StartRecovery(ErrorState::Severity before, BackgroundErrorRea
     events::ErrorRecoveryBegin(context_, reason, error, &automatic);
   }
   VARVE_ASSERT(recovery_ != nullptr);
-  if (automatic && state_.recoverable()) recovery_->StartRetrying();
+  if (!automatic || !state_.recoverable()) return;
+  if (state_.severity() > before) RecordTick(context_.statistics(), ERROR_HANDLER_AUTORESUME_COUNT);
+  recovery_->StartRetrying();
 }
 
 Status ErrorHandler::Reported(const Status& error, BackgroundErrorReason reason) {

@@ -2,6 +2,7 @@
 #include "db/engine/events.h"
 
 #include "util/base/caught_exception.h"
+#include "util/env/file_names.h"
 #include "util/env/info_log.h"
 
 namespace varve::events {
@@ -47,6 +48,60 @@ void CompactionCompleted(const DbContext& context, const CompactionJobInfo& info
 
 void TableFileCreated(const DbContext& context, const TableFileCreationInfo& info) {
   ForEach(context, "OnTableFileCreated", [&](EventListener* l) { l->OnTableFileCreated(info); });
+}
+
+std::function<void(const std::string& path)> TableFileCreationStarted(
+    const DbContext& context, const std::string& family, int job_id,
+    TableFileCreationReason reason) {
+  if (!Wanted(context)) return nullptr;
+  TableFileCreationBriefInfo info;
+  info.db_name = context.given_name();
+  info.cf_name = family;
+  info.job_id = job_id;
+  info.reason = reason;
+  return [&context, info](const std::string& path) {
+    ForEach(context, "OnTableFileCreationStarted", [&](EventListener* l) {
+      TableFileCreationBriefInfo of_file = info;
+      of_file.file_path = path;
+      l->OnTableFileCreationStarted(of_file);
+    });
+  };
+}
+
+TableFileCreationInfo DescribeNewTable(const DbContext& context, const std::string& family,
+                                       int job_id, TableFileCreationReason reason,
+                                       const NewFile& file, const TableProperties& properties) {
+  TableFileCreationInfo info;
+  info.db_name = context.given_name();
+  info.cf_name = family;
+  info.file_path = TableFileName(context.name(), file.number);
+  info.job_id = job_id;
+  info.reason = reason;
+  info.file_size = file.size;
+  info.file_checksum = file.checksum.value;
+  info.file_checksum_func_name = file.checksum.function;
+  info.table_properties = properties;
+  return info;
+}
+
+void SubcompactionBegin(const DbContext& context, const SubcompactionJobInfo& info) {
+  ForEach(context, "OnSubcompactionBegin",
+          [&](EventListener* l) { l->OnSubcompactionBegin(info); });
+}
+
+void SubcompactionCompleted(const DbContext& context, const SubcompactionJobInfo& info) {
+  ForEach(context, "OnSubcompactionCompleted",
+          [&](EventListener* l) { l->OnSubcompactionCompleted(info); });
+}
+
+void ColumnFamilyHandleDeletionStarted(const DbContext& context, ColumnFamilyHandle* handle) {
+  ForEach(context, "OnColumnFamilyHandleDeletionStarted",
+          [&](EventListener* l) { l->OnColumnFamilyHandleDeletionStarted(handle); });
+}
+
+void ManualFlushScheduled(const DbContext& context, const std::vector<ManualFlushInfo>& info) {
+  ForEach(context, "OnManualFlushScheduled",
+          [&](EventListener* l) { l->OnManualFlushScheduled(context.db(), info); });
 }
 
 void TableFileDeleted(const DbContext& context, const TableFileDeletionInfo& info) {

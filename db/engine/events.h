@@ -3,9 +3,14 @@
 
 // Tells listeners what happened. A listener that throws is caught and logged.
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "varve/listener.h"
 
 #include "db/engine/context.h"
+#include "db/version/version_edit.h"
 
 namespace varve::events {
 
@@ -14,7 +19,18 @@ void FlushBegin(const DbContext& context, const FlushJobInfo& info);
 void FlushCompleted(const DbContext& context, const FlushJobInfo& info);
 void CompactionBegin(const DbContext& context, const CompactionJobInfo& info);
 void CompactionCompleted(const DbContext& context, const CompactionJobInfo& info);
+// Null if nobody listens; may outlive the context no more than what it is given to.
+std::function<void(const std::string& path)> TableFileCreationStarted(
+    const DbContext& context, const std::string& family, int job_id,
+    TableFileCreationReason reason);
 void TableFileCreated(const DbContext& context, const TableFileCreationInfo& info);
+TableFileCreationInfo DescribeNewTable(const DbContext& context, const std::string& family,
+                                       int job_id, TableFileCreationReason reason,
+                                       const NewFile& file, const TableProperties& properties);
+void SubcompactionBegin(const DbContext& context, const SubcompactionJobInfo& info);
+void SubcompactionCompleted(const DbContext& context, const SubcompactionJobInfo& info);
+void ColumnFamilyHandleDeletionStarted(const DbContext& context, ColumnFamilyHandle* handle);
+void ManualFlushScheduled(const DbContext& context, const std::vector<ManualFlushInfo>& info);
 void TableFileDeleted(const DbContext& context, const TableFileDeletionInfo& info);
 void MemTableSealed(const DbContext& context, const MemTableInfo& info);
 void StallConditionsChanged(const DbContext& context, const WriteStallInfo& info);

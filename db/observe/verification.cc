@@ -14,6 +14,7 @@
 #include "util/env/file_checksums.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -69,6 +70,7 @@ Status VerifyFile(const DbContext& context, const FileMetaData& file) {
                                         function, &checksum));
   VARVE_ASSERT(checksum != nullptr);
   VARVE_RETURN_IF_ERROR(ChecksumOfFile(fs, path, context.file_options(), checksum.get()));
+  RecordTick(context.statistics(), VERIFY_CHECKSUM_READ_BYTES, file.size);
   const std::string actual = checksum->GetChecksum();
   if (actual == file.checksum.value) return Status::OK();
   return Status::Corruption(path, "file checksum mismatch: expected " +
@@ -78,12 +80,20 @@ Status VerifyFile(const DbContext& context, const FileMetaData& file) {
 
 }  // namespace
 
-Status VerifyTables(DbState* state, const Lifecycle& lifecycle, const ReadOptions& options) {
-  const auto go_on = [&lifecycle](uint64_t /*bytes*/) { return CheckNotClosing(lifecycle); };
+Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& lifecycle,
+                    const ReadOptions& options) {
+  const auto go_on = [&](uint64_t bytes) {
+    RecordTick(context.statistics(), VERIFY_CHECKSUM_READ_BYTES, bytes);
+    return CheckNotClosing(lifecycle);
+  };
+  ReadOptions reads = options;
+  if (reads.io_activity == Env::IOActivity::kUnknown) {
+    reads.io_activity = Env::IOActivity::kVerifyDBChecksum;
+  }
   return ForEachTable(state, [&](ColumnFamily* family, FileMetaData* file, int level) {
     TableRef table;
-    Status s = family->table_cache()->Find(file, level, options, &table);
-    return s.ok() ? table->VerifyChecksum(options, go_on) : s;
+    Status s = family->table_cache()->Find(file, level, reads, &table);
+    return s.ok() ? table->VerifyChecksum(reads, go_on) : s;
   });
 }
 

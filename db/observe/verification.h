@@ -14,8 +14,8 @@ namespace varve {
 // Both read every live table; a close ends them.
 
 // Checks every block.
-Status VerifyTables(DbState* state, const Lifecycle& lifecycle, const ReadOptions& options)
-    VARVE_EXCLUDES(kDbMutex);
+Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& lifecycle,
+                    const ReadOptions& options) VARVE_EXCLUDES(kDbMutex);
 
 // Compares checksums of whole files with the MANIFEST's. Tables without one are passed over.
 // Corruption names the file and both; InvalidArgument without a file_checksum_gen_factory,

@@ -218,10 +218,14 @@ class DbIterator final : public Iterator {
     PerfCpuTimer<&PerfContext::iter_seek_cpu_nanos> cpu;
     PerfTimer<&PerfContext::seek_internal_seek_time> timer;
     const PassedInCall passed(walk_.counters);
+    Statistics* const statistics = hold_.statistics();
+    const bool timed = TimesHistogram(statistics, DB_SEEK);
+    const uint64_t start = timed ? PerfClockNanos() : 0;
     walk_.counters.seek++;
     if (!walk_.TooLateToSeek()) [[likely]]
       move();
     const uint64_t bytes = walk_.Valid() ? CountFound(&IteratorCounters::seek_found) : 0;
+    if (timed) RecordInHistogram(statistics, DB_SEEK, (PerfClockNanos() - start) / 1000);
     if (PerfLevelAtLeast(kEnableCount)) {
       PerfContext* const perf = ThreadPerfContext();
       perf->iter_seek_count++;

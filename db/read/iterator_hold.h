@@ -24,6 +24,7 @@ class IteratorHold {
                Statistics* statistics)
       : source_(std::move(source)), super_version_(super_version), statistics_(statistics) {
     RecordTick(statistics_, NO_ITERATOR_CREATED);
+    RecordTick(statistics_, NUMBER_SUPERVERSION_ACQUIRES);
     Count(1);
   }
   IteratorHold(IteratorHold&& from) noexcept
@@ -38,6 +39,7 @@ class IteratorHold {
     super_version_->Unref();
     Count(-1);
     RecordTick(statistics_, NO_ITERATOR_DELETED);
+    RecordTick(statistics_, NUMBER_SUPERVERSION_RELEASES);
   }
 
   [[nodiscard]] const SuperVersion& super_version() const {
@@ -58,6 +60,8 @@ class IteratorHold {
   void MoveTo(SuperVersion* fresh) {
     VARVE_ASSERT(fresh != nullptr);
     std::exchange(super_version_, fresh)->Unref();
+    RecordTick(statistics_, NUMBER_SUPERVERSION_ACQUIRES);
+    RecordTick(statistics_, NUMBER_SUPERVERSION_RELEASES);
   }
 
  private:

@@ -83,7 +83,7 @@ bool LiveSnapshots::TakeAwaited() {
 
 bool LiveSnapshots::TakeAwaitedLocked() {
   const SequenceNumber awaited = awaited_.load(std::memory_order_relaxed);
-  if (awaited == kMaxSequenceNumber || std::min(Oldest(), traces_.Oldest()) < awaited) return false;
+  if (awaited == kMaxSequenceNumber || Held() < awaited) return false;
   awaited_.store(kMaxSequenceNumber, std::memory_order_relaxed);
   return true;
 }
@@ -92,7 +92,7 @@ bool LiveSnapshots::AwaitOldest(SequenceNumber seq) {
   MutexLock lock(&mu_);
   const SequenceNumber before = awaited_.load(std::memory_order_relaxed);
   awaited_.store(std::min(before, seq), std::memory_order_seq_cst);
-  if (std::min(Oldest(), traces_.Oldest()) < seq) return false;
+  if (Held() < seq) return false;
   awaited_.store(before, std::memory_order_relaxed);
   return true;
 }
@@ -105,7 +105,7 @@ std::vector<SequenceNumber> LiveSnapshots::Pinned() const {
   }
   if (VARVE_CANARY(kForgetSnapshot) && !pinned.empty()) pinned.pop_back();
   const SequenceNumber traces = traces_.Oldest();
-  if (traces == kMaxSequenceNumber) return pinned;
+  if (traces == kMaxSequenceNumber || VARVE_CANARY(kForgetTraces)) return pinned;
   const auto at = std::ranges::lower_bound(pinned, traces);
   if (at == pinned.end() || *at != traces) pinned.insert(at, traces);
   return pinned;
@@ -123,7 +123,7 @@ SequenceNumber LiveSnapshots::oldest() const {
 
 SequenceNumber LiveSnapshots::OldestHeld() const {
   MutexLock lock(&mu_);
-  return std::min(Oldest(), traces_.Oldest());
+  return Held();
 }
 
 int64_t LiveSnapshots::oldest_unix_seconds() const {

@@ -3,6 +3,7 @@
 
 // The snapshots that users hold, as the sequence numbers that compaction must preserve.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -98,6 +99,7 @@ class LiveSnapshots {
   SequenceNumber Oldest() const VARVE_REQUIRES(mu_) {
     return by_sequence_.empty() ? kMaxSequenceNumber : by_sequence_.begin()->first;
   }
+  SequenceNumber Held() const VARVE_REQUIRES(mu_) { return std::min(Oldest(), traces_.Oldest()); }
   // True, once, when what somebody waits for has come.
   bool TakeAwaited() VARVE_EXCLUDES(mu_);
   bool TakeAwaitedLocked() VARVE_REQUIRES(mu_);

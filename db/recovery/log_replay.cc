@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "db/engine/events.h"
 #include "db/engine/output_options.h"
 #include "db/flush/flush_job.h"
 #include "db/recovery/lost_sequences.h"
@@ -462,17 +463,29 @@ FlushInput LogReplay::FreezeForFlush(ColumnFamily* family) {
 
 Status LogReplay::FlushFamily(ColumnFamily* family) {
   FlushInput input;
+  int job_id = 0;
   {
     DbLock lock(&state_.mu);
     input = FreezeForFlush(family);
+    job_id = state_.NextJobId();
   }
+  constexpr auto kReason = TableFileCreationReason::kRecovery;
+  input.output.on_create =
+      events::TableFileCreationStarted(context_, family->name(), job_id, kReason);
   VersionEdit& edit = edits_[family->id()];
   edit.column_family = family->id();
   if (edit.family.full_history_ts_low.has_value())
     input.full_history_ts_low = *edit.family.full_history_ts_low;
   FlushResult result;
   VARVE_RETURN_IF_ERROR(RunFlush(input, &result));
-  if (result.wrote_file) edit.new_files.push_back(result.file);
+  if (result.wrote_file) {
+    edit.new_files.push_back(result.file);
+    if (events::Wanted(context_)) {
+      events::TableFileCreated(
+          context_, events::DescribeNewTable(context_, family->name(), job_id, kReason, result.file,
+                                             result.properties));
+    }
+  }
   // Never below that of a flush before: it began from there.
   if (!result.full_history_ts_low.empty())
     edit.family.full_history_ts_low = result.full_history_ts_low;

@@ -175,6 +175,7 @@ Status Opener::MakeVersionSet() {
   options.write_dbid = context.options().write_dbid_to_manifest;
   options.info_log = context.info_log();
   options.clock = context.clock();
+  options.statistics = context.statistics();
   options.log_holder = &e_->state.sections;
   if (!context.read_only()) {
     e_->state.marks =

@@ -65,7 +65,7 @@ void OptimisticTransaction::HoldEvidence() {
   } else if (evidence_since_ == kMaxSequenceNumber) {
     traces_ = host_->HoldTraces(this);
     if (traces_ != nullptr) {
-      evidence_since_ = traces_->since.load(std::memory_order_relaxed);
+      evidence_since_ = db_->GetLatestSequenceNumber();
       return;
     }
     evidence_.push_back(NewSnapshot());
@@ -129,6 +129,7 @@ Status OptimisticTransaction::Commit() try {
     VARVE_RETURN_IF_ERROR(WriteIfUnchanged(updates));
     committed_at_ = WriteBatchInternal::Sequence(*updates);
   }
+  host_->CountTransaction(updates->Count());
   End(COMMITTED);
   return Status::OK();
 } catch (...) {

@@ -3,7 +3,6 @@
 // Opening a database for optimistic transactions, and beginning them.
 
 #include <memory>
-#include <typeinfo>
 #include <utility>
 
 #include "db/transaction/optimistic_transaction.h"
@@ -24,9 +23,8 @@ class OptimisticDb final : public OptimisticTransactionDB {
                                 Transaction* old_txn) override try {
     OptimisticTransaction* txn = nullptr;
     if (old_txn != nullptr) {
-      if (typeid(*old_txn) != typeid(OptimisticTransaction)) return nullptr;
-      txn = static_cast<OptimisticTransaction*>(old_txn);
-      if (!txn->BelongsTo(host_)) return nullptr;
+      txn = AsOwn<OptimisticTransaction>(old_txn, host_);
+      if (txn == nullptr) return nullptr;
     }
     std::unique_ptr<OptimisticTransaction> made;
     if (txn == nullptr) {

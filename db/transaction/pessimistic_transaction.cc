@@ -127,6 +127,7 @@ Status PessimisticTransaction::CommitPrepared() {
   }
   section_ = nullptr;
   committed_at_ = first;
+  host_->CountTransaction(batch_.GetWriteBatch()->Count());
   End(COMMITTED);
   return s;
 }
@@ -151,6 +152,7 @@ Status PessimisticTransaction::CommitUnprepared() try {
     }
     committed_at_ = WriteBatchInternal::Sequence(*updates);
   }
+  host_->CountTransaction(updates->Count());
   End(COMMITTED);
   return Status::OK();
 } catch (...) {
@@ -264,7 +266,7 @@ void PessimisticTransaction::ReleaseLocks() {
   for (HeldRange& range : ranges_) locks_->UnlockRange(&range);
   first_ = last_ = nullptr;
   keys_ = 0;
-  if (!ranges_.empty()) ranges_.clear();  // which of a deque is not nothing
+  if (!ranges_.empty()) ranges_.clear();  // a deque takes time even if it is empty
   uses_.clear();
   marks_.clear();
   owner_.ForgetLocks();

@@ -2,7 +2,6 @@
 #include "db/transaction/pessimistic_transaction_db.h"
 
 #include <algorithm>
-#include <typeinfo>
 #include <utility>
 
 #include "db/transaction/batch_locks.h"
@@ -118,9 +117,8 @@ Transaction* PessimisticTransactionDB::BeginTransaction(const WriteOptions& writ
                                                         Transaction* old_txn) try {
   PessimisticTransaction* txn = nullptr;
   if (old_txn != nullptr) {
-    if (typeid(*old_txn) != typeid(PessimisticTransaction)) return nullptr;
-    txn = static_cast<PessimisticTransaction*>(old_txn);
-    if (!txn->BelongsTo(registry_.get())) return nullptr;
+    txn = AsOwn<PessimisticTransaction>(old_txn, registry_.get());
+    if (txn == nullptr) return nullptr;
   }
   std::unique_ptr<PessimisticTransaction> made;
   if (txn == nullptr) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "varve/utilities/transaction.h"
@@ -259,7 +260,7 @@ class TransactionBase : public Transaction {
     charged_ = bytes;
   }
   std::vector<ColumnFamilyHandle*> Defaults(const std::vector<Slice>& keys) const {
-    return std::vector<ColumnFamilyHandle*>(keys.size(), db_->DefaultColumnFamily());
+    return std::vector<ColumnFamilyHandle*>(keys.size(), default_family_);
   }
   Status Update(WriteType type, ColumnFamilyHandle* family, const Slice& key, const Slice& value,
                 const KeyUse& use);
@@ -285,5 +286,13 @@ class TransactionBase : public Transaction {
   std::shared_ptr<TransactionNotifier> notifier_;
   std::vector<SavePoint> save_points_;
 };
+
+// A transaction that is to be begun again, if it is of this class and this database's; else null.
+template <typename Txn, typename Database>
+Txn* AsOwn(Transaction* txn, const Database* database) {
+  if (typeid(*txn) != typeid(Txn)) return nullptr;
+  auto* const own = static_cast<Txn*>(txn);
+  return own->BelongsTo(database) ? own : nullptr;
+}
 
 }  // namespace varve

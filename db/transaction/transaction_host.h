@@ -48,12 +48,14 @@ class TransactionHost {
                          WriteCondition* condition) = 0;
   // Open transactions hold so many bytes more, or less: for the property varve.memory.
   virtual void ChargeTransactions(int64_t bytes) = 0;
+  // A transaction of so many updates has committed: for the statistics.
+  virtual void CountTransaction(uint64_t updates) = 0;
   // The newest visible sequence, once all that was given out before the call is visible.
   virtual SequenceNumber WaitForAllWrites() = 0;
   // A snapshot that tells this timestamp; nullptr as GetSnapshot.
   virtual const Snapshot* TimestampedSnapshot(uint64_t timestamp) = 0;
-  // From now on compactions leave a trace of each change after the slot's sequence, which is the
-  // newest that was visible, until ReleaseTraces. Null: ask for a snapshot.
+  // Until ReleaseTraces, compactions leave a trace of each change after what is visible when this
+  // has returned. Null: ask for a snapshot.
   virtual TraceHolds::Slot* HoldTraces(const void* holder) = 0;
   virtual void ReleaseTraces(TraceHolds::Slot* slot) = 0;
   // nullptr: there is no such column family.

@@ -148,6 +148,8 @@ Status TableCache::OpenReader(const FileMetaData& file, int level,
   reader_options.stats = options_.statistics;
   reader_options.clock = options_.clock;
   reader_options.read_histogram = SST_READ_MICROS;
+  reader_options.temperature = file.temperature;
+  reader_options.in_last_level = level == options_.cf_options->num_levels - 1;
   std::string path = FileName(file);
   std::unique_ptr<RandomAccessFileReader> handle;
   IOStatus io = RandomAccessFileReader::Open(options_.fs.get(), path, options_.file_options,

@@ -96,6 +96,7 @@ struct VersionSetOptions {
   bool write_dbid = true;
   Logger* info_log = nullptr;
   SystemClock* clock = nullptr;
+  Statistics* statistics = nullptr;
   wal::SyncedMarks* marks = nullptr;      // told how far the MANIFEST is durable
   const LogHolder* log_holder = nullptr;  // asked which logs stay, beside those of families
 };

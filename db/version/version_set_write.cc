@@ -23,6 +23,7 @@
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/env/writable_file_writer.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -347,8 +348,11 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   if (write->fresh) {
     std::unique_ptr<WritableFileWriter> file;
     const FileOptions file_options = fs->OptimizeForManifestWrite(options_.file_options);
-    s = WritableFileWriter::Create(fs, path, file_options,
-                                   WritableFileWriter::OptionsFrom(file_options), &file);
+    WritableFileWriter::Options options = WritableFileWriter::OptionsFrom(file_options);
+    options.stats = options_.statistics;
+    options.clock = options_.clock;
+    options.sync_histogram = MANIFEST_FILE_SYNC_MICROS;
+    s = WritableFileWriter::Create(fs, path, file_options, options, &file);
     if (!s.ok()) return s;
     file->file()->SetPreallocationBlockSize(options_.manifest_preallocation_size);
     write->writer = std::make_unique<wal::LogWriter>(std::move(file), write->number,

@@ -10,6 +10,7 @@
 #include "util/base/status_macros.h"
 #include "util/coding/crc32c.h"
 #include "util/coding/fixed.h"
+#include "util/metrics/iostats.h"
 
 namespace varve::wal {
 
@@ -217,6 +218,7 @@ void MappedLog::Fill(const LogReservation& place, const Slice& head, const Slice
   // learn of it.
   if (state_.load(std::memory_order_acquire) != kBroken) [[likely]]
     Store(slot, head, tail);
+  AddIOCount<&IOStatsContext::bytes_written>(place.bytes);
   slot.filled.store(place.ticket, std::memory_order_seq_cst);
   AdvanceFrontier();
 }
@@ -304,6 +306,7 @@ IOStatus MappedLog::Sync(bool use_fsync, LogExtent* covered) {
   const uint64_t end = size();
   const uint64_t ticket = last_ticket();
   if (whole_.load(std::memory_order_acquire) < ticket) SleepUntil(ticket);
+  const IOTimer<&IOStatsContext::fsync_nanos> timer;
   IOStatus s = file_->Sync(use_fsync);
   if (!s.ok()) return Fail(kBroken, std::move(s));
   VARVE_RETURN_IF_ERROR(CheckUsable());

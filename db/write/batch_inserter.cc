@@ -124,6 +124,22 @@ Status CheckMerge(uint32_t family, MemTableResolver* resolver) {
       std::to_string(family) + " is not set: provide one when the database is opened");
 }
 
+// What is asked of an update of an open family.
+Status CheckContent(const BatchRecord& update, const Comparator* comparator,
+                    MemTableResolver* resolver) {
+  if (update.type == kTypeMerge) return CheckMerge(update.column_family, resolver);
+  return update.type == kTypeRangeDeletion ? CheckRange(update, comparator) : Status::OK();
+}
+
+// Whether a batch, which may hold anything, is one sound record that a memtable takes.
+bool IsOneUpdate(const WriteRequest& request, BatchRecord* update) {
+  if (request.count() != 1 || request.bytes() > kWriteBytesMax) return false;
+  if (WriteBatchInternal::HasTimestamps(*request.batch())) return false;
+  BatchReader reader(request.head());
+  if (!reader.Next(update) || reader.offset() != request.bytes()) return false;
+  return update->counted && CheckType(update->type).ok();
+}
+
 // As it is, or as the value that it makes.
 Status AddMerge(const BatchRecord& merge, SequenceNumber sequence, MemTableResolver* resolver,
                 MemTable* mem) {
@@ -197,22 +213,6 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
   return CheckNoneWithout(timestamped, batch, resolver);
 }
 
-void FindOnlyUpdate(WriteRequest* request, MemTableResolver* resolver) {
-  const WriteBatch* const batch = request->batch();
-  if (batch == nullptr || request->count() != 1 || request->bytes() > kWriteBytesMax) return;
-  if (WriteBatchInternal::HasTimestamps(*batch)) return;
-  BatchReader reader(request->head());
-  BatchRecord record;
-  if (!reader.Next(&record) || reader.offset() != request->bytes()) return;
-  if (record.type != kTypeValue && record.type != kTypeDeletion &&
-      record.type != kTypeSingleDeletion && record.type != kTypeMerge) {
-    return;
-  }
-  const Comparator* const comparator = resolver->ComparatorOf(record.column_family);
-  if (comparator == nullptr || comparator->timestamp_size() != 0) return;
-  request->SetUpdate(record);
-}
-
 Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
                    const BatchCheckOptions& options) {
   VARVE_ASSERT(request.update() != nullptr);
@@ -223,14 +223,27 @@ Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
     return TimestampSizeError(resolver->NameOf(update.column_family), request.ts_bytes(),
                               comparator->timestamp_size());
   }
-  if (update.type == kTypeMerge) return CheckMerge(update.column_family, resolver);
-  return update.type == kTypeRangeDeletion ? CheckRange(update, comparator) : Status::OK();
+  return CheckContent(update, comparator, resolver);
+}
+
+Status CheckBatchRequest(WriteRequest* request, MemTableResolver* resolver,
+                         const BatchCheckOptions& options) {
+  BatchRecord update;
+  if (IsOneUpdate(*request, &update)) {
+    const Comparator* const comparator = resolver->ComparatorOf(update.column_family);
+    if (comparator != nullptr && comparator->timestamp_size() == 0) {
+      request->SetUpdate(update);
+      return CheckContent(update, comparator, resolver);
+    }
+  }
+  return CheckBatch(request->head(), resolver, options, request->batch());
 }
 
 Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
                              SequenceNumber* next_sequence) {
   BatchReader reader(rep);
   BatchRecord record;
+  const bool is_large = reader.count() >= EntryBacklog::kWorthwhile;
   while (reader.Next(&record)) {
     if (!record.counted) {
       VARVE_RETURN_IF_ERROR(CheckType(record.type));
@@ -260,12 +273,27 @@ Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
       VARVE_RETURN_IF_ERROR(InsertMerge(record, own_sequence));
       continue;
     }
+    const MemTableEntry entry{own_sequence, TypeInMemTable(record.type, ts_size_), record.key,
+                              record.value};
+    if (is_large && !mem_->IsSortedByReads()) [[unlikely]] {
+      VARVE_RETURN_IF_ERROR(AddToBacklog(entry));
+      continue;
+    }
     VARVE_ASSERT(size_ < MemTable::kAddedTogether);
-    const ValueType type = TypeInMemTable(record.type, ts_size_);
-    std::construct_at(run_ + size_++, MemTableEntry{own_sequence, type, record.key, record.value});
+    std::construct_at(run_ + size_++, entry);
     bytes_ += record.key.size() + record.value.size();
   }
+  if (is_large && reader.status().ok()) VARVE_RETURN_IF_ERROR(Flush());
   return reader.status();
+}
+
+Status BatchInserter::AddToBacklog(const MemTableEntry& entry) {
+  if (backlog_.Take(entry)) return Status::OK();
+  VARVE_RETURN_IF_ERROR(backlog_.Drain(mem_, &inserted_));
+  if (backlog_.Take(entry)) return Status::OK();
+  VARVE_RETURN_IF_ERROR(mem_->Add({&entry, 1}));
+  inserted_++;
+  return Status::OK();
 }
 
 Status BatchInserter::InsertMerge(const BatchRecord& record, SequenceNumber sequence) {
@@ -279,6 +307,8 @@ Status BatchInserter::InsertMerge(const BatchRecord& record, SequenceNumber sequ
 
 Status BatchInserter::Flush() {
   known_ = false;
+  if (!backlog_.empty()) [[unlikely]]
+    VARVE_RETURN_IF_ERROR(backlog_.Drain(mem_, &inserted_));
   if (size_ == 0) return Status::OK();
   VARVE_ASSERT(mem_ != nullptr);
   const std::span<const MemTableEntry> entries(run_, size_);

@@ -8,6 +8,7 @@
 
 #include "db/column_family/memtable_resolver.h"
 #include "db/write/batch_reader.h"
+#include "db/write/entry_backlog.h"
 #include "db/write/write_request.h"
 #include "memtable/memtable.h"
 
@@ -27,15 +28,14 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
 // The same for one update.
 Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
                    const BatchCheckOptions& options);
-// A batch that is one update of an open family without timestamps becomes a request for that: it is
-// read once, not by each who has to do with it. Others stay batches, whatever is wrong with them.
-void FindOnlyUpdate(WriteRequest* request, MemTableResolver* resolver);
-// The same as CheckBatch for a request. The record of one update is not taken apart.
-inline Status CheckRequest(const WriteRequest& request, MemTableResolver* resolver,
+Status CheckBatchRequest(WriteRequest* request, MemTableResolver* resolver,
+                         const BatchCheckOptions& options);
+// The same for a request. A batch of one update becomes a request for that update, unless its
+// family is missing or has timestamps: it is read once, not by each who has to do with it.
+inline Status CheckRequest(WriteRequest* request, MemTableResolver* resolver,
                            const BatchCheckOptions& options) {
-  const BatchRecord* const update = request.update();
-  return update == nullptr ? CheckBatch(request.head(), resolver, options, request.batch())
-                           : CheckUpdate(request, resolver, options);
+  return request->update() != nullptr ? CheckUpdate(*request, resolver, options)
+                                      : CheckBatchRequest(request, resolver, options);
 }
 
 struct BatchInsertResult {
@@ -62,6 +62,8 @@ class BatchInserter {
   uint64_t inserted() const { return inserted_; }  // entries that reached a memtable
 
  private:
+  // Of a large batch.
+  Status AddToBacklog(const MemTableEntry& entry);
   // A merge of a family that folds them: alone, after all that waits.
   Status InsertMerge(const BatchRecord& record, SequenceNumber sequence);
 
@@ -71,6 +73,7 @@ class BatchInserter {
   MemTable* mem_ = nullptr;
   size_t ts_size_ = 0;  // of `mem_`'s keys
   uint64_t inserted_ = 0;
+  EntryBacklog backlog_;  // for `mem_`, as what follows
   size_t size_ = 0;
   size_t bytes_ = 0;  // of the keys and values that wait
   // The first `size_` exist, and wait for `mem_`: a batch of one does not pay for all.

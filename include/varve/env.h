@@ -407,6 +407,7 @@ class VARVE_EXPORT Env {
   virtual EnvOptions OptimizeForBlobFileRead(const EnvOptions& env_options,
                                              const ImmutableDBOptions& db_options) const;
 
+  // The threads of the pools, and what they do (thread_status.h).
   virtual Status GetThreadList(std::vector<ThreadStatus>* thread_list);
   // A number that identifies the calling thread within the process.
   virtual uint64_t GetThreadID() const;

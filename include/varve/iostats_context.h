@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// IOStatsContext: names for the file traffic that one thread causes. Advisory: the engine counts
-// nothing here, so that everything is 0 but what the program sets itself.
+// IOStatsContext: the file traffic that one thread causes: calls' on the caller's thread, flushes'
+// and compactions' on theirs. Counts always, times from the perf levels on that measure times
+// (kEnableTimeExceptForMutex; CPU times: kEnableTimeAndCPUTimeExceptForMutex).
 
 #include <cstdint>
 #include <string>

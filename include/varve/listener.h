@@ -183,6 +183,21 @@ struct IOErrorInfo {
   uint64_t offset;
 };
 
+// Of blobs, which this engine keeps in tables: the types of callbacks that are never called.
+struct BlobFileCreationBriefInfo : public FileCreationBriefInfo {
+  BlobFileCreationReason reason = BlobFileCreationReason::kFlush;
+};
+
+struct BlobFileCreationInfo : public BlobFileCreationBriefInfo {
+  uint64_t total_blob_count = 0;
+  uint64_t total_blob_bytes = 0;
+  Status status;
+  std::string file_checksum;
+  std::string file_checksum_func_name;
+};
+
+struct BlobFileDeletionInfo : public FileDeletionInfo {};
+
 // ---- Jobs ----
 
 struct FlushJobInfo {
@@ -242,6 +257,13 @@ struct CompactionJobInfo {
   CompressionType compression = kNoCompression;
   CompactionJobStats stats;
   CompressionType blob_compression_type = kNoCompression;
+};
+
+// A flush that was asked for by a call.
+struct ManualFlushInfo {
+  uint32_t cf_id = 0;
+  std::string cf_name;
+  FlushReason flush_reason = FlushReason::kOthers;
 };
 
 struct MemTableInfo {
@@ -329,6 +351,9 @@ class VARVE_EXPORT EventListener {
   virtual void OnFlushBegin(DB* /*db*/, const FlushJobInfo& /*info*/) {}
   virtual void OnFlushCompleted(DB* /*db*/, const FlushJobInfo& /*info*/) {}
 
+  // DB::Flush is about to have these families flushed, before it waits for that. On its thread.
+  virtual void OnManualFlushScheduled(DB* /*db*/, const std::vector<ManualFlushInfo>& /*info*/) {}
+
   // Around a compaction; Completed after its outputs are installed. As for flushes.
   virtual void OnCompactionBegin(DB* /*db*/, const CompactionJobInfo& /*info*/) {}
   virtual void OnCompactionCompleted(DB* /*db*/, const CompactionJobInfo& /*info*/) {}
@@ -340,10 +365,17 @@ class VARVE_EXPORT EventListener {
   virtual void OnTableFileCreated(const TableFileCreationInfo& /*info*/) {}
   virtual void OnTableFileDeleted(const TableFileDeletionInfo& /*info*/) {}
 
+  // Never called: this engine writes no files of blobs.
+  virtual void OnBlobFileCreationStarted(const BlobFileCreationBriefInfo& /*info*/) {}
+  virtual void OnBlobFileCreated(const BlobFileCreationInfo& /*info*/) {}
+  virtual void OnBlobFileDeleted(const BlobFileDeletionInfo& /*info*/) {}
+
   // A memtable became immutable. Runs on a writer's thread.
   virtual void OnMemTableSealed(const MemTableInfo& /*info*/) {}
 
+  // DB::DestroyColumnFamilyHandle is about to delete it.
   virtual void OnColumnFamilyHandleDeletionStarted(ColumnFamilyHandle* /*handle*/) {}
+  // Never called: this engine does not ingest files.
   virtual void OnExternalFileIngested(DB* /*db*/, const ExternalFileIngestionInfo& /*info*/) {}
 
   // Before the database turns to an error state. Setting *bg_error to OK suppresses that: only
@@ -354,7 +386,10 @@ class VARVE_EXPORT EventListener {
   // A column family begins or ends slowing or stopping writes.
   virtual void OnStallConditionsChanged(const WriteStallInfo& /*info*/) {}
 
-  // Each operation on a file, if ShouldBeNotifiedOnFileIO() returns true when it is opened.
+  // Each operation on a file of the database, but for the lines of its LOG, if
+  // ShouldBeNotifiedOnFileIO() returns true when the database is opened. Logs are then written by
+  // calls, not by stores into mapped files, and reads of one MultiGet follow each other: expect
+  // that to cost. What is thrown here is dropped.
   virtual void OnFileReadFinish(const FileOperationInfo& /*info*/) {}
   virtual void OnFileWriteFinish(const FileOperationInfo& /*info*/) {}
   virtual void OnFileFlushFinish(const FileOperationInfo& /*info*/) {}
@@ -374,7 +409,8 @@ class VARVE_EXPORT EventListener {
   // yet. Not told of openings that fail before the directory is read. Varve's own.
   virtual void OnDatabaseRecovered(const RecoveryInfo& /*info*/) {}
 
-  // An I/O error met by reads or writes of tables and logs.
+  // An operation on a file failed, for those who are notified of them; or a pass over all tables
+  // has found damage.
   virtual void OnIOError(const IOErrorInfo& /*info*/) {}
 };
 

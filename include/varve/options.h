@@ -332,7 +332,7 @@ struct VARVE_EXPORT DBOptions {
   // written to OPTIONS files.
   bool background_gives_way = true;
 
-  // Refused unless false: GetThreadList.
+  // Env::GetThreadList tells what this database's jobs do (thread_status.h).
   bool enable_thread_tracking = false;
 
   // Times and microseconds between attempts to recover from a retryable I/O error.

@@ -31,8 +31,8 @@ struct PartitionerRequest {
   uint64_t current_output_file_size;  // Bytes of the open table, about.
 };
 
-// Made for one compaction, or a part of one; used by one thread at a time. One that throws fails
-// the compaction, which is tried again.
+// Made for one compaction, or a part of one; used by one thread at a time. It must not call the
+// database, whose mutex may be held. One that throws fails the compaction, which is tried again.
 class VARVE_EXPORT SstPartitioner {
  public:
   virtual ~SstPartitioner() = default;

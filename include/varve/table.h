@@ -87,7 +87,8 @@ struct CacheUsageOptions {
 };
 
 /// Options of the block-based table. "Refused" and "Advisory" as in advanced_options.h; a column
-/// family is refused when it is opened or created.
+/// family is refused when it is opened or created. What concerns how tables are built is dynamic:
+/// DB::SetOptions takes it in "block_based_table_factory".
 struct BlockBasedTableOptions {
   static const char* kName() { return "BlockTableOptions"; }
 

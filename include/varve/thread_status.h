@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Vocabulary for what a background thread does. Env::GetThreadList is not offered, so this holds
-// only the names that other headers use.
+// What an environment's background threads do at a moment: Env::GetThreadList().
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "varve/export.h"
 
 namespace varve {
 
-struct ThreadStatus {
+// A copy: nothing of it changes. Databases that were opened with
+// DBOptions::enable_thread_tracking tell what their jobs do; threads that work for others, or for
+// nobody, are listed without an operation.
+struct VARVE_EXPORT ThreadStatus {
+  // The pool that it belongs to.
   enum ThreadType : int {
     HIGH_PRIORITY = 0,
     LOW_PRIORITY,
@@ -14,6 +25,109 @@ struct ThreadStatus {
     BOTTOM_PRIORITY,
     NUM_THREAD_TYPES,
   };
+
+  // Only the first three occur: calls of users run on their own threads, which are not listed.
+  enum OperationType : int {
+    OP_UNKNOWN = 0,
+    OP_COMPACTION,
+    OP_FLUSH,
+    OP_DBOPEN,
+    OP_GET,
+    OP_MULTIGET,
+    OP_DBITERATOR,
+    OP_VERIFY_DB_CHECKSUM,
+    OP_VERIFY_FILE_CHECKSUMS,
+    OP_GETENTITY,
+    OP_MULTIGETENTITY,
+    OP_GET_FILE_CHECKSUMS_FROM_CURRENT_MANIFEST,
+    NUM_OP_TYPES,
+  };
+
+  // A flush is in STAGE_FLUSH_WRITE_L0, then in STAGE_MEMTABLE_INSTALL_FLUSH_RESULTS; a compaction
+  // in STAGE_COMPACTION_PREPARE, STAGE_COMPACTION_RUN, STAGE_COMPACTION_INSTALL. Others do not
+  // occur.
+  enum OperationStage : int {
+    STAGE_UNKNOWN = 0,
+    STAGE_FLUSH_RUN,
+    STAGE_FLUSH_WRITE_L0,
+    STAGE_COMPACTION_PREPARE,
+    STAGE_COMPACTION_RUN,
+    STAGE_COMPACTION_PROCESS_KV,
+    STAGE_COMPACTION_INSTALL,
+    STAGE_COMPACTION_SYNC_FILE,
+    STAGE_PICK_MEMTABLES_TO_FLUSH,
+    STAGE_MEMTABLE_ROLLBACK,
+    STAGE_MEMTABLE_INSTALL_FLUSH_RESULTS,
+    NUM_OP_STAGES,
+  };
+
+  // Places in op_properties.
+  enum CompactionPropertyType : int {
+    COMPACTION_JOB_ID = 0,
+    COMPACTION_INPUT_OUTPUT_LEVEL,  // the first input level << 32 | the output level
+    COMPACTION_PROP_FLAGS,          // bit 0: by a call, 1: only deletes files, 2: only moves them
+    COMPACTION_TOTAL_INPUT_BYTES,
+    COMPACTION_BYTES_READ,     // once they are read
+    COMPACTION_BYTES_WRITTEN,  // once they are written
+    NUM_COMPACTION_PROPERTIES,
+  };
+  enum FlushPropertyType : int {
+    FLUSH_JOB_ID = 0,
+    FLUSH_BYTES_MEMTABLES,
+    FLUSH_BYTES_WRITTEN,  // once they are written
+    NUM_FLUSH_PROPERTIES,
+  };
+  static constexpr int kNumOperationProperties =
+      std::max<int>(NUM_COMPACTION_PROPERTIES, NUM_FLUSH_PROPERTIES);
+
+  // Always STATE_UNKNOWN.
+  enum StateType : int {
+    STATE_UNKNOWN = 0,
+    STATE_MUTEX_WAIT = 1,
+    NUM_STATE_TYPES,
+  };
+
+  // `properties`: kNumOperationProperties of them, or null for zeros.
+  ThreadStatus(uint64_t id, ThreadType type, std::string db, std::string cf,
+               OperationType operation, uint64_t elapsed_micros, OperationStage stage,
+               const uint64_t* properties, StateType state)
+      : thread_id(id),
+        thread_type(type),
+        db_name(std::move(db)),
+        cf_name(std::move(cf)),
+        operation_type(operation),
+        op_elapsed_micros(elapsed_micros),
+        operation_stage(stage),
+        op_properties(),
+        state_type(state) {
+    if (properties != nullptr) {
+      std::copy(properties, properties + kNumOperationProperties, op_properties);
+    }
+  }
+
+  uint64_t thread_id;  // as Env::GetThreadID() on that thread
+  ThreadType thread_type;
+  // Empty without an operation.
+  std::string db_name;
+  std::string cf_name;
+  OperationType operation_type;
+  uint64_t op_elapsed_micros;
+  OperationStage operation_stage;
+  uint64_t op_properties[kNumOperationProperties];
+  StateType state_type;
+
+  // For people. A number out of range gives "Unknown", or an empty name of a property.
+  static std::string GetThreadTypeName(ThreadType thread_type);
+  static const std::string& GetOperationName(OperationType op_type);
+  static const std::string& GetOperationStageName(OperationStage stage);
+  static const std::string& GetOperationPropertyName(OperationType op_type, int i);
+  static const std::string& GetStateName(StateType state_type);
+  // "1.002003 s" and the like.
+  static std::string MicrosToString(uint64_t op_elapsed_micros);
+  // Names and values of an operation's properties, levels and flags taken apart. `op_properties`:
+  // kNumOperationProperties of them.
+  static std::map<std::string, uint64_t> InterpretOperationProperties(
+      OperationType op_type, const uint64_t* op_properties);
 };
 
 }  // namespace varve

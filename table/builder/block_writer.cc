@@ -14,6 +14,8 @@
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/key/entry_limits.h"
+#include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 namespace {
@@ -48,15 +50,23 @@ Status BlockWriter::Pack(char* data, size_t size, const Slice& dictionary, std::
                          Packed* packed) const {
   VARVE_RETURN_IF_ERROR(CheckSize(*file_, size));
   *packed = Packed{data, size};
-  if (codec_ == nullptr) return Status::OK();
+  Statistics* const statistics = options_.statistics;
+  if (codec_ == nullptr) {
+    RecordTick(statistics, NUMBER_BLOCK_COMPRESSION_BYPASSED);
+    RecordTick(statistics, BYTES_COMPRESSION_BYPASSED, size);
+    return Status::OK();
+  }
 
   const Slice raw(data, size);
+  const bool timed = TimesHistogram(statistics, COMPRESSION_TIMES_NANOS);
+  const uint64_t start = timed ? PerfClockNanos() : 0;
   const bool pays = codec_->Compress(options_.compression_opts, dictionary, raw, scratch) &&
                     CompressedSizePays(options_.compression_opts, size, scratch->size());
-  Statistics* const statistics = options_.statistics;
+  if (timed) RecordInHistogram(statistics, COMPRESSION_TIMES_NANOS, PerfClockNanos() - start);
   if (!pays) {
     packed->outcome = Outcome::kRejected;
-    if (statistics != nullptr) statistics->recordTick(NUMBER_BLOCK_COMPRESSION_REJECTED, 1);
+    RecordTick(statistics, NUMBER_BLOCK_COMPRESSION_REJECTED);
+    RecordTick(statistics, BYTES_COMPRESSION_REJECTED, size);
     return Status::OK();
   }
   if (options_.verify_compression) {
@@ -119,6 +129,8 @@ Status BlockWriter::PadTo(uint64_t alignment) {
 }
 
 Status BlockWriter::Append(char* data, size_t size, CompressionType type, BlockHandle* handle) {
+  const StopWatch watch(SystemClock::Default().get(), options_.statistics, WRITE_RAW_BLOCK_MICROS,
+                        kExceptTimeForMutex);
   VARVE_RETURN_IF_ERROR(CheckSize(*file_, size));
   handle->offset = offset_;
   handle->size = size;

@@ -13,6 +13,7 @@
 #include "util/env/file_prefetcher.h"
 #include "util/key/entry_limits.h"
 #include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -38,6 +39,8 @@ struct UncompressedBuffer {
 Status Uncompress(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                   CompressionType type, const Slice& input, BlockContents* contents) {
   const PerfTimer<&PerfContext::block_decompress_time> timer;
+  const bool timed = TimesHistogram(fetch.statistics, DECOMPRESSION_TIMES_NANOS);
+  const uint64_t start = timed ? PerfClockNanos() : 0;
   // Newer LevelDB uses zlib's number for a bare zstd frame.
   constexpr char kZstdFrame[] = "\x28\xb5\x2f\xfd";
   if (file.footer.format_version == 0 && type == kZlibCompression &&
@@ -52,6 +55,12 @@ Status Uncompress(const BlockFile& file, const BlockHandle& handle, const BlockF
                                      file.footer.format_version, kBlockBytesMax,
                                      BufferSink{&UncompressedBuffer::Allocate, &output}, &result);
   if (!s.ok()) return Status::CopyAppendMessage(s, ": ", DescribeBlock(file, handle));
+  if (timed) {
+    RecordInHistogram(fetch.statistics, DECOMPRESSION_TIMES_NANOS, PerfClockNanos() - start);
+  }
+  RecordTick(fetch.statistics, NUMBER_BLOCK_DECOMPRESSED);
+  RecordTick(fetch.statistics, BYTES_DECOMPRESSED_FROM, input.size());
+  RecordTick(fetch.statistics, BYTES_DECOMPRESSED_TO, result.size());
   contents->data = result;
   contents->buffer = std::move(output.buffer);
   contents->was_compressed = true;
@@ -109,13 +118,22 @@ Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const 
   return file.reader->Read(handle.offset, n, stored, buffer->get(), *io);
 }
 
+bool IsIntact(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
+              const Slice& stored) {
+  RecordTick(fetch.statistics, BLOCK_CHECKSUM_COMPUTE_COUNT);
+  const bool intact =
+      BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum, handle.offset,
+                          stored.data(), static_cast<size_t>(handle.size));
+  if (!intact) RecordTick(fetch.statistics, BLOCK_CHECKSUM_MISMATCH_COUNT);
+  return intact;
+}
+
 Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                    BlockBuffer buffer, const Slice& stored, BlockContents* contents) {
   const size_t size = static_cast<size_t>(handle.size);
   if (fetch.verify_checksum && !VARVE_CANARY(kSkipBlockChecksum)) {
     const PerfTimer<&PerfContext::block_checksum_time> timer;
-    if (!BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum, handle.offset,
-                             stored.data(), size)) {
+    if (!IsIntact(file, handle, fetch, stored)) {
       return BlockChecksumMismatch(file.footer.checksum, file.footer.base_context_checksum,
                                    stored.data(), handle, file.name);
     }
@@ -147,6 +165,10 @@ Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const Block
 
 Status FetchBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                   BlockContents* contents) {
+  const uint32_t histogram = fetch.io.io_activity == Env::IOActivity::kCompaction
+                                 ? READ_BLOCK_COMPACTION_MICROS
+                                 : READ_BLOCK_GET_MICROS;
+  const StopWatch watch(SystemClock::Default().get(), fetch.statistics, histogram);
   BlockBuffer buffer;
   Slice stored;
   VARVE_RETURN_IF_ERROR(FetchStoredBlock(file, handle, fetch, &buffer, &stored));

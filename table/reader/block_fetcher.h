@@ -40,6 +40,7 @@ struct BlockFetch {
   bool expect_compressed = false;
   FilePrefetcher* prefetcher = nullptr;
   uint64_t prefetch_limit = 0;  // nothing from here on is read ahead
+  Statistics* statistics = nullptr;
   IOOptions io;
   // Since the clock's epoch: later the file is not read any more. 0: none.
   std::chrono::microseconds deadline{0};
@@ -66,6 +67,10 @@ Status FetchBlock(const BlockFile& file, const BlockHandle& handle, const BlockF
 // lives as long as the file, the prefetcher or fetch.preread.
 Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                         BlockBuffer* buffer, Slice* stored);
+
+// Whether the stored form has the checksum that it should have. Counted.
+bool IsIntact(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
+              const Slice& stored);
 
 // The stored form to the uncompressed one; `buffer` owns what `stored` points to, or is null.
 Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,

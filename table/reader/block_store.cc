@@ -96,7 +96,10 @@ BlockFetch BlockStore::MakeFetch(const BlockReadContext& context) const {
   fetch.io.timeout = context.options->io_timeout;
   fetch.deadline = context.options->deadline;
   fetch.io.rate_limiter_priority = context.options->rate_limiter_priority;
-  fetch.io.io_activity = context.options->io_activity;
+  fetch.io.io_activity = context.options->io_activity != Env::IOActivity::kUnknown
+                             ? context.options->io_activity
+                             : context.activity;
+  fetch.statistics = statistics;
   const bool by_caller = !context.preread.empty();
   fetch.preread = by_caller ? context.preread : preread;
   fetch.preread_offset = by_caller ? context.preread_offset : preread_offset;
@@ -114,10 +117,7 @@ Status BlockStore::Verify(const BlockHandle& handle, const BlockReadContext& con
   BlockBuffer buffer;
   Slice stored;
   VARVE_RETURN_IF_ERROR(FetchStoredBlock(file, handle, fetch, &buffer, &stored));
-  if (BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum, handle.offset,
-                          stored.data(), static_cast<size_t>(handle.size))) {
-    return Status::OK();
-  }
+  if (IsIntact(file, handle, fetch, stored)) return Status::OK();
   return BlockChecksumMismatch(file.footer.checksum, file.footer.base_context_checksum,
                                stored.data(), handle, file.name);
 }

@@ -36,6 +36,7 @@ struct BlockReadContext {
   FilePrefetcher* prefetcher = nullptr;
   uint64_t prefetch_limit = 0;
   bool fill_cache = true;
+  Env::IOActivity activity = Env::IOActivity::kUnknown;  // unless the options have one
   // Bytes of the file that the caller has read already, and where they start.
   Slice preread;
   uint64_t preread_offset = 0;

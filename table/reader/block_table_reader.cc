@@ -85,6 +85,7 @@ inline Status BlockTableReader::GetInOwnOrder(const ReadOptions& options, PointL
   BlockReadContext context;
   context.options = &options;
   context.fill_cache = options.fill_cache;
+  context.activity = Env::IOActivity::kGet;
   Statistics* const statistics = parts_.store->statistics;
   const DecodedIndex* const index = parts_.index->resident();
   const bool predicted = hint.table == this;

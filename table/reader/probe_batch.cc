@@ -27,6 +27,7 @@ class ProbeBatch {
     VARVE_ASSERT(probes.size() <= kProbesMax);
     context_.options = &options;
     context_.fill_cache = options.fill_cache;
+    context_.activity = Env::IOActivity::kMultiGet;
   }
 
   ProbeReads Run() {
@@ -123,6 +124,7 @@ void ProbeBatch::MakeGroups() {
       continue;
     }
     Group& group = groups_.emplace_back(Group{table, begin, end, {}, {}});
+    RecordInHistogram(group.store().statistics, SST_BATCH_SIZE, end - begin);
     if (table->lacks_timestamps()) [[unlikely]] {
       ForEachLookup(group, &PointLookup::EnterKeysWithoutTimestamp);
     }

@@ -23,6 +23,21 @@ FilePrefetcher MakePrefetcher(const ReadOptions& options, const TableIterOptions
                                   table.num_file_reads_for_auto_readahead);
 }
 
+// What seeks come to, counted apart for the last level.
+struct SeekTickers {
+  Tickers filtered;
+  Tickers filter_match;
+  Tickers data;
+  Tickers useful_without_filter;
+  Tickers useful_after_filter;
+};
+constexpr SeekTickers kInLastLevel = {LAST_LEVEL_SEEK_FILTERED, LAST_LEVEL_SEEK_FILTER_MATCH,
+                                      LAST_LEVEL_SEEK_DATA, LAST_LEVEL_SEEK_DATA_USEFUL_NO_FILTER,
+                                      LAST_LEVEL_SEEK_DATA_USEFUL_FILTER_MATCH};
+constexpr SeekTickers kAbove = {NON_LAST_LEVEL_SEEK_FILTERED, NON_LAST_LEVEL_SEEK_FILTER_MATCH,
+                                NON_LAST_LEVEL_SEEK_DATA, NON_LAST_LEVEL_SEEK_DATA_USEFUL_NO_FILTER,
+                                NON_LAST_LEVEL_SEEK_DATA_USEFUL_FILTER_MATCH};
+
 }  // namespace
 
 TableIterator::TableIterator(const BlockTableReader* table, const ReadOptions& options,
@@ -38,6 +53,8 @@ TableIterator::TableIterator(const BlockTableReader* table, const ReadOptions& o
                                  table->parts().file->use_direct_io())) {
   context_.options = &options_;
   context_.fill_cache = options.fill_cache && !iter.for_compaction;
+  context_.activity =
+      iter.for_compaction ? Env::IOActivity::kCompaction : Env::IOActivity::kDBIterator;
   // A mapped file is read ahead by the operating system.
   if (!store_->file.mapped) context_.prefetcher = &prefetcher_;
   // In steps of a size that the user has chosen, the system's own readahead does better.
@@ -167,17 +184,36 @@ void TableIterator::SeekToLast() {
 }
 
 void TableIterator::Seek(const Slice& target) {
+  const bool sought = SeekIfMatches(target);
+  Statistics* const statistics = store_->statistics;
+  if (statistics == nullptr || iter_options_.for_compaction) [[likely]]
+    return;
+  const bool asks = AsksFilter();
+  const SeekTickers& tickers = table_->parts().file->in_last_level() ? kInLastLevel : kAbove;
+  if (!sought) {
+    statistics->recordTick(tickers.filtered, 1);
+    return;
+  }
+  if (asks) statistics->recordTick(tickers.filter_match, 1);
+  statistics->recordTick(tickers.data, 1);
+  if (!valid_) return;
+  statistics->recordTick(asks ? tickers.useful_after_filter : tickers.useful_without_filter, 1);
+  if (asks) statistics->recordTick(BLOOM_FILTER_PREFIX_TRUE_POSITIVE, 1);
+}
+
+bool TableIterator::SeekIfMatches(const Slice& target) {
   if (!status_.ok()) [[unlikely]]
     status_ = Status::OK();
   if (AsksFilter() && !MayHavePrefixOf(target)) {
     Stop();
-    return;
+    return false;
   }
   LimitReadahead();
   if (!std::exchange(index_sought_, false)) index_.Seek(target);
-  if (IndexEnded() || !LoadBlock()) return;
+  if (IndexEnded() || !LoadBlock()) return true;
   cursor_.Seek(target);
   if (!Settle() && !cursor_.corrupt()) NextBlock();
+  return true;
 }
 
 void TableIterator::PrefetchSeek(const Slice& target, SeekRound round) {

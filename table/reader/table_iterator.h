@@ -49,6 +49,8 @@ class TableIterator final : public InternalIterator {
     value_ = cursor_.value();
     valid_ = true;
   }
+  // False: the filter knows of nothing with the target's prefix.
+  bool SeekIfMatches(const Slice& target);
   // Brings the block of the index position in; false, with status_ set, if it cannot be had.
   bool LoadBlock();
   // Publishes the cursor's entry; false if it has none. Damage ends the walk with status_ set.

@@ -19,6 +19,7 @@
 #include "table/table_reader.h"
 #include "util/base/status_macros.h"
 #include "util/env/random_access_file_reader.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -113,13 +114,19 @@ Status TableOpener::ReadTail() {
   tail_.resize(n);
   Slice tail;
   VARVE_RETURN_IF_ERROR(parts_.file->Read(offset, n, &tail, tail_.data()));
+  if (options_.prefetch_index_and_filter) {
+    RecordInHistogram(options_.statistics, TABLE_OPEN_PREFETCH_TAIL_READ_BYTES, n);
+  }
   file.mapped = tail.data() != tail_.data();
   if (!file.mapped) {
     store().preread = tail;
     store().preread_offset = offset;
   }
   const Status s = file.footer.DecodeFrom(tail, offset);
-  if (!s.ok()) return Status::CopyAppendMessage(s, ": ", name());
+  if (!s.ok()) {
+    RecordTick(options_.statistics, SST_FOOTER_CORRUPTION_COUNT);
+    return Status::CopyAppendMessage(s, ": ", name());
+  }
   file.limit = file_size_ - file.footer.length();
   return Status::OK();
 }
@@ -153,8 +160,7 @@ Status TableOpener::ParsePropertiesBlock(const BlockHandle& handle) {
   Slice stored;
   VARVE_RETURN_IF_ERROR(FetchStoredBlock(file, handle, fetch, &buffer, &stored));
   const size_t size = static_cast<size_t>(handle.size);
-  const bool intact = BlockTrailerMatches(file.footer.checksum, file.footer.base_context_checksum,
-                                          handle.offset, stored.data(), size);
+  const bool intact = IsIntact(file, handle, fetch, stored);
   auto properties = std::make_shared<TableProperties>();
   if (!intact) {
     std::string mended(stored.data(), stored.size());

@@ -31,6 +31,18 @@ namespace {
 
 using State = PointLookup::State;
 
+void ExpectSameEntries(const MemTable& mem, const MemTable& other) {
+  const auto a = mem.NewIterator();
+  const auto b = other.NewIterator();
+  b->SeekToFirst();
+  for (a->SeekToFirst(); a->Valid(); a->Next(), b->Next()) {
+    ASSERT_TRUE(b->Valid());
+    ASSERT_EQ(a->key(), b->key());
+    ASSERT_EQ(a->value(), b->value());
+  }
+  EXPECT_FALSE(b->Valid());
+}
+
 const InternalKeyComparator& Order() {
   static const InternalKeyComparator order(BytewiseComparator());
   return order;
@@ -324,15 +336,7 @@ TEST_P(MemTableTest, ABatchIsTheSameAsItsEntriesOneByOne) {
   EXPECT_EQ(mem_->entry_count(), single.entry_count());
   EXPECT_EQ(mem_->range_deletion_count(), single.range_deletion_count());
   EXPECT_EQ(mem_->first_seq(), 1u);
-  const auto a = mem_->NewIterator();
-  const auto b = single.NewIterator();
-  b->SeekToFirst();
-  for (a->SeekToFirst(); a->Valid(); a->Next(), b->Next()) {
-    ASSERT_TRUE(b->Valid());
-    ASSERT_EQ(a->key(), b->key());
-    ASSERT_EQ(a->value(), b->value());
-  }
-  EXPECT_FALSE(b->Valid());
+  ExpectSameEntries(*mem_, single);
 }
 
 TEST_P(MemTableTest, ABatchThatRepeatsAnEntryIsRefusedByLists) {
@@ -368,14 +372,7 @@ TEST(MemTablePrefixTest, KeysWithAndWithoutTheExpectedPrefixAreInOrder) {
       ASSERT_TRUE(with.Get(&lookup));
       ASSERT_EQ(lookup.found_seq(), seq);
     }
-    const auto a = with.NewIterator();
-    const auto b = without.NewIterator();
-    b->SeekToFirst();
-    for (a->SeekToFirst(); a->Valid(); a->Next(), b->Next()) {
-      ASSERT_TRUE(b->Valid());
-      ASSERT_EQ(a->key(), b->key());
-    }
-    EXPECT_FALSE(b->Valid());
+    ExpectSameEntries(with, without);
   }
 }
 
@@ -462,15 +459,7 @@ TEST(MemTablePrefixTest, ACopyHoldsTheSameUnderAnotherPrefix) {
   EXPECT_EQ(copy.entry_count(), mem.entry_count());
   EXPECT_EQ(copy.deletion_count(), mem.deletion_count());
   EXPECT_EQ(copy.data_bytes(), mem.data_bytes());
-  const auto a = mem.NewIterator();
-  const auto b = copy.NewIterator();
-  b->SeekToFirst();
-  for (a->SeekToFirst(); a->Valid(); a->Next(), b->Next()) {
-    ASSERT_TRUE(b->Valid());
-    ASSERT_EQ(a->key(), b->key());
-    ASSERT_EQ(a->value(), b->value());
-  }
-  EXPECT_FALSE(b->Valid());
+  ExpectSameEntries(mem, copy);
 
   ASSERT_TRUE(mem.Add(3000, kTypeRangeDeletion, "a", "b").ok());
   MemTable another(Order(), options, 3);

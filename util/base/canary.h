@@ -71,6 +71,9 @@ enum class Canary : int {
   kUnlockBeforeCommit,
   kForgetStamps,
   kLeaveCommitLog,
+  kForgetTraces,
+  kLoseWhileLearning,
+  kReorderUpdates,
 };
 
 inline Canary PlantedCanary() {

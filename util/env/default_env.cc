@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "util/base/caught_exception.h"
 #include "util/env/env_adapters.h"
 #include "util/env/io_error.h"
 #include "util/env/mem_file_system.h"
 #include "util/env/thread_pool.h"
+#include "util/env/thread_registry.h"
 #include "util/sync/fork_watch.h"
 #include "util/sync/lock_ranks.h"
 #include "util/sync/mutex.h"
@@ -70,6 +72,10 @@ class DefaultEnv final : public FileSystemEnv, private ForkWatch {
     for (std::thread& t : joining) t.join();
   }
 
+  Status GetThreadList(std::vector<ThreadStatus>* thread_list) override {
+    return Guarded([&] { *thread_list = ListThreads(); });
+  }
+
   Status GetHostName(char* name, uint64_t len) override {
     if (len == 0) return Status::InvalidArgument("GetHostName", "no room for the name");
     if (::gethostname(name, len) != 0) {
@@ -92,8 +98,9 @@ class DefaultEnv final : public FileSystemEnv, private ForkWatch {
   ThreadPool& PoolOf(Priority pri) { return pools_[IndexOf(pri)]; }
 
   // By priority. Without BOTTOM threads of its own, work of that class is done by LOW.
-  std::array<ThreadPool, TOTAL> pools_ = {ThreadPool("bottom", 0), ThreadPool("low", 1),
-                                          ThreadPool("high", 1), ThreadPool("user", 1)};
+  std::array<ThreadPool, TOTAL> pools_ = {ThreadPool("bottom", BOTTOM, 0),
+                                          ThreadPool("low", LOW, 1), ThreadPool("high", HIGH, 1),
+                                          ThreadPool("user", USER, 1)};
   Mutex mutex_{lock_ranks::kStartedThreads};
   std::vector<std::thread> started_ VARVE_GUARDED_BY(mutex_);
 };

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "util/metrics/statistics.h"
+
 namespace varve {
 
 FilePrefetcher FilePrefetcher::Adaptive(size_t first, size_t largest, uint64_t reads) {
@@ -29,6 +31,8 @@ IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offse
   has_read_ = true;
   expected_ = offset + n;
   if (Holds(offset, n)) {
+    RecordTick(file.statistics(), PREFETCH_HITS);
+    RecordTick(file.statistics(), PREFETCH_BYTES_USEFUL, n);
     *result = Slice(buffer_.data() + (offset - start_), n);
     return IOStatus::OK();
   }
@@ -59,7 +63,10 @@ void FilePrefetcher::AskForMore(const RandomAccessFileReader& file, uint64_t lim
 IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t offset, size_t n,
                                 uint64_t limit, const IOOptions& io_options) {
   uint64_t end = offset + n;
-  if (end < limit) end += std::min<uint64_t>(next_, limit - end);
+  if (end < limit) {
+    if (limit - end < next_) RecordTick(file.statistics(), READAHEAD_TRIMMED);
+    end += std::min<uint64_t>(next_, limit - end);
+  }
   const auto wanted = static_cast<size_t>(end - offset);
   // What the buffer holds of the range already moves to its front.
   size_t kept = 0;
@@ -86,6 +93,7 @@ IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t off
   // A mapped file answers with its own memory.
   if (!read.empty() && read.data() != target) std::memcpy(target, read.data(), read.size());
   size_ = kept + read.size();
+  if (size_ > n) RecordTick(file.statistics(), PREFETCH_BYTES, size_ - n);
   next_ = std::min(next_ * 2, largest_);
   return s;
 }

@@ -14,6 +14,7 @@
 
 #include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
+#include "util/metrics/iostats.h"
 #include "util/sync/fork_watch.h"
 #include "util/sync/mutex.h"
 
@@ -123,6 +124,7 @@ class FileLogger final : public Logger, private ForkWatch {
   }
 
   void Write(InfoLogLevel level, const char* format, va_list ap, bool header) {
+    const IOTimer<&IOStatsContext::logger_nanos> timer;
     std::string text = LevelTag(level) + FormatText(format, ap);
     const uint64_t now = clock_->NowMicros();
     MutexLock lock(&mutex_);

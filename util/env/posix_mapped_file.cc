@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "util/env/io_error.h"
+#include "util/metrics/iostats.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -51,6 +52,7 @@ bool MayMapBeside(const std::string& fname) {
 }
 
 IOStatus PosixMappedFile::Map(uint64_t offset, size_t bytes, char** base) {
+  const IOTimer<&IOStatsContext::allocate_nanos> timer;
   int r = 0;
   do {
     r = ::fallocate(fd_.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));

@@ -13,6 +13,7 @@
 
 #include "util/env/io_error.h"
 #include "util/env/posix_files.h"
+#include "util/metrics/iostats.h"
 
 namespace varve {
 
@@ -125,6 +126,7 @@ IOStatus PosixWritableFile::RangeSync(uint64_t offset, uint64_t nbytes, const IO
 IOStatus PosixWritableFile::Allocate(uint64_t offset, uint64_t len, const IOOptions&,
                                      IODebugContext*) {
   if (!allow_fallocate_ || len == 0) return IOStatus::OK();
+  const IOTimer<&IOStatsContext::allocate_nanos> timer;
   int r = 0;
   do {
     r = ::fallocate(fd_.get(), keep_size_ ? FALLOC_FL_KEEP_SIZE : 0, static_cast<off_t>(offset),

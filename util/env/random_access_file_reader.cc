@@ -11,7 +11,70 @@
 #include "varve/statistics.h"
 #include "varve/system_clock.h"
 
+#include "util/metrics/iostats.h"
+#include "util/metrics/statistics.h"
+
 namespace varve {
+
+namespace {
+
+using ReadTimer = IOTimer<&IOStatsContext::read_nanos, &IOStatsContext::cpu_read_nanos>;
+
+struct TemperatureTickers {
+  Tickers bytes;
+  Tickers count;
+};
+
+// False: there are none.
+bool FindTickers(Temperature temperature, TemperatureTickers* tickers) {
+  switch (temperature) {
+    case Temperature::kHot:
+      *tickers = {HOT_FILE_READ_BYTES, HOT_FILE_READ_COUNT};
+      return true;
+    case Temperature::kWarm:
+      *tickers = {WARM_FILE_READ_BYTES, WARM_FILE_READ_COUNT};
+      return true;
+    case Temperature::kCool:
+      *tickers = {COOL_FILE_READ_BYTES, COOL_FILE_READ_COUNT};
+      return true;
+    case Temperature::kCold:
+      *tickers = {COLD_FILE_READ_BYTES, COLD_FILE_READ_COUNT};
+      return true;
+    case Temperature::kIce:
+      *tickers = {ICE_FILE_READ_BYTES, ICE_FILE_READ_COUNT};
+      return true;
+    case Temperature::kUnknown:
+    case Temperature::kLastTemperature:
+      break;
+  }
+  return false;
+}
+
+// Of the microseconds of reads; kNoHistogram for those of nobody in particular.
+uint32_t HistogramOf(Env::IOActivity activity) {
+  switch (activity) {
+    case Env::IOActivity::kFlush:
+      return FILE_READ_FLUSH_MICROS;
+    case Env::IOActivity::kCompaction:
+      return FILE_READ_COMPACTION_MICROS;
+    case Env::IOActivity::kDBOpen:
+      return FILE_READ_DB_OPEN_MICROS;
+    case Env::IOActivity::kGet:
+      return FILE_READ_GET_MICROS;
+    case Env::IOActivity::kMultiGet:
+      return FILE_READ_MULTIGET_MICROS;
+    case Env::IOActivity::kDBIterator:
+      return FILE_READ_DB_ITERATOR_MICROS;
+    case Env::IOActivity::kVerifyDBChecksum:
+      return FILE_READ_VERIFY_DB_CHECKSUM_MICROS;
+    case Env::IOActivity::kVerifyFileChecksums:
+      return FILE_READ_VERIFY_FILE_CHECKSUMS_MICROS;
+    default:
+      return RandomAccessFileReader::kNoHistogram;
+  }
+}
+
+}  // namespace
 
 RandomAccessFileReader::RandomAccessFileReader(std::unique_ptr<FSRandomAccessFile> file,
                                                std::string file_name, const Options& options)
@@ -25,6 +88,7 @@ IOStatus RandomAccessFileReader::Open(FileSystem* fs, const std::string& fname,
                                       const FileOptions& file_options, const Options& options,
                                       std::unique_ptr<RandomAccessFileReader>* reader) {
   reader->reset();
+  const IOTimer<&IOStatsContext::open_nanos> timer;
   std::unique_ptr<FSRandomAccessFile> file;
   IOStatus s = fs->NewRandomAccessFile(fname, file_options, &file, nullptr);
   if (s.ok()) *reader = std::make_unique<RandomAccessFileReader>(std::move(file), fname, options);
@@ -35,6 +99,19 @@ IOStatus RandomAccessFileReader::EndsBefore(uint64_t offset, size_t n, size_t go
   return IOStatus::Corruption(file_name_, "ends early: wanted " + std::to_string(n) +
                                               " bytes at offset " + std::to_string(offset) +
                                               ", got " + std::to_string(got));
+}
+
+void RandomAccessFileReader::Count(size_t bytes) const {
+  CountFileRead(options_.temperature, bytes);
+  Statistics* const stats = options_.stats;
+  if (stats == nullptr) return;
+  stats->recordTick(options_.in_last_level ? LAST_LEVEL_READ_BYTES : NON_LAST_LEVEL_READ_BYTES,
+                    bytes);
+  stats->recordTick(options_.in_last_level ? LAST_LEVEL_READ_COUNT : NON_LAST_LEVEL_READ_COUNT, 1);
+  TemperatureTickers tickers;
+  if (!FindTickers(options_.temperature, &tickers)) return;
+  stats->recordTick(tickers.bytes, bytes);
+  stats->recordTick(tickers.count, 1);
 }
 
 void RandomAccessFileReader::AskRateLimiter(size_t n, const IOOptions& io_options) const {
@@ -103,13 +180,20 @@ IOStatus RandomAccessFileReader::ReadUpTo(uint64_t offset, size_t n, Slice* resu
   const bool timed = options_.stats != nullptr && options_.clock != nullptr &&
                      options_.read_histogram != kNoHistogram;
   const uint64_t start = timed ? options_.clock->NowNanos() : 0;
-  IOStatus s = direct_ ? ReadAligned(offset, n, result, scratch, io_options)
-                       : ReadLoop(offset, n, result, scratch, io_options);
+  IOStatus s;
+  {
+    const ReadTimer timer;
+    s = direct_ ? ReadAligned(offset, n, result, scratch, io_options)
+                : ReadLoop(offset, n, result, scratch, io_options);
+  }
   if (timed) {
-    options_.stats->recordInHistogram(options_.read_histogram,
-                                      (options_.clock->NowNanos() - start) / 1000);
+    const uint64_t micros = (options_.clock->NowNanos() - start) / 1000;
+    options_.stats->recordInHistogram(options_.read_histogram, micros);
+    const uint32_t of_activity = HistogramOf(io_options.io_activity);
+    if (of_activity != kNoHistogram) options_.stats->recordInHistogram(of_activity, micros);
   }
   if (!s.ok()) *result = Slice(scratch, 0);
+  Count(result->size());
   return s;
 }
 
@@ -156,11 +240,16 @@ IOStatus RandomAccessFileReader::MultiRead(FSReadRequest* requests, size_t count
     return IOStatus::OK();
   }
   for (size_t i = 0; i < count; ++i) AskRateLimiter(requests[i].len, io_options);
-  IOStatus s = direct_ ? MultiReadAligned(requests, count, io_options)
-                       : file_->MultiRead(requests, count, io_options, nullptr);
+  IOStatus s;
+  {
+    const ReadTimer timer;
+    s = direct_ ? MultiReadAligned(requests, count, io_options)
+                : file_->MultiRead(requests, count, io_options, nullptr);
+  }
   if (!s.ok()) return s;
   for (size_t i = 0; i < count; ++i) {
     FSReadRequest& r = requests[i];
+    Count(r.result.size());
     if (!r.status.ok() || r.result.size() == r.len) continue;
     // Once more alone: the file system may have been interrupted.
     r.status = Read(r.offset, r.len, &r.result, r.scratch, io_options);

@@ -29,6 +29,9 @@ class RandomAccessFileReader {
     RateLimiter* rate_limiter = nullptr;
     // Of the histogram that gets the microseconds of each read.
     uint32_t read_histogram = kNoHistogram;
+    // By which reads are counted.
+    Temperature temperature = Temperature::kUnknown;
+    bool in_last_level = false;
   };
   static constexpr uint32_t kNoHistogram = ~uint32_t{0};
 
@@ -62,6 +65,8 @@ class RandomAccessFileReader {
   const std::string& file_name() const { return file_name_; }
   FSRandomAccessFile* file() const { return file_.get(); }
   bool use_direct_io() const { return direct_; }
+  Statistics* statistics() const { return options_.stats; }
+  bool in_last_level() const { return options_.in_last_level; }
 
  private:
   IOStatus ReadAligned(uint64_t offset, size_t n, Slice* result, char* scratch,
@@ -70,6 +75,8 @@ class RandomAccessFileReader {
                             const IOOptions& io_options) const;
   IOStatus ReadLoop(uint64_t offset, size_t n, Slice* result, char* scratch,
                     const IOOptions& io_options) const;
+  // Of bytes that were read, in the thread's and the database's statistics.
+  void Count(size_t bytes) const;
   void AskRateLimiter(size_t n, const IOOptions& io_options) const;
   IOStatus EndsBefore(uint64_t offset, size_t n, size_t got) const;
 

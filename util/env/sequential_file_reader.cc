@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "util/metrics/iostats.h"
+
 namespace varve {
 
 SequentialFileReader::SequentialFileReader(std::unique_ptr<FSSequentialFile> file,
@@ -23,6 +25,7 @@ IOStatus SequentialFileReader::Open(FileSystem* fs, const std::string& fname,
                                     std::unique_ptr<SequentialFileReader>* reader,
                                     size_t readahead_size) {
   reader->reset();
+  const IOTimer<&IOStatsContext::open_nanos> timer;
   std::unique_ptr<FSSequentialFile> file;
   IOStatus s = fs->NewSequentialFile(fname, file_options, &file, nullptr);
   if (s.ok()) {
@@ -34,6 +37,7 @@ IOStatus SequentialFileReader::Open(FileSystem* fs, const std::string& fname,
 
 IOStatus SequentialFileReader::ReadFully(uint64_t offset, size_t n, char* scratch, size_t* got) {
   *got = 0;
+  const IOTimer<&IOStatsContext::read_nanos, &IOStatsContext::cpu_read_nanos> timer;
   while (*got < n) {
     Slice piece;
     IOStatus s = direct_ ? file_->PositionedRead(offset + *got, n - *got, io_options_, &piece,
@@ -46,6 +50,7 @@ IOStatus SequentialFileReader::ReadFully(uint64_t offset, size_t n, char* scratc
     }
     if (piece.data() != scratch + *got) std::memmove(scratch + *got, piece.data(), piece.size());
     *got += piece.size();
+    CountFileRead(Temperature::kUnknown, piece.size());
     // Reading on from an unaligned place is not possible, and only the end of the file causes one.
     if (direct_ && *got % alignment_ != 0) break;
   }

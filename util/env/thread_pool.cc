@@ -8,12 +8,15 @@
 #include <memory>
 #include <utility>
 
+#include "varve/iostats_context.h"
+
 #include "util/env/thread_priority.h"
+#include "util/env/thread_registry.h"
 
 namespace varve {
 
-ThreadPool::ThreadPool(std::string name, int limit)
-    : name_(std::move(name)), limit_(std::max(limit, 0)) {
+ThreadPool::ThreadPool(std::string name, Env::Priority priority, int limit)
+    : name_(std::move(name)), priority_(priority), limit_(std::max(limit, 0)) {
   Watch(&mutex_);
 }
 
@@ -172,6 +175,8 @@ bool ThreadPool::IsSurplus() const {
 void ThreadPool::Run(Threads::iterator self) {
   // Linux allows 15 characters; a failure leaves the process name, which does no harm.
   (void)::pthread_setname_np(::pthread_self(), ("varve:" + name_).substr(0, 15).c_str());
+  get_iostats_context()->thread_pool_id = static_cast<uint64_t>(priority_);
+  const ListedThread listed(priority_);
   Priorities own;
   MutexLock lock(&mutex_);
   for (;;) {

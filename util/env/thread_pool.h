@@ -25,8 +25,9 @@ class ThreadPool final : private ForkWatch {
  public:
   using Function = void (*)(void* arg);
 
-  // `name` (at most 8 characters) goes into the threads' names. With limit 0 jobs only queue up.
-  ThreadPool(std::string name, int limit);
+  // `name` (at most 8 characters) goes into the threads' names, `priority` into what they count of
+  // their I/O. With limit 0 jobs only queue up.
+  ThreadPool(std::string name, Env::Priority priority, int limit);
   // Runs the jobs that wait, then joins the threads.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -81,6 +82,7 @@ class ThreadPool final : private ForkWatch {
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
   const std::string name_;
+  const Env::Priority priority_;
   mutable Mutex mutex_{lock_ranks::kThreadPool};
   CondVar work_{&mutex_};
   std::deque<Job> queue_ VARVE_GUARDED_BY(mutex_);

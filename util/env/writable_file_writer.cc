@@ -11,6 +11,8 @@
 #include "varve/statistics.h"
 #include "varve/system_clock.h"
 
+#include "util/metrics/iostats.h"
+
 namespace varve {
 
 namespace {
@@ -21,12 +23,14 @@ constexpr size_t kFirstBuffer = 64 * 1024;
 constexpr uint64_t kRangeSyncDistance = 1024 * 1024;
 constexpr uint64_t kRangeSyncUnit = 4096;
 
-// Adds the time of its life to one of the times, if they are wanted.
+// Adds the time of its life to one of the times, and to the thread's, if they are wanted.
+template <uint64_t FileWriteTimes::*kWhich, uint64_t IOStatsContext::*kOfThread,
+          uint64_t IOStatsContext::*kCpuOfThread = nullptr>
 class Timed {
  public:
-  Timed(const WritableFileWriter::Options& options, uint64_t FileWriteTimes::*which)
+  explicit Timed(const WritableFileWriter::Options& options)
       : clock_(options.times == nullptr ? nullptr : options.clock),
-        total_(clock_ == nullptr ? nullptr : &(options.times->*which)),
+        total_(clock_ == nullptr ? nullptr : &(options.times->*kWhich)),
         start_(clock_ == nullptr ? 0 : clock_->NowNanos()) {}
   ~Timed() {
     if (clock_ != nullptr) [[unlikely]]
@@ -39,7 +43,39 @@ class Timed {
   SystemClock* const clock_;
   uint64_t* const total_;
   const uint64_t start_;
+  const IOTimer<kOfThread, kCpuOfThread> of_thread_;
 };
+
+// Records the microseconds of its life in histograms of the database's statistics.
+class Recorded {
+ public:
+  Recorded(const WritableFileWriter::Options& options, uint32_t histogram,
+           uint32_t more = WritableFileWriter::kNoHistogram)
+      : options_(options),
+        histogram_(histogram),
+        more_(more),
+        wanted_(options.stats != nullptr && options.clock != nullptr &&
+                histogram != WritableFileWriter::kNoHistogram),
+        start_(wanted_ ? options.clock->NowNanos() : 0) {}
+  ~Recorded() {
+    if (!wanted_) return;
+    const uint64_t micros = (options_.clock->NowNanos() - start_) / 1000;
+    options_.stats->recordInHistogram(histogram_, micros);
+    if (more_ != WritableFileWriter::kNoHistogram) options_.stats->recordInHistogram(more_, micros);
+  }
+  Recorded(const Recorded&) = delete;
+  Recorded& operator=(const Recorded&) = delete;
+
+ private:
+  const WritableFileWriter::Options& options_;
+  const uint32_t histogram_;
+  const uint32_t more_;
+  const bool wanted_;
+  const uint64_t start_;
+};
+
+using TimedWrite =
+    Timed<&FileWriteTimes::write, &IOStatsContext::write_nanos, &IOStatsContext::cpu_write_nanos>;
 
 }  // namespace
 
@@ -67,6 +103,7 @@ IOStatus WritableFileWriter::Create(FileSystem* fs, const std::string& fname,
                                     const FileOptions& file_options, const Options& options,
                                     std::unique_ptr<WritableFileWriter>* writer) {
   writer->reset();
+  const IOTimer<&IOStatsContext::open_nanos> timer;
   std::unique_ptr<FSWritableFile> file;
   IOStatus s = fs->NewWritableFile(fname, file_options, &file, nullptr);
   if (s.ok()) *writer = std::make_unique<WritableFileWriter>(std::move(file), fname, options);
@@ -119,7 +156,7 @@ IOStatus WritableFileWriter::Append(const Slice* parts, size_t count) {
   for (size_t i = 0; i < count; ++i) total += parts[i].size();
   const uint64_t size = file_size_.load(std::memory_order_relaxed);
   {
-    const Timed timed(options_, &FileWriteTimes::prepare);
+    const Timed<&FileWriteTimes::prepare, &IOStatsContext::prepare_write_nanos> timed(options_);
     file_->PrepareWrite(static_cast<size_t>(size), total, options_.io_options, nullptr);
   }
   for (size_t i = 0; i < count; ++i) {
@@ -180,9 +217,12 @@ size_t WritableFileWriter::Grant(size_t bytes, size_t alignment) {
 IOStatus WritableFileWriter::WriteThrough(Slice data) {
   while (!data.empty()) {
     const size_t n = Grant(data.size(), 0);
-    const Timed timed(options_, &FileWriteTimes::write);
+    const TimedWrite timed(options_);
+    const Recorded recorded(options_, options_.write_histogram,
+                            options_.write_histogram_of_purpose);
     IOStatus s = file_->Append(Slice(data.data(), n), options_.io_options, nullptr);
     if (!s.ok()) return Latch(std::move(s));
+    AddIOCount<&IOStatsContext::bytes_written>(n);
     data.remove_prefix(n);
     flushed_size_.fetch_add(n, std::memory_order_release);
   }
@@ -207,10 +247,13 @@ IOStatus WritableFileWriter::WriteDirect() {
   while (done < padded) {
     size_t n = Grant(padded - done, alignment_);
     n = std::max<size_t>(RoundDown(n, alignment_), alignment_);
-    const Timed timed(options_, &FileWriteTimes::write);
+    const TimedWrite timed(options_);
+    const Recorded recorded(options_, options_.write_histogram,
+                            options_.write_histogram_of_purpose);
     IOStatus s = file_->PositionedAppend(Slice(buffer_.data() + done, n), buffer_offset_ + done,
                                          options_.io_options, nullptr);
     if (!s.ok()) return Latch(std::move(s));
+    AddIOCount<&IOStatsContext::bytes_written>(n);
     done += n;
   }
   flushed_size_.store(buffer_offset_ + used_, std::memory_order_release);
@@ -228,7 +271,7 @@ IOStatus WritableFileWriter::RangeSyncIfDue() {
   if (flushed <= kRangeSyncDistance) return IOStatus::OK();
   const uint64_t end = RoundDown(flushed - kRangeSyncDistance, kRangeSyncUnit);
   if (end < range_synced_ || end - range_synced_ < options_.bytes_per_sync) return IOStatus::OK();
-  const Timed timed(options_, &FileWriteTimes::range_sync);
+  const Timed<&FileWriteTimes::range_sync, &IOStatsContext::range_sync_nanos> timed(options_);
   IOStatus s = file_->RangeSync(range_synced_, end - range_synced_, options_.io_options, nullptr);
   if (!s.ok()) return Latch(std::move(s));
   range_synced_ = end;
@@ -248,17 +291,10 @@ IOStatus WritableFileWriter::Flush() {
 }
 
 IOStatus WritableFileWriter::SyncFile(bool use_fsync) {
-  const Timed timed(options_, &FileWriteTimes::sync);
-  const bool recorded = options_.stats != nullptr && options_.clock != nullptr &&
-                        options_.sync_histogram != kNoHistogram;
-  const uint64_t start = recorded ? options_.clock->NowNanos() : 0;
-  IOStatus s = use_fsync ? file_->Fsync(options_.io_options, nullptr)
-                         : file_->Sync(options_.io_options, nullptr);
-  if (recorded) {
-    options_.stats->recordInHistogram(options_.sync_histogram,
-                                      (options_.clock->NowNanos() - start) / 1000);
-  }
-  return Latch(std::move(s));
+  const Timed<&FileWriteTimes::sync, &IOStatsContext::fsync_nanos> timed(options_);
+  const Recorded recorded(options_, options_.sync_histogram);
+  return Latch(use_fsync ? file_->Fsync(options_.io_options, nullptr)
+                         : file_->Sync(options_.io_options, nullptr));
 }
 
 IOStatus WritableFileWriter::Sync(bool use_fsync) {

@@ -60,6 +60,9 @@ class WritableFileWriter {
     FileWriteTimes* times = nullptr;
     // Of the histogram that gets the microseconds of each sync.
     uint32_t sync_histogram = kNoHistogram;
+    // The same of each write, and once more by what the file is for.
+    uint32_t write_histogram = kNoHistogram;
+    uint32_t write_histogram_of_purpose = kNoHistogram;
   };
   static constexpr uint32_t kNoHistogram = ~uint32_t{0};
 

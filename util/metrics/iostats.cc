@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calling thread's IOStatsContext, and how it prints and resets itself.
 
+#include "util/metrics/iostats.h"
+
 #include <cstdint>
 #include <string>
 
-#include "varve/iostats_context.h"
-
 namespace varve {
+
+constinit thread_local IOStatsContext* thread_iostats = nullptr;
 
 namespace {
 
-constinit thread_local IOStatsContext thread_iostats;
+// Too large for the block of thread-local storage that is reached without a call.
+constinit thread_local IOStatsContext context_of_thread;
 
 template <typename Owner>
 struct IoCounter {
@@ -62,8 +65,39 @@ void AppendIoCounters(const Owner& owner, const IoCounter<Owner> (&counters)[kCo
 
 }  // namespace
 
+IOStatsContext* FirstThreadIOStats() {
+  thread_iostats = &context_of_thread;
+  return thread_iostats;
+}
+
 IOStatsContext* get_iostats_context() {
-  return &thread_iostats;
+  return ThreadIOStats();
+}
+
+void CountFileRead(Temperature temperature, uint64_t bytes) {
+  IOStatsContext* const stats = ThreadIOStats();
+  if (stats->disable_iostats) return;
+  stats->bytes_read += bytes;
+  FileIOByTemperature* const of = &stats->file_io_stats_by_temperature;
+  const auto add = [bytes](uint64_t* total, uint64_t* count) {
+    *total += bytes;
+    ++*count;
+  };
+  switch (temperature) {
+    case Temperature::kHot:
+      return add(&of->hot_file_bytes_read, &of->hot_file_read_count);
+    case Temperature::kWarm:
+      return add(&of->warm_file_bytes_read, &of->warm_file_read_count);
+    case Temperature::kCool:
+      return add(&of->cool_file_bytes_read, &of->cool_file_read_count);
+    case Temperature::kCold:
+      return add(&of->cold_file_bytes_read, &of->cold_file_read_count);
+    case Temperature::kIce:
+      return add(&of->ice_file_bytes_read, &of->ice_file_read_count);
+    case Temperature::kUnknown:
+    case Temperature::kLastTemperature:
+      return;
+  }
 }
 
 void IOStatsContext::Reset() {

@@ -9,6 +9,8 @@
 #include "varve/statistics.h"
 #include "varve/system_clock.h"
 
+#include "util/metrics/perf_counters.h"
+
 namespace varve {
 
 inline void RecordTick(Statistics* statistics, uint32_t ticker, uint64_t n = 1) {
@@ -54,6 +56,27 @@ class StopWatch {
   Statistics* const statistics_;  // null = not measuring
   const uint32_t histogram_;
   const uint64_t start_nanos_;
+};
+
+// Adds the nanoseconds of its scope to a ticker, at the levels that time details.
+class TickerTimer {
+ public:
+  TickerTimer(Statistics* statistics, uint32_t ticker)
+      : statistics_(statistics != nullptr && statistics->get_stats_level() > kExceptDetailedTimers
+                        ? statistics
+                        : nullptr),
+        ticker_(ticker),
+        start_(statistics_ != nullptr ? PerfClockNanos() : 0) {}
+  ~TickerTimer() {
+    if (statistics_ != nullptr) statistics_->recordTick(ticker_, PerfClockNanos() - start_);
+  }
+  TickerTimer(const TickerTimer&) = delete;
+  TickerTimer& operator=(const TickerTimer&) = delete;
+
+ private:
+  Statistics* const statistics_;  // null = not measuring
+  const uint32_t ticker_;
+  const uint64_t start_;
 };
 
 }  // namespace varve

@@ -34,9 +34,9 @@ Status ChangeTableOptions(const std::string& text, ColumnFamilyOptions* options)
   if (current == nullptr) {
     return Status::InvalidArgument(kTableFactory, "the tables of this column family are others");
   }
-  const bool braced = text.size() >= 2 && text.front() == '{' && text.back() == '}';
   OptionChanges changes;
-  VARVE_RETURN_IF_ERROR(StringToMap(braced ? text.substr(1, text.size() - 2) : text, &changes));
+  VARVE_RETURN_IF_ERROR(
+      StringToMap(IsBraced(text) ? text.substr(1, text.size() - 2) : text, &changes));
   BlockBasedTableOptions copy = *current;
   const Status s = ApplyChanges(BlockBasedTableOptionTable(), changes, &copy);
   if (!s.ok()) return Status::CopyAppendMessage(s, "; in ", kTableFactory);

@@ -126,7 +126,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(background_gives_way,
               "background work gives way to threads that wait for a processor")
         .NotInFile(),
-    VARVE_ROW(enable_thread_tracking, "list of threads").DefaultOnly(kNoFeature),
+    VARVE_ROW(enable_thread_tracking, "list of threads"),
     VARVE_ROW(max_bgerror_resume_count, "attempts to recover from an I/O error")
         .Between(0, kMaxInt),
     VARVE_ROW(bgerror_resume_retry_interval, "microseconds between attempts"),

@@ -30,5 +30,6 @@ inline constexpr MutexRank kSharedTimer = kUtilRanks + 80;
 inline constexpr MutexRank kGiveWay = kUtilRanks + 81;
 inline constexpr MutexRank kStatistics = kUtilRanks + 82;
 inline constexpr MutexRank kThreadSlots = kUtilRanks + 83;
+inline constexpr MutexRank kThreadRegistry = kUtilRanks + 84;
 
 }  // namespace varve::lock_ranks

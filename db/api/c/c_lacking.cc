@@ -167,9 +167,7 @@ const char* rocksdb_options_get_daily_offpeak_time_utc(rocksdb_options_t* option
   return options == nullptr ? nullptr : options->daily_offpeak_time_utc.c_str();
 }
 
-void rocksdb_options_set_blob_cache(rocksdb_options_t* options, rocksdb_cache_t* blob_cache) {
-  RefuseObject(options, "blob_cache", blob_cache != nullptr);
-}
+void rocksdb_options_set_blob_cache(rocksdb_options_t* /*options*/, rocksdb_cache_t* /*cache*/) {}
 
 namespace {
 

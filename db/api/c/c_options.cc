@@ -247,6 +247,11 @@ void rocksdb_options_set_row_cache(rocksdb_options_t* options, rocksdb_cache_t* 
   Share(options, __func__, cache, &varve::Options::row_cache);
 }
 
+void rocksdb_options_set_sst_partitioner_factory(rocksdb_options_t* options,
+                                                 rocksdb_sst_partitioner_factory_t* factory) {
+  Share(options, __func__, factory, &varve::Options::sst_partitioner_factory);
+}
+
 void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* options,
                                               rocksdb_write_buffer_manager_t* manager) {
   Share(options, __func__, manager, &varve::Options::write_buffer_manager);

@@ -243,10 +243,6 @@ unsigned char rocksdb_readoptions_has_table_filter(const rocksdb_readoptions_t* 
 
 // ---- Partitioners ----
 
-struct rocksdb_sst_partitioner_factory_t {
-  std::shared_ptr<varve::SstPartitionerFactory> rep;
-};
-
 rocksdb_sst_partitioner_factory_t* rocksdb_sst_partitioner_fixed_prefix_factory_create(
     size_t prefix_len) {
   try {
@@ -255,12 +251,6 @@ rocksdb_sst_partitioner_factory_t* rocksdb_sst_partitioner_fixed_prefix_factory_
   } catch (...) {
     return nullptr;
   }
-}
-
-void rocksdb_options_set_sst_partitioner_factory(rocksdb_options_t* options,
-                                                 rocksdb_sst_partitioner_factory_t* factory) {
-  if (options == nullptr) return;
-  options->rep.sst_partitioner_factory = factory == nullptr ? nullptr : factory->rep;
 }
 
 void rocksdb_sst_partitioner_factory_destroy(rocksdb_sst_partitioner_factory_t* factory) {

@@ -367,6 +367,10 @@ struct rocksdb_compactionfilterfactory_t {
   varve::c::Given<rocksdb_compactionfilterfactory_t, varve::CompactionFilterFactory> rep;
 };
 
+struct rocksdb_sst_partitioner_factory_t {
+  std::shared_ptr<varve::SstPartitionerFactory> rep;
+};
+
 struct rocksdb_mergeoperator_t {
   varve::c::Given<rocksdb_mergeoperator_t, varve::MergeOperator> rep;
 };

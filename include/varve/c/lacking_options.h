@@ -138,6 +138,7 @@ rocksdb_sst_file_manager_get_total_trash_size(rocksdb_sst_file_manager_t* manage
 
 // ---- Of column families ----
 
+/* There are no files of blobs, so that nothing would ever be in it: it is not used, nor refused. */
 VARVE_C_STORED void rocksdb_options_set_blob_cache(rocksdb_options_t* options,
                                                    rocksdb_cache_t* blob_cache);
 VARVE_C_STORED uint32_t

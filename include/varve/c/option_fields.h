@@ -180,9 +180,9 @@ VARVE_C_API void rocksdb_options_set_max_background_flushes(rocksdb_options_t* o
 VARVE_C_API int rocksdb_options_get_max_background_flushes(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_max_subcompactions(rocksdb_options_t* options, uint32_t value);
 VARVE_C_API uint32_t rocksdb_options_get_max_subcompactions(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_enable_thread_tracking(rocksdb_options_t* options,
-                                                               unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_enable_thread_tracking(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_enable_thread_tracking(rocksdb_options_t* options,
+                                                            unsigned char value);
+VARVE_C_API unsigned char rocksdb_options_get_enable_thread_tracking(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_stats_dump_period_sec(rocksdb_options_t* options,
                                                            unsigned int value);
 VARVE_C_API unsigned int rocksdb_options_get_stats_dump_period_sec(rocksdb_options_t* options);

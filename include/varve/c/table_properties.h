@@ -178,8 +178,8 @@ VARVE_C_API void rocksdb_readoptions_set_table_filter(
 
 // ---- Where tables end ----
 
-// Compactions end tables where the first prefix_len bytes of keys change. Null: nowhere. The
-// factory may be destroyed once it was given.
+// Compactions end tables where the first prefix_len bytes of keys change. The factory may be
+// destroyed once it was given.
 VARVE_C_API void rocksdb_options_set_sst_partitioner_factory(
     rocksdb_options_t* options, rocksdb_sst_partitioner_factory_t* factory);
 VARVE_C_API void rocksdb_sst_partitioner_factory_destroy(

@@ -305,11 +305,13 @@ TEST_P(DeletedSpaceTest, OfEverythingNothingStays) {
       << Count().bytes << " bytes in " << Levels();
 }
 
+// What is dead is rewritten away as long as it is half of what has to be rewritten for that: at the
+// end there is no more of it than of what lives, and a tombstone for each.
 TEST_P(DeletedSpaceTest, OfNineTenthsLittleStays) {
   Open();
   PutAll(20000, 'a', 200);
   DeleteShuffled(18000, 20000);
-  EXPECT_TRUE(Eventually([&] { return Count().entries < 2600; }))
+  EXPECT_TRUE(Eventually([&] { return Count().entries <= 3 * 2000; }))
       << Count().entries << " entries in " << Levels();
 }
 

@@ -35,8 +35,8 @@ class OneThreadEachEnv final : public EnvWrapper {
  private:
   ThreadPool& PoolOf(Priority priority) { return priority == HIGH ? high_ : low_; }
 
-  ThreadPool low_{"low", 1};
-  ThreadPool high_{"high", 1};
+  ThreadPool low_{"low", Env::LOW, 1};
+  ThreadPool high_{"high", Env::HIGH, 1};
 };
 
 // Calls back once, in the first job of its kind.

@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "varve/comparator.h"
 #include "varve/write_batch.h"
@@ -273,6 +274,37 @@ TEST_F(BatchInserterTest, LongBatchesOfSeveralFamiliesAreInsertedWhole) {
   }
 }
 
+// In the order of keys, and more than wait at once: each key's newest update wins, and each has the
+// sequence that its place in the batch gives it.
+TEST_F(BatchInserterTest, LargeBatchesAreInsertedWholeAndKeepTheirOrder) {
+  constexpr int kUpdates = 70'000;
+  constexpr SequenceNumber kFirst = 1000;
+  WriteBatch batch;
+  std::map<std::pair<uint32_t, std::string>, std::string> expected;
+  uint32_t state = 1;
+  for (int i = 0; i < kUpdates; i++) {
+    state = state * 1664525 + 1013904223;
+    const uint32_t family = i % 20'000 < 17'000 ? 0 : 3;
+    const std::string key = "key" + std::to_string(state % 30'000);
+    const bool is_delete = i % 11 == 0;
+    ASSERT_TRUE(
+        Add(&batch, is_delete ? kTypeDeletion : kTypeValue, family, key, is_delete ? "" : "v")
+            .ok());
+    expected[{family, key}] = is_delete ? "(deleted)" : "v@" + std::to_string(kFirst + i);
+  }
+  ASSERT_TRUE(Add(&batch, kTypeRangeDeletion, 0, "key1", "key2").ok());
+  BatchInsertResult result;
+  ASSERT_TRUE(InsertBatch(batch.Data(), kFirst, &families_, &result).ok());
+  EXPECT_EQ(result.next_sequence, kFirst + kUpdates + 1);
+  EXPECT_EQ(result.inserted, static_cast<uint64_t>(kUpdates) + 1);
+  EXPECT_EQ(families_.Find(0)->first_seq(), kFirst);
+  EXPECT_EQ(families_.Find(0)->entry_count() + families_.Find(3)->entry_count(), result.inserted);
+  for (const auto& [where, value] : expected) {
+    const bool covered = where.first == 0 && where.second >= "key1" && where.second < "key2";
+    ASSERT_EQ(Get(where.first, where.second), covered ? "(deleted)" : value) << where.second;
+  }
+}
+
 TEST_F(BatchInserterTest, EntriesOfSeveralBatchesWaitForFlush) {
   WriteBatch first;
   ASSERT_TRUE(first.Put("a", "1").ok());
@@ -295,7 +327,8 @@ TEST_F(BatchInserterTest, EntriesOfSeveralBatchesWaitForFlush) {
 TEST_F(BatchInserterTest, ABatchOfOneUpdateIsTakenForIt) {
   const auto found = [this](WriteBatch* batch) {
     WriteRequest request(batch);
-    FindOnlyUpdate(&request, &families_);
+    const Status s = CheckRequest(&request, &families_, {});
+    EXPECT_EQ(s.ToString(), Check(*batch).ToString());
     const bool is_one = request.update() != nullptr;
     EXPECT_EQ(request.bytes(), batch->GetDataSize());
     EXPECT_EQ(request.head(), Slice(batch->Data()));
@@ -316,7 +349,8 @@ TEST_F(BatchInserterTest, ABatchOfOneUpdateIsTakenForIt) {
   EXPECT_TRUE(one([](WriteBatch* b) { return b->Merge("k", "v"); }));
   EXPECT_TRUE(one([](WriteBatch* b) { return b->Delete("k"); }));
   EXPECT_TRUE(one([](WriteBatch* b) { return b->SingleDelete("k"); }));
-  EXPECT_FALSE(one([](WriteBatch* b) { return b->DeleteRange("a", "b"); }));
+  EXPECT_TRUE(one([](WriteBatch* b) { return b->DeleteRange("a", "b"); }));
+  EXPECT_TRUE(one([](WriteBatch* b) { return b->DeleteRange("b", "a"); }));
   EXPECT_FALSE(one([](WriteBatch* b) { return b->PutLogData("x"); }));
   EXPECT_FALSE(one([](WriteBatch*) { return Status::OK(); }));
   EXPECT_FALSE(

@@ -235,9 +235,9 @@ class OneStampedFamily : public MemTableResolver {
 TEST(WriteRequest, ATimestampIsOfTheFamilysSize) {
   OneStampedFamily families;
   const auto check = [&](uint32_t family, size_t ts_bytes) {
-    const WriteRequest request({kTypeValue, family, "a long enough key", "v"},
-                               std::string(ts_bytes, 't'));
-    return CheckRequest(request, &families, {});
+    WriteRequest request({kTypeValue, family, "a long enough key", "v"},
+                         std::string(ts_bytes, 't'));
+    return CheckRequest(&request, &families, {});
   };
   EXPECT_TRUE(check(0, 8).ok());
   EXPECT_TRUE(check(1, 0).ok());
@@ -261,11 +261,11 @@ TEST(WriteRequest, IsRefusedAndInsertedAsItsBatchWouldBe) {
   SequenceNumber sequence = 100;
   for (const BatchRecord& update : updates) {
     const std::string rep = BatchRecordOf(update);
-    const WriteRequest request(update);
+    WriteRequest request(update);
     for (const bool ignore : {false, true}) {
       SCOPED_TRACE(std::to_string(update.type) + " " + std::to_string(update.column_family));
       const BatchCheckOptions check{ignore};
-      const Status s = CheckRequest(request, &families, check);
+      const Status s = CheckRequest(&request, &families, check);
       EXPECT_EQ(s.ToString(), CheckBatch(rep, &families, check).ToString());
       if (!s.ok()) continue;
       BatchInsertResult of_batch;

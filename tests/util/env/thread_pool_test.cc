@@ -62,7 +62,7 @@ void Count(void* arg) {
 
 TEST(ThreadPoolTest, RunsAsManyJobsAtOnceAsTheLimitAllows) {
   Gate gate;
-  ThreadPool pool("test", 2);
+  ThreadPool pool("test", Env::LOW, 2);
   for (int i = 0; i < 5; ++i) pool.Schedule(Gate::Pass, &gate, nullptr, nullptr);
   gate.AwaitInside(2);
   EXPECT_EQ(pool.queue_length(), 3u);
@@ -78,7 +78,7 @@ TEST(ThreadPoolTest, RunsAsManyJobsAtOnceAsTheLimitAllows) {
 TEST(ThreadPoolTest, AtLimitZeroJobsWait) {
   Gate gate;
   gate.Open();
-  ThreadPool pool("test", 0);
+  ThreadPool pool("test", Env::LOW, 0);
   pool.Schedule(Gate::Pass, &gate, nullptr, nullptr);
   EXPECT_EQ(pool.queue_length(), 1u);
   pool.SetLimit(1);
@@ -87,7 +87,7 @@ TEST(ThreadPoolTest, AtLimitZeroJobsWait) {
 
 TEST(ThreadPoolTest, ALowerLimitEndsThreadsAfterTheirJobs) {
   Gate gate;
-  ThreadPool pool("test", 3);
+  ThreadPool pool("test", Env::LOW, 3);
   for (int i = 0; i < 3; ++i) pool.Schedule(Gate::Pass, &gate, nullptr, nullptr);
   gate.AwaitInside(3);
   pool.SetLimit(1);
@@ -103,7 +103,7 @@ TEST(ThreadPoolTest, ALowerLimitEndsThreadsAfterTheirJobs) {
 
 TEST(ThreadPoolTest, UnscheduledJobsAreHandedBack) {
   Gate gate;
-  ThreadPool pool("test", 1);
+  ThreadPool pool("test", Env::LOW, 1);
   pool.Schedule(Gate::Pass, &gate, &gate, nullptr);
   gate.AwaitInside(1);
   std::atomic<int> ran{0};
@@ -129,7 +129,7 @@ TEST(ThreadPoolTest, UnscheduledJobsAreHandedBack) {
 
 TEST(ThreadPoolTest, ReservedThreadsTakeNoJobs) {
   Gate gate;
-  ThreadPool pool("test", 3);
+  ThreadPool pool("test", Env::LOW, 3);
   EXPECT_EQ(pool.Reserve(5), 3);
   EXPECT_EQ(pool.Release(2), 2);
   for (int i = 0; i < 3; ++i) pool.Schedule(Gate::Pass, &gate, nullptr, nullptr);
@@ -145,7 +145,7 @@ TEST(ThreadPoolTest, ReservedThreadsTakeNoJobs) {
 TEST(ThreadPoolTest, TheDestructorRunsWhatWaits) {
   std::atomic<int> ran{0};
   {
-    ThreadPool pool("test", 0);
+    ThreadPool pool("test", Env::LOW, 0);
     for (int i = 0; i < 100; ++i) pool.Schedule(Count, &ran, nullptr, nullptr);
   }
   EXPECT_EQ(ran.load(), 100);
@@ -154,7 +154,7 @@ TEST(ThreadPoolTest, TheDestructorRunsWhatWaits) {
 TEST(ThreadPoolTest, ManyThreadsMayScheduleAndResizeAtOnce) {
   std::atomic<int> ran{0};
   {
-    ThreadPool pool("test", 1);
+    ThreadPool pool("test", Env::LOW, 1);
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&pool, &ran, t] {
@@ -197,8 +197,8 @@ Seen LookIn(ThreadPool* pool) {
 TEST(ThreadPoolTest, ALoweredPriorityIsInForceFromTheNextJobOn) {
   const int own = ::getpriority(PRIO_PROCESS, 0);
   const long own_io = IOPRIO_PRIO_CLASS(::syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0));
-  ThreadPool pool("test", 1);
-  ThreadPool other("test", 1);
+  ThreadPool pool("test", Env::LOW, 1);
+  ThreadPool other("test", Env::LOW, 1);
   Seen seen = LookIn(&pool);
   EXPECT_EQ(seen.nice, own);
   EXPECT_EQ(seen.io_class, own_io);
@@ -221,7 +221,7 @@ TEST(ThreadPoolTest, ALoweredPriorityIsInForceFromTheNextJobOn) {
 // The system may not let the thread up again, so the pool does not try.
 TEST(ThreadPoolTest, AHigherPriorityIsForLaterThreads) {
   const int own = ::getpriority(PRIO_PROCESS, 0);
-  ThreadPool pool("test", 1);
+  ThreadPool pool("test", Env::LOW, 1);
   pool.LowerCpuPriority(CpuPriority::kLow);
   EXPECT_EQ(LookIn(&pool).nice, 19);
   pool.LowerCpuPriority(CpuPriority::kNormal);
@@ -284,7 +284,7 @@ TEST(DefaultEnvTest, StartedThreadsAreJoined) {
 TEST(ThreadPoolTest, IsAsNewInAChildOfFork) {
   Gate gate;
   std::atomic<int> ran{0};
-  auto pool = std::make_unique<ThreadPool>("test", 1);
+  auto pool = std::make_unique<ThreadPool>("test", Env::LOW, 1);
   pool->Schedule(Gate::Pass, &gate, nullptr, nullptr);
   gate.AwaitInside(1);
   pool->Schedule(Count, &ran, nullptr, nullptr);

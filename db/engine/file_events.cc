@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/file_events.h"
+
+#include <string>
+#include <utility>
+
+#include "varve/file_system_wrappers.h"
+
+#include "util/base/caught_exception.h"
+
+namespace varve {
+
+namespace {
+
+using Listeners = std::vector<std::shared_ptr<EventListener>>;
+using Callback = void (EventListener::*)(const FileOperationInfo&);
+
+// One file's name, and who is told of it.
+class FileWatch {
+ public:
+  FileWatch(std::shared_ptr<const Listeners> listeners, std::string path)
+      : listeners_(std::move(listeners)), path_(std::move(path)) {}
+
+  // Does `operation` and tells of it. `length` is asked for when it was done: of bytes that were
+  // moved.
+  template <typename Operation, typename Length>
+  IOStatus Run(FileOperationType type, Callback callback, uint64_t offset, const Length& length,
+               const Operation& operation) const {
+    const FileOperationInfo::StartTimePoint start = FileOperationInfo::StartNow();
+    IOStatus s = operation();
+    FileOperationInfo info(type, path_, start, FileOperationInfo::FinishNow(), s);
+    info.offset = offset;
+    info.length = s.ok() ? length() : 0;
+    for (const auto& listener : *listeners_) {
+      BestEffort([&] { ((*listener).*callback)(info); });
+      if (s.ok()) continue;
+      BestEffort([&] { listener->OnIOError(IOErrorInfo(s, type, path_, info.length, offset)); });
+    }
+    return s;
+  }
+  // For what moves no bytes.
+  template <typename Operation>
+  IOStatus Run(FileOperationType type, Callback callback, const Operation& operation) const {
+    return Run(
+        type, callback, 0, [] { return size_t{0}; }, operation);
+  }
+
+ private:
+  const std::shared_ptr<const Listeners> listeners_;
+  const std::string path_;
+};
+
+class WatchedSequentialFile final : public FSSequentialFileOwnerWrapper {
+ public:
+  WatchedSequentialFile(std::unique_ptr<FSSequentialFile> file, FileWatch watch)
+      : FSSequentialFileOwnerWrapper(std::move(file)), watch_(std::move(watch)) {}
+
+  IOStatus Read(size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) override {
+    const uint64_t offset = position_;
+    IOStatus s = watch_.Run(
+        FileOperationType::kRead, &EventListener::OnFileReadFinish, offset,
+        [&] { return result->size(); },
+        [&] { return FSSequentialFileWrapper::Read(n, options, result, scratch, dbg); });
+    if (s.ok()) position_ += result->size();
+    return s;
+  }
+  IOStatus Skip(uint64_t n) override {
+    IOStatus s = FSSequentialFileWrapper::Skip(n);
+    if (s.ok()) position_ += n;
+    return s;
+  }
+  IOStatus PositionedRead(uint64_t offset, size_t n, const IOOptions& options, Slice* result,
+                          char* scratch, IODebugContext* dbg) override {
+    return watch_.Run(
+        FileOperationType::kRead, &EventListener::OnFileReadFinish, offset,
+        [&] { return result->size(); },
+        [&] {
+          return FSSequentialFileWrapper::PositionedRead(offset, n, options, result, scratch, dbg);
+        });
+  }
+
+ private:
+  const FileWatch watch_;
+  uint64_t position_ = 0;
+};
+
+class WatchedRandomAccessFile final : public FSRandomAccessFileOwnerWrapper {
+ public:
+  WatchedRandomAccessFile(std::unique_ptr<FSRandomAccessFile> file, FileWatch watch)
+      : FSRandomAccessFileOwnerWrapper(std::move(file)), watch_(std::move(watch)) {}
+
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) const override {
+    return watch_.Run(
+        FileOperationType::kRead, &EventListener::OnFileReadFinish, offset,
+        [&] { return result->size(); },
+        [&] { return FSRandomAccessFileWrapper::Read(offset, n, options, result, scratch, dbg); });
+  }
+  // One after the other, as each is an operation of its own to those who watch.
+  IOStatus MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions& options,
+                     IODebugContext* dbg) override {
+    for (size_t i = 0; i < num_reqs; i++) {
+      FSReadRequest& r = reqs[i];
+      r.status = Read(r.offset, r.len, options, &r.result, r.scratch, dbg);
+    }
+    return IOStatus::OK();
+  }
+
+ private:
+  const FileWatch watch_;
+};
+
+class WatchedWritableFile final : public FSWritableFileOwnerWrapper {
+ public:
+  WatchedWritableFile(std::unique_ptr<FSWritableFile> file, FileWatch watch)
+      : FSWritableFileOwnerWrapper(std::move(file)), watch_(std::move(watch)) {}
+
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    return Appended(data, options, dbg,
+                    [&] { return FSWritableFileWrapper::Append(data, options, dbg); });
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options, const DataVerificationInfo& info,
+                  IODebugContext* dbg) override {
+    return Appended(data, options, dbg,
+                    [&] { return FSWritableFileWrapper::Append(data, options, info, dbg); });
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* dbg) override {
+    return watch_.Run(
+        FileOperationType::kPositionedAppend, &EventListener::OnFileWriteFinish, offset,
+        [&] { return data.size(); },
+        [&] { return FSWritableFileWrapper::PositionedAppend(data, offset, options, dbg); });
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            const DataVerificationInfo& info, IODebugContext* dbg) override {
+    return watch_.Run(
+        FileOperationType::kPositionedAppend, &EventListener::OnFileWriteFinish, offset,
+        [&] { return data.size(); },
+        [&] { return FSWritableFileWrapper::PositionedAppend(data, offset, options, info, dbg); });
+  }
+  IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override {
+    return watch_.Run(FileOperationType::kTruncate, &EventListener::OnFileTruncateFinish,
+                      [&] { return FSWritableFileWrapper::Truncate(size, options, dbg); });
+  }
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) override {
+    return watch_.Run(FileOperationType::kClose, &EventListener::OnFileCloseFinish,
+                      [&] { return FSWritableFileWrapper::Close(options, dbg); });
+  }
+  IOStatus Flush(const IOOptions& options, IODebugContext* dbg) override {
+    return watch_.Run(FileOperationType::kFlush, &EventListener::OnFileFlushFinish,
+                      [&] { return FSWritableFileWrapper::Flush(options, dbg); });
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+    return watch_.Run(FileOperationType::kSync, &EventListener::OnFileSyncFinish,
+                      [&] { return FSWritableFileWrapper::Sync(options, dbg); });
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) override {
+    return watch_.Run(FileOperationType::kFsync, &EventListener::OnFileSyncFinish,
+                      [&] { return FSWritableFileWrapper::Fsync(options, dbg); });
+  }
+  IOStatus RangeSync(uint64_t offset, uint64_t nbytes, const IOOptions& options,
+                     IODebugContext* dbg) override {
+    return watch_.Run(
+        FileOperationType::kRangeSync, &EventListener::OnFileRangeSyncFinish, offset,
+        [&] { return static_cast<size_t>(nbytes); },
+        [&] { return FSWritableFileWrapper::RangeSync(offset, nbytes, options, dbg); });
+  }
+
+ private:
+  template <typename Operation>
+  IOStatus Appended(const Slice& data, const IOOptions& options, IODebugContext* dbg,
+                    const Operation& operation) {
+    const uint64_t offset = FSWritableFileWrapper::GetFileSize(options, dbg);
+    return watch_.Run(
+        FileOperationType::kAppend, &EventListener::OnFileWriteFinish, offset,
+        [&] { return data.size(); }, operation);
+  }
+
+  const FileWatch watch_;
+};
+
+class WatchedFileSystem final : public FileSystemWrapper {
+ public:
+  WatchedFileSystem(const std::shared_ptr<FileSystem>& fs, Listeners listeners)
+      : FileSystemWrapper(fs),
+        listeners_(std::make_shared<const Listeners>(std::move(listeners))) {}
+
+  const char* Name() const override { return "WatchedFileSystem"; }
+
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions& file_opts,
+                             std::unique_ptr<FSSequentialFile>* result,
+                             IODebugContext* dbg) override {
+    return Watched<WatchedSequentialFile>(
+        path, target()->NewSequentialFile(path, file_opts, result, dbg), result);
+  }
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& file_opts,
+                               std::unique_ptr<FSRandomAccessFile>* result,
+                               IODebugContext* dbg) override {
+    return Watched<WatchedRandomAccessFile>(
+        path, target()->NewRandomAccessFile(path, file_opts, result, dbg), result);
+  }
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& file_opts,
+                           std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) override {
+    return Watched<WatchedWritableFile>(
+        path, target()->NewWritableFile(path, file_opts, result, dbg), result);
+  }
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& file_opts,
+                              std::unique_ptr<FSWritableFile>* result,
+                              IODebugContext* dbg) override {
+    return Watched<WatchedWritableFile>(
+        path, target()->ReopenWritableFile(path, file_opts, result, dbg), result);
+  }
+  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
+                             const FileOptions& file_opts, std::unique_ptr<FSWritableFile>* result,
+                             IODebugContext* dbg) override {
+    return Watched<WatchedWritableFile>(
+        path, target()->ReuseWritableFile(path, old_path, file_opts, result, dbg), result);
+  }
+
+ private:
+  template <typename WatchedFile, typename File>
+  IOStatus Watched(const std::string& path, IOStatus s, std::unique_ptr<File>* file) const {
+    if (s.ok()) {
+      *file = std::make_unique<WatchedFile>(std::move(*file), FileWatch(listeners_, path));
+    }
+    return s;
+  }
+
+  const std::shared_ptr<const Listeners> listeners_;
+};
+
+}  // namespace
+
+std::shared_ptr<FileSystem> WithFileEvents(const std::shared_ptr<FileSystem>& fs,
+                                           const Listeners& listeners) {
+  Listeners told;
+  for (const auto& listener : listeners) {
+    bool wants = false;
+    BestEffort([&] { wants = listener->ShouldBeNotifiedOnFileIO(); });
+    if (wants) told.push_back(listener);
+  }
+  return told.empty() ? fs : std::make_shared<WatchedFileSystem>(fs, std::move(told));
+}
+
+}  // namespace varve

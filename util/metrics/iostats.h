@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The engine's side of IOStatsContext: what the calling thread reads and writes. Bytes are counted
+// at every perf level, times from the levels on that ask for times.
+
+#include <cstdint>
+
+#include "varve/iostats_context.h"
+#include "varve/types.h"
+
+#include "util/metrics/perf_counters.h"
+
+namespace varve {
+
+// As thread_perf: reached without a call. Null until the thread counted something.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local IOStatsContext* thread_iostats;
+
+IOStatsContext* FirstThreadIOStats();
+
+inline IOStatsContext* ThreadIOStats() {
+  IOStatsContext* const stats = thread_iostats;
+  return stats != nullptr ? stats : FirstThreadIOStats();
+}
+
+template <uint64_t IOStatsContext::*kCounter>
+inline void AddIOCount(uint64_t n) {
+  IOStatsContext* const stats = ThreadIOStats();
+  if (!stats->disable_iostats) stats->*kCounter += n;
+}
+
+// One read of a file of that temperature.
+void CountFileRead(Temperature temperature, uint64_t bytes);
+
+// Adds the wall time of its scope to a counter, and the processor's time to another if there is
+// one.
+template <uint64_t IOStatsContext::*kCounter, uint64_t IOStatsContext::*kCpuCounter = nullptr>
+class IOTimer {
+ public:
+  IOTimer() : start_(PerfLevelAtLeast(kEnableTimeExceptForMutex) ? PerfClockNanos() : 0) {
+    if constexpr (kCpuCounter != nullptr) {
+      if (PerfLevelAtLeast(kEnableTimeAndCPUTimeExceptForMutex)) cpu_start_ = PerfCpuNanos();
+    }
+  }
+  ~IOTimer() {
+    if (start_ == 0) [[likely]]
+      return;
+    AddIOCount<kCounter>(PerfClockNanos() - start_);
+    if constexpr (kCpuCounter != nullptr) {
+      if (cpu_start_ != 0) AddIOCount<kCpuCounter>(PerfCpuNanos() - cpu_start_);
+    }
+  }
+  IOTimer(const IOTimer&) = delete;
+  IOTimer& operator=(const IOTimer&) = delete;
+
+ private:
+  const uint64_t start_;  // 0 = not measuring
+  uint64_t cpu_start_ = 0;
+};
+
+}  // namespace varve

@@ -17,7 +17,9 @@
 #include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
+#include "util/env/table_space.h"
 #include "util/env/thread_registry.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -25,6 +27,34 @@ namespace {
 
 // Before one compaction.
 constexpr size_t kTablesOpenedAtOnce = 64;
+
+// What a compaction may write at most, kept free for it as long as this lives.
+class SpaceHold {
+ public:
+  // `space` may be null: there is always room.
+  SpaceHold(TableSpace* space, const CompactionPlan& plan)
+      : space_(plan.trivial_move || plan.deletion_only ? nullptr : space),
+        bytes_(plan.InputBytes()),
+        fits_(space_ == nullptr || space_->Reserve(bytes_)) {}
+  ~SpaceHold() {
+    if (space_ != nullptr && fits_) space_->GiveBack(bytes_);
+  }
+  SpaceHold(const SpaceHold&) = delete;
+  SpaceHold& operator=(const SpaceHold&) = delete;
+
+  [[nodiscard]] bool fits() const { return fits_; }
+
+ private:
+  TableSpace* const space_;
+  const uint64_t bytes_;
+  const bool fits_;
+};
+
+Status NoRoomFor(const CompactionPlan& plan) {
+  return Status::CompactionTooLarge(
+      "compaction: it may write " + std::to_string(plan.InputBytes()) +
+      " bytes, and SstFileManager::SetMaxAllowedSpaceUsage leaves less");
+}
 
 }  // namespace
 
@@ -231,7 +261,8 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
   if (context_.options().background_gives_way) control.pace = &pace;
   const Status s = RunPlan(&job, std::move(plan), control, &result);
   statistics_.CountPauses(pace);
-  if (s.IsColumnFamilyDropped()) return Status::OK();
+  // For want of room it is thought about again when something has changed.
+  if (s.IsColumnFamilyDropped() || s.IsCompactionTooLarge()) return Status::OK();
   return s;
 } catch (...) {
   return CaughtException();
@@ -329,6 +360,14 @@ void CompactionWork::RemoveOutputs(const CompactionResult& result) {
   }
 }
 
+void CompactionWork::NoteTables(const CompactionResult& result) {
+  TableSpace* const space = context_.table_space();
+  if (space == nullptr) return;
+  for (const NewFile& file : result.outputs) {
+    space->Add(TableFileName(context_.name(), file.number), file.size);
+  }
+}
+
 // The purge that deletes them tells listeners.
 void CompactionWork::NoteJobOfInputs(const CompactionPlan& plan, int job_id) {
   for (const CompactionInputLevel& level : plan.inputs) {
@@ -353,6 +392,11 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
   ColumnFamily* const family = party->family();
   VARVE_ASSERT(!plan->inputs.empty() && plan->output_level < family->current()->num_levels());
   const int job_id = state_.NextJobId();
+  const SpaceHold space(context_.table_space(), *plan);
+  if (!space.fits()) {
+    RecordTick(context_.statistics(), COMPACTION_CANCELLED);
+    return NoRoomFor(*plan);
+  }
   ListedOperation listed(context_.options().enable_thread_tracking, ThreadStatus::OP_COMPACTION,
                          context_.given_name(), family->name());
   List(*plan, job_id, &listed);
@@ -379,6 +423,7 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     }
     if (s.ok()) {
       if (!plan->trivial_move) NoteJobOfInputs(*plan, job_id);
+      NoteTables(*result);
       CountRun(*plan, *result);
     }
   }
@@ -386,6 +431,11 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     errors_.InstallSuperVersion(family).PermitUncheckedError();
     stalls_.Update();
     Schedule(family);
+    // Writing has to stop, not only compacting.
+    if (context_.table_space() != nullptr) {
+      const Status room = context_.table_space()->CheckSpace();
+      if (!room.ok()) errors_.Report(room, BackgroundErrorReason::kFlush);
+    }
   } else if (plan->is_manual && !family->dropped()) {
     // A call that was given up has kept jobs from its files, and nobody is told of an error.
     Guarded([&] {

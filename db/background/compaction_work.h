@@ -158,6 +158,7 @@ class CompactionWork final : public CompactionScheduler {
       VARVE_REQUIRES(kDbMutex);
   CompactionContext MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                 const RunControl& control) const VARVE_REQUIRES(kDbMutex);
+  void NoteTables(const CompactionResult& result) VARVE_REQUIRES(kDbMutex);
   void RemoveOutputs(const CompactionResult& result) VARVE_EXCLUDES(kDbMutex);
   static void AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                  CompactionJobInfo* info);

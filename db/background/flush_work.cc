@@ -13,6 +13,7 @@
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
+#include "util/env/table_space.h"
 #include "util/env/thread_registry.h"
 #include "util/metrics/statistics.h"
 
@@ -226,6 +227,7 @@ void FlushWork::RunNextJob() {
   });
   job_running_ = false;
   Report(s);
+  if (s.ok() && context_.table_space() != nullptr) Report(context_.table_space()->CheckSpace());
   if (s.ok() && reserve_.Lacks()) {
     DbUnlock unlock(&state_.mu);
     reserve_.TakeIfThereIsRoom();
@@ -442,6 +444,10 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
     VARVE_ASSERT(flush.family->immutables().front().mem == flush.input.memtables.front());
     flush.family->DropFlushed(flush.input.memtables.size());
     statistics_.CountFlush(flush.result.file.size);
+    if (context_.table_space() != nullptr && flush.result.wrote_file) {
+      context_.table_space()->Add(TableFileName(context_.name(), flush.result.file.number),
+                                  flush.result.file.size);
+    }
   }
   // Once all are: what cannot be shown is reported, which may release the mutex.
   for (const FamilyFlush& flush : *flushes) {

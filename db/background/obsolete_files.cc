@@ -14,6 +14,7 @@
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/env/io_error.h"
+#include "util/env/table_space.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
@@ -54,7 +55,12 @@ void ObsoleteFiles::DeleteKeptLogs() {
 
 // What cannot be deleted waits for the next opening, which knows that it is obsolete.
 void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
+  TableSpace* const space = with_.context.table_space();
   for (const std::string& path : paths) {
+    if (space != nullptr && Slice(path).ends_with(kTrashSuffix)) {
+      space->DeleteLeftover(path);
+      continue;
+    }
     const IOStatus s = with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
     if (s.ok() || IsMissing(s)) continue;
     LogWarn(with_.context.info_log(), "could not delete obsolete %s: %s", path.c_str(),
@@ -77,19 +83,26 @@ std::vector<uint64_t> ObsoleteFiles::DeleteTables(
   return gone;
 }
 
+IOStatus ObsoleteFiles::DeleteTableFile(const std::string& path) const {
+  TableSpace* const space = with_.context.table_space();
+  if (space != nullptr) return space->Delete(path);
+  IOStatus s = with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
+  if (s.ok()) RecordTick(with_.context.statistics(), FILES_DELETED_IMMEDIATELY);
+  return s;
+}
+
 Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
   VARVE_ASSERT(table->number != 0);
   table->CloseTable();
   if (with_.context.limited_tables() != nullptr)
     TableCache::Evict(with_.context.limited_tables().get(), table->number);
   std::string path = TableFileName(with_.context.name(), table->number);
-  IOStatus s = with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
+  IOStatus s = DeleteTableFile(path);
   if (IsMissing(s)) {
     path = LevelDbTableFileName(with_.context.name(), table->number);
-    s = with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
+    s = DeleteTableFile(path);
   }
   if (IsMissing(s)) return Status::OK();
-  if (s.ok()) RecordTick(with_.context.statistics(), FILES_DELETED_IMMEDIATELY);
   if (!s.ok()) {
     LogWarn(with_.context.info_log(), "could not delete obsolete %s: %s", path.c_str(),
             s.ToString().c_str());

@@ -73,6 +73,8 @@ class ObsoleteFiles final : public FilePurger {
   std::vector<uint64_t> DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables)
       VARVE_EXCLUDES(kDbMutex);
   Status DeleteTable(FileMetaData* table);
+  // At once, or at the rate that the options ask for.
+  IOStatus DeleteTableFile(const std::string& path) const;
   // Of the database's directory: what is known to be obsolete, and what nothing explains.
   void SortOut(const std::vector<std::string>& directory_entries, std::vector<std::string>* doomed,
                std::vector<std::string>* unexplained) VARVE_EXCLUDES(kDbMutex);

@@ -7,6 +7,7 @@
 #include "db/engine/file_events.h"
 #include "util/base/assert.h"
 #include "util/env/file_names.h"
+#include "util/env/table_space.h"
 
 namespace varve {
 
@@ -17,6 +18,7 @@ DbContext::DbContext(Identity identity, const DBOptions& options)
       fs_(WithFileEvents(options_.env->GetFileSystem(), options_.listeners)),
       clock_(options_.env->GetSystemClock().get()),
       statistics_(options_.statistics.get()),
+      table_space_(TableSpaceOf(options_.sst_file_manager.get())),
       open_micros_(MonotonicMicros()) {}
 
 FileOptions DbContext::LogFileOptions() const {
@@ -32,6 +34,7 @@ IOStatus DbContext::Lock() {
 }
 
 IOStatus DbContext::Unlock() {
+  if (table_space_ != nullptr) table_space_->ForgetDirectory(name());
   FileLock* const lock = std::exchange(lock_, nullptr);
   return lock == nullptr ? IOStatus::OK() : fs_->UnlockFile(lock, IOOptions(), nullptr);
 }

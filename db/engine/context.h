@@ -18,6 +18,8 @@
 
 namespace varve {
 
+class TableSpace;
+
 // Thread safety: the setters are for the opening, before anything else uses the object.
 class DbContext {
  public:
@@ -59,6 +61,8 @@ class DbContext {
 
   Logger* info_log() const { return info_log_.get(); }
   void set_info_log(std::shared_ptr<Logger> log) { info_log_ = std::move(log); }
+  // Null: the space of tables is not limited.
+  TableSpace* table_space() const { return table_space_; }
   // What listeners are given; null before background work starts.
   DB* db() const { return db_; }
   void set_db(DB* db) { db_ = db; }
@@ -83,6 +87,7 @@ class DbContext {
   const std::shared_ptr<FileSystem> fs_;
   SystemClock* const clock_;
   Statistics* const statistics_;
+  TableSpace* const table_space_;
   const uint64_t open_micros_;
   std::shared_ptr<Logger> info_log_;
   DB* db_ = nullptr;

@@ -45,7 +45,8 @@ void LogDbOptions(const DbContext& context) {
     text += "\n  \t" + name + " supported: 1";
   }
   const bool fast_crc = crc32c::FindX86Extend() != nullptr || crc32c::FindArm64Extend() != nullptr;
-  text += std::string("\n  Fast CRC32 supported: ") + (fast_crc ? "Supported" : "Not supported");
+  text += std::string("\n  Fast CRC32 supported: ") +
+          (fast_crc ? "Supported on this processor" : "Not supported on this processor");
   text += "\n  Jemalloc supported: 0";
   LogHeader(context.info_log(), "%s", text.c_str());
 }

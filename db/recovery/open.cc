@@ -24,6 +24,7 @@
 #include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
+#include "util/env/table_space.h"
 
 namespace varve {
 
@@ -97,6 +98,7 @@ class Opener {
   Status CreateMissingFamilies() VARVE_REQUIRES(kDbMutex);
   Status WriteIdentityFile();
   Status Sweep();
+  void NoteTables();
   Status Start();
   LogLocation PlaceOfLogs() const;
 
@@ -360,6 +362,21 @@ Status Opener::Sweep() {
                                         logs_->empty_logs(), &e_->recovery);
 }
 
+// For whoever limits the space of all tables.
+void Opener::NoteTables() {
+  TableSpace* const space = e_->context.table_space();
+  if (space == nullptr) return;
+  e_->state.mu.AssertHeld();
+  for (const auto& [id, family] : e_->state.families.all()) {
+    const VersionRef version = family->current();
+    for (int level = 0; level < version->num_levels(); level++) {
+      for (const FileRef& file : version->level(level).files()) {
+        space->Add(TableFileName(e_->context.name(), file->number), file->size);
+      }
+    }
+  }
+}
+
 Status Opener::Start() {
   Engine& e = *e_;
   e.host = std::make_unique<WriteHost>(e.context, &e.state, &e.errors, &e.stalls.slow_path());
@@ -376,6 +393,7 @@ Status Opener::Start() {
     DbLock lock(&e.state.mu);
     for (const auto& [id, family] : e.state.families.all()) family->InstallSuperVersion();
     e.stalls.Update();
+    NoteTables();
   }
   if (e.context.read_only() || repairs_) return Status::OK();
   return e.jobs->options_keeper.Changed();

@@ -243,7 +243,6 @@ Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
                              SequenceNumber* next_sequence) {
   BatchReader reader(rep);
   BatchRecord record;
-  const bool is_large = reader.count() >= EntryBacklog::kWorthwhile;
   while (reader.Next(&record)) {
     if (!record.counted) {
       VARVE_RETURN_IF_ERROR(CheckType(record.type));
@@ -273,27 +272,12 @@ Status BatchInserter::Insert(const Slice& rep, SequenceNumber sequence,
       VARVE_RETURN_IF_ERROR(InsertMerge(record, own_sequence));
       continue;
     }
-    const MemTableEntry entry{own_sequence, TypeInMemTable(record.type, ts_size_), record.key,
-                              record.value};
-    if (is_large && !mem_->IsSortedByReads()) [[unlikely]] {
-      VARVE_RETURN_IF_ERROR(AddToBacklog(entry));
-      continue;
-    }
     VARVE_ASSERT(size_ < MemTable::kAddedTogether);
-    std::construct_at(run_ + size_++, entry);
+    const ValueType type = TypeInMemTable(record.type, ts_size_);
+    std::construct_at(run_ + size_++, MemTableEntry{own_sequence, type, record.key, record.value});
     bytes_ += record.key.size() + record.value.size();
   }
-  if (is_large && reader.status().ok()) VARVE_RETURN_IF_ERROR(Flush());
   return reader.status();
-}
-
-Status BatchInserter::AddToBacklog(const MemTableEntry& entry) {
-  if (backlog_.Take(entry)) return Status::OK();
-  VARVE_RETURN_IF_ERROR(backlog_.Drain(mem_, &inserted_));
-  if (backlog_.Take(entry)) return Status::OK();
-  VARVE_RETURN_IF_ERROR(mem_->Add({&entry, 1}));
-  inserted_++;
-  return Status::OK();
 }
 
 Status BatchInserter::InsertMerge(const BatchRecord& record, SequenceNumber sequence) {
@@ -307,8 +291,6 @@ Status BatchInserter::InsertMerge(const BatchRecord& record, SequenceNumber sequ
 
 Status BatchInserter::Flush() {
   known_ = false;
-  if (!backlog_.empty()) [[unlikely]]
-    VARVE_RETURN_IF_ERROR(backlog_.Drain(mem_, &inserted_));
   if (size_ == 0) return Status::OK();
   VARVE_ASSERT(mem_ != nullptr);
   const std::span<const MemTableEntry> entries(run_, size_);

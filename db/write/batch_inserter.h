@@ -8,7 +8,6 @@
 
 #include "db/column_family/memtable_resolver.h"
 #include "db/write/batch_reader.h"
-#include "db/write/entry_backlog.h"
 #include "db/write/write_request.h"
 #include "memtable/memtable.h"
 
@@ -62,8 +61,6 @@ class BatchInserter {
   uint64_t inserted() const { return inserted_; }  // entries that reached a memtable
 
  private:
-  // Of a large batch.
-  Status AddToBacklog(const MemTableEntry& entry);
   // A merge of a family that folds them: alone, after all that waits.
   Status InsertMerge(const BatchRecord& record, SequenceNumber sequence);
 
@@ -73,7 +70,6 @@ class BatchInserter {
   MemTable* mem_ = nullptr;
   size_t ts_size_ = 0;  // of `mem_`'s keys
   uint64_t inserted_ = 0;
-  EntryBacklog backlog_;  // for `mem_`, as what follows
   size_t size_ = 0;
   size_t bytes_ = 0;  // of the keys and values that wait
   // The first `size_` exist, and wait for `mem_`: a batch of one does not pay for all.

@@ -42,6 +42,7 @@ class RateLimiter;
 class Slice;
 class SliceTransform;
 class Snapshot;
+class SstFileManager;
 class SstPartitionerFactory;
 class Statistics;
 class TableFactory;
@@ -209,8 +210,11 @@ struct VARVE_EXPORT DBOptions {
 
   // ---- Surroundings ----
 
-  Env* env = Env::Default();                              // Not owned.
-  std::shared_ptr<RateLimiter> rate_limiter = nullptr;    // Flushes and compactions.
+  Env* env = Env::Default();                            // Not owned.
+  std::shared_ptr<RateLimiter> rate_limiter = nullptr;  // Flushes and compactions.
+  // Limits the space of tables, and how fast they are deleted (sst_file_manager.h). May be shared
+  // by databases. nullptr: no limits.
+  std::shared_ptr<SstFileManager> sst_file_manager = nullptr;
   std::shared_ptr<Statistics> statistics = nullptr;       // nullptr: nothing is counted.
   std::vector<std::shared_ptr<EventListener>> listeners;  // Called in this order.
 

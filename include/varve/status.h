@@ -250,6 +250,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
 
   bool IsLockLimit() const { return Is(kAborted, kLockLimit); }
   bool IsMemoryLimit() const { return Is(kAborted, kMemoryLimit); }
+  bool IsSpaceLimit() const { return Is(kIOError, kSpaceLimit); }
   bool IsDeadlock() const { return Is(kBusy, kDeadlock); }
   bool IsNoSpace() const { return Is(kIOError, kNoSpace); }
   bool IsIOFenced() const { return Is(kIOError, kIOFenced); }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <iterator>
 
 #include "varve/utilities/table_properties_collectors.h"
 
@@ -82,10 +84,13 @@ TablePropertiesCollector* CompactOnDeletionCollectorFactory::CreateTableProperti
 }
 
 std::string CompactOnDeletionCollectorFactory::ToString() const {
+  // As short as it can be, and without a locale.
+  char ratio[32];
+  const char* const end = std::to_chars(ratio, std::end(ratio), GetDeletionRatio()).ptr;
   std::string text = Name();
   text.append(" (Sliding window size = ").append(std::to_string(GetWindowSize()));
   text.append(" Deletion trigger = ").append(std::to_string(GetDeletionTrigger()));
-  text.append(" Deletion ratio = ").append(std::to_string(GetDeletionRatio())).append(")");
+  text.append(" Deletion ratio = ").append(ratio, static_cast<size_t>(end - ratio)).append(")");
   return text;
 }
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// RocksDB's c.h for programs that are written for RocksDB 7: varve/c.h, but for the two functions
+// RocksDB's c.h for programs that are written for RocksDB 7: varve/c.h, but for the three functions
 // whose arguments were others then. Link with the librocksdb.so of varve-compat-7, that is with
 // librocksdb.so.7.8, which has these.
 
 #define rocksdb_slicetransform_create varve_slicetransform_create_of_rocksdb_11
 #define rocksdb_enable_file_deletions varve_enable_file_deletions_of_rocksdb_11
+#define rocksdb_options_set_plain_table_factory varve_options_set_plain_table_factory_of_rocksdb_11
 #include "varve/c.h"
 #undef rocksdb_slicetransform_create
 #undef rocksdb_enable_file_deletions
+#undef rocksdb_options_set_plain_table_factory
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +25,13 @@ VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(
     unsigned char (*in_range)(void*, const char* key, size_t length), const char* (*name)(void*));
 // force: however often they were disabled.
 VARVE_C_API void rocksdb_enable_file_deletions(rocksdb_t* db, unsigned char force, char** errptr);
+
+// Refused when the database is opened, as with RocksDB 11's arguments.
+VARVE_C_STORED void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options,
+                                                            uint32_t user_key_len,
+                                                            int bloom_bits_per_key,
+                                                            double hash_table_ratio,
+                                                            size_t index_sparseness);
 
 #ifdef __cplusplus
 }

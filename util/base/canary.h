@@ -73,7 +73,6 @@ enum class Canary : int {
   kLeaveCommitLog,
   kForgetTraces,
   kLoseWhileLearning,
-  kReorderUpdates,
 };
 
 inline Canary PlantedCanary() {

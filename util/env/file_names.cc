@@ -73,10 +73,9 @@ constexpr Affix kPrefixes[] = {{"MANIFEST-", kDescriptorFile},
                                {"OPTIONS-", kOptionsFile},
                                {"METADB-", kMetaDatabase},
                                {"COMPACTION_PROGRESS-", kCompactionProgressFile}};
-constexpr Affix kSuffixes[] = {{".log", kWalFile},
-                               {".sst", kTableFile},
-                               {".ldb", kTableFile},
-                               {".blob", kBlobFile},
+constexpr Affix kSuffixes[] = {{".log", kWalFile},        {".sst", kTableFile},
+                               {".ldb", kTableFile},      {".blob", kBlobFile},
+                               {".sst.trash", kTempFile}, {".ldb.trash", kTempFile},
                                {kTempSuffix, kTempFile}};
 
 }  // namespace

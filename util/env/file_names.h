@@ -26,6 +26,8 @@ std::string TempFileName(const std::string& dbname, uint64_t number);
 // might not be true any more. (Of number 0 RocksDB keeps temporary files.)
 std::string SyncedMarksFileName(const std::string& dbname);
 inline constexpr char kSyncedMarksBaseName[] = "1.dbtmp";
+// At the end of a table's name while it waits for its deletion. It is a temporary file, too.
+inline constexpr char kTrashSuffix[] = ".trash";
 std::string OptionsFileName(const std::string& dbname, uint64_t number);
 std::string ArchivalDirectory(const std::string& dbname);
 

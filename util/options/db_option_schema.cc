@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "varve/options.h"
+#include "varve/sst_file_manager.h"
 
 #include "util/compress/codec.h"
+#include "util/env/table_space.h"
 #include "util/options/option_schema.h"
 
 namespace varve {
@@ -25,6 +27,12 @@ Status CheckLogCodec(const std::string& name, const void* field) {
   if (type == kNoCompression) return Status::OK();
   if (!CodecSupported(kZSTD)) return CodecNotSupported(kZSTD, name);
   return type == kZSTD ? Status::OK() : Status::NotSupported(name + ": logs know kZSTD only");
+}
+
+Status IsOurs(const std::string& name, const void* field) {
+  const auto& manager = *static_cast<const std::shared_ptr<SstFileManager>*>(field);
+  if (manager == nullptr || TableSpaceOf(manager.get()) != nullptr) return Status::OK();
+  return Status::InvalidArgument(name + ": only what NewSstFileManager has made will do");
 }
 
 Status CheckListeners(const std::string& name, const void* field) {
@@ -60,6 +68,7 @@ constexpr OptionRow kDbRows[] = {
     // Surroundings.
     VARVE_ROW(env, "operating system").NotInFile().Check(&NotNull<Env*>),
     VARVE_ROW(rate_limiter, "limits background I/O").NotInFile(),
+    VARVE_ROW(sst_file_manager, "limits space and deletions").NotInFile().Check(&IsOurs),
     VARVE_ROW(statistics, "where to count").NotInFile(),
     VARVE_ROW(listeners, "callbacks").NotInFile().Check(&CheckListeners),
     VARVE_ROW(info_log, "where to log").NotInFile(),

@@ -47,7 +47,6 @@ constexpr ForeignOption kForeignOptions[] = {
     {"DBOptions", "read_io_executor_threads", "*"},
     {"DBOptions", "reuse_manifest_on_open", "*"},
     {"DBOptions", "skip_log_error_on_recovery", "false"},
-    {"DBOptions", "sst_file_manager", "nullptr"},
     {"DBOptions", "table_cache_remove_scan_count_limit", "*"},
     {"DBOptions", "track_and_verify_wals", "false"},
     {"DBOptions", "use_direct_io_for_compaction_reads", "*"},

@@ -15,6 +15,7 @@
 #include "varve/merge_operator.h"
 #include "varve/options.h"
 #include "varve/slice_transform.h"
+#include "varve/sst_file_manager.h"
 #include "varve/sst_partitioner.h"
 #include "varve/table.h"
 
@@ -218,6 +219,7 @@ Status ParseNoText(const ConfigOptions&, std::string_view text, void*) {
 
 VARVE_OPTION_TYPE(Env*, OpaqueType<Env*>())
 VARVE_OPTION_TYPE(std::shared_ptr<RateLimiter>, OpaqueType<std::shared_ptr<RateLimiter>>())
+VARVE_OPTION_TYPE(std::shared_ptr<SstFileManager>, OpaqueType<std::shared_ptr<SstFileManager>>())
 VARVE_OPTION_TYPE(std::shared_ptr<FileChecksumGenFactory>,
                   OpaqueType<std::shared_ptr<FileChecksumGenFactory>>())
 VARVE_OPTION_TYPE(std::shared_ptr<Logger>, OpaqueType<std::shared_ptr<Logger>>())

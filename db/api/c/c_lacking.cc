@@ -205,11 +205,6 @@ void rocksdb_options_set_hash_skip_list_rep(rocksdb_options_t* options, size_t /
   RefuseObject(options, "rocksdb_options_set_hash_skip_list_rep", true);
 }
 
-void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options,
-                                          rocksdb_sst_file_manager_t* manager) {
-  RefuseObject(options, "sst_file_manager", manager != nullptr);
-}
-
 void rocksdb_options_set_wal_filter(rocksdb_options_t* options, rocksdb_walfilter_t* filter) {
   RefuseObject(options, "wal_filter", filter != nullptr);
 }

@@ -252,6 +252,11 @@ void rocksdb_options_set_sst_partitioner_factory(rocksdb_options_t* options,
   Share(options, __func__, factory, &varve::Options::sst_partitioner_factory);
 }
 
+void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options,
+                                          rocksdb_sst_file_manager_t* manager) {
+  Share(options, __func__, manager, &varve::Options::sst_file_manager);
+}
+
 void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* options,
                                               rocksdb_write_buffer_manager_t* manager) {
   Share(options, __func__, manager, &varve::Options::write_buffer_manager);

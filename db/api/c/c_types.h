@@ -337,6 +337,10 @@ struct rocksdb_ratelimiter_t {
   std::shared_ptr<varve::RateLimiter> rep;
 };
 
+struct rocksdb_sst_file_manager_t {
+  std::shared_ptr<varve::SstFileManager> rep;
+};
+
 struct rocksdb_env_t {
   varve::Env* rep;
   bool owned;  // False for Env::Default().

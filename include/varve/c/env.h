@@ -63,6 +63,34 @@ VARVE_C_API rocksdb_ratelimiter_t* rocksdb_ratelimiter_create_with_mode(int64_t 
                                                                         bool auto_tuned);
 VARVE_C_API void rocksdb_ratelimiter_destroy(rocksdb_ratelimiter_t* limiter);
 
+// ---- Space of tables ----
+
+// Limits what the tables of databases take, and how fast they are deleted: sst_file_manager.h.
+// Bytes, and bytes a second; 0: no limit. Options share it. Null without an Env.
+VARVE_C_API rocksdb_sst_file_manager_t* rocksdb_sst_file_manager_create(rocksdb_env_t* env);
+VARVE_C_API void rocksdb_sst_file_manager_destroy(rocksdb_sst_file_manager_t* manager);
+VARVE_C_API void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options,
+                                                      rocksdb_sst_file_manager_t* manager);
+VARVE_C_API void rocksdb_sst_file_manager_set_max_allowed_space_usage(
+    rocksdb_sst_file_manager_t* manager, uint64_t max_allowed_space);
+VARVE_C_API void rocksdb_sst_file_manager_set_compaction_buffer_size(
+    rocksdb_sst_file_manager_t* manager, uint64_t compaction_buffer_size);
+VARVE_C_API bool rocksdb_sst_file_manager_is_max_allowed_space_reached(
+    rocksdb_sst_file_manager_t* manager);
+VARVE_C_API bool rocksdb_sst_file_manager_is_max_allowed_space_reached_including_compactions(
+    rocksdb_sst_file_manager_t* manager);
+VARVE_C_API uint64_t rocksdb_sst_file_manager_get_total_size(rocksdb_sst_file_manager_t* manager);
+VARVE_C_API int64_t
+rocksdb_sst_file_manager_get_delete_rate_bytes_per_second(rocksdb_sst_file_manager_t* manager);
+VARVE_C_API void rocksdb_sst_file_manager_set_delete_rate_bytes_per_second(
+    rocksdb_sst_file_manager_t* manager, int64_t delete_rate);
+VARVE_C_API double rocksdb_sst_file_manager_get_max_trash_db_ratio(
+    rocksdb_sst_file_manager_t* manager);
+VARVE_C_API void rocksdb_sst_file_manager_set_max_trash_db_ratio(
+    rocksdb_sst_file_manager_t* manager, double ratio);
+VARVE_C_API uint64_t
+rocksdb_sst_file_manager_get_total_trash_size(rocksdb_sst_file_manager_t* manager);
+
 // ---- Paths ----
 
 // target_size: bytes wished for in `path`.

@@ -110,32 +110,6 @@ VARVE_C_STORED size_t rocksdb_options_checksum_handoff_file_types_count(rocksdb_
 VARVE_C_STORED void rocksdb_options_checksum_handoff_file_types_remove(rocksdb_options_t* options,
                                                                        int file_type);
 
-// Watches the space that databases take. Bytes, and bytes a second; 0: no limit. Options share it.
-VARVE_C_STORED void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options,
-                                                         rocksdb_sst_file_manager_t* manager);
-VARVE_C_STORED void rocksdb_sst_file_manager_set_compaction_buffer_size(
-    rocksdb_sst_file_manager_t* manager, uint64_t compaction_buffer_size);
-VARVE_C_STORED rocksdb_sst_file_manager_t* rocksdb_sst_file_manager_create(rocksdb_env_t* env);
-VARVE_C_STORED int64_t
-rocksdb_sst_file_manager_get_delete_rate_bytes_per_second(rocksdb_sst_file_manager_t* manager);
-VARVE_C_STORED void rocksdb_sst_file_manager_set_delete_rate_bytes_per_second(
-    rocksdb_sst_file_manager_t* manager, int64_t delete_rate);
-VARVE_C_STORED void rocksdb_sst_file_manager_destroy(rocksdb_sst_file_manager_t* manager);
-VARVE_C_STORED bool rocksdb_sst_file_manager_is_max_allowed_space_reached_including_compactions(
-    rocksdb_sst_file_manager_t* manager);
-VARVE_C_STORED bool rocksdb_sst_file_manager_is_max_allowed_space_reached(
-    rocksdb_sst_file_manager_t* manager);
-VARVE_C_STORED void rocksdb_sst_file_manager_set_max_allowed_space_usage(
-    rocksdb_sst_file_manager_t* manager, uint64_t max_allowed_space);
-VARVE_C_STORED double rocksdb_sst_file_manager_get_max_trash_db_ratio(
-    rocksdb_sst_file_manager_t* manager);
-VARVE_C_STORED void rocksdb_sst_file_manager_set_max_trash_db_ratio(
-    rocksdb_sst_file_manager_t* manager, double ratio);
-VARVE_C_STORED uint64_t
-rocksdb_sst_file_manager_get_total_size(rocksdb_sst_file_manager_t* manager);
-VARVE_C_STORED uint64_t
-rocksdb_sst_file_manager_get_total_trash_size(rocksdb_sst_file_manager_t* manager);
-
 // ---- Of column families ----
 
 /* There are no files of blobs, so that nothing would ever be in it: it is not used, nor refused. */

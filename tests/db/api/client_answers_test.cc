@@ -17,6 +17,7 @@
 
 #include "varve/comparator.h"
 #include "varve/table.h"
+#include "varve/utilities/table_properties_collectors.h"
 
 #include "tests/harness/database.h"
 
@@ -187,14 +188,17 @@ TEST_F(ClientAnswersTest, TheLogHasAllOptions) {
   const auto log = std::make_shared<KeepingLogger>();
   options_.info_log = log;
   options_.max_background_jobs = 3;
+  options_.table_properties_collector_factories = {
+      NewCompactOnDeletionCollectorFactory(5, 10, 0.5)};
   Open({"default", "side"});
   for (const char* line :
        {"Varve version: ", "DB SUMMARY", "Options.max_background_jobs: 3",
         "Options for column family [default]:", "Options for column family [side]:",
         "Options.write_buffer_size: ", "Options.table_factory: ", "Options.atomic_flush: 0",
         "\n  cache_index_and_filter_blocks: 0", "\n  data_block_index_type: 0",
-        "Fast CRC32 supported: ", "kLZ4Compression supported: 1",
-        "Options.table_properties_collectors: "}) {
+        "upported on this processor", "kLZ4Compression supported: 1",
+        "Options.table_properties_collectors: CompactOnDeletionCollector (Sliding window size = 5 "
+        "Deletion trigger = 10 Deletion ratio = 0.5)"}) {
     EXPECT_THAT(log->text, HasSubstr(line));
   }
   ASSERT_TRUE(Close().ok());

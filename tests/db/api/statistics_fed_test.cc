@@ -55,11 +55,11 @@ Numbers TickersThatStayZero() {
       WRITE_DONE_BY_OTHER, TXN_PREPARE_MUTEX_OVERHEAD, TXN_OLD_COMMIT_MAP_MUTEX_OVERHEAD,
       TXN_DUPLICATE_KEY_OVERHEAD, TXN_SNAPSHOT_MUTEX_OVERHEAD, TXN_GET_TRY_AGAIN,
       NUMBER_WBWI_INGEST,
-      // Files are deleted at once. Reads are not repeated when they meet damage, nor asynchronous.
-      // Tables are opened for their properties.
-      FILES_MARKED_TRASH, FILES_DELETED_FROM_TRASH_QUEUE, FILE_READ_CORRUPTION_RETRY_COUNT,
-      FILE_READ_CORRUPTION_RETRY_SUCCESS_COUNT, MULTIGET_COROUTINE_COUNT, READ_ASYNC_MICROS,
-      ASYNC_READ_ERROR_COUNT, NUMBER_DIRECT_LOAD_TABLE_PROPERTIES,
+      // Reads are not repeated when they meet damage, nor asynchronous. Tables are opened for their
+      // properties.
+      FILE_READ_CORRUPTION_RETRY_COUNT, FILE_READ_CORRUPTION_RETRY_SUCCESS_COUNT,
+      MULTIGET_COROUTINE_COUNT, READ_ASYNC_MICROS, ASYNC_READ_ERROR_COUNT,
+      NUMBER_DIRECT_LOAD_TABLE_PROPERTIES,
       // What is missing.
       BACKUP_READ_BYTES, BACKUP_WRITE_BYTES, REMOTE_COMPACT_READ_BYTES, REMOTE_COMPACT_WRITE_BYTES,
       REMOTE_COMPACT_RESUMED_BYTES, COMPACTION_ABORTED, PREFETCH_MEMORY_BYTES_GRANTED,
@@ -95,6 +95,8 @@ Numbers HistogramsThatStayEmpty() {
 // What other tests bring about: it takes time, luck, or files of another engine.
 Numbers TickersFedElsewhere() {
   return {STALL_MICROS,
+          FILES_MARKED_TRASH,
+          FILES_DELETED_FROM_TRASH_QUEUE,
           BLOCK_CACHE_ADD_FAILURES,
           COMPACT_READ_BYTES_MARKED,
           COMPACT_WRITE_BYTES_MARKED,

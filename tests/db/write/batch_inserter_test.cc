@@ -274,8 +274,7 @@ TEST_F(BatchInserterTest, LongBatchesOfSeveralFamiliesAreInsertedWhole) {
   }
 }
 
-// In the order of keys, and more than wait at once: each key's newest update wins, and each has the
-// sequence that its place in the batch gives it.
+// Each key's newest update wins, and each has the sequence that its place in the batch gives it.
 TEST_F(BatchInserterTest, LargeBatchesAreInsertedWholeAndKeepTheirOrder) {
   constexpr int kUpdates = 70'000;
   constexpr SequenceNumber kFirst = 1000;

@@ -66,7 +66,7 @@ TEST(FileNamesTest, EverythingElseIsLeftAlone) {
       "100",
       "100.",
       "100.lop",
-      "100.sst.trash",
+      "100.log.trash",
       "-1.sst",
       "+1.sst",
       " 1.sst",
@@ -109,6 +109,16 @@ TEST(FileNamesTest, EverythingElseIsLeftAlone) {
     uint64_t number = 0;
     FileType type = kTempFile;
     EXPECT_FALSE(ParseFileName(name, &number, &type));
+  }
+}
+
+TEST(FileNamesTest, TablesThatWaitForTheirDeletionAreTemporary) {
+  for (const std::string& name : {std::string("100.sst"), std::string("100.ldb")}) {
+    uint64_t number = 0;
+    FileType type = kTableFile;
+    ASSERT_TRUE(ParseFileName(name + kTrashSuffix, &number, &type));
+    EXPECT_EQ(number, 100u);
+    EXPECT_EQ(type, kTempFile);
   }
 }
 

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: an SstFileManager knows the tables of its databases, stops writing at its limit, and
+// deletes at its rate, also where a step fails.
+
+#include "util/env/table_space.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/metadata.h"
+#include "varve/sst_file_manager.h"
+#include "varve/statistics.h"
+
+#include "tests/harness/database.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TableSpaceTest : public Database {
+ protected:
+  TableSpaceTest() { options_.compression = kNoCompression; }
+
+  // Rates are bytes a second; `chunk` as in NewSstFileManager.
+  void Make(int64_t rate = 0, double ratio = 100, uint64_t chunk = 0) {
+    Status s;
+    manager_.reset(NewSstFileManager(options_.env, nullptr, "", rate, true, &s, ratio, chunk));
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    manager_->SetStatisticsPtr(statistics_);
+    options_.sst_file_manager = manager_;
+  }
+  void Fill(int keys = 100) {
+    for (int i = 0; i < keys; i++) Put("key" + std::to_string(i), std::string(1000, 'v'));
+    Flush();
+  }
+  Status Compact() { return db()->CompactRange(CompactRangeOptions(), nullptr, nullptr); }
+  uint64_t LiveBytes() {
+    std::vector<LiveFileMetaData> files;
+    db()->GetLiveFilesMetaData(&files);
+    uint64_t bytes = 0;
+    for (const LiveFileMetaData& file : files) bytes += file.size;
+    return bytes;
+  }
+  std::vector<std::string> TrashFiles() {
+    std::vector<std::string> names;
+    EXPECT_TRUE(file_system()->GetChildren(kName, IOOptions(), &names, nullptr).ok());
+    std::erase_if(names, [](const std::string& name) { return !name.ends_with(".sst.trash"); });
+    return names;
+  }
+  uint64_t Ticks(Tickers ticker) { return statistics_->getTickerCount(ticker); }
+
+  const std::shared_ptr<Statistics> statistics_ = CreateDBStatistics();
+  std::shared_ptr<SstFileManager> manager_;
+};
+
+TEST_F(TableSpaceTest, KnowsTheTablesOfOpenDatabases) {
+  Open();
+  Fill();
+  ASSERT_TRUE(Close().ok());
+  Make();
+  Open();
+  EXPECT_EQ(manager_->GetTotalSize(), LiveBytes());
+  EXPECT_GT(LiveBytes(), 100'000u);
+  Fill();
+  Fill();
+  EXPECT_EQ(manager_->GetTotalSize(), LiveBytes());
+  EXPECT_EQ(manager_->GetTrackedFiles().size(), 3u);
+  ASSERT_TRUE(Compact().ok());
+  EXPECT_TRUE(Eventually([&] { return manager_->GetTotalSize() == LiveBytes(); }));
+  EXPECT_EQ(manager_->GetTrackedFiles().size(), 1u);
+  EXPECT_EQ(Ticks(FILES_DELETED_IMMEDIATELY), 3u);
+
+  const uint64_t one = manager_->GetTotalSize();
+  DB* other = nullptr;
+  ASSERT_TRUE(DB::Open(options_, "/db2", &other).ok());  // whose name begins as the first's does
+  const std::unique_ptr<DB> closes(other);
+  ASSERT_TRUE(other->Put(WriteOptions(), "a", std::string(5000, 'v')).ok());
+  ASSERT_TRUE(other->Flush(FlushOptions()).ok());
+  EXPECT_GT(manager_->GetTotalSize(), one + 5000);
+  const uint64_t both = manager_->GetTotalSize();
+  ASSERT_TRUE(Close().ok());
+  EXPECT_EQ(manager_->GetTotalSize(), both - one);
+  ASSERT_TRUE(other->Close().ok());
+  EXPECT_EQ(manager_->GetTotalSize(), 0u);
+}
+
+TEST_F(TableSpaceTest, TheLimitStopsWritesUntilItIsRaised) {
+  Make();
+  options_.max_bgerror_resume_count = 0;
+  options_.disable_auto_compactions = true;
+  Open();
+  Fill();
+  EXPECT_FALSE(manager_->IsMaxAllowedSpaceReached());
+  manager_->SetMaxAllowedSpaceUsage(manager_->GetTotalSize() + 50'000);
+  EXPECT_FALSE(manager_->IsMaxAllowedSpaceReached());
+  for (int i = 0; i < 100; i++) Put("key" + std::to_string(i), std::string(1000, 'w'));
+  db()->Flush(FlushOptions()).PermitUncheckedError();
+  EXPECT_TRUE(manager_->IsMaxAllowedSpaceReached());
+  EXPECT_TRUE(manager_->IsMaxAllowedSpaceReachedIncludingCompactions());
+  Status s;
+  EXPECT_TRUE(Eventually([&] {
+    s = db()->Put(WriteOptions(), "a", "1");
+    return !s.ok();
+  }));
+  EXPECT_TRUE(s.IsSpaceLimit()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("SetMaxAllowedSpaceUsage"));
+  EXPECT_EQ(Get("key7"), std::string(1000, 'w'));
+  EXPECT_TRUE(db()->Resume().IsSpaceLimit());
+  manager_->SetMaxAllowedSpaceUsage(10 << 20);
+  ASSERT_TRUE(db()->Resume().ok());
+  Put("a", "1");
+  manager_->SetMaxAllowedSpaceUsage(0);
+  EXPECT_FALSE(manager_->IsMaxAllowedSpaceReached());
+}
+
+TEST_F(TableSpaceTest, ACompactionWithoutRoomIsNotRun) {
+  Make();
+  options_.disable_auto_compactions = true;
+  Open();
+  Fill();
+  Fill();
+  const uint64_t total = manager_->GetTotalSize();
+  manager_->SetMaxAllowedSpaceUsage(total + total / 2);
+  EXPECT_TRUE(Compact().IsCompactionTooLarge());
+  EXPECT_EQ(Levels(), "2");
+  manager_->SetMaxAllowedSpaceUsage(2 * total);
+  manager_->SetCompactionBufferSize(1);
+  EXPECT_TRUE(Compact().IsCompactionTooLarge());
+  manager_->SetCompactionBufferSize(0);
+  EXPECT_TRUE(Compact().ok());
+  // What was kept free for it was given back.
+  EXPECT_FALSE(manager_->IsMaxAllowedSpaceReachedIncludingCompactions());
+  Put("a", "1");
+}
+
+TEST_F(TableSpaceTest, TablesAreDeletedAtARate) {
+  Make(/*rate=*/1, /*ratio=*/100, /*chunk=*/10'000);
+  Open();
+  Fill();
+  Fill();
+  ASSERT_TRUE(Compact().ok());
+  // The first piece goes at once, the second would have to wait for hours.
+  EXPECT_TRUE(Eventually([&] { return Ticks(FILES_MARKED_TRASH) == 2; }));
+  EXPECT_FALSE(TrashFiles().empty());
+  EXPECT_GT(manager_->GetTotalTrashSize(), 100'000u);
+  EXPECT_EQ(manager_->GetTotalSize(), LiveBytes());
+  EXPECT_EQ(Ticks(FILES_DELETED_FROM_TRASH_QUEUE), 0u);
+  manager_->SetDeleteRateBytesPerSecond(100 << 20);
+  EXPECT_EQ(manager_->GetDeleteRateBytesPerSecond(), 100 << 20);
+  EXPECT_TRUE(Eventually([&] { return manager_->GetTotalTrashSize() == 0; }));
+  EXPECT_TRUE(TrashFiles().empty());
+  EXPECT_EQ(Ticks(FILES_DELETED_FROM_TRASH_QUEUE), 2u);
+  EXPECT_EQ(Ticks(FILES_DELETED_IMMEDIATELY), 0u);
+}
+
+TEST_F(TableSpaceTest, WhatIsLeftBehindGoesWhenTheDatabaseIsOpenedAgain) {
+  for (const bool with_manager : {true, false}) {
+    Make(/*rate=*/1);
+    Open();
+    Fill();
+    Fill();
+    ASSERT_TRUE(Compact().ok());
+    EXPECT_TRUE(Eventually([&] { return !TrashFiles().empty(); }));
+    ASSERT_TRUE(Close().ok());
+    options_.sst_file_manager.reset();
+    manager_.reset();
+    ASSERT_FALSE(TrashFiles().empty());
+    if (with_manager) Make();
+    Open();
+    EXPECT_TRUE(TrashFiles().empty()) << with_manager;
+    EXPECT_EQ(Get("key7"), std::string(1000, 'v'));
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+TEST_F(TableSpaceTest, TooMuchTrashIsDeletedAtOnce) {
+  Make(/*rate=*/1, /*ratio=*/0);
+  Open();
+  Fill();
+  Fill();
+  ASSERT_TRUE(Compact().ok());
+  EXPECT_TRUE(Eventually([&] { return Ticks(FILES_DELETED_IMMEDIATELY) == 2; }));
+  EXPECT_TRUE(TrashFiles().empty());
+  EXPECT_EQ(manager_->GetTotalTrashSize(), 0u);
+}
+
+TEST_F(TableSpaceTest, StepsThatFailAreMadeUpFor) {
+  for (const FaultCall failing : {FaultCall::kRename, FaultCall::kDelete, FaultCall::kTruncate}) {
+    Make(/*rate=*/1 << 30, /*ratio=*/100, /*chunk=*/10'000);
+    Open();
+    Fill();
+    Fill();
+    FaultRule rule;
+    rule.calls = Only(failing);
+    rule.path_contains = ".sst";
+    rule.sticky = true;
+    faults().Inject(rule);
+    ASSERT_TRUE(Compact().ok());
+    faults().ClearFaults();
+    Fill();
+    ASSERT_TRUE(Compact().ok());
+    EXPECT_TRUE(Eventually([&] {
+      return manager_->GetTotalTrashSize() == 0 && manager_->GetTotalSize() == LiveBytes();
+    }));
+    Reopen();
+    EXPECT_TRUE(Eventually([&] { return TrashFiles().empty(); }));
+    EXPECT_EQ(Files(kTableFile).size(), manager_->GetTrackedFiles().size());
+    EXPECT_EQ(Get("key7"), std::string(1000, 'v'));
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+TEST_F(TableSpaceTest, BadArgumentsAreRefused) {
+  Status s;
+  EXPECT_EQ(NewSstFileManager(nullptr, nullptr, "", 0, true, &s), nullptr);
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_EQ(NewSstFileManager(options_.env, nullptr, "", 0, true, &s, -0.5), nullptr);
+  EXPECT_TRUE(s.IsInvalidArgument());
+
+  class Foreign final : public SstFileManager {
+   public:
+    void SetMaxAllowedSpaceUsage(uint64_t) override {}
+    void SetCompactionBufferSize(uint64_t) override {}
+    bool IsMaxAllowedSpaceReached() override { return false; }
+    bool IsMaxAllowedSpaceReachedIncludingCompactions() override { return false; }
+    uint64_t GetTotalSize() override { return 0; }
+    std::unordered_map<std::string, uint64_t> GetTrackedFiles() override { return {}; }
+    int64_t GetDeleteRateBytesPerSecond() override { return 0; }
+    void SetDeleteRateBytesPerSecond(int64_t) override {}
+    double GetMaxTrashDBRatio() override { return 0; }
+    void SetMaxTrashDBRatio(double) override {}
+    uint64_t GetTotalTrashSize() override { return 0; }
+    void SetStatisticsPtr(const std::shared_ptr<Statistics>&) override {}
+  };
+  options_.sst_file_manager = std::make_shared<Foreign>();
+  s = TryOpen();
+  EXPECT_TRUE(s.IsInvalidArgument());
+  EXPECT_THAT(s.ToString(), HasSubstr("NewSstFileManager"));
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/table_space.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "varve/env.h"
+#include "varve/statistics.h"
+
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/env/file_names.h"
+#include "util/env/info_log.h"
+#include "util/env/io_error.h"
+#include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+constexpr uint64_t kIdleMicros = 3600ull * 1000 * 1000;  // until somebody wakes the timer
+
+uint64_t NowMicros() {
+  return PerfClockNanos() / 1000;
+}
+
+}  // namespace
+
+TableSpace::TableSpace(TableSpaceOptions options)
+    : options_(std::move(options)),
+      rate_(options_.delete_rate),
+      trash_ratio_(options_.max_trash_ratio) {
+  Watch(&mu_);
+}
+
+TableSpace::~TableSpace() {
+  SharedTimer::Default().Remove(this);
+  Forget();
+}
+
+// ---- Limits ----
+
+void TableSpace::SetMaxAllowedSpaceUsage(uint64_t max_allowed_space) {
+  MutexLock lock(&mu_);
+  limit_ = max_allowed_space;
+}
+
+void TableSpace::SetCompactionBufferSize(uint64_t compaction_buffer_size) {
+  MutexLock lock(&mu_);
+  buffer_ = compaction_buffer_size;
+}
+
+bool TableSpace::IsMaxAllowedSpaceReached() {
+  MutexLock lock(&mu_);
+  return limit_ > 0 && total_ >= limit_;
+}
+
+bool TableSpace::IsMaxAllowedSpaceReachedIncludingCompactions() {
+  MutexLock lock(&mu_);
+  return limit_ > 0 && total_ + reserved_ >= limit_;
+}
+
+Status TableSpace::CheckSpace() {
+  MutexLock lock(&mu_);
+  if (limit_ == 0 || total_ < limit_) return Status::OK();
+  return Status::SpaceLimit("Max allowed space was reached",
+                            "tables take " + std::to_string(total_) + " bytes of " +
+                                std::to_string(limit_) +
+                                ": raise SstFileManager::SetMaxAllowedSpaceUsage, and call Resume");
+}
+
+bool TableSpace::Reserve(uint64_t bytes) {
+  MutexLock lock(&mu_);
+  if (limit_ > 0) {
+    const uint64_t taken = total_ + reserved_;
+    const uint64_t room = limit_ > taken ? limit_ - taken : 0;
+    if (buffer_ > room || bytes > room - buffer_) return false;
+  }
+  reserved_ += bytes;
+  return true;
+}
+
+void TableSpace::GiveBack(uint64_t bytes) {
+  MutexLock lock(&mu_);
+  VARVE_ASSERT(reserved_ >= bytes);
+  reserved_ -= bytes;
+}
+
+// ---- Tables ----
+
+uint64_t TableSpace::GetTotalSize() {
+  MutexLock lock(&mu_);
+  return total_;
+}
+
+std::unordered_map<std::string, uint64_t> TableSpace::GetTrackedFiles() {
+  MutexLock lock(&mu_);
+  return files_;
+}
+
+void TableSpace::Add(const std::string& path, uint64_t bytes) noexcept {
+  BestEffort([&] {
+    MutexLock lock(&mu_);
+    uint64_t& known = files_[path];
+    total_ += bytes - known;
+    known = bytes;
+  });
+}
+
+void TableSpace::ForgetDirectory(const std::string& directory) noexcept {
+  MutexLock lock(&mu_);
+  for (auto it = files_.begin(); it != files_.end();) {
+    const bool is_there = it->first.size() > directory.size() &&
+                          it->first.compare(0, directory.size(), directory) == 0 &&
+                          it->first.find('/', directory.size() + 1) == std::string::npos &&
+                          it->first[directory.size()] == '/';
+    if (is_there) total_ -= it->second;
+    it = is_there ? files_.erase(it) : std::next(it);
+  }
+}
+
+// ---- Deletions ----
+
+int64_t TableSpace::GetDeleteRateBytesPerSecond() {
+  MutexLock lock(&mu_);
+  return rate_;
+}
+
+void TableSpace::SetDeleteRateBytesPerSecond(int64_t delete_rate) {
+  {
+    MutexLock lock(&mu_);
+    rate_ = delete_rate;
+    next_piece_micros_ = 0;
+    if (!on_timer_) return;
+  }
+  SharedTimer::Default().Wake(this);
+}
+
+double TableSpace::GetMaxTrashDBRatio() {
+  MutexLock lock(&mu_);
+  return trash_ratio_;
+}
+
+void TableSpace::SetMaxTrashDBRatio(double ratio) {
+  MutexLock lock(&mu_);
+  trash_ratio_ = ratio;
+}
+
+uint64_t TableSpace::GetTotalTrashSize() {
+  MutexLock lock(&mu_);
+  return trash_bytes_;
+}
+
+void TableSpace::SetStatisticsPtr(const std::shared_ptr<Statistics>& stats) {
+  MutexLock lock(&mu_);
+  statistics_ = stats;
+}
+
+void TableSpace::Count(uint32_t ticker) {
+  std::shared_ptr<Statistics> statistics;
+  {
+    MutexLock lock(&mu_);
+    statistics = statistics_;
+  }
+  RecordTick(statistics.get(), ticker);
+}
+
+IOStatus TableSpace::Delete(const std::string& path) {
+  IOStatus s;
+  uint64_t bytes = 0;
+  bool waits = false;
+  {
+    MutexLock lock(&mu_);
+    const auto known = files_.find(path);
+    if (known != files_.end()) bytes = known->second;
+    const auto most = static_cast<double>(total_) * trash_ratio_;
+    waits = rate_ > 0 && static_cast<double>(trash_bytes_ + bytes) <= most;
+  }
+  if (!waits || !Throw(path, bytes)) {
+    s = options_.fs->DeleteFile(path, IOOptions(), nullptr);
+    if (!s.ok() && !IsMissing(s)) return s;  // it is still there
+    if (s.ok()) Count(FILES_DELETED_IMMEDIATELY);
+  }
+  MutexLock lock(&mu_);
+  if (files_.erase(path) > 0) total_ -= bytes;
+  return s;
+}
+
+bool TableSpace::Throw(const std::string& path, uint64_t bytes) {
+  const std::string trash = path + kTrashSuffix;
+  if (!options_.fs->RenameFile(path, trash, IOOptions(), nullptr).ok()) return false;
+  if (Enqueue(trash, bytes)) {
+    Count(FILES_MARKED_TRASH);
+    return true;
+  }
+  // Nobody will come for it: back to the name by which it is deleted.
+  return !options_.fs->RenameFile(trash, path, IOOptions(), nullptr).ok();
+}
+
+void TableSpace::DeleteLeftover(const std::string& path) {
+  uint64_t bytes = 0;
+  const bool paced = options_.delete_existing_trash && GetDeleteRateBytesPerSecond() > 0 &&
+                     options_.fs->GetFileSize(path, IOOptions(), &bytes, nullptr).ok();
+  if (paced && Enqueue(path, bytes)) return;
+  options_.fs->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+}
+
+bool TableSpace::Enqueue(const std::string& path, uint64_t bytes) {
+  return Guarded([&] {
+           {
+             MutexLock lock(&mu_);
+             trash_.push_back({path, bytes});
+             trash_bytes_ += bytes;
+             if (!on_timer_) on_timer_ = SharedTimer::Default().Add(this);
+             if (!on_timer_) {
+               trash_.pop_back();
+               trash_bytes_ -= bytes;
+               return Status::Aborted("no timer");
+             }
+           }
+           SharedTimer::Default().Wake(this);
+           return Status::OK();
+         })
+      .ok();
+}
+
+bool TableSpace::IsCutBitByBit(const Trash& trash) const {
+  if (options_.chunk_bytes == 0 || trash.bytes <= options_.chunk_bytes) return false;
+  uint64_t names = 0;
+  return options_.fs->NumFileLinks(trash.path, IOOptions(), &names, nullptr).ok() && names == 1;
+}
+
+void TableSpace::DeletePiece(uint64_t* freed) {
+  Trash trash;
+  {
+    MutexLock lock(&mu_);
+    trash = trash_.front();
+  }
+  *freed = trash.bytes;
+  bool gone = true;
+  if (IsCutBitByBit(trash)) {
+    const uint64_t rest = trash.bytes - options_.chunk_bytes;
+    gone = !options_.fs->Truncate(trash.path, static_cast<size_t>(rest), IOOptions(), nullptr).ok();
+    if (!gone) *freed = options_.chunk_bytes;
+  }
+  if (gone) {
+    const IOStatus s = options_.fs->DeleteFile(trash.path, IOOptions(), nullptr);
+    if (s.ok()) Count(FILES_DELETED_FROM_TRASH_QUEUE);
+    if (!s.ok() && !IsMissing(s)) {
+      LogWarn(options_.info_log.get(), "%s stays until its database is opened again: %s",
+              trash.path.c_str(), s.ToString().c_str());
+    }
+  }
+  MutexLock lock(&mu_);
+  trash_bytes_ -= *freed;
+  if (gone) {
+    trash_.pop_front();
+  } else {
+    trash_.front().bytes -= *freed;
+  }
+}
+
+uint64_t TableSpace::OnTime() noexcept {
+  const uint64_t now = NowMicros();
+  {
+    // It is called whenever something is thrown away.
+    MutexLock lock(&mu_);
+    if (trash_.empty()) return kIdleMicros;
+    if (now < next_piece_micros_) return next_piece_micros_ - now;
+  }
+  uint64_t freed = 0;
+  // What fails for lack of memory is tried again.
+  BestEffort([&] { DeletePiece(&freed); });
+  MutexLock lock(&mu_);
+  const double pause =
+      rate_ <= 0 ? 0.0 : static_cast<double>(freed) * 1e6 / static_cast<double>(rate_);
+  const auto micros = static_cast<uint64_t>(std::min(pause, double{kIdleMicros}));
+  next_piece_micros_ = now + micros;
+  return trash_.empty() ? kIdleMicros : micros;
+}
+
+// ---- Making one ----
+
+TableSpace* TableSpaceOf(SstFileManager* manager) {
+  return dynamic_cast<TableSpace*>(manager);
+}
+
+SstFileManager* NewSstFileManager(Env* env, std::shared_ptr<FileSystem> fs,
+                                  std::shared_ptr<Logger> info_log,
+                                  const std::string& /*trash_dir*/, int64_t rate_bytes_per_sec,
+                                  bool delete_existing_trash, Status* status,
+                                  double max_trash_db_ratio, uint64_t bytes_max_delete_chunk) {
+  std::unique_ptr<TableSpace> made;
+  const Status s = Guarded([&] {
+    if (env == nullptr && fs == nullptr) {
+      return Status::InvalidArgument("NewSstFileManager: there is neither an Env nor a FileSystem");
+    }
+    if (!(max_trash_db_ratio >= 0)) {
+      return Status::InvalidArgument("NewSstFileManager: max_trash_db_ratio is below 0");
+    }
+    made = std::make_unique<TableSpace>(TableSpaceOptions{
+        fs != nullptr ? std::move(fs) : env->GetFileSystem(), std::move(info_log),
+        rate_bytes_per_sec, delete_existing_trash, max_trash_db_ratio, bytes_max_delete_chunk});
+    return Status::OK();
+  });
+  if (status != nullptr) *status = s;
+  return made.release();
+}
+
+SstFileManager* NewSstFileManager(Env* env, std::shared_ptr<Logger> info_log, std::string trash_dir,
+                                  int64_t rate_bytes_per_sec, bool delete_existing_trash,
+                                  Status* status, double max_trash_db_ratio,
+                                  uint64_t bytes_max_delete_chunk) {
+  return NewSstFileManager(env, nullptr, std::move(info_log), trash_dir, rate_bytes_per_sec,
+                           delete_existing_trash, status, max_trash_db_ratio,
+                           bytes_max_delete_chunk);
+}
+
+}  // namespace varve

@@ -354,6 +354,15 @@ std::string DatabaseStats(Engine& e) VARVE_REQUIRES(kDbMutex) {
   std::string out = "\n** DB Stats **\n";
   AppendF(&out, "Uptime(secs): %.1f\n",
           static_cast<double>(e.context.MonotonicMicros() - e.context.open_micros()) / 1e6);
+  if (const Statistics* const counted = e.context.statistics(); counted != nullptr) {
+    AppendF(&out, "Cumulative writes: %" PRIu64 " writes, %" PRIu64 " keys, ingest: %.2f GB\n",
+            counted->getTickerCount(WRITE_DONE_BY_SELF),
+            counted->getTickerCount(NUMBER_KEYS_WRITTEN),
+            Megabytes(counted->getTickerCount(BYTES_WRITTEN)) / 1024);
+    AppendF(&out, "Cumulative WAL: %" PRIu64 " writes, %" PRIu64 " syncs, written: %.2f GB\n",
+            counted->getTickerCount(WRITE_WITH_WAL), counted->getTickerCount(WAL_FILE_SYNCED),
+            Megabytes(counted->getTickerCount(WAL_FILE_BYTES)) / 1024);
+  }
   AppendF(&out, "Last sequence: %" PRIu64 "\n", e.state.versions->last_sequence());
   if (e.state.logs != nullptr) {
     AppendF(&out, "Logs: %zu files, %.1f MB, %.1f MB not synced\n", e.state.logs->List().size(),

@@ -217,6 +217,10 @@ Status PessimisticTransaction::Rollback() {
       return s;
     }
     section_ = nullptr;
+  } else if (state == STARTED) {
+    // It may go on, as it was begun, but for the snapshot.
+    Undo();
+    return Status::OK();
   }
   End(ROLLEDBACK);
   return Status::OK();
@@ -255,10 +259,14 @@ uint64_t PessimisticTransaction::GetLogNumber() const {
 void PessimisticTransaction::End(TransactionState state) {
   VARVE_ASSERT(state == COMMITTED || state == ROLLEDBACK);
   ForgetName();
+  Undo();
+  owner_.SetState(state);
+}
+
+void PessimisticTransaction::Undo() {
   ReleaseLocks();
   ClearUpdates();
   ClearSnapshot();
-  owner_.SetState(state);
 }
 
 void PessimisticTransaction::ReleaseLocks() {

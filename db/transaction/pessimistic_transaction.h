@@ -124,6 +124,8 @@ class PessimisticTransaction final : public TransactionBase {
   Status CommitPrepared();
   // All locks, the name, the updates.
   void End(TransactionState state);
+  // The same without the name: it is as it was begun, but for the snapshot.
+  void Undo();
   // The section stays as it is, for the next one who claims it.
   void LeaveSection();
   void ReleaseLocks();

@@ -9,9 +9,10 @@ set(varve_rocksdb_headers
   compression_type.h convenience.h db.h env.h file_checksum.h file_system.h filter_policy.h io_status.h
   iostats_context.h iterator.h iterator_base.h listener.h memory_allocator.h memtablerep.h merge_operator.h metadata.h
   options.h perf_context.h perf_level.h rate_limiter.h slice.h slice_transform.h snapshot.h sst_file_manager.h
-  sst_partitioner.h statistics.h status.h system_clock.h table.h table_properties.h thread_status.h transaction_log.h types.h universal_compaction.h
-  user_write_callback.h utilities/memory_util.h utilities/optimistic_transaction_db.h utilities/options_util.h
-  utilities/stackable_db.h utilities/table_properties_collectors.h utilities/transaction.h utilities/transaction_db.h
+  sst_partitioner.h statistics.h status.h system_clock.h table.h table_properties.h thread_status.h
+  transaction_log.h types.h universal_compaction.h user_write_callback.h utilities/memory_util.h
+  utilities/optimistic_transaction_db.h utilities/options_util.h utilities/stackable_db.h
+  utilities/table_properties_collectors.h utilities/transaction.h utilities/transaction_db.h
   utilities/transaction_db_mutex.h utilities/write_batch_with_index.h write_batch.h write_batch_base.h
   write_buffer_manager.h)
 set(varve_rocksdb_missing_headers

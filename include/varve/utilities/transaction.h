@@ -70,9 +70,9 @@ class VARVE_EXPORT TransactionNotifier {
 // Statuses of TransactionDB's writes and of GetForUpdate: Busy (somebody changed the key after the
 // snapshot), Busy with IsDeadlock, TimedOut (the lock was not had in time), Aborted with
 // IsLockLimit, Expired. After each the transaction is as it was before the call, and may go on or
-// be rolled back; to let others in after a deadlock, roll it back. After Commit or Rollback, calls
-// that write or lock are InvalidArgument; but a transaction of OptimisticTransactionDB that was
-// rolled back is as when it was begun, without a snapshot.
+// be rolled back; to let others in after a deadlock, roll it back. After Commit, and after Rollback
+// of what was prepared, calls that write or lock are InvalidArgument; another one that was rolled
+// back is as when it was begun, without a snapshot.
 //
 // Column families whose comparator has timestamps, of 8 bytes (as BytewiseComparatorWithU64Ts;
 // other sizes, and OptimisticTransactionDB: NotSupported): keys are given without, and all get that
@@ -130,8 +130,8 @@ class VARVE_EXPORT Transaction {
                                             TxnTimestamp ts = kMaxTxnTimestamp,
                                             std::shared_ptr<const Snapshot>* snapshot = nullptr);
 
-  // Forgets the writes, and gives all locks up. Of a prepared transaction it is logged; if that
-  // fails, it stays prepared.
+  // Forgets the writes and the snapshot, and gives all locks up. The transaction may go on then,
+  // unless it was prepared: of such a one it is logged; if that fails, it stays prepared.
   virtual Status Rollback() = 0;
 
   // ---- Save points: a stack of states to return to ----

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "varve/comparator.h"
+#include "varve/statistics.h"
 #include "varve/table.h"
 #include "varve/utilities/table_properties_collectors.h"
 
@@ -182,6 +183,18 @@ TEST_F(ClientAnswersTest, TablesOfOneKeyAskNoComparator) {
   EXPECT_EQ(counting.calls, 0);
   ASSERT_TRUE(Close().ok());
   options_.comparator = BytewiseComparator();
+}
+
+TEST_F(ClientAnswersTest, StatsTellHowMuchWasWritten) {
+  options_.statistics = CreateDBStatistics();
+  Open();
+  for (const char* key : {"a", "b", "c"}) Put(key, "1");
+  const std::string stats = Text("rocksdb.stats");
+  EXPECT_THAT(stats, HasSubstr("Compaction Stats"));
+  EXPECT_THAT(stats, HasSubstr("Cumulative writes: 3 writes, 3 keys"));
+  EXPECT_THAT(stats, HasSubstr("Cumulative WAL: 3 writes, 0 syncs"));
+  ASSERT_TRUE(Close().ok());
+  options_.statistics.reset();
 }
 
 TEST_F(ClientAnswersTest, TheLogHasAllOptions) {

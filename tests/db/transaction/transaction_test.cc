@@ -63,9 +63,30 @@ TEST_F(StoryTest, RollbackForgetsAndGivesLocksUp) {
   const auto other = Begin(Impatient());
   EXPECT_TRUE(other->Put("a", "too").IsTimedOut());
   ASSERT_TRUE(txn->Rollback().ok());
-  EXPECT_EQ(txn->GetState(), Transaction::ROLLEDBACK);
+  EXPECT_EQ(txn->GetState(), Transaction::STARTED);
   EXPECT_EQ(Committed("a"), "NOT_FOUND");
   EXPECT_TRUE(other->Put("a", "too").ok());
+}
+
+TEST_F(StoryTest, WhatWasRolledBackMayGoOn) {
+  const auto txn = Begin();
+  ASSERT_TRUE(txn->SetName("n").ok());
+  txn->SetSnapshot();
+  ASSERT_TRUE(txn->Put("a", "1").ok());
+  txn->SetSavePoint();
+  ASSERT_TRUE(txn->Rollback().ok());
+  ASSERT_TRUE(txn->Rollback().ok());
+  EXPECT_TRUE(txn->RollbackToSavePoint().IsNotFound());
+  EXPECT_EQ(txn->GetNumKeys(), 0u);
+  EXPECT_EQ(txn->GetSnapshot(), nullptr);
+  EXPECT_EQ(txn_db_->GetTransactionByName("n"), txn.get());
+  ASSERT_TRUE(txn->Put("b", "2").ok());
+  const auto other = Begin(Impatient());
+  EXPECT_TRUE(other->Put("b", "too").IsTimedOut());
+  ASSERT_TRUE(txn->Prepare().ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed("a"), "NOT_FOUND");
+  EXPECT_EQ(Committed("b"), "2");
 }
 
 TEST_F(StoryTest, WhatHasEndedIsOver) {

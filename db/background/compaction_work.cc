@@ -56,6 +56,17 @@ Status NoRoomFor(const CompactionPlan& plan) {
       " bytes, and SstFileManager::SetMaxAllowedSpaceUsage leaves less");
 }
 
+// A dropped family only has to leave the queue.
+std::shared_ptr<ConcurrentTaskLimiter> LimiterOf(const ColumnFamily& family) {
+  return family.dropped() ? nullptr : family.options()->compaction_thread_limiter;
+}
+
+// A family that its limiter refuses stays in the queue; the timer asks again when it is woken.
+bool MustWaitForOthers(const ColumnFamily& family) {
+  const std::shared_ptr<ConcurrentTaskLimiter> limiter = LimiterOf(family);
+  return limiter != nullptr && TaskLimiterOf(limiter.get())->MustWait();
+}
+
 }  // namespace
 
 CompactionWork::CompactionWork(const Parts& parts)
@@ -110,13 +121,15 @@ uint64_t CompactionWork::ScheduleDue() {
   state_.mu.AssertHeld();
   int64_t now = 0;
   if (!context_.clock()->GetCurrentTime(&now).ok()) now = 0;
-  uint64_t next_due = UINT64_MAX;
+  const bool asks_again = ask_again_at_ != 0 && static_cast<uint64_t>(now) >= ask_again_at_;
+  if (asks_again) ask_again_at_ = 0;
+  uint64_t next_due = ask_again_at_ != 0 ? ask_again_at_ : UINT64_MAX;
   for (const auto& [id, family] : state_.families.all()) {
     if (family->dropped()) continue;
     const DueFiles& due = family->shape().due;
     const bool aged = now > 0 && due.next_due <= static_cast<uint64_t>(now);
     // Those that still wait for a snapshot have to ask again.
-    if (aged || due.waits_for_snapshot != kMaxSequenceNumber) {
+    if (aged || asks_again || due.waits_for_snapshot != kMaxSequenceNumber) {
       family->MeasureShape();
       Enqueue(family.get());
     }
@@ -140,7 +153,7 @@ void CompactionWork::Dispatch() {
   int waiting = scheduled_ - running_;
   for (const auto& family : queue_) {
     if (scheduled_ >= limit) return;
-    if (!MayPlanFor(*family)) continue;
+    if (!MayPlanFor(*family) || MustWaitForOthers(*family)) continue;
     if (waiting-- > 0) continue;
     context_.env()->Schedule(&CompactionWork::RunOne, this, Env::Priority::LOW, this);
     scheduled_++;  // the job takes mu before it counts itself off
@@ -153,12 +166,11 @@ void CompactionWork::CancelScheduledJobs() {
   VARVE_ASSERT(scheduled_ >= running_);
 }
 
-// The next family in the queue of which a compaction may be planned in this hold.
-std::shared_ptr<ColumnFamily> CompactionWork::TakeRunnable() {
+std::shared_ptr<ColumnFamily> CompactionWork::TakeRunnable(TaskSlot* slot) {
   if (!MayRunAutomatic()) return nullptr;
-  const auto at = std::find_if(queue_.begin(), queue_.end(), [this](const auto& family) {
+  const auto at = std::find_if(queue_.begin(), queue_.end(), [&](const auto& family) {
     state_.mu.AssertHeld();
-    return MayPlanFor(*family);
+    return MayPlanFor(*family) && slot->Take(LimiterOf(*family), /*force=*/false);
   });
   if (at == queue_.end()) return nullptr;
   std::shared_ptr<ColumnFamily> family = std::move(*at);
@@ -175,8 +187,10 @@ void CompactionWork::RunOne(void* work) {
 void CompactionWork::BackgroundCompaction() {
   DbLock lock(&state_.mu);
   running_++;
-  if (std::shared_ptr<ColumnFamily> family = TakeRunnable()) {
+  TaskSlot slot;
+  if (std::shared_ptr<ColumnFamily> family = TakeRunnable(&slot)) {
     Report(RunAutomatic(family));
+    slot.Release();
     // With the last share of a dropped family its tables become obsolete.
     family.reset();
     Report(Guarded([this] {
@@ -261,7 +275,7 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
   if (context_.options().background_gives_way) control.pace = &pace;
   const Status s = RunPlan(&job, std::move(plan), control, &result);
   statistics_.CountPauses(pace);
-  // For want of room it is thought about again when something has changed.
+  // For want of room it was put off.
   if (s.IsColumnFamilyDropped() || s.IsCompactionTooLarge()) return Status::OK();
   return s;
 } catch (...) {
@@ -360,12 +374,25 @@ void CompactionWork::RemoveOutputs(const CompactionResult& result) {
   }
 }
 
-void CompactionWork::NoteTables(const CompactionResult& result) {
-  TableSpace* const space = context_.table_space();
-  if (space == nullptr) return;
-  for (const NewFile& file : result.outputs) {
-    space->Add(TableFileName(context_.name(), file.number), file.size);
+// Nobody tells when there is room again, which another database may have made, or a limit that was
+// raised. It is asked for every second, as writers may wait for this compaction.
+Status CompactionWork::PutOff(ColumnFamily* family, const CompactionPlan& plan) {
+  RecordTick(context_.statistics(), COMPACTION_CANCELLED);
+  int64_t now = 0;
+  if (context_.clock()->GetCurrentTime(&now).ok() && now > 0) {
+    ask_again_at_ = static_cast<uint64_t>(now) + 1;
+    timer_->Wake();
   }
+  if (plan.is_manual && !family->dropped()) GoOnAfterCall(family);
+  return NoRoomFor(plan);
+}
+
+void CompactionWork::GoOnAfterCall(ColumnFamily* family) {
+  Guarded([&] {
+    state_.mu.AssertHeld();
+    family->MeasureShape();
+    Schedule(family);
+  }).PermitUncheckedError();
 }
 
 // The purge that deletes them tells listeners.
@@ -393,10 +420,9 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
   VARVE_ASSERT(!plan->inputs.empty() && plan->output_level < family->current()->num_levels());
   const int job_id = state_.NextJobId();
   const SpaceHold space(context_.table_space(), *plan);
-  if (!space.fits()) {
-    RecordTick(context_.statistics(), COMPACTION_CANCELLED);
-    return NoRoomFor(*plan);
-  }
+  if (!space.fits()) return PutOff(family, *plan);
+  TaskSlot slot;  // of an automatic one the job has it
+  if (plan->is_manual) slot.Take(LimiterOf(*family), /*force=*/true);
   ListedOperation listed(context_.options().enable_thread_tracking, ThreadStatus::OP_COMPACTION,
                          context_.given_name(), family->name());
   List(*plan, job_id, &listed);
@@ -423,7 +449,7 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     }
     if (s.ok()) {
       if (!plan->trivial_move) NoteJobOfInputs(*plan, job_id);
-      NoteTables(*result);
+      for (const NewFile& file : result->outputs) context_.NoteTable(file.number, file.size);
       CountRun(*plan, *result);
     }
   }
@@ -432,17 +458,10 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     stalls_.Update();
     Schedule(family);
     // Writing has to stop, not only compacting.
-    if (context_.table_space() != nullptr) {
-      const Status room = context_.table_space()->CheckSpace();
-      if (!room.ok()) errors_.Report(room, BackgroundErrorReason::kFlush);
-    }
+    const Status room = context_.CheckSpace();
+    if (!room.ok()) errors_.Report(room, BackgroundErrorReason::kFlush);
   } else if (plan->is_manual && !family->dropped()) {
-    // A call that was given up has kept jobs from its files, and nobody is told of an error.
-    Guarded([&] {
-      state_.mu.AssertHeld();
-      family->MeasureShape();
-      Schedule(family);
-    }).PermitUncheckedError();
+    GoOnAfterCall(family);  // nobody is told of an error
   }
   {
     const int l0_files = family->shape().l0_files;

@@ -20,6 +20,7 @@
 #include "db/engine/stall_control.h"
 #include "db/engine/tree_admission.h"
 #include "db/engine/work_statistics.h"
+#include "util/sync/task_limiter.h"
 
 namespace varve {
 
@@ -40,6 +41,8 @@ class CompactionWork final : public CompactionScheduler {
     FilePurger& purger;
   };
   explicit CompactionWork(const Parts& parts);
+  // By whom ScheduleDue is called. Before anything else.
+  void set_timer(JobTimer* timer) { timer_ = timer; }
   CompactionWork(const CompactionWork&) = delete;
   CompactionWork& operator=(const CompactionWork&) = delete;
 
@@ -137,7 +140,9 @@ class CompactionWork final : public CompactionScheduler {
   Status RunCall(const ManualCall& call) VARVE_EXCLUDES(kDbMutex);
   bool MayRunAutomatic() const VARVE_REQUIRES(kDbMutex);
   bool MayPlanFor(const ColumnFamily& family) const VARVE_REQUIRES(kDbMutex);
-  std::shared_ptr<ColumnFamily> TakeRunnable() VARVE_REQUIRES(kDbMutex);
+  // The next family in the queue of which a compaction may be planned in this hold, and the slot
+  // that its limiter gives for it.
+  std::shared_ptr<ColumnFamily> TakeRunnable(TaskSlot* slot) VARVE_REQUIRES(kDbMutex);
   void BackgroundCompaction() VARVE_EXCLUDES(kDbMutex);
   void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // of background work
   Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family) VARVE_REQUIRES(kDbMutex);
@@ -158,7 +163,10 @@ class CompactionWork final : public CompactionScheduler {
       VARVE_REQUIRES(kDbMutex);
   CompactionContext MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                 const RunControl& control) const VARVE_REQUIRES(kDbMutex);
-  void NoteTables(const CompactionResult& result) VARVE_REQUIRES(kDbMutex);
+  // Of a plan for which there is no room.
+  Status PutOff(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
+  // A call was given up that has kept jobs from its files. Does not throw.
+  void GoOnAfterCall(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
   void RemoveOutputs(const CompactionResult& result) VARVE_EXCLUDES(kDbMutex);
   static void AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                  CompactionJobInfo* info);
@@ -202,6 +210,9 @@ class CompactionWork final : public CompactionScheduler {
   WorkStatistics& statistics_;
   RangeFlusher& flusher_;
   FilePurger& purger_;
+  JobTimer* timer_ = nullptr;
+  // Unix seconds; 0: no compaction was put off.
+  uint64_t ask_again_at_ VARVE_GUARDED_BY(kDbMutex) = 0;
 
   std::deque<std::shared_ptr<ColumnFamily>> queue_ VARVE_GUARDED_BY(kDbMutex);
   int running_ VARVE_GUARDED_BY(kDbMutex) = 0;

@@ -8,7 +8,6 @@
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/info_log.h"
-#include "util/env/table_space.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
@@ -159,9 +158,7 @@ Status ErrorRecovery::Lift(ErrorState::Severity attempted) {
 
 Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
   VARVE_ASSERT(severity == ErrorState::Severity::kSoft || severity == ErrorState::Severity::kHard);
-  if (with_.context.table_space() != nullptr) {
-    VARVE_RETURN_IF_ERROR(with_.context.table_space()->CheckSpace());
-  }
+  VARVE_RETURN_IF_ERROR(with_.context.CheckSpace());
   if (severity == ErrorState::Severity::kSoft) {
     DbLock lock(&with_.state.mu);
     InstallSuperVersions();

@@ -13,7 +13,6 @@
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
-#include "util/env/table_space.h"
 #include "util/env/thread_registry.h"
 #include "util/metrics/statistics.h"
 
@@ -227,7 +226,7 @@ void FlushWork::RunNextJob() {
   });
   job_running_ = false;
   Report(s);
-  if (s.ok() && context_.table_space() != nullptr) Report(context_.table_space()->CheckSpace());
+  if (s.ok()) Report(context_.CheckSpace());
   if (s.ok() && reserve_.Lacks()) {
     DbUnlock unlock(&state_.mu);
     reserve_.TakeIfThereIsRoom();
@@ -444,9 +443,8 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
     VARVE_ASSERT(flush.family->immutables().front().mem == flush.input.memtables.front());
     flush.family->DropFlushed(flush.input.memtables.size());
     statistics_.CountFlush(flush.result.file.size);
-    if (context_.table_space() != nullptr && flush.result.wrote_file) {
-      context_.table_space()->Add(TableFileName(context_.name(), flush.result.file.number),
-                                  flush.result.file.size);
+    if (flush.result.wrote_file) {
+      context_.NoteTable(flush.result.file.number, flush.result.file.size);
     }
   }
   // Once all are: what cannot be shown is reported, which may release the mutex.

@@ -21,6 +21,7 @@ Jobs::Jobs(Engine* e) VARVE_NO_THREAD_SAFETY_ANALYSIS
                 compaction, obsolete, reserve}),
       scrubber({e->context, e->state, e->lifecycle, obsolete}) {
   flush.set_compaction(&compaction);
+  compaction.set_timer(&periodic);
   e->errors.set_recovery(&recovery);
 }
 

@@ -507,7 +507,7 @@ bool CompactionIterator::EmitCollected() {
 CompactionFilter::Decision CompactionIterator::CallFilter(CompactionFilter::ValueType type) {
   filter_value_.clear();
   skip_until_.clear();
-  const TickerTimer timer(options_.statistics, FILTER_OPERATION_TOTAL_TIME);
+  const TickerTimer timer(options_.statistics, FILTER_OPERATION_TOTAL_TIME, kExceptTimeForMutex);
   try {
     return options_.filter->FilterV2(options_.filter_level, key_without_timestamp(), type, value_,
                                      &filter_value_, &skip_until_);

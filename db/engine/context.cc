@@ -6,6 +6,7 @@
 
 #include "db/engine/file_events.h"
 #include "util/base/assert.h"
+#include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
 #include "util/env/table_space.h"
 
@@ -30,13 +31,27 @@ FileOptions DbContext::LogFileOptions() const {
 
 IOStatus DbContext::Lock() {
   VARVE_ASSERT(lock_ == nullptr);
-  return fs_->LockFile(LockFileName(name()), IOOptions(), &lock_, nullptr);
+  IOStatus s = fs_->LockFile(LockFileName(name()), IOOptions(), &lock_, nullptr);
+  locked_ = s.ok();
+  return s;
 }
 
 IOStatus DbContext::Unlock() {
+  if (!std::exchange(locked_, false)) return IOStatus::OK();
+  // Others may have it open, to read only or in vain: the tables are this one's.
   if (table_space_ != nullptr) table_space_->ForgetDirectory(name());
   FileLock* const lock = std::exchange(lock_, nullptr);
   return lock == nullptr ? IOStatus::OK() : fs_->UnlockFile(lock, IOOptions(), nullptr);
+}
+
+void DbContext::NoteTable(uint64_t number, uint64_t bytes) const noexcept {
+  if (table_space_ == nullptr) return;
+  BestEffort([&] { table_space_->Add(TableFileName(name(), number), bytes); });
+}
+
+Status DbContext::CheckSpace() const noexcept {
+  if (table_space_ == nullptr) return Status::OK();
+  return Guarded([this] { return table_space_->CheckSpace(); });
 }
 
 IOStatus DbContext::OpenDirectories() {

@@ -63,6 +63,10 @@ class DbContext {
   void set_info_log(std::shared_ptr<Logger> log) { info_log_ = std::move(log); }
   // Null: the space of tables is not limited.
   TableSpace* table_space() const { return table_space_; }
+  // For what limits it, if anything does. Neither throws. A table of this database is in force;
+  // SpaceLimit if there is no room for more.
+  void NoteTable(uint64_t number, uint64_t bytes) const noexcept;
+  Status CheckSpace() const noexcept;
   // What listeners are given; null before background work starts.
   DB* db() const { return db_; }
   void set_db(DB* db) { db_ = db; }
@@ -92,7 +96,8 @@ class DbContext {
   std::shared_ptr<Logger> info_log_;
   DB* db_ = nullptr;
   std::shared_ptr<Cache> limited_tables_;
-  FileLock* lock_ = nullptr;
+  bool locked_ = false;
+  FileLock* lock_ = nullptr;  // null where the file system has none to give
   std::unique_ptr<FSDirectory> directory_;
   std::unique_ptr<FSDirectory> wal_directory_;
 };

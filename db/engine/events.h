@@ -19,7 +19,7 @@ void FlushBegin(const DbContext& context, const FlushJobInfo& info);
 void FlushCompleted(const DbContext& context, const FlushJobInfo& info);
 void CompactionBegin(const DbContext& context, const CompactionJobInfo& info);
 void CompactionCompleted(const DbContext& context, const CompactionJobInfo& info);
-// Null if nobody listens; may outlive the context no more than what it is given to.
+// Null if nobody listens. Does not outlive the context.
 std::function<void(const std::string& path)> TableFileCreationStarted(
     const DbContext& context, const std::string& family, int job_id,
     TableFileCreationReason reason);

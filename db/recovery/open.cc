@@ -24,7 +24,6 @@
 #include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
-#include "util/env/table_space.h"
 
 namespace varve {
 
@@ -364,14 +363,12 @@ Status Opener::Sweep() {
 
 // For whoever limits the space of all tables.
 void Opener::NoteTables() {
-  TableSpace* const space = e_->context.table_space();
-  if (space == nullptr) return;
   e_->state.mu.AssertHeld();
   for (const auto& [id, family] : e_->state.families.all()) {
     const VersionRef version = family->current();
     for (int level = 0; level < version->num_levels(); level++) {
       for (const FileRef& file : version->level(level).files()) {
-        space->Add(TableFileName(e_->context.name(), file->number), file->size);
+        e_->context.NoteTable(file->number, file->size);
       }
     }
   }
@@ -393,7 +390,7 @@ Status Opener::Start() {
     DbLock lock(&e.state.mu);
     for (const auto& [id, family] : e.state.families.all()) family->InstallSuperVersion();
     e.stalls.Update();
-    NoteTables();
+    if (!e.context.read_only()) NoteTables();
   }
   if (e.context.read_only() || repairs_) return Status::OK();
   return e.jobs->options_keeper.Changed();

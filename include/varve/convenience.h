@@ -27,13 +27,14 @@ class MemTableRepFactory;
 class ObjectRegistry;
 struct ColumnFamilyOptions;
 struct DBOptions;
+class ObjectRegistry;
 struct EnvOptions;
 struct Options;
 
 // How to read and write options as text.
 struct VARVE_EXPORT ConfigOptions {
-  ConfigOptions() = default;
-  explicit ConfigOptions(const DBOptions& db_options) : env(db_options.env) {}
+  ConfigOptions();
+  explicit ConfigOptions(const DBOptions& db_options);
 
   // How closely two sets of options must agree. kSanityLevelNone: not at all; the others: there are
   // the same column families, with the same comparators.
@@ -75,6 +76,10 @@ struct VARVE_EXPORT ConfigOptions {
   size_t file_readahead_size = 512 * 1024;
 
   Env* env = Env::Default();  // Not owned.
+
+  // Makes objects of the program's own classes (utilities/object_registry.h): a registry of its own
+  // above the default one. nullptr: there are the built-in classes alone.
+  std::shared_ptr<ObjectRegistry> registry;
 
   bool IsShallow() const { return depth == Depth::kDepthShallow; }
   bool IsDetailed() const { return depth == Depth::kDepthDetailed; }

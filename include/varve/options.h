@@ -34,6 +34,7 @@ namespace varve {
 class Cache;
 class CompactionFilter;
 class CompactionFilterFactory;
+class ConcurrentTaskLimiter;
 class FileChecksumGenFactory;
 class FilterPolicy;
 class Logger;
@@ -92,6 +93,10 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
 
   // Where compactions end tables, beyond what sizes ask for (sst_partitioner.h). nullptr: nowhere.
   std::shared_ptr<SstPartitionerFactory> sst_partitioner_factory = nullptr;
+
+  // How many compactions of this and other families, also of other databases, may run at a time
+  // (concurrent_task_limiter.h). nullptr: as many as the database's threads.
+  std::shared_ptr<ConcurrentTaskLimiter> compaction_thread_limiter = nullptr;
 
   // Bytes in a memtable before it is flushed; less than 64 KiB becomes that. Dynamic.
   size_t write_buffer_size = 64 << 20;

@@ -61,6 +61,7 @@ class VARVE_EXPORT SstPartitioner {
 class VARVE_EXPORT SstPartitionerFactory {
  public:
   virtual ~SstPartitionerFactory() = default;
+  static const char* Type() { return "SstPartitionerFactory"; }
 
   // nullptr: this compaction is not partitioned.
   virtual std::unique_ptr<SstPartitioner> CreatePartitioner(

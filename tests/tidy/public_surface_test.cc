@@ -467,6 +467,7 @@ const std::map<std::string, std::string>& NamesInC() {
       {"compaction_options_fifo", "options_set_fifo_compaction_options"},
       {"compaction_options_universal", "options_set_universal_compaction_options"},
       {"compaction_readahead_size", "options_compaction_readahead_size"},
+      {"compaction_thread_limiter", ""},
       {"compression_opts", "options_set_compression_options"},
       {"enable_blob_garbage_collection", "options_set_enable_blob_gc"},
       {"fail_if_options_file_error", ""},

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` writes: headers, the three libraries, the CMake package and varve.pc. Nothing in it names
+# What `cmake --install` writes: headers, documents, the three libraries, the CMake package and varve.pc. Nothing in it names
 # an absolute path, so the prefix may be moved. Programs are installed by varve_program.
 include(CMakePackageConfigHelpers)
 set(varve_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/varve")
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/varve" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
+install(FILES LICENSE README.md CHANGELOG.md SECURITY.md include/varve/MOVING_FROM_ROCKSDB.md
+  include/varve/MOVING_FROM_LEVELDB.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(TARGETS varve_static varve_shared EXPORT varveTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

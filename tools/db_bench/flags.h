@@ -88,6 +88,7 @@ DECLARE_int32(perf_level);
 DECLARE_int64(stats_interval);
 DECLARE_int64(stats_interval_seconds);
 DECLARE_int32(stats_per_interval);
+DECLARE_int32(thread_status_per_interval);
 DECLARE_bool(progress_reports);
 DECLARE_int64(report_interval_seconds);
 DECLARE_string(report_file);

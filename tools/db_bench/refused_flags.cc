@@ -180,7 +180,6 @@ DEFINE_bool(print_malloc_stats, false, kAbsent);
 DEFINE_bool(report_file_operations, false, kAbsent);
 DEFINE_bool(show_table_properties, false, kAbsent);
 DEFINE_string(statistics_string, "", kAbsent);
-DEFINE_int32(thread_status_per_interval, 0, kAbsent);
 DEFINE_string(trace_file, "", kAbsent);
 DEFINE_double(trace_replay_fast_forward, 1.0, kAbsent);
 DEFINE_int32(trace_replay_threads, 1, kAbsent);

@@ -10,6 +10,8 @@
 #include <ctime>
 
 #include "varve/db.h"
+#include "varve/env.h"
+#include "varve/thread_status.h"
 
 #include "tools/db_bench/flags.h"
 
@@ -45,6 +47,28 @@ std::string WallTime() {
 
 double Rate(int64_t count, uint64_t micros) {
   return static_cast<double>(count) * 1e6 / static_cast<double>(std::max<uint64_t>(micros, 1));
+}
+
+// What the threads of `env` do, a line each.
+void TellThreads(Env* env) {
+  std::vector<ThreadStatus> threads;
+  const Status s = env->GetThreadList(&threads);
+  if (!s.ok()) std::fprintf(stderr, "%s\n", s.ToString().c_str());
+  for (const ThreadStatus& thread : threads) {
+    std::string properties;
+    for (const auto& [name, value] :
+         ThreadStatus::InterpretOperationProperties(thread.operation_type, thread.op_properties)) {
+      properties += " " + name + " " + std::to_string(value);
+    }
+    std::fprintf(stderr, "thread %llu %s %s: %s %s %s %s%s\n",
+                 static_cast<unsigned long long>(thread.thread_id),
+                 ThreadStatus::GetThreadTypeName(thread.thread_type).c_str(),
+                 thread.cf_name.c_str(),
+                 ThreadStatus::GetOperationName(thread.operation_type).c_str(),
+                 ThreadStatus::MicrosToString(thread.op_elapsed_micros).c_str(),
+                 ThreadStatus::GetOperationStageName(thread.operation_stage).c_str(),
+                 ThreadStatus::GetStateName(thread.state_type).c_str(), properties.c_str());
+  }
 }
 
 }  // namespace
@@ -121,6 +145,9 @@ void ThreadStats::ReportInterval(uint64_t now) {
   if (FLAGS_stats_per_interval > 0 && thread_ == 0 && db_ != nullptr &&
       db_->GetProperty(DB::Properties::kStats, &text)) {
     std::fprintf(stderr, "%s\n", text.c_str());
+  }
+  if (FLAGS_thread_status_per_interval > 0 && thread_ == 0 && db_ != nullptr) {
+    TellThreads(db_->GetEnv());
   }
   std::fflush(stderr);
   last_report_ = now;

@@ -119,6 +119,7 @@ DEFINE_int64(stats_interval_seconds, 0,
              "Seconds between interim lines; goes before "
              "--stats_interval");
 DEFINE_int32(stats_per_interval, 0, "Above 0: interim lines bring the database's statistics");
+DEFINE_int32(thread_status_per_interval, 0, "Above 0: they bring what background threads do");
 DEFINE_bool(progress_reports, true, "Show the progress count on stderr");
 DEFINE_int64(report_interval_seconds, 0, "Above 0: write rates to --report_file this often");
 DEFINE_string(report_file, "report.csv", "Where those go: secs_elapsed,interval_qps");

@@ -17,7 +17,7 @@ DEFINE_int32(reopen, 2, "How often the database is closed and opened on the way"
 DEFINE_int32(kill_random_test, 0,
              "Rounds of child processes that kill themselves at some moment; 0: none is killed");
 DEFINE_int32(kill_after_ms, 400, "... of the first so many milliseconds");
-DEFINE_int32(hang_seconds, 120, "A round that takes longer hangs");
+DEFINE_int32(hang_seconds, 120, "A round hangs that does nothing for so long");
 DEFINE_bool(destroy_db_initially, true, "Begin with an empty database");
 DEFINE_bool(random_options, true, "Draw options of the database for each opening");
 DEFINE_int32(user_timestamp_size, 0, "Bytes of user timestamps: 0 or 8");

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tools/db_stress/flags.h"
@@ -57,11 +58,15 @@ bool RunRound(const std::string& directory, Expected* expected, uint64_t seed, b
 
 enum class Ending { kDone, kKilled, kCannotGoOn, kCrashed, kHung };
 
-Ending Await(pid_t child) {
-  const auto deadline = Clock::now() + std::chrono::seconds(FLAGS_hang_seconds);
+// Slow is not hung: that is who finishes no operation and no check any more.
+Ending Await(pid_t child, const Counts& counts) {
+  uint64_t done = 0;
+  auto progressed = Clock::now();
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
-    if (Clock::now() > deadline) {
+    const uint64_t done_now = counts.operations + counts.checks;
+    if (done_now != std::exchange(done, done_now)) progressed = Clock::now();
+    if (Clock::now() > progressed + std::chrono::seconds(FLAGS_hang_seconds)) {
       kill(child, SIGABRT);
       waitpid(child, &status, 0);
       return Ending::kHung;
@@ -76,11 +81,11 @@ Ending Await(pid_t child) {
 }
 
 // Forks before any thread runs. micros: after which the child kills itself; 0: never.
-Ending RunInChild(const std::function<bool()>& round, uint64_t micros) {
+Ending RunInChild(const std::function<bool()>& round, const Counts& counts, uint64_t micros) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child < 0) return Ending::kCannotGoOn;
-  if (child > 0) return Await(child);
+  if (child > 0) return Await(child, counts);
   if (micros != 0) {
     std::thread([micros] {
       std::this_thread::sleep_for(std::chrono::microseconds(micros));
@@ -113,7 +118,7 @@ RunTotals RunRounds(const std::string& directory, const std::string& expected_pa
     const uint64_t seed = dice.Next();
     const Ending ending =
         RunInChild([&] { return RunRound(directory, &expected, seed, after_kill); },
-                   last ? 0 : DrawKillMicros(&dice));
+                   expected.counts(), last ? 0 : DrawKillMicros(&dice));
     after_kill = ending != Ending::kDone;
     if (ending == Ending::kKilled) totals.kills++;
     if (ending == Ending::kCrashed || (ending == Ending::kKilled && last)) totals.crashes++;

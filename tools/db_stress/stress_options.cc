@@ -8,9 +8,11 @@
 
 #include "varve/cache.h"
 #include "varve/comparator.h"
+#include "varve/concurrent_task_limiter.h"
 #include "varve/convenience.h"
 #include "varve/filter_policy.h"
 #include "varve/slice_transform.h"
+#include "varve/sst_file_manager.h"
 #include "varve/table.h"
 #include "varve/utilities/merge_operators.h"
 
@@ -23,6 +25,8 @@ namespace {
 constexpr const char* kModes[] = {"ordered", "pipelined",       "unordered", "two_queues",
                                   "no_log",  "mixed_log",       "serial",    "sync",
                                   "ordered", "manual_wal_flush"};
+
+constexpr int64_t kDeleteRate = 1 << 20;  // bytes a second: some tables wait, and go
 
 template <typename T, size_t N>
 T One(Dice* dice, const T (&values)[N]) {
@@ -95,6 +99,10 @@ void DrawFamily(Dice* dice, ColumnFamilyOptions* family) {
     GetMemTableRepFactoryFromString("plain_skip_list", &plain).PermitUncheckedError();
     if (plain != nullptr) family->memtable_factory = std::move(plain);
   }
+  if (dice->OneIn(4)) {
+    const auto limit = static_cast<int32_t>(1 + dice->Below(2));
+    family->compaction_thread_limiter.reset(NewConcurrentTaskLimiter("stress", limit));
+  }
   BlockBasedTableOptions table;
   DrawTable(dice, &table);
   family->table_factory.reset(NewBlockBasedTableFactory(table));
@@ -112,6 +120,11 @@ void DrawDatabase(Dice* dice, StressOptions* options) {
   if (options->no_log_one_in == 0 && dice->OneIn(4)) db->recycle_log_file_num = 2;
   if (dice->OneIn(5)) db->wal_compression = kZSTD;
   if (dice->OneIn(4)) db->wal_bytes_per_sync = 32 << 10;
+  if (dice->OneIn(4)) {
+    db->sst_file_manager.reset(NewSstFileManager(
+        db->env, nullptr, "", kDeleteRate, /*delete_existing_trash=*/dice->OneIn(2),
+        /*status=*/nullptr, /*max_trash_db_ratio=*/1.0, /*bytes_max_delete_chunk=*/16 << 10));
+  }
   // Atomic flushes need the families' logs or none; pipelined writes exclude them.
   if (!db->enable_pipelined_write && dice->OneIn(4)) db->atomic_flush = true;
 }

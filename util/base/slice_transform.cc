@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "util/base/assert.h"
+#include "util/base/registered_object.h"
 
 namespace varve {
 
@@ -94,13 +95,14 @@ std::optional<size_t> LengthAfter(std::string_view id, std::string_view name) {
 
 }  // namespace
 
-Status SliceTransform::CreateFromString(const ConfigOptions& /*config_options*/,
-                                        const std::string& id,
+Status SliceTransform::CreateFromString(const ConfigOptions& config_options, const std::string& id,
                                         std::shared_ptr<const SliceTransform>* result) {
   if (id.empty() || id == "nullptr") {
     result->reset();
     return Status::OK();
   }
+  Status s = NewRegisteredObject(config_options, id, result);
+  if (!s.IsNotFound()) return s;
   if (id == kNoopName) {
     *result = std::make_shared<const Noop>();
     return Status::OK();
@@ -117,7 +119,7 @@ Status SliceTransform::CreateFromString(const ConfigOptions& /*config_options*/,
       return Status::OK();
     }
   }
-  return Status::NotSupported("No built-in prefix extractor of this name", id);
+  return Status::NotSupported("No prefix extractor of this name is built in or registered", id);
 }
 
 const SliceTransform* NewFixedPrefixTransform(size_t prefix_len) {

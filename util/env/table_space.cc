@@ -19,6 +19,7 @@ namespace varve {
 
 namespace {
 
+constexpr uint64_t kRetryMicros = 1000 * 1000;
 constexpr uint64_t kIdleMicros = 3600ull * 1000 * 1000;  // until somebody wakes the timer
 
 uint64_t NowMicros() {
@@ -111,10 +112,8 @@ void TableSpace::Add(const std::string& path, uint64_t bytes) noexcept {
 void TableSpace::ForgetDirectory(const std::string& directory) noexcept {
   MutexLock lock(&mu_);
   for (auto it = files_.begin(); it != files_.end();) {
-    const bool is_there = it->first.size() > directory.size() &&
-                          it->first.compare(0, directory.size(), directory) == 0 &&
-                          it->first.find('/', directory.size() + 1) == std::string::npos &&
-                          it->first[directory.size()] == '/';
+    const bool is_there =
+        it->first.rfind('/') == directory.size() && Slice(it->first).starts_with(directory);
     if (is_there) total_ -= it->second;
     it = is_there ? files_.erase(it) : std::next(it);
   }
@@ -207,22 +206,25 @@ void TableSpace::DeleteLeftover(const std::string& path) {
 }
 
 bool TableSpace::Enqueue(const std::string& path, uint64_t bytes) {
-  return Guarded([&] {
-           {
-             MutexLock lock(&mu_);
-             trash_.push_back({path, bytes});
-             trash_bytes_ += bytes;
-             if (!on_timer_) on_timer_ = SharedTimer::Default().Add(this);
-             if (!on_timer_) {
-               trash_.pop_back();
-               trash_bytes_ -= bytes;
-               return Status::Aborted("no timer");
-             }
-           }
-           SharedTimer::Default().Wake(this);
-           return Status::OK();
-         })
-      .ok();
+  bool joins = false;
+  const Status s = Guarded([&] {
+    MutexLock lock(&mu_);
+    trash_.push_back({path, bytes});
+    trash_bytes_ += bytes;
+    joins = !std::exchange(on_timer_, true);
+    return Status::OK();
+  });
+  if (!s.ok()) return false;
+  // Without the mutex: a fork() takes those of all in an order of its own.
+  if (!joins) SharedTimer::Default().Wake(this);
+  if (!joins || SharedTimer::Default().Add(this)) return true;
+  MutexLock lock(&mu_);
+  on_timer_ = false;  // what others have given meanwhile waits for the next that is given
+  const auto mine = std::ranges::find(trash_, path, &Trash::path);
+  if (mine == trash_.end()) return true;
+  trash_.erase(mine);
+  trash_bytes_ -= bytes;
+  return false;
 }
 
 bool TableSpace::IsCutBitByBit(const Trash& trash) const {
@@ -270,8 +272,8 @@ uint64_t TableSpace::OnTime() noexcept {
     if (now < next_piece_micros_) return next_piece_micros_ - now;
   }
   uint64_t freed = 0;
-  // What fails for lack of memory is tried again.
-  BestEffort([&] { DeletePiece(&freed); });
+  // For lack of memory: once more.
+  if (!Guarded([&] { DeletePiece(&freed); }).ok()) return kRetryMicros;
   MutexLock lock(&mu_);
   const double pause =
       rate_ <= 0 ? 0.0 : static_cast<double>(freed) * 1e6 / static_cast<double>(rate_);

@@ -29,7 +29,8 @@ struct TableSpaceOptions {
   uint64_t chunk_bytes = 0;
 };
 
-// Deletions at a rate are done in the timer's thread, a piece at a time.
+// Deletions at a rate are done in the timer's thread, a piece at a time: its other clients, who
+// have time, wait for no more than that.
 class TableSpace final : public SstFileManager, private SharedTimer::Client, private ForkWatch {
  public:
   explicit TableSpace(TableSpaceOptions options);

@@ -16,6 +16,8 @@
 
 #include "varve/filter_policy.h"
 
+#include "util/base/registered_object.h"
+
 namespace varve {
 
 namespace {
@@ -118,13 +120,14 @@ const BuiltinFilterPolicy* AsBuiltinFilterPolicy(const FilterPolicy* policy) {
   return policy == nullptr ? nullptr : policy->AsBuiltin();
 }
 
-Status FilterPolicy::CreateFromString(const ConfigOptions& /*config_options*/,
-                                      const std::string& value,
+Status FilterPolicy::CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                       std::shared_ptr<const FilterPolicy>* result) {
   if (value.empty() || value == "nullptr") {
     result->reset();
     return Status::OK();
   }
+  Status s = NewRegisteredObject(config_options, value, result);
+  if (!s.IsNotFound()) return s;
   std::shared_ptr<const FilterPolicy> policy = ParsePolicy(value);
   if (policy == nullptr) return Status::NotSupported("No filter policy of this form", value);
   *result = std::move(policy);

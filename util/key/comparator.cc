@@ -15,6 +15,7 @@
 #include "varve/status.h"
 
 #include "util/base/assert.h"
+#include "util/base/registered_object.h"
 #include "util/coding/fixed.h"
 
 namespace varve {
@@ -225,12 +226,14 @@ const Comparator* ReverseBytewiseComparatorWithU64Ts() {
   return &order.value;
 }
 
-Status Comparator::CreateFromString(const ConfigOptions& /*opts*/, const std::string& id,
+Status Comparator::CreateFromString(const ConfigOptions& opts, const std::string& id,
                                     const Comparator** comp) {
   if (id.empty() || id == "nullptr") {
     *comp = nullptr;
     return Status::OK();
   }
+  Status s = NewRegisteredStaticObject(opts, id, comp);
+  if (!s.IsNotFound()) return s;
   for (const Comparator* candidate :
        {BytewiseComparator(), ReverseBytewiseComparator(), BytewiseComparatorWithU64Ts(),
         ReverseBytewiseComparatorWithU64Ts()}) {
@@ -239,7 +242,7 @@ Status Comparator::CreateFromString(const ConfigOptions& /*opts*/, const std::st
       return Status::OK();
     }
   }
-  return Status::NotSupported("No built-in comparator of this name", id);
+  return Status::NotSupported("No comparator of this name is built in or registered", id);
 }
 
 Status DecodeU64Ts(const Slice& ts, uint64_t* int_ts) {

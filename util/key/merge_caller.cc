@@ -29,24 +29,12 @@ bool IsOneOf(const Slice& slice, const Slice* base, const std::vector<Slice>& op
 }
 #endif
 
-// Adds the time of its scope to the statistics' total, if they keep times.
-class MergeTimer {
- public:
+// Adds the time of its scope to the statistics' total and to the thread's, if they keep times.
+struct MergeTimer {
   explicit MergeTimer(Statistics* statistics)
-      : statistics_(statistics),
-        start_(statistics != nullptr && statistics->get_stats_level() > StatsLevel::kExceptTimers
-                   ? PerfClockNanos()
-                   : 0) {}
-  ~MergeTimer() {
-    if (start_ != 0) RecordTick(statistics_, MERGE_OPERATION_TOTAL_TIME, PerfClockNanos() - start_);
-  }
-  MergeTimer(const MergeTimer&) = delete;
-  MergeTimer& operator=(const MergeTimer&) = delete;
-
- private:
-  Statistics* const statistics_;
-  const uint64_t start_;  // 0 = not measuring
-  PerfTimer<&PerfContext::merge_operator_time_nanos> perf_timer_;
+      : of_statistics(statistics, MERGE_OPERATION_TOTAL_TIME, kExceptDetailedTimers) {}
+  const TickerTimer of_statistics;
+  const PerfTimer<&PerfContext::merge_operator_time_nanos> of_thread;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "varve/merge_operator.h"
 #include "varve/utilities/merge_operators.h"
 
+#include "util/base/registered_object.h"
 #include "util/base/status_macros.h"
 #include "util/options/option_text.h"
 
@@ -116,9 +117,11 @@ Status MergeOperator::CreateFromString(const ConfigOptions& config, const std::s
     result->reset();
     return Status::OK();
   }
+  Status s = NewRegisteredObject(config, id, result);
+  if (!s.IsNotFound()) return s;
   const Builtin* const builtin = FindBuiltin(id);
   if (builtin == nullptr) {
-    return Status::NotSupported("no built-in merge operator has this name; set the object instead",
+    return Status::NotSupported("no merge operator of this name is built in or registered",
                                 id.substr(0, 60));
   }
   if (builtin->make_with_delimiter == nullptr) {

@@ -58,13 +58,12 @@ class StopWatch {
   const uint64_t start_nanos_;
 };
 
-// Adds the nanoseconds of its scope to a ticker, at the levels that time details.
+// Adds the nanoseconds of its scope to a ticker, from a level on.
 class TickerTimer {
  public:
-  TickerTimer(Statistics* statistics, uint32_t ticker)
-      : statistics_(statistics != nullptr && statistics->get_stats_level() > kExceptDetailedTimers
-                        ? statistics
-                        : nullptr),
+  TickerTimer(Statistics* statistics, uint32_t ticker, StatsLevel from)
+      : statistics_(statistics != nullptr && statistics->get_stats_level() >= from ? statistics
+                                                                                   : nullptr),
         ticker_(ticker),
         start_(statistics_ != nullptr ? PerfClockNanos() : 0) {}
   ~TickerTimer() {

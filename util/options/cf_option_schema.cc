@@ -11,6 +11,7 @@
 
 #include "util/compress/codec.h"
 #include "util/options/option_schema.h"
+#include "util/sync/task_limiter.h"
 
 namespace varve {
 
@@ -36,6 +37,12 @@ Status CheckFactors(const std::string& name, const void* field) {
   return valid ? Status::OK() : Status::InvalidArgument(name + ": below 1");
 }
 
+Status IsOurLimiter(const std::string& name, const void* field) {
+  const auto& limiter = *static_cast<const std::shared_ptr<ConcurrentTaskLimiter>*>(field);
+  if (limiter == nullptr || TaskLimiterOf(limiter.get()) != nullptr) return Status::OK();
+  return Status::InvalidArgument(name + ": only what NewConcurrentTaskLimiter has made will do");
+}
+
 constexpr char kNoBlobs[] = "has a meaning only with enable_blob_files, which is refused";
 
 #define VARVE_ROW(field, help) \
@@ -49,6 +56,9 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(compaction_filter, "drops or changes entries"),
     VARVE_ROW(compaction_filter_factory, "makes a filter for each compaction"),
     VARVE_ROW(sst_partitioner_factory, "where compactions end tables"),
+    VARVE_ROW(compaction_thread_limiter, "how many compactions run")
+        .NotInFile()
+        .Check(&IsOurLimiter),
     VARVE_ROW(prefix_extractor, "cuts prefixes of keys").Dynamic(),
     VARVE_ROW(table_factory, "kind and options of tables")
         .Check(&NotNull<std::shared_ptr<TableFactory>>),

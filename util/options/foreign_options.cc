@@ -62,7 +62,6 @@ constexpr ForeignOption kForeignOptions[] = {
     {"ColumnFamilyOptions", "cf_allow_ingest_behind", "false"},
     {"ColumnFamilyOptions", "check_flush_compaction_key_order", "*"},
     {"ColumnFamilyOptions", "compaction_measure_io_stats", "*"},
-    {"ColumnFamilyOptions", "compaction_thread_limiter", "nullptr"},
     {"ColumnFamilyOptions", "compression_manager", "nullptr"},
     {"ColumnFamilyOptions", "default_temperature", "kUnknown"},
     {"ColumnFamilyOptions", "default_write_temperature", "kUnknown"},

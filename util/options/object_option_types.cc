@@ -9,6 +9,7 @@
 
 #include "varve/compaction_filter.h"
 #include "varve/comparator.h"
+#include "varve/concurrent_task_limiter.h"
 #include "varve/convenience.h"
 #include "varve/filter_policy.h"
 #include "varve/memtablerep.h"
@@ -19,6 +20,7 @@
 #include "varve/sst_partitioner.h"
 #include "varve/table.h"
 
+#include "util/base/registered_object.h"
 #include "util/base/status_macros.h"
 #include "util/options/memtable_factories.h"
 #include "util/options/option_schema.h"
@@ -39,12 +41,20 @@ bool SameObject(const void* a, const void* b) {
   return *static_cast<const T*>(a) == *static_cast<const T*>(b);
 }
 
-// Objects that text can only take away.
+// Objects that text can take away, and, of some classes, make if the program has registered them.
 template <typename T>
-Status ParseOpaque(const ConfigOptions&, std::string_view text, void* field) {
+Status ParseOpaque(const ConfigOptions& config, std::string_view text, void* field) {
   std::string id;
   VARVE_RETURN_IF_ERROR(ObjectId(text, &id));
-  if (!id.empty()) return CannotBeMade(id);
+  if (!id.empty()) {
+    Status s = Status::NotFound();
+    if constexpr (requires { T::element_type::Type(); }) {
+      s = NewRegisteredObject(config, id, static_cast<T*>(field));
+    } else if constexpr (std::is_same_v<T, const CompactionFilter*>) {
+      s = NewRegisteredStaticObject(config, id, static_cast<T*>(field));
+    }
+    return s.IsNotFound() ? CannotBeMade(id) : s;
+  }
   if constexpr (!std::is_same_v<T, Env*>) *static_cast<T*>(field) = T();
   return Status::OK();
 }
@@ -220,6 +230,8 @@ Status ParseNoText(const ConfigOptions&, std::string_view text, void*) {
 VARVE_OPTION_TYPE(Env*, OpaqueType<Env*>())
 VARVE_OPTION_TYPE(std::shared_ptr<RateLimiter>, OpaqueType<std::shared_ptr<RateLimiter>>())
 VARVE_OPTION_TYPE(std::shared_ptr<SstFileManager>, OpaqueType<std::shared_ptr<SstFileManager>>())
+VARVE_OPTION_TYPE(std::shared_ptr<ConcurrentTaskLimiter>,
+                  OpaqueType<std::shared_ptr<ConcurrentTaskLimiter>>())
 VARVE_OPTION_TYPE(std::shared_ptr<FileChecksumGenFactory>,
                   OpaqueType<std::shared_ptr<FileChecksumGenFactory>>())
 VARVE_OPTION_TYPE(std::shared_ptr<Logger>, OpaqueType<std::shared_ptr<Logger>>())

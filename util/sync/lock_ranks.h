@@ -18,7 +18,7 @@ inline constexpr MutexRank kRateLimiter = kUtilRanks + 20;  // over the clock an
 inline constexpr MutexRank kThreadPool = kUtilRanks + 30;
 inline constexpr MutexRank kStartedThreads = kUtilRanks + 31;
 inline constexpr MutexRank kMemoryWaiters = kUtilRanks + 32;
-inline constexpr MutexRank kTableSpace = kUtilRanks + 33;  // over the shared timer
+inline constexpr MutexRank kTableSpace = kUtilRanks + 33;
 
 // Of file systems.
 inline constexpr MutexRank kMemFileSystem = kUtilRanks + 41;

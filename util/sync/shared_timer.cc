@@ -69,6 +69,12 @@ void SharedTimer::Wake(Client* client) {
   changed_->SignalAll();
 }
 
+void SharedTimer::WakeAll() {
+  MutexLock lock(&mu_);
+  for (Entry& entry : entries_) entry.due_micros = 0;
+  changed_->SignalAll();
+}
+
 void SharedTimer::Remove(Client* client) {
   std::unique_ptr<std::thread> ended;
   {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "varve/convenience.h"
 #include "varve/metadata.h"
 #include "varve/sst_file_manager.h"
 #include "varve/statistics.h"
@@ -33,6 +34,7 @@ class TableSpaceTest : public Database {
     manager_.reset(NewSstFileManager(options_.env, nullptr, "", rate, true, &s, ratio, chunk));
     ASSERT_TRUE(s.ok()) << s.ToString();
     manager_->SetStatisticsPtr(statistics_);
+    options_.statistics = statistics_;
     options_.sst_file_manager = manager_;
   }
   void Fill(int keys = 100) {
@@ -90,6 +92,22 @@ TEST_F(TableSpaceTest, KnowsTheTablesOfOpenDatabases) {
   EXPECT_EQ(manager_->GetTotalSize(), 0u);
 }
 
+// Who opens the directory beside its writer, to read only or in vain, has no tables of its own.
+TEST_F(TableSpaceTest, OtherOpeningsOfADirectoryChangeNothing) {
+  Make();
+  Open();
+  Fill();
+  const uint64_t total = manager_->GetTotalSize();
+  EXPECT_EQ(total, LiveBytes());
+  DB* other = nullptr;
+  EXPECT_FALSE(DB::Open(options_, kName, &other).ok());
+  EXPECT_EQ(manager_->GetTotalSize(), total);
+  ASSERT_TRUE(DB::OpenForReadOnly(options_, kName, &other).ok());
+  EXPECT_EQ(manager_->GetTotalSize(), total);
+  delete other;
+  EXPECT_EQ(manager_->GetTotalSize(), total);
+}
+
 TEST_F(TableSpaceTest, TheLimitStopsWritesUntilItIsRaised) {
   Make();
   options_.max_bgerror_resume_count = 0;
@@ -129,6 +147,7 @@ TEST_F(TableSpaceTest, ACompactionWithoutRoomIsNotRun) {
   manager_->SetMaxAllowedSpaceUsage(total + total / 2);
   EXPECT_TRUE(Compact().IsCompactionTooLarge());
   EXPECT_EQ(Levels(), "2");
+  EXPECT_FALSE(manager_->IsMaxAllowedSpaceReachedIncludingCompactions());
   manager_->SetMaxAllowedSpaceUsage(2 * total);
   manager_->SetCompactionBufferSize(1);
   EXPECT_TRUE(Compact().IsCompactionTooLarge());
@@ -137,6 +156,23 @@ TEST_F(TableSpaceTest, ACompactionWithoutRoomIsNotRun) {
   // What was kept free for it was given back.
   EXPECT_FALSE(manager_->IsMaxAllowedSpaceReachedIncludingCompactions());
   Put("a", "1");
+}
+
+// Nobody writes, flushes or calls: the database asks by itself whether there is room by now.
+TEST_F(TableSpaceTest, WhatWasPutOffIsDoneOnceThereIsRoom) {
+  Make();
+  options_.level0_file_num_compaction_trigger = 2;
+  Open();
+  Fill();
+  ASSERT_TRUE(Compact().ok());  // what comes to L0 cannot be moved
+  manager_->SetMaxAllowedSpaceUsage(5 * manager_->GetTotalSize());
+  Fill();
+  Fill();
+  ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+  EXPECT_EQ(Levels(), "2,0,0,0,0,0,1");
+  EXPECT_GE(Ticks(COMPACTION_CANCELLED), 1u);
+  manager_->SetMaxAllowedSpaceUsage(0);
+  EXPECT_TRUE(Eventually([&] { return Levels() == "0,0,0,0,0,0,1"; }));
 }
 
 TEST_F(TableSpaceTest, TablesAreDeletedAtARate) {
@@ -177,6 +213,18 @@ TEST_F(TableSpaceTest, WhatIsLeftBehindGoesWhenTheDatabaseIsOpenedAgain) {
     EXPECT_EQ(Get("key7"), std::string(1000, 'v'));
     ASSERT_TRUE(Close().ok());
   }
+}
+
+TEST_F(TableSpaceTest, TrashIsDestroyedWithTheDatabase) {
+  Make(/*rate=*/1);
+  Open();
+  Fill();
+  Fill();
+  ASSERT_TRUE(Compact().ok());
+  EXPECT_TRUE(Eventually([&] { return !TrashFiles().empty(); }));
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  EXPECT_TRUE(file_system()->FileExists(kName, IOOptions(), nullptr).IsNotFound());
 }
 
 TEST_F(TableSpaceTest, TooMuchTrashIsDeletedAtOnce) {

@@ -4,11 +4,15 @@
 // them.
 
 #include <cstdio>
+#include <memory>
+#include <string>
 #include <typeinfo>
 
 #include "varve/cache.h"
 #include "varve/compaction_filter.h"
 #include "varve/comparator.h"
+#include "varve/concurrent_task_limiter.h"
+#include "varve/convenience.h"
 #include "varve/db.h"
 #include "varve/env.h"
 #include "varve/env_wrappers.h"
@@ -24,11 +28,13 @@
 #include "varve/rate_limiter.h"
 #include "varve/slice_transform.h"
 #include "varve/snapshot.h"
+#include "varve/sst_partitioner.h"
 #include "varve/statistics.h"
 #include "varve/system_clock.h"
 #include "varve/table_properties.h"
 #include "varve/transaction_log.h"
 #include "varve/user_write_callback.h"
+#include "varve/utilities/object_registry.h"
 #include "varve/write_batch.h"
 
 namespace {
@@ -41,6 +47,20 @@ class Backwards : public varve::Comparator {
   void FindShortestSeparator(std::string*, const varve::Slice&) const override {}
   void FindShortSuccessor(std::string*) const override {}
 };
+
+// Names that the program registers are known to the library.
+bool ReadsRegisteredName() {
+  varve::ObjectLibrary::Default()->AddFactory<varve::Comparator>(
+      "of the program", [](const std::string&, std::unique_ptr<varve::Comparator>*, std::string*) {
+        static Backwards backwards;
+        return static_cast<varve::Comparator*>(&backwards);
+      });
+  varve::ColumnFamilyOptions options;
+  return varve::GetColumnFamilyOptionsFromString(varve::ConfigOptions(), options,
+                                                 "comparator=of the program", &options)
+             .ok() &&
+         dynamic_cast<const Backwards*>(options.comparator) != nullptr;
+}
 
 template <typename... Classes>
 size_t Names() {
@@ -56,16 +76,18 @@ int main(int argc, char**) {
   const Backwards backwards;
   const varve::Comparator* comparator = &backwards;
   if (dynamic_cast<const Backwards*>(comparator) == nullptr) return 3;
+  if (!ReadsRegisteredName()) return 4;
   const size_t named =
       Names<varve::AssociativeMergeOperator, varve::Cache, varve::ColumnFamilyHandle,
             varve::CompactionFilter, varve::CompactionFilterFactory, varve::Comparator,
-            varve::CompareInterface, varve::DB, varve::Directory, varve::Env, varve::EnvWrapper,
-            varve::EventListener, varve::FSWritableFile, varve::FileChecksumGenFactory,
-            varve::FileChecksumGenerator, varve::FileSystem, varve::FileSystemWrapper,
-            varve::FilterPolicy, varve::Iterator, varve::LogFile, varve::Logger,
-            varve::MemTableRepFactory, varve::MemoryAllocator, varve::MergeOperator,
-            varve::RandomAccessFile, varve::RateLimiter, varve::SequentialFile,
-            varve::SliceTransform, varve::Snapshot, varve::Statistics, varve::SystemClock,
+            varve::CompareInterface, varve::ConcurrentTaskLimiter, varve::DB, varve::Directory,
+            varve::Env, varve::EnvWrapper, varve::EventListener, varve::FSWritableFile,
+            varve::FileChecksumGenFactory, varve::FileChecksumGenerator, varve::FileSystem,
+            varve::FileSystemWrapper, varve::FilterPolicy, varve::Iterator, varve::LogFile,
+            varve::Logger, varve::MemTableRepFactory, varve::MemoryAllocator, varve::MergeOperator,
+            varve::ObjectLibrary::Entry, varve::RandomAccessFile, varve::RateLimiter,
+            varve::SequentialFile, varve::SliceTransform, varve::SstPartitioner,
+            varve::SstPartitionerFactory, varve::Snapshot, varve::Statistics, varve::SystemClock,
             varve::TablePropertiesCollector, varve::TablePropertiesCollectorFactory,
             varve::TransactionLogIterator, varve::UserWriteCallback, varve::WritableFile,
             varve::WriteBatch, varve::WriteBatch::Handler>();

@@ -135,6 +135,11 @@ Status DropFamily(Engine* engine, ColumnFamily* family) {
   VARVE_ASSERT(family->id() != 0 && e.state.families.FindById(family->id()) == family);
   e.state.families.Remove(family->id());
   e.stalls.Update();
+  // One that waits for a compaction has to leave the queue, or its tables stay as long as it waits.
+  BestEffort([&] {
+    e.state.mu.AssertHeld();
+    e.jobs->compaction.Schedule(family);
+  });
   e.state.work.SignalAll();
   return s;
 }

@@ -267,7 +267,7 @@ bool OptionsFromFlags(const OptionFlags& flags, Options* options) {
   if (!made || !SetMergeOperator(options)) return false;
   options->create_if_missing = !FLAGS_use_existing_db;
   options->create_missing_column_families = FLAGS_num_column_families > 1;
-  options->enable_thread_tracking = FLAGS_thread_status_per_interval > 0;
+  if (FLAGS_thread_status_per_interval > 0) options->enable_thread_tracking = true;
   if (FLAGS_statistics) {
     if (FLAGS_stats_level < kDisableAll || FLAGS_stats_level > kAll) {
       return Refuse("stats_level", std::to_string(FLAGS_stats_level), "0 to 5");

@@ -58,7 +58,8 @@ struct ThreadFigures {
 class ThreadStats {
  public:
   // `finished_ops` counts the operations of all threads for the interval report; may be null and
-  // otherwise must outlive this. `db` is asked by --stats_per_interval; not owned.
+  // otherwise must outlive this. `db` is asked by --stats_per_interval and
+  // --thread_status_per_interval; not owned.
   ThreadStats(int thread, DB* db, std::atomic<uint64_t>* finished_ops);
 
   void Start();

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "varve/convenience.h"
 #include "varve/env.h"
-#include "varve/options.h"
 
 namespace varve {
 
@@ -169,12 +167,6 @@ std::shared_ptr<ObjectRegistry> ObjectRegistry::Default() {
   static auto* const registry = new std::shared_ptr<ObjectRegistry>(
       std::make_shared<ObjectRegistry>(ObjectLibrary::Default()));
   return *registry;
-}
-
-ConfigOptions::ConfigOptions() : registry(ObjectRegistry::NewInstance()) {}
-
-ConfigOptions::ConfigOptions(const DBOptions& db_options) : ConfigOptions() {
-  env = db_options.env;
 }
 
 std::shared_ptr<ObjectRegistry> ObjectRegistry::NewInstance() {

@@ -15,43 +15,29 @@
 
 namespace varve {
 
-// NotFound: nobody has registered the name, as what `T` is or, if that is constant, as its like
-// that is not. Nothing is changed unless the answer is OK.
-template <typename T>
-Status NewRegisteredObject(const ConfigOptions& config, const std::string& id,
-                           std::shared_ptr<T>* made) {
-  const Status missing = Status::NotFound();
-  if (config.registry == nullptr) return missing;
+// Into *made, which is a std::shared_ptr or, for what lives for ever, a plain pointer. NotFound:
+// nobody has registered the name, as what it points to or, if that is constant, as its like that is
+// not. Nothing is changed unless the answer is OK.
+template <typename Pointer>
+Status NewRegisteredObject(const ConfigOptions& config, const std::string& id, Pointer* made) {
+  using Traits = std::pointer_traits<Pointer>;
+  using T = typename Traits::element_type;
+  if (config.registry == nullptr) return Status::NotFound();
   return Guarded([&] {
     if (config.registry->template GetFactory<T>(id)) {
-      return config.registry->template NewSharedObject<T>(id, made);
+      if constexpr (std::is_pointer_v<Pointer>) {
+        return config.registry->NewStaticObject(id, made);
+      } else {
+        return config.registry->NewSharedObject(id, made);
+      }
     }
+    Status s = Status::NotFound();
     if constexpr (std::is_const_v<T>) {
-      std::shared_ptr<std::remove_const_t<T>> variable;
-      Status s = NewRegisteredObject(config, id, &variable);
+      typename Traits::template rebind<std::remove_const_t<T>> variable = nullptr;
+      s = NewRegisteredObject(config, id, &variable);
       if (s.ok()) *made = std::move(variable);
-      return s;
     }
-    return missing;
-  });
-}
-
-// The same of what nobody owns.
-template <typename T>
-Status NewRegisteredStaticObject(const ConfigOptions& config, const std::string& id, T** made) {
-  const Status missing = Status::NotFound();
-  if (config.registry == nullptr) return missing;
-  return Guarded([&] {
-    if (config.registry->template GetFactory<T>(id)) {
-      return config.registry->template NewStaticObject<T>(id, made);
-    }
-    if constexpr (std::is_const_v<T>) {
-      std::remove_const_t<T>* variable = nullptr;
-      Status s = NewRegisteredStaticObject(config, id, &variable);
-      if (s.ok()) *made = variable;
-      return s;
-    }
-    return missing;
+    return s;
   });
 }
 

@@ -232,7 +232,7 @@ Status Comparator::CreateFromString(const ConfigOptions& opts, const std::string
     *comp = nullptr;
     return Status::OK();
   }
-  Status s = NewRegisteredStaticObject(opts, id, comp);
+  Status s = NewRegisteredObject(opts, id, comp);
   if (!s.IsNotFound()) return s;
   for (const Comparator* candidate :
        {BytewiseComparator(), ReverseBytewiseComparator(), BytewiseComparatorWithU64Ts(),

@@ -4,6 +4,8 @@
 
 #include "varve/convenience.h"
 
+#include "varve/utilities/object_registry.h"
+
 #include "util/base/status_macros.h"
 #include "util/compress/codec.h"
 #include "util/options/memtable_factories.h"
@@ -79,6 +81,12 @@ std::string Print(const OptionTable& table, const ConfigOptions& config, const v
 }
 
 }  // namespace
+
+ConfigOptions::ConfigOptions() : registry(ObjectRegistry::NewInstance()) {}
+
+ConfigOptions::ConfigOptions(const DBOptions& db_options) : ConfigOptions() {
+  env = db_options.env;
+}
 
 // ---- Column families ----
 

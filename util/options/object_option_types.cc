@@ -48,10 +48,9 @@ Status ParseOpaque(const ConfigOptions& config, std::string_view text, void* fie
   VARVE_RETURN_IF_ERROR(ObjectId(text, &id));
   if (!id.empty()) {
     Status s = Status::NotFound();
-    if constexpr (requires { T::element_type::Type(); }) {
+    if constexpr (!std::is_same_v<T, Env*> &&
+                  requires { std::pointer_traits<T>::element_type::Type(); }) {
       s = NewRegisteredObject(config, id, static_cast<T*>(field));
-    } else if constexpr (std::is_same_v<T, const CompactionFilter*>) {
-      s = NewRegisteredStaticObject(config, id, static_cast<T*>(field));
     }
     return s.IsNotFound() ? CannotBeMade(id) : s;
   }

@@ -36,6 +36,7 @@ class SharedTimer final : private ForkWatch {
   bool Add(Client* client);
   // Calls it soon, whatever it said.
   void Wake(Client* client);
+  // For who does not know whom it concerns.
   void WakeAll();
   // Returns when the client is not called any more. One that is not there is fine.
   void Remove(Client* client);

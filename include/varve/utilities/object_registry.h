@@ -151,7 +151,7 @@ class VARVE_EXPORT ObjectLibrary {
 
 // Libraries, the latest asked first, then those of the parent. ConfigOptions has one.
 //
-// Thread safety: as an ObjectLibrary.
+// Thread safety: all methods from any thread. They throw std::bad_alloc, and what factories throw.
 class VARVE_EXPORT ObjectRegistry {
  public:
   explicit ObjectRegistry(const std::shared_ptr<ObjectRegistry>& parent) : parent_(parent) {}

@@ -42,6 +42,16 @@ class TableSpaceTest : public Database {
     Flush();
   }
   Status Compact() { return db()->CompactRange(CompactRangeOptions(), nullptr, nullptr); }
+  // Closed, with tables that wait for their deletion.
+  void LeaveTrash() {
+    Make(/*rate=*/1);
+    Open();
+    Fill();
+    Fill();
+    ASSERT_TRUE(Compact().ok());
+    EXPECT_TRUE(Eventually([&] { return !TrashFiles().empty(); }));
+    ASSERT_TRUE(Close().ok());
+  }
   uint64_t LiveBytes() {
     std::vector<LiveFileMetaData> files;
     db()->GetLiveFilesMetaData(&files);
@@ -197,13 +207,7 @@ TEST_F(TableSpaceTest, TablesAreDeletedAtARate) {
 
 TEST_F(TableSpaceTest, WhatIsLeftBehindGoesWhenTheDatabaseIsOpenedAgain) {
   for (const bool with_manager : {true, false}) {
-    Make(/*rate=*/1);
-    Open();
-    Fill();
-    Fill();
-    ASSERT_TRUE(Compact().ok());
-    EXPECT_TRUE(Eventually([&] { return !TrashFiles().empty(); }));
-    ASSERT_TRUE(Close().ok());
+    LeaveTrash();
     options_.sst_file_manager.reset();
     manager_.reset();
     ASSERT_FALSE(TrashFiles().empty());
@@ -216,13 +220,7 @@ TEST_F(TableSpaceTest, WhatIsLeftBehindGoesWhenTheDatabaseIsOpenedAgain) {
 }
 
 TEST_F(TableSpaceTest, TrashIsDestroyedWithTheDatabase) {
-  Make(/*rate=*/1);
-  Open();
-  Fill();
-  Fill();
-  ASSERT_TRUE(Compact().ok());
-  EXPECT_TRUE(Eventually([&] { return !TrashFiles().empty(); }));
-  ASSERT_TRUE(Close().ok());
+  LeaveTrash();
   ASSERT_TRUE(DestroyDB(kName, options_).ok());
   EXPECT_TRUE(file_system()->FileExists(kName, IOOptions(), nullptr).IsNotFound());
 }

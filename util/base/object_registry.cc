@@ -196,6 +196,16 @@ void ObjectRegistry::AddLibrary(const std::string& id, const RegistrarFunc& regi
   AddLibrary(library);
 }
 
+Status ObjectRegistry::NotRegistered(const char* type, const std::string& target) {
+  return Status::NotSupported(std::string("no factory was registered: ").append(type), target);
+}
+
+Status ObjectRegistry::Unusable(const char* type, const std::string& target,
+                                const std::string& why) {
+  return Status::InvalidArgument(std::string("factory of a ").append(type).append(": ").append(why),
+                                 target);
+}
+
 std::vector<std::shared_ptr<ObjectLibrary>> ObjectRegistry::Libraries() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return {libraries_.rbegin(), libraries_.rend()};

@@ -185,17 +185,11 @@ class VARVE_EXPORT ObjectRegistry {
   template <typename T>
   Status NewObject(const std::string& target, T** object, std::unique_ptr<T>* guard) {
     const FactoryFunc<T> factory = GetFactory<T>(target);
-    if (!factory) {
-      return Status::NotSupported(std::string("no factory of a ") + T::Type() + " was registered",
-                                  target);
-    }
+    if (!factory) return NotRegistered(T::Type(), target);
     std::string message;
     std::unique_ptr<T> owner;
     T* const made = factory(target, &owner, &message);
-    if (made == nullptr) {
-      return Status::InvalidArgument(std::string("the factory of a ") + T::Type() + ": " + message,
-                                     target);
-    }
+    if (made == nullptr) return Unusable(T::Type(), target, message);
     *object = made;
     *guard = std::move(owner);
     return Status::OK();
@@ -207,10 +201,7 @@ class VARVE_EXPORT ObjectRegistry {
     T* object = nullptr;
     Status s = NewObject(target, &object, &guard);
     if (!s.ok()) return s;
-    if (guard == nullptr) {
-      return Status::InvalidArgument(
-          std::string("a ") + T::Type() + " that lives for ever has no owner", target);
-    }
+    if (guard == nullptr) return Unusable(T::Type(), target, "it lives for ever, without an owner");
     *result = std::move(guard);
     return Status::OK();
   }
@@ -227,10 +218,7 @@ class VARVE_EXPORT ObjectRegistry {
     T* object = nullptr;
     Status s = NewObject(target, &object, &guard);
     if (!s.ok()) return s;
-    if (guard != nullptr) {
-      return Status::InvalidArgument(std::string("a ") + T::Type() + " has to live for ever",
-                                     target);
-    }
+    if (guard != nullptr) return Unusable(T::Type(), target, "it does not live for ever");
     *result = object;
     return Status::OK();
   }
@@ -242,6 +230,9 @@ class VARVE_EXPORT ObjectRegistry {
   void Dump(Logger* logger) const;
 
  private:
+  static Status NotRegistered(const char* type, const std::string& target);
+  // What a factory has made, or not.
+  static Status Unusable(const char* type, const std::string& target, const std::string& why);
   // The latest first.
   std::vector<std::shared_ptr<ObjectLibrary>> Libraries() const;
 
